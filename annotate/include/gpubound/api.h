@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The C table through which annotated programs reach the collector: the only ABI between a
+ * program that compiled annotate.h in and whatever version of gpubound is injected later.
+ *
+ * Finding it: dlsym(RTLD_DEFAULT, "gpubound_api_v1"), else the same symbol in the library named by
+ * $GPUBOUND_LIBRARY, else no profiler is there and every annotation is a no-op.
+ *
+ * Every function may be called from any thread at any time, never fails visibly and never throws.
+ */
+#ifndef GPUBOUND_API_H_
+#define GPUBOUND_API_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GPUBOUND_API_VERSION 1u
+
+/* Kinds of label; values of gpubound::LabelKind. */
+enum gpubound_label_kind {
+  GPUBOUND_LABEL_OPERATION = 1,
+  GPUBOUND_LABEL_ANNOTATION = 2,
+  GPUBOUND_LABEL_LAYER = 3,
+  GPUBOUND_LABEL_PHASE = 4,
+  GPUBOUND_LABEL_COUNTER = 5
+};
+
+/* Layers; values of gpubound::Layer. */
+enum gpubound_layer {
+  GPUBOUND_LAYER_unset = 0,
+  GPUBOUND_LAYER_python = 1,
+  GPUBOUND_LAYER_wait = 2,
+  GPUBOUND_LAYER_native = 3,
+  GPUBOUND_LAYER_simulator = 4,
+  GPUBOUND_LAYER_backend = 5
+};
+
+/* Fields are appended, never moved: read one only if `size` covers it. */
+struct gpubound_api {
+  uint32_t size;    /* bytes of this structure as the collector built it */
+  uint32_t version; /* GPUBOUND_API_VERSION */
+
+  /* Interns a name; the same arguments give the same non-zero id for the life of the process. Ids
+   * do not survive fork into a recorded child unchanged in meaning: they stay valid there. `domain`
+   * may be NULL; strings are copied. `layer` is read for GPUBOUND_LABEL_LAYER only. */
+  uint32_t (*label)(uint32_t kind, uint32_t layer, const char* domain, const char* text,
+                    size_t text_length);
+
+  /* Opens and closes a scope on the calling thread. `end` closes the innermost open scope with
+   * that label; without one it is counted and ignored. */
+  void (*begin)(uint32_t label);
+  void (*end)(uint32_t label);
+
+  void (*phase)(uint32_t label);              /* process-wide, until the next */
+  void (*step)(uint64_t iteration);           /* ends iteration number `iteration` */
+  void (*counter)(uint32_t label, double value);
+
+  /* Explicit hand-over of the innermost open operation: `hand_over` returns a token, `adopt` on
+   * another thread opens a scope of that operation there, `drop` closes it. */
+  uint64_t (*hand_over)(void);
+  void (*adopt)(uint64_t token);
+  void (*drop)(uint64_t token);
+};
+
+/* Exported by libgpubound.so. NULL when the collector cannot record in this process. */
+const struct gpubound_api* gpubound_api_v1(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GPUBOUND_API_H_ */

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Flags that every target of ours is built with, and the helpers that declare libraries and tests.
+include_guard(GLOBAL)
+find_package(Threads REQUIRED)
+
+add_library(gpubound_flags INTERFACE)
+target_include_directories(gpubound_flags INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(gpubound_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
+target_compile_definitions(gpubound_flags INTERFACE GPUBOUND_VERSION="${PROJECT_VERSION}")
+
+if(GPUBOUND_SANITIZE STREQUAL "address")
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+elseif(GPUBOUND_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+elseif(GPUBOUND_SANITIZE)
+  message(FATAL_ERROR "GPUBOUND_SANITIZE is '${GPUBOUND_SANITIZE}', expected 'address' or 'thread'")
+endif()
+
+# gpubound_library(NAME SOURCES ... DEPS ...): a static library of one room.
+function(gpubound_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC gpubound_flags ${ARG_DEPS})
+endfunction()
+
+# gpubound_test(NAME SOURCES ... DEPS ... LABELS ... TIMEOUT n): one GoogleTest program, one ctest
+# entry. Labels: unit (default), integration, fuzz, long, gpu, frameworks, hygiene.
+function(gpubound_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  find_package(GTest REQUIRED)
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE gpubound_flags ${ARG_DEPS} GTest::gtest GTest::gmock
+    GTest::gtest_main Threads::Threads)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+    ENVIRONMENT "${ARG_ENVIRONMENT}")
+endfunction()

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The seam between the collector and whatever reports GPU work: CUPTI (cupti_hooks/) in somebody's
+// program, the simulated device on virtual time in tests. The collector never includes a source;
+// the shared library's generated list of factories (cmake/) names them.
+//
+// Data flow: a source owns its threads; each converts what it was delivered and appends records to
+// a DeviceSink of its own. The collector's background thread writes them out.
+#ifndef GPUBOUND_LIBPROFILER_DEVICE_SOURCE_H_
+#define GPUBOUND_LIBPROFILER_DEVICE_SOURCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "proto/event_model.h"
+#include "proto/ledger_counters.h"
+
+namespace gpubound {
+
+// Where one thread of a source puts its records. Not thread safe: one sink, one thread. Appending
+// takes no lock and does not allocate; a record that finds no page is dropped and counted.
+class DeviceSink {
+ public:
+  virtual ~DeviceSink() = default;
+  virtual void Append(const ApiRecord& record) = 0;
+  virtual void Append(const DeviceRecord& record) = 0;
+  virtual void Append(const SyncRecord& record) = 0;
+  virtual void Append(const OverheadRecord& record) = 0;
+  // Makes everything appended so far visible to the background thread. Call after each batch.
+  virtual void Publish() = 0;
+};
+
+// What a source may ask of the collector. Every method may be called from any thread and from
+// inside a CUDA call; none throws. Interning locks and may allocate: not for the request callback.
+class DeviceHost {
+ public:
+  virtual ~DeviceHost() = default;
+
+  // A new sink for the calling source thread; lives until the process ends. Null when recording is
+  // off for good.
+  virtual DeviceSink* NewSink() = 0;
+
+  virtual LabelId InternLabel(LabelKind kind, std::string_view domain, std::string_view text) = 0;
+  virtual WorkId InternWork(const WorkInfo& info, std::string_view name) = 0;
+  virtual StreamId InternStream(DeviceId device, uint32_t context, uint32_t stream) = 0;
+  // Device rows are keyed by info.index; a later call with more detail replaces the row.
+  virtual DeviceId DefineDevice(const DeviceInfo& info, std::string_view name) = 0;
+
+  // Thread-slot writing for ranges that arrive through a source (NVTX). Same cost and rules as
+  // scopes of the annotation API; they act on the calling thread.
+  virtual LabelId InternRange(std::string_view domain, std::string_view text) = 0;
+  virtual void BeginScope(LabelId label) = 0;
+  virtual void EndScope(LabelId label) = 0;
+  virtual void StartRange(LabelId label, uint64_t range) = 0;
+  virtual void EndRange(LabelId label, uint64_t range) = 0;
+  virtual void Mark(LabelId label) = 0;
+
+  virtual void Count(LedgerCounter counter, uint64_t amount) = 0;
+  // Device work could run unrecorded from |from_ns| to |to_ns| (CLOCK_MONOTONIC); |to_ns| =
+  // INT64_MAX means "until further notice", and a later call with the same |from_ns| ends it.
+  virtual void MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) = 0;
+  // Everything that happened before |until_ns| (CLOCK_MONOTONIC) has been delivered. After a kill,
+  // time since the last such call is unknown.
+  virtual void DeliveredUntil(int64_t until_ns) = 0;
+  // One line for the user, on stderr at most once per distinct text, and into the trace.
+  virtual void Note(std::string_view text) = 0;
+};
+
+class DeviceSource {
+ public:
+  virtual ~DeviceSource() = default;
+
+  // "cupti", "sim". Static storage.
+  virtual const char* name() const = 0;
+
+  // Starts recording. |host| outlives the source. False: nothing will be recorded, and the reason
+  // has been noted through |host|. May be called inside cuInit; makes no CUDA call.
+  virtual bool Start(DeviceHost* host) = 0;
+
+  // Reads the source's clock, in ns. False when it has none yet.
+  virtual bool ReadClock(int64_t* now_ns) = 0;
+
+  // Delivers everything that is complete, waits for outstanding buffers until |deadline_ns|
+  // (CLOCK_MONOTONIC), then stops for good. Called once, on the exit path, from any thread.
+  virtual void Stop(int64_t deadline_ns) = 0;
+
+  // In a fork child: forget everything, touch no lock, thread or foreign library.
+  virtual void AbandonInForkChild() noexcept = 0;
+};
+
+using DeviceSourceFactory = std::unique_ptr<DeviceSource> (*)();
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_LIBPROFILER_DEVICE_SOURCE_H_

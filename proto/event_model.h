@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The events that the recording half produces and the reading half consumes, as fixed-size values
+// with a pinned layout. Everything here is plain data: no ownership, no thread rule, no I/O.
+//
+// Two families:
+//   * Thread slots: 8 bytes each, written by the thread that they describe, stamped in ticks.
+//     They are the hot path; the layout is drawn at `Slot`.
+//   * Records (ApiRecord, DeviceRecord, SyncRecord, OverheadRecord): written by a device source
+//     when CUPTI delivers them, stamped in nanoseconds of the device source's clock.
+#ifndef GPUBOUND_PROTO_EVENT_MODEL_H_
+#define GPUBOUND_PROTO_EVENT_MODEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace gpubound {
+
+// Distinct types for distinct ids. Zero is "none" for each of them.
+enum class LabelId : uint32_t {};   // a row of table `label`
+enum class WorkId : uint32_t {};    // a row of table `work`: kernel name and launch geometry
+enum class StreamId : uint32_t {};  // a row of table `stream`: (device, context, stream)
+enum class DeviceId : uint32_t {};  // a row of table `device`
+enum class ThreadId : uint32_t {};  // ordinal of a thread within its process, from 1
+
+template <typename Id>
+constexpr uint32_t Raw(Id id) {
+  static_assert(std::is_enum_v<Id>);
+  return static_cast<uint32_t>(id);
+}
+
+// What a label names. Stored in `label.kind`; values are part of the format.
+enum class LabelKind : uint8_t {
+  kNone = 0,
+  kOperation = 1,   // GPUBOUND_OPERATION, gpubound.operation()
+  kAnnotation = 2,  // a foreign range: NVTX, record_function; `domain` says whose
+  kLayer = 3,       // a scope that only switches the layer; `layer` says to which
+  kPhase = 4,
+  kCounter = 5,
+  kApi = 6,       // a CUDA API function, versioned suffix removed
+  kOverhead = 7,  // a kind of CUPTI overhead
+};
+
+// What a thread executes (SPEC section 1). Order is the order of refinement, shallow to deep, for
+// the values between kWait and kCudaApi; kPython is never refined to. Values are part of the
+// format.
+enum class Layer : uint8_t {
+  kUnset = 0,
+  kPython = 1,
+  kWait = 2,
+  kNative = 3,
+  kSimulator = 4,
+  kBackend = 5,
+  kCudaSync = 6,
+  kCudaApi = 7,
+};
+
+// One slot of a thread's page, and the eight bytes that the hot path stores:
+//
+//   63                                24 23                    4 3     0
+//  +------------------------------------+-----------------------+-------+
+//  | ticks since the page's base_ticks  | label id              | kind  |
+//  +------------------------------------+-----------------------+-------+
+//
+// A slot is never zero (kind >= 1), so that a page which was zeroed before use tells a reader how
+// many slots were written. Kinds marked "+payload" are followed by one slot that holds 64 bits of
+// payload of any value; the payload is stored before its head.
+using Slot = uint64_t;
+
+enum class SlotKind : uint8_t {
+  kBegin = 1,         // a scope of the label's kind opens
+  kEnd = 2,           // the innermost open scope with this label closes
+  kPhase = 3,         // process-wide, holds until the next
+  kStep = 4,          // +payload: iteration number that ends here
+  kCounter = 5,       // +payload: bits of a double
+  kRangeStart = 6,    // +payload: range id; start/end ranges may cross threads
+  kRangeEnd = 7,      // +payload: range id
+  kMark = 8,          // an instant
+  kAdopt = 9,         // +payload: explicit hand-over token taken up by this thread
+  kHandOver = 10,     // +payload: token offered by this thread
+  kPause = 11,        // recording off in this process
+  kResume = 12,       // recording on again
+  kUnbalanced = 13,   // an end without a begin was seen and ignored (label says which)
+};
+
+inline constexpr int kSlotLabelBits = 20;
+inline constexpr int kSlotTickShift = 24;
+inline constexpr uint32_t kMaxLabels = 1u << kSlotLabelBits;
+inline constexpr uint64_t kMaxSlotTicks = (uint64_t{1} << (64 - kSlotTickShift)) - 1;
+
+constexpr Slot MakeSlot(SlotKind kind, LabelId label, uint64_t ticks_since_base) {
+  return (ticks_since_base << kSlotTickShift) | (uint64_t{Raw(label)} << 4) |
+         static_cast<uint64_t>(kind);
+}
+constexpr SlotKind KindOf(Slot slot) { return static_cast<SlotKind>(slot & 0xf); }
+constexpr LabelId LabelOf(Slot slot) {
+  return static_cast<LabelId>((slot >> 4) & (kMaxLabels - 1));
+}
+constexpr uint64_t TicksOf(Slot slot) { return slot >> kSlotTickShift; }
+constexpr bool HasPayload(SlotKind kind) {
+  switch (kind) {
+    case SlotKind::kStep:
+    case SlotKind::kCounter:
+    case SlotKind::kRangeStart:
+    case SlotKind::kRangeEnd:
+    case SlotKind::kAdopt:
+    case SlotKind::kHandOver:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// One CUDA API call (CUPTI RUNTIME and DRIVER activity). Times in ns of the device source's clock.
+struct ApiRecord {
+  uint64_t start_ns;
+  uint64_t end_ns;
+  uint32_t correlation;  // 32 bit, wraps
+  uint32_t tid;          // system thread id
+  LabelId label;         // LabelKind::kApi
+  int32_t result;        // 0 = success
+};
+static_assert(sizeof(ApiRecord) == 32 && std::is_trivially_copyable_v<ApiRecord>);
+
+// What a piece of device work is. Stored in `work.kind`; values are part of the format.
+enum class WorkKind : uint8_t { kNone = 0, kKernel = 1, kMemcpy = 2, kMemset = 3, kGraph = 4 };
+
+// One piece of device work. Name, geometry and kind are in the `work` row.
+struct DeviceRecord {
+  uint64_t start_ns;  // ns of the device source's clock
+  uint64_t end_ns;
+  uint64_t bytes;       // copies and sets; 0 for kernels
+  uint64_t graph_node;  // CUPTI graph node id, 0 outside graphs
+  uint32_t correlation;
+  StreamId stream;
+  WorkId work;
+  uint32_t graph;  // CUPTI graph id, 0 outside graphs
+};
+static_assert(sizeof(DeviceRecord) == 48 && std::is_trivially_copyable_v<DeviceRecord>);
+
+// One synchronisation as CUPTI's SYNCHRONIZATION kind reports it. `type` is CUPTI's own number.
+struct SyncRecord {
+  uint64_t start_ns;
+  uint64_t end_ns;
+  uint64_t event;  // CUDA event id, 0 when not about an event
+  uint32_t correlation;
+  uint32_t type;
+  uint32_t context;
+  uint32_t stream;
+};
+static_assert(sizeof(SyncRecord) == 40 && std::is_trivially_copyable_v<SyncRecord>);
+
+// One CUPTI OVERHEAD record. `label` names the kind.
+struct OverheadRecord {
+  uint64_t start_ns;
+  uint64_t end_ns;
+  uint32_t correlation;  // of the API call it interrupted, 0 if CUPTI does not say
+  uint32_t tid;
+  LabelId label;
+  uint32_t reserved;
+};
+static_assert(sizeof(OverheadRecord) == 32 && std::is_trivially_copyable_v<OverheadRecord>);
+
+// The kernel launch or copy behind a WorkId: interned once per distinct value.
+struct WorkInfo {
+  WorkKind kind = WorkKind::kNone;
+  uint8_t copy_kind = 0;  // CUpti_ActivityMemcpyKind, 0 for other work
+  uint32_t grid[3] = {0, 0, 0};
+  uint32_t block[3] = {0, 0, 0};
+  uint32_t registers_per_thread = 0;
+  uint32_t static_shared_bytes = 0;
+  uint32_t dynamic_shared_bytes = 0;
+  friend bool operator==(const WorkInfo&, const WorkInfo&) = default;
+};
+
+// Limits of one device, as CUPTI's DEVICE record gives them. Zero where unknown.
+struct DeviceInfo {
+  uint32_t index = 0;  // CUDA device ordinal in this process
+  uint32_t multiprocessors = 0;
+  uint32_t max_warps_per_multiprocessor = 0;
+  uint32_t max_blocks_per_multiprocessor = 0;
+  uint32_t max_registers_per_multiprocessor = 0;
+  uint32_t max_shared_bytes_per_multiprocessor = 0;
+  uint32_t threads_per_warp = 32;
+  uint32_t compute_capability_major = 0;
+  uint32_t compute_capability_minor = 0;
+  uint64_t memory_bytes = 0;
+  bool simulated = false;
+  uint8_t uuid[16] = {};
+};
+
+// What a page and a chunk hold. Values are part of the format.
+enum class EventFamily : uint8_t {
+  kNone = 0,
+  kThread = 1,    // Slot
+  kApi = 2,       // ApiRecord
+  kDevice = 3,    // DeviceRecord
+  kSync = 4,      // SyncRecord
+  kOverhead = 5,  // OverheadRecord
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_PROTO_EVENT_MODEL_H_

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every counter of the trust ledger: its name, how bad a non-zero value is, and one sentence for
+// the user. Recorder, reader, report and `gpubound doctor` all expand this one list.
+//
+// Severity: kInfo (a fact), kNotice (worth knowing; numbers stand), kDataLoss (something is missing
+// and the figures that rest on it are marked), kError (a figure may be wrong).
+//
+// The order is part of the live mapping's format (proto/live_format.h): append only.
+#ifndef GPUBOUND_PROTO_LEDGER_COUNTERS_H_
+#define GPUBOUND_PROTO_LEDGER_COUNTERS_H_
+
+#include <cstdint>
+
+namespace gpubound {
+
+enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 3 };
+
+// clang-format off
+#define GPUBOUND_LEDGER_COUNTERS(X) \
+  X(scope_events_dropped, kDataLoss, "Scope events lost because every page was full; the pages were not written out fast enough.") \
+  X(device_records_dropped, kDataLoss, "API or GPU records lost inside gpubound because every page was full.") \
+  X(cupti_records_dropped, kDataLoss, "Records that CUPTI itself dropped because it ran out of buffers.") \
+  X(cupti_zero_timestamps, kDataLoss, "GPU records without a time: CUPTI's device buffers were exhausted.") \
+  X(cupti_inverted_timestamps, kDataLoss, "GPU records that ended before they began; kept with length zero.") \
+  X(cupti_unknown_records, kNotice, "Records of a kind that this version does not know; skipped.") \
+  X(cupti_unavailable, kNotice, "libcupti could not be used; GPU time is unknown.") \
+  X(cupti_held_by_other, kDataLoss, "Another tool holds CUPTI; GPU time is unknown.") \
+  X(cupti_api_errors, kNotice, "CUPTI calls that returned an unexpected error.") \
+  X(undelivered_device_buffers, kDataLoss, "CUPTI buffers still outstanding when the process ended.") \
+  X(kernels_without_launch, kNotice, "GPU work for which no API call was seen; it belongs to (no operation).") \
+  X(unbalanced_scopes, kNotice, "Scopes that were closed without being open; ignored.") \
+  X(scopes_open_at_end, kNotice, "Scopes still open when the recording ended; closed at the end of the span.") \
+  X(scope_depth_exceeded, kNotice, "Scopes nested deeper than the recorder follows; time stays with the outer one.") \
+  X(labels_overflowed, kDataLoss, "Names beyond the label table's capacity; recorded as (other names).") \
+  X(names_truncated, kNotice, "Names cut to the longest length that is stored.") \
+  X(clock_backwards, kNotice, "Events whose time stamp ran backwards on their thread; moved to the previous event.") \
+  X(clock_steps, kError, "Steps of the system clock during the run; GPU times near them are uncertain.") \
+  X(clock_error_bound_ns, kInfo, "Widest bracket of a clock sample, in ns: the uncertainty of GPU against CPU time.") \
+  X(chunks_corrupt, kError, "Chunks whose checksum or structure is wrong; their events are missing.") \
+  X(chunk_events_lost, kDataLoss, "Events inside corrupt or truncated chunks.") \
+  X(sink_write_errors, kDataLoss, "Transactions that could not be written (disk full or I/O error).") \
+  X(live_mapping_unavailable, kNotice, "The live mapping could not be reserved; after a kill the last second may be missing.") \
+  X(process_not_closed, kNotice, "Processes that ended without closing their trace; the newest events were salvaged.") \
+  X(events_salvaged, kInfo, "Events recovered from the live mapping of a process that did not close its trace.") \
+  X(fork_children_unrecorded, kNotice, "Forked children that could not be recorded safely.") \
+  X(backpressure_waits, kInfo, "Times a thread waited for a free page.") \
+  X(nvtx_not_injected, kNotice, "NVTX_INJECTION64_PATH belonged to another tool; NVTX ranges were not recorded.") \
+  X(graphs_before_recording, kNotice, "CUDA graphs instantiated before recording began; their nodes may be missing.") \
+  X(graphics_libraries_mapped, kNotice, "Graphics libraries are loaded; rendering is invisible to CUPTI, so idle means no CUDA work.") \
+  X(core_load_failures, kError, "The collector could not be loaded in a process of the run.") \
+  X(simulated_device, kNotice, "The GPU of this run is a simulated device; its times are not those of hardware.")
+// clang-format on
+
+enum class LedgerCounter : uint16_t {
+#define GPUBOUND_X(name, severity, help) name,
+  GPUBOUND_LEDGER_COUNTERS(GPUBOUND_X)
+#undef GPUBOUND_X
+      kCount
+};
+
+struct LedgerCounterInfo {
+  const char* name;
+  Severity severity;
+  const char* help;
+};
+
+inline constexpr LedgerCounterInfo kLedgerCounters[] = {
+#define GPUBOUND_X(name, severity, help) {#name, Severity::severity, help},
+    GPUBOUND_LEDGER_COUNTERS(GPUBOUND_X)
+#undef GPUBOUND_X
+};
+inline constexpr int kLedgerCounterCount = static_cast<int>(LedgerCounter::kCount);
+
+constexpr const char* SeverityName(Severity severity) {
+  switch (severity) {
+    case Severity::kInfo:
+      return "info";
+    case Severity::kNotice:
+      return "notice";
+    case Severity::kDataLoss:
+      return "data_loss";
+    case Severity::kError:
+      return "error";
+  }
+  return "error";
+}
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_PROTO_LEDGER_COUNTERS_H_

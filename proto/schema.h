@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SQL schema of a segment: one SQLite file of one process. Recorder and reader share this text.
+// Event bodies are chunks (proto/trace.proto); everything else is plain rows. A segment is complete
+// in itself: it repeats every label, thread, device, stream and work row that its chunks refer to.
+#ifndef GPUBOUND_PROTO_SCHEMA_H_
+#define GPUBOUND_PROTO_SCHEMA_H_
+
+namespace gpubound {
+
+// Raised with every change that an older reader would misread. A reader refuses any other version.
+inline constexpr int kTraceFormatVersion = 1;
+
+// Stored as PRAGMA application_id ("GPBD") and PRAGMA user_version (kTraceFormatVersion).
+inline constexpr int kTraceApplicationId = 0x47504244;
+
+// How a chunk's body is stored in its row.
+enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
+
+// meta keys: host, pid, start_realtime_ns, start_monotonic_ns, parent_pid, name (basename of the
+// program), command (arguments, joined by NUL), segment, sealed (0/1), version (of gpubound),
+// ticks (tsc|monotonic), device_kind (real|simulated|none), main_tid, python (0/1),
+// end_monotonic_ns and end_how (exit|_exit|fork-child-exit...) once the process has closed.
+inline constexpr char kSchemaSql[] = R"sql(
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE label(id INTEGER PRIMARY KEY, kind INT, layer INT, domain TEXT, text TEXT);
+CREATE TABLE thread(id INTEGER PRIMARY KEY, tid INT, name TEXT);
+CREATE TABLE device(id INTEGER PRIMARY KEY, ordinal INT, uuid TEXT, name TEXT, multiprocessors INT,
+  max_warps INT, max_blocks INT, max_registers INT, max_shared_bytes INT, threads_per_warp INT,
+  compute_major INT, compute_minor INT, memory_bytes INT, simulated INT);
+CREATE TABLE stream(id INTEGER PRIMARY KEY, device INT, context INT, stream INT);
+CREATE TABLE work(id INTEGER PRIMARY KEY, kind INT, copy_kind INT, name TEXT,
+  grid_x INT, grid_y INT, grid_z INT, block_x INT, block_y INT, block_z INT,
+  registers INT, static_shared INT, dynamic_shared INT);
+CREATE TABLE clock(id INTEGER PRIMARY KEY, ticks INT, monotonic_ns INT, realtime_ns INT,
+  source_ns INT, width_ns INT);
+CREATE TABLE ledger(counter TEXT PRIMARY KEY, value INT) WITHOUT ROWID;
+CREATE TABLE unknown(id INTEGER PRIMARY KEY, start_ns INT, end_ns INT, reason TEXT);
+CREATE TABLE note(id INTEGER PRIMARY KEY, time_ns INT, text TEXT);
+CREATE TABLE config(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE chunk(id INTEGER PRIMARY KEY, family INT, thread INT, first_sequence INT,
+  sequence_count INT, event_count INT, min_ns INT, max_ns INT, compression INT, raw_bytes INT,
+  crc INT, body BLOB);
+)sql";
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_PROTO_SCHEMA_H_

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which CUDA API functions make the host wait for the GPU: the one table that says when API time is
+// `cuda_sync` (SPEC section 1). Names are without version suffix (`_v7000`, `_v2`, `_ptsz`, `_ptds`).
+// HIP's forms are derived by replacing the leading `cuda` with `hip`.
+#ifndef GPUBOUND_PROTO_SYNC_CALLS_H_
+#define GPUBOUND_PROTO_SYNC_CALLS_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace gpubound {
+
+enum class ApiClass : uint8_t {
+  kCall = 0,      // cuda_api throughout
+  kSync = 1,      // cuda_sync throughout
+  kAsyncCopy = 2  // cuda_sync while its own copy already runs (pageable memory), else cuda_api
+};
+
+// Class of the API function called |name|; versioned suffixes are ignored. Pure, allocates nothing.
+ApiClass ClassifyApi(std::string_view name);
+
+// |name| without CUPTI's and the headers' suffixes: "cudaLaunchKernel_v7000" -> "cudaLaunchKernel".
+std::string_view StripApiVersion(std::string_view name);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_PROTO_SYNC_CALLS_H_
