@@ -30,6 +30,9 @@ endfunction()
 # gpubound_test(NAME SOURCES ... DEPS ... LABELS ... TIMEOUT n): one GoogleTest program, one ctest
 # entry. Labels: unit (default), integration, fuzz, long, gpu, frameworks, hygiene.
 function(gpubound_test name)
+  if(NOT GPUBOUND_BUILD_TESTS)
+    return()
+  endif()
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)

@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks house rules on source files: licence line, include guards, length. check_file_heads.py ROOT"""
+import pathlib
+import sys
+
+ROOMS = ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools", "tests", "bench",
+         "examples", "cmake"]
+SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cu", ".py", ".sh", ".cmake"}
+MAX_LINES = 400
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    found = 0
+    for room in ROOMS:
+        for path in sorted((root / room).rglob("*")):
+            if path.suffix not in SUFFIXES and path.name != "CMakeLists.txt":
+                continue
+            lines = path.read_text(errors="replace").splitlines()
+            where = path.relative_to(root)
+            if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:2]):
+                print(f"{where}: the licence line is missing from the first two lines")
+                found += 1
+            if path.suffix in {".h", ".hpp"} and not any(
+                    line.startswith("#ifndef GPUBOUND_") for line in lines):
+                print(f"{where}: no include guard GPUBOUND_..._H_")
+                found += 1
+            if len(lines) > MAX_LINES:
+                print(f"{where}: {len(lines)} lines, at most {MAX_LINES}; one noun or verb per file")
+                found += 1
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles every header on its own, so that each includes what it names.
+
+check_headers.py ROOT BUILD: uses the flags of BUILD/compile_commands.json's first C++ entry of the
+header's room, so include paths are those of the real build.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+
+ROOMS = ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools"]
+
+
+def room_flags(root, build):
+    flags = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        source = pathlib.Path(entry["file"])
+        if not source.is_relative_to(root) or source.suffix != ".cc":
+            continue
+        room = source.relative_to(root).parts[0]
+        words = shlex.split(entry["command"])
+        keep = [w for i, w in enumerate(words) if w.startswith(("-I", "-D", "-std", "-W")) or
+                (i and words[i - 1] == "-isystem") or w == "-isystem"]
+        flags.setdefault(room, keep)
+    return flags
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    build = pathlib.Path(sys.argv[2]).resolve()
+    flags = room_flags(root, build)
+    headers = [h for room in ROOMS for h in sorted((root / room).rglob("*.h*"))
+               if h.suffix in (".h", ".hpp")]
+
+    def compile_one(header):
+        room = header.relative_to(root).parts[0]
+        options = flags.get(room) or flags["tests"]
+        options = options + [f"-I{root}", f"-I{root}/annotate/include"]
+        text = f'#include "{header.relative_to(root)}"\n#include "{header.relative_to(root)}"\n'
+        command = [os.environ.get("CXX", "g++"), "-fsyntax-only", "-x", "c++", *options, "-"]
+        return header, subprocess.run(command, input=text, text=True, capture_output=True,
+                                      check=False)
+
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for header, result in pool.map(compile_one, headers):
+            if result.returncode != 0:
+                failed += 1
+                print(f"{header.relative_to(root)} does not compile on its own:\n{result.stderr}")
+    print(f"self-contained headers: {len(headers) - failed} of {len(headers)}", file=sys.stderr)
+    return 1 if failed or not headers else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

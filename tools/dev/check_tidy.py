@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs clang-tidy over the product's sources: check_tidy.py ROOT BUILD [FILE...]. Warnings fail.
+
+The build must hold a compile_commands.json. Tests and benchmarks are compiled with warnings as
+errors but not tidied.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOMS = ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools", "examples"]
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    build = pathlib.Path(sys.argv[2]).resolve()
+    tidy = shutil.which("clang-tidy-16")
+    if tidy is None:
+        print("check_tidy: clang-tidy-16 is missing; install the package clang-tidy-16")
+        return 1
+    wanted = [pathlib.Path(f).resolve() for f in sys.argv[3:]]
+    sources = sorted({pathlib.Path(e["file"]) for e in
+                      json.loads((build / "compile_commands.json").read_text())})
+    sources = [s for s in sources if s.is_relative_to(root) and
+               s.relative_to(root).parts[0] in ROOMS and s.suffix in (".cc", ".c") and
+               (not wanted or s in wanted)]
+
+    def run(source):
+        return source, subprocess.run(
+            [tidy, "--quiet", "-p", str(build), "--extra-arg=-Wno-unknown-warning-option",
+             str(source)], capture_output=True, text=True, check=False)
+
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for source, result in pool.map(run, sources):
+            if result.returncode != 0:
+                failed += 1
+                print(f"--- {source.relative_to(root)}\n{result.stdout}")
+    print(f"clang-tidy: {len(sources) - failed} of {len(sources)} files clean", file=sys.stderr)
+    return 1 if failed or not sources else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

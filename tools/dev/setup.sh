@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by tools/demo and tools/test: installs what they need, and otherwise says what is missing.
+# Debian packages come from the release's own archive through apt-get, as root only; Python packages
+# go into a virtual environment under build/. Without root or network, what is installed is used.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+
+packages_build="g++ cmake ninja-build python3 python3-venv python3-pip ca-certificates
+  libsqlite3-dev libprotozero-dev liblz4-dev libzstd-dev libcli11-dev libfmt-dev
+  nlohmann-json3-dev"
+packages_test="git gdb ccache libprotobuf-dev protobuf-compiler libgtest-dev libgmock-dev
+  libbenchmark-dev clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev"
+
+say() { printf '\n== %s\n' "$*" >&2; }
+die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+# install_packages NAME...: installs those that are not there yet.
+install_packages() {
+  local missing=() package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null)" = "install ok installed" ] ||
+      missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  if ! command -v apt-get >/dev/null; then
+    say "No apt-get here; these Debian packages (or their like) are needed: ${missing[*]}"
+    return 0
+  fi
+  if [ "$(id -u)" -ne 0 ]; then
+    say "Not root; going on with what is installed. Missing packages: ${missing[*]}"
+    printf 'To install them: sudo apt-get install %s\n' "${missing[*]}" >&2
+    return 0
+  fi
+  say "Installing ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  if ! { apt-get update -q && apt-get install -q -y --no-install-recommends "${missing[@]}"; } >&2
+  then
+    say "apt-get failed; going on with what is installed. Missing packages: ${missing[*]}"
+  fi
+}
+
+# make_venv: build/venv, with which CMake fetches the CUDA headers.
+make_venv() {
+  python=$root/build/venv/bin/python3
+  [ -x "$python" ] && return 0
+  say "Making a virtual environment in build/venv"
+  python3 -m venv "$root/build/venv" ||
+    die "could not make build/venv; install python3-venv (Debian) and run again"
+}
+
+# configure FOLDER [CMAKE OPTION...]
+configure() {
+  local folder=$1
+  shift
+  local launcher=()
+  if command -v ccache >/dev/null; then
+    launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+  cmake -G Ninja -S "$root" -B "$root/$folder" -DPython3_EXECUTABLE="$python" \
+    "${launcher[@]}" "$@" >&2 || die "cmake could not configure $folder (see above)"
+}
+
+# build FOLDER [TARGET...]
+build() {
+  local folder=$1
+  shift
+  cmake --build "$root/$folder" ${@:+--target "$@"} >&2 || die "the build in $folder failed (see above)"
+}
