@@ -77,8 +77,9 @@ enum class SlotKind : uint8_t {
   kRangeStart = 6,    // +payload: range id; start/end ranges may cross threads
   kRangeEnd = 7,      // +payload: range id
   kMark = 8,          // an instant
-  kAdopt = 9,         // +payload: explicit hand-over token taken up by this thread
-  kHandOver = 10,     // +payload: token offered by this thread
+  kAdopt = 9,      // +payload: hand-over token taken up by this thread; a kBegin of the handed-over
+                   // operation follows at once, and it is that scope which owns time
+  kHandOver = 10,  // +payload: token offered by this thread, for the label's operation
   kPause = 11,        // recording off in this process
   kResume = 12,       // recording on again
   kUnbalanced = 13,   // an end without a begin was seen and ignored (label says which)

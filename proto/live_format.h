@@ -86,6 +86,9 @@ struct LiveHeader {
   uint32_t page_count;
   uint32_t ticks_are_tsc;  // 1: TSC; 0: CLOCK_MONOTONIC ns
   uint32_t clock_sample_count;  // samples ever taken; the newest is at (count - 1) % kLiveClockSamples
+  // Device work before this instant (CLOCK_MONOTONIC) has been delivered and is in a page or in the
+  // database; 0 while no device source records. What follows it is unknown after a kill.
+  int64_t delivered_until_ns;
   ClockSample clock_samples[kLiveClockSamples];
   uint64_t ledger[kLiveMaxLedger];  // indexed by LedgerCounter
 };

@@ -14,6 +14,10 @@ inline constexpr int kTraceFormatVersion = 1;
 // Stored as PRAGMA application_id ("GPBD") and PRAGMA user_version (kTraceFormatVersion).
 inline constexpr int kTraceApplicationId = 0x47504244;
 
+// `unknown.reason` of the row that stands for the time since the last delivery of device records.
+// It is replaced by each later one and removed by a process that closes well.
+inline constexpr char kUndeliveredReason[] = "not delivered before the end";
+
 // How a chunk's body is stored in its row.
 enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
 

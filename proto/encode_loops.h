@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two loops that turn the fields of events into plain integers, for slots and for records. Each
+// exists in a portable form and in one for AVX-512, chosen at run time; both leave the same
+// numbers. Internal to the encoder.
+//
+// Thread rule: that of ChunkEncoder. Nothing here allocates or throws.
+#ifndef GPUBOUND_PROTO_ENCODE_LOOPS_H_
+#define GPUBOUND_PROTO_ENCODE_LOOPS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "proto/clock_conversion.h"
+#include "proto/event_model.h"
+#include "proto/open_scopes.h"
+
+namespace gpubound {
+
+// Events become plain integers one block at a time, and the block becomes varints: both loops stay
+// small, and a block of every column stays in the first-level cache.
+inline constexpr size_t kBlockValues = 256;
+
+// Where the walk through a thread's slots stands. `times` and `codes` are blocks.
+struct ThreadScan {
+  const Slot* next;
+  const Slot* end;
+  ClockSegment segment;  // with which the common slots are converted
+  const ClockConversion* conversion;
+  uint64_t base_ticks;
+  int64_t previous_ns;
+  uint64_t previous_clock;
+  OpenScopes* open;
+  uint64_t* times;
+  uint64_t* codes;
+  size_t time_count = 0;  // in the block
+  size_t code_count = 0;
+  uint64_t clock_backwards = 0;
+  uint64_t invalid_slots = 0;
+  bool ended = false;  // nothing more to take
+};
+
+// What a slot leaves for the column `code`: label << 4 | kind.
+inline constexpr uint64_t kSlotCodeMask = (uint64_t{1} << kSlotTickShift) - 1;
+
+inline Slot LoadSlot(const Slot* slot) { return __atomic_load_n(slot, __ATOMIC_ACQUIRE); }
+
+// |to| - |from| where a difference of 2^63 or more counts as backwards too: it has no place in
+// `time`.
+inline int64_t ClockDifference(int64_t to, int64_t from) {
+  return static_cast<int64_t>(static_cast<uint64_t>(to) - static_cast<uint64_t>(from));
+}
+
+// The begin, end and correlation of records of any family: start_ns and end_ns come first in all of
+// them.
+struct RecordView {
+  const std::byte* first;
+  size_t stride;
+  size_t correlation_offset;
+  size_t count;
+
+  const std::byte* at(size_t i) const { return first + i * stride; }
+};
+
+// Where the walk through a batch of records stands, and the blocks of the columns that all families
+// have.
+struct RecordTimes {
+  ClockCursor cursor;
+  uint64_t* starts;  // zigzag of the difference to the previous start
+  uint64_t* durations;
+  uint64_t* correlations;  // zigzag of the difference to the previous correlation, minus one
+  uint64_t previous_start = 0;
+  uint32_t previous_correlation = 0;
+  uint64_t first_clock = UINT64_MAX;
+  uint64_t last_clock = 0;
+  int64_t min_ns = INT64_MAX;
+  int64_t max_ns = INT64_MIN;
+  uint64_t inverted = 0;
+};
+
+struct EncodeLoops {
+  const char* name;
+
+  // Takes begins, and ends of the innermost open scope, until the block is full, the slots end or
+  // something else comes.
+  void (*scan_scopes)(ThreadScan* scan);
+
+  // Fills the first |records.count| places, at most kBlockValues, of the three blocks.
+  void (*take_times)(RecordTimes* times, const RecordView& records);
+};
+
+// The loops that this processor can run, slowest (portable) first. Static storage.
+std::span<const EncodeLoops> SupportedEncodeLoops();
+
+// The last of them.
+const EncodeLoops& BestEncodeLoops();
+
+void ScanScopesPortable(ThreadScan* scan);
+// Fills places |from| up to |to|.
+void TakeTimesPortable(RecordTimes* times, const RecordView& records, size_t from, size_t to);
+
+#if defined(__x86_64__)
+void ScanScopesAvx512(ThreadScan* scan);
+void TakeTimesAvx512(RecordTimes* times, const RecordView& records);
+#endif
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_PROTO_ENCODE_LOOPS_H_

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rule of sync_calls.h. The three families of names (cuda..., cu..., hip...) differ only in
+// their prefix. Pure functions, any thread.
+#include "proto/sync_calls.h"
+
+#include <algorithm>
+
+namespace gpubound {
+namespace {
+
+// What follows the prefix in a call that waits for a stream, device, context or event.
+// ThreadSynchronize is the runtime's old name of DeviceSynchronize.
+constexpr std::string_view kSynchronise[] = {
+    "StreamSynchronize", "DeviceSynchronize", "CtxSynchronize",
+    "EventSynchronize",  "ThreadSynchronize",
+};
+
+constexpr std::string_view kPrefixes[] = {"cuda", "hip", "cu"};  // "cuda" before "cu"
+
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Removes one suffix of the headers or of CUPTI; false when there is none.
+bool StripOneSuffix(std::string_view* name) {
+  for (std::string_view suffix : {std::string_view("_ptsz"), std::string_view("_ptds")}) {
+    if (name->size() > suffix.size() && name->ends_with(suffix)) {
+      name->remove_suffix(suffix.size());
+      return true;
+    }
+  }
+  size_t digits = 0;
+  while (digits < name->size() && IsDigit((*name)[name->size() - 1 - digits])) ++digits;
+  if (digits == 0 || name->size() <= digits + 2) return false;
+  if (!name->substr(0, name->size() - digits).ends_with("_v")) return false;
+  name->remove_suffix(digits + 2);
+  return true;
+}
+
+}  // namespace
+
+std::string_view StripApiVersion(std::string_view name) {
+  while (StripOneSuffix(&name)) {
+  }
+  return name;
+}
+
+ApiClass ClassifyApi(std::string_view name) {
+  name = StripApiVersion(name);
+  const auto* prefix = std::find_if(std::begin(kPrefixes), std::end(kPrefixes),
+                                    [name](std::string_view p) { return name.starts_with(p); });
+  if (prefix == std::end(kPrefixes)) return ApiClass::kCall;
+  name.remove_prefix(prefix->size());
+  if (std::find(std::begin(kSynchronise), std::end(kSynchronise), name) != std::end(kSynchronise)) {
+    return ApiClass::kSync;
+  }
+  if (!name.starts_with("Memcpy")) return ApiClass::kCall;
+  return name.find("Async") == std::string_view::npos ? ApiClass::kSync : ApiClass::kAsyncCopy;
+}
+
+}  // namespace gpubound

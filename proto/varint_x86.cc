@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Varint loops for processors with BMI2 and with AVX-512 VBMI2. The idea is that of varint.cc: make
+// each varint without a branch on its length. pdep and pext move the 7-bit groups; AVX-512 does
+// eight varints at once and squeezes the unused bytes out with vpcompressb.
+#include "proto/varint_loops.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <bit>
+#include <cstring>
+
+#include "proto/varint.h"
+
+namespace gpubound {
+namespace {
+
+constexpr uint64_t kGroups = 0x7f7f7f7f7f7f7f7f;
+constexpr uint64_t kContinuation = 0x8080808080808080;
+constexpr ptrdiff_t kUnpackBlock = 64;
+
+// Bit i: byte i of the 64 at |bytes| says that its varint goes on.
+inline uint64_t ContinuationBits(const uint8_t* bytes) {
+  uint64_t bits = 0;
+  for (int i = 0; i < 4; ++i) {
+    const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 16 * i));
+    bits |= uint64_t{static_cast<uint32_t>(_mm_movemask_epi8(part))} << (16 * i);
+  }
+  return bits;
+}
+
+// Whether eight successive bits are set: a varint of nine bytes or more.
+inline bool HasRunOfEight(uint64_t bits) {
+  bits &= bits >> 1;
+  bits &= bits >> 2;
+  return (bits & (bits >> 4)) != 0;
+}
+
+}  // namespace
+
+__attribute__((target("bmi2"))) uint8_t* PackBmi2(const uint64_t* values, size_t count,
+                                                  uint8_t* out) {
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t value = values[i];
+    if (value >> 56) [[unlikely]] {
+      out = PutVarint(value, out);
+      continue;
+    }
+    const uint64_t spread = _pdep_u64(value, kGroups);
+    // Bits 0..7 always count as used, so that zero has a byte; 63 ^ clz is one `bsr`.
+    const unsigned top_byte = (63u ^ static_cast<unsigned>(__builtin_clzll(spread | 1))) / 8;
+    const uint64_t bytes = spread | _bzhi_u64(kContinuation, 8 * top_byte);
+    std::memcpy(out, &bytes, sizeof(bytes));
+    out += top_byte + 1;
+  }
+  return out;
+}
+
+__attribute__((target("avx512f,avx512bw,avx512cd,avx512vbmi,avx512vbmi2,bmi2,popcnt"))) uint8_t*
+PackAvx512(const uint64_t* values, size_t count, uint8_t* out) {
+  // Byte k of each lane takes the eight bits from bit 7 * k on.
+  const __m512i shifts = _mm512_set1_epi64(0x312a231c150e0700);
+  const __m512i one = _mm512_set1_epi64(1);
+  const __m512i whole_bytes = _mm512_set1_epi64(56);
+  const __m512i ones = _mm512_set1_epi64(-1);
+  const __m512i high_bits = _mm512_set1_epi64(static_cast<int64_t>(kContinuation));
+  const __m512i beyond = _mm512_set1_epi64(static_cast<int64_t>(uint64_t{0xff} << 56));
+  for (; count != 0;) {
+    const size_t lanes = count < 8 ? count : 8;
+    const auto present = static_cast<__mmask8>((1u << lanes) - 1);
+    const __m512i value = _mm512_maskz_loadu_epi64(present, values);
+    if (_mm512_test_epi64_mask(value, beyond) != 0) [[unlikely]] {
+      for (size_t i = 0; i < lanes; ++i) out = PutVarint(values[i], out);
+    } else {
+      const __m512i spread =
+          _mm512_andnot_si512(high_bits, _mm512_multishift_epi64_epi8(shifts, value));
+      const __m512i zeros = _mm512_lzcnt_epi64(_mm512_or_si512(spread, one));
+      const __m512i used =
+          _mm512_maskz_srlv_epi64(present, ones, _mm512_and_si512(zeros, whole_bytes));
+      const __m512i more = _mm512_and_si512(_mm512_srli_epi64(used, 8), high_bits);
+      const __mmask64 keep = _mm512_movepi8_mask(used);
+      _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(keep, _mm512_or_si512(spread, more)));
+      out += _mm_popcnt_u64(keep);
+    }
+    values += lanes;
+    count -= lanes;
+  }
+  return out;
+}
+
+__attribute__((target("bmi,bmi2,popcnt"))) const uint8_t* UnpackBmi2(const uint8_t* begin,
+                                                                     const uint8_t* end,
+                                                                     uint64_t* values,
+                                                                     size_t count) {
+  // A block holds at most 64 varints, and the last of them is loaded as eight bytes.
+  while (count != 0 && end - begin >= kUnpackBlock + 8) {
+    const uint64_t more = ContinuationBits(begin);
+    if (HasRunOfEight(more)) [[unlikely]] {
+      begin = GetVarint(begin, end, values);
+      if (begin == nullptr) return nullptr;
+      ++values;
+      --count;
+      continue;
+    }
+    uint64_t ends = ~more;
+    auto found = static_cast<size_t>(_mm_popcnt_u64(ends));
+    if (found > count) {  // forget what lies behind the last one that is wanted
+      const uint64_t last = _pdep_u64(uint64_t{1} << (count - 1), ends);
+      ends &= last | (last - 1);
+      found = count;
+    }
+    unsigned start = 0;
+    unsigned next = 0;
+    for (size_t i = 0; i < found; i += 4) {  // up to three surplus values: kUnpackSlackValues
+      for (size_t k = 0; k < 4; ++k) {
+        uint64_t bytes;
+        std::memcpy(&bytes, begin + start, sizeof(bytes));
+        next = static_cast<unsigned>(_tzcnt_u64(ends)) + 1;
+        values[i + k] = _pext_u64(_bzhi_u64(bytes, 8 * (next - start)), kGroups);
+        start = ends != 0 ? next : start;
+        ends = _blsr_u64(ends);
+      }
+    }
+    begin += start;
+    values += found;
+    count -= found;
+  }
+  while (count != 0 && end - begin >= 8) {
+    uint64_t bytes;
+    std::memcpy(&bytes, begin, sizeof(bytes));
+    const uint64_t ends = ~bytes & kContinuation;
+    if (ends == 0) [[unlikely]]
+      break;
+    const auto bits = static_cast<unsigned>(_tzcnt_u64(ends)) + 1;
+    *values++ = _pext_u64(_bzhi_u64(bytes, bits), kGroups);
+    begin += bits / 8;
+    --count;
+  }
+  return UnpackOneByOne(begin, end, values, count);
+}
+
+}  // namespace gpubound
+
+#endif  // __x86_64__
