@@ -55,8 +55,8 @@ struct gpubound_api {
   void (*begin)(uint32_t label);
   void (*end)(uint32_t label);
 
-  void (*phase)(uint32_t label);              /* process-wide, until the next */
-  void (*step)(uint64_t iteration);           /* ends iteration number `iteration` */
+  void (*phase)(uint32_t label);    /* process-wide, until the next */
+  void (*step)(uint64_t iteration); /* ends iteration number `iteration` */
   void (*counter)(uint32_t label, double value);
 
   /* Explicit hand-over of the innermost open operation: `hand_over` returns a token, `adopt` on

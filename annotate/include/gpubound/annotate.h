@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gpubound annotations for C and C++. Header-only, nothing to link, and without an injected
+ * collector every one of them costs a load and a compare and does nothing.
+ *
+ *   GPUBOUND_OPERATION("inference");     the rest of the block is this operation
+ *   GPUBOUND_FUNCTION();                 the same, named after the function
+ *   GPUBOUND_LAYER(simulator);           the rest of the block executes this layer:
+ *                                        python, wait, native, simulator or backend
+ *   GPUBOUND_ANNOTATION("rollout 7");    a detail inside the current operation
+ *   GPUBOUND_PHASE("self-play");         from here on, process-wide, until the next phase
+ *   GPUBOUND_STEP(n);                    iteration number n of the training loop ends here
+ *   GPUBOUND_COUNTER("env_steps", n);    the value of a counter, now
+ *
+ * The names are string literals; each call site asks for its label once. For names known at run
+ * time C++ has gpubound::Operation and its like (scope.hpp), C the functions below. Each distinct
+ * name becomes a label for the life of the process: give a scope the name of what it does, not of
+ * which turn it is.
+ *
+ * Where a block is not the right extent, C and C++ alike:
+ *
+ *   uint32_t scope = GPUBOUND_BEGIN_OPERATION("simulation");
+ *   ...
+ *   gpubound_end(scope);                 on the same thread, innermost first
+ *
+ * Every annotation may be used on any thread, in destructors and in noexcept functions, in a
+ * process that forks and in a library that is unloaded; none throws, fails or touches errno.
+ * Arguments are evaluated exactly once, with or without a collector, so that profiling never
+ * changes what a program computes. With GPUBOUND_DISABLE defined before inclusion nothing is left
+ * but that evaluation; all files of one program need not agree.
+ *
+ * Linking: dlsym is in libc from glibc 2.34 on; add -ldl for an older one. Static executables have
+ * no dlsym to speak of: define GPUBOUND_DISABLE for them.
+ */
+#ifndef GPUBOUND_ANNOTATE_H_
+#define GPUBOUND_ANNOTATE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "gpubound/api.h"
+
+#if !defined(GPUBOUND_DISABLE) && !(defined(__linux__) && defined(__GNUC__))
+#define GPUBOUND_DISABLE
+#endif
+
+#ifdef GPUBOUND_DISABLE
+#include "gpubound/detail/disabled.h"
+#else
+#include "gpubound/detail/lookup.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Opens and closes scopes by label; 0 is "nobody records". `gpubound_end` closes the innermost open
+ * scope with that label on the calling thread. */
+GPUBOUND_INLINE_ void gpubound_begin(uint32_t scope) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = scope == 0 ? GPUBOUND_NULL_ : gpubound_table_();
+  if (table != GPUBOUND_NULL_) table->begin(scope);
+}
+GPUBOUND_INLINE_ void gpubound_end(uint32_t scope) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = scope == 0 ? GPUBOUND_NULL_ : gpubound_table_();
+  if (table != GPUBOUND_NULL_) table->end(scope);
+}
+
+/* Opens a scope whose name is known at run time; returns what gpubound_end closes it with. |name|
+ * is copied. A name seen before costs a hash of it, not a look-up in the collector. */
+GPUBOUND_INLINE_ uint32_t gpubound_begin_operation(const char* name) GPUBOUND_NOEXCEPT_ {
+  const uint32_t scope = gpubound_name_label_(GPUBOUND_LABEL_OPERATION, name, strlen(name));
+  gpubound_begin(scope);
+  return scope;
+}
+GPUBOUND_INLINE_ uint32_t gpubound_begin_annotation(const char* name) GPUBOUND_NOEXCEPT_ {
+  const uint32_t scope = gpubound_name_label_(GPUBOUND_LABEL_ANNOTATION, name, strlen(name));
+  gpubound_begin(scope);
+  return scope;
+}
+
+GPUBOUND_INLINE_ void gpubound_phase(const char* name) GPUBOUND_NOEXCEPT_ {
+  gpubound_phase_label_(gpubound_name_label_(GPUBOUND_LABEL_PHASE, name, strlen(name)));
+}
+GPUBOUND_INLINE_ void gpubound_step(uint64_t iteration) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = gpubound_table_();
+  if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, step)) table->step(iteration);
+}
+GPUBOUND_INLINE_ void gpubound_counter(const char* name, double value) GPUBOUND_NOEXCEPT_ {
+  gpubound_counter_label_(gpubound_name_label_(GPUBOUND_LABEL_COUNTER, name, strlen(name)), value);
+}
+
+/* Hands the innermost open operation of this thread to another one: pass the token there, adopt it
+ * around the work, drop it after. 0 when there is nothing to hand over. */
+GPUBOUND_INLINE_ uint64_t gpubound_hand_over(void) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = gpubound_table_();
+  return table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, drop) ? table->hand_over() : 0;
+}
+GPUBOUND_INLINE_ void gpubound_adopt(uint64_t token) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = token == 0 ? GPUBOUND_NULL_ : gpubound_table_();
+  if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, drop)) table->adopt(token);
+}
+GPUBOUND_INLINE_ void gpubound_drop(uint64_t token) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = token == 0 ? GPUBOUND_NULL_ : gpubound_table_();
+  if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, drop)) table->drop(token);
+}
+
+/* What the macros are made of. */
+GPUBOUND_INLINE_ uint32_t gpubound_begin_at_(struct gpubound_site_* site, uint32_t kind,
+                                             uint32_t layer, const char* name) GPUBOUND_NOEXCEPT_ {
+  const uint32_t scope = gpubound_site_label_(site, kind, layer, name);
+  gpubound_begin(scope);
+  return scope;
+}
+GPUBOUND_INLINE_ void gpubound_end_at_(const uint32_t* scope) GPUBOUND_NOEXCEPT_ {
+  gpubound_end(*scope);
+}
+GPUBOUND_INLINE_ void gpubound_phase_at_(struct gpubound_site_* site,
+                                         const char* name) GPUBOUND_NOEXCEPT_ {
+  gpubound_phase_label_(
+      gpubound_site_label_(site, GPUBOUND_LABEL_PHASE, GPUBOUND_LAYER_unset, name));
+}
+GPUBOUND_INLINE_ void gpubound_counter_at_(struct gpubound_site_* site, const char* name,
+                                           double value) GPUBOUND_NOEXCEPT_ {
+  gpubound_counter_label_(
+      gpubound_site_label_(site, GPUBOUND_LABEL_COUNTER, GPUBOUND_LAYER_unset, name), value);
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#define GPUBOUND_JOIN_(a, b) a##b
+#define GPUBOUND_JOIN(a, b) GPUBOUND_JOIN_(a, b)
+#define GPUBOUND_SITE_()                                                         \
+  (__extension__({                                                               \
+    static struct gpubound_site_ gpubound_site_word_ = {GPUBOUND_SITE_UNKNOWN_}; \
+    &gpubound_site_word_;                                                        \
+  }))
+
+/* Only a literal can stand between literals: a name that changes does not belong to a call site. */
+#define GPUBOUND_BEGIN_OPERATION(name) \
+  gpubound_begin_at_(GPUBOUND_SITE_(), GPUBOUND_LABEL_OPERATION, GPUBOUND_LAYER_unset, "" name "")
+#define GPUBOUND_BEGIN_ANNOTATION(name) \
+  gpubound_begin_at_(GPUBOUND_SITE_(), GPUBOUND_LABEL_ANNOTATION, GPUBOUND_LAYER_unset, "" name "")
+#define GPUBOUND_BEGIN_FUNCTION() \
+  gpubound_begin_at_(GPUBOUND_SITE_(), GPUBOUND_LABEL_OPERATION, GPUBOUND_LAYER_unset, __func__)
+#define GPUBOUND_BEGIN_LAYER(layer) \
+  gpubound_begin_at_(GPUBOUND_SITE_(), GPUBOUND_LABEL_LAYER, GPUBOUND_LAYER_##layer, #layer)
+
+#ifdef __cplusplus
+#define GPUBOUND_SCOPE_(begin) \
+  const ::gpubound::detail::Scope GPUBOUND_JOIN(gpubound_scope_, __COUNTER__) { begin }
+#else
+#define GPUBOUND_SCOPE_(begin)                               \
+  const uint32_t GPUBOUND_JOIN(gpubound_scope_, __COUNTER__) \
+      __attribute__((cleanup(gpubound_end_at_), unused)) = begin
+#endif
+
+#define GPUBOUND_OPERATION(name) GPUBOUND_SCOPE_(GPUBOUND_BEGIN_OPERATION(name))
+#define GPUBOUND_FUNCTION() GPUBOUND_SCOPE_(GPUBOUND_BEGIN_FUNCTION())
+#define GPUBOUND_ANNOTATION(name) GPUBOUND_SCOPE_(GPUBOUND_BEGIN_ANNOTATION(name))
+#define GPUBOUND_LAYER(layer) GPUBOUND_SCOPE_(GPUBOUND_BEGIN_LAYER(layer))
+#define GPUBOUND_PHASE(name) gpubound_phase_at_(GPUBOUND_SITE_(), "" name "")
+#define GPUBOUND_STEP(iteration) gpubound_step(GPUBOUND_NARROW_(uint64_t, iteration))
+#define GPUBOUND_COUNTER(name, value) \
+  gpubound_counter_at_(GPUBOUND_SITE_(), "" name "", GPUBOUND_NARROW_(double, value))
+
+#endif /* GPUBOUND_DISABLE */
+
+#ifdef __cplusplus
+#include "gpubound/scope.hpp"
+#endif
+
+#endif /* GPUBOUND_ANNOTATE_H_ */

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scopes as C++ objects, for names that are known at run time only:
+//
+//   gpubound::Operation scope(environment.name());
+//
+// The name is copied when it is new; the object holds a label, not the string. A short name seen
+// before costs a hash and a comparison in a table of 256 entries that belongs to the module, others
+// a look-up in the collector. A scope closes on the thread that opened it; it can be neither copied
+// nor moved. Everything is noexcept and needs neither exceptions nor RTTI.
+#ifndef GPUBOUND_SCOPE_HPP_
+#define GPUBOUND_SCOPE_HPP_
+
+#include <cstdint>
+#include <string_view>
+
+#include "gpubound/annotate.h"
+
+#ifdef GPUBOUND_DISABLE
+#define GPUBOUND_SCOPE_NAMESPACE_ disabled
+#define GPUBOUND_SCOPE_VISIBILITY_
+#else
+#define GPUBOUND_SCOPE_NAMESPACE_ enabled
+#define GPUBOUND_SCOPE_VISIBILITY_ GPUBOUND_HIDDEN_
+#endif
+
+namespace gpubound {
+// Files of one program may differ in GPUBOUND_DISABLE: the classes are then different ones.
+inline namespace GPUBOUND_SCOPE_NAMESPACE_ {
+namespace detail {
+
+// Closes what was opened, at the end of the block.
+class GPUBOUND_SCOPE_VISIBILITY_ Scope {
+ public:
+  explicit Scope(uint32_t label) noexcept : label_(label) {}
+  ~Scope() { gpubound_end(label_); }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  const uint32_t label_;
+};
+
+GPUBOUND_SCOPE_VISIBILITY_ inline uint32_t BeginNamed(uint32_t kind,
+                                                      std::string_view name) noexcept {
+  const uint32_t label = gpubound_name_label_(kind, name.data(), name.size());
+  gpubound_begin(label);
+  return label;
+}
+
+}  // namespace detail
+
+class GPUBOUND_SCOPE_VISIBILITY_ Operation : private detail::Scope {
+ public:
+  [[nodiscard]] explicit Operation(std::string_view name) noexcept
+      : Scope(detail::BeginNamed(GPUBOUND_LABEL_OPERATION, name)) {}
+};
+
+class GPUBOUND_SCOPE_VISIBILITY_ Annotation : private detail::Scope {
+ public:
+  [[nodiscard]] explicit Annotation(std::string_view name) noexcept
+      : Scope(detail::BeginNamed(GPUBOUND_LABEL_ANNOTATION, name)) {}
+};
+
+// Adopts, on another thread, the operation that gpubound_hand_over() offered.
+class GPUBOUND_SCOPE_VISIBILITY_ AdoptedOperation {
+ public:
+  [[nodiscard]] explicit AdoptedOperation(uint64_t token) noexcept : token_(token) {
+    gpubound_adopt(token_);
+  }
+  ~AdoptedOperation() { gpubound_drop(token_); }
+  AdoptedOperation(const AdoptedOperation&) = delete;
+  AdoptedOperation& operator=(const AdoptedOperation&) = delete;
+
+ private:
+  const uint64_t token_;
+};
+
+GPUBOUND_SCOPE_VISIBILITY_ inline void Phase(std::string_view name) noexcept {
+  const uint32_t label = gpubound_name_label_(GPUBOUND_LABEL_PHASE, name.data(), name.size());
+  gpubound_phase_label_(label);
+}
+
+GPUBOUND_SCOPE_VISIBILITY_ inline void Counter(std::string_view name, double value) noexcept {
+  const uint32_t label = gpubound_name_label_(GPUBOUND_LABEL_COUNTER, name.data(), name.size());
+  gpubound_counter_label_(label, value);
+}
+
+}  // namespace GPUBOUND_SCOPE_NAMESPACE_
+}  // namespace gpubound
+
+#endif  // GPUBOUND_SCOPE_HPP_

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loads libgpubound_core.so when the first annotation asks for the table.
+ *
+ * Threads that ask at the same time all load: dlopen is idempotent and serialises them, and the
+ * first answer stands. A lock or a once-flag of our own would deadlock with the dynamic loader's,
+ * which a thread holds whose dlopen runs a constructor with a scope in it.
+ *
+ * Any thread may call, also inside malloc; not from a signal handler that interrupted dlopen.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "annotate/include/gpubound/api.h"
+#include "libprofiler/shim/shim.h"
+
+typedef const struct gpubound_api* (*CoreApiFunction)(void);
+
+enum { kNotAsked = 0, kNoTable = 1 }; /* else the address of the table */
+enum { kForkPollNs = 100 * 1000, kForkPatienceNs = 200 * 1000 * 1000 }; /* a load takes ms */
+static _Atomic uintptr_t table_word = kNotAsked;
+
+/* Threads inside LoadCore, and whether this one is: what runs there may ask for the table again. */
+static atomic_int loads_in_progress = 0;
+static __thread bool is_loading __attribute__((tls_model("initial-exec"))) = false;
+
+/* Whether the fork that this thread makes found a load under way: libc does not run the handlers
+ * that the core registers during a fork, so the core knows nothing of the child. */
+static __thread bool fork_met_loading __attribute__((tls_model("initial-exec"))) = false;
+
+static const struct gpubound_api* TableOf(uintptr_t word) {
+  return word == kNotAsked || word == kNoTable ? NULL : (const struct gpubound_api*)word;
+}
+
+static void SayNotRecorded(const char* what, const char* why) {
+  static atomic_bool said = false;
+  if (atomic_exchange(&said, true)) return;
+  char line[PATH_MAX + 512];
+  int length = snprintf(line, sizeof(line), "gpubound: process %llu is not recorded: %s%s%s\n",
+                        (unsigned long long)shim_info.pid, what, *why == '\0' ? "" : ": ", why);
+  if (length >= (int)sizeof(line)) {
+    length = sizeof(line) - 1;
+    line[length - 1] = '\n';
+  }
+  /* One write, so that lines of several processes do not mix; nothing to do without a stderr. */
+  const ssize_t ignored = length > 0 ? write(STDERR_FILENO, line, (size_t)length) : 0;
+  (void)ignored;
+}
+
+static ShimFinishFunction FindFinish(void* library) {
+  ShimFinishFunction finish = NULL;
+  void* symbol = dlsym(library, "gpubound_core_finish_v1");
+  memcpy(&finish, &symbol, sizeof(finish));
+  return finish;
+}
+
+static const struct gpubound_api* LoadCore(void) {
+  char path[PATH_MAX];
+  if (!ShimCorePath(path, sizeof(path))) {
+    SayNotRecorded("the path of libgpubound.so cannot be found", "");
+    return NULL;
+  }
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) {
+    const char* why = dlerror(); /* NOLINT(concurrency-mt-unsafe): per thread in glibc */
+    SayNotRecorded("cannot load the collector", why == NULL ? path : why);
+    return NULL;
+  }
+  CoreApiFunction get_api = NULL;
+  void* symbol = dlsym(library, "gpubound_core_api_v1");
+  memcpy(&get_api, &symbol, sizeof(get_api));
+  const ShimFinishFunction finish = FindFinish(library);
+  if (get_api == NULL || finish == NULL) {
+    SayNotRecorded(path,
+                   "expected gpubound_core_api_v1 and gpubound_core_finish_v1 in it; install "
+                   "both libraries from one build");
+    return NULL;
+  }
+  const struct gpubound_api* api = get_api(); /* NULL: the core has said why */
+  if (api != NULL) atomic_store(&shim_finish, finish);
+  return api;
+}
+
+static const struct gpubound_api* LoadAndPublish(void) {
+  const int saved_errno = errno;
+  uintptr_t word = kNotAsked;
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* a handler with a scope would find us loading */
+  is_loading = true;
+  atomic_fetch_add(&loads_in_progress, 1);
+  const struct gpubound_api* table = LoadCore();
+  atomic_fetch_sub(&loads_in_progress, 1);
+  is_loading = false;
+  atomic_compare_exchange_strong(&table_word, &word,
+                                 table == NULL ? (uintptr_t)kNoTable : (uintptr_t)table);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = saved_errno;
+  return TableOf(atomic_load(&table_word));
+}
+
+void ShimAwaitLoading(void) {
+  const struct timespec pause = {0, kForkPollNs};
+  fork_met_loading = atomic_load(&loads_in_progress) != 0;
+  if (!fork_met_loading) return;
+  const int64_t deadline_ns = ShimReadClockNs(CLOCK_MONOTONIC) + kForkPatienceNs;
+  while (atomic_load(&loads_in_progress) != 0 && ShimReadClockNs(CLOCK_MONOTONIC) < deadline_ns) {
+    nanosleep(&pause, NULL);
+  }
+}
+
+void ShimGiveUpLoadingInForkChild(void) {
+  atomic_store(&loads_in_progress, 0);
+  if (!fork_met_loading) return;
+  fork_met_loading = false;
+  if (atomic_exchange(&table_word, kNoTable) != kNoTable) {
+    SayNotRecorded("its parent forked while it was loading the collector", "");
+  }
+}
+
+GPUBOUND_EXPORT const struct gpubound_api* gpubound_api_v1(void) {
+  const uintptr_t word = atomic_load(&table_word);
+  if (word != kNotAsked || is_loading || !ShimOwnsProcess()) return TableOf(word);
+  return LoadAndPublish();
+}
+
+/* The CUDA driver and NVTX load the core by its path, without asking us. */
+static void NoticeCore(void) {
+  const int saved_errno = errno;
+  char path[PATH_MAX];
+  void* library = ShimCorePath(path, sizeof(path)) ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  if (library != NULL) {
+    const ShimFinishFunction finish = FindFinish(library);
+    if (finish != NULL) atomic_store(&shim_finish, finish);
+    dlclose(library); /* gives back the reference; whoever loaded it keeps it */
+  }
+  errno = saved_errno;
+}
+
+GPUBOUND_EXPORT const struct gpubound_shim_info* gpubound_shim_v1(void) {
+  if (atomic_load(&shim_finish) == NULL && ShimOwnsProcess()) NoticeCore();
+  return &shim_info;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The three variables that make a run out of a process tree: GPUBOUND_RUN, so that children write
+ * beside their parent, and CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH, through which the CUDA
+ * driver and NVTX load the core. What somebody else has set is left alone.
+ *
+ * Thread rule: called from the constructor while the process has one thread.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libprofiler/shim/shim.h"
+
+enum { kMaxNameBytes = 64, kRunSuffixBytes = 96 };
+
+typedef int (*SetEnvFunction)(const char*, const char*, int);
+
+/* libc's setenv, not the program's: bash, for one, exports its own, which expects to run in main.
+ */
+static void SetVariable(const char* name, const char* value) {
+  void* symbol = dlsym(RTLD_NEXT, "setenv");
+  SetEnvFunction set = NULL;
+  if (symbol == NULL) return;
+  memcpy(&set, &symbol, sizeof(set));
+  set(name, value, 0);
+}
+
+static bool IsSet(const char* variable) {
+  const char* value = getenv(variable); /* NOLINT(concurrency-mt-unsafe): one thread */
+  return value != NULL && *value != '\0';
+}
+
+bool ShimCorePath(char* path, size_t capacity) {
+  Dl_info self;
+  char real[PATH_MAX];
+  if (dladdr((const void*)&shim_info, &self) == 0 || self.dli_fname == NULL) return false;
+  /* The name may be relative to a directory that the program leaves. */
+  if (realpath(self.dli_fname, real) == NULL) return false;
+  char* slash = strrchr(real, '/');
+  if (slash == NULL) return false;
+  *slash = '\0';
+  const int length = snprintf(path, capacity, "%s/%s", real, GPUBOUND_CORE_FILE);
+  return length > 0 && (size_t)length < capacity;
+}
+
+/* Calendar date of a day count since 1970-01-01, proleptic Gregorian, for days >= 0. The libc
+ * functions for this read the time zone file once and for all, which a program that sets TZ later
+ * would notice. */
+static void CivilDate(int64_t days, int* year, int* month, int* day) {
+  const int64_t shifted = days + 719468; /* since 0000-03-01: leap days end a year */
+  const int64_t era = shifted / 146097;
+  const int64_t day_of_era = shifted % 146097;
+  const int64_t year_of_era =
+      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  const int64_t day_of_year =
+      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const int64_t month_from_march = (5 * day_of_year + 2) / 153;
+  *day = (int)(day_of_year - (153 * month_from_march + 2) / 5 + 1);
+  *month = (int)(month_from_march < 10 ? month_from_march + 3 : month_from_march - 9);
+  *year = (int)(era * 400 + year_of_era + (*month <= 2 ? 1 : 0));
+}
+
+/* The program's name with whatever a shell or a file name could stumble over replaced. */
+static void CopySafeName(char* out, const char* name) {
+  size_t length = 0;
+  for (; *name != '\0' && length < kMaxNameBytes; ++name) {
+    const char c = *name;
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const bool inner = length > 0 && (c == '.' || c == '-');
+    out[length++] = (char)(plain || inner ? c : '_');
+  }
+  if (length == 0) out[length++] = '_';
+  out[length] = '\0';
+}
+
+/* Only names the directory; the core makes it when the first thing is recorded. */
+static void SetRunDirectory(void) {
+  char run[PATH_MAX];
+  char name[kMaxNameBytes + 1];
+  int year = 0;
+  int month = 0;
+  int day = 0;
+  if (getcwd(run, sizeof(run) - kMaxNameBytes - kRunSuffixBytes) == NULL || run[0] != '/') return;
+  CopySafeName(name, program_invocation_short_name);
+  const int64_t seconds = shim_info.realtime_ns / 1000000000;
+  const int of_day = (int)(seconds % 86400);
+  CivilDate(seconds / 86400, &year, &month, &day);
+  const size_t used = strcmp(run, "/") == 0 ? 0 : strlen(run);
+  snprintf(run + used, sizeof(run) - used, "/%s-%04d%02d%02d-%02d%02d%02d-%llu.gpubound", name,
+           year, month, day, of_day / 3600, of_day / 60 % 60, of_day % 60,
+           (unsigned long long)shim_info.pid);
+  SetVariable("GPUBOUND_RUN", run);
+}
+
+static bool IsForeign(const char* variable) {
+  const char* value = getenv(variable); /* NOLINT(concurrency-mt-unsafe): one thread */
+  if (value == NULL) return false;
+  const char* slash = strrchr(value, '/');
+  return strcmp(slash == NULL ? value : slash + 1, GPUBOUND_CORE_FILE) != 0;
+}
+
+void ShimSetEnvironment(void) {
+  if (!IsSet("GPUBOUND_RUN")) SetRunDirectory();
+  const bool cuda_set = IsSet("CUDA_INJECTION64_PATH");
+  const bool nvtx_set = IsSet("NVTX_INJECTION64_PATH");
+  if (cuda_set && IsForeign("CUDA_INJECTION64_PATH")) {
+    shim_info.flags |= GPUBOUND_SHIM_FOREIGN_CUDA_INJECTION;
+  }
+  if (nvtx_set && IsForeign("NVTX_INJECTION64_PATH")) {
+    shim_info.flags |= GPUBOUND_SHIM_FOREIGN_NVTX_INJECTION;
+  }
+  if (cuda_set && nvtx_set) return;
+  char core[PATH_MAX];
+  /* NVTX turns itself off where the variable names a file that is not there. */
+  if (!ShimCorePath(core, sizeof(core)) || access(core, R_OK) != 0) return;
+  if (!cuda_set) SetVariable("CUDA_INJECTION64_PATH", core);
+  if (!nvtx_set) SetVariable("NVTX_INJECTION64_PATH", core);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Start of libgpubound.so in a process: stamps the begin of the span, before main and again in each
+ * fork child, and prepares the environment. Runs in every shell and every compiler that a training
+ * run starts, so it makes a handful of system calls and loads nothing.
+ *
+ * Thread rule: the constructor runs before main (or inside a dlopen); the fork handler runs in a
+ * child that has one thread.
+ */
+#define _GNU_SOURCE
+#include "libprofiler/shim/shim.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/single_threaded.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+struct gpubound_shim_info shim_info = {
+    .size = sizeof(struct gpubound_shim_info),
+    .version = GPUBOUND_SHIM_INFO_VERSION,
+};
+bool shim_inert = true;
+
+/* The system call, because getpid() of an older libc remembers the parent's answer after vfork. */
+static uint64_t ProcessId(void) { return (uint64_t)syscall(SYS_getpid); }
+
+bool ShimOwnsProcess(void) { return !shim_inert && ProcessId() == shim_info.pid; }
+
+int64_t ShimReadClockNs(clockid_t clock) {
+  struct timespec now = {0, 0};
+  clock_gettime(clock, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void Stamp(void) {
+  shim_info.monotonic_ns = ShimReadClockNs(CLOCK_MONOTONIC);
+#if defined(__x86_64__)
+  shim_info.ticks = __rdtsc();
+#else
+  shim_info.ticks = (uint64_t)shim_info.monotonic_ns;
+#endif
+  shim_info.realtime_ns = ShimReadClockNs(CLOCK_REALTIME);
+  shim_info.pid = ProcessId();
+}
+
+/* Registered before any handler of the core can be, and child handlers run in the order of their
+ * registration: the core's handler finds the child's stamp. */
+static void AfterForkInChild(void) {
+  Stamp();
+  ShimForgetExitInForkChild();
+  ShimGiveUpLoadingInForkChild();
+}
+
+static bool IsOn(const char* variable) {
+  const char* value = getenv(variable); /* NOLINT(concurrency-mt-unsafe): read only */
+  return value != NULL && *value != '\0' && strcmp(value, "0") != 0;
+}
+
+__attribute__((constructor)) static void Start(void) {
+  const int saved_errno = errno;
+  /* A program that runs with another user's rights decides nothing by its caller's environment. */
+  shim_inert = IsOn("GPUBOUND_OFF") || IsOn("GPUBOUND_DISABLE") || getauxval(AT_SECURE) != 0;
+  if (!shim_inert) {
+    Stamp();
+    pthread_atfork(ShimAwaitLoading, NULL, AfterForkInChild);
+    /* Loaded late, through $GPUBOUND_LIBRARY: another thread may be reading the environment. */
+    if (__libc_single_threaded) ShimSetEnvironment();
+  }
+  errno = saved_errno;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of libgpubound.so share. The library is loaded into every process of a run, most
+ * of which never record anything, so its rule is: C, libc only, no work that is not needed yet.
+ * Everything here preserves errno and is called from any thread unless it says otherwise.
+ */
+#ifndef GPUBOUND_LIBPROFILER_SHIM_SHIM_H_
+#define GPUBOUND_LIBPROFILER_SHIM_SHIM_H_
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "libprofiler/shim/shim_info.h"
+
+#define GPUBOUND_EXPORT __attribute__((visibility("default")))
+#define GPUBOUND_CORE_FILE "libgpubound_core.so"
+
+/* The stamp of this process. Written by the constructor and by the fork handler only, both while
+ * the process has one thread. */
+extern struct gpubound_shim_info shim_info;
+
+/* Whether this process shall be recorded at all. Set once, by the constructor. */
+extern bool shim_inert;
+
+/* The core's way to close the trace of this process, NULL while there is nothing to close. `how`
+ * becomes meta.end_how. Runs at most once, on the thread that called _exit, which may be inside a
+ * signal handler: it must bound every wait. */
+typedef void (*ShimFinishFunction)(const char* how);
+extern _Atomic(ShimFinishFunction) shim_finish;
+
+/* True in the process that was stamped. False in a child whose making ran no fork handler (vfork,
+ * _Fork, clone): its memory may be its parent's, so nothing may be recorded or closed there. */
+bool ShimOwnsProcess(void);
+
+int64_t ShimReadClockNs(clockid_t clock);
+
+/* Writes the absolute path of the core, which lies beside this library, into `path`. */
+bool ShimCorePath(char* path, size_t capacity);
+
+/* Sets GPUBOUND_RUN and the two injection variables where they are unset, and notes in shim_info
+ * which of the latter belong to somebody else. Only while the process has one thread. */
+void ShimSetEnvironment(void);
+
+/* Before a fork: waits, for a bounded time, until no thread is loading the core, so that the child
+ * gets a dynamic loader in good order. */
+void ShimAwaitLoading(void);
+
+/* In a fork child: forget that another thread of the parent was inside _exit, and record nothing if
+ * one was loading the core when the fork began. */
+void ShimForgetExitInForkChild(void);
+void ShimGiveUpLoadingInForkChild(void);
+
+#endif /* GPUBOUND_LIBPROFILER_SHIM_SHIM_H_ */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the preloaded shim (libgpubound.so) knows and the core (libgpubound_core.so) needs: when
+ * this process began.
+ *
+ * The core finds it with dlsym(RTLD_DEFAULT, "gpubound_shim_v1"); without a shim (the CUDA driver
+ * or NVTX may load the core by itself) it stamps its own start. Plain data, written before main and
+ * in a fork child before any other fork handler of ours runs; read from any thread.
+ */
+#ifndef GPUBOUND_LIBPROFILER_SHIM_SHIM_INFO_H_
+#define GPUBOUND_LIBPROFILER_SHIM_SHIM_INFO_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GPUBOUND_SHIM_INFO_VERSION 1u
+
+/* Bits of gpubound_shim_info.flags: the variable was already set to something that is not ours. */
+#define GPUBOUND_SHIM_FOREIGN_CUDA_INJECTION 1u
+#define GPUBOUND_SHIM_FOREIGN_NVTX_INJECTION 2u
+
+/* Fields are appended, never moved: read one only if `size` covers it. */
+struct gpubound_shim_info {
+  uint32_t size;        /* bytes of this structure as the shim built it */
+  uint32_t version;     /* GPUBOUND_SHIM_INFO_VERSION */
+  uint64_t ticks;       /* TSC at the stamp; CLOCK_MONOTONIC in ns on machines without one */
+  int64_t realtime_ns;  /* CLOCK_REALTIME: with host and pid, the identity of the process */
+  int64_t monotonic_ns; /* CLOCK_MONOTONIC: begin of the span */
+  uint64_t pid;   /* process that was stamped; differs from getpid() in vfork/_Fork children */
+  uint32_t flags; /* GPUBOUND_SHIM_FOREIGN_... */
+  uint32_t reserved;
+};
+
+/* Exported by libgpubound.so, for the core: the shim takes the call as notice that a core, however
+ * it was loaded, is in this process and may have a trace to close at _exit. Not from a signal
+ * handler. Never NULL; the pointer stays valid and, after a fork, describes the child. With
+ * GPUBOUND_OFF=1 `pid` is 0. */
+const struct gpubound_shim_info* gpubound_shim_v1(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GPUBOUND_LIBPROFILER_SHIM_SHIM_INFO_H_ */

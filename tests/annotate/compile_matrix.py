@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles annotated C and C++ in every dialect that we promise, warnings as errors, and checks that
+misuse does not compile: compile_matrix.py INCLUDE_DIR SOURCE_DIR"""
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion",
+            "-Wcast-qual", "-Wundef", "-Werror"]
+C_WARNINGS = WARNINGS + ["-Wstrict-prototypes"]
+CXX_WARNINGS = WARNINGS + ["-Wold-style-cast", "-Wzero-as-null-pointer-constant", "-Wextra-semi",
+                           "-Wnon-virtual-dtor"]
+C_DIALECTS = ["c11", "gnu11", "c17", "c2x"]
+CXX_DIALECTS = ["c++17", "gnu++17", "c++20", "c++2b"]
+
+# What must not compile -> the function body that tries it.
+MISUSE = {
+    "a macro with a name that is no literal": 'const char* name = "x"; GPUBOUND_OPERATION(name);',
+    "a layer that does not exist": "GPUBOUND_LAYER(gpu);",
+    "a copy of a scope": 'gpubound::Operation a("x"); gpubound::Operation b = a;',
+    "a scope that closes at once": 'gpubound::Operation("x");',
+}
+
+
+def compilers(names):
+    return [name for name in names if shutil.which(name)]
+
+
+def compile_text(command, text, language):
+    return subprocess.run(command + ["-x", language, "-c", "-o", os.devnull, "-"], input=text,
+                          text=True, capture_output=True, check=False)
+
+
+def cases(include, sources):
+    c_text = (sources / "c_user.c").read_text() + (sources / "disabled_user.c").read_text().replace(
+        "#define GPUBOUND_DISABLE", "")
+    cxx_text = (sources / "plugin.cc").read_text()
+    root = sources.parent.parent
+    for how in (["-I", include], ["-isystem", include]):
+        for mode in ([], ["-DGPUBOUND_DISABLE"]):
+            for optimise in ("-O0", "-O2"):
+                base = [*how, *mode, optimise, f"-I{root}"]
+                for cc in compilers(["gcc", "clang-16", "clang"]):
+                    for std in C_DIALECTS:
+                        yield [cc, f"-std={std}", *C_WARNINGS, *base], c_text, "c", True
+                for cxx in compilers(["g++", "clang++-16", "clang++"]):
+                    for std in CXX_DIALECTS:
+                        yield [cxx, f"-std={std}", *CXX_WARNINGS, *base], cxx_text, "c++", True
+                    yield ([cxx, "-std=c++17", "-fno-exceptions", "-fno-rtti", *CXX_WARNINGS, *base],
+                           cxx_text, "c++", True)
+    for body in MISUSE.values():
+        text = f"#include <gpubound/annotate.h>\nvoid Misuse() {{ {body} }}\n"
+        for cxx in compilers(["g++", "clang++-16", "clang++"]):
+            yield [cxx, "-std=c++17", "-Wall", "-Werror", "-I", include], text, "c++", False
+
+
+def main():
+    include, sources = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+    failed = 0
+    total = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = [(case, pool.submit(compile_text, *case[:3])) for case in cases(include, sources)]
+        for (command, text, _, shall_compile), job in jobs:
+            total += 1
+            result = job.result()
+            if (result.returncode == 0) != shall_compile:
+                failed += 1
+                print(f"{' '.join(command)}: expected to {'' if shall_compile else 'not '}compile\n"
+                      f"{text if not shall_compile else ''}{result.stderr}")
+    print(f"compile matrix: {total - failed} of {total} as expected", file=sys.stderr)
+    return 1 if failed or total < 100 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C++ surface, compiled as C++17 without exceptions and without RTTI.
+#include <gpubound/annotate.h>
+
+#include <string>
+
+#include "tests/annotate/users.h"
+
+#if defined(__cpp_exceptions) || defined(__cpp_rtti) || __cplusplus != 201703L
+#error "this file shall be compiled as C++17 without exceptions and RTTI"
+#endif
+
+void Cpp17UsesEveryMacro(int environment_steps) {
+  GPUBOUND_FUNCTION();
+  GPUBOUND_PHASE("cpp-phase");
+  {
+    GPUBOUND_OPERATION("cpp-operation");
+    GPUBOUND_LAYER(wait);
+    GPUBOUND_ANNOTATION("cpp-annotation");
+  }
+  GPUBOUND_COUNTER("cpp-counter", environment_steps);
+  GPUBOUND_STEP(environment_steps);
+}
+
+void Cpp17UsesEveryClass(const char* name) {
+  const gpubound::Operation operation{std::string(name)};
+  const gpubound::Annotation annotation(name);
+  const gpubound::AdoptedOperation adopted(gpubound_hand_over());
+  gpubound::Phase(name);
+  gpubound::Counter(name, 2.5);
+}
