@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the C table to thread buffers. There are two tables, one for each clock that slots can be
+// stamped with, so that the hot path does not choose.
+#include "libprofiler/api_table.h"
+
+#include <bit>
+#include <exception>
+#include <string_view>
+
+#include "libprofiler/clock.h"
+#include "libprofiler/collector.h"
+#include "libprofiler/current_thread.h"
+#include "libprofiler/lifecycle.h"
+
+namespace gpubound {
+namespace {
+
+constexpr LabelId ToLabel(uint32_t label) {
+  return static_cast<LabelId>(label & (kMaxLabels - 1));  // whatever a program passes
+}
+
+uint32_t InternForApi(uint32_t kind, uint32_t layer, const char* domain, const char* text,
+                      size_t text_length) noexcept {
+  Collector* collector = EnsureCollector();
+  if (collector == nullptr) return 0;
+  const bool known_kind = kind >= GPUBOUND_LABEL_OPERATION && kind <= GPUBOUND_LABEL_COUNTER;
+  const bool known_layer = kind == GPUBOUND_LABEL_LAYER && layer <= GPUBOUND_LAYER_backend;
+  try {
+    return Raw(collector->labels()->Intern(
+        known_kind ? static_cast<LabelKind>(kind) : LabelKind::kAnnotation,
+        known_layer ? static_cast<Layer>(layer) : Layer::kUnset,
+        domain == nullptr ? std::string_view() : std::string_view(domain),
+        text == nullptr ? std::string_view() : std::string_view(text, text_length)));
+  } catch (const std::exception&) {                              // out of memory
+    return Raw(static_cast<LabelId>(GPUBOUND_LABEL_OPERATION));  // (other names)
+  }
+}
+
+// The innermost open operation of the calling thread; 0 without one.
+LabelId InnermostOperation(Collector* collector) {
+  const ThreadBuffer* buffer = t_thread_buffer;
+  for (uint32_t index = buffer->open_depth(); index-- > 0;) {
+    const LabelId label = buffer->open_label(index);
+    if (collector->labels()->KindOf(label) == LabelKind::kOperation) return label;
+  }
+  return LabelId{0};
+}
+
+template <uint64_t (*ReadTicks)() noexcept>
+struct Entries {
+  static void Begin(uint32_t label) noexcept {
+    t_thread_buffer->Begin(ToLabel(label), ReadTicks());
+  }
+  static void End(uint32_t label) noexcept { t_thread_buffer->End(ToLabel(label), ReadTicks()); }
+
+  static void Phase(uint32_t label) noexcept {
+    t_thread_buffer->Emit(SlotKind::kPhase, ToLabel(label), ReadTicks());
+  }
+  static void Step(uint64_t iteration) noexcept {
+    t_thread_buffer->EmitWithPayload(SlotKind::kStep, LabelId{0}, iteration, ReadTicks());
+  }
+  static void Counter(uint32_t label, double value) noexcept {
+    t_thread_buffer->EmitWithPayload(SlotKind::kCounter, ToLabel(label),
+                                     std::bit_cast<uint64_t>(value), ReadTicks());
+  }
+
+  static uint64_t HandOver() noexcept {
+    Collector* collector = CurrentCollector();
+    if (collector == nullptr) return 0;
+    const LabelId operation = InnermostOperation(collector);
+    if (operation == LabelId{0}) return 0;
+    const uint64_t token = collector->NewHandOverToken(operation);
+    t_thread_buffer->EmitWithPayload(SlotKind::kHandOver, operation, token, ReadTicks());
+    return token;
+  }
+  static void Adopt(uint64_t token) noexcept {
+    if (token == 0) return;
+    const LabelId operation = Collector::LabelOfToken(token);
+    const uint64_t ticks = ReadTicks();
+    t_thread_buffer->EmitWithPayload(SlotKind::kAdopt, operation, token, ticks);
+    t_thread_buffer->Begin(operation, ticks);
+  }
+  static void Drop(uint64_t token) noexcept {
+    if (token == 0) return;
+    t_thread_buffer->End(Collector::LabelOfToken(token), ReadTicks());
+  }
+
+  static constexpr gpubound_api kTable = {sizeof(gpubound_api),
+                                          GPUBOUND_API_VERSION,
+                                          &InternForApi,
+                                          &Begin,
+                                          &End,
+                                          &Phase,
+                                          &Step,
+                                          &Counter,
+                                          &HandOver,
+                                          &Adopt,
+                                          &Drop};
+};
+
+}  // namespace
+
+const gpubound_api* ApiTable() noexcept {
+  static const bool use_tsc = TscIsInvariant();
+  return use_tsc ? &Entries<ReadTsc>::kTable : &Entries<ReadMonotonicNs>::kTable;
+}
+
+}  // namespace gpubound

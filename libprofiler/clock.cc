@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the machine's clocks and decides whether the time stamp counter may be trusted.
+#include "libprofiler/clock.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "libprofiler/device_source.h"
+
+namespace gpubound {
+namespace {
+
+#if defined(__x86_64__)
+constexpr unsigned kInvariantTscLeaf = 0x80000007;
+constexpr unsigned kInvariantTscBit = 1u << 8;
+
+// A kernel that runs on another clock source although the CPU claims an invariant TSC has found it
+// unstable (unsynchronised sockets, a careless hypervisor). Where sysfs cannot be read, the CPU's
+// word stands.
+bool KernelDistrustsTsc() {
+  const int fd = open("/sys/devices/system/clocksource/clocksource0/available_clocksource",
+                      O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  char names[256] = {};
+  const ssize_t length = read(fd, names, sizeof(names) - 1);
+  close(fd);
+  return length > 0 && std::strstr(names, "tsc") == nullptr;
+}
+#endif
+
+int64_t ReadRealtimeNs() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+bool TscIsInvariant() noexcept {
+#if defined(__x86_64__)
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(kInvariantTscLeaf, &eax, &ebx, &ecx, &edx) == 0) return false;
+  return (edx & kInvariantTscBit) != 0 && !KernelDistrustsTsc();
+#else
+  return false;
+#endif
+}
+
+ClockSample SystemClock::Sample(DeviceSource* source) {
+  constexpr int kAttempts = 10;
+  ClockSample best = {};
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    ClockSample sample = {};
+    const uint64_t before = ReadMonotonicNs();
+    sample.ticks = use_tsc_ ? ReadTsc() : 0;
+    sample.realtime_ns = ReadRealtimeNs();
+    if (source != nullptr && !source->ReadClock(&sample.source_ns)) sample.source_ns = 0;
+    const uint64_t after = ReadMonotonicNs();
+    sample.width_ns = after - before;
+    sample.monotonic_ns = static_cast<int64_t>(before + sample.width_ns / 2);
+    if (!use_tsc_) sample.ticks = static_cast<uint64_t>(sample.monotonic_ns);
+    if (attempt == 0 || sample.width_ns < best.width_ns) best = sample;
+  }
+  return best;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Builds and ends a process record.
+#include "libprofiler/collector.h"
+
+#include <utility>
+
+#include "libprofiler/log.h"
+
+namespace gpubound {
+
+std::unique_ptr<Collector> Collector::Create(CollectorOptions options) {
+  std::unique_ptr<Collector> collector(new Collector());
+  if (!collector->Build(std::move(options))) return nullptr;
+  return collector;
+}
+
+Collector::~Collector() = default;
+
+bool Collector::Build(CollectorOptions options) {
+  start_ = options.start;
+  const Settings& settings = options.settings;
+  if (!directory_.Open(settings.run_directory, start_)) return false;
+  clock_ = options.clock;
+  if (clock_ == nullptr) {
+    own_clock_ = std::make_unique<SystemClock>(TscIsInvariant());
+    clock_ = own_clock_.get();
+  }
+
+  const LiveMapping::Identity identity{start_.pid, start_.realtime_ns, start_.monotonic_ns,
+                                       clock_->ticks_are_tsc()};
+  mapping_ = LiveMapping::Create(directory_.is_network() ? std::string() : directory_.LivePath(),
+                                 settings.live_pages, identity);
+  if (mapping_ == nullptr) {
+    LogOnce("no memory for %u pages of 64 KiB; nothing is recorded. Set GPUBOUND_LIVE_PAGES lower",
+            settings.live_pages);
+    return false;
+  }
+  ledger_ = std::make_unique<Ledger>(mapping_->header()->ledger);
+  pool_ = std::make_unique<PagePool>(mapping_.get(), ledger_.get());
+  context_.mapping = mapping_.get();
+  context_.pool = pool_.get();
+  context_.ledger = ledger_.get();
+
+  labels_ = std::move(options.labels);
+  if (labels_ == nullptr) {
+    labels_ = std::make_shared<Interner>(settings.max_labels, mapping_.get(), ledger_.get());
+  } else {
+    labels_->MoveTo(mapping_.get(), ledger_.get());
+  }
+  device_tables_ = std::make_unique<DeviceTables>(ledger_.get());
+  threads_ = std::make_unique<ThreadRegistry>(&context_);
+  writer_ = std::make_unique<TraceWriter>(
+      directory_, start_, clock_->ticks_are_tsc(), settings.segment_bytes,
+      TraceWriter::Tables{labels_.get(), device_tables_.get(), threads_.get(), ledger_.get()});
+  // The drain reads the clocks once now and once when the database is open, some milliseconds later.
+  drain_ = std::make_unique<Drain>(&context_, writer_.get(), clock_);
+  if (!writer_->Open()) {
+    mapping_->RemoveFile();
+    return false;
+  }
+  drain_->SampleClocksAtStart();
+  flusher_ = std::make_unique<Flusher>(
+      Flusher::Parts{drain_.get(), writer_.get(), pool_.get(), mapping_.get(), clock_},
+      std::chrono::milliseconds(settings.flush_ms));
+  host_ = std::make_unique<CollectorHost>(this);
+  mapping_->Announce();
+  if (!options.start_flusher || flusher_->Start()) return true;
+  LogOnce("the background thread could not be started; nothing is recorded");
+  mapping_->RemoveFile();
+  return false;
+}
+
+ThreadBuffer* Collector::RegisterThread(uint32_t tid, const std::string& name) {
+  return threads_->Register(tid, name);
+}
+
+void Collector::UnregisterThread(ThreadBuffer* buffer, const std::string& name) {
+  threads_->Unregister(buffer, name);
+}
+
+void Collector::StartSource(std::unique_ptr<DeviceSource> source) {
+  DeviceSource* started = source.get();
+  {
+    const std::lock_guard<std::mutex> lock(sources_mutex_);
+    sources_.push_back(std::move(source));
+  }
+  // Outside the lock: a source calls back into the host, and may call into CUPTI.
+  // Until its first delivery, whatever it has seen would be lost with the process.
+  drain_->SetDeliveredUntil(clock_->MonotonicNs());
+  if (started->Start(host_.get())) drain_->SetSource(started);
+}
+
+void Collector::Finish(const char* how, std::chrono::milliseconds timeout) {
+  std::vector<DeviceSource*> sources;
+  {
+    const std::lock_guard<std::mutex> lock(sources_mutex_);
+    for (const auto& source : sources_) sources.push_back(source.get());
+  }
+  const int64_t deadline_ns = clock_->MonotonicNs() + std::chrono::nanoseconds(timeout).count();
+  for (DeviceSource* source : sources) source->Stop(deadline_ns);
+  threads_->RefreshNames();
+  context_.finished.store(true, std::memory_order_release);
+  flusher_->Finish(how, timeout);
+}
+
+void Collector::AbandonInForkChild() noexcept {
+  for (const auto& source : sources_) source->AbandonInForkChild();
+}
+
+uint64_t Collector::NewHandOverToken(LabelId label) {
+  return (next_token_.fetch_add(1, std::memory_order_relaxed) << kSlotLabelBits) | Raw(label);
+}
+
+LabelId Collector::LabelOfToken(uint64_t token) {
+  return static_cast<LabelId>(token & (kMaxLabels - 1));
+}
+
+}  // namespace gpubound

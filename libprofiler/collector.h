@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One process record, from its first event to its end: owns the mapping, the tables, the flusher
+// and the device sources, and hands out thread buffers. lifecycle.h decides when one exists; tests
+// make their own, on virtual time and without a thread.
+//
+// Never destroyed in a program that it records: threads outlive main and go on calling.
+#ifndef GPUBOUND_LIBPROFILER_COLLECTOR_H_
+#define GPUBOUND_LIBPROFILER_COLLECTOR_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "libprofiler/clock.h"
+#include "libprofiler/collector_host.h"
+#include "libprofiler/device_source.h"
+#include "libprofiler/device_tables.h"
+#include "libprofiler/drain.h"
+#include "libprofiler/flusher.h"
+#include "libprofiler/interner.h"
+#include "libprofiler/ledger.h"
+#include "libprofiler/live_mapping.h"
+#include "libprofiler/page_pool.h"
+#include "libprofiler/process_info.h"
+#include "libprofiler/recording_context.h"
+#include "libprofiler/run_directory.h"
+#include "libprofiler/settings.h"
+#include "libprofiler/thread_registry.h"
+#include "libprofiler/trace_writer.h"
+
+namespace gpubound {
+
+struct CollectorOptions {
+  Settings settings;  // settings.run_directory says where
+  ProcessStart start;
+  Clock* clock = nullptr;     // outlives the collector; null: the machine's
+  bool start_flusher = true;  // false: DrainNow() alone moves events into the trace
+  // In a fork child: the parent's names, whose lock was held across the fork. Null: none.
+  std::shared_ptr<Interner> labels;
+};
+
+class Collector {
+ public:
+  // Null when nothing can be recorded; one line on stderr says why.
+  static std::unique_ptr<Collector> Create(CollectorOptions options);
+
+  // Only of a collector that has no flusher thread.
+  ~Collector();
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+
+  // A buffer for the thread |tid|, or null without memory. Any thread.
+  ThreadBuffer* RegisterThread(uint32_t tid, const std::string& name);
+  // On the thread that |buffer| belongs to, when it ends.
+  void UnregisterThread(ThreadBuffer* buffer, const std::string& name);
+
+  // Starts |source| and records its clock from now on. A source that cannot start is kept, since it
+  // may have told others of itself. Any thread.
+  void StartSource(std::unique_ptr<DeviceSource> source);
+
+  // True for the first caller: the sources of a process start once.
+  bool ClaimSources() { return !sources_claimed_.exchange(true); }
+
+  // This is the process's collector: its host acts through the calling thread's own pointer.
+  void UseThreadLocalBuffers() { host_->UseThreadLocal(); }
+
+  // Writes out everything recorded so far.
+  void DrainNow() { flusher_->DrainNow(); }
+
+  // Stops the sources and ends the trace, at most |timeout| for each. Once.
+  void Finish(const char* how, std::chrono::milliseconds timeout = std::chrono::seconds(2));
+
+  // In a fork child of any kind: the sources forget everything. Touches nothing else.
+  void AbandonInForkChild() noexcept;
+
+  // A token that no other hand-over of this process has, for the operation |label|; and back.
+  uint64_t NewHandOverToken(LabelId label);
+  static LabelId LabelOfToken(uint64_t token);
+
+  DeviceHost* host() { return host_.get(); }
+  Clock* clock() { return clock_; }
+  Ledger* ledger() { return ledger_.get(); }
+  const std::shared_ptr<Interner>& labels() { return labels_; }
+  std::mutex& io_mutex() { return flusher_->io_mutex(); }
+  const ProcessStart& start() const { return start_; }
+  const RunDirectory& directory() const { return directory_; }
+  LiveMapping* mapping() { return mapping_.get(); }
+  ThreadRegistry* threads() { return threads_.get(); }
+  DeviceTables* device_tables() { return device_tables_.get(); }
+  RecordingContext* context() { return &context_; }
+  Drain* drain() { return drain_.get(); }
+
+ private:
+  Collector() = default;
+  bool Build(CollectorOptions options);
+
+  // In the order of construction; each uses those above it.
+  ProcessStart start_;
+  RunDirectory directory_;
+  std::unique_ptr<Clock> own_clock_;
+  Clock* clock_ = nullptr;
+  std::unique_ptr<LiveMapping> mapping_;
+  std::unique_ptr<Ledger> ledger_;
+  std::unique_ptr<PagePool> pool_;
+  RecordingContext context_;
+  std::shared_ptr<Interner> labels_;
+  std::unique_ptr<DeviceTables> device_tables_;
+  std::unique_ptr<ThreadRegistry> threads_;
+  std::unique_ptr<TraceWriter> writer_;
+  std::unique_ptr<Drain> drain_;
+  std::unique_ptr<Flusher> flusher_;
+  std::unique_ptr<CollectorHost> host_;
+
+  std::mutex sources_mutex_;
+  std::vector<std::unique_ptr<DeviceSource>> sources_;
+  std::atomic<bool> sources_claimed_{false};
+  std::atomic<uint64_t> next_token_{1};
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_LIBPROFILER_COLLECTOR_H_

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Passes what sources say to the part of the collector that it concerns.
+#include "libprofiler/collector_host.h"
+
+#include <string>
+
+#include "libprofiler/collector.h"
+#include "libprofiler/current_thread.h"
+#include "libprofiler/log.h"
+
+namespace gpubound {
+
+ThreadBuffer* CollectorHost::CallingThread() {
+  if (use_thread_local_) return t_thread_buffer;
+  const uint32_t tid = CurrentTid();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ThreadBuffer*& buffer = buffers_[tid];
+  if (buffer == nullptr) buffer = collector_->RegisterThread(tid, ThreadName(tid));
+  return buffer != nullptr ? buffer : t_thread_buffer;
+}
+
+DeviceSink* CollectorHost::NewSink() {
+  const uint32_t tid = CurrentTid();
+  const ThreadId thread = collector_->threads()->AddThread(tid, ThreadName(tid));
+  auto sink = std::make_unique<RecordSink>(collector_->context(), thread);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  sinks_.push_back(std::move(sink));
+  return sinks_.back().get();
+}
+
+LabelId CollectorHost::InternLabel(LabelKind kind, std::string_view domain, std::string_view text) {
+  return collector_->labels()->Intern(kind, Layer::kUnset, domain, text);
+}
+
+WorkId CollectorHost::InternWork(const WorkInfo& info, std::string_view name) {
+  return collector_->device_tables()->InternWork(info, name);
+}
+
+StreamId CollectorHost::InternStream(DeviceId device, uint32_t context, uint32_t stream) {
+  return collector_->device_tables()->InternStream(device, context, stream);
+}
+
+DeviceId CollectorHost::DefineDevice(const DeviceInfo& info, std::string_view name) {
+  return collector_->device_tables()->DefineDevice(info, name);
+}
+
+LabelId CollectorHost::InternRange(std::string_view domain, std::string_view text) {
+  return InternLabel(LabelKind::kAnnotation, domain, text);
+}
+
+void CollectorHost::BeginScope(LabelId label) {
+  CallingThread()->Begin(label, collector_->clock()->Ticks());
+}
+
+void CollectorHost::EndScope(LabelId label) {
+  CallingThread()->End(label, collector_->clock()->Ticks());
+}
+
+void CollectorHost::StartRange(LabelId label, uint64_t range) {
+  CallingThread()->EmitWithPayload(SlotKind::kRangeStart, label, range,
+                                   collector_->clock()->Ticks());
+}
+
+void CollectorHost::EndRange(LabelId label, uint64_t range) {
+  CallingThread()->EmitWithPayload(SlotKind::kRangeEnd, label, range, collector_->clock()->Ticks());
+}
+
+void CollectorHost::Mark(LabelId label) {
+  CallingThread()->Emit(SlotKind::kMark, label, collector_->clock()->Ticks());
+}
+
+void CollectorHost::Count(LedgerCounter counter, uint64_t amount) {
+  collector_->ledger()->Add(counter, amount);
+}
+
+void CollectorHost::MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) {
+  collector_->device_tables()->MarkUnknown(from_ns, to_ns, reason);
+}
+
+void CollectorHost::DeliveredUntil(int64_t until_ns) {
+  collector_->drain()->SetDeliveredUntil(until_ns);
+}
+
+void CollectorHost::Note(std::string_view text) {
+  const std::string line(text);
+  if (LogOnce("%s", line.c_str())) {
+    collector_->device_tables()->AddNote(collector_->clock()->MonotonicNs(), text);
+  }
+}
+
+}  // namespace gpubound

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The entry points of libgpubound_core.so that the shim calls. Compiled into the shared library
+// only; InitializeInjection and InitializeInjectionNvtx2 are in cupti_hooks. Any thread.
+#include "libprofiler/api_table.h"
+#include "libprofiler/lifecycle.h"
+
+#define GPUBOUND_EXPORT extern "C" __attribute__((visibility("default")))
+
+// The table of the annotation API.
+GPUBOUND_EXPORT const gpubound_api* gpubound_core_api_v1(void) {
+  gpubound::LoadOnce();
+  return gpubound::ApiTable();
+}
+
+// Ends the recording before _exit: |how| goes into the trace.
+GPUBOUND_EXPORT void gpubound_core_finish_v1(const char* how) {
+  gpubound::FinishRecording(how == nullptr ? "_exit" : how);
+}

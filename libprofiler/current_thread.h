@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The calling thread's buffer: the one thread-local pointer of the collector. Initial-exec, so that
+// reading it is one load; a single pointer fits into the static TLS block that dlopen can still
+// hand out. Never null: a thread without a buffer points at one that is always full, so that the
+// hot path needs no test of its own.
+#ifndef GPUBOUND_LIBPROFILER_CURRENT_THREAD_H_
+#define GPUBOUND_LIBPROFILER_CURRENT_THREAD_H_
+
+#include "libprofiler/thread_buffer.h"
+
+namespace gpubound {
+
+extern constinit thread_local ThreadBuffer* t_thread_buffer
+    __attribute__((tls_model("initial-exec")));
+
+// Slow path of a buffer that is not attached: gives the calling thread one, which may start the
+// recording. Null when |stale| is not the calling thread's or nothing is recorded.
+ThreadBuffer* AttachCallingThread(const ThreadBuffer* stale) noexcept;
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_LIBPROFILER_CURRENT_THREAD_H_

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Interns device rows. Rows are bounded by what a program launches: names and geometries, not
+// calls.
+#include "libprofiler/device_tables.h"
+
+#include <cstring>
+#include <utility>
+
+#include "libprofiler/utf8.h"
+
+namespace gpubound {
+namespace {
+
+// Beyond this many distinct (name, geometry) pairs, geometry is dropped, then the name: a program
+// whose grids follow its data would otherwise grow the table for ever.
+constexpr size_t kMaxWorksWithGeometry = 200'000;
+constexpr size_t kMaxWorks = 400'000;
+
+template <typename T>
+void AppendBytes(std::string* key, const T& value) {
+  key->append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+std::string WorkKey(const WorkInfo& info, std::string_view name) {
+  std::string key;
+  key.reserve(64 + name.size());
+  AppendBytes(&key, info.kind);
+  AppendBytes(&key, info.copy_kind);
+  AppendBytes(&key, info.grid);
+  AppendBytes(&key, info.block);
+  AppendBytes(&key, info.registers_per_thread);
+  AppendBytes(&key, info.static_shared_bytes);
+  AppendBytes(&key, info.dynamic_shared_bytes);
+  key.append(name);
+  return key;
+}
+
+}  // namespace
+
+WorkId DeviceTables::InternWork(const WorkInfo& info, std::string_view name) {
+  const std::string_view cut = CutUtf8(name, kMaxNameBytes);
+  std::string key = WorkKey(info, cut);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const auto found = work_ids_.find(key); found != work_ids_.end()) return found->second;
+  WorkInfo stored = info;
+  std::string_view stored_name = cut;
+  if (works_.size() >= kMaxWorksWithGeometry) {
+    stored = WorkInfo{.kind = info.kind, .copy_kind = info.copy_kind};
+    if (works_.size() >= kMaxWorks) stored_name = kOtherNames;
+    key = WorkKey(stored, stored_name);
+    ledger_->Add(LedgerCounter::labels_overflowed, 1);
+    if (const auto found = work_ids_.find(key); found != work_ids_.end()) return found->second;
+  }
+  if (cut.size() != name.size()) ledger_->Add(LedgerCounter::names_truncated, 1);
+  const WorkId id = static_cast<WorkId>(works_.size() + 1);
+  works_.Add({id, stored, std::string(stored_name)});
+  work_ids_.emplace(std::move(key), id);
+  return id;
+}
+
+StreamId DeviceTables::InternStream(DeviceId device, uint32_t context, uint32_t stream) {
+  std::string key;
+  AppendBytes(&key, device);
+  AppendBytes(&key, context);
+  AppendBytes(&key, stream);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto [place, inserted] =
+      stream_ids_.try_emplace(std::move(key), static_cast<StreamId>(streams_.size() + 1));
+  if (inserted) streams_.Add({place->second, device, context, stream});
+  return place->second;
+}
+
+DeviceId DeviceTables::DefineDevice(const DeviceInfo& info, std::string_view name) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    if (devices_.row(i).info.index != info.index) continue;
+    DeviceRow& row = devices_.Replace(i);
+    row.info = info;
+    row.name = CutUtf8(name, kMaxNameBytes);
+    return row.id;
+  }
+  const DeviceId id = static_cast<DeviceId>(devices_.size() + 1);
+  devices_.Add({id, info, std::string(CutUtf8(name, kMaxNameBytes))});
+  return id;
+}
+
+void DeviceTables::MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = 0; i < unknowns_.size(); ++i) {
+    const UnknownRow& known = unknowns_.row(i);
+    if (known.from_ns == from_ns && known.to_ns == INT64_MAX) {
+      unknowns_.Replace(i).to_ns = to_ns;
+      return;
+    }
+  }
+  const int64_t id = static_cast<int64_t>(unknowns_.size() + 1);
+  unknowns_.Add({id, from_ns, to_ns, std::string(CutUtf8(reason, kMaxNameBytes))});
+}
+
+void DeviceTables::AddNote(int64_t time_ns, std::string_view text) {
+  constexpr size_t kMaxNotes = 1000;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (notes_.size() >= kMaxNotes) return;
+  const int64_t id = static_cast<int64_t>(notes_.size() + 1);
+  notes_.Add({id, time_ns, std::string(CutUtf8(text, kMaxNameBytes))});
+}
+
+void DeviceTables::CopyRowsSince(DeviceTablePositions* positions, DeviceTableRows* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  devices_.CopySince(&positions->devices, &out->devices);
+  streams_.CopySince(&positions->streams, &out->streams);
+  works_.CopySince(&positions->works, &out->works);
+  unknowns_.CopySince(&positions->unknowns, &out->unknowns);
+  notes_.CopySince(&positions->notes, &out->notes);
+}
+
+DeviceTables::Kind DeviceTables::device_kind() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Kind kind = Kind::kNone;
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    if (devices_.row(i).info.simulated) return Kind::kSimulated;
+    kind = Kind::kReal;
+  }
+  return kind;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows about devices: the devices, their streams, the distinct pieces of work (kernel name and
+// launch geometry), time that is unknown, and notes. Any thread; one lock, of the interner's rank.
+#ifndef GPUBOUND_LIBPROFILER_DEVICE_TABLES_H_
+#define GPUBOUND_LIBPROFILER_DEVICE_TABLES_H_
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "libprofiler/interner.h"
+#include "libprofiler/ledger.h"
+#include "libprofiler/row_journal.h"
+#include "proto/event_model.h"
+
+namespace gpubound {
+
+struct DeviceRow {
+  DeviceId id;
+  DeviceInfo info;
+  std::string name;
+};
+
+struct StreamRow {
+  StreamId id;
+  DeviceId device;
+  uint32_t context;
+  uint32_t stream;
+};
+
+struct WorkRow {
+  WorkId id;
+  WorkInfo info;
+  std::string name;
+};
+
+struct UnknownRow {
+  int64_t id;
+  int64_t from_ns;
+  int64_t to_ns;
+  std::string reason;
+};
+
+struct NoteRow {
+  int64_t id;
+  int64_t time_ns;
+  std::string text;
+};
+
+// Where a reader of the tables stands.
+struct DeviceTablePositions {
+  size_t devices = 0, streams = 0, works = 0, unknowns = 0, notes = 0;
+};
+
+struct DeviceTableRows {
+  std::vector<DeviceRow> devices;
+  std::vector<StreamRow> streams;
+  std::vector<WorkRow> works;
+  std::vector<UnknownRow> unknowns;
+  std::vector<NoteRow> notes;
+  bool empty() const {
+    return devices.empty() && streams.empty() && works.empty() && unknowns.empty() && notes.empty();
+  }
+  void clear() { *this = DeviceTableRows(); }
+};
+
+class DeviceTables {
+ public:
+  explicit DeviceTables(Ledger* ledger) : ledger_(ledger) {}
+
+  WorkId InternWork(const WorkInfo& info, std::string_view name);
+  StreamId InternStream(DeviceId device, uint32_t context, uint32_t stream);
+  DeviceId DefineDevice(const DeviceInfo& info, std::string_view name);
+
+  // A second interval with the same |from_ns| and reason ends the first.
+  void MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason);
+  void AddNote(int64_t time_ns, std::string_view text);
+
+  void CopyRowsSince(DeviceTablePositions* positions, DeviceTableRows* out);
+
+  enum class Kind { kNone, kReal, kSimulated };
+  Kind device_kind();
+
+ private:
+  Ledger* const ledger_;
+  std::mutex mutex_;
+  StringMap<WorkId> work_ids_;
+  std::unordered_map<std::string, StreamId> stream_ids_;
+  RowJournal<DeviceRow> devices_;
+  RowJournal<StreamRow> streams_;
+  RowJournal<WorkRow> works_;
+  RowJournal<UnknownRow> unknowns_;
+  RowJournal<NoteRow> notes_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_LIBPROFILER_DEVICE_TABLES_H_

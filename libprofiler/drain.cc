@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Moves pages into the trace.
+#include "libprofiler/drain.h"
+
+#include <algorithm>
+#include <span>
+
+namespace gpubound {
+namespace {
+
+// Full pages per transaction: 1 to 2 MB of chunks, a few ms of work. Large enough that a commit
+// costs little per event, small enough that writers get pages back while the rest is encoded.
+constexpr size_t kMaxPagesPerRound = 48;
+
+constexpr int64_t kSampleIntervalNs = 100'000'000;
+constexpr int64_t kStoreSampleNs = 1'000'000'000;
+// How far a clock may be off its line, beyond what the brackets explain, before it is a step.
+constexpr int64_t kStepNs = 20'000;
+constexpr int64_t kTickJumpNs = 100'000'000;  // the TSC does not step; a suspended machine does
+
+template <typename Record>
+std::span<const Record> RecordsOf(LiveMapping* mapping, uint32_t page, uint32_t from,
+                                  uint32_t end) {
+  const Record* records = reinterpret_cast<const Record*>(mapping->body(page));
+  return {records + from, records + end};
+}
+
+uint64_t CountEvents(std::span<const Slot> slots) {
+  uint64_t events = 0;
+  for (size_t i = 0; i < slots.size(); i += HasPayload(KindOf(slots[i])) ? 2 : 1) ++events;
+  return events;
+}
+
+}  // namespace
+
+Drain::Drain(RecordingContext* context, TraceWriter* writer, Clock* clock)
+    : context_(context), writer_(writer), clock_(clock), progress_(context->mapping->page_count()) {
+  full_.reserve(kMaxPagesPerRound);
+  owned_.reserve(progress_.size());
+  live_.reserve(progress_.size());
+  SampleClocks(/*force=*/true);
+}
+
+void Drain::SetDeliveredUntil(int64_t until_ns) {
+  delivered_until_ns_.store(until_ns, std::memory_order_relaxed);
+  // After the records it speaks of, which lie in pages of the same mapping.
+  std::atomic_ref<int64_t>(context_->mapping->header()->delivered_until_ns)
+      .store(until_ns, std::memory_order_release);
+}
+
+// Samples often at first, since the slope is only as good as its base line is long, then ten times
+// a second.
+void Drain::SampleClocks(bool force) {
+  const int64_t now_ns = clock_->MonotonicNs();
+  const int64_t age_ns = now_ns - last_sample_.monotonic_ns;
+  const int64_t due_ns = std::min(kSampleIntervalNs, (now_ns - first_sample_ns_) / 2);
+  DeviceSource* source = source_.load(std::memory_order_acquire);
+  // Records of a source cannot be converted before its clock has been read once.
+  const bool new_source = source != nullptr && source_track_.sample_count() == 0;
+  if (!force && !new_source && sample_count_ > 1 && age_ns < due_ns) return;
+
+  const ClockSample sample = clock_->Sample(source);
+  const int64_t width_ns = static_cast<int64_t>(sample.width_ns);
+  context_->ledger->Raise(LedgerCounter::clock_error_bound_ns, sample.width_ns);
+  if (sample_count_ == 0) {
+    first_sample_ns_ = sample.monotonic_ns;
+  } else {
+    const int64_t offset = sample.realtime_ns - sample.monotonic_ns;
+    const int64_t last_offset = last_sample_.realtime_ns - last_sample_.monotonic_ns;
+    const int64_t tolerance = kStepNs + width_ns + static_cast<int64_t>(last_sample_.width_ns);
+    if (offset - last_offset > tolerance || last_offset - offset > tolerance) {
+      context_->ledger->Add(LedgerCounter::clock_steps, 1);
+    }
+  }
+  if (clock_->ticks_are_tsc()) {
+    ticks_track_.AddSample(sample.ticks, sample.monotonic_ns, kTickJumpNs);
+  }
+  if (sample.source_ns != 0) {
+    source_track_.AddSample(static_cast<uint64_t>(sample.source_ns), sample.monotonic_ns,
+                            kStepNs + width_ns + 1'000'000);
+  }
+  last_sample_ = sample;
+  const bool store =
+      sample_count_ == 0 || sample.monotonic_ns - unstored_sample_.monotonic_ns >= kStoreSampleNs;
+  if (store && !has_unstored_sample_) {
+    unstored_sample_ = sample;
+    has_unstored_sample_ = true;
+  }
+  ++sample_count_;
+  context_->mapping->AddClockSample(sample);
+}
+
+uint32_t Drain::WrittenSlots(uint32_t page, uint32_t from) const {
+  Slot* slots = context_->mapping->slots(page);
+  uint32_t end = from;
+  while (end < kSlotsPerPage) {
+    const Slot slot = std::atomic_ref<Slot>(slots[end]).load(std::memory_order_acquire);
+    if (slot == 0) break;
+    end += HasPayload(KindOf(slot)) ? 2 : 1;
+  }
+  return end;
+}
+
+// Notes how far each owned page is written, before the clock is read and anything is encoded: the
+// encoder must not see slots change under it.
+void Drain::MeasureOwnedPages() {
+  live_.clear();
+  for (const uint32_t page : owned_) {
+    const LivePageHeader* header = context_->mapping->page(page);
+    const uint32_t state =
+        std::atomic_ref<const uint32_t>(header->state).load(std::memory_order_acquire);
+    if (state == static_cast<uint32_t>(PageState::kFree)) continue;  // its writer is at the header
+    const uint32_t from = progress_[page].consumed;
+    const bool slots = header->family == static_cast<uint32_t>(EventFamily::kThread);
+    const uint32_t end =
+        slots
+            ? WrittenSlots(page, from)
+            : std::atomic_ref<const uint32_t>(header->record_count).load(std::memory_order_acquire);
+    if (end > from) live_.push_back({page, end});
+  }
+}
+
+bool Drain::RunOnce(bool live) {
+  full_.clear();
+  owned_.clear();
+  context_->pool->TakeFull(kMaxPagesPerRound, &full_, live ? &owned_ : nullptr);
+  MeasureOwnedPages();
+  SampleClocks(/*force=*/false);
+  if (writer_->failed()) {
+    GiveUpPages();
+    return context_->pool->HasFullPages();
+  }
+  const bool rows = writer_->CollectRows();
+  const int64_t delivered_ns = delivered_until_ns_.load(std::memory_order_relaxed);
+  const bool delivered = live && delivered_ns != delivered_until_written_ns_;
+  if (full_.empty() && live_.empty() && !rows && !delivered) {
+    writer_->Maintain(/*busy=*/!IsQuiet(0));
+    return false;
+  }
+
+  writer_->Begin();
+  for (const PagePool::FullPage& full : full_) EncodePage(full.page, full.used);
+  for (const LivePart& part : live_) EncodePage(part.page, part.end);
+  if (delivered) {
+    writer_->PutDeliveredUntil(delivered_ns);
+    delivered_until_written_ns_ = delivered_ns;
+  }
+  if (has_unstored_sample_) writer_->PutClock(unstored_sample_);
+  has_unstored_sample_ = false;
+  if (!writer_->Commit()) {
+    GiveUpPages();
+    return context_->pool->HasFullPages();
+  }
+  for (const PagePool::FullPage& full : full_) progress_[full.page].consumed = 0;
+  context_->pool->Recycle(full_);
+  const bool more = context_->pool->HasFullPages();
+  writer_->Maintain(/*busy=*/!IsQuiet(full_.size()));
+  return more;
+}
+
+// Whether events come so slowly that the pool outlasts a wait for the disk of a second or more. Looks
+// once per interval; in between the answer is no.
+bool Drain::IsQuiet(size_t pages_taken) {
+  constexpr int64_t kIntervalNs = 200'000'000;
+  recent_pages_ += pages_taken;
+  const int64_t now_ns = clock_->MonotonicNs();
+  const int64_t interval_ns = now_ns - recent_since_ns_;
+  if (interval_ns < kIntervalNs) return false;
+  const bool quiet = recent_pages_ * 8 * kIntervalNs <=
+                     context_->mapping->page_count() * static_cast<uint64_t>(interval_ns);
+  recent_pages_ = 0;
+  recent_since_ns_ = now_ns;
+  return quiet;
+}
+
+// The trace cannot be written: what the pages hold is lost and counted, and the program goes on.
+void Drain::GiveUpPages() {
+  for (const PagePool::FullPage& full : full_) {
+    const LivePageHeader& header = *context_->mapping->page(full.page);
+    const uint32_t from = std::min(progress_[full.page].consumed, full.used);
+    const Slot* slots = context_->mapping->slots(full.page);
+    const bool thread = header.family == static_cast<uint32_t>(EventFamily::kThread);
+    CountLost(header, thread ? CountEvents({slots + from, slots + full.used}) : full.used - from);
+    progress_[full.page].consumed = 0;
+  }
+  context_->pool->Recycle(full_);
+}
+
+void Drain::CountLost(const LivePageHeader& header, uint64_t events) {
+  const bool thread = header.family == static_cast<uint32_t>(EventFamily::kThread);
+  context_->ledger->Add(
+      thread ? LedgerCounter::scope_events_dropped : LedgerCounter::device_records_dropped, events);
+}
+
+void Drain::EncodePage(uint32_t page, uint32_t end) {
+  const LivePageHeader& header = *context_->mapping->page(page);
+  Progress* progress = &progress_[page];
+  if (end <= progress->consumed) return;
+  if (header.thread >= writers_.size()) writers_.resize(header.thread + 1);
+  const bool thread = header.family == static_cast<uint32_t>(EventFamily::kThread);
+  const EncodedChunk chunk =
+      thread ? EncodeSlots(header, page, end) : EncodeRecords(header, page, end);
+  StoreChunk(header, chunk, end - progress->consumed);
+  progress->consumed = end;
+}
+
+EncodedChunk Drain::EncodeSlots(const LivePageHeader& header, uint32_t page, uint32_t end) {
+  Progress* progress = &progress_[page];
+  Writer* writer = &writers_[header.thread];
+  const bool first = progress->consumed == 0;
+  const ChunkMeta meta{.thread = header.thread,
+                       .first_sequence = header.first_sequence + progress->consumed,
+                       .dropped_before = first ? header.dropped_before : 0,
+                       .not_before_ns = writer->max_ns};
+  const std::span<const uint32_t> open =
+      first ? std::span(header.open_labels, header.open_depth)
+            : std::span<const uint32_t>(progress->open_labels, progress->open_depth);
+  const Slot* slots = context_->mapping->slots(page);
+  const EncodedChunk chunk =
+      encoder_.EncodeThread(meta, header.base_ticks, open,
+                            {slots + progress->consumed, slots + end}, ticks_track_.conversion());
+  if (!chunk.ok) return chunk;
+  progress->open_depth =
+      static_cast<uint32_t>(std::min<size_t>(chunk.open_labels_after.size(), kMaxOpenScopes));
+  std::copy_n(chunk.open_labels_after.begin(), progress->open_depth, progress->open_labels);
+  writer->open_depth = progress->open_depth;
+  if (chunk.event_count != 0) writer->max_ns = std::max(writer->max_ns, chunk.max_ns);
+  return chunk;
+}
+
+EncodedChunk Drain::EncodeRecords(const LivePageHeader& header, uint32_t page, uint32_t end) {
+  const uint32_t from = progress_[page].consumed;
+  const ChunkMeta meta{.thread = header.thread,
+                       .first_sequence = header.first_sequence + from,
+                       .dropped_before = from == 0 ? header.dropped_before : 0};
+  LiveMapping* mapping = context_->mapping;
+  const ClockConversion& conversion = source_track_.conversion();
+  switch (static_cast<EventFamily>(header.family)) {
+    case EventFamily::kApi:
+      return encoder_.EncodeApi(meta, RecordsOf<ApiRecord>(mapping, page, from, end), conversion);
+    case EventFamily::kDevice:
+      return encoder_.EncodeDevice(meta, RecordsOf<DeviceRecord>(mapping, page, from, end),
+                                   conversion);
+    case EventFamily::kSync:
+      return encoder_.EncodeSync(meta, RecordsOf<SyncRecord>(mapping, page, from, end), conversion);
+    default:
+      return encoder_.EncodeOverhead(meta, RecordsOf<OverheadRecord>(mapping, page, from, end),
+                                     conversion);
+  }
+}
+
+void Drain::StoreChunk(const LivePageHeader& header, const EncodedChunk& chunk, uint32_t taken) {
+  if (!chunk.ok) return CountLost(header, taken);  // out of memory
+  Ledger* ledger = context_->ledger;
+  if (chunk.clock_backwards != 0) {
+    ledger->Add(LedgerCounter::clock_backwards, chunk.clock_backwards);
+  }
+  if (chunk.inverted_records != 0) {
+    ledger->Add(LedgerCounter::cupti_inverted_timestamps, chunk.inverted_records);
+  }
+  if (chunk.sequence_count != 0) writer_->PutChunk(chunk);
+}
+
+void Drain::Finish(const char* how) {
+  while (RunOnce(/*live=*/true)) {
+  }
+  uint64_t open = 0;
+  for (const Writer& writer : writers_) open += writer.open_depth;
+  if (open != 0) context_->ledger->Add(LedgerCounter::scopes_open_at_end, open);
+  SampleClocks(/*force=*/true);
+  if (writer_->failed()) return;
+  writer_->CollectRows();
+  writer_->Begin();
+  if (has_unstored_sample_) writer_->PutClock(unstored_sample_);
+  writer_->PutClock(last_sample_);
+  writer_->PutEnd(how, clock_->MonotonicNs());
+  writer_->Commit();
+}
+
+}  // namespace gpubound

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every environment variable that gpubound reads: name, default and one sentence for the user.
+// `gpubound env` and `gpubound run --help` print this list, and settings.cc parses from it, so that
+// a variable cannot exist without a help text. Plain data, no thread rule.
+#ifndef GPUBOUND_LIBPROFILER_ENV_VARS_H_
+#define GPUBOUND_LIBPROFILER_ENV_VARS_H_
+
+namespace gpubound {
+
+// X(NAME, default, help). A default of "" means unset.
+// clang-format off
+#define GPUBOUND_ENV_VARS(X) \
+  X(GPUBOUND_RUN, "", "Run directory that every process of a run writes into; unset: $PWD/NAME-TIME-PID.gpubound.") \
+  X(GPUBOUND_LIBRARY, "", "Path of libgpubound.so for annotated programs into which it was not preloaded.") \
+  X(GPUBOUND_DISABLE, "0", "1: record nothing in this process and its children.") \
+  X(GPUBOUND_LIVE_PAGES, "256", "Pages of 64 KiB that buffer events between the program and the writer (16 to 16384).") \
+  X(GPUBOUND_FLUSH_MS, "1000", "How often events that fill no page yet are written to the database, in ms (10 to 1000).") \
+  X(GPUBOUND_SEGMENT_BYTES, "1073741824", "Size at which a database file is sealed and the next one begun, in bytes (at least 1 MiB).") \
+  X(GPUBOUND_MAX_LABELS, "65536", "Distinct scope names kept per process; further ones are recorded as (other names).") \
+  X(GPUBOUND_CUPTI_LIBRARY, "", "Path of the libcupti to use; unset: the one already loaded, else the best match found.") \
+  X(GPUBOUND_CUPTI, "1", "0: leave CUPTI alone and record the CPU side only.")
+// clang-format on
+
+struct EnvVar {
+  const char* name;
+  const char* default_value;
+  const char* help;
+};
+
+inline constexpr EnvVar kEnvVars[] = {
+#define GPUBOUND_X(name, default_value, help) {#name, default_value, help},
+    GPUBOUND_ENV_VARS(GPUBOUND_X)
+#undef GPUBOUND_X
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_LIBPROFILER_ENV_VARS_H_

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the drain on a thread of its own.
+#include "libprofiler/flusher.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "libprofiler/log.h"
+#include "libprofiler/process_end.h"
+
+namespace gpubound {
+namespace {
+
+// Between drains of live pages the thread still wakes this often: new names reach the database,
+// pages are faulted in ahead of use, and the clocks are sampled.
+constexpr std::chrono::milliseconds kTick{200};
+
+}  // namespace
+
+Flusher::Flusher(const Parts& parts, std::chrono::milliseconds live_interval)
+    : parts_(parts), live_interval_(live_interval) {}
+
+bool Flusher::Start() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  has_thread_ = pthread_create(&thread_, nullptr, &ThreadMain, this) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!has_thread_) return false;
+  pthread_setname_np(thread_, "gpubound");
+  pthread_detach(thread_);
+  return true;
+}
+
+void* Flusher::ThreadMain(void* self) {
+  // Nothing may leave this thread as an exception: it would end somebody's program.
+  try {
+    static_cast<Flusher*>(self)->Run();
+  } catch (const std::exception& failure) {
+    LogOnce("the background thread stopped: %s; recording stops here", failure.what());
+  }
+  return nullptr;
+}
+
+void Flusher::Run() {
+  using SteadyClock = std::chrono::steady_clock;
+  const std::chrono::milliseconds tick = std::min(kTick, live_interval_);
+  SteadyClock::time_point live_due = SteadyClock::now() + live_interval_;
+  bool exiting = false;
+  parts_.pool->PrefaultAhead();
+  while (!finish_.load(std::memory_order_acquire)) {
+    parts_.pool->WaitForWork(tick);
+    if (!exiting && IsLastThread()) {
+      exiting = true;
+      ExitAsLastThread();
+    }
+    bool more = true;
+    while (more && !finish_.load(std::memory_order_acquire)) {
+      const SteadyClock::time_point now = SteadyClock::now();
+      const bool live = now >= live_due;
+      const std::lock_guard<std::mutex> lock(io_mutex_);
+      more = parts_.drain->RunOnce(live);
+      // With full pages left behind, the live ones were not looked at: still due.
+      if (live && !more) live_due = now + live_interval_;
+    }
+    parts_.pool->PrefaultAhead();
+  }
+  Close();
+}
+
+void Flusher::DrainNow() {
+  const std::lock_guard<std::mutex> lock(io_mutex_);
+  while (parts_.drain->RunOnce(/*live=*/true)) {
+  }
+}
+
+void Flusher::Close() {
+  {
+    const std::lock_guard<std::mutex> lock(io_mutex_);
+    parts_.drain->Finish(how_.c_str());
+    // Everything is in the database; only then may the mapping's name go. The seal comes last,
+    // since it is the part that a slow disk can stretch.
+    if (!parts_.writer->failed()) parts_.mapping->RemoveFile();
+    parts_.writer->Seal();
+  }
+  const std::lock_guard<std::mutex> lock(state_mutex_);
+  closed_ = true;
+  state_changed_.notify_all();
+}
+
+void Flusher::Finish(const char* how, std::chrono::milliseconds timeout) {
+  how_ = how;
+  if (!has_thread_) return Close();
+  finish_.store(true, std::memory_order_release);
+  parts_.pool->Wake();
+  std::unique_lock<std::mutex> lock(state_mutex_);
+  state_changed_.wait_for(lock, timeout, [this] { return closed_; });
+}
+
+}  // namespace gpubound

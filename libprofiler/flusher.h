@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The background thread: wakes when pages are full or five times a second, runs the drain, and ends
+// the trace when it is told to. The only thread of the recording that makes system calls on a
+// schedule; it blocks every signal, so that the program's handlers never run on it.
+#ifndef GPUBOUND_LIBPROFILER_FLUSHER_H_
+#define GPUBOUND_LIBPROFILER_FLUSHER_H_
+
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+
+#include "libprofiler/clock.h"
+#include "libprofiler/drain.h"
+#include "libprofiler/live_mapping.h"
+#include "libprofiler/page_pool.h"
+#include "libprofiler/trace_writer.h"
+
+namespace gpubound {
+
+class Flusher {
+ public:
+  struct Parts {
+    Drain* drain;
+    TraceWriter* writer;
+    PagePool* pool;
+    LiveMapping* mapping;
+    Clock* clock;
+  };
+
+  // |parts| outlive the flusher. |live_interval|: how often pages still being written are drained.
+  Flusher(const Parts& parts, std::chrono::milliseconds live_interval);
+
+  // False: no thread could be made.
+  bool Start();
+
+  // Writes everything that was recorded before the call; returns when it is in the database. Also
+  // without a thread. Not after Finish.
+  void DrainNow();
+
+  // Ends the trace as |how| says, and waits for that until |timeout|. Once; later calls return.
+  // Safe at every instant to be killed in: what is not sealed is salvaged.
+  void Finish(const char* how, std::chrono::milliseconds timeout);
+
+  // Held while anything inside SQLite or malloc-heavy runs. A fork takes it, so that the child
+  // inherits both in one piece.
+  std::mutex& io_mutex() { return io_mutex_; }
+
+ private:
+  static void* ThreadMain(void* self);
+  void Run();
+  void Close();
+
+  const Parts parts_;
+  const std::chrono::milliseconds live_interval_;
+  pthread_t thread_ = {};
+  bool has_thread_ = false;
+  std::mutex io_mutex_;
+
+  std::atomic<bool> finish_{false};
+  std::string how_;
+
+  std::mutex state_mutex_;
+  std::condition_variable state_changed_;
+  bool closed_ = false;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_LIBPROFILER_FLUSHER_H_

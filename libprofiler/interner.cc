@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Interns names. A known name costs one look-up without allocation.
+#include "libprofiler/interner.h"
+
+#include <cstring>
+#include <utility>
+
+#include "libprofiler/utf8.h"
+
+namespace gpubound {
+namespace {
+
+constexpr uint32_t kLastReserved = static_cast<uint32_t>(LabelKind::kOverhead);
+
+std::string MakeKey(LabelKind kind, Layer layer, std::string_view domain, std::string_view text) {
+  std::string key;
+  key.reserve(3 + domain.size() + text.size());
+  key.push_back(static_cast<char>(kind));
+  key.push_back(static_cast<char>(layer));
+  key.append(domain);
+  key.push_back('\0');
+  key.append(text);
+  return key;
+}
+
+}  // namespace
+
+Interner::Interner(uint32_t max_labels, LiveMapping* mapping, Ledger* ledger)
+    : max_labels_(max_labels),
+      mapping_(mapping),
+      ledger_(ledger),
+      kinds_(new std::atomic<uint8_t>[max_labels + 1]()) {
+  for (uint32_t kind = 1; kind <= kLastReserved; ++kind) {
+    AddLocked(static_cast<LabelKind>(kind), Layer::kUnset, "", kOtherNames,
+              MakeKey(static_cast<LabelKind>(kind), Layer::kUnset, "", kOtherNames));
+  }
+}
+
+LabelId Interner::Intern(LabelKind kind, Layer layer, std::string_view domain,
+                         std::string_view text) {
+  const bool cut = text.size() > kMaxNameBytes || domain.size() > kMaxDomainBytes;
+  text = CutUtf8(text, kMaxNameBytes);
+  domain = CutUtf8(domain, kMaxDomainBytes);
+  std::string key = MakeKey(kind, layer, domain, text);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
+  if (cut) ledger_->Add(LedgerCounter::names_truncated, 1);
+  return AddLocked(kind, layer, domain, text, std::move(key));
+}
+
+LabelId Interner::AddLocked(LabelKind kind, Layer layer, std::string_view domain,
+                            std::string_view text, std::string key) {
+  const uint32_t id = static_cast<uint32_t>(rows_.size()) + 1;
+  LabelRow row{static_cast<LabelId>(id), kind, layer, std::string(domain), std::string(text)};
+  if (id > max_labels_ || !AppendToHeapLocked(row)) {
+    ledger_->Add(LedgerCounter::labels_overflowed, 1);
+    return static_cast<LabelId>(kind);
+  }
+  kinds_[id].store(static_cast<uint8_t>(kind), std::memory_order_relaxed);
+  rows_.Add(std::move(row));
+  ids_.emplace(std::move(key), static_cast<LabelId>(id));
+  return static_cast<LabelId>(id);
+}
+
+bool Interner::AppendToHeapLocked(const LabelRow& row) {
+  const size_t bytes = (sizeof(LiveLabel) + row.domain.size() + row.text.size() + 3) / 4 * 4;
+  // The heap ends with a zero size, for which room must remain.
+  if (heap_used_ + bytes + sizeof(LiveLabel) > kLiveLabelHeapBytes) return false;
+  char* place = mapping_->label_heap() + heap_used_;
+  LiveLabel* label = reinterpret_cast<LiveLabel*>(place);
+  label->id = Raw(row.id);
+  label->kind = static_cast<uint8_t>(row.kind);
+  label->layer = static_cast<uint8_t>(row.layer);
+  label->domain_bytes = static_cast<uint16_t>(row.domain.size());
+  label->text_bytes = static_cast<uint32_t>(row.text.size());
+  std::memcpy(place + sizeof(LiveLabel), row.domain.data(), row.domain.size());
+  std::memcpy(place + sizeof(LiveLabel) + row.domain.size(), row.text.data(), row.text.size());
+  std::atomic_ref<uint32_t>(label->size)
+      .store(static_cast<uint32_t>(bytes), std::memory_order_release);
+  heap_used_ += static_cast<uint32_t>(bytes);
+  return true;
+}
+
+LabelKind Interner::KindOf(LabelId id) const {
+  if (Raw(id) > max_labels_) return LabelKind::kNone;
+  return static_cast<LabelKind>(kinds_[Raw(id)].load(std::memory_order_relaxed));
+}
+
+void Interner::CopyRowsSince(size_t* position, std::vector<LabelRow>* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  rows_.CopySince(position, out);
+}
+
+void Interner::MoveTo(LiveMapping* mapping, Ledger* ledger) {
+  mapping_ = mapping;
+  ledger_ = ledger;
+  heap_used_ = 0;
+  for (size_t i = 0; i < rows_.size(); ++i) AppendToHeapLocked(rows_.row(i));
+}
+
+}  // namespace gpubound

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Start, fork and end of the recording of this process. Holds the only mutable globals of the
+// collector; what they own is leaked on purpose, because threads outlive main.
+#include "libprofiler/lifecycle.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "libprofiler/collector.h"
+#include "libprofiler/current_thread.h"
+#include "libprofiler/log.h"
+#include "libprofiler/signal_shield.h"
+
+namespace gpubound {
+namespace {
+
+// Always full and never attached: where threads point before they have a buffer, and where one
+// points while it makes its own, so that annotated code inside that is not recorded.
+constinit ThreadBuffer g_no_buffer = {};
+constinit ThreadBuffer g_busy_buffer = {};
+
+enum class State : int { kIdle, kRecording, kFinished };
+constinit std::atomic<State> g_state{State::kIdle};
+constinit std::mutex g_mutex;  // serialises start, first in rank of all
+
+// The way to the collector, in a page that reads as zero in every fork child.
+struct Anchor {
+  std::atomic<Collector*> collector;
+};
+constinit std::atomic<Anchor*> g_anchor{nullptr};
+
+constinit pthread_key_t g_thread_end_key = 0;
+constinit bool g_loaded = false;
+ProcessStart g_start;
+// Across a fork: the parent's collector as the fork handlers see it, and its names, which go on to
+// mean the same in the child.
+constinit Collector* g_forking = nullptr;
+constinit bool g_fork_is_clean = false;
+std::shared_ptr<Interner>* g_inherited_labels = nullptr;
+// Every collector, those of forked ancestors too: leak checkers do not search the anchor's page.
+std::vector<Collector*>* g_leaked = nullptr;
+// Counted here while there is no collector whose ledger could.
+constinit std::atomic<uint64_t> g_unrecorded_children{0};
+
+void OnThreadEnd(void* buffer_of_thread) {
+  ThreadBuffer* buffer = static_cast<ThreadBuffer*>(buffer_of_thread);
+  Collector* collector = CurrentCollector();
+  if (t_thread_buffer != buffer) return;
+  t_thread_buffer = &g_no_buffer;
+  if (collector == nullptr || buffer->context() != collector->context()) return;
+  try {
+    collector->UnregisterThread(buffer, ThreadName(CurrentTid()));
+  } catch (const std::exception&) {  // out of memory: the buffer's memory is not reused
+  }
+}
+
+void OnExit() { FinishRecording("exit"); }
+
+bool LockUntil(std::mutex* mutex, uint64_t deadline_ns) {
+  const timespec pause = {0, 200'000};
+  while (!mutex->try_lock()) {
+    if (ReadMonotonicNs() > deadline_ns) return false;
+    nanosleep(&pause, nullptr);
+  }
+  return true;
+}
+
+// What a fork finds locked stays locked in the child for ever. So take the locks first that the
+// child will need: start, SQLite, names (last, since every thread may want them). Bounded, since a
+// fork must not hang on a slow disk: if it takes too long, the child is not recorded.
+constexpr uint64_t kForkPatienceNs = 100'000'000;
+
+void BeforeFork() {
+  g_fork_is_clean = false;
+  g_forking = nullptr;
+  const uint64_t deadline_ns = ReadMonotonicNs() + kForkPatienceNs;
+  if (!LockUntil(&g_mutex, deadline_ns)) return;
+  Collector* collector = CurrentCollector();
+  if (collector != nullptr) {
+    if (!LockUntil(&collector->io_mutex(), deadline_ns)) {
+      g_mutex.unlock();
+      return;
+    }
+    if (!LockUntil(&collector->labels()->mutex(), deadline_ns)) {
+      collector->io_mutex().unlock();
+      g_mutex.unlock();
+      return;
+    }
+  }
+  g_forking = collector;
+  g_fork_is_clean = true;
+}
+
+void CountUnrecordedChildren(Collector* collector) {
+  const uint64_t children = g_unrecorded_children.exchange(0);
+  if (children != 0) {
+    collector->ledger()->Add(LedgerCounter::fork_children_unrecorded, children);
+  }
+}
+
+void ReleaseForkLocks() {
+  if (g_forking != nullptr) {
+    g_forking->io_mutex().unlock();
+    g_forking->labels()->mutex().unlock();
+  }
+  g_mutex.unlock();
+}
+
+void AfterForkInParent() {
+  if (g_fork_is_clean) return ReleaseForkLocks();
+  g_unrecorded_children.fetch_add(1);
+  if (Collector* collector = CurrentCollector()) CountUnrecordedChildren(collector);
+}
+
+void AfterForkInChild() {
+  t_thread_buffer = &g_no_buffer;
+  g_unrecorded_children = 0;
+  if (!g_fork_is_clean) {
+    g_state = State::kFinished;
+    return;
+  }
+  if (g_forking != nullptr) {
+    g_forking->AbandonInForkChild();
+    g_inherited_labels = new (std::nothrow) std::shared_ptr<Interner>(g_forking->labels());
+  }
+  ReleaseForkLocks();
+  // A child of a child that was made without fork handlers: its names may be half written.
+  if (g_forking == nullptr && g_state == State::kRecording) g_state = State::kFinished;
+  if (g_forking != nullptr) g_state = State::kIdle;
+  if (!ReadShimStamp(&g_start)) g_start = StampNow();
+}
+
+// With g_mutex held.
+bool MakeAnchorLocked() {
+  if (g_anchor.load(std::memory_order_relaxed) != nullptr) return true;
+  bool wiped_on_fork = false;
+  Anchor* anchor = static_cast<Anchor*>(MapWipedOnFork(sizeof(Anchor), &wiped_on_fork));
+  if (anchor == nullptr || !wiped_on_fork) return false;
+  g_anchor.store(anchor, std::memory_order_release);
+  return true;
+}
+
+// With g_mutex held.
+Collector* StartLocked() {
+  if (!MakeAnchorLocked()) {
+    LogOnce("this kernel cannot protect memory across fork (Linux 4.14 can); nothing is recorded");
+    return nullptr;
+  }
+  CollectorOptions options;
+  options.settings = ReadSettings();
+  if (options.settings.disabled) return nullptr;
+  options.start = g_start;
+  if (g_inherited_labels != nullptr) options.labels = *g_inherited_labels;
+  std::unique_ptr<Collector> collector = Collector::Create(std::move(options));
+  if (collector == nullptr) return nullptr;
+  collector->UseThreadLocalBuffers();
+  if (g_leaked == nullptr) g_leaked = new std::vector<Collector*>();
+  g_leaked->push_back(collector.get());
+  g_anchor.load()->collector.store(collector.get(), std::memory_order_release);
+  CountUnrecordedChildren(collector.get());
+  return collector.release();
+}
+
+}  // namespace
+
+Collector* CurrentCollector() noexcept {
+  Anchor* anchor = g_anchor.load(std::memory_order_acquire);
+  return anchor == nullptr ? nullptr : anchor->collector.load(std::memory_order_acquire);
+}
+
+Collector* EnsureCollector() noexcept {
+  if (g_state.load(std::memory_order_acquire) == State::kIdle) {
+    LoadOnce();
+    LookForPython();
+    const SignalShield shield;
+    const std::lock_guard<std::mutex> lock(g_mutex);
+    if (g_state.load(std::memory_order_relaxed) == State::kIdle) {
+      Collector* started = nullptr;
+      try {
+        started = StartLocked();
+      } catch (const std::exception& failure) {
+        LogOnce("could not start: %s; nothing is recorded", failure.what());
+      }
+      g_state.store(started != nullptr ? State::kRecording : State::kFinished,
+                    std::memory_order_release);
+    }
+  }
+  return g_state.load(std::memory_order_acquire) == State::kRecording ? CurrentCollector()
+                                                                      : nullptr;
+}
+
+constinit thread_local ThreadBuffer* t_thread_buffer = &g_no_buffer;
+
+void LoadOnce() noexcept {
+  // Before the lock: this asks the dynamic linker, whose own lock a thread may hold that wants ours.
+  ProcessStart start;
+  if (!ReadShimStamp(&start)) start = StampNow();
+  const std::lock_guard<std::mutex> lock(g_mutex);
+  if (g_loaded) return;
+  g_loaded = true;
+  g_start = start;
+  pthread_key_create(&g_thread_end_key, &OnThreadEnd);
+  pthread_atfork(&BeforeFork, &AfterForkInParent, &AfterForkInChild);
+  std::atexit(&OnExit);
+}
+
+ThreadBuffer* AttachCallingThread(const ThreadBuffer* stale) noexcept {
+  if (stale != t_thread_buffer || stale == &g_busy_buffer) return nullptr;
+  if (g_state.load(std::memory_order_relaxed) == State::kFinished) return nullptr;
+  t_thread_buffer = &g_busy_buffer;
+  ThreadBuffer* buffer = nullptr;
+  if (Collector* collector = EnsureCollector()) {
+    try {
+      const uint32_t tid = CurrentTid();
+      buffer = collector->RegisterThread(tid, ThreadName(tid));
+    } catch (const std::exception&) {  // out of memory: this thread is not recorded
+    }
+  }
+  t_thread_buffer = buffer == nullptr ? &g_no_buffer : buffer;
+  if (buffer != nullptr) pthread_setspecific(g_thread_end_key, buffer);
+  return buffer;
+}
+
+DeviceHost* EnsureRecording() noexcept {
+  Collector* collector = EnsureCollector();
+  return collector == nullptr ? nullptr : collector->host();
+}
+
+void StartDeviceSources(const DeviceSourceFactory* factories, size_t count) noexcept {
+  Collector* collector = EnsureCollector();
+  if (collector == nullptr || !collector->ClaimSources()) return;
+  std::atexit(&OnExit);
+  try {
+    for (size_t i = 0; i < count; ++i) {
+      if (std::unique_ptr<DeviceSource> source = factories[i]()) {
+        collector->StartSource(std::move(source));
+      }
+    }
+  } catch (const std::exception& failure) {
+    LogOnce("could not start recording the GPU: %s", failure.what());
+  }
+}
+
+void FinishRecording(const char* how) noexcept {
+  Collector* collector = CurrentCollector();
+  // A vfork child shares our memory and leaves through _exit: its end is not ours.
+  if (collector == nullptr || collector->start().pid != static_cast<uint64_t>(getpid())) return;
+  State recording = State::kRecording;
+  if (!g_state.compare_exchange_strong(recording, State::kFinished)) return;
+  try {
+    LookForPython();
+    collector->Finish(how);
+  } catch (const std::exception& failure) {
+    LogOnce("could not close the trace: %s; it will be salvaged", failure.what());
+  }
+}
+
+}  // namespace gpubound

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When this process records: from the first scope or the driver's injection call, over forks, to
+// one of its ends. What the entry points (api_table.cc, and cupti_hooks' InitializeInjection and
+// InitializeInjectionNvtx2) call. Every function may be called from any thread, at any time, any
+// number of times; none throws; failure means that nothing is recorded.
+//
+//   kIdle ---first scope / cuInit---> kRecording ---finish---> kFinished
+//                |                        | fork (with handlers)
+//                | no run directory       v in the child
+//                +-----> kFinished     kIdle   (its own start, its own files)
+//
+// A child made without fork handlers (_Fork, clone) stays kRecording without a collector, which
+// every path treats as off: the anchor that leads to the parent's collector is wiped by the kernel.
+#ifndef GPUBOUND_LIBPROFILER_LIFECYCLE_H_
+#define GPUBOUND_LIBPROFILER_LIFECYCLE_H_
+
+#include <cstddef>
+
+#include "libprofiler/device_source.h"
+
+namespace gpubound {
+
+class Collector;
+
+// Stamps the start of the process unless a shim has, registers the fork handlers and the exit
+// handler. The first thing that every entry point calls.
+void LoadOnce() noexcept;
+
+// The collector of this process; null before the recording begins, and in a fork child until its
+// own begins.
+Collector* CurrentCollector() noexcept;
+
+// The same, starting the recording if it has not begun; null when nothing is recorded.
+Collector* EnsureCollector() noexcept;
+
+// Starts the recording of this process if it has not begun. The host through which sources and
+// NVTX record, or null when nothing is recorded; it lives until the process ends.
+DeviceHost* EnsureRecording() noexcept;
+
+// For InitializeInjection, which the CUDA driver calls inside cuInit: ensures the recording,
+// registers the exit handler again (so that it runs before those of libraries loaded earlier) and
+// starts every device source of |factories| once per process.
+void StartDeviceSources(const DeviceSourceFactory* factories, size_t count) noexcept;
+
+// Ends the recording: stops the device sources (at most 2 s), writes everything out, closes the
+// trace with meta.end_how = |how|. The first call does the work; later events go nowhere.
+void FinishRecording(const char* how) noexcept;
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_LIBPROFILER_LIFECYCLE_H_

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads what /proc, the shim and the dynamic linker know of this process.
+#include "libprofiler/process_info.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include "libprofiler/shim/shim_info.h"
+
+namespace gpubound {
+namespace {
+
+constinit std::atomic<bool> g_has_python{false};
+
+int64_t ReadClockNs(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+// Reads a file of /proc, whose size is not known beforehand, up to |max_bytes|.
+std::string ReadProcFile(const char* path, size_t max_bytes) {
+  std::string text;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return text;
+  char part[4096];
+  ssize_t length = 0;
+  while (text.size() < max_bytes && (length = read(fd, part, sizeof(part))) > 0) {
+    text.append(part, static_cast<size_t>(length));
+  }
+  close(fd);
+  return text;
+}
+
+// Null where nobody exports |name|. What a failed search leaves behind for dlerror is released at
+// once: a leak checker would hold it against the program.
+void* FindSymbol(const char* name) {
+  void* symbol = dlsym(RTLD_DEFAULT, name);
+  if (symbol == nullptr) {
+    dlerror();
+    dlerror();
+  }
+  return symbol;
+}
+
+}  // namespace
+
+ProcessStart StampNow() noexcept {
+  return {ReadClockNs(CLOCK_REALTIME), ReadClockNs(CLOCK_MONOTONIC),
+          static_cast<uint64_t>(getpid())};
+}
+
+bool ReadShimStamp(ProcessStart* start) noexcept {
+  using ShimFunction = const gpubound_shim_info* (*)();
+  void* symbol = FindSymbol("gpubound_shim_v1");
+  if (symbol == nullptr) return false;
+  ShimFunction shim = nullptr;
+  std::memcpy(&shim, &symbol, sizeof(shim));
+  const gpubound_shim_info* info = shim();
+  if (info == nullptr || info->size < sizeof(gpubound_shim_info)) return false;
+  if (info->pid != static_cast<uint64_t>(getpid())) return false;
+  *start = {info->realtime_ns, info->monotonic_ns, info->pid};
+  return true;
+}
+
+uint32_t CurrentTid() noexcept { return static_cast<uint32_t>(syscall(SYS_gettid)); }
+
+std::string ThreadName(uint32_t tid) {
+  constexpr size_t kMaxComm = 64;
+  char path[64];
+  std::snprintf(path, sizeof(path), "/proc/self/task/%u/comm", tid);
+  std::string name = ReadProcFile(path, kMaxComm);
+  while (!name.empty() && name.back() == '\n') name.pop_back();
+  return name;
+}
+
+std::string HostName() {
+  char name[256] = {};
+  if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') return "localhost";
+  return name;
+}
+
+std::string CommandLine() {
+  constexpr size_t kMaxCommand = 64 * 1024;
+  std::string command = ReadProcFile("/proc/self/cmdline", kMaxCommand);
+  if (command.size() > kMaxCommand) command.resize(kMaxCommand);
+  return command;
+}
+
+std::string ProgramName(const std::string& command_line) {
+  std::string program(command_line.c_str());  // up to the first NUL
+  const size_t slash = program.rfind('/');
+  if (slash != std::string::npos) program.erase(0, slash + 1);
+  return program.empty() ? "unknown" : program;
+}
+
+void LookForPython() {
+  bool found = FindSymbol("Py_IsInitialized") != nullptr;
+  if (!found) {
+    // A libpython that was opened privately, as an embedding program may do.
+    constexpr size_t kMaxMaps = 16 * 1024 * 1024;
+    found = ReadProcFile("/proc/self/maps", kMaxMaps).find("/libpython") != std::string::npos;
+  }
+  g_has_python.store(found, std::memory_order_relaxed);
+}
+
+bool HasPython() { return g_has_python.load(std::memory_order_relaxed); }
+
+}  // namespace gpubound

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a process is, read from /proc and from the shim: identity, start, names. Read-only and
+// stateless; any thread.
+#ifndef GPUBOUND_LIBPROFILER_PROCESS_INFO_H_
+#define GPUBOUND_LIBPROFILER_PROCESS_INFO_H_
+
+#include <cstdint>
+#include <string>
+
+namespace gpubound {
+
+// The instant at which a process began to exist for us.
+struct ProcessStart {
+  int64_t realtime_ns = 0;
+  int64_t monotonic_ns = 0;
+  uint64_t pid = 0;
+};
+
+// Now, for this process.
+ProcessStart StampNow() noexcept;
+
+// What a preloaded shim stamped for this process; false when there is none, or when it stamped
+// another process and this one is a child made without fork handlers.
+bool ReadShimStamp(ProcessStart* start) noexcept;
+
+uint32_t CurrentTid() noexcept;
+
+// Name of the thread |tid| of this process, as `ps -L` shows it; empty when it has ended.
+std::string ThreadName(uint32_t tid);
+
+std::string HostName();
+
+// The arguments of this process, each followed by NUL; empty when /proc cannot be read.
+std::string CommandLine();
+
+// Last path component of the first argument.
+std::string ProgramName(const std::string& command_line);
+
+// Looks whether a Python interpreter is part of this process. Asks the dynamic linker, so never with
+// a lock of ours held: a library's constructor may annotate while the linker's lock is taken.
+void LookForPython();
+
+// What the last look found; false before the first.
+bool HasPython();
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_LIBPROFILER_PROCESS_INFO_H_

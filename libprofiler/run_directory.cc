@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes the run directory and recognises network filesystems.
+#include "libprofiler/run_directory.h"
+
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include "libprofiler/log.h"
+
+namespace gpubound {
+namespace {
+
+// f_type of filesystems that other hosts may write, or on which shared mappings and byte-range
+// locks are not reliable (FUSE and 9p among them). From the kernel's and the vendors' headers.
+constexpr uint32_t kNetworkFilesystems[] = {
+    0x00006969,  // NFS
+    0x0000517b,  // SMB
+    0xff534d42,  // CIFS
+    0xfe534d42,  // SMB2
+    0x0bd00bd0,  // Lustre
+    0x47504653,  // GPFS
+    0x00c36400,  // Ceph
+    0x19830326,  // BeeGFS
+    0xaad7aaea,  // PanFS
+    0x5346414f,  // AFS
+    0x6b414653,  // kAFS
+    0x73757245,  // Coda
+    0x65735546,  // FUSE
+    0x01021997,  // 9p
+    0x01161970,  // GFS2
+    0x7461636f,  // OCFS2
+    0x786f4256,  // VirtualBox shared folder
+};
+
+bool IsNetworkFilesystem(const std::string& path) {
+  struct statfs info;
+  if (statfs(path.c_str(), &info) != 0) return false;
+  const uint32_t type = static_cast<uint32_t>(info.f_type);
+  return std::find(std::begin(kNetworkFilesystems), std::end(kNetworkFilesystems), type) !=
+         std::end(kNetworkFilesystems);
+}
+
+std::string WorkingDirectory() {
+  char path[PATH_MAX];
+  return getcwd(path, sizeof(path)) == nullptr ? "." : path;
+}
+
+std::string DefaultPath(const ProcessStart& start) {
+  const time_t seconds = static_cast<time_t>(start.realtime_ns / 1'000'000'000);
+  tm utc = {};  // as the shim names it; local time would fix TZ before the program sets it
+  gmtime_r(&seconds, &utc);
+  char suffix[64];
+  std::snprintf(suffix, sizeof(suffix), "-%04d%02d%02d-%02d%02d%02d-%llu.gpubound",
+                utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min,
+                utc.tm_sec, static_cast<unsigned long long>(start.pid));
+  return WorkingDirectory() + "/" + ProgramName(CommandLine()) + suffix;
+}
+
+// Like mkdir -p, private to the user. True when |path| is a directory afterwards.
+bool MakeDirectories(const std::string& path) {
+  for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    const std::string part = path.substr(0, slash);
+    if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && slash == std::string::npos) {
+      return false;
+    }
+    if (slash == std::string::npos) break;
+  }
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) return false;
+  if (S_ISDIR(info.st_mode)) return true;
+  errno = ENOTDIR;
+  return false;
+}
+
+// Host names come from outside and become part of a file name.
+std::string FileNameSafe(std::string name) {
+  for (char& c : name) {
+    const bool safe = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '-' || c == '_' || c == '.';
+    if (!safe) c = '_';
+  }
+  return name;
+}
+
+}  // namespace
+
+bool RunDirectory::Open(const std::string& path, const ProcessStart& start) {
+  path_ = path.empty() ? DefaultPath(start) : path;
+  // Absolute, since the program may change its working directory before the next segment.
+  if (path_[0] != '/') path_ = WorkingDirectory() + "/" + path_;
+  while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+  if (!MakeDirectories(path_) || access(path_.c_str(), W_OK | X_OK) != 0) {
+    char reason[128];
+    LogOnce(
+        "cannot write to the run directory %s: %s; nothing is recorded. Set GPUBOUND_RUN to a "
+        "writable directory",
+        path_.c_str(), strerror_r(errno, reason, sizeof(reason)));
+    return false;
+  }
+  is_network_ = IsNetworkFilesystem(path_);
+  char identity[64];
+  std::snprintf(identity, sizeof(identity), ".%llu.%lld",
+                static_cast<unsigned long long>(start.pid),
+                static_cast<long long>(start.realtime_ns));
+  stem_ = path_ + "/" + FileNameSafe(HostName()) + identity;
+  return true;
+}
+
+std::string RunDirectory::DatabasePath(uint32_t segment) const {
+  return stem_ + "." + std::to_string(segment) + ".db";
+}
+
+std::string RunDirectory::LivePath() const { return stem_ + ".live"; }
+
+}  // namespace gpubound

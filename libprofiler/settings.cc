@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parses the environment into Settings.
+#include "libprofiler/settings.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "libprofiler/env_vars.h"
+#include "libprofiler/log.h"
+#include "proto/event_model.h"
+
+namespace gpubound {
+namespace {
+
+const EnvVar* FindVar(const char* name) {
+  for (const EnvVar& var : kEnvVars) {
+    if (std::strcmp(var.name, name) == 0) return &var;
+  }
+  return nullptr;
+}
+
+bool ParseNumber(const char* text, uint64_t* number) {
+  if (*text < '0' || *text > '9') return false;  // strtoull would take "-1" and " 1"
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long parsed = std::strtoull(text, &end, 10);
+  if (errno != 0 || *end != '\0') return false;
+  *number = parsed;
+  return true;
+}
+
+uint64_t NumberBetween(const char* name, uint64_t low, uint64_t high) {
+  uint64_t value = 0;
+  const char* text = EnvValue(name);
+  if (ParseNumber(text, &value) && value >= low && value <= high) return value;
+  ParseNumber(FindVar(name)->default_value, &value);
+  LogOnce("%s is '%s', expected a number from %llu to %llu; using %llu", name, text,
+          static_cast<unsigned long long>(low), static_cast<unsigned long long>(high),
+          static_cast<unsigned long long>(value));
+  return value;
+}
+
+}  // namespace
+
+const char* EnvValue(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read only
+  if (value != nullptr && *value != '\0') return value;
+  const EnvVar* var = FindVar(name);
+  return var == nullptr ? "" : var->default_value;
+}
+
+Settings ReadSettings() {
+  Settings settings;
+  settings.run_directory = EnvValue("GPUBOUND_RUN");
+  settings.disabled = std::strcmp(EnvValue("GPUBOUND_DISABLE"), "0") != 0;
+  settings.live_pages = static_cast<uint32_t>(NumberBetween("GPUBOUND_LIVE_PAGES", 16, 16384));
+  settings.flush_ms = static_cast<uint32_t>(NumberBetween("GPUBOUND_FLUSH_MS", 10, 1000));
+  settings.segment_bytes = NumberBetween("GPUBOUND_SEGMENT_BYTES", 1 << 20, uint64_t{1} << 50);
+  settings.max_labels =
+      static_cast<uint32_t>(NumberBetween("GPUBOUND_MAX_LABELS", 16, kMaxLabels - 1));
+  return settings;
+}
+
+}  // namespace gpubound

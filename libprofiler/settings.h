@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The environment variables of env_vars.h as typed values, read once per process record. A value
+// that cannot be used is replaced by its default and said on stderr; nothing here ever fails.
+// Immutable after construction, so any thread may read.
+#ifndef GPUBOUND_LIBPROFILER_SETTINGS_H_
+#define GPUBOUND_LIBPROFILER_SETTINGS_H_
+
+#include <cstdint>
+#include <string>
+
+namespace gpubound {
+
+struct Settings {
+  std::string run_directory;  // GPUBOUND_RUN; empty: choose the default name
+  bool disabled = false;
+  uint32_t live_pages = 256;
+  uint32_t flush_ms = 1000;
+  uint64_t segment_bytes = uint64_t{1} << 30;
+  uint32_t max_labels = 65536;
+};
+
+// Reads the environment of this process.
+Settings ReadSettings();
+
+// The value of the variable called |name| or, where it is unset, its default in env_vars.h.
+const char* EnvValue(const char* name);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_LIBPROFILER_SETTINGS_H_

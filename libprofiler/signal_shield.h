@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps signals away from the calling thread while the collector does work on it: the program's
+// handlers do not run in the middle of our locks, and a file size limit of the user (`ulimit -f`)
+// fails a write of ours instead of ending the program by SIGXFSZ. For the length of one block.
+#ifndef GPUBOUND_LIBPROFILER_SIGNAL_SHIELD_H_
+#define GPUBOUND_LIBPROFILER_SIGNAL_SHIELD_H_
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <ctime>
+
+namespace gpubound {
+
+class SignalShield {
+ public:
+  SignalShield() {
+    sigset_t all;
+    sigfillset(&all);
+    // Faults of ours must end the program where they happen, as they would anywhere.
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
+      sigdelset(&all, fault);
+    }
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+    sigset_t pending;
+    sigpending(&pending);
+    had_file_size_signal_ = sigismember(&pending, SIGXFSZ) == 1;
+  }
+
+  ~SignalShield() {
+    if (!had_file_size_signal_) {
+      sigset_t file_size;
+      sigemptyset(&file_size);
+      sigaddset(&file_size, SIGXFSZ);
+      const timespec now = {0, 0};
+      sigtimedwait(&file_size, nullptr, &now);  // ours, if there is one
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalShield(const SignalShield&) = delete;
+  SignalShield& operator=(const SignalShield&) = delete;
+
+ private:
+  sigset_t before_;
+  bool had_file_size_signal_ = false;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_LIBPROFILER_SIGNAL_SHIELD_H_

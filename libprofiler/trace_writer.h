@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A process's trace as a row of segments: opens them, repeats in each the rows that its chunks
+// need, groups what is new into transactions, seals a segment at its size limit and begins the
+// next. Confined to the thread that drains (flusher.h).
+//
+// The first error stops it for good: one line on stderr, one count in the ledger; what was
+// committed stays readable.
+#ifndef GPUBOUND_LIBPROFILER_TRACE_WRITER_H_
+#define GPUBOUND_LIBPROFILER_TRACE_WRITER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libprofiler/device_tables.h"
+#include "libprofiler/interner.h"
+#include "libprofiler/ledger.h"
+#include "libprofiler/process_info.h"
+#include "libprofiler/run_directory.h"
+#include "libprofiler/sqlite_sink.h"
+#include "libprofiler/thread_registry.h"
+#include "proto/live_format.h"
+
+namespace gpubound {
+
+class TraceWriter {
+ public:
+  // Whose rows are written. All outlive the writer.
+  struct Tables {
+    Interner* labels;
+    DeviceTables* devices;
+    ThreadRegistry* threads;
+    Ledger* ledger;
+  };
+
+  TraceWriter(const RunDirectory& directory, const ProcessStart& start, bool ticks_are_tsc,
+              uint64_t segment_bytes, const Tables& tables);
+
+  // Opens the first segment. False: nothing can be written.
+  bool Open();
+
+  // Looks for rows that are new since the last transaction; true when there are any. Take pages
+  // before calling this, so that every id in them has its row.
+  bool CollectRows();
+
+  // One transaction: what CollectRows found, the chunks put in between, the ledger. Commit says
+  // whether all of it is in the database.
+  void Begin();
+  void PutChunk(const ChunkRow& row) { sink_.PutChunk(row); }
+  void PutClock(const ClockSample& sample) { sink_.PutClock(sample); }
+  // Device work after |until_ns| may not have been delivered; replaces what was said before.
+  void PutDeliveredUntil(int64_t until_ns);
+  bool Commit();
+
+  // Housekeeping outside a transaction: checkpoints a long log, seals a full segment.
+  void Maintain(bool busy);
+
+  // The last transaction: how and when the process ended. Then Seal().
+  void PutEnd(const char* how, int64_t end_monotonic_ns);
+  void Seal() { sink_.Seal(); }
+
+  bool failed() const { return failed_; }
+
+ private:
+  bool OpenSegment();
+  void PutHeaderRows();
+  void PutLedger(bool all);
+  bool Stop();
+
+  const RunDirectory directory_;
+  const ProcessStart start_;
+  const bool ticks_are_tsc_;
+  const uint64_t segment_bytes_;
+  const Tables tables_;
+
+  SqliteSink sink_;
+  uint32_t segment_ = 0;
+  bool failed_ = false;
+  int64_t delivered_until_ns_ = INT64_MIN;
+
+  // Where this segment stands in each table, and the rows found since.
+  size_t labels_position_ = 0;
+  size_t threads_position_ = 0;
+  DeviceTablePositions device_positions_;
+  std::vector<LabelRow> labels_;
+  std::vector<ThreadRow> threads_;
+  DeviceTableRows device_rows_;
+  uint64_t ledger_written_[kLiveMaxLedger] = {};
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_LIBPROFILER_TRACE_WRITER_H_

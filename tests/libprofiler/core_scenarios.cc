@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The scenarios of core_program.
+#include "tests/libprofiler/core_scenarios.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+namespace gpubound {
+namespace {
+
+int WaitFor(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
+}
+
+int RecordScopes(const Core& core, const std::string&) {
+  core.Scopes("update", 1000);
+  return 0;
+}
+
+int RecordManyScopes(const Core& core, const std::string&) {
+  core.Scopes("update", 3'000'000);
+  return 0;
+}
+
+int RecordEveryKind(const Core& core, const std::string&) {
+  const gpubound_api& api = *core.api;
+  api.phase(api.label(GPUBOUND_LABEL_PHASE, 0, nullptr, "warmup", 6));
+  const uint32_t layer =
+      api.label(GPUBOUND_LABEL_LAYER, GPUBOUND_LAYER_simulator, nullptr, "env", 3);
+  api.begin(layer);
+  api.end(layer);
+  api.step(7);
+  api.counter(api.label(GPUBOUND_LABEL_COUNTER, 0, nullptr, "steps", 5), 1.5);
+  api.begin(0xffffffff);  // no label of ours: masked, recorded, harmless
+  api.end(0xffffffff);
+  api.label(99, 99, "domain", nullptr, 0);
+  return 0;
+}
+
+int FinishTwice(const Core& core, const std::string&) {
+  core.Scopes("update", 10);
+  core.finish("_exit");
+  core.Scopes("late", 100'000);
+  core.finish("again");
+  _exit(0);
+}
+
+int LeaveThreadsRunning(const Core& core, const std::string&) {
+  for (int i = 0; i < 2; ++i) {
+    std::thread([core] {
+      for (;;) core.Scopes("background", 1000);
+    }).detach();
+  }
+  core.Scopes("update", 200'000);
+  return 0;
+}
+
+int EndManyThreads(const Core& core, const std::string&) {
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&core] {
+        pthread_setname_np(pthread_self(), "worker");
+        core.Scopes("simulation", 5);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  return 0;
+}
+
+int HandOverToThread(const Core& core, const std::string&) {
+  const uint32_t update = core.Operation("update");
+  if (core.api->hand_over() != 0) return 2;  // nothing is open
+  core.api->begin(update);
+  const uint64_t token = core.api->hand_over();
+  std::thread([&] {
+    core.api->adopt(token);
+    core.api->drop(token);
+    core.api->adopt(0);
+    core.api->drop(0);
+  }).join();
+  core.api->end(update);
+  return token != 0 ? 0 : 3;
+}
+
+int ForkRecordedChild(const Core& core, const std::string&) {
+  const uint32_t update = core.Operation("update");
+  core.Scopes("parent only", 10);
+  core.api->begin(update);
+  const pid_t child = fork();
+  if (child == 0) {
+    // The label of the parent means the same here.
+    core.api->begin(update);
+    core.api->end(update);
+    core.Scopes("child only", 20);
+    core.finish("fork-child-exit");
+    _exit(0);
+  }
+  const int status = WaitFor(child);
+  core.api->end(update);
+  return status;
+}
+
+int ForkSilentChild(const Core& core, const std::string&) {
+  core.Scopes("update", 10);
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  return WaitFor(child);
+}
+
+int RawForkChild(const Core& core, const std::string&) {
+  core.Scopes("update", 10);
+  const pid_t child = _Fork();
+  if (child == 0) {
+    core.Scopes("ghost", 1000);
+    core.api->hand_over();
+    core.finish("_exit");
+    // A child of a child whose own fork was not seen: its names may be half written.
+    const pid_t grandchild = fork();
+    if (grandchild == 0) {
+      core.Scopes("ghost", 1000);
+      _exit(0);
+    }
+    _exit(WaitFor(grandchild));
+  }
+  const int status = WaitFor(child);
+  core.Scopes("update", 10);
+  return status;
+}
+
+int VforkChildLeaves(const Core& core, const std::string&) {
+  core.Scopes("update", 10);
+  const pid_t child = vfork();
+  if (child == 0) {
+    core.finish("_exit");  // what the shim does when exec fails
+    _exit(0);
+  }
+  const int status = WaitFor(child);
+  core.Scopes("update", 10);
+  return status;
+}
+
+int ForkUnderLoad(const Core& core, const std::string&) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      int turn = 0;
+      while (!stop.load()) core.Scopes("busy " + std::to_string(turn++ % 100), 50);
+    });
+  }
+  int failures = 0;
+  for (int i = 0; i < 40; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      core.Scopes("child only", 20);
+      core.finish("fork-child-exit");
+      _exit(0);
+    }
+    failures += WaitFor(child) != 0 ? 1 : 0;
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  return failures;
+}
+
+// A user's `ulimit -f` must not let our files end the program by SIGXFSZ.
+int LimitFileSize(const Core& core, const std::string&) {
+  const rlimit limit = {8192, 8192};
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
+  core.Scopes("update", 1000);
+  return 0;
+}
+
+// Two threads that count what they have completed in memory shared with whoever kills us.
+int Hammer(const Core& core, const std::string& shared_fd) {
+  void* memory = mmap(nullptr, sizeof(HammerProgress), PROT_READ | PROT_WRITE, MAP_SHARED,
+                      std::atoi(shared_fd.c_str()), 0);
+  if (memory == MAP_FAILED) return 2;
+  HammerProgress* progress = static_cast<HammerProgress*>(memory);
+  const auto record = [&](int index) {
+    HammerProgress::Counter* counter = &progress->threads[index];
+    counter->tid = static_cast<uint32_t>(gettid());
+    const uint32_t label = core.Operation("thread " + std::to_string(index));
+    for (uint64_t turn = 0;; ++turn) {
+      core.api->begin(label);
+      core.api->step(turn);
+      core.api->end(label);
+      counter->completed.store(turn + 1, std::memory_order_release);
+      // Slow enough that a flusher which a busy machine starves for half a second loses nothing.
+      if (turn % 500 == 499) usleep(1000);
+    }
+  };
+  std::thread other(record, 1);
+  record(0);
+  return 0;
+}
+
+}  // namespace
+
+const std::map<std::string, Scenario>& Scenarios() {
+  static const auto* const scenarios = new std::map<std::string, Scenario>{
+      {"scopes", RecordScopes},
+      {"many_scopes", RecordManyScopes},
+      {"every_kind", RecordEveryKind},
+      {"finish_twice", FinishTwice},
+      {"threads_outlive_main", LeaveThreadsRunning},
+      {"threads_end", EndManyThreads},
+      {"hand_over", HandOverToThread},
+      {"fork", ForkRecordedChild},
+      {"fork_silent", ForkSilentChild},
+      {"raw_fork", RawForkChild},
+      {"vfork", VforkChildLeaves},
+      {"fork_under_load", ForkUnderLoad},
+      {"file_size_limit", LimitFileSize},
+      {"hammer", Hammer},
+  };
+  return *scenarios;
+}
+
+}  // namespace gpubound

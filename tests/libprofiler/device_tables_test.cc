@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device rows: what is one row and what is two.
+#include "libprofiler/device_tables.h"
+
+#include <gtest/gtest.h>
+
+namespace gpubound {
+namespace {
+
+class DeviceTablesTest : public testing::Test {
+ protected:
+  DeviceTableRows NewRows() {
+    DeviceTableRows rows;
+    tables_.CopyRowsSince(&positions_, &rows);
+    return rows;
+  }
+  uint64_t counters_[kLiveMaxLedger] = {};
+  Ledger ledger_{counters_};
+  DeviceTables tables_{&ledger_};
+  DeviceTablePositions positions_;
+};
+
+TEST_F(DeviceTablesTest, WorkIsOneRowPerNameAndGeometry) {
+  WorkInfo small{.kind = WorkKind::kKernel, .grid = {1, 1, 1}};
+  WorkInfo large{.kind = WorkKind::kKernel, .grid = {512, 1, 1}};
+  const WorkId id = tables_.InternWork(small, "gemm");
+  EXPECT_EQ(tables_.InternWork(small, "gemm"), id);
+  EXPECT_NE(tables_.InternWork(large, "gemm"), id);
+  EXPECT_NE(tables_.InternWork(small, "relu"), id);
+  EXPECT_EQ(NewRows().works.size(), 3u);
+}
+
+TEST_F(DeviceTablesTest, StreamsAreOneRowPerDeviceContextAndStream) {
+  const StreamId id = tables_.InternStream(DeviceId{1}, 1, 7);
+  EXPECT_EQ(tables_.InternStream(DeviceId{1}, 1, 7), id);
+  EXPECT_NE(tables_.InternStream(DeviceId{1}, 2, 7), id);
+  EXPECT_NE(tables_.InternStream(DeviceId{2}, 1, 7), id);
+}
+
+TEST_F(DeviceTablesTest, ADeviceDefinedAgainKeepsItsIdAndIsWrittenAgain) {
+  const DeviceId id = tables_.DefineDevice({.index = 3}, "");
+  NewRows();
+  EXPECT_EQ(tables_.DefineDevice({.index = 3, .multiprocessors = 132}, "H100"), id);
+  const DeviceTableRows rows = NewRows();
+  ASSERT_EQ(rows.devices.size(), 1u);
+  EXPECT_EQ(rows.devices[0].name, "H100");
+  EXPECT_EQ(rows.devices[0].info.multiprocessors, 132u);
+}
+
+TEST_F(DeviceTablesTest, AnUnknownIntervalIsEndedByALaterCallWithTheSameStart) {
+  tables_.MarkUnknown(100, INT64_MAX, "paused");
+  tables_.MarkUnknown(100, 200, "paused");
+  tables_.MarkUnknown(300, INT64_MAX, "paused");
+  const DeviceTableRows rows = NewRows();
+  EXPECT_EQ(rows.unknowns.back().from_ns, 300);
+  EXPECT_EQ(rows.unknowns.back().id, 2);
+  EXPECT_EQ(rows.unknowns.front().to_ns, 200);
+}
+
+TEST_F(DeviceTablesTest, AnySimulatedDeviceMakesTheRunSimulated) {
+  EXPECT_EQ(tables_.device_kind(), DeviceTables::Kind::kNone);
+  tables_.DefineDevice({.index = 0}, "H100");
+  EXPECT_EQ(tables_.device_kind(), DeviceTables::Kind::kReal);
+  tables_.DefineDevice({.index = 1, .simulated = true}, "stand-in");
+  EXPECT_EQ(tables_.device_kind(), DeviceTables::Kind::kSimulated);
+}
+
+TEST_F(DeviceTablesTest, NotesAreBounded) {
+  for (int i = 0; i < 5000; ++i) tables_.AddNote(i, "again");
+  EXPECT_EQ(NewRows().notes.size(), 1000u);
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From thread buffers to decoded events of the database, on virtual time: nothing lost, nothing
+// twice, every time exact.
+#include "libprofiler/drain.h"
+
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <thread>
+
+#include "tests/libprofiler/collector_fixture.h"
+
+namespace gpubound {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+class DrainTest : public CollectorFixture {
+ protected:
+  void SetUp() override { StartCollector(); }
+
+  std::vector<StoredEvent> Stored(uint32_t ordinal = 1) {
+    return TraceFile(DatabasePath()).ThreadEventsOf(ordinal);
+  }
+  static StoredEvent At(int64_t ns, SlotKind kind, const std::string& label, uint64_t payload = 0) {
+    return {kind, label, ns, payload};
+  }
+  // The chunks of thread 1 must count on without gap or overlap.
+  uint64_t SequencesStored() {
+    uint64_t next = 0;
+    for (const auto& chunk : TraceFile(DatabasePath()).Chunks(EventFamily::kThread)) {
+      if (chunk.row.thread != 1) continue;
+      EXPECT_EQ(chunk.row.first_sequence, next);
+      next += chunk.row.sequence_count;
+    }
+    return next;
+  }
+};
+
+TEST_F(DrainTest, EventsArriveWithTheirExactTimes) {
+  const int64_t begin = Now();
+  Begin("update");
+  clock_.Advance(1'000);
+  Scope("inference", 250);
+  clock_.Advance(7);
+  End("update");
+  Finish();
+  EXPECT_THAT(Stored(), ElementsAre(At(begin, SlotKind::kBegin, "update"),
+                                    At(begin + 1'000, SlotKind::kBegin, "inference"),
+                                    At(begin + 1'250, SlotKind::kEnd, "inference"),
+                                    At(begin + 1'257, SlotKind::kEnd, "update")));
+}
+
+TEST_F(DrainTest, PayloadsArrive) {
+  const int64_t now = Now();
+  thread_->EmitWithPayload(SlotKind::kStep, LabelId{0}, 41, clock_.Ticks());
+  thread_->EmitWithPayload(SlotKind::kCounter, Operation("steps"), std::bit_cast<uint64_t>(2.5),
+                           clock_.Ticks());
+  Finish();
+  EXPECT_THAT(Stored(),
+              ElementsAre(At(now, SlotKind::kStep, "", 41),
+                          At(now, SlotKind::kCounter, "steps", std::bit_cast<uint64_t>(2.5))));
+}
+
+TEST_F(DrainTest, APageThatIsStillBeingWrittenIsDrainedInParts) {
+  const int64_t begin = Now();
+  Begin("update");
+  Drain();
+  EXPECT_THAT(Stored(), SizeIs(1));
+  clock_.Advance(500);
+  Scope("inference", 100);
+  Drain();
+  EXPECT_THAT(Stored(), SizeIs(3));
+  clock_.Advance(1);
+  End("update");
+  Finish();
+  EXPECT_EQ(Stored().back(), At(begin + 601, SlotKind::kEnd, "update"))
+      << "the part before said which scope was open";
+  EXPECT_EQ(SequencesStored(), 4u);
+}
+
+TEST_F(DrainTest, DrainingAgainWithoutNewEventsWritesNothing) {
+  Scope("update", 10);
+  Drain();
+  const int64_t chunks = TraceFile(DatabasePath()).Number("SELECT count(*) FROM chunk");
+  Drain();
+  Drain();
+  EXPECT_EQ(TraceFile(DatabasePath()).Number("SELECT count(*) FROM chunk"), chunks);
+}
+
+TEST_F(DrainTest, ManyPagesArriveWhole) {
+  constexpr int kScopes = 3 * static_cast<int>(kSlotsPerPage);
+  for (int i = 0; i < kScopes; ++i) {
+    Scope("update", 3);
+    if (i % 5000 == 0) Drain();
+  }
+  Finish();
+  EXPECT_EQ(SequencesStored(), 2u * kScopes);
+  const std::vector<StoredEvent> events = Stored();
+  ASSERT_THAT(events, SizeIs(2 * kScopes));
+  for (size_t i = 2; i < events.size(); i += 2) {
+    ASSERT_EQ(events[i].time_ns - events[i - 2].time_ns, 3);
+  }
+}
+
+TEST_F(DrainTest, ThreadsAreKeptApart) {
+  ThreadBuffer* other = collector_->RegisterThread(101, "worker");
+  Begin("update");
+  other->Begin(Operation("simulation"), clock_.Ticks());
+  Finish();
+  EXPECT_THAT(Stored(1), ElementsAre(At(Now(), SlotKind::kBegin, "update")));
+  EXPECT_THAT(Stored(2), ElementsAre(At(Now(), SlotKind::kBegin, "simulation")));
+  EXPECT_THAT(TraceFile(DatabasePath()).Column("SELECT name FROM thread ORDER BY id"),
+              ElementsAre("main", "worker"));
+}
+
+TEST_F(DrainTest, TwoThreadsAndADrainThatRunsBesideThemLoseNothing) {
+  constexpr uint64_t kScopes = 100'000;
+  ThreadBuffer* other = collector_->RegisterThread(101, "worker");
+  const LabelId label = Operation("update");
+  const uint64_t ticks = clock_.Ticks();
+  std::atomic<int> running{2};
+  const auto record = [&](ThreadBuffer* buffer) {
+    for (uint64_t i = 0; i < kScopes; ++i) {
+      buffer->Begin(label, ticks + i);
+      buffer->End(label, ticks + i);
+    }
+    running.fetch_sub(1);
+  };
+  std::thread first(record, thread_);
+  std::thread second(record, other);
+  while (running.load() != 0) Drain();
+  first.join();
+  second.join();
+  Finish();
+  const TraceFile trace(DatabasePath());
+  EXPECT_EQ(trace.LedgerValue("scope_events_dropped") +
+                trace.Number("SELECT sum(event_count) FROM chunk"),
+            static_cast<int64_t>(4 * kScopes));
+  EXPECT_EQ(trace.LedgerValue("unbalanced_scopes"), 0);
+}
+
+TEST_F(DrainTest, AThreadThatEndsLeavesItsEventsAndItsLastName) {
+  Begin("update");
+  collector_->UnregisterThread(thread_, "renamed");
+  Finish();
+  EXPECT_THAT(Stored(), SizeIs(1));
+  EXPECT_EQ(TraceFile(DatabasePath()).Text("SELECT name FROM thread WHERE id=1"), "renamed");
+}
+
+TEST_F(DrainTest, ScopesThatAreOpenAtTheEndAreCounted) {
+  Begin("update");
+  Begin("inference");
+  Finish();
+  EXPECT_EQ(TraceFile(DatabasePath()).LedgerValue("scopes_open_at_end"), 2);
+}
+
+TEST_F(DrainTest, WhatWasDroppedIsSaidByTheChunkAfterIt) {
+  const LabelId label = Operation("update");
+  while (collector_->ledger()->Get(LedgerCounter::scope_events_dropped) < 5) {
+    thread_->Emit(SlotKind::kMark, label, clock_.Ticks());
+  }
+  Drain();
+  Begin("after");
+  Finish();
+  const TraceFile trace(DatabasePath());
+  ChunkDecoder decoder;
+  ThreadEvents events;
+  const auto chunks = trace.Chunks(EventFamily::kThread);
+  ASSERT_TRUE(decoder.Decode(chunks.back().row, &events).ok());
+  EXPECT_EQ(events.dropped_before, 5u);
+  EXPECT_EQ(trace.LedgerValue("scope_events_dropped"), 5);
+}
+
+TEST_F(DrainTest, AStepOfTheWallClockIsCounted) {
+  Scope("update", 2'000'000'000);
+  Drain();
+  clock_.StepWallClock(3'600'000'000'000);
+  Scope("update", 2'000'000'000);
+  Finish();
+  EXPECT_EQ(TraceFile(DatabasePath()).LedgerValue("clock_steps"), 1);
+}
+
+TEST_F(DrainTest, ClockSamplesAreStoredAboutOnceASecondAndAtBothEnds) {
+  const int64_t first = Now();
+  for (int i = 0; i < 100; ++i) {
+    Scope("update", 100'000'000);
+    Drain();
+  }
+  Finish();
+  const TraceFile trace(DatabasePath());
+  EXPECT_EQ(trace.Number("SELECT min(monotonic_ns) FROM clock"), first);
+  EXPECT_EQ(trace.Number("SELECT max(monotonic_ns) FROM clock"), Now());
+  EXPECT_GE(trace.Number("SELECT count(*) FROM clock"), 10);
+  EXPECT_LE(trace.Number("SELECT count(*) FROM clock"), 13);
+}
+
+TEST_F(DrainTest, EventsAfterTheEndAreHarmless) {
+  Scope("update", 5);
+  Finish("exit");
+  EXPECT_EQ(TraceFile(DatabasePath()).Meta("end_how"), "exit");
+  thread_->Begin(Operation("late"), clock_.Ticks());
+  thread_->End(Operation("late"), clock_.Ticks());
+  EXPECT_THAT(Stored(), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Environment variables to settings.
+#include "libprofiler/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "libprofiler/env_vars.h"
+
+namespace gpubound {
+namespace {
+
+class SettingsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const EnvVar& var : kEnvVars) unsetenv(var.name);
+  }
+  void TearDown() override { SetUp(); }
+  std::string SaidWhileReading() {
+    testing::internal::CaptureStderr();
+    settings_ = ReadSettings();
+    return testing::internal::GetCapturedStderr();
+  }
+  Settings settings_;
+};
+
+TEST_F(SettingsTest, DefaultsComeFromTheTable) {
+  EXPECT_EQ(SaidWhileReading(), "");
+  EXPECT_EQ(settings_.run_directory, "");
+  EXPECT_FALSE(settings_.disabled);
+  EXPECT_EQ(settings_.live_pages, 256u);
+  EXPECT_EQ(settings_.flush_ms, 1000u);
+}
+
+TEST_F(SettingsTest, ValuesAreRead) {
+  setenv("GPUBOUND_RUN", "/tmp/run", 1);
+  setenv("GPUBOUND_DISABLE", "1", 1);
+  setenv("GPUBOUND_LIVE_PAGES", "32", 1);
+  SaidWhileReading();
+  EXPECT_EQ(settings_.run_directory, "/tmp/run");
+  EXPECT_TRUE(settings_.disabled);
+  EXPECT_EQ(settings_.live_pages, 32u);
+}
+
+TEST_F(SettingsTest, AnEmptyValueIsUnset) {
+  setenv("GPUBOUND_DISABLE", "", 1);
+  setenv("GPUBOUND_LIVE_PAGES", "", 1);
+  EXPECT_EQ(SaidWhileReading(), "");
+  EXPECT_FALSE(settings_.disabled);
+  EXPECT_EQ(settings_.live_pages, 256u);
+}
+
+TEST_F(SettingsTest, AValueThatCannotBeUsedIsNamedWithWhatIsExpectedAndReplaced) {
+  setenv("GPUBOUND_LIVE_PAGES", "many", 1);
+  EXPECT_EQ(SaidWhileReading(),
+            "gpubound: GPUBOUND_LIVE_PAGES is 'many', expected a number from 16 to 16384; "
+            "using 256\n");
+  EXPECT_EQ(settings_.live_pages, 256u);
+}
+
+TEST_F(SettingsTest, NumbersOutsideTheirRangeOrWithTailsAreReplaced) {
+  for (const char* bad : {"15", "16385", "-1", " 32", "32x", "99999999999999999999999"}) {
+    setenv("GPUBOUND_LIVE_PAGES", bad, 1);
+    EXPECT_NE(SaidWhileReading(), "") << bad;
+    EXPECT_EQ(settings_.live_pages, 256u) << bad;
+  }
+}
+
+TEST_F(SettingsTest, EveryVariableIsDescribedOnce) {
+  std::set<std::string> names;
+  for (const EnvVar& var : kEnvVars) {
+    EXPECT_TRUE(names.insert(var.name).second) << var.name;
+    EXPECT_EQ(std::string(var.help).back(), '.') << var.name;
+  }
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every way in which a process begins and ends, with the real libraries preloaded: the program does
+// what it does without them, and its trace agrees with its own account of its scopes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cctype>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/lifecycle/recorded_run.h"
+#include "tests/lifecycle/victim_run.h"
+
+namespace gpubound {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAreArray;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+struct Life {
+  const char* action;
+  std::vector<std::string> ends;  // of its processes, sorted; "" = killed, {"*"} = not fixed
+  int exit_code = 0;
+  int signal = 0;
+};
+
+void PrintTo(const Life& life, std::ostream* out) { *out << life.action; }
+
+class LifecycleTest : public VictimRun, public testing::WithParamInterface<Life> {};
+
+TEST_P(LifecycleTest, LeavesTheProgramAsItWasAndTheTraceComplete) {
+  const Life& life = GetParam();
+  const Outcome plain = RunPlain({GPUBOUND_TEST_VICTIM, life.action});
+  ASSERT_EQ(plain.exit_code, life.signal != 0 ? -1 : life.exit_code) << plain.Describe();
+  ASSERT_EQ(plain.signal, life.signal) << plain.Describe();
+
+  const Outcome outcome = RunVictim(life.action);
+  EXPECT_EQ(outcome.exit_code, plain.exit_code) << outcome.Describe();
+  EXPECT_EQ(outcome.signal, plain.signal) << outcome.Describe();
+  EXPECT_EQ(outcome.out, plain.out);
+  EXPECT_EQ(outcome.err, plain.err);
+
+  ExpectTraceAgreesWithVictim();
+  if (life.ends != std::vector<std::string>{"*"}) {
+    EXPECT_THAT(EndsOf(ReadTrace()), ElementsAreArray(life.ends));
+    EXPECT_THAT(FilesEndingWith(run_directory(), ".live"),
+                SizeIs(std::count(life.ends.begin(), life.ends.end(), "")));
+  }
+}
+
+std::string NameOf(const testing::TestParamInfo<Life>& info) {
+  std::string name = info.param.action;
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ends, LifecycleTest,
+    testing::Values(
+        Life{"return from main", {"exit"}}, Life{"return 3 from main", {"exit"}, 3},
+        Life{"exit", {"exit"}, 4}, Life{"_exit", {"_exit"}, 5}, Life{"_Exit", {"_exit"}, 6},
+        Life{"quick_exit", {""}, 7}, Life{"abort", {""}, 0, SIGABRT},
+        Life{"crash", {""}, 0, SIGSEGV}, Life{"terminate", {""}, 0, SIGABRT},
+        Life{"SIGTERM", {""}, 0, SIGTERM}, Life{"SIGINT", {""}, 0, SIGINT},
+        Life{"SIGHUP", {""}, 0, SIGHUP}, Life{"SIGKILL", {""}, 0, SIGKILL},
+        Life{"return while threads annotate", {"exit"}},
+        Life{"_exit while threads annotate", {"_exit"}},
+        Life{"return while a thread sits in a scope", {"exit"}},
+        Life{"exit from another thread", {"exit"}}, Life{"main thread ends first", {"exit"}},
+        Life{"many threads", {"exit"}}, Life{"signal handler leaves", {"*"}, 21},
+        Life{"signal handler on a small stack leaves", {"*"}, 22},
+        Life{"signal handler exits", {"exit"}, 23}, Life{"atexit handlers annotate", {"exit"}},
+        Life{"static destructors annotate", {"exit"}}),
+    NameOf);
+
+INSTANTIATE_TEST_SUITE_P(
+    Children, LifecycleTest,
+    testing::Values(Life{"fork child returns", {"exit", "exit"}},
+                    Life{"fork child leaves", {"_exit", "exit"}, 31},
+                    Life{"fork child without scopes", {"exit"}, 36},
+                    Life{"fork child execs", {"exit", "exit"}, 3},
+                    Life{"fork child is killed", {"", "exit"}, 128 + SIGABRT},
+                    Life{"fork before the first scope", {"exit", "exit"}},
+                    Life{"fork inside a scope", {"exit", "exit"}},
+                    Life{"grandchildren", {"exit", "exit", "exit"}},
+                    Life{"daemonise", {"_exit", "exit"}}, Life{"fork storm", {"*"}},
+                    Life{"fork in many threads", {"*"}}, Life{"_Fork child", {"exit"}, 32},
+                    Life{"clone child", {"exit"}, 32}, Life{"vfork then exec", {"exit", "exit"}, 3},
+                    Life{"vfork then _exit", {"exit"}, 33},
+                    Life{"posix_spawn", {"_exit", "exit"}, 5}, Life{"system", {"exit", "exit"}, 3},
+                    Life{"exec in place", {"", "exit"}},
+                    Life{"child with its own LD_PRELOAD", {"exit"}, 34},
+                    Life{"child with an empty environment", {"exit"}, 35}),
+    NameOf);
+
+INSTANTIATE_TEST_SUITE_P(Odd, LifecycleTest,
+                         testing::Values(Life{"unload an annotated library", {"exit"}},
+                                         Life{"annotate in constructors", {"exit"}},
+                                         Life{"start without standard descriptors", {"exit"}},
+                                         Life{"change the working directory", {"exit"}},
+                                         Life{"keep signal mask and handlers", {"exit"}}),
+                         NameOf);
+
+// What takes the ground from under the recorder may cost the trace, never the program.
+class HostileGroundTest : public VictimRun, public testing::WithParamInterface<Life> {};
+
+TEST_P(HostileGroundTest, TheProgramGoesOnWithAtMostOneLineOnStderr) {
+  const Outcome outcome = RunVictim(GetParam().action);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, testing::MatchesRegex("(gpubound: [^\n]*\n)?"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Limits, HostileGroundTest,
+                         testing::Values(Life{"close every descriptor", {}},
+                                         Life{"limit the file size", {}},
+                                         Life{"limit the descriptors", {}},
+                                         Life{"limit the memory", {}}),
+                         NameOf);
+
+class RunDirectoryTest : public VictimRun {};
+
+TEST_F(RunDirectoryTest, IsPrivateToItsOwner) {
+  RunVictim("SIGKILL");
+  EXPECT_EQ(fs::status(run_directory()).permissions(), fs::perms::owner_all);
+  for (const auto& entry : fs::directory_iterator(run_directory())) {
+    EXPECT_EQ(entry.status().permissions(), fs::perms::owner_read | fs::perms::owner_write)
+        << entry.path();
+  }
+}
+
+TEST_F(RunDirectoryTest, IsNotMadeByAProgramWithoutScopes) {
+  Run({"/bin/true"});
+  EXPECT_FALSE(fs::exists(run_directory()));
+}
+
+TEST_F(RunDirectoryTest, ThatCannotBeMadeCostsOneLineAndNothingElse) {
+  runner()->Set("GPUBOUND_RUN", "/proc/no/such.gpubound");
+  const Outcome outcome = RunVictim("return 3 from main");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, testing::MatchesRegex("gpubound: [^\n]*/proc/no/such[^\n]*\n"));
+}
+
+TEST_F(RunDirectoryTest, TwoProcessesWithOnePidAreTwoRecords) {
+  RunVictim("exec in place");
+  const gpubound::Run run = ReadTrace();
+  ASSERT_THAT(run.processes, SizeIs(2));
+  EXPECT_EQ(run.processes[0].identity.pid, run.processes[1].identity.pid);
+  EXPECT_LT(run.processes[0].identity.start_realtime_ns,
+            run.processes[1].identity.start_realtime_ns);
+}
+
+TEST_F(RunDirectoryTest, AForkChildBeginsAtItsForkAndNamesItsParent) {
+  const Outcome outcome = RunVictim("fork child returns");
+  const gpubound::Run run = ReadTrace();
+  ASSERT_THAT(run.processes, SizeIs(2));
+  const bool first_is_parent = run.processes[0].identity.pid == outcome.pid;
+  const ProcessTrace& parent = run.processes[first_is_parent ? 0 : 1];
+  const ProcessTrace& child = run.processes[first_is_parent ? 1 : 0];
+  EXPECT_EQ(child.parent_pid, parent.identity.pid);
+  EXPECT_GT(child.span_begin_ns, parent.span_begin_ns);
+  EXPECT_LT(child.span_end_ns, parent.span_end_ns);
+}
+
+TEST_F(RunDirectoryTest, AScopeAroundAForkIsUnbalancedInTheChildOnly) {
+  const Outcome outcome = RunVictim("fork inside a scope");
+  for (const ProcessTrace& process : ReadTrace().processes) {
+    EXPECT_EQ(process.Counted(LedgerCounter::unbalanced_scopes),
+              process.identity.pid == outcome.pid ? 0u : 1u);
+  }
+}
+
+TEST_F(RunDirectoryTest, GpuboundOffRecordsNothing) {
+  runner()->Set("GPUBOUND_OFF", "1");
+  EXPECT_EQ(RunVictim("fork child leaves").exit_code, 31);
+  EXPECT_FALSE(fs::exists(run_directory()));
+}
+
+TEST_F(RunDirectoryTest, GpuboundLibraryIsEnoughForAnAnnotatedProgram) {
+  runner()->Set("GPUBOUND_LIBRARY", GPUBOUND_TEST_SHIM);
+  const Outcome outcome = RunPlain({GPUBOUND_TEST_VICTIM, "return from main"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_EQ(outcome.err, "");
+  ExpectTraceAgreesWithVictim();
+}
+
+}  // namespace
+}  // namespace gpubound

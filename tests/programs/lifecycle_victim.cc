@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program that annotates, keeps its own account of it and then lives or dies in one of many ways:
+// lifecycle_victim ACTION. tests/lifecycle compares its trace with its account.
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/programs/victim.h"
+
+namespace gpubound {
+
+ProgressFile* Progress() {
+  static ProgressFile* progress = [] {
+    const char* path = std::getenv("VICTIM_PROGRESS");
+    return MapProgress(path == nullptr ? "" : path);
+  }();
+  return progress;
+}
+
+void RequireWhatIsDone() {
+  const int32_t self = static_cast<int32_t>(syscall(SYS_getpid));
+  const uint32_t used = Progress()->used;
+  for (uint32_t i = 0; i < used; ++i) {
+    ProgressLine& line = Progress()->lines[i];
+    if (line.pid == self) line.required = line.completed.load();
+  }
+}
+
+int WaitForChild(pid_t child) {
+  int status = -1;
+  if (child < 0 || waitpid(child, &status, 0) != child) return 126;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace gpubound
+
+int main(int argc, char** argv) {
+  const std::string name = argc == 2 ? argv[1] : "";
+  for (const auto& actions :
+       {gpubound::EndActions(), gpubound::ChildActions(), gpubound::OddActions()}) {
+    const auto action = actions.find(name);
+    if (action != actions.end()) return action->second();
+  }
+  std::fprintf(stderr, "lifecycle_victim: no action '%s'\n", name.c_str());
+  return 125;
+}

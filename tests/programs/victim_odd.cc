@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What programs do to the ground that the recorder stands on.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "tests/programs/victim.h"
+
+namespace gpubound {
+namespace {
+
+constexpr int kScopes = 1000;
+
+int Finish(Worker* worker) {
+  worker->Scopes(kScopes);
+  RequireWhatIsDone();
+  return 0;
+}
+
+int UnloadAnAnnotatedLibrary() {
+  Worker worker;
+  for (int turn = 0; turn < 20; ++turn) {
+    void* plugin = dlopen(std::getenv("VICTIM_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
+    if (plugin == nullptr) return 1;
+    reinterpret_cast<void (*)()>(dlsym(plugin, "UsePlugin"))();
+    if (dlclose(plugin) != 0) return 2;
+    if (dlopen(std::getenv("VICTIM_PLUGIN"), RTLD_NOW | RTLD_NOLOAD) != nullptr) return 3;
+    worker.Scopes(10);
+  }
+  return Finish(&worker);
+}
+
+// Constructors run under the dynamic loader's lock. Another thread is starting the recorder: it has
+// just made the run directory and is about to look something up in the dynamic loader.
+int AnnotateInConstructorsWhileTheRecorderStarts() {
+  std::thread other([] { Worker().Scopes(10); });
+  if (std::getenv("LD_PRELOAD") != nullptr) {
+    while (access(std::getenv("GPUBOUND_RUN"), F_OK) != 0) std::this_thread::yield();
+  }
+  void* plugin = dlopen(std::getenv("VICTIM_CONSTRUCTOR_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
+  other.join();
+  Worker worker;
+  return plugin == nullptr ? 1 : Finish(&worker);
+}
+
+// As a daemon does. A file opened next gets a descriptor that the recorder may have had.
+int CloseEveryDescriptor() {
+  const char* path = std::getenv("VICTIM_FILE");
+  Worker worker;
+  worker.Scopes(kScopes);
+  closefrom(3);
+  int files[64];
+  for (int& file : files) file = open(path, O_RDWR | O_CREAT, 0600);
+  if (write(files[0], "mine", 4) != 4) return 1;
+  for (int turn = 0; turn < 10; ++turn) {
+    worker.Scopes(kScopes);
+    usleep(50'000);
+  }
+  struct stat info;
+  char text[8] = {};
+  if (fstat(files[0], &info) != 0 || info.st_size != 4) return 2;
+  return pread(files[0], text, sizeof(text), 0) == 4 && std::strcmp(text, "mine") == 0 ? 0 : 3;
+}
+
+int StartWithoutStandardDescriptors() {
+  close(0), close(1), close(2);
+  Worker worker;
+  worker.Scopes(kScopes);
+  const int first = open("/dev/null", O_RDWR);
+  if (first < 0) return 1;
+  return Finish(&worker);
+}
+
+int ChangeDirectory() {
+  if (chdir("/") != 0) return 1;
+  Worker worker;
+  return Finish(&worker);
+}
+
+int LimitFileSize() {
+  Worker worker;
+  const rlimit limit = {4096, 4096};
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+  worker.Scopes(kScopes);  // the default action of SIGXFSZ would end us here
+  return 0;
+}
+
+int LimitDescriptors() {
+  Worker worker;
+  const rlimit limit = {3, 3};
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
+  worker.Scopes(kScopes);
+  return 0;
+}
+
+int LimitMemory() {
+  Worker worker;
+  const rlimit limit = {16 << 20, 16 << 20};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) return 1;
+  worker.Scopes(kScopes);
+  return 0;
+}
+
+int KeepSignals() {
+  const auto blocked = [] {
+    uint64_t numbers = 0;
+    sigset_t mask;
+    sigprocmask(SIG_SETMASK, nullptr, &mask);
+    for (int number = 1; number < 32; ++number) {
+      if (sigismember(&mask, number) == 1) numbers |= uint64_t{1} << number;
+    }
+    return numbers;
+  };
+  const uint64_t before = blocked();
+  Worker worker;
+  worker.Scopes(kScopes);
+  if (blocked() != before) return 100;
+  for (int number = 1; number < 32; ++number) {
+    struct sigaction action;
+    if (sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_DFL) return number;
+  }
+  return Finish(&worker);
+}
+
+}  // namespace
+
+const std::map<std::string, Action>& OddActions() {
+  static const std::map<std::string, Action> actions = {
+      {"unload an annotated library", UnloadAnAnnotatedLibrary},
+      {"annotate in constructors", AnnotateInConstructorsWhileTheRecorderStarts},
+      {"close every descriptor", CloseEveryDescriptor},
+      {"start without standard descriptors", StartWithoutStandardDescriptors},
+      {"change the working directory", ChangeDirectory},
+      {"limit the file size", LimitFileSize},
+      {"limit the descriptors", LimitDescriptors},
+      {"limit the memory", LimitMemory},
+      {"keep signal mask and handlers", KeepSignals},
+  };
+  return actions;
+}
+
+}  // namespace gpubound
