@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One function for each kind of record. The structure that each reads is the one of CUPTI 11.8; the
+// assertions below pin the fields that were checked to lie at the same place in 11.8 to 13.0.
+#include "cupti_hooks/activity_convert.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace gpubound {
+namespace {
+
+using KernelRecord = CUpti_ActivityKernel5;
+using MemcpyRecord = CUpti_ActivityMemcpy5;
+using PeerCopyRecord = CUpti_ActivityMemcpyPtoP4;
+using MemsetRecord = CUpti_ActivityMemset4;
+using GraphRecord = CUpti_ActivityGraphTrace;
+using DeviceLimitsRecord = CUpti_ActivityDevice4;
+
+static_assert(offsetof(KernelRecord, correlationId) == 92 && offsetof(KernelRecord, name) == 104 &&
+              offsetof(KernelRecord, graphNodeId) == 144 && offsetof(KernelRecord, graphId) == 156);
+static_assert(offsetof(MemcpyRecord, correlationId) == 44 &&
+              offsetof(MemcpyRecord, graphNodeId) == 64 && offsetof(MemcpyRecord, graphId) == 72);
+static_assert(offsetof(PeerCopyRecord, correlationId) == 60 &&
+              offsetof(PeerCopyRecord, graphNodeId) == 72 &&
+              offsetof(PeerCopyRecord, graphId) == 80);
+static_assert(offsetof(MemsetRecord, correlationId) == 44 &&
+              offsetof(MemsetRecord, graphNodeId) == 64 && offsetof(MemsetRecord, graphId) == 72);
+static_assert(offsetof(GraphRecord, streamId) == 36 && offsetof(DeviceLimitsRecord, id) == 112 &&
+              offsetof(DeviceLimitsRecord, uuid) == 120 &&
+              offsetof(DeviceLimitsRecord, migUuid) == 160);
+static_assert(offsetof(CUpti_ActivitySynchronization, cudaEventId) == 36 &&
+              offsetof(CUpti_ActivityOverhead, end) == 32 &&
+              offsetof(CUpti_ActivityAPI, returnValue) == 36);
+
+// CUpti_ActivityOverhead2::correlationId, which headers before 12.3 do not have.
+constexpr size_t kOverheadCorrelationOffset = 40;
+
+struct OverheadName {
+  uint32_t kind;  // CUpti_ActivityOverheadKind, by number: older headers lack the newer ones
+  const char* name;
+};
+constexpr OverheadName kOverheadNames[] = {
+    {0, "UNKNOWN"},
+    {1, "DRIVER_COMPILER"},
+    {1 << 16, "CUPTI_BUFFER_FLUSH"},
+    {2 << 16, "CUPTI_INSTRUMENTATION"},
+    {3 << 16, "CUPTI_RESOURCE"},
+    {4 << 16, "RUNTIME_TRIGGERED_MODULE_LOADING"},
+    {5 << 16, "LAZY_FUNCTION_LOADING"},
+    {6 << 16, "COMMAND_BUFFER_FULL"},
+    {7 << 16, "ACTIVITY_BUFFER_REQUEST"},
+    {8 << 16, "UVM_ACTIVITY_INIT"},
+};
+
+template <typename Record>
+const Record& As(const CUpti_Activity* record) {
+  return *reinterpret_cast<const Record*>(record);
+}
+
+uint32_t Unsigned(int32_t value) { return value < 0 ? 0 : static_cast<uint32_t>(value); }
+
+}  // namespace
+
+ActivityConverter::ActivityConverter(const CuptiApi& api, DeviceHost* host, DeviceSink* sink)
+    : api_(api),
+      host_(host),
+      sink_(sink),
+      functions_(api, host),
+      works_(host, api.simulated_device) {}
+
+void ActivityConverter::Convert(uint8_t* buffer, size_t valid_bytes) {
+  CUpti_Activity* record = nullptr;
+  while (true) {
+    const CUptiResult result = api_.cuptiActivityGetNextRecord(buffer, valid_bytes, &record);
+    if (result == CUPTI_ERROR_MAX_LIMIT_REACHED) return;
+    if (result != CUPTI_SUCCESS) {
+      // A record that CUPTI itself cannot read; where the next one begins is not known.
+      ++counts_.unreadable;
+      return;
+    }
+    ConvertRecord(record);
+  }
+}
+
+ConvertCounts ActivityConverter::TakeCounts() { return std::exchange(counts_, ConvertCounts()); }
+
+void ActivityConverter::ConvertRecord(const CUpti_Activity* record) {
+  switch (record->kind) {
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+      return ConvertApi(record, CUPTI_CB_DOMAIN_RUNTIME_API);
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+      return ConvertApi(record, CUPTI_CB_DOMAIN_DRIVER_API);
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return ConvertKernel(record);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return ConvertMemcpy(record);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return ConvertPeerCopy(record);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      return ConvertMemset(record);
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+      return ConvertGraph(record);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+      return ConvertSynchronization(record);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+      return ConvertOverhead(record);
+    case CUPTI_ACTIVITY_KIND_DEVICE:
+      return ConvertDevice(record);
+    case CUPTI_ACTIVITY_KIND_CONTEXT:
+    case CUPTI_ACTIVITY_KIND_STREAM:
+    case CUPTI_ACTIVITY_KIND_DEVICE_ATTRIBUTE:
+      return;  // come along with others; say nothing that is recorded
+    default:
+      ++counts_.unknown_kinds;
+  }
+}
+
+void ActivityConverter::ConvertApi(const CUpti_Activity* record, CUpti_CallbackDomain domain) {
+  const auto& from = As<CUpti_ActivityAPI>(record);
+  if (functions_.IsNoisy(domain, from.cbid)) {
+    ++counts_.skipped;
+    return;
+  }
+  ApiRecord to{};
+  to.start_ns = from.start;
+  to.end_ns = std::max(from.start, from.end);
+  to.correlation = from.correlationId;
+  to.tid = from.threadId;
+  to.label = functions_.LabelOf(domain, from.cbid);
+  to.result = static_cast<int32_t>(from.returnValue);
+  if (from.start == 0) {  // a call that CUPTI could not time says nothing
+    ++counts_.untimed_calls;
+    return;
+  }
+  if (from.end < from.start) ++counts_.inverted;
+  sink_->Append(to);
+  ++counts_.records;
+}
+
+bool ActivityConverter::TimeDeviceWork(uint64_t start_ns, uint64_t end_ns, DeviceRecord* record) {
+  // Zero at both ends: CUPTI had no device memory for the times. Zero at the end: handed back by a
+  // forced flush while it ran.
+  if (start_ns == 0 || end_ns == 0) {
+    ++counts_.untimed;
+    return false;
+  }
+  if (end_ns < start_ns) ++counts_.inverted;
+  record->start_ns = start_ns;
+  record->end_ns = std::max(start_ns, end_ns);
+  return true;
+}
+
+void ActivityConverter::Append(const DeviceRecord& record) {
+  sink_->Append(record);
+  ++counts_.records;
+}
+
+void ActivityConverter::ConvertKernel(const CUpti_Activity* record) {
+  const auto& from = As<KernelRecord>(record);
+  DeviceRecord to{};
+  if (!TimeDeviceWork(from.start, from.end, &to)) return;
+  WorkInfo info;
+  info.kind = WorkKind::kKernel;
+  const int32_t grid[3] = {from.gridX, from.gridY, from.gridZ};
+  const int32_t block[3] = {from.blockX, from.blockY, from.blockZ};
+  for (int i = 0; i < 3; ++i) {
+    info.grid[i] = Unsigned(grid[i]);
+    info.block[i] = Unsigned(block[i]);
+  }
+  info.registers_per_thread = from.registersPerThread;
+  info.static_shared_bytes = Unsigned(from.staticSharedMemory);
+  info.dynamic_shared_bytes = Unsigned(from.dynamicSharedMemory);
+  to.work = works_.KernelOf(info, from.name);
+  to.stream = works_.StreamOf(from.deviceId, from.contextId, from.streamId);
+  to.correlation = from.correlationId;
+  to.graph = from.graphId;
+  to.graph_node = from.graphNodeId;
+  Append(to);
+}
+
+void ActivityConverter::ConvertMemcpy(const CUpti_Activity* record) {
+  const auto& from = As<MemcpyRecord>(record);
+  DeviceRecord to{};
+  if (!TimeDeviceWork(from.start, from.end, &to)) return;
+  to.work = works_.CopyOf(from.copyKind);
+  to.stream = works_.StreamOf(from.deviceId, from.contextId, from.streamId);
+  to.bytes = from.bytes;
+  to.correlation = from.correlationId;
+  to.graph = from.graphId;
+  to.graph_node = from.graphNodeId;
+  Append(to);
+}
+
+void ActivityConverter::ConvertPeerCopy(const CUpti_Activity* record) {
+  const auto& from = As<PeerCopyRecord>(record);
+  DeviceRecord to{};
+  if (!TimeDeviceWork(from.start, from.end, &to)) return;
+  to.work = works_.CopyOf(from.copyKind);
+  to.stream = works_.StreamOf(from.deviceId, from.contextId, from.streamId);
+  to.bytes = from.bytes;
+  to.correlation = from.correlationId;
+  to.graph = from.graphId;
+  to.graph_node = from.graphNodeId;
+  Append(to);
+}
+
+void ActivityConverter::ConvertMemset(const CUpti_Activity* record) {
+  const auto& from = As<MemsetRecord>(record);
+  DeviceRecord to{};
+  if (!TimeDeviceWork(from.start, from.end, &to)) return;
+  to.work = works_.Memset();
+  to.stream = works_.StreamOf(from.deviceId, from.contextId, from.streamId);
+  to.bytes = from.bytes;
+  to.correlation = from.correlationId;
+  to.graph = from.graphId;
+  to.graph_node = from.graphNodeId;
+  Append(to);
+}
+
+void ActivityConverter::ConvertGraph(const CUpti_Activity* record) {
+  const auto& from = As<GraphRecord>(record);
+  DeviceRecord to{};
+  if (!TimeDeviceWork(from.start, from.end, &to)) return;
+  to.work = works_.Graph();
+  to.stream = works_.StreamOf(from.deviceId, from.contextId, from.streamId);
+  to.correlation = from.correlationId;
+  to.graph = from.graphId;
+  Append(to);
+}
+
+void ActivityConverter::ConvertSynchronization(const CUpti_Activity* record) {
+  const auto& from = As<CUpti_ActivitySynchronization>(record);
+  if (from.start == 0) return;  // only explains an API call, which has a record of its own
+  SyncRecord to{};
+  to.start_ns = from.start;
+  to.end_ns = std::max(from.start, from.end);
+  to.event = from.cudaEventId == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? 0 : from.cudaEventId;
+  to.correlation = from.correlationId;
+  to.type = static_cast<uint32_t>(from.type);
+  to.context = from.contextId;
+  to.stream = from.streamId;
+  if (from.end < from.start) ++counts_.inverted;
+  sink_->Append(to);
+  ++counts_.records;
+}
+
+void ActivityConverter::ConvertOverhead(const CUpti_Activity* record) {
+  const auto& from = As<CUpti_ActivityOverhead>(record);
+  if (from.start == 0) return;  // without a time there is nothing to subtract
+  OverheadRecord to{};
+  to.start_ns = from.start;
+  to.end_ns = std::max(from.start, from.end);
+  if (from.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) to.tid = from.objectId.pt.threadId;
+  if (api_.version >= kCuptiOverheadHasCorrelation) {
+    std::memcpy(&to.correlation,
+                reinterpret_cast<const uint8_t*>(record) + kOverheadCorrelationOffset,
+                sizeof(to.correlation));
+  }
+  const uint32_t kind = static_cast<uint32_t>(from.overheadKind);
+  const auto* known = std::find_if(std::begin(kOverheadNames), std::end(kOverheadNames),
+                                   [kind](const OverheadName& name) { return name.kind == kind; });
+  if (known == std::end(kOverheadNames)) {
+    to.label = host_->InternLabel(LabelKind::kOverhead, "cupti", "kind " + std::to_string(kind));
+  } else {
+    LabelId& label = overheads_[known - kOverheadNames];
+    if (label == LabelId{}) label = host_->InternLabel(LabelKind::kOverhead, "cupti", known->name);
+    to.label = label;
+  }
+  if (from.end < from.start) ++counts_.inverted;
+  sink_->Append(to);
+  ++counts_.records;
+}
+
+void ActivityConverter::ConvertDevice(const CUpti_Activity* record) {
+  const auto& from = As<DeviceLimitsRecord>(record);
+  if (from.isCudaVisible == 0) return;  // in the machine, but not this process's
+  DeviceInfo info;
+  info.index = from.id;
+  info.multiprocessors = from.numMultiprocessors;
+  info.max_warps_per_multiprocessor = from.maxWarpsPerMultiprocessor;
+  info.max_blocks_per_multiprocessor = from.maxBlocksPerMultiprocessor;
+  info.max_registers_per_multiprocessor = from.maxRegistersPerMultiprocessor;
+  info.max_shared_bytes_per_multiprocessor = from.maxSharedMemoryPerMultiprocessor;
+  info.threads_per_warp = from.numThreadsPerWarp;
+  info.compute_capability_major = from.computeCapabilityMajor;
+  info.compute_capability_minor = from.computeCapabilityMinor;
+  info.memory_bytes = from.globalMemorySize;
+  const CUuuid& uuid = from.isMigEnabled != 0 ? from.migUuid : from.uuid;
+  static_assert(sizeof(uuid.bytes) == sizeof(info.uuid));
+  std::memcpy(info.uuid, uuid.bytes, sizeof(info.uuid));
+  // The name is not freed: newer releases give it away, older ones share it between records.
+  works_.DescribeDevice(info, from.name == nullptr ? "" : from.name);
+  ++counts_.records;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the bytes of a CUPTI buffer to records of ours. The only file that knows record versions.
+//
+// CUPTI's structures grow at their end from release to release, and the loaded library decides how
+// long they are, not the headers we were compiled with. So each record is read through the oldest
+// structure that has the fields (CUPTI 11.8's), newer fields only from the version that brought
+// them, and the way from one record to the next is CUPTI's own, never sizeof.
+//
+// The source's worker only.
+#ifndef GPUBOUND_CUPTI_HOOKS_ACTIVITY_CONVERT_H_
+#define GPUBOUND_CUPTI_HOOKS_ACTIVITY_CONVERT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cupti_hooks/api_functions.h"
+#include "cupti_hooks/cupti_api.h"
+#include "cupti_hooks/work_cache.h"
+#include "libprofiler/device_source.h"
+
+namespace gpubound {
+
+// What became of the records of some buffers.
+struct ConvertCounts {
+  uint64_t records = 0;        // handed to the sink
+  uint64_t skipped = 0;        // of noisy functions
+  uint64_t untimed = 0;        // device work without start or end: ran, but when is not known
+  uint64_t untimed_calls = 0;  // API calls without a time
+  uint64_t inverted = 0;       // ended before it began; kept with length zero
+  uint64_t unknown_kinds = 0;  // skipped
+  uint64_t unreadable = 0;     // buffers with a record that CUPTI could not step over
+};
+
+class ActivityConverter {
+ public:
+  // All outlive the converter. |api| must have been resolved.
+  ActivityConverter(const CuptiApi& api, DeviceHost* host, DeviceSink* sink);
+
+  // Converts and appends every record of a buffer. Publishes nothing.
+  void Convert(uint8_t* buffer, size_t valid_bytes);
+
+  // What has been converted since the last call.
+  ConvertCounts TakeCounts();
+
+ private:
+  // When something ran, as its record says.
+  struct Span {
+    uint64_t start_ns;
+    uint64_t end_ns;
+  };
+
+  void ConvertRecord(const CUpti_Activity* record);
+  void ConvertApi(const CUpti_Activity* record, CUpti_CallbackDomain domain);
+  void ConvertKernel(const CUpti_Activity* record);
+  void ConvertMemcpy(const CUpti_Activity* record);
+  void ConvertPeerCopy(const CUpti_Activity* record);
+  void ConvertMemset(const CUpti_Activity* record);
+  void ConvertGraph(const CUpti_Activity* record);
+  void ConvertSynchronization(const CUpti_Activity* record);
+  void ConvertOverhead(const CUpti_Activity* record);
+  void ConvertDevice(const CUpti_Activity* record);
+
+  // Writes a usable span of device work; false: there is none, counted.
+  bool TimeDeviceWork(uint64_t start_ns, uint64_t end_ns, DeviceRecord* record);
+  void Append(const DeviceRecord& record);
+
+  const CuptiApi& api_;
+  DeviceHost* const host_;
+  DeviceSink* const sink_;
+  ApiFunctions functions_;
+  WorkCache works_;
+  LabelId overheads_[16] = {};  // by kind, in the order of kOverheadNames
+  ConvertCounts counts_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_CUPTI_HOOKS_ACTIVITY_CONVERT_H_

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names of CUDA API functions, and which of them are not worth a record: queries that programs
+// make thousands of times a second, that start no work, wait for nothing and never take long. CUPTI
+// is asked not to record those, where it can (12.5 and later); elsewhere their records are skipped,
+// so that traces mean the same with every version.
+//
+// Built once when a source starts; afterwards the source's worker only.
+#ifndef GPUBOUND_CUPTI_HOOKS_API_FUNCTIONS_H_
+#define GPUBOUND_CUPTI_HOOKS_API_FUNCTIONS_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "cupti_hooks/cupti_api.h"
+#include "libprofiler/device_source.h"
+
+namespace gpubound {
+
+// Whether |name|, without its version suffix, is such a query. Pure.
+bool IsNoisyApi(std::string_view name);
+
+class ApiFunctions {
+ public:
+  // |host| may be null if LabelOf is not called.
+  ApiFunctions(const CuptiApi& api, DeviceHost* host);
+
+  // Callback ids of noisy functions. |domain| is CUPTI_CB_DOMAIN_RUNTIME_API or _DRIVER_API.
+  std::vector<CUpti_CallbackId> NoisyIds(CUpti_CallbackDomain domain) const;
+  bool IsNoisy(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
+
+  LabelId LabelOf(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+
+ private:
+  struct Function {
+    LabelId label{};
+    bool noisy = false;
+  };
+
+  std::vector<Function>& Functions(CUpti_CallbackDomain domain) {
+    return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_ : driver_;
+  }
+  const std::vector<Function>& Functions(CUpti_CallbackDomain domain) const {
+    return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_ : driver_;
+  }
+  std::string_view NameOf(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
+  LabelId Intern(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+
+  const CuptiApi& api_;
+  DeviceHost* const host_;
+  std::vector<Function> runtime_;
+  std::vector<Function> driver_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_CUPTI_HOOKS_API_FUNCTIONS_H_

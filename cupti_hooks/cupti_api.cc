@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fills the table of cupti_api.h. Called once, by the thread that starts the source.
+#include "cupti_hooks/cupti_api.h"
+
+#include <dlfcn.h>
+
+namespace gpubound {
+namespace {
+
+template <typename Function>
+bool Resolve(void* library, const char* name, Function* function) {
+  *function = reinterpret_cast<Function>(dlsym(library, name));
+  return *function != nullptr;
+}
+
+}  // namespace
+
+bool ResolveCuptiApi(void* library, CuptiApi* api, std::string* why) {
+#define GPUBOUND_X(name)                      \
+  if (!Resolve(library, #name, &api->name)) { \
+    *why = "it has no function " #name;       \
+    return false;                             \
+  }
+  GPUBOUND_CUPTI_REQUIRED(GPUBOUND_X)
+#undef GPUBOUND_X
+#define GPUBOUND_X(name) Resolve(library, #name, &api->name);
+  GPUBOUND_CUPTI_OPTIONAL(GPUBOUND_X)
+  GPUBOUND_X(cuptiActivityEnableRuntimeApi)
+  GPUBOUND_X(cuptiActivityEnableDriverApi)
+  GPUBOUND_X(cuptiActivityEnableAllSyncRecords)
+  GPUBOUND_X(cuptiSubscribe_v2)
+#undef GPUBOUND_X
+  api->simulated_device = dlsym(library, "gpubound_simulated_device") != nullptr;
+
+  const CUptiResult result = api->cuptiGetVersion(&api->version);
+  if (result != CUPTI_SUCCESS) {
+    *why = "cuptiGetVersion failed with " + CuptiResultName(*api, result);
+    return false;
+  }
+  if (api->version < kCuptiOldest) {
+    *why = "its version is " + std::to_string(api->version) + ", at least " +
+           std::to_string(kCuptiOldest) + " (CUDA 11.8) is needed";
+    return false;
+  }
+  return true;
+}
+
+std::string CuptiResultName(const CuptiApi& api, CUptiResult result) {
+  const char* text = nullptr;
+  if (api.cuptiGetResultString != nullptr &&
+      api.cuptiGetResultString(result, &text) == CUPTI_SUCCESS && text != nullptr) {
+    return text;
+  }
+  return "CUPTI error " + std::to_string(static_cast<int>(result));
+}
+
+}  // namespace gpubound

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CUPTI functions that gpubound calls, as a table that is filled by dlsym: nothing of NVIDIA is
+// linked, and a libcupti that lacks the optional ones can still be used. Immutable once filled, so
+// any thread may call through it.
+#ifndef GPUBOUND_CUPTI_HOOKS_CUPTI_API_H_
+#define GPUBOUND_CUPTI_HOOKS_CUPTI_API_H_
+
+#include <cupti.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace gpubound {
+
+// Without one of these there is nothing to record with.
+#define GPUBOUND_CUPTI_REQUIRED(X)  \
+  X(cuptiGetVersion)                \
+  X(cuptiGetTimestamp)              \
+  X(cuptiGetCallbackName)           \
+  X(cuptiSubscribe)                 \
+  X(cuptiUnsubscribe)               \
+  X(cuptiSetThreadIdType)           \
+  X(cuptiActivityRegisterCallbacks) \
+  X(cuptiActivityEnable)            \
+  X(cuptiActivityFlushAll)          \
+  X(cuptiActivityGetNextRecord)     \
+  X(cuptiActivityGetNumDroppedRecords)
+
+// Null where the library does not have them.
+#define GPUBOUND_CUPTI_OPTIONAL(X) \
+  X(cuptiActivityDisable)          \
+  X(cuptiActivitySetAttribute)     \
+  X(cuptiEnableCallback)           \
+  X(cuptiGetResultString)
+
+// The parameters of cuptiSubscribe_v2, which the headers of CUDA 12 do not have. Its first member
+// tells the library how much of it there is.
+struct CuptiSubscriberNames {
+  size_t size_bytes;
+  const char* ours;
+  char* holder;  // out: who holds CUPTI, when it is held
+  size_t holder_bytes;
+};
+#if CUPTI_API_VERSION >= 130000
+static_assert(offsetof(CuptiSubscriberNames, holder) ==
+                  offsetof(CUpti_SubscriberParams, oldSubscriberName) &&
+              offsetof(CuptiSubscriberNames, holder_bytes) ==
+                  offsetof(CUpti_SubscriberParams, oldSubscriberSize));
+#endif
+
+struct CuptiApi {
+#define GPUBOUND_X(name) decltype(&::name) name = nullptr;
+  GPUBOUND_CUPTI_REQUIRED(GPUBOUND_X)
+  GPUBOUND_CUPTI_OPTIONAL(GPUBOUND_X)
+#undef GPUBOUND_X
+  // Optional and newer than the oldest headers that this compiles against.
+  CUptiResult (*cuptiActivityEnableRuntimeApi)(CUpti_CallbackId, uint8_t) = nullptr;  // 12.5
+  CUptiResult (*cuptiActivityEnableDriverApi)(CUpti_CallbackId, uint8_t) = nullptr;   // 12.5
+  CUptiResult (*cuptiActivityEnableAllSyncRecords)(uint8_t) = nullptr;                // 12.8
+  CUptiResult (*cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
+                                   CuptiSubscriberNames*) = nullptr;  // 13.0
+
+  uint32_t version = 0;           // as cuptiGetVersion says
+  bool simulated_device = false;  // the stand-in of tests/fake_cupti
+  std::string path;               // where it was found, for messages
+};
+
+// Versions of cuptiGetVersion at which something that we rely on begins. They compare in order:
+// 18 = 11.8, 19 = 12.0, ..., 28 = 12.9 update 1, then 130000 = 13.0 and so on.
+inline constexpr uint32_t kCuptiOldest = 18;                  // the record layouts we read
+inline constexpr uint32_t kCuptiOverheadHasCorrelation = 21;  // 12.3: CUpti_ActivityOverhead2
+inline constexpr uint32_t kCuptiPerThreadBuffersSafe = 26;    // 12.8; fixed in an update of 24
+inline constexpr uint32_t kCuptiMayDeclineBuffer = 27;        // 12.9; crashed before
+
+// Fills |api| from a library opened by dlopen. False when a required function is missing or the
+// version is too old; |*why| then says what. Calls nothing but cuptiGetVersion.
+bool ResolveCuptiApi(void* library, CuptiApi* api, std::string* why);
+
+// "CUPTI_ERROR_..." of the library, or the number.
+std::string CuptiResultName(const CuptiApi& api, CUptiResult result);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_CUPTI_HOOKS_CUPTI_API_H_

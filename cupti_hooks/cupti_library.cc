@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of search, found in the layouts of the CUDA toolkit, of NVIDIA's pip packages for CUDA
+// 12 (nvidia/<part>/lib) and 13 (nvidia/cu13/lib), of conda (lib) and of torch (torch/lib).
+#include "cupti_hooks/cupti_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+
+namespace gpubound {
+namespace {
+
+constexpr int kNewestMajor = 13;
+constexpr int kOldestMajor = 12;  // 11.x has another soname in each minor release
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string Folder(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return std::string(path.substr(0, slash == std::string_view::npos ? 0 : slash));
+}
+
+// The number at the start of |text|; 0 without one.
+int LeadingNumber(std::string_view text) {
+  int number = 0;
+  for (char c : text) {
+    if (!IsDigit(c) || number > 100'000) break;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+// Whether |path| is a library that ships beside libcupti.
+bool IsNeighbour(std::string_view path) {
+  const std::string_view name = FileName(path);
+  for (std::string_view stem : {"libcudart.so", "libtorch_cuda.so", "libtorch.so", "libcublas.so",
+                                "libcudnn.so", "libnvrtc.so"}) {
+    if (name.starts_with(stem)) return true;
+  }
+  return false;
+}
+
+void AddFolder(std::string folder, std::vector<std::string>* folders) {
+  if (std::find(folders->begin(), folders->end(), folder) == folders->end()) {
+    folders->push_back(std::move(folder));
+  }
+}
+
+void AddFoldersBeside(const std::string& folder, std::vector<std::string>* folders) {
+  AddFolder(folder, folders);                                   // toolkit, conda, cu13
+  AddFolder(folder + "/../extras/CUPTI/lib64", folders);        // toolkit
+  AddFolder(folder + "/../../cuda_cupti/lib", folders);         // nvidia/<part>/lib
+  AddFolder(folder + "/../../cu13/lib", folders);               // nvidia/cudnn/lib
+  AddFolder(folder + "/../../nvidia/cu13/lib", folders);        // torch/lib
+  AddFolder(folder + "/../../nvidia/cuda_cupti/lib", folders);  // torch/lib
+}
+
+int CollectPath(dl_phdr_info* info, size_t, void* paths) {
+  if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0') {
+    static_cast<std::vector<std::string>*>(paths)->emplace_back(info->dlpi_name);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int SonameMajor(std::string_view path, std::string_view stem) {
+  std::string_view name = FileName(path);
+  if (!name.starts_with(stem)) return 0;
+  name.remove_prefix(stem.size());
+  if (!name.starts_with(".so.")) return 0;
+  return LeadingNumber(name.substr(4));
+}
+
+int DriverCudaMajor(std::string_view driver_path) {
+  // First branch of the driver that speaks each major version, from the CUDA release notes.
+  const int branch = SonameMajor(driver_path, "libcuda");
+  if (branch >= 580) return 13;
+  if (branch >= 525) return 12;
+  if (branch >= 450) return 11;
+  return 0;  // also "libcuda.so.1", a link that could not be followed
+}
+
+std::vector<CuptiCandidate> CuptiCandidates(const CuptiSearch& search) {
+  if (!search.override_path.empty()) return {{search.override_path, false}};
+  for (const std::string& path : search.loaded_paths) {
+    if (FileName(path).starts_with("libcupti.so")) return {{path, true}};
+  }
+
+  std::vector<std::string> folders;
+  for (const std::string& path : search.loaded_paths) {
+    if (IsNeighbour(path) && path.find('/') != std::string::npos) {
+      AddFoldersBeside(Folder(path), &folders);
+    }
+  }
+  const std::string toolkit = search.toolkit.empty() ? "/usr/local/cuda" : search.toolkit;
+  AddFolder(toolkit + "/extras/CUPTI/lib64", &folders);
+  AddFolder(toolkit + "/lib64", &folders);
+  AddFolder(toolkit + "/targets/x86_64-linux/lib", &folders);
+
+  const int newest =
+      search.driver_major == 0 ? kNewestMajor : std::min(search.driver_major, kNewestMajor);
+  std::vector<CuptiCandidate> candidates;
+  for (const std::string& folder : folders) {
+    for (int major = newest; major >= kOldestMajor; --major) {
+      candidates.push_back({folder + "/libcupti.so." + std::to_string(major), false});
+    }
+  }
+  for (int major = newest; major >= kOldestMajor; --major) {
+    candidates.push_back({"libcupti.so." + std::to_string(major), false});
+  }
+  return candidates;
+}
+
+CuptiSearch DescribeProcess(std::string override_path) {
+  CuptiSearch search;
+  search.override_path = std::move(override_path);
+  dl_iterate_phdr(&CollectPath, &search.loaded_paths);
+  for (const std::string& path : search.loaded_paths) {
+    if (SonameMajor(path, "libcuda") == 0) continue;
+    // The soname libcuda.so.1 is a link to a file whose name has the driver's version.
+    char resolved[PATH_MAX];
+    if (realpath(path.c_str(), resolved) != nullptr) {
+      search.driver_major = DriverCudaMajor(resolved);
+    }
+  }
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): once, inside cuInit; nothing here sets variables
+  if (const char* toolkit = std::getenv("CUDA_HOME")) search.toolkit = toolkit;
+  return search;
+}
+
+bool LoadCupti(const CuptiSearch& search, CuptiApi* api, std::string* why) {
+  std::string last_failure;
+  for (const CuptiCandidate& candidate : CuptiCandidates(search)) {
+    const int mode = RTLD_LAZY | RTLD_LOCAL | (candidate.loaded ? RTLD_NOLOAD : 0);
+    void* library = dlopen(candidate.path.c_str(), mode);
+    if (library == nullptr) {
+      const char* error = dlerror();  // NOLINT(concurrency-mt-unsafe): per thread in glibc
+      if (!search.override_path.empty() && error != nullptr) last_failure = error;
+      continue;
+    }
+    CuptiApi found;
+    found.path = candidate.path;
+    std::string failure;
+    // What cannot be used stays open: closing a libcupti is not safe.
+    if (ResolveCuptiApi(library, &found, &failure)) {
+      *api = std::move(found);
+      return true;
+    }
+    last_failure = candidate.path + ": " + failure;
+  }
+  *why = last_failure.empty() ? "no libcupti was found (set GPUBOUND_CUPTI_LIBRARY)" : last_failure;
+  return false;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which libcupti a process gets. A second copy beside one that is loaded fights it for the driver,
+// and a copy that is loaded too early breaks a framework that was linked with a newer one; so this
+// runs inside cuInit, after the frameworks were imported, and takes what is there if it can. The
+// only file that knows library names.
+#ifndef GPUBOUND_CUPTI_HOOKS_CUPTI_LIBRARY_H_
+#define GPUBOUND_CUPTI_HOOKS_CUPTI_LIBRARY_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cupti_hooks/cupti_api.h"
+
+namespace gpubound {
+
+// What the choice depends on.
+struct CuptiSearch {
+  std::string override_path;              // GPUBOUND_CUPTI_LIBRARY; empty: none
+  std::vector<std::string> loaded_paths;  // of every library in the process
+  int driver_major = 0;                   // CUDA major version of the driver; 0: not known
+  std::string toolkit;                    // CUDA_HOME; empty: the usual place
+};
+
+struct CuptiCandidate {
+  std::string path;  // a path, or a soname for the dynamic linker to find
+  bool loaded;       // the process has it already
+};
+
+// In order of preference. An override or a loaded copy is the only candidate. Pure.
+std::vector<CuptiCandidate> CuptiCandidates(const CuptiSearch& search);
+
+// 13 for ".../libcupti.so.13"; 0 when |path| is not called |stem|.so.NN. Pure.
+int SonameMajor(std::string_view path, std::string_view stem);
+
+// The CUDA major version that a driver library called ".../libcuda.so.580.65.06" speaks, from the
+// branch of the driver; 0 when the name does not tell. Pure.
+int DriverCudaMajor(std::string_view driver_path);
+
+// This process as it is now. Makes no CUDA call.
+CuptiSearch DescribeProcess(std::string override_path);
+
+// Opens the first candidate that can be used. False: none, and |*why| says what was tried.
+bool LoadCupti(const CuptiSearch& search, CuptiApi* api, std::string* why);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_CUPTI_HOOKS_CUPTI_LIBRARY_H_

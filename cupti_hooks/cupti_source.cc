@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Start and end of the CUPTI source, and the functions that CUPTI calls. CUPTI passes no pointer of
+// ours to its buffer callbacks, so what they need hangs on two globals.
+#include "cupti_hooks/cupti_source.h"
+
+#include <new>
+#include <utility>
+
+#include "cupti_hooks/activity_buffers.h"
+#include "cupti_hooks/cupti_library.h"
+#include "cupti_hooks/cupti_session.h"
+#include "cupti_hooks/cupti_worker.h"
+#include "libprofiler/clock.h"
+
+namespace gpubound {
+namespace {
+
+constinit std::atomic<ActivityBuffers*> g_buffers{nullptr};
+constinit std::atomic<CuptiWorker*> g_worker{nullptr};
+
+// The reserve for a CUPTI that crashes when it is declined: 2 GiB of addresses, not of memory.
+constexpr uint32_t kEmergencyBuffers = 1792;
+
+int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
+
+void OnBufferRequested(uint8_t** buffer, size_t* size, size_t* max_records) {
+  *buffer = nullptr;
+  *size = 0;
+  *max_records = 0;  // as many as fit
+  ActivityBuffers* buffers = g_buffers.load(std::memory_order_acquire);
+  if (buffers != nullptr) buffers->Request(NowNs(), buffer, size);
+}
+
+void OnBufferCompleted(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid_size) {
+  ActivityBuffers* buffers = g_buffers.load(std::memory_order_acquire);
+  if (buffers != nullptr) buffers->Complete(buffer, valid_size);
+}
+
+void OnEvent(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void*) {
+  if (domain != CUPTI_CB_DOMAIN_STATE || id != CUPTI_CBID_STATE_FATAL_ERROR) return;
+  CuptiWorker* worker = g_worker.load(std::memory_order_acquire);
+  if (worker != nullptr) worker->OnFatalError();
+}
+
+bool LoadForProcess(const std::string& library_path, CuptiApi* api, std::string* why) {
+  return LoadCupti(DescribeProcess(library_path), api, why);
+}
+
+ActivityBuffers* MakeBuffers(const CuptiApi& api) {
+  ActivityBuffers::Options options;
+  options.may_decline = api.version >= kCuptiMayDeclineBuffer;
+  if (!options.may_decline) options.emergency_count = kEmergencyBuffers;
+  // A limit on the address space must not be what keeps us from recording.
+  while (options.count >= 8) {
+    if (ActivityBuffers* buffers = ActivityBuffers::Create(options)) return buffers;
+    options.count /= 4;
+    options.emergency_count /= 8;
+  }
+  return nullptr;
+}
+
+std::string HeldBy(const std::string& holder) {
+  return (holder.empty() ? std::string("another tool") : holder) +
+         " holds CUPTI, which serves one tool at a time; GPU time is unknown. Run without it to "
+         "record the GPU";
+}
+
+}  // namespace
+
+CuptiSource::CuptiSource(CuptiOptions options) : options_(std::move(options)) {}
+
+CuptiSource::~CuptiSource() {
+  if (worker_ != nullptr && worker_->HasEnded()) {
+    g_worker.store(nullptr, std::memory_order_release);
+    delete worker_;
+  }
+}
+
+bool CuptiSource::GiveUp(DeviceHost* host, LedgerCounter counter, const std::string& reason) {
+  // The driver asks us inside cuInit, before any work of the device can have run.
+  host->MarkUnknown(NowNs(), INT64_MAX, reason);
+  host->Count(counter, 1);
+  host->Note(reason);
+  return false;
+}
+
+bool CuptiSource::Start(DeviceHost* host) {
+  if (!options_.enabled) {
+    return GiveUp(host, LedgerCounter::cupti_unavailable,
+                  "CUPTI is not used because GPUBOUND_CUPTI is 0; GPU time is unknown");
+  }
+  std::string why;
+  const auto load = options_.load != nullptr ? options_.load : &LoadForProcess;
+  if (!load(options_.library_path, &api_, &why)) {
+    return GiveUp(host, LedgerCounter::cupti_unavailable,
+                  "CUPTI cannot be used: " + why + "; GPU time is unknown");
+  }
+  has_clock_.store(true, std::memory_order_release);
+  if (api_.simulated_device) host->Count(LedgerCounter::simulated_device, 1);
+
+  ActivityBuffers* buffers = MakeBuffers(api_);
+  if (buffers == nullptr) {
+    return GiveUp(host, LedgerCounter::cupti_unavailable,
+                  "no memory for CUPTI's buffers; GPU time is unknown");
+  }
+  const int64_t started_ns = NowNs();
+  auto* worker = new CuptiWorker(api_, buffers, host, started_ns);
+  g_buffers.store(buffers, std::memory_order_release);
+  g_worker.store(worker, std::memory_order_release);
+  const CuptiSetupResult setup =
+      SetUpCupti(api_, {&OnBufferRequested, &OnBufferCompleted, &OnEvent});
+  if (setup.api_errors != 0) host->Count(LedgerCounter::cupti_api_errors, setup.api_errors);
+  const bool recording =
+      setup.outcome == CuptiSetup::kRecording || setup.outcome == CuptiSetup::kIncomplete;
+  const bool started = recording && worker->Start(setup.subscriber);
+  if (started) {
+    worker_ = worker;
+    if (setup.outcome == CuptiSetup::kIncomplete) {
+      const std::string reason = "CUPTI does not record " + setup.problem;
+      host->MarkUnknown(started_ns, INT64_MAX, reason);
+      host->Note(reason);
+    }
+    if (!setup.system_thread_ids) {
+      host->Note("CUPTI does not tell system thread ids; API calls may not be matched to threads");
+    }
+    return true;
+  }
+  if (recording) {
+    DisableKinds(api_);
+    Unsubscribe(api_, setup.subscriber);
+    return GiveUp(host, LedgerCounter::cupti_unavailable,
+                  "no thread could be made to read CUPTI; GPU time is unknown");
+  }
+  g_worker.store(nullptr, std::memory_order_release);
+  delete worker;
+  if (setup.outcome == CuptiSetup::kHeldByOther) {
+    return GiveUp(host, LedgerCounter::cupti_held_by_other, HeldBy(setup.problem));
+  }
+  return GiveUp(
+      host, LedgerCounter::cupti_unavailable,
+      "CUPTI (" + api_.path + ") cannot be used: " + setup.problem + "; GPU time is unknown");
+}
+
+bool CuptiSource::ReadClock(int64_t* now_ns) {
+  uint64_t timestamp = 0;
+  if (!has_clock_.load(std::memory_order_acquire) ||
+      api_.cuptiGetTimestamp(&timestamp) != CUPTI_SUCCESS) {
+    return false;
+  }
+  *now_ns = static_cast<int64_t>(timestamp);
+  return true;
+}
+
+void CuptiSource::Stop(int64_t deadline_ns) {
+  // The clock can still be read: the last records are converted with it.
+  if (worker_ != nullptr) worker_->Stop(deadline_ns);
+}
+
+bool CuptiSource::HasEnded() const { return worker_ == nullptr || worker_->HasEnded(); }
+
+void CuptiSource::AbandonInForkChild() noexcept {
+  has_clock_.store(false, std::memory_order_relaxed);
+  g_buffers.store(nullptr, std::memory_order_relaxed);
+  g_worker.store(nullptr, std::memory_order_relaxed);
+  worker_ = nullptr;  // its thread does not exist here
+}
+
+}  // namespace gpubound

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The NVIDIA device source: CUPTI's activity records, delivered twice a second by a thread of its
+// own. Failure of any kind leaves the program as it was, says why once, and makes the time in which
+// device work could have run unrecorded `unknown`.
+//
+// Threads: the program's (CUPTI asks for buffers inside CUDA calls), CUPTI's (which completes
+// them), ours (which flushes, converts and ends). The first two take no lock of ours.
+#ifndef GPUBOUND_CUPTI_HOOKS_CUPTI_SOURCE_H_
+#define GPUBOUND_CUPTI_HOOKS_CUPTI_SOURCE_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "cupti_hooks/cupti_api.h"
+#include "libprofiler/device_source.h"
+
+namespace gpubound {
+
+struct CuptiOptions {
+  bool enabled = true;       // GPUBOUND_CUPTI
+  std::string library_path;  // GPUBOUND_CUPTI_LIBRARY
+  // How the functions are found; replaced in tests.
+  bool (*load)(const std::string& library_path, CuptiApi* api, std::string* why) = nullptr;
+};
+
+class CuptiWorker;
+
+class CuptiSource final : public DeviceSource {
+ public:
+  explicit CuptiSource(CuptiOptions options);
+  // What CUPTI or the worker may still use is leaked unless the worker has ended.
+  ~CuptiSource() override;
+
+  const char* name() const override { return "cupti"; }
+  bool Start(DeviceHost* host) override;
+  bool ReadClock(int64_t* now_ns) override;
+  void Stop(int64_t deadline_ns) override;
+  void AbandonInForkChild() noexcept override;
+
+  // Nothing of the source runs any more, or never did: the host may go.
+  bool HasEnded() const;
+
+ private:
+  bool GiveUp(DeviceHost* host, LedgerCounter counter, const std::string& reason);
+
+  const CuptiOptions options_;
+  CuptiApi api_;
+  std::atomic<bool> has_clock_{false};
+  CuptiWorker* worker_ = nullptr;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_CUPTI_HOOKS_CUPTI_SOURCE_H_

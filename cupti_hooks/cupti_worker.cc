@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The worker's loop and its end. Everything that calls into CUPTI after the start is here or in
+// delivery.cc, on this one thread.
+#include "cupti_hooks/cupti_worker.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <exception>
+#include <string>
+
+#include "cupti_hooks/cupti_session.h"
+#include "cupti_hooks/delivery.h"
+#include "libprofiler/clock.h"
+
+namespace gpubound {
+namespace {
+
+constexpr int64_t kFlushIntervalNs = 500'000'000;
+// At the end: how long work that is still running on the device is waited for, and how often it is
+// looked at. Work that a program leaves behind when it exits is rarely longer; a stuck collective
+// is.
+constexpr int64_t kPatienceNs = 250'000'000;
+constexpr int64_t kPollNs = 5'000'000;
+constexpr int64_t kEndPollNs = 1'000'000;
+
+int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
+
+}  // namespace
+
+CuptiWorker::CuptiWorker(const CuptiApi& api, ActivityBuffers* buffers, DeviceHost* host,
+                         int64_t started_ns)
+    : api_(api),
+      buffers_(buffers),
+      host_(host),
+      started_ns_(started_ns),
+      delivered_until_ns_(started_ns) {}
+
+bool CuptiWorker::Start(CUpti_SubscriberHandle subscriber) {
+  subscriber_ = subscriber;
+  // The program's signals are the program's: none is delivered to our thread.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool made = pthread_create(&thread_, nullptr, &CuptiWorker::Main, this) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!made) return false;
+  pthread_setname_np(thread_, "gpubound-cupti");
+  pthread_detach(thread_);
+  return true;
+}
+
+void* CuptiWorker::Main(void* worker) {
+  CuptiWorker* self = static_cast<CuptiWorker*>(worker);
+  try {
+    self->Run();
+  } catch (const std::exception&) {
+    // Out of memory: what was not converted stays outstanding, and Stop says so.
+  }
+  self->ended_signal_.Set();
+  self->ended_.store(true, std::memory_order_release);
+  return nullptr;
+}
+
+void CuptiWorker::Run() {
+  DeviceSink* sink = host_->NewSink();
+  if (sink == nullptr) return;  // recording is off for good
+  Delivery delivery(api_, buffers_, host_, sink, started_ns_, &NowNs);
+  int64_t next_flush_ns = NowNs() + kFlushIntervalNs;
+  while (stop_deadline_ns_.load(std::memory_order_acquire) == 0) {
+    buffers_->completed_signal().Wait(next_flush_ns - NowNs());
+    if (cupti_is_gone()) return;
+    if (NowNs() < next_flush_ns) {
+      delivery.Drain();
+      continue;
+    }
+    delivery.Flush(false);
+    delivered_until_ns_.store(delivery.delivered_until_ns(), std::memory_order_release);
+    next_flush_ns = NowNs() + kFlushIntervalNs;
+  }
+  if (cupti_is_gone()) return;
+  BringInTheRest(&delivery);
+  delivered_until_ns_.store(delivery.delivered_until_ns(), std::memory_order_release);
+  complete_.store(delivery.EverythingDelivered(), std::memory_order_release);
+}
+
+void CuptiWorker::BringInTheRest(Delivery* delivery) {
+  const int64_t deadline_ns = stop_deadline_ns_.load(std::memory_order_acquire);
+  const int64_t patience_ns = std::min(deadline_ns, NowNs() + kPatienceNs);
+  // What is complete first: should a later step hang, that much is safe.
+  delivery->Flush(false);
+  while (!delivery->EverythingDelivered() && NowNs() < patience_ns && !cupti_is_gone()) {
+    buffers_->completed_signal().Wait(std::min(kPollNs, patience_ns - NowNs()));
+    delivery->Flush(false);
+  }
+  if (cupti_is_gone()) return;
+  DisableKinds(api_);
+  delivery->Flush(true);
+  // Buffers may come a moment after the flush has returned, from a thread of CUPTI's.
+  while (!delivery->EverythingDelivered() && NowNs() < deadline_ns) {
+    buffers_->completed_signal().Wait(std::min(kPollNs, deadline_ns - NowNs()));
+    delivery->Drain();
+  }
+  delivery->Finish();
+  Unsubscribe(api_, subscriber_);
+}
+
+void CuptiWorker::Stop(int64_t deadline_ns) {
+  stop_deadline_ns_.store(std::max<int64_t>(deadline_ns, 1), std::memory_order_release);
+  buffers_->completed_signal().Set();
+  while (!HasEnded() && NowNs() < deadline_ns) {
+    ended_signal_.Wait(std::min(kEndPollNs, deadline_ns - NowNs()));
+  }
+  if (complete_.load(std::memory_order_acquire)) return;
+  const uint32_t outstanding = buffers_->outstanding();
+  if (outstanding == 0 || cupti_is_gone()) return;
+  host_->Count(LedgerCounter::undelivered_device_buffers, outstanding);
+  host_->MarkUnknown(delivered_until_ns_.load(std::memory_order_acquire), INT64_MAX,
+                     "the process ended before CUPTI had delivered everything");
+}
+
+void CuptiWorker::OnFatalError() noexcept {
+  if (fatal_.exchange(true)) return;
+  buffers_->completed_signal().Set();
+  try {
+    host_->Count(LedgerCounter::cupti_api_errors, 1);
+    host_->MarkUnknown(delivered_until_ns_.load(std::memory_order_acquire), INT64_MAX,
+                       "CUPTI ended itself after a fatal error");
+    host_->Note("CUPTI ended itself after a fatal error; GPU time is unknown from then on");
+  } catch (const std::exception&) {  // out of memory: the flag is what matters
+  }
+}
+
+}  // namespace gpubound

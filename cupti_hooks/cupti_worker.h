@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread of the CUPTI source: flushes twice a second, converts what comes, and at the end
+// brings in the rest, within a deadline that no call into CUPTI can hold up.
+#ifndef GPUBOUND_CUPTI_HOOKS_CUPTI_WORKER_H_
+#define GPUBOUND_CUPTI_HOOKS_CUPTI_WORKER_H_
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "cupti_hooks/activity_buffers.h"
+#include "cupti_hooks/cupti_api.h"
+#include "cupti_hooks/wake_signal.h"
+#include "libprofiler/device_source.h"
+
+namespace gpubound {
+
+class Delivery;
+
+class CuptiWorker {
+ public:
+  // |buffers| and |host| outlive the worker's thread. Work of the device has been recorded since
+  // |started_ns|.
+  CuptiWorker(const CuptiApi& api, ActivityBuffers* buffers, DeviceHost* host, int64_t started_ns);
+
+  // False when no thread could be made.
+  bool Start(CUpti_SubscriberHandle subscriber);
+
+  // Asks the thread to bring in the rest and to leave CUPTI, and waits for it until |deadline_ns|
+  // (CLOCK_MONOTONIC). What is missing then is counted and unknown. Once, from any thread.
+  void Stop(int64_t deadline_ns);
+
+  // True once the thread will touch nothing any more.
+  bool HasEnded() const { return ended_.load(std::memory_order_acquire); }
+
+  // CUPTI has given up on itself: from now on nothing is recorded. From any thread, inside a
+  // callback of CUPTI's.
+  void OnFatalError() noexcept;
+
+ private:
+  static void* Main(void* worker);
+  void Run();
+  void BringInTheRest(Delivery* delivery);
+  bool cupti_is_gone() const { return fatal_.load(std::memory_order_acquire); }
+
+  const CuptiApi api_;  // its own: it may outlive the source
+  ActivityBuffers* const buffers_;
+  DeviceHost* const host_;
+  const int64_t started_ns_;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+  pthread_t thread_{};
+  std::atomic<int64_t> stop_deadline_ns_{0};  // 0: go on
+  std::atomic<int64_t> delivered_until_ns_;
+  std::atomic<bool> fatal_{false};
+  std::atomic<bool> complete_{false};  // everything was delivered
+  std::atomic<bool> ended_{false};
+  WakeSignal ended_signal_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_CUPTI_HOOKS_CUPTI_WORKER_H_

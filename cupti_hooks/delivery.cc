@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The worker's turn, as in delivery.h. No lock is held across a call into CUPTI; there is none.
+#include "cupti_hooks/delivery.h"
+
+#include <algorithm>
+
+namespace gpubound {
+namespace {
+
+// CUPTI's smallest record. Bytes that nobody read divided by it: how many records they were at
+// most.
+constexpr uint64_t kSmallestRecordBytes = 24;
+
+constexpr char kLossReason[] = "CUPTI lost records of device work";
+
+}  // namespace
+
+Delivery::Delivery(const CuptiApi& api, ActivityBuffers* buffers, DeviceHost* host,
+                   DeviceSink* sink, int64_t started_ns, int64_t (*now_ns)())
+    : api_(api),
+      buffers_(buffers),
+      host_(host),
+      sink_(sink),
+      now_ns_(now_ns),
+      converter_(api, host, sink),
+      delivered_until_ns_(started_ns),
+      last_flush_ns_(started_ns) {}
+
+void Delivery::Drain() {
+  ActivityBuffers::Completed completed;
+  taken_.clear();
+  while (buffers_->TakeCompleted(&completed)) taken_.push_back(completed);
+  if (taken_.empty()) return;
+  // The newest is on top.
+  for (auto next = taken_.rbegin(); next != taken_.rend(); ++next) {
+    converter_.Convert(next->data, next->valid_bytes);
+    bytes_since_flush_ += next->valid_bytes;
+    buffers_->Recycle(*next);
+  }
+  sink_->Publish();
+  CountLosses();
+}
+
+void Delivery::CountLosses() {
+  const ConvertCounts counts = converter_.TakeCounts();
+  const auto count = [this](LedgerCounter counter, uint64_t amount) {
+    if (amount != 0) host_->Count(counter, amount);
+  };
+  count(LedgerCounter::cupti_zero_timestamps, counts.untimed + counts.untimed_calls);
+  count(LedgerCounter::cupti_inverted_timestamps, counts.inverted);
+  count(LedgerCounter::cupti_unknown_records, counts.unknown_kinds);
+  count(LedgerCounter::cupti_api_errors, counts.unreadable);
+  const uint64_t discarded = buffers_->TakeDiscardedBytes() / kSmallestRecordBytes;
+  count(LedgerCounter::device_records_dropped, discarded);
+  if (counts.untimed + counts.unreadable + discarded != 0) lost_device_work_ = true;
+}
+
+void Delivery::Flush(bool forced) {
+  const int64_t asked_ns = now_ns_();
+  if (buffers_->requests() == 0) return Advance(asked_ns);
+
+  const uint32_t flags = forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0;
+  if (api_.cuptiActivityFlushAll(flags) != CUPTI_SUCCESS) {
+    host_->Count(LedgerCounter::cupti_api_errors, 1);
+  }
+  Drain();
+  CountLosses();
+  size_t dropped = 0;
+  if (api_.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS &&
+      dropped != 0) {
+    host_->Count(LedgerCounter::cupti_records_dropped, dropped);
+    lost_device_work_ = true;
+  }
+  SettleUnknown(now_ns_());
+  // What a buffer still holds began after the buffer was requested.
+  Advance(std::min(asked_ns, buffers_->OldestOutstanding(0)));
+  AdaptBufferSize(asked_ns);
+}
+
+void Delivery::Finish() {
+  if (EverythingDelivered()) Advance(now_ns_());
+  if (unknown_is_open_) host_->MarkUnknown(unknown_from_ns_, unknown_to_ns_, kLossReason);
+  unknown_is_open_ = false;
+}
+
+void Delivery::SettleUnknown(int64_t flushed_ns) {
+  if (lost_device_work_) {
+    if (!unknown_is_open_) {
+      unknown_from_ns_ = delivered_until_ns();
+      unknown_is_open_ = true;
+      host_->MarkUnknown(unknown_from_ns_, INT64_MAX, kLossReason);
+    }
+    unknown_to_ns_ = flushed_ns;
+  } else if (unknown_is_open_) {
+    host_->MarkUnknown(unknown_from_ns_, unknown_to_ns_, kLossReason);
+    unknown_is_open_ = false;
+  }
+  lost_device_work_ = false;
+}
+
+void Delivery::Advance(int64_t until_ns) {
+  if (until_ns <= delivered_until_ns()) return;
+  delivered_until_ns_.store(until_ns, std::memory_order_relaxed);
+  host_->DeliveredUntil(until_ns);
+}
+
+void Delivery::AdaptBufferSize(int64_t now) {
+  const int64_t elapsed_ns = now - last_flush_ns_;
+  if (elapsed_ns < 100'000'000) return;
+  const uint64_t per_second =
+      bytes_since_flush_ * 1'000'000'000 / static_cast<uint64_t>(elapsed_ns);
+  buffers_->set_preferred_bytes(PreferredBufferBytes(per_second, SIZE_MAX));
+  bytes_since_flush_ = 0;
+  last_flush_ns_ = now;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One turn of the worker: ask CUPTI for what is complete, convert it, and say up to when everything
+// is known. What could not be recorded becomes `unknown` time, never idle time.
+//
+// The worker only, except where said.
+#ifndef GPUBOUND_CUPTI_HOOKS_DELIVERY_H_
+#define GPUBOUND_CUPTI_HOOKS_DELIVERY_H_
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "cupti_hooks/activity_buffers.h"
+#include "cupti_hooks/activity_convert.h"
+#include "cupti_hooks/cupti_api.h"
+#include "libprofiler/device_source.h"
+
+namespace gpubound {
+
+class Delivery {
+ public:
+  // All outlive the delivery. Nothing of the device was missed before |started_ns|
+  // (CLOCK_MONOTONIC). |now_ns| reads that clock.
+  Delivery(const CuptiApi& api, ActivityBuffers* buffers, DeviceHost* host, DeviceSink* sink,
+           int64_t started_ns, int64_t (*now_ns)());
+
+  // Converts what CUPTI has completed so far, without asking it for more.
+  void Drain();
+
+  // Asks CUPTI for every buffer that is complete, with |forced| for every buffer, then drains and
+  // settles what is known. Calls nothing of CUPTI's when no record was ever made: a flush then has
+  // been seen to hang.
+  void Flush(bool forced);
+
+  // After the last flush: everything up to now is known, if nothing is outstanding.
+  void Finish();
+
+  // Nothing that CUPTI was given is still with it.
+  bool EverythingDelivered() const { return buffers_->outstanding() == 0; }
+
+  // Up to when everything is known. Any thread.
+  int64_t delivered_until_ns() const { return delivered_until_ns_.load(std::memory_order_relaxed); }
+
+ private:
+  void CountLosses();
+  void SettleUnknown(int64_t flushed_ns);
+  void Advance(int64_t until_ns);
+  void AdaptBufferSize(int64_t now);
+
+  const CuptiApi& api_;
+  ActivityBuffers* const buffers_;
+  DeviceHost* const host_;
+  DeviceSink* const sink_;
+  int64_t (*const now_ns_)();
+  ActivityConverter converter_;
+  std::vector<ActivityBuffers::Completed> taken_;
+
+  std::atomic<int64_t> delivered_until_ns_;
+  bool lost_device_work_ = false;  // since the last flush
+  bool unknown_is_open_ = false;
+  int64_t unknown_from_ns_ = 0;
+  int64_t unknown_to_ns_ = 0;  // if nothing more is lost
+  uint64_t bytes_since_flush_ = 0;
+  int64_t last_flush_ns_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_CUPTI_HOOKS_DELIVERY_H_

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The functions by which the CUDA driver and NVTX enter libgpubound_core.so, and the factory of the
+// CUPTI source. Only the shared library links this file.
+//
+//   cuInit -> dlopen($CUDA_INJECTION64_PATH) -> InitializeInjection
+//   first NVTX call of a module -> dlopen($NVTX_INJECTION64_PATH) -> InitializeInjectionNvtx2
+//
+// Called on the program's threads, any number of times; none throws or makes a CUDA call.
+#include <cstring>
+#include <memory>
+
+#include "cupti_hooks/cupti_source.h"
+#include "cupti_hooks/nvtx_injection.h"
+#include "libprofiler/device_sources.h"
+#include "libprofiler/lifecycle.h"
+#include "libprofiler/settings.h"
+
+#define GPUBOUND_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace gpubound {
+
+std::unique_ptr<DeviceSource> CreateCuptiSource() {
+  CuptiOptions options;
+  options.enabled = std::strcmp(EnvValue("GPUBOUND_CUPTI"), "0") != 0;
+  options.library_path = EnvValue("GPUBOUND_CUPTI_LIBRARY");
+  return std::make_unique<CuptiSource>(std::move(options));
+}
+
+}  // namespace gpubound
+
+// 1: loaded. The driver unloads the library for any other answer, so there is no other.
+GPUBOUND_EXPORT int InitializeInjection(void) {
+  gpubound::LoadOnce();
+  gpubound::StartDeviceSources(gpubound::kDeviceSourceFactories, gpubound::kDeviceSourceCount);
+  return 1;
+}
+
+// |get_export_table| is the calling module's own. 0: this module's NVTX stays off.
+GPUBOUND_EXPORT int InitializeInjectionNvtx2(const void* (*get_export_table)(uint32_t)) {
+  gpubound::LoadOnce();
+  return gpubound::AttachNvtxModule(get_export_table, &gpubound::EnsureRecording) ? 1 : 0;
+}
+
+// For NVTX's extensions, once for each extension that a module uses.
+GPUBOUND_EXPORT int InitializeInjectionNvtxExtension(void* module_info) {
+  return gpubound::AttachNvtxExtension(module_info) ? 1 : 0;
+}

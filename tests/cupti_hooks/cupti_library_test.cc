@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which libcupti is chosen, and what is said when none can be used.
+#include "cupti_hooks/cupti_library.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace gpubound {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<std::string> Paths(const CuptiSearch& search) {
+  std::vector<std::string> paths;
+  for (const CuptiCandidate& candidate : CuptiCandidates(search)) paths.push_back(candidate.path);
+  return paths;
+}
+
+size_t PlaceOf(const std::vector<std::string>& paths, const std::string& path) {
+  return static_cast<size_t>(std::find(paths.begin(), paths.end(), path) - paths.begin());
+}
+
+TEST(CuptiLibraryTest, AnOverrideIsTheOnlyCandidate) {
+  CuptiSearch search;
+  search.override_path = "/opt/libcupti.so.13";
+  search.loaded_paths = {"/x/libcupti.so.12"};
+  const auto candidates = CuptiCandidates(search);
+  ASSERT_EQ(candidates.size(), 1u);
+  EXPECT_EQ(candidates[0].path, "/opt/libcupti.so.13");
+  EXPECT_FALSE(candidates[0].loaded);
+}
+
+TEST(CuptiLibraryTest, ACopyThatIsLoadedIsTheOnlyCandidateWhateverItsVersion) {
+  CuptiSearch search;
+  search.loaded_paths = {"/lib/libc.so.6", "/site/nvidia/cuda_cupti/lib/libcupti.so.12"};
+  search.driver_major = 13;
+  const auto candidates = CuptiCandidates(search);
+  ASSERT_EQ(candidates.size(), 1u);
+  EXPECT_EQ(candidates[0].path, "/site/nvidia/cuda_cupti/lib/libcupti.so.12");
+  EXPECT_TRUE(candidates[0].loaded);
+}
+
+TEST(CuptiLibraryTest, NeverNewerThanTheDriver) {
+  CuptiSearch search;
+  search.loaded_paths = {"/usr/local/cuda/lib64/libcudart.so.12"};
+  search.driver_major = 12;
+  EXPECT_THAT(Paths(search), Not(::testing::Contains(HasSubstr("libcupti.so.13"))));
+  search.driver_major = 0;
+  EXPECT_THAT(Paths(search), ::testing::Contains(HasSubstr("libcupti.so.13")));
+}
+
+TEST(CuptiLibraryTest, WhatLiesBesideTheFrameworksLibrariesComesBeforeTheToolkit) {
+  CuptiSearch search;
+  search.loaded_paths = {"/site/nvidia/cuda_runtime/lib/libcudart.so.12"};
+  search.driver_major = 12;
+  search.toolkit = "/opt/cuda";
+  const auto paths = Paths(search);
+  const size_t pip =
+      PlaceOf(paths, "/site/nvidia/cuda_runtime/lib/../../cuda_cupti/lib/libcupti.so.12");
+  EXPECT_LT(pip, PlaceOf(paths, "/opt/cuda/extras/CUPTI/lib64/libcupti.so.12"));
+  EXPECT_EQ(paths.back(), "libcupti.so.12");
+}
+
+TEST(CuptiLibraryTest, TheFoldersOfPipAndTorchAreKnown) {
+  CuptiSearch search;
+  search.loaded_paths = {"/site/torch/lib/libtorch_cuda.so",
+                         "/site/nvidia/cu13/lib/libcudart.so.13"};
+  const auto paths = Paths(search);
+  for (const char* path : {"/site/nvidia/cu13/lib/libcupti.so.13",
+                           "/site/torch/lib/../../nvidia/cu13/lib/libcupti.so.13",
+                           "/site/torch/lib/../../nvidia/cuda_cupti/lib/libcupti.so.12"}) {
+    EXPECT_LT(PlaceOf(paths, path), paths.size()) << path;
+  }
+}
+
+TEST(CuptiLibraryTest, AMajorVersionIsReadFromASoname) {
+  EXPECT_EQ(SonameMajor("/a/libcupti.so.13", "libcupti"), 13);
+  EXPECT_EQ(SonameMajor("libcupti.so.12", "libcupti"), 12);
+  EXPECT_EQ(SonameMajor("/a/libcupti.so", "libcupti"), 0);
+  EXPECT_EQ(SonameMajor("/a/libcuptix.so.13", "libcupti"), 0);
+  EXPECT_EQ(SonameMajor("", "libcupti"), 0);
+}
+
+TEST(CuptiLibraryTest, TheDriversFileNameTellsItsCudaVersion) {
+  EXPECT_EQ(DriverCudaMajor("/usr/lib/libcuda.so.580.65.06"), 13);
+  EXPECT_EQ(DriverCudaMajor("/usr/lib/libcuda.so.575.51.03"), 12);
+  EXPECT_EQ(DriverCudaMajor("/usr/lib/libcuda.so.525.60"), 12);
+  EXPECT_EQ(DriverCudaMajor("/usr/lib/libcuda.so.470.82"), 11);
+  EXPECT_EQ(DriverCudaMajor("/usr/lib/libcuda.so.1"), 0);
+  EXPECT_EQ(DriverCudaMajor("/usr/lib/libm.so.6"), 0);
+}
+
+TEST(CuptiLibraryTest, ALibraryThatIsNotThereIsNamedInTheReason) {
+  CuptiSearch search;
+  search.override_path = "/nonexistent/libcupti.so.13";
+  CuptiApi api;
+  std::string why;
+  EXPECT_FALSE(LoadCupti(search, &api, &why));
+  EXPECT_THAT(why, HasSubstr("/nonexistent/libcupti.so.13"));
+}
+
+TEST(CuptiLibraryTest, ALibraryWithoutARequiredFunctionIsRefusedByName) {
+  CuptiSearch search;
+  search.override_path = GPUBOUND_TEST_CUPTI_WITHOUT_FLUSH;
+  CuptiApi api;
+  std::string why;
+  EXPECT_FALSE(LoadCupti(search, &api, &why));
+  EXPECT_THAT(why, HasSubstr("cuptiActivityFlushAll"));
+}
+
+TEST(CuptiLibraryTest, ALibraryOlderThanTheRecordsThatWeReadIsRefused) {
+  CuptiSearch search;
+  search.override_path = GPUBOUND_TEST_CUPTI_TOO_OLD;
+  CuptiApi api;
+  std::string why;
+  EXPECT_FALSE(LoadCupti(search, &api, &why));
+  EXPECT_THAT(why, HasSubstr("version is 17"));
+}
+
+TEST(CuptiLibraryTest, ALibraryWithoutTheNewerFunctionsIsUsed) {
+  CuptiSearch search;
+  search.override_path = GPUBOUND_TEST_CUPTI_MINIMAL;
+  CuptiApi api;
+  std::string why;
+  ASSERT_TRUE(LoadCupti(search, &api, &why)) << why;
+  EXPECT_EQ(api.version, 19u);
+  EXPECT_EQ(api.path, GPUBOUND_TEST_CUPTI_MINIMAL);
+  EXPECT_EQ(api.cuptiActivityEnableRuntimeApi, nullptr);
+  EXPECT_EQ(api.cuptiSubscribe_v2, nullptr);
+  EXPECT_FALSE(api.simulated_device);
+  EXPECT_EQ(CuptiResultName(api, CUPTI_ERROR_UNKNOWN), "CUPTI error 999");
+}
+
+}  // namespace
+}  // namespace gpubound

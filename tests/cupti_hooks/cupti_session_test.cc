@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order in which CUPTI is set up, and every way in which that fails.
+#include "cupti_hooks/cupti_session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/cupti_hooks/scripted_cupti.h"
+
+namespace gpubound {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+void OnRequest(uint8_t**, size_t*, size_t*) {}
+void OnComplete(CUcontext, uint32_t, uint8_t*, size_t, size_t) {}
+void OnEvent(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+
+class CuptiSessionTest : public ::testing::Test {
+ protected:
+  CuptiSetupResult SetUpWith(const CuptiApi& api) {
+    return SetUpCupti(api, {&OnRequest, &OnComplete, &OnEvent});
+  }
+  CuptiSetupResult SetUpAll() { return SetUpWith(cupti_.api()); }
+  size_t PlaceOf(const std::string& call) {
+    const auto calls = cupti_.calls();
+    return static_cast<size_t>(std::find(calls.begin(), calls.end(), call) - calls.begin());
+  }
+
+  ScriptedCupti cupti_{kCupti13_0};
+};
+
+TEST_F(CuptiSessionTest, SubscribesThenThreadIdsThenAttributesThenBuffersThenKinds) {
+  const CuptiSetupResult setup = SetUpAll();
+  EXPECT_EQ(setup.outcome, CuptiSetup::kRecording);
+  EXPECT_TRUE(setup.system_thread_ids);
+  EXPECT_EQ(setup.api_errors, 0u);
+  const auto calls = cupti_.calls();
+  const std::vector<std::string> order = {"cuptiSubscribe",
+                                          "cuptiSetThreadIdType 1",
+                                          "cuptiActivitySetAttribute 5",
+                                          "cuptiActivitySetAttribute 9",
+                                          "cuptiActivityRegisterCallbacks",
+                                          "cuptiActivityEnable 8"};
+  EXPECT_TRUE(std::equal(order.begin(), order.end(), calls.begin())) << calls[2];
+}
+
+TEST_F(CuptiSessionTest, EnablesWhatTheReportNeedsAndNeverTheKindThatSerialisesKernels) {
+  SetUpAll();
+  const auto calls = cupti_.calls();
+  for (uint32_t kind : {kKindRuntime, kKindDriver, kKindConcurrentKernel, kKindMemcpy, kKindMemcpy2,
+                        kKindMemset, kKindSynchronization, kKindOverhead, kKindDevice}) {
+    EXPECT_THAT(calls, Contains("cuptiActivityEnable " + std::to_string(kind)));
+  }
+  EXPECT_THAT(calls, Not(Contains("cuptiActivityEnable 3")));
+}
+
+TEST_F(CuptiSessionTest, SilencesNoisyFunctionsAfterTheirKindIsOn) {
+  const CuptiSetupResult setup = SetUpAll();
+  EXPECT_EQ(setup.quiet_functions, 2u);
+  EXPECT_GT(PlaceOf("cuptiActivityEnableRuntimeApi 17 0"), PlaceOf("cuptiActivityEnable 5"));
+  EXPECT_LT(PlaceOf("cuptiActivityEnableDriverApi 304 0"), cupti_.calls().size());
+}
+
+TEST_F(CuptiSessionTest, AFunctionThatCannotBeSilencedIsNoError) {
+  cupti_.answers["cuptiActivityEnableRuntimeApi"] = CUPTI_ERROR_NOT_SUPPORTED;
+  const CuptiSetupResult setup = SetUpAll();
+  EXPECT_EQ(setup.quiet_functions, 1u);
+  EXPECT_EQ(setup.api_errors, 0u);
+}
+
+TEST_F(CuptiSessionTest, LeavesPerThreadBuffersAloneWhereTheyWereUnsafe) {
+  ScriptedCupti older(kCupti12_6);
+  SetUpWith(older.api());
+  EXPECT_THAT(older.calls(), Not(Contains("cuptiActivitySetAttribute 9")));
+}
+
+TEST_F(CuptiSessionTest, RecordsWithoutTheOptionalFunctions) {
+  CuptiApi api = cupti_.api();
+  api.cuptiActivitySetAttribute = nullptr;
+  api.cuptiActivityEnableRuntimeApi = nullptr;
+  api.cuptiActivityEnableDriverApi = nullptr;
+  api.cuptiActivityEnableAllSyncRecords = nullptr;
+  api.cuptiEnableCallback = nullptr;
+  api.cuptiActivityDisable = nullptr;
+  const CuptiSetupResult setup = SetUpWith(api);
+  EXPECT_EQ(setup.outcome, CuptiSetup::kRecording);
+  EXPECT_EQ(setup.quiet_functions, 0u);
+  DisableKinds(api);
+}
+
+TEST_F(CuptiSessionTest, SaysWhoHoldsCupti) {
+  cupti_.answers["cuptiSubscribe"] = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  cupti_.answers["cuptiSubscribe_v2"] = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  cupti_.holder = "CUPTI for Nsight Systems";
+  const CuptiSetupResult setup = SetUpAll();
+  EXPECT_EQ(setup.outcome, CuptiSetup::kHeldByOther);
+  EXPECT_EQ(setup.problem, "CUPTI for Nsight Systems");
+  EXPECT_THAT(cupti_.calls(), ElementsAre("cuptiSubscribe", "cuptiSubscribe_v2"))
+      << "and touches nothing of the other tool's";
+}
+
+TEST_F(CuptiSessionTest, AnOlderCuptiDoesNotSayWhoHoldsIt) {
+  cupti_.answers["cuptiSubscribe"] = CUPTI_ERROR_MAX_LIMIT_REACHED;
+  CuptiApi api = cupti_.api();
+  api.cuptiSubscribe_v2 = nullptr;
+  const CuptiSetupResult setup = SetUpWith(api);
+  EXPECT_EQ(setup.outcome, CuptiSetup::kHeldByOther);
+  EXPECT_EQ(setup.problem, "");
+}
+
+TEST_F(CuptiSessionTest, ASubscriptionThatFailsLeavesNothingBehind) {
+  for (CUptiResult error : {CUPTI_ERROR_INVALID_DEVICE, CUPTI_ERROR_NOT_INITIALIZED,
+                            CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, CUPTI_ERROR_UNKNOWN}) {
+    ScriptedCupti cupti(kCupti13_0);
+    cupti.answers["cuptiSubscribe"] = error;
+    const CuptiSetupResult setup = SetUpWith(cupti.api());
+    EXPECT_EQ(setup.outcome, CuptiSetup::kUnusable);
+    EXPECT_THAT(setup.problem, HasSubstr("cuptiSubscribe failed with CUPTI error " +
+                                         std::to_string(static_cast<int>(error))));
+    EXPECT_THAT(cupti.calls(), ElementsAre("cuptiSubscribe"));
+  }
+}
+
+TEST_F(CuptiSessionTest, WithoutBufferCallbacksTheSubscriptionIsGivenBack) {
+  cupti_.answers["cuptiActivityRegisterCallbacks"] = CUPTI_ERROR_UNKNOWN;
+  EXPECT_EQ(SetUpAll().outcome, CuptiSetup::kUnusable);
+  EXPECT_EQ(cupti_.calls().back(), "cuptiUnsubscribe");
+}
+
+TEST_F(CuptiSessionTest, WithoutKernelsEverythingIsGivenBack) {
+  cupti_.kind_answers[kKindConcurrentKernel] = CUPTI_ERROR_NOT_COMPATIBLE;
+  EXPECT_EQ(SetUpAll().outcome, CuptiSetup::kUnusable);
+  EXPECT_GT(cupti_.CallsOf("cuptiActivityDisable"), 0);
+  EXPECT_EQ(cupti_.calls().back(), "cuptiUnsubscribe");
+}
+
+TEST_F(CuptiSessionTest, WithoutCopiesTheRecordingIsIncompleteAndSaysSo) {
+  cupti_.kind_answers[kKindMemcpy] = CUPTI_ERROR_INVALID_KIND;
+  const CuptiSetupResult setup = SetUpAll();
+  EXPECT_EQ(setup.outcome, CuptiSetup::kIncomplete);
+  EXPECT_THAT(setup.problem, HasSubstr("copies"));
+  EXPECT_EQ(setup.api_errors, 1u);
+}
+
+TEST_F(CuptiSessionTest, WhatOnlyExplainsMayFail) {
+  cupti_.kind_answers[kKindOverhead] = CUPTI_ERROR_INVALID_KIND;
+  cupti_.answers["cuptiSetThreadIdType"] = CUPTI_ERROR_NOT_SUPPORTED;
+  cupti_.answers["cuptiActivitySetAttribute"] = CUPTI_ERROR_UNKNOWN;
+  const CuptiSetupResult setup = SetUpAll();
+  EXPECT_EQ(setup.outcome, CuptiSetup::kRecording);
+  EXPECT_FALSE(setup.system_thread_ids);
+  EXPECT_EQ(setup.api_errors, 4u);
+}
+
+}  // namespace
+}  // namespace gpubound

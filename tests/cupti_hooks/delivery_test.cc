@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One turn of the worker at a time, on virtual time: what is delivered, up to when everything is
+// known, and what becomes unknown.
+#include "cupti_hooks/delivery.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cupti_hooks/record_bytes.h"
+#include "tests/cupti_hooks/recording_host.h"
+#include "tests/cupti_hooks/scripted_cupti.h"
+
+namespace gpubound {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+ActivityBuffers* g_buffers = nullptr;
+int64_t g_now_ns = 0;
+
+void OnRequest(uint8_t** buffer, size_t* size, size_t*) {
+  g_buffers->Request(g_now_ns, buffer, size);
+}
+void OnComplete(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) {
+  g_buffers->Complete(buffer, valid);
+}
+
+class DeliveryTest : public ::testing::Test {
+ protected:
+  DeliveryTest() {
+    g_buffers = ActivityBuffers::Create({.count = 4, .bytes = 1 << 16});
+    g_now_ns = 1000;
+    api_.cuptiActivityRegisterCallbacks(&OnRequest, &OnComplete);
+    delivery_ = std::make_unique<Delivery>(api_, g_buffers, &host_, &host_.sink, g_now_ns,
+                                           [] { return g_now_ns; });
+  }
+  void At(int64_t now_ns) { g_now_ns = now_ns; }
+  void Kernel(uint64_t start, uint64_t end) {
+    cupti_.Emit(KernelBytes(kCupti13_0, "k", start, end));
+  }
+  size_t recorded() const { return host_.sink.devices.size(); }
+
+  ScriptedCupti cupti_{kCupti13_0};
+  const CuptiApi api_ = cupti_.api();
+  RecordingHost host_;
+  std::unique_ptr<Delivery> delivery_;
+};
+
+TEST_F(DeliveryTest, NeverFlushesBeforeARecordWasMade) {
+  At(2000);
+  delivery_->Flush(false);
+  delivery_->Flush(true);
+  EXPECT_EQ(cupti_.CallsOf("cuptiActivityFlushAll"), 0);
+  EXPECT_THAT(host_.delivered_until, ElementsAre(2000));
+}
+
+TEST_F(DeliveryTest, DeliversWhatIsCompleteAndSaysUntilWhen) {
+  Kernel(10, 20);
+  At(2000);
+  delivery_->Flush(false);
+  EXPECT_EQ(recorded(), 1u);
+  EXPECT_EQ(host_.sink.publications, 1);
+  EXPECT_THAT(host_.delivered_until, ElementsAre(2000));
+  EXPECT_TRUE(delivery_->EverythingDelivered());
+}
+
+TEST_F(DeliveryTest, WhatAnIncompleteBufferHoldsIsNotClaimedToBeKnown) {
+  At(1500);
+  cupti_.hold_back = true;
+  Kernel(10, 0);
+  At(2000);
+  delivery_->Flush(false);
+  EXPECT_EQ(recorded(), 0u);
+  EXPECT_THAT(host_.delivered_until, ElementsAre(1500)) << "when the buffer was requested";
+  EXPECT_FALSE(delivery_->EverythingDelivered());
+}
+
+TEST_F(DeliveryTest, NeverForcesDuringTheRun) {
+  Kernel(10, 20);
+  delivery_->Flush(false);
+  EXPECT_THAT(cupti_.calls(), ::testing::Contains("cuptiActivityFlushAll 0"));
+  EXPECT_THAT(cupti_.calls(), ::testing::Not(::testing::Contains("cuptiActivityFlushAll 1")));
+}
+
+TEST_F(DeliveryTest, WhatComesAfterTheFlushIsDrainedWithoutAnother) {
+  cupti_.hold_back = true;
+  Kernel(10, 20);
+  delivery_->Flush(false);
+  cupti_.Deliver();
+  delivery_->Drain();
+  EXPECT_EQ(recorded(), 1u);
+  EXPECT_EQ(cupti_.CallsOf("cuptiActivityFlushAll"), 1);
+}
+
+TEST_F(DeliveryTest, RecordsThatCuptiDroppedAreCountedAndTheTimeIsUnknownUntilAFlushIsClean) {
+  Kernel(10, 20);
+  cupti_.dropped = 3;
+  At(2000);
+  delivery_->Flush(false);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_records_dropped), 3u);
+  ASSERT_EQ(host_.unknowns.size(), 1u);
+  EXPECT_EQ(host_.unknowns[0].from_ns, 1000);
+  EXPECT_EQ(host_.unknowns[0].to_ns, INT64_MAX);
+  At(3000);
+  delivery_->Flush(false);
+  ASSERT_EQ(host_.unknowns.size(), 1u);
+  EXPECT_EQ(host_.unknowns[0].to_ns, 2000);
+}
+
+TEST_F(DeliveryTest, LossesThatGoOnAreOneUnknownInterval) {
+  for (int64_t now = 2000; now <= 5000; now += 1000) {
+    Kernel(0, 0);
+    At(now);
+    delivery_->Flush(false);
+  }
+  At(6000);
+  delivery_->Flush(false);
+  ASSERT_EQ(host_.unknowns.size(), 1u);
+  EXPECT_EQ(host_.unknowns[0].from_ns, 1000);
+  EXPECT_EQ(host_.unknowns[0].to_ns, 5000);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_zero_timestamps), 4u);
+}
+
+TEST_F(DeliveryTest, ALossJustBeforeTheEndIsClosedAtTheEnd) {
+  Kernel(0, 0);
+  At(2000);
+  delivery_->Flush(true);
+  delivery_->Finish();
+  ASSERT_EQ(host_.unknowns.size(), 1u);
+  EXPECT_EQ(host_.unknowns[0].to_ns, 2000);
+}
+
+TEST_F(DeliveryTest, InvertedAndUnknownRecordsAreCountedAndLoseNoTime) {
+  Kernel(20, 10);
+  cupti_.Emit(Blank(kKindOfTheFuture, kCupti13_0));
+  delivery_->Flush(false);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_inverted_timestamps), 1u);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_unknown_records), 1u);
+  EXPECT_THAT(host_.unknowns, IsEmpty());
+}
+
+TEST_F(DeliveryTest, ABufferThatCannotBeReadToItsEndMakesTimeUnknown) {
+  cupti_.fail_record_after = 2;
+  Kernel(10, 20);
+  Kernel(20, 30);
+  delivery_->Flush(false);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_api_errors), 1u);
+  EXPECT_EQ(host_.unknowns.size(), 1u);
+}
+
+TEST_F(DeliveryTest, AFlushThatFailsIsCounted) {
+  cupti_.answers["cuptiActivityFlushAll"] = CUPTI_ERROR_UNKNOWN;
+  Kernel(10, 20);
+  delivery_->Flush(false);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_api_errors), 1u);
+}
+
+TEST_F(DeliveryTest, WhenAllBuffersAreInUseCuptiCountsWhatItDrops) {
+  cupti_.hold_back = true;
+  for (int i = 0; i < 2000; ++i) Kernel(10, 20);  // 400 kB of records into 256 kB of buffers
+  cupti_.hold_back = false;
+  delivery_->Flush(false);
+  EXPECT_EQ(recorded() + host_.CountOf(LedgerCounter::cupti_records_dropped), 2000u);
+  EXPECT_GT(host_.CountOf(LedgerCounter::cupti_records_dropped), 0u);
+}
+
+TEST_F(DeliveryTest, TheKnownTimeNeverGoesBack) {
+  At(2000);
+  delivery_->Flush(false);
+  At(1500);
+  delivery_->Flush(false);
+  EXPECT_THAT(host_.delivered_until, ElementsAre(2000));
+}
+
+TEST_F(DeliveryTest, AFewRecordsASecondGetSmallBuffers) {
+  Kernel(10, 20);
+  At(1'000'000'000);
+  delivery_->Flush(false);
+  EXPECT_EQ(g_buffers->preferred_bytes(), size_t{32} << 10);
+}
+
+}  // namespace
+}  // namespace gpubound

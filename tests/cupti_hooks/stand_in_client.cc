@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A CUDA program with gpubound's CUPTI source inside, for stand_in_test: starts the source as the
+// driver's injection would (before the first CUDA call), works, stops, and prints what the source
+// said as one JSON object. stand_in_client WORKLOAD [LIBCUPTI]
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cupti_hooks/cupti_source.h"
+#include "libprofiler/clock.h"
+#include "tests/cupti_hooks/recording_host.h"
+#include "tests/sim/include/gpubound_sim.h"
+
+namespace gpubound {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kPlentyNs = 10'000'000'000;
+
+char g_kernel;
+
+int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
+
+void Launch(cudaStream_t stream = nullptr) {
+  cudaLaunchKernel(&g_kernel, dim3(4, 2), dim3(128), nullptr, 256, stream);
+}
+
+void Basic() {
+  std::vector<char> host(4096);
+  void* device = nullptr;
+  cudaMalloc(&device, host.size());
+  cudaMemcpy(device, host.data(), host.size(), cudaMemcpyHostToDevice);
+  cudaMemsetAsync(device, 0, 100, nullptr);
+  Launch();
+  for (int i = 0; i < 10; ++i) cudaGetLastError();
+  cudaDeviceSynchronize();
+  cudaMemcpy(host.data(), device, host.size(), cudaMemcpyDeviceToHost);
+}
+
+void Many() {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([] {
+      cudaStream_t stream;
+      cudaStreamCreate(&stream);
+      for (int i = 0; i < 500; ++i) Launch(stream);
+      cudaStreamSynchronize(stream);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Leaves a kernel behind that is still running when the source is stopped.
+void LeftRunning() { Launch(); }
+
+void Nothing() {}
+
+Json ForkChild(CuptiSource* source) {
+  Basic();
+  const pid_t child = fork();
+  if (child == 0) {
+    source->AbandonInForkChild();
+    source->Stop(NowNs() + kPlentyNs);
+    _exit(42);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+Json Describe(const RecordingHost& host) {
+  Json result;
+  result["pid_tid"] = static_cast<uint32_t>(syscall(SYS_gettid));
+  for (const ApiRecord& api : host.sink.apis) {
+    result["api"].push_back({{"name", host.LabelOf(api.label).text},
+                             {"tid", api.tid},
+                             {"correlation", api.correlation},
+                             {"start", api.start_ns},
+                             {"end", api.end_ns}});
+  }
+  for (const DeviceRecord& work : host.sink.devices) {
+    const RecordingHost::Work& what = host.WorkOf(work);
+    result["work"].push_back({{"name", what.name},
+                              {"kind", what.info.kind},
+                              {"grid", what.info.grid},
+                              {"dynamic_shared", what.info.dynamic_shared_bytes},
+                              {"bytes", work.bytes},
+                              {"correlation", work.correlation},
+                              {"stream", host.StreamOf(work).stream},
+                              {"start", work.start_ns},
+                              {"end", work.end_ns}});
+  }
+  for (const auto& [counter, value] : host.counts) {
+    result["ledger"][kLedgerCounters[static_cast<int>(counter)].name] = value;
+  }
+  for (const auto& unknown : host.unknowns) {
+    result["unknown"].push_back({unknown.from_ns, unknown.to_ns, unknown.reason});
+  }
+  for (const auto& [index, device] : host.devices) {
+    result["devices"].push_back({{"name", device.name},
+                                 {"simulated", device.info.simulated},
+                                 {"multiprocessors", device.info.multiprocessors}});
+  }
+  result["notes"] = host.notes;
+  result["syncs"] = host.sink.syncs.size();
+  result["delivered_until"] = host.delivered_until;
+  return result;
+}
+
+int Main(const std::string& workload, const std::string& library) {
+  auto* register_kernel = reinterpret_cast<gpubound_sim_register_kernel_fn>(
+      dlsym(RTLD_DEFAULT, "gpubound_sim_register_kernel"));
+  register_kernel(&g_kernel, "scripted", nullptr, nullptr, 0, 40, 512);
+
+  auto* host = new RecordingHost;
+  CuptiOptions options;
+  options.library_path = library;
+  auto* source = new CuptiSource(options);
+  const bool started = source->Start(host);
+  Json extra;
+  if (workload == "basic") Basic();
+  if (workload == "many") Many();
+  if (workload == "left_running") LeftRunning();
+  if (workload == "nothing") Nothing();
+  if (workload == "fork") extra = ForkChild(source);
+  int64_t clock_ns = 0;
+  const bool has_clock = source->ReadClock(&clock_ns);
+  source->Stop(NowNs() + kPlentyNs);
+
+  Json result = Describe(*host);
+  result["started"] = started;
+  result["has_clock"] = has_clock;
+  result["child"] = extra;
+  std::puts(result.dump().c_str());
+  std::fflush(stdout);
+  return 0;
+}
+
+}  // namespace
+}  // namespace gpubound
+
+int main(int argc, char** argv) {
+  return argc < 2 ? 2 : gpubound::Main(argv[1], argc > 2 ? argv[2] : "");
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CUPTI source against the stand-in libcupti, release by release and fault by fault. Each test
+// is a process of its own (stand_in_client), since the stand-in reads its script once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace gpubound {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+
+class StandInTest : public ::testing::Test {
+ protected:
+  void Run(const std::string& workload, const Json& script = Json::object(),
+           const std::string& library = "") {
+    const std::string output = ::testing::TempDir() + "stand_in_" + std::to_string(getpid());
+    setenv("GPUBOUND_SIM_SCRIPT", script.dump().c_str(), 1);
+    const std::string command = std::string("timeout 60 ") + GPUBOUND_STAND_IN_CLIENT + " " +
+                                workload + " " + library + " > " + output + " 2>&1";
+    const int status = std::system(command.c_str());
+    std::ifstream file(output);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << text;
+    result_ = Json::parse(text);
+  }
+  std::vector<Json> Work(const std::string& name) {
+    std::vector<Json> found;
+    for (const Json& work : result_.value("work", Json::array())) {
+      if (work["name"] == name) found.push_back(work);
+    }
+    return found;
+  }
+  std::vector<Json> Calls(const std::string& name) {
+    std::vector<Json> found;
+    for (const Json& call : result_.value("api", Json::array())) {
+      if (call["name"] == name) found.push_back(call);
+    }
+    return found;
+  }
+  uint64_t Ledger(const std::string& counter) {
+    return result_.contains("ledger") ? result_["ledger"].value(counter, uint64_t{0}) : 0;
+  }
+  size_t Unknowns() { return result_.value("unknown", Json::array()).size(); }
+
+  Json result_;
+};
+
+class StandInReleaseTest : public StandInTest, public ::testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Cupti, StandInReleaseTest,
+                         ::testing::Values("12.0", "12.4", "12.6", "12.8", "12.9", "13.0", "13.1"));
+
+TEST_P(StandInReleaseTest, EverythingAProgramDidIsRecorded) {
+  Run("basic", {{"cupti", GetParam()}});
+  EXPECT_TRUE(result_["started"]);
+  ASSERT_EQ(Work("scripted").size(), 1u);
+  const Json kernel = Work("scripted")[0];
+  EXPECT_EQ(kernel["grid"], Json({4, 2, 1}));
+  EXPECT_EQ(kernel["dynamic_shared"], 256);
+  EXPECT_LT(kernel["start"], kernel["end"]);
+  ASSERT_EQ(Calls("cudaLaunchKernel").size(), 1u);
+  const Json launch = Calls("cudaLaunchKernel")[0];
+  EXPECT_EQ(launch["correlation"], kernel["correlation"]);
+  EXPECT_EQ(launch["tid"], result_["pid_tid"]);
+  EXPECT_LE(launch["start"], kernel["start"]);
+  EXPECT_EQ(Work("Memcpy HtoD").size(), 1u);
+  EXPECT_EQ(Work("Memcpy HtoD")[0]["bytes"], 4096);
+  EXPECT_EQ(Work("Memcpy DtoH").size(), 1u);
+  EXPECT_EQ(Work("Memset").size(), 1u);
+  EXPECT_TRUE(Calls("cudaGetLastError").empty());
+  EXPECT_EQ(Unknowns(), 0u);
+  EXPECT_EQ(Ledger("cupti_api_errors"), 0u);
+}
+
+TEST_F(StandInTest, TheDeviceIsDescribedAndMarkedAsSimulated) {
+  Run("basic");
+  ASSERT_EQ(result_["devices"].size(), 1u);
+  EXPECT_TRUE(result_["devices"][0]["simulated"]);
+  EXPECT_GT(result_["devices"][0]["multiprocessors"], 0);
+  EXPECT_EQ(Ledger("simulated_device"), 1u);
+  EXPECT_TRUE(result_["has_clock"]);
+}
+
+TEST_F(StandInTest, ThreadsLoseNothing) {
+  Run("many");
+  EXPECT_EQ(Work("scripted").size(), 2000u);
+  EXPECT_EQ(Calls("cudaLaunchKernel").size(), 2000u);
+  EXPECT_EQ(Unknowns(), 0u);
+}
+
+TEST_F(StandInTest, AProgramWithoutCudaCallsEndsCleanly) {
+  Run("nothing");
+  EXPECT_FALSE(result_.contains("work"));
+  EXPECT_EQ(Unknowns(), 0u);
+}
+
+TEST_F(StandInTest, WorkLeftBehindByTheProgramIsWaitedFor) {
+  Run("left_running", {{"device", {{"kernels", {{"scripted", 50'000'000}}}}}});
+  EXPECT_EQ(Work("scripted").size(), 1u);
+  EXPECT_EQ(Unknowns(), 0u);
+}
+
+TEST_F(StandInTest, WorkThatNeverEndsMakesTimeUnknown) {
+  Run("left_running", {{"device", {{"kernels", {{"scripted", 60'000'000'000}}}}}});
+  EXPECT_TRUE(Work("scripted").empty());
+  EXPECT_EQ(Ledger("cupti_zero_timestamps"), 1u);
+  EXPECT_EQ(Unknowns(), 1u);
+}
+
+TEST_F(StandInTest, BuffersThatComeAMomentAfterTheFlushAreWaitedFor) {
+  Run("basic", {{"faults", {{"completion_delay_ms", 50}}}});
+  EXPECT_EQ(Work("scripted").size(), 1u);
+  EXPECT_EQ(Ledger("undelivered_device_buffers"), 0u);
+  EXPECT_EQ(Unknowns(), 0u);
+}
+
+TEST_F(StandInTest, DroppedRecordsAreCounted) {
+  Run("many", {{"faults", {{"drop_every", 100}}}});
+  EXPECT_GT(Ledger("cupti_records_dropped"), 0u);
+  EXPECT_GE(Unknowns(), 1u);
+}
+
+TEST_F(StandInTest, ZeroAndInvertedTimesAreCounted) {
+  Run("many", {{"faults", {{"zero_timestamps_every", 4}, {"inverted_timestamps_every", 5}}}});
+  EXPECT_EQ(Ledger("cupti_zero_timestamps"), 500u);
+  EXPECT_GT(Ledger("cupti_inverted_timestamps"), 0u);
+  EXPECT_EQ(Work("scripted").size(), 1500u);
+  for (const Json& kernel : Work("scripted")) EXPECT_LE(kernel["start"], kernel["end"]);
+}
+
+TEST_F(StandInTest, KindsOfTheFutureAreSteppedOver) {
+  Run("many", {{"faults", {{"unknown_kind_every", 10}, {"shuffle_records", true}}}});
+  EXPECT_GT(Ledger("cupti_unknown_records"), 0u);
+  EXPECT_EQ(Work("scripted").size(), 2000u);
+}
+
+TEST_F(StandInTest, RecordsThatCuptiCannotReadAreCounted) {
+  Run("many", {{"faults", {{"invalid_kind_every", 500}}}});
+  EXPECT_GT(Ledger("cupti_api_errors"), 0u);
+  EXPECT_GE(Unknowns(), 1u);
+}
+
+TEST_F(StandInTest, AnotherToolsHoldIsNamed) {
+  Run("basic", {{"faults", {{"subscribe_error", 39}, {"held_by", "CUPTI for Kineto"}}}});
+  EXPECT_FALSE(result_["started"]);
+  EXPECT_EQ(Ledger("cupti_held_by_other"), 1u);
+  EXPECT_EQ(Unknowns(), 1u);
+  EXPECT_THAT(result_["notes"][0].get<std::string>(), HasSubstr("Kineto"));
+}
+
+TEST_F(StandInTest, EveryOtherErrorOfSubscribeIsNamed) {
+  for (int error : {2, 15, 35, 999}) {
+    Run("basic", {{"faults", {{"subscribe_error", error}}}});
+    EXPECT_FALSE(result_["started"]) << error;
+    EXPECT_EQ(Ledger("cupti_unavailable"), 1u);
+    EXPECT_THAT(result_["notes"][0].get<std::string>(), HasSubstr("CUPTI_ERROR"));
+  }
+}
+
+TEST_F(StandInTest, ALibraryWithoutTheNewerFunctionsRecords) {
+  Run("basic", {{"cupti", "12.4"}}, GPUBOUND_STAND_IN_CUPTI12);
+  EXPECT_TRUE(result_["started"]);
+  EXPECT_EQ(Work("scripted").size(), 1u);
+  EXPECT_TRUE(Calls("cudaGetLastError").empty());
+}
+
+TEST_F(StandInTest, AForkChildLeavesWithoutTouchingCupti) {
+  Run("fork");
+  EXPECT_EQ(result_["child"], 42);
+  EXPECT_EQ(Work("scripted").size(), 1u);
+}
+
+}  // namespace
+}  // namespace gpubound
