@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The records of the stand-in libcupti.so.13: which are made when, with what in them.
+#include <cupti.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/fake_cupti/cupti_monitor.h"
+#include "tests/fake_cupti/device_limits.h"
+#include "tests/fake_cupti/record_layout.h"
+
+namespace gpubound::sim {
+namespace {
+
+// Value of cuptiGetVersion from which the overhead kind exists.
+constexpr uint32_t kCommandBufferFullSince = 22;  // 12.4
+
+constexpr TimeNs kInvertedByNs = 1000;
+
+bool EveryNth(uint64_t count, uint32_t n) { return n != 0 && count % n == 0; }
+
+// Start and end lie at the same place in kernels and memcpys, but not in graph traces.
+struct Interval {
+  size_t start_offset;
+  size_t end_offset;
+};
+Interval IntervalOf(uint32_t kind) {
+  if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE) {
+    return {offsetof(CUpti_ActivityGraphTrace2, start), offsetof(CUpti_ActivityGraphTrace2, end)};
+  }
+  static_assert(offsetof(CUpti_ActivityKernel10, start) == offsetof(CUpti_ActivityMemcpy6, start));
+  static_assert(offsetof(CUpti_ActivityKernel10, start) == offsetof(CUpti_ActivityMemset4, start));
+  static_assert(offsetof(CUpti_ActivityKernel10, start) ==
+                offsetof(CUpti_ActivityMemcpyPtoP4, start));
+  return {offsetof(CUpti_ActivityKernel10, start), offsetof(CUpti_ActivityKernel10, end)};
+}
+
+}  // namespace
+
+std::array<std::vector<uint64_t>, 16>& ExternalCorrelationStacks() {
+  static thread_local std::array<std::vector<uint64_t>, 16> stacks;
+  return stacks;
+}
+
+// Appends |record|, cut or padded to the length it has in the presented version; does the faults
+// that concern records as such.
+template <typename Record>
+uint64_t CuptiMonitor::Put(const Record& record, bool complete) {
+  uint32_t kind = 0;
+  std::memcpy(&kind, &record, sizeof(kind));
+  const size_t bytes = RecordBytes(kind, version());
+  const uint64_t count = records_.fetch_add(1) + 1;
+  if (EveryNth(count, faults().drop_every)) {
+    buffers_.CountDropped();
+    return 0;
+  }
+  uint8_t image[256] = {};
+  std::memcpy(image, &record, std::min(bytes, sizeof(Record)));
+  const uint64_t token = buffers_.Add(image, bytes, complete);
+  if (EveryNth(count, faults().unknown_kind_every)) {
+    uint8_t unknown[64] = {};
+    std::memcpy(unknown, &kUnknownKind, sizeof(kUnknownKind));
+    buffers_.Add(unknown, RecordBytes(kUnknownKind, version()), true);
+  }
+  return token;
+}
+
+uint32_t CuptiMonitor::ThreadId() const {
+  if (thread_id_type_ == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM && !faults().truncated_thread_ids) {
+    return SystemThreadId();
+  }
+  return static_cast<uint32_t>(
+      reinterpret_cast<uintptr_t>(reinterpret_cast<void*>(pthread_self())));
+}
+
+TimeNs CuptiMonitor::DeviceTime(TimeNs realtime_ns) const {
+  const TimeNs since = realtime_ns - GpuRuntime::Get().initialised_ns();
+  const TimeNs skew = since * faults().device_skew_ppm / 1'000'000;
+  return GpuRuntime::Get().ToCuptiClock(realtime_ns) + skew + faults().kernel_start_shift_ns;
+}
+
+const char* CuptiMonitor::InternName(const std::string& name) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return names_.insert(name).first->c_str();
+}
+
+bool CuptiMonitor::RecordsApi(const ApiInfo& info) const {
+  const bool runtime = info.domain == ApiDomain::kRuntime;
+  if (!IsEnabled(runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER)) return false;
+  return !(runtime ? denied_runtime_ : denied_driver_)[info.cbid];
+}
+
+bool CuptiMonitor::ApiEnter(ApiInfo* info) {
+  CallBackApi(info, CUPTI_API_ENTER);
+  return RecordsApi(*info);
+}
+
+void CuptiMonitor::ApiExit(ApiInfo* info) {
+  if (RecordsApi(*info)) {
+    PutApi(*info, CUPTI_ACTIVITY_KIND_RUNTIME, info->cbid, info->correlation);
+  }
+  const bool driver_record = faults().driver_records && info->is_launch &&
+                             info->symbol != nullptr && IsEnabled(CUPTI_ACTIVITY_KIND_DRIVER) &&
+                             !denied_driver_[CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel];
+  if (driver_record) {
+    PutApi(*info, CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+           info->correlation);
+  }
+  CallBackApi(info, CUPTI_API_EXIT);
+}
+
+void CuptiMonitor::PutApi(const ApiInfo& info, uint32_t kind, uint32_t cbid, uint32_t correlation) {
+  if (IsEnabled(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)) {
+    const auto& stacks = ExternalCorrelationStacks();
+    for (size_t external = 0; external < stacks.size(); ++external) {
+      if (stacks[external].empty()) continue;
+      CUpti_ActivityExternalCorrelation record = {};
+      record.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
+      record.externalKind = static_cast<CUpti_ExternalCorrelationKind>(external);
+      record.externalId = stacks[external].back();
+      record.correlationId = correlation;
+      Put(record, true);
+    }
+  }
+  CUpti_ActivityAPI record = {};
+  record.kind = static_cast<CUpti_ActivityKind>(kind);
+  record.cbid = cbid;
+  record.start = static_cast<uint64_t>(GpuRuntime::Get().ToCuptiClock(info.start_ns));
+  record.end = static_cast<uint64_t>(GpuRuntime::Get().ToCuptiClock(info.end_ns));
+  record.processId = static_cast<uint32_t>(getpid());
+  record.threadId = ThreadId();
+  record.correlationId = correlation;
+  record.returnValue = static_cast<uint32_t>(info.result);
+  Put(record, true);
+}
+
+uint64_t CuptiMonitor::Reserve(const OpSpec& op, const Place& place, const CopyEnds& ends) {
+  if (op.kind == OpKind::kKernel) {
+    const bool serial = IsEnabled(CUPTI_ACTIVITY_KIND_KERNEL);
+    if (!serial && !IsEnabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) return 0;
+    CUpti_ActivityKernel10 record = {};
+    record.kind = serial ? CUPTI_ACTIVITY_KIND_KERNEL : CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    record.registersPerThread = static_cast<uint16_t>(op.work.registers_per_thread);
+    record.deviceId = place.device;
+    record.contextId = place.context;
+    record.streamId = place.stream;
+    record.gridX = static_cast<int32_t>(op.work.grid[0]);
+    record.gridY = static_cast<int32_t>(op.work.grid[1]);
+    record.gridZ = static_cast<int32_t>(op.work.grid[2]);
+    record.blockX = static_cast<int32_t>(op.work.block[0]);
+    record.blockY = static_cast<int32_t>(op.work.block[1]);
+    record.blockZ = static_cast<int32_t>(op.work.block[2]);
+    record.staticSharedMemory = static_cast<int32_t>(op.work.static_shared_bytes);
+    record.dynamicSharedMemory = static_cast<int32_t>(op.work.dynamic_shared_bytes);
+    record.correlationId = op.correlation;
+    record.name = InternName(op.name);
+    record.graphNodeId = op.graph_node;
+    record.graphId = op.graph;
+    return Put(record, false);
+  }
+  if (op.kind == OpKind::kMemset) {
+    if (!IsEnabled(CUPTI_ACTIVITY_KIND_MEMSET)) return 0;
+    CUpti_ActivityMemset4 record = {};
+    record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+    record.bytes = op.bytes;
+    record.deviceId = place.device;
+    record.contextId = place.context;
+    record.streamId = place.stream;
+    record.correlationId = op.correlation;
+    record.flags = ends.is_async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC : CUPTI_ACTIVITY_FLAG_NONE;
+    record.memoryKind = ends.destination_kind;
+    record.graphNodeId = op.graph_node;
+    record.graphId = op.graph;
+    return Put(record, false);
+  }
+  const auto copy_flags = static_cast<uint8_t>(ends.is_async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
+                                                             : CUPTI_ACTIVITY_FLAG_NONE);
+  if (ends.is_peer) {
+    if (!IsEnabled(CUPTI_ACTIVITY_KIND_MEMCPY2)) return 0;
+    CUpti_ActivityMemcpyPtoP4 record = {};
+    record.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
+    record.copyKind = op.work.copy_kind;
+    record.srcKind = ends.source_kind;
+    record.dstKind = ends.destination_kind;
+    record.flags = copy_flags;
+    record.bytes = op.bytes;
+    record.deviceId = place.device;
+    record.contextId = place.context;
+    record.streamId = place.stream;
+    record.srcDeviceId = ends.source.device;
+    record.srcContextId = ends.source.context;
+    record.dstDeviceId = ends.destination.device;
+    record.dstContextId = ends.destination.context;
+    record.correlationId = op.correlation;
+    return Put(record, false);
+  }
+  if (!IsEnabled(CUPTI_ACTIVITY_KIND_MEMCPY)) return 0;
+  CUpti_ActivityMemcpy6 record = {};
+  record.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  record.copyKind = op.work.copy_kind;
+  record.srcKind = ends.source_kind;
+  record.dstKind = ends.destination_kind;
+  record.flags = copy_flags;
+  record.bytes = op.bytes;
+  record.deviceId = place.device;
+  record.contextId = place.context;
+  record.streamId = place.stream;
+  record.correlationId = op.correlation;
+  record.graphNodeId = op.graph_node;
+  record.graphId = op.graph;
+  record.copyCount = 1;
+  return Put(record, false);
+}
+
+uint64_t CuptiMonitor::ReserveGraph(uint32_t graph, uint32_t correlation, const Place& place) {
+  if (!IsEnabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return 0;
+  CUpti_ActivityGraphTrace2 record = {};
+  record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+  record.correlationId = correlation;
+  record.deviceId = record.endDeviceId = place.device;
+  record.graphId = graph;
+  record.contextId = record.endContextId = place.context;
+  record.streamId = place.stream;
+  return Put(record, false);
+}
+
+void CuptiMonitor::Complete(uint64_t token, TimeNs start_ns, TimeNs end_ns) {
+  const uint64_t count = device_records_.fetch_add(1) + 1;
+  auto start = static_cast<uint64_t>(DeviceTime(start_ns));
+  auto end = static_cast<uint64_t>(DeviceTime(end_ns));
+  if (EveryNth(count, faults().zero_timestamps_every)) start = end = 0;
+  if (EveryNth(count, faults().inverted_timestamps_every)) end = start - kInvertedByNs;
+  buffers_.Complete(token, [&](uint8_t* record) {
+    uint32_t kind = 0;
+    std::memcpy(&kind, record, sizeof(kind));
+    const Interval interval = IntervalOf(kind);
+    std::memcpy(record + interval.start_offset, &start, sizeof(start));
+    std::memcpy(record + interval.end_offset, &end, sizeof(end));
+  });
+}
+
+void CuptiMonitor::Synchronized(uint32_t type, TimeNs start_ns, TimeNs end_ns, uint32_t correlation,
+                                const Place& place, uint64_t event) {
+  if (!IsEnabled(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)) return;
+  CUpti_ActivitySynchronization2 record = {};
+  record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+  record.type = static_cast<CUpti_ActivitySynchronizationType>(type);
+  record.start = static_cast<uint64_t>(GpuRuntime::Get().ToCuptiClock(start_ns));
+  record.end = static_cast<uint64_t>(GpuRuntime::Get().ToCuptiClock(end_ns));
+  record.correlationId = correlation;
+  record.contextId = place.context;
+  record.streamId = type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE
+                        ? static_cast<uint32_t>(CUPTI_SYNCHRONIZATION_INVALID_VALUE)
+                        : place.stream;
+  record.cudaEventId = event == 0 ? static_cast<uint32_t>(CUPTI_SYNCHRONIZATION_INVALID_VALUE)
+                                  : static_cast<uint32_t>(event);
+  Put(record, true);
+}
+
+void CuptiMonitor::QueueFull(TimeNs start_ns, TimeNs end_ns, uint32_t correlation) {
+  if (version() < kCommandBufferFullSince) return;
+  PutOverhead(CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, start_ns, end_ns, correlation);
+}
+
+void CuptiMonitor::PutOverhead(uint32_t overhead_kind, TimeNs start_ns, TimeNs end_ns,
+                               uint32_t correlation) {
+  if (!IsEnabled(CUPTI_ACTIVITY_KIND_OVERHEAD)) return;
+  CUpti_ActivityOverhead3 record = {};
+  record.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  record.overheadKind = static_cast<CUpti_ActivityOverheadKind>(overhead_kind);
+  record.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+  record.objectId.pt.processId = static_cast<uint32_t>(getpid());
+  record.objectId.pt.threadId = ThreadId();
+  record.start = static_cast<uint64_t>(GpuRuntime::Get().ToCuptiClock(start_ns));
+  record.end = static_cast<uint64_t>(GpuRuntime::Get().ToCuptiClock(end_ns));
+  record.correlationId = correlation;
+  Put(record, true);
+}
+
+void CuptiMonitor::ContextCreated(const Place& place) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    contexts_.push_back(place);
+  }
+  if (IsEnabled(CUPTI_ACTIVITY_KIND_DEVICE)) PutDevice(place);
+  if (IsEnabled(CUPTI_ACTIVITY_KIND_CONTEXT)) PutContext(place);
+  if (IsEnabled(CUPTI_ACTIVITY_KIND_STREAM)) PutStream(place, 0);
+  CUpti_ResourceData data = {};
+  data.context = reinterpret_cast<CUcontext>(uintptr_t{place.context});
+  CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
+}
+
+void CuptiMonitor::StreamCreated(const Place& place, void* handle, uint32_t correlation) {
+  if (IsEnabled(CUPTI_ACTIVITY_KIND_STREAM)) PutStream(place, correlation);
+  CUpti_ResourceData data = {};
+  data.context = reinterpret_cast<CUcontext>(uintptr_t{place.context});
+  data.resourceHandle.stream = static_cast<CUstream>(handle);
+  CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, &data);
+}
+
+void CuptiMonitor::GraphInstantiated(uint32_t, void* handle) {
+  CUpti_GraphData graph = {};
+  graph.graphExec = static_cast<CUgraphExec>(handle);
+  CUpti_ResourceData data = {};
+  data.resourceDescriptor = &graph;
+  CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, &data);
+}
+
+void CuptiMonitor::PutDevice(const Place& place) {
+  CUpti_ActivityDevice5 record = {};
+  record.kind = CUPTI_ACTIVITY_KIND_DEVICE;
+  record.globalMemorySize = kDeviceLimits.memory_bytes;
+  record.numThreadsPerWarp = kDeviceLimits.threads_per_warp;
+  record.numMemcpyEngines = script_.device.copy_engines;
+  record.numMultiprocessors = kDeviceLimits.multiprocessors;
+  record.maxWarpsPerMultiprocessor = kDeviceLimits.max_warps_per_multiprocessor;
+  record.maxBlocksPerMultiprocessor = kDeviceLimits.max_blocks_per_multiprocessor;
+  record.maxSharedMemoryPerMultiprocessor = kDeviceLimits.max_shared_bytes_per_multiprocessor;
+  record.maxRegistersPerMultiprocessor = kDeviceLimits.max_registers_per_multiprocessor;
+  record.maxThreadsPerBlock = 1024;
+  record.computeCapabilityMajor = kDeviceLimits.compute_capability_major;
+  record.computeCapabilityMinor = kDeviceLimits.compute_capability_minor;
+  record.id = place.device;
+  std::memcpy(record.uuid.bytes, DeviceUuid(place.device).data(), 16);
+  record.name = strdup(DeviceName(place.device).c_str());  // the reader's to free, as documented
+  record.isCudaVisible = 1;
+  Put(record, true);
+}
+
+void CuptiMonitor::PutContext(const Place& place) {
+  CUpti_ActivityContext3 record = {};
+  record.kind = CUPTI_ACTIVITY_KIND_CONTEXT;
+  record.contextId = place.context;
+  record.deviceId = place.device;
+  record.computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA;
+  record.nullStreamId = static_cast<uint16_t>(place.stream);
+  Put(record, true);
+}
+
+void CuptiMonitor::PutStream(const Place& place, uint32_t correlation) {
+  CUpti_ActivityStream record = {};
+  record.kind = CUPTI_ACTIVITY_KIND_STREAM;
+  record.contextId = place.context;
+  record.streamId = place.stream;
+  record.correlationId = correlation;
+  Put(record, true);
+}
+
+}  // namespace gpubound::sim

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fake_cupti/record_layout.h"
+
+#include <cupti.h>
+
+namespace gpubound::sim {
+namespace {
+
+// Values of cuptiGetVersion from which a longer record is written.
+constexpr uint32_t kCuda12_2 = 20;
+constexpr uint32_t kCuda12_3 = 21;
+constexpr uint32_t kCuda12_4 = 22;
+constexpr uint32_t kCuda12_5 = 23;
+constexpr uint32_t kCuda12_8 = 26;
+constexpr uint32_t kCuda13_0 = 130000;
+constexpr uint32_t kCuda13_1 = 130100;
+
+static_assert(sizeof(CUpti_ActivityAPI) == 40);
+static_assert(sizeof(CUpti_ActivityKernel10) == 216);
+static_assert(sizeof(CUpti_ActivityMemcpy6) == 96);
+static_assert(sizeof(CUpti_ActivityMemcpyPtoP4) == 96);
+static_assert(sizeof(CUpti_ActivityMemset4) == 88);
+static_assert(sizeof(CUpti_ActivitySynchronization2) == 56);
+static_assert(sizeof(CUpti_ActivityOverhead3) == 56);
+static_assert(sizeof(CUpti_ActivityGraphTrace2) == 56);
+static_assert(sizeof(CUpti_ActivityDevice5) == 184);
+static_assert(sizeof(CUpti_ActivityContext3) == 32);
+
+}  // namespace
+
+size_t RecordBytes(uint32_t kind, uint32_t version) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+      return 40;
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      // 13.1 appends the priority; its true length is not known here, only that it is longer.
+      return version >= kCuda13_1 ? 224 : version >= kCuda13_0 ? 216 : 208;
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return version >= kCuda12_8 ? 96 : 88;
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return 96;
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      return 88;
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+      return version >= kCuda12_8 ? 56 : 40;
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+      return version >= kCuda12_4 ? 56 : version >= kCuda12_3 ? 48 : 40;
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+      return version >= kCuda12_3 ? 56 : 48;
+    case CUPTI_ACTIVITY_KIND_DEVICE:
+      return version >= kCuda12_2 ? 184 : 176;
+    case CUPTI_ACTIVITY_KIND_CONTEXT:
+      return version >= kCuda12_5 ? 32 : version >= kCuda12_4 ? 24 : 16;
+    case CUPTI_ACTIVITY_KIND_STREAM:
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+      return 24;
+    case kUnknownKind:
+      return 48;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace gpubound::sim

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a test can ask of the stand-in libraries: the device model's figures, which CUPTI they
+// pretend to be, and one knob for each trap that real CUPTI is known to hold. Read once, at the
+// first use, from the environment variable GPUBOUND_SIM_SCRIPT: a path to a JSON file, or the JSON
+// text itself when it begins with '{'. An unknown key or a wrong type ends the process with a
+// message: a knob that is silently ignored would make a test pass for the wrong reason.
+//
+// Immutable once loaded; readable from any thread.
+#ifndef GPUBOUND_TESTS_FAKE_CUPTI_SIM_SCRIPT_H_
+#define GPUBOUND_TESTS_FAKE_CUPTI_SIM_SCRIPT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "tests/sim/sim_device.h"
+
+namespace gpubound::sim {
+
+struct CuptiFaults {
+  uint32_t subscribe_error = 0;        // returned by every cuptiSubscribe (39, 2, 15, 35, 999, ...)
+  std::string held_by;                 // with 39: the name that cuptiSubscribe_v2 tells
+  uint32_t drop_every = 0;             // every nth record is lost and counted as dropped
+  uint32_t zero_timestamps_every = 0;  // every nth device record has start == end == 0
+  uint32_t inverted_timestamps_every = 0;  // every nth device record ends 1000 ns before it starts
+  uint32_t unknown_kind_every = 0;  // after every nth record comes one of a kind nobody knows
+  uint32_t invalid_kind_every = 0;  // every nth GetNextRecord fails with INVALID_KIND
+  bool shuffle_records = false;     // records of a buffer are delivered in reversed order
+  bool driver_records = false;      // launches carry a nested DRIVER record (cuLaunchKernel)
+  bool separate_graph_correlations = false;  // nodes of one graph launch: own ids, not the launch's
+  bool truncated_thread_ids = false;   // pthread_self() whatever cuptiSetThreadIdType was told
+  bool fork_child_flush_hangs = true;  // as observed with real CUPTI: never returns in a fork child
+  int64_t kernel_start_shift_ns = 0;  // added to device times: negative puts starts before launches
+  int64_t device_skew_ppm = 0;        // drift of device times against the host's clock
+  int64_t realtime_step_ns = 0;       // CUPTI's clock jumps by this ...
+  int64_t realtime_step_after_ns = 0;  // ... so long after the first CUDA call
+  uint32_t completion_delay_ms = 0;  // buffers come so long after FlushAll returned, by the worker
+};
+
+// Time that the simulated profiler itself costs, spent by spinning, so that a test knows it.
+struct InjectedOverhead {
+  int64_t api_ns = 0;     // each recorded API call
+  int64_t launch_ns = 0;  // each recorded launch, instead of api_ns
+  int64_t flush_ns = 0;   // each FlushAll
+};
+
+struct SimScript {
+  DeviceModelConfig device;
+  uint32_t cupti_version = 130001;  // 19 (12.0), 22 (12.4), 24 (12.6), 26 (12.8), 130001, 130100
+  uint32_t correlation_start = 1;
+  int64_t api_ns = 0;  // least duration of every API call, spent by spinning
+  CuptiFaults faults;
+  InjectedOverhead overhead;
+};
+
+// The script of this process.
+const SimScript& Script();
+
+// Parses |json|; on failure returns false and says why in |error|.
+bool ParseScript(const std::string& json, SimScript* script, std::string* error);
+
+}  // namespace gpubound::sim
+
+#endif  // GPUBOUND_TESTS_FAKE_CUPTI_SIM_SCRIPT_H_

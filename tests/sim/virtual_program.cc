@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sim/virtual_program.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace gpubound::sim {
+namespace {
+
+constexpr uint8_t kHostToDevice = 1;  // CUpti_ActivityMemcpyKind
+
+const char* ApiNameOf(Action action) {
+  switch (action) {
+    case Action::kLaunch:
+      return "cudaLaunchKernel";
+    case Action::kCopyAsync:
+    case Action::kCopyPageable:
+      return "cudaMemcpyAsync";
+    case Action::kCopy:
+      return "cudaMemcpy";
+    case Action::kSet:
+      return "cudaMemsetAsync";
+    case Action::kGraph:
+      return "cudaGraphLaunch";
+    case Action::kRecordEvent:
+      return "cudaEventRecord";
+    case Action::kStreamWait:
+      return "cudaStreamWaitEvent";
+    case Action::kSyncStream:
+      return "cudaStreamSynchronize";
+    case Action::kSyncEvent:
+      return "cudaEventSynchronize";
+    case Action::kSyncDevice:
+      return "cudaDeviceSynchronize";
+    default:
+      return nullptr;  // no API call
+  }
+}
+
+class Machine {
+ public:
+  Machine(const VirtualProgram& program, EventSink* sink)
+      : program_(program), sink_(sink != nullptr ? sink : &nobody_), device_(program.device) {
+    for (uint32_t i = 0; i < program.streams; ++i) device_.CreateStream(0, true);
+    for (uint32_t i = 0; i < program.events; ++i) device_.CreateEvent();
+    device_.set_on_complete([this](const Op& op) { OnComplete(op); });
+    for (const VirtualThread& thread : program.threads) {
+      threads_.emplace_back().wake_ns = thread.start_ns;
+      history_.tids.push_back(thread.tid);
+    }
+    history_.python = program.python;
+  }
+
+  History Run() {
+    for (;;) {
+      const auto device_next = device_.NextEventNs();
+      const size_t thread = NextThread();
+      const bool host = thread < threads_.size();
+      if (!host && !device_next) break;
+      if (device_next && (!host || *device_next <= threads_[thread].wake_ns)) {
+        MoveTo(*device_next);
+        device_.Advance(*device_next);
+        Unblock();
+      } else {
+        MoveTo(threads_[thread].wake_ns);
+        device_.Advance(threads_[thread].wake_ns);
+        Step(static_cast<uint32_t>(thread));
+      }
+    }
+    for (ScopeFact& scope : history_.scopes) {
+      if (scope.end_ns < 0) scope.end_ns = history_.span_ns;
+    }
+    return std::move(history_);
+  }
+
+ private:
+  enum class Stage : uint8_t { kStart, kSubmit, kWait };  // of the current API call
+  struct Thread {
+    TimeNs wake_ns = 0;
+    size_t next = 0;
+    Stage stage = Stage::kStart;
+    bool blocked = false;
+    std::vector<OpId> waits_for;      // with kWait
+    TimeNs blocked_since_ns = 0;      // by a full queue
+    size_t call = 0;                  // index in history
+    std::map<uint32_t, size_t> open;  // handle -> index in history_.scopes
+  };
+
+  // The thread that acts next; ties go to the first one. threads_.size() when none can.
+  size_t NextThread() const {
+    size_t best = threads_.size();
+    for (size_t i = 0; i < threads_.size(); ++i) {
+      const bool done = threads_[i].next >= program_.threads[i].statements.size();
+      if (done || threads_[i].blocked) continue;
+      if (best == threads_.size() || threads_[i].wake_ns < threads_[best].wake_ns) best = i;
+    }
+    return best;
+  }
+
+  void MoveTo(TimeNs now) {
+    if (now == now_) return;
+    now_ = now;
+    if (HostRuns()) sink_->OnTime(now);
+  }
+
+  bool HostRuns() const {
+    for (size_t i = 0; i < threads_.size(); ++i) {
+      if (threads_[i].next < program_.threads[i].statements.size()) return true;
+    }
+    return false;
+  }
+
+  const Statement& Current(uint32_t t) const {
+    return program_.threads[t].statements[threads_[t].next];
+  }
+
+  void Step(uint32_t t) {
+    Thread& thread = threads_[t];
+    const Statement& statement = Current(t);
+    if (ApiNameOf(statement.action) == nullptr) {
+      TakeHostAction(t, statement);
+      ++thread.next;
+      history_.span_ns = std::max(history_.span_ns, thread.wake_ns);
+      return;
+    }
+    if (thread.stage == Stage::kStart) {
+      thread.call = history_.calls.size();
+      history_.calls.push_back({.thread = t,
+                                .name = ApiNameOf(statement.action),
+                                .begin_ns = now_,
+                                .end_ns = now_,
+                                .correlation = next_correlation_++,
+                                .sequence = next_sequence_++,
+                                .queue_full_from_ns = 0,
+                                .queue_full_to_ns = 0});
+      thread.wake_ns = now_ + statement.cost_ns + program_.cost.api_ns;
+      thread.stage = Stage::kSubmit;
+      thread.blocked_since_ns = -1;
+      return;
+    }
+    if (thread.stage == Stage::kSubmit) Submit(t, statement);
+  }
+
+  void TakeHostAction(uint32_t t, const Statement& statement) {
+    Thread& thread = threads_[t];
+    switch (statement.action) {
+      case Action::kCompute:
+        thread.wake_ns = now_ + statement.cost_ns;
+        return;
+      case Action::kOpen:
+        thread.open[statement.slot] = history_.scopes.size();
+        history_.scopes.push_back({.thread = t,
+                                   .name = statement.scope,
+                                   .begin_ns = now_,
+                                   .end_ns = -1,
+                                   .sequence = next_sequence_++});
+        sink_->OnBegin(t, statement.scope, now_);
+        break;
+      case Action::kClose: {
+        ScopeFact& scope = history_.scopes[thread.open.at(statement.slot)];
+        thread.open.erase(statement.slot);
+        scope.end_ns = now_;
+        sink_->OnEnd(t, scope.name, now_);
+        break;
+      }
+      case Action::kPhase:
+        history_.phases.push_back({now_, statement.scope.text});
+        sink_->OnPhase(t, statement.scope.text, now_);
+        break;
+      case Action::kStep:
+        sink_->OnStep(t, statement.slot, now_);
+        break;
+      default:
+        break;
+    }
+    thread.wake_ns = now_ + statement.cost_ns + program_.cost.scope_ns;
+  }
+
+  // The CPU part of the call is over: what it asks for reaches the device, if there is room.
+  void Submit(uint32_t t, const Statement& statement) {
+    Thread& thread = threads_[t];
+    if (!device_.HasRoom(statement.slot)) {
+      if (thread.blocked_since_ns < 0) thread.blocked_since_ns = now_;
+      thread.blocked = true;
+      return;
+    }
+    ApiFact& call = history_.calls[thread.call];
+    if (thread.blocked_since_ns >= 0) {
+      call.queue_full_from_ns = thread.blocked_since_ns;
+      call.queue_full_to_ns = now_;
+    }
+    thread.waits_for.clear();
+    Perform(statement, call.correlation, &thread.waits_for);
+    thread.stage = Stage::kWait;
+    thread.blocked = true;
+    FinishIfDone(t);
+  }
+
+  void Perform(const Statement& statement, uint32_t correlation, std::vector<OpId>* waits_for) {
+    const StreamIndex stream = statement.slot;
+    OpSpec spec;
+    spec.name = statement.name;
+    spec.correlation = correlation;
+    spec.duration_ns = statement.device_ns;
+    switch (statement.action) {
+      case Action::kLaunch:
+        device_.Submit(stream, std::move(spec), now_);
+        break;
+      case Action::kCopyAsync:
+      case Action::kCopyPageable:
+      case Action::kCopy: {
+        spec.kind = OpKind::kMemcpy;
+        spec.work.copy_kind = kHostToDevice;
+        spec.bytes = static_cast<uint64_t>(statement.device_ns);
+        const OpId op = device_.Submit(stream, std::move(spec), now_);
+        if (statement.action != Action::kCopyAsync) waits_for->push_back(op);
+        break;
+      }
+      case Action::kSet:
+        spec.kind = OpKind::kMemset;
+        spec.bytes = 1;
+        device_.Submit(stream, std::move(spec), now_);
+        break;
+      case Action::kGraph:
+        device_.SubmitGraph(stream, {{spec, {}}, {spec, {0}}, {spec, {0}}}, 0, now_);
+        break;
+      case Action::kRecordEvent:
+        device_.RecordEvent(statement.event, stream, now_);
+        break;
+      case Action::kStreamWait:
+        device_.WaitEvent(stream, statement.event, now_);
+        break;
+      case Action::kSyncStream:
+        waits_for->push_back(device_.Tail(stream));
+        break;
+      case Action::kSyncEvent:
+        waits_for->push_back(device_.EventOp(statement.event));
+        break;
+      case Action::kSyncDevice:
+        *waits_for = device_.Tails(0);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void Unblock() {
+    for (uint32_t t = 0; t < threads_.size(); ++t) {
+      if (!threads_[t].blocked) continue;
+      if (threads_[t].stage == Stage::kSubmit) {
+        threads_[t].blocked = false;
+        threads_[t].wake_ns = now_;
+      } else {
+        FinishIfDone(t);
+      }
+    }
+  }
+
+  void FinishIfDone(uint32_t t) {
+    Thread& thread = threads_[t];
+    const bool done = std::all_of(thread.waits_for.begin(), thread.waits_for.end(),
+                                  [this](OpId op) { return device_.IsComplete(op); });
+    if (!done) return;
+    ApiFact& call = history_.calls[thread.call];
+    call.end_ns = now_;
+    sink_->OnCall(call);
+    thread.blocked = false;
+    thread.stage = Stage::kStart;
+    thread.wake_ns = now_ + 1;  // no two events of a thread share a time
+    ++thread.next;
+    history_.span_ns = std::max(history_.span_ns, thread.wake_ns);
+  }
+
+  void OnComplete(const Op& op) {
+    if (!IsDeviceWork(op.kind)) return;
+    history_.work.push_back({.kind = op.kind,
+                             .name = op.name,
+                             .stream = op.stream,
+                             .correlation = op.correlation,
+                             .begin_ns = op.start_ns,
+                             .end_ns = op.end_ns,
+                             .bytes = op.bytes});
+    sink_->OnWork(history_.work.back());
+  }
+
+  const VirtualProgram& program_;
+  EventSink nobody_;
+  EventSink* const sink_;
+  SimDevice device_;
+  History history_;
+  std::vector<Thread> threads_;
+  TimeNs now_ = -1;
+  uint32_t next_correlation_ = 1;
+  uint64_t next_sequence_ = 1;
+};
+
+}  // namespace
+
+History Execute(const VirtualProgram& program, EventSink* sink) {
+  return Machine(program, sink).Run();
+}
+
+}  // namespace gpubound::sim

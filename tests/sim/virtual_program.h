@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A host program on virtual time: threads that open scopes, compute, launch work on a SimDevice and
+// wait for it, executed as discrete events, so that every time is exact and every run the same.
+// What happened is returned as a History, the raw facts from which the truth is computed
+// (tests/sim/virtual_truth.h), and told as it happens to an EventSink, through which a recorder
+// under test sees it.
+//
+// One thread of execution; the virtual threads are data.
+#ifndef GPUBOUND_TESTS_SIM_VIRTUAL_PROGRAM_H_
+#define GPUBOUND_TESTS_SIM_VIRTUAL_PROGRAM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proto/event_model.h"
+#include "tests/sim/sim_device.h"
+
+namespace gpubound::sim {
+
+// What a scope names: an operation, a foreign range (annotation), or a switch of the layer.
+struct ScopeName {
+  LabelKind kind = LabelKind::kOperation;
+  Layer layer = Layer::kUnset;  // of LabelKind::kLayer
+  std::string text;
+};
+
+enum class Action : uint8_t {
+  kCompute,       // `cost_ns` of CPU
+  kOpen,          // opens `scope` under the handle `slot` of this thread
+  kClose,         // closes the scope under handle `slot`, innermost or not
+  kPhase,         // process-wide phase `scope.text`
+  kStep,          // iteration `slot` ends
+  kLaunch,        // cudaLaunchKernel of `name` for `device_ns` on `slot`
+  kCopyAsync,     // cudaMemcpyAsync, pinned: returns at once
+  kCopyPageable,  // cudaMemcpyAsync, pageable: returns when the copy is done
+  kCopy,          // cudaMemcpy: likewise, and a wait throughout
+  kSet,           // cudaMemsetAsync
+  kGraph,         // cudaGraphLaunch of three kernels `name`, the last two side by side
+  kRecordEvent,   // cudaEventRecord of event `event` on stream `slot`
+  kStreamWait,    // cudaStreamWaitEvent
+  kSyncStream,    // cudaStreamSynchronize
+  kSyncEvent,     // cudaEventSynchronize
+  kSyncDevice,    // cudaDeviceSynchronize
+};
+
+// One statement. API calls take `cost_ns` of CPU before what they submit reaches the device.
+struct Statement {
+  Action action = Action::kCompute;
+  TimeNs cost_ns = 1;
+  uint32_t slot = 0;
+  uint32_t event = 0;
+  TimeNs device_ns = 0;
+  std::string name;
+  ScopeName scope;
+};
+
+struct VirtualThread {
+  uint32_t tid = 0;
+  TimeNs start_ns = 0;
+  std::vector<Statement> statements;
+};
+
+// What the profiler itself costs, in host time of the thread that pays it.
+struct ProfilerCost {
+  TimeNs scope_ns = 0;  // after each begin and each end
+  TimeNs api_ns = 0;    // inside each API call
+};
+
+struct VirtualProgram {
+  DeviceModelConfig device;
+  uint32_t streams = 1;  // made by the program, numbered from 1; 0 is the legacy stream
+  uint32_t events = 0;
+  bool python = false;                 // an interpreter runs: base layer python
+  std::vector<VirtualThread> threads;  // the first one opens the first operation, at time 0
+  ProfilerCost cost;
+};
+
+// --- Facts
+
+struct ScopeFact {
+  uint32_t thread;
+  ScopeName name;
+  TimeNs begin_ns;
+  TimeNs end_ns;      // the end of the span when it was never closed
+  uint64_t sequence;  // order of opening over the whole program
+};
+
+struct ApiFact {
+  uint32_t thread;
+  std::string name;
+  TimeNs begin_ns;
+  TimeNs end_ns;
+  uint32_t correlation;
+  uint64_t sequence;
+  TimeNs queue_full_from_ns = 0;  // equal: the launch queue had room
+  TimeNs queue_full_to_ns = 0;
+};
+
+struct WorkFact {
+  OpKind kind;
+  std::string name;
+  uint32_t stream;
+  uint32_t correlation;
+  TimeNs begin_ns;
+  TimeNs end_ns;
+  uint64_t bytes;
+};
+
+struct PhaseFact {
+  TimeNs time_ns;
+  std::string name;
+};
+
+struct History {
+  bool python = false;
+  TimeNs span_ns = 0;  // from 0 to when every thread has ended
+  std::vector<uint32_t> tids;
+  std::vector<ScopeFact> scopes;
+  std::vector<ApiFact> calls;
+  std::vector<WorkFact> work;  // as it completed; may end after the span
+  std::vector<PhaseFact> phases;
+};
+
+// Hears of each event when it happens, in order of time. `thread` is an index into
+// VirtualProgram::threads.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  // The virtual clock now shows |now_ns|; called before the events of that time, until the last
+  // thread has ended. Work that ends later is still told of.
+  virtual void OnTime(TimeNs) {}
+  virtual void OnBegin(uint32_t /*thread*/, const ScopeName&, TimeNs) {}
+  virtual void OnEnd(uint32_t /*thread*/, const ScopeName&, TimeNs) {}
+  virtual void OnPhase(uint32_t /*thread*/, const std::string&, TimeNs) {}
+  virtual void OnStep(uint32_t /*thread*/, uint64_t, TimeNs) {}
+  virtual void OnCall(const ApiFact&) {}   // when it returns
+  virtual void OnWork(const WorkFact&) {}  // when it completes
+};
+
+// Runs |program| to its end, the device's work included. |sink| may be null.
+History Execute(const VirtualProgram& program, EventSink* sink);
+
+}  // namespace gpubound::sim
+
+#endif  // GPUBOUND_TESTS_SIM_VIRTUAL_PROGRAM_H_

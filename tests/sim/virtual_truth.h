@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a report must say of a virtual program, computed from its facts by the plainest method there
+// is: time is cut at every instant at which anything begins or ends, and for each piece every
+// question (which operation? which layer? what does the GPU do?) is answered by looking through all
+// facts. No stack, no sweep, no index: nothing is shared with analysis/ but the vocabulary of
+// SPEC sections 1 and 2. Quadratic, and meant to be.
+//
+// Pure.
+#ifndef GPUBOUND_TESTS_SIM_VIRTUAL_TRUTH_H_
+#define GPUBOUND_TESTS_SIM_VIRTUAL_TRUTH_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "tests/sim/virtual_program.h"
+
+namespace gpubound::sim {
+
+struct OperationTruth {
+  TimeNs wall_ns = 0;
+  TimeNs gpu_busy_ns = 0;
+  TimeNs gpu_wait_ns = 0;
+  TimeNs gpu_caused_ns = 0;
+  TimeNs gpu_sum_ns = 0;
+  TimeNs inclusive_wall_ns = 0;  // 0 for (no operation): nothing encloses it
+  uint64_t count = 0;
+  std::map<std::string, uint64_t> transitions;  // "python->backend": n
+};
+
+struct Truth {
+  using CellKey = std::tuple<std::string, std::string, std::string, std::string>;
+  TimeNs span_ns = 0;
+  TimeNs uninstrumented_span_ns = 0;  // of the same program without the profiler's cost
+  std::map<CellKey, TimeNs> cells;    // (phase, operation, layer, gpu); none is empty
+  std::map<std::string, OperationTruth> operations;
+  TimeNs gpu_busy_ns = 0;
+  TimeNs gpu_wait_ns = 0;
+  TimeNs gpu_sum_ns = 0;
+  double smi_model = 0;
+};
+
+// |history| is of |program|.
+Truth ComputeTruth(const VirtualProgram& program, const History& history);
+
+// The truth as JSON, with the field names of gpubound.report.v1 where there is one.
+std::string TruthJson(const Truth& truth);
+
+}  // namespace gpubound::sim
+
+#endif  // GPUBOUND_TESTS_SIM_VIRTUAL_TRUTH_H_
