@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decides what each label of a process means. No state beyond the object.
+#include "analysis/label_roles.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/name_lists.h"
+#include "analysis/report.h"
+
+namespace gpubound {
+namespace {
+
+// Dense numbers for names, in order of first use.
+class NameTable {
+ public:
+  explicit NameTable(std::string first) { IndexOf(first); }
+  uint32_t IndexOf(const std::string& name) {
+    const auto [entry, added] = indices_.try_emplace(name, static_cast<uint32_t>(names_.size()));
+    if (added) names_.push_back(name);
+    return entry->second;
+  }
+  std::vector<std::string> TakeNames() { return std::move(names_); }
+
+ private:
+  std::unordered_map<std::string, uint32_t> indices_;
+  std::vector<std::string> names_;
+};
+
+bool IsPromoted(const Label& label, const std::vector<std::string>& promoted) {
+  return std::any_of(promoted.begin(), promoted.end(), [&](const std::string& choice) {
+    return choice == "all" || choice == "nvtx:" + label.domain;
+  });
+}
+
+// The recorder stores CUPTI's name of the overhead kind; spelling of case and separators is not
+// relied on.
+bool IsCommandBufferFull(std::string_view text) {
+  std::string plain;
+  for (const char c : text) {
+    if (c == ' ' || c == '_' || c == '-') continue;
+    plain.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+  }
+  return plain.find("commandbufferfull") != std::string::npos;
+}
+
+}  // namespace
+
+bool IsLibraryAnnotation(std::string_view domain, std::string_view text) {
+  return LibraryDomains().Matches(domain) || LibraryRangeNames().Matches(text);
+}
+
+bool HasOperations(const ProcessTrace& process) {
+  for (const ThreadTrace& thread : process.threads) {
+    for (const ThreadEvent& event : thread.events) {
+      if ((event.kind == SlotKind::kBegin || event.kind == SlotKind::kRangeStart) &&
+          process.LabelOf(event.label).kind == LabelKind::kOperation) {
+        return true;
+      }
+    }
+    for (const StackReset& reset : thread.resets) {
+      for (const LabelId open : reset.open) {
+        if (process.LabelOf(open).kind == LabelKind::kOperation) return true;
+      }
+    }
+  }
+  return false;
+}
+
+LabelRoles::LabelRoles(const ProcessTrace& process, const std::vector<std::string>& promoted) {
+  const bool annotations_serve = !HasOperations(process);
+  NameTable operations(kNoOperation);
+  NameTable phases(kNoPhase);
+  roles_.resize(process.labels.size());
+  for (size_t id = 0; id < process.labels.size(); ++id) {
+    const Label& label = process.labels[id];
+    LabelRole& role = roles_[id];
+    switch (label.kind) {
+      case LabelKind::kOperation:
+        role.operation = operations.IndexOf(label.text);
+        break;
+      case LabelKind::kAnnotation:
+        if (IsPromoted(label, promoted) ||
+            (annotations_serve && !IsLibraryAnnotation(label.domain, label.text))) {
+          role.operation = operations.IndexOf(label.text);
+        }
+        break;
+      case LabelKind::kLayer:
+        role.layer = label.layer;
+        break;
+      case LabelKind::kPhase:
+        role.phase = phases.IndexOf(label.text);
+        break;
+      case LabelKind::kApi:
+        role.api_class = ClassifyApi(label.text);
+        break;
+      case LabelKind::kOverhead:
+        role.command_buffer_full = IsCommandBufferFull(label.text);
+        break;
+      case LabelKind::kNone:
+      case LabelKind::kCounter:
+        break;
+    }
+  }
+  operations_ = operations.TakeNames();
+  phases_ = phases.TakeNames();
+}
+
+}  // namespace gpubound

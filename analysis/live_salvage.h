@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a killed process left in its live mapping (proto/live_format.h): names, threads, clock
+// samples, counters, and the events that its database does not hold yet. The file may be torn at
+// any byte: nothing in it is trusted, every offset is checked. One object, one thread.
+#ifndef GPUBOUND_ANALYSIS_LIVE_SALVAGE_H_
+#define GPUBOUND_ANALYSIS_LIVE_SALVAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/event_store.h"
+#include "analysis/run.h"
+#include "analysis/status.h"
+#include "proto/clock_conversion.h"
+#include "proto/live_format.h"
+
+namespace gpubound {
+
+// For each writer (family, thread) the sequence number after the last one that is stored.
+using Coverage = std::map<std::pair<EventFamily, uint32_t>, uint64_t>;
+
+class LiveFile {
+ public:
+  static Result<LiveFile> Open(const std::string& path);
+
+  const LiveHeader& header() const { return header_; }
+
+  // Adds labels, threads, clock samples and counters that |process| lacks, and since when device
+  // work is undelivered.
+  void MergeRows(ProcessTrace* process) const;
+
+  // Adds the events beyond |coverage| to |store|, and says how many. |process| holds all clock
+  // samples.
+  uint64_t AddEvents(const ProcessTrace& process, const Coverage& coverage,
+                     EventStore* store) const;
+
+ private:
+  struct Page {
+    LivePageHeader header;
+    size_t body_offset;
+  };
+
+  template <typename T>
+  bool ReadAt(size_t offset, T* value) const;
+  void MergeDelivery(ProcessTrace* process) const;
+  std::vector<Page> PagesInOrder() const;
+  uint64_t AddThreadPage(const Page& page, uint64_t skip, bool gap, const ClockConversion& clock,
+                         EventStore* store) const;
+  template <typename Record>
+  uint64_t AddRecordPage(const Page& page, uint64_t skip, const ClockConversion& clock,
+                         EventStore* store) const;
+
+  std::vector<std::byte> bytes_;
+  LiveHeader header_{};
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_LIVE_SALVAGE_H_

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lists of name patterns that are data, not code: which kernels are collectives, which NVTX domains
+// belong to libraries. The text files lie in analysis/data and are embedded when this is built.
+// Lists are built on first use and immutable after; call from any thread.
+#ifndef GPUBOUND_ANALYSIS_NAME_LISTS_H_
+#define GPUBOUND_ANALYSIS_NAME_LISTS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpubound {
+
+class NameList {
+ public:
+  // One pattern a line; blank lines and lines that begin with '#' followed by a space or nothing
+  // are skipped. Patterns: see analysis/data/comm_kernels.txt.
+  explicit NameList(std::string_view text);
+
+  bool Matches(std::string_view name) const;
+
+ private:
+  struct Pattern {
+    std::string text;  // lower case, without '^'
+    bool anchored = false;
+  };
+  std::vector<Pattern> patterns_;
+};
+
+const NameList& CommKernels();
+const NameList& LibraryDomains();
+const NameList& LibraryRangeNames();
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_NAME_LISTS_H_

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Puts one process together from its segments and, if it was killed, its live mapping. Everything
+// that is damaged is skipped, counted in the process's ledger and named in |problems|. Pure but for
+// reading the segments.
+#ifndef GPUBOUND_ANALYSIS_PROCESS_LOADER_H_
+#define GPUBOUND_ANALYSIS_PROCESS_LOADER_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/live_salvage.h"
+#include "analysis/run.h"
+#include "analysis/segment.h"
+
+namespace gpubound {
+
+// |segments| are of one process, in ascending order; there may be none when there is a |live|.
+// Without a recorded end the span's end is left at the last event, marked as such.
+ProcessTrace LoadProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
+                         const std::optional<LiveFile>& live, std::vector<std::string>* problems);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_PROCESS_LOADER_H_

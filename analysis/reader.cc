@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds the files of a run, groups them by process, loads each. No state.
+#include "analysis/reader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+
+#include "analysis/process_loader.h"
+#include "analysis/run_info.h"
+#include "analysis/segment.h"
+#include "proto/schema.h"
+
+namespace gpubound {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kRunDirectory[] = "a run directory (NAME-TIME-PID.gpubound)";
+
+// The files of one process.
+struct ProcessFiles {
+  std::vector<Segment> segments;
+  std::optional<LiveFile> live;
+};
+
+struct FileList {
+  std::vector<std::pair<std::string, TraceFileName>> files;  // by name
+  bool has_run_json = false;
+};
+
+Error RunError(const std::string& path, const std::string& found, const std::string& remedy) {
+  return {"reading the run", path, found, kRunDirectory, remedy};
+}
+
+Result<FileList> ListFiles(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) {
+    return RunError(path, "nothing there",
+                    "Give the directory that `gpubound run` named when it ended.");
+  }
+  if (!fs::is_directory(status)) {
+    return RunError(path, "a file", "Give the directory that contains it.");
+  }
+  FileList list;
+  fs::directory_iterator entries(path, error);
+  if (error) {
+    return RunError(path, "a directory that cannot be listed (" + error.message() + ")",
+                    "Check its permissions: a run is readable by its owner only.");
+  }
+  for (const fs::directory_entry& entry : entries) {
+    const std::string name = entry.path().filename().string();
+    if (name == "run.json") list.has_run_json = true;
+    const std::optional<TraceFileName> parsed = ParseTraceFileName(name);
+    if (parsed) list.files.emplace_back(entry.path().string(), *parsed);
+  }
+  std::sort(list.files.begin(), list.files.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.second.identity, a.second.segment, a.first) <
+           std::tie(b.second.identity, b.second.segment, b.first);
+  });
+  if (list.files.empty() && !list.has_run_json) {
+    return RunError(path, "a directory without a trace (no HOST.PID.START.SEGMENT.db)",
+                    "Give the directory that `gpubound run` named when it ended.");
+  }
+  return list;
+}
+
+bool IsVersionError(const Error& error) {
+  return error.expected == "format version " + std::to_string(kTraceFormatVersion);
+}
+
+void ReadLauncherRecord(const std::string& path, Run* run) {
+  Result<RunInfo> info = ReadRunInfo(path + "/run.json");
+  if (info.ok()) {
+    run->info = std::move(*info);
+  } else {
+    run->problems.push_back(info.error().ToString());
+  }
+}
+
+// A process that was replaced by exec ended when its successor began; the root ended, at the
+// latest, when the launcher's wait returned.
+void CloseSpans(Run* run) {
+  for (ProcessTrace& process : run->processes) {
+    if (process.span_end == SpanEnd::kClosed) continue;
+    const ProcessTrace* successor = nullptr;
+    for (const ProcessTrace& other : run->processes) {
+      if (other.identity.host == process.identity.host &&
+          other.identity.pid == process.identity.pid &&
+          other.span_begin_ns > process.span_begin_ns &&
+          (successor == nullptr || other.span_begin_ns < successor->span_begin_ns)) {
+        successor = &other;
+      }
+    }
+    if (successor != nullptr) {
+      process.span_end_ns = successor->span_begin_ns;
+      process.span_end = SpanEnd::kReplaced;
+    } else if (run->info && run->info->end_monotonic_ns &&
+               run->info->root_pid == process.identity.pid &&
+               run->info->host == process.identity.host &&
+               *run->info->end_monotonic_ns > process.span_begin_ns) {
+      process.span_end_ns = *run->info->end_monotonic_ns;
+      process.span_end = SpanEnd::kLauncherWait;
+    }
+  }
+}
+
+}  // namespace
+
+Result<Run> LoadRun(const std::string& path) {
+  Result<FileList> list = ListFiles(path);
+  if (!list.ok()) return list.error();
+
+  Run run;
+  run.path = path;
+  if (list->has_run_json) ReadLauncherRecord(path, &run);
+
+  std::map<ProcessIdentity, ProcessFiles> processes;
+  std::optional<Error> first_error;
+  for (const auto& [file, name] : list->files) {
+    std::optional<Error> error;
+    if (name.live) {
+      Result<LiveFile> live = LiveFile::Open(file);
+      if (live.ok()) {
+        processes[name.identity].live = std::move(*live);
+      } else {
+        error = live.error();
+      }
+    } else {
+      Result<Segment> segment = Segment::Open(file, name);
+      if (segment.ok()) {
+        const ProcessIdentity identity = segment->identity();
+        processes[identity].segments.push_back(std::move(*segment));
+      } else {
+        error = segment.error();
+        if (IsVersionError(*error)) return *error;
+      }
+    }
+    if (!error) continue;
+    run.problems.push_back(error->ToString());
+    if (!first_error) first_error = error;
+  }
+  if (processes.empty() && first_error) return *first_error;
+  if (processes.empty()) {
+    run.problems.push_back(
+        "No process of this run was recorded: none used CUDA, NVTX or a gpubound scope.");
+  }
+
+  for (auto& [identity, files] : processes) {
+    run.processes.push_back(LoadProcess(identity, &files.segments, files.live, &run.problems));
+  }
+  CloseSpans(&run);
+  return run;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// First stage of the reading half: run directory in, Run out. Never writes into the directory,
+// never checkpoints a database, and may run while the processes of the run still write. Call from
+// any thread; calls share nothing.
+#ifndef GPUBOUND_ANALYSIS_READER_H_
+#define GPUBOUND_ANALYSIS_READER_H_
+
+#include <string>
+
+#include "analysis/run.h"
+#include "analysis/status.h"
+
+namespace gpubound {
+
+// Reads every process of the run at |path|. What can be read is read: corrupt chunks and half
+// written files are counted in the ledger of their process and named in Run::problems. An error is
+// returned when nothing can be read at all: no such directory, a directory that is no trace, a
+// plain file, a trace of another format version, no readable database.
+Result<Run> LoadRun(const std::string& path);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_READER_H_

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The report model: what every output of a run says, as one value that mirrors the report JSON
+// (SPEC section 8) field by field. Renderers read it and compute nothing. Times are integer ns.
+// Plain values without a thread rule.
+#ifndef GPUBOUND_ANALYSIS_REPORT_H_
+#define GPUBOUND_ANALYSIS_REPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/run.h"
+#include "analysis/status.h"
+#include "proto/ledger_counters.h"
+
+namespace gpubound {
+
+inline constexpr char kNoOperation[] = "(no operation)";
+inline constexpr char kNoPhase[] = "(no phase)";
+
+struct ReportOptions {
+  // Foreign ranges that serve as operations beside the usual rule: "nvtx:DOMAIN", or "all".
+  std::vector<std::string> operations;
+};
+
+// One cell of the exact partition of a process's span.
+struct ReportCell {
+  std::string phase;
+  std::string operation;
+  std::string layer;
+  std::string gpu;  // "idle", "unknown", or classes joined by '+' in the order comm, compute, copy
+  int64_t ns = 0;
+};
+
+// One row, exclusive of nested operations: wall_ns of all rows sums to the span, and wall_ns is
+// cpu_only + cpu_gpu + gpu_only + waiting + idle + unknown.
+struct ReportOperation {
+  std::string operation;
+  int64_t wall_ns = 0;
+  int64_t cpu_only_ns = 0;
+  int64_t cpu_gpu_ns = 0;
+  int64_t gpu_only_ns = 0;
+  int64_t waiting_ns = 0;
+  int64_t idle_ns = 0;
+  int64_t unknown_ns = 0;
+  int64_t gpu_busy_ns = 0;
+  int64_t gpu_compute_ns = 0;  // time with class compute active, alone or not; likewise below
+  int64_t gpu_comm_ns = 0;
+  int64_t gpu_copy_ns = 0;
+  int64_t gpu_wait_ns = 0;
+  int64_t gpu_caused_ns = 0;
+  int64_t gpu_sum_ns = 0;
+  int64_t sm_filled_ns = 0;  // an estimate
+  uint64_t count = 0;        // scopes opened on the reporting thread
+  int64_t inclusive_wall_ns = 0;
+  std::vector<std::pair<std::string, uint64_t>> transitions;  // "python->backend": n, by name
+};
+
+// One kernel, copy or set by name, over the whole span of a process; for --kernels.
+struct ReportKernel {
+  std::string name;
+  std::string work_class;  // compute | comm | copy
+  uint64_t count = 0;
+  int64_t sum_ns = 0;  // clipped to the span, concurrent work counted each
+};
+
+struct ReportProcess {
+  std::string host;
+  int64_t pid = 0;
+  std::string name;
+  std::optional<int64_t> parent;  // pid; absent when the parent is not part of the run
+  int64_t start_ns = 0;           // CLOCK_REALTIME
+  int64_t span_ns = 0;
+  SpanEnd span_end = SpanEnd::kClosed;
+  std::vector<ReportCell> cells;
+  std::vector<ReportOperation> operations;  // by wall time, longest first; ties by name
+  std::vector<ReportKernel> kernels;        // by time, longest first
+  int64_t gpu_busy_ns = 0;
+  int64_t gpu_wait_ns = 0;
+  int64_t gpu_sum_ns = 0;
+  double smi_model = 0;             // share of the span, 0..1; an upper bound
+  std::optional<double> inflation;  // smi_model over true busy share; absent at zero busy
+  int64_t unknown_ns = 0;
+  bool sm_fill_is_upper_bound = false;  // work of unknown geometry was taken as filling the device
+  std::string corrected_why_not;
+};
+
+struct ReportDevice {
+  std::string uuid;
+  std::string name;
+  int64_t busy_ns = 0;  // union over every process of the run that used it
+  int64_t span_ns = 0;
+  std::optional<double> nvml_utilization;
+  bool simulated = false;
+  bool used = false;
+};
+
+struct ReportLedgerEntry {
+  std::string counter;
+  uint64_t value = 0;
+  Severity severity = Severity::kInfo;
+  std::string help;
+};
+
+struct ReportRun {
+  std::optional<int64_t> root;  // pid of the root process
+  int64_t wall_ns = 0;
+  int64_t devices_used = 0;
+  double gpu_busy_share = 0;  // shares are 0..1 of devices_used * wall_ns
+  double compute_share = 0;
+  double comm_share = 0;
+  double copy_share = 0;
+  std::optional<double> gpu_limited_share;
+  double smi_model = 0;  // of the device windows of the whole run; for the headline
+  std::string verdict;
+};
+
+struct Report {
+  std::string device_kind = "none";  // real | simulated | imported | none
+  ReportRun run;
+  std::vector<ReportProcess> processes;
+  std::vector<ReportDevice> devices;
+  std::vector<ReportLedgerEntry> ledger;  // non-zero counters of all processes, worst first
+  std::vector<std::string> notes;         // what the reader and the recorder had to say, as prose
+};
+
+// Runs the whole pipeline. The only error is an internal one: a partition that does not sum to its
+// span, which would be a bug of ours and is never shown as a figure.
+Result<Report> BuildReport(const Run& run, const ReportOptions& options = {});
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_REPORT_H_

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The report on a terminal: what is wrong first, then where the time went. No state.
+#include "analysis/report_text.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+#include "analysis/ledger_text.h"
+#include "analysis/text_table.h"
+
+namespace gpubound {
+namespace {
+
+constexpr int kSmallestWidth = 60;
+constexpr int kBarWidth = 10;
+constexpr int kSmallestBar = 5;
+constexpr int kNameWidth = 10;        // the least that a name column gets
+constexpr int kLongestNameWidth = 18; // the most that it takes from the figures
+constexpr int kFigureWidth = 9;  // of a time with its gap
+constexpr size_t kShownKernels = 12;
+
+enum class Paint { kPlain, kBold, kBusy, kCpu, kWarning };
+
+std::string Painted(const std::string& text, Paint paint, const TextOptions& options) {
+  if (!options.color || text.empty()) return text;
+  const char* code = "";
+  switch (paint) {
+    case Paint::kPlain:
+      return text;
+    case Paint::kBold:
+      code = "1";
+      break;
+    case Paint::kBusy:
+      code = "32";
+      break;
+    case Paint::kCpu:
+      code = "34";
+      break;
+    case Paint::kWarning:
+      code = "1;33";
+      break;
+  }
+  return std::string("\033[") + code + "m" + text + "\033[0m";
+}
+
+double Share(int64_t part_ns, int64_t whole_ns) {
+  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
+}
+
+std::string SpanEndText(SpanEnd end) {
+  switch (end) {
+    case SpanEnd::kClosed:
+      return "";
+    case SpanEnd::kReplaced:
+      return " (replaced by exec)";
+    case SpanEnd::kLauncherWait:
+      return " (not closed: ends at the launcher's wait)";
+    case SpanEnd::kLastEvent:
+      return " (not closed: ends at the last event)";
+  }
+  return "";
+}
+
+std::string Demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && text ? std::string(text.get()) : name;
+}
+
+// One row of a breakdown table, whatever it is grouped by.
+struct Breakdown {
+  std::string name;
+  ReportOperation time;
+  bool has_caused = false;
+};
+
+void AddCellTo(const ReportCell& cell, ReportOperation* row) {
+  row->wall_ns += cell.ns;
+  const bool waits = cell.layer == "cuda_sync" || cell.layer == "wait";
+  if (cell.gpu == "unknown") {
+    row->unknown_ns += cell.ns;
+  } else if (cell.gpu == "idle") {
+    (waits ? row->idle_ns : row->cpu_only_ns) += cell.ns;
+  } else {
+    (waits ? row->gpu_only_ns : row->cpu_gpu_ns) += cell.ns;
+    row->gpu_busy_ns += cell.ns;
+  }
+}
+
+// Length by share of the span, filling by what the GPU did in it.
+std::string Bar(const ReportOperation& row, int64_t span_ns, int width,
+                const TextOptions& options) {
+  const auto columns = [&](int64_t ns) {
+    return static_cast<size_t>(std::lround(Share(ns, span_ns) * width));
+  };
+  const size_t length = columns(row.wall_ns);
+  const size_t busy = std::min(length, columns(row.gpu_busy_ns));
+  const size_t unknown = std::min(length - busy, columns(row.unknown_ns));
+  const size_t idle = std::min(length - busy - unknown, columns(row.idle_ns + row.waiting_ns));
+  const size_t cpu = length - busy - unknown - idle;
+  const auto repeat = [](const char* symbol, size_t times) {
+    std::string text;
+    for (size_t i = 0; i < times; ++i) text += symbol;
+    return text;
+  };
+  const bool unicode = options.unicode;
+  return Painted(repeat(unicode ? "█" : "#", busy), Paint::kBusy, options) +
+         Painted(repeat(unicode ? "▒" : "-", cpu), Paint::kCpu, options) +
+         repeat(unicode ? "·" : ".", idle) +
+         Painted(repeat("?", unknown), Paint::kWarning, options);
+}
+
+class TextReport {
+ public:
+  TextReport(const Report& report, const TextOptions& options)
+      : report_(report), options_(options) {
+    options_.width = std::max(options.width, kSmallestWidth);
+  }
+
+  std::string Render() {
+    Headline();
+    RunLines();
+    if (report_.processes.size() > 1) ProcessTable();
+    for (const ReportProcess& process : report_.processes) {
+      if (IsShown(process)) ProcessDetail(process);
+    }
+    if (Asked("device")) DeviceTable();
+    LedgerLines();
+    return std::move(text_);
+  }
+
+ private:
+  bool Asked(const char* dimension) const {
+    return std::find(options_.by.begin(), options_.by.end(), dimension) != options_.by.end();
+  }
+  bool ShowsCaused() const {
+    const auto& wanted = options_.attribution;
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), "caused") != wanted.end();
+  }
+  bool ShowsTimeline() const {
+    const auto& wanted = options_.attribution;
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), "timeline") != wanted.end();
+  }
+  std::string Time(int64_t ns) const { return FormatTime(ns, options_.raw); }
+
+  void Headline() {
+    const ReportRun& run = report_.run;
+    std::string line;
+    if (run.devices_used == 0) {
+      line = "No GPU work was recorded.";
+    } else {
+      line = "nvidia-smi model " + FormatShare(run.smi_model) + ", GPU really " +
+             FormatShare(run.gpu_busy_share) + " busy (compute " + FormatShare(run.compute_share) +
+             ", comm " + FormatShare(run.comm_share) + ", copy " + FormatShare(run.copy_share) +
+             ")";
+    }
+    text_ += Painted(line, Paint::kBold, options_) + "\n";
+    if (report_.device_kind == "simulated") {
+      text_ += Painted("SIMULATED DEVICE", Paint::kWarning, options_) +
+               ": GPU times are those of a model, not of hardware.\n";
+    } else if (report_.device_kind == "imported") {
+      text_ += "Imported from another tool's trace.\n";
+    }
+  }
+
+  void RunLines() {
+    std::string line = "Span " + Time(report_.run.wall_ns) + ", " +
+                       std::to_string(report_.processes.size()) +
+                       (report_.processes.size() == 1 ? " process" : " processes");
+    std::string unused;
+    for (const ReportDevice& device : report_.devices) {
+      if (device.used) {
+        line += ", " + EscapeName(device.name.empty() ? "unnamed device" : device.name);
+      } else {
+        unused += (unused.empty() ? "" : ", ") + EscapeName(device.name);
+      }
+    }
+    text_ += Wrap(line + ".", options_.width, 2);
+    if (!unused.empty()) text_ += Wrap("Visible but unused: " + unused + ".", options_.width, 2);
+    const bool doubtful = !report_.run.verdict.starts_with("complete");
+    // Painted after wrapping, so that colours do not count as columns.
+    const std::string verdict =
+        Wrap("Trust: " + EscapeName(report_.run.verdict), options_.width, 2);
+    text_ += doubtful
+                 ? Painted(verdict.substr(0, verdict.size() - 1), Paint::kWarning, options_) + "\n"
+                 : verdict;
+  }
+
+  void ProcessTable() {
+    TextTable table({"Process", "pid", "span", "GPU busy", "GPU wait", "unknown"});
+    for (const ReportProcess& process : report_.processes) {
+      table.AddRow({EscapeName(process.name), std::to_string(process.pid), Time(process.span_ns),
+                    Time(process.gpu_busy_ns), Time(process.gpu_wait_ns),
+                    Time(process.unknown_ns)});
+    }
+    text_ += "\n" + table.Render(options_.width, 0, options_.unicode);
+  }
+
+  // With many processes the root tells the story, the others on request.
+  bool IsShown(const ReportProcess& process) const {
+    if (report_.processes.size() == 1 || Asked("process")) return true;
+    if (report_.run.root && *report_.run.root == process.pid) return true;
+    const bool root_recorded = std::any_of(
+        report_.processes.begin(), report_.processes.end(), [&](const ReportProcess& other) {
+          return report_.run.root && other.pid == *report_.run.root;
+        });
+    return !root_recorded && &process == &report_.processes.front();
+  }
+
+  void ProcessDetail(const ReportProcess& process) {
+    std::string line = EscapeName(process.name.empty() ? "process" : process.name) + " (pid " +
+                       std::to_string(process.pid) + "), span " + Time(process.span_ns) +
+                       SpanEndText(process.span_end) + ": GPU busy " +
+                       FormatShare(Share(process.gpu_busy_ns, process.span_ns)) + ", GPU wait " +
+                       FormatShare(Share(process.gpu_wait_ns, process.span_ns));
+    if (process.gpu_busy_ns > 0) {
+      int64_t filled_ns = 0;
+      for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;
+      line += ", SM fill " + std::string(process.sm_fill_is_upper_bound ? "at most " : "about ") +
+              FormatShare(Share(filled_ns, process.gpu_busy_ns)) + " of that";
+    }
+    text_ += "\n" + Wrap(line + ".", options_.width, 2);
+    if (options_.by.empty() || Asked("operation")) OperationTable(process);
+    if (Asked("phase")) GroupTable(process, "Phase", &ReportCell::phase);
+    if (options_.by.empty() || Asked("layer")) GroupTable(process, "Layer", &ReportCell::layer);
+    if (options_.by.empty() || Asked("operation")) Transitions(process);
+    if (options_.kernels) Kernels(process);
+  }
+
+  void OperationTable(const ReportProcess& process) {
+    std::vector<Breakdown> rows;
+    for (const ReportOperation& row : process.operations) {
+      rows.push_back({row.operation, row, true});
+    }
+    BreakdownTable("Operation", rows, process.span_ns);
+  }
+
+  void GroupTable(const ReportProcess& process, const char* title,
+                  std::string ReportCell::*dimension) {
+    std::map<std::string, ReportOperation> groups;
+    for (const ReportCell& cell : process.cells) AddCellTo(cell, &groups[cell.*dimension]);
+    std::vector<Breakdown> rows;
+    for (const auto& [name, time] : groups) rows.push_back({name, time, false});
+    std::stable_sort(rows.begin(), rows.end(), [](const Breakdown& a, const Breakdown& b) {
+      return a.time.wall_ns > b.time.wall_ns;
+    });
+    BreakdownTable(title, rows, process.span_ns);
+  }
+
+  void BreakdownTable(const char* title, const std::vector<Breakdown>& rows, int64_t span_ns) {
+    const auto any = [&rows](int64_t ReportOperation::*column) {
+      return std::any_of(rows.begin(), rows.end(),
+                         [column](const Breakdown& row) { return row.time.*column != 0; });
+    };
+    struct Column {
+      const char* head;
+      int64_t ReportOperation::*value;
+    };
+    std::vector<Column> columns{{"wall", &ReportOperation::wall_ns}};
+    if (ShowsTimeline()) columns.push_back({"GPU busy", &ReportOperation::gpu_busy_ns});
+    const bool caused = ShowsCaused() && !rows.empty() && rows.front().has_caused;
+    if (caused) columns.push_back({"caused", &ReportOperation::gpu_caused_ns});
+    columns.push_back({"cpu only", &ReportOperation::cpu_only_ns});
+    columns.push_back({"cpu+gpu", &ReportOperation::cpu_gpu_ns});
+    columns.push_back({"gpu only", &ReportOperation::gpu_only_ns});
+    if (any(&ReportOperation::waiting_ns)) {
+      columns.push_back({"waiting", &ReportOperation::waiting_ns});
+    }
+    if (any(&ReportOperation::idle_ns)) columns.push_back({"idle", &ReportOperation::idle_ns});
+    if (any(&ReportOperation::unknown_ns)) {
+      columns.push_back({"unknown", &ReportOperation::unknown_ns});
+    }
+    size_t longest = kNameWidth;
+    for (const Breakdown& row : rows) longest = std::max(longest, EscapeName(row.name).size());
+    const int name_width = static_cast<int>(std::min<size_t>(longest, kLongestNameWidth));
+    const auto room = [&] {
+      return options_.width - name_width - static_cast<int>(columns.size()) * kFigureWidth;
+    };
+    const auto fits = [&] { return room() >= 0; };
+    // On a narrow terminal go first the figures that others imply.
+    for (const char* dispensable : {"caused", "cpu+gpu", "idle", "gpu only"}) {
+      if (fits() || options_.raw) break;
+      if (!options_.attribution.empty() && dispensable == std::string("caused")) continue;
+      std::erase_if(columns,
+                    [&](const Column& column) { return column.head == std::string(dispensable); });
+    }
+    std::vector<std::string> heads{title};
+    for (const Column& column : columns) heads.push_back(column.head);
+    TextTable table(heads);
+    // A bar where the columns leave room for one.
+    const int bar = options_.raw || room() < kSmallestBar + 2 ? 0 : std::min(room() - 2, kBarWidth);
+    for (const Breakdown& row : rows) {
+      std::vector<std::string> cells{EscapeName(row.name)};
+      for (const Column& column : columns) cells.push_back(Time(row.time.*column.value));
+      table.AddRow(std::move(cells), bar > 0 ? Bar(row.time, span_ns, bar, options_) : "");
+    }
+    text_ += "\n" + table.Render(options_.width, bar, options_.unicode);
+  }
+
+  void Transitions(const ReportProcess& process) {
+    std::string text;
+    for (const ReportOperation& row : process.operations) {
+      if (row.transitions.empty()) continue;
+      std::string line = EscapeName(row.operation) + ": ";
+      bool first = true;
+      for (const auto& [name, count] : row.transitions) {
+        line += (first ? "" : ", ") + name + " " + FormatCount(count);
+        first = false;
+      }
+      text += Wrap(line, options_.width, 2);
+    }
+    if (!text.empty()) text_ += "\nTransitions\n" + text;
+  }
+
+  void Kernels(const ReportProcess& process) {
+    if (process.kernels.empty()) return;
+    TextTable table({"Device work", "class", "count", "sum", "of busy"});
+    const size_t shown = std::min(process.kernels.size(), kShownKernels);
+    for (size_t i = 0; i < shown; ++i) {
+      const ReportKernel& kernel = process.kernels[i];
+      table.AddRow({EscapeName(Demangled(kernel.name)), kernel.work_class,
+                    FormatCount(kernel.count), Time(kernel.sum_ns),
+                    FormatShare(Share(kernel.sum_ns, process.gpu_busy_ns))});
+    }
+    text_ += "\n" + table.Render(options_.width, 0, options_.unicode);
+    if (shown < process.kernels.size()) {
+      text_ += "and " + std::to_string(process.kernels.size() - shown) + " more\n";
+    }
+  }
+
+  void DeviceTable() {
+    TextTable table({"Device", "busy", "span", "share"});
+    for (const ReportDevice& device : report_.devices) {
+      table.AddRow({EscapeName(device.name + (device.uuid.empty() ? "" : " " + device.uuid)),
+                    Time(device.busy_ns), Time(device.span_ns),
+                    FormatShare(Share(device.busy_ns, device.span_ns))});
+    }
+    text_ += "\n" + table.Render(options_.width, 0, options_.unicode);
+  }
+
+  void LedgerLines() {
+    std::string lines;
+    for (const ReportLedgerEntry& entry : report_.ledger) {
+      if (entry.severity < Severity::kNotice) continue;
+      lines += Wrap(std::string(SeverityName(entry.severity)) + ": " + entry.counter + " " +
+                        FormatCount(entry.value) + ". " + entry.help,
+                    options_.width, 2);
+    }
+    for (const std::string& note : report_.notes) {
+      lines += Wrap("note: " + EscapeName(note), options_.width, 2);
+    }
+    if (!lines.empty()) text_ += "\n" + lines;
+  }
+
+  const Report& report_;
+  TextOptions options_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string RenderText(const Report& report, const TextOptions& options) {
+  return TextReport(report, options).Render();
+}
+
+}  // namespace gpubound

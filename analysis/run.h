@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run as the reader hands it to the pipeline: everything of a run directory, decoded, in memory.
+// Plain values without a thread rule. All times are ns of the trace timeline (CLOCK_MONOTONIC of
+// the process's host), signed; all intervals are half-open.
+//
+// Order is part of the contract, so that every later stage is a merge of sorted streams and none
+// has to sort: a thread's events are in the order in which it made them, with times that never
+// decrease; API calls, syncs and overheads are sorted by start; device work is sorted by start.
+// Ties are broken by the remaining fields, so the order of arrival changes nothing.
+#ifndef GPUBOUND_ANALYSIS_RUN_H_
+#define GPUBOUND_ANALYSIS_RUN_H_
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/event_model.h"
+#include "proto/ledger_counters.h"
+#include "proto/live_format.h"
+
+namespace gpubound {
+
+// What the launcher wrote into run.json.
+struct RunInfo {
+  std::vector<std::string> command;
+  std::string cwd;
+  std::string host;
+  std::string version;
+  int64_t root_pid = 0;
+  int64_t start_monotonic_ns = 0;
+  int64_t start_realtime_ns = 0;
+  std::optional<int64_t> end_monotonic_ns;  // absent when the launcher itself was killed
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+};
+
+// A process is (host, pid, start): exec in place makes a second one with the same pid.
+struct ProcessIdentity {
+  std::string host;
+  int64_t pid = 0;
+  int64_t start_realtime_ns = 0;
+  friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
+  friend auto operator<=>(const ProcessIdentity&, const ProcessIdentity&) = default;
+};
+
+// A name. `labels` of a process is indexed by label id; entry 0 and holes have kind kNone.
+struct Label {
+  LabelKind kind = LabelKind::kNone;
+  Layer layer = Layer::kUnset;
+  std::string domain;
+  std::string text;
+};
+
+struct ThreadEvent {
+  int64_t time_ns = 0;
+  uint64_t payload = 0;
+  LabelId label{};
+  SlotKind kind = SlotKind::kMark;
+};
+
+// A place in a thread's events where some are missing, with the scopes that were open after it.
+// The pipeline replaces its stack there. Applies before events[event_index].
+struct StackReset {
+  size_t event_index = 0;
+  std::vector<LabelId> open;  // outermost first
+};
+
+struct ApiCall {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint32_t correlation = 0;
+  LabelId label{};
+  int32_t result = 0;
+};
+
+struct Overhead {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint32_t correlation = 0;
+  LabelId label{};
+};
+
+struct Sync {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint64_t event = 0;
+  uint32_t correlation = 0;
+  uint32_t type = 0;
+  uint32_t context = 0;
+  uint32_t stream = 0;
+};
+
+struct DeviceWork {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint64_t bytes = 0;
+  uint64_t graph_node = 0;
+  uint32_t correlation = 0;
+  uint32_t graph = 0;
+  StreamId stream{};
+  WorkId work{};
+};
+
+// Everything that one thread did. Threads that no row of table `thread` describes but that made
+// API calls are here too, with ordinal 0.
+struct ThreadTrace {
+  ThreadId ordinal{};
+  uint32_t tid = 0;
+  std::string name;
+  std::vector<ThreadEvent> events;
+  std::vector<StackReset> resets;  // ascending event_index
+  std::vector<ApiCall> calls;
+  std::vector<Overhead> overheads;
+};
+
+struct Device {
+  DeviceInfo info;
+  std::string name;
+  std::string uuid;  // "GPU-xxxxxxxx-xxxx-..." as nvidia-smi prints it; empty where unknown
+};
+
+struct Stream {
+  DeviceId device{};
+  uint32_t context = 0;
+  uint32_t stream = 0;
+};
+
+struct Work {
+  WorkInfo info;
+  std::string name;
+};
+
+// Device work could have run unrecorded from start to end.
+struct UnknownInterval {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  std::string reason;
+};
+
+struct Note {
+  int64_t time_ns = 0;
+  std::string text;
+};
+
+// How the end of a process's span is known.
+enum class SpanEnd : uint8_t {
+  kClosed,        // the process said so
+  kReplaced,      // another program took its place by exec
+  kLauncherWait,  // the launcher saw it end
+  kLastEvent,     // nobody did: its last event
+};
+
+inline constexpr int64_t kOpenEnded = std::numeric_limits<int64_t>::max();
+
+// Counters of one process, indexed by LedgerCounter.
+using Ledger = std::array<uint64_t, kLedgerCounterCount>;
+
+// One process of the run. `devices`, `streams` and `works` are indexed by their id; entry 0 is
+// empty and means none.
+struct ProcessTrace {
+  ProcessIdentity identity;
+  int64_t parent_pid = 0;
+  std::string name;
+  std::vector<std::string> command;
+  std::string version;      // of the gpubound that recorded it
+  std::string device_kind;  // real | simulated | imported | none
+  uint32_t main_tid = 0;
+  bool python = false;  // an interpreter runs here: base layer python
+
+  int64_t span_begin_ns = 0;
+  int64_t span_end_ns = 0;
+  SpanEnd span_end = SpanEnd::kClosed;
+  std::string end_how;
+
+  std::vector<Label> labels;
+  std::vector<ThreadTrace> threads;
+  std::vector<Device> devices;
+  std::vector<Stream> streams;
+  std::vector<Work> works;
+  std::vector<DeviceWork> device_work;
+  std::vector<Sync> syncs;
+  std::vector<ClockSample> clock_samples;
+  std::vector<UnknownInterval> unknown;
+  std::vector<Note> notes;
+  Ledger ledger{};
+
+  uint64_t& Count(LedgerCounter counter) { return ledger[static_cast<size_t>(counter)]; }
+  uint64_t Counted(LedgerCounter counter) const { return ledger[static_cast<size_t>(counter)]; }
+
+  // The row behind an id; a default one where the trace holds none.
+  const Label& LabelOf(LabelId id) const;
+  const Device& DeviceOf(DeviceId id) const;
+  const Stream& StreamOf(StreamId id) const;
+  const Work& WorkOf(WorkId id) const;
+};
+
+struct Run {
+  std::string path;
+  std::optional<RunInfo> info;
+  std::vector<ProcessTrace> processes;  // by identity
+  std::vector<std::string> problems;    // files that could be read in part only, and why
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_RUN_H_

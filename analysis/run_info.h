@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the launcher wrote about a run: run.json, format gpubound.run.v1. Pure but for reading the
+// file.
+#ifndef GPUBOUND_ANALYSIS_RUN_INFO_H_
+#define GPUBOUND_ANALYSIS_RUN_INFO_H_
+
+#include <string>
+
+#include "analysis/run.h"
+#include "analysis/status.h"
+
+namespace gpubound {
+
+// Reads |path|. Fields that are absent or of another type keep their defaults; an error is a file
+// that cannot be read, is no JSON object or names another format.
+Result<RunInfo> ReadRunInfo(const std::string& path);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_RUN_INFO_H_

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opens a segment, checks that it is one, and reads its rows. One object, one thread.
+#include "analysis/segment.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+
+#include "proto/schema.h"
+
+namespace gpubound {
+namespace {
+
+// Ids above this are damage, not data: no table of ours grows so far, and rows are kept by id.
+constexpr int64_t kMaxRowId = 1 << 24;
+
+std::optional<int64_t> ParseInt(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+// Cuts the part after the last dot off |text|.
+std::string_view TakeSuffix(std::string_view* text) {
+  const size_t dot = text->rfind('.');
+  if (dot == std::string_view::npos) return {};
+  const std::string_view suffix = text->substr(dot + 1);
+  text->remove_suffix(text->size() - dot);
+  return suffix;
+}
+
+uint32_t U32(int64_t value) { return static_cast<uint32_t>(value); }
+
+// The row of |id|, making room for it; null for an id that cannot be.
+template <typename Row>
+Row* RowAt(std::vector<Row>* rows, int64_t id) {
+  if (id <= 0 || id > kMaxRowId) return nullptr;
+  if (static_cast<size_t>(id) >= rows->size()) rows->resize(static_cast<size_t>(id) + 1);
+  return &(*rows)[static_cast<size_t>(id)];
+}
+
+bool IsZeroUuid(const std::string& uuid) {
+  return uuid.find_first_not_of("GPU-0") == std::string::npos;
+}
+
+Error NotASegment(const std::string& path, const std::string& found) {
+  return {"reading the trace", path, found, "a segment of a gpubound trace", ""};
+}
+
+}  // namespace
+
+std::optional<TraceFileName> ParseTraceFileName(const std::string& file_name) {
+  std::string_view rest = file_name;
+  const std::string_view suffix = TakeSuffix(&rest);
+  TraceFileName name;
+  name.live = suffix == "live";
+  if (!name.live && suffix != "db") return std::nullopt;
+  std::optional<int64_t> segment = 0;
+  if (!name.live) segment = ParseInt(TakeSuffix(&rest));
+  const std::optional<int64_t> start = ParseInt(TakeSuffix(&rest));
+  const std::optional<int64_t> pid = ParseInt(TakeSuffix(&rest));
+  if (!segment || !start || !pid || rest.empty()) return std::nullopt;
+  name.identity = {std::string(rest), *pid, *start};
+  name.segment = U32(*segment);
+  return name;
+}
+
+Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name) {
+  std::error_code ignored;
+  if (std::filesystem::file_size(path, ignored) == 0) {
+    std::filesystem::path log = path + "-wal";
+    if (!std::filesystem::exists(log, ignored)) return NotASegment(path, "an empty file");
+  }
+  Result<Database> opened = Database::OpenReadOnly(path);
+  if (!opened.ok()) return opened.error();
+  Segment segment(path, std::move(*opened));
+  Database& database = segment.database_;
+
+  int64_t application = database.Scalar("PRAGMA application_id", -1);
+  if (application < 0 && database.LastErrorWasDamage()) {
+    database.TolerateTruncation();
+    application = database.Scalar("PRAGMA application_id", -1);
+  }
+  if (application < 0) return NotASegment(path, "no database (" + database.LastError() + ")");
+  if (application != kTraceApplicationId) {
+    return NotASegment(path, "a database of application " + std::to_string(application));
+  }
+  const int64_t version = database.Scalar("PRAGMA user_version", -1);
+  if (version != kTraceFormatVersion) {
+    return Error{"reading the trace", path, "format version " + std::to_string(version),
+                 "format version " + std::to_string(kTraceFormatVersion),
+                 version > kTraceFormatVersion
+                     ? "A newer gpubound wrote it: read it with that one, or upgrade this one."
+                     : "An older gpubound wrote it: read it with that one."};
+  }
+  segment.identity_ = name.identity;
+  segment.number_ = name.segment;
+  // The schema is read whole or not at all, so damage there hides every table.
+  if (!database.Prepare("SELECT 1 FROM meta").Step() && database.LastErrorWasDamage()) {
+    database.TolerateTruncation();
+  }
+  segment.ReadMeta();
+  return segment;
+}
+
+void Segment::ReadMeta() {
+  Query query = database_.Prepare("SELECT key, value FROM meta");
+  while (query.Step()) meta_[query.Text(0)] = query.Text(1);
+  const auto host = meta_.find("host");
+  const auto pid = meta_.find("pid");
+  const auto start = meta_.find("start_realtime_ns");
+  if (host == meta_.end() || pid == meta_.end() || start == meta_.end()) return;
+  identity_ = {host->second, ParseInt(pid->second).value_or(identity_.pid),
+               ParseInt(start->second).value_or(identity_.start_realtime_ns)};
+}
+
+void Segment::ReadRows(ProcessTrace* process, std::vector<std::string>* problems) {
+  ReadThreads(process, problems);
+  ReadLabels(process, problems);
+  ReadDevices(process, problems);
+  ReadStreams(process, problems);
+  ReadWorks(process, problems);
+  ReadClock(process, problems);
+  ReadLedger(process, problems);
+  // A segment that was begun but never committed to holds no rows at all, not "none".
+  if (!meta_.empty()) ReadUnknownAndNotes(process, problems);
+}
+
+void Segment::CheckEnd(const Query& query, const char* table, std::vector<std::string>* problems) {
+  if (!query.failed()) return;
+  problems->push_back(path_ + ": table " + table + " can be read in part only (" +
+                      database_.LastError() + ").");
+}
+
+void Segment::ReadThreads(ProcessTrace* process, std::vector<std::string>* problems) {
+  Query query = database_.Prepare("SELECT id, tid, name FROM thread ORDER BY id");
+  while (query.Step()) {
+    const auto ordinal = static_cast<ThreadId>(query.Int(0));
+    auto found = std::find_if(process->threads.begin(), process->threads.end(),
+                              [ordinal](const ThreadTrace& t) { return t.ordinal == ordinal; });
+    if (found == process->threads.end()) {
+      process->threads.emplace_back();
+      found = std::prev(process->threads.end());
+    }
+    found->ordinal = ordinal;
+    found->tid = U32(query.Int(1));
+    found->name = query.Text(2);
+  }
+  CheckEnd(query, "thread", problems);
+}
+
+void Segment::ReadLabels(ProcessTrace* process, std::vector<std::string>* problems) {
+  Query query = database_.Prepare("SELECT id, kind, layer, domain, text FROM label");
+  while (query.Step()) {
+    Label* label = RowAt(&process->labels, query.Int(0));
+    if (label == nullptr) continue;
+    *label = {static_cast<LabelKind>(query.Int(1)), static_cast<Layer>(query.Int(2) & 7),
+              query.Text(3), query.Text(4)};
+  }
+  CheckEnd(query, "label", problems);
+}
+
+void Segment::ReadDevices(ProcessTrace* process, std::vector<std::string>* problems) {
+  Query query = database_.Prepare(
+      "SELECT id, ordinal, uuid, name, multiprocessors, max_warps, max_blocks, max_registers, "
+      "max_shared_bytes, threads_per_warp, compute_major, compute_minor, memory_bytes, simulated "
+      "FROM device");
+  while (query.Step()) {
+    Device* device = RowAt(&process->devices, query.Int(0));
+    if (device == nullptr) continue;
+    DeviceInfo& info = device->info;
+    info.index = U32(query.Int(1));
+    device->uuid = query.Text(2);
+    if (IsZeroUuid(device->uuid)) device->uuid.clear();
+    device->name = query.Text(3);
+    info.multiprocessors = U32(query.Int(4));
+    info.max_warps_per_multiprocessor = U32(query.Int(5));
+    info.max_blocks_per_multiprocessor = U32(query.Int(6));
+    info.max_registers_per_multiprocessor = U32(query.Int(7));
+    info.max_shared_bytes_per_multiprocessor = U32(query.Int(8));
+    info.threads_per_warp = U32(query.Int(9));
+    info.compute_capability_major = U32(query.Int(10));
+    info.compute_capability_minor = U32(query.Int(11));
+    info.memory_bytes = static_cast<uint64_t>(query.Int(12));
+    info.simulated = query.Int(13) != 0;
+  }
+  CheckEnd(query, "device", problems);
+}
+
+void Segment::ReadStreams(ProcessTrace* process, std::vector<std::string>* problems) {
+  Query query = database_.Prepare("SELECT id, device, context, stream FROM stream");
+  while (query.Step()) {
+    Stream* stream = RowAt(&process->streams, query.Int(0));
+    if (stream == nullptr) continue;
+    *stream = {static_cast<DeviceId>(query.Int(1)), U32(query.Int(2)), U32(query.Int(3))};
+  }
+  CheckEnd(query, "stream", problems);
+}
+
+void Segment::ReadWorks(ProcessTrace* process, std::vector<std::string>* problems) {
+  Query query = database_.Prepare(
+      "SELECT id, kind, copy_kind, name, grid_x, grid_y, grid_z, block_x, block_y, block_z, "
+      "registers, static_shared, dynamic_shared FROM work");
+  while (query.Step()) {
+    Work* work = RowAt(&process->works, query.Int(0));
+    if (work == nullptr) continue;
+    work->info.kind = static_cast<WorkKind>(query.Int(1));
+    work->info.copy_kind = static_cast<uint8_t>(query.Int(2));
+    work->name = query.Text(3);
+    for (int axis = 0; axis < 3; ++axis) {
+      work->info.grid[axis] = U32(query.Int(4 + axis));
+      work->info.block[axis] = U32(query.Int(7 + axis));
+    }
+    work->info.registers_per_thread = U32(query.Int(10));
+    work->info.static_shared_bytes = U32(query.Int(11));
+    work->info.dynamic_shared_bytes = U32(query.Int(12));
+  }
+  CheckEnd(query, "work", problems);
+}
+
+void Segment::ReadClock(ProcessTrace* process, std::vector<std::string>* problems) {
+  Query query = database_.Prepare(
+      "SELECT ticks, monotonic_ns, realtime_ns, source_ns, width_ns FROM clock ORDER BY id");
+  while (query.Step()) {
+    process->clock_samples.push_back({static_cast<uint64_t>(query.Int(0)), query.Int(1),
+                                      query.Int(2), query.Int(3),
+                                      static_cast<uint64_t>(query.Int(4))});
+  }
+  CheckEnd(query, "clock", problems);
+}
+
+void Segment::ReadUnknownAndNotes(ProcessTrace* process, std::vector<std::string>* problems) {
+  process->unknown.clear();
+  Query unknown = database_.Prepare("SELECT start_ns, end_ns, reason FROM unknown ORDER BY id");
+  while (unknown.Step()) {
+    process->unknown.push_back({unknown.Int(0), unknown.Int(1), unknown.Text(2)});
+  }
+  CheckEnd(unknown, "unknown", problems);
+  process->notes.clear();
+  Query note = database_.Prepare("SELECT time_ns, text FROM note ORDER BY id");
+  while (note.Step()) process->notes.push_back({note.Int(0), note.Text(1)});
+  CheckEnd(note, "note", problems);
+}
+
+void Segment::ReadLedger(ProcessTrace* process, std::vector<std::string>* problems) {
+  Query query = database_.Prepare("SELECT counter, value FROM ledger");
+  while (query.Step()) {
+    const std::string name = query.Text(0);
+    const auto value = static_cast<uint64_t>(query.Int(1));
+    for (int i = 0; i < kLedgerCounterCount; ++i) {
+      // Counters only grow, and each segment repeats them.
+      uint64_t& counter = process->ledger[static_cast<size_t>(i)];
+      if (name == kLedgerCounters[i].name) counter = std::max(counter, value);
+    }
+  }
+  CheckEnd(query, "ledger", problems);
+}
+
+std::vector<Segment::ChunkHead> Segment::ReadChunkHeads(std::vector<std::string>* problems) {
+  std::vector<ChunkHead> heads;
+  Query query = database_.Prepare(
+      "SELECT id, family, thread, first_sequence, sequence_count, event_count, min_ns, max_ns, "
+      "compression, raw_bytes, crc FROM chunk ORDER BY id");
+  while (query.Step()) {
+    ChunkHead head;
+    head.id = query.Int(0);
+    head.row.family = static_cast<EventFamily>(query.Int(1));
+    head.row.thread = U32(query.Int(2));
+    head.row.first_sequence = static_cast<uint64_t>(query.Int(3));
+    head.row.sequence_count = static_cast<uint64_t>(query.Int(4));
+    head.row.event_count = static_cast<uint64_t>(query.Int(5));
+    head.row.min_ns = query.Int(6);
+    head.row.max_ns = query.Int(7);
+    head.row.compression = static_cast<ChunkCompression>(query.Int(8));
+    head.row.raw_bytes = static_cast<uint64_t>(query.Int(9));
+    head.row.crc = U32(query.Int(10));
+    heads.push_back(head);
+  }
+  CheckEnd(query, "chunk", problems);
+  return heads;
+}
+
+bool Segment::ReadChunkBody(ChunkHead* head) {
+  if (!body_query_) body_query_ = database_.Prepare("SELECT body FROM chunk WHERE id=?1");
+  body_query_->Bind(1, head->id);
+  if (!body_query_->Step()) return false;
+  head->row.body = body_query_->Blob(0);
+  return true;
+}
+
+}  // namespace gpubound

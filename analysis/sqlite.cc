@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opens segments for reading. Which way depends on what lies beside the database:
+//
+//   no -wal, or an empty one    immutable: no lock, no index file, nothing is created
+//   -wal and -shm               in place: the writer may be alive, and the index lets both work
+//   -wal without -shm           a copy of both, since reading in place would create a -shm
+//   -journal                    a copy, in which the interrupted transaction is rolled back
+#include "analysis/sqlite.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <system_error>
+
+namespace gpubound {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How long a reader waits for a writer's short lock (segment rollover, rollback journals).
+constexpr int kBusyTimeoutMs = 5000;
+
+std::string UriOf(const std::string& path, const char* parameters) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      const auto byte = static_cast<unsigned char>(c);
+      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?" + parameters;
+}
+
+bool HasContent(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  return !error && size > 0;
+}
+
+Error OpenError(const std::string& path, const std::string& found) {
+  return {"opening the database", path, found, "a readable SQLite file",
+          "Check that you may read the file and that its directory is complete."};
+}
+
+}  // namespace
+
+void Query::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+void Database::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
+
+Database::TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  fs::remove_all(path, ignored);
+}
+
+bool Query::Step() {
+  if (statement_ == nullptr) failed_ = true;
+  if (failed_) return false;
+  const int result = sqlite3_step(statement_.get());
+  if (result == SQLITE_ROW) return true;
+  failed_ = result != SQLITE_DONE;
+  return false;
+}
+
+int64_t Query::Int(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+
+std::string Query::Text(int column) const {
+  const unsigned char* text = sqlite3_column_text(statement_.get(), column);
+  if (text == nullptr) return {};
+  const int bytes = sqlite3_column_bytes(statement_.get(), column);
+  return {reinterpret_cast<const char*>(text), static_cast<size_t>(bytes)};
+}
+
+std::span<const std::byte> Query::Blob(int column) const {
+  const void* blob = sqlite3_column_blob(statement_.get(), column);
+  if (blob == nullptr) return {};
+  const int bytes = sqlite3_column_bytes(statement_.get(), column);
+  return {static_cast<const std::byte*>(blob), static_cast<size_t>(bytes)};
+}
+
+void Query::Bind(int parameter, int64_t value) {
+  if (statement_ == nullptr) return;
+  sqlite3_reset(statement_.get());
+  sqlite3_bind_int64(statement_.get(), parameter, value);
+  failed_ = false;
+}
+
+Result<Database> Database::OpenReadOnly(const std::string& path) {
+  if (HasContent(path + "-journal")) return OpenCopyOf(path);
+  if (!HasContent(path + "-wal")) return OpenAt(path, UriOf(path, "mode=ro&immutable=1"));
+  if (!HasContent(path + "-shm")) return OpenCopyOf(path);
+  Result<Database> in_place = OpenAt(path, UriOf(path, "mode=ro"));
+  // The index may be unusable (read-only directory, another user's file): then nothing can be read
+  // in place, which shows at the first query only.
+  if (!in_place.ok() || in_place->Scalar("PRAGMA schema_version", -1) < 0) {
+    Result<Database> copy = OpenCopyOf(path);
+    if (copy.ok()) return copy;
+  }
+  return in_place;
+}
+
+Result<Database> Database::OpenAt(const std::string& path, const std::string& uri) {
+  Database database;
+  sqlite3* opened = nullptr;
+  // The URI's mode narrows this to reading, except for a copy of ours.
+  const int result = sqlite3_open_v2(
+      uri.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+  database.database_.reset(opened);
+  if (result != SQLITE_OK) return OpenError(path, sqlite3_errstr(result));
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_busy_timeout(opened, kBusyTimeoutMs);
+  return database;
+}
+
+Result<Database> Database::OpenCopyOf(const std::string& path) {
+  std::error_code error;
+  std::string pattern = (fs::temp_directory_path(error) / "gpubound-XXXXXX").string();
+  if (error || mkdtemp(pattern.data()) == nullptr) {
+    return OpenError(path, "no temporary directory to copy it to");
+  }
+  auto copy = std::make_unique<TemporaryDirectory>(pattern);
+  const std::string target = pattern + "/segment.db";
+  // The logs first: a page that moves from one into the database in between is then read twice, not
+  // lost.
+  for (const char* log : {"-wal", "-journal"}) {
+    if (!error && HasContent(path + log)) fs::copy_file(path + log, target + log, error);
+  }
+  if (!error) fs::copy_file(path, target, error);
+  if (error) return OpenError(path, "a copy that failed (" + error.message() + ")");
+  fs::permissions(target, fs::perms::owner_read | fs::perms::owner_write, error);
+  Result<Database> database = OpenAt(path, UriOf(target, "mode=rw"));
+  if (database.ok()) database->copy_ = std::move(copy);
+  return database;
+}
+
+Query Database::Prepare(std::string_view sql) {
+  Query query;
+  sqlite3_stmt* statement = nullptr;
+  sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &statement,
+                     nullptr);
+  query.statement_.reset(statement);
+  return query;
+}
+
+int64_t Database::Scalar(std::string_view sql, int64_t otherwise) {
+  Query query = Prepare(sql);
+  return query.Step() ? query.Int(0) : otherwise;
+}
+
+void Database::TolerateTruncation() {
+  // Read-only, so "writable schema" changes nothing but SQLite's refusal to look at a short file.
+  sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+  sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
+}
+
+std::string Database::LastError() const { return sqlite3_errmsg(database_.get()); }
+
+bool Database::LastErrorWasDamage() const {
+  const int code = sqlite3_errcode(database_.get()) & 0xff;
+  return code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+}
+
+}  // namespace gpubound

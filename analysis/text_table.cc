@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Formats figures and lays out columns. No state.
+#include "analysis/text_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+
+namespace gpubound {
+namespace {
+
+std::string ThreeDigits(double value, const char* unit) {
+  const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  std::array<char, 64> text;
+  std::snprintf(text.data(), text.size(), "%.*f%s", decimals, value, unit);
+  return text.data();
+}
+
+struct CodePoint {
+  uint32_t value = 0;
+  size_t bytes = 1;
+  bool valid = false;
+};
+
+CodePoint Decode(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {lead, 1, true};
+  const size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return {};
+  uint32_t value = lead & (0x7fu >> bytes);
+  for (size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {};
+    value = value << 6 | (byte(i) & 0x3fu);
+  }
+  static constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = value >= 0xd800 && value <= 0xdfff;
+  if (value < kSmallest[bytes] || surrogate || value > 0x10ffff) return {};
+  return {value, bytes, true};
+}
+
+// Could move the cursor, change colours or turn the direction of what follows.
+bool IsHarmful(uint32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || (c >= 0x200e && c <= 0x200f) ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+int WidthOf(uint32_t c) {
+  if ((c >= 0x300 && c <= 0x36f) || c == 0x200b || c == 0x200d || (c >= 0xfe00 && c <= 0xfe0f)) {
+    return 0;  // combining
+  }
+  const bool wide = (c >= 0x1100 && c <= 0x115f) || (c >= 0x2e80 && c <= 0xa4cf) ||
+                    (c >= 0xac00 && c <= 0xd7a3) || (c >= 0xf900 && c <= 0xfaff) ||
+                    (c >= 0xfe30 && c <= 0xfe6f) || (c >= 0xff00 && c <= 0xff60) ||
+                    (c >= 0x1f300 && c <= 0x1faff) || (c >= 0x20000 && c <= 0x3fffd);
+  return wide ? 2 : 1;
+}
+
+// The longest prefix of |text| of at most |width| columns, in bytes.
+size_t PrefixOf(std::string_view text, int width) {
+  size_t at = 0;
+  while (at < text.size()) {
+    const CodePoint c = Decode(text.substr(at));
+    width -= WidthOf(c.value);
+    if (width < 0) break;
+    at += c.bytes;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::string FormatTime(int64_t ns, bool raw) {
+  if (raw) return std::to_string(ns);
+  if (ns == 0) return "0";
+  if (ns < 0) return "-" + FormatTime(-ns);
+  if (ns < 1000) return std::to_string(ns) + " ns";
+  const double value = static_cast<double>(ns);
+  if (value < 999.5e3) return ThreeDigits(value / 1e3, " us");
+  if (value < 999.5e6) return ThreeDigits(value / 1e6, " ms");
+  if (value < 9999.5e9) return ThreeDigits(value / 1e9, " s");
+  if (value < 999.5 * 3600e9) return ThreeDigits(value / 3600e9, " h");
+  return ThreeDigits(value / 86400e9, " d");
+}
+
+std::string FormatShare(double share) {
+  const double percent = 100 * share;
+  if (percent <= 0) return "0 %";
+  if (percent < 0.1) return "<0.1 %";
+  if (percent > 99 && percent < 99.95) return ThreeDigits(std::floor(percent * 10) / 10, " %");
+  std::array<char, 64> text;
+  std::snprintf(text.data(), text.size(), percent < 9.95 ? "%.1f %%" : "%.0f %%", percent);
+  return text.data();
+}
+
+std::string FormatCount(uint64_t count) {
+  if (count < 10000) return std::to_string(count);
+  const double value = static_cast<double>(count);
+  if (value < 999.5e3) return ThreeDigits(value / 1e3, "k");
+  if (value < 999.5e6) return ThreeDigits(value / 1e6, "M");
+  return ThreeDigits(value / 1e9, "G");
+}
+
+std::string EscapeName(std::string_view name) {
+  std::string escaped;
+  while (!name.empty()) {
+    const CodePoint c = Decode(name);
+    if (c.valid && !IsHarmful(c.value)) {
+      escaped += name.substr(0, c.bytes);
+    } else {
+      for (size_t i = 0; i < c.bytes; ++i) {
+        std::array<char, 8> hex;
+        std::snprintf(hex.data(), hex.size(), "\\x%02x", static_cast<unsigned char>(name[i]));
+        escaped += hex.data();
+      }
+    }
+    name.remove_prefix(c.bytes);
+  }
+  return escaped;
+}
+
+int DisplayWidth(std::string_view text) {
+  int width = 0;
+  while (!text.empty()) {
+    const CodePoint c = Decode(text);
+    width += WidthOf(c.value);
+    text.remove_prefix(c.bytes);
+  }
+  return width;
+}
+
+std::string PadRight(const std::string& text, int width, bool unicode) {
+  int used = DisplayWidth(text);
+  if (used <= width) return text + std::string(static_cast<size_t>(width - used), ' ');
+  // Names differ at both ends: what they belong to in front, what they do behind.
+  const std::string ellipsis = unicode ? "…" : "..";
+  const int room = std::max(0, width - DisplayWidth(ellipsis));
+  const std::string front = text.substr(0, PrefixOf(text, room - room / 2));
+  size_t back = text.size();
+  for (size_t at = 0; at < text.size(); at += Decode(std::string_view(text).substr(at)).bytes) {
+    if (DisplayWidth(std::string_view(text).substr(at)) <= room / 2) {
+      back = at;
+      break;
+    }
+  }
+  const std::string cut = front + ellipsis + text.substr(back);
+  used = DisplayWidth(cut);
+  return cut + std::string(static_cast<size_t>(std::max(0, width - used)), ' ');
+}
+
+std::string PadLeft(const std::string& text, int width) {
+  const int missing = width - DisplayWidth(text);
+  return missing <= 0 ? text : std::string(static_cast<size_t>(missing), ' ') + text;
+}
+
+std::string Wrap(const std::string& text, int width, int indent) {
+  std::string wrapped;
+  std::string line;
+  std::string_view rest = text;
+  const auto flush = [&] {
+    wrapped += line + "\n";
+    line = std::string(static_cast<size_t>(indent), ' ');
+  };
+  bool at_start = true;
+  while (!rest.empty()) {
+    const size_t space = std::min(rest.find(' '), rest.size());
+    const std::string_view word = rest.substr(0, space);
+    rest.remove_prefix(std::min(space + 1, rest.size()));
+    if (!at_start && DisplayWidth(line) + 1 + DisplayWidth(word) > width) {
+      flush();
+      at_start = true;
+    }
+    if (!at_start) line += ' ';
+    line += word;
+    at_start = false;
+  }
+  flush();
+  return wrapped;
+}
+
+void TextTable::AddRow(std::vector<std::string> cells, std::string tail) {
+  rows_.push_back({std::move(cells), std::move(tail)});
+}
+
+std::string TextTable::Render(int width, int tail_width, bool unicode) const {
+  constexpr int kSmallestName = 10;
+  std::vector<int> widths;
+  for (size_t column = 0; column < heads_.size(); ++column) {
+    int needed = DisplayWidth(heads_[column]);
+    for (const Row& row : rows_) needed = std::max(needed, DisplayWidth(row.cells[column]));
+    widths.push_back(needed);
+  }
+  const int figures = std::accumulate(widths.begin() + 1, widths.end(), tail_width);
+  const int gaps = static_cast<int>(widths.size()) - (tail_width > 0 ? 0 : 1);
+  const int gap = std::min(widths[0], kSmallestName) + figures + 2 * gaps <= width ? 2 : 1;
+  widths[0] = std::min(widths[0], std::max(kSmallestName, width - figures - gap * gaps));
+  const std::string between(static_cast<size_t>(gap), ' ');
+
+  std::string text;
+  const auto line = [&](const std::vector<std::string>& cells, const std::string& tail) {
+    text += PadRight(cells[0], widths[0], unicode);
+    for (size_t column = 1; column < cells.size(); ++column) {
+      text += between + PadLeft(cells[column], widths[column]);
+    }
+    if (!tail.empty()) text += between + tail;
+    while (text.back() == ' ') text.pop_back();
+    text += '\n';
+  };
+  line(heads_, {});
+  for (const Row& row : rows_) line(row.cells, row.tail);
+  return text;
+}
+
+}  // namespace gpubound

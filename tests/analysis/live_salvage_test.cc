@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the reader recovers from the live mapping of a killed process.
+#include "analysis/live_salvage.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analysis/reader.h"
+#include "tests/analysis/trace_writer.h"
+
+namespace gpubound {
+namespace {
+
+using namespace testing_support;
+
+class LiveSalvageTest : public testing::Test {
+ protected:
+  LiveSalvageTest() : live_(identity_) {
+    live_.AddThread(1, 100, "main");
+    live_.AddLabel(kTrain, LabelKind::kOperation, "train");
+  }
+
+  // The database of a process that was killed: one scope event is stored.
+  void StoreOneBegin() {
+    SegmentWriter writer(run_, identity_);
+    writer.PutUsualRows();
+    writer.Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
+    writer.Scopes({.thread = 1}, {Begin(kTrain, 100)});
+  }
+
+  void WriteLive() { run_.Write(LiveWriter::NameFor(identity_), live_.Bytes()); }
+
+  ProcessTrace Load() {
+    Result<gpubound::Run> loaded = LoadRun(run_.path());
+    EXPECT_TRUE(loaded.ok()) << (loaded.ok() ? "" : loaded.error().ToString());
+    return loaded.ok() && !loaded->processes.empty() ? std::move(loaded->processes[0])
+                                                     : ProcessTrace{};
+  }
+
+  TemporaryRun run_;
+  WriterIdentity identity_;
+  LiveWriter live_;
+};
+
+TEST_F(LiveSalvageTest, AddsOnlyWhatTheDatabaseDoesNotHold) {
+  StoreOneBegin();
+  live_.AddScopes(1, 0, {Begin(kTrain, 100), End(kTrain, 200), Begin(kTrain, 300)});
+  WriteLive();
+  const ProcessTrace process = Load();
+  ASSERT_EQ(process.threads[0].events.size(), 3u);
+  EXPECT_EQ(process.threads[0].events[1].time_ns, 200);
+  EXPECT_EQ(process.Counted(LedgerCounter::events_salvaged), 2u);
+  EXPECT_EQ(process.Counted(LedgerCounter::process_not_closed), 1u);
+  EXPECT_TRUE(process.threads[0].resets.empty());
+}
+
+TEST_F(LiveSalvageTest, ReadsAProcessThatHasNoDatabase) {
+  live_.AddScopes(1, 0, {Begin(kTrain, 100), End(kTrain, 200)});
+  live_.Count(LedgerCounter::backpressure_waits, 4);
+  WriteLive();
+  const ProcessTrace process = Load();
+  ASSERT_EQ(process.threads.size(), 1u);
+  EXPECT_EQ(process.threads[0].name, "main");
+  EXPECT_EQ(process.threads[0].events.size(), 2u);
+  EXPECT_EQ(process.LabelOf(kTrain).text, "train");
+  EXPECT_EQ(process.Counted(LedgerCounter::backpressure_waits), 4u);
+}
+
+TEST_F(LiveSalvageTest, SalvagesBesideAnEmptyDatabase) {
+  live_.AddScopes(1, 0, {Begin(kTrain, 100)});
+  WriteLive();
+  run_.Write("host.100.5.0.db", "");
+  EXPECT_EQ(Load().threads[0].events.size(), 1u);
+}
+
+TEST_F(LiveSalvageTest, TakesPagesInTheOrderOfTheirSequence) {
+  live_.AddScopes(1, 2, {Begin(kTrain, 300), End(kTrain, 400)}, 0);
+  live_.AddScopes(1, 0, {Begin(kTrain, 100), End(kTrain, 200)}, 0);
+  WriteLive();
+  const ProcessTrace process = Load();
+  ASSERT_EQ(process.threads[0].events.size(), 4u);
+  EXPECT_EQ(process.threads[0].events[3].time_ns, 400);
+  EXPECT_TRUE(process.threads[0].resets.empty());
+}
+
+TEST_F(LiveSalvageTest, KeepsPayloadsTogetherWithTheirHeads) {
+  const Slot step = MakeSlot(SlotKind::kStep, LabelId{}, 150);
+  live_.AddScopes(1, 0, {Begin(kTrain, 100), step, 42, End(kTrain, 200)});
+  WriteLive();
+  const ProcessTrace process = Load();
+  ASSERT_EQ(process.threads[0].events.size(), 3u);
+  EXPECT_EQ(process.threads[0].events[1].payload, 42u);
+  EXPECT_EQ(process.Counted(LedgerCounter::events_salvaged), 4u);
+}
+
+TEST_F(LiveSalvageTest, CountsFromThePagesBase) {
+  live_.AddScopes(1, 0, {Begin(kTrain, 7)}, /*base_ticks=*/5000);
+  WriteLive();
+  EXPECT_EQ(Load().threads[0].events[0].time_ns, 5007);
+}
+
+TEST_F(LiveSalvageTest, ConvertsDeviceTimes) {
+  live_.AddWork(9, 0, {Kernel(101, 201, 1)});  // the device's clock is one ahead
+  WriteLive();
+  const ProcessTrace process = Load();
+  ASSERT_EQ(process.device_work.size(), 1u);
+  EXPECT_EQ(process.device_work[0].start_ns, 100);
+  EXPECT_EQ(process.device_work[0].end_ns, 200);
+}
+
+TEST_F(LiveSalvageTest, ResynchronisesWhenPagesAreMissing) {
+  StoreOneBegin();
+  live_.AddScopes(1, 5, {End(kTrain, 400)});
+  WriteLive();
+  EXPECT_EQ(Load().threads[0].resets.size(), 1u);
+}
+
+TEST_F(LiveSalvageTest, SurvivesAMappingCutAnywhere) {
+  StoreOneBegin();
+  live_.AddScopes(1, 0, {Begin(kTrain, 100), End(kTrain, 200)});
+  const std::string bytes = live_.Bytes();
+  for (const size_t size : {size_t{0}, size_t{7}, sizeof(LiveHeader) - 1, sizeof(LiveHeader),
+                            sizeof(LiveHeader) + 100, bytes.size() - kLivePageSize + 100,
+                            bytes.size() - kLivePageSize + kLivePageHeaderBytes + 8}) {
+    run_.Write(LiveWriter::NameFor(identity_), bytes.substr(0, size));
+    EXPECT_GE(Load().threads[0].events.size(), 1u) << size;
+  }
+}
+
+TEST_F(LiveSalvageTest, TrustsNoNumberOfTheMapping) {
+  StoreOneBegin();
+  live_.AddScopes(1, 0, {Begin(kTrain, 100)});
+  live_.header().clock_sample_count = 0xffffffff;
+  std::string bytes = live_.Bytes();
+  auto* header = reinterpret_cast<LiveHeader*>(bytes.data());
+  header->page_count = 0xffffffff;
+  header->labels_offset = 0xfffffff0;
+  header->threads_offset = 0xfffffff0;
+  run_.Write(LiveWriter::NameFor(identity_), bytes);
+  EXPECT_GE(Load().threads[0].events.size(), 1u);
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the reader says about what is no trace, and what it saves from a damaged one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "analysis/reader.h"
+#include "analysis/report.h"
+#include "tests/analysis/trace_writer.h"
+
+namespace gpubound {
+namespace {
+
+using namespace testing_support;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class ReaderErrorsTest : public testing::Test {
+ protected:
+  using Run = gpubound::Run;  // not testing::Test::Run
+
+  static std::string ErrorOf(const std::string& path) {
+    const Result<Run> loaded = LoadRun(path);
+    return loaded.ok() ? "no error" : loaded.error().ToString();
+  }
+  std::string ErrorOfRun() const { return ErrorOf(run_.path()); }
+
+  Run Load() const {
+    Result<Run> loaded = LoadRun(run_.path());
+    EXPECT_TRUE(loaded.ok()) << (loaded.ok() ? "" : loaded.error().ToString());
+    if (loaded.ok()) return std::move(*loaded);
+    Run one_empty_process;
+    one_empty_process.processes.resize(1);
+    return one_empty_process;
+  }
+
+  // A process with three chunks of device work and three of scopes, one after the other.
+  std::string WriteSoundSegment() const {
+    SegmentWriter writer(run_, identity_);
+    writer.PutUsualRows();
+    for (uint64_t i = 0; i < 3; ++i) {
+      const uint64_t t = 100 + 200 * i;
+      const auto correlation = static_cast<uint32_t>(i + 1);
+      writer.Work({.thread = 9, .first_sequence = i}, {Kernel(t, t + 100, correlation)});
+      writer.Scopes({.thread = 1, .first_sequence = 2 * i},
+                    {Begin(kTrain, t), End(kTrain, t + 50)});
+    }
+    return writer.path();
+  }
+
+  // Many chunks, so that half the file is more than the schema.
+  std::string WriteLongSegment() const {
+    SegmentWriter writer(run_, identity_);
+    writer.PutUsualRows();
+    writer.Sql("BEGIN");
+    for (uint64_t i = 0; i < 400; ++i) {
+      std::vector<DeviceRecord> records;
+      for (uint64_t k = 0; k < 50; ++k) {
+        records.push_back(Kernel(i * 1000 + k * 10, i * 1000 + k * 10 + k % 7, 1));
+      }
+      writer.Work({.thread = 9, .first_sequence = i * 50}, records);
+    }
+    writer.Sql("COMMIT");
+    writer.Meta("end_monotonic_ns", 400'000);
+    return writer.path();
+  }
+
+  TemporaryRun run_;
+  WriterIdentity identity_;
+};
+
+TEST_F(ReaderErrorsTest, NamesADirectoryThatDoesNotExist) {
+  EXPECT_THAT(ErrorOf("/nowhere/at/all"), HasSubstr("/nowhere/at/all: found nothing there"));
+}
+
+TEST_F(ReaderErrorsTest, NamesAFileThatIsNoDirectory) {
+  const std::string file = run_.Write("notes.txt", "hello");
+  EXPECT_THAT(ErrorOf(file), HasSubstr("found a file, expected a run directory"));
+}
+
+TEST_F(ReaderErrorsTest, NamesADirectoryWithoutATrace) {
+  run_.Write("notes.txt", "hello");
+  EXPECT_THAT(ErrorOfRun(), HasSubstr("a directory without a trace"));
+}
+
+TEST_F(ReaderErrorsTest, RefusesANewerFormatAndNamesBothVersions) {
+  {
+    SegmentWriter writer(run_, identity_);
+    writer.PutUsualRows();
+    writer.Sql("PRAGMA user_version=99");
+  }
+  const std::string error = ErrorOfRun();
+  EXPECT_THAT(error, HasSubstr("host.100.5.0.db"));
+  EXPECT_THAT(error, HasSubstr("found format version 99, expected format version 1"));
+  EXPECT_THAT(error, HasSubstr("upgrade"));
+}
+
+TEST_F(ReaderErrorsTest, RefusesANewerFormatAmongReadableProcesses) {
+  WriteSoundSegment();
+  {
+    SegmentWriter other(run_, {"host", 200, 5});
+    other.Sql("PRAGMA user_version=2");
+  }
+  EXPECT_THAT(ErrorOfRun(), HasSubstr("found format version 2"));
+}
+
+TEST_F(ReaderErrorsTest, NamesAnEmptyFile) {
+  run_.Write("host.1.2.0.db", "");
+  EXPECT_THAT(ErrorOfRun(), HasSubstr("an empty file"));
+}
+
+TEST_F(ReaderErrorsTest, NamesATextFile) {
+  run_.Write("host.1.2.0.db", std::string(5000, 'x'));
+  EXPECT_THAT(ErrorOfRun(), HasSubstr("no database"));
+}
+
+TEST_F(ReaderErrorsTest, NamesADatabaseOfAnotherProgram) {
+  {
+    SegmentWriter writer(run_, identity_);
+    writer.Sql("PRAGMA application_id=7");
+  }
+  EXPECT_THAT(ErrorOfRun(), HasSubstr("a database of application 7"));
+}
+
+TEST_F(ReaderErrorsTest, ReadsTheOtherProcessesBesideAnUnreadableFile) {
+  WriteSoundSegment();
+  run_.Write("host.1.2.0.db", "rubbish that is long enough to be looked at");
+  const Run run = Load();
+  EXPECT_EQ(run.processes.size(), 1u);
+  ASSERT_EQ(run.problems.size(), 1u);
+  EXPECT_THAT(run.problems[0], HasSubstr("host.1.2.0.db"));
+}
+
+TEST_F(ReaderErrorsTest, CountsACorruptChunkAndTakesItsTimeAsUnknown) {
+  WriteSoundSegment();
+  {
+    SegmentWriter damage(run_, {"other", 1, 1});  // only for its connection
+    damage.Sql("ATTACH '" + run_.File("host.100.5.0.db") + "' AS victim");
+    damage.Sql("UPDATE victim.chunk SET crc = crc + 1 WHERE family = 3 AND first_sequence = 1");
+  }
+  fs::remove(run_.File("other.1.1.0.db"));
+  const Run run = Load();
+  const ProcessTrace& process = run.processes[0];
+  EXPECT_EQ(process.device_work.size(), 2u);
+  EXPECT_EQ(process.Counted(LedgerCounter::chunks_corrupt), 1u);
+  EXPECT_EQ(process.Counted(LedgerCounter::chunk_events_lost), 1u);
+  ASSERT_EQ(process.unknown.size(), 1u);
+  EXPECT_EQ(process.unknown[0].start_ns, 300);
+  EXPECT_EQ(process.unknown[0].end_ns, 400);
+  ASSERT_EQ(run.problems.size(), 1u);
+  EXPECT_THAT(run.problems[0], HasSubstr("device work of writer 9"));
+  EXPECT_THAT(run.problems[0], HasSubstr("at byte"));
+
+  const Result<Report> report = BuildReport(run);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->processes[0].unknown_ns, 100);
+  EXPECT_THAT(report->run.verdict, HasSubstr("doubtful"));
+}
+
+TEST_F(ReaderErrorsTest, ResynchronisesBehindACorruptChunkOfScopes) {
+  WriteSoundSegment();
+  {
+    SegmentWriter damage(run_, {"other", 1, 1});
+    damage.Sql("ATTACH '" + run_.File("host.100.5.0.db") + "' AS victim");
+    damage.Sql("UPDATE victim.chunk SET body = x'00' WHERE family = 1 AND first_sequence = 2");
+  }
+  fs::remove(run_.File("other.1.1.0.db"));
+  const ProcessTrace process = Load().processes[0];
+  EXPECT_EQ(process.threads[0].events.size(), 4u);
+  ASSERT_EQ(process.threads[0].resets.size(), 1u);
+  EXPECT_EQ(process.threads[0].resets[0].event_index, 2u);
+  EXPECT_EQ(process.Counted(LedgerCounter::chunk_events_lost), 2u);
+}
+
+TEST_F(ReaderErrorsTest, SavesWhatIsThereOfADatabaseCutInHalf) {
+  const std::string file = WriteLongSegment();
+  fs::resize_file(file, fs::file_size(file) / 2 / 4096 * 4096);
+  const Run run = Load();
+  ASSERT_EQ(run.processes.size(), 1u);
+  const ProcessTrace& process = run.processes[0];
+  EXPECT_GT(process.device_work.size(), 1000u);
+  EXPECT_LT(process.device_work.size(), 400u * 50);
+  EXPECT_GE(process.Counted(LedgerCounter::chunks_corrupt), 1u);
+  EXPECT_FALSE(process.unknown.empty());
+  EXPECT_FALSE(run.problems.empty());
+  const Result<Report> report = BuildReport(run);
+  ASSERT_TRUE(report.ok());
+  EXPECT_GT(report->processes[0].unknown_ns, 100'000);
+}
+
+TEST_F(ReaderErrorsTest, SurvivesADatabaseCutAnywhere) {
+  const std::string file = WriteLongSegment();
+  const auto size = static_cast<int64_t>(fs::file_size(file));
+  for (int64_t left = size - 1000; left >= 0; left -= size / 23) {
+    fs::resize_file(file, static_cast<std::uintmax_t>(left));
+    const Result<Run> loaded = LoadRun(run_.path());
+    if (!loaded.ok()) {
+      EXPECT_THAT(loaded.error().ToString(), HasSubstr(file));
+      continue;
+    }
+    EXPECT_FALSE(loaded->problems.empty()) << left << " bytes left";
+    EXPECT_TRUE(BuildReport(*loaded).ok());
+  }
+}
+
+TEST_F(ReaderErrorsTest, NamesMissingTables) {
+  {
+    SegmentWriter writer(run_, identity_);
+    writer.PutUsualRows();
+    writer.Sql("DROP TABLE work; DROP TABLE chunk");
+  }
+  const Run run = Load();
+  ASSERT_EQ(run.problems.size(), 2u);
+  EXPECT_THAT(run.problems[0], HasSubstr("table work"));
+  EXPECT_THAT(run.problems[1], HasSubstr("table chunk"));
+}
+
+TEST_F(ReaderErrorsTest, IgnoresRowsWithImpossibleIds) {
+  {
+    SegmentWriter writer(run_, identity_);
+    writer.PutUsualRows();
+    writer.Sql("INSERT INTO label VALUES(-5, 1, 0, '', 'x'), (999999999999, 1, 0, '', 'y')");
+    writer.Sql("INSERT INTO stream VALUES(0, 1, 1, 1)");
+  }
+  EXPECT_LT(Load().processes[0].labels.size(), 10u);
+}
+
+TEST_F(ReaderErrorsTest, ReadsFromADirectoryThatCannotBeWritten) {
+  WriteSoundSegment();
+  fs::permissions(run_.path(), fs::perms::owner_read | fs::perms::owner_exec);
+  const Run run = Load();
+  EXPECT_EQ(run.processes[0].device_work.size(), 3u);
+}
+
+}  // namespace
+}  // namespace gpubound

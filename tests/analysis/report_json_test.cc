@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The report JSON against the list of keys that others rely on.
+#include "analysis/report_json.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace gpubound {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Report FullReport() {
+  Report report;
+  report.device_kind = "real";
+  report.run.root = 100;
+  ReportProcess process;
+  process.host = "host";
+  process.pid = 100;
+  process.cells.push_back({kNoPhase, "op", "python", "idle", 10});
+  ReportOperation row;
+  row.operation = "op";
+  row.transitions = {{"python->backend", 2}};
+  process.operations.push_back(row);
+  process.corrected_why_not = "not calibrated";
+  report.processes.push_back(process);
+  report.devices.push_back({"GPU-1", "Model", 5, 10, std::nullopt, false, true});
+  report.ledger.push_back({"events_salvaged", 1, Severity::kInfo, "Help."});
+  return report;
+}
+
+std::vector<std::string> KeysOf(const Json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  return keys;
+}
+
+using Keys = std::vector<std::string>;
+
+class ReportJsonTest : public testing::Test {
+ protected:
+  Json json_ = Json::parse(RenderJson(FullReport()));
+};
+
+TEST_F(ReportJsonTest, TopHasEveryKeyInOrder) {
+  EXPECT_EQ(KeysOf(json_),
+            (Keys{"format", "device_kind", "run", "processes", "devices", "ledger"}));
+  EXPECT_EQ(json_["format"], "gpubound.report.v1");
+}
+
+TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
+  EXPECT_EQ(KeysOf(json_["run"]),
+            (Keys{"root", "wall_ns", "devices_used", "gpu_busy_share", "compute_share",
+                  "comm_share", "copy_share", "gpu_limited_share", "verdict"}));
+  EXPECT_TRUE(json_["run"]["gpu_limited_share"].is_null());
+}
+
+TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
+  EXPECT_EQ(KeysOf(json_["processes"][0]),
+            (Keys{"host", "pid", "name", "parent", "start_ns", "span_ns", "cells", "operations",
+                  "gpu_busy_ns", "gpu_wait_ns", "gpu_sum_ns", "smi_model", "inflation", "corrected",
+                  "corrected_why_not"}));
+  EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
+  EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
+  EXPECT_TRUE(json_["processes"][0]["corrected"].is_null());
+  EXPECT_EQ(json_["processes"][0]["corrected_why_not"], "not calibrated");
+}
+
+TEST_F(ReportJsonTest, CellHasEveryKeyInOrder) {
+  EXPECT_EQ(KeysOf(json_["processes"][0]["cells"][0]),
+            (Keys{"phase", "operation", "layer", "gpu", "ns"}));
+}
+
+TEST_F(ReportJsonTest, OperationHasEveryKeyInOrder) {
+  const Json& row = json_["processes"][0]["operations"][0];
+  EXPECT_EQ(KeysOf(row),
+            (Keys{"operation", "wall_ns", "cpu_only_ns", "cpu_gpu_ns", "gpu_only_ns", "waiting_ns",
+                  "idle_ns", "unknown_ns", "gpu_busy_ns", "gpu_compute_ns", "gpu_comm_ns",
+                  "gpu_copy_ns", "gpu_wait_ns", "gpu_caused_ns", "gpu_sum_ns", "sm_filled_ns",
+                  "count", "inclusive_wall_ns", "transitions"}));
+  EXPECT_EQ(row["transitions"]["python->backend"], 2);
+}
+
+TEST_F(ReportJsonTest, DeviceAndLedgerHaveEveryKeyInOrder) {
+  EXPECT_EQ(KeysOf(json_["devices"][0]),
+            (Keys{"uuid", "name", "busy_ns", "span_ns", "nvml_utilization"}));
+  EXPECT_EQ(KeysOf(json_["ledger"][0]), (Keys{"counter", "value", "severity", "help"}));
+  EXPECT_EQ(json_["ledger"][0]["severity"], "info");
+}
+
+TEST_F(ReportJsonTest, TimesAreIntegers) {
+  EXPECT_TRUE(json_["run"]["wall_ns"].is_number_integer());
+  EXPECT_TRUE(json_["processes"][0]["operations"][0]["sm_filled_ns"].is_number_integer());
+}
+
+TEST(ReportJson, EmptyReportIsStillComplete) {
+  const Json json = Json::parse(RenderJson(Report{}));
+  EXPECT_TRUE(json["processes"].is_array());
+  EXPECT_TRUE(json["run"]["root"].is_null());
+  EXPECT_EQ(json["device_kind"], "none");
+}
+
+TEST(ReportJson, ReplacesBytesThatAreNotUtf8) {
+  Report report = FullReport();
+  report.processes[0].cells[0].operation = "bad \xff name";
+  const Json json = Json::parse(RenderJson(report));
+  EXPECT_EQ(json["processes"][0]["cells"][0]["operation"], "bad \uFFFD name");
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/report_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "analysis/ledger_text.h"
+#include "analysis/text_table.h"
+
+namespace gpubound {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ReportTextTest : public testing::Test {
+ protected:
+  ReportTextTest() {
+    report_.device_kind = "real";
+    report_.run.root = 100;
+    report_.run.wall_ns = 1'000'000'000;
+    report_.run.devices_used = 1;
+    report_.run.gpu_busy_share = 0.41;
+    report_.run.compute_share = 0.38;
+    report_.run.copy_share = 0.04;
+    report_.run.smi_model = 0.97;
+    report_.run.verdict = "complete: nothing was lost.";
+    report_.devices.push_back(
+        {"GPU-1", "NVIDIA H100", 410'000'000, 1'000'000'000, {}, false, true});
+    ReportProcess process;
+    process.pid = 100;
+    process.name = "python3";
+    process.span_ns = 1'000'000'000;
+    process.gpu_busy_ns = 410'000'000;
+    process.operations.push_back(Row("inference", 700'000'000, 400'000'000));
+    process.operations.push_back(Row("simulation", 300'000'000, 10'000'000));
+    process.operations[0].transitions = {{"python->backend", 12'345}};
+    process.cells.push_back({"(no phase)", "inference", "python", "idle", 300'000'000});
+    process.cells.push_back({"(no phase)", "inference", "cuda_api", "compute", 400'000'000});
+    process.cells.push_back({"warmup", "simulation", "simulator", "idle", 300'000'000});
+    process.kernels.push_back({"_ZN2at6native4gemmEv", "compute", 100, 380'000'000});
+    report_.processes.push_back(process);
+  }
+
+  static ReportOperation Row(const std::string& name, int64_t wall_ns, int64_t busy_ns) {
+    ReportOperation row;
+    row.operation = name;
+    row.wall_ns = wall_ns;
+    row.gpu_busy_ns = row.cpu_gpu_ns = busy_ns;
+    row.cpu_only_ns = wall_ns - busy_ns;
+    return row;
+  }
+
+  std::string Text() const { return RenderText(report_, options_); }
+  std::string FirstLine() const { return Text().substr(0, Text().find('\n')); }
+
+  Report report_;
+  TextOptions options_;
+};
+
+TEST_F(ReportTextTest, BeginsWithWhatNvidiaSmiSaysAgainstTheTruth) {
+  EXPECT_EQ(FirstLine(),
+            "nvidia-smi model 97 %, GPU really 41 % busy (compute 38 %, comm 0 %, copy 4.0 %)");
+}
+
+TEST_F(ReportTextTest, SaysLoudlyThatADeviceWasSimulated) {
+  EXPECT_THAT(Text(), Not(HasSubstr("SIMULATED")));
+  report_.device_kind = "simulated";
+  EXPECT_THAT(Text(), HasSubstr("SIMULATED DEVICE"));
+  EXPECT_THAT(RenderLedger(report_), HasSubstr("SIMULATED DEVICE"));
+}
+
+TEST_F(ReportTextTest, FitsTheWidthAndOneScreen) {
+  for (const int width : {60, 80, 120}) {
+    options_.width = width;
+    std::istringstream lines(Text());
+    std::string line;
+    int count = 0;
+    while (std::getline(lines, line)) {
+      if (count++ > 0) {
+        EXPECT_LE(DisplayWidth(line), width) << line;
+      }
+    }
+    EXPECT_LE(count, 24);
+  }
+}
+
+TEST_F(ReportTextTest, ShowsEachOperationWithItsColumns) {
+  EXPECT_THAT(Text(), HasSubstr("inference"));
+  EXPECT_THAT(Text(), HasSubstr("400 ms"));
+  EXPECT_THAT(Text(), HasSubstr("simulation"));
+  EXPECT_THAT(Text(), HasSubstr("caused"));
+  EXPECT_THAT(Text(), HasSubstr("python->backend 12.3k"));
+}
+
+TEST_F(ReportTextTest, UsesNoColourAndNoSymbolsUnlessAllowed) {
+  options_.unicode = false;
+  const std::string text = Text();
+  EXPECT_TRUE(std::all_of(text.begin(), text.end(),
+                          [](char c) { return c == '\n' || (c >= 32 && c < 127); }));
+  options_.color = true;
+  EXPECT_THAT(Text(), HasSubstr("\033["));
+}
+
+TEST_F(ReportTextTest, GroupsByWhatIsAsked) {
+  options_.by = {"phase"};
+  EXPECT_THAT(Text(), HasSubstr("warmup"));
+  EXPECT_THAT(Text(), Not(HasSubstr("Operation")));
+  options_.by = {"device"};
+  EXPECT_THAT(Text(), HasSubstr("GPU-1"));
+}
+
+TEST_F(ReportTextTest, ShowsTheAttributionThatIsAsked) {
+  options_.attribution = {"caused"};
+  EXPECT_THAT(Text(), HasSubstr("caused"));
+  EXPECT_THAT(Text(), Not(HasSubstr("  GPU busy")));
+  options_.attribution = {"timeline"};
+  EXPECT_THAT(Text(), Not(HasSubstr("caused")));
+}
+
+TEST_F(ReportTextTest, NamesKernelsDemangled) {
+  EXPECT_THAT(Text(), Not(HasSubstr("gemm")));
+  options_.kernels = true;
+  EXPECT_THAT(Text(), HasSubstr("at::native::gemm()"));
+}
+
+TEST_F(ReportTextTest, PrintsRawNanoseconds) {
+  options_.raw = true;
+  EXPECT_THAT(Text(), HasSubstr("400000000"));
+}
+
+TEST_F(ReportTextTest, EscapesNamesFromTheTrace) {
+  report_.processes[0].operations[0].operation = "\033]0;evil\007";
+  report_.processes[0].name = "\033[2J";
+  EXPECT_THAT(Text(), Not(HasSubstr("\033")));
+}
+
+TEST_F(ReportTextTest, ListsLedgerEntriesFromNoticeOn) {
+  report_.ledger.push_back({"chunks_corrupt", 1, Severity::kError, "Chunks are missing."});
+  report_.ledger.push_back({"backpressure_waits", 9, Severity::kInfo, "Threads waited."});
+  EXPECT_THAT(Text(), HasSubstr("error: chunks_corrupt 1. Chunks are missing."));
+  EXPECT_THAT(Text(), Not(HasSubstr("backpressure_waits")));
+  EXPECT_THAT(RenderLedger(report_), HasSubstr("backpressure_waits = 9"));
+}
+
+TEST_F(ReportTextTest, OnlyErrorsFailTheDoctor) {
+  EXPECT_FALSE(LedgerHasError(report_));
+  report_.ledger.push_back({"cupti_records_dropped", 1, Severity::kDataLoss, "Lost."});
+  EXPECT_FALSE(LedgerHasError(report_));
+  report_.ledger.push_back({"chunks_corrupt", 1, Severity::kError, "Missing."});
+  EXPECT_TRUE(LedgerHasError(report_));
+}
+
+TEST_F(ReportTextTest, ListsManyProcessesAndDetailsTheRoot) {
+  ReportProcess worker = report_.processes[0];
+  worker.pid = 101;
+  worker.name = "worker";
+  worker.operations[0].operation = "rollout";
+  report_.processes.push_back(worker);
+  EXPECT_THAT(Text(), HasSubstr("worker"));
+  EXPECT_THAT(Text(), Not(HasSubstr("rollout")));
+  options_.by = {"process", "operation"};
+  EXPECT_THAT(Text(), HasSubstr("rollout"));
+}
+
+TEST_F(ReportTextTest, SaysWhereNoGpuWorkWasSeen) {
+  EXPECT_THAT(RenderText(Report{}), HasSubstr("No GPU work was recorded."));
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The report of a run: devices over processes, the headline, the verdict.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/report.h"
+
+namespace gpubound {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RunReportTest : public testing::Test {
+ protected:
+  using Run = gpubound::Run;  // not testing::Test::Run
+
+  // A process from |begin_ns| to |end_ns| that sees device |uuid| and lets kernels run on it.
+  ProcessTrace& AddProcess(int64_t pid, int64_t begin_ns, int64_t end_ns, const std::string& uuid,
+                           const std::vector<std::pair<int64_t, int64_t>>& kernels) {
+    ProcessTrace& process = run_.processes.emplace_back();
+    process.identity = {"host", pid, pid};
+    process.device_kind = "real";
+    process.span_begin_ns = begin_ns;
+    process.span_end_ns = end_ns;
+    process.devices.resize(2);
+    process.devices[1].uuid = uuid;
+    process.devices[1].name = "Model";
+    process.streams.resize(2);
+    process.streams[1].device = static_cast<DeviceId>(1);
+    process.works.resize(2);
+    process.works[1].info.kind = WorkKind::kKernel;
+    for (const auto& [start_ns, stop_ns] : kernels) {
+      DeviceWork work;
+      work.start_ns = start_ns;
+      work.end_ns = stop_ns;
+      work.stream = static_cast<StreamId>(1);
+      work.work = static_cast<WorkId>(1);
+      process.device_work.push_back(work);
+    }
+    return process;
+  }
+
+  Report Build() {
+    Result<Report> report = BuildReport(run_);
+    EXPECT_TRUE(report.ok());
+    return report.ok() ? std::move(*report) : Report{};
+  }
+
+  Run run_;
+};
+
+TEST_F(RunReportTest, UnitesProcessesOnOneDevice) {
+  AddProcess(1, 0, 100, "GPU-a", {{10, 30}});
+  AddProcess(2, 0, 100, "GPU-a", {{20, 50}}).parent_pid = 1;
+  const Report report = Build();
+  ASSERT_EQ(report.devices.size(), 1u);
+  EXPECT_EQ(report.devices[0].busy_ns, 40);
+  EXPECT_EQ(report.run.devices_used, 1);
+  EXPECT_DOUBLE_EQ(report.run.gpu_busy_share, 0.4);
+}
+
+TEST_F(RunReportTest, CountsEveryUsedDeviceOverTheRootsSpan) {
+  AddProcess(1, 0, 100, "GPU-a", {{0, 100}});
+  AddProcess(2, 50, 100, "GPU-b", {}).parent_pid = 1;
+  AddProcess(3, 50, 200, "GPU-c", {{60, 160}}).parent_pid = 1;
+  const Report report = Build();
+  EXPECT_EQ(report.run.root, 1);
+  EXPECT_EQ(report.run.wall_ns, 100);
+  EXPECT_EQ(report.devices.size(), 3u);
+  EXPECT_EQ(report.run.devices_used, 2);
+  EXPECT_DOUBLE_EQ(report.run.gpu_busy_share, (100.0 + 40.0) / 200.0);
+}
+
+TEST_F(RunReportTest, TakesTheLaunchersRootEvenWhenItWasNotRecorded) {
+  AddProcess(2, 10, 60, "GPU-a", {{10, 60}}).parent_pid = 1;
+  run_.info.emplace();
+  run_.info->host = "host";
+  run_.info->root_pid = 1;
+  run_.info->start_monotonic_ns = 0;
+  run_.info->end_monotonic_ns = 100;
+  const Report report = Build();
+  EXPECT_EQ(report.run.root, 1);
+  EXPECT_EQ(report.run.wall_ns, 100);
+  EXPECT_DOUBLE_EQ(report.run.gpu_busy_share, 0.5);
+}
+
+TEST_F(RunReportTest, MarksARunOnASimulatedDevice) {
+  AddProcess(1, 0, 100, "GPU-a", {}).devices[1].info.simulated = true;
+  const Report report = Build();
+  EXPECT_EQ(report.device_kind, "simulated");
+  ASSERT_FALSE(report.ledger.empty());
+  EXPECT_EQ(report.ledger[0].counter, "simulated_device");
+}
+
+TEST_F(RunReportTest, InflationIsTheModelOverTheTruth) {
+  AddProcess(1, 0, 1000, "GPU-a", {{0, 10}});
+  const Report report = Build();
+  EXPECT_DOUBLE_EQ(report.processes[0].smi_model, 1.0);
+  EXPECT_DOUBLE_EQ(report.processes[0].inflation.value(), 100.0);
+}
+
+TEST_F(RunReportTest, WithoutBusyTimeThereIsNoInflation) {
+  AddProcess(1, 0, 1000, "GPU-a", {});
+  EXPECT_FALSE(Build().processes[0].inflation.has_value());
+}
+
+TEST_F(RunReportTest, VerdictNamesTheWorst) {
+  ProcessTrace& process = AddProcess(1, 0, 100, "GPU-a", {});
+  EXPECT_THAT(Build().run.verdict, HasSubstr("complete"));
+  process.unknown.push_back({0, 25, "test"});
+  EXPECT_THAT(Build().run.verdict, HasSubstr("GPU unknown for 25 % of the time"));
+  process.Count(LedgerCounter::cupti_records_dropped) = 1;
+  EXPECT_THAT(Build().run.verdict, HasSubstr("incomplete: Records that CUPTI"));
+  process.Count(LedgerCounter::chunks_corrupt) = 1;
+  EXPECT_THAT(Build().run.verdict, HasSubstr("doubtful: Chunks"));
+}
+
+TEST_F(RunReportTest, SumsCountersOverProcessesButTakesTheLargestErrorBound) {
+  AddProcess(1, 0, 100, "", {}).Count(LedgerCounter::clock_error_bound_ns) = 70;
+  ProcessTrace& other = AddProcess(2, 0, 100, "", {});
+  other.Count(LedgerCounter::clock_error_bound_ns) = 50;
+  other.Count(LedgerCounter::backpressure_waits) = 4;
+  run_.processes[0].Count(LedgerCounter::backpressure_waits) = 3;
+  std::map<std::string, uint64_t> values;
+  for (const ReportLedgerEntry& entry : Build().ledger) values[entry.counter] = entry.value;
+  EXPECT_EQ(values["clock_error_bound_ns"], 70u);
+  EXPECT_EQ(values["backpressure_waits"], 7u);
+}
+
+TEST_F(RunReportTest, EmptyRunHasAReport) {
+  const Report report = Build();
+  EXPECT_EQ(report.run.wall_ns, 0);
+  EXPECT_EQ(report.device_kind, "none");
+}
+
+}  // namespace
+}  // namespace gpubound

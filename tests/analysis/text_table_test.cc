@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/text_table.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/status.h"
+
+namespace gpubound {
+namespace {
+
+TEST(TextTableTest, TimesHaveThreeDigitsAndAUnit) {
+  EXPECT_EQ(FormatTime(0), "0");
+  EXPECT_EQ(FormatTime(999), "999 ns");
+  EXPECT_EQ(FormatTime(1000), "1.00 us");
+  EXPECT_EQ(FormatTime(12'345), "12.3 us");
+  EXPECT_EQ(FormatTime(999'499), "999 us");
+  EXPECT_EQ(FormatTime(999'500), "1.00 ms");
+  EXPECT_EQ(FormatTime(123'456'789'000), "123 s");
+  EXPECT_EQ(FormatTime(12'345, /*raw=*/true), "12345");
+}
+
+TEST(TextTableTest, SharesNeverRoundToAllOrNothing) {
+  EXPECT_EQ(FormatShare(0), "0 %");
+  EXPECT_EQ(FormatShare(0.00001), "<0.1 %");
+  EXPECT_EQ(FormatShare(0.041), "4.1 %");
+  EXPECT_EQ(FormatShare(0.413), "41 %");
+  EXPECT_EQ(FormatShare(0.9985), "99.8 %");
+  EXPECT_EQ(FormatShare(1), "100 %");
+}
+
+TEST(TextTableTest, NamesCannotHarmATerminal) {
+  EXPECT_EQ(EscapeName("\033[31mred\n"), "\\x1b[31mred\\x0a");
+  EXPECT_EQ(EscapeName("größe 訓練"), "größe 訓練");
+  EXPECT_EQ(EscapeName("\xff\xc0\x80"), "\\xff\\xc0\\x80");
+  EXPECT_EQ(EscapeName("a\u202eb"), "a\\xe2\\x80\\xaeb");
+  EXPECT_EQ(EscapeName("\xc2\x9b"), "\\xc2\\x9b");
+  EXPECT_EQ(EscapeName("\xe2\x80"), "\\xe2\\x80");
+}
+
+TEST(TextTableTest, WidthCountsColumnsNotBytes) {
+  EXPECT_EQ(DisplayWidth("größe"), 5);
+  EXPECT_EQ(DisplayWidth("訓練"), 4);
+  EXPECT_EQ(PadRight("訓練", 6, true), "訓練  ");
+}
+
+TEST(TextTableTest, LongNamesKeepBothEnds) {
+  EXPECT_EQ(PadRight("abcdefghij", 7, true), "abc…hij");
+  EXPECT_EQ(PadRight("abcdefghij", 7, false), "abc..ij");
+}
+
+TEST(TextTableTest, WrapsAtSpacesWithAnIndent) {
+  EXPECT_EQ(Wrap("one two three", 8, 2), "one two\n  three\n");
+  EXPECT_EQ(Wrap("unbreakable word", 5, 0), "unbreakable\nword\n");
+}
+
+TEST(TextTableTest, ColumnsLineUpWithinTheWidth) {
+  TextTable table({"Name", "ns"});
+  table.AddRow({"a", "1"});
+  table.AddRow({"a very long name that does not fit", "12345"});
+  EXPECT_EQ(table.Render(20, 0, false),
+            "Name              ns\n"
+            "a                  1\n"
+            "a very..t fit  12345\n");
+}
+
+TEST(ErrorTest, NamesWhatWhereBothSidesAndTheRemedy) {
+  const Error error{"reading the trace", "x.db", "version 2", "version 1", "Upgrade."};
+  EXPECT_EQ(error.ToString(),
+            "reading the trace x.db: found version 2, expected version 1.\nUpgrade.");
+  EXPECT_EQ((Error{"reading", "x", "", "", ""}).ToString(), "reading x: failed.");
+}
+
+}  // namespace
+}  // namespace gpubound

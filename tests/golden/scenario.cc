@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parses scenarios into runs. One object, one thread.
+#include "tests/golden/scenario.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace gpubound::golden {
+namespace {
+
+std::string Trim(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+// A '#' that begins a comment has a space or nothing behind it; "#7" is a correlation id.
+std::string WithoutComment(const std::string& line) {
+  for (size_t at = line.find('#'); at != std::string::npos; at = line.find('#', at + 1)) {
+    if (at + 1 == line.size() || line[at + 1] == ' ') return line.substr(0, at);
+  }
+  return line;
+}
+
+std::vector<std::string> Words(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  std::string word;
+  while (stream >> word) words.push_back(word);
+  return words;
+}
+
+std::string Joined(const std::vector<std::string>& words, size_t from) {
+  std::string text;
+  for (size_t i = from; i < words.size(); ++i) text += (i == from ? "" : " ") + words[i];
+  return text;
+}
+
+Layer LayerOf(const std::string& name) {
+  static const std::map<std::string, Layer> layers = {
+      {"python", Layer::kPython},       {"wait", Layer::kWait},       {"native", Layer::kNative},
+      {"simulator", Layer::kSimulator}, {"backend", Layer::kBackend},
+  };
+  const auto found = layers.find(name);
+  return found == layers.end() ? Layer::kUnset : found->second;
+}
+
+class Parser {
+ public:
+  Scenario Parse(const std::string& text) {
+    process_.labels.resize(1);
+    process_.devices.resize(1);
+    process_.streams.resize(1);
+    process_.works.resize(1);
+    process_.identity = {"host", 100, 1};
+    process_.name = "program";
+    process_.device_kind = "real";
+    process_.main_tid = 1;
+    process_.python = true;
+    process_.span_end_ns = 100;
+    AddDevice(4, 2);
+    std::istringstream lines(text);
+    std::string line;
+    while (std::getline(lines, line)) {
+      line = Trim(WithoutComment(line));
+      if (!line.empty() && !Statement(line)) scenario_.mistakes.push_back(line);
+    }
+    Sort();
+    scenario_.run.processes.push_back(std::move(process_));
+    return std::move(scenario_);
+  }
+
+ private:
+  bool Statement(const std::string& line) {
+    const std::vector<std::string> w = Words(line);
+    if (w[0] == "expect") return Expect(w);
+    if (section_ == "cells" && line.find('|') != std::string::npos) return Cell(line);
+    if (section_ == "rows" && line.find(": ") != std::string::npos) return Row(line);
+    section_.clear();
+    if (w[0] == "span" && w.size() == 3) {
+      process_.span_begin_ns = std::stoll(w[1]);
+      process_.span_end_ns = std::stoll(w[2]);
+      return true;
+    }
+    if (w[0] == "base" && w.size() == 2) {
+      process_.python = w[1] == "python";
+      return true;
+    }
+    if (w[0] == "thread" && w.size() == 2) return AddThread(w[1]);
+    if (w[0] == "unknown" && w.size() == 3) {
+      process_.unknown.push_back({std::stoll(w[1]), std::stoll(w[2]), "test"});
+      return true;
+    }
+    if (w[0] == "operations" && w.size() == 2) {
+      scenario_.options.operations.push_back(w[1]);
+      return true;
+    }
+    if (w[0] == "device") return DeviceLine(w);
+    if (w[0] == "reset" && w.size() >= 2) return Reset(w);
+    if (w[0] == "call" && w.size() >= 5) return Call(w);
+    if (w[0] == "overhead" && w.size() == 5) return OverheadLine(w);
+    if (w[0][0] == '@' && w.size() >= 3) return Event(w);
+    return WorkLine(w);
+  }
+
+  bool Expect(const std::vector<std::string>& w) {
+    if (w.size() < 2) return false;
+    section_ = w[1];
+    if (section_ == "cells" || section_ == "rows") return true;
+    Values* values = section_ == "process"  ? &scenario_.process
+                     : section_ == "ledger" ? &scenario_.ledger
+                                            : nullptr;
+    return values != nullptr && w.size() > 2 && ParseValues(w, 2, values);
+  }
+
+  bool Cell(const std::string& line) {
+    std::string normal;
+    std::istringstream parts(line);
+    std::string part;
+    while (std::getline(parts, part, '|')) normal += (normal.empty() ? "" : " | ") + Trim(part);
+    scenario_.cells.push_back(normal);
+    return true;
+  }
+
+  bool Row(const std::string& line) {
+    const size_t colon = line.find(": ");
+    return ParseValues(Words(line.substr(colon + 2)), 0, &scenario_.rows[line.substr(0, colon)]);
+  }
+
+  static bool ParseValues(const std::vector<std::string>& w, size_t from, Values* values) {
+    for (size_t i = from; i < w.size(); ++i) {
+      const size_t equals = w[i].find('=');
+      if (equals == std::string::npos) return false;
+      (*values)[w[i].substr(0, equals)] = std::stoll(w[i].substr(equals + 1));
+    }
+    return true;
+  }
+
+  bool AddThread(const std::string& name) {
+    ThreadTrace& thread = process_.threads.emplace_back();
+    thread.name = name;
+    thread.tid = static_cast<uint32_t>(process_.threads.size());
+    thread.ordinal = static_cast<ThreadId>(thread.tid);
+    return true;
+  }
+
+  ThreadTrace* Thread(const std::string& name) {
+    for (ThreadTrace& thread : process_.threads) {
+      if (thread.name == name) return &thread;
+    }
+    return nullptr;
+  }
+
+  LabelId LabelFor(LabelKind kind, const std::string& domain, const std::string& text) {
+    for (size_t id = 1; id < process_.labels.size(); ++id) {
+      const Label& label = process_.labels[id];
+      if (label.kind == kind && label.domain == domain && label.text == text) {
+        return static_cast<LabelId>(id);
+      }
+    }
+    const Layer layer = kind == LabelKind::kLayer ? LayerOf(text) : Layer::kUnset;
+    process_.labels.push_back({kind, layer, domain, text});
+    return static_cast<LabelId>(process_.labels.size() - 1);
+  }
+
+  LabelId Annotation(const std::string& name) {
+    const size_t colon = name.find(':');
+    const bool has_domain = colon != std::string::npos && colon + 1 < name.size() &&
+                            name[colon + 1] != ':' && name.compare(0, 5, "nccl:") != 0;
+    return has_domain
+               ? LabelFor(LabelKind::kAnnotation, name.substr(0, colon), name.substr(colon + 1))
+               : LabelFor(LabelKind::kAnnotation, "", name);
+  }
+
+  // "operation WHAT", "layer LAYER", "annotation WHAT", from |w[from]| on.
+  LabelId ScopeLabel(const std::vector<std::string>& w, size_t from) {
+    const std::string name = Joined(w, from + 1);
+    if (w[from] == "operation") return LabelFor(LabelKind::kOperation, "", name);
+    if (w[from] == "layer") return LabelFor(LabelKind::kLayer, "", name);
+    if (w[from] == "annotation") return Annotation(name);
+    return LabelId{};
+  }
+
+  bool Event(const std::vector<std::string>& w) {
+    ThreadTrace* thread = Thread(w[1]);
+    if (thread == nullptr) return false;
+    ThreadEvent event;
+    event.time_ns = std::stoll(w[0].substr(1));
+    const std::string& verb = w[2];
+    if ((verb == "begin" || verb == "end") && w.size() >= 5) {
+      event.kind = verb == "begin" ? SlotKind::kBegin : SlotKind::kEnd;
+      event.label = ScopeLabel(w, 3);
+    } else if (verb == "phase" && w.size() >= 4) {
+      event.kind = SlotKind::kPhase;
+      event.label = LabelFor(LabelKind::kPhase, "", Joined(w, 3));
+    } else if (verb == "pause" || verb == "resume") {
+      event.kind = verb == "pause" ? SlotKind::kPause : SlotKind::kResume;
+    } else if (verb == "range-start" && w.size() >= 5) {
+      event.kind = SlotKind::kRangeStart;
+      event.payload = std::stoull(w[3]);
+      event.label = Annotation(Joined(w, 4));
+    } else if (verb == "range-end" && w.size() == 4) {
+      event.kind = SlotKind::kRangeEnd;
+      event.payload = std::stoull(w[3]);
+    } else if (verb == "hand-over" && w.size() >= 5) {
+      event.kind = SlotKind::kHandOver;
+      event.payload = std::stoull(w[3]);
+      event.label = LabelFor(LabelKind::kOperation, "", Joined(w, 4));
+    } else if (verb == "adopt" && w.size() >= 5) {  // as the recorder does: token, then scope
+      event.kind = SlotKind::kAdopt;
+      event.payload = std::stoull(w[3]);
+      event.label = LabelFor(LabelKind::kOperation, "", Joined(w, 4));
+      thread->events.push_back(event);
+      event.kind = SlotKind::kBegin;
+      event.payload = 0;
+    } else {
+      return false;
+    }
+    const bool known = event.kind != SlotKind::kBegin || Raw(event.label) != 0;
+    thread->events.push_back(event);
+    return known;
+  }
+
+  bool Reset(const std::vector<std::string>& w) {
+    ThreadTrace* thread = Thread(w[1]);
+    if (thread == nullptr) return false;
+    StackReset reset;
+    reset.event_index = thread->events.size();
+    for (size_t i = 2; i < w.size(); ++i) {
+      reset.open.push_back(LabelFor(LabelKind::kOperation, "", w[i]));
+    }
+    thread->resets.push_back(reset);
+    return true;
+  }
+
+  static uint32_t CorrelationOf(const std::vector<std::string>& w) {
+    for (const std::string& word : w) {
+      if (word.size() > 1 && word[0] == '#') {
+        return static_cast<uint32_t>(std::stoul(word.substr(1)));
+      }
+    }
+    return 0;
+  }
+
+  bool Call(const std::vector<std::string>& w) {
+    ThreadTrace* thread = Thread(w[1]);
+    if (thread == nullptr) return false;
+    thread->calls.push_back({std::stoll(w[2]), std::stoll(w[3]), CorrelationOf(w),
+                             LabelFor(LabelKind::kApi, "", w[4]), 0});
+    return true;
+  }
+
+  bool OverheadLine(const std::vector<std::string>& w) {
+    ThreadTrace* thread = Thread(w[1]);
+    if (thread == nullptr) return false;
+    thread->overheads.push_back(
+        {std::stoll(w[2]), std::stoll(w[3]), 0, LabelFor(LabelKind::kOverhead, "", w[4])});
+    return true;
+  }
+
+  void AddDevice(uint32_t sms, uint32_t blocks) {
+    Device& device = process_.devices.emplace_back();
+    device.name = "device " + std::to_string(process_.devices.size() - 1);
+    device.info.index = static_cast<uint32_t>(process_.devices.size() - 2);
+    device.info.multiprocessors = sms;
+    device.info.max_blocks_per_multiprocessor = blocks;
+    device.info.max_warps_per_multiprocessor = 64;
+    Stream& stream = process_.streams.emplace_back();
+    stream.device = static_cast<DeviceId>(process_.devices.size() - 1);
+  }
+
+  static int64_t Option(const std::vector<std::string>& w, const std::string& key,
+                        int64_t otherwise) {
+    for (const std::string& word : w) {
+      if (word.starts_with(key + "=")) return std::stoll(word.substr(key.size() + 1));
+    }
+    return otherwise;
+  }
+
+  bool DeviceLine(const std::vector<std::string>& w) {
+    AddDevice(static_cast<uint32_t>(Option(w, "sms", 4)),
+              static_cast<uint32_t>(Option(w, "blocks", 2)));
+    return true;
+  }
+
+  bool WorkLine(const std::vector<std::string>& w) {
+    static const std::map<std::string, WorkKind> kinds = {{"kernel", WorkKind::kKernel},
+                                                          {"copy", WorkKind::kMemcpy},
+                                                          {"set", WorkKind::kMemset},
+                                                          {"graph", WorkKind::kGraph}};
+    const auto kind = kinds.find(w[0]);
+    if (kind == kinds.end() || w.size() < 4) return false;
+    Work work;
+    work.name = w[3];
+    work.info.kind = kind->second;
+    work.info.grid[0] = static_cast<uint32_t>(Option(w, "grid", 8));
+    work.info.grid[1] = work.info.grid[2] = 1;
+    work.info.block[0] = 32;
+    work.info.block[1] = work.info.block[2] = 1;
+    process_.works.push_back(work);
+    DeviceWork record;
+    record.start_ns = std::stoll(w[1]);
+    record.end_ns = std::stoll(w[2]);
+    record.correlation = CorrelationOf(w);
+    record.work = static_cast<WorkId>(process_.works.size() - 1);
+    record.stream = static_cast<StreamId>(Option(w, "device", 1));
+    process_.device_work.push_back(record);
+    return true;
+  }
+
+  void Sort() {
+    std::stable_sort(process_.device_work.begin(), process_.device_work.end(),
+                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    for (ThreadTrace& thread : process_.threads) {
+      std::stable_sort(thread.calls.begin(), thread.calls.end(),
+                       [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    }
+    std::sort(scenario_.cells.begin(), scenario_.cells.end());
+  }
+
+  Scenario scenario_;
+  ProcessTrace process_;
+  std::string section_;
+};
+
+}  // namespace
+
+Scenario ParseScenario(const std::string& text) { return Parser().Parse(text); }
+
+std::vector<std::string> CellLines(const ReportProcess& process) {
+  std::vector<std::string> lines;
+  for (const ReportCell& cell : process.cells) {
+    lines.push_back(cell.phase + " | " + cell.operation + " | " + cell.layer + " | " + cell.gpu +
+                    " | " + std::to_string(cell.ns));
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+Values RowValues(const ReportOperation& row) {
+  Values values = {{"wall", row.wall_ns},
+                   {"cpu_only", row.cpu_only_ns},
+                   {"cpu_gpu", row.cpu_gpu_ns},
+                   {"gpu_only", row.gpu_only_ns},
+                   {"waiting", row.waiting_ns},
+                   {"idle", row.idle_ns},
+                   {"unknown", row.unknown_ns},
+                   {"gpu_busy", row.gpu_busy_ns},
+                   {"gpu_compute", row.gpu_compute_ns},
+                   {"gpu_comm", row.gpu_comm_ns},
+                   {"gpu_copy", row.gpu_copy_ns},
+                   {"gpu_wait", row.gpu_wait_ns},
+                   {"gpu_caused", row.gpu_caused_ns},
+                   {"gpu_sum", row.gpu_sum_ns},
+                   {"sm_filled", row.sm_filled_ns},
+                   {"count", static_cast<int64_t>(row.count)},
+                   {"inclusive_wall", row.inclusive_wall_ns}};
+  for (const auto& [name, count] : row.transitions) values[name] = static_cast<int64_t>(count);
+  return values;
+}
+
+Values ProcessValues(const ReportProcess& process) {
+  return {{"span", process.span_ns},
+          {"gpu_busy", process.gpu_busy_ns},
+          {"gpu_wait", process.gpu_wait_ns},
+          {"gpu_sum", process.gpu_sum_ns},
+          {"unknown", process.unknown_ns}};
+}
+
+Values LedgerValues(const Report& report) {
+  Values values;
+  for (const ReportLedgerEntry& entry : report.ledger) {
+    values[entry.counter] = static_cast<int64_t>(entry.value);
+  }
+  return values;
+}
+
+}  // namespace gpubound::golden

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The breakdown of a process computed the slow way: for every single nanosecond the state of every
+// thread is worked out from all its events, as SPEC sections 1 and 2 word it. It shares no code
+// with the analysis and knows only the names that random_trace.h uses.
+#ifndef GPUBOUND_TESTS_ORACLE_NAIVE_ORACLE_H_
+#define GPUBOUND_TESTS_ORACLE_NAIVE_ORACLE_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "analysis/run.h"
+
+namespace gpubound::oracle {
+
+struct NaiveBreakdown {
+  std::map<std::string, int64_t> cells;   // "phase|operation|layer|gpu" -> ns
+  std::map<std::string, int64_t> caused;  // by operation, as the maps below
+  std::map<std::string, int64_t> sum;
+  std::map<std::string, int64_t> inclusive;  // without (no operation)
+  std::map<std::string, int64_t> count;      // without (no operation)
+  int64_t busy = 0;
+  int64_t wait = 0;
+};
+
+NaiveBreakdown BreakDownNaively(const ProcessTrace& process);
+
+}  // namespace gpubound::oracle
+
+#endif  // GPUBOUND_TESTS_ORACLE_NAIVE_ORACLE_H_

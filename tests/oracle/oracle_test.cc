@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every invariant of SPEC section 2 on random traces, against the naive oracle.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+
+#include "analysis/event_store.h"
+#include "analysis/process_report.h"
+#include "analysis/report_json.h"
+#include "tests/oracle/naive_oracle.h"
+#include "tests/oracle/random_trace.h"
+
+namespace gpubound::oracle {
+namespace {
+
+uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+class OracleTest : public testing::Test {
+ protected:
+  // Runs |check| on many traces and stops at the first that fails, naming its seed.
+  static void OnRandomTraces(const std::function<void(const ProcessTrace&, uint64_t)>& check) {
+    const uint64_t first = FromEnvironment("GPUBOUND_ORACLE_SEED", 1);
+    const uint64_t count = FromEnvironment("GPUBOUND_ORACLE_TRACES", 3000);
+    for (uint64_t seed = first; seed < first + count; ++seed) {
+      SCOPED_TRACE("reproduce with GPUBOUND_ORACLE_TRACES=1 GPUBOUND_ORACLE_SEED=" +
+                   std::to_string(seed));
+      check(MakeRandomTrace(seed), seed);
+      if (HasFailure()) return;
+    }
+  }
+
+  static ReportProcess Analyze(const ProcessTrace& process) {
+    Result<ProcessAnalysis> analysis = AnalyzeProcess(process, {});
+    EXPECT_TRUE(analysis.ok()) << (analysis.ok() ? "" : analysis.error().ToString());
+    return analysis.ok() ? analysis->report : ReportProcess{};
+  }
+
+  static std::map<std::string, int64_t> CellsOf(const ReportProcess& report) {
+    std::map<std::string, int64_t> cells;
+    for (const ReportCell& cell : report.cells) {
+      cells[cell.phase + "|" + cell.operation + "|" + cell.layer + "|" + cell.gpu] += cell.ns;
+    }
+    return cells;
+  }
+
+  // Non-zero values of a column by operation.
+  template <typename Value>
+  static std::map<std::string, int64_t> ColumnOf(const ReportProcess& report,
+                                                 Value ReportOperation::*column,
+                                                 bool with_none = true) {
+    std::map<std::string, int64_t> values;
+    for (const ReportOperation& row : report.operations) {
+      if (!with_none && row.operation == kNoOperation) continue;
+      if (row.*column != 0) values[row.operation] = static_cast<int64_t>(row.*column);
+    }
+    return values;
+  }
+
+  // |trace| as the reader makes it when its records arrive in an order that depends on |seed|.
+  static gpubound::Run ArrivedInOrder(ProcessTrace trace, uint64_t seed) {
+    std::vector<ApiRecord> calls;
+    for (ThreadTrace& thread : trace.threads) {
+      for (const ApiCall& call : thread.calls) {
+        calls.push_back({static_cast<uint64_t>(call.start_ns), static_cast<uint64_t>(call.end_ns),
+                         call.correlation, thread.tid, call.label, call.result});
+      }
+      thread.calls.clear();
+    }
+    std::mt19937_64 random(seed);
+    std::shuffle(calls.begin(), calls.end(), random);
+    std::shuffle(trace.device_work.begin(), trace.device_work.end(), random);
+    EventStore store(&trace);
+    for (const ApiRecord& call : calls) store.Add(call);
+    store.Finish();
+    gpubound::Run run;
+    run.processes.push_back(std::move(trace));
+    return run;
+  }
+
+  static std::map<std::string, int64_t> Sum(std::map<std::string, int64_t> a,
+                                            const std::map<std::string, int64_t>& b) {
+    for (const auto& [key, value] : b) a[key] += value;
+    return a;
+  }
+};
+
+TEST_F(OracleTest, CellsAreThoseOfTheNaiveOracle) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    EXPECT_EQ(CellsOf(Analyze(trace)), BreakDownNaively(trace).cells);
+  });
+}
+
+TEST_F(OracleTest, ColumnsAreThoseOfTheNaiveOracle) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    const ReportProcess report = Analyze(trace);
+    const NaiveBreakdown naive = BreakDownNaively(trace);
+    EXPECT_EQ(ColumnOf(report, &ReportOperation::gpu_caused_ns), naive.caused);
+    EXPECT_EQ(ColumnOf(report, &ReportOperation::gpu_sum_ns), naive.sum);
+    EXPECT_EQ(ColumnOf(report, &ReportOperation::inclusive_wall_ns, false), naive.inclusive);
+    EXPECT_EQ(ColumnOf(report, &ReportOperation::count, false), naive.count);
+    EXPECT_EQ(report.gpu_wait_ns, naive.wait);
+  });
+}
+
+TEST_F(OracleTest, CellsSumToTheSpan) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    int64_t sum = 0;
+    for (const auto& [name, ns] : CellsOf(Analyze(trace))) sum += ns;
+    EXPECT_EQ(sum, trace.span_end_ns - trace.span_begin_ns);
+  });
+}
+
+TEST_F(OracleTest, BusyIsAnIndependentUnion) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    EXPECT_EQ(Analyze(trace).gpu_busy_ns, BreakDownNaively(trace).busy);
+  });
+}
+
+TEST_F(OracleTest, CuttingAnywhereAndAddingChangesNothing) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t seed) {
+    const int64_t length = trace.span_end_ns - trace.span_begin_ns;
+    ProcessTrace left = trace;
+    ProcessTrace right = trace;
+    left.span_end_ns = right.span_begin_ns =
+        trace.span_begin_ns + static_cast<int64_t>(seed) % (length + 1);
+    const ReportProcess whole = Analyze(trace);
+    const ReportProcess a = Analyze(left);
+    const ReportProcess b = Analyze(right);
+    EXPECT_EQ(Sum(CellsOf(a), CellsOf(b)), CellsOf(whole));
+    EXPECT_EQ(a.gpu_busy_ns + b.gpu_busy_ns, whole.gpu_busy_ns);
+    EXPECT_EQ(a.gpu_sum_ns + b.gpu_sum_ns, whole.gpu_sum_ns);
+    for (const auto column : {&ReportOperation::gpu_caused_ns, &ReportOperation::gpu_sum_ns,
+                              &ReportOperation::gpu_copy_ns}) {
+      EXPECT_EQ(Sum(ColumnOf(a, column), ColumnOf(b, column)), ColumnOf(whole, column));
+    }
+  });
+}
+
+TEST_F(OracleTest, OrderOfArrivalChangesNothing) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t seed) {
+    EXPECT_EQ(RenderJson(*BuildReport(ArrivedInOrder(trace, seed))),
+              RenderJson(*BuildReport(ArrivedInOrder(trace, ~seed))));
+  });
+}
+
+TEST_F(OracleTest, MergingATraceWithItselfChangesBusyByNothing) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    ProcessTrace twice = trace;
+    for (ThreadTrace thread : trace.threads) {
+      thread.tid += 1000;
+      thread.ordinal = static_cast<ThreadId>(Raw(thread.ordinal) + 1000);
+      twice.threads.push_back(std::move(thread));
+    }
+    twice.device_work.clear();
+    for (const DeviceWork& work : trace.device_work) {
+      twice.device_work.push_back(work);
+      twice.device_work.push_back(work);
+    }
+    const ReportProcess once = Analyze(trace);
+    const ReportProcess merged = Analyze(twice);
+    EXPECT_EQ(merged.gpu_busy_ns, once.gpu_busy_ns);
+    EXPECT_EQ(merged.gpu_sum_ns, 2 * once.gpu_sum_ns);
+  });
+}
+
+}  // namespace
+}  // namespace gpubound::oracle

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes random traces. No state beyond one call.
+#include "tests/oracle/random_trace.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace gpubound::oracle {
+namespace {
+
+class Maker {
+ public:
+  explicit Maker(uint64_t seed) : random_(seed) {}
+
+  ProcessTrace Make() {
+    p_.identity = {"host", 7, static_cast<int64_t>(1)};
+    p_.name = "random";
+    p_.device_kind = "real";
+    p_.main_tid = 1;
+    p_.python = Chance(2);
+    length_ = 20 + Pick(60);
+    p_.span_begin_ns = Pick(10);
+    // Mostly everything lies in the span; sometimes it ends early, or at once.
+    p_.span_end_ns = p_.span_begin_ns + (Chance(4) ? Pick(length_) : length_ + Pick(20));
+    MakeNames();
+    const int64_t threads = 1 + Pick(4);
+    for (int64_t i = 0; i < threads; ++i) MakeThread(i);
+    MakeWork();
+    while (Chance(3)) {
+      const int64_t start = Pick(length_);
+      p_.unknown.push_back({start, start + Pick(15), "random"});
+    }
+    return std::move(p_);
+  }
+
+ private:
+  int64_t Pick(int64_t below) {
+    return static_cast<int64_t>(random_() % static_cast<uint64_t>(below));
+  }
+  bool Chance(int64_t one_in) { return Pick(one_in) == 0; }
+
+  LabelId Add(LabelKind kind, const std::string& domain, const std::string& text,
+              Layer layer = Layer::kUnset) {
+    p_.labels.push_back({kind, layer, domain, text});
+    return static_cast<LabelId>(p_.labels.size() - 1);
+  }
+
+  void MakeNames() {
+    p_.labels.resize(1);
+    // One trace in four has no operation, so that its annotations serve.
+    if (!Chance(4)) {
+      for (const char* name : {"a", "b", "c"}) {
+        scopes_.push_back(Add(LabelKind::kOperation, "", name));
+      }
+    }
+    scopes_.push_back(Add(LabelKind::kAnnotation, "", "note"));
+    scopes_.push_back(Add(LabelKind::kAnnotation, "mine", "detail"));
+    scopes_.push_back(Add(LabelKind::kAnnotation, "NCCL", "reduce"));
+    ranges_ = {scopes_.end() - 3, scopes_.end()};
+    scopes_.push_back(Add(LabelKind::kLayer, "", "python", Layer::kPython));
+    scopes_.push_back(Add(LabelKind::kLayer, "", "wait", Layer::kWait));
+    scopes_.push_back(Add(LabelKind::kLayer, "", "native", Layer::kNative));
+    scopes_.push_back(Add(LabelKind::kLayer, "", "simulator", Layer::kSimulator));
+    scopes_.push_back(Add(LabelKind::kLayer, "", "backend", Layer::kBackend));
+    phases_ = {Add(LabelKind::kPhase, "", "early"), Add(LabelKind::kPhase, "", "late")};
+    for (const char* name :
+         {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemcpy", "cudaDeviceSynchronize"}) {
+      calls_.push_back(Add(LabelKind::kApi, "", name));
+    }
+    full_ = Add(LabelKind::kOverhead, "", "COMMAND_BUFFER_FULL");
+
+    p_.devices.resize(3);
+    p_.streams.resize(3);
+    p_.works.resize(1);
+    for (uint32_t device = 1; device <= 2; ++device) {
+      p_.devices[device].info.index = device - 1;
+      p_.devices[device].name = "device";
+      p_.streams[device].device = static_cast<DeviceId>(device);
+    }
+    for (const char* name : {"gemm", "ncclDevKernel_AllReduce", "copy"}) {
+      Work work;
+      work.name = name;
+      work.info.kind = work.name == "copy" ? WorkKind::kMemcpy : WorkKind::kKernel;
+      p_.works.push_back(work);
+    }
+  }
+
+  template <typename T>
+  T Any(const std::vector<T>& of) {
+    return of[static_cast<size_t>(Pick(static_cast<int64_t>(of.size())))];
+  }
+
+  void MakeThread(int64_t index) {
+    ThreadTrace thread;
+    thread.ordinal = static_cast<ThreadId>(index + 1);
+    thread.tid = static_cast<uint32_t>(index + 1);
+    // Some threads only make calls, as autograd's do.
+    const int64_t events = index > 0 && Chance(2) ? 0 : Pick(14);
+    std::vector<int64_t> times;
+    for (int64_t i = 0; i < events; ++i) times.push_back(Pick(length_));
+    std::sort(times.begin(), times.end());
+    std::vector<LabelId> open;
+    for (const int64_t time : times) thread.events.push_back(MakeEvent(time, &open));
+    const int64_t calls = Pick(6);
+    for (int64_t i = 0; i < calls; ++i) MakeCall(&thread);
+    std::sort(thread.calls.begin(), thread.calls.end(), [](const ApiCall& a, const ApiCall& b) {
+      return std::tie(a.start_ns, a.correlation) < std::tie(b.start_ns, b.correlation);
+    });
+    if (Chance(3)) {
+      const int64_t start = Pick(length_);
+      thread.overheads.push_back({start, start + Pick(20), 0, full_});
+    }
+    p_.threads.push_back(std::move(thread));
+  }
+
+  ThreadEvent MakeEvent(int64_t time, std::vector<LabelId>* open) {
+    ThreadEvent event;
+    event.time_ns = time;
+    const int64_t what = Pick(10);
+    if (what == 0) {
+      event.kind = SlotKind::kPhase;
+      event.label = Any(phases_);
+    } else if (what == 1) {
+      event.kind = SlotKind::kRangeStart;
+      event.label = Any(ranges_);
+      event.payload = ++last_range_;
+    } else if (what == 2) {
+      // Any range of any thread, ended before or after, once or twice.
+      event.kind = SlotKind::kRangeEnd;
+      event.payload = static_cast<uint64_t>(1 + Pick(4));
+    } else if (what < 6 && !open->empty()) {
+      // Mostly the innermost, sometimes one from the middle, sometimes one that is not open.
+      event.kind = SlotKind::kEnd;
+      event.label = Chance(3) ? Any(scopes_) : open->back();
+      const auto found = std::find(open->rbegin(), open->rend(), event.label);
+      if (found != open->rend()) open->erase(std::next(found).base());
+    } else {
+      event.kind = SlotKind::kBegin;
+      event.label = Any(scopes_);
+      open->push_back(event.label);
+    }
+    return event;
+  }
+
+  void MakeCall(ThreadTrace* thread) {
+    const int64_t start = Pick(length_);
+    thread->calls.push_back({start, start + Pick(12), ++last_correlation_, Any(calls_), 0});
+  }
+
+  void MakeWork() {
+    const int64_t works = Pick(12);
+    for (int64_t i = 0; i < works; ++i) {
+      DeviceWork work;
+      work.correlation = static_cast<uint32_t>(Pick(int64_t{last_correlation_} + 2));
+      work.start_ns = Pick(length_);
+      work.end_ns = work.start_ns + Pick(20);
+      work.work = static_cast<WorkId>(1 + Pick(3));
+      work.stream = static_cast<StreamId>(1 + Pick(2));
+      p_.device_work.push_back(work);
+    }
+    std::sort(p_.device_work.begin(), p_.device_work.end(),
+              [](const DeviceWork& a, const DeviceWork& b) {
+                return std::tie(a.start_ns, a.end_ns, a.stream, a.correlation, a.work) <
+                       std::tie(b.start_ns, b.end_ns, b.stream, b.correlation, b.work);
+              });
+  }
+
+  std::mt19937_64 random_;
+  ProcessTrace p_;
+  int64_t length_ = 0;
+  std::vector<LabelId> scopes_;
+  std::vector<LabelId> ranges_;
+  std::vector<LabelId> phases_;
+  std::vector<LabelId> calls_;
+  LabelId full_{};
+  uint64_t last_range_ = 0;
+  uint32_t last_correlation_ = 0;
+};
+
+}  // namespace
+
+ProcessTrace MakeRandomTrace(uint64_t seed) { return Maker(seed).Make(); }
+
+}  // namespace gpubound::oracle

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small random traces that hit every rule and every tie often: few names, few threads, a span of
+// some dozens of ns, so that most events share their instant with another.
+#ifndef GPUBOUND_TESTS_ORACLE_RANDOM_TRACE_H_
+#define GPUBOUND_TESTS_ORACLE_RANDOM_TRACE_H_
+
+#include <cstdint>
+
+#include "analysis/run.h"
+
+namespace gpubound::oracle {
+
+// The same seed gives the same trace.
+ProcessTrace MakeRandomTrace(uint64_t seed);
+
+}  // namespace gpubound::oracle
+
+#endif  // GPUBOUND_TESTS_ORACLE_RANDOM_TRACE_H_
