@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Disks that are full or read-only. They are real: small tmpfs mounts in a mount namespace of the
+// test's own, which takes root, or a kernel that gives a user namespace to everybody. Where neither
+// is to be had these tests fail rather than pass unseen; leave them out by their label, `mount`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/integration/command_run.h"
+
+namespace gpubound {
+namespace {
+
+using testing::HasSubstr;
+
+class MountedFolder : public CommandRun {
+ protected:
+  MountedFolder() { std::filesystem::create_directory(File("disk")); }
+
+  // Runs |script| in a mount namespace in which $DISK has been mounted with |options|.
+  Outcome WithDisk(const std::string& options, const std::string& script) {
+    runner().Set("DISK", File("disk"));
+    runner().Set("GPUBOUND", GPUBOUND_TEST_COMMAND);
+    runner().Set("VICTIM", GPUBOUND_TEST_VICTIM);
+    const std::string all =
+        "mount -t tmpfs -o " + options + " none \"$DISK\" || exit 99\n" + script;
+    std::vector<std::string> command = {"unshare", "--mount"};
+    if (geteuid() != 0) command = {"unshare", "--mount", "--map-root-user"};
+    command.insert(command.end(), {"/bin/sh", "-c", all});
+    Outcome outcome = runner().Run(command);
+    EXPECT_NE(outcome.exit_code, 99) << "Nothing can be mounted here. Run as root, or leave the "
+                                        "tests with the label `mount` out.\n"
+                                     << outcome.err;
+    return outcome;
+  }
+};
+
+TEST_F(MountedFolder, AReadOnlyFolderIsNamedBeforeTheProgramStarts) {
+  const Outcome outcome = WithDisk("size=1m,ro", "\"$GPUBOUND\" run -o \"$DISK/x\" -- echo ran");
+  EXPECT_EQ(outcome.exit_code, 125) << outcome.Describe();
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("Read-only file system"));
+}
+
+TEST_F(MountedFolder, AFullDiskStopsTheRecordingAndNotTheProgram) {
+  const Outcome outcome =
+      WithDisk("size=64k", "\"$GPUBOUND\" run -o \"$DISK/x\" -- \"$VICTIM\" train 50");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_EQ(outcome.out, "trained 50\n");
+  EXPECT_THAT(outcome.err, HasSubstr("gpubound: "));
+}
+
+TEST_F(MountedFolder, ADiskThatFillsUpLeavesAReadableTrace) {
+  const Outcome outcome = WithDisk(
+      "size=1m",
+      "\"$GPUBOUND\" run -q -o \"$DISK/x\" -- \"$VICTIM\" annotate 2000000 > /dev/null 2>&1\n"
+      "status=$?\n"
+      "\"$GPUBOUND\" report \"$DISK/x\" --json\n"
+      "exit $status");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  ExpectExactPartition(Json::parse(outcome.out, nullptr, /*allow_exceptions=*/false));
+}
+
+TEST_F(MountedFolder, AReadOnlyRunDirectoryCanBeRead) {
+  const Outcome outcome =
+      WithDisk("size=200m",
+               "\"$GPUBOUND\" run -q -o \"$DISK/x\" -- \"$VICTIM\" train 5 > /dev/null || exit 98\n"
+               "mount -o remount,ro \"$DISK\" || exit 99\n"
+               "\"$GPUBOUND\" report \"$DISK/x\" && \"$GPUBOUND\" doctor \"$DISK/x\"");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.out, HasSubstr("backpropagation"));
+}
+
+TEST_F(MountedFolder, AKilledRunCanBeReadFromAReadOnlyDisk) {
+  const Outcome outcome =
+      WithDisk("size=200m",
+               "\"$GPUBOUND\" run -q -o \"$DISK/x\" -- \"$VICTIM\" die 5 > /dev/null\n"
+               "mount -o remount,ro \"$DISK\" || exit 99\n"
+               "\"$GPUBOUND\" report \"$DISK/x\"");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.out, HasSubstr("last words"));
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole runs on the simulated device, against what the simulated device says really happened.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tests/integration/command_run.h"
+
+namespace gpubound {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr int kIterations = 20;
+constexpr int64_t kSimulationNs = 200'000;          // that victim.cc spins in each iteration
+constexpr int64_t kBackpropagationGpuNs = 600'000;  // of its two kernels, see command_run.cc
+
+int64_t UnionNs(std::vector<std::pair<int64_t, int64_t>> intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  int64_t total = 0;
+  int64_t covered_until = 0;
+  for (const auto& [start, end] : intervals) {
+    total += std::max<int64_t>(0, end - std::max(start, covered_until));
+    covered_until = std::max(covered_until, end);
+  }
+  return total;
+}
+
+class TrainingRun : public CommandRun {
+ protected:
+  TrainingRun() { runner().Set("GPUBOUND_SIM_TRUTH", File("truth-%p.json")); }
+
+  // What the device of the process |pid| did.
+  Json TruthOf(const Json& pid) {
+    return Json::parse(ReadText(File("truth-" + pid.dump() + ".json")));
+  }
+
+  // Wall time of the work called one of |names|, from the truth.
+  static int64_t BusyOf(const Json& truth, const std::vector<std::string>& names) {
+    std::vector<std::pair<int64_t, int64_t>> intervals;
+    for (const Json& op : truth["ops"]) {
+      const std::string name = op["kind"] == "memcpy" ? "memcpy" : op["name"].get<std::string>();
+      if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+      intervals.emplace_back(op["start_ns"], op["end_ns"]);
+    }
+    return UnionNs(std::move(intervals));
+  }
+
+  // Device times pass through two clocks, sampled within a bracket each; a piece of work changes
+  // its length by at most the drift between them.
+  static void ExpectSameTime(const Json& reported, int64_t truth, const std::string& what) {
+    const int64_t tolerance = truth / 1000 + 1000;
+    EXPECT_NEAR(static_cast<double>(reported.get<int64_t>()), static_cast<double>(truth),
+                static_cast<double>(tolerance))
+        << what;
+  }
+
+  void ExpectTruth(const Json& process) {
+    const Json truth = TruthOf(process["pid"]);
+    ExpectSameTime(process["gpu_busy_ns"], truth["busy_ns"], "busy");
+    ExpectSameTime(RowOf(process, "inference")["gpu_caused_ns"],
+                   BusyOf(truth, {"memcpy", "policy_forward"}), "caused by inference");
+    ExpectSameTime(RowOf(process, "backpropagation")["gpu_caused_ns"],
+                   BusyOf(truth, {"policy_backward", "optimizer_step"}),
+                   "caused by backpropagation");
+    for (const char* operation : {"simulation", "inference", "backpropagation"}) {
+      EXPECT_EQ(RowOf(process, operation)["count"], kIterations) << operation;
+    }
+  }
+};
+
+TEST_F(TrainingRun, AgreesWithTheDevice) {
+  const Outcome outcome = Victim("train", kIterations);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  const Json report = Report();
+  ASSERT_EQ(report["processes"].size(), 1u);
+  ExpectExactPartition(report);
+  ExpectTruth(report["processes"][0]);
+}
+
+TEST_F(TrainingRun, HoldsEveryPieceOfDeviceWorkByName) {
+  Victim("train", kIterations);
+  const auto run = Load();
+  ASSERT_EQ(run.processes.size(), 1u);
+  const ProcessTrace& process = run.processes[0];
+  std::map<std::string, int> kernels;
+  int copies = 0;
+  for (const DeviceWork& work : process.device_work) {
+    const Work& what = process.WorkOf(work.work);
+    if (what.info.kind == WorkKind::kKernel) ++kernels[what.name];
+    if (what.info.kind == WorkKind::kMemcpy) ++copies;
+  }
+  const std::map<std::string, int> expected = {{"policy_forward", kIterations},
+                                               {"policy_backward", kIterations},
+                                               {"optimizer_step", kIterations}};
+  EXPECT_EQ(kernels, expected);
+  EXPECT_EQ(copies, kIterations);
+}
+
+TEST_F(TrainingRun, NothingOfItWasLost) {
+  Victim("train", kIterations);
+  for (const Json& entry : Report()["ledger"]) {
+    EXPECT_NE(entry["severity"], "data_loss") << entry;
+    EXPECT_NE(entry["severity"], "error") << entry;
+  }
+  EXPECT_EQ(Gpubound({"doctor", run_path()}).exit_code, 0);
+}
+
+TEST_F(TrainingRun, EveryOutputSaysThatTheDeviceIsSimulated) {
+  EXPECT_THAT(Victim("train", 2).err, HasSubstr("SIMULATED DEVICE"));
+  EXPECT_EQ(Report()["device_kind"], "simulated");
+  EXPECT_THAT(Gpubound({"report", run_path()}).out, HasSubstr("SIMULATED DEVICE"));
+  EXPECT_THAT(Gpubound({"doctor", run_path()}).out, HasSubstr("SIMULATED DEVICE"));
+}
+
+TEST_F(TrainingRun, EveryFormOfTheReportCanBePrinted) {
+  Victim("train", 2);
+  const std::vector<std::vector<std::string>> forms = {
+      {},
+      {"--raw"},
+      {"--kernels"},
+      {"--by", "operation,phase,process,device,layer"},
+      {"--attribution", "timeline"},
+      {"--attribution", "caused,timeline"}};
+  for (std::vector<std::string> form : forms) {
+    form.insert(form.begin(), {"report", run_path()});
+    const Outcome outcome = Gpubound(form);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+    EXPECT_THAT(outcome.out, HasSubstr("backpropagation"));
+    EXPECT_THAT(outcome.err, IsEmpty());
+  }
+  EXPECT_THAT(Gpubound({"report", run_path(), "--kernels"}).out, HasSubstr("policy_backward"));
+}
+
+TEST_F(TrainingRun, OfTwoProcessesHoldsBoth) {
+  const Outcome outcome = Victim("fork", kIterations);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  const Json report = Report();
+  ASSERT_EQ(report["processes"].size(), 2u);
+  ExpectExactPartition(report);
+  for (const Json& process : report["processes"]) ExpectTruth(process);
+}
+
+TEST_F(TrainingRun, WithoutCudaHoldsItsOperations) {
+  ASSERT_EQ(Victim("annotate", 1000).exit_code, 0);
+  const Json report = Report();
+  ASSERT_EQ(report["processes"].size(), 1u);
+  ExpectExactPartition(report);
+  EXPECT_EQ(RowOf(report["processes"][0], "thinking")["count"], 1000);
+  EXPECT_EQ(report["processes"][0]["gpu_busy_ns"], 0);
+}
+
+TEST_F(TrainingRun, ThatIsKilledKeepsEveryScope) {
+  const Outcome outcome = Victim("die", kIterations);
+  EXPECT_EQ(outcome.exit_code, 128 + SIGKILL) << outcome.Describe();
+  EXPECT_EQ(RunRecordJson()["signal"], SIGKILL);
+  const Json report = Report();
+  ASSERT_EQ(report["processes"].size(), 1u);
+  ExpectExactPartition(report);
+  const Json& process = report["processes"][0];
+  EXPECT_EQ(RowOf(process, "backpropagation")["count"], kIterations);
+  EXPECT_EQ(RowOf(process, "last words")["count"], 1);
+  EXPECT_THAT(Gpubound({"doctor", run_path()}).out, HasSubstr("process_not_closed"));
+}
+
+TEST_F(TrainingRun, ThatIsKilledKeepsItsTimes) {
+  const Outcome outcome = Victim("die", kIterations);
+  ASSERT_EQ(outcome.out.substr(0, 5), "took ");
+  const int64_t took_ns = std::stoll(outcome.out.substr(5));
+  const Json simulation = RowOf(Report()["processes"][0], "simulation");
+  EXPECT_GE(simulation["wall_ns"], kIterations * kSimulationNs);
+  EXPECT_LE(simulation["wall_ns"], took_ns);
+}
+
+TEST_F(TrainingRun, ThatIsKilledDoesNotCallItsGpuIdleWhereNothingWasDelivered) {
+  Victim("die", kIterations);
+  const Json report = Report();
+  const Json& process = report["processes"][0];
+  // Every wait for the GPU was busy or is unknown: none of it can have been idle for long.
+  const Json row = RowOf(process, "backpropagation");
+  EXPECT_GE(row["gpu_busy_ns"].get<int64_t>() + row["unknown_ns"].get<int64_t>(),
+            kIterations * kBackpropagationGpuNs);
+  EXPECT_THAT(report["run"]["verdict"].get<std::string>(), Not(HasSubstr("nothing was lost")));
+}
+
+TEST_F(TrainingRun, ByPlainPreloadIsTheSame) {
+  runner().Set("LD_PRELOAD", GPUBOUND_TEST_SHIM);
+  runner().Set("GPUBOUND_RUN", run_path());
+  const Outcome outcome = runner().Run({GPUBOUND_TEST_VICTIM, "train", "20"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_EQ(outcome.err, "");
+  runner().Unset("LD_PRELOAD");
+  const Json report = Report();
+  ExpectExactPartition(report);
+  ExpectTruth(report["processes"][0]);
+}
+
+}  // namespace
+}  // namespace gpubound

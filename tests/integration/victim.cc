@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small training program on the stand-in CUDA runtime, annotated, without any learning: what it
+// does is known exactly, so a test can say what a report of it has to hold.
+//
+//   integration_victim train N       N iterations
+//   integration_victim fork N        the same in this process and in a child, at the same time
+//   integration_victim die N         N iterations, then SIGKILL inside an operation; prints "took
+//                                    NS", the duration of the iterations
+//   integration_victim annotate N    N operations without any CUDA
+//
+// Prints "trained N" when it is done. One thread.
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <gpubound/annotate.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/sim/include/gpubound_sim.h"
+
+namespace {
+
+constexpr size_t kBytes = 64 * 1024;
+
+// Addresses that stand for kernels; the durations are in the simulation's script.
+char policy_forward;
+char policy_backward;
+char optimizer_step;
+
+void Check(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "integration_victim: %s: error %d\n", what, static_cast<int>(error));
+  std::exit(20);
+}
+
+void RegisterKernel(const void* function, const char* name) {
+  const auto add = reinterpret_cast<gpubound_sim_register_kernel_fn>(
+      dlsym(RTLD_DEFAULT, "gpubound_sim_register_kernel"));
+  if (add == nullptr || add(function, name, nullptr, nullptr, 0, 32, 0) != 0) {
+    std::fprintf(stderr, "integration_victim: this is no simulated device\n");
+    std::exit(21);
+  }
+}
+
+class Trainer {
+ public:
+  Trainer() {
+    RegisterKernel(&policy_forward, "policy_forward");
+    RegisterKernel(&policy_backward, "policy_backward");
+    RegisterKernel(&optimizer_step, "optimizer_step");
+    Check(cudaStreamCreate(&stream_), "cudaStreamCreate");
+    Check(cudaMalloc(&device_, kBytes), "cudaMalloc");
+    Check(cudaMallocHost(&host_, kBytes), "cudaMallocHost");
+    std::memset(host_, 0, kBytes);
+  }
+  ~Trainer() {
+    cudaFreeHost(host_);
+    cudaFree(device_);
+    cudaStreamDestroy(stream_);
+  }
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+
+  void Iterate() {
+    Simulate();
+    Infer();
+    Learn();
+  }
+
+ private:
+  static void Simulate() {
+    GPUBOUND_OPERATION("simulation");
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  }
+
+  void Infer() {
+    GPUBOUND_OPERATION("inference");
+    Check(cudaMemcpyAsync(device_, host_, kBytes, cudaMemcpyHostToDevice, stream_), "copy");
+    Launch(&policy_forward);
+    Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  }
+
+  void Learn() {
+    GPUBOUND_OPERATION("backpropagation");
+    Launch(&policy_backward);
+    Launch(&optimizer_step);
+    Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  }
+
+  void Launch(const void* function) {
+    Check(cudaLaunchKernel(function, dim3(4), dim3(128), nullptr, 0, stream_), "cudaLaunchKernel");
+  }
+
+  cudaStream_t stream_ = nullptr;
+  void* device_ = nullptr;
+  void* host_ = nullptr;
+};
+
+void Train(int iterations) {
+  Trainer trainer;
+  GPUBOUND_PHASE("update");
+  for (int i = 0; i < iterations; ++i) {
+    trainer.Iterate();
+    GPUBOUND_STEP(i);
+  }
+}
+
+int TrainTwice(int iterations) {
+  const pid_t child = fork();  // before CUDA, which does not survive it
+  Train(iterations);
+  if (child == 0) std::exit(0);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 22;
+}
+
+void TrainAndDie(int iterations) {
+  const auto begin = std::chrono::steady_clock::now();
+  Train(iterations);
+  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
+  std::printf("took %lld\n", static_cast<long long>(took.count()));
+  std::fflush(stdout);
+  GPUBOUND_OPERATION("last words");
+  kill(getpid(), SIGKILL);
+}
+
+void Annotate(int operations) {
+  for (int i = 0; i < operations; ++i) {
+    GPUBOUND_OPERATION("thinking");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* action = argc > 1 ? argv[1] : "";
+  const int count = argc > 2 ? std::atoi(argv[2]) : 0;
+  int status = 0;
+  if (std::strcmp(action, "train") == 0) {
+    Train(count);
+  } else if (std::strcmp(action, "fork") == 0) {
+    status = TrainTwice(count);
+  } else if (std::strcmp(action, "die") == 0) {
+    TrainAndDie(count);
+  } else if (std::strcmp(action, "annotate") == 0) {
+    Annotate(count);
+  } else {
+    std::fprintf(stderr, "integration_victim: what is '%s'?\n", action);
+    return 23;
+  }
+  std::printf("trained %d\n", count);
+  return status;
+}

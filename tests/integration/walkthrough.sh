@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What somebody does who has just installed gpubound and reads no manual:
+# walkthrough.sh GPUBOUND VICTIM SIM_DIR. Every step says what it expected when it gets something else.
+set -uo pipefail
+gpubound=$1 victim=$2
+export LD_LIBRARY_PATH=$3
+unset GPUBOUND_RUN LD_PRELOAD CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH COLUMNS NO_COLOR
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+# step NAME STATUS COMMAND...: runs COMMAND, whose output goes to ./out and ./err.
+step() {
+  name=$1
+  local expected=$2 status
+  shift 2
+  "$@" > out 2> err
+  status=$?
+  [ "$status" = "$expected" ] || fail "exit status is $status, expected $expected"
+}
+fail() {
+  echo "FAILED: $name: $1"
+  sed 's/^/  out: /' out
+  sed 's/^/  err: /' err
+  failures=$((failures + 1))
+}
+says() { grep -qF -- "$2" "$1" || fail "./$1 does not say '$2'"; }
+silent() { [ ! -s "$1" ] || fail "./$1 is not empty"; }
+
+step "types the name alone" 2 "$gpubound"
+says err "Commands:"
+step "asks for help" 0 "$gpubound" --help
+says out "gpubound run -- python train.py"
+silent err
+step "asks for the version" 0 "$gpubound" --version
+says out "gpubound 0."
+step "asks how to run" 0 "$gpubound" run --help
+says out "Example:"
+step "mistypes" 2 "$gpubound" dcotor
+says err "Did you mean 'doctor'?"
+
+step "wants a report before there is a run" 3 "$gpubound" report
+says err "gpubound run -- CMD"
+silent out
+step "checks the machine" 0 "$gpubound" doctor
+says out "Ready: gpubound run -- CMD"
+
+step "forgets the command" 125 "$gpubound" run
+says err "no command"
+step "profiles something that has no GPU work" 0 "$gpubound" run -- /bin/echo hello
+says out "hello"
+says err "nothing was recorded"
+rm -rf -- *.gpubound
+step "profiles the training" 0 "$gpubound" run -- "$victim" train 5
+says out "trained 5"
+says err "backpropagation"
+says err "gpubound report"
+
+step "looks at the newest run" 0 "$gpubound" report
+says out "backpropagation"
+says err "the newest run here"
+if grep -q $'\x1b' out; then fail "colour in a pipe"; fi
+step "wants it as JSON" 0 "$gpubound" report --json
+says out '"format": "gpubound.report.v1"'
+step "wants it in a narrow window without UTF-8" 0 env LC_ALL=C COLUMNS=72 "$gpubound" report
+if grep -qP '[^\x00-\x7f]' out; then fail "symbols beyond ASCII in the C locale"; fi
+# The headline is one line whatever the width, so that it can be searched for.
+if tail -n +2 out | grep -qE '^.{73}'; then fail "lines longer than COLUMNS"; fi
+step "asks what may be wrong with it" 0 "$gpubound" doctor -- *.gpubound
+step "lists every counter" 0 "$gpubound" doctor --all -- *.gpubound
+says out "Counted, and zero:"
+step "mistypes an option" 2 "$gpubound" report --kernel5
+says err "Did you mean '--kernels'?"
+
+step "starts it by hand" 0 env -i PATH="$PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" /bin/sh -c \
+  'eval "$("$1" env -o "it'"'"'s mine.gpubound")" && "$2" train 3' sh "$gpubound" "$victim"
+says out "trained 3"
+step "reads what that recorded" 0 "$gpubound" report "it's mine.gpubound"
+says out "inference"
+step "wants the variables for another launcher" 0 "$gpubound" env --json
+says out '"LD_PRELOAD"'
+
+[ "$failures" = 0 ] && echo "all steps as expected"
+exit "$((failures > 0))"

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Choosing a command, and the options that commands read.
+#include "tools/commands.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/tools/tool_fixtures.h"
+#include "tools/exit_codes.h"
+
+namespace gpubound {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+Captured Gpubound(const Arguments& arguments) {
+  return Capture([&] { return Dispatch(arguments); });
+}
+
+TEST(Commands, HelpGoesToStdoutAndListsEveryCommand) {
+  for (const char* help : {"--help", "-h", "help"}) {
+    const Captured captured = Gpubound({help});
+    EXPECT_EQ(captured.status, kExitSuccess);
+    for (const Command& command : AllCommands()) {
+      EXPECT_THAT(captured.out, HasSubstr(std::string("  ") + command.name));
+    }
+  }
+}
+
+TEST(Commands, NothingAtAllIsWrongUseAndShowsTheHelpOnStderr) {
+  const Captured captured = Gpubound({});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.out, IsEmpty());
+  EXPECT_THAT(captured.err, HasSubstr("Usage: gpubound COMMAND"));
+}
+
+TEST(Commands, EachHasAHelpWithAnExample) {
+  for (const Command& command : AllCommands()) {
+    const Captured captured = Gpubound({command.name, "--help"});
+    EXPECT_EQ(captured.status, kExitSuccess) << command.name;
+    EXPECT_THAT(captured.out, HasSubstr(std::string("Usage: gpubound ") + command.name));
+    EXPECT_THAT(captured.out, HasSubstr("Example:\n  "));
+    EXPECT_EQ(Gpubound({"help", command.name}).out, captured.out);
+  }
+}
+
+TEST(Commands, VersionIsOneLine) {
+  EXPECT_EQ(Gpubound({"--version"}).out, "gpubound " GPUBOUND_VERSION "\n");
+}
+
+TEST(Commands, AMistypedCommandGetsASuggestionAndStatusTwo) {
+  const Captured captured = Gpubound({"rpeort", "x.gpubound"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("Did you mean 'report'?"));
+  EXPECT_THAT(captured.out, IsEmpty());
+}
+
+TEST(Commands, ACommandThatIsPlannedOnlyIsNotThere) {
+  EXPECT_EQ(Gpubound({"whatif"}).status, kExitWrongUse);
+  EXPECT_THAT(Gpubound({"--help"}).out, Not(HasSubstr("whatif")));
+}
+
+TEST(Commands, AHostileNameIsEscaped) {
+  EXPECT_THAT(Gpubound({"\x1b[2J"}).err, Not(HasSubstr("\x1b")));
+}
+
+TEST(Commands, AMistypedOptionGetsASuggestionAndStatusTwo) {
+  const Captured captured = Gpubound({"report", "--jsno", "x.gpubound"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("'--jsno'. Did you mean '--json'?"));
+  EXPECT_THAT(captured.err, HasSubstr("gpubound report --help"));
+}
+
+TEST(Commands, ASecondRunIsOneArgumentTooMany) {
+  const Captured captured = Gpubound({"report", "a.gpubound", "b.gpubound"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("'b.gpubound' is one argument too many"));
+}
+
+TEST(Commands, WhatFollowsTheMarkIsNoOption) {
+  const Captured captured = Gpubound({"report", "--", "--json"});
+  EXPECT_EQ(captured.status, kExitUnreadable);
+  EXPECT_THAT(captured.err, HasSubstr("--json"));
+}
+
+TEST(Commands, AListOptionNamesWhatItKnows) {
+  const Captured captured = Gpubound({"report", "--by", "operation,phse", "x.gpubound"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("'phse'"));
+  EXPECT_THAT(captured.err, HasSubstr("Did you mean 'phase'?"));
+}
+
+TEST(Commands, ARunThatIsNotThereIsUnreadable) {
+  for (const char* command : {"report", "doctor"}) {
+    const Captured captured = Gpubound({command, "/nonexistent/x.gpubound"});
+    EXPECT_EQ(captured.status, kExitUnreadable);
+    EXPECT_THAT(captured.err, StartsWith("gpubound: "));
+    EXPECT_THAT(captured.err, HasSubstr("/nonexistent/x.gpubound"));
+    EXPECT_THAT(captured.out, IsEmpty());
+  }
+}
+
+TEST(Commands, AllCountersNeedARun) {
+  EXPECT_EQ(Gpubound({"doctor", "--all"}).status, kExitWrongUse);
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Explaining why a program recorded nothing.
+#include "tools/program_file.h"
+
+#include <elf.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/tools/tool_fixtures.h"
+
+namespace gpubound {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class ProgramFileTest : public testing::Test {
+ protected:
+  // An ELF head with one program header of |segment_type|.
+  std::string WriteElf(unsigned char elf_class, uint16_t machine, uint32_t segment_type) {
+    Elf64_Ehdr head = {};
+    std::memcpy(head.e_ident, ELFMAG, SELFMAG);
+    head.e_ident[EI_CLASS] = elf_class;
+    head.e_machine = machine;
+    head.e_phoff = sizeof(head);
+    head.e_phnum = 1;
+    head.e_phentsize = sizeof(Elf64_Phdr);
+    Elf64_Phdr segment = {};
+    segment.p_type = segment_type;
+    std::string bytes(reinterpret_cast<const char*>(&head), sizeof(head));
+    bytes.append(reinterpret_cast<const char*>(&segment), sizeof(segment));
+    const std::string path = folder_.Write("program", bytes);
+    chmod(path.c_str(), 0755);
+    return path;
+  }
+  std::vector<std::string> Reasons(const ProgramFile& program,
+                                   std::map<std::string, std::string> variables = {}) {
+    const GetVariable environment = FakeVariables(std::move(variables));
+    return WhyNothingRecorded(program, environment);
+  }
+
+  TemporaryFolder folder_;
+};
+
+#if defined(__x86_64__)
+constexpr uint16_t kOurs = EM_X86_64, kTheirs = EM_AARCH64;
+#else
+constexpr uint16_t kOurs = EM_AARCH64, kTheirs = EM_X86_64;
+#endif
+
+TEST_F(ProgramFileTest, ADynamicProgramHasNoObstacle) {
+  const ProgramFile program = InspectProgram(WriteElf(ELFCLASS64, kOurs, PT_INTERP));
+  EXPECT_TRUE(program.is_elf);
+  EXPECT_FALSE(program.is_static || program.other_machine || program.other_rights);
+  EXPECT_FALSE(InspectProgram("/proc/self/exe").is_static);
+}
+
+TEST_F(ProgramFileTest, AStaticProgramIsRecognised) {
+  const ProgramFile program = InspectProgram(WriteElf(ELFCLASS64, kOurs, PT_LOAD));
+  EXPECT_TRUE(program.is_static);
+  EXPECT_THAT(Reasons(program), ElementsAre(HasSubstr("statically linked")));
+}
+
+TEST_F(ProgramFileTest, AnotherMachineIsRecognised) {
+  EXPECT_TRUE(InspectProgram(WriteElf(ELFCLASS64, kTheirs, PT_INTERP)).other_machine);
+  EXPECT_TRUE(InspectProgram(WriteElf(ELFCLASS32, EM_386, PT_INTERP)).other_machine);
+}
+
+TEST_F(ProgramFileTest, SetUserIdIsRecognised) {
+  const std::string path = WriteElf(ELFCLASS64, kOurs, PT_INTERP);
+  chmod(path.c_str(), 04755);
+  EXPECT_THAT(Reasons(InspectProgram(path)), ElementsAre(HasSubstr("set-user-ID")));
+}
+
+TEST_F(ProgramFileTest, AScriptOrAStubOfAFileIsNoElf) {
+  EXPECT_FALSE(InspectProgram(folder_.Write("s", "#!/bin/sh\nexit 0\n")).is_elf);
+  EXPECT_FALSE(InspectProgram(folder_.Write("e", "")).is_elf);
+  EXPECT_FALSE(InspectProgram(folder_.Write("m",
+                                            "\x7f"
+                                            "ELF"))
+                   .is_elf);
+}
+
+TEST_F(ProgramFileTest, TheSwitchIsNamedFirst) {
+  EXPECT_THAT(Reasons({}, {{"GPUBOUND_DISABLE", "1"}}), ElementsAre(HasSubstr("GPUBOUND_DISABLE")));
+}
+
+TEST_F(ProgramFileTest, WithoutAnObstacleTheLikelyOnesAreNamed) {
+  EXPECT_THAT(Reasons({}, {{"GPUBOUND_DISABLE", "0"}}), SizeIs(testing::Ge(2u)));
+}
+
+TEST_F(ProgramFileTest, IsLookedUpAsExecWouldDoIt) {
+  const std::string path = WriteElf(ELFCLASS64, kOurs, PT_INTERP);
+  const GetVariable environment = FakeVariables({{"PATH", "/nonexistent:" + folder_.path()}});
+  EXPECT_EQ(FindProgram("program", environment), path);
+  EXPECT_EQ(FindProgram(path, environment), path);
+  EXPECT_EQ(FindProgram("absent", environment), "");
+  chmod(path.c_str(), 0644);
+  EXPECT_EQ(FindProgram("program", environment), "");
+}
+
+}  // namespace
+}  // namespace gpubound

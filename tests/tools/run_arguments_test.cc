@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where our options end and somebody else's command begins.
+#include "tools/run_arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/tools/tool_fixtures.h"
+#include "tools/exit_codes.h"
+
+namespace gpubound {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class RunArgumentsTest : public testing::Test {
+ protected:
+  void Parse(const Arguments& words) {
+    captured_ = Capture([&] {
+      over_ = ParseRunArguments(words, &arguments_);
+      return over_.value_or(-1);
+    });
+  }
+
+  RunArguments arguments_;
+  std::optional<int> over_;
+  Captured captured_;
+};
+
+TEST_F(RunArgumentsTest, EverythingBehindTheMarkBelongsToTheCommand) {
+  Parse({"-o", "x", "--", "python", "-o", "y", "--quiet", "--", "z"});
+  EXPECT_FALSE(over_);
+  EXPECT_EQ(arguments_.output, "x");
+  EXPECT_FALSE(arguments_.quiet);
+  EXPECT_THAT(arguments_.command, ElementsAre("python", "-o", "y", "--quiet", "--", "z"));
+}
+
+TEST_F(RunArgumentsTest, TheMarkMayBeLeftOut) {
+  Parse({"--quiet", "python", "-o", "y", "--help"});
+  EXPECT_FALSE(over_);
+  EXPECT_TRUE(arguments_.quiet);
+  EXPECT_EQ(arguments_.output, "");
+  EXPECT_THAT(arguments_.command, ElementsAre("python", "-o", "y", "--help"));
+}
+
+TEST_F(RunArgumentsTest, AMarkBehindTheCommandIsAnArgumentOfIt) {
+  Parse({"git", "--", "file"});
+  EXPECT_THAT(arguments_.command, ElementsAre("git", "--", "file"));
+}
+
+TEST_F(RunArgumentsTest, EmptyArgumentsAreKept) {
+  Parse({"--", "echo", "", "a b"});
+  EXPECT_THAT(arguments_.command, ElementsAre("echo", "", "a b"));
+}
+
+TEST_F(RunArgumentsTest, NoCommandIsAFailureOfTheLauncher) {
+  for (const Arguments& words : {Arguments{}, Arguments{"--"}, Arguments{"-q"}}) {
+    Parse(words);
+    EXPECT_EQ(over_, kExitLauncherFailed);
+    EXPECT_THAT(captured_.err, HasSubstr("no command"));
+  }
+}
+
+TEST_F(RunArgumentsTest, AnUnknownOptionIsNotTakenForTheCommand) {
+  Parse({"--quite", "--", "python"});
+  EXPECT_EQ(over_, kExitLauncherFailed);
+  EXPECT_THAT(captured_.err, HasSubstr("Did you mean '--quiet'?"));
+}
+
+TEST_F(RunArgumentsTest, AnOptionWithoutItsValueIsAFailure) {
+  Parse({"-o", "--", "python"});
+  EXPECT_EQ(over_, kExitLauncherFailed);
+}
+
+TEST_F(RunArgumentsTest, HelpIsPrintedOnStdout) {
+  Parse({"--help"});
+  EXPECT_EQ(over_, kExitSuccess);
+  EXPECT_THAT(captured_.out, HasSubstr("Usage: gpubound run [OPTIONS] [--] CMD..."));
+}
+
+}  // namespace
+}  // namespace gpubound

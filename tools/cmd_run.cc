@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound run -- CMD`: makes a run directory, starts the program with the library in it, waits,
+// and says what was found. Whatever goes wrong on our side after the program was started is said
+// and does not change its status.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
+
+#include "analysis/report.h"
+#include "analysis/report_text.h"
+#include "analysis/text_table.h"
+#include "tools/child_program.h"
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/library_files.h"
+#include "tools/load_report.h"
+#include "tools/program_file.h"
+#include "tools/run_arguments.h"
+#include "tools/run_directory.h"
+#include "tools/run_environment.h"
+#include "tools/run_record.h"
+#include "tools/shell_quote.h"
+
+namespace gpubound {
+namespace {
+
+int64_t ReadClockNs(clockid_t clock) {
+  timespec now = {};
+  clock_gettime(clock, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+std::string HostName() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
+}
+
+RunRecord BeginRecord(const Arguments& command) {
+  RunRecord record;
+  record.command = command;
+  std::error_code ignored;
+  record.cwd = std::filesystem::current_path(ignored).string();
+  record.host = HostName();
+  record.start_monotonic_ns = ReadClockNs(CLOCK_MONOTONIC);
+  record.start_realtime_ns = ReadClockNs(CLOCK_REALTIME);
+  return record;
+}
+
+// The directory to write into: -o, else the run that this launcher is part of, else a new one.
+Result<RunDirectory> ChooseRunDirectory(const RunArguments& arguments) {
+  if (!arguments.output.empty()) return MakeRunDirectory(arguments.output, /*join=*/false);
+  const char* shared = EnvironmentVariable("GPUBOUND_RUN");
+  if (shared != nullptr && *shared != '\0') return MakeRunDirectory(shared, /*join=*/true);
+  return MakeRunDirectory(DefaultRunName(arguments.command.front(), std::time(nullptr), getpid()),
+                          /*join=*/false);
+}
+
+int CannotStart(const std::string& program, int error) {
+  const std::string name = EscapeName(program);
+  const std::string why = std::generic_category().message(error);
+  if (error != ENOENT) {
+    const char* remedy = error == EACCES ? " Is it an executable file? (chmod +x)" : "";
+    PrintMessage(fmt::format("starting '{}': {}.{}", name, why, remedy));
+    return kExitCannotExecute;
+  }
+  if (!FindProgram(program, EnvironmentVariable).empty()) {
+    PrintMessage(fmt::format(
+        "starting '{}': the file is there, but the interpreter that its first line names, or the "
+        "dynamic loader it needs, is not.",
+        name));
+  } else {
+    const bool is_path = program.find('/') != std::string::npos;
+    PrintMessage(
+        fmt::format("starting '{}': found no such program{}.", name, is_path ? "" : " in PATH"));
+  }
+  return kExitNotFound;
+}
+
+int Fail(const Error& error) {
+  PrintError(error);
+  return kExitLauncherFailed;
+}
+
+TextOptions StderrOptions() { return TextOptionsFor(FactsOf(STDERR_FILENO), EnvironmentVariable); }
+
+void ExplainNothingRecorded(const Arguments& command, const RunDirectory& directory) {
+  const ProgramFile program = InspectProgram(FindProgram(command.front(), EnvironmentVariable));
+  std::string text = "nothing was recorded.\n";
+  for (const std::string& reason : WhyNothingRecorded(program, EnvironmentVariable)) {
+    text += Wrap("  - " + reason, StderrOptions().width, 4);
+  }
+  PrintMessage(fmt::format("{}run directory: {}", text, EscapeName(directory.path)));
+}
+
+void PrintSummary(const RunDirectory& directory) {
+  const Result<Report> report = LoadReport(directory.path);
+  if (!report.ok()) return PrintError(report.error());
+  WriteStderr(RenderText(*report, StderrOptions()));
+  WriteStderr(fmt::format("\ntrace: {}\nmore:  gpubound report {}\n", EscapeName(directory.path),
+                          ShellQuote(directory.path)));
+}
+
+// What became of the program, and whether this launcher is the one that speaks for the run.
+struct Outcome {
+  int exit_status = kExitLauncherFailed;
+  bool ran = false;
+  bool owns_run = true;  // false: another launcher started the run that this one joined
+};
+
+Outcome RunToEnd(const Arguments& command, const LibraryFiles& libraries,
+                 const RunDirectory& directory) {
+  RunRecord record = BeginRecord(command);
+  const std::vector<std::string> environment = WithAssignments(
+      OwnEnvironment(), RunAssignments(libraries, directory.path, EnvironmentVariable));
+  ChildProgram program;
+  if (const int error = program.Start(command, environment); error != 0) {
+    RemoveIfEmpty(directory);
+    return {CannotStart(command.front(), error), /*ran=*/false};
+  }
+  record.root_pid = program.pid();
+  const Result<bool> placed = WriteRunRecord(directory.path, record, /*replace=*/false);
+  if (!placed.ok()) PrintError(placed.error());
+
+  const ProgramEnd end = program.Wait();
+  Outcome outcome = {end.ExitStatus(), /*ran=*/true, !placed.ok() || *placed};
+  if (!outcome.owns_run) return outcome;
+  record.end_monotonic_ns = ReadClockNs(CLOCK_MONOTONIC);
+  if (end.signal != 0) {
+    record.signal = end.signal;
+  } else {
+    record.exit_code = end.exit_code;
+  }
+  const Result<bool> replaced = WriteRunRecord(directory.path, record, /*replace=*/true);
+  if (!replaced.ok() && placed.ok()) PrintError(replaced.error());
+  return outcome;
+}
+
+}  // namespace
+
+int RunProgram(const Arguments& words) {
+  RunArguments arguments;
+  if (const auto over = ParseRunArguments(words, &arguments)) return *over;
+  const Result<LibraryFiles> libraries = FindOurLibraryFiles();
+  if (!libraries.ok()) return Fail(libraries.error());
+  const Status preloadable = CheckPreloadable(*libraries);
+  if (!preloadable.ok()) return Fail(preloadable.error());
+  const Result<RunDirectory> directory = ChooseRunDirectory(arguments);
+  if (!directory.ok()) return Fail(directory.error());
+
+  const Outcome outcome = RunToEnd(arguments.command, *libraries, *directory);
+  // Where several launchers share a run, the first one speaks: the others may still be writing.
+  if (!outcome.ran || !outcome.owns_run || arguments.quiet) return outcome.exit_status;
+  if (HoldsTrace(directory->path)) {
+    PrintSummary(*directory);
+  } else {
+    ExplainNothingRecorded(arguments.command, *directory);
+  }
+  return outcome.exit_status;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of commands, and what happens before one of them is chosen: help, version, mistyping.
+#include "tools/commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/text_table.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/suggestion.h"
+
+namespace gpubound {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"run", "[-o DIR] [OPTIONS] -- CMD...", "profile a program and its children", RunProgram},
+    {"report", "[RUN]", "where the time of a run went", PrintReport},
+    {"doctor", "[RUN]", "this machine's readiness, or a trace's gaps", RunDoctor},
+    {"env", "", "variables to set where something else starts the program", PrintEnvironment},
+};
+
+std::string Help() {
+  std::string text =
+      "gpubound says where the time of each operation of a training run went, and how much of it\n"
+      "the GPU was really working.\n\n"
+      "Usage: gpubound COMMAND [ARGUMENTS]\n\n"
+      "Commands:\n";
+  for (const Command& command : kCommands) {
+    text += fmt::format("  {:<34}{}\n", fmt::format("{} {}", command.name, command.arguments),
+                        command.summary);
+  }
+  text +=
+      "\nOptions:\n"
+      "  -h, --help     this text; gpubound COMMAND --help says more about a command\n"
+      "  -V, --version  the version\n\n"
+      "Example:\n"
+      "  gpubound run -- python train.py\n"
+      "  gpubound report\n";
+  return text;
+}
+
+const Command* FindCommand(const std::string& name) {
+  const auto* found = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                   [&](const Command& command) { return command.name == name; });
+  return found == std::end(kCommands) ? nullptr : found;
+}
+
+int UnknownCommand(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  const std::string closest = ClosestName(name, names);
+  const char* what = name.starts_with('-') ? "option" : "command";
+  PrintMessage(fmt::format("there is no {} '{}'.{}\nTry 'gpubound --help' for what there is.", what,
+                           EscapeName(name),
+                           closest.empty() ? "" : fmt::format(" Did you mean '{}'?", closest)));
+  return kExitWrongUse;
+}
+
+}  // namespace
+
+std::span<const Command> AllCommands() { return kCommands; }
+
+int Dispatch(const Arguments& arguments) {
+  if (arguments.empty()) {
+    WriteStderr(Help());
+    return kExitWrongUse;
+  }
+  const std::string& name = arguments.front();
+  const bool wants_help = name == "--help" || name == "-h" || name == "help";
+  if (wants_help && arguments.size() == 1) return WriteStdout(Help());
+  if (name == "--version" || name == "-V") return WriteStdout("gpubound " GPUBOUND_VERSION "\n");
+
+  const std::string& wanted = wants_help ? arguments[1] : name;
+  const Command* command = FindCommand(wanted);
+  if (command == nullptr) return UnknownCommand(wanted);
+  if (wants_help) return command->run({"--help"});
+  return command->run(Arguments(arguments.begin() + 1, arguments.end()));
+}
+
+}  // namespace gpubound

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Joins the run directory on the command line to the reading half.
+#include "tools/load_report.h"
+
+#include "analysis/reader.h"
+#include "analysis/text_table.h"
+#include "tools/console.h"
+#include "tools/progress_note.h"
+#include "tools/run_directory.h"
+
+namespace gpubound {
+
+Result<Report> LoadReport(const std::string& path, const ReportOptions& options) {
+  std::string run_path = path;
+  if (run_path.empty()) {
+    const Result<std::string> newest = NewestRun(".");
+    if (!newest.ok()) return newest.error();
+    run_path = *newest;
+    PrintMessage("reading the newest run here, " + EscapeName(run_path));
+  }
+  const ProgressNote note("reading " + run_path);
+  const Result<Run> run = LoadRun(run_path);
+  if (!run.ok()) return run.error();
+  return BuildReport(*run, options);
+}
+
+}  // namespace gpubound

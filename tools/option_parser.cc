@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps CLI11's parser and replaces its manners.
+#include "tools/option_parser.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+
+#include "analysis/text_table.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/suggestion.h"
+
+namespace gpubound {
+namespace {
+
+// "Usage: gpubound run [OPTIONS] -- CMD..." cannot be derived from the options.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(const CommandHelp& help) : help_(help) { column_width(28); }
+
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return fmt::format("\nUsage: {} {}\n", help_.name, help_.usage);
+  }
+
+  // CLI11 would print the type and default of each option in its own notation; the descriptions say
+  // it in words.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string& type = option->get_type_name();
+    return type.empty() ? "" : " " + type;
+  }
+
+ private:
+  CommandHelp help_;
+};
+
+std::vector<std::string> SplitAtCommas(const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    if (c == ',') {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+}  // namespace
+
+OptionParser::OptionParser(const CommandHelp& help) : help_(help), app_(help.purpose, help.name) {
+  app_.formatter(std::make_shared<HelpFormatter>(help));
+  app_.set_help_flag("-h,--help", "Print this text");
+  const std::string more = *help.more == '\0' ? "" : fmt::format("{}\n", help.more);
+  app_.footer(fmt::format("{}Example:\n{}", more, help.example));
+}
+
+void OptionParser::AddListOption(const std::string& name, std::vector<std::string>* values,
+                                 const std::vector<std::string>& allowed,
+                                 const std::string& description) {
+  const auto read = [=](const std::string& text) {
+    for (const std::string& word : SplitAtCommas(text)) {
+      if (std::find(allowed.begin(), allowed.end(), word) == allowed.end()) {
+        const std::string closest = ClosestName(word, allowed);
+        throw CLI::ValidationError(
+            fmt::format("{} has '{}', expected a list of {}{}", name, EscapeName(word),
+                        fmt::join(allowed, ", "),
+                        closest.empty() ? "." : fmt::format(". Did you mean '{}'?", closest)));
+      }
+      if (std::find(values->begin(), values->end(), word) == values->end()) {
+        values->push_back(word);
+      }
+    }
+  };
+  app_.add_option_function<std::string>(
+          name, read, fmt::format("{}: {}", description, fmt::join(allowed, ", ")))
+      ->type_name("LIST")
+      ->take_all()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+std::string OptionParser::UnknownOption(const std::string& typed) const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const std::string name = typed.substr(0, typed.find('='));
+  const std::string closest = name.starts_with("--") ? ClosestName(name, names) : "";
+  return fmt::format("there is no option '{}'.{}", EscapeName(typed),
+                     closest.empty() ? "" : fmt::format(" Did you mean '{}'?", closest));
+}
+
+std::string OptionParser::FirstUnread() const {
+  for (const std::string& word : app_.remaining()) {
+    if (word != "--") return word;
+  }
+  return "";
+}
+
+std::optional<int> OptionParser::Parse(const Arguments& arguments, int wrong_use) {
+  Arguments reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them from the back
+  try {
+    app_.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    return WriteStdout(app_.help());
+  } catch (const CLI::ExtrasError&) {
+    const std::string extra = FirstUnread();
+    Complain(extra.starts_with('-')
+                 ? UnknownOption(extra)
+                 : fmt::format("'{}' is one argument too many.", EscapeName(extra)));
+    return wrong_use;
+  } catch (const CLI::ParseError& error) {
+    Complain(EscapeName(error.what()));
+    return wrong_use;
+  }
+  // Where a command may follow, CLI11 takes an option that it does not know for that.
+  if (const std::string unread = FirstUnread(); unread.size() > 1 && unread.starts_with('-')) {
+    Complain(UnknownOption(unread));
+    return wrong_use;
+  }
+  return std::nullopt;
+}
+
+void OptionParser::Complain(const std::string& complaint) const {
+  PrintMessage(fmt::format("{}\nTry '{} --help'.", complaint, help_.name));
+}
+
+}  // namespace gpubound

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Options of one command: CLI11 with our help layout, our exit statuses, a suggestion for a
+// mistyped option, and list values such as `--by operation,phase` checked against what there is.
+#ifndef GPUBOUND_TOOLS_OPTION_PARSER_H_
+#define GPUBOUND_TOOLS_OPTION_PARSER_H_
+
+#include <CLI/App.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/commands.h"
+
+namespace gpubound {
+
+struct CommandHelp {
+  const char* name;     // "gpubound report"
+  const char* usage;    // "[OPTIONS] [RUN]"
+  const char* purpose;  // a sentence or two
+  const char* more;     // shown after the options: notes, exit statuses; may be empty
+  const char* example;  // one command line or more, indented by two spaces, with final newline
+};
+
+class OptionParser {
+ public:
+  explicit OptionParser(const CommandHelp& help);
+
+  // Options are added to this with references to their variables, which outlive Parse.
+  CLI::App& app() { return app_; }
+
+  // An option whose value is a comma separated list of words out of |allowed|.
+  void AddListOption(const std::string& name, std::vector<std::string>* values,
+                     const std::vector<std::string>& allowed, const std::string& description);
+
+  // Reads |arguments|. An exit status when the command is already over: help was asked for and
+  // printed, or the use was wrong and said to be (|wrong_use| then). Nothing when it goes on.
+  std::optional<int> Parse(const Arguments& arguments, int wrong_use);
+
+  // What the last Parse did not recognise, when app().prefix_command() lets that pass.
+  Arguments Remaining() const { return app_.remaining(); }
+
+  // Says |complaint| and how to get help.
+  void Complain(const std::string& complaint) const;
+
+ private:
+  std::string FirstUnread() const;
+  std::string UnknownOption(const std::string& typed) const;
+
+  CommandHelp help_;
+  CLI::App app_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_TOOLS_OPTION_PARSER_H_

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Splits at the first `--` before CLI11 sees anything: it would look for our options behind it too.
+#include "tools/run_arguments.h"
+
+#include <algorithm>
+
+#include "tools/exit_codes.h"
+#include "tools/option_parser.h"
+
+namespace gpubound {
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "gpubound run", "[OPTIONS] [--] CMD...",
+    "Starts CMD with the profiler in it and in every process that it starts, waits for it, and "
+    "says\n"
+    "on stderr where the time went. CMD and its output are left as they are.",
+    "The exit status is that of CMD, 128+n if signal n ended it; 125 if gpubound itself failed, "
+    "126\n"
+    "if CMD could not be executed, 127 if it was not found. SIGINT and SIGQUIT are left to CMD;\n"
+    "SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are handed on to it.\n"
+    "Further settings are environment variables: see `gpubound env`.\n",
+    "  gpubound run -- python train.py --env CartPole-v1\n"
+    "  gpubound run -o before.gpubound -- ./cartpole_ppo\n"};
+
+}  // namespace
+
+std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* arguments) {
+  OptionParser parser(kHelp);
+  parser.app().prefix_command();
+  parser.app()
+      .add_option("-o,--output", arguments->output,
+                  "Run directory (default: $GPUBOUND_RUN, or a new one here)")
+      ->type_name("DIR");
+  parser.app().add_flag("-q,--quiet", arguments->quiet, "No summary at the end");
+
+  const auto split = std::find(words.begin(), words.end(), "--");
+  if (const auto over = parser.Parse({words.begin(), split}, kExitLauncherFailed)) return over;
+  arguments->command = parser.Remaining();
+  // In `run CMD -- X` the mark is an argument of CMD.
+  const auto rest = split != words.end() && arguments->command.empty() ? split + 1 : split;
+  arguments->command.insert(arguments->command.end(), rest, words.end());
+  if (!arguments->command.empty()) return std::nullopt;
+  parser.Complain("no command to run was given.");
+  return kExitLauncherFailed;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of `gpubound run`: our options, then somebody else's command, of which nothing
+// may be taken for ours.
+#ifndef GPUBOUND_TOOLS_RUN_ARGUMENTS_H_
+#define GPUBOUND_TOOLS_RUN_ARGUMENTS_H_
+
+#include <optional>
+#include <string>
+
+#include "tools/commands.h"
+
+namespace gpubound {
+
+struct RunArguments {
+  std::string output;  // -o; empty: choose
+  bool quiet = false;
+  Arguments command;  // never empty
+};
+
+// Reads |words|: options, then `--` and the command, or the command at once. Returns an exit status
+// when that is all there is to do (help, wrong use; said already).
+std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* arguments);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_TOOLS_RUN_ARGUMENTS_H_

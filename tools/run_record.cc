@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes run.json beside itself and moves it into place.
+#include "tools/run_record.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+
+#include "tools/run_directory.h"
+
+namespace gpubound {
+namespace {
+
+bool WriteAll(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+bool WriteFile(const std::string& path, std::string_view text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) return false;
+  const bool written = WriteAll(file, text);
+  const int error = errno;
+  const bool closed = close(file) == 0;  // where a network filesystem reports a full disk
+  if (!written) errno = error;
+  return written && closed;
+}
+
+// Puts |from| at |to| unless something is there: 0, or an errno (EEXIST). Unlike rename, link(2)
+// says so in one step; a filesystem without hard links gets two.
+int PlaceNew(const std::string& from, const std::string& to) {
+  if (link(from.c_str(), to.c_str()) == 0) {
+    unlink(from.c_str());
+    return 0;
+  }
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return errno;
+  if (access(to.c_str(), F_OK) == 0) return EEXIST;
+  return rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+std::string RenderRunRecord(const RunRecord& record) {
+  nlohmann::ordered_json json = {
+      {"format", "gpubound.run.v1"},
+      {"version", GPUBOUND_VERSION},
+      {"command", record.command},
+      {"cwd", record.cwd},
+      {"host", record.host},
+      {"root_pid", record.root_pid},
+      {"start_monotonic_ns", record.start_monotonic_ns},
+      {"start_realtime_ns", record.start_realtime_ns},
+  };
+  if (record.end_monotonic_ns) json["end_monotonic_ns"] = *record.end_monotonic_ns;
+  if (record.exit_code) json["exit_code"] = *record.exit_code;
+  if (record.signal) json["signal"] = *record.signal;
+  // Arguments are bytes; JSON is UTF-8.
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+Result<bool> WriteRunRecord(const std::string& run_directory, const RunRecord& record,
+                            bool replace) {
+  const std::string path = run_directory + "/" + kRunInfoFile;
+  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  int error = 0;
+  if (!WriteFile(temporary, RenderRunRecord(record))) {
+    error = errno;
+  } else if (!replace) {
+    error = PlaceNew(temporary, path);
+  } else if (rename(temporary.c_str(), path.c_str()) != 0) {
+    error = errno;
+  }
+  if (error == 0) return true;
+  unlink(temporary.c_str());
+  if (error == EEXIST && !replace) return false;
+  return Error{"writing", path, std::generic_category().message(error), "a file with the command",
+               "Free some space or choose another place with -o DIR."};
+}
+
+}  // namespace gpubound

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// run.json, which the launcher leaves in a run directory: what was started, when, and how it ended.
+// Format gpubound.run.v1, described in docs/architecture.md; analysis/run_info.cc reads it. It is
+// replaced in one step, so a reader never sees half of it, and a launcher that was killed leaves
+// the half that it knew.
+#ifndef GPUBOUND_TOOLS_RUN_RECORD_H_
+#define GPUBOUND_TOOLS_RUN_RECORD_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/status.h"
+
+namespace gpubound {
+
+struct RunRecord {
+  std::vector<std::string> command;
+  std::string cwd;
+  std::string host;
+  pid_t root_pid = 0;
+  int64_t start_monotonic_ns = 0;
+  int64_t start_realtime_ns = 0;
+  std::optional<int64_t> end_monotonic_ns;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+};
+
+std::string RenderRunRecord(const RunRecord& record);
+
+// Writes |record| as run.json of |run_directory|, mode 0600. With |replace| unset an existing one
+// belongs to another launcher of the same run: it is kept, and `false` returned.
+Result<bool> WriteRunRecord(const std::string& run_directory, const RunRecord& record,
+                            bool replace);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_TOOLS_RUN_RECORD_H_
