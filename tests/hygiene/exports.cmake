@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the two libraries that live in somebody's process show to it and drag in with them.
+function(exports_test name target)
+  add_test(NAME hygiene_exports_${name} COMMAND ${Python3_EXECUTABLE}
+    ${CMAKE_CURRENT_LIST_DIR}/check_exports.py $<TARGET_FILE:${target}> ${ARGN})
+  set_tests_properties(hygiene_exports_${name} PROPERTIES LABELS hygiene TIMEOUT 60)
+endfunction()
+
+exports_test(shim gpubound_shim
+  --exports gpubound_api_v1 gpubound_shim_v1 _exit _Exit
+  --needed libc.so.6
+  --max-bytes 24576)
+# With sanitizers the core needs their runtimes; the promise is about what is shipped.
+if(NOT GPUBOUND_SANITIZE)
+  exports_test(core gpubound_core
+    --exports gpubound_core_api_v1 gpubound_core_finish_v1 InitializeInjection
+      InitializeInjectionNvtx2
+    --may-export InitializeInjectionNvtxExtension
+    --needed libc.so.6
+    --may-need libm.so.6 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1)
+endif()
+add_test(NAME hygiene_exports_checker COMMAND ${Python3_EXECUTABLE}
+  ${CMAKE_CURRENT_LIST_DIR}/exports_checker_test.py ${CMAKE_CURRENT_LIST_DIR}/check_exports.py)
+set_tests_properties(hygiene_exports_checker PROPERTIES LABELS hygiene TIMEOUT 60)
