@@ -20,9 +20,9 @@ namespace {
 constexpr int kSmallestWidth = 60;
 constexpr int kBarWidth = 10;
 constexpr int kSmallestBar = 5;
-constexpr int kNameWidth = 10;        // the least that a name column gets
-constexpr int kLongestNameWidth = 18; // the most that it takes from the figures
-constexpr int kFigureWidth = 9;  // of a time with its gap
+constexpr int kNameWidth = 10;         // the least that a name column gets
+constexpr int kLongestNameWidth = 18;  // the most that it takes from the figures
+constexpr int kFigureWidth = 9;        // of a time with its gap
 constexpr size_t kShownKernels = 12;
 
 enum class Paint { kPlain, kBold, kBusy, kCpu, kWarning };

@@ -22,7 +22,7 @@ struct ThreadScan {
   uint32_t reporting = kNotOne;
   std::vector<bool> annotates;  // opens operations of its own, so it never adopts
   std::vector<std::vector<ForeignRangeEnd>> foreign_ends;
-  std::vector<Interval> pauses;                          // recording was off; disjoint, ascending
+  std::vector<Interval> pauses;  // recording was off; disjoint, ascending
 };
 
 ThreadScan ScanThreads(const ProcessTrace& process, const LabelRoles& roles);

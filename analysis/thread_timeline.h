@@ -33,7 +33,7 @@ struct ThreadTimelineInput {
   const ThreadTrace* thread = nullptr;
   const LabelRoles* roles = nullptr;
   const std::vector<Interval>* sync_windows = nullptr;
-  std::vector<ForeignRangeEnd> foreign_ends;             // by time
+  std::vector<ForeignRangeEnd> foreign_ends;  // by time
   Layer base_layer = Layer::kUnset;  // kUnset: between its events nothing is known of the thread
 };
 

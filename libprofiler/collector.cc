@@ -53,7 +53,8 @@ bool Collector::Build(CollectorOptions options) {
   writer_ = std::make_unique<TraceWriter>(
       directory_, start_, clock_->ticks_are_tsc(), settings.segment_bytes,
       TraceWriter::Tables{labels_.get(), device_tables_.get(), threads_.get(), ledger_.get()});
-  // The drain reads the clocks once now and once when the database is open, some milliseconds later.
+  // The drain reads the clocks once now and once when the database is open, some milliseconds
+  // later.
   drain_ = std::make_unique<Drain>(&context_, writer_.get(), clock_);
   if (!writer_->Open()) {
     mapping_->RemoveFile();

@@ -159,8 +159,8 @@ bool Drain::RunOnce(bool live) {
   return more;
 }
 
-// Whether events come so slowly that the pool outlasts a wait for the disk of a second or more. Looks
-// once per interval; in between the answer is no.
+// Whether events come so slowly that the pool outlasts a wait for the disk of a second or more.
+// Looks once per interval; in between the answer is no.
 bool Drain::IsQuiet(size_t pages_taken) {
   constexpr int64_t kIntervalNs = 200'000'000;
   recent_pages_ += pages_taken;

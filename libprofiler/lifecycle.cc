@@ -202,7 +202,8 @@ Collector* EnsureCollector() noexcept {
 constinit thread_local ThreadBuffer* t_thread_buffer = &g_no_buffer;
 
 void LoadOnce() noexcept {
-  // Before the lock: this asks the dynamic linker, whose own lock a thread may hold that wants ours.
+  // Before the lock: this asks the dynamic linker, whose own lock a thread may hold that wants
+  // ours.
   ProcessStart start;
   if (!ReadShimStamp(&start)) start = StampNow();
   const std::lock_guard<std::mutex> lock(g_mutex);

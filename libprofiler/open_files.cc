@@ -20,8 +20,7 @@ void OpenFiles::Remember(const std::string& prefix) {
   const std::string wanted = realpath(prefix.c_str(), resolved) == nullptr ? prefix : resolved;
   DIR* directory = opendir("/proc/self/fd");
   if (directory == nullptr) return;
-  // A stream of our own: nobody else reads from it.
-  while (const dirent* entry = readdir(directory)) {  // NOLINT(concurrency-mt-unsafe)
+  while (const dirent* entry = readdir(directory)) {
     char path[PATH_MAX];
     const ssize_t length = readlinkat(dirfd(directory), entry->d_name, path, sizeof(path));
     if (length <= 0 || !std::string_view(path, static_cast<size_t>(length)).starts_with(wanted)) {

@@ -40,7 +40,7 @@ bool HasEnded(long tid) {
 
 void* Exit(void*) {
   // The C library, too, runs the handlers on whichever thread is the last.
-  std::exit(0);  // NOLINT(concurrency-mt-unsafe)
+  std::exit(0);
 }
 
 }  // namespace
@@ -51,8 +51,7 @@ bool IsLastThread() {
   if (directory == nullptr) return false;
   const long self = static_cast<long>(CurrentTid());
   bool alone = true;
-  // A stream of our own: nobody else reads from it.
-  while (const dirent* entry = readdir(directory)) {  // NOLINT(concurrency-mt-unsafe)
+  while (const dirent* entry = readdir(directory)) {
     const long tid = std::strtol(entry->d_name, nullptr, 10);
     if (tid > 0 && tid != self && !HasEnded(tid)) alone = false;
   }

@@ -37,8 +37,8 @@ std::string CommandLine();
 // Last path component of the first argument.
 std::string ProgramName(const std::string& command_line);
 
-// Looks whether a Python interpreter is part of this process. Asks the dynamic linker, so never with
-// a lock of ours held: a library's constructor may annotate while the linker's lock is taken.
+// Looks whether a Python interpreter is part of this process. Asks the dynamic linker, so never
+// with a lock of ours held: a library's constructor may annotate while the linker's lock is taken.
 void LookForPython();
 
 // What the last look found; false before the first.

@@ -10,6 +10,7 @@
 #include <signal.h>
 
 #include <ctime>
+#include <initializer_list>
 
 namespace gpubound {
 

@@ -69,20 +69,20 @@ enum class Layer : uint8_t {
 using Slot = uint64_t;
 
 enum class SlotKind : uint8_t {
-  kBegin = 1,         // a scope of the label's kind opens
-  kEnd = 2,           // the innermost open scope with this label closes
-  kPhase = 3,         // process-wide, holds until the next
-  kStep = 4,          // +payload: iteration number that ends here
-  kCounter = 5,       // +payload: bits of a double
-  kRangeStart = 6,    // +payload: range id; start/end ranges may cross threads
-  kRangeEnd = 7,      // +payload: range id
-  kMark = 8,          // an instant
+  kBegin = 1,       // a scope of the label's kind opens
+  kEnd = 2,         // the innermost open scope with this label closes
+  kPhase = 3,       // process-wide, holds until the next
+  kStep = 4,        // +payload: iteration number that ends here
+  kCounter = 5,     // +payload: bits of a double
+  kRangeStart = 6,  // +payload: range id; start/end ranges may cross threads
+  kRangeEnd = 7,    // +payload: range id
+  kMark = 8,        // an instant
   kAdopt = 9,      // +payload: hand-over token taken up by this thread; a kBegin of the handed-over
                    // operation follows at once, and it is that scope which owns time
   kHandOver = 10,  // +payload: token offered by this thread, for the label's operation
-  kPause = 11,        // recording off in this process
-  kResume = 12,       // recording on again
-  kUnbalanced = 13,   // an end without a begin was seen and ignored (label says which)
+  kPause = 11,     // recording off in this process
+  kResume = 12,    // recording on again
+  kUnbalanced = 13,  // an end without a begin was seen and ignored (label says which)
 };
 
 inline constexpr int kSlotLabelBits = 20;

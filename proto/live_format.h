@@ -44,11 +44,11 @@ static_assert(kLedgerCounterCount <= static_cast<int>(kLiveMaxLedger));
 
 // The same instant read from every clock, bracketed: the true value of each lies within width_ns.
 struct ClockSample {
-  uint64_t ticks;         // the clock of thread slots: TSC, or CLOCK_MONOTONIC in ns
-  int64_t monotonic_ns;   // CLOCK_MONOTONIC, the timeline of a trace
-  int64_t realtime_ns;    // CLOCK_REALTIME
-  int64_t source_ns;      // the device source's clock (CUPTI); 0 before it runs
-  uint64_t width_ns;      // width of the bracket
+  uint64_t ticks;        // the clock of thread slots: TSC, or CLOCK_MONOTONIC in ns
+  int64_t monotonic_ns;  // CLOCK_MONOTONIC, the timeline of a trace
+  int64_t realtime_ns;   // CLOCK_REALTIME
+  int64_t source_ns;     // the device source's clock (CUPTI); 0 before it runs
+  uint64_t width_ns;     // width of the bracket
 };
 static_assert(sizeof(ClockSample) == 40);
 
@@ -85,7 +85,8 @@ struct LiveHeader {
   uint32_t pages_offset;
   uint32_t page_count;
   uint32_t ticks_are_tsc;  // 1: TSC; 0: CLOCK_MONOTONIC ns
-  uint32_t clock_sample_count;  // samples ever taken; the newest is at (count - 1) % kLiveClockSamples
+  uint32_t
+      clock_sample_count;  // samples ever taken; the newest is at (count - 1) % kLiveClockSamples
   // Device work before this instant (CLOCK_MONOTONIC) has been delivered and is in a page or in the
   // database; 0 while no device source records. What follows it is unknown after a kill.
   int64_t delivered_until_ns;
@@ -98,14 +99,14 @@ static_assert(offsetof(LiveHeader, clock_samples) == 80);
 enum class PageState : uint32_t { kFree = 0, kOwned = 1, kFull = 2 };
 
 struct LivePageHeader {
-  uint32_t state;   // PageState
-  uint32_t family;  // EventFamily
-  uint32_t thread;  // ordinal of the writer
-  uint32_t open_depth;       // scopes open at the page's first slot
-  uint64_t base_ticks;       // thread pages: slots count from here
-  uint64_t first_sequence;   // sequence number of the page's first event
-  uint64_t dropped_before;   // events of this writer and family dropped just before this page
-  uint32_t record_count;     // record pages only (thread pages end at the first zero slot)
+  uint32_t state;           // PageState
+  uint32_t family;          // EventFamily
+  uint32_t thread;          // ordinal of the writer
+  uint32_t open_depth;      // scopes open at the page's first slot
+  uint64_t base_ticks;      // thread pages: slots count from here
+  uint64_t first_sequence;  // sequence number of the page's first event
+  uint64_t dropped_before;  // events of this writer and family dropped just before this page
+  uint32_t record_count;    // record pages only (thread pages end at the first zero slot)
   uint32_t reserved;
   uint32_t open_labels[kMaxOpenScopes];  // outermost first
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which CUDA API functions make the host wait for the GPU: the one table that says when API time is
-// `cuda_sync` (SPEC section 1). Names are without version suffix (`_v7000`, `_v2`, `_ptsz`, `_ptds`).
-// HIP's forms are derived by replacing the leading `cuda` with `hip`.
+// `cuda_sync` (SPEC section 1). Names are without version suffix (`_v7000`, `_v2`, `_ptsz`,
+// `_ptds`). HIP's forms are derived by replacing the leading `cuda` with `hip`.
 #ifndef GPUBOUND_PROTO_SYNC_CALLS_H_
 #define GPUBOUND_PROTO_SYNC_CALLS_H_
 

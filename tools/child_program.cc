@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <iterator>
 
 namespace gpubound {
 namespace {
@@ -45,7 +46,7 @@ int ReadExecError(int pipe_end) {
 }  // namespace
 
 ChildProgram::ChildProgram() {
-  for (size_t i = 0; i < actions_before_.size(); ++i) {
+  for (size_t i = 0; i < std::size(kHandled); ++i) {
     struct sigaction action = {};
     action.sa_handler = kHandled[i] == SIGCHLD ? SIG_DFL : SIG_IGN;
     sigaction(kHandled[i], &action, &actions_before_[i]);
@@ -59,7 +60,7 @@ ChildProgram::ChildProgram() {
 }
 
 ChildProgram::~ChildProgram() {
-  for (size_t i = 0; i < actions_before_.size(); ++i) {
+  for (size_t i = 0; i < std::size(kHandled); ++i) {
     sigaction(kHandled[i], &actions_before_[i], nullptr);
   }
   // Signals that came too late to be handed on were meant for the program.
@@ -83,7 +84,7 @@ int ChildProgram::Start(const std::vector<std::string>& command,
     return error;
   }
   if (pid_ == 0) {
-    for (size_t i = 0; i < actions_before_.size(); ++i) {
+    for (size_t i = 0; i < std::size(kHandled); ++i) {
       sigaction(kHandled[i], &actions_before_[i], nullptr);
     }
     sigprocmask(SIG_SETMASK, &mask_before_, nullptr);

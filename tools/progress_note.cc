@@ -14,7 +14,7 @@
 
 namespace gpubound {
 
-ProgressNote::ProgressNote(std::string what) : what_(EscapeName(what)) {
+ProgressNote::ProgressNote(const std::string& what) : what_(EscapeName(what)) {
   if (isatty(STDERR_FILENO) == 1) ticker_ = std::thread([this] { Tick(); });
 }
 

@@ -14,7 +14,7 @@ namespace gpubound {
 
 class ProgressNote {
  public:
-  explicit ProgressNote(std::string what);  // "reading train.gpubound"
+  explicit ProgressNote(const std::string& what);  // "reading train.gpubound"
   ~ProgressNote();
   ProgressNote(const ProgressNote&) = delete;
   ProgressNote& operator=(const ProgressNote&) = delete;

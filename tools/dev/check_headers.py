@@ -41,8 +41,11 @@ def main():
         room = header.relative_to(root).parts[0]
         options = flags.get(room) or flags["tests"]
         options = options + [f"-I{root}", f"-I{root}/annotate/include"]
+        language = "c++"
+        if "shim" in header.parts:  # the preloaded library is C
+            language, options = "c", [o for o in options if not o.startswith(("-std", "-W"))]
         text = f'#include "{header.relative_to(root)}"\n#include "{header.relative_to(root)}"\n'
-        command = [os.environ.get("CXX", "g++"), "-fsyntax-only", "-x", "c++", *options, "-"]
+        command = [os.environ.get("CXX", "g++"), "-fsyntax-only", "-x", language, *options, "-"]
         return header, subprocess.run(command, input=text, text=True, capture_output=True,
                                       check=False)
 
