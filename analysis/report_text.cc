@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <string_view>
 
 #include "analysis/ledger_text.h"
 #include "analysis/text_table.h"
@@ -22,7 +23,8 @@ constexpr int kBarWidth = 10;
 constexpr int kSmallestBar = 5;
 constexpr int kNameWidth = 10;         // the least that a name column gets
 constexpr int kLongestNameWidth = 18;  // the most that it takes from the figures
-constexpr int kFigureWidth = 9;        // of a time with its gap
+constexpr size_t kTimeWidth = 7;       // "57.9 ms"
+constexpr int kColumnGap = 2;
 constexpr size_t kShownKernels = 12;
 
 enum class Paint { kPlain, kBold, kBusy, kCpu, kWarning };
@@ -282,11 +284,16 @@ class TextReport {
     for (const Breakdown& row : rows) longest = std::max(longest, EscapeName(row.name).size());
     const int name_width = static_cast<int>(std::min<size_t>(longest, kLongestNameWidth));
     const auto room = [&] {
-      return options_.width - name_width - static_cast<int>(columns.size()) * kFigureWidth;
+      int left = options_.width - name_width;
+      for (const Column& column : columns) {
+        const size_t head = std::string_view(column.head).size();
+        left -= static_cast<int>(std::max(head, kTimeWidth)) + kColumnGap;
+      }
+      return left;
     };
     const auto fits = [&] { return room() >= 0; };
     // On a narrow terminal go first the figures that others imply.
-    for (const char* dispensable : {"caused", "cpu+gpu", "idle", "gpu only"}) {
+    for (const char* dispensable : {"cpu+gpu", "idle", "caused", "gpu only"}) {
       if (fits() || options_.raw) break;
       if (!options_.attribution.empty() && dispensable == std::string("caused")) continue;
       std::erase_if(columns,

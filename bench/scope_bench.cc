@@ -114,6 +114,7 @@ int64_t Query(const std::filesystem::path& directory, const char* sql) {
     sqlite3_stmt* statement = nullptr;
     if (sqlite3_open_v2(entry.path().c_str(), &database, SQLITE_OPEN_READONLY, nullptr) ==
             SQLITE_OK &&
+        sqlite3_busy_timeout(database, 60'000) == SQLITE_OK &&  // the seal of a slow disk
         sqlite3_prepare_v2(database, sql, -1, &statement, nullptr) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW) {
       sum += sqlite3_column_int64(statement, 0);
