@@ -15,7 +15,7 @@ namespace {
 // Dense numbers for names, in order of first use.
 class NameTable {
  public:
-  explicit NameTable(std::string first) { IndexOf(first); }
+  explicit NameTable(const std::string& first) { IndexOf(first); }
   uint32_t IndexOf(const std::string& name) {
     const auto [entry, added] = indices_.try_emplace(name, static_cast<uint32_t>(names_.size()));
     if (added) names_.push_back(name);

@@ -29,26 +29,25 @@ constexpr size_t kShownKernels = 12;
 
 enum class Paint { kPlain, kBold, kBusy, kCpu, kWarning };
 
-std::string Painted(const std::string& text, Paint paint, const TextOptions& options) {
-  if (!options.color || text.empty()) return text;
-  const char* code = "";
+const char* EscapeCode(Paint paint) {
   switch (paint) {
     case Paint::kPlain:
-      return text;
+      break;
     case Paint::kBold:
-      code = "1";
-      break;
+      return "1";
     case Paint::kBusy:
-      code = "32";
-      break;
+      return "32";
     case Paint::kCpu:
-      code = "34";
-      break;
+      return "34";
     case Paint::kWarning:
-      code = "1;33";
-      break;
+      return "1;33";
   }
-  return std::string("\033[") + code + "m" + text + "\033[0m";
+  return "0";
+}
+
+std::string Painted(const std::string& text, Paint paint, const TextOptions& options) {
+  if (!options.color || text.empty() || paint == Paint::kPlain) return text;
+  return std::string("\033[") + EscapeCode(paint) + "m" + text + "\033[0m";
 }
 
 double Share(int64_t part_ns, int64_t whole_ns) {
