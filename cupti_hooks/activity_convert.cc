@@ -182,43 +182,32 @@ void ActivityConverter::ConvertKernel(const CUpti_Activity* record) {
   Append(to);
 }
 
-void ActivityConverter::ConvertMemcpy(const CUpti_Activity* record) {
-  const auto& from = As<MemcpyRecord>(record);
+// Copies and sets: three record layouts, one meaning.
+template <typename Record>
+void ActivityConverter::AppendBytes(const Record& from, WorkId work) {
   DeviceRecord to{};
   if (!TimeDeviceWork(from.start, from.end, &to)) return;
-  to.work = works_.CopyOf(from.copyKind);
+  to.work = work;
   to.stream = works_.StreamOf(from.deviceId, from.contextId, from.streamId);
   to.bytes = from.bytes;
   to.correlation = from.correlationId;
   to.graph = from.graphId;
   to.graph_node = from.graphNodeId;
   Append(to);
+}
+
+void ActivityConverter::ConvertMemcpy(const CUpti_Activity* record) {
+  const auto& from = As<MemcpyRecord>(record);
+  AppendBytes(from, works_.CopyOf(from.copyKind));
 }
 
 void ActivityConverter::ConvertPeerCopy(const CUpti_Activity* record) {
   const auto& from = As<PeerCopyRecord>(record);
-  DeviceRecord to{};
-  if (!TimeDeviceWork(from.start, from.end, &to)) return;
-  to.work = works_.CopyOf(from.copyKind);
-  to.stream = works_.StreamOf(from.deviceId, from.contextId, from.streamId);
-  to.bytes = from.bytes;
-  to.correlation = from.correlationId;
-  to.graph = from.graphId;
-  to.graph_node = from.graphNodeId;
-  Append(to);
+  AppendBytes(from, works_.CopyOf(from.copyKind));
 }
 
 void ActivityConverter::ConvertMemset(const CUpti_Activity* record) {
-  const auto& from = As<MemsetRecord>(record);
-  DeviceRecord to{};
-  if (!TimeDeviceWork(from.start, from.end, &to)) return;
-  to.work = works_.Memset();
-  to.stream = works_.StreamOf(from.deviceId, from.contextId, from.streamId);
-  to.bytes = from.bytes;
-  to.correlation = from.correlationId;
-  to.graph = from.graphId;
-  to.graph_node = from.graphNodeId;
-  Append(to);
+  AppendBytes(As<MemsetRecord>(record), works_.Memset());
 }
 
 void ActivityConverter::ConvertGraph(const CUpti_Activity* record) {

@@ -53,6 +53,8 @@ class ActivityConverter {
   void ConvertRecord(const CUpti_Activity* record);
   void ConvertApi(const CUpti_Activity* record, CUpti_CallbackDomain domain);
   void ConvertKernel(const CUpti_Activity* record);
+  template <typename Record>
+  void AppendBytes(const Record& from, WorkId work);
   void ConvertMemcpy(const CUpti_Activity* record);
   void ConvertPeerCopy(const CUpti_Activity* record);
   void ConvertMemset(const CUpti_Activity* record);

@@ -39,7 +39,7 @@ std::string Utf8Of(const wchar_t* text) {
   constexpr uint32_t kReplacement = 0xfffd;
   std::string utf8;
   for (; text != nullptr && *text != L'\0'; ++text) {
-    uint32_t c = static_cast<uint32_t>(*text);
+    uint32_t c = static_cast<uint32_t>(*text);  // NOLINT(bugprone-signed-char-misuse): 4 bytes
     if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) c = kReplacement;
     if (c < 0x80) {
       utf8 += static_cast<char>(c);

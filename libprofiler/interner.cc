@@ -74,8 +74,10 @@ bool Interner::AppendToHeapLocked(const LabelRow& row) {
   label->layer = static_cast<uint8_t>(row.layer);
   label->domain_bytes = static_cast<uint16_t>(row.domain.size());
   label->text_bytes = static_cast<uint32_t>(row.text.size());
+  // Lengths are stored, terminators are not. NOLINTBEGIN(bugprone-not-null-terminated-result)
   std::memcpy(place + sizeof(LiveLabel), row.domain.data(), row.domain.size());
   std::memcpy(place + sizeof(LiveLabel) + row.domain.size(), row.text.data(), row.text.size());
+  // NOLINTEND(bugprone-not-null-terminated-result)
   std::atomic_ref<uint32_t>(label->size)
       .store(static_cast<uint32_t>(bytes), std::memory_order_release);
   heap_used_ += static_cast<uint32_t>(bytes);
