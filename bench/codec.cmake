@@ -8,5 +8,4 @@ find_library(SQLITE3_STATIC_LIBRARY libsqlite3.a REQUIRED)
 add_executable(codec_bench ${CMAKE_CURRENT_LIST_DIR}/codec_bench.cc
   ${CMAKE_CURRENT_LIST_DIR}/codec_stream.cc)
 target_include_directories(codec_bench SYSTEM PRIVATE ${SQLITE3_INCLUDE_DIR})
-target_link_libraries(codec_bench PRIVATE gpubound_flags gpubound_proto ${SQLITE3_STATIC_LIBRARY}
-  Threads::Threads m ${CMAKE_DL_LIBS})
+target_link_libraries(codec_bench PRIVATE gpubound_flags gpubound_profiler)

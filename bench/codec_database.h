@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The least of an SQLite writer with the collector's pragmas, for codec_bench. Ends the program on
-// any error: a benchmark that goes on would print nonsense.
+// The least of an SQLite writer with the collector's pragmas, for the plain rows of codec_bench.
+// Ends the program on any error: a benchmark that goes on would print nonsense.
 #ifndef GPUBOUND_BENCH_CODEC_DATABASE_H_
 #define GPUBOUND_BENCH_CODEC_DATABASE_H_
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one annotated scope costs when everything is recorded and written to SQLite: through the
-// table of the real libgpubound_core.so, on one thread and on two at once. The floor, measured in
-// the same rounds, is what no recorder that stamps begin and end can beat: two clock reads and one
-// 16-byte thread-local store.
+// What one annotated scope costs when everything is recorded and written to SQLite: a block with
+// GPUBOUND_OPERATION and the real libraries, on one thread and on two at once. The floor, measured
+// in the same rounds, is what no recorder that stamps begin and end can beat: two clock reads and
+// one 16-byte thread-local store.
 //
 //   scope_bench [SCOPES_PER_ROUND_AND_THREAD [ROUNDS]]
 //
@@ -25,6 +25,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -34,7 +35,8 @@
 namespace {
 
 struct Outcome {
-  double ns_per_scope = 0;      // wall time per scope of one thread
+  double ns_per_scope = 0;      // wall time per scope, mean over the threads
+  double slowest_ns = 0;        // the same of the thread that took longest
   double own_cpu_ns = 0;        // CPU time per scope of the thread that opens it
   double cpu_ns_per_scope = 0;  // CPU of all threads, writing out included, per scope
   double finish_ms = 0;         // from the last scope to the closed database
@@ -75,13 +77,18 @@ void RunFloor(uint64_t scopes) {
   }
 }
 
-// An annotated block in a program that nobody profiles.
-Outcome RunNotInjectedRound(uint64_t scopes) {
-  const double begin = NowNs();
-  const double cpu_begin = ThreadCpuNs();
+// An annotated block.
+[[gnu::noinline]] void RunScopes(uint64_t scopes) {
   for (uint64_t i = 0; i < scopes; ++i) {
     GPUBOUND_OPERATION("simulation");
   }
+}
+
+// In a program that nobody profiles.
+Outcome RunNotInjectedRound(uint64_t scopes) {
+  const double begin = NowNs();
+  const double cpu_begin = ThreadCpuNs();
+  RunScopes(scopes);
   Outcome outcome;
   outcome.own_cpu_ns = (ThreadCpuNs() - cpu_begin) / static_cast<double>(scopes);
   outcome.ns_per_scope = (NowNs() - begin) / static_cast<double>(scopes);
@@ -89,18 +96,13 @@ Outcome RunNotInjectedRound(uint64_t scopes) {
   return outcome;
 }
 
-const gpubound_api* LoadApi() {
-  void* core = dlopen(GPUBOUND_CORE_PATH, RTLD_NOW | RTLD_LOCAL);
-  if (core == nullptr) {
-    std::fprintf(stderr, "scope_bench: %s\n", dlerror());
-    std::exit(2);
-  }
-  using Getter = const gpubound_api* (*)();
-  return reinterpret_cast<Getter>(dlsym(core, "gpubound_core_api_v1"))();
-}
-
 void FinishCore() {
   void* core = dlopen(GPUBOUND_CORE_PATH, RTLD_NOW | RTLD_NOLOAD);
+  if (core == nullptr) {
+    std::fprintf(stderr, "scope_bench: nothing was recorded: %s was not loaded\n",
+                 GPUBOUND_CORE_PATH);
+    std::exit(2);
+  }
   using Finish = void (*)(const char*);
   reinterpret_cast<Finish>(dlsym(core, "gpubound_core_finish_v1"))("exit");
 }
@@ -138,25 +140,20 @@ Outcome RunFloorRound(uint64_t scopes) {
 }
 
 Outcome RunRecordingRound(uint64_t scopes, int threads) {
-  const gpubound_api* api = LoadApi();
-  const uint32_t label = api->label(GPUBOUND_LABEL_OPERATION, 0, nullptr, "simulation", 10);
+  const uint64_t warm_up = scopes / 16;  // as for the floor
+  setenv("GPUBOUND_LIBRARY", GPUBOUND_SHIM_PATH, 1);
   std::atomic<int> ready{0};
   std::vector<double> wall(static_cast<size_t>(threads));
   std::vector<double> own_cpu(static_cast<size_t>(threads));
   const double cpu_begin = CpuNs();
   const auto work = [&](size_t index) {
-    api->begin(label);
-    api->end(label);
+    RunScopes(warm_up);
     ready.fetch_add(1);
     while (ready.load() < threads) {
     }
-    const auto* const table = api;
     const double begin = NowNs();
     const double own_begin = ThreadCpuNs();
-    for (uint64_t i = 0; i < scopes; ++i) {
-      table->begin(label);
-      table->end(label);
-    }
+    RunScopes(scopes);
     own_cpu[index] = ThreadCpuNs() - own_begin;
     wall[index] = NowNs() - begin;
   };
@@ -170,14 +167,15 @@ Outcome RunRecordingRound(uint64_t scopes, int threads) {
   Outcome outcome;
   outcome.finish_ms = (NowNs() - finish_begin) / 1e6;
   const double total = static_cast<double>(scopes) * threads;
-  outcome.cpu_ns_per_scope = (CpuNs() - cpu_begin) / total;
-  outcome.own_cpu_ns =
-      *std::max_element(own_cpu.begin(), own_cpu.end()) / static_cast<double>(scopes);
-  outcome.ns_per_scope = *std::max_element(wall.begin(), wall.end()) / static_cast<double>(scopes);
+  outcome.cpu_ns_per_scope =
+      (CpuNs() - cpu_begin) / (static_cast<double>(scopes + warm_up) * threads);
+  outcome.own_cpu_ns = std::accumulate(own_cpu.begin(), own_cpu.end(), 0.0) / total;
+  outcome.ns_per_scope = std::accumulate(wall.begin(), wall.end(), 0.0) / total;
+  outcome.slowest_ns = *std::max_element(wall.begin(), wall.end()) / static_cast<double>(scopes);
 
   const std::filesystem::path run = std::getenv("GPUBOUND_RUN");
   const int64_t events = Query(run, "SELECT sum(event_count) FROM chunk");
-  const int64_t expected = 2 * threads * static_cast<int64_t>(scopes + 1);
+  const int64_t expected = 2 * threads * static_cast<int64_t>(scopes + warm_up);
   const int64_t dropped =
       Query(run, "SELECT ifnull(sum(value),0) FROM ledger WHERE counter='scope_events_dropped'");
   outcome.waits = static_cast<double>(
@@ -219,9 +217,10 @@ double Median(std::vector<double> values) {
 
 struct Case {
   const char* name;
-  std::vector<double> wall, own, cpu, finish, waits;
+  std::vector<double> wall, slowest, own, cpu, finish, waits;
   void Add(const Outcome& outcome) {
     wall.push_back(outcome.ns_per_scope);
+    slowest.push_back(outcome.slowest_ns);
     own.push_back(outcome.own_cpu_ns);
     cpu.push_back(outcome.cpu_ns_per_scope);
     finish.push_back(outcome.finish_ms);
@@ -245,6 +244,7 @@ void Print(const Case& c, const Case& floor) {
   PrintRow("wall time of a scope", c.wall, floor.wall);
   PrintRow("CPU time of its thread", c.own, floor.own);
   if (Median(c.finish) == 0) return;  // records nothing
+  PrintRow("wall time on the slowest thread", c.slowest, floor.wall);
   PrintRow("CPU time of all threads, per scope", c.cpu, floor.cpu);
   std::printf("  waits for a page %.0f, finish %.0f ms\n", Median(c.waits), Median(c.finish));
 }
@@ -258,6 +258,7 @@ int main(int argc, char** argv) {
       std::filesystem::current_path() / ("scope_bench-" + std::to_string(getpid()) + ".gpubound");
   Case floor{.name = "floor: two clock reads and one store",
              .wall = {},
+             .slowest = {},
              .own = {},
              .cpu = {},
              .finish = {},

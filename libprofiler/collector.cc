@@ -55,7 +55,7 @@ bool Collector::Build(CollectorOptions options) {
       TraceWriter::Tables{labels_.get(), device_tables_.get(), threads_.get(), ledger_.get()});
   // The drain reads the clocks once now and once when the database is open, some milliseconds
   // later.
-  drain_ = std::make_unique<Drain>(&context_, writer_.get(), clock_);
+  drain_ = std::make_unique<Drain>(&context_, writer_.get(), clock_, settings.compression);
   if (!writer_->Open()) {
     mapping_->RemoveFile();
     return false;

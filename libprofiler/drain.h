@@ -25,7 +25,8 @@ namespace gpubound {
 class Drain {
  public:
   // All outlive the object. |clock| is read here and nowhere else in the recording's background.
-  Drain(RecordingContext* context, TraceWriter* writer, Clock* clock);
+  Drain(RecordingContext* context, TraceWriter* writer, Clock* clock,
+        ChunkCompression compression = ChunkCompression::kNone);
 
   // From here on samples include the source's clock. Any thread; null: none.
   void SetSource(DeviceSource* source) { source_.store(source, std::memory_order_release); }

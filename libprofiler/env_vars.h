@@ -17,6 +17,7 @@ namespace gpubound {
   X(GPUBOUND_LIVE_PAGES, "256", "Pages of 64 KiB that buffer events between the program and the writer (16 to 16384).") \
   X(GPUBOUND_FLUSH_MS, "1000", "How often events that fill no page yet are written to the database, in ms (10 to 1000).") \
   X(GPUBOUND_SEGMENT_BYTES, "1073741824", "Size at which a database file is sealed and the next one begun, in bytes (at least 1 MiB).") \
+  X(GPUBOUND_COMPRESSION, "none", "zstd: compress events as they are written; a fifth smaller for about 18 ns of CPU per event more.") \
   X(GPUBOUND_MAX_LABELS, "65536", "Distinct scope names kept per process; further ones are recorded as (other names).") \
   X(GPUBOUND_CUPTI_LIBRARY, "", "Path of the libcupti to use; unset: the one already loaded, else the best match found.") \
   X(GPUBOUND_CUPTI, "1", "0: leave CUPTI alone and record the CPU side only.")

@@ -89,10 +89,15 @@ uint32_t PagePool::Acquire(bool may_wait) {
 void PagePool::Submit(uint32_t page, uint32_t used) {
   std::atomic_ref<uint32_t>(mapping_->page(page)->state)
       .store(static_cast<uint32_t>(PageState::kFull), std::memory_order_release);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  owned_[page] = false;
-  full_.push_back({page, used});
-  if (flusher_waits_ && full_.size() >= wake_threshold_) work_.notify_one();
+  bool wake = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    owned_[page] = false;
+    full_.push_back({page, used});
+    wake = flusher_waits_ && full_.size() >= wake_threshold_;
+  }
+  // After the unlock: the flusher, woken on this core, would find the lock taken and hand it back.
+  if (wake) work_.notify_one();
 }
 
 void PagePool::WaitForWork(std::chrono::nanoseconds timeout) {

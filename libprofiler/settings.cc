@@ -42,6 +42,16 @@ uint64_t NumberBetween(const char* name, uint64_t low, uint64_t high) {
   return value;
 }
 
+ChunkCompression ReadCompression() {
+  const char* name = "GPUBOUND_COMPRESSION";
+  const char* text = EnvValue(name);
+  if (std::strcmp(text, "zstd") == 0) return ChunkCompression::kZstd;
+  if (std::strcmp(text, "none") != 0) {
+    LogOnce("%s is '%s', expected none or zstd; using none", name, text);
+  }
+  return ChunkCompression::kNone;
+}
+
 }  // namespace
 
 const char* EnvValue(const char* name) {
@@ -60,6 +70,7 @@ Settings ReadSettings() {
   settings.segment_bytes = NumberBetween("GPUBOUND_SEGMENT_BYTES", 1 << 20, uint64_t{1} << 50);
   settings.max_labels =
       static_cast<uint32_t>(NumberBetween("GPUBOUND_MAX_LABELS", 16, kMaxLabels - 1));
+  settings.compression = ReadCompression();
   return settings;
 }
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "proto/schema.h"
+
 namespace gpubound {
 
 struct Settings {
@@ -18,6 +20,7 @@ struct Settings {
   uint32_t flush_ms = 1000;
   uint64_t segment_bytes = uint64_t{1} << 30;
   uint32_t max_labels = 65536;
+  ChunkCompression compression = ChunkCompression::kNone;
 };
 
 // Reads the environment of this process.

@@ -9,14 +9,24 @@
 // open.
 #include "libprofiler/thread_buffer.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "libprofiler/current_thread.h"
 #include "libprofiler/recording_context.h"
 
 namespace gpubound {
+namespace {
+
+constexpr uintptr_t kMemoryPage = 4096;
+constexpr size_t kSlotsPerLine = 64 / sizeof(Slot);
+constexpr size_t kPrefetchedLines = 4;  // 2 and 8 measure the same, 64 worse than none
+
+}  // namespace
 
 void ThreadBuffer::Attach(RecordingContext* context, ThreadId thread) noexcept {
+  stack_[0] = kNoLabel;
+  stack_[kMaxOpenScopes + 1] = kNoLabel;
+  innermost_ = stack_;
   context_ = context;
   thread_ = thread;
 }
@@ -25,7 +35,7 @@ void ThreadBuffer::Detach() noexcept {
   if (context_ == nullptr) return;
   SubmitPage();
   context_ = nullptr;
-  depth_ = 0;
+  too_deep_ = 0;
 }
 
 void ThreadBuffer::SubmitPage() noexcept {
@@ -35,6 +45,7 @@ void ThreadBuffer::SubmitPage() noexcept {
   first_sequence_ += used;
   cursor_ = nullptr;
   limit_ = nullptr;
+  page_end_ = nullptr;
 }
 
 bool ThreadBuffer::StartPage(uint64_t ticks) noexcept {
@@ -51,7 +62,9 @@ bool ThreadBuffer::StartPage(uint64_t ticks) noexcept {
   header->first_sequence = first_sequence_;
   header->dropped_before = dropped_;
   header->record_count = 0;
-  std::memcpy(header->open_labels, open_, sizeof(LabelId) * open_depth());
+  for (uint32_t i = 0; i < open_depth(); ++i) {
+    header->open_labels[i] = Raw(open_label(i)) & (kMaxLabels - 1);  // as a slot keeps it
+  }
   std::atomic_ref<uint32_t>(header->state)
       .store(static_cast<uint32_t>(PageState::kOwned), std::memory_order_release);
 
@@ -60,15 +73,30 @@ bool ThreadBuffer::StartPage(uint64_t ticks) noexcept {
   base_ticks_ = ticks;
   max_since_ = kMaxSlotTicks;
   cursor_ = context_->mapping->slots(page);
-  limit_ = cursor_ + kSlotsPerPage;
+  limit_ = cursor_;
+  page_end_ = cursor_ + kSlotsPerPage;
+  OpenStretch();
   return true;
+}
+
+// The next part of the page, and the cache lines of the one behind it on their way: the flusher
+// zeroed them on another core, and no hardware prefetcher crosses the boundary of a memory page.
+void ThreadBuffer::OpenStretch() noexcept {
+  const uintptr_t boundary = (reinterpret_cast<uintptr_t>(limit_) / kMemoryPage + 1) * kMemoryPage;
+  limit_ = std::min(reinterpret_cast<Slot*>(boundary), page_end_);
+  const Slot* const behind = limit_;
+  if (behind == page_end_) return;
+  for (size_t line = 0; line < kPrefetchedLines; ++line) {
+    __builtin_prefetch(behind + line * kSlotsPerLine, /*rw=*/1);
+  }
 }
 
 // Leaves |slots| free slots in a page that can express |*ticks|, which moves forward when the clock
 // ran backwards. False: the event cannot be stored, and was counted.
 bool ThreadBuffer::MakeRoom(uint32_t slots, uint64_t* ticks) noexcept {
   if (context_->finished.load(std::memory_order_relaxed)) return false;
-  if (limit_ - cursor_ >= static_cast<ptrdiff_t>(slots)) {
+  if (page_end_ - cursor_ >= static_cast<ptrdiff_t>(slots)) {
+    if (limit_ - cursor_ < static_cast<ptrdiff_t>(slots)) OpenStretch();
     if (*ticks - base_ticks_ <= kMaxSlotTicks) return true;
     if (static_cast<int64_t>(*ticks - base_ticks_) < 0) {
       context_->ledger->Add(LedgerCounter::clock_backwards, 1);
@@ -94,13 +122,14 @@ void ThreadBuffer::BeginSlowPath(LabelId label, uint64_t since) noexcept {
     if (attached != nullptr) attached->Begin(label, ticks);
     return;
   }
-  if (depth_ >= kMaxOpenScopes) {
-    ++depth_;
+  if (open_depth() == kMaxOpenScopes) {
+    ++too_deep_;
+    innermost_ = &stack_[kMaxOpenScopes + 1];
     context_->ledger->Add(LedgerCounter::scope_depth_exceeded, 1);
     return;
   }
   const bool room = MakeRoom(1, &ticks);
-  open_[depth_++] = label;
+  *++innermost_ = Raw(label);
   if (room) Store(cursor_, MakeSlot(SlotKind::kBegin, label, ticks - base_ticks_));
 }
 
@@ -111,26 +140,26 @@ void ThreadBuffer::EndSlowPath(LabelId label, uint64_t since) noexcept {
     if (attached != nullptr) attached->End(label, ticks);
     return;
   }
-  if (depth_ > kMaxOpenScopes) {  // a scope that was too deep to have an entry
-    --depth_;
+  if (too_deep_ != 0) {
+    if (--too_deep_ == 0) --innermost_;
     return;
   }
-  if (depth_ == 0 || open_[depth_ - 1] != label) return EndOutOfOrder(label, ticks);
+  if (*innermost_ != Raw(label)) return EndOutOfOrder(label, ticks);
   const bool room = MakeRoom(1, &ticks);
-  --depth_;
+  --innermost_;
   if (room) Store(cursor_, MakeSlot(SlotKind::kEnd, label, ticks - base_ticks_));
 }
 
 void ThreadBuffer::EndOutOfOrder(LabelId label, uint64_t ticks) noexcept {
-  uint32_t index = depth_;
-  while (index != 0 && open_[index - 1] != label) --index;
-  if (index == 0) {
+  uint64_t* place = innermost_;
+  while (place != stack_ && *place != Raw(label)) --place;
+  if (place == stack_) {
     context_->ledger->Add(LedgerCounter::unbalanced_scopes, 1);
     return Emit(SlotKind::kUnbalanced, label, ticks);
   }
   const bool room = MakeRoom(1, &ticks);
-  std::memmove(&open_[index - 1], &open_[index], sizeof(LabelId) * (depth_ - index));
-  --depth_;
+  std::copy(place + 1, innermost_ + 1, place);
+  --innermost_;
   if (room) Store(cursor_, MakeSlot(SlotKind::kEnd, label, ticks - base_ticks_));
 }
 

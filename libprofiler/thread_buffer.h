@@ -26,12 +26,12 @@ class ThreadBuffer {
   void Begin(LabelId label, uint64_t ticks) noexcept {
     const uint64_t since = ticks - base_ticks_;
     Slot* const place = cursor_;
-    const uint32_t depth = depth_;
-    if (place == limit_ || since > max_since_ || depth >= kMaxOpenScopes) [[unlikely]] {
+    uint64_t* const innermost = innermost_;
+    if (place == limit_ || since > max_since_ || IsFull(innermost)) [[unlikely]] {
       return BeginSlowPath(label, since);
     }
-    open_[depth] = label;
-    depth_ = depth + 1;
+    innermost[1] = Raw(label);
+    innermost_ = innermost + 1;
     Store(place, MakeSlot(SlotKind::kBegin, label, since));
   }
 
@@ -39,12 +39,11 @@ class ThreadBuffer {
   void End(LabelId label, uint64_t ticks) noexcept {
     const uint64_t since = ticks - base_ticks_;
     Slot* const place = cursor_;
-    const uint32_t top = depth_ - 1;
-    if (place == limit_ || since > max_since_ || top >= kMaxOpenScopes || open_[top] != label)
-        [[unlikely]] {
+    uint64_t* const innermost = innermost_;
+    if (place == limit_ || since > max_since_ || *innermost != Raw(label)) [[unlikely]] {
       return EndSlowPath(label, since);
     }
-    depth_ = top;
+    innermost_ = innermost - 1;
     Store(place, MakeSlot(SlotKind::kEnd, label, since));
   }
 
@@ -62,8 +61,11 @@ class ThreadBuffer {
   void Detach() noexcept;
 
   // Open scopes, outermost first; those beyond kMaxOpenScopes have no entry.
-  uint32_t open_depth() const { return depth_ < kMaxOpenScopes ? depth_ : kMaxOpenScopes; }
-  LabelId open_label(uint32_t index) const { return open_[index]; }
+  uint32_t open_depth() const {
+    if (context_ == nullptr) return 0;
+    return too_deep_ != 0 ? kMaxOpenScopes : static_cast<uint32_t>(innermost_ - stack_);
+  }
+  LabelId open_label(uint32_t index) const { return static_cast<LabelId>(stack_[index + 1]); }
   RecordingContext* context() const { return context_; }
   ThreadId thread() const { return thread_; }
 
@@ -74,6 +76,7 @@ class ThreadBuffer {
   void EndOutOfOrder(LabelId label, uint64_t ticks) noexcept;
   bool MakeRoom(uint32_t slots, uint64_t* ticks) noexcept;
   void SubmitPage() noexcept;
+  void OpenStretch() noexcept;
   bool StartPage(uint64_t ticks) noexcept;
   void CountDropped() noexcept;
 
@@ -83,21 +86,32 @@ class ThreadBuffer {
     cursor_ = place + 1;
   }
 
-  // In the order of use, so that the hot fields share the first cache line with the bottom of the
-  // stack.
-  Slot* cursor_;
-  Slot* limit_;
-  uint64_t base_ticks_;
-  uint64_t max_since_;  // kMaxSlotTicks while there is a page: one compare with memory
-  uint32_t depth_;      // scopes open, including those deeper than open_ holds
-  uint32_t page_;       // index in the pool; meaningful while cursor_ is not null
-  LabelId open_[kMaxOpenScopes];
+  // The stack lies so that one bit of the address says that it is full: no bound to load.
+  static bool IsFull(const uint64_t* innermost) {
+    return (reinterpret_cast<uintptr_t>(innermost) & kStackBytes) != 0;
+  }
 
+  static constexpr size_t kStackBytes = kMaxOpenScopes * sizeof(uint64_t);
+  static_assert((kStackBytes & (kStackBytes - 1)) == 0);
+  // What no label equals: an end at the bottom, or one of a scope too deep for the stack, meets it.
+  static constexpr uint64_t kNoLabel = UINT64_MAX;
+
+  Slot* cursor_;
+  Slot* limit_;  // end of the stretch of the page that is open for writing
+  uint64_t base_ticks_;
+  uint64_t max_since_;   // kMaxSlotTicks while there is a page: one compare with memory
+  uint64_t* innermost_;  // in stack_: at 0 nothing is open; one past the last while too_deep_ != 0
+  Slot* page_end_;
+  uint64_t too_deep_;          // scopes open beyond those of stack_
+  uint32_t page_;              // index in the pool; meaningful while cursor_ is not null
   RecordingContext* context_;  // null: not attached, or wiped by a fork
   uint64_t first_sequence_;    // of the current page, or of the next one when there is none
   uint64_t dropped_;           // events lost since the last page
   ThreadId thread_;
   bool dropping_;  // the pool was found empty: no more waiting until it has a page
+
+  // kNoLabel, the open scopes from the outermost on, kNoLabel.
+  alignas(2 * kStackBytes) uint64_t stack_[kMaxOpenScopes + 2];
 };
 
 }  // namespace gpubound

@@ -17,11 +17,6 @@ namespace {
 // a process that closes well removes it. Ids of DeviceTables begin at 1.
 constexpr int64_t kUndeliveredRow = 0;
 
-// A log this long is moved into the database when there is time; without time it grows up to the
-// segment's size, which bounds it.
-constexpr uint64_t kIdleLogBytes = 8 << 20;
-constexpr uint64_t kIdleLogTransactions = 256;  // each rewrites the pages of the small tables
-
 const char* DeviceKindName(DeviceTables::Kind kind) {
   switch (kind) {
     case DeviceTables::Kind::kReal:

@@ -24,6 +24,11 @@
 
 namespace gpubound {
 
+// A log this long is moved into the database when there is time; without time it grows up to the
+// segment's size, which bounds it.
+inline constexpr uint64_t kIdleLogBytes = 8 << 20;
+inline constexpr uint64_t kIdleLogTransactions = 256;  // each rewrites pages of the small tables
+
 class TraceWriter {
  public:
   // Whose rows are written. All outlive the writer.

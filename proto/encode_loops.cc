@@ -42,14 +42,15 @@ void ScanScopesPortable(ThreadScan* scan) {
   int64_t previous_ns = scan->previous_ns;
   for (; slot != end; ++slot) {
     const Slot value = LoadSlot(slot);
-    const uint64_t is_end = (value & 0xf) - kBegin;
-    const uint64_t distance = origin_offset + (value >> kSlotTickShift);
+    const uint64_t slot_code = CodeOf(value);
+    const uint64_t is_end = (slot_code & 0xf) - kBegin;
+    const uint64_t distance = origin_offset + TicksOf(value);
     if (is_end > 1 || distance > reach) [[unlikely]] {
       break;
     }
     const int64_t ns = segment.At(distance);
     const int64_t delta = ClockDifference(ns, previous_ns);
-    const auto label = static_cast<uint32_t>(value & kSlotCodeMask) >> 4;
+    const auto label = static_cast<uint32_t>(slot_code >> kSlotKindBits);
     // A begin must find room above the innermost scope, an end must be that scope's.
     const uint64_t is_other = labels[depth] != label ? 1 : 0;
     const uint64_t is_full = depth == kMaxOpenScopes ? 1 : 0;
@@ -60,7 +61,7 @@ void ScanScopesPortable(ThreadScan* scan) {
     labels[depth + 1] = label;
     depth += 1 - 2 * is_end;
     *time++ = static_cast<uint64_t>(delta) << 1 | is_end;
-    *code = value & kSlotCodeMask;
+    *code = slot_code;
     code += 1 - is_end;
     previous_ns = ns;
   }

@@ -41,9 +41,6 @@ struct ThreadScan {
   bool ended = false;  // nothing more to take
 };
 
-// What a slot leaves for the column `code`: label << 4 | kind.
-inline constexpr uint64_t kSlotCodeMask = (uint64_t{1} << kSlotTickShift) - 1;
-
 inline Slot LoadSlot(const Slot* slot) { return __atomic_load_n(slot, __ATOMIC_ACQUIRE); }
 
 // |to| - |from| where a difference of 2^63 or more counts as backwards too: it has no place in

@@ -40,7 +40,7 @@ void ScanOne(ThreadScan* scan, ByteBuffer* payload) {
   const bool ends_innermost =
       kind == SlotKind::kEnd && scan->open->depth != 0 && scan->open->innermost() == label;
   scan->times[scan->time_count++] = delta << 1 | (ends_innermost ? 1 : 0);
-  if (!ends_innermost) scan->codes[scan->code_count++] = value & kSlotCodeMask;
+  if (!ends_innermost) scan->codes[scan->code_count++] = CodeOf(value);
   if (kind == SlotKind::kBegin) scan->open->Begin(label);
   if (kind == SlotKind::kEnd) scan->open->End(label);
   ++scan->next;

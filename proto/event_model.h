@@ -58,10 +58,13 @@ enum class Layer : uint8_t {
 
 // One slot of a thread's page, and the eight bytes that the hot path stores:
 //
-//   63                                24 23                    4 3     0
-//  +------------------------------------+-----------------------+-------+
-//  | ticks since the page's base_ticks  | label id              | kind  |
-//  +------------------------------------+-----------------------+-------+
+//   63                 44 43   40 39                                    0
+//  +----------------------+-------+---------------------------------------+
+//  | label id             | kind  | ticks since the page's base_ticks     |
+//  +----------------------+-------+---------------------------------------+
+//
+// Ticks at the bottom need no shift, and a label too large for its place loses bits at the top
+// instead of spilling into another field: what the hot path would otherwise spend instructions on.
 //
 // A slot is never zero (kind >= 1), so that a page which was zeroed before use tells a reader how
 // many slots were written. Kinds marked "+payload" are followed by one slot that holds 64 bits of
@@ -85,20 +88,24 @@ enum class SlotKind : uint8_t {
   kUnbalanced = 13,  // an end without a begin was seen and ignored (label says which)
 };
 
+inline constexpr int kSlotTickBits = 40;
+inline constexpr int kSlotKindBits = 4;
 inline constexpr int kSlotLabelBits = 20;
-inline constexpr int kSlotTickShift = 24;
 inline constexpr uint32_t kMaxLabels = 1u << kSlotLabelBits;
-inline constexpr uint64_t kMaxSlotTicks = (uint64_t{1} << (64 - kSlotTickShift)) - 1;
+inline constexpr uint64_t kMaxSlotTicks = (uint64_t{1} << kSlotTickBits) - 1;
 
 constexpr Slot MakeSlot(SlotKind kind, LabelId label, uint64_t ticks_since_base) {
-  return (ticks_since_base << kSlotTickShift) | (uint64_t{Raw(label)} << 4) |
-         static_cast<uint64_t>(kind);
+  return (uint64_t{Raw(label)} << (kSlotTickBits + kSlotKindBits)) |
+         (static_cast<uint64_t>(kind) << kSlotTickBits) | ticks_since_base;
 }
-constexpr SlotKind KindOf(Slot slot) { return static_cast<SlotKind>(slot & 0xf); }
+// label << 4 | kind: what the trace stores of a slot beside its time.
+constexpr uint64_t CodeOf(Slot slot) { return slot >> kSlotTickBits; }
+constexpr SlotKind KindOf(Slot slot) { return static_cast<SlotKind>(CodeOf(slot) & 0xf); }
 constexpr LabelId LabelOf(Slot slot) {
-  return static_cast<LabelId>((slot >> 4) & (kMaxLabels - 1));
+  return static_cast<LabelId>(slot >> (kSlotTickBits + kSlotKindBits));
 }
-constexpr uint64_t TicksOf(Slot slot) { return slot >> kSlotTickShift; }
+constexpr uint64_t TicksOf(Slot slot) { return slot & kMaxSlotTicks; }
+inline constexpr int kSlotCodeBits = kSlotKindBits + kSlotLabelBits;
 constexpr bool HasPayload(SlotKind kind) {
   switch (kind) {
     case SlotKind::kStep:

@@ -18,7 +18,7 @@ namespace {
 // Follows the scopes of one group. Two patterns need no step per slot: begins each followed by its
 // end, and the same beginning with an end. False: an end of another scope, or the stack is full.
 GPUBOUND_AVX512 inline bool FollowScopes(__m512i codes, __mmask8 ends, OpenScopes* open) {
-  const __m512i labels = _mm512_srli_epi64(codes, 4);
+  const __m512i labels = _mm512_srli_epi64(codes, kSlotKindBits);
   const __m512i next = _mm512_alignr_epi64(labels, labels, 1);
   const __mmask8 same_as_next = _mm512_cmpeq_epi64_mask(labels, next);
   if (ends == 0xaa && (same_as_next & 0x55) == 0x55 && open->depth < kMaxOpenScopes) return true;
@@ -58,7 +58,7 @@ GPUBOUND_AVX512 void ScanScopesAvx512(ThreadScan* scan) {
   const __m512i kind_mask = _mm512_set1_epi64(0xf);
   const __m512i begin_kind = All(static_cast<uint64_t>(SlotKind::kBegin));
   const __m512i end_kind = All(static_cast<uint64_t>(SlotKind::kEnd));
-  const __m512i code_mask = All(kSlotCodeMask);
+  const __m512i tick_mask = All(kMaxSlotTicks);
   const __m512i one = _mm512_set1_epi64(1);
   __m512i previous_ns = _mm512_set1_epi64(scan->previous_ns);
   size_t times = scan->time_count;
@@ -66,17 +66,17 @@ GPUBOUND_AVX512 void ScanScopesAvx512(ThreadScan* scan) {
   const Slot* slot = scan->next;
   while (scan->end - slot >= static_cast<ptrdiff_t>(kLanes) && times + kLanes <= kBlockValues) {
     const __m512i slots = _mm512_loadu_si512(slot);
-    const __m512i kinds = _mm512_and_si512(slots, kind_mask);
+    const __m512i code = _mm512_srli_epi64(slots, kSlotTickBits);
+    const __m512i kinds = _mm512_and_si512(code, kind_mask);
     const __mmask8 begins = _mm512_cmpeq_epi64_mask(kinds, begin_kind);
     const __mmask8 ends = _mm512_cmpeq_epi64_mask(kinds, end_kind);
-    const __m512i distance = _mm512_add_epi64(_mm512_srli_epi64(slots, kSlotTickShift), offset);
+    const __m512i distance = _mm512_add_epi64(_mm512_and_si512(slots, tick_mask), offset);
     const __mmask8 held = _mm512_cmple_epu64_mask(distance, reach);
     if (static_cast<unsigned>((begins | ends) & held) != 0xff) [[unlikely]] {
       break;
     }
     const __m512i ns = At(segment, distance);
     const __m512i delta = _mm512_sub_epi64(ns, Previous(previous_ns, ns));
-    const __m512i code = _mm512_and_si512(slots, code_mask);
     if (_mm512_movepi64_mask(delta) != 0 || !FollowScopes(code, ends, scan->open)) [[unlikely]] {
       break;
     }

@@ -176,6 +176,14 @@ TEST_F(CoreTest, ADisabledProcessLeavesNothing) {
   EXPECT_EQ(Said(), "");
 }
 
+TEST_F(CoreTest, ACompressedTraceHoldsTheSameEvents) {
+  ASSERT_EQ(Run("scopes", {"GPUBOUND_COMPRESSION=zstd"}), 0);
+  EXPECT_EQ(Trace().Column("SELECT DISTINCT compression FROM chunk"),
+            std::vector<std::string>{"2"});
+  EXPECT_EQ(Events(Trace()), 2000);
+  EXPECT_EQ(Trace().ThreadEventsOf(1).size(), 2000u);
+}
+
 TEST_F(CoreTest, SegmentsAreSealedWhileTheProgramRuns) {
   ASSERT_EQ(Run("many_scopes", {"GPUBOUND_SEGMENT_BYTES=1048576"}), 0);
   ASSERT_GT(Databases().size(), 1u);

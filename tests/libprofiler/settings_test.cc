@@ -69,6 +69,21 @@ TEST_F(SettingsTest, NumbersOutsideTheirRangeOrWithTailsAreReplaced) {
   }
 }
 
+TEST_F(SettingsTest, CompressionIsOffUnlessItIsAskedFor) {
+  SaidWhileReading();
+  EXPECT_EQ(settings_.compression, ChunkCompression::kNone);
+  setenv("GPUBOUND_COMPRESSION", "zstd", 1);
+  EXPECT_EQ(SaidWhileReading(), "");
+  EXPECT_EQ(settings_.compression, ChunkCompression::kZstd);
+}
+
+TEST_F(SettingsTest, AnUnknownCompressionIsNamedAndNotUsed) {
+  setenv("GPUBOUND_COMPRESSION", "gzip", 1);
+  EXPECT_EQ(SaidWhileReading(),
+            "gpubound: GPUBOUND_COMPRESSION is 'gzip', expected none or zstd; using none\n");
+  EXPECT_EQ(settings_.compression, ChunkCompression::kNone);
+}
+
 TEST_F(SettingsTest, EveryVariableIsDescribedOnce) {
   std::set<std::string> names;
   for (const EnvVar& var : kEnvVars) {

@@ -76,6 +76,20 @@ TEST_F(ThreadBufferTest, AnEndWithoutABeginIsMarkedCountedAndClosesNothing) {
   EXPECT_EQ(Count(LedgerCounter::unbalanced_scopes), 1u);
 }
 
+TEST_F(ThreadBufferTest, NoLabelThatAProgramCanPassClosesTheBottomOfTheStack) {
+  buffer_.Begin(L(5), 10);
+  buffer_.End(L(5), 20);
+  buffer_.End(L(UINT32_MAX), 30);
+  EXPECT_THAT(OpenLabels(), IsEmpty());
+  EXPECT_EQ(Count(LedgerCounter::unbalanced_scopes), 1u);
+}
+
+TEST_F(ThreadBufferTest, ALabelTooLargeForASlotLeavesItsKindAndTimeAlone) {
+  buffer_.Begin(L(5), 1000);
+  buffer_.Begin(L(UINT32_MAX), 1040);
+  EXPECT_EQ(Slots().back(), MakeSlot(SlotKind::kBegin, L(kMaxLabels - 1), 40));
+}
+
 TEST_F(ThreadBufferTest, AnEndAsTheVeryFirstCallIsMarked) {
   buffer_.End(L(6), 20);
   EXPECT_THAT(Slots(), ElementsAre(MakeSlot(SlotKind::kUnbalanced, L(6), 0)));

@@ -65,17 +65,22 @@ GPUBOUND_INLINE_ void gpubound_end(uint32_t scope) GPUBOUND_NOEXCEPT_ {
   if (table != GPUBOUND_NULL_) table->end(scope);
 }
 
+/* The same for labels that a look-up in this file returned. */
+GPUBOUND_INLINE_ uint32_t gpubound_begin_label_(uint32_t scope) GPUBOUND_NOEXCEPT_ {
+  if (scope != 0) gpubound_table_of_labels_()->begin(scope);
+  return scope;
+}
+GPUBOUND_INLINE_ void gpubound_end_label_(uint32_t scope) GPUBOUND_NOEXCEPT_ {
+  if (scope != 0) gpubound_table_of_labels_()->end(scope);
+}
+
 /* Opens a scope whose name is known at run time; returns what gpubound_end closes it with. |name|
  * is copied. A name seen before costs a hash of it, not a look-up in the collector. */
 GPUBOUND_INLINE_ uint32_t gpubound_begin_operation(const char* name) GPUBOUND_NOEXCEPT_ {
-  const uint32_t scope = gpubound_name_label_(GPUBOUND_LABEL_OPERATION, name, strlen(name));
-  gpubound_begin(scope);
-  return scope;
+  return gpubound_begin_label_(gpubound_name_label_(GPUBOUND_LABEL_OPERATION, name, strlen(name)));
 }
 GPUBOUND_INLINE_ uint32_t gpubound_begin_annotation(const char* name) GPUBOUND_NOEXCEPT_ {
-  const uint32_t scope = gpubound_name_label_(GPUBOUND_LABEL_ANNOTATION, name, strlen(name));
-  gpubound_begin(scope);
-  return scope;
+  return gpubound_begin_label_(gpubound_name_label_(GPUBOUND_LABEL_ANNOTATION, name, strlen(name)));
 }
 
 GPUBOUND_INLINE_ void gpubound_phase(const char* name) GPUBOUND_NOEXCEPT_ {
@@ -107,12 +112,10 @@ GPUBOUND_INLINE_ void gpubound_drop(uint64_t token) GPUBOUND_NOEXCEPT_ {
 /* What the macros are made of. */
 GPUBOUND_INLINE_ uint32_t gpubound_begin_at_(struct gpubound_site_* site, uint32_t kind,
                                              uint32_t layer, const char* name) GPUBOUND_NOEXCEPT_ {
-  const uint32_t scope = gpubound_site_label_(site, kind, layer, name);
-  gpubound_begin(scope);
-  return scope;
+  return gpubound_begin_label_(gpubound_site_label_(site, kind, layer, name));
 }
 GPUBOUND_INLINE_ void gpubound_end_at_(const uint32_t* scope) GPUBOUND_NOEXCEPT_ {
-  gpubound_end(*scope);
+  gpubound_end_label_(*scope);
 }
 GPUBOUND_INLINE_ void gpubound_phase_at_(struct gpubound_site_* site,
                                          const char* name) GPUBOUND_NOEXCEPT_ {

@@ -33,7 +33,7 @@ namespace detail {
 class GPUBOUND_SCOPE_VISIBILITY_ Scope {
  public:
   explicit Scope(uint32_t label) noexcept : label_(label) {}
-  ~Scope() { gpubound_end(label_); }
+  ~Scope() { gpubound_end_label_(label_); }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
 
@@ -43,9 +43,7 @@ class GPUBOUND_SCOPE_VISIBILITY_ Scope {
 
 GPUBOUND_SCOPE_VISIBILITY_ inline uint32_t BeginNamed(uint32_t kind,
                                                       std::string_view name) noexcept {
-  const uint32_t label = gpubound_name_label_(kind, name.data(), name.size());
-  gpubound_begin(label);
-  return label;
+  return gpubound_begin_label_(gpubound_name_label_(kind, name.data(), name.size()));
 }
 
 }  // namespace detail

@@ -22,6 +22,10 @@
 
 GPUBOUND_DISABLED_ void gpubound_begin(uint32_t scope) GPUBOUND_NOEXCEPT_ { (void)scope; }
 GPUBOUND_DISABLED_ void gpubound_end(uint32_t scope) GPUBOUND_NOEXCEPT_ { (void)scope; }
+GPUBOUND_DISABLED_ uint32_t gpubound_begin_label_(uint32_t scope) GPUBOUND_NOEXCEPT_ {
+  return scope;
+}
+GPUBOUND_DISABLED_ void gpubound_end_label_(uint32_t scope) GPUBOUND_NOEXCEPT_ { (void)scope; }
 GPUBOUND_DISABLED_ uint32_t gpubound_begin_operation(const char* name) GPUBOUND_NOEXCEPT_ {
   (void)name;
   return 0;

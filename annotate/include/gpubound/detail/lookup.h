@@ -93,6 +93,12 @@ GPUBOUND_INLINE_ const struct gpubound_api* gpubound_table_(void) GPUBOUND_NOEXC
   return GPUBOUND_CAST_(const struct gpubound_api*, word);
 }
 
+/* The same for who holds a label other than 0: it came from a table, so there is one. */
+GPUBOUND_INLINE_ const struct gpubound_api* gpubound_table_of_labels_(void) GPUBOUND_NOEXCEPT_ {
+  return GPUBOUND_CAST_(const struct gpubound_api*,
+                        __atomic_load_n(&gpubound_table_word_, __ATOMIC_RELAXED));
+}
+
 /* The state of one call site. Its type is hidden, so that g++ does not make the one inside an
  * inline function a STB_GNU_UNIQUE symbol, which would keep its library from ever being unloaded.
  */
