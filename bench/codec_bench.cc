@@ -106,8 +106,8 @@ class PagePool {
 
 Result WriteChunks(const BenchStream& stream, ChunkCompression compression,
                    const std::string& path) {
-  // Transactions and checkpoints as in a process that makes fewer than some 300,000 events a second;
-  // beyond that the collector puts the checkpoints off to the end of the segment.
+  // Transactions and checkpoints as in a process that makes fewer than some 300,000 events a
+  // second; beyond that the collector puts the checkpoints off to the end of the segment.
   constexpr int kChunksPerTransaction = 24;
   Result result;
   PagePool pool(stream);

@@ -136,8 +136,8 @@ bool SqliteSink::Open(const std::string& path, bool network) {
   bytes_ = 0;
   log_bytes_ = 0;
   log_transactions_ = 0;
-  // Chunks of 8 to 30 KB waste a fifth of the file in pages of 16 or 64 KiB; pages of 4 KiB bring it
-  // to 7.7 bytes an event and cost 1 ns more than those of 8 KiB, with 8.8 (bench/codec_bench).
+  // Chunks of 8 to 30 KB waste a fifth of the file in pages of 16 or 64 KiB; pages of 4 KiB bring
+  // it to 7.7 bytes an event and cost 1 ns more than those of 8 KiB, with 8.8 (bench/codec_bench).
   const bool open =
       Execute("PRAGMA page_size=4096") &&
       Execute(network ? "PRAGMA journal_mode=TRUNCATE" : "PRAGMA journal_mode=WAL") &&
