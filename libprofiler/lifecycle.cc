@@ -42,10 +42,11 @@ constinit std::atomic<Anchor*> g_anchor{nullptr};
 constinit pthread_key_t g_thread_end_key = 0;
 constinit bool g_loaded = false;
 ProcessStart g_start;
-// Across a fork: the parent's collector as the fork handlers see it, and its names, which go on to
-// mean the same in the child.
+// Across a fork: which thread holds every lock that its child will need (several may fork at once,
+// and a child has the pthread_t of the thread that forked), the collector whose locks these are,
+// and the parent's names, which go on to mean the same in the child.
+constinit std::atomic<pthread_t> g_clean_forker{};
 constinit Collector* g_forking = nullptr;
-constinit bool g_fork_is_clean = false;
 std::shared_ptr<Interner>* g_inherited_labels = nullptr;
 // Every collector, those of forked ancestors too: leak checkers do not search the anchor's page.
 std::vector<Collector*>* g_leaked = nullptr;
@@ -81,8 +82,6 @@ bool LockUntil(std::mutex* mutex, uint64_t deadline_ns) {
 constexpr uint64_t kForkPatienceNs = 100'000'000;
 
 void BeforeFork() {
-  g_fork_is_clean = false;
-  g_forking = nullptr;
   const uint64_t deadline_ns = ReadMonotonicNs() + kForkPatienceNs;
   if (!LockUntil(&g_mutex, deadline_ns)) return;
   Collector* collector = CurrentCollector();
@@ -98,8 +97,10 @@ void BeforeFork() {
     }
   }
   g_forking = collector;
-  g_fork_is_clean = true;
+  g_clean_forker = pthread_self();
 }
+
+bool ThisForkIsClean() { return g_clean_forker == pthread_self(); }
 
 void CountUnrecordedChildren(Collector* collector) {
   const uint64_t children = g_unrecorded_children.exchange(0);
@@ -109,6 +110,7 @@ void CountUnrecordedChildren(Collector* collector) {
 }
 
 void ReleaseForkLocks() {
+  g_clean_forker = pthread_t{};
   if (g_forking != nullptr) {
     g_forking->io_mutex().unlock();
     g_forking->labels()->mutex().unlock();
@@ -117,7 +119,7 @@ void ReleaseForkLocks() {
 }
 
 void AfterForkInParent() {
-  if (g_fork_is_clean) return ReleaseForkLocks();
+  if (ThisForkIsClean()) return ReleaseForkLocks();
   g_unrecorded_children.fetch_add(1);
   if (Collector* collector = CurrentCollector()) CountUnrecordedChildren(collector);
 }
@@ -125,7 +127,7 @@ void AfterForkInParent() {
 void AfterForkInChild() {
   t_thread_buffer = &g_no_buffer;
   g_unrecorded_children = 0;
-  if (!g_fork_is_clean) {
+  if (!ThisForkIsClean()) {
     g_state = State::kFinished;
     return;
   }

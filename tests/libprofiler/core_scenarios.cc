@@ -152,17 +152,10 @@ int VforkChildLeaves(const Core& core, const std::string&) {
   return status;
 }
 
-int ForkUnderLoad(const Core& core, const std::string&) {
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 2; ++i) {
-    threads.emplace_back([&] {
-      int turn = 0;
-      while (!stop.load()) core.Scopes("busy " + std::to_string(turn++ % 100), 50);
-    });
-  }
+// Children that record themselves, one after the other; how many did not end well.
+int ForkRecordedChildren(const Core& core, int count) {
   int failures = 0;
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < count; ++i) {
     const pid_t child = fork();
     if (child == 0) {
       core.Scopes("child only", 20);
@@ -171,8 +164,35 @@ int ForkUnderLoad(const Core& core, const std::string&) {
     }
     failures += WaitFor(child) != 0 ? 1 : 0;
   }
+  return failures;
+}
+
+int ForkUnderLoad(const Core& core, const std::string&) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      for (int turn = 0; !stop.load(); ++turn) {
+        core.Scopes("busy " + std::to_string(turn % 100), 50);
+        usleep(20);  // in the middle of everything, but no gigabytes of it
+      }
+    });
+  }
+  const int failures = ForkRecordedChildren(core, 40);
   stop = true;
   for (std::thread& thread : threads) thread.join();
+  return failures;
+}
+
+int ForkFromTwoThreads(const Core& core, const std::string&) {
+  core.Scopes("update", 10);
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] { failures += ForkRecordedChildren(core, 20); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  core.Scopes("update", 10);
   return failures;
 }
 
@@ -224,6 +244,7 @@ const std::map<std::string, Scenario>& Scenarios() {
       {"raw_fork", RawForkChild},
       {"vfork", VforkChildLeaves},
       {"fork_under_load", ForkUnderLoad},
+      {"fork_from_two_threads", ForkFromTwoThreads},
       {"file_size_limit", LimitFileSize},
       {"hammer", Hammer},
   };

@@ -52,6 +52,24 @@ class CoreTest : public testing::Test {
     return count;
   }
 
+  int64_t RecordedChildren() {
+    int64_t children = 0;
+    for (const std::string& path : Databases()) {
+      const TraceFile trace(path);
+      if (trace.Meta("end_how") != "fork-child-exit") continue;
+      ++children;
+      EXPECT_EQ(EventsOf(trace, "child only"), 40);
+    }
+    return children;
+  }
+  int64_t UnrecordedChildren() {
+    int64_t children = 0;
+    for (const std::string& path : Databases()) {
+      children += TraceFile(path).LedgerValue("fork_children_unrecorded");
+    }
+    return children;
+  }
+
   TempDirectory directory_;
   std::string run_ = directory_.Below("run");
   std::string stderr_path_ = directory_.Below("stderr");
@@ -142,17 +160,13 @@ TEST_F(CoreTest, AVforkChildThatLeavesDoesNotEndItsParentsRecording) {
 
 TEST_F(CoreTest, ForksInTheMiddleOfEverythingAreRecordedOrCounted) {
   ASSERT_EQ(Run("fork_under_load"), 0);
-  int64_t children = 0;
-  int64_t unrecorded = 0;
-  for (const std::string& path : Databases()) {
-    const TraceFile trace(path);
-    if (trace.Meta("end_how") == "fork-child-exit") {
-      ++children;
-      EXPECT_EQ(EventsOf(trace, "child only"), 40);
-    }
-    unrecorded += trace.LedgerValue("fork_children_unrecorded");
-  }
-  EXPECT_EQ(children + unrecorded, 40);
+  EXPECT_EQ(RecordedChildren() + UnrecordedChildren(), 40);
+}
+
+TEST_F(CoreTest, ForksFromTwoThreadsAtOnceAreRecordedOrCounted) {
+  ASSERT_EQ(Run("fork_from_two_threads"), 0);
+  EXPECT_EQ(RecordedChildren() + UnrecordedChildren(), 40);
+  EXPECT_GT(RecordedChildren(), 20);
 }
 
 TEST_F(CoreTest, AnUnwritableRunDirectoryIsSaidOnceAndNothingElseHappens) {
