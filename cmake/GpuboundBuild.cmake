@@ -10,7 +10,12 @@ target_compile_options(gpubound_flags INTERFACE -Wall -Wextra -Wpedantic -Wshado
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 target_compile_definitions(gpubound_flags INTERFACE GPUBOUND_VERSION="${PROJECT_VERSION}")
 
+# Environment of tests whose programs are built with a sanitizer: one that gets libgpubound.so by
+# LD_PRELOAD does not have the sanitizer's runtime first in its list of libraries, which is in order.
+set(GPUBOUND_SANITIZER_ENVIRONMENT "")
+
 if(GPUBOUND_SANITIZE STREQUAL "address")
+  set(GPUBOUND_SANITIZER_ENVIRONMENT "ASAN_OPTIONS=verify_asan_link_order=0")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 elseif(GPUBOUND_SANITIZE STREQUAL "thread")
@@ -47,5 +52,5 @@ function(gpubound_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
-    ENVIRONMENT "${ARG_ENVIRONMENT}")
+    ENVIRONMENT "${ARG_ENVIRONMENT};${GPUBOUND_SANITIZER_ENVIRONMENT}")
 endfunction()

@@ -123,10 +123,10 @@ int Main(const std::string& workload, const std::string& library) {
       dlsym(RTLD_DEFAULT, "gpubound_sim_register_kernel"));
   register_kernel(&g_kernel, "scripted", nullptr, nullptr, 0, 40, 512);
 
-  auto* host = new RecordingHost;
+  static auto* const host = new RecordingHost;  // CUPTI's threads may outlive this function
   CuptiOptions options;
   options.library_path = library;
-  auto* source = new CuptiSource(options);
+  static auto* const source = new CuptiSource(options);
   const bool started = source->Start(host);
   Json extra;
   if (workload == "basic") Basic();
