@@ -5,7 +5,9 @@
 #include "cupti_hooks/activity_convert.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -59,6 +61,10 @@ template <typename Record>
 const Record& As(const CUpti_Activity* record) {
   return *reinterpret_cast<const Record*>(record);
 }
+
+struct NameDeleter {
+  void operator()(const char* name) const { std::free(const_cast<char*>(name)); }
+};
 
 uint32_t Unsigned(int32_t value) { return value < 0 ? 0 : static_cast<uint32_t>(value); }
 
@@ -266,6 +272,9 @@ void ActivityConverter::ConvertOverhead(const CUpti_Activity* record) {
 
 void ActivityConverter::ConvertDevice(const CUpti_Activity* record) {
   const auto& from = As<DeviceLimitsRecord>(record);
+  // Ours to free where CUPTI's header says so; where it does not, the next record may have it too.
+  const bool is_ours = api_.version >= kCuptiGivesDeviceNameAway;
+  const std::unique_ptr<const char, NameDeleter> owned(is_ours ? from.name : nullptr);
   if (from.isCudaVisible == 0) return;  // in the machine, but not this process's
   DeviceInfo info;
   info.index = from.id;
@@ -281,7 +290,6 @@ void ActivityConverter::ConvertDevice(const CUpti_Activity* record) {
   const CUuuid& uuid = from.isMigEnabled != 0 ? from.migUuid : from.uuid;
   static_assert(sizeof(uuid.bytes) == sizeof(info.uuid));
   std::memcpy(info.uuid, uuid.bytes, sizeof(info.uuid));
-  // The name is not freed: newer releases give it away, older ones share it between records.
   works_.DescribeDevice(info, from.name == nullptr ? "" : from.name);
   ++counts_.records;
 }

@@ -17,8 +17,9 @@
 namespace gpubound::sim {
 namespace {
 
-// Value of cuptiGetVersion from which the overhead kind exists.
-constexpr uint32_t kCommandBufferFullSince = 22;  // 12.4
+// Values of cuptiGetVersion.
+constexpr uint32_t kCommandBufferFullSince = 22;        // 12.4: the overhead kind exists
+constexpr uint32_t kDeviceNameGivenAwaySince = 130000;  // 13.0
 
 constexpr TimeNs kInvertedByNs = 1000;
 
@@ -327,9 +328,12 @@ void CuptiMonitor::PutDevice(const Place& place) {
   record.computeCapabilityMinor = kDeviceLimits.compute_capability_minor;
   record.id = place.device;
   std::memcpy(record.uuid.bytes, DeviceUuid(place.device).data(), 16);
-  record.name = strdup(DeviceName(place.device).c_str());  // the reader's to free, as documented
+  // The header of 13.0 gives the name to the reader, to free; in older ones all records share it.
+  const bool gives_away = version() >= kDeviceNameGivenAwaySince;
+  const std::string name = DeviceName(place.device);
+  record.name = gives_away ? strdup(name.c_str()) : InternName(name);
   record.isCudaVisible = 1;
-  Put(record, true);
+  if (Put(record, true) == 0 && gives_away) std::free(const_cast<char*>(record.name));
 }
 
 void CuptiMonitor::PutContext(const Place& place) {

@@ -130,7 +130,9 @@ Json Describe(const CUpti_Activity* record) {
     case CUPTI_ACTIVITY_KIND_DEVICE: {
       const auto* device = reinterpret_cast<const CUpti_ActivityDevice4*>(record);
       out.update({{"name", device->name}, {"id", device->id}});
-      std::free(const_cast<char*>(device->name));
+      uint32_t version = 0;
+      cuptiGetVersion(&version);
+      if (version >= 130000) std::free(const_cast<char*>(device->name));
       break;
     }
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
