@@ -104,7 +104,8 @@ TEST_F(TrainingRun, HoldsEveryPieceOfDeviceWorkByName) {
 
 TEST_F(TrainingRun, NothingOfItWasLost) {
   Victim("train", kIterations);
-  for (const Json& entry : Report()["ledger"]) {
+  const Json report = Report();
+  for (const Json& entry : report["ledger"]) {
     EXPECT_NE(entry["severity"], "data_loss") << entry;
     EXPECT_NE(entry["severity"], "error") << entry;
   }

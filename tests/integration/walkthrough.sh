@@ -76,7 +76,8 @@ says out "Counted, and zero:"
 step "mistypes an option" 2 "$gpubound" report --kernel5
 says err "Did you mean '--kernels'?"
 
-step "starts it by hand" 0 env -i PATH="$PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" /bin/sh -c \
+step "starts it by hand" 0 env -i PATH="$PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" \
+  ASAN_OPTIONS="${ASAN_OPTIONS-}" /bin/sh -c \
   'eval "$("$1" env -o "it'"'"'s mine.gpubound")" && "$2" train 3' sh "$gpubound" "$victim"
 says out "trained 3"
 step "reads what that recorded" 0 "$gpubound" report "it's mine.gpubound"
