@@ -7,7 +7,6 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -15,38 +14,15 @@
 #include <ctime>
 
 #include "libprofiler/log.h"
+#include "proto/filesystem_kind.h"
 
 namespace gpubound {
 namespace {
 
-// f_type of filesystems that other hosts may write, or on which shared mappings and byte-range
-// locks are not reliable (FUSE and 9p among them). From the kernel's and the vendors' headers.
-constexpr uint32_t kNetworkFilesystems[] = {
-    0x00006969,  // NFS
-    0x0000517b,  // SMB
-    0xff534d42,  // CIFS
-    0xfe534d42,  // SMB2
-    0x0bd00bd0,  // Lustre
-    0x47504653,  // GPFS
-    0x00c36400,  // Ceph
-    0x19830326,  // BeeGFS
-    0xaad7aaea,  // PanFS
-    0x5346414f,  // AFS
-    0x6b414653,  // kAFS
-    0x73757245,  // Coda
-    0x65735546,  // FUSE
-    0x01021997,  // 9p
-    0x01161970,  // GFS2
-    0x7461636f,  // OCFS2
-    0x786f4256,  // VirtualBox shared folder
-};
-
 bool IsNetworkFilesystem(const std::string& path) {
   struct statfs info;
   if (statfs(path.c_str(), &info) != 0) return false;
-  const uint32_t type = static_cast<uint32_t>(info.f_type);
-  return std::find(std::begin(kNetworkFilesystems), std::end(kNetworkFilesystems), type) !=
-         std::end(kNetworkFilesystems);
+  return KindOfFilesystem(static_cast<uint64_t>(info.f_type)).is_network;
 }
 
 std::string WorkingDirectory() {

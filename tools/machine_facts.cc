@@ -21,7 +21,7 @@
 #include <system_error>
 
 #include "libprofiler/env_vars.h"
-#include "tools/filesystem_kind.h"
+#include "proto/filesystem_kind.h"
 #include "tools/library_files.h"
 #include "tools/run_environment.h"
 
@@ -208,7 +208,7 @@ std::vector<std::string> UnknownVariables(const std::vector<std::string>& enviro
     const std::string name = entry.substr(0, entry.find('='));
     // GPUBOUND_SIM_* are read by the simulated device.
     if (!name.starts_with("GPUBOUND_") || name.starts_with("GPUBOUND_SIM_")) continue;
-    const bool known = name == kLibraryDirVariable || name == "GPUBOUND_OFF" ||
+    const bool known = name == kLibraryDirVariable ||
                        std::any_of(std::begin(kEnvVars), std::end(kEnvVars),
                                    [&](const EnvVar& variable) { return name == variable.name; });
     if (!known) unknown.push_back(name);
@@ -226,7 +226,7 @@ MachineFacts GatherMachineFacts() {
   facts.place = GatherRunPlace(run.empty() ? "." : run);
   utsname names = {};
   if (uname(&names) == 0) facts.kernel = names.release;
-  facts.disabled = IsOn("GPUBOUND_DISABLE") || IsOn("GPUBOUND_OFF");
+  facts.disabled = IsOn("GPUBOUND_DISABLE");
   facts.unknown_variables = UnknownVariables(OwnEnvironment());
   return facts;
 }

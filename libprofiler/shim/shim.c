@@ -68,7 +68,7 @@ static bool IsOn(const char* variable) {
 __attribute__((constructor)) static void Start(void) {
   const int saved_errno = errno;
   /* A program that runs with another user's rights decides nothing by its caller's environment. */
-  shim_inert = IsOn("GPUBOUND_OFF") || IsOn("GPUBOUND_DISABLE") || getauxval(AT_SECURE) != 0;
+  shim_inert = IsOn("GPUBOUND_DISABLE") || getauxval(AT_SECURE) != 0;
   if (!shim_inert) {
     Stamp();
     pthread_atfork(ShimAwaitLoading, NULL, AfterForkInChild);

@@ -37,7 +37,7 @@ struct gpubound_shim_info {
 /* Exported by libgpubound.so, for the core: the shim takes the call as notice that a core, however
  * it was loaded, is in this process and may have a trace to close at _exit. Not from a signal
  * handler. Never NULL; the pointer stays valid and, after a fork, describes the child. With
- * GPUBOUND_OFF=1 `pid` is 0. */
+ * GPUBOUND_DISABLE=1 `pid` is 0. */
 const struct gpubound_shim_info* gpubound_shim_v1(void);
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@
 # ./tools/demo and ./tools/test there. Needs root, debootstrap and Debian's archive.
 set -euo pipefail
 source=$(cd "$1" && pwd)
+keep=${2-}
 work=${2:-$(mktemp -d /var/tmp/gpubound-clean-root.XXXXXX)}
 fresh=$work/root
 
@@ -19,13 +20,15 @@ cleanup() {
   for mount in dev/shm dev/pts dev proc sys; do
     mountpoint -q "$fresh/$mount" && umount -l "$fresh/$mount"
   done
-  [ -n "${2-}" ] || rm -rf "$work"
+  [ -n "$keep" ] || rm -rf "$work"
 }
 trap cleanup EXIT
 
 mkdir -p "$fresh"
-mirror=$(sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' \
-  /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v security | head -n 1)
+# Debian's own archive among whatever else is configured; the classic file may not exist.
+mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+  sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' |
+  grep -m 1 '/debian/\?$' || true)
 [ -n "$mirror" ] || fail "no Debian archive is configured in /etc/apt"
 debootstrap --variant=minbase --include=git,ca-certificates bookworm "$fresh" "$mirror" >&2
 

@@ -177,8 +177,8 @@ TEST_F(RunDirectoryTest, AScopeAroundAForkIsUnbalancedInTheChildOnly) {
   }
 }
 
-TEST_F(RunDirectoryTest, GpuboundOffRecordsNothing) {
-  runner()->Set("GPUBOUND_OFF", "1");
+TEST_F(RunDirectoryTest, GpuboundDisableRecordsNothing) {
+  runner()->Set("GPUBOUND_DISABLE", "1");
   EXPECT_EQ(RunVictim("fork child leaves").exit_code, 31);
   EXPECT_FALSE(fs::exists(run_directory()));
 }

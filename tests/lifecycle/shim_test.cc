@@ -37,7 +37,7 @@ class ShimTest : public testing::Test {
     runner_.Set("LD_PRELOAD", directory_ / "libgpubound.so");
     runner_.Set("MOCK_CORE_LOG", log());
     for (const char* variable : {"GPUBOUND_RUN", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH",
-                                 "GPUBOUND_OFF", "GPUBOUND_DISABLE", "MOCK_CORE_MODE"}) {
+                                 "GPUBOUND_DISABLE", "MOCK_CORE_MODE"}) {
       runner_.Unset(variable);
     }
   }
@@ -140,8 +140,8 @@ TEST_F(ShimTest, TheRunDirectoryHoldsNoCharacterThatAShellWouldRead) {
   EXPECT_THAT(outcome.out, HasSubstr("/_odd__name_-20")) << outcome.Describe();
 }
 
-TEST_F(ShimTest, GpuboundOffMakesItInert) {
-  runner_.Set("GPUBOUND_OFF", "1");
+TEST_F(ShimTest, GpuboundDisableMakesItInert) {
+  runner_.Set("GPUBOUND_DISABLE", "1");
   EXPECT_THAT(Run("print environment").out,
               HasSubstr("GPUBOUND_RUN=(unset)\nCUDA_INJECTION64_PATH=(unset)\n"
                         "NVTX_INJECTION64_PATH=(unset)\n"));
@@ -149,8 +149,8 @@ TEST_F(ShimTest, GpuboundOffMakesItInert) {
   EXPECT_THAT(CoreEvents(), IsEmpty());
 }
 
-TEST_F(ShimTest, GpuboundOffSetToZeroIsNotOff) {
-  runner_.Set("GPUBOUND_OFF", "0");
+TEST_F(ShimTest, GpuboundDisableSetToZeroIsNotOff) {
+  runner_.Set("GPUBOUND_DISABLE", "0");
   ExpectExit("scope and return", 0);
   EXPECT_THAT(CoreEvents(), ElementsAre("load"));
 }

@@ -14,8 +14,8 @@ namespace gpubound {
 VictimRun::VictimRun() {
   std::string pattern = testing::TempDir() + "lifecycle.XXXXXX";
   directory_ = std::filesystem::canonical(mkdtemp(pattern.data()));
-  for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "GPUBOUND_OFF",
-                               "GPUBOUND_DISABLE", "GPUBOUND_LIBRARY", "LD_PRELOAD"}) {
+  for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "GPUBOUND_DISABLE",
+                               "GPUBOUND_LIBRARY", "LD_PRELOAD"}) {
     runner_.Unset(variable);
   }
   runner_.Set("GPUBOUND_RUN", run_directory());

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "proto/filesystem_kind.h"
 #include "tests/tools/tool_fixtures.h"
-#include "tools/filesystem_kind.h"
 
 namespace gpubound {
 namespace {
@@ -52,7 +52,7 @@ TEST(MachineFactsTest, ARunPlaceThatCannotBeIsAProblem) {
 
 TEST(MachineFactsTest, OnlyVariablesThatNothingReadsAreUnknown) {
   EXPECT_THAT(UnknownVariables({"GPUBOUND_RUN=x", "GPUBOUND_LIBRARY_DIR=y", "GPUBOUND_SIM_TRUTH=z",
-                                "GPUBOUND_OFF=1", "PATH=/bin", "XGPUBOUND_A=1"}),
+                                "GPUBOUND_DISABLE=1", "PATH=/bin", "XGPUBOUND_A=1"}),
               IsEmpty());
   EXPECT_THAT(UnknownVariables({"GPUBOUND_FLUSHMS=1"}), ElementsAre("GPUBOUND_FLUSHMS"));
 }

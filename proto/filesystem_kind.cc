@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Magic numbers from the kernel's and the vendors' headers.
-#include "tools/filesystem_kind.h"
+#include "proto/filesystem_kind.h"
 
 namespace gpubound {
 namespace {
