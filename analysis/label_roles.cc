@@ -94,6 +94,8 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const std::vector<std::strin
         break;
       case LabelKind::kApi:
         role.api_class = ClassifyApi(label.text);
+        role.layer = label.layer;
+        role.call_is_scope = label.layer != Layer::kUnset;
         break;
       case LabelKind::kOverhead:
         role.command_buffer_full = IsCommandBufferFull(label.text);

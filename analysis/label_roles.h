@@ -28,6 +28,9 @@ struct LabelRole {
   PhaseIndex phase = kNotOne;
   Layer layer = Layer::kUnset;  // kUnset: the label does not switch the layer
   ApiClass api_class = ApiClass::kCall;
+  // Calls of this function are scopes of their thread too, and it is those that set the layer, so
+  // that what the call encloses and what encloses it is decided by their order (imported traces).
+  bool call_is_scope = false;
   bool command_buffer_full = false;  // an overhead during which the launch queue is full
 };
 

@@ -95,6 +95,7 @@ class Loader {
     process_.version = TextOf(meta, "version");
     process_.device_kind = TextOf(meta, "device_kind");
     process_.main_tid = static_cast<uint32_t>(IntOf(meta, "main_tid").value_or(0));
+    process_.reporting_tid = static_cast<uint32_t>(IntOf(meta, "reporting_tid").value_or(0));
     process_.python = IntOf(meta, "python").value_or(0) != 0;
     begin_ns_ = IntOf(meta, "start_monotonic_ns");
     end_ns_ = IntOf(meta, "end_monotonic_ns");

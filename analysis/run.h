@@ -169,7 +169,8 @@ struct ProcessTrace {
   std::string version;      // of the gpubound that recorded it
   std::string device_kind;  // real | simulated | imported | none
   uint32_t main_tid = 0;
-  bool python = false;  // an interpreter runs here: base layer python
+  uint32_t reporting_tid = 0;  // of the thread that an importer chose to report; 0: none was
+  bool python = false;         // an interpreter runs here: base layer python
 
   int64_t span_begin_ns = 0;
   int64_t span_end_ns = 0;

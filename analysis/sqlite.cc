@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens segments for reading. Which way depends on what lies beside the database:
+// Opens databases for reading. Which way depends on what lies beside them:
 //
 //   no -wal, or an empty one    immutable: no lock, no index file, nothing is created
 //   -wal and -shm               in place: the writer may be alive, and the index lets both work
@@ -8,8 +8,11 @@
 //   -journal                    a copy, in which the interrupted transaction is rolled back
 #include "analysis/sqlite.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <system_error>
@@ -64,6 +67,10 @@ bool Query::Step() {
   if (result == SQLITE_ROW) return true;
   failed_ = result != SQLITE_DONE;
   return false;
+}
+
+bool Query::Null(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
 int64_t Query::Int(int column) const { return sqlite3_column_int64(statement_.get(), column); }
@@ -136,6 +143,66 @@ Result<Database> Database::OpenCopyOf(const std::string& path) {
   Result<Database> database = OpenAt(path, UriOf(target, "mode=rw"));
   if (database.ok()) database->copy_ = std::move(copy);
   return database;
+}
+
+Result<Database> Database::Create(const std::string& path, const std::string& schema) {
+  const auto failed = [&path](const std::string& found) {
+    return Error{"creating the database", path, found, "a new file",
+                 "Choose a folder that can be written and has room."};
+  };
+  // SQLite would create it 0644.
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return failed(std::generic_category().message(errno));
+  close(fd);
+  Database database;
+  sqlite3* opened = nullptr;
+  const int result =
+      sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  database.database_.reset(opened);
+  if (result != SQLITE_OK) return failed(sqlite3_errstr(result));
+  // Whoever writes it removes it on failure, so there is nothing that a journal could save.
+  const std::string sql =
+      "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;" + schema;
+  if (sqlite3_exec(opened, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    return failed(database.LastError());
+  }
+  return database;
+}
+
+bool Database::Insert(const std::string& table, std::initializer_list<SqlValue> values) {
+  Query& query = inserts_[table];
+  if (query.statement_ == nullptr) {
+    std::string sql = "INSERT OR REPLACE INTO " + table + " VALUES(?";
+    for (size_t i = 1; i < values.size(); ++i) sql += ",?";
+    query = Prepare(sql + ")");
+  }
+  sqlite3_stmt* const statement = query.statement_.get();
+  if (statement == nullptr) return false;
+  int index = 0;
+  for (const SqlValue& value : values) {
+    ++index;
+    switch (value.kind_) {
+      case SqlValue::Kind::kNumber:
+        sqlite3_bind_int64(statement, index, value.number_);
+        break;
+      case SqlValue::Kind::kText:
+        sqlite3_bind_text64(statement, index, value.text_.data(), value.text_.size(), SQLITE_STATIC,
+                            SQLITE_UTF8);
+        break;
+      case SqlValue::Kind::kBlob:
+        sqlite3_bind_blob64(statement, index, value.blob_.data(), value.blob_.size(),
+                            SQLITE_STATIC);
+        break;
+    }
+  }
+  const bool done = sqlite3_step(statement) == SQLITE_DONE;
+  sqlite3_reset(statement);
+  return done;
+}
+
+bool Database::Commit() {
+  inserts_.clear();
+  return sqlite3_exec(database_.get(), "COMMIT", nullptr, nullptr, nullptr) == SQLITE_OK;
 }
 
 Query Database::Prepare(std::string_view sql) {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SQLite for reading, and the only place of the reading half that knows its header. A database is
-// opened so that nothing next to it changes: no checkpoint, no new -wal or -shm file. One object,
-// one thread at a time.
+// SQLite, and the only place of the reading half that knows its header. A database that is read is
+// opened so that nothing next to it changes: no checkpoint, no new -wal or -shm file. One that is
+// created is written in one transaction and is worthless before its commit. One object, one thread
+// at a time.
 #ifndef GPUBOUND_ANALYSIS_SQLITE_H_
 #define GPUBOUND_ANALYSIS_SQLITE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "analysis/status.h"
 
@@ -28,6 +32,7 @@ class Query {
   bool Step();
   bool failed() const { return failed_; }
 
+  bool Null(int column) const;
   int64_t Int(int column) const;
   std::string Text(int column) const;
   std::span<const std::byte> Blob(int column) const;
@@ -44,12 +49,42 @@ class Query {
   bool failed_ = false;
 };
 
+// A value of a row. Refers to what it was made from.
+class SqlValue {
+ public:
+  template <typename Number>
+    requires(std::is_integral_v<Number> || std::is_enum_v<Number>)
+  SqlValue(Number number) : number_(static_cast<int64_t>(number)) {}       // NOLINT: implicit
+  SqlValue(std::string_view text) : kind_(Kind::kText), text_(text) {}     // NOLINT: implicit
+  SqlValue(const std::string& text) : SqlValue(std::string_view(text)) {}  // NOLINT: implicit
+  SqlValue(const char* text) : SqlValue(std::string_view(text)) {}         // NOLINT: implicit
+  SqlValue(std::span<const std::byte> blob) : kind_(Kind::kBlob), blob_(blob) {}  // NOLINT
+
+ private:
+  friend class Database;
+  enum class Kind : uint8_t { kNumber, kText, kBlob };
+  Kind kind_ = Kind::kNumber;
+  int64_t number_ = 0;
+  std::string_view text_;
+  std::span<const std::byte> blob_;
+};
+
 class Database {
  public:
   // Opens |path| without changing anything beside it. A database that was left in write-ahead mode
   // without its index file is copied, with its log, to a temporary directory first, and so is one
   // in a place where the index cannot be used.
   static Result<Database> OpenReadOnly(const std::string& path);
+
+  // Creates |path|, 0600, in which |schema| is executed, and begins its one transaction. A file
+  // that is there already is an error.
+  static Result<Database> Create(const std::string& path, const std::string& schema);
+
+  // Adds a row to |table|, of a database that was created. False on failure; ask LastError().
+  bool Insert(const std::string& table, std::initializer_list<SqlValue> values);
+
+  // Ends the transaction. False where the database could not be written whole.
+  bool Commit();
 
   // A query that fails to compile behaves like one that fails at its first step.
   Query Prepare(std::string_view sql);
@@ -82,6 +117,7 @@ class Database {
 
   std::unique_ptr<TemporaryDirectory> copy_;  // outlives database_
   std::unique_ptr<sqlite3, Close> database_;
+  std::map<std::string, Query> inserts_;  // by table; gone before database_
 };
 
 }  // namespace gpubound

@@ -37,14 +37,18 @@ int64_t FirstOperation(const ThreadTrace& thread, const LabelRoles& roles) {
   return first_ns;
 }
 
-uint32_t MainThread(const ProcessTrace& process) {
-  // On Linux the main thread's id is the process id; a trace that was cut may lack main_tid.
-  const uint32_t tid =
-      process.main_tid != 0 ? process.main_tid : static_cast<uint32_t>(process.identity.pid);
+uint32_t ThreadWithTid(const ProcessTrace& process, uint32_t tid) {
   for (uint32_t t = 0; t < process.threads.size(); ++t) {
     if (process.threads[t].tid == tid) return t;
   }
   return kNotOne;
+}
+
+uint32_t MainThread(const ProcessTrace& process) {
+  // On Linux the main thread's id is the process id; a trace that was cut may lack main_tid.
+  const uint32_t tid =
+      process.main_tid != 0 ? process.main_tid : static_cast<uint32_t>(process.identity.pid);
+  return ThreadWithTid(process, tid);
 }
 
 void FindReportingThread(const ProcessTrace& process, const LabelRoles& roles, ThreadScan* scan) {
@@ -58,6 +62,9 @@ void FindReportingThread(const ProcessTrace& process, const LabelRoles& roles, T
       scan->reporting = t;
     }
   }
+  if (process.reporting_tid == 0) return;
+  const uint32_t chosen = ThreadWithTid(process, process.reporting_tid);
+  if (chosen != kNotOne) scan->reporting = chosen;
 }
 
 void FindForeignEnds(const ProcessTrace& process, ThreadScan* scan) {

@@ -17,8 +17,9 @@
 namespace gpubound {
 
 struct ThreadScan {
-  // The thread that opened the first operation, else the main thread; kNotOne when neither has any
-  // event. Index into ProcessTrace::threads, as are the positions of the vectors below.
+  // The thread that an importer chose, else the one that opened the first operation, else the main
+  // thread; kNotOne when none of them has any event. Index into ProcessTrace::threads, as are the
+  // positions of the vectors below.
   uint32_t reporting = kNotOne;
   std::vector<bool> annotates;  // opens operations of its own, so it never adopts
   std::vector<std::vector<ForeignRangeEnd>> foreign_ends;

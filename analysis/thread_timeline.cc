@@ -130,6 +130,10 @@ void ThreadTimeline::BeginCalls(int64_t now_ns, ThreadStep* step) {
   while (next_call_ < calls.size() && calls[next_call_].start_ns <= now_ns) {
     Refresh();
     const ApiCall& call = calls[next_call_];
+    if (in_.roles->Of(call.label).call_is_scope) {
+      step->calls_begun.push_back(static_cast<uint32_t>(next_call_++));
+      continue;
+    }
     const Layer from = layer_;
     const bool sync = in_.roles->Of(call.label).api_class == ApiClass::kSync;
     open_calls_.push_back({call.end_ns, sync});
@@ -143,7 +147,7 @@ void ThreadTimeline::BeginCalls(int64_t now_ns, ThreadStep* step) {
 void ThreadTimeline::Push(LabelId label, uint64_t range, bool is_range, ThreadStep* step) {
   const LabelRole& role = in_.roles->Of(label);
   const Layer from = layer_;
-  open_.push_back({label, range, is_range, role.operation, role.layer});
+  open_.push_back({label, range, is_range, role.operation, role.layer, role.call_is_scope});
   if (role.operation != kNotOne) step->opened.push_back(role.operation);
   Refresh();
   if (role.layer != Layer::kUnset && layer_ > from) {
@@ -182,7 +186,7 @@ void ThreadTimeline::Refresh() {
   for (size_t i = open_.size(); i-- > 0 && (operation_ == kNotOne || !layer_found);) {
     if (operation_ == kNotOne) operation_ = open_[i].operation;
     if (!layer_found && open_[i].layer != Layer::kUnset) {
-      layer_ = open_[i].layer;
+      layer_ = in_window_ && open_[i].is_call ? Layer::kCudaSync : open_[i].layer;
       layer_found = true;
     }
   }

@@ -7,7 +7,8 @@
 //
 // The rules (SPEC section 1):
 //   * of the open operations the one begun last owns the time, whatever was closed in between;
-//   * the layer is that of an open API call, else of the layer scope begun last, else the base;
+//   * the layer is that of an open API call, else of the layer scope begun last, else the base; of
+//     calls that are stored as scopes too (LabelRole::call_is_scope) the scope counts;
 //   * at one instant, calls end first, then scopes open and close, then calls begin.
 #ifndef GPUBOUND_ANALYSIS_THREAD_TIMELINE_H_
 #define GPUBOUND_ANALYSIS_THREAD_TIMELINE_H_
@@ -77,6 +78,7 @@ class ThreadTimeline {
     bool is_range = false;
     OperationIndex operation = kNotOne;
     Layer layer = Layer::kUnset;
+    bool is_call = false;
   };
   struct OpenCall {
     int64_t end_ns;

@@ -49,7 +49,9 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(graphs_before_recording, kNotice, "CUDA graphs instantiated before recording began; their nodes may be missing.") \
   X(graphics_libraries_mapped, kNotice, "Graphics libraries are loaded; rendering is invisible to CUPTI, so idle means no CUDA work.") \
   X(core_load_failures, kError, "The collector could not be loaded in a process of the run.") \
-  X(simulated_device, kNotice, "The GPU of this run is a simulated device; its times are not those of hardware.")
+  X(simulated_device, kNotice, "The GPU of this run is a simulated device; its times are not those of hardware.") \
+  X(import_work_unassigned, kDataLoss, "GPU work of an imported trace that none of its processes launched; it is in no table.") \
+  X(import_events_malformed, kDataLoss, "Events of an imported trace whose time could not be read; skipped.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

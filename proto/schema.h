@@ -23,8 +23,9 @@ enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
 
 // meta keys: host, pid, start_realtime_ns, start_monotonic_ns, parent_pid, name (basename of the
 // program), command (arguments, joined by NUL), segment, sealed (0/1), version (of gpubound),
-// ticks (tsc|monotonic), device_kind (real|simulated|none), main_tid, python (0/1),
-// end_monotonic_ns and end_how (exit|_exit|fork-child-exit...) once the process has closed.
+// ticks (tsc|monotonic), device_kind (real|simulated|imported|none), main_tid, python (0/1),
+// end_monotonic_ns and end_how (exit|_exit|fork-child-exit|import...) once the process has closed.
+// Of an imported process also imported_from, and reporting_tid where the importer chose the thread.
 inline constexpr char kSchemaSql[] = R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE label(id INTEGER PRIMARY KEY, kind INT, layer INT, domain TEXT, text TEXT);

@@ -18,6 +18,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"run", "[-o DIR] [OPTIONS] -- CMD...", "profile a program and its children", RunProgram},
     {"report", "[RUN]", "where the time of a run went", PrintReport},
+    {"import", "FILE [-o RUN]", "make a run out of another tool's trace", ImportRun},
     {"doctor", "[RUN]", "this machine's readiness, or a trace's gaps", RunDoctor},
     {"env", "", "variables to set where something else starts the program", PrintEnvironment},
 };

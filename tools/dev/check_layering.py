@@ -33,6 +33,8 @@ CONFINED = {
     r"protozero/.*": ["proto/"],
     r"(lz4|zstd).*\.h": ["proto/compress.cc"],
     r"CLI/.*": ["tools/"],
+    r"simdjson\.h": ["analysis/chrome_event.cc"],
+    r"zlib\.h": ["analysis/import_source.cc"],
     r"nlohmann/.*": ["analysis/", "tools/"],
     r"(fmt|spdlog)/.*": ["tools/", "analysis/"],
     r"gtest/.*|gmock/.*|benchmark/.*": [],

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The only file that knows simdjson. Fields are taken as they come, so an event is passed over
+// once; what is not wanted is skipped by its brackets, and so are the NaN that profilers put there.
+#include "analysis/chrome_event.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "analysis/import_splitter.h"
+
+namespace gpubound {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+static_assert(JsonSplitter::kPadding >= simdjson::SIMDJSON_PADDING);
+
+struct CategoryName {
+  std::string_view name;
+  ChromeCategory category;
+};
+constexpr CategoryName kCategories[] = {
+    {"cpu_op", ChromeCategory::kCpuOp},      {"python_function", ChromeCategory::kPythonFunction},
+    {"cuda_runtime", ChromeCategory::kApi},  {"cuda_driver", ChromeCategory::kApi},
+    {"hip_runtime", ChromeCategory::kApi},   {"hip_driver", ChromeCategory::kApi},
+    {"kernel", ChromeCategory::kKernel},     {"gpu_memcpy", ChromeCategory::kMemcpy},
+    {"gpu_memset", ChromeCategory::kMemset}, {"user_annotation", ChromeCategory::kUserAnnotation},
+};
+
+ChromeCategory CategoryOf(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kCategories), std::end(kCategories),
+                                   [name](const CategoryName& c) { return c.name == name; });
+  return found == std::end(kCategories) ? ChromeCategory::kOther : found->category;
+}
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::optional<int64_t> IntOf(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+uint32_t U32Of(std::optional<int64_t> value) {
+  return static_cast<uint32_t>(std::clamp<int64_t>(value.value_or(0), 0, UINT32_MAX));
+}
+
+// A number, true or null as it is written; empty for anything else.
+std::string_view ScalarText(ondemand::value value) {
+  ondemand::json_type type{};
+  if (value.type().get(type) != simdjson::SUCCESS || type != ondemand::json_type::number) {
+    return {};
+  }
+  return Trim(value.raw_json_token());
+}
+
+std::string_view StringText(ondemand::value value) {
+  std::string_view text;
+  if (value.get_string().get(text) != simdjson::SUCCESS) return {};
+  return text;
+}
+
+// A process or thread is called by a number or by a string.
+std::string_view KeyText(ondemand::value value) {
+  const std::string_view number = ScalarText(value);
+  return number.empty() ? StringText(value) : number;
+}
+
+// The key as it is written, without its quotes. The keys that are looked for have no escapes.
+std::string_view KeyOf(ondemand::raw_json_string key) {
+  const char* const begin = key.raw();
+  const char* end = begin;
+  while (*end != '"') end += *end == '\\' ? 2 : 1;
+  return {begin, static_cast<size_t>(end - begin)};
+}
+
+void ReadExtent(ondemand::value value, uint32_t (&extent)[3]) {
+  ondemand::array array;
+  if (value.get_array().get(array) != simdjson::SUCCESS) return;
+  size_t axis = 0;
+  for (auto element : array) {
+    ondemand::value number;
+    if (element.get(number) != simdjson::SUCCESS) return;
+    if (axis < 3) extent[axis++] = U32Of(IntOf(ScalarText(number)));
+  }
+}
+
+void ReadArgument(std::string_view key, ondemand::value value, ChromeEvent* event) {
+  struct Number {
+    std::string_view key;
+    std::optional<int64_t> ChromeEvent::*member;
+  };
+  static constexpr Number kNumbers[] = {
+      {"correlation", &ChromeEvent::correlation},
+      {"device", &ChromeEvent::device},
+      {"context", &ChromeEvent::context},
+      {"stream", &ChromeEvent::stream},
+      {"bytes", &ChromeEvent::bytes},
+      {"registers per thread", &ChromeEvent::registers},
+      {"shared memory", &ChromeEvent::shared_bytes},
+      {"graph id", &ChromeEvent::graph},
+      {"graph node id", &ChromeEvent::graph_node},
+  };
+  const auto* found = std::find_if(std::begin(kNumbers), std::end(kNumbers),
+                                   [key](const Number& number) { return number.key == key; });
+  if (found != std::end(kNumbers)) {
+    event->*(found->member) = IntOf(ScalarText(value));
+  } else if (key == "grid") {
+    ReadExtent(value, event->grid);
+  } else if (key == "block") {
+    ReadExtent(value, event->block);
+  } else if (key == "name") {
+    event->label = StringText(value);
+  }
+}
+
+// Calls |each|(key, value) for every member of |object|.
+template <typename Each>
+simdjson::error_code ForEachMember(ondemand::object object, const Each& each) {
+  for (auto field : object) {
+    ondemand::raw_json_string key;
+    if (const auto error = field.key().get(key)) return error;
+    ondemand::value value;
+    if (const auto error = field.value().get(value)) return error;
+    if (const auto error = each(KeyOf(key), value)) return error;
+  }
+  return simdjson::SUCCESS;
+}
+
+bool HasArguments(const ChromeEvent& event) {
+  switch (event.category) {
+    case ChromeCategory::kCpuOp:
+    case ChromeCategory::kPythonFunction:
+    case ChromeCategory::kUserAnnotation:
+      return false;  // theirs are many, and none is wanted
+    default:
+      return true;
+  }
+}
+
+simdjson::error_code ReadMember(std::string_view key, ondemand::value value, ChromeEvent* event) {
+  if (key == "name") {
+    event->name = StringText(value);
+  } else if (key == "ph") {
+    const std::string_view phase = StringText(value);
+    event->phase = phase.empty() ? '\0' : phase.front();
+  } else if (key == "cat") {
+    event->category = CategoryOf(StringText(value));
+  } else if (key == "ts") {
+    event->ts = ScalarText(value);
+  } else if (key == "dur") {
+    event->dur = ScalarText(value);
+  } else if (key == "pid") {
+    event->pid = KeyText(value);
+  } else if (key == "tid") {
+    event->tid = KeyText(value);
+  } else if (key == "args" && HasArguments(*event)) {
+    ondemand::object arguments;
+    if (value.get_object().get(arguments) != simdjson::SUCCESS) return simdjson::SUCCESS;
+    return ForEachMember(arguments, [event](std::string_view name, ondemand::value argument) {
+      ReadArgument(name, argument, event);
+      return simdjson::SUCCESS;
+    });
+  }
+  return simdjson::SUCCESS;
+}
+
+void ReadDeviceMember(std::string_view key, ondemand::value value, Device* device,
+                      uint32_t* threads) {
+  if (key == "name") {
+    device->name = std::string(StringText(value));
+    return;
+  }
+  const std::optional<int64_t> number = IntOf(ScalarText(value));
+  DeviceInfo& info = device->info;
+  if (key == "id") info.index = U32Of(number);
+  if (key == "numSms") info.multiprocessors = U32Of(number);
+  if (key == "warpSize" && number.value_or(0) > 0) info.threads_per_warp = U32Of(number);
+  if (key == "maxThreadsPerMultiprocessor") *threads = U32Of(number);
+  if (key == "regsPerMultiprocessor") info.max_registers_per_multiprocessor = U32Of(number);
+  if (key == "sharedMemPerMultiprocessor" || key == "maxSharedMemoryPerMultiProcessor") {
+    info.max_shared_bytes_per_multiprocessor = U32Of(number);
+  }
+  if (key == "computeMajor") info.compute_capability_major = U32Of(number);
+  if (key == "computeMinor") info.compute_capability_minor = U32Of(number);
+  if (key == "totalGlobalMem") {
+    info.memory_bytes = static_cast<uint64_t>(std::max<int64_t>(number.value_or(0), 0));
+  }
+}
+
+}  // namespace
+
+class ChromeParser::Impl {
+ public:
+  std::optional<std::string> Parse(std::string_view text, ChromeEvent* event) {
+    *event = ChromeEvent();
+    ondemand::object object;
+    simdjson::error_code error = Begin(text);
+    if (!error) error = document_.get_object().get(object);
+    if (!error) {
+      error = ForEachMember(object, [event](std::string_view key, ondemand::value value) {
+        return ReadMember(key, value, event);
+      });
+    }
+    if (error) return std::string(simdjson::error_message(error));
+    return std::nullopt;
+  }
+
+  std::vector<Device> ParseDevices(std::string_view text) {
+    std::vector<Device> devices;
+    ondemand::array array;
+    if (Begin(text) != simdjson::SUCCESS) return devices;
+    if (document_.get_array().get(array) != simdjson::SUCCESS) return devices;
+    for (auto element : array) {
+      ondemand::object object;
+      if (element.get_object().get(object) != simdjson::SUCCESS) break;
+      Device device;
+      uint32_t threads = 0;
+      const auto error = ForEachMember(object, [&](std::string_view key, ondemand::value value) {
+        ReadDeviceMember(key, value, &device, &threads);
+        return simdjson::SUCCESS;
+      });
+      if (error) break;
+      device.info.max_warps_per_multiprocessor = threads / device.info.threads_per_warp;
+      devices.push_back(std::move(device));
+    }
+    return devices;
+  }
+
+ private:
+  simdjson::error_code Begin(std::string_view text) {
+    const simdjson::padded_string_view padded(text.data(), text.size(),
+                                              text.size() + JsonSplitter::kPadding);
+    return parser_.iterate(padded).get(document_);
+  }
+
+  ondemand::parser parser_;
+  ondemand::document document_;
+};
+
+ChromeParser::ChromeParser() : impl_(std::make_unique<Impl>()) {}
+ChromeParser::~ChromeParser() = default;
+
+std::optional<std::string> ChromeParser::Parse(std::string_view text, ChromeEvent* event) {
+  return impl_->Parse(text, event);
+}
+
+std::vector<Device> ChromeParser::ParseDevices(std::string_view text) {
+  return impl_->ParseDevices(text);
+}
+
+}  // namespace gpubound

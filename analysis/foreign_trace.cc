@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers and bounds what is added. One object, one thread.
+#include "analysis/foreign_trace.h"
+
+namespace gpubound {
+
+void ForeignTrace::See(int64_t start_ns, int64_t end_ns) {
+  first_ns = std::min(first_ns, start_ns);
+  last_ns = std::max(last_ns, end_ns);
+}
+
+Status ForeignTrace::Add(CpuInterval interval) {
+  See(interval.start_ns, interval.end_ns);
+  interval.order = order_++;
+  return cpu.Add(interval);
+}
+
+Status ForeignTrace::Add(ForeignWork item) {
+  See(item.start_ns, item.end_ns);
+  item.order = order_++;
+  return work.Add(item);
+}
+
+Status ForeignTrace::Add(ForeignSync sync) {
+  sync.order = order_++;
+  return syncs.Add(sync);
+}
+
+}  // namespace gpubound

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A foreign trace as the importers fill it: names in memory, events in sorters that spill to disk,
+// so that memory does not grow with the number of events. One object, one thread.
+#ifndef GPUBOUND_ANALYSIS_FOREIGN_TRACE_H_
+#define GPUBOUND_ANALYSIS_FOREIGN_TRACE_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/external_sorter.h"
+#include "analysis/import_names.h"
+#include "analysis/import_records.h"
+#include "analysis/status.h"
+
+namespace gpubound {
+
+struct ForeignTrace {
+  // Temporary files go to |folder|.
+  explicit ForeignTrace(const std::string& folder) : cpu(folder), work(folder), syncs(folder) {}
+
+  // An interval of at least zero length, and its like. `order` is filled in here.
+  Status Add(CpuInterval interval);
+  Status Add(ForeignWork item);
+  Status Add(ForeignSync sync);
+
+  // From the first start to the last end of everything that counts as time; empty before the first
+  // Add.
+  int64_t first_ns = std::numeric_limits<int64_t>::max();
+  int64_t last_ns = std::numeric_limits<int64_t>::min();
+
+  ForeignNames names;
+  ExternalSorter<CpuInterval> cpu;
+  ExternalSorter<ForeignWork> work;
+  ExternalSorter<ForeignSync> syncs;
+
+  std::string host = "imported";
+  std::string source;       // what wrote it, for `meta`
+  int64_t realtime_ns = 0;  // CLOCK_REALTIME at time 0 of the trace; 0 where it is not known
+  bool python = true;       // a gap between the events of a thread is Python
+  // The reporting thread is the one with the most time under operations, else with the most
+  // events; otherwise it is chosen as for a recorded trace.
+  bool busiest_reports = true;
+  uint64_t malformed = 0;    // events that were skipped since their time cannot be read
+  uint64_t never_ended = 0;  // scopes without an end, closed with the trace
+
+ private:
+  void See(int64_t start_ns, int64_t end_ns);
+  uint64_t order_ = 0;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_FOREIGN_TRACE_H_

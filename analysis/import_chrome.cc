@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Maps the events of a Chrome trace, one at a time. One trace, one thread.
+#include "analysis/import_chrome.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/chrome_event.h"
+#include "analysis/import_decimal.h"
+#include "analysis/import_splitter.h"
+#include "proto/sync_calls.h"
+
+namespace gpubound {
+namespace {
+
+// Ranges that libraries open about themselves; they never become operations.
+constexpr std::string_view kLibraryRanges[] = {"nccl:", "## Call CompiledFxGraph",
+                                               "Torch-Compiled Region"};
+
+constexpr std::string_view kIterationPrefix = "ProfilerStep#";
+
+// How a copy's name says what it copies: CUPTI's numbers.
+constexpr std::pair<std::string_view, uint8_t> kCopyKinds[] = {
+    {"HtoD", 1}, {"DtoH", 2}, {"HtoA", 3}, {"AtoH", 4}, {"AtoA", 5},
+    {"AtoD", 6}, {"DtoA", 7}, {"DtoD", 8}, {"HtoH", 9}, {"PtoP", 10},
+};
+
+std::optional<int64_t> IntOf(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+uint32_t U32Of(std::optional<int64_t> value) {
+  return value && *value > 0 && *value <= UINT32_MAX ? static_cast<uint32_t>(*value) : 0;
+}
+
+bool IsGpu(ChromeCategory category) {
+  return category == ChromeCategory::kKernel || category == ChromeCategory::kMemcpy ||
+         category == ChromeCategory::kMemset;
+}
+
+uint8_t CopyKindOf(std::string_view name) {
+  for (const auto& [word, kind] : kCopyKinds) {
+    if (name.find(word) != std::string_view::npos) return kind;
+  }
+  return 0;
+}
+
+class ChromeImport {
+ public:
+  ChromeImport(const std::string& path, ForeignTrace* trace) : path_(path), trace_(*trace) {}
+
+  Status Read(ByteSource* source) {
+    JsonSplitter splitter(source, path_);
+    while (true) {
+      const Result<JsonSplitter::Value> value = splitter.Next();
+      if (!value.ok()) return value.error();
+      if (value->kind == JsonSplitter::Kind::kEnd) break;
+      if (value->kind == JsonSplitter::Kind::kMember) {
+        ReadMember(value->key, value->text);
+        continue;
+      }
+      ChromeEvent event;
+      if (const auto wrong = parser_.Parse(value->text, &event)) {
+        return Error{"reading the trace to import", path_,
+                     "an event that is no JSON (" + *wrong + ") at byte " +
+                         std::to_string(splitter.offset()),
+                     "a JSON object", "Export the profile again; check the file with a JSON tool."};
+      }
+      const Status added = AddEvent(event);
+      if (!added.ok()) return added.error();
+    }
+    for (const Device& device : devices_) trace_.names.DeviceAt(device.info.index) = device;
+    return CloseOpen();
+  }
+
+ private:
+  // A duration written as two events, the first of which was seen.
+  struct Begun {
+    bool wanted = false;
+    CpuInterval interval;
+  };
+
+  void ReadMember(std::string_view key, std::string_view text) {
+    if (key == "deviceProperties") devices_ = parser_.ParseDevices(text);
+    if (key == "baseTimeNanoseconds") trace_.realtime_ns = IntOf(text).value_or(0);
+  }
+
+  Status AddEvent(const ChromeEvent& event) {
+    switch (event.phase) {
+      case 'X':
+        return AddComplete(event);
+      case 'B':
+        return Begin(event);
+      case 'E':
+        return End(event);
+      case 'M':
+        if (event.name == "process_name") {
+          trace_.names.NameProcess(event.pid, std::string(event.label));
+        } else if (event.name == "thread_name") {
+          trace_.names.NameThread(event.pid, event.tid, std::string(event.label));
+        }
+        return Ok{};
+      default:
+        return Ok{};
+    }
+  }
+
+  Status AddComplete(const ChromeEvent& event) {
+    if (event.category == ChromeCategory::kOther) return Ok{};
+    const std::optional<int64_t> start = NanosecondsOf(event.ts);
+    const std::optional<int64_t> duration = NanosecondsOf(event.dur);
+    int64_t end_ns = 0;
+    if (!start || !duration || *duration < 0 ||
+        __builtin_add_overflow(*start, *duration, &end_ns)) {
+      ++trace_.malformed;
+      return Ok{};
+    }
+    if (IsGpu(event.category)) return trace_.Add(WorkOf(event, *start, end_ns));
+    return trace_.Add(IntervalOf(event, *start, end_ns));
+  }
+
+  Status Begin(const ChromeEvent& event) {
+    Begun begun;
+    const std::optional<int64_t> start = NanosecondsOf(event.ts);
+    begun.wanted = event.category != ChromeCategory::kOther && !IsGpu(event.category);
+    if (begun.wanted && !start) ++trace_.malformed;
+    begun.wanted = begun.wanted && start;
+    if (begun.wanted) begun.interval = IntervalOf(event, *start, *start);
+    begun_[StackKey(event)].push_back(begun);
+    return Ok{};
+  }
+
+  Status End(const ChromeEvent& event) {
+    std::vector<Begun>& stack = begun_[StackKey(event)];
+    if (stack.empty()) return Ok{};
+    Begun begun = stack.back();
+    stack.pop_back();
+    if (!begun.wanted) return Ok{};
+    const std::optional<int64_t> end = NanosecondsOf(event.ts);
+    if (!end || *end < begun.interval.start_ns) {
+      ++trace_.malformed;
+      return Ok{};
+    }
+    begun.interval.end_ns = *end;
+    return trace_.Add(begun.interval);
+  }
+
+  // What never ended was open to the last.
+  Status CloseOpen() {
+    const int64_t last_ns = trace_.last_ns;
+    for (auto& [key, stack] : begun_) {
+      for (Begun& begun : stack) {
+        if (!begun.wanted) continue;
+        ++trace_.never_ended;
+        begun.interval.end_ns = std::max(last_ns, begun.interval.start_ns);
+        const Status added = trace_.Add(begun.interval);
+        if (!added.ok()) return added;
+      }
+    }
+    return Ok{};
+  }
+
+  static std::string StackKey(const ChromeEvent& event) {
+    return std::string(event.pid) + '\0' + std::string(event.tid);
+  }
+
+  CpuInterval IntervalOf(const ChromeEvent& event, int64_t start_ns, int64_t end_ns) {
+    CpuInterval interval;
+    interval.start_ns = start_ns;
+    interval.end_ns = end_ns;
+    const uint32_t process = trace_.names.Process(event.pid);
+    interval.thread = trace_.names.Thread(process, event.tid);
+    if (event.category != ChromeCategory::kPythonFunction) {
+      trace_.names.processes()[process].only_python = false;
+    }
+    LabelKind kind = LabelKind::kLayer;
+    std::string_view name = event.name;
+    switch (event.category) {
+      case ChromeCategory::kUserAnnotation:
+        if (const std::optional<int64_t> number = IterationOf(name)) {
+          interval.kind = CpuKind::kIteration;
+          interval.number = *number;
+          return interval;
+        }
+        kind = IsLibraryRange(name) ? LabelKind::kAnnotation : LabelKind::kOperation;
+        break;
+      case ChromeCategory::kPythonFunction:
+        interval.layer = Layer::kPython;
+        break;
+      case ChromeCategory::kApi:
+        interval.kind = CpuKind::kCall;
+        interval.correlation = U32Of(event.correlation);
+        name = StripApiVersion(name);
+        kind = LabelKind::kApi;
+        interval.layer = ClassifyApi(name) == ApiClass::kSync ? Layer::kCudaSync : Layer::kCudaApi;
+        break;
+      default:
+        interval.layer = Layer::kBackend;
+        break;
+    }
+    interval.label = trace_.names.Label(kind, interval.layer, "", name);
+    return interval;
+  }
+
+  ForeignWork WorkOf(const ChromeEvent& event, int64_t start_ns, int64_t end_ns) {
+    ForeignWork work;
+    work.start_ns = start_ns;
+    work.end_ns = end_ns;
+    work.bytes = static_cast<uint64_t>(std::max<int64_t>(event.bytes.value_or(0), 0));
+    work.correlation = U32Of(event.correlation);
+    work.graph = U32Of(event.graph);
+    work.graph_node = static_cast<uint64_t>(event.graph_node.value_or(0));
+    const auto device = event.device ? event.device : IntOf(event.pid);
+    const auto stream = event.stream ? event.stream : IntOf(event.tid);
+    work.stream = Raw(trace_.names.Stream(U32Of(device), U32Of(event.context), U32Of(stream)));
+    WorkInfo info;
+    switch (event.category) {
+      case ChromeCategory::kMemcpy:
+        info.kind = WorkKind::kMemcpy;
+        info.copy_kind = CopyKindOf(event.name);
+        break;
+      case ChromeCategory::kMemset:
+        info.kind = WorkKind::kMemset;
+        break;
+      default:
+        info.kind = WorkKind::kKernel;
+        std::copy(std::begin(event.grid), std::end(event.grid), std::begin(info.grid));
+        std::copy(std::begin(event.block), std::end(event.block), std::begin(info.block));
+        info.registers_per_thread = U32Of(event.registers);
+        info.dynamic_shared_bytes = U32Of(event.shared_bytes);
+        break;
+    }
+    work.work = Raw(trace_.names.Work(info, event.name));
+    return work;
+  }
+
+  // N of "ProfilerStep#N".
+  static std::optional<int64_t> IterationOf(std::string_view name) {
+    if (!name.starts_with(kIterationPrefix)) return std::nullopt;
+    const std::optional<int64_t> number = IntOf(name.substr(kIterationPrefix.size()));
+    return number && *number >= 0 ? number : std::nullopt;
+  }
+
+  static bool IsLibraryRange(std::string_view name) {
+    return std::any_of(std::begin(kLibraryRanges), std::end(kLibraryRanges),
+                       [name](std::string_view prefix) { return name.starts_with(prefix); });
+  }
+
+  const std::string path_;
+  ForeignTrace& trace_;
+  ChromeParser parser_;
+  std::vector<Device> devices_;
+  std::unordered_map<std::string, std::vector<Begun>> begun_;  // by thread
+};
+
+}  // namespace
+
+Status ReadChromeTrace(ByteSource* source, const std::string& path, ForeignTrace* trace) {
+  trace->source = "Chrome JSON";
+  return ChromeImport(path, trace).Read(source);
+}
+
+}  // namespace gpubound

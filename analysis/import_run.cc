@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two passes over sorted events: threads first, then device work. One call, one thread.
+#include "analysis/import_run.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analysis/import_join.h"
+#include "analysis/import_nesting.h"
+#include "analysis/import_segment.h"
+
+namespace gpubound {
+namespace {
+
+// What is known of a thread once it has been passed over.
+struct ThreadTotals {
+  uint32_t thread = kNoIndex;
+  uint64_t events = 0;
+  int64_t operation_ns = 0;  // under some operation
+};
+
+class RunWriter {
+ public:
+  RunWriter(ForeignTrace* trace, std::string path, std::string folder)
+      : trace_(*trace), path_(std::move(path)), folder_(std::move(folder)), join_(folder_) {}
+
+  Result<ImportSummary> Write() {
+    AdoptUnnamedThreads();
+    if (processes_.empty()) return NothingThere();
+    for (const auto& step :
+         {&RunWriter::OpenSegments, &RunWriter::WriteThreads, &RunWriter::WriteWork,
+          &RunWriter::WriteSyncs, &RunWriter::CloseSegments}) {
+      const Status done = (this->*step)();
+      if (!done.ok()) return done.error();
+    }
+    return ImportSummary{processes_.size(), trace_.cpu.size(), trace_.work.size()};
+  }
+
+ private:
+  struct Process {
+    uint32_t index = kNoIndex;  // of the names
+    std::unique_ptr<ImportSegment> segment;
+    uint64_t next_range = 1;
+    std::vector<ThreadTotals> threads;
+  };
+
+  Error NothingThere() const {
+    return {"importing the trace", path_, "no event of a kind that has a meaning here",
+            "events of a PyTorch profile (cpu_op, cuda_runtime, kernel, ...)",
+            "Profile with torch.profiler and activities=[CPU, CUDA], and export it again."};
+  }
+
+  // Kineto writes threads that it cannot name as pid 0: they belong to the only process.
+  void AdoptUnnamedThreads() {
+    std::vector<ForeignProcess>& all = trace_.names.processes();
+    const auto unnamed = static_cast<uint32_t>(
+        std::find_if(all.begin(), all.end(),
+                     [](const ForeignProcess& p) { return p.pid == 0 && p.only_python; }) -
+        all.begin());
+    const bool adopted = unnamed < all.size() && all.size() == 2;
+    place_.assign(all.size(), kNoIndex);
+    for (uint32_t index = 0; index < all.size(); ++index) {
+      if (adopted && index == unnamed) continue;
+      place_[index] = static_cast<uint32_t>(processes_.size());
+      processes_.emplace_back().index = index;
+    }
+    if (adopted) place_[unnamed] = 0;
+  }
+
+  Process& ProcessOfThread(uint32_t thread) {
+    return processes_[place_[trace_.names.threads()[thread].process]];
+  }
+
+  int64_t TraceTime(int64_t foreign_ns) const { return foreign_ns - trace_.first_ns; }
+
+  Status OpenSegments() {
+    for (Process& process : processes_) {
+      const ProcessIdentity identity{trace_.host, trace_.names.processes()[process.index].pid,
+                                     trace_.realtime_ns + trace_.first_ns};
+      auto segment = ImportSegment::Create(folder_, identity, &trace_.names);
+      if (!segment.ok()) return segment.error();
+      process.segment = std::move(*segment);
+    }
+    return Ok{};
+  }
+
+  Status WriteThreads() {
+    const Status sorted = trace_.cpu.Finish();
+    if (!sorted.ok()) return sorted;
+    CpuInterval interval;
+    Result<bool> more = trace_.cpu.Next(&interval);
+    while (more.ok() && *more) {
+      const Status written = WriteThread(&interval, &more);
+      if (!written.ok()) return written;
+    }
+    return more.ok() ? Status(Ok{}) : Status(more.error());
+  }
+
+  // Writes the thread of |interval|, its first one, and leaves the next thread's first there.
+  Status WriteThread(CpuInterval* interval, Result<bool>* more) {
+    const uint32_t thread = interval->thread;
+    Process& process = ProcessOfThread(thread);
+    ImportSegment& segment = *process.segment;
+    Status status = segment.BeginThread(thread);
+    ThreadNesting nesting(
+        [&](const NestedEvent& event) {
+          if (status.ok()) status = segment.Add(event);
+        },
+        &process.next_range);
+    ThreadTotals totals;
+    totals.thread = thread;
+    int64_t covered_until_ns = INT64_MIN;
+    while (more->ok() && **more && interval->thread == thread && status.ok()) {
+      ++totals.events;
+      if (IsOperation(*interval)) {
+        const int64_t from_ns = std::max(interval->start_ns, covered_until_ns);
+        totals.operation_ns += std::max<int64_t>(interval->end_ns - from_ns, 0);
+        covered_until_ns = std::max(covered_until_ns, interval->end_ns);
+      }
+      interval->start_ns = TraceTime(interval->start_ns);
+      interval->end_ns = TraceTime(interval->end_ns);
+      // Calls whose label has a layer are scopes too; see LabelRole::call_is_scope.
+      if (interval->kind != CpuKind::kCall || interval->layer != Layer::kUnset) {
+        nesting.Add(*interval);
+      }
+      if (interval->kind == CpuKind::kCall && status.ok()) status = WriteCall(*interval, &process);
+      *more = trace_.cpu.Next(interval);
+    }
+    nesting.Finish();
+    process.threads.push_back(totals);
+    return status;
+  }
+
+  bool IsOperation(const CpuInterval& interval) const {
+    return interval.kind == CpuKind::kScope &&
+           trace_.names.labels()[Raw(interval.label)].kind == LabelKind::kOperation;
+  }
+
+  Status WriteCall(const CpuInterval& call, Process* process) {
+    if (processes_.size() > 1 && call.correlation != 0) {
+      const Status noted = join_.AddCall({call.correlation, call.start_ns, PlaceOf(*process)});
+      if (!noted.ok()) return noted;
+    }
+    ApiRecord record{};
+    record.start_ns = static_cast<uint64_t>(call.start_ns);
+    record.end_ns = static_cast<uint64_t>(call.end_ns);
+    record.correlation = call.correlation;
+    record.label = call.label;
+    record.result = call.result;
+    return process->segment->Add(record);
+  }
+
+  uint32_t PlaceOf(const Process& process) const {
+    return static_cast<uint32_t>(&process - processes_.data());
+  }
+
+  Status WriteWork() {
+    const Status sorted = trace_.work.Finish();
+    if (!sorted.ok()) return sorted;
+    ForeignWork work;
+    Result<bool> more = trace_.work.Next(&work);
+    for (; more.ok() && *more; more = trace_.work.Next(&work)) {
+      work.start_ns = TraceTime(work.start_ns);
+      work.end_ns = TraceTime(work.end_ns);
+      const bool known = work.process != kNoIndex;
+      if (known) work.process = place_[work.process];
+      if (!known && processes_.size() == 1) work.process = 0;
+      const bool settled = work.process != kNoIndex;
+      const Status added = settled ? WriteWorkItem(work) : join_.AddWork(work);
+      if (!added.ok()) return added;
+    }
+    if (!more.ok()) return more.error();
+    return join_.Resolve([this](const ForeignWork& item) {
+      if (item.process != kNoIndex) return WriteWorkItem(item);
+      processes_.front().segment->Count(LedgerCounter::import_work_unassigned, 1);
+      return Status(Ok{});
+    });
+  }
+
+  Status WriteWorkItem(const ForeignWork& work) {
+    DeviceRecord record{};
+    record.start_ns = static_cast<uint64_t>(work.start_ns);
+    record.end_ns = static_cast<uint64_t>(work.end_ns);
+    record.bytes = work.bytes;
+    record.graph_node = work.graph_node;
+    record.correlation = work.correlation;
+    record.stream = static_cast<StreamId>(work.stream);
+    record.work = static_cast<WorkId>(work.work);
+    record.graph = work.graph;
+    return processes_[work.process].segment->Add(record);
+  }
+
+  Status WriteSyncs() {
+    const Status sorted = trace_.syncs.Finish();
+    if (!sorted.ok()) return sorted;
+    ForeignSync sync;
+    Result<bool> more = trace_.syncs.Next(&sync);
+    for (; more.ok() && *more; more = trace_.syncs.Next(&sync)) {
+      SyncRecord record{};
+      record.start_ns = static_cast<uint64_t>(TraceTime(sync.start_ns));
+      record.end_ns = static_cast<uint64_t>(TraceTime(sync.end_ns));
+      record.event = sync.event;
+      record.correlation = sync.correlation;
+      record.type = sync.type;
+      record.context = sync.context;
+      record.stream = sync.stream;
+      // Without its process a wait says nothing about time; the call that waited does.
+      if (sync.process == kNoIndex) continue;
+      const Status added = processes_[place_[sync.process]].segment->Add(record);
+      if (!added.ok()) return added;
+    }
+    return more.ok() ? Status(Ok{}) : Status(more.error());
+  }
+
+  // The thread that reports: the most time under operations; without any, the most events. Ties go
+  // to the smaller thread id, so that the order of the file decides nothing.
+  // 0 where the process has none.
+  uint32_t BusiestTid(const Process& process) const {
+    if (process.threads.empty()) return 0;
+    const auto key = [](const ThreadTotals& totals) {
+      return std::pair(totals.operation_ns, totals.operation_ns > 0 ? 0 : totals.events);
+    };
+    const auto id = [this](const ThreadTotals& totals) {
+      return trace_.names.threads()[totals.thread].id;
+    };
+    const auto busiest =
+        std::max_element(process.threads.begin(), process.threads.end(),
+                         [&](const ThreadTotals& a, const ThreadTotals& b) {
+                           return key(a) != key(b) ? key(a) < key(b) : id(a) > id(b);
+                         });
+    return trace_.names.threads()[busiest->thread].tid;
+  }
+
+  Status CloseSegments() {
+    ImportSegment& first = *processes_.front().segment;
+    first.Count(LedgerCounter::import_events_malformed, trace_.malformed);
+    first.Count(LedgerCounter::scopes_open_at_end, trace_.never_ended);
+    first.Count(LedgerCounter::labels_overflowed, trace_.names.names_lost());
+    for (Process& process : processes_) {
+      ImportSegment& segment = *process.segment;
+      const uint32_t tid = BusiestTid(process);
+      const std::string& name = trace_.names.NameOfProcess(process.index);
+      segment.Meta("name", name.empty() ? std::filesystem::path(path_).filename().string() : name);
+      segment.Meta("command", "");
+      segment.Meta("imported_from", trace_.source);
+      segment.Meta("python", trace_.python || name.starts_with("python") ? 1 : 0);
+      segment.Meta("main_tid", MainTid(process, tid));
+      if (trace_.busiest_reports) segment.Meta("reporting_tid", tid);
+      const Status finished = segment.Finish();
+      if (!finished.ok()) return finished;
+    }
+    return Ok{};
+  }
+
+  // On Linux the main thread has the process's id.
+  uint32_t MainTid(const Process& process, uint32_t otherwise) const {
+    const int64_t pid = trace_.names.processes()[process.index].pid;
+    const bool there = std::any_of(process.threads.begin(), process.threads.end(),
+                                   [&](const ThreadTotals& totals) {
+                                     return trace_.names.threads()[totals.thread].id == pid;
+                                   });
+    return there ? static_cast<uint32_t>(pid) : otherwise;
+  }
+
+  ForeignTrace& trace_;
+  const std::string path_;
+  const std::string folder_;
+  std::vector<Process> processes_;
+  std::vector<uint32_t> place_;  // in processes_, by index of the names
+  LaunchJoin join_;
+};
+
+}  // namespace
+
+Result<ImportSummary> WriteImportedRun(ForeignTrace* trace, const std::string& path,
+                                       const std::string& folder) {
+  return RunWriter(trace, path, folder).Write();
+}
+
+}  // namespace gpubound

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a foreign trace to a run directory of ours: decides which process each thread and each piece
+// of device work belongs to and which thread reports, and writes one segment for each process.
+// docs/trace_format.md, "Imported runs", says by which rules. One call, one thread.
+#ifndef GPUBOUND_ANALYSIS_IMPORT_RUN_H_
+#define GPUBOUND_ANALYSIS_IMPORT_RUN_H_
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/foreign_trace.h"
+#include "analysis/status.h"
+
+namespace gpubound {
+
+struct ImportSummary {
+  uint64_t processes = 0;
+  uint64_t cpu_events = 0;
+  uint64_t device_events = 0;
+};
+
+// Writes |trace|, which is complete and is used up, into the directory |folder|. |path| is the file
+// that it came from, for errors.
+Result<ImportSummary> WriteImportedRun(ForeignTrace* trace, const std::string& path,
+                                       const std::string& folder);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_IMPORT_RUN_H_

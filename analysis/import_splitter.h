@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cuts a Chrome trace into its events without holding it: a JSON text of any length, of which one
+// value at a time is in memory. The two forms are an object with the events in "traceEvents", and
+// the bare array, whose closing bracket may be missing as the format allows.
+//
+//     {"schemaVersion": 1, "deviceProperties": [...], "traceEvents": [{...}, {...}, ...], ...}
+//                                               '- kMember     kEvent -'
+//
+// Only brackets and strings are followed here; whoever gets a value parses it. One object, one
+// thread.
+#ifndef GPUBOUND_ANALYSIS_IMPORT_SPLITTER_H_
+#define GPUBOUND_ANALYSIS_IMPORT_SPLITTER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "analysis/import_source.h"
+#include "analysis/status.h"
+
+namespace gpubound {
+
+class JsonSplitter {
+ public:
+  // Bytes behind every value that may be read, whatever they hold: what a vectorised parser wants.
+  static constexpr size_t kPadding = 64;
+
+  // A value longer than this is refused.
+  static constexpr size_t kLongestValue = size_t{256} << 20;
+
+  // |source| outlives the object; |path| is for errors.
+  JsonSplitter(ByteSource* source, std::string path);
+
+  enum class Kind : uint8_t { kEvent, kMember, kEnd };
+  struct Value {
+    Kind kind = Kind::kEnd;
+    std::string key;        // of a member of the top-level object
+    std::string_view text;  // the value itself, without white space around it
+  };
+
+  // The next event, or the next member other than "traceEvents". `text` is valid until the next
+  // call.
+  Result<Value> Next();
+
+  // Where the last value began in the (uncompressed) text.
+  uint64_t offset() const { return base_ + value_; }
+
+ private:
+  enum class Place : uint8_t { kStart, kObject, kEvents, kBareEvents, kDone };
+
+  Result<Value> Step();
+  Result<bool> More();       // reads on behind what is there; false at the end of the text
+  Result<char> Peek();       // skips white space; 0 at the end of the text
+  Result<bool> ScanValue();  // moves at_ behind the value at value_
+  Result<Value> FirstValue();
+  Result<Value> MemberOf();
+  Result<Value> ElementOf();
+  Error Wrong(const std::string& found, const std::string& expected) const;
+  std::string_view TextOfValue() const { return {buffer_.get() + value_, at_ - value_}; }
+
+  ByteSource* source_;
+  const std::string path_;
+  std::unique_ptr<char[]> buffer_;
+  size_t capacity_ = 0;
+  size_t filled_ = 0;  // bytes in buffer_
+  size_t value_ = 0;   // where the value that is being cut begins; nothing before it is needed
+  size_t at_ = 0;      // where the text is read next
+  uint64_t base_ = 0;  // offset of buffer_[0] in the text
+  Place place_ = Place::kStart;
+  bool first_ = true;  // no comma before the next element
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_IMPORT_SPLITTER_H_

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asks the database which columns there are, and selects NULL for the rest. One object, one thread.
+#include "analysis/nsys_table.h"
+
+#include <algorithm>
+#include <set>
+
+namespace gpubound {
+namespace {
+
+std::set<std::string> ColumnsOf(Database* database, const std::string& table) {
+  std::set<std::string> columns;
+  Query query = database->Prepare("SELECT name FROM pragma_table_info('" + table + "')");
+  while (query.Step()) columns.insert(query.Text(0));
+  return columns;
+}
+
+}  // namespace
+
+NsysTable::NsysTable(Database* database, const std::string& table,
+                     std::initializer_list<const char*> columns) {
+  const std::set<std::string> there = ColumnsOf(database, table);
+  exists_ = !there.empty();
+  std::string sql;
+  for (const char* column : columns) {
+    present_.push_back(there.count(column) != 0);
+    sql += sql.empty() ? "SELECT " : ", ";
+    sql += present_.back() ? "\"" + std::string(column) + "\"" : "NULL";
+  }
+  if (exists_) query_ = database->Prepare(sql + " FROM " + table);
+}
+
+bool NsysTable::Exists(Database* database, const std::string& table) {
+  return !ColumnsOf(database, table).empty();
+}
+
+bool NsysTable::HasFirst(int required) const {
+  return exists_ && std::all_of(present_.begin(), present_.begin() + required,
+                                [](bool present) { return present; });
+}
+
+std::optional<int64_t> NsysTable::Int(int column) const {
+  if (query_.Null(column)) return std::nullopt;
+  return query_.Int(column);
+}
+
+std::string NsysTable::Text(int column) const { return query_.Text(column); }
+
+}  // namespace gpubound

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an Nsight Systems export says about the machine: host, begin of the session, names of the
+// processes, GPUs. All of it may be missing. No state.
+#ifndef GPUBOUND_ANALYSIS_NSYS_TARGET_H_
+#define GPUBOUND_ANALYSIS_NSYS_TARGET_H_
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "analysis/foreign_trace.h"
+#include "analysis/sqlite.h"
+
+namespace gpubound {
+
+// By (pid, CUDA ordinal) the GPU: each process numbers the devices that it may see.
+using GpuOfOrdinal = std::map<std::pair<int64_t, int64_t>, uint32_t>;
+
+// Adds what there is to |trace| and |gpus|.
+void ReadNsysTarget(Database* database, ForeignTrace* trace, GpuOfOrdinal* gpus);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_NSYS_TARGET_H_

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The definition of the breakdown, instant by instant: what every process does between two
+neighbouring edges of any kind is looked up anew, from the set of intervals that hold the instant."""
+import bisect
+import collections
+import fractions
+
+from foreign_model import LAYERS, is_copy_call
+
+NO_OPERATION = "(no operation)"
+ORDER = ("comm", "compute", "copy")
+WINDOW_NS = 166666667
+DEPTH = {"wait": 0, "native": 1, "simulator": 2, "backend": 3, "cuda_sync": 4, "cuda_api": 5}
+
+
+def union(intervals):
+    total, until = 0, None
+    for start, end in sorted(intervals):
+        begin = start if until is None else max(start, until)
+        total += max(0, end - begin)
+        until = end if until is None else max(until, end)
+    return total
+
+
+def reporting_thread(process):
+    if not process.threads:
+        return None
+    operations = {tid: [e for e in events if e.operation] for tid, events in process.threads.items()}
+    number = {tid: tid[1] if isinstance(tid, tuple) else tid for tid in process.threads}
+    if not process.busiest_reports:
+        first = [(min(e.start for e in events), tid) for tid, events in operations.items() if events]
+        if first:
+            return min(first)[1]
+        if process.pid in process.threads:
+            return process.pid
+    elif any(union((e.start, e.end) for e in events) for events in operations.values()):
+        return max(process.threads, key=lambda tid: (
+            union((e.start, e.end) for e in operations[tid]), -number[tid]))
+    return max(process.threads, key=lambda tid: (len(process.threads[tid]), -number[tid]))
+
+
+class Evaluation:
+    """Everything that a report says of one process."""
+
+    def __init__(self, process):
+        self.process = process
+        self.threads = {tid: sorted(events, key=lambda e: e.key())
+                        for tid, events in process.threads.items()}
+        self.reporting = reporting_thread(process)
+        self.annotates = {tid: any(e.operation for e in events)
+                          for tid, events in self.threads.items()}
+        everything = [e for events in self.threads.values() for e in events] + process.work
+        self.begin = min(e.start for e in everything)
+        self.end = max(e.end for e in everything)
+        self.launch = {id(work): self.launch_of(work) for work in process.work}
+        self.own_copies = collections.defaultdict(list)  # tid -> while an own copy of a call runs
+        for work in process.work:
+            tid, call = self.launch[id(work)] or (None, None)
+            if call is not None and is_copy_call(call.name):
+                own = (max(work.start, call.start), min(work.end, call.end))
+                if own[0] < own[1]:
+                    self.own_copies[tid].append(own)
+        self.sweep()
+        self.count()
+        self.transit()
+        self.find_causes()
+
+    # What launched what.
+    def launch_of(self, work):
+        calls = [(tid, e) for tid, events in self.threads.items() for e in events
+                 if e.call and work.correlation and e.correlation == work.correlation]
+        if not calls:
+            return None
+        before = [c for c in calls if c[1].start <= work.start]
+        tid, call = max(before, key=lambda c: c[1].key()) if before else min(
+            calls, key=lambda c: c[1].key())
+        return min(((t, e) for t, e in calls if t == tid and e.start <= call.start and
+                    call.end <= e.end), key=lambda c: c[1].key())
+
+    # What a thread does at an instant, given the intervals that hold it.
+    def waits_for_own_copy(self, tid, t):
+        return any(start <= t < end for start, end in self.own_copies[tid])
+
+    def layer(self, tid, active, t):
+        layered = [e for e in active if e.layer]
+        calls = [e for e in layered if e.call]
+        if not layered:
+            return None
+        if calls and not self.process.calls_nest:
+            waits = self.waits_for_own_copy(tid, t) or any(e.layer == "cuda_sync" for e in calls)
+            return "cuda_sync" if waits else "cuda_api"
+        innermost = max(layered, key=lambda e: e.key())
+        if innermost.call and self.waits_for_own_copy(tid, t):
+            return "cuda_sync"
+        return innermost.layer
+
+    @staticmethod
+    def operation(active):
+        operations = [e for e in active if e.operation]
+        return max(operations, key=lambda e: e.key()).name if operations else None
+
+    def state(self, active, t):
+        """(operation, layer, own layer) of the process."""
+        mine = active.get(self.reporting, [])
+        operation = self.operation(mine) or NO_OPERATION
+        own = self.layer(self.reporting, mine, t) or self.process.base
+        candidates = [own]
+        if own != "python":
+            for tid, others in active.items():
+                if tid == self.reporting:
+                    continue
+                theirs = self.layer(tid, others, t)
+                if self.annotates[tid]:
+                    if (self.operation(others) or NO_OPERATION) != operation:
+                        continue
+                    theirs = theirs or self.process.base
+                if theirs in DEPTH:
+                    candidates.append(theirs)
+        deepest = max(candidates, key=lambda layer: DEPTH.get(layer, -1))
+        return operation, deepest, own
+
+    def sweep(self):
+        edges = collections.defaultdict(list)
+        for tid, events in self.threads.items():
+            for e in events:
+                edges[e.start].append((tid, e))
+                edges[e.end].append((tid, e))
+        for work in self.process.work:
+            edges[work.start].append((None, work))
+            edges[work.end].append((None, work))
+        self.times = sorted(edges)
+        self.states = []  # from each time to the next
+        self.cells = collections.Counter()
+        self.sums = collections.Counter()
+        active = {tid: [] for tid in self.threads}
+        running = []
+        for t, following in zip(self.times, self.times[1:] + [None]):
+            for tid, e in edges[t]:
+                group = running if tid is None else active[tid]
+                held = any(e is other for other in group)
+                holds = e.start <= t < e.end
+                if holds and not held:
+                    group.append(e)
+                elif held and not holds:
+                    group[:] = [other for other in group if other is not e]
+            operation, layer, own = self.state(active, t)
+            self.states.append((operation, own))
+            if following is None:
+                break
+            kinds = {work.kind for work in running}
+            gpu = "+".join(kind for kind in ORDER if kind in kinds) or "idle"
+            self.cells[(operation, layer, gpu)] += following - t
+            self.sums[operation] += (following - t) * len(running)
+
+    def state_at(self, t):
+        return self.states[bisect.bisect_right(self.times, t) - 1]
+
+    def count(self):
+        mine = [e for e in self.threads.get(self.reporting, []) if e.operation]
+        self.counts = collections.Counter(e.name for e in mine)
+        self.inclusive = {name: union((e.start, e.end) for e in mine if e.name == name)
+                          for name in self.counts}
+
+    def owner(self, tid, own, t):
+        """The operation of what thread |tid| begins at |t|, |own| being the one open there."""
+        operation, reporting_layer = self.state_at(t)
+        if own is not None:
+            return own, None
+        if tid != self.reporting and not self.annotates[tid] and reporting_layer != "python":
+            return operation, reporting_layer
+        return NO_OPERATION, None
+
+    def transit(self):
+        self.transitions = collections.Counter()
+        for tid, events in self.threads.items():
+            stack = []  # of what began before, in order
+            for e in events:
+                stack = [other for other in stack if other.end > e.start]
+                if e.layer:
+                    base = self.process.base if tid == self.reporting or self.annotates[tid] else None
+                    before = self.layer(tid, stack, e.start) or base
+                    after = self.layer(tid, stack + [e], e.start)
+                    operation, adopted = self.owner(tid, self.operation(stack), e.start)
+                    before = before or adopted or self.process.base
+                    if LAYERS.index(after) > LAYERS.index(before):
+                        self.transitions[(operation, f"{before}->{after}")] += 1
+                if e.end > e.start:
+                    stack.append(e)
+
+    def find_causes(self):
+        caused = collections.defaultdict(list)
+        for work in self.process.work:
+            tid, call = self.launch[id(work)] or (None, None)
+            operation = NO_OPERATION
+            if call is not None:
+                holding = [e for e in self.threads[tid] if e.holds(call.start)]
+                operation = self.owner(tid, self.operation(holding), call.start)[0]
+            caused[operation].append((work.start, work.end))
+        self.caused = {operation: union(intervals) for operation, intervals in caused.items()}
+
+    def smi_model(self):
+        span = self.end - self.begin
+        windows = set()
+        for work in self.process.work:
+            if work.kind != "copy" and work.end > work.start:
+                windows.update(range((work.start - self.begin) // WINDOW_NS,
+                                     (work.end - 1 - self.begin) // WINDOW_NS + 1))
+        touched = sum(min(span, (n + 1) * WINDOW_NS) - n * WINDOW_NS for n in windows)
+        return float(fractions.Fraction(touched, span)) if span else 0.0
+
+    def rows(self):
+        names = {NO_OPERATION} | set(self.counts) | set(self.caused) | {
+            operation for operation, _, _ in self.cells} | {o for o, _ in self.transitions}
+        return {name: self.row(name) for name in names}
+
+    def row(self, name):
+        row = collections.Counter({"count": self.counts[name], "gpu_sum_ns": self.sums[name],
+                                   "gpu_caused_ns": self.caused.get(name, 0)})
+        for (operation, layer, gpu), ns in self.cells.items():
+            if operation != name:
+                continue
+            waits = layer in ("cuda_sync", "wait")
+            busy = gpu != "idle"
+            row["wall_ns"] += ns
+            column = {(True, True): "gpu_only_ns", (True, False): "cpu_gpu_ns",
+                      (False, True): "idle_ns", (False, False): "cpu_only_ns"}[(busy, waits)]
+            row[column] += ns
+            row["gpu_busy_ns"] += ns if busy else 0
+            for kind in ORDER:
+                row[f"gpu_{kind}_ns"] += ns if kind in gpu.split("+") else 0
+            row["gpu_wait_ns"] += ns if busy and layer == "cuda_sync" else 0
+        row["inclusive_wall_ns"] = row["wall_ns"] if name == NO_OPERATION else \
+            self.inclusive.get(name, 0)
+        return row

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a foreign trace for the oracle: Chrome JSON (plain or gzip) or an Nsight Systems export.
+
+Shares no code with gpubound and no library beyond Python's own. Everything is held in memory and
+every number is a Fraction until it is nanoseconds.
+"""
+import dataclasses
+import fractions
+import gzip
+import json
+import math
+import pathlib
+import re
+import sqlite3
+
+LAYERS = ["unset", "python", "wait", "native", "simulator", "backend", "cuda_sync", "cuda_api"]
+SYNC = re.compile(r"(cuda|cu|hip)((Stream|Device|Ctx|Event|Thread)Synchronize|Memcpy(?!.*Async).*)$")
+COPY = re.compile(r"(cuda|cu|hip)Memcpy.*Async.*$")
+LIBRARY = ("nccl:", "## Call CompiledFxGraph", "Torch-Compiled Region")
+LIBRARY_DOMAINS = re.compile(
+    r"(nccl.*|nvshmem.*|tsl|tsl:.*|xla|xla:.*|cublas.*|cudnn.*|cusparse.*|cusolver.*|cufft.*|cub|cccl"
+    r"|thrust)$", re.IGNORECASE)
+LIBRARY_RANGES = re.compile(
+    r"(nccl:|## Call CompiledFxGraph|Torch-Compiled Region|TSL:|XlaModule:|cub::)", re.IGNORECASE)
+
+
+@dataclasses.dataclass
+class Event:
+    """An interval on a thread. layer is None for operations, annotations and iterations."""
+    start: int
+    end: int
+    order: int
+    name: str
+    layer: str = None
+    operation: bool = False
+    call: bool = False
+    correlation: int = 0
+
+    def key(self):
+        """Outer intervals sort before those inside them."""
+        return (self.start, -self.end, LAYERS.index(self.layer or "unset"), self.order)
+
+    def holds(self, t):
+        return self.start <= t < self.end
+
+
+@dataclasses.dataclass
+class Work:
+    start: int
+    end: int
+    kind: str  # comm, compute, copy
+    correlation: int
+    pid: object = None
+
+
+@dataclasses.dataclass
+class Process:
+    pid: int
+    threads: dict = dataclasses.field(default_factory=dict)
+    work: list = dataclasses.field(default_factory=list)
+    base: str = "python"
+    busiest_reports: bool = True
+    calls_nest: bool = True  # the innermost event decides; else any open wait does
+
+
+def nanoseconds(number):
+    return math.floor(fractions.Fraction(number) * 1000 + fractions.Fraction(1, 2))
+
+
+def strip_version(name):
+    while True:
+        shorter = re.sub(r"(?<=.)(_ptsz|_ptds|_v[0-9]+)$", "", name)
+        if shorter == name:
+            return name
+        name = shorter
+
+
+def call_layer(name):
+    return "cuda_sync" if SYNC.match(strip_version(name)) else "cuda_api"
+
+
+def is_copy_call(name):
+    return bool(COPY.match(strip_version(name)))
+
+
+def comm_patterns():
+    path = pathlib.Path(__file__).resolve().parents[2] / "analysis/data/comm_kernels.txt"
+    lines = [line.strip() for line in path.read_text().splitlines()]
+    return [line for line in lines if line and not line.startswith("# ") and line != "#"]
+
+
+def kernel_class(name, patterns):
+    head = re.split(r"[<(]", name)[0]
+    for pattern in patterns:
+        anchored = pattern.startswith("^")
+        expression = re.escape(pattern.lstrip("^")).replace(r"\*", ".*") + r"\Z"
+        starts = [0]
+        if not anchored:
+            starts += [i for i in range(1, len(head)) if head[i - 1] in " :" or
+                       (head.lower().startswith("_z") and head[i - 1].isdigit())]
+        if any(re.match(expression, name[i:], re.IGNORECASE | re.DOTALL) for i in starts):
+            return "comm"
+    return "compute"
+
+
+def correlation_of(args):
+    value = args.get("correlation", "0")
+    return int(value) if re.fullmatch(r"[0-9]+", str(value)) and 0 < int(value) < 2**32 else 0
+
+
+def chrome_events(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    if data[:2] == b"\x1f\x8b":
+        data = gzip.decompress(data)
+    # Numbers stay as they are written.
+    document = json.loads(data, parse_float=str, parse_int=str)
+    return document["traceEvents"] if isinstance(document, dict) else document, document
+
+
+def chrome_interval(event, order):
+    category, name = event.get("cat"), event.get("name", "")
+    start = nanoseconds(event["ts"])
+    interval = Event(start, start + nanoseconds(event["dur"]), order, name)
+    if category == "user_annotation":
+        interval.operation = not (re.fullmatch(r"ProfilerStep#[0-9]+", name) or
+                                  name.startswith(LIBRARY))
+    elif category == "python_function":
+        interval.layer = "python"
+    elif category == "cpu_op":
+        interval.layer = "backend"
+    elif category in ("cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver"):
+        interval.layer, interval.call = call_layer(name), True
+        interval.correlation = correlation_of(event.get("args", {}))
+    else:
+        return None
+    return interval
+
+
+def join_begins_with_ends(events):
+    """Replaces the begin and end events of a thread by complete ones, which come where they end."""
+    stacks, joined, last = {}, [], 0
+    for event in events:
+        where = (event.get("pid"), event.get("tid"))
+        if event.get("ph") == "B":
+            stacks.setdefault(where, []).append(event)
+        elif event.get("ph") == "E":
+            if stacks.get(where):
+                begin = stacks[where].pop()
+                length = fractions.Fraction(nanoseconds(event["ts"]) - nanoseconds(begin["ts"]), 1000)
+                joined.append({**begin, "ph": "X", "dur": length})
+        else:
+            joined.append(event)
+    assert not any(stacks.values()), "an event without an end: the oracle knows no case with one"
+    return joined
+
+
+def read_chrome(path):
+    events, _ = chrome_events(path)
+    patterns = comm_patterns()
+    processes, work = {}, []
+    for order, event in enumerate(join_begins_with_ends(events)):
+        if event.get("ph") != "X":
+            continue
+        category = event.get("cat")
+        if category in ("kernel", "gpu_memcpy", "gpu_memset"):
+            start = nanoseconds(event["ts"])
+            kind = kernel_class(event["name"], patterns) if category == "kernel" else "copy"
+            work.append(Work(start, start + nanoseconds(event["dur"]), kind,
+                             correlation_of(event.get("args", {}))))
+            continue
+        interval = chrome_interval(event, order)
+        if interval is not None:
+            process = processes.setdefault(event["pid"], Process(int(event["pid"])))
+            process.threads.setdefault(int(event["tid"]), []).append((category, interval))
+    unnamed = processes.get("0")
+    if unnamed and len(processes) == 2 and all(
+            category == "python_function" for thread in unnamed.threads.values()
+            for category, _ in thread):
+        del processes["0"]
+        only = next(iter(processes.values()))
+        for tid, thread in unnamed.threads.items():
+            only.threads[("unnamed", tid)] = thread
+    for process in processes.values():
+        process.threads = {tid: [interval for _, interval in thread]
+                           for tid, thread in process.threads.items()}
+    return assign(list(processes.values()), work)
+
+
+def assign(processes, work):
+    """Gives each piece of work to the process that launched it. Returns what no process launched."""
+    lost = 0
+    for item in work:
+        owners = [p for p in processes if p.pid == item.pid]
+        if item.pid is None and len(processes) == 1:
+            owners = processes
+        elif item.pid is None:
+            calls = sorted(((call.start, n) for n, process in enumerate(processes)
+                            for thread in process.threads.values() for call in thread
+                            if call.call and item.correlation and
+                            call.correlation == item.correlation))
+            before = [call for call in calls if call[0] <= item.start]
+            chosen = before[-1] if before else calls[0] if calls else None
+            owners = [processes[chosen[1]]] if chosen else []
+        if owners:
+            owners[0].work.append(item)
+        else:
+            lost += 1
+    return processes, lost
+
+
+def read_nsys(path):
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    database.row_factory = sqlite3.Row
+    tables = {row[0] for row in database.execute("SELECT name FROM sqlite_schema")}
+
+    def rows(table):
+        return [dict(row) for row in database.execute(f"SELECT * FROM {table}")] \
+            if table in tables else []
+
+    strings = {row["id"]: row["value"] for row in rows("StringIds")}
+    names = {row["globalPid"] >> 24 & 0xffffff: row["name"] for row in rows("PROCESSES")}
+    patterns = comm_patterns()
+    processes = {}
+
+    def process_of(global_id):
+        pid = global_id >> 24 & 0xffffff
+        if pid not in processes:
+            python = names.get(pid, "").split("/")[-1].startswith("python")
+            processes[pid] = Process(pid, base="python" if python else "native",
+                                     busiest_reports=False, calls_nest=False)
+        return processes[pid]
+
+    def thread_of(global_id):
+        return process_of(global_id).threads.setdefault(global_id & 0xffffff, [])
+
+    order = 0
+    for row in rows("CUPTI_ACTIVITY_KIND_RUNTIME") + rows("CUPTI_ACTIVITY_KIND_DRIVER"):
+        order += 1
+        name = strip_version(strings.get(row["nameId"], ""))
+        thread_of(row["globalTid"]).append(Event(row["start"], row["end"], order, name,
+                                                 call_layer(name), call=True,
+                                                 correlation=row.get("correlationId") or 0))
+    domains = {(row["globalTid"] >> 24 & 0xffffff, row["domainId"]):
+               row["text"] or strings.get(row.get("textId"), "")
+               for row in rows("NVTX_EVENTS") if row.get("eventType") == 75}
+    for row in rows("NVTX_EVENTS"):
+        if row.get("eventType", 59) not in (59, 60):
+            continue
+        order += 1
+        text = row.get("text") or strings.get(row.get("textId"), "")
+        domain = domains.get((row["globalTid"] >> 24 & 0xffffff, row.get("domainId")), "")
+        own = not (LIBRARY_DOMAINS.match(domain) or LIBRARY_RANGES.match(text))
+        thread_of(row["globalTid"]).append(Event(row["start"], row["end"], order, text,
+                                                 operation=own))
+    work = []
+    for table in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE"):
+        for row in rows("CUPTI_ACTIVITY_KIND_" + table):
+            kind = "copy"
+            if table in ("KERNEL", "GRAPH_TRACE"):
+                known = [strings.get(row.get(column), "")
+                         for column in ("demangledName", "shortName", "mangledName")]
+                kind = kernel_class(next((name for name in known if name), ""), patterns)
+            pid = None
+            if row.get("globalPid") is not None:
+                pid = process_of(row["globalPid"]).pid
+            work.append(Work(row["start"], row["end"], kind, row.get("correlationId") or 0, pid))
+    return assign(list(processes.values()), work)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        sqlite = file.read(16) == b"SQLite format 3\0"
+    return read_nsys(path) if sqlite else read_chrome(path)

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Imports foreign traces with gpubound and compares every figure of the report with brute force.
+
+import_oracle.py GPUBOUND FILE...: exits 1 and prints each difference. A file NAME.sql is made into a
+database first. Hand-written files state what is right, a Chrome trace in a member "expected", SQL in
+a comment; both sides have to meet it.
+"""
+import collections
+import json
+import pathlib
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import brute_force  # noqa: E402
+import foreign_model  # noqa: E402
+
+COLUMNS = ["wall_ns", "cpu_only_ns", "cpu_gpu_ns", "gpu_only_ns", "waiting_ns", "idle_ns",
+           "unknown_ns", "gpu_busy_ns", "gpu_compute_ns", "gpu_comm_ns", "gpu_copy_ns",
+           "gpu_wait_ns", "gpu_caused_ns", "gpu_sum_ns", "count", "inclusive_wall_ns"]
+
+
+class Comparison:
+    def __init__(self):
+        self.compared = 0
+        self.differences = []
+
+    def same(self, what, reported, right):
+        self.compared += 1
+        if reported != right:
+            self.differences.append(f"{what}: the report says {reported}, right is {right}")
+
+
+def run(command, expected=0):
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != expected:
+        sys.exit(f"{' '.join(command)} exits {result.returncode}:\n{result.stderr}{result.stdout}")
+    return result.stdout
+
+
+def report_of(gpubound, file):
+    with tempfile.TemporaryDirectory() as folder:
+        imported = str(pathlib.Path(folder) / "run.gpubound")
+        run([gpubound, "import", str(file), "-o", imported])
+        run([gpubound, "doctor", imported])
+        run([gpubound, "report", imported])
+        return json.loads(run([gpubound, "report", imported, "--json"]))
+
+
+def compare_process(right, reported, comparison):
+    pid = right.process.pid
+    comparison.same(f"{pid} span", reported["span_ns"], right.end - right.begin)
+    cells = collections.Counter({(c["operation"], c["layer"], c["gpu"]): c["ns"]
+                                 for c in reported["cells"]})
+    for cell in set(cells) | set(right.cells):
+        comparison.same(f"{pid} cell {cell}", cells[cell], right.cells[cell])
+    rows = {row["operation"]: row for row in reported["operations"]}
+    right_rows = right.rows()
+    comparison.same(f"{pid} operations", sorted(rows), sorted(right_rows))
+    for name in set(rows) & set(right_rows):
+        for column in COLUMNS:
+            comparison.same(f"{pid} {name} {column}", rows[name][column], right_rows[name][column])
+    transitions = {(name, kind): count for name, row in rows.items()
+                   for kind, count in row["transitions"].items()}
+    comparison.same(f"{pid} transitions", transitions, dict(right.transitions))
+    comparison.same(f"{pid} smi_model", round(reported["smi_model"], 12),
+                    round(right.smi_model(), 12))
+
+
+def compare_expected(expected, report, comparison):
+    """What the file itself says: cells by process, and the ledger."""
+    for process in report["processes"]:
+        cells = sorted([c["operation"], c["layer"], c["gpu"], c["ns"]] for c in process["cells"]
+                       if c["ns"])
+        comparison.same(f"{process['pid']} cells by hand", cells,
+                        sorted([*cell[:3], int(cell[3])]
+                               for cell in expected["cells"][str(process["pid"])]))
+    comparison.same("processes by hand", sorted(str(p["pid"]) for p in report["processes"]),
+                    sorted(expected["cells"]))
+    ledger = {entry["counter"]: entry["value"] for entry in report["ledger"]}
+    comparison.same("ledger by hand", ledger,
+                    {name: int(value) for name, value in expected.get("ledger", {}).items()})
+
+
+def expected_of(file):
+    if file.suffix == ".sql":
+        return json.loads(re.search(r"^-- expected: (.*)$", file.read_text(), re.MULTILINE).group(1))
+    if file.suffix != ".json":
+        return None
+    document = foreign_model.chrome_events(file)[1]
+    return document.get("expected") if isinstance(document, dict) else None
+
+
+def check(gpubound, file):
+    if file.suffix != ".sql":
+        return check_trace(gpubound, file, expected_of(file))
+    with tempfile.TemporaryDirectory() as folder:
+        database = pathlib.Path(folder) / (file.stem + ".sqlite")
+        with sqlite3.connect(database) as connection:
+            connection.executescript(file.read_text())
+        connection.close()
+        return check_trace(gpubound, database, expected_of(file))
+
+
+def check_trace(gpubound, file, expected):
+    comparison = Comparison()
+    processes, lost = foreign_model.read(file)
+    report = report_of(gpubound, file)
+    comparison.same("device_kind", report["device_kind"], "imported")
+    reported = {process["pid"]: process for process in report["processes"]}
+    comparison.same("processes", sorted(reported), sorted(p.pid for p in processes))
+    ledger = collections.Counter({e["counter"]: e["value"] for e in report["ledger"]})
+    comparison.same("unassigned work", ledger["import_work_unassigned"], lost)
+    unlaunched = 0
+    for process in processes:
+        right = brute_force.Evaluation(process)
+        unlaunched += sum(launch is None for launch in right.launch.values())
+        if process.pid in reported:
+            compare_process(right, reported[process.pid], comparison)
+    comparison.same("work without launch", ledger["kernels_without_launch"], unlaunched)
+    if expected is not None:
+        compare_expected(expected, report, comparison)
+    for difference in comparison.differences[:40]:
+        print(f"{file.name}: {difference}")
+    print(f"{file.name}: {comparison.compared} figures compared, "
+          f"{len(comparison.differences)} differ")
+    return not comparison.differences
+
+
+def main():
+    files = [pathlib.Path(name) for name in sys.argv[2:]]
+    missing = [str(file) for file in files if not file.is_file()]
+    if missing or not files:
+        sys.exit(f"there is no file to compare: {', '.join(missing) or 'none was given'}")
+    return 0 if all([check(sys.argv[1], file) for file in files]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

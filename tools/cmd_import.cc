@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound import FILE -o RUN`: makes a run out of a trace that another tool wrote.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
+
+#include "analysis/import.h"
+#include "analysis/text_table.h"
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/option_parser.h"
+#include "tools/progress_note.h"
+#include "tools/run_directory.h"
+#include "tools/shell_quote.h"
+
+namespace gpubound {
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "gpubound import", "[OPTIONS] FILE",
+    "Makes a run out of a trace that another tool wrote, so that every command works on it. FILE "
+    "is\n"
+    "a PyTorch profile or other Chrome JSON of its kind (plain or gzip), or an SQLite export of\n"
+    "Nsight Systems.",
+    "Exit status: 0; 1 if the run cannot be written; 2 for an output directory that cannot be "
+    "used;\n"
+    "3 if FILE cannot be read.\n",
+    "  gpubound import trace.json.gz -o train.gpubound\n"
+    "  nsys export --type sqlite report.nsys-rep && gpubound import report.sqlite\n"
+    "  gpubound report train.gpubound\n"};
+
+// What was written is of no use without the rest.
+void RemoveRemains(const RunDirectory& directory) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path, ignored)) {
+    if (entry.path().extension() == ".db") std::filesystem::remove(entry.path(), ignored);
+  }
+  RemoveIfEmpty(directory);
+}
+
+}  // namespace
+
+int ImportRun(const Arguments& words) {
+  std::string file;
+  std::string output;
+  OptionParser parser(kHelp);
+  parser.app().add_option("FILE", file, "Trace to import")->type_name("");
+  parser.app()
+      .add_option("-o,--output", output, "Directory of the run (default: NAME-TIME-PID.gpubound)")
+      ->type_name("RUN");
+  if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  if (file.empty()) {
+    parser.Complain("FILE is missing.");
+    return kExitWrongUse;
+  }
+  if (output.empty()) output = DefaultRunName(file, std::time(nullptr), getpid());
+
+  const Result<RunDirectory> directory = MakeRunDirectory(output, /*join=*/false);
+  if (!directory.ok()) {
+    PrintError(directory.error());
+    return kExitWrongUse;
+  }
+  const ProgressNote note("importing " + file);
+  bool output_failed = false;
+  const Result<ImportSummary> summary = ImportTrace(file, directory->path, &output_failed);
+  if (!summary.ok()) {
+    RemoveRemains(*directory);
+    PrintError(summary.error());
+    return output_failed ? kExitCheckFailed : kExitUnreadable;
+  }
+  PrintMessage(
+      fmt::format("imported {} CPU and {} GPU events of {} process{}.\n"
+                  "Report with: gpubound report {}",
+                  summary->cpu_events, summary->device_events, summary->processes,
+                  summary->processes == 1 ? "" : "es", EscapeName(ShellQuote(output))));
+  return kExitSuccess;
+}
+
+}  // namespace gpubound
