@@ -4,6 +4,18 @@
 #include "analysis/foreign_trace.h"
 
 namespace gpubound {
+namespace {
+
+// 146 years. The difference of two such times fits into 63 bits.
+constexpr int64_t kFarthestNs = int64_t{1} << 62;
+
+}  // namespace
+
+bool ForeignTrace::IsPlausible(int64_t start_ns, int64_t end_ns) {
+  if (-kFarthestNs < start_ns && start_ns <= end_ns && end_ns < kFarthestNs) return true;
+  ++malformed;
+  return false;
+}
 
 void ForeignTrace::See(int64_t start_ns, int64_t end_ns) {
   first_ns = std::min(first_ns, start_ns);
@@ -11,18 +23,21 @@ void ForeignTrace::See(int64_t start_ns, int64_t end_ns) {
 }
 
 Status ForeignTrace::Add(CpuInterval interval) {
+  if (!IsPlausible(interval.start_ns, interval.end_ns)) return Ok{};
   See(interval.start_ns, interval.end_ns);
   interval.order = order_++;
   return cpu.Add(interval);
 }
 
 Status ForeignTrace::Add(ForeignWork item) {
+  if (!IsPlausible(item.start_ns, item.end_ns)) return Ok{};
   See(item.start_ns, item.end_ns);
   item.order = order_++;
   return work.Add(item);
 }
 
 Status ForeignTrace::Add(ForeignSync sync) {
+  if (!IsPlausible(sync.start_ns, sync.end_ns)) return Ok{};
   sync.order = order_++;
   return syncs.Add(sync);
 }

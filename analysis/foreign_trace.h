@@ -23,7 +23,8 @@ struct ForeignTrace {
   // Temporary files go to |folder|.
   explicit ForeignTrace(const std::string& folder) : cpu(folder), work(folder), syncs(folder) {}
 
-  // An interval of at least zero length, and its like. `order` is filled in here.
+  // `order` is filled in here. What ends before it starts, or lies farther from zero than any clock
+  // gets, is counted in `malformed` instead.
   Status Add(CpuInterval interval);
   Status Add(ForeignWork item);
   Status Add(ForeignSync sync);
@@ -49,6 +50,7 @@ struct ForeignTrace {
   uint64_t never_ended = 0;  // scopes without an end, closed with the trace
 
  private:
+  bool IsPlausible(int64_t start_ns, int64_t end_ns);
   void See(int64_t start_ns, int64_t end_ns);
   uint64_t order_ = 0;
 };

@@ -120,8 +120,7 @@ class ChromeImport {
     const std::optional<int64_t> start = NanosecondsOf(event.ts);
     const std::optional<int64_t> duration = NanosecondsOf(event.dur);
     int64_t end_ns = 0;
-    if (!start || !duration || *duration < 0 ||
-        __builtin_add_overflow(*start, *duration, &end_ns)) {
+    if (!start || !duration || __builtin_add_overflow(*start, *duration, &end_ns)) {
       ++trace_.malformed;
       return Ok{};
     }
@@ -147,7 +146,7 @@ class ChromeImport {
     stack.pop_back();
     if (!begun.wanted) return Ok{};
     const std::optional<int64_t> end = NanosecondsOf(event.ts);
-    if (!end || *end < begun.interval.start_ns) {
+    if (!end) {
       ++trace_.malformed;
       return Ok{};
     }

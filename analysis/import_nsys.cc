@@ -99,7 +99,7 @@ class NsysImport {
     while (table.Step()) {
       const std::optional<int64_t> start = table.Int(0);
       const std::optional<int64_t> end = table.Int(1);
-      if (!start || !end || *end < *start) {
+      if (!start || !end) {
         ++trace_.malformed;
         continue;
       }

@@ -79,9 +79,11 @@ class RunWriter {
   int64_t TraceTime(int64_t foreign_ns) const { return foreign_ns - trace_.first_ns; }
 
   Status OpenSegments() {
+    int64_t begin_ns = 0;
+    if (__builtin_add_overflow(trace_.realtime_ns, trace_.first_ns, &begin_ns)) begin_ns = 0;
     for (Process& process : processes_) {
       const ProcessIdentity identity{trace_.host, trace_.names.processes()[process.index].pid,
-                                     trace_.realtime_ns + trace_.first_ns};
+                                     begin_ns};
       auto segment = ImportSegment::Create(folder_, identity, &trace_.names);
       if (!segment.ok()) return segment.error();
       process.segment = std::move(*segment);

@@ -43,7 +43,7 @@ std::string Shown(std::string_view text) {
 JsonSplitter::JsonSplitter(ByteSource* source, std::string path)
     : source_(source),
       path_(std::move(path)),
-      buffer_(std::make_unique<char[]>(kFirstCapacity + kPadding)),
+      buffer_(std::make_unique_for_overwrite<char[]>(kFirstCapacity + kPadding)),
       capacity_(kFirstCapacity) {}
 
 Error JsonSplitter::Wrong(const std::string& found, const std::string& expected) const {
@@ -65,7 +65,7 @@ Result<bool> JsonSplitter::More() {
       return Wrong("a value of more than " + std::to_string(kLongestValue >> 20) + " MiB",
                    "a Chrome trace, whose events are small");
     }
-    auto larger = std::make_unique<char[]>(2 * capacity_ + kPadding);
+    auto larger = std::make_unique_for_overwrite<char[]>(2 * capacity_ + kPadding);
     std::memcpy(larger.get(), buffer_.get(), filled_);
     buffer_ = std::move(larger);
     capacity_ *= 2;
@@ -163,6 +163,9 @@ Result<JsonSplitter::Value> JsonSplitter::FirstValue() {
   if (*c != '{' && *c != '[') {
     std::string found = "an empty file";
     if (*c != '\0') {
+      value_ = at_;
+      Result<bool> more = true;
+      while (more.ok() && *more && filled_ - at_ <= kShownBytes) more = More();
       found = "text that begins with " +
               Shown({buffer_.get() + at_, std::min(filled_ - at_, kShownBytes + 1)});
     }
@@ -210,10 +213,12 @@ Result<JsonSplitter::Value> JsonSplitter::MemberOf() {
   member.key = TextOfValue().substr(1, TextOfValue().size() - 2);
   c = Peek();
   if (!c.ok()) return c.error();
+  if (*c == '\0') return Wrong("the end of the file", "':'");
   if (*c != ':') return Wrong("no ':' behind the name of a member", "':'");
   ++at_;
   c = Peek();
   if (!c.ok()) return c.error();
+  if (*c == '\0') return Wrong("the end of the file", "the value of a member");
   if (member.key == "traceEvents") {
     if (*c != '[') return Wrong("no array in \"traceEvents\"", "'['");
     ++at_;
@@ -221,7 +226,6 @@ Result<JsonSplitter::Value> JsonSplitter::MemberOf() {
     first_ = true;
     return member;
   }
-  if (*c == '\0') return Wrong("the end of the file", "the value of a member");
   whole = ScanValue();
   if (!whole.ok()) return whole.error();
   if (!*whole) return Wrong("the end of the file", "the value of \"" + member.key + "\"");

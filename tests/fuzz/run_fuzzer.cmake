@@ -6,7 +6,7 @@
 file(GLOB seeds ${CORPUS}/seeds/*)
 list(LENGTH seeds seed_count)
 if(seed_count LESS 10)
-  message(FATAL_ERROR "${CORPUS}/seeds holds ${seed_count} seeds; build the target chunk_seeds")
+  message(FATAL_ERROR "${CORPUS}/seeds holds ${seed_count} seeds; build the target that makes them")
 endif()
 file(MAKE_DIRECTORY ${CORPUS}/found)
 execute_process(

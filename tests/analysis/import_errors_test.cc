@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files that cannot be imported, and what is said of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "analysis/import.h"
+#include "tests/analysis/trace_writer.h"
+
+namespace gpubound {
+namespace {
+
+using ::testing::HasSubstr;
+using testing_support::SegmentWriter;
+using testing_support::TemporaryRun;
+using testing_support::WriterIdentity;
+
+class ImportErrors : public testing::Test {
+ protected:
+  // The error of importing |path|; "" where it succeeds.
+  std::string ErrorOf(const std::string& path) {
+    const TemporaryRun output;
+    const auto summary = ImportTrace(path, output.path(), &output_failed_);
+    if (summary.ok()) return "";
+    EXPECT_EQ(summary.error().object, output_failed_ ? output.path() : path);
+    EXPECT_NE(summary.error().remedy, "");
+    return summary.error().ToString();
+  }
+
+  std::string ErrorOfText(const std::string& text) {
+    return ErrorOf(input_.Write("trace.json", text));
+  }
+
+  // A database in which |sql| was executed.
+  std::string Database(const std::string& sql) {
+    const std::string path = input_.File("export.sqlite");
+    std::filesystem::remove(path);
+    sqlite3* database = nullptr;
+    EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+    return path;
+  }
+
+  static std::string RealTrace() {
+    std::ifstream file(GPUBOUND_TEST_DATA "/kineto/simple_add.json.gz", std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+  TemporaryRun input_;
+  bool output_failed_ = false;
+};
+
+TEST_F(ImportErrors, ARealTraceHasNone) { EXPECT_EQ(ErrorOfText(RealTrace()), ""); }
+
+TEST_F(ImportErrors, AFileThatIsNotThere) {
+  EXPECT_THAT(ErrorOf(input_.File("nothing")), HasSubstr("No such file"));
+}
+
+TEST_F(ImportErrors, ADirectory) {
+  EXPECT_THAT(ErrorOf(input_.path()), HasSubstr("found a directory"));
+}
+
+TEST_F(ImportErrors, TextThatIsNoJson) {
+  EXPECT_THAT(ErrorOfText("hello"), HasSubstr("begins with 'hello'"));
+}
+
+TEST_F(ImportErrors, ACompressedFileThatIsCutShort) {
+  const std::string whole = RealTrace();
+  const std::string error = ErrorOfText(whole.substr(0, whole.size() / 2));
+  EXPECT_THAT(error, HasSubstr("damaged or cut short (unexpected end of file)"));
+}
+
+TEST_F(ImportErrors, ACompressedFileThatIsDamaged) {
+  std::string damaged = RealTrace();
+  for (size_t i = damaged.size() / 2; i < damaged.size() / 2 + 64; ++i) damaged[i] = '\x55';
+  EXPECT_NE(ErrorOfText(damaged), "");
+}
+
+TEST_F(ImportErrors, JsonThatIsCutShort) {
+  EXPECT_THAT(ErrorOfText(R"({"traceEvents": [{"ph":"X"},)"), HasSubstr("the end of the file"));
+}
+
+TEST_F(ImportErrors, AnEventThatIsNoJsonIsNamedByItsPlace) {
+  const std::string error = ErrorOfText(R"({"traceEvents": [{"ph":"X"}, {"ph" "X"}]})");
+  EXPECT_THAT(error, HasSubstr("an event that is no JSON"));
+  EXPECT_THAT(error, HasSubstr("at byte 29"));
+}
+
+TEST_F(ImportErrors, AnEventThatIsNoObject) {
+  EXPECT_THAT(ErrorOfText(R"({"traceEvents": [17]})"), HasSubstr("an event that is no JSON"));
+}
+
+TEST_F(ImportErrors, ATraceWithoutAnythingOfUse) {
+  EXPECT_THAT(ErrorOfText(R"({"traceEvents": [{"ph":"X","cat":"other","ts":1,"dur":2}]})"),
+              HasSubstr("no event of a kind that has a meaning here"));
+  EXPECT_THAT(ErrorOfText(R"({"results": [1, 2, 3]})"), HasSubstr("no event of a kind"));
+}
+
+TEST_F(ImportErrors, ADatabaseOfSomethingElse) {
+  EXPECT_THAT(ErrorOf(Database("CREATE TABLE user(name TEXT)")),
+              HasSubstr("without CUDA or NVTX tables"));
+}
+
+TEST_F(ImportErrors, ADatabaseThatIsDamaged) {
+  const std::string path = Database("CREATE TABLE user(name TEXT)");
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(100) << std::string(2000, '\x7f');
+  file.close();
+  EXPECT_THAT(ErrorOf(path), HasSubstr("a damaged database"));
+}
+
+TEST_F(ImportErrors, AnExportWithoutAnyInterval) {
+  EXPECT_THAT(ErrorOf(Database("CREATE TABLE NVTX_EVENTS(start INT, end INT)")),
+              HasSubstr("no event of a kind"));
+}
+
+TEST_F(ImportErrors, ASegmentOfOurOwn) {
+  SegmentWriter segment(input_, WriterIdentity{});
+  segment.PutUsualRows();
+  segment.Close();
+  EXPECT_THAT(ErrorOf(segment.path()), HasSubstr("a segment of a gpubound run"));
+}
+
+TEST_F(ImportErrors, AnOutputThatIsNotThereIsTheOutputsFault) {
+  const std::string path = input_.Write("trace.json.gz", RealTrace());
+  bool output_failed = false;
+  const auto summary = ImportTrace(path, "/nonexistent", &output_failed);
+  ASSERT_FALSE(summary.ok());
+  EXPECT_TRUE(output_failed);
+  EXPECT_THAT(summary.error().object, HasSubstr("/nonexistent/imported."));
+}
+
+TEST_F(ImportErrors, AnEventWithoutATimeIsCountedAndSkipped) {
+  const std::string text =
+      R"([{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":"1","dur":2},
+    {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1},
+    {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":-1},
+    {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1e300},
+    {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1}])";
+  const TemporaryRun output;
+  const auto summary = ImportTrace(input_.Write("trace.json", text), output.path());
+  ASSERT_TRUE(summary.ok()) << summary.error().ToString();
+  EXPECT_EQ(summary->cpu_events, 1u);
+}
+
+}  // namespace
+}  // namespace gpubound

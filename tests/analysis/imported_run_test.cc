@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an imported run holds beside the figures that tests/oracle compares: names, devices,
+// iterations, ledger.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/import.h"
+#include "analysis/reader.h"
+#include "tests/analysis/trace_writer.h"
+
+namespace gpubound {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using testing_support::TemporaryRun;
+
+class ImportedRun : public testing::Test {
+ protected:
+  using Run = gpubound::Run;  // not testing::Test::Run
+
+  // Imports events, given without the brackets around them, and whatever follows the array.
+  void Import(const std::string& events, const std::string& rest = "") {
+    const std::string path =
+        input_.Write("trace.json", "{\"traceEvents\": [" + events + "]" + rest + "}");
+    const auto summary = ImportTrace(path, output_.path());
+    ASSERT_TRUE(summary.ok()) << summary.error().ToString();
+    Result<Run> run = LoadRun(output_.path());
+    ASSERT_TRUE(run.ok()) << run.error().ToString();
+    run_ = std::move(*run);
+    EXPECT_THAT(run_.problems, IsEmpty());
+  }
+
+  const ProcessTrace& Process() const { return run_.processes.at(0); }
+
+  // (payload, time) of the steps of the first thread.
+  std::vector<std::pair<int64_t, int64_t>> Steps() const {
+    std::vector<std::pair<int64_t, int64_t>> steps;
+    for (const ThreadEvent& event : Process().threads.at(0).events) {
+      if (event.kind != SlotKind::kStep) continue;
+      steps.emplace_back(static_cast<int64_t>(event.payload), event.time_ns);
+    }
+    return steps;
+  }
+
+  TemporaryRun input_;
+  TemporaryRun output_;
+  Run run_;
+};
+
+constexpr char kOperator[] =
+    R"({"ph":"X","cat":"cpu_op","name":"aten::add","pid":4,"tid":5,"ts":10,"dur":10})";
+
+TEST_F(ImportedRun, IsClosedPythonAndImported) {
+  Import(kOperator);
+  EXPECT_EQ(Process().device_kind, "imported");
+  EXPECT_EQ(Process().span_end, SpanEnd::kClosed);
+  EXPECT_TRUE(Process().python);
+  EXPECT_EQ(Process().name, "trace.json");
+  EXPECT_EQ(Process().reporting_tid, 5u);
+}
+
+TEST_F(ImportedRun, BeginsAtTheInstantThatTheTraceSays) {
+  Import(kOperator, R"(, "baseTimeNanoseconds": 1751410836000000000)");
+  EXPECT_EQ(Process().identity.start_realtime_ns, 1751410836000010000);
+  EXPECT_EQ(Process().span_begin_ns, 0);
+}
+
+TEST_F(ImportedRun, TakesNamesFromMetadataWhereverItStands) {
+  Import(std::string(
+             R"({"ph":"M","name":"process_name","pid":4,"tid":0,"args":{"name":"python3"}},)") +
+         kOperator +
+         R"(,{"ph":"M","name":"thread_name","pid":4,"tid":5,"args":{"name":"trainer"}})");
+  EXPECT_EQ(Process().name, "python3");
+  EXPECT_EQ(Process().threads.at(0).name, "trainer");
+}
+
+TEST_F(ImportedRun, KeepsCallsWithTheirLengthAndId) {
+  Import(R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel_v7000","pid":4,"tid":5,)"
+         R"("ts":1,"dur":2.5,"args":{"correlation":77}})");
+  ASSERT_THAT(Process().threads.at(0).calls, SizeIs(1));
+  const ApiCall& call = Process().threads.at(0).calls.at(0);
+  EXPECT_EQ(call.end_ns - call.start_ns, 2500);
+  EXPECT_EQ(call.correlation, 77u);
+  EXPECT_EQ(Process().LabelOf(call.label).text, "cudaLaunchKernel");
+}
+
+TEST_F(ImportedRun, KeepsTheGeometryOfKernelsAndTheLimitsOfDevices) {
+  Import(std::string(kOperator) +
+             R"(,{"ph":"X","cat":"kernel","name":"gemm","pid":1,"tid":7,"ts":12,"dur":1,"args":)"
+             R"({"device":1,"context":3,"stream":7,"grid":[8,2,1],"block":[128,1,1],)"
+             R"("registers per thread":40,"shared memory":1024,"graph node id":9}})",
+         R"(, "deviceProperties": [{"id":0,"name":"A"},{"id":1,"name":"B","numSms":132,)"
+         R"("maxThreadsPerMultiprocessor":2048,"warpSize":32,"computeMajor":9}])");
+  ASSERT_THAT(Process().device_work, SizeIs(1));
+  const DeviceWork& work = Process().device_work.at(0);
+  const Work& kernel = Process().WorkOf(work.work);
+  EXPECT_EQ(kernel.name, "gemm");
+  EXPECT_THAT(kernel.info.grid, ElementsAre(8, 2, 1));
+  EXPECT_THAT(kernel.info.block, ElementsAre(128, 1, 1));
+  EXPECT_EQ(kernel.info.registers_per_thread, 40u);
+  EXPECT_EQ(kernel.info.dynamic_shared_bytes, 1024u);
+  EXPECT_EQ(work.graph_node, 9u);
+  const Device& device = Process().DeviceOf(Process().StreamOf(work.stream).device);
+  EXPECT_EQ(device.name, "B");
+  EXPECT_EQ(device.info.index, 1u);
+  EXPECT_EQ(device.info.multiprocessors, 132u);
+  EXPECT_EQ(device.info.max_warps_per_multiprocessor, 64u);
+}
+
+TEST_F(ImportedRun, AnIterationBeginsAndEndsWithAStep) {
+  Import(R"({"ph":"X","cat":"user_annotation","name":"ProfilerStep#6","pid":4,"tid":5,"ts":10,)"
+         R"("dur":10},)"
+         R"({"ph":"X","cat":"user_annotation","name":"ProfilerStep#7","pid":4,"tid":5,"ts":20,)"
+         R"("dur":5})");
+  EXPECT_THAT(Steps(), ElementsAre(std::pair(5, 0), std::pair(6, 10000), std::pair(7, 15000)));
+}
+
+TEST_F(ImportedRun, AGapLongerThanASlotHoldsIsKept) {
+  Import(std::string(kOperator) +
+         R"(,{"ph":"X","cat":"cpu_op","name":"late","pid":4,"tid":5,"ts":9e9,"dur":1})");
+  EXPECT_EQ(Process().threads.at(0).events.back().time_ns, 9'000'000'001'000 - 10'000);
+}
+
+TEST_F(ImportedRun, MoreEventsThanAChunkHoldsStayInOrder) {
+  std::string events = kOperator;
+  for (int i = 0; i < 20'000; ++i) {
+    events += R"(,{"ph":"X","cat":"cpu_op","name":"op","pid":4,"tid":5,"dur":0.5,"ts":)" +
+              std::to_string(40'000 - i) + "}";
+  }
+  Import(events);
+  const std::vector<ThreadEvent>& read = Process().threads.at(0).events;
+  ASSERT_THAT(read, SizeIs(2 * 20'001));
+  EXPECT_TRUE(std::is_sorted(read.begin(), read.end(),
+                             [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; }));
+  EXPECT_THAT(Process().threads.at(0).resets, IsEmpty());
+}
+
+TEST_F(ImportedRun, CountsWhatItSkippedAndWhatNeverEnded) {
+  Import(std::string(kOperator) +
+         R"(,{"ph":"X","cat":"cpu_op","name":"a","pid":4,"tid":5,"ts":null,"dur":1})"
+         R"(,{"ph":"B","cat":"cpu_op","name":"open","pid":4,"tid":5,"ts":12})");
+  EXPECT_EQ(Process().Counted(LedgerCounter::import_events_malformed), 1u);
+  EXPECT_EQ(Process().Counted(LedgerCounter::scopes_open_at_end), 1u);
+  EXPECT_EQ(Process().span_end_ns, 10'000);
+}
+
+TEST_F(ImportedRun, ProcessesAndThreadsMayHaveWordsForNames) {
+  Import(R"({"ph":"X","cat":"cpu_op","name":"a","pid":"rank 0","tid":"main","ts":1,"dur":1})");
+  EXPECT_LT(Process().identity.pid, 0);
+  EXPECT_THAT(Process().threads, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace gpubound

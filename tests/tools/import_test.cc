@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound import`: exit statuses, and what is left of a run that could not be made.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/tools/tool_fixtures.h"
+#include "tools/commands.h"
+#include "tools/exit_codes.h"
+
+namespace gpubound {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr char kTrace[] =
+    R"([{"ph":"X","cat":"cpu_op","name":"aten::add","pid":4,"tid":5,"ts":10,"dur":10}])";
+
+class ImportCommand : public testing::Test {
+ protected:
+  Captured Import(const std::string& text, const std::string& output) {
+    return Capture([&] {
+      return Dispatch({"import", folder_.Write("trace.json", text), "-o", folder_.File(output)});
+    });
+  }
+  bool Exists(const std::string& name) const { return std::filesystem::exists(folder_.File(name)); }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ImportCommand, MakesAPrivateRunThatCanBeReported) {
+  const Captured imported = Import(kTrace, "x.gpubound");
+  EXPECT_EQ(imported.status, kExitSuccess);
+  EXPECT_THAT(imported.out, IsEmpty());
+  EXPECT_THAT(imported.err, HasSubstr("imported 1 CPU and 0 GPU events of 1 process"));
+  EXPECT_EQ(ModeOf(folder_.File("x.gpubound")), 0700u);
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.File("x.gpubound"))) {
+    EXPECT_EQ(ModeOf(entry.path().string()), 0600u);
+  }
+  const Captured report = Capture([&] {
+    return Dispatch({"report", folder_.File("x.gpubound"), "--json"});
+  });
+  EXPECT_EQ(report.status, kExitSuccess);
+  EXPECT_THAT(report.out, HasSubstr("\"device_kind\": \"imported\""));
+}
+
+TEST_F(ImportCommand, AFileThatCannotBeReadIsThreeAndLeavesNothing) {
+  const Captured imported = Import("[{\"ph\":\"X\"", "x.gpubound");
+  EXPECT_EQ(imported.status, kExitUnreadable);
+  EXPECT_THAT(imported.err, HasSubstr("the end of the file"));
+  EXPECT_FALSE(Exists("x.gpubound"));
+}
+
+TEST_F(ImportCommand, AnOutputThatHoldsSomethingIsTwoAndStaysAsItIs) {
+  ASSERT_EQ(Import(kTrace, "x.gpubound").status, kExitSuccess);
+  const Captured again = Import(kTrace, "x.gpubound");
+  EXPECT_EQ(again.status, kExitWrongUse);
+  EXPECT_THAT(again.err, HasSubstr("the trace of another run"));
+  EXPECT_TRUE(Exists("x.gpubound"));
+}
+
+TEST_F(ImportCommand, AnOutputBelowAFileIsTwo) {
+  folder_.Write("file", "");
+  EXPECT_EQ(Import(kTrace, "file/x.gpubound").status, kExitWrongUse);
+}
+
+TEST_F(ImportCommand, AnExistingEmptyOutputSurvivesAFailure) {
+  std::filesystem::create_directory(folder_.File("x.gpubound"));
+  EXPECT_EQ(Import("nothing", "x.gpubound").status, kExitUnreadable);
+  EXPECT_TRUE(Exists("x.gpubound"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.File("x.gpubound")));
+}
+
+TEST_F(ImportCommand, WithoutAFileItIsWrongUse) {
+  EXPECT_EQ(Capture([] { return Dispatch({"import"}); }).status, kExitWrongUse);
+}
+
+}  // namespace
+}  // namespace gpubound
