@@ -227,8 +227,9 @@ class RunWriter {
     const auto key = [](const ThreadTotals& totals) {
       return std::pair(totals.operation_ns, totals.operation_ns > 0 ? 0 : totals.events);
     };
-    const auto id = [this](const ThreadTotals& totals) {
-      return trace_.names.threads()[totals.thread].id;
+    const auto id = [this, &process](const ThreadTotals& totals) {
+      const ForeignThread& thread = trace_.names.threads()[totals.thread];
+      return std::pair(thread.id, thread.process != process.index);  // its own before adopted ones
     };
     const auto busiest =
         std::max_element(process.threads.begin(), process.threads.end(),

@@ -43,6 +43,7 @@ void ThreadTimeline::Advance(ThreadStep* step) {
   while (NextTime() == now_ns) {
     EndCalls(now_ns);
     MoveWindow(now_ns);
+    Refresh();
     ApplyEvents(now_ns, step);
     BeginCalls(now_ns, step);
     Refresh();

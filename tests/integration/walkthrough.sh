@@ -6,6 +6,7 @@
 set -uo pipefail
 gpubound=$1 victim=$2
 export LD_LIBRARY_PATH=$3
+data=$(cd "$(dirname "$0")/../data" && pwd)
 unset GPUBOUND_RUN LD_PRELOAD CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH COLUMNS NO_COLOR
 
 folder=$(mktemp -d)
@@ -84,6 +85,16 @@ step "reads what that recorded" 0 "$gpubound" report "it's mine.gpubound"
 says out "inference"
 step "wants the variables for another launcher" 0 "$gpubound" env --json
 says out '"LD_PRELOAD"'
+
+step "has a profile of PyTorch already" 0 \
+  "$gpubound" import "$data/kineto/simple_add.json.gz" -o imported.gpubound
+says err "gpubound report imported.gpubound"
+silent out
+step "reads what that made" 0 "$gpubound" report imported.gpubound
+says out "Imported from another tool's trace."
+step "imports what is no trace" 3 "$gpubound" import "$victim"
+says err "expected a Chrome trace (JSON, plain or gzip) or an Nsight Systems SQLite export"
+if ls -d "$(basename "$victim")"-*.gpubound >/dev/null 2>&1; then fail "an empty run is left"; fi
 
 [ "$failures" = 0 ] && echo "all steps as expected"
 exit "$((failures > 0))"

@@ -26,7 +26,8 @@ def reporting_thread(process):
     if not process.threads:
         return None
     operations = {tid: [e for e in events if e.operation] for tid, events in process.threads.items()}
-    number = {tid: tid[1] if isinstance(tid, tuple) else tid for tid in process.threads}
+    # Of two threads with the same number, the one of pid 0 comes second.
+    number = {tid: tid[1] + 0.5 if isinstance(tid, tuple) else tid for tid in process.threads}
     if not process.busiest_reports:
         first = [(min(e.start for e in events), tid) for tid, events in operations.items() if events]
         if first:
@@ -209,7 +210,8 @@ class Evaluation:
         return float(fractions.Fraction(touched, span)) if span else 0.0
 
     def rows(self):
-        names = {NO_OPERATION} | set(self.counts) | set(self.caused) | {
+        # A row has time, scopes, transitions, or work that took time.
+        names = {NO_OPERATION} | set(self.counts) | {o for o, ns in self.caused.items() if ns} | {
             operation for operation, _, _ in self.cells} | {o for o, _ in self.transitions}
         return {name: self.row(name) for name in names}
 
