@@ -82,5 +82,17 @@ TEST_F(MountedFolder, AKilledRunCanBeReadFromAReadOnlyDisk) {
   EXPECT_THAT(outcome.out, HasSubstr("last words"));
 }
 
+TEST_F(MountedFolder, AFullDiskFailsAnImportAndNothingIsLeft) {
+  runner().Set("TRACE", GPUBOUND_TEST_DATA "/kineto/h100_qwen_chat.json.gz");
+  const Outcome outcome = WithDisk("size=100k",
+                                   "\"$GPUBOUND\" import \"$TRACE\" -o \"$DISK/x\"\n"
+                                   "status=$?\n"
+                                   "ls \"$DISK\"\n"
+                                   "exit $status");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.Describe();
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("database or disk is full"));
+}
+
 }  // namespace
 }  // namespace gpubound
