@@ -12,6 +12,9 @@
  * is never called through). Not found: the program runs on a real CUDA runtime, which got its
  * kernels from a fat binary.
  *
+ * examples/cartpole_ppo/launch.h declares the same contract for itself, since an example includes
+ * nothing of the tests; the two are changed together.
+ *
  * The simulated device's memory is host memory, so a body reads and writes what cudaMalloc gave.
  */
 #ifndef GPUBOUND_TESTS_SIM_GPUBOUND_SIM_H_
