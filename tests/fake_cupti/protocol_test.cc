@@ -76,7 +76,7 @@ TEST_F(ProtocolTest, KernelsOfTwoStreamsOverlap) {
 TEST_F(ProtocolTest, BufferIsRequestedOnTheCallingThreadAndNotBeforeTheFirstRecord) {
   EXPECT_TRUE(Run({{"workload", "none"}, {"kinds", {kKernel}}})["requests"].empty());
   const Json result = Run({{"workload", "basic"}, {"kinds", {kKernel}}});
-  EXPECT_EQ(result["requests"], Json({result["main_tid"]}));
+  EXPECT_EQ(result["requests"], Json::array({result["main_tid"]}));
 }
 
 TEST_F(ProtocolTest, FullBuffersComeFromTheWorkerAndTheRestFromTheFlusher) {
