@@ -66,15 +66,20 @@ struct NameDeleter {
   void operator()(const char* name) const { std::free(const_cast<char*>(name)); }
 };
 
+// A program that instantiates for ever must not make the set of known graphs grow for ever.
+constexpr size_t kMaxGraphs = 1 << 16;
+
 uint32_t Unsigned(int32_t value) { return value < 0 ? 0 : static_cast<uint32_t>(value); }
 
 }  // namespace
 
-ActivityConverter::ActivityConverter(const CuptiApi& api, DeviceHost* host, DeviceSink* sink)
+ActivityConverter::ActivityConverter(const CuptiApi& api, DeviceHost* host, DeviceSink* sink,
+                                     CallbackState* state)
     : api_(api),
       host_(host),
       sink_(sink),
-      functions_(api, host),
+      state_(state),
+      functions_(state->functions),
       works_(host, api.simulated_device) {}
 
 void ActivityConverter::Convert(uint8_t* buffer, size_t valid_bytes) {
@@ -127,7 +132,7 @@ void ActivityConverter::ConvertRecord(const CUpti_Activity* record) {
 
 void ActivityConverter::ConvertApi(const CUpti_Activity* record, CUpti_CallbackDomain domain) {
   const auto& from = As<CUpti_ActivityAPI>(record);
-  if (functions_.IsNoisy(domain, from.cbid)) {
+  if (functions_.IsQuiet(domain, from.cbid)) {
     ++counts_.skipped;
     return;
   }
@@ -161,8 +166,14 @@ bool ActivityConverter::TimeDeviceWork(uint64_t start_ns, uint64_t end_ns, Devic
 }
 
 void ActivityConverter::Append(const DeviceRecord& record) {
+  if (record.graph != 0) NoteGraph(record.graph);
   sink_->Append(record);
   ++counts_.records;
+}
+
+void ActivityConverter::NoteGraph(uint32_t graph) {
+  if (graphs_.size() >= kMaxGraphs || !graphs_.insert(graph).second) return;
+  if (!state_->graphs.WasSeen(graph)) ++counts_.unseen_graphs;
 }
 
 void ActivityConverter::ConvertKernel(const CUpti_Activity* record) {
@@ -220,6 +231,7 @@ void ActivityConverter::ConvertGraph(const CUpti_Activity* record) {
   const auto& from = As<GraphRecord>(record);
   DeviceRecord to{};
   if (!TimeDeviceWork(from.start, from.end, &to)) return;
+  ++counts_.whole_graphs;
   to.work = works_.Graph();
   to.stream = works_.StreamOf(from.deviceId, from.contextId, from.streamId);
   to.correlation = from.correlationId;

@@ -13,8 +13,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_set>
 
 #include "cupti_hooks/api_functions.h"
+#include "cupti_hooks/callback_state.h"
 #include "cupti_hooks/cupti_api.h"
 #include "cupti_hooks/work_cache.h"
 #include "libprofiler/device_source.h"
@@ -24,18 +26,20 @@ namespace gpubound {
 // What became of the records of some buffers.
 struct ConvertCounts {
   uint64_t records = 0;        // handed to the sink
-  uint64_t skipped = 0;        // of noisy functions
+  uint64_t skipped = 0;        // of quiet functions
   uint64_t untimed = 0;        // device work without start or end: ran, but when is not known
   uint64_t untimed_calls = 0;  // API calls without a time
   uint64_t inverted = 0;       // ended before it began; kept with length zero
   uint64_t unknown_kinds = 0;  // skipped
   uint64_t unreadable = 0;     // buffers with a record that CUPTI could not step over
+  uint64_t whole_graphs = 0;   // launches of graphs that were recorded without their nodes
+  uint64_t unseen_graphs = 0;  // graphs that were instantiated before we recorded
 };
 
 class ActivityConverter {
  public:
   // All outlive the converter. |api| must have been resolved.
-  ActivityConverter(const CuptiApi& api, DeviceHost* host, DeviceSink* sink);
+  ActivityConverter(const CuptiApi& api, DeviceHost* host, DeviceSink* sink, CallbackState* state);
 
   // Converts and appends every record of a buffer. Publishes nothing.
   void Convert(uint8_t* buffer, size_t valid_bytes);
@@ -66,13 +70,16 @@ class ActivityConverter {
   // Writes a usable span of device work; false: there is none, counted.
   bool TimeDeviceWork(uint64_t start_ns, uint64_t end_ns, DeviceRecord* record);
   void Append(const DeviceRecord& record);
+  void NoteGraph(uint32_t graph);
 
   const CuptiApi& api_;
   DeviceHost* const host_;
   DeviceSink* const sink_;
-  ApiFunctions functions_;
+  CallbackState* const state_;
+  ApiFunctions functions_;  // a copy, which keeps labels
   WorkCache works_;
-  LabelId overheads_[16] = {};  // by kind, in the order of kOverheadNames
+  std::unordered_set<uint32_t> graphs_;  // that records spoke of
+  LabelId overheads_[16] = {};           // by kind, in the order of kOverheadNames
   ConvertCounts counts_;
 };
 

@@ -18,7 +18,7 @@ constexpr CUpti_CallbackId kMaxFunctions = 2048;
 // Sorted. Not here, though frequent, because they can take long and then must be seen: calls that
 // may create a context (cudaSetDevice, cudaGetDeviceCount) or load a module lazily
 // (cudaFuncGetAttributes, cudaOccupancy..., cuKernelGetFunction).
-constexpr std::string_view kNoisy[] = {
+constexpr std::string_view kQuiet[] = {
     "__cudaPopCallConfiguration",
     "__cudaPushCallConfiguration",
     "cuCtxGetCurrent",
@@ -55,19 +55,50 @@ constexpr std::string_view kNoisy[] = {
     "cudaStreamQuery",
     "cudaThreadExchangeStreamCaptureMode",
 };
-static_assert(std::is_sorted(std::begin(kNoisy), std::end(kNoisy)));
+static_assert(std::is_sorted(std::begin(kQuiet), std::end(kQuiet)));
+
+bool IsKernelLaunch(std::string_view name) {
+  for (std::string_view launch :
+       {"cuLaunchKernel", "cuLaunchKernelEx", "cuLaunchCooperativeKernel", "cudaLaunchKernel",
+        "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel"}) {
+    if (name == launch) return true;
+  }
+  return false;
+}
+
+std::string_view Trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
 
 }  // namespace
 
-bool IsNoisyApi(std::string_view name) {
-  return std::binary_search(std::begin(kNoisy), std::end(kNoisy), name);
+QuietApis::QuietApis(std::string_view changes) {
+  while (!changes.empty()) {
+    const size_t end = std::min(changes.find(','), changes.size());
+    const std::string_view name = Trimmed(changes.substr(0, end));
+    changes.remove_prefix(std::min(end + 1, changes.size()));
+    if (name.starts_with('-')) {
+      removed_.emplace(Trimmed(name.substr(1)));
+    } else if (!name.empty()) {
+      added_.emplace(name);
+    }
+  }
 }
 
-ApiFunctions::ApiFunctions(const CuptiApi& api, DeviceHost* host)
+bool QuietApis::Contains(std::string_view name) const {
+  if (removed_.contains(name)) return false;
+  return added_.contains(name) || std::binary_search(std::begin(kQuiet), std::end(kQuiet), name);
+}
+
+ApiFunctions::ApiFunctions(const CuptiApi& api, DeviceHost* host, const QuietApis& quiet)
     : api_(api), host_(host), runtime_(kMaxFunctions), driver_(kMaxFunctions) {
   for (CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
     for (CUpti_CallbackId id = 1; id < kMaxFunctions; ++id) {
-      Functions(domain)[id].noisy = IsNoisyApi(NameOf(domain, id));
+      const std::string_view name = NameOf(domain, id);
+      Functions(domain)[id].is_quiet = quiet.Contains(name);
+      Functions(domain)[id].is_launch = IsKernelLaunch(name);
     }
   }
 }
@@ -78,16 +109,24 @@ std::string_view ApiFunctions::NameOf(CUpti_CallbackDomain domain, CUpti_Callbac
   return StripApiVersion(name);
 }
 
-std::vector<CUpti_CallbackId> ApiFunctions::NoisyIds(CUpti_CallbackDomain domain) const {
+std::vector<CUpti_CallbackId> ApiFunctions::QuietIds(CUpti_CallbackDomain domain) const {
   std::vector<CUpti_CallbackId> ids;
   for (CUpti_CallbackId id = 0; id < kMaxFunctions; ++id) {
-    if (Functions(domain)[id].noisy) ids.push_back(id);
+    if (Functions(domain)[id].is_quiet) ids.push_back(id);
   }
   return ids;
 }
 
-bool ApiFunctions::IsNoisy(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
-  return id < kMaxFunctions && Functions(domain)[id].noisy;
+std::vector<CUpti_CallbackId> ApiFunctions::LaunchIds(CUpti_CallbackDomain domain) const {
+  std::vector<CUpti_CallbackId> ids;
+  for (CUpti_CallbackId id = 0; id < kMaxFunctions; ++id) {
+    if (Functions(domain)[id].is_launch) ids.push_back(id);
+  }
+  return ids;
+}
+
+bool ApiFunctions::IsQuiet(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
+  return id < kMaxFunctions && Functions(domain)[id].is_quiet;
 }
 
 LabelId ApiFunctions::LabelOf(CUpti_CallbackDomain domain, CUpti_CallbackId id) {

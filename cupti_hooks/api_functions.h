@@ -10,6 +10,9 @@
 #define GPUBOUND_CUPTI_HOOKS_API_FUNCTIONS_H_
 
 #include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,24 +21,39 @@
 
 namespace gpubound {
 
-// Whether |name|, without its version suffix, is such a query. Pure.
-bool IsNoisyApi(std::string_view name);
+// Which functions are not recorded: a list of ours, changed by the user's.
+class QuietApis {
+ public:
+  // |changes|: names without version suffix, separated by commas; "-NAME" records one of ours after
+  // all. Spaces are ignored.
+  explicit QuietApis(std::string_view changes = {});
+
+  bool Contains(std::string_view name) const;
+
+ private:
+  std::set<std::string, std::less<>> added_;
+  std::set<std::string, std::less<>> removed_;
+};
 
 class ApiFunctions {
  public:
-  // |host| may be null if LabelOf is not called.
-  ApiFunctions(const CuptiApi& api, DeviceHost* host);
+  // Keeps nothing of |quiet|; the others outlive this and its copies.
+  ApiFunctions(const CuptiApi& api, DeviceHost* host, const QuietApis& quiet);
 
-  // Callback ids of noisy functions. |domain| is CUPTI_CB_DOMAIN_RUNTIME_API or _DRIVER_API.
-  std::vector<CUpti_CallbackId> NoisyIds(CUpti_CallbackDomain domain) const;
-  bool IsNoisy(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
+  // Callback ids of quiet functions. |domain| is CUPTI_CB_DOMAIN_RUNTIME_API or _DRIVER_API.
+  std::vector<CUpti_CallbackId> QuietIds(CUpti_CallbackDomain domain) const;
+  bool IsQuiet(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
+
+  // Callback ids of the functions that launch one kernel.
+  std::vector<CUpti_CallbackId> LaunchIds(CUpti_CallbackDomain domain) const;
 
   LabelId LabelOf(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
  private:
   struct Function {
     LabelId label{};
-    bool noisy = false;
+    bool is_quiet = false;
+    bool is_launch = false;
   };
 
   std::vector<Function>& Functions(CUpti_CallbackDomain domain) {

@@ -26,6 +26,7 @@ bool ResolveCuptiApi(void* library, CuptiApi* api, std::string* why) {
 #undef GPUBOUND_X
 #define GPUBOUND_X(name) Resolve(library, #name, &api->name);
   GPUBOUND_CUPTI_OPTIONAL(GPUBOUND_X)
+  GPUBOUND_X(cuptiGetGraphExecId)
   GPUBOUND_X(cuptiActivityEnableRuntimeApi)
   GPUBOUND_X(cuptiActivityEnableDriverApi)
   GPUBOUND_X(cuptiActivityEnableAllSyncRecords)

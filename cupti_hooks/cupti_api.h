@@ -33,6 +33,8 @@ namespace gpubound {
   X(cuptiActivityDisable)          \
   X(cuptiActivitySetAttribute)     \
   X(cuptiEnableCallback)           \
+  X(cuptiGetGraphId)               \
+  X(cuptiGetGraphNodeId)           \
   X(cuptiGetResultString)
 
 // The parameters of cuptiSubscribe_v2, which the headers of CUDA 12 do not have. Its first member
@@ -56,6 +58,7 @@ struct CuptiApi {
   GPUBOUND_CUPTI_OPTIONAL(GPUBOUND_X)
 #undef GPUBOUND_X
   // Optional and newer than the oldest headers that this compiles against.
+  CUptiResult (*cuptiGetGraphExecId)(CUgraphExec, uint32_t*) = nullptr;               // 12.3
   CUptiResult (*cuptiActivityEnableRuntimeApi)(CUpti_CallbackId, uint8_t) = nullptr;  // 12.5
   CUptiResult (*cuptiActivityEnableDriverApi)(CUpti_CallbackId, uint8_t) = nullptr;   // 12.5
   CUptiResult (*cuptiActivityEnableAllSyncRecords)(uint8_t) = nullptr;                // 12.8

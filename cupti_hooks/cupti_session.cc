@@ -3,8 +3,6 @@
 // Each step of cupti_session.h, in CUPTI's documented order.
 #include "cupti_hooks/cupti_session.h"
 
-#include "cupti_hooks/api_functions.h"
-
 namespace gpubound {
 namespace {
 
@@ -76,19 +74,63 @@ void SetAttributes(const CuptiApi& api, Optional* optional) {
   }
 }
 
-// Failure is no loss: the records are then skipped when they arrive.
-uint32_t SilenceNoisyFunctions(const CuptiApi& api) {
-  const ApiFunctions functions(api, nullptr);
+// Switches callbacks on, for what no record tells.
+class Callbacks {
+ public:
+  Callbacks(const CuptiApi& api, CUpti_SubscriberHandle subscriber, Optional* optional)
+      : api_(api), subscriber_(subscriber), optional_(optional) {}
+
+  void Enable(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    if (api_.cuptiEnableCallback == nullptr) return;
+    (*optional_)(api_.cuptiEnableCallback(1, subscriber_, domain, id));
+  }
+
+ private:
+  const CuptiApi& api_;
+  CUpti_SubscriberHandle const subscriber_;
+  Optional* const optional_;
+};
+
+// Failure is no loss: the records are then skipped when they arrive. What CUPTI does not record, a
+// callback counts.
+uint32_t SilenceQuietFunctions(const CuptiApi& api, const ApiFunctions& functions,
+                               Callbacks* callbacks) {
   uint32_t silenced = 0;
   const auto silence = [&](CUpti_CallbackDomain domain, auto function) {
     if (function == nullptr) return;
-    for (CUpti_CallbackId id : functions.NoisyIds(domain)) {
-      if (function(id, 0) == CUPTI_SUCCESS) ++silenced;
+    for (CUpti_CallbackId id : functions.QuietIds(domain)) {
+      if (function(id, 0) != CUPTI_SUCCESS) continue;
+      ++silenced;
+      callbacks->Enable(domain, id);
     }
   };
   silence(CUPTI_CB_DOMAIN_RUNTIME_API, api.cuptiActivityEnableRuntimeApi);
   silence(CUPTI_CB_DOMAIN_DRIVER_API, api.cuptiActivityEnableDriverApi);
   return silenced;
+}
+
+// Before any graph is instantiated; those that are, are seen from now on.
+void RecordGraphsWhole(const CuptiApi& api, CuptiSetupResult* setup) {
+  if (setup->graphs == GraphLevel::kNode) return;
+  const CUptiResult result = api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  if (result == CUPTI_SUCCESS) return;
+  setup->graphs = GraphLevel::kNode;
+  setup->graph_problem = CuptiResultName(api, result);
+}
+
+void WatchGraphs(const ApiFunctions& functions, GraphLevel level, Callbacks* callbacks) {
+  const auto resource = [&](CUpti_CallbackId id) {
+    callbacks->Enable(CUPTI_CB_DOMAIN_RESOURCE, id);
+  };
+  resource(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED);
+  if (level == GraphLevel::kGraph) return;
+  resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+  resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+  resource(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING);
+  if (level == GraphLevel::kNode) return;  // the records of kernels have their names
+  for (CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
+    for (CUpti_CallbackId id : functions.LaunchIds(domain)) callbacks->Enable(domain, id);
+  }
 }
 
 CuptiSetupResult& Fail(const CuptiApi& api, const char* call, CUptiResult result,
@@ -102,8 +144,17 @@ CuptiSetupResult& Fail(const CuptiApi& api, const char* call, CUptiResult result
 
 }  // namespace
 
-CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks) {
+bool ParseGraphLevel(std::string_view text, GraphLevel* level) {
+  if (text == "node") return *level = GraphLevel::kNode, true;
+  if (text == "graph") return *level = GraphLevel::kGraph, true;
+  if (text == "auto") return *level = GraphLevel::kAuto, true;
+  return false;
+}
+
+CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks,
+                            const ApiFunctions& functions, GraphLevel graphs) {
   CuptiSetupResult setup;
+  setup.graphs = graphs;
   CUptiResult result = api.cuptiSubscribe(&setup.subscriber, callbacks.event, nullptr);
   if (IsHeldByOther(result)) {
     setup.subscriber = nullptr;
@@ -124,6 +175,7 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   if (result != CUPTI_SUCCESS) return Fail(api, "cuptiActivityRegisterCallbacks", result, &setup);
 
   setup.outcome = CuptiSetup::kRecording;
+  RecordGraphsWhole(api, &setup);
   for (const Kind& kind : kKinds) {
     result = api.cuptiActivityEnable(kind.kind);
     if (result == CUPTI_SUCCESS) continue;
@@ -138,21 +190,21 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
       setup.problem += std::string(kind.name) + " (" + CuptiResultName(api, result) + ")";
     }
   }
+  Callbacks enable(api, setup.subscriber, &optional);
   // After the kind: enabling a kind puts all its functions back on.
-  setup.quiet_functions = SilenceNoisyFunctions(api);
+  setup.quiet_functions = SilenceQuietFunctions(api, functions, &enable);
   if (api.cuptiActivityEnableAllSyncRecords != nullptr) {
     optional(api.cuptiActivityEnableAllSyncRecords(0));  // not those of polling
   }
-  if (api.cuptiEnableCallback != nullptr) {
-    optional(api.cuptiEnableCallback(1, setup.subscriber, CUPTI_CB_DOMAIN_STATE,
-                                     CUPTI_CBID_STATE_FATAL_ERROR));
-  }
+  WatchGraphs(functions, setup.graphs, &enable);
+  enable.Enable(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
   return setup;
 }
 
 void DisableKinds(const CuptiApi& api) {
   if (api.cuptiActivityDisable == nullptr) return;
   for (const Kind& kind : kKinds) api.cuptiActivityDisable(kind.kind);
+  api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 }
 
 void Unsubscribe(const CuptiApi& api, CUpti_SubscriberHandle subscriber) {

@@ -7,8 +7,9 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <string_view>
 
+#include "cupti_hooks/api_functions.h"
 #include "cupti_hooks/cupti_api.h"
 
 namespace gpubound {
@@ -19,6 +20,17 @@ struct CuptiCallbacks {
   CUpti_BuffersCallbackCompleteFunc complete;
   CUpti_CallbackFunc event;  // told of fatal errors
 };
+
+// How CUDA graphs are recorded. CUPTI records a graph's nodes or the graph, never both, and a graph
+// that was instantiated under one level is lost to the other: so the level is chosen once.
+enum class GraphLevel {
+  kNode,   // every node: exact; costs a record for each node of each launch
+  kGraph,  // each launch as a whole: cheapest
+  kAuto,   // as kGraph, and callbacks tell what the nodes are and where they were captured
+};
+
+// "node", "graph" or "auto". Pure.
+bool ParseGraphLevel(std::string_view text, GraphLevel* level);
 
 enum class CuptiSetup {
   kRecording,    // everything that SPEC needs is recorded
@@ -32,13 +44,17 @@ struct CuptiSetupResult {
   CUpti_SubscriberHandle subscriber = nullptr;
   uint64_t api_errors = 0;  // of calls that recording can do without
   bool system_thread_ids = false;
-  uint32_t quiet_functions = 0;  // API functions that CUPTI was told not to record
+  uint32_t quiet_functions = 0;           // API functions that CUPTI was told not to record
+  GraphLevel graphs = GraphLevel::kNode;  // kNode also where CUPTI cannot do what was asked for
+  std::string graph_problem;              // why it cannot
   std::string problem;
 };
 
-// Subscribes, sets attributes, registers the buffer callbacks and enables the kinds, in that order.
-// Unless it is recording afterwards, nothing of ours is left in CUPTI.
-CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks);
+// Subscribes, sets attributes, registers the buffer callbacks and enables the kinds, in that order,
+// then the callbacks that tell what records do not. Unless it is recording afterwards, nothing of
+// ours is left in CUPTI. |functions| are those of |api|.
+CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks,
+                            const ApiFunctions& functions, GraphLevel graphs);
 
 // Ends what SetUpCupti began, so that another tool may have CUPTI: first the kinds, then, after the
 // last flush, the subscription. cuptiFinalize is never called: it races with calls in flight.

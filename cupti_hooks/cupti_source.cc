@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Start and end of the CUPTI source, and the functions that CUPTI calls. CUPTI passes no pointer of
-// ours to its buffer callbacks, so what they need hangs on two globals.
+// ours to its buffer callbacks, so what they need hangs on globals.
 #include "cupti_hooks/cupti_source.h"
 
 #include <new>
@@ -17,6 +17,7 @@ namespace gpubound {
 namespace {
 
 constinit std::atomic<ActivityBuffers*> g_buffers{nullptr};
+constinit std::atomic<CallbackState*> g_state{nullptr};
 constinit std::atomic<CuptiWorker*> g_worker{nullptr};
 
 // The reserve for a CUPTI that crashes when it is declined: 2 GiB of addresses, not of memory.
@@ -37,10 +38,25 @@ void OnBufferCompleted(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t vali
   if (buffers != nullptr) buffers->Complete(buffer, valid_size);
 }
 
-void OnEvent(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void*) {
-  if (domain != CUPTI_CB_DOMAIN_STATE || id != CUPTI_CBID_STATE_FATAL_ERROR) return;
+void OnFatalError() {
   CuptiWorker* worker = g_worker.load(std::memory_order_acquire);
   if (worker != nullptr) worker->OnFatalError();
+}
+
+void OnEvent(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  CallbackState* state = g_state.load(std::memory_order_acquire);
+  if (state == nullptr) return;
+  switch (domain) {
+    case CUPTI_CB_DOMAIN_RUNTIME_API:
+    case CUPTI_CB_DOMAIN_DRIVER_API:
+      return state->OnCall(domain, id, *static_cast<const CUpti_CallbackData*>(data));
+    case CUPTI_CB_DOMAIN_RESOURCE:
+      return state->graphs.OnResource(id, *static_cast<const CUpti_ResourceData*>(data));
+    case CUPTI_CB_DOMAIN_STATE:
+      return id == CUPTI_CBID_STATE_FATAL_ERROR ? OnFatalError() : void();
+    default:
+      return;
+  }
 }
 
 bool LoadForProcess(const std::string& library_path, CuptiApi* api, std::string* why) {
@@ -105,11 +121,14 @@ bool CuptiSource::Start(DeviceHost* host) {
                   "no memory for CUPTI's buffers; GPU time is unknown");
   }
   const int64_t started_ns = NowNs();
-  auto* worker = new CuptiWorker(api_, buffers, host, started_ns);
+  // Leaked, as the buffers are: CUPTI may call back at any time.
+  auto* state = new CallbackState(api_, host, options_.quiet);
+  auto* worker = new CuptiWorker(api_, buffers, state, host, started_ns);
   g_buffers.store(buffers, std::memory_order_release);
+  g_state.store(state, std::memory_order_release);
   g_worker.store(worker, std::memory_order_release);
-  const CuptiSetupResult setup =
-      SetUpCupti(api_, {&OnBufferRequested, &OnBufferCompleted, &OnEvent});
+  const CuptiSetupResult setup = SetUpCupti(
+      api_, {&OnBufferRequested, &OnBufferCompleted, &OnEvent}, state->functions, options_.graphs);
   if (setup.api_errors != 0) host->Count(LedgerCounter::cupti_api_errors, setup.api_errors);
   const bool recording =
       setup.outcome == CuptiSetup::kRecording || setup.outcome == CuptiSetup::kIncomplete;
@@ -120,6 +139,10 @@ bool CuptiSource::Start(DeviceHost* host) {
       const std::string reason = "CUPTI does not record " + setup.problem;
       host->MarkUnknown(started_ns, INT64_MAX, reason);
       host->Note(reason);
+    }
+    if (!setup.graph_problem.empty()) {
+      host->Note("CUPTI cannot record CUDA graphs as a whole (" + setup.graph_problem +
+                 "); their nodes are recorded");
     }
     if (!setup.system_thread_ids) {
       host->Note("CUPTI does not tell system thread ids; API calls may not be matched to threads");
@@ -162,6 +185,7 @@ bool CuptiSource::HasEnded() const { return worker_ == nullptr || worker_->HasEn
 void CuptiSource::AbandonInForkChild() noexcept {
   has_clock_.store(false, std::memory_order_relaxed);
   g_buffers.store(nullptr, std::memory_order_relaxed);
+  g_state.store(nullptr, std::memory_order_relaxed);
   g_worker.store(nullptr, std::memory_order_relaxed);
   worker_ = nullptr;  // its thread does not exist here
 }

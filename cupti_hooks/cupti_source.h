@@ -13,14 +13,18 @@
 #include <memory>
 #include <string>
 
+#include "cupti_hooks/api_functions.h"
 #include "cupti_hooks/cupti_api.h"
+#include "cupti_hooks/cupti_session.h"
 #include "libprofiler/device_source.h"
 
 namespace gpubound {
 
 struct CuptiOptions {
-  bool enabled = true;       // GPUBOUND_CUPTI
-  std::string library_path;  // GPUBOUND_CUPTI_LIBRARY
+  bool enabled = true;                    // GPUBOUND_CUPTI
+  std::string library_path;               // GPUBOUND_CUPTI_LIBRARY
+  GraphLevel graphs = GraphLevel::kNode;  // GPUBOUND_GRAPHS
+  QuietApis quiet;                        // GPUBOUND_QUIET_APIS
   // How the functions are found; replaced in tests.
   bool (*load)(const std::string& library_path, CuptiApi* api, std::string* why) = nullptr;
 };

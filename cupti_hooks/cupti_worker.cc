@@ -29,10 +29,11 @@ int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
 
 }  // namespace
 
-CuptiWorker::CuptiWorker(const CuptiApi& api, ActivityBuffers* buffers, DeviceHost* host,
-                         int64_t started_ns)
+CuptiWorker::CuptiWorker(const CuptiApi& api, ActivityBuffers* buffers, CallbackState* state,
+                         DeviceHost* host, int64_t started_ns)
     : api_(api),
       buffers_(buffers),
+      state_(state),
       host_(host),
       started_ns_(started_ns),
       delivered_until_ns_(started_ns) {}
@@ -66,7 +67,7 @@ void* CuptiWorker::Main(void* worker) {
 void CuptiWorker::Run() {
   DeviceSink* sink = host_->NewSink();
   if (sink == nullptr) return;  // recording is off for good
-  Delivery delivery(api_, buffers_, host_, sink, started_ns_, &NowNs);
+  Delivery delivery(api_, buffers_, state_, host_, sink, started_ns_, &NowNs);
   int64_t next_flush_ns = NowNs() + kFlushIntervalNs;
   while (stop_deadline_ns_.load(std::memory_order_acquire) == 0) {
     buffers_->completed_signal().Wait(next_flush_ns - NowNs());

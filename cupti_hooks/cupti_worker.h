@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "cupti_hooks/activity_buffers.h"
+#include "cupti_hooks/callback_state.h"
 #include "cupti_hooks/cupti_api.h"
 #include "cupti_hooks/wake_signal.h"
 #include "libprofiler/device_source.h"
@@ -21,9 +22,9 @@ class Delivery;
 
 class CuptiWorker {
  public:
-  // |buffers| and |host| outlive the worker's thread. Work of the device has been recorded since
-  // |started_ns|.
-  CuptiWorker(const CuptiApi& api, ActivityBuffers* buffers, DeviceHost* host, int64_t started_ns);
+  // All outlive the worker's thread. Work of the device has been recorded since |started_ns|.
+  CuptiWorker(const CuptiApi& api, ActivityBuffers* buffers, CallbackState* state, DeviceHost* host,
+              int64_t started_ns);
 
   // False when no thread could be made.
   bool Start(CUpti_SubscriberHandle subscriber);
@@ -47,6 +48,7 @@ class CuptiWorker {
 
   const CuptiApi api_;  // its own: it may outlive the source
   ActivityBuffers* const buffers_;
+  CallbackState* const state_;
   DeviceHost* const host_;
   const int64_t started_ns_;
   CUpti_SubscriberHandle subscriber_ = nullptr;

@@ -16,14 +16,15 @@ constexpr char kLossReason[] = "CUPTI lost records of device work";
 
 }  // namespace
 
-Delivery::Delivery(const CuptiApi& api, ActivityBuffers* buffers, DeviceHost* host,
-                   DeviceSink* sink, int64_t started_ns, int64_t (*now_ns)())
+Delivery::Delivery(const CuptiApi& api, ActivityBuffers* buffers, CallbackState* state,
+                   DeviceHost* host, DeviceSink* sink, int64_t started_ns, int64_t (*now_ns)())
     : api_(api),
       buffers_(buffers),
+      state_(state),
       host_(host),
       sink_(sink),
       now_ns_(now_ns),
-      converter_(api, host, sink),
+      converter_(api, host, sink, state),
       delivered_until_ns_(started_ns),
       last_flush_ns_(started_ns) {}
 
@@ -51,6 +52,9 @@ void Delivery::CountLosses() {
   count(LedgerCounter::cupti_inverted_timestamps, counts.inverted);
   count(LedgerCounter::cupti_unknown_records, counts.unknown_kinds);
   count(LedgerCounter::cupti_api_errors, counts.unreadable);
+  count(LedgerCounter::graphs_recorded_whole, counts.whole_graphs);
+  count(LedgerCounter::graphs_before_recording, counts.unseen_graphs);
+  count(LedgerCounter::api_calls_suppressed, counts.skipped + state_->suppressed_calls.Take());
   const uint64_t discarded = buffers_->TakeDiscardedBytes() / kSmallestRecordBytes;
   count(LedgerCounter::device_records_dropped, discarded);
   if (counts.untimed + counts.unreadable + discarded != 0) lost_device_work_ = true;

@@ -13,6 +13,7 @@
 
 #include "cupti_hooks/activity_buffers.h"
 #include "cupti_hooks/activity_convert.h"
+#include "cupti_hooks/callback_state.h"
 #include "cupti_hooks/cupti_api.h"
 #include "libprofiler/device_source.h"
 
@@ -22,8 +23,8 @@ class Delivery {
  public:
   // All outlive the delivery. Nothing of the device was missed before |started_ns|
   // (CLOCK_MONOTONIC). |now_ns| reads that clock.
-  Delivery(const CuptiApi& api, ActivityBuffers* buffers, DeviceHost* host, DeviceSink* sink,
-           int64_t started_ns, int64_t (*now_ns)());
+  Delivery(const CuptiApi& api, ActivityBuffers* buffers, CallbackState* state, DeviceHost* host,
+           DeviceSink* sink, int64_t started_ns, int64_t (*now_ns)());
 
   // Converts what CUPTI has completed so far, without asking it for more.
   void Drain();
@@ -50,6 +51,7 @@ class Delivery {
 
   const CuptiApi& api_;
   ActivityBuffers* const buffers_;
+  CallbackState* const state_;
   DeviceHost* const host_;
   DeviceSink* const sink_;
   int64_t (*const now_ns_)();

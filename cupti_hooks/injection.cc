@@ -14,6 +14,7 @@
 #include "cupti_hooks/nvtx_injection.h"
 #include "libprofiler/device_sources.h"
 #include "libprofiler/lifecycle.h"
+#include "libprofiler/log.h"
 #include "libprofiler/settings.h"
 
 #define GPUBOUND_EXPORT extern "C" __attribute__((visibility("default")))
@@ -24,6 +25,11 @@ std::unique_ptr<DeviceSource> CreateCuptiSource() {
   CuptiOptions options;
   options.enabled = std::strcmp(EnvValue("GPUBOUND_CUPTI"), "0") != 0;
   options.library_path = EnvValue("GPUBOUND_CUPTI_LIBRARY");
+  options.quiet = QuietApis(EnvValue("GPUBOUND_QUIET_APIS"));
+  if (!ParseGraphLevel(EnvValue("GPUBOUND_GRAPHS"), &options.graphs)) {
+    LogOnce("GPUBOUND_GRAPHS is '%s', expected node, graph or auto; using node",
+            EnvValue("GPUBOUND_GRAPHS"));
+  }
   return std::make_unique<CuptiSource>(std::move(options));
 }
 

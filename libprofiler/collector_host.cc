@@ -45,6 +45,22 @@ DeviceId CollectorHost::DefineDevice(const DeviceInfo& info, std::string_view na
   return collector_->device_tables()->DefineDevice(info, name);
 }
 
+void CollectorHost::DefineGraphNode(const GraphNodeInfo& info, std::string_view name) {
+  collector_->device_tables()->DefineGraphNode(info, name);
+}
+
+LabelId CollectorHost::OpenOperation() {
+  const ThreadBuffer* thread = CallingThread();
+  LabelId annotation{};
+  for (uint32_t i = thread->open_depth(); i-- > 0;) {
+    const LabelId open = thread->open_label(i);
+    const LabelKind kind = collector_->labels()->KindOf(open);
+    if (kind == LabelKind::kOperation) return open;
+    if (kind == LabelKind::kAnnotation && annotation == LabelId{}) annotation = open;
+  }
+  return annotation;
+}
+
 LabelId CollectorHost::InternRange(std::string_view domain, std::string_view text) {
   return InternLabel(LabelKind::kAnnotation, domain, text);
 }

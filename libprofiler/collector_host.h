@@ -27,6 +27,8 @@ class CollectorHost final : public DeviceHost {
   WorkId InternWork(const WorkInfo& info, std::string_view name) override;
   StreamId InternStream(DeviceId device, uint32_t context, uint32_t stream) override;
   DeviceId DefineDevice(const DeviceInfo& info, std::string_view name) override;
+  void DefineGraphNode(const GraphNodeInfo& info, std::string_view name) override;
+  LabelId OpenOperation() override;
 
   LabelId InternRange(std::string_view domain, std::string_view text) override;
   void BeginScope(LabelId label) override;

@@ -47,6 +47,12 @@ class DeviceHost {
   // Device rows are keyed by info.index; a later call with more detail replaces the row.
   virtual DeviceId DefineDevice(const DeviceInfo& info, std::string_view name) = 0;
 
+  virtual void DefineGraphNode(const GraphNodeInfo& info, std::string_view name) = 0;
+
+  // What the calling thread is doing: its innermost open operation, else its innermost annotation,
+  // else none.
+  virtual LabelId OpenOperation() = 0;
+
   // Thread-slot writing for ranges that arrive through a source (NVTX). Same cost and rules as
   // scopes of the annotation API; they act on the calling thread.
   virtual LabelId InternRange(std::string_view domain, std::string_view text) = 0;

@@ -16,6 +16,8 @@ namespace {
 // whose grids follow its data would otherwise grow the table for ever.
 constexpr size_t kMaxWorksWithGeometry = 200'000;
 constexpr size_t kMaxWorks = 400'000;
+// A program that captures anew in each iteration would do so too.
+constexpr size_t kMaxGraphNodes = 200'000;
 
 template <typename T>
 void AppendBytes(std::string* key, const T& value) {
@@ -85,6 +87,15 @@ DeviceId DeviceTables::DefineDevice(const DeviceInfo& info, std::string_view nam
   return id;
 }
 
+void DeviceTables::DefineGraphNode(const GraphNodeInfo& info, std::string_view name) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (graph_nodes_.size() >= kMaxGraphNodes) {
+    ledger_->Add(LedgerCounter::graph_nodes_not_kept, 1);
+    return;
+  }
+  graph_nodes_.Add({info, std::string(CutUtf8(name, kMaxNameBytes))});
+}
+
 void DeviceTables::MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = 0; i < unknowns_.size(); ++i) {
@@ -111,6 +122,7 @@ void DeviceTables::CopyRowsSince(DeviceTablePositions* positions, DeviceTableRow
   devices_.CopySince(&positions->devices, &out->devices);
   streams_.CopySince(&positions->streams, &out->streams);
   works_.CopySince(&positions->works, &out->works);
+  graph_nodes_.CopySince(&positions->graph_nodes, &out->graph_nodes);
   unknowns_.CopySince(&positions->unknowns, &out->unknowns);
   notes_.CopySince(&positions->notes, &out->notes);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows about devices: the devices, their streams, the distinct pieces of work (kernel name and
-// launch geometry), time that is unknown, and notes. Any thread; one lock, of the interner's rank.
+// launch geometry), the nodes of graphs, time that is unknown, and notes. Any thread; one lock, of
+// the interner's rank.
 #ifndef GPUBOUND_LIBPROFILER_DEVICE_TABLES_H_
 #define GPUBOUND_LIBPROFILER_DEVICE_TABLES_H_
 
@@ -38,6 +39,11 @@ struct WorkRow {
   std::string name;
 };
 
+struct GraphNodeRow {
+  GraphNodeInfo info;
+  std::string name;
+};
+
 struct UnknownRow {
   int64_t id;
   int64_t from_ns;
@@ -53,17 +59,19 @@ struct NoteRow {
 
 // Where a reader of the tables stands.
 struct DeviceTablePositions {
-  size_t devices = 0, streams = 0, works = 0, unknowns = 0, notes = 0;
+  size_t devices = 0, streams = 0, works = 0, graph_nodes = 0, unknowns = 0, notes = 0;
 };
 
 struct DeviceTableRows {
   std::vector<DeviceRow> devices;
   std::vector<StreamRow> streams;
   std::vector<WorkRow> works;
+  std::vector<GraphNodeRow> graph_nodes;
   std::vector<UnknownRow> unknowns;
   std::vector<NoteRow> notes;
   bool empty() const {
-    return devices.empty() && streams.empty() && works.empty() && unknowns.empty() && notes.empty();
+    return devices.empty() && streams.empty() && works.empty() && graph_nodes.empty() &&
+           unknowns.empty() && notes.empty();
   }
   void clear() { *this = DeviceTableRows(); }
 };
@@ -75,6 +83,7 @@ class DeviceTables {
   WorkId InternWork(const WorkInfo& info, std::string_view name);
   StreamId InternStream(DeviceId device, uint32_t context, uint32_t stream);
   DeviceId DefineDevice(const DeviceInfo& info, std::string_view name);
+  void DefineGraphNode(const GraphNodeInfo& info, std::string_view name);
 
   // A second interval with the same |from_ns| and reason ends the first.
   void MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason);
@@ -93,6 +102,7 @@ class DeviceTables {
   RowJournal<DeviceRow> devices_;
   RowJournal<StreamRow> streams_;
   RowJournal<WorkRow> works_;
+  RowJournal<GraphNodeRow> graph_nodes_;
   RowJournal<UnknownRow> unknowns_;
   RowJournal<NoteRow> notes_;
 };

@@ -32,6 +32,7 @@ enum SqliteSink::Statement : int {
   kDevice,
   kStream,
   kWork,
+  kGraphNode,
   kUnknown,
   kDropUnknown,
   kNote,
@@ -54,6 +55,7 @@ constexpr const char* kStatementSql[] = {
     "INSERT OR REPLACE INTO device VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO stream VALUES(?,?,?,?)",
     "INSERT OR REPLACE INTO work VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO graph_node VALUES(?,?,?,?,?)",
     "INSERT OR REPLACE INTO unknown VALUES(?,?,?,?)",
     "DELETE FROM unknown WHERE id=?",
     "INSERT OR REPLACE INTO note VALUES(?,?,?)",
@@ -218,6 +220,10 @@ void SqliteSink::PutWork(const WorkRow& row) {
   Run(kWork, row.id, w.kind, w.copy_kind, std::string_view(row.name), w.grid[0], w.grid[1],
       w.grid[2], w.block[0], w.block[1], w.block[2], w.registers_per_thread, w.static_shared_bytes,
       w.dynamic_shared_bytes);
+}
+void SqliteSink::PutGraphNode(const GraphNodeRow& row) {
+  Run(kGraphNode, row.info.node, row.info.graph, row.info.type, row.info.operation,
+      std::string_view(row.name));
 }
 void SqliteSink::PutUnknown(const UnknownRow& row) {
   Run(kUnknown, row.id, row.from_ns, row.to_ns, std::string_view(row.reason));

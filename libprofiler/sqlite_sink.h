@@ -43,6 +43,7 @@ class SqliteSink {
   void PutDevice(const DeviceRow& row);
   void PutStream(const StreamRow& row);
   void PutWork(const WorkRow& row);
+  void PutGraphNode(const GraphNodeRow& row);
   void PutUnknown(const UnknownRow& row);
   void DropUnknown(int64_t id);
   void PutNote(const NoteRow& row);

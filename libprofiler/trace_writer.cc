@@ -96,6 +96,7 @@ void TraceWriter::Begin() {
   for (const DeviceRow& row : device_rows_.devices) sink_.PutDevice(row);
   for (const StreamRow& row : device_rows_.streams) sink_.PutStream(row);
   for (const WorkRow& row : device_rows_.works) sink_.PutWork(row);
+  for (const GraphNodeRow& row : device_rows_.graph_nodes) sink_.PutGraphNode(row);
   for (const UnknownRow& row : device_rows_.unknowns) sink_.PutUnknown(row);
   for (const NoteRow& row : device_rows_.notes) sink_.PutNote(row);
   if (!device_rows_.devices.empty()) {

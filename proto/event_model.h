@@ -198,6 +198,14 @@ struct DeviceInfo {
   uint8_t uuid[16] = {};
 };
 
+// One node of an executable CUDA graph: what the records of its executions do not tell.
+struct GraphNodeInfo {
+  uint64_t node = 0;    // as DeviceRecord::graph_node
+  uint32_t graph = 0;   // as DeviceRecord::graph; 0 where CUPTI does not tell
+  uint32_t type = 0;    // CUgraphNodeType
+  LabelId operation{};  // open on the thread that captured it; 0 none
+};
+
 // What a page and a chunk hold. Values are part of the format.
 enum class EventFamily : uint8_t {
   kNone = 0,

@@ -51,7 +51,10 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(core_load_failures, kError, "The collector could not be loaded in a process of the run.") \
   X(simulated_device, kNotice, "The GPU of this run is a simulated device; its times are not those of hardware.") \
   X(import_work_unassigned, kDataLoss, "GPU work of an imported trace that none of its processes launched; it is in no table.") \
-  X(import_events_malformed, kDataLoss, "Events of an imported trace whose time could not be read; skipped.")
+  X(import_events_malformed, kDataLoss, "Events of an imported trace whose time could not be read; skipped.") \
+  X(api_calls_suppressed, kInfo, "Calls of polling and query functions, counted but not recorded.") \
+  X(graphs_recorded_whole, kNotice, "Launches of CUDA graphs recorded as a whole: GPU busy inside them is an upper bound. --graphs node records each kernel.") \
+  X(graph_nodes_not_kept, kNotice, "Nodes of CUDA graphs beyond the table's capacity; where they were captured is not known.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

@@ -37,6 +37,7 @@ CREATE TABLE stream(id INTEGER PRIMARY KEY, device INT, context INT, stream INT)
 CREATE TABLE work(id INTEGER PRIMARY KEY, kind INT, copy_kind INT, name TEXT,
   grid_x INT, grid_y INT, grid_z INT, block_x INT, block_y INT, block_z INT,
   registers INT, static_shared INT, dynamic_shared INT);
+CREATE TABLE graph_node(node INTEGER PRIMARY KEY, graph INT, type INT, operation INT, name TEXT);
 CREATE TABLE clock(id INTEGER PRIMARY KEY, ticks INT, monotonic_ns INT, realtime_ns INT,
   source_ns INT, width_ns INT);
 CREATE TABLE ledger(counter TEXT PRIMARY KEY, value INT) WITHOUT ROWID;

@@ -113,11 +113,14 @@ struct Outcome {
   bool owns_run = true;  // false: another launcher started the run that this one joined
 };
 
-Outcome RunToEnd(const Arguments& command, const LibraryFiles& libraries,
+Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
                  const RunDirectory& directory) {
+  const Arguments& command = arguments.command;
   RunRecord record = BeginRecord(command);
-  const std::vector<std::string> environment = WithAssignments(
-      OwnEnvironment(), RunAssignments(libraries, directory.path, EnvironmentVariable));
+  std::vector<Assignment> assignments =
+      RunAssignments(libraries, directory.path, EnvironmentVariable);
+  if (!arguments.graphs.empty()) assignments.push_back({"GPUBOUND_GRAPHS", arguments.graphs});
+  const std::vector<std::string> environment = WithAssignments(OwnEnvironment(), assignments);
   ChildProgram program;
   if (const int error = program.Start(command, environment); error != 0) {
     RemoveIfEmpty(directory);
@@ -153,7 +156,7 @@ int RunProgram(const Arguments& words) {
   const Result<RunDirectory> directory = ChooseRunDirectory(arguments);
   if (!directory.ok()) return Fail(directory.error());
 
-  const Outcome outcome = RunToEnd(arguments.command, *libraries, *directory);
+  const Outcome outcome = RunToEnd(arguments, *libraries, *directory);
   // Where several launchers share a run, the first one speaks: the others may still be writing.
   if (!outcome.ran || !outcome.owns_run || arguments.quiet) return outcome.exit_status;
   if (HoldsTrace(directory->path)) {

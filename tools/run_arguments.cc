@@ -33,6 +33,13 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
       .add_option("-o,--output", arguments->output,
                   "Run directory (default: $GPUBOUND_RUN, or a new one here)")
       ->type_name("DIR");
+  parser.app()
+      .add_option(
+          "--graphs", arguments->graphs,
+          "CUDA graphs: each kernel (node, exact), each launch as a whole (graph, cheapest, "
+          "GPU busy an upper bound), or that with the kernels' names (auto)")
+      ->check(CLI::IsMember({"node", "graph", "auto"}))
+      ->type_name("LEVEL");
   parser.app().add_flag("-q,--quiet", arguments->quiet, "No summary at the end");
 
   const auto split = std::find(words.begin(), words.end(), "--");

@@ -14,6 +14,7 @@ namespace gpubound {
 
 struct RunArguments {
   std::string output;  // -o; empty: choose
+  std::string graphs;  // --graphs; empty: $GPUBOUND_GRAPHS or its default
   bool quiet = false;
   Arguments command;  // never empty
 };

@@ -39,7 +39,8 @@ class ActivityConvertTest : public ::testing::TestWithParam<uint32_t> {
   ScriptedCupti cupti_{version()};
   const CuptiApi api_ = cupti_.api();
   RecordingHost host_;
-  ActivityConverter converter_{api_, &host_, &host_.sink};
+  CallbackState state_{api_, &host_, QuietApis()};
+  ActivityConverter converter_{api_, &host_, &host_.sink, &state_};
   std::vector<uint64_t> buffer_ = std::vector<uint64_t>(8192);
   size_t used_ = 0;
   ConvertCounts counts_;
@@ -313,7 +314,8 @@ TEST(SimulatedDeviceTest, EveryDeviceOfTheStandInIsMarked) {
   CuptiApi api = cupti.api();
   api.simulated_device = true;
   RecordingHost host;
-  ActivityConverter converter(api, &host, &host.sink);
+  CallbackState state(api, &host, QuietApis());
+  ActivityConverter converter(api, &host, &host.sink, &state);
   RecordBytes kernel = KernelBytes(kCupti13_0, "k", 1, 2);
   std::vector<uint64_t> buffer(64);
   std::memcpy(buffer.data(), kernel.bytes().data(), kernel.bytes().size());

@@ -24,8 +24,9 @@ void OnEvent(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
 
 class CuptiSessionTest : public ::testing::Test {
  protected:
-  CuptiSetupResult SetUpWith(const CuptiApi& api) {
-    return SetUpCupti(api, {&OnRequest, &OnComplete, &OnEvent});
+  CuptiSetupResult SetUpWith(const CuptiApi& api, GraphLevel graphs = GraphLevel::kNode) {
+    const ApiFunctions functions(api, nullptr, QuietApis());
+    return SetUpCupti(api, {&OnRequest, &OnComplete, &OnEvent}, functions, graphs);
   }
   CuptiSetupResult SetUpAll() { return SetUpWith(cupti_.api()); }
   size_t PlaceOf(const std::string& call) {
@@ -61,18 +62,79 @@ TEST_F(CuptiSessionTest, EnablesWhatTheReportNeedsAndNeverTheKindThatSerialisesK
   EXPECT_THAT(calls, Not(Contains("cuptiActivityEnable 3")));
 }
 
-TEST_F(CuptiSessionTest, SilencesNoisyFunctionsAfterTheirKindIsOn) {
+TEST_F(CuptiSessionTest, SilencesQuietFunctionsAfterTheirKindIsOn) {
   const CuptiSetupResult setup = SetUpAll();
   EXPECT_EQ(setup.quiet_functions, 2u);
   EXPECT_GT(PlaceOf("cuptiActivityEnableRuntimeApi 17 0"), PlaceOf("cuptiActivityEnable 5"));
   EXPECT_LT(PlaceOf("cuptiActivityEnableDriverApi 304 0"), cupti_.calls().size());
 }
 
-TEST_F(CuptiSessionTest, AFunctionThatCannotBeSilencedIsNoError) {
+TEST_F(CuptiSessionTest, WhatIsSilencedIsCountedByACallback) {
+  SetUpAll();
+  EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 2 17"));
+  EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 1 304"));
+}
+
+TEST_F(CuptiSessionTest, AFunctionThatCannotBeSilencedIsNoErrorAndHasNoCallback) {
   cupti_.answers["cuptiActivityEnableRuntimeApi"] = CUPTI_ERROR_NOT_SUPPORTED;
   const CuptiSetupResult setup = SetUpAll();
   EXPECT_EQ(setup.quiet_functions, 1u);
   EXPECT_EQ(setup.api_errors, 0u);
+  EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiEnableCallback 1 2 17")));
+}
+
+TEST_F(CuptiSessionTest, NodesOfGraphsAreWatchedButNotTheLaunchesOfKernels) {
+  const CuptiSetupResult setup = SetUpAll();
+  EXPECT_EQ(setup.graphs, GraphLevel::kNode);
+  const auto calls = cupti_.calls();
+  EXPECT_THAT(calls, Not(Contains("cuptiActivityEnable 51")));
+  for (const char* resource : {"13", "18", "20"}) {
+    EXPECT_THAT(calls, Contains(std::string("cuptiEnableCallback 1 3 ") + resource));
+  }
+  EXPECT_THAT(calls, Not(Contains("cuptiEnableCallback 1 2 211")));
+}
+
+TEST_F(CuptiSessionTest, GraphsAsAWholeAreSwitchedOnBeforeKernelsAndTheirNodesAreNotWatched) {
+  const CuptiSetupResult setup = SetUpWith(cupti_.api(), GraphLevel::kGraph);
+  EXPECT_EQ(setup.graphs, GraphLevel::kGraph);
+  EXPECT_LT(PlaceOf("cuptiActivityEnable 51"), PlaceOf("cuptiActivityEnable 10"));
+  EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 3 18"));
+  EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiEnableCallback 1 3 20")));
+}
+
+TEST_F(CuptiSessionTest, AutomaticGraphsAreWholeWithNodesAndLaunchesWatched) {
+  const CuptiSetupResult setup = SetUpWith(cupti_.api(), GraphLevel::kAuto);
+  EXPECT_EQ(setup.graphs, GraphLevel::kAuto);
+  const auto calls = cupti_.calls();
+  EXPECT_THAT(calls, Contains("cuptiActivityEnable 51"));
+  for (const char* callback : {"3 13", "3 20", "2 211", "1 307"}) {
+    EXPECT_THAT(calls, Contains(std::string("cuptiEnableCallback 1 ") + callback));
+  }
+}
+
+TEST_F(CuptiSessionTest, WhereGraphsCannotBeRecordedAsAWholeTheirNodesAre) {
+  cupti_.kind_answers[kKindGraphTrace] = CUPTI_ERROR_INVALID_KIND;
+  const CuptiSetupResult setup = SetUpWith(cupti_.api(), GraphLevel::kAuto);
+  EXPECT_EQ(setup.outcome, CuptiSetup::kRecording);
+  EXPECT_EQ(setup.graphs, GraphLevel::kNode);
+  EXPECT_THAT(setup.graph_problem, HasSubstr("CUPTI error"));
+}
+
+TEST_F(CuptiSessionTest, WhatWasSwitchedOnForGraphsIsSwitchedOffAgain) {
+  SetUpWith(cupti_.api(), GraphLevel::kGraph);
+  DisableKinds(cupti_.api());
+  EXPECT_THAT(cupti_.calls(), Contains("cuptiActivityDisable 51"));
+}
+
+TEST(ParseGraphLevelTest, KnowsThreeLevels) {
+  GraphLevel level = GraphLevel::kNode;
+  EXPECT_TRUE(ParseGraphLevel("auto", &level));
+  EXPECT_EQ(level, GraphLevel::kAuto);
+  EXPECT_TRUE(ParseGraphLevel("graph", &level));
+  EXPECT_EQ(level, GraphLevel::kGraph);
+  EXPECT_TRUE(ParseGraphLevel("node", &level));
+  EXPECT_EQ(level, GraphLevel::kNode);
+  EXPECT_FALSE(ParseGraphLevel("Graph", &level));
 }
 
 TEST_F(CuptiSessionTest, LeavesPerThreadBuffersAloneWhereTheyWereUnsafe) {

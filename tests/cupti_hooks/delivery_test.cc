@@ -33,7 +33,7 @@ class DeliveryTest : public ::testing::Test {
     g_buffers = ActivityBuffers::Create({.count = 4, .bytes = 1 << 16});
     g_now_ns = 1000;
     api_.cuptiActivityRegisterCallbacks(&OnRequest, &OnComplete);
-    delivery_ = std::make_unique<Delivery>(api_, g_buffers, &host_, &host_.sink, g_now_ns,
+    delivery_ = std::make_unique<Delivery>(api_, g_buffers, &state_, &host_, &host_.sink, g_now_ns,
                                            [] { return g_now_ns; });
   }
   void At(int64_t now_ns) { g_now_ns = now_ns; }
@@ -45,6 +45,7 @@ class DeliveryTest : public ::testing::Test {
   ScriptedCupti cupti_{kCupti13_0};
   const CuptiApi api_ = cupti_.api();
   RecordingHost host_;
+  CallbackState state_{api_, &host_, QuietApis()};
   std::unique_ptr<Delivery> delivery_;
 };
 

@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_TESTS_CUPTI_HOOKS_RECORDING_HOST_H_
 #define GPUBOUND_TESTS_CUPTI_HOOKS_RECORDING_HOST_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -50,6 +51,10 @@ class RecordingHost final : public DeviceHost {
     DeviceInfo info;
     std::string name;
   };
+  struct GraphNode {
+    GraphNodeInfo info;
+    std::string name;
+  };
   struct Unknown {
     int64_t from_ns;
     int64_t to_ns;
@@ -78,6 +83,12 @@ class RecordingHost final : public DeviceHost {
     devices[info.index] = {info, std::string(name)};
     return static_cast<DeviceId>(info.index + 1);
   }
+
+  void DefineGraphNode(const GraphNodeInfo& info, std::string_view name) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    graph_nodes.push_back({info, std::string(name)});
+  }
+  LabelId OpenOperation() override { return open_operation; }
 
   LabelId InternRange(std::string_view domain, std::string_view text) override {
     return InternLabel(LabelKind::kAnnotation, domain, text);
@@ -123,11 +134,13 @@ class RecordingHost final : public DeviceHost {
   }
 
   bool sink_is_null = false;
+  std::atomic<LabelId> open_operation{};
   RecordingSink sink;
   std::vector<Label> labels;
   std::vector<Work> works;
   std::vector<Stream> streams;
   std::map<uint32_t, Device> devices;
+  std::vector<GraphNode> graph_nodes;
   std::map<LedgerCounter, uint64_t> counts;
   std::vector<Unknown> unknowns;
   std::vector<int64_t> delivered_until;

@@ -104,6 +104,19 @@ struct ScriptedCalls {
   static CUptiResult EnableAllSyncRecords(uint8_t enable) {
     return It().Answer("cuptiActivityEnableAllSyncRecords", std::to_string(enable));
   }
+  // A handle is its id.
+  static CUptiResult GetGraphId(CUgraph graph, uint32_t* id) {
+    *id = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(graph));
+    return It().Answer("cuptiGetGraphId");
+  }
+  static CUptiResult GetGraphExecId(CUgraphExec graph, uint32_t* id) {
+    *id = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(graph));
+    return It().Answer("cuptiGetGraphExecId");
+  }
+  static CUptiResult GetGraphNodeId(CUgraphNode node, uint64_t* id) {
+    *id = reinterpret_cast<uintptr_t>(node);
+    return It().Answer("cuptiGetGraphNodeId");
+  }
   static CUptiResult EnableCallback(uint32_t enable, CUpti_SubscriberHandle,
                                     CUpti_CallbackDomain domain, CUpti_CallbackId id) {
     return It().Answer(
@@ -135,6 +148,9 @@ CuptiApi ScriptedCupti::api() const {
   api.cuptiActivityEnableDriverApi = &ScriptedCalls::EnableDriverApi;
   api.cuptiActivityEnableAllSyncRecords = &ScriptedCalls::EnableAllSyncRecords;
   api.cuptiEnableCallback = &ScriptedCalls::EnableCallback;
+  api.cuptiGetGraphId = &ScriptedCalls::GetGraphId;
+  api.cuptiGetGraphExecId = &ScriptedCalls::GetGraphExecId;
+  api.cuptiGetGraphNodeId = &ScriptedCalls::GetGraphNodeId;
   api.version = version_;
   api.path = "libcupti-scripted.so";
   return api;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A CUDA program with gpubound's CUPTI source inside, for stand_in_test: starts the source as the
-// driver's injection would (before the first CUDA call), works, stops, and prints what the source
-// said as one JSON object. stand_in_client WORKLOAD [LIBCUPTI]
+// driver's injection would (before the first CUDA call, but for workload graph-before), works,
+// stops, and prints what the source said as one JSON object. stand_in_client WORKLOAD [LIBCUPTI]
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -66,6 +66,28 @@ void LeftRunning() { Launch(); }
 
 void Nothing() {}
 
+// Makes a graph of two kernels and a memory set in operation "capture".
+cudaGraphExec_t CaptureGraph(RecordingHost* host, cudaStream_t stream) {
+  host->open_operation = host->InternLabel(LabelKind::kOperation, "", "capture");
+  static void* memory = nullptr;
+  cudaMalloc(&memory, 4096);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  Launch(stream);
+  Launch(stream);
+  cudaMemsetAsync(memory, 0, 4096, stream);
+  cudaGraph_t graph = nullptr;
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphExec_t executable = nullptr;
+  cudaGraphInstantiate(&executable, graph, 0);
+  host->open_operation = LabelId{};
+  return executable;
+}
+
+void LaunchGraph(cudaGraphExec_t executable, cudaStream_t stream, int times) {
+  for (int i = 0; i < times; ++i) cudaGraphLaunch(executable, stream);
+  cudaStreamSynchronize(stream);
+}
+
 Json ForkChild(CuptiSource* source) {
   Basic();
   const pid_t child = fork();
@@ -98,6 +120,8 @@ Json Describe(const RecordingHost& host) {
                               {"bytes", work.bytes},
                               {"correlation", work.correlation},
                               {"stream", host.StreamOf(work).stream},
+                              {"graph", work.graph},
+                              {"node", work.graph_node},
                               {"start", work.start_ns},
                               {"end", work.end_ns}});
   }
@@ -112,10 +136,24 @@ Json Describe(const RecordingHost& host) {
                                  {"simulated", device.info.simulated},
                                  {"multiprocessors", device.info.multiprocessors}});
   }
+  for (const auto& [info, name] : host.graph_nodes) {
+    const bool known = info.operation != LabelId{};
+    result["graph_nodes"].push_back(
+        {{"node", info.node},
+         {"graph", info.graph},
+         {"name", name},
+         {"operation", known ? host.LabelOf(info.operation).text : ""}});
+  }
   result["notes"] = host.notes;
   result["syncs"] = host.sink.syncs.size();
   result["delivered_until"] = host.delivered_until;
   return result;
+}
+
+GraphLevel LevelOf(const std::string& workload) {
+  GraphLevel level = GraphLevel::kNode;
+  ParseGraphLevel(workload.substr(workload.find('-') + 1), &level);
+  return level;
 }
 
 int Main(const std::string& workload, const std::string& library) {
@@ -126,8 +164,21 @@ int Main(const std::string& workload, const std::string& library) {
   static auto* const host = new RecordingHost;  // CUPTI's threads may outlive this function
   CuptiOptions options;
   options.library_path = library;
+  options.graphs = LevelOf(workload);
   static auto* const source = new CuptiSource(options);
+  const bool uses_graphs = workload.starts_with("graph-");
+  cudaStream_t stream = nullptr;
+  cudaGraphExec_t graph = nullptr;
+  if (workload == "graph-before") {
+    cudaStreamCreate(&stream);
+    graph = CaptureGraph(host, stream);
+  }
   const bool started = source->Start(host);
+  if (uses_graphs && graph == nullptr) {
+    cudaStreamCreate(&stream);
+    graph = CaptureGraph(host, stream);
+  }
+  if (uses_graphs) LaunchGraph(graph, stream, 3);
   Json extra;
   if (workload == "basic") Basic();
   if (workload == "many") Many();

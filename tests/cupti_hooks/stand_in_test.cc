@@ -172,6 +172,57 @@ TEST_F(StandInTest, ALibraryWithoutTheNewerFunctionsRecords) {
   EXPECT_TRUE(Calls("cudaGetLastError").empty());
 }
 
+// Graphs: three launches of one of two kernels and a memory set.
+
+TEST_P(StandInReleaseTest, NodesOfGraphsAreRecordedWithTheirLaunchAndTheirCapture) {
+  Run("graph-node", {{"cupti", GetParam()}});
+  ASSERT_EQ(Work("scripted").size(), 6u);
+  ASSERT_EQ(Calls("cudaGraphLaunch").size(), 3u);
+  EXPECT_EQ(Work("scripted")[0]["correlation"], Calls("cudaGraphLaunch")[0]["correlation"]);
+  const auto nodes = result_["graph_nodes"];
+  ASSERT_EQ(nodes.size(), 3u);
+  EXPECT_EQ(nodes[0]["node"], Work("scripted")[0]["node"]);
+  EXPECT_EQ(nodes[0]["graph"], Work("scripted")[0]["graph"]);
+  EXPECT_EQ(nodes[0]["operation"], "capture");
+  EXPECT_EQ(Ledger("graphs_before_recording"), 0u);
+  EXPECT_EQ(Ledger("graphs_recorded_whole"), 0u);
+}
+
+TEST_P(StandInReleaseTest, WholeGraphsAreRecordedWithTheirLaunch) {
+  Run("graph-graph", {{"cupti", GetParam()}});
+  EXPECT_TRUE(Work("scripted").empty());
+  ASSERT_EQ(Work("CUDA graph").size(), 3u);
+  EXPECT_EQ(Work("CUDA graph")[0]["correlation"], Calls("cudaGraphLaunch")[0]["correlation"]);
+  EXPECT_LT(Work("CUDA graph")[0]["start"], Work("CUDA graph")[0]["end"]);
+  EXPECT_EQ(Ledger("graphs_recorded_whole"), 3u);
+  EXPECT_EQ(Ledger("graphs_before_recording"), 0u);
+}
+
+TEST_F(StandInTest, AutomaticGraphsAreWholeAndTheirNodesHaveNamesAndOperations) {
+  Run("graph-auto");
+  ASSERT_EQ(Work("CUDA graph").size(), 3u);
+  const auto nodes = result_["graph_nodes"];
+  ASSERT_EQ(nodes.size(), 3u);
+  EXPECT_EQ(nodes[0]["name"], "scripted");
+  EXPECT_EQ(nodes[2]["name"], "Memset");
+  EXPECT_EQ(nodes[2]["operation"], "capture");
+  EXPECT_EQ(nodes[0]["graph"], Work("CUDA graph")[0]["graph"]);
+}
+
+TEST_F(StandInTest, AGraphFromBeforeTheRecordingIsCountedOnce) {
+  Run("graph-before");
+  EXPECT_EQ(Work("scripted").size(), 6u);
+  EXPECT_EQ(Ledger("graphs_before_recording"), 1u);
+}
+
+// Calls that are not worth a record.
+
+TEST_P(StandInReleaseTest, QueriesAreCountedThoughNotRecorded) {
+  Run("basic", {{"cupti", GetParam()}});
+  EXPECT_TRUE(Calls("cudaGetLastError").empty());
+  EXPECT_EQ(Ledger("api_calls_suppressed"), 10u);
+}
+
 TEST_F(StandInTest, AForkChildLeavesWithoutTouchingCupti) {
   Run("fork");
   EXPECT_EQ(result_["child"], 42);

@@ -20,15 +20,20 @@ uint32_t NextGraphId() {
 cudaError_t Instantiate(ApiCall& call, cudaGraphExec_t* executable, cudaGraph_t graph) {
   if (!call.ok()) return call.Fail();
   if (executable == nullptr || graph == nullptr) return call.Return(cudaErrorInvalidValue);
-  *executable = NewHandle(CUgraphExec_st{.id = NextGraphId(), .graph = *graph});
+  CUgraphExec_st* made = NewHandle(CUgraphExec_st{.id = NextGraphId(), .graph = *graph});
+  made->graph.id = made->id;
+  *executable = made;
   if (ProfilerTap* tap = GpuRuntime::Get().tap()) {
-    tap->GraphInstantiated((*executable)->id, *executable);
+    for (size_t i = 0; i < graph->nodes.size(); ++i) {
+      tap->GraphNodeMade({.graph = &made->graph,
+                          .node = NodeId(made->id, i),
+                          .original = NodeId(graph->id, i),
+                          .kind = graph->nodes[i].spec.kind});
+    }
+    tap->GraphInstantiated(made);
   }
   return call.Return(cudaSuccess);
 }
-
-// Ids of nodes: unique over the process, telling graph and position.
-uint64_t NodeId(uint32_t graph, size_t node) { return (uint64_t{graph} << 32) | (node + 1); }
 
 void LaunchGraph(const CUgraphExec_st& executable, CUstream_st* stream, const ApiCall& call) {
   GpuRuntime& runtime = GpuRuntime::Get();

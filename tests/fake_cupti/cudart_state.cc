@@ -122,7 +122,14 @@ OpId SubmitTo(CUstream_st* stream, OpSpec spec, const CopyEnds& ends, const ApiC
   if (CUgraph_st* graph = stream->capture) {
     graph->nodes.push_back({.spec = std::move(spec), .after = stream->capture_tail});
     graph->ends.push_back(ends);
-    stream->capture_tail = {static_cast<uint32_t>(graph->nodes.size() - 1)};
+    const size_t position = graph->nodes.size() - 1;
+    stream->capture_tail = {static_cast<uint32_t>(position)};
+    if (ProfilerTap* tap = runtime.tap()) {
+      tap->GraphNodeMade({.graph = graph,
+                          .node = NodeId(graph->id, position),
+                          .original = 0,
+                          .kind = graph->nodes.back().spec.kind});
+    }
     return 0;
   }
   spec.correlation = call.correlation();

@@ -27,9 +27,14 @@ struct CUgraph_st {
   std::vector<CUstream_st*> streams;          // in the capture in progress; the first began it
 };
 
+// Exists while a profiler is told of the node.
+struct CUgraphNode_st {
+  uint64_t id = 0;
+};
+
 struct CUgraphExec_st {
   uint32_t id = 0;
-  CUgraph_st graph;
+  CUgraph_st graph;  // its own, with the same id
 };
 
 struct CUstream_st {
@@ -110,6 +115,9 @@ inline uint32_t ContextOf(uint32_t device) { return device + 1; }
 // The object behind |stream|, resolving null, cudaStreamLegacy and cudaStreamPerThread.
 CUstream_st* ResolveStream(cudaStream_t stream);
 CUstream_st* NewStream(uint32_t device, bool blocking, unsigned int flags, int priority);
+
+// Ids of nodes: unique over the process, telling graph and position.
+inline uint64_t NodeId(uint32_t graph, size_t node) { return (uint64_t{graph} << 32) | (node + 1); }
 
 // Puts |spec| at the end of |stream|: into its capture, or onto the device, with its record.
 // Returns the operation, 0 when captured.

@@ -269,9 +269,10 @@ GPUBOUND_CUPTI_API CUptiResult cuptiGetGraphExecId(CUgraphExec graph, uint32_t* 
   return CUPTI_SUCCESS;
 }
 
-// The stand-in hands out no node handles.
-GPUBOUND_CUPTI_API CUptiResult cuptiGetGraphNodeId(CUgraphNode, uint64_t*) {
-  return Result(CUPTI_ERROR_INVALID_PARAMETER);
+GPUBOUND_CUPTI_API CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
+  if (node == nullptr || id == nullptr) return Result(CUPTI_ERROR_INVALID_PARAMETER);
+  *id = node->id;
+  return CUPTI_SUCCESS;
 }
 
 GPUBOUND_CUPTI_API CUptiResult cuptiFinalize() {

@@ -62,7 +62,8 @@ class CuptiMonitor : public ProfilerTap {
   void QueueFull(TimeNs start_ns, TimeNs end_ns, uint32_t correlation) override;
   void ContextCreated(const Place& place) override;
   void StreamCreated(const Place& place, void* handle, uint32_t correlation) override;
-  void GraphInstantiated(uint32_t graph, void* handle) override;
+  void GraphNodeMade(const GraphNodeBirth& birth) override;
+  void GraphInstantiated(void* executable) override;
 
  private:
   using Flags = std::array<std::atomic<bool>, kMaxCallbackIds>;

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/fake_cupti/cudart_state.h"
 #include "tests/fake_cupti/cupti_monitor.h"
 #include "tests/fake_cupti/device_limits.h"
 #include "tests/fake_cupti/record_layout.h"
@@ -24,6 +25,21 @@ constexpr uint32_t kDeviceNameGivenAwaySince = 130000;  // 13.0
 constexpr TimeNs kInvertedByNs = 1000;
 
 bool EveryNth(uint64_t count, uint32_t n) { return n != 0 && count % n == 0; }
+
+CUgraphNodeType NodeTypeOf(OpKind kind) {
+  switch (kind) {
+    case OpKind::kKernel:
+      return CU_GRAPH_NODE_TYPE_KERNEL;
+    case OpKind::kMemset:
+      return CU_GRAPH_NODE_TYPE_MEMSET;
+    case OpKind::kHostFunction:
+      return CU_GRAPH_NODE_TYPE_HOST;
+    case OpKind::kMemcpy:
+      return CU_GRAPH_NODE_TYPE_MEMCPY;
+    default:
+      return CU_GRAPH_NODE_TYPE_EMPTY;
+  }
+}
 
 // Start and end lie at the same place in kernels and memcpys, but not in graph traces.
 struct Interval {
@@ -304,9 +320,25 @@ void CuptiMonitor::StreamCreated(const Place& place, void* handle, uint32_t corr
   CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, &data);
 }
 
-void CuptiMonitor::GraphInstantiated(uint32_t, void* handle) {
+void CuptiMonitor::GraphNodeMade(const GraphNodeBirth& birth) {
+  CUgraphNode_st node = {birth.node};
+  CUgraphNode_st original = {birth.original};
   CUpti_GraphData graph = {};
-  graph.graphExec = static_cast<CUgraphExec>(handle);
+  graph.graph = static_cast<CUgraph>(birth.graph);
+  graph.node = &node;
+  if (birth.original != 0) graph.originalNode = &original;
+  graph.nodeType = NodeTypeOf(birth.kind);
+  CUpti_ResourceData data = {};
+  data.resourceDescriptor = &graph;
+  const bool is_clone = birth.original != 0;
+  CallBack(CUPTI_CB_DOMAIN_RESOURCE,
+           is_clone ? CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED : CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+           &data);
+}
+
+void CuptiMonitor::GraphInstantiated(void* executable) {
+  CUpti_GraphData graph = {};
+  graph.graphExec = static_cast<CUgraphExec>(executable);
   CUpti_ResourceData data = {};
   data.resourceDescriptor = &graph;
   CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, &data);

@@ -50,6 +50,14 @@ struct CopyEnds {
   Place destination;
 };
 
+// A node of a graph as it is made. Handles are the runtime's; ids are those of records.
+struct GraphNodeBirth {
+  void* graph = nullptr;  // CUgraph: the node's
+  uint64_t node = 0;
+  uint64_t original = 0;  // that it is a clone of; 0 captured
+  OpKind kind = OpKind::kKernel;
+};
+
 class ProfilerTap {
  public:
   virtual ~ProfilerTap() = default;
@@ -72,7 +80,8 @@ class ProfilerTap {
 
   virtual void ContextCreated(const Place& place) = 0;
   virtual void StreamCreated(const Place& place, void* handle, uint32_t correlation) = 0;
-  virtual void GraphInstantiated(uint32_t graph, void* handle) = 0;
+  virtual void GraphNodeMade(const GraphNodeBirth& birth) = 0;
+  virtual void GraphInstantiated(void* executable) = 0;
 };
 
 }  // namespace gpubound::sim

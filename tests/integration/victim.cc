@@ -4,6 +4,8 @@
 // does is known exactly, so a test can say what a report of it has to hold.
 //
 //   integration_victim train N       N iterations
+//   integration_victim graphs N      captures two kernels in operation "capture", then N times
+//                                    replays them in operation "inference"
 //   integration_victim fork N        the same in this process and in a child, at the same time
 //   integration_victim die N         N iterations, then SIGKILL inside an operation; prints "took
 //                                    NS", the duration of the iterations
@@ -73,6 +75,25 @@ class Trainer {
     Learn();
   }
 
+  // Of the forward pass and the optimizer, one behind the other.
+  cudaGraphExec_t Capture() {
+    GPUBOUND_OPERATION("capture");
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    Check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+    Launch(&policy_forward);
+    Launch(&optimizer_step);
+    Check(cudaStreamEndCapture(stream_, &graph), "cudaStreamEndCapture");
+    Check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    return executable;
+  }
+
+  void Replay(cudaGraphExec_t executable) {
+    GPUBOUND_OPERATION("inference");
+    Check(cudaGraphLaunch(executable, stream_), "cudaGraphLaunch");
+    Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  }
+
  private:
   static void Simulate() {
     GPUBOUND_OPERATION("simulation");
@@ -113,6 +134,12 @@ void Train(int iterations) {
   }
 }
 
+void ReplayGraphs(int count) {
+  Trainer trainer;
+  cudaGraphExec_t executable = trainer.Capture();
+  for (int i = 0; i < count; ++i) trainer.Replay(executable);
+}
+
 int TrainTwice(int iterations) {
   const pid_t child = fork();  // before CUDA, which does not survive it
   Train(iterations);
@@ -146,6 +173,8 @@ int main(int argc, char** argv) {
   int status = 0;
   if (std::strcmp(action, "train") == 0) {
     Train(count);
+  } else if (std::strcmp(action, "graphs") == 0) {
+    ReplayGraphs(count);
   } else if (std::strcmp(action, "fork") == 0) {
     status = TrainTwice(count);
   } else if (std::strcmp(action, "die") == 0) {

@@ -66,6 +66,12 @@ TEST_F(DeviceTablesTest, AnySimulatedDeviceMakesTheRunSimulated) {
   EXPECT_EQ(tables_.device_kind(), DeviceTables::Kind::kSimulated);
 }
 
+TEST_F(DeviceTablesTest, NodesOfGraphsAreBoundedAndTheRestIsCounted) {
+  for (uint64_t i = 0; i < 200'001; ++i) tables_.DefineGraphNode({.node = i}, "k");
+  EXPECT_EQ(NewRows().graph_nodes.size(), 200'000u);
+  EXPECT_EQ(ledger_.Get(LedgerCounter::graph_nodes_not_kept), 1u);
+}
+
 TEST_F(DeviceTablesTest, NotesAreBounded) {
   for (int i = 0; i < 5000; ++i) tables_.AddNote(i, "again");
   EXPECT_EQ(NewRows().notes.size(), 1000u);

@@ -134,6 +134,27 @@ TEST_F(TraceWriterTest, DeviceRowsAreWritten) {
   EXPECT_EQ(trace.Number("SELECT event_count FROM chunk WHERE family=3"), 1);
 }
 
+TEST_F(TraceWriterTest, NodesOfGraphsAreWrittenWithTheOperationThatCapturedThem) {
+  StartCollector();
+  DeviceHost* host = collector_->host();
+  const LabelId layer =
+      collector_->labels()->Intern(LabelKind::kLayer, Layer::kBackend, "", "torch");
+  EXPECT_EQ(host->OpenOperation(), LabelId{});
+  const LabelId range = host->InternRange("library", "step");
+  host->BeginScope(range);
+  EXPECT_EQ(host->OpenOperation(), range);
+  host->BeginScope(Operation("update"));
+  host->BeginScope(layer);
+  EXPECT_EQ(host->OpenOperation(), Operation("update")) << "neither the layer nor the annotation";
+  host->DefineGraphNode({.node = 9, .graph = 2, .type = 0, .operation = host->OpenOperation()},
+                        "gemm");
+  Finish();
+  const TraceFile trace(DatabasePath());
+  EXPECT_EQ(trace.Text("SELECT text FROM graph_node JOIN label ON label.id = operation "
+                       "WHERE node=9 AND graph=2 AND name='gemm'"),
+            "update");
+}
+
 TEST_F(TraceWriterTest, TimeSinceTheLastDeliveryIsUnknownUntilTheTraceIsClosed) {
   StartCollector();
   collector_->host()->DeliveredUntil(5'000);

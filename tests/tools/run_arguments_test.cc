@@ -69,6 +69,13 @@ TEST_F(RunArgumentsTest, AnUnknownOptionIsNotTakenForTheCommand) {
   EXPECT_THAT(captured_.err, HasSubstr("Did you mean '--quiet'?"));
 }
 
+TEST_F(RunArgumentsTest, TheLevelOfGraphsIsOneOfThree) {
+  Parse({"--graphs", "auto", "--", "cmd"});
+  EXPECT_EQ(arguments_.graphs, "auto");
+  Parse({"--graphs", "some", "--", "cmd"});
+  EXPECT_EQ(over_, kExitLauncherFailed);
+}
+
 TEST_F(RunArgumentsTest, AnOptionWithoutItsValueIsAFailure) {
   Parse({"-o", "--", "python"});
   EXPECT_EQ(over_, kExitLauncherFailed);

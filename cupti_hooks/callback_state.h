@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is learnt inside CUPTI's callbacks, on the program's threads, and what those need to know.
+// Lives until the process ends, as CUPTI may call at any time.
+#ifndef GPUBOUND_CUPTI_HOOKS_CALLBACK_STATE_H_
+#define GPUBOUND_CUPTI_HOOKS_CALLBACK_STATE_H_
+
+#include "cupti_hooks/api_functions.h"
+#include "cupti_hooks/call_counter.h"
+#include "cupti_hooks/cupti_api.h"
+#include "cupti_hooks/graph_nodes.h"
+#include "libprofiler/device_source.h"
+
+namespace gpubound {
+
+struct CallbackState {
+  // |host| outlives the state.
+  CallbackState(const CuptiApi& used_api, DeviceHost* host, const QuietApis& quiet)
+      : api(used_api), functions(api, host, quiet), graphs(api, host) {}
+  CallbackState(const CallbackState&) = delete;
+  CallbackState& operator=(const CallbackState&) = delete;
+
+  // Begin and end of a call whose callback is on: one that launches a kernel, or a quiet one.
+  void OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+              const CUpti_CallbackData& call) noexcept {
+    if (functions.IsQuiet(domain, id)) {
+      if (call.callbackSite == CUPTI_API_ENTER) suppressed_calls.Count();
+    } else {
+      GraphNodes::OnLaunch(call);
+    }
+  }
+
+  const CuptiApi api;  // its own: it may outlive the source
+  const ApiFunctions functions;
+  GraphNodes graphs;
+  CallCounter suppressed_calls;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_CUPTI_HOOKS_CALLBACK_STATE_H_

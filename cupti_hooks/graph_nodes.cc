@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Follows nodes from capture to instantiation.
+#include "cupti_hooks/graph_nodes.h"
+
+#include <exception>
+#include <string_view>
+
+namespace gpubound {
+namespace {
+
+// A program that captures and instantiates for ever must not make these grow for ever. Beyond them
+// a node has no operation, and a graph counts as seen.
+constexpr size_t kMaxNodes = 400'000;
+constexpr size_t kMaxGraphs = 1 << 16;
+
+// The kernel whose launch the calling thread is in; CUPTI's own string.
+constinit thread_local const char* t_launched_kernel = nullptr;
+
+// By CUgraphNodeType.
+constexpr std::string_view kNodeNames[] = {
+    "(kernel)", "Memcpy",  "Memset",   "(host function)", "(graph)",      "(nothing)",
+    "(wait)",   "(event)", "(signal)", "(semaphore)",     "(allocation)", "(free)"};
+
+std::string_view NameOf(const CUpti_GraphData& graph) {
+  const auto type = static_cast<size_t>(graph.nodeType);
+  if (graph.nodeType == CU_GRAPH_NODE_TYPE_KERNEL && t_launched_kernel != nullptr) {
+    return t_launched_kernel;
+  }
+  return type < std::size(kNodeNames) ? kNodeNames[type] : "(node)";
+}
+
+}  // namespace
+
+void GraphNodes::OnLaunch(const CUpti_CallbackData& call) noexcept {
+  t_launched_kernel = call.callbackSite == CUPTI_API_ENTER ? call.symbolName : nullptr;
+}
+
+void GraphNodes::OnResource(CUpti_CallbackId id, const CUpti_ResourceData& resource) noexcept {
+  const auto* graph = static_cast<const CUpti_GraphData*>(resource.resourceDescriptor);
+  if (graph == nullptr) return;
+  try {
+    switch (id) {
+      case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+        return OnCreated(*graph);
+      case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
+        return OnCloned(*graph);
+      case CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING:
+        return OnDestroyed(*graph);
+      case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED:
+        return OnInstantiated(*graph);
+      default:
+        return;
+    }
+  } catch (const std::exception&) {  // out of memory: this node is only not described
+  }
+}
+
+uint64_t GraphNodes::IdOf(CUgraphNode node) const {
+  uint64_t id = 0;
+  if (node == nullptr || api_.cuptiGetGraphNodeId == nullptr) return 0;
+  return api_.cuptiGetGraphNodeId(node, &id) == CUPTI_SUCCESS ? id : 0;
+}
+
+void GraphNodes::OnCreated(const CUpti_GraphData& graph) {
+  const uint64_t id = IdOf(graph.node);
+  if (id == 0) return;
+  Node node = {host_->OpenOperation(), std::string(NameOf(graph))};
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // Instantiation may create the nodes that it clones too: what capture said of them stays.
+  if (nodes_.size() < kMaxNodes) nodes_.try_emplace(id, std::move(node));
+}
+
+void GraphNodes::OnCloned(const CUpti_GraphData& graph) {
+  const uint64_t id = IdOf(graph.node);
+  const uint64_t original = IdOf(graph.originalNode);
+  if (id == 0) return;
+  Node node = {LabelId{}, std::string(NameOf(graph))};
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto found = nodes_.find(original); found != nodes_.end()) node = found->second;
+    // A clone may be cloned again: child graphs, cudaGraphClone.
+    if (nodes_.size() < kMaxNodes) nodes_.insert_or_assign(id, node);
+  }
+  GraphNodeInfo info;
+  info.node = id;
+  info.type = static_cast<uint32_t>(graph.nodeType);
+  info.operation = node.operation;
+  if (graph.graph != nullptr && api_.cuptiGetGraphId != nullptr) {
+    api_.cuptiGetGraphId(graph.graph, &info.graph);
+  }
+  host_->DefineGraphNode(info, node.name);
+}
+
+void GraphNodes::OnDestroyed(const CUpti_GraphData& graph) {
+  const uint64_t id = IdOf(graph.node);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  nodes_.erase(id);
+}
+
+void GraphNodes::OnInstantiated(const CUpti_GraphData& graph) {
+  uint32_t id = 0;
+  if (graph.graphExec == nullptr || api_.cuptiGetGraphExecId == nullptr ||
+      api_.cuptiGetGraphExecId(graph.graphExec, &id) != CUPTI_SUCCESS) {
+    return;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (instantiated_.size() < kMaxGraphs) instantiated_.insert(id);
+}
+
+bool GraphNodes::WasSeen(uint32_t graph) {
+  if (api_.cuptiGetGraphExecId == nullptr) return true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return instantiated_.size() >= kMaxGraphs || instantiated_.count(graph) != 0;
+}
+
+}  // namespace gpubound

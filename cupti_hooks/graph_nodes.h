@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What CUPTI tells of CUDA graphs while the program makes them, and no record tells later: which
+// operation was open where a node was captured, what kernel it is, and which graphs were
+// instantiated under our eyes.
+//
+//   capture:     GRAPHNODE_CREATED  node A, inside the launch that is captured
+//   instantiate: GRAPHNODE_CLONED   node B of the executable graph, from A     -> a row
+//                GRAPHEXEC_CREATED  executable graph
+//   each launch: records that say node B and the graph
+//
+// The callbacks come on the program's threads, inside its CUDA calls. They make no CUDA call, and
+// hold no lock while they ask CUPTI for an id.
+#ifndef GPUBOUND_CUPTI_HOOKS_GRAPH_NODES_H_
+#define GPUBOUND_CUPTI_HOOKS_GRAPH_NODES_H_
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "cupti_hooks/cupti_api.h"
+#include "libprofiler/device_source.h"
+
+namespace gpubound {
+
+class GraphNodes {
+ public:
+  // Both outlive this object.
+  GraphNodes(const CuptiApi& api, DeviceHost* host) : api_(api), host_(host) {}
+
+  // CUPTI_CB_DOMAIN_RESOURCE. Ids that are not about graphs are ignored.
+  void OnResource(CUpti_CallbackId id, const CUpti_ResourceData& resource) noexcept;
+
+  // Begin and end of a call that launches a kernel, from which a node that is made in between has
+  // its name.
+  static void OnLaunch(const CUpti_CallbackData& call) noexcept;
+
+  // Whether the executable graph that records call |graph| was instantiated while we recorded. True
+  // where that cannot be told.
+  bool WasSeen(uint32_t graph);
+
+ private:
+  struct Node {
+    LabelId operation;
+    std::string name;
+  };
+
+  uint64_t IdOf(CUgraphNode node) const;
+  void OnCreated(const CUpti_GraphData& graph);
+  void OnCloned(const CUpti_GraphData& graph);
+  void OnDestroyed(const CUpti_GraphData& graph);
+  void OnInstantiated(const CUpti_GraphData& graph);
+
+  const CuptiApi& api_;
+  DeviceHost* const host_;
+  std::mutex mutex_;
+  std::unordered_map<uint64_t, Node> nodes_;  // by id, of graphs that can be instantiated
+  std::unordered_set<uint32_t> instantiated_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_CUPTI_HOOKS_GRAPH_NODES_H_

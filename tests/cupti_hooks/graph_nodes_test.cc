@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is learnt of graphs while they are made. Handles are their ids.
+#include "cupti_hooks/graph_nodes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cupti_hooks/recording_host.h"
+#include "tests/cupti_hooks/scripted_cupti.h"
+
+namespace gpubound {
+namespace {
+
+using ::testing::IsEmpty;
+
+constexpr LabelId kCapture{11}, kElsewhere{12};
+
+class GraphNodesTest : public ::testing::Test {
+ protected:
+  void Capture(uintptr_t node, CUgraphNodeType type = CU_GRAPH_NODE_TYPE_KERNEL) {
+    Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, node, 0, type);
+  }
+  void Clone(uintptr_t node, uintptr_t original, CUgraphNodeType type = CU_GRAPH_NODE_TYPE_KERNEL) {
+    Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, node, original, type);
+  }
+  void Destroy(uintptr_t node) {
+    Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING, node, 0, CU_GRAPH_NODE_TYPE_KERNEL);
+  }
+  void Instantiated(uintptr_t executable) {
+    CUpti_GraphData graph = {};
+    graph.graphExec = reinterpret_cast<CUgraphExec>(executable);
+    Tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, graph);
+  }
+  void Launch(CUpti_ApiCallbackSite site, const char* kernel) {
+    CUpti_CallbackData call = {};
+    call.callbackSite = site;
+    call.symbolName = kernel;
+    GraphNodes::OnLaunch(call);
+  }
+  void Tell(CUpti_CallbackId id, uintptr_t node, uintptr_t original, CUgraphNodeType type) {
+    CUpti_GraphData graph = {};
+    graph.graph = reinterpret_cast<CUgraph>(kGraph);
+    graph.node = reinterpret_cast<CUgraphNode>(node);
+    graph.originalNode = reinterpret_cast<CUgraphNode>(original);
+    graph.nodeType = type;
+    Tell(id, graph);
+  }
+  void Tell(CUpti_CallbackId id, const CUpti_GraphData& graph) {
+    CUpti_ResourceData resource = {};
+    resource.resourceDescriptor = const_cast<CUpti_GraphData*>(&graph);
+    nodes_.OnResource(id, resource);
+  }
+
+  static constexpr uintptr_t kGraph = 77;
+  ScriptedCupti cupti_{kCupti13_0};
+  CuptiApi api_ = cupti_.api();
+  RecordingHost host_;
+  GraphNodes nodes_{api_, &host_};
+};
+
+TEST_F(GraphNodesTest, AnExecutableNodeBelongsToTheOperationThatCapturedIt) {
+  host_.open_operation = kCapture;
+  Capture(1);
+  host_.open_operation = kElsewhere;
+  EXPECT_THAT(host_.graph_nodes, IsEmpty()) << "a captured node is never executed itself";
+  Clone(2, 1);
+  ASSERT_EQ(host_.graph_nodes.size(), 1u);
+  const GraphNodeInfo& info = host_.graph_nodes[0].info;
+  EXPECT_EQ(info.node, 2u);
+  EXPECT_EQ(info.graph, kGraph);
+  EXPECT_EQ(info.operation, kCapture);
+}
+
+TEST_F(GraphNodesTest, AKernelHasTheNameOfTheLaunchThatWasCaptured) {
+  Launch(CUPTI_API_ENTER, "gemm");
+  Capture(1);
+  Launch(CUPTI_API_EXIT, "gemm");
+  Capture(3);
+  Clone(2, 1);
+  Clone(4, 3);
+  EXPECT_EQ(host_.graph_nodes[0].name, "gemm");
+  EXPECT_EQ(host_.graph_nodes[1].name, "(kernel)") << "the launch was over";
+}
+
+TEST_F(GraphNodesTest, OtherNodesAreNamedByTheirType) {
+  Launch(CUPTI_API_ENTER, "gemm");
+  Clone(1, 0, CU_GRAPH_NODE_TYPE_MEMCPY);
+  Clone(2, 0, CU_GRAPH_NODE_TYPE_HOST);
+  Clone(3, 0, static_cast<CUgraphNodeType>(4711));
+  Launch(CUPTI_API_EXIT, "gemm");
+  EXPECT_EQ(host_.graph_nodes[0].name, "Memcpy");
+  EXPECT_EQ(host_.graph_nodes[1].name, "(host function)");
+  EXPECT_EQ(host_.graph_nodes[2].name, "(node)");
+  EXPECT_EQ(host_.graph_nodes[2].info.type, 4711u);
+}
+
+TEST_F(GraphNodesTest, ACloneOfACloneIsStillKnown) {
+  host_.open_operation = kCapture;
+  Capture(1);
+  host_.open_operation = LabelId{};
+  Clone(2, 1);
+  Clone(3, 2);
+  EXPECT_EQ(host_.graph_nodes[1].info.operation, kCapture);
+}
+
+TEST_F(GraphNodesTest, WhatInstantiationCreatesDoesNotReplaceWhatCaptureSaid) {
+  host_.open_operation = kCapture;
+  Capture(1);
+  Clone(2, 1);
+  host_.open_operation = kElsewhere;
+  Capture(2);
+  Clone(3, 2);
+  EXPECT_EQ(host_.graph_nodes[1].info.operation, kCapture);
+}
+
+TEST_F(GraphNodesTest, ADestroyedNodeIsForgotten) {
+  host_.open_operation = kCapture;
+  Capture(1);
+  Destroy(1);
+  Clone(2, 1);
+  EXPECT_EQ(host_.graph_nodes[0].info.operation, LabelId{});
+}
+
+TEST_F(GraphNodesTest, AGraphInstantiatedUnderOurEyesWasSeen) {
+  Instantiated(5);
+  EXPECT_TRUE(nodes_.WasSeen(5));
+  EXPECT_FALSE(nodes_.WasSeen(6));
+}
+
+TEST_F(GraphNodesTest, WhereCuptiTellsNoIdsNothingIsClaimed) {
+  api_.cuptiGetGraphExecId = nullptr;
+  api_.cuptiGetGraphNodeId = nullptr;
+  Instantiated(5);
+  Capture(1);
+  Clone(2, 1);
+  EXPECT_TRUE(nodes_.WasSeen(6));
+  EXPECT_THAT(host_.graph_nodes, IsEmpty());
+}
+
+TEST_F(GraphNodesTest, ANodeWithoutAnIdIsLeftOut) {
+  cupti_.answers["cuptiGetGraphNodeId"] = CUPTI_ERROR_INVALID_PARAMETER;
+  Clone(2, 1);
+  EXPECT_THAT(host_.graph_nodes, IsEmpty());
+}
+
+TEST_F(GraphNodesTest, OtherResourcesAreIgnored) {
+  nodes_.OnResource(CUPTI_CBID_RESOURCE_STREAM_CREATED, CUpti_ResourceData{});
+  EXPECT_THAT(host_.graph_nodes, IsEmpty());
+}
+
+}  // namespace
+}  // namespace gpubound

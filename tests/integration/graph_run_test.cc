@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CUDA graphs at each level of detail, through the shipped command, against what the simulated
+// device says really ran.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/command_run.h"
+
+namespace gpubound {
+namespace {
+
+constexpr int kReplays = 20;
+
+class GraphRun : public CommandRun, public testing::WithParamInterface<const char*> {
+ protected:
+  GraphRun() { runner().Set("GPUBOUND_SIM_TRUTH", File("truth.json")); }
+
+  void RunGraphs(const std::string& level) {
+    const Outcome outcome = Gpubound({"run", "--graphs", level, "-o", run_path(), "--",
+                                      GPUBOUND_TEST_VICTIM, "graphs", std::to_string(kReplays)});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+    truth_ = Json::parse(ReadText(File("truth.json")));
+  }
+  int64_t Ledger(const Json& report, const std::string& counter) {
+    for (const Json& entry : report["ledger"]) {
+      if (entry["counter"] == counter) return entry["value"];
+    }
+    return 0;
+  }
+
+  Json truth_;
+};
+INSTANTIATE_TEST_SUITE_P(Levels, GraphRun, testing::Values("node", "graph", "auto"));
+
+TEST_P(GraphRun, TheOperationThatLaunchesAGraphHasItsTime) {
+  RunGraphs(GetParam());
+  const Json report = Report();
+  ExpectExactPartition(report);
+  const Json& process = report["processes"][0];
+  // The kernels of this graph follow each other at once, so that here the whole is no longer than
+  // its parts; clocks as in training_run_test.cc.
+  const auto busy = truth_["busy_ns"].get<double>();
+  EXPECT_NEAR(RowOf(process, "inference")["gpu_caused_ns"].get<double>(), busy, busy / 1000 + 1000);
+  EXPECT_EQ(RowOf(process, "capture")["gpu_caused_ns"], 0);
+  EXPECT_EQ(Ledger(report, "kernels_without_launch"), 0);
+  EXPECT_EQ(Ledger(report, "graphs_before_recording"), 0);
+}
+
+TEST_P(GraphRun, AGraphThatWasRecordedAsAWholeIsSaid) {
+  RunGraphs(GetParam());
+  const bool whole = std::string(GetParam()) != "node";
+  EXPECT_EQ(Ledger(Report(), "graphs_recorded_whole"), whole ? kReplays : 0);
+}
+
+}  // namespace
+}  // namespace gpubound
