@@ -20,8 +20,8 @@ constinit std::atomic<ActivityBuffers*> g_buffers{nullptr};
 constinit std::atomic<CallbackState*> g_state{nullptr};
 constinit std::atomic<CuptiWorker*> g_worker{nullptr};
 
-// The reserve for a CUPTI that crashes when it is declined: 2 GiB of addresses, not of memory.
-constexpr uint32_t kEmergencyBuffers = 1792;
+// The reserve for a CUPTI that crashes when it is declined, for each buffer: addresses, not memory.
+constexpr uint32_t kEmergencyBuffers = 7;
 
 int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
 
@@ -63,12 +63,13 @@ bool LoadForProcess(const std::string& library_path, CuptiApi* api, std::string*
   return LoadCupti(DescribeProcess(library_path), api, why);
 }
 
-ActivityBuffers* MakeBuffers(const CuptiApi& api) {
+ActivityBuffers* MakeBuffers(const CuptiApi& api, uint32_t count) {
   ActivityBuffers::Options options;
+  options.count = count;
   options.may_decline = api.version >= kCuptiMayDeclineBuffer;
-  if (!options.may_decline) options.emergency_count = kEmergencyBuffers;
+  if (!options.may_decline) options.emergency_count = kEmergencyBuffers * count;
   // A limit on the address space must not be what keeps us from recording.
-  while (options.count >= 8) {
+  while (options.count >= 4) {
     if (ActivityBuffers* buffers = ActivityBuffers::Create(options)) return buffers;
     options.count /= 4;
     options.emergency_count /= 8;
@@ -115,7 +116,7 @@ bool CuptiSource::Start(DeviceHost* host) {
   has_clock_.store(true, std::memory_order_release);
   if (api_.simulated_device) host->Count(LedgerCounter::simulated_device, 1);
 
-  ActivityBuffers* buffers = MakeBuffers(api_);
+  ActivityBuffers* buffers = MakeBuffers(api_, options_.buffer_count);
   if (buffers == nullptr) {
     return GiveUp(host, LedgerCounter::cupti_unavailable,
                   "no memory for CUPTI's buffers; GPU time is unknown");

@@ -23,6 +23,7 @@ namespace gpubound {
 struct CuptiOptions {
   bool enabled = true;                    // GPUBOUND_CUPTI
   std::string library_path;               // GPUBOUND_CUPTI_LIBRARY
+  uint32_t buffer_count = 256;            // GPUBOUND_CUPTI_BUFFER_MB; each has 1 MiB
   GraphLevel graphs = GraphLevel::kNode;  // GPUBOUND_GRAPHS
   QuietApis quiet;                        // GPUBOUND_QUIET_APIS
   // How the functions are found; replaced in tests.

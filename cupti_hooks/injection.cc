@@ -25,6 +25,7 @@ std::unique_ptr<DeviceSource> CreateCuptiSource() {
   CuptiOptions options;
   options.enabled = std::strcmp(EnvValue("GPUBOUND_CUPTI"), "0") != 0;
   options.library_path = EnvValue("GPUBOUND_CUPTI_LIBRARY");
+  options.buffer_count = static_cast<uint32_t>(EnvNumber("GPUBOUND_CUPTI_BUFFER_MB", 4, 4096));
   options.quiet = QuietApis(EnvValue("GPUBOUND_QUIET_APIS"));
   if (!ParseGraphLevel(EnvValue("GPUBOUND_GRAPHS"), &options.graphs)) {
     LogOnce("GPUBOUND_GRAPHS is '%s', expected node, graph or auto; using node",

@@ -31,7 +31,16 @@ bool ParseNumber(const char* text, uint64_t* number) {
   return true;
 }
 
-uint64_t NumberBetween(const char* name, uint64_t low, uint64_t high) {
+}  // namespace
+
+const char* EnvValue(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read only
+  if (value != nullptr && *value != '\0') return value;
+  const EnvVar* var = FindVar(name);
+  return var == nullptr ? "" : var->default_value;
+}
+
+uint64_t EnvNumber(const char* name, uint64_t low, uint64_t high) {
   uint64_t value = 0;
   const char* text = EnvValue(name);
   if (ParseNumber(text, &value) && value >= low && value <= high) return value;
@@ -41,6 +50,8 @@ uint64_t NumberBetween(const char* name, uint64_t low, uint64_t high) {
           static_cast<unsigned long long>(value));
   return value;
 }
+
+namespace {
 
 ChunkCompression ReadCompression() {
   const char* name = "GPUBOUND_COMPRESSION";
@@ -54,22 +65,14 @@ ChunkCompression ReadCompression() {
 
 }  // namespace
 
-const char* EnvValue(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read only
-  if (value != nullptr && *value != '\0') return value;
-  const EnvVar* var = FindVar(name);
-  return var == nullptr ? "" : var->default_value;
-}
-
 Settings ReadSettings() {
   Settings settings;
   settings.run_directory = EnvValue("GPUBOUND_RUN");
   settings.disabled = std::strcmp(EnvValue("GPUBOUND_DISABLE"), "0") != 0;
-  settings.live_pages = static_cast<uint32_t>(NumberBetween("GPUBOUND_LIVE_PAGES", 16, 16384));
-  settings.flush_ms = static_cast<uint32_t>(NumberBetween("GPUBOUND_FLUSH_MS", 10, 1000));
-  settings.segment_bytes = NumberBetween("GPUBOUND_SEGMENT_BYTES", 1 << 20, uint64_t{1} << 50);
-  settings.max_labels =
-      static_cast<uint32_t>(NumberBetween("GPUBOUND_MAX_LABELS", 16, kMaxLabels - 1));
+  settings.live_pages = static_cast<uint32_t>(EnvNumber("GPUBOUND_LIVE_PAGES", 16, 16384));
+  settings.flush_ms = static_cast<uint32_t>(EnvNumber("GPUBOUND_FLUSH_MS", 10, 1000));
+  settings.segment_bytes = EnvNumber("GPUBOUND_SEGMENT_BYTES", 1 << 20, uint64_t{1} << 50);
+  settings.max_labels = static_cast<uint32_t>(EnvNumber("GPUBOUND_MAX_LABELS", 16, kMaxLabels - 1));
   settings.compression = ReadCompression();
   return settings;
 }

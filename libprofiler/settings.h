@@ -29,6 +29,9 @@ Settings ReadSettings();
 // The value of the variable called |name| or, where it is unset, its default in env_vars.h.
 const char* EnvValue(const char* name);
 
+// The same as a number from |low| to |high|; any other value is said and replaced by the default.
+uint64_t EnvNumber(const char* name, uint64_t low, uint64_t high);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_LIBPROFILER_SETTINGS_H_

@@ -157,17 +157,23 @@ void GpuRuntime::AfterSubmit() {
 void GpuRuntime::DeviceThread() {
   NameThread("sim-device");
   std::unique_lock<std::mutex> lock(mutex_);
+  bool was_idle = false;
   for (;;) {
     MoveUpToNow();
     if (waiters_ > 0) progress_.notify_all();
     const auto next = model_.NextEventNs();
-    if (!next) {
+    // A device that keeps up with a storm of launches is idle between any two of them: to be woken
+    // by each would cost the program more than the launch.
+    if (!next && was_idle) {
       device_deadline_ns_ = INT64_MAX;
       device_.wait(lock);
+      was_idle = false;
       continue;
     }
+    was_idle = !next;
     const TimeNs now = RealtimeNs();
-    device_deadline_ns_ = external_bodies_ > 0 ? *next : std::max(*next, now + kLazyNs);
+    const TimeNs lazy = std::max(next.value_or(now), now + kLazyNs);
+    device_deadline_ns_ = next && external_bodies_ > 0 ? *next : lazy;
     const TimeNs wait_ns = device_deadline_ns_ - now;
     if (wait_ns > 0) device_.wait_for(lock, std::chrono::nanoseconds(wait_ns));
   }

@@ -6,6 +6,8 @@
 //   integration_victim train N       N iterations
 //   integration_victim graphs N      captures two kernels in operation "capture", then N times
 //                                    replays them in operation "inference"
+//   integration_victim storm N       launches N kernels as fast as it can; prints "resident KIB KIB",
+//                                    after a quarter of them and at the end
 //   integration_victim fork N        the same in this process and in a child, at the same time
 //   integration_victim die N         N iterations, then SIGKILL inside an operation; prints "took
 //                                    NS", the duration of the iterations
@@ -75,6 +77,10 @@ class Trainer {
     Learn();
   }
 
+  void Storm(int launches) {
+    for (int i = 0; i < launches; ++i) Launch(&policy_forward);
+  }
+
   // Of the forward pass and the optimizer, one behind the other.
   cudaGraphExec_t Capture() {
     GPUBOUND_OPERATION("capture");
@@ -140,6 +146,22 @@ void ReplayGraphs(int count) {
   for (int i = 0; i < count; ++i) trainer.Replay(executable);
 }
 
+long ResidentKib() {
+  long pages = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr || std::fscanf(file, "%*d %ld", &pages) != 1) std::exit(24);
+  std::fclose(file);
+  return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+void Storm(int launches) {
+  Trainer trainer;
+  trainer.Storm(launches / 4);
+  const long early = ResidentKib();
+  trainer.Storm(launches - launches / 4);
+  std::printf("resident %ld %ld\n", early, ResidentKib());
+}
+
 int TrainTwice(int iterations) {
   const pid_t child = fork();  // before CUDA, which does not survive it
   Train(iterations);
@@ -175,6 +197,8 @@ int main(int argc, char** argv) {
     Train(count);
   } else if (std::strcmp(action, "graphs") == 0) {
     ReplayGraphs(count);
+  } else if (std::strcmp(action, "storm") == 0) {
+    Storm(count);
   } else if (std::strcmp(action, "fork") == 0) {
     status = TrainTwice(count);
   } else if (std::strcmp(action, "die") == 0) {
