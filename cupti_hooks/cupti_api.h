@@ -76,6 +76,7 @@ inline constexpr uint32_t kCuptiOldest = 18;                   // the record lay
 inline constexpr uint32_t kCuptiOverheadHasCorrelation = 21;   // 12.3: CUpti_ActivityOverhead2
 inline constexpr uint32_t kCuptiPerThreadBuffersSafe = 26;     // 12.8; fixed in an update of 24
 inline constexpr uint32_t kCuptiMayDeclineBuffer = 27;         // 12.9; crashed before
+inline constexpr uint32_t kCuptiPerThreadByDefault = 130000;   // 13.0
 inline constexpr uint32_t kCuptiGivesDeviceNameAway = 130000;  // 13.0; before, records share it
 
 // Fills |api| from a library opened by dlopen. False when a required function is missing or the

@@ -62,16 +62,29 @@ class Optional {
   uint64_t* const errors_;
 };
 
+CUptiResult SetAttribute(const CuptiApi& api, CUpti_ActivityAttribute attribute, uint8_t value) {
+  if (api.cuptiActivitySetAttribute == nullptr) return CUPTI_SUCCESS;
+  size_t size = sizeof(value);
+  return api.cuptiActivitySetAttribute(attribute, &size, &value);
+}
+
 void SetAttributes(const CuptiApi& api, Optional* optional) {
-  if (api.cuptiActivitySetAttribute == nullptr) return;
-  uint8_t yes = 1;
-  size_t size = sizeof(yes);
-  (*optional)(
-      api.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &yes));
+  (*optional)(SetAttribute(api, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1));
   if (api.version >= kCuptiPerThreadBuffersSafe) {
-    size = sizeof(yes);
-    (*optional)(api.cuptiActivitySetAttribute(kPerThreadBuffers, &size, &yes));
+    (*optional)(SetAttribute(api, kPerThreadBuffers, 1));
   }
+}
+
+// CUPTI's settings are the process's, not the subscriber's. The next tool expects the defaults: one
+// that hands out buffers which it did not zero would read garbage, and one that matches threads by
+// pthread_self would find none.
+void RestoreDefaults(const CuptiApi& api) {
+  SetAttribute(api, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 0);
+  if (api.version >= kCuptiPerThreadBuffersSafe && api.version < kCuptiPerThreadByDefault) {
+    SetAttribute(api, kPerThreadBuffers, 0);
+  }
+  if (api.cuptiActivityEnableAllSyncRecords != nullptr) api.cuptiActivityEnableAllSyncRecords(1);
+  api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 }
 
 // Switches callbacks on, for what no record tells.
@@ -208,6 +221,7 @@ void DisableKinds(const CuptiApi& api) {
 }
 
 void Unsubscribe(const CuptiApi& api, CUpti_SubscriberHandle subscriber) {
+  RestoreDefaults(api);
   api.cuptiUnsubscribe(subscriber);
 }
 

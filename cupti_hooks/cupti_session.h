@@ -56,8 +56,9 @@ struct CuptiSetupResult {
 CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks,
                             const ApiFunctions& functions, GraphLevel graphs);
 
-// Ends what SetUpCupti began, so that another tool may have CUPTI: first the kinds, then, after the
-// last flush, the subscription. cuptiFinalize is never called: it races with calls in flight.
+// Ends what SetUpCupti began, so that another tool may have CUPTI as if we had never been: first
+// the kinds, then, after the last flush, settings and subscription. cuptiFinalize is never called:
+// it races with calls in flight.
 void DisableKinds(const CuptiApi& api);
 void Unsubscribe(const CuptiApi& api, CUpti_SubscriberHandle subscriber);
 

@@ -136,6 +136,7 @@ bool CuptiSource::Start(DeviceHost* host) {
   const bool started = recording && worker->Start(setup.subscriber);
   if (started) {
     worker_ = worker;
+    host_ = host;
     if (setup.outcome == CuptiSetup::kIncomplete) {
       const std::string reason = "CUPTI does not record " + setup.problem;
       host->MarkUnknown(started_ns, INT64_MAX, reason);
@@ -179,6 +180,23 @@ bool CuptiSource::ReadClock(int64_t* now_ns) {
 void CuptiSource::Stop(int64_t deadline_ns) {
   // The clock can still be read: the last records are converted with it.
   if (worker_ != nullptr) worker_->Stop(deadline_ns);
+}
+
+void CuptiSource::Yield(int64_t deadline_ns, std::string_view to) {
+  if (worker_ == nullptr || HasEnded()) return;
+  if (options_.keep) {
+    host_->Note(std::string(to) +
+                " asks for CUPTI and does not get it, because GPUBOUND_KEEP_CUPTI is 1");
+    return;
+  }
+  if (yielded_.exchange(true)) return;
+  const int64_t from_ns = NowNs();
+  worker_->Stop(deadline_ns);
+  const std::string reason = "CUPTI was handed to " + std::string(to) +
+                             "; GPU time is unknown from then on (GPUBOUND_KEEP_CUPTI=1 keeps it)";
+  host_->MarkUnknown(from_ns, INT64_MAX, reason);
+  host_->Count(LedgerCounter::cupti_yielded, 1);
+  host_->Note(reason);
 }
 
 bool CuptiSource::HasEnded() const { return worker_ == nullptr || worker_->HasEnded(); }

@@ -24,6 +24,7 @@ struct CuptiOptions {
   bool enabled = true;                    // GPUBOUND_CUPTI
   std::string library_path;               // GPUBOUND_CUPTI_LIBRARY
   uint32_t buffer_count = 256;            // GPUBOUND_CUPTI_BUFFER_MB; each has 1 MiB
+  bool keep = false;                      // GPUBOUND_KEEP_CUPTI
   GraphLevel graphs = GraphLevel::kNode;  // GPUBOUND_GRAPHS
   QuietApis quiet;                        // GPUBOUND_QUIET_APIS
   // How the functions are found; replaced in tests.
@@ -42,6 +43,7 @@ class CuptiSource final : public DeviceSource {
   bool Start(DeviceHost* host) override;
   bool ReadClock(int64_t* now_ns) override;
   void Stop(int64_t deadline_ns) override;
+  void Yield(int64_t deadline_ns, std::string_view to) override;
   void AbandonInForkChild() noexcept override;
 
   // Nothing of the source runs any more, or never did: the host may go.
@@ -53,7 +55,9 @@ class CuptiSource final : public DeviceSource {
   const CuptiOptions options_;
   CuptiApi api_;
   std::atomic<bool> has_clock_{false};
+  DeviceHost* host_ = nullptr;
   CuptiWorker* worker_ = nullptr;
+  std::atomic<bool> yielded_{false};
 };
 
 }  // namespace gpubound

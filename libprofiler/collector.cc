@@ -105,6 +105,16 @@ void Collector::Finish(const char* how, std::chrono::milliseconds timeout) {
   flusher_->Finish(how, timeout);
 }
 
+void Collector::YieldSources(std::string_view to, std::chrono::milliseconds timeout) {
+  std::vector<DeviceSource*> sources;
+  {
+    const std::lock_guard<std::mutex> lock(sources_mutex_);
+    for (const auto& source : sources_) sources.push_back(source.get());
+  }
+  const int64_t deadline_ns = clock_->MonotonicNs() + std::chrono::nanoseconds(timeout).count();
+  for (DeviceSource* source : sources) source->Yield(deadline_ns, to);
+}
+
 void Collector::AbandonInForkChild() noexcept {
   for (const auto& source : sources_) source->AbandonInForkChild();
 }

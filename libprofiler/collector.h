@@ -75,6 +75,10 @@ class Collector {
   // Stops the sources and ends the trace, at most |timeout| for each. Once.
   void Finish(const char* how, std::chrono::milliseconds timeout = std::chrono::seconds(2));
 
+  // Has every device source give up what the library |to| wants (DeviceSource::Yield). Any thread.
+  void YieldSources(std::string_view to,
+                    std::chrono::milliseconds timeout = std::chrono::seconds(2));
+
   // In a fork child of any kind: the sources forget everything. Touches nothing else.
   void AbandonInForkChild() noexcept;
 

@@ -13,6 +13,12 @@ GPUBOUND_EXPORT const gpubound_api* gpubound_core_api_v1(void) {
   return gpubound::ApiTable();
 }
 
+// Another tool of the program, the library |to| (may be null), is about to ask for what our device
+// sources hold: gives it up, unless the user wants it kept.
+GPUBOUND_EXPORT void gpubound_core_yield_v1(const char* to) {
+  gpubound::YieldDevices(to == nullptr || *to == '\0' ? "the program" : to);
+}
+
 // Ends the recording before _exit: |how| goes into the trace.
 GPUBOUND_EXPORT void gpubound_core_finish_v1(const char* how) {
   gpubound::FinishRecording(how == nullptr ? "_exit" : how);

@@ -91,6 +91,14 @@ class DeviceSource {
   // (CLOCK_MONOTONIC), then stops for good. Called once, on the exit path, from any thread.
   virtual void Stop(int64_t deadline_ns) = 0;
 
+  // Another tool of the program, the library |to|, is about to ask for the interface that this
+  // source holds: delivers what there is until |deadline_ns| and gives the interface up for good,
+  // unless the user wants it kept. On the other tool's thread, at most until Stop.
+  virtual void Yield(int64_t deadline_ns, std::string_view to) {
+    static_cast<void>(deadline_ns);
+    static_cast<void>(to);
+  }
+
   // In a fork child: forget everything, touch no lock, thread or foreign library.
   virtual void AbandonInForkChild() noexcept = 0;
 };

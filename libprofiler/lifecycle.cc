@@ -254,6 +254,15 @@ void StartDeviceSources(const DeviceSourceFactory* factories, size_t count) noex
   }
 }
 
+void YieldDevices(const char* to) noexcept {
+  Collector* collector = CurrentCollector();
+  if (collector == nullptr || g_state.load(std::memory_order_acquire) != State::kRecording) return;
+  try {
+    collector->YieldSources(to);
+  } catch (const std::exception&) {  // out of memory: the other tool will be told that it is taken
+  }
+}
+
 void FinishRecording(const char* how) noexcept {
   Collector* collector = CurrentCollector();
   // A vfork child shares our memory and leaves through _exit: its end is not ours.

@@ -43,6 +43,10 @@ DeviceHost* EnsureRecording() noexcept;
 // starts every device source of |factories| once per process.
 void StartDeviceSources(const DeviceSourceFactory* factories, size_t count) noexcept;
 
+// Gives up what the device sources hold of the device's profiling interface, for the library |to|;
+// at most 2 s. The recording goes on without the device.
+void YieldDevices(const char* to) noexcept;
+
 // Ends the recording: stops the device sources (at most 2 s), writes everything out, closes the
 // trace with meta.end_how = |how|. The first call does the work; later events go nowhere.
 void FinishRecording(const char* how) noexcept;

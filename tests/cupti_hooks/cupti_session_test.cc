@@ -126,6 +126,25 @@ TEST_F(CuptiSessionTest, WhatWasSwitchedOnForGraphsIsSwitchedOffAgain) {
   EXPECT_THAT(cupti_.calls(), Contains("cuptiActivityDisable 51"));
 }
 
+TEST_F(CuptiSessionTest, TheNextToolFindsCuptisDefaults) {
+  const CuptiSetupResult setup = SetUpAll();
+  const size_t mine = cupti_.calls().size();
+  Unsubscribe(cupti_.api(), setup.subscriber);
+  const auto calls = cupti_.calls();
+  const std::vector<std::string> leaving(calls.begin() + static_cast<ptrdiff_t>(mine), calls.end());
+  EXPECT_THAT(leaving,
+              ElementsAre("cuptiActivitySetAttribute 5", "cuptiActivityEnableAllSyncRecords 1",
+                          "cuptiSetThreadIdType 0", "cuptiUnsubscribe"));
+}
+
+TEST_F(CuptiSessionTest, BuffersOfThreadsAreTakenBackWhereTheyAreNoDefault) {
+  ScriptedCupti older(kCupti12_8);
+  const CuptiSetupResult setup = SetUpWith(older.api());
+  Unsubscribe(older.api(), setup.subscriber);
+  const auto calls = older.calls();
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), "cuptiActivitySetAttribute 9"), 2);
+}
+
 TEST(ParseGraphLevelTest, KnowsThreeLevels) {
   GraphLevel level = GraphLevel::kNode;
   EXPECT_TRUE(ParseGraphLevel("auto", &level));

@@ -250,6 +250,47 @@ TEST_F(CuptiSourceTest, AfterAFatalErrorCuptiIsLeftAloneAndTimeIsUnknown) {
   ExpectAllUnknownBecause("fatal error");
 }
 
+TEST_F(CuptiSourceTest, AnotherToolIsGivenCuptiAndTimeIsUnknownFromThenOn) {
+  ASSERT_TRUE(Start());
+  Kernel(10, 20);
+  const int64_t before = NowNs();
+  source_->Yield(NowNs() + kPlentyNs, "libtorch_cpu.so");
+  EXPECT_EQ(cupti_.calls().back(), "cuptiUnsubscribe");
+  EXPECT_EQ(host_.sink.devices.size(), 1u) << "what was before is recorded";
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_yielded), 1u);
+  ExpectAllUnknownBecause("handed to libtorch_cpu.so");
+  EXPECT_GE(host_.unknowns[0].from_ns, before);
+}
+
+TEST_F(CuptiSourceTest, WhatWasGivenAwayIsNotTouchedAgain) {
+  ASSERT_TRUE(Start());
+  source_->Yield(NowNs() + kPlentyNs, "libtorch_cpu.so");
+  const int calls = cupti_.call_count();
+  source_->Yield(NowNs() + kPlentyNs, "libtorch_cpu.so");
+  Stop();
+  EXPECT_EQ(cupti_.call_count(), calls);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_yielded), 1u);
+}
+
+TEST_F(CuptiSourceTest, CuptiIsKeptWhereTheUserSaysSo) {
+  options_.keep = true;
+  ASSERT_TRUE(Start());
+  source_->Yield(NowNs() + kPlentyNs, "libtorch_cpu.so");
+  EXPECT_EQ(cupti_.CallsOf("cuptiUnsubscribe"), 0);
+  Kernel(10, 20);
+  Stop();
+  EXPECT_EQ(host_.sink.devices.size(), 1u);
+  EXPECT_THAT(host_.unknowns, IsEmpty());
+  EXPECT_THAT(host_.notes, ElementsAre(HasSubstr("libtorch_cpu.so asks for CUPTI")));
+}
+
+TEST_F(CuptiSourceTest, WithoutCuptiThereIsNothingToGive) {
+  g_cupti = nullptr;
+  EXPECT_FALSE(Start());
+  source_->Yield(NowNs() + kPlentyNs, "libtorch_cpu.so");
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_yielded), 0u);
+}
+
 TEST_F(CuptiSourceTest, WhenRecordingIsOffForGoodNothingIsConverted) {
   host_.sink_is_null = true;
   ASSERT_TRUE(Start());

@@ -123,8 +123,10 @@ GPUBOUND_CUPTI_API CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute
     case CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER:
       result = ReadValue(size, value, &flag);
       if (result != CUPTI_SUCCESS) return Result(result);
-      // Must be set before the callbacks are registered; later it is undefined: refuse loudly.
-      if (buffers.registered()) return Result(CUPTI_ERROR_INVALID_OPERATION);
+      // Undefined while anything is recorded: refuse loudly.
+      if (buffers.registered() && CuptiMonitor::Get().IsAnyEnabled()) {
+        return Result(CUPTI_ERROR_INVALID_OPERATION);
+      }
       buffers.set_per_thread(flag != 0);
       return CUPTI_SUCCESS;
     case CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER:

@@ -3,6 +3,7 @@
 // State of the monitor, subscribers and callbacks. Records are made in cupti_records.cc.
 #include "tests/fake_cupti/cupti_monitor.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -80,6 +81,10 @@ CUptiResult CuptiMonitor::EnableKind(uint32_t kind, bool enable, bool dump) {
     if (kind == CUPTI_ACTIVITY_KIND_STREAM) PutStream(place, 0);
   }
   return CUPTI_SUCCESS;
+}
+
+bool CuptiMonitor::IsAnyEnabled() const {
+  return std::any_of(kinds_.begin(), kinds_.end(), [](const auto& kind) { return kind.load(); });
 }
 
 // With the kind off this changes nothing that is recorded, as observed with real CUPTI.

@@ -38,6 +38,7 @@ class CuptiMonitor : public ProfilerTap {
 
   CUptiResult EnableKind(uint32_t kind, bool enable, bool dump);
   bool IsEnabled(uint32_t kind) const { return kinds_[kind].load(std::memory_order_relaxed); }
+  bool IsAnyEnabled() const;
   CUptiResult EnableFunction(ApiDomain domain, uint32_t cbid, bool enable);
   void set_thread_id_type(CUpti_ActivityThreadIdType type) { thread_id_type_ = type; }
   CUpti_ActivityThreadIdType thread_id_type() const { return thread_id_type_; }

@@ -8,14 +8,14 @@ function(exports_test name target)
 endfunction()
 
 exports_test(shim gpubound_shim
-  --exports gpubound_api_v1 gpubound_shim_v1 _exit _Exit
+  --exports gpubound_api_v1 gpubound_shim_v1 _exit _Exit cuptiSubscribe cuptiSubscribe_v2
   --needed libc.so.6
   --max-bytes 24576)
 # With sanitizers the core needs their runtimes; the promise is about what is shipped.
 if(NOT GPUBOUND_SANITIZE)
   exports_test(core gpubound_core
-    --exports gpubound_core_api_v1 gpubound_core_finish_v1 InitializeInjection
-      InitializeInjectionNvtx2
+    --exports gpubound_core_api_v1 gpubound_core_finish_v1 gpubound_core_yield_v1
+      InitializeInjection InitializeInjectionNvtx2
     --may-export InitializeInjectionNvtxExtension
     --needed libc.so.6
     --may-need libm.so.6 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1)

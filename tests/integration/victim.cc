@@ -6,8 +6,11 @@
 //   integration_victim train N       N iterations
 //   integration_victim graphs N      captures two kernels in operation "capture", then N times
 //                                    replays them in operation "inference"
-//   integration_victim storm N       launches N kernels as fast as it can; prints "resident KIB KIB",
+//   integration_victim storm N       launches N kernels as fast as it can; prints "resident KIB
+//   KIB",
 //                                    after a quarter of them and at the end
+//   integration_victim second_tool N N iterations, then N more while the profiler in the library
+//                                    $GPUBOUND_TEST_SECOND_TOOL records; prints what it said
 //   integration_victim fork N        the same in this process and in a child, at the same time
 //   integration_victim die N         N iterations, then SIGKILL inside an operation; prints "took
 //                                    NS", the duration of the iterations
@@ -162,6 +165,21 @@ void Storm(int launches) {
   std::printf("resident %ld %ld\n", early, ResidentKib());
 }
 
+// As torch does with its profiler: opened privately, when it is wanted.
+void TrainUnderSecondTool(int iterations) {
+  Trainer trainer;
+  for (int i = 0; i < iterations; ++i) trainer.Iterate();
+  void* tool = dlopen(std::getenv("GPUBOUND_TEST_SECOND_TOOL"), RTLD_NOW | RTLD_LOCAL);
+  if (tool == nullptr) std::exit(25);
+  const auto start = reinterpret_cast<int (*)()>(dlsym(tool, "SecondToolStart"));
+  const auto stop = reinterpret_cast<int (*)()>(dlsym(tool, "SecondToolStop"));
+  const int started = start();
+  for (int i = 0; i < iterations; ++i) trainer.Iterate();
+  std::printf("second tool: %d", started);
+  if (started == 0) std::printf(", kernels %d", stop());
+  std::printf("\n");
+}
+
 int TrainTwice(int iterations) {
   const pid_t child = fork();  // before CUDA, which does not survive it
   Train(iterations);
@@ -199,6 +217,8 @@ int main(int argc, char** argv) {
     ReplayGraphs(count);
   } else if (std::strcmp(action, "storm") == 0) {
     Storm(count);
+  } else if (std::strcmp(action, "second_tool") == 0) {
+    TrainUnderSecondTool(count);
   } else if (std::strcmp(action, "fork") == 0) {
     status = TrainTwice(count);
   } else if (std::strcmp(action, "die") == 0) {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A profiler inside the program that wants CUPTI while we have it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/command_run.h"
+
+namespace gpubound {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kIterations = 10;  // before the other tool starts, and again while it records
+
+class SecondTool : public CommandRun {
+ protected:
+  Outcome RunBoth() {
+    runner().Set("GPUBOUND_TEST_SECOND_TOOL", GPUBOUND_TEST_SECOND_TOOL);
+    return Victim("second_tool", kIterations);
+  }
+  int64_t Ledger(const std::string& counter) {
+    for (const Json& entry : report_["ledger"]) {
+      if (entry["counter"] == counter) return entry["value"];
+    }
+    return 0;
+  }
+  // Kernels that we recorded.
+  int64_t Recorded() {
+    const gpubound::Run run = Load();
+    int64_t kernels = 0;
+    for (const DeviceWork& work : run.processes.at(0).device_work) {
+      kernels += run.processes[0].WorkOf(work.work).info.kind == WorkKind::kKernel ? 1 : 0;
+    }
+    return kernels;
+  }
+
+  Json report_;
+};
+
+TEST_F(SecondTool, IsGivenCuptiAsIfWeHadNeverBeen) {
+  const Outcome outcome = RunBoth();
+  EXPECT_THAT(outcome.out, HasSubstr("second tool: 0, kernels " + std::to_string(3 * kIterations)))
+      << outcome.Describe();
+}
+
+TEST_F(SecondTool, LeavesUsWhatWasBeforeAndUnknownTimeBehind) {
+  RunBoth();
+  report_ = Report();
+  EXPECT_EQ(Recorded(), 3 * kIterations);
+  EXPECT_EQ(Ledger("cupti_yielded"), 1);
+  EXPECT_EQ(Ledger("undelivered_device_buffers"), 0);
+  const Json& process = report_["processes"][0];
+  ExpectExactPartition(report_);
+  EXPECT_GT(RowOf(process, "inference")["unknown_ns"], 0);
+  EXPECT_GT(RowOf(process, "inference")["gpu_busy_ns"], 0);
+}
+
+TEST_F(SecondTool, IsNamedInOneLine) {
+  EXPECT_THAT(RunBoth().err, HasSubstr("CUPTI was handed to libsecond_tool.so"));
+}
+
+TEST_F(SecondTool, GetsNothingWhereTheUserKeepsCupti) {
+  runner().Set("GPUBOUND_KEEP_CUPTI", "1");
+  const Outcome outcome = RunBoth();
+  EXPECT_THAT(outcome.out, HasSubstr("second tool: 39"));
+  EXPECT_THAT(outcome.err, HasSubstr("GPUBOUND_KEEP_CUPTI is 1"));
+  report_ = Report();
+  EXPECT_EQ(Recorded(), 6 * kIterations);
+  EXPECT_EQ(Ledger("cupti_yielded"), 0);
+}
+
+TEST_F(SecondTool, WithoutUsFindsCuptiAsBefore) {
+  runner().Set("GPUBOUND_DISABLE", "1");
+  EXPECT_THAT(RunBoth().out, HasSubstr("second tool: 0"));
+}
+
+}  // namespace
+}  // namespace gpubound
