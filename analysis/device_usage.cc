@@ -76,6 +76,29 @@ void Measure(const Interval& span, Gathered* gathered) {
   usage.smi_model = SmiModel(Union(std::move(kernels)), span);
 }
 
+// Every process samples all devices of its host, so that one of them tells all: the one that has
+// most. Samples are evenly spaced, so their mean is the mean over time.
+std::optional<double> MeanUtilization(const Run& run, const ClockAlignment& clocks,
+                                      const Interval& span, const std::string& uuid) {
+  int64_t most = 0;
+  double mean = 0;
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    int64_t count = 0;
+    int64_t percents = 0;
+    for (const DeviceSample& read : run.processes[p].utilization) {
+      const int64_t time_ns = read.sample.time_ns + clocks.offset_ns[p];
+      if (read.uuid != uuid || read.sample.gpu_percent < 0) continue;
+      if (time_ns < span.begin_ns || time_ns >= span.end_ns) continue;
+      ++count;
+      percents += read.sample.gpu_percent;
+    }
+    if (count <= most) continue;
+    most = count;
+    mean = static_cast<double>(percents) / static_cast<double>(count) / 100;
+  }
+  return most == 0 ? std::nullopt : std::optional<double>(mean);
+}
+
 }  // namespace
 
 std::vector<DeviceUsage> MeasureDevices(const Run& run, const ClockAlignment& clocks,
@@ -87,6 +110,7 @@ std::vector<DeviceUsage> MeasureDevices(const Run& run, const ClockAlignment& cl
   std::vector<DeviceUsage> usages;
   for (auto& [key, gathered] : devices.all()) {
     Measure(span, &gathered);
+    gathered.usage.nvml_utilization = MeanUtilization(run, clocks, span, gathered.usage.uuid);
     usages.push_back(std::move(gathered.usage));
   }
   return usages;

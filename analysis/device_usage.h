@@ -5,6 +5,7 @@
 #define GPUBOUND_ANALYSIS_DEVICE_USAGE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct DeviceUsage {
   int64_t comm_ns = 0;
   int64_t copy_ns = 0;
   double smi_model = 0;
+  std::optional<double> nvml_utilization;  // mean of NVML's samples in the span
 };
 
 // Every device that any process saw, in order of host and ordinal, within |span| (trace time of the

@@ -117,8 +117,8 @@ void AddDevices(const std::vector<DeviceUsage>& devices, int64_t wall_ns, Report
   ReportRun& run = report->run;
   double busy = 0, compute = 0, comm = 0, copy = 0, smi = 0;
   for (const DeviceUsage& device : devices) {
-    report->devices.push_back({device.uuid, device.name, device.busy_ns, wall_ns, std::nullopt,
-                               device.simulated, device.used});
+    report->devices.push_back({device.uuid, device.name, device.busy_ns, wall_ns,
+                               device.nvml_utilization, device.simulated, device.used});
     if (!device.used) continue;
     ++run.devices_used;
     busy += static_cast<double>(device.busy_ns);

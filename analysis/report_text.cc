@@ -343,11 +343,12 @@ class TextReport {
   }
 
   void DeviceTable() {
-    TextTable table({"Device", "busy", "span", "share"});
+    TextTable table({"Device", "busy", "span", "share", "nvidia-smi"});
     for (const ReportDevice& device : report_.devices) {
       table.AddRow({EscapeName(device.name + (device.uuid.empty() ? "" : " " + device.uuid)),
                     Time(device.busy_ns), Time(device.span_ns),
-                    FormatShare(Share(device.busy_ns, device.span_ns))});
+                    FormatShare(Share(device.busy_ns, device.span_ns)),
+                    device.nvml_utilization ? FormatShare(*device.nvml_utilization) : "-"});
     }
     text_ += "\n" + table.Render(options_.width, 0, options_.unicode);
   }

@@ -141,6 +141,12 @@ struct UnknownInterval {
   std::string reason;
 };
 
+// What NVML said of the device |uuid|.
+struct DeviceSample {
+  std::string uuid;
+  UtilizationSample sample;
+};
+
 struct Note {
   int64_t time_ns = 0;
   std::string text;
@@ -186,6 +192,7 @@ struct ProcessTrace {
   std::vector<Sync> syncs;
   std::vector<ClockSample> clock_samples;
   std::vector<UnknownInterval> unknown;
+  std::vector<DeviceSample> utilization;  // by time
   std::vector<Note> notes;
   Ledger ledger{};
 

@@ -124,6 +124,7 @@ void Segment::ReadRows(ProcessTrace* process, std::vector<std::string>* problems
   ReadStreams(process, problems);
   ReadWorks(process, problems);
   ReadClock(process, problems);
+  ReadUtilization(process, problems);
   ReadLedger(process, problems);
   // A segment that was begun but never committed to holds no rows at all, not "none".
   if (!meta_.empty()) ReadUnknownAndNotes(process, problems);
@@ -243,6 +244,21 @@ void Segment::ReadUnknownAndNotes(ProcessTrace* process, std::vector<std::string
   Query note = database_.Prepare("SELECT time_ns, text FROM note ORDER BY id");
   while (note.Step()) process->notes.push_back({note.Int(0), note.Text(1)});
   CheckEnd(note, "note", problems);
+}
+
+void Segment::ReadUtilization(ProcessTrace* process, std::vector<std::string>* problems) {
+  // Traces of the first versions do not have the table.
+  Query table = database_.Prepare("SELECT 1 FROM sqlite_master WHERE name='utilization'");
+  if (!table.Step()) return;
+  Query query =
+      database_.Prepare("SELECT time_ns, uuid, gpu_percent FROM utilization ORDER BY time_ns");
+  while (query.Step()) {
+    DeviceSample& read = process->utilization.emplace_back();
+    read.sample.time_ns = query.Int(0);
+    read.uuid = query.Text(1);
+    read.sample.gpu_percent = static_cast<int32_t>(query.Int(2));
+  }
+  CheckEnd(query, "utilization", problems);
 }
 
 void Segment::ReadLedger(ProcessTrace* process, std::vector<std::string>* problems) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions by which the CUDA driver and NVTX enter libgpubound_core.so, and the factory of the
-// CUPTI source. Only the shared library links this file.
+// The functions by which the CUDA driver and NVTX enter libgpubound_core.so, and the factories of
+// the sources. Only the shared library links this file.
 //
 //   cuInit -> dlopen($CUDA_INJECTION64_PATH) -> InitializeInjection
 //   first NVTX call of a module -> dlopen($NVTX_INJECTION64_PATH) -> InitializeInjectionNvtx2
@@ -12,6 +12,7 @@
 
 #include "cupti_hooks/cupti_source.h"
 #include "cupti_hooks/nvtx_injection.h"
+#include "cupti_hooks/utilization_source.h"
 #include "libprofiler/device_sources.h"
 #include "libprofiler/lifecycle.h"
 #include "libprofiler/log.h"
@@ -33,6 +34,14 @@ std::unique_ptr<DeviceSource> CreateCuptiSource() {
             EnvValue("GPUBOUND_GRAPHS"));
   }
   return std::make_unique<CuptiSource>(std::move(options));
+}
+
+std::unique_ptr<DeviceSource> CreateUtilizationSource() {
+  UtilizationOptions options;
+  if (std::strcmp(EnvValue("GPUBOUND_SAMPLE_MS"), "0") == 0) return nullptr;
+  options.interval_ns =
+      static_cast<int64_t>(EnvNumber("GPUBOUND_SAMPLE_MS", 100, 60'000)) * 1'000'000;
+  return std::make_unique<UtilizationSource>(std::move(options));
 }
 
 }  // namespace gpubound

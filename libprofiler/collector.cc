@@ -86,6 +86,10 @@ void Collector::StartSource(std::unique_ptr<DeviceSource> source) {
     const std::lock_guard<std::mutex> lock(sources_mutex_);
     sources_.push_back(std::move(source));
   }
+  if (!started->records_device_work()) {
+    started->Start(host_.get());
+    return;
+  }
   // Outside the lock: a source calls back into the host, and may call into CUPTI.
   // Until its first delivery, whatever it has seen would be lost with the process.
   drain_->SetDeliveredUntil(clock_->MonotonicNs());

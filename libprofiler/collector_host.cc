@@ -86,6 +86,14 @@ void CollectorHost::Mark(LabelId label) {
   CallingThread()->Emit(SlotKind::kMark, label, collector_->clock()->Ticks());
 }
 
+void CollectorHost::AddSample(const UtilizationSample& sample, std::string_view uuid) {
+  collector_->device_tables()->AddSample(sample, uuid);
+}
+
+void CollectorHost::AddSample(const ProcessTreeSample& sample) {
+  collector_->device_tables()->AddSample(sample);
+}
+
 void CollectorHost::Count(LedgerCounter counter, uint64_t amount) {
   collector_->ledger()->Add(counter, amount);
 }

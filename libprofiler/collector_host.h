@@ -37,6 +37,9 @@ class CollectorHost final : public DeviceHost {
   void EndRange(LabelId label, uint64_t range) override;
   void Mark(LabelId label) override;
 
+  void AddSample(const UtilizationSample& sample, std::string_view uuid) override;
+  void AddSample(const ProcessTreeSample& sample) override;
+
   void Count(LedgerCounter counter, uint64_t amount) override;
   void MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) override;
   void DeliveredUntil(int64_t until_ns) override;

@@ -9,8 +9,11 @@ set(core_dir ${CMAKE_SOURCE_DIR}/libprofiler)
 set(GPUBOUND_SOURCE_DECLARATIONS "")
 set(GPUBOUND_SOURCE_NAMES "")
 if(TARGET gpubound_cupti_hooks)
-  string(APPEND GPUBOUND_SOURCE_DECLARATIONS "std::unique_ptr<DeviceSource> CreateCuptiSource();\n")
-  string(APPEND GPUBOUND_SOURCE_NAMES "&CreateCuptiSource, ")
+  foreach(source Cupti Utilization)
+    string(APPEND GPUBOUND_SOURCE_DECLARATIONS
+      "std::unique_ptr<DeviceSource> Create${source}Source();\n")
+    string(APPEND GPUBOUND_SOURCE_NAMES "&Create${source}Source, ")
+  endforeach()
 endif()
 configure_file(${core_dir}/device_sources.cc.in ${CMAKE_BINARY_DIR}/generated/device_sources.cc
   @ONLY)

@@ -62,6 +62,10 @@ class DeviceHost {
   virtual void EndRange(LabelId label, uint64_t range) = 0;
   virtual void Mark(LabelId label) = 0;
 
+  // Samples beside the trace; |uuid| as in device rows.
+  virtual void AddSample(const UtilizationSample& sample, std::string_view uuid) = 0;
+  virtual void AddSample(const ProcessTreeSample& sample) = 0;
+
   virtual void Count(LedgerCounter counter, uint64_t amount) = 0;
   // Device work could run unrecorded from |from_ns| to |to_ns| (CLOCK_MONOTONIC); |to_ns| =
   // INT64_MAX means "until further notice", and a later call with the same |from_ns| ends it.
@@ -79,6 +83,9 @@ class DeviceSource {
 
   // "cupti", "sim". Static storage.
   virtual const char* name() const = 0;
+
+  // False for one that only samples: it has no clock, and nothing of the device is lost with it.
+  virtual bool records_device_work() const { return true; }
 
   // Starts recording. |host| outlives the source. False: nothing will be recorded, and the reason
   // has been noted through |host|. May be called inside cuInit; makes no CUDA call.

@@ -18,6 +18,7 @@ constexpr size_t kMaxWorksWithGeometry = 200'000;
 constexpr size_t kMaxWorks = 400'000;
 // A program that captures anew in each iteration would do so too.
 constexpr size_t kMaxGraphNodes = 200'000;
+constexpr size_t kMaxSamples = 10'000;  // between two transactions, a second apart
 
 template <typename T>
 void AppendBytes(std::string* key, const T& value) {
@@ -96,6 +97,16 @@ void DeviceTables::DefineGraphNode(const GraphNodeInfo& info, std::string_view n
   graph_nodes_.Add({info, std::string(CutUtf8(name, kMaxNameBytes))});
 }
 
+void DeviceTables::AddSample(const UtilizationSample& sample, std::string_view uuid) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (utilization_.size() < kMaxSamples) utilization_.push_back({sample, std::string(uuid)});
+}
+
+void DeviceTables::AddSample(const ProcessTreeSample& sample) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (process_trees_.size() < kMaxSamples) process_trees_.push_back(sample);
+}
+
 void DeviceTables::MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = 0; i < unknowns_.size(); ++i) {
@@ -125,6 +136,10 @@ void DeviceTables::CopyRowsSince(DeviceTablePositions* positions, DeviceTableRow
   graph_nodes_.CopySince(&positions->graph_nodes, &out->graph_nodes);
   unknowns_.CopySince(&positions->unknowns, &out->unknowns);
   notes_.CopySince(&positions->notes, &out->notes);
+  out->utilization.insert(out->utilization.end(), utilization_.begin(), utilization_.end());
+  out->process_trees.insert(out->process_trees.end(), process_trees_.begin(), process_trees_.end());
+  utilization_.clear();
+  process_trees_.clear();
 }
 
 DeviceTables::Kind DeviceTables::device_kind() {

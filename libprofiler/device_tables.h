@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows about devices: the devices, their streams, the distinct pieces of work (kernel name and
-// launch geometry), the nodes of graphs, time that is unknown, and notes. Any thread; one lock, of
-// the interner's rank.
+// launch geometry), the nodes of graphs, samples, time that is unknown, and notes. Any thread; one
+// lock, of the interner's rank.
 #ifndef GPUBOUND_LIBPROFILER_DEVICE_TABLES_H_
 #define GPUBOUND_LIBPROFILER_DEVICE_TABLES_H_
 
@@ -44,6 +44,11 @@ struct GraphNodeRow {
   std::string name;
 };
 
+struct UtilizationRow {
+  UtilizationSample sample;
+  std::string uuid;
+};
+
 struct UnknownRow {
   int64_t id;
   int64_t from_ns;
@@ -69,9 +74,12 @@ struct DeviceTableRows {
   std::vector<GraphNodeRow> graph_nodes;
   std::vector<UnknownRow> unknowns;
   std::vector<NoteRow> notes;
+  // Given out once, unlike the others.
+  std::vector<UtilizationRow> utilization;
+  std::vector<ProcessTreeSample> process_trees;
   bool empty() const {
     return devices.empty() && streams.empty() && works.empty() && graph_nodes.empty() &&
-           unknowns.empty() && notes.empty();
+           unknowns.empty() && notes.empty() && utilization.empty() && process_trees.empty();
   }
   void clear() { *this = DeviceTableRows(); }
 };
@@ -84,6 +92,10 @@ class DeviceTables {
   StreamId InternStream(DeviceId device, uint32_t context, uint32_t stream);
   DeviceId DefineDevice(const DeviceInfo& info, std::string_view name);
   void DefineGraphNode(const GraphNodeInfo& info, std::string_view name);
+
+  // Kept until they are copied out; a writer that has stopped does not let them grow for ever.
+  void AddSample(const UtilizationSample& sample, std::string_view uuid);
+  void AddSample(const ProcessTreeSample& sample);
 
   // A second interval with the same |from_ns| and reason ends the first.
   void MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason);
@@ -103,6 +115,8 @@ class DeviceTables {
   RowJournal<StreamRow> streams_;
   RowJournal<WorkRow> works_;
   RowJournal<GraphNodeRow> graph_nodes_;
+  std::vector<UtilizationRow> utilization_;
+  std::vector<ProcessTreeSample> process_trees_;
   RowJournal<UnknownRow> unknowns_;
   RowJournal<NoteRow> notes_;
 };

@@ -23,6 +23,7 @@ namespace gpubound {
   X(GPUBOUND_CUPTI, "1", "0: leave CUPTI alone and record the CPU side only.") \
   X(GPUBOUND_KEEP_CUPTI, "0", "1: keep CUPTI when a profiler inside the program (torch.profiler) asks for it; that profiler then records no GPU work.") \
   X(GPUBOUND_CUPTI_BUFFER_MB, "256", "Most memory for the records that CUPTI fills, in MiB (4 to 4096); what it has no room for is dropped and counted.") \
+  X(GPUBOUND_SAMPLE_MS, "1000", "How often NVML, CPU time and memory are sampled in a process that uses CUDA, in ms (100 to 60000); 0: never.") \
   X(GPUBOUND_GRAPHS, "node", "How CUDA graphs are recorded. node: each kernel, exact; graph: each launch as a whole, cheapest, GPU busy an upper bound; auto: as graph, with the names of the kernels and where they were captured.") \
   X(GPUBOUND_QUIET_APIS, "", "CUDA API functions to count instead of recording, separated by commas, beside the built-in list of queries; -NAME records one of that list.")
 // clang-format on

@@ -33,6 +33,8 @@ enum SqliteSink::Statement : int {
   kStream,
   kWork,
   kGraphNode,
+  kUtilization,
+  kProcessTree,
   kUnknown,
   kDropUnknown,
   kNote,
@@ -56,6 +58,8 @@ constexpr const char* kStatementSql[] = {
     "INSERT OR REPLACE INTO stream VALUES(?,?,?,?)",
     "INSERT OR REPLACE INTO work VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO graph_node VALUES(?,?,?,?,?)",
+    "INSERT INTO utilization VALUES(?,?,?,?,?,?,?,?)",
+    "INSERT INTO process_tree VALUES(?,?,?,?,?)",
     "INSERT OR REPLACE INTO unknown VALUES(?,?,?,?)",
     "DELETE FROM unknown WHERE id=?",
     "INSERT OR REPLACE INTO note VALUES(?,?,?)",
@@ -224,6 +228,14 @@ void SqliteSink::PutWork(const WorkRow& row) {
 void SqliteSink::PutGraphNode(const GraphNodeRow& row) {
   Run(kGraphNode, row.info.node, row.info.graph, row.info.type, row.info.operation,
       std::string_view(row.name));
+}
+void SqliteSink::PutUtilization(const UtilizationRow& row) {
+  const UtilizationSample& s = row.sample;
+  Run(kUtilization, s.time_ns, std::string_view(row.uuid), s.gpu_percent, s.memory_percent,
+      s.memory_used_bytes, s.power_mw, s.sm_mhz, s.memory_mhz);
+}
+void SqliteSink::PutProcessTree(const ProcessTreeSample& row) {
+  Run(kProcessTree, row.time_ns, row.processes, row.cpu_ns, row.resident_bytes, row.run_delay_ns);
 }
 void SqliteSink::PutUnknown(const UnknownRow& row) {
   Run(kUnknown, row.id, row.from_ns, row.to_ns, std::string_view(row.reason));

@@ -44,6 +44,8 @@ class SqliteSink {
   void PutStream(const StreamRow& row);
   void PutWork(const WorkRow& row);
   void PutGraphNode(const GraphNodeRow& row);
+  void PutUtilization(const UtilizationRow& row);
+  void PutProcessTree(const ProcessTreeSample& row);
   void PutUnknown(const UnknownRow& row);
   void DropUnknown(int64_t id);
   void PutNote(const NoteRow& row);

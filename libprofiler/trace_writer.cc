@@ -99,6 +99,8 @@ void TraceWriter::Begin() {
   for (const GraphNodeRow& row : device_rows_.graph_nodes) sink_.PutGraphNode(row);
   for (const UnknownRow& row : device_rows_.unknowns) sink_.PutUnknown(row);
   for (const NoteRow& row : device_rows_.notes) sink_.PutNote(row);
+  for (const UtilizationRow& row : device_rows_.utilization) sink_.PutUtilization(row);
+  for (const ProcessTreeSample& row : device_rows_.process_trees) sink_.PutProcessTree(row);
   if (!device_rows_.devices.empty()) {
     sink_.PutMeta("device_kind", DeviceKindName(tables_.devices->device_kind()));
   }

@@ -206,6 +206,29 @@ struct GraphNodeInfo {
   LabelId operation{};  // open on the thread that captured it; 0 none
 };
 
+// What a sample does not tell.
+inline constexpr int kNotKnown = -1;
+
+// What NVML said of one device. Times are CLOCK_MONOTONIC.
+struct UtilizationSample {
+  int64_t time_ns = 0;
+  int32_t gpu_percent = kNotKnown;     // of NVML's last window in which any kernel ran
+  int32_t memory_percent = kNotKnown;  // ... in which memory was read or written
+  int64_t memory_used_bytes = kNotKnown;
+  int32_t power_mw = kNotKnown;
+  int32_t sm_mhz = kNotKnown;
+  int32_t memory_mhz = kNotKnown;
+};
+
+// What a process and everything that it started have used so far.
+struct ProcessTreeSample {
+  int64_t time_ns = 0;
+  uint32_t processes = 0;
+  int64_t cpu_ns = 0;
+  int64_t resident_bytes = 0;
+  int64_t run_delay_ns = 0;  // ready to run, without a CPU
+};
+
 // What a page and a chunk hold. Values are part of the format.
 enum class EventFamily : uint8_t {
   kNone = 0,

@@ -55,7 +55,8 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(api_calls_suppressed, kInfo, "Calls of polling and query functions, counted but not recorded.") \
   X(graphs_recorded_whole, kNotice, "Launches of CUDA graphs recorded as a whole: GPU busy inside them is an upper bound. --graphs node records each kernel.") \
   X(graph_nodes_not_kept, kNotice, "Nodes of CUDA graphs beyond the table's capacity; where they were captured is not known.") \
-  X(cupti_yielded, kDataLoss, "CUPTI was handed to a profiler inside the program; GPU time is unknown from then on. GPUBOUND_KEEP_CUPTI=1 keeps it.")
+  X(cupti_yielded, kDataLoss, "CUPTI was handed to a profiler inside the program; GPU time is unknown from then on. GPUBOUND_KEEP_CUPTI=1 keeps it.") \
+  X(nvml_unavailable, kInfo, "NVML could not be used; what nvidia-smi would have said was not sampled.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

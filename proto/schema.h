@@ -38,6 +38,10 @@ CREATE TABLE work(id INTEGER PRIMARY KEY, kind INT, copy_kind INT, name TEXT,
   grid_x INT, grid_y INT, grid_z INT, block_x INT, block_y INT, block_z INT,
   registers INT, static_shared INT, dynamic_shared INT);
 CREATE TABLE graph_node(node INTEGER PRIMARY KEY, graph INT, type INT, operation INT, name TEXT);
+CREATE TABLE utilization(time_ns INT, uuid TEXT, gpu_percent INT, memory_percent INT,
+  memory_used_bytes INT, power_mw INT, sm_mhz INT, memory_mhz INT);
+CREATE TABLE process_tree(time_ns INT, processes INT, cpu_ns INT, resident_bytes INT,
+  run_delay_ns INT);
 CREATE TABLE clock(id INTEGER PRIMARY KEY, ticks INT, monotonic_ns INT, realtime_ns INT,
   source_ns INT, width_ns INT);
 CREATE TABLE ledger(counter TEXT PRIMARY KEY, value INT) WITHOUT ROWID;

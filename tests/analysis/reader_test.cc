@@ -42,9 +42,14 @@ TEST_F(ReaderTest, ReadsRowsAndEventsOfAProcess) {
     writer.Sql("INSERT INTO ledger VALUES('backpressure_waits', 3)");
     writer.Sql("INSERT INTO note VALUES(1, 5, 'hello')");
     writer.Sql("INSERT INTO unknown VALUES(1, 600, 700, 'paused')");
+    writer.Sql("INSERT INTO utilization VALUES(400, 'GPU-1', 93, 20, -1, -1, -1, -1)");
   }
   const Run run = Load();
   ASSERT_EQ(run.processes.size(), 1u);
+  ASSERT_EQ(run.processes.front().utilization.size(), 1u);
+  EXPECT_EQ(run.processes.front().utilization[0].uuid, "GPU-1");
+  EXPECT_EQ(run.processes.front().utilization[0].sample.time_ns, 400);
+  EXPECT_EQ(run.processes.front().utilization[0].sample.gpu_percent, 93);
   const ProcessTrace& process = run.processes.front();
   EXPECT_EQ(process.identity, (ProcessIdentity{"host", 100, 5}));
   EXPECT_EQ(process.span_end_ns, 1000);
@@ -60,6 +65,17 @@ TEST_F(ReaderTest, ReadsRowsAndEventsOfAProcess) {
   EXPECT_EQ(process.notes.size(), 1u);
   EXPECT_EQ(process.unknown.size(), 1u);
   EXPECT_TRUE(run.problems.empty());
+}
+
+TEST_F(ReaderTest, ATraceFromBeforeUtilisationWasSampledIsRead) {
+  {
+    SegmentWriter writer(run_, identity_);
+    writer.PutUsualRows();
+    writer.Sql("DROP TABLE utilization");
+  }
+  const Run run = Load();
+  EXPECT_TRUE(run.problems.empty());
+  EXPECT_TRUE(run.processes.at(0).utilization.empty());
 }
 
 TEST_F(ReaderTest, ReportsWhatItRead) {

@@ -112,6 +112,14 @@ TEST_F(ReportTextTest, GroupsByWhatIsAsked) {
   EXPECT_THAT(Text(), HasSubstr("GPU-1"));
 }
 
+TEST_F(ReportTextTest, PrintsWhatNvidiaSmiSaidBesideTheTruth) {
+  options_.by = {"device"};
+  EXPECT_THAT(Text(), HasSubstr("nvidia-smi"));
+  EXPECT_THAT(Text(), Not(HasSubstr("93"))) << "nobody asked NVML";
+  report_.devices[0].nvml_utilization = 0.93;
+  EXPECT_THAT(Text(), HasSubstr("93"));
+}
+
 TEST_F(ReportTextTest, ShowsTheAttributionThatIsAsked) {
   options_.attribution = {"caused"};
   EXPECT_THAT(Text(), HasSubstr("caused"));

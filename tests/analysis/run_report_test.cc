@@ -60,6 +60,40 @@ TEST_F(RunReportTest, UnitesProcessesOnOneDevice) {
   EXPECT_DOUBLE_EQ(report.run.gpu_busy_share, 0.4);
 }
 
+TEST_F(RunReportTest, NvmlsUtilisationIsTheMeanOfTheSamplesInTheSpan) {
+  AddProcess(1, 0, 100, "GPU-a", {{10, 30}});
+  const auto said = [this](const char* uuid, int64_t time_ns, int32_t percent) {
+    DeviceSample& read = run_.processes[0].utilization.emplace_back();
+    read.uuid = uuid;
+    read.sample.time_ns = time_ns;
+    read.sample.gpu_percent = percent;
+  };
+  said("GPU-a", 10, 90);
+  said("GPU-a", 20, 80);
+  said("GPU-a", 30, -1);   // not known
+  said("GPU-a", 100, 10);  // after the span
+  said("GPU-b", 20, 10);
+  const Report report = Build();
+  ASSERT_EQ(report.devices.size(), 1u);
+  ASSERT_TRUE(report.devices[0].nvml_utilization);
+  EXPECT_DOUBLE_EQ(*report.devices[0].nvml_utilization, 0.85);
+}
+
+TEST_F(RunReportTest, OfSeveralProcessesThatSampledADeviceOneIsEnough) {
+  AddProcess(1, 0, 100, "GPU-a", {{10, 30}});
+  AddProcess(2, 0, 100, "GPU-a", {}).parent_pid = 1;
+  for (int64_t time_ns : {10, 20}) {
+    run_.processes[0].utilization.push_back({"GPU-a", {.time_ns = time_ns, .gpu_percent = 50}});
+  }
+  run_.processes[1].utilization.push_back({"GPU-a", {.time_ns = 20, .gpu_percent = 100}});
+  EXPECT_DOUBLE_EQ(Build().devices.at(0).nvml_utilization.value_or(-1), 0.5);
+}
+
+TEST_F(RunReportTest, WithoutSamplesNvmlSaidNothing) {
+  AddProcess(1, 0, 100, "GPU-a", {{10, 30}});
+  EXPECT_FALSE(Build().devices.at(0).nvml_utilization);
+}
+
 TEST_F(RunReportTest, CountsEveryUsedDeviceOverTheRootsSpan) {
   AddProcess(1, 0, 100, "GPU-a", {{0, 100}});
   AddProcess(2, 50, 100, "GPU-b", {}).parent_pid = 1;

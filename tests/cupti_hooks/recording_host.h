@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libprofiler/device_source.h"
@@ -99,6 +100,17 @@ class RecordingHost final : public DeviceHost {
   void EndRange(LabelId label, uint64_t) override { Log("finish", label); }
   void Mark(LabelId label) override { Log("mark", label); }
 
+  void AddSample(const UtilizationSample& sample, std::string_view uuid) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    utilization.emplace_back(std::string(uuid), sample);
+    ++samples;
+  }
+  void AddSample(const ProcessTreeSample& sample) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    process_trees.push_back(sample);
+    ++samples;
+  }
+
   void Count(LedgerCounter counter, uint64_t amount) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     counts[counter] += amount;
@@ -141,6 +153,9 @@ class RecordingHost final : public DeviceHost {
   std::vector<Stream> streams;
   std::map<uint32_t, Device> devices;
   std::vector<GraphNode> graph_nodes;
+  std::vector<std::pair<std::string, UtilizationSample>> utilization;  // by uuid
+  std::vector<ProcessTreeSample> process_trees;
+  std::atomic<int> samples{0};
   std::map<LedgerCounter, uint64_t> counts;
   std::vector<Unknown> unknowns;
   std::vector<int64_t> delivered_until;

@@ -72,6 +72,18 @@ Readers FaultReaders(CuptiFaults* faults) {
   };
 }
 
+Readers NvmlReaders(NvmlFigures* nvml) {
+  return {
+      {"init_error", Into(&nvml->init_error)},
+      {"gpu_percent", Into(&nvml->gpu_percent)},
+      {"memory_percent", Into(&nvml->memory_percent)},
+      {"memory_used_bytes", Into(&nvml->memory_used_bytes)},
+      {"power_mw", Into(&nvml->power_mw)},
+      {"sm_mhz", Into(&nvml->sm_mhz)},
+      {"memory_mhz", Into(&nvml->memory_mhz)},
+  };
+}
+
 // "12.0" .. "13.1", or CUPTI's own number.
 bool ReadVersion(const Json& value, uint32_t* version) {
   static const std::map<std::string, uint32_t> kReleases = {
@@ -102,6 +114,7 @@ bool ParseScript(const std::string& json, SimScript* script, std::string* error)
       {"overhead", nested({{"api_ns", Into(&script->overhead.api_ns)},
                            {"launch_ns", Into(&script->overhead.launch_ns)},
                            {"flush_ns", Into(&script->overhead.flush_ns)}})},
+      {"nvml", nested(NvmlReaders(&script->nvml))},
       {"cupti",
        [&](const Json& value) {
          if (ReadVersion(value, &script->cupti_version)) return;

@@ -44,6 +44,17 @@ struct InjectedOverhead {
   int64_t flush_ns = 0;   // each FlushAll
 };
 
+// What the stand-in libnvidia-ml answers; negative: not supported.
+struct NvmlFigures {
+  int32_t init_error = 0;  // nvmlReturn_t of nvmlInit
+  int64_t gpu_percent = 50;
+  int64_t memory_percent = 10;
+  int64_t memory_used_bytes = 1 << 30;
+  int64_t power_mw = 100'000;
+  int64_t sm_mhz = 1000;
+  int64_t memory_mhz = 2000;
+};
+
 struct SimScript {
   DeviceModelConfig device;
   uint32_t cupti_version = 130001;  // 19 (12.0), 22 (12.4), 24 (12.6), 26 (12.8), 130001, 130100
@@ -51,6 +62,7 @@ struct SimScript {
   int64_t api_ns = 0;  // least duration of every API call, spent by spinning
   CuptiFaults faults;
   InjectedOverhead overhead;
+  NvmlFigures nvml;
 };
 
 // The script of this process.

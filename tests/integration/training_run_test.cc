@@ -112,6 +112,12 @@ TEST_F(TrainingRun, NothingOfItWasLost) {
   EXPECT_EQ(Gpubound({"doctor", run_path()}).exit_code, 0);
 }
 
+TEST_F(TrainingRun, SaysWhatNvidiaSmiWouldHaveSaid) {
+  runner().Set("GPUBOUND_SIM_SCRIPT", R"({"nvml": {"gpu_percent": 93}})");
+  Victim("train", kIterations);
+  EXPECT_DOUBLE_EQ(Report()["devices"][0]["nvml_utilization"].get<double>(), 0.93);
+}
+
 TEST_F(TrainingRun, EveryOutputSaysThatTheDeviceIsSimulated) {
   EXPECT_THAT(Victim("train", 2).err, HasSubstr("SIMULATED DEVICE"));
   EXPECT_EQ(Report()["device_kind"], "simulated");

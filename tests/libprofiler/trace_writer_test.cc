@@ -155,6 +155,27 @@ TEST_F(TraceWriterTest, NodesOfGraphsAreWrittenWithTheOperationThatCapturedThem)
             "update");
 }
 
+TEST_F(TraceWriterTest, SamplesAreWrittenOnceWhateverTheNumberOfSegments) {
+  settings_.segment_bytes = 100'000;
+  StartCollector();
+  UtilizationSample sample;
+  sample.time_ns = 7;
+  sample.gpu_percent = 93;
+  collector_->host()->AddSample(sample, "GPU-1");
+  collector_->host()->AddSample(
+      {.time_ns = 8, .processes = 3, .cpu_ns = 5, .resident_bytes = 6, .run_delay_ns = 9});
+  Drain();
+  RecordScopes(100'000);
+  Finish();
+  ASSERT_GT(Databases().size(), 1u);
+  const TraceFile first(DatabasePath(0));
+  EXPECT_EQ(first.Number("SELECT gpu_percent FROM utilization WHERE time_ns=7 AND uuid='GPU-1'"),
+            93);
+  EXPECT_EQ(first.Number("SELECT power_mw FROM utilization"), -1);
+  EXPECT_EQ(first.Number("SELECT run_delay_ns FROM process_tree WHERE processes=3"), 9);
+  EXPECT_EQ(TraceFile(DatabasePath(1)).Number("SELECT count(*) FROM utilization"), 0);
+}
+
 TEST_F(TraceWriterTest, TimeSinceTheLastDeliveryIsUnknownUntilTheTraceIsClosed) {
   StartCollector();
   collector_->host()->DeliveredUntil(5'000);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names and numbers of NVML's interface, which is stable since its version 2 functions.
+#include "cupti_hooks/nvml_api.h"
+
+#include <dlfcn.h>
+
+namespace gpubound {
+namespace {
+
+constexpr int kSuccess = 0;
+constexpr int kSmClock = 1;      // NVML_CLOCK_SM
+constexpr int kMemoryClock = 2;  // NVML_CLOCK_MEM
+constexpr unsigned int kMaxDevices = 64;
+
+template <typename Function>
+bool Resolve(void* library, const char* name, Function* function) {
+  *function = reinterpret_cast<Function>(dlsym(library, name));
+  return *function != nullptr;
+}
+
+}  // namespace
+
+bool NvmlApi::Open(const std::string& library_name, std::string* why) {
+  void* library = dlopen(library_name.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* error = dlerror();  // NOLINT(concurrency-mt-unsafe): per thread in glibc
+    *why = error == nullptr ? library_name : error;
+    return false;
+  }
+  // Never closed: NVML keeps threads and descriptors of its own.
+  const bool complete = Resolve(library, "nvmlInit_v2", &init_) &&
+                        Resolve(library, "nvmlDeviceGetCount_v2", &count_) &&
+                        Resolve(library, "nvmlDeviceGetHandleByIndex_v2", &by_index_) &&
+                        Resolve(library, "nvmlDeviceGetUUID", &uuid_) &&
+                        Resolve(library, "nvmlDeviceGetUtilizationRates", &utilization_);
+  Resolve(library, "nvmlDeviceGetMemoryInfo", &memory_);
+  Resolve(library, "nvmlDeviceGetPowerUsage", &power_);
+  Resolve(library, "nvmlDeviceGetClockInfo", &clock_);
+  if (!complete) {
+    *why = library_name + " lacks a function";
+    return false;
+  }
+  unsigned int count = 0;
+  if (const int error = init_(); error != kSuccess) {
+    *why = "nvmlInit_v2 failed with " + std::to_string(error);
+    return false;
+  }
+  if (const int error = count_(&count); error != kSuccess) {
+    *why = "nvmlDeviceGetCount_v2 failed with " + std::to_string(error);
+    return false;
+  }
+  for (unsigned int index = 0; index < count && index < kMaxDevices; ++index) {
+    char uuid[96] = {};
+    Device device = {nullptr, {}};
+    if (by_index_(index, &device.handle) != kSuccess) continue;
+    if (uuid_(device.handle, uuid, sizeof(uuid)) != kSuccess) continue;
+    device.uuid = uuid;
+    devices_.push_back(std::move(device));
+  }
+  return true;
+}
+
+UtilizationSample NvmlApi::Read(const Device& device) const {
+  UtilizationSample sample;
+  Utilization utilization = {};
+  if (utilization_(device.handle, &utilization) == kSuccess) {
+    sample.gpu_percent = static_cast<int32_t>(utilization.gpu);
+    sample.memory_percent = static_cast<int32_t>(utilization.memory);
+  }
+  Memory memory = {};
+  if (memory_ != nullptr && memory_(device.handle, &memory) == kSuccess) {
+    sample.memory_used_bytes = static_cast<int64_t>(memory.used);
+  }
+  unsigned int value = 0;
+  if (power_ != nullptr && power_(device.handle, &value) == kSuccess) {
+    sample.power_mw = static_cast<int32_t>(value);
+  }
+  if (clock_ != nullptr && clock_(device.handle, kSmClock, &value) == kSuccess) {
+    sample.sm_mhz = static_cast<int32_t>(value);
+  }
+  if (clock_ != nullptr && clock_(device.handle, kMemoryClock, &value) == kSuccess) {
+    sample.memory_mhz = static_cast<int32_t>(value);
+  }
+  return sample;
+}
+
+}  // namespace gpubound
