@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_CUPTI_HOOKS_PROCESS_TREE_H_
 #define GPUBOUND_CUPTI_HOOKS_PROCESS_TREE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "proto/event_model.h"

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "cupti_hooks/wake_signal.h"
 #include "libprofiler/device_source.h"
