@@ -4,7 +4,9 @@
 // stamped with, so that the hot path does not choose.
 #include "libprofiler/api_table.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
 #include <exception>
 #include <string_view>
 
@@ -44,6 +46,31 @@ LabelId InnermostOperation(Collector* collector) {
     if (collector->labels()->KindOf(label) == LabelKind::kOperation) return label;
   }
   return LabelId{0};
+}
+
+void AddToLedger(const char* counter, uint64_t amount, const char* note,
+                 size_t note_length) noexcept {
+  Collector* collector = EnsureCollector();
+  if (collector == nullptr) return;
+  for (int index = 0; counter != nullptr && index < kLedgerCounterCount; ++index) {
+    if (std::strcmp(kLedgerCounters[index].name, counter) != 0) continue;
+    collector->ledger()->Add(static_cast<LedgerCounter>(index), amount);
+    break;
+  }
+  if (note == nullptr) return;
+  try {
+    collector->device_tables()->AddNote(collector->clock()->MonotonicNs(), {note, note_length});
+  } catch (const std::exception&) {  // out of memory: the counter stands without its prose
+  }
+}
+
+uint32_t CopyOpenScopes(uint32_t* labels, uint32_t capacity) noexcept {
+  const ThreadBuffer* buffer = t_thread_buffer;
+  const uint32_t depth = buffer->open_depth();
+  for (uint32_t index = 0; index < std::min(depth, capacity); ++index) {
+    labels[index] = Raw(buffer->open_label(index));
+  }
+  return depth;
 }
 
 template <uint64_t (*ReadTicks)() noexcept>
@@ -88,6 +115,11 @@ struct Entries {
     t_thread_buffer->End(Collector::LabelOfToken(token), ReadTicks());
   }
 
+  static void Pause() noexcept { t_thread_buffer->Emit(SlotKind::kPause, LabelId{0}, ReadTicks()); }
+  static void Resume() noexcept {
+    t_thread_buffer->Emit(SlotKind::kResume, LabelId{0}, ReadTicks());
+  }
+
   static constexpr gpubound_api kTable = {sizeof(gpubound_api),
                                           GPUBOUND_API_VERSION,
                                           &InternForApi,
@@ -98,7 +130,11 @@ struct Entries {
                                           &Counter,
                                           &HandOver,
                                           &Adopt,
-                                          &Drop};
+                                          &Drop,
+                                          &Pause,
+                                          &Resume,
+                                          &AddToLedger,
+                                          &CopyOpenScopes};
 };
 
 }  // namespace

@@ -56,7 +56,10 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(graphs_recorded_whole, kNotice, "Launches of CUDA graphs recorded as a whole: GPU busy inside them is an upper bound. --graphs node records each kernel.") \
   X(graph_nodes_not_kept, kNotice, "Nodes of CUDA graphs beyond the table's capacity; where they were captured is not known.") \
   X(cupti_yielded, kDataLoss, "CUPTI was handed to a profiler inside the program; GPU time is unknown from then on. GPUBOUND_KEEP_CUPTI=1 keeps it.") \
-  X(nvml_unavailable, kInfo, "NVML could not be used; what nvidia-smi would have said was not sampled.")
+  X(nvml_unavailable, kInfo, "NVML could not be used; what nvidia-smi would have said was not sampled.") \
+  X(hooks_installed, kInfo, "Functions of known Python libraries that were wrapped to name operations, layers and waits.") \
+  X(hooks_failed, kNotice, "Functions of known Python libraries that could not be wrapped; their time stays with the row around them.") \
+  X(python_without_extension, kNotice, "Python processes whose interpreter no gpubound extension was built for; nothing was hooked in them.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

@@ -3,7 +3,9 @@
 // The table of the fake collector. Labels are numbered from 1 and keep their kind and text.
 #include "tests/annotate/fake_collector.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -77,12 +79,26 @@ std::string Number(double value) {
 
 constexpr uint64_t kToken = 77;
 
+thread_local std::vector<uint32_t> t_open;
+
+uint32_t CopyOpenScopes(uint32_t* labels, uint32_t capacity) {
+  std::copy_n(t_open.begin(), std::min<size_t>(t_open.size(), capacity), labels);
+  return static_cast<uint32_t>(t_open.size());
+}
+
 constexpr gpubound_api kWholeTable = {
     sizeof(gpubound_api),
     GPUBOUND_API_VERSION,
     InternLabel,
-    [](uint32_t label) { Note("begin ", label); },
-    [](uint32_t label) { Note("end ", label); },
+    [](uint32_t label) {
+      Note("begin ", label);
+      t_open.push_back(label);
+    },
+    [](uint32_t label) {
+      Note("end ", label);
+      const auto innermost = std::find(t_open.rbegin(), t_open.rend(), label);
+      if (innermost != t_open.rend()) t_open.erase(std::next(innermost).base());
+    },
     [](uint32_t label) { Note("", label); },
     [](uint64_t iteration) { Note("step " + std::to_string(iteration)); },
     [](uint32_t label, double value) { Note("", label, Number(value)); },
@@ -92,6 +108,13 @@ constexpr gpubound_api kWholeTable = {
     },
     [](uint64_t token) { Note("adopt " + std::to_string(token)); },
     [](uint64_t token) { Note("drop " + std::to_string(token)); },
+    []() { Note("pause"); },
+    []() { Note("resume"); },
+    [](const char* counter, uint64_t amount, const char* note, size_t length) {
+      Note("ledger " + std::string(counter == nullptr ? "-" : counter) + " " +
+           std::to_string(amount) + " " + std::string(note == nullptr ? "" : note, length));
+    },
+    CopyOpenScopes,
 };
 
 gpubound_api g_table = kWholeTable;

@@ -95,6 +95,33 @@ int HandOverToThread(const Core& core, const std::string&) {
   return token != 0 ? 0 : 3;
 }
 
+int PauseAndResume(const Core& core, const std::string&) {
+  core.api->pause();
+  core.Scopes("uncounted", 1);
+  core.api->resume();
+  return 0;
+}
+
+int WriteLedger(const Core& core, const std::string&) {
+  core.api->ledger("hooks_failed", 2, "no such method: Env.step", 24);
+  core.api->ledger("a counter of a later version", 5, "kept as prose", 13);
+  core.api->ledger(nullptr, 0, nullptr, 0);
+  return 0;
+}
+
+int ListOpenScopes(const Core& core, const std::string&) {
+  uint32_t labels[2] = {0, 0};
+  if (core.api->open_scopes(labels, 2) != 0) return 2;
+  const uint32_t names[] = {core.Operation("outer"), core.Operation("middle"),
+                            core.Operation("inner")};
+  for (const uint32_t name : names) core.api->begin(name);
+  if (core.api->open_scopes(nullptr, 0) != 3) return 3;
+  if (core.api->open_scopes(labels, 2) != 3) return 4;
+  if (labels[0] != names[0] || labels[1] != names[1]) return 5;
+  for (const uint32_t name : names) core.api->end(name);
+  return core.api->open_scopes(labels, 2) == 0 ? 0 : 6;
+}
+
 int ForkRecordedChild(const Core& core, const std::string&) {
   const uint32_t update = core.Operation("update");
   core.Scopes("parent only", 10);
@@ -239,6 +266,9 @@ const std::map<std::string, Scenario>& Scenarios() {
       {"threads_outlive_main", LeaveThreadsRunning},
       {"threads_end", EndManyThreads},
       {"hand_over", HandOverToThread},
+      {"pause", PauseAndResume},
+      {"ledger", WriteLedger},
+      {"open_scopes", ListOpenScopes},
       {"fork", ForkRecordedChild},
       {"fork_silent", ForkSilentChild},
       {"raw_fork", RawForkChild},

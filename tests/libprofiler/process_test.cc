@@ -126,6 +126,26 @@ TEST_F(CoreTest, AnOperationIsHandedOverToAnotherThread) {
   EXPECT_EQ(taker[2].kind, SlotKind::kEnd);
 }
 
+TEST_F(CoreTest, APauseIsMarkedAndScopesInsideItAreKept) {
+  ASSERT_EQ(Run("pause"), 0);
+  std::vector<SlotKind> kinds;
+  for (const StoredEvent& event : Trace().ThreadEventsOf(1)) kinds.push_back(event.kind);
+  EXPECT_THAT(kinds,
+              ElementsAre(SlotKind::kPause, SlotKind::kBegin, SlotKind::kEnd, SlotKind::kResume));
+}
+
+TEST_F(CoreTest, AProgramAddsToTheLedgerByName) {
+  ASSERT_EQ(Run("ledger"), 0);
+  EXPECT_EQ(Trace().LedgerValue("hooks_failed"), 2);
+  EXPECT_EQ(Trace().Number("SELECT count(*) FROM note WHERE text='no such method: Env.step'"), 1);
+  EXPECT_EQ(Trace().Number("SELECT count(*) FROM note WHERE text='kept as prose'"), 1);
+  EXPECT_EQ(Trace().Number("SELECT count(*) FROM note"), 2);
+}
+
+TEST_F(CoreTest, TheOpenScopesOfAThreadAreListedFromTheOutside) {
+  EXPECT_EQ(Run("open_scopes"), 0);
+}
+
 TEST_F(CoreTest, AForkChildRecordsItselfInFilesOfItsOwnWithTheSameNames) {
   ASSERT_EQ(Run("fork"), 0);
   EXPECT_THAT(HowTheyEnded(), UnorderedElementsAre("exit", "fork-child-exit"));

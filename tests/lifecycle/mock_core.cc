@@ -50,6 +50,10 @@ const gpubound_api kTable = {
     []() -> uint64_t { return 0; },
     [](uint64_t) {},
     [](uint64_t) {},
+    []() {},
+    []() {},
+    [](const char*, uint64_t, const char*, size_t) {},
+    [](uint32_t*, uint32_t) -> uint32_t { return 0; },
 };
 
 __attribute__((constructor)) void Loaded() {

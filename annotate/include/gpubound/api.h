@@ -64,6 +64,20 @@ struct gpubound_api {
   uint64_t (*hand_over)(void);
   void (*adopt)(uint64_t token);
   void (*drop)(uint64_t token);
+
+  /* From `pause` to `resume`, or to the end, GPU time of this process is unknown to the report:
+   * work that the user does not want to be counted. Scopes go on being followed. */
+  void (*pause)(void);
+  void (*resume)(void);
+
+  /* Adds to the ledger counter of that name (proto/ledger_counters.h) and puts a line of prose
+   * beside it. Either may be NULL; a name that this collector does not know adds the line only. */
+  void (*ledger)(const char* counter, uint64_t amount, const char* note, size_t note_length);
+
+  /* Labels of the calling thread's open scopes, outermost first, into `labels`, at most
+   * `capacity`; returns how many are open. Lets a scheduler of coroutines close what a suspended
+   * one left open, and open it again. */
+  uint32_t (*open_scopes)(uint32_t* labels, uint32_t capacity);
 };
 
 /* Exported by libgpubound.so. NULL when the collector cannot record in this process. */
