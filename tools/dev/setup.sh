@@ -6,7 +6,7 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
-packages_build="g++ cmake ninja-build python3 python3-venv python3-pip ca-certificates
+packages_build="g++ cmake ninja-build python3 python3-dev python3-venv python3-pip ca-certificates
   libsqlite3-dev libprotozero-dev libzstd-dev libcli11-dev libfmt-dev
   nlohmann-json3-dev libsimdjson-dev zlib1g-dev"
 packages_test="git gdb ccache libprotobuf-dev protobuf-compiler libgtest-dev libgmock-dev

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The module gpubound._core: scopes, wrappers and the calls that need no object. The package around
+// it (gpubound/) documents them for users; here each takes exactly what the package passes.
+#include "annotate/python/extension/compat.h"
+#include "annotate/python/extension/open_scopes.h"
+#include "annotate/python/extension/scope.h"
+#include "annotate/python/extension/scope_cache.h"
+#include "annotate/python/extension/table.h"
+#include "annotate/python/extension/wrapper.h"
+
+namespace gpubound {
+namespace {
+
+constexpr uint32_t kLayers = GPUBOUND_LAYER_backend + 1;
+
+struct ModuleState {
+  ScopeTypes scope_types;
+  WrapperTypes wrapper_types;
+  ScopeCache operations;
+  ScopeCache layers[kLayers];
+};
+
+ModuleState* StateOf(PyObject* module) {
+  return static_cast<ModuleState*>(PyModule_GetState(module));
+}
+
+// Arguments of a METH_FASTCALL function as numbers and bytes; false with an error set.
+bool CheckCount(const char* function, Py_ssize_t count, Py_ssize_t expected) {
+  if (count == expected) return true;
+  PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, not %zd", function, expected, count);
+  return false;
+}
+
+bool ReadNumber(PyObject* object, uint32_t* number) {
+  const unsigned long value = PyLong_AsUnsignedLong(object);
+  if (PyErr_Occurred() != nullptr) return false;
+  *number = static_cast<uint32_t>(value);
+  return true;
+}
+
+bool ReadToken(PyObject* object, uint64_t* token) {
+  *token = PyLong_AsUnsignedLongLong(object);
+  return PyErr_Occurred() == nullptr;
+}
+
+bool ReadLabel(uint32_t kind, PyObject* name, uint32_t* label) {
+  if (PyUnicode_Check(name)) return InternText(kind, GPUBOUND_LAYER_unset, name, label);
+  PyErr_SetString(PyExc_TypeError, "the name must be a str");
+  return false;
+}
+
+PyObject* Operation(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  if (count == 1) {
+    ModuleState* state = StateOf(module);
+    return state->operations.Get(state->scope_types, arguments[0]);
+  }
+  CheckCount("operation", count, 1);
+  return nullptr;
+}
+
+PyObject* LayerScope(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  uint32_t layer = 0;
+  if (!CheckCount("layer_scope", count, 2) || !ReadNumber(arguments[0], &layer)) return nullptr;
+  if (layer == GPUBOUND_LAYER_unset || layer >= kLayers) {
+    PyErr_SetString(PyExc_ValueError, "no such layer");
+    return nullptr;
+  }
+  ModuleState* state = StateOf(module);
+  return state->layers[layer].Get(state->scope_types, arguments[1]);
+}
+
+PyObject* Wrap(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  uint32_t label = 0;
+  if (!CheckCount("wrap", count, 3) || !ReadNumber(arguments[1], &label)) return nullptr;
+  return NewWrapper(StateOf(module)->wrapper_types, arguments[0], label, arguments[2] == Py_True);
+}
+
+PyObject* Wrapped(PyObject* module, PyObject* object) {
+  PyObject* wrapped = WrappedBy(StateOf(module)->wrapper_types, object);
+  return wrapped == nullptr ? NewReference(Py_None) : wrapped;
+}
+
+PyObject* Phase(PyObject*, PyObject* name) {
+  uint32_t label = 0;
+  if (!ReadLabel(GPUBOUND_LABEL_PHASE, name, &label)) return nullptr;
+  g_table.phase(label);
+  Py_RETURN_NONE;
+}
+
+PyObject* Step(PyObject*, PyObject* iteration) {
+  uint64_t number = 0;
+  if (!ReadToken(iteration, &number)) return nullptr;
+  g_table.step(number);
+  Py_RETURN_NONE;
+}
+
+PyObject* Counter(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  uint32_t label = 0;
+  if (!CheckCount("counter", count, 2)) return nullptr;
+  const double value = PyFloat_AsDouble(arguments[1]);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  if (!ReadLabel(GPUBOUND_LABEL_COUNTER, arguments[0], &label)) return nullptr;
+  g_table.counter(label, value);
+  Py_RETURN_NONE;
+}
+
+PyObject* HandOver(PyObject*, PyObject*) {
+  return PyLong_FromUnsignedLongLong(g_table.hand_over());
+}
+
+PyObject* Adopt(PyObject*, PyObject* token) {
+  uint64_t number = 0;
+  if (!ReadToken(token, &number)) return nullptr;
+  g_table.adopt(number);
+  Py_RETURN_NONE;
+}
+
+PyObject* Drop(PyObject*, PyObject* token) {
+  uint64_t number = 0;
+  if (!ReadToken(token, &number)) return nullptr;
+  g_table.drop(number);
+  Py_RETURN_NONE;
+}
+
+PyObject* Pause(PyObject*, PyObject*) {
+  g_table.pause();
+  Py_RETURN_NONE;
+}
+
+PyObject* Resume(PyObject*, PyObject*) {
+  g_table.resume();
+  Py_RETURN_NONE;
+}
+
+// ledger(counter, amount, note): an empty counter or note stands for none.
+PyObject* AddToLedger(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  uint32_t amount = 0;
+  Py_ssize_t note_length = 0;
+  if (!CheckCount("ledger", count, 3) || !ReadNumber(arguments[1], &amount)) return nullptr;
+  const char* counter = PyUnicode_AsUTF8AndSize(arguments[0], nullptr);
+  const char* note = PyUnicode_AsUTF8AndSize(arguments[2], &note_length);
+  if (counter == nullptr || note == nullptr) return nullptr;
+  g_table.ledger(*counter == '\0' ? nullptr : counter, amount, note_length == 0 ? nullptr : note,
+                 static_cast<size_t>(note_length));
+  Py_RETURN_NONE;
+}
+
+PyMethodDef functions[] = {
+    {"operation", AsMethod(Operation), METH_FASTCALL,
+     PyDoc_STR(
+         "operation(name, /)\n--\n\n"
+         "The scope of an algorithmic operation: simulation, inference, backpropagation...\n\n"
+         "    with gpubound.operation(\"inference\"):\n"
+         "        action = policy(observation)\n\n"
+         "    @gpubound.operation(\"simulation\")\n"
+         "    def step_environments(actions): ...\n\n"
+         "Of the open operations of a thread the one begun last owns the time. As a decorator\n"
+         "it takes functions, generator functions and coroutine functions; one that is\n"
+         "suspended owns nothing until it goes on. The result may be kept and used again.\n\n"
+         "Raises TypeError if the name is not a str. Names longer than 4096 bytes are cut and\n"
+         "counted in the ledger. Without a collector nothing is recorded.")},
+    {"layer_scope", AsMethod(LayerScope), METH_FASTCALL, nullptr},
+    {"wrap", AsMethod(Wrap), METH_FASTCALL, nullptr},
+    {"wrapped", Wrapped, METH_O, nullptr},
+    {"phase", Phase, METH_O, nullptr},
+    {"step", Step, METH_O, nullptr},
+    {"counter", AsMethod(Counter), METH_FASTCALL, nullptr},
+    {"hand_over", HandOver, METH_NOARGS, nullptr},
+    {"adopt", Adopt, METH_O, nullptr},
+    {"drop", Drop, METH_O, nullptr},
+    {"pause", Pause, METH_NOARGS, nullptr},
+    {"resume", Resume, METH_NOARGS, nullptr},
+    {"ledger", AsMethod(AddToLedger), METH_FASTCALL, nullptr},
+    {"depth", ScopeDepth, METH_NOARGS, nullptr},
+    {"suspend", SuspendScopes, METH_O, nullptr},
+    {"reopen", ReopenScopes, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+int Execute(PyObject* module) {
+  ModuleState* state = StateOf(module);
+  if (!MakeScopeTypes(module, &state->scope_types)) return -1;
+  if (!MakeWrapperTypes(module, &state->wrapper_types)) return -1;
+  if (!state->operations.Start(GPUBOUND_LABEL_OPERATION, GPUBOUND_LAYER_unset)) return -1;
+  for (uint32_t layer = 0; layer < kLayers; ++layer) {
+    if (!state->layers[layer].Start(GPUBOUND_LABEL_LAYER, layer)) return -1;
+  }
+  if (PyModule_AddIntConstant(module, "recording", LoadTable() ? 1 : 0) != 0) return -1;
+  return PyObject_SetAttrString(module, "Scope", state->scope_types.scope);
+}
+
+int Traverse(PyObject* module, visitproc visit, void* arg) {
+  ModuleState* state = StateOf(module);
+  Py_VISIT(state->scope_types.scope);
+  Py_VISIT(state->scope_types.method);
+  Py_VISIT(state->wrapper_types.callable);
+  Py_VISIT(state->wrapper_types.function);
+  Py_VISIT(state->wrapper_types.method);
+  for (ScopeCache& layer : state->layers) {
+    if (const int stop = layer.Traverse(visit, arg); stop != 0) return stop;
+  }
+  return state->operations.Traverse(visit, arg);
+}
+
+int Clear(PyObject* module) {
+  ModuleState* state = StateOf(module);
+  Py_CLEAR(state->scope_types.scope);
+  Py_CLEAR(state->scope_types.method);
+  Py_CLEAR(state->wrapper_types.callable);
+  Py_CLEAR(state->wrapper_types.function);
+  Py_CLEAR(state->wrapper_types.method);
+  for (ScopeCache& layer : state->layers) layer.Clear();
+  state->operations.Clear();
+  return 0;
+}
+
+void Free(void* module) { Clear(static_cast<PyObject*>(module)); }
+
+PyModuleDef_Slot slots[] = {{Py_mod_exec, SlotOf(Execute)}, {0, nullptr}};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "gpubound._core",
+                          "Scopes and wrappers over the collector's C table.",
+                          sizeof(ModuleState),
+                          functions,
+                          slots,
+                          Traverse,
+                          Clear,
+                          Free};
+
+}  // namespace
+}  // namespace gpubound
+
+PyMODINIT_FUNC PyInit__core() { return PyModuleDef_Init(&gpubound::definition); }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a suspended generator or coroutine left open on its thread: closed while it is suspended,
+// opened again when it goes on. Python functions of gpubound._core; they act on the calling thread.
+#ifndef GPUBOUND_ANNOTATE_PYTHON_OPEN_SCOPES_H_
+#define GPUBOUND_ANNOTATE_PYTHON_OPEN_SCOPES_H_
+
+#include "annotate/python/extension/compat.h"
+
+namespace gpubound {
+
+// depth() -> int: how many scopes are open.
+PyObject* ScopeDepth(PyObject* module, PyObject* none);
+
+// suspend(depth) -> tuple: closes those beyond |depth|, innermost first, and returns their labels,
+// outermost first.
+PyObject* SuspendScopes(PyObject* module, PyObject* depth);
+
+// reopen(labels): opens what suspend() returned.
+PyObject* ReopenScopes(PyObject* module, PyObject* labels);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANNOTATE_PYTHON_OPEN_SCOPES_H_

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies the collector's table over one of functions that do nothing.
+#include "annotate/python/extension/table.h"
+
+#include <cstring>
+
+#include "annotate/include/gpubound/detail/lookup.h"
+
+namespace gpubound {
+namespace {
+
+constexpr gpubound_api kNoCollector = {
+    sizeof(gpubound_api),
+    GPUBOUND_API_VERSION,
+    [](uint32_t, uint32_t, const char*, const char*, size_t) -> uint32_t { return 0; },
+    [](uint32_t) {},
+    [](uint32_t) {},
+    [](uint32_t) {},
+    [](uint64_t) {},
+    [](uint32_t, double) {},
+    []() -> uint64_t { return 0; },
+    [](uint64_t) {},
+    [](uint64_t) {},
+    []() {},
+    []() {},
+    [](const char*, uint64_t, const char*, size_t) {},
+    [](uint32_t*, uint32_t) -> uint32_t { return 0; },
+};
+
+}  // namespace
+
+gpubound_api g_table = kNoCollector;
+
+bool CanSuspend() { return g_table.open_scopes != kNoCollector.open_scopes; }
+
+bool LoadTable() {
+  const gpubound_api* found = gpubound_table_();
+  if (found == nullptr) return false;
+  g_table = kNoCollector;
+  // An older collector's table is a prefix of ours, a newer one's begins with ours.
+  const size_t shared = found->size < sizeof(g_table) ? found->size : sizeof(g_table);
+  std::memcpy(&g_table, found, shared);
+  return true;
+}
+
+}  // namespace gpubound

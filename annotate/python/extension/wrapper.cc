@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two wrapper types. Calls go through vectorcall, so arguments are passed on untouched.
+#include "annotate/python/extension/wrapper.h"
+
+#include <cstring>
+
+#include "annotate/python/extension/table.h"
+
+namespace gpubound {
+namespace {
+
+struct Wrapper {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject* wrapped;
+  PyObject* method_type;
+  PyObject* weak_references;
+  uint32_t label;
+};
+
+Wrapper* Cast(PyObject* self) { return reinterpret_cast<Wrapper*>(self); }
+
+// The caller holds a reference to |self|, and so |wrapped| lives as long as the call.
+PyObject* CallWrapped(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  const uint32_t label = wrapper->label;
+  g_table.begin(label);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  g_table.end(label);
+  return result;
+}
+
+int Traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(Cast(self)->wrapped);
+  Py_VISIT(Cast(self)->method_type);
+  return 0;
+}
+
+// `wrapped` stays until the end: a call may be under way when a cycle is collected.
+void Deallocate(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  if (Cast(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
+  Py_XDECREF(Cast(self)->wrapped);
+  Py_XDECREF(Cast(self)->method_type);
+  PyObject_GC_Del(self);
+  Py_DECREF(type);
+}
+
+PyObject* GetAttribute(PyObject* self, PyObject* name) {
+  PyObject* own = PyObject_GenericGetAttr(self, name);
+  if (own != nullptr || PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return own;
+  PyErr_Clear();
+  return PyObject_GetAttr(Cast(self)->wrapped, name);
+}
+
+int SetAttribute(PyObject* self, PyObject* name, PyObject* value) {
+  return PyObject_SetAttr(Cast(self)->wrapped, name, value);
+}
+
+PyObject* Repr(PyObject* self) { return PyObject_Repr(Cast(self)->wrapped); }
+
+Py_hash_t Hash(PyObject* self) { return PyObject_Hash(Cast(self)->wrapped); }
+
+// Equal to whatever the wrapped callable is equal to, so that a table keyed by functions finds
+// both.
+PyObject* Compare(PyObject* self, PyObject* other, int operation) {
+  PyObject* theirs = other;
+  if (Py_TYPE(other) == Py_TYPE(self)) theirs = Cast(other)->wrapped;
+  return PyObject_RichCompare(Cast(self)->wrapped, theirs, operation);
+}
+
+PyObject* Bind(PyObject* self, PyObject* object, PyObject*) {
+  if (object == nullptr || object == Py_None) return NewReference(self);
+  return PyObject_CallFunctionObjArgs(Cast(self)->method_type, self, object, nullptr);
+}
+
+PyObject* GetWrapped(PyObject* self, void*) { return NewReference(Cast(self)->wrapped); }
+
+// For what an attribute of the type would otherwise hide.
+PyObject* GetOfWrapped(PyObject* self, void* name) {
+  return PyObject_GetAttrString(Cast(self)->wrapped, static_cast<const char*>(name));
+}
+
+int SetOfWrapped(PyObject* self, PyObject* value, void* name) {
+  return PyObject_SetAttrString(Cast(self)->wrapped, static_cast<const char*>(name), value);
+}
+
+PyObject* Reduce(PyObject* self, PyObject*) {
+  PyObject* module = PyImport_ImportModule("gpubound._pickling");
+  if (module == nullptr) return nullptr;
+  PyObject* result = PyObject_CallMethod(module, "reduce_wrapper", "O", self);
+  Py_DECREF(module);
+  return result;
+}
+
+char class_name[] = "__class__";
+char doc_name[] = "__doc__";
+char module_name[] = "__module__";
+
+PyGetSetDef properties[] = {{"__wrapped__", GetWrapped, nullptr, nullptr, nullptr},
+                            {class_name, GetOfWrapped, nullptr, nullptr, class_name},
+                            {doc_name, GetOfWrapped, SetOfWrapped, nullptr, doc_name},
+                            {module_name, GetOfWrapped, SetOfWrapped, nullptr, module_name},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Wrapper, vectorcall), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Wrapper, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+PyMethodDef methods[] = {{"__reduce_ex__", Reduce, METH_O, nullptr},
+                         {nullptr, nullptr, 0, nullptr}};
+
+PyType_Slot callable_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
+                                {Py_tp_members, members},
+                                {Py_tp_methods, methods},
+                                {Py_tp_getset, properties},
+                                {Py_tp_getattro, SlotOf(GetAttribute)},
+                                {Py_tp_setattro, SlotOf(SetAttribute)},
+                                {Py_tp_repr, SlotOf(Repr)},
+                                {Py_tp_hash, SlotOf(Hash)},
+                                {Py_tp_richcompare, SlotOf(Compare)},
+                                {Py_tp_traverse, SlotOf(Traverse)},
+                                {Py_tp_dealloc, SlotOf(Deallocate)},
+                                {0, nullptr}};
+PyType_Slot function_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
+                                {Py_tp_members, members},
+                                {Py_tp_methods, methods},
+                                {Py_tp_getset, properties},
+                                {Py_tp_getattro, SlotOf(GetAttribute)},
+                                {Py_tp_setattro, SlotOf(SetAttribute)},
+                                {Py_tp_descr_get, SlotOf(Bind)},
+                                {Py_tp_repr, SlotOf(Repr)},
+                                {Py_tp_hash, SlotOf(Hash)},
+                                {Py_tp_richcompare, SlotOf(Compare)},
+                                {Py_tp_traverse, SlotOf(Traverse)},
+                                {Py_tp_dealloc, SlotOf(Deallocate)},
+                                {0, nullptr}};
+
+constexpr unsigned kFlags = kDefaultTypeFlags | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
+PyType_Spec callable_spec = {"gpubound._core.Wrapper", sizeof(Wrapper), 0, kFlags, callable_slots};
+PyType_Spec function_spec = {"gpubound._core.FunctionWrapper", sizeof(Wrapper), 0,
+                             kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, function_slots};
+
+}  // namespace
+
+bool MakeWrapperTypes(PyObject* module, WrapperTypes* types) {
+  types->callable = PyType_FromModuleAndSpec(module, &callable_spec, nullptr);
+  types->function = PyType_FromModuleAndSpec(module, &function_spec, nullptr);
+  PyObject* library = PyImport_ImportModule("types");
+  if (library != nullptr) types->method = PyObject_GetAttrString(library, "MethodType");
+  Py_XDECREF(library);
+  return types->callable != nullptr && types->function != nullptr && types->method != nullptr;
+}
+
+PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds) {
+  if (PyCallable_Check(wrapped) == 0) {
+    PyErr_SetString(PyExc_TypeError, "only a callable can be wrapped");
+    return nullptr;
+  }
+  PyObject* type = binds ? types.function : types.callable;
+  auto* wrapper = PyObject_GC_New(Wrapper, reinterpret_cast<PyTypeObject*>(type));
+  if (wrapper == nullptr) return nullptr;
+  wrapper->vectorcall = CallWrapped;
+  wrapper->wrapped = NewReference(wrapped);
+  wrapper->method_type = NewReference(types.method);
+  wrapper->weak_references = nullptr;
+  wrapper->label = label;
+  PyObject_GC_Track(reinterpret_cast<PyObject*>(wrapper));
+  return reinterpret_cast<PyObject*>(wrapper);
+}
+
+PyObject* WrappedBy(const WrapperTypes& types, PyObject* object) {
+  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  if (type != types.callable && type != types.function) return nullptr;
+  return NewReference(Cast(object)->wrapped);
+}
+
+}  // namespace gpubound

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The annotation calls that are not scopes of operations. Any thread; nothing is recorded, and
+arguments are still checked, where no collector runs."""
+import itertools
+import json
+from typing import Any, Mapping, Optional
+
+from gpubound import _core
+
+# Values of gpubound_layer in gpubound/api.h.
+LAYERS = {"python": 1, "wait": 2, "native": 3, "simulator": 4, "backend": 5}
+
+_iterations = itertools.count()
+
+
+def recording() -> bool:
+    """Whether a collector records this process."""
+    return bool(_core.recording)
+
+
+def layer(name: str, reason: str = "", /) -> _core.Scope:
+    """The scope of a layer: what the thread executes, whichever operation owns the time.
+
+    `name` is one of python, wait, native, simulator, backend; `reason` says what is called or waited
+    for. A scope like that of operation(): `with gpubound.layer("wait", "replay buffer"):`.
+
+    Raises ValueError for an unknown layer and TypeError if `reason` is not a str.
+    """
+    number = LAYERS.get(name)
+    if number is None:
+        raise ValueError(f"unknown layer {name!r}; expected one of {', '.join(LAYERS)}")
+    return _core.layer_scope(number, reason or name)
+
+
+def phase(name: str, /) -> None:
+    """Begins a phase of the whole process: warmup, self-play, update... It holds until the next.
+
+    Raises TypeError if the name is not a str.
+    """
+    _core.phase(name)
+
+
+def step(iteration: Optional[int] = None, /, **counters: float) -> None:
+    """Ends one turn of the training loop.
+
+    `iteration` is its number; without one they are counted from 0. Each keyword is a counter, as in
+    `gpubound.step(env_steps=2048)`: counter("env_steps", 2048).
+
+    Raises TypeError if `iteration` is not an int, OverflowError if it is negative or beyond 64 bits.
+    """
+    global _iterations
+    if iteration is None:
+        iteration = next(_iterations)
+    else:
+        _iterations = itertools.count(iteration + 1)
+    for name, value in counters.items():
+        _core.counter(name, value)
+    _core.step(iteration)
+
+
+def counter(name: str, value: float, /) -> None:
+    """Records the value that a quantity has now, in whatever unit its name says.
+
+    Raises TypeError if `name` is not a str or `value` not a number.
+    """
+    _core.counter(name, value)
+
+
+def progress(done: float, total: float, /) -> None:
+    """Says how far the training is: `done` of `total`, in the same unit (time steps, epochs).
+
+    Recorded as the counters progress_done and progress_total.
+    """
+    _core.counter("progress_done", done)
+    _core.counter("progress_total", total)
+
+
+def metadata(values: Mapping[str, Any], /) -> None:
+    """Notes facts about the run (algorithm, environment, seed) that its report shall show.
+
+    Values are written as JSON; what JSON cannot express, as its repr(). At most 1000 notes are kept
+    per process, each of 4096 bytes.
+    """
+    for key, value in values.items():
+        text = json.dumps(value, default=repr, ensure_ascii=True)
+        _core.ledger("", 0, f"metadata {json.dumps(str(key))[1:-1]} = {text}")
+
+
+def pause() -> None:
+    """From here to resume(), GPU time of this process is reported as unknown.
+
+    For work that does not belong to what is measured, such as an evaluation. Scopes go on being
+    recorded.
+    """
+    _core.pause()
+
+
+def resume() -> None:
+    """Ends what pause() began."""
+    _core.resume()
+
+
+def hand_over() -> int:
+    """A token for the innermost open operation of this thread; 0 where none is open.
+
+    Another thread that works for the operation opens it there: `with gpubound.adopt(token):`.
+    """
+    return _core.hand_over()
+
+
+class adopt:  # a function to its users
+    """Opens on this thread the operation that another thread handed over; see hand_over()."""
+
+    __slots__ = ("_token",)
+
+    def __init__(self, token: int, /) -> None:
+        if not isinstance(token, int):
+            raise TypeError(f"adopt() takes what hand_over() returned, not {type(token).__name__}")
+        self._token = token
+
+    def __enter__(self) -> "adopt":
+        _core.adopt(self._token)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _core.drop(self._token)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How scopes and wrappers travel to another process.
+
+A wrapper that can be imported by its name is pickled as that name, as a function is. Any other is
+pickled as what it wraps: the process that unpickles it need not have gpubound, and wraps for itself.
+"""
+import copy
+import sys
+from typing import Any, Tuple, Union
+
+from gpubound import _api, _core
+
+
+def reduce_scope(scope: _core.Scope) -> Tuple[Any, ...]:
+    """For Scope.__reduce__."""
+    if scope.layer == 0:
+        return _core.operation, (scope.name,)
+    return _core.layer_scope, (scope.layer, scope.name)
+
+
+def reduce_wrapper(wrapper: Any) -> Union[str, Tuple[Any, ...]]:
+    """For __reduce_ex__ of both wrapper types."""
+    name = getattr(wrapper, "__qualname__", None)
+    if name is not None and _find(getattr(wrapper, "__module__", None), name) is wrapper:
+        return name
+    return reduce_by_value(wrapper)
+
+
+def reduce_by_value(wrapper: Any) -> Tuple[Any, ...]:
+    """For pickles that carry the definitions of __main__ along (cloudpickle). copy.copy hands a
+    function back as it is, and every Python has it."""
+    return copy.copy, (_core.wrapped(wrapper),)
+
+
+def reduce_for_cloudpickle(wrapper: Any) -> Union[str, Tuple[Any, ...]]:
+    """By name, except where the name means nothing in another process."""
+    if getattr(wrapper, "__module__", None) in (None, "__main__", "__mp_main__"):
+        return reduce_by_value(wrapper)
+    return reduce_wrapper(wrapper)
+
+
+def _find(module: Any, qualified_name: str) -> Any:
+    found = sys.modules.get(module) if isinstance(module, str) else None
+    for part in qualified_name.split("."):
+        found = getattr(found, part, None)
+    return found

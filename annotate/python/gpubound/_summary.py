@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `gpubound report` says of the running process, as a flat dict for TensorBoard or W&B."""
+import json
+import os
+import subprocess
+from typing import Any, Dict, Optional
+
+from gpubound import _api
+
+
+def summary(*, timeout_s: float = 60.0) -> Dict[str, float]:
+    """The breakdown of this process up to about a second ago, e.g. {"gpubound/span_s": 12.5,
+    "gpubound/gpu_busy_share": 0.41, "gpubound/simulation/wall_s": 7.2, ...}.
+
+    Times are seconds, shares 0 to 1. Empty where nothing is recorded. Reads the trace with the
+    gpubound command in a process of its own, which takes as long as `gpubound report`: call it now
+    and then, not in every iteration.
+
+    Raises RuntimeError, with the command's own words, if it cannot be read within `timeout_s`.
+    """
+    run = os.environ.get("GPUBOUND_RUN")
+    command = command_path()
+    if not _api.recording() or not run or not os.path.isdir(run) or command is None:
+        return {}
+    environment = {**os.environ, "GPUBOUND_DISABLE": "1"}
+    try:
+        done = subprocess.run([command, "report", run, "--json"], env=environment, timeout=timeout_s,
+                              capture_output=True, text=True, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise RuntimeError(f"gpubound report did not end within {timeout_s} s") from error
+    if done.returncode != 0:
+        raise RuntimeError(f"gpubound report failed: {done.stderr.strip()}")
+    return flatten(json.loads(done.stdout), os.getpid())
+
+
+def command_path() -> Optional[str]:
+    """The gpubound command: that of the launcher, else the one of this installation."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    for path in (os.environ.get("GPUBOUND_COMMAND", ""), os.path.join(folder, "bin", "gpubound"),
+                 os.path.join(folder, "..", "..", "bin", "gpubound")):
+        if path and os.access(path, os.X_OK):
+            return os.path.abspath(path)
+    return None
+
+
+def flatten(report: Dict[str, Any], pid: int) -> Dict[str, float]:
+    """The figures of process `pid`, the newest of that number, in `gpubound report --json`."""
+    own = [process for process in report["processes"] if process["pid"] == pid]
+    if not own:
+        return {}
+    process = max(own, key=lambda candidate: candidate["start_ns"])
+    span_ns = process["span_ns"]
+    figures = {"gpubound/span_s": span_ns / 1e9}
+    if span_ns > 0:
+        figures["gpubound/gpu_busy_share"] = process["gpu_busy_ns"] / span_ns
+    for row in process["operations"]:
+        for key in ("wall", "cpu_only", "cpu_gpu", "gpu_only", "idle", "gpu_busy"):
+            figures[f"gpubound/{row['operation']}/{key}_s"] = row[f"{key}_ns"] / 1e9
+        figures[f"gpubound/{row['operation']}/count"] = row["count"]
+    return figures

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything of the package that is no scope of an operation."""
+import threading
+import unittest
+
+import gpubound
+from gpubound import _api, _summary
+from recorded import RecordedTest
+
+
+class EventTest(RecordedTest):
+    def test_a_collector_records(self):
+        self.assertIs(gpubound.recording(), True)
+
+    def test_a_phase_has_a_name(self):
+        gpubound.phase("warmup")
+        self.assert_recorded("phase warmup")
+        with self.assertRaisesRegex(TypeError, "must be a str"):
+            gpubound.phase(b"warmup")
+
+    def test_steps_are_counted_from_the_last_number_given(self):
+        gpubound.step(7)
+        gpubound.step()
+        gpubound.step()
+        self.assert_recorded("step 7", "step 8", "step 9")
+
+    def test_keywords_of_a_step_are_counters(self):
+        gpubound.step(1, env_steps=2048, reward=1.5)
+        self.assert_recorded("counter env_steps 2048", "counter reward 1.5", "step 1")
+
+    def test_a_step_that_is_no_count_is_refused(self):
+        with self.assertRaises(TypeError):
+            gpubound.step("three")
+        with self.assertRaises((OverflowError, TypeError)):
+            gpubound.step(-1)
+
+    def test_a_counter_has_a_number(self):
+        gpubound.counter("loss", 0.25)
+        self.assert_recorded("counter loss 0.25")
+        with self.assertRaises(TypeError):
+            gpubound.counter("loss", "low")
+        with self.assertRaises(TypeError):
+            gpubound.counter(3, 1.0)
+
+    def test_progress_is_two_counters(self):
+        gpubound.progress(10, 200)
+        self.assert_recorded("counter progress_done 10", "counter progress_total 200")
+
+    def test_metadata_is_noted_as_json(self):
+        gpubound.metadata({"algorithm": "PPO", "layers": [64, 64], "type": int, "a\nb": None})
+        self.assert_recorded("ledger - 0 metadata algorithm = \"PPO\"",
+                             "ledger - 0 metadata layers = [64, 64]",
+                             "ledger - 0 metadata type = \"<class 'int'>\"",
+                             "ledger - 0 metadata a\\nb = null")
+
+    def test_a_pause_ends_with_resume(self):
+        gpubound.pause()
+        gpubound.resume()
+        self.assert_recorded("pause", "resume")
+
+    def test_an_operation_is_handed_over_and_adopted(self):
+        token = gpubound.hand_over()
+
+        def work():
+            with gpubound.adopt(token):
+                pass
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        self.assert_recorded("hand over", f"adopt {token}", f"drop {token}")
+
+    def test_only_what_was_handed_over_can_be_adopted(self):
+        with self.assertRaisesRegex(TypeError, "what hand_over\\(\\) returned, not str"):
+            gpubound.adopt("update")
+        with self.assertRaises((OverflowError, TypeError)), gpubound.adopt(-1):
+            pass
+
+    def test_layers_have_the_numbers_of_the_c_table(self):
+        for name, number in _api.LAYERS.items():
+            self.assertEqual(gpubound.layer(name).layer, number)
+
+
+class SummaryTest(unittest.TestCase):
+    REPORT = {"processes": [
+        {"pid": 5, "start_ns": 1, "span_ns": 99, "gpu_busy_ns": 0, "operations": []},
+        {"pid": 5, "start_ns": 2, "span_ns": 2_000_000_000, "gpu_busy_ns": 500_000_000,
+         "operations": [{"operation": "update", "wall_ns": 1_500_000_000, "cpu_only_ns": 0,
+                         "cpu_gpu_ns": 0, "gpu_only_ns": 0, "idle_ns": 0, "gpu_busy_ns": 0,
+                         "count": 3}]}]}
+
+    def test_figures_are_those_of_the_newest_process_of_that_number(self):
+        figures = _summary.flatten(self.REPORT, 5)
+        self.assertEqual(figures["gpubound/span_s"], 2.0)
+        self.assertEqual(figures["gpubound/gpu_busy_share"], 0.25)
+        self.assertEqual(figures["gpubound/update/wall_s"], 1.5)
+        self.assertEqual(figures["gpubound/update/count"], 3)
+
+    def test_a_process_that_has_no_trace_yet_has_no_figures(self):
+        self.assertEqual(_summary.flatten(self.REPORT, 6), {})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scopes as decorators, of functions and of what can be suspended."""
+import asyncio
+import inspect
+import unittest
+
+import gpubound
+from gpubound import _asyncio
+from recorded import RecordedTest, scope, take
+
+BEGIN, END = scope("work")
+
+
+def drive(coroutine):
+    """Runs a coroutine that awaits Once objects to its end; returns what it returned."""
+    try:
+        while True:
+            coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+
+
+class Once:
+    """Suspends the awaiting coroutine one time."""
+
+    def __await__(self):
+        gpubound.phase("suspended")
+        yield
+
+
+class FunctionTest(RecordedTest):
+    def test_a_function_runs_inside_the_scope(self):
+        @gpubound.operation("work")
+        def add(a, *, b=1):
+            return a + b
+        self.assertEqual((add(1), add(1, b=2)), (2, 3))
+        self.assert_recorded(BEGIN, END, BEGIN, END)
+
+    def test_an_exception_closes_the_scope(self):
+        @gpubound.operation("work")
+        def fail():
+            raise KeyError("expected")
+        with self.assertRaisesRegex(KeyError, "expected"):
+            fail()
+        self.assert_recorded(BEGIN, END)
+
+    def test_methods_of_every_kind_bind_as_before(self):
+        class Agent:
+            @gpubound.operation("work")
+            def own(self):
+                return self
+
+            @gpubound.operation("work")
+            @classmethod
+            def of_class(cls):
+                return cls
+
+            @staticmethod
+            @gpubound.operation("work")
+            def free(value):
+                return value
+
+        agent = Agent()
+        self.assertIs(agent.own(), agent)
+        self.assertIs(Agent.own(agent), agent)
+        self.assertIs(agent.own.__self__, agent)
+        self.assertIs(agent.of_class(), Agent)
+        self.assertEqual(agent.free(3), 3)
+        self.assert_recorded(*(BEGIN, END) * 4)
+
+    def test_what_is_no_function_is_refused(self):
+        with self.assertRaisesRegex(TypeError, "decorates functions, not int"):
+            gpubound.operation("work")(3)
+        with self.assertRaisesRegex(TypeError, "one function"):
+            gpubound.operation("work")()
+        with self.assertRaisesRegex(TypeError, "one function"):
+            gpubound.operation("work")(len, keyword=1)
+
+
+class GeneratorTest(RecordedTest):
+    def test_a_suspended_generator_owns_nothing(self):
+        @gpubound.operation("work")
+        def count():
+            received = yield 1
+            yield received
+            return "end"
+        generator = count()
+        self.assertTrue(inspect.isgenerator(generator))
+        self.assertEqual(next(generator), 1)
+        gpubound.phase("between")
+        self.assertEqual(generator.send(5), 5)
+        with self.assertRaises(StopIteration) as stop:
+            next(generator)
+        self.assertEqual(stop.exception.value, "end")
+        self.assert_recorded(BEGIN, END, "phase between", BEGIN, END, BEGIN, END)
+
+    def test_scopes_inside_it_are_suspended_with_it(self):
+        @gpubound.operation("work")
+        def count():
+            with gpubound.operation("inner"):
+                yield
+        generator = count()
+        next(generator)
+        self.assert_recorded(*scope("work", "inner"))
+        self.assertRaises(StopIteration, next, generator)
+        self.assert_recorded(*scope("work", "inner"))
+
+    def test_an_exception_thrown_in_is_seen_inside(self):
+        @gpubound.operation("work")
+        def catch():
+            try:
+                yield
+            except ValueError:
+                yield "caught"
+        generator = catch()
+        next(generator)
+        self.assertEqual(generator.throw(ValueError()), "caught")
+        generator.close()
+        self.assert_recorded(BEGIN, END, BEGIN, END, BEGIN, END)
+
+    def test_one_that_is_closed_late_leaves_its_callers_scopes_alone(self):
+        @gpubound.operation("work")
+        def count():
+            with gpubound.operation("inner"):
+                yield
+        generator = count()
+        next(generator)
+        take()
+        with gpubound.operation("caller"):
+            del generator
+        self.assert_recorded("begin operation caller", *scope("work", "inner"),
+                             "end operation caller")
+
+
+class CoroutineTest(RecordedTest):
+    def test_a_suspended_coroutine_owns_nothing(self):
+        @gpubound.operation("work")
+        async def run():
+            await Once()
+            return 7
+        self.assertTrue(inspect.iscoroutinefunction(run))
+        self.assertEqual(drive(run()), 7)
+        self.assert_recorded(BEGIN, "phase suspended", END, BEGIN, END)
+
+    def test_an_exception_leaves_no_scope_open(self):
+        @gpubound.operation("work")
+        async def fail():
+            await Once()
+            raise KeyError("expected")
+        with self.assertRaisesRegex(KeyError, "expected"):
+            drive(fail())
+        self.assert_recorded(BEGIN, "phase suspended", END, BEGIN, END)
+
+    def test_an_asynchronous_generator_owns_nothing_between_its_items(self):
+        @gpubound.operation("work")
+        async def items():
+            with gpubound.operation("inner"):
+                yield 1
+                await Once()
+                yield 2
+
+        async def collect():
+            found = []
+            async for item in items():
+                found.append(item)
+                gpubound.phase(f"item {item}")
+            return found
+        self.assertEqual(drive(collect()), [1, 2])
+        begin, end = scope("work", "inner")[:2], scope("work", "inner")[2:]
+        self.assert_recorded(*begin, *end, "phase item 1", *begin, "phase suspended", *end, *begin,
+                             *end, "phase item 2", *begin, *end)
+
+    def test_an_asynchronous_generator_takes_what_is_sent_thrown_and_closed(self):
+        @gpubound.operation("work")
+        async def echo():
+            received = None
+            while True:
+                try:
+                    received = yield received
+                except ValueError:
+                    received = "caught"
+
+        async def talk():
+            generator = echo()
+            answers = [await generator.asend(None), await generator.asend(3),
+                       await generator.athrow(ValueError())]
+            await generator.aclose()
+            return answers
+        self.assertEqual(drive(talk()), [None, 3, "caught"])
+        self.assert_recorded(*(BEGIN, END) * 4)
+
+
+class AsyncioTest(RecordedTest):
+    """With the hook that the collector's start-up installs."""
+
+    def setUp(self):
+        self.original = asyncio.events.Handle._run
+        _asyncio.install(asyncio.events)
+        super().setUp()
+
+    def tearDown(self):
+        asyncio.events.Handle._run = self.original
+
+    def test_a_block_that_awaits_owns_nothing_while_another_task_runs(self):
+        async def hold(name):
+            with gpubound.operation(name):
+                await asyncio.sleep(0)
+                gpubound.phase(name)
+
+        async def both():
+            await asyncio.gather(hold("a"), hold("b"))
+        asyncio.run(both())
+        self.assert_recorded(*scope("a"), *scope("b"),
+                             "begin operation a", "phase a", "end operation a",
+                             "begin operation b", "phase b", "end operation b")
+
+    def test_a_cancelled_task_leaves_no_scope_open(self):
+        async def hold():
+            with gpubound.operation("work"):
+                await asyncio.sleep(60)
+
+        async def cancel():
+            task = asyncio.ensure_future(hold())
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        asyncio.run(cancel())
+        self.assert_recorded(BEGIN, END, BEGIN, END)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the fake collector named in GPUBOUND_LIBRARY was told, for tests."""
+import ctypes
+import os
+import unittest
+
+_library = ctypes.CDLL(os.environ["GPUBOUND_LIBRARY"])
+_library.take_recorded_calls.restype = ctypes.c_size_t
+_library.take_recorded_calls.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+
+
+def take():
+    """The calls since the last take(), e.g. ["begin operation x", "end operation x"]."""
+    length = _library.take_recorded_calls(None, 0)
+    buffer = ctypes.create_string_buffer(length + 1)
+    _library.take_recorded_calls(buffer, length)
+    return buffer.raw[:length].decode().splitlines()
+
+
+def scope(*names):
+    """The calls of operations opened one inside the other: ("a", "b") is begin a, begin b, end b,
+    end a."""
+    return ([f"begin operation {name}" for name in names] +
+            [f"end operation {name}" for name in reversed(names)])
+
+
+class RecordedTest(unittest.TestCase):
+    """Compares what a test recorded, from a clean start."""
+
+    def setUp(self):
+        take()
+
+    def assert_recorded(self, *calls):
+        self.assertEqual(take(), list(calls))

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrapped callables are the callables that they wrap, in all but the layer around their calls."""
+import collections
+import copy
+import datetime
+import gc
+import inspect
+import json
+import math
+import pickle
+import sys
+import types
+import unittest
+import weakref
+
+import gpubound
+from gpubound import _core, _pickling
+from recorded import RecordedTest
+
+LABEL = gpubound.layer("simulator", "step").label
+CALL = ("begin layer(4) step", "end layer(4) step")
+
+
+def documented(value: int, /, *, scale: float = 1.0) -> float:
+    """Multiplies."""
+    return value * scale
+
+
+plain = documented
+documented = _core.wrap(plain, LABEL, True)
+
+
+class WrapperTest(RecordedTest):
+    def test_a_call_passes_everything_on(self):
+        self.assertEqual(documented(3, scale=2.0), 6.0)
+        self.assert_recorded(*CALL)
+
+    def test_it_looks_like_what_it_wraps(self):
+        self.assertEqual(documented.__name__, "documented")
+        self.assertEqual(documented.__qualname__, "documented")
+        self.assertEqual(documented.__module__, __name__)
+        self.assertEqual(documented.__doc__, "Multiplies.")
+        self.assertEqual(inspect.signature(documented), inspect.signature(plain))
+        self.assertEqual(repr(documented), repr(plain))
+        self.assertIsInstance(documented, types.FunctionType)
+        self.assertTrue(inspect.isfunction(documented))
+        self.assertIs(documented.__wrapped__, plain)
+        self.assertEqual(documented.__annotations__["return"], float)
+
+    def test_it_equals_what_it_wraps_in_both_directions(self):
+        self.assertEqual(documented, plain)
+        self.assertEqual(plain, documented)
+        self.assertEqual(documented, _core.wrap(plain, LABEL, True))
+        self.assertNotEqual(documented, len)
+        self.assertEqual({plain: "found"}[documented], "found")
+
+    def test_attributes_are_those_of_what_it_wraps(self):
+        documented.note = "set"
+        self.assertEqual(plain.note, "set")
+        del documented.note
+        self.assertFalse(hasattr(plain, "note"))
+        with self.assertRaises(AttributeError):
+            documented.missing  # pylint: disable=pointless-statement
+
+    def test_it_is_pickled_by_its_name(self):
+        self.assertIs(pickle.loads(pickle.dumps(documented)), documented)
+        self.assertIs(copy.deepcopy(documented), documented)
+
+    def test_one_that_no_name_leads_to_is_pickled_as_what_it_wraps(self):
+        wrapped_len = _core.wrap(len, LABEL, False)
+        self.assertIs(pickle.loads(pickle.dumps(wrapped_len)), len)
+
+    def test_definitions_that_travel_by_value_travel_unwrapped(self):
+        function, arguments = _pickling.reduce_by_value(documented)
+        self.assertIs(function(*arguments), plain)
+
+    def test_exceptions_pass_with_their_traceback(self):
+        wrapped_loads = _core.wrap(json.loads, LABEL, False)
+        try:
+            wrapped_loads("{")
+        except json.JSONDecodeError as error:
+            frames = inspect.getinnerframes(error.__traceback__)
+        self.assertEqual(frames[-1].filename, json.decoder.__file__)
+        self.assert_recorded(*CALL)
+
+    def test_it_may_be_referenced_weakly_and_collected(self):
+        wrapper = _core.wrap(lambda: None, LABEL, False)
+        reference = weakref.ref(wrapper)
+        wrapper.__wrapped__.cycle = wrapper
+        del wrapper
+        gc.collect()
+        self.assertIsNone(reference())
+
+    def test_one_that_is_replaced_while_it_runs_ends_its_call(self):
+        holder = types.SimpleNamespace()
+
+        def replace():
+            del holder.call
+            gc.collect()
+            return "done"
+        holder.call = _core.wrap(replace, LABEL, False)
+        self.assertEqual(holder.call(), "done")
+        self.assert_recorded(*CALL)
+
+    def test_it_is_reentrant(self):
+        factorial = _core.wrap(lambda n: 1 if n == 0 else n * holder[0](n - 1), LABEL, False)
+        holder = [factorial]
+        self.assertEqual(factorial(3), 6)
+        self.assert_recorded(*(CALL[0],) * 4, *(CALL[1],) * 4)
+
+    def test_what_cannot_be_called_is_refused(self):
+        with self.assertRaisesRegex(TypeError, "callable"):
+            _core.wrap(3, LABEL, False)
+
+    def test_references_are_neither_lost_nor_kept(self):
+        argument = object()
+        before = sys.getrefcount(argument)
+        for _ in range(100):
+            _core.wrap(id, LABEL, False)(argument)
+        self.assertEqual(sys.getrefcount(argument), before)
+
+
+class InterceptTest(RecordedTest):
+    def test_native_functions_of_a_module_become_a_layer_and_come_back(self):
+        original = math.floor
+        interception = gpubound.intercept(math, layer="simulator")
+        self.addCleanup(interception.restore)
+        self.assertEqual(math.floor(1.5), 1)
+        self.assert_recorded("begin layer(4) math.floor", "end layer(4) math.floor")
+        interception.restore()
+        self.assertIs(math.floor, original)
+        self.assertEqual(math.floor(1.5), 1)
+        self.assert_recorded()
+
+    def test_native_methods_of_a_class_bind(self):
+        class Derived(collections.deque):
+            rotate = collections.deque.rotate
+
+        with gpubound.intercept(Derived, layer="backend") as interception:
+            self.assertEqual(len(interception), 1)
+            queue = Derived([1, 2, 3])
+            queue.rotate(1)
+            self.assertEqual(list(queue), [3, 1, 2])
+        self.assert_recorded("begin layer(5) Derived.rotate", "end layer(5) Derived.rotate")
+
+    def test_python_functions_are_taken_only_by_name(self):
+        module = types.ModuleType("sample")
+        module.own = lambda: None
+        self.assertEqual(len(gpubound.intercept(module, layer="backend")), 0)
+        with gpubound.intercept(module, layer="backend", names=["own"]):
+            module.own()
+        self.assert_recorded("begin layer(5) sample.own", "end layer(5) sample.own")
+
+    def test_excluded_and_private_names_are_left_alone(self):
+        module = types.ModuleType("sample")
+        module.kept = module._private = len
+        self.assertEqual(len(gpubound.intercept(module, layer="backend", exclude=["kept"])), 0)
+
+    def test_intercepting_twice_wraps_once(self):
+        module = types.ModuleType("sample")
+        module.measure = len
+        with gpubound.intercept(module, layer="backend"):
+            self.assertEqual(len(gpubound.intercept(module, layer="backend")), 0)
+
+    def test_what_somebody_else_replaced_meanwhile_stays(self):
+        module = types.ModuleType("sample")
+        module.measure = len
+        interception = gpubound.intercept(module, layer="backend")
+        module.measure = max
+        interception.restore()
+        self.assertIs(module.measure, max)
+
+    def test_a_class_that_cannot_be_changed_is_named(self):
+        interception = gpubound.intercept(datetime.date, layer="backend", names=["weekday"])
+        self.assertEqual(len(interception), 0)
+        self.assertRegex(interception.failed[0], "^date.weekday: ")
+
+    def test_wrong_arguments_are_refused(self):
+        with self.assertRaisesRegex(TypeError, "a module or a class, not list"):
+            gpubound.intercept([], layer="backend")
+        with self.assertRaisesRegex(ValueError, "unknown layer"):
+            gpubound.intercept(math, layer="gpu")
+        with self.assertRaisesRegex(AttributeError, "math has no attribute 'flor'"):
+            gpubound.intercept(math, layer="backend", names=["flor"])
+
+
+if __name__ == "__main__":
+    unittest.main()
