@@ -13,6 +13,7 @@ namespace gpubound {
 #define GPUBOUND_ENV_VARS(X) \
   X(GPUBOUND_RUN, "", "Run directory that every process of a run writes into; unset: $PWD/NAME-TIME-PID.gpubound.") \
   X(GPUBOUND_LIBRARY, "", "Path of libgpubound.so for annotated programs into which it was not preloaded.") \
+  X(GPUBOUND_PYTHON, "", "Folder of the hook that Python programs start with, which names what known libraries do; gpubound run sets it. 0: leave Python alone.") \
   X(GPUBOUND_DISABLE, "0", "1: record nothing in this process and its children.") \
   X(GPUBOUND_LIVE_PAGES, "256", "Pages of 64 KiB that buffer events between the program and the writer (16 to 16384).") \
   X(GPUBOUND_FLUSH_MS, "1000", "How often events that fill no page yet are written to the database, in ms (10 to 1000).") \

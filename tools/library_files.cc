@@ -35,6 +35,17 @@ std::vector<fs::path> LibraryFolders(const fs::path& executable_dir, const GetVa
   return folders;
 }
 
+std::string FindPythonStartup(const fs::path& library_dir) {
+  std::error_code ignored;
+  const fs::path prefix = library_dir.parent_path();
+  for (const fs::path& package :
+       {prefix / "python" / "gpubound", prefix, library_dir / "gpubound" / "python" / "gpubound"}) {
+    const fs::path startup = package / "startup";
+    if (fs::exists(startup / "sitecustomize.py", ignored)) return startup.string();
+  }
+  return {};
+}
+
 Result<LibraryFiles> FindLibraryFiles(const std::vector<fs::path>& folders) {
   std::string found;
   std::error_code ignored;
@@ -42,7 +53,7 @@ Result<LibraryFiles> FindLibraryFiles(const std::vector<fs::path>& folders) {
     const fs::path shim = folder / kShimFile;
     const fs::path core = folder / kCoreFile;
     if (fs::exists(shim, ignored) && fs::exists(core, ignored)) {
-      return LibraryFiles{shim.string(), core.string()};
+      return LibraryFiles{shim.string(), core.string(), FindPythonStartup(folder)};
     }
     found += (found.empty() ? "" : ", ") + WhatIsIn(folder);
   }

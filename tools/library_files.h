@@ -21,7 +21,12 @@ inline constexpr char kLibraryDirVariable[] = "GPUBOUND_LIBRARY_DIR";
 struct LibraryFiles {
   std::string shim;  // absolute paths
   std::string core;
+  std::string python_startup = {};  // folder of the Python start-up hook; empty: there is none
 };
+
+// The folder of the Python start-up hook that belongs to the libraries in |library_dir|: in a build
+// tree, a wheel or an installation. Empty where the package is not there.
+std::string FindPythonStartup(const std::filesystem::path& library_dir);
 
 // The folders to look in for an executable that lies in |executable_dir|, best first: the one that
 // GPUBOUND_LIBRARY_DIR names alone, else those of a build tree and of an installation.

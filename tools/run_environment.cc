@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Composes LD_PRELOAD, GPUBOUND_RUN and the injection paths.
+// Composes LD_PRELOAD, GPUBOUND_RUN, the injection paths and the Python start-up hook.
 #include "tools/run_environment.h"
 
 #include <unistd.h>
@@ -39,6 +39,9 @@ std::vector<Assignment> RunAssignments(const LibraryFiles& libraries,
   if (!run_directory.empty()) assignments.push_back({"GPUBOUND_RUN", run_directory});
   for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
     if (!IsSet(variable(name))) assignments.push_back({name, libraries.core});
+  }
+  if (!libraries.python_startup.empty() && !IsSet(variable("GPUBOUND_PYTHON"))) {
+    assignments.push_back({"GPUBOUND_PYTHON", libraries.python_startup});
   }
   return assignments;
 }

@@ -26,8 +26,8 @@ struct Assignment {
 std::string AppendPreload(std::string_view existing, std::string_view shim);
 
 // What to set so that a program started with |variable| writes into |run_directory|. Injection
-// paths that somebody else has set are left alone. An empty |run_directory| leaves GPUBOUND_RUN
-// out: each process then chooses its own directory.
+// paths and a Python hook that somebody else has set are left alone. An empty |run_directory|
+// leaves GPUBOUND_RUN out: each process then chooses its own directory.
 std::vector<Assignment> RunAssignments(const LibraryFiles& libraries,
                                        const std::string& run_directory,
                                        const GetVariable& variable);

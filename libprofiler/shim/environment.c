@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The three variables that make a run out of a process tree: GPUBOUND_RUN, so that children write
- * beside their parent, and CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH, through which the CUDA
- * driver and NVTX load the core. What somebody else has set is left alone.
+ * The variables that make a run out of a process tree: GPUBOUND_RUN, so that children write beside
+ * their parent, and CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH, through which the CUDA driver
+ * and NVTX load the core. What somebody else has set is left alone. In a Python process PYTHONPATH
+ * begins with the start-up hook's folder, until that hook has run and taken it out again.
  *
  * Thread rule: called from the constructor while the process has one thread.
  */
@@ -23,13 +24,15 @@ typedef int (*SetEnvFunction)(const char*, const char*, int);
 
 /* libc's setenv, not the program's: bash, for one, exports its own, which expects to run in main.
  */
-static void SetVariable(const char* name, const char* value) {
+static void AssignVariable(const char* name, const char* value, bool replace) {
   void* symbol = dlsym(RTLD_NEXT, "setenv");
   SetEnvFunction set = NULL;
   if (symbol == NULL) return;
   memcpy(&set, &symbol, sizeof(set));
-  set(name, value, 0);
+  set(name, value, replace);
 }
+
+static void SetVariable(const char* name, const char* value) { AssignVariable(name, value, false); }
 
 static bool IsSet(const char* variable) {
   const char* value = getenv(variable); /* NOLINT(concurrency-mt-unsafe): one thread */
@@ -98,6 +101,33 @@ static void SetRunDirectory(void) {
   SetVariable("GPUBOUND_RUN", run);
 }
 
+/* Whether this is a Python interpreter, linked to its library or not. */
+static bool IsPython(void) {
+  if (dlsym(RTLD_DEFAULT, "Py_BytesMain") != NULL) return true;
+  dlerror(); /* releases what the failed search left behind; */
+  dlerror(); /* a leak checker would hold it against the program */
+  return false;
+}
+
+/* The program's own PYTHONPATH stays behind ours: its hook hands it back (startup/sitecustomize.py
+ * in annotate/python). Absent and empty are told apart by the colon. */
+static void SetPythonPath(void) {
+  const char* folder = getenv("GPUBOUND_PYTHON"); /* NOLINT(concurrency-mt-unsafe): one thread */
+  const char* old = getenv("PYTHONPATH");         /* NOLINT(concurrency-mt-unsafe): one thread */
+  if (folder == NULL || folder[0] != '/' || !IsPython()) return;
+  const size_t length = strlen(folder);
+  if (old != NULL && strncmp(old, folder, length) == 0 &&
+      (old[length] == '\0' || old[length] == ':')) {
+    return;
+  }
+  const size_t capacity = length + (old == NULL ? 0 : strlen(old)) + 2;
+  char* path = malloc(capacity);
+  if (path == NULL) return;
+  snprintf(path, capacity, "%s%s%s", folder, old == NULL ? "" : ":", old == NULL ? "" : old);
+  AssignVariable("PYTHONPATH", path, true);
+  free(path);
+}
+
 static bool IsForeign(const char* variable) {
   const char* value = getenv(variable); /* NOLINT(concurrency-mt-unsafe): one thread */
   if (value == NULL) return false;
@@ -107,6 +137,7 @@ static bool IsForeign(const char* variable) {
 
 void ShimSetEnvironment(void) {
   if (!IsSet("GPUBOUND_RUN")) SetRunDirectory();
+  SetPythonPath();
   const bool cuda_set = IsSet("CUDA_INJECTION64_PATH");
   const bool nvtx_set = IsSet("NVTX_INJECTION64_PATH");
   if (cuda_set && IsForeign("CUDA_INJECTION64_PATH")) {

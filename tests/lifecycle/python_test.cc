@@ -107,5 +107,47 @@ TEST_P(PythonPoolTest, AllWorkIsRecordedWhoeverDoesIt) {
 INSTANTIATE_TEST_SUITE_P(Lives, PythonPoolTest, testing::Values(PythonLife{"process pool", 5, {}}),
                          NameOf);
 
+// PYTHONPATH as a Python program finds it when it starts.
+class PythonHookTest : public VictimRun {
+ protected:
+  std::string PathOf(const std::string& program) {
+    const Outcome outcome =
+        Run({"/bin/sh", "-c", program + " -Sc \"import os; print(os.environ.get('PYTHONPATH'))\""});
+    return outcome.out;
+  }
+  const std::string python_ = GPUBOUND_TEST_PYTHON;
+};
+
+TEST_F(PythonHookTest, WithoutAHookPythonIsLeftAlone) {
+  runner()->Unset("PYTHONPATH");
+  EXPECT_EQ(PathOf(python_), "None\n");
+  runner()->Set("GPUBOUND_PYTHON", "0");
+  EXPECT_EQ(PathOf(python_), "None\n");
+}
+
+TEST_F(PythonHookTest, TheHooksFolderComesFirst) {
+  runner()->Set("GPUBOUND_PYTHON", "/opt/hook");
+  runner()->Unset("PYTHONPATH");
+  EXPECT_EQ(PathOf(python_), "/opt/hook\n");
+  runner()->Set("PYTHONPATH", "");
+  EXPECT_EQ(PathOf(python_), "/opt/hook:\n");
+  runner()->Set("PYTHONPATH", "/own:/opt/hook");
+  EXPECT_EQ(PathOf(python_), "/opt/hook:/own:/opt/hook\n");
+}
+
+TEST_F(PythonHookTest, AFolderThatIsFirstAlreadyIsNotPutThereAgain) {
+  runner()->Set("GPUBOUND_PYTHON", "/opt/hook");
+  runner()->Set("PYTHONPATH", "/opt/hook:/own");
+  EXPECT_EQ(PathOf(python_), "/opt/hook:/own\n");
+  runner()->Set("PYTHONPATH", "/opt/hooks");
+  EXPECT_EQ(PathOf(python_), "/opt/hook:/opt/hooks\n");
+}
+
+TEST_F(PythonHookTest, OtherProgramsKeepTheirs) {
+  runner()->Set("GPUBOUND_PYTHON", "/opt/hook");
+  runner()->Set("PYTHONPATH", "/own");
+  EXPECT_EQ(Run({"/bin/sh", "-c", "echo $PYTHONPATH"}).out, "/own\n");
+}
+
 }  // namespace
 }  // namespace gpubound

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/tools/tool_fixtures.h"
 
 namespace gpubound {
@@ -42,6 +44,19 @@ TEST_F(LibraryFilesTest, AreFoundInABuildTree) {
 TEST_F(LibraryFilesTest, AreFoundInAnInstallation) {
   PutLibraries("usr/lib/gpubound");
   EXPECT_TRUE(FindFrom("usr/bin").ok());
+}
+
+TEST_F(LibraryFilesTest, ThePythonHookBelongsToTheLibrariesBesideIt) {
+  for (const auto& [libraries, package] :
+       {std::pair("build/lib", "build/python/gpubound"),                    // a build tree
+        std::pair("site-packages/gpubound/lib", "site-packages/gpubound"),  // a wheel
+        std::pair("usr/lib", "usr/lib/gpubound/python/gpubound")}) {        // an installation
+    const std::string startup = temporary_.File(std::string(package) + "/startup");
+    EXPECT_EQ(FindPythonStartup(temporary_.File(libraries)), "");
+    std::filesystem::create_directories(startup);
+    temporary_.Write(std::string(package) + "/startup/sitecustomize.py", "");
+    EXPECT_EQ(FindPythonStartup(temporary_.File(libraries)), startup);
+  }
 }
 
 TEST_F(LibraryFilesTest, TheVariableIsAskedAlone) {

@@ -53,6 +53,17 @@ TEST(RunEnvironment, LeavesTheInjectionOfAnotherToolAlone) {
   }
 }
 
+TEST(RunEnvironment, ThePythonHookIsNamedUnlessSomebodyHasChosen) {
+  LibraryFiles libraries = kLibraries;
+  libraries.python_startup = "/opt/python/gpubound/startup";
+  EXPECT_THAT(RunAssignments(libraries, "", FakeVariables({})),
+              Contains(Assignment{"GPUBOUND_PYTHON", "/opt/python/gpubound/startup"}));
+  for (const Assignment& assignment :
+       RunAssignments(libraries, "", FakeVariables({{"GPUBOUND_PYTHON", "0"}}))) {
+    EXPECT_NE(assignment.name, "GPUBOUND_PYTHON");
+  }
+}
+
 TEST(RunEnvironment, AnEmptyInjectionCountsAsUnset) {
   EXPECT_THAT(AssignmentsIn({{"NVTX_INJECTION64_PATH", ""}}),
               Contains(Assignment{"NVTX_INJECTION64_PATH", "/opt/lib/libgpubound_core.so"}));

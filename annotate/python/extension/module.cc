@@ -73,7 +73,23 @@ PyObject* LayerScope(PyObject* module, PyObject* const* arguments, Py_ssize_t co
 PyObject* Wrap(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   uint32_t label = 0;
   if (!CheckCount("wrap", count, 3) || !ReadNumber(arguments[1], &label)) return nullptr;
-  return NewWrapper(StateOf(module)->wrapper_types, arguments[0], label, arguments[2] == Py_True);
+  return NewWrapper(StateOf(module)->wrapper_types, arguments[0], label, arguments[2] == Py_True,
+                    nullptr);
+}
+
+// hook(wrapped, label, binds, once, alone, guard): a guard of None stands for none.
+PyObject* Hook(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  uint32_t label = 0;
+  if (!CheckCount("hook", count, 6) || !ReadNumber(arguments[1], &label)) return nullptr;
+  const HookRules rules = {arguments[3] == Py_True, arguments[4] == Py_True,
+                           arguments[5] == Py_None ? nullptr : arguments[5]};
+  return NewWrapper(StateOf(module)->wrapper_types, arguments[0], label, arguments[2] == Py_True,
+                    &rules);
+}
+
+PyObject* AfterForkInChild(PyObject*, PyObject*) {
+  ForgetOpenHooks();
+  Py_RETURN_NONE;
 }
 
 PyObject* Wrapped(PyObject* module, PyObject* object) {
@@ -162,6 +178,8 @@ PyMethodDef functions[] = {
          "counted in the ledger. Without a collector nothing is recorded.")},
     {"layer_scope", AsMethod(LayerScope), METH_FASTCALL, nullptr},
     {"wrap", AsMethod(Wrap), METH_FASTCALL, nullptr},
+    {"hook", AsMethod(Hook), METH_FASTCALL, nullptr},
+    {"after_fork_in_child", AfterForkInChild, METH_NOARGS, nullptr},
     {"wrapped", Wrapped, METH_O, nullptr},
     {"phase", Phase, METH_O, nullptr},
     {"step", Step, METH_O, nullptr},
@@ -186,6 +204,10 @@ int Execute(PyObject* module) {
     if (!state->layers[layer].Start(GPUBOUND_LABEL_LAYER, layer)) return -1;
   }
   if (PyModule_AddIntConstant(module, "recording", LoadTable() ? 1 : 0) != 0) return -1;
+  if (PyObject_SetAttrString(module, "Wrapper", state->wrapper_types.callable) != 0 ||
+      PyObject_SetAttrString(module, "FunctionWrapper", state->wrapper_types.function) != 0) {
+    return -1;
+  }
   return PyObject_SetAttrString(module, "Scope", state->scope_types.scope);
 }
 

@@ -15,8 +15,14 @@ struct Wrapper {
   PyObject* wrapped;
   PyObject* method_type;
   PyObject* weak_references;
+  PyObject* guard;
   uint32_t label;
+  bool once;
+  bool alone;
 };
+
+// Label of the innermost hook that is open on this thread; 0 without one.
+thread_local uint32_t t_hook_label = 0;
 
 Wrapper* Cast(PyObject* self) { return reinterpret_cast<Wrapper*>(self); }
 
@@ -31,10 +37,37 @@ PyObject* CallWrapped(PyObject* self, PyObject* const* arguments, size_t nargsf,
   return result;
 }
 
+bool GuardDeclines(const Wrapper* wrapper) {
+  if (wrapper->guard == nullptr || t_hook_label != 0) return false;
+  PyObject* answer = PyObject_CallObject(wrapper->guard, nullptr);
+  if (answer == nullptr) PyErr_Clear();
+  const bool declines = answer == Py_True;
+  Py_XDECREF(answer);
+  return declines;
+}
+
+PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                     PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  const uint32_t label = wrapper->label;
+  const uint32_t outer = t_hook_label;
+  if ((wrapper->once && outer == label) || (wrapper->alone && outer != 0) ||
+      GuardDeclines(wrapper)) {
+    return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  }
+  t_hook_label = label;
+  g_table.begin(label);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  g_table.end(label);
+  t_hook_label = outer;
+  return result;
+}
+
 int Traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(Cast(self)->wrapped);
   Py_VISIT(Cast(self)->method_type);
+  Py_VISIT(Cast(self)->guard);
   return 0;
 }
 
@@ -45,6 +78,7 @@ void Deallocate(PyObject* self) {
   if (Cast(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
   Py_XDECREF(Cast(self)->wrapped);
   Py_XDECREF(Cast(self)->method_type);
+  Py_XDECREF(Cast(self)->guard);
   PyObject_GC_Del(self);
   Py_DECREF(type);
 }
@@ -154,7 +188,8 @@ bool MakeWrapperTypes(PyObject* module, WrapperTypes* types) {
   return types->callable != nullptr && types->function != nullptr && types->method != nullptr;
 }
 
-PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds) {
+PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds,
+                     const HookRules* rules) {
   if (PyCallable_Check(wrapped) == 0) {
     PyErr_SetString(PyExc_TypeError, "only a callable can be wrapped");
     return nullptr;
@@ -162,7 +197,11 @@ PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t labe
   PyObject* type = binds ? types.function : types.callable;
   auto* wrapper = PyObject_GC_New(Wrapper, reinterpret_cast<PyTypeObject*>(type));
   if (wrapper == nullptr) return nullptr;
-  wrapper->vectorcall = CallWrapped;
+  const HookRules chosen = rules == nullptr ? HookRules() : *rules;
+  wrapper->vectorcall = rules == nullptr ? CallWrapped : CallHooked;
+  wrapper->once = chosen.once;
+  wrapper->alone = chosen.alone;
+  wrapper->guard = chosen.guard == nullptr ? nullptr : NewReference(chosen.guard);
   wrapper->wrapped = NewReference(wrapped);
   wrapper->method_type = NewReference(types.method);
   wrapper->weak_references = nullptr;
@@ -170,6 +209,8 @@ PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t labe
   PyObject_GC_Track(reinterpret_cast<PyObject*>(wrapper));
   return reinterpret_cast<PyObject*>(wrapper);
 }
+
+void ForgetOpenHooks() { t_hook_label = 0; }
 
 PyObject* WrappedBy(const WrapperTypes& types, PyObject* object) {
   PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(object));

@@ -20,9 +20,23 @@ struct WrapperTypes {
 
 bool MakeWrapperTypes(PyObject* module, WrapperTypes* types);
 
+// How a wrapper that a library hook installs decides whether to open its label. Such wrappers nest
+// in one another (an environment in its wrappers), and each thread remembers the innermost.
+struct HookRules {
+  bool once = false;   // not inside a wrapper of the same label
+  bool alone = false;  // only where no other hook's label is open
+  // Called without arguments before an outermost call, or null. True: do not open. An error of it
+  // is dropped: the program knows nothing of it.
+  PyObject* guard = nullptr;
+};
+
 // A wrapper of |wrapped|, which must be callable, that opens |label|; as an attribute of a class it
-// binds to instances if |binds|. Null with an error set.
-PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds);
+// binds to instances if |binds|. |rules| is null for one that always opens. Null with an error set.
+PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds,
+                     const HookRules* rules);
+
+// In a fork child: no hook's label is open, whatever the forking thread had.
+void ForgetOpenHooks();
 
 // What |object| wraps, as a new reference; null without an error when it is no wrapper.
 PyObject* WrappedBy(const WrapperTypes& types, PyObject* object);

@@ -11,7 +11,7 @@ def main() -> int:
     command = command_path()
     if command is None:
         print("gpubound: the native command is missing from this installation; install the wheel "
-              "again, or set GPUBOUND_COMMAND to a gpubound executable", file=sys.stderr)
+              "again", file=sys.stderr)
         return 127
     os.execv(command, [command, *sys.argv[1:]])
 

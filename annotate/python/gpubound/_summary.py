@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `gpubound report` says of the running process, as a flat dict for TensorBoard or W&B."""
-import json
 import os
-import subprocess
 from typing import Any, Dict, Optional
 
 from gpubound import _api
@@ -18,6 +16,9 @@ def summary(*, timeout_s: float = 60.0) -> Dict[str, float]:
 
     Raises RuntimeError, with the command's own words, if it cannot be read within `timeout_s`.
     """
+    import json  # these two here: every Python process of a run imports the package
+    import subprocess
+
     run = os.environ.get("GPUBOUND_RUN")
     command = command_path()
     if not _api.recording() or not run or not os.path.isdir(run) or command is None:
@@ -34,12 +35,13 @@ def summary(*, timeout_s: float = 60.0) -> Dict[str, float]:
 
 
 def command_path() -> Optional[str]:
-    """The gpubound command: that of the launcher, else the one of this installation."""
+    """The gpubound command of this installation: a wheel's, a build tree's or an installed one."""
     folder = os.path.dirname(os.path.abspath(__file__))
-    for path in (os.environ.get("GPUBOUND_COMMAND", ""), os.path.join(folder, "bin", "gpubound"),
-                 os.path.join(folder, "..", "..", "bin", "gpubound")):
-        if path and os.access(path, os.X_OK):
-            return os.path.abspath(path)
+    for prefix in (folder, os.path.join(folder, "..", ".."),
+                   os.path.join(folder, "..", "..", "..", "..")):
+        path = os.path.abspath(os.path.join(prefix, "bin", "gpubound"))
+        if os.access(path, os.X_OK):
+            return path
     return None
 
 

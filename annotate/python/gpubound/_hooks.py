@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Installs what the hook files say: after one of their modules is imported, its functions are replaced
+by wrappers that open an operation or a layer.
+
+A file of gpubound/hooks describes one library: its name, the versions it is right for, and hooks.
+Each hook names a `module`, a `class` or none, the `names` to wrap there (also in `subclasses`), and
+what a call of them is: an `operation`, a `layer`, or the begin or end of an `iteration`. `alone`,
+`unless` and `loop` are explained where they are read. What could not be hooked is in the ledger; the
+program never sees an error of ours.
+"""
+import functools
+import sys
+from typing import Any, Callable, Dict, List, Optional
+
+from gpubound import _api, _core, _loop, _versions
+from gpubound._decorate import binds_to_instances
+
+_LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "update": _loop.enter_update}
+
+
+class Library:
+    """One hook file and what became of it."""
+
+    def __init__(self, description: Dict[str, Any]) -> None:
+        self.name: str = description["library"]
+        self._versions: str = description["versions"]
+        self._hooks: List[Dict[str, Any]] = description["hooks"]
+        self._refused: Optional[bool] = None  # None: the version has not been looked at
+
+    @property
+    def modules(self) -> List[str]:
+        """Names of the modules whose import the hooks wait for."""
+        return [hook["module"] for hook in self._hooks]
+
+    def install(self, module: Any) -> None:
+        """Carries out the hooks for `module`, which has just been imported."""
+        if self._is_refused():
+            return
+        installed = 0
+        for hook in self._hooks:
+            if hook["module"] != module.__name__:
+                continue
+            try:
+                installed += install_hook(hook, module)
+            except Exception as error:  # pylint: disable=broad-except
+                note_failure(f"{self.name}: {hook}: {type(error).__name__}: {error}")
+        if installed:
+            _core.ledger("hooks_installed", installed, "")
+
+    def _is_refused(self) -> bool:
+        if self._refused is None:
+            version = self._find_version()
+            self._refused = not _versions.is_within(version, self._versions)
+            if self._refused:
+                note_failure(f"{self.name} {version} is not hooked: its hooks were written for "
+                             f"{self._versions}")
+        return self._refused
+
+    def _find_version(self) -> str:
+        if self.name == "python":
+            return sys.version.split()[0]
+        from importlib import metadata
+        return metadata.version(self.name)
+
+
+def note_failure(text: str) -> None:
+    """Into the ledger, with what was to be hooked and why it was not."""
+    _core.ledger("hooks_failed", 1, text.encode(errors="backslashreplace").decode())
+
+
+def install_hook(hook: Dict[str, Any], module: Any) -> int:
+    """Wraps what `hook` names in `module`; returns how many functions that were."""
+    wrap = _wrapper_factory(hook)
+    if "class" not in hook:
+        missing = [name for name in hook["names"] if name not in vars(module)]
+        if missing:
+            raise AttributeError(f"no function {', '.join(missing)}")
+        return sum(_replace(module, name, wrap) for name in hook["names"])
+    owner = getattr(module, hook["class"])
+    if not hook.get("subclasses"):
+        if not any(name in vars(owner) for name in hook["names"]):
+            raise AttributeError(f"{hook['class']} has no {', '.join(hook['names'])}")
+        return _replace_methods(owner, hook["names"], wrap)
+    return _hook_subclasses(owner, hook["names"], wrap)
+
+
+def _replace(owner: Any, name: str, wrap: Callable[[Any, str], Any]) -> int:
+    original = vars(owner)[name]
+    if _is_hooked(original):
+        return 0
+    setattr(owner, name, wrap(original, f"{owner.__name__}.{name}"))
+    return 1
+
+
+def _is_hooked(function: Any) -> bool:
+    return _core.wrapped(function) is not None or hasattr(function, "_gpubound_hook")
+
+
+def _replace_methods(owner: Any, names: List[str], wrap: Callable[[Any, str], Any]) -> int:
+    return sum(_replace(owner, name, wrap) for name in names
+               if callable(vars(owner).get(name)))
+
+
+def _hook_subclasses(base: Any, names: List[str], wrap: Callable[[Any, str], Any]) -> int:
+    """Of `base` itself, of every class derived from it, and of those still to come."""
+    original = vars(base).get("__init_subclass__")
+
+    def init_subclass(cls: Any, **keywords: Any) -> None:
+        if original is not None:
+            original.__get__(None, cls)(**keywords)
+        else:
+            super(base, cls).__init_subclass__(**keywords)
+        _replace_methods(cls, names, wrap)
+
+    installed, todo, seen = 0, [base], set()
+    while todo:
+        cls = todo.pop()
+        if cls not in seen:
+            seen.add(cls)
+            installed += _replace_methods(cls, names, wrap)
+            todo.extend(cls.__subclasses__())
+    base.__init_subclass__ = classmethod(init_subclass)
+    return installed
+
+
+def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
+    """Makes the wrapper of (function, its name) that `hook` asks for."""
+    if "layer" in hook:
+        return lambda original, name: _core.wrap(
+            original, _api.layer(hook["layer"], name).label, binds_to_instances(original))
+    if "operation" not in hook:
+        return _around_iteration(hook["iteration"])
+    label = _core.operation(hook["operation"]).label
+    alone = bool(hook.get("alone"))  # only where no other hook is open on the thread
+    return lambda original, name: _core.hook(original, label, binds_to_instances(original), True,
+                                             alone, _guard(hook))
+
+
+def _guard(hook: Dict[str, Any]) -> Optional[Callable[[], object]]:
+    if "unless" in hook:  # a function of no arguments: not where it returns True
+        module, _, name = hook["unless"].rpartition(".")
+        return getattr(sys.modules[module], name)
+    if hook.get("iteration") == "begins":
+        return _loop.begin_iteration
+    if "loop" in hook:  # in a script without a framework, what this call says of its loop
+        return _LOOP_SIGNALS[hook["loop"]]
+    return None
+
+
+def _around_iteration(moment: str) -> Callable[[Any, str], Any]:
+    if moment != "ends":
+        raise ValueError(f"iteration {moment!r} without an operation; expected 'ends'")
+
+    def wrap(original: Any, _: str) -> Any:
+        @functools.wraps(original)
+        def run(*arguments: Any, **keywords: Any) -> Any:
+            try:
+                return original(*arguments, **keywords)
+            finally:
+                _loop.end_iterations()
+        run._gpubound_hook = True  # type: ignore[attr-defined]
+        return run
+    return wrap
+
+
+def load_libraries(folder: str) -> List[Library]:
+    """Every hook file of `folder`, by name."""
+    import json
+    import os
+    libraries = []
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".json"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                libraries.append(Library(json.load(file)))
+    return libraries
+
+

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waits for the imports of hooked modules, in a program that was not edited. Installed by
+startup/sitecustomize.py when the first library that has a hook file is imported."""
+import os
+import sys
+from typing import Any, Callable, Dict, List, Optional
+
+from gpubound import _asyncio, _core, _hooks, _loop, _pickling
+
+CLOUDPICKLES = ("cloudpickle.cloudpickle", "ray.cloudpickle.cloudpickle",
+                "joblib.externals.cloudpickle.cloudpickle")
+
+
+class Finder:
+    """First on sys.meta_path: finds nothing itself, but hears of modules when they are complete."""
+
+    def __init__(self) -> None:
+        self._waiting: Dict[str, List[Callable[[Any], None]]] = {}
+
+    def when_imported(self, name: str, action: Callable[[Any], None]) -> None:
+        """Calls action(module) now or once, when module `name` has been imported."""
+        if name in sys.modules and not _is_initialising(sys.modules[name]):
+            _carry_out(action, sys.modules[name])
+        else:
+            self._waiting.setdefault(name, []).append(action)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[Any]:
+        """What the other finders find, with a loader that tells us when it is done."""
+        if name not in self._waiting:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = None if finder is self or find is None else find(name, path, target)
+            if spec is not None:
+                self._watch(spec)
+                return spec
+        return None
+
+    def _watch(self, spec: Any) -> None:
+        loader = spec.loader
+        execute = getattr(loader, "exec_module", None)
+        if execute is None or isinstance(loader, type):  # of built-in and frozen modules
+            _hooks.note_failure(f"{spec.name}: its loader cannot be watched")
+            return
+
+        def exec_module(module: Any) -> None:
+            vars(loader).pop("exec_module", None)
+            execute(module)
+            for action in self._waiting.pop(spec.name, ()):
+                _carry_out(action, module)
+        try:
+            loader.exec_module = exec_module
+        except AttributeError as error:
+            _hooks.note_failure(f"{spec.name}: its loader cannot be watched: {error}")
+
+
+def _is_initialising(module: Any) -> bool:
+    return getattr(getattr(module, "__spec__", None), "_initializing", False)
+
+
+def _carry_out(action: Callable[[Any], None], module: Any) -> None:
+    try:
+        action(module)
+    except Exception as error:  # pylint: disable=broad-except  # never the program's business
+        _hooks.note_failure(f"{module.__name__}: {type(error).__name__}: {error}")
+
+
+def _register_wrappers(cloudpickle: Any) -> None:
+    for wrapper_type in (_core.Wrapper, _core.FunctionWrapper):
+        cloudpickle.CloudPickler.dispatch_table[wrapper_type] = _pickling.reduce_for_cloudpickle
+
+
+def _after_fork_in_child() -> None:
+    _core.after_fork_in_child()
+    _loop.forget_in_fork_child()
+
+
+def install() -> None:
+    """Starts waiting for every module that a hook file names; once per process."""
+    if not _core.recording or any(isinstance(finder, Finder) for finder in sys.meta_path):
+        return
+    finder = Finder()
+    os.register_at_fork(after_in_child=_after_fork_in_child)
+    for library in _hooks.load_libraries(os.path.join(os.path.dirname(__file__), "hooks")):
+        for name in dict.fromkeys(library.modules):
+            finder.when_imported(name, library.install)
+    finder.when_imported("asyncio.events", _asyncio.install)
+    for name in CLOUDPICKLES:
+        finder.when_imported(name, _register_wrappers)
+    sys.meta_path.insert(0, finder)

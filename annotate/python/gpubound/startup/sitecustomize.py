@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start-up hook of Python programs in a run: first on PYTHONPATH, where the preloaded library puts it.
+
+Takes itself out of sys.path and PYTHONPATH again, so that the program sees neither, waits for the
+import of a library that has a hook file, and then goes on to the sitecustomize that the program had
+before. Read by every Python that is started, so: syntax of any version, and nothing imported that the
+interpreter does not have already.
+"""
+import os
+import sys
+
+
+def _take_out(folder):
+    sys.path[:] = [path for path in sys.path if path != folder]
+    first, _, rest = os.environ.get("PYTHONPATH", "").partition(os.pathsep)
+    if first == folder:
+        if rest or os.environ["PYTHONPATH"].endswith(os.pathsep):
+            os.environ["PYTHONPATH"] = rest
+        else:
+            del os.environ["PYTHONPATH"]
+
+
+def _has_extension(package):
+    if sys.version_info < (3, 9) or sys.implementation.name != "cpython":
+        return False
+    from _imp import extension_suffixes
+    suffixes = [suffix for suffix in extension_suffixes()
+                if suffix != ".abi3.so" or sys.version_info >= (3, 12)]
+    return any(os.path.exists(os.path.join(package, "_core" + suffix)) for suffix in suffixes)
+
+
+def _say_there_is_no_extension():
+    """On stderr and, through the C table, in the ledger."""
+    text = "no gpubound extension for Python %d.%d of %s; its libraries are not hooked" % (
+        sys.version_info[0], sys.version_info[1], sys.executable)
+    sys.stderr.write("gpubound: " + text + "\n")
+    import ctypes
+    text = text.encode()
+
+    class Table(ctypes.Structure):
+        _fields_ = [("size", ctypes.c_uint32), ("version", ctypes.c_uint32),
+                    ("others", ctypes.c_void_p * 11),
+                    ("ledger", ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_uint64,
+                                                ctypes.c_char_p, ctypes.c_size_t))]
+    get_table = ctypes.CDLL(None).gpubound_api_v1
+    get_table.restype = ctypes.POINTER(Table)
+    table = get_table()
+    if table and table.contents.size >= ctypes.sizeof(Table):
+        table.contents.ledger(b"python_without_extension", 1, text, len(text))
+
+
+class _FirstLibrary(object):
+    """On sys.meta_path until a module is imported that has a hook file, or gpubound itself."""
+
+    def __init__(self, package):
+        self._package = package
+        self._names = {name.partition(".")[0]
+                       for name in os.listdir(os.path.join(package, "hooks"))} | {"gpubound"}
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self._names:
+            return None
+        sys.meta_path.remove(self)
+        try:
+            if not _has_extension(self._package):
+                _say_there_is_no_extension()
+                return None
+            if name == "gpubound":
+                return self._find_package()
+            self._load()
+        except Exception as error:
+            sys.stderr.write("gpubound: Python libraries are not hooked: %r\n" % (error,))
+            return None
+        return sys.meta_path[0].find_spec(name, path, target)
+
+    def _find_package(self):
+        """The package where it lies, which need not be on sys.path; importing it installs the hooks."""
+        from importlib import util
+        spec = util.spec_from_file_location("gpubound", os.path.join(self._package, "__init__.py"),
+                                            submodule_search_locations=[self._package])
+        execute = spec.loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            from gpubound import _startup
+            _startup.install()
+        spec.loader.exec_module = exec_module
+        return spec
+
+    def _load(self):
+        from importlib import util
+        spec = self._find_package()
+        sys.modules["gpubound"] = module = util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            for name in [name for name in sys.modules if name.partition(".")[0] == "gpubound"]:
+                del sys.modules[name]
+            raise
+
+
+def _go_on():
+    """Imports the sitecustomize that would have been found without us."""
+    own = sys.modules.pop("sitecustomize")
+    try:
+        import sitecustomize  # pylint: disable=import-self
+    except ImportError as error:
+        if getattr(error, "name", None) != "sitecustomize":
+            raise
+    finally:
+        sys.modules.setdefault("sitecustomize", own)
+
+
+_folder = os.path.dirname(os.path.abspath(__file__))
+_take_out(_folder)
+if sys.version_info >= (3,) and os.environ.get("GPUBOUND_DISABLE", "0") in ("", "0"):
+    sys.meta_path.insert(0, _FirstLibrary(os.path.dirname(_folder)))
+_go_on()

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What hook files do to the modules that they name."""
+import json
+import os
+import pathlib
+import threading
+import types
+import unittest
+import unittest.mock
+
+from gpubound import _core, _hooks, _loop, _versions
+from recorded import RecordedTest, scope, take
+
+STEP = {"module": "sample", "class": "Env", "names": ["step"], "subclasses": True,
+        "operation": "simulation"}
+
+
+def sample():
+    """A module like gymnasium.core."""
+    module = types.ModuleType("sample")
+
+    class Env:
+        def step(self, action):
+            return action
+
+    class Wrapper(Env):
+        def __init__(self, env):
+            self.env = env
+
+        def step(self, action):
+            return self.env.step(action) + 1
+
+    def reset():
+        return "reset"
+    module.Env, module.Wrapper, module.reset = Env, Wrapper, reset
+    return module
+
+
+def library(*hooks, versions=">=3"):
+    return _hooks.Library({"library": "python", "versions": versions, "hooks": list(hooks)})
+
+
+class InstallTest(RecordedTest):
+    def test_methods_of_a_class_and_of_its_subclasses_become_an_operation(self):
+        module = sample()
+        library(STEP).install(module)
+        self.assert_recorded("ledger hooks_installed 2 ")
+        self.assertEqual(module.Env().step(3), 3)
+        self.assert_recorded(*scope("simulation"))
+
+    def test_classes_derived_later_are_hooked_too(self):
+        module = sample()
+        library(STEP).install(module)
+        told = []
+
+        class Own(module.Env):
+            def __init_subclass__(cls, **keywords):
+                told.append(keywords)
+                super().__init_subclass__()
+
+            def step(self, action):
+                return -action
+
+        class Derived(Own, key=1):
+            def step(self, action):
+                return super().step(action)
+        take()
+        self.assertEqual(Derived().step(3), -3)
+        self.assert_recorded(*scope("simulation"))
+        self.assertEqual(told, [{"key": 1}])
+
+    def test_a_hook_inside_the_same_operation_counts_once(self):
+        module = sample()
+        library(STEP).install(module)
+        take()
+        self.assertEqual(module.Wrapper(module.Wrapper(module.Env())).step(1), 3)
+        self.assert_recorded(*scope("simulation"))
+
+    def test_functions_of_a_module_become_a_layer(self):
+        module = sample()
+        library({"module": "sample", "names": ["reset"], "layer": "wait"}).install(module)
+        self.assertEqual(module.reset(), "reset")
+        self.assert_recorded("ledger hooks_installed 1 ", "begin layer(2) sample.reset",
+                             "end layer(2) sample.reset")
+
+    def test_installing_twice_wraps_once(self):
+        module = sample()
+        library(STEP).install(module)
+        take()
+        library(STEP).install(module)
+        module.Env().step(3)
+        self.assert_recorded(*scope("simulation"))
+
+    def test_an_alone_hook_opens_only_outside_of_others(self):
+        module = sample()
+        reset = {"module": "sample", "names": ["reset"], "operation": "inference", "alone": True}
+        library(STEP, reset).install(module)
+        take()
+
+        class Resetting(module.Env):
+            def step(self, action):
+                return module.reset()
+        Resetting().step(0)
+        module.reset()
+        self.assert_recorded(*scope("simulation"), *scope("inference"))
+
+    def test_an_unless_hook_asks_before_each_call(self):
+        module = sample()
+        answers = [True, False, True]
+        module.declines = answers.pop
+        unittest.mock.patch.dict("sys.modules", sample=module).start()
+        self.addCleanup(unittest.mock.patch.stopall)
+        library({"module": "sample", "names": ["reset"], "operation": "inference",
+                 "unless": "sample.declines"}).install(module)
+        take()
+        for _ in range(4):  # the last one finds the list empty, which raises: not our business
+            self.assertEqual(module.reset(), "reset")
+        self.assert_recorded(*scope("inference"), *scope("inference"))
+
+    def test_a_name_that_is_missing_is_in_the_ledger_and_the_others_are_hooked(self):
+        module = sample()
+        missing = {"module": "sample", "names": ["gone"], "layer": "wait"}
+        library(missing, STEP).install(module)
+        failure, installed = take()
+        self.assertRegex(failure, "^ledger hooks_failed 1 python: .*no function gone$")
+        self.assertEqual(installed, "ledger hooks_installed 2 ")
+
+    def test_a_class_that_has_none_of_the_names_is_in_the_ledger(self):
+        library({"module": "sample", "class": "Env", "names": ["gone"],
+                 "layer": "simulator"}).install(sample())
+        self.assertRegex(take()[0], "^ledger hooks_failed 1 python: .*Env has no gone$")
+
+    def test_another_version_is_not_hooked_and_named(self):
+        module = sample()
+        library(STEP, versions="<3").install(module)
+        self.assertRegex(take()[0], "^ledger hooks_failed 1 python 3[.0-9]* is not hooked: its "
+                                    "hooks were written for <3$")
+        module.Env().step(3)
+        self.assert_recorded()
+
+    def test_a_fork_child_begins_outside_of_every_hook(self):
+        module = sample()
+        library(STEP).install(module)
+        read_end, write_end = os.pipe()
+
+        class Forking(module.Env):
+            def step(self, action):
+                if os.fork() == 0:
+                    _core.after_fork_in_child()
+                    take()
+                    module.Env().step(0)
+                    os.write(write_end, "\n".join(take()).encode())
+                    os._exit(0)
+                os.wait()
+        Forking().step(0)
+        self.assertEqual(os.read(read_end, 1000).decode().splitlines(), scope("simulation"))
+
+
+class IterationTest(RecordedTest):
+    def setUp(self):
+        _loop.forget_in_fork_child()
+        self.addCleanup(_loop.forget_in_fork_child)
+        super().setUp()
+
+    def steps(self):
+        return [call for call in take() if call.startswith("step ")]
+
+    def test_each_turn_of_a_frameworks_loop_ends_an_iteration(self):
+        module = types.ModuleType("sample")
+
+        class Algorithm:
+            def collect(self):
+                return None
+
+            def learn(self, turns):
+                for _ in range(turns):
+                    self.collect()
+                return self
+        module.Algorithm = Algorithm
+        library({"module": "sample", "class": "Algorithm", "names": ["collect"],
+                 "operation": "rollout", "iteration": "begins"},
+                {"module": "sample", "class": "Algorithm", "names": ["learn"],
+                 "iteration": "ends"}).install(module)
+        take()
+        algorithm = Algorithm()
+        self.assertIs(algorithm.learn(3), algorithm)
+        self.assertEqual(len(self.steps()), 3)
+        algorithm.learn(0)
+        self.assertEqual(self.steps(), [])
+
+    def test_a_single_file_script_alternates_between_rollout_and_update(self):
+        for _ in range(2):
+            _loop.enter_rollout()
+            _loop.enter_rollout()
+            _loop.enter_update()
+            _loop.enter_update()
+        _loop._finish()
+        calls = ["step" if call.startswith("step ") else call for call in take()]
+        self.assertEqual(calls, (scope("rollout") + scope("update") + ["step"]) * 2)
+
+    def test_learning_without_environments_is_no_loop(self):
+        _loop.enter_update()
+        self.assert_recorded()
+
+    def test_a_script_with_operations_of_its_own_is_left_alone(self):
+        with _core.operation("own"):
+            _loop.enter_rollout()
+        self.assert_recorded(*scope("own"))
+
+    def test_only_the_first_thread_has_the_loop(self):
+        _loop.enter_rollout()
+        other = threading.Thread(target=_loop.enter_update)
+        other.start()
+        other.join()
+        self.assert_recorded("begin operation rollout")
+        _loop._finish()
+        self.assert_recorded("end operation rollout")
+
+
+class HookFileTest(unittest.TestCase):
+    def test_every_file_says_what_it_hooks(self):
+        folder = pathlib.Path(_hooks.__file__).parent / "hooks"
+        for path in folder.glob("*.json"):
+            with self.subTest(file=path.name):
+                description = json.loads(path.read_text())
+                self.assertEqual(set(description), {"library", "versions", "hooks"})
+                _versions.is_within("1", description["versions"])
+                for hook in description["hooks"]:
+                    self.assertLessEqual(set(hook), {
+                        "module", "class", "names", "subclasses", "operation", "layer",
+                        "iteration", "loop", "alone", "unless"})
+                    self.assertTrue(hook["names"])
+
+
+class VersionTest(unittest.TestCase):
+    def test_every_condition_must_hold(self):
+        self.assertTrue(_versions.is_within("1.2.0", ">=0.26,<2"))
+        self.assertFalse(_versions.is_within("2.0", ">=0.26,<2"))
+        self.assertFalse(_versions.is_within("0.25.9", ">=0.26,<2"))
+
+    def test_numbers_are_compared_as_numbers(self):
+        self.assertTrue(_versions.is_within("2.10", ">2.9"))
+        self.assertTrue(_versions.is_within("2", "==2.0.0"))
+        self.assertTrue(_versions.is_within("2.8.0+cpu", "<=2.8"))
+
+    def test_what_is_no_version_is_below_all(self):
+        self.assertFalse(_versions.is_within("unknown", ">=0.1"))
+
+    def test_a_condition_that_is_not_understood_is_named(self):
+        with self.assertRaisesRegex(ValueError, "'~=2'"):
+            _versions.is_within("2", "~=2")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The start-up hook in programs that know nothing of it. PYTHONPATH begins with its folder, as the
+preloaded library leaves it; gpubound is not installed for the programs."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import gpubound
+
+PACKAGE = pathlib.Path(gpubound.__file__).parent
+COLLECTOR = os.environ["GPUBOUND_LIBRARY"]
+HERE = pathlib.Path(__file__).parent
+
+ENVIRONMENT = """
+class Env:
+    def step(self, action):
+        return action
+"""
+USE = """
+import gymnasium.core
+gymnasium.core.Env().step(1)
+"""
+PRINT_CALLS = f"""
+import sys
+sys.path.append({str(HERE)!r})
+import recorded
+print("\\n".join(recorded.take()))
+"""
+
+
+class StartupTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.startup = PACKAGE / "startup"
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def install_gymnasium(self, version):
+        self.write("gymnasium/__init__.py", "")
+        self.write("gymnasium/core.py", ENVIRONMENT)
+        self.write(f"gymnasium-{version}.dist-info/METADATA",
+                   f"Metadata-Version: 2.1\nName: gymnasium\nVersion: {version}\n")
+
+    def run_program(self, text, own_path="", **variables):
+        """The program's output; `own_path` is its PYTHONPATH, None for none."""
+        parts = [str(self.startup)] + ([] if own_path is None else [own_path or str(self.folder)])
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(parts), **variables}
+        return subprocess.run([sys.executable, "-B", str(self.write("program.py", text))],
+                              env=environment, capture_output=True, text=True, check=False,
+                              timeout=60)
+
+    def test_the_program_sees_the_path_that_it_would_see_without(self):
+        show = "import os, sys; print(os.environ.get('PYTHONPATH'), %r in sys.path)" % str(
+            self.startup)
+        self.assertEqual(self.run_program(show, None).stdout, "None False\n")
+        self.assertEqual(self.run_program(show, "/a:/b").stdout, "/a:/b False\n")
+
+    def test_nothing_is_imported_into_a_program_that_uses_no_known_library(self):
+        done = self.run_program("import sys; print([m for m in sys.modules if 'gpubound' in m])")
+        self.assertEqual((done.stdout, done.stderr), ("[]\n", ""))
+
+    def test_the_sitecustomize_that_was_there_before_runs(self):
+        self.write("sitecustomize.py", "print('the other one')")
+        done = self.run_program("import sitecustomize; print(sitecustomize.__file__)")
+        self.assertEqual(done.stdout.splitlines(),
+                         ["the other one", str(self.folder / "sitecustomize.py")])
+
+    def test_a_sitecustomize_that_fails_is_reported_as_before(self):
+        self.write("sitecustomize.py", "raise ValueError('theirs')")
+        done = self.run_program("print('runs')")
+        self.assertEqual(done.stdout, "runs\n")
+        self.assertIn("theirs", done.stderr)
+
+    def test_a_known_library_is_hooked_when_it_is_imported(self):
+        self.install_gymnasium("1.2.0")
+        done = self.run_program(USE + PRINT_CALLS)
+        self.assertIn("begin operation simulation\nend operation simulation\n", done.stdout)
+        self.assertEqual(done.stderr, "")
+
+    def test_waits_are_a_layer_from_then_on(self):
+        self.install_gymnasium("1.2.0")
+        done = self.run_program("import gymnasium, time\ntime.sleep(0)\n" + PRINT_CALLS)
+        self.assertIn("begin layer(2) time.sleep\nend layer(2) time.sleep\n", done.stdout)
+
+    def test_a_version_that_is_not_known_is_left_alone_and_named(self):
+        self.install_gymnasium("9.0")
+        done = self.run_program(USE + PRINT_CALLS)
+        self.assertNotIn("simulation", done.stdout)
+        self.assertIn("gymnasium 9.0 is not hooked", done.stdout)
+
+    def test_the_package_can_be_imported_without_being_installed(self):
+        done = self.run_program("import gpubound, sys\nprint(gpubound.recording())\n"
+                                "print(sys.modules['gpubound'] is gpubound, gpubound.__file__)")
+        self.assertEqual(done.stdout, f"True\nTrue {PACKAGE / '__init__.py'}\n")
+
+    def test_the_library_keeps_its_own_loader(self):
+        self.install_gymnasium("1.2.0")
+        done = self.run_program("import gymnasium.core, inspect\n"
+                                "print(type(gymnasium.core.__loader__).__name__)\n"
+                                "print(vars(gymnasium.core.__loader__).get('exec_module'))\n"
+                                "print('class Env' in inspect.getsource(gymnasium.core))")
+        self.assertEqual(done.stdout, "SourceFileLoader\nNone\nTrue\n")
+
+    def test_an_import_that_fails_fails_as_before(self):
+        self.install_gymnasium("1.2.0")
+        self.write("gymnasium/core.py", "raise RuntimeError('theirs')")
+        done = self.run_program("try:\n    import gymnasium.core\nexcept RuntimeError as e:\n"
+                                "    print(e)\n")
+        self.assertEqual((done.stdout, done.stderr), ("theirs\n", ""))
+
+    def test_definitions_that_cloudpickle_carries_along_travel_unwrapped(self):
+        self.install_gymnasium("1.2.0")
+        self.write("cloudpickle/__init__.py", "")
+        self.write("cloudpickle/cloudpickle.py",
+                   "import collections, copyreg\n"
+                   "class CloudPickler:\n"
+                   "    dispatch_table = collections.ChainMap({}, copyreg.dispatch_table)\n")
+        done = self.run_program(
+            "import gymnasium.core, types\n"
+            "from cloudpickle.cloudpickle import CloudPickler\n"
+            "class Own(gymnasium.core.Env):\n    def step(self, action): return action\n"
+            "wrapper = vars(Own)['step']\n"
+            "make, arguments = CloudPickler.dispatch_table[type(wrapper)](wrapper)\n"
+            "print(type(wrapper).__name__, type(make(*arguments)) is types.FunctionType)\n"
+            "shared = vars(gymnasium.core.Env)['step']\n"
+            "print(CloudPickler.dispatch_table[type(shared)](shared))\n")
+        self.assertEqual(done.stdout, "FunctionWrapper True\nEnv.step\n", done.stderr)
+
+    def test_where_recording_is_off_nothing_is_hooked(self):
+        self.install_gymnasium("1.2.0")
+        done = self.run_program(USE + "import sys; print('gpubound' in sys.modules)",
+                                GPUBOUND_DISABLE="1")
+        self.assertEqual(done.stdout, "False\n")
+
+    def test_an_interpreter_without_an_extension_is_named_once(self):
+        self.install_gymnasium("1.2.0")
+        bare = self.folder / "bare" / "gpubound"
+        shutil.copytree(PACKAGE, bare, ignore=shutil.ignore_patterns("*.so"))
+        self.startup = bare / "startup"
+        preload = os.pathsep.join(filter(None, [os.environ.get("LD_PRELOAD"), COLLECTOR]))
+        done = self.run_program(USE + PRINT_CALLS, LD_PRELOAD=preload)
+        self.assertRegex(done.stderr, r"^gpubound: no gpubound extension for Python 3\.\d+ of .*\n$")
+        self.assertRegex(done.stdout, "ledger python_without_extension 1 no gpubound extension")
+
+    def test_a_broken_hook_file_is_named_and_the_program_runs(self):
+        self.install_gymnasium("1.2.0")
+        broken = self.folder / "broken" / "gpubound"
+        shutil.copytree(PACKAGE, broken)
+        (broken / "hooks" / "torch.json").write_text("{")
+        self.startup = broken / "startup"
+        done = self.run_program(USE + "print('runs')")
+        self.assertEqual(done.stdout, "runs\n")
+        self.assertRegex(done.stderr, "^gpubound: Python libraries are not hooked: JSONDecodeError")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Real training programs that nobody edited, on CPU, with and without the profiler: the same
+// weights from the same seed, every iteration seen, and nearly all time between the first and the
+// last one inside a named operation. Each test prints the row of docs/results/frameworks.md that it
+// measured.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/integration/command_run.h"
+
+namespace gpubound {
+namespace {
+
+struct Program {
+  std::string name;
+  std::vector<std::string> words;  // script and arguments
+  int iterations;                  // turns of its training loop
+  std::set<std::string> operations;
+  int processes = 1;  // that record something
+};
+
+void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
+
+// The part of a thread's time between the first and the last step that is inside operations.
+struct Coverage {
+  int64_t steps = 0;
+  int64_t between_ns = 0;
+  int64_t named_ns = 0;
+  double share() const {
+    return between_ns == 0 ? 0 : static_cast<double>(named_ns) / static_cast<double>(between_ns);
+  }
+};
+
+std::vector<int64_t> StepTimes(const ThreadTrace& thread) {
+  std::vector<int64_t> times;
+  for (const ThreadEvent& event : thread.events) {
+    if (event.kind == SlotKind::kStep) times.push_back(event.time_ns);
+  }
+  return times;
+}
+
+Coverage CoverageOf(const ProcessTrace& process, const ThreadTrace& thread) {
+  Coverage coverage;
+  const std::vector<int64_t> steps = StepTimes(thread);
+  if (steps.empty()) return coverage;
+  coverage.steps = static_cast<int64_t>(steps.size());
+  coverage.between_ns = steps.back() - steps.front();
+  const auto clipped = [&](int64_t time_ns) {
+    return std::clamp(time_ns, steps.front(), steps.back());
+  };
+  int open = 0;
+  int64_t since_ns = 0;
+  for (const ThreadEvent& event : thread.events) {
+    if (process.LabelOf(event.label).kind != LabelKind::kOperation) continue;
+    if (event.kind == SlotKind::kBegin && open++ == 0) since_ns = event.time_ns;
+    if (event.kind == SlotKind::kEnd && --open == 0) {
+      coverage.named_ns += clipped(event.time_ns) - clipped(since_ns);
+    }
+  }
+  return coverage;
+}
+
+double Seconds(const Outcome& outcome) { return std::strtod(outcome.err.c_str(), nullptr); }
+
+class FrameworksTest : public CommandRun, public testing::WithParamInterface<Program> {
+ protected:
+  FrameworksTest() {
+    runner().SetDeadlineSeconds(600);
+    runner().Unset("PYTHONPATH");
+    for (const std::string& word : GetParam().words) command_.push_back(word);
+    command_[1] = std::string(GPUBOUND_TEST_PROGRAMS "/") + command_[1];
+  }
+
+  Outcome RunProfiled() {
+    std::vector<std::string> words = {"run", "-q", "-o", run_path(), "--"};
+    words.insert(words.end(), command_.begin(), command_.end());
+    return Gpubound(words);
+  }
+  std::set<std::string> OperationsOf(const ProcessTrace& process) {
+    std::set<std::string> names;
+    for (const Label& label : process.labels) {
+      if (label.kind == LabelKind::kOperation && label.text != "(other names)") {
+        names.insert(label.text);
+      }
+    }
+    return names;
+  }
+  const ProcessTrace* Root(const gpubound::Run& run) {
+    for (const ProcessTrace& process : run.processes) {
+      if (run.info && process.identity.pid == run.info->root_pid) return &process;
+    }
+    return nullptr;
+  }
+
+  std::vector<std::string> command_ = {GPUBOUND_TEST_FRAMEWORKS_PYTHON};
+};
+
+TEST_P(FrameworksTest, LearnsTheSameAndNearlyAllOfItsTimeHasAName) {
+  const Outcome plain = runner().Run(command_);
+  ASSERT_EQ(plain.exit_code, 0) << plain.Describe();
+  const Outcome profiled = RunProfiled();
+  ASSERT_EQ(profiled.exit_code, 0) << profiled.Describe();
+  EXPECT_EQ(profiled.out, plain.out) << "other weights than without the profiler";
+
+  const gpubound::Run run = Load();
+  const ProcessTrace* root = Root(run);
+  ASSERT_NE(root, nullptr);
+  EXPECT_EQ(run.processes.size(), static_cast<size_t>(GetParam().processes));
+  EXPECT_EQ(root->Counted(LedgerCounter::hooks_failed), 0u);
+  Coverage coverage;
+  for (const ThreadTrace& thread : root->threads) {
+    if (thread.tid == root->main_tid) coverage = CoverageOf(*root, thread);
+  }
+  EXPECT_EQ(coverage.steps, GetParam().iterations);
+  EXPECT_GE(coverage.share(), 0.95);
+  const std::set<std::string> found = OperationsOf(*root);
+  for (const std::string& operation : GetParam().operations) {
+    EXPECT_TRUE(found.contains(operation)) << operation;
+  }
+  std::printf("| %s | %lld | %.1f %% | %.2f s | %.2f s |\n", GetParam().name.c_str(),
+              static_cast<long long>(coverage.steps), 100 * coverage.share(), Seconds(plain),
+              Seconds(profiled));
+}
+
+class SimulatorsTest : public CommandRun {
+ protected:
+  // Calls of |name| that were recorded in layer simulator.
+  static int CallsOf(const ProcessTrace& process, const std::string& name) {
+    int calls = 0;
+    for (const ThreadTrace& thread : process.threads) {
+      for (const ThreadEvent& event : thread.events) {
+        const Label& label = process.LabelOf(event.label);
+        calls += event.kind == SlotKind::kBegin && label.layer == Layer::kSimulator &&
+                 label.text == name;
+      }
+    }
+    return calls;
+  }
+};
+
+TEST_F(SimulatorsTest, NativeStepsAreTheirLayer) {
+  runner().Unset("PYTHONPATH");
+  const Outcome outcome =
+      Profile({GPUBOUND_TEST_FRAMEWORKS_PYTHON, GPUBOUND_TEST_PROGRAMS "/simulators.py", "100"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  const gpubound::Run run = Load();
+  ASSERT_EQ(run.processes.size(), 1u);
+  EXPECT_EQ(CallsOf(run.processes[0], "ALEInterface.act"), 100);
+  EXPECT_EQ(CallsOf(run.processes[0], "mujoco.mj_step"), 100);
+  EXPECT_EQ(run.processes[0].Counted(LedgerCounter::hooks_failed), 0u);
+}
+
+std::string NameOf(const testing::TestParamInfo<Program>& info) {
+  std::string name = info.param.name;
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
+
+const std::set<std::string> kOnPolicy = {"rollout",   "update",          "simulation",
+                                         "inference", "backpropagation", "optimizer"};
+
+Program Sb3(const std::string& algorithm, const std::string& environment, int steps,
+            int iterations) {
+  return {algorithm + " " + environment,
+          {"sb3_training.py", algorithm, environment, std::to_string(steps), "1"},
+          iterations,
+          kOnPolicy};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OnCpu, FrameworksTest,
+    testing::Values(
+        Sb3("PPO", "CartPole-v1", 4096, 8), Sb3("A2C", "CartPole-v1", 3200, 50),
+        Sb3("DQN", "CartPole-v1", 4000, 1000), Sb3("SAC", "Pendulum-v1", 1000, 1000),
+        Sb3("TD3", "Pendulum-v1", 1000, 1000),
+        Program{"PPO CartPole-v1, 4 workers",
+                {"sb3_training.py", "PPO", "CartPole-v1", "8192", "4"},
+                4,
+                kOnPolicy,
+                5},
+        Program{"single-file PPO CartPole-v1", {"single_file_ppo.py", "20"}, 20, kOnPolicy}),
+    NameOf);
+
+}  // namespace
+}  // namespace gpubound
