@@ -67,6 +67,7 @@ Coverage CoverageOf(const ProcessTrace& process, const ThreadTrace& thread) {
   return coverage;
 }
 
+// CPU time of the main process in its training loop, which a busy machine changes little.
 double Seconds(const Outcome& outcome) { return std::strtod(outcome.err.c_str(), nullptr); }
 
 class FrameworksTest : public CommandRun, public testing::WithParamInterface<Program> {
@@ -179,8 +180,8 @@ INSTANTIATE_TEST_SUITE_P(
     OnCpu, FrameworksTest,
     testing::Values(
         Sb3("PPO", "CartPole-v1", 4096, 8), Sb3("A2C", "CartPole-v1", 3200, 50),
-        Sb3("DQN", "CartPole-v1", 4000, 1000), Sb3("SAC", "Pendulum-v1", 1000, 1000),
-        Sb3("TD3", "Pendulum-v1", 1000, 1000),
+        Sb3("DQN", "CartPole-v1", 4000, 1000), Sb3("SAC", "Pendulum-v1", 500, 500),
+        Sb3("TD3", "Pendulum-v1", 500, 500),
         Program{"PPO CartPole-v1, 4 workers",
                 {"sb3_training.py", "PPO", "CartPole-v1", "8192", "4"},
                 4,

@@ -27,9 +27,9 @@ def main():
     environments = make_vec_env(environment, n_envs=int(workers), seed=1, vec_env_cls=vectorised)
     model = getattr(stable_baselines3, algorithm)("MlpPolicy", environments, seed=1, device="cpu",
                                                   **OPTIONS[algorithm])
-    begin = time.perf_counter()
+    begin = time.process_time()
     model.learn(int(steps))
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     environments.close()
     digest = hashlib.sha256()
     for name, value in sorted(model.policy.state_dict().items()):
