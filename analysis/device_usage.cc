@@ -50,7 +50,9 @@ void GatherProcess(const ProcessTrace& process, int64_t offset_ns, Devices* devi
     by_id[id] = devices->Find(process, static_cast<DeviceId>(id));
     by_id[id]->usage.simulated |= device.info.simulated;
   }
-  for (const GpuItem& item : ClassifyWork(process).items) {
+  WorkClassifier classifier(process);
+  for (const DeviceWork& work : process.device_work) {
+    const GpuItem item = classifier.Classify(work);
     Gathered* gathered = item.device < by_id.size() ? by_id[item.device] : nullptr;
     if (gathered == nullptr) {
       gathered = devices->Find(process, static_cast<DeviceId>(item.device));
@@ -73,7 +75,9 @@ void Measure(const Interval& span, Gathered* gathered) {
   }
   std::vector<Interval> kernels = gathered->by_class[kCompute];
   kernels.insert(kernels.end(), gathered->by_class[kComm].begin(), gathered->by_class[kComm].end());
-  usage.smi_model = SmiModel(Union(std::move(kernels)), span);
+  SmiModel model(span);
+  for (const Interval& kernel : Union(std::move(kernels))) model.Add(kernel);
+  usage.smi_model = model.Share();
 }
 
 }  // namespace
