@@ -83,6 +83,10 @@ class VectorWorkCursor : public RecordCursor<DeviceWork> {
 
 }  // namespace
 
+std::shared_ptr<const EventSource> SourceOf(const ProcessTrace& process) {
+  return process.source ? process.source : std::make_shared<MemorySource>(process);
+}
+
 std::unique_ptr<ThreadCursor> MemorySource::ThreadEvents(uint32_t thread) const {
   return std::make_unique<VectorThreadCursor>(process_.threads[thread]);
 }

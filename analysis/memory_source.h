@@ -24,6 +24,9 @@ class MemorySource : public EventSource {
   const ProcessTrace& process_;
 };
 
+// The events of |process|, wherever they are. |process| outlives the result.
+std::shared_ptr<const EventSource> SourceOf(const ProcessTrace& process);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_MEMORY_SOURCE_H_

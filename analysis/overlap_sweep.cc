@@ -31,9 +31,6 @@ class Sweep {
       lanes_.emplace_back(&clock_, nullptr);
       lanes_[lane].SwitchTo(timeline_.LaneState(lane), now_ns_);
     }
-    for (uint32_t device = 0; device < devices_.clocks().size(); ++device) {
-      gaps_.Begin(device, now_ns_, timeline_.state(), WorkId{});
-    }
   }
 
   SweepResult Run() {
@@ -54,11 +51,21 @@ class Sweep {
   void Pass(int64_t until_ns) {
     const int64_t ns = until_ns - now_ns_;
     if (ns <= 0) return;
+    if (now_ns_ == in_.span.begin_ns) BeginGaps();
     clock_.by_state[devices_.state()] += ns;
     clock_.sum_ns += devices_.running() * ns;
     clock_.filled += static_cast<FilledTime>(devices_.fill()) * static_cast<uint64_t>(ns);
     gaps_.Pass(timeline_.state().cause, ns);
     now_ns_ = until_ns;
+  }
+
+  // All that happens at the span's begin, or before it, has happened.
+  void BeginGaps() {
+    for (uint32_t device = 0; device < devices_.clocks().size(); ++device) {
+      const DeviceClock& clock = devices_.clocks()[device];
+      if (clock.state != DeviceState::kIdle) continue;
+      gaps_.Begin(device, now_ns_, timeline_.state(), clock.last_work);
+    }
   }
 
   // Brings both sides to the state that holds from |time_ns| on.
@@ -122,7 +129,7 @@ class Sweep {
     const std::vector<CellBook::Row>& rows = book_.RowsAt(now_ns_);
     const bool warm_up = in_.roles->IsWarmUp(timeline_.state().phase);
     if (starts) iterations_.Begin(now_ns_, warm_up, rows);
-    started_ |= starts;
+    started_ = true;  // a step before the first operation begins an iteration too
     if (time_ns > in_.span.end_ns) return;
     for (const uint64_t number : timeline_.steps()) {
       if (time_ns > in_.span.begin_ns) {

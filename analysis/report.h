@@ -178,6 +178,15 @@ struct ReportProcess {
   std::string corrected_why_not;
 };
 
+// What a process had of a device: at least what ran alone, at most what ran at all.
+struct ReportDeviceBand {
+  std::string host;
+  int64_t pid = 0;
+  std::string name;
+  int64_t alone_ns = 0;
+  int64_t contended_ns = 0;  // beside the work of another process
+};
+
 struct ReportDevice {
   std::string uuid;
   std::string name;
@@ -186,6 +195,29 @@ struct ReportDevice {
   std::optional<double> nvml_utilization;
   bool simulated = false;
   bool used = false;
+  double smi_model = 0;
+  std::optional<double> inflation;  // smi_model over true busy share; absent at zero busy
+  std::vector<ReportDeviceBand> processes;
+};
+
+// Time of an operation on a device, summed over all processes; each process's own work only.
+struct ReportOperationDevice {
+  std::string operation;
+  std::string device;  // uuid; without one, the ordinal
+  int64_t wall_ns = 0;
+  int64_t busy_ns = 0;
+  int64_t idle_ns = 0;
+  int64_t unknown_ns = 0;
+};
+
+// A part of the run's span, with the time of all used devices in it.
+struct ReportPart {
+  std::string part;  // start-up, warm-up, iterations, shutdown
+  int64_t wall_ns = 0;
+  int64_t gpu_busy_ns = 0;
+  int64_t gpu_compute_ns = 0;
+  int64_t gpu_comm_ns = 0;
+  int64_t gpu_copy_ns = 0;
 };
 
 struct ReportLedgerEntry {
@@ -199,13 +231,20 @@ struct ReportRun {
   std::optional<int64_t> root;  // pid of the root process
   int64_t wall_ns = 0;
   int64_t devices_used = 0;
-  double gpu_busy_share = 0;  // shares are 0..1 of devices_used * wall_ns
+  double gpu_busy_share = 0;  // shares are 0..1 of devices_used * headline_ns
   double compute_share = 0;
   double comm_share = 0;
   double copy_share = 0;
   std::optional<double> gpu_limited_share;
-  double smi_model = 0;  // of the device windows of the whole run; for the headline
+  double smi_model = 0;  // mean over the used devices
   std::string verdict;
+  // What the shares above are about: "iterations" after warm-up where step() was called, else
+  // "span"; and how long that is. The whole span beside it.
+  std::string headline = "span";
+  int64_t headline_ns = 0;
+  double whole_gpu_busy_share = 0;
+  std::vector<ReportPart> parts;  // in order of time; none without step()
+  std::vector<std::string> devices_unused;  // visible to some process, used by none
 };
 
 struct Report {
@@ -213,6 +252,7 @@ struct Report {
   ReportRun run;
   std::vector<ReportProcess> processes;
   std::vector<ReportDevice> devices;
+  std::vector<ReportOperationDevice> operation_devices;  // by busy time, longest first
   std::vector<ReportLedgerEntry> ledger;  // non-zero counters of all processes, worst first
   std::vector<std::string> notes;         // what the reader and the recorder had to say, as prose
 };

@@ -99,7 +99,7 @@ ThreadScan ScanThreads(const ProcessTrace& process, const EventSource& source,
   if (scan.reporting != kNotOne) scan.lane[scan.reporting] = false;
   scan.started_ns = first_ns != kOpenEnded  ? first_ns
                     : step_ns != kOpenEnded ? step_ns
-                                            : process.span_begin_ns;
+                                            : INT64_MIN;
   return scan;
 }
 

@@ -21,9 +21,9 @@ struct ThreadScan {
   std::vector<bool> annotates;  // has operations of its own, so it never adopts
   std::vector<bool> lane;       // opens some that it was not handed, and does not report
   bool any_operation = false;
-  // When start-up ended: at the first operation, else at the first step; the span's begin where
-  // there is neither.
-  int64_t started_ns = 0;
+  // When start-up ended: at the first operation, else at the first step; before everything
+  // where there is neither.
+  int64_t started_ns = INT64_MIN;
 };
 
 // True when a thread of the process opens at least one operation, as opposed to an annotation.
