@@ -59,6 +59,8 @@ class EventSource {
   virtual std::unique_ptr<RecordCursor<ThreadCall>> Calls() const = 0;
   virtual std::unique_ptr<RecordCursor<ThreadOverhead>> Overheads() const = 0;
   virtual std::unique_ptr<RecordCursor<DeviceWork>> Work() const = 0;
+  // Something could not be read: what was read is incomplete and must not be shown.
+  virtual bool failed() const { return false; }
 };
 
 // One record at a time from a cursor, with a look at the next.

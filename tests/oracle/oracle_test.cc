@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -24,12 +25,21 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+constexpr uint64_t kTraces = 10'000;
+
 class OracleTest : public testing::Test {
  protected:
+  static void SetUpTestSuite() {
+    const uint64_t first = FromEnvironment("GPUBOUND_ORACLE_SEED", 1);
+    const uint64_t count = FromEnvironment("GPUBOUND_ORACLE_TRACES", kTraces);
+    std::printf("seeds %llu to %llu\n", static_cast<unsigned long long>(first),
+                static_cast<unsigned long long>(first + count - 1));
+  }
+
   // Runs |check| on many traces and stops at the first that fails, naming its seed.
   static void OnRandomTraces(const std::function<void(const ProcessTrace&, uint64_t)>& check) {
     const uint64_t first = FromEnvironment("GPUBOUND_ORACLE_SEED", 1);
-    const uint64_t count = FromEnvironment("GPUBOUND_ORACLE_TRACES", 10000);
+    const uint64_t count = FromEnvironment("GPUBOUND_ORACLE_TRACES", kTraces);
     for (uint64_t seed = first; seed < first + count; ++seed) {
       SCOPED_TRACE("reproduce with GPUBOUND_ORACLE_TRACES=1 GPUBOUND_ORACLE_SEED=" +
                    std::to_string(seed));
