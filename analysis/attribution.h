@@ -19,9 +19,9 @@ namespace gpubound {
 struct AttributionInput {
   const LabelRoles* roles = nullptr;
   const std::vector<CellBook::Row>* rows = nullptr;
-  const std::vector<bool>* device_used = nullptr;         // null: no device times
-  const std::vector<OperationCounts>* counts = nullptr;   // null: none, as for a lane
-  const std::vector<int64_t>* caused_ns = nullptr;        // likewise
+  const std::vector<bool>* device_used = nullptr;        // null: no device times
+  const std::vector<OperationCounts>* counts = nullptr;  // null: none, as for a lane
+  const std::vector<int64_t>* caused_ns = nullptr;       // likewise
 };
 
 // Non-zero cells, ordered by phase, operation, layer, GPU state.

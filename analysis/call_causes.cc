@@ -15,8 +15,8 @@ constexpr std::string_view kPrefixes[] = {"cuda", "hip", "cu"};  // "cuda" befor
 
 // Calls that make code for the device, or bring it there.
 constexpr std::string_view kCompiles[] = {
-    "ModuleLoad",       "LibraryLoad",        "LinkCreate",       "LinkAdd",
-    "LinkComplete",     "GraphInstantiate",   "FuncLoad",         "ModuleGetFunction",
+    "ModuleLoad",         "LibraryLoad",      "LinkCreate",       "LinkAdd",
+    "LinkComplete",       "GraphInstantiate", "FuncLoad",         "ModuleGetFunction",
     "StreamBeginCapture", "StreamEndCapture", "LibraryGetKernel",
 };
 

@@ -31,9 +31,8 @@ CallIndex::CallIndex() : ring_(kFirstSize), buckets_(kFirstSize, kNoCall) {}
 CallNumber CallIndex::Add(const ThreadCall& call, ApiClass api_class) {
   if (next_ >= ring_.size() && ring_.size() < kLargestSize) Grow();
   const CallNumber number = next_++;
-  ring_[number & (ring_.size() - 1)].call = {call.call.start_ns,    call.call.end_ns,
-                                             call.call.correlation, call.thread,
-                                             kNotOne,               api_class};
+  ring_[number & (ring_.size() - 1)].call = {
+      call.call.start_ns, call.call.end_ns, call.call.correlation, call.thread, kNotOne, api_class};
   Link(number);
   return number;
 }

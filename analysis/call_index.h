@@ -61,8 +61,8 @@ class CallIndex {
   void Link(CallNumber number);
   CallNumber Remembered(CallNumber number) const;
 
-  std::vector<Entry> ring_;           // a power of two
-  std::vector<CallNumber> buckets_;   // as many
+  std::vector<Entry> ring_;          // a power of two
+  std::vector<CallNumber> buckets_;  // as many
   CallNumber next_ = 0;
 };
 

@@ -77,11 +77,10 @@ class ChunkMerge : public RecordCursor<Record> {
     for (Open& other : open_) {
       if (&other == first) continue;
       const Record& front = other.Front();
-      end = std::min(end, IndexOf(*first, std::partition_point(
-                                              from, first->records.end(),
-                                              [&front](const Record& record) {
-                                                return !Before(front, record);
-                                              })));
+      end = std::min(end, IndexOf(*first, std::partition_point(from, first->records.end(),
+                                                               [&front](const Record& record) {
+                                                                 return !Before(front, record);
+                                                               })));
     }
     first->next = end;
     return std::span(first->records).subspan(begin, end - begin);

@@ -32,10 +32,9 @@ class DeviceTable {
     const Device& device = process.DeviceOf(id);
     const std::string& host = process.identity.host;
     for (PhysicalDevice& known : devices_) {
-      const bool same = device.uuid.empty()
-                            ? known.usage.uuid.empty() && known.host == host &&
-                                  known.ordinal == device.info.index
-                            : known.usage.uuid == device.uuid;
+      const bool same = device.uuid.empty() ? known.usage.uuid.empty() && known.host == host &&
+                                                  known.ordinal == device.info.index
+                                            : known.usage.uuid == device.uuid;
       if (same) return &known;
     }
     PhysicalDevice& added =

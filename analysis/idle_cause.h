@@ -36,9 +36,9 @@ enum class IdleCause : uint8_t {
 inline constexpr size_t kIdleCauses = 9;
 
 constexpr const char* IdleCauseName(IdleCause cause) {
-  constexpr const char* kNames[kIdleCauses] = {"unknown",    "launch",   "copy",
-                                               "sync",       "waiting",  "simulation",
-                                               "start-up",   "compile",  "checkpoint"};
+  constexpr const char* kNames[kIdleCauses] = {"unknown",  "launch",  "copy",
+                                               "sync",     "waiting", "simulation",
+                                               "start-up", "compile", "checkpoint"};
   return kNames[static_cast<size_t>(cause)];
 }
 

@@ -23,9 +23,9 @@ struct IdleGap {
   uint32_t device = 0;
   IdleCause cause = IdleCause::kUnknown;  // the one with the most time; ties: the first
   CpuState at_begin;
-  CpuState at_end;   // just before it
-  WorkId before{};   // the work that ended last; none at the span's begin
-  WorkId after{};    // the work that ended the gap; none where something else did
+  CpuState at_end;  // just before it
+  WorkId before{};  // the work that ended last; none at the span's begin
+  WorkId after{};   // the work that ended the gap; none where something else did
 };
 
 class IdleGaps {

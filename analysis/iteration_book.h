@@ -62,7 +62,7 @@ class IterationBook {
   PartTimes at_begin_;  // totals when the iteration began
   int64_t begin_ns_ = 0;
   bool begun_ = false;
-  bool still_warm_up_ = true;    // every iteration so far was
+  bool still_warm_up_ = true;  // every iteration so far was
   bool began_in_warm_up_ = false;
 };
 

@@ -29,8 +29,8 @@ void AddLengths(const std::vector<Iteration>& steady, ReportIterations* report) 
   std::sort(lengths.begin(), lengths.end());
   report->mean_ns = report->total_ns / static_cast<int64_t>(lengths.size());
   const size_t middle = lengths.size() / 2;
-  report->median_ns = lengths.size() % 2 != 0 ? lengths[middle]
-                                              : (lengths[middle - 1] + lengths[middle]) / 2;
+  report->median_ns =
+      lengths.size() % 2 != 0 ? lengths[middle] : (lengths[middle - 1] + lengths[middle]) / 2;
   report->p95_ns = Percentile(lengths, 95);
 }
 
@@ -54,8 +54,7 @@ void AddOperations(const PartTimes& times, const std::vector<std::string>& names
   for (size_t operation = 0; operation < times.size(); ++operation) {
     const PartTime& time = times[operation];
     if (time.wall_ns == 0) continue;
-    report->operations.push_back(
-        {names[operation], time.wall_ns, time.busy_ns, time.unknown_ns});
+    report->operations.push_back({names[operation], time.wall_ns, time.busy_ns, time.unknown_ns});
   }
   std::sort(report->operations.begin(), report->operations.end(), [](const auto& a, const auto& b) {
     return std::tie(b.wall_ns, a.operation) < std::tie(a.wall_ns, b.operation);

@@ -94,8 +94,7 @@ std::unique_ptr<RecordCursor<ThreadCall>> MemorySource::Calls() const {
   return std::make_unique<ThreadMerge<ApiCall, ThreadCall>>(process_, &ThreadTrace::calls);
 }
 std::unique_ptr<RecordCursor<ThreadOverhead>> MemorySource::Overheads() const {
-  return std::make_unique<ThreadMerge<Overhead, ThreadOverhead>>(process_,
-                                                                 &ThreadTrace::overheads);
+  return std::make_unique<ThreadMerge<Overhead, ThreadOverhead>>(process_, &ThreadTrace::overheads);
 }
 std::unique_ptr<RecordCursor<DeviceWork>> MemorySource::Work() const {
   return std::make_unique<VectorWorkCursor>(process_.device_work);

@@ -15,8 +15,8 @@ class Sweep {
  public:
   explicit Sweep(const SweepInput& input)
       : in_(input),
-        timeline_({input.process, input.source, input.roles, input.scan, input.peers,
-                   input.inherited}),
+        timeline_(
+            {input.process, input.source, input.roles, input.scan, input.peers, input.inherited}),
         devices_(*input.process, *input.source, input.span, *input.unknown),
         book_(&clock_, &devices_.clocks()),
         iterations_(input.span, input.roles->operations().size()),

@@ -57,8 +57,8 @@ struct SweepResult {
   IterationTimes iterations;
   std::vector<IdleGap> gaps;
   std::vector<PeerWait> waits;
-  std::vector<WorkCount> works;  // by WorkId; the last one stands for all ids that have no row
-  std::vector<bool> device_used; // by DeviceId
+  std::vector<WorkCount> works;   // by WorkId; the last one stands for all ids that have no row
+  std::vector<bool> device_used;  // by DeviceId
   double smi_model = 0;
   bool fill_is_upper_bound = false;
   uint64_t work_without_launch = 0;

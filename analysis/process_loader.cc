@@ -136,10 +136,11 @@ class Loader {
       }
       if (problems_.size() != problems_before) NoteCutTable(chunks);
     }
-    std::stable_sort(chunks.begin(), chunks.end(), [](const PlannedChunk& a, const PlannedChunk& b) {
-      return std::tie(a.head.row.family, a.head.row.thread, a.head.row.first_sequence) <
-             std::tie(b.head.row.family, b.head.row.thread, b.head.row.first_sequence);
-    });
+    std::stable_sort(
+        chunks.begin(), chunks.end(), [](const PlannedChunk& a, const PlannedChunk& b) {
+          return std::tie(a.head.row.family, a.head.row.thread, a.head.row.first_sequence) <
+                 std::tie(b.head.row.family, b.head.row.thread, b.head.row.first_sequence);
+        });
     return chunks;
   }
 
@@ -280,8 +281,8 @@ class Loader {
 // The main thread reports even if nothing but its API calls was recorded, which would leave it
 // without a row.
 void AddMainThread(ProcessTrace* process) {
-  const uint32_t tid = process->main_tid != 0 ? process->main_tid
-                                              : static_cast<uint32_t>(process->identity.pid);
+  const uint32_t tid =
+      process->main_tid != 0 ? process->main_tid : static_cast<uint32_t>(process->identity.pid);
   const bool known = std::any_of(process->threads.begin(), process->threads.end(),
                                  [tid](const ThreadTrace& thread) { return thread.tid == tid; });
   if (known) return;

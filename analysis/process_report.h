@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pipeline for one process: roles, scan, sweep, attribution. Processes depend on each other only
-// through ProcessContext, so calls for different ones may run at the same time. Pure.
+// The pipeline for one process: roles, scan, sweep, attribution. Processes depend on each other
+// only through ProcessContext, so calls for different ones may run at the same time. Pure.
 #ifndef GPUBOUND_ANALYSIS_PROCESS_REPORT_H_
 #define GPUBOUND_ANALYSIS_PROCESS_REPORT_H_
 
@@ -35,16 +35,15 @@ struct ProcessContext {
 
 struct ProcessAnalysis {
   ReportProcess report;
-  Ledger found{};                // what the analysis counted, beside what the recorder did
-  std::vector<NamedWait> waits;  // of its reporting thread, disjoint and ascending
-  std::vector<Iteration> steady;     // iterations after warm-up, in order
-  std::optional<Interval> warm_up;   // from the begin of the first iteration to that of |steady|
+  Ledger found{};                   // what the analysis counted, beside what the recorder did
+  std::vector<NamedWait> waits;     // of its reporting thread, disjoint and ascending
+  std::vector<Iteration> steady;    // iterations after warm-up, in order
+  std::optional<Interval> warm_up;  // from the begin of the first iteration to that of |steady|
 };
 
 // Everything of ReportProcess but `parent`. An error is internal: rows that do not sum to the span.
 Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventSource& source,
-                                       const ReportOptions& options,
-                                       const ProcessContext& context);
+                                       const ReportOptions& options, const ProcessContext& context);
 
 // The same for a process that holds its events and knows of no other.
 Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const ReportOptions& options);

@@ -13,8 +13,6 @@
 namespace gpubound {
 namespace {
 
-constexpr size_t At(Layer layer) { return static_cast<size_t>(layer); }
-
 constexpr bool IsNamed(IdleCause cause) {
   return cause == IdleCause::kCheckpoint || cause == IdleCause::kCompile;
 }
@@ -32,9 +30,8 @@ ProcessTimeline::ProcessTimeline(const Input& input)
       calls_(input.source->Calls(), &roles_),
       overheads_(input.source->Overheads()),
       others_(roles_.operations().size()),
-      counts_(roles_.operations().size()),
-      open_count_(roles_.operations().size()),
-      open_since_ns_(roles_.operations().size()) {
+      counts_({process_.span_begin_ns, std::max(process_.span_begin_ns, process_.span_end_ns)},
+              roles_.operations().size()) {
   for (uint32_t t = 0; t < process_.threads.size(); ++t) {
     Thread& thread = ThreadAt(t);
     thread.cursor = source_.ThreadEvents(t);
@@ -112,7 +109,7 @@ void ProcessTimeline::Advance() {
   // A pause and a resume of one instant, by whichever threads, leave recording on.
   if (pause_seen_) paused_ = true;
   if (resume_seen_) paused_ = false;
-  NoteReportingScopes(now_ns);
+  counts_.Note(reporting_opened_, reporting_closed_, now_ns);
   Untouch();
   ResolveBatch();
   state_ = StateNow(now_ns);
@@ -299,20 +296,6 @@ void ProcessTimeline::TakeStep(uint32_t thread) {
   step_.Clear();
 }
 
-void ProcessTimeline::NoteReportingScopes(int64_t now_ns) {
-  // A scope that closed and reopened at one instant was never away, and one that opened and closed
-  // at one instant took no time; so all of an instant's openings come before its closings.
-  for (const OperationIndex operation : reporting_opened_) {
-    ++counts_[operation].opened;
-    if (open_count_[operation]++ == 0) open_since_ns_[operation] = now_ns;
-  }
-  for (const OperationIndex operation : reporting_closed_) {
-    if (--open_count_[operation] != 0) continue;
-    counts_[operation].inclusive_wall_ns +=
-        ClippedToSpan(now_ns) - ClippedToSpan(open_since_ns_[operation]);
-  }
-}
-
 void ProcessTimeline::ResolveBatch() {
   if (begun_.empty() && pending_.empty()) return;
   const bool adoption = ReportingOutsidePython();
@@ -334,7 +317,7 @@ void ProcessTimeline::ResolveBatch() {
       from = adoption && threads_[pending.thread].adopts ? ReportingLayer() : base_layer_;
     }
     if (pending.transition.to <= from) continue;
-    ++counts_[operation].transitions[At(from)][At(pending.transition.to)];
+    counts_.AddTransition(operation, from, pending.transition.to);
   }
 }
 
@@ -393,23 +376,12 @@ Layer ProcessTimeline::ReportingLayer() const {
   return scan_.reporting == kNotOne ? base_layer_ : threads_[scan_.reporting].state.layer();
 }
 
-int64_t ProcessTimeline::ClippedToSpan(int64_t time_ns) const {
-  const int64_t end_ns = std::max(process_.span_begin_ns, process_.span_end_ns);
-  return std::clamp(time_ns, process_.span_begin_ns, end_ns);
-}
-
-const std::vector<OperationCounts>& ProcessTimeline::Finish() {
-  for (size_t operation = 0; operation < open_count_.size(); ++operation) {
-    if (open_count_[operation] == 0) continue;
-    counts_[operation].inclusive_wall_ns +=
-        ClippedToSpan(process_.span_end_ns) - ClippedToSpan(open_since_ns_[operation]);
-    open_count_[operation] = 0;
-  }
+std::vector<OperationCounts> ProcessTimeline::Finish() {
   for (const Thread& thread : threads_) {
     scopes_open_ += thread.state.scopes_open();
     unbalanced_ += thread.state.unbalanced();
   }
-  return counts_;
+  return counts_.Finish();
 }
 
 }  // namespace gpubound

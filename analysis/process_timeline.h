@@ -12,7 +12,6 @@
 #ifndef GPUBOUND_ANALYSIS_PROCESS_TIMELINE_H_
 #define GPUBOUND_ANALYSIS_PROCESS_TIMELINE_H_
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -25,6 +24,7 @@
 #include "analysis/label_roles.h"
 #include "analysis/layer_counts.h"
 #include "analysis/run.h"
+#include "analysis/scope_counts.h"
 #include "analysis/thread_scan.h"
 #include "analysis/thread_state.h"
 
@@ -38,13 +38,6 @@ struct CpuState {
   IdleCause cause = IdleCause::kUnknown;
   PeerIndex peer = kNotOne;  // the process that the reporting thread waits for
   friend bool operator==(const CpuState&, const CpuState&) = default;
-};
-
-// What an operation counts beside time.
-struct OperationCounts {
-  uint64_t opened = 0;            // scopes on the reporting thread
-  int64_t inclusive_wall_ns = 0;  // some scope of it was open there, nested ones included
-  std::array<std::array<uint64_t, kLayerCount>, kLayerCount> transitions{};  // [from][to]
 };
 
 // An operation of another process under which that one waits for this one. A list of them is
@@ -89,7 +82,7 @@ class ProcessTimeline {
   const std::vector<uint64_t>& steps() const { return steps_; }
 
   // Valid once NextTime() is kOpenEnded.
-  const std::vector<OperationCounts>& Finish();  // by OperationIndex
+  std::vector<OperationCounts> Finish();  // by OperationIndex
   uint64_t scopes_open_at_end() const { return scopes_open_; }
   uint64_t unbalanced_scopes() const { return unbalanced_; }
 
@@ -145,7 +138,6 @@ class ProcessTimeline {
   void CloseForeignRanges();
   void BeginCalls(int64_t now_ns);
   void TakeStep(uint32_t thread);
-  void NoteReportingScopes(int64_t now_ns);
   void ResolveBatch();
   void MoveInherited(int64_t now_ns);
   CpuState StateNow(int64_t now_ns) const;
@@ -153,7 +145,6 @@ class ProcessTimeline {
   OperationIndex ReportingOperation() const;
   Layer ReportingLayer() const;
   bool IsReporting(uint32_t thread) const { return thread == scan_.reporting; }
-  int64_t ClippedToSpan(int64_t time_ns) const;
 
   const ProcessTrace& process_;
   const EventSource& source_;
@@ -193,9 +184,7 @@ class ProcessTimeline {
   bool resume_seen_ = false;
   bool phase_changed_ = false;
 
-  std::vector<OperationCounts> counts_;
-  std::vector<uint64_t> open_count_;  // by operation, on the reporting thread
-  std::vector<int64_t> open_since_ns_;
+  ScopeCounts counts_;
   uint64_t scopes_open_ = 0;
   uint64_t unbalanced_ = 0;
 };

@@ -168,8 +168,8 @@ Result<std::vector<ProcessAnalysis>> AnalyzeProcesses(const Run& run,
         const ProcessTrace& process = run.processes[round[i]];
         ProcessContext context;
         context.peers = PeersOf(run, round[i]);
-        context.awaited = WaitsFor(process.identity.pid,
-                                   {process.span_begin_ns, process.span_end_ns}, waits);
+        context.awaited =
+            WaitsFor(process.identity.pid, {process.span_begin_ns, process.span_end_ns}, waits);
         Result<ProcessAnalysis> analysis =
             AnalyzeProcess(process, *SourceOf(process), options, context);
         if (analysis.ok()) {
@@ -268,10 +268,9 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   }
   const ClockAlignment clocks = AlignClocks(run, host);
   const size_t stepping = SteppingProcess(*analyses, root_index);
-  const RunWindows cut =
-      stepping < run.processes.size()
-          ? CutRun(span, &(*analyses)[stepping], clocks.offset_ns[stepping])
-          : CutRun(span, nullptr, 0);
+  const RunWindows cut = stepping < run.processes.size()
+                             ? CutRun(span, &(*analyses)[stepping], clocks.offset_ns[stepping])
+                             : CutRun(span, nullptr, 0);
   const std::vector<DeviceUsage> devices = MeasureDevices(run, clocks, cut.windows);
   report.device_kind = DeviceKindOf(run, devices);
   if (report.device_kind == "simulated") {

@@ -243,7 +243,7 @@ struct ReportRun {
   std::string headline = "span";
   int64_t headline_ns = 0;
   double whole_gpu_busy_share = 0;
-  std::vector<ReportPart> parts;  // in order of time; none without step()
+  std::vector<ReportPart> parts;            // in order of time; none without step()
   std::vector<std::string> devices_unused;  // visible to some process, used by none
 };
 

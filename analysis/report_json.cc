@@ -56,12 +56,9 @@ Json RunJson(const ReportRun& run) {
 }
 
 Json CellJson(const ReportCell& cell) {
-  return Json{{"phase", cell.phase},
-              {"operation", cell.operation},
-              {"layer", cell.layer},
-              {"gpu", cell.gpu},
-              {"ns", cell.ns},
-              {"waiting_ns", cell.waiting_ns}};
+  return Json{{"phase", cell.phase}, {"operation", cell.operation},
+              {"layer", cell.layer}, {"gpu", cell.gpu},
+              {"ns", cell.ns},       {"waiting_ns", cell.waiting_ns}};
 }
 
 Json OperationJson(const ReportOperation& row) {
@@ -185,8 +182,9 @@ Json BandJson(const ReportDeviceBand& band) {
 }
 
 Json OperationDeviceJson(const ReportOperationDevice& row) {
-  return Json{{"operation", row.operation}, {"device", row.device},   {"wall_ns", row.wall_ns},
-              {"busy_ns", row.busy_ns},     {"idle_ns", row.idle_ns}, {"unknown_ns", row.unknown_ns}};
+  return Json{{"operation", row.operation}, {"device", row.device},
+              {"wall_ns", row.wall_ns},     {"busy_ns", row.busy_ns},
+              {"idle_ns", row.idle_ns},     {"unknown_ns", row.unknown_ns}};
 }
 
 Json DeviceJson(const ReportDevice& device) {

@@ -94,8 +94,8 @@ std::string IterationTables(const ReportProcess& process, const TextOptions& opt
   }
   TextTable slowest({"Slowest iteration", "begin", "wall", "GPU busy"});
   for (const ReportIteration& row : process.iterations->slowest) {
-    slowest.AddRow({std::to_string(row.number), time(row.begin_ns), time(row.ns),
-                    time(row.gpu_busy_ns)});
+    slowest.AddRow(
+        {std::to_string(row.number), time(row.begin_ns), time(row.ns), time(row.gpu_busy_ns)});
   }
   return Table(operations, options) + Table(slowest, options);
 }
@@ -109,12 +109,12 @@ std::string GapTable(const ReportProcess& process, const TextOptions& options) {
       return EscapeName(operation) + " in " + layer +
              (work.empty() ? "" : " (" + EscapeName(work) + ")");
     };
-    text += Wrap(FormatTime(gap.ns, options.raw) + " at " + FormatTime(gap.begin_ns, options.raw) +
-                     " on " + DeviceName(gap.uuid, gap.ordinal) + ", mostly " +
-                     CauseText(gap.cause) + ": from " +
-                     side(gap.operation_at_begin, gap.layer_at_begin, gap.work_before) + " to " +
-                     side(gap.operation_at_end, gap.layer_at_end, gap.work_after),
-                 options.width, 2);
+    text +=
+        Wrap(FormatTime(gap.ns, options.raw) + " at " + FormatTime(gap.begin_ns, options.raw) +
+                 " on " + DeviceName(gap.uuid, gap.ordinal) + ", mostly " + CauseText(gap.cause) +
+                 ": from " + side(gap.operation_at_begin, gap.layer_at_begin, gap.work_before) +
+                 " to " + side(gap.operation_at_end, gap.layer_at_end, gap.work_after),
+             options.width, 2);
   }
   return text;
 }

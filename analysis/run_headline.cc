@@ -61,11 +61,10 @@ RunWindows CutRun(const Interval& span, const ProcessAnalysis* stepping, int64_t
     steady.end_ns = stepping->steady.back().time.end_ns + offset_ns;
     steady = steady.ClippedTo(span);
   }
-  const std::pair<const char*, Interval> parts[] = {
-      {"start-up", {span.begin_ns, warm_up.begin_ns}},
-      {"warm-up", warm_up},
-      {"iterations", steady},
-      {"shutdown", {steady.end_ns, span.end_ns}}};
+  const std::pair<const char*, Interval> parts[] = {{"start-up", {span.begin_ns, warm_up.begin_ns}},
+                                                    {"warm-up", warm_up},
+                                                    {"iterations", steady},
+                                                    {"shutdown", {steady.end_ns, span.end_ns}}};
   for (const auto& [name, window] : parts) {
     if (window.empty()) continue;
     if (window == steady) cut.headline = cut.windows.size();

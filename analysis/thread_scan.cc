@@ -70,10 +70,9 @@ bool OpensOperations(const ProcessTrace& process, const EventSource& source) {
     ThreadBatch batch;
     while (cursor->Next(&batch)) {
       if (std::any_of(batch.open.begin(), batch.open.end(), is_operation)) return true;
-      const bool opens =
-          std::any_of(batch.events.begin(), batch.events.end(), [&](const ThreadEvent& event) {
-            return Opens(event) && is_operation(event.label);
-          });
+      const bool opens = std::any_of(
+          batch.events.begin(), batch.events.end(),
+          [&](const ThreadEvent& event) { return Opens(event) && is_operation(event.label); });
       if (opens) return true;
     }
   }
@@ -97,9 +96,7 @@ ThreadScan ScanThreads(const ProcessTrace& process, const EventSource& source,
     scan.reporting = t;
   }
   if (scan.reporting != kNotOne) scan.lane[scan.reporting] = false;
-  scan.started_ns = first_ns != kOpenEnded  ? first_ns
-                    : step_ns != kOpenEnded ? step_ns
-                                            : INT64_MIN;
+  scan.started_ns = first_ns != kOpenEnded ? first_ns : step_ns != kOpenEnded ? step_ns : INT64_MIN;
   return scan;
 }
 

@@ -38,18 +38,39 @@ double Now() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+double CpuNow() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Wall time says what a user waits for, CPU time of all threads what a busy machine cannot distort.
+struct Seconds {
+  double wall = 0;
+  double cpu = 0;
+};
+
+class Stopwatch {
+ public:
+  Seconds Elapsed() const { return {Now() - wall_, CpuNow() - cpu_}; }
+
+ private:
+  double wall_ = Now();
+  double cpu_ = CpuNow();
+};
+
 struct Measured {
-  double seconds = 0;
+  Seconds seconds;
   double resident_mib = 0;
 };
 
 // |work| in a process of its own; it returns the seconds that count.
-Measured InChild(const std::function<double()>& work) {
+Measured InChild(const std::function<Seconds()>& work) {
   int ends[2];
   if (pipe(ends) != 0) std::exit(1);
   const pid_t child = fork();
   if (child == 0) {
-    const double seconds = work();
+    const Seconds seconds = work();
     const bool written = write(ends[1], &seconds, sizeof(seconds)) == sizeof(seconds);
     _exit(written ? 0 : 1);
   }
@@ -69,10 +90,10 @@ Measured InChild(const std::function<double()>& work) {
   return measured;
 }
 
-double ReportSeconds(const std::string& directory) {
-  const double begin = Now();
+Seconds ReportSeconds(const std::string& directory) {
+  const Stopwatch watch;
   const Result<Report> report = ReportOfRun(directory);
-  const double seconds = Now() - begin;
+  const Seconds seconds = watch.Elapsed();
   if (!report.ok()) {
     std::fprintf(stderr, "%s\n", report.error().ToString().c_str());
     _exit(1);
@@ -104,8 +125,8 @@ void SortAndSweep(std::vector<uint64_t>* edges) {
   int counts[4] = {};
   uint64_t last = 0;
   for (const uint64_t edge : *edges) {
-    const auto state = static_cast<size_t>((counts[0] > 0) | (counts[1] > 0) << 1 |
-                                           (counts[2] > 0) << 2);
+    const auto state =
+        static_cast<size_t>((counts[0] > 0) | (counts[1] > 0) << 1 | (counts[2] > 0) << 2);
     table[state] += (edge >> 3) - last;
     last = edge >> 3;
     counts[edge >> 1 & 3] += (edge & 1) != 0 ? 1 : -1;
@@ -113,14 +134,14 @@ void SortAndSweep(std::vector<uint64_t>* edges) {
   if (table[7] == 0) _exit(1);
 }
 
-double FloorSeconds(uint64_t events, uint32_t threads) {
+Seconds FloorSeconds(uint64_t events, uint32_t threads) {
   std::vector<std::vector<uint64_t>> edges;
   for (uint32_t i = 0; i < threads; ++i) edges.push_back(DrawEdges(events / threads, i + 1));
-  const double begin = Now();
+  const Stopwatch watch;
   std::vector<std::thread> all;
   for (std::vector<uint64_t>& part : edges) all.emplace_back(SortAndSweep, &part);
   for (std::thread& thread : all) thread.join();
-  return Now() - begin;
+  return watch.Elapsed();
 }
 
 double Median(std::vector<double> values) {
@@ -128,35 +149,50 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+// Medians over repetitions, as millions of events per second.
+class Rates {
+ public:
+  explicit Rates(uint64_t events) : events_(static_cast<double>(events)) {}
+  void Add(const Seconds& seconds) {
+    wall_.push_back(seconds.wall);
+    cpu_.push_back(seconds.cpu);
+  }
+  void Print() const {
+    if (wall_.empty()) {
+      std::printf(" %10s %10s", "-", "-");
+    } else {
+      std::printf(" %10.1f %10.1f", events_ / Median(wall_) / 1e6, events_ / Median(cpu_) / 1e6);
+    }
+  }
+
+ private:
+  double events_;
+  std::vector<double> wall_;
+  std::vector<double> cpu_;
+};
+
 void Measure(uint64_t events, uint32_t processes, int repeat, const std::string& dir) {
   std::string pattern = dir + "/analysis_bench-XXXXXX";
   if (mkdtemp(pattern.data()) == nullptr) std::exit(1);
-  const double begin = Now();
   InChild([&] {
     WriteBenchRun(pattern, events, processes);
-    return 0.0;
+    return Seconds{};
   });
-  const double written = Now() - begin;
-  std::vector<double> seconds;
-  std::vector<double> floor;
+  Rates reported(events);
+  Rates floor(events);
   double resident = 0;
   for (int i = 0; i < repeat; ++i) {
     const Measured measured = InChild([&] { return ReportSeconds(pattern); });
-    seconds.push_back(measured.seconds);
+    reported.Add(measured.seconds);
     resident = std::max(resident, measured.resident_mib);
-    if (events <= kLargestFloor) {
-      floor.push_back(InChild([&] { return FloorSeconds(events, processes); }).seconds);
-    }
+    if (events > kLargestFloor) continue;
+    floor.Add(InChild([&] { return FloorSeconds(events, processes); }).seconds);
   }
-  const auto rate = [events](double s) { return static_cast<double>(events) / s / 1e6; };
-  std::printf("%12llu %9u %10.2f %12.1f %10.0f", static_cast<unsigned long long>(events), processes,
-              Median(seconds), rate(Median(seconds)), resident);
-  if (floor.empty()) {
-    std::printf(" %12s", "-");
-  } else {
-    std::printf(" %12.1f", rate(Median(floor)));
-  }
-  std::printf(" %10.1f\n", written);
+  std::printf("%12llu %9u", static_cast<unsigned long long>(events), processes);
+  reported.Print();
+  std::printf(" %10.0f", resident);
+  floor.Print();
+  std::printf("\n");
   std::fflush(stdout);
   std::filesystem::remove_all(pattern);
 }
@@ -174,8 +210,9 @@ int main(int argc, char** argv) {
     if (option == "--repeat") repeat = std::max(1, std::atoi(argv[i + 1]));
     if (option == "--dir") dir = argv[i + 1];
   }
-  std::printf("%12s %9s %10s %12s %10s %12s %10s\n", "events", "processes", "seconds", "M events/s",
-              "MiB", "floor M/s", "written s");
+  std::printf("M events per second of wall time, and per second of CPU time of all threads\n");
+  std::printf("%12s %9s %10s %10s %10s %10s %10s\n", "events", "processes", "report", "per CPU s",
+              "MiB", "floor", "per CPU s");
   for (const uint64_t count : events) {
     for (const uint32_t processes : {1u, 2u}) gpubound::Measure(count, processes, repeat, dir);
   }

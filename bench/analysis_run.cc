@@ -35,7 +35,7 @@ class ProcessWriter {
         db_(directory + "/host." + std::to_string(pid_) + ".1.0.db", 4096),
         random_(number + 1) {
     db_.Run(kSchemaSql);
-    db_.Run("PRAGMA application_id=1196442692");
+    db_.Run(("PRAGMA application_id=" + std::to_string(kTraceApplicationId)).c_str());
     db_.Run(("PRAGMA user_version=" + std::to_string(kTraceFormatVersion)).c_str());
     insert_ = db_.Prepare("INSERT INTO chunk VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?)");
     db_.Run("BEGIN");
@@ -77,8 +77,8 @@ class ProcessWriter {
 
     const uint32_t stream = thread % kStreams;
     DeviceRecord kernel{};
-    kernel.start_ns = std::max(stream_free_[stream] + Between(600, 1500),
-                               call_end + Between(500, 4000));
+    kernel.start_ns =
+        std::max(stream_free_[stream] + Between(600, 1500), call_end + Between(500, 4000));
     kernel.end_ns = kernel.start_ns + Between(1000, 6000);
     stream_free_[stream] = kernel.end_ns;
     end_ns_ = std::max({end_ns_, scope_end, kernel.end_ns});

@@ -53,9 +53,8 @@ class ReportJsonTest : public testing::Test {
 };
 
 TEST_F(ReportJsonTest, TopHasEveryKeyInOrder) {
-  EXPECT_EQ(KeysOf(json_),
-            (Keys{"format", "device_kind", "run", "processes", "devices", "ledger",
-                  "operation_devices"}));
+  EXPECT_EQ(KeysOf(json_), (Keys{"format", "device_kind", "run", "processes", "devices", "ledger",
+                                 "operation_devices"}));
   EXPECT_EQ(json_["format"], "gpubound.report.v1");
 }
 
@@ -69,9 +68,10 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
 
 TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(json_["processes"][0]),
-            (Keys{"host", "pid", "name", "parent", "start_ns", "span_ns", "cells", "operations",
-                  "gpu_busy_ns", "gpu_wait_ns", "gpu_sum_ns", "smi_model", "inflation", "corrected",
-                  "corrected_why_not", "iterations", "lanes", "devices", "gaps", "waits"}));
+            (Keys{"host",       "pid",       "name",       "parent",      "start_ns",
+                  "span_ns",    "cells",     "operations", "gpu_busy_ns", "gpu_wait_ns",
+                  "gpu_sum_ns", "smi_model", "inflation",  "corrected",   "corrected_why_not",
+                  "iterations", "lanes",     "devices",    "gaps",        "waits"}));
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
   EXPECT_TRUE(json_["processes"][0]["corrected"].is_null());
@@ -85,11 +85,12 @@ TEST_F(ReportJsonTest, CellHasEveryKeyInOrder) {
 
 TEST_F(ReportJsonTest, OperationHasEveryKeyInOrder) {
   const Json& row = json_["processes"][0]["operations"][0];
-  EXPECT_EQ(KeysOf(row),
-            (Keys{"operation", "wall_ns", "cpu_only_ns", "cpu_gpu_ns", "gpu_only_ns", "waiting_ns",
-                  "idle_ns", "unknown_ns", "gpu_busy_ns", "gpu_compute_ns", "gpu_comm_ns",
-                  "gpu_copy_ns", "gpu_wait_ns", "gpu_caused_ns", "gpu_sum_ns", "sm_filled_ns",
-                  "count", "inclusive_wall_ns", "transitions", "device_idle", "inherited"}));
+  EXPECT_EQ(KeysOf(row), (Keys{"operation",   "wall_ns",           "cpu_only_ns", "cpu_gpu_ns",
+                               "gpu_only_ns", "waiting_ns",        "idle_ns",     "unknown_ns",
+                               "gpu_busy_ns", "gpu_compute_ns",    "gpu_comm_ns", "gpu_copy_ns",
+                               "gpu_wait_ns", "gpu_caused_ns",     "gpu_sum_ns",  "sm_filled_ns",
+                               "count",       "inclusive_wall_ns", "transitions", "device_idle",
+                               "inherited"}));
   EXPECT_EQ(row["transitions"]["python->backend"], 2);
 }
 
@@ -114,13 +115,13 @@ TEST_F(ReportJsonTest, IterationsHaveEveryKeyInOrder) {
 TEST_F(ReportJsonTest, LanesSharesGapsAndWaitsHaveEveryKeyInOrder) {
   const Json& process = json_["processes"][0];
   EXPECT_EQ(KeysOf(process["lanes"][0]), (Keys{"thread", "tid", "cells", "operations"}));
-  EXPECT_EQ(KeysOf(process["devices"][0]), (Keys{"uuid", "ordinal", "operation", "wall_ns",
-                                                 "busy_ns", "idle_ns", "unknown_ns",
-                                                 "idle_causes"}));
-  EXPECT_EQ(KeysOf(process["gaps"][0]),
-            (Keys{"uuid", "ordinal", "begin_ns", "ns", "cause", "operation_at_begin",
-                  "layer_at_begin", "operation_at_end", "layer_at_end", "work_before",
-                  "work_after"}));
+  EXPECT_EQ(KeysOf(process["devices"][0]),
+            (Keys{"uuid", "ordinal", "operation", "wall_ns", "busy_ns", "idle_ns", "unknown_ns",
+                  "idle_causes"}));
+  EXPECT_EQ(
+      KeysOf(process["gaps"][0]),
+      (Keys{"uuid", "ordinal", "begin_ns", "ns", "cause", "operation_at_begin", "layer_at_begin",
+            "operation_at_end", "layer_at_end", "work_before", "work_after"}));
   EXPECT_EQ(KeysOf(process["waits"][0]), (Keys{"pid", "operation", "ns"}));
   EXPECT_EQ(process["operations"][0]["device_idle"]["launch"], 7);
 }

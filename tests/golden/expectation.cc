@@ -60,8 +60,8 @@ std::vector<std::string> GapLines(const ReportProcess& process) {
   std::vector<std::string> lines;
   for (const ReportGap& gap : process.gaps) {
     lines.push_back(std::to_string(gap.begin_ns) + " | " + std::to_string(gap.ns) + " | " +
-                    gap.cause + " | " + gap.operation_at_begin + ", " + gap.layer_at_begin +
-                    " | " + gap.operation_at_end + ", " + gap.layer_at_end);
+                    gap.cause + " | " + gap.operation_at_begin + ", " + gap.layer_at_begin + " | " +
+                    gap.operation_at_end + ", " + gap.layer_at_end);
   }
   return lines;
 }
@@ -128,12 +128,10 @@ Values IterationValues(const Report& report) {
 }
 
 Values ProcessValues(const ReportProcess& process) {
-  Values values = {{"span", process.span_ns},
-                   {"gpu_busy", process.gpu_busy_ns},
-                   {"gpu_wait", process.gpu_wait_ns},
-                   {"gpu_sum", process.gpu_sum_ns},
-                   {"unknown", process.unknown_ns},
-                   {"lanes", static_cast<int64_t>(process.lanes.size())}};
+  Values values = {
+      {"span", process.span_ns},         {"gpu_busy", process.gpu_busy_ns},
+      {"gpu_wait", process.gpu_wait_ns}, {"gpu_sum", process.gpu_sum_ns},
+      {"unknown", process.unknown_ns},   {"lanes", static_cast<int64_t>(process.lanes.size())}};
   for (const ReportWait& wait : process.waits) {
     values["waits:" + std::to_string(wait.pid)] += wait.ns;
   }

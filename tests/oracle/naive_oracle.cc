@@ -22,8 +22,9 @@ int DepthOf(const std::string& layer) {
 }
 
 // Causes in the order of the last resort: of several threads the last one counts.
-const std::vector<std::string> kCauses = {"unknown", "launch",     "copy",     "sync",      "waiting",
-                                          "simulation", "start-up", "compile", "checkpoint"};
+const std::vector<std::string> kCauses = {"unknown",  "launch",  "copy",
+                                          "sync",     "waiting", "simulation",
+                                          "start-up", "compile", "checkpoint"};
 
 size_t RankOf(const std::string& cause) {
   return static_cast<size_t>(std::find(kCauses.begin(), kCauses.end(), cause) - kCauses.begin());
@@ -317,8 +318,8 @@ class Oracle {
       if (i == reporting_ || !annotates_[i]) continue;
       const ThreadState lane = StateOf(i, t);
       const std::string lane_operation = lane.operation.empty() ? kNone : lane.operation;
-      ++result->lanes[std::to_string(p_.threads[i].tid)][Phase(t) + "|" + lane_operation + "|" +
-                                                         lane.layer + "|" + Gpu(t)];
+      ++result->lanes[std::to_string(p_.threads[i].tid)]
+                     [Phase(t) + "|" + lane_operation + "|" + lane.layer + "|" + Gpu(t)];
     }
     const std::string gpu = Gpu(t);
     ++result->cells[Phase(t) + "|" + operation + "|" + layer + "|" + gpu];

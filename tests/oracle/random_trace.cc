@@ -67,9 +67,8 @@ class Maker {
     scopes_.push_back(Add(LabelKind::kLayer, "", "simulator", Layer::kSimulator));
     scopes_.push_back(Add(LabelKind::kLayer, "", "backend", Layer::kBackend));
     phases_ = {Add(LabelKind::kPhase, "", "early"), Add(LabelKind::kPhase, "", "late")};
-    for (const char* name :
-         {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemcpy", "cudaDeviceSynchronize",
-          "cuModuleLoadData"}) {
+    for (const char* name : {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemcpy",
+                             "cudaDeviceSynchronize", "cuModuleLoadData"}) {
       calls_.push_back(Add(LabelKind::kApi, "", name));
     }
     overheads_ = {Add(LabelKind::kOverhead, "", "COMMAND_BUFFER_FULL"),
