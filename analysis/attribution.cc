@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums cells into rows. No state.
+// Sums booked time into rows. No state.
 #include "analysis/attribution.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <tuple>
 
 namespace gpubound {
 namespace {
 
+using CauseTimes = std::array<int64_t, kIdleCauses>;
+
 bool CpuWaits(Layer layer) { return layer == Layer::kCudaSync || layer == Layer::kWait; }
 
-void AddCell(const Cell& cell, ReportOperation* row) {
-  row->wall_ns += cell.ns;
-  if (cell.gpu == kGpuUnknown) {
-    row->unknown_ns += cell.ns;
+void AddCell(const CellBook::Row& booked, GpuState gpu, int64_t ns, ReportOperation* row) {
+  row->wall_ns += ns;
+  if (gpu == kGpuUnknown) {
+    row->unknown_ns += ns;
     return;
   }
-  const bool waits = CpuWaits(cell.layer);
-  if (!IsBusy(cell.gpu)) {
-    // Column `waiting` needs a recorded wait on another process; none is recorded yet, and a wait
-    // on something unknown is idle.
-    (waits ? row->idle_ns : row->cpu_only_ns) += cell.ns;
+  const bool waits = CpuWaits(booked.state.layer);
+  if (!IsBusy(gpu)) {
+    // A wait for something that is not known to be another process is idle.
+    (booked.waiting ? row->waiting_ns : waits ? row->idle_ns : row->cpu_only_ns) += ns;
     return;
   }
-  (waits ? row->gpu_only_ns : row->cpu_gpu_ns) += cell.ns;
-  row->gpu_busy_ns += cell.ns;
-  if (HasClass(cell.gpu, kCompute)) row->gpu_compute_ns += cell.ns;
-  if (HasClass(cell.gpu, kComm)) row->gpu_comm_ns += cell.ns;
-  if (HasClass(cell.gpu, kCopy)) row->gpu_copy_ns += cell.ns;
-  if (cell.layer == Layer::kCudaSync) row->gpu_wait_ns += cell.ns;
+  (waits ? row->gpu_only_ns : row->cpu_gpu_ns) += ns;
+  row->gpu_busy_ns += ns;
+  if (HasClass(gpu, kCompute)) row->gpu_compute_ns += ns;
+  if (HasClass(gpu, kComm)) row->gpu_comm_ns += ns;
+  if (HasClass(gpu, kCopy)) row->gpu_copy_ns += ns;
+  if (booked.state.layer == Layer::kCudaSync) row->gpu_wait_ns += ns;
 }
 
 void AddTransitions(const OperationCounts& counts, ReportOperation* row) {
@@ -44,42 +47,86 @@ void AddTransitions(const OperationCounts& counts, ReportOperation* row) {
   std::sort(row->transitions.begin(), row->transitions.end());
 }
 
+void AddCounts(const OperationCounts& counts, ReportOperation* row) {
+  row->count = counts.opened;
+  row->inclusive_wall_ns = counts.inclusive_wall_ns;
+  AddTransitions(counts, row);
+}
+
 bool IsEmpty(const ReportOperation& row) {
   return row.wall_ns == 0 && row.count == 0 && row.gpu_caused_ns == 0 && row.transitions.empty();
 }
 
+std::vector<CauseTime> NonZero(const CauseTimes& times) {
+  std::vector<CauseTime> causes;
+  for (size_t cause = 0; cause < kIdleCauses; ++cause) {
+    if (times[cause] == 0) continue;
+    causes.push_back({IdleCauseName(static_cast<IdleCause>(cause)), times[cause]});
+  }
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const CauseTime& a, const CauseTime& b) { return a.ns > b.ns; });
+  return causes;
+}
+
+// Idle time of the used devices by operation and cause.
+std::vector<CauseTimes> IdleCauses(const AttributionInput& input) {
+  std::vector<CauseTimes> idle(input.roles->operations().size());
+  if (input.device_used == nullptr) return idle;
+  for (const CellBook::Row& row : *input.rows) {
+    int64_t& ns = idle[row.state.operation][static_cast<size_t>(row.state.cause)];
+    for (size_t device = 0; device < row.busy_ns.size(); ++device) {
+      if (!(*input.device_used)[device]) continue;
+      ns += row.Wall() - row.busy_ns[device] - row.unknown_ns[device];
+    }
+  }
+  return idle;
+}
+
 }  // namespace
 
-std::vector<int64_t> CausedTime(const std::vector<GpuItem>& work,
-                                const std::vector<OperationIndex>& operation_of,
-                                const Interval& span, size_t operations) {
-  std::vector<int64_t> caused_ns(operations);
-  std::vector<int64_t> covered_until_ns(operations, span.begin_ns);
-  for (size_t i = 0; i < work.size(); ++i) {
-    const OperationIndex operation = operation_of[i];
-    const Interval fresh = Interval{work[i].begin_ns, work[i].end_ns}.ClippedTo(
-        {covered_until_ns[operation], span.end_ns});
-    if (fresh.empty()) continue;
-    caused_ns[operation] += fresh.length();
-    covered_until_ns[operation] = fresh.end_ns;
+std::vector<ReportCell> NamedCells(const AttributionInput& input) {
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, ReportCell> cells;
+  for (const CellBook::Row& row : *input.rows) {
+    for (GpuState gpu = 0; gpu < kGpuStates; ++gpu) {
+      const int64_t ns = row.time.by_state[gpu];
+      if (ns == 0) continue;
+      const std::tuple key{input.roles->phases()[row.state.phase],
+                           input.roles->operations()[row.state.operation],
+                           std::string(LayerName(row.state.layer)), GpuStateName(gpu)};
+      ReportCell& cell = cells[key];
+      std::tie(cell.phase, cell.operation, cell.layer, cell.gpu) = key;
+      cell.ns += ns;
+      if (gpu == kGpuIdle && row.waiting) cell.waiting_ns += ns;
+    }
   }
-  return caused_ns;
+  std::vector<ReportCell> ordered;
+  ordered.reserve(cells.size());
+  for (auto& [key, cell] : cells) ordered.push_back(std::move(cell));
+  return ordered;
 }
 
 std::vector<ReportOperation> OperationRows(const AttributionInput& input) {
-  std::vector<ReportOperation> rows(input.operations->size());
-  for (const Cell& cell : input.sweep->cells) AddCell(cell, &rows[cell.operation]);
+  const std::vector<std::string>& names = input.roles->operations();
+  std::vector<ReportOperation> rows(names.size());
+  std::vector<FilledTime> filled(names.size());
+  for (const CellBook::Row& booked : *input.rows) {
+    ReportOperation& row = rows[booked.state.operation];
+    for (GpuState gpu = 0; gpu < kGpuStates; ++gpu) {
+      AddCell(booked, gpu, booked.time.by_state[gpu], &row);
+    }
+    row.gpu_sum_ns += booked.time.sum_ns;
+    filled[booked.state.operation] += booked.time.filled;
+  }
+  const std::vector<CauseTimes> idle = IdleCauses(input);
   for (size_t operation = 0; operation < rows.size(); ++operation) {
     ReportOperation& row = rows[operation];
-    const OperationCounts& counts = (*input.counts)[operation];
-    row.operation = (*input.operations)[operation];
-    row.gpu_caused_ns = (*input.caused_ns)[operation];
-    row.gpu_sum_ns = input.sweep->by_operation[operation].sum_ns;
-    row.sm_filled_ns = input.sweep->by_operation[operation].sm_filled_ns;
-    row.count = counts.opened;
+    row.operation = names[operation];
+    row.sm_filled_ns = static_cast<int64_t>(filled[operation] / kFillOne);
+    row.device_idle = NonZero(idle[operation]);
+    if (input.caused_ns != nullptr) row.gpu_caused_ns = (*input.caused_ns)[operation];
+    if (input.counts != nullptr) AddCounts((*input.counts)[operation], &row);
     // Nothing encloses the row without an operation, so its inclusive time is its own.
-    row.inclusive_wall_ns = operation == kNoOperationIndex ? row.wall_ns : counts.inclusive_wall_ns;
-    AddTransitions(counts, &row);
+    if (operation == kNoOperationIndex) row.inclusive_wall_ns = row.wall_ns;
   }
   std::vector<ReportOperation> kept;
   for (size_t operation = 0; operation < rows.size(); ++operation) {
@@ -90,6 +137,37 @@ std::vector<ReportOperation> OperationRows(const AttributionInput& input) {
     return std::tie(b.wall_ns, a.operation) < std::tie(a.wall_ns, b.operation);
   });
   return kept;
+}
+
+std::vector<ReportDeviceShare> DeviceShares(const AttributionInput& input,
+                                            const ProcessTrace& process) {
+  std::vector<ReportDeviceShare> shares;
+  for (uint32_t device = 0; device < input.device_used->size(); ++device) {
+    if (!(*input.device_used)[device]) continue;
+    std::vector<ReportDeviceShare> of_device(input.roles->operations().size());
+    std::vector<CauseTimes> idle(of_device.size());
+    for (const CellBook::Row& row : *input.rows) {
+      ReportDeviceShare& share = of_device[row.state.operation];
+      const int64_t wall_ns = row.Wall();
+      const int64_t idle_ns = wall_ns - row.busy_ns[device] - row.unknown_ns[device];
+      share.wall_ns += wall_ns;
+      share.busy_ns += row.busy_ns[device];
+      share.unknown_ns += row.unknown_ns[device];
+      share.idle_ns += idle_ns;
+      idle[row.state.operation][static_cast<size_t>(row.state.cause)] += idle_ns;
+    }
+    const Device& row = process.DeviceOf(static_cast<DeviceId>(device));
+    for (size_t operation = 0; operation < of_device.size(); ++operation) {
+      ReportDeviceShare& share = of_device[operation];
+      if (share.wall_ns == 0) continue;
+      share.uuid = row.uuid;
+      share.ordinal = row.info.index;
+      share.operation = input.roles->operations()[operation];
+      share.idle_causes = NonZero(idle[operation]);
+      shares.push_back(std::move(share));
+    }
+  }
+  return shares;
 }
 
 }  // namespace gpubound

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices of a run: what each physical device did over all processes that used it. Pure.
+// Devices of a run: what each physical device did over all processes that used it, and what share
+// each process had in it. One pass over the work of all processes; memory is what runs at one
+// instant. Pure but for reading the sources.
 #ifndef GPUBOUND_ANALYSIS_DEVICE_USAGE_H_
 #define GPUBOUND_ANALYSIS_DEVICE_USAGE_H_
 
@@ -15,23 +17,37 @@
 
 namespace gpubound {
 
-struct DeviceUsage {
-  std::string uuid;
-  std::string name;
-  bool simulated = false;
-  bool used = false;       // some work ran on it, in the span or not
+// Of one device within one window.
+struct DeviceTime {
   int64_t busy_ns = 0;     // union of all work
   int64_t compute_ns = 0;  // union of the work of a class
   int64_t comm_ns = 0;
   int64_t copy_ns = 0;
   double smi_model = 0;
-  std::optional<double> nvml_utilization;  // mean of NVML's samples in the span
 };
 
-// Every device that any process saw, in order of host and ordinal, within |span| (trace time of the
-// reference host of |clocks|). A device without uuid is one per host and ordinal.
+// What a process has of a device: its work alone there, and its work beside that of others. The
+// truth about "its" time lies between |alone_ns| and their sum.
+struct DeviceBand {
+  size_t process = 0;  // index into Run::processes
+  int64_t alone_ns = 0;
+  int64_t contended_ns = 0;
+};
+
+struct DeviceUsage {
+  std::string uuid;
+  std::string name;
+  bool simulated = false;
+  bool used = false;                       // some work ran on it, in a window or not
+  std::optional<double> nvml_utilization;  // mean of NVML's samples in the first window
+  std::vector<DeviceTime> windows;
+  std::vector<DeviceBand> bands;  // within the first window; of the processes that used it
+};
+
+// Every device that any process saw, in order of host and ordinal, within each of |windows| (trace
+// time of the reference host of |clocks|). A device without uuid is one per host and ordinal.
 std::vector<DeviceUsage> MeasureDevices(const Run& run, const ClockAlignment& clocks,
-                                        const Interval& span);
+                                        const std::vector<Interval>& windows);
 
 }  // namespace gpubound
 

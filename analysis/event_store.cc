@@ -6,37 +6,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/record_order.h"
+
 namespace gpubound {
 namespace {
-
-// Enclosing calls before the calls inside them, then by whatever tells two calls apart, so that the
-// order of arrival does not matter.
-bool Before(const ApiCall& a, const ApiCall& b) {
-  return std::tie(a.start_ns, b.end_ns, a.correlation, a.label, a.result) <
-         std::tie(b.start_ns, a.end_ns, b.correlation, b.label, b.result);
-}
-bool Before(const Overhead& a, const Overhead& b) {
-  return std::tie(a.start_ns, a.end_ns, a.correlation, a.label) <
-         std::tie(b.start_ns, b.end_ns, b.correlation, b.label);
-}
-bool Before(const DeviceWork& a, const DeviceWork& b) {
-  return std::tie(a.start_ns, a.end_ns, a.stream, a.correlation, a.work, a.graph, a.graph_node,
-                  a.bytes) < std::tie(b.start_ns, b.end_ns, b.stream, b.correlation, b.work,
-                                      b.graph, b.graph_node, b.bytes);
-}
-bool Before(const Sync& a, const Sync& b) {
-  return std::tie(a.start_ns, a.end_ns, a.correlation, a.type, a.context, a.stream, a.event) <
-         std::tie(b.start_ns, b.end_ns, b.correlation, b.type, b.context, b.stream, b.event);
-}
-
-// Most of a trace arrives in order; then a look is cheaper than a sort.
-template <typename Record>
-void SortRecords(std::vector<Record>* records) {
-  const auto before = [](const Record& a, const Record& b) { return Before(a, b); };
-  if (!std::is_sorted(records->begin(), records->end(), before)) {
-    std::sort(records->begin(), records->end(), before);
-  }
-}
 
 int64_t Signed(uint64_t ns) { return static_cast<int64_t>(ns); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device work as the sweep sees it: an interval with its class, its device and its SM fill. Pure.
+// Device work as the sweep sees it: an interval with its class, its device and its SM fill. One
+// object, one thread.
 #ifndef GPUBOUND_ANALYSIS_GPU_WORK_H_
 #define GPUBOUND_ANALYSIS_GPU_WORK_H_
 
@@ -19,16 +20,28 @@ struct GpuItem {
   Fill fill = 0;
   uint16_t device = 0;  // DeviceId
   WorkClass work_class = kCompute;
+  WorkId work{};
 };
 
-struct GpuItems {
-  std::vector<GpuItem> items;  // parallel to ProcessTrace::device_work, so sorted by begin
-  uint32_t devices = 0;        // all device numbers are below
+// Looks up class and fill once per distinct work row, not once per record.
+class WorkClassifier {
+ public:
+  explicit WorkClassifier(const ProcessTrace& process);  // outlives the object
+
+  GpuItem Classify(const DeviceWork& work);
+
+  // All device numbers are below.
+  uint32_t devices() const { return devices_; }
   // Work whose geometry or device is not known was taken as filling the device.
-  bool fill_is_upper_bound = false;
-};
+  bool fill_is_upper_bound() const { return fill_is_upper_bound_; }
 
-GpuItems ClassifyWork(const ProcessTrace& process);
+ private:
+  const ProcessTrace& process_;
+  std::vector<WorkClass> classes_;  // by work row
+  std::vector<int64_t> fills_;      // by device and work row
+  uint32_t devices_ = 1;
+  bool fill_is_upper_bound_ = false;
+};
 
 }  // namespace gpubound
 

@@ -45,33 +45,40 @@ bool IsCommandBufferFull(std::string_view text) {
   return plain.find("commandbufferfull") != std::string::npos;
 }
 
+IdleCause CauseOfName(const std::string& name) {
+  if (CheckpointNames().Matches(name)) return IdleCause::kCheckpoint;
+  if (CompileNames().Matches(name)) return IdleCause::kCompile;
+  return SimulationNames().Matches(name) ? IdleCause::kSimulation : IdleCause::kUnknown;
+}
+
+PeerIndex PeerOf(const Label& label, const std::vector<Peer>& peers) {
+  if (label.domain != kPeerDomain) return kNotOne;
+  for (PeerIndex i = 0; i < peers.size(); ++i) {
+    if (label.text == std::to_string(peers[i].pid)) return i;
+  }
+  return kNotOne;
+}
+
+// "warmup", "Warm-up", "warm up".
+bool IsWarmUpName(std::string_view phase) {
+  std::string plain;
+  for (const char c : phase) {
+    if (c == ' ' || c == '_' || c == '-') continue;
+    plain.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+  }
+  return plain.starts_with("warmup");
+}
+
 }  // namespace
 
 bool IsLibraryAnnotation(std::string_view domain, std::string_view text) {
   return LibraryDomains().Matches(domain) || LibraryRangeNames().Matches(text);
 }
 
-bool HasOperations(const ProcessTrace& process) {
-  for (const ThreadTrace& thread : process.threads) {
-    for (const ThreadEvent& event : thread.events) {
-      if ((event.kind == SlotKind::kBegin || event.kind == SlotKind::kRangeStart) &&
-          process.LabelOf(event.label).kind == LabelKind::kOperation) {
-        return true;
-      }
-    }
-    for (const StackReset& reset : thread.resets) {
-      for (const LabelId open : reset.open) {
-        if (process.LabelOf(open).kind == LabelKind::kOperation) return true;
-      }
-    }
-  }
-  return false;
-}
-
-LabelRoles::LabelRoles(const ProcessTrace& process, const std::vector<std::string>& promoted) {
-  const bool annotations_serve = !HasOperations(process);
+LabelRoles::LabelRoles(const ProcessTrace& process, const Input& input) {
   NameTable operations(kNoOperation);
   NameTable phases(kNoPhase);
+  for (const std::string& name : input.inherited) operations.IndexOf(name);
   roles_.resize(process.labels.size());
   for (size_t id = 0; id < process.labels.size(); ++id) {
     const Label& label = process.labels[id];
@@ -79,15 +86,18 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const std::vector<std::strin
     switch (label.kind) {
       case LabelKind::kOperation:
         role.operation = operations.IndexOf(label.text);
+        role.cause = CauseOfName(label.text);
         break;
       case LabelKind::kAnnotation:
-        if (IsPromoted(label, promoted) ||
-            (annotations_serve && !IsLibraryAnnotation(label.domain, label.text))) {
+        if (IsPromoted(label, *input.promoted) ||
+            (input.annotations_serve && !IsLibraryAnnotation(label.domain, label.text))) {
           role.operation = operations.IndexOf(label.text);
         }
+        role.cause = CauseOfName(label.text);
         break;
       case LabelKind::kLayer:
         role.layer = label.layer;
+        if (label.layer == Layer::kWait) role.peer = PeerOf(label, *input.peers);
         break;
       case LabelKind::kPhase:
         role.phase = phases.IndexOf(label.text);
@@ -96,9 +106,12 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const std::vector<std::strin
         role.api_class = ClassifyApi(label.text);
         role.layer = label.layer;
         role.call_is_scope = label.layer != Layer::kUnset;
+        role.cause = CauseOfCall(label.text);
+        role.capture = CaptureEdgeOf(label.text);
         break;
       case LabelKind::kOverhead:
         role.command_buffer_full = IsCommandBufferFull(label.text);
+        role.compiles = IsCompileOverhead(label.text);
         break;
       case LabelKind::kNone:
       case LabelKind::kCounter:
@@ -107,6 +120,7 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const std::vector<std::strin
   }
   operations_ = operations.TakeNames();
   phases_ = phases.TakeNames();
+  for (const std::string& phase : phases_) warm_up_.push_back(IsWarmUpName(phase));
 }
 
 }  // namespace gpubound

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What each name of a process means for its breakdown: which labels are operations, which switch
-// the layer, which API functions wait. Decided once per process, so that the sweep over events
-// looks up arrays. Plain values, no thread rule.
+// the layer, which API functions wait, what an idle device is to be blamed on. Decided once per
+// process, so that the sweep over events looks up arrays. Plain values, no thread rule.
 #ifndef GPUBOUND_ANALYSIS_LABEL_ROLES_H_
 #define GPUBOUND_ANALYSIS_LABEL_ROLES_H_
 
@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/call_causes.h"
+#include "analysis/idle_cause.h"
 #include "analysis/run.h"
 #include "proto/sync_calls.h"
 
@@ -23,41 +25,58 @@ inline constexpr OperationIndex kNoOperationIndex = 0;
 inline constexpr PhaseIndex kNoPhaseIndex = 0;
 inline constexpr uint32_t kNotOne = 0xffffffff;
 
+// Another process of the run that this one can wait for. A recorded wait is a scope of layer wait
+// whose label's domain is kPeerDomain and whose text is the pid of the awaited process.
+inline constexpr char kPeerDomain[] = "process";
+struct Peer {
+  int64_t pid = 0;
+  bool simulates = false;  // it enters the layer simulator
+};
+using PeerIndex = uint32_t;  // into a vector of peers; kNotOne: none
+
 struct LabelRole {
   OperationIndex operation = kNotOne;  // kNotOne: the label is no operation
   PhaseIndex phase = kNotOne;
   Layer layer = Layer::kUnset;  // kUnset: the label does not switch the layer
+  PeerIndex peer = kNotOne;     // of a wait: for whom
   ApiClass api_class = ApiClass::kCall;
+  CaptureEdge capture = CaptureEdge::kNone;
+  IdleCause cause = IdleCause::kUnknown;  // of an API call, or that a scope's name tells
   // Calls of this function are scopes of their thread too, and it is those that set the layer, so
   // that what the call encloses and what encloses it is decided by their order (imported traces).
   bool call_is_scope = false;
   bool command_buffer_full = false;  // an overhead during which the launch queue is full
+  bool compiles = false;             // an overhead that is compilation or lazy loading
 };
 
 class LabelRoles {
  public:
-  // |promoted| as in ReportOptions::operations. Foreign ranges serve as operations where they are
-  // promoted, and, in a process without any operation, where no library made them.
-  LabelRoles(const ProcessTrace& process, const std::vector<std::string>& promoted);
+  struct Input {
+    const std::vector<std::string>* promoted = nullptr;  // as in ReportOptions::operations
+    // No thread opens an operation, so foreign ranges serve as such where no library made them.
+    bool annotations_serve = false;
+    const std::vector<Peer>* peers = nullptr;
+    std::vector<std::string> inherited;  // names of operations that the process may inherit
+  };
+  LabelRoles(const ProcessTrace& process, const Input& input);
 
   const LabelRole& Of(LabelId label) const {
     return Raw(label) < roles_.size() ? roles_[Raw(label)] : none_;
   }
   const std::vector<std::string>& operations() const { return operations_; }
   const std::vector<std::string>& phases() const { return phases_; }
+  bool IsWarmUp(PhaseIndex phase) const { return warm_up_[phase]; }
 
  private:
   std::vector<LabelRole> roles_;  // by label id
   std::vector<std::string> operations_;
   std::vector<std::string> phases_;
+  std::vector<bool> warm_up_;  // by phase
   LabelRole none_;
 };
 
 // True for ranges that a library opens about itself: NCCL, XLA/TSL, cuBLAS, CUB, compiled regions.
 bool IsLibraryAnnotation(std::string_view domain, std::string_view text);
-
-// True when a thread of |process| opens at least one operation.
-bool HasOperations(const ProcessTrace& process);
 
 }  // namespace gpubound
 

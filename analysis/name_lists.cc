@@ -101,4 +101,19 @@ const NameList& LibraryRangeNames() {
   return list;
 }
 
+const NameList& CheckpointNames() {
+  static const NameList list(kCheckpointNamesText);
+  return list;
+}
+
+const NameList& CompileNames() {
+  static const NameList list(kCompileNamesText);
+  return list;
+}
+
+const NameList& SimulationNames() {
+  static const NameList list(kSimulationNamesText);
+  return list;
+}
+
 }  // namespace gpubound

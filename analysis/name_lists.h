@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lists of name patterns that are data, not code: which kernels are collectives, which NVTX domains
-// belong to libraries. The text files lie in analysis/data and are embedded when this is built.
-// Lists are built on first use and immutable after; call from any thread.
+// belong to libraries, which operations say why a device idles. The text files lie in analysis/data
+// and are embedded when this is built. Lists are built on first use and immutable after; call from
+// any thread.
 #ifndef GPUBOUND_ANALYSIS_NAME_LISTS_H_
 #define GPUBOUND_ANALYSIS_NAME_LISTS_H_
 
@@ -31,6 +32,9 @@ class NameList {
 const NameList& CommKernels();
 const NameList& LibraryDomains();
 const NameList& LibraryRangeNames();
+const NameList& CheckpointNames();
+const NameList& CompileNames();
+const NameList& SimulationNames();
 
 }  // namespace gpubound
 

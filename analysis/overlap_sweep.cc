@@ -1,193 +1,183 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sweep. All state is that of one instant; time that passes is booked when it has passed. One
-// object, one caller.
+// The sweep. Time that passes is booked when it has passed. One object, one caller.
 #include "analysis/overlap_sweep.h"
 
 #include <algorithm>
-#include <array>
-#include <tuple>
-#include <unordered_map>
+
+#include "analysis/caused_time.h"
+#include "analysis/smi_model.h"
 
 namespace gpubound {
 namespace {
-
-// Fill times nanoseconds: 2^30 times a span of years does not fit into 64 bits.
-__extension__ typedef unsigned __int128 FilledTime;
-
-// The device work that runs at one instant.
-class RunningWork {
- public:
-  explicit RunningWork(uint32_t devices) : devices_(devices) {}
-
-  int64_t FirstEnd() const { return heap_.empty() ? kOpenEnded : heap_.front().end_ns; }
-
-  void Begin(const GpuItem& item) {
-    heap_.push_back(item);
-    std::push_heap(heap_.begin(), heap_.end(), EndsLater);
-    classes_.Enter(item.work_class);
-    Device& device = devices_[item.device];
-    if (device.running++ == 0) ++busy_devices_;
-    fill_of_devices_ -= std::min<uint64_t>(device.fill, kFillOne);
-    device.fill += item.fill;
-    fill_of_devices_ += std::min<uint64_t>(device.fill, kFillOne);
-  }
-
-  void EndUntil(int64_t now_ns) {
-    while (FirstEnd() <= now_ns) {
-      std::pop_heap(heap_.begin(), heap_.end(), EndsLater);
-      const GpuItem item = heap_.back();
-      heap_.pop_back();
-      classes_.Leave(item.work_class);
-      Device& device = devices_[item.device];
-      if (--device.running == 0) --busy_devices_;
-      fill_of_devices_ -= std::min<uint64_t>(device.fill, kFillOne);
-      device.fill -= item.fill;
-      fill_of_devices_ += std::min<uint64_t>(device.fill, kFillOne);
-    }
-  }
-
-  uint32_t classes() const { return classes_.mask(); }
-  int64_t count() const { return static_cast<int64_t>(heap_.size()); }
-  uint64_t fill() const { return busy_devices_ == 0 ? 0 : fill_of_devices_ / busy_devices_; }
-
- private:
-  struct Device {
-    int64_t running = 0;
-    uint64_t fill = 0;
-  };
-  static bool EndsLater(const GpuItem& a, const GpuItem& b) { return a.end_ns > b.end_ns; }
-
-  std::vector<GpuItem> heap_;  // by end, earliest first
-  ActiveSet classes_;
-  std::vector<Device> devices_;
-  uint64_t busy_devices_ = 0;
-  uint64_t fill_of_devices_ = 0;
-};
-
-// Sums of time by CPU state and GPU state. The CPU state changes rarely against how often time is
-// booked, so looking it up is apart from booking.
-class CellTable {
- public:
-  void SetCpuState(const CpuSegment& state) {
-    const uint64_t key = uint64_t{state.phase} << 32 | uint64_t{state.operation} << 4 |
-                         static_cast<uint64_t>(state.layer);
-    const auto [entry, added] = index_.try_emplace(key, rows_.size());
-    if (added) rows_.push_back({state, {}});
-    current_ = entry->second;
-  }
-  void Book(GpuState gpu, int64_t ns) { rows_[current_].ns[gpu] += ns; }
-  OperationIndex operation() const { return rows_[current_].state.operation; }
-
-  std::vector<Cell> Cells() const {
-    std::vector<Cell> cells;
-    for (const Row& row : rows_) {
-      for (GpuState gpu = 0; gpu < kGpuStates; ++gpu) {
-        if (row.ns[gpu] == 0) continue;
-        cells.push_back({row.state.phase, row.state.operation, row.state.layer, gpu, row.ns[gpu]});
-      }
-    }
-    std::sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
-      return std::tie(a.phase, a.operation, a.layer, a.gpu) <
-             std::tie(b.phase, b.operation, b.layer, b.gpu);
-    });
-    return cells;
-  }
-
- private:
-  struct Row {
-    CpuSegment state;
-    std::array<int64_t, kGpuStates> ns;
-  };
-  std::unordered_map<uint64_t, size_t> index_;
-  std::vector<Row> rows_;
-  size_t current_ = 0;
-};
 
 class Sweep {
  public:
   explicit Sweep(const SweepInput& input)
       : in_(input),
-        now_ns_(input.span.begin_ns),
-        running_(input.devices),
-        by_operation_(input.operations),
-        filled_(input.operations) {}
+        timeline_(
+            {input.process, input.source, input.roles, input.scan, input.peers, input.inherited}),
+        devices_(*input.process, *input.source, input.span, *input.unknown),
+        book_(&clock_, &devices_.clocks()),
+        iterations_(input.span, input.roles->operations().size()),
+        gaps_(devices_.clocks().size()),
+        caused_(input.span, input.roles->operations().size()),
+        smi_(input.span),
+        now_ns_(input.span.begin_ns) {
+    result_.works.resize(std::max<size_t>(input.process->works.size(), 1) + 1);
+    on_begin_ = [this](const DeviceWork& work, const GpuItem& item) { NoteWork(work, item); };
+    book_.SwitchTo(timeline_.state(), now_ns_);
+    for (size_t lane = 0; lane < timeline_.lanes(); ++lane) {
+      lanes_.emplace_back(&clock_, nullptr);
+      lanes_[lane].SwitchTo(timeline_.LaneState(lane), now_ns_);
+    }
+  }
 
   SweepResult Run() {
-    if (in_.span.empty()) return Finish();
-    PullSegment();
-    AdoptSegment();
-    while (now_ns_ < in_.span.end_ns) {
-      Move(now_ns_);
-      const int64_t next_ns = std::min(NextEdge(), in_.span.end_ns);
-      Book(next_ns - now_ns_);
-      now_ns_ = next_ns;
+    for (int64_t next_ns = NextTime(); next_ns != kOpenEnded; next_ns = NextTime()) {
+      Pass(ClippedToSpan(next_ns));
+      Step(next_ns);
     }
+    Pass(in_.span.end_ns);
     return Finish();
   }
 
  private:
-  void PullSegment() {
-    if (!in_.next_segment(&segment_)) segment_.begin_ns = kOpenEnded;
-  }
-  void AdoptSegment() {
-    cells_.SetCpuState(segment_);
-    PullSegment();
+  int64_t NextTime() { return std::min(timeline_.NextTime(), devices_.NextTime()); }
+  int64_t ClippedToSpan(int64_t time_ns) const {
+    return std::clamp(time_ns, in_.span.begin_ns, in_.span.end_ns);
   }
 
-  // Brings every stream to the state that holds from |now_ns| on.
-  void Move(int64_t now_ns) {
-    while (segment_.begin_ns <= now_ns) AdoptSegment();
-    const std::vector<GpuItem>& work = *in_.work;
-    for (; next_work_ < work.size() && work[next_work_].begin_ns <= now_ns; ++next_work_) {
-      if (work[next_work_].end_ns > now_ns) running_.Begin(work[next_work_]);
-    }
-    running_.EndUntil(now_ns);
-    const std::vector<Interval>& unknown = *in_.unknown;
-    while (next_unknown_ < unknown.size() && unknown[next_unknown_].end_ns <= now_ns) {
-      ++next_unknown_;
-    }
-    unknown_ = next_unknown_ < unknown.size() && unknown[next_unknown_].begin_ns <= now_ns;
+  void Pass(int64_t until_ns) {
+    const int64_t ns = until_ns - now_ns_;
+    if (ns <= 0) return;
+    if (now_ns_ == in_.span.begin_ns) BeginGaps();
+    clock_.by_state[devices_.state()] += ns;
+    clock_.sum_ns += devices_.running() * ns;
+    clock_.filled += static_cast<FilledTime>(devices_.fill()) * static_cast<uint64_t>(ns);
+    gaps_.Pass(timeline_.state().cause, ns);
+    now_ns_ = until_ns;
   }
 
-  int64_t NextEdge() const {
-    int64_t next_ns = std::min(segment_.begin_ns, running_.FirstEnd());
-    if (next_work_ < in_.work->size()) {
-      next_ns = std::min(next_ns, (*in_.work)[next_work_].begin_ns);
+  // All that happens at the span's begin, or before it, has happened.
+  void BeginGaps() {
+    for (uint32_t device = 0; device < devices_.clocks().size(); ++device) {
+      const DeviceClock& clock = devices_.clocks()[device];
+      if (clock.state != DeviceState::kIdle) continue;
+      gaps_.Begin(device, now_ns_, timeline_.state(), clock.last_work);
     }
-    if (next_unknown_ < in_.unknown->size()) {
-      const Interval& edge = (*in_.unknown)[next_unknown_];
-      next_ns = std::min(next_ns, unknown_ ? edge.end_ns : edge.begin_ns);
-    }
-    return next_ns;
   }
 
-  void Book(int64_t ns) {
-    GpuState gpu = running_.classes();
-    if (gpu == kGpuIdle && unknown_) gpu = kGpuUnknown;
-    cells_.Book(gpu, ns);
-    by_operation_[cells_.operation()].sum_ns += running_.count() * ns;
-    filled_[cells_.operation()] +=
-        static_cast<FilledTime>(running_.fill()) * static_cast<uint64_t>(ns);
+  // Brings both sides to the state that holds from |time_ns| on.
+  void Step(int64_t time_ns) {
+    devices_.MoveTo(time_ns, on_begin_);
+    const CpuState before = timeline_.state();
+    if (timeline_.NextTime() == time_ns) {
+      timeline_.Advance();
+      if (timeline_.state() != before) book_.SwitchTo(timeline_.state(), now_ns_);
+      for (const uint32_t lane : timeline_.changed_lanes()) {
+        lanes_[lane].SwitchTo(timeline_.LaneState(lane), now_ns_);
+      }
+      NoteWait(before);
+      NoteIterations(time_ns);
+      devices_.SetPaused(timeline_.paused(), now_ns_);
+    }
+    for (const DeviceTimeline::Change& change : devices_.changes()) NoteGap(change, before);
+    devices_.ClearChanges();
+    caused_.Settle(timeline_.calls());
+  }
+
+  void NoteWork(const DeviceWork& work, const GpuItem& item) {
+    const CallNumber call = timeline_.WorkBegins(work);
+    if (call == kNoCall) ++result_.work_without_launch;
+    const Interval time{item.begin_ns, item.end_ns};
+    caused_.Add(time, call);
+    if (item.work_class != kCopy) smi_.Add(time);
+    WorkCount& count = result_.works[std::min<size_t>(Raw(work.work), result_.works.size() - 1)];
+    ++count.count;
+    count.sum_ns += time.ClippedTo(in_.span).length();
+    count.work_class = item.work_class;
+  }
+
+  void NoteGap(const DeviceTimeline::Change& change, const CpuState& before) {
+    const DeviceClock& clock = devices_.clocks()[change.device];
+    if (change.from == DeviceState::kIdle && devices_.used(change.device)) {
+      gaps_.End(change.device, now_ns_, before, change.begun);
+    }
+    if (clock.state == DeviceState::kIdle) {
+      gaps_.Begin(change.device, now_ns_, timeline_.state(), clock.last_work);
+    }
+  }
+
+  void NoteWait(const CpuState& before) {
+    const CpuState& now = timeline_.state();
+    if (now.peer == before.peer && now.operation == before.operation) return;
+    CloseWait();
+    if (now.peer == kNotOne) return;
+    wait_ = {now.peer, {now_ns_, now_ns_}, now.operation};
+  }
+  void CloseWait() {
+    if (wait_.peer == kNotOne) return;
+    wait_.time.end_ns = now_ns_;
+    if (!wait_.time.empty()) result_.waits.push_back(wait_);
+    wait_.peer = kNotOne;
+  }
+
+  void NoteIterations(int64_t time_ns) {
+    const bool starts = in_.scan->any_operation && !started_ && time_ns >= in_.scan->started_ns;
+    if (!starts && timeline_.steps().empty()) return;
+    const std::vector<CellBook::Row>& rows = book_.RowsAt(now_ns_);
+    const bool warm_up = in_.roles->IsWarmUp(timeline_.state().phase);
+    if (starts) iterations_.Begin(now_ns_, warm_up, rows);
+    started_ = true;  // a step before the first operation begins an iteration too
+    if (time_ns > in_.span.end_ns) return;
+    for (const uint64_t number : timeline_.steps()) {
+      if (time_ns > in_.span.begin_ns) {
+        iterations_.Step(number, now_ns_, warm_up, rows);
+      } else {
+        iterations_.Begin(now_ns_, warm_up, rows);
+      }
+    }
   }
 
   SweepResult Finish() {
-    for (size_t operation = 0; operation < by_operation_.size(); ++operation) {
-      by_operation_[operation].sm_filled_ns = static_cast<int64_t>(filled_[operation] / kFillOne);
+    caused_.Settle(timeline_.calls());
+    CloseWait();
+    for (uint32_t device = 0; device < devices_.clocks().size(); ++device) {
+      const bool used = devices_.used(device);
+      result_.device_used.push_back(used);
+      if (used) gaps_.End(device, in_.span.end_ns, timeline_.state(), WorkId{});
     }
-    return {cells_.Cells(), std::move(by_operation_)};
+    result_.rows = book_.RowsAt(now_ns_);
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+      result_.lanes.push_back({timeline_.lane_thread(lane), lanes_[lane].RowsAt(now_ns_)});
+    }
+    result_.counts = timeline_.Finish();
+    result_.caused_ns = caused_.caused_ns();
+    result_.iterations = iterations_.Take();
+    result_.gaps = gaps_.Take();
+    result_.smi_model = smi_.Share();
+    result_.fill_is_upper_bound = devices_.classifier().fill_is_upper_bound();
+    result_.scopes_open_at_end = timeline_.scopes_open_at_end();
+    result_.unbalanced_scopes = timeline_.unbalanced_scopes();
+    return std::move(result_);
   }
 
   const SweepInput& in_;
-  int64_t now_ns_;
-  CpuSegment segment_;  // the one to come
-  size_t next_work_ = 0;
-  size_t next_unknown_ = 0;
-  bool unknown_ = false;
-  RunningWork running_;
-  CellTable cells_;
-  std::vector<OperationGpuTime> by_operation_;
-  std::vector<FilledTime> filled_;
+  ProcessTimeline timeline_;
+  DeviceTimeline devices_;
+  DeviceTimeline::OnBegin on_begin_;
+  GpuClock clock_;
+  CellBook book_;
+  std::vector<CellBook> lanes_;
+  IterationBook iterations_;
+  IdleGaps gaps_;
+  CausedTime caused_;
+  SmiModel smi_;
+  PeerWait wait_;
+  bool started_ = false;
+  int64_t now_ns_;  // in the span
+  SweepResult result_;
 };
 
 }  // namespace

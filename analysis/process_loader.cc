@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <charconv>
 #include <tuple>
+#include <utility>
 
+#include "analysis/chunk_source.h"
 #include "analysis/event_store.h"
 #include "proto/chunk_decoder.h"
 
@@ -61,11 +63,32 @@ class Loader {
   Loader(ProcessTrace* process, std::vector<Segment>* segments, std::vector<std::string>* problems)
       : process_(*process), segments_(*segments), problems_(*problems) {}
 
-  void Load(const std::optional<LiveFile>& live) {
-    for (Segment& segment : segments_) {
-      segment.ReadRows(&process_, &problems_);
-      ReadMeta(segment.meta());
+  // Rows and a plan for the chunks; absent where the events have to be looked at to know what is
+  // missing.
+  std::optional<std::vector<PlannedChunk>> Open() {
+    ReadAllRows();
+    if (!begin_ns_ || !end_ns_ || process_.Counted(LedgerCounter::device_records_dropped) != 0) {
+      return std::nullopt;
     }
+    const std::vector<PlannedChunk> chunks = ChunksInOrder();
+    if (!problems_.empty()) return std::nullopt;
+    std::vector<PlannedChunk> plan;
+    for (PlannedChunk chunk : chunks) {
+      const bool known = chunk.head.row.family >= EventFamily::kThread &&
+                         chunk.head.row.family <= EventFamily::kOverhead;
+      if (!known) return std::nullopt;
+      if (!Advance(&chunk)) continue;
+      decoded_until_ = chunk.head.row.first_sequence + chunk.head.row.sequence_count;
+      plan.push_back(chunk);
+    }
+    process_.span_begin_ns = *begin_ns_;
+    process_.span_end_ns = std::max(*begin_ns_, *end_ns_);
+    process_.span_end = SpanEnd::kClosed;
+    return plan;
+  }
+
+  void Load(const std::optional<LiveFile>& live) {
+    ReadAllRows();
     if (live) {
       live->MergeRows(&process_);
       if (!begin_ns_) begin_ns_ = live->header().start_monotonic_ns;
@@ -82,10 +105,12 @@ class Loader {
   }
 
  private:
-  struct ChunkPlace {
-    size_t segment;
-    Segment::ChunkHead head;
-  };
+  void ReadAllRows() {
+    for (Segment& segment : segments_) {
+      segment.ReadRows(&process_, &problems_);
+      ReadMeta(segment.meta());
+    }
+  }
 
   void ReadMeta(const MetaRows& meta) {
     if (meta.empty()) return;
@@ -102,32 +127,44 @@ class Loader {
     process_.end_how = TextOf(meta, "end_how");
   }
 
-  void ReadChunks(EventStore* store) {
-    std::vector<ChunkPlace> places;
+  // Of each writer in the order of its sequence numbers.
+  std::vector<PlannedChunk> ChunksInOrder() {
+    std::vector<PlannedChunk> chunks;
     for (size_t s = 0; s < segments_.size(); ++s) {
       const size_t problems_before = problems_.size();
       for (Segment::ChunkHead& head : segments_[s].ReadChunkHeads(&problems_)) {
-        places.push_back({s, head});
+        chunks.push_back({s, head});
       }
-      if (problems_.size() != problems_before) NoteCutTable(places);
+      if (problems_.size() != problems_before) NoteCutTable(chunks);
     }
-    std::stable_sort(places.begin(), places.end(), [](const ChunkPlace& a, const ChunkPlace& b) {
-      return std::tie(a.head.row.family, a.head.row.thread, a.head.row.first_sequence) <
-             std::tie(b.head.row.family, b.head.row.thread, b.head.row.first_sequence);
-    });
-    for (ChunkPlace& place : places) ReadChunk(&place, store);
+    std::stable_sort(
+        chunks.begin(), chunks.end(), [](const PlannedChunk& a, const PlannedChunk& b) {
+          return std::tie(a.head.row.family, a.head.row.thread, a.head.row.first_sequence) <
+                 std::tie(b.head.row.family, b.head.row.thread, b.head.row.first_sequence);
+        });
+    return chunks;
+  }
+
+  void ReadChunks(EventStore* store) {
+    for (PlannedChunk& chunk : ChunksInOrder()) {
+      if (!Advance(&chunk) || !Decode(&chunk, store)) continue;
+      decoded_until_ = chunk.head.row.first_sequence + chunk.head.row.sequence_count;
+      last_end_ns_ = chunk.head.row.max_ns;
+    }
   }
 
   // The rest of a chunk table is unreadable: how much it held is unknown.
-  void NoteCutTable(const std::vector<ChunkPlace>& places) {
+  void NoteCutTable(const std::vector<PlannedChunk>& places) {
     int64_t last_ns = process_.span_begin_ns;
-    for (const ChunkPlace& place : places) last_ns = std::max(last_ns, place.head.row.max_ns);
+    for (const PlannedChunk& place : places) last_ns = std::max(last_ns, place.head.row.max_ns);
     ++process_.Count(LedgerCounter::chunks_corrupt);
     process_.unknown.push_back({last_ns, kOpenEnded, "the rest of the segment cannot be read"});
   }
 
-  void ReadChunk(ChunkPlace* place, EventStore* store) {
-    const ChunkRow& row = place->head.row;
+  // Follows the writer's sequence up to |chunk| and says whether something is missing before it.
+  // False for one that is stored twice, at a segment's end.
+  bool Advance(PlannedChunk* chunk) {
+    const ChunkRow& row = chunk->head.row;
     const std::pair writer(row.family, row.thread);
     if (writer != writer_) {
       writer_ = writer;
@@ -136,16 +173,13 @@ class Loader {
     }
     uint64_t& covered = coverage_[writer];
     const uint64_t next = row.first_sequence + row.sequence_count;
-    if (next <= covered && row.sequence_count != 0) return;  // stored twice at a segment's end
+    if (next <= covered && row.sequence_count != 0) return false;
     covered = std::max(covered, next);
-    gap_ = row.first_sequence > decoded_until_;
-    if (Decode(place, store)) {
-      decoded_until_ = next;
-      last_end_ns_ = row.max_ns;
-    }
+    chunk->gap = row.first_sequence > decoded_until_;
+    return true;
   }
 
-  bool Decode(ChunkPlace* place, EventStore* store) {
+  bool Decode(PlannedChunk* place, EventStore* store) {
     ChunkRow& row = place->head.row;
     if (!segments_[place->segment].ReadChunkBody(&place->head)) {
       NoteLostChunk(*place, "its body cannot be read");
@@ -156,7 +190,7 @@ class Loader {
       case EventFamily::kThread:
         status = decoder_.Decode(row, &thread_events_);
         if (status.ok()) {
-          store->AddThreadEvents(thread_events_, gap_ || thread_events_.dropped_before != 0);
+          store->AddThreadEvents(thread_events_, place->gap || thread_events_.dropped_before != 0);
         }
         break;
       case EventFamily::kApi:
@@ -192,7 +226,7 @@ class Loader {
     return status;
   }
 
-  void NoteLostChunk(const ChunkPlace& place, const std::string& why) {
+  void NoteLostChunk(const PlannedChunk& place, const std::string& why) {
     const ChunkRow& row = place.head.row;
     ++process_.Count(LedgerCounter::chunks_corrupt);
     process_.Count(LedgerCounter::chunk_events_lost) += row.event_count;
@@ -236,7 +270,6 @@ class Loader {
   std::pair<EventFamily, uint32_t> writer_{EventFamily::kNone, 0};
   uint64_t decoded_until_ = 0;  // of this writer
   int64_t last_end_ns_ = 0;
-  bool gap_ = false;
 
   ChunkDecoder decoder_;
   ThreadEvents thread_events_;
@@ -246,6 +279,18 @@ class Loader {
   OverheadEvents overhead_events_;
 };
 
+// The main thread reports even if nothing but its API calls was recorded, which would leave it
+// without a row.
+void AddMainThread(ProcessTrace* process) {
+  const uint32_t tid =
+      process->main_tid != 0 ? process->main_tid : static_cast<uint32_t>(process->identity.pid);
+  const bool known = std::any_of(process->threads.begin(), process->threads.end(),
+                                 [tid](const ThreadTrace& thread) { return thread.tid == tid; });
+  if (known) return;
+  process->threads.emplace_back();
+  process->threads.back().tid = tid;
+}
+
 }  // namespace
 
 ProcessTrace LoadProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
@@ -254,6 +299,24 @@ ProcessTrace LoadProcess(const ProcessIdentity& identity, std::vector<Segment>* 
   process.identity = identity;
   Loader(&process, segments, problems).Load(live);
   return process;
+}
+
+ProcessTrace OpenProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
+                         const std::optional<LiveFile>& live, std::vector<std::string>* problems) {
+  if (!live) {
+    ProcessTrace process;
+    process.identity = identity;
+    std::vector<std::string> unsound;
+    const auto plan = Loader(&process, segments, &unsound).Open();
+    if (plan && unsound.empty()) {
+      AddMainThread(&process);
+      process.source = std::make_shared<ChunkSource>(
+          std::make_unique<ChunkStore>(process, std::move(*segments), *plan));
+      segments->clear();
+      return process;
+    }
+  }
+  return LoadProcess(identity, segments, live, problems);
 }
 
 }  // namespace gpubound

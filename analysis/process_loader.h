@@ -21,6 +21,12 @@ namespace gpubound {
 ProcessTrace LoadProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
                          const std::optional<LiveFile>& live, std::vector<std::string>* problems);
 
+// The same without its events: they stay in the segments, which ProcessTrace::source then owns, and
+// |segments| is empty. Where that cannot be (the process did not close its trace, records were
+// lost, a chunk table is damaged) as LoadProcess.
+ProcessTrace OpenProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
+                         const std::optional<LiveFile>& live, std::vector<std::string>* problems);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_PROCESS_LOADER_H_

@@ -5,16 +5,13 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <tuple>
+#include <set>
+#include <utility>
 
 #include "analysis/attribution.h"
-#include "analysis/correlator.h"
-#include "analysis/gpu_work.h"
-#include "analysis/label_roles.h"
+#include "analysis/iteration_report.h"
+#include "analysis/memory_source.h"
 #include "analysis/overlap_sweep.h"
-#include "analysis/process_timeline.h"
-#include "analysis/smi_model.h"
 #include "analysis/thread_scan.h"
 
 namespace gpubound {
@@ -24,71 +21,100 @@ Interval SpanOf(const ProcessTrace& process) {
   return {process.span_begin_ns, std::max(process.span_begin_ns, process.span_end_ns)};
 }
 
-std::vector<Interval> UnknownOf(const ProcessTrace& process, const ThreadScan& scan) {
-  std::vector<Interval> unknown = scan.pauses;
+std::vector<Interval> UnknownOf(const ProcessTrace& process) {
+  std::vector<Interval> unknown;
   for (const UnknownInterval& interval : process.unknown) {
     unknown.push_back({interval.start_ns, interval.end_ns});
   }
   return Union(std::move(unknown));
 }
 
-std::vector<OperationIndex> CausingOperations(const Correlation& correlation,
-                                              const ProcessTimeline& timeline) {
-  std::vector<OperationIndex> operations;
-  operations.reserve(correlation.cause.size());
-  for (const CallRef& cause : correlation.cause) {
-    operations.push_back(cause.valid() ? timeline.OperationOfCall(cause) : kNoOperationIndex);
-  }
-  return operations;
+std::vector<std::string> NamesOf(const std::vector<NamedWait>& awaited) {
+  std::set<std::string> names;
+  for (const NamedWait& wait : awaited) names.insert(wait.operation);
+  return {names.begin(), names.end()};
 }
 
-std::vector<ReportCell> NamedCells(const SweepResult& sweep, const LabelRoles& roles) {
-  std::vector<ReportCell> cells;
-  cells.reserve(sweep.cells.size());
-  for (const Cell& cell : sweep.cells) {
-    cells.push_back({roles.phases()[cell.phase], roles.operations()[cell.operation],
-                     LayerName(cell.layer), GpuStateName(cell.gpu), cell.ns});
+std::vector<InheritedOperation> InheritedFrom(const std::vector<NamedWait>& awaited,
+                                              const LabelRoles& roles) {
+  std::map<std::string, OperationIndex> index;
+  for (OperationIndex i = 0; i < roles.operations().size(); ++i) index[roles.operations()[i]] = i;
+  std::vector<InheritedOperation> inherited;
+  for (const NamedWait& wait : awaited) {
+    inherited.push_back({wait.time.begin_ns, wait.time.end_ns, index.at(wait.operation)});
   }
-  std::sort(cells.begin(), cells.end(), [](const ReportCell& a, const ReportCell& b) {
-    return std::tie(a.phase, a.operation, a.layer, a.gpu) <
-           std::tie(b.phase, b.operation, b.layer, b.gpu);
-  });
-  return cells;
+  return inherited;
 }
 
-std::vector<ReportKernel> KernelTable(const ProcessTrace& process, const GpuItems& gpu,
-                                      const Interval& span) {
+std::vector<ReportKernel> KernelTable(const ProcessTrace& process,
+                                      const std::vector<WorkCount>& works) {
   std::map<std::pair<std::string, WorkClass>, ReportKernel> table;
-  std::vector<ReportKernel*> by_work(process.works.size());
-  ReportKernel unnamed{"(unnamed)", WorkClassName(kCompute), 0, 0};
-  for (size_t i = 0; i < gpu.items.size(); ++i) {
-    const size_t id = Raw(process.device_work[i].work);
-    ReportKernel* row = &unnamed;
-    if (id < by_work.size()) {
-      if (by_work[id] == nullptr) {
-        by_work[id] = &table[{process.works[id].name, gpu.items[i].work_class}];
-        by_work[id]->name = process.works[id].name;
-        by_work[id]->work_class = WorkClassName(gpu.items[i].work_class);
-      }
-      row = by_work[id];
-    }
-    ++row->count;
-    row->sum_ns += Interval{gpu.items[i].begin_ns, gpu.items[i].end_ns}.ClippedTo(span).length();
+  for (size_t id = 0; id < works.size(); ++id) {
+    if (works[id].count == 0) continue;
+    const std::string& name =
+        id < process.works.size() ? process.works[id].name : std::string("(unnamed)");
+    ReportKernel& row = table[{name, works[id].work_class}];
+    row.name = name;
+    row.work_class = WorkClassName(works[id].work_class);
+    row.count += works[id].count;
+    row.sum_ns += works[id].sum_ns;
   }
   std::vector<ReportKernel> kernels;
   for (auto& [name, row] : table) kernels.push_back(std::move(row));
-  if (unnamed.count != 0) kernels.push_back(std::move(unnamed));
   std::stable_sort(kernels.begin(), kernels.end(),
                    [](const auto& a, const auto& b) { return a.sum_ns > b.sum_ns; });
   return kernels;
 }
 
-double SmiModelOf(const GpuItems& gpu, const Interval& span) {
-  std::vector<Interval> kernels;
-  for (const GpuItem& item : gpu.items) {
-    if (item.work_class != kCopy) kernels.push_back({item.begin_ns, item.end_ns});
+std::vector<ReportGap> NamedGaps(const ProcessTrace& process, const std::vector<IdleGap>& gaps,
+                                 const LabelRoles& roles) {
+  std::vector<ReportGap> named;
+  for (const IdleGap& gap : gaps) {
+    const Device& device = process.DeviceOf(static_cast<DeviceId>(gap.device));
+    ReportGap& row = named.emplace_back();
+    row.uuid = device.uuid;
+    row.ordinal = device.info.index;
+    row.begin_ns = gap.time.begin_ns - process.span_begin_ns;
+    row.ns = gap.time.length();
+    row.cause = IdleCauseName(gap.cause);
+    row.operation_at_begin = roles.operations()[gap.at_begin.operation];
+    row.layer_at_begin = LayerName(gap.at_begin.layer);
+    row.operation_at_end = roles.operations()[gap.at_end.operation];
+    row.layer_at_end = LayerName(gap.at_end.layer);
+    row.work_before = process.WorkOf(gap.before).name;
+    row.work_after = process.WorkOf(gap.after).name;
   }
-  return SmiModel(kernels, span);
+  return named;
+}
+
+std::vector<ReportLane> NamedLanes(const ProcessTrace& process, const SweepResult& sweep,
+                                   const LabelRoles& roles) {
+  std::vector<ReportLane> lanes;
+  for (const LaneCells& lane : sweep.lanes) {
+    AttributionInput input;
+    input.roles = &roles;
+    input.rows = &lane.rows;
+    const ThreadTrace& thread = process.threads[lane.thread];
+    lanes.push_back({thread.name, thread.tid, NamedCells(input), OperationRows(input)});
+  }
+  return lanes;
+}
+
+std::vector<NamedWait> NamedWaits(const std::vector<PeerWait>& waits,
+                                  const std::vector<Peer>& peers, const LabelRoles& roles) {
+  std::vector<NamedWait> named;
+  for (const PeerWait& wait : waits) {
+    named.push_back({peers[wait.peer].pid, wait.time, roles.operations()[wait.operation]});
+  }
+  return named;
+}
+
+std::vector<ReportWait> SumOf(const std::vector<NamedWait>& waits) {
+  std::map<std::pair<int64_t, std::string>, int64_t> sums;
+  for (const NamedWait& wait : waits) sums[{wait.pid, wait.operation}] += wait.time.length();
+  std::vector<ReportWait> rows;
+  for (const auto& [key, ns] : sums) rows.push_back({key.first, key.second, ns});
+  return rows;
 }
 
 void AddTotals(ReportProcess* report) {
@@ -125,59 +151,83 @@ Status CheckPartition(const ReportProcess& report) {
                "This is a fault of gpubound, not of the trace: please report it with the trace."};
 }
 
+void FillReport(const ProcessTrace& process, const SweepResult& sweep, const LabelRoles& roles,
+                ReportProcess* report) {
+  AttributionInput input;
+  input.roles = &roles;
+  input.rows = &sweep.rows;
+  input.device_used = &sweep.device_used;
+  input.counts = &sweep.counts;
+  input.caused_ns = &sweep.caused_ns;
+  report->host = process.identity.host;
+  report->pid = process.identity.pid;
+  report->name = process.name;
+  report->start_ns = process.identity.start_realtime_ns;
+  report->span_ns = SpanOf(process).length();
+  report->span_end = process.span_end;
+  report->cells = NamedCells(input);
+  report->operations = OperationRows(input);
+  report->kernels = KernelTable(process, sweep.works);
+  report->device_shares = DeviceShares(input, process);
+  report->gaps = NamedGaps(process, sweep.gaps, roles);
+  report->lanes = NamedLanes(process, sweep, roles);
+  report->iterations = IterationStatistics(sweep.iterations, SpanOf(process), roles.operations());
+  report->smi_model = sweep.smi_model;
+  report->sm_fill_is_upper_bound = sweep.fill_is_upper_bound;
+  report->corrected_why_not = "not calibrated";
+  AddTotals(report);
+}
+
 }  // namespace
 
-Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const ReportOptions& options) {
-  const Interval span = SpanOf(process);
-  const LabelRoles roles(process, options.operations);
-  const Correlation correlation = Correlate(process, roles);
-  const ThreadScan scan = ScanThreads(process, roles);
-  const std::vector<Interval> unknown = UnknownOf(process, scan);
-  const GpuItems gpu = ClassifyWork(process);
-  ProcessTimeline timeline(process, roles, correlation, scan);
+Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventSource& source,
+                                       const ReportOptions& options,
+                                       const ProcessContext& context) {
+  LabelRoles::Input roles_input;
+  roles_input.promoted = &options.operations;
+  roles_input.annotations_serve = !OpensOperations(process, source);
+  roles_input.peers = &context.peers;
+  roles_input.inherited = NamesOf(context.awaited);
+  const LabelRoles roles(process, roles_input);
+  const ThreadScan scan = ScanThreads(process, source, roles);
+  std::vector<InheritedOperation> inherited;
+  if (!scan.any_operation) inherited = InheritedFrom(context.awaited, roles);
+  const std::vector<Interval> unknown = UnknownOf(process);
 
   SweepInput sweep_input;
-  sweep_input.span = span;
-  sweep_input.next_segment = [&timeline](CpuSegment* next) { return timeline.Next(next); };
-  sweep_input.work = &gpu.items;
-  sweep_input.devices = gpu.devices;
+  sweep_input.span = SpanOf(process);
+  sweep_input.process = &process;
+  sweep_input.source = &source;
+  sweep_input.roles = &roles;
+  sweep_input.scan = &scan;
   sweep_input.unknown = &unknown;
-  sweep_input.operations = roles.operations().size();
+  sweep_input.peers = &context.peers;
+  sweep_input.inherited = &inherited;
   const SweepResult sweep = SweepOverlap(sweep_input);
-  CpuSegment rest;
-  while (timeline.Next(&rest)) {
-    // An empty span was not swept; its counts are wanted all the same.
-  }
-
-  const std::vector<int64_t> caused_ns = CausedTime(
-      gpu.items, CausingOperations(correlation, timeline), span, roles.operations().size());
 
   ProcessAnalysis analysis;
-  ReportProcess& report = analysis.report;
-  report.host = process.identity.host;
-  report.pid = process.identity.pid;
-  report.name = process.name;
-  report.start_ns = process.identity.start_realtime_ns;
-  report.span_ns = span.length();
-  report.span_end = process.span_end;
-  report.cells = NamedCells(sweep, roles);
-  report.operations = OperationRows({&roles.operations(), &sweep, &timeline.counts(), &caused_ns});
-  report.kernels = KernelTable(process, gpu, span);
-  report.smi_model = SmiModelOf(gpu, span);
-  report.sm_fill_is_upper_bound = gpu.fill_is_upper_bound;
-  report.corrected_why_not = "not calibrated";
-  AddTotals(&report);
-
+  FillReport(process, sweep, roles, &analysis.report);
+  for (ReportOperation& row : analysis.report.operations) {
+    row.inherited = !inherited.empty() && row.operation != kNoOperation;
+  }
+  analysis.waits = NamedWaits(sweep.waits, context.peers, roles);
+  analysis.report.waits = SumOf(analysis.waits);
+  analysis.steady = sweep.iterations.steady;
+  analysis.warm_up = WarmUpOf(sweep.iterations);
   const auto found = [&analysis](LedgerCounter counter) -> uint64_t& {
     return analysis.found[static_cast<size_t>(counter)];
   };
-  found(LedgerCounter::kernels_without_launch) = correlation.work_without_launch;
-  found(LedgerCounter::unbalanced_scopes) = timeline.unbalanced_scopes();
-  found(LedgerCounter::scopes_open_at_end) = timeline.scopes_open_at_end();
+  found(LedgerCounter::kernels_without_launch) = sweep.work_without_launch;
+  found(LedgerCounter::unbalanced_scopes) = sweep.unbalanced_scopes;
+  found(LedgerCounter::scopes_open_at_end) = sweep.scopes_open_at_end;
 
-  const Status partition = CheckPartition(report);
+  const Status partition = CheckPartition(analysis.report);
   if (!partition.ok()) return partition.error();
   return analysis;
+}
+
+Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const ReportOptions& options) {
+  return AnalyzeProcess(process, MemorySource(process), options, {});
 }
 
 }  // namespace gpubound

@@ -1,22 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pipeline for one process: correlator, timeline, sweep, attribution. Processes are independent
-// of each other, so calls for different ones may run at the same time. Pure.
+// The pipeline for one process: roles, scan, sweep, attribution. Processes depend on each other
+// only through ProcessContext, so calls for different ones may run at the same time. Pure.
 #ifndef GPUBOUND_ANALYSIS_PROCESS_REPORT_H_
 #define GPUBOUND_ANALYSIS_PROCESS_REPORT_H_
 
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/event_source.h"
+#include "analysis/interval.h"
+#include "analysis/iteration_book.h"
+#include "analysis/label_roles.h"
 #include "analysis/report.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
 
 namespace gpubound {
 
+// A process was waited for by another one, or waits for one, under an operation.
+struct NamedWait {
+  int64_t pid = 0;  // of the process that is waited for
+  Interval time;    // trace time of the host that both run on
+  std::string operation;
+};
+
+// What a process has to know of the others.
+struct ProcessContext {
+  std::vector<Peer> peers;  // processes of the same host that it may wait for
+  // Who waits for it, disjoint and ascending: a process without operations inherits from here.
+  std::vector<NamedWait> awaited;
+};
+
 struct ProcessAnalysis {
   ReportProcess report;
-  Ledger found{};  // what the analysis counted, beside what the recorder did
+  Ledger found{};                   // what the analysis counted, beside what the recorder did
+  std::vector<NamedWait> waits;     // of its reporting thread, disjoint and ascending
+  std::vector<Iteration> steady;    // iterations after warm-up, in order
+  std::optional<Interval> warm_up;  // from the begin of the first iteration to that of |steady|
 };
 
 // Everything of ReportProcess but `parent`. An error is internal: rows that do not sum to the span.
+Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventSource& source,
+                                       const ReportOptions& options, const ProcessContext& context);
+
+// The same for a process that holds its events and knows of no other.
 Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const ReportOptions& options);
 
 }  // namespace gpubound

@@ -109,9 +109,9 @@ void CloseSpans(Run* run) {
   }
 }
 
-}  // namespace
+using ReadProcess = decltype(&LoadProcess);
 
-Result<Run> LoadRun(const std::string& path) {
+Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   Result<FileList> list = ListFiles(path);
   if (!list.ok()) return list.error();
 
@@ -151,10 +151,16 @@ Result<Run> LoadRun(const std::string& path) {
   }
 
   for (auto& [identity, files] : processes) {
-    run.processes.push_back(LoadProcess(identity, &files.segments, files.live, &run.problems));
+    run.processes.push_back(read_process(identity, &files.segments, files.live, &run.problems));
   }
   CloseSpans(&run);
   return run;
 }
+
+}  // namespace
+
+Result<Run> LoadRun(const std::string& path) { return ReadRun(path, &LoadProcess); }
+
+Result<Run> OpenRun(const std::string& path) { return ReadRun(path, &OpenProcess); }
 
 }  // namespace gpubound

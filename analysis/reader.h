@@ -19,6 +19,11 @@ namespace gpubound {
 // plain file, a trace of another format version, no readable database.
 Result<Run> LoadRun(const std::string& path);
 
+// The same, but the events of processes whose files are sound stay in the files, for the engine to
+// stream. The report of a run whose sources have failed() afterwards is void; LoadRun knows what is
+// missing.
+Result<Run> OpenRun(const std::string& path);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_READER_H_

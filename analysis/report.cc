@@ -4,11 +4,19 @@
 #include "analysis/report.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
 
 #include "analysis/clock_align.h"
 #include "analysis/device_usage.h"
+#include "analysis/memory_source.h"
 #include "analysis/process_report.h"
+#include "analysis/run_headline.h"
+#include "analysis/run_waits.h"
 
 namespace gpubound {
 namespace {
@@ -113,27 +121,78 @@ void AddParents(const Run& run, Report* report) {
   }
 }
 
-void AddDevices(const std::vector<DeviceUsage>& devices, int64_t wall_ns, Report* report) {
-  ReportRun& run = report->run;
-  double busy = 0, compute = 0, comm = 0, copy = 0, smi = 0;
-  for (const DeviceUsage& device : devices) {
-    report->devices.push_back({device.uuid, device.name, device.busy_ns, wall_ns,
-                               device.nvml_utilization, device.simulated, device.used});
-    if (!device.used) continue;
-    ++run.devices_used;
-    busy += static_cast<double>(device.busy_ns);
-    compute += static_cast<double>(device.compute_ns);
-    comm += static_cast<double>(device.comm_ns);
-    copy += static_cast<double>(device.copy_ns);
-    smi += device.smi_model;
+// The process whose steps are the run's: the root, else the one with the most iterations.
+size_t SteppingProcess(const std::vector<ProcessAnalysis>& analyses, size_t root) {
+  if (root < analyses.size() && analyses[root].warm_up) return root;
+  size_t chosen = analyses.size();
+  for (size_t p = 0; p < analyses.size(); ++p) {
+    if (!analyses[p].warm_up) continue;
+    if (chosen == analyses.size() || analyses[p].steady.size() > analyses[chosen].steady.size()) {
+      chosen = p;
+    }
   }
-  const double whole = static_cast<double>(run.devices_used) * static_cast<double>(wall_ns);
-  if (whole <= 0) return;
-  run.gpu_busy_share = busy / whole;
-  run.compute_share = compute / whole;
-  run.comm_share = comm / whole;
-  run.copy_share = copy / whole;
-  run.smi_model = smi / static_cast<double>(run.devices_used);
+  return chosen;
+}
+
+std::vector<ReportOperationDevice> OperationDevices(const Report& report) {
+  std::map<std::pair<std::string, std::string>, ReportOperationDevice> table;
+  for (const ReportProcess& process : report.processes) {
+    for (const ReportDeviceShare& share : process.device_shares) {
+      const std::string device = share.uuid.empty() ? std::to_string(share.ordinal) : share.uuid;
+      ReportOperationDevice& row = table[{share.operation, device}];
+      row.operation = share.operation;
+      row.device = device;
+      row.wall_ns += share.wall_ns;
+      row.busy_ns += share.busy_ns;
+      row.idle_ns += share.idle_ns;
+      row.unknown_ns += share.unknown_ns;
+    }
+  }
+  std::vector<ReportOperationDevice> rows;
+  for (auto& [key, row] : table) rows.push_back(std::move(row));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.busy_ns > b.busy_ns; });
+  return rows;
+}
+
+// Every process, those of a round side by side on as many threads as the machine has.
+Result<std::vector<ProcessAnalysis>> AnalyzeProcesses(const Run& run,
+                                                      const ReportOptions& options) {
+  std::vector<ProcessAnalysis> analyses(run.processes.size());
+  std::vector<NamedWait> waits;  // of all processes analysed so far
+  for (const std::vector<size_t>& round : AnalysisRounds(run)) {
+    std::vector<std::optional<Error>> errors(round.size());
+    std::atomic<size_t> next = 0;
+    const auto work = [&] {
+      for (size_t i = next++; i < round.size(); i = next++) {
+        const ProcessTrace& process = run.processes[round[i]];
+        ProcessContext context;
+        context.peers = PeersOf(run, round[i]);
+        context.awaited =
+            WaitsFor(process.identity.pid, {process.span_begin_ns, process.span_end_ns}, waits);
+        Result<ProcessAnalysis> analysis =
+            AnalyzeProcess(process, *SourceOf(process), options, context);
+        if (analysis.ok()) {
+          analyses[round[i]] = std::move(*analysis);
+        } else {
+          errors[i] = analysis.error();
+        }
+      }
+    };
+    const size_t threads =
+        std::min<size_t>(round.size(), std::max(1u, std::thread::hardware_concurrency()));
+    std::vector<std::thread> helpers;
+    for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+    work();
+    for (std::thread& helper : helpers) helper.join();
+    for (const std::optional<Error>& error : errors) {
+      if (error) return *error;
+    }
+    for (const size_t p : round) {
+      waits.insert(waits.end(), analyses[p].waits.begin(), analyses[p].waits.end());
+    }
+  }
+  return analyses;
 }
 
 uint64_t CountOf(const std::vector<ReportLedgerEntry>& ledger, Severity severity) {
@@ -184,29 +243,35 @@ std::vector<std::string> NotesOf(const Run& run, const ClockAlignment& clocks) {
 }  // namespace
 
 Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
+  Result<std::vector<ProcessAnalysis>> analyses = AnalyzeProcesses(run, options);
+  if (!analyses.ok()) return analyses.error();
   Report report;
   Ledger ledger{};
-  for (const ProcessTrace& process : run.processes) {
-    Result<ProcessAnalysis> analysis = AnalyzeProcess(process, options);
-    if (!analysis.ok()) return analysis.error();
-    Accumulate(process.ledger, &ledger);
-    Accumulate(analysis->found, &ledger);
-    report.processes.push_back(std::move(analysis->report));
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    Accumulate(run.processes[p].ledger, &ledger);
+    Accumulate((*analyses)[p].found, &ledger);
+    report.processes.push_back(std::move((*analyses)[p].report));
   }
   AddParents(run, &report);
 
   const ProcessTrace* root = FindRoot(run);
   const Interval span = RunSpan(run, root);
   std::string host;
+  size_t root_index = run.processes.size();
   if (root != nullptr) {
     host = root->identity.host;
+    root_index = static_cast<size_t>(root - run.processes.data());
   } else if (run.info) {
     host = run.info->host;
   } else if (!run.processes.empty()) {
     host = run.processes.front().identity.host;
   }
   const ClockAlignment clocks = AlignClocks(run, host);
-  const std::vector<DeviceUsage> devices = MeasureDevices(run, clocks, span);
+  const size_t stepping = SteppingProcess(*analyses, root_index);
+  const RunWindows cut = stepping < run.processes.size()
+                             ? CutRun(span, &(*analyses)[stepping], clocks.offset_ns[stepping])
+                             : CutRun(span, nullptr, 0);
+  const std::vector<DeviceUsage> devices = MeasureDevices(run, clocks, cut.windows);
   report.device_kind = DeviceKindOf(run, devices);
   if (report.device_kind == "simulated") {
     uint64_t& simulated = ledger[static_cast<size_t>(LedgerCounter::simulated_device)];
@@ -214,8 +279,8 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   }
   if (root != nullptr) report.run.root = root->identity.pid;
   if (root == nullptr && run.info) report.run.root = run.info->root_pid;
-  report.run.wall_ns = span.length();
-  AddDevices(devices, span.length(), &report);
+  AddDevices(run, devices, cut, &report);
+  report.operation_devices = OperationDevices(report);
   report.ledger = LedgerEntries(ledger);
   report.notes = NotesOf(run, clocks);
   report.run.verdict = VerdictOf(report);

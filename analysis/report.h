@@ -33,6 +33,13 @@ struct ReportCell {
   std::string layer;
   std::string gpu;  // "idle", "unknown", or classes joined by '+' in the order comm, compute, copy
   int64_t ns = 0;
+  int64_t waiting_ns = 0;  // part of an idle cell in which the CPU waited for a known process
+};
+
+// Idle time of devices by cause (analysis/idle_cause.h). Lists of them are longest first.
+struct CauseTime {
+  std::string cause;
+  int64_t ns = 0;
 };
 
 // One row, exclusive of nested operations: wall_ns of all rows sums to the span, and wall_ns is
@@ -57,6 +64,84 @@ struct ReportOperation {
   uint64_t count = 0;        // scopes opened on the reporting thread
   int64_t inclusive_wall_ns = 0;
   std::vector<std::pair<std::string, uint64_t>> transitions;  // "python->backend": n, by name
+  // Why the process's devices were idle in this row: sums to the row's wall time less busy and
+  // unknown, for each device that the process used.
+  std::vector<CauseTime> device_idle;
+  bool inherited = false;  // of another process, which waited for this one under it
+};
+
+// What a device did for one process while an operation owned its time; wall_ns is the sum of busy,
+// idle and unknown, and idle_ns that of its causes.
+struct ReportDeviceShare {
+  std::string uuid;
+  uint32_t ordinal = 0;
+  std::string operation;
+  int64_t wall_ns = 0;
+  int64_t busy_ns = 0;
+  int64_t idle_ns = 0;
+  int64_t unknown_ns = 0;
+  std::vector<CauseTime> idle_causes;
+};
+
+// A stretch during which a device had nothing to do, and what the CPU did at both ends of it.
+struct ReportGap {
+  std::string uuid;
+  uint32_t ordinal = 0;
+  int64_t begin_ns = 0;  // after the span's begin
+  int64_t ns = 0;
+  std::string cause;  // the one with the most time
+  std::string operation_at_begin;
+  std::string layer_at_begin;
+  std::string operation_at_end;
+  std::string layer_at_end;
+  std::string work_before;  // empty at the span's begin
+  std::string work_after;   // empty where no work ended the gap
+};
+
+// A further thread that annotates: a partition of the span by its own operations and layers.
+struct ReportLane {
+  std::string thread;
+  uint32_t tid = 0;
+  std::vector<ReportCell> cells;
+  std::vector<ReportOperation> operations;
+};
+
+struct ReportIteration {
+  uint64_t number = 0;   // as the program counts
+  int64_t begin_ns = 0;  // after the span's begin
+  int64_t ns = 0;
+  int64_t gpu_busy_ns = 0;
+};
+
+// Time of an operation over the iterations after warm-up.
+struct ReportIterationOperation {
+  std::string operation;
+  int64_t wall_ns = 0;
+  int64_t gpu_busy_ns = 0;
+  int64_t unknown_ns = 0;
+};
+
+// Iterations of the training loop: start-up, warm-up, the others, and what follows the last one.
+struct ReportIterations {
+  uint64_t warm_up = 0;  // number of iterations
+  uint64_t count = 0;    // after warm-up; statistics are about these
+  int64_t start_up_ns = 0;
+  int64_t warm_up_ns = 0;
+  int64_t total_ns = 0;
+  int64_t shutdown_ns = 0;
+  int64_t mean_ns = 0;  // rounded down
+  int64_t median_ns = 0;
+  int64_t p95_ns = 0;  // the smallest length that 95 % do not exceed
+  int64_t gpu_busy_ns = 0;
+  std::vector<ReportIterationOperation> operations;  // by wall time, longest first; ties by name
+  std::vector<ReportIteration> slowest;              // at most ten, slowest first
+};
+
+// How long a process waited for another one, by operation.
+struct ReportWait {
+  int64_t pid = 0;
+  std::string operation;
+  int64_t ns = 0;
 };
 
 // One kernel, copy or set by name, over the whole span of a process; for --kernels.
@@ -84,8 +169,22 @@ struct ReportProcess {
   double smi_model = 0;             // share of the span, 0..1; an upper bound
   std::optional<double> inflation;  // smi_model over true busy share; absent at zero busy
   int64_t unknown_ns = 0;
+  std::vector<ReportDeviceShare> device_shares;  // by device, then operation
+  std::vector<ReportGap> gaps;                   // the ten longest, longest first
+  std::vector<ReportLane> lanes;
+  std::optional<ReportIterations> iterations;  // absent without step()
+  std::vector<ReportWait> waits;               // by pid, then operation
   bool sm_fill_is_upper_bound = false;  // work of unknown geometry was taken as filling the device
   std::string corrected_why_not;
+};
+
+// What a process had of a device: at least what ran alone, at most what ran at all.
+struct ReportDeviceBand {
+  std::string host;
+  int64_t pid = 0;
+  std::string name;
+  int64_t alone_ns = 0;
+  int64_t contended_ns = 0;  // beside the work of another process
 };
 
 struct ReportDevice {
@@ -96,6 +195,29 @@ struct ReportDevice {
   std::optional<double> nvml_utilization;
   bool simulated = false;
   bool used = false;
+  double smi_model = 0;
+  std::optional<double> inflation;  // smi_model over true busy share; absent at zero busy
+  std::vector<ReportDeviceBand> processes;
+};
+
+// Time of an operation on a device, summed over all processes; each process's own work only.
+struct ReportOperationDevice {
+  std::string operation;
+  std::string device;  // uuid; without one, the ordinal
+  int64_t wall_ns = 0;
+  int64_t busy_ns = 0;
+  int64_t idle_ns = 0;
+  int64_t unknown_ns = 0;
+};
+
+// A part of the run's span, with the time of all used devices in it.
+struct ReportPart {
+  std::string part;  // start-up, warm-up, iterations, shutdown
+  int64_t wall_ns = 0;
+  int64_t gpu_busy_ns = 0;
+  int64_t gpu_compute_ns = 0;
+  int64_t gpu_comm_ns = 0;
+  int64_t gpu_copy_ns = 0;
 };
 
 struct ReportLedgerEntry {
@@ -109,13 +231,20 @@ struct ReportRun {
   std::optional<int64_t> root;  // pid of the root process
   int64_t wall_ns = 0;
   int64_t devices_used = 0;
-  double gpu_busy_share = 0;  // shares are 0..1 of devices_used * wall_ns
+  double gpu_busy_share = 0;  // shares are 0..1 of devices_used * headline_ns
   double compute_share = 0;
   double comm_share = 0;
   double copy_share = 0;
   std::optional<double> gpu_limited_share;
-  double smi_model = 0;  // of the device windows of the whole run; for the headline
+  double smi_model = 0;  // mean over the used devices
   std::string verdict;
+  // What the shares above are about: "iterations" after warm-up where step() was called, else
+  // "span"; and how long that is. The whole span beside it.
+  std::string headline = "span";
+  int64_t headline_ns = 0;
+  double whole_gpu_busy_share = 0;
+  std::vector<ReportPart> parts;            // in order of time; none without step()
+  std::vector<std::string> devices_unused;  // visible to some process, used by none
 };
 
 struct Report {
@@ -123,6 +252,7 @@ struct Report {
   ReportRun run;
   std::vector<ReportProcess> processes;
   std::vector<ReportDevice> devices;
+  std::vector<ReportOperationDevice> operation_devices;  // by busy time, longest first
   std::vector<ReportLedgerEntry> ledger;  // non-zero counters of all processes, worst first
   std::vector<std::string> notes;         // what the reader and the recorder had to say, as prose
 };

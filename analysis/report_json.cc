@@ -15,6 +15,29 @@ Json OrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+// Each of |rows| by |render|.
+template <typename Row, typename Render>
+Json ArrayOf(const std::vector<Row>& rows, Render render) {
+  Json array = Json::array();
+  for (const Row& row : rows) array.push_back(render(row));
+  return array;
+}
+
+Json CausesJson(const std::vector<CauseTime>& causes) {
+  Json json = Json::object();
+  for (const CauseTime& cause : causes) json[cause.cause] = cause.ns;
+  return json;
+}
+
+Json PartJson(const ReportPart& part) {
+  return Json{{"part", part.part},
+              {"wall_ns", part.wall_ns},
+              {"gpu_busy_ns", part.gpu_busy_ns},
+              {"gpu_compute_ns", part.gpu_compute_ns},
+              {"gpu_comm_ns", part.gpu_comm_ns},
+              {"gpu_copy_ns", part.gpu_copy_ns}};
+}
+
 Json RunJson(const ReportRun& run) {
   return Json{{"root", OrNull(run.root)},
               {"wall_ns", run.wall_ns},
@@ -24,15 +47,18 @@ Json RunJson(const ReportRun& run) {
               {"comm_share", run.comm_share},
               {"copy_share", run.copy_share},
               {"gpu_limited_share", OrNull(run.gpu_limited_share)},
-              {"verdict", run.verdict}};
+              {"verdict", run.verdict},
+              {"headline", run.headline},
+              {"headline_ns", run.headline_ns},
+              {"whole_gpu_busy_share", run.whole_gpu_busy_share},
+              {"parts", ArrayOf(run.parts, PartJson)},
+              {"devices_unused", run.devices_unused}};
 }
 
 Json CellJson(const ReportCell& cell) {
-  return Json{{"phase", cell.phase},
-              {"operation", cell.operation},
-              {"layer", cell.layer},
-              {"gpu", cell.gpu},
-              {"ns", cell.ns}};
+  return Json{{"phase", cell.phase}, {"operation", cell.operation},
+              {"layer", cell.layer}, {"gpu", cell.gpu},
+              {"ns", cell.ns},       {"waiting_ns", cell.waiting_ns}};
 }
 
 Json OperationJson(const ReportOperation& row) {
@@ -56,29 +82,109 @@ Json OperationJson(const ReportOperation& row) {
               {"sm_filled_ns", row.sm_filled_ns},
               {"count", row.count},
               {"inclusive_wall_ns", row.inclusive_wall_ns},
-              {"transitions", std::move(transitions)}};
+              {"transitions", std::move(transitions)},
+              {"device_idle", CausesJson(row.device_idle)},
+              {"inherited", row.inherited}};
+}
+
+Json ShareJson(const ReportDeviceShare& share) {
+  return Json{{"uuid", share.uuid},
+              {"ordinal", share.ordinal},
+              {"operation", share.operation},
+              {"wall_ns", share.wall_ns},
+              {"busy_ns", share.busy_ns},
+              {"idle_ns", share.idle_ns},
+              {"unknown_ns", share.unknown_ns},
+              {"idle_causes", CausesJson(share.idle_causes)}};
+}
+
+Json GapJson(const ReportGap& gap) {
+  return Json{{"uuid", gap.uuid},
+              {"ordinal", gap.ordinal},
+              {"begin_ns", gap.begin_ns},
+              {"ns", gap.ns},
+              {"cause", gap.cause},
+              {"operation_at_begin", gap.operation_at_begin},
+              {"layer_at_begin", gap.layer_at_begin},
+              {"operation_at_end", gap.operation_at_end},
+              {"layer_at_end", gap.layer_at_end},
+              {"work_before", gap.work_before},
+              {"work_after", gap.work_after}};
+}
+
+Json LaneJson(const ReportLane& lane) {
+  return Json{{"thread", lane.thread},
+              {"tid", lane.tid},
+              {"cells", ArrayOf(lane.cells, CellJson)},
+              {"operations", ArrayOf(lane.operations, OperationJson)}};
+}
+
+Json IterationsJson(const ReportIterations& iterations) {
+  const auto operation = [](const ReportIterationOperation& row) {
+    return Json{{"operation", row.operation},
+                {"wall_ns", row.wall_ns},
+                {"gpu_busy_ns", row.gpu_busy_ns},
+                {"unknown_ns", row.unknown_ns}};
+  };
+  const auto slow = [](const ReportIteration& row) {
+    return Json{{"number", row.number},
+                {"begin_ns", row.begin_ns},
+                {"ns", row.ns},
+                {"gpu_busy_ns", row.gpu_busy_ns}};
+  };
+  return Json{{"warm_up", iterations.warm_up},
+              {"count", iterations.count},
+              {"start_up_ns", iterations.start_up_ns},
+              {"warm_up_ns", iterations.warm_up_ns},
+              {"total_ns", iterations.total_ns},
+              {"shutdown_ns", iterations.shutdown_ns},
+              {"mean_ns", iterations.mean_ns},
+              {"median_ns", iterations.median_ns},
+              {"p95_ns", iterations.p95_ns},
+              {"gpu_busy_ns", iterations.gpu_busy_ns},
+              {"operations", ArrayOf(iterations.operations, operation)},
+              {"slowest", ArrayOf(iterations.slowest, slow)}};
+}
+
+Json WaitJson(const ReportWait& wait) {
+  return Json{{"pid", wait.pid}, {"operation", wait.operation}, {"ns", wait.ns}};
 }
 
 Json ProcessJson(const ReportProcess& process) {
-  Json cells = Json::array();
-  for (const ReportCell& cell : process.cells) cells.push_back(CellJson(cell));
-  Json operations = Json::array();
-  for (const ReportOperation& row : process.operations) operations.push_back(OperationJson(row));
   return Json{{"host", process.host},
               {"pid", process.pid},
               {"name", process.name},
               {"parent", OrNull(process.parent)},
               {"start_ns", process.start_ns},
               {"span_ns", process.span_ns},
-              {"cells", std::move(cells)},
-              {"operations", std::move(operations)},
+              {"cells", ArrayOf(process.cells, CellJson)},
+              {"operations", ArrayOf(process.operations, OperationJson)},
               {"gpu_busy_ns", process.gpu_busy_ns},
               {"gpu_wait_ns", process.gpu_wait_ns},
               {"gpu_sum_ns", process.gpu_sum_ns},
               {"smi_model", process.smi_model},
               {"inflation", OrNull(process.inflation)},
               {"corrected", nullptr},
-              {"corrected_why_not", process.corrected_why_not}};
+              {"corrected_why_not", process.corrected_why_not},
+              {"iterations", process.iterations ? IterationsJson(*process.iterations) : Json()},
+              {"lanes", ArrayOf(process.lanes, LaneJson)},
+              {"devices", ArrayOf(process.device_shares, ShareJson)},
+              {"gaps", ArrayOf(process.gaps, GapJson)},
+              {"waits", ArrayOf(process.waits, WaitJson)}};
+}
+
+Json BandJson(const ReportDeviceBand& band) {
+  return Json{{"host", band.host},
+              {"pid", band.pid},
+              {"name", band.name},
+              {"alone_ns", band.alone_ns},
+              {"contended_ns", band.contended_ns}};
+}
+
+Json OperationDeviceJson(const ReportOperationDevice& row) {
+  return Json{{"operation", row.operation}, {"device", row.device},
+              {"wall_ns", row.wall_ns},     {"busy_ns", row.busy_ns},
+              {"idle_ns", row.idle_ns},     {"unknown_ns", row.unknown_ns}};
 }
 
 Json DeviceJson(const ReportDevice& device) {
@@ -86,7 +192,11 @@ Json DeviceJson(const ReportDevice& device) {
               {"name", device.name},
               {"busy_ns", device.busy_ns},
               {"span_ns", device.span_ns},
-              {"nvml_utilization", OrNull(device.nvml_utilization)}};
+              {"nvml_utilization", OrNull(device.nvml_utilization)},
+              {"used", device.used},
+              {"smi_model", device.smi_model},
+              {"inflation", OrNull(device.inflation)},
+              {"processes", ArrayOf(device.processes, BandJson)}};
 }
 
 Json LedgerJson(const ReportLedgerEntry& entry) {
@@ -102,18 +212,10 @@ std::string RenderJson(const Report& report) {
   Json document{{"format", "gpubound.report.v1"},
                 {"device_kind", report.device_kind},
                 {"run", RunJson(report.run)}};
-  document["processes"] = Json::array();
-  for (const ReportProcess& process : report.processes) {
-    document["processes"].push_back(ProcessJson(process));
-  }
-  document["devices"] = Json::array();
-  for (const ReportDevice& device : report.devices) {
-    document["devices"].push_back(DeviceJson(device));
-  }
-  document["ledger"] = Json::array();
-  for (const ReportLedgerEntry& entry : report.ledger) {
-    document["ledger"].push_back(LedgerJson(entry));
-  }
+  document["processes"] = ArrayOf(report.processes, ProcessJson);
+  document["devices"] = ArrayOf(report.devices, DeviceJson);
+  document["ledger"] = ArrayOf(report.ledger, LedgerJson);
+  document["operation_devices"] = ArrayOf(report.operation_devices, OperationDeviceJson);
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

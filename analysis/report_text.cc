@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "analysis/ledger_text.h"
+#include "analysis/report_sections.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -89,7 +90,8 @@ void AddCellTo(const ReportCell& cell, ReportOperation* row) {
   if (cell.gpu == "unknown") {
     row->unknown_ns += cell.ns;
   } else if (cell.gpu == "idle") {
-    (waits ? row->idle_ns : row->cpu_only_ns) += cell.ns;
+    row->waiting_ns += cell.waiting_ns;
+    (waits ? row->idle_ns : row->cpu_only_ns) += cell.ns - cell.waiting_ns;
   } else {
     (waits ? row->gpu_only_ns : row->cpu_gpu_ns) += cell.ns;
     row->gpu_busy_ns += cell.ns;
@@ -133,7 +135,7 @@ class TextReport {
     for (const ReportProcess& process : report_.processes) {
       if (IsShown(process)) ProcessDetail(process);
     }
-    if (Asked("device")) DeviceTable();
+    if (Asked("device")) text_ += DeviceTables(report_, options_);
     LedgerLines();
     return std::move(text_);
   }
@@ -163,7 +165,7 @@ class TextReport {
              ", comm " + FormatShare(run.comm_share) + ", copy " + FormatShare(run.copy_share) +
              ")";
     }
-    text_ += Painted(line, Paint::kBold, options_) + "\n";
+    text_ += Painted(line, Paint::kBold, options_) + "\n" + HeadlineScope(report_, options_);
     if (report_.device_kind == "simulated") {
       text_ += Painted("SIMULATED DEVICE", Paint::kWarning, options_) +
                ": GPU times are those of a model, not of hardware.\n";
@@ -229,17 +231,21 @@ class TextReport {
               FormatShare(Share(filled_ns, process.gpu_busy_ns)) + " of that";
     }
     text_ += "\n" + Wrap(line + ".", options_.width, 2);
+    text_ += IdleSentence(process, options_) + IterationSentence(process, options_);
     if (options_.by.empty() || Asked("operation")) OperationTable(process);
     if (Asked("phase")) GroupTable(process, "Phase", &ReportCell::phase);
     if (options_.by.empty() || Asked("layer")) GroupTable(process, "Layer", &ReportCell::layer);
     if (options_.by.empty() || Asked("operation")) Transitions(process);
     if (options_.kernels) Kernels(process);
+    if (Asked("iteration")) text_ += IterationTables(process, options_);
+    if (Asked("gap")) text_ += GapTable(process, options_);
+    if (Asked("thread")) text_ += LaneTables(process, options_);
   }
 
   void OperationTable(const ReportProcess& process) {
     std::vector<Breakdown> rows;
     for (const ReportOperation& row : process.operations) {
-      rows.push_back({row.operation, row, true});
+      rows.push_back({row.operation + (row.inherited ? " (inherited)" : ""), row, true});
     }
     BreakdownTable("Operation", rows, process.span_ns);
   }
@@ -340,17 +346,6 @@ class TextReport {
     if (shown < process.kernels.size()) {
       text_ += "and " + std::to_string(process.kernels.size() - shown) + " more\n";
     }
-  }
-
-  void DeviceTable() {
-    TextTable table({"Device", "busy", "span", "share", "nvidia-smi"});
-    for (const ReportDevice& device : report_.devices) {
-      table.AddRow({EscapeName(device.name + (device.uuid.empty() ? "" : " " + device.uuid)),
-                    Time(device.busy_ns), Time(device.span_ns),
-                    FormatShare(Share(device.busy_ns, device.span_ns)),
-                    device.nvml_utilization ? FormatShare(*device.nvml_utilization) : "-"});
-    }
-    text_ += "\n" + table.Render(options_.width, 0, options_.unicode);
   }
 
   void LedgerLines() {

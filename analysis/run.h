@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -165,6 +166,8 @@ inline constexpr int64_t kOpenEnded = std::numeric_limits<int64_t>::max();
 // Counters of one process, indexed by LedgerCounter.
 using Ledger = std::array<uint64_t, kLedgerCounterCount>;
 
+class EventSource;
+
 // One process of the run. `devices`, `streams` and `works` are indexed by their id; entry 0 is
 // empty and means none.
 struct ProcessTrace {
@@ -182,6 +185,9 @@ struct ProcessTrace {
   int64_t span_end_ns = 0;
   SpanEnd span_end = SpanEnd::kClosed;
   std::string end_how;
+
+  // Where the events are; null: in the vectors here. A process with a source has no events in them.
+  std::shared_ptr<const EventSource> source;
 
   std::vector<Label> labels;
   std::vector<ThreadTrace> threads;

@@ -2,12 +2,11 @@
 //
 // What nvidia-smi would have shown: the share of sampling windows in which any kernel ran at all,
 // which is why it reads near 100 % for a GPU that works a fraction of the time. An upper bound and
-// labelled a model (SPEC section 2). Pure.
+// labelled a model (SPEC section 2). One object, one caller.
 #ifndef GPUBOUND_ANALYSIS_SMI_MODEL_H_
 #define GPUBOUND_ANALYSIS_SMI_MODEL_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "analysis/interval.h"
 
@@ -15,9 +14,22 @@ namespace gpubound {
 
 inline constexpr int64_t kSmiWindowNs = 166'666'667;
 
-// Share (0..1) of |span|, in windows from its begin, that lies in windows in which some interval of
-// |kernels| (kernels and graphs, sorted by begin) runs. The last window counts by its length.
-double SmiModel(const std::vector<Interval>& kernels, const Interval& span);
+class SmiModel {
+ public:
+  explicit SmiModel(const Interval& span) : span_(span) {}
+
+  // Kernels and graphs come in order of begin.
+  void Add(const Interval& kernel);
+
+  // Share (0..1) of the span, in windows from its begin, that lies in windows in which some kernel
+  // ran. The last window counts by its length.
+  double Share() const;
+
+ private:
+  const Interval span_;
+  int64_t touched_ns_ = 0;
+  int64_t next_window_ = 0;  // windows before it are decided
+};
 
 }  // namespace gpubound
 

@@ -1,40 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One pass over every thread's events for what crosses threads. No state.
+// One look at every thread's begin. No state.
 #include "analysis/thread_scan.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <functional>
 
 namespace gpubound {
 namespace {
 
-bool OpensOperation(const ThreadEvent& event, const LabelRoles& roles) {
-  switch (event.kind) {
-    case SlotKind::kBegin:
-    case SlotKind::kRangeStart:
-      return roles.Of(event.label).operation != kNotOne;
-    default:
-      return false;
-  }
+bool Opens(const ThreadEvent& event) {
+  return event.kind == SlotKind::kBegin || event.kind == SlotKind::kRangeStart;
 }
 
-// Time at which |thread| first has an operation open; kOpenEnded when it never has.
-int64_t FirstOperation(const ThreadTrace& thread, const LabelRoles& roles) {
-  int64_t first_ns = kOpenEnded;
-  for (const ThreadEvent& event : thread.events) {
-    if (!OpensOperation(event, roles)) continue;
-    first_ns = event.time_ns;
-    break;
+struct FirstEvents {
+  int64_t operation_ns = kOpenEnded;  // an operation is open; kOpenEnded: never
+  int64_t step_ns = kOpenEnded;       // found only where no operation comes before
+  bool own = false;                   // one of the operations was not handed over
+};
+
+// Reads until an operation of the thread's own was opened.
+FirstEvents ReadFirst(const EventSource& source, uint32_t thread, const LabelRoles& roles) {
+  const auto is_operation = [&roles](LabelId label) {
+    return roles.Of(label).operation != kNotOne;
+  };
+  FirstEvents first;
+  const std::unique_ptr<ThreadCursor> cursor = source.ThreadEvents(thread);
+  ThreadBatch batch;
+  bool resumed = false;  // an operation was open when events went on
+  bool handed = false;
+  while (cursor->Next(&batch)) {
+    if (batch.resync) {
+      resumed |= std::any_of(batch.open.begin(), batch.open.end(), is_operation);
+    }
+    for (const ThreadEvent& event : batch.events) {
+      const bool opens = Opens(event) && is_operation(event.label);
+      if (resumed || opens) {
+        first.operation_ns = std::min(first.operation_ns, event.time_ns);
+        if (resumed || !handed) {
+          first.own = true;
+          return first;
+        }
+      }
+      if (event.kind == SlotKind::kStep) first.step_ns = std::min(first.step_ns, event.time_ns);
+      handed = event.kind == SlotKind::kAdopt;
+    }
   }
-  for (const StackReset& reset : thread.resets) {
-    if (reset.event_index >= thread.events.size()) break;
-    const bool any = std::any_of(reset.open.begin(), reset.open.end(), [&](LabelId label) {
-      return roles.Of(label).operation != kNotOne;
-    });
-    if (any) return std::min(first_ns, thread.events[reset.event_index].time_ns);
-  }
-  return first_ns;
+  return first;
 }
 
 uint32_t ThreadWithTid(const ProcessTrace& process, uint32_t tid) {
@@ -51,78 +63,48 @@ uint32_t MainThread(const ProcessTrace& process) {
   return ThreadWithTid(process, tid);
 }
 
-void FindReportingThread(const ProcessTrace& process, const LabelRoles& roles, ThreadScan* scan) {
-  int64_t earliest_ns = kOpenEnded;
-  scan->reporting = MainThread(process);
-  for (uint32_t t = 0; t < process.threads.size(); ++t) {
-    const int64_t first_ns = FirstOperation(process.threads[t], roles);
-    scan->annotates[t] = first_ns != kOpenEnded;
-    if (first_ns < earliest_ns) {
-      earliest_ns = first_ns;
-      scan->reporting = t;
-    }
-  }
-  if (process.reporting_tid == 0) return;
-  const uint32_t chosen = ThreadWithTid(process, process.reporting_tid);
-  if (chosen != kNotOne) scan->reporting = chosen;
-}
-
-void FindForeignEnds(const ProcessTrace& process, ThreadScan* scan) {
-  std::unordered_map<uint64_t, uint32_t> owner;
-  for (uint32_t t = 0; t < process.threads.size(); ++t) {
-    for (const ThreadEvent& event : process.threads[t].events) {
-      if (event.kind == SlotKind::kRangeStart) owner[event.payload] = t;
-    }
-  }
-  if (owner.empty()) return;
-  for (uint32_t t = 0; t < process.threads.size(); ++t) {
-    for (const ThreadEvent& event : process.threads[t].events) {
-      if (event.kind != SlotKind::kRangeEnd) continue;
-      const auto found = owner.find(event.payload);
-      if (found == owner.end() || found->second == t) continue;
-      scan->foreign_ends[found->second].push_back({event.time_ns, event.payload});
-    }
-  }
-  for (std::vector<ForeignRangeEnd>& ends : scan->foreign_ends) {
-    std::sort(ends.begin(), ends.end(), [](const ForeignRangeEnd& a, const ForeignRangeEnd& b) {
-      return std::pair(a.time_ns, a.range) < std::pair(b.time_ns, b.range);
-    });
-  }
-}
-
-void FindPauses(const ProcessTrace& process, ThreadScan* scan) {
-  std::vector<std::pair<int64_t, bool>> switches;  // (time, recording goes on)
-  for (const ThreadTrace& thread : process.threads) {
-    for (const ThreadEvent& event : thread.events) {
-      if (event.kind == SlotKind::kPause) {
-        switches.emplace_back(event.time_ns, false);
-      } else if (event.kind == SlotKind::kResume) {
-        switches.emplace_back(event.time_ns, true);
-      }
-    }
-  }
-  std::sort(switches.begin(), switches.end());
-  int64_t paused_at_ns = kOpenEnded;
-  for (const auto& [time_ns, resumes] : switches) {
-    if (!resumes) {
-      paused_at_ns = std::min(paused_at_ns, time_ns);
-    } else if (paused_at_ns != kOpenEnded) {
-      scan->pauses.push_back({paused_at_ns, time_ns});
-      paused_at_ns = kOpenEnded;
-    }
-  }
-  if (paused_at_ns != kOpenEnded) scan->pauses.push_back({paused_at_ns, kOpenEnded});
-}
-
 }  // namespace
 
-ThreadScan ScanThreads(const ProcessTrace& process, const LabelRoles& roles) {
+bool OpensOperations(const ProcessTrace& process, const EventSource& source) {
+  const auto is_operation = [&process](LabelId label) {
+    return process.LabelOf(label).kind == LabelKind::kOperation;
+  };
+  for (uint32_t t = 0; t < process.threads.size(); ++t) {
+    const std::unique_ptr<ThreadCursor> cursor = source.ThreadEvents(t);
+    ThreadBatch batch;
+    while (cursor->Next(&batch)) {
+      if (std::any_of(batch.open.begin(), batch.open.end(), is_operation)) return true;
+      const bool opens = std::any_of(
+          batch.events.begin(), batch.events.end(),
+          [&](const ThreadEvent& event) { return Opens(event) && is_operation(event.label); });
+      if (opens) return true;
+    }
+  }
+  return false;
+}
+
+ThreadScan ScanThreads(const ProcessTrace& process, const EventSource& source,
+                       const LabelRoles& roles) {
   ThreadScan scan;
-  scan.annotates.resize(process.threads.size());
-  scan.foreign_ends.resize(process.threads.size());
-  FindReportingThread(process, roles, &scan);
-  FindForeignEnds(process, &scan);
-  FindPauses(process, &scan);
+  scan.reporting = MainThread(process);
+  int64_t first_ns = kOpenEnded;
+  int64_t step_ns = kOpenEnded;
+  for (uint32_t t = 0; t < process.threads.size(); ++t) {
+    const FirstEvents first = ReadFirst(source, t, roles);
+    scan.annotates.push_back(first.operation_ns != kOpenEnded);
+    scan.lane.push_back(first.own);
+    scan.any_operation |= first.operation_ns != kOpenEnded;
+    step_ns = std::min(step_ns, first.step_ns);
+    if (first.operation_ns >= first_ns) continue;
+    first_ns = first.operation_ns;
+    scan.reporting = t;
+  }
+  if (process.reporting_tid != 0) {
+    const uint32_t chosen = ThreadWithTid(process, process.reporting_tid);
+    if (chosen != kNotOne) scan.reporting = chosen;
+  }
+  if (scan.reporting != kNotOne) scan.lane[scan.reporting] = false;
+  scan.started_ns = first_ns != kOpenEnded ? first_ns : step_ns != kOpenEnded ? step_ns : INT64_MIN;
   return scan;
 }
 

@@ -1,32 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has to be known of all threads of a process before their timelines can be merged: which one
-// reports, which speak for themselves, and what crosses from one to another. Pure.
+// What has to be known of all threads of a process before their events can be merged: which one
+// reports, which speak for themselves. Reads each thread as far as its first operation. Pure.
 #ifndef GPUBOUND_ANALYSIS_THREAD_SCAN_H_
 #define GPUBOUND_ANALYSIS_THREAD_SCAN_H_
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
-#include "analysis/interval.h"
+#include "analysis/event_source.h"
 #include "analysis/label_roles.h"
 #include "analysis/run.h"
-#include "analysis/thread_timeline.h"
 
 namespace gpubound {
 
 struct ThreadScan {
   // The thread that an importer chose, else the one that opened the first operation, else the main
-  // thread; kNotOne when none of them has any event. Index into ProcessTrace::threads, as are the
+  // thread; kNotOne when there is no row for any. Index into ProcessTrace::threads, as are the
   // positions of the vectors below.
   uint32_t reporting = kNotOne;
-  std::vector<bool> annotates;  // opens operations of its own, so it never adopts
-  std::vector<std::vector<ForeignRangeEnd>> foreign_ends;
-  std::vector<Interval> pauses;  // recording was off; disjoint, ascending
+  std::vector<bool> annotates;  // has operations of its own, so it never adopts
+  std::vector<bool> lane;       // opens some that it was not handed, and does not report
+  bool any_operation = false;
+  // When start-up ended: at the first operation, else at the first step; before everything
+  // where there is neither.
+  int64_t started_ns = INT64_MIN;
 };
 
-ThreadScan ScanThreads(const ProcessTrace& process, const LabelRoles& roles);
+// True when a thread of the process opens at least one operation, as opposed to an annotation.
+bool OpensOperations(const ProcessTrace& process, const EventSource& source);
+
+ThreadScan ScanThreads(const ProcessTrace& process, const EventSource& source,
+                       const LabelRoles& roles);
 
 }  // namespace gpubound
 

@@ -38,8 +38,9 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   CLI::App& app = parser.app();
   app.add_option("RUN", arguments->run, "Directory of a run")->type_name("");
   app.add_flag("--json", arguments->json, "JSON (gpubound.report.v1), the stable form");
-  parser.AddListOption("--by", &arguments->text.by,
-                       {"operation", "phase", "process", "device", "layer"}, "Tables");
+  parser.AddListOption(
+      "--by", &arguments->text.by,
+      {"operation", "phase", "process", "device", "layer", "thread", "iteration", "gap"}, "Tables");
   parser.AddListOption("--attribution", &arguments->text.attribution, {"timeline", "caused"},
                        "GPU time");
   app.add_flag("--kernels", arguments->text.kernels, "List the kernels and copies too");

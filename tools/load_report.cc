@@ -3,7 +3,7 @@
 // Joins the run directory on the command line to the reading half.
 #include "tools/load_report.h"
 
-#include "analysis/reader.h"
+#include "analysis/run_report.h"
 #include "analysis/text_table.h"
 #include "tools/console.h"
 #include "tools/progress_note.h"
@@ -20,9 +20,7 @@ Result<Report> LoadReport(const std::string& path, const ReportOptions& options)
     PrintMessage("reading the newest run here, " + EscapeName(run_path));
   }
   const ProgressNote note("reading " + run_path);
-  const Result<Run> run = LoadRun(run_path);
-  if (!run.ok()) return run.error();
-  return BuildReport(*run, options);
+  return ReportOfRun(run_path, options);
 }
 
 }  // namespace gpubound

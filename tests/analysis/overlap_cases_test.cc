@@ -12,6 +12,7 @@
 #include <set>
 
 #include "analysis/interval.h"
+#include "analysis/memory_source.h"
 #include "analysis/process_timeline.h"
 
 namespace gpubound {
@@ -125,20 +126,27 @@ Flat Flatten(const Json& input) {
       process.threads[0].events.begin(), process.threads[0].events.end(),
       [](const ThreadEvent& a, const ThreadEvent& b) { return a.time_ns < b.time_ns; });
 
-  const LabelRoles roles(process, {});
-  const Correlation correlation = Correlate(process, roles);
-  const ThreadScan scan = ScanThreads(process, roles);
-  ProcessTimeline timeline(process, roles, correlation, scan);
+  const MemorySource source(process);
+  const std::vector<std::string> promoted;
+  const std::vector<Peer> peers;
+  const std::vector<InheritedOperation> inherited;
+  LabelRoles::Input roles_input;
+  roles_input.promoted = &promoted;
+  roles_input.peers = &peers;
+  const LabelRoles roles(process, roles_input);
+  const ThreadScan scan = ScanThreads(process, source, roles);
+  ProcessTimeline timeline({&process, &source, &roles, &scan, &peers, &inherited});
   Flat flat;
-  CpuSegment segment;
-  bool open = false;
-  while (timeline.Next(&segment)) {
-    if (open) std::get<2>(flat.back()) = segment.begin_ns;
-    open = segment.operation != kNoOperationIndex;
-    if (open) {
-      flat.emplace_back(roles.operations()[segment.operation], segment.begin_ns,
-                        process.span_end_ns);
-    }
+  OperationIndex last = kNoOperationIndex;
+  while (timeline.NextTime() != kOpenEnded) {
+    const int64_t now_ns = timeline.NextTime();
+    timeline.Advance();
+    const OperationIndex operation = timeline.state().operation;
+    if (operation == last) continue;
+    if (last != kNoOperationIndex) std::get<2>(flat.back()) = now_ns;
+    last = operation;
+    if (operation == kNoOperationIndex) continue;
+    flat.emplace_back(roles.operations()[operation], now_ns, process.span_end_ns);
   }
   return flat;
 }

@@ -25,8 +25,16 @@ Report FullReport() {
   row.transitions = {{"python->backend", 2}};
   process.operations.push_back(row);
   process.corrected_why_not = "not calibrated";
+  process.operations[0].device_idle = {{"launch", 7}};
+  process.iterations.emplace();
+  process.iterations->operations.push_back({"op", 10, 5, 0});
+  process.iterations->slowest.push_back({3, 1, 10, 5});
+  process.lanes.push_back({"actor", 7, process.cells, process.operations});
+  process.device_shares.push_back({"GPU-1", 0, "op", 10, 5, 5, 0, {{"launch", 5}}});
+  process.gaps.push_back({"GPU-1", 0, 1, 2, "launch", "op", "python", "op", "python", "k", "k"});
+  process.waits.push_back({101, "op", 4});
   report.processes.push_back(process);
-  report.devices.push_back({"GPU-1", "Model", 5, 10, std::nullopt, false, true});
+  report.devices.emplace_back().uuid = "GPU-1";
   report.ledger.push_back({"events_salvaged", 1, Severity::kInfo, "Help."});
   return report;
 }
@@ -45,23 +53,25 @@ class ReportJsonTest : public testing::Test {
 };
 
 TEST_F(ReportJsonTest, TopHasEveryKeyInOrder) {
-  EXPECT_EQ(KeysOf(json_),
-            (Keys{"format", "device_kind", "run", "processes", "devices", "ledger"}));
+  EXPECT_EQ(KeysOf(json_), (Keys{"format", "device_kind", "run", "processes", "devices", "ledger",
+                                 "operation_devices"}));
   EXPECT_EQ(json_["format"], "gpubound.report.v1");
 }
 
 TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(json_["run"]),
             (Keys{"root", "wall_ns", "devices_used", "gpu_busy_share", "compute_share",
-                  "comm_share", "copy_share", "gpu_limited_share", "verdict"}));
+                  "comm_share", "copy_share", "gpu_limited_share", "verdict", "headline",
+                  "headline_ns", "whole_gpu_busy_share", "parts", "devices_unused"}));
   EXPECT_TRUE(json_["run"]["gpu_limited_share"].is_null());
 }
 
 TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(json_["processes"][0]),
-            (Keys{"host", "pid", "name", "parent", "start_ns", "span_ns", "cells", "operations",
-                  "gpu_busy_ns", "gpu_wait_ns", "gpu_sum_ns", "smi_model", "inflation", "corrected",
-                  "corrected_why_not"}));
+            (Keys{"host",       "pid",       "name",       "parent",      "start_ns",
+                  "span_ns",    "cells",     "operations", "gpu_busy_ns", "gpu_wait_ns",
+                  "gpu_sum_ns", "smi_model", "inflation",  "corrected",   "corrected_why_not",
+                  "iterations", "lanes",     "devices",    "gaps",        "waits"}));
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
   EXPECT_TRUE(json_["processes"][0]["corrected"].is_null());
@@ -70,24 +80,50 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
 
 TEST_F(ReportJsonTest, CellHasEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(json_["processes"][0]["cells"][0]),
-            (Keys{"phase", "operation", "layer", "gpu", "ns"}));
+            (Keys{"phase", "operation", "layer", "gpu", "ns", "waiting_ns"}));
 }
 
 TEST_F(ReportJsonTest, OperationHasEveryKeyInOrder) {
   const Json& row = json_["processes"][0]["operations"][0];
-  EXPECT_EQ(KeysOf(row),
-            (Keys{"operation", "wall_ns", "cpu_only_ns", "cpu_gpu_ns", "gpu_only_ns", "waiting_ns",
-                  "idle_ns", "unknown_ns", "gpu_busy_ns", "gpu_compute_ns", "gpu_comm_ns",
-                  "gpu_copy_ns", "gpu_wait_ns", "gpu_caused_ns", "gpu_sum_ns", "sm_filled_ns",
-                  "count", "inclusive_wall_ns", "transitions"}));
+  EXPECT_EQ(KeysOf(row), (Keys{"operation",   "wall_ns",           "cpu_only_ns", "cpu_gpu_ns",
+                               "gpu_only_ns", "waiting_ns",        "idle_ns",     "unknown_ns",
+                               "gpu_busy_ns", "gpu_compute_ns",    "gpu_comm_ns", "gpu_copy_ns",
+                               "gpu_wait_ns", "gpu_caused_ns",     "gpu_sum_ns",  "sm_filled_ns",
+                               "count",       "inclusive_wall_ns", "transitions", "device_idle",
+                               "inherited"}));
   EXPECT_EQ(row["transitions"]["python->backend"], 2);
 }
 
 TEST_F(ReportJsonTest, DeviceAndLedgerHaveEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(json_["devices"][0]),
-            (Keys{"uuid", "name", "busy_ns", "span_ns", "nvml_utilization"}));
+            (Keys{"uuid", "name", "busy_ns", "span_ns", "nvml_utilization", "used", "smi_model",
+                  "inflation", "processes"}));
   EXPECT_EQ(KeysOf(json_["ledger"][0]), (Keys{"counter", "value", "severity", "help"}));
   EXPECT_EQ(json_["ledger"][0]["severity"], "info");
+}
+
+TEST_F(ReportJsonTest, IterationsHaveEveryKeyInOrder) {
+  const Json& iterations = json_["processes"][0]["iterations"];
+  EXPECT_EQ(KeysOf(iterations),
+            (Keys{"warm_up", "count", "start_up_ns", "warm_up_ns", "total_ns", "shutdown_ns",
+                  "mean_ns", "median_ns", "p95_ns", "gpu_busy_ns", "operations", "slowest"}));
+  EXPECT_EQ(KeysOf(iterations["operations"][0]),
+            (Keys{"operation", "wall_ns", "gpu_busy_ns", "unknown_ns"}));
+  EXPECT_EQ(KeysOf(iterations["slowest"][0]), (Keys{"number", "begin_ns", "ns", "gpu_busy_ns"}));
+}
+
+TEST_F(ReportJsonTest, LanesSharesGapsAndWaitsHaveEveryKeyInOrder) {
+  const Json& process = json_["processes"][0];
+  EXPECT_EQ(KeysOf(process["lanes"][0]), (Keys{"thread", "tid", "cells", "operations"}));
+  EXPECT_EQ(KeysOf(process["devices"][0]),
+            (Keys{"uuid", "ordinal", "operation", "wall_ns", "busy_ns", "idle_ns", "unknown_ns",
+                  "idle_causes"}));
+  EXPECT_EQ(
+      KeysOf(process["gaps"][0]),
+      (Keys{"uuid", "ordinal", "begin_ns", "ns", "cause", "operation_at_begin", "layer_at_begin",
+            "operation_at_end", "layer_at_end", "work_before", "work_after"}));
+  EXPECT_EQ(KeysOf(process["waits"][0]), (Keys{"pid", "operation", "ns"}));
+  EXPECT_EQ(process["operations"][0]["device_idle"]["launch"], 7);
 }
 
 TEST_F(ReportJsonTest, TimesAreIntegers) {

@@ -27,8 +27,13 @@ class ReportTextTest : public testing::Test {
     report_.run.copy_share = 0.04;
     report_.run.smi_model = 0.97;
     report_.run.verdict = "complete: nothing was lost.";
-    report_.devices.push_back(
-        {"GPU-1", "NVIDIA H100", 410'000'000, 1'000'000'000, {}, false, true});
+    ReportDevice device;
+    device.uuid = "GPU-1";
+    device.name = "NVIDIA H100";
+    device.busy_ns = 410'000'000;
+    device.span_ns = 1'000'000'000;
+    device.used = true;
+    report_.devices.push_back(device);
     ReportProcess process;
     process.pid = 100;
     process.name = "python3";
@@ -171,6 +176,57 @@ TEST_F(ReportTextTest, ListsManyProcessesAndDetailsTheRoot) {
   EXPECT_THAT(Text(), Not(HasSubstr("rollout")));
   options_.by = {"process", "operation"};
   EXPECT_THAT(Text(), HasSubstr("rollout"));
+}
+
+TEST_F(ReportTextTest, SaysWhyTheGpuWasIdle) {
+  report_.processes[0].operations[0].device_idle = {{"launch", 100}, {"sync", 50}};
+  report_.processes[0].operations[1].device_idle = {{"simulation", 250}};
+  EXPECT_THAT(Text(), HasSubstr("GPU idle 400 ns: simulation 62 %, Python and launch path 25 %, "
+                                "sync round trip\n  12 %."));
+}
+
+TEST_F(ReportTextTest, SaysWhatTheHeadlineIsAbout) {
+  EXPECT_THAT(Text(), Not(HasSubstr("whole span")));
+  report_.run.headline = "iterations";
+  report_.run.headline_ns = 500'000'000;
+  report_.run.whole_gpu_busy_share = 0.25;
+  EXPECT_THAT(Text(), HasSubstr("iterations after warm-up, 500 ms; over the whole span GPU 25 %"));
+}
+
+TEST_F(ReportTextTest, SumsUpIterations) {
+  ReportIterations& iterations = report_.processes[0].iterations.emplace();
+  iterations.warm_up = 1;
+  iterations.count = 2;
+  iterations.mean_ns = iterations.median_ns = 30'000'000;
+  iterations.slowest.push_back({7, 0, 40'000'000, 5});
+  iterations.operations.push_back({"inference", 50'000'000, 10'000'000, 0});
+  EXPECT_THAT(Text(), HasSubstr("Iterations: 2 after 1 of warm-up; mean 30.0 ms"));
+  options_.by = {"iteration"};
+  EXPECT_THAT(Text(), HasSubstr("25.0 ms"));
+  EXPECT_THAT(Text(), HasSubstr("Slowest iteration"));
+}
+
+TEST_F(ReportTextTest, ListsGapsAndThreadsOnRequest) {
+  report_.processes[0].gaps.push_back(
+      {"GPU-1", 0, 5, 90, "launch", "act", "python", "update", "backend", "gemm", ""});
+  report_.processes[0].lanes.push_back({"actor", 7, {}, {Row("act", 100, 10)}});
+  EXPECT_THAT(Text(), Not(HasSubstr("actor")));
+  options_.by = {"gap", "thread"};
+  EXPECT_THAT(Text(), HasSubstr("from act in python (gemm)"));
+  EXPECT_THAT(Text(), HasSubstr("Thread actor 7"));
+}
+
+TEST_F(ReportTextTest, ShowsBandsOfADeviceThatSeveralProcessesUsed) {
+  options_.by = {"device"};
+  report_.devices[0].processes = {{"host", 100, "python3", 5, 7}};
+  EXPECT_THAT(Text(), Not(HasSubstr("contended")));
+  report_.devices[0].processes.push_back({"host", 101, "other", 6, 7});
+  EXPECT_THAT(Text(), HasSubstr("contended"));
+}
+
+TEST_F(ReportTextTest, MarksInheritedOperations) {
+  report_.processes[0].operations[1].inherited = true;
+  EXPECT_THAT(Text(), HasSubstr("(inherit"));
 }
 
 TEST_F(ReportTextTest, SaysWhereNoGpuWorkWasSeen) {

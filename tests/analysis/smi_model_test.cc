@@ -3,45 +3,53 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace gpubound {
 namespace {
 
 constexpr int64_t kW = kSmiWindowNs;
 
+double Share(const std::vector<Interval>& kernels, const Interval& span) {
+  SmiModel model(span);
+  for (const Interval& kernel : kernels) model.Add(kernel);
+  return model.Share();
+}
+
 TEST(SmiModelTest, OneTinyKernelInEachWindowReadsAsFullyBusy) {
-  EXPECT_DOUBLE_EQ(SmiModel({{10, 11}, {kW + 5, kW + 6}}, {0, 2 * kW}), 1.0);
+  EXPECT_DOUBLE_EQ(Share({{10, 11}, {kW + 5, kW + 6}}, {0, 2 * kW}), 1.0);
 }
 
 TEST(SmiModelTest, WindowsWithoutKernelsCountAsIdle) {
-  EXPECT_DOUBLE_EQ(SmiModel({{kW + 5, kW + 6}}, {0, 4 * kW}), 0.25);
+  EXPECT_DOUBLE_EQ(Share({{kW + 5, kW + 6}}, {0, 4 * kW}), 0.25);
 }
 
 TEST(SmiModelTest, AKernelTouchesEveryWindowItCrosses) {
-  EXPECT_DOUBLE_EQ(SmiModel({{kW - 1, 2 * kW + 1}}, {0, 4 * kW}), 0.75);
+  EXPECT_DOUBLE_EQ(Share({{kW - 1, 2 * kW + 1}}, {0, 4 * kW}), 0.75);
 }
 
 TEST(SmiModelTest, EndsAreExclusive) {
-  EXPECT_DOUBLE_EQ(SmiModel({{0, kW}}, {0, 2 * kW}), 0.5);
-  EXPECT_DOUBLE_EQ(SmiModel({{kW, kW + 1}}, {0, 2 * kW}), 0.5);
+  EXPECT_DOUBLE_EQ(Share({{0, kW}}, {0, 2 * kW}), 0.5);
+  EXPECT_DOUBLE_EQ(Share({{kW, kW + 1}}, {0, 2 * kW}), 0.5);
 }
 
 TEST(SmiModelTest, TheLastWindowCountsByItsLength) {
-  EXPECT_DOUBLE_EQ(SmiModel({{kW, kW + 1}}, {0, kW + kW / 2}),
+  EXPECT_DOUBLE_EQ(Share({{kW, kW + 1}}, {0, kW + kW / 2}),
                    static_cast<double>(kW / 2) / static_cast<double>(kW + kW / 2));
 }
 
 TEST(SmiModelTest, WindowsBeginWithTheSpan) {
-  EXPECT_DOUBLE_EQ(SmiModel({{kW - 10, kW + 10}}, {kW - 10, 3 * kW - 10}), 0.5);
+  EXPECT_DOUBLE_EQ(Share({{kW - 10, kW + 10}}, {kW - 10, 3 * kW - 10}), 0.5);
 }
 
 TEST(SmiModelTest, OverlappingKernelsTouchAWindowOnce) {
-  EXPECT_DOUBLE_EQ(SmiModel({{0, 3 * kW}, {10, 20}, {kW, 2 * kW}}, {0, 4 * kW}), 0.75);
+  EXPECT_DOUBLE_EQ(Share({{0, 3 * kW}, {10, 20}, {kW, 2 * kW}}, {0, 4 * kW}), 0.75);
 }
 
 TEST(SmiModelTest, NothingIsNothing) {
-  EXPECT_DOUBLE_EQ(SmiModel({}, {0, kW}), 0);
-  EXPECT_DOUBLE_EQ(SmiModel({{5, 5}}, {0, kW}), 0);
-  EXPECT_DOUBLE_EQ(SmiModel({{0, 10}}, {5, 5}), 0);
+  EXPECT_DOUBLE_EQ(Share({}, {0, kW}), 0);
+  EXPECT_DOUBLE_EQ(Share({{5, 5}}, {0, kW}), 0);
+  EXPECT_DOUBLE_EQ(Share({{0, 10}}, {5, 5}), 0);
 }
 
 }  // namespace

@@ -4,7 +4,10 @@
 #include "tests/golden/scenario.h"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
+
+#include "analysis/label_roles.h"
 
 namespace gpubound::golden {
 namespace {
@@ -49,16 +52,7 @@ Layer LayerOf(const std::string& name) {
 class Parser {
  public:
   Scenario Parse(const std::string& text) {
-    process_.labels.resize(1);
-    process_.devices.resize(1);
-    process_.streams.resize(1);
-    process_.works.resize(1);
-    process_.identity = {"host", 100, 1};
-    process_.name = "program";
-    process_.device_kind = "real";
-    process_.main_tid = 1;
-    process_.python = true;
-    process_.span_end_ns = 100;
+    StartProcess(100, 0);
     AddDevice(4, 2);
     std::istringstream lines(text);
     std::string line;
@@ -66,18 +60,46 @@ class Parser {
       line = Trim(WithoutComment(line));
       if (!line.empty() && !Statement(line)) scenario_.mistakes.push_back(line);
     }
-    Sort();
-    scenario_.run.processes.push_back(std::move(process_));
+    FinishProcess();
     return std::move(scenario_);
   }
 
  private:
+  void StartProcess(int64_t pid, int64_t parent) {
+    ProcessTrace process;
+    process.labels.resize(1);
+    process.devices.resize(1);
+    process.streams.resize(1);
+    process.works.resize(1);
+    if (!scenario_.run.processes.empty()) {
+      process.devices = scenario_.run.processes.front().devices;
+      process.streams = scenario_.run.processes.front().streams;
+    }
+    process.identity = {"host", pid, pid};
+    process.parent_pid = parent;
+    process.name = "program";
+    process.device_kind = "real";
+    process.main_tid = 1;
+    process.python = true;
+    process.span_end_ns = 100;
+    process_ = std::move(process);
+  }
+
+  void FinishProcess() {
+    Sort();
+    scenario_.run.processes.push_back(std::move(process_));
+  }
+
   bool Statement(const std::string& line) {
     const std::vector<std::string> w = Words(line);
-    if (w[0] == "expect") return Expect(w);
-    if (section_ == "cells" && line.find('|') != std::string::npos) return Cell(line);
-    if (section_ == "rows" && line.find(": ") != std::string::npos) return Row(line);
-    section_.clear();
+    if (w[0] == "expect") return expectation_.Begin(w);
+    if (expectation_.Line(line)) return true;
+    expectation_.End();
+    if (w[0] == "process" && w.size() == 3) {
+      FinishProcess();
+      StartProcess(std::stoll(w[1]), std::stoll(w[2]));
+      return true;
+    }
     if (w[0] == "span" && w.size() == 3) {
       process_.span_begin_ns = std::stoll(w[1]);
       process_.span_end_ns = std::stoll(w[2]);
@@ -104,39 +126,6 @@ class Parser {
     return WorkLine(w);
   }
 
-  bool Expect(const std::vector<std::string>& w) {
-    if (w.size() < 2) return false;
-    section_ = w[1];
-    if (section_ == "cells" || section_ == "rows") return true;
-    Values* values = section_ == "process"  ? &scenario_.process
-                     : section_ == "ledger" ? &scenario_.ledger
-                                            : nullptr;
-    return values != nullptr && w.size() > 2 && ParseValues(w, 2, values);
-  }
-
-  bool Cell(const std::string& line) {
-    std::string normal;
-    std::istringstream parts(line);
-    std::string part;
-    while (std::getline(parts, part, '|')) normal += (normal.empty() ? "" : " | ") + Trim(part);
-    scenario_.cells.push_back(normal);
-    return true;
-  }
-
-  bool Row(const std::string& line) {
-    const size_t colon = line.find(": ");
-    return ParseValues(Words(line.substr(colon + 2)), 0, &scenario_.rows[line.substr(0, colon)]);
-  }
-
-  static bool ParseValues(const std::vector<std::string>& w, size_t from, Values* values) {
-    for (size_t i = from; i < w.size(); ++i) {
-      const size_t equals = w[i].find('=');
-      if (equals == std::string::npos) return false;
-      (*values)[w[i].substr(0, equals)] = std::stoll(w[i].substr(equals + 1));
-    }
-    return true;
-  }
-
   bool AddThread(const std::string& name) {
     ThreadTrace& thread = process_.threads.emplace_back();
     thread.name = name;
@@ -152,14 +141,15 @@ class Parser {
     return nullptr;
   }
 
-  LabelId LabelFor(LabelKind kind, const std::string& domain, const std::string& text) {
+  LabelId LabelFor(LabelKind kind, const std::string& domain, const std::string& text,
+                   Layer layer = Layer::kUnset) {
     for (size_t id = 1; id < process_.labels.size(); ++id) {
       const Label& label = process_.labels[id];
       if (label.kind == kind && label.domain == domain && label.text == text) {
         return static_cast<LabelId>(id);
       }
     }
-    const Layer layer = kind == LabelKind::kLayer ? LayerOf(text) : Layer::kUnset;
+    if (kind == LabelKind::kLayer && layer == Layer::kUnset) layer = LayerOf(text);
     process_.labels.push_back({kind, layer, domain, text});
     return static_cast<LabelId>(process_.labels.size() - 1);
   }
@@ -179,6 +169,7 @@ class Parser {
     if (w[from] == "operation") return LabelFor(LabelKind::kOperation, "", name);
     if (w[from] == "layer") return LabelFor(LabelKind::kLayer, "", name);
     if (w[from] == "annotation") return Annotation(name);
+    if (w[from] == "wait") return LabelFor(LabelKind::kLayer, kPeerDomain, name, Layer::kWait);
     return LabelId{};
   }
 
@@ -194,6 +185,9 @@ class Parser {
     } else if (verb == "phase" && w.size() >= 4) {
       event.kind = SlotKind::kPhase;
       event.label = LabelFor(LabelKind::kPhase, "", Joined(w, 3));
+    } else if (verb == "step" && w.size() == 4) {
+      event.kind = SlotKind::kStep;
+      event.payload = std::stoull(w[3]);
     } else if (verb == "pause" || verb == "resume") {
       event.kind = verb == "pause" ? SlotKind::kPause : SlotKind::kResume;
     } else if (verb == "range-start" && w.size() >= 5) {
@@ -316,64 +310,15 @@ class Parser {
       std::stable_sort(thread.calls.begin(), thread.calls.end(),
                        [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
     }
-    std::sort(scenario_.cells.begin(), scenario_.cells.end());
   }
 
   Scenario scenario_;
+  ExpectationParser expectation_{&scenario_.expected};
   ProcessTrace process_;
-  std::string section_;
 };
 
 }  // namespace
 
 Scenario ParseScenario(const std::string& text) { return Parser().Parse(text); }
-
-std::vector<std::string> CellLines(const ReportProcess& process) {
-  std::vector<std::string> lines;
-  for (const ReportCell& cell : process.cells) {
-    lines.push_back(cell.phase + " | " + cell.operation + " | " + cell.layer + " | " + cell.gpu +
-                    " | " + std::to_string(cell.ns));
-  }
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
-
-Values RowValues(const ReportOperation& row) {
-  Values values = {{"wall", row.wall_ns},
-                   {"cpu_only", row.cpu_only_ns},
-                   {"cpu_gpu", row.cpu_gpu_ns},
-                   {"gpu_only", row.gpu_only_ns},
-                   {"waiting", row.waiting_ns},
-                   {"idle", row.idle_ns},
-                   {"unknown", row.unknown_ns},
-                   {"gpu_busy", row.gpu_busy_ns},
-                   {"gpu_compute", row.gpu_compute_ns},
-                   {"gpu_comm", row.gpu_comm_ns},
-                   {"gpu_copy", row.gpu_copy_ns},
-                   {"gpu_wait", row.gpu_wait_ns},
-                   {"gpu_caused", row.gpu_caused_ns},
-                   {"gpu_sum", row.gpu_sum_ns},
-                   {"sm_filled", row.sm_filled_ns},
-                   {"count", static_cast<int64_t>(row.count)},
-                   {"inclusive_wall", row.inclusive_wall_ns}};
-  for (const auto& [name, count] : row.transitions) values[name] = static_cast<int64_t>(count);
-  return values;
-}
-
-Values ProcessValues(const ReportProcess& process) {
-  return {{"span", process.span_ns},
-          {"gpu_busy", process.gpu_busy_ns},
-          {"gpu_wait", process.gpu_wait_ns},
-          {"gpu_sum", process.gpu_sum_ns},
-          {"unknown", process.unknown_ns}};
-}
-
-Values LedgerValues(const Report& report) {
-  Values values;
-  for (const ReportLedgerEntry& entry : report.ledger) {
-    values[entry.counter] = static_cast<int64_t>(entry.value);
-  }
-  return values;
-}
 
 }  // namespace gpubound::golden

@@ -13,51 +13,38 @@
 //   reset NAME [WHAT...]             events are missing here; these operations are open after it
 //   call NAME 10 20 cudaFoo #7       an API call with correlation id 7
 //   overhead NAME 10 20 WHAT         a CUPTI overhead record
-//   device 2 sms=4 blocks=2          device 1, 4 SMs of 2 blocks, is there already
+//   device 2 sms=4 blocks=2          device 1, 4 SMs of 2 blocks, is there already; it runs what
+//                                    kernels do not say otherwise
 //   kernel 10 20 WHAT #7             also: copy, set, graph; options: device=2 stream=1 grid=4
 //   unknown 10 20
 //   operations nvtx:DOMAIN           ReportOptions::operations
 //
-//   expect cells                     the complete list, one a line:
-//     PHASE | OPERATION | LAYER | GPU | NS
-//   expect rows                      some columns of some operations:
-//     OPERATION: wall=10 gpu_busy=5 python->backend=1
-//   expect process gpu_busy=5        gpu_busy, gpu_wait, gpu_sum, unknown, span
-//   expect ledger COUNTER=1
+//   process 101 100                  what follows is about a second process, pid 101, parent 100;
+//                                    it has the devices of the first one. The first is pid 100
+//   @10 NAME begin wait 101          a recorded wait for another process; also: end wait 101
+//   @10 NAME step 7                  iteration 7 ends
+//
+// and what its report has to say: tests/golden/expectation.h.
 #ifndef GPUBOUND_TESTS_GOLDEN_SCENARIO_H_
 #define GPUBOUND_TESTS_GOLDEN_SCENARIO_H_
 
-#include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "analysis/report.h"
 #include "analysis/run.h"
+#include "tests/golden/expectation.h"
 
 namespace gpubound::golden {
-
-using Values = std::map<std::string, int64_t>;
 
 struct Scenario {
   Run run;
   ReportOptions options;
-  std::vector<std::string> cells;      // "phase | operation | layer | gpu | ns", sorted
-  std::map<std::string, Values> rows;  // by operation
-  Values process;
-  Values ledger;
+  Expectation expected;
   std::vector<std::string> mistakes;  // lines that could not be understood
 };
 
 Scenario ParseScenario(const std::string& text);
-
-// The same lines as in Scenario::cells, from a report.
-std::vector<std::string> CellLines(const ReportProcess& process);
-
-// Every column and transition of a row by the name that scenarios use.
-Values RowValues(const ReportOperation& row);
-Values ProcessValues(const ReportProcess& process);
-Values LedgerValues(const Report& report);
 
 }  // namespace gpubound::golden
 

@@ -21,9 +21,19 @@ int DepthOf(const std::string& layer) {
   return found == kDepth.end() ? -1 : static_cast<int>(found - kDepth.begin());
 }
 
+// Causes in the order of the last resort: of several threads the last one counts.
+const std::vector<std::string> kCauses = {"unknown",  "launch",  "copy",
+                                          "sync",     "waiting", "simulation",
+                                          "start-up", "compile", "checkpoint"};
+
+size_t RankOf(const std::string& cause) {
+  return static_cast<size_t>(std::find(kCauses.begin(), kCauses.end(), cause) - kCauses.begin());
+}
+
 struct ThreadState {
   std::string operation;  // empty: none open
   std::string layer;      // empty: nothing known
+  std::string cause;
   std::vector<std::string> open_operations;
 };
 
@@ -139,7 +149,73 @@ class Oracle {
     }
     const std::string api = ApiLayer(thread, t);
     if (!api.empty()) state.layer = api;
+    state.cause = CauseOf(thread, scopes, state.layer, t);
     return state;
+  }
+
+  // What the names of the open scopes tell, up to the innermost operation.
+  std::string NamedCause(const std::vector<LabelId>& scopes) const {
+    for (size_t i = scopes.size(); i-- > 0;) {
+      const std::string& text = p_.labels[Raw(scopes[i])].text;
+      if (text == "save_checkpoint") return "checkpoint";
+      if (text == "simulation") return "simulation";
+      if (!OperationOf(scopes[i]).empty()) break;
+    }
+    return {};
+  }
+
+  std::string CauseOf(const ThreadTrace& thread, const std::vector<LabelId>& scopes,
+                      const std::string& layer, int64_t t) const {
+    const std::string named = NamedCause(scopes);
+    if (named == "checkpoint") return named;
+    for (const Overhead& overhead : thread.overheads) {
+      const bool lazy = p_.labels[Raw(overhead.label)].text == "LAZY_FUNCTION_LOADING";
+      if (lazy && overhead.start_ns <= t && t < overhead.end_ns) return "compile";
+    }
+    std::string call_name;
+    for (const ApiCall& call : thread.calls) {
+      if (call.start_ns <= t && t < call.end_ns) call_name = p_.labels[Raw(call.label)].text;
+    }
+    if (call_name.starts_with("cudaMemcpy")) return "copy";
+    if (call_name.starts_with("cuModuleLoad")) return "compile";
+    if (!call_name.empty()) return layer == "cuda_sync" ? "sync" : "launch";
+    if (named == "simulation" || layer == "simulator") return "simulation";
+    if (layer == "wait") return "waiting";
+    return scopes.empty() ? "unknown" : "launch";
+  }
+
+  // Before the first operation; without one, before the first step.
+  bool InStartUp(int64_t t) const {
+    int64_t first_operation = kOpenEnded;
+    int64_t first_step = kOpenEnded;
+    for (const ThreadTrace& thread : p_.threads) {
+      for (const ThreadEvent& event : thread.events) {
+        if (Opens(event) && !OperationOf(event.label).empty()) {
+          first_operation = std::min(first_operation, event.time_ns);
+        }
+        if (event.kind == SlotKind::kStep) first_step = std::min(first_step, event.time_ns);
+      }
+    }
+    if (first_operation != kOpenEnded) return t < first_operation;
+    return first_step != kOpenEnded && t < first_step;
+  }
+
+  // Adds what every device that did anything was idle for at |t|.
+  void AddIdle(int64_t t, const std::string& operation, const std::string& cause,
+               NaiveBreakdown* result) const {
+    for (const UnknownInterval& unknown : p_.unknown) {
+      if (unknown.start_ns <= t && t < unknown.end_ns) {
+        // Whatever does not run then is unknown, not idle.
+        return;
+      }
+    }
+    std::map<uint32_t, bool> busy;  // by device
+    for (const DeviceWork& work : p_.device_work) {
+      busy[Raw(p_.streams[Raw(work.stream)].device)] |= work.start_ns <= t && t < work.end_ns;
+    }
+    for (const auto& [device, is_busy] : busy) {
+      if (!is_busy) ++result->idle[operation + "|" + cause];
+    }
   }
 
   std::string ApiLayer(const ThreadTrace& thread, int64_t t) const {
@@ -158,6 +234,7 @@ class Oracle {
     }
     if (!in_call) return {};
     for (const Overhead& overhead : thread.overheads) {
+      if (p_.labels[Raw(overhead.label)].text != "COMMAND_BUFFER_FULL") continue;
       waits |= overhead.start_ns <= t && t < overhead.end_ns;
     }
     return waits ? "cuda_sync" : "cuda_api";
@@ -215,16 +292,34 @@ class Oracle {
     const ThreadState reporting = StateOf(reporting_, t);
     const std::string operation = reporting.operation.empty() ? kNone : reporting.operation;
     std::string layer = reporting.layer;
+    std::string cause = reporting.cause;
     if (layer != "python") {
-      for (size_t i = 0; i < p_.threads.size(); ++i) {
-        if (i == reporting_) continue;
-        const ThreadState other = StateOf(i, t);
-        std::string its_operation = other.operation.empty() ? kNone : other.operation;
-        if (!annotates_[i]) its_operation = operation;
-        if (its_operation == operation && DepthOf(other.layer) > DepthOf(layer)) {
+      // First the threads that adopt, then those that speak for themselves.
+      for (const bool adopting : {true, false}) {
+        const std::string before = layer;
+        for (size_t i = 0; i < p_.threads.size(); ++i) {
+          if (i == reporting_ || annotates_[i] == adopting) continue;
+          const ThreadState other = StateOf(i, t);
+          const std::string its_operation = other.operation.empty() ? kNone : other.operation;
+          if (!adopting && its_operation != operation) continue;
+          const bool deeper = DepthOf(other.layer) > DepthOf(layer);
+          const bool as_deep = layer != before && other.layer == layer;
+          if (!deeper && !as_deep) continue;
+          if (deeper || RankOf(other.cause) > RankOf(cause)) cause = other.cause;
           layer = other.layer;
         }
       }
+    }
+    const bool stays = reporting.cause == "checkpoint" || reporting.cause == "compile";
+    if (stays) cause = reporting.cause;
+    if (InStartUp(t) && cause != "checkpoint" && cause != "compile") cause = "start-up";
+    AddIdle(t, operation, cause, result);
+    for (size_t i = 0; i < p_.threads.size(); ++i) {
+      if (i == reporting_ || !annotates_[i]) continue;
+      const ThreadState lane = StateOf(i, t);
+      const std::string lane_operation = lane.operation.empty() ? kNone : lane.operation;
+      ++result->lanes[std::to_string(p_.threads[i].tid)]
+                     [Phase(t) + "|" + lane_operation + "|" + lane.layer + "|" + Gpu(t)];
     }
     const std::string gpu = Gpu(t);
     ++result->cells[Phase(t) + "|" + operation + "|" + layer + "|" + gpu];
@@ -240,7 +335,7 @@ class Oracle {
       ++result->sum[operation];
       causes.insert(OperationOfCall(work.correlation));
     }
-    for (const std::string& cause : causes) ++result->caused[cause];
+    for (const std::string& causing : causes) ++result->caused[causing];
   }
 
   const ProcessTrace& p_;

@@ -20,6 +20,8 @@ struct NaiveBreakdown {
   std::map<std::string, int64_t> sum;
   std::map<std::string, int64_t> inclusive;  // without (no operation)
   std::map<std::string, int64_t> count;      // without (no operation)
+  std::map<std::string, int64_t> idle;  // "operation|cause" -> ns, summed over the used devices
+  std::map<std::string, std::map<std::string, int64_t>> lanes;  // by tid: cells
   int64_t busy = 0;
   int64_t wait = 0;
 };

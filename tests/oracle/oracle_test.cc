@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -24,12 +25,21 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+constexpr uint64_t kTraces = 10'000;
+
 class OracleTest : public testing::Test {
  protected:
+  static void SetUpTestSuite() {
+    const uint64_t first = FromEnvironment("GPUBOUND_ORACLE_SEED", 1);
+    const uint64_t count = FromEnvironment("GPUBOUND_ORACLE_TRACES", kTraces);
+    std::printf("seeds %llu to %llu\n", static_cast<unsigned long long>(first),
+                static_cast<unsigned long long>(first + count - 1));
+  }
+
   // Runs |check| on many traces and stops at the first that fails, naming its seed.
   static void OnRandomTraces(const std::function<void(const ProcessTrace&, uint64_t)>& check) {
     const uint64_t first = FromEnvironment("GPUBOUND_ORACLE_SEED", 1);
-    const uint64_t count = FromEnvironment("GPUBOUND_ORACLE_TRACES", 3000);
+    const uint64_t count = FromEnvironment("GPUBOUND_ORACLE_TRACES", kTraces);
     for (uint64_t seed = first; seed < first + count; ++seed) {
       SCOPED_TRACE("reproduce with GPUBOUND_ORACLE_TRACES=1 GPUBOUND_ORACLE_SEED=" +
                    std::to_string(seed));
@@ -45,8 +55,11 @@ class OracleTest : public testing::Test {
   }
 
   static std::map<std::string, int64_t> CellsOf(const ReportProcess& report) {
+    return CellsOf(report.cells);
+  }
+  static std::map<std::string, int64_t> CellsOf(const std::vector<ReportCell>& list) {
     std::map<std::string, int64_t> cells;
-    for (const ReportCell& cell : report.cells) {
+    for (const ReportCell& cell : list) {
       cells[cell.phase + "|" + cell.operation + "|" + cell.layer + "|" + cell.gpu] += cell.ns;
     }
     return cells;
@@ -108,6 +121,53 @@ TEST_F(OracleTest, ColumnsAreThoseOfTheNaiveOracle) {
     EXPECT_EQ(ColumnOf(report, &ReportOperation::inclusive_wall_ns, false), naive.inclusive);
     EXPECT_EQ(ColumnOf(report, &ReportOperation::count, false), naive.count);
     EXPECT_EQ(report.gpu_wait_ns, naive.wait);
+  });
+}
+
+TEST_F(OracleTest, IdleCausesAreThoseOfTheNaiveOracle) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    std::map<std::string, int64_t> idle;
+    for (const ReportOperation& row : Analyze(trace).operations) {
+      for (const CauseTime& cause : row.device_idle) {
+        idle[row.operation + "|" + cause.cause] = cause.ns;
+      }
+    }
+    EXPECT_EQ(idle, BreakDownNaively(trace).idle);
+  });
+}
+
+TEST_F(OracleTest, LanesAreThoseOfTheNaiveOracle) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    std::map<std::string, std::map<std::string, int64_t>> lanes;
+    for (const ReportLane& lane : Analyze(trace).lanes) {
+      const std::map<std::string, int64_t> cells = CellsOf(lane.cells);
+      if (!cells.empty()) lanes[std::to_string(lane.tid)] = cells;
+    }
+    EXPECT_EQ(lanes, BreakDownNaively(trace).lanes);
+  });
+}
+
+TEST_F(OracleTest, IdleCausesSumToTheIdleTimeOfEveryDevice) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    for (const ReportDeviceShare& share : Analyze(trace).device_shares) {
+      int64_t causes_ns = 0;
+      for (const CauseTime& cause : share.idle_causes) causes_ns += cause.ns;
+      EXPECT_EQ(causes_ns, share.idle_ns);
+      EXPECT_EQ(share.busy_ns + share.idle_ns + share.unknown_ns, share.wall_ns);
+    }
+  });
+}
+
+TEST_F(OracleTest, PartsOfAnIteratingProcessSumToTheSpan) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    const ReportProcess report = Analyze(trace);
+    if (!report.iterations) return;
+    const ReportIterations& parts = *report.iterations;
+    EXPECT_EQ(parts.start_up_ns + parts.warm_up_ns + parts.total_ns + parts.shutdown_ns,
+              report.span_ns);
+    int64_t operations_ns = 0;
+    for (const ReportIterationOperation& row : parts.operations) operations_ns += row.wall_ns;
+    EXPECT_EQ(operations_ns, parts.total_ns);
   });
 }
 

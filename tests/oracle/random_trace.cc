@@ -53,7 +53,7 @@ class Maker {
     p_.labels.resize(1);
     // One trace in four has no operation, so that its annotations serve.
     if (!Chance(4)) {
-      for (const char* name : {"a", "b", "c"}) {
+      for (const char* name : {"a", "b", "simulation", "save_checkpoint"}) {
         scopes_.push_back(Add(LabelKind::kOperation, "", name));
       }
     }
@@ -67,11 +67,12 @@ class Maker {
     scopes_.push_back(Add(LabelKind::kLayer, "", "simulator", Layer::kSimulator));
     scopes_.push_back(Add(LabelKind::kLayer, "", "backend", Layer::kBackend));
     phases_ = {Add(LabelKind::kPhase, "", "early"), Add(LabelKind::kPhase, "", "late")};
-    for (const char* name :
-         {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemcpy", "cudaDeviceSynchronize"}) {
+    for (const char* name : {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemcpy",
+                             "cudaDeviceSynchronize", "cuModuleLoadData"}) {
       calls_.push_back(Add(LabelKind::kApi, "", name));
     }
-    full_ = Add(LabelKind::kOverhead, "", "COMMAND_BUFFER_FULL");
+    overheads_ = {Add(LabelKind::kOverhead, "", "COMMAND_BUFFER_FULL"),
+                  Add(LabelKind::kOverhead, "", "LAZY_FUNCTION_LOADING")};
 
     p_.devices.resize(3);
     p_.streams.resize(3);
@@ -112,7 +113,7 @@ class Maker {
     });
     if (Chance(3)) {
       const int64_t start = Pick(length_);
-      thread.overheads.push_back({start, start + Pick(20), 0, full_});
+      thread.overheads.push_back({start, start + Pick(20), 0, Any(overheads_)});
     }
     p_.threads.push_back(std::move(thread));
   }
@@ -120,7 +121,7 @@ class Maker {
   ThreadEvent MakeEvent(int64_t time, std::vector<LabelId>* open) {
     ThreadEvent event;
     event.time_ns = time;
-    const int64_t what = Pick(10);
+    const int64_t what = Pick(11);
     if (what == 0) {
       event.kind = SlotKind::kPhase;
       event.label = Any(phases_);
@@ -132,6 +133,9 @@ class Maker {
       // Any range of any thread, ended before or after, once or twice.
       event.kind = SlotKind::kRangeEnd;
       event.payload = static_cast<uint64_t>(1 + Pick(4));
+    } else if (what == 10) {
+      event.kind = SlotKind::kStep;
+      event.payload = ++last_step_;
     } else if (what < 6 && !open->empty()) {
       // Mostly the innermost, sometimes one from the middle, sometimes one that is not open.
       event.kind = SlotKind::kEnd;
@@ -176,8 +180,9 @@ class Maker {
   std::vector<LabelId> ranges_;
   std::vector<LabelId> phases_;
   std::vector<LabelId> calls_;
-  LabelId full_{};
+  std::vector<LabelId> overheads_;
   uint64_t last_range_ = 0;
+  uint64_t last_step_ = 0;
   uint32_t last_correlation_ = 0;
 };
 

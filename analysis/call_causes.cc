@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names of calls. No state.
+#include "analysis/call_causes.h"
+
+#include <algorithm>
+#include <string>
+
+#include "proto/sync_calls.h"
+
+namespace gpubound {
+namespace {
+
+constexpr std::string_view kPrefixes[] = {"cuda", "hip", "cu"};  // "cuda" before "cu"
+
+// Calls that make code for the device, or bring it there.
+constexpr std::string_view kCompiles[] = {
+    "ModuleLoad",         "LibraryLoad",      "LinkCreate",       "LinkAdd",
+    "LinkComplete",       "GraphInstantiate", "FuncLoad",         "ModuleGetFunction",
+    "StreamBeginCapture", "StreamEndCapture", "LibraryGetKernel",
+};
+
+std::string_view WithoutPrefix(std::string_view name) {
+  name = StripApiVersion(name);
+  for (const std::string_view prefix : kPrefixes) {
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  }
+  return name;
+}
+
+}  // namespace
+
+IdleCause CauseOfCall(std::string_view name) {
+  name = WithoutPrefix(name);
+  if (name.starts_with("Memcpy") || name.starts_with("Memset")) return IdleCause::kCopy;
+  const bool compiles =
+      std::any_of(std::begin(kCompiles), std::end(kCompiles),
+                  [name](std::string_view prefix) { return name.starts_with(prefix); });
+  return compiles ? IdleCause::kCompile : IdleCause::kLaunch;
+}
+
+CaptureEdge CaptureEdgeOf(std::string_view name) {
+  name = WithoutPrefix(name);
+  if (name.starts_with("StreamBeginCapture")) return CaptureEdge::kBegins;
+  return name == "StreamEndCapture" ? CaptureEdge::kEnds : CaptureEdge::kNone;
+}
+
+bool IsCompileOverhead(std::string_view name) {
+  std::string upper;
+  for (const char c : name) upper.push_back(c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c);
+  return upper.find("LAZY") != std::string::npos || upper.find("COMPIL") != std::string::npos ||
+         upper.find("MODULE_LOAD") != std::string::npos;
+}
+
+}  // namespace gpubound

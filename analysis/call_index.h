@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds the API call that launched a piece of device work, while both stream by. Correlation ids
+// are 32 bit and wrap (at a million calls a second, after more than an hour), so an id names a call
+// only together with a time: the call is the last one with that id that began before the work did,
+// and not longer ago than an id lives. Only the newest calls are remembered. One object, one
+// thread.
+//
+//   ring, by number of the call modulo its size:   | .. | call 8 | call 9 | call 2 | call 3 | .. |
+//   buckets, by correlation: newest call -> previous call of the same bucket -> ...
+#ifndef GPUBOUND_ANALYSIS_CALL_INDEX_H_
+#define GPUBOUND_ANALYSIS_CALL_INDEX_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/event_source.h"
+#include "analysis/label_roles.h"
+
+namespace gpubound {
+
+// Work may seem to begin a little before its call does: the two are stamped by different clocks
+// that CUPTI aligns. Far above that error, far below the time in which ids wrap.
+inline constexpr int64_t kClockSlackNs = 10'000'000;
+
+// Number of a call in order of begin, over the whole process.
+using CallNumber = uint64_t;
+inline constexpr CallNumber kNoCall = ~uint64_t{0};
+
+struct IndexedCall {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint32_t correlation = 0;
+  uint32_t thread = 0;
+  OperationIndex operation = kNotOne;  // kNotOne: not known yet
+  ApiClass api_class = ApiClass::kCall;
+};
+
+class CallIndex {
+ public:
+  CallIndex();
+
+  // Calls come in order of begin.
+  CallNumber Add(const ThreadCall& call, ApiClass api_class);
+
+  // The call behind |work|, if all calls that begin until kClockSlackNs after it have been added:
+  // of nested calls with the same correlation (a runtime function and the driver function inside
+  // it) the outermost. kNoCall where none is remembered.
+  CallNumber Find(const DeviceWork& work) const;
+
+  // Null when the call is no longer remembered. Valid until the next Add().
+  IndexedCall* At(CallNumber number);
+  const IndexedCall* At(CallNumber number) const;
+
+ private:
+  struct Entry {
+    IndexedCall call;
+    CallNumber previous = kNoCall;  // in the same bucket
+  };
+  void Grow();
+  void Link(CallNumber number);
+  CallNumber Remembered(CallNumber number) const;
+
+  std::vector<Entry> ring_;          // a power of two
+  std::vector<CallNumber> buckets_;  // as many
+  CallNumber next_ = 0;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_CALL_INDEX_H_

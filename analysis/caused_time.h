@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GPU time by cause: per operation, the union of the work whose API call began in it. The operation
+// of a call may become known shortly after its work began, by as much as clocks differ, so work
+// waits here until it is. One object, one caller.
+#ifndef GPUBOUND_ANALYSIS_CAUSED_TIME_H_
+#define GPUBOUND_ANALYSIS_CAUSED_TIME_H_
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "analysis/call_index.h"
+#include "analysis/interval.h"
+
+namespace gpubound {
+
+class CausedTime {
+ public:
+  CausedTime(const Interval& span, size_t operations)
+      : span_(span), caused_ns_(operations), covered_until_ns_(operations, span.begin_ns) {}
+
+  // Work comes in order of begin. |call| as CallIndex::Find gives it.
+  void Add(const Interval& work, CallNumber call) { waiting_.push_back({work, call}); }
+
+  // Books all work at the front whose call's operation is known.
+  void Settle(const CallIndex& calls) {
+    for (; !waiting_.empty(); waiting_.pop_front()) {
+      const IndexedCall* call = calls.At(waiting_.front().call);
+      if (call != nullptr && call->operation == kNotOne) return;
+      Book(waiting_.front().work, call == nullptr ? kNoOperationIndex : call->operation);
+    }
+  }
+
+  const std::vector<int64_t>& caused_ns() const { return caused_ns_; }
+
+ private:
+  struct Waiting {
+    Interval work;
+    CallNumber call;
+  };
+  void Book(const Interval& work, OperationIndex operation) {
+    const Interval fresh = work.ClippedTo({covered_until_ns_[operation], span_.end_ns});
+    if (fresh.empty()) return;
+    caused_ns_[operation] += fresh.length();
+    covered_until_ns_[operation] = fresh.end_ns;
+  }
+
+  const Interval span_;
+  std::deque<Waiting> waiting_;
+  std::vector<int64_t> caused_ns_;
+  std::vector<int64_t> covered_until_ns_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_CAUSED_TIME_H_

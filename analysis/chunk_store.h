@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decodes the chunks of one process on demand and says to which thread a record belongs. Remembers
+// whether any chunk was damaged. One object, one thread.
+#ifndef GPUBOUND_ANALYSIS_CHUNK_STORE_H_
+#define GPUBOUND_ANALYSIS_CHUNK_STORE_H_
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/event_source.h"
+#include "analysis/segment.h"
+#include "proto/chunk_decoder.h"
+
+namespace gpubound {
+
+struct PlannedChunk {
+  size_t segment = 0;
+  Segment::ChunkHead head;
+  bool gap = false;  // events of this writer are missing before it
+};
+
+class ChunkStore {
+ public:
+  // |process| holds the rows and is used here only. |chunks|: of each writer in the order of its
+  // sequence numbers, none twice.
+  ChunkStore(const ProcessTrace& process, std::vector<Segment> segments,
+             std::vector<PlannedChunk> chunks);
+
+  // Chunks of a thread in the order in which it wrote them, by index into ProcessTrace::threads.
+  const std::vector<PlannedChunk>& OfThread(uint32_t thread) const { return by_thread_[thread]; }
+  // Chunks of a family of records by earliest begin.
+  const std::vector<PlannedChunk>& OfFamily(EventFamily family) const {
+    return by_family_[static_cast<size_t>(family)];
+  }
+
+  // The events of a chunk, sorted; nothing where it is damaged, and failed() from then on.
+  struct DecodedThread {
+    std::vector<ThreadEvent> events;
+    std::vector<LabelId> open;
+    bool gap = false;
+  };
+  void Decode(const PlannedChunk& chunk, DecodedThread* thread);
+  void Decode(const PlannedChunk& chunk, std::vector<ThreadCall>* calls);
+  void Decode(const PlannedChunk& chunk, std::vector<ThreadOverhead>* overheads);
+  void Decode(const PlannedChunk& chunk, std::vector<DeviceWork>* work);
+
+  bool failed() const { return failed_; }
+
+ private:
+  struct OfTid {
+    int64_t first_ns;  // when the thread made its first event
+    uint32_t thread;
+  };
+  template <typename Events>
+  bool DecodeInto(const PlannedChunk& chunk, Events* events);
+  template <typename Record>
+  void SortAndCheck(const PlannedChunk& chunk, std::vector<Record>* records);
+  uint32_t ThreadOf(uint32_t tid, int64_t time_ns);
+
+  std::vector<Segment> segments_;
+  std::vector<std::vector<PlannedChunk>> by_thread_;
+  std::vector<std::vector<PlannedChunk>> by_family_;
+  std::unordered_map<uint32_t, std::vector<OfTid>> by_tid_;  // oldest first
+  uint32_t next_thread_;
+  int64_t last_tid_ = -1;  // the last one asked for that names but one thread, and that thread
+  uint32_t last_thread_ = 0;
+  bool failed_ = false;
+
+  ChunkDecoder decoder_;
+  ThreadEvents thread_events_;
+  ApiEvents api_events_;
+  DeviceEvents device_events_;
+  OverheadEvents overhead_events_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_CHUNK_STORE_H_

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Follows the work of one physical device, whoever launched it, and adds up what ran. One object,
+// one caller.
+#ifndef GPUBOUND_ANALYSIS_DEVICE_METER_H_
+#define GPUBOUND_ANALYSIS_DEVICE_METER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/device_usage.h"
+#include "analysis/interval.h"
+#include "analysis/smi_model.h"
+#include "analysis/work_classes.h"
+
+namespace gpubound {
+
+class DeviceMeter {
+ public:
+  explicit DeviceMeter(const std::vector<Interval>& windows);
+
+  // Work comes in order of begin.
+  void Begin(const Interval& work, WorkClass work_class, size_t process);
+
+  // Call once, last.
+  std::vector<DeviceTime> Finish();
+  const std::vector<DeviceBand>& bands() const { return bands_; }  // by first use
+
+ private:
+  struct Running {
+    int64_t end_ns;
+    WorkClass work_class;
+    size_t band;
+  };
+  struct Window {
+    Interval time;
+    DeviceTime sum;
+    SmiModel smi;
+  };
+  static bool EndsLater(const Running& a, const Running& b) { return a.end_ns > b.end_ns; }
+  void MoveTo(int64_t now_ns);
+  void Pass(int64_t until_ns);
+  size_t BandOf(size_t process);
+
+  std::vector<Window> windows_;
+  std::vector<Running> heap_;  // by end, earliest first
+  ActiveSet classes_;
+  std::vector<DeviceBand> bands_;
+  std::vector<int64_t> running_;  // by band
+  size_t busy_bands_ = 0;
+  int64_t now_ns_ = INT64_MIN;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_DEVICE_METER_H_

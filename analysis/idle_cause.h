@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why a device was idle, told from what the CPU did at that instant. Every idle nanosecond has
+// exactly one cause. The first rule that holds decides:
+//
+//   checkpoint   an operation or annotation whose name says so is open (data/checkpoint_names.txt)
+//   compile      likewise (data/compile_names.txt); or a module is loaded, lazily or not; or a
+//                stream is being captured or a graph instantiated
+//   start-up     nothing was begun yet: before the first operation, or before the first step()
+//   simulation   layer simulator; or an operation named so (data/simulation_names.txt) outside CUDA
+//                calls; or a wait for a process that simulates
+//   waiting      layer wait: another process, a queue, a lock
+//   sync         layer cuda_sync: the round trip after the device had finished
+//   copy         a copy or set call
+//   launch       any other work of the CPU under a scope or in a call: Python and the launch path
+//   unknown      nothing is recorded; never spread over the others
+#ifndef GPUBOUND_ANALYSIS_IDLE_CAUSE_H_
+#define GPUBOUND_ANALYSIS_IDLE_CAUSE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpubound {
+
+enum class IdleCause : uint8_t {
+  kUnknown = 0,
+  kLaunch,
+  kCopy,
+  kSync,
+  kWaiting,
+  kSimulation,
+  kStartUp,
+  kCompile,
+  kCheckpoint,
+};
+inline constexpr size_t kIdleCauses = 9;
+
+constexpr const char* IdleCauseName(IdleCause cause) {
+  constexpr const char* kNames[kIdleCauses] = {"unknown",  "launch",  "copy",
+                                               "sync",     "waiting", "simulation",
+                                               "start-up", "compile", "checkpoint"};
+  return kNames[static_cast<size_t>(cause)];
+}
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_IDLE_CAUSE_H_

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The longest stretches during which a device was idle, with what the CPU did at their begin, at
+// their end and for most of them. Remembers the longest few only. One object, one caller.
+#ifndef GPUBOUND_ANALYSIS_IDLE_GAPS_H_
+#define GPUBOUND_ANALYSIS_IDLE_GAPS_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/device_timeline.h"
+#include "analysis/idle_cause.h"
+#include "analysis/interval.h"
+#include "analysis/process_timeline.h"
+
+namespace gpubound {
+
+inline constexpr size_t kLongestGaps = 10;
+
+struct IdleGap {
+  Interval time;
+  uint32_t device = 0;
+  IdleCause cause = IdleCause::kUnknown;  // the one with the most time; ties: the first
+  CpuState at_begin;
+  CpuState at_end;  // just before it
+  WorkId before{};  // the work that ended last; none at the span's begin
+  WorkId after{};   // the work that ended the gap; none where something else did
+};
+
+class IdleGaps {
+ public:
+  explicit IdleGaps(size_t devices) : open_(devices) {}
+
+  // Time of the CPU state that holds now.
+  void Pass(IdleCause cause, int64_t ns) { by_cause_[static_cast<size_t>(cause)] += ns; }
+
+  void Begin(uint32_t device, int64_t now_ns, const CpuState& state, WorkId before);
+  void End(uint32_t device, int64_t now_ns, const CpuState& state, WorkId after);
+
+  // Longest first; ties by begin.
+  std::vector<IdleGap> Take();
+
+ private:
+  using CauseClock = std::array<int64_t, kIdleCauses>;
+  struct OpenGap {
+    IdleGap gap;
+    CauseClock by_cause{};
+    bool open = false;
+  };
+  std::vector<OpenGap> open_;  // by device
+  std::vector<IdleGap> longest_;
+  CauseClock by_cause_{};
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_IDLE_GAPS_H_

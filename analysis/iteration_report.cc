@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums up iterations. No state.
+#include "analysis/iteration_report.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace gpubound {
+namespace {
+
+constexpr size_t kSlowest = 10;
+
+// The smallest length that |percent| % of the sorted |lengths| do not exceed.
+int64_t Percentile(const std::vector<int64_t>& lengths, size_t percent) {
+  const size_t rank = (lengths.size() * percent + 99) / 100;
+  return lengths[std::max<size_t>(rank, 1) - 1];
+}
+
+void AddLengths(const std::vector<Iteration>& steady, ReportIterations* report) {
+  std::vector<int64_t> lengths;
+  lengths.reserve(steady.size());
+  for (const Iteration& iteration : steady) {
+    lengths.push_back(iteration.time.length());
+    report->total_ns += iteration.time.length();
+    report->gpu_busy_ns += iteration.busy_ns;
+  }
+  if (lengths.empty()) return;
+  std::sort(lengths.begin(), lengths.end());
+  report->mean_ns = report->total_ns / static_cast<int64_t>(lengths.size());
+  const size_t middle = lengths.size() / 2;
+  report->median_ns =
+      lengths.size() % 2 != 0 ? lengths[middle] : (lengths[middle - 1] + lengths[middle]) / 2;
+  report->p95_ns = Percentile(lengths, 95);
+}
+
+void AddSlowest(std::vector<Iteration> steady, int64_t span_begin_ns, ReportIterations* report) {
+  const size_t kept = std::min(steady.size(), kSlowest);
+  std::partial_sort(steady.begin(), steady.begin() + static_cast<std::ptrdiff_t>(kept),
+                    steady.end(), [](const Iteration& a, const Iteration& b) {
+                      if (a.time.length() != b.time.length()) {
+                        return a.time.length() > b.time.length();
+                      }
+                      return a.time.begin_ns < b.time.begin_ns;
+                    });
+  for (size_t i = 0; i < kept; ++i) {
+    report->slowest.push_back({steady[i].number, steady[i].time.begin_ns - span_begin_ns,
+                               steady[i].time.length(), steady[i].busy_ns});
+  }
+}
+
+void AddOperations(const PartTimes& times, const std::vector<std::string>& names,
+                   ReportIterations* report) {
+  for (size_t operation = 0; operation < times.size(); ++operation) {
+    const PartTime& time = times[operation];
+    if (time.wall_ns == 0) continue;
+    report->operations.push_back({names[operation], time.wall_ns, time.busy_ns, time.unknown_ns});
+  }
+  std::sort(report->operations.begin(), report->operations.end(), [](const auto& a, const auto& b) {
+    return std::tie(b.wall_ns, a.operation) < std::tie(a.wall_ns, b.operation);
+  });
+}
+
+}  // namespace
+
+std::optional<Interval> WarmUpOf(const IterationTimes& times) {
+  if (times.warm_up.empty()) return std::nullopt;  // the first iteration always is
+  return Interval{times.first_begin_ns, times.warm_up.back().time.end_ns};
+}
+
+std::optional<ReportIterations> IterationStatistics(const IterationTimes& times,
+                                                    const Interval& span,
+                                                    const std::vector<std::string>& names) {
+  const std::optional<Interval> warm_up = WarmUpOf(times);
+  if (!warm_up) return std::nullopt;
+  ReportIterations report;
+  report.warm_up = times.warm_up.size();
+  report.count = times.steady.size();
+  report.start_up_ns = warm_up->begin_ns - span.begin_ns;
+  report.warm_up_ns = warm_up->length();
+  AddLengths(times.steady, &report);
+  const int64_t last_ns = times.steady.empty() ? warm_up->end_ns : times.steady.back().time.end_ns;
+  report.shutdown_ns = span.end_ns - last_ns;
+  AddOperations(times.in_steady, names, &report);
+  AddSlowest(times.steady, span.begin_ns, &report);
+  return report;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of records that run.h promises: by begin, enclosing calls before the calls inside them,
+// then by whatever tells two records apart, so that the order of arrival does not matter. Pure.
+#ifndef GPUBOUND_ANALYSIS_RECORD_ORDER_H_
+#define GPUBOUND_ANALYSIS_RECORD_ORDER_H_
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "analysis/event_source.h"
+#include "analysis/run.h"
+
+namespace gpubound {
+
+inline bool Before(const ApiCall& a, const ApiCall& b) {
+  if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+  return std::tie(b.end_ns, a.correlation, a.label, a.result) <
+         std::tie(a.end_ns, b.correlation, b.label, b.result);
+}
+inline bool Before(const Overhead& a, const Overhead& b) {
+  return std::tie(a.start_ns, a.end_ns, a.correlation, a.label) <
+         std::tie(b.start_ns, b.end_ns, b.correlation, b.label);
+}
+inline bool Before(const DeviceWork& a, const DeviceWork& b) {
+  if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+  return std::tie(a.end_ns, a.stream, a.correlation, a.work, a.graph, a.graph_node, a.bytes) <
+         std::tie(b.end_ns, b.stream, b.correlation, b.work, b.graph, b.graph_node, b.bytes);
+}
+inline bool Before(const Sync& a, const Sync& b) {
+  return std::tie(a.start_ns, a.end_ns, a.correlation, a.type, a.context, a.stream, a.event) <
+         std::tie(b.start_ns, b.end_ns, b.correlation, b.type, b.context, b.stream, b.event);
+}
+inline bool Before(const ThreadCall& a, const ThreadCall& b) { return Before(a.call, b.call); }
+inline bool Before(const ThreadOverhead& a, const ThreadOverhead& b) {
+  return Before(a.overhead, b.overhead);
+}
+
+inline int64_t BeginOf(const ThreadCall& record) { return record.call.start_ns; }
+inline int64_t BeginOf(const ThreadOverhead& record) { return record.overhead.start_ns; }
+inline int64_t BeginOf(const DeviceWork& record) { return record.start_ns; }
+
+// Most of a trace arrives in order; then a look is cheaper than a sort.
+template <typename Record>
+void SortRecords(std::vector<Record>* records) {
+  const auto before = [](const Record& a, const Record& b) { return Before(a, b); };
+  if (!std::is_sorted(records->begin(), records->end(), before)) {
+    std::sort(records->begin(), records->end(), before);
+  }
+}
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_RECORD_ORDER_H_

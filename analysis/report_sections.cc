@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Renders sections. No state.
+#include "analysis/report_sections.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analysis/text_table.h"
+
+namespace gpubound {
+namespace {
+
+double Share(int64_t part_ns, int64_t whole_ns) {
+  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
+}
+
+std::string DeviceName(const std::string& uuid, uint32_t ordinal) {
+  return uuid.empty() ? std::to_string(ordinal) : EscapeName(uuid);
+}
+
+// What a user calls the causes of analysis/idle_cause.h.
+std::string CauseText(const std::string& cause) {
+  if (cause == "launch") return "Python and launch path";
+  if (cause == "copy") return "data copy";
+  if (cause == "sync") return "sync round trip";
+  if (cause == "waiting") return "waiting on others";
+  if (cause == "compile") return "compile or capture";
+  if (cause == "unknown") return "nothing recorded";
+  return cause;
+}
+
+std::string Table(const TextTable& table, const TextOptions& options) {
+  return "\n" + table.Render(options.width, 0, options.unicode);
+}
+
+}  // namespace
+
+std::string HeadlineScope(const Report& report, const TextOptions& options) {
+  if (report.run.headline == "span") return {};
+  return Wrap("That is over the iterations after warm-up, " +
+                  FormatTime(report.run.headline_ns, options.raw) + "; over the whole span GPU " +
+                  FormatShare(report.run.whole_gpu_busy_share) + " busy.",
+              options.width, 2);
+}
+
+std::string IdleSentence(const ReportProcess& process, const TextOptions& options) {
+  std::map<std::string, int64_t> sums;
+  int64_t idle_ns = 0;
+  for (const ReportOperation& row : process.operations) {
+    for (const CauseTime& cause : row.device_idle) {
+      sums[cause.cause] += cause.ns;
+      idle_ns += cause.ns;
+    }
+  }
+  if (idle_ns == 0) return {};
+  std::vector<std::pair<std::string, int64_t>> causes(sums.begin(), sums.end());
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string line = "GPU idle " + FormatTime(idle_ns, options.raw) + ": ";
+  for (size_t i = 0; i < causes.size(); ++i) {
+    line += (i == 0 ? "" : ", ") + CauseText(causes[i].first) + " " +
+            FormatShare(Share(causes[i].second, idle_ns));
+  }
+  return Wrap(line + ".", options.width, 2);
+}
+
+std::string IterationSentence(const ReportProcess& process, const TextOptions& options) {
+  if (!process.iterations) return {};
+  const ReportIterations& all = *process.iterations;
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  std::string line = "Iterations: " + FormatCount(all.count) + " after " +
+                     FormatCount(all.warm_up) + " of warm-up";
+  if (all.count != 0) {
+    line += "; mean " + time(all.mean_ns) + ", median " + time(all.median_ns) + ", p95 " +
+            time(all.p95_ns) + ", slowest number " + std::to_string(all.slowest.front().number) +
+            " with " + time(all.slowest.front().ns);
+  }
+  line += "; start-up " + time(all.start_up_ns) + ", warm-up " + time(all.warm_up_ns) +
+          ", shutdown " + time(all.shutdown_ns);
+  return Wrap(line + ".", options.width, 2);
+}
+
+std::string IterationTables(const ReportProcess& process, const TextOptions& options) {
+  if (!process.iterations || process.iterations->count == 0) return {};
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  const auto count = static_cast<int64_t>(process.iterations->count);
+  TextTable operations({"Per iteration", "wall", "GPU busy", "unknown"});
+  for (const ReportIterationOperation& row : process.iterations->operations) {
+    operations.AddRow({EscapeName(row.operation), time(row.wall_ns / count),
+                       time(row.gpu_busy_ns / count), time(row.unknown_ns / count)});
+  }
+  TextTable slowest({"Slowest iteration", "begin", "wall", "GPU busy"});
+  for (const ReportIteration& row : process.iterations->slowest) {
+    slowest.AddRow(
+        {std::to_string(row.number), time(row.begin_ns), time(row.ns), time(row.gpu_busy_ns)});
+  }
+  return Table(operations, options) + Table(slowest, options);
+}
+
+std::string GapTable(const ReportProcess& process, const TextOptions& options) {
+  if (process.gaps.empty()) return {};
+  std::string text = "\nLongest GPU idle gaps\n";
+  for (const ReportGap& gap : process.gaps) {
+    const auto side = [](const std::string& operation, const std::string& layer,
+                         const std::string& work) {
+      return EscapeName(operation) + " in " + layer +
+             (work.empty() ? "" : " (" + EscapeName(work) + ")");
+    };
+    text +=
+        Wrap(FormatTime(gap.ns, options.raw) + " at " + FormatTime(gap.begin_ns, options.raw) +
+                 " on " + DeviceName(gap.uuid, gap.ordinal) + ", mostly " + CauseText(gap.cause) +
+                 ": from " + side(gap.operation_at_begin, gap.layer_at_begin, gap.work_before) +
+                 " to " + side(gap.operation_at_end, gap.layer_at_end, gap.work_after),
+             options.width, 2);
+  }
+  return text;
+}
+
+std::string LaneTables(const ReportProcess& process, const TextOptions& options) {
+  std::string text;
+  for (const ReportLane& lane : process.lanes) {
+    TextTable table({"Thread " + EscapeName(lane.thread) + " " + std::to_string(lane.tid), "wall",
+                     "GPU busy", "cpu only", "idle"});
+    for (const ReportOperation& row : lane.operations) {
+      table.AddRow({EscapeName(row.operation), FormatTime(row.wall_ns, options.raw),
+                    FormatTime(row.gpu_busy_ns, options.raw),
+                    FormatTime(row.cpu_only_ns, options.raw),
+                    FormatTime(row.idle_ns + row.waiting_ns, options.raw)});
+    }
+    text += Table(table, options);
+  }
+  return text;
+}
+
+std::string DeviceTables(const Report& report, const TextOptions& options) {
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  TextTable devices({"Device", "busy", "span", "share", "nvidia-smi", "smi model", "inflation"});
+  TextTable bands({"Process on device", "alone", "contended", "at most"});
+  bool shared = false;
+  for (const ReportDevice& device : report.devices) {
+    const std::string name =
+        EscapeName(device.name + (device.uuid.empty() ? "" : " " + device.uuid));
+    std::string inflation = "-";
+    if (device.inflation) {
+      const auto tenths = static_cast<int64_t>(*device.inflation * 10 + 0.5);
+      inflation = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "x";
+    }
+    devices.AddRow({name, time(device.busy_ns), time(device.span_ns),
+                    FormatShare(Share(device.busy_ns, device.span_ns)),
+                    device.nvml_utilization ? FormatShare(*device.nvml_utilization) : "-",
+                    FormatShare(device.smi_model), inflation});
+    shared |= device.processes.size() > 1;
+    for (const ReportDeviceBand& band : device.processes) {
+      bands.AddRow({EscapeName(band.name) + " " + std::to_string(band.pid) + " on " + name,
+                    time(band.alone_ns), time(band.contended_ns),
+                    time(band.alone_ns + band.contended_ns)});
+    }
+  }
+  TextTable operations({"Operation on device", "wall", "busy", "idle", "unknown"});
+  for (const ReportOperationDevice& row : report.operation_devices) {
+    operations.AddRow({EscapeName(row.operation) + " on " + EscapeName(row.device),
+                       time(row.wall_ns), time(row.busy_ns), time(row.idle_ns),
+                       time(row.unknown_ns)});
+  }
+  std::string text = Table(devices, options);
+  if (shared) text += Table(bands, options);
+  if (!report.operation_devices.empty()) text += Table(operations, options);
+  return text;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sections of the text report beside the breakdown tables: iterations, idle causes, gaps, lanes and
+// devices. Each is empty where there is nothing to say, and ends in a newline otherwise. Pure.
+#ifndef GPUBOUND_ANALYSIS_REPORT_SECTIONS_H_
+#define GPUBOUND_ANALYSIS_REPORT_SECTIONS_H_
+
+#include <string>
+
+#include "analysis/report.h"
+#include "analysis/report_text.h"
+
+namespace gpubound {
+
+// What the headline is about, where it is not the whole span.
+std::string HeadlineScope(const Report& report, const TextOptions& options);
+
+// One sentence each.
+std::string IdleSentence(const ReportProcess& process, const TextOptions& options);
+std::string IterationSentence(const ReportProcess& process, const TextOptions& options);
+
+// Tables.
+std::string IterationTables(const ReportProcess& process, const TextOptions& options);
+std::string GapTable(const ReportProcess& process, const TextOptions& options);
+std::string LaneTables(const ReportProcess& process, const TextOptions& options);
+std::string DeviceTables(const Report& report, const TextOptions& options);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_REPORT_SECTIONS_H_

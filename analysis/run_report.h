@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a run directory to its report: reads what is sound as a stream, in memory bounded by what
+// happens at one time, and falls back to loading everything where files are damaged. Pure but for
+// reading.
+#ifndef GPUBOUND_ANALYSIS_RUN_REPORT_H_
+#define GPUBOUND_ANALYSIS_RUN_REPORT_H_
+
+#include <string>
+
+#include "analysis/report.h"
+#include "analysis/status.h"
+
+namespace gpubound {
+
+// Errors are those of OpenRun and BuildReport.
+Result<Report> ReportOfRun(const std::string& path, const ReportOptions& options = {});
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_RUN_REPORT_H_

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the processes of a run wait for each other: whom each may wait for, in which order they have
+// to be analysed, and what a process without operations inherits (SPEC section 2). Only recorded
+// waits count; nothing is guessed from coincidence in time. Pure.
+#ifndef GPUBOUND_ANALYSIS_RUN_WAITS_H_
+#define GPUBOUND_ANALYSIS_RUN_WAITS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "analysis/process_report.h"
+#include "analysis/run.h"
+
+namespace gpubound {
+
+// The other processes on the host of run.processes[process].
+std::vector<Peer> PeersOf(const Run& run, size_t process);
+
+// Indices of all processes in rounds: a process that may inherit comes after those that wait for
+// it. Processes that wait for each other in a circle come together, last.
+std::vector<std::vector<size_t>> AnalysisRounds(const Run& run);
+
+// Of the |waits| of any number of processes, at each instant the one begun last; of those begun at
+// once the first. Only waits for |pid| under an operation, clipped to |span|; disjoint, ascending.
+std::vector<NamedWait> WaitsFor(int64_t pid, const Interval& span,
+                                const std::vector<NamedWait>& waits);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_RUN_WAITS_H_

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counts the scopes of each operation on the reporting thread, and the time during which at least
+// one of them was open. One object, one caller.
+#ifndef GPUBOUND_ANALYSIS_SCOPE_COUNTS_H_
+#define GPUBOUND_ANALYSIS_SCOPE_COUNTS_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/interval.h"
+#include "analysis/label_roles.h"
+#include "analysis/layer_counts.h"
+
+namespace gpubound {
+
+// What an operation counts beside time.
+struct OperationCounts {
+  uint64_t opened = 0;            // scopes on the reporting thread
+  int64_t inclusive_wall_ns = 0;  // some scope of it was open there, nested ones included
+  std::array<std::array<uint64_t, kLayerCount>, kLayerCount> transitions{};  // [from][to]
+};
+
+class ScopeCounts {
+ public:
+  // Time counts within |span|.
+  ScopeCounts(const Interval& span, size_t operations)
+      : span_(span), counts_(operations), open_(operations), since_ns_(operations) {}
+
+  // All that happened at one instant. A scope that closed and reopened then was never away, and one
+  // that opened and closed took no time; so all openings come before the closings.
+  void Note(const std::vector<OperationIndex>& opened, const std::vector<OperationIndex>& closed,
+            int64_t now_ns) {
+    for (const OperationIndex operation : opened) {
+      ++counts_[operation].opened;
+      if (open_[operation]++ == 0) since_ns_[operation] = now_ns;
+    }
+    for (const OperationIndex operation : closed) {
+      if (--open_[operation] == 0) Close(operation, now_ns);
+    }
+  }
+
+  void AddTransition(OperationIndex operation, Layer from, Layer to) {
+    ++counts_[operation].transitions[static_cast<size_t>(from)][static_cast<size_t>(to)];
+  }
+
+  // Closes what is still open at the span's end. Call once, last.
+  std::vector<OperationCounts> Finish() {
+    for (OperationIndex operation = 0; operation < open_.size(); ++operation) {
+      if (open_[operation] != 0) Close(operation, span_.end_ns);
+    }
+    return std::move(counts_);
+  }
+
+ private:
+  void Close(OperationIndex operation, int64_t now_ns) {
+    counts_[operation].inclusive_wall_ns +=
+        Interval{since_ns_[operation], now_ns}.ClippedTo(span_).length();
+  }
+
+  const Interval span_;
+  std::vector<OperationCounts> counts_;
+  std::vector<uint64_t> open_;
+  std::vector<int64_t> since_ns_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_SCOPE_COUNTS_H_

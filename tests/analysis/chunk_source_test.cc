@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run that is streamed from its chunks says what the same run says when it is loaded whole.
+#include "analysis/chunk_source.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "analysis/reader.h"
+#include "analysis/report.h"
+#include "analysis/report_json.h"
+#include "analysis/run_report.h"
+#include "tests/analysis/trace_writer.h"
+
+namespace gpubound {
+namespace {
+
+using namespace testing_support;
+
+class ChunkSourceTest : public testing::Test {
+ protected:
+  using Run = gpubound::Run;  // not testing::Test::Run
+
+  static std::string Json(const Result<Run>& run) {
+    EXPECT_TRUE(run.ok());
+    return run.ok() ? RenderJson(*BuildReport(*run)) : "";
+  }
+  std::string Streamed() const {
+    const Result<Run> run = OpenRun(run_.path());
+    EXPECT_TRUE(run.ok() && run->processes.front().source != nullptr) << "was not streamed";
+    return Json(run);
+  }
+  std::string Loaded() const { return Json(LoadRun(run_.path())); }
+  std::string Reported() const { return RenderJson(*ReportOfRun(run_.path())); }
+
+  TemporaryRun run_;
+  SegmentWriter writer_{run_, WriterIdentity{}};
+};
+
+// Records in the order of |order|, |per_chunk| to a chunk.
+template <typename Record, typename Put>
+void InChunks(const std::vector<Record>& records, size_t per_chunk, Put put) {
+  for (size_t at = 0; at < records.size(); at += per_chunk) {
+    const size_t end = std::min(records.size(), at + per_chunk);
+    put(at, std::vector<Record>(records.begin() + static_cast<std::ptrdiff_t>(at),
+                                records.begin() + static_cast<std::ptrdiff_t>(end)));
+  }
+}
+
+TEST_F(ChunkSourceTest, OrderOfRecordsAcrossChunksChangesNothing) {
+  writer_.PutUsualRows();
+  std::mt19937_64 random(7);
+  std::vector<ApiRecord> calls;
+  std::vector<DeviceRecord> kernels;
+  for (uint32_t i = 0; i < 60; ++i) {
+    calls.push_back(Launch(10 + 15 * i, 18 + 15 * i, i + 1, i % 3 == 0 ? 100 : 777));
+    kernels.push_back(Kernel(20 + 15 * i, 31 + 15 * i, i + 1));
+  }
+  std::shuffle(calls.begin(), calls.end(), random);
+  std::shuffle(kernels.begin(), kernels.end(), random);
+  for (uint64_t i = 0; i < 8; ++i) {
+    writer_.Scopes({.thread = 1, .first_sequence = 2 * i},
+                   {Begin(kTrain, 50 + 100 * i), End(kTrain, 130 + 100 * i)});
+  }
+  InChunks(calls, 7, [this](size_t first, const std::vector<ApiRecord>& records) {
+    writer_.Calls({.thread = 9, .first_sequence = first}, records);
+  });
+  InChunks(kernels, 5, [this](size_t first, const std::vector<DeviceRecord>& records) {
+    writer_.Work({.thread = 9, .first_sequence = first}, records);
+  });
+  EXPECT_EQ(Streamed(), Loaded());
+}
+
+TEST_F(ChunkSourceTest, ThreadsWithoutARowAdoptAsTheyDoWhenLoaded) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100), End(kTrain, 900)});
+  writer_.Calls({.thread = 9}, {Launch(200, 210, 1, 555), Launch(300, 310, 2, 556)});
+  writer_.Work({.thread = 9}, {Kernel(220, 400, 1)});
+  EXPECT_EQ(Streamed(), Loaded());
+}
+
+TEST_F(ChunkSourceTest, AGapInAThreadsEventsResynchronises) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100), Begin(kInner, 150)});
+  writer_.Scopes({.thread = 1, .first_sequence = 10}, {End(kTrain, 900)}, {1});
+  EXPECT_EQ(Streamed(), Loaded());
+}
+
+TEST_F(ChunkSourceTest, AChunkThatIsStoredTwiceCountsOnce) {
+  writer_.PutUsualRows();
+  for (int i = 0; i < 2; ++i) writer_.Work({.thread = 9}, {Kernel(220, 400, 1)});
+  EXPECT_EQ(Streamed(), Loaded());
+}
+
+TEST_F(ChunkSourceTest, ADamagedChunkInTheMiddleIsReportedAsWhenLoaded) {
+  writer_.PutUsualRows();
+  for (uint64_t i = 0; i < 5; ++i) {
+    writer_.Work({.thread = 9, .first_sequence = i}, {Kernel(100 + 100 * i, 150 + 100 * i, 1)});
+  }
+  writer_.Sql("UPDATE chunk SET crc=crc+1 WHERE id=3");
+  EXPECT_EQ(Reported(), Loaded());
+  const Report report = *ReportOfRun(run_.path());
+  EXPECT_EQ(report.processes[0].gpu_busy_ns, 200);
+  EXPECT_EQ(report.processes[0].unknown_ns, 50);
+  EXPECT_TRUE(report.run.verdict.starts_with("doubtful"));
+}
+
+TEST_F(ChunkSourceTest, ARowThatLiesAboutItsEarliestBeginIsNotTrusted) {
+  writer_.PutUsualRows();
+  writer_.Work({.thread = 9}, {Kernel(100, 150, 1)});
+  writer_.Work({.thread = 9, .first_sequence = 1}, {Kernel(300, 350, 1)});
+  writer_.Sql("UPDATE chunk SET min_ns=500 WHERE id=1");
+  EXPECT_EQ(Reported(), Loaded());
+  EXPECT_EQ(ReportOfRun(run_.path())->processes[0].gpu_busy_ns, 100);
+}
+
+TEST_F(ChunkSourceTest, AProcessThatDidNotCloseIsLoaded) {
+  writer_.PutUsualRows();
+  writer_.Work({.thread = 9}, {Kernel(100, 150, 1)});
+  writer_.Sql("DELETE FROM meta WHERE key='end_monotonic_ns'");
+  const Result<Run> run = OpenRun(run_.path());
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run->processes.front().source, nullptr);
+  EXPECT_EQ(run->processes.front().device_work.size(), 1u);
+}
+
+}  // namespace
+}  // namespace gpubound

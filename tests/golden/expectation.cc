@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads expectations, and reports in their terms. No state beyond the parser.
+#include "tests/golden/expectation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+
+namespace gpubound::golden {
+namespace {
+
+bool IsList(const std::string& section) {
+  return section.starts_with("cells") || section.starts_with("lane ") ||
+         section.starts_with("gaps");
+}
+bool IsTable(const std::string& section) {
+  return section.starts_with("rows") || section.starts_with("idle") || section == "devices" ||
+         section == "parts" || section == "iterations by operation" ||
+         section == "operations on devices";
+}
+bool IsValues(const std::string& section) {
+  return section.starts_with("process") || section == "iterations" || section == "run" ||
+         section == "ledger";
+}
+
+std::string Trim(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+bool AddValue(const std::string& word, Values* values) {
+  const size_t equals = word.rfind('=');
+  if (equals == std::string::npos) return false;
+  (*values)[word.substr(0, equals)] = std::stoll(word.substr(equals + 1));
+  return true;
+}
+
+const ReportProcess& ProcessOf(const Report& report, const std::string& section) {
+  const size_t of = section.rfind(" of ");
+  if (of == std::string::npos) return report.processes.front();
+  const int64_t pid = std::stoll(section.substr(of + 4));
+  return *std::find_if(report.processes.begin(), report.processes.end(),
+                       [pid](const ReportProcess& process) { return process.pid == pid; });
+}
+
+std::vector<std::string> CellLines(const std::vector<ReportCell>& cells) {
+  std::vector<std::string> lines;
+  for (const ReportCell& cell : cells) {
+    lines.push_back(cell.phase + " | " + cell.operation + " | " + cell.layer + " | " + cell.gpu +
+                    " | " + std::to_string(cell.ns));
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+std::vector<std::string> GapLines(const ReportProcess& process) {
+  std::vector<std::string> lines;
+  for (const ReportGap& gap : process.gaps) {
+    lines.push_back(std::to_string(gap.begin_ns) + " | " + std::to_string(gap.ns) + " | " +
+                    gap.cause + " | " + gap.operation_at_begin + ", " + gap.layer_at_begin + " | " +
+                    gap.operation_at_end + ", " + gap.layer_at_end);
+  }
+  return lines;
+}
+
+Values RowValues(const ReportOperation& row) {
+  Values values = {{"wall", row.wall_ns},
+                   {"cpu_only", row.cpu_only_ns},
+                   {"cpu_gpu", row.cpu_gpu_ns},
+                   {"gpu_only", row.gpu_only_ns},
+                   {"waiting", row.waiting_ns},
+                   {"idle", row.idle_ns},
+                   {"unknown", row.unknown_ns},
+                   {"gpu_busy", row.gpu_busy_ns},
+                   {"gpu_compute", row.gpu_compute_ns},
+                   {"gpu_comm", row.gpu_comm_ns},
+                   {"gpu_copy", row.gpu_copy_ns},
+                   {"gpu_wait", row.gpu_wait_ns},
+                   {"gpu_caused", row.gpu_caused_ns},
+                   {"gpu_sum", row.gpu_sum_ns},
+                   {"sm_filled", row.sm_filled_ns},
+                   {"count", static_cast<int64_t>(row.count)},
+                   {"inclusive_wall", row.inclusive_wall_ns},
+                   {"inherited", row.inherited ? 1 : 0}};
+  for (const auto& [name, count] : row.transitions) values[name] = static_cast<int64_t>(count);
+  return values;
+}
+
+Values IdleValues(const ReportOperation& row) {
+  Values values;
+  for (const CauseTime& cause : row.device_idle) {
+    values[cause.cause] = cause.ns;
+    values["sum"] += cause.ns;
+  }
+  return values;
+}
+
+Values DeviceValues(const ReportDevice& device) {
+  Values values = {{"busy", device.busy_ns}, {"unused", device.used ? 0 : 1}};
+  for (const ReportDeviceBand& band : device.processes) {
+    values["alone:" + std::to_string(band.pid)] = band.alone_ns;
+    values["contended:" + std::to_string(band.pid)] = band.contended_ns;
+  }
+  return values;
+}
+
+Values IterationValues(const Report& report) {
+  const std::optional<ReportIterations>& found = report.processes.front().iterations;
+  if (!found) return {};
+  Values values = {{"warm_up", static_cast<int64_t>(found->warm_up)},
+                   {"count", static_cast<int64_t>(found->count)},
+                   {"start_up", found->start_up_ns},
+                   {"warm_up_ns", found->warm_up_ns},
+                   {"total", found->total_ns},
+                   {"shutdown", found->shutdown_ns},
+                   {"mean", found->mean_ns},
+                   {"median", found->median_ns},
+                   {"p95", found->p95_ns},
+                   {"gpu_busy", found->gpu_busy_ns}};
+  if (!found->slowest.empty()) {
+    values["slowest"] = static_cast<int64_t>(found->slowest.front().number);
+    values["slowest_ns"] = found->slowest.front().ns;
+  }
+  return values;
+}
+
+Values ProcessValues(const ReportProcess& process) {
+  Values values = {
+      {"span", process.span_ns},         {"gpu_busy", process.gpu_busy_ns},
+      {"gpu_wait", process.gpu_wait_ns}, {"gpu_sum", process.gpu_sum_ns},
+      {"unknown", process.unknown_ns},   {"lanes", static_cast<int64_t>(process.lanes.size())}};
+  for (const ReportWait& wait : process.waits) {
+    values["waits:" + std::to_string(wait.pid)] += wait.ns;
+  }
+  return values;
+}
+
+Values RunValues(const ReportRun& run) {
+  return {{"wall", run.wall_ns},
+          {"devices_used", run.devices_used},
+          {"headline", run.headline_ns},
+          {"gpu_busy_percent", std::llround(run.gpu_busy_share * 100)},
+          {"whole_gpu_busy_percent", std::llround(run.whole_gpu_busy_share * 100)},
+          {"devices_unused", static_cast<int64_t>(run.devices_unused.size())}};
+}
+
+}  // namespace
+
+bool ExpectationParser::Begin(const std::vector<std::string>& words) {
+  section_.clear();
+  size_t next = 1;
+  for (; next < words.size() && words[next].find('=') == std::string::npos; ++next) {
+    section_ += (section_.empty() ? "" : " ") + words[next];
+  }
+  if (IsList(section_)) return expectation_.lists[section_], next == words.size();
+  if (IsTable(section_)) return expectation_.tables[section_], next == words.size();
+  if (!IsValues(section_) || next == words.size()) return false;
+  Values& values = expectation_.values[section_];
+  for (; next < words.size(); ++next) {
+    if (!AddValue(words[next], &values)) return false;
+  }
+  section_.clear();
+  return true;
+}
+
+bool ExpectationParser::Line(const std::string& line) {
+  if (IsList(section_) && line.find('|') != std::string::npos) {
+    std::string normal;
+    std::istringstream parts(line);
+    std::string part;
+    while (std::getline(parts, part, '|')) normal += (normal.empty() ? "" : " | ") + Trim(part);
+    expectation_.lists[section_].push_back(normal);
+    return true;
+  }
+  const size_t colon = line.find(": ");
+  if (!IsTable(section_) || colon == std::string::npos) return false;
+  Values& values = expectation_.tables[section_][line.substr(0, colon)];
+  std::istringstream words(line.substr(colon + 2));
+  std::string word;
+  while (words >> word) {
+    if (!AddValue(word, &values)) return false;
+  }
+  return true;
+}
+
+std::vector<std::string> ActualList(const Report& report, const std::string& section) {
+  const ReportProcess& process = ProcessOf(report, section);
+  if (section.starts_with("cells")) return CellLines(process.cells);
+  if (section.starts_with("gaps")) return GapLines(process);
+  const std::string name = section.substr(5, section.rfind(" of ") - 5);
+  for (const ReportLane& lane : process.lanes) {
+    if (lane.thread == name) return CellLines(lane.cells);
+  }
+  return {"no lane " + name};
+}
+
+Table ActualTable(const Report& report, const std::string& section) {
+  Table table;
+  if (section == "devices") {
+    for (const ReportDevice& device : report.devices) table[device.name] = DeviceValues(device);
+  } else if (section == "parts") {
+    for (const ReportPart& part : report.run.parts) {
+      table[part.part] = {{"wall", part.wall_ns}, {"gpu_busy", part.gpu_busy_ns}};
+    }
+  } else if (section == "iterations by operation") {
+    for (const ReportIterationOperation& row : report.processes.front().iterations->operations) {
+      table[row.operation] = {{"wall", row.wall_ns}, {"gpu_busy", row.gpu_busy_ns}};
+    }
+  } else if (section == "operations on devices") {
+    for (const ReportOperationDevice& row : report.operation_devices) {
+      table[row.operation + " on " + row.device] = {{"wall", row.wall_ns},
+                                                    {"busy", row.busy_ns},
+                                                    {"idle", row.idle_ns},
+                                                    {"unknown", row.unknown_ns}};
+    }
+  } else {
+    const bool idle = section.starts_with("idle");
+    for (const ReportOperation& row : ProcessOf(report, section).operations) {
+      table[row.operation] = idle ? IdleValues(row) : RowValues(row);
+    }
+  }
+  return table;
+}
+
+Values ActualValues(const Report& report, const std::string& section) {
+  if (section == "iterations") return IterationValues(report);
+  if (section == "run") return RunValues(report.run);
+  if (section.starts_with("process")) return ProcessValues(ProcessOf(report, section));
+  Values values;
+  for (const ReportLedgerEntry& entry : report.ledger) {
+    values[entry.counter] = static_cast<int64_t>(entry.value);
+  }
+  return values;
+}
+
+}  // namespace gpubound::golden

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a scenario expects of its report, and the same things read from a report. A section is named
+// by its words behind "expect"; "of PID" picks a process other than the first.
+//
+//   lists, complete, one entry a line:
+//     expect cells [of PID]             PHASE | OPERATION | LAYER | GPU | NS
+//     expect lane NAME [of PID]         likewise, of a further thread
+//     expect gaps [of PID]              BEGIN | NS | CAUSE | OPERATION, LAYER | OPERATION, LAYER
+//   tables, some values of some rows; a value that is not there is 0:
+//     expect rows [of PID]              OPERATION: wall=10 gpu_busy=5 python->backend=1
+//     expect idle [of PID]              OPERATION: launch=10 sync=5 sum=15
+//     expect devices                    NAME: busy=40 alone:100=10 contended:100=30 unused=0
+//     expect parts                      PART: wall=10 gpu_busy=5
+//     expect iterations by operation    OPERATION: wall=10 gpu_busy=5
+//     expect operations on devices      OPERATION on DEVICE: wall=10 busy=5 idle=5
+//   values, on the line itself:
+//     expect process [of PID] span=100  also gpu_busy, gpu_wait, gpu_sum, unknown, waits:PID
+//     expect iterations count=3         also warm_up, start_up, total, mean, median, p95, ...
+//     expect run wall=100               also devices_used, headline, gpu_busy_percent
+//     expect ledger COUNTER=1
+#ifndef GPUBOUND_TESTS_GOLDEN_EXPECTATION_H_
+#define GPUBOUND_TESTS_GOLDEN_EXPECTATION_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/report.h"
+
+namespace gpubound::golden {
+
+using Values = std::map<std::string, int64_t>;
+using Table = std::map<std::string, Values>;
+
+struct Expectation {
+  std::map<std::string, std::vector<std::string>> lists;  // by section
+  std::map<std::string, Table> tables;
+  std::map<std::string, Values> values;
+  bool empty() const { return lists.empty() && tables.empty() && values.empty(); }
+};
+
+// Takes a scenario's statements behind "expect".
+class ExpectationParser {
+ public:
+  explicit ExpectationParser(Expectation* expectation) : expectation_(*expectation) {}
+
+  // "expect ...". False when it is not understood.
+  bool Begin(const std::vector<std::string>& words);
+  // A further line of the section that was begun last. False when it belongs to none.
+  bool Line(const std::string& line);
+  void End() { section_.clear(); }
+
+ private:
+  Expectation& expectation_;
+  std::string section_;
+};
+
+// Sorted, but for gaps.
+std::vector<std::string> ActualList(const Report& report, const std::string& section);
+Table ActualTable(const Report& report, const std::string& section);
+Values ActualValues(const Report& report, const std::string& section);
+
+}  // namespace gpubound::golden
+
+#endif  // GPUBOUND_TESTS_GOLDEN_EXPECTATION_H_
