@@ -10,9 +10,8 @@ target_compile_options(gpubound_flags INTERFACE -Wall -Wextra -Wpedantic -Wshado
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 target_compile_definitions(gpubound_flags INTERFACE GPUBOUND_VERSION="${PROJECT_VERSION}")
 
-# Environment of tests whose programs are built with a sanitizer. One that gets libgpubound.so by
-# LD_PRELOAD does not have the sanitizer's runtime first in its list of libraries, which is in order;
-# and children of a program with threads may start threads of their own, as ours do.
+# Environment of tests whose programs are built with a sanitizer: one that gets libgpubound.so by
+# LD_PRELOAD does not have the sanitizer's runtime first in its list of libraries, which is in order.
 set(GPUBOUND_SANITIZER_ENVIRONMENT "")
 
 if(GPUBOUND_SANITIZE STREQUAL "address")
@@ -20,7 +19,6 @@ if(GPUBOUND_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 elseif(GPUBOUND_SANITIZE STREQUAL "thread")
-  set(GPUBOUND_SANITIZER_ENVIRONMENT "TSAN_OPTIONS=die_after_fork=0")
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
   add_link_options(-fsanitize=thread)
 elseif(GPUBOUND_SANITIZE)
