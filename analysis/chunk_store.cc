@@ -15,7 +15,7 @@ constexpr size_t kFamilies = 6;
 }  // namespace
 
 ChunkStore::ChunkStore(const ProcessTrace& process, std::vector<Segment> segments,
-                       std::vector<PlannedChunk> chunks)
+                       const std::vector<PlannedChunk>& chunks)
     : segments_(std::move(segments)),
       by_thread_(process.threads.size()),
       by_family_(kFamilies),
@@ -24,7 +24,7 @@ ChunkStore::ChunkStore(const ProcessTrace& process, std::vector<Segment> segment
   for (uint32_t t = 0; t < process.threads.size(); ++t) {
     by_ordinal[Raw(process.threads[t].ordinal)] = t;
   }
-  for (PlannedChunk& chunk : chunks) {
+  for (const PlannedChunk& chunk : chunks) {
     if (chunk.head.row.family != EventFamily::kThread) {
       by_family_[static_cast<size_t>(chunk.head.row.family)].push_back(chunk);
       continue;

@@ -26,7 +26,7 @@ class ChunkStore {
   // |process| holds the rows and is used here only. |chunks|: of each writer in the order of its
   // sequence numbers, none twice.
   ChunkStore(const ProcessTrace& process, std::vector<Segment> segments,
-             std::vector<PlannedChunk> chunks);
+             const std::vector<PlannedChunk>& chunks);
 
   // Chunks of a thread in the order in which it wrote them, by index into ProcessTrace::threads.
   const std::vector<PlannedChunk>& OfThread(uint32_t thread) const { return by_thread_[thread]; }

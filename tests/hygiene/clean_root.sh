@@ -17,7 +17,7 @@ command -v debootstrap >/dev/null || fail "debootstrap is missing; install the p
 
 cleanup() {
   local mount
-  for mount in dev/shm dev/pts dev proc sys; do
+  for mount in dev/shm dev/pts dev proc sys .; do
     mountpoint -q "$fresh/$mount" && umount -l "$fresh/$mount"
   done
   [ -n "$keep" ] || rm -rf "$work"
@@ -48,6 +48,7 @@ for config in "$HOME/.config/pip" "$HOME/.pip"; do
     cp -aL "$config/." "$fresh/root/${config#"$HOME"/}/"
   fi
 done
+mount --bind "$fresh" "$fresh"  # "/" in there must be a mount, for tests that mount
 mount -t proc proc "$fresh/proc"
 mount --rbind /sys "$fresh/sys"
 mount --rbind /dev "$fresh/dev"
