@@ -4,6 +4,7 @@
 #include "analysis/report_sections.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
@@ -145,7 +146,7 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
         EscapeName(device.name + (device.uuid.empty() ? "" : " " + device.uuid));
     std::string inflation = "-";
     if (device.inflation) {
-      const auto tenths = static_cast<int64_t>(*device.inflation * 10 + 0.5);
+      const auto tenths = std::llround(*device.inflation * 10);
       inflation = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "x";
     }
     devices.AddRow({name, time(device.busy_ns), time(device.span_ns),
