@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <random>
 #include <vector>
 
-#include "bench/codec_database.h"
+#include "libprofiler/sqlite_sink.h"
 #include "proto/chunk_encoder.h"
 #include "proto/live_format.h"
-#include "proto/schema.h"
 
 namespace gpubound {
 namespace {
@@ -28,17 +29,19 @@ constexpr size_t kDevicePerPage = (kLivePageSize - kLivePageHeaderBytes) / sizeo
 // Threads go their own way for so many launches, then wait for each other, as a loop's do.
 constexpr uint32_t kLaunchesPerTurn = 1000;
 
+// A benchmark that goes on would measure nonsense.
+[[noreturn]] void Fail(const std::string& what) {
+  std::fprintf(stderr, "analysis_bench: writing the run: %s\n", what.c_str());
+  std::exit(1);
+}
+
 class ProcessWriter {
  public:
   ProcessWriter(const std::string& directory, uint32_t number)
-      : pid_(kFirstTid + 1000 * number),
-        db_(directory + "/host." + std::to_string(pid_) + ".1.0.db", 4096),
-        random_(number + 1) {
-    db_.Run(kSchemaSql);
-    db_.Run(("PRAGMA application_id=" + std::to_string(kTraceApplicationId)).c_str());
-    db_.Run(("PRAGMA user_version=" + std::to_string(kTraceFormatVersion)).c_str());
-    insert_ = db_.Prepare("INSERT INTO chunk VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?)");
-    db_.Run("BEGIN");
+      : pid_(kFirstTid + 1000 * number), random_(number + 1) {
+    const std::string path = directory + "/host." + std::to_string(pid_) + ".1.0.db";
+    if (!sink_.Open(path, /*network=*/false)) Fail(sink_.error());
+    sink_.Begin();
   }
 
   void Write(uint64_t scopes) {
@@ -50,8 +53,8 @@ class ProcessWriter {
     SubmitCalls();
     SubmitKernels();
     WriteRows();
-    db_.Run("COMMIT");
-    db_.Close();
+    if (!sink_.Commit()) Fail(sink_.error());
+    sink_.Seal();
   }
 
  private:
@@ -112,63 +115,58 @@ class ProcessWriter {
   }
 
   void Put(const EncodedChunk& chunk) {
-    if (!chunk.ok) Fail("encode", nullptr);
-    int column = 0;
-    const auto bind = [&](int64_t value) { sqlite3_bind_int64(insert_, ++column, value); };
-    bind(static_cast<int64_t>(chunk.family));
-    bind(chunk.thread);
-    bind(static_cast<int64_t>(chunk.first_sequence));
-    bind(static_cast<int64_t>(chunk.sequence_count));
-    bind(static_cast<int64_t>(chunk.event_count));
-    bind(chunk.min_ns);
-    bind(chunk.max_ns);
-    bind(static_cast<int64_t>(chunk.compression));
-    bind(static_cast<int64_t>(chunk.raw_bytes));
-    bind(chunk.crc);
-    sqlite3_bind_blob(insert_, ++column, chunk.body.data(), static_cast<int>(chunk.body.size()),
-                      SQLITE_STATIC);
-    db_.Step(insert_);
-    if (++written_ % 32 == 0) db_.Run("COMMIT; BEGIN");
+    if (!chunk.ok) Fail("encoding");
+    sink_.PutChunk(chunk);
+    if (++written_ % 32 != 0) return;
+    if (!sink_.Commit()) Fail(sink_.error());
+    sink_.Begin();
   }
 
-  void Meta(const char* key, const std::string& value) {
-    db_.Run(("INSERT INTO meta VALUES('" + std::string(key) + "','" + value + "')").c_str());
-  }
   void WriteRows() {
-    Meta("host", "host");
-    Meta("pid", std::to_string(pid_));
-    Meta("start_realtime_ns", "1");
-    Meta("start_monotonic_ns", "0");
-    Meta("end_monotonic_ns", std::to_string(end_ns_ + 1000));
-    Meta("end_how", "exit");
-    Meta("name", "train");
-    Meta("main_tid", std::to_string(kFirstTid));
-    Meta("python", "0");
-    Meta("device_kind", "real");
-    db_.Run("INSERT INTO device VALUES(1,0,'GPU-1','Model',132,64,32,65536,233472,32,9,0,0,0)");
-    const auto insert = [this](const std::string& row) { db_.Run(("INSERT INTO " + row).c_str()); };
+    sink_.PutMeta("host", "host");
+    sink_.PutMeta("pid", int64_t{pid_});
+    sink_.PutMeta("start_realtime_ns", int64_t{1});
+    sink_.PutMeta("start_monotonic_ns", int64_t{0});
+    sink_.PutMeta("end_monotonic_ns", static_cast<int64_t>(end_ns_ + 1000));
+    sink_.PutMeta("end_how", "exit");
+    sink_.PutMeta("name", "train");
+    sink_.PutMeta("main_tid", int64_t{kFirstTid});
+    sink_.PutMeta("python", int64_t{0});
+    sink_.PutMeta("device_kind", "real");
+    DeviceInfo device;
+    device.multiprocessors = 132;
+    device.max_warps_per_multiprocessor = 64;
+    device.max_blocks_per_multiprocessor = 32;
+    device.max_registers_per_multiprocessor = 65536;
+    device.max_shared_bytes_per_multiprocessor = 233472;
+    device.compute_capability_major = 9;
+    device.uuid[0] = 1;
+    sink_.PutDevice({DeviceId{1}, device, "Model"});
     for (uint32_t i = 1; i <= kThreads; ++i) {
-      const std::string id = std::to_string(i);
-      insert("thread VALUES(" + id + "," + std::to_string(kFirstTid + i - 1) + ",'t')");
+      sink_.PutThread({static_cast<ThreadId>(i), kFirstTid + i - 1, "t"});
     }
     for (uint32_t i = 1; i <= kStreams; ++i) {
-      const std::string id = std::to_string(i);
-      insert("stream VALUES(" + id + ",1,1," + id + ")");
+      sink_.PutStream({static_cast<StreamId>(i), DeviceId{1}, 1, i});
     }
     for (uint32_t i = 1; i <= kOperations; ++i) {
-      const std::string id = std::to_string(i);
-      insert("label VALUES(" + id + ",1,0,'','operation " + id + "')");
+      sink_.PutLabel({static_cast<LabelId>(i), LabelKind::kOperation, Layer::kUnset, "",
+                      "operation " + std::to_string(i)});
     }
-    insert("label VALUES(" + std::to_string(kCallLabel) + ",6,0,'','cudaLaunchKernel')");
+    sink_.PutLabel({LabelId{kCallLabel}, LabelKind::kApi, Layer::kUnset, "", "cudaLaunchKernel"});
     for (uint32_t i = 1; i <= kKernels; ++i) {
-      const std::string id = std::to_string(i);
-      insert("work VALUES(" + id + ",1,0,'kernel_" + id + "'," + id + ",1,1,128,1,1,32,0,0)");
+      WorkInfo work;
+      work.kind = WorkKind::kKernel;
+      std::fill_n(work.grid, 3, 1);
+      std::fill_n(work.block, 3, 1);
+      work.grid[0] = i;
+      work.block[0] = 128;
+      work.registers_per_thread = 32;
+      sink_.PutWork({static_cast<WorkId>(i), work, "kernel_" + std::to_string(i)});
     }
   }
 
   const uint32_t pid_;
-  Database db_;
-  sqlite3_stmt* insert_ = nullptr;
+  SqliteSink sink_;
   std::mt19937_64 random_;
   ChunkEncoder encoder_;
   ClockConversion clock_{std::vector<ClockKnot>{}};
