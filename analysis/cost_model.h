@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What recording an event costs the program that is recorded, per kind of event: what calibration
+// measures and what the replay takes out of the timeline. Plain values without a thread rule; times
+// are ns on the thread that made the event.
+#ifndef GPUBOUND_ANALYSIS_COST_MODEL_H_
+#define GPUBOUND_ANALYSIS_COST_MODEL_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace gpubound {
+
+enum class CostKind : uint8_t {
+  kNativeScope,      // begin and end of a scope from C or C++, foreign ranges (NVTX) included
+  kPythonScope,      // gpubound.operation() and its like, with what the interpreter does for them
+  kInterceptedCall,  // a call that a hook wrapped: the wrapper and its two slots
+  kInstant,          // step, phase, counter, mark
+  kApiCall,  // a CUDA API call recorded by CUPTI; CostModel::api where it was measured alone
+};
+inline constexpr size_t kCostKindCount = 5;
+
+// One occurrence. An event has two time stamps, or one: what was spent between them is inside, what
+// was spent before the first and after the second is outside.
+struct Cost {
+  double inside_ns = 0;
+  double outside_ns = 0;
+  double variance_ns2 = 0;       // of one occurrence's total
+  double standard_error_ns = 0;  // of the mean total, as calibration measured it
+  uint64_t samples = 0;          // 0: not measured
+
+  double total_ns() const { return inside_ns + outside_ns; }
+};
+
+struct CostModel {
+  std::array<Cost, kCostKindCount> kinds;
+  std::map<std::string, Cost> api;  // by function name without its versioned suffix
+
+  const Cost& Of(CostKind kind) const { return kinds[static_cast<size_t>(kind)]; }
+  Cost& Of(CostKind kind) { return kinds[static_cast<size_t>(kind)]; }
+  // Of one call of |function|: its own cost where it was measured, else that of any call.
+  const Cost& OfApi(const std::string& function) const {
+    const auto found = api.find(function);
+    return found == api.end() ? Of(CostKind::kApiCall) : found->second;
+  }
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_COST_MODEL_H_
