@@ -84,6 +84,18 @@ void RunFloor(uint64_t scopes) {
   }
 }
 
+// What the loop around the scopes costs by itself.
+Outcome RunEmptyLoopRound(uint64_t scopes) {
+  const double begin = NowNs();
+  const double cpu_begin = ThreadCpuNs();
+  for (uint64_t i = 0; i < scopes; ++i) __asm__ volatile("");
+  Outcome outcome;
+  outcome.own_cpu_ns = (ThreadCpuNs() - cpu_begin) / static_cast<double>(scopes);
+  outcome.ns_per_scope = (NowNs() - begin) / static_cast<double>(scopes);
+  outcome.cpu_ns_per_scope = outcome.own_cpu_ns;
+  return outcome;
+}
+
 // In a program that nobody profiles.
 Outcome RunNotInjectedRound(uint64_t scopes) {
   const double begin = NowNs();
@@ -268,11 +280,14 @@ int main(int argc, char** argv) {
   Case two = floor;
   two.name = "recording, 2 threads";
   Case none = floor;
-  none.name = "not injected";
+  none.name = "not injected, the loop included";
+  Case empty = floor;
+  empty.name = "the loop alone";
   bool exact = true;
   for (int round = 0; round < rounds; ++round) {
     floor.Add(InChild(run, [&] { return RunFloorRound(scopes); }));
     none.Add(InChild(run, [&] { return RunNotInjectedRound(scopes); }));
+    empty.Add(InChild(run, [&] { return RunEmptyLoopRound(scopes); }));
     for (int threads = 1; threads <= 2; ++threads) {
       const Outcome outcome = InChild(run, [&] { return RunRecordingRound(scopes, threads); });
       (threads == 1 ? one : two).Add(outcome);
@@ -281,7 +296,7 @@ int main(int argc, char** argv) {
   }
   std::printf("%llu scopes per thread and round, %d rounds\n",
               static_cast<unsigned long long>(scopes), rounds);
-  for (const Case* c : {&floor, &one, &two, &none}) Print(*c, floor);
+  for (const Case* c : {&floor, &one, &two, &none, &empty}) Print(*c, floor);
   std::printf("%s\n", exact ? "every event is in the database, none dropped"
                             : "EVENTS ARE MISSING (see above)");
   return exact ? 0 : 1;

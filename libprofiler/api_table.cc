@@ -73,7 +73,7 @@ uint32_t CopyOpenScopes(uint32_t* labels, uint32_t capacity) noexcept {
   return depth;
 }
 
-template <uint64_t (*ReadTicks)() noexcept>
+template <SplitTicks (*ReadTicks)() noexcept>
 struct Entries {
   // Aligned, so that each takes two lines of the instruction cache wherever the linker puts it.
   [[gnu::aligned(64)]] static void Begin(uint32_t label) noexcept {
@@ -83,15 +83,17 @@ struct Entries {
     t_thread_buffer->End(ToLabel(label), ReadTicks());
   }
 
+  static uint64_t Now() noexcept { return ReadTicks().Joined(); }
+
   static void Phase(uint32_t label) noexcept {
-    t_thread_buffer->Emit(SlotKind::kPhase, ToLabel(label), ReadTicks());
+    t_thread_buffer->Emit(SlotKind::kPhase, ToLabel(label), Now());
   }
   static void Step(uint64_t iteration) noexcept {
-    t_thread_buffer->EmitWithPayload(SlotKind::kStep, LabelId{0}, iteration, ReadTicks());
+    t_thread_buffer->EmitWithPayload(SlotKind::kStep, LabelId{0}, iteration, Now());
   }
   static void Counter(uint32_t label, double value) noexcept {
     t_thread_buffer->EmitWithPayload(SlotKind::kCounter, ToLabel(label),
-                                     std::bit_cast<uint64_t>(value), ReadTicks());
+                                     std::bit_cast<uint64_t>(value), Now());
   }
 
   static uint64_t HandOver() noexcept {
@@ -100,13 +102,13 @@ struct Entries {
     const LabelId operation = InnermostOperation(collector);
     if (operation == LabelId{0}) return 0;
     const uint64_t token = collector->NewHandOverToken(operation);
-    t_thread_buffer->EmitWithPayload(SlotKind::kHandOver, operation, token, ReadTicks());
+    t_thread_buffer->EmitWithPayload(SlotKind::kHandOver, operation, token, Now());
     return token;
   }
   static void Adopt(uint64_t token) noexcept {
     if (token == 0) return;
     const LabelId operation = Collector::LabelOfToken(token);
-    const uint64_t ticks = ReadTicks();
+    const uint64_t ticks = Now();
     t_thread_buffer->EmitWithPayload(SlotKind::kAdopt, operation, token, ticks);
     t_thread_buffer->Begin(operation, ticks);
   }
@@ -115,10 +117,8 @@ struct Entries {
     t_thread_buffer->End(Collector::LabelOfToken(token), ReadTicks());
   }
 
-  static void Pause() noexcept { t_thread_buffer->Emit(SlotKind::kPause, LabelId{0}, ReadTicks()); }
-  static void Resume() noexcept {
-    t_thread_buffer->Emit(SlotKind::kResume, LabelId{0}, ReadTicks());
-  }
+  static void Pause() noexcept { t_thread_buffer->Emit(SlotKind::kPause, LabelId{0}, Now()); }
+  static void Resume() noexcept { t_thread_buffer->Emit(SlotKind::kResume, LabelId{0}, Now()); }
 
   static constexpr gpubound_api kTable = {sizeof(gpubound_api),
                                           GPUBOUND_API_VERSION,
@@ -141,7 +141,7 @@ struct Entries {
 
 const gpubound_api* ApiTable() noexcept {
   static const bool use_tsc = TscIsInvariant();
-  return use_tsc ? &Entries<ReadTsc>::kTable : &Entries<ReadMonotonicNs>::kTable;
+  return use_tsc ? &Entries<ReadSplitTsc>::kTable : &Entries<ReadSplitMonotonicNs>::kTable;
 }
 
 }  // namespace gpubound

@@ -20,6 +20,17 @@ namespace gpubound {
 
 class DeviceSource;
 
+// A count of ticks as its two halves of 32 bits, which is how the time stamp counter is read.
+struct SplitTicks {
+  SplitTicks() = default;
+  constexpr SplitTicks(uint64_t ticks)  // NOLINT: implicit
+      : high(ticks >> 32), low(ticks & UINT32_MAX) {}
+  constexpr uint64_t Joined() const { return high << 32 | low; }
+
+  uint64_t high;
+  uint64_t low;
+};
+
 inline uint64_t ReadMonotonicNs() noexcept {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -33,6 +44,18 @@ inline uint64_t ReadTsc() noexcept {
   return ReadMonotonicNs();
 #endif
 }
+
+// For the hot path, which never needs the whole: as an intrinsic the two halves would be joined.
+inline SplitTicks ReadSplitTsc() noexcept {
+#if defined(__x86_64__)
+  SplitTicks ticks;
+  __asm__ volatile("rdtsc" : "=a"(ticks.low), "=d"(ticks.high));
+  return ticks;
+#else
+  return ReadMonotonicNs();
+#endif
+}
+inline SplitTicks ReadSplitMonotonicNs() noexcept { return ReadMonotonicNs(); }
 
 // Whether the time stamp counter runs at one rate on every core and in every sleep state (CPUID
 // 0x80000007, EDX bit 8) and the kernel itself has not found otherwise. 2.5 times cheaper to read

@@ -17,6 +17,7 @@
 namespace gpubound {
 namespace {
 
+constexpr uint64_t kTicksInEra = UINT32_MAX;  // as a mask
 constexpr uintptr_t kMemoryPage = 4096;
 constexpr size_t kSlotsPerLine = 64 / sizeof(Slot);
 constexpr size_t kPrefetchedLines = 4;  // 2 and 8 measure the same, 64 worse than none
@@ -54,11 +55,12 @@ bool ThreadBuffer::StartPage(uint64_t ticks) noexcept {
   dropping_ = page == kNoPage;
   if (dropping_) return false;
 
+  base_ticks_ = ticks & ~kTicksInEra;
   LivePageHeader* header = context_->mapping->page(page);
   header->family = static_cast<uint32_t>(EventFamily::kThread);
   header->thread = Raw(thread_);
   header->open_depth = open_depth();
-  header->base_ticks = ticks;
+  header->base_ticks = base_ticks_;
   header->first_sequence = first_sequence_;
   header->dropped_before = dropped_;
   header->record_count = 0;
@@ -70,13 +72,20 @@ bool ThreadBuffer::StartPage(uint64_t ticks) noexcept {
 
   dropped_ = 0;
   page_ = page;
-  base_ticks_ = ticks;
-  max_since_ = kMaxSlotTicks;
   cursor_ = context_->mapping->slots(page);
   limit_ = cursor_;
   page_end_ = cursor_ + kSlotsPerPage;
   OpenStretch();
+  EnterEra(ticks);
   return true;
+}
+
+// For |ticks| that the page can express.
+void ThreadBuffer::EnterEra(uint64_t ticks) noexcept {
+  const uint64_t era_begin = ticks & ~kTicksInEra;
+  era_ = ticks >> 32;
+  begin_head_ = gpubound::MakeSlot(SlotKind::kBegin, LabelId{0}, era_begin - base_ticks_);
+  end_head_ = gpubound::MakeSlot(SlotKind::kEnd, LabelId{0}, era_begin - base_ticks_);
 }
 
 // The next part of the page, and the cache lines of the one behind it on their way: the flusher
@@ -97,10 +106,12 @@ bool ThreadBuffer::MakeRoom(uint32_t slots, uint64_t* ticks) noexcept {
   if (context_->finished.load(std::memory_order_relaxed)) return false;
   if (page_end_ - cursor_ >= static_cast<ptrdiff_t>(slots)) {
     if (limit_ - cursor_ < static_cast<ptrdiff_t>(slots)) OpenStretch();
-    if (*ticks - base_ticks_ <= kMaxSlotTicks) return true;
     if (static_cast<int64_t>(*ticks - base_ticks_) < 0) {
       context_->ledger->Add(LedgerCounter::clock_backwards, 1);
       *ticks = base_ticks_;
+    }
+    if (*ticks - base_ticks_ <= kMaxSlotTicks) {
+      EnterEra(*ticks);
       return true;
     }
   }
@@ -115,8 +126,7 @@ void ThreadBuffer::CountDropped() noexcept {
   context_->ledger->Add(LedgerCounter::scope_events_dropped, 1);
 }
 
-void ThreadBuffer::BeginSlowPath(LabelId label, uint64_t since) noexcept {
-  uint64_t ticks = base_ticks_ + since;
+void ThreadBuffer::BeginSlowPath(LabelId label, uint64_t ticks) noexcept {
   if (context_ == nullptr) {
     ThreadBuffer* attached = AttachCallingThread(this);
     if (attached != nullptr) attached->Begin(label, ticks);
@@ -130,11 +140,10 @@ void ThreadBuffer::BeginSlowPath(LabelId label, uint64_t since) noexcept {
   }
   const bool room = MakeRoom(1, &ticks);
   *++innermost_ = Raw(label);
-  if (room) Store(cursor_, MakeSlot(SlotKind::kBegin, label, ticks - base_ticks_));
+  if (room) Store(cursor_, gpubound::MakeSlot(SlotKind::kBegin, label, ticks - base_ticks_));
 }
 
-void ThreadBuffer::EndSlowPath(LabelId label, uint64_t since) noexcept {
-  uint64_t ticks = base_ticks_ + since;
+void ThreadBuffer::EndSlowPath(LabelId label, uint64_t ticks) noexcept {
   if (context_ == nullptr) {
     ThreadBuffer* attached = AttachCallingThread(this);
     if (attached != nullptr) attached->End(label, ticks);
@@ -147,20 +156,20 @@ void ThreadBuffer::EndSlowPath(LabelId label, uint64_t since) noexcept {
   if (*innermost_ != Raw(label)) return EndOutOfOrder(label, ticks);
   const bool room = MakeRoom(1, &ticks);
   --innermost_;
-  if (room) Store(cursor_, MakeSlot(SlotKind::kEnd, label, ticks - base_ticks_));
+  if (room) Store(cursor_, gpubound::MakeSlot(SlotKind::kEnd, label, ticks - base_ticks_));
 }
 
 void ThreadBuffer::EndOutOfOrder(LabelId label, uint64_t ticks) noexcept {
-  uint64_t* place = innermost_;
-  while (place != stack_ && *place != Raw(label)) --place;
-  if (place == stack_) {
+  uint32_t* place = innermost_;
+  while (place > stack_ && *place != Raw(label)) --place;
+  if (place <= stack_) {
     context_->ledger->Add(LedgerCounter::unbalanced_scopes, 1);
     return Emit(SlotKind::kUnbalanced, label, ticks);
   }
   const bool room = MakeRoom(1, &ticks);
   std::copy(place + 1, innermost_ + 1, place);
   --innermost_;
-  if (room) Store(cursor_, MakeSlot(SlotKind::kEnd, label, ticks - base_ticks_));
+  if (room) Store(cursor_, gpubound::MakeSlot(SlotKind::kEnd, label, ticks - base_ticks_));
 }
 
 void ThreadBuffer::Emit(SlotKind kind, LabelId label, uint64_t ticks) noexcept {
@@ -170,7 +179,7 @@ void ThreadBuffer::Emit(SlotKind kind, LabelId label, uint64_t ticks) noexcept {
     return;
   }
   if (!MakeRoom(1, &ticks)) return;
-  Store(cursor_, MakeSlot(kind, label, ticks - base_ticks_));
+  Store(cursor_, gpubound::MakeSlot(kind, label, ticks - base_ticks_));
 }
 
 void ThreadBuffer::EmitWithPayload(SlotKind kind, LabelId label, uint64_t payload,
@@ -183,7 +192,7 @@ void ThreadBuffer::EmitWithPayload(SlotKind kind, LabelId label, uint64_t payloa
   if (!MakeRoom(2, &ticks)) return;
   // The payload first: whoever sees the head, sees the payload too.
   __atomic_store_n(cursor_ + 1, payload, __ATOMIC_RELEASE);
-  __atomic_store_n(cursor_, MakeSlot(kind, label, ticks - base_ticks_), __ATOMIC_RELEASE);
+  __atomic_store_n(cursor_, gpubound::MakeSlot(kind, label, ticks - base_ticks_), __ATOMIC_RELEASE);
   cursor_ += 2;
 }
 

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "libprofiler/clock.h"
 #include "proto/event_model.h"
 #include "proto/live_format.h"
 
@@ -23,28 +24,26 @@ struct RecordingContext;
 class ThreadBuffer {
  public:
   // Opens a scope of |label| at |ticks|.
-  void Begin(LabelId label, uint64_t ticks) noexcept {
-    const uint64_t since = ticks - base_ticks_;
+  void Begin(LabelId label, SplitTicks ticks) noexcept {
     Slot* const place = cursor_;
-    uint64_t* const innermost = innermost_;
-    if (place == limit_ || since > max_since_ || IsFull(innermost)) [[unlikely]] {
-      return BeginSlowPath(label, since);
+    uint32_t* const innermost = innermost_;
+    if (place == limit_ || ticks.high != era_ || IsFull(innermost)) [[unlikely]] {
+      return BeginSlowPath(label, ticks.Joined());
     }
     innermost[1] = Raw(label);
     innermost_ = innermost + 1;
-    Store(place, MakeSlot(SlotKind::kBegin, label, since));
+    Store(place, MakeSlot(label, begin_head_, ticks.low));
   }
 
   // Closes the innermost open scope of |label|; without one, counts that and goes on.
-  void End(LabelId label, uint64_t ticks) noexcept {
-    const uint64_t since = ticks - base_ticks_;
+  void End(LabelId label, SplitTicks ticks) noexcept {
     Slot* const place = cursor_;
-    uint64_t* const innermost = innermost_;
-    if (place == limit_ || since > max_since_ || *innermost != Raw(label)) [[unlikely]] {
-      return EndSlowPath(label, since);
+    uint32_t* const innermost = innermost_;
+    if (place == limit_ || ticks.high != era_ || *innermost != Raw(label)) [[unlikely]] {
+      return EndSlowPath(label, ticks.Joined());
     }
     innermost_ = innermost - 1;
-    Store(place, MakeSlot(SlotKind::kEnd, label, since));
+    Store(place, MakeSlot(label, end_head_, ticks.low));
   }
 
   // An event that neither opens nor closes a scope: kPhase, kMark, kPause, kResume.
@@ -62,7 +61,7 @@ class ThreadBuffer {
 
   // Open scopes, outermost first; those beyond kMaxOpenScopes have no entry.
   uint32_t open_depth() const {
-    if (context_ == nullptr) return 0;
+    if (context_ == nullptr || innermost_ < stack_) return 0;
     return too_deep_ != 0 ? kMaxOpenScopes : static_cast<uint32_t>(innermost_ - stack_);
   }
   LabelId open_label(uint32_t index) const { return static_cast<LabelId>(stack_[index + 1]); }
@@ -70,13 +69,13 @@ class ThreadBuffer {
   ThreadId thread() const { return thread_; }
 
  private:
-  // |since| counts from base_ticks_, whatever that is: what the hot path has at hand.
-  void BeginSlowPath(LabelId label, uint64_t since) noexcept;
-  void EndSlowPath(LabelId label, uint64_t since) noexcept;
+  void BeginSlowPath(LabelId label, uint64_t ticks) noexcept;
+  void EndSlowPath(LabelId label, uint64_t ticks) noexcept;
   void EndOutOfOrder(LabelId label, uint64_t ticks) noexcept;
   bool MakeRoom(uint32_t slots, uint64_t* ticks) noexcept;
   void SubmitPage() noexcept;
   void OpenStretch() noexcept;
+  void EnterEra(uint64_t ticks) noexcept;
   bool StartPage(uint64_t ticks) noexcept;
   void CountDropped() noexcept;
 
@@ -86,22 +85,34 @@ class ThreadBuffer {
     cursor_ = place + 1;
   }
 
+  static Slot MakeSlot(LabelId label, uint64_t head, uint64_t low_ticks) {
+    return (uint64_t{Raw(label)} << (kSlotTickBits + kSlotKindBits)) | head | low_ticks;
+  }
+
   // The stack lies so that one bit of the address says that it is full: no bound to load.
-  static bool IsFull(const uint64_t* innermost) {
+  static bool IsFull(const uint32_t* innermost) {
     return (reinterpret_cast<uintptr_t>(innermost) & kStackBytes) != 0;
   }
 
-  static constexpr size_t kStackBytes = kMaxOpenScopes * sizeof(uint64_t);
+  static constexpr size_t kStackBytes = kMaxOpenScopes * sizeof(uint32_t);
   static_assert((kStackBytes & (kStackBytes - 1)) == 0);
   // What no label equals: an end at the bottom, or one of a scope too deep for the stack, meets it.
-  static constexpr uint64_t kNoLabel = UINT64_MAX;
+  // No collector gives it out, and it is none of the numbers that stand for an error. A program
+  // that makes it up gets one end too many into its trace and leaves |innermost_| before |stack_|,
+  // where the first scope to open takes the bottom's place.
+  static constexpr uint32_t kNoLabel = 0x9e5ca1ed;
+  static_assert(kNoLabel >= kMaxLabels);
 
   Slot* cursor_;
   Slot* limit_;  // end of the stretch of the page that is open for writing
-  uint64_t base_ticks_;
-  uint64_t max_since_;   // kMaxSlotTicks while there is a page: one compare with memory
-  uint64_t* innermost_;  // in stack_: at 0 nothing is open; one past the last while too_deep_ != 0
+  // An era is 2^32 ticks, one to two seconds; a page's base is the begin of one. Within an era the
+  // upper half of the clock is one comparison, and its lower half goes into the slot as it is.
+  uint64_t era_;         // upper half of the clock that begin_head_ and end_head_ are for
+  uint64_t begin_head_;  // kind and eras since the page's base, at their place in a slot
+  uint64_t end_head_;
+  uint32_t* innermost_;  // in stack_: at 0 nothing is open; one past the last while too_deep_ != 0
   Slot* page_end_;
+  uint64_t base_ticks_;        // of the page
   uint64_t too_deep_;          // scopes open beyond those of stack_
   uint32_t page_;              // index in the pool; meaningful while cursor_ is not null
   RecordingContext* context_;  // null: not attached, or wiped by a fork
@@ -111,7 +122,7 @@ class ThreadBuffer {
   bool dropping_;  // the pool was found empty: no more waiting until it has a page
 
   // kNoLabel, the open scopes from the outermost on, kNoLabel.
-  alignas(2 * kStackBytes) uint64_t stack_[kMaxOpenScopes + 2];
+  alignas(2 * kStackBytes) uint32_t stack_[kMaxOpenScopes + 2];
 };
 
 }  // namespace gpubound

@@ -13,6 +13,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+constexpr uint64_t kEra = uint64_t{1} << 32;  // in ticks, as thread_buffer.h has it
+
 class ThreadBufferTest : public RecordingFixture {
  protected:
   std::vector<uint32_t> OpenLabels() {
@@ -32,14 +34,33 @@ TEST_F(ThreadBufferTest, NothingIsTakenFromThePoolBeforeTheFirstEvent) {
   EXPECT_THAT(PagesInOrder(), IsEmpty());
 }
 
-TEST_F(ThreadBufferTest, AScopeIsTwoSlotsStampedFromTheFirstEventOfThePage) {
-  buffer_.Begin(L(5), 1000);
-  buffer_.End(L(5), 1040);
-  EXPECT_THAT(Slots(),
-              ElementsAre(MakeSlot(SlotKind::kBegin, L(5), 0), MakeSlot(SlotKind::kEnd, L(5), 40)));
-  EXPECT_EQ(NewestPage().base_ticks, 1000u);
+TEST_F(ThreadBufferTest, AScopeIsTwoSlotsStampedFromTheBeginOfTheErasOfThePage) {
+  buffer_.Begin(L(5), 3 * kEra + 1000);
+  buffer_.End(L(5), 3 * kEra + 1040);
+  EXPECT_THAT(Slots(), ElementsAre(MakeSlot(SlotKind::kBegin, L(5), 1000),
+                                   MakeSlot(SlotKind::kEnd, L(5), 1040)));
+  EXPECT_EQ(NewestPage().base_ticks, 3 * kEra);
   EXPECT_EQ(NewestPage().thread, 1u);
   EXPECT_EQ(NewestPage().first_sequence, 0u);
+}
+
+TEST_F(ThreadBufferTest, APageGoesOnIntoTheNextEra) {
+  buffer_.Begin(L(5), kEra - 1);
+  buffer_.End(L(5), kEra);
+  buffer_.Begin(L(6), 2 * kEra + 7);
+  buffer_.End(L(6), 2 * kEra + 8);
+  EXPECT_THAT(Slots(), ElementsAre(MakeSlot(SlotKind::kBegin, L(5), kEra - 1),
+                                   MakeSlot(SlotKind::kEnd, L(5), kEra),
+                                   MakeSlot(SlotKind::kBegin, L(6), 2 * kEra + 7),
+                                   MakeSlot(SlotKind::kEnd, L(6), 2 * kEra + 8)));
+  EXPECT_EQ(PagesInOrder().size(), 1u);
+}
+
+TEST_F(ThreadBufferTest, AClockThatRunsBackIntoAnEarlierEraIsFollowed) {
+  buffer_.Begin(L(5), kEra - 1);
+  buffer_.Begin(L(6), kEra + 5);
+  buffer_.End(L(6), kEra - 2);
+  EXPECT_EQ(Slots().back(), MakeSlot(SlotKind::kEnd, L(6), kEra - 2));
 }
 
 TEST_F(ThreadBufferTest, NestedScopesAreFollowedOnTheStack) {
@@ -64,14 +85,14 @@ TEST_F(ThreadBufferTest, AnEndOutOfOrderClosesTheInnermostScopeOfItsLabel) {
   buffer_.Begin(L(7), 30);
   buffer_.End(L(6), 40);
   EXPECT_THAT(OpenLabels(), ElementsAre(5u, 7u));
-  EXPECT_EQ(Slots().back(), MakeSlot(SlotKind::kEnd, L(6), 30));
+  EXPECT_EQ(Slots().back(), MakeSlot(SlotKind::kEnd, L(6), 40));
   EXPECT_EQ(Count(LedgerCounter::unbalanced_scopes), 0u);
 }
 
 TEST_F(ThreadBufferTest, AnEndWithoutABeginIsMarkedCountedAndClosesNothing) {
   buffer_.Begin(L(5), 10);
   buffer_.End(L(6), 20);
-  EXPECT_EQ(Slots().back(), MakeSlot(SlotKind::kUnbalanced, L(6), 10));
+  EXPECT_EQ(Slots().back(), MakeSlot(SlotKind::kUnbalanced, L(6), 20));
   EXPECT_THAT(OpenLabels(), ElementsAre(5u));
   EXPECT_EQ(Count(LedgerCounter::unbalanced_scopes), 1u);
 }
@@ -84,15 +105,24 @@ TEST_F(ThreadBufferTest, NoLabelThatAProgramCanPassClosesTheBottomOfTheStack) {
   EXPECT_EQ(Count(LedgerCounter::unbalanced_scopes), 1u);
 }
 
+TEST_F(ThreadBufferTest, ALabelMadeUpToClosePastTheBottomLeavesNothingOpen) {
+  buffer_.Begin(L(5), 10);
+  buffer_.End(L(5), 20);
+  for (int i = 0; i < 3; ++i) buffer_.End(L(0x9e5ca1ed), 30);
+  EXPECT_EQ(buffer_.open_depth(), 0u);
+  for (uint64_t i = 0; i < kSlotsPerPage; ++i) buffer_.Emit(SlotKind::kMark, L(9), 40);
+  EXPECT_EQ(NewestPage().open_depth, 0u);
+}
+
 TEST_F(ThreadBufferTest, ALabelTooLargeForASlotLeavesItsKindAndTimeAlone) {
   buffer_.Begin(L(5), 1000);
   buffer_.Begin(L(UINT32_MAX), 1040);
-  EXPECT_EQ(Slots().back(), MakeSlot(SlotKind::kBegin, L(kMaxLabels - 1), 40));
+  EXPECT_EQ(Slots().back(), MakeSlot(SlotKind::kBegin, L(kMaxLabels - 1), 1040));
 }
 
 TEST_F(ThreadBufferTest, AnEndAsTheVeryFirstCallIsMarked) {
   buffer_.End(L(6), 20);
-  EXPECT_THAT(Slots(), ElementsAre(MakeSlot(SlotKind::kUnbalanced, L(6), 0)));
+  EXPECT_THAT(Slots(), ElementsAre(MakeSlot(SlotKind::kUnbalanced, L(6), 20)));
 }
 
 TEST_F(ThreadBufferTest, ScopesDeeperThanTheStackAreCountedAndCostNoSlots) {
@@ -110,14 +140,14 @@ TEST_F(ThreadBufferTest, ScopesDeeperThanTheStackAreCountedAndCostNoSlots) {
 
 TEST_F(ThreadBufferTest, AnEventWithPayloadTakesTwoSlots) {
   buffer_.EmitWithPayload(SlotKind::kStep, L(0), 17, 100);
-  EXPECT_THAT(Slots(), ElementsAre(MakeSlot(SlotKind::kStep, L(0), 0), Slot{17}));
+  EXPECT_THAT(Slots(), ElementsAre(MakeSlot(SlotKind::kStep, L(0), 100), Slot{17}));
 }
 
 TEST_F(ThreadBufferTest, APayloadOfZeroIsStillAPayload) {
   buffer_.EmitWithPayload(SlotKind::kCounter, L(8), 0, 100);
   buffer_.Begin(L(5), 110);
-  EXPECT_THAT(Slots(), ElementsAre(MakeSlot(SlotKind::kCounter, L(8), 0), Slot{0},
-                                   MakeSlot(SlotKind::kBegin, L(5), 10)));
+  EXPECT_THAT(Slots(), ElementsAre(MakeSlot(SlotKind::kCounter, L(8), 100), Slot{0},
+                                   MakeSlot(SlotKind::kBegin, L(5), 110)));
 }
 
 TEST_F(ThreadBufferTest, APayloadThatDoesNotFitMovesItsEventToTheNextPage) {
@@ -132,10 +162,10 @@ TEST_F(ThreadBufferTest, TheNextPageGoesOnCountingAndSaysWhichScopesAreOpen) {
   buffer_.Begin(L(5), 100);
   buffer_.Begin(L(6), 100);
   for (uint32_t i = 2; i < kSlotsPerPage; ++i) buffer_.Emit(SlotKind::kMark, L(9), 100);
-  buffer_.End(L(6), 777);
+  buffer_.End(L(6), kEra + 777);
   const LivePageHeader& page = NewestPage();
   EXPECT_EQ(page.first_sequence, kSlotsPerPage);
-  EXPECT_EQ(page.base_ticks, 777u);
+  EXPECT_EQ(page.base_ticks, kEra);
   ASSERT_EQ(page.open_depth, 2u);
   EXPECT_EQ(page.open_labels[0], 5u);
   EXPECT_EQ(page.open_labels[1], 6u);
@@ -152,17 +182,17 @@ TEST_F(ThreadBufferTest, AFullPageIsMarkedFull) {
 }
 
 TEST_F(ThreadBufferTest, ThePageIsLeftWhenItCannotExpressTheTime) {
-  buffer_.Begin(L(5), 1000);
-  buffer_.End(L(5), 1000 + kMaxSlotTicks);
+  buffer_.Begin(L(5), kEra + 1000);
+  buffer_.End(L(5), kEra + kMaxSlotTicks);
   EXPECT_EQ(PagesInOrder().size(), 1u);
-  buffer_.Begin(L(5), 1001 + kMaxSlotTicks);
+  buffer_.Begin(L(5), kEra + kMaxSlotTicks + 1);
   EXPECT_EQ(PagesInOrder().size(), 2u);
-  EXPECT_EQ(NewestPage().base_ticks, 1001 + kMaxSlotTicks);
+  EXPECT_EQ(NewestPage().base_ticks, kEra + kMaxSlotTicks + 1);
 }
 
 TEST_F(ThreadBufferTest, AClockThatRunsBackwardsIsHeldAtThePagesBase) {
-  buffer_.Begin(L(5), 1000);
-  buffer_.End(L(5), 900);
+  buffer_.Begin(L(5), kEra);
+  buffer_.End(L(5), kEra - 1);
   EXPECT_EQ(Slots().back(), MakeSlot(SlotKind::kEnd, L(5), 0));
   EXPECT_EQ(Count(LedgerCounter::clock_backwards), 1u);
   EXPECT_EQ(PagesInOrder().size(), 1u);
@@ -197,7 +227,7 @@ TEST_F(ThreadBufferTest, AfterADropTheFirstPageSaysHowMuchIsMissingAndWhatIsOpen
   EXPECT_EQ(page.open_labels[1], 6u);
   EXPECT_EQ(page.first_sequence, size_t{kSlotsPerPage} * mapping_->page_count())
       << "dropped events take no sequence numbers";
-  EXPECT_THAT(Slots(), ElementsAre(MakeSlot(SlotKind::kBegin, L(7), 0)));
+  EXPECT_THAT(Slots(), ElementsAre(MakeSlot(SlotKind::kBegin, L(7), 80)));
 }
 
 TEST_F(ThreadBufferTest, DetachHandsTheUnfinishedPageOver) {
