@@ -11,14 +11,17 @@ target_compile_options(gpubound_flags INTERFACE -Wall -Wextra -Wpedantic -Wshado
 target_compile_definitions(gpubound_flags INTERFACE GPUBOUND_VERSION="${PROJECT_VERSION}")
 
 # Environment of tests whose programs are built with a sanitizer: one that gets libgpubound.so by
-# LD_PRELOAD does not have the sanitizer's runtime first in its list of libraries, which is in order.
+# LD_PRELOAD does not have the sanitizer's runtime first in its list of libraries, which is in order;
+# and what only repeats is repeated less.
 set(GPUBOUND_SANITIZER_ENVIRONMENT "")
+set(repeat_less "GPUBOUND_ORACLE_TRACES=1000;GPUBOUND_TEST_KERNELS=50000")
 
 if(GPUBOUND_SANITIZE STREQUAL "address")
-  set(GPUBOUND_SANITIZER_ENVIRONMENT "ASAN_OPTIONS=verify_asan_link_order=0")
+  set(GPUBOUND_SANITIZER_ENVIRONMENT "ASAN_OPTIONS=verify_asan_link_order=0;${repeat_less}")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 elseif(GPUBOUND_SANITIZE STREQUAL "thread")
+  set(GPUBOUND_SANITIZER_ENVIRONMENT "${repeat_less}")
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
   add_link_options(-fsanitize=thread)
 elseif(GPUBOUND_SANITIZE)

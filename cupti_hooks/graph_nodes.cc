@@ -3,6 +3,8 @@
 // Follows nodes from capture to instantiation.
 #include "cupti_hooks/graph_nodes.h"
 
+#include <cstdint>
+#include <cstring>
 #include <exception>
 #include <string_view>
 
@@ -23,8 +25,11 @@ constexpr std::string_view kNodeNames[] = {
     "(wait)",   "(event)", "(signal)", "(semaphore)",     "(allocation)", "(free)"};
 
 std::string_view NameOf(const CUpti_GraphData& graph) {
-  const auto type = static_cast<size_t>(graph.nodeType);
-  if (graph.nodeType == CU_GRAPH_NODE_TYPE_KERNEL && t_launched_kernel != nullptr) {
+  // As a number: a newer CUPTI has types that the enumeration of these headers has no room for.
+  uint32_t type = 0;
+  static_assert(sizeof(type) == sizeof(graph.nodeType));
+  std::memcpy(&type, &graph.nodeType, sizeof(type));
+  if (type == CU_GRAPH_NODE_TYPE_KERNEL && t_launched_kernel != nullptr) {
     return t_launched_kernel;
   }
   return type < std::size(kNodeNames) ? kNodeNames[type] : "(node)";
