@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/clock_align.h"
+#include "analysis/communication.h"
 #include "analysis/device_usage.h"
 #include "analysis/memory_source.h"
 #include "analysis/process_report.h"
@@ -281,6 +282,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   if (root == nullptr && run.info) report.run.root = run.info->root_pid;
   AddDevices(run, devices, cut, &report);
   report.operation_devices = OperationDevices(report);
+  report.ranks = SplitCommunication(run, clocks, cut.windows[cut.headline], options);
   report.ledger = LedgerEntries(ledger);
   report.notes = NotesOf(run, clocks);
   report.run.verdict = VerdictOf(report);

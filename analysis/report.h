@@ -220,6 +220,29 @@ struct ReportPart {
   int64_t gpu_copy_ns = 0;
 };
 
+struct ReportActivity {
+  std::string operation;
+  std::string layer;
+  int64_t ns = 0;
+};
+
+// A process on one of its devices, as a member of collectives. Concurrent kernels count each:
+// comm_sum_ns = peer_wait_ns + moving_ns + unmatched_ns.
+struct ReportRank {
+  std::string host;
+  int64_t pid = 0;
+  std::string uuid;
+  uint32_t ordinal = 0;
+  uint64_t collectives = 0;
+  int64_t comm_sum_ns = 0;
+  int64_t peer_wait_ns = 0;   // until the last rank had entered
+  int64_t moving_ns = 0;      // from then on
+  int64_t unmatched_ns = 0;   // of collectives found on no other rank
+  uint64_t late = 0;          // collectives that it was the last to enter
+  int64_t waited_for_ns = 0;  // what the others waited in those, summed over them
+  std::vector<ReportActivity> while_late;  // its reporting thread meanwhile, longest first
+};
+
 struct ReportLedgerEntry {
   std::string counter;
   uint64_t value = 0;
@@ -253,6 +276,7 @@ struct Report {
   std::vector<ReportProcess> processes;
   std::vector<ReportDevice> devices;
   std::vector<ReportOperationDevice> operation_devices;  // by busy time, longest first
+  std::vector<ReportRank> ranks;  // by process and device; of those that ran collectives
   std::vector<ReportLedgerEntry> ledger;  // non-zero counters of all processes, worst first
   std::vector<std::string> notes;         // what the reader and the recorder had to say, as prose
 };

@@ -199,6 +199,25 @@ Json DeviceJson(const ReportDevice& device) {
               {"processes", ArrayOf(device.processes, BandJson)}};
 }
 
+Json RankJson(const ReportRank& rank) {
+  return Json{{"host", rank.host},
+              {"pid", rank.pid},
+              {"uuid", rank.uuid},
+              {"ordinal", rank.ordinal},
+              {"collectives", rank.collectives},
+              {"comm_sum_ns", rank.comm_sum_ns},
+              {"peer_wait_ns", rank.peer_wait_ns},
+              {"moving_ns", rank.moving_ns},
+              {"unmatched_ns", rank.unmatched_ns},
+              {"late", rank.late},
+              {"waited_for_ns", rank.waited_for_ns},
+              {"while_late", ArrayOf(rank.while_late, [](const ReportActivity& activity) {
+                 return Json{{"operation", activity.operation},
+                             {"layer", activity.layer},
+                             {"ns", activity.ns}};
+               })}};
+}
+
 Json LedgerJson(const ReportLedgerEntry& entry) {
   return Json{{"counter", entry.counter},
               {"value", entry.value},
@@ -216,6 +235,7 @@ std::string RenderJson(const Report& report) {
   document["devices"] = ArrayOf(report.devices, DeviceJson);
   document["ledger"] = ArrayOf(report.ledger, LedgerJson);
   document["operation_devices"] = ArrayOf(report.operation_devices, OperationDeviceJson);
+  document["ranks"] = ArrayOf(report.ranks, RankJson);
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

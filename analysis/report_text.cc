@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "analysis/ledger_text.h"
+#include "analysis/report_communication.h"
 #include "analysis/report_sections.h"
 #include "analysis/text_table.h"
 
@@ -135,6 +136,7 @@ class TextReport {
     for (const ReportProcess& process : report_.processes) {
       if (IsShown(process)) ProcessDetail(process);
     }
+    text_ += CommunicationSection(report_, options_);
     if (Asked("device")) text_ += DeviceTables(report_, options_);
     LedgerLines();
     return std::move(text_);

@@ -54,7 +54,7 @@ class ReportJsonTest : public testing::Test {
 
 TEST_F(ReportJsonTest, TopHasEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(json_), (Keys{"format", "device_kind", "run", "processes", "devices", "ledger",
-                                 "operation_devices"}));
+                                 "operation_devices", "ranks"}));
   EXPECT_EQ(json_["format"], "gpubound.report.v1");
 }
 

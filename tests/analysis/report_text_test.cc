@@ -65,6 +65,26 @@ class ReportTextTest : public testing::Test {
   TextOptions options_;
 };
 
+TEST_F(ReportTextTest, TheRankThatTheOthersWaitForIsNamedWithWhatItDid) {
+  ReportRank rank;
+  rank.pid = 100;
+  rank.collectives = 4;
+  rank.comm_sum_ns = 10'000'000;
+  rank.peer_wait_ns = 6'000'000;
+  rank.moving_ns = 4'000'000;
+  ReportRank late = rank;
+  late.pid = 200;
+  late.peer_wait_ns = 0;
+  late.late = 3;
+  late.waited_for_ns = 6'000'000;
+  late.while_late = {{"collect", "simulator", 3'000'000}, {"update", "python", 1'000'000}};
+  report_.ranks = {rank, late};
+  EXPECT_THAT(
+      Text(),
+      HasSubstr("pid 200 on device 0 entered 3 of its 4 collectives last, and 100 % of all\n"
+                "  waiting was for it; meanwhile it was in collect (simulator) for 75 % of the"));
+}
+
 TEST_F(ReportTextTest, BeginsWithWhatNvidiaSmiSaysAgainstTheTruth) {
   EXPECT_EQ(FirstLine(),
             "nvidia-smi model 97 %, GPU really 41 % busy (compute 38 %, comm 0 %, copy 4.0 %)");

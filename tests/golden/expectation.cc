@@ -18,7 +18,7 @@ bool IsList(const std::string& section) {
 bool IsTable(const std::string& section) {
   return section.starts_with("rows") || section.starts_with("idle") || section == "devices" ||
          section == "parts" || section == "iterations by operation" ||
-         section == "operations on devices";
+         section == "operations on devices" || section == "ranks";
 }
 bool IsValues(const std::string& section) {
   return section.starts_with("process") || section == "iterations" || section == "run" ||
@@ -103,6 +103,20 @@ Values DeviceValues(const ReportDevice& device) {
   for (const ReportDeviceBand& band : device.processes) {
     values["alone:" + std::to_string(band.pid)] = band.alone_ns;
     values["contended:" + std::to_string(band.pid)] = band.contended_ns;
+  }
+  return values;
+}
+
+Values RankValues(const ReportRank& rank) {
+  Values values = {{"collectives", static_cast<int64_t>(rank.collectives)},
+                   {"time", rank.comm_sum_ns},
+                   {"peer_wait", rank.peer_wait_ns},
+                   {"moving", rank.moving_ns},
+                   {"unmatched", rank.unmatched_ns},
+                   {"late", static_cast<int64_t>(rank.late)},
+                   {"waited_for", rank.waited_for_ns}};
+  for (const ReportActivity& activity : rank.while_late) {
+    values["late_in:" + activity.operation + "," + activity.layer] = activity.ns;
   }
   return values;
 }
@@ -208,6 +222,10 @@ Table ActualTable(const Report& report, const std::string& section) {
   } else if (section == "iterations by operation") {
     for (const ReportIterationOperation& row : report.processes.front().iterations->operations) {
       table[row.operation] = {{"wall", row.wall_ns}, {"gpu_busy", row.gpu_busy_ns}};
+    }
+  } else if (section == "ranks") {
+    for (const ReportRank& rank : report.ranks) {
+      table[std::to_string(rank.pid) + " on " + std::to_string(rank.ordinal)] = RankValues(rank);
     }
   } else if (section == "operations on devices") {
     for (const ReportOperationDevice& row : report.operation_devices) {

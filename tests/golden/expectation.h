@@ -13,6 +13,7 @@
 //     expect devices                    NAME: busy=40 alone:100=10 contended:100=30 unused=0
 //     expect parts                      PART: wall=10 gpu_busy=5
 //     expect iterations by operation    OPERATION: wall=10 gpu_busy=5
+//     expect ranks                      PID on ORDINAL: time=10 peer_wait=6 late_in:update,python=4
 //     expect operations on devices      OPERATION on DEVICE: wall=10 busy=5 idle=5
 //   values, on the line itself:
 //     expect process [of PID] span=100  also gpu_busy, gpu_wait, gpu_sum, unknown, waits:PID

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps, by name, the collectives that run now.
+#include "analysis/collective_match.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpubound {
+
+void CollectiveMatch::Add(const std::string& name, const CollectiveMember& member) {
+  std::vector<Open>& running = open_[name];
+  std::erase_if(running, [&](Open& open) {
+    const bool over = open.first_end_ns <= member.time.begin_ns;
+    if (over) Close(&open);
+    return over;
+  });
+  for (Open& open : running) {
+    const bool has_rank =
+        std::any_of(open.members.begin(), open.members.end(),
+                    [&](const CollectiveMember& other) { return other.rank == member.rank; });
+    if (has_rank) continue;
+    open.members.push_back(member);
+    open.first_end_ns = std::min(open.first_end_ns, member.time.end_ns);
+    return;
+  }
+  running.push_back({{member}, member.time.end_ns});
+}
+
+std::vector<Collective> CollectiveMatch::Take() { return std::exchange(closed_, {}); }
+
+void CollectiveMatch::Finish() {
+  for (auto& [name, running] : open_) {
+    for (Open& open : running) Close(&open);
+  }
+  open_.clear();
+}
+
+void CollectiveMatch::Close(Open* open) { closed_.push_back(std::move(open->members)); }
+
+}  // namespace gpubound

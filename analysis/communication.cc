@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Merges the collective kernels of all processes, books each match, then asks the late ones.
+#include "analysis/communication.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "analysis/collective_match.h"
+#include "analysis/event_source.h"
+#include "analysis/late_rank.h"
+#include "analysis/memory_source.h"
+#include "analysis/work_classes.h"
+
+namespace gpubound {
+namespace {
+
+int64_t Within(const Interval& window, int64_t begin_ns, int64_t end_ns) {
+  return std::max<int64_t>(0,
+                           std::min(window.end_ns, end_ns) - std::max(window.begin_ns, begin_ns));
+}
+
+struct Rank {
+  size_t process = 0;
+  DeviceId device{};
+  ReportRank report;
+};
+
+// The collective kernels of one process, in the time of the reference host.
+class CollectiveCursor {
+ public:
+  CollectiveCursor(const ProcessTrace& process, int64_t offset_ns)
+      : process_(process), offset_ns_(offset_ns), is_comm_(process.works.size()) {
+    bool any = false;
+    for (size_t id = 1; id < process.works.size(); ++id) {
+      is_comm_[id] = ClassOf(process.works[id]) == kComm;
+      any |= is_comm_[id];
+    }
+    if (!any) return;  // nothing to read
+    work_.emplace(SourceOf(process)->Work());
+    SkipOthers();
+  }
+  const DeviceWork* Peek() const { return work_ ? work_->Peek() : nullptr; }
+  int64_t begin_ns() const { return Peek() == nullptr ? kOpenEnded : Time().begin_ns; }
+  Interval Time() const { return {Peek()->start_ns + offset_ns_, Peek()->end_ns + offset_ns_}; }
+  DeviceId device() const { return process_.StreamOf(Peek()->stream).device; }
+  const std::string& name() const { return process_.WorkOf(Peek()->work).name; }
+  void Pop() {
+    work_->Pop();
+    SkipOthers();
+  }
+
+ private:
+  void SkipOthers() {
+    while (Peek() != nullptr &&
+           (Raw(Peek()->work) >= is_comm_.size() || !is_comm_[Raw(Peek()->work)])) {
+      work_->Pop();
+    }
+  }
+  const ProcessTrace& process_;
+  const int64_t offset_ns_;
+  std::vector<bool> is_comm_;  // by work row
+  std::optional<RecordStream<DeviceWork>> work_;
+};
+
+class Ranks {
+ public:
+  explicit Ranks(const Run& run) : run_(run) {}
+
+  size_t Find(size_t process, DeviceId device) {
+    const auto [found, is_new] = index_.try_emplace({process, device}, ranks_.size());
+    if (is_new) {
+      const ProcessTrace& trace = run_.processes[process];
+      Rank rank{process, device, {}};
+      rank.report.host = trace.identity.host;
+      rank.report.pid = trace.identity.pid;
+      rank.report.uuid = trace.DeviceOf(device).uuid;
+      rank.report.ordinal = trace.DeviceOf(device).info.index;
+      ranks_.push_back(std::move(rank));
+    }
+    return found->second;
+  }
+
+  void Book(const Collective& collective, const Interval& window) {
+    const CollectiveMember& last = collective.back();
+    const bool matched = collective.size() > 1;
+    int64_t first_ns = last.time.begin_ns;
+    for (const CollectiveMember& member : collective) {
+      ReportRank& report = ranks_[member.rank].report;
+      const int64_t sum_ns = Within(window, member.time.begin_ns, member.time.end_ns);
+      const int64_t wait_ns =
+          Within(window, member.time.begin_ns, std::min(last.time.begin_ns, member.time.end_ns));
+      ++report.collectives;
+      report.comm_sum_ns += sum_ns;
+      (matched ? report.peer_wait_ns : report.unmatched_ns) += matched ? wait_ns : sum_ns;
+      report.moving_ns += matched ? sum_ns - wait_ns : 0;
+      if (&member == &last) continue;
+      ranks_[last.rank].report.waited_for_ns += wait_ns;
+      first_ns = std::min(first_ns, member.time.begin_ns);
+    }
+    const Interval late{std::max(first_ns, window.begin_ns),
+                        std::min(last.time.begin_ns, window.end_ns)};
+    if (late.empty()) return;
+    ++ranks_[last.rank].report.late;
+    late_[last.rank].push_back(late);
+  }
+
+  std::vector<ReportRank> Finish(const ClockAlignment& clocks, const ReportOptions& options) {
+    std::vector<ReportRank> reports;
+    for (const auto& [key, rank] : index_) {
+      ReportRank& report = ranks_[rank].report;
+      std::vector<Interval>& late = late_[rank];
+      for (Interval& interval : late) {
+        interval.begin_ns -= clocks.offset_ns[key.first];
+        interval.end_ns -= clocks.offset_ns[key.first];
+      }
+      report.while_late = WhatItDid(run_.processes[key.first], std::move(late), options);
+      reports.push_back(std::move(report));
+    }
+    return reports;
+  }
+
+ private:
+  const Run& run_;
+  std::map<std::pair<size_t, DeviceId>, size_t> index_;
+  std::vector<Rank> ranks_;
+  std::map<size_t, std::vector<Interval>> late_;  // by rank
+};
+
+}  // namespace
+
+std::vector<ReportRank> SplitCommunication(const Run& run, const ClockAlignment& clocks,
+                                           const Interval& window, const ReportOptions& options) {
+  std::vector<std::unique_ptr<CollectiveCursor>> cursors;
+  std::vector<std::pair<int64_t, size_t>> queue;  // min-heap of (next begin, process)
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    cursors.push_back(std::make_unique<CollectiveCursor>(run.processes[p], clocks.offset_ns[p]));
+    if (cursors[p]->Peek() != nullptr) queue.emplace_back(cursors[p]->begin_ns(), p);
+  }
+  std::make_heap(queue.begin(), queue.end(), std::greater<>());
+  Ranks ranks(run);
+  CollectiveMatch match;
+  const auto book = [&] {
+    for (const Collective& collective : match.Take()) ranks.Book(collective, window);
+  };
+  while (!queue.empty()) {
+    std::pop_heap(queue.begin(), queue.end(), std::greater<>());
+    const size_t process = queue.back().second;
+    queue.pop_back();
+    CollectiveCursor& cursor = *cursors[process];
+    match.Add(cursor.name(), {ranks.Find(process, cursor.device()), cursor.Time()});
+    book();
+    cursor.Pop();
+    if (cursor.Peek() == nullptr) continue;
+    queue.emplace_back(cursor.begin_ns(), process);
+    std::push_heap(queue.begin(), queue.end(), std::greater<>());
+  }
+  match.Finish();
+  book();
+  return ranks.Finish(clocks, options);
+}
+
+}  // namespace gpubound

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collective kernels of all ranks, split into waiting for the rank that entered last and moving
+// data; which rank that was, and what its CPU did meanwhile. A rank is a process on one of its
+// devices. Two passes, over the work of all processes and over the reporting threads of late ones;
+// memory is what runs at one instant and one interval for each stretch of lateness. Pure but for
+// reading the sources.
+#ifndef GPUBOUND_ANALYSIS_COMMUNICATION_H_
+#define GPUBOUND_ANALYSIS_COMMUNICATION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/clock_align.h"
+#include "analysis/interval.h"
+#include "analysis/report.h"
+#include "analysis/run.h"
+
+namespace gpubound {
+
+// Of the collective kernels of |run| within |window| (trace time of the reference host of
+// |clocks|), in order of process and device. Empty where no rank ran any.
+std::vector<ReportRank> SplitCommunication(const Run& run, const ClockAlignment& clocks,
+                                           const Interval& window, const ReportOptions& options);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_COMMUNICATION_H_

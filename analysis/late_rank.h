@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a process did on its reporting thread during given stretches of time, by operation and
+// layer. Layers are the thread's own: what other threads did for it meanwhile is not looked at.
+// Reads the source.
+#ifndef GPUBOUND_ANALYSIS_LATE_RANK_H_
+#define GPUBOUND_ANALYSIS_LATE_RANK_H_
+
+#include <vector>
+
+#include "analysis/interval.h"
+#include "analysis/report.h"
+#include "analysis/run.h"
+
+namespace gpubound {
+
+// |when|: the process's own time, in any order; where they overlap, time counts once. Longest
+// first; sums to what |when| covers of the span.
+std::vector<ReportActivity> WhatItDid(const ProcessTrace& process, std::vector<Interval> when,
+                                      const ReportOptions& options);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_LATE_RANK_H_

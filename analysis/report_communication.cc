@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Renders ranks. No state.
+#include "analysis/report_communication.h"
+
+#include <algorithm>
+
+#include "analysis/text_table.h"
+
+namespace gpubound {
+namespace {
+
+double Share(int64_t part_ns, int64_t whole_ns) {
+  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
+}
+
+std::string NameOf(const ReportRank& rank) {
+  return "pid " + std::to_string(rank.pid) + " on device " + std::to_string(rank.ordinal);
+}
+
+// About the rank that the others waited for most.
+std::string LateSentence(const Report& report, const TextOptions& options) {
+  const auto late = std::max_element(
+      report.ranks.begin(), report.ranks.end(),
+      [](const auto& a, const auto& b) { return a.waited_for_ns < b.waited_for_ns; });
+  if (late->waited_for_ns == 0) return {};
+  int64_t waits_ns = 0;
+  for (const ReportRank& rank : report.ranks) waits_ns += rank.peer_wait_ns;
+  std::string text = NameOf(*late) + " entered " + std::to_string(late->late) + " of its " +
+                     std::to_string(late->collectives) + " collectives last, and " +
+                     FormatShare(Share(late->waited_for_ns, waits_ns)) +
+                     " of all waiting was for it";
+  if (!late->while_late.empty()) {
+    const ReportActivity& first = late->while_late.front();
+    int64_t late_ns = 0;
+    for (const ReportActivity& activity : late->while_late) late_ns += activity.ns;
+    text += "; meanwhile it was in " + EscapeName(first.operation) + " (" + first.layer + ") for " +
+            FormatShare(Share(first.ns, late_ns)) + " of the time";
+  }
+  return "\n" + Wrap(text + ".", options.width, 2);
+}
+
+}  // namespace
+
+std::string CommunicationSection(const Report& report, const TextOptions& options) {
+  if (report.ranks.empty()) return {};
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  TextTable table({"Collectives of", "count", "time", "peer wait", "share", "moving", "unmatched"});
+  for (const ReportRank& rank : report.ranks) {
+    table.AddRow({NameOf(rank), FormatCount(rank.collectives), time(rank.comm_sum_ns),
+                  time(rank.peer_wait_ns), FormatShare(Share(rank.peer_wait_ns, rank.comm_sum_ns)),
+                  time(rank.moving_ns), time(rank.unmatched_ns)});
+  }
+  return "\n" + table.Render(options.width, 0, options.unicode) + LateSentence(report, options);
+}
+
+}  // namespace gpubound

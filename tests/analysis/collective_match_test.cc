@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/collective_match.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace gpubound {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+class CollectiveMatchTest : public testing::Test {
+ protected:
+  void Kernel(size_t rank, int64_t begin_ns, int64_t end_ns,
+              const std::string& name = "AllReduce") {
+    match_.Add(name, {rank, {begin_ns, end_ns}});
+  }
+  // The ranks of each collective that is complete, in the order in which they entered.
+  std::vector<std::vector<size_t>> Complete() {
+    std::vector<std::vector<size_t>> collectives;
+    for (const Collective& collective : match_.Take()) {
+      collectives.emplace_back();
+      for (const CollectiveMember& member : collective) collectives.back().push_back(member.rank);
+    }
+    return collectives;
+  }
+  std::vector<std::vector<size_t>> CompleteAtTheEnd() {
+    match_.Finish();
+    return Complete();
+  }
+
+  CollectiveMatch match_;
+};
+
+TEST_F(CollectiveMatchTest, KernelsSideBySideAreOneCollective) {
+  Kernel(0, 0, 10);
+  Kernel(1, 9, 12);
+  EXPECT_THAT(CompleteAtTheEnd(), ElementsAre(ElementsAre(0, 1)));
+}
+
+TEST_F(CollectiveMatchTest, NobodyEntersAfterSomebodyLeft) {
+  Kernel(0, 0, 10);
+  Kernel(1, 10, 12);
+  EXPECT_THAT(CompleteAtTheEnd(), UnorderedElementsAre(ElementsAre(0), ElementsAre(1)));
+}
+
+TEST_F(CollectiveMatchTest, TheFirstToLeaveClosesItForAll) {
+  Kernel(0, 0, 30);
+  Kernel(1, 5, 8);
+  Kernel(2, 9, 30);
+  EXPECT_THAT(CompleteAtTheEnd(), UnorderedElementsAre(ElementsAre(0, 1), ElementsAre(2)));
+}
+
+TEST_F(CollectiveMatchTest, DifferentNamesAreDifferentCollectives) {
+  Kernel(0, 0, 10, "AllReduce");
+  Kernel(1, 0, 10, "Broadcast");
+  EXPECT_THAT(CompleteAtTheEnd(), UnorderedElementsAre(ElementsAre(0), ElementsAre(1)));
+}
+
+TEST_F(CollectiveMatchTest, ARankIsInACollectiveOnce) {
+  Kernel(0, 0, 10);
+  Kernel(0, 1, 10);
+  Kernel(1, 2, 10);
+  Kernel(1, 3, 10);
+  EXPECT_THAT(CompleteAtTheEnd(), UnorderedElementsAre(ElementsAre(0, 1), ElementsAre(0, 1)));
+}
+
+TEST_F(CollectiveMatchTest, ACollectiveIsGivenOutOnceAndNotBeforeItIsOver) {
+  Kernel(0, 0, 10);
+  Kernel(1, 5, 10);
+  EXPECT_THAT(Complete(), IsEmpty());
+  Kernel(0, 20, 30);
+  EXPECT_THAT(Complete(), ElementsAre(ElementsAre(0, 1)));
+  EXPECT_THAT(CompleteAtTheEnd(), ElementsAre(ElementsAre(0)));
+}
+
+}  // namespace
+}  // namespace gpubound
