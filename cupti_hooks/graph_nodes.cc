@@ -24,11 +24,16 @@ constexpr std::string_view kNodeNames[] = {
     "(kernel)", "Memcpy",  "Memset",   "(host function)", "(graph)",      "(nothing)",
     "(wait)",   "(event)", "(signal)", "(semaphore)",     "(allocation)", "(free)"};
 
-std::string_view NameOf(const CUpti_GraphData& graph) {
-  // As a number: a newer CUPTI has types that the enumeration of these headers has no room for.
+// As a number: a newer CUPTI has types that the enumeration of these headers has no room for.
+uint32_t TypeOf(const CUpti_GraphData& graph) {
   uint32_t type = 0;
   static_assert(sizeof(type) == sizeof(graph.nodeType));
   std::memcpy(&type, &graph.nodeType, sizeof(type));
+  return type;
+}
+
+std::string_view NameOf(const CUpti_GraphData& graph) {
+  const uint32_t type = TypeOf(graph);
   if (type == CU_GRAPH_NODE_TYPE_KERNEL && t_launched_kernel != nullptr) {
     return t_launched_kernel;
   }
@@ -89,7 +94,7 @@ void GraphNodes::OnCloned(const CUpti_GraphData& graph) {
   }
   GraphNodeInfo info;
   info.node = id;
-  info.type = static_cast<uint32_t>(graph.nodeType);
+  info.type = TypeOf(graph);
   info.operation = node.operation;
   if (graph.graph != nullptr && api_.cuptiGetGraphId != nullptr) {
     api_.cuptiGetGraphId(graph.graph, &info.graph);
