@@ -126,6 +126,7 @@ bool CuptiSource::Start(DeviceHost* host) {
   auto* state = new CallbackState(api_, host, options_.quiet);
   auto* worker = new CuptiWorker(api_, buffers, state, host, started_ns);
   g_buffers.store(buffers, std::memory_order_release);
+  state->previous = g_state.load(std::memory_order_relaxed);
   g_state.store(state, std::memory_order_release);
   g_worker.store(worker, std::memory_order_release);
   const CuptiSetupResult setup = SetUpCupti(
