@@ -61,9 +61,10 @@ bool Collector::Build(CollectorOptions options) {
     return false;
   }
   drain_->SampleClocksAtStart();
-  flusher_ = std::make_unique<Flusher>(
-      Flusher::Parts{drain_.get(), writer_.get(), pool_.get(), mapping_.get(), clock_},
-      std::chrono::milliseconds(settings.flush_ms));
+  bystanders_ = std::make_unique<Bystanders>(start_, device_tables_.get(), ledger_.get());
+  flusher_ = std::make_unique<Flusher>(Flusher::Parts{drain_.get(), writer_.get(), pool_.get(),
+                                                      mapping_.get(), clock_, bystanders_.get()},
+                                       std::chrono::milliseconds(settings.flush_ms));
   host_ = std::make_unique<CollectorHost>(this);
   mapping_->Announce();
   if (!options.start_flusher || flusher_->Start()) return true;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "libprofiler/bystanders.h"
 #include "libprofiler/clock.h"
 #include "libprofiler/collector_host.h"
 #include "libprofiler/device_source.h"
@@ -117,6 +118,7 @@ class Collector {
   std::unique_ptr<ThreadRegistry> threads_;
   std::unique_ptr<TraceWriter> writer_;
   std::unique_ptr<Drain> drain_;
+  std::unique_ptr<Bystanders> bystanders_;
   std::unique_ptr<Flusher> flusher_;
   std::unique_ptr<CollectorHost> host_;
 

@@ -58,6 +58,7 @@ void Flusher::Run() {
       exiting = true;
       ExitAsLastThread();
     }
+    parts_.bystanders->LookNowAndThen(parts_.clock->MonotonicNs());
     bool more = true;
     while (more && !finish_.load(std::memory_order_acquire)) {
       const SteadyClock::time_point now = SteadyClock::now();
@@ -81,6 +82,7 @@ void Flusher::DrainNow() {
 void Flusher::Close() {
   {
     const std::lock_guard<std::mutex> lock(io_mutex_);
+    parts_.bystanders->Look();
     parts_.drain->Finish(how_.c_str());
     // Everything is in the database; only then may the mapping's name go. The seal comes last,
     // since it is the part that a slow disk can stretch.

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string>
 
+#include "libprofiler/bystanders.h"
 #include "libprofiler/clock.h"
 #include "libprofiler/drain.h"
 #include "libprofiler/live_mapping.h"
@@ -30,6 +31,7 @@ class Flusher {
     PagePool* pool;
     LiveMapping* mapping;
     Clock* clock;
+    Bystanders* bystanders;
   };
 
   // |parts| outlive the flusher. |live_interval|: how often pages still being written are drained.

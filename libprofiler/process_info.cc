@@ -55,7 +55,7 @@ void* FindSymbol(const char* name) {
 
 ProcessStart StampNow() noexcept {
   return {ReadClockNs(CLOCK_REALTIME), ReadClockNs(CLOCK_MONOTONIC),
-          static_cast<uint64_t>(getpid())};
+          static_cast<uint64_t>(getpid()), 0};
 }
 
 bool ReadShimStamp(ProcessStart* start) noexcept {
@@ -67,7 +67,7 @@ bool ReadShimStamp(ProcessStart* start) noexcept {
   const gpubound_shim_info* info = shim();
   if (info == nullptr || info->size < sizeof(gpubound_shim_info)) return false;
   if (info->pid != static_cast<uint64_t>(getpid())) return false;
-  *start = {info->realtime_ns, info->monotonic_ns, info->pid};
+  *start = {info->realtime_ns, info->monotonic_ns, info->pid, info->flags};
   return true;
 }
 

@@ -70,6 +70,18 @@ TEST_F(SecondTool, GetsNothingWhereTheUserKeepsCupti) {
   EXPECT_EQ(Ledger("cupti_yielded"), 0);
 }
 
+TEST_F(SecondTool, ThatTheDriverLoadsInsteadOfUsLeavesGpuTimeUnknown) {
+  runner().Set("CUDA_INJECTION64_PATH", "/opt/another/libtool.so");
+  runner().Set("LD_PRELOAD", GPUBOUND_TEST_CUDA_DRIVER);
+  Victim("train", kIterations);
+  report_ = Report();
+  EXPECT_EQ(Ledger("cupti_held_by_other"), 1);
+  const Json& process = report_["processes"][0];
+  ExpectExactPartition(report_);
+  EXPECT_EQ(process["gpu_busy_ns"], 0);
+  EXPECT_EQ(RowOf(process, "inference")["unknown_ns"], RowOf(process, "inference")["wall_ns"]);
+}
+
 TEST_F(SecondTool, WithoutUsFindsCuptiAsBefore) {
   runner().Set("GPUBOUND_DISABLE", "1");
   EXPECT_THAT(RunBoth().out, HasSubstr("second tool: 0"));
