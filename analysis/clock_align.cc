@@ -4,6 +4,7 @@
 #include "analysis/clock_align.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace gpubound {
@@ -24,6 +25,9 @@ std::optional<int64_t> RealtimeOffset(const Run& run, const std::string& host) {
   return std::nullopt;
 }
 
+// What starting and ending processes on other machines takes.
+constexpr int64_t kTolerableNs = 5'000'000'000;
+
 }  // namespace
 
 ClockAlignment AlignClocks(const Run& run, const std::string& reference_host) {
@@ -43,6 +47,25 @@ ClockAlignment AlignClocks(const Run& run, const std::string& reference_host) {
     }
   }
   return alignment;
+}
+
+std::vector<HostOutside> HostsOutside(const Run& run, const ClockAlignment& clocks,
+                                      const Interval& span) {
+  std::map<std::string, int64_t> furthest;
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const ProcessTrace& process = run.processes[p];
+    const int64_t offset_ns = clocks.offset_ns[p];
+    int64_t& outside_ns = furthest[process.identity.host];
+    outside_ns = std::max({outside_ns, span.begin_ns - (process.span_begin_ns + offset_ns),
+                           process.span_end_ns + offset_ns - span.end_ns});
+  }
+  std::vector<HostOutside> hosts;
+  for (const auto& [host, ns] : furthest) {
+    const bool aligned = std::find(clocks.unbounded_hosts.begin(), clocks.unbounded_hosts.end(),
+                                   host) != clocks.unbounded_hosts.end();
+    if (aligned && ns > kTolerableNs) hosts.push_back({host, ns});
+  }
+  return hosts;
 }
 
 }  // namespace gpubound

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/interval.h"
 #include "analysis/run.h"
 
 namespace gpubound {
@@ -23,6 +24,17 @@ struct ClockAlignment {
 
 // Aligns every process to |reference_host|.
 ClockAlignment AlignClocks(const Run& run, const std::string& reference_host);
+
+// A host of which processes lie further outside the run's span than any launcher explains: its
+// clock is off, or they outlived the run.
+struct HostOutside {
+  std::string host;
+  int64_t ns = 0;
+};
+
+// |span|: of the run, in trace time of the reference host.
+std::vector<HostOutside> HostsOutside(const Run& run, const ClockAlignment& clocks,
+                                      const Interval& span);
 
 }  // namespace gpubound
 

@@ -18,6 +18,7 @@
 #include "analysis/process_report.h"
 #include "analysis/run_headline.h"
 #include "analysis/run_waits.h"
+#include "analysis/text_table.h"
 
 namespace gpubound {
 namespace {
@@ -88,7 +89,8 @@ std::string DeviceKindOf(const Run& run, const std::vector<DeviceUsage>& devices
 // Counters of which the largest value is wanted, not the sum.
 bool IsMaximum(LedgerCounter counter) {
   return counter == LedgerCounter::clock_error_bound_ns ||
-         counter == LedgerCounter::simulated_device;
+         counter == LedgerCounter::simulated_device ||
+         counter == LedgerCounter::host_outside_run_ns;
 }
 
 void Accumulate(const Ledger& from, Ledger* into) {
@@ -282,9 +284,16 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   if (root == nullptr && run.info) report.run.root = run.info->root_pid;
   AddDevices(run, devices, cut, &report);
   report.operation_devices = OperationDevices(report);
+  for (const HostOutside& outside : HostsOutside(run, clocks, span)) {
+    uint64_t& furthest = ledger[static_cast<size_t>(LedgerCounter::host_outside_run_ns)];
+    furthest = std::max(furthest, static_cast<uint64_t>(outside.ns));
+    report.notes.push_back("host " + outside.host + ": its processes lie up to " +
+                           FormatTime(outside.ns) +
+                           " outside the run; is its clock set right (chrony, ntp)?");
+  }
   report.ranks = SplitCommunication(run, clocks, cut.windows[cut.headline], options);
   report.ledger = LedgerEntries(ledger);
-  report.notes = NotesOf(run, clocks);
+  for (std::string& note : NotesOf(run, clocks)) report.notes.push_back(std::move(note));
   report.run.verdict = VerdictOf(report);
   return report;
 }

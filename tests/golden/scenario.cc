@@ -105,6 +105,15 @@ class Parser {
       process_.span_end_ns = std::stoll(w[2]);
       return true;
     }
+    if (w[0] == "host" && w.size() == 3) {
+      process_.identity.host = w[1];
+      process_.clock_samples.push_back({.ticks = 0,
+                                        .monotonic_ns = 0,
+                                        .realtime_ns = std::stoll(w[2]),
+                                        .source_ns = 0,
+                                        .width_ns = 0});
+      return true;
+    }
     if (w[0] == "base" && w.size() == 2) {
       process_.python = w[1] == "python";
       return true;
