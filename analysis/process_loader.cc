@@ -119,6 +119,10 @@ class Loader {
     process_.command = SplitAtNul(TextOf(meta, "command"));
     process_.version = TextOf(meta, "version");
     process_.device_kind = TextOf(meta, "device_kind");
+    process_.cpu_model = TextOf(meta, "cpu_model");
+    process_.driver_version = TextOf(meta, "driver_version");
+    process_.cupti_version = TextOf(meta, "cupti_version");
+    process_.python_version = TextOf(meta, "python_version");
     process_.main_tid = static_cast<uint32_t>(IntOf(meta, "main_tid").value_or(0));
     process_.reporting_tid = static_cast<uint32_t>(IntOf(meta, "reporting_tid").value_or(0));
     process_.python = IntOf(meta, "python").value_or(0) != 0;

@@ -177,6 +177,11 @@ struct ProcessTrace {
   std::vector<std::string> command;
   std::string version;      // of the gpubound that recorded it
   std::string device_kind;  // real | simulated | imported | none
+  // What the cost of recording depends on; empty: not known, or there was none.
+  std::string cpu_model;
+  std::string driver_version;
+  std::string cupti_version;
+  std::string python_version;
   uint32_t main_tid = 0;
   uint32_t reporting_tid = 0;  // of the thread that an importer chose to report; 0: none was
   bool python = false;         // an interpreter runs here: base layer python

@@ -87,6 +87,11 @@ int DriverCudaMajor(std::string_view driver_path) {
   return 0;  // also "libcuda.so.1", a link that could not be followed
 }
 
+std::string DriverVersion(std::string_view driver_path) {
+  if (SonameMajor(driver_path, "libcuda") < 2) return {};  // 1: a link that could not be followed
+  return std::string(FileName(driver_path).substr(std::string_view("libcuda.so.").size()));
+}
+
 std::vector<CuptiCandidate> CuptiCandidates(const CuptiSearch& search) {
   if (!search.override_path.empty()) return {{search.override_path, false}};
   for (const std::string& path : search.loaded_paths) {
@@ -128,6 +133,7 @@ CuptiSearch DescribeProcess(std::string override_path) {
     char resolved[PATH_MAX];
     if (realpath(path.c_str(), resolved) != nullptr) {
       search.driver_major = DriverCudaMajor(resolved);
+      search.driver_version = DriverVersion(resolved);
     }
   }
   // NOLINTNEXTLINE(concurrency-mt-unsafe): once, inside cuInit; nothing here sets variables

@@ -20,6 +20,7 @@ struct CuptiSearch {
   std::string override_path;              // GPUBOUND_CUPTI_LIBRARY; empty: none
   std::vector<std::string> loaded_paths;  // of every library in the process
   int driver_major = 0;                   // CUDA major version of the driver; 0: not known
+  std::string driver_version;             // of the driver itself; empty: not known
   std::string toolkit;                    // CUDA_HOME; empty: the usual place
 };
 
@@ -37,6 +38,9 @@ int SonameMajor(std::string_view path, std::string_view stem);
 // The CUDA major version that a driver library called ".../libcuda.so.580.65.06" speaks, from the
 // branch of the driver; 0 when the name does not tell. Pure.
 int DriverCudaMajor(std::string_view driver_path);
+
+// "580.65.06" of ".../libcuda.so.580.65.06"; empty when the name does not tell. Pure.
+std::string DriverVersion(std::string_view driver_path);
 
 // This process as it is now. Makes no CUDA call.
 CuptiSearch DescribeProcess(std::string override_path);

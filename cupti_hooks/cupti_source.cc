@@ -114,6 +114,8 @@ bool CuptiSource::Start(DeviceHost* host) {
                   "CUPTI cannot be used: " + why + "; GPU time is unknown");
   }
   has_clock_.store(true, std::memory_order_release);
+  host->Fact("cupti_version", std::to_string(api_.version));
+  host->Fact("driver_version", DescribeProcess({}).driver_version);
   if (api_.simulated_device) host->Count(LedgerCounter::simulated_device, 1);
 
   ActivityBuffers* buffers = MakeBuffers(api_, options_.buffer_count);

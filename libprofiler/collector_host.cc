@@ -113,4 +113,8 @@ void CollectorHost::Note(std::string_view text) {
   }
 }
 
+void CollectorHost::Fact(std::string_view key, std::string_view value) {
+  collector_->device_tables()->AddFact(key, value);
+}
+
 }  // namespace gpubound

@@ -44,6 +44,7 @@ class CollectorHost final : public DeviceHost {
   void MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) override;
   void DeliveredUntil(int64_t until_ns) override;
   void Note(std::string_view text) override;
+  void Fact(std::string_view key, std::string_view value) override;
 
   // The process's collector finds the calling thread's buffer in its thread-local pointer. A
   // collector of a test, of which there may be several, keeps a table instead.

@@ -75,6 +75,8 @@ class DeviceHost {
   virtual void DeliveredUntil(int64_t until_ns) = 0;
   // One line for the user, on stderr at most once per distinct text, and into the trace.
   virtual void Note(std::string_view text) = 0;
+  // A row of table `meta`: what costs depend on and only the source knows (proto/schema.h).
+  virtual void Fact(std::string_view key, std::string_view value) = 0;
 };
 
 class DeviceSource {

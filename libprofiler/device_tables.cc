@@ -128,6 +128,11 @@ void DeviceTables::AddNote(int64_t time_ns, std::string_view text) {
   notes_.Add({id, time_ns, std::string(CutUtf8(text, kMaxNameBytes))});
 }
 
+void DeviceTables::AddFact(std::string_view key, std::string_view value) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  facts_.Add({std::string(key), std::string(CutUtf8(value, kMaxNameBytes))});
+}
+
 void DeviceTables::CopyRowsSince(DeviceTablePositions* positions, DeviceTableRows* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
   devices_.CopySince(&positions->devices, &out->devices);
@@ -136,6 +141,7 @@ void DeviceTables::CopyRowsSince(DeviceTablePositions* positions, DeviceTableRow
   graph_nodes_.CopySince(&positions->graph_nodes, &out->graph_nodes);
   unknowns_.CopySince(&positions->unknowns, &out->unknowns);
   notes_.CopySince(&positions->notes, &out->notes);
+  facts_.CopySince(&positions->facts, &out->facts);
   out->utilization.insert(out->utilization.end(), utilization_.begin(), utilization_.end());
   out->process_trees.insert(out->process_trees.end(), process_trees_.begin(), process_trees_.end());
   utilization_.clear();

@@ -62,9 +62,14 @@ struct NoteRow {
   std::string text;
 };
 
+struct FactRow {
+  std::string key;
+  std::string value;
+};
+
 // Where a reader of the tables stands.
 struct DeviceTablePositions {
-  size_t devices = 0, streams = 0, works = 0, graph_nodes = 0, unknowns = 0, notes = 0;
+  size_t devices = 0, streams = 0, works = 0, graph_nodes = 0, unknowns = 0, notes = 0, facts = 0;
 };
 
 struct DeviceTableRows {
@@ -74,12 +79,14 @@ struct DeviceTableRows {
   std::vector<GraphNodeRow> graph_nodes;
   std::vector<UnknownRow> unknowns;
   std::vector<NoteRow> notes;
+  std::vector<FactRow> facts;
   // Given out once, unlike the others.
   std::vector<UtilizationRow> utilization;
   std::vector<ProcessTreeSample> process_trees;
   bool empty() const {
     return devices.empty() && streams.empty() && works.empty() && graph_nodes.empty() &&
-           unknowns.empty() && notes.empty() && utilization.empty() && process_trees.empty();
+           unknowns.empty() && notes.empty() && facts.empty() && utilization.empty() &&
+           process_trees.empty();
   }
   void clear() { *this = DeviceTableRows(); }
 };
@@ -100,6 +107,7 @@ class DeviceTables {
   // A second interval with the same |from_ns| and reason ends the first.
   void MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason);
   void AddNote(int64_t time_ns, std::string_view text);
+  void AddFact(std::string_view key, std::string_view value);
 
   void CopyRowsSince(DeviceTablePositions* positions, DeviceTableRows* out);
 
@@ -119,6 +127,7 @@ class DeviceTables {
   std::vector<ProcessTreeSample> process_trees_;
   RowJournal<UnknownRow> unknowns_;
   RowJournal<NoteRow> notes_;
+  RowJournal<FactRow> facts_;
 };
 
 }  // namespace gpubound

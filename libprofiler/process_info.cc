@@ -19,6 +19,8 @@ namespace gpubound {
 namespace {
 
 constinit std::atomic<bool> g_has_python{false};
+// What Py_GetVersion returned: "3.11.2 (main, ...", a string of the interpreter's that stays.
+constinit std::atomic<const char*> g_python_version{nullptr};
 
 int64_t ReadClockNs(clockid_t clock) {
   timespec now;
@@ -104,6 +106,11 @@ std::string ProgramName(const std::string& command_line) {
 
 void LookForPython() {
   bool found = FindSymbol("Py_IsInitialized") != nullptr;
+  if (void* symbol = FindSymbol("Py_GetVersion")) {  // may be called before Py_Initialize
+    const char* (*get_version)() = nullptr;
+    std::memcpy(&get_version, &symbol, sizeof(get_version));
+    g_python_version.store(get_version(), std::memory_order_relaxed);
+  }
   if (!found) {
     // A libpython that was opened privately, as an embedding program may do.
     constexpr size_t kMaxMaps = 16 * 1024 * 1024;
@@ -113,5 +120,24 @@ void LookForPython() {
 }
 
 bool HasPython() { return g_has_python.load(std::memory_order_relaxed); }
+
+std::string PythonVersion() {
+  const char* version = g_python_version.load(std::memory_order_relaxed);
+  if (version == nullptr) return {};
+  const std::string text = version;
+  const size_t minor = text.find('.');
+  if (minor == std::string::npos) return {};
+  return text.substr(0, text.find_first_not_of("0123456789", minor + 1));
+}
+
+std::string CpuModel() {
+  constexpr size_t kFirstCpu = 8192;  // its entry is some 1,500 bytes, most of them flags
+  const std::string text = ReadProcFile("/proc/cpuinfo", kFirstCpu);
+  const size_t line = text.find("model name");
+  if (line == std::string::npos) return {};
+  const size_t begin = text.find(": ", line);
+  if (begin == std::string::npos) return {};
+  return text.substr(begin + 2, text.find('\n', begin) - begin - 2);
+}
 
 }  // namespace gpubound

@@ -45,6 +45,12 @@ void LookForPython();
 // What the last look found; false before the first.
 bool HasPython();
 
+// "3.11"; empty without Python, or where the interpreter does not tell.
+std::string PythonVersion();
+
+// Of the first CPU, as /proc/cpuinfo names it; empty where it does not.
+std::string CpuModel();
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_LIBPROFILER_PROCESS_INFO_H_

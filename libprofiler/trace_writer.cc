@@ -79,6 +79,8 @@ void TraceWriter::PutHeaderRows() {
   sink_.PutMeta("device_kind", DeviceKindName(tables_.devices->device_kind()));
   sink_.PutMeta("main_tid", static_cast<int64_t>(start_.pid));  // Linux: the main thread's tid
   sink_.PutMeta("python", int64_t{HasPython() ? 1 : 0});
+  sink_.PutMeta("python_version", PythonVersion());
+  sink_.PutMeta("cpu_model", CpuModel());
   for (const EnvVar& var : kEnvVars) sink_.PutConfig(var.name, EnvValue(var.name));
 }
 
@@ -99,6 +101,7 @@ void TraceWriter::Begin() {
   for (const GraphNodeRow& row : device_rows_.graph_nodes) sink_.PutGraphNode(row);
   for (const UnknownRow& row : device_rows_.unknowns) sink_.PutUnknown(row);
   for (const NoteRow& row : device_rows_.notes) sink_.PutNote(row);
+  for (const FactRow& row : device_rows_.facts) sink_.PutMeta(row.key, row.value);
   for (const UtilizationRow& row : device_rows_.utilization) sink_.PutUtilization(row);
   for (const ProcessTreeSample& row : device_rows_.process_trees) sink_.PutProcessTree(row);
   if (!device_rows_.devices.empty()) {
@@ -152,6 +155,7 @@ void TraceWriter::Maintain(bool busy) {
 void TraceWriter::PutEnd(const char* how, int64_t end_monotonic_ns) {
   if (delivered_until_ns_ != INT64_MIN) sink_.DropUnknown(kUndeliveredRow);
   sink_.PutMeta("python", int64_t{HasPython() ? 1 : 0});
+  sink_.PutMeta("python_version", PythonVersion());
   sink_.PutMeta("end_monotonic_ns", end_monotonic_ns);
   sink_.PutMeta("end_how", how);
   sink_.PutMeta("sealed", int64_t{1});

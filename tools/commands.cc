@@ -19,6 +19,7 @@ constexpr Command kCommands[] = {
     {"run", "[-o DIR] [OPTIONS] -- CMD...", "profile a program and its children", RunProgram},
     {"report", "[RUN]", "where the time of a run went", PrintReport},
     {"import", "FILE [-o RUN]", "make a run out of another tool's trace", ImportRun},
+    {"calibrate", "[OPTIONS]", "measure what the profiler itself costs here", Calibrate},
     {"doctor", "[RUN]", "this machine's readiness, or a trace's gaps", RunDoctor},
     {"env", "", "variables to set where something else starts the program", PrintEnvironment},
 };

@@ -31,6 +31,7 @@ int Dispatch(const Arguments& arguments);
 int RunProgram(const Arguments& arguments);
 int PrintReport(const Arguments& arguments);
 int ImportRun(const Arguments& arguments);
+int Calibrate(const Arguments& arguments);
 int RunDoctor(const Arguments& arguments);
 int PrintEnvironment(const Arguments& arguments);
 

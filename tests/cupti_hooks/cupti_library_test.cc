@@ -95,6 +95,15 @@ TEST(CuptiLibraryTest, TheDriversFileNameTellsItsCudaVersion) {
   EXPECT_EQ(DriverCudaMajor("/usr/lib/libm.so.6"), 0);
 }
 
+TEST(CuptiLibraryTest, TheDriversFileNameTellsItsVersion) {
+  EXPECT_EQ(DriverVersion("/usr/lib/libcuda.so.580.65.06"), "580.65.06");
+}
+
+TEST(CuptiLibraryTest, AFileNameWithoutAVersionTellsNone) {
+  EXPECT_EQ(DriverVersion("/usr/lib/libcuda.so.1"), "");
+  EXPECT_EQ(DriverVersion("/usr/lib/libm.so.6"), "");
+}
+
 TEST(CuptiLibraryTest, ALibraryThatIsNotThereIsNamedInTheReason) {
   CuptiSearch search;
   search.override_path = "/nonexistent/libcupti.so.13";

@@ -133,6 +133,10 @@ class RecordingHost final : public DeviceHost {
     const std::lock_guard<std::mutex> lock(mutex_);
     notes.emplace_back(text);
   }
+  void Fact(std::string_view key, std::string_view value) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    facts[std::string(key)] = value;
+  }
 
   // What a test asks afterwards.
   const Label& LabelOf(LabelId id) const { return labels.at(Raw(id) - 1); }
@@ -160,6 +164,7 @@ class RecordingHost final : public DeviceHost {
   std::vector<Unknown> unknowns;
   std::vector<int64_t> delivered_until;
   std::vector<std::string> notes;
+  std::map<std::string, std::string> facts;
   std::vector<std::string> scopes;  // "begin DOMAIN/TEXT", in order
 
  private:

@@ -15,7 +15,7 @@ ROOMS = {
     "libprofiler": ["annotate", "proto"],
     "cupti_hooks": ["libprofiler", "proto"],
     "analysis": ["proto"],
-    "tools": ["analysis", "proto", "libprofiler/env_vars.h"],
+    "tools": ["analysis", "proto", "libprofiler/env_vars.h", "annotate/include"],
     "examples": ["annotate"],
     "bench": ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools"],
     "tests": ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools", "examples"],

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What recording was measured to cost, and on what machine: the content of a calibration. Plain
+// values without a thread rule.
+#ifndef GPUBOUND_ANALYSIS_CALIBRATION_H_
+#define GPUBOUND_ANALYSIS_CALIBRATION_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/cost_model.h"
+#include "analysis/run.h"
+
+namespace gpubound {
+
+// Everything that costs depend on and that one machine has one of at a time. An empty part: the
+// processes had none (no CUDA, no Python).
+struct MachineKey {
+  std::string cpu_model;
+  std::string device_kind;  // real | simulated | none
+  std::string driver;
+  std::string cupti;
+  std::string python;    // 3.11
+  std::string gpubound;  // version of the recorder
+  friend bool operator==(const MachineKey&, const MachineKey&) = default;
+};
+
+// The key of the processes of |run| on the host of its first process.
+MachineKey KeyOf(const Run& run);
+
+// Why costs that were measured under |measured| do not hold for a run with the key |run|; empty
+// where they do. What a run does not use (Python, CUDA) does not matter.
+std::string WhyNotServing(const MachineKey& measured, const MachineKey& run);
+
+struct MeasuredCost {
+  CostKind kind = CostKind::kNativeScope;
+  std::string api;  // function, for kApiCall
+  // What was different from the usual (warm caches, one thread, a name that is a literal); empty:
+  // nothing. These are stored to be known; the model takes the usual.
+  std::string condition;
+  Cost cost;
+};
+
+// What could not be measured, and why, as a sentence.
+struct NotMeasured {
+  std::string what;
+  std::string why;
+};
+
+struct Calibration {
+  MachineKey machine;
+  int64_t measured_realtime_ns = 0;
+  int64_t duration_ns = 0;  // that measuring took
+  uint64_t seed = 0;        // of the order of the blocks
+  std::vector<MeasuredCost> costs;
+  std::vector<NotMeasured> missing;
+};
+
+// Words for a CostKind as the file and the tables have them: "native_scope".
+std::string_view CostKindName(CostKind kind);
+
+// The costs that the replay takes out. Those of any API call are the mean over the functions that
+// were measured, with what these differ by as its error.
+CostModel ModelOf(const Calibration& calibration);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_CALIBRATION_H_

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trimmed means and their errors. No state.
+#include "analysis/estimate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+
+namespace gpubound {
+namespace {
+
+constexpr double kTrimmedShare = 0.2;  // at each end
+constexpr double kNormalQuantile = 1.96;
+
+double Mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double Variance(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  const double mean = Mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return squares / static_cast<double>(values.size() - 1);
+}
+
+}  // namespace
+
+double Median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+Estimate TrimmedMean(std::vector<double> values) {
+  Estimate estimate;
+  estimate.samples = values.size();
+  if (values.empty()) return estimate;
+  std::sort(values.begin(), values.end());
+  const auto cut = static_cast<size_t>(kTrimmedShare * static_cast<double>(values.size()));
+  const std::vector<double> kept(values.begin() + static_cast<ptrdiff_t>(cut),
+                                 values.end() - static_cast<ptrdiff_t>(cut));
+  estimate.mean = Mean(kept);
+  for (double& value : values) value = std::clamp(value, kept.front(), kept.back());
+  estimate.variance = Variance(values);
+  const double kept_share =
+      static_cast<double>(kept.size()) / static_cast<double>(estimate.samples);
+  estimate.standard_error =
+      std::sqrt(estimate.variance / static_cast<double>(estimate.samples)) / kept_share;
+  return estimate;
+}
+
+double StudentQuantile(uint64_t degrees_of_freedom) {
+  static constexpr std::array<double, 30> kQuantiles = {
+      12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+      2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+      2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+  if (degrees_of_freedom == 0) return HUGE_VAL;
+  if (degrees_of_freedom > kQuantiles.size()) return kNormalQuantile;
+  return kQuantiles[degrees_of_freedom - 1];
+}
+
+Estimate MeanOfGroups(const std::vector<std::vector<double>>& groups) {
+  Estimate estimate;
+  std::vector<double> means;
+  double squared_errors = 0;
+  for (const std::vector<double>& group : groups) {
+    if (group.empty()) continue;
+    const Estimate part = TrimmedMean(group);
+    means.push_back(part.mean);
+    estimate.variance += part.variance;
+    squared_errors += part.standard_error * part.standard_error;
+    estimate.samples += part.samples;
+  }
+  if (means.empty()) return estimate;
+  const auto count = static_cast<double>(means.size());
+  estimate.mean = Mean(means);
+  estimate.variance /= count;
+  estimate.standard_error = std::sqrt(squared_errors) / count;
+  if (means.size() < 2) return estimate;
+  const double between =
+      std::sqrt(Variance(means) / count) * StudentQuantile(means.size() - 1) / kNormalQuantile;
+  estimate.standard_error = std::max(estimate.standard_error, between);
+  return estimate;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Differences of pairs, by process. No state.
+#include "analysis/paired_blocks.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "analysis/estimate.h"
+
+namespace gpubound {
+namespace {
+
+std::vector<double> Differences(const PairedBlocks& blocks) {
+  std::vector<double> differences;
+  const size_t pairs = std::min(blocks.on_ns.size(), blocks.off_ns.size());
+  for (size_t i = 0; i < pairs; ++i) differences.push_back(blocks.on_ns[i] - blocks.off_ns[i]);
+  return differences;
+}
+
+}  // namespace
+
+Cost CostOf(const std::vector<PairedBlocks>& processes) {
+  std::vector<std::vector<double>> differences;
+  std::vector<double> inside;
+  for (const PairedBlocks& blocks : processes) {
+    differences.push_back(Differences(blocks));
+    if (!differences.back().empty() && blocks.recorded_ns >= 0) {
+      inside.push_back(blocks.recorded_ns - blocks.bare_ns);
+    }
+  }
+  const Estimate total = MeanOfGroups(differences);
+  Cost cost;
+  cost.samples = total.samples;
+  if (total.samples == 0) return cost;
+  // Neither part can be negative; the total is kept as it was measured, or zero costs would come
+  // out above zero on average.
+  cost.inside_ns = std::clamp(Median(inside), 0.0, std::max(0.0, total.mean));
+  cost.outside_ns = total.mean - cost.inside_ns;
+  cost.standard_error_ns = total.standard_error;
+  // A block's mean varies less than its occurrences do, by as many as there are.
+  cost.variance_ns2 = total.variance * static_cast<double>(processes.front().count);
+  return cost;
+}
+
+}  // namespace gpubound

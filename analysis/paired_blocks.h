@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From blocks of equal work, done in turns by a program with the profiler in it and by one without,
+// to what the profiler costs per occurrence. Pure.
+#ifndef GPUBOUND_ANALYSIS_PAIRED_BLOCKS_H_
+#define GPUBOUND_ANALYSIS_PAIRED_BLOCKS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/cost_model.h"
+
+namespace gpubound {
+
+// Of one pair of processes. Times are ns per occurrence.
+struct PairedBlocks {
+  uint64_t count = 1;  // occurrences in each block
+  // Block i with the profiler and block i without were made one right after the other.
+  std::vector<double> on_ns;
+  std::vector<double> off_ns;
+  // Between the two time stamps of the event, as recorded; below 0: the event has one time stamp.
+  double recorded_ns = -1;
+  // What of off_ns would lie between the two time stamps.
+  double bare_ns = 0;
+};
+
+// Each pair of processes is one group (MeanOfGroups). Samples are 0 where there is no pair of
+// blocks.
+Cost CostOf(const std::vector<PairedBlocks>& processes);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_PAIRED_BLOCKS_H_

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Means, errors and intervals on data whose answer is known.
+#include "analysis/estimate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "analysis/bootstrap.h"
+#include "analysis/paired_blocks.h"
+
+namespace gpubound {
+namespace {
+
+TEST(Median, IsTheMiddleOfAnOddNumberOfValues) { EXPECT_EQ(Median({9, 1, 5}), 5); }
+
+TEST(Median, OfAnEvenNumberLiesBetweenTheTwoInTheMiddle) { EXPECT_EQ(Median({4, 1, 9, 2}), 3); }
+
+TEST(Median, OfNothingIsZero) { EXPECT_EQ(Median({}), 0); }
+
+TEST(TrimmedMean, LeavesOutAFifthAtEachEnd) {
+  const Estimate estimate = TrimmedMean({1e9, 2, 3, 4, -1e9});
+  EXPECT_DOUBLE_EQ(estimate.mean, 3);
+  EXPECT_EQ(estimate.samples, 5u);
+}
+
+TEST(TrimmedMean, HasTheVarianceOfTheValuesPulledInToTheLimits) {
+  // 2 2 3 4 4: mean 3, squares 1 1 0 1 1, over 4.
+  const Estimate estimate = TrimmedMean({1e9, 2, 3, 4, -1e9});
+  EXPECT_DOUBLE_EQ(estimate.variance, 1.0);
+  EXPECT_DOUBLE_EQ(estimate.standard_error, std::sqrt(1.0 / 5) / 0.6);
+}
+
+TEST(TrimmedMean, OfFewValuesIsTheirMean) { EXPECT_DOUBLE_EQ(TrimmedMean({1, 2, 6}).mean, 3); }
+
+TEST(TrimmedMean, OfNothingHasNoSamples) { EXPECT_EQ(TrimmedMean({}).samples, 0u); }
+
+TEST(TrimmedMean, IsUnmovedByWhatPreemptionAdds) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> noise(100, 2);
+  std::vector<double> values;
+  for (int i = 0; i < 200; ++i) values.push_back(noise(random) + (i % 10 == 0 ? 1e6 : 0));
+  const Estimate estimate = TrimmedMean(values);
+  EXPECT_NEAR(estimate.mean, 100, 3 * estimate.standard_error + 0.5);
+}
+
+TEST(StudentQuantile, IsWideForFewAndNormalForMany) {
+  EXPECT_DOUBLE_EQ(StudentQuantile(1), 12.706);
+  EXPECT_DOUBLE_EQ(StudentQuantile(9), 2.262);
+  EXPECT_DOUBLE_EQ(StudentQuantile(1000), 1.96);
+}
+
+TEST(MeanOfGroups, CountsEachGroupOnce) {
+  EXPECT_DOUBLE_EQ(MeanOfGroups({{10}, {20, 20, 20, 20, 20, 20}}).mean, 15);
+}
+
+TEST(MeanOfGroups, HasTheErrorThatGroupsDifferBy) {
+  // Means 9 and 11: standard deviation sqrt(2), over sqrt(2), times Student's factor for two.
+  const Estimate estimate = MeanOfGroups({{9, 9, 9}, {11, 11, 11}});
+  EXPECT_DOUBLE_EQ(estimate.mean, 10);
+  EXPECT_DOUBLE_EQ(estimate.standard_error, 12.706 / 1.96);
+  EXPECT_DOUBLE_EQ(estimate.variance, 0);
+}
+
+TEST(MeanOfGroups, IsNeverSurerThanTheValuesWithinThem) {
+  const Estimate one = TrimmedMean({0, 5, 10, 15, 20});
+  const Estimate both = MeanOfGroups({{0, 5, 10, 15, 20}, {0, 5, 10, 15, 20}});
+  EXPECT_DOUBLE_EQ(both.standard_error, one.standard_error / std::sqrt(2.0));
+}
+
+TEST(MeanOfGroups, SkipsEmptyGroups) {
+  EXPECT_DOUBLE_EQ(MeanOfGroups({{}, {4}}).mean, 4);
+  EXPECT_EQ(MeanOfGroups({{}, {}}).samples, 0u);
+}
+
+TEST(MeanOfGroups, CoversTheTruthAsOftenAsItSays) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> bias(0, 3);
+  std::normal_distribution<double> noise(50, 10);
+  int covered = 0;
+  constexpr int kTrials = 400;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<std::vector<double>> groups(8);
+    for (auto& group : groups) {
+      const double own = bias(random);
+      for (int i = 0; i < 10; ++i) group.push_back(noise(random) + own);
+    }
+    const Estimate estimate = MeanOfGroups(groups);
+    covered += std::abs(estimate.mean - 50) <= 1.96 * estimate.standard_error ? 1 : 0;
+  }
+  EXPECT_GE(covered, kTrials * 0.92);
+  EXPECT_LE(covered, kTrials * 0.99);
+}
+
+PairedBlocks Blocks(std::vector<double> on, std::vector<double> off) {
+  PairedBlocks blocks;
+  blocks.on_ns = std::move(on);
+  blocks.off_ns = std::move(off);
+  return blocks;
+}
+
+TEST(CostOf, IsTheDifferenceOfPairs) {
+  // The machine became slower between the pairs; the difference stayed.
+  const Cost cost = CostOf({Blocks({30, 130, 230}, {10, 110, 210})});
+  EXPECT_DOUBLE_EQ(cost.total_ns(), 20);
+  EXPECT_DOUBLE_EQ(cost.standard_error_ns, 0);
+  EXPECT_EQ(cost.samples, 3u);
+}
+
+TEST(CostOf, IsInsideAsFarAsTheRecordedDurationExceedsTheBareOne) {
+  PairedBlocks blocks = Blocks({30, 30}, {10, 10});
+  blocks.recorded_ns = 18;
+  blocks.bare_ns = 10;
+  const Cost cost = CostOf({blocks});
+  EXPECT_DOUBLE_EQ(cost.inside_ns, 8);
+  EXPECT_DOUBLE_EQ(cost.outside_ns, 12);
+}
+
+TEST(CostOf, IsAllOutsideWithOneTimeStamp) {
+  const Cost cost = CostOf({Blocks({30, 30}, {10, 10})});
+  EXPECT_DOUBLE_EQ(cost.inside_ns, 0);
+  EXPECT_DOUBLE_EQ(cost.outside_ns, 20);
+}
+
+TEST(CostOf, NeverHasMoreInsideThanThereIs) {
+  PairedBlocks blocks = Blocks({12, 12}, {10, 10});
+  blocks.recorded_ns = 100;
+  EXPECT_DOUBLE_EQ(CostOf({blocks}).inside_ns, 2);
+}
+
+TEST(CostOf, OfOneOccurrenceVariesMoreThanTheMeanOfABlock) {
+  PairedBlocks blocks = Blocks({9, 10, 11}, {0, 0, 0});
+  blocks.count = 100;
+  EXPECT_DOUBLE_EQ(CostOf({blocks}).variance_ns2, 100);
+}
+
+TEST(CostOf, NothingHasNoSamples) {
+  EXPECT_EQ(CostOf({}).samples, 0u);
+  EXPECT_EQ(CostOf({Blocks({1}, {})}).samples, 0u);
+}
+
+TEST(MedianRatio, IsTheMedianOfTheRatiosOfPairs) {
+  const MedianRatio ratio = MedianRatioOf({{11, 10}, {24, 20}, {39, 30}}, 1);
+  EXPECT_DOUBLE_EQ(ratio.ratio, 1.2);
+  EXPECT_GE(ratio.low, 1.1);
+  EXPECT_LE(ratio.high, 1.3);
+}
+
+TEST(MedianRatio, OfOnePairIsThatPair) {
+  const MedianRatio ratio = MedianRatioOf({{3, 2}}, 1);
+  EXPECT_DOUBLE_EQ(ratio.ratio, 1.5);
+  EXPECT_DOUBLE_EQ(ratio.low, 1.5);
+  EXPECT_DOUBLE_EQ(ratio.high, 1.5);
+}
+
+TEST(MedianRatio, WithoutAPairIsZero) { EXPECT_EQ(MedianRatioOf({}, 1).ratio, 0); }
+
+TEST(MedianRatio, IsTheSameForTheSameSeed) {
+  std::vector<MeasuredPair> pairs;
+  for (int i = 0; i < 20; ++i) pairs.push_back({100.0 + (i * 37) % 11, 100.0});
+  EXPECT_EQ(MedianRatioOf(pairs, 5).low, MedianRatioOf(pairs, 5).low);
+  EXPECT_LT(MedianRatioOf(pairs, 5).low, MedianRatioOf(pairs, 5).high);
+}
+
+TEST(MedianRatio, CoversTheTruthAsOftenAsItSays) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> noise(1.05, 0.02);
+  int covered = 0;
+  constexpr int kTrials = 100;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<MeasuredPair> pairs;
+    for (int i = 0; i < 15; ++i) pairs.push_back({noise(random), 1});
+    const MedianRatio ratio = MedianRatioOf(pairs, static_cast<uint64_t>(trial));
+    covered += ratio.low <= 1.05 && 1.05 <= ratio.high ? 1 : 0;
+  }
+  EXPECT_GE(covered, 88);
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rounds, until there are enough or the time is up, and what they say together.
+#include "tools/calibrate.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <system_error>
+#include <vector>
+
+#include "analysis/paired_blocks.h"
+#include "analysis/text_table.h"
+#include "tools/calibration_plan.h"
+#include "tools/calibration_round.h"
+
+namespace gpubound {
+namespace fs = std::filesystem;
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kRounds = 10;
+
+// Where the profiled programs write, for as long as the object lives.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::error_code ignored;
+    std::string pattern =
+        (fs::temp_directory_path(ignored) / "gpubound-calibration-XXXXXX").string();
+    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+int64_t NsSince(Clock::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
+}
+
+int64_t RealtimeNs() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+const char* ProgramName(const CalibrationWorkload& workload) {
+  return workload.program == CalibrationProgram::kPython ? "Python " : "";
+}
+
+Calibration Summarise(const std::vector<CalibrationRound>& rounds) {
+  Calibration calibration;
+  calibration.machine = rounds.back().machine;
+  for (const CalibrationWorkload& workload : CalibrationPlan()) {
+    std::vector<PairedBlocks> processes;
+    for (const CalibrationRound& round : rounds) {
+      const auto found = round.blocks.find(&workload);
+      if (found != round.blocks.end()) processes.push_back(found->second);
+    }
+    const bool is_call = workload.kind == CostKind::kApiCall;
+    if (!processes.empty()) {
+      calibration.costs.push_back(
+          {workload.kind, is_call ? workload.name : "", workload.condition, CostOf(processes)});
+      continue;
+    }
+    const auto refused = rounds.back().refused.find(workload.name);
+    if (refused == rounds.back().refused.end()) continue;  // not asked for
+    calibration.missing.push_back(
+        {std::string(ProgramName(workload)) + workload.name, refused->second});
+  }
+  return calibration;
+}
+
+std::string WhatWasMeasured(const MeasuredCost& measured) {
+  std::string what = measured.api;
+  if (what.empty()) {
+    what = CostKindName(measured.kind);
+    std::replace(what.begin(), what.end(), '_', ' ');
+  }
+  return measured.condition.empty() ? what : what + ", " + measured.condition;
+}
+
+}  // namespace
+
+Result<Calibration> MeasureCosts(const CalibrateOptions& options) {
+  const ScratchFolder scratch;
+  if (scratch.path().empty()) {
+    return Error{"calibrating", fs::temp_directory_path().string(), "no folder could be made there",
+                 "a place for temporary files", "Set TMPDIR to a folder that can be written to."};
+  }
+  const Clock::time_point begin = Clock::now();
+  std::mt19937_64 random(options.seed);
+  std::vector<CalibrationRound> rounds;
+  for (int i = 0; i < kRounds; ++i) {
+    // As if the next one took as long as those before did.
+    const int64_t expected_ns = NsSince(begin) * (i + 1) / std::max(i, 1);
+    if (!rounds.empty() && std::chrono::nanoseconds(expected_ns) > options.time_cap) break;
+    Result<CalibrationRound> round =
+        RunCalibrationRound(options, scratch.path() + "/" + std::to_string(i), &random);
+    if (!round.ok()) return round.error();
+    rounds.push_back(std::move(round).value());
+  }
+  Calibration calibration = Summarise(rounds);
+  calibration.seed = options.seed;
+  calibration.measured_realtime_ns = RealtimeNs();
+  calibration.duration_ns = NsSince(begin);
+  return calibration;
+}
+
+std::string RenderCosts(const Calibration& calibration) {
+  TextTable table({"ns per occurrence", "cost", "95 %", "inside", "outside", "blocks"});
+  for (const MeasuredCost& measured : calibration.costs) {
+    const Cost& cost = measured.cost;
+    table.AddRow({WhatWasMeasured(measured), fmt::format("{:.1f}", cost.total_ns()),
+                  fmt::format("+-{:.1f}", 1.96 * cost.standard_error_ns),
+                  fmt::format("{:.1f}", cost.inside_ns), fmt::format("{:.1f}", cost.outside_ns),
+                  std::to_string(cost.samples)});
+  }
+  constexpr int kWidth = 100;
+  std::string text = table.Render(kWidth, 0, /*unicode=*/false);
+  std::map<std::string, std::string> missing;  // by reason
+  for (const NotMeasured& entry : calibration.missing) {
+    std::string& what = missing[entry.why];
+    what += (what.empty() ? "" : ", ") + entry.what;
+  }
+  for (const auto& [why, what] : missing) {
+    text += Wrap("not measured: " + EscapeName(what) + ": " + EscapeName(why), kWidth, 2);
+  }
+  const MachineKey& machine = calibration.machine;
+  const auto shown = [](const std::string& part) { return part.empty() ? "none" : part; };
+  text += Wrap(fmt::format("CPU {}; device {}; driver {}; CUPTI {}; Python {}",
+                           EscapeName(shown(machine.cpu_model)), machine.device_kind,
+                           shown(machine.driver), shown(machine.cupti), shown(machine.python)),
+               kWidth, 2);
+  return text;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The calibration program: reads which workload to repeat and says how long it took (workload.h).
+// Not for people; `gpubound calibrate` starts it.
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "tools/calibration/workload.h"
+
+namespace {
+
+using gpubound::calibration::Block;
+
+// Found once: the first look may load the CUDA runtime.
+const Block& WorkNamed(const std::string& name, std::string* why) {
+  static std::map<std::string, Block> found;
+  Block& work = found[name];
+  if (!work) work = gpubound::calibration::FindScopeWork(name, why);
+  if (!work) work = gpubound::calibration::FindCudaWork(name, why);
+  return work;
+}
+
+}  // namespace
+
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::string verb, name, why = "there is no such workload";
+    uint64_t count = 0;
+    if (!(words >> verb >> name >> count) || verb != "run" || count == 0) {
+      std::printf("no expected 'run NAME COUNT'\n");
+    } else if (const Block& work = WorkNamed(name, &why)) {
+      std::printf("%.3f\n", work(count) / static_cast<double>(count));
+    } else {
+      std::printf("no %s\n", why.c_str());
+    }
+    std::fflush(stdout);
+  }
+  return 0;
+}

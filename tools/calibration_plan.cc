@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of workloads.
+#include "tools/calibration_plan.h"
+
+namespace gpubound {
+namespace {
+
+constexpr CalibrationProgram kNative = CalibrationProgram::kNative;
+constexpr CalibrationProgram kPython = CalibrationProgram::kPython;
+
+constexpr CalibrationWorkload ApiCall(const char* function) {
+  return {kNative, function, CostKind::kApiCall, "", function, 128, 1.0};
+}
+
+constexpr CalibrationWorkload kPlan[] = {
+    {kNative, "scope", CostKind::kNativeScope, "", "calibration scope", 4'000, 0.5},
+    {kNative, "named_scope", CostKind::kNativeScope, "name known at run time",
+     "calibration named scope", 4'000, 0.5},
+    {kNative, "cold_scope", CostKind::kNativeScope, "cold caches", "calibration cold scope", 8,
+     0.5},
+    {kNative, "two_threads", CostKind::kNativeScope, "2 threads", "calibration thread scope", 4'000,
+     0.5},
+    {kNative, "counter", CostKind::kInstant, "", nullptr, 4'000, 0},
+    {kPython, "operation", CostKind::kPythonScope, "", "calibration operation", 1'000, 0.5},
+    {kPython, "call", CostKind::kInterceptedCall, "", "calibration.call", 1'000, 1.0},
+    {kPython, "counter", CostKind::kInstant, "from Python", nullptr, 1'000, 0},
+    ApiCall("cudaLaunchKernel"),
+    ApiCall("cudaMemcpyAsync"),
+    ApiCall("cudaMemsetAsync"),
+    ApiCall("cudaEventRecord"),
+    ApiCall("cudaStreamWaitEvent"),
+    ApiCall("cudaStreamSynchronize"),
+};
+
+}  // namespace
+
+std::span<const CalibrationWorkload> CalibrationPlan() { return kPlan; }
+
+}  // namespace gpubound

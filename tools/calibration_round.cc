@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Starts the programs, shuffles the blocks, reads the trace.
+#include "tools/calibration_round.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "analysis/estimate.h"
+#include "analysis/reader.h"
+#include "tools/calibration_peer.h"
+#include "tools/run_environment.h"
+
+namespace gpubound {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kPairsOfBlocks = 8;
+constexpr int kEmptyBlocks = 5;
+constexpr uint64_t kEmptyCount = 20'000;
+constexpr char kNativeFile[] = "gpubound-calibration";
+constexpr char kPythonFile[] = "_calibration.py";
+
+// The same program twice.
+struct Peers {
+  std::unique_ptr<CalibrationPeer> on;
+  std::unique_ptr<CalibrationPeer> off;
+  double loop_ns = 0;  // what a turn of the loop takes that does nothing
+};
+
+// What the profiled programs' traces say each labelled event took, between its time stamps.
+class RecordedDurations {
+ public:
+  explicit RecordedDurations(const Run& run) {
+    for (const ProcessTrace& process : run.processes) {
+      for (const ThreadTrace& thread : process.threads) {
+        AddScopes(process, thread);
+        for (const ApiCall& call : thread.calls) {
+          durations_[process.LabelOf(call.label).text].push_back(
+              static_cast<double>(call.end_ns - call.start_ns));
+        }
+      }
+    }
+  }
+
+  // Below 0 where there was none.
+  double MeanOf(const char* label) {
+    if (label == nullptr) return -1;
+    const std::vector<double>& durations = durations_[label];
+    return durations.empty() ? -1 : TrimmedMean(durations).mean;
+  }
+
+ private:
+  // None of the scopes nests in one of its own label.
+  void AddScopes(const ProcessTrace& process, const ThreadTrace& thread) {
+    std::map<LabelId, int64_t> begin_ns;
+    for (const ThreadEvent& event : thread.events) {
+      if (event.kind == SlotKind::kBegin) begin_ns[event.label] = event.time_ns;
+      if (event.kind != SlotKind::kEnd || !begin_ns.contains(event.label)) continue;
+      durations_[process.LabelOf(event.label).text].push_back(
+          static_cast<double>(event.time_ns - begin_ns[event.label]));
+    }
+  }
+
+  std::map<std::string, std::vector<double>> durations_;
+};
+
+class Round {
+ public:
+  Round(const CalibrateOptions& options, std::string run_directory, std::mt19937_64* random)
+      : options_(options), run_directory_(std::move(run_directory)), random_(*random) {}
+
+  Result<CalibrationRound> Run() {
+    if (const Status started = StartAll(); !started.ok()) return started.error();
+    if (const Status probed = ProbeAll(); !probed.ok()) return probed.error();
+    std::vector<const CalibrationWorkload*> order;
+    for (auto& [workload, blocks] : result_.blocks) {
+      order.insert(order.end(), kPairsOfBlocks, workload);
+    }
+    std::shuffle(order.begin(), order.end(), random_);
+    for (const CalibrationWorkload* workload : order) {
+      if (const Status taken = TakePair(*workload); !taken.ok()) return taken.error();
+    }
+    if (const Status read = ReadTrace(); !read.ok()) return read.error();
+    return std::move(result_);
+  }
+
+ private:
+  Status StartAll() {
+    const std::string folder = fs::path(options_.libraries.shim).parent_path().string();
+    if (const Status native = Start(CalibrationProgram::kNative, {folder + "/" + kNativeFile});
+        !native.ok()) {
+      return native;
+    }
+    const fs::path package = fs::path(options_.libraries.python_startup).parent_path();
+    if (options_.python.empty() || package.empty()) return Ok{};
+    const Status python =
+        Start(CalibrationProgram::kPython, {options_.python, (package / kPythonFile).string()});
+    if (!python.ok()) RefusePython(python.error().object + ": " + python.error().found);
+    return Ok{};
+  }
+
+  Status Start(CalibrationProgram program, const std::vector<std::string>& command) {
+    const auto none = [](const char*) -> const char* { return nullptr; };
+    std::vector<Assignment> assignments = RunAssignments(options_.libraries, run_directory_, none);
+    assignments.push_back({"GPUBOUND_DISABLE", "0"});
+    auto on = CalibrationPeer::Start(command, WithAssignments(OwnEnvironment(), assignments));
+    if (!on.ok()) return on.error();
+    auto off = CalibrationPeer::Start(
+        command, WithAssignments(OwnEnvironment(), {{"GPUBOUND_DISABLE", "1"}}));
+    if (!off.ok()) return off.error();
+    peers_[program] = {std::move(on).value(), std::move(off).value(), 0};
+    return Ok{};
+  }
+
+  void RefusePython(const std::string& why) {
+    for (const CalibrationWorkload& workload : CalibrationPlan()) {
+      if (workload.program == CalibrationProgram::kPython) result_.refused[workload.name] = why;
+    }
+    peers_.erase(CalibrationProgram::kPython);
+  }
+
+  // Runs every workload once in both programs, which warms them up and tells what they can do.
+  Status ProbeAll() {
+    for (auto& [program, peers] : peers_) {
+      if (const Status measured = MeasureLoop(&peers); !measured.ok()) return measured;
+    }
+    for (const CalibrationWorkload& workload : CalibrationPlan()) {
+      const auto found = peers_.find(workload.program);
+      const bool left_out = workload.kind == CostKind::kApiCall && !options_.cuda;
+      if (found == peers_.end() || left_out) continue;
+      std::string refusal;
+      for (CalibrationPeer* peer : {found->second.off.get(), found->second.on.get()}) {
+        const auto answer = peer->Run(workload.name, workload.count);
+        if (!answer.ok()) return answer.error();
+        if (!answer->refusal.empty()) refusal = answer->refusal;
+      }
+      if (refusal.empty()) {
+        result_.blocks[&workload].count = workload.count;
+      } else {
+        result_.refused[workload.name] = refusal;
+      }
+    }
+    return Ok{};
+  }
+
+  Status MeasureLoop(Peers* peers) {
+    std::vector<double> turns;
+    for (int i = 0; i < kEmptyBlocks; ++i) {
+      const auto answer = peers->off->Run("empty", kEmptyCount);
+      if (!answer.ok()) return answer.error();
+      turns.push_back(answer->ns);
+    }
+    peers->loop_ns = Median(turns);
+    return Ok{};
+  }
+
+  Status TakePair(const CalibrationWorkload& workload) {
+    const Peers& peers = peers_[workload.program];
+    PairedBlocks& blocks = result_.blocks[&workload];
+    const bool on_first = random_() % 2 == 0;
+    for (const bool on : {on_first, !on_first}) {
+      const auto answer = (on ? peers.on : peers.off)->Run(workload.name, workload.count);
+      if (!answer.ok()) return answer.error();
+      (on ? blocks.on_ns : blocks.off_ns).push_back(answer->ns);
+    }
+    return Ok{};
+  }
+
+  Status ReadTrace() {
+    std::map<CalibrationProgram, double> loop_ns;
+    for (auto& [program, peers] : peers_) loop_ns[program] = peers.loop_ns;
+    peers_.clear();  // the traces are complete when the programs have ended
+    const Result<gpubound::Run> run = LoadRun(run_directory_);
+    if (!run.ok()) return run.error();
+    result_.machine = KeyOf(*run);
+    RecordedDurations recorded(*run);
+    for (auto& [workload, blocks] : result_.blocks) {
+      blocks.recorded_ns = recorded.MeanOf(workload->label);
+      blocks.bare_ns =
+          workload->unrecorded_share * (Median(blocks.off_ns) - loop_ns[workload->program]);
+    }
+    return Ok{};
+  }
+
+  const CalibrateOptions& options_;
+  const std::string run_directory_;
+  std::mt19937_64& random_;
+  std::map<CalibrationProgram, Peers> peers_;
+  CalibrationRound result_;
+};
+
+}  // namespace
+
+Result<CalibrationRound> RunCalibrationRound(const CalibrateOptions& options,
+                                             const std::string& run_directory,
+                                             std::mt19937_64* random) {
+  return Round(options, run_directory, random).Run();
+}
+
+}  // namespace gpubound

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One round of a calibration: a pair of each calibration program, started afresh, every workload in
+// a few pairs of blocks, and what the profiled programs recorded meanwhile. Several rounds tell how
+// much one pair of processes differs from the next. Single-threaded.
+#ifndef GPUBOUND_TOOLS_CALIBRATION_ROUND_H_
+#define GPUBOUND_TOOLS_CALIBRATION_ROUND_H_
+
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "analysis/calibration.h"
+#include "analysis/paired_blocks.h"
+#include "analysis/status.h"
+#include "tools/calibrate.h"
+#include "tools/calibration_plan.h"
+
+namespace gpubound {
+
+struct CalibrationRound {
+  std::map<const CalibrationWorkload*, PairedBlocks> blocks;
+  std::map<std::string, std::string> refused;  // workload, and the program's reason
+  MachineKey machine;
+};
+
+// |run_directory| is where the profiled programs write; it does not exist yet.
+Result<CalibrationRound> RunCalibrationRound(const CalibrateOptions& options,
+                                             const std::string& run_directory,
+                                             std::mt19937_64* random);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_TOOLS_CALIBRATION_ROUND_H_

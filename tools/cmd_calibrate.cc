@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound calibrate`: measures what the profiler itself costs on this machine and keeps it.
+#include <fmt/format.h>
+
+#include <random>
+
+#include "analysis/calibration_file.h"
+#include "analysis/text_table.h"
+#include "tools/calibrate.h"
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/library_files.h"
+#include "tools/option_parser.h"
+#include "tools/progress_note.h"
+
+namespace gpubound {
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "gpubound calibrate", "[OPTIONS]",
+    "Measures what recording costs per event on this machine: scopes and instants from C++ and\n"
+    "Python, wrapped Python calls, CUDA API calls. Takes some seconds, less than a minute, and is\n"
+    "most exact while nothing else runs. Reports take these costs out of what they show.",
+    "The result is kept in $XDG_CACHE_HOME/gpubound (~/.cache/gpubound) for this CPU, device,\n"
+    "driver, CUPTI and Python. `gpubound run` measures by itself, after the program has ended,\n"
+    "where nothing was kept yet. CUDA calls are measured with the CUDA runtime that the dynamic\n"
+    "loader finds (LD_LIBRARY_PATH).\n"
+    "Exit status: 0; 3 if nothing could be measured.\n",
+    "  gpubound calibrate\n"
+    "  gpubound calibrate --python .venv/bin/python --json > calibration.json\n"};
+
+}  // namespace
+
+int Calibrate(const Arguments& words) {
+  CalibrateOptions options;
+  options.python = "python3";
+  options.seed = std::random_device()();
+  bool json = false;
+  OptionParser parser(kHelp);
+  parser.app().add_flag("--json", json, "JSON (gpubound.calibration.v1), the stable form");
+  parser.app()
+      .add_option("--python", options.python, "Interpreter to measure (default: python3)")
+      ->type_name("PATH");
+  parser.app()
+      .add_option("--seed", options.seed, "Order in which blocks are measured (default: random)")
+      ->type_name("N");
+  if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+
+  Result<LibraryFiles> libraries = FindOurLibraryFiles();
+  if (libraries.ok()) {
+    if (const Status preloadable = CheckPreloadable(*libraries); !preloadable.ok()) {
+      libraries = preloadable.error();
+    }
+  }
+  if (!libraries.ok()) {
+    PrintError(libraries.error());
+    return kExitUnreadable;
+  }
+  options.libraries = *libraries;
+  PrintMessage(fmt::format("measuring in random order, seed {}", options.seed));
+  Result<Calibration> calibration = [&] {
+    const ProgressNote note("measuring what the profiler costs");
+    return MeasureCosts(options);
+  }();
+  if (!calibration.ok()) {
+    PrintError(calibration.error());
+    return kExitUnreadable;
+  }
+  const std::string folder = CalibrationFolder();
+  if (folder.empty()) {
+    PrintMessage("neither XDG_CACHE_HOME nor HOME is set; the result is not kept.");
+  } else if (const Status stored = StoreCalibration(folder, *calibration); !stored.ok()) {
+    PrintError(stored.error());
+  } else {
+    PrintMessage("kept as " + EscapeName(CalibrationPath(folder, calibration->machine)));
+  }
+  return WriteStdout(json ? RenderCalibration(*calibration) : RenderCosts(*calibration));
+}
+
+}  // namespace gpubound
