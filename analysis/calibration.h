@@ -43,6 +43,13 @@ struct MeasuredCost {
   Cost cost;
 };
 
+// What a recorded process costs beside its events: loading the profiler, writing the end of the
+// trace. |condition|: "" of a native program, "CUDA" of one that uses it, "Python".
+struct ProcessCost {
+  std::string condition;
+  Cost cost;  // all of it outside
+};
+
 // What could not be measured, and why, as a sentence.
 struct NotMeasured {
   std::string what;
@@ -55,6 +62,7 @@ struct Calibration {
   int64_t duration_ns = 0;  // that measuring took
   uint64_t seed = 0;        // of the order of the blocks
   std::vector<MeasuredCost> costs;
+  std::vector<ProcessCost> processes;
   std::vector<NotMeasured> missing;
 };
 

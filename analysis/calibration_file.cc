@@ -57,6 +57,24 @@ bool MakesSense(const Cost& cost) {
          cost.standard_error_ns >= 0;
 }
 
+Cost FiguresFrom(const Json& json, std::string* problem) {
+  const Cost cost = {.inside_ns = json.at("inside_ns").get<double>(),
+                     .outside_ns = json.at("outside_ns").get<double>(),
+                     .variance_ns2 = json.at("variance_ns2").get<double>(),
+                     .standard_error_ns = json.at("standard_error_ns").get<double>(),
+                     .samples = json.at("samples").get<uint64_t>()};
+  if (!MakesSense(cost)) *problem = "a cost that cannot be: " + json.dump();
+  return cost;
+}
+
+void PutFigures(const Cost& cost, Json* json) {
+  (*json)["inside_ns"] = cost.inside_ns;
+  (*json)["outside_ns"] = cost.outside_ns;
+  (*json)["variance_ns2"] = cost.variance_ns2;
+  (*json)["standard_error_ns"] = cost.standard_error_ns;
+  (*json)["samples"] = cost.samples;
+}
+
 // Throws what nlohmann-json throws where a member is missing or of another type.
 MeasuredCost CostFrom(const Json& json, std::string* problem) {
   MeasuredCost measured;
@@ -69,12 +87,7 @@ MeasuredCost CostFrom(const Json& json, std::string* problem) {
   }
   measured.api = json.at("api").get<std::string>();
   measured.condition = json.at("condition").get<std::string>();
-  measured.cost = {.inside_ns = json.at("inside_ns").get<double>(),
-                   .outside_ns = json.at("outside_ns").get<double>(),
-                   .variance_ns2 = json.at("variance_ns2").get<double>(),
-                   .standard_error_ns = json.at("standard_error_ns").get<double>(),
-                   .samples = json.at("samples").get<uint64_t>()};
-  if (!MakesSense(measured.cost)) *problem = "a cost of '" + name + "' that cannot be";
+  measured.cost = FiguresFrom(json, problem);
   return measured;
 }
 
@@ -88,6 +101,10 @@ Calibration CalibrationFrom(const Json& json, std::string* problem) {
   calibration.duration_ns = json.at("duration_ns").get<int64_t>();
   calibration.seed = json.at("seed").get<uint64_t>();
   for (const Json& cost : json.at("costs")) calibration.costs.push_back(CostFrom(cost, problem));
+  for (const Json& process : json.at("processes")) {
+    calibration.processes.push_back(
+        {process.at("condition").get<std::string>(), FiguresFrom(process, problem)});
+  }
   for (const Json& missing : json.at("missing")) {
     calibration.missing.push_back(
         {missing.at("what").get<std::string>(), missing.at("why").get<std::string>()});
@@ -127,15 +144,17 @@ std::string RenderCalibration(const Calibration& calibration) {
   json["seed"] = calibration.seed;
   json["costs"] = Json::array();
   for (const MeasuredCost& measured : calibration.costs) {
-    const Cost& cost = measured.cost;
-    json["costs"].push_back({{"kind", CostKindName(measured.kind)},
-                             {"api", measured.api},
-                             {"condition", measured.condition},
-                             {"inside_ns", cost.inside_ns},
-                             {"outside_ns", cost.outside_ns},
-                             {"variance_ns2", cost.variance_ns2},
-                             {"standard_error_ns", cost.standard_error_ns},
-                             {"samples", cost.samples}});
+    Json row = {{"kind", CostKindName(measured.kind)},
+                {"api", measured.api},
+                {"condition", measured.condition}};
+    PutFigures(measured.cost, &row);
+    json["costs"].push_back(std::move(row));
+  }
+  json["processes"] = Json::array();
+  for (const ProcessCost& process : calibration.processes) {
+    Json row = {{"condition", process.condition}};
+    PutFigures(process.cost, &row);
+    json["processes"].push_back(std::move(row));
   }
   json["missing"] = Json::array();
   for (const NotMeasured& missing : calibration.missing) {

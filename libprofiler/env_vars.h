@@ -20,6 +20,7 @@ namespace gpubound {
   X(GPUBOUND_SEGMENT_BYTES, "1073741824", "Size at which a database file is sealed and the next one begun, in bytes (at least 1 MiB).") \
   X(GPUBOUND_COMPRESSION, "none", "zstd: compress events as they are written; a fifth smaller for about 18 ns of CPU per event more.") \
   X(GPUBOUND_MAX_LABELS, "65536", "Distinct scope names kept per process; further ones are recorded as (other names).") \
+  X(GPUBOUND_CALIBRATE, "1", "0: gpubound run never measures afterwards what the profiler itself costs on this machine.") \
   X(GPUBOUND_CUPTI_LIBRARY, "", "Path of the libcupti to use; unset: the one already loaded, else the best match found.") \
   X(GPUBOUND_CUPTI, "1", "0: leave CUPTI alone and record the CPU side only.") \
   X(GPUBOUND_KEEP_CUPTI, "0", "1: keep CUPTI when a profiler inside the program (torch.profiler) asks for it; that profiler then records no GPU work.") \

@@ -4,49 +4,23 @@
 #include "tools/calibrate.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <random>
-#include <system_error>
 #include <vector>
 
 #include "analysis/paired_blocks.h"
 #include "analysis/text_table.h"
 #include "tools/calibration_plan.h"
 #include "tools/calibration_round.h"
+#include "tools/scratch_folder.h"
 
 namespace gpubound {
-namespace fs = std::filesystem;
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr int kRounds = 10;
-
-// Where the profiled programs write, for as long as the object lives.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code ignored;
-    std::string pattern =
-        (fs::temp_directory_path(ignored) / "gpubound-calibration-XXXXXX").string();
-    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 int64_t NsSince(Clock::time_point begin) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
@@ -61,9 +35,24 @@ const char* ProgramName(const CalibrationWorkload& workload) {
   return workload.program == CalibrationProgram::kPython ? "Python " : "";
 }
 
+// Conditions are those of the first round: all rounds have the same.
+std::vector<ProcessCost> CostsOfProcesses(const std::vector<CalibrationRound>& rounds) {
+  std::vector<ProcessCost> costs;
+  for (const auto& [condition, first] : rounds.front().processes) {
+    std::vector<PairedBlocks> lives;
+    for (const CalibrationRound& round : rounds) {
+      const auto found = round.processes.find(condition);
+      if (found != round.processes.end()) lives.push_back(found->second);
+    }
+    costs.push_back({condition, CostOf(lives)});
+  }
+  return costs;
+}
+
 Calibration Summarise(const std::vector<CalibrationRound>& rounds) {
   Calibration calibration;
   calibration.machine = rounds.back().machine;
+  calibration.processes = CostsOfProcesses(rounds);
   for (const CalibrationWorkload& workload : CalibrationPlan()) {
     std::vector<PairedBlocks> processes;
     for (const CalibrationRound& round : rounds) {
@@ -97,10 +86,7 @@ std::string WhatWasMeasured(const MeasuredCost& measured) {
 
 Result<Calibration> MeasureCosts(const CalibrateOptions& options) {
   const ScratchFolder scratch;
-  if (scratch.path().empty()) {
-    return Error{"calibrating", fs::temp_directory_path().string(), "no folder could be made there",
-                 "a place for temporary files", "Set TMPDIR to a folder that can be written to."};
-  }
+  if (const Status made = scratch.Made(); !made.ok()) return made.error();
   const Clock::time_point begin = Clock::now();
   std::mt19937_64 random(options.seed);
   std::vector<CalibrationRound> rounds;
@@ -109,7 +95,7 @@ Result<Calibration> MeasureCosts(const CalibrateOptions& options) {
     const int64_t expected_ns = NsSince(begin) * (i + 1) / std::max(i, 1);
     if (!rounds.empty() && std::chrono::nanoseconds(expected_ns) > options.time_cap) break;
     Result<CalibrationRound> round =
-        RunCalibrationRound(options, scratch.path() + "/" + std::to_string(i), &random);
+        RunCalibrationRound(options, scratch.File(std::to_string(i)), &random);
     if (!round.ok()) return round.error();
     rounds.push_back(std::move(round).value());
   }
@@ -127,6 +113,13 @@ std::string RenderCosts(const Calibration& calibration) {
     table.AddRow({WhatWasMeasured(measured), fmt::format("{:.1f}", cost.total_ns()),
                   fmt::format("+-{:.1f}", 1.96 * cost.standard_error_ns),
                   fmt::format("{:.1f}", cost.inside_ns), fmt::format("{:.1f}", cost.outside_ns),
+                  std::to_string(cost.samples)});
+  }
+  for (const ProcessCost& process : calibration.processes) {
+    const Cost& cost = process.cost;
+    table.AddRow({"process" + (process.condition.empty() ? "" : ", " + process.condition),
+                  fmt::format("{:.2f} ms", cost.total_ns() / 1e6),
+                  fmt::format("+-{:.2f} ms", 1.96 * cost.standard_error_ns / 1e6), "", "",
                   std::to_string(cost.samples)});
   }
   constexpr int kWidth = 100;

@@ -4,6 +4,7 @@
 #include "tools/calibration_round.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -23,6 +24,8 @@ constexpr int kEmptyBlocks = 5;
 constexpr uint64_t kEmptyCount = 20'000;
 constexpr char kNativeFile[] = "gpubound-calibration";
 constexpr char kPythonFile[] = "_calibration.py";
+
+const char* NoVariable(const char*) { return nullptr; }
 
 // The same program twice.
 struct Peers {
@@ -85,6 +88,9 @@ class Round {
       if (const Status taken = TakePair(*workload); !taken.ok()) return taken.error();
     }
     if (const Status read = ReadTrace(); !read.ok()) return read.error();
+    for (const auto& [condition, life] : Lives()) {
+      if (const Status taken = TakeLives(condition, life); !taken.ok()) return taken.error();
+    }
     return std::move(result_);
   }
 
@@ -103,16 +109,53 @@ class Round {
     return Ok{};
   }
 
+  Result<std::unique_ptr<CalibrationPeer>> StartPeer(CalibrationProgram program, bool on) const {
+    std::vector<Assignment> assignments;
+    if (on) assignments = RunAssignments(options_.libraries, run_directory_, NoVariable);
+    assignments.push_back({"GPUBOUND_DISABLE", on ? "0" : "1"});
+    return CalibrationPeer::Start(commands_.at(program),
+                                  WithAssignments(OwnEnvironment(), assignments));
+  }
+
   Status Start(CalibrationProgram program, const std::vector<std::string>& command) {
-    const auto none = [](const char*) -> const char* { return nullptr; };
-    std::vector<Assignment> assignments = RunAssignments(options_.libraries, run_directory_, none);
-    assignments.push_back({"GPUBOUND_DISABLE", "0"});
-    auto on = CalibrationPeer::Start(command, WithAssignments(OwnEnvironment(), assignments));
+    commands_[program] = command;
+    auto on = StartPeer(program, /*on=*/true);
     if (!on.ok()) return on.error();
-    auto off = CalibrationPeer::Start(
-        command, WithAssignments(OwnEnvironment(), {{"GPUBOUND_DISABLE", "1"}}));
+    auto off = StartPeer(program, /*on=*/false);
     if (!off.ok()) return off.error();
     peers_[program] = {std::move(on).value(), std::move(off).value(), 0};
+    return Ok{};
+  }
+
+  // Programs that do one thing and end.
+  struct Life {
+    CalibrationProgram program;
+    const char* workload;
+  };
+  std::map<std::string, Life> Lives() const {
+    const auto can = [this](const char* name) {
+      return std::any_of(result_.blocks.begin(), result_.blocks.end(),
+                         [&](const auto& entry) { return entry.first->name == std::string(name); });
+    };
+    std::map<std::string, Life> lives = {{"", {CalibrationProgram::kNative, "scope"}}};
+    if (can("operation")) lives["Python"] = {CalibrationProgram::kPython, "operation"};
+    if (can("cudaMemsetAsync")) lives["CUDA"] = {CalibrationProgram::kNative, "cudaMemsetAsync"};
+    return lives;
+  }
+
+  Status TakeLives(const std::string& condition, const Life& life) {
+    PairedBlocks& lives = result_.processes[condition];
+    const bool on_first = random_() % 2 == 0;
+    for (const bool on : {on_first, !on_first}) {
+      const auto begin = std::chrono::steady_clock::now();
+      const auto peer = StartPeer(life.program, on);
+      if (!peer.ok()) return peer.error();
+      const auto answer = (*peer)->Run(life.workload, 1);
+      if (!answer.ok()) return answer.error();
+      (*peer)->Finish();
+      const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
+      (on ? lives.on_ns : lives.off_ns).push_back(static_cast<double>(took.count()));
+    }
     return Ok{};
   }
 
@@ -189,6 +232,7 @@ class Round {
   const CalibrateOptions& options_;
   const std::string run_directory_;
   std::mt19937_64& random_;
+  std::map<CalibrationProgram, std::vector<std::string>> commands_;
   std::map<CalibrationProgram, Peers> peers_;
   CalibrationRound result_;
 };

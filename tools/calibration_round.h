@@ -21,7 +21,8 @@ namespace gpubound {
 
 struct CalibrationRound {
   std::map<const CalibrationWorkload*, PairedBlocks> blocks;
-  std::map<std::string, std::string> refused;  // workload, and the program's reason
+  std::map<std::string, PairedBlocks> processes;  // whole lives of programs, by ProcessCost's words
+  std::map<std::string, std::string> refused;     // workload, and the program's reason
   MachineKey machine;
 };
 

@@ -46,7 +46,14 @@ int Calibrate(const Arguments& words) {
   parser.app()
       .add_option("--seed", options.seed, "Order in which blocks are measured (default: random)")
       ->type_name("N");
+  constexpr int kMostSeconds = 600;
+  int seconds = static_cast<int>(options.time_cap.count());
+  parser.app()
+      .add_option("--seconds", seconds, "Most time to take (default: 45); less is less exact")
+      ->check(CLI::Range(1, kMostSeconds))
+      ->type_name("N");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  options.time_cap = std::chrono::seconds(seconds);
 
   Result<LibraryFiles> libraries = FindOurLibraryFiles();
   if (libraries.ok()) {

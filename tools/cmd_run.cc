@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "analysis/report.h"
@@ -22,6 +23,7 @@
 #include "tools/load_report.h"
 #include "tools/program_file.h"
 #include "tools/run_arguments.h"
+#include "tools/run_calibration.h"
 #include "tools/run_directory.h"
 #include "tools/run_environment.h"
 #include "tools/run_record.h"
@@ -98,6 +100,18 @@ void ExplainNothingRecorded(const Arguments& command, const RunDirectory& direct
   PrintMessage(fmt::format("{}run directory: {}", text, EscapeName(directory.path)));
 }
 
+// That there is none is said by the report.
+void GiveCalibration(const RunArguments& arguments, const LibraryFiles& libraries,
+                     const RunDirectory& directory) {
+  const char* variable = EnvironmentVariable("GPUBOUND_CALIBRATE");
+  const bool switched_off = variable != nullptr && std::string_view(variable) == "0";
+  RunCalibrationOptions options;
+  options.libraries = libraries;
+  options.measure = !arguments.no_calibrate && !arguments.quiet && !switched_off;
+  const Result<Calibration> given = CalibrateRun(directory.path, options);
+  if (!given.ok() && options.measure) PrintError(given.error());
+}
+
 void PrintSummary(const RunDirectory& directory) {
   const Result<Report> report = LoadReport(directory.path);
   if (!report.ok()) return PrintError(report.error());
@@ -158,10 +172,11 @@ int RunProgram(const Arguments& words) {
 
   const Outcome outcome = RunToEnd(arguments, *libraries, *directory);
   // Where several launchers share a run, the first one speaks: the others may still be writing.
-  if (!outcome.ran || !outcome.owns_run || arguments.quiet) return outcome.exit_status;
+  if (!outcome.ran || !outcome.owns_run) return outcome.exit_status;
   if (HoldsTrace(directory->path)) {
-    PrintSummary(*directory);
-  } else {
+    GiveCalibration(arguments, *libraries, *directory);
+    if (!arguments.quiet) PrintSummary(*directory);
+  } else if (!arguments.quiet) {
     ExplainNothingRecorded(arguments.command, *directory);
   }
   return outcome.exit_status;

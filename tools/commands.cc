@@ -20,6 +20,7 @@ constexpr Command kCommands[] = {
     {"report", "[RUN]", "where the time of a run went", PrintReport},
     {"import", "FILE [-o RUN]", "make a run out of another tool's trace", ImportRun},
     {"calibrate", "[OPTIONS]", "measure what the profiler itself costs here", Calibrate},
+    {"verify", "[OPTIONS] -- CMD...", "prove the correction on a program", Verify},
     {"doctor", "[RUN]", "this machine's readiness, or a trace's gaps", RunDoctor},
     {"env", "", "variables to set where something else starts the program", PrintEnvironment},
 };

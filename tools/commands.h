@@ -32,6 +32,7 @@ int RunProgram(const Arguments& arguments);
 int PrintReport(const Arguments& arguments);
 int ImportRun(const Arguments& arguments);
 int Calibrate(const Arguments& arguments);
+int Verify(const Arguments& arguments);
 int RunDoctor(const Arguments& arguments);
 int PrintEnvironment(const Arguments& arguments);
 

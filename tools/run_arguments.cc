@@ -40,7 +40,10 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
           "GPU busy an upper bound), or that with the kernels' names (auto)")
       ->check(CLI::IsMember({"node", "graph", "auto"}))
       ->type_name("LEVEL");
-  parser.app().add_flag("-q,--quiet", arguments->quiet, "No summary at the end");
+  parser.app().add_flag("-q,--quiet", arguments->quiet, "No summary at the end, no measuring");
+  parser.app().add_flag("--no-calibrate", arguments->no_calibrate,
+                        "Do not measure afterwards what the profiler costs on this machine, where "
+                        "that is not known yet");
 
   const auto split = std::find(words.begin(), words.end(), "--");
   if (const auto over = parser.Parse({words.begin(), split}, kExitLauncherFailed)) return over;

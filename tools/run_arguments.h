@@ -16,6 +16,7 @@ struct RunArguments {
   std::string output;  // -o; empty: choose
   std::string graphs;  // --graphs; empty: $GPUBOUND_GRAPHS or its default
   bool quiet = false;
+  bool no_calibrate = false;
   Arguments command;  // never empty
 };
 

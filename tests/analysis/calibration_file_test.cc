@@ -26,6 +26,7 @@ Calibration Sample() {
                        {CostKind::kNativeScope, "", "cold caches", {100, 90, 9e4, 30, 80}},
                        {CostKind::kApiCall, "cudaLaunchKernel", "", {700, 300, 1e6, 12, 80}},
                        {CostKind::kApiCall, "cudaMemcpyAsync", "", {500, 300, 1e6, 12, 80}}};
+  calibration.processes = {{"CUDA", {0, 2.5e7, 1e12, 5e5, 10}}};
   calibration.missing = {{"Python call", "no interpreter"}};
   return calibration;
 }
@@ -75,6 +76,8 @@ TEST_F(CalibrationFile, ComesBackAsItWasWritten) {
   ASSERT_THAT(read->costs, SizeIs(4));
   EXPECT_EQ(read->costs[2].api, "cudaLaunchKernel");
   EXPECT_DOUBLE_EQ(read->costs[0].cost.outside_ns, 9.25);
+  ASSERT_THAT(read->processes, SizeIs(1));
+  EXPECT_DOUBLE_EQ(read->processes[0].cost.outside_ns, 2.5e7);
 }
 
 TEST_F(CalibrationFile, IsForItsOwnerOnly) {

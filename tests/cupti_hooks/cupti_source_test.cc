@@ -83,6 +83,13 @@ class CuptiSourceTest : public ::testing::Test {
   int64_t before_start_ns_ = 0;
 };
 
+TEST_F(CuptiSourceTest, TellsWhatCostsDependOn) {
+  ASSERT_TRUE(Start());
+  Stop();
+  EXPECT_EQ(host_.facts["cupti_version"], "130001");
+  EXPECT_TRUE(host_.facts.contains("driver_version"));
+}
+
 TEST_F(CuptiSourceTest, EverythingThatWasMadeIsRecordedByTheEnd) {
   ASSERT_TRUE(Start());
   for (uint64_t i = 0; i < 1000; ++i) Kernel(10 + i, 20 + i);

@@ -21,6 +21,8 @@ CommandRun::CommandRun() : run_path_(folder_.File("x.gpubound")) {
     runner_.Unset(name);
   }
   runner_.Set("LC_ALL", "C.UTF-8");
+  runner_.Set("GPUBOUND_CALIBRATE", "0");
+  runner_.Set("XDG_CACHE_HOME", folder_.File("cache"));
 }
 
 Outcome CommandRun::Gpubound(const std::vector<std::string>& words) {

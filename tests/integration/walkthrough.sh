@@ -5,7 +5,7 @@
 # walkthrough.sh GPUBOUND VICTIM SIM_DIR. Every step says what it expected when it gets something else.
 set -uo pipefail
 gpubound=$1 victim=$2
-export LD_LIBRARY_PATH=$3
+export LD_LIBRARY_PATH=$3 GPUBOUND_CALIBRATE=0
 data=$(cd "$(dirname "$0")/../data" && pwd)
 unset GPUBOUND_RUN LD_PRELOAD CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH COLUMNS NO_COLOR
 

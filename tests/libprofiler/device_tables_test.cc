@@ -72,6 +72,17 @@ TEST_F(DeviceTablesTest, NodesOfGraphsAreBoundedAndTheRestIsCounted) {
   EXPECT_EQ(ledger_.Get(LedgerCounter::graph_nodes_not_kept), 1u);
 }
 
+TEST_F(DeviceTablesTest, AFactIsARowThatEverySegmentGets) {
+  tables_.AddFact("cupti_version", "130001");
+  ASSERT_EQ(NewRows().facts.size(), 1u);
+  EXPECT_TRUE(NewRows().empty());
+  positions_ = {};
+  const DeviceTableRows rows = NewRows();
+  ASSERT_EQ(rows.facts.size(), 1u);
+  EXPECT_EQ(rows.facts[0].key, "cupti_version");
+  EXPECT_EQ(rows.facts[0].value, "130001");
+}
+
 TEST_F(DeviceTablesTest, NotesAreBounded) {
   for (int i = 0; i < 5000; ++i) tables_.AddNote(i, "again");
   EXPECT_EQ(NewRows().notes.size(), 1000u);

@@ -45,6 +45,13 @@ TEST_F(RunArgumentsTest, TheMarkMayBeLeftOut) {
   EXPECT_THAT(arguments_.command, ElementsAre("python", "-o", "y", "--help"));
 }
 
+TEST_F(RunArgumentsTest, MeasuringAfterwardsCanBeLeftOut) {
+  Parse({"--no-calibrate", "--", "python", "--no-calibrate"});
+  EXPECT_FALSE(over_);
+  EXPECT_TRUE(arguments_.no_calibrate);
+  EXPECT_THAT(arguments_.command, ElementsAre("python", "--no-calibrate"));
+}
+
 TEST_F(RunArgumentsTest, AMarkBehindTheCommandIsAnArgumentOfIt) {
   Parse({"git", "--", "file"});
   EXPECT_THAT(arguments_.command, ElementsAre("git", "--", "file"));

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound calibrate` on the simulated device, whose cost is known, and what `gpubound run` makes
+// of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "analysis/calibration_file.h"
+#include "tests/integration/command_run.h"
+
+namespace gpubound {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class CalibrationRun : public CommandRun {
+ protected:
+  // `gpubound calibrate` for a few seconds.
+  Outcome Calibrate(std::vector<std::string> words = {}) {
+    words.insert(words.begin(), {"calibrate", "--json", "--seconds", "4"});
+    return Gpubound(words);
+  }
+  static Calibration Parsed(const Outcome& outcome) {
+    const Result<Calibration> parsed = ParseCalibration(outcome.out, "stdout");
+    if (parsed.ok()) return *parsed;
+    ADD_FAILURE() << parsed.error().ToString() << outcome.Describe();
+    return {};
+  }
+  Calibration CalibrationWithOverhead(int api_ns, int launch_ns) {
+    const Json overhead = {{"overhead", {{"api_ns", api_ns}, {"launch_ns", launch_ns}}}};
+    runner().Set("GPUBOUND_SIM_SCRIPT", overhead.dump());
+    return Parsed(Calibrate({"--python", ""}));
+  }
+  std::string OwnFile() const { return run_path() + "/" + kCalibrationFile; }
+  std::vector<std::string> Kept() const {
+    std::vector<std::string> names;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(File("cache/gpubound"), ignored)) {
+      names.push_back(entry.path().string());
+    }
+    return names;
+  }
+};
+
+TEST_F(CalibrationRun, MeasuresEveryKindOfEvent) {
+  const Outcome outcome = Calibrate({"--python", GPUBOUND_TEST_PYTHON, "--seed", "77"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.err, HasSubstr("seed 77"));
+  const Calibration calibration = Parsed(outcome);
+  EXPECT_THAT(calibration.missing, IsEmpty());
+  EXPECT_EQ(calibration.seed, 77u);
+  const CostModel model = ModelOf(calibration);
+  for (size_t kind = 0; kind < kCostKindCount; ++kind) {
+    EXPECT_GT(model.kinds[kind].samples, 0u) << CostKindName(static_cast<CostKind>(kind));
+    EXPECT_GT(model.kinds[kind].total_ns(), 0) << CostKindName(static_cast<CostKind>(kind));
+  }
+  EXPECT_TRUE(model.api.contains("cudaLaunchKernel"));
+  EXPECT_EQ(calibration.machine.device_kind, "simulated");
+  EXPECT_EQ(calibration.machine.cupti, "130001");
+  EXPECT_FALSE(calibration.machine.python.empty());
+}
+
+TEST_F(CalibrationRun, IsKeptForItsOwnerOnly) {
+  const Outcome outcome = Calibrate({"--python", ""});
+  ASSERT_EQ(Kept().size(), 1u);
+  EXPECT_EQ(ReadText(Kept()[0]), outcome.out);
+  EXPECT_EQ(ModeOf(Kept()[0]), 0600u);
+}
+
+// What differs between two calibrations is what was injected into the second: 4 us into each
+// recorded call, 16 us into each launch.
+TEST_F(CalibrationRun, FindsWhatTheDeviceInjectsIntoEachRecordedCall) {
+  constexpr int kApiNs = 4'000;
+  constexpr int kLaunchNs = 16'000;
+  const CostModel without = ModelOf(CalibrationWithOverhead(0, 0));
+  const CostModel with = ModelOf(CalibrationWithOverhead(kApiNs, kLaunchNs));
+  for (const auto& [function, cost] : with.api) {
+    const Cost& base = without.OfApi(function);
+    const double injected_ns = function == "cudaLaunchKernel" ? kLaunchNs : kApiNs;
+    const double error_ns = std::hypot(base.standard_error_ns, cost.standard_error_ns);
+    // Three standard errors, and what the spinning itself is off by.
+    EXPECT_NEAR(cost.total_ns() - base.total_ns(), injected_ns, 3 * error_ns + 0.02 * injected_ns)
+        << function;
+    // The stand-in spins between the two time stamps of the call.
+    EXPECT_GT(cost.inside_ns, 0.8 * injected_ns) << function;
+  }
+}
+
+TEST_F(CalibrationRun, WithoutACudaRuntimeSaysThatCallsAreNotMeasured) {
+  runner().Unset("LD_LIBRARY_PATH");
+  runner().Set("CUDA_HOME", "/nonexistent");
+  const Outcome outcome = Gpubound({"calibrate", "--seconds", "2", "--python", ""});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.out, HasSubstr("not measured: cudaLaunchKernel"));
+  EXPECT_THAT(outcome.out, HasSubstr("no CUDA runtime"));
+  EXPECT_THAT(outcome.out, HasSubstr("native scope"));
+}
+
+TEST_F(CalibrationRun, WithoutAnInterpreterSaysThatPythonIsNotMeasured) {
+  const Outcome outcome =
+      Gpubound({"calibrate", "--seconds", "2", "--python", "/nonexistent/python"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.out, HasSubstr("/nonexistent/python"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("python scope")));
+}
+
+TEST_F(CalibrationRun, WithoutItsProgramIsAnErrorWithARemedy) {
+  const std::string folder = File("lib");
+  std::filesystem::create_directory(folder);
+  for (const char* name : {"libgpubound.so", "libgpubound_core.so"}) {
+    std::filesystem::create_symlink(std::filesystem::path(GPUBOUND_TEST_SHIM).parent_path() / name,
+                                    folder + "/" + name);
+  }
+  runner().Set("GPUBOUND_LIBRARY_DIR", folder);
+  const Outcome outcome = Calibrate();
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.Describe();
+  EXPECT_THAT(outcome.err, HasSubstr("gpubound-calibration"));
+  EXPECT_THAT(outcome.err, HasSubstr("Install gpubound again"));
+}
+
+TEST_F(CalibrationRun, HasItsCalibrationMeasuredAfterTheFirstRunAndCopiedAfterTheNext) {
+  runner().Set("GPUBOUND_CALIBRATE", "1");
+  const Outcome first = Victim("annotate", 10);
+  EXPECT_EQ(first.exit_code, 0) << first.Describe();
+  EXPECT_THAT(first.err, HasSubstr("measuring once"));
+  EXPECT_EQ(ModeOf(OwnFile()), 0600u);
+  const std::string measured = ReadText(OwnFile());
+  ASSERT_EQ(Kept().size(), 1u);
+  EXPECT_EQ(ReadText(Kept()[0]), measured);
+
+  const std::string other = File("y.gpubound");
+  const Outcome second =
+      Gpubound({"run", "-o", other, "--", GPUBOUND_TEST_VICTIM, "annotate", "9"});
+  EXPECT_THAT(second.err, Not(HasSubstr("measuring")));
+  EXPECT_EQ(ReadText(other + "/" + kCalibrationFile), measured);
+}
+
+TEST_F(CalibrationRun, IsNotCalibratedWhereTheUserForbidsIt) {
+  runner().Set("GPUBOUND_CALIBRATE", "1");
+  const Outcome outcome = Gpubound(
+      {"run", "--no-calibrate", "-o", run_path(), "--", GPUBOUND_TEST_VICTIM, "annotate", "9"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.err, Not(HasSubstr("measuring")));
+  EXPECT_FALSE(std::filesystem::exists(OwnFile()));
+}
+
+// One calibration serves all of these.
+class VerifyRun : public CommandRun {
+ protected:
+  static void SetUpTestSuite() { cache_ = std::make_unique<TemporaryFolder>(); }
+  static void TearDownTestSuite() { cache_ = nullptr; }
+  VerifyRun() { runner().Set("XDG_CACHE_HOME", cache_->path()); }
+
+  Outcome Verify(std::vector<std::string> options) {
+    options.insert(options.begin(), "verify");
+    options.insert(options.end(), {"--", GPUBOUND_TEST_VICTIM, "annotate", "1000"});
+    return Gpubound(options);
+  }
+
+ private:
+  static std::unique_ptr<TemporaryFolder> cache_;
+};
+std::unique_ptr<TemporaryFolder> VerifyRun::cache_;
+
+TEST_F(VerifyRun, PrintsSlowdownAndResidualOfEachRound) {
+  const Outcome outcome = Verify({"--rounds", "3", "--seed", "5"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.err, HasSubstr("seed 5"));
+  EXPECT_THAT(outcome.out, HasSubstr("slowdown"));
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("residual +[+-][0-9.]+ %   95 %: "));
+}
+
+TEST_F(VerifyRun, PassesWithinTheLimit) {
+  const Outcome outcome = Verify({"--rounds", "1", "--limit", "100"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.out, HasSubstr("passed"));
+}
+
+TEST_F(VerifyRun, FailsAboveTheLimit) {
+  const Outcome outcome = Verify({"--rounds", "1", "--limit", "0"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.Describe();
+  EXPECT_THAT(outcome.out, HasSubstr("FAILED"));
+}
+
+TEST_F(VerifyRun, PrintsJson) {
+  const Json json = Json::parse(Verify({"--rounds", "2", "--json"}).out, nullptr, false);
+  EXPECT_EQ(json["format"], "gpubound.verify.v1");
+  ASSERT_EQ(json["rounds"].size(), 2u);
+  EXPECT_GT(json["rounds"][0]["plain_ns"], 0);
+  EXPECT_LE(json["residual"]["low"], json["residual"]["high"]);
+  EXPECT_TRUE(json["limit"].is_null());
+  EXPECT_EQ(json["passed"], true);
+}
+
+TEST_F(VerifyRun, RefusesACommandThatFails) {
+  const Outcome outcome = Gpubound({"verify", "--", "/bin/sh", "-c", "exit 9"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("exit status 9"));
+}
+
+TEST_F(VerifyRun, RefusesACommandThatRecordsNothing) {
+  const Outcome outcome = Gpubound({"verify", "--rounds", "1", "--", "/bin/true"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("recorded nothing"));
+}
+
+TEST_F(VerifyRun, RefusesACommandThatIsNotThere) {
+  const Outcome outcome = Gpubound({"verify", "--", "/nonexistent/train"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("/nonexistent/train"));
+}
+
+TEST_F(VerifyRun, IsWrongUseWithoutACommandOrRounds) {
+  EXPECT_EQ(Gpubound({"verify"}).exit_code, 2);
+  EXPECT_EQ(Gpubound({"verify", "--rounds", "0", "--", "/bin/true"}).exit_code, 2);
+  EXPECT_EQ(Gpubound({"verify", "--limit", "-1", "--", "/bin/true"}).exit_code, 2);
+  EXPECT_EQ(Gpubound({"verify", "--limitt", "1", "--", "/bin/true"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace gpubound

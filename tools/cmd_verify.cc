@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound verify -- CMD`: does the correction give the time that CMD takes without the profiler?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/library_files.h"
+#include "tools/option_parser.h"
+#include "tools/progress_note.h"
+#include "tools/verify.h"
+
+namespace gpubound {
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "gpubound verify", "[OPTIONS] -- CMD...",
+    "Runs CMD several times with and without the profiler, in turns and in random order, and\n"
+    "prints the slowdown and the residual: how far the corrected time of the profiled runs is "
+    "from\n"
+    "the time of the others. CMD must do the same work each time; its output is not shown.",
+    "Both are medians over rounds, with the 95 % interval that resampling the rounds gives.\n"
+    "Exit status: 0; 1 if the residual is above --limit; 2 for wrong use; 3 if CMD cannot be run,\n"
+    "fails, or records nothing.\n",
+    "  gpubound verify -- ./cartpole_ppo --iterations 30\n"
+    "  gpubound verify --rounds 10 --limit 2 -- python train.py --steps 20000\n"};
+
+struct VerifyArguments {
+  VerifyOptions options;
+  double limit_percent = -1;
+  bool json = false;
+};
+
+std::optional<int> ParseVerifyArguments(const Arguments& words, VerifyArguments* arguments) {
+  constexpr int kMostRounds = 1000;
+  OptionParser parser(kHelp);
+  parser.app().prefix_command();
+  parser.app()
+      .add_option("--rounds", arguments->options.rounds,
+                  "Runs of each kind (default: 5; more give a narrower interval)")
+      ->check(CLI::Range(1, kMostRounds))
+      ->type_name("N");
+  parser.app()
+      .add_option("--limit", arguments->limit_percent,
+                  "Largest residual that passes, in percent of the time without the profiler")
+      ->check(CLI::Range(0.0, 100.0))
+      ->type_name("PERCENT");
+  parser.app()
+      .add_option("--seed", arguments->options.seed, "Order of the runs (default: random)")
+      ->type_name("N");
+  parser.app().add_flag("--json", arguments->json, "JSON (gpubound.verify.v1), the stable form");
+
+  const auto split = std::find(words.begin(), words.end(), "--");
+  if (const auto over = parser.Parse({words.begin(), split}, kExitWrongUse)) return over;
+  Arguments& command = arguments->options.command;
+  command = parser.Remaining();
+  const auto rest = split != words.end() && command.empty() ? split + 1 : split;
+  command.insert(command.end(), rest, words.end());
+  if (!command.empty()) return std::nullopt;
+  parser.Complain("no command to run was given.");
+  return kExitWrongUse;
+}
+
+}  // namespace
+
+int Verify(const Arguments& words) {
+  VerifyArguments arguments;
+  VerifyOptions& options = arguments.options;
+  options.seed = std::random_device()();
+  if (const auto over = ParseVerifyArguments(words, &arguments)) return *over;
+  const Result<LibraryFiles> libraries = FindOurLibraryFiles();
+  const Status preloadable = libraries.ok() ? CheckPreloadable(*libraries) : Status(Ok{});
+  if (!libraries.ok() || !preloadable.ok()) {
+    PrintError(libraries.ok() ? preloadable.error() : libraries.error());
+    return kExitUnreadable;
+  }
+  options.libraries = *libraries;
+  PrintMessage(
+      fmt::format("{} rounds of two runs in random order, seed {}", options.rounds, options.seed));
+  std::unique_ptr<ProgressNote> note;
+  options.before_round = [&](int round) {
+    note = nullptr;
+    note = std::make_unique<ProgressNote>(fmt::format("round {} of {}", round + 1, options.rounds));
+  };
+  const Result<Verification> verification = VerifyCommand(options);
+  note = nullptr;
+  if (!verification.ok()) {
+    PrintError(verification.error());
+    return kExitUnreadable;
+  }
+  const double limit = arguments.limit_percent < 0 ? -1 : arguments.limit_percent / 100;
+  const int written = WriteStdout(arguments.json ? RenderVerificationJson(*verification, limit)
+                                                 : RenderVerification(*verification, limit));
+  return limit >= 0 && Residual(*verification) > limit ? kExitCheckFailed : written;
+}
+
+}  // namespace gpubound

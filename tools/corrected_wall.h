@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a profiled run would have taken without the profiler, according to the profiler.
+#ifndef GPUBOUND_TOOLS_CORRECTED_WALL_H_
+#define GPUBOUND_TOOLS_CORRECTED_WALL_H_
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/calibration.h"
+#include "analysis/status.h"
+#include "tools/timed_run.h"
+
+namespace gpubound {
+
+// |run| was recorded into |run_directory|. Takes out what recording the events of its reporting
+// thread cost, and what the profiler cost at its start and end.
+Result<double> CorrectedWallNs(const TimedRun& run, const std::string& run_directory,
+                               const Calibration& calibration);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_TOOLS_CORRECTED_WALL_H_

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looks, measures, copies.
+#include "tools/run_calibration.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "analysis/calibration_file.h"
+#include "analysis/reader.h"
+#include "tools/calibrate.h"
+#include "tools/console.h"
+#include "tools/progress_note.h"
+
+namespace gpubound {
+namespace {
+
+// While it lives, ^C ends the calibration programs, which the terminal sends it to as well, and
+// not this one: the status of the profiled program must still be handed on.
+class WithoutInterrupts {
+ public:
+  WithoutInterrupts() {
+    struct sigaction ignore = {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGINT, &ignore, &before_);
+  }
+  ~WithoutInterrupts() { sigaction(SIGINT, &before_, nullptr); }
+  WithoutInterrupts(const WithoutInterrupts&) = delete;
+  WithoutInterrupts& operator=(const WithoutInterrupts&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
+
+bool IsPython(const std::string& program) {
+  const std::string name = std::filesystem::path(program).filename().string();
+  return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == name.npos;
+}
+
+Result<Calibration> Measure(const Run& run, const RunCalibrationOptions& options) {
+  PrintMessage(
+      "measuring once what the profiler itself costs on this machine, some seconds "
+      "(--no-calibrate leaves it out; gpubound calibrate measures longer)");
+  CalibrateOptions measuring;
+  measuring.libraries = options.libraries;
+  measuring.python = InterpreterOf(run);
+  measuring.cuda = KeyOf(run).device_kind != "none";
+  measuring.seed = std::random_device()();
+  measuring.time_cap = options.time_cap;
+  const WithoutInterrupts uninterrupted;
+  const ProgressNote note("measuring what the profiler costs");
+  Result<Calibration> measured = MeasureCosts(measuring);
+  if (!measured.ok()) return measured;
+  const std::string folder = CalibrationFolder();
+  if (folder.empty()) return measured;
+  if (const Status stored = StoreCalibration(folder, *measured); !stored.ok()) {
+    PrintError(stored.error());
+  }
+  return measured;
+}
+
+}  // namespace
+
+std::string InterpreterOf(const Run& run) {
+  const auto is_python = [](const ProcessTrace& process) { return process.python; };
+  const auto found = std::find_if(run.processes.begin(), run.processes.end(), is_python);
+  if (found == run.processes.end()) return {};
+  const bool named = !found->command.empty() && IsPython(found->command.front());
+  return named ? found->command.front() : "python3";
+}
+
+Result<Calibration> CalibrateRun(const std::string& run_directory,
+                                 const RunCalibrationOptions& options) {
+  const Result<Run> run = OpenRun(run_directory);
+  if (!run.ok()) return run.error();
+  Result<Calibration> calibration = CalibrationOf(*run, CalibrationFolder());
+  if (!calibration.ok() && options.measure) {
+    calibration = Measure(*run, options);
+    if (!calibration.ok()) return calibration;
+    const std::string why = WhyNotServing(calibration->machine, KeyOf(*run));
+    if (!why.empty()) {
+      return Error{"calibrating", run_directory, why, "costs measured with what the run used",
+                   "Measure with its interpreter and libraries: gpubound calibrate --python PATH"};
+    }
+  }
+  if (!calibration.ok()) return calibration;
+  const Status written = WriteCalibration(run_directory + "/" + kCalibrationFile, *calibration);
+  if (!written.ok()) return written.error();
+  return calibration;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gives a run that has ended the calibration that belongs to it: the one kept for this machine, or
+// one measured now.
+#ifndef GPUBOUND_TOOLS_RUN_CALIBRATION_H_
+#define GPUBOUND_TOOLS_RUN_CALIBRATION_H_
+
+#include <chrono>
+#include <string>
+
+#include "analysis/calibration.h"
+#include "analysis/status.h"
+#include "tools/library_files.h"
+
+namespace gpubound {
+
+struct RunCalibrationOptions {
+  LibraryFiles libraries;
+  bool measure = true;  // where none is kept
+  std::chrono::seconds time_cap{10};
+};
+
+// Writes calibration.json into the run at |run_directory| and returns what is in it. Says on stderr
+// when it measures. An error, where there is none, says why.
+Result<Calibration> CalibrateRun(const std::string& run_directory,
+                                 const RunCalibrationOptions& options);
+
+// The interpreter that the Python processes of |run| ran with, by its name in their commands;
+// "python3" where that does not name one, empty where there is no Python.
+std::string InterpreterOf(const Run& run);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_TOOLS_RUN_CALIBRATION_H_

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// posix_spawn and waitpid between two readings of a clock.
+#include "tools/timed_run.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+
+#include "analysis/text_table.h"
+#include "tools/exit_codes.h"
+
+namespace gpubound {
+namespace {
+
+std::vector<char*> Pointers(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+Result<TimedRun> RunTimed(const std::vector<std::string>& command,
+                          const std::vector<std::string>& environment) {
+  const std::vector<char*> arguments = Pointers(command);
+  const std::vector<char*> variables = Pointers(environment);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  TimedRun run;
+  const int error =
+      posix_spawnp(&run.pid, arguments[0], &actions, nullptr, arguments.data(), variables.data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) {
+    return Error{"starting", EscapeName(command.front()), std::generic_category().message(error),
+                 "a program that runs", "Check its name and that it is executable."};
+  }
+  int status = 0;
+  while (waitpid(run.pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
+  run.wall_ns = took.count();
+  run.exit_status = WIFSIGNALED(status) ? kExitSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
+  return run;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run of a command whose output nobody wants and whose wall time is all that counts.
+// Single-threaded.
+#ifndef GPUBOUND_TOOLS_TIMED_RUN_H_
+#define GPUBOUND_TOOLS_TIMED_RUN_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/status.h"
+
+namespace gpubound {
+
+struct TimedRun {
+  pid_t pid = 0;
+  int64_t wall_ns = 0;  // from before its start to its end
+  int exit_status = 0;  // 128 plus the signal that ended it
+};
+
+// Runs |command| with |environment|, its stdout and stderr going nowhere. An error: it could not be
+// started.
+Result<TimedRun> RunTimed(const std::vector<std::string>& command,
+                          const std::vector<std::string>& environment);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_TOOLS_TIMED_RUN_H_

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rounds of two runs each. The profiled ones are kept until the end, since a calibration that is
+// measured only then is needed to correct them.
+#include "tools/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "analysis/text_table.h"
+#include "tools/corrected_wall.h"
+#include "tools/run_calibration.h"
+#include "tools/run_directory.h"
+#include "tools/run_environment.h"
+#include "tools/scratch_folder.h"
+#include "tools/timed_run.h"
+
+namespace gpubound {
+namespace {
+
+class Experiment {
+ public:
+  explicit Experiment(const VerifyOptions& options) : options_(options), random_(options.seed) {}
+
+  Result<Verification> Run() {
+    if (const Status made = scratch_.Made(); !made.ok()) return made.error();
+    if (const Result<TimedRun> warm_up = RunPlain(); !warm_up.ok()) return warm_up.error();
+    for (int round = 0; round < options_.rounds; ++round) {
+      if (options_.before_round) options_.before_round(round);
+      if (const Status taken = TakeRound(round); !taken.ok()) return taken.error();
+    }
+    if (const Status corrected = CorrectAll(); !corrected.ok()) return corrected.error();
+    Summarise();
+    return std::move(result_);
+  }
+
+ private:
+  Result<TimedRun> Checked(Result<TimedRun> run) const {
+    if (!run.ok() || run->exit_status == 0) return run;
+    return Error{"verifying", options_.command.front(),
+                 fmt::format("exit status {}", run->exit_status), "0, in every run",
+                 "Run it by itself to see why: its output is not shown here."};
+  }
+
+  Result<TimedRun> RunPlain() const {
+    return Checked(
+        RunTimed(options_.command, WithAssignments(OwnEnvironment(), {{"GPUBOUND_DISABLE", "1"}})));
+  }
+
+  std::string RunPath(int round) const { return scratch_.File(fmt::format("{}.gpubound", round)); }
+
+  Result<TimedRun> RunProfiled(int round) const {
+    const auto none = [](const char*) -> const char* { return nullptr; };
+    std::vector<Assignment> assignments = RunAssignments(options_.libraries, RunPath(round), none);
+    assignments.push_back({"GPUBOUND_DISABLE", "0"});
+    return Checked(RunTimed(options_.command, WithAssignments(OwnEnvironment(), assignments)));
+  }
+
+  Status TakeRound(int round) {
+    VerifiedRound times;
+    const bool profiled_first = random_() % 2 == 0;
+    for (const bool profiled : {profiled_first, !profiled_first}) {
+      const Result<TimedRun> run = profiled ? RunProfiled(round) : RunPlain();
+      if (!run.ok()) return run.error();
+      (profiled ? times.profiled_ns : times.plain_ns) = static_cast<double>(run->wall_ns);
+      if (profiled) profiled_.push_back(*run);
+    }
+    result_.rounds.push_back(times);
+    return Ok{};
+  }
+
+  Status CorrectAll() {
+    if (!HoldsTrace(RunPath(0))) {
+      return Error{"verifying", options_.command.front(), "it recorded nothing",
+                   "a program that uses CUDA, NVTX or gpubound annotations",
+                   "See why: gpubound run -- CMD"};
+    }
+    RunCalibrationOptions calibrating;
+    calibrating.libraries = options_.libraries;
+    calibrating.time_cap = std::chrono::seconds(45);
+    Result<Calibration> calibration = CalibrateRun(RunPath(0), calibrating);
+    if (!calibration.ok()) return calibration.error();
+    result_.calibration = std::move(calibration).value();
+    for (size_t round = 0; round < result_.rounds.size(); ++round) {
+      const Result<double> corrected_ns =
+          CorrectedWallNs(profiled_[round], RunPath(static_cast<int>(round)), result_.calibration);
+      if (!corrected_ns.ok()) return corrected_ns.error();
+      result_.rounds[round].corrected_ns = *corrected_ns;
+    }
+    return Ok{};
+  }
+
+  void Summarise() {
+    result_.command = options_.command;
+    result_.seed = options_.seed;
+    std::vector<MeasuredPair> profiled;
+    std::vector<MeasuredPair> corrected;
+    for (const VerifiedRound& round : result_.rounds) {
+      profiled.push_back({round.profiled_ns, round.plain_ns});
+      corrected.push_back({round.corrected_ns, round.plain_ns});
+    }
+    result_.slowdown = MedianRatioOf(profiled, options_.seed);
+    result_.corrected = MedianRatioOf(corrected, options_.seed);
+  }
+
+  const VerifyOptions& options_;
+  std::mt19937_64 random_;
+  const ScratchFolder scratch_;
+  std::vector<TimedRun> profiled_;
+  Verification result_;
+};
+
+// As a change in percent: 1.0123 is "+1.23 %".
+std::string Percent(double ratio) { return fmt::format("{:+.2f} %", 100 * (ratio - 1)); }
+
+std::string RatioLine(const char* what, const MedianRatio& ratio) {
+  return fmt::format("{:<10} {:>9}   95 %: {} to {}\n", what, Percent(ratio.ratio),
+                     Percent(ratio.low), Percent(ratio.high));
+}
+
+bool IsWithin(const Verification& verification, double limit) {
+  return limit < 0 || Residual(verification) <= limit;
+}
+
+nlohmann::ordered_json RatioJson(const MedianRatio& ratio) {
+  return {{"share", ratio.ratio - 1}, {"low", ratio.low - 1}, {"high", ratio.high - 1}};
+}
+
+}  // namespace
+
+Result<Verification> VerifyCommand(const VerifyOptions& options) {
+  return Experiment(options).Run();
+}
+
+double Residual(const Verification& verification) {
+  return std::abs(verification.corrected.ratio - 1);
+}
+
+std::string RenderVerification(const Verification& verification, double limit) {
+  TextTable table({"round", "plain", "profiled", "corrected", "slowdown", "residual"});
+  for (size_t i = 0; i < verification.rounds.size(); ++i) {
+    const VerifiedRound& round = verification.rounds[i];
+    table.AddRow({std::to_string(i + 1), FormatTime(std::llround(round.plain_ns)),
+                  FormatTime(std::llround(round.profiled_ns)),
+                  FormatTime(std::llround(round.corrected_ns)),
+                  Percent(round.profiled_ns / round.plain_ns),
+                  Percent(round.corrected_ns / round.plain_ns)});
+  }
+  constexpr int kWidth = 80;
+  std::string text = table.Render(kWidth, 0, /*unicode=*/false) + "\n";
+  text += RatioLine("slowdown", verification.slowdown);
+  text += RatioLine("residual", verification.corrected);
+  if (limit >= 0) {
+    text += fmt::format("{}: the residual is {} the limit of {:.2f} %\n",
+                        IsWithin(verification, limit) ? "passed" : "FAILED",
+                        IsWithin(verification, limit) ? "within" : "above", 100 * limit);
+  }
+  return text;
+}
+
+std::string RenderVerificationJson(const Verification& verification, double limit) {
+  nlohmann::ordered_json json = {{"format", "gpubound.verify.v1"},
+                                 {"command", verification.command},
+                                 {"seed", verification.seed},
+                                 {"rounds", nlohmann::ordered_json::array()}};
+  for (const VerifiedRound& round : verification.rounds) {
+    json["rounds"].push_back({{"plain_ns", std::llround(round.plain_ns)},
+                              {"profiled_ns", std::llround(round.profiled_ns)},
+                              {"corrected_ns", std::llround(round.corrected_ns)}});
+  }
+  json["slowdown"] = RatioJson(verification.slowdown);
+  json["residual"] = RatioJson(verification.corrected);
+  json["limit"] = limit < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(limit);
+  json["passed"] = IsWithin(verification, limit);
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gpubound
