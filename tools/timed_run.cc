@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// posix_spawn and waitpid between two readings of a clock.
+// posix_spawn and wait4 between two readings of a clock.
 #include "tools/timed_run.h"
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,10 @@ std::vector<char*> Pointers(const std::vector<std::string>& words) {
   for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
   pointers.push_back(nullptr);
   return pointers;
+}
+
+int64_t NsOf(const timeval& time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + int64_t{time.tv_usec} * 1'000;
 }
 
 }  // namespace
@@ -46,10 +51,12 @@ Result<TimedRun> RunTimed(const std::vector<std::string>& command,
                  "a program that runs", "Check its name and that it is executable."};
   }
   int status = 0;
-  while (waitpid(run.pid, &status, 0) < 0 && errno == EINTR) {
+  rusage used = {};
+  while (wait4(run.pid, &status, 0, &used) < 0 && errno == EINTR) {
   }
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
   run.wall_ns = took.count();
+  run.cpu_ns = NsOf(used.ru_utime) + NsOf(used.ru_stime);
   run.exit_status = WIFSIGNALED(status) ? kExitSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
   return run;
 }

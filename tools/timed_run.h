@@ -18,6 +18,7 @@ namespace gpubound {
 struct TimedRun {
   pid_t pid = 0;
   int64_t wall_ns = 0;  // from before its start to its end
+  int64_t cpu_ns = 0;   // of all its threads and of the children that it waited for
   int exit_status = 0;  // 128 plus the signal that ended it
 };
 

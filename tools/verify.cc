@@ -67,6 +67,7 @@ class Experiment {
       const Result<TimedRun> run = profiled ? RunProfiled(round) : RunPlain();
       if (!run.ok()) return run.error();
       (profiled ? times.profiled_ns : times.plain_ns) = static_cast<double>(run->wall_ns);
+      (profiled ? times.profiled_cpu_ns : times.plain_cpu_ns) = static_cast<double>(run->cpu_ns);
       if (profiled) profiled_.push_back(*run);
     }
     result_.rounds.push_back(times);
@@ -99,12 +100,15 @@ class Experiment {
     result_.seed = options_.seed;
     std::vector<MeasuredPair> profiled;
     std::vector<MeasuredPair> corrected;
+    std::vector<MeasuredPair> cpu;
     for (const VerifiedRound& round : result_.rounds) {
       profiled.push_back({round.profiled_ns, round.plain_ns});
       corrected.push_back({round.corrected_ns, round.plain_ns});
+      cpu.push_back({round.profiled_cpu_ns, round.plain_cpu_ns});
     }
     result_.slowdown = MedianRatioOf(profiled, options_.seed);
     result_.corrected = MedianRatioOf(corrected, options_.seed);
+    result_.cpu = MedianRatioOf(cpu, options_.seed);
   }
 
   const VerifyOptions& options_;
@@ -120,6 +124,14 @@ std::string Percent(double ratio) { return fmt::format("{:+.2f} %", 100 * (ratio
 std::string RatioLine(const char* what, const MedianRatio& ratio) {
   return fmt::format("{:<10} {:>9}   95 %: {} to {}\n", what, Percent(ratio.ratio),
                      Percent(ratio.low), Percent(ratio.high));
+}
+
+// How much longer the longest run without the profiler took than the shortest, as a share.
+double SpreadOfPlainRuns(const Verification& verification) {
+  const auto [shortest, longest] = std::minmax_element(
+      verification.rounds.begin(), verification.rounds.end(),
+      [](const VerifiedRound& a, const VerifiedRound& b) { return a.plain_ns < b.plain_ns; });
+  return longest->plain_ns / shortest->plain_ns - 1;
 }
 
 bool IsWithin(const Verification& verification, double limit) {
@@ -154,6 +166,15 @@ std::string RenderVerification(const Verification& verification, double limit) {
   std::string text = table.Render(kWidth, 0, /*unicode=*/false) + "\n";
   text += RatioLine("slowdown", verification.slowdown);
   text += RatioLine("residual", verification.corrected);
+  text += RatioLine("CPU time", verification.cpu);
+  constexpr double kBusySpread = 0.05;
+  if (const double spread = SpreadOfPlainRuns(verification); spread > kBusySpread) {
+    text += Wrap(fmt::format("The runs without the profiler differ by {:.0f} % among themselves: "
+                             "the machine does other things too. Repeat it when it is idle, or "
+                             "with more --rounds.",
+                             100 * spread),
+                 kWidth, 2);
+  }
   if (limit >= 0) {
     text += fmt::format("{}: the residual is {} the limit of {:.2f} %\n",
                         IsWithin(verification, limit) ? "passed" : "FAILED",
@@ -170,10 +191,13 @@ std::string RenderVerificationJson(const Verification& verification, double limi
   for (const VerifiedRound& round : verification.rounds) {
     json["rounds"].push_back({{"plain_ns", std::llround(round.plain_ns)},
                               {"profiled_ns", std::llround(round.profiled_ns)},
-                              {"corrected_ns", std::llround(round.corrected_ns)}});
+                              {"corrected_ns", std::llround(round.corrected_ns)},
+                              {"plain_cpu_ns", std::llround(round.plain_cpu_ns)},
+                              {"profiled_cpu_ns", std::llround(round.profiled_cpu_ns)}});
   }
   json["slowdown"] = RatioJson(verification.slowdown);
   json["residual"] = RatioJson(verification.corrected);
+  json["cpu"] = RatioJson(verification.cpu);
   json["limit"] = limit < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(limit);
   json["passed"] = IsWithin(verification, limit);
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

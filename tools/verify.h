@@ -31,6 +31,8 @@ struct VerifiedRound {
   double plain_ns = 0;  // wall time without the profiler
   double profiled_ns = 0;
   double corrected_ns = 0;
+  double plain_cpu_ns = 0;  // CPU time of all threads, the profiler's own included
+  double profiled_cpu_ns = 0;
 };
 
 struct Verification {
@@ -40,6 +42,7 @@ struct Verification {
   std::vector<VerifiedRound> rounds;
   MedianRatio slowdown;   // profiled over plain
   MedianRatio corrected;  // corrected over plain: 1 is perfect
+  MedianRatio cpu;        // CPU time, profiled over plain; other programs disturb it least
 };
 
 // Runs the command 2 * rounds + 1 times; the first, without the profiler, only warms caches up. An

@@ -92,7 +92,7 @@ TEST_F(CalibrationRun, FindsWhatTheDeviceInjectsIntoEachRecordedCall) {
 }
 
 TEST_F(CalibrationRun, WithoutACudaRuntimeSaysThatCallsAreNotMeasured) {
-  runner().Unset("LD_LIBRARY_PATH");
+  runner().Set("LD_LIBRARY_PATH", "");
   runner().Set("CUDA_HOME", "/nonexistent");
   const Outcome outcome = Gpubound({"calibrate", "--seconds", "2", "--python", ""});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
@@ -175,8 +175,10 @@ TEST_F(VerifyRun, PrintsSlowdownAndResidualOfEachRound) {
   EXPECT_THAT(outcome.out, testing::ContainsRegex("residual +[+-][0-9.]+ %   95 %: "));
 }
 
+// Some 300 ms, beside which starting the profiler is little on any machine.
 TEST_F(VerifyRun, PassesWithinTheLimit) {
-  const Outcome outcome = Verify({"--rounds", "1", "--limit", "100"});
+  const Outcome outcome = Gpubound(
+      {"verify", "--rounds", "1", "--limit", "50", "--", GPUBOUND_TEST_VICTIM, "train", "250"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
   EXPECT_THAT(outcome.out, HasSubstr("passed"));
 }

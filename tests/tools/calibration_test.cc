@@ -84,13 +84,14 @@ TEST(InterpreterOfTest, IsNeverTheProgramThatEmbedsOne) {
 
 TEST(InterpreterOfTest, IsNoneWherePythonDoesNotRun) {
   EXPECT_EQ(InterpreterOf(RunOf(false, {"python3"})), "");
-  EXPECT_EQ(InterpreterOf(Run()), "");
+  EXPECT_EQ(InterpreterOf(gpubound::Run()), "");
 }
 
 Verification Verified(double corrected) {
   Verification verification;
   verification.command = {"train"};
-  verification.rounds = {{1e9, 1.1e9, corrected * 1e9}};
+  verification.rounds = {{1e9, 1.1e9, corrected * 1e9, 2e9, 2.04e9}};
+  verification.cpu = {1.02, 1.01, 1.03};
   verification.slowdown = {1.1, 1.05, 1.15};
   verification.corrected = {corrected, corrected - 0.01, corrected + 0.01};
   return verification;
@@ -101,6 +102,18 @@ TEST(VerificationTest, PrintsChangesInPercent) {
   EXPECT_THAT(text, HasSubstr("slowdown    +10.00 %   95 %: +5.00 % to +15.00 %"));
   EXPECT_THAT(text, HasSubstr("residual     -1.50 %   95 %: -2.50 % to -0.50 %"));
   EXPECT_THAT(text, Not(HasSubstr("limit")));
+}
+
+TEST(VerificationTest, PrintsWhatTheProfilerTakesOfTheProcessor) {
+  EXPECT_THAT(RenderVerification(Verified(1), -1),
+              HasSubstr("CPU time     +2.00 %   95 %: +1.00 % to +3.00 %"));
+}
+
+TEST(VerificationTest, SaysThatTheMachineIsBusyWhereEqualRunsDiffer) {
+  Verification verification = Verified(1);
+  EXPECT_THAT(RenderVerification(verification, -1), Not(HasSubstr("differ by")));
+  verification.rounds.push_back({1.5e9, 1.1e9, 1e9, 2e9, 2e9});
+  EXPECT_THAT(RenderVerification(verification, -1), HasSubstr("differ by 50 %"));
 }
 
 TEST(VerificationTest, JudgesByTheSizeOfTheResidual) {
