@@ -45,7 +45,15 @@ void AddSlowest(std::vector<Iteration> steady, int64_t span_begin_ns, ReportIter
                     });
   for (size_t i = 0; i < kept; ++i) {
     report->slowest.push_back({steady[i].number, steady[i].time.begin_ns - span_begin_ns,
-                               steady[i].time.length(), steady[i].busy_ns});
+                               steady[i].time.length(), steady[i].busy_ns, false});
+  }
+}
+
+void AddEvery(const std::vector<Iteration>& iterations, bool warm_up, int64_t span_begin_ns,
+              ReportIterations* report) {
+  for (const Iteration& iteration : iterations) {
+    report->every.push_back({iteration.number, iteration.time.begin_ns - span_begin_ns,
+                             iteration.time.length(), iteration.busy_ns, warm_up});
   }
 }
 
@@ -83,6 +91,8 @@ std::optional<ReportIterations> IterationStatistics(const IterationTimes& times,
   report.shutdown_ns = span.end_ns - last_ns;
   AddOperations(times.in_steady, names, &report);
   AddSlowest(times.steady, span.begin_ns, &report);
+  AddEvery(times.warm_up, true, span.begin_ns, &report);
+  AddEvery(times.steady, false, span.begin_ns, &report);
   return report;
 }
 

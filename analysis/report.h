@@ -111,6 +111,7 @@ struct ReportIteration {
   int64_t begin_ns = 0;  // after the span's begin
   int64_t ns = 0;
   int64_t gpu_busy_ns = 0;
+  bool warm_up = false;
 };
 
 // Time of an operation over the iterations after warm-up.
@@ -135,6 +136,7 @@ struct ReportIterations {
   int64_t gpu_busy_ns = 0;
   std::vector<ReportIterationOperation> operations;  // by wall time, longest first; ties by name
   std::vector<ReportIteration> slowest;              // at most ten, slowest first
+  std::vector<ReportIteration> every;                // in order of time, warm-up first
 };
 
 // How long a process waited for another one, by operation.

@@ -250,13 +250,20 @@ void Segment::ReadUtilization(ProcessTrace* process, std::vector<std::string>* p
   // Traces of the first versions do not have the table.
   Query table = database_.Prepare("SELECT 1 FROM sqlite_master WHERE name='utilization'");
   if (!table.Step()) return;
-  Query query =
-      database_.Prepare("SELECT time_ns, uuid, gpu_percent FROM utilization ORDER BY time_ns");
+  Query query = database_.Prepare(
+      "SELECT time_ns, uuid, gpu_percent, memory_percent, memory_used_bytes, power_mw, sm_mhz, "
+      "memory_mhz FROM utilization ORDER BY time_ns");
   while (query.Step()) {
     DeviceSample& read = process->utilization.emplace_back();
-    read.sample.time_ns = query.Int(0);
     read.uuid = query.Text(1);
-    read.sample.gpu_percent = static_cast<int32_t>(query.Int(2));
+    UtilizationSample& sample = read.sample;
+    sample.time_ns = query.Int(0);
+    sample.gpu_percent = static_cast<int32_t>(query.Int(2));
+    sample.memory_percent = static_cast<int32_t>(query.Int(3));
+    sample.memory_used_bytes = query.Int(4);
+    sample.power_mw = static_cast<int32_t>(query.Int(5));
+    sample.sm_mhz = static_cast<int32_t>(query.Int(6));
+    sample.memory_mhz = static_cast<int32_t>(query.Int(7));
   }
   CheckEnd(query, "utilization", problems);
 }

@@ -21,6 +21,8 @@ constexpr Command kCommands[] = {
     {"import", "FILE [-o RUN]", "make a run out of another tool's trace", ImportRun},
     {"calibrate", "[OPTIONS]", "measure what the profiler itself costs here", Calibrate},
     {"verify", "[OPTIONS] -- CMD...", "prove the correction on a program", Verify},
+    {"sql", "RUN [QUERY]", "ask a run with SQL", QueryRun},
+    {"export", "RUN --FORMAT FILE", "give a run to other tools", ExportRun},
     {"doctor", "[RUN]", "this machine's readiness, or a trace's gaps", RunDoctor},
     {"env", "", "variables to set where something else starts the program", PrintEnvironment},
 };

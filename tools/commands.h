@@ -33,6 +33,8 @@ int PrintReport(const Arguments& arguments);
 int ImportRun(const Arguments& arguments);
 int Calibrate(const Arguments& arguments);
 int Verify(const Arguments& arguments);
+int ExportRun(const Arguments& arguments);
+int QueryRun(const Arguments& arguments);
 int RunDoctor(const Arguments& arguments);
 int PrintEnvironment(const Arguments& arguments);
 

@@ -25,6 +25,8 @@ ROOMS = {
 # benchmarks may include anything.
 CONFINED = {
     r"sqlite3\.h": ["libprofiler/sqlite_sink.cc", "analysis/sqlite.cc"],
+    # What is compiled into the command and into the loadable extension includes analysis/sqlite_api.h.
+    r"sqlite3ext\.h": ["analysis/sqlite_api.h"],
     r"cupti.*\.h": ["cupti_hooks/"],
     r"cuda(_runtime.*)?\.h": ["cupti_hooks/", "examples/"],
     r"(nvtx3/.*|nvToolsExt.*)": ["cupti_hooks/"],

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matches begins and ends. One object, one thread.
+#include "analysis/scope_builder.h"
+
+#include <algorithm>
+
+namespace gpubound {
+
+void ScopeBuilder::Add(const ThreadEvent& event) {
+  if (!ending_.empty() && event.time_ns > ending_.back().end_ns) Settle();
+  switch (event.kind) {
+    case SlotKind::kBegin:
+      open_.push_back({event.time_ns, 0, begins_++, event.label,
+                       static_cast<uint32_t>(open_.size()), false, false, false});
+      break;
+    case SlotKind::kEnd:
+      // The innermost with this label, wherever it lies.
+      for (size_t i = open_.size(); i-- > 0;) {
+        if (open_[i].label != event.label) continue;
+        Close(i, event.time_ns, false);
+        break;
+      }
+      break;
+    case SlotKind::kRangeStart:
+      ranges_.push_back({event.payload,
+                         {event.time_ns, 0, begins_++, event.label,
+                          static_cast<uint32_t>(open_.size()), true, false, false}});
+      break;
+    case SlotKind::kRangeEnd: {
+      const auto found =
+          std::find_if(ranges_.rbegin(), ranges_.rend(),
+                       [&event](const OpenRange& range) { return range.id == event.payload; });
+      if (found == ranges_.rend()) break;
+      found->scope.end_ns = event.time_ns;
+      ending_.push_back(found->scope);
+      ranges_.erase(std::next(found).base());
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void ScopeBuilder::Resync(int64_t now_ns, std::span<const LabelId> open) {
+  size_t kept = 0;
+  while (kept < open.size() && kept < open_.size() && open_[kept].label == open[kept]) ++kept;
+  while (open_.size() > kept) Close(open_.size() - 1, now_ns, true);
+  for (; kept < open.size(); ++kept) {
+    open_.push_back(
+        {now_ns, 0, begins_++, open[kept], static_cast<uint32_t>(kept), false, true, false});
+  }
+}
+
+void ScopeBuilder::Finish(int64_t end_ns) {
+  while (!open_.empty()) {
+    Close(open_.size() - 1, std::max(end_ns, open_.back().begin_ns), true);
+  }
+  Settle();
+}
+
+void ScopeBuilder::Drop() {
+  open_.clear();
+  ranges_.clear();
+  Settle();
+}
+
+bool ScopeBuilder::Pop(Scope* scope) {
+  if (ended_.empty()) return false;
+  *scope = ended_.front();
+  ended_.pop_front();
+  return true;
+}
+
+bool ScopeBuilder::HasOpenSince(int64_t begin_ns) const {
+  return std::any_of(open_.begin(), open_.end(),
+                     [begin_ns](const Scope& scope) { return scope.begin_ns >= begin_ns; }) ||
+         std::any_of(ranges_.begin(), ranges_.end(), [begin_ns](const OpenRange& range) {
+           return range.scope.begin_ns >= begin_ns;
+         });
+}
+
+void ScopeBuilder::Close(size_t index, int64_t now_ns, bool cut) {
+  Scope scope = open_[index];
+  open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));
+  scope.end_ns = now_ns;
+  scope.end_cut = cut;
+  ending_.push_back(scope);
+}
+
+void ScopeBuilder::Settle() {
+  std::sort(ending_.begin(), ending_.end(),
+            [](const Scope& a, const Scope& b) { return a.place < b.place; });
+  ended_.insert(ended_.end(), ending_.begin(), ending_.end());
+  ending_.clear();
+}
+
+}  // namespace gpubound

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads scopes out of pieces. One object, one thread.
+#include "analysis/scope_rows.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace gpubound {
+namespace {
+
+// Begin of a scope that began before everything that was read.
+constexpr int64_t kBefore = std::numeric_limits<int64_t>::min();
+
+}  // namespace
+
+const ScopeRow* ScopeRows::Next() {
+  while (!Pop()) {
+    if (!Advance()) return nullptr;
+  }
+  return &row_;
+}
+
+bool ScopeRows::Pop() {
+  row_.process = process_;
+  row_.thread = thread_;
+  while (builder_.Pop(&row_.scope)) {
+    if (row_.scope.begin_ns == kBefore) continue;
+    row_.trace = &run_.process(process_);
+    return true;
+  }
+  if (ranges_.empty()) return false;
+  row_.trace = &run_.process(process_);
+  row_.thread = ranges_.front().thread;
+  row_.scope = ranges_.front().range.scope;
+  ranges_.pop_front();
+  return true;
+}
+
+// One step: a piece, or on to the next thread or process. False at the end.
+bool ScopeRows::Advance() {
+  if (process_ == run_.processes()) return false;
+  if (!filter_.TakesProcess(process_) || thread_ == run_.process(process_).threads.size()) {
+    if (unended_.empty()) {
+      ++process_;
+      thread_ = 0;
+    } else {
+      EndProcess();
+    }
+    return true;
+  }
+  if (state_ == State::kEnded || !filter_.TakesThread(thread_)) {
+    state_ = State::kNew;
+    ++thread_;
+    return true;
+  }
+  const auto& pieces = run_.pieces(process_).OfThread(static_cast<uint32_t>(thread_));
+  if (state_ == State::kNew) BeginThread(pieces);
+  if (piece_ == pieces.size()) {
+    EndThread();
+  } else if (PastInterest(pieces[piece_])) {
+    state_ = State::kEnded;
+    builder_.Drop();  // what is still open is not asked for
+  } else {
+    ReadPiece(pieces[piece_++]);
+  }
+  return true;
+}
+
+void ScopeRows::BeginThread(const std::vector<EventPiece>& pieces) {
+  builder_ = ScopeBuilder();
+  state_ = State::kReading;
+  piece_ = 0;
+  while (piece_ < pieces.size() && pieces[piece_].max_ns < filter_.begin_min_ns) ++piece_;
+  // What is open after a gap may have begun in it: the piece before tells.
+  if (piece_ > 0 && piece_ < pieces.size() && pieces[piece_].gap) --piece_;
+  skipped_ = piece_ > 0;
+  lost_ = false;
+}
+
+void ScopeRows::ReadPiece(const EventPiece& piece) {
+  ThreadPiece read;
+  if (!run_.pieces(process_).Read(piece, &read)) {
+    lost_ = true;
+    return;
+  }
+  if (skipped_) {
+    builder_.Resync(kBefore, read.open);
+  } else if (read.gap || lost_) {
+    builder_.Resync(piece.min_ns, read.open);
+  }
+  skipped_ = lost_ = false;
+  for (const ThreadEvent& event : read.events) builder_.Add(event);
+}
+
+bool ScopeRows::PastInterest(const EventPiece& piece) const {
+  if (piece.min_ns > filter_.end_max_ns) return true;
+  return piece.min_ns > filter_.begin_max_ns && !builder_.HasOpenSince(filter_.begin_min_ns);
+}
+
+void ScopeRows::EndThread() {
+  state_ = State::kEnded;
+  builder_.Finish(run_.process(process_).span_end_ns);
+  for (const OpenRange& range : builder_.TakeOpenRanges()) unended_.push_back({thread_, range});
+}
+
+// Another thread of the process may have ended a range.
+void ScopeRows::EndProcess() {
+  for (uint32_t t = 0; t < run_.process(process_).threads.size(); ++t) {
+    LookForEnds(run_.pieces(process_).OfThread(t));
+  }
+  for (RangeOfThread& unended : unended_) {
+    Scope& scope = unended.range.scope;
+    scope.end_cut = true;
+    scope.end_ns = std::max(scope.begin_ns, run_.process(process_).span_end_ns);
+    ranges_.push_back(unended);
+  }
+  unended_.clear();
+}
+
+void ScopeRows::LookForEnds(const std::vector<EventPiece>& pieces) {
+  ThreadPiece read;
+  for (const EventPiece& piece : pieces) {
+    const bool may_hold =
+        std::any_of(unended_.begin(), unended_.end(), [&piece](const RangeOfThread& unended) {
+          return piece.max_ns >= unended.range.scope.begin_ns;
+        });
+    if (!may_hold || !run_.pieces(process_).Read(piece, &read)) continue;
+    for (const ThreadEvent& event : read.events) {
+      if (event.kind != SlotKind::kRangeEnd) continue;
+      const auto found =
+          std::find_if(unended_.begin(), unended_.end(), [&event](const RangeOfThread& unended) {
+            return unended.range.id == event.payload &&
+                   unended.range.scope.begin_ns <= event.time_ns;
+          });
+      if (found == unended_.end()) continue;
+      found->range.scope.end_ns = event.time_ns;
+      ranges_.push_back(*found);
+      unended_.erase(found);
+    }
+  }
+}
+
+}  // namespace gpubound

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opens runs for queries. One object, one thread.
+#include "analysis/trace_run.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "analysis/event_source.h"
+#include "analysis/reader.h"
+#include "analysis/run_report.h"
+
+namespace gpubound {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Every segment in |folder| that can be opened, by process. OpenRun has named those that cannot.
+std::map<ProcessIdentity, std::vector<Segment>> SegmentsIn(const std::string& folder) {
+  std::map<ProcessIdentity, std::vector<Segment>> segments;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const auto name = ParseTraceFileName(entry.path().filename().string());
+    if (!name || name->live) continue;
+    Result<Segment> segment = Segment::Open(entry.path().string(), *name);
+    if (segment.ok()) segments[segment->identity()].push_back(std::move(*segment));
+  }
+  for (auto& [identity, of_process] : segments) {
+    std::sort(of_process.begin(), of_process.end(),
+              [](const Segment& a, const Segment& b) { return a.number() < b.number(); });
+  }
+  return segments;
+}
+
+bool Failed(const ProcessTrace& process) {
+  return process.source != nullptr && process.source->failed();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TraceRun>> TraceRun::Open(const std::string& path) {
+  Result<Run> run = OpenRun(path);
+  if (run.ok() && std::any_of(run->processes.begin(), run->processes.end(), Failed)) {
+    run = LoadRun(path);
+  }
+  if (!run.ok()) return run.error();
+  std::unique_ptr<TraceRun> opened(new TraceRun(std::move(*run)));  // NOLINT: private constructor
+  auto segments = SegmentsIn(path);
+  for (ProcessTrace& process : opened->run_.processes) {
+    opened->pieces_.push_back(
+        process.source == nullptr
+            ? PiecesInMemory(process)
+            : PiecesOfSegments(process, std::move(segments[process.identity])));
+    process.source.reset();  // its files are open a second time by now
+  }
+  return opened;
+}
+
+const Report* TraceRun::report() {
+  if (!report_) report_ = ReportOfRun(run_.path);
+  return report_->ok() ? &**report_ : nullptr;
+}
+
+std::vector<std::string> TraceRun::problems() const {
+  std::vector<std::string> problems = run_.problems;
+  for (const auto& pieces : pieces_) {
+    problems.insert(problems.end(), pieces->problems().begin(), pieces->problems().end());
+  }
+  if (report_ && !report_->ok()) problems.push_back(report_->error().ToString());
+  return problems;
+}
+
+uint64_t TraceRun::pieces_read() const {
+  uint64_t read = 0;
+  for (const auto& pieces : pieces_) read += pieces->pieces_read();
+  return read;
+}
+
+}  // namespace gpubound

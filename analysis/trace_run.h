@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run opened for queries: its rows in memory, its events in pieces that are read when a query
+// needs them, and its report, built when somebody asks for it. One object, one thread at a time.
+#ifndef GPUBOUND_ANALYSIS_TRACE_RUN_H_
+#define GPUBOUND_ANALYSIS_TRACE_RUN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/event_pieces.h"
+#include "analysis/report.h"
+#include "analysis/run.h"
+#include "analysis/status.h"
+
+namespace gpubound {
+
+class TraceRun {
+ public:
+  // Errors are those of OpenRun.
+  static Result<std::unique_ptr<TraceRun>> Open(const std::string& path);
+
+  const Run& run() const { return run_; }
+  const ProcessTrace& process(size_t index) const { return run_.processes[index]; }
+  size_t processes() const { return run_.processes.size(); }
+  EventPieces& pieces(size_t process) { return *pieces_[process]; }
+
+  // Null where the pipeline fails, which problems() then says.
+  const Report* report();
+
+  // What could be read in part only, and why, as far as was noticed until now.
+  std::vector<std::string> problems() const;
+
+  // Over all processes: how much was read and decoded for the queries so far.
+  uint64_t pieces_read() const;
+
+ private:
+  explicit TraceRun(Run run) : run_(std::move(run)) {}
+
+  Run run_;
+  std::vector<std::unique_ptr<EventPieces>> pieces_;  // by process
+  std::optional<Result<Report>> report_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_TRACE_RUN_H_

@@ -1,0 +1,2 @@
+#include "tools/commands.h"
+namespace gpubound { int ExportRun(const Arguments&) { return 0; } }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound sql RUN QUERY`: SQL on the tables of a run.
+#include <fmt/format.h>
+#include <stdio.h>
+
+#include <optional>
+
+#include "analysis/sqlite_session.h"
+#include "analysis/text_table.h"
+#include "analysis/trace_table.h"
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/option_parser.h"
+#include "tools/progress_note.h"
+#include "tools/row_printer.h"
+#include "tools/suggestion.h"
+
+namespace gpubound {
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "gpubound sql", "[OPTIONS] RUN [QUERY]",
+    "Runs SQL (SQLite's) on the tables of a run; without QUERY, what comes on stdin. The run is\n"
+    "only read. A query that limits begin_ns or time_ns, process or thread reads no more of the\n"
+    "run than that.",
+    "For a database that other tools read: gpubound export RUN --sqlite FILE.\n"
+    "Exit status: 0; 2 if the query is wrong; 3 if the run cannot be read.\n",
+    "  gpubound sql --tables\n"
+    "  gpubound sql train.gpubound 'select name, count(*), sum(duration_ns) from gpu group by 1'\n"
+    "  gpubound sql train.gpubound --csv < query.sql > rows.csv\n"};
+
+std::string TableListing() {
+  std::string text;
+  for (const TraceTable& table : AllTraceTables()) {
+    text += fmt::format("{}: {}\n", table.name, table.summary);
+    std::string columns = "   ";
+    for (const ColumnInfo& column : table.columns) columns += fmt::format(" {}", column.name);
+    text += Wrap(columns, 80, 4);
+  }
+  return text;
+}
+
+std::string ReadStdin() {
+  std::string text;
+  char buffer[4096];
+  size_t read = 0;
+  while ((read = fread(buffer, 1, sizeof(buffer), stdin)) > 0) text.append(buffer, read);
+  return text;
+}
+
+// "no such table: gpus" deserves the closest name there is.
+std::string Suggestion(const std::string& found) {
+  constexpr std::string_view kNoTable = "no such table: ";
+  constexpr std::string_view kNoColumn = "no such column: ";
+  std::vector<std::string> names;
+  std::string typed;
+  if (found.starts_with(kNoTable)) {
+    typed = found.substr(kNoTable.size());
+    for (const TraceTable& table : AllTraceTables()) names.emplace_back(table.name);
+  } else if (found.starts_with(kNoColumn)) {
+    typed = found.substr(kNoColumn.size());
+    typed.erase(0, typed.rfind('.') + 1);
+    for (const TraceTable& table : AllTraceTables()) {
+      for (const ColumnInfo& column : table.columns) names.emplace_back(column.name);
+    }
+  }
+  const std::string closest = ClosestName(typed, names);
+  return closest.empty() ? "" : fmt::format("Did you mean '{}'? ", closest);
+}
+
+// Ends the note on the terminal before the first row is written there.
+class FirstRowEndsNote : public RowSink {
+ public:
+  FirstRowEndsNote(RowSink* rows, const std::string& run)
+      : rows_(*rows), note_("querying " + run) {}
+  void Begin(const std::vector<std::string>& columns) override { rows_.Begin(columns); }
+  bool Row(std::span<const Cell> cells) override {
+    note_.reset();
+    return rows_.Row(cells);
+  }
+  void End() override {
+    note_.reset();
+    rows_.End();
+  }
+
+ private:
+  RowSink& rows_;
+  std::optional<ProgressNote> note_;
+};
+
+}  // namespace
+
+int QueryRun(const Arguments& words) {
+  std::string run;
+  std::optional<std::string> query;
+  bool csv = false;
+  bool json = false;
+  bool tables = false;
+  OptionParser parser(kHelp);
+  CLI::App& app = parser.app();
+  app.add_option("RUN", run, "Directory of a run")->type_name("");
+  app.add_option("QUERY", query, "SQL; several statements with ';' between them")->type_name("");
+  app.add_flag("--json", json, "Print an array of objects for each statement");
+  app.add_flag("--csv", csv, "Print comma-separated values");
+  app.add_flag("--tables", tables, "List the tables and their columns");
+  if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  if (tables) return WriteStdout(TableListing());
+  if (run.empty() || (csv && json)) {
+    parser.Complain(run.empty() ? "RUN is missing." : "--csv and --json exclude each other.");
+    return kExitWrongUse;
+  }
+  if (!query) query = ReadStdin();
+
+  Result<std::unique_ptr<SqlSession>> session = SqlSession::Open(run);
+  if (!session.ok()) {
+    PrintError(session.error());
+    return kExitUnreadable;
+  }
+  const RowFormat format = csv ? RowFormat::kCsv : json ? RowFormat::kJson : RowFormat::kTable;
+  const std::unique_ptr<RowPrinter> printer = MakeRowPrinter(format);
+  FirstRowEndsNote sink(printer.get(), run);
+  const Status done = (*session)->Run(*query, &sink);
+  const int written = printer->Flush();
+  for (const std::string& problem : (*session)->run().problems()) {
+    PrintMessage("read in part only: " + EscapeName(problem));
+  }
+  if (done.ok()) return written;
+  Error error = done.error();
+  error.remedy.insert(0, Suggestion(error.found));
+  PrintError(error);
+  return kExitWrongUse;
+}
+
+}  // namespace gpubound
