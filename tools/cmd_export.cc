@@ -1,2 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound export RUN --FORMAT FILE`: gives a run to other tools.
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "analysis/export.h"
+#include "analysis/text_table.h"
 #include "tools/commands.h"
-namespace gpubound { int ExportRun(const Arguments&) { return 0; } }
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/option_parser.h"
+#include "tools/progress_note.h"
+
+namespace gpubound {
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "gpubound export", "RUN --FORMAT FILE...",
+    "Gives a run to other tools, in one or more formats. A file is written whole or not at all.",
+    "Parquet: duckdb reads the file of --sqlite and writes Parquet (docs/formats.md).\n"
+    "Exit status: 0; 1 if a file cannot be written; 2 for wrong use, or a file that is there\n"
+    "already; 3 if the run cannot be read.\n",
+    "  gpubound export train.gpubound --perfetto train.pftrace\n"
+    "  gpubound export train.gpubound --sqlite train.db && sqlite3 train.db\n"
+    "  gpubound export train.gpubound --prometheus /var/lib/node_exporter/train.prom --force\n"};
+
+struct Format {
+  ExportFormat format;
+  const char* option;
+  const char* type;
+  const char* description;
+};
+
+constexpr Format kFormats[] = {
+    {ExportFormat::kPerfetto, "--perfetto", "FILE", "Perfetto trace, for ui.perfetto.dev"},
+    {ExportFormat::kChrome, "--chrome", "FILE", "Chrome JSON; gpubound import reads it again"},
+    {ExportFormat::kSqlite, "--sqlite", "FILE", "SQLite database of plain, indexed tables"},
+    {ExportFormat::kCsv, "--csv", "DIR", "The same tables as comma-separated values"},
+    {ExportFormat::kPrometheus, "--prometheus", "FILE", "Figures in Prometheus's text format"},
+};
+constexpr size_t kFormatCount = std::size(kFormats);
+
+// Exit status of one export, whose errors it prints.
+int ExportOne(const Format& format, const std::string& run, const std::string& path, bool force) {
+  ExportOutcome outcome;
+  {
+    const ProgressNote note("writing " + path);
+    outcome = ExportRunTo(format.format, run, path, force);
+  }
+  for (const std::string& problem : outcome.problems) {
+    PrintMessage("read in part only: " + EscapeName(problem));
+  }
+  if (outcome.status.ok()) return kExitSuccess;
+  PrintError(outcome.status.error());
+  if (outcome.input_failed) return kExitUnreadable;
+  const bool is_there = outcome.status.error().expected == "nothing there";
+  return is_there ? kExitWrongUse : kExitCheckFailed;
+}
+
+}  // namespace
+
+int ExportRun(const Arguments& words) {
+  std::string run;
+  std::vector<std::string> paths(kFormatCount);
+  bool force = false;
+  OptionParser parser(kHelp);
+  CLI::App& app = parser.app();
+  app.add_option("RUN", run, "Directory of a run")->type_name("");
+  for (size_t i = 0; i < kFormatCount; ++i) {
+    app.add_option(kFormats[i].option, paths[i], kFormats[i].description)
+        ->type_name(kFormats[i].type);
+  }
+  app.add_flag("--force", force, "Replace what is there");
+  // Not an option, but the first thing that some will type.
+  std::string parquet;
+  app.add_option("--parquet", parquet)->group("");
+  if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  const bool any =
+      std::any_of(paths.begin(), paths.end(), [](const auto& p) { return !p.empty(); });
+  if (!parquet.empty()) {
+    parser.Complain(
+        "Parquet is not written. Export with --sqlite FILE; duckdb turns its tables into Parquet:\n"
+        "COPY (FROM sqlite_scan('FILE', 'gpu')) TO 'gpu.parquet'");
+    return kExitWrongUse;
+  }
+  if (run.empty() || !any) {
+    parser.Complain(run.empty() ? "RUN is missing." : "Name a format: --perfetto FILE, ...");
+    return kExitWrongUse;
+  }
+  for (size_t i = 0; i < kFormatCount; ++i) {
+    if (paths[i].empty()) continue;
+    const int status = ExportOne(kFormats[i], run, paths[i], force);
+    if (status != kExitSuccess) return status;
+  }
+  return kExitSuccess;
+}
+
+}  // namespace gpubound

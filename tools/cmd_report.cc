@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "analysis/report.h"
+#include "analysis/report_csv.h"
 #include "analysis/report_json.h"
 #include "analysis/report_text.h"
 #include "tools/commands.h"
@@ -29,6 +30,7 @@ constexpr CommandHelp kHelp = {
 struct ReportArguments {
   std::string run;
   bool json = false;
+  bool csv = false;
   TextOptions text;
   ReportOptions model;
 };
@@ -38,6 +40,7 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   CLI::App& app = parser.app();
   app.add_option("RUN", arguments->run, "Directory of a run")->type_name("");
   app.add_flag("--json", arguments->json, "JSON (gpubound.report.v1), the stable form");
+  app.add_flag("--csv", arguments->csv, "Operations as comma-separated values");
   parser.AddListOption(
       "--by", &arguments->text.by,
       {"operation", "phase", "process", "device", "layer", "thread", "iteration", "gap"}, "Tables");
@@ -66,6 +69,7 @@ int PrintReport(const Arguments& words) {
     PrintError(report.error());
     return kExitUnreadable;
   }
+  if (arguments.csv) return WriteStdout(RenderCsv(*report));
   return WriteStdout(arguments.json ? RenderJson(*report) : RenderText(*report, arguments.text));
 }
 

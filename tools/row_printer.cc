@@ -3,12 +3,10 @@
 // Formats rows. One object, one thread.
 #include "tools/row_printer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
+#include "analysis/cell_text.h"
 #include "analysis/text_table.h"
 #include "analysis/utf8.h"
 #include "tools/console.h"
@@ -140,26 +138,7 @@ class TablePrinter : public BufferedPrinter {
   std::vector<int> widths_;               // empty until they are measured
 };
 
-// As few digits as tell it from any other number.
-std::string RealText(double value) { return fmt::format("{}", value); }
-
 }  // namespace
-
-std::string CsvCell(const Cell& cell) {
-  if (const auto* integer = std::get_if<int64_t>(&cell)) return std::to_string(*integer);
-  if (const auto* real = std::get_if<double>(&cell)) return RealText(*real);
-  if (const auto* text = std::get_if<std::string_view>(&cell)) return CsvField(*text);
-  return "";
-}
-
-std::string JsonCell(const Cell& cell) {
-  if (const auto* integer = std::get_if<int64_t>(&cell)) return std::to_string(*integer);
-  if (const auto* real = std::get_if<double>(&cell)) {
-    return std::isfinite(*real) ? RealText(*real) : "null";  // JSON has no word for it
-  }
-  if (const auto* text = std::get_if<std::string_view>(&cell)) return JsonString(*text);
-  return "null";
-}
 
 std::unique_ptr<RowPrinter> MakeRowPrinter(RowFormat format) {
   switch (format) {

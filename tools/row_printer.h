@@ -26,10 +26,6 @@ class RowPrinter : public RowSink {
 
 std::unique_ptr<RowPrinter> MakeRowPrinter(RowFormat format);
 
-// |cell| as a field of CSV, and as a JSON value.
-std::string CsvCell(const Cell& cell);
-std::string JsonCell(const Cell& cell);
-
 }  // namespace gpubound
 
 #endif  // GPUBOUND_TOOLS_ROW_PRINTER_H_

@@ -32,7 +32,7 @@ CONFINED = {
     r"(nvtx3/.*|nvToolsExt.*)": ["cupti_hooks/"],
     r".*\.pb\.h": ["analysis/"],
     r"Python\.h": ["annotate/python/"],
-    r"protozero/.*": ["proto/"],
+    r"protozero/.*": ["proto/", "analysis/perfetto_packets.cc"],
     r"(lz4|zstd).*\.h": ["proto/compress.cc"],
     r"CLI/.*": ["tools/"],
     r"simdjson\.h": ["analysis/chrome_event.cc"],

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chooses the writer of a format and sees to it that what it writes is complete. No state.
+#include "analysis/export.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "analysis/event_source.h"
+#include "analysis/export_chrome.h"
+#include "analysis/export_csv.h"
+#include "analysis/export_perfetto.h"
+#include "analysis/export_prometheus.h"
+#include "analysis/output_file.h"
+#include "analysis/reader.h"
+#include "analysis/run_report.h"
+#include "analysis/sqlite_session.h"
+
+namespace gpubound {
+namespace {
+
+bool AnySourceFailed(const Run& run) {
+  return std::any_of(run.processes.begin(), run.processes.end(), [](const ProcessTrace& process) {
+    return process.source != nullptr && process.source->failed();
+  });
+}
+
+using WriteEvents = void (*)(const Run& run, OutputFile* file);
+
+// A chunk that turns out damaged while it is streamed voids what was written.
+void ExportEvents(const std::string& run_path, const std::string& path, bool replace,
+                  WriteEvents write, ExportOutcome* outcome) {
+  for (const auto open : {&OpenRun, &LoadRun}) {
+    const Result<Run> run = open(run_path);
+    outcome->input_failed = !run.ok();
+    if (!run.ok()) {
+      outcome->status = run.error();
+      return;
+    }
+    const auto file = OutputFile::Create(path, replace);
+    if (!file.ok()) {
+      outcome->status = file.error();
+      return;
+    }
+    write(*run, file->get());
+    if (AnySourceFailed(*run)) continue;
+    outcome->problems = run->problems;
+    outcome->status = (*file)->Commit();
+    return;
+  }
+}
+
+void ExportSqlite(const std::string& run_path, const std::string& path, bool replace,
+                  ExportOutcome* outcome) {
+  const auto file = OutputFile::Create(path, replace);
+  outcome->status = file.ok() ? WriteSqliteTables(run_path, (*file)->temporary_path(),
+                                                  &outcome->input_failed, &outcome->problems)
+                              : Status(file.error());
+  if (outcome->status.ok()) outcome->status = (*file)->Commit();
+}
+
+void ExportCsv(const std::string& run_path, const std::string& path, bool replace,
+               ExportOutcome* outcome) {
+  const auto folder = OutputFolder::Create(path, replace);
+  outcome->status = folder.ok() ? WriteCsvTables(run_path, (*folder)->temporary_path(),
+                                                 &outcome->input_failed, &outcome->problems)
+                                : Status(folder.error());
+  if (outcome->status.ok()) outcome->status = (*folder)->Commit();
+}
+
+void ExportMetrics(const std::string& run_path, const std::string& path, bool replace,
+                   ExportOutcome* outcome) {
+  const Result<Report> report = ReportOfRun(run_path);
+  outcome->input_failed = !report.ok();
+  if (!report.ok()) {
+    outcome->status = report.error();
+    return;
+  }
+  const auto file = OutputFile::Create(path, replace);
+  if (file.ok()) (*file)->Write(RenderPrometheus(*report));
+  outcome->status = file.ok() ? (*file)->Commit() : Status(file.error());
+}
+
+}  // namespace
+
+ExportOutcome ExportRunTo(ExportFormat format, const std::string& run_path, const std::string& path,
+                          bool replace) {
+  ExportOutcome outcome;
+  switch (format) {
+    case ExportFormat::kSqlite:
+      ExportSqlite(run_path, path, replace, &outcome);
+      break;
+    case ExportFormat::kCsv:
+      ExportCsv(run_path, path, replace, &outcome);
+      break;
+    case ExportFormat::kChrome:
+      ExportEvents(run_path, path, replace, &WriteChromeJson, &outcome);
+      break;
+    case ExportFormat::kPerfetto:
+      ExportEvents(run_path, path, replace, &WritePerfettoTrace, &outcome);
+      break;
+    case ExportFormat::kPrometheus:
+      ExportMetrics(run_path, path, replace, &outcome);
+      break;
+  }
+  return outcome;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes Chrome JSON. One object, one thread.
+#include "analysis/export_chrome.h"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/cell_text.h"
+#include "analysis/label_roles.h"
+#include "analysis/launch_match.h"
+#include "analysis/memory_source.h"
+#include "analysis/scope_builder.h"
+#include "analysis/thread_merge.h"
+#include "analysis/utf8.h"
+
+namespace gpubound {
+namespace {
+
+// Processes of a trace are told apart by number. Devices, and processes whose pid another one has,
+// get numbers that no system gives away.
+constexpr int64_t kFirstDevicePid = 2'000'000'000;
+constexpr int64_t kFirstSparePid = 1'000'000'000;
+constexpr int64_t kDevicesPerProcess = 1000;
+
+// Microseconds, exactly.
+std::string Micros(int64_t ns) {
+  const bool negative = ns < 0;
+  const uint64_t size = negative ? 0 - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
+  std::string fraction = std::to_string(size % 1000);
+  fraction.insert(0, 3 - fraction.size(), '0');
+  return (negative ? "-" : "") + std::to_string(size / 1000) + "." + fraction;
+}
+
+std::string Extent(const uint32_t (&axes)[3]) {
+  return "[" + std::to_string(axes[0]) + "," + std::to_string(axes[1]) + "," +
+         std::to_string(axes[2]) + "]";
+}
+
+const char* CategoryOf(const Label& label) {
+  switch (label.kind) {
+    case LabelKind::kOperation:
+      return "user_annotation";
+    case LabelKind::kAnnotation:
+      // The importer takes names like these for annotations, and any other for an operation.
+      return label.domain.empty() && IsLibraryAnnotation("", label.text) ? "user_annotation"
+                                                                         : "annotation";
+    case LabelKind::kLayer:
+      if (label.layer == Layer::kPython) return "python_function";
+      return label.layer == Layer::kBackend ? "cpu_op" : "layer";
+    default:
+      return "other";
+  }
+}
+
+const char* CategoryOfCall(const std::string& name) {
+  if (name.starts_with("hip")) return "hip_runtime";
+  const bool driver = name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z';
+  return driver ? "cuda_driver" : "cuda_runtime";
+}
+
+const char* CategoryOfWork(WorkKind kind) {
+  if (kind == WorkKind::kMemcpy) return "gpu_memcpy";
+  return kind == WorkKind::kMemset ? "gpu_memset" : "kernel";
+}
+
+class ChromeWriter {
+ public:
+  ChromeWriter(const Run& run, OutputFile* file) : run_(run), file_(*file) {}
+
+  void Write() {
+    file_.Write(
+        "{\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": " + std::to_string(BaseTime()) +
+        ",\n\"deviceProperties\": [" + DeviceProperties() + "],\n\"traceEvents\": [");
+    std::set<int64_t> pids;
+    for (process_ = 0; process_ < run_.processes.size(); ++process_) {
+      trace_ = &run_.processes[process_];
+      pid_ = trace_->identity.pid;
+      if (!pids.insert(pid_).second) pid_ = kFirstSparePid + static_cast<int64_t>(process_);
+      source_ = SourceOf(*trace_);
+      WriteNames();
+      WriteThreads();
+      WriteCalls();
+      WriteWork();
+    }
+    file_.Write("\n]}\n");
+  }
+
+ private:
+  // CLOCK_REALTIME at trace time 0.
+  int64_t BaseTime() const {
+    if (run_.processes.empty()) return 0;
+    const ProcessTrace& first = run_.processes.front();
+    return first.identity.start_realtime_ns - first.span_begin_ns;
+  }
+
+  std::string DeviceProperties() const {
+    std::string list;
+    std::set<uint32_t> listed;
+    for (const ProcessTrace& process : run_.processes) {
+      for (size_t id = 1; id < process.devices.size(); ++id) {
+        const Device& device = process.devices[id];
+        const DeviceInfo& info = device.info;
+        if (!listed.insert(info.index).second) continue;
+        list += std::string(list.empty() ? "\n" : ",\n") +
+                "{\"id\": " + std::to_string(info.index) +
+                ", \"name\": " + JsonString(device.name) +
+                ", \"totalGlobalMem\": " + std::to_string(info.memory_bytes) +
+                ", \"computeMajor\": " + std::to_string(info.compute_capability_major) +
+                ", \"computeMinor\": " + std::to_string(info.compute_capability_minor) +
+                ", \"maxThreadsPerMultiprocessor\": " +
+                std::to_string(info.max_warps_per_multiprocessor * info.threads_per_warp) +
+                ", \"regsPerMultiprocessor\": " +
+                std::to_string(info.max_registers_per_multiprocessor) +
+                ", \"warpSize\": " + std::to_string(info.threads_per_warp) +
+                ", \"sharedMemPerMultiprocessor\": " +
+                std::to_string(info.max_shared_bytes_per_multiprocessor) +
+                ", \"numSms\": " + std::to_string(info.multiprocessors) + "}";
+      }
+    }
+    return list;
+  }
+
+  // An event: what all have, and |more|, which begins with a comma or is empty.
+  void Put(const char* phase, const std::string& category, const std::string& name, int64_t pid,
+           int64_t tid, int64_t time_ns, const std::string& more) {
+    std::string text = first_ ? "\n" : ",\n";
+    first_ = false;
+    text += std::string("{\"ph\": \"") + phase + "\", \"cat\": \"" + category +
+            "\", \"name\": " + JsonString(name) + ", \"pid\": " + std::to_string(pid) +
+            ", \"tid\": " + std::to_string(tid) + ", \"ts\": " + Micros(time_ns) + more + "}";
+    file_.Write(text);
+  }
+  void PutComplete(const std::string& category, const std::string& name, int64_t pid, int64_t tid,
+                   int64_t begin_ns, int64_t end_ns, const std::string& more = "") {
+    Put("X", category, name, pid, tid, begin_ns, ", \"dur\": " + Micros(end_ns - begin_ns) + more);
+  }
+  void PutName(const char* what, int64_t pid, int64_t tid, const std::string& name) {
+    if (name.empty()) return;
+    Put("M", "__metadata", what, pid, tid, 0, ", \"args\": {\"name\": " + JsonString(name) + "}");
+  }
+
+  int64_t DevicePid(uint32_t ordinal) const {
+    return kFirstDevicePid + static_cast<int64_t>(process_) * kDevicesPerProcess + ordinal;
+  }
+
+  void WriteNames() {
+    PutName("process_name", pid_, 0, trace_->name);
+    for (const ThreadTrace& thread : trace_->threads) {
+      PutName("thread_name", pid_, thread.tid, thread.name);
+    }
+    for (size_t id = 1; id < trace_->devices.size(); ++id) {
+      const Device& device = trace_->devices[id];
+      PutName("process_name", DevicePid(device.info.index), 0,
+              "GPU " + std::to_string(device.info.index) + " " + device.name + ", process " +
+                  std::to_string(trace_->identity.pid));
+    }
+  }
+
+  // Correlation ids mean something within a process; each gets a part of their range.
+  uint64_t Correlation(uint32_t id) const {
+    const uint64_t window = (uint64_t{1} << 32) / run_.processes.size();
+    return id == 0 || run_.processes.size() == 1 ? id : process_ * window + id % window;
+  }
+
+  void WriteThreads() {
+    builders_.assign(trace_->threads.size(), ScopeBuilder());
+    last_step_ns_.assign(trace_->threads.size(), std::nullopt);
+    ranges_.clear();
+    ThreadMerge merge(*source_, static_cast<uint32_t>(trace_->threads.size()));
+    ThreadMerge::Event next;
+    while (merge.Next(&next)) {
+      const ThreadEvent& event = next.event;
+      uint32_t thread = next.thread;
+      if (next.resync) builders_[thread].Resync(event.time_ns, next.open);
+      if (!last_step_ns_[thread]) last_step_ns_[thread] = event.time_ns;
+      if (event.kind == SlotKind::kRangeStart) ranges_[event.payload] = thread;
+      if (event.kind == SlotKind::kRangeEnd) {
+        // Any thread may end it; the scope is the one's that began it.
+        const auto began = ranges_.find(event.payload);
+        if (began == ranges_.end()) continue;
+        thread = began->second;
+        ranges_.erase(began);
+      }
+      builders_[thread].Add(event);
+      WriteInstant(next.thread, event);
+      WriteEnded(thread);
+    }
+    for (uint32_t t = 0; t < builders_.size(); ++t) {
+      for (OpenRange& range : builders_[t].TakeOpenRanges()) {
+        range.scope.end_ns = std::max(range.scope.begin_ns, trace_->span_end_ns);
+        WriteScope(t, range.scope);
+      }
+      builders_[t].Finish(trace_->span_end_ns);
+      WriteEnded(t);
+    }
+  }
+
+  void WriteEnded(uint32_t thread) {
+    Scope scope;
+    while (builders_[thread].Pop(&scope)) WriteScope(thread, scope);
+  }
+
+  void WriteScope(uint32_t thread, const Scope& scope) {
+    const Label& label = trace_->LabelOf(scope.label);
+    if (label.kind == LabelKind::kApi) return;  // of an importer; the call itself is written too
+    PutComplete(CategoryOf(label), label.text, pid_, trace_->threads[thread].tid, scope.begin_ns,
+                scope.end_ns);
+  }
+
+  void WriteInstant(uint32_t thread, const ThreadEvent& event) {
+    const std::string& name = trace_->LabelOf(event.label).text;
+    const int64_t tid = trace_->threads[thread].tid;
+    switch (event.kind) {
+      case SlotKind::kStep:
+        if (*last_step_ns_[thread] < event.time_ns) {
+          PutComplete("user_annotation", "ProfilerStep#" + std::to_string(event.payload), pid_, tid,
+                      *last_step_ns_[thread], event.time_ns);
+        }
+        last_step_ns_[thread] = event.time_ns;
+        break;
+      case SlotKind::kPhase:
+        Put("i", "phase", name, pid_, tid, event.time_ns, ", \"s\": \"p\"");
+        break;
+      case SlotKind::kMark:
+        Put("i", "mark", name, pid_, tid, event.time_ns, ", \"s\": \"t\"");
+        break;
+      case SlotKind::kCounter:
+        Put("C", "counter", name, pid_, tid, event.time_ns,
+            ", \"args\": {\"value\": " + JsonCell(std::bit_cast<double>(event.payload)) + "}");
+        break;
+      default:
+        break;
+    }
+  }
+
+  void WriteCalls() {
+    for (RecordStream<ThreadCall> calls(source_->Calls()); calls.Peek() != nullptr; calls.Pop()) {
+      const ThreadCall& next = *calls.Peek();
+      const std::string& name = trace_->LabelOf(next.call.label).text;
+      PutComplete(CategoryOfCall(name), name, pid_, TidOf(next.thread), next.call.start_ns,
+                  next.call.end_ns,
+                  ", \"args\": {\"correlation\": " +
+                      std::to_string(Correlation(next.call.correlation)) + "}");
+    }
+  }
+
+  int64_t TidOf(uint32_t thread) const {
+    // Threads that the trace has no row for come after the others.
+    return thread < trace_->threads.size() ? int64_t{trace_->threads[thread].tid}
+                                           : int64_t{thread} + kFirstSparePid;
+  }
+
+  void WriteWork() {
+    LaunchMatch match(*source_);
+    LaunchMatch::Launched next;
+    while (match.Next(&next)) {
+      const DeviceWork& item = next.work;
+      const Work& work = trace_->WorkOf(item.work);
+      const Stream& stream = trace_->StreamOf(item.stream);
+      const uint32_t device = trace_->DeviceOf(stream.device).info.index;
+      std::string arguments = ", \"args\": {\"device\": " + std::to_string(device) +
+                              ", \"context\": " + std::to_string(stream.context) +
+                              ", \"stream\": " + std::to_string(stream.stream) +
+                              ", \"correlation\": " + std::to_string(Correlation(item.correlation));
+      if (item.bytes != 0) arguments += ", \"bytes\": " + std::to_string(item.bytes);
+      if (item.graph != 0) arguments += ", \"graph id\": " + std::to_string(item.graph);
+      if (item.graph_node != 0) {
+        arguments += ", \"graph node id\": " + std::to_string(item.graph_node);
+      }
+      if (work.info.kind == WorkKind::kKernel) {
+        const WorkInfo& info = work.info;
+        arguments += ", \"grid\": " + Extent(info.grid) + ", \"block\": " + Extent(info.block) +
+                     ", \"registers per thread\": " + std::to_string(info.registers_per_thread) +
+                     ", \"shared memory\": " +
+                     std::to_string(info.static_shared_bytes + info.dynamic_shared_bytes);
+      }
+      PutComplete(CategoryOfWork(work.info.kind), work.name, DevicePid(device), stream.stream,
+                  item.start_ns, item.end_ns, arguments + "}");
+      if (next.call != nullptr) WriteArrow(next, DevicePid(device), stream.stream);
+    }
+  }
+
+  void WriteArrow(const LaunchMatch::Launched& launched, int64_t pid, int64_t tid) {
+    const std::string id = ", \"id\": " + std::to_string(++arrows_);
+    Put("s", "ac2g", "ac2g", pid_, TidOf(launched.call->thread), launched.call->start_ns, id);
+    Put("f", "ac2g", "ac2g", pid, tid, launched.work.start_ns, id + ", \"bp\": \"e\"");
+  }
+
+  const Run& run_;
+  OutputFile& file_;
+  bool first_ = true;
+  uint64_t arrows_ = 0;
+
+  // Of the process that is being written.
+  size_t process_ = 0;
+  int64_t pid_ = 0;
+  const ProcessTrace* trace_ = nullptr;
+  std::shared_ptr<const EventSource> source_;
+  std::vector<ScopeBuilder> builders_;                // by thread
+  std::vector<std::optional<int64_t>> last_step_ns_;  // by thread; its first event before that
+  std::unordered_map<uint64_t, uint32_t> ranges_;     // thread of an open range, by id
+};
+
+}  // namespace
+
+void WriteChromeJson(const Run& run, OutputFile* file) { ChromeWriter(run, file).Write(); }
+
+}  // namespace gpubound

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes Perfetto traces. One object, one thread.
+#include "analysis/export_perfetto.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/launch_match.h"
+#include "analysis/memory_source.h"
+#include "analysis/perfetto_lanes.h"
+#include "analysis/perfetto_packets.h"
+#include "analysis/thread_merge.h"
+#include "analysis/work_classes.h"
+
+namespace gpubound {
+namespace {
+
+const char* CategoryOf(const Label& label) {
+  switch (label.kind) {
+    case LabelKind::kOperation:
+      return "operation";
+    case LabelKind::kAnnotation:
+      return "annotation";
+    case LabelKind::kLayer:
+      return LayerName(label.layer);
+    default:
+      return "scope";
+  }
+}
+
+std::string Extent(const uint32_t (&axes)[3]) {
+  return std::to_string(axes[0]) + "x" + std::to_string(axes[1]) + "x" + std::to_string(axes[2]);
+}
+
+class ProcessWriter {
+ public:
+  // |first_flow|: flows of this process have greater numbers. |pid_is_taken|: by another process
+  // of the trace, and a viewer would take the two for one.
+  ProcessWriter(const ProcessTrace& trace, bool pid_is_taken, uint64_t first_flow,
+                PerfettoPackets* packets)
+      : trace_(trace), source_(SourceOf(trace)), first_flow_(first_flow), packets_(*packets) {
+    const int64_t pid = trace.identity.pid;
+    own_pid_ = pid > 0 && !pid_is_taken;
+    process_ =
+        own_pid_ ? packets_.AddProcess(pid, trace.name, trace.command)
+                 : packets_.AddTrack(PerfettoTrack{}, trace.name + " (pid " + std::to_string(pid) +
+                                                          " on " + trace.identity.host + ")");
+    for (const ThreadTrace& thread : trace.threads) {
+      threads_.emplace_back().track =
+          own_pid_ ? packets_.AddThread(process_, pid, thread.tid, thread.name)
+                   : packets_.AddTrack(process_,
+                                       "thread " + std::to_string(thread.tid) + " " + thread.name);
+    }
+  }
+
+  void Write() {
+    WriteWork();
+    WriteCalls();
+    WriteThreads();
+    WriteUtilization();
+  }
+
+  uint64_t last_flow() const { return first_flow_ + calls_; }
+
+ private:
+  struct Thread {
+    PerfettoTrack track{};
+    std::vector<LabelId> open;  // outermost first
+    std::optional<PerfettoLanes> calls;
+    std::optional<PerfettoTrack> iterations;
+    std::optional<int64_t> last_step_ns;  // its first event before that
+  };
+
+  // Lanes below |parent|, all called |name|.
+  PerfettoLanes LanesBelow(PerfettoTrack parent, const std::string& name) {
+    return PerfettoLanes([this, parent, name] { return packets_.AddTrack(parent, name); });
+  }
+
+  void WriteWork() {
+    std::map<uint32_t, PerfettoTrack> devices;  // by DeviceId
+    std::map<uint32_t, PerfettoLanes> streams;  // by StreamId
+    LaunchMatch match(*source_);
+    LaunchMatch::Launched next;
+    while (match.Next(&next)) {
+      const DeviceWork& item = next.work;
+      auto lanes = streams.find(Raw(item.stream));
+      if (lanes == streams.end()) {
+        const Stream& stream = trace_.StreamOf(item.stream);
+        const auto [device, added] = devices.try_emplace(Raw(stream.device));
+        const Device& row = trace_.DeviceOf(stream.device);
+        if (added) {
+          device->second =
+              packets_.AddTrack(process_, "GPU " + std::to_string(row.info.index) + " " + row.name);
+        }
+        const std::string name = "stream " + std::to_string(stream.stream) + " (context " +
+                                 std::to_string(stream.context) + ")";
+        lanes = streams.emplace(Raw(item.stream), LanesBelow(device->second, name)).first;
+      }
+      if (next.call != nullptr) {
+        launches_.resize(std::max<size_t>(launches_.size(), next.number + 1));
+        launches_[next.number] = true;
+      }
+      const PerfettoTrack track = lanes->second.Take(item.start_ns, item.end_ns);
+      PutWork(track, item, next.call != nullptr ? first_flow_ + next.number + 1 : 0);
+    }
+  }
+
+  void PutWork(PerfettoTrack track, const DeviceWork& item, uint64_t flow) {
+    const Work& work = trace_.WorkOf(item.work);
+    const bool is_kernel = work.info.kind == WorkKind::kKernel;
+    const std::string grid = is_kernel ? Extent(work.info.grid) : "";
+    const std::string block = is_kernel ? Extent(work.info.block) : "";
+    std::vector<PerfettoDetail> details = {{"correlation", item.correlation}};
+    if (item.bytes != 0) details.push_back({"bytes", item.bytes});
+    if (is_kernel) details.push_back({"grid", 0, grid});
+    if (is_kernel) details.push_back({"block", 0, block});
+    packets_.Begin(track, item.start_ns, WorkClassName(ClassOf(work)), work.name, flow, details);
+    packets_.End(track, item.end_ns);
+  }
+
+  void WriteCalls() {
+    for (RecordStream<ThreadCall> calls(source_->Calls()); calls.Peek() != nullptr; calls.Pop()) {
+      const ThreadCall& next = *calls.Peek();
+      Thread& thread = ThreadAt(next.thread);
+      if (!thread.calls) thread.calls = LanesBelow(thread.track, "CUDA API");
+      const PerfettoTrack track = thread.calls->Take(next.call.start_ns, next.call.end_ns);
+      const bool launches = calls_ < launches_.size() && launches_[calls_];
+      ++calls_;
+      packets_.Begin(track, next.call.start_ns, "cuda_api", trace_.LabelOf(next.call.label).text,
+                     launches ? first_flow_ + calls_ : 0, {{"correlation", next.call.correlation}});
+      packets_.End(track, next.call.end_ns);
+    }
+  }
+
+  // Threads that the trace has no row for come after the others.
+  Thread& ThreadAt(uint32_t index) {
+    while (threads_.size() <= index) {
+      threads_.emplace_back().track = packets_.AddTrack(process_, "thread without a name");
+    }
+    return threads_[index];
+  }
+
+  void WriteThreads() {
+    const auto threads = static_cast<uint32_t>(trace_.threads.size());
+    ThreadMerge merge(*source_, threads);
+    ThreadMerge::Event next;
+    while (merge.Next(&next)) {
+      Thread& thread = threads_[next.thread];
+      if (next.resync) Resync(&thread, next.event.time_ns, next.open);
+      if (!thread.last_step_ns) thread.last_step_ns = next.event.time_ns;
+      WriteEvent(next.thread, next.event);
+    }
+    for (Thread& thread : threads_) Resync(&thread, trace_.span_end_ns, {});
+    for (const auto& [id, range] : ranges_) {
+      WriteRange(range, std::max(range.event.time_ns, trace_.span_end_ns));
+    }
+    if (phases_ && phase_open_) packets_.End(*phases_, trace_.span_end_ns);
+  }
+
+  void WriteEvent(uint32_t index, const ThreadEvent& event) {
+    Thread& thread = threads_[index];
+    const Label& label = trace_.LabelOf(event.label);
+    switch (event.kind) {
+      case SlotKind::kBegin:
+        Open(&thread, event.time_ns, event.label);
+        break;
+      case SlotKind::kEnd:
+        EndScope(&thread, event);
+        break;
+      case SlotKind::kRangeStart:
+        ranges_[event.payload] = {index, event};
+        break;
+      case SlotKind::kRangeEnd:
+        if (const auto range = ranges_.find(event.payload); range != ranges_.end()) {
+          WriteRange(range->second, event.time_ns);
+          ranges_.erase(range);
+        }
+        break;
+      case SlotKind::kStep:
+        if (!thread.iterations) {
+          thread.iterations = packets_.AddTrack(thread.track, "iterations");
+        }
+        packets_.Begin(*thread.iterations, *thread.last_step_ns, "iteration", "iteration", 0,
+                       {{"number", event.payload}});
+        packets_.End(*thread.iterations, event.time_ns);
+        thread.last_step_ns = event.time_ns;
+        break;
+      case SlotKind::kPhase:
+        if (!phases_) phases_ = packets_.AddTrack(process_, "phases");
+        if (phase_open_) packets_.End(*phases_, event.time_ns);
+        packets_.Begin(*phases_, event.time_ns, "phase", label.text);
+        phase_open_ = true;
+        break;
+      case SlotKind::kMark:
+        packets_.Instant(thread.track, event.time_ns, "mark", label.text);
+        break;
+      case SlotKind::kCounter:
+        packets_.Value(CounterCalled(label.text), event.time_ns,
+                       std::bit_cast<double>(event.payload));
+        break;
+      default:
+        break;
+    }
+  }
+
+  void Open(Thread* thread, int64_t time_ns, LabelId id) {
+    const Label& label = trace_.LabelOf(id);
+    packets_.Begin(thread->track, time_ns, CategoryOf(label), label.text);
+    thread->open.push_back(id);
+  }
+
+  // Closes all down to |kept|, outermost first.
+  void CloseDownTo(Thread* thread, int64_t time_ns, size_t kept) {
+    for (; thread->open.size() > kept; thread->open.pop_back()) {
+      packets_.End(thread->track, time_ns);
+    }
+  }
+
+  // A scope that ends before those inside it: slices nest, so theirs are cut in two.
+  void EndScope(Thread* thread, const ThreadEvent& event) {
+    const auto found = std::find(thread->open.rbegin(), thread->open.rend(), event.label);
+    if (found == thread->open.rend()) return;
+    const std::vector<LabelId> inside(found.base(), thread->open.end());
+    CloseDownTo(thread, event.time_ns, thread->open.size() - inside.size() - 1);
+    for (const LabelId label : inside) Open(thread, event.time_ns, label);
+  }
+
+  void Resync(Thread* thread, int64_t time_ns, std::span<const LabelId> open) {
+    size_t kept = 0;
+    while (kept < open.size() && kept < thread->open.size() && thread->open[kept] == open[kept]) {
+      ++kept;
+    }
+    CloseDownTo(thread, time_ns, kept);
+    for (; kept < open.size(); ++kept) Open(thread, time_ns, open[kept]);
+  }
+
+  struct Range {
+    uint32_t thread = 0;
+    ThreadEvent event;
+  };
+  // Ranges are written when they end, not by begin as PerfettoLanes wants it: one goes to a track
+  // on which everything ended before it began.
+  void WriteRange(const Range& range, int64_t end_ns) {
+    Thread& thread = threads_[range.thread];
+    const Label& label = trace_.LabelOf(range.event.label);
+    auto& lanes = range_lanes_[range.thread];
+    auto free = std::find_if(lanes.begin(), lanes.end(), [&range](const auto& lane) {
+      return lane.second <= range.event.time_ns;
+    });
+    if (free == lanes.end()) {
+      free = lanes.insert(lanes.end(), {packets_.AddTrack(thread.track, "ranges"), 0});
+    }
+    packets_.Begin(free->first, range.event.time_ns, CategoryOf(label), label.text);
+    packets_.End(free->first, end_ns);
+    free->second = end_ns;
+  }
+
+  PerfettoTrack CounterCalled(const std::string& name) {
+    const auto [entry, added] = counters_.try_emplace(name);
+    if (added) entry->second = packets_.AddCounter(process_, name);
+    return entry->second;
+  }
+
+  void WriteUtilization() {
+    for (const DeviceSample& sample : trace_.utilization) {
+      if (sample.sample.gpu_percent == kNotKnown) continue;
+      packets_.Value(CounterCalled("nvidia-smi utilisation % of " + sample.uuid),
+                     sample.sample.time_ns, sample.sample.gpu_percent);
+    }
+  }
+
+  const ProcessTrace& trace_;
+  const std::shared_ptr<const EventSource> source_;
+  const uint64_t first_flow_;
+  PerfettoPackets& packets_;
+  bool own_pid_ = false;
+  PerfettoTrack process_{};
+  std::vector<Thread> threads_;
+  std::vector<bool> launches_;                  // by CallNumber: some work of it is in the trace
+  uint64_t calls_ = 0;                          // written so far
+  std::unordered_map<uint64_t, Range> ranges_;  // open ones, by id
+  std::map<uint32_t, std::vector<std::pair<PerfettoTrack, int64_t>>> range_lanes_;
+  std::map<std::string, PerfettoTrack> counters_;
+  std::optional<PerfettoTrack> phases_;
+  bool phase_open_ = false;
+};
+
+}  // namespace
+
+void WritePerfettoTrace(const Run& run, OutputFile* file) {
+  const bool empty = run.processes.empty();
+  const int64_t monotonic_ns = empty ? 0 : run.processes.front().span_begin_ns;
+  const int64_t realtime_ns = empty ? 0 : run.processes.front().identity.start_realtime_ns;
+  PerfettoPackets packets(file, monotonic_ns, realtime_ns);
+  std::set<int64_t> pids;
+  uint64_t flow = 0;
+  for (const ProcessTrace& process : run.processes) {
+    const bool taken = !pids.insert(process.identity.pid).second;
+    ProcessWriter writer(process, taken, flow, &packets);
+    writer.Write();
+    flow = writer.last_flow();
+  }
+}
+
+}  // namespace gpubound

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Formats metrics. Times are seconds and shares ratios, as the format's habits want it. No state.
+#include "analysis/export_prometheus.h"
+
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/cell_text.h"
+#include "analysis/utf8.h"
+
+namespace gpubound {
+namespace {
+
+using Labels = std::vector<std::pair<const char*, std::string>>;
+
+std::string LabelValue(std::string_view text) {
+  std::string scratch;
+  std::string escaped;
+  for (const char c : ValidUtf8(text, &scratch)) {
+    if (c == '\n') {
+      escaped += "\\n";
+    } else {
+      if (c == '\\' || c == '"') escaped += '\\';
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+class MetricsText {
+ public:
+  // What follows are samples of |name|.
+  void Begin(const char* name, const char* help) {
+    name_ = std::string("gpubound_") + name;
+    text_ += "# HELP " + name_ + " " + help + "\n# TYPE " + name_ + " gauge\n";
+  }
+  void Add(const Labels& labels, double value) {
+    text_ += name_;
+    for (const auto& [label, text] : labels) {
+      text_ += (&label == &labels.front().first ? "{" : ",") + std::string(label) + "=\"" +
+               LabelValue(text) + "\"";
+    }
+    text_ += (labels.empty() ? " " : "} ") + RealText(value) + "\n";
+  }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  std::string name_;
+  std::string text_;
+};
+
+// A process may have its pid from another one, by exec: |index| tells them apart.
+Labels LabelsOf(const ReportProcess& process, size_t index) {
+  return {{"host", process.host},
+          {"pid", std::to_string(process.pid)},
+          {"process", std::to_string(index + 1)},
+          {"name", process.name}};
+}
+
+Labels With(Labels labels, std::initializer_list<std::pair<const char*, std::string>> more) {
+  labels.insert(labels.end(), more.begin(), more.end());
+  return labels;
+}
+
+void AddRun(const Report& report, MetricsText* metrics) {
+  metrics->Begin("run_wall_seconds", "Length of the run.");
+  metrics->Add({{"device_kind", report.device_kind}}, Seconds(report.run.wall_ns));
+  metrics->Begin("run_gpu_busy_ratio", "Share of the used devices' time in which work ran.");
+  const ReportRun& run = report.run;
+  metrics->Add({{"class", "any"}}, run.gpu_busy_share);
+  metrics->Add({{"class", "compute"}}, run.compute_share);
+  metrics->Add({{"class", "comm"}}, run.comm_share);
+  metrics->Add({{"class", "copy"}}, run.copy_share);
+}
+
+// One metric of every operation of every process.
+template <typename AddRow>
+void AddOperations(const Report& report, MetricsText* metrics, const char* name, const char* help,
+                   const AddRow& add_row) {
+  metrics->Begin(name, help);
+  for (size_t p = 0; p < report.processes.size(); ++p) {
+    const Labels labels = LabelsOf(report.processes[p], p);
+    for (const ReportOperation& row : report.processes[p].operations) {
+      add_row(With(labels, {{"operation", row.operation}}), row);
+    }
+  }
+}
+
+void AddProcesses(const Report& report, MetricsText* metrics) {
+  metrics->Begin("process_span_seconds", "Length of a process's recording.");
+  for (size_t p = 0; p < report.processes.size(); ++p) {
+    metrics->Add(LabelsOf(report.processes[p], p), Seconds(report.processes[p].span_ns));
+  }
+  AddOperations(
+      report, metrics, "operation_seconds",
+      "Wall time of an operation by what CPU and GPU did; the states sum to it.",
+      [metrics](const Labels& labels, const ReportOperation& row) {
+        for (const auto& [state, ns] :
+             {std::pair("cpu_only", row.cpu_only_ns), std::pair("cpu_gpu", row.cpu_gpu_ns),
+              std::pair("gpu_only", row.gpu_only_ns), std::pair("waiting", row.waiting_ns),
+              std::pair("idle", row.idle_ns), std::pair("unknown", row.unknown_ns)}) {
+          metrics->Add(With(labels, {{"state", state}}), Seconds(ns));
+        }
+      });
+  AddOperations(
+      report, metrics, "operation_gpu_seconds",
+      "GPU time of an operation: kind busy is the union of its work, sum counts "
+      "concurrent work each, caused is that of what it launched.",
+      [metrics](const Labels& labels, const ReportOperation& row) {
+        for (const auto& [kind, ns] :
+             {std::pair("busy", row.gpu_busy_ns), std::pair("compute", row.gpu_compute_ns),
+              std::pair("comm", row.gpu_comm_ns), std::pair("copy", row.gpu_copy_ns),
+              std::pair("wait", row.gpu_wait_ns), std::pair("caused", row.gpu_caused_ns),
+              std::pair("sum", row.gpu_sum_ns)}) {
+          metrics->Add(With(labels, {{"kind", kind}}), Seconds(ns));
+        }
+      });
+  AddOperations(report, metrics, "operation_count", "Times an operation was opened.",
+                [metrics](const Labels& labels, const ReportOperation& row) {
+                  metrics->Add(labels, static_cast<double>(row.count));
+                });
+}
+
+void AddDevices(const Report& report, MetricsText* metrics) {
+  metrics->Begin("device_busy_seconds", "Time in which a device ran work of any process.");
+  for (size_t d = 0; d < report.devices.size(); ++d) {
+    const ReportDevice& device = report.devices[d];
+    metrics->Add({{"device", std::to_string(d)}, {"uuid", device.uuid}, {"name", device.name}},
+                 Seconds(device.busy_ns));
+  }
+}
+
+void AddLedger(const Report& report, MetricsText* metrics) {
+  metrics->Begin("ledger", "What could make a number wrong, by counter.");
+  for (const ReportLedgerEntry& entry : report.ledger) {
+    metrics->Add({{"counter", entry.counter}, {"severity", SeverityName(entry.severity)}},
+                 static_cast<double>(entry.value));
+  }
+}
+
+}  // namespace
+
+std::string RenderPrometheus(const Report& report) {
+  MetricsText metrics;
+  AddRun(report, &metrics);
+  AddProcesses(report, &metrics);
+  AddDevices(report, &metrics);
+  AddLedger(report, &metrics);
+  return metrics.Take();
+}
+
+}  // namespace gpubound

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes beside the place and renames. One object, one thread.
+#include "analysis/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace gpubound {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Reason(int error) { return std::generic_category().message(error); }
+
+Error WriteError(const std::string& path, const std::string& found) {
+  return {"writing the export", path, found, "a place that can be written and has room",
+          "Choose another place."};
+}
+
+Error ExistsError(const std::string& path, const std::string& found, bool replaceable) {
+  return {
+      "writing the export", path, found, "nothing there",
+      replaceable ? "Choose another name, or replace it with --force." : "Choose another name."};
+}
+
+std::string Untrailed(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path, bool replace) {
+  struct stat status = {};
+  if (lstat(path.c_str(), &status) == 0) {
+    const bool regular = S_ISREG(status.st_mode);
+    if (!replace || !regular) {
+      return ExistsError(path, regular ? "a file" : "something that is no file", regular);
+    }
+  }
+  std::unique_ptr<OutputFile> file(new OutputFile(path, replace));  // NOLINT: private constructor
+  std::string pattern = path + ".partial-XXXXXX";
+  const int descriptor = mkostemp(pattern.data(), O_CLOEXEC);  // 0600
+  if (descriptor < 0) return WriteError(path, Reason(errno));
+  file->temporary_ = pattern;
+  file->file_.reset(fdopen(descriptor, "wb"));
+  return file;
+}
+
+OutputFile::~OutputFile() {
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void OutputFile::Write(std::string_view bytes) {
+  if (error_ == 0 && fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
+    error_ = errno;
+  }
+}
+
+Status OutputFile::Commit() {
+  FILE* const file = file_.release();
+  if (fclose(file) != 0 && error_ == 0) error_ = errno;
+  if (error_ != 0) return WriteError(path_, Reason(error_));
+  return TakeName();
+}
+
+// Without leave to replace, a file that has appeared there meanwhile stays.
+Status OutputFile::TakeName() {
+  if (!replace_ && link(temporary_.c_str(), path_.c_str()) == 0) return Ok{};  // and remove the old
+  if (!replace_ && errno == EEXIST) return ExistsError(path_, "a file", true);
+  // Replacing, or a filesystem without hard links.
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) return WriteError(path_, Reason(errno));
+  temporary_.clear();
+  return Ok{};
+}
+
+Result<std::unique_ptr<OutputFolder>> OutputFolder::Create(const std::string& given, bool replace) {
+  const std::string path = Untrailed(given);
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(path, error))) {
+    if (!fs::is_directory(path, error))
+      return ExistsError(path, "something that is no folder", false);
+    const fs::directory_iterator entries(path, error);
+    const bool ours = std::all_of(begin(entries), end(entries), [](const auto& entry) {
+      return entry.path().extension() == ".csv";
+    });
+    const bool empty = fs::is_empty(path, error);
+    if (!empty && !(replace && ours)) return ExistsError(path, "a folder that is not empty", ours);
+  }
+  std::string pattern = path + ".partial-XXXXXX";
+  if (mkdtemp(pattern.data()) == nullptr) return WriteError(path, Reason(errno));  // 0700
+  std::unique_ptr<OutputFolder> folder(new OutputFolder(path));  // NOLINT: private constructor
+  folder->temporary_ = pattern;
+  return folder;
+}
+
+OutputFolder::~OutputFolder() {
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+}
+
+Status OutputFolder::Commit() {
+  std::error_code error;
+  // Create() has seen that there is nothing else in it.
+  for (const auto& entry : fs::directory_iterator(path_, error)) {
+    if (entry.path().extension() == ".csv") fs::remove(entry.path(), error);
+  }
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) return WriteError(path_, Reason(errno));
+  temporary_.clear();
+  return Ok{};
+}
+
+}  // namespace gpubound

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Merges threads. One object, one thread.
+#include "analysis/thread_merge.h"
+
+namespace gpubound {
+
+ThreadMerge::ThreadMerge(const EventSource& source, uint32_t threads) : threads_(threads) {
+  for (uint32_t t = 0; t < threads; ++t) {
+    threads_[t].cursor = source.ThreadEvents(t);
+    Queue(t);
+  }
+}
+
+bool ThreadMerge::Next(Event* event) {
+  if (last_ != kNone) Queue(last_);
+  last_ = kNone;
+  if (next_.empty()) return false;
+  last_ = next_.top().second;
+  next_.pop();
+  Thread& thread = threads_[last_];
+  event->thread = last_;
+  event->resync = thread.next == 0 && thread.batch.resync;
+  event->open = thread.batch.open;
+  event->event = thread.batch.events[thread.next++];
+  return true;
+}
+
+void ThreadMerge::Queue(uint32_t index) {
+  Thread& thread = threads_[index];
+  if (thread.next == thread.batch.events.size()) {
+    thread.next = 0;
+    if (!thread.cursor->Next(&thread.batch)) {
+      thread.batch = {};
+      return;
+    }
+  }
+  next_.emplace(thread.batch.events[thread.next].time_ns, index);
+}
+
+}  // namespace gpubound
