@@ -179,7 +179,7 @@ class ChromeWriter {
       const ThreadEvent& event = next.event;
       uint32_t thread = next.thread;
       if (next.resync) builders_[thread].Resync(event.time_ns, next.open);
-      if (!last_step_ns_[thread]) last_step_ns_[thread] = event.time_ns;
+      if (!last_step_ns_[thread] && BeginsIterations(event)) last_step_ns_[thread] = event.time_ns;
       if (event.kind == SlotKind::kRangeStart) ranges_[event.payload] = thread;
       if (event.kind == SlotKind::kRangeEnd) {
         // Any thread may end it; the scope is the one's that began it.
@@ -202,6 +202,12 @@ class ChromeWriter {
     }
   }
 
+  // The first iteration begins with the first operation; that of an importer with a step.
+  bool BeginsIterations(const ThreadEvent& event) const {
+    return event.kind == SlotKind::kBegin && trace_->device_kind != "imported" &&
+           trace_->LabelOf(event.label).kind == LabelKind::kOperation;
+  }
+
   void WriteEnded(uint32_t thread) {
     Scope scope;
     while (builders_[thread].Pop(&scope)) WriteScope(thread, scope);
@@ -219,7 +225,7 @@ class ChromeWriter {
     const int64_t tid = trace_->threads[thread].tid;
     switch (event.kind) {
       case SlotKind::kStep:
-        if (*last_step_ns_[thread] < event.time_ns) {
+        if (last_step_ns_[thread]) {
           PutComplete("user_annotation", "ProfilerStep#" + std::to_string(event.payload), pid_, tid,
                       *last_step_ns_[thread], event.time_ns);
         }
@@ -304,7 +310,7 @@ class ChromeWriter {
   const ProcessTrace* trace_ = nullptr;
   std::shared_ptr<const EventSource> source_;
   std::vector<ScopeBuilder> builders_;                // by thread
-  std::vector<std::optional<int64_t>> last_step_ns_;  // by thread; its first event before that
+  std::vector<std::optional<int64_t>> last_step_ns_;  // by thread: when its iteration began
   std::unordered_map<uint64_t, uint32_t> ranges_;     // thread of an open range, by id
 };
 

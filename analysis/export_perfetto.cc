@@ -78,7 +78,7 @@ class ProcessWriter {
     std::vector<LabelId> open;  // outermost first
     std::optional<PerfettoLanes> calls;
     std::optional<PerfettoTrack> iterations;
-    std::optional<int64_t> last_step_ns;  // its first event before that
+    std::optional<int64_t> last_step_ns;  // when the iteration began
   };
 
   // Lanes below |parent|, all called |name|.
@@ -157,7 +157,6 @@ class ProcessWriter {
     while (merge.Next(&next)) {
       Thread& thread = threads_[next.thread];
       if (next.resync) Resync(&thread, next.event.time_ns, next.open);
-      if (!thread.last_step_ns) thread.last_step_ns = next.event.time_ns;
       WriteEvent(next.thread, next.event);
     }
     for (Thread& thread : threads_) Resync(&thread, trace_.span_end_ns, {});
@@ -170,6 +169,11 @@ class ProcessWriter {
   void WriteEvent(uint32_t index, const ThreadEvent& event) {
     Thread& thread = threads_[index];
     const Label& label = trace_.LabelOf(event.label);
+    // The first iteration begins with the first operation; that of an importer with a step.
+    if (!thread.last_step_ns && event.kind == SlotKind::kBegin &&
+        label.kind == LabelKind::kOperation && trace_.device_kind != "imported") {
+      thread.last_step_ns = event.time_ns;
+    }
     switch (event.kind) {
       case SlotKind::kBegin:
         Open(&thread, event.time_ns, event.label);
@@ -187,13 +191,7 @@ class ProcessWriter {
         }
         break;
       case SlotKind::kStep:
-        if (!thread.iterations) {
-          thread.iterations = packets_.AddTrack(thread.track, "iterations");
-        }
-        packets_.Begin(*thread.iterations, *thread.last_step_ns, "iteration", "iteration", 0,
-                       {{"number", event.payload}});
-        packets_.End(*thread.iterations, event.time_ns);
-        thread.last_step_ns = event.time_ns;
+        EndIteration(&thread, event);
         break;
       case SlotKind::kPhase:
         if (!phases_) phases_ = packets_.AddTrack(process_, "phases");
@@ -211,6 +209,18 @@ class ProcessWriter {
       default:
         break;
     }
+  }
+
+  void EndIteration(Thread* thread, const ThreadEvent& step) {
+    if (thread->last_step_ns) {
+      if (!thread->iterations) {
+        thread->iterations = packets_.AddTrack(thread->track, "iterations");
+      }
+      packets_.Begin(*thread->iterations, *thread->last_step_ns, "iteration", "iteration", 0,
+                     {{"number", step.payload}});
+      packets_.End(*thread->iterations, step.time_ns);
+    }
+    thread->last_step_ns = step.time_ns;
   }
 
   void Open(Thread* thread, int64_t time_ns, LabelId id) {

@@ -27,7 +27,7 @@ Error WriteError(const std::string& path, const std::string& found) {
 
 Error ExistsError(const std::string& path, const std::string& found, bool replaceable) {
   return {
-      "writing the export", path, found, "nothing there",
+      "writing the export", path, found, kNothingThere,
       replaceable ? "Choose another name, or replace it with --force." : "Choose another name."};
 }
 

@@ -16,6 +16,9 @@
 
 namespace gpubound {
 
+// `expected` of the error about a place that is taken.
+inline constexpr char kNothingThere[] = "nothing there";
+
 class OutputFile {
  public:
   // Makes an empty file. An error where |path| is there already, unless |replace|: only a regular

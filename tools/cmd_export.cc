@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/export.h"
+#include "analysis/output_file.h"
 #include "analysis/text_table.h"
 #include "tools/commands.h"
 #include "tools/console.h"
@@ -20,7 +21,7 @@ namespace {
 constexpr CommandHelp kHelp = {
     "gpubound export", "RUN --FORMAT FILE...",
     "Gives a run to other tools, in one or more formats. A file is written whole or not at all.",
-    "Parquet: duckdb reads the file of --sqlite and writes Parquet (docs/formats.md).\n"
+    "Parquet: duckdb makes it of the files of --csv (docs/formats.md).\n"
     "Exit status: 0; 1 if a file cannot be written; 2 for wrong use, or a file that is there\n"
     "already; 3 if the run cannot be read.\n",
     "  gpubound export train.gpubound --perfetto train.pftrace\n"
@@ -56,7 +57,7 @@ int ExportOne(const Format& format, const std::string& run, const std::string& p
   if (outcome.status.ok()) return kExitSuccess;
   PrintError(outcome.status.error());
   if (outcome.input_failed) return kExitUnreadable;
-  const bool is_there = outcome.status.error().expected == "nothing there";
+  const bool is_there = outcome.status.error().expected == kNothingThere;
   return is_there ? kExitWrongUse : kExitCheckFailed;
 }
 
@@ -82,8 +83,8 @@ int ExportRun(const Arguments& words) {
       std::any_of(paths.begin(), paths.end(), [](const auto& p) { return !p.empty(); });
   if (!parquet.empty()) {
     parser.Complain(
-        "Parquet is not written. Export with --sqlite FILE; duckdb turns its tables into Parquet:\n"
-        "COPY (FROM sqlite_scan('FILE', 'gpu')) TO 'gpu.parquet'");
+        "Parquet is not written. Export with --csv DIR; duckdb makes Parquet of its files:\n"
+        "COPY (FROM 'DIR/gpu.csv') TO 'gpu.parquet'");
     return kExitWrongUse;
   }
   if (run.empty() || !any) {

@@ -49,6 +49,13 @@ make_venv() {
     die "could not make build/venv; install python3-venv (Debian) and run again"
 }
 
+# install_test_packages: the Python packages of other tools with which tests read what we write.
+install_test_packages() {
+  "$root/build/venv/bin/python3" -m pip install --quiet --disable-pip-version-check \
+    -r "$root/tests/exports/requirements.txt" >&2 ||
+    say "pip could not install tests/exports/requirements.txt; exports_test will fail without it"
+}
+
 # configure FOLDER [CMAKE OPTION...]
 configure() {
   local folder=$1

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes a run with everything that an export has to show: example_run FOLDER [damaged]. Two
+// processes, one of which was killed; names that are data; scopes that do not nest, ranges over
+// threads, counters, phases, steps; calls inside calls; work that overlaps on its stream.
+#include <sys/stat.h>
+
+#include <bit>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "tests/analysis/trace_writer.h"
+
+namespace gpubound::testing_support {
+namespace {
+
+constexpr LabelId kPhase{4};
+constexpr LabelId kCounter{5};
+constexpr LabelId kDriver{6};
+constexpr LabelId kOdd{7};
+
+Slot Odd(SlotKind kind, LabelId label, uint64_t time_ns) { return MakeSlot(kind, label, time_ns); }
+
+void PutRows(SegmentWriter* writer) {
+  writer->PutUsualRows();
+  writer->Meta("end_monotonic_ns", 100'000);
+  writer->Sql("INSERT INTO thread VALUES(2, 101, 'worker')");
+  writer->Sql(
+      "INSERT INTO label VALUES(4, 4, 0, '', 'update'), (5, 5, 0, '', 'reward'), "
+      "(6, 6, 0, '', 'cuLaunchKernel')");
+  // Quotes, a line break, markup, a backslash, a comma, bytes that are not UTF-8.
+  writer->Sql(
+      "INSERT INTO label VALUES(7, 1, 0, '', "
+      "CAST(x'22273C623E2C0A5C80FF3B' AS TEXT))");
+  writer->Sql("INSERT INTO work VALUES(2, 2, 1, 'Memcpy HtoD', 0,0,0,0,0,0,0,0,0)");
+  writer->Sql("INSERT INTO utilization VALUES(500, 'GPU-1', 97, 3, 1000, -1, -1, -1)");
+}
+
+void PutThreads(SegmentWriter* writer) {
+  writer->Scopes({.thread = 1},
+                 {Odd(SlotKind::kPhase, kPhase, 10), Begin(kTrain, 100), Begin(kInner, 200),
+                  End(kTrain, 300), End(kInner, 400), Begin(kOdd, 500),
+                  Odd(SlotKind::kCounter, kCounter, 600), std::bit_cast<uint64_t>(1.5)});
+  writer->Scopes({.thread = 1, .first_sequence = 8},
+                 {Odd(SlotKind::kRangeStart, kInner, 650), 9, End(kOdd, 700),
+                  Odd(SlotKind::kStep, kPhase, 800), 1, Odd(SlotKind::kStep, kPhase, 900), 2},
+                 {7});
+  writer->Scopes({.thread = 2}, {Begin(kInner, 150), Odd(SlotKind::kRangeEnd, kInner, 1200), 9,
+                                 End(kInner, 1500), Odd(SlotKind::kMark, kPhase, 1600)});
+}
+
+void PutDeviceRecords(SegmentWriter* writer) {
+  ApiRecord driver = Launch(1010, 1090, 1);
+  driver.label = kDriver;
+  writer->Calls({.thread = 9}, {Launch(1000, 1100, 1), driver, Launch(2000, 2100, 2, 101)});
+  DeviceRecord copy = Kernel(2500, 2600, 7);
+  copy.work = static_cast<WorkId>(2);
+  copy.bytes = 4096;
+  writer->Work({.thread = 9}, {Kernel(1200, 1800, 1), Kernel(1700, 1900, 2)});
+  writer->Work({.thread = 9, .first_sequence = 2}, {copy, Kernel(3000, 3100, 2)});
+}
+
+void Write(const std::string& folder, bool damaged) {
+  mkdir(folder.c_str(), 0700);
+  const TemporaryRun place;  // SegmentWriter writes there
+  SegmentWriter writer(place, WriterIdentity{});
+  PutRows(&writer);
+  PutThreads(&writer);
+  PutDeviceRecords(&writer);
+  if (damaged) writer.Sql("UPDATE chunk SET crc=crc+1 WHERE family=3 AND first_sequence=2");
+  writer.Close();
+
+  const WriterIdentity killed{"host", 200, 6};
+  SegmentWriter second(place, killed);
+  PutRows(&second);
+  second.Sql("DELETE FROM meta WHERE key LIKE 'end%'");
+  second.Scopes({.thread = 1}, {Begin(kTrain, 4000), End(kTrain, 4100)});
+  second.Work({.thread = 9}, {Kernel(4200, 4300, 1)});
+  second.Close();
+  LiveWriter live(killed);
+  live.AddScopes(1, 2, {Begin(kTrain, 5000), End(kTrain, 5200)});
+  place.Write(LiveWriter::NameFor(killed), live.Bytes());
+  for (const std::string& name : place.Names()) {
+    std::ofstream(folder + "/" + name, std::ios::binary)
+        << std::ifstream(place.File(name), std::ios::binary).rdbuf();
+  }
+}
+
+}  // namespace
+}  // namespace gpubound::testing_support
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::cerr << "usage: example_run FOLDER [damaged]\n";
+    return 2;
+  }
+  gpubound::testing_support::Write(argv[1], argc > 2);
+  return 0;
+}
