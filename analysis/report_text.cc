@@ -3,15 +3,12 @@
 // The report on a terminal: what is wrong first, then where the time went. No state.
 #include "analysis/report_text.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
-#include <memory>
 #include <string_view>
 
+#include "analysis/demangle.h"
 #include "analysis/ledger_text.h"
 #include "analysis/report_communication.h"
 #include "analysis/report_sections.h"
@@ -68,14 +65,6 @@ std::string SpanEndText(SpanEnd end) {
       return " (not closed: ends at the last event)";
   }
   return "";
-}
-
-std::string Demangled(const std::string& name) {
-  if (!name.starts_with("_Z")) return name;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && text ? std::string(text.get()) : name;
 }
 
 // One row of a breakdown table, whatever it is grouped by.

@@ -4,24 +4,34 @@
 #include "analysis/run_report.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/event_source.h"
 #include "analysis/reader.h"
 
 namespace gpubound {
 
-Result<Report> ReportOfRun(const std::string& path, const ReportOptions& options) {
-  const Result<Run> run = OpenRun(path);
+Result<AnalyzedRun> AnalyzeRun(const std::string& path, const ReportOptions& options) {
+  Result<Run> run = OpenRun(path);
   if (!run.ok()) return run.error();
   Result<Report> report = BuildReport(*run, options);
   const bool failed =
       std::any_of(run->processes.begin(), run->processes.end(), [](const ProcessTrace& process) {
         return process.source != nullptr && process.source->failed();
       });
-  if (!failed) return report;
-  const Result<Run> loaded = LoadRun(path);
-  if (!loaded.ok()) return loaded.error();
-  return BuildReport(*loaded, options);
+  if (failed) {
+    run = LoadRun(path);
+    if (!run.ok()) return run.error();
+    report = BuildReport(*run, options);
+  }
+  if (!report.ok()) return report.error();
+  return AnalyzedRun{std::move(*run), std::move(*report)};
+}
+
+Result<Report> ReportOfRun(const std::string& path, const ReportOptions& options) {
+  Result<AnalyzedRun> analyzed = AnalyzeRun(path, options);
+  if (!analyzed.ok()) return analyzed.error();
+  return std::move(analyzed->report);
 }
 
 }  // namespace gpubound

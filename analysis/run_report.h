@@ -13,7 +13,14 @@
 
 namespace gpubound {
 
+// A run and its report. What is in the run may lie in its files still (OpenRun), and is sound then.
+struct AnalyzedRun {
+  Run run;
+  Report report;
+};
+
 // Errors are those of OpenRun and BuildReport.
+Result<AnalyzedRun> AnalyzeRun(const std::string& path, const ReportOptions& options = {});
 Result<Report> ReportOfRun(const std::string& path, const ReportOptions& options = {});
 
 }  // namespace gpubound

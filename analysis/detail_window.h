@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a timeline keeps single events: everywhere, if the run is short enough; else in windows
+// around what a reader will want to look at (the longest gaps, the slowest iterations, the begin and
+// the middle). Chosen before the events stream by, from the report. Pure.
+#ifndef GPUBOUND_ANALYSIS_DETAIL_WINDOW_H_
+#define GPUBOUND_ANALYSIS_DETAIL_WINDOW_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/interval.h"
+#include "analysis/report.h"
+
+namespace gpubound {
+
+struct DetailWindow {
+  Interval time;  // of the run's timeline, in its span
+  std::string why;
+};
+
+// |offset_ns| of a process: what to add to a time after its span's begin to get the run's.
+// About |events_per_window| events fall into each, going by the run's mean rate. Disjoint,
+// ascending; those that meet are one.
+std::vector<DetailWindow> ChooseWindows(const Report& report, const std::vector<int64_t>& offset_ns,
+                                        int64_t span_ns, uint64_t events_per_window);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_DETAIL_WINDOW_H_

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads notes of the form "metadata KEY = JSON", as annotate/python/gpubound/_api.py writes them.
+// No state.
+#include "analysis/run_metadata.h"
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace gpubound {
+namespace {
+
+constexpr std::string_view kPrefix = "metadata ";
+constexpr std::string_view kEquals = " = ";
+
+// The text of a JSON string; anything else as it is written.
+std::string PlainText(const std::string& json) {
+  const auto value = nlohmann::json::parse(json, nullptr, false);
+  return value.is_string() ? value.get<std::string>() : json;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> MetadataOf(const Run& run) {
+  std::map<std::string, std::string> metadata;
+  for (const ProcessTrace& process : run.processes) {
+    for (const Note& note : process.notes) {
+      const size_t equals = note.text.find(kEquals);
+      if (!note.text.starts_with(kPrefix) || equals == std::string::npos) continue;
+      const std::string key = note.text.substr(kPrefix.size(), equals - kPrefix.size());
+      metadata[PlainText('"' + key + '"')] = PlainText(note.text.substr(equals + kEquals.size()));
+    }
+  }
+  return metadata;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The scopes of one thread as a track of a timeline: each scope with its depth, and what owned the
+// thread's time: its innermost operation, else the innermost scope. One object a thread, one caller.
+#ifndef GPUBOUND_ANALYSIS_SCOPE_TRACK_H_
+#define GPUBOUND_ANALYSIS_SCOPE_TRACK_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/event_keeper.h"
+#include "analysis/event_source.h"
+#include "analysis/iteration_series.h"
+#include "analysis/share_band.h"
+
+namespace gpubound {
+
+class ScopeTrack {
+ public:
+  struct Names {
+    const std::vector<uint32_t>* of_label = nullptr;  // by LabelId
+    std::set<std::string> operations;                 // as the report has them
+  };
+  // Everything outlives the object. |to_run_ns| is added to each time that is handed on.
+  ScopeTrack(const ProcessTrace& process, const Names& names, int64_t to_run_ns, ShareBand* band,
+             EventKeeper* keeper);
+
+  void Take(const ThreadBatch& batch);
+  // The process ends at |end_ns|: what is open ends there.
+  void Finish(int64_t end_ns);
+
+  // In the process's own time.
+  const std::vector<StepTime>& steps() const { return steps_; }
+  int64_t first_operation_ns() const { return first_operation_ns_; }  // kOpenEnded without one
+
+ private:
+  struct Open {
+    LabelId label{};
+    int64_t begin_ns = 0;
+    uint64_t range = 0;
+    bool is_range = false;
+    bool operation = false;
+  };
+  bool IsOperation(LabelId label) const;
+  uint32_t NameOf(LabelId label) const;
+  void Push(LabelId label, int64_t time_ns, bool is_range, uint64_t range);
+  void Close(size_t index, int64_t time_ns);
+  void CloseLast(const ThreadEvent& event, bool is_range);
+  void MoveBand(int64_t time_ns);
+  uint32_t Owner() const;
+
+  const ProcessTrace& process_;
+  const Names& names_;
+  const int64_t to_run_ns_;
+  ShareBand* band_;
+  EventKeeper* keeper_;
+  std::vector<bool> operation_;  // by LabelId
+  std::vector<Open> open_;
+  int64_t band_ns_ = 0;  // the band is filled until then
+  int64_t last_ns_ = 0;
+  int64_t first_operation_ns_ = kOpenEnded;
+  std::vector<StepTime> steps_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_SCOPE_TRACK_H_
