@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `gpubound report [RUN]`: where the time of a run went, as text or JSON.
+// `gpubound report [RUN]`: where the time of a run went, as text, as JSON or as a page.
 #include <unistd.h>
 
 #include "analysis/report.h"
@@ -12,6 +12,7 @@
 #include "tools/exit_codes.h"
 #include "tools/load_report.h"
 #include "tools/option_parser.h"
+#include "tools/report_page.h"
 
 namespace gpubound {
 namespace {
@@ -25,12 +26,14 @@ constexpr CommandHelp kHelp = {
     "Exit status: 0, or 3 if the run cannot be read.\n",
     "  gpubound report\n"
     "  gpubound report train.gpubound --by phase,operation --kernels\n"
+    "  gpubound report train.gpubound --html report.html\n"
     "  gpubound report train.gpubound --json > report.json\n"};
 
 struct ReportArguments {
   std::string run;
   bool json = false;
   bool csv = false;
+  std::string html;  // file to write; empty: none
   TextOptions text;
   ReportOptions model;
 };
@@ -41,6 +44,8 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   app.add_option("RUN", arguments->run, "Directory of a run")->type_name("");
   app.add_flag("--json", arguments->json, "JSON (gpubound.report.v1), the stable form");
   app.add_flag("--csv", arguments->csv, "Operations as comma-separated values");
+  app.add_option("--html", arguments->html, "Write a page to look at in a browser")
+      ->type_name("FILE");
   parser.AddListOption(
       "--by", &arguments->text.by,
       {"operation", "phase", "process", "device", "layer", "thread", "iteration", "gap"}, "Tables");
@@ -55,6 +60,14 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   return parser.Parse(words, kExitWrongUse);
 }
 
+int WritePage(const std::string& path, const AnalyzedRun& analyzed) {
+  const Result<std::string> page = PageOf(analyzed);
+  const Status written = page.ok() ? WriteWholeFile(path, *page) : Status(page.error());
+  if (written.ok()) return kExitSuccess;
+  PrintError(written.error());
+  return page.ok() ? kExitCheckFailed : kExitUnreadable;
+}
+
 }  // namespace
 
 int PrintReport(const Arguments& words) {
@@ -64,13 +77,15 @@ int PrintReport(const Arguments& words) {
   arguments.text.color = terminal.color;
   arguments.text.unicode = terminal.unicode;
   if (const auto over = ParseReportArguments(words, &arguments)) return *over;
-  const Result<Report> report = LoadReport(arguments.run, arguments.model);
-  if (!report.ok()) {
-    PrintError(report.error());
+  const Result<AnalyzedRun> analyzed = LoadRunAndReport(arguments.run, arguments.model);
+  if (!analyzed.ok()) {
+    PrintError(analyzed.error());
     return kExitUnreadable;
   }
-  if (arguments.csv) return WriteStdout(RenderCsv(*report));
-  return WriteStdout(arguments.json ? RenderJson(*report) : RenderText(*report, arguments.text));
+  if (!arguments.html.empty()) return WritePage(arguments.html, *analyzed);
+  const Report& report = analyzed->report;
+  if (arguments.csv) return WriteStdout(RenderCsv(report));
+  return WriteStdout(arguments.json ? RenderJson(report) : RenderText(report, arguments.text));
 }
 
 }  // namespace gpubound

@@ -3,6 +3,8 @@
 // Joins the run directory on the command line to the reading half.
 #include "tools/load_report.h"
 
+#include <utility>
+
 #include "analysis/run_report.h"
 #include "analysis/text_table.h"
 #include "tools/console.h"
@@ -11,7 +13,7 @@
 
 namespace gpubound {
 
-Result<Report> LoadReport(const std::string& path, const ReportOptions& options) {
+Result<AnalyzedRun> LoadRunAndReport(const std::string& path, const ReportOptions& options) {
   std::string run_path = path;
   if (run_path.empty()) {
     const Result<std::string> newest = NewestRun(".");
@@ -20,7 +22,13 @@ Result<Report> LoadReport(const std::string& path, const ReportOptions& options)
     PrintMessage("reading the newest run here, " + EscapeName(run_path));
   }
   const ProgressNote note("reading " + run_path);
-  return ReportOfRun(run_path, options);
+  return AnalyzeRun(run_path, options);
+}
+
+Result<Report> LoadReport(const std::string& path, const ReportOptions& options) {
+  Result<AnalyzedRun> analyzed = LoadRunAndReport(path, options);
+  if (!analyzed.ok()) return analyzed.error();
+  return std::move(analyzed->report);
 }
 
 }  // namespace gpubound

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/report.h"
+#include "analysis/run_report.h"
 #include "analysis/status.h"
 
 namespace gpubound {
@@ -14,6 +15,9 @@ namespace gpubound {
 // Reports on the run at |path|; on the newest one in the current directory, named on stderr, where
 // |path| is empty. Says on a terminal what it is doing if that takes long.
 Result<Report> LoadReport(const std::string& path, const ReportOptions& options = {});
+
+// The same with the run, for outputs that show single events.
+Result<AnalyzedRun> LoadRunAndReport(const std::string& path, const ReportOptions& options = {});
 
 }  // namespace gpubound
 

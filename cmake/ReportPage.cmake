@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The HTML report (tools/page): bundled by esbuild out of npm packages pinned by package-lock.json,
+# fetched once into build/page. Without npm, or without a registry, the tool is built without the
+# page and `gpubound report --html` says so.
+#
+# gpubound_report_page(HEADER): HEADER becomes a header with the page's text, or an empty one, in
+# kReportPageText. Sets GPUBOUND_HAS_PAGE in the caller's scope.
+include_guard(GLOBAL)
+
+option(GPUBOUND_PAGE "Bundle the HTML report; needs npm and its registry once" ON)
+
+# Makes build/page/KEY/node_modules, KEY being the lock file's hash; says in |found| whether it is there.
+function(gpubound_page_modules folder found)
+  set(${found} OFF PARENT_SCOPE)
+  find_program(GPUBOUND_NODE NAMES node nodejs)
+  find_program(GPUBOUND_NPM npm)
+  if(NOT GPUBOUND_NODE OR NOT GPUBOUND_NPM)
+    message(STATUS "Report page: left out, since there is no npm here (Debian: apt-get install npm)")
+    return()
+  endif()
+  if(NOT EXISTS ${folder}/complete)
+    message(STATUS "Report page: fetching its npm packages")
+    file(MAKE_DIRECTORY ${folder})
+    file(COPY ${CMAKE_SOURCE_DIR}/tools/page/package.json
+      ${CMAKE_SOURCE_DIR}/tools/page/package-lock.json DESTINATION ${folder})
+    execute_process(
+      COMMAND ${GPUBOUND_NPM} ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
+      WORKING_DIRECTORY ${folder} RESULT_VARIABLE failed)
+    if(failed)
+      message(STATUS "Report page: left out, since npm could not fetch its packages (see above)")
+      return()
+    endif()
+    file(TOUCH ${folder}/complete)
+  endif()
+  set(${found} ON PARENT_SCOPE)
+endfunction()
+
+function(gpubound_report_page header)
+  set(source ${CMAKE_SOURCE_DIR}/tools/page)
+  set(GPUBOUND_HAS_PAGE OFF)
+  if(GPUBOUND_PAGE)
+    file(SHA256 ${source}/package-lock.json key)
+    string(SUBSTRING ${key} 0 12 key)
+    set(modules ${CMAKE_SOURCE_DIR}/build/page/${key})
+    gpubound_page_modules(${modules} GPUBOUND_HAS_PAGE)
+  endif()
+  set(page ${CMAKE_CURRENT_BINARY_DIR}/page.html)
+  set(embed ${CMAKE_SOURCE_DIR}/analysis/embed_text.cmake)
+  if(GPUBOUND_HAS_PAGE)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${source}/src/* ${source}/bundle.mjs)
+    set(copy ${CMAKE_CURRENT_BINARY_DIR}/page)  # node looks for modules beside what imports them
+    add_custom_command(
+      OUTPUT ${page}
+      COMMAND ${CMAKE_COMMAND} -E rm -rf ${copy}
+      COMMAND ${CMAKE_COMMAND} -E copy_directory ${source}/src ${copy}/src
+      COMMAND ${CMAKE_COMMAND} -E copy ${source}/bundle.mjs ${copy}
+      COMMAND ${CMAKE_COMMAND} -E create_symlink ${modules}/node_modules ${copy}/node_modules
+      COMMAND ${GPUBOUND_NODE} ${copy}/bundle.mjs ${copy} ${page}
+      DEPENDS ${sources}
+      COMMENT "Bundling the report page"
+      VERBATIM)
+  else()
+    file(WRITE ${page} "")
+  endif()
+  add_custom_command(
+    OUTPUT ${header}
+    COMMAND ${CMAKE_COMMAND} "-DOUTPUT=${header}" "-DNAMES=kReportPageText" "-DFILES=${page}" -P ${embed}
+    DEPENDS ${page} ${embed}
+    COMMENT "Embedding the report page"
+    VERBATIM)
+  set(GPUBOUND_HAS_PAGE ${GPUBOUND_HAS_PAGE} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Figures in few characters, by the rules of the text report (analysis/text_table.h).
+
+const UNITS: [number, string][] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'us']];
+
+// Three significant digits and a unit: "12.3 ms".
+export function formatTime(ns: number): string {
+  const magnitude = Math.abs(ns);
+  for (const [size, unit] of UNITS) {
+    const value = ns / size;
+    if (magnitude < size * 0.9995) continue;
+    const digits = Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 9.995 ? 1 : 2;
+    return `${value.toFixed(digits)} ${unit}`;
+  }
+  return ns === 0 ? '0' : `${ns} ns`;
+}
+
+// "41 %", with a decimal below 10 %; never "0 %" or "100 %" for what is neither.
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  if (percent <= 0) return '0 %';
+  if (percent < 0.1) return '<0.1 %';
+  if (percent < 9.95) return `${percent.toFixed(1)} %`;
+  if (percent < 100 && percent >= 99.5) return '>99 %';
+  return `${percent.toFixed(0)} %`;
+}
+
+export function formatCount(count: number): string {
+  if (count < 10_000) return String(count);
+  for (const [size, unit] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']] as [number, string][]) {
+    if (count >= size) return `${(count / size).toPrecision(3)}${unit}`;
+  }
+  return String(count);
+}
+
+export function exactNs(ns: number): string {
+  return `${ns.toLocaleString('en')} ns`;
+}
+
+export const share = (part: number, whole: number): number => (whole > 0 ? part / whole : 0);

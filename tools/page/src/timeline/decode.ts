@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tracks of the timeline as typed arrays, out of the columns of analysis/byte_column.h. The other
+// side of these formats: analysis/share_band.cc and EventColumn() of analysis/page_json.cc.
+import {TimelineData, TrackData} from '../data';
+
+class Column {
+  private readonly bytes: Uint8Array;
+  private at = 0;
+
+  constructor(base64: string) {
+    const text = atob(base64);
+    this.bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; ++i) this.bytes[i] = text.charCodeAt(i);
+  }
+  get done(): boolean {
+    return this.at >= this.bytes.length;
+  }
+  byte(): number {
+    return this.bytes[this.at++];
+  }
+  // Beyond 32 bits too, so without shifts.
+  varint(): number {
+    let value = 0;
+    for (let scale = 1;; scale *= 128) {
+      const byte = this.bytes[this.at++];
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+    }
+  }
+  signed(): number {
+    const value = this.varint();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+}
+
+// Shares of names in each bucket: those of bucket i are entries starts[i] .. starts[i + 1].
+export interface Band {
+  starts: Uint32Array;
+  names: Uint32Array;
+  shares: Uint8Array;
+}
+
+// Events that do not overlap, in order of time.
+export interface Lane {
+  begins: Float64Array;
+  ends: Float64Array;
+  names: Uint32Array;
+}
+
+export interface Track {
+  data: TrackData;
+  band: Band;
+  lanes: Lane[];
+}
+
+export function decodeBand(base64: string, buckets: number): Band {
+  const column = new Column(base64);
+  const starts = new Uint32Array(buckets + 1);
+  const names: number[] = [];
+  const shares: number[] = [];
+  let bucket = 0;
+  while (!column.done && bucket < buckets) {
+    const length = column.varint();
+    const count = column.varint();
+    const entries: [number, number][] = [];
+    for (let i = 0; i < count; ++i) entries.push([column.varint(), column.byte()]);
+    for (let i = 0; i < length && bucket < buckets; ++i) {
+      starts[bucket++] = names.length;
+      for (const [name, share] of entries) {
+        names.push(name);
+        shares.push(share);
+      }
+    }
+  }
+  starts.fill(names.length, bucket);
+  return {starts, names: Uint32Array.from(names), shares: Uint8Array.from(shares)};
+}
+
+// Lanes by depth; what overlaps within a depth goes to the first lane that is free.
+export function decodeLanes(base64: string, count: number): Lane[] {
+  const column = new Column(base64);
+  const lanes: {begins: number[]; ends: number[]; names: number[]}[] = [];
+  let begin = 0;
+  for (let i = 0; i < count && !column.done; ++i) {
+    begin += column.signed();
+    const end = begin + column.varint();
+    const name = column.varint();
+    let at = column.varint();
+    while (lanes[at] && lanes[at].ends[lanes[at].ends.length - 1] > begin) ++at;
+    while (lanes.length <= at) lanes.push({begins: [], ends: [], names: []});
+    lanes[at].begins.push(begin);
+    lanes[at].ends.push(end);
+    lanes[at].names.push(name);
+  }
+  return lanes.filter((lane) => lane.begins.length > 0).map((lane) => ({
+                                                             begins: Float64Array.from(lane.begins),
+                                                             ends: Float64Array.from(lane.ends),
+                                                             names: Uint32Array.from(lane.names),
+                                                           }));
+}
+
+export function decodeTracks(data: TimelineData): Track[] {
+  return data.tracks.map((track) => ({
+                           data: track,
+                           band: decodeBand(track.band, data.buckets),
+                           lanes: decodeLanes(track.events, track.kept),
+                         }));
+}
+
+// Index of the first event of |lane| that ends after |timeNs|.
+export function firstAfter(lane: Lane, timeNs: number): number {
+  let low = 0;
+  let high = lane.ends.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (lane.ends[middle] > timeNs) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}

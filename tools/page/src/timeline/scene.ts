@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One picture of the timeline: tracks, iterations, what is unknown, what is marked. Knows nothing of
+// pointers and keys.
+import {PageData} from '../data';
+import {Palette} from '../palette';
+import {isDark} from '../theme';
+import {firstAfter, Track} from './decode';
+import {ColorOf, drawTrack, Frame, Grid, laneHeight, showsEvents, Stretch} from './draw';
+import {Row, Rows} from './rows';
+
+export interface Marked {
+  stretch: Stretch;
+  track: number;  // -1: all of them
+}
+
+export class Scene {
+  readonly grid: Grid;
+  readonly detail: Stretch[];
+  private readonly iterationEnds: number[];
+
+  constructor(private readonly data: PageData, readonly tracks: Track[], private readonly palette: Palette) {
+    const {timeline} = data;
+    this.grid = {bucketNs: timeline.bucket_ns, buckets: timeline.buckets};
+    this.detail = timeline.whole ? [{begin: -1, end: timeline.span_ns + 1}] :
+                                   timeline.windows.map(([begin, end]) => ({begin, end}));
+    const stepping = data.processes.find((process) => process.iterations.length > 0);
+    this.iterationEnds = (stepping?.iterations ?? []).map((point) => point[3]);
+  }
+
+  colorsOf(track: Track): ColorOf {
+    const {names} = this.data.timeline;
+    switch (track.data.kind) {
+      case 'calls':
+        return (name) => this.palette.ofCall(names[name]);
+      case 'thread':
+        return (name) => this.palette.ofScope(names[name]);
+      default:
+        return (name) => this.palette.ofWork(names[name]);
+    }
+  }
+
+  draw(context: CanvasRenderingContext2D, width: number, height: number, rows: Rows, scroll: number, visible: Stretch, marked: Marked|null, chosen: number): void {
+    const dark = isDark();
+    const frame: Frame = {context, visible, left: 0, width, text: '#000'};
+    context.clearRect(0, 0, width, height);
+    context.font = '11px system-ui, sans-serif';
+    for (const row of rows.rows) {
+      const top = row.top - scroll;
+      if (top + row.height < 0 || top > height) continue;
+      if (row.track < 0) {
+        this.drawLife(frame, row, top, dark);
+        continue;
+      }
+      const track = this.tracks[row.track];
+      context.fillStyle = dark ? '#20242b' : '#f1f3f5';
+      context.fillRect(0, top, width, row.height - 4);
+      drawTrack(frame, track, this.grid, this.detail, top + 1, this.data.timeline.names, this.colorsOf(track));
+      if (track.data.kind === 'device' || track.data.kind === 'stream') this.drawUnknown(frame, row, top);
+      if (row.track === chosen) {
+        context.strokeStyle = dark ? '#8ab4f8' : '#1a56db';
+        context.lineWidth = 2;
+        context.strokeRect(1, top, width - 2, row.height - 4);
+      }
+    }
+    this.drawIterations(frame, height, dark);
+    if (marked) this.drawMarked(frame, rows, scroll, height, marked, dark);
+  }
+
+  // The strip above: one track of the whole run, and which part of it is seen.
+  drawStrip(context: CanvasRenderingContext2D, width: number, height: number, visible: Stretch): void {
+    const whole = {begin: 0, end: this.data.timeline.span_ns};
+    const dark = isDark();
+    context.clearRect(0, 0, width, height);
+    context.fillStyle = dark ? '#20242b' : '#f1f3f5';
+    context.fillRect(0, 0, width, height);
+    const track = this.tracks[0];
+    if (track) {
+      const shrunk: Track = {...track, lanes: []};
+      drawTrack({context, visible: whole, left: 0, width, text: '#000'}, shrunk, this.grid, [], 0, [], this.colorsOf(track));
+    }
+    const x = (ns: number): number => ns / Math.max(whole.end, 1) * width;
+    context.fillStyle = dark ? '#ffd866' : '#b45309';
+    if (!this.data.timeline.whole) {
+      for (const window of this.detail) context.fillRect(x(window.begin), height - 4, Math.max(2, x(window.end) - x(window.begin)), 4);
+    }
+    context.fillStyle = dark ? 'rgba(0,0,0,0.55)' : 'rgba(255,255,255,0.62)';
+    context.fillRect(0, 0, x(visible.begin), height);
+    context.fillRect(x(visible.end), 0, width - x(visible.end), height);
+    context.strokeStyle = dark ? '#8ab4f8' : '#1a56db';
+    context.lineWidth = 2;
+    context.strokeRect(x(visible.begin) + 1, 1, Math.max(2, x(visible.end) - x(visible.begin) - 2), height - 2);
+  }
+
+  // At what resolution |visible| is drawn: how much of it as single events, and the step elsewhere.
+  resolution(rows: Rows, visible: Stretch, pixels: number): {events: number; stepNs: number} {
+    const length = visible.end - visible.begin;
+    const shown = rows.rows.filter((row) => row.track >= 0 && this.tracks[row.track].data.kind !== 'device');
+    let sum = 0;
+    for (const row of shown) {
+      for (const window of this.detail) {
+        const begin = Math.max(window.begin, visible.begin);
+        const end = Math.min(window.end, visible.end);
+        if (end <= begin) continue;
+        if (showsEvents(this.tracks[row.track], {begin, end}, (end - begin) / length * pixels)) sum += (end - begin) / length;
+      }
+    }
+    return {events: shown.length > 0 ? sum / shown.length : 0, stepNs: Math.max(this.grid.bucketNs, length / pixels)};
+  }
+
+  // The event of |row| at a place, if single events are drawn there: lane and index.
+  eventAt(row: Row, y: number, ns: number, visible: Stretch, pixels: number): {lane: number; index: number}|null {
+    const track = this.tracks[row.track];
+    const window = this.detail.find((stretch) => ns >= stretch.begin && ns < stretch.end);
+    if (!window) return null;
+    const seen = {begin: Math.max(window.begin, visible.begin), end: Math.min(window.end, visible.end)};
+    const length = visible.end - visible.begin;
+    if (!showsEvents(track, seen, (seen.end - seen.begin) / length * pixels)) return null;
+    const at = Math.floor((y - row.top - 1) / laneHeight(track));
+    const lane = track.lanes[at];
+    if (!lane) return null;
+    const slack = length / pixels;  // an event is drawn a pixel wide at least
+    const index = firstAfter(lane, ns - slack);
+    return index < lane.begins.length && lane.begins[index] <= ns ? {lane: at, index} : null;
+  }
+
+  private drawLife(frame: Frame, row: Row, top: number, dark: boolean): void {
+    const {context, visible, width} = frame;
+    const {offset_ns: begin} = this.data.processes[row.process];
+    const x = (ns: number): number => (ns - visible.begin) / (visible.end - visible.begin) * width;
+    const from = Math.max(0, x(begin));
+    const until = Math.min(width, x(begin + this.data.report.processes[row.process].span_ns));
+    context.fillStyle = dark ? '#4b5563' : '#9ca3af';
+    if (until > from) context.fillRect(from, top + row.height / 2 - 1, until - from, 3);
+  }
+
+  private drawUnknown(frame: Frame, row: Row, top: number): void {
+    const {context, visible, width} = frame;
+    for (const [begin, end] of this.data.processes[row.process].unknown) {
+      const from = Math.max(0, (begin - visible.begin) / (visible.end - visible.begin) * width);
+      const until = Math.min(width, (end - visible.begin) / (visible.end - visible.begin) * width);
+      if (until <= from) continue;
+      context.save();
+      context.beginPath();
+      context.rect(from, top, Math.max(1, until - from), row.height - 4);
+      context.clip();
+      context.strokeStyle = '#8a8f98';
+      context.lineWidth = 1;
+      context.beginPath();
+      for (let x = from - row.height; x < until; x += 6) {
+        context.moveTo(x, top + row.height);
+        context.lineTo(x + row.height, top);
+      }
+      context.stroke();
+      context.restore();
+    }
+  }
+
+  private drawIterations(frame: Frame, height: number, dark: boolean): void {
+    const {context, visible, width} = frame;
+    const seen = this.iterationEnds.filter((ns) => ns > visible.begin && ns < visible.end);
+    if (seen.length * 8 > width) return;
+    context.fillStyle = dark ? 'rgba(255,255,255,0.35)' : 'rgba(0,0,0,0.3)';
+    for (const ns of seen) {
+      context.fillRect((ns - visible.begin) / (visible.end - visible.begin) * width, 0, 1, height);
+    }
+  }
+
+  private drawMarked(frame: Frame, rows: Rows, scroll: number, height: number, marked: Marked, dark: boolean): void {
+    const {context, visible, width} = frame;
+    const x = (ns: number): number => (ns - visible.begin) / (visible.end - visible.begin) * width;
+    const from = Math.max(-2, x(marked.stretch.begin));
+    const until = Math.min(width + 2, x(marked.stretch.end));
+    if (until < from) return;
+    const row = rows.rows.find((candidate) => candidate.track === marked.track);
+    const top = row && marked.track >= 0 ? row.top - scroll : 0;
+    const tall = row && marked.track >= 0 ? row.height - 4 : height;
+    context.fillStyle = dark ? 'rgba(255,216,102,0.14)' : 'rgba(213,94,0,0.10)';
+    context.strokeStyle = dark ? '#ffd866' : '#b45309';
+    context.lineWidth = 1.5;
+    context.fillRect(from, top, until - from, tall);
+    context.strokeRect(from, top + 1, Math.max(1, until - from), tall - 2);
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Puts the data into the page's only hole. No state.
+#include "tools/report_page.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "analysis/page_json.h"
+#include "analysis/page_timeline.h"
+#include "tools/report_page_data.h"  // generated: cmake/ReportPage.cmake
+
+namespace gpubound {
+namespace {
+
+constexpr std::string_view kPage = kReportPageText;
+constexpr std::string_view kHole = "@GPUBOUND_DATA@";  // in tools/page/src/page.html
+
+Error WriteError(const std::string& path) {
+  return Error{"writing the file", path, std::strerror(errno), "",
+               "Name a file in a folder that can be written to and has room."};
+}
+
+}  // namespace
+
+bool HasReportPage() { return kPage.find(kHole) != std::string_view::npos; }
+
+Result<std::string> PageOf(const AnalyzedRun& analyzed) {
+  const size_t hole = kPage.find(kHole);
+  if (hole == std::string_view::npos) {
+    return Error{"writing the HTML report", analyzed.run.path,
+                 "a gpubound that was built without the report page", "one with it",
+                 "Install npm (Debian: apt-get install npm), configure the build again where the npm "
+                 "registry can be reached, and rebuild gpubound."};
+  }
+  const PageTimeline timeline = BuildTimeline(analyzed.run, analyzed.report);
+  std::string page(kPage.substr(0, hole));
+  page += RenderPageJson(analyzed.run, analyzed.report, timeline);
+  page += kPage.substr(hole + kHole.size());
+  return page;
+}
+
+Status WriteWholeFile(const std::string& path, const std::string& content) {
+  const std::string part = path + ".part";
+  std::FILE* const file = std::fopen(part.c_str(), "wb");
+  if (file == nullptr) return WriteError(path);
+  const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+  const bool closed = std::fclose(file) == 0;
+  if (written && closed && std::rename(part.c_str(), path.c_str()) == 0) return Ok{};
+  const Error error = WriteError(path);
+  std::remove(part.c_str());
+  return error;
+}
+
+}  // namespace gpubound
