@@ -62,6 +62,7 @@ Json TrackJson(const TimelineTrack& track) {
   return Json{{"process", track.process},
               {"kind", TrackKindName(track.kind)},
               {"title", track.title},
+              {"ordinal", track.ordinal},
               {"tid", track.tid},
               {"reporting", track.reporting},
               {"seen", track.seen},

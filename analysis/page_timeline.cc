@@ -169,8 +169,10 @@ class ProcessTracks {
     std::unique_ptr<OpenTrack>& track = streams_[Raw(id)];
     if (track == nullptr) {
       const Stream& stream = process_.StreamOf(id);
-      track = Open(TrackKind::kStream, "GPU " + OrdinalOf(stream.device) + " stream " +
+      const uint32_t ordinal = process_.DeviceOf(stream.device).info.index;
+      track = Open(TrackKind::kStream, "GPU " + std::to_string(ordinal) + " stream " +
                                            std::to_string(stream.stream));
+      track->track.ordinal = ordinal;
     }
     return *track;
   }
@@ -180,14 +182,12 @@ class ProcessTracks {
     if (Raw(device) >= devices_.size()) devices_.resize(Raw(device) + size_t{1});
     DeviceTrack& entry = devices_[Raw(device)];
     if (entry.track == nullptr) {
-      entry.track = Open(TrackKind::kDevice, "GPU " + OrdinalOf(device) + " busy");
+      const uint32_t ordinal = process_.DeviceOf(device).info.index;
+      entry.track = Open(TrackKind::kDevice, "GPU " + std::to_string(ordinal) + " busy");
+      entry.track->track.ordinal = ordinal;
       entry.busy_until_ns = process_.span_begin_ns;
     }
     return entry;
-  }
-
-  std::string OrdinalOf(DeviceId device) const {
-    return std::to_string(process_.DeviceOf(device).info.index);
   }
 
   void FollowWork() {

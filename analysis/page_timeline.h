@@ -21,11 +21,11 @@ namespace gpubound {
 
 // What a page may weigh. The defaults keep it below 5 MB (tests/analysis/page_data_test.cc).
 struct PageLimits {
-  uint64_t band_bytes = 1'500'000;  // of all coarse levels, before base64
+  uint64_t band_bytes = 1'000'000;  // of all coarse levels, before base64
   uint32_t most_buckets = 16'384;
   uint32_t fewest_buckets = 256;
-  uint64_t events = 100'000;         // a run with no more is kept whole
-  uint64_t window_events = 2'000;    // aimed at in a detail window
+  uint64_t events = 200'000;         // a run with no more is kept whole
+  uint64_t window_events = 3'000;    // aimed at in a detail window
   size_t iteration_points = 2'000;   // of one process
   size_t names = 4'000;              // the others are one name
   size_t unknown_intervals = 2'000;  // of one process; neighbours are joined
@@ -38,7 +38,8 @@ struct TimelineTrack {
   uint32_t process = 0;  // index into Report::processes
   TrackKind kind = TrackKind::kDevice;
   std::string title;
-  uint32_t tid = 0;       // of a thread
+  uint32_t ordinal = 0;    // of the device
+  uint32_t tid = 0;        // of a thread
   bool reporting = false;  // the main thread of its process
   ByteColumn band;
   uint64_t seen = 0;  // events that the run has here

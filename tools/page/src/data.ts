@@ -143,6 +143,7 @@ export interface TrackData {
   process: number;
   kind: 'device'|'stream'|'thread'|'calls';
   title: string;
+  ordinal: number;
   tid: number;
   reporting: boolean;
   seen: number;

@@ -38,11 +38,13 @@ export function timeCell(ns: number, key: string): HTMLTableCellElement {
   return cell;
 }
 
-// A table that scrolls sideways within its own frame where the window is narrow.
-export function table(caption: string, heads: string[], rows: Node[]): HTMLElement {
+// A table that scrolls sideways within its own frame where the window is narrow. Heads stand where the
+// cells of their column do.
+export function table(caption: string, heads: string[], rows: HTMLElement[]): HTMLElement {
+  const isFigure = (i: number): boolean => rows[0]?.children[i]?.classList.contains('figure') ?? false;
   const head = element('tr', {}, heads.map((text, i) => element('th', {
                                              text,
-                                             class: i === 0 ? '' : 'figure',
+                                             class: isFigure(i) ? 'figure' : '',
                                              attributes: {scope: 'col'},
                                            })));
   return element('div', {class: 'scroll', attributes: {tabindex: '0', role: 'region', 'aria-label': caption}}, [

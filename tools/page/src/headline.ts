@@ -46,19 +46,19 @@ export function headlineOf(report: Report): Headline {
   const used = report.devices.filter((device) => device.used);
   const mean = (values: number[]): number => values.reduce((a, b) => a + b, 0) / Math.max(values.length, 1);
   const measured = used.length > 0 && used.every((device) => device.nvml_utilization !== null);
-  const sums = {wall: 0, idle: 0, unknown: 0};
+  const sums = {wall: 0, unknown: 0};
   for (const row of report.operation_devices) {
     sums.wall += row.wall_ns;
-    sums.idle += row.idle_ns;
     sums.unknown += row.unknown_ns;
   }
+  const unknown = share(sums.unknown, sums.wall);
   const causes = idleCauses(report);
   const total = causes.reduce((sum, [, ns]) => sum + ns, 0);
   return {
     smi: mean(used.map((d) => (measured ? d.nvml_utilization ?? 0 : d.smi_model))),
     measured,
-    idle: share(sums.idle, sums.wall),
-    unknown: share(sums.unknown, sums.wall),
+    idle: Math.max(0, 1 - report.run.gpu_busy_share - unknown),
+    unknown,
     cause: causes.length > 0 ? causes[0][0] : null,
     causeShare: causes.length > 0 ? share(causes[0][1], total) : 0,
   };
@@ -71,10 +71,12 @@ export function headlineSentence(report: Report): string {
                                `nvidia-smi would say ${formatShare(head.smi)} (model)`;
   const where = report.run.headline === 'iterations' ? ' of the iterations after warm-up' : ' of the time';
   let sentence = `${said}; the GPU really worked ${formatShare(report.run.gpu_busy_share)}${where}`;
-  if (head.idle > 0) sentence += `. Idle ${formatShare(head.idle)} of the run`;
-  if (head.cause) sentence += `, first for ${causeText(head.cause)}`;
+  if (head.idle > 0) sentence += `. Idle ${formatShare(head.idle)}`;
+  if (head.idle > 0 && head.cause) sentence += `: first for ${causeText(head.cause)}`;
   return `${sentence}.`;
 }
+
+const ROOM = 32;  // characters that a bar has room for
 
 interface Part {
   css: string;
@@ -91,7 +93,7 @@ function meter(label: string, value: string, parts: Part[], note: string): HTMLE
     if (part.share <= 0) continue;
     const piece = element('span', {class: part.css, title: `${part.name}: ${formatShare(part.share)}`});
     piece.style.width = `${Math.min(part.share, 1) * 100}%`;
-    if (part.share > 0.11) piece.append(element('b', {text: part.name}));
+    if (part.share * ROOM > part.name.length + 1) piece.append(element('b', {text: part.name}));
     bar.append(piece);
   }
   return element('div', {class: 'meter'}, [
@@ -130,7 +132,7 @@ export function headlineBlock(data: PageData): HTMLElement {
                        name: causeText(cause),
                        share: head.idle * share(ns, total),
                      })),
-          (head.cause ? `first cause: ${causeText(head.cause)}, ${formatShare(head.causeShare)} of the idle time` : 'never idle') +
+          (head.cause ? `first cause: ${causeText(head.cause)}, ${formatShare(head.causeShare)} of the whole run's idle time` : 'never idle') +
               (head.unknown > 0 ? `; unknown ${formatShare(head.unknown)}` : '')),
   ]));
   return block;

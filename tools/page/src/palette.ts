@@ -64,6 +64,10 @@ export class Palette {
     for (const kernel of kernels) this.kernels.set(kernel.name, kernel.class);
   }
 
+  operationNames(): string[] {
+    return [...this.operations.keys()];
+  }
+
   ofScope(name: string): string {
     return this.operations.get(name) ?? this.cached(`s${name}`, () => shade(GREY, ((hashOf(name) % 5) - 2) * 0.12));
   }

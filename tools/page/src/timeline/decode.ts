@@ -100,12 +100,20 @@ export function decodeLanes(base64: string, count: number): Lane[] {
                                                            }));
 }
 
+// A device has the events of all its streams, one lane upon the other.
 export function decodeTracks(data: TimelineData): Track[] {
-  return data.tracks.map((track) => ({
-                           data: track,
-                           band: decodeBand(track.band, data.buckets),
-                           lanes: decodeLanes(track.events, track.kept),
-                         }));
+  const tracks = data.tracks.map((track) => ({
+                                   data: track,
+                                   band: decodeBand(track.band, data.buckets),
+                                   lanes: decodeLanes(track.events, track.kept),
+                                 }));
+  for (const device of tracks.filter((track) => track.data.kind === 'device')) {
+    device.lanes = tracks
+                       .filter(({data: {kind, process, ordinal}}) => kind === 'stream' &&
+                                   process === device.data.process && ordinal === device.data.ordinal)
+                       .flatMap((stream) => stream.lanes);
+  }
+  return tracks;
 }
 
 // Index of the first event of |lane| that ends after |timeNs|.

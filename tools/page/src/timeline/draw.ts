@@ -26,23 +26,32 @@ export interface Grid {
 export type ColorOf = (name: number) => string;
 
 const LANE_MOST = 6;
-export const laneHeight = (track: Track): number => (track.data.kind === 'thread' ? 15 : 18);
-export const laneCount = (track: Track): number => Math.max(1, Math.min(LANE_MOST, track.lanes.length));
-export const trackHeight = (track: Track): number =>
-    track.data.kind === 'device' ? 30 : laneCount(track) * laneHeight(track) + 2;
+const LANE_HEIGHT = {device: 28, stream: 18, thread: 15, calls: 16};
+export const laneHeight = (track: Track): number => LANE_HEIGHT[track.data.kind];
+// Lane of a track at |y| of it; those of a device lie upon each other.
+export const lanesAt = (track: Track, y: number): number[] => {
+  if (track.data.kind === 'device') return track.lanes.map((_, i) => i);
+  const at = Math.floor(y / laneHeight(track));
+  return at >= 0 && at < Math.min(LANE_MOST, track.lanes.length) ? [at] : [];
+};
+const laneCount = (track: Track): number =>
+    track.data.kind === 'device' ? 1 : Math.max(1, Math.min(LANE_MOST, track.lanes.length));
+export const trackHeight = (track: Track): number => laneCount(track) * laneHeight(track) + 2;
 
 const toX = (frame: Frame, ns: number): number =>
     frame.left + (ns - frame.visible.begin) / (frame.visible.end - frame.visible.begin) * frame.width;
 
-// More events than this a pixel look like noise: shares say more.
+// More events than this a pixel look like noise, and a window of fewer pixels like a fault: there
+// shares say more.
 const EVENTS_PER_PIXEL = 1.5;
+const FEWEST_PIXELS = 160;
 
 function eventsIn(track: Track, stretch: Stretch): number {
   return track.lanes.reduce((sum, lane) => sum + firstAfter(lane, stretch.end) - firstAfter(lane, stretch.begin), 0);
 }
 
 export function showsEvents(track: Track, stretch: Stretch, pixels: number): boolean {
-  return track.lanes.length > 0 && eventsIn(track, stretch) <= Math.max(30, pixels * EVENTS_PER_PIXEL);
+  return track.lanes.length > 0 && pixels >= FEWEST_PIXELS && eventsIn(track, stretch) <= pixels * EVENTS_PER_PIXEL;
 }
 
 function drawLane(frame: Frame, lane: Lane, stretch: Stretch, top: number, height: number, names: string[], color: ColorOf): void {
@@ -110,17 +119,17 @@ export function drawTrack(frame: Frame, track: Track, grid: Grid, detail: Stretc
   const bandUntil = (end: number): void => {
     if (end > done) drawBand(frame, track.band, grid, {begin: done, end}, top, height, color);
   };
-  if (track.data.kind !== 'device') {
-    for (const window of detail) {
-      const begin = Math.max(window.begin, frame.visible.begin);
-      const end = Math.min(window.end, frame.visible.end);
-      if (end <= begin || !showsEvents(track, {begin, end}, (end - begin) * pixelsPerNs)) continue;
-      bandUntil(begin);
-      track.lanes.slice(0, LANE_MOST).forEach((lane, i) => {
-        drawLane(frame, lane, {begin, end}, top + i * laneHeight(track), laneHeight(track), names, color);
-      });
-      done = end;
-    }
+  const stacked = track.data.kind !== 'device';
+  for (const window of detail) {
+    const begin = Math.max(window.begin, frame.visible.begin);
+    const end = Math.min(window.end, frame.visible.end);
+    if (end <= begin || !showsEvents(track, {begin, end}, (end - begin) * pixelsPerNs)) continue;
+    bandUntil(begin);
+    track.lanes.slice(0, stacked ? LANE_MOST : undefined).forEach((lane, i) => {
+      const laneTop = stacked ? top + i * laneHeight(track) : top;
+      drawLane(frame, lane, {begin, end}, laneTop, laneHeight(track), names, color);
+    });
+    done = end;
   }
   bandUntil(frame.visible.end);
 }

@@ -6,7 +6,7 @@ import {PageData} from '../data';
 import {Palette} from '../palette';
 import {isDark} from '../theme';
 import {firstAfter, Track} from './decode';
-import {ColorOf, drawTrack, Frame, Grid, laneHeight, showsEvents, Stretch} from './draw';
+import {ColorOf, drawTrack, Frame, Grid, lanesAt, showsEvents, Stretch} from './draw';
 import {Row, Rows} from './rows';
 
 export interface Marked {
@@ -95,7 +95,7 @@ export class Scene {
   // At what resolution |visible| is drawn: how much of it as single events, and the step elsewhere.
   resolution(rows: Rows, visible: Stretch, pixels: number): {events: number; stepNs: number} {
     const length = visible.end - visible.begin;
-    const shown = rows.rows.filter((row) => row.track >= 0 && this.tracks[row.track].data.kind !== 'device');
+    const shown = rows.rows.filter((row) => row.track >= 0 && this.tracks[row.track].lanes.length > 0);
     let sum = 0;
     for (const row of shown) {
       for (const window of this.detail) {
@@ -116,12 +116,13 @@ export class Scene {
     const seen = {begin: Math.max(window.begin, visible.begin), end: Math.min(window.end, visible.end)};
     const length = visible.end - visible.begin;
     if (!showsEvents(track, seen, (seen.end - seen.begin) / length * pixels)) return null;
-    const at = Math.floor((y - row.top - 1) / laneHeight(track));
-    const lane = track.lanes[at];
-    if (!lane) return null;
     const slack = length / pixels;  // an event is drawn a pixel wide at least
-    const index = firstAfter(lane, ns - slack);
-    return index < lane.begins.length && lane.begins[index] <= ns ? {lane: at, index} : null;
+    for (const at of lanesAt(track, y - row.top - 1)) {
+      const lane = track.lanes[at];
+      const index = firstAfter(lane, ns - slack);
+      if (index < lane.begins.length && lane.begins[index] <= ns) return {lane: at, index};
+    }
+    return null;
   }
 
   private drawLife(frame: Frame, row: Row, top: number, dark: boolean): void {

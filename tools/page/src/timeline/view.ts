@@ -13,6 +13,7 @@ import {exactNs, formatShare, formatTime} from '../format';
 import {Palette} from '../palette';
 import {decodeTracks, firstAfter} from './decode';
 import {Stretch} from './draw';
+import {timelineLegend} from './legend';
 import {Row, Rows} from './rows';
 import {Marked, Scene} from './scene';
 
@@ -61,7 +62,7 @@ export class Timeline {
     this.body.append(sheet);
     const head = element('div', {class: 'tl-row'}, [element('div', {class: 'tl-side'}), element('div', {class: 'tl-top'})]);
     head.lastElementChild?.append(this.strip, this.axis.node() as SVGSVGElement);
-    this.node = element('div', {class: 'timeline'}, [this.tools(), head, this.body, this.status, this.spoken, this.tip]);
+    this.node = element('div', {class: 'timeline'}, [this.tools(), head, this.body, timelineLegend(palette), this.status, this.spoken, this.tip]);
     this.listen();
     this.layLabels();
     new ResizeObserver(() => this.resize()).observe(this.node);
@@ -72,7 +73,7 @@ export class Timeline {
     const around = Math.max((endNs - beginNs) * 0.3, SHORTEST_NS);
     this.marked = {stretch: {begin: beginNs, end: endNs}, track: -1};
     this.moveTo(beginNs - around, endNs + around);
-    this.node.scrollIntoView({block: 'start'});
+    (this.node.closest('section') ?? this.node).scrollIntoView({block: 'start'});
     this.canvas.focus({preventScroll: true});
     this.spoken.textContent = `Marked: ${formatTime(endNs - beginNs)} from ${instant(beginNs, (endNs - beginNs) / 10)}`;
   }
@@ -289,7 +290,7 @@ export class Timeline {
     if (!at || this.tip.hidden) return;
     const track = this.scene.tracks[at.row.track];
     const {names} = this.data.timeline;
-    const found = track.data.kind === 'device' ? null : this.scene.eventAt(at.row, at.y, at.ns, this.view, this.width);
+    const found = this.scene.eventAt(at.row, at.y, at.ns, this.view, this.width);
     if (found) {
       const lane = track.lanes[found.lane];
       this.tip.replaceChildren(element('strong', {text: names[lane.names[found.index]]}),
@@ -320,7 +321,7 @@ export class Timeline {
     const length = this.view.end - this.view.begin;
     const {events, stepNs} = this.scene.resolution(this.rows, this.view, this.width);
     const how = events > 0.999 ? 'every single event' :
-        events > 0             ? `single events for ${formatShare(events)} of it, elsewhere shares in steps of ${formatTime(stepNs)}` :
+        events > 0             ? `single events where they can be told apart, elsewhere shares in steps of ${formatTime(stepNs)}` :
                                  `shares in steps of ${formatTime(stepNs)}`;
     const kept = this.data.timeline.whole ? '' : ' Orange marks in the strip: where single events are kept.';
     this.status.textContent = `Shown: ${formatTime(length)} from ${instant(this.view.begin, length / 100)}, ${how}.${kept}`;
