@@ -1,39 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `gpubound report [RUN]`: where the time of a run went, as text, as JSON or as a page.
+// `gpubound report [RUN]`: where the time of a run went, as text, as JSON, as a page or
+// as a figure.
 #include <unistd.h>
 
 #include "analysis/report.h"
 #include "analysis/report_csv.h"
 #include "analysis/report_json.h"
 #include "analysis/report_text.h"
+#include "analysis/text_table.h"
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/load_report.h"
 #include "tools/option_parser.h"
 #include "tools/report_page.h"
+#include "tools/report_plot.h"
 
 namespace gpubound {
 namespace {
 
 constexpr CommandHelp kHelp = {
-    "gpubound report", "[OPTIONS] [RUN]",
+    "gpubound report", "[OPTIONS] [RUN...]",
     "Prints where the time of each operation went, and how much of it the GPU was really working.\n"
-    "RUN is the directory of a run; without it, the newest *.gpubound directory here.",
+    "RUN is the directory of a run; without it, the newest *.gpubound directory here. Only --plot\n"
+    "takes more than one.",
     "Tables of --by: one for each word of the list. --attribution timeline: GPU time that passed\n"
     "while an operation was open; caused: of the work that it launched.\n"
     "Exit status: 0, or 3 if the run cannot be read.\n",
     "  gpubound report\n"
     "  gpubound report train.gpubound --by phase,operation --kernels\n"
     "  gpubound report train.gpubound --html report.html\n"
-    "  gpubound report train.gpubound --json > report.json\n"};
+    "  gpubound report train.gpubound --json > report.json\n"
+    "  gpubound report ppo1.gpubound ppo2.gpubound dqn.gpubound --plot figure.svg\n"};
 
 struct ReportArguments {
-  std::string run;
+  std::vector<std::string> runs;
   bool json = false;
   bool csv = false;
   std::string html;  // file to write; empty: none
+  std::string plot;  // likewise
+  std::vector<std::string> group_by = {"algorithm", "environment"};
   TextOptions text;
   ReportOptions model;
 };
@@ -41,11 +48,17 @@ struct ReportArguments {
 std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments* arguments) {
   OptionParser parser(kHelp);
   CLI::App& app = parser.app();
-  app.add_option("RUN", arguments->run, "Directory of a run")->type_name("");
+  app.add_option("RUN", arguments->runs, "Directory of a run")->type_name("");
   app.add_flag("--json", arguments->json, "JSON (gpubound.report.v1), the stable form");
   app.add_flag("--csv", arguments->csv, "Operations as comma-separated values");
   app.add_option("--html", arguments->html, "Write a page to look at in a browser")
       ->type_name("FILE");
+  app.add_option("--plot", arguments->plot, "Draw bars and transitions for a paper, as .svg")
+      ->type_name("FILE");
+  app.add_option("--group-by", arguments->group_by,
+                 "Metadata by which --plot groups runs (algorithm,environment)")
+      ->type_name("KEYS")
+      ->delimiter(',');
   parser.AddListOption(
       "--by", &arguments->text.by,
       {"operation", "phase", "process", "device", "layer", "thread", "iteration", "gap"}, "Tables");
@@ -57,15 +70,26 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
                  "Foreign ranges that count as operations: nvtx:DOMAIN, all")
       ->type_name("WHICH")
       ->take_all();
-  return parser.Parse(words, kExitWrongUse);
+  if (const auto over = parser.Parse(words, kExitWrongUse)) return over;
+  std::string complaint;
+  if (!arguments->plot.empty() && !arguments->plot.ends_with(".svg")) {
+    complaint = "--plot writes SVG and '" + EscapeName(arguments->plot) +
+                "' does not end in .svg. For PDF: write an .svg, then rsvg-convert -f pdf FILE.svg";
+  } else if (arguments->runs.size() > 1 && arguments->plot.empty()) {
+    complaint = "several runs, but only --plot takes more than one";
+  } else {
+    return std::nullopt;
+  }
+  parser.Complain(complaint);
+  return kExitWrongUse;
 }
 
-int WritePage(const std::string& path, const AnalyzedRun& analyzed) {
-  const Result<std::string> page = PageOf(analyzed);
-  const Status written = page.ok() ? WriteWholeFile(path, *page) : Status(page.error());
+// What could not be made is an input that cannot be read; what could not be stored is a failure.
+int StoreAs(const std::string& path, const Result<std::string>& content) {
+  const Status written = content.ok() ? WriteWholeFile(path, *content) : Status(content.error());
   if (written.ok()) return kExitSuccess;
   PrintError(written.error());
-  return page.ok() ? kExitCheckFailed : kExitUnreadable;
+  return content.ok() ? kExitCheckFailed : kExitUnreadable;
 }
 
 }  // namespace
@@ -77,12 +101,16 @@ int PrintReport(const Arguments& words) {
   arguments.text.color = terminal.color;
   arguments.text.unicode = terminal.unicode;
   if (const auto over = ParseReportArguments(words, &arguments)) return *over;
-  const Result<AnalyzedRun> analyzed = LoadRunAndReport(arguments.run, arguments.model);
+  if (!arguments.plot.empty()) {
+    return StoreAs(arguments.plot, PlotOf(arguments.runs, arguments.group_by, arguments.model));
+  }
+  const std::string run = arguments.runs.empty() ? std::string() : arguments.runs.front();
+  const Result<AnalyzedRun> analyzed = LoadRunAndReport(run, arguments.model);
   if (!analyzed.ok()) {
     PrintError(analyzed.error());
     return kExitUnreadable;
   }
-  if (!arguments.html.empty()) return WritePage(arguments.html, *analyzed);
+  if (!arguments.html.empty()) return StoreAs(arguments.html, PageOf(*analyzed));
   const Report& report = analyzed->report;
   if (arguments.csv) return WriteStdout(RenderCsv(report));
   return WriteStdout(arguments.json ? RenderJson(report) : RenderText(report, arguments.text));

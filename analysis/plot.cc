@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups, averages, lays out. No state.
+#include "analysis/plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "analysis/svg_writer.h"
+#include "analysis/text_table.h"
+
+namespace gpubound {
+namespace {
+
+constexpr double kWidth = 720;  // points
+constexpr double kLeft = 150;      // of the bars of time
+constexpr double kTimeWidth = 300;
+constexpr double kCountLeft = 500;
+constexpr double kCountWidth = 170;
+constexpr double kRow = 16;
+constexpr double kBar = 11;
+constexpr double kMargin = 10;
+constexpr size_t kLongestName = 26;
+
+struct ColumnStyle {
+  const char* name;
+  const char* legend;
+  const char* fill;
+};
+constexpr ColumnStyle kStyles[kPlotColumns] = {
+    {"gpu_only", "GPU only", "#0072B2"},      {"cpu_gpu", "CPU+GPU", "url(#stripes)"},
+    {"cpu_only", "CPU only", "#E69F00"},      {"waiting", "waiting", "url(#dots)"},
+    {"idle", "idle", "#C9CDD3"},              {"unknown", "unknown", "url(#hatch)"}};
+
+const ReportProcess* ShownProcess(const Report& report) {
+  const ReportProcess* shown = nullptr;
+  for (const ReportProcess& process : report.processes) {
+    if (shown == nullptr || process.gpu_busy_ns > shown->gpu_busy_ns) shown = &process;
+  }
+  return shown;
+}
+
+// Empty where the run has none of |keys|.
+std::string MetadataName(const PlotRun& run, const std::vector<std::string>& keys) {
+  std::string name;
+  for (const std::string& key : keys) {
+    const auto value = run.metadata.find(key);
+    if (value == run.metadata.end()) continue;
+    if (!name.empty()) name += ", ";
+    name += value->second;
+  }
+  return name;
+}
+
+void AddRun(const ReportProcess& process, std::map<std::string, PlotOperation>* sums) {
+  for (const ReportOperation& row : process.operations) {
+    PlotOperation& sum = (*sums)[row.operation];
+    sum.operation = row.operation;
+    const int64_t columns[] = {row.gpu_only_ns, row.cpu_gpu_ns, row.cpu_only_ns,
+                               row.waiting_ns,  row.idle_ns,    row.unknown_ns};
+    for (size_t i = 0; i < kPlotColumns; ++i) sum.ns[i] += columns[i];
+    for (const auto& [name, count] : row.transitions) sum.transitions[name] += count;
+  }
+}
+
+PlotGroup GroupOf(const std::string& name, const std::vector<const PlotRun*>& runs) {
+  PlotGroup group;
+  group.name = name;
+  group.runs = runs.size();
+  std::map<std::string, PlotOperation> sums;
+  for (const PlotRun* run : runs) {
+    group.simulated = group.simulated || run->report->device_kind == "simulated";
+    if (const ReportProcess* process = ShownProcess(*run->report)) AddRun(*process, &sums);
+  }
+  for (auto& [operation, sum] : sums) {
+    for (int64_t& ns : sum.ns) ns /= static_cast<int64_t>(runs.size());
+    for (auto& [transition, count] : sum.transitions) count /= runs.size();
+    group.operations.push_back(std::move(sum));
+  }
+  std::stable_sort(group.operations.begin(), group.operations.end(),
+                   [](const auto& a, const auto& b) { return a.wall_ns() > b.wall_ns(); });
+  return group;
+}
+
+// The next of 1, 2, 5, 10, 20 ... that is not less than |value|.
+double NiceStep(double value) {
+  const double power = std::pow(10, std::floor(std::log10(std::max(value, 1e-9))));
+  for (const double step : {1.0, 2.0, 5.0}) {
+    if (step * power >= value * 0.999999) return step * power;
+  }
+  return 10 * power;
+}
+
+std::string Shortened(const std::string& name) {
+  const std::string shown = EscapeName(name);
+  return PadRight(shown, std::min(DisplayWidth(shown), static_cast<int>(kLongestName)), true);
+}
+
+class Picture {
+ public:
+  explicit Picture(const std::vector<PlotGroup>& groups) : groups_(groups) {
+    int64_t longest_ns = 1;
+    uint64_t most = 1;
+    for (const PlotGroup& group : groups) {
+      for (const PlotOperation& row : group.operations) {
+        longest_ns = std::max(longest_ns, row.wall_ns());
+        for (const auto& [name, count] : row.transitions) most = std::max(most, count);
+      }
+    }
+    ns_per_unit_ = static_cast<double>(longest_ns) / kTimeWidth;
+    count_per_unit_ = static_cast<double>(most) / kCountWidth;
+  }
+
+  std::string Render() {
+    svg_.Pattern("stripes", 5, "#009E73", "M1 0V5");
+    svg_.Pattern("dots", 5, "#CC79A7", "M2 2h1v1h-1z");
+    svg_.Pattern("hatch", 5, "#FFFFFF", "M0 5L5 0M0 0L5 5");
+    DrawLegend();
+    for (const PlotGroup& group : groups_) DrawGroup(group);
+    DrawAxes();
+    char scales[128];
+    std::snprintf(scales, sizeof(scales), "data-ns-per-unit=\"%.9g\" data-count-per-unit=\"%.9g\"",
+                  ns_per_unit_, count_per_unit_);
+    return svg_.Document(kWidth, y_ + kMargin, "gpubound: time and transitions by operation",
+                         scales);
+  }
+
+ private:
+  void DrawLegend() {
+    double x = kMargin;
+    for (const ColumnStyle& style : kStyles) {
+      svg_.Rect(x, y_, 12, 9, style.fill);
+      svg_.Text(x + 16, y_ + 8, style.legend);
+      x += 32 + 5.6 * static_cast<double>(std::string_view(style.legend).size());
+    }
+    svg_.Text(kCountLeft, y_ + 8, "transitions");
+    y_ += 22;
+    top_ = y_;
+  }
+
+  void DrawGroup(const PlotGroup& group) {
+    std::string name = group.name;
+    if (group.runs > 1) name += " (mean of " + std::to_string(group.runs) + " runs)";
+    if (group.simulated) name += " - SIMULATED DEVICE";
+    svg_.Text(kMargin, y_ + 10, name, SvgWriter::Anchor::kStart, 11, true);
+    y_ += 18;
+    for (const PlotOperation& row : group.operations) DrawOperation(row);
+    y_ += 8;
+  }
+
+  void DrawOperation(const PlotOperation& row) {
+    svg_.Text(kLeft - 6, y_ + 9, Shortened(row.operation), SvgWriter::Anchor::kEnd);
+    double x = kLeft;
+    for (size_t i = 0; i < kPlotColumns; ++i) {
+      if (row.ns[i] <= 0) continue;
+      const double width = static_cast<double>(row.ns[i]) / ns_per_unit_;
+      svg_.Rect(x, y_, width, kBar, kStyles[i].fill,
+                row.operation + ", " + kStyles[i].legend + ": " + FormatTime(row.ns[i]),
+                std::string("class=\"") + kStyles[i].name + "\"");
+      x += width;
+    }
+    svg_.Text(x + 4, y_ + 9, FormatTime(row.wall_ns()), SvgWriter::Anchor::kStart, 8.5);
+    const double first = y_;
+    for (const auto& [name, count] : row.transitions) {
+      const double width = static_cast<double>(count) / count_per_unit_;
+      svg_.Rect(kCountLeft, y_, width, kBar - 3, "#56B4E9",
+                row.operation + ", " + name + ": " + std::to_string(count), "class=\"transition\"");
+      svg_.Text(kCountLeft + 3, y_ + 7, name + " " + FormatCount(count), SvgWriter::Anchor::kStart,
+                7.5);
+      y_ += kBar;
+    }
+    y_ = std::max(first + kRow, y_ + (row.transitions.empty() ? kRow : kRow - kBar));
+  }
+
+  void DrawAxes() {
+    svg_.Line(kLeft, top_, kLeft, y_, "#000");
+    svg_.Line(kCountLeft, top_, kCountLeft, y_, "#000");
+    svg_.Line(kLeft, y_, kLeft + kTimeWidth, y_, "#000");
+    const double step_ns = NiceStep(ns_per_unit_ * kTimeWidth / 5);
+    for (double ns = 0; ns <= ns_per_unit_ * kTimeWidth * 1.0001; ns += step_ns) {
+      const double x = kLeft + ns / ns_per_unit_;
+      svg_.Line(x, y_, x, y_ + 4, "#000");
+      svg_.Text(x, y_ + 14, FormatTime(static_cast<int64_t>(ns)), SvgWriter::Anchor::kMiddle, 9);
+    }
+    y_ += 18;
+  }
+
+  const std::vector<PlotGroup>& groups_;
+  SvgWriter svg_;
+  double y_ = kMargin;
+  double top_ = kMargin;
+  double ns_per_unit_ = 1;
+  double count_per_unit_ = 1;
+};
+
+}  // namespace
+
+const char* PlotColumnName(size_t column) { return kStyles[column].name; }
+
+int64_t PlotOperation::wall_ns() const {
+  int64_t sum = 0;
+  for (const int64_t part : ns) sum += part;
+  return sum;
+}
+
+std::vector<PlotGroup> GroupForPlot(const std::vector<PlotRun>& runs,
+                                    const std::vector<std::string>& keys) {
+  std::vector<std::pair<std::string, std::vector<const PlotRun*>>> members;
+  for (const PlotRun& run : runs) {
+    const std::string name = MetadataName(run, keys);
+    const auto known = std::find_if(members.begin(), members.end(), [&](const auto& member) {
+      return !name.empty() && member.first == name;
+    });
+    if (known != members.end()) {
+      known->second.push_back(&run);
+    } else {
+      members.push_back({name, {&run}});
+    }
+  }
+  std::vector<PlotGroup> groups;
+  for (const auto& [name, group] : members) {
+    groups.push_back(GroupOf(name.empty() ? group.front()->name : name, group));
+  }
+  return groups;
+}
+
+std::string RenderPlot(const std::vector<PlotGroup>& groups) { return Picture(groups).Render(); }
+
+}  // namespace gpubound
