@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A column of small integers as text: varints (seven bits a byte, lowest first, the eighth says that
-// more follow), packed to base64. What the report page carries its timeline in. Plain value.
+// A column of small integers as text: varints (seven bits a byte, lowest first, the eighth says
+// that more follow), packed to base64. What the report page carries its timeline in. Plain value.
 #ifndef GPUBOUND_ANALYSIS_BYTE_COLUMN_H_
 #define GPUBOUND_ANALYSIS_BYTE_COLUMN_H_
 

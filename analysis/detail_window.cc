@@ -44,9 +44,8 @@ std::vector<Placed<Row>> Longest(std::vector<Placed<Row>> rows, size_t most) {
 std::vector<DetailWindow> Joined(std::vector<DetailWindow> windows, const Interval& span) {
   for (DetailWindow& window : windows) window.time = window.time.ClippedTo(span);
   std::erase_if(windows, [](const DetailWindow& window) { return window.time.empty(); });
-  std::stable_sort(windows.begin(), windows.end(), [](const auto& a, const auto& b) {
-    return a.time.begin_ns < b.time.begin_ns;
-  });
+  std::stable_sort(windows.begin(), windows.end(),
+                   [](const auto& a, const auto& b) { return a.time.begin_ns < b.time.begin_ns; });
   std::vector<DetailWindow> joined;
   for (DetailWindow& window : windows) {
     if (!joined.empty() && window.time.begin_ns <= joined.back().time.end_ns) {
@@ -64,7 +63,8 @@ std::vector<DetailWindow> Joined(std::vector<DetailWindow> windows, const Interv
 
 std::vector<DetailWindow> ChooseWindows(const Report& report, const std::vector<int64_t>& offset_ns,
                                         int64_t span_ns, uint64_t events_per_window) {
-  const double rate = static_cast<double>(RoughEvents(report)) / static_cast<double>(std::max<int64_t>(span_ns, 1));
+  const double rate =
+      static_cast<double>(RoughEvents(report)) / static_cast<double>(std::max<int64_t>(span_ns, 1));
   const int64_t width = std::max<int64_t>(
       1, static_cast<int64_t>(std::min(static_cast<double>(span_ns),
                                        static_cast<double>(events_per_window) / rate)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where a timeline keeps single events: everywhere, if the run is short enough; else in windows
-// around what a reader will want to look at (the longest gaps, the slowest iterations, the begin and
-// the middle). Chosen before the events stream by, from the report. Pure.
+// around what a reader will want to look at (the longest gaps, the slowest iterations, the begin
+// and the middle). Chosen before the events stream by, from the report. Pure.
 #ifndef GPUBOUND_ANALYSIS_DETAIL_WINDOW_H_
 #define GPUBOUND_ANALYSIS_DETAIL_WINDOW_H_
 

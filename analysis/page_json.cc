@@ -4,7 +4,6 @@
 // No state.
 #include "analysis/page_json.h"
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -120,7 +119,7 @@ Json ProcessJson(const ProcessTrace& process, const ReportProcess& report,
 }
 
 Json RunJson(const Run& run) {
-  Json json{{"name", std::filesystem::path(run.path).filename().string()}, {"launched", false}};
+  Json json{{"name", NameOf(run)}, {"launched", false}};
   if (run.info) {
     const RunInfo& info = *run.info;
     json["launched"] = true;

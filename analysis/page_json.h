@@ -12,8 +12,9 @@
 
 namespace gpubound {
 
-// One line without a newline. `<`, `>` and `&` are written as \u escapes, so that the text can stand
-// in an HTML script element whatever names the run has; bytes that are not UTF-8 become U+FFFD.
+// One line without a newline. `<`, `>` and `&` are written as \u escapes, so that the text can
+// stand in an HTML script element whatever names the run has; bytes that are not UTF-8 become
+// U+FFFD.
 std::string RenderPageJson(const Run& run, const Report& report, const PageTimeline& timeline);
 
 }  // namespace gpubound

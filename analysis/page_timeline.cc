@@ -79,7 +79,8 @@ class ProcessTracks {
         source_(SourceOf(process)) {}
 
   void Follow() {
-    label_names_ = NumbersOf(process_.labels, names_, [](const Label& label) { return label.text; });
+    label_names_ =
+        NumbersOf(process_.labels, names_, [](const Label& label) { return label.text; });
     FollowThreads();
     FollowCalls();
     points_ = IterationSeries(std::move(steps_), started_ns_, limits_.iteration_points);
@@ -92,7 +93,8 @@ class ProcessTracks {
   std::vector<TimelineTrack> TakeTracks(uint32_t process) {
     std::vector<TimelineTrack> tracks;
     const auto take = [&](std::unique_ptr<OpenTrack>* open) {
-      if (*open == nullptr || (*open)->band.empty()) return;
+      if (*open == nullptr) return;
+      if ((*open)->band.empty() && (*open)->keeper.seen() == 0) return;
       TimelineTrack track = std::move((*open)->track);
       track.process = process;
       track.band = (*open)->band.Finish();
@@ -128,9 +130,11 @@ class ProcessTracks {
   void FollowThreads() {
     ScopeTrack::Names scope_names;
     scope_names.of_label = &label_names_;
-    for (const ReportOperation& row : report_.operations) scope_names.operations.insert(row.operation);
+    for (const ReportOperation& row : report_.operations)
+      scope_names.operations.insert(row.operation);
     for (const ReportLane& lane : report_.lanes) {
-      for (const ReportOperation& row : lane.operations) scope_names.operations.insert(row.operation);
+      for (const ReportOperation& row : lane.operations)
+        scope_names.operations.insert(row.operation);
     }
     for (uint32_t thread = 0; thread < process_.threads.size(); ++thread) {
       const ThreadTrace& trace = process_.threads[thread];
@@ -170,8 +174,8 @@ class ProcessTracks {
     if (track == nullptr) {
       const Stream& stream = process_.StreamOf(id);
       const uint32_t ordinal = process_.DeviceOf(stream.device).info.index;
-      track = Open(TrackKind::kStream, "GPU " + std::to_string(ordinal) + " stream " +
-                                           std::to_string(stream.stream));
+      track = Open(TrackKind::kStream,
+                   "GPU " + std::to_string(ordinal) + " stream " + std::to_string(stream.stream));
       track->track.ordinal = ordinal;
     }
     return *track;
@@ -191,8 +195,8 @@ class ProcessTracks {
   }
 
   void FollowWork() {
-    const std::vector<uint32_t> work_names = NumbersOf(
-        process_.works, names_, [](const Work& work) { return Demangled(work.name); });
+    const std::vector<uint32_t> work_names =
+        NumbersOf(process_.works, names_, [](const Work& work) { return Demangled(work.name); });
     std::vector<WorkClass> classes;
     for (const Work& work : process_.works) classes.push_back(ClassOf(work));
     uint32_t class_names[kWorkClasses];
@@ -209,7 +213,8 @@ class ProcessTracks {
                           std::min(work.end_ns, process_.span_end_ns)};
       OpenTrack& track = StreamTrack(work.stream);
       track.band.Add(time.begin_ns + to_run_ns_, time.end_ns + to_run_ns_, class_name);
-      track.keeper.Add({work.start_ns + to_run_ns_, work.end_ns + to_run_ns_, At(work_names, id), 0});
+      track.keeper.Add(
+          {work.start_ns + to_run_ns_, work.end_ns + to_run_ns_, At(work_names, id), 0});
       DeviceTrack& device = DeviceOf(work.stream);
       device.track->band.Add(time.begin_ns + to_run_ns_, time.end_ns + to_run_ns_, class_name);
       const Interval fresh{std::max(time.begin_ns, device.busy_until_ns), time.end_ns};
@@ -232,10 +237,10 @@ class ProcessTracks {
   DetailPlan* plan_;
   std::shared_ptr<const EventSource> source_;
   std::vector<uint32_t> label_names_;
-  std::vector<DeviceTrack> devices_;                   // by DeviceId
-  std::vector<std::unique_ptr<OpenTrack>> streams_;    // by StreamId
+  std::vector<DeviceTrack> devices_;                 // by DeviceId
+  std::vector<std::unique_ptr<OpenTrack>> streams_;  // by StreamId
   std::vector<std::unique_ptr<OpenTrack>> threads_;
-  std::vector<std::unique_ptr<OpenTrack>> calls_;      // by thread
+  std::vector<std::unique_ptr<OpenTrack>> calls_;  // by thread
   std::vector<StepTime> steps_;
   int64_t started_ns_ = kOpenEnded;
   std::vector<IterationPoint> points_;
@@ -304,14 +309,13 @@ PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimit
   const uint64_t tracks = TracksOf(run);
   const auto buckets = static_cast<uint64_t>(static_cast<double>(limits.band_bytes) /
                                              kBytesPerBucket / static_cast<double>(tracks));
-  timeline.grid = GridOver(
-      timeline.span_ns, static_cast<uint32_t>(std::clamp<uint64_t>(buckets, limits.fewest_buckets,
-                                                                   limits.most_buckets)));
+  timeline.grid =
+      GridOver(timeline.span_ns, static_cast<uint32_t>(std::clamp<uint64_t>(
+                                     buckets, limits.fewest_buckets, limits.most_buckets)));
   const auto track_most =
       static_cast<uint32_t>(std::max<uint64_t>(2 * limits.window_events / tracks, 50));
-  DetailPlan plan(
-      ChooseWindows(report, timeline.offset_ns, timeline.span_ns, limits.window_events),
-      limits.events, track_most);
+  DetailPlan plan(ChooseWindows(report, timeline.offset_ns, timeline.span_ns, limits.window_events),
+                  limits.events, track_most);
 
   NameTable names(limits.names);
   std::vector<ProcessTracks> processes;

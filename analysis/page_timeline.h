@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The timeline of the report page: for every process its devices, streams and threads as tracks, each
-// with a coarse level over the whole run (share_band.h) and single events where they are kept
+// The timeline of the report page: for every process its devices, streams and threads as tracks,
+// each with a coarse level over the whole run (share_band.h) and single events where they are kept
 // (event_keeper.h). One pass over the events of each process; memory and result are bounded by the
 // limits, not by the length of the run. Pure.
 #ifndef GPUBOUND_ANALYSIS_PAGE_TIMELINE_H_
@@ -19,7 +19,7 @@
 
 namespace gpubound {
 
-// What a page may weigh. The defaults keep it below 5 MB (tests/analysis/page_data_test.cc).
+// What a page may weigh. The defaults keep it below 5 MB (tests/page/large_page_test.mjs).
 struct PageLimits {
   uint64_t band_bytes = 1'000'000;  // of all coarse levels, before base64
   uint32_t most_buckets = 16'384;
@@ -54,9 +54,9 @@ struct PageTimeline {
   std::vector<DetailWindow> windows;  // disjoint, ascending
   std::vector<std::string> names;     // names[0] stands for all that have no room
   std::vector<TimelineTrack> tracks;  // of each process: devices, streams, threads with their calls
-  std::vector<int64_t> offset_ns;                         // of each process's span
-  std::vector<std::vector<IterationPoint>> iterations;    // by process
-  std::vector<std::vector<Interval>> unknown;             // by process
+  std::vector<int64_t> offset_ns;     // of each process's span
+  std::vector<std::vector<IterationPoint>> iterations;  // by process
+  std::vector<std::vector<Interval>> unknown;           // by process
 };
 
 // |report| is that of |run|.

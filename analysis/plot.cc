@@ -14,7 +14,7 @@ namespace gpubound {
 namespace {
 
 constexpr double kWidth = 720;  // points
-constexpr double kLeft = 150;      // of the bars of time
+constexpr double kLeft = 150;   // of the bars of time
 constexpr double kTimeWidth = 300;
 constexpr double kCountLeft = 500;
 constexpr double kCountWidth = 170;
@@ -29,9 +29,9 @@ struct ColumnStyle {
   const char* fill;
 };
 constexpr ColumnStyle kStyles[kPlotColumns] = {
-    {"gpu_only", "GPU only", "#0072B2"},      {"cpu_gpu", "CPU+GPU", "url(#stripes)"},
-    {"cpu_only", "CPU only", "#E69F00"},      {"waiting", "waiting", "url(#dots)"},
-    {"idle", "idle", "#C9CDD3"},              {"unknown", "unknown", "url(#hatch)"}};
+    {"gpu_only", "GPU only", "#0072B2"}, {"cpu_gpu", "CPU+GPU", "url(#stripes)"},
+    {"cpu_only", "CPU only", "#E69F00"}, {"waiting", "waiting", "url(#dots)"},
+    {"idle", "idle", "#C9CDD3"},         {"unknown", "unknown", "url(#hatch)"}};
 
 const ReportProcess* ShownProcess(const Report& report) {
   const ReportProcess* shown = nullptr;
@@ -132,11 +132,10 @@ class Picture {
     for (const ColumnStyle& style : kStyles) {
       svg_.Rect(x, y_, 12, 9, style.fill);
       svg_.Text(x + 16, y_ + 8, style.legend);
-      x += 32 + 5.6 * static_cast<double>(std::string_view(style.legend).size());
+      x += 32 + 6.2 * static_cast<double>(std::string_view(style.legend).size());
     }
     svg_.Text(kCountLeft, y_ + 8, "transitions");
     y_ += 22;
-    top_ = y_;
   }
 
   void DrawGroup(const PlotGroup& group) {
@@ -145,7 +144,10 @@ class Picture {
     if (group.simulated) name += " - SIMULATED DEVICE";
     svg_.Text(kMargin, y_ + 10, name, SvgWriter::Anchor::kStart, 11, true);
     y_ += 18;
+    const double top = y_ - 2;
     for (const PlotOperation& row : group.operations) DrawOperation(row);
+    svg_.Line(kLeft, top, kLeft, y_, "#000");
+    svg_.Line(kCountLeft, top, kCountLeft, y_, "#000");
     y_ += 8;
   }
 
@@ -174,8 +176,6 @@ class Picture {
   }
 
   void DrawAxes() {
-    svg_.Line(kLeft, top_, kLeft, y_, "#000");
-    svg_.Line(kCountLeft, top_, kCountLeft, y_, "#000");
     svg_.Line(kLeft, y_, kLeft + kTimeWidth, y_, "#000");
     const double step_ns = NiceStep(ns_per_unit_ * kTimeWidth / 5);
     for (double ns = 0; ns <= ns_per_unit_ * kTimeWidth * 1.0001; ns += step_ns) {
@@ -189,7 +189,6 @@ class Picture {
   const std::vector<PlotGroup>& groups_;
   SvgWriter svg_;
   double y_ = kMargin;
-  double top_ = kMargin;
   double ns_per_unit_ = 1;
   double count_per_unit_ = 1;
 };

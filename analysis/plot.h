@@ -17,12 +17,13 @@
 namespace gpubound {
 
 inline constexpr size_t kPlotColumns = 6;
-// "gpu_only", "cpu_gpu", "cpu_only", "waiting", "idle", "unknown": as in the report JSON, less "_ns".
+// "gpu_only", "cpu_gpu", "cpu_only", "waiting", "idle", "unknown": as in the report JSON, less
+// "_ns".
 const char* PlotColumnName(size_t column);
 
 struct PlotOperation {
   std::string operation;
-  std::array<int64_t, kPlotColumns> ns{};  // mean of the group's runs, rounded down
+  std::array<int64_t, kPlotColumns> ns{};       // mean of the group's runs, rounded down
   std::map<std::string, uint64_t> transitions;  // likewise, by name
   int64_t wall_ns() const;
 };

@@ -4,6 +4,7 @@
 // No state.
 #include "analysis/run_metadata.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -32,6 +33,11 @@ std::map<std::string, std::string> MetadataOf(const Run& run) {
     }
   }
   return metadata;
+}
+
+std::string NameOf(const Run& run) {
+  const std::filesystem::path path = std::filesystem::path(run.path).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
 }  // namespace gpubound

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program said of itself: gpubound.metadata({...}), from the notes of its trace. Pure.
+// What a run is called, and what its program said of it: gpubound.metadata({...}), from the notes
+// of its trace. Pure.
 #ifndef GPUBOUND_ANALYSIS_RUN_METADATA_H_
 #define GPUBOUND_ANALYSIS_RUN_METADATA_H_
 
@@ -14,6 +15,9 @@ namespace gpubound {
 // By key; of several processes and calls the last one that said a key counts. Strings are without
 // quotes, other values are as JSON writes them.
 std::map<std::string, std::string> MetadataOf(const Run& run);
+
+// The last part of its path.
+std::string NameOf(const Run& run);
 
 }  // namespace gpubound
 

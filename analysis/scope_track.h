@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The scopes of one thread as a track of a timeline: each scope with its depth, and what owned the
-// thread's time: its innermost operation, else the innermost scope. One object a thread, one caller.
+// thread's time: its innermost operation, else the innermost scope. One object a thread, one
+// caller.
 #ifndef GPUBOUND_ANALYSIS_SCOPE_TRACK_H_
 #define GPUBOUND_ANALYSIS_SCOPE_TRACK_H_
 

@@ -41,7 +41,8 @@ void ShareBand::CloseBucket() {
   int64_t other_ns = 0;
   Shares shares;
   const auto share = [this](int64_t ns) {
-    return static_cast<uint8_t>(std::max<int64_t>(1, (ns * 255 + grid_.bucket_ns / 2) / grid_.bucket_ns));
+    return static_cast<uint8_t>(
+        std::max<int64_t>(1, (ns * 255 + grid_.bucket_ns / 2) / grid_.bucket_ns));
   };
   for (size_t i = 0; i < times_.size(); ++i) {
     if (i < kKept) {

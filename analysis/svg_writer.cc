@@ -98,8 +98,10 @@ std::string SvgWriter::Document(double width, double height, std::string_view ti
                                 std::string_view attributes) const {
   std::string document =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
-      "width=\"" + Number(width) + "\" height=\"" + Number(height) + "\" viewBox=\"0 0 " +
-      Number(width) + " " + Number(height) + "\" font-family=\"Helvetica, Arial, DejaVu Sans, "
+      "width=\"" +
+      Number(width) + "\" height=\"" + Number(height) + "\" viewBox=\"0 0 " + Number(width) + " " +
+      Number(height) +
+      "\" font-family=\"Helvetica, Arial, DejaVu Sans, "
       "sans-serif\"";
   if (!attributes.empty()) document += " " + std::string(attributes);
   document += ">\n<title>" + EscapeXml(title) + "</title>\n";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small writer of SVG: rectangles, lines and text at two decimals, so that the same picture is the
-// same bytes everywhere. Plain value.
+// A small writer of SVG: rectangles, lines and text at two decimals, so that the same picture is
+// the same bytes everywhere. Plain value.
 #ifndef GPUBOUND_ANALYSIS_SVG_WRITER_H_
 #define GPUBOUND_ANALYSIS_SVG_WRITER_H_
 
@@ -10,8 +10,8 @@
 
 namespace gpubound {
 
-// |text| for an XML element or attribute: markup escaped; what XML 1.0 cannot hold, and bytes that are
-// not UTF-8, as U+FFFD.
+// |text| for an XML element or attribute: markup escaped; what XML 1.0 cannot hold, and bytes that
+// are not UTF-8, as U+FFFD.
 std::string EscapeXml(std::string_view text);
 
 class SvgWriter {

@@ -30,10 +30,11 @@ bool HasReportPage() { return kPage.find(kHole) != std::string_view::npos; }
 Result<std::string> PageOf(const AnalyzedRun& analyzed) {
   const size_t hole = kPage.find(kHole);
   if (hole == std::string_view::npos) {
-    return Error{"writing the HTML report", analyzed.run.path,
-                 "a gpubound that was built without the report page", "one with it",
-                 "Install npm (Debian: apt-get install npm), configure the build again where the npm "
-                 "registry can be reached, and rebuild gpubound."};
+    return Error{
+        "writing the HTML report", analyzed.run.path,
+        "a gpubound that was built without the report page", "one with it",
+        "Install npm (Debian: apt-get install npm), configure the build again where the npm "
+        "registry can be reached, and rebuild gpubound."};
   }
   const PageTimeline timeline = BuildTimeline(analyzed.run, analyzed.report);
   std::string page(kPage.substr(0, hole));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The HTML report as a file: the page that was bundled with the tool, with the data of one run in it.
+// The HTML report as a file: the page that was bundled with the tool, with the data of one run in
+// it.
 #ifndef GPUBOUND_TOOLS_REPORT_PAGE_H_
 #define GPUBOUND_TOOLS_REPORT_PAGE_H_
 

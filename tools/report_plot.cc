@@ -3,7 +3,6 @@
 // Reads runs one after the other and keeps their reports. No state.
 #include "tools/report_plot.h"
 
-#include <filesystem>
 #include <list>
 
 #include "analysis/plot.h"
@@ -20,7 +19,7 @@ Result<std::string> PlotOf(const std::vector<std::string>& paths,
     Result<AnalyzedRun> analyzed = LoadRunAndReport(path, options);
     if (!analyzed.ok()) return analyzed.error();
     PlotRun& run = runs.emplace_back();
-    run.name = std::filesystem::path(analyzed->run.path).lexically_normal().filename().string();
+    run.name = NameOf(analyzed->run);
     run.metadata = MetadataOf(analyzed->run);
     run.report = &reports.emplace_back(std::move(analyzed->report));
   }

@@ -164,7 +164,7 @@ export class Timeline {
       canvas.style.width = `${this.width}px`;
       canvas.style.height = `${tall}px`;
     }
-    this.axis.attr('width', this.width).attr('height', AXIS);
+    this.axis.attr('width', this.width).attr('height', AXIS).attr('viewBox', `0 0 ${this.width} ${AXIS}`);
     this.zooming.scaleExtent([1, Math.max(1, this.spanNs / SHORTEST_NS)])
         .extent([[0, 0], [this.width, height]])
         .translateExtent([[0, 0], [this.width, height]]);

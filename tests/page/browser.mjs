@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A headless Chromium for tests of the page, which notes everything that a page must not do. Needs
+// the Debian package chromium, or the browser that GPUBOUND_CHROMIUM names.
+import {existsSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {join} from 'node:path';
+
+const {GPUBOUND_CHROMIUM, GPUBOUND_PAGE_MODULES} = process.env;
+const require = createRequire(join(GPUBOUND_PAGE_MODULES, 'package.json'));
+const puppeteer = require('puppeteer-core');
+
+export async function launch() {
+  const executablePath = GPUBOUND_CHROMIUM ?? '/usr/bin/chromium';
+  if (!existsSync(executablePath)) {
+    throw new Error(`no Chromium at ${executablePath}; install Debian's chromium or set GPUBOUND_CHROMIUM`);
+  }
+  // Without a sandbox, since tests run as root; what is opened is ours.
+  return (puppeteer.default ?? puppeteer).launch({executablePath, args: ['--no-sandbox', '--disable-gpu']});
+}
+
+// Opens |file|. |page.sins| gathers messages of the console, errors, and requests beyond the file.
+export async function open(browser, file, {width = 1280, height = 900, scheme = 'light'} = {}) {
+  const page = await browser.newPage();
+  page.sins = [];
+  page.on('console', (message) => page.sins.push(`console: ${message.text()}`));
+  page.on('pageerror', (error) => page.sins.push(`error: ${error.message}`));
+  page.on('dialog', (dialog) => page.sins.push(`dialog: ${dialog.message()}`));
+  page.on('request', (request) => {
+    if (request.url() !== `file://${file}`) page.sins.push(`request: ${request.url()}`);
+  });
+  await page.setViewport({width, height});
+  await page.emulateMediaFeatures([{name: 'prefers-color-scheme', value: scheme}]);
+  await page.goto(`file://${file}`);
+  await page.waitForSelector('html[data-ready]');
+  await settle(page);
+  return page;
+}
+
+// Until what was asked for has been painted.
+export const settle = (page) => page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+
+export const text = (page, selector) => page.$eval(selector, (node) => node.textContent);
+
+// The rows of a table below |selector|: name of the row, and the exact figures by key.
+export const rows = (page, selector) => page.$$eval(`${selector} tbody tr`, (nodes) => nodes.map((node) => ({
+  row: node.dataset.row,
+  shown: node.textContent,
+  figures: Object.fromEntries([...node.querySelectorAll('[data-ns]')].map((cell) => [cell.dataset.key, Number(cell.dataset.ns)])),
+  texts: Object.fromEntries([...node.querySelectorAll('[data-ns]')].map((cell) => [cell.dataset.key, cell.textContent])),
+  widths: [...node.querySelectorAll('.bar span')].map((piece) => parseFloat(piece.style.width)),
+  count: Number(node.querySelector('[data-count]')?.dataset.count),
+})));
+
+// A time as the page prints it, in ns.
+export function parseTime(shown) {
+  const [number, unit] = shown.split(' ');
+  return Number(number) * {undefined: 1, ns: 1, us: 1e3, ms: 1e6, s: 1e9}[unit];
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fixture_page FOLDER: writes what the tests of the page look at, out of one run made by hand:
+// page.html, report.json and figure.svg. Two processes, forty iterations, a device that is
+// simulated and for a while unknown, and names that would harm a page which took them for markup.
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "analysis/page_json.h"
+#include "analysis/plot.h"
+#include "analysis/report_json.h"
+#include "analysis/run_metadata.h"
+#include "tests/golden/scenario.h"
+#include "tests/page/hostile_names.h"
+#include "tools/report_page.h"
+
+namespace gpubound {
+namespace {
+
+constexpr int kIterations = 40;
+constexpr int64_t kIterationNs = 100'000;
+
+std::string At(int64_t ns, const std::string& what) {
+  return "@" + std::to_string(ns) + " main " + what + "\n";
+}
+
+std::string Work(const std::string& kind, int64_t begin_ns, int64_t end_ns, int number) {
+  const std::string time = std::to_string(begin_ns) + " " + std::to_string(end_ns);
+  return kind + " " + time + (kind == "kernel" ? " evil" : " Memcpy HtoD") + " #" +
+         std::to_string(number) + "\n";
+}
+
+std::string Iteration(int number, int64_t at) {
+  // Every seventh one simulates longer, so that there are slow ones and gaps.
+  const int64_t slow = number % 7 == 0 ? 10'000 : 0;
+  std::string text;
+  text += At(at + 1'000, "begin operation simulation") + At(at + 2'000, "begin wait 101");
+  text +=
+      At(at + 30'000 + slow, "end wait 101") + At(at + 31'000 + slow, "end operation simulation");
+  text += At(at + 42'000, "begin operation evil");
+  text += "call main " + std::to_string(at + 43'000) + " " + std::to_string(at + 45'000) +
+          " cudaLaunchKernel #" + std::to_string(2 * number) + "\n";
+  text += Work("kernel", at + 46'000, at + 70'000 + 10 * number, 2 * number);
+  text += "call main " + std::to_string(at + 50'000) + " " + std::to_string(at + 72'000) +
+          " cudaStreamSynchronize #" + std::to_string(2 * number + 1) + "\n";
+  text += Work("copy", at + 75'000, at + 78'000, 2 * number + 1);
+  text += At(at + 90'000, "end operation evil");
+  const int64_t early_ns = 1'000 + number % 5 * 400;
+  return text + At(at + kIterationNs - early_ns, "step " + std::to_string(number));
+}
+
+Run MakeRun() {
+  const int64_t span_ns = kIterations * kIterationNs;
+  const std::string span = "span 0 " + std::to_string(span_ns) + "\n";
+  std::string text = span + "thread main\n" + At(0, "phase training");
+  for (int i = 0; i < kIterations; ++i) text += Iteration(i + 1, i * kIterationNs);
+  text += "unknown 3000000 3040000\nprocess 101 100\n" + span + "thread main\n";
+  text += At(10'000, "begin layer simulator") + At(span_ns - 10'000, "end layer simulator");
+  golden::Scenario scenario = golden::ParseScenario(text);
+  for (const std::string& mistake : scenario.mistakes) {
+    std::fprintf(stderr, "fixture_page: not understood: %s\n", mistake.c_str());
+  }
+  Run run = std::move(scenario.run);
+  run.path = "/tmp/" + std::string(kHostileRun);
+  ProcessTrace& process = run.processes.front();
+  process.name = kHostileProcess;
+  process.version = "0.0.0";
+  for (Label& label : process.labels) {
+    if (label.text == "evil") label.text = kHostileOperation;
+  }
+  for (gpubound::Work& work : process.works) {
+    if (work.name == "evil") work.name = kHostileKernel;
+  }
+  process.devices[1].info.simulated = true;
+  process.devices[1].name = kHostileDevice;
+  process.device_kind = "simulated";
+  process.notes.push_back(
+      {0, std::string("metadata ") + kHostileKey + " = \"" + kHostileValue + "\""});
+  process.notes.push_back({0, "metadata algorithm = \"PPO\""});
+  return run;
+}
+
+bool Write(const std::string& path, const std::string& content) {
+  const Status written = WriteWholeFile(path, content);
+  if (!written.ok()) std::fprintf(stderr, "%s\n", written.error().ToString().c_str());
+  return written.ok();
+}
+
+int WriteAll(const std::string& folder) {
+  AnalyzedRun analyzed;
+  analyzed.run = MakeRun();
+  Result<Report> report = BuildReport(analyzed.run);
+  if (!report.ok()) return 1;
+  analyzed.report = std::move(*report);
+  const Result<std::string> page = PageOf(analyzed);
+  if (!page.ok()) {
+    std::fprintf(stderr, "%s\n", page.error().ToString().c_str());
+    return 1;
+  }
+  const PlotRun plotted{"run", MetadataOf(analyzed.run), &analyzed.report};
+  const std::string figure = RenderPlot(GroupForPlot({plotted}, {"algorithm"}));
+  const bool written = Write(folder + "/page.html", *page) &&
+                       Write(folder + "/report.json", RenderJson(analyzed.report)) &&
+                       Write(folder + "/figure.svg", figure);
+  return written ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace gpubound
+
+int main(int argc, char** argv) { return argc == 2 ? gpubound::WriteAll(argv[1]) : 2; }
