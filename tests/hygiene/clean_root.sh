@@ -34,7 +34,7 @@ debootstrap --variant=minbase --include=git,ca-certificates bookworm "$fresh" "$
 
 # Network settings of this machine: archive, proxy and index configuration, name service.
 for file in /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf.d /etc/apt/keyrings \
-    /etc/resolv.conf /etc/hosts /etc/pip.conf /usr/local/share/ca-certificates \
+    /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/npmrc /usr/local/share/ca-certificates \
     /etc/ssl/certs/ca-certificates.crt; do
   if [ -e "$file" ]; then
     mkdir -p "$fresh$(dirname "$file")"
@@ -48,6 +48,7 @@ for config in "$HOME/.config/pip" "$HOME/.pip"; do
     cp -aL "$config/." "$fresh/root/${config#"$HOME"/}/"
   fi
 done
+[ -e "$HOME/.npmrc" ] && cp -aL "$HOME/.npmrc" "$fresh/root/.npmrc"
 mount --bind "$fresh" "$fresh"  # "/" in there must be a mount, for tests that mount
 mount -t proc proc "$fresh/proc"
 mount --rbind /sys "$fresh/sys"
@@ -57,7 +58,7 @@ git clone -q --no-local "$source" "$fresh/root/gpubound"
 
 inside() {
   chroot "$fresh" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
-    $(env | grep -E '^(https?_proxy|HTTPS?_PROXY|no_proxy|NO_PROXY|PIP_[A-Z_]+|SSL_CERT_FILE|REQUESTS_CA_BUNDLE)=' | tr '\n' ' ') \
+    $(env | grep -E '^(https?_proxy|HTTPS?_PROXY|no_proxy|NO_PROXY|PIP_[A-Z_]+|[nN][pP][mM]_[cC][oO][nN][fF][iI][gG]_[A-Za-z_]+|SSL_CERT_FILE|REQUESTS_CA_BUNDLE)=' | tr '\n' ' ') \
     bash -c "cd /root/gpubound && $1"
 }
 

@@ -13,10 +13,12 @@ const puppeteer = require('puppeteer-core');
 export async function launch() {
   const executablePath = GPUBOUND_CHROMIUM ?? '/usr/bin/chromium';
   if (!existsSync(executablePath)) {
-    throw new Error(`no Chromium at ${executablePath}; install Debian's chromium or set GPUBOUND_CHROMIUM`);
+    throw new Error(
+        `no Chromium at ${executablePath}; install Debian's chromium or set GPUBOUND_CHROMIUM`);
   }
   // Without a sandbox, since tests run as root; what is opened is ours.
-  return (puppeteer.default ?? puppeteer).launch({executablePath, args: ['--no-sandbox', '--disable-gpu']});
+  return (puppeteer.default ?? puppeteer)
+      .launch({executablePath, args: ['--no-sandbox', '--disable-gpu']});
 }
 
 // Opens |file|. |page.sins| gathers messages of the console, errors, and requests beyond the file.
@@ -39,19 +41,26 @@ export async function open(browser, file, {width = 1280, height = 900, scheme = 
 
 // Until what was asked for has been painted.
 export const settle = (page) => page.evaluate(
-    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+    () => new Promise(
+        (done) =>
+            requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
 
 export const text = (page, selector) => page.$eval(selector, (node) => node.textContent);
 
 // The rows of a table below |selector|: name of the row, and the exact figures by key.
-export const rows = (page, selector) => page.$$eval(`${selector} tbody tr`, (nodes) => nodes.map((node) => ({
-  row: node.dataset.row,
-  shown: node.textContent,
-  figures: Object.fromEntries([...node.querySelectorAll('[data-ns]')].map((cell) => [cell.dataset.key, Number(cell.dataset.ns)])),
-  texts: Object.fromEntries([...node.querySelectorAll('[data-ns]')].map((cell) => [cell.dataset.key, cell.textContent])),
-  widths: [...node.querySelectorAll('.bar span')].map((piece) => parseFloat(piece.style.width)),
-  count: Number(node.querySelector('[data-count]')?.dataset.count),
-})));
+export const rows = (page, selector) => page.$$eval(
+    `${selector} tbody tr`,
+    (nodes) => nodes.map((node) => ({
+                           row: node.dataset.row,
+                           shown: node.textContent,
+                           figures: Object.fromEntries([...node.querySelectorAll('[data-ns]')].map(
+                               (cell) => [cell.dataset.key, Number(cell.dataset.ns)])),
+                           texts: Object.fromEntries([...node.querySelectorAll('[data-ns]')].map(
+                               (cell) => [cell.dataset.key, cell.textContent])),
+                           widths: [...node.querySelectorAll('.bar span')].map(
+                               (piece) => parseFloat(piece.style.width)),
+                           count: Number(node.querySelector('[data-count]')?.dataset.count),
+                         })));
 
 // A time as the page prints it, in ns.
 export function parseTime(shown) {

@@ -42,7 +42,8 @@ afterEach(async () => {
 function assertShown(row, key, ns) {
   assert.equal(row.figures[key], ns, `${row.row} ${key}`);
   // Three digits are shown.
-  assert.ok(Math.abs(parseTime(row.texts[key]) - ns) <= ns * 0.0051, `${row.texts[key]} for ${ns} ns`);
+  assert.ok(
+      Math.abs(parseTime(row.texts[key]) - ns) <= ns * 0.0051, `${row.texts[key]} for ${ns} ns`);
 }
 
 test('every operation has its figures and bars as long as they are', async () => {
@@ -61,7 +62,11 @@ test('every operation has its figures and bars as long as they are', async () =>
 for (const grouping of ['layer', 'phase', 'operation and layer']) {
   test(`rows by ${grouping} sum to the span`, async () => {
     page = await open(browser, html);
-    await page.evaluate((name) => [...document.querySelectorAll('button')].find((b) => b.textContent === `by ${name}`).click(), grouping);
+    await page.evaluate(
+        (name) => [...document.querySelectorAll('button')]
+                      .find((b) => b.textContent === `by ${name}`)
+                      .click(),
+        grouping);
     const shown = await rows(page, '.breakdown');
     const wall = shown.reduce((sum, row) => sum + row.figures.wall_ns, 0);
     assert.equal(wall, report.processes[0].span_ns);
@@ -74,7 +79,8 @@ for (const grouping of ['layer', 'phase', 'operation and layer']) {
 test('the headline says what nvidia-smi would, and what is true', async () => {
   page = await open(browser, html);
   const lead = await text(page, '.lead');
-  assert.match(lead, new RegExp(`^nvidia-smi would say ${Math.round(report.devices[0].smi_model * 100)} %`));
+  assert.match(
+      lead, new RegExp(`^nvidia-smi would say ${Math.round(report.devices[0].smi_model * 100)} %`));
   assert.match(lead, new RegExp(`really worked ${Math.round(report.run.gpu_busy_share * 100)} %`));
   assert.match(lead, /first for (running environments|waiting for other processes)/);
 });
@@ -84,37 +90,48 @@ test('a simulated device is named at the top', async () => {
   assert.match(await text(page, '.simulated'), /^SIMULATED DEVICE/);
 });
 
-test('idle causes, transitions, gaps, iterations, processes and ledger are those of the report', async () => {
-  page = await open(browser, html);
-  const process = report.processes[0];
-  const causes = {};
-  for (const row of process.operations) {
-    for (const [cause, ns] of Object.entries(row.device_idle)) causes[cause] = (causes[cause] ?? 0) + ns;
-  }
-  const shownCauses = await rows(page, '.causes');
-  assert.deepEqual(Object.fromEntries(shownCauses.map((row) => [row.row, row.figures.ns])), causes);
+test(
+    'idle causes, transitions, gaps, iterations, processes and ledger are those of the report',
+    async () => {
+      page = await open(browser, html);
+      const process = report.processes[0];
+      const causes = {};
+      for (const row of process.operations) {
+        for (const [cause, ns] of Object.entries(row.device_idle))
+          causes[cause] = (causes[cause] ?? 0) + ns;
+      }
+      const shownCauses = await rows(page, '.causes');
+      assert.deepEqual(
+          Object.fromEntries(shownCauses.map((row) => [row.row, row.figures.ns])), causes);
 
-  const transitions = Object.fromEntries(process.operations.flatMap(
-      (row) => Object.entries(row.transitions).map(([name, count]) => [`${row.operation} ${name}`, count])));
-  const shownTransitions = await rows(page, '.transitions');
-  assert.deepEqual(Object.fromEntries(shownTransitions.map((row) => [row.row, row.count])), transitions);
+      const transitions = Object.fromEntries(process.operations.flatMap(
+          (row) => Object.entries(row.transitions)
+                       .map(([name, count]) => [`${row.operation} ${name}`, count])));
+      const shownTransitions = await rows(page, '.transitions');
+      assert.deepEqual(
+          Object.fromEntries(shownTransitions.map((row) => [row.row, row.count])), transitions);
 
-  const shownGaps = await rows(page, '.gaps');
-  assert.deepEqual(shownGaps.map((row) => [Number(row.row), row.figures.ns]), process.gaps.map((gap) => [gap.begin_ns, gap.ns]));
+      const shownGaps = await rows(page, '.gaps');
+      assert.deepEqual(
+          shownGaps.map((row) => [Number(row.row), row.figures.ns]),
+          process.gaps.map((gap) => [gap.begin_ns, gap.ns]));
 
-  const facts = await page.$$eval('#iterations dd[data-ns]', (nodes) => nodes.map((node) => [node.dataset.key, Number(node.dataset.ns)]));
-  for (const [key, ns] of facts) assert.equal(ns, process.iterations[key], key);
-  const slowest = await rows(page, '#iterations');
-  assert.deepEqual(slowest.map((row) => [row.figures.ns, row.figures.gpu_busy_ns]),
-                   process.iterations.slowest.map((slow) => [slow.ns, slow.gpu_busy_ns]));
+      const facts = await page.$$eval(
+          '#iterations dd[data-ns]',
+          (nodes) => nodes.map((node) => [node.dataset.key, Number(node.dataset.ns)]));
+      for (const [key, ns] of facts) assert.equal(ns, process.iterations[key], key);
+      const slowest = await rows(page, '#iterations');
+      assert.deepEqual(
+          slowest.map((row) => [row.figures.ns, row.figures.gpu_busy_ns]),
+          process.iterations.slowest.map((slow) => [slow.ns, slow.gpu_busy_ns]));
 
-  const processes = await rows(page, '.processes');
-  assert.deepEqual(processes.map((row) => Number(row.row)), report.processes.map((p) => p.pid));
-  assert.equal(await page.$eval('#pid-101 a', (link) => link.getAttribute('href')), '#pid-100');
+      const processes = await rows(page, '.processes');
+      assert.deepEqual(processes.map((row) => Number(row.row)), report.processes.map((p) => p.pid));
+      assert.equal(await page.$eval('#pid-101 a', (link) => link.getAttribute('href')), '#pid-100');
 
-  const ledger = await rows(page, '.ledger');
-  assert.deepEqual(ledger.map((row) => row.row), report.ledger.map((entry) => entry.counter));
-});
+      const ledger = await rows(page, '.ledger');
+      assert.deepEqual(ledger.map((row) => row.row), report.ledger.map((entry) => entry.counter));
+    });
 
 test('iterations on the chart are the report\'s', async () => {
   page = await open(browser, html);
@@ -124,13 +141,15 @@ test('iterations on the chart are the report\'s', async () => {
   assert.equal(points.length, iterations.count + iterations.warm_up);
   for (const slow of iterations.slowest) {
     const [, count, begin, end, , , busy] = points.find(([number]) => number === slow.number);
-    assert.deepEqual([count, begin, end - begin, busy], [1, slow.begin_ns, slow.ns, slow.gpu_busy_ns]);
+    assert.deepEqual(
+        [count, begin, end - begin, busy], [1, slow.begin_ns, slow.ns, slow.gpu_busy_ns]);
   }
 });
 
 test('hostile names are shown as they are', async () => {
   page = await open(browser, html);
-  assert.ok((await page.$$eval('.name', (nodes) => nodes.map((node) => node.textContent))).includes(evil));
+  assert.ok((await page.$$eval('.name', (nodes) => nodes.map((node) => node.textContent)))
+                .includes(evil));
   assert.equal(await page.title(), 'gpubound: <style>*{display:none}<!--.gpubound');
   assert.match(await text(page, '#run'), /javascript:window\.harmed=5/);
   for (const tag of ['img', 'iframe', 'b[onclick]', 'style + style', 'svg[onload]']) {
@@ -140,10 +159,16 @@ test('hostile names are shown as they are', async () => {
 
 test('markup that got into the page would still do nothing', async () => {
   const broken = join(folder, 'broken.html');
-  writeFileSync(broken, readFileSync(html, 'utf8').replace('<main', '<img src=x onerror=window.harmed=7><script>window.harmed=8</script><main'));
+  writeFileSync(
+      broken,
+      readFileSync(html, 'utf8')
+          .replace(
+              '<main', '<img src=x onerror=window.harmed=7><script>window.harmed=8</script><main'));
   page = await open(browser, broken);
   assert.ok(page.sins.length >= 2, 'the policy speaks up');
-  assert.ok(page.sins.every((sin) => /Content Security Policy|request: file:.*\/x$/.test(sin)), page.sins.join('\n'));
+  assert.ok(
+      page.sins.every((sin) => /Content Security Policy|request: file:.*\/x$/.test(sin)),
+      page.sins.join('\n'));
   page.sins = [];
 });
 
@@ -153,7 +178,8 @@ test('a gap is one key away on the timeline', async () => {
   await page.keyboard.press('Enter');
   await settle(page);
   const gap = report.processes[0].gaps[0];
-  assert.match(await text(page, '#chosen'), new RegExp(`^Marked: ${(gap.ns / 1e3).toPrecision(3)} us`));
+  assert.match(
+      await text(page, '#chosen'), new RegExp(`^Marked: ${(gap.ns / 1e3).toPrecision(3)} us`));
   assert.match(await text(page, '#resolution'), /every single event/);
 });
 
@@ -179,12 +205,15 @@ test('keys zoom, pan, and walk from event to event', async () => {
 
 test('everything that can be clicked can be reached with Tab', async () => {
   page = await open(browser, html);
-  const wanted = await page.$$eval('a[href], button, select, summary, canvas[tabindex]', (nodes) => nodes.filter((node) => node.checkVisibility()).length);
+  const wanted = await page.$$eval(
+      'a[href], button, select, summary, canvas[tabindex]',
+      (nodes) => nodes.filter((node) => node.checkVisibility()).length);
   const reached = new Set();
   for (let i = 0; i < wanted + 30; ++i) {
     await page.keyboard.press('Tab');
     reached.add(await page.evaluate(() => {
-      const all = [...document.querySelectorAll('a[href], button, select, summary, canvas[tabindex]')];
+      const all =
+          [...document.querySelectorAll('a[href], button, select, summary, canvas[tabindex]')];
       return all.indexOf(document.activeElement);
     }));
   }
@@ -220,6 +249,7 @@ test('nothing sticks out of a window of 360 pixels', async () => {
 
 test('it is painted within a second', async () => {
   page = await open(browser, html);
-  const first = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime);
+  const first = await page.evaluate(
+      () => performance.getEntriesByName('first-contentful-paint')[0].startTime);
   assert.ok(first < 1000, `${first} ms`);
 });

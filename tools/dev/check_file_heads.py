@@ -6,7 +6,7 @@ import sys
 
 ROOMS = ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools", "tests", "bench",
          "examples", "cmake"]
-SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cu", ".py", ".sh", ".cmake"}
+SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cu", ".py", ".sh", ".cmake", ".ts", ".mjs", ".css"}
 MAX_LINES = 400
 
 

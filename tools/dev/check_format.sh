@@ -14,5 +14,6 @@ formatter=$(command -v clang-format-16) || {
   exit 1
 }
 find proto annotate libprofiler cupti_hooks analysis tools tests bench examples \
-  \( -name '*.h' -o -name '*.hpp' -o -name '*.cc' -o -name '*.c' -o -name '*.cu' \) -print0 |
+  \( -name '*.h' -o -name '*.hpp' -o -name '*.cc' -o -name '*.c' -o -name '*.cu' -o -name '*.ts' \
+     -o -name '*.mjs' \) -print0 |
   xargs -0 "$formatter" "${mode[@]}"

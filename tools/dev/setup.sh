@@ -10,7 +10,8 @@ packages_build="g++ cmake ninja-build python3 python3-dev python3-venv python3-p
   libsqlite3-dev libprotozero-dev libzstd-dev libcli11-dev libfmt-dev
   nlohmann-json3-dev libsimdjson-dev zlib1g-dev"
 packages_test="git gdb ccache sqlite3 libprotobuf-dev protobuf-compiler libgtest-dev libgmock-dev
-  libbenchmark-dev clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev"
+  chromium fonts-dejavu-core libbenchmark-dev clang-16 clang-tidy-16 clang-format-16
+  libclang-rt-16-dev"
 
 say() { printf '\n== %s\n' "$*" >&2; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
@@ -38,6 +39,13 @@ install_packages() {
   then
     say "apt-get failed; going on with what is installed. Missing packages: ${missing[*]}"
   fi
+}
+
+# install_npm: what the report page is bundled with. Whatever npm is here serves; without one the tool
+# is built without the page.
+install_npm() {
+  command -v npm >/dev/null && command -v node >/dev/null && return 0
+  install_packages nodejs npm
 }
 
 # make_venv: build/venv, with which CMake fetches the CUDA headers.

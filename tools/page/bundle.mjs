@@ -3,11 +3,10 @@
 // node bundle.mjs SOURCE OUTPUT: bundles src/ into one HTML file whose only hole is the data. The
 // file's policy allows this script and this style by their hashes and nothing else: no network, no
 // image, no other script, whatever a name in the data says.
+import {build} from 'esbuild';
 import {createHash} from 'node:crypto';
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
-
-import {build} from 'esbuild';
 
 const [source, output] = process.argv.slice(2);
 

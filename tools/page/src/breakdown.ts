@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the time went: a stacked bar for each operation, layer or phase, with the figures beside it.
+// Where the time went: a stacked bar for each operation, layer or phase, with the figures beside
+// it.
 import {Cell, Operation, ReportProcess} from './data';
 import {element, table, timeCell} from './dom';
 import {exactNs, formatShare, formatTime, share} from './format';
@@ -44,7 +45,8 @@ const NO_TIME: Times = {
 
 export function rowsOf(process: ReportProcess, grouping: Grouping): Row[] {
   if (grouping === 'operation') {
-    return process.operations.map((row: Operation) => ({name: row.operation, times: row, inherited: row.inherited}));
+    return process.operations.map(
+        (row: Operation) => ({name: row.operation, times: row, inherited: row.inherited}));
   }
   const rows = new Map<string, Row>();
   for (const cell of process.cells) {
@@ -62,13 +64,15 @@ function stackedBar(row: Row, scaleNs: number): HTMLElement {
   const said = COLUMNS.filter((c) => row.times[c.key] > 0)
                    .map((c) => `${c.name} ${formatTime(row.times[c.key])}`)
                    .join(', ');
-  const bar = element('div', {class: 'bar', attributes: {role: 'img', 'aria-label': `${row.name}: ${said}`}});
+  const bar = element(
+      'div', {class: 'bar', attributes: {role: 'img', 'aria-label': `${row.name}: ${said}`}});
   for (const column of COLUMNS) {
     const ns = row.times[column.key];
     if (ns <= 0) continue;
     const piece = element('span', {
       class: column.css,
-      title: `${column.name}: ${formatTime(ns)}, ${formatShare(share(ns, row.times.wall_ns))} of ${row.name} (${exactNs(ns)})`,
+      title: `${column.name}: ${formatTime(ns)}, ${formatShare(share(ns, row.times.wall_ns))} of ${
+          row.name} (${exactNs(ns)})`,
     });
     piece.style.width = `${share(ns, scaleNs) * 100}%`;
     if (share(ns, scaleNs) > 0.12) piece.append(element('b', {text: column.name}));
@@ -78,30 +82,37 @@ function stackedBar(row: Row, scaleNs: number): HTMLElement {
 }
 
 export function legend(): HTMLElement {
-  return element('ul', {class: 'legend'}, COLUMNS.map((column) => element('li', {title: column.help}, [
-                                                        element('span', {class: `swatch ${column.css}`}),
-                                                        column.name,
-                                                      ])));
+  return element(
+      'ul', {class: 'legend'}, COLUMNS.map((column) => element('li', {title: column.help}, [
+                                             element('span', {class: `swatch ${column.css}`}),
+                                             column.name,
+                                           ])));
 }
 
 export function breakdown(process: ReportProcess, grouping: Grouping): HTMLElement {
   const rows = rowsOf(process, grouping);
   const longest = Math.max(1, ...rows.map((row) => row.times.wall_ns));
   const nodes = rows.map((row) => {
-    const name = element('th', {text: row.name, title: row.name, class: 'name', attributes: {scope: 'row'}});
-    if (row.inherited) name.append(element('small', {text: ' inherited', title: 'the operation of a process that waited for this one'}));
+    const name =
+        element('th', {text: row.name, title: row.name, class: 'name', attributes: {scope: 'row'}});
+    if (row.inherited)
+      name.append(element(
+          'small',
+          {text: ' inherited', title: 'the operation of a process that waited for this one'}));
     const node = element('tr', {}, [
       name,
       element('td', {class: 'bar-cell'}, [stackedBar(row, longest)]),
       timeCell(row.times.wall_ns, 'wall_ns'),
-      element('td', {class: 'figure', text: formatShare(share(row.times.wall_ns, process.span_ns))}),
+      element(
+          'td', {class: 'figure', text: formatShare(share(row.times.wall_ns, process.span_ns))}),
       timeCell(row.times.gpu_busy_ns, 'gpu_busy_ns'),
       ...COLUMNS.map((column) => timeCell(row.times[column.key], column.key)),
     ]);
     node.dataset.row = row.name;
     return node;
   });
-  const heads = [grouping, '', 'wall', 'of span', 'GPU busy', ...COLUMNS.map((column) => column.name)];
+  const heads =
+      [grouping, '', 'wall', 'of span', 'GPU busy', ...COLUMNS.map((column) => column.name)];
   const result = table(`Time by ${grouping}`, heads, nodes);
   result.classList.add('breakdown');
   return result;

@@ -105,10 +105,7 @@ export interface OperationDevice {
 export interface Report {
   device_kind: string;
   run: {
-    root: number|null;
-    wall_ns: number;
-    devices_used: number;
-    gpu_busy_share: number;
+    root: number|null; wall_ns: number; devices_used: number; gpu_busy_share: number;
     compute_share: number;
     comm_share: number;
     copy_share: number;
@@ -165,16 +162,14 @@ export interface TimelineData {
 export interface PageData {
   format: string;
   run: {
-    name: string;
-    launched: boolean;
+    name: string; launched: boolean;
     command?: string[];
     cwd?: string;
     host?: string;
     version?: string;
     start_realtime_ns?: number;
-    exit_code?: number|null;
-    signal?: number|null;
-    metadata: Record<string, string>;
+    exit_code?: number | null;
+    signal?: number | null; metadata: Record<string, string>;
   };
   report: Report;
   notes: string[];

@@ -5,7 +5,8 @@
 import {exactNs, formatTime} from './format';
 
 interface Properties {
-  class?: string;
+  class
+  ?: string;
   text?: string;
   title?: string;
   id?: string;
@@ -38,22 +39,27 @@ export function timeCell(ns: number, key: string): HTMLTableCellElement {
   return cell;
 }
 
-// A table that scrolls sideways within its own frame where the window is narrow. Heads stand where the
-// cells of their column do.
+// A table that scrolls sideways within its own frame where the window is narrow. Heads stand where
+// the cells of their column do.
 export function table(caption: string, heads: string[], rows: HTMLElement[]): HTMLElement {
-  const isFigure = (i: number): boolean => rows[0]?.children[i]?.classList.contains('figure') ?? false;
+  const isFigure = (i: number): boolean =>
+      rows[0]?.children[i]?.classList.contains('figure') ?? false;
   const head = element('tr', {}, heads.map((text, i) => element('th', {
                                              text,
                                              class: isFigure(i) ? 'figure' : '',
                                              attributes: {scope: 'col'},
                                            })));
-  return element('div', {class: 'scroll', attributes: {tabindex: '0', role: 'region', 'aria-label': caption}}, [
-    element('table', {}, [
-      element('caption', {text: caption, class: 'hidden'}),
-      element('thead', {}, [head]),
-      element('tbody', {}, rows),
-    ]),
-  ]);
+  return element(
+      'div', {class: 'scroll', attributes: {tabindex: '0', role: 'region', 'aria-label': caption}},
+      [
+        element(
+            'table', {},
+            [
+              element('caption', {text: caption, class: 'hidden'}),
+              element('thead', {}, [head]),
+              element('tbody', {}, rows),
+            ]),
+      ]);
 }
 
 export function section(id: string, title: string, children: Child[]): HTMLElement {

@@ -7,13 +7,18 @@ import {formatCount, formatTime} from './format';
 
 export function ledger(data: PageData): HTMLElement {
   const {report} = data;
-  const block = element('div', {}, [element('p', {class: 'verdict', text: `Trust: ${report.run.verdict}`})]);
+  const block =
+      element('div', {}, [element('p', {class: 'verdict', text: `Trust: ${report.run.verdict}`})]);
   if (report.ledger.length > 0) {
     const rows = report.ledger.map((entry) => {
       const row = element('tr', {}, [
-        element('th', {attributes: {scope: 'row'}}, [element('span', {class: `severity s-${entry.severity}`, text: entry.severity.replace('_', ' ')})]),
+        element('th', {attributes: {scope: 'row'}}, [element('span', {
+                  class: `severity s-${entry.severity}`,
+                  text: entry.severity.replace('_', ' ')
+                })]),
         element('td', {text: entry.counter}),
-        element('td', {class: 'figure', text: formatCount(entry.value), title: String(entry.value)}),
+        element(
+            'td', {class: 'figure', text: formatCount(entry.value), title: String(entry.value)}),
         element('td', {class: 'wide', text: entry.help}),
       ]);
       row.dataset.row = entry.counter;
@@ -36,22 +41,27 @@ export function facts(data: PageData): HTMLElement {
   const {run, report} = data;
   const list = element('dl', {class: 'facts stacked'});
   const add = (name: string, value: string|undefined|null): void => {
-    if (value) list.append(element('div', {}, [element('dt', {text: name}), element('dd', {text: value})]));
+    if (value)
+      list.append(element('div', {}, [element('dt', {text: name}), element('dd', {text: value})]));
   };
   add('run', run.name);
   add('command', (run.command ?? data.processes[0]?.command)?.join(' '));
   add('folder', run.cwd);
   add('host', run.host ?? report.processes[0]?.host);
   const started = run.start_realtime_ns ?? report.processes[0]?.start_ns;
-  if (started) add('began', new Date(started / 1e6).toISOString().replace('T', ' ').replace(/\..*/, ' UTC'));
+  if (started)
+    add('began', new Date(started / 1e6).toISOString().replace('T', ' ').replace(/\..*/, ' UTC'));
   add('wall time', formatTime(report.run.wall_ns));
   if (run.signal) {
     add('ended', `by signal ${run.signal}`);
   } else if (run.exit_code !== undefined && run.exit_code !== null) {
     add('ended', `with exit status ${run.exit_code}`);
   }
-  add('devices', `${report.devices.filter((d) => d.used).length} used` +
-          (report.run.devices_unused.length > 0 ? `, unused: ${report.run.devices_unused.join(', ')}` : ''));
+  add('devices',
+      `${report.devices.filter((d) => d.used).length} used` +
+          (report.run.devices_unused.length > 0 ?
+               `, unused: ${report.run.devices_unused.join(', ')}` :
+               ''));
   add('recorded by', `gpubound ${run.version ?? data.processes[0]?.version ?? ''}`);
   const why = report.processes[0]?.corrected_why_not;
   if (why) add('overhead', `not subtracted: ${why}`);

@@ -44,7 +44,8 @@ interface Headline {
 
 export function headlineOf(report: Report): Headline {
   const used = report.devices.filter((device) => device.used);
-  const mean = (values: number[]): number => values.reduce((a, b) => a + b, 0) / Math.max(values.length, 1);
+  const mean = (values: number[]): number =>
+      values.reduce((a, b) => a + b, 0) / Math.max(values.length, 1);
   const measured = used.length > 0 && used.every((device) => device.nvml_utilization !== null);
   const sums = {wall: 0, unknown: 0};
   for (const row of report.operation_devices) {
@@ -69,7 +70,8 @@ export function headlineSentence(report: Report): string {
   const head = headlineOf(report);
   const said = head.measured ? `nvidia-smi said ${formatShare(head.smi)}` :
                                `nvidia-smi would say ${formatShare(head.smi)} (model)`;
-  const where = report.run.headline === 'iterations' ? ' of the iterations after warm-up' : ' of the time';
+  const where =
+      report.run.headline === 'iterations' ? ' of the iterations after warm-up' : ' of the time';
   let sentence = `${said}; the GPU really worked ${formatShare(report.run.gpu_busy_share)}${where}`;
   if (head.idle > 0) sentence += `. Idle ${formatShare(head.idle)}`;
   if (head.idle > 0 && head.cause) sentence += `: first for ${causeText(head.cause)}`;
@@ -87,17 +89,23 @@ interface Part {
 function meter(label: string, value: string, parts: Part[], note: string): HTMLElement {
   const bar = element('div', {
     class: 'bar tall',
-    attributes: {role: 'img', 'aria-label': parts.map((p) => `${p.name} ${formatShare(p.share)}`).join(', ')},
+    attributes: {
+      role: 'img',
+      'aria-label': parts.map((p) => `${p.name} ${formatShare(p.share)}`).join(', ')
+    },
   });
   for (const part of parts) {
     if (part.share <= 0) continue;
-    const piece = element('span', {class: part.css, title: `${part.name}: ${formatShare(part.share)}`});
+    const piece =
+        element('span', {class: part.css, title: `${part.name}: ${formatShare(part.share)}`});
     piece.style.width = `${Math.min(part.share, 1) * 100}%`;
     if (part.share * ROOM > part.name.length + 1) piece.append(element('b', {text: part.name}));
     bar.append(piece);
   }
   return element('div', {class: 'meter'}, [
-    element('div', {class: 'meter-head'}, [element('span', {text: label}), element('strong', {text: value})]),
+    element(
+        'div', {class: 'meter-head'},
+        [element('span', {text: label}), element('strong', {text: value})]),
     bar,
     element('div', {class: 'note', text: note}),
   ]);
@@ -106,34 +114,48 @@ function meter(label: string, value: string, parts: Part[], note: string): HTMLE
 export function headlineBlock(data: PageData): HTMLElement {
   const report = data.report;
   const run = report.run;
-  const block = element('div', {id: 'headline'}, [element('p', {class: 'lead', text: headlineSentence(report)})]);
+  const block = element(
+      'div', {id: 'headline'}, [element('p', {class: 'lead', text: headlineSentence(report)})]);
   if (run.devices_used === 0) return block;
   const head = headlineOf(report);
   const causes = idleCauses(report);
   const total = causes.reduce((sum, [, ns]) => sum + ns, 0);
   const span = run.headline === 'iterations' ?
-      `iterations after warm-up, ${formatTime(run.headline_ns)}; whole run ${formatShare(run.whole_gpu_busy_share)}` :
+      `iterations after warm-up, ${formatTime(run.headline_ns)}; whole run ${
+          formatShare(run.whole_gpu_busy_share)}` :
       `whole run, ${formatTime(run.wall_ns)}`;
   block.append(element('div', {class: 'meters'}, [
-    meter(head.measured ? 'nvidia-smi says' : 'nvidia-smi would say', formatShare(head.smi),
-          [{css: 'c-smi', name: 'utilisation', share: head.smi}],
-          head.measured ? 'sampled by NVML during the run' :
-                          'model: windows of 1/6 s in which any kernel ran; an upper bound'),
-    meter('the GPU really worked', formatShare(run.gpu_busy_share),
-          [
-            {css: 'w-compute', name: 'compute', share: run.compute_share},
-            {css: 'w-comm', name: 'communication', share: Math.max(0, Math.min(run.comm_share, run.gpu_busy_share - run.compute_share))},
-            {css: 'w-copy', name: 'copy', share: Math.max(0, run.gpu_busy_share - run.compute_share - run.comm_share)},
-          ],
-          span),
-    meter('idle', formatShare(head.idle),
-          causes.map(([cause, ns]) => ({
-                       css: `i-${cause}`,
-                       name: causeText(cause),
-                       share: head.idle * share(ns, total),
-                     })),
-          (head.cause ? `first cause: ${causeText(head.cause)}, ${formatShare(head.causeShare)} of the whole run's idle time` : 'never idle') +
-              (head.unknown > 0 ? `; unknown ${formatShare(head.unknown)}` : '')),
+    meter(
+        head.measured ? 'nvidia-smi says' : 'nvidia-smi would say', formatShare(head.smi),
+        [{css: 'c-smi', name: 'utilisation', share: head.smi}],
+        head.measured ? 'sampled by NVML during the run' :
+                        'model: windows of 1/6 s in which any kernel ran; an upper bound'),
+    meter(
+        'the GPU really worked', formatShare(run.gpu_busy_share),
+        [
+          {css: 'w-compute', name: 'compute', share: run.compute_share},
+          {
+            css: 'w-comm',
+            name: 'communication',
+            share: Math.max(0, Math.min(run.comm_share, run.gpu_busy_share - run.compute_share))
+          },
+          {
+            css: 'w-copy',
+            name: 'copy',
+            share: Math.max(0, run.gpu_busy_share - run.compute_share - run.comm_share)
+          },
+        ],
+        span),
+    meter(
+        'idle', formatShare(head.idle), causes.map(([cause, ns]) => ({
+                                                     css: `i-${cause}`,
+                                                     name: causeText(cause),
+                                                     share: head.idle * share(ns, total),
+                                                   })),
+        (head.cause ? `first cause: ${causeText(head.cause)}, ${
+                          formatShare(head.causeShare)} of the whole run's idle time` :
+                      'never idle') +
+            (head.unknown > 0 ? `; unknown ${formatShare(head.unknown)}` : '')),
   ]));
   return block;
 }

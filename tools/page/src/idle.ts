@@ -11,18 +11,23 @@ export function causes(report: Report, process: number): HTMLElement {
   const rows = idleCauses(report, process);
   if (rows.length === 0) return element('p', {text: 'No device of this process was idle.'});
   const total = rows.reduce((sum, [, ns]) => sum + ns, 0);
-  const result = table('Idle time by cause', ['cause', '', 'time', 'of idle'], rows.map(([cause, ns]) => {
-    const piece = element('span', {class: `i-${cause}`});
-    piece.style.width = `${share(ns, rows[0][1]) * 100}%`;
-    const row = element('tr', {}, [
-      element('th', {class: 'name', text: causeText(cause), title: cause, attributes: {scope: 'row'}}),
-      element('td', {class: 'bar-cell'}, [element('div', {class: 'bar', attributes: {'aria-hidden': 'true'}}, [piece])]),
-      timeCell(ns, 'ns'),
-      element('td', {class: 'figure', text: formatShare(share(ns, total))}),
-    ]);
-    row.dataset.row = cause;
-    return row;
-  }));
+  const result =
+      table('Idle time by cause', ['cause', '', 'time', 'of idle'], rows.map(([cause, ns]) => {
+        const piece = element('span', {class: `i-${cause}`});
+        piece.style.width = `${share(ns, rows[0][1]) * 100}%`;
+        const row = element('tr', {}, [
+          element(
+              'th',
+              {class: 'name', text: causeText(cause), title: cause, attributes: {scope: 'row'}}),
+          element(
+              'td', {class: 'bar-cell'},
+              [element('div', {class: 'bar', attributes: {'aria-hidden': 'true'}}, [piece])]),
+          timeCell(ns, 'ns'),
+          element('td', {class: 'figure', text: formatShare(share(ns, total))}),
+        ]);
+        row.dataset.row = cause;
+        return row;
+      }));
   result.classList.add('causes');
   return result;
 }
@@ -31,25 +36,34 @@ const place = (operation: string, layer: string): string => `${operation} \u203a
 
 export function gaps(report: Report, index: number, page: PageProcess, show: Show): HTMLElement {
   const process = report.processes[index];
-  if (process.gaps.length === 0) return element('p', {text: 'No gaps: no device of this process was idle.'});
+  if (process.gaps.length === 0)
+    return element('p', {text: 'No gaps: no device of this process was idle.'});
   const rows = process.gaps.map((gap) => {
     const begin = gap.begin_ns + page.offset_ns;
     const at = place(gap.operation_at_begin, gap.layer_at_begin);
     const until = place(gap.operation_at_end, gap.layer_at_end);
     const row = element('tr', {}, [
-      element('th', {attributes: {scope: 'row'}}, [
-        button(`at ${formatTime(gap.begin_ns)}`, () => show(begin, begin + gap.ns), 'Show this gap on the timeline'),
-      ]),
+      element(
+          'th', {attributes: {scope: 'row'}},
+          [
+            button(
+                `at ${formatTime(gap.begin_ns)}`, () => show(begin, begin + gap.ns),
+                'Show this gap on the timeline'),
+          ]),
       timeCell(gap.ns, 'ns'),
       element('td', {text: `GPU ${gap.ordinal}`}),
       element('td', {text: causeText(gap.cause)}),
       element('td', {class: 'wide', text: at === until ? at : `${at} \u2192 ${until}`}),
-      element('td', {class: 'wide', text: `${gap.work_before || 'begin'} \u2192 ${gap.work_after || 'end'}`}),
+      element(
+          'td',
+          {class: 'wide', text: `${gap.work_before || 'begin'} \u2192 ${gap.work_after || 'end'}`}),
     ]);
     row.dataset.row = String(gap.begin_ns);
     return row;
   });
-  const result = table('The longest gaps', ['gap', 'length', 'device', 'cause', 'the CPU was in', 'work before and after'], rows);
+  const result = table(
+      'The longest gaps',
+      ['gap', 'length', 'device', 'cause', 'the CPU was in', 'work before and after'], rows);
   result.classList.add('gaps', 'plain');
   return result;
 }

@@ -12,7 +12,12 @@ import {formatShare, formatTime, share} from './format';
 
 const WIDTH = 1000;
 const HEIGHT = 240;
-const MARGIN = {top: 10, right: 12, bottom: 34, left: 64};
+const MARGIN = {
+  top: 10,
+  right: 12,
+  bottom: 34,
+  left: 64
+};
 
 export type Show = (beginNs: number, endNs: number) => void;
 
@@ -28,7 +33,8 @@ function samplesOf(points: IterationPoint[]): Sample[] {
   let passed = 0;
   return points.map((point) => {
     const [, count, begin, end, , , busy] = point;
-    const sample = {from: passed, to: passed + count, mean: (end - begin) / count, busy: busy / count, point};
+    const sample =
+        {from: passed, to: passed + count, mean: (end - begin) / count, busy: busy / count, point};
     passed += count;
     return sample;
   });
@@ -51,27 +57,49 @@ function chart(points: IterationPoint[], warmUp: number, show: Show): HTMLElemen
   const drawn = [...samples, {...last, from: last.to}];  // the last step needs its end
 
   const holder = element('div', {class: 'chart'});
-  const svg = select(holder).append('svg')
+  const svg = select(holder)
+                  .append('svg')
                   .attr('viewBox', `0 0 ${WIDTH} ${HEIGHT}`)
                   .attr('role', 'img')
                   .attr('aria-label', `Length of ${last.to} iterations and the GPU's part of each`);
   const shape = (top: (s: Sample) => number, bottom: (s: Sample) => number): string =>
-      area<Sample>().x((s) => x(s.from)).y0((s) => y(bottom(s))).y1((s) => y(top(s))).curve(curveStepAfter)(drawn) ?? '';
-  svg.append('path').attr('class', 'it-spread').attr('d', shape((s) => s.point[5], (s) => s.point[4]));
+      area<Sample>()
+          .x((s) => x(s.from))
+          .y0((s) => y(bottom(s)))
+          .y1((s) => y(top(s)))
+          .curve(curveStepAfter)(drawn) ??
+      '';
+  svg.append('path')
+      .attr('class', 'it-spread')
+      .attr('d', shape((s) => s.point[5], (s) => s.point[4]));
   svg.append('path').attr('class', 'it-length').attr('d', shape((s) => s.mean, () => 0));
   svg.append('path').attr('class', 'it-busy').attr('d', shape((s) => s.busy, () => 0));
   if (warmUp > 0) {
-    svg.append('rect').attr('class', 'it-warm-up').attr('x', x(0)).attr('y', MARGIN.top)
-        .attr('width', x(Math.min(warmUp, last.to)) - x(0)).attr('height', HEIGHT - MARGIN.top - MARGIN.bottom);
+    svg.append('rect')
+        .attr('class', 'it-warm-up')
+        .attr('x', x(0))
+        .attr('y', MARGIN.top)
+        .attr('width', x(Math.min(warmUp, last.to)) - x(0))
+        .attr('height', HEIGHT - MARGIN.top - MARGIN.bottom);
   }
-  svg.append('g').attr('class', 'axis').attr('transform', `translate(0,${HEIGHT - MARGIN.bottom})`)
+  svg.append('g')
+      .attr('class', 'axis')
+      .attr('transform', `translate(0,${HEIGHT - MARGIN.bottom})`)
       .call(axisBottom(x).ticks(10));
-  svg.append('g').attr('class', 'axis').attr('transform', `translate(${MARGIN.left},0)`)
+  svg.append('g')
+      .attr('class', 'axis')
+      .attr('transform', `translate(${MARGIN.left},0)`)
       .call(axisLeft(y).ticks(4).tickFormat((ns) => formatTime(Number(ns))));
-  svg.append('text').attr('class', 'axis-name').attr('x', (MARGIN.left + WIDTH) / 2).attr('y', HEIGHT - 2)
+  svg.append('text')
+      .attr('class', 'axis-name')
+      .attr('x', (MARGIN.left + WIDTH) / 2)
+      .attr('y', HEIGHT - 2)
       .text('iteration');
-  const cursor = svg.append('rect').attr('class', 'it-cursor').attr('y', MARGIN.top)
-                     .attr('height', HEIGHT - MARGIN.top - MARGIN.bottom).attr('width', 0);
+  const cursor = svg.append('rect')
+                     .attr('class', 'it-cursor')
+                     .attr('y', MARGIN.top)
+                     .attr('height', HEIGHT - MARGIN.top - MARGIN.bottom)
+                     .attr('width', 0);
 
   const said = element('p', {class: 'note', text: '\u00a0', attributes: {'aria-live': 'polite'}});
   let chosen = -1;
@@ -89,12 +117,13 @@ function chart(points: IterationPoint[], warmUp: number, show: Show): HTMLElemen
   const node = svg.node();
   holder.tabIndex = 0;
   holder.setAttribute('role', 'group');
-  holder.setAttribute('aria-label', 'Iterations; arrow keys choose one, Enter shows it on the timeline');
+  holder.setAttribute(
+      'aria-label', 'Iterations; arrow keys choose one, Enter shows it on the timeline');
   holder.addEventListener('pointermove', (event) => {
     if (!node) return;
     const frame = node.getBoundingClientRect();
     const at = x.invert((event.clientX - frame.left) / frame.width * WIDTH);
-    choose(samples.findIndex((sample) => at < sample.to));
+    choose(samples.findIndex((sample) => at < Math.max(sample.to, sample === last ? Infinity : 0)));
   });
   holder.addEventListener('click', go);
   holder.addEventListener('keydown', (event) => {
@@ -104,11 +133,18 @@ function chart(points: IterationPoint[], warmUp: number, show: Show): HTMLElemen
     if (step || event.key === 'Enter') event.preventDefault();
   });
   return element('div', {}, [
-    element('ul', {class: 'legend'}, [
-      element('li', {}, [element('span', {class: 'swatch it-length'}), 'length (mean where neighbours share a step)']),
-      element('li', {}, [element('span', {class: 'swatch it-busy'}), 'GPU busy']),
-      element('li', {}, [element('span', {class: 'swatch it-warm-up'}), 'warm-up']),
-    ]),
+    element(
+        'ul', {class: 'legend'},
+        [
+          element(
+              'li', {},
+              [
+                element('span', {class: 'swatch it-length'}),
+                'length (mean where neighbours share a step)'
+              ]),
+          element('li', {}, [element('span', {class: 'swatch it-busy'}), 'GPU busy']),
+          element('li', {}, [element('span', {class: 'swatch it-warm-up'}), 'warm-up']),
+        ]),
     holder,
     said,
   ]);
@@ -117,7 +153,10 @@ function chart(points: IterationPoint[], warmUp: number, show: Show): HTMLElemen
 export function iterations(process: ReportProcess, page: PageProcess, show: Show): HTMLElement {
   const figures = process.iterations;
   if (!figures || page.iterations.length === 0) {
-    return element('p', {text: 'The program does not say what an iteration is: call gpubound.step() at the end of each.'});
+    return element('p', {
+      text:
+          'The program does not say what an iteration is: call gpubound.step() at the end of each.'
+    });
   }
   const fact = (key: string, text: string, ns: number): HTMLElement => {
     const value = element('dd', {text: formatTime(ns), title: `${ns} ns`});
@@ -128,7 +167,10 @@ export function iterations(process: ReportProcess, page: PageProcess, show: Show
   const rows = figures.slowest.map((slow) => {
     const begin = slow.begin_ns + page.offset_ns;
     return element('tr', {}, [
-      element('th', {attributes: {scope: 'row'}}, [button(`iteration ${slow.number}`, () => show(begin, begin + slow.ns), 'Show on the timeline')]),
+      element('th', {attributes: {scope: 'row'}}, [button(
+                                                      `iteration ${slow.number}`,
+                                                      () => show(begin, begin + slow.ns),
+                                                      'Show on the timeline')]),
       timeCell(slow.ns, 'ns'),
       element('td', {class: 'figure', text: `${share(slow.ns, figures.median_ns).toFixed(2)} x`}),
       timeCell(slow.gpu_busy_ns, 'gpu_busy_ns'),
@@ -136,19 +178,30 @@ export function iterations(process: ReportProcess, page: PageProcess, show: Show
     ]);
   });
   return element('div', {}, [
-    element('dl', {class: 'facts'}, [
-      element('div', {}, [element('dt', {text: 'iterations'}), element('dd', {text: `${figures.count} after ${figures.warm_up} of warm-up`})]),
-      fact('mean_ns', 'mean', figures.mean_ns),
-      fact('median_ns', 'median', figures.median_ns),
-      fact('p95_ns', '95 % within', figures.p95_ns),
-      fact('start_up_ns', 'start-up', figures.start_up_ns),
-      fact('warm_up_ns', 'warm-up', figures.warm_up_ns),
-      fact('shutdown_ns', 'shutdown', figures.shutdown_ns),
-    ]),
+    element(
+        'dl', {class: 'facts'},
+        [
+          element(
+              'div', {},
+              [
+                element('dt', {text: 'iterations'}),
+                element('dd', {text: `${figures.count} after ${figures.warm_up} of warm-up`})
+              ]),
+          fact('mean_ns', 'mean', figures.mean_ns),
+          fact('median_ns', 'median', figures.median_ns),
+          fact('p95_ns', '95 % within', figures.p95_ns),
+          fact('start_up_ns', 'start-up', figures.start_up_ns),
+          fact('warm_up_ns', 'warm-up', figures.warm_up_ns),
+          fact('shutdown_ns', 'shutdown', figures.shutdown_ns),
+        ]),
     chart(page.iterations, figures.warm_up, show),
-    element('details', {}, [
-      element('summary', {text: `The ${figures.slowest.length} slowest`}),
-      table('Slowest iterations', ['iteration', 'length', 'of median', 'GPU busy', 'share'], rows),
-    ]),
+    element(
+        'details', {},
+        [
+          element('summary', {text: `The ${figures.slowest.length} slowest`}),
+          table(
+              'Slowest iterations', ['iteration', 'length', 'of median', 'GPU busy', 'share'],
+              rows),
+        ]),
   ]);
 }

@@ -29,7 +29,8 @@ function paletteOf(data: PageData): Palette {
   const walls = new Map<string, number>();
   for (const process of data.report.processes) {
     for (const row of process.operations) {
-      if (row.operation !== NO_OPERATION) walls.set(row.operation, (walls.get(row.operation) ?? 0) + row.wall_ns);
+      if (row.operation !== NO_OPERATION)
+        walls.set(row.operation, (walls.get(row.operation) ?? 0) + row.wall_ns);
     }
   }
   const operations = [...walls].sort((a, b) => b[1] - a[1]).map(([name]) => name);
@@ -72,8 +73,15 @@ class Page {
       }));
     }
     top.append(element('div', {class: 'bar-top'}, [
-      element('h1', {}, [element('span', {class: 'brand', text: 'gpubound'}), element('span', {text: this.data.run.name})]),
-      element('nav', {attributes: {'aria-label': 'Sections'}}, SECTIONS.map(([id, name]) => element('a', {href: `#${id}`, text: name}))),
+      element(
+          'h1', {},
+          [
+            element('span', {class: 'brand', text: 'gpubound'}),
+            element('span', {text: this.data.run.name})
+          ]),
+      element(
+          'nav', {attributes: {'aria-label': 'Sections'}},
+          SECTIONS.map(([id, name]) => element('a', {href: `#${id}`, text: name}))),
       themeButton(() => this.timeline?.redraw()),
     ]));
   }
@@ -87,26 +95,40 @@ class Page {
   private sections(): HTMLElement[] {
     const {data} = this;
     return [
-      section('breakdown', 'Where the time went', [this.choices(), legend(), this.holder('breakdown')]),
+      section(
+          'breakdown', 'Where the time went', [this.choices(), legend(), this.holder('breakdown')]),
       section('timeline', 'Timeline', [this.holder('timeline')]),
       section('iterations', 'Iterations over time', [this.holder('iterations')]),
-      section('idle', 'Why the GPU was idle', [this.holder('causes'), element('h3', {text: 'The longest gaps'}), this.holder('gaps')]),
-      section('transitions', 'Transitions between layers', [this.holder('transitions'), element('h3', {text: 'Kernels and copies'}), this.holder('kernels')]),
-      section('processes', 'Processes and devices', [
-        processTree(data, (index) => this.choose(index)),
-        element('h3', {text: 'Devices'}),
-        devices(data),
-      ]),
+      section(
+          'idle', 'Why the GPU was idle',
+          [this.holder('causes'), element('h3', {text: 'The longest gaps'}), this.holder('gaps')]),
+      section(
+          'transitions', 'Transitions between layers',
+          [
+            this.holder('transitions'), element('h3', {text: 'Kernels and copies'}),
+            this.holder('kernels')
+          ]),
+      section(
+          'processes', 'Processes and devices',
+          [
+            processTree(data, (index) => this.choose(index)),
+            element('h3', {text: 'Devices'}),
+            devices(data),
+          ]),
       section('trust', 'How far to believe it', [ledger(data)]),
       section('run', 'The run', [facts(data)]),
     ];
   }
 
   private choices(): HTMLElement {
-    const bar = element('div', {class: 'tools', attributes: {role: 'toolbar', 'aria-label': 'Breakdown'}});
+    const bar =
+        element('div', {class: 'tools', attributes: {role: 'toolbar', 'aria-label': 'Breakdown'}});
     if (this.data.report.processes.length > 1) {
-      const choice = element('select', {id: 'process', attributes: {'aria-label': 'Process'}},
-                             this.data.report.processes.map((process) => element('option', {text: `${process.name || 'process'} (pid ${process.pid})`})));
+      const choice = element(
+          'select', {id: 'process', attributes: {'aria-label': 'Process'}},
+          this.data.report.processes.map(
+              (process) =>
+                  element('option', {text: `${process.name || 'process'} (pid ${process.pid})`})));
       choice.selectedIndex = this.process;
       choice.addEventListener('change', () => this.choose(choice.selectedIndex));
       bar.append(choice);
@@ -136,7 +158,8 @@ class Page {
     const {data} = this;
     const report = data.report.processes[this.process];
     const page = data.processes[this.process];
-    const put = (name: string, node: HTMLElement): void => this.holders.get(name)?.replaceChildren(node);
+    const put = (name: string, node: HTMLElement): void =>
+        this.holders.get(name)?.replaceChildren(node);
     put('breakdown', breakdown(report, this.grouping));
     put('iterations', iterations(report, page, this.show));
     put('causes', causes(data.report, this.process));

@@ -46,7 +46,8 @@ function hashOf(text: string): number {
 // |color| lighter or darker, so that neighbours of one kind can be told apart.
 function shade(color: string, step: number): string {
   const parts = [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
-  const mixed = parts.map((part) => Math.round(step < 0 ? part * (1 + step) : part + (255 - part) * step));
+  const mixed =
+      parts.map((part) => Math.round(step < 0 ? part * (1 + step) : part + (255 - part) * step));
   return `rgb(${mixed.join(',')})`;
 }
 
@@ -59,7 +60,13 @@ export class Palette {
   constructor(operations: string[], kernels: {name: string; class: string}[]) {
     operations.forEach((name, i) => {
       const round = Math.floor(i / OPERATIONS.length);
-      this.operations.set(name, shade(OPERATIONS[i % OPERATIONS.length], round === 0 ? 0 : round % 2 ? 0.35 : -0.3));
+      this.operations.set(
+          name,
+          shade(
+              OPERATIONS[i % OPERATIONS.length],
+              round === 0   ? 0 :
+                  round % 2 ? 0.35 :
+                              -0.3));
     });
     for (const kernel of kernels) this.kernels.set(kernel.name, kernel.class);
   }
@@ -69,7 +76,8 @@ export class Palette {
   }
 
   ofScope(name: string): string {
-    return this.operations.get(name) ?? this.cached(`s${name}`, () => shade(GREY, ((hashOf(name) % 5) - 2) * 0.12));
+    return this.operations.get(name) ??
+        this.cached(`s${name}`, () => shade(GREY, ((hashOf(name) % 5) - 2) * 0.12));
   }
 
   ofCall(name: string): string {
@@ -85,7 +93,8 @@ export class Palette {
   ofWork(name: string): string {
     if (name in CLASSES) return CLASSES[name];
     return this.cached(`w${name}`, () => {
-      const known = this.kernels.get(name) ?? (/memcpy|memset|\[copy|HtoD|DtoH/i.test(name) ? 'copy' : 'compute');
+      const known = this.kernels.get(name) ??
+          (/memcpy|memset|\[copy|HtoD|DtoH/i.test(name) ? 'copy' : 'compute');
       return shade(CLASSES[known] ?? GREY, ((hashOf(name) % 5) - 2) * 0.1);
     });
   }

@@ -20,7 +20,8 @@ export function themeButton(changed: () => void): HTMLButtonElement {
   node.id = 'theme';
   const label = (): void => {
     node.textContent = isDark() ? '\u2600 Light' : '\u263e Dark';
-    node.setAttribute('aria-label', isDark() ? 'Switch to light colours' : 'Switch to dark colours');
+    node.setAttribute(
+        'aria-label', isDark() ? 'Switch to light colours' : 'Switch to dark colours');
   };
   label();
   dark.addEventListener('change', () => {

@@ -9,43 +9,63 @@ export function transitions(process: ReportProcess): HTMLElement {
   const rows: {operation: string; name: string; count: number; each: number}[] = [];
   for (const row of process.operations) {
     for (const [name, count] of Object.entries(row.transitions)) {
-      rows.push({operation: row.operation, name, count, each: row.count > 0 ? count / row.count : 0});
+      rows.push(
+          {operation: row.operation, name, count, each: row.count > 0 ? count / row.count : 0});
     }
   }
-  if (rows.length === 0) return element('p', {text: 'No transitions between layers were recorded.'});
+  if (rows.length === 0)
+    return element('p', {text: 'No transitions between layers were recorded.'});
   rows.sort((a, b) => b.count - a.count);
   const most = rows[0].count;
-  const result = table('Transitions', ['operation', 'from \u2192 to', '', 'times', 'each time it ran'], rows.map((row) => {
-    const piece = element('span', {class: 'c-plain'});
-    piece.style.width = `${share(row.count, most) * 100}%`;
-    const figure = element('td', {class: 'figure', text: formatCount(row.count), title: String(row.count)});
-    figure.dataset.count = String(row.count);
-    const node = element('tr', {}, [
-      element('th', {class: 'name', text: row.operation, title: row.operation, attributes: {scope: 'row'}}),
-      element('td', {text: row.name.replace('->', ' \u2192 ')}),
-      element('td', {class: 'bar-cell'}, [element('div', {class: 'bar thin', attributes: {'aria-hidden': 'true'}}, [piece])]),
-      figure,
-      element('td', {class: 'figure', text: row.each > 0 ? row.each.toPrecision(3) : ''}),
-    ]);
-    node.dataset.row = `${row.operation} ${row.name}`;
-    return node;
-  }));
+  const result = table(
+      'Transitions', ['operation', 'from \u2192 to', '', 'times', 'each time it ran'],
+      rows.map((row) => {
+        const piece = element('span', {class: 'c-plain'});
+        piece.style.width = `${share(row.count, most) * 100}%`;
+        const figure = element(
+            'td', {class: 'figure', text: formatCount(row.count), title: String(row.count)});
+        figure.dataset.count = String(row.count);
+        const node = element('tr', {}, [
+          element('th', {
+            class: 'name',
+            text: row.operation,
+            title: row.operation,
+            attributes: {scope: 'row'}
+          }),
+          element('td', {text: row.name.replace('->', ' \u2192 ')}),
+          element(
+              'td', {class: 'bar-cell'},
+              [element('div', {class: 'bar thin', attributes: {'aria-hidden': 'true'}}, [piece])]),
+          figure,
+          element('td', {class: 'figure', text: row.each > 0 ? row.each.toPrecision(3) : ''}),
+        ]);
+        node.dataset.row = `${row.operation} ${row.name}`;
+        return node;
+      }));
   result.classList.add('transitions');
   return result;
 }
 
 export function kernels(page: PageProcess): HTMLElement {
   if (page.kernels.length === 0) return element('p', {text: 'No device work was recorded.'});
-  const rows = page.kernels.map((kernel) => element('tr', {}, [
-                                  element('th', {class: 'name', text: kernel.name, title: kernel.name, attributes: {scope: 'row'}}),
-                                  element('td', {text: kernel.class}),
-                                  timeCell(kernel.sum_ns, 'sum_ns'),
-                                  element('td', {class: 'figure', text: formatCount(kernel.count), title: String(kernel.count)}),
-                                  timeCell(Math.round(share(kernel.sum_ns, kernel.count)), 'mean_ns'),
-                                ]));
+  const rows = page.kernels.map(
+      (kernel) => element('tr', {}, [
+        element(
+            'th',
+            {class: 'name', text: kernel.name, title: kernel.name, attributes: {scope: 'row'}}),
+        element('td', {text: kernel.class}),
+        timeCell(kernel.sum_ns, 'sum_ns'),
+        element(
+            'td', {class: 'figure', text: formatCount(kernel.count), title: String(kernel.count)}),
+        timeCell(Math.round(share(kernel.sum_ns, kernel.count)), 'mean_ns'),
+      ]));
   const more = page.kernels_total - page.kernels.length;
   return element('div', {}, [
     table('Kernels and copies', ['name', 'class', 'time', 'times', 'mean'], rows),
-    more > 0 ? element('p', {class: 'note', text: `and ${more} more with less time: gpubound report --kernels`}) : null,
+    more > 0 ?
+        element(
+            'p',
+            {class: 'note', text: `and ${more} more with less time: gpubound report --kernels`}) :
+        null,
   ]);
 }

@@ -94,10 +94,11 @@ export function decodeLanes(base64: string, count: number): Lane[] {
     lanes[at].names.push(name);
   }
   return lanes.filter((lane) => lane.begins.length > 0).map((lane) => ({
-                                                             begins: Float64Array.from(lane.begins),
-                                                             ends: Float64Array.from(lane.ends),
-                                                             names: Uint32Array.from(lane.names),
-                                                           }));
+                                                              begins:
+                                                                  Float64Array.from(lane.begins),
+                                                              ends: Float64Array.from(lane.ends),
+                                                              names: Uint32Array.from(lane.names),
+                                                            }));
 }
 
 // A device has the events of all its streams, one lane upon the other.
@@ -109,8 +110,9 @@ export function decodeTracks(data: TimelineData): Track[] {
                                  }));
   for (const device of tracks.filter((track) => track.data.kind === 'device')) {
     device.lanes = tracks
-                       .filter(({data: {kind, process, ordinal}}) => kind === 'stream' &&
-                                   process === device.data.process && ordinal === device.data.ordinal)
+                       .filter(
+                           ({data: {kind, process, ordinal}}) => kind === 'stream' &&
+                               process === device.data.process && ordinal === device.data.ordinal)
                        .flatMap((stream) => stream.lanes);
   }
   return tracks;

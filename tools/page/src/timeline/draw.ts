@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws one track for one stretch of time: single events where they are known and can be told apart,
-// else shares of names in steps of a bucket, or of a pixel where that is longer. The work is bounded
-// by the pixels and the buckets, whatever the length of the run.
+// Draws one track for one stretch of time: single events where they are known and can be told
+// apart, else shares of names in steps of a bucket, or of a pixel where that is longer. The work is
+// bounded by the pixels and the buckets, whatever the length of the run.
 import {Band, firstAfter, Lane, Track} from './decode';
 
 export interface Stretch {
@@ -26,7 +26,12 @@ export interface Grid {
 export type ColorOf = (name: number) => string;
 
 const LANE_MOST = 6;
-const LANE_HEIGHT = {device: 28, stream: 18, thread: 15, calls: 16};
+const LANE_HEIGHT = {
+  device: 28,
+  stream: 18,
+  thread: 15,
+  calls: 16
+};
 export const laneHeight = (track: Track): number => LANE_HEIGHT[track.data.kind];
 // Lane of a track at |y| of it; those of a device lie upon each other.
 export const lanesAt = (track: Track, y: number): number[] => {
@@ -38,8 +43,8 @@ const laneCount = (track: Track): number =>
     track.data.kind === 'device' ? 1 : Math.max(1, Math.min(LANE_MOST, track.lanes.length));
 export const trackHeight = (track: Track): number => laneCount(track) * laneHeight(track) + 2;
 
-const toX = (frame: Frame, ns: number): number =>
-    frame.left + (ns - frame.visible.begin) / (frame.visible.end - frame.visible.begin) * frame.width;
+const toX = (frame: Frame, ns: number): number => frame.left +
+    (ns - frame.visible.begin) / (frame.visible.end - frame.visible.begin) * frame.width;
 
 // More events than this a pixel look like noise, and a window of fewer pixels like a fault: there
 // shares say more.
@@ -47,19 +52,24 @@ const EVENTS_PER_PIXEL = 1.5;
 const FEWEST_PIXELS = 160;
 
 function eventsIn(track: Track, stretch: Stretch): number {
-  return track.lanes.reduce((sum, lane) => sum + firstAfter(lane, stretch.end) - firstAfter(lane, stretch.begin), 0);
+  return track.lanes.reduce(
+      (sum, lane) => sum + firstAfter(lane, stretch.end) - firstAfter(lane, stretch.begin), 0);
 }
 
 export function showsEvents(track: Track, stretch: Stretch, pixels: number): boolean {
-  return track.lanes.length > 0 && pixels >= FEWEST_PIXELS && eventsIn(track, stretch) <= pixels * EVENTS_PER_PIXEL;
+  return track.lanes.length > 0 && pixels >= FEWEST_PIXELS &&
+      eventsIn(track, stretch) <= pixels * EVENTS_PER_PIXEL;
 }
 
-function drawLane(frame: Frame, lane: Lane, stretch: Stretch, top: number, height: number, names: string[], color: ColorOf): void {
+function drawLane(
+    frame: Frame, lane: Lane, stretch: Stretch, top: number, height: number, names: string[],
+    color: ColorOf): void {
   const {context} = frame;
   const from = Math.max(frame.left, toX(frame, stretch.begin));
   const until = Math.min(frame.left + frame.width, toX(frame, stretch.end));
   let drawnUntil = -1;
-  for (let i = firstAfter(lane, stretch.begin); i < lane.begins.length && lane.begins[i] < stretch.end; ++i) {
+  for (let i = firstAfter(lane, stretch.begin);
+       i < lane.begins.length && lane.begins[i] < stretch.end; ++i) {
     const x0 = Math.max(from, toX(frame, lane.begins[i]));
     const x1 = Math.min(until, toX(frame, lane.ends[i]));
     if (x1 <= drawnUntil) continue;  // within a pixel that has something
@@ -88,7 +98,9 @@ function sumOf(band: Band, first: number, last: number): Map<number, number> {
   return sums;
 }
 
-function drawBand(frame: Frame, band: Band, grid: Grid, stretch: Stretch, top: number, height: number, color: ColorOf): void {
+function drawBand(
+    frame: Frame, band: Band, grid: Grid, stretch: Stretch, top: number, height: number,
+    color: ColorOf): void {
   const {context} = frame;
   const perPixel = (frame.visible.end - frame.visible.begin) / frame.width / grid.bucketNs;
   const step = Math.max(1, Math.ceil(perPixel));
@@ -112,7 +124,9 @@ function drawBand(frame: Frame, band: Band, grid: Grid, stretch: Stretch, top: n
 }
 
 // |detail|: the stretches whose single events are known, ascending.
-export function drawTrack(frame: Frame, track: Track, grid: Grid, detail: Stretch[], top: number, names: string[], color: ColorOf): void {
+export function drawTrack(
+    frame: Frame, track: Track, grid: Grid, detail: Stretch[], top: number, names: string[],
+    color: ColorOf): void {
   const height = trackHeight(track) - 2;
   const pixelsPerNs = frame.width / (frame.visible.end - frame.visible.begin);
   let done = frame.visible.begin;

@@ -4,6 +4,7 @@
 // and its main thread.
 import {PageData} from '../data';
 import {element} from '../dom';
+
 import {Track} from './decode';
 import {trackHeight} from './draw';
 
@@ -72,7 +73,9 @@ export class Rows {
 
   private label(track: number, choose: (track: number) => void): HTMLElement {
     const {title, seen} = this.tracks[track].data;
-    const node = element('div', {class: 'tl-label', text: title, title: `${title}: ${seen.toLocaleString('en')} events`});
+    const node = element(
+        'div',
+        {class: 'tl-label', text: title, title: `${title}: ${seen.toLocaleString('en')} events`});
     node.dataset.track = String(track);
     node.addEventListener('click', () => choose(track));
     return node;
@@ -87,7 +90,9 @@ export class Rows {
       this.tracks.forEach((track, index) => {
         const {data} = track;
         if (data.process !== process) return;
-        if (this.folded.has(process) && data.kind !== 'device' && !(data.kind === 'thread' && data.reporting)) return;
+        if (this.folded.has(process) && data.kind !== 'device' &&
+            !(data.kind === 'thread' && data.reporting))
+          return;
         const height = trackHeight(track) + GAP;
         this.rows.push({process, track: index, top, height});
         top += height;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One picture of the timeline: tracks, iterations, what is unknown, what is marked. Knows nothing of
-// pointers and keys.
+// One picture of the timeline: tracks, iterations, what is unknown, what is marked. Knows nothing
+// of pointers and keys.
 import {PageData} from '../data';
 import {Palette} from '../palette';
 import {isDark} from '../theme';
+
 import {firstAfter, Track} from './decode';
 import {ColorOf, drawTrack, Frame, Grid, lanesAt, showsEvents, Stretch} from './draw';
 import {Row, Rows} from './rows';
@@ -19,7 +20,9 @@ export class Scene {
   readonly detail: Stretch[];
   private readonly iterationEnds: number[];
 
-  constructor(private readonly data: PageData, readonly tracks: Track[], private readonly palette: Palette) {
+  constructor(
+      private readonly data: PageData, readonly tracks: Track[],
+      private readonly palette: Palette) {
     const {timeline} = data;
     this.grid = {bucketNs: timeline.bucket_ns, buckets: timeline.buckets};
     this.detail = timeline.whole ? [{begin: -1, end: timeline.span_ns + 1}] :
@@ -40,7 +43,9 @@ export class Scene {
     }
   }
 
-  draw(context: CanvasRenderingContext2D, width: number, height: number, rows: Rows, scroll: number, visible: Stretch, marked: Marked|null, chosen: number): void {
+  draw(
+      context: CanvasRenderingContext2D, width: number, height: number, rows: Rows, scroll: number,
+      visible: Stretch, marked: Marked|null, chosen: number): void {
     const dark = isDark();
     const frame: Frame = {context, visible, left: 0, width, text: '#000'};
     context.clearRect(0, 0, width, height);
@@ -55,8 +60,11 @@ export class Scene {
       const track = this.tracks[row.track];
       context.fillStyle = dark ? '#20242b' : '#f1f3f5';
       context.fillRect(0, top, width, row.height - 4);
-      drawTrack(frame, track, this.grid, this.detail, top + 1, this.data.timeline.names, this.colorsOf(track));
-      if (track.data.kind === 'device' || track.data.kind === 'stream') this.drawUnknown(frame, row, top);
+      drawTrack(
+          frame, track, this.grid, this.detail, top + 1, this.data.timeline.names,
+          this.colorsOf(track));
+      if (track.data.kind === 'device' || track.data.kind === 'stream')
+        this.drawUnknown(frame, row, top);
       if (row.track === chosen) {
         context.strokeStyle = dark ? '#8ab4f8' : '#1a56db';
         context.lineWidth = 2;
@@ -68,7 +76,8 @@ export class Scene {
   }
 
   // The strip above: one track of the whole run, and which part of it is seen.
-  drawStrip(context: CanvasRenderingContext2D, width: number, height: number, visible: Stretch): void {
+  drawStrip(context: CanvasRenderingContext2D, width: number, height: number, visible: Stretch):
+      void {
     const whole = {begin: 0, end: this.data.timeline.span_ns};
     const dark = isDark();
     context.clearRect(0, 0, width, height);
@@ -77,43 +86,57 @@ export class Scene {
     const track = this.tracks[0];
     if (track) {
       const shrunk: Track = {...track, lanes: []};
-      drawTrack({context, visible: whole, left: 0, width, text: '#000'}, shrunk, this.grid, [], 0, [], this.colorsOf(track));
+      drawTrack(
+          {context, visible: whole, left: 0, width, text: '#000'}, shrunk, this.grid, [], 0, [],
+          this.colorsOf(track));
     }
     const x = (ns: number): number => ns / Math.max(whole.end, 1) * width;
     context.fillStyle = dark ? '#ffd866' : '#b45309';
     if (!this.data.timeline.whole) {
-      for (const window of this.detail) context.fillRect(x(window.begin), height - 4, Math.max(2, x(window.end) - x(window.begin)), 4);
+      for (const window of this.detail)
+        context.fillRect(
+            x(window.begin), height - 4, Math.max(2, x(window.end) - x(window.begin)), 4);
     }
     context.fillStyle = dark ? 'rgba(0,0,0,0.55)' : 'rgba(255,255,255,0.62)';
     context.fillRect(0, 0, x(visible.begin), height);
     context.fillRect(x(visible.end), 0, width - x(visible.end), height);
     context.strokeStyle = dark ? '#8ab4f8' : '#1a56db';
     context.lineWidth = 2;
-    context.strokeRect(x(visible.begin) + 1, 1, Math.max(2, x(visible.end) - x(visible.begin) - 2), height - 2);
+    context.strokeRect(
+        x(visible.begin) + 1, 1, Math.max(2, x(visible.end) - x(visible.begin) - 2), height - 2);
   }
 
   // At what resolution |visible| is drawn: how much of it as single events, and the step elsewhere.
   resolution(rows: Rows, visible: Stretch, pixels: number): {events: number; stepNs: number} {
     const length = visible.end - visible.begin;
-    const shown = rows.rows.filter((row) => row.track >= 0 && this.tracks[row.track].lanes.length > 0);
+    const shown =
+        rows.rows.filter((row) => row.track >= 0 && this.tracks[row.track].lanes.length > 0);
     let sum = 0;
     for (const row of shown) {
       for (const window of this.detail) {
         const begin = Math.max(window.begin, visible.begin);
         const end = Math.min(window.end, visible.end);
         if (end <= begin) continue;
-        if (showsEvents(this.tracks[row.track], {begin, end}, (end - begin) / length * pixels)) sum += (end - begin) / length;
+        if (showsEvents(this.tracks[row.track], {begin, end}, (end - begin) / length * pixels))
+          sum += (end - begin) / length;
       }
     }
-    return {events: shown.length > 0 ? sum / shown.length : 0, stepNs: Math.max(this.grid.bucketNs, length / pixels)};
+    return {
+      events: shown.length > 0 ? sum / shown.length : 0,
+      stepNs: Math.max(this.grid.bucketNs, length / pixels)
+    };
   }
 
   // The event of |row| at a place, if single events are drawn there: lane and index.
-  eventAt(row: Row, y: number, ns: number, visible: Stretch, pixels: number): {lane: number; index: number}|null {
+  eventAt(row: Row, y: number, ns: number, visible: Stretch, pixels: number):
+      {lane: number; index: number}|null {
     const track = this.tracks[row.track];
     const window = this.detail.find((stretch) => ns >= stretch.begin && ns < stretch.end);
     if (!window) return null;
-    const seen = {begin: Math.max(window.begin, visible.begin), end: Math.min(window.end, visible.end)};
+    const seen = {
+      begin: Math.max(window.begin, visible.begin),
+      end: Math.min(window.end, visible.end)
+    };
     const length = visible.end - visible.begin;
     if (!showsEvents(track, seen, (seen.end - seen.begin) / length * pixels)) return null;
     const slack = length / pixels;  // an event is drawn a pixel wide at least
@@ -167,7 +190,9 @@ export class Scene {
     }
   }
 
-  private drawMarked(frame: Frame, rows: Rows, scroll: number, height: number, marked: Marked, dark: boolean): void {
+  private drawMarked(
+      frame: Frame, rows: Rows, scroll: number, height: number, marked: Marked,
+      dark: boolean): void {
     const {context, visible, width} = frame;
     const x = (ns: number): number => (ns - visible.begin) / (visible.end - visible.begin) * width;
     const from = Math.max(-2, x(marked.stretch.begin));

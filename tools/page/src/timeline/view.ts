@@ -11,6 +11,7 @@ import {PageData} from '../data';
 import {button, element} from '../dom';
 import {exactNs, formatShare, formatTime} from '../format';
 import {Palette} from '../palette';
+
 import {decodeTracks, firstAfter} from './decode';
 import {Stretch} from './draw';
 import {timelineLegend} from './legend';
@@ -32,18 +33,25 @@ export class Timeline {
   private readonly rows: Rows;
   private readonly scene: Scene;
   private readonly spanNs: number;
-  private readonly canvas = element('canvas', {attributes: {
-                                                 tabindex: '0',
-                                                 role: 'application',
-                                                 'aria-label': 'Timeline. Left and right pan, plus and minus zoom, up and down choose a track, n and p the next and previous event, 0 shows the whole run.',
-                                               }});
-  private readonly strip = element('canvas', {class: 'tl-strip', attributes: {'aria-hidden': 'true'}});
-  private readonly axis = select(document.createElementNS('http://www.w3.org/2000/svg', 'svg')).attr('class', 'axis').attr('aria-hidden', 'true');
+  private readonly canvas = element('canvas', {
+    attributes: {
+      tabindex: '0',
+      role: 'application',
+      'aria-label':
+          'Timeline. Left and right pan, plus and minus zoom, up and down choose a track, n and p the next and previous event, 0 shows the whole run.',
+    }
+  });
+  private readonly strip =
+      element('canvas', {class: 'tl-strip', attributes: {'aria-hidden': 'true'}});
+  private readonly axis = select(document.createElementNS('http://www.w3.org/2000/svg', 'svg'))
+                              .attr('class', 'axis')
+                              .attr('aria-hidden', 'true');
   private readonly labels = element('div', {class: 'tl-labels'});
   private readonly body = element('div', {class: 'tl-body'});
   private readonly tip = element('div', {class: 'tip', attributes: {hidden: ''}});
   private readonly status = element('p', {class: 'note', id: 'resolution'});
-  private readonly spoken = element('p', {class: 'note', text: '\u00a0', id: 'chosen', attributes: {'aria-live': 'polite'}});
+  private readonly spoken = element(
+      'p', {class: 'note', text: '\u00a0', id: 'chosen', attributes: {'aria-live': 'polite'}});
   private readonly zooming = zoom<HTMLCanvasElement, unknown>();
   private width = 1;
   private view: Stretch;
@@ -58,11 +66,17 @@ export class Timeline {
     this.view = {begin: 0, end: this.spanNs};
     this.scene = new Scene(data, tracks, palette);
     this.rows = new Rows(data, tracks);
-    const sheet = element('div', {class: 'tl-sheet'}, [this.labels, element('div', {class: 'tl-canvas'}, [this.canvas])]);
+    const sheet = element(
+        'div', {class: 'tl-sheet'},
+        [this.labels, element('div', {class: 'tl-canvas'}, [this.canvas])]);
     this.body.append(sheet);
-    const head = element('div', {class: 'tl-row'}, [element('div', {class: 'tl-side'}), element('div', {class: 'tl-top'})]);
+    const head = element(
+        'div', {class: 'tl-row'},
+        [element('div', {class: 'tl-side'}), element('div', {class: 'tl-top'})]);
     head.lastElementChild?.append(this.strip, this.axis.node() as SVGSVGElement);
-    this.node = element('div', {class: 'timeline'}, [this.tools(), head, this.body, timelineLegend(palette), this.status, this.spoken, this.tip]);
+    this.node = element('div', {class: 'timeline'}, [
+      this.tools(), head, this.body, timelineLegend(palette), this.status, this.spoken, this.tip
+    ]);
     this.listen();
     this.layLabels();
     new ResizeObserver(() => this.resize()).observe(this.node);
@@ -75,7 +89,8 @@ export class Timeline {
     this.moveTo(beginNs - around, endNs + around);
     (this.node.closest('section') ?? this.node).scrollIntoView({block: 'start'});
     this.canvas.focus({preventScroll: true});
-    this.spoken.textContent = `Marked: ${formatTime(endNs - beginNs)} from ${instant(beginNs, (endNs - beginNs) / 10)}`;
+    this.spoken.textContent =
+        `Marked: ${formatTime(endNs - beginNs)} from ${instant(beginNs, (endNs - beginNs) / 10)}`;
   }
 
   redraw(): void {
@@ -92,32 +107,44 @@ export class Timeline {
   }
 
   private tools(): HTMLElement {
-    const bar = element('div', {class: 'tools', attributes: {role: 'toolbar', 'aria-label': 'Timeline'}}, [
-      button('\u2212', () => this.scaleBy(0.5), 'Zoom out (-)'),
-      button('+', () => this.scaleBy(2), 'Zoom in (+)'),
-      button('Whole run', () => this.moveTo(0, this.spanNs), 'Show everything (0)'),
-      button('\u25c0', () => this.panBy(-0.25), 'Earlier (left arrow)'),
-      button('\u25b6', () => this.panBy(0.25), 'Later (right arrow)'),
-    ]);
+    const bar =
+        element('div', {class: 'tools', attributes: {role: 'toolbar', 'aria-label': 'Timeline'}}, [
+          button('\u2212', () => this.scaleBy(0.5), 'Zoom out (-)'),
+          button('+', () => this.scaleBy(2), 'Zoom in (+)'),
+          button('Whole run', () => this.moveTo(0, this.spanNs), 'Show everything (0)'),
+          button('\u25c0', () => this.panBy(-0.25), 'Earlier (left arrow)'),
+          button('\u25b6', () => this.panBy(0.25), 'Later (right arrow)'),
+        ]);
     const {whole, windows} = this.data.timeline;
     if (!whole && windows.length > 0) {
-      const choice = element('select', {title: 'Where single events are kept', attributes: {'aria-label': 'Jump to where single events are kept'}}, [
-        element('option', {text: 'Single events at \u2026'}),
-        ...windows.map(([begin, , why]) => element('option', {text: `${formatTime(begin)}: ${why}`})),
-      ]);
+      const choice = element(
+          'select', {
+            title: 'Where single events are kept',
+            attributes: {'aria-label': 'Jump to where single events are kept'}
+          },
+          [
+            element('option', {text: 'Single events at \u2026'}),
+            ...windows.map(
+                ([begin, , why]) => element('option', {text: `${formatTime(begin)}: ${why}`})),
+          ]);
       choice.addEventListener('change', () => {
         const window = windows[choice.selectedIndex - 1];
         if (window) this.moveTo(window[0], window[1]);
       });
       bar.append(choice);
     }
-    bar.append(element('span', {class: 'note', text: 'Drag to pan; Ctrl and wheel, pinch or double click to zoom; click an event for its length.'}));
+    bar.append(element('span', {
+      class: 'note',
+      text:
+          'Drag to pan; Ctrl and wheel, pinch or double click to zoom; click an event for its length.'
+    }));
     return bar;
   }
 
   private listen(): void {
     this.zooming.filter((event: Event) => {
-      if (event.type === 'wheel') return (event as WheelEvent).ctrlKey || (event as WheelEvent).metaKey;
+      if (event.type === 'wheel')
+        return (event as WheelEvent).ctrlKey || (event as WheelEvent).metaKey;
       return !(event as MouseEvent).button;
     });
     this.zooming.on('zoom', ({transform}: {transform: ZoomTransform}) => {
@@ -158,13 +185,16 @@ export class Timeline {
     this.width = sheet.clientWidth;
     sheet.style.height = `${this.rows.height}px`;
     const height = Math.min(this.rows.height, this.body.clientHeight || this.rows.height);
-    for (const [canvas, tall] of [[this.canvas, height], [this.strip, STRIP]] as [HTMLCanvasElement, number][]) {
+    for (const [canvas, tall] of [
+             [this.canvas, height], [this.strip, STRIP]] as [HTMLCanvasElement, number][]) {
       canvas.width = Math.round(this.width * devicePixelRatio);
       canvas.height = Math.round(tall * devicePixelRatio);
       canvas.style.width = `${this.width}px`;
       canvas.style.height = `${tall}px`;
     }
-    this.axis.attr('width', this.width).attr('height', AXIS).attr('viewBox', `0 0 ${this.width} ${AXIS}`);
+    this.axis.attr('width', this.width)
+        .attr('height', AXIS)
+        .attr('viewBox', `0 0 ${this.width} ${AXIS}`);
     this.zooming.scaleExtent([1, Math.max(1, this.spanNs / SHORTEST_NS)])
         .extent([[0, 0], [this.width, height]])
         .translateExtent([[0, 0], [this.width, height]]);
@@ -175,7 +205,8 @@ export class Timeline {
     const length = Math.min(this.spanNs, Math.max(SHORTEST_NS, end - begin));
     const from = Math.min(Math.max(0, begin), this.spanNs - length);
     const scale = this.spanNs / length;
-    const transform = zoomIdentity.translate(-from / this.spanNs * this.width * scale, 0).scale(scale);
+    const transform =
+        zoomIdentity.translate(-from / this.spanNs * this.width * scale, 0).scale(scale);
     select(this.canvas).call(this.zooming.transform, transform);
   }
 
@@ -231,7 +262,8 @@ export class Timeline {
     const order = this.rows.rows.filter((row) => row.track >= 0);
     if (order.length === 0) return;
     const now = order.findIndex((row) => row.track === this.chosen);
-    const next = now < 0 ? (step > 0 ? 0 : order.length - 1) : Math.min(order.length - 1, Math.max(0, now + step));
+    const next = now < 0 ? (step > 0 ? 0 : order.length - 1) :
+                           Math.min(order.length - 1, Math.max(0, now + step));
     this.chooseTrack(order[next].track);
     const row = order[next];
     if (row.top < this.body.scrollTop) this.body.scrollTop = row.top;
@@ -245,7 +277,8 @@ export class Timeline {
     if (!lane) return;
     const first = firstAfter(lane, this.view.begin);
     const index = this.event.index < 0 ? first : this.event.index + step;
-    this.tellEvent(this.chosen, this.event.lane, Math.max(0, Math.min(lane.begins.length - 1, index)));
+    this.tellEvent(
+        this.chosen, this.event.lane, Math.max(0, Math.min(lane.begins.length - 1, index)));
   }
 
   // Marks an event, says what it is, and brings it into view.
@@ -256,7 +289,8 @@ export class Timeline {
     const begin = lane.begins[index];
     const end = lane.ends[index];
     this.marked = {stretch: {begin, end}, track};
-    this.spoken.textContent = `${this.data.timeline.names[lane.names[index]]}: ${formatTime(end - begin)} (${exactNs(end - begin)}) at ${instant(begin, 1)}`;
+    this.spoken.textContent = `${this.data.timeline.names[lane.names[index]]}: ${
+        formatTime(end - begin)} (${exactNs(end - begin)}) at ${instant(begin, 1)}`;
     if (end < this.view.begin || begin > this.view.end) {
       const half = (this.view.end - this.view.begin) / 2;
       this.moveTo(begin - half, begin + half);
@@ -269,7 +303,8 @@ export class Timeline {
     const y = event.clientY - frame.top + this.body.scrollTop;
     const row = this.rows.at(y);
     if (!row || row.track < 0) return null;
-    const ns = this.view.begin + (event.clientX - frame.left) / this.width * (this.view.end - this.view.begin);
+    const ns = this.view.begin +
+        (event.clientX - frame.left) / this.width * (this.view.end - this.view.begin);
     return {row, y, ns};
   }
 
@@ -293,19 +328,31 @@ export class Timeline {
     const found = this.scene.eventAt(at.row, at.y, at.ns, this.view, this.width);
     if (found) {
       const lane = track.lanes[found.lane];
-      this.tip.replaceChildren(element('strong', {text: names[lane.names[found.index]]}),
-                               element('div', {text: `${formatTime(lane.ends[found.index] - lane.begins[found.index])} at ${instant(lane.begins[found.index], 1000)}`}));
+      this.tip.replaceChildren(
+          element('strong', {text: names[lane.names[found.index]]}), element('div', {
+            text: `${formatTime(lane.ends[found.index] - lane.begins[found.index])} at ${
+                instant(lane.begins[found.index], 1000)}`
+          }));
     } else {
-      const bucket = Math.min(this.data.timeline.buckets - 1, Math.max(0, Math.floor(at.ns / this.data.timeline.bucket_ns)));
+      const bucket = Math.min(
+          this.data.timeline.buckets - 1,
+          Math.max(0, Math.floor(at.ns / this.data.timeline.bucket_ns)));
       const lines = [];
       for (let i = track.band.starts[bucket]; i < track.band.starts[bucket + 1]; ++i) {
-        lines.push(element('div', {text: `${names[track.band.names[i]]}: ${formatShare(track.band.shares[i] / 255)}`}));
+        lines.push(element(
+            'div',
+            {text: `${names[track.band.names[i]]}: ${formatShare(track.band.shares[i] / 255)}`}));
       }
-      this.tip.replaceChildren(element('strong', {text: `${formatTime(this.data.timeline.bucket_ns)} at ${instant(bucket * this.data.timeline.bucket_ns, this.data.timeline.bucket_ns)}`}),
-                               ...(lines.length > 0 ? lines : [element('div', {text: 'nothing'})]));
+      this.tip.replaceChildren(
+          element('strong', {
+            text: `${formatTime(this.data.timeline.bucket_ns)} at ${
+                instant(bucket * this.data.timeline.bucket_ns, this.data.timeline.bucket_ns)}`
+          }),
+          ...(lines.length > 0 ? lines : [element('div', {text: 'nothing'})]));
     }
     const frame = this.node.getBoundingClientRect();
-    this.tip.style.left = `${Math.min(event.clientX - frame.left + 12, frame.width - this.tip.offsetWidth - 4)}px`;
+    this.tip.style.left =
+        `${Math.min(event.clientX - frame.left + 12, frame.width - this.tip.offsetWidth - 4)}px`;
     this.tip.style.top = `${event.clientY - frame.top + 14}px`;
   }
 
@@ -315,16 +362,21 @@ export class Timeline {
     if (!main || !strip || this.canvas.width === 0) return;
     main.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
     strip.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    this.scene.draw(main, this.width, this.canvas.height / devicePixelRatio, this.rows, this.body.scrollTop, this.view, this.marked, this.chosen);
+    this.scene.draw(
+        main, this.width, this.canvas.height / devicePixelRatio, this.rows, this.body.scrollTop,
+        this.view, this.marked, this.chosen);
     this.scene.drawStrip(strip, this.width, STRIP, this.view);
     this.paintAxis();
     const length = this.view.end - this.view.begin;
     const {events, stepNs} = this.scene.resolution(this.rows, this.view, this.width);
     const how = events > 0.999 ? 'every single event' :
-        events > 0             ? `single events where they can be told apart, elsewhere shares in steps of ${formatTime(stepNs)}` :
-                                 `shares in steps of ${formatTime(stepNs)}`;
-    const kept = this.data.timeline.whole ? '' : ' Orange marks in the strip: where single events are kept.';
-    this.status.textContent = `Shown: ${formatTime(length)} from ${instant(this.view.begin, length / 100)}, ${how}.${kept}`;
+        events > 0 ? `single events where they can be told apart, elsewhere shares in steps of ${
+                         formatTime(stepNs)}` :
+                     `shares in steps of ${formatTime(stepNs)}`;
+    const kept =
+        this.data.timeline.whole ? '' : ' Orange marks in the strip: where single events are kept.';
+    this.status.textContent = `Shown: ${formatTime(length)} from ${
+        instant(this.view.begin, length / 100)}, ${how}.${kept}`;
   }
 
   private paintAxis(): void {
