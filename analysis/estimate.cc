@@ -19,6 +19,10 @@ double Mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+size_t CutAtEachEnd(size_t values) {
+  return static_cast<size_t>(kTrimmedShare * static_cast<double>(values));
+}
+
 double Variance(const std::vector<double>& values) {
   if (values.size() < 2) return 0;
   const double mean = Mean(values);
@@ -41,7 +45,7 @@ Estimate TrimmedMean(std::vector<double> values) {
   estimate.samples = values.size();
   if (values.empty()) return estimate;
   std::sort(values.begin(), values.end());
-  const auto cut = static_cast<size_t>(kTrimmedShare * static_cast<double>(values.size()));
+  const size_t cut = CutAtEachEnd(values.size());
   const std::vector<double> kept(values.begin() + static_cast<ptrdiff_t>(cut),
                                  values.end() - static_cast<ptrdiff_t>(cut));
   estimate.mean = Mean(kept);
@@ -78,13 +82,14 @@ Estimate MeanOfGroups(const std::vector<std::vector<double>>& groups) {
   }
   if (means.empty()) return estimate;
   const auto count = static_cast<double>(means.size());
-  estimate.mean = Mean(means);
+  const Estimate between = TrimmedMean(means);
+  estimate.mean = between.mean;
   estimate.variance /= count;
   estimate.standard_error = std::sqrt(squared_errors) / count;
   if (means.size() < 2) return estimate;
-  const double between =
-      std::sqrt(Variance(means) / count) * StudentQuantile(means.size() - 1) / kNormalQuantile;
-  estimate.standard_error = std::max(estimate.standard_error, between);
+  const uint64_t kept = means.size() - 2 * CutAtEachEnd(means.size());
+  const double widened = between.standard_error * StudentQuantile(kept - 1) / kNormalQuantile;
+  estimate.standard_error = std::max(estimate.standard_error, widened);
   return estimate;
 }
 

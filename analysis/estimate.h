@@ -26,8 +26,8 @@ double Median(std::vector<double> values);
 Estimate TrimmedMean(std::vector<double> values);
 
 // One value from several groups of measurements, of which each has its own bias (a process has its
-// addresses, and they decide how its caches collide): the mean over groups of their trimmed means.
-// The error is what groups differ by, with Student's factor for how few they are, and never less
+// addresses, and they decide how its caches collide): the trimmed mean over groups of their trimmed
+// means. The error is what groups differ by, with Student's factor for how few, and never less
 // than what the values within them say; the variance is that within a group.
 Estimate MeanOfGroups(const std::vector<std::vector<double>>& groups);
 

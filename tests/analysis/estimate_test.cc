@@ -64,6 +64,12 @@ TEST(MeanOfGroups, HasTheErrorThatGroupsDifferBy) {
   EXPECT_DOUBLE_EQ(estimate.variance, 0);
 }
 
+TEST(MeanOfGroups, IsUnmovedByAGroupThatWasDisturbed) {
+  const Estimate estimate = MeanOfGroups({{9, 9}, {10, 10}, {-1e6, -1e6}, {11, 11}, {10, 10}});
+  EXPECT_DOUBLE_EQ(estimate.mean, 29.0 / 3);
+  EXPECT_LT(estimate.standard_error, 5);
+}
+
 TEST(MeanOfGroups, IsNeverSurerThanTheValuesWithinThem) {
   const Estimate one = TrimmedMean({0, 5, 10, 15, 20});
   const Estimate both = MeanOfGroups({{0, 5, 10, 15, 20}, {0, 5, 10, 15, 20}});

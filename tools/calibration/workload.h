@@ -32,26 +32,26 @@ inline double NowNs() {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-inline int64_t Preemptions() {
+inline int64_t ContextSwitches() {
   rusage usage = {};
   getrusage(RUSAGE_THREAD, &usage);
-  return usage.ru_nivcsw;
+  return usage.ru_nivcsw + usage.ru_nvcsw;
 }
 
-// What |section| took, in ns. One during which the scheduler took the processor away from this
-// thread tells of the machine's load: it is repeated, a few times at most. |prepare| is called
-// before each attempt and is not timed.
+// What |section| took, in ns. One during which this thread lost the processor, or waited for a lock
+// of somebody who did, tells of the machine's load: it is repeated, a few times at most. |prepare|
+// is called before each attempt and is not timed.
 template <typename Section, typename Prepare>
 double UndisturbedNs(Section section, Prepare prepare) {
   constexpr int kAttempts = 20;
   double least = HUGE_VAL;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     prepare();
-    const int64_t preemptions = Preemptions();
+    const int64_t switches = ContextSwitches();
     const double begin = NowNs();
     section();
     const double took = NowNs() - begin;
-    if (Preemptions() == preemptions) return took;
+    if (ContextSwitches() == switches) return took;
     least = std::min(least, took);
   }
   return least;

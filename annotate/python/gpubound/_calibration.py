@@ -64,16 +64,22 @@ def answer(line, known, problem):
     return f"{undisturbed_ns(work, count) / count:.3f}"
 
 
+def context_switches():
+    """How often this thread gave up or lost the processor so far."""
+    usage = resource.getrusage(resource.RUSAGE_THREAD)
+    return usage.ru_nivcsw + usage.ru_nvcsw
+
+
 def undisturbed_ns(work, count):
     """What `work` took, repeated while the scheduler takes the processor away from it."""
     least = float("inf")
     for _ in range(ATTEMPTS):
-        preemptions = resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw
+        switches = context_switches()
         items = itertools.repeat(None, count)
         begin = time.perf_counter_ns()
         work(items)
         took = time.perf_counter_ns() - begin
-        if resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw == preemptions:
+        if context_switches() == switches:
             return took
         least = min(least, took)
     return least
