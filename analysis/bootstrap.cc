@@ -4,6 +4,7 @@
 #include "analysis/bootstrap.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <random>
 
@@ -18,7 +19,7 @@ constexpr double kTail = 0.025;
 
 double Quantile(const std::vector<double>& sorted, double share) {
   const auto last = static_cast<double>(sorted.size() - 1);
-  return sorted[static_cast<size_t>(share * last + 0.5)];
+  return sorted[static_cast<size_t>(std::lround(share * last))];
 }
 
 }  // namespace

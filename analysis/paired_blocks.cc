@@ -4,7 +4,9 @@
 #include "analysis/paired_blocks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "analysis/estimate.h"
 
@@ -18,7 +20,29 @@ std::vector<double> Differences(const PairedBlocks& blocks) {
   return differences;
 }
 
+struct Shortest {
+  double ns = 0;
+  double to_next_ns = 0;  // of a single one, its own length: nothing is known
+};
+
+Shortest ShortestOf(std::vector<double> lives) {
+  std::sort(lives.begin(), lives.end());
+  return {lives[0], lives.size() > 1 ? lives[1] - lives[0] : lives[0]};
+}
+
 }  // namespace
+
+Cost CostOfLives(std::vector<double> on_ns, std::vector<double> off_ns) {
+  Cost cost;
+  if (on_ns.empty() || off_ns.empty()) return cost;
+  cost.samples = std::min(on_ns.size(), off_ns.size());
+  const Shortest on = ShortestOf(std::move(on_ns));
+  const Shortest off = ShortestOf(std::move(off_ns));
+  cost.outside_ns = on.ns - off.ns;
+  cost.standard_error_ns = std::hypot(on.to_next_ns, off.to_next_ns);
+  cost.variance_ns2 = cost.standard_error_ns * cost.standard_error_ns;
+  return cost;
+}
 
 Cost CostOf(const std::vector<PairedBlocks>& processes) {
   std::vector<std::vector<double>> differences;

@@ -39,12 +39,15 @@ const char* ProgramName(const CalibrationWorkload& workload) {
 std::vector<ProcessCost> CostsOfProcesses(const std::vector<CalibrationRound>& rounds) {
   std::vector<ProcessCost> costs;
   for (const auto& [condition, first] : rounds.front().processes) {
-    std::vector<PairedBlocks> lives;
+    PairedBlocks all;
     for (const CalibrationRound& round : rounds) {
       const auto found = round.processes.find(condition);
-      if (found != round.processes.end()) lives.push_back(found->second);
+      if (found == round.processes.end()) continue;
+      const PairedBlocks& lives = found->second;
+      all.on_ns.insert(all.on_ns.end(), lives.on_ns.begin(), lives.on_ns.end());
+      all.off_ns.insert(all.off_ns.end(), lives.off_ns.begin(), lives.off_ns.end());
     }
-    costs.push_back({condition, CostOf(lives)});
+    costs.push_back({condition, CostOfLives(all.on_ns, all.off_ns)});
   }
   return costs;
 }

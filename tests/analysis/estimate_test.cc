@@ -147,6 +147,20 @@ TEST(CostOf, NothingHasNoSamples) {
   EXPECT_EQ(CostOf({Blocks({1}, {})}).samples, 0u);
 }
 
+TEST(CostOfLives, IsTheDifferenceOfTheShortest) {
+  const Cost cost = CostOfLives({30, 200, 33}, {14, 90, 10});
+  EXPECT_DOUBLE_EQ(cost.total_ns(), 20);
+  EXPECT_DOUBLE_EQ(cost.inside_ns, 0);
+  EXPECT_DOUBLE_EQ(cost.standard_error_ns, 5);
+  EXPECT_EQ(cost.samples, 3u);
+}
+
+TEST(CostOfLives, OfOnePairIsAsUncertainAsItIsLong) {
+  EXPECT_DOUBLE_EQ(CostOfLives({4}, {3}).standard_error_ns, 5);
+}
+
+TEST(CostOfLives, OfNoneHasNoSamples) { EXPECT_EQ(CostOfLives({}, {1}).samples, 0u); }
+
 TEST(MedianRatio, IsTheMedianOfTheRatiosOfPairs) {
   const MedianRatio ratio = MedianRatioOf({{11, 10}, {24, 20}, {39, 30}}, 1);
   EXPECT_DOUBLE_EQ(ratio.ratio, 1.2);
