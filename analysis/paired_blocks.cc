@@ -38,7 +38,7 @@ Cost CostOfLives(std::vector<double> on_ns, std::vector<double> off_ns) {
   cost.samples = std::min(on_ns.size(), off_ns.size());
   const Shortest on = ShortestOf(std::move(on_ns));
   const Shortest off = ShortestOf(std::move(off_ns));
-  cost.outside_ns = on.ns - off.ns;
+  cost.outside_ns = std::max(0.0, on.ns - off.ns);
   cost.standard_error_ns = std::hypot(on.to_next_ns, off.to_next_ns);
   cost.variance_ns2 = cost.standard_error_ns * cost.standard_error_ns;
   return cost;

@@ -30,7 +30,8 @@ Cost CostOf(const std::vector<PairedBlocks>& processes);
 
 // Of whole lives of programs, |on_ns| with the profiler and |off_ns| without. On a busy machine
 // other programs lengthen every one of them, and none is ever shortened: so it is the difference
-// between the shortest lives. Its error is how far the second shortest are from those.
+// between the shortest lives, and never below zero. Its error is how far the second shortest are
+// from those.
 Cost CostOfLives(std::vector<double> on_ns, std::vector<double> off_ns);
 
 }  // namespace gpubound

@@ -11,11 +11,14 @@
 namespace gpubound {
 namespace {
 
+// One that was measured on a machine too busy to know it better than its own size is left out.
 double CostOfProcess(const Calibration& calibration, const std::string& condition) {
   const auto found =
       std::find_if(calibration.processes.begin(), calibration.processes.end(),
                    [&](const ProcessCost& process) { return process.condition == condition; });
-  return found == calibration.processes.end() ? 0 : found->cost.total_ns();
+  if (found == calibration.processes.end()) return 0;
+  const double total_ns = found->cost.total_ns();
+  return 1.96 * found->cost.standard_error_ns < total_ns ? total_ns : 0;
 }
 
 // Loading CUDA's part is the same whatever loads it.

@@ -159,6 +159,8 @@ TEST(CostOfLives, OfOnePairIsAsUncertainAsItIsLong) {
   EXPECT_DOUBLE_EQ(CostOfLives({4}, {3}).standard_error_ns, 5);
 }
 
+TEST(CostOfLives, IsNeverBelowZero) { EXPECT_DOUBLE_EQ(CostOfLives({3, 4}, {5, 6}).total_ns(), 0); }
+
 TEST(CostOfLives, OfNoneHasNoSamples) { EXPECT_EQ(CostOfLives({}, {1}).samples, 0u); }
 
 TEST(MedianRatio, IsTheMedianOfTheRatiosOfPairs) {
