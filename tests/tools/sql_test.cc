@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound sql`: formats, exit statuses and what is said about a wrong query.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/tools/tool_fixtures.h"
+#include "tools/commands.h"
+#include "tools/exit_codes.h"
+
+namespace gpubound {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr char kTrace[] =
+    R"([{"ph":"X","cat":"user_annotation","name":"a,\"b\"\n<i>","pid":4,"tid":5,"ts":10,"dur":10},)"
+    R"({"ph":"X","cat":"cpu_op","name":"\u001b[2J","pid":4,"tid":5,"ts":12,"dur":1}])";
+
+class SqlCommand : public testing::Test {
+ protected:
+  SqlCommand() {
+    const Captured imported = Capture([this] {
+      return Dispatch({"import", folder_.Write("trace.json", kTrace), "-o", Run()});
+    });
+    EXPECT_EQ(imported.status, kExitSuccess) << imported.err;
+  }
+  std::string Run() const { return folder_.File("x.gpubound"); }
+  Captured Sql(const std::string& query, const Arguments& options = {}) {
+    Arguments words = {"sql", Run(), query};
+    words.insert(words.end(), options.begin(), options.end());
+    return Capture([&words] { return Dispatch(words); });
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(SqlCommand, PrintsATableWithFiguresOnTheRight) {
+  EXPECT_EQ(Sql("SELECT depth, duration_ns FROM scope ORDER BY 1").out,
+            "depth  duration_ns\n    0        10000\n    1         1000\n");
+}
+
+TEST_F(SqlCommand, ATableEscapesWhatATerminalWouldObey) {
+  const Captured captured = Sql("SELECT name FROM scope");
+  EXPECT_THAT(captured.out, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(captured.out, HasSubstr("\\x1b[2J"));
+}
+
+TEST_F(SqlCommand, CsvQuotesNames) {
+  EXPECT_EQ(Sql("SELECT name, NULL AS none FROM scope WHERE depth=0", {"--csv"}).out,
+            "name,none\r\n\"a,\"\"b\"\"\n<i>\",\r\n");
+}
+
+TEST_F(SqlCommand, JsonIsAnArrayForEachStatement) {
+  EXPECT_EQ(Sql("SELECT name, 0.5 AS half, NULL AS none FROM scope WHERE depth=0; SELECT 1 WHERE 0",
+                {"--json"})
+                .out,
+            "[\n{\"name\": \"a,\\\"b\\\"\\n<i>\", \"half\": 0.5, \"none\": null}\n]\n[]\n");
+}
+
+TEST_F(SqlCommand, AWrongNameIsTwoAndGetsASuggestion) {
+  const Captured table = Sql("SELECT * FROM scopes");
+  EXPECT_EQ(table.status, kExitWrongUse);
+  EXPECT_THAT(table.err, HasSubstr("no such table: scopes"));
+  EXPECT_THAT(table.err, HasSubstr("Did you mean 'scope'?"));
+  EXPECT_THAT(Sql("SELECT s.beginns FROM scope s").err, HasSubstr("Did you mean 'begin_ns'?"));
+}
+
+TEST_F(SqlCommand, WritingIsTwoAndNamesTheExport) {
+  const Captured captured = Sql("DELETE FROM scope");
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.out, IsEmpty());
+  EXPECT_THAT(Sql("CREATE TABLE mine(x)").err, HasSubstr("export RUN --sqlite"));
+}
+
+TEST_F(SqlCommand, ARunThatCannotBeReadIsThree) {
+  const Captured captured = Capture([this] {
+    return Dispatch({"sql", folder_.File("none"), "SELECT 1"});
+  });
+  EXPECT_EQ(captured.status, kExitUnreadable);
+  EXPECT_THAT(captured.err, HasSubstr("nothing there"));
+}
+
+TEST_F(SqlCommand, WithoutARunItIsWrongUse) {
+  EXPECT_EQ(Capture([] { return Dispatch({"sql"}); }).status, kExitWrongUse);
+  EXPECT_EQ(Sql("SELECT 1", {"--csv", "--json"}).status, kExitWrongUse);
+}
+
+TEST_F(SqlCommand, TablesAreListedWithoutARun) {
+  const Captured captured = Capture([] { return Dispatch({"sql", "--tables"}); });
+  EXPECT_EQ(captured.status, kExitSuccess);
+  for (const char* table : {"process:", "scope:", "gpu:", "operation:", "ledger:"}) {
+    EXPECT_THAT(captured.out, HasSubstr(table));
+  }
+}
+
+}  // namespace
+}  // namespace gpubound
