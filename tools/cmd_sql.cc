@@ -113,7 +113,9 @@ int QueryRun(const Arguments& words) {
   }
   if (!query) query = ReadStdin();
 
+  std::optional<ProgressNote> reading("reading " + run);
   Result<std::unique_ptr<SqlSession>> session = SqlSession::Open(run);
+  reading.reset();
   if (!session.ok()) {
     PrintError(session.error());
     return kExitUnreadable;

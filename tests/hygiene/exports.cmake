@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the two libraries that live in somebody's process show to it and drag in with them.
+# What the libraries that live in somebody's process show to it and drag in with them.
 function(exports_test name target)
   add_test(NAME hygiene_exports_${name} COMMAND ${Python3_EXECUTABLE}
     ${CMAKE_CURRENT_LIST_DIR}/check_exports.py $<TARGET_FILE:${target}> ${ARGN})
@@ -17,6 +17,10 @@ if(NOT GPUBOUND_SANITIZE)
     --exports gpubound_core_api_v1 gpubound_core_finish_v1 gpubound_core_yield_v1
       InitializeInjection InitializeInjectionNvtx2
     --may-export InitializeInjectionNvtxExtension
+    --needed libc.so.6
+    --may-need libm.so.6 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1)
+  exports_test(sqlite gpubound_sqlite
+    --exports sqlite3_gpuboundsqlite_init
     --needed libc.so.6
     --may-need libm.so.6 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1)
 endif()
