@@ -13,8 +13,9 @@ option(GPUBOUND_PAGE "Bundle the HTML report; needs npm and its registry once" O
 # Makes build/page/KEY/node_modules, KEY being the lock file's hash; says in |found| whether it is there.
 function(gpubound_page_modules folder found)
   set(${found} OFF PARENT_SCOPE)
-  find_program(GPUBOUND_NODE NAMES node nodejs)
-  find_program(GPUBOUND_NPM npm)
+  set(wheel ${CMAKE_SOURCE_DIR}/build/venv/bin)  # where tools/dev/setup.sh puts them
+  find_program(GPUBOUND_NODE NAMES node nodejs HINTS ${wheel})
+  find_program(GPUBOUND_NPM npm HINTS ${wheel})
   if(NOT GPUBOUND_NODE OR NOT GPUBOUND_NPM)
     message(STATUS "Report page: left out, since there is no npm here (Debian: apt-get install npm)")
     return()
@@ -26,6 +27,7 @@ function(gpubound_page_modules folder found)
       ${CMAKE_SOURCE_DIR}/tools/page/package-lock.json DESTINATION ${folder})
     execute_process(
       COMMAND ${GPUBOUND_NPM} ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
+        --fetch-retries=1 --fetch-retry-maxtimeout=5000 --fetch-timeout=30000
       WORKING_DIRECTORY ${folder} RESULT_VARIABLE failed)
     if(failed)
       message(STATUS "Report page: left out, since npm could not fetch its packages (see above)")

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <string_view>
 
 #include "analysis/page_json.h"
 #include "analysis/page_timeline.h"
@@ -15,7 +14,6 @@
 namespace gpubound {
 namespace {
 
-constexpr std::string_view kPage = kReportPageText;
 constexpr std::string_view kHole = "@GPUBOUND_DATA@";  // in tools/page/src/page.html
 
 Error WriteError(const std::string& path) {
@@ -25,10 +23,10 @@ Error WriteError(const std::string& path) {
 
 }  // namespace
 
-bool HasReportPage() { return kPage.find(kHole) != std::string_view::npos; }
+std::string_view BundledPage() { return kReportPageText; }
 
-Result<std::string> PageOf(const AnalyzedRun& analyzed) {
-  const size_t hole = kPage.find(kHole);
+Result<std::string> PageOf(const AnalyzedRun& analyzed, std::string_view page) {
+  const size_t hole = page.find(kHole);
   if (hole == std::string_view::npos) {
     return Error{
         "writing the HTML report", analyzed.run.path,
@@ -37,10 +35,10 @@ Result<std::string> PageOf(const AnalyzedRun& analyzed) {
         "registry can be reached, and rebuild gpubound."};
   }
   const PageTimeline timeline = BuildTimeline(analyzed.run, analyzed.report);
-  std::string page(kPage.substr(0, hole));
-  page += RenderPageJson(analyzed.run, analyzed.report, timeline);
-  page += kPage.substr(hole + kHole.size());
-  return page;
+  std::string file(page.substr(0, hole));
+  file += RenderPageJson(analyzed.run, analyzed.report, timeline);
+  file += page.substr(hole + kHole.size());
+  return file;
 }
 
 Status WriteWholeFile(const std::string& path, const std::string& content) {

@@ -6,17 +6,18 @@
 #define GPUBOUND_TOOLS_REPORT_PAGE_H_
 
 #include <string>
+#include <string_view>
 
 #include "analysis/run_report.h"
 #include "analysis/status.h"
 
 namespace gpubound {
 
-// False where the tool was built without the page; then PageOf is an error that says what to do.
-bool HasReportPage();
+// The page without its data; empty where the tool was built without it.
+std::string_view BundledPage();
 
 // The whole file. |analyzed| is read once more, event by event.
-Result<std::string> PageOf(const AnalyzedRun& analyzed);
+Result<std::string> PageOf(const AnalyzedRun& analyzed, std::string_view page = BundledPage());
 
 // Writes |content| to |path|, replacing what was there only when all of it is written.
 Status WriteWholeFile(const std::string& path, const std::string& content);

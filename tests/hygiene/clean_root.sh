@@ -35,8 +35,8 @@ debootstrap --variant=minbase --include=git,ca-certificates bookworm "$fresh" "$
 # Network settings of this machine: archive, proxy and index configuration, name service.
 for file in /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf.d /etc/apt/keyrings \
     /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/npmrc /usr/local/share/ca-certificates \
-    /etc/ssl/certs/ca-certificates.crt; do
-  if [ -e "$file" ]; then
+    /etc/ssl/certs/ca-certificates.crt "${NODE_EXTRA_CA_CERTS:-}"; do
+  if [ -n "$file" ] && [ -e "$file" ]; then
     mkdir -p "$fresh$(dirname "$file")"
     rm -rf "$fresh${file:?}"
     cp -aL "$file" "$fresh$file"
@@ -58,7 +58,7 @@ git clone -q --no-local "$source" "$fresh/root/gpubound"
 
 inside() {
   chroot "$fresh" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
-    $(env | grep -E '^(https?_proxy|HTTPS?_PROXY|no_proxy|NO_PROXY|PIP_[A-Z_]+|[nN][pP][mM]_[cC][oO][nN][fF][iI][gG]_[A-Za-z_]+|SSL_CERT_FILE|REQUESTS_CA_BUNDLE)=' | tr '\n' ' ') \
+    $(env | grep -E '^(https?_proxy|HTTPS?_PROXY|no_proxy|NO_PROXY|PIP_[A-Z_]+|[nN][pP][mM]_[cC][oO][nN][fF][iI][gG]_[A-Za-z_]+|SSL_CERT_FILE|NODE_EXTRA_CA_CERTS|REQUESTS_CA_BUNDLE)=' | tr '\n' ' ') \
     bash -c "cd /root/gpubound && $1"
 }
 

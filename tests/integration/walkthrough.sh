@@ -67,6 +67,12 @@ says err "the newest run here"
 if grep -q $'\x1b' out; then fail "colour in a pipe"; fi
 step "wants it as JSON" 0 "$gpubound" report --json
 says out '"format": "gpubound.report.v1"'
+step "wants to look at it in a browser" 0 "$gpubound" report --html page.html
+[ -s page.html ] || fail "no page was written"
+step "wants a figure" 0 "$gpubound" report --plot figure.svg
+[ -s figure.svg ] || fail "no figure was written"
+step "wants the figure as PDF" 2 "$gpubound" report --plot figure.pdf
+says err "rsvg-convert"
 step "wants it in a narrow window without UTF-8" 0 env LC_ALL=C COLUMNS=72 "$gpubound" report
 if grep -qP '[^\x00-\x7f]' out; then fail "symbols beyond ASCII in the C locale"; fi
 # The headline is one line whatever the width, so that it can be searched for.

@@ -93,17 +93,16 @@ int WriteAll(const std::string& folder) {
   Result<Report> report = BuildReport(analyzed.run);
   if (!report.ok()) return 1;
   analyzed.report = std::move(*report);
-  const Result<std::string> page = PageOf(analyzed);
-  if (!page.ok()) {
-    std::fprintf(stderr, "%s\n", page.error().ToString().c_str());
-    return 1;
-  }
   const PlotRun plotted{"run", MetadataOf(analyzed.run), &analyzed.report};
   const std::string figure = RenderPlot(GroupForPlot({plotted}, {"algorithm"}));
-  const bool written = Write(folder + "/page.html", *page) &&
-                       Write(folder + "/report.json", RenderJson(analyzed.report)) &&
+  const bool written = Write(folder + "/report.json", RenderJson(analyzed.report)) &&
                        Write(folder + "/figure.svg", figure);
-  return written ? 0 : 1;
+  const Result<std::string> page = PageOf(analyzed);
+  if (!page.ok()) {  // the figure has been written even so
+    std::fprintf(stderr, "%s\n", page.error().ToString().c_str());
+    return written ? 0 : 1;
+  }
+  return Write(folder + "/page.html", *page) && written ? 0 : 1;
 }
 
 }  // namespace

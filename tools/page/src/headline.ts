@@ -74,7 +74,7 @@ export function headlineSentence(report: Report): string {
       report.run.headline === 'iterations' ? ' of the iterations after warm-up' : ' of the time';
   let sentence = `${said}; the GPU really worked ${formatShare(report.run.gpu_busy_share)}${where}`;
   if (head.idle > 0) sentence += `. Idle ${formatShare(head.idle)}`;
-  if (head.idle > 0 && head.cause) sentence += `: first for ${causeText(head.cause)}`;
+  if (head.idle > 0 && head.cause) sentence += `, first cause: ${causeText(head.cause)}`;
   return `${sentence}.`;
 }
 
