@@ -58,6 +58,7 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   app.add_option("--group-by", arguments->group_by,
                  "Metadata by which --plot groups runs (algorithm,environment)")
       ->type_name("KEYS")
+      ->allow_extra_args(false)
       ->delimiter(',');
   parser.AddListOption(
       "--by", &arguments->text.by,
@@ -76,7 +77,8 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
     complaint = "--plot writes SVG and '" + EscapeName(arguments->plot) +
                 "' does not end in .svg. For PDF: write an .svg, then rsvg-convert -f pdf FILE.svg";
   } else if (arguments->runs.size() > 1 && arguments->plot.empty()) {
-    complaint = "several runs, but only --plot takes more than one";
+    complaint = "'" + EscapeName(arguments->runs[1]) +
+                "' is one argument too many: only --plot takes several runs";
   } else {
     return std::nullopt;
   }

@@ -68,6 +68,18 @@ TEST(Commands, AHostileNameIsEscaped) {
   EXPECT_THAT(Gpubound({"\x1b[2J"}).err, Not(HasSubstr("\x1b")));
 }
 
+TEST(Commands, AFigureIsSvgOrNothing) {
+  const Captured captured = Gpubound({"report", "--plot", "a.pdf"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("'a.pdf' does not end in .svg"));
+}
+
+TEST(Commands, KeysToGroupByDoNotSwallowRuns) {
+  const Captured captured = Gpubound({"report", "--plot", "a.svg", "--group-by", "a,b", "none"});
+  EXPECT_EQ(captured.status, kExitUnreadable);
+  EXPECT_THAT(captured.err, HasSubstr("none"));
+}
+
 TEST(Commands, AMistypedOptionGetsASuggestionAndStatusTwo) {
   const Captured captured = Gpubound({"report", "--jsno", "x.gpubound"});
   EXPECT_EQ(captured.status, kExitWrongUse);
