@@ -27,7 +27,7 @@ constexpr CommandHelp kHelp = {
     "takes more than one.",
     "Tables of --by: one for each word of the list. --attribution timeline: GPU time that passed\n"
     "while an operation was open; caused: of the work that it launched.\n"
-    "Exit status: 0, or 3 if the run cannot be read.\n",
+    "Exit status: 0, 1 if a file cannot be written, or 3 if the run cannot be read.\n",
     "  gpubound report\n"
     "  gpubound report train.gpubound --by phase,operation --kernels\n"
     "  gpubound report train.gpubound --html report.html\n"
@@ -86,12 +86,12 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   return kExitWrongUse;
 }
 
-// What could not be made is an input that cannot be read; what could not be stored is a failure.
-int StoreAs(const std::string& path, const Result<std::string>& content) {
+// |no_content|: the exit status where there is nothing to store.
+int StoreAs(const std::string& path, const Result<std::string>& content, int no_content) {
   const Status written = content.ok() ? WriteWholeFile(path, *content) : Status(content.error());
   if (written.ok()) return kExitSuccess;
   PrintError(written.error());
-  return content.ok() ? kExitCheckFailed : kExitUnreadable;
+  return content.ok() ? kExitCheckFailed : no_content;
 }
 
 }  // namespace
@@ -104,7 +104,8 @@ int PrintReport(const Arguments& words) {
   arguments.text.unicode = terminal.unicode;
   if (const auto over = ParseReportArguments(words, &arguments)) return *over;
   if (!arguments.plot.empty()) {
-    return StoreAs(arguments.plot, PlotOf(arguments.runs, arguments.group_by, arguments.model));
+    return StoreAs(arguments.plot, PlotOf(arguments.runs, arguments.group_by, arguments.model),
+                   kExitUnreadable);
   }
   const std::string run = arguments.runs.empty() ? std::string() : arguments.runs.front();
   const Result<AnalyzedRun> analyzed = LoadRunAndReport(run, arguments.model);
@@ -112,7 +113,7 @@ int PrintReport(const Arguments& words) {
     PrintError(analyzed.error());
     return kExitUnreadable;
   }
-  if (!arguments.html.empty()) return StoreAs(arguments.html, PageOf(*analyzed));
+  if (!arguments.html.empty()) return StoreAs(arguments.html, PageOf(*analyzed), kExitCheckFailed);
   const Report& report = analyzed->report;
   if (arguments.csv) return WriteStdout(RenderCsv(report));
   return WriteStdout(arguments.json ? RenderJson(report) : RenderText(report, arguments.text));
