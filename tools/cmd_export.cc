@@ -20,13 +20,14 @@ namespace {
 
 constexpr CommandHelp kHelp = {
     "gpubound export", "RUN --FORMAT FILE...",
-    "Gives a run to other tools, in one or more formats. A file is written whole or not at all.",
+    "Gives a run to other tools, in one or more formats. A file is written whole or\n"
+    "not at all.",
     "Parquet: duckdb makes it of the files of --csv (docs/formats.md).\n"
-    "Exit status: 0; 1 if a file cannot be written; 2 for wrong use, or a file that is there\n"
-    "already; 3 if the run cannot be read.\n",
+    "Exit status: 0; 1 if a file cannot be written; 2 for wrong use, or a file that\n"
+    "is there already; 3 if the run cannot be read.\n",
     "  gpubound export train.gpubound --perfetto train.pftrace\n"
     "  gpubound export train.gpubound --sqlite train.db && sqlite3 train.db\n"
-    "  gpubound export train.gpubound --prometheus /var/lib/node_exporter/train.prom --force\n"};
+    "  gpubound export train.gpubound --prometheus train.prom --force\n"};
 
 struct Format {
   ExportFormat format;

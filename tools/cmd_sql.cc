@@ -22,13 +22,13 @@ namespace {
 
 constexpr CommandHelp kHelp = {
     "gpubound sql", "[OPTIONS] RUN [QUERY]",
-    "Runs SQL (SQLite's) on the tables of a run; without QUERY, what comes on stdin. The run is\n"
-    "only read. A query that limits begin_ns or time_ns, process or thread reads no more of the\n"
-    "run than that.",
+    "Runs SQL (SQLite's) on the tables of a run; without QUERY, what comes on stdin.\n"
+    "The run is only read. A query that limits begin_ns or time_ns, process or\n"
+    "thread reads no more of the run than that.",
     "For a database that other tools read: gpubound export RUN --sqlite FILE.\n"
     "Exit status: 0; 2 if the query is wrong; 3 if the run cannot be read.\n",
     "  gpubound sql --tables\n"
-    "  gpubound sql train.gpubound 'select name, count(*), sum(duration_ns) from gpu group by 1'\n"
+    "  gpubound sql train.gpubound 'select name, count(*) from gpu group by 1'\n"
     "  gpubound sql train.gpubound --csv < query.sql > rows.csv\n"};
 
 std::string TableListing() {
