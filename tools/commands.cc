@@ -18,6 +18,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"run", "[-o DIR] [OPTIONS] -- CMD...", "profile a program and its children", RunProgram},
     {"report", "[RUN]", "where the time of a run went", PrintReport},
+    {"check", "[RUN] --require EXPRESSION", "hold a run to what is expected of it", CheckRun},
     {"import", "FILE [-o RUN]", "make a run out of another tool's trace", ImportRun},
     {"calibrate", "[OPTIONS]", "measure what the profiler itself costs here", Calibrate},
     {"verify", "[OPTIONS] -- CMD...", "prove the correction on a program", Verify},

@@ -30,6 +30,7 @@ int Dispatch(const Arguments& arguments);
 
 int RunProgram(const Arguments& arguments);
 int PrintReport(const Arguments& arguments);
+int CheckRun(const Arguments& arguments);
 int ImportRun(const Arguments& arguments);
 int Calibrate(const Arguments& arguments);
 int Verify(const Arguments& arguments);

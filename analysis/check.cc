@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compares ranges with bounds. No state.
+#include "analysis/check.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpubound {
+namespace {
+
+struct Range {
+  double low;
+  double high;
+};
+
+const char* ComparisonText(Comparison comparison) {
+  switch (comparison) {
+    case Comparison::kAtLeast:
+      return "at least ";
+    case Comparison::kAtMost:
+      return "at most ";
+    case Comparison::kMoreThan:
+      return "more than ";
+    case Comparison::kLessThan:
+      return "less than ";
+    case Comparison::kEqual:
+      return "exactly ";
+    case Comparison::kNotEqual:
+      return "other than ";
+  }
+  return "";
+}
+
+Outcome Opposite(Outcome outcome) {
+  if (outcome == Outcome::kUndecided) return outcome;
+  return outcome == Outcome::kHolds ? Outcome::kFails : Outcome::kHolds;
+}
+
+// a <= b, or a < b where |strict|.
+Outcome IsBelow(const Range& a, const Range& b, bool strict) {
+  if (strict ? a.high < b.low : a.high <= b.low) return Outcome::kHolds;
+  if (strict ? a.low >= b.high : a.low > b.high) return Outcome::kFails;
+  return Outcome::kUndecided;
+}
+
+Outcome IsEqual(const Range& a, const Range& b) {
+  if (a.high < b.low || b.high < a.low) return Outcome::kFails;
+  const bool exact = a.low == a.high && b.low == b.high;
+  return exact ? Outcome::kHolds : Outcome::kUndecided;
+}
+
+Outcome Compare(const Range& value, Comparison comparison, const Range& bound) {
+  switch (comparison) {
+    case Comparison::kAtLeast:
+      return IsBelow(bound, value, false);
+    case Comparison::kAtMost:
+      return IsBelow(value, bound, false);
+    case Comparison::kMoreThan:
+      return IsBelow(bound, value, true);
+    case Comparison::kLessThan:
+      return IsBelow(value, bound, true);
+    case Comparison::kEqual:
+      return IsEqual(value, bound);
+    case Comparison::kNotEqual:
+      return Opposite(IsEqual(value, bound));
+  }
+  return Outcome::kUndecided;
+}
+
+bool IsKnown(const Figure& figure) { return !std::isnan(figure.low); }
+
+// What a requirement is about and what it is compared with, in the same unit.
+struct Sides {
+  Figure value;
+  Figure bound;
+};
+
+Figure AsShare(const Figure& time) {
+  return {FigureKind::kShare, time.low / time.whole, time.high / time.whole, 0, time.process};
+}
+
+Sides SidesOf(const Requirement& requirement, const Figure& figure, const Figure* baseline) {
+  const Bound& bound = requirement.bound;
+  Sides sides{figure, {figure.kind, bound.value, bound.value, 0, {}}};
+  if (bound.unit == BoundUnit::kOfBaseline) {
+    sides.bound = *baseline;
+    sides.bound.low *= bound.value;
+    sides.bound.high *= bound.value;
+    if (bound.value < 0) std::swap(sides.bound.low, sides.bound.high);
+  } else if (bound.unit == BoundUnit::kPercent && figure.kind == FigureKind::kTime) {
+    sides.value = AsShare(figure);
+    sides.bound.kind = FigureKind::kShare;
+  }
+  return sides;
+}
+
+void JudgeOne(const Requirement& requirement, const Figure& figure, const Figure* baseline,
+              CheckResult* result) {
+  const bool share_of_nothing = requirement.bound.unit == BoundUnit::kPercent &&
+                                figure.kind == FigureKind::kTime && figure.whole <= 0;
+  if (!IsKnown(figure) || (baseline != nullptr && !IsKnown(*baseline)) || share_of_nothing) {
+    result->outcome = Outcome::kUndecided;
+    result->found = "not known";
+    result->why = share_of_nothing  ? "it would be a share of nothing"
+                  : IsKnown(figure) ? "the baseline does not tell"
+                                    : "the report does not tell";
+    return;
+  }
+  const Sides sides = SidesOf(requirement, figure, baseline);
+  result->outcome = Compare({sides.value.low, sides.value.high}, requirement.comparison,
+                            {sides.bound.low, sides.bound.high});
+  result->found =
+      FormatFigure(sides.value) + (figure.process.empty() ? "" : " in ") + figure.process;
+  result->allowed = ComparisonText(requirement.comparison) + FormatFigure(sides.bound);
+  if (result->outcome == Outcome::kUndecided) {
+    result->why = "GPU time is unknown in part, so that the figure is a range";
+  }
+}
+
+void NameMissing(const NameProblem& missing, const char* where, CheckResult* result) {
+  result->outcome = Outcome::kFails;
+  result->why = missing.what + where;
+  result->word = missing.word;
+  result->known = missing.known;
+}
+
+int Badness(Outcome outcome) {
+  return outcome == Outcome::kFails ? 2 : outcome == Outcome::kUndecided ? 1 : 0;
+}
+
+}  // namespace
+
+CheckResult Judge(const Requirement& requirement, const Report& report, const Report* baseline) {
+  CheckResult result;
+  result.requirement = requirement.text;
+  const FoundFigures found = FindFigures(report, requirement.figure);
+  if (found.missing) {
+    NameMissing(*found.missing, "", &result);
+    return result;
+  }
+  FoundFigures before;
+  if (requirement.bound.unit == BoundUnit::kOfBaseline) {
+    before = FindFigures(*baseline, requirement.figure);
+    if (before.missing) {
+      NameMissing(*before.missing, " (the baseline)", &result);
+      return result;
+    }
+    if (before.figures.size() > 1) {
+      result.why = "several processes of the baseline are called '" + requirement.figure.process +
+                   "', so that none can be compared with";
+      return result;
+    }
+  }
+  const Figure* const against = before.figures.empty() ? nullptr : &before.figures.front();
+  bool first = true;
+  for (const Figure& figure : found.figures) {
+    CheckResult one;
+    one.requirement = requirement.text;
+    JudgeOne(requirement, figure, against, &one);
+    if (first || Badness(one.outcome) > Badness(result.outcome)) result = std::move(one);
+    first = false;
+  }
+  return result;
+}
+
+bool AllHold(const std::vector<CheckResult>& results) {
+  return std::all_of(results.begin(), results.end(),
+                     [](const CheckResult& result) { return result.outcome == Outcome::kHolds; });
+}
+
+}  // namespace gpubound

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes results of checks as JSON and as JUnit's XML. No state.
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "analysis/check.h"
+#include "analysis/text_table.h"
+
+namespace gpubound {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* OutcomeName(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kHolds:
+      return "holds";
+    case Outcome::kFails:
+      return "fails";
+    case Outcome::kUndecided:
+      break;
+  }
+  return "undecided";
+}
+
+// |text| between quotes or tags. What XML 1.0 cannot hold was written as \xNN before.
+std::string EscapeXml(std::string_view text) {
+  std::string escaped;
+  for (const char c : EscapeName(text)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string Explanation(const CheckResult& result) {
+  std::string text = result.found;
+  if (!result.allowed.empty()) text += ", expected " + result.allowed;
+  if (!result.why.empty()) text += (text.empty() ? "" : ": ") + result.why;
+  return text;
+}
+
+size_t CountOf(const std::vector<CheckResult>& results, Outcome outcome) {
+  size_t count = 0;
+  for (const CheckResult& result : results) count += result.outcome == outcome ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+std::string RenderCheckJson(const std::vector<CheckResult>& results) {
+  Json array = Json::array();
+  for (const CheckResult& result : results) {
+    array.push_back(Json{{"requirement", result.requirement},
+                         {"outcome", OutcomeName(result.outcome)},
+                         {"found", result.found},
+                         {"allowed", result.allowed},
+                         {"why", result.why}});
+  }
+  const Json document{
+      {"format", "gpubound.check.v1"}, {"holds", AllHold(results)}, {"requirements", array}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string RenderJUnit(const std::vector<CheckResult>& results, const std::string& run) {
+  const std::string counts = " tests=\"" + std::to_string(results.size()) + "\" failures=\"" +
+                             std::to_string(CountOf(results, Outcome::kFails)) + "\" errors=\"" +
+                             std::to_string(CountOf(results, Outcome::kUndecided)) + "\"";
+  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"gpubound\"" +
+                    counts + ">\n  <testsuite name=\"" + EscapeXml(run) + "\"" + counts + ">\n";
+  for (const CheckResult& result : results) {
+    xml += "    <testcase classname=\"gpubound.check\" name=\"" + EscapeXml(result.requirement) +
+           "\" time=\"0\"";
+    if (result.outcome == Outcome::kHolds) {
+      xml += "/>\n";
+      continue;
+    }
+    const char* tag = result.outcome == Outcome::kFails ? "failure" : "error";
+    xml += ">\n      <" + std::string(tag) + " type=\"" + OutcomeName(result.outcome) +
+           "\" message=\"" + EscapeXml(Explanation(result)) + "\"/>\n    </testcase>\n";
+  }
+  return xml + "  </testsuite>\n</testsuites>\n";
+}
+
+}  // namespace gpubound

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds a figure by its name. No state.
+#include "analysis/figure.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+
+#include "analysis/figure_catalogue.h"
+#include "analysis/main_process.h"
+#include "analysis/report_json.h"
+
+namespace gpubound {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kCountField[] = "count";
+
+template <typename Row>
+const Row* FindIn(std::span<const Row> table, const std::string& name) {
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const Row& row) { return row.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+template <typename Row>
+std::vector<std::string> NamesIn(std::span<const Row> table, bool with_count) {
+  std::vector<std::string> names;
+  for (const auto& row : table) names.emplace_back(row.name);
+  if (with_count) names.emplace_back(kCountField);
+  return names;
+}
+
+enum class Group : uint8_t { kRun, kProcess, kOperation, kIteration, kLedger, kPointer };
+
+Group GroupOf(const FigureName& name) {
+  if (!name.pointer.empty()) return Group::kPointer;
+  if (name.group.empty()) return name.process.empty() ? Group::kRun : Group::kProcess;
+  if (name.quoted) return Group::kOperation;
+  if (name.group == "iteration") return Group::kIteration;
+  return name.group == "ledger" ? Group::kLedger : Group::kOperation;
+}
+
+std::vector<std::string> FieldsOf(Group group) {
+  std::vector<std::string> names;
+  switch (group) {
+    case Group::kRun:
+      return NamesIn(RunFigures(), false);
+    case Group::kProcess:
+      return NamesIn(ProcessFigures(), false);
+    case Group::kOperation:
+      return NamesIn(OperationFigures(), true);
+    case Group::kIteration:
+      return NamesIn(IterationFigures(), true);
+    case Group::kLedger:
+      for (const LedgerCounterInfo& counter : kLedgerCounters) names.emplace_back(counter.name);
+      return names;
+    case Group::kPointer:
+      break;
+  }
+  return names;
+}
+
+const char* OwnerText(Group group) {
+  switch (group) {
+    case Group::kRun:
+      return "a run";
+    case Group::kProcess:
+      return "a process";
+    case Group::kOperation:
+      return "an operation";
+    case Group::kIteration:
+      return "the iterations";
+    case Group::kLedger:
+      return "the ledger";
+    case Group::kPointer:
+      break;
+  }
+  return "the report";
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+bool IsPid(const std::string& text, int64_t* pid) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *pid);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+std::vector<const ReportProcess*> SelectProcesses(const Report& report, const FigureName& name) {
+  std::vector<const ReportProcess*> selected;
+  if (name.process.empty()) {
+    const ReportProcess* process =
+        GroupOf(name) == Group::kIteration ? SteppingProcess(report) : MainProcess(report);
+    if (process != nullptr) selected.push_back(process);
+    return selected;
+  }
+  int64_t pid = 0;
+  const bool by_pid = IsPid(name.process, &pid);
+  for (const ReportProcess& process : report.processes) {
+    if (by_pid ? process.pid == pid : process.name == name.process) selected.push_back(&process);
+  }
+  return selected;
+}
+
+std::optional<Figure> OfIterations(const ReportProcess& process, const std::string& field) {
+  if (!process.iterations) return std::nullopt;
+  if (field == kCountField) {
+    return Exact(FigureKind::kCount, static_cast<double>(process.iterations->count));
+  }
+  return IterationTime(process, *FindIn(IterationFigures(), field));
+}
+
+std::optional<Figure> OfProcess(const ReportProcess& process, const FigureName& name) {
+  if (GroupOf(name) == Group::kProcess) return FindIn(ProcessFigures(), name.field)->get(process);
+  if (GroupOf(name) == Group::kIteration) return OfIterations(process, name.field);
+  for (const ReportOperation& row : process.operations) {
+    if (row.operation != name.group) continue;
+    if (name.field == kCountField) {
+      return Exact(FigureKind::kCount, static_cast<double>(row.count));
+    }
+    return OperationTime(process, row, *FindIn(OperationFigures(), name.field));
+  }
+  return std::nullopt;
+}
+
+FoundFigures OfProcesses(const Report& report, const FigureName& name) {
+  FoundFigures found;
+  std::vector<std::string> known;
+  const std::vector<const ReportProcess*> selected = SelectProcesses(report, name);
+  for (const ReportProcess* process : selected) {
+    std::optional<Figure> figure = OfProcess(*process, name);
+    if (!figure) {
+      for (const ReportOperation& row : process->operations) known.push_back(row.operation);
+      continue;
+    }
+    if (!name.process.empty()) {
+      figure->process = process->name + " (pid " + std::to_string(process->pid) + ")";
+    }
+    found.figures.push_back(std::move(*figure));
+  }
+  if (!found.figures.empty()) return found;
+  if (selected.empty() && !name.process.empty()) {
+    for (const ReportProcess& process : report.processes) known.push_back(process.name);
+    found.missing = {"the run has no process '" + name.process + "'", name.process, known};
+  } else if (GroupOf(name) == Group::kIteration) {
+    found.missing = {"the run has no iterations: nothing called step()", "", {}};
+  } else {
+    found.missing = {"the process has no operation '" + name.group + "'", name.group, known};
+  }
+  return found;
+}
+
+FoundFigures OfLedger(const Report& report, const std::string& counter) {
+  for (const ReportLedgerEntry& entry : report.ledger) {
+    if (entry.counter == counter) {
+      return {{Exact(FigureKind::kCount, static_cast<double>(entry.value))}, {}};
+    }
+  }
+  return {{Exact(FigureKind::kCount, 0)}, {}};  // the report lists those that are not zero
+}
+
+FigureKind KindOfKey(const std::string& pointer, const Json& value) {
+  const std::string_view key = std::string_view(pointer).substr(pointer.rfind('/') + 1);
+  if (key.ends_with("_ns") || key == "ns") return FigureKind::kTime;
+  const bool share = key.ends_with("_share") || key == "smi_model" || key == "nvml_utilization";
+  if (share) return FigureKind::kShare;
+  return value.is_number_integer() ? FigureKind::kCount : FigureKind::kRatio;
+}
+
+FoundFigures OfPointer(const Report& report, const std::string& pointer) {
+  const Json document = Json::parse(RenderJson(report), nullptr, false);
+  Json value;
+  try {
+    value = document.at(Json::json_pointer(pointer));
+  } catch (const Json::exception&) {  // the library has no other way to say that nothing is there
+    return {{}, NameProblem{"the report JSON has nothing at " + pointer, "", {}}};
+  }
+  if (!value.is_number() && !value.is_null()) {
+    return {{}, NameProblem{"what the report JSON has at " + pointer + " is no number", "", {}}};
+  }
+  const FigureKind kind = KindOfKey(pointer, value);
+  return {{value.is_null() ? NotKnown(kind) : Exact(kind, value.get<double>())}, {}};
+}
+
+// As JSON defines it: '~' is followed by 0 or 1.
+bool IsPointer(const std::string& text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '~') continue;
+    if (i + 1 == text.size() || (text[i + 1] != '0' && text[i + 1] != '1')) return false;
+  }
+  return text.starts_with('/');
+}
+
+std::string FormatNumber(FigureKind kind, double value) {
+  if (std::isinf(value)) return "any";
+  std::array<char, 64> text;
+  const auto print = [&text](const char* format, double number) {
+    std::snprintf(text.data(), text.size(), format, number);
+    return std::string(text.data());
+  };
+  if (kind == FigureKind::kShare) return print("%.4g %%", value * 100);
+  if (kind == FigureKind::kRatio) return print("%.4g x", value);
+  if (kind == FigureKind::kCount) return print("%.0f", value);
+  const double size = std::abs(value);
+  if (size < 1e3) return print("%.4g ns", value);
+  if (size < 1e6) return print("%.4g us", value / 1e3);
+  if (size < 1e9) return print("%.4g ms", value / 1e6);
+  return size < 1e13 ? print("%.4g s", value / 1e9) : print("%.4g h", value / 3600e9);
+}
+
+}  // namespace
+
+std::optional<NameProblem> MistakeIn(const FigureName& name) {
+  const Group group = GroupOf(name);
+  if (group == Group::kPointer) {
+    if (IsPointer(name.pointer)) return std::nullopt;
+    return NameProblem{"'" + name.pointer + "' is no JSON pointer", "", {}};
+  }
+  const std::vector<std::string> known = FieldsOf(group);
+  if (std::find(known.begin(), known.end(), name.field) == known.end()) {
+    return NameProblem{std::string(OwnerText(group)) + " has no figure '" + name.field +
+                           "', expected one of " + Joined(known),
+                       name.field, known};
+  }
+  if (group == Group::kLedger && !name.process.empty()) {
+    return NameProblem{"the ledger is that of the whole run, expected no '@'", "", {}};
+  }
+  return std::nullopt;
+}
+
+std::optional<FigureKind> KindOf(const FigureName& name) {
+  switch (GroupOf(name)) {
+    case Group::kRun:
+      return FindIn(RunFigures(), name.field)->kind;
+    case Group::kProcess:
+      return FindIn(ProcessFigures(), name.field)->kind;
+    case Group::kOperation:
+    case Group::kIteration:
+      return name.field == kCountField ? FigureKind::kCount : FigureKind::kTime;
+    case Group::kLedger:
+      return FigureKind::kCount;
+    case Group::kPointer:
+      break;
+  }
+  return std::nullopt;
+}
+
+FoundFigures FindFigures(const Report& report, const FigureName& name) {
+  switch (GroupOf(name)) {
+    case Group::kRun:
+      return {{FindIn(RunFigures(), name.field)->get(report)}, {}};
+    case Group::kLedger:
+      return OfLedger(report, name.field);
+    case Group::kPointer:
+      return OfPointer(report, name.pointer);
+    case Group::kProcess:
+    case Group::kOperation:
+    case Group::kIteration:
+      break;
+  }
+  return OfProcesses(report, name);
+}
+
+std::string FormatFigure(const Figure& figure) {
+  if (std::isnan(figure.low)) return "not known";
+  const std::string low = FormatNumber(figure.kind, figure.low);
+  return figure.low == figure.high
+             ? low
+             : "from " + low + " to " + FormatNumber(figure.kind, figure.high);
+}
+
+}  // namespace gpubound

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The catalogue of figures. No state.
+#include "analysis/figure_catalogue.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+
+#include "analysis/main_process.h"
+
+namespace gpubound {
+namespace {
+
+double Number(int64_t value) { return static_cast<double>(value); }
+
+// |low|, and up to |unknown| more.
+Figure AtLeast(FigureKind kind, double low, double unknown, double whole = 0) {
+  return {kind, low, low + unknown, whole, {}};
+}
+
+double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+// Of the headline, the share of device time in which work could have run unrecorded, at most.
+double UnknownShare(const Report& report) {
+  const ReportProcess* stepping =
+      report.run.headline == "iterations" ? SteppingProcess(report) : nullptr;
+  int64_t unknown_ns = 0;
+  for (const ReportProcess& process : report.processes) {
+    if (&process != stepping) {
+      unknown_ns += process.unknown_ns;
+      continue;
+    }
+    for (const ReportIterationOperation& row : process.iterations->operations) {
+      unknown_ns += row.unknown_ns;
+    }
+  }
+  const double share = Ratio(Number(unknown_ns), Number(report.run.headline_ns));
+  return std::clamp(share, 0.0, std::max(0.0, 1 - report.run.gpu_busy_share));
+}
+
+Figure Inflation(double smi, double busy, double unknown) {
+  if (busy + unknown <= 0 || (busy <= 0 && smi <= 0)) return NotKnown(FigureKind::kRatio);
+  const double high =
+      busy > 0 ? std::min(1.0, smi + unknown) / busy : std::numeric_limits<double>::infinity();
+  return {FigureKind::kRatio, smi / (busy + unknown), high, 0, {}};
+}
+
+constexpr std::array<RunFigure, 12> kRunFigures{{
+    {"gpu_busy", FigureKind::kShare,
+     [](const Report& report) {
+       return AtLeast(FigureKind::kShare, report.run.gpu_busy_share, UnknownShare(report));
+     }},
+    {"gpu_compute", FigureKind::kShare,
+     [](const Report& report) {
+       return AtLeast(FigureKind::kShare, report.run.compute_share, UnknownShare(report));
+     }},
+    {"gpu_comm", FigureKind::kShare,
+     [](const Report& report) {
+       return AtLeast(FigureKind::kShare, report.run.comm_share, UnknownShare(report));
+     }},
+    {"gpu_copy", FigureKind::kShare,
+     [](const Report& report) {
+       return AtLeast(FigureKind::kShare, report.run.copy_share, UnknownShare(report));
+     }},
+    {"idle", FigureKind::kShare,
+     [](const Report& report) {
+       const double unknown = UnknownShare(report);
+       const double idle = std::max(0.0, 1 - report.run.gpu_busy_share - unknown);
+       return AtLeast(FigureKind::kShare, idle, unknown);
+     }},
+    {"unknown", FigureKind::kShare,
+     [](const Report& report) { return Exact(FigureKind::kShare, UnknownShare(report)); }},
+    {"smi_model", FigureKind::kShare,
+     [](const Report& report) {
+       const double unknown = std::min(UnknownShare(report), 1 - report.run.smi_model);
+       return AtLeast(FigureKind::kShare, report.run.smi_model, unknown);
+     }},
+    {"inflation", FigureKind::kRatio,
+     [](const Report& report) {
+       return Inflation(report.run.smi_model, report.run.gpu_busy_share, UnknownShare(report));
+     }},
+    {"gpu_limited", FigureKind::kShare,
+     [](const Report& report) {
+       const std::optional<double>& share = report.run.gpu_limited_share;
+       return share ? Exact(FigureKind::kShare, *share) : NotKnown(FigureKind::kShare);
+     }},
+    {"wall", FigureKind::kTime,
+     [](const Report& report) { return Exact(FigureKind::kTime, Number(report.run.wall_ns)); }},
+    {"devices_used", FigureKind::kCount,
+     [](const Report& report) {
+       return Exact(FigureKind::kCount, Number(report.run.devices_used));
+     }},
+    {"processes", FigureKind::kCount,
+     [](const Report& report) {
+       return Exact(FigureKind::kCount, static_cast<double>(report.processes.size()));
+     }},
+}};
+
+constexpr std::array<ProcessFigure, 8> kProcessFigures{{
+    {"gpu_busy", FigureKind::kTime,
+     [](const ReportProcess& process) {
+       return AtLeast(FigureKind::kTime, Number(process.gpu_busy_ns), Number(process.unknown_ns),
+                      Number(process.span_ns));
+     }},
+    {"gpu_wait", FigureKind::kTime,
+     [](const ReportProcess& process) {
+       return AtLeast(FigureKind::kTime, Number(process.gpu_wait_ns), Number(process.unknown_ns),
+                      Number(process.span_ns));
+     }},
+    {"gpu_sum", FigureKind::kTime,
+     [](const ReportProcess& process) {
+       const double more = process.unknown_ns > 0 ? std::numeric_limits<double>::infinity() : 0;
+       return AtLeast(FigureKind::kTime, Number(process.gpu_sum_ns), more, Number(process.span_ns));
+     }},
+    {"idle", FigureKind::kTime,
+     [](const ReportProcess& process) {
+       const int64_t idle_ns = process.span_ns - process.gpu_busy_ns - process.unknown_ns;
+       return AtLeast(FigureKind::kTime, Number(idle_ns), Number(process.unknown_ns),
+                      Number(process.span_ns));
+     }},
+    {"unknown", FigureKind::kTime,
+     [](const ReportProcess& process) {
+       return Exact(FigureKind::kTime, Number(process.unknown_ns), Number(process.span_ns));
+     }},
+    {"wall", FigureKind::kTime,
+     [](const ReportProcess& process) {
+       return Exact(FigureKind::kTime, Number(process.span_ns), Number(process.span_ns));
+     }},
+    {"smi_model", FigureKind::kShare,
+     [](const ReportProcess& process) {
+       const double unknown = Ratio(Number(process.unknown_ns), Number(process.span_ns));
+       return AtLeast(FigureKind::kShare, process.smi_model,
+                      std::min(unknown, 1 - process.smi_model));
+     }},
+    {"inflation", FigureKind::kRatio,
+     [](const ReportProcess& process) {
+       const double span = Number(process.span_ns);
+       return Inflation(process.smi_model, Ratio(Number(process.gpu_busy_ns), span),
+                        Ratio(Number(process.unknown_ns), span));
+     }},
+}};
+
+constexpr std::array<OperationFigure, 16> kOperationFigures{{
+    {"wall", &ReportOperation::wall_ns, Touch::kNothing},
+    {"cpu_only", &ReportOperation::cpu_only_ns, Touch::kUnknown},
+    {"cpu_gpu", &ReportOperation::cpu_gpu_ns, Touch::kUnknown},
+    {"gpu_only", &ReportOperation::gpu_only_ns, Touch::kUnknown},
+    {"waiting", &ReportOperation::waiting_ns, Touch::kUnknown},
+    {"idle", &ReportOperation::idle_ns, Touch::kUnknown},
+    {"unknown", &ReportOperation::unknown_ns, Touch::kNothing},
+    {"gpu_busy", &ReportOperation::gpu_busy_ns, Touch::kUnknown},
+    {"gpu_compute", &ReportOperation::gpu_compute_ns, Touch::kUnknown},
+    {"gpu_comm", &ReportOperation::gpu_comm_ns, Touch::kUnknown},
+    {"gpu_copy", &ReportOperation::gpu_copy_ns, Touch::kUnknown},
+    {"gpu_wait", &ReportOperation::gpu_wait_ns, Touch::kUnknown},
+    {"gpu_caused", &ReportOperation::gpu_caused_ns, Touch::kUnbounded},
+    {"gpu_sum", &ReportOperation::gpu_sum_ns, Touch::kUnbounded},
+    {"sm_filled", &ReportOperation::sm_filled_ns, Touch::kUnknown},
+    {"inclusive_wall", &ReportOperation::inclusive_wall_ns, Touch::kNothing},
+}};
+constexpr std::array<IterationFigure, 8> kIterationFigures{{
+    {"median", &ReportIterations::median_ns},
+    {"mean", &ReportIterations::mean_ns},
+    {"p95", &ReportIterations::p95_ns},
+    {"total", &ReportIterations::total_ns},
+    {"start_up", &ReportIterations::start_up_ns},
+    {"warm_up", &ReportIterations::warm_up_ns},
+    {"shutdown", &ReportIterations::shutdown_ns},
+    {"gpu_busy", &ReportIterations::gpu_busy_ns},
+}};
+
+}  // namespace
+
+std::span<const RunFigure> RunFigures() { return kRunFigures; }
+std::span<const ProcessFigure> ProcessFigures() { return kProcessFigures; }
+std::span<const OperationFigure> OperationFigures() { return kOperationFigures; }
+std::span<const IterationFigure> IterationFigures() { return kIterationFigures; }
+
+Figure Exact(FigureKind kind, double value, double whole) {
+  return {kind, value, value, whole, {}};
+}
+
+Figure NotKnown(FigureKind kind) { return Exact(kind, std::numeric_limits<double>::quiet_NaN()); }
+
+Figure OperationTime(const ReportProcess& process, const ReportOperation& row,
+                     const OperationFigure& figure) {
+  double more = 0;
+  if (figure.touch == Touch::kUnknown) more = Number(row.unknown_ns);
+  // Work that was launched here could have run at any unknown time of the process.
+  if (figure.touch == Touch::kUnbounded && process.unknown_ns > 0) {
+    more = std::numeric_limits<double>::infinity();
+  }
+  double whole = Number(row.wall_ns);
+  if (figure.ns == &ReportOperation::wall_ns || figure.ns == &ReportOperation::inclusive_wall_ns) {
+    whole = Number(process.span_ns);
+  }
+  if (figure.ns == &ReportOperation::sm_filled_ns) whole = Number(row.gpu_busy_ns);
+  return AtLeast(FigureKind::kTime, Number(row.*figure.ns), more, whole);
+}
+
+Figure IterationTime(const ReportProcess& process, const IterationFigure& figure) {
+  const ReportIterations& all = *process.iterations;
+  if (figure.ns != &ReportIterations::gpu_busy_ns) {
+    return Exact(FigureKind::kTime, Number(all.*figure.ns), Number(process.span_ns));
+  }
+  int64_t unknown_ns = 0;
+  for (const ReportIterationOperation& row : all.operations) unknown_ns += row.unknown_ns;
+  return AtLeast(FigureKind::kTime, Number(all.gpu_busy_ns), Number(unknown_ns),
+                 Number(all.total_ns));
+}
+
+}  // namespace gpubound

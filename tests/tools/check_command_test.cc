@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound check`: exit statuses, complaints and files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/tools/tool_fixtures.h"
+#include "tools/commands.h"
+#include "tools/exit_codes.h"
+
+namespace gpubound {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Half of ten microseconds is a kernel.
+constexpr char kTrace[] = R"([
+  {"ph":"X","cat":"user_annotation","name":"act","pid":4,"tid":5,"ts":0,"dur":10},
+  {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":4,"tid":5,"ts":1,"dur":1,
+   "args":{"correlation":7}},
+  {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":3,"dur":5,
+   "args":{"correlation":7,"device":0,"stream":7}}])";
+
+class CheckCommand : public testing::Test {
+ protected:
+  CheckCommand() : run_(folder_.File("x.gpubound")) {
+    const std::string trace = folder_.Write("trace.json", kTrace);
+    const Captured imported = Capture([&] { return Dispatch({"import", trace, "-o", run_}); });
+    EXPECT_EQ(imported.status, kExitSuccess) << imported.err;
+  }
+  Captured Check(Arguments words) const {
+    words.insert(words.begin(), {"check", run_});
+    return Capture([&] { return Dispatch(words); });
+  }
+  Captured Require(const std::string& expression) const { return Check({"--require", expression}); }
+
+  TemporaryFolder folder_;
+  std::string run_;
+};
+
+TEST_F(CheckCommand, IsZeroWhereEverythingHolds) {
+  const Captured captured = Check({"--require", "gpu_busy==50%", "--require", "act.wall<=10us"});
+  EXPECT_EQ(captured.status, kExitSuccess);
+  EXPECT_THAT(captured.out, HasSubstr("ok      gpu_busy==50%   50 %\n"));
+  EXPECT_THAT(captured.out, HasSubstr("2 of 2 requirements hold."));
+  EXPECT_THAT(captured.err, IsEmpty());
+}
+
+TEST_F(CheckCommand, IsOneWhereARequirementFails) {
+  const Captured captured = Check({"--require", "gpu_busy>=60%", "--require", "act.wall<=10us"});
+  EXPECT_EQ(captured.status, kExitCheckFailed);
+  EXPECT_THAT(captured.out, HasSubstr("FAILED  gpu_busy>=60%   50 %, expected at least 60 %"));
+  EXPECT_THAT(captured.out, HasSubstr("1 of 2"));
+}
+
+TEST_F(CheckCommand, IsOneWhereARequirementCannotBeDecided) {
+  const Captured captured = Require("/run/gpu_limited_share>=40%");
+  EXPECT_EQ(captured.status, kExitCheckFailed);
+  EXPECT_THAT(captured.out, HasSubstr("cannot be decided"));
+}
+
+TEST_F(CheckCommand, AMistypedOperationGetsASuggestion) {
+  EXPECT_THAT(Require("cat.wall<=1s").out, HasSubstr("Did you mean 'act'?"));
+}
+
+TEST_F(CheckCommand, IsTwoAndPointsAtTheColumnWhereAnExpressionIsWrong) {
+  const Captured captured = Require("gpu_busy=>40%");
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("at column 9 found '=', expected one of >="));
+  EXPECT_THAT(captured.err, HasSubstr("\n  gpu_busy=>40%\n          ^\n"));
+}
+
+TEST_F(CheckCommand, IsTwoWithoutARequirementOrABaselineThatIsNeeded) {
+  EXPECT_EQ(Check({}).status, kExitWrongUse);
+  const Captured captured = Require("act.wall<=baseline");
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("--baseline"));
+}
+
+TEST_F(CheckCommand, IsThreeWhereARunCannotBeRead) {
+  const std::string nowhere = folder_.File("nowhere.gpubound");
+  EXPECT_EQ(Check({"--require", "wall<=baseline", "--baseline", nowhere}).status, kExitUnreadable);
+  const Captured captured = Capture([&] {
+    return Dispatch({"check", nowhere, "--require", "wall>0"});
+  });
+  EXPECT_EQ(captured.status, kExitUnreadable);
+}
+
+TEST_F(CheckCommand, ComparesWithABaseline) {
+  EXPECT_EQ(Check({"--require", "act.wall<=1.1x baseline", "--baseline", run_}).status,
+            kExitSuccess);
+  EXPECT_EQ(Check({"--require", "act.wall<=0.9x baseline", "--baseline", run_}).status,
+            kExitCheckFailed);
+}
+
+TEST_F(CheckCommand, WritesJUnitForCi) {
+  const std::string file = folder_.File("check.xml");
+  EXPECT_EQ(Check({"--require", "gpu_busy>=60%", "--junit", file}).status, kExitCheckFailed);
+  EXPECT_THAT(ReadText(file), HasSubstr("failures=\"1\""));
+  const Captured captured =
+      Check({"--require", "wall>0", "--junit", folder_.File("nowhere/check.xml")});
+  EXPECT_EQ(captured.status, kExitCheckFailed);
+  EXPECT_THAT(captured.err, HasSubstr("nowhere/check.xml"));
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound check RUN --require ...`: holds a run to what was expected of it, for CI.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <variant>
+
+#include "analysis/check.h"
+#include "analysis/text_table.h"
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/load_report.h"
+#include "tools/option_parser.h"
+#include "tools/suggestion.h"
+
+namespace gpubound {
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "gpubound check", "[OPTIONS] [RUN] --require EXPRESSION...",
+    "Holds a run to what is expected of it. RUN is the directory of a run; without it, the newest\n"
+    "*.gpubound directory here.",
+    "EXPRESSION is FIGURE COMPARISON BOUND. FIGURE: gpu_busy, idle, inflation, wall and others of "
+    "the\n"
+    "run; OPERATION.wall, OPERATION.gpu_busy, ... of an operation; iteration.median, ...;\n"
+    "ledger.COUNTER; FIGURE@PROCESS of every process of that name or pid; or a JSON pointer into "
+    "the\n"
+    "report JSON. COMPARISON: >= <= > < == !=. BOUND: 40%, 12.5ms, 2x, 100, or 1.1x baseline.\n"
+    "A figure that is a range, because GPU time is unknown in part, cannot decide every\n"
+    "requirement; one that cannot be decided does not pass.\n"
+    "Exit status: 0 if all hold; 1 if one fails or cannot be decided, or a file cannot be "
+    "written;\n"
+    "2 for an expression that cannot be understood; 3 if a run cannot be read.\n",
+    "  gpubound check train.gpubound --require 'gpu_busy>=40%' --require "
+    "'ledger.chunks_corrupt==0'\n"
+    "  gpubound check new.gpubound --baseline old.gpubound --require 'simulation.wall<=1.1x "
+    "baseline'\n"
+    "  gpubound check train.gpubound --require 'iteration.median<250ms' --junit check.xml\n"};
+
+struct CheckArguments {
+  std::string run;
+  std::string baseline;
+  std::string junit;
+  std::vector<std::string> expressions;
+  bool json = false;
+};
+
+std::string DidYouMean(const std::string& word, const std::vector<std::string>& known) {
+  const std::string closest = ClosestName(word, known);
+  return closest.empty() ? "" : fmt::format(" Did you mean '{}'?", EscapeName(closest));
+}
+
+void PrintMistake(const std::string& expression, const RequirementMistake& mistake) {
+  const std::string before = EscapeName(expression.substr(0, mistake.column - 1));
+  const std::string expected =
+      mistake.expected.empty() ? "" : fmt::format(", expected {}", mistake.expected);
+  PrintMessage(
+      fmt::format("understanding the requirement '{}': at column {} found {}{}.{}\n  {}\n  {:>{}}",
+                  EscapeName(expression), mistake.column, mistake.found, expected,
+                  DidYouMean(mistake.word, mistake.known), EscapeName(expression), '^',
+                  DisplayWidth(before) + 1));
+}
+
+// Nothing where one cannot be understood, which has been said.
+std::optional<std::vector<Requirement>> ParseAll(const std::vector<std::string>& expressions) {
+  std::vector<Requirement> requirements;
+  for (const std::string& expression : expressions) {
+    auto parsed = ParseRequirement(expression);
+    if (const auto* mistake = std::get_if<RequirementMistake>(&parsed)) {
+      PrintMistake(expression, *mistake);
+      return std::nullopt;
+    }
+    requirements.push_back(std::move(*std::get_if<Requirement>(&parsed)));
+  }
+  return requirements;
+}
+
+std::string Line(const CheckResult& result, size_t width, const TextOptions& options) {
+  const bool holds = result.outcome == Outcome::kHolds;
+  const char* mark = holds ? "ok    " : result.outcome == Outcome::kFails ? "FAILED" : "OPEN  ";
+  const char* colour = holds ? "32" : result.outcome == Outcome::kFails ? "1;31" : "1;33";
+  std::string text = options.color ? fmt::format("\x1b[{}m{}\x1b[0m", colour, mark) : mark;
+  const std::string requirement = EscapeName(result.requirement);
+  text += "  " + PadRight(requirement, static_cast<int>(width), options.unicode) + "  ";
+  std::string found = EscapeName(result.found);
+  if (!holds && !result.allowed.empty()) found += ", expected " + result.allowed;
+  if (result.outcome == Outcome::kUndecided) found = "cannot be decided: " + found;
+  if (!result.why.empty()) found += (found.empty() ? "" : "; ") + EscapeName(result.why);
+  return text + found + DidYouMean(result.word, result.known) + "\n";
+}
+
+std::string Lines(const std::vector<CheckResult>& results, const TextOptions& options) {
+  int width = 0;
+  for (const CheckResult& result : results) {
+    width = std::max(width, DisplayWidth(EscapeName(result.requirement)));
+  }
+  std::string text;
+  for (const CheckResult& result : results) {
+    text += Line(result, static_cast<size_t>(width), options);
+  }
+  const auto held = std::count_if(results.begin(), results.end(), [](const CheckResult& result) {
+    return result.outcome == Outcome::kHolds;
+  });
+  return text + fmt::format("{} of {} requirements hold.\n", held, results.size());
+}
+
+bool WriteFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text << std::flush;
+  if (file.good()) return true;
+  PrintMessage(
+      fmt::format("writing the JUnit file {}: it cannot be written.\nCheck its folder and "
+                  "the space on its disk.",
+                  EscapeName(path)));
+  return false;
+}
+
+}  // namespace
+
+int CheckRun(const Arguments& words) {
+  CheckArguments arguments;
+  OptionParser parser(kHelp);
+  CLI::App& app = parser.app();
+  app.add_option("RUN", arguments.run, "Directory of a run")->type_name("");
+  app.add_option("--require", arguments.expressions, "What has to hold; may be repeated")
+      ->type_name("EXPRESSION")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--baseline", arguments.baseline, "Run that 'baseline' stands for")
+      ->type_name("RUN");
+  app.add_option("--junit", arguments.junit, "Write the results as JUnit's XML too")
+      ->type_name("FILE");
+  app.add_flag("--json", arguments.json, "JSON (gpubound.check.v1), the stable form");
+  if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  if (arguments.expressions.empty()) {
+    parser.Complain("there is nothing to check: --require is missing.");
+    return kExitWrongUse;
+  }
+  const auto requirements = ParseAll(arguments.expressions);
+  if (!requirements) return kExitWrongUse;
+  const bool needs_baseline =
+      std::any_of(requirements->begin(), requirements->end(), [](const Requirement& requirement) {
+        return requirement.bound.unit == BoundUnit::kOfBaseline;
+      });
+  if (needs_baseline && arguments.baseline.empty()) {
+    parser.Complain("a requirement speaks of a baseline, and --baseline names none.");
+    return kExitWrongUse;
+  }
+
+  const Result<Report> report = LoadReport(arguments.run);
+  if (!report.ok()) {
+    PrintError(report.error());
+    return kExitUnreadable;
+  }
+  Result<Report> baseline = Report{};
+  if (needs_baseline) baseline = LoadReport(arguments.baseline);
+  if (!baseline.ok()) {
+    PrintError(baseline.error());
+    return kExitUnreadable;
+  }
+  std::vector<CheckResult> results;
+  for (const Requirement& requirement : *requirements) {
+    results.push_back(Judge(requirement, *report, needs_baseline ? &*baseline : nullptr));
+  }
+  const TextOptions options = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);
+  int status = WriteStdout(arguments.json ? RenderCheckJson(results) : Lines(results, options));
+  if (!arguments.junit.empty() &&
+      !WriteFile(arguments.junit, RenderJUnit(results, arguments.run))) {
+    status = kExitCheckFailed;
+  }
+  return AllHold(results) ? status : kExitCheckFailed;
+}
+
+}  // namespace gpubound
