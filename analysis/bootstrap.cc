@@ -1,48 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The percentile bootstrap. No state.
+// Resamples. No state.
 #include "analysis/bootstrap.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstddef>
-#include <random>
+#include <numeric>
 
-#include "analysis/estimate.h"
+#include "analysis/random.h"
 
 namespace gpubound {
 namespace {
 
-// The 2.5 % quantile is then the 50th smallest.
-constexpr int kResamples = 2000;
-constexpr double kTail = 0.025;
+constexpr double kNormal975 = 1.959964;
 
-double Quantile(const std::vector<double>& sorted, double share) {
-  const auto last = static_cast<double>(sorted.size() - 1);
-  return sorted[static_cast<size_t>(std::lround(share * last))];
+// The 97.5 % quantile of Student's distribution: how much wider an interval has to be because few
+// runs say little about their own spread.
+double Student975(size_t degrees) {
+  constexpr std::array<double, 11> kTable{0,     12.706, 4.303, 3.182, 2.776, 2.571,
+                                          2.447, 2.365,  2.306, 2.262, 2.228};
+  if (degrees < kTable.size()) return kTable[degrees];
+  // Cornish and Fisher's expansion, right to three digits from here on.
+  const auto n = static_cast<double>(degrees);
+  const double z = kNormal975;
+  return z + (z * z * z + z) / (4 * n) +
+         (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * n * n);
 }
+
+double SumOf(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+// Draws iterations of a run in blocks that wrap round, each of the cube root of their number.
+class BlockSampler {
+ public:
+  explicit BlockSampler(const RunSeries& run)
+      : run_(run),
+        block_(std::max<size_t>(1, static_cast<size_t>(std::lround(
+                                       std::cbrt(static_cast<double>(run.values.size())))))) {}
+
+  const RunSeries& Draw(Random* random) {
+    const size_t size = run_.values.size();
+    drawn_.values.clear();
+    drawn_.wholes.clear();
+    while (drawn_.values.size() < size) {
+      size_t at = random->Below(size);
+      for (size_t i = 0; i < block_ && drawn_.values.size() < size; ++i, ++at) {
+        if (at == size) at = 0;
+        drawn_.values.push_back(run_.values[at]);
+        if (!run_.wholes.empty()) drawn_.wholes.push_back(run_.wholes[at]);
+      }
+    }
+    return drawn_;
+  }
+
+ private:
+  const RunSeries& run_;
+  const size_t block_;
+  RunSeries drawn_;
+};
+
+// One resampled value of a group for each call.
+class GroupSampler {
+ public:
+  GroupSampler(std::span<const RunSeries> group, Statistic statistic, Resampling resampling)
+      : statistic_(statistic), resampling_(resampling) {
+    for (const RunSeries& run : group) {
+      of_run_.push_back(StatisticOf(run, statistic));
+      blocks_.emplace_back(run);
+    }
+    mean_ = SumOf(of_run_) / static_cast<double>(of_run_.size());
+  }
+
+  double Draw(Random* random) {
+    const auto runs = static_cast<double>(of_run_.size());
+    double sum = 0;
+    for (size_t i = 0; i < of_run_.size(); ++i) {
+      sum += resampling_ == Resampling::kRuns ? of_run_[random->Below(of_run_.size())]
+                                              : StatisticOf(blocks_[i].Draw(random), statistic_);
+    }
+    if (resampling_ != Resampling::kRuns) return sum / runs;
+    // Resampled runs spread less than the runs do: their variance lacks the factor n / (n - 1).
+    return mean_ + (sum / runs - mean_) * std::sqrt(runs / (runs - 1));
+  }
+
+ private:
+  const Statistic statistic_;
+  const Resampling resampling_;
+  std::vector<double> of_run_;
+  std::vector<BlockSampler> blocks_;
+  double mean_ = 0;
+};
 
 }  // namespace
 
-MedianRatio MedianRatioOf(const std::vector<MeasuredPair>& pairs, uint64_t seed) {
-  MedianRatio result;
-  if (pairs.empty()) return result;
-  std::vector<double> ratios;
-  ratios.reserve(pairs.size());
-  for (const MeasuredPair& pair : pairs) ratios.push_back(pair.value / pair.reference);
-  result.ratio = Median(ratios);
+double MedianOf(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 != 0) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
 
-  std::mt19937_64 random(seed);
-  std::vector<double> medians;
-  std::vector<double> resampled(ratios.size());
-  for (int i = 0; i < kResamples; ++i) {
-    for (double& ratio : resampled) ratio = ratios[random() % ratios.size()];
-    medians.push_back(Median(resampled));
+double StatisticOf(const RunSeries& run, Statistic statistic) {
+  if (run.values.empty()) return 0;
+  if (statistic == Statistic::kMedian) return MedianOf(run.values);
+  const double whole =
+      run.wholes.empty() ? static_cast<double>(run.values.size()) : SumOf(run.wholes);
+  return whole > 0 ? SumOf(run.values) / whole : 0;
+}
+
+double StatisticOf(std::span<const RunSeries> group, Statistic statistic) {
+  double sum = 0;
+  for (const RunSeries& run : group) sum += StatisticOf(run, statistic);
+  return group.empty() ? 0 : sum / static_cast<double>(group.size());
+}
+
+Resampling ResamplingOf(std::span<const RunSeries> before, std::span<const RunSeries> after) {
+  if (before.size() > 1 && after.size() > 1) return Resampling::kRuns;
+  const auto enough = [](const RunSeries& run) { return run.values.size() >= kFewestIterations; };
+  const bool iterations = !before.empty() && !after.empty() &&
+                          std::all_of(before.begin(), before.end(), enough) &&
+                          std::all_of(after.begin(), after.end(), enough);
+  return iterations ? Resampling::kIterations : Resampling::kNothing;
+}
+
+std::optional<Confidence> DifferenceInterval(std::span<const RunSeries> before,
+                                             std::span<const RunSeries> after, Statistic statistic,
+                                             uint64_t seed) {
+  const Resampling resampling = ResamplingOf(before, after);
+  if (resampling == Resampling::kNothing) return std::nullopt;
+  GroupSampler from(before, statistic, resampling);
+  GroupSampler to(after, statistic, resampling);
+  Random random(seed);
+  std::vector<double> differences;
+  differences.reserve(kBootstrapReplicates);
+  for (size_t i = 0; i < kBootstrapReplicates; ++i) {
+    const double drawn_from = from.Draw(&random);
+    differences.push_back(to.Draw(&random) - drawn_from);
   }
-  std::sort(medians.begin(), medians.end());
-  result.low = Quantile(medians, kTail);
-  result.high = Quantile(medians, 1 - kTail);
-  return result;
+  std::sort(differences.begin(), differences.end());
+  const size_t tail = kBootstrapReplicates / 40;  // 2.5 %
+  Confidence interval{differences[tail], differences[kBootstrapReplicates - 1 - tail]};
+  if (resampling == Resampling::kRuns) {
+    const double center = StatisticOf(after, statistic) - StatisticOf(before, statistic);
+    const double wider = Student975(before.size() + after.size() - 2) / kNormal975;
+    interval.low = center + (interval.low - center) * wider;
+    interval.high = center + (interval.high - center) * wider;
+  }
+  return interval;
 }
 
 }  // namespace gpubound

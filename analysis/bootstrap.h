@@ -1,29 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ratios of measurements made in pairs, and the interval that resampling the pairs gives: no
-// assumption about how the times of a program are distributed. Pure; the same seed gives the same.
+// How sure one can be of a difference between two groups of runs: 95 % intervals by resampling what
+// was measured. Where both groups hold several runs, runs are resampled, since one run differs from
+// the next for reasons that no iteration of it shows; otherwise iterations are, in blocks, since
+// neighbours resemble each other. The same input and seed give the same result anywhere. Pure.
 #ifndef GPUBOUND_ANALYSIS_BOOTSTRAP_H_
 #define GPUBOUND_ANALYSIS_BOOTSTRAP_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace gpubound {
 
-// One round: the same work measured in two ways, one right after the other.
-struct MeasuredPair {
-  double value = 0;
-  double reference = 0;  // above 0
+inline constexpr size_t kBootstrapReplicates = 2000;
+// Fewer iterations than this say too little about how much they vary.
+inline constexpr size_t kFewestIterations = 8;
+
+enum class Statistic : uint8_t { kMean, kMedian };
+
+// Values of a run, one for each iteration, in order of time; for a share, what each is a part of.
+struct RunSeries {
+  std::vector<double> values;
+  std::vector<double> wholes;  // empty, or as many as values: the statistic is their ratio of sums
 };
 
-struct MedianRatio {
-  double ratio = 0;  // median over the pairs of value / reference
-  double low = 0;    // 95 % interval
-  double high = 0;
+// Of the run: mean or median of the values, or sum of values over sum of wholes. 0 without values.
+double StatisticOf(const RunSeries& run, Statistic statistic);
+
+// Of a group: the mean over its runs.
+double StatisticOf(std::span<const RunSeries> group, Statistic statistic);
+
+double MedianOf(std::vector<double> values);  // 0 without values
+
+enum class Resampling : uint8_t { kNothing, kIterations, kRuns };
+
+// What can be resampled to compare |before| with |after|.
+Resampling ResamplingOf(std::span<const RunSeries> before, std::span<const RunSeries> after);
+
+struct Confidence {
+  double low;
+  double high;
 };
 
-// All 0 without a pair. With few pairs the interval is what they span.
-MedianRatio MedianRatioOf(const std::vector<MeasuredPair>& pairs, uint64_t seed);
+// The 95 % interval of StatisticOf(after) - StatisticOf(before); absent where nothing can be
+// resampled.
+std::optional<Confidence> DifferenceInterval(std::span<const RunSeries> before,
+                                             std::span<const RunSeries> after, Statistic statistic,
+                                             uint64_t seed);
 
 }  // namespace gpubound
 

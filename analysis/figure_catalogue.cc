@@ -8,7 +8,7 @@
 #include <limits>
 #include <optional>
 
-#include "analysis/main_process.h"
+#include "analysis/headline.h"
 
 namespace gpubound {
 namespace {
@@ -21,24 +21,6 @@ Figure AtLeast(FigureKind kind, double low, double unknown, double whole = 0) {
 }
 
 double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
-// Of the headline, the share of device time in which work could have run unrecorded, at most.
-double UnknownShare(const Report& report) {
-  const ReportProcess* stepping =
-      report.run.headline == "iterations" ? SteppingProcess(report) : nullptr;
-  int64_t unknown_ns = 0;
-  for (const ReportProcess& process : report.processes) {
-    if (&process != stepping) {
-      unknown_ns += process.unknown_ns;
-      continue;
-    }
-    for (const ReportIterationOperation& row : process.iterations->operations) {
-      unknown_ns += row.unknown_ns;
-    }
-  }
-  const double share = Ratio(Number(unknown_ns), Number(report.run.headline_ns));
-  return std::clamp(share, 0.0, std::max(0.0, 1 - report.run.gpu_busy_share));
-}
 
 Figure Inflation(double smi, double busy, double unknown) {
   if (busy + unknown <= 0 || (busy <= 0 && smi <= 0)) return NotKnown(FigureKind::kRatio);

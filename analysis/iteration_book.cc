@@ -3,7 +3,20 @@
 // The book of iterations. One object, one caller.
 #include "analysis/iteration_book.h"
 
+#include <algorithm>
+
 namespace gpubound {
+namespace {
+
+IdleTimes IdleOf(const std::vector<CellBook::Row>& rows) {
+  IdleTimes idle_ns{};
+  for (const CellBook::Row& row : rows) {
+    idle_ns[static_cast<size_t>(row.state.cause)] += row.time.by_state[kGpuIdle];
+  }
+  return idle_ns;
+}
+
+}  // namespace
 
 IterationBook::IterationBook(const Interval& span, size_t operations)
     : span_(span), operations_(operations) {
@@ -12,6 +25,7 @@ IterationBook::IterationBook(const Interval& span, size_t operations)
 
 void IterationBook::Begin(int64_t now_ns, bool warm_up, const std::vector<CellBook::Row>& rows) {
   at_begin_ = TotalsOf(rows);
+  idle_at_begin_ = IdleOf(rows);
   begin_ns_ = now_ns;
   began_in_warm_up_ = warm_up;
   begun_ = true;
@@ -36,8 +50,43 @@ void IterationBook::Step(uint64_t number, int64_t now_ns, bool warm_up,
           {after.wall_ns - before.wall_ns, after.busy_ns - before.busy_ns,
            after.unknown_ns - before.unknown_ns};
     }
+    if (!still_warm_up_) KeepDetail(totals, IdleOf(rows));
   }
   Begin(now_ns, warm_up, rows);
+}
+
+// Of the last steady iteration. Each of n iterations stays with a chance of kDetailedIterations /
+// n.
+void IterationBook::KeepDetail(const PartTimes& totals, const IdleTimes& idle_ns) {
+  IterationDetail detail;
+  detail.index = times_.steady.size() - 1;
+  IterationDetail* place = nullptr;
+  if (times_.details.size() < kDetailedIterations) {
+    place = &times_.details.emplace_back();
+  } else if (const uint64_t drawn = random_.Below(times_.steady.size());
+             drawn < kDetailedIterations) {
+    place = &times_.details[drawn];
+  }
+  if (place == nullptr) return;
+  for (size_t operation = 0; operation < totals.size(); ++operation) {
+    const PartTime& before = at_begin_[operation];
+    const PartTime& after = totals[operation];
+    if (after.wall_ns == before.wall_ns) continue;
+    detail.operations.emplace_back(
+        static_cast<uint32_t>(operation),
+        PartTime{after.wall_ns - before.wall_ns, after.busy_ns - before.busy_ns,
+                 after.unknown_ns - before.unknown_ns});
+  }
+  for (size_t cause = 0; cause < kIdleCauses; ++cause) {
+    detail.idle_ns[cause] = idle_ns[cause] - idle_at_begin_[cause];
+  }
+  *place = std::move(detail);
+}
+
+IterationTimes IterationBook::Take() {
+  std::sort(times_.details.begin(), times_.details.end(),
+            [](const IterationDetail& a, const IterationDetail& b) { return a.index < b.index; });
+  return std::move(times_);
 }
 
 PartTimes IterationBook::TotalsOf(const std::vector<CellBook::Row>& rows) const {

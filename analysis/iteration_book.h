@@ -7,11 +7,15 @@
 #ifndef GPUBOUND_ANALYSIS_ITERATION_BOOK_H_
 #define GPUBOUND_ANALYSIS_ITERATION_BOOK_H_
 
+#include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "analysis/cell_book.h"
+#include "analysis/idle_cause.h"
 #include "analysis/interval.h"
+#include "analysis/random.h"
 
 namespace gpubound {
 
@@ -35,9 +39,23 @@ struct Iteration {
   int64_t busy_ns = 0;
 };
 
+// Time of each cause during which no device of the process worked.
+using IdleTimes = std::array<int64_t, kIdleCauses>;
+
+// What an iteration after warm-up was made of.
+struct IterationDetail {
+  size_t index = 0;                                       // of IterationTimes::steady
+  std::vector<std::pair<uint32_t, PartTime>> operations;  // by OperationIndex, those with any time
+  IdleTimes idle_ns{};
+};
+
+// At most so many iterations are kept in detail: of longer runs a random sample.
+inline constexpr size_t kDetailedIterations = 1024;
+
 struct IterationTimes {
   std::vector<Iteration> warm_up;  // in order of time, before |steady|
   std::vector<Iteration> steady;
+  std::vector<IterationDetail> details;  // in order of time
   PartTimes in_steady;
   int64_t first_begin_ns = 0;  // of the first iteration; valid when there is one
 };
@@ -51,15 +69,18 @@ class IterationBook {
   // Iteration |number| ends at |now_ns|, and the next begins.
   void Step(uint64_t number, int64_t now_ns, bool warm_up, const std::vector<CellBook::Row>& rows);
 
-  IterationTimes Take() { return std::move(times_); }
+  IterationTimes Take();
 
  private:
+  void KeepDetail(const PartTimes& totals, const IdleTimes& idle_ns);
   PartTimes TotalsOf(const std::vector<CellBook::Row>& rows) const;
 
   const Interval span_;
   const size_t operations_;
   IterationTimes times_;
   PartTimes at_begin_;  // totals when the iteration began
+  IdleTimes idle_at_begin_{};
+  Random random_{0};
   int64_t begin_ns_ = 0;
   bool begun_ = false;
   bool still_warm_up_ = true;  // every iteration so far was

@@ -4,6 +4,7 @@
 #include "analysis/iteration_report.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 namespace gpubound {
@@ -69,6 +70,41 @@ void AddOperations(const PartTimes& times, const std::vector<std::string>& names
   });
 }
 
+void AddSeries(const IterationTimes& times, const std::vector<std::string>& names,
+               ReportIterations* report) {
+  ReportIterationSeries& series = report->series;
+  const size_t size = times.details.size();
+  std::map<std::string, size_t> rows;
+  for (const ReportIterationOperation& row : report->operations) {
+    rows.emplace(row.operation, rows.size());
+  }
+  series.operation_wall_ns.assign(rows.size(), std::vector<int64_t>(size));
+  series.operation_busy_ns = series.operation_wall_ns;
+  std::vector<std::vector<int64_t>> idle_ns(kIdleCauses, std::vector<int64_t>(size));
+  for (size_t i = 0; i < size; ++i) {
+    const IterationDetail& detail = times.details[i];
+    const Iteration& iteration = times.steady[detail.index];
+    series.numbers.push_back(iteration.number);
+    series.ns.push_back(iteration.time.length());
+    series.gpu_busy_ns.push_back(iteration.busy_ns);
+    for (const auto& [operation, time] : detail.operations) {
+      const size_t row = rows.at(names[operation]);
+      series.operation_wall_ns[row][i] = time.wall_ns;
+      series.operation_busy_ns[row][i] = time.busy_ns;
+    }
+    for (size_t cause = 0; cause < kIdleCauses; ++cause) {
+      idle_ns[cause][i] = detail.idle_ns[cause];
+    }
+  }
+  for (size_t cause = 0; cause < kIdleCauses; ++cause) {
+    const bool any = std::any_of(idle_ns[cause].begin(), idle_ns[cause].end(),
+                                 [](int64_t ns) { return ns != 0; });
+    if (!any) continue;
+    series.idle_ns.emplace_back(IdleCauseName(static_cast<IdleCause>(cause)),
+                                std::move(idle_ns[cause]));
+  }
+}
+
 }  // namespace
 
 std::optional<Interval> WarmUpOf(const IterationTimes& times) {
@@ -93,6 +129,7 @@ std::optional<ReportIterations> IterationStatistics(const IterationTimes& times,
   AddSlowest(times.steady, span.begin_ns, &report);
   AddEvery(times.warm_up, true, span.begin_ns, &report);
   AddEvery(times.steady, false, span.begin_ns, &report);
+  AddSeries(times, names, &report);
   return report;
 }
 

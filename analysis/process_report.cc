@@ -13,6 +13,7 @@
 #include "analysis/memory_source.h"
 #include "analysis/overlap_sweep.h"
 #include "analysis/thread_scan.h"
+#include "analysis/told_progress.h"
 
 namespace gpubound {
 namespace {
@@ -210,6 +211,7 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   for (ReportOperation& row : analysis.report.operations) {
     row.inherited = !inherited.empty() && row.operation != kNoOperation;
   }
+  analysis.report.progress = ToldProgress(process, source);
   analysis.waits = NamedWaits(sweep.waits, context.peers, roles);
   analysis.report.waits = SumOf(analysis.waits);
   analysis.steady = sweep.iterations.steady;

@@ -122,6 +122,19 @@ struct ReportIterationOperation {
   int64_t unknown_ns = 0;
 };
 
+// Iterations after warm-up one by one, in order of time; of many a random sample. A column has a
+// value for each of them.
+struct ReportIterationSeries {
+  std::vector<uint64_t> numbers;
+  std::vector<int64_t> ns;
+  std::vector<int64_t> gpu_busy_ns;
+  // In the order of ReportIterations::operations.
+  std::vector<std::vector<int64_t>> operation_wall_ns;
+  std::vector<std::vector<int64_t>> operation_busy_ns;
+  // Time without work on any device of the process, by cause.
+  std::vector<std::pair<std::string, std::vector<int64_t>>> idle_ns;
+};
+
 // Iterations of the training loop: start-up, warm-up, the others, and what follows the last one.
 struct ReportIterations {
   uint64_t warm_up = 0;  // number of iterations
@@ -137,6 +150,24 @@ struct ReportIterations {
   std::vector<ReportIterationOperation> operations;  // by wall time, longest first; ties by name
   std::vector<ReportIteration> slowest;              // at most ten, slowest first
   std::vector<ReportIteration> every;                // in order of time, warm-up first
+  ReportIterationSeries series;                      // for statistics; not part of the JSON
+};
+
+// How far the program said it had come, and when that was, after the span's begin.
+struct ReportProgress {
+  double done = 0;
+  double total = 0;
+  int64_t at_ns = 0;
+};
+
+// What the run would take if an operation were made faster, as a part of what it took, with its
+// 95 % interval.
+struct ReportWhatIf {
+  std::string operation;
+  double speedup = 2;  // 2: twice as fast; infinite: without any time of its own
+  double part = 1;
+  double part_low = 1;
+  double part_high = 1;
 };
 
 // How long a process waited for another one, by operation.
@@ -176,6 +207,7 @@ struct ReportProcess {
   std::vector<ReportLane> lanes;
   std::optional<ReportIterations> iterations;  // absent without step()
   std::vector<ReportWait> waits;               // by pid, then operation
+  std::optional<ReportProgress> progress;      // the last that the program told
   bool sm_fill_is_upper_bound = false;  // work of unknown geometry was taken as filling the device
   std::string corrected_why_not;
 };
@@ -270,6 +302,7 @@ struct ReportRun {
   double whole_gpu_busy_share = 0;
   std::vector<ReportPart> parts;            // in order of time; none without step()
   std::vector<std::string> devices_unused;  // visible to some process, used by none
+  std::optional<ReportWhatIf> what_if;      // the most telling one, where the run was replayed
 };
 
 struct Report {

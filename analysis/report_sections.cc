@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/main_process.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -22,7 +23,26 @@ std::string DeviceName(const std::string& uuid, uint32_t ordinal) {
   return uuid.empty() ? std::to_string(ordinal) : EscapeName(uuid);
 }
 
-// What a user calls the causes of analysis/idle_cause.h.
+std::string Table(const TextTable& table, const TextOptions& options) {
+  return "\n" + table.Render(options.width, 0, options.unicode);
+}
+
+// "2 x NVIDIA H100, NVIDIA L4": the used devices of the run, or the others.
+std::string DeviceNames(const Report& report, bool used) {
+  std::map<std::string, int> counts;
+  for (const ReportDevice& device : report.devices) {
+    if (device.used == used) ++counts[device.name.empty() ? "unnamed device" : device.name];
+  }
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    text += (text.empty() ? "" : ", ") + (count == 1 ? "" : std::to_string(count) + " x ") +
+            EscapeName(name);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string CauseText(const std::string& cause) {
   if (cause == "launch") return "Python and launch path";
   if (cause == "copy") return "data copy";
@@ -33,18 +53,53 @@ std::string CauseText(const std::string& cause) {
   return cause;
 }
 
-std::string Table(const TextTable& table, const TextOptions& options) {
-  return "\n" + table.Render(options.width, 0, options.unicode);
+std::string HeadlineScope(const Report& report, const TextOptions& options) {
+  const ReportRun& run = report.run;
+  if (run.devices_used == 0) return {};
+  std::string line;
+  for (const auto& [name, share] : {std::pair{"compute", run.compute_share},
+                                    {"comm", run.comm_share},
+                                    {"copy", run.copy_share}}) {
+    if (share > 0)
+      line += (line.empty() ? "" : ", ") + std::string(name) + " " + FormatShare(share);
+  }
+  if (run.headline != "span") {
+    line += (line.empty() ? "over" : ", over") + std::string(" the iterations after warm-up, ") +
+            FormatTime(run.headline_ns, options.raw) + "; over the whole span GPU " +
+            FormatShare(run.whole_gpu_busy_share) + " busy";
+  }
+  return line.empty() ? "" : Wrap("GPU: " + line + ".", options.width, 2);
 }
 
-}  // namespace
+std::string WallTimeLine(const Report& report, const TextOptions& options) {
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  std::string line = "Wall time " + time(report.run.wall_ns);
+  const ReportProcess* main = MainProcess(report);
+  if (main != nullptr && !main->corrected_why_not.empty()) {
+    line += ", not corrected for profiling (" + EscapeName(main->corrected_why_not) + ")";
+  }
+  const ReportProcess* stepping = SteppingProcess(report);
+  const ReportProcess* told = stepping != nullptr ? stepping : main;
+  if (told != nullptr && told->progress && told->progress->done > 0) {
+    const ReportProgress& progress = *told->progress;
+    const int64_t start_ns = told->iterations ? told->iterations->start_up_ns : 0;
+    const double share = progress.done / progress.total;
+    const double whole_ns =
+        static_cast<double>(start_ns) + static_cast<double>(progress.at_ns - start_ns) / share;
+    line += "; " + FormatShare(share) + " of the work was done at " + time(progress.at_ns) +
+            ", all of it takes about " + time(std::llround(whole_ns));
+  }
+  return Wrap(line + ".", options.width, 2);
+}
 
-std::string HeadlineScope(const Report& report, const TextOptions& options) {
-  if (report.run.headline == "span") return {};
-  return Wrap("That is over the iterations after warm-up, " +
-                  FormatTime(report.run.headline_ns, options.raw) + "; over the whole span GPU " +
-                  FormatShare(report.run.whole_gpu_busy_share) + " busy.",
-              options.width, 2);
+std::string DeviceLine(const Report& report, const TextOptions& options) {
+  const size_t processes = report.processes.size();
+  std::string line = std::to_string(processes) + (processes == 1 ? " process" : " processes");
+  const std::string used = DeviceNames(report, true);
+  const std::string unused = DeviceNames(report, false);
+  if (!used.empty()) line += ", " + used;
+  if (!unused.empty()) line += "; visible but unused: " + unused;
+  return Wrap(line + ".", options.width, 2);
 }
 
 std::string IdleSentence(const ReportProcess& process, const TextOptions& options) {

@@ -12,8 +12,16 @@
 
 namespace gpubound {
 
+// What a user calls the causes of analysis/idle_cause.h.
+std::string CauseText(const std::string& cause);
+
 // What the headline is about, where it is not the whole span.
 std::string HeadlineScope(const Report& report, const TextOptions& options);
+
+// How long the run took, corrected or why not, and how long it will take where it told how far it
+// had come; what it ran on.
+std::string WallTimeLine(const Report& report, const TextOptions& options);
+std::string DeviceLine(const Report& report, const TextOptions& options);
 
 // One sentence each.
 std::string IdleSentence(const ReportProcess& process, const TextOptions& options);

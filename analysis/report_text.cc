@@ -8,8 +8,12 @@
 #include <map>
 #include <string_view>
 
+#include "analysis/advice.h"
 #include "analysis/demangle.h"
+#include "analysis/headline.h"
 #include "analysis/ledger_text.h"
+#include "analysis/main_process.h"
+#include "analysis/process_list.h"
 #include "analysis/report_communication.h"
 #include "analysis/report_sections.h"
 #include "analysis/text_table.h"
@@ -121,7 +125,7 @@ class TextReport {
   std::string Render() {
     Headline();
     RunLines();
-    if (report_.processes.size() > 1) ProcessTable();
+    text_ += ProcessList(report_, options_, Asked("process"));
     for (const ReportProcess& process : report_.processes) {
       if (IsShown(process)) ProcessDetail(process);
     }
@@ -146,17 +150,8 @@ class TextReport {
   std::string Time(int64_t ns) const { return FormatTime(ns, options_.raw); }
 
   void Headline() {
-    const ReportRun& run = report_.run;
-    std::string line;
-    if (run.devices_used == 0) {
-      line = "No GPU work was recorded.";
-    } else {
-      line = "nvidia-smi model " + FormatShare(run.smi_model) + ", GPU really " +
-             FormatShare(run.gpu_busy_share) + " busy (compute " + FormatShare(run.compute_share) +
-             ", comm " + FormatShare(run.comm_share) + ", copy " + FormatShare(run.copy_share) +
-             ")";
-    }
-    text_ += Painted(line, Paint::kBold, options_) + "\n" + HeadlineScope(report_, options_);
+    text_ += Painted(HeadlineText(report_), Paint::kBold, options_) + "\n";
+    text_ += HeadlineScope(report_, options_);
     if (report_.device_kind == "simulated") {
       text_ += Painted("SIMULATED DEVICE", Paint::kWarning, options_) +
                ": GPU times are those of a model, not of hardware.\n";
@@ -166,19 +161,7 @@ class TextReport {
   }
 
   void RunLines() {
-    std::string line = "Span " + Time(report_.run.wall_ns) + ", " +
-                       std::to_string(report_.processes.size()) +
-                       (report_.processes.size() == 1 ? " process" : " processes");
-    std::string unused;
-    for (const ReportDevice& device : report_.devices) {
-      if (device.used) {
-        line += ", " + EscapeName(device.name.empty() ? "unnamed device" : device.name);
-      } else {
-        unused += (unused.empty() ? "" : ", ") + EscapeName(device.name);
-      }
-    }
-    text_ += Wrap(line + ".", options_.width, 2);
-    if (!unused.empty()) text_ += Wrap("Visible but unused: " + unused + ".", options_.width, 2);
+    text_ += WallTimeLine(report_, options_) + DeviceLine(report_, options_);
     const bool doubtful = !report_.run.verdict.starts_with("complete");
     // Painted after wrapping, so that colours do not count as columns.
     const std::string verdict =
@@ -186,27 +169,14 @@ class TextReport {
     text_ += doubtful
                  ? Painted(verdict.substr(0, verdict.size() - 1), Paint::kWarning, options_) + "\n"
                  : verdict;
-  }
-
-  void ProcessTable() {
-    TextTable table({"Process", "pid", "span", "GPU busy", "GPU wait", "unknown"});
-    for (const ReportProcess& process : report_.processes) {
-      table.AddRow({EscapeName(process.name), std::to_string(process.pid), Time(process.span_ns),
-                    Time(process.gpu_busy_ns), Time(process.gpu_wait_ns),
-                    Time(process.unknown_ns)});
+    for (const std::string& advice : AdviceFor(report_)) {
+      text_ += Wrap("> " + advice, options_.width, 2);
     }
-    text_ += "\n" + table.Render(options_.width, 0, options_.unicode);
   }
 
-  // With many processes the root tells the story, the others on request.
+  // Of several processes the main one tells the story, the others on request.
   bool IsShown(const ReportProcess& process) const {
-    if (report_.processes.size() == 1 || Asked("process")) return true;
-    if (report_.run.root && *report_.run.root == process.pid) return true;
-    const bool root_recorded = std::any_of(
-        report_.processes.begin(), report_.processes.end(), [&](const ReportProcess& other) {
-          return report_.run.root && other.pid == *report_.run.root;
-        });
-    return !root_recorded && &process == &report_.processes.front();
+    return Asked("process") || &process == MainProcess(report_);
   }
 
   void ProcessDetail(const ReportProcess& process) {
@@ -226,7 +196,7 @@ class TextReport {
     if (options_.by.empty() || Asked("operation")) OperationTable(process);
     if (Asked("phase")) GroupTable(process, "Phase", &ReportCell::phase);
     if (options_.by.empty() || Asked("layer")) GroupTable(process, "Layer", &ReportCell::layer);
-    if (options_.by.empty() || Asked("operation")) Transitions(process);
+    if (Asked("transition")) Transitions(process);
     if (options_.kernels) Kernels(process);
     if (Asked("iteration")) text_ += IterationTables(process, options_);
     if (Asked("gap")) text_ += GapTable(process, options_);

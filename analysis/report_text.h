@@ -18,8 +18,8 @@ struct TextOptions {
   bool unicode = true;  // bars and symbols beyond ASCII
   bool raw = false;     // ns as integers instead of rounded times
   bool kernels = false;
-  // Dimensions of the tables: operation, phase, process, device, layer, thread, iteration, gap.
-  // Empty: operation and layer.
+  // Dimensions of the tables: operation, phase, process, device, layer, thread, iteration, gap,
+  // transition. Empty: operation and layer.
   std::vector<std::string> by;
   // timeline, caused. Empty: timeline with the caused column beside it.
   std::vector<std::string> attribution;

@@ -60,9 +60,10 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
       ->type_name("KEYS")
       ->allow_extra_args(false)
       ->delimiter(',');
-  parser.AddListOption(
-      "--by", &arguments->text.by,
-      {"operation", "phase", "process", "device", "layer", "thread", "iteration", "gap"}, "Tables");
+  parser.AddListOption("--by", &arguments->text.by,
+                       {"operation", "phase", "process", "device", "layer", "thread", "iteration",
+                        "gap", "transition"},
+                       "Tables");
   parser.AddListOption("--attribution", &arguments->text.attribution, {"timeline", "caused"},
                        "GPU time");
   app.add_flag("--kernels", arguments->text.kernels, "List the kernels and copies too");

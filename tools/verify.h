@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/bootstrap.h"
+#include "analysis/paired_ratio.h"
 #include "analysis/calibration.h"
 #include "analysis/status.h"
 #include "tools/library_files.h"

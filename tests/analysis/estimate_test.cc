@@ -8,7 +8,7 @@
 #include <cmath>
 #include <random>
 
-#include "analysis/bootstrap.h"
+#include "analysis/paired_ratio.h"
 #include "analysis/paired_blocks.h"
 
 namespace gpubound {

@@ -86,8 +86,8 @@ TEST_F(ReportTextTest, TheRankThatTheOthersWaitForIsNamedWithWhatItDid) {
 }
 
 TEST_F(ReportTextTest, BeginsWithWhatNvidiaSmiSaysAgainstTheTruth) {
-  EXPECT_EQ(FirstLine(),
-            "nvidia-smi model 97 %, GPU really 41 % busy (compute 38 %, comm 0 %, copy 4.0 %)");
+  EXPECT_EQ(FirstLine(), "nvidia-smi model 97 %, GPU really 41 %, idle 59 %");
+  EXPECT_THAT(Text(), HasSubstr("\nGPU: compute 38 %, copy 4.0 %.\n"));
 }
 
 TEST_F(ReportTextTest, SaysLoudlyThatADeviceWasSimulated) {
@@ -117,7 +117,58 @@ TEST_F(ReportTextTest, ShowsEachOperationWithItsColumns) {
   EXPECT_THAT(Text(), HasSubstr("400 ms"));
   EXPECT_THAT(Text(), HasSubstr("simulation"));
   EXPECT_THAT(Text(), HasSubstr("caused"));
+}
+
+TEST_F(ReportTextTest, ListsTransitionsOnRequest) {
+  EXPECT_THAT(Text(), Not(HasSubstr("python->backend")));
+  options_.by = {"operation", "transition"};
   EXPECT_THAT(Text(), HasSubstr("python->backend 12.3k"));
+}
+
+TEST_F(ReportTextTest, SaysHowLongTheRunTookAndWhyThatIsNotCorrected) {
+  report_.processes[0].corrected_why_not = "not calibrated";
+  EXPECT_THAT(Text(),
+              HasSubstr("\nWall time 1.00 s, not corrected for profiling (not calibrated).\n"));
+}
+
+TEST_F(ReportTextTest, SaysHowLongAllOfTheWorkTakesWhereTheProgramToldHowFarItIs) {
+  EXPECT_THAT(Text(), Not(HasSubstr("all of it")));
+  report_.processes[0].progress = ReportProgress{25, 100, 500'000'000};
+  EXPECT_THAT(Text(),
+              HasSubstr("25 % of the work was done at 500 ms, all of it takes about\n  2.00 s."));
+}
+
+TEST_F(ReportTextTest, StartUpIsNotExtrapolated) {
+  report_.processes[0].progress = ReportProgress{25, 100, 500'000'000};
+  report_.processes[0].iterations.emplace().start_up_ns = 100'000'000;
+  EXPECT_THAT(Text(), HasSubstr("all of it takes about\n  1.70 s."));
+}
+
+TEST_F(ReportTextTest, AdviceFollowsTheTrustInTheNumbers) {
+  report_.run.smi_model = 0.97;
+  EXPECT_THAT(Text(), HasSubstr("nothing was lost.\n> "));
+  report_.ledger.push_back({"chunks_corrupt", 1, Severity::kError, "Chunks are missing."});
+  EXPECT_THAT(Text(), Not(HasSubstr("\n> ")));
+}
+
+TEST_F(ReportTextTest, EqualDevicesAreCounted) {
+  report_.devices.push_back(report_.devices[0]);
+  report_.devices.emplace_back().name = "NVIDIA L4";
+  EXPECT_THAT(Text(), HasSubstr("1 process, 2 x NVIDIA H100; visible but unused: NVIDIA L4."));
+}
+
+TEST_F(ReportTextTest, ManyWorkersAreOneLineUnlessEachIsAskedFor) {
+  for (int64_t pid = 101; pid < 165; ++pid) {
+    ReportProcess& worker = report_.processes.emplace_back(report_.processes[0]);
+    worker.pid = pid;
+    worker.name = "worker";
+  }
+  const std::string text = Text();
+  EXPECT_THAT(text, HasSubstr("64 x worker"));
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 30);
+  options_.by = {"process"};
+  EXPECT_THAT(Text(), Not(HasSubstr("64 x worker")));
+  EXPECT_THAT(Text(), HasSubstr("164"));
 }
 
 TEST_F(ReportTextTest, UsesNoColourAndNoSymbolsUnlessAllowed) {
@@ -210,7 +261,10 @@ TEST_F(ReportTextTest, SaysWhatTheHeadlineIsAbout) {
   report_.run.headline = "iterations";
   report_.run.headline_ns = 500'000'000;
   report_.run.whole_gpu_busy_share = 0.25;
-  EXPECT_THAT(Text(), HasSubstr("iterations after warm-up, 500 ms; over the whole span GPU 25 %"));
+  EXPECT_THAT(
+      Text(),
+      HasSubstr(
+          "over the iterations after warm-up, 500 ms; over\n  the whole span GPU 25 % busy."));
 }
 
 TEST_F(ReportTextTest, SumsUpIterations) {

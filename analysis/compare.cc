@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines up the figures of runs. No state.
+#include "analysis/compare.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analysis/main_process.h"
+#include "analysis/text_table.h"
+
+namespace gpubound {
+namespace {
+
+using Key = std::pair<ComparedFigure, std::string>;
+
+// The figures of one run.
+class RunFigureSet {
+ public:
+  RunFigureSet(const Report& report, bool per_iteration) {
+    Add(ComparedFigure::kRunWall, "", {{static_cast<double>(report.run.wall_ns)}, {}});
+    per_iteration ? AddIterations(*SteppingProcess(report)->iterations) : AddWhole(report);
+  }
+
+  // Keys in order of first appearance.
+  const std::vector<Key>& keys() const { return keys_; }
+
+  // Zeros for an operation or cause that this run does not have.
+  RunSeries SeriesOf(const Key& key) const {
+    const auto found = series_.find(key);
+    return found == series_.end() ? RunSeries{std::vector<double>(length_), {}} : found->second;
+  }
+
+ private:
+  void Add(ComparedFigure figure, const std::string& name, RunSeries series) {
+    keys_.emplace_back(figure, name);
+    series_.emplace(keys_.back(), std::move(series));
+  }
+
+  static RunSeries Column(const std::vector<int64_t>& values) {
+    return {{values.begin(), values.end()}, {}};
+  }
+
+  void AddIterations(const ReportIterations& iterations) {
+    const ReportIterationSeries& series = iterations.series;
+    length_ = series.ns.size();
+    const RunSeries lengths = Column(series.ns);
+    Add(ComparedFigure::kIterationMedian, "", lengths);
+    Add(ComparedFigure::kIterationMean, "", lengths);
+    Add(ComparedFigure::kGpuBusyShare, "", {Column(series.gpu_busy_ns).values, lengths.values});
+    for (size_t row = 0; row < iterations.operations.size(); ++row) {
+      const std::string& name = iterations.operations[row].operation;
+      Add(ComparedFigure::kOperationWall, name, Column(series.operation_wall_ns[row]));
+      Add(ComparedFigure::kOperationBusy, name, Column(series.operation_busy_ns[row]));
+    }
+    for (const auto& [cause, idle_ns] : series.idle_ns) {
+      Add(ComparedFigure::kIdleCause, cause, Column(idle_ns));
+    }
+  }
+
+  void AddWhole(const Report& report) {
+    Add(ComparedFigure::kGpuBusyShare, "", {{report.run.whole_gpu_busy_share}, {}});
+    const ReportProcess* process = MainProcess(report);
+    if (process == nullptr) return;
+    std::map<std::string, int64_t> idle_ns;
+    for (const ReportOperation& row : process->operations) {
+      Add(ComparedFigure::kOperationWall, row.operation, Column({row.wall_ns}));
+      Add(ComparedFigure::kOperationBusy, row.operation, Column({row.gpu_busy_ns}));
+      for (const CauseTime& cause : row.device_idle) idle_ns[cause.cause] += cause.ns;
+    }
+    for (const auto& [cause, ns] : idle_ns) Add(ComparedFigure::kIdleCause, cause, Column({ns}));
+  }
+
+  size_t length_ = 1;
+  std::vector<Key> keys_;
+  std::map<Key, RunSeries> series_;
+};
+
+bool HasIterations(const Report& report) {
+  const ReportProcess* process = SteppingProcess(report);
+  return process != nullptr && !process->iterations->series.ns.empty();
+}
+
+std::vector<std::string> NotesOf(const GroupComparison& comparison,
+                                 const std::vector<RunGroup>& groups) {
+  std::vector<std::string> notes;
+  for (const RunGroup& group : groups) {
+    for (size_t run = 0; run < group.runs.size(); ++run) {
+      const Report& report = group.reports[run];
+      int64_t unknown_ns = 0;
+      for (const ReportProcess& process : report.processes) unknown_ns += process.unknown_ns;
+      if (unknown_ns > 0) {
+        notes.push_back(group.runs[run] + ": GPU time is unknown for " + FormatTime(unknown_ns) +
+                        ", so its GPU times are lower bounds.");
+      }
+      if (!comparison.per_iteration) continue;
+      const ReportIterations& iterations = *SteppingProcess(report)->iterations;
+      if (iterations.count > iterations.series.ns.size()) {
+        notes.push_back(group.runs[run] + ": a random " +
+                        std::to_string(iterations.series.ns.size()) + " of its " +
+                        FormatCount(iterations.count) + " iterations are compared.");
+      }
+    }
+  }
+  const bool mixed = std::any_of(groups.begin(), groups.end(),
+                                 [](const RunGroup& group) { return group.runs.size() == 1; });
+  if (mixed) {
+    notes.emplace_back(
+        "How much one run differs from the next is not known from a single run: give several of "
+        "each (A1 A2 -- B1 B2) to know.");
+  }
+  return notes;
+}
+
+}  // namespace
+
+GroupComparison CompareGroups(const std::vector<RunGroup>& groups, uint64_t seed) {
+  GroupComparison comparison;
+  comparison.seed = seed;
+  comparison.per_iteration = true;
+  for (const RunGroup& group : groups) {
+    comparison.per_iteration &=
+        std::all_of(group.reports.begin(), group.reports.end(), HasIterations);
+  }
+
+  std::vector<std::vector<RunFigureSet>> figures;
+  std::vector<Key> keys;
+  for (const RunGroup& group : groups) {
+    std::vector<RunFigureSet>& of_group = figures.emplace_back();
+    for (const Report& report : group.reports) {
+      of_group.emplace_back(report, comparison.per_iteration);
+      for (const Key& key : of_group.back().keys()) {
+        if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+      }
+    }
+  }
+  std::stable_sort(keys.begin(), keys.end(),
+                   [](const Key& a, const Key& b) { return a.first < b.first; });
+
+  for (const Key& key : keys) {
+    ComparedRow& row = comparison.rows.emplace_back();
+    row.figure = key.first;
+    row.name = key.second;
+    const Statistic statistic =
+        key.first == ComparedFigure::kIterationMedian ? Statistic::kMedian : Statistic::kMean;
+    std::vector<RunSeries> first;
+    for (const std::vector<RunFigureSet>& of_group : figures) {
+      std::vector<RunSeries> series;
+      for (const RunFigureSet& set : of_group) series.push_back(set.SeriesOf(key));
+      ComparedValue& value = row.groups.emplace_back();
+      value.value = StatisticOf(series, statistic);
+      if (row.groups.size() == 1) {
+        first = std::move(series);
+        continue;
+      }
+      value.difference = value.value - row.groups.front().value;
+      value.interval = DifferenceInterval(first, series, statistic, seed);
+      if (key.first == ComparedFigure::kGpuBusyShare) {
+        comparison.resampling.push_back(ResamplingOf(first, series));
+      }
+    }
+  }
+  comparison.resampling.insert(comparison.resampling.begin(), Resampling::kNothing);
+  comparison.notes = NotesOf(comparison, groups);
+  return comparison;
+}
+
+}  // namespace gpubound

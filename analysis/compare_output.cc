@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes comparisons as text and as JSON. No state.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "analysis/compare.h"
+#include "analysis/main_process.h"
+#include "analysis/report_sections.h"
+#include "analysis/text_table.h"
+
+namespace gpubound {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* FigureText(ComparedFigure figure) {
+  switch (figure) {
+    case ComparedFigure::kRunWall:
+      return "run_wall";
+    case ComparedFigure::kIterationMedian:
+      return "iteration_median";
+    case ComparedFigure::kIterationMean:
+      return "iteration_mean";
+    case ComparedFigure::kGpuBusyShare:
+      return "gpu_busy";
+    case ComparedFigure::kOperationWall:
+      return "operation_wall";
+    case ComparedFigure::kOperationBusy:
+      return "operation_gpu_busy";
+    case ComparedFigure::kIdleCause:
+      return "gpu_idle";
+  }
+  return "";
+}
+
+const char* ResamplingText(Resampling resampling) {
+  switch (resampling) {
+    case Resampling::kRuns:
+      return "runs";
+    case Resampling::kIterations:
+      return "iterations";
+    case Resampling::kNothing:
+      break;
+  }
+  return "nothing";
+}
+
+std::string RowTitle(const ComparedRow& row) {
+  switch (row.figure) {
+    case ComparedFigure::kRunWall:
+      return "Whole run";
+    case ComparedFigure::kIterationMedian:
+      return "Iteration, median";
+    case ComparedFigure::kIterationMean:
+      return "Iteration, mean";
+    case ComparedFigure::kGpuBusyShare:
+      return "GPU busy";
+    case ComparedFigure::kIdleCause:
+      return "  " + CauseText(row.name);
+    case ComparedFigure::kOperationWall:
+    case ComparedFigure::kOperationBusy:
+      break;
+  }
+  return "  " + EscapeName(row.name);
+}
+
+const char* SectionTitle(ComparedFigure figure) {
+  switch (figure) {
+    case ComparedFigure::kOperationWall:
+      return "Wall time";
+    case ComparedFigure::kOperationBusy:
+      return "GPU busy in";
+    case ComparedFigure::kIdleCause:
+      return "GPU idle by cause";
+    default:
+      return nullptr;
+  }
+}
+
+std::string Signed(const char* format, double number) {
+  std::array<char, 64> text;
+  std::snprintf(text.data(), text.size(), format, number);
+  return text.data();
+}
+
+// |difference| as a part of |before|, or in points for a share.
+std::string ChangeText(const ComparedRow& row, double before, double difference) {
+  if (row.figure == ComparedFigure::kGpuBusyShare) return Signed("%+.1f pt", difference * 100);
+  const double change = difference / before;
+  if (change >= 9.995) return Signed("%.3g x", 1 + change);
+  return Signed(std::abs(change) < 0.0995 ? "%+.1f %%" : "%+.0f %%", change * 100);
+}
+
+std::string ValueText(const ComparedRow& row, double value) {
+  return row.figure == ComparedFigure::kGpuBusyShare ? FormatShare(value)
+                                                     : FormatTime(std::llround(value));
+}
+
+// Less time is better; so is a busier GPU. How the GPU's own time changes is neither.
+const char* ColourOf(const ComparedRow& row, double difference) {
+  if (row.figure == ComparedFigure::kOperationBusy) return "1";
+  const bool more_is_better = row.figure == ComparedFigure::kGpuBusyShare;
+  return (difference > 0) == more_is_better ? "32" : "31";
+}
+
+// Too small to be worth a line in every group: below a thousandth of the largest of its kind.
+bool IsNegligible(const ComparedRow& row, double largest) {
+  return std::all_of(row.groups.begin(), row.groups.end(), [largest](const ComparedValue& value) {
+    return value.value < largest / 1000;
+  });
+}
+
+double LargestTime(const GroupComparison& comparison) {
+  double largest = 0;
+  for (const ComparedRow& row : comparison.rows) {
+    if (row.figure != ComparedFigure::kOperationWall) continue;
+    for (const ComparedValue& value : row.groups) largest = std::max(largest, value.value);
+  }
+  return largest;
+}
+
+class ComparisonTable {
+ public:
+  ComparisonTable(const GroupComparison& comparison, const std::vector<RunGroup>& groups,
+                  size_t group)
+      : comparison_(comparison),
+        group_(group),
+        table_({comparison.per_iteration ? "Each iteration" : "", groups.front().name,
+                groups[group].name, "change", "95 % interval", ""}) {}
+
+  std::string Render(const TextOptions& options) {
+    const double largest = LargestTime(comparison_);
+    ComparedFigure section = ComparedFigure::kRunWall;
+    for (const ComparedRow& row : comparison_.rows) {
+      const char* title = SectionTitle(row.figure);
+      if (title != nullptr && IsNegligible(row, largest)) continue;
+      if (title != nullptr && row.figure != section) AddTitle(title);
+      section = row.figure;
+      AddRow(row);
+    }
+    const std::string text = table_.Render(options.width, 0, options.unicode);
+    return options.color ? Coloured(text) : text;
+  }
+
+ private:
+  void AddTitle(const char* title) {
+    table_.AddRow({title, "", "", "", "", ""});
+    colours_.emplace_back();
+  }
+
+  void AddRow(const ComparedRow& row) {
+    const ComparedValue& before = row.groups.front();
+    const ComparedValue& after = row.groups[group_];
+    std::string change = "new";
+    std::string interval;
+    if (before.value > 0 && after.value == 0) {
+      change = "gone";
+    } else if (before.value > 0) {
+      change = ChangeText(row, before.value, after.difference);
+      if (after.interval) {
+        interval = ChangeText(row, before.value, after.interval->low) + " to " +
+                   ChangeText(row, before.value, after.interval->high);
+      }
+    } else if (after.value == 0) {
+      change = "";
+    }
+    table_.AddRow({RowTitle(row), ValueText(row, before.value), ValueText(row, after.value), change,
+                   interval, after.significant() ? "*" : ""});
+    colours_.emplace_back(after.significant() ? ColourOf(row, after.difference) : "");
+  }
+
+  // Painted by lines, so that colours do not count as columns.
+  std::string Coloured(const std::string& text) const {
+    std::string painted;
+    size_t at = 0;
+    for (size_t line = 0; at < text.size(); ++line) {
+      const size_t end = text.find('\n', at);
+      const std::string colour = line == 0 ? "" : colours_[line - 1];
+      const std::string words = text.substr(at, end - at);
+      painted += colour.empty() ? words : "\033[" + colour + "m" + words + "\033[0m";
+      painted += '\n';
+      at = end + 1;
+    }
+    return painted;
+  }
+
+  const GroupComparison& comparison_;
+  const size_t group_;
+  TextTable table_;
+  std::vector<std::string> colours_;
+};
+
+std::string GroupLines(const std::vector<RunGroup>& groups, const TextOptions& options) {
+  std::string text;
+  for (const RunGroup& group : groups) {
+    std::string line = EscapeName(group.name) + ":";
+    for (size_t run = 0; run < group.runs.size(); ++run) {
+      line += (run == 0 ? " " : ", ") + EscapeName(group.runs[run]);
+      const ReportProcess* process = SteppingProcess(group.reports[run]);
+      if (process != nullptr) {
+        line += " (" + FormatCount(process->iterations->count) + " iterations)";
+      }
+    }
+    text += Wrap(line, options.width, 2);
+  }
+  return text;
+}
+
+std::string IntervalLine(const GroupComparison& comparison, size_t group) {
+  const Resampling resampling = comparison.resampling[group];
+  if (resampling == Resampling::kNothing) {
+    return "No interval can be given: that takes several runs of each, or " +
+           std::to_string(kFewestIterations) + " iterations after warm-up in one run of each.";
+  }
+  return std::string("* differs: 95 % bootstrap interval over ") + ResamplingText(resampling) +
+         ", seed " + std::to_string(comparison.seed) + ".";
+}
+
+Json ValueJson(const ComparedValue& value) {
+  Json json{{"value", value.value},
+            {"difference", value.difference},
+            {"low", nullptr},
+            {"high", nullptr},
+            {"significant", value.significant()}};
+  if (value.interval) {
+    json["low"] = value.interval->low;
+    json["high"] = value.interval->high;
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string RenderComparison(const GroupComparison& comparison, const std::vector<RunGroup>& groups,
+                             const TextOptions& options) {
+  std::string text = GroupLines(groups, options);
+  for (size_t group = 1; group < groups.size(); ++group) {
+    text += "\n" + ComparisonTable(comparison, groups, group).Render(options) + "\n";
+    text += Wrap(IntervalLine(comparison, group), options.width, 2);
+  }
+  for (const std::string& note : comparison.notes) {
+    text += Wrap("note: " + EscapeName(note), options.width, 2);
+  }
+  return text;
+}
+
+std::string RenderComparisonJson(const GroupComparison& comparison,
+                                 const std::vector<RunGroup>& groups) {
+  Json names = Json::array();
+  for (size_t group = 0; group < groups.size(); ++group) {
+    names.push_back(Json{{"name", groups[group].name},
+                         {"runs", groups[group].runs},
+                         {"resampled", ResamplingText(comparison.resampling[group])}});
+  }
+  Json figures = Json::array();
+  for (const ComparedRow& row : comparison.rows) {
+    Json values = Json::array();
+    for (const ComparedValue& value : row.groups) values.push_back(ValueJson(value));
+    const bool share = row.figure == ComparedFigure::kGpuBusyShare;
+    figures.push_back(Json{{"figure", FigureText(row.figure)},
+                           {"name", row.name},
+                           {"unit", share ? "share" : "ns"},
+                           {"groups", values}});
+  }
+  const Json document{{"format", "gpubound.compare.v1"},
+                      {"per_iteration", comparison.per_iteration},
+                      {"seed", comparison.seed},
+                      {"replicates", kBootstrapReplicates},
+                      {"groups", names},
+                      {"figures", figures},
+                      {"notes", comparison.notes}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gpubound

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The figures of the report's first line, and the line itself. Pure.
+#ifndef GPUBOUND_ANALYSIS_HEADLINE_H_
+#define GPUBOUND_ANALYSIS_HEADLINE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/report.h"
+
+namespace gpubound {
+
+// Of the headline's device time, the share in which work could have run unrecorded, at most.
+double UnknownShare(const Report& report);
+
+// Why the main process's devices were idle, over the iterations after warm-up where they are the
+// headline, else over its span; longest first.
+std::vector<CauseTime> HeadlineIdleCauses(const Report& report);
+
+// The share of the headline's device time that the main process's own work takes, where other
+// processes use its devices too and the report tells; absent otherwise.
+std::optional<double> OwnShare(const Report& report);
+
+// "nvidia-smi 97 %, GPU really 41 % (peers 24 %), idle 35 %: waiting for 8 env workers; ..."
+std::string HeadlineText(const Report& report);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_HEADLINE_H_

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Folds processes by name. No state.
+#include "analysis/process_list.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "analysis/main_process.h"
+#include "analysis/text_table.h"
+
+namespace gpubound {
+namespace {
+
+// Processes of one line: times are sums, the span is the longest.
+struct Line {
+  const ReportProcess* first = nullptr;
+  size_t count = 0;
+  int64_t span_ns = 0;
+  int64_t busy_ns = 0;
+  int64_t wait_ns = 0;
+  int64_t unknown_ns = 0;
+};
+
+std::vector<Line> LinesOf(const Report& report, bool fold) {
+  const ReportProcess* const main = MainProcess(report);
+  std::vector<Line> lines;
+  for (const ReportProcess& process : report.processes) {
+    const auto same = [&](const Line& line) {
+      return fold && &process != main && line.first != main && line.first->name == process.name;
+    };
+    auto line = std::find_if(lines.begin(), lines.end(), same);
+    if (line == lines.end()) {
+      lines.emplace_back().first = &process;
+      line = std::prev(lines.end());
+    }
+    ++line->count;
+    line->span_ns = std::max(line->span_ns, process.span_ns);
+    line->busy_ns += process.gpu_busy_ns;
+    line->wait_ns += process.gpu_wait_ns;
+    line->unknown_ns += process.unknown_ns;
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string ProcessList(const Report& report, const TextOptions& options, bool unfold) {
+  if (report.processes.size() < 2) return {};
+  const bool fold = !unfold && report.processes.size() > kUnfoldedProcesses;
+  TextTable table({"Process", "pid", "span", "GPU busy", "GPU wait", "unknown"});
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  for (const Line& line : LinesOf(report, fold)) {
+    const std::string name = EscapeName(line.first->name);
+    const std::string pid = std::to_string(line.first->pid);
+    if (line.count == 1) {
+      table.AddRow({name, pid, time(line.span_ns), time(line.busy_ns), time(line.wait_ns),
+                    time(line.unknown_ns)});
+    } else {
+      table.AddRow({std::to_string(line.count) + " x " + name, pid + " ...", time(line.span_ns),
+                    time(line.busy_ns), time(line.wait_ns), time(line.unknown_ns)});
+    }
+  }
+  return "\n" + table.Render(options.width, 0, options.unicode) +
+         (fold ? "Spans are the longest of a line, GPU times sums; --by process lists each.\n"
+               : "");
+}
+
+}  // namespace gpubound

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The processes of a run as a table; many of one name are one line. Pure.
+#ifndef GPUBOUND_ANALYSIS_PROCESS_LIST_H_
+#define GPUBOUND_ANALYSIS_PROCESS_LIST_H_
+
+#include <string>
+
+#include "analysis/report.h"
+#include "analysis/report_text.h"
+
+namespace gpubound {
+
+// Up to so many processes are listed one by one.
+inline constexpr size_t kUnfoldedProcesses = 6;
+
+// Empty for a run of fewer than two processes. |unfold|: list each, however many there are.
+std::string ProcessList(const Report& report, const TextOptions& options, bool unfold);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_PROCESS_LIST_H_

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looks for two counters. No state.
+#include "analysis/told_progress.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace gpubound {
+namespace {
+
+constexpr char kDone[] = "progress_done";
+constexpr char kTotal[] = "progress_total";
+
+struct Told {
+  int64_t time_ns = INT64_MIN;
+  double value = 0;
+};
+
+void Keep(const ThreadEvent& event, Told* told) {
+  if (event.time_ns >= told->time_ns) *told = {event.time_ns, std::bit_cast<double>(event.payload)};
+}
+
+LabelId CounterCalled(const ProcessTrace& process, const char* name) {
+  for (size_t id = 0; id < process.labels.size(); ++id) {
+    const Label& label = process.labels[id];
+    if (label.kind == LabelKind::kCounter && label.text == name) return static_cast<LabelId>(id);
+  }
+  return LabelId{};
+}
+
+}  // namespace
+
+std::optional<ReportProgress> ToldProgress(const ProcessTrace& process, const EventSource& source) {
+  const LabelId done_label = CounterCalled(process, kDone);
+  const LabelId total_label = CounterCalled(process, kTotal);
+  if (done_label == LabelId{} || total_label == LabelId{}) return std::nullopt;
+  Told done;
+  Told total;
+  for (uint32_t thread = 0; thread < process.threads.size(); ++thread) {
+    const std::unique_ptr<ThreadCursor> cursor = source.ThreadEvents(thread);
+    ThreadBatch batch;
+    while (cursor->Next(&batch)) {
+      for (const ThreadEvent& event : batch.events) {
+        if (event.kind != SlotKind::kCounter) continue;
+        if (event.label == done_label) Keep(event, &done);
+        if (event.label == total_label) Keep(event, &total);
+      }
+    }
+  }
+  const bool sound = std::isfinite(done.value) && std::isfinite(total.value) && done.value >= 0 &&
+                     total.value > 0 && done.value <= total.value;
+  if (!sound) return std::nullopt;
+  return ReportProgress{done.value, total.value, done.time_ns - process.span_begin_ns};
+}
+
+}  // namespace gpubound

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/advice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace gpubound {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A run about which there is nothing to say.
+class AdviceTest : public testing::Test {
+ protected:
+  AdviceTest() {
+    report_.run.wall_ns = report_.run.headline_ns = 1000;
+    report_.run.devices_used = 1;
+    report_.run.gpu_busy_share = report_.run.smi_model = 0.8;
+    ReportProcess& process = report_.processes.emplace_back();
+    process.span_ns = 1000;
+    process.gpu_busy_ns = 800;
+    row().sm_filled_ns = 320;
+    row().device_idle = {{"launch", 200}};
+  }
+  ReportOperation& row() {
+    auto& rows = report_.processes[0].operations;
+    return rows.empty() ? rows.emplace_back() : rows.front();
+  }
+  void MakeIdle(const std::string& cause, double share) {
+    report_.run.gpu_busy_share = report_.run.smi_model = 1 - share;
+    row().device_idle = {{cause, 100}};
+  }
+  std::vector<std::string> Advice() const { return AdviceFor(report_); }
+
+  Report report_;
+};
+
+TEST_F(AdviceTest, ThereIsNoneWhereNothingStandsOut) { EXPECT_THAT(Advice(), IsEmpty()); }
+
+TEST_F(AdviceTest, IdleTimeOfOneCauseIsWorthASentenceFromAQuarterOn) {
+  MakeIdle("simulation", 0.24);
+  EXPECT_THAT(Advice(), IsEmpty());
+  MakeIdle("simulation", 0.61);
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("Simulation holds the GPU idle 61 % of the time:")));
+}
+
+TEST_F(AdviceTest, EveryCauseThatOneCanActOnHasItsOwnSentence) {
+  for (const char* cause :
+       {"simulation", "launch", "sync", "copy", "waiting", "compile", "checkpoint"}) {
+    MakeIdle(cause, 0.5);
+    EXPECT_THAT(Advice(), ElementsAre(HasSubstr("the GPU idle 50 %"))) << cause;
+  }
+  MakeIdle("start-up", 0.5);
+  EXPECT_THAT(Advice(), IsEmpty());
+  MakeIdle("unknown", 0.5);
+  EXPECT_THAT(Advice(), IsEmpty());
+}
+
+TEST_F(AdviceTest, OnlyItsOwnPartOfTheIdleTimeIsSaidOfACause) {
+  MakeIdle("sync", 0.6);
+  row().device_idle = {{"sync", 60}, {"copy", 40}};
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("idle 36 %")));
+}
+
+TEST_F(AdviceTest, AnEmptyGpuThatIsBusyWantsLargerBatches) {
+  row().sm_filled_ns = 199;
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("fill about 25 % of the GPU")));
+  report_.processes[0].sm_fill_is_upper_bound = true;
+  EXPECT_THAT(Advice(), IsEmpty());
+}
+
+TEST_F(AdviceTest, AFullGpuIsTheLimit) {
+  report_.run.gpu_busy_share = report_.run.smi_model = 0.9;
+  row().sm_filled_ns = 400;
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("The GPU is the limit")));
+}
+
+TEST_F(AdviceTest, CollectivesCountFromAQuarterOn) {
+  report_.run.comm_share = 0.24;
+  EXPECT_THAT(Advice(), IsEmpty());
+  report_.run.comm_share = 0.25;
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("Collectives take 25 %")));
+}
+
+TEST_F(AdviceTest, SlowIterationsNeedTwentyToBeJudged) {
+  ReportIterations& iterations = report_.processes[0].iterations.emplace();
+  iterations.count = 20;
+  iterations.median_ns = 100;
+  iterations.p95_ns = 199;
+  EXPECT_THAT(Advice(), IsEmpty());
+  iterations.p95_ns = 300;
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("takes 3 x the median")));
+  iterations.count = 19;
+  EXPECT_THAT(Advice(), IsEmpty());
+}
+
+TEST_F(AdviceTest, NvidiaSmiIsNotToBeBelievedWhereItOverstates) {
+  report_.run.gpu_busy_share = 0.6;
+  report_.run.smi_model = 0.89;
+  row().device_idle = {{"start-up", 1}};
+  EXPECT_THAT(Advice(), IsEmpty());
+  report_.run.smi_model = 0.96;
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("overstates the GPU's work by 1.6 x")));
+}
+
+TEST_F(AdviceTest, TheReplaySaysWhatInfinitelyFastWouldBring) {
+  report_.run.what_if =
+      ReportWhatIf{"simulation", std::numeric_limits<double>::infinity(), 0.41, 0.39, 0.43};
+  EXPECT_THAT(Advice(), ElementsAre("With infinitely fast simulation the run would take 0.41 x as "
+                                    "long."));
+  report_.run.what_if->part_high = 0.96;
+  EXPECT_THAT(Advice(), IsEmpty());
+}
+
+TEST_F(AdviceTest, TwoSentencesAreEnough) {
+  MakeIdle("simulation", 0.5);
+  row().sm_filled_ns = 1;
+  report_.run.comm_share = 0.5;
+  report_.run.smi_model = 1;
+  EXPECT_EQ(Advice().size(), kMostAdvice);
+}
+
+TEST_F(AdviceTest, DoubtfulDataGivesNone) {
+  MakeIdle("simulation", 0.5);
+  report_.processes[0].unknown_ns = 51;
+  EXPECT_THAT(Advice(), IsEmpty());
+  report_.processes[0].unknown_ns = 0;
+  report_.ledger.push_back({"cupti_records_dropped", 1, Severity::kDataLoss, "Lost."});
+  EXPECT_THAT(Advice(), IsEmpty());
+  report_.ledger[0].severity = Severity::kNotice;
+  EXPECT_EQ(Advice().size(), 1u);
+}
+
+}  // namespace
+}  // namespace gpubound

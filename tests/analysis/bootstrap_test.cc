@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/bootstrap.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "analysis/random.h"
+
+namespace gpubound {
+namespace {
+
+using Group = std::vector<RunSeries>;
+
+// Normal values of mean 0 and variance 1, the same on every machine.
+class Noise {
+ public:
+  explicit Noise(uint64_t seed) : random_(seed) {}
+  double Next() {
+    const double radius = std::sqrt(-2 * std::log(Uniform()));
+    return radius * std::cos(2 * std::numbers::pi * Uniform());
+  }
+
+ private:
+  double Uniform() { return (static_cast<double>(random_.Next() >> 11) + 0.5) * 0x1p-53; }
+  Random random_;
+};
+
+RunSeries Iterations(Noise* noise, size_t count, double mean) {
+  RunSeries run;
+  for (size_t i = 0; i < count; ++i) run.values.push_back(mean + noise->Next());
+  return run;
+}
+
+Group Runs(Noise* noise, size_t count, double mean) {
+  Group group;
+  for (size_t i = 0; i < count; ++i) group.push_back({{mean + noise->Next()}, {}});
+  return group;
+}
+
+TEST(Bootstrap, TheMedianOfAnEvenNumberIsBetweenTheMiddleTwo) {
+  EXPECT_EQ(MedianOf({}), 0);
+  EXPECT_EQ(MedianOf({4, 1, 9}), 4);
+  EXPECT_EQ(MedianOf({9, 1, 4, 2}), 3);
+}
+
+TEST(Bootstrap, AShareIsARatioOfSums) {
+  EXPECT_DOUBLE_EQ(StatisticOf(RunSeries{{1, 3}, {2, 6}}, Statistic::kMean), 0.5);
+  EXPECT_DOUBLE_EQ(StatisticOf(RunSeries{{1, 3}, {}}, Statistic::kMean), 2);
+  EXPECT_DOUBLE_EQ(StatisticOf(RunSeries{{0}, {0}}, Statistic::kMean), 0);
+}
+
+TEST(Bootstrap, AGroupIsTheMeanOfItsRunsHoweverLongEachIs) {
+  const Group group{{{1, 1, 1}, {}}, {{5}, {}}};
+  EXPECT_DOUBLE_EQ(StatisticOf(group, Statistic::kMean), 3);
+}
+
+TEST(Bootstrap, ResamplesRunsWhereBothGroupsHaveSeveral) {
+  const Group one{{std::vector<double>(kFewestIterations, 1), {}}};
+  const Group few{{std::vector<double>(kFewestIterations - 1, 1), {}}};
+  const Group two{{{1}, {}}, {{2}, {}}};
+  EXPECT_EQ(ResamplingOf(two, two), Resampling::kRuns);
+  EXPECT_EQ(ResamplingOf(one, one), Resampling::kIterations);
+  EXPECT_EQ(ResamplingOf(one, few), Resampling::kNothing);
+  EXPECT_EQ(ResamplingOf(one, two), Resampling::kNothing);
+  EXPECT_EQ(ResamplingOf({}, one), Resampling::kNothing);
+  EXPECT_FALSE(DifferenceInterval(one, few, Statistic::kMean, 1));
+}
+
+TEST(Bootstrap, TheSameSeedGivesTheSameInterval) {
+  Noise noise(1);
+  const Group before{Iterations(&noise, 50, 10)};
+  const Group after{Iterations(&noise, 50, 11)};
+  const auto first = DifferenceInterval(before, after, Statistic::kMean, 7);
+  const auto again = DifferenceInterval(before, after, Statistic::kMean, 7);
+  const auto other = DifferenceInterval(before, after, Statistic::kMean, 8);
+  EXPECT_EQ(first->low, again->low);
+  EXPECT_EQ(first->high, again->high);
+  EXPECT_NE(first->low, other->low);
+}
+
+TEST(Bootstrap, ConstantsDifferForSure) {
+  const Group before{{std::vector<double>(20, 3), {}}};
+  const Group after{{std::vector<double>(20, 5), {}}};
+  for (const Statistic statistic : {Statistic::kMean, Statistic::kMedian}) {
+    const auto interval = DifferenceInterval(before, after, statistic, 1);
+    EXPECT_DOUBLE_EQ(interval->low, 2);
+    EXPECT_DOUBLE_EQ(interval->high, 2);
+  }
+}
+
+TEST(Bootstrap, SlowChangesWidenTheInterval) {
+  RunSeries smooth;
+  RunSeries shuffled;
+  for (int i = 0; i < 512; ++i) {
+    smooth.values.push_back(i / 64);          // long stretches of equal values
+    shuffled.values.push_back((i * 37) % 8);  // the same values, mixed
+  }
+  const Group steady{{std::vector<double>(512, 0), {}}};
+  const auto width = [&](const RunSeries& run) {
+    const auto interval = DifferenceInterval(steady, Group{run}, Statistic::kMean, 1);
+    return interval->high - interval->low;
+  };
+  EXPECT_GT(width(smooth), 2 * width(shuffled));
+}
+
+// How many of 400 intervals hold the true difference, 0.5. The count of a 95 % interval is 380 with
+// a standard deviation of 4.4.
+template <typename Draw>
+int Covered(Draw draw) {
+  int covered = 0;
+  for (uint64_t round = 0; round < 400; ++round) {
+    Noise noise(round);
+    const auto interval = draw(&noise);
+    covered += interval->low <= 0.5 && 0.5 <= interval->high ? 1 : 0;
+  }
+  return covered;
+}
+
+TEST(Bootstrap, NineteenOfTwentyIntervalsOverIterationsHoldTheTruth) {
+  const int covered = Covered([](Noise* noise) {
+    const Group before{Iterations(noise, 60, 10)};
+    const Group after{Iterations(noise, 60, 10.5)};
+    return DifferenceInterval(before, after, Statistic::kMean, 1);
+  });
+  // Blocks of 4 of 60 lose about 2 % of the coverage.
+  EXPECT_GE(covered, 360);
+  EXPECT_LE(covered, 393);
+}
+
+TEST(Bootstrap, NineteenOfTwentyIntervalsOverFewRunsHoldTheTruth) {
+  for (const size_t runs : {2, 3, 5}) {
+    const int covered = Covered([runs](Noise* noise) {
+      const Group before = Runs(noise, runs, 10);
+      const Group after = Runs(noise, runs, 10.5);
+      return DifferenceInterval(before, after, Statistic::kMean, 1);
+    });
+    EXPECT_GE(covered, 367) << runs;
+    EXPECT_LE(covered, 396) << runs;
+  }
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/compare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "analysis/text_table.h"
+
+namespace gpubound {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int64_t kMs = 1'000'000;
+
+// A run of |count| iterations of about |simulation_ms| + 10 ms, of which 8 ms are GPU work.
+Report RunOf(int64_t simulation_ms, size_t count) {
+  Report report;
+  report.run.wall_ns = 10'000 * kMs;
+  ReportProcess& process = report.processes.emplace_back();
+  process.pid = 100;
+  ReportIterations& iterations = process.iterations.emplace();
+  iterations.count = count;
+  iterations.operations = {{"simulation", 1, 0, 0}, {"update", 1, 1, 0}};
+  ReportIterationSeries& series = iterations.series;
+  series.operation_wall_ns.resize(2);
+  series.operation_busy_ns.resize(2);
+  series.idle_ns.emplace_back("simulation", std::vector<int64_t>());
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t simulation_ns =
+        simulation_ms * kMs + static_cast<int64_t>(i * 7919 % 11) * kMs / 10;
+    series.numbers.push_back(i + 1);
+    series.ns.push_back(simulation_ns + 10 * kMs);
+    series.gpu_busy_ns.push_back(8 * kMs);
+    series.operation_wall_ns[0].push_back(simulation_ns);
+    series.operation_wall_ns[1].push_back(10 * kMs);
+    series.operation_busy_ns[0].push_back(0);
+    series.operation_busy_ns[1].push_back(8 * kMs);
+    series.idle_ns[0].second.push_back(simulation_ns);
+  }
+  return report;
+}
+
+Report WithoutIterations(int64_t wall_ms) {
+  Report report;
+  report.run.wall_ns = wall_ms * kMs;
+  ReportProcess& process = report.processes.emplace_back();
+  ReportOperation& row = process.operations.emplace_back();
+  row.operation = "simulation";
+  row.wall_ns = wall_ms * kMs;
+  row.device_idle = {{"simulation", wall_ms * kMs}};
+  return report;
+}
+
+RunGroup Group(const std::string& name, std::vector<Report> reports) {
+  RunGroup group;
+  group.name = name;
+  for (size_t i = 0; i < reports.size(); ++i) group.runs.push_back(name + std::to_string(i));
+  group.reports = std::move(reports);
+  return group;
+}
+
+const ComparedRow& RowOf(const GroupComparison& comparison, ComparedFigure figure,
+                         const std::string& name) {
+  static const ComparedRow none;
+  for (const ComparedRow& row : comparison.rows) {
+    if (row.figure == figure && row.name == name) return row;
+  }
+  ADD_FAILURE() << "no row " << name;
+  return none;
+}
+
+TEST(Compare, ADifferenceBeyondTheSpreadOfIterationsIsSignificant) {
+  const std::vector<RunGroup> groups{Group("A", {RunOf(20, 50)}), Group("B", {RunOf(30, 50)})};
+  const GroupComparison comparison = CompareGroups(groups, 1);
+  EXPECT_TRUE(comparison.per_iteration);
+  const ComparedRow& simulation = RowOf(comparison, ComparedFigure::kOperationWall, "simulation");
+  EXPECT_NEAR(simulation.groups[1].difference, 10e6, 1);
+  EXPECT_TRUE(simulation.groups[1].significant());
+  EXPECT_TRUE(RowOf(comparison, ComparedFigure::kIterationMedian, "").groups[1].significant());
+  EXPECT_TRUE(RowOf(comparison, ComparedFigure::kIdleCause, "simulation").groups[1].significant());
+  EXPECT_FALSE(RowOf(comparison, ComparedFigure::kOperationWall, "update").groups[1].significant());
+}
+
+TEST(Compare, OneRunOfEachSaysNothingOfTheWholeRun) {
+  const std::vector<RunGroup> groups{Group("A", {RunOf(20, 50)}), Group("B", {RunOf(20, 50)})};
+  const GroupComparison comparison = CompareGroups(groups, 1);
+  EXPECT_FALSE(RowOf(comparison, ComparedFigure::kRunWall, "").groups[1].interval);
+  EXPECT_THAT(comparison.notes, testing::Contains(HasSubstr("single run")));
+}
+
+TEST(Compare, GpuBusyIsTheShareOfAllIterationsTogether) {
+  const std::vector<RunGroup> groups{Group("A", {RunOf(6, 1)}), Group("B", {RunOf(6, 1)})};
+  const ComparedRow row = RowOf(CompareGroups(groups, 1), ComparedFigure::kGpuBusyShare, "");
+  EXPECT_DOUBLE_EQ(row.groups[0].value, 0.5);
+}
+
+TEST(Compare, RepeatedRunsAreResampledAsRuns) {
+  const std::vector<RunGroup> groups{Group("A", {RunOf(20, 50), RunOf(28, 50)}),
+                                     Group("B", {RunOf(22, 50), RunOf(30, 50)})};
+  const GroupComparison comparison = CompareGroups(groups, 1);
+  EXPECT_EQ(comparison.resampling[1], Resampling::kRuns);
+  // 2 ms apart, while runs of one group differ by 8 ms.
+  EXPECT_FALSE(
+      RowOf(comparison, ComparedFigure::kOperationWall, "simulation").groups[1].significant());
+  EXPECT_TRUE(RowOf(comparison, ComparedFigure::kRunWall, "").groups[1].interval);
+}
+
+TEST(Compare, WithoutIterationsInEveryRunWholeRunsAreCompared) {
+  const std::vector<RunGroup> groups{Group("A", {WithoutIterations(100)}),
+                                     Group("B", {RunOf(20, 50)})};
+  const GroupComparison comparison = CompareGroups(groups, 1);
+  EXPECT_FALSE(comparison.per_iteration);
+  EXPECT_EQ(RowOf(comparison, ComparedFigure::kOperationWall, "simulation").groups[0].value, 100e6);
+  EXPECT_EQ(RowOf(comparison, ComparedFigure::kOperationWall, "simulation").groups[1].value, 0);
+  EXPECT_THAT(RenderComparison(comparison, groups, {}), HasSubstr("No interval can be given"));
+}
+
+TEST(Compare, ARunWithoutProcessesHasNothingButItsWallTime) {
+  const std::vector<RunGroup> groups{Group("A", {Report{}}), Group("B", {Report{}})};
+  EXPECT_EQ(CompareGroups(groups, 1).rows.size(), 2u);
+}
+
+TEST(Compare, UnknownGpuTimeAndSampledIterationsAreNamed) {
+  Report report = RunOf(20, 50);
+  report.processes[0].unknown_ns = 5 * kMs;
+  report.processes[0].iterations->count = 5000;
+  const std::vector<RunGroup> groups{Group("A", {report}), Group("B", {RunOf(20, 50)})};
+  const std::string text = RenderComparison(CompareGroups(groups, 1), groups, {});
+  EXPECT_THAT(text, HasSubstr("A0: GPU time is unknown for 5.00 ms"));
+  EXPECT_THAT(text, HasSubstr("A0: a random 50 of its 5000 iterations"));
+}
+
+class ComparisonText : public testing::Test {
+ protected:
+  std::string Text() const {
+    return RenderComparison(CompareGroups(groups_, 1), groups_, options_);
+  }
+  std::vector<RunGroup> groups_{Group("A", {RunOf(20, 50)}), Group("B", {RunOf(30, 50)})};
+  TextOptions options_;
+};
+
+TEST_F(ComparisonText, FitsTheWidth) {
+  for (const int width : {60, 80}) {
+    options_.width = width;
+    std::istringstream lines(Text());
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), width) << line;
+  }
+}
+
+TEST_F(ComparisonText, SaysTheSeedAndWhatWasResampled) {
+  EXPECT_THAT(Text(), HasSubstr("bootstrap interval over iterations, seed 1."));
+}
+
+TEST_F(ComparisonText, ColoursOnlyWhatDiffersForSure) {
+  options_.color = true;
+  std::istringstream lines(Text());
+  int coloured = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const bool marked = line.find('*') != std::string::npos && line[0] != '*';
+    EXPECT_EQ(line.find('\033') != std::string::npos, marked) << line;
+    coloured += marked ? 1 : 0;
+  }
+  EXPECT_GE(coloured, 4);
+  EXPECT_THAT(Text(), HasSubstr("\033[31m  simulation")) << "more time is worse";
+}
+
+TEST_F(ComparisonText, AnOperationThatCameOrWentIsSaidToHave) {
+  groups_[1].reports[0].processes[0].iterations->operations[0].operation = "rollout";
+  EXPECT_THAT(Text(), HasSubstr("gone"));
+  EXPECT_THAT(Text(), HasSubstr("new"));
+}
+
+TEST_F(ComparisonText, EscapesNames) {
+  groups_[0].runs[0] = "\033[2J";
+  EXPECT_THAT(Text(), Not(HasSubstr("\033")));
+}
+
+TEST_F(ComparisonText, JsonHoldsEveryFigureWithItsInterval) {
+  const auto json = nlohmann::json::parse(RenderComparisonJson(CompareGroups(groups_, 1), groups_));
+  EXPECT_EQ(json["format"], "gpubound.compare.v1");
+  EXPECT_EQ(json["groups"][1]["resampled"], "iterations");
+  EXPECT_EQ(json["figures"][0]["figure"], "run_wall");
+  EXPECT_TRUE(json["figures"][0]["groups"][1]["low"].is_null());
+  EXPECT_TRUE(json["figures"][1]["groups"][1]["significant"].get<bool>());
+}
+
+}  // namespace
+}  // namespace gpubound

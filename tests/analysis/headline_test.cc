@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/headline.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace gpubound {
+namespace {
+
+class HeadlineTest : public testing::Test {
+ protected:
+  HeadlineTest() {
+    report_.run.root = 100;
+    report_.run.wall_ns = report_.run.headline_ns = 1000;
+    report_.run.devices_used = 1;
+    report_.run.gpu_busy_share = 0.65;
+    report_.run.smi_model = 0.97;
+    ReportDevice& device = report_.devices.emplace_back();
+    device.used = true;
+    device.processes.push_back({"host", 100, "python3", 410, 0});
+    ReportProcess& process = report_.processes.emplace_back();
+    process.pid = 100;
+    process.span_ns = 1000;
+    process.gpu_busy_ns = 410;
+    process.device_shares.push_back({"GPU-1", 0, "act", 1000, 410, 590, 0, {}});
+    process.operations.emplace_back().device_idle = {{"simulation", 330}, {"launch", 20}};
+  }
+  ReportProcess& process() { return report_.processes[0]; }
+  std::string Text() const { return HeadlineText(report_); }
+
+  Report report_;
+};
+
+TEST_F(HeadlineTest, SaysWhatWasClaimedWhatIsTrueAndWhyTheRestIsIdle) {
+  EXPECT_EQ(Text(), "nvidia-smi model 97 %, GPU really 65 %, idle 35 %: simulation");
+}
+
+TEST_F(HeadlineTest, TellsWhatNvmlSaidWhereItWasAsked) {
+  report_.devices[0].nvml_utilization = 0.98;
+  EXPECT_TRUE(Text().starts_with("nvidia-smi 98 %, "));
+}
+
+TEST_F(HeadlineTest, ACauseThatIsNotNearlyAllOfItIsMostlyIt) {
+  process().operations[0].device_idle = {{"launch", 200}, {"simulation", 150}};
+  EXPECT_TRUE(Text().ends_with("idle 35 %: mostly Python and launch path")) << Text();
+}
+
+TEST_F(HeadlineTest, CountsTheWorkersThatItWaitsFor) {
+  process().waits = {{101, "act", 10}, {102, "act", 10}, {102, "update", 10}};
+  EXPECT_TRUE(Text().ends_with(": waiting for 2 env workers")) << Text();
+  process().operations[0].device_idle = {{"waiting", 330}};
+  process().waits.pop_back();
+  process().waits.pop_back();
+  EXPECT_TRUE(Text().ends_with(": waiting for 1 process")) << Text();
+}
+
+TEST_F(HeadlineTest, OwnWorkIsToldFromThatOfPeersOnTheDevice) {
+  EXPECT_FALSE(OwnShare(report_));
+  report_.devices[0].processes.push_back({"host", 101, "other", 240, 0});
+  EXPECT_EQ(Text(), "nvidia-smi model 97 %, GPU really 41 % (peers 24 %), idle 35 %: simulation");
+}
+
+TEST_F(HeadlineTest, OwnWorkWithinIterationsIsKnownOnOneDeviceOnly) {
+  report_.devices[0].processes.push_back({"host", 101, "other", 240, 0});
+  report_.run.headline = "iterations";
+  report_.run.headline_ns = 500;
+  process().iterations.emplace().gpu_busy_ns = 200;
+  EXPECT_DOUBLE_EQ(OwnShare(report_).value_or(0), 0.4);
+  report_.run.devices_used = 2;
+  EXPECT_FALSE(OwnShare(report_));
+}
+
+TEST_F(HeadlineTest, WhatIterationsWereIdleForIsTheirOwn) {
+  report_.run.headline = "iterations";
+  ReportIterations& iterations = process().iterations.emplace();
+  iterations.series.idle_ns = {{"launch", {10, 20}}, {"sync", {40, 0}}};
+  const std::vector<CauseTime> causes = HeadlineIdleCauses(report_);
+  ASSERT_EQ(causes.size(), 2u);
+  EXPECT_EQ(causes[0].cause, "sync");
+  EXPECT_EQ(causes[1].ns, 30);
+}
+
+TEST_F(HeadlineTest, UnknownTimeMakesABoundAndIsNotIdle) {
+  process().unknown_ns = 100;
+  EXPECT_EQ(Text(),
+            "nvidia-smi model 97 %, GPU really at least 65 %, unknown 10 %, idle 25 %: simulation");
+}
+
+TEST_F(HeadlineTest, TheReplayAddsWhatWouldHelp) {
+  report_.run.what_if = ReportWhatIf{"simulation", 2, 0.7, 0.66, 0.75};
+  EXPECT_TRUE(
+      Text().ends_with("; twice as fast simulation would take 0.70 x [0.66, 0.75] the time"));
+  report_.run.what_if->speedup = std::numeric_limits<double>::infinity();
+  EXPECT_NE(Text().find("; infinitely fast simulation"), std::string::npos);
+}
+
+TEST_F(HeadlineTest, ARunWithoutGpuWorkSaysSo) {
+  EXPECT_EQ(HeadlineText(Report{}), "No GPU work was recorded.");
+}
+
+}  // namespace
+}  // namespace gpubound
