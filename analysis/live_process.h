@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The last minute of one process that may still run: what its main thread did, how often it
+// stepped, what its devices ran. Fed with chunks as they appear. One object, one thread.
+#ifndef GPUBOUND_ANALYSIS_LIVE_PROCESS_H_
+#define GPUBOUND_ANALYSIS_LIVE_PROCESS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/interval.h"
+#include "analysis/live_segment.h"
+#include "analysis/recent_time.h"
+#include "proto/chunk_decoder.h"
+
+namespace gpubound {
+
+// What is kept: the longest window, and some time for its end to lag.
+inline constexpr int64_t kLiveMemoryNs = 70'000'000'000;
+
+class LiveProcess {
+ public:
+  // Facts that the segments of the process fill in.
+  LiveFacts& facts() { return facts_; }
+  const LiveFacts& facts() const { return facts_; }
+
+  // New labels were read.
+  void LearnNames();
+
+  // A chunk of thread events or of device work; others are ignored. Damaged ones are too: the
+  // report says so, a glance at a run does not.
+  void Take(const ChunkRow& chunk);
+
+  // Until when the process is known.
+  int64_t Until() const;
+
+  // Forgets what is too old for any window.
+  void Forget();
+
+  // Of the thread that shows what the process does: time of each operation in |window|, by names().
+  std::vector<int64_t> OperationTimes(const Interval& window) const;
+  const std::vector<std::string>& names() const { return names_; }
+  std::string OperationNow() const;  // empty without one
+  int64_t StepsIn(const Interval& window) const;
+
+  // Work of a device, by uuid, else by name and ordinal.
+  const std::map<std::string, std::vector<Interval>>& new_work() const { return new_work_; }
+  void ClearNewWork() { new_work_.clear(); }
+  int64_t BusyIn(const Interval& window) const { return busy_.LengthWithin(window); }
+
+ private:
+  struct Thread {
+    RecentTime times;  // by operation
+    std::vector<LabelId> open;
+    int64_t last_ns = 0;
+    bool began = false;
+    bool has_operation = false;
+  };
+  static constexpr uint32_t kNone = 0xffffffff;
+
+  uint32_t OperationOf(LabelId label) const;
+  uint32_t Innermost(const Thread& thread) const;
+  const Thread* Shown() const;
+  void Book(Thread* thread, int64_t now_ns);
+  void TakeThread(const ChunkRow& chunk);
+  void TakeDevice(const ChunkRow& chunk);
+
+  LiveFacts facts_;
+  std::vector<std::string> names_;
+  std::vector<uint32_t> operation_of_;  // by label id; kNone: is none
+  std::map<uint32_t, Thread> threads_;  // by ordinal
+  RecentTime steps_;
+  RecentUnion busy_;
+  std::map<std::string, std::vector<Interval>> new_work_;
+  ChunkDecoder decoder_;
+  ThreadEvents thread_events_;
+  DeviceEvents device_events_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_LIVE_PROCESS_H_

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Follows a run. One object, one thread.
+#include "analysis/live_run.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <numeric>
+#include <system_error>
+
+#include "analysis/segment.h"
+
+namespace gpubound {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Processes that lag further behind the newest one do not hold the windows back.
+constexpr int64_t kMostLagNs = 3'000'000'000;
+
+Interval WindowOf(int64_t until_ns, int64_t begin_ns, int64_t length_ns) {
+  return WholeBuckets({std::max(until_ns - length_ns, begin_ns), until_ns});
+}
+
+}  // namespace
+
+Status LiveRun::FindFiles() {
+  std::error_code error;
+  fs::directory_iterator entries(path_, error);
+  if (error) {
+    return Error{"watching the run", path_, error.message(), "a run directory that can be listed",
+                 "Give the directory that `gpubound run` named when it began."};
+  }
+  for (const fs::directory_entry& entry : entries) {
+    const auto name = ParseTraceFileName(entry.path().filename().string());
+    if (!name || name->live) continue;
+    std::unique_ptr<Followed>& followed = followed_[name->identity];
+    if (!followed) followed = std::make_unique<Followed>();
+    const std::string path = entry.path().string();
+    followed->segments.try_emplace(path, path);
+  }
+  return Ok{};
+}
+
+Status LiveRun::Follow(Followed* followed) {
+  LiveProcess& process = followed->process;
+  for (auto& [path, segment] : followed->segments) {
+    Status looked = segment.Look(&process.facts());
+    if (!looked.ok()) return looked;
+  }
+  process.LearnNames();
+  int64_t newest_ns = process.facts().latest_ns;
+  std::map<uint32_t, int64_t> last_chunk;  // by thread: one that is silent may be in the middle
+  for (const auto& [path, segment] : followed->segments) {
+    for (const auto& [id, chunk] : segment.chunks()) {
+      newest_ns = std::max(newest_ns, chunk.max_ns);
+      if (chunk.family != EventFamily::kThread) continue;
+      int64_t& last_ns = last_chunk.try_emplace(chunk.thread, INT64_MIN).first->second;
+      last_ns = std::max(last_ns, chunk.max_ns);
+    }
+  }
+  const auto wanted = [&](const ChunkRow& chunk) {
+    const bool recent = chunk.max_ns >= newest_ns - kLiveMemoryNs;
+    if (chunk.family == EventFamily::kDevice) return recent;
+    return chunk.family == EventFamily::kThread &&
+           (recent || chunk.max_ns == last_chunk[chunk.thread]);
+  };
+  for (auto& [path, segment] : followed->segments) {
+    segment.ReadChunks(wanted, [&](const ChunkRow& chunk) {
+      ++chunks_read_;
+      process.Take(chunk);
+    });
+    segment.Rest();
+  }
+  process.facts().latest_ns = std::max(process.facts().latest_ns, newest_ns);
+  for (const Device& device : process.facts().devices) {
+    if (!device.uuid.empty()) device_names_[device.uuid] = device.name;
+  }
+  for (const auto& [device, work] : process.new_work()) {
+    for (const Interval& time : work) devices_[device].Add(time);
+  }
+  process.ClearNewWork();
+  return Ok{};
+}
+
+Result<LiveGlance> LiveRun::Look() {
+  const Status found = FindFiles();
+  if (!found.ok()) return found.error();
+  std::optional<Error> error;
+  size_t failed = 0;
+  for (auto& [identity, followed] : followed_) {
+    const Status status = Follow(followed.get());
+    if (status.ok()) continue;
+    error = status.error();
+    ++failed;
+  }
+  // A file that is just being made may not be readable yet; the others are.
+  if (error && failed == followed_.size()) return *error;
+  return Glance();
+}
+
+LiveGlance LiveRun::Glance() {
+  LiveGlance glance;
+  int64_t newest_ns = INT64_MIN;
+  for (const auto& [identity, followed] : followed_) {
+    newest_ns = std::max(newest_ns, followed->process.Until());
+  }
+  if (newest_ns == INT64_MIN) return glance;
+  glance.until_ns = newest_ns;
+  int64_t begin_ns = newest_ns;
+  for (const auto& [identity, followed] : followed_) {
+    LiveProcess& process = followed->process;
+    const int64_t until_ns = process.Until();
+    if (!process.facts().end_ns && until_ns >= newest_ns - kMostLagNs) {
+      glance.until_ns = std::min(glance.until_ns, until_ns);
+    }
+    begin_ns = std::min(begin_ns, process.facts().begin_ns);
+    process.Forget();
+  }
+  for (size_t window = 0; window < kLiveWindowsNs.size(); ++window) {
+    glance.windows_ns[window] =
+        WindowOf(glance.until_ns, begin_ns, kLiveWindowsNs[window]).length();
+  }
+  for (auto& [device, busy] : devices_) {
+    LiveGlance::DeviceRow& row = glance.devices.emplace_back();
+    const auto name = device_names_.find(device);
+    row.name = name == device_names_.end() ? device : name->second;
+    busy.Settle(glance.until_ns - kMostLagNs);
+    busy.DropBefore(glance.until_ns - kLiveMemoryNs);
+    for (size_t window = 0; window < kLiveWindowsNs.size(); ++window) {
+      row.busy_ns[window] =
+          busy.LengthWithin(WindowOf(glance.until_ns, begin_ns, glance.windows_ns[window]));
+    }
+  }
+  for (const auto& [identity, followed] : followed_) {
+    AddProcess(identity, followed->process, &glance);
+  }
+  std::stable_sort(glance.operations.begin(), glance.operations.end(),
+                   [](const auto& a, const auto& b) { return a.ns.back() > b.ns.back(); });
+  return glance;
+}
+
+void LiveRun::AddProcess(const ProcessIdentity& identity, const LiveProcess& process,
+                         LiveGlance* glance) {
+  LiveGlance::ProcessRow& row = glance->processes.emplace_back();
+  row.name = process.facts().name;
+  row.pid = identity.pid;
+  row.ended = process.facts().end_ns.has_value();
+  row.operation = process.OperationNow();
+  std::vector<LiveGlance::OperationRow> operations;
+  for (const std::string& name : process.names()) operations.push_back({name, {}});
+  LiveTimes steps{};
+  for (size_t window = 0; window < kLiveWindowsNs.size(); ++window) {
+    const Interval time =
+        WholeBuckets({glance->until_ns - glance->windows_ns[window], glance->until_ns});
+    row.busy_ns[window] = process.BusyIn(time);
+    const std::vector<int64_t> times = process.OperationTimes(time);
+    for (size_t i = 0; i < times.size(); ++i) operations[i].ns[window] = times[i];
+    steps[window] = process.StepsIn(time);
+  }
+  std::erase_if(operations, [](const auto& operation) { return operation.ns.back() == 0; });
+  const auto sum = [](const std::vector<LiveGlance::OperationRow>& rows) {
+    return std::accumulate(rows.begin(), rows.end(), int64_t{0},
+                           [](int64_t ns, const auto& of) { return ns + of.ns.back(); });
+  };
+  // One that steps tells more than one that works; of equals the first.
+  const auto weight = [](const LiveTimes& of, int64_t ns) { return std::pair(of.back() > 0, ns); };
+  const bool better =
+      glance->processes.size() == 1 ||
+      weight(steps, sum(operations)) > weight(glance->steps, sum(glance->operations));
+  if (!better) return;
+  glance->operations = std::move(operations);
+  glance->steps = steps;
+  glance->shown_process = glance->processes.size() - 1;
+}
+
+}  // namespace gpubound

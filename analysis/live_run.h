@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run that is still being written, followed without reading anything twice: each look takes the
+// files and chunks that are new. Nothing of the run is changed or held open between looks. One
+// object, one thread.
+#ifndef GPUBOUND_ANALYSIS_LIVE_RUN_H_
+#define GPUBOUND_ANALYSIS_LIVE_RUN_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/live_process.h"
+#include "analysis/run.h"
+#include "analysis/status.h"
+
+namespace gpubound {
+
+inline constexpr std::array<int64_t, 3> kLiveWindowsNs{1'000'000'000, 10'000'000'000,
+                                                       60'000'000'000};
+using LiveTimes = std::array<int64_t, kLiveWindowsNs.size()>;  // by window
+
+// A window is as long as what there is of the run.
+struct LiveGlance {
+  int64_t until_ns = 0;  // the end of every window; trace time
+  LiveTimes windows_ns{};
+  struct DeviceRow {
+    std::string name;
+    LiveTimes busy_ns{};
+  };
+  std::vector<DeviceRow> devices;
+  struct OperationRow {
+    std::string name;  // of the process below with the most time under operations
+    LiveTimes ns{};
+  };
+  std::vector<OperationRow> operations;  // by time in the longest window, longest first
+  LiveTimes steps{};
+  struct ProcessRow {
+    std::string name;
+    int64_t pid = 0;
+    bool ended = false;
+    std::string operation;  // now
+    LiveTimes busy_ns{};
+  };
+  std::vector<ProcessRow> processes;  // by identity
+  size_t shown_process = 0;           // whose operations and steps these are
+};
+
+class LiveRun {
+ public:
+  explicit LiveRun(std::string path) : path_(std::move(path)) {}
+
+  // Reads what is new. An error: the directory cannot be read, or holds no trace that this version
+  // reads. A run in which nothing is recorded yet has no processes.
+  Result<LiveGlance> Look();
+
+  // Chunks whose bodies were read so far; for tests of what is read twice.
+  uint64_t chunks_read() const { return chunks_read_; }
+
+ private:
+  struct Followed {
+    LiveProcess process;
+    std::map<std::string, LiveSegment> segments;  // by path, oldest first
+  };
+  Status FindFiles();
+  Status Follow(Followed* followed);
+  LiveGlance Glance();
+  void AddProcess(const ProcessIdentity& identity, const LiveProcess& process, LiveGlance* glance);
+
+  const std::string path_;
+  std::map<ProcessIdentity, std::unique_ptr<Followed>> followed_;
+  std::map<std::string, RecentUnion> devices_;
+  std::map<std::string, std::string> device_names_;
+  uint64_t chunks_read_ = 0;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_LIVE_RUN_H_

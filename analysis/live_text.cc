@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Renders a glance. No state.
+#include "analysis/live_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "analysis/text_table.h"
+
+namespace gpubound {
+namespace {
+
+constexpr size_t kMostRows = 8;  // operations, and processes
+
+double Ratio(int64_t part, int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+// The windows that are longer than the one before: a young run has no last minute.
+std::vector<size_t> ShownWindows(const LiveGlance& glance) {
+  std::vector<size_t> shown{0};
+  for (size_t window = 1; window < glance.windows_ns.size(); ++window) {
+    if (glance.windows_ns[window] > glance.windows_ns[window - 1]) shown.push_back(window);
+  }
+  return shown;
+}
+
+std::vector<std::string> Heads(const LiveGlance& glance) {
+  std::vector<std::string> heads{""};
+  for (const size_t window : ShownWindows(glance)) {
+    heads.push_back("last " + FormatTime(glance.windows_ns[window]));
+  }
+  return heads;
+}
+
+void AddShares(const std::string& name, const LiveTimes& times, const LiveGlance& glance,
+               TextTable* table) {
+  std::vector<std::string> cells{name};
+  for (const size_t window : ShownWindows(glance)) {
+    cells.push_back(FormatShare(Ratio(times[window], glance.windows_ns[window])));
+  }
+  table->AddRow(std::move(cells));
+}
+
+std::string Rate(int64_t steps, int64_t window_ns) {
+  const double rate = Ratio(steps, window_ns) * 1e9;
+  if (rate >= 999.5) return FormatCount(static_cast<uint64_t>(rate + 0.5)) + " /s";
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.3g /s", rate);
+  return text.data();
+}
+
+std::string OperationTable(const LiveGlance& glance, const TextOptions& options) {
+  TextTable table(Heads(glance));
+  for (const LiveGlance::DeviceRow& device : glance.devices) {
+    AddShares("GPU busy, " + EscapeName(device.name), device.busy_ns, glance, &table);
+  }
+  LiveTimes none = glance.windows_ns;
+  size_t shown = 0;
+  for (const LiveGlance::OperationRow& row : glance.operations) {
+    for (size_t window = 0; window < none.size(); ++window) none[window] -= row.ns[window];
+    if (shown++ < kMostRows) AddShares(EscapeName(row.name), row.ns, glance, &table);
+  }
+  if (!glance.processes.empty()) AddShares("(no operation)", none, glance, &table);
+  if (glance.steps.back() > 0) {
+    std::vector<std::string> cells{"iterations"};
+    for (const size_t window : ShownWindows(glance)) {
+      cells.push_back(Rate(glance.steps[window], glance.windows_ns[window]));
+    }
+    table.AddRow(std::move(cells));
+  }
+  return table.Render(options.width, 0, options.unicode);
+}
+
+std::string ProcessTable(const LiveGlance& glance, const TextOptions& options) {
+  TextTable table({"Process", "pid", "now in", "GPU busy"});
+  const size_t shown = std::min(glance.processes.size(), kMostRows);
+  for (size_t i = 0; i < shown; ++i) {
+    const LiveGlance::ProcessRow& row = glance.processes[i];
+    table.AddRow({EscapeName(row.name), std::to_string(row.pid),
+                  row.ended               ? "(ended)"
+                  : row.operation.empty() ? "-"
+                                          : EscapeName(row.operation),
+                  FormatShare(Ratio(row.busy_ns[1], glance.windows_ns[1]))});
+  }
+  std::string text = table.Render(options.width, 0, options.unicode);
+  if (shown < glance.processes.size()) {
+    text += "and " + std::to_string(glance.processes.size() - shown) + " more\n";
+  }
+  return text;
+}
+
+// The first |height| lines of |text|.
+std::string Cut(const std::string& text, int height) {
+  size_t at = 0;
+  for (int line = 0; line < height; ++line) {
+    at = text.find('\n', at);
+    if (at == std::string::npos) return text;
+    ++at;
+  }
+  return text.substr(0, at);
+}
+
+}  // namespace
+
+std::string RenderGlance(const LiveGlance& glance, const std::string& run, int height,
+                         const TextOptions& options) {
+  std::string text = PadRight(EscapeName(run), options.width, options.unicode);
+  while (text.ends_with(' ')) text.pop_back();
+  text += "\n";
+  if (glance.processes.empty()) return text + "Nothing is recorded yet.\n";
+  text += "\n" + OperationTable(glance, options) + "\n" + ProcessTable(glance, options);
+  return Cut(text, height);
+}
+
+}  // namespace gpubound
