@@ -18,7 +18,9 @@ namespace {
 constexpr Command kCommands[] = {
     {"run", "[-o DIR] [OPTIONS] -- CMD...", "profile a program and its children", RunProgram},
     {"report", "[RUN]", "where the time of a run went", PrintReport},
+    {"compare", "RUN RUN...", "what differs between runs, and how sure that is", CompareRuns},
     {"check", "[RUN] --require EXPRESSION", "hold a run to what is expected of it", CheckRun},
+    {"top", "[RUN]", "what a run does while it goes on", WatchRun},
     {"import", "FILE [-o RUN]", "make a run out of another tool's trace", ImportRun},
     {"calibrate", "[OPTIONS]", "measure what the profiler itself costs here", Calibrate},
     {"verify", "[OPTIONS] -- CMD...", "prove the correction on a program", Verify},
@@ -26,6 +28,8 @@ constexpr Command kCommands[] = {
     {"export", "RUN --FORMAT FILE", "give a run to other tools", ExportRun},
     {"doctor", "[RUN]", "this machine's readiness, or a trace's gaps", RunDoctor},
     {"env", "", "variables to set where something else starts the program", PrintEnvironment},
+    {"completion", "SHELL", "a script that lets a shell complete all this", PrintCompletion},
+    {"man", "", "the manual page", PrintManual},
 };
 
 std::string Help() {

@@ -30,6 +30,8 @@ int Dispatch(const Arguments& arguments);
 
 int RunProgram(const Arguments& arguments);
 int PrintReport(const Arguments& arguments);
+int CompareRuns(const Arguments& arguments);
+int WatchRun(const Arguments& arguments);
 int CheckRun(const Arguments& arguments);
 int ImportRun(const Arguments& arguments);
 int Calibrate(const Arguments& arguments);
@@ -37,6 +39,8 @@ int Verify(const Arguments& arguments);
 int ExportRun(const Arguments& arguments);
 int QueryRun(const Arguments& arguments);
 int RunDoctor(const Arguments& arguments);
+int PrintCompletion(const Arguments& arguments);
+int PrintManual(const Arguments& arguments);
 int PrintEnvironment(const Arguments& arguments);
 
 }  // namespace gpubound

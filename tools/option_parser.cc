@@ -50,6 +50,17 @@ std::vector<std::string> SplitAtCommas(const std::string& text) {
   return words;
 }
 
+// "LEVEL:{node,graph,auto}" is how CLI11 shows an option that takes one of these.
+std::vector<std::string> WordsOfChoice(const std::string& type_name) {
+  const size_t begin = type_name.find('{');
+  const size_t end = type_name.rfind('}');
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return {};
+  return SplitAtCommas(type_name.substr(begin + 1, end - begin - 1));
+}
+
+// Where Parse() leaves a description instead of parsing.
+CommandDescription* describing = nullptr;
+
 }  // namespace
 
 OptionParser::OptionParser(const CommandHelp& help) : help_(help), app_(help.purpose, help.name) {
@@ -76,6 +87,7 @@ void OptionParser::AddListOption(const std::string& name, std::vector<std::strin
       }
     }
   };
+  list_words_[name] = allowed;
   app_.add_option_function<std::string>(
           name, read, fmt::format("{}: {}", description, fmt::join(allowed, ", ")))
       ->type_name("LIST")
@@ -101,7 +113,37 @@ std::string OptionParser::FirstUnread() const {
   return "";
 }
 
+CommandDescription OptionParser::Describe() const {
+  CommandDescription description{help_, {}};
+  for (const CLI::Option* option : app_.get_options()) {
+    OptionDescription& row = description.options.emplace_back();
+    for (const std::string& name : option->get_snames()) row.names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) row.names.push_back("--" + name);
+    const std::string type = option->get_type_name();
+    row.value = row.names.empty() ? option->get_name() : type.substr(0, type.find(':'));
+    row.text = option->get_description();
+    row.words = WordsOfChoice(type);
+    const auto list = row.names.empty() ? list_words_.end() : list_words_.find(row.names.back());
+    if (list == list_words_.end()) continue;
+    row.words = list->second;
+    row.list = true;
+  }
+  return description;
+}
+
+CommandDescription OptionParser::Describing(const std::function<void()>& describe) {
+  CommandDescription description{};
+  describing = &description;
+  describe();
+  describing = nullptr;
+  return description;
+}
+
 std::optional<int> OptionParser::Parse(const Arguments& arguments, int wrong_use) {
+  if (describing != nullptr) {
+    *describing = Describe();
+    return kExitSuccess;
+  }
   Arguments reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them from the back
   try {
     app_.parse(std::move(reversed));

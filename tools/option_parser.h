@@ -6,6 +6,8 @@
 #define GPUBOUND_TOOLS_OPTION_PARSER_H_
 
 #include <CLI/App.hpp>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +22,20 @@ struct CommandHelp {
   const char* purpose;  // a sentence or two
   const char* more;     // shown after the options: notes, exit statuses; may be empty
   const char* example;  // one command line or more, indented by two spaces, with final newline
+};
+
+// One option or positional argument, as help, completion and the manual show it.
+struct OptionDescription {
+  std::vector<std::string> names;  // "-o", "--output"; none for a positional argument
+  std::string value;               // "DIR"; empty for a flag
+  std::string text;
+  std::vector<std::string> words;  // the values that there are, where they are known
+  bool list = false;               // the value is a list of them, with commas
+};
+
+struct CommandDescription {
+  CommandHelp help;
+  std::vector<OptionDescription> options;
 };
 
 class OptionParser {
@@ -40,15 +56,21 @@ class OptionParser {
   // What the last Parse did not recognise, when app().prefix_command() lets that pass.
   Arguments Remaining() const { return app_.remaining(); }
 
+  // Lets |describe|, which runs a command without arguments, end where it would parse them, and
+  // returns what it would have parsed. What a command does before that has no effect outside.
+  static CommandDescription Describing(const std::function<void()>& describe);
+
   // Says |complaint| and how to get help.
   void Complain(const std::string& complaint) const;
 
  private:
+  CommandDescription Describe() const;
   std::string FirstUnread() const;
   std::string UnknownOption(const std::string& typed) const;
 
   CommandHelp help_;
   CLI::App app_;
+  std::map<std::string, std::vector<std::string>> list_words_;  // by name of the option
 };
 
 }  // namespace gpubound

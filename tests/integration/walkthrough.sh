@@ -83,6 +83,27 @@ says out "Counted, and zero:"
 step "mistypes an option" 2 "$gpubound" report --kernel5
 says err "Did you mean '--kernels'?"
 
+run=$(ls -d -- *.gpubound)
+step "expects something of it" 0 "$gpubound" check "$run" --require 'gpu_busy>0%' \
+  --require 'ledger.chunks_corrupt==0' --junit check.xml
+says out "2 of 2 requirements hold."
+step "has CI read that" 0 python3 -c 'import sys, xml.etree.ElementTree as tree
+print(tree.parse("check.xml").getroot().attrib["tests"])'
+says out "2"
+step "expects too much" 1 "$gpubound" check "$run" --require 'backpropagation.wall<1ns'
+says out "FAILED"
+step "mistypes what is expected" 2 "$gpubound" check "$run" --require 'gpu_bsy>=40%'
+says err "Did you mean 'gpu_busy'?"
+step "compares it with itself" 0 "$gpubound" compare "$run" "$run"
+says out "GPU busy"
+step "looks at it as if it still ran" 0 "$gpubound" top "$run" --once
+says out "(ended)"
+step "completes words in bash" 0 bash -c 'source <("$1" completion bash); COMP_WORDS=(gpubound rep)
+  COMP_CWORD=1; _gpubound; echo "${COMPREPLY[@]}"' bash "$gpubound"
+says out "report"
+step "reads the manual" 0 "$gpubound" man
+says out ".TH GPUBOUND 1"
+
 step "starts it by hand" 0 env -i PATH="$PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" \
   ASAN_OPTIONS="${ASAN_OPTIONS-}" /bin/sh -c \
   'eval "$("$1" env -o "it'"'"'s mine.gpubound")" && "$2" train 3' sh "$gpubound" "$victim"

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound top RUN`: what a run does now, while it goes on.
+#include <unistd.h>
+
+#include <climits>
+
+#include "analysis/live_run.h"
+#include "analysis/live_text.h"
+#include "analysis/text_table.h"
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/option_parser.h"
+#include "tools/raw_terminal.h"
+#include "tools/run_directory.h"
+
+namespace gpubound {
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "gpubound top", "[OPTIONS] [RUN]",
+    "Shows what a run does while it goes on: GPU busy, operations and iterations over the last 1, "
+    "10\n"
+    "and 60 seconds, and its processes. RUN is the directory of a run; without it, the newest\n"
+    "*.gpubound directory here.",
+    "q or Ctrl-C ends it. It reads what the run has written, about a second late, and never gets "
+    "in\n"
+    "its way. Exit status: 0, or 3 if the run cannot be read.\n",
+    "  gpubound top\n"
+    "  gpubound top train.gpubound --once\n"};
+
+constexpr int kTickMilliseconds = 1000;
+
+int Watch(LiveRun* run, const std::string& path, TextOptions options) {
+  std::optional<Error> error;
+  {
+    RawTerminal terminal;
+    do {
+      const Result<LiveGlance> glance = run->Look();
+      if (!glance.ok()) {
+        error = glance.error();
+        break;
+      }
+      options.width = terminal.Columns();
+      terminal.Show(RenderGlance(*glance, path, terminal.Rows() - 1, options));
+    } while (terminal.Wait(kTickMilliseconds));
+  }
+  if (!error) return kExitSuccess;
+  PrintError(*error);
+  return kExitUnreadable;
+}
+
+}  // namespace
+
+int WatchRun(const Arguments& words) {
+  std::string path;
+  bool once = false;
+  OptionParser parser(kHelp);
+  parser.app().add_option("RUN", path, "Directory of a run")->type_name("");
+  parser.app().add_flag("--once", once,
+                        "Print how it is now, and end; so it is without a terminal");
+  if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  if (path.empty()) {
+    const Result<std::string> newest = NewestRun(".");
+    if (!newest.ok()) {
+      PrintError(newest.error());
+      return kExitUnreadable;
+    }
+    path = *newest;
+  }
+  LiveRun run(path);
+  const StreamFacts output = FactsOf(STDOUT_FILENO);
+  const TextOptions options = TextOptionsFor(output, EnvironmentVariable);
+  if (!once && output.is_terminal && FactsOf(STDIN_FILENO).is_terminal) {
+    return Watch(&run, path, options);
+  }
+  const Result<LiveGlance> glance = run.Look();
+  if (!glance.ok()) {
+    PrintError(glance.error());
+    return kExitUnreadable;
+  }
+  return WriteStdout(RenderGlance(*glance, path, INT_MAX, options));
+}
+
+}  // namespace gpubound
