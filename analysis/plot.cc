@@ -178,7 +178,9 @@ class Picture {
   void DrawAxes() {
     svg_.Line(kLeft, y_, kLeft + kTimeWidth, y_, "#000");
     const double step_ns = NiceStep(ns_per_unit_ * kTimeWidth / 5);
-    for (double ns = 0; ns <= ns_per_unit_ * kTimeWidth * 1.0001; ns += step_ns) {
+    const auto ticks = static_cast<int>(ns_per_unit_ * kTimeWidth / step_ns + 1e-4);
+    for (int tick = 0; tick <= ticks; ++tick) {
+      const double ns = tick * step_ns;
       const double x = kLeft + ns / ns_per_unit_;
       svg_.Line(x, y_, x, y_ + 4, "#000");
       svg_.Text(x, y_ + 14, FormatTime(static_cast<int64_t>(ns)), SvgWriter::Anchor::kMiddle, 9);

@@ -9,8 +9,7 @@ namespace gpubound {
 
 ScopeTrack::ScopeTrack(const ProcessTrace& process, const Names& names, int64_t to_run_ns,
                        ShareBand* band, EventKeeper* keeper)
-    : process_(process),
-      names_(names),
+    : names_(names),
       to_run_ns_(to_run_ns),
       band_(band),
       keeper_(keeper),

@@ -52,7 +52,6 @@ class ScopeTrack {
   void MoveBand(int64_t time_ns);
   uint32_t Owner() const;
 
-  const ProcessTrace& process_;
   const Names& names_;
   const int64_t to_run_ns_;
   ShareBand* band_;
