@@ -9,7 +9,13 @@
 
 #include "analysis/page_json.h"
 #include "analysis/page_timeline.h"
+
+// gcc and clang take literals of any length; the page has twice what the standard asks of a
+// compiler.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverlength-strings"
 #include "tools/report_page_data.h"  // generated: cmake/ReportPage.cmake
+#pragma GCC diagnostic pop
 
 namespace gpubound {
 namespace {
