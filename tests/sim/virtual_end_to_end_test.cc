@@ -5,16 +5,15 @@
 // is fast and says which half is wrong, once through the collector and SQLite.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "analysis/process_report.h"
 #include "analysis/reader.h"
 #include "analysis/report.h"
+#include "tests/sim/history_trace.h"
 #include "tests/sim/random_program.h"
 #include "tests/sim/recorded_program.h"
 #include "tests/sim/virtual_program.h"
@@ -22,116 +21,6 @@
 
 namespace gpubound::sim {
 namespace {
-
-constexpr int64_t kSpanBeginNs = 5'000;
-
-WorkKind WorkKindOf(OpKind kind) {
-  return kind == OpKind::kKernel   ? WorkKind::kKernel
-         : kind == OpKind::kMemcpy ? WorkKind::kMemcpy
-                                   : WorkKind::kMemset;
-}
-
-// The facts as the reader would hand them over.
-class TraceBuilder {
- public:
-  explicit TraceBuilder(const History& history) : history_(history) {
-    trace_.identity = {"host", 1, 1};
-    trace_.device_kind = "simulated";
-    trace_.python = history.python;
-    trace_.main_tid = history.tids.front();
-    trace_.span_begin_ns = kSpanBeginNs;
-    trace_.span_end_ns = kSpanBeginNs + history.span_ns;
-    trace_.labels.emplace_back();
-    trace_.works.emplace_back();
-    trace_.streams.emplace_back();
-    trace_.devices.resize(2);
-    for (size_t i = 0; i < history.tids.size(); ++i) {
-      trace_.threads.emplace_back();
-      trace_.threads.back().ordinal = static_cast<ThreadId>(i + 1);
-      trace_.threads.back().tid = history.tids[i];
-    }
-  }
-
-  ProcessTrace Build() {
-    AddEvents();
-    AddCalls();
-    AddWork();
-    return std::move(trace_);
-  }
-
- private:
-  LabelId Intern(LabelKind kind, Layer layer, const std::string& text) {
-    const auto [entry, added] = labels_.try_emplace({kind, text}, trace_.labels.size());
-    if (added) trace_.labels.push_back({kind, layer, "", text});
-    return static_cast<LabelId>(entry->second);
-  }
-  WorkId InternWork(const WorkFact& work) {
-    const auto [entry, added] = works_.try_emplace({work.kind, work.name}, trace_.works.size());
-    if (added) {
-      Work row;
-      row.info.kind = WorkKindOf(work.kind);
-      row.name = work.name;
-      trace_.works.push_back(row);
-    }
-    return static_cast<WorkId>(entry->second);
-  }
-  StreamId InternStream(uint32_t stream) {
-    const auto [entry, added] = streams_.try_emplace(stream, trace_.streams.size());
-    if (added) trace_.streams.push_back({static_cast<DeviceId>(1), 1, stream});
-    return static_cast<StreamId>(entry->second);
-  }
-
-  void AddEvents() {
-    for (const ScopeFact& scope : history_.scopes) {
-      const LabelId label = Intern(scope.name.kind, scope.name.layer, scope.name.text);
-      auto& events = trace_.threads[scope.thread].events;
-      events.push_back({kSpanBeginNs + scope.begin_ns, 0, label, SlotKind::kBegin});
-      if (scope.end_ns == history_.span_ns) continue;  // open at the end
-      events.push_back({kSpanBeginNs + scope.end_ns, 0, label, SlotKind::kEnd});
-    }
-    // Whose thread changed the phase means nothing: it is the process's.
-    for (const PhaseFact& phase : history_.phases) {
-      const LabelId label = Intern(LabelKind::kPhase, Layer::kUnset, phase.name);
-      trace_.threads[0].events.push_back(
-          {kSpanBeginNs + phase.time_ns, 0, label, SlotKind::kPhase});
-    }
-    for (ThreadTrace& thread : trace_.threads) {
-      std::stable_sort(thread.events.begin(), thread.events.end(),
-                       [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
-    }
-  }
-  void AddCalls() {
-    for (const ApiFact& call : history_.calls) {
-      ThreadTrace& thread = trace_.threads[call.thread];
-      thread.calls.push_back({kSpanBeginNs + call.begin_ns, kSpanBeginNs + call.end_ns,
-                              call.correlation, Intern(LabelKind::kApi, Layer::kUnset, call.name),
-                              0});
-      if (call.queue_full_from_ns == call.queue_full_to_ns) continue;
-      thread.overheads.push_back(
-          {kSpanBeginNs + call.queue_full_from_ns, kSpanBeginNs + call.queue_full_to_ns,
-           call.correlation, Intern(LabelKind::kOverhead, Layer::kUnset, "COMMAND_BUFFER_FULL")});
-    }
-  }
-  void AddWork() {
-    for (const WorkFact& work : history_.work) {
-      DeviceWork row;
-      row.start_ns = kSpanBeginNs + work.begin_ns;
-      row.end_ns = kSpanBeginNs + work.end_ns;
-      row.correlation = work.correlation;
-      row.stream = InternStream(work.stream);
-      row.work = InternWork(work);
-      trace_.device_work.push_back(row);
-    }
-    std::stable_sort(trace_.device_work.begin(), trace_.device_work.end(),
-                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
-  }
-
-  const History& history_;
-  ProcessTrace trace_;
-  std::map<std::pair<LabelKind, std::string>, size_t> labels_;
-  std::map<std::pair<OpKind, std::string>, size_t> works_;
-  std::map<uint32_t, size_t> streams_;
-};
 
 using Cells = std::map<Truth::CellKey, TimeNs>;
 
@@ -183,7 +72,7 @@ class VirtualEndToEndTest : public ::testing::Test {
 
   static Truth AnalyseInMemory(const VirtualProgram& program, ReportProcess* report) {
     const History history = Execute(program, nullptr);
-    const ProcessTrace trace = TraceBuilder(history).Build();
+    const ProcessTrace trace = TraceOf(history);
     auto analysis = AnalyzeProcess(trace, {});
     EXPECT_TRUE(analysis.ok());
     if (analysis.ok()) *report = analysis.value().report;

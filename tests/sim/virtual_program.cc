@@ -2,7 +2,9 @@
 #include "tests/sim/virtual_program.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <random>
 #include <utility>
 
 namespace gpubound::sim {
@@ -41,13 +43,18 @@ const char* ApiNameOf(Action action) {
 class Machine {
  public:
   Machine(const VirtualProgram& program, EventSink* sink)
-      : program_(program), sink_(sink != nullptr ? sink : &nobody_), device_(program.device) {
+      : program_(program),
+        sink_(sink != nullptr ? sink : &nobody_),
+        device_(program.device),
+        random_(program.cost.seed) {
     for (uint32_t i = 0; i < program.streams; ++i) device_.CreateStream(0, true);
     for (uint32_t i = 0; i < program.events; ++i) device_.CreateEvent();
     device_.set_on_complete([this](const Op& op) { OnComplete(op); });
     for (const VirtualThread& thread : program.threads) {
       threads_.emplace_back().wake_ns = thread.start_ns;
       history_.tids.push_back(thread.tid);
+      history_.processes.push_back(thread.process);
+      history_.ends.push_back(thread.start_ns);
     }
     history_.python = program.python;
   }
@@ -81,6 +88,7 @@ class Machine {
     size_t next = 0;
     Stage stage = Stage::kStart;
     bool blocked = false;
+    bool awaits = false;              // blocked by a semaphore
     std::vector<OpId> waits_for;      // with kWait
     TimeNs blocked_since_ns = 0;      // by a full queue
     size_t call = 0;                  // index in history
@@ -119,9 +127,13 @@ class Machine {
     Thread& thread = threads_[t];
     const Statement& statement = Current(t);
     if (ApiNameOf(statement.action) == nullptr) {
+      if (statement.action == Action::kAwait && signals_[statement.slot] == 0) {
+        thread.blocked = thread.awaits = true;
+        return;
+      }
       TakeHostAction(t, statement);
       ++thread.next;
-      history_.span_ns = std::max(history_.span_ns, thread.wake_ns);
+      NoteEnd(t);
       return;
     }
     if (thread.stage == Stage::kStart) {
@@ -133,8 +145,9 @@ class Machine {
                                 .correlation = next_correlation_++,
                                 .sequence = next_sequence_++,
                                 .queue_full_from_ns = 0,
-                                .queue_full_to_ns = 0});
-      thread.wake_ns = now_ + statement.cost_ns + program_.cost.api_ns;
+                                .queue_full_to_ns = 0,
+                                .stream = statement.slot});
+      thread.wake_ns = now_ + statement.cost_ns + Drawn(program_.cost.api_ns);
       thread.stage = Stage::kSubmit;
       thread.blocked_since_ns = -1;
       return;
@@ -171,10 +184,37 @@ class Machine {
       case Action::kStep:
         sink_->OnStep(t, statement.slot, now_);
         break;
+      case Action::kSignal:
+        ++signals_[statement.slot];
+        for (Thread& other : threads_) {
+          if (!other.awaits) continue;
+          other.blocked = other.awaits = false;  // it looks for itself whether it may go on
+          other.wake_ns = now_;
+        }
+        thread.wake_ns = now_ + statement.cost_ns;
+        return;
+      case Action::kAwait:
+        --signals_[statement.slot];
+        thread.wake_ns = now_ + statement.cost_ns;
+        return;
       default:
         break;
     }
-    thread.wake_ns = now_ + statement.cost_ns + program_.cost.scope_ns;
+    thread.wake_ns = now_ + statement.cost_ns + Drawn(program_.cost.scope_ns);
+  }
+
+  // What one occurrence costs.
+  TimeNs Drawn(TimeNs mean) {
+    if (program_.cost.deviation <= 0 || mean == 0) return mean;
+    const double variance = std::log(1 + program_.cost.deviation * program_.cost.deviation);
+    std::lognormal_distribution<double> cost(std::log(static_cast<double>(mean)) - variance / 2,
+                                             std::sqrt(variance));
+    return std::llround(cost(random_));
+  }
+
+  void NoteEnd(uint32_t t) {
+    history_.ends[t] = threads_[t].wake_ns;
+    history_.span_ns = std::max(history_.span_ns, threads_[t].wake_ns);
   }
 
   // The CPU part of the call is over: what it asks for reaches the device, if there is room.
@@ -223,7 +263,7 @@ class Machine {
         device_.Submit(stream, std::move(spec), now_);
         break;
       case Action::kGraph:
-        device_.SubmitGraph(stream, {{spec, {}}, {spec, {0}}, {spec, {0}}}, 0, now_);
+        device_.SubmitGraph(stream, NodesOf(statement, spec), 0, now_);
         break;
       case Action::kRecordEvent:
         device_.RecordEvent(statement.event, stream, now_);
@@ -245,9 +285,20 @@ class Machine {
     }
   }
 
+  static std::vector<GraphNode> NodesOf(const Statement& statement, OpSpec spec) {
+    if (statement.nodes.empty()) return {{spec, {}}, {spec, {0}}, {spec, {0}}};
+    std::vector<GraphNode> nodes;
+    for (const TimeNs duration_ns : statement.nodes) {
+      spec.duration_ns = duration_ns;
+      const auto last = static_cast<uint32_t>(nodes.size()) - 1;
+      nodes.push_back({spec, nodes.empty() ? std::vector<uint32_t>{} : std::vector{last}});
+    }
+    return nodes;
+  }
+
   void Unblock() {
     for (uint32_t t = 0; t < threads_.size(); ++t) {
-      if (!threads_[t].blocked) continue;
+      if (!threads_[t].blocked || threads_[t].awaits) continue;
       if (threads_[t].stage == Stage::kSubmit) {
         threads_[t].blocked = false;
         threads_[t].wake_ns = now_;
@@ -269,7 +320,7 @@ class Machine {
     thread.stage = Stage::kStart;
     thread.wake_ns = now_ + 1;  // no two events of a thread share a time
     ++thread.next;
-    history_.span_ns = std::max(history_.span_ns, thread.wake_ns);
+    NoteEnd(t);
   }
 
   void OnComplete(const Op& op) {
@@ -288,8 +339,10 @@ class Machine {
   EventSink nobody_;
   EventSink* const sink_;
   SimDevice device_;
+  std::mt19937_64 random_;
   History history_;
   std::vector<Thread> threads_;
+  std::map<uint32_t, uint32_t> signals_;  // that were not awaited yet, by semaphore
   TimeNs now_ = -1;
   uint32_t next_correlation_ = 1;
   uint64_t next_sequence_ = 1;

@@ -24,6 +24,7 @@ struct ScopeName {
   LabelKind kind = LabelKind::kOperation;
   Layer layer = Layer::kUnset;  // of LabelKind::kLayer
   std::string text;
+  std::string domain = {};  // of the label
 };
 
 enum class Action : uint8_t {
@@ -37,12 +38,15 @@ enum class Action : uint8_t {
   kCopyPageable,  // cudaMemcpyAsync, pageable: returns when the copy is done
   kCopy,          // cudaMemcpy: likewise, and a wait throughout
   kSet,           // cudaMemsetAsync
-  kGraph,         // cudaGraphLaunch of three kernels `name`, the last two side by side
+  kGraph,         // cudaGraphLaunch: kernels `name` of `nodes`, one after the other; without
+                  // `nodes` three of `device_ns`, the last two side by side
   kRecordEvent,   // cudaEventRecord of event `event` on stream `slot`
   kStreamWait,    // cudaStreamWaitEvent
   kSyncStream,    // cudaStreamSynchronize
   kSyncEvent,     // cudaEventSynchronize
   kSyncDevice,    // cudaDeviceSynchronize
+  kSignal,        // another thread that awaits semaphore `slot` goes on
+  kAwait,         // goes on when semaphore `slot` was signalled once more than it was awaited
 };
 
 // One statement. API calls take `cost_ns` of CPU before what they submit reaches the device.
@@ -54,18 +58,23 @@ struct Statement {
   TimeNs device_ns = 0;
   std::string name;
   ScopeName scope;
+  std::vector<TimeNs> nodes = {};
 };
 
 struct VirtualThread {
   uint32_t tid = 0;
   TimeNs start_ns = 0;
   std::vector<Statement> statements;
+  uint32_t process = 0;  // that it belongs to; all share the device
 };
 
-// What the profiler itself costs, in host time of the thread that pays it.
+// What the profiler itself costs, in host time of the thread that pays it. Means; an occurrence
+// costs more or less with a heavy tail (lognormal).
 struct ProfilerCost {
-  TimeNs scope_ns = 0;  // after each begin and each end
-  TimeNs api_ns = 0;    // inside each API call
+  TimeNs scope_ns = 0;   // after each begin and each end
+  TimeNs api_ns = 0;     // inside each API call
+  double deviation = 0;  // standard deviation of an occurrence, over the mean
+  uint64_t seed = 1;     // of what each occurrence costs
 };
 
 struct VirtualProgram {
@@ -96,6 +105,7 @@ struct ApiFact {
   uint64_t sequence;
   TimeNs queue_full_from_ns = 0;  // equal: the launch queue had room
   TimeNs queue_full_to_ns = 0;
+  uint32_t stream = 0;  // of calls that name one
 };
 
 struct WorkFact {
@@ -117,6 +127,8 @@ struct History {
   bool python = false;
   TimeNs span_ns = 0;  // from 0 to when every thread has ended
   std::vector<uint32_t> tids;
+  std::vector<uint32_t> processes;  // of the threads
+  std::vector<TimeNs> ends;         // ... and when they ended
   std::vector<ScopeFact> scopes;
   std::vector<ApiFact> calls;
   std::vector<WorkFact> work;  // as it completed; may end after the span

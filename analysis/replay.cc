@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Advances the processes of a run in step. No state.
+#include "analysis/replay.h"
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "analysis/memory_source.h"
+#include "analysis/replay_process.h"
+#include "analysis/run_waits.h"
+
+namespace gpubound {
+namespace {
+
+// Everything of |process| but its events.
+ProcessTrace WithoutEvents(const ProcessTrace& process) {
+  ProcessTrace copy;
+  copy.identity = process.identity;
+  copy.parent_pid = process.parent_pid;
+  copy.name = process.name;
+  copy.command = process.command;
+  copy.version = process.version;
+  copy.device_kind = process.device_kind;
+  copy.main_tid = process.main_tid;
+  copy.reporting_tid = process.reporting_tid;
+  copy.python = process.python;
+  copy.span_end = process.span_end;
+  copy.end_how = process.end_how;
+  copy.labels = process.labels;
+  for (const ThreadTrace& thread : process.threads) {
+    ThreadTrace& added = copy.threads.emplace_back();
+    added.ordinal = thread.ordinal;
+    added.tid = thread.tid;
+    added.name = thread.name;
+  }
+  copy.devices = process.devices;
+  copy.streams = process.streams;
+  copy.works = process.works;
+  copy.clock_samples = process.clock_samples;
+  copy.utilization = process.utilization;
+  copy.notes = process.notes;
+  copy.ledger = process.ledger;
+  return copy;
+}
+
+class RunReplay {
+ public:
+  RunReplay(const Run& run, const ReplayOptions& options) : run_(run), options_(options) {
+    int64_t origin_ns = kOpenEnded;
+    for (const ProcessTrace& process : run.processes) {
+      origin_ns = std::min(origin_ns, process.span_begin_ns);
+    }
+    for (size_t p = 0; p < run.processes.size(); ++p) AddProcess(p, origin_ns);
+  }
+
+  Result<ReplayedRun> Execute() {
+    for (;;) {
+      size_t next = replays_.size();
+      int64_t next_ns = kOpenEnded;
+      int64_t others_ns = kOpenEnded;
+      for (size_t p = 0; p < replays_.size(); ++p) {
+        const int64_t time_ns = NextTime(p);
+        if (time_ns < next_ns) {
+          others_ns = next_ns;
+          next_ns = time_ns;
+          next = p;
+        } else {
+          others_ns = std::min(others_ns, time_ns);
+        }
+      }
+      if (next == replays_.size()) break;
+      Begin(next);
+      replays_[next].replay->RunUntil(std::max(next_ns, others_ns));
+    }
+    return Finish();
+  }
+
+ private:
+  struct Entry {
+    std::vector<Peer> peers;
+    std::shared_ptr<const EventSource> source;
+    std::unique_ptr<LabelRoles> roles;
+    std::shared_ptr<RetimedSource> output;
+    std::unique_ptr<ProcessReplay> replay;
+    bool begun = false;
+  };
+
+  void AddProcess(size_t p, int64_t origin_ns) {
+    const ProcessTrace& process = run_.processes[p];
+    Entry& entry = replays_.emplace_back();
+    entry.peers = PeersOf(run_, p);
+    entry.source = SourceOf(process);
+    LabelRoles::Input roles;
+    roles.promoted = &options_.operations;
+    roles.annotations_serve = !OpensOperations(process, *entry.source);
+    roles.peers = &entry.peers;
+    entry.roles = std::make_unique<LabelRoles>(process, roles);
+    if (options_.keep_events) {
+      entry.output =
+          std::make_shared<RetimedSource>(std::filesystem::temp_directory_path().string());
+    }
+    ProcessReplay::Input input;
+    input.process = &process;
+    input.source = entry.source.get();
+    input.roles = entry.roles.get();
+    input.costs = &options_.costs;
+    input.changes = &options_.changes;
+    input.origin_ns = origin_ns;
+    input.output = entry.output.get();
+    input.peer_moment = [this, p](PeerIndex peer, int64_t time_ns) {
+      return MomentOf(run_.processes[p].identity.host, replays_[p].peers[peer].pid, time_ns);
+    };
+    entry.replay = std::make_unique<ProcessReplay>(input);
+  }
+
+  // A process does nothing before its span begins.
+  int64_t NextTime(size_t p) {
+    const int64_t time_ns = replays_[p].replay->NextTime();
+    if (time_ns == kOpenEnded || replays_[p].begun) return time_ns;
+    return std::max(time_ns, run_.processes[p].span_begin_ns);
+  }
+
+  // A child begins when its parent has come to where it was.
+  void Begin(size_t p) {
+    Entry& entry = replays_[p];
+    if (entry.begun) return;
+    entry.begun = true;
+    const ProcessTrace& process = run_.processes[p];
+    const std::optional<Moment> parent =
+        MomentOf(process.identity.host, process.parent_pid, process.span_begin_ns);
+    if (parent) entry.replay->BeginAt(*parent);
+  }
+
+  // Where the process |pid| that lives at |time_ns| is; of several that an exec made, the latest.
+  std::optional<Moment> MomentOf(const std::string& host, int64_t pid, int64_t time_ns) const {
+    const Entry* found = nullptr;
+    int64_t begin_ns = INT64_MIN;
+    for (size_t p = 0; p < replays_.size(); ++p) {
+      const ProcessTrace& process = run_.processes[p];
+      if (process.identity.host != host || process.identity.pid != pid) continue;
+      if (!replays_[p].begun || process.span_begin_ns > time_ns) continue;
+      if (found != nullptr && process.span_begin_ns < begin_ns) continue;
+      found = &replays_[p];
+      begin_ns = process.span_begin_ns;
+    }
+    if (found == nullptr) return std::nullopt;
+    return found->replay->At(time_ns);
+  }
+
+  Result<ReplayedRun> Finish() {
+    ReplayedRun replayed;
+    replayed.run.path = run_.path;
+    replayed.run.info = run_.info;
+    replayed.run.problems = run_.problems;
+    for (size_t p = 0; p < replays_.size(); ++p) {
+      Begin(p);  // one without events
+      Entry& entry = replays_[p];
+      replayed.facts.push_back(entry.replay->Finish());
+      if (entry.output != nullptr && entry.output->error()) return *entry.output->error();
+      const ReplayFacts& facts = replayed.facts.back();
+      ProcessTrace& process = replayed.run.processes.emplace_back(WithoutEvents(run_.processes[p]));
+      process.span_begin_ns = facts.span_begin_ns;
+      process.span_end_ns = facts.span_end_ns;
+      process.unknown = facts.unknown;
+      process.source = entry.output;
+    }
+    return replayed;
+  }
+
+  const Run& run_;
+  const ReplayOptions& options_;
+  std::deque<Entry> replays_;
+};
+
+}  // namespace
+
+Result<ReplayedRun> ReplayRun(const Run& run, const ReplayOptions& options) {
+  return RunReplay(run, options).Execute();
+}
+
+}  // namespace gpubound

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Executes a recorded run again, as a graph of dependencies, without what profiling cost or with
+// parts of the program made faster (SPEC section 3). Processes are advanced in step, so that one
+// that waits for another goes on when that one has come to where it was. The result is a run like
+// any other, whose events have other times; the engine reports on it as on a recorded one.
+//
+// With no costs and no changes every event comes out at the time at which it was recorded.
+// docs/overhead_model.md says what is assumed. Pure but for a temporary file.
+#ifndef GPUBOUND_ANALYSIS_REPLAY_H_
+#define GPUBOUND_ANALYSIS_REPLAY_H_
+
+#include <string>
+#include <vector>
+
+#include "analysis/cost_model.h"
+#include "analysis/replay_facts.h"
+#include "analysis/run.h"
+#include "analysis/status.h"
+#include "analysis/what_if.h"
+
+namespace gpubound {
+
+struct ReplayOptions {
+  CostModel costs;  // as default: nothing is removed
+  WhatIf changes;
+  std::vector<std::string> operations;  // promoted foreign ranges, as in ReportOptions
+  bool keep_events = true;              // false: only the facts are wanted
+};
+
+struct ReplayedRun {
+  Run run;                         // its processes own the retimed events
+  std::vector<ReplayFacts> facts;  // by process
+};
+
+// Errors: temporary data cannot be written. What |run| streams must not have failed, which is seen
+// afterwards, as for a report.
+Result<ReplayedRun> ReplayRun(const Run& run, const ReplayOptions& options);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_REPLAY_H_

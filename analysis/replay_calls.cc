@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// API calls, the device work that they launch, and what they wait for. One object, one caller.
+#include <algorithm>
+#include <utility>
+
+#include "analysis/replay_process.h"
+#include "proto/sync_calls.h"
+
+namespace gpubound {
+namespace {
+
+// Work may seem to begin a little before its call: the two are stamped by different clocks.
+constexpr int64_t kClockSlackNs = 10'000'000;
+
+// CUpti_ActivitySynchronizationType
+constexpr uint32_t kEventSynchronize = 1;
+constexpr uint32_t kStreamWaitEvent = 2;
+constexpr uint32_t kStreamSynchronize = 3;
+
+constexpr size_t kMostOpenSyncs = 4096;
+
+uint64_t StreamKey(uint32_t context, uint32_t stream) { return uint64_t{context} << 32 | stream; }
+
+}  // namespace
+
+ProcessReplay::CallKind ProcessReplay::KindOf(const Label& label) {
+  CallKind kind;
+  if (label.kind != LabelKind::kApi) return kind;
+  const std::string_view name = StripApiVersion(label.text);
+  const auto has = [name](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  };
+  kind.capturable = IsCapturable(name);
+  switch (ClassifyApi(name)) {
+    case ApiClass::kSync:
+      kind.role = has("Memcpy")   ? CallRole::kSyncCopy
+                  : has("Stream") ? CallRole::kSyncStream
+                  : has("Event")  ? CallRole::kSyncEvent
+                                  : CallRole::kSyncAll;
+      break;
+    case ApiClass::kAsyncCopy:
+      kind.role = CallRole::kAsyncCopy;
+      break;
+    case ApiClass::kCall:
+      if (has("EventRecord")) kind.role = CallRole::kRecordEvent;
+      if (has("StreamWaitEvent")) kind.role = CallRole::kStreamWait;
+      break;
+  }
+  return kind;
+}
+
+ProcessReplay::CallKind& ProcessReplay::KindOf(LabelId label) {
+  return call_kinds_[std::min<size_t>(Raw(label), call_kinds_.size() - 1)];
+}
+
+int64_t ProcessReplay::NextCallTime() const {
+  if (!ahead_.empty()) return ahead_.front().call.start_ns;
+  const ThreadCall* next = calls_.Peek();
+  return next == nullptr ? kOpenEnded : next->call.start_ns;
+}
+
+void ProcessReplay::IndexCallsUntil(int64_t until_ns) {
+  while (calls_.Peek() != nullptr && calls_.Peek()->call.start_ns <= until_ns) {
+    const ThreadCall& next = *calls_.Peek();
+    launches_.Add(next.thread, next.call);
+    ahead_.push_back(next);
+    calls_.Pop();
+  }
+}
+
+void ProcessReplay::BeginCall() {
+  ThreadCall next;
+  if (ahead_.empty()) {
+    next = *calls_.Peek();
+    launches_.Add(next.thread, next.call);
+    calls_.Pop();
+  } else {
+    next = ahead_.front();
+    ahead_.pop_front();
+  }
+  const ApiCall& call = next.call;
+  ReplayThread& thread = Started(next.thread, call.start_ns);
+  Arrive(next.thread, &thread, call.start_ns);
+  ReplayThread::OpenCall open{call, thread.now};
+  LaunchEntry* const launch = launches_.Find(call.correlation);
+  if (launch != nullptr && launch->thread == next.thread && launch->start_ns == call.start_ns &&
+      launch->end_ns == call.end_ns && !launch->begun.exists()) {
+    launch->begun = thread.now;
+    open.outermost = true;
+  }
+  thread.calls.push_back(open);
+  RefreshFactor(&thread);
+  Charge(next.thread, &thread, costs_.AfterBegin(call.label));
+  SetTimer(std::max(call.start_ns, call.end_ns), TimerKind::kCallEnds, next.thread);
+}
+
+void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
+                            const ReplayThread::OpenCall& open) {
+  const ApiCall& call = open.call;
+  CallKind& kind = KindOf(call.label);
+  if (!scales_.captures_any() || !MergeIntoGraph(thread, open)) {
+    if (Waits(kind.role) || kind.role == CallRole::kAsyncCopy) {
+      EndWaitingCall(index, thread, call, &kind);
+    } else {
+      thread->MoveTo(call.end_ns);
+    }
+    if (kind.role == CallRole::kRecordEvent || kind.role == CallRole::kStreamWait) {
+      NoteEventCall(thread, call);
+    }
+    if (open.outermost) {
+      LaunchEntry* const launch = launches_.Find(call.correlation);
+      if (launch != nullptr) launch->ended = thread->now;
+      thread->last_launch = call.correlation;
+    }
+    if (in_.output != nullptr) {
+      ThreadCall retimed{call, index};
+      retimed.call.start_ns = Retimed(open.begun);
+      retimed.call.end_ns = Retimed(thread->now);
+      in_.output->Add(retimed);
+    }
+  }
+  RefreshFactor(thread);
+  Charge(index, thread, costs_.AfterEnd(call.label));
+  if (thread->adopts) adopters_at_ns_ = call.end_ns;
+}
+
+// In an occurrence of a captured operation the first launch becomes that of the graph; the others
+// take no time, and their work is the graph's. False for a call that is not affected.
+bool ProcessReplay::MergeIntoGraph(ReplayThread* thread, const ReplayThread::OpenCall& open) {
+  if (!KindOf(open.call.label).capturable) return false;
+  for (size_t i = thread->scopes.size(); i-- > 0;) {
+    ReplayThread::OpenScope& scope = thread->scopes[i];
+    const OperationIndex operation = roles_.Of(scope.label).operation;
+    if (operation == kNotOne) continue;
+    if (!scales_.captures(operation)) return false;
+    if (scope.capture_launch == 0) scope.capture_launch = open.call.correlation;
+    if (scope.capture_launch == open.call.correlation) return false;
+    LaunchEntry* const launch = launches_.Find(open.call.correlation);
+    if (launch != nullptr && open.outermost) launch->merged_into = scope.capture_launch;
+    thread->now = open.begun;
+    thread->at_ns = open.call.end_ns;
+    return true;
+  }
+  return false;
+}
+
+const Sync* ProcessReplay::SyncOf(const ApiCall& call) {
+  while (next_sync_ < process_.syncs.size() && process_.syncs[next_sync_].start_ns <= call.end_ns) {
+    const Sync& sync = process_.syncs[next_sync_++];
+    if (syncs_.size() >= kMostOpenSyncs) syncs_.clear();  // of calls that were never recorded
+    syncs_[sync.correlation] = &sync;
+  }
+  const auto found = syncs_.find(call.correlation);
+  if (call.correlation == 0 || found == syncs_.end()) return nullptr;
+  const Sync* const sync = found->second;
+  syncs_.erase(found);
+  return sync;
+}
+
+// What |call| waited for, as far as that had ended when it returned.
+DoneWork ProcessReplay::WaitedFor(ReplayThread* thread, const ApiCall& call, CallRole role) {
+  const auto work_of = [&](uint32_t correlation) -> DoneWork {
+    const LaunchEntry* const launch = launches_.Find(correlation);
+    if (launch == nullptr || launch->work_end_ns > call.end_ns) return {};
+    return {launch->work_end_ns, launch->work_done};
+  };
+  if (role == CallRole::kSyncCopy) return work_of(call.correlation);
+  if (role == CallRole::kAsyncCopy) {
+    const DoneWork own = work_of(call.correlation);
+    return own.end_ns > call.start_ns ? own : DoneWork{};
+  }
+  const Sync* const sync = SyncOf(call);
+  if (role == CallRole::kSyncStream && sync != nullptr && sync->type == kStreamSynchronize) {
+    const auto stream = stream_ids_.find(StreamKey(sync->context, sync->stream));
+    if (stream != stream_ids_.end()) return device_.StreamDone(stream->second, call.end_ns);
+  }
+  if (role == CallRole::kSyncAll) return device_.AllDone(call.end_ns);
+  // It is not known what it waited for. If it waited, then for what ended last; otherwise for
+  // nothing that could hold it up but what the thread itself had launched before.
+  const DoneWork last = device_.LastEnded(call.end_ns);
+  if (last.end_ns > call.start_ns) return last;
+  if (role == CallRole::kSyncEvent) return work_of(thread->recorded_launch);
+  return device_.StreamDone(thread->last_stream, call.end_ns);
+}
+
+void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread, const ApiCall& call,
+                                   CallKind* kind) {
+  const DoneWork waited_for = WaitedFor(thread, call, kind->role);
+  if (waited_for.end_ns <= call.start_ns || !waited_for.done.exists()) {
+    if (kind->role != CallRole::kAsyncCopy) {
+      kind->own_part.Add(static_cast<double>(call.end_ns - call.start_ns));
+    }
+    thread->MoveTo(call.end_ns);
+    if (!waited_for.done.exists()) return;
+    const auto delay = static_cast<double>(call.end_ns - waited_for.end_ns);
+    const Moment release = waited_for.done.After(std::min(wake_up_.ns(), delay));
+    if (release.at <= thread->now.at) return;
+    thread->WaitFor(release, call.end_ns);
+    NoteWaited(index, thread);
+    return;
+  }
+  // How long it would have taken without a wait. Where no such call was seen, not more than what
+  // the profiler took of it.
+  const double own_part =
+      kind->own_part.known() ? kind->own_part.ns() : costs_.AfterBegin(call.label).ns;
+  thread->MoveTo(std::min(call.end_ns, call.start_ns + Rounded(own_part)));
+  const auto wake_up = static_cast<double>(call.end_ns - waited_for.end_ns);
+  wake_up_.Add(wake_up);
+  const Moment release = waited_for.done.After(wake_up);
+  const bool waits = release.at >= thread->now.at;
+  thread->WaitFor(release, call.end_ns);
+  if (waits) NoteWaited(index, thread);
+}
+
+void ProcessReplay::NoteEventCall(ReplayThread* thread, const ApiCall& call) {
+  if (KindOf(call.label).role == CallRole::kRecordEvent) {
+    thread->recorded_launch = thread->last_launch;
+    return;
+  }
+  const Sync* const sync = SyncOf(call);
+  if (sync == nullptr || sync->type != kStreamWaitEvent) return;
+  const auto stream = stream_ids_.find(StreamKey(sync->context, sync->stream));
+  if (stream == stream_ids_.end() || thread->recorded_launch == 0) return;
+  stream_waits_[Raw(stream->second)].push_back(thread->recorded_launch);
+}
+
+// The first work behind a stream's wait comes after what it waits for, if it did so.
+void ProcessReplay::ApplyStreamWaits(const DeviceWork& work) {
+  const auto waits = stream_waits_.find(Raw(work.stream));
+  if (waits == stream_waits_.end()) return;
+  for (const uint32_t correlation : waits->second) {
+    const LaunchEntry* const launch = launches_.Find(correlation);
+    if (launch == nullptr || launch->works == 0 || launch->work_end_ns > work.start_ns) continue;
+    device_.WaitFor(work.stream, {launch->work_end_ns, launch->work_done});
+  }
+  stream_waits_.erase(waits);
+}
+
+void ProcessReplay::BeginWork() {
+  DeviceWork work = *work_.Peek();
+  work_.Pop();
+  LaunchEntry* launch = launches_.Find(work.correlation);
+  if (launch == nullptr && work.correlation != 0) {
+    IndexCallsUntil(work.start_ns + kClockSlackNs);
+    launch = launches_.Find(work.correlation);
+  }
+  if (launch != nullptr && launch->start_ns > work.start_ns + kClockSlackNs) launch = nullptr;
+  const LaunchAnchor anchor = AnchorOf(work, launch);
+  ApplyStreamWaits(work);
+  const double scale = scales_.Of(work.work);
+  const ReplayDevice::Times times = device_.Start(work, anchor, scale);
+  if (launch != nullptr) {
+    ++launch->works;
+    launch->work_end_ns = std::max({launch->work_end_ns, work.start_ns, work.end_ns});
+    launch->work_done = Later(launch->work_done, times.end);
+    ThreadAt(launch->thread).last_stream = work.stream;
+    if (launch->merged_into != 0) work.correlation = launch->merged_into;
+  }
+  if (in_.output == nullptr) return;
+  const int64_t duration_ns = work.end_ns - work.start_ns;
+  work.start_ns = Retimed(times.start);
+  work.end_ns = scale == 1 ? work.start_ns + duration_ns : Retimed(times.end);
+  in_.output->Add(work);
+}
+
+LaunchAnchor ProcessReplay::AnchorOf(const DeviceWork& work, LaunchEntry* launch) {
+  LaunchAnchor anchor;
+  anchor.at_ns = work.start_ns;
+  if (launch == nullptr) {
+    anchor.at = At(work.start_ns);
+    return anchor;
+  }
+  anchor.tells_latency = launch->works == 0;
+  const LaunchEntry* graph =
+      launch->merged_into != 0 ? launches_.Find(launch->merged_into) : nullptr;
+  if (graph != nullptr && graph->ended.exists() && graph->end_ns <= work.start_ns) {
+    anchor.at_ns = graph->end_ns;
+    anchor.at = graph->ended;
+    anchor.tells_latency = false;
+  } else if (launch->ended.exists() && launch->end_ns <= work.start_ns) {
+    anchor.at_ns = launch->end_ns;
+    anchor.at = launch->ended;
+  } else {
+    // It began while its call was still open, or seems to have begun before.
+    const ReplayThread& thread = ThreadAt(launch->thread);
+    anchor.at = thread.started ? thread.At(work.start_ns) : At(work.start_ns);
+  }
+  return anchor;
+}
+
+void ProcessReplay::BeginOverhead() {
+  const ThreadOverhead next = *overheads_.Peek();
+  overheads_.Pop();
+  const Overhead& overhead = next.overhead;
+  ReplayThread& thread = Started(next.thread, overhead.start_ns);
+  Arrive(next.thread, &thread, overhead.start_ns);
+  const auto length = static_cast<double>(overhead.end_ns - overhead.start_ns);
+  if (costs_.IsOwnOverhead(overhead.label)) {
+    // The record tells what it cost, so nothing about it is uncertain.
+    if (costs_.removes() && length > 0) Charge(next.thread, &thread, {length, 0, 0});
+    return;
+  }
+  const auto index = static_cast<uint32_t>(next_sequence_);
+  open_overheads_[index] = {next, thread.now};
+  SetTimer(std::max(overhead.start_ns, overhead.end_ns), TimerKind::kOverheadEnds, index);
+}
+
+void ProcessReplay::EndOverhead(uint32_t index) {
+  const OpenOverhead open = open_overheads_.at(index);
+  open_overheads_.erase(index);
+  const uint32_t number = open.overhead.thread;
+  const Overhead& overhead = open.overhead.overhead;
+  ReplayThread& thread = ThreadAt(number);
+  const DoneWork& freed = device_.LastEnded(overhead.end_ns);
+  if (roles_.Of(overhead.label).command_buffer_full && freed.end_ns > overhead.start_ns) {
+    // The queue had room again when work ended.
+    const auto delay = static_cast<double>(overhead.end_ns - freed.end_ns);
+    thread.WaitFor(freed.done.After(delay), overhead.end_ns);
+    NoteWaited(number, &thread);
+  } else {
+    thread.MoveTo(overhead.end_ns);
+  }
+  if (in_.output == nullptr) return;
+  ThreadOverhead retimed = open.overhead;
+  retimed.overhead.start_ns = Retimed(open.begun);
+  retimed.overhead.end_ns = Retimed(thread.now);
+  in_.output->Add(retimed);
+}
+
+}  // namespace gpubound

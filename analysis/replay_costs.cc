@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Costs by label. No state beyond the object.
+#include "analysis/replay_costs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "proto/sync_calls.h"
+
+namespace gpubound {
+namespace {
+
+// Kinds as CUPTI names them, letters only.
+constexpr std::string_view kOwnKinds[] = {
+    "CUPTIBUFFERFLUSH", "BUFFERFLUSH", "CUPTIINSTRUMENTATION",  "INSTRUMENTATION",
+    "CUPTIRESOURCE",    "RESOURCE",    "ACTIVITYBUFFERREQUEST", "UVMACTIVITYINIT",
+};
+
+// Which cost model entry a scope pays. Scopes in a Python process are opened from Python, but for
+// foreign ranges, which native code opens, and layers, which a hooked call switches.
+CostKind KindOfScope(const Label& label, bool python) {
+  if (label.kind == LabelKind::kAnnotation || !python) return CostKind::kNativeScope;
+  return label.kind == LabelKind::kLayer ? CostKind::kInterceptedCall : CostKind::kPythonScope;
+}
+
+// The part |ns| of one occurrence; what is uncertain about it is shared out by size.
+Spent PartOf(const Cost& cost, double ns) {
+  const double total = cost.total_ns();
+  const double share = total > 0 ? ns / total : 0;
+  return {ns, cost.variance_ns2 * share, cost.standard_error_ns * share};
+}
+
+}  // namespace
+
+bool IsProfilersOverhead(std::string_view kind) {
+  std::string letters;
+  for (const char c : kind) {
+    if (c >= 'a' && c <= 'z') letters.push_back(static_cast<char>(c - 32));
+    if (c >= 'A' && c <= 'Z') letters.push_back(c);
+  }
+  return std::find(std::begin(kOwnKinds), std::end(kOwnKinds), letters) != std::end(kOwnKinds);
+}
+
+ReplayCosts::ReplayCosts(const ProcessTrace& process, const CostModel& model)
+    : labels_(process.labels.size()) {
+  for (const Cost& cost : model.kinds) removes_ |= cost.samples != 0;
+  removes_ |= !model.api.empty();
+  const Cost& instant = model.Of(CostKind::kInstant);
+  instant_ = PartOf(instant, instant.total_ns());
+  for (size_t id = 0; id < labels_.size(); ++id) {
+    const Label& label = process.labels[id];
+    ByLabel& costs = labels_[id];
+    switch (label.kind) {
+      case LabelKind::kOperation:
+      case LabelKind::kAnnotation:
+      case LabelKind::kLayer: {
+        const Cost& cost = model.Of(KindOfScope(label, process.python));
+        costs.begin = PartOf(cost, cost.inside_ns);
+        costs.end = PartOf(cost, cost.outside_ns);
+        break;
+      }
+      case LabelKind::kApi: {
+        const Cost& cost = model.OfApi(std::string(StripApiVersion(label.text)));
+        costs.begin = PartOf(cost, cost.inside_ns);
+        costs.end = PartOf(cost, cost.outside_ns);
+        break;
+      }
+      case LabelKind::kOverhead:
+        costs.own_overhead = IsProfilersOverhead(label.text);
+        break;
+      case LabelKind::kNone:
+      case LabelKind::kPhase:
+      case LabelKind::kCounter:
+        break;
+    }
+  }
+}
+
+}  // namespace gpubound

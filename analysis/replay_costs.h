@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is taken out of the time line behind each kind of event: a cost model by label of one
+// process, so that the replay looks up arrays. Plain values, no thread rule.
+#ifndef GPUBOUND_ANALYSIS_REPLAY_COSTS_H_
+#define GPUBOUND_ANALYSIS_REPLAY_COSTS_H_
+
+#include <string_view>
+#include <vector>
+
+#include "analysis/cost_model.h"
+#include "analysis/run.h"
+
+namespace gpubound {
+
+// Time that the profiler spent on a thread right behind a time stamp.
+struct Spent {
+  double ns = 0;
+  double variance = 0;
+  double error = 0;
+};
+
+class ReplayCosts {
+ public:
+  ReplayCosts(const ProcessTrace& process, const CostModel& model);
+
+  // Behind the begin, and behind the end, of a scope or a call with this label.
+  const Spent& AfterBegin(LabelId label) const { return Of(label).begin; }
+  const Spent& AfterEnd(LabelId label) const { return Of(label).end; }
+  const Spent& AfterInstant() const { return instant_; }
+  // CUPTI's own work, of which each record tells the actual cost.
+  bool IsOwnOverhead(LabelId label) const { return Of(label).own_overhead; }
+  // Whether the model was measured; otherwise nothing is removed, what records tell included.
+  bool removes() const { return removes_; }
+
+ private:
+  struct ByLabel {
+    Spent begin;
+    Spent end;
+    bool own_overhead = false;
+  };
+  const ByLabel& Of(LabelId label) const {
+    return Raw(label) < labels_.size() ? labels_[Raw(label)] : none_;
+  }
+  std::vector<ByLabel> labels_;
+  ByLabel none_;
+  Spent instant_;
+  bool removes_ = false;
+};
+
+// Of CUPTI's overhead kinds those that exist because somebody profiles: buffer flush,
+// instrumentation, resource, activity buffer request, UVM initialisation. Compilation, loading and
+// a full launch queue are the program's.
+bool IsProfilersOverhead(std::string_view kind);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_REPLAY_COSTS_H_

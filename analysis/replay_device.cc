@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The limits of device work. One object, one caller.
+#include "analysis/replay_device.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace gpubound {
+namespace {
+
+constexpr uint8_t kCopyHostToDevice = 1;  // CUpti_ActivityMemcpyKind
+constexpr uint8_t kCopyDeviceToHost = 2;
+
+// Kinds of resource on a device.
+enum ResourceKind : uint32_t { kComputeSlot = 0, kCopyIn, kCopyOut, kCopyOther, kResourceKinds };
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+bool IsLater(const Moment& a, const Moment& b) { return a.at > b.at; }
+
+void Add(int64_t end_ns, const Moment& end, DoneWork* done) {
+  done->end_ns = std::max(done->end_ns, end_ns);
+  done->done = Later(done->done, end);
+}
+
+}  // namespace
+
+ReplayDevice::Stream& ReplayDevice::StreamAt(StreamId id) {
+  while (streams_.size() <= Raw(id)) {
+    const auto next = static_cast<StreamId>(streams_.size());
+    streams_.emplace_back().device = Raw(process_.StreamOf(next).device);
+  }
+  return streams_[Raw(id)];
+}
+
+uint32_t ReplayDevice::ResourceOf(const DeviceWork& work, uint32_t device) const {
+  const WorkInfo& info = process_.WorkOf(work.work).info;
+  uint32_t kind = kComputeSlot;
+  if (info.kind == WorkKind::kMemcpy) {
+    kind = info.copy_kind == kCopyHostToDevice   ? kCopyIn
+           : info.copy_kind == kCopyDeviceToHost ? kCopyOut
+                                                 : kCopyOther;
+  }
+  return device * kResourceKinds + kind;
+}
+
+void ReplayDevice::RetireStream(Stream* stream, int64_t until_ns) {
+  std::erase_if(stream->running, [&](const Running& work) {
+    if (work.end_ns > until_ns) return false;
+    Add(work.end_ns, work.end, &stream->done);
+    return true;
+  });
+}
+
+void ReplayDevice::Retire(int64_t until_ns) {
+  while (!running_.empty() && running_.front().end_ns <= until_ns) {
+    std::pop_heap(running_.begin(), running_.end(), EndsLater);
+    const Running& ended = running_.back();
+    --resources_[ended.resource].running;
+    Add(ended.end_ns, ended.end, &all_done_);
+    last_ended_ = {ended.end_ns, ended.end};
+    Device& device = devices_[ended.resource / kResourceKinds];
+    device.last_ended = last_ended_;
+    device.last_resource = ended.resource;
+    running_.pop_back();
+  }
+}
+
+const DoneWork& ReplayDevice::StreamDone(StreamId stream, int64_t until_ns) {
+  Stream& found = StreamAt(stream);
+  RetireStream(&found, until_ns);
+  return found.done;
+}
+
+const DoneWork& ReplayDevice::AllDone(int64_t until_ns) {
+  Retire(until_ns);
+  return all_done_;
+}
+
+const DoneWork& ReplayDevice::LastEnded(int64_t until_ns) {
+  Retire(until_ns);
+  return last_ended_;
+}
+
+void ReplayDevice::WaitFor(StreamId stream, const DoneWork& done) {
+  Add(done.end_ns, done.done, &StreamAt(stream).waits_for);
+}
+
+ReplayDevice::Limits ReplayDevice::Explain(const DeviceWork& work, const LaunchAnchor& launch,
+                                           const Stream& stream, uint32_t index) {
+  const auto since = [&work](int64_t ns) { return static_cast<double>(work.start_ns - ns); };
+  Resource& resource = resources_[index];
+  const double latency = since(launch.at_ns);
+  const bool has_before = stream.done.done.exists();
+  const double gap = has_before ? since(stream.done.end_ns) : kNever;
+  const bool stream_was_idle = !has_before || stream.done.end_ns <= launch.at_ns;
+
+  Limits limits;
+  // While nothing is known of the latency, a launch on an idle stream explains all of it.
+  const bool guess = !latency_.known() && stream_was_idle;
+  limits.latency = guess ? latency : std::min(latency_.ns(), latency);
+  limits.gap = has_before ? std::min(gap_.ns(), gap) : 0;
+  limits.hand_over = resource.hand_over.ns();
+  const double unexplained = std::min(latency - limits.latency, gap - limits.gap);
+
+  const Device& device = devices_[stream.device];
+  const double other = device.last_ended.done.exists() ? since(device.last_ended.end_ns) : kNever;
+  if (unexplained > 0 && other < unexplained) {
+    // Work that waits for a slot starts with as many beside it as ever run at the same time.
+    const uint32_t together = resource.running + 1;
+    const bool same = device.last_resource == index;
+    if (same && together >= resource.most) resource.slots = together;
+    limits.slot = same && together == resource.slots;
+    if (limits.slot) {
+      limits.hand_over = other;
+    } else {
+      limits.other = &device.last_ended;
+    }
+  } else if (latency - limits.latency <= gap - limits.gap) {
+    limits.latency = latency;
+    const bool undisturbed = stream_was_idle && resource.running == 0;
+    if (undisturbed && launch.tells_latency) latency_.Add(latency);
+  } else {
+    limits.gap = gap;
+    if (resource.running == 0) gap_.Add(gap);
+  }
+  return limits;
+}
+
+// When what is ready at |ready| starts: at once if one of |slots| is free by then. |ends| is of
+// what holds them, a min-heap.
+Moment ReplayDevice::TakeSlot(uint32_t slots, const Moment& ready, double hand_over,
+                              std::vector<Moment>* ends) {
+  const auto pop = [ends] {
+    std::pop_heap(ends->begin(), ends->end(), IsLater);
+    ends->pop_back();
+  };
+  while (!ends->empty() && ends->front().at <= ready.at) pop();
+  Moment start = ready;
+  while (slots != 0 && ends->size() >= slots) {
+    start = Later(start, ends->front().After(hand_over));
+    pop();
+  }
+  return start;
+}
+
+ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnchor& launch,
+                                        double scale) {
+  Stream& stream = StreamAt(work.stream);
+  const uint32_t index = ResourceOf(work, stream.device);
+  if (resources_.size() <= index) resources_.resize(index + 1);
+  if (devices_.size() <= stream.device) devices_.resize(stream.device + 1);
+  Retire(work.start_ns);
+  RetireStream(&stream, work.start_ns);
+
+  Limits limits = Explain(work, launch, stream, index);
+  Resource& resource = resources_[index];
+  ++resource.running;
+  resource.most = std::max(resource.most, resource.running);
+  if (resource.most > resource.slots) resource.slots = 0;  // it was no limit after all
+  const Moment recorded = Recorded(work.start_ns);
+  Moment recorded_ready = recorded;
+  if (limits.slot) {
+    recorded_ready = Recorded(launch.at_ns).After(limits.latency);
+    if (stream.done.done.exists()) {
+      recorded_ready = Later(recorded_ready, Recorded(stream.done.end_ns).After(limits.gap));
+    }
+  }
+  const Moment by_slot =
+      TakeSlot(resource.slots, recorded_ready, limits.hand_over, &resource.recorded_ends);
+  if (limits.slot && by_slot.at == recorded.at) {
+    resource.hand_over.Add(limits.hand_over);
+  } else if (limits.slot) {  // a slot was free; it waited for that work itself
+    limits.other = &devices_[stream.device].last_ended;
+    limits.hand_over = resource.hand_over.ns();
+  }
+
+  Moment ready = launch.at.After(limits.latency);
+  if (stream.done.done.exists()) ready = Later(ready, stream.done.done.After(limits.gap));
+  if (limits.other != nullptr) {
+    const auto delay = static_cast<double>(work.start_ns - limits.other->end_ns);
+    ready = Later(ready, limits.other->done.After(delay));
+  }
+  if (stream.waits_for.end_ns <= work.start_ns) ready = Later(ready, stream.waits_for.done);
+  stream.waits_for = {};
+
+  Times times;
+  times.start = TakeSlot(resource.slots, ready, limits.hand_over, &resource.ends);
+  const auto duration = static_cast<double>(std::max<int64_t>(0, work.end_ns - work.start_ns));
+  times.end = times.start.After(duration * scale);
+  const auto push = [](const Moment& end, std::vector<Moment>* ends) {
+    ends->push_back(end);
+    std::push_heap(ends->begin(), ends->end(), IsLater);
+  };
+  push(times.end, &resource.ends);
+  push(recorded.After(duration), &resource.recorded_ends);
+  const Running running{std::max(work.start_ns, work.end_ns), index, times.end};
+  stream.running.push_back(running);
+  running_.push_back(running);
+  std::push_heap(running_.begin(), running_.end(), EndsLater);
+  return times;
+}
+
+}  // namespace gpubound

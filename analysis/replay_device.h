@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The device side of a replay: when a piece of work starts once the calls that launch it come at
+// other times. Work is limited by its launch, by its stream, by room on the device, and by work of
+// other streams that it waited for. Which of them decided a recorded start is told by what explains
+// it best, the limit that leaves the least delay; that delay stays as it was, whereas the other
+// limits are kept with their usual delay. With times as they were recorded every start comes out as
+// it was recorded.
+//
+//   launch   ends L ........ latency ........ s         s = the recorded start
+//   stream   before ends P ...... gap ....... s
+//   another stream's work, or a slot, ends Q  s         nearest to s: it decided
+//
+// Holds what runs at one instant. One object, one caller.
+#ifndef GPUBOUND_ANALYSIS_REPLAY_DEVICE_H_
+#define GPUBOUND_ANALYSIS_REPLAY_DEVICE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/replay_moment.h"
+#include "analysis/run.h"
+#include "analysis/typical_delay.h"
+
+namespace gpubound {
+
+// What had ended by some recorded time: the latest recorded end, and when all of it is done.
+struct DoneWork {
+  int64_t end_ns = INT64_MIN;
+  Moment done;
+};
+
+// The last instant on the time line of the launching thread that comes before the work. For work
+// without a launch, what the process did when the work began.
+struct LaunchAnchor {
+  int64_t at_ns = 0;
+  Moment at;
+  bool tells_latency = false;  // the call is known, and this is the first work that it launched
+};
+
+class ReplayDevice {
+ public:
+  explicit ReplayDevice(const ProcessTrace& process) : process_(process) {}  // outlives the object
+
+  struct Times {
+    Moment start;
+    Moment end;
+  };
+  // Work comes in order of recorded start. |scale| multiplies its duration.
+  Times Start(const DeviceWork& work, const LaunchAnchor& launch, double scale);
+
+  // Work of |stream|, or of all of them, that had ended at recorded |until_ns|; calls come in order
+  // of that time.
+  const DoneWork& StreamDone(StreamId stream, int64_t until_ns);
+  const DoneWork& AllDone(int64_t until_ns);
+  // Of all work that had ended by then, the piece that ended last.
+  const DoneWork& LastEnded(int64_t until_ns);
+
+  // From now on work of |stream| waits for |done|, which had ended before.
+  void WaitFor(StreamId stream, const DoneWork& done);
+
+ private:
+  struct Running {
+    int64_t end_ns;
+    uint32_t resource;
+    Moment end;
+  };
+  static bool EndsLater(const Running& a, const Running& b) { return a.end_ns > b.end_ns; }
+  struct Stream {
+    std::vector<Running> running;
+    DoneWork done;
+    DoneWork waits_for;
+    uint32_t device = 0;
+  };
+  // What work of one kind shares on a device: multiprocessors, or a copy engine.
+  struct Resource {
+    uint32_t running = 0;               // in the recording
+    uint32_t most = 0;                  // ... at the same time, ever
+    uint32_t slots = 0;                 // so many may run at a time; 0: no limit was seen
+    std::vector<Moment> ends;           // of what runs in the replay, a min-heap
+    std::vector<Moment> recorded_ends;  // the same in the recording
+    TypicalDelay hand_over;  // from the end of what held a slot to the start of what waited
+  };
+  struct Device {
+    DoneWork last_ended;
+    uint32_t last_resource = 0;  // of |last_ended|
+  };
+  // By how much each limit holds work back, at least.
+  struct Limits {
+    double latency = 0;               // after its launch
+    double gap = 0;                   // after its stream
+    double hand_over = 0;             // after the slot that it gets
+    bool slot = false;                // it seems that the slot decided
+    const DoneWork* other = nullptr;  // work of another stream that decided
+  };
+
+  void Retire(int64_t until_ns);
+  static void RetireStream(Stream* stream, int64_t until_ns);
+  Limits Explain(const DeviceWork& work, const LaunchAnchor& launch, const Stream& stream,
+                 uint32_t index);
+  static Moment TakeSlot(uint32_t slots, const Moment& ready, double hand_over,
+                         std::vector<Moment>* ends);
+  Moment Recorded(int64_t time_ns) const {
+    return {static_cast<double>(time_ns - process_.span_begin_ns), 0, 0};
+  }
+  Stream& StreamAt(StreamId id);
+  uint32_t ResourceOf(const DeviceWork& work, uint32_t device) const;
+
+  const ProcessTrace& process_;
+  std::vector<Stream> streams_;
+  std::vector<Resource> resources_;
+  std::vector<Device> devices_;
+  std::vector<Running> running_;  // of all devices, by recorded end, a min-heap
+  DoneWork all_done_;
+  DoneWork last_ended_;
+  TypicalDelay latency_;
+  TypicalDelay gap_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_REPLAY_DEVICE_H_

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a replay found out about one process, beside the retimed events. Plain values without a
+// thread rule; times are ns of the trace timeline, or lengths.
+#ifndef GPUBOUND_ANALYSIS_REPLAY_FACTS_H_
+#define GPUBOUND_ANALYSIS_REPLAY_FACTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/run.h"
+
+namespace gpubound {
+
+// How uncertain a length is because of costs that were taken out.
+struct CostNoise {
+  double variance = 0;  // ns^2, of costs that differ from one occurrence to the next
+  double error = 0;     // ns, of their means
+};
+
+struct ReplayFacts {
+  int64_t span_begin_ns = 0;
+  int64_t span_end_ns = 0;
+  CostNoise span;
+  double removed_ns = 0;  // costs of all threads, whether they moved anything or not
+  CostNoise removed;
+  std::vector<CostNoise> operations;     // wall time on the reporting thread, by OperationIndex
+  std::vector<UnknownInterval> unknown;  // retimed
+  // Waits for something that was not recorded keep their length. By so much they could be shorter
+  // or longer, had what they waited for been moved too.
+  double unmoved_waits_ns = 0;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_REPLAY_FACTS_H_

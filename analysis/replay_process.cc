@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pass over time and the program order of threads; calls and device work are in
+// replay_calls.cc. One object, one caller.
+#include "analysis/replay_process.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+namespace gpubound {
+namespace {
+
+uint64_t StreamKey(uint32_t context, uint32_t stream) { return uint64_t{context} << 32 | stream; }
+
+bool IsInstant(SlotKind kind) {
+  return kind == SlotKind::kPhase || kind == SlotKind::kStep || kind == SlotKind::kCounter ||
+         kind == SlotKind::kMark;
+}
+
+}  // namespace
+
+ProcessReplay::ProcessReplay(const Input& input)
+    : in_(input),
+      process_(*input.process),
+      roles_(*input.roles),
+      costs_(process_, *input.costs),
+      scales_(process_, roles_.operations(), *input.changes),
+      scan_(ScanThreads(process_, *input.source, roles_)),
+      base_layer_(process_.python ? Layer::kPython : Layer::kNative),
+      calls_(input.source->Calls()),
+      overheads_(input.source->Overheads()),
+      work_(input.source->Work()),
+      device_(process_) {
+  begin_.at = static_cast<double>(process_.span_begin_ns - in_.origin_ns);
+  facts_.operations.resize(roles_.operations().size());
+  facts_.unknown = process_.unknown;
+  for (const Label& label : process_.labels) call_kinds_.push_back(KindOf(label));
+  call_kinds_.emplace_back();  // of ids that no row describes
+  for (uint32_t id = 1; id < process_.streams.size(); ++id) {
+    const Stream& stream = process_.streams[id];
+    stream_ids_.emplace(StreamKey(stream.context, stream.stream), static_cast<StreamId>(id));
+  }
+  for (uint32_t t = 0; t < process_.threads.size(); ++t) {
+    ThreadAt(t).cursor = in_.source->ThreadEvents(t);
+    Queue(t);
+  }
+  for (uint32_t i = 0; i < facts_.unknown.size(); ++i) {
+    const UnknownInterval& unknown = facts_.unknown[i];
+    if (unknown.start_ns >= process_.span_begin_ns && unknown.start_ns < kOpenEnded) {
+      SetTimer(unknown.start_ns, TimerKind::kProbe, 2 * i);
+    }
+    if (unknown.end_ns >= process_.span_begin_ns && unknown.end_ns < process_.span_end_ns) {
+      SetTimer(unknown.end_ns, TimerKind::kProbe, 2 * i + 1);
+    }
+  }
+}
+
+void ProcessReplay::BeginAt(const Moment& begin) { begin_ = begin; }
+
+ReplayThread& ProcessReplay::ThreadAt(uint32_t thread) {
+  while (threads_.size() <= thread) {
+    const auto t = static_cast<uint32_t>(threads_.size());
+    ReplayThread& added = threads_.emplace_back();
+    added.adopts = !IsReporting(t) && (t >= scan_.annotates.size() || !scan_.annotates[t]);
+  }
+  return threads_[thread];
+}
+
+// A thread begins where the reporting thread is: nothing tells who started it, and when.
+ReplayThread& ProcessReplay::Started(uint32_t index, int64_t time_ns) {
+  ReplayThread& thread = ThreadAt(index);
+  if (thread.started) return thread;
+  thread.started = true;
+  if (IsReporting(index)) {
+    thread.now = begin_;
+    thread.at_ns = process_.span_begin_ns;
+  } else {
+    thread.now = At(time_ns);
+    thread.at_ns = time_ns;
+  }
+  RefreshFactor(&thread);
+  return thread;
+}
+
+Moment ProcessReplay::At(int64_t time_ns) const {
+  if (scan_.reporting < threads_.size() && threads_[scan_.reporting].started) {
+    return threads_[scan_.reporting].At(time_ns);
+  }
+  return begin_.After(static_cast<double>(time_ns - process_.span_begin_ns));
+}
+
+int64_t ProcessReplay::NextTime() {
+  int64_t next_ns = queue_.empty() ? kOpenEnded : queue_.front().first;
+  if (!timers_.empty()) next_ns = std::min(next_ns, timers_.front().time_ns);
+  next_ns = std::min(next_ns, NextCallTime());
+  if (overheads_.Peek() != nullptr) {
+    next_ns = std::min(next_ns, overheads_.Peek()->overhead.start_ns);
+  }
+  if (work_.Peek() != nullptr) next_ns = std::min(next_ns, work_.Peek()->start_ns);
+  return next_ns;
+}
+
+// Of one instant: what ends, then scopes, then what begins on the host, then what it launched.
+void ProcessReplay::RunUntil(int64_t limit_ns) {
+  for (;;) {
+    const int64_t next_ns = NextTime();
+    if (next_ns > limit_ns || next_ns == kOpenEnded) return;
+    if (!timers_.empty() && timers_.front().time_ns == next_ns) {
+      RunTimer();
+    } else if (!queue_.empty() && queue_.front().first == next_ns) {
+      RunThread(limit_ns);
+    } else if (overheads_.Peek() != nullptr && overheads_.Peek()->overhead.start_ns == next_ns) {
+      BeginOverhead();
+    } else if (NextCallTime() == next_ns) {
+      BeginCall();
+    } else {
+      BeginWork();
+    }
+  }
+}
+
+void ProcessReplay::SetTimer(int64_t time_ns, TimerKind kind, uint32_t index) {
+  timers_.push_back({time_ns, kind, index, next_sequence_++});
+  std::push_heap(timers_.begin(), timers_.end(), std::greater<>());
+}
+
+void ProcessReplay::RunTimer() {
+  std::pop_heap(timers_.begin(), timers_.end(), std::greater<>());
+  const Timer timer = timers_.back();
+  timers_.pop_back();
+  switch (timer.kind) {
+    case TimerKind::kCallEnds: {
+      ReplayThread& thread = ThreadAt(timer.index);
+      size_t ending = thread.calls.size() - 1;  // nested calls end innermost first
+      while (ending > 0 && thread.calls[ending].call.end_ns > timer.time_ns) --ending;
+      const ReplayThread::OpenCall call = thread.calls[ending];
+      thread.calls.erase(thread.calls.begin() + static_cast<std::ptrdiff_t>(ending));
+      EndCall(timer.index, &thread, call);
+      break;
+    }
+    case TimerKind::kOverheadEnds:
+      EndOverhead(timer.index);
+      break;
+    case TimerKind::kProbe: {
+      UnknownInterval& unknown = facts_.unknown[timer.index / 2];
+      (timer.index % 2 == 0 ? unknown.start_ns : unknown.end_ns) = Retimed(At(timer.time_ns));
+      break;
+    }
+  }
+}
+
+void ProcessReplay::Queue(uint32_t index) {
+  ReplayThread& thread = threads_[index];
+  while (thread.next_event >= thread.batch.events.size()) {
+    if (!thread.cursor->Next(&thread.batch)) return;
+    thread.next_event = 0;
+  }
+  queue_.emplace_back(thread.batch.events[thread.next_event].time_ns, index);
+  std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
+}
+
+// The events of the thread whose turn it is, until something else is due.
+void ProcessReplay::RunThread(int64_t limit_ns) {
+  std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
+  const auto [first_ns, index] = queue_.back();
+  queue_.pop_back();
+  const int64_t others_ns = NextTime();
+  const int64_t until_ns =
+      std::max(first_ns, std::min(limit_ns, others_ns == kOpenEnded ? others_ns : others_ns - 1));
+  ReplayThread& thread = Started(index, first_ns);
+  if (thread.next_event == 0 && thread.batch.resync) {
+    Arrive(index, &thread, first_ns);
+    thread.scopes.clear();
+    for (const LabelId label : thread.batch.open) {
+      OpenScope(&thread, {first_ns, 0, label, SlotKind::kBegin});
+    }
+    if (in_.output != nullptr) in_.output->AddResync(index, thread.batch.open);
+  }
+  while (thread.next_event < thread.batch.events.size() &&
+         thread.batch.events[thread.next_event].time_ns <= until_ns) {
+    ApplyEvent(index, &thread, thread.batch.events[thread.next_event++]);
+  }
+  Queue(index);
+}
+
+// Brings a thread to |time_ns| along its program order.
+void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns) {
+  if (!thread->adopts) {
+    if (IsReporting(index) && adopters_at_ns_ > thread->at_ns) JoinAdopters(thread, time_ns);
+    thread->MoveTo(time_ns);
+    return;
+  }
+  // What works for the reporting thread waited for it, if that has done anything since.
+  const bool idle = thread->scopes.empty() && thread->calls.empty();
+  const bool told =
+      scan_.reporting < threads_.size() && threads_[scan_.reporting].at_ns > thread->at_ns;
+  if (idle && told) {
+    thread->WaitFor(At(time_ns), time_ns);
+  } else {
+    thread->MoveTo(time_ns);
+  }
+  adopters_at_ns_ = time_ns;
+}
+
+// Under a framework's call the reporting thread waits for the threads that work for it; no record
+// says so, hence what that moves counts as uncertain too.
+void ProcessReplay::JoinAdopters(ReplayThread* reporting, int64_t time_ns) {
+  if (!process_.python || reporting->scopes.empty() || !reporting->calls.empty()) return;
+  if (reporting->scopes.back().layer != Layer::kBackend) return;
+  Moment join;
+  for (const ReplayThread& thread : threads_) {
+    if (!thread.adopts || !thread.started || thread.at_ns <= reporting->at_ns) continue;
+    join = Later(join, thread.At(time_ns));
+  }
+  const Moment alone = reporting->At(time_ns);
+  if (!join.exists() || join.at >= alone.at) return;
+  const Moment released = Later(reporting->now, join);
+  facts_.unmoved_waits_ns += alone.at - released.at;
+  reporting->now = released;
+  reporting->at_ns = time_ns;
+}
+
+void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent event) {
+  const int64_t time_ns = event.time_ns;
+  switch (event.kind) {
+    case SlotKind::kEnd:
+    case SlotKind::kRangeEnd:
+      CloseScope(index, thread, event);
+      break;
+    case SlotKind::kAdopt: {
+      const auto offer = hand_overs_.find(event.payload);
+      if (offer != hand_overs_.end() && offer->second.time_ns >= thread->at_ns) {
+        const auto delay = static_cast<double>(time_ns - offer->second.time_ns);
+        thread->WaitFor(offer->second.at.After(delay), time_ns);
+      }
+      Arrive(index, thread, time_ns);
+      break;
+    }
+    case SlotKind::kHandOver:
+      Arrive(index, thread, time_ns);
+      hand_overs_[event.payload] = {time_ns, thread->now};
+      break;
+    default:
+      Arrive(index, thread, time_ns);
+      break;
+  }
+  if (in_.output != nullptr) {
+    event.time_ns = Retimed(thread->now);
+    in_.output->AddEvent(index, event);
+    event.time_ns = time_ns;
+  }
+  if (event.kind == SlotKind::kBegin || event.kind == SlotKind::kRangeStart) {
+    OpenScope(thread, event);
+    Charge(index, thread, costs_.AfterBegin(event.label));
+  } else if (event.kind == SlotKind::kEnd || event.kind == SlotKind::kRangeEnd) {
+    Charge(index, thread, costs_.AfterEnd(event.label));
+  } else if (IsInstant(event.kind)) {
+    Charge(index, thread, costs_.AfterInstant());
+  }
+  RefreshFactor(thread);
+}
+
+void ProcessReplay::OpenScope(ReplayThread* thread, const ThreadEvent& event) {
+  const LabelRole& role = roles_.Of(event.label);
+  ReplayThread::OpenScope scope;
+  if (!thread->scopes.empty()) scope = thread->scopes.back();
+  scope.label = event.label;
+  scope.is_range = event.kind == SlotKind::kRangeStart;
+  scope.range = event.payload;
+  if (role.operation != kNotOne) scope.operation = role.operation;
+  scope.capture_launch = 0;
+  if (role.layer != Layer::kUnset) scope.layer = role.layer;
+  scope.peer = role.peer;
+  scope.begun_ns = event.time_ns;
+  thread->scopes.push_back(scope);
+}
+
+void ProcessReplay::CloseScope(uint32_t index, ReplayThread* thread, const ThreadEvent& event) {
+  std::vector<ReplayThread::OpenScope>& scopes = thread->scopes;
+  const bool is_range = event.kind == SlotKind::kRangeEnd;
+  size_t i = scopes.size();
+  while (i > 0) {
+    const ReplayThread::OpenScope& scope = scopes[i - 1];
+    if (scope.is_range == is_range &&
+        (is_range ? scope.range == event.payload : scope.label == event.label)) {
+      break;
+    }
+    --i;
+  }
+  const bool innermost = i == scopes.size();
+  if (i > 0 && innermost && roles_.Of(scopes[i - 1].label).layer == Layer::kWait) {
+    EndWaitScope(index, thread, scopes[i - 1], event.time_ns);
+  } else {
+    Arrive(index, thread, event.time_ns);
+  }
+  if (i == 0) return;
+  scopes.erase(scopes.begin() + static_cast<std::ptrdiff_t>(i - 1));
+  for (size_t above = i - 1; above < scopes.size(); ++above) {
+    const LabelRole& role = roles_.Of(scopes[above].label);
+    const bool bottom = above == 0;
+    if (role.operation == kNotOne) {
+      scopes[above].operation = bottom ? kNotOne : scopes[above - 1].operation;
+    }
+    if (role.layer == Layer::kUnset) {
+      scopes[above].layer = bottom ? Layer::kUnset : scopes[above - 1].layer;
+    }
+  }
+}
+
+void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread,
+                                 const ReplayThread::OpenScope& scope, int64_t time_ns) {
+  std::optional<Moment> release;
+  if (scope.peer != kNotOne && in_.peer_moment) release = in_.peer_moment(scope.peer, time_ns);
+  if (!release && !IsReporting(index)) release = At(time_ns);
+  if (release) {
+    const bool waited = release->at > thread->now.at;
+    thread->WaitFor(*release, time_ns);
+    if (waited) NoteWaited(index, thread);
+    return;
+  }
+  // Whatever it waited for, nothing says that it moved.
+  thread->MoveTo(time_ns);
+  const double shift = static_cast<double>(time_ns - in_.origin_ns) - thread->now.at;
+  const auto length = static_cast<double>(time_ns - scope.begun_ns);
+  facts_.unmoved_waits_ns += std::clamp(shift - thread->wait_shift, 0.0, length);
+  thread->wait_shift = shift;
+}
+
+void ProcessReplay::Charge(uint32_t index, ReplayThread* thread, const Spent& spent) {
+  if (spent.ns == 0) return;
+  thread->Charge(spent);
+  facts_.removed_ns += spent.ns;
+  facts_.removed.variance += spent.variance;
+  facts_.removed.error += spent.error;
+  if (!IsReporting(index)) return;
+  const OperationIndex own = thread->operation();
+  CostNoise& row = facts_.operations[own == kNotOne ? kNoOperationIndex : own];
+  row.variance += spent.variance;
+  row.error += spent.error;
+}
+
+// The wait was shorter or longer by what the thread's costs since the last one really were.
+void ProcessReplay::NoteWaited(uint32_t index, ReplayThread* thread) {
+  if (IsReporting(index)) {
+    const OperationIndex own = thread->operation();
+    CostNoise& row = facts_.operations[own == kNotOne ? kNoOperationIndex : own];
+    row.variance += thread->noise_variance;
+    row.error += thread->noise_error;
+  }
+  thread->noise_variance = 0;
+  thread->noise_error = 0;
+}
+
+void ProcessReplay::RefreshFactor(ReplayThread* thread) const {
+  if (!scales_.scales_cpu()) return;
+  OperationIndex operation = thread->operation();
+  if (operation == kNotOne && thread->adopts && scan_.reporting < threads_.size()) {
+    operation = threads_[scan_.reporting].operation();
+  }
+  Layer layer = thread->scopes.empty() ? Layer::kUnset : thread->scopes.back().layer;
+  if (layer == Layer::kUnset) layer = thread->adopts ? Layer::kNative : base_layer_;
+  if (!thread->calls.empty()) layer = Layer::kCudaApi;
+  thread->factor = scales_.Of(operation == kNotOne ? kNoOperationIndex : operation, layer);
+}
+
+ReplayFacts ProcessReplay::Finish() {
+  const ReplayThread* last = nullptr;
+  Moment end = begin_;
+  for (const ReplayThread& thread : threads_) {
+    if (!thread.started) continue;
+    end = Later(end, thread.now);
+    if (last == nullptr || thread.at_ns > last->at_ns) last = &thread;
+  }
+  const int64_t span_end_ns = std::max(process_.span_begin_ns, process_.span_end_ns);
+  if (last == nullptr) {
+    end = begin_.After(static_cast<double>(span_end_ns - process_.span_begin_ns));
+  } else if (last->at_ns <= span_end_ns) {
+    end = Later(end, last->At(span_end_ns));
+  } else {
+    end = last->now.After(static_cast<double>(span_end_ns - last->at_ns));
+  }
+  facts_.span_begin_ns = Retimed(begin_);
+  facts_.span_end_ns = std::max(facts_.span_begin_ns, Retimed(end));
+  facts_.span = {end.variance, end.error};
+  for (UnknownInterval& unknown : facts_.unknown) {
+    if (unknown.end_ns >= process_.span_end_ns) unknown.end_ns = kOpenEnded;
+  }
+  if (in_.output != nullptr) in_.output->Finish();
+  return std::move(facts_);
+}
+
+}  // namespace gpubound

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The replay of one process: its recorded events in order of time, each put where it comes when the
+// profiler's costs are gone and a what-if holds. One pass, linear in events; holds open scopes and
+// calls, what runs on the device, and recent launches.
+//
+//   program order   a thread goes on when it has done what it did before (replay_thread.h)
+//   launch -> work  work starts no sooner after its call than it did, if that decided its start
+//   stream, slots   and after what is before it in its stream and on its device (replay_device.h)
+//   work -> sync    a call that waits ends when its own part is over and the work is done
+//   hand-over       a thread that takes up a token goes on after the thread that offered it; one
+//                   that is told to wait for another process goes on when that one comes there
+//   other threads   begin, and go on after a wait, where the reporting thread is
+//
+// One object, one caller. Several of a run are advanced in step (replay.h).
+#ifndef GPUBOUND_ANALYSIS_REPLAY_PROCESS_H_
+#define GPUBOUND_ANALYSIS_REPLAY_PROCESS_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/event_source.h"
+#include "analysis/label_roles.h"
+#include "analysis/launch_table.h"
+#include "analysis/replay_costs.h"
+#include "analysis/replay_device.h"
+#include "analysis/replay_facts.h"
+#include "analysis/replay_scales.h"
+#include "analysis/replay_thread.h"
+#include "analysis/retimed_source.h"
+#include "analysis/thread_scan.h"
+
+namespace gpubound {
+
+class ProcessReplay {
+ public:
+  // Where process |peer| is at recorded |time_ns|; nothing where that is not known.
+  using PeerMoment = std::function<std::optional<Moment>(PeerIndex peer, int64_t time_ns)>;
+
+  struct Input {  // everything outlives the object
+    const ProcessTrace* process = nullptr;
+    const EventSource* source = nullptr;
+    const LabelRoles* roles = nullptr;
+    const CostModel* costs = nullptr;
+    const WhatIf* changes = nullptr;
+    PeerMoment peer_moment;
+    int64_t origin_ns = 0;            // of replayed times
+    RetimedSource* output = nullptr;  // null: only the facts are wanted
+  };
+  explicit ProcessReplay(const Input& input);
+
+  // Recorded time of what happens next; kOpenEnded when nothing does.
+  int64_t NextTime();
+  // Replays what happens until |limit_ns|, that included; something does.
+  void RunUntil(int64_t limit_ns);
+
+  // Where its reporting thread is at recorded |time_ns|, which is no earlier than what has been
+  // replayed.
+  Moment At(int64_t time_ns) const;
+  // Begins at |begin|, for a process that another one of the run started.
+  void BeginAt(const Moment& begin);
+
+  // Once NextTime() is kOpenEnded.
+  ReplayFacts Finish();
+
+ private:
+  // What a call does beside launching, told by its name.
+  enum class CallRole : uint8_t {
+    kOther,
+    kSyncStream,
+    kSyncEvent,
+    kSyncAll,
+    kSyncCopy,
+    kAsyncCopy,
+    kRecordEvent,
+    kStreamWait
+  };
+  struct CallKind {
+    CallRole role = CallRole::kOther;
+    bool capturable = false;
+    TypicalDelay own_part;  // of its time, where it waits
+  };
+  enum class TimerKind : uint8_t { kCallEnds, kOverheadEnds, kProbe };
+  struct Timer {
+    int64_t time_ns;
+    TimerKind kind;
+    uint32_t index;  // a thread, an open overhead, a probe
+    uint64_t sequence;
+    bool operator>(const Timer& other) const {
+      return time_ns != other.time_ns ? time_ns > other.time_ns : sequence < other.sequence;
+    }
+  };
+  struct OpenOverhead {
+    ThreadOverhead overhead;
+    Moment begun;
+  };
+  struct HandOver {
+    int64_t time_ns;
+    Moment at;
+  };
+
+  static CallKind KindOf(const Label& label);
+  CallKind& KindOf(LabelId label);
+  static bool Waits(CallRole role) {
+    return role >= CallRole::kSyncStream && role <= CallRole::kSyncCopy;
+  }
+
+  ReplayThread& ThreadAt(uint32_t thread);
+  ReplayThread& Started(uint32_t thread, int64_t time_ns);
+  void Queue(uint32_t thread);
+  void SetTimer(int64_t time_ns, TimerKind kind, uint32_t index);
+  void RunTimer();
+  void RunThread(int64_t limit_ns);
+  void ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent event);
+  void OpenScope(ReplayThread* thread, const ThreadEvent& event);
+  void CloseScope(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
+  void EndWaitScope(uint32_t index, ReplayThread* thread, const ReplayThread::OpenScope& scope,
+                    int64_t time_ns);
+  void BeginOverhead();
+  void EndOverhead(uint32_t index);
+  void BeginCall();
+  void EndCall(uint32_t index, ReplayThread* thread, const ReplayThread::OpenCall& open);
+  void EndWaitingCall(uint32_t index, ReplayThread* thread, const ApiCall& call, CallKind* kind);
+  bool MergeIntoGraph(ReplayThread* thread, const ReplayThread::OpenCall& open);
+  DoneWork WaitedFor(ReplayThread* thread, const ApiCall& call, CallRole role);
+  const Sync* SyncOf(const ApiCall& call);
+  void NoteEventCall(ReplayThread* thread, const ApiCall& call);
+  void ApplyStreamWaits(const DeviceWork& work);
+  void BeginWork();
+  LaunchAnchor AnchorOf(const DeviceWork& work, LaunchEntry* launch);
+  void IndexCallsUntil(int64_t until_ns);
+  int64_t NextCallTime() const;
+  void Charge(uint32_t index, ReplayThread* thread, const Spent& spent);
+  void NoteWaited(uint32_t index, ReplayThread* thread);
+  void RefreshFactor(ReplayThread* thread) const;
+  int64_t Retimed(const Moment& at) const { return in_.origin_ns + Rounded(at.at); }
+  bool IsReporting(uint32_t thread) const { return thread == scan_.reporting; }
+  void Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns);
+  void JoinAdopters(ReplayThread* reporting, int64_t time_ns);
+
+  const Input in_;
+  const ProcessTrace& process_;
+  const LabelRoles& roles_;
+  const ReplayCosts costs_;
+  const ReplayScales scales_;
+  const ThreadScan scan_;
+  const Layer base_layer_;
+
+  std::deque<ReplayThread> threads_;
+  std::vector<std::pair<int64_t, uint32_t>> queue_;  // min-heap of (time of next event, thread)
+  std::vector<Timer> timers_;                        // min-heap
+  uint64_t next_sequence_ = 0;
+  RecordStream<ThreadCall> calls_;
+  std::deque<ThreadCall> ahead_;  // calls that are indexed and have not begun
+  RecordStream<ThreadOverhead> overheads_;
+  RecordStream<DeviceWork> work_;
+  std::unordered_map<uint32_t, OpenOverhead> open_overheads_;
+  std::unordered_map<uint64_t, HandOver> hand_overs_;  // by token
+  LaunchTable launches_;
+  ReplayDevice device_;
+  size_t next_sync_ = 0;
+  std::unordered_map<uint32_t, const Sync*> syncs_;    // by correlation, of calls that are open
+  std::unordered_map<uint64_t, StreamId> stream_ids_;  // by context and stream
+  std::unordered_map<uint32_t, std::vector<uint32_t>> stream_waits_;  // launches, by stream
+  std::vector<CallKind> call_kinds_;                                  // by label
+  TypicalDelay wake_up_;  // from the end of work to the end of the call that waits for it
+  Moment begin_;
+  int64_t adopters_at_ns_ = INT64_MIN;  // when a thread that adopts did something last
+  ReplayFacts facts_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_REPLAY_PROCESS_H_

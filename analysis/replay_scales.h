@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// By how much a what-if changes the time of each operation, layer and kernel of one process: looked
+// up by number. Plain values, no thread rule.
+#ifndef GPUBOUND_ANALYSIS_REPLAY_SCALES_H_
+#define GPUBOUND_ANALYSIS_REPLAY_SCALES_H_
+
+#include <array>
+#include <vector>
+
+#include "analysis/label_roles.h"
+#include "analysis/run.h"
+#include "analysis/what_if.h"
+
+namespace gpubound {
+
+class ReplayScales {
+ public:
+  // |operations| as LabelRoles numbers them.
+  ReplayScales(const ProcessTrace& process, const std::vector<std::string>& operations,
+               const WhatIf& changes);
+
+  // Of CPU time.
+  double Of(OperationIndex operation, Layer layer) const {
+    return by_layer_[static_cast<size_t>(layer)] * by_operation_[operation];
+  }
+  // Of the duration of device work.
+  double Of(WorkId work) const {
+    return Raw(work) < by_work_.size() ? by_work_[Raw(work)] : device_;
+  }
+  bool captures(OperationIndex operation) const { return captures_[operation]; }
+  bool captures_any() const { return captures_any_; }
+  bool scales_cpu() const { return scales_cpu_; }
+
+ private:
+  static constexpr size_t kLayers = 8;
+  std::array<double, kLayers> by_layer_;
+  std::vector<double> by_operation_;
+  std::vector<double> by_work_;
+  std::vector<bool> captures_;
+  double device_ = 1;
+  bool scales_cpu_ = false;
+  bool captures_any_ = false;
+};
+
+// Whether a call of this name launches device work that a graph could hold, and does not wait.
+bool IsCapturable(std::string_view api);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_REPLAY_SCALES_H_

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads what a user asks for. No state.
+#include "analysis/what_if.h"
+
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <optional>
+
+namespace gpubound {
+namespace {
+
+// Layers whose time is the thread's own; waits follow from the replay.
+constexpr std::string_view kLayers[] = {"python", "simulator", "backend", "native", "cuda_api"};
+
+Error Misread(std::string_view text, const std::string& found) {
+  return {"reading", "'" + std::string(text) + "'", found,
+          "PART=NAME:FACTOR, for instance operation=simulation:0.5",
+          "PART is operation, layer (python, simulator, backend, native, cuda_api) or kernel; "
+          "device:FACTOR stands for all device work. FACTOR multiplies the time, 0 or more."};
+}
+
+std::optional<double> FactorOf(std::string_view text) {
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return std::isfinite(factor) && factor >= 0 ? std::optional(factor) : std::nullopt;
+}
+
+}  // namespace
+
+Result<Scaling> ParseScaling(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return Misread(text, "no factor");
+  const std::optional<double> factor = FactorOf(text.substr(colon + 1));
+  if (!factor) return Misread(text, "a factor that is no number from 0 up");
+  Scaling scaling;
+  scaling.factor = *factor;
+  const std::string_view what = text.substr(0, colon);
+  if (what == "device") {
+    scaling.part = ScaledPart::kDevice;
+    return scaling;
+  }
+  const size_t equals = what.find('=');
+  if (equals == std::string_view::npos) return Misread(text, "no name");
+  const std::string_view part = what.substr(0, equals);
+  scaling.name = std::string(what.substr(equals + 1));
+  if (scaling.name.empty()) return Misread(text, "an empty name");
+  if (part == "operation") {
+    scaling.part = ScaledPart::kOperation;
+  } else if (part == "kernel") {
+    scaling.part = ScaledPart::kKernel;
+  } else if (part == "layer") {
+    scaling.part = ScaledPart::kLayer;
+    for (const std::string_view layer : kLayers) {
+      if (scaling.name == layer) return scaling;
+    }
+    return Misread(text, "a layer whose time is not the thread's own");
+  } else {
+    return Misread(text, "part '" + std::string(part) + "'");
+  }
+  return scaling;
+}
+
+}  // namespace gpubound
