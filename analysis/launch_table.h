@@ -19,6 +19,7 @@ namespace gpubound {
 struct LaunchEntry {
   uint32_t correlation = 0;  // 0: empty
   uint32_t thread = 0;
+  LabelId label{};
   int64_t start_ns = 0;
   int64_t end_ns = 0;
   Moment begun;
@@ -47,6 +48,7 @@ class LaunchTable {
     entry = {};
     entry.correlation = call.correlation;
     entry.thread = thread;
+    entry.label = call.label;
     entry.start_ns = call.start_ns;
     entry.end_ns = call.end_ns;
     return &entry;

@@ -20,6 +20,9 @@ constexpr uint32_t kStreamSynchronize = 3;
 
 constexpr size_t kMostOpenSyncs = 4096;
 
+// A call that takes so many times what it takes by itself has waited.
+constexpr double kClearly = 4;
+
 uint64_t StreamKey(uint32_t context, uint32_t stream) { return uint64_t{context} << 32 | stream; }
 
 }  // namespace
@@ -81,8 +84,8 @@ void ProcessReplay::BeginCall() {
   }
   const ApiCall& call = next.call;
   ReplayThread& thread = Started(next.thread, call.start_ns);
-  Arrive(next.thread, &thread, call.start_ns);
-  ReplayThread::OpenCall open{call, thread.now};
+  Arrive(next.thread, &thread, call.start_ns, KindOf(call, CallEdge::kBegin));
+  ReplayThread::OpenCall open{call, thread.now, thread.shown};
   LaunchEntry* const launch = launches_.Find(call.correlation);
   if (launch != nullptr && launch->thread == next.thread && launch->start_ns == call.start_ns &&
       launch->end_ns == call.end_ns && !launch->begun.exists()) {
@@ -90,8 +93,8 @@ void ProcessReplay::BeginCall() {
     open.outermost = true;
   }
   thread.calls.push_back(open);
-  RefreshFactor(&thread);
-  Charge(next.thread, &thread, costs_.AfterBegin(call.label));
+  EnterCell(&thread);
+  Charge(next.thread, &thread, costs_.AfterBegin(call.label), KindOf(call, CallEdge::kBegin));
   SetTimer(std::max(call.start_ns, call.end_ns), TimerKind::kCallEnds, next.thread);
 }
 
@@ -101,9 +104,10 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
   CallKind& kind = KindOf(call.label);
   if (!scales_.captures_any() || !MergeIntoGraph(thread, open)) {
     if (Waits(kind.role) || kind.role == CallRole::kAsyncCopy) {
-      EndWaitingCall(index, thread, call, &kind);
+      EndWaitingCall(index, thread, open, &kind);
     } else {
-      thread->MoveTo(call.end_ns);
+      if (open.outermost) own_part_.Add(static_cast<double>(call.end_ns - call.start_ns));
+      Move(thread, call.end_ns, KindOf(call, CallEdge::kEnd));
     }
     if (kind.role == CallRole::kRecordEvent || kind.role == CallRole::kStreamWait) {
       NoteEventCall(thread, call);
@@ -115,13 +119,13 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
     }
     if (in_.output != nullptr) {
       ThreadCall retimed{call, index};
-      retimed.call.start_ns = Retimed(open.begun);
-      retimed.call.end_ns = Retimed(thread->now);
+      retimed.call.start_ns = Retimed(open.shown_begun);
+      retimed.call.end_ns = Retimed(thread->shown);
       in_.output->Add(retimed);
     }
   }
-  RefreshFactor(thread);
-  Charge(index, thread, costs_.AfterEnd(call.label));
+  EnterCell(thread);
+  Charge(index, thread, costs_.AfterEnd(call.label), KindOf(call, CallEdge::kEnd));
   if (thread->adopts) adopters_at_ns_ = call.end_ns;
 }
 
@@ -138,7 +142,10 @@ bool ProcessReplay::MergeIntoGraph(ReplayThread* thread, const ReplayThread::Ope
     if (scope.capture_launch == open.call.correlation) return false;
     LaunchEntry* const launch = launches_.Find(open.call.correlation);
     if (launch != nullptr && open.outermost) launch->merged_into = scope.capture_launch;
+    double& owed = thread->owed[thread->cell];
+    owed = std::max(0.0, owed - costs_.AfterBegin(open.call.label).ns);
     thread->now = open.begun;
+    thread->shown = open.shown_begun;
     thread->at_ns = open.call.end_ns;
     return true;
   }
@@ -184,33 +191,32 @@ DoneWork ProcessReplay::WaitedFor(ReplayThread* thread, const ApiCall& call, Cal
   return device_.StreamDone(thread->last_stream, call.end_ns);
 }
 
-void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread, const ApiCall& call,
-                                   CallKind* kind) {
+// A call that waits takes its own part and then waits for the work, if that is not done by then.
+// Which of the two decided its end is told by which explains it better.
+void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
+                                   const ReplayThread::OpenCall& open, CallKind* kind) {
+  const ApiCall& call = open.call;
   const DoneWork waited_for = WaitedFor(thread, call, kind->role);
-  if (waited_for.end_ns <= call.start_ns || !waited_for.done.exists()) {
-    if (kind->role != CallRole::kAsyncCopy) {
-      kind->own_part.Add(static_cast<double>(call.end_ns - call.start_ns));
-    }
-    thread->MoveTo(call.end_ns);
-    if (!waited_for.done.exists()) return;
-    const auto delay = static_cast<double>(call.end_ns - waited_for.end_ns);
-    const Moment release = waited_for.done.After(std::min(wake_up_.ns(), delay));
-    if (release.at <= thread->now.at) return;
-    thread->WaitFor(release, call.end_ns);
-    NoteWaited(index, thread);
-    return;
+  const bool has_work = waited_for.done.exists();
+  const auto length = static_cast<double>(call.end_ns - call.start_ns);
+  const double wake_up = has_work ? static_cast<double>(call.end_ns - waited_for.end_ns) : 0;
+  const TypicalDelay& own_part = OwnPartOf(*kind);
+  const bool waited = has_work && waited_for.end_ns > call.start_ns &&
+                      wake_up_.Strangeness(wake_up) <= own_part.Strangeness(length);
+  // Only what is beyond doubt tells what is usual; a guess would confirm itself.
+  if (waited && length > kClearly * own_part.ns()) wake_up_.Add(wake_up);
+  if (!waited && waited_for.end_ns <= call.start_ns && kind->role != CallRole::kAsyncCopy) {
+    kind->own_part.Add(length);
   }
-  // How long it would have taken without a wait. Where no such call was seen, not more than what
-  // the profiler took of it.
-  const double own_part =
-      kind->own_part.known() ? kind->own_part.ns() : costs_.AfterBegin(call.label).ns;
-  thread->MoveTo(std::min(call.end_ns, call.start_ns + Rounded(own_part)));
-  const auto wake_up = static_cast<double>(call.end_ns - waited_for.end_ns);
-  wake_up_.Add(wake_up);
-  const Moment release = waited_for.done.After(wake_up);
-  const bool waits = release.at >= thread->now.at;
-  thread->WaitFor(release, call.end_ns);
-  if (waits) NoteWaited(index, thread);
+  if (waited) {
+    const int64_t own_end_ns = call.start_ns + Rounded(std::min(length, own_part.ns()));
+    thread->MoveTo(own_end_ns);
+  } else {
+    Move(thread, call.end_ns, KindOf(call, CallEdge::kEnd));
+  }
+  if (!has_work) return;
+  const Moment release = waited_for.done.After(waited ? wake_up : std::min(wake_up_.ns(), wake_up));
+  if (thread->WaitFor(release, call.end_ns, open.shown_begun)) NoteWaited(index, thread);
 }
 
 void ProcessReplay::NoteEventCall(ReplayThread* thread, const ApiCall& call) {
@@ -259,8 +265,8 @@ void ProcessReplay::BeginWork() {
   }
   if (in_.output == nullptr) return;
   const int64_t duration_ns = work.end_ns - work.start_ns;
-  work.start_ns = Retimed(times.start);
-  work.end_ns = scale == 1 ? work.start_ns + duration_ns : Retimed(times.end);
+  work.start_ns = Retimed(times.start.at);
+  work.end_ns = scale == 1 ? work.start_ns + duration_ns : Retimed(times.end.at);
   in_.output->Add(work);
 }
 
@@ -274,17 +280,23 @@ LaunchAnchor ProcessReplay::AnchorOf(const DeviceWork& work, LaunchEntry* launch
   anchor.tells_latency = launch->works == 0;
   const LaunchEntry* graph =
       launch->merged_into != 0 ? launches_.Find(launch->merged_into) : nullptr;
-  if (graph != nullptr && graph->ended.exists() && graph->end_ns <= work.start_ns) {
-    anchor.at_ns = graph->end_ns;
+  if (graph != nullptr && graph->ended.exists() && launch->end_ns <= work.start_ns) {
+    anchor.at_ns = launch->end_ns;
     anchor.at = graph->ended;
     anchor.tells_latency = false;
+    anchor.moved = true;
   } else if (launch->ended.exists() && launch->end_ns <= work.start_ns) {
     anchor.at_ns = launch->end_ns;
     anchor.at = launch->ended;
   } else {
-    // It began while its call was still open, or seems to have begun before.
+    // It began while its call was still open, after that call's own part; or it seems to have begun
+    // before its call.
     const ReplayThread& thread = ThreadAt(launch->thread);
-    anchor.at = thread.started ? thread.At(work.start_ns) : At(work.start_ns);
+    const double own_part = OwnPartOf(KindOf(launch->label)).ns();
+    const int64_t own_end_ns = std::max(launch->start_ns + Rounded(own_part), thread.at_ns);
+    anchor.at_ns = std::min(work.start_ns, own_end_ns);
+    anchor.at = thread.started ? thread.At(anchor.at_ns) : At(anchor.at_ns);
+    anchor.tells_latency = false;
   }
   return anchor;
 }
@@ -294,15 +306,15 @@ void ProcessReplay::BeginOverhead() {
   overheads_.Pop();
   const Overhead& overhead = next.overhead;
   ReplayThread& thread = Started(next.thread, overhead.start_ns);
-  Arrive(next.thread, &thread, overhead.start_ns);
+  Arrive(next.thread, &thread, overhead.start_ns, 0);
   const auto length = static_cast<double>(overhead.end_ns - overhead.start_ns);
   if (costs_.IsOwnOverhead(overhead.label)) {
     // The record tells what it cost, so nothing about it is uncertain.
-    if (costs_.removes() && length > 0) Charge(next.thread, &thread, {length, 0, 0});
+    if (costs_.removes() && length > 0) Charge(next.thread, &thread, {length, 0, 0}, 0);
     return;
   }
   const auto index = static_cast<uint32_t>(next_sequence_);
-  open_overheads_[index] = {next, thread.now};
+  open_overheads_[index] = {next, thread.shown};
   SetTimer(std::max(overhead.start_ns, overhead.end_ns), TimerKind::kOverheadEnds, index);
 }
 
@@ -316,15 +328,15 @@ void ProcessReplay::EndOverhead(uint32_t index) {
   if (roles_.Of(overhead.label).command_buffer_full && freed.end_ns > overhead.start_ns) {
     // The queue had room again when work ended.
     const auto delay = static_cast<double>(overhead.end_ns - freed.end_ns);
-    thread.WaitFor(freed.done.After(delay), overhead.end_ns);
+    thread.WaitFor(freed.done.After(delay), overhead.end_ns, open.shown_begun);
     NoteWaited(number, &thread);
   } else {
     thread.MoveTo(overhead.end_ns);
   }
   if (in_.output == nullptr) return;
   ThreadOverhead retimed = open.overhead;
-  retimed.overhead.start_ns = Retimed(open.begun);
-  retimed.overhead.end_ns = Retimed(thread.now);
+  retimed.overhead.start_ns = Retimed(open.shown_begun);
+  retimed.overhead.end_ns = Retimed(thread.shown);
   in_.output->Add(retimed);
 }
 

@@ -118,7 +118,7 @@ ReplayDevice::Limits ReplayDevice::Explain(const DeviceWork& work, const LaunchA
       limits.other = &device.last_ended;
     }
   } else if (latency - limits.latency <= gap - limits.gap) {
-    limits.latency = latency;
+    if (!launch.moved) limits.latency = latency;
     const bool undisturbed = stream_was_idle && resource.running == 0;
     if (undisturbed && launch.tells_latency) latency_.Add(latency);
   } else {

@@ -35,6 +35,7 @@ struct DoneWork {
 struct LaunchAnchor {
   int64_t at_ns = 0;
   Moment at;
+  bool moved = false;          // |at| is of another launch than |at_ns|, so its delay is unknown
   bool tells_latency = false;  // the call is known, and this is the first work that it launched
 };
 

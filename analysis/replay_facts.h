@@ -6,6 +6,7 @@
 #define GPUBOUND_ANALYSIS_REPLAY_FACTS_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "analysis/run.h"
@@ -18,14 +19,19 @@ struct CostNoise {
   double error = 0;     // ns, of their means
 };
 
+struct OperationNoise {
+  std::string operation;
+  CostNoise noise;
+};
+
 struct ReplayFacts {
   int64_t span_begin_ns = 0;
   int64_t span_end_ns = 0;
   CostNoise span;
   double removed_ns = 0;  // costs of all threads, whether they moved anything or not
   CostNoise removed;
-  std::vector<CostNoise> operations;     // wall time on the reporting thread, by OperationIndex
-  std::vector<UnknownInterval> unknown;  // retimed
+  std::vector<OperationNoise> operations;  // wall time on the reporting thread, by OperationIndex
+  std::vector<UnknownInterval> unknown;    // retimed
   // Waits for something that was not recorded keep their length. By so much they could be shorter
   // or longer, had what they waited for been moved too.
   double unmoved_waits_ns = 0;

@@ -33,7 +33,7 @@ ProcessReplay::ProcessReplay(const Input& input)
       work_(input.source->Work()),
       device_(process_) {
   begin_.at = static_cast<double>(process_.span_begin_ns - in_.origin_ns);
-  facts_.operations.resize(roles_.operations().size());
+  for (const std::string& name : roles_.operations()) facts_.operations.push_back({name, {}});
   facts_.unknown = process_.unknown;
   for (const Label& label : process_.labels) call_kinds_.push_back(KindOf(label));
   call_kinds_.emplace_back();  // of ids that no row describes
@@ -73,13 +73,12 @@ ReplayThread& ProcessReplay::Started(uint32_t index, int64_t time_ns) {
   if (thread.started) return thread;
   thread.started = true;
   if (IsReporting(index)) {
-    thread.now = begin_;
-    thread.at_ns = process_.span_begin_ns;
+    thread.BeginAt(begin_, process_.span_begin_ns);
   } else {
-    thread.now = At(time_ns);
-    thread.at_ns = time_ns;
+    thread.BeginAt(At(time_ns), time_ns);
   }
-  RefreshFactor(&thread);
+  thread.owed.resize(facts_.operations.size() * kLayers);
+  EnterCell(&thread);
   return thread;
 }
 
@@ -144,7 +143,7 @@ void ProcessReplay::RunTimer() {
       break;
     case TimerKind::kProbe: {
       UnknownInterval& unknown = facts_.unknown[timer.index / 2];
-      (timer.index % 2 == 0 ? unknown.start_ns : unknown.end_ns) = Retimed(At(timer.time_ns));
+      (timer.index % 2 == 0 ? unknown.start_ns : unknown.end_ns) = Retimed(At(timer.time_ns).at);
       break;
     }
   }
@@ -170,11 +169,12 @@ void ProcessReplay::RunThread(int64_t limit_ns) {
       std::max(first_ns, std::min(limit_ns, others_ns == kOpenEnded ? others_ns : others_ns - 1));
   ReplayThread& thread = Started(index, first_ns);
   if (thread.next_event == 0 && thread.batch.resync) {
-    Arrive(index, &thread, first_ns);
+    Arrive(index, &thread, first_ns, 0);
     thread.scopes.clear();
     for (const LabelId label : thread.batch.open) {
       OpenScope(&thread, {first_ns, 0, label, SlotKind::kBegin});
     }
+    EnterCell(&thread);
     if (in_.output != nullptr) in_.output->AddResync(index, thread.batch.open);
   }
   while (thread.next_event < thread.batch.events.size() &&
@@ -184,11 +184,21 @@ void ProcessReplay::RunThread(int64_t limit_ns) {
   Queue(index);
 }
 
+// Lets time pass until |time_ns|, when an event of |kind| happens on the thread.
+void ProcessReplay::Move(ReplayThread* thread, int64_t time_ns, uint64_t kind) {
+  const ReplayThread::Charged charged = thread->charged;
+  const auto length = static_cast<double>(time_ns - thread->at_ns);
+  const bool whole = charged.variance > 0 && charged.from_ns == thread->at_ns;
+  thread->MoveBy(
+      whole ? lengths_.Likely(charged.kind << kKindBits ^ kind, length, charged.variance) : length,
+      time_ns);
+}
+
 // Brings a thread to |time_ns| along its program order.
-void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns) {
+void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind) {
   if (!thread->adopts) {
     if (IsReporting(index) && adopters_at_ns_ > thread->at_ns) JoinAdopters(thread, time_ns);
-    thread->MoveTo(time_ns);
+    Move(thread, time_ns, kind);
     return;
   }
   // What works for the reporting thread waited for it, if that has done anything since.
@@ -196,9 +206,9 @@ void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns
   const bool told =
       scan_.reporting < threads_.size() && threads_[scan_.reporting].at_ns > thread->at_ns;
   if (idle && told) {
-    thread->WaitFor(At(time_ns), time_ns);
+    thread->WaitFor(At(time_ns), time_ns, thread->shown);
   } else {
-    thread->MoveTo(time_ns);
+    Move(thread, time_ns, kind);
   }
   adopters_at_ns_ = time_ns;
 }
@@ -215,8 +225,10 @@ void ProcessReplay::JoinAdopters(ReplayThread* reporting, int64_t time_ns) {
   }
   const Moment alone = reporting->At(time_ns);
   if (!join.exists() || join.at >= alone.at) return;
+  // It need not have waited at all; then it would have come here on its own.
   const Moment released = Later(reporting->now, join);
   facts_.unmoved_waits_ns += alone.at - released.at;
+  reporting->shown += released.at - reporting->now.at;
   reporting->now = released;
   reporting->at_ns = time_ns;
 }
@@ -232,33 +244,34 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
       const auto offer = hand_overs_.find(event.payload);
       if (offer != hand_overs_.end() && offer->second.time_ns >= thread->at_ns) {
         const auto delay = static_cast<double>(time_ns - offer->second.time_ns);
-        thread->WaitFor(offer->second.at.After(delay), time_ns);
+        thread->WaitFor(offer->second.at.After(delay), time_ns, thread->shown);
       }
-      Arrive(index, thread, time_ns);
+      Arrive(index, thread, time_ns, KindOf(event));
       break;
     }
     case SlotKind::kHandOver:
-      Arrive(index, thread, time_ns);
+      Arrive(index, thread, time_ns, KindOf(event));
       hand_overs_[event.payload] = {time_ns, thread->now};
       break;
     default:
-      Arrive(index, thread, time_ns);
+      Arrive(index, thread, time_ns, KindOf(event));
       break;
   }
   if (in_.output != nullptr) {
-    event.time_ns = Retimed(thread->now);
+    event.time_ns = Retimed(thread->shown);
     in_.output->AddEvent(index, event);
     event.time_ns = time_ns;
   }
   if (event.kind == SlotKind::kBegin || event.kind == SlotKind::kRangeStart) {
     OpenScope(thread, event);
-    Charge(index, thread, costs_.AfterBegin(event.label));
+    EnterCell(thread);
+    Charge(index, thread, costs_.AfterBegin(event.label), KindOf(event));
   } else if (event.kind == SlotKind::kEnd || event.kind == SlotKind::kRangeEnd) {
-    Charge(index, thread, costs_.AfterEnd(event.label));
+    EnterCell(thread);
+    Charge(index, thread, costs_.AfterEnd(event.label), KindOf(event));
   } else if (IsInstant(event.kind)) {
-    Charge(index, thread, costs_.AfterInstant());
+    Charge(index, thread, costs_.AfterInstant(), KindOf(event));
   }
-  RefreshFactor(thread);
 }
 
 void ProcessReplay::OpenScope(ReplayThread* thread, const ThreadEvent& event) {
@@ -292,7 +305,7 @@ void ProcessReplay::CloseScope(uint32_t index, ReplayThread* thread, const Threa
   if (i > 0 && innermost && roles_.Of(scopes[i - 1].label).layer == Layer::kWait) {
     EndWaitScope(index, thread, scopes[i - 1], event.time_ns);
   } else {
-    Arrive(index, thread, event.time_ns);
+    Arrive(index, thread, event.time_ns, KindOf(event));
   }
   if (i == 0) return;
   scopes.erase(scopes.begin() + static_cast<std::ptrdiff_t>(i - 1));
@@ -314,9 +327,7 @@ void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread,
   if (scope.peer != kNotOne && in_.peer_moment) release = in_.peer_moment(scope.peer, time_ns);
   if (!release && !IsReporting(index)) release = At(time_ns);
   if (release) {
-    const bool waited = release->at > thread->now.at;
-    thread->WaitFor(*release, time_ns);
-    if (waited) NoteWaited(index, thread);
+    if (thread->WaitFor(*release, time_ns, thread->shown)) NoteWaited(index, thread);
     return;
   }
   // Whatever it waited for, nothing says that it moved.
@@ -327,15 +338,16 @@ void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread,
   thread->wait_shift = shift;
 }
 
-void ProcessReplay::Charge(uint32_t index, ReplayThread* thread, const Spent& spent) {
+void ProcessReplay::Charge(uint32_t index, ReplayThread* thread, const Spent& spent,
+                           uint64_t kind) {
   if (spent.ns == 0) return;
-  thread->Charge(spent);
+  thread->Charge(spent, kind);
   facts_.removed_ns += spent.ns;
   facts_.removed.variance += spent.variance;
   facts_.removed.error += spent.error;
   if (!IsReporting(index)) return;
   const OperationIndex own = thread->operation();
-  CostNoise& row = facts_.operations[own == kNotOne ? kNoOperationIndex : own];
+  CostNoise& row = facts_.operations[own == kNotOne ? kNoOperationIndex : own].noise;
   row.variance += spent.variance;
   row.error += spent.error;
 }
@@ -344,7 +356,7 @@ void ProcessReplay::Charge(uint32_t index, ReplayThread* thread, const Spent& sp
 void ProcessReplay::NoteWaited(uint32_t index, ReplayThread* thread) {
   if (IsReporting(index)) {
     const OperationIndex own = thread->operation();
-    CostNoise& row = facts_.operations[own == kNotOne ? kNoOperationIndex : own];
+    CostNoise& row = facts_.operations[own == kNotOne ? kNoOperationIndex : own].noise;
     row.variance += thread->noise_variance;
     row.error += thread->noise_error;
   }
@@ -352,16 +364,18 @@ void ProcessReplay::NoteWaited(uint32_t index, ReplayThread* thread) {
   thread->noise_error = 0;
 }
 
-void ProcessReplay::RefreshFactor(ReplayThread* thread) const {
-  if (!scales_.scales_cpu()) return;
+// Notes in which operation and layer the thread's time passes from now on.
+void ProcessReplay::EnterCell(ReplayThread* thread) const {
   OperationIndex operation = thread->operation();
   if (operation == kNotOne && thread->adopts && scan_.reporting < threads_.size()) {
     operation = threads_[scan_.reporting].operation();
   }
+  if (operation == kNotOne) operation = kNoOperationIndex;
   Layer layer = thread->scopes.empty() ? Layer::kUnset : thread->scopes.back().layer;
   if (layer == Layer::kUnset) layer = thread->adopts ? Layer::kNative : base_layer_;
   if (!thread->calls.empty()) layer = Layer::kCudaApi;
-  thread->factor = scales_.Of(operation == kNotOne ? kNoOperationIndex : operation, layer);
+  thread->cell = operation * kLayers + static_cast<size_t>(layer);
+  thread->factor = scales_.Of(operation, layer);
 }
 
 ReplayFacts ProcessReplay::Finish() {
@@ -380,8 +394,8 @@ ReplayFacts ProcessReplay::Finish() {
   } else {
     end = last->now.After(static_cast<double>(span_end_ns - last->at_ns));
   }
-  facts_.span_begin_ns = Retimed(begin_);
-  facts_.span_end_ns = std::max(facts_.span_begin_ns, Retimed(end));
+  facts_.span_begin_ns = Retimed(begin_.at);
+  facts_.span_end_ns = std::max(facts_.span_begin_ns, Retimed(end.at));
   facts_.span = {end.variance, end.error};
   for (UnknownInterval& unknown : facts_.unknown) {
     if (unknown.end_ns >= process_.span_end_ns) unknown.end_ns = kOpenEnded;

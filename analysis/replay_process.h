@@ -33,6 +33,7 @@
 #include "analysis/replay_scales.h"
 #include "analysis/replay_thread.h"
 #include "analysis/retimed_source.h"
+#include "analysis/segment_lengths.h"
 #include "analysis/thread_scan.h"
 
 namespace gpubound {
@@ -69,6 +70,18 @@ class ProcessReplay {
   ReplayFacts Finish();
 
  private:
+  static constexpr size_t kLayers = ReplayThread::kLayers;
+
+  // Kinds of events, for SegmentLengths.
+  static constexpr int kKindBits = 28;
+  static uint64_t KindOf(const ThreadEvent& event) {
+    return uint64_t{Raw(event.label)} << 8 | static_cast<uint64_t>(event.kind);
+  }
+  enum class CallEdge : uint8_t { kBegin = 0x40, kEnd = 0x41 };
+  static uint64_t KindOf(const ApiCall& call, CallEdge edge) {
+    return uint64_t{Raw(call.label)} << 8 | static_cast<uint64_t>(edge);
+  }
+
   // What a call does beside launching, told by its name.
   enum class CallRole : uint8_t {
     kOther,
@@ -97,7 +110,7 @@ class ProcessReplay {
   };
   struct OpenOverhead {
     ThreadOverhead overhead;
-    Moment begun;
+    double shown_begun;
   };
   struct HandOver {
     int64_t time_ns;
@@ -106,6 +119,9 @@ class ProcessReplay {
 
   static CallKind KindOf(const Label& label);
   CallKind& KindOf(LabelId label);
+  const TypicalDelay& OwnPartOf(const CallKind& kind) const {
+    return kind.own_part.known() ? kind.own_part : own_part_;
+  }
   static bool Waits(CallRole role) {
     return role >= CallRole::kSyncStream && role <= CallRole::kSyncCopy;
   }
@@ -125,7 +141,8 @@ class ProcessReplay {
   void EndOverhead(uint32_t index);
   void BeginCall();
   void EndCall(uint32_t index, ReplayThread* thread, const ReplayThread::OpenCall& open);
-  void EndWaitingCall(uint32_t index, ReplayThread* thread, const ApiCall& call, CallKind* kind);
+  void EndWaitingCall(uint32_t index, ReplayThread* thread, const ReplayThread::OpenCall& open,
+                      CallKind* kind);
   bool MergeIntoGraph(ReplayThread* thread, const ReplayThread::OpenCall& open);
   DoneWork WaitedFor(ReplayThread* thread, const ApiCall& call, CallRole role);
   const Sync* SyncOf(const ApiCall& call);
@@ -135,12 +152,13 @@ class ProcessReplay {
   LaunchAnchor AnchorOf(const DeviceWork& work, LaunchEntry* launch);
   void IndexCallsUntil(int64_t until_ns);
   int64_t NextCallTime() const;
-  void Charge(uint32_t index, ReplayThread* thread, const Spent& spent);
+  void Charge(uint32_t index, ReplayThread* thread, const Spent& spent, uint64_t kind);
   void NoteWaited(uint32_t index, ReplayThread* thread);
-  void RefreshFactor(ReplayThread* thread) const;
-  int64_t Retimed(const Moment& at) const { return in_.origin_ns + Rounded(at.at); }
+  void EnterCell(ReplayThread* thread) const;
+  int64_t Retimed(double at) const { return in_.origin_ns + Rounded(at); }
   bool IsReporting(uint32_t thread) const { return thread == scan_.reporting; }
-  void Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns);
+  void Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind);
+  void Move(ReplayThread* thread, int64_t time_ns, uint64_t kind);
   void JoinAdopters(ReplayThread* reporting, int64_t time_ns);
 
   const Input in_;
@@ -163,11 +181,13 @@ class ProcessReplay {
   std::unordered_map<uint64_t, HandOver> hand_overs_;  // by token
   LaunchTable launches_;
   ReplayDevice device_;
+  SegmentLengths lengths_;
   size_t next_sync_ = 0;
   std::unordered_map<uint32_t, const Sync*> syncs_;    // by correlation, of calls that are open
   std::unordered_map<uint64_t, StreamId> stream_ids_;  // by context and stream
   std::unordered_map<uint32_t, std::vector<uint32_t>> stream_waits_;  // launches, by stream
   std::vector<CallKind> call_kinds_;                                  // by label
+  TypicalDelay own_part_;                                             // of any other call
   TypicalDelay wake_up_;  // from the end of work to the end of the call that waits for it
   Moment begin_;
   int64_t adopters_at_ns_ = INT64_MIN;  // when a thread that adopts did something last

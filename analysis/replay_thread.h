@@ -2,14 +2,18 @@
 //
 // One thread in a replay: how far it has come in the recording, and when that is in the replay.
 // Between two of its events a thread works for as long as it did, less what the profiler spent
-// there. Where the mean cost is more than there was, the rest is owed and taken from what follows,
-// so that totals stay right; a wait for the device forgives it. Plain state; one caller.
+// there. That is known as a mean: where it is more than there was, the thread seems to go
+// backwards. What depends on the thread is told that time, which is right on average. Its own
+// events are shown later: the rest is owed by the operation and the layer in which it was spent and
+// taken from the next time that passes in these, so that their totals are right too.
+// Plain state; one caller.
 #ifndef GPUBOUND_ANALYSIS_REPLAY_THREAD_H_
 #define GPUBOUND_ANALYSIS_REPLAY_THREAD_H_
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "analysis/event_source.h"
@@ -20,6 +24,8 @@
 namespace gpubound {
 
 struct ReplayThread {
+  static constexpr size_t kLayers = 8;  // values of Layer
+
   struct OpenScope {
     LabelId label{};
     bool is_range = false;
@@ -33,21 +39,31 @@ struct ReplayThread {
   struct OpenCall {
     ApiCall call;
     Moment begun;
+    double shown_begun;
     bool outermost = false;
   };
 
   bool started = false;
-  bool adopts = false;  // works for the reporting thread, as far as is known
-  int64_t at_ns = 0;    // recorded
-  Moment now;           // replayed
-  double owed = 0;
-  double factor = 1;  // of the time that passes
+  bool adopts = false;       // works for the reporting thread, as far as is known
+  int64_t at_ns = 0;         // recorded
+  Moment now;                // replayed
+  double shown = 0;          // when events of now are shown, ascending
+  double factor = 1;         // of the time that passes
+  std::vector<double> owed;  // by cell
+  size_t cell = 0;           // of operation and layer
   std::vector<OpenScope> scopes;
   std::vector<OpenCall> calls;
   StreamId last_stream{};        // on which its work began last
   uint32_t last_launch = 0;      // correlation
   uint32_t recorded_launch = 0;  // ... when it recorded an event last
   double wait_shift = 0;  // how far it had been moved when it last waited for something unknown
+  struct Charged {        // the cost in the time that passes now
+    double ns = 0;
+    double variance = 0;
+    uint64_t kind = 0;
+    int64_t from_ns = 0;
+  };
+  Charged charged;
   // Of costs since it waited last: a wait takes up what was wrong about them.
   double noise_variance = 0;
   double noise_error = 0;
@@ -56,28 +72,52 @@ struct ReplayThread {
   ThreadBatch batch;
   size_t next_event = 0;
 
-  // Where it is at recorded |time_ns|, if nothing happens until then.
+  // Where it is at recorded |time_ns|, if nothing happens until then. What was spent behind its
+  // last event comes first.
   Moment At(int64_t time_ns) const {
-    const double length = static_cast<double>(std::max<int64_t>(0, time_ns - at_ns)) * factor;
-    return now.After(length - std::min(owed, length));
+    const double spent = charged.from_ns == at_ns ? charged.ns : 0;
+    const auto length = static_cast<double>(std::max<int64_t>(0, time_ns - at_ns));
+    return now.After(spent + std::max(0.0, length - spent) * factor);
   }
-  void MoveTo(int64_t time_ns) {
-    if (time_ns <= at_ns) return;
-    const double length = static_cast<double>(time_ns - at_ns) * factor;
-    const double paid = std::min(owed, length);
-    owed -= paid;
-    now.at += length - paid;
+  void BeginAt(const Moment& begin, int64_t time_ns) {
+    now = begin;
+    shown = begin.at;
     at_ns = time_ns;
   }
-  // It can go on at |release| at the earliest, which is |time_ns| in the recording.
-  void WaitFor(const Moment& release, int64_t time_ns) {
-    at_ns = std::max(at_ns, time_ns);
-    if (release.at <= now.at) return;
-    now = release;
-    owed = 0;
+  void MoveTo(int64_t time_ns) { MoveBy(static_cast<double>(time_ns - at_ns), time_ns); }
+  // |recorded_length|: what passed until |time_ns|, as far as that is certain.
+  void MoveBy(double recorded_length, int64_t time_ns) {
+    // What was spent does not change with the program.
+    const double spent = charged.from_ns == at_ns ? charged.ns : 0;
+    charged = {};
+    if (time_ns <= at_ns) return;
+    const double length = std::max(0.0, spent + (recorded_length - spent) * factor);
+    const double paid = std::min(owed[cell], length);
+    owed[cell] -= paid;
+    now.at += length;
+    shown += length - paid;
+    at_ns = time_ns;
   }
-  void Charge(const Spent& spent) {
-    owed += spent.ns;
+  // It can go on at |release| at the earliest, which is |time_ns| in the recording. True if it
+  // waits. What it waits in began at |shown_begun|.
+  bool WaitFor(const Moment& release, int64_t time_ns, double shown_begun) {
+    charged = {};
+    at_ns = std::max(at_ns, time_ns);
+    if (release.at <= now.at) return false;
+    now = release;
+    // Waiting ends when it ends, whatever is owed for what came before.
+    const double shown_before = std::exchange(shown, std::max(shown_begun, release.at));
+    const size_t operation = cell - cell % kLayers;
+    for (size_t i = operation; i < operation + kLayers && shown_before > shown; ++i) {
+      owed[i] -= std::min(owed[i], shown_before - shown);
+    }
+    return true;
+  }
+  void Charge(const Spent& spent, uint64_t kind) {
+    if (charged.from_ns != at_ns) charged = {};
+    charged = {charged.ns + spent.ns, charged.variance + spent.variance, kind, at_ns};
+    owed[cell] += spent.ns;
+    now.at -= spent.ns;
     now.variance += spent.variance;
     now.error += spent.error;
     noise_variance += spent.variance;

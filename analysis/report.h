@@ -7,11 +7,13 @@
 #define GPUBOUND_ANALYSIS_REPORT_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analysis/cost_model.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
 #include "proto/ledger_counters.h"
@@ -24,6 +26,11 @@ inline constexpr char kNoPhase[] = "(no phase)";
 struct ReportOptions {
   // Foreign ranges that serve as operations beside the usual rule: "nvtx:DOMAIN", or "all".
   std::vector<std::string> operations;
+  // Runs the replays: the corrected values, if |costs| are known, and the GPU-limited share. They
+  // take several times as long as the recorded values.
+  bool replays = false;
+  std::optional<CostModel> costs;
+  std::string why_no_costs = "not calibrated";
 };
 
 // One cell of the exact partition of a process's span.
@@ -185,6 +192,8 @@ struct ReportKernel {
   int64_t sum_ns = 0;  // clipped to the span, concurrent work counted each
 };
 
+struct CorrectedProcess;
+
 struct ReportProcess {
   std::string host;
   int64_t pid = 0;
@@ -209,7 +218,28 @@ struct ReportProcess {
   std::vector<ReportWait> waits;               // by pid, then operation
   std::optional<ReportProgress> progress;      // the last that the program told
   bool sm_fill_is_upper_bound = false;  // work of unknown geometry was taken as filling the device
+  // Without what the profiler cost; null: |corrected_why_not| says why it could not be said.
+  std::shared_ptr<const CorrectedProcess> corrected;
   std::string corrected_why_not;
+};
+
+// Where a corrected figure lies with 95 % probability.
+struct Bounds {
+  int64_t low = 0;
+  int64_t high = 0;
+};
+struct CorrectedRow {
+  Bounds wall;
+  Bounds gpu_busy;
+};
+struct CorrectedProcess {
+  ReportProcess process;  // of the replayed timeline
+  Bounds span;
+  Bounds gpu_busy;
+  Bounds gpu_wait;
+  Bounds gpu_sum;
+  std::vector<CorrectedRow> rows;  // of process.operations
+  int64_t removed_ns = 0;          // by all threads, whether it moved anything or not
 };
 
 // What a process had of a device: at least what ran alone, at most what ran at all.

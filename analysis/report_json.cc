@@ -150,6 +150,13 @@ Json WaitJson(const ReportWait& wait) {
   return Json{{"pid", wait.pid}, {"operation", wait.operation}, {"ns", wait.ns}};
 }
 
+void AddBounds(const char* name, const Bounds& bounds, Json* json) {
+  (*json)[std::string(name) + "_low"] = bounds.low;
+  (*json)[std::string(name) + "_high"] = bounds.high;
+}
+
+Json CorrectedJson(const ReportProcess& process);
+
 Json ProcessJson(const ReportProcess& process) {
   return Json{{"host", process.host},
               {"pid", process.pid},
@@ -164,13 +171,33 @@ Json ProcessJson(const ReportProcess& process) {
               {"gpu_sum_ns", process.gpu_sum_ns},
               {"smi_model", process.smi_model},
               {"inflation", OrNull(process.inflation)},
-              {"corrected", nullptr},
+              {"corrected", CorrectedJson(process)},
               {"corrected_why_not", process.corrected_why_not},
               {"iterations", process.iterations ? IterationsJson(*process.iterations) : Json()},
               {"lanes", ArrayOf(process.lanes, LaneJson)},
               {"devices", ArrayOf(process.device_shares, ShareJson)},
               {"gaps", ArrayOf(process.gaps, GapJson)},
               {"waits", ArrayOf(process.waits, WaitJson)}};
+}
+
+// The keys of a process, with bounds beside each total.
+Json CorrectedJson(const ReportProcess& process) {
+  if (process.corrected == nullptr) return nullptr;
+  const CorrectedProcess& corrected = *process.corrected;
+  Json json = ProcessJson(corrected.process);
+  json.erase("corrected");
+  json.erase("corrected_why_not");
+  AddBounds("span_ns", corrected.span, &json);
+  AddBounds("gpu_busy_ns", corrected.gpu_busy, &json);
+  AddBounds("gpu_wait_ns", corrected.gpu_wait, &json);
+  AddBounds("gpu_sum_ns", corrected.gpu_sum, &json);
+  for (size_t i = 0; i < corrected.rows.size(); ++i) {
+    Json& row = json["operations"][i];
+    AddBounds("wall_ns", corrected.rows[i].wall, &row);
+    AddBounds("gpu_busy_ns", corrected.rows[i].gpu_busy, &row);
+  }
+  json["removed_ns"] = corrected.removed_ns;
+  return json;
 }
 
 Json BandJson(const ReportDeviceBand& band) {

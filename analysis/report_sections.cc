@@ -139,6 +139,21 @@ std::string IterationSentence(const ReportProcess& process, const TextOptions& o
   return Wrap(line + ".", options.width, 2);
 }
 
+std::string CorrectionSentence(const ReportProcess& process, const TextOptions& options) {
+  if (process.corrected == nullptr) return {};
+  const CorrectedProcess& corrected = *process.corrected;
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  std::string line = "Without the profiler: span " + time(corrected.process.span_ns) + " (" +
+                     time(corrected.span.low) + " to " + time(corrected.span.high) +
+                     ", 95 %), GPU busy " + time(corrected.process.gpu_busy_ns);
+  if (corrected.process.span_ns > 0) {
+    const auto more = static_cast<double>(process.span_ns - corrected.process.span_ns);
+    line += ", so profiling took " +
+            FormatShare(more / static_cast<double>(corrected.process.span_ns)) + " more time";
+  }
+  return Wrap(line + ".", options.width, 2);
+}
+
 std::string IterationTables(const ReportProcess& process, const TextOptions& options) {
   if (!process.iterations || process.iterations->count == 0) return {};
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };

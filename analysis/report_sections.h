@@ -25,6 +25,7 @@ std::string DeviceLine(const Report& report, const TextOptions& options);
 
 // One sentence each.
 std::string IdleSentence(const ReportProcess& process, const TextOptions& options);
+std::string CorrectionSentence(const ReportProcess& process, const TextOptions& options);
 std::string IterationSentence(const ReportProcess& process, const TextOptions& options);
 
 // Tables.

@@ -152,6 +152,11 @@ class TextReport {
   void Headline() {
     text_ += Painted(HeadlineText(report_), Paint::kBold, options_) + "\n";
     text_ += HeadlineScope(report_, options_);
+    if (report_.run.gpu_limited_share) {
+      text_ += Wrap("GPU-limited " + FormatShare(*report_.run.gpu_limited_share) +
+                        ": so much an infinitely fast GPU would save.",
+                    options_.width, 2);
+    }
     if (report_.device_kind == "simulated") {
       text_ += Painted("SIMULATED DEVICE", Paint::kWarning, options_) +
                ": GPU times are those of a model, not of hardware.\n";
@@ -193,6 +198,7 @@ class TextReport {
     }
     text_ += "\n" + Wrap(line + ".", options_.width, 2);
     text_ += IdleSentence(process, options_) + IterationSentence(process, options_);
+    text_ += CorrectionSentence(process, options_);
     if (options_.by.empty() || Asked("operation")) OperationTable(process);
     if (Asked("phase")) GroupTable(process, "Phase", &ReportCell::phase);
     if (options_.by.empty() || Asked("layer")) GroupTable(process, "Layer", &ReportCell::layer);

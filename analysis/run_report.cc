@@ -6,15 +6,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/corrected_report.h"
 #include "analysis/event_source.h"
 #include "analysis/reader.h"
 
 namespace gpubound {
+namespace {
+
+Result<Report> Analyse(const Run& run, const ReportOptions& options) {
+  Result<Report> report = BuildReport(run, options);
+  if (!report.ok() || !options.replays) return report;
+  const Status replayed = AddReplays(run, options, &*report);
+  if (!replayed.ok()) return replayed.error();
+  return report;
+}
+
+}  // namespace
 
 Result<AnalyzedRun> AnalyzeRun(const std::string& path, const ReportOptions& options) {
   Result<Run> run = OpenRun(path);
   if (!run.ok()) return run.error();
-  Result<Report> report = BuildReport(*run, options);
+  Result<Report> report = Analyse(*run, options);
   const bool failed =
       std::any_of(run->processes.begin(), run->processes.end(), [](const ProcessTrace& process) {
         return process.source != nullptr && process.source->failed();
@@ -22,7 +34,7 @@ Result<AnalyzedRun> AnalyzeRun(const std::string& path, const ReportOptions& opt
   if (failed) {
     run = LoadRun(path);
     if (!run.ok()) return run.error();
-    report = BuildReport(*run, options);
+    report = Analyse(*run, options);
   }
   if (!report.ok()) return report.error();
   return AnalyzedRun{std::move(*run), std::move(*report)};

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 
 namespace gpubound {
@@ -21,22 +22,26 @@ class TypicalDelay {
   }
   bool known() const { return count_ != 0; }
   double ns() const { return median_; }  // 0 while it is not known
+  // By how much |ns| is unusual, in units of how much samples usually differ from each other.
+  double Strangeness(double ns) const { return std::abs(ns - median_) / (spread_ + kResolution); }
 
  private:
   static constexpr size_t kSamples = 31;
   static constexpr size_t kSeldom = 16;
+  static constexpr double kResolution = 100;  // ns; time stamps are no better
 
   void Refresh() {
     std::array<double, kSamples> sorted = samples_;
     const size_t size = std::min(count_, kSamples);
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((size - 1) / 2);
-    std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(size));
-    median_ = *middle;
+    std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(size));
+    median_ = sorted[(size - 1) / 2];
+    spread_ = sorted[(size - 1) * 3 / 4] - sorted[(size - 1) / 4];
   }
 
   std::array<double, kSamples> samples_{};
   size_t count_ = 0;
   double median_ = 0;
+  double spread_ = 0;  // between the quartiles
 };
 
 }  // namespace gpubound

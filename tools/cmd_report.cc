@@ -108,6 +108,7 @@ int PrintReport(const Arguments& words) {
     return StoreAs(arguments.plot, PlotOf(arguments.runs, arguments.group_by, arguments.model),
                    kExitUnreadable);
   }
+  arguments.model.replays = true;
   const std::string run = arguments.runs.empty() ? std::string() : arguments.runs.front();
   const Result<AnalyzedRun> analyzed = LoadRunAndReport(run, arguments.model);
   if (!analyzed.ok()) {

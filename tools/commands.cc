@@ -21,6 +21,8 @@ constexpr Command kCommands[] = {
     {"compare", "RUN RUN...", "what differs between runs, and how sure that is", CompareRuns},
     {"check", "[RUN] --require EXPRESSION", "hold a run to what is expected of it", CheckRun},
     {"top", "[RUN]", "what a run does while it goes on", WatchRun},
+    {"whatif", "RUN --scale PART:FACTOR", "what a run would be with a part made faster",
+     ImagineChanges},
     {"import", "FILE [-o RUN]", "make a run out of another tool's trace", ImportRun},
     {"calibrate", "[OPTIONS]", "measure what the profiler itself costs here", Calibrate},
     {"verify", "[OPTIONS] -- CMD...", "prove the correction on a program", Verify},

@@ -33,6 +33,7 @@ int PrintReport(const Arguments& arguments);
 int CompareRuns(const Arguments& arguments);
 int WatchRun(const Arguments& arguments);
 int CheckRun(const Arguments& arguments);
+int ImagineChanges(const Arguments& arguments);
 int ImportRun(const Arguments& arguments);
 int Calibrate(const Arguments& arguments);
 int Verify(const Arguments& arguments);

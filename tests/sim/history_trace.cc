@@ -108,6 +108,11 @@ class TraceBuilder {
       trace_.threads[0].events.push_back(
           {kSpanBeginNs + phase.time_ns, 0, label, SlotKind::kPhase});
     }
+    for (const StepFact& step : history_.steps) {
+      if (!is_mine_[step.thread]) continue;
+      trace_.threads[index_[step.thread]].events.push_back(
+          {kSpanBeginNs + step.time_ns, step.number, LabelId{}, SlotKind::kStep});
+    }
     for (ThreadTrace& thread : trace_.threads) {
       std::stable_sort(thread.events.begin(), thread.events.end(),
                        [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });

@@ -182,6 +182,7 @@ class Machine {
         sink_->OnPhase(t, statement.scope.text, now_);
         break;
       case Action::kStep:
+        history_.steps.push_back({t, now_, statement.slot});
         sink_->OnStep(t, statement.slot, now_);
         break;
       case Action::kSignal:

@@ -123,6 +123,12 @@ struct PhaseFact {
   std::string name;
 };
 
+struct StepFact {
+  uint32_t thread;
+  TimeNs time_ns;
+  uint64_t number;
+};
+
 struct History {
   bool python = false;
   TimeNs span_ns = 0;  // from 0 to when every thread has ended
@@ -133,6 +139,7 @@ struct History {
   std::vector<ApiFact> calls;
   std::vector<WorkFact> work;  // as it completed; may end after the span
   std::vector<PhaseFact> phases;
+  std::vector<StepFact> steps;
 };
 
 // Hears of each event when it happens, in order of time. `thread` is an index into

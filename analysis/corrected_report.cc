@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replays, reports, and bounds what it reports. No state.
+#include "analysis/corrected_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "analysis/replay.h"
+
+namespace gpubound {
+namespace {
+
+constexpr double kNormal95 = 1.96;  // standard deviations on either side of 95 %
+
+// The share of what was removed that may be wrong.
+double UncertainShare(const ReplayFacts& facts) {
+  if (facts.removed_ns <= 0) return 0;
+  const CostNoise& noise = facts.removed;
+  const double half = kNormal95 * std::sqrt(noise.variance + noise.error * noise.error);
+  return std::min(1.0, half / facts.removed_ns);
+}
+
+// A figure that is no length of the timeline itself moves from |recorded| to |corrected| as costs
+// go from nothing to their mean; so much of that way is uncertain as of the costs.
+Bounds BoundsBetween(int64_t recorded, int64_t corrected, double share) {
+  const auto way = static_cast<double>(std::abs(corrected - recorded));
+  const int64_t half = std::llround(way * share);
+  return {std::max<int64_t>(0, corrected - half), corrected + half};
+}
+
+CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess corrected,
+                             const ReplayFacts& facts) {
+  CorrectedProcess result;
+  const double share = UncertainShare(facts);
+  result.span = BoundsOf(corrected.span_ns, facts.span, facts.unmoved_waits_ns);
+  result.gpu_busy = BoundsBetween(recorded.gpu_busy_ns, corrected.gpu_busy_ns, share);
+  result.gpu_wait = BoundsBetween(recorded.gpu_wait_ns, corrected.gpu_wait_ns, share);
+  result.gpu_sum = BoundsBetween(recorded.gpu_sum_ns, corrected.gpu_sum_ns, share);
+  for (const ReportOperation& row : corrected.operations) {
+    const auto noise =
+        std::find_if(facts.operations.begin(), facts.operations.end(),
+                     [&row](const OperationNoise& of) { return of.operation == row.operation; });
+    const auto before =
+        std::find_if(recorded.operations.begin(), recorded.operations.end(),
+                     [&row](const ReportOperation& of) { return of.operation == row.operation; });
+    const ReportOperation none;
+    const ReportOperation& was = before == recorded.operations.end() ? none : *before;
+    CorrectedRow& bounds = result.rows.emplace_back();
+    const CostNoise no_noise;
+    const CostNoise& row_noise = noise == facts.operations.end() ? no_noise : noise->noise;
+    bounds.wall = BoundsOf(row.wall_ns, row_noise, 0);
+    bounds.gpu_busy = BoundsBetween(was.gpu_busy_ns, row.gpu_busy_ns, share);
+  }
+  result.removed_ns = std::llround(facts.removed_ns);
+  result.process = std::move(corrected);
+  return result;
+}
+
+// The process that stands for the run: the root, else the first.
+size_t LeadingProcess(const Report& report) {
+  for (size_t p = 0; p < report.processes.size(); ++p) {
+    if (report.run.root && report.processes[p].pid == *report.run.root) return p;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Bounds BoundsOf(int64_t ns, const CostNoise& noise, double unmoved_ns) {
+  const double half =
+      kNormal95 * std::sqrt(noise.variance + noise.error * noise.error) + unmoved_ns;
+  const auto outward = static_cast<int64_t>(std::ceil(half));
+  return {std::max<int64_t>(0, ns - outward), ns + outward};
+}
+
+Status AddCorrected(const Run& run, const CostModel& costs, const ReportOptions& options,
+                    Report* report) {
+  ReplayOptions replay;
+  replay.costs = costs;
+  replay.operations = options.operations;
+  Result<ReplayedRun> replayed = ReplayRun(run, replay);
+  if (!replayed.ok()) return replayed.error();
+  Result<Report> corrected = BuildReport(replayed->run, options);
+  if (!corrected.ok()) return corrected.error();
+  for (size_t p = 0; p < report->processes.size(); ++p) {
+    ReportProcess& process = report->processes[p];
+    process.corrected = std::make_shared<CorrectedProcess>(
+        CorrectedOf(process, std::move((*corrected).processes[p]), replayed->facts[p]));
+    process.corrected_why_not.clear();
+  }
+  return Ok{};
+}
+
+Result<std::optional<double>> GpuLimitedShare(const Run& run, const ReportOptions& options,
+                                              const Report& report) {
+  if (report.run.devices_used == 0 || report.processes.empty()) return std::optional<double>();
+  ReplayOptions replay;
+  if (options.costs) replay.costs = *options.costs;
+  replay.operations = options.operations;
+  replay.keep_events = false;
+  const size_t leading = LeadingProcess(report);
+  const auto span_of = [&]() -> Result<int64_t> {
+    const Result<ReplayedRun> replayed = ReplayRun(run, replay);
+    if (!replayed.ok()) return replayed.error();
+    const ReplayFacts& facts = (*replayed).facts[leading];
+    return facts.span_end_ns - facts.span_begin_ns;
+  };
+  const Result<int64_t> span_ns = span_of();
+  if (!span_ns.ok()) return span_ns.error();
+  replay.changes.scalings.push_back({ScaledPart::kDevice, "", 0});
+  const Result<int64_t> without_ns = span_of();
+  if (!without_ns.ok()) return without_ns.error();
+  if (*span_ns <= 0) return std::optional<double>();
+  return std::optional<double>(
+      std::clamp(1 - static_cast<double>(*without_ns) / static_cast<double>(*span_ns), 0.0, 1.0));
+}
+
+Status AddReplays(const Run& run, const ReportOptions& options, Report* report) {
+  for (ReportProcess& process : report->processes) {
+    process.corrected_why_not = options.why_no_costs;
+  }
+  if (options.costs) {
+    const Status corrected = AddCorrected(run, *options.costs, options, report);
+    if (!corrected.ok()) return corrected;
+  }
+  const Result<std::optional<double>> limited = GpuLimitedShare(run, options, *report);
+  if (!limited.ok()) return limited.error();
+  report->run.gpu_limited_share = *limited;
+  return Ok{};
+}
+
+}  // namespace gpubound

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The report of a run as it would have been without the profiler: the replayed run goes through the
+// same engine, and every total gets an interval. Pure but for a temporary file.
+#ifndef GPUBOUND_ANALYSIS_CORRECTED_REPORT_H_
+#define GPUBOUND_ANALYSIS_CORRECTED_REPORT_H_
+
+#include <optional>
+
+#include "analysis/cost_model.h"
+#include "analysis/replay_facts.h"
+#include "analysis/report.h"
+#include "analysis/run.h"
+#include "analysis/status.h"
+
+namespace gpubound {
+
+// Replays |run| without |costs| and puts the result beside the recorded values of |report|, which
+// is of |run| with the same options. Errors are those of ReplayRun and BuildReport.
+Status AddCorrected(const Run& run, const CostModel& costs, const ReportOptions& options,
+                    Report* report);
+
+// How much of the span of the root process vanishes when device work costs nothing, 0..1; nothing
+// for a run without device work.
+Result<std::optional<double>> GpuLimitedShare(const Run& run, const ReportOptions& options,
+                                              const Report& report);
+
+// What ReportOptions::replays asks for.
+Status AddReplays(const Run& run, const ReportOptions& options, Report* report);
+
+// |ns| with the interval that contains its true value with 95 % probability, as far as the costs
+// are concerned; |unmoved_ns| more on both sides is possible.
+Bounds BoundsOf(int64_t ns, const CostNoise& noise, double unmoved_ns);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_CORRECTED_REPORT_H_

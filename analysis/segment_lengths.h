@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long the time between two kinds of events usually is, to tell how much of one occurrence is
+// noise of the profiler. A recorded length is the program's own plus a cost of which mean and
+// variance are known. Where lengths differ by no more than the cost does, their differences are the
+// cost's, and the usual length says more of the program than this one; where they differ by much
+// more, this one says all. The usual length is a running mean, so that sums stay what they are.
+//
+// Fixed size; kinds that share a place are told apart by nothing. One object, one thread.
+#ifndef GPUBOUND_ANALYSIS_SEGMENT_LENGTHS_H_
+#define GPUBOUND_ANALYSIS_SEGMENT_LENGTHS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gpubound {
+
+class SegmentLengths {
+ public:
+  // The likely length, cost included, of a segment of |kind| that was recorded with |length| and
+  // holds a cost with |variance|.
+  double Likely(uint64_t kind, double length, double variance) {
+    if (segments_.empty()) segments_.resize(kSegments);
+    Segment& segment = segments_[(kind * kMix) >> kShift];
+    const double weight = std::max(1.0 / ++segment.count, kSlowest);
+    const double difference = length - segment.mean;
+    // What was usual before this one.
+    const double own_variance = std::max(0.0, segment.variance - variance);
+    const double trust =
+        segment.count > kFew && segment.variance > 0 ? own_variance / segment.variance : 1;
+    segment.count = std::min(segment.count, kManyCounts);
+    segment.mean += weight * difference;
+    segment.variance = (1 - weight) * (segment.variance + weight * difference * difference);
+    return segment.mean + trust * (length - segment.mean);
+  }
+
+ private:
+  struct Segment {
+    double mean = 0;
+    double variance = 0;
+    double count = 0;
+  };
+  static constexpr size_t kSegments = 1024;
+  static constexpr int kShift = 54;
+  static constexpr uint64_t kMix = 0x9e3779b97f4a7c15;  // spreads kinds over places
+  static constexpr double kSlowest = 1.0 / 256;         // weight of the newest
+  static constexpr double kFew = 16;
+  static constexpr double kManyCounts = 1e6;
+  std::vector<Segment> segments_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_SEGMENT_LENGTHS_H_

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replays a run with changes. No state.
+#include "analysis/what_if_report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "analysis/event_source.h"
+#include "analysis/reader.h"
+#include "analysis/replay.h"
+#include "analysis/report_json.h"
+#include "analysis/text_table.h"
+#include "analysis/work_classes.h"
+
+namespace gpubound {
+namespace {
+
+constexpr double kFactors[] = {2, 1, 0.5, 0.25, 0};
+constexpr size_t kCurveOperations = 4;
+
+const ReportProcess* LeadingProcess(const Report& report) {
+  for (const ReportProcess& process : report.processes) {
+    if (report.run.root && process.pid == *report.run.root) return &process;
+  }
+  return report.processes.empty() ? nullptr : &report.processes.front();
+}
+
+class Imagination {
+ public:
+  Imagination(const Run& run, const ReportOptions& options, const WhatIf& changes)
+      : run_(run), options_(options), changes_(changes) {
+    replay_.operations = options.operations;
+    if (options.costs) replay_.costs = *options.costs;
+  }
+
+  Result<WhatIfReport> Imagine() {
+    WhatIfReport result;
+    Result<Report> before = ReportWith({});
+    if (!before.ok()) return before.error();
+    result.before = std::move(*before);
+    const Status known = CheckNames(result.before);
+    if (!known.ok()) return known.error();
+    Result<Report> after = ReportWith(changes_);
+    if (!after.ok()) return after.error();
+    result.after = std::move(*after);
+    for (const auto& [part, scaling] : PartsOf(result.before)) {
+      SpeedCurve& curve = result.curves.emplace_back();
+      curve.part = part;
+      const Status drawn = Draw(scaling, &curve);
+      if (!drawn.ok()) return drawn.error();
+    }
+    std::stable_sort(result.curves.begin(), result.curves.end(), [](const auto& a, const auto& b) {
+      return a.points.back().wall_ns < b.points.back().wall_ns;
+    });
+    return result;
+  }
+
+ private:
+  Result<Report> ReportWith(const WhatIf& changes) {
+    replay_.changes = changes;
+    replay_.keep_events = true;
+    const Result<ReplayedRun> replayed = ReplayRun(run_, replay_);
+    if (!replayed.ok()) return replayed.error();
+    return BuildReport((*replayed).run, options_);
+  }
+
+  Status CheckNames(const Report& report) const {
+    std::set<std::string> names;
+    for (const ReportProcess& process : report.processes) {
+      for (const ReportOperation& row : process.operations) names.insert(row.operation);
+    }
+    std::vector<std::string> wanted = changes_.graph_capture;
+    for (const Scaling& scaling : changes_.scalings) {
+      if (scaling.part == ScaledPart::kOperation) wanted.push_back(scaling.name);
+    }
+    for (const std::string& name : wanted) {
+      if (names.count(name) != 0) continue;
+      std::string all;
+      for (const std::string& other : names) all += (all.empty() ? "" : ", ") + other;
+      return Error{"changing", "operation '" + name + "'", "no such operation in the run", all,
+                   "gpubound report names the operations of a run."};
+    }
+    return Ok{};
+  }
+
+  // What could be made faster: all device work, the longest operations, the layers that are there.
+  static std::vector<std::pair<std::string, Scaling>> PartsOf(const Report& report) {
+    std::vector<std::pair<std::string, Scaling>> parts;
+    parts.push_back({"device", {ScaledPart::kDevice, "", 1}});
+    const ReportProcess* const leading = LeadingProcess(report);
+    if (leading == nullptr) return parts;
+    for (const ReportOperation& row : leading->operations) {
+      if (parts.size() > kCurveOperations) break;
+      parts.push_back({"operation " + row.operation, {ScaledPart::kOperation, row.operation, 1}});
+    }
+    std::set<std::string> layers;
+    for (const ReportProcess& process : report.processes) {
+      for (const ReportCell& cell : process.cells) layers.insert(cell.layer);
+    }
+    for (const char* layer : {"python", "simulator", "backend", "native", "cuda_api"}) {
+      if (layers.count(layer) == 0) continue;
+      parts.push_back({std::string("layer ") + layer, {ScaledPart::kLayer, layer, 1}});
+    }
+    return parts;
+  }
+
+  Status Draw(Scaling scaling, SpeedCurve* curve) {
+    replay_.keep_events = false;
+    for (const double factor : kFactors) {
+      scaling.factor = factor;
+      replay_.changes = changes_;
+      replay_.changes.scalings.push_back(scaling);
+      const Result<ReplayedRun> replayed = ReplayRun(run_, replay_);
+      if (!replayed.ok()) return replayed.error();
+      int64_t begin_ns = kOpenEnded;
+      int64_t end_ns = 0;
+      for (const ReplayFacts& facts : (*replayed).facts) {
+        begin_ns = std::min(begin_ns, facts.span_begin_ns);
+        end_ns = std::max(end_ns, facts.span_end_ns);
+      }
+      curve->points.push_back({factor, std::max<int64_t>(0, end_ns - begin_ns)});
+    }
+    return Ok{};
+  }
+
+  const Run& run_;
+  const ReportOptions& options_;
+  const WhatIf& changes_;
+  ReplayOptions replay_;
+};
+
+}  // namespace
+
+Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& options,
+                                const WhatIf& changes) {
+  const Result<Run> run = OpenRun(path);
+  if (!run.ok()) return run.error();
+  Result<WhatIfReport> imagined = Imagination(*run, options, changes).Imagine();
+  const bool failed = std::any_of((*run).processes.begin(), (*run).processes.end(),
+                                  [](const ProcessTrace& process) {
+                                    return process.source != nullptr && process.source->failed();
+                                  });
+  if (!failed) return imagined;
+  const Result<Run> loaded = LoadRun(path);
+  if (!loaded.ok()) return loaded.error();
+  return Imagination(*loaded, options, changes).Imagine();
+}
+
+std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode) {
+  const ReportRun& before = report.before.run;
+  const ReportRun& after = report.after.run;
+  const double ratio =
+      after.wall_ns > 0 ? static_cast<double>(before.wall_ns) / static_cast<double>(after.wall_ns)
+                        : 0;
+  char speed[32];
+  std::snprintf(speed, sizeof(speed), "%.3g", ratio);
+  std::string text = Wrap("Predicted span " + FormatTime(after.wall_ns) + " instead of " +
+                              FormatTime(before.wall_ns) + ", " + speed +
+                              " times as fast; GPU busy " + FormatShare(after.gpu_busy_share) +
+                              " instead of " + FormatShare(before.gpu_busy_share) + ".",
+                          width, 2);
+  const ReportProcess* const was = LeadingProcess(report.before);
+  const ReportProcess* const is = LeadingProcess(report.after);
+  if (was != nullptr && is != nullptr) {
+    TextTable table({"Operation", "wall", "predicted", "GPU busy", "predicted"});
+    for (const ReportOperation& row : was->operations) {
+      const auto now = std::find_if(
+          is->operations.begin(), is->operations.end(),
+          [&row](const ReportOperation& other) { return other.operation == row.operation; });
+      const ReportOperation none;
+      const ReportOperation& then = now == is->operations.end() ? none : *now;
+      table.AddRow({EscapeName(row.operation), FormatTime(row.wall_ns), FormatTime(then.wall_ns),
+                    FormatTime(row.gpu_busy_ns), FormatTime(then.gpu_busy_ns)});
+    }
+    text += "\n" + table.Render(width, 0, unicode);
+  }
+  TextTable curves({"Time of", "x 2", "as it is", "x 0.5", "x 0.25", "x 0"});
+  for (const SpeedCurve& curve : report.curves) {
+    std::vector<std::string> cells{EscapeName(curve.part)};
+    for (const SpeedPoint& point : curve.points) cells.push_back(FormatTime(point.wall_ns));
+    curves.AddRow(std::move(cells));
+  }
+  return text + "\nSpan of the run with the time of one more part multiplied\n" +
+         curves.Render(width, 0, unicode);
+}
+
+std::string RenderWhatIfJson(const WhatIfReport& report) {
+  using Json = nlohmann::ordered_json;
+  Json curves = Json::array();
+  for (const SpeedCurve& curve : report.curves) {
+    Json points = Json::array();
+    for (const SpeedPoint& point : curve.points) {
+      points.push_back({{"factor", point.factor}, {"wall_ns", point.wall_ns}});
+    }
+    curves.push_back({{"part", curve.part}, {"points", std::move(points)}});
+  }
+  const Json document{{"format", "gpubound.whatif.v1"},
+                      {"wall_ns", report.before.run.wall_ns},
+                      {"predicted_wall_ns", report.after.run.wall_ns},
+                      {"before", Json::parse(RenderJson(report.before))},
+                      {"after", Json::parse(RenderJson(report.after))},
+                      {"curves", std::move(curves)}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gpubound

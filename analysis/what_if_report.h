@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run would be with parts of it made faster: the same report, of the replayed run, beside
+// that of the run as it is; and how the run's time depends on the speed of each part, which is its
+// critical path told in what counts. Pure but for reading and a temporary file.
+#ifndef GPUBOUND_ANALYSIS_WHAT_IF_REPORT_H_
+#define GPUBOUND_ANALYSIS_WHAT_IF_REPORT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/report.h"
+#include "analysis/status.h"
+#include "analysis/what_if.h"
+
+namespace gpubound {
+
+// The run's time with the time of one part multiplied by a factor.
+struct SpeedPoint {
+  double factor = 1;
+  int64_t wall_ns = 0;
+};
+struct SpeedCurve {
+  std::string part;                // "device", "operation inference", "layer python"
+  std::vector<SpeedPoint> points;  // by factor, largest first; the last one is 0
+};
+
+struct WhatIfReport {
+  Report before;  // without the profiler's costs, where they are known
+  Report after;
+  std::vector<SpeedCurve> curves;  // those that matter most first
+};
+
+// Errors are those of OpenRun, ReplayRun and BuildReport, and an operation in |changes| that the
+// run does not have.
+Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& options,
+                                const WhatIf& changes);
+
+std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode);
+std::string RenderWhatIfJson(const WhatIfReport& report);  // gpubound.whatif.v1
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_WHAT_IF_REPORT_H_

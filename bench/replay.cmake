@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# replay_bench: a recorded run replayed, beside the engine's own pass over the same run.
+add_executable(replay_bench ${CMAKE_CURRENT_LIST_DIR}/replay_bench.cc
+  ${CMAKE_CURRENT_LIST_DIR}/analysis_run.cc)
+target_link_libraries(replay_bench PRIVATE gpubound_flags gpubound_analysis gpubound_profiler
+  Threads::Threads)

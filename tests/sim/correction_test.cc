@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The proof of the correction: random training loops run twice on the simulated device, once with a
+// profiler whose cost is injected and noisy, once without. The report corrected by replay is
+// compared with the report of the second run. GPUBOUND_CORRECTION_WORKLOADS says how many loops.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "analysis/corrected_report.h"
+#include "analysis/report.h"
+#include "tests/sim/history_trace.h"
+#include "tests/sim/virtual_program.h"
+#include "tests/sim/workloads.h"
+
+namespace gpubound::sim {
+namespace {
+
+constexpr double kTotalWithin = 0.01;
+constexpr double kRowWithin = 0.02;
+constexpr double kRowMatters = 0.01;   // of the run
+constexpr double kGoodShare = 0.9;     // of workloads within all bounds
+constexpr double kCoveredShare = 0.9;  // ... whose interval holds the truth
+constexpr uint64_t kCalibrationSamples = 100'000;
+
+double Error(int64_t found, int64_t truth) {
+  return truth == 0 ? 0 : std::abs(static_cast<double>(found - truth)) / static_cast<double>(truth);
+}
+
+struct Outcome {
+  double slowdown = 0;
+  double total_error = 0;
+  double row_error = 0;  // the worst of those that matter
+  std::string worst_row;
+  bool covered = false;
+};
+
+Outcome Judge(const Report& report, const Report& truth) {
+  const ReportProcess& real = truth.processes.front();
+  const CorrectedProcess& corrected = *report.processes.front().corrected;
+  Outcome outcome;
+  outcome.slowdown =
+      static_cast<double>(report.processes.front().span_ns) / static_cast<double>(real.span_ns);
+  outcome.total_error = Error(corrected.process.span_ns, real.span_ns);
+  outcome.covered = corrected.span.low <= real.span_ns && real.span_ns <= corrected.span.high;
+  for (const ReportOperation& row : real.operations) {
+    if (row.wall_ns < kRowMatters * static_cast<double>(real.span_ns)) continue;
+    int64_t found = 0;
+    for (const ReportOperation& other : corrected.process.operations) {
+      if (other.operation == row.operation) found = other.wall_ns;
+    }
+    const double error = Error(found, row.wall_ns);
+    if (error <= outcome.row_error) continue;
+    outcome.row_error = error;
+    outcome.worst_row = row.operation;
+  }
+  return outcome;
+}
+
+Outcome CorrectAndCompare(Workload workload, uint64_t seed) {
+  const VirtualProgram program = MakeWorkload(workload, seed);
+  const gpubound::Run recorded = RunOf(Execute(program, nullptr));
+  const gpubound::Run bare = RunOf(Execute(Uninstrumented(program), nullptr));
+  Result<Report> report = BuildReport(recorded);
+  const Result<Report> truth = BuildReport(bare);
+  EXPECT_TRUE(report.ok() && truth.ok());
+  const CostModel costs = CalibratedCosts(program, kCalibrationSamples);
+  EXPECT_TRUE(AddCorrected(recorded, costs, {}, &*report).ok());
+  return Judge(*report, *truth);
+}
+
+uint64_t WorkloadsWanted() {
+  const char* const wanted = std::getenv("GPUBOUND_CORRECTION_WORKLOADS");
+  return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 42;
+}
+
+TEST(CorrectionTest, CorrectedTotalsAndRowsAreThoseOfTheRunWithoutAProfiler) {
+  const uint64_t workloads = WorkloadsWanted();
+  uint64_t good = 0;
+  uint64_t covered = 0;
+  double slowdown = 0;
+  std::vector<double> worst(kWorkloads, 0.0);
+  for (uint64_t seed = 1; seed <= workloads; ++seed) {
+    const auto workload = static_cast<Workload>(seed % kWorkloads);
+    const Outcome outcome = CorrectAndCompare(workload, seed);
+    const bool within = outcome.total_error <= kTotalWithin && outcome.row_error <= kRowWithin;
+    good += within ? 1 : 0;
+    covered += outcome.covered ? 1 : 0;
+    slowdown += outcome.slowdown / static_cast<double>(workloads);
+    double& largest = worst[static_cast<size_t>(workload)];
+    largest = std::max(largest, outcome.total_error);
+    if (within && outcome.covered) continue;
+    std::printf("seed %llu, %s: slowdown %.2f, total off by %.3f %%, row %s by %.3f %%%s\n",
+                static_cast<unsigned long long>(seed), WorkloadName(workload), outcome.slowdown,
+                100 * outcome.total_error, outcome.worst_row.c_str(), 100 * outcome.row_error,
+                outcome.covered ? "" : ", outside the interval");
+  }
+  for (int i = 0; i < kWorkloads; ++i) {
+    std::printf("%-14s largest error of the total %.3f %%\n",
+                WorkloadName(static_cast<Workload>(i)), 100 * worst[static_cast<size_t>(i)]);
+  }
+  const double count = static_cast<double>(workloads);
+  std::printf("%llu workloads, mean slowdown %.2f: within bounds %.1f %%, covered %.1f %%\n",
+              static_cast<unsigned long long>(workloads), slowdown,
+              100 * static_cast<double>(good) / count, 100 * static_cast<double>(covered) / count);
+  EXPECT_GE(static_cast<double>(good), kGoodShare * count);
+  EXPECT_GE(static_cast<double>(covered), kCoveredShare * count);
+}
+
+}  // namespace
+}  // namespace gpubound::sim

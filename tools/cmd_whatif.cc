@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound whatif RUN --scale PART=NAME:FACTOR`: what a run would be with a part made faster.
+#include <unistd.h>
+
+#include "analysis/what_if_report.h"
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/option_parser.h"
+#include "tools/progress_note.h"
+
+namespace gpubound {
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "gpubound whatif", "[OPTIONS] RUN",
+    "Replays a run with parts of it made faster or slower, and says how long it would have taken.",
+    "PART is operation or layer (CPU time: waits for the GPU follow), kernel (device work whose\n"
+    "name contains NAME), or device:FACTOR for all device work. FACTOR multiplies the time.\n"
+    "--graph-capture: launches inside the operation become one graph launch per occurrence.\n"
+    "docs/overhead_model.md says what is assumed.\n"
+    "Exit status: 0; 2 for a change that makes no sense; 3 if the run cannot be read.\n",
+    "  gpubound whatif train.gpubound --scale operation=simulation:0.5\n"
+    "  gpubound whatif train.gpubound --scale kernel=gemm:0.8 --scale layer=python:0\n"
+    "  gpubound whatif train.gpubound --graph-capture inference --json\n"};
+
+}  // namespace
+
+int ImagineChanges(const Arguments& words) {
+  std::string run;
+  std::vector<std::string> scalings;
+  WhatIf changes;
+  ReportOptions options;
+  bool json = false;
+  OptionParser parser(kHelp);
+  CLI::App& app = parser.app();
+  app.add_option("RUN", run, "Directory of a run")->type_name("");
+  app.add_option("--scale", scalings, "Multiply the time of a part")
+      ->type_name("PART=NAME:FACTOR")
+      ->take_all();
+  app.add_option("--graph-capture", changes.graph_capture, "Capture an operation into a graph")
+      ->type_name("OPERATION")
+      ->take_all();
+  app.add_option("--operations", options.operations,
+                 "Foreign ranges that count as operations: nvtx:DOMAIN, all")
+      ->type_name("WHICH")
+      ->take_all();
+  app.add_flag("--json", json, "JSON (gpubound.whatif.v1), the stable form");
+  if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  if (run.empty()) {
+    parser.Complain("RUN is missing.");
+    return kExitWrongUse;
+  }
+  for (const std::string& text : scalings) {
+    const Result<Scaling> scaling = ParseScaling(text);
+    if (!scaling.ok()) {
+      PrintError(scaling.error());
+      return kExitWrongUse;
+    }
+    changes.scalings.push_back(*scaling);
+  }
+  const ProgressNote note("replaying " + run);
+  const Result<WhatIfReport> imagined = ImagineRun(run, options, changes);
+  if (!imagined.ok()) {
+    PrintError(imagined.error());
+    return imagined.error().doing == "changing" ? kExitWrongUse : kExitUnreadable;
+  }
+  const TextOptions terminal = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);
+  return WriteStdout(json ? RenderWhatIfJson(*imagined)
+                          : RenderWhatIfText(*imagined, terminal.width, terminal.unicode));
+}
+
+}  // namespace gpubound
