@@ -14,7 +14,6 @@ namespace {
 constexpr int64_t kClockSlackNs = 10'000'000;
 
 // CUpti_ActivitySynchronizationType
-constexpr uint32_t kEventSynchronize = 1;
 constexpr uint32_t kStreamWaitEvent = 2;
 constexpr uint32_t kStreamSynchronize = 3;
 
@@ -22,8 +21,6 @@ constexpr size_t kMostOpenSyncs = 4096;
 
 // A call that takes so many times what it takes by itself has waited.
 constexpr double kClearly = 4;
-
-uint64_t StreamKey(uint32_t context, uint32_t stream) { return uint64_t{context} << 32 | stream; }
 
 }  // namespace
 

@@ -9,16 +9,6 @@
 #include <limits>
 
 namespace gpubound {
-namespace {
-
-uint64_t StreamKey(uint32_t context, uint32_t stream) { return uint64_t{context} << 32 | stream; }
-
-bool IsInstant(SlotKind kind) {
-  return kind == SlotKind::kPhase || kind == SlotKind::kStep || kind == SlotKind::kCounter ||
-         kind == SlotKind::kMark;
-}
-
-}  // namespace
 
 ProcessReplay::ProcessReplay(const Input& input)
     : in_(input),

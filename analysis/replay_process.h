@@ -72,6 +72,14 @@ class ProcessReplay {
  private:
   static constexpr size_t kLayers = ReplayThread::kLayers;
 
+  static uint64_t StreamKey(uint32_t context, uint32_t stream) {
+    return uint64_t{context} << 32 | stream;
+  }
+  static bool IsInstant(SlotKind kind) {
+    return kind == SlotKind::kPhase || kind == SlotKind::kStep || kind == SlotKind::kCounter ||
+           kind == SlotKind::kMark;
+  }
+
   // Kinds of events, for SegmentLengths.
   static constexpr int kKindBits = 28;
   static uint64_t KindOf(const ThreadEvent& event) {
