@@ -29,7 +29,8 @@ struct ReportOptions {
   // Runs the replays: the corrected values, if |costs| are known, and the GPU-limited share. They
   // take several times as long as the recorded values.
   bool replays = false;
-  std::optional<CostModel> costs;
+  std::optional<CostModel> costs;  // absent: those of the run's calibration (run_costs.h)
+  std::string calibration_folder;  // where the run's directory holds none; empty: nowhere
   std::string why_no_costs = "not calibrated";
 };
 

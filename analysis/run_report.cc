@@ -9,6 +9,7 @@
 #include "analysis/corrected_report.h"
 #include "analysis/event_source.h"
 #include "analysis/reader.h"
+#include "analysis/run_costs.h"
 
 namespace gpubound {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 Result<Report> Analyse(const Run& run, const ReportOptions& options) {
   Result<Report> report = BuildReport(run, options);
   if (!report.ok() || !options.replays) return report;
-  const Status replayed = AddReplays(run, options, &*report);
+  const Status replayed = AddReplays(run, WithCostsOf(run, options), &*report);
   if (!replayed.ok()) return replayed.error();
   return report;
 }

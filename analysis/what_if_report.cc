@@ -12,6 +12,7 @@
 #include "analysis/reader.h"
 #include "analysis/replay.h"
 #include "analysis/report_json.h"
+#include "analysis/run_costs.h"
 #include "analysis/text_table.h"
 #include "analysis/work_classes.h"
 
@@ -138,7 +139,8 @@ Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& op
                                 const WhatIf& changes) {
   const Result<Run> run = OpenRun(path);
   if (!run.ok()) return run.error();
-  Result<WhatIfReport> imagined = Imagination(*run, options, changes).Imagine();
+  const ReportOptions known = WithCostsOf(*run, options);
+  Result<WhatIfReport> imagined = Imagination(*run, known, changes).Imagine();
   const bool failed = std::any_of((*run).processes.begin(), (*run).processes.end(),
                                   [](const ProcessTrace& process) {
                                     return process.source != nullptr && process.source->failed();
@@ -146,7 +148,7 @@ Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& op
   if (!failed) return imagined;
   const Result<Run> loaded = LoadRun(path);
   if (!loaded.ok()) return loaded.error();
-  return Imagination(*loaded, options, changes).Imagine();
+  return Imagination(*loaded, known, changes).Imagine();
 }
 
 std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode) {

@@ -4,6 +4,7 @@
 // as a figure.
 #include <unistd.h>
 
+#include "analysis/calibration_file.h"
 #include "analysis/report.h"
 #include "analysis/report_csv.h"
 #include "analysis/report_json.h"
@@ -109,6 +110,7 @@ int PrintReport(const Arguments& words) {
                    kExitUnreadable);
   }
   arguments.model.replays = true;
+  arguments.model.calibration_folder = CalibrationFolder();
   const std::string run = arguments.runs.empty() ? std::string() : arguments.runs.front();
   const Result<AnalyzedRun> analyzed = LoadRunAndReport(run, arguments.model);
   if (!analyzed.ok()) {

@@ -3,6 +3,7 @@
 // `gpubound whatif RUN --scale PART=NAME:FACTOR`: what a run would be with a part made faster.
 #include <unistd.h>
 
+#include "analysis/calibration_file.h"
 #include "analysis/what_if_report.h"
 #include "tools/commands.h"
 #include "tools/console.h"
@@ -60,6 +61,7 @@ int ImagineChanges(const Arguments& words) {
     }
     changes.scalings.push_back(*scaling);
   }
+  options.calibration_folder = CalibrationFolder();
   const ProgressNote note("replaying " + run);
   const Result<WhatIfReport> imagined = ImagineRun(run, options, changes);
   if (!imagined.ok()) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the process that was started and sums its costs.
+// Finds the process that was started and takes out what the replay takes out of its span.
 #include "tools/corrected_wall.h"
 
 #include <algorithm>
 
-#include "analysis/overhead_sum.h"
-#include "analysis/reader.h"
+#include "analysis/corrected_report.h"
+#include "analysis/run_report.h"
 
 namespace gpubound {
 namespace {
@@ -35,15 +35,20 @@ double StartAndEndNs(const ProcessTrace& process, const Calibration& calibration
 
 Result<double> CorrectedWallNs(const TimedRun& run, const std::string& run_directory,
                                const Calibration& calibration) {
-  const Result<Run> recorded = LoadRun(run_directory);
-  if (!recorded.ok()) return recorded.error();
-  const auto root =
-      std::find_if(recorded->processes.begin(), recorded->processes.end(),
-                   [&](const ProcessTrace& process) { return process.identity.pid == run.pid; });
+  ReportOptions options;
+  options.replays = true;
+  options.costs = ModelOf(calibration);
+  const Result<AnalyzedRun> analyzed = AnalyzeRun(run_directory, options);
+  if (!analyzed.ok()) return analyzed.error();
   auto corrected_ns = static_cast<double>(run.wall_ns);
-  if (root == recorded->processes.end()) return corrected_ns;  // it recorded nothing itself
-  const Cost events = SumOfCosts(CountReportingThread(*root), ModelOf(calibration));
-  corrected_ns -= events.total_ns() + StartAndEndNs(*root, calibration);
+  for (size_t p = 0; p < analyzed->run.processes.size(); ++p) {
+    const ProcessTrace& process = analyzed->run.processes[p];
+    const ReportProcess& report = analyzed->report.processes[p];
+    if (process.identity.pid != run.pid) continue;
+    corrected_ns -= StartAndEndNs(process, calibration);
+    if (report.corrected == nullptr) continue;
+    corrected_ns -= static_cast<double>(report.span_ns - report.corrected->process.span_ns);
+  }
   return corrected_ns;
 }
 

@@ -13,8 +13,8 @@
 
 namespace gpubound {
 
-// |run| was recorded into |run_directory|. Takes out what recording the events of its reporting
-// thread cost, and what the profiler cost at its start and end.
+// |run| was recorded into |run_directory|. Takes out what the replay without the costs of recording
+// takes out of its process's span, and what the profiler cost at its start and end.
 Result<double> CorrectedWallNs(const TimedRun& run, const std::string& run_directory,
                                const Calibration& calibration);
 

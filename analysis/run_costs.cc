@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looks the calibration up. No state.
+#include "analysis/run_costs.h"
+
+#include "analysis/calibration_file.h"
+
+namespace gpubound {
+
+ReportOptions WithCostsOf(const Run& run, ReportOptions options) {
+  if (options.costs) return options;
+  const Result<Calibration> calibration = CalibrationOf(run, options.calibration_folder);
+  if (calibration.ok()) {
+    options.costs = ModelOf(*calibration);
+  } else {
+    options.why_no_costs = calibration.error().ToString();
+  }
+  return options;
+}
+
+}  // namespace gpubound

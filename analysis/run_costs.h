@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Joins a run to the calibration that tells what recording it cost. Reads files.
+#ifndef GPUBOUND_ANALYSIS_RUN_COSTS_H_
+#define GPUBOUND_ANALYSIS_RUN_COSTS_H_
+
+#include "analysis/report.h"
+#include "analysis/run.h"
+
+namespace gpubound {
+
+// |options| with the costs of |run|, from its own directory or else options.calibration_folder; or
+// with the reason why there are none. As they are where they have costs already.
+ReportOptions WithCostsOf(const Run& run, ReportOptions options);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_RUN_COSTS_H_
