@@ -8,6 +8,8 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/sm_fill.h"
+
 namespace gpubound {
 namespace {
 

@@ -10,11 +10,6 @@ namespace {
 
 constexpr size_t kFirstSize = 64;
 
-// A launch queue holds about a thousand entries per stream before the next launch waits, so work
-// whose call lies further back than this many calls does not exist in practice; it would be counted
-// as work without a launch. 56 bytes each.
-constexpr size_t kLargestSize = size_t{1} << 20;
-
 // Work waits in the launch queue at most so long. Less than the fastest wrap of ids (2^32 calls at
 // two million a second), so a call that was lost is never replaced by its successor's namesake.
 constexpr int64_t kLongestQueueNs = int64_t{30} * 60 * 1'000'000'000;
@@ -28,22 +23,6 @@ bool Contains(const IndexedCall& outer, const IndexedCall& inner) {
 
 CallIndex::CallIndex() : ring_(kFirstSize), buckets_(kFirstSize, kNoCall) {}
 
-CallNumber CallIndex::Add(const ThreadCall& call, ApiClass api_class) {
-  if (next_ >= ring_.size() && ring_.size() < kLargestSize) Grow();
-  const CallNumber number = next_++;
-  ring_[number & (ring_.size() - 1)].call = {
-      call.call.start_ns, call.call.end_ns, call.call.correlation, call.thread, kNotOne, api_class};
-  Link(number);
-  return number;
-}
-
-void CallIndex::Link(CallNumber number) {
-  Entry& entry = ring_[number & (ring_.size() - 1)];
-  CallNumber& newest = buckets_[entry.call.correlation & (buckets_.size() - 1)];
-  entry.previous = newest;
-  newest = number;
-}
-
 void CallIndex::Grow() {
   std::vector<Entry> larger(ring_.size() * 2);
   for (CallNumber number = next_ - ring_.size(); number < next_; ++number) {
@@ -52,18 +31,9 @@ void CallIndex::Grow() {
   const CallNumber oldest = next_ - ring_.size();
   ring_ = std::move(larger);
   buckets_.assign(ring_.size(), kNoCall);
-  for (CallNumber number = oldest; number < next_; ++number) Link(number);
-}
-
-CallNumber CallIndex::Remembered(CallNumber number) const {
-  return number != kNoCall && number + ring_.size() >= next_ ? number : kNoCall;
-}
-
-IndexedCall* CallIndex::At(CallNumber number) {
-  return Remembered(number) == kNoCall ? nullptr : &ring_[number & (ring_.size() - 1)].call;
-}
-const IndexedCall* CallIndex::At(CallNumber number) const {
-  return const_cast<CallIndex*>(this)->At(number);
+  for (CallNumber number = oldest; number < next_; ++number) {
+    Link(number, &ring_[number & (ring_.size() - 1)]);
+  }
 }
 
 CallNumber CallIndex::Find(const DeviceWork& work) const {

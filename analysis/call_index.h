@@ -41,7 +41,15 @@ class CallIndex {
   CallIndex();
 
   // Calls come in order of begin.
-  CallNumber Add(const ThreadCall& call, ApiClass api_class);
+  CallNumber Add(const ThreadCall& call, ApiClass api_class) {
+    if (next_ >= ring_.size() && ring_.size() < kLargestSize) Grow();
+    const CallNumber number = next_++;
+    Entry& entry = ring_[number & (ring_.size() - 1)];
+    entry.call = {call.call.start_ns, call.call.end_ns, call.call.correlation,
+                  call.thread,        kNotOne,          api_class};
+    Link(number, &entry);
+    return number;
+  }
 
   // The call behind |work|, if all calls that begin until kClockSlackNs after it have been added:
   // of nested calls with the same correlation (a runtime function and the driver function inside
@@ -49,17 +57,32 @@ class CallIndex {
   CallNumber Find(const DeviceWork& work) const;
 
   // Null when the call is no longer remembered. Valid until the next Add().
-  IndexedCall* At(CallNumber number);
-  const IndexedCall* At(CallNumber number) const;
+  IndexedCall* At(CallNumber number) {
+    return Remembered(number) == kNoCall ? nullptr : &ring_[number & (ring_.size() - 1)].call;
+  }
+  const IndexedCall* At(CallNumber number) const {
+    return const_cast<CallIndex*>(this)->At(number);
+  }
 
  private:
   struct Entry {
     IndexedCall call;
     CallNumber previous = kNoCall;  // in the same bucket
   };
+  // A launch queue holds about a thousand entries per stream before the next launch waits, so work
+  // whose call lies further back than this many calls does not exist in practice; it would be
+  // counted as work without a launch. 56 bytes each.
+  static constexpr size_t kLargestSize = size_t{1} << 20;
+
   void Grow();
-  void Link(CallNumber number);
-  CallNumber Remembered(CallNumber number) const;
+  void Link(CallNumber number, Entry* entry) {
+    CallNumber& newest = buckets_[entry->call.correlation & (buckets_.size() - 1)];
+    entry->previous = newest;
+    newest = number;
+  }
+  CallNumber Remembered(CallNumber number) const {
+    return number != kNoCall && number + ring_.size() >= next_ ? number : kNoCall;
+  }
 
   std::vector<Entry> ring_;          // a power of two
   std::vector<CallNumber> buckets_;  // as many

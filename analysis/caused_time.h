@@ -7,10 +7,10 @@
 #define GPUBOUND_ANALYSIS_CAUSED_TIME_H_
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "analysis/call_index.h"
+#include "analysis/fifo.h"
 #include "analysis/interval.h"
 
 namespace gpubound {
@@ -21,11 +21,11 @@ class CausedTime {
       : span_(span), caused_ns_(operations), covered_until_ns_(operations, span.begin_ns) {}
 
   // Work comes in order of begin. |call| as CallIndex::Find gives it.
-  void Add(const Interval& work, CallNumber call) { waiting_.push_back({work, call}); }
+  void Add(const Interval& work, CallNumber call) { waiting_.push({work, call}); }
 
   // Books all work at the front whose call's operation is known.
   void Settle(const CallIndex& calls) {
-    for (; !waiting_.empty(); waiting_.pop_front()) {
+    for (; !waiting_.empty(); waiting_.pop()) {
       const IndexedCall* call = calls.At(waiting_.front().call);
       if (call != nullptr && call->operation == kNotOne) return;
       Book(waiting_.front().work, call == nullptr ? kNoOperationIndex : call->operation);
@@ -47,7 +47,7 @@ class CausedTime {
   }
 
   const Interval span_;
-  std::deque<Waiting> waiting_;
+  Fifo<Waiting> waiting_;
   std::vector<int64_t> caused_ns_;
   std::vector<int64_t> covered_until_ns_;
 };

@@ -6,77 +6,125 @@
 namespace gpubound {
 namespace {
 
-constexpr size_t kFirstSlots = 64;
-constexpr uint64_t kHashFactor = 0x9e3779b97f4a7c15;
+constexpr size_t kFirstSlots = 256;
 
-uint64_t KeyOf(const CpuState& state, bool waiting) {
-  return uint64_t{state.phase} << 40 | uint64_t{state.operation} << 8 |
-         static_cast<uint64_t>(state.layer) << 5 | static_cast<uint64_t>(state.cause) << 1 |
-         (waiting ? 1u : 0u);
-}
-
-size_t HashOf(uint64_t key) { return static_cast<size_t>((key * kHashFactor) >> 32); }
+// Rows fill at most this part of the slots, so that nearly every one lies at home.
+constexpr size_t kSlotsPerRow = 4;
 
 }  // namespace
 
-CellBook::CellBook(const GpuClock* clock, const std::vector<DeviceClock>* devices)
-    : clock_(clock), devices_(devices), slots_(kFirstSlots) {
-  if (devices == nullptr) return;
-  booked_busy_ns_.resize(devices->size());
-  booked_unknown_ns_.resize(devices->size());
-}
-
-void CellBook::SwitchTo(const CpuState& state, int64_t now_ns) {
-  if (any_) RowsAt(now_ns);
+CellBook::CellBook(int64_t begin_ns, const CpuState& state, Devices devices)
+    : devices_(devices), slots_(kFirstSlots), now_ns_(begin_ns) {
   const bool waiting = state.layer == Layer::kWait && state.peer != kNotOne;
-  current_ = Find(KeyOf(state, waiting), state, waiting);
-  any_ = true;
+  key_ = KeyOf(state, waiting);
+  current_ = Find(state, waiting);
 }
 
-const std::vector<CellBook::Row>& CellBook::RowsAt(int64_t now_ns) {
-  if (!any_) return rows_;
-  Row& row = rows_[current_];
-  for (size_t state = 0; state < kGpuStates; ++state) {
-    row.time.by_state[state] += clock_->by_state[state] - booked_.by_state[state];
-  }
-  row.time.sum_ns += clock_->sum_ns - booked_.sum_ns;
-  row.time.filled += clock_->filled - booked_.filled;
-  booked_ = *clock_;
-  for (size_t device = 0; device < booked_busy_ns_.size(); ++device) {
-    const int64_t busy_ns = (*devices_)[device].BusyAt(now_ns);
-    const int64_t unknown_ns = (*devices_)[device].UnknownAt(now_ns);
-    row.busy_ns[device] += busy_ns - booked_busy_ns_[device];
-    row.unknown_ns[device] += unknown_ns - booked_unknown_ns_[device];
-    booked_busy_ns_[device] = busy_ns;
-    booked_unknown_ns_[device] = unknown_ns;
-  }
-  return rows_;
+void CellBook::OpenWindow(const GpuWindow& gpu) {
+  segment_ = gpu.all.data();
+  if (devices_ == Devices::kTogether) return;
+  while (by_device_.size() < gpu.each.size()) MeetDevice();
+  device_segments_.clear();
+  for (const std::vector<DeviceSegment>& each : gpu.each) device_segments_.push_back(each.data());
 }
 
-size_t CellBook::Find(uint64_t key, const CpuState& state, bool waiting) {
-  size_t slot = HashOf(key) & (slots_.size() - 1);
-  while (slots_[slot] != 0) {
-    if (keys_[slots_[slot] - 1] == key) return slots_[slot] - 1;
-    slot = (slot + 1) & (slots_.size() - 1);
+void CellBook::BookUntil(int64_t now_ns) {
+  Account& account = rows_[current_];
+  if (!by_device_.empty()) BookDevices(now_ns);
+  int64_t since_ns = now_ns_;
+  for (; segment_[1].begin_ns <= now_ns; ++segment_) {
+    account.by_mix[segment_->mix] += segment_[1].begin_ns - since_ns;
+    since_ns = segment_[1].begin_ns;
   }
-  slots_[slot] = static_cast<uint32_t>(rows_.size() + 1);
-  keys_.push_back(key);
-  Row& row = rows_.emplace_back();
-  row.state = state;
-  row.state.peer = kNotOne;
-  row.waiting = waiting;
-  row.busy_ns.resize(booked_busy_ns_.size());
-  row.unknown_ns.resize(booked_busy_ns_.size());
-  if (rows_.size() * 2 > slots_.size()) Grow();
-  return rows_.size() - 1;
+  account.by_mix[segment_->mix] += now_ns - since_ns;
+  now_ns_ = now_ns;
+  const int64_t into_ns = now_ns - segment_->begin_ns;
+  const int64_t sum_ns = segment_->sum_ns + int64_t{segment_->running} * into_ns;
+  const FilledTime filled =
+      segment_->filled + static_cast<FilledTime>(segment_->fill) * static_cast<uint64_t>(into_ns);
+  account.sum_ns += sum_ns - sum_ns_;
+  account.filled += filled - filled_;
+  sum_ns_ = sum_ns;
+  filled_ = filled;
+}
+
+void CellBook::BookDevices(int64_t now_ns) {
+  for (size_t device = 0; device < by_device_.size(); ++device) {
+    DeviceAccount& account = by_device_[device][current_];
+    const DeviceSegment*& segment = device_segments_[device];
+    int64_t since_ns = now_ns_;
+    for (; segment[1].begin_ns <= now_ns; ++segment) {
+      account[static_cast<size_t>(segment->state)] += segment[1].begin_ns - since_ns;
+      since_ns = segment[1].begin_ns;
+    }
+    account[static_cast<size_t>(segment->state)] += now_ns - since_ns;
+  }
+}
+
+// While a process has used one device, what that one did is what the process's GPU side did; before
+// its first work a device was unknown whenever recording was off, whatever others did.
+CellBook::DeviceAccount CellBook::OfDevice(const Account& account, bool first) {
+  DeviceAccount times{};
+  for (GpuMix mix = 0; mix < kGpuMixes; ++mix) {
+    const bool busy = first && IsBusy(StateOf(mix));
+    const DeviceState state = busy                          ? DeviceState::kBusy
+                              : (mix & kUnrecordedBit) != 0 ? DeviceState::kUnknown
+                                                            : DeviceState::kIdle;
+    times[static_cast<size_t>(state)] += account.by_mix[mix];
+  }
+  return times;
+}
+
+void CellBook::MeetDevice() {
+  const bool first = by_device_.empty();
+  std::vector<DeviceAccount>& accounts = by_device_.emplace_back();
+  for (const Account& row : rows_) accounts.push_back(OfDevice(row, first));
+}
+
+std::vector<CellBook::Row> CellBook::Rows() const {
+  std::vector<Row> rows(rows_.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    Row& row = rows[i];
+    row.state = names_[i].state;
+    row.waiting = names_[i].waiting;
+    for (GpuMix mix = 0; mix < kGpuMixes; ++mix) {
+      row.time.by_state[StateOf(mix)] += rows_[i].by_mix[mix];
+    }
+    row.time.sum_ns = rows_[i].sum_ns;
+    row.time.filled = rows_[i].filled;
+    for (size_t device = 0; device < std::max<size_t>(by_device_.size(), 1); ++device) {
+      const DeviceAccount times =
+          by_device_.empty() ? OfDevice(rows_[i], true) : by_device_[device][i];
+      row.busy_ns.push_back(times[static_cast<size_t>(DeviceState::kBusy)]);
+      row.unknown_ns.push_back(times[static_cast<size_t>(DeviceState::kUnknown)]);
+    }
+  }
+  return rows;
+}
+
+size_t CellBook::Find(const CpuState& state, bool waiting) {
+  size_t slot = HomeOf(key_);
+  for (; slots_[slot].key != kNoKey; slot = (slot + 1) & (slots_.size() - 1)) {
+    if (slots_[slot].key == key_) return slots_[slot].row;
+  }
+  const size_t row = rows_.size();
+  slots_[slot] = {key_, row};
+  rows_.emplace_back();
+  names_.push_back({state, waiting});
+  names_.back().state.peer = kNotOne;
+  for (std::vector<DeviceAccount>& accounts : by_device_) accounts.emplace_back();
+  if (rows_.size() * kSlotsPerRow > slots_.size()) Grow();
+  return row;
 }
 
 void CellBook::Grow() {
-  slots_.assign(slots_.size() * 2, 0);
-  for (size_t row = 0; row < keys_.size(); ++row) {
-    size_t slot = HashOf(keys_[row]) & (slots_.size() - 1);
-    while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
-    slots_[slot] = static_cast<uint32_t>(row + 1);
+  std::vector<Slot> old(slots_.size() * 2);
+  old.swap(slots_);
+  for (const Slot& moved : old) {
+    if (moved.key == kNoKey) continue;
+    size_t slot = HomeOf(moved.key);
+    while (slots_[slot].key != kNoKey) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = moved;
   }
 }
 

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Books time to cells. The GPU side runs clocks, the CPU side says whose time it is: when that
-// changes, what the clocks have gained goes to the state that held until then. So a change on the
-// GPU side costs one addition however many threads look on, and a change on the CPU side a few. One
-// object, one caller.
+// Books time to cells. The GPU side of a window lies there as a list of segments, the CPU side says
+// from when on it is whose time: the book goes along both lists at once, and every stretch between
+// two neighbouring changes goes to one cell. One object, one caller.
 #ifndef GPUBOUND_ANALYSIS_CELL_BOOK_H_
 #define GPUBOUND_ANALYSIS_CELL_BOOK_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "analysis/device_timeline.h"
+#include "analysis/gpu_segments.h"
 #include "analysis/process_timeline.h"
 #include "analysis/work_classes.h"
 
 namespace gpubound {
 
-// Time of a process by GPU state, over the span so far.
-struct GpuClock {
+// Time of a process by GPU state.
+struct GpuTime {
   std::array<int64_t, kGpuStates> by_state{};
   int64_t sum_ns = 0;     // of all running work, concurrent work counted each
   FilledTime filled = 0;  // weighted by SM fill, mean over the devices that are busy
@@ -29,9 +29,9 @@ class CellBook {
   struct Row {
     CpuState state;        // peer is kNotOne
     bool waiting = false;  // the CPU waits for a known other process
-    GpuClock time;
-    std::vector<int64_t> busy_ns;     // by device
-    std::vector<int64_t> unknown_ns;  // by device
+    GpuTime time;
+    std::vector<int64_t> busy_ns;     // by device, in the order of their first work
+    std::vector<int64_t> unknown_ns;  // likewise
     int64_t Wall() const {
       int64_t sum_ns = 0;
       for (const int64_t ns : time.by_state) sum_ns += ns;
@@ -39,29 +39,88 @@ class CellBook {
     }
   };
 
-  // |clock| and |devices| outlive the object; |devices| may be null.
-  CellBook(const GpuClock* clock, const std::vector<DeviceClock>* devices);
+  enum class Devices : uint8_t { kTogether, kEach };
 
-  // From |now_ns|, an instant in the span, on it is the time of |state|.
-  void SwitchTo(const CpuState& state, int64_t now_ns);
+  // From |begin_ns| on it is the time of |state|.
+  CellBook(int64_t begin_ns, const CpuState& state, Devices devices);
 
-  // Books what has passed until |now_ns|. Rows come in order of first use.
-  const std::vector<Row>& RowsAt(int64_t now_ns);
+  // The GPU side until the next call. It begins where the book stands.
+  void OpenWindow(const GpuWindow& gpu);
+
+  // From |now_ns| on, a time of the window, it is the time of |state|. Never goes back.
+  void SwitchTo(const CpuState& state, int64_t now_ns) {
+    const bool waiting = state.layer == Layer::kWait && state.peer != kNotOne;
+    const uint64_t key = KeyOf(state, waiting);
+    if (key == key_) return;
+    BookUntil(now_ns);
+    key_ = key;
+    const Slot& home = slots_[HomeOf(key)];
+    current_ = home.key == key ? home.row : Find(state, waiting);
+  }
+
+  // Books what passes until |now_ns|, a time of the window.
+  void BookUntil(int64_t now_ns);
+
+  // What was booked; in the order of first use.
+  std::vector<Row> Rows() const;
+  // The same without a copy: calls |on_cell|(CpuState, GpuState, ns) for each cell; several may be
+  // of one operation and state.
+  template <typename OnCell>
+  void ForEachCell(OnCell on_cell) const {
+    for (size_t row = 0; row < rows_.size(); ++row) {
+      for (GpuMix mix = 0; mix < kGpuMixes; ++mix) {
+        on_cell(names_[row].state, StateOf(mix), rows_[row].by_mix[mix]);
+      }
+    }
+  }
 
  private:
-  size_t Find(uint64_t key, const CpuState& state, bool waiting);
-  void Grow();
+  static constexpr uint64_t kNoKey = ~uint64_t{0};
+  struct Slot {
+    uint64_t key = kNoKey;
+    size_t row = 0;
+  };
+  struct Account {
+    std::array<int64_t, kGpuMixes> by_mix{};
+    int64_t sum_ns = 0;
+    FilledTime filled = 0;
+  };
+  struct RowName {
+    CpuState state;
+    bool waiting;
+  };
+  using DeviceAccount = std::array<int64_t, kDeviceStates>;
 
-  const GpuClock* clock_;
-  const std::vector<DeviceClock>* devices_;
-  std::vector<Row> rows_;
-  std::vector<uint64_t> keys_;   // by row
-  std::vector<uint32_t> slots_;  // open addressing: row + 1, 0 empty; a power of two
+  static uint64_t KeyOf(const CpuState& state, bool waiting) {
+    return uint64_t{state.phase} << 40 | uint64_t{state.operation} << 8 |
+           static_cast<uint64_t>(state.layer) << 5 | static_cast<uint64_t>(state.cause) << 1 |
+           (waiting ? 1u : 0u);
+  }
+  size_t HomeOf(uint64_t key) const {
+    constexpr uint64_t kHashFactor = 0x9e3779b97f4a7c15;
+    return static_cast<size_t>((key * kHashFactor) >> 32) & (slots_.size() - 1);
+  }
+  size_t Find(const CpuState& state, bool waiting);
+  void Grow();
+  void BookDevices(int64_t now_ns);
+  void MeetDevice();
+  static DeviceAccount OfDevice(const Account& account, bool first);
+
+  const Devices devices_;
+  std::vector<Slot> slots_;  // open addressing; a power of two
+  std::vector<RowName> names_;
+  std::vector<Account> rows_;
+  // Where the process uses several devices: by device, then row.
+  std::vector<std::vector<DeviceAccount>> by_device_;
+  uint64_t key_ = kNoKey;
   size_t current_ = 0;
-  bool any_ = false;
-  GpuClock booked_;  // the clocks as of the last booking
-  std::vector<int64_t> booked_busy_ns_;
-  std::vector<int64_t> booked_unknown_ns_;
+
+  // The place in the window.
+  int64_t now_ns_;
+  const GpuSegment* segment_ = nullptr;
+  int64_t sum_ns_ = 0;  // of the segments until now
+  FilledTime filled_ = 0;
+  std::vector<const DeviceSegment*> device_segments_;
 };
 
 }  // namespace gpubound

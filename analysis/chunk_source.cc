@@ -32,6 +32,7 @@ class ChunkThreadCursor : public ThreadCursor {
       batch->events = decoded_.events;
       batch->resync = decoded_.gap;
       batch->open = decoded_.open;
+      batch->scopes_only = decoded_.scopes_only;
       return true;
     }
     return false;

@@ -50,18 +50,14 @@ ChunkStore::ChunkStore(const ProcessTrace& process, std::vector<Segment> segment
 }
 
 // The system reuses thread ids: the thread is the last one that had begun by then.
-uint32_t ChunkStore::ThreadOf(uint32_t tid, int64_t time_ns) {
-  if (tid == last_tid_) return last_thread_;
+uint32_t ChunkStore::FindThread(uint32_t tid, int64_t time_ns) {
   std::vector<OfTid>& candidates = by_tid_[tid];
   if (candidates.empty()) candidates.push_back({kOpenEnded, next_thread_++});
   uint32_t chosen = candidates.front().thread;
   for (const OfTid& candidate : candidates) {
     if (candidate.first_ns <= time_ns) chosen = candidate.thread;
   }
-  if (candidates.size() == 1) {
-    last_tid_ = tid;
-    last_thread_ = chosen;
-  }
+  if (candidates.size() == 1) known_tids_[tid % kKnownTids] = {tid, chosen};
   return chosen;
 }
 
@@ -76,7 +72,7 @@ bool ChunkStore::DecodeInto(const PlannedChunk& chunk, Events* events) {
 
 template <typename Record>
 void ChunkStore::SortAndCheck(const PlannedChunk& chunk, std::vector<Record>* records) {
-  SortRecords(records);
+  SortTies(records);
   // The merge relies on what the row says of the earliest begin.
   if (!records->empty() && BeginOf(records->front()) < chunk.head.row.min_ns) failed_ = true;
 }
@@ -89,22 +85,25 @@ void ChunkStore::Decode(const PlannedChunk& chunk, DecodedThread* thread) {
   for (const uint32_t label : thread_events_.open_labels) {
     thread->open.push_back(static_cast<LabelId>(label));
   }
-  const size_t size = thread_events_.size();
-  thread->events.resize(size);
-  for (size_t i = 0; i < size; ++i) {
-    thread->events[i] = {thread_events_.time_ns[i], thread_events_.payload[i],
-                         thread_events_.label[i], thread_events_.kind[i]};
+  const ThreadEvents& from = thread_events_;
+  uint8_t last_kind = 0;
+  thread->events.reserve(from.size());
+  for (size_t i = 0; i < from.size(); ++i) {
+    last_kind = std::max(last_kind, static_cast<uint8_t>(from.kind[i]));
+    thread->events.push_back({from.time_ns[i], from.payload[i], from.label[i], from.kind[i]});
   }
+  thread->scopes_only = last_kind <= static_cast<uint8_t>(SlotKind::kEnd);
 }
 
 void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<ThreadCall>* calls) {
   calls->clear();
   if (!DecodeInto(chunk, &api_events_)) return;
-  calls->resize(api_events_.size());
-  for (size_t i = 0; i < calls->size(); ++i) {
-    (*calls)[i] = {{api_events_.start_ns[i], api_events_.end_ns[i], api_events_.correlation[i],
-                    api_events_.label[i], api_events_.result[i]},
-                   ThreadOf(api_events_.tid[i], api_events_.start_ns[i])};
+  const ApiEvents& from = api_events_;
+  calls->reserve(from.size());
+  for (const uint32_t i : order_.Of(from.start_ns)) {
+    calls->push_back(
+        {{from.start_ns[i], from.end_ns[i], from.correlation[i], from.label[i], from.result[i]},
+         ThreadOf(from.tid[i], from.start_ns[i])});
   }
   SortAndCheck(chunk, calls);
 }
@@ -112,10 +111,10 @@ void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<ThreadCall>* call
 void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<ThreadOverhead>* overheads) {
   overheads->clear();
   if (!DecodeInto(chunk, &overhead_events_)) return;
-  for (size_t i = 0; i < overhead_events_.size(); ++i) {
-    overheads->push_back({{overhead_events_.start_ns[i], overhead_events_.end_ns[i],
-                           overhead_events_.correlation[i], overhead_events_.label[i]},
-                          ThreadOf(overhead_events_.tid[i], overhead_events_.start_ns[i])});
+  const OverheadEvents& from = overhead_events_;
+  for (const uint32_t i : order_.Of(from.start_ns)) {
+    overheads->push_back({{from.start_ns[i], from.end_ns[i], from.correlation[i], from.label[i]},
+                          ThreadOf(from.tid[i], from.start_ns[i])});
   }
   SortAndCheck(chunk, overheads);
 }
@@ -123,13 +122,12 @@ void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<ThreadOverhead>* 
 void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<DeviceWork>* work) {
   work->clear();
   if (!DecodeInto(chunk, &device_events_)) return;
-  if (device_events_.dropped_before != 0) failed_ = true;  // some time is unknown
-  work->resize(device_events_.size());
-  for (size_t i = 0; i < work->size(); ++i) {
-    (*work)[i] = {device_events_.start_ns[i],    device_events_.end_ns[i],
-                  device_events_.bytes[i],       device_events_.graph_node[i],
-                  device_events_.correlation[i], device_events_.graph[i],
-                  device_events_.stream[i],      device_events_.work[i]};
+  const DeviceEvents& from = device_events_;
+  if (from.dropped_before != 0) failed_ = true;  // some time is unknown
+  work->reserve(from.size());
+  for (const uint32_t i : order_.Of(from.start_ns)) {
+    work->push_back({from.start_ns[i], from.end_ns[i], from.bytes[i], from.graph_node[i],
+                     from.correlation[i], from.graph[i], from.stream[i], from.work[i]});
   }
   SortAndCheck(chunk, work);
 }

@@ -5,11 +5,14 @@
 #ifndef GPUBOUND_ANALYSIS_CHUNK_STORE_H_
 #define GPUBOUND_ANALYSIS_CHUNK_STORE_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/event_source.h"
+#include "analysis/record_order.h"
 #include "analysis/segment.h"
 #include "proto/chunk_decoder.h"
 
@@ -40,6 +43,7 @@ class ChunkStore {
     std::vector<ThreadEvent> events;
     std::vector<LabelId> open;
     bool gap = false;
+    bool scopes_only = false;  // only begins and ends of scopes
   };
   void Decode(const PlannedChunk& chunk, DecodedThread* thread);
   void Decode(const PlannedChunk& chunk, std::vector<ThreadCall>* calls);
@@ -53,19 +57,28 @@ class ChunkStore {
     int64_t first_ns;  // when the thread made its first event
     uint32_t thread;
   };
+  // A tid that names but one thread; those asked for last.
+  struct KnownTid {
+    int64_t tid = -1;
+    uint32_t thread = 0;
+  };
+  static constexpr size_t kKnownTids = 64;
   template <typename Events>
   bool DecodeInto(const PlannedChunk& chunk, Events* events);
   template <typename Record>
   void SortAndCheck(const PlannedChunk& chunk, std::vector<Record>* records);
-  uint32_t ThreadOf(uint32_t tid, int64_t time_ns);
+  uint32_t ThreadOf(uint32_t tid, int64_t time_ns) {
+    const KnownTid& known = known_tids_[tid % kKnownTids];
+    return known.tid == tid ? known.thread : FindThread(tid, time_ns);
+  }
+  uint32_t FindThread(uint32_t tid, int64_t time_ns);
 
   std::vector<Segment> segments_;
   std::vector<std::vector<PlannedChunk>> by_thread_;
   std::vector<std::vector<PlannedChunk>> by_family_;
   std::unordered_map<uint32_t, std::vector<OfTid>> by_tid_;  // oldest first
   uint32_t next_thread_;
-  int64_t last_tid_ = -1;  // the last one asked for that names but one thread, and that thread
-  uint32_t last_thread_ = 0;
+  std::array<KnownTid, kKnownTids> known_tids_{};
   bool failed_ = false;
 
   ChunkDecoder decoder_;
@@ -73,6 +86,7 @@ class ChunkStore {
   ApiEvents api_events_;
   DeviceEvents device_events_;
   OverheadEvents overhead_events_;
+  BeginOrder order_;
 };
 
 }  // namespace gpubound

@@ -42,10 +42,7 @@ void DeviceMeter::Pass(int64_t until_ns) {
   if (state == kGpuIdle || passed.empty()) return;
   for (Window& window : windows_) {
     const int64_t ns = passed.ClippedTo(window.time).length();
-    window.sum.busy_ns += ns;
-    if (HasClass(state, kCompute)) window.sum.compute_ns += ns;
-    if (HasClass(state, kComm)) window.sum.comm_ns += ns;
-    if (HasClass(state, kCopy)) window.sum.copy_ns += ns;
+    window.by_state[state] += ns;
   }
   if (windows_.empty()) return;
   const int64_t ns = passed.ClippedTo(windows_.front().time).length();
@@ -56,8 +53,9 @@ void DeviceMeter::Pass(int64_t until_ns) {
 }
 
 size_t DeviceMeter::BandOf(size_t process) {
+  if (last_band_ < bands_.size() && bands_[last_band_].process == process) return last_band_;
   for (size_t band = 0; band < bands_.size(); ++band) {
-    if (bands_[band].process == process) return band;
+    if (bands_[band].process == process) return last_band_ = band;
   }
   bands_.push_back({process, 0, 0});
   running_.push_back(0);
@@ -68,8 +66,15 @@ std::vector<DeviceTime> DeviceMeter::Finish() {
   MoveTo(INT64_MAX);
   std::vector<DeviceTime> times;
   for (Window& window : windows_) {
-    window.sum.smi_model = window.smi.Share();
-    times.push_back(window.sum);
+    DeviceTime& sum = times.emplace_back();
+    for (GpuState state = 1; state < kGpuUnknown; ++state) {
+      const int64_t ns = window.by_state[state];
+      sum.busy_ns += ns;
+      if (HasClass(state, kCompute)) sum.compute_ns += ns;
+      if (HasClass(state, kComm)) sum.comm_ns += ns;
+      if (HasClass(state, kCopy)) sum.copy_ns += ns;
+    }
+    sum.smi_model = window.smi.Share();
   }
   return times;
 }

@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_ANALYSIS_DEVICE_METER_H_
 #define GPUBOUND_ANALYSIS_DEVICE_METER_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -34,7 +35,7 @@ class DeviceMeter {
   };
   struct Window {
     Interval time;
-    DeviceTime sum;
+    std::array<int64_t, kGpuStates> by_state;
     SmiModel smi;
   };
   static bool EndsLater(const Running& a, const Running& b) { return a.end_ns > b.end_ns; }
@@ -48,6 +49,7 @@ class DeviceMeter {
   std::vector<DeviceBand> bands_;
   std::vector<int64_t> running_;  // by band
   size_t busy_bands_ = 0;
+  size_t last_band_ = 0;  // that work began in
   int64_t now_ns_ = INT64_MIN;
 };
 

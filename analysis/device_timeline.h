@@ -1,91 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GPU side of a process: what its devices do at each instant, and how long each of them has
-// been busy, or unknown, so far. Follows the stream of device work and holds what runs at one
-// instant. One object, one caller.
+// The GPU side of a process: what its devices do at each instant. Follows the stream of device work
+// window by window and holds what runs at one instant. One object, one caller.
 #ifndef GPUBOUND_ANALYSIS_DEVICE_TIMELINE_H_
 #define GPUBOUND_ANALYSIS_DEVICE_TIMELINE_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "analysis/event_source.h"
+#include "analysis/fifo.h"
+#include "analysis/gpu_segments.h"
 #include "analysis/gpu_work.h"
 #include "analysis/interval.h"
 #include "analysis/work_classes.h"
 
 namespace gpubound {
 
-// Fill times nanoseconds: 2^30 times a span of years does not fit into 64 bits.
-__extension__ typedef unsigned __int128 FilledTime;
-
-enum class DeviceState : uint8_t { kIdle, kBusy, kUnknown };
-
-// Time of one device by state, over the span so far.
-struct DeviceClock {
-  DeviceState state = DeviceState::kIdle;
-  int64_t since_ns = 0;
-  int64_t busy_ns = 0;
-  int64_t unknown_ns = 0;
-  WorkId last_work{};  // that ended last
-
-  int64_t BusyAt(int64_t now_ns) const {
-    return busy_ns + (state == DeviceState::kBusy ? now_ns - since_ns : 0);
-  }
-  int64_t UnknownAt(int64_t now_ns) const {
-    return unknown_ns + (state == DeviceState::kUnknown ? now_ns - since_ns : 0);
-  }
+// A device went from one state to another.
+struct DeviceChange {
+  int64_t time_ns;
+  uint32_t device;
+  DeviceState from;
+  DeviceState to;
+  bool used;         // it has had work by then
+  WorkId begun;      // the first work that began on it at this instant; none if it only ended
+  WorkId last_work;  // that has ended last; none so far
 };
 
 class DeviceTimeline {
  public:
-  // A device that went from one state to another at an instant.
-  struct Change {
-    uint32_t device;
-    DeviceState from;
-    WorkId begun;  // the first work that began on it at this instant; none if it only ended
-  };
-  using OnBegin = std::function<void(const DeviceWork&, const GpuItem&)>;
-
   // |unknown| is disjoint and ascending. Everything outlives the object.
   DeviceTimeline(const ProcessTrace& process, const EventSource& source, const Interval& span,
                  const std::vector<Interval>& unknown);
 
-  int64_t NextTime() const;
-
-  // Processes everything until |now_ns|, which is NextTime() or before. |on_begin| is called for
-  // each piece of work that begins, also for those without length, in order.
-  void MoveTo(int64_t now_ns, const OnBegin& on_begin);
-
-  // Recording is off or on again, from |now_ns| on.
-  void SetPaused(bool paused, int64_t now_ns);
-
-  GpuState state() const {
-    return classes_.mask() != 0 ? classes_.mask() : unknown() ? kGpuUnknown : kGpuIdle;
+  // The next instant at which something happens; kOpenEnded when nothing does.
+  int64_t NextTime() const {
+    return work_.Peek() == nullptr ? next_ns_ : std::min(next_ns_, work_.Peek()->start_ns);
   }
-  int64_t running() const { return static_cast<int64_t>(heap_.size()); }
-  uint64_t fill() const { return busy_devices_ == 0 ? 0 : fill_of_devices_ / busy_devices_; }
 
-  const std::vector<DeviceClock>& clocks() const { return clocks_; }  // by DeviceId
-  bool used(uint32_t device) const { return devices_[device].used; }
-  const std::vector<Change>& changes() const { return changes_; }
-  void ClearChanges() { changes_.clear(); }
+  // Takes up the work that begins before |end_ns| and calls |on_begin|(work, item) for each, also
+  // for those without length, in order. Where that is very much, stops earlier, after |begin_ns|.
+  // Returns the time before which all was taken up.
+  template <typename OnBegin>
+  int64_t Open(int64_t begin_ns, int64_t end_ns, OnBegin on_begin);
+
+  // All that happens from |begin_ns| on, which is NextTime() or before, and before |end_ns|, as
+  // Open() said. |paused|: recording is off since |begin_ns|.
+  void Run(int64_t begin_ns, int64_t end_ns, bool paused);
+  const GpuWindow& window() const { return window_; }
+  const std::vector<DeviceChange>& changes() const { return changes_; }
+
+  struct Device {
+    DeviceState state = DeviceState::kIdle;
+    bool used = false;
+    uint32_t running = 0;
+    uint64_t fill = 0;
+    WorkId last_work{};  // that ended last
+  };
+  const std::vector<Device>& devices() const { return devices_; }  // by DeviceId
+  // In the order of their first work.
+  const std::vector<uint32_t>& devices_used() const { return devices_used_; }
   const WorkClassifier& classifier() const { return classifier_; }
 
  private:
-  struct Device {
-    int64_t running = 0;
-    uint64_t fill = 0;
-    bool used = false;
+  // So much work is taken up at once, unless more begins at one instant.
+  static constexpr size_t kMostWork = 8192;
+
+  static constexpr uint32_t kNotUsed = 0xffffffff;
+
+  struct Touched {
+    uint32_t device;
+    WorkId begun;
   };
-  static bool EndsLater(const GpuItem& a, const GpuItem& b) { return a.end_ns > b.end_ns; }
   bool unknown() const { return in_unknown_ || paused_; }
+  int64_t Clipped(int64_t time_ns) const {
+    return std::clamp(time_ns, span_.begin_ns, span_.end_ns);
+  }
+  void Meet(uint32_t device);
+  void OpenWindow();
+  void CloseWindow();
+  void Step(int64_t now_ns);
   void Begin(const GpuItem& item);
   void EndUntil(int64_t now_ns);
+  void MoveUnknown(int64_t now_ns);
   void AddFill(Device* device, int64_t fill);
   void RefreshDevice(uint32_t device, int64_t now_ns, WorkId begun);
   void RefreshAll(int64_t now_ns);
+  void AddSegment(int64_t now_ns);
+  void FindNext();
 
   const Interval span_;
   const std::vector<Interval>& unknown_;
@@ -94,15 +99,39 @@ class DeviceTimeline {
   bool paused_ = false;
   RecordStream<DeviceWork> work_;
   WorkClassifier classifier_;
-  std::vector<GpuItem> heap_;  // running work by end, earliest first
+  Fifo<GpuItem> begins_;          // taken up
+  std::vector<GpuItem> running_;  // by end, latest first
+  int64_t next_ns_ = kOpenEnded;
   ActiveSet classes_;
   std::vector<Device> devices_;
-  std::vector<DeviceClock> clocks_;
-  std::vector<Change> changes_;
-  std::vector<std::pair<uint32_t, WorkId>> touched_;
+  std::vector<uint32_t> devices_used_;
+  std::vector<uint32_t> place_;  // by DeviceId, in |devices_used_|
+  std::vector<Touched> touched_;
   uint64_t busy_devices_ = 0;
   uint64_t fill_of_devices_ = 0;
+  GpuSegment last_;
+  GpuWindow window_;
+  std::vector<DeviceChange> changes_;
 };
+
+template <typename OnBegin>
+int64_t DeviceTimeline::Open(int64_t begin_ns, int64_t end_ns, OnBegin on_begin) {
+  size_t taken = 0;
+  for (const DeviceWork* next = work_.Peek(); next != nullptr; next = work_.Peek()) {
+    if (next->start_ns >= end_ns) break;
+    if (++taken > kMostWork && next->start_ns > begin_ns) {
+      end_ns = next->start_ns;
+      break;
+    }
+    const GpuItem item = classifier_.Classify(*next);
+    if (place_[item.device] == kNotUsed) Meet(item.device);
+    on_begin(*next, item);
+    begins_.push(item);
+    work_.Pop();
+  }
+  FindNext();
+  return end_ns;
+}
 
 }  // namespace gpubound
 

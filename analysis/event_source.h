@@ -24,6 +24,7 @@ struct ThreadBatch {
   std::span<const ThreadEvent> events;
   bool resync = false;  // events are missing before these; |open| is what is open now
   std::span<const LabelId> open;
+  bool scopes_only = false;  // only begins and ends of scopes; false where nobody looked
 };
 
 // An API call or an overhead with the thread that it belongs to, an index into

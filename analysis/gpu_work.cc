@@ -9,48 +9,36 @@
 namespace gpubound {
 namespace {
 
-constexpr int64_t kNotYet = -1;
-constexpr int64_t kAbsent = -2;
-
 // More devices than any machine has; what a damaged trace may name.
 constexpr uint32_t kMaxDevices = 1024;
 
 }  // namespace
 
 WorkClassifier::WorkClassifier(const ProcessTrace& process)
-    : process_(process), fills_(process.devices.size() * process.works.size(), kNotYet) {
+    : process_(process),
+      known_devices_(std::min<size_t>(process.devices.size(), kMaxDevices)),
+      known_works_(process.works.size()),
+      known_(known_devices_ * known_works_) {
   classes_.reserve(process.works.size());
   for (const Work& work : process.works) classes_.push_back(ClassOf(work));
   for (const Stream& stream : process.streams) {
-    devices_ = std::max(devices_, std::min(Raw(stream.device), kMaxDevices - 1) + 1);
+    device_of_.push_back(std::min(Raw(stream.device), kMaxDevices - 1));
+    devices_ = std::max(devices_, device_of_.back() + 1);
   }
 }
 
-GpuItem WorkClassifier::Classify(const DeviceWork& work) {
-  const uint32_t device = Raw(process_.StreamOf(work.stream).device);
-  GpuItem item;
-  item.begin_ns = work.start_ns;
-  item.end_ns = work.end_ns;
-  item.device = static_cast<uint16_t>(std::min(device, kMaxDevices - 1));
-  item.work = work.work;
-  item.fill = kFillOne;
+GpuItem WorkClassifier::ClassifySlowPath(const DeviceWork& work) {
+  const uint32_t device = DeviceOf(work.stream);
   const size_t row = Raw(work.work);
+  GpuItem item{work.start_ns, work.end_ns, kFillOne, static_cast<uint16_t>(device),
+               kCompute,      work.work};
   if (row < classes_.size()) item.work_class = classes_[row];
-  if (row >= process_.works.size() || device >= process_.devices.size()) {
-    fill_is_upper_bound_ = true;
-    return item;
-  }
-  int64_t& fill = fills_[device * process_.works.size() + row];
-  if (fill == kNotYet) {
-    const std::optional<Fill> known =
-        SmFill(process_.works[row].info, process_.devices[device].info);
-    fill = known ? int64_t{*known} : kAbsent;
-  }
-  if (fill == kAbsent) {
-    fill_is_upper_bound_ = true;
-  } else {
-    item.fill = static_cast<Fill>(fill);
-  }
+  const bool known = row < known_works_ && device < known_devices_;
+  const std::optional<Fill> fill =
+      known ? SmFill(process_.works[row].info, process_.devices[device].info) : std::nullopt;
+  item.fill = fill.value_or(kFillOne);
+  fill_is_upper_bound_ |= !fill;
+  if (known) known_[device * known_works_ + row] = {true, item.work_class, item.fill};
   return item;
 }
 

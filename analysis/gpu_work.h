@@ -28,7 +28,15 @@ class WorkClassifier {
  public:
   explicit WorkClassifier(const ProcessTrace& process);  // outlives the object
 
-  GpuItem Classify(const DeviceWork& work);
+  GpuItem Classify(const DeviceWork& work) {
+    const uint32_t device = DeviceOf(work.stream);
+    const size_t row = Raw(work.work);
+    if (device >= known_devices_ || row >= known_works_) return ClassifySlowPath(work);
+    const Known& known = known_[device * known_works_ + row];
+    if (!known.valid) return ClassifySlowPath(work);
+    return {work.start_ns,    work.end_ns, known.fill, static_cast<uint16_t>(device),
+            known.work_class, work.work};
+  }
 
   // All device numbers are below.
   uint32_t devices() const { return devices_; }
@@ -36,9 +44,23 @@ class WorkClassifier {
   bool fill_is_upper_bound() const { return fill_is_upper_bound_; }
 
  private:
+  // What is known of a work row on a device.
+  struct Known {
+    bool valid = false;
+    WorkClass work_class = kCompute;
+    Fill fill = kFillOne;
+  };
+  uint32_t DeviceOf(StreamId stream) const {
+    return Raw(stream) < device_of_.size() ? device_of_[Raw(stream)] : 0;
+  }
+  GpuItem ClassifySlowPath(const DeviceWork& work);
+
   const ProcessTrace& process_;
-  std::vector<WorkClass> classes_;  // by work row
-  std::vector<int64_t> fills_;      // by device and work row
+  std::vector<WorkClass> classes_;   // by work row
+  std::vector<uint32_t> device_of_;  // by stream
+  size_t known_devices_ = 0;
+  size_t known_works_ = 0;
+  std::vector<Known> known_;  // by device and work row
   uint32_t devices_ = 1;
   bool fill_is_upper_bound_ = false;
 };

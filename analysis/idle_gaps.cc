@@ -19,27 +19,36 @@ bool IsLonger(const IdleGap& a, const IdleGap& b) {
 void IdleGaps::Begin(uint32_t device, int64_t now_ns, const CpuState& state, WorkId before) {
   OpenGap& open = open_[device];
   open.open = true;
-  open.gap = {};
-  open.gap.time.begin_ns = now_ns;
-  open.gap.device = device;
-  open.gap.at_begin = state;
-  open.gap.before = before;
-  open.by_cause = by_cause_;
+  open.begin_ns = now_ns;
+  open.at_begin = state;
+  open.before = before;
+  open.by_cause = ClockAt(now_ns);
 }
 
 void IdleGaps::End(uint32_t device, int64_t now_ns, const CpuState& state, WorkId after) {
   OpenGap& open = open_[device];
   if (!open.open) return;
   open.open = false;
-  IdleGap& gap = open.gap;
-  gap.time.end_ns = now_ns;
-  if (gap.time.empty()) return;
-  if (longest_.size() == kLongestGaps && !IsLonger(gap, longest_.back())) return;
+  const int64_t length_ns = now_ns - open.begin_ns;
+  if (length_ns <= 0) return;
+  // Most gaps are far too short.
+  if (longest_.size() == kLongestGaps && length_ns < longest_.back().time.length()) return;
+  IdleGap gap;
+  gap.time = {open.begin_ns, now_ns};
+  gap.device = device;
+  gap.at_begin = open.at_begin;
   gap.at_end = state;
+  gap.before = open.before;
   gap.after = after;
+  Keep(open, gap);
+}
+
+void IdleGaps::Keep(const OpenGap& open, IdleGap gap) {
+  if (longest_.size() == kLongestGaps && !IsLonger(gap, longest_.back())) return;
+  const CauseClock clock = ClockAt(gap.time.end_ns);
   int64_t most_ns = -1;
   for (size_t cause = 0; cause < kIdleCauses; ++cause) {
-    const int64_t ns = by_cause_[cause] - open.by_cause[cause];
+    const int64_t ns = clock[cause] - open.by_cause[cause];
     if (ns <= most_ns) continue;
     most_ns = ns;
     gap.cause = static_cast<IdleCause>(cause);

@@ -32,8 +32,12 @@ class IdleGaps {
  public:
   explicit IdleGaps(size_t devices) : open_(devices) {}
 
-  // Time of the CPU state that holds now.
-  void Pass(IdleCause cause, int64_t ns) { by_cause_[static_cast<size_t>(cause)] += ns; }
+  // From |now_ns| on the CPU side is about |cause|.
+  void SwitchTo(IdleCause cause, int64_t now_ns) {
+    by_cause_[static_cast<size_t>(cause_)] += now_ns - since_ns_;
+    cause_ = cause;
+    since_ns_ = now_ns;
+  }
 
   void Begin(uint32_t device, int64_t now_ns, const CpuState& state, WorkId before);
   void End(uint32_t device, int64_t now_ns, const CpuState& state, WorkId after);
@@ -44,13 +48,24 @@ class IdleGaps {
  private:
   using CauseClock = std::array<int64_t, kIdleCauses>;
   struct OpenGap {
-    IdleGap gap;
-    CauseClock by_cause{};
     bool open = false;
+    int64_t begin_ns = 0;
+    CpuState at_begin;
+    WorkId before{};
+    CauseClock by_cause{};
   };
+  CauseClock ClockAt(int64_t now_ns) const {
+    CauseClock clock = by_cause_;
+    clock[static_cast<size_t>(cause_)] += now_ns - since_ns_;
+    return clock;
+  }
+  void Keep(const OpenGap& open, IdleGap gap);
+
   std::vector<OpenGap> open_;  // by device
   std::vector<IdleGap> longest_;
-  CauseClock by_cause_{};
+  IdleCause cause_ = IdleCause::kUnknown;
+  int64_t since_ns_ = 0;
+  CauseClock by_cause_{};  // until |since_ns_|
 };
 
 }  // namespace gpubound

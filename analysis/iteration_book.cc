@@ -8,11 +8,11 @@
 namespace gpubound {
 namespace {
 
-IdleTimes IdleOf(const std::vector<CellBook::Row>& rows) {
+IdleTimes IdleOf(const CellBook& book) {
   IdleTimes idle_ns{};
-  for (const CellBook::Row& row : rows) {
-    idle_ns[static_cast<size_t>(row.state.cause)] += row.time.by_state[kGpuIdle];
-  }
+  book.ForEachCell([&idle_ns](const CpuState& cpu, GpuState gpu, int64_t ns) {
+    if (gpu == kGpuIdle) idle_ns[static_cast<size_t>(cpu.cause)] += ns;
+  });
   return idle_ns;
 }
 
@@ -23,18 +23,17 @@ IterationBook::IterationBook(const Interval& span, size_t operations)
   times_.in_steady.resize(operations);
 }
 
-void IterationBook::Begin(int64_t now_ns, bool warm_up, const std::vector<CellBook::Row>& rows) {
-  at_begin_ = TotalsOf(rows);
-  idle_at_begin_ = IdleOf(rows);
+void IterationBook::Begin(int64_t now_ns, bool warm_up, const CellBook& book) {
+  at_begin_ = TotalsOf(book);
+  idle_at_begin_ = IdleOf(book);
   begin_ns_ = now_ns;
   began_in_warm_up_ = warm_up;
   begun_ = true;
 }
 
-void IterationBook::Step(uint64_t number, int64_t now_ns, bool warm_up,
-                         const std::vector<CellBook::Row>& rows) {
+void IterationBook::Step(uint64_t number, int64_t now_ns, bool warm_up, const CellBook& book) {
   if (begun_) {
-    const PartTimes totals = TotalsOf(rows);
+    const PartTimes totals = TotalsOf(book);
     const bool first = times_.warm_up.empty();
     still_warm_up_ = still_warm_up_ && (first || began_in_warm_up_);
     if (first) times_.first_begin_ns = begin_ns_;
@@ -50,9 +49,9 @@ void IterationBook::Step(uint64_t number, int64_t now_ns, bool warm_up,
           {after.wall_ns - before.wall_ns, after.busy_ns - before.busy_ns,
            after.unknown_ns - before.unknown_ns};
     }
-    if (!still_warm_up_) KeepDetail(totals, IdleOf(rows));
+    if (!still_warm_up_) KeepDetail(totals, IdleOf(book));
   }
-  Begin(now_ns, warm_up, rows);
+  Begin(now_ns, warm_up, book);
 }
 
 // Of the last steady iteration. Each of n iterations stays with a chance of kDetailedIterations /
@@ -89,17 +88,14 @@ IterationTimes IterationBook::Take() {
   return std::move(times_);
 }
 
-PartTimes IterationBook::TotalsOf(const std::vector<CellBook::Row>& rows) const {
+PartTimes IterationBook::TotalsOf(const CellBook& book) const {
   PartTimes totals(operations_);
-  for (const CellBook::Row& row : rows) {
-    PartTime& total = totals[row.state.operation];
-    for (GpuState state = 0; state < kGpuStates; ++state) {
-      const int64_t ns = row.time.by_state[state];
-      total.wall_ns += ns;
-      if (IsBusy(state)) total.busy_ns += ns;
-    }
-    total.unknown_ns += row.time.by_state[kGpuUnknown];
-  }
+  book.ForEachCell([&totals](const CpuState& cpu, GpuState state, int64_t ns) {
+    PartTime& total = totals[cpu.operation];
+    total.wall_ns += ns;
+    if (IsBusy(state)) total.busy_ns += ns;
+    if (state == kGpuUnknown) total.unknown_ns += ns;
+  });
   return totals;
 }
 

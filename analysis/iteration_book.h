@@ -64,16 +64,17 @@ class IterationBook {
  public:
   IterationBook(const Interval& span, size_t operations);
 
-  // Iteration 1 begins at |now_ns|, in the span. |warm_up|: the phase that holds now is warm-up.
-  void Begin(int64_t now_ns, bool warm_up, const std::vector<CellBook::Row>& rows);
+  // Iteration 1 begins at |now_ns|, in the span; |book| has booked until then. |warm_up|: the phase
+  // that holds now is warm-up.
+  void Begin(int64_t now_ns, bool warm_up, const CellBook& book);
   // Iteration |number| ends at |now_ns|, and the next begins.
-  void Step(uint64_t number, int64_t now_ns, bool warm_up, const std::vector<CellBook::Row>& rows);
+  void Step(uint64_t number, int64_t now_ns, bool warm_up, const CellBook& book);
 
   IterationTimes Take();
 
  private:
   void KeepDetail(const PartTimes& totals, const IdleTimes& idle_ns);
-  PartTimes TotalsOf(const std::vector<CellBook::Row>& rows) const;
+  PartTimes TotalsOf(const CellBook& book) const;
 
   const Interval span_;
   const size_t operations_;

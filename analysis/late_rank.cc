@@ -13,6 +13,7 @@
 #include "analysis/memory_source.h"
 #include "analysis/thread_scan.h"
 #include "analysis/thread_state.h"
+#include "analysis/thread_stream.h"
 #include "analysis/work_classes.h"
 
 namespace gpubound {
@@ -28,7 +29,7 @@ class ActivityBook {
     for (; next_ < when_.size() && when_[next_].begin_ns < until_ns; ++next_) {
       const Interval part =
           when_[next_].ClippedTo({std::max(since_ns_, when_[next_].begin_ns), until_ns});
-      if (!part.empty()) ns_[{state.operation(), state.layer()}] += part.length();
+      if (!part.empty()) ns_[{state.operation(), state.doing().layer()}] += part.length();
       if (when_[next_].end_ns > until_ns) break;
     }
     since_ns_ = until_ns;
@@ -59,58 +60,52 @@ class ThreadReplay {
   ThreadReplay(const EventSource& source, uint32_t thread, ThreadState* state)
       : thread_(thread),
         state_(*state),
-        cursor_(source.ThreadEvents(thread)),
+        events_(source.ThreadEvents(thread)),
         calls_(source.Calls()) {
-    FetchEvent();
-    FetchCall();
+    SkipOtherThreads();
   }
 
   int64_t NextTime() const {
-    int64_t next_ns = has_event_ ? batch_.events[next_event_].time_ns : kOpenEnded;
-    if (calls_.Peek() != nullptr) next_ns = std::min(next_ns, calls_.Peek()->call.start_ns);
-    for (const int64_t end_ns : call_ends_) next_ns = std::min(next_ns, end_ns);
-    return next_ns;
+    const int64_t call_ns = calls_.Peek() != nullptr ? calls_.Peek()->call.start_ns : kOpenEnded;
+    return std::min({events_.NextTime(), call_ns, state_.next_call_end_ns()});
   }
   void Advance() {
     const int64_t now_ns = NextTime();
-    std::erase_if(call_ends_, [now_ns](int64_t end_ns) { return end_ns <= now_ns; });
     state_.EndCalls(now_ns);
-    while (has_event_ && batch_.events[next_event_].time_ns <= now_ns) {
-      state_.Apply(batch_.events[next_event_++], &step_);
-      FetchEvent();
+    while (events_.NextTime() <= now_ns) {
+      if (events_.gap()) state_.Resync(events_.TakeGap(), &step_);
+      Apply(events_.Peek());
+      events_.Pop();
     }
     while (calls_.Peek() != nullptr && calls_.Peek()->call.start_ns <= now_ns) {
-      const ApiCall call = calls_.Peek()->call;
-      if (call.end_ns > now_ns) {
-        state_.BeginCall(call, &step_);
-        call_ends_.push_back(call.end_ns);
-      }
+      const ApiCall& call = calls_.Peek()->call;
+      if (call.end_ns > now_ns) state_.BeginCall(call.label, call.end_ns, &step_);
       calls_.Pop();
-      FetchCall();
+      SkipOtherThreads();
     }
     step_.Clear();
   }
 
  private:
-  void FetchEvent() {
-    while (has_event_ && next_event_ >= batch_.events.size()) {
-      next_event_ = 0;
-      has_event_ = cursor_->Next(&batch_);
-      if (has_event_ && batch_.resync) state_.Resync(batch_.open, &step_);
+  void Apply(const ThreadEvent& event) {
+    if (event.kind == SlotKind::kBegin) {
+      state_.Begin(event.label, &step_);
+    } else if (event.kind == SlotKind::kEnd) {
+      state_.End(event.label, &step_);
+    } else if (event.kind == SlotKind::kRangeStart) {
+      state_.StartRange(event.label, event.payload, &step_);
+    } else if (event.kind == SlotKind::kRangeEnd) {
+      state_.CloseRange(event.payload, &step_);
     }
   }
-  void FetchCall() {
+  void SkipOtherThreads() {
     while (calls_.Peek() != nullptr && calls_.Peek()->thread != thread_) calls_.Pop();
   }
 
   const uint32_t thread_;
   ThreadState& state_;
-  std::unique_ptr<ThreadCursor> cursor_;
-  ThreadBatch batch_;
-  size_t next_event_ = 0;
-  bool has_event_ = true;
+  ThreadStream events_;
   RecordStream<ThreadCall> calls_;
-  std::vector<int64_t> call_ends_;
   ThreadStep step_;
 };
 

@@ -4,6 +4,7 @@
 #include "analysis/overlap_sweep.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/caused_time.h"
 #include "analysis/smi_model.h"
@@ -18,73 +19,81 @@ class Sweep {
         timeline_(
             {input.process, input.source, input.roles, input.scan, input.peers, input.inherited}),
         devices_(*input.process, *input.source, input.span, *input.unknown),
-        book_(&clock_, &devices_.clocks()),
+        state_(timeline_.state()),
+        book_(input.span.begin_ns, state_, CellBook::Devices::kEach),
         iterations_(input.span, input.roles->operations().size()),
-        gaps_(devices_.clocks().size()),
+        gaps_(devices_.devices().size()),
         caused_(input.span, input.roles->operations().size()),
-        smi_(input.span),
-        now_ns_(input.span.begin_ns) {
+        smi_(input.span) {
     result_.works.resize(std::max<size_t>(input.process->works.size(), 1) + 1);
-    on_begin_ = [this](const DeviceWork& work, const GpuItem& item) { NoteWork(work, item); };
-    book_.SwitchTo(timeline_.state(), now_ns_);
+    gaps_.SwitchTo(state_.cause, input.span.begin_ns);
     for (size_t lane = 0; lane < timeline_.lanes(); ++lane) {
-      lanes_.emplace_back(&clock_, nullptr);
-      lanes_[lane].SwitchTo(timeline_.LaneState(lane), now_ns_);
+      lanes_.emplace_back(input.span.begin_ns, timeline_.LaneAtBegin(lane),
+                          CellBook::Devices::kTogether);
     }
   }
 
   SweepResult Run() {
-    for (int64_t next_ns = NextTime(); next_ns != kOpenEnded; next_ns = NextTime()) {
-      Pass(ClippedToSpan(next_ns));
-      Step(next_ns);
+    for (int64_t begin_ns = NextTime(); begin_ns != kOpenEnded; begin_ns = NextTime()) {
+      RunWindow(begin_ns);
     }
-    Pass(in_.span.end_ns);
+    if (!gaps_begun_) BeginGaps();
+    devices_.Run(in_.span.end_ns, in_.span.end_ns, timeline_.paused());
+    OpenBooks();
+    BookAllUntil(in_.span.end_ns);
     return Finish();
   }
 
  private:
   int64_t NextTime() { return std::min(timeline_.NextTime(), devices_.NextTime()); }
-  int64_t ClippedToSpan(int64_t time_ns) const {
+  int64_t Clipped(int64_t time_ns) const {
     return std::clamp(time_ns, in_.span.begin_ns, in_.span.end_ns);
   }
 
-  void Pass(int64_t until_ns) {
-    const int64_t ns = until_ns - now_ns_;
-    if (ns <= 0) return;
-    if (now_ns_ == in_.span.begin_ns) BeginGaps();
-    clock_.by_state[devices_.state()] += ns;
-    clock_.sum_ns += devices_.running() * ns;
-    clock_.filled += static_cast<FilledTime>(devices_.fill()) * static_cast<uint64_t>(ns);
-    gaps_.Pass(timeline_.state().cause, ns);
-    now_ns_ = until_ns;
-  }
-
-  // All that happens at the span's begin, or before it, has happened.
-  void BeginGaps() {
-    for (uint32_t device = 0; device < devices_.clocks().size(); ++device) {
-      const DeviceClock& clock = devices_.clocks()[device];
-      if (clock.state != DeviceState::kIdle) continue;
-      gaps_.Begin(device, now_ns_, timeline_.state(), clock.last_work);
-    }
-  }
-
-  // Brings both sides to the state that holds from |time_ns| on.
-  void Step(int64_t time_ns) {
-    devices_.MoveTo(time_ns, on_begin_);
-    const CpuState before = timeline_.state();
-    if (timeline_.NextTime() == time_ns) {
-      timeline_.Advance();
-      if (timeline_.state() != before) book_.SwitchTo(timeline_.state(), now_ns_);
-      for (const uint32_t lane : timeline_.changed_lanes()) {
-        lanes_[lane].SwitchTo(timeline_.LaneState(lane), now_ns_);
-      }
-      NoteWait(before);
-      NoteIterations(time_ns);
-      devices_.SetPaused(timeline_.paused(), now_ns_);
-    }
-    for (const DeviceTimeline::Change& change : devices_.changes()) NoteGap(change, before);
-    devices_.ClearChanges();
+  // From |begin_ns| on, as far as one window goes: take up what will happen, let both sides follow
+  // their part of it, then bring the two together.
+  void RunWindow(int64_t begin_ns) {
+    // What happens at the span's begin, or before it, is a window of its own.
+    const bool before_span = begin_ns <= in_.span.begin_ns;
+    if (!before_span && !gaps_begun_) BeginGaps();
+    int64_t end_ns = timeline_.Open(begin_ns, before_span ? in_.span.begin_ns + 1 : kOpenEnded);
+    end_ns = devices_.Open(begin_ns, end_ns, [this](const DeviceWork& work, const GpuItem& item) {
+      NoteWork(work, item);
+    });
+    timeline_.Run(begin_ns, end_ns);
+    devices_.Run(begin_ns, end_ns, timeline_.paused());
+    OpenBooks();
+    BookProcess(begin_ns);
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) BookLane(lane, begin_ns);
+    BookAllUntil(Clipped(end_ns));
+    NoteGaps(begin_ns);
     caused_.Settle(timeline_.calls());
+  }
+
+  void OpenBooks() {
+    book_.OpenWindow(devices_.window());
+    for (CellBook& lane : lanes_) lane.OpenWindow(devices_.window());
+  }
+  void BookAllUntil(int64_t now_ns) {
+    book_.BookUntil(now_ns);
+    for (CellBook& lane : lanes_) lane.BookUntil(now_ns);
+  }
+
+  void BookProcess(int64_t begin_ns) {
+    const int64_t at_ns = Clipped(begin_ns);
+    book_.SwitchTo(timeline_.state_at_begin(), at_ns);
+    NoteIterations(begin_ns);
+    for (const CpuChange& change : timeline_.changes()) {
+      book_.SwitchTo(change.state, Clipped(change.time_ns));
+    }
+  }
+
+  void BookLane(size_t lane, int64_t begin_ns) {
+    CellBook& book = lanes_[lane];
+    book.SwitchTo(timeline_.LaneAtBegin(lane), Clipped(begin_ns));
+    for (const ThreadChange& change : timeline_.LaneChanges(lane)) {
+      book.SwitchTo(timeline_.StateOf(change.doing), Clipped(change.time_ns));
+    }
   }
 
   void NoteWork(const DeviceWork& work, const GpuItem& item) {
@@ -99,26 +108,61 @@ class Sweep {
     count.work_class = item.work_class;
   }
 
-  void NoteGap(const DeviceTimeline::Change& change, const CpuState& before) {
-    const DeviceClock& clock = devices_.clocks()[change.device];
-    if (change.from == DeviceState::kIdle && devices_.used(change.device)) {
-      gaps_.End(change.device, now_ns_, before, change.begun);
-    }
-    if (clock.state == DeviceState::kIdle) {
-      gaps_.Begin(change.device, now_ns_, timeline_.state(), clock.last_work);
+  // All that happens at the span's begin, or before it, has happened.
+  void BeginGaps() {
+    gaps_begun_ = true;
+    for (uint32_t device = 0; device < devices_.devices().size(); ++device) {
+      const DeviceTimeline::Device& now = devices_.devices()[device];
+      if (now.state != DeviceState::kIdle) continue;
+      gaps_.Begin(device, in_.span.begin_ns, state_, now.last_work);
     }
   }
 
-  void NoteWait(const CpuState& before) {
-    const CpuState& now = timeline_.state();
-    if (now.peer == before.peer && now.operation == before.operation) return;
-    CloseWait();
-    if (now.peer == kNotOne) return;
-    wait_ = {now.peer, {now_ns_, now_ns_}, now.operation};
+  // Goes through the changes of both sides. At the instant of a device's change the CPU side was
+  // |before| and is |state_|.
+  void NoteGaps(int64_t begin_ns) {
+    const std::vector<CpuChange>& changes = timeline_.changes();
+    CpuState before = state_;
+    int64_t state_ns = begin_ns;
+    MoveState({begin_ns, timeline_.state_at_begin()});
+    size_t next = 0;
+    for (const DeviceChange& device : devices_.changes()) {
+      for (; next < changes.size() && changes[next].time_ns <= device.time_ns; ++next) {
+        before = state_;
+        state_ns = changes[next].time_ns;
+        MoveState(changes[next]);
+      }
+      NoteGap(device, device.time_ns == state_ns ? before : state_);
+    }
+    for (; next < changes.size(); ++next) MoveState(changes[next]);
   }
-  void CloseWait() {
+
+  void NoteGap(const DeviceChange& change, const CpuState& before) {
+    const int64_t now_ns = Clipped(change.time_ns);
+    if (change.from == DeviceState::kIdle && change.used) {
+      gaps_.End(change.device, now_ns, before, change.begun);
+    }
+    if (change.to == DeviceState::kIdle) {
+      gaps_.Begin(change.device, now_ns, state_, change.last_work);
+    }
+  }
+
+  void MoveState(const CpuChange& change) {
+    const int64_t now_ns = Clipped(change.time_ns);
+    NoteWait(change.state, now_ns);
+    if (change.state.cause != state_.cause) gaps_.SwitchTo(change.state.cause, now_ns);
+    state_ = change.state;
+  }
+
+  void NoteWait(const CpuState& now, int64_t now_ns) {
+    if (now.peer == state_.peer && now.operation == state_.operation) return;
+    CloseWait(now_ns);
+    if (now.peer == kNotOne) return;
+    wait_ = {now.peer, {now_ns, now_ns}, now.operation};
+  }
+  void CloseWait(int64_t now_ns) {
     if (wait_.peer == kNotOne) return;
-    wait_.time.end_ns = now_ns_;
+    wait_.time.end_ns = now_ns;
     if (!wait_.time.empty()) result_.waits.push_back(wait_);
     wait_.peer = kNotOne;
   }
@@ -126,31 +170,33 @@ class Sweep {
   void NoteIterations(int64_t time_ns) {
     const bool starts = in_.scan->any_operation && !started_ && time_ns >= in_.scan->started_ns;
     if (!starts && timeline_.steps().empty()) return;
-    const std::vector<CellBook::Row>& rows = book_.RowsAt(now_ns_);
-    const bool warm_up = in_.roles->IsWarmUp(timeline_.state().phase);
-    if (starts) iterations_.Begin(now_ns_, warm_up, rows);
+    const int64_t now_ns = Clipped(time_ns);
+    book_.BookUntil(now_ns);
+    const bool warm_up = in_.roles->IsWarmUp(timeline_.phase());
+    if (starts) iterations_.Begin(now_ns, warm_up, book_);
     started_ = true;  // a step before the first operation begins an iteration too
     if (time_ns > in_.span.end_ns) return;
     for (const uint64_t number : timeline_.steps()) {
       if (time_ns > in_.span.begin_ns) {
-        iterations_.Step(number, now_ns_, warm_up, rows);
+        iterations_.Step(number, now_ns, warm_up, book_);
       } else {
-        iterations_.Begin(now_ns_, warm_up, rows);
+        iterations_.Begin(now_ns, warm_up, book_);
       }
     }
   }
 
   SweepResult Finish() {
     caused_.Settle(timeline_.calls());
-    CloseWait();
-    for (uint32_t device = 0; device < devices_.clocks().size(); ++device) {
-      const bool used = devices_.used(device);
+    CloseWait(in_.span.end_ns);
+    for (uint32_t device = 0; device < devices_.devices().size(); ++device) {
+      const bool used = devices_.devices()[device].used;
       result_.device_used.push_back(used);
-      if (used) gaps_.End(device, in_.span.end_ns, timeline_.state(), WorkId{});
+      if (used) gaps_.End(device, in_.span.end_ns, state_, WorkId{});
     }
-    result_.rows = book_.RowsAt(now_ns_);
+    result_.rows = book_.Rows();
+    for (CellBook::Row& row : result_.rows) PutByDevice(&row);
     for (size_t lane = 0; lane < lanes_.size(); ++lane) {
-      result_.lanes.push_back({timeline_.lane_thread(lane), lanes_[lane].RowsAt(now_ns_)});
+      result_.lanes.push_back({timeline_.lane_thread(lane), lanes_[lane].Rows()});
     }
     result_.counts = timeline_.Finish();
     result_.caused_ns = caused_.caused_ns();
@@ -163,11 +209,22 @@ class Sweep {
     return std::move(result_);
   }
 
+  // The book numbers devices by first use, a result by id.
+  void PutByDevice(CellBook::Row* row) const {
+    std::vector<int64_t> busy_ns(devices_.devices().size());
+    std::vector<int64_t> unknown_ns(devices_.devices().size());
+    for (size_t i = 0; i < devices_.devices_used().size(); ++i) {
+      busy_ns[devices_.devices_used()[i]] = row->busy_ns[i];
+      unknown_ns[devices_.devices_used()[i]] = row->unknown_ns[i];
+    }
+    row->busy_ns = std::move(busy_ns);
+    row->unknown_ns = std::move(unknown_ns);
+  }
+
   const SweepInput& in_;
   ProcessTimeline timeline_;
   DeviceTimeline devices_;
-  DeviceTimeline::OnBegin on_begin_;
-  GpuClock clock_;
+  CpuState state_;  // that NoteGaps() has come to
   CellBook book_;
   std::vector<CellBook> lanes_;
   IterationBook iterations_;
@@ -175,8 +232,8 @@ class Sweep {
   CausedTime caused_;
   SmiModel smi_;
   PeerWait wait_;
+  bool gaps_begun_ = false;
   bool started_ = false;
-  int64_t now_ns_;  // in the span
   SweepResult result_;
 };
 

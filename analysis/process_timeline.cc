@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Merges the threads of a process into one CPU side. One object, one caller.
-//
-// An instant, in order: calls, waits and compilations end; waits and compilations begin; scopes
-// open and close, thread by thread; ranges are closed by other threads; calls begin, and those
-// without length end.
+// Windows of all threads. One object, one caller.
 #include "analysis/process_timeline.h"
 
 #include <algorithm>
-#include <functional>
+#include <utility>
+
+#include "analysis/merge_runs.h"
 
 namespace gpubound {
 namespace {
+
+// A window holds about so many events of one thread, and so many calls, unless more begin at one
+// instant: what a core's second cache holds of a few threads.
+constexpr size_t kMostEvents = 2048;
+constexpr size_t kMostCalls = 8192;
 
 constexpr bool IsNamed(IdleCause cause) {
   return cause == IdleCause::kCheckpoint || cause == IdleCause::kCompile;
@@ -27,58 +30,61 @@ ProcessTimeline::ProcessTimeline(const Input& input)
       peers_(*input.peers),
       inherited_(*input.inherited),
       base_layer_(input.process->python ? Layer::kPython : Layer::kNative),
-      calls_(input.source->Calls(), &roles_),
-      overheads_(input.source->Overheads()),
-      others_(roles_.operations().size()),
       counts_({process_.span_begin_ns, std::max(process_.span_begin_ns, process_.span_end_ns)},
-              roles_.operations().size()) {
-  for (uint32_t t = 0; t < process_.threads.size(); ++t) {
-    Thread& thread = ThreadAt(t);
-    thread.cursor = source_.ThreadEvents(t);
-    Queue(t);
-  }
+              roles_.operations().size()),
+      calls_(source_.Calls()),
+      overheads_(source_.Overheads()),
+      others_(roles_.operations().size()) {
+  reporting_ = Doing(kNotOne, base_layer_, IdleCause::kUnknown, kNotOne);
+  for (uint32_t t = 0; t < process_.threads.size(); ++t) ThreadAt(t);
   state_ = StateNow(process_.span_begin_ns);
 }
 
-ProcessTimeline::Thread& ProcessTimeline::ThreadAt(uint32_t thread) {
-  // A thread of which only calls were recorded may turn up at any time.
-  while (threads_.size() <= thread) {
-    const auto t = static_cast<uint32_t>(threads_.size());
-    const bool adopts = !IsReporting(t) && (t >= scan_.annotates.size() || !scan_.annotates[t]);
-    // Of a thread that only makes calls nothing is known in between; it may well be asleep.
-    Thread& added =
-        threads_.emplace_back(ThreadState(&roles_, adopts ? Layer::kUnset : base_layer_));
-    added.adopts = adopts;
-    if (t < scan_.lane.size() && scan_.lane[t]) {
-      added.lane = static_cast<uint32_t>(lane_thread_.size());
-      lane_thread_.push_back(t);
-    }
-    if (IsReporting(t)) continue;
-    added.share_layer = added.state.layer();
-    Contribute(added, +1);
-  }
-  return threads_[thread];
+bool ProcessTimeline::Adopts(uint32_t thread) const {
+  return thread != scan_.reporting &&
+         (thread >= scan_.annotates.size() || !scan_.annotates[thread]);
 }
 
-bool ProcessTimeline::FetchEvent(Thread* thread) {
-  while (thread->next_event >= thread->batch.events.size()) {
-    if (!thread->cursor->Next(&thread->batch)) return false;
-    thread->next_event = 0;
+void ProcessTimeline::AddThread() {
+  class NoEvents : public ThreadCursor {
+    bool Next(ThreadBatch* /*batch*/) override { return false; }
+  };
+  ThreadTimeline::Input input;
+  input.roles = &roles_;
+  input.thread = static_cast<uint32_t>(threads_.size());
+  input.reports = input.thread == scan_.reporting;
+  input.adopts = Adopts(input.thread);
+  // Of a thread that only makes calls nothing is known in between; it may well be asleep.
+  input.base = input.adopts ? Layer::kUnset : base_layer_;
+  input.calls = &call_index_;
+  input.counts = &counts_;
+  input.findings = &found_;
+  std::unique_ptr<ThreadCursor> events;
+  if (input.thread < process_.threads.size()) {
+    events = source_.ThreadEvents(input.thread);
+  } else {
+    events = std::make_unique<NoEvents>();
   }
-  return true;
-}
-
-void ProcessTimeline::Queue(uint32_t thread) {
-  Thread& queued = threads_[thread];
-  if (!FetchEvent(&queued)) return;
-  queue_.emplace_back(queued.batch.events[queued.next_event].time_ns, thread);
-  std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
+  threads_.push_back(std::make_unique<ThreadTimeline>(input, std::move(events)));
+  Applied& applied = applied_.emplace_back();
+  applied.doing = threads_.back()->doing();
+  applied.adopts = input.adopts;
+  lane_of_.push_back(kNotOne);
+  if (input.thread < scan_.lane.size() && scan_.lane[input.thread]) {
+    lane_of_.back() = static_cast<uint32_t>(lanes_.size());
+    lanes_.push_back({input.thread, applied.doing});
+  }
+  if (input.reports) {
+    reporting_ = applied.doing;
+  } else {
+    GroupOf(applied).Enter(applied.doing.depth());
+  }
 }
 
 int64_t ProcessTimeline::NextTime() {
-  int64_t next_ns = queue_.empty() ? kOpenEnded : queue_.front().first;
-  if (!timers_.empty()) next_ns = std::min(next_ns, timers_.front().time_ns);
-  next_ns = std::min(next_ns, calls_.NextTime());
+  int64_t next_ns = kOpenEnded;
+  for (const auto& thread : threads_) next_ns = std::min(next_ns, thread->NextTime());
+  if (calls_.Peek() != nullptr) next_ns = std::min(next_ns, calls_.Peek()->call.start_ns);
   if (overheads_.Peek() != nullptr) {
     next_ns = std::min(next_ns, overheads_.Peek()->overhead.start_ns);
   }
@@ -89,237 +95,99 @@ int64_t ProcessTimeline::NextTime() {
   return next_ns;
 }
 
-void ProcessTimeline::Advance() {
-  const int64_t now_ns = NextTime();
-  begun_.clear();
-  pending_.clear();
-  reporting_opened_.clear();
-  reporting_closed_.clear();
-  changed_lanes_.clear();
-  steps_.clear();
-  pause_seen_ = resume_seen_ = phase_changed_ = false;
-
-  MoveInherited(now_ns);
-  RunTimers(now_ns);
-  BeginOverheads(now_ns);
-  ApplyThreadEvents(now_ns);
-  CloseForeignRanges();
-  BeginCalls(now_ns);
-  RunTimers(now_ns);
-  // A pause and a resume of one instant, by whichever threads, leave recording on.
-  if (pause_seen_) paused_ = true;
-  if (resume_seen_) paused_ = false;
-  counts_.Note(reporting_opened_, reporting_closed_, now_ns);
-  Untouch();
-  ResolveBatch();
-  state_ = StateNow(now_ns);
-}
-
-void ProcessTimeline::SetTimer(int64_t time_ns, TimerKind kind, uint32_t thread) {
-  timers_.push_back({time_ns, kind, thread});
-  std::push_heap(timers_.begin(), timers_.end(), std::greater<>());
-}
-
-CallNumber ProcessTimeline::WorkBegins(const DeviceWork& work) {
-  calls_.LookAhead(work.start_ns + kClockSlackNs);
-  const CallNumber number = calls_.index().Find(work);
-  const IndexedCall* call = calls_.index().At(number);
-  if (call == nullptr || call->api_class != ApiClass::kAsyncCopy) return number;
-  // An asynchronous copy of pageable memory does not return before the copy is done.
-  const int64_t begin_ns = std::max(work.start_ns, call->start_ns);
-  const int64_t end_ns = std::min(work.end_ns, call->end_ns);
-  if (begin_ns < end_ns) {
-    SetTimer(begin_ns, TimerKind::kWaitBegins, call->thread);
-    SetTimer(end_ns, TimerKind::kWaitEnds, call->thread);
+int64_t ProcessTimeline::Open(int64_t begin_ns, int64_t end_ns) {
+  MoveInherited(begin_ns);
+  if (begin_ns < kOpenEnded - kLongestWindowNs) {
+    end_ns = std::min(end_ns, begin_ns + kLongestWindowNs);
   }
-  return number;
-}
-
-void ProcessTimeline::Touch(uint32_t index) {
-  Thread& thread = ThreadAt(index);
-  if (thread.touched) return;
-  thread.touched = true;
-  touched_.push_back(index);
-  if (!IsReporting(index)) Contribute(thread, -1);
-}
-
-void ProcessTimeline::Untouch() {
-  for (const uint32_t index : touched_) {
-    Thread& thread = threads_[index];
-    thread.touched = false;
-    if (IsReporting(index)) continue;
-    const OperationIndex own = thread.state.operation();
-    thread.share_operation = own == kNotOne ? kNoOperationIndex : own;
-    thread.share_layer = thread.state.layer();
-    thread.share_cause = thread.state.cause();
-    Contribute(thread, +1);
-    if (thread.lane != kNotOne && !phase_changed_) changed_lanes_.push_back(thread.lane);
+  for (const auto& thread : threads_) {
+    ThreadStream& events = thread->events();
+    const int64_t known_ns = std::max(events.KnownUntil(kMostEvents), begin_ns + 1);
+    end_ns = std::min({end_ns, known_ns, events.NextCut(begin_ns)});
   }
-  touched_.clear();
-  if (!phase_changed_) return;
-  for (uint32_t lane = 0; lane < lane_thread_.size(); ++lane) changed_lanes_.push_back(lane);
-}
-
-void ProcessTimeline::Contribute(const Thread& thread, int sign) {
-  LayerCounts& counts = thread.adopts ? adopters_ : others_[thread.share_operation];
-  counts.Add(thread.share_layer, thread.share_cause, sign);
-}
-
-void ProcessTimeline::RunTimers(int64_t now_ns) {
-  while (!timers_.empty() && timers_.front().time_ns <= now_ns) {
-    std::pop_heap(timers_.begin(), timers_.end(), std::greater<>());
-    const Timer timer = timers_.back();
-    timers_.pop_back();
-    Touch(timer.thread);
-    ThreadState& state = threads_[timer.thread].state;
-    switch (timer.kind) {
-      case TimerKind::kCallEnds:
-        state.EndCalls(now_ns);
-        break;
-      case TimerKind::kWaitBegins:
-        state.EnterWait();
-        break;
-      case TimerKind::kWaitEnds:
-        state.LeaveWait();
-        break;
-      case TimerKind::kCompileEnds:
-        state.LeaveCompile();
-        break;
-    }
+  if (next_inherited_ < inherited_.size()) {
+    const InheritedOperation& next = inherited_[next_inherited_];
+    end_ns = std::min(end_ns, inherited_now_ != kNoOperationIndex ? next.end_ns : next.begin_ns);
   }
+  if (begin_ns < scan_.started_ns) end_ns = std::min(end_ns, scan_.started_ns);
+  end_ns = TakeCalls(begin_ns, end_ns);
+  TakeOverheads(end_ns);
+  return end_ns;
 }
 
-void ProcessTimeline::BeginOverheads(int64_t now_ns) {
+int64_t ProcessTimeline::TakeCalls(int64_t begin_ns, int64_t end_ns) {
+  size_t taken = 0;
+  for (const ThreadCall* next = calls_.Peek(); next != nullptr; next = calls_.Peek()) {
+    const int64_t needed_until_ns =
+        std::max(next->call.start_ns, INT64_MIN + kClockSlackNs) - kClockSlackNs;
+    if (needed_until_ns >= end_ns) break;
+    if (++taken > kMostCalls && needed_until_ns > begin_ns) return needed_until_ns;
+    const ApiClass api_class = roles_.Of(next->call.label).api_class;
+    ThreadAt(next->thread).AddCall(next->call, call_index_.Add(*next, api_class));
+    calls_.Pop();
+  }
+  return end_ns;
+}
+
+void ProcessTimeline::TakeOverheads(int64_t end_ns) {
   for (const ThreadOverhead* next = overheads_.Peek(); next != nullptr; next = overheads_.Peek()) {
-    const Overhead& overhead = next->overhead;
-    if (overhead.start_ns > now_ns) break;
-    const LabelRole& role = roles_.Of(overhead.label);
-    if (overhead.end_ns > now_ns) {
+    const Interval time{next->overhead.start_ns, next->overhead.end_ns};
+    if (time.begin_ns >= end_ns) return;
+    const LabelRole& role = roles_.Of(next->overhead.label);
+    if (!time.empty()) {
       if (role.command_buffer_full) {
-        Touch(next->thread);
-        threads_[next->thread].state.EnterWait();
-        SetTimer(overhead.end_ns, TimerKind::kWaitEnds, next->thread);
+        ThreadAt(next->thread).AddWait(time);
       } else if (role.compiles) {
-        Touch(next->thread);
-        threads_[next->thread].state.EnterCompile();
-        SetTimer(overhead.end_ns, TimerKind::kCompileEnds, next->thread);
+        ThreadAt(next->thread).AddCompile(time);
       }
     }
     overheads_.Pop();
   }
 }
 
-void ProcessTimeline::ApplyThreadEvents(int64_t now_ns) {
-  while (!queue_.empty() && queue_.front().first <= now_ns) {
-    std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
-    const uint32_t index = queue_.back().second;
-    queue_.pop_back();
-    Touch(index);
-    Thread& thread = threads_[index];
-    do {
-      if (thread.next_event == 0 && thread.batch.resync) {
-        thread.state.Resync(thread.batch.open, &step_);
-        thread.batch.resync = false;
-      }
-      ApplyEvent(index, &thread, thread.batch.events[thread.next_event++]);
-    } while (FetchEvent(&thread) && thread.batch.events[thread.next_event].time_ns <= now_ns);
-    TakeStep(index);
-    Queue(index);
-  }
+CallNumber ProcessTimeline::WorkBegins(const DeviceWork& work) {
+  const CallNumber number = call_index_.Find(work);
+  const IndexedCall* call = call_index_.At(number);
+  if (call == nullptr || call->api_class != ApiClass::kAsyncCopy) return number;
+  // An asynchronous copy of pageable memory does not return before the copy is done.
+  const Interval wait{std::max(work.start_ns, call->start_ns), std::min(work.end_ns, call->end_ns)};
+  if (!wait.empty()) ThreadAt(call->thread).AddWait(wait);
+  return number;
 }
 
-void ProcessTimeline::ApplyEvent(uint32_t index, Thread* thread, const ThreadEvent& event) {
-  switch (event.kind) {
-    case SlotKind::kPhase: {
-      const PhaseIndex phase = roles_.Of(event.label).phase;
-      if (phase == kNotOne) return;
-      phase_ = phase;
-      phase_changed_ = true;
-      return;
-    }
-    case SlotKind::kStep:
-      steps_.push_back(event.payload);
-      return;
-    case SlotKind::kPause:
-      pause_seen_ = true;
-      return;
-    case SlotKind::kResume:
-      resume_seen_ = true;
-      return;
-    case SlotKind::kRangeStart:
-      range_owner_[event.payload] = index;
-      break;
-    default:
-      break;
-  }
-  if (thread->state.Apply(event, &step_)) {
-    if (event.kind == SlotKind::kRangeEnd) range_owner_.erase(event.payload);
+void ProcessTimeline::Run(int64_t begin_ns, int64_t end_ns) {
+  found_.Clear();
+  run_ends_.clear();
+  RunFirstInstant(begin_ns);
+  NoteProcessEvents();
+  first_changes_ = found_.changes.size();
+  // First the reporting thread, for ResolveAdoption().
+  Doing reporting = reporting_;
+  if (scan_.reporting != kNotOne) {
+    reporting = threads_[scan_.reporting]->doing();
+    RunThread(scan_.reporting, end_ns);
   } else {
-    foreign_ends_.push_back({index, event.payload});
+    run_ends_.push_back(first_changes_);
   }
+  for (uint32_t t = 0; t < threads_.size(); ++t) {
+    if (t != scan_.reporting) RunThread(t, end_ns);
+  }
+  ResolveAdoption(reporting);
+  Order(begin_ns);
+  Refine(begin_ns);
 }
 
-void ProcessTimeline::CloseForeignRanges() {
-  for (const ForeignEnd& end : foreign_ends_) {
-    const auto owner = range_owner_.find(end.range);
-    if (owner == range_owner_.end() || owner->second == end.thread) continue;
-    const uint32_t thread = owner->second;
-    range_owner_.erase(owner);
-    Touch(thread);
-    threads_[thread].state.CloseRange(end.range, &step_);
-    TakeStep(thread);
+void ProcessTimeline::RunThread(uint32_t thread, int64_t end_ns) {
+  const size_t first = found_.changes.size();
+  const uint32_t lane = lane_of_[thread];
+  if (lane != kNotOne) lanes_[lane].at_begin = threads_[thread]->doing();
+  threads_[thread]->RunUntil(end_ns, inherited_now_);
+  const size_t end = found_.changes.size();
+  if (lane != kNotOne) {
+    lanes_[lane].first_change = first;
+    lanes_[lane].changes = end - first;
   }
-  foreign_ends_.clear();
-}
-
-void ProcessTimeline::BeginCalls(int64_t now_ns) {
-  while (calls_.NextTime() <= now_ns) {
-    const CallStream::NumberedCall next = calls_.Pop();
-    const uint32_t index = next.call.thread;
-    Touch(index);
-    ThreadState& state = threads_[index].state;
-    begun_.push_back({next.number, index, state.operation()});
-    state.BeginCall(next.call.call, &step_);
-    SetTimer(std::max(now_ns, next.call.call.end_ns), TimerKind::kCallEnds, index);
-    TakeStep(index);
-  }
-}
-
-void ProcessTimeline::TakeStep(uint32_t thread) {
-  for (const ThreadStep::Transition& transition : step_.transitions) {
-    pending_.push_back({thread, transition});
-  }
-  if (IsReporting(thread)) {
-    reporting_opened_.insert(reporting_opened_.end(), step_.opened.begin(), step_.opened.end());
-    reporting_closed_.insert(reporting_closed_.end(), step_.closed.begin(), step_.closed.end());
-  }
-  step_.Clear();
-}
-
-void ProcessTimeline::ResolveBatch() {
-  if (begun_.empty() && pending_.empty()) return;
-  const bool adoption = ReportingOutsidePython();
-  // What a thread without an operation of its own works for.
-  const auto lent = [&](uint32_t thread) {
-    // Not what the reporting thread has opened since, at the same instant: it came later.
-    if (IsReporting(thread)) return inherited_now_;
-    return adoption && threads_[thread].adopts ? ReportingOperation() : kNoOperationIndex;
-  };
-  for (const BegunCall& begun : begun_) {
-    IndexedCall* call = calls_.index().At(begun.number);
-    if (call == nullptr) continue;
-    call->operation = begun.own_operation != kNotOne ? begun.own_operation : lent(begun.thread);
-  }
-  for (const PendingTransition& pending : pending_) {
-    OperationIndex operation = pending.transition.operation;
-    Layer from = pending.transition.from;
-    if (operation == kNotOne) operation = lent(pending.thread);
-    if (from == Layer::kUnset) {
-      from = adoption && threads_[pending.thread].adopts ? ReportingLayer() : base_layer_;
-    }
-    if (pending.transition.to <= from) continue;
-    counts_.AddTransition(operation, from, pending.transition.to);
-  }
+  if (end != first || thread == scan_.reporting) run_ends_.push_back(end);
 }
 
 void ProcessTimeline::MoveInherited(int64_t now_ns) {
@@ -332,22 +200,144 @@ void ProcessTimeline::MoveInherited(int64_t now_ns) {
   }
 }
 
+// The instant at which threads concern each other: all of them in step.
+void ProcessTimeline::RunFirstInstant(int64_t now_ns) {
+  first_.clear();
+  for (uint32_t t = 0; t < threads_.size(); ++t) {
+    if (threads_[t]->NextTime() > now_ns) continue;
+    threads_[t]->EndAndOpen(now_ns);
+    first_.push_back(t);
+  }
+  CloseForeignRanges();
+  for (const uint32_t t : first_) threads_[t]->CallAndSettle(now_ns, inherited_now_);
+}
+
+void ProcessTimeline::CloseForeignRanges() {
+  for (const WindowFindings::ForeignEnd& end : found_.foreign_ends) {
+    for (uint32_t t = 0; t < threads_.size(); ++t) {
+      if (t == end.thread || !threads_[t]->CloseRange(end.range)) continue;
+      if (std::find(first_.begin(), first_.end(), t) == first_.end()) first_.push_back(t);
+      break;
+    }
+  }
+}
+
+void ProcessTimeline::NoteProcessEvents() {
+  steps_.clear();
+  bool pause_seen = false;
+  bool resume_seen = false;
+  for (const WindowFindings::ProcessEvent& found : found_.process_events) {
+    const PhaseIndex phase = roles_.Of(found.event.label).phase;
+    switch (found.event.kind) {
+      case SlotKind::kPhase:
+        if (phase == kNotOne) break;
+        phase_ = phase;
+        break;
+      case SlotKind::kStep:
+        steps_.push_back(found.event.payload);
+        break;
+      case SlotKind::kPause:
+        pause_seen = true;
+        break;
+      default:
+        resume_seen = true;
+        break;
+    }
+  }
+  // A pause and a resume of one instant, by whichever threads, leave recording on.
+  if (pause_seen) paused_ = true;
+  if (resume_seen) paused_ = false;
+}
+
+// |reporting|: what that thread was after the window's first instant.
+void ProcessTimeline::ResolveAdoption(const Doing& reporting) {
+  const ThreadChange* const begin = found_.changes.data() + first_changes_;
+  const ThreadChange* const end = found_.changes.data() + run_ends_[0];
+  const ThreadChange* next = begin;
+  int64_t last_ns = INT64_MIN;
+  // The reporting thread at the end of an instant; each thread asks in order of time.
+  const auto reporting_at = [&](int64_t now_ns) -> const Doing& {
+    if (now_ns < last_ns) next = begin;
+    last_ns = now_ns;
+    while (next != end && next->time_ns <= now_ns) ++next;
+    return next == begin ? reporting : (next - 1)->doing;
+  };
+  for (const WindowFindings::AdoptedCall& adopted : found_.calls) {
+    const Doing& at = reporting_at(adopted.time_ns);
+    IndexedCall* call = call_index_.At(adopted.call);
+    if (call == nullptr) continue;
+    call->operation = at.layer() != Layer::kPython ? OperationOf(at) : kNoOperationIndex;
+  }
+  for (const WindowFindings::AdoptedTransition& adopted : found_.transitions) {
+    const Doing& at = reporting_at(adopted.time_ns);
+    const bool adoption = at.layer() != Layer::kPython;
+    OperationIndex operation = adopted.transition.operation;
+    Layer from = adopted.transition.from;
+    if (operation == kNotOne) operation = adoption ? OperationOf(at) : kNoOperationIndex;
+    if (from == Layer::kUnset) from = adoption ? at.layer() : base_layer_;
+    if (adopted.transition.to > from) counts_.AddTransition(operation, from, adopted.transition.to);
+  }
+}
+
+// All changes but those of the first instant.
+void ProcessTimeline::Order(int64_t begin_ns) {
+  order_.resize(found_.changes.size() - first_changes_);
+  for (size_t i = 0; i < order_.size(); ++i) {
+    const size_t place = first_changes_ + i;
+    order_[i] =
+        static_cast<uint64_t>(found_.changes[place].time_ns - begin_ns) << kPlaceBits | place;
+  }
+  for (size_t& end : run_ends_) end -= first_changes_;
+  MergeRuns(&order_, &run_ends_, &merge_scratch_);
+}
+
+void ProcessTimeline::Refine(int64_t begin_ns) {
+  changes_.clear();
+  for (size_t i = 0; i < first_changes_; ++i) Apply(found_.changes[i]);
+  state_ = state_at_begin_ = StateNow(begin_ns);
+  for (size_t i = 0; i < order_.size();) {
+    const int64_t now_ns = found_.changes[order_[i] & kPlaceMask].time_ns;
+    bool may_differ = false;
+    for (; i < order_.size(); ++i) {
+      const ThreadChange& change = found_.changes[order_[i] & kPlaceMask];
+      if (change.time_ns != now_ns) break;
+      may_differ |= Apply(change);
+    }
+    if (!may_differ) continue;
+    const CpuState state = StateNow(now_ns);
+    if (state == state_) continue;
+    state_ = state;
+    changes_.push_back({now_ns, state});
+  }
+}
+
+// Says whether the process's state may be another one now.
+bool ProcessTimeline::Apply(const ThreadChange& change) {
+  Applied& applied = applied_[change.thread];
+  if (change.thread == scan_.reporting) {
+    reporting_ = applied.doing = change.doing;
+    return true;
+  }
+  GroupOf(applied).Leave(applied.doing.depth());
+  const bool before = applied.adopts || OperationOf(applied) == state_.operation;
+  applied.doing = change.doing;
+  GroupOf(applied).Enter(applied.doing.depth());
+  return before || OperationOf(applied) == state_.operation;
+}
+
 CpuState ProcessTimeline::StateNow(int64_t now_ns) const {
   CpuState state;
   state.phase = phase_;
-  state.operation = ReportingOperation();
-  state.layer = ReportingLayer();
-  if (scan_.reporting != kNotOne) {
-    const ThreadState& reporting = threads_[scan_.reporting].state;
-    state.cause = reporting.cause();
-    state.peer = reporting.peer();
-  }
+  state.operation = OperationOf(reporting_);
+  state.layer = reporting_.layer();
+  state.cause = reporting_.cause();
+  state.peer = reporting_.peer();
   if (state.cause == IdleCause::kWaiting && state.peer != kNotOne && peers_[state.peer].simulates) {
     state.cause = IdleCause::kSimulation;
   }
   // A thread that works deeper than the reporting one says where the time goes, and why.
   const IdleCause own_cause = state.cause;
-  if (ReportingOutsidePython()) {
+  if (reporting_.layer() != Layer::kPython) {
     adopters_.Refine(&state.layer, &state.cause);
     others_[state.operation].Refine(&state.layer, &state.cause);
   }
@@ -356,31 +346,10 @@ CpuState ProcessTimeline::StateNow(int64_t now_ns) const {
   return state;
 }
 
-CpuState ProcessTimeline::LaneState(size_t lane) const {
-  const ThreadState& state = threads_[lane_thread_[lane]].state;
-  CpuState result;
-  result.phase = phase_;
-  result.operation = state.operation() == kNotOne ? kNoOperationIndex : state.operation();
-  result.layer = state.layer();
-  result.cause = state.cause();
-  result.peer = state.peer();
-  return result;
-}
-
-OperationIndex ProcessTimeline::ReportingOperation() const {
-  if (scan_.reporting == kNotOne) return inherited_now_;
-  const OperationIndex own = threads_[scan_.reporting].state.operation();
-  return own == kNotOne ? inherited_now_ : own;
-}
-
-Layer ProcessTimeline::ReportingLayer() const {
-  return scan_.reporting == kNotOne ? base_layer_ : threads_[scan_.reporting].state.layer();
-}
-
 std::vector<OperationCounts> ProcessTimeline::Finish() {
-  for (const Thread& thread : threads_) {
-    scopes_open_ += thread.state.scopes_open();
-    unbalanced_ += thread.state.unbalanced();
+  for (const auto& thread : threads_) {
+    scopes_open_ += thread->scopes_open();
+    unbalanced_ += thread->unbalanced();
   }
   return counts_.Finish();
 }

@@ -2,9 +2,19 @@
 //
 // The CPU side of a process (SPEC section 2): at each instant one (phase, operation, layer), told
 // by the reporting thread and refined by the threads that work for it; beside it a lane for each
-// further thread that annotates. Merges the streams of all threads instant by instant and holds no
-// more than their open scopes, the open calls, and the calls of the newest kClockSlackNs. One
-// object, one caller.
+// further thread that annotates. One object, one caller.
+//
+// Time goes by in windows. Each thread follows its own events through a window
+// (thread_timeline.h); then their changes are merged and applied one by one:
+//
+//   thread 1   |--o----o--------o--|
+//   thread 2   |-o---------o-------|      merged:  o o  o   o    oo  o
+//   thread 3   |--------------o--o-|               2 1  1   2    3 1 3
+//         begin of the window      end
+//
+// Whatever concerns all threads (a phase, a step, a pause, an operation that is inherited, a range
+// that another thread ends) happens at a window's begin only. Memory is the windows' changes, open
+// scopes and calls, and the calls of the next kClockSlackNs.
 //
 // Refinement: while the reporting thread is outside Python, the layer is the deepest among it and
 // the threads under the same operation. A thread that never opens an operation works under the
@@ -13,20 +23,18 @@
 #define GPUBOUND_ANALYSIS_PROCESS_TIMELINE_H_
 
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <unordered_map>
-#include <utility>
+#include <span>
 #include <vector>
 
-#include "analysis/call_stream.h"
+#include "analysis/call_index.h"
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
 #include "analysis/layer_counts.h"
 #include "analysis/run.h"
 #include "analysis/scope_counts.h"
 #include "analysis/thread_scan.h"
-#include "analysis/thread_state.h"
+#include "analysis/thread_timeline.h"
 
 namespace gpubound {
 
@@ -38,6 +46,11 @@ struct CpuState {
   IdleCause cause = IdleCause::kUnknown;
   PeerIndex peer = kNotOne;  // the process that the reporting thread waits for
   friend bool operator==(const CpuState&, const CpuState&) = default;
+};
+
+struct CpuChange {
+  int64_t time_ns = 0;
+  CpuState state;
 };
 
 // An operation of another process under which that one waits for this one. A list of them is
@@ -60,26 +73,42 @@ class ProcessTimeline {
   };
   explicit ProcessTimeline(const Input& input);
 
-  // Time of the next instant at which something happens; kOpenEnded when nothing does.
+  // A window, step by step. NextTime() is the next instant at which something happens here;
+  // kOpenEnded when nothing does. The window may begin there or before.
   int64_t NextTime();
-  // Processes all that happens at NextTime().
-  void Advance();
-
-  // Told of each piece of work before Advance() reaches the time of its begin, in order of begin.
-  // Says which call launched it; kNoCall where none is known.
+  // Where a window that begins at |begin_ns| has to end, at the latest at |end_ns|. Afterwards the
+  // calls are known that may have launched work of the window.
+  int64_t Open(int64_t begin_ns, int64_t end_ns);
+  // Told of each piece of work that begins in the window, in order of begin. Says which call
+  // launched it; kNoCall where none is known.
   CallNumber WorkBegins(const DeviceWork& work);
-  const CallIndex& calls() const { return calls_.index(); }
+  // |end_ns|: as Open() said, or earlier.
+  void Run(int64_t begin_ns, int64_t end_ns);
 
-  // From the last Advance() until NextTime().
+  // Of the window: what the CPU side is after its first instant, and every change after that.
+  const CpuState& state_at_begin() const { return state_at_begin_; }
+  const std::vector<CpuChange>& changes() const { return changes_; }
+  // What holds at its end.
   const CpuState& state() const { return state_; }
-  bool paused() const { return paused_; }  // recording is off
-  size_t lanes() const { return lane_thread_.size(); }
-  uint32_t lane_thread(size_t lane) const { return lane_thread_[lane]; }
-  CpuState LaneState(size_t lane) const;
+  // The same of a lane, in states of its own.
+  CpuState LaneAtBegin(size_t lane) const { return StateOf(lanes_[lane].at_begin); }
+  std::span<const ThreadChange> LaneChanges(size_t lane) const {
+    const Lane& of = lanes_[lane];
+    return std::span(found_.changes).subspan(of.first_change, of.changes);
+  }
+  CpuState StateOf(const Doing& lane) const {
+    return {phase_, lane.operation() == kNotOne ? kNoOperationIndex : lane.operation(),
+            lane.layer(), IdleCause::kUnknown, lane.peer()};
+  }
 
-  // Of the last Advance(): lanes that may have changed, and numbers of iterations that ended.
-  const std::vector<uint32_t>& changed_lanes() const { return changed_lanes_; }
-  const std::vector<uint64_t>& steps() const { return steps_; }
+  // Since its begin.
+  PhaseIndex phase() const { return phase_; }
+  bool paused() const { return paused_; }                        // recording is off
+  const std::vector<uint64_t>& steps() const { return steps_; }  // iterations that end there
+
+  const CallIndex& calls() const { return call_index_; }
+  size_t lanes() const { return lanes_.size(); }
+  uint32_t lane_thread(size_t lane) const { return lanes_[lane].thread; }
 
   // Valid once NextTime() is kOpenEnded.
   std::vector<OperationCounts> Finish();  // by OperationIndex
@@ -87,64 +116,53 @@ class ProcessTimeline {
   uint64_t unbalanced_scopes() const { return unbalanced_; }
 
  private:
-  struct Thread {
-    explicit Thread(ThreadState initial) : state(std::move(initial)) {}
-    ThreadState state;
-    std::unique_ptr<ThreadCursor> cursor;
-    ThreadBatch batch;
-    size_t next_event = 0;
-    uint32_t lane = kNotOne;
+  // A change's place in the order: time since the window's begin, then its index. A window is no
+  // longer than fits.
+  static constexpr int kPlaceBits = 28;
+  static constexpr uint64_t kPlaceMask = (uint64_t{1} << kPlaceBits) - 1;
+  static constexpr int64_t kLongestWindowNs = int64_t{1} << (63 - kPlaceBits);
+
+  struct Lane {
+    uint32_t thread = 0;
+    Doing at_begin;
+    size_t first_change = 0;
+    size_t changes = 0;
+  };
+  // What a thread was when its last change was applied.
+  struct Applied {
+    Doing doing;
     bool adopts = false;
-    bool touched = false;
-    // What it adds to a LayerCounts while it is not the reporting thread.
-    OperationIndex share_operation = kNoOperationIndex;
-    Layer share_layer = Layer::kUnset;
-    IdleCause share_cause = IdleCause::kUnknown;
-  };
-  enum class TimerKind : uint8_t { kCallEnds, kWaitEnds, kCompileEnds, kWaitBegins };
-  struct Timer {
-    int64_t time_ns;
-    TimerKind kind;
-    uint32_t thread;
-    bool operator>(const Timer& other) const {
-      return time_ns != other.time_ns ? time_ns > other.time_ns : kind > other.kind;
-    }
-  };
-  struct BegunCall {
-    CallNumber number;
-    uint32_t thread;
-    OperationIndex own_operation;
-  };
-  struct PendingTransition {
-    uint32_t thread;
-    ThreadStep::Transition transition;
-  };
-  struct ForeignEnd {
-    uint32_t thread;
-    uint64_t range;
   };
 
-  Thread& ThreadAt(uint32_t thread);
-  void Queue(uint32_t thread);
-  bool FetchEvent(Thread* thread);
-  void Touch(uint32_t thread);
-  void Untouch();
-  void Contribute(const Thread& thread, int sign);
-  void SetTimer(int64_t time_ns, TimerKind kind, uint32_t thread);
-  void RunTimers(int64_t now_ns);
-  void BeginOverheads(int64_t now_ns);
-  void ApplyThreadEvents(int64_t now_ns);
-  void ApplyEvent(uint32_t index, Thread* thread, const ThreadEvent& event);
-  void CloseForeignRanges();
-  void BeginCalls(int64_t now_ns);
-  void TakeStep(uint32_t thread);
-  void ResolveBatch();
+  ThreadTimeline& ThreadAt(uint32_t thread) {
+    // A thread of which only calls were recorded may turn up at any time.
+    while (threads_.size() <= thread) AddThread();
+    return *threads_[thread];
+  }
+  void AddThread();
+  int64_t TakeCalls(int64_t begin_ns, int64_t end_ns);
+  void TakeOverheads(int64_t end_ns);
   void MoveInherited(int64_t now_ns);
+  void RunFirstInstant(int64_t now_ns);
+  void RunThread(uint32_t thread, int64_t end_ns);
+  void CloseForeignRanges();
+  void NoteProcessEvents();
+  void ResolveAdoption(const Doing& reporting);
+  void Order(int64_t begin_ns);
+  void Refine(int64_t begin_ns);
+  bool Apply(const ThreadChange& change);
+  bool Adopts(uint32_t thread) const;
+  static OperationIndex OperationOf(const Applied& applied) {
+    const OperationIndex own = applied.doing.operation();
+    return own == kNotOne ? kNoOperationIndex : own;
+  }
+  OperationIndex OperationOf(const Doing& reporting) const {
+    return reporting.operation() == kNotOne ? inherited_now_ : reporting.operation();
+  }
+  LayerCounts& GroupOf(const Applied& applied) {
+    return applied.adopts ? adopters_ : others_[OperationOf(applied)];
+  }
   CpuState StateNow(int64_t now_ns) const;
-  bool ReportingOutsidePython() const { return ReportingLayer() != Layer::kPython; }
-  OperationIndex ReportingOperation() const;
-  Layer ReportingLayer() const;
-  bool IsReporting(uint32_t thread) const { return thread == scan_.reporting; }
 
   const ProcessTrace& process_;
   const EventSource& source_;
@@ -154,37 +172,36 @@ class ProcessTimeline {
   const std::vector<InheritedOperation>& inherited_;
   const Layer base_layer_;
 
-  std::deque<Thread> threads_;
-  std::vector<uint32_t> lane_thread_;
-  std::vector<std::pair<int64_t, uint32_t>> queue_;  // min-heap of (time of next event, thread)
-  std::vector<Timer> timers_;                        // min-heap
-  CallStream calls_;
+  CallIndex call_index_;
+  ScopeCounts counts_;
+  std::vector<std::unique_ptr<ThreadTimeline>> threads_;
+  std::vector<Lane> lanes_;
+  std::vector<uint32_t> lane_of_;  // by thread; kNotOne where it has none
+  RecordStream<ThreadCall> calls_;
   RecordStream<ThreadOverhead> overheads_;
-  std::unordered_map<uint64_t, uint32_t> range_owner_;  // of open start/end ranges
-
-  PhaseIndex phase_ = kNoPhaseIndex;
-  bool paused_ = false;
-  LayerCounts adopters_;
-  std::vector<LayerCounts> others_;  // by operation: threads that speak for themselves
   size_t next_inherited_ = 0;
   OperationIndex inherited_now_ = kNoOperationIndex;
+
+  // Of the window.
+  WindowFindings found_;
+  std::vector<uint32_t> first_;   // threads that do something at its first instant
+  size_t first_changes_ = 0;      // so many changes are of the first instant
+  std::vector<size_t> run_ends_;  // behind those of the reporting thread, then of each other
+  std::vector<uint64_t> order_;
+  std::vector<uint64_t> merge_scratch_;
+  std::vector<uint64_t> steps_;
+  CpuState state_at_begin_;
+  std::vector<CpuChange> changes_;
+
+  // As of the last change that was applied.
+  std::vector<Applied> applied_;  // by thread
+  Doing reporting_;
+  LayerCounts adopters_;
+  std::vector<LayerCounts> others_;  // by operation: threads that speak for themselves
+  PhaseIndex phase_ = kNoPhaseIndex;
+  bool paused_ = false;
   CpuState state_;
 
-  // Of one instant.
-  ThreadStep step_;
-  std::vector<uint32_t> touched_;
-  std::vector<ForeignEnd> foreign_ends_;
-  std::vector<BegunCall> begun_;
-  std::vector<PendingTransition> pending_;
-  std::vector<OperationIndex> reporting_opened_;
-  std::vector<OperationIndex> reporting_closed_;
-  std::vector<uint32_t> changed_lanes_;
-  std::vector<uint64_t> steps_;
-  bool pause_seen_ = false;
-  bool resume_seen_ = false;
-  bool phase_changed_ = false;
-
-  ScopeCounts counts_;
   uint64_t scopes_open_ = 0;
   uint64_t unbalanced_ = 0;
 };

@@ -7,7 +7,7 @@
 
 namespace gpubound {
 
-void SmiModel::Add(const Interval& kernel) {
+void SmiModel::AddSlowPath(const Interval& kernel) {
   const Interval clipped = kernel.ClippedTo(span_);
   if (clipped.empty()) return;
   const int64_t first = std::max(next_window_, (clipped.begin_ns - span_.begin_ns) / kSmiWindowNs);
@@ -16,6 +16,7 @@ void SmiModel::Add(const Interval& kernel) {
   const int64_t end_ns = std::min(span_.length(), (last + 1) * kSmiWindowNs);
   touched_ns_ += end_ns - first * kSmiWindowNs;
   next_window_ = last + 1;
+  undecided_ns_ = span_.begin_ns + next_window_ * kSmiWindowNs;
 }
 
 double SmiModel::Share() const {

@@ -16,19 +16,24 @@ inline constexpr int64_t kSmiWindowNs = 166'666'667;
 
 class SmiModel {
  public:
-  explicit SmiModel(const Interval& span) : span_(span) {}
+  explicit SmiModel(const Interval& span) : span_(span), undecided_ns_(span.begin_ns) {}
 
   // Kernels and graphs come in order of begin.
-  void Add(const Interval& kernel);
+  void Add(const Interval& kernel) {
+    if (kernel.end_ns > undecided_ns_) AddSlowPath(kernel);
+  }
 
   // Share (0..1) of the span, in windows from its begin, that lies in windows in which some kernel
   // ran. The last window counts by its length.
   double Share() const;
 
  private:
+  void AddSlowPath(const Interval& kernel);
+
   const Interval span_;
   int64_t touched_ns_ = 0;
   int64_t next_window_ = 0;  // windows before it are decided
+  int64_t undecided_ns_;     // where it begins
 };
 
 }  // namespace gpubound

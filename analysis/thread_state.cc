@@ -3,38 +3,32 @@
 // The state machine. One object, one caller.
 #include "analysis/thread_state.h"
 
+#include <algorithm>
+
 namespace gpubound {
+namespace {
+
+constexpr bool SaysAll(IdleCause named) {
+  return named == IdleCause::kCheckpoint || named == IdleCause::kCompile;
+}
+
+IdleCause CauseInCall(IdleCause call, Layer layer) {
+  return call == IdleCause::kLaunch && layer == Layer::kCudaSync ? IdleCause::kSync : call;
+}
+
+// Under an open scope and outside calls.
+IdleCause CauseInScope(IdleCause named, Layer layer) {
+  if (SaysAll(named)) return named;
+  if (named == IdleCause::kSimulation || layer == Layer::kSimulator) return IdleCause::kSimulation;
+  return layer == Layer::kWait ? IdleCause::kWaiting : IdleCause::kLaunch;
+}
+
+}  // namespace
 
 ThreadState::ThreadState(const LabelRoles* roles, Layer base) : roles_(roles), open_(1) {
   open_.front().layer = base;
+  open_.front().doing = Doing(kNotOne, base, IdleCause::kUnknown, kNotOne);
   Refresh();
-}
-
-bool ThreadState::Apply(const ThreadEvent& event, ThreadStep* step) {
-  switch (event.kind) {
-    case SlotKind::kBegin:
-      Push(event.label, false, 0, step);
-      return true;
-    case SlotKind::kEnd:
-      if (!CloseScope(event.label, step)) ++unbalanced_;
-      return true;
-    case SlotKind::kRangeStart:
-      Push(event.label, true, event.payload, step);
-      return true;
-    case SlotKind::kRangeEnd:
-      return CloseRange(event.payload, step);
-    case SlotKind::kPhase:
-    case SlotKind::kStep:
-    case SlotKind::kCounter:
-    case SlotKind::kMark:
-    case SlotKind::kAdopt:  // a begin follows
-    case SlotKind::kHandOver:
-    case SlotKind::kPause:
-    case SlotKind::kResume:
-    case SlotKind::kUnbalanced:
-      break;
-  }
-  return true;
 }
 
 void ThreadState::Resync(std::span<const LabelId> open, ThreadStep* step) {
@@ -49,70 +43,58 @@ void ThreadState::Resync(std::span<const LabelId> open, ThreadStep* step) {
   for (size_t i = common; i < open.size(); ++i) Push(open[i], false, 0, step);
 }
 
-void ThreadState::BeginCall(const ApiCall& call, ThreadStep* step) {
-  const LabelRole& role = roles_->Of(call.label);
-  const Layer from = layer_;
+void ThreadState::BeginCall(LabelId label, int64_t end_ns, ThreadStep* step) {
+  const LabelRole& role = roles_->Of(label);
+  const Layer from = doing_.layer();
   if (role.capture != CaptureEdge::kNone) capturing_ = role.capture == CaptureEdge::kBegins;
   if (role.call_is_scope) return Refresh();
   const bool sync = role.api_class == ApiClass::kSync;
-  open_calls_.push_back({call.end_ns, sync, role.cause});
+  open_calls_.push_back({end_ns, sync, role.cause});
+  next_call_end_ns_ = std::min(next_call_end_ns_, end_ns);
   sync_calls_ += sync ? 1 : 0;
-  Refresh();
-  if (layer_ > from) step->transitions.push_back({operation_, from, layer_});
+  RefreshSlowPath();
+  if (doing_.layer() > from) step->transitions.push_back({operation(), from, doing_.layer()});
 }
 
 void ThreadState::EndCalls(int64_t now_ns) {
-  const size_t before = open_calls_.size();
-  std::erase_if(open_calls_, [this, now_ns](const OpenCall& call) {
+  int64_t next_ns = kOpenEnded;
+  std::erase_if(open_calls_, [this, now_ns, &next_ns](const OpenCall& call) {
     const bool ends = call.end_ns <= now_ns;
     if (ends && call.sync) --sync_calls_;
+    if (!ends) next_ns = std::min(next_ns, call.end_ns);
     return ends;
   });
-  if (open_calls_.size() != before) Refresh();
-}
-
-void ThreadState::Push(LabelId label, bool is_range, uint64_t range, ThreadStep* step) {
-  const LabelRole& role = roles_->Of(label);
-  const Layer from = layer_;
-  Open& open = open_.emplace_back();
-  open.label = label;
-  open.is_range = is_range;
-  open.range = range;
-  Derive(open_.size() - 1);
-  if (role.operation != kNotOne) step->opened.push_back(role.operation);
+  next_call_end_ns_ = next_ns;
   Refresh();
-  if (role.layer != Layer::kUnset && layer_ > from) {
-    step->transitions.push_back({operation_, from, layer_});
-  }
 }
 
-void ThreadState::Derive(size_t index) {
-  const Open& beneath = open_[index - 1];
-  Open& open = open_[index];
-  const LabelRole& role = roles_->Of(open.label);
+void ThreadState::Derive(const LabelRole& role, const Open& beneath, Open* open) {
   const bool is_operation = role.operation != kNotOne;
-  open.operation = is_operation ? role.operation : beneath.operation;
+  open->opens = role.operation;
+  open->operation = is_operation ? role.operation : beneath.operation;
   const bool is_layer = role.layer != Layer::kUnset;
-  open.layer = is_layer ? role.layer : beneath.layer;
-  open.layer_is_call = is_layer ? role.call_is_scope : beneath.layer_is_call;
-  open.peer = is_layer ? role.peer : beneath.peer;
+  open->layer = is_layer ? role.layer : beneath.layer;
+  open->layer_is_call = is_layer ? role.call_is_scope : beneath.layer_is_call;
+  open->peer = is_layer ? role.peer : beneath.peer;
   // An operation speaks for itself: what encloses it does not explain its time.
-  open.named_cause =
+  open->named_cause =
       role.cause != IdleCause::kUnknown || is_operation ? role.cause : beneath.named_cause;
+  const IdleCause cause = open->layer_is_call ? CauseInCall(open->named_cause, open->layer)
+                                              : CauseInScope(open->named_cause, open->layer);
+  open->doing = Doing(open->operation, open->layer, cause,
+                      open->layer == Layer::kWait ? open->peer : kNotOne);
 }
 
-bool ThreadState::CloseScope(LabelId label, ThreadStep* step) {
+void ThreadState::EndSlowPath(LabelId label, ThreadStep* step) {
   for (size_t i = open_.size(); i-- > 1;) {
-    if (open_[i].is_range || open_[i].label != label) continue;
-    Erase(i, step);
-    return true;
+    if (open_[i].is_scope && open_[i].label == label) return Erase(i, step);
   }
-  return false;
+  ++unbalanced_;
 }
 
 bool ThreadState::CloseRange(uint64_t range, ThreadStep* step) {
   for (size_t i = open_.size(); i-- > 1;) {
-    if (!open_[i].is_range || open_[i].range != range) continue;
+    if (open_[i].is_scope || open_[i].range != range) continue;
     Erase(i, step);
     return true;
   }
@@ -120,34 +102,31 @@ bool ThreadState::CloseRange(uint64_t range, ThreadStep* step) {
 }
 
 void ThreadState::Erase(size_t index, ThreadStep* step) {
-  const OperationIndex operation = roles_->Of(open_[index].label).operation;
-  if (operation != kNotOne) step->closed.push_back(operation);
+  if (open_[index].opens != kNotOne) step->closed.push_back(open_[index].opens);
   open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));
-  for (; index < open_.size(); ++index) Derive(index);
+  for (; index < open_.size(); ++index) {
+    Derive(roles_->Of(open_[index].label), open_[index - 1], &open_[index]);
+  }
   Refresh();
 }
 
-void ThreadState::Refresh() {
-  operation_ = Top().operation;
-  layer_ = Top().layer;
-  if (Top().layer_is_call && wait_windows_ != 0) layer_ = Layer::kCudaSync;
+void ThreadState::RefreshSlowPath() {
+  Layer layer = Top().layer;
+  if (Top().layer_is_call && wait_windows_ != 0) layer = Layer::kCudaSync;
   if (!open_calls_.empty()) {
-    layer_ = sync_calls_ != 0 || wait_windows_ != 0 ? Layer::kCudaSync : Layer::kCudaApi;
+    layer = sync_calls_ != 0 || wait_windows_ != 0 ? Layer::kCudaSync : Layer::kCudaApi;
   }
-  cause_ = CauseNow();
+  doing_ =
+      Doing(Top().operation, layer, CauseIn(layer), layer == Layer::kWait ? Top().peer : kNotOne);
 }
 
-IdleCause ThreadState::CauseNow() const {
+IdleCause ThreadState::CauseIn(Layer layer) const {
   const IdleCause named = Top().named_cause;
-  if (named == IdleCause::kCheckpoint || named == IdleCause::kCompile) return named;
+  if (SaysAll(named)) return named;
   if (compile_windows_ != 0 || capturing_) return IdleCause::kCompile;
-  if (!open_calls_.empty() || Top().layer_is_call) {
-    const IdleCause call = open_calls_.empty() ? named : open_calls_.back().cause;
-    return call == IdleCause::kLaunch && layer_ == Layer::kCudaSync ? IdleCause::kSync : call;
-  }
-  if (named == IdleCause::kSimulation || layer_ == Layer::kSimulator) return IdleCause::kSimulation;
-  if (layer_ == Layer::kWait) return IdleCause::kWaiting;
-  return open_.size() > 1 ? IdleCause::kLaunch : IdleCause::kUnknown;
+  if (!open_calls_.empty()) return CauseInCall(open_calls_.back().cause, layer);
+  if (Top().layer_is_call) return CauseInCall(named, layer);
+  return open_.size() > 1 ? CauseInScope(named, layer) : IdleCause::kUnknown;
 }
 
 }  // namespace gpubound

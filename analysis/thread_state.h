@@ -10,6 +10,9 @@
 //     calls that are stored as scopes too (LabelRole::call_is_scope) the scope counts;
 //   * at one instant, calls end first, then scopes open and close, then calls begin. The caller
 //     keeps to that order.
+//
+// What nearly every event does is inline: a scope opens, the innermost one closes, a call begins
+// while none is open, the only one ends.
 #ifndef GPUBOUND_ANALYSIS_THREAD_STATE_H_
 #define GPUBOUND_ANALYSIS_THREAD_STATE_H_
 
@@ -17,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/doing.h"
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
 
@@ -44,14 +48,23 @@ class ThreadState {
   // |base|: the layer outside all scopes and calls; kUnset: nothing is known of the thread there.
   ThreadState(const LabelRoles* roles, Layer base);
 
-  // Begins and ends of scopes and ranges; other kinds mean nothing here. False for an end of a
-  // range that is not open in this thread.
-  bool Apply(const ThreadEvent& event, ThreadStep* step);
+  void Begin(LabelId label, ThreadStep* step) { Push(label, false, 0, step); }
+  void End(LabelId label, ThreadStep* step) {
+    if (Top().label == label && Top().is_scope) return Pop(step);
+    EndSlowPath(label, step);
+  }
+  // A range: may be closed by another thread.
+  void StartRange(LabelId label, uint64_t range, ThreadStep* step) {
+    Push(label, true, range, step);
+  }
+  // False for a range that is not open in this thread.
+  bool CloseRange(uint64_t range, ThreadStep* step);
   // Events were lost; |open| is what is open now.
   void Resync(std::span<const LabelId> open, ThreadStep* step);
-  bool CloseRange(uint64_t range, ThreadStep* step);
 
-  void BeginCall(const ApiCall& call, ThreadStep* step);
+  void BeginCall(LabelId label, int64_t end_ns, ThreadStep* step);
+  // When the next of the open calls ends; kOpenEnded where none is open.
+  int64_t next_call_end_ns() const { return next_call_end_ns_; }
   void EndCalls(int64_t now_ns);
 
   // While a window is open, time inside any API call is cuda_sync. Windows may overlap.
@@ -60,11 +73,8 @@ class ThreadState {
   void EnterCompile() { ++compile_windows_, Refresh(); }
   void LeaveCompile() { --compile_windows_, Refresh(); }
 
-  OperationIndex operation() const { return operation_; }  // kNotOne: none is open here
-  Layer layer() const { return layer_; }
-  IdleCause cause() const { return cause_; }
-  // The process for which the wait scope on top waits; kNotOne outside one.
-  PeerIndex peer() const { return layer_ == Layer::kWait ? Top().peer : kNotOne; }
+  const Doing& doing() const { return doing_; }
+  OperationIndex operation() const { return doing_.operation(); }  // kNotOne: none is open here
 
   uint64_t scopes_open() const { return open_.size() - 1; }
   uint64_t unbalanced() const { return unbalanced_; }
@@ -74,13 +84,15 @@ class ThreadState {
   // one beneath which has any.
   struct Open {
     LabelId label{};
-    bool is_range = false;
-    uint64_t range = 0;
-    OperationIndex operation = kNotOne;
+    bool is_scope = false;  // else a range, or what is beneath all scopes
     Layer layer = Layer::kUnset;
     bool layer_is_call = false;  // it is an API call that set the layer
-    PeerIndex peer = kNotOne;
     IdleCause named_cause = IdleCause::kUnknown;
+    OperationIndex opens = kNotOne;  // the scope's own
+    OperationIndex operation = kNotOne;
+    PeerIndex peer = kNotOne;
+    Doing doing;  // while no call and no window is open
+    uint64_t range = 0;
   };
   struct OpenCall {
     int64_t end_ns;
@@ -89,24 +101,47 @@ class ThreadState {
   };
 
   const Open& Top() const { return open_.back(); }
-  void Push(LabelId label, bool is_range, uint64_t range, ThreadStep* step);
-  void Derive(size_t index);
-  bool CloseScope(LabelId label, ThreadStep* step);
+  void Push(LabelId label, bool is_range, uint64_t range, ThreadStep* step) {
+    const LabelRole& role = roles_->Of(label);
+    const Layer from = doing_.layer();
+    Open& open = open_.emplace_back();
+    open.label = label;
+    open.is_scope = !is_range;
+    open.range = range;
+    Derive(role, *(&open - 1), &open);
+    if (role.operation != kNotOne) step->opened.push_back(role.operation);
+    Refresh();
+    if (role.layer != Layer::kUnset && doing_.layer() > from) {
+      step->transitions.push_back({operation(), from, doing_.layer()});
+    }
+  }
+  void Pop(ThreadStep* step) {
+    if (Top().opens != kNotOne) step->closed.push_back(Top().opens);
+    open_.pop_back();
+    Refresh();
+  }
+  void Refresh() {
+    if (!open_calls_.empty() || (wait_windows_ | compile_windows_) != 0 || capturing_) {
+      return RefreshSlowPath();
+    }
+    doing_ = Top().doing;
+  }
+  void RefreshSlowPath();
+  static void Derive(const LabelRole& role, const Open& beneath, Open* open);
+  void EndSlowPath(LabelId label, ThreadStep* step);
   void Erase(size_t index, ThreadStep* step);
-  void Refresh();
-  IdleCause CauseNow() const;
+  IdleCause CauseIn(Layer layer) const;
 
   const LabelRoles* roles_;
   std::vector<Open> open_;  // the first one stands for what is beneath all scopes
   std::vector<OpenCall> open_calls_;
+  int64_t next_call_end_ns_ = kOpenEnded;
   uint32_t sync_calls_ = 0;
   uint32_t wait_windows_ = 0;
   uint32_t compile_windows_ = 0;
   bool capturing_ = false;
   uint64_t unbalanced_ = 0;
-  OperationIndex operation_ = kNotOne;
-  Layer layer_ = Layer::kUnset;
-  IdleCause cause_ = IdleCause::kUnknown;
+  Doing doing_;
 };
 
 }  // namespace gpubound

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // analysis_bench [--events N] [--repeat N] [--dir DIR]
+// analysis_bench --write DIR [--events N]    keeps a run of one process, for a profiler or other
+// tools analysis_bench --report DIR                CPU seconds of one report of such a run
 //
 // From a run directory to its report: events per second and resident memory, for one process (one
 // core) and two (two cores), beside the floor of the same run: sorting and sweeping as many
@@ -204,11 +206,22 @@ int main(int argc, char** argv) {
   std::vector<uint64_t> events = {1'000'000, 10'000'000};
   int repeat = 3;
   std::string dir = "/tmp";
+  std::string written;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view option = argv[i];
     if (option == "--events") events = {std::strtoull(argv[i + 1], nullptr, 10)};
     if (option == "--repeat") repeat = std::max(1, std::atoi(argv[i + 1]));
     if (option == "--dir") dir = argv[i + 1];
+    if (option == "--write") written = argv[i + 1];
+    if (option == "--report") {
+      std::printf("%.3f\n", gpubound::ReportSeconds(argv[i + 1]).cpu);
+      return 0;
+    }
+  }
+  if (!written.empty()) {
+    std::filesystem::create_directories(written);
+    gpubound::WriteBenchRun(written, events.front(), 1);
+    return 0;
   }
   std::printf("M events per second of wall time, and per second of CPU time of all threads\n");
   std::printf("%12s %9s %10s %10s %10s %10s %10s\n", "events", "processes", "report", "per CPU s",

@@ -138,15 +138,18 @@ Flat Flatten(const Json& input) {
   ProcessTimeline timeline({&process, &source, &roles, &scan, &peers, &inherited});
   Flat flat;
   OperationIndex last = kNoOperationIndex;
-  while (timeline.NextTime() != kOpenEnded) {
-    const int64_t now_ns = timeline.NextTime();
-    timeline.Advance();
-    const OperationIndex operation = timeline.state().operation;
-    if (operation == last) continue;
+  const auto note = [&](int64_t now_ns, OperationIndex operation) {
+    if (operation == last) return;
     if (last != kNoOperationIndex) std::get<2>(flat.back()) = now_ns;
     last = operation;
-    if (operation == kNoOperationIndex) continue;
+    if (operation == kNoOperationIndex) return;
     flat.emplace_back(roles.operations()[operation], now_ns, process.span_end_ns);
+  };
+  while (timeline.NextTime() != kOpenEnded) {
+    const int64_t begin_ns = timeline.NextTime();
+    timeline.Run(begin_ns, timeline.Open(begin_ns, kOpenEnded));
+    note(begin_ns, timeline.state_at_begin().operation);
+    for (const CpuChange& change : timeline.changes()) note(change.time_ns, change.state.operation);
   }
   return flat;
 }

@@ -16,6 +16,7 @@
 #include "analysis/report_json.h"
 #include "tests/oracle/naive_oracle.h"
 #include "tests/oracle/random_trace.h"
+#include "tests/oracle/split_source.h"
 
 namespace gpubound::oracle {
 namespace {
@@ -209,6 +210,19 @@ TEST_F(OracleTest, OrderOfArrivalChangesNothing) {
   OnRandomTraces([](const ProcessTrace& trace, uint64_t seed) {
     EXPECT_EQ(RenderJson(*BuildReport(ArrivedInOrder(trace, seed))),
               RenderJson(*BuildReport(ArrivedInOrder(trace, ~seed))));
+  });
+}
+
+TEST_F(OracleTest, SizeOfBatchesChangesNothing) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t seed) {
+    const SplitSource split(trace, 1 + seed % 4);
+    Result<ProcessAnalysis> analysis = AnalyzeProcess(trace, split, {}, {});
+    ASSERT_TRUE(analysis.ok()) << analysis.error().ToString();
+    Report whole;
+    whole.processes.push_back(Analyze(trace));
+    Report pieces;
+    pieces.processes.push_back(std::move(analysis->report));
+    EXPECT_EQ(RenderJson(pieces), RenderJson(whole));
   });
 }
 
