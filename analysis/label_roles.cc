@@ -4,6 +4,7 @@
 #include "analysis/label_roles.h"
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_map>
 
 #include "analysis/name_lists.h"
@@ -52,11 +53,14 @@ IdleCause CauseOfName(const std::string& name) {
 }
 
 PeerIndex PeerOf(const Label& label, const std::vector<Peer>& peers) {
-  if (label.domain != kPeerDomain) return kNotOne;
-  for (PeerIndex i = 0; i < peers.size(); ++i) {
-    if (label.text == std::to_string(peers[i].pid)) return i;
-  }
-  return kNotOne;
+  const auto index_of = [&peers](const std::vector<int64_t>& pids) {
+    const auto found = std::find_if(peers.begin(), peers.end(),
+                                    [&pids](const Peer& peer) { return peer.pids == pids; });
+    return found == peers.end() ? kNotOne : static_cast<PeerIndex>(found - peers.begin());
+  };
+  std::vector<int64_t> pids = AwaitedPids(label);
+  std::erase_if(pids, [&index_of](int64_t pid) { return index_of({pid}) == kNotOne; });
+  return pids.empty() ? kNotOne : index_of(pids);
 }
 
 // "warmup", "Warm-up", "warm up".
@@ -70,6 +74,30 @@ bool IsWarmUpName(std::string_view phase) {
 }
 
 }  // namespace
+
+std::vector<int64_t> AwaitedPids(const Label& label) {
+  std::vector<int64_t> pids;
+  if (label.kind != LabelKind::kLayer || label.layer != Layer::kWait ||
+      label.domain != kPeerDomain) {
+    return pids;
+  }
+  const char* const end = label.text.data() + label.text.size();
+  for (const char* next = label.text.data(); next < end; ++next) {
+    int64_t pid = 0;
+    const auto [stop, error] = std::from_chars(next, end, pid);
+    if (error != std::errc()) break;
+    pids.push_back(pid);
+    next = stop;
+  }
+  std::sort(pids.begin(), pids.end());
+  pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+  return pids;
+}
+
+bool IsSimulation(const Label& label) {
+  if (label.kind == LabelKind::kLayer) return label.layer == Layer::kSimulator;
+  return label.kind == LabelKind::kOperation && SimulationNames().Matches(label.text);
+}
 
 bool IsLibraryAnnotation(std::string_view domain, std::string_view text) {
   return LibraryDomains().Matches(domain) || LibraryRangeNames().Matches(text);

@@ -25,12 +25,13 @@ inline constexpr OperationIndex kNoOperationIndex = 0;
 inline constexpr PhaseIndex kNoPhaseIndex = 0;
 inline constexpr uint32_t kNotOne = 0xffffffff;
 
-// Another process of the run that this one can wait for. A recorded wait is a scope of layer wait
-// whose label's domain is kPeerDomain and whose text is the pid of the awaited process.
+// Another process of the run that this one can wait for, or several of which it waits for any. A
+// recorded wait is a scope of layer wait whose label's domain is kPeerDomain and whose text is the
+// pid of the awaited process, or their pids with a blank between each two.
 inline constexpr char kPeerDomain[] = "process";
 struct Peer {
-  int64_t pid = 0;
-  bool simulates = false;  // it enters the layer simulator
+  std::vector<int64_t> pids;  // ascending
+  bool simulates = false;     // one of them simulates
 };
 using PeerIndex = uint32_t;  // into a vector of peers; kNotOne: none
 
@@ -74,6 +75,12 @@ class LabelRoles {
   std::vector<bool> warm_up_;  // by phase
   LabelRole none_;
 };
+
+// The pids that the label of a recorded wait names, ascending, each once; none for other labels.
+std::vector<int64_t> AwaitedPids(const Label& label);
+
+// True for a label whose scopes are simulation: the layer simulator, or a name that says so.
+bool IsSimulation(const Label& label);
 
 // True for ranges that a library opens about itself: NCCL, XLA/TSL, cuBLAS, CUB, compiled regions.
 bool IsLibraryAnnotation(std::string_view domain, std::string_view text);

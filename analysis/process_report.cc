@@ -105,14 +105,19 @@ std::vector<NamedWait> NamedWaits(const std::vector<PeerWait>& waits,
                                   const std::vector<Peer>& peers, const LabelRoles& roles) {
   std::vector<NamedWait> named;
   for (const PeerWait& wait : waits) {
-    named.push_back({peers[wait.peer].pid, wait.time, roles.operations()[wait.operation]});
+    for (const int64_t pid : peers[wait.peer].pids) {
+      named.push_back({pid, wait.time, roles.operations()[wait.operation]});
+    }
   }
   return named;
 }
 
-std::vector<ReportWait> SumOf(const std::vector<NamedWait>& waits) {
-  std::map<std::pair<int64_t, std::string>, int64_t> sums;
-  for (const NamedWait& wait : waits) sums[{wait.pid, wait.operation}] += wait.time.length();
+std::vector<ReportWait> SumOf(const std::vector<PeerWait>& waits, const std::vector<Peer>& peers,
+                              const LabelRoles& roles) {
+  std::map<std::pair<std::vector<int64_t>, std::string>, int64_t> sums;
+  for (const PeerWait& wait : waits) {
+    sums[{peers[wait.peer].pids, roles.operations()[wait.operation]}] += wait.time.length();
+  }
   std::vector<ReportWait> rows;
   for (const auto& [key, ns] : sums) rows.push_back({key.first, key.second, ns});
   return rows;
@@ -213,7 +218,7 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   }
   analysis.report.progress = ToldProgress(process, source);
   analysis.waits = NamedWaits(sweep.waits, context.peers, roles);
-  analysis.report.waits = SumOf(analysis.waits);
+  analysis.report.waits = SumOf(sweep.waits, context.peers, roles);
   analysis.steady = sweep.iterations.steady;
   analysis.warm_up = WarmUpOf(sweep.iterations);
   const auto found = [&analysis](LedgerCounter counter) -> uint64_t& {

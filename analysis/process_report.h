@@ -36,7 +36,7 @@ struct ProcessContext {
 struct ProcessAnalysis {
   ReportProcess report;
   Ledger found{};                   // what the analysis counted, beside what the recorder did
-  std::vector<NamedWait> waits;     // of its reporting thread, disjoint and ascending
+  std::vector<NamedWait> waits;     // of its reporting thread, ascending; one for each awaited
   std::vector<Iteration> steady;    // iterations after warm-up, in order
   std::optional<Interval> warm_up;  // from the begin of the first iteration to that of |steady|
 };

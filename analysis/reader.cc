@@ -12,6 +12,7 @@
 #include "analysis/process_loader.h"
 #include "analysis/run_info.h"
 #include "analysis/segment.h"
+#include "analysis/wait_channels.h"
 #include "proto/schema.h"
 
 namespace gpubound {
@@ -154,6 +155,7 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
     run.processes.push_back(read_process(identity, &files.segments, files.live, &run.problems));
   }
   CloseSpans(&run);
+  NameAwaitedProcesses(&run);
   return run;
 }
 

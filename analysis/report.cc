@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "analysis/awaited.h"
 #include "analysis/clock_align.h"
 #include "analysis/communication.h"
 #include "analysis/device_usage.h"
@@ -162,17 +163,20 @@ std::vector<ReportOperationDevice> OperationDevices(const Report& report) {
 Result<std::vector<ProcessAnalysis>> AnalyzeProcesses(const Run& run,
                                                       const ReportOptions& options) {
   std::vector<ProcessAnalysis> analyses(run.processes.size());
-  std::vector<NamedWait> waits;  // of all processes analysed so far
-  for (const std::vector<size_t>& round : AnalysisRounds(run)) {
+  std::map<std::string, std::vector<NamedWait>> waits;  // of those analysed so far, by host
+  for (const ProcessTrace& process : run.processes) waits[process.identity.host];
+  const std::vector<ProcessNature> natures = NaturesOf(run);
+  for (const std::vector<size_t>& round : AnalysisRounds(run, natures)) {
     std::vector<std::optional<Error>> errors(round.size());
     std::atomic<size_t> next = 0;
     const auto work = [&] {
       for (size_t i = next++; i < round.size(); i = next++) {
         const ProcessTrace& process = run.processes[round[i]];
         ProcessContext context;
-        context.peers = PeersOf(run, round[i]);
+        context.peers = PeersOf(run, natures, round[i]);
         context.awaited =
-            WaitsFor(process.identity.pid, {process.span_begin_ns, process.span_end_ns}, waits);
+            WaitsFor(process.identity.pid, {process.span_begin_ns, process.span_end_ns},
+                     waits.at(process.identity.host));
         Result<ProcessAnalysis> analysis =
             AnalyzeProcess(process, *SourceOf(process), options, context);
         if (analysis.ok()) {
@@ -192,7 +196,8 @@ Result<std::vector<ProcessAnalysis>> AnalyzeProcesses(const Run& run,
       if (error) return *error;
     }
     for (const size_t p : round) {
-      waits.insert(waits.end(), analyses[p].waits.begin(), analyses[p].waits.end());
+      std::vector<NamedWait>& known = waits[run.processes[p].identity.host];
+      known.insert(known.end(), analyses[p].waits.begin(), analyses[p].waits.end());
     }
   }
   return analyses;
@@ -258,6 +263,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   AddParents(run, &report);
 
   const ProcessTrace* root = FindRoot(run);
+  ExplainWaits(run, *analyses, root, options, &report);
   const Interval span = RunSpan(run, root);
   std::string host;
   size_t root_index = run.processes.size();

@@ -178,11 +178,26 @@ struct ReportWhatIf {
   double part_high = 1;
 };
 
-// How long a process waited for another one, by operation.
+// What a thread did.
+struct ReportActivity {
+  std::string operation;
+  std::string layer;
+  int64_t ns = 0;
+};
+
+// How long a process waited for another one, or for any of several, by operation. Disjoint.
 struct ReportWait {
-  int64_t pid = 0;
+  std::vector<int64_t> pids;  // ascending
   std::string operation;
   int64_t ns = 0;
+};
+
+// What a process did on its reporting thread while another one waited for it.
+struct ReportAwaited {
+  int64_t pid = 0;
+  bool worker = false;  // the other one started it, or a process that it started did
+  int64_t ns = 0;       // alone or together with others
+  std::vector<ReportActivity> meanwhile;  // longest first; within its span
 };
 
 // One kernel, copy or set by name, over the whole span of a process; for --kernels.
@@ -216,7 +231,8 @@ struct ReportProcess {
   std::vector<ReportGap> gaps;                   // the ten longest, longest first
   std::vector<ReportLane> lanes;
   std::optional<ReportIterations> iterations;  // absent without step()
-  std::vector<ReportWait> waits;               // by pid, then operation
+  std::vector<ReportWait> waits;               // by pids, then operation
+  std::vector<ReportAwaited> awaited;          // by pid
   std::optional<ReportProgress> progress;      // the last that the program told
   bool sm_fill_is_upper_bound = false;  // work of unknown geometry was taken as filling the device
   // Without what the profiler cost; null: |corrected_why_not| says why it could not be said.
@@ -285,12 +301,6 @@ struct ReportPart {
   int64_t gpu_copy_ns = 0;
 };
 
-struct ReportActivity {
-  std::string operation;
-  std::string layer;
-  int64_t ns = 0;
-};
-
 // A process on one of its devices, as a member of collectives. Concurrent kernels count each:
 // comm_sum_ns = peer_wait_ns + moving_ns + unmatched_ns.
 struct ReportRank {
@@ -300,11 +310,11 @@ struct ReportRank {
   uint32_t ordinal = 0;
   uint64_t collectives = 0;
   int64_t comm_sum_ns = 0;
-  int64_t peer_wait_ns = 0;   // until the last rank had entered
-  int64_t moving_ns = 0;      // from then on
-  int64_t unmatched_ns = 0;   // of collectives found on no other rank
-  uint64_t late = 0;          // collectives that it was the last to enter
-  int64_t waited_for_ns = 0;  // what the others waited in those, summed over them
+  int64_t peer_wait_ns = 0;                // until the last rank had entered
+  int64_t moving_ns = 0;                   // from then on
+  int64_t unmatched_ns = 0;                // of collectives found on no other rank
+  uint64_t late = 0;                       // collectives that it was the last to enter
+  int64_t waited_for_ns = 0;               // what the others waited in those, summed over them
   std::vector<ReportActivity> while_late;  // its reporting thread meanwhile, longest first
 };
 
@@ -342,7 +352,7 @@ struct Report {
   std::vector<ReportProcess> processes;
   std::vector<ReportDevice> devices;
   std::vector<ReportOperationDevice> operation_devices;  // by busy time, longest first
-  std::vector<ReportRank> ranks;  // by process and device; of those that ran collectives
+  std::vector<ReportRank> ranks;          // by process and device; of those that ran collectives
   std::vector<ReportLedgerEntry> ledger;  // non-zero counters of all processes, worst first
   std::vector<std::string> notes;         // what the reader and the recorder had to say, as prose
 };

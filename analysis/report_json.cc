@@ -147,7 +147,21 @@ Json IterationsJson(const ReportIterations& iterations) {
 }
 
 Json WaitJson(const ReportWait& wait) {
-  return Json{{"pid", wait.pid}, {"operation", wait.operation}, {"ns", wait.ns}};
+  return Json{{"pid", wait.pids.size() == 1 ? Json(wait.pids.front()) : Json()},
+              {"pids", wait.pids},
+              {"operation", wait.operation},
+              {"ns", wait.ns}};
+}
+
+Json ActivityJson(const ReportActivity& activity) {
+  return Json{{"operation", activity.operation}, {"layer", activity.layer}, {"ns", activity.ns}};
+}
+
+Json AwaitedJson(const ReportAwaited& awaited) {
+  return Json{{"pid", awaited.pid},
+              {"worker", awaited.worker},
+              {"ns", awaited.ns},
+              {"meanwhile", ArrayOf(awaited.meanwhile, ActivityJson)}};
 }
 
 void AddBounds(const char* name, const Bounds& bounds, Json* json) {
@@ -177,7 +191,8 @@ Json ProcessJson(const ReportProcess& process) {
               {"lanes", ArrayOf(process.lanes, LaneJson)},
               {"devices", ArrayOf(process.device_shares, ShareJson)},
               {"gaps", ArrayOf(process.gaps, GapJson)},
-              {"waits", ArrayOf(process.waits, WaitJson)}};
+              {"waits", ArrayOf(process.waits, WaitJson)},
+              {"awaited", ArrayOf(process.awaited, AwaitedJson)}};
 }
 
 // The keys of a process, with bounds beside each total.
@@ -238,11 +253,7 @@ Json RankJson(const ReportRank& rank) {
               {"unmatched_ns", rank.unmatched_ns},
               {"late", rank.late},
               {"waited_for_ns", rank.waited_for_ns},
-              {"while_late", ArrayOf(rank.while_late, [](const ReportActivity& activity) {
-                 return Json{{"operation", activity.operation},
-                             {"layer", activity.layer},
-                             {"ns", activity.ns}};
-               })}};
+              {"while_late", ArrayOf(rank.while_late, ActivityJson)}};
 }
 
 Json LedgerJson(const ReportLedgerEntry& entry) {

@@ -16,6 +16,7 @@
 #include "analysis/process_list.h"
 #include "analysis/report_communication.h"
 #include "analysis/report_sections.h"
+#include "analysis/report_waits.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -197,7 +198,8 @@ class TextReport {
               FormatShare(Share(filled_ns, process.gpu_busy_ns)) + " of that";
     }
     text_ += "\n" + Wrap(line + ".", options_.width, 2);
-    text_ += IdleSentence(process, options_) + IterationSentence(process, options_);
+    text_ += IdleSentence(process, options_) + WaitSentence(process, options_) +
+             IterationSentence(process, options_);
     text_ += CorrectionSentence(process, options_);
     if (options_.by.empty() || Asked("operation")) OperationTable(process);
     if (Asked("phase")) GroupTable(process, "Phase", &ReportCell::phase);

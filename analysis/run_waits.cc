@@ -4,57 +4,100 @@
 #include "analysis/run_waits.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "analysis/memory_source.h"
+#include "analysis/thread_scan.h"
+
 namespace gpubound {
 namespace {
 
-bool AnyLabel(const ProcessTrace& process, LabelKind kind, Layer layer) {
-  return std::any_of(process.labels.begin(), process.labels.end(), [=](const Label& label) {
-    return label.kind == kind && (layer == Layer::kUnset || label.layer == layer);
-  });
+bool SameHost(const ProcessTrace& a, const ProcessTrace& b) {
+  return a.identity.host == b.identity.host;
 }
 
-bool MayWaitFor(const ProcessTrace& waiter, const ProcessTrace& awaited) {
-  if (waiter.identity.host != awaited.identity.host) return false;
-  const std::string pid = std::to_string(awaited.identity.pid);
-  return std::any_of(waiter.labels.begin(), waiter.labels.end(), [&pid](const Label& label) {
-    return label.kind == LabelKind::kLayer && label.layer == Layer::kWait &&
-           label.domain == kPeerDomain && label.text == pid;
-  });
+// Whether an event of |process| opens a label that |wanted| says yes to.
+template <typename Wanted>
+bool OpensOne(const ProcessTrace& process, Wanted wanted) {
+  std::vector<bool> labels;
+  for (const Label& label : process.labels) labels.push_back(wanted(label));
+  if (std::find(labels.begin(), labels.end(), true) == labels.end()) return false;
+  return OpensAny(process, *SourceOf(process), labels);
+}
+
+// Pids that a label of |waiter| names.
+std::set<int64_t> PidsAwaitedBy(const ProcessTrace& waiter) {
+  std::set<int64_t> awaited;
+  for (const Label& label : waiter.labels) {
+    const std::vector<int64_t> pids = AwaitedPids(label);
+    awaited.insert(pids.begin(), pids.end());
+  }
+  return awaited;
+}
+
+bool BeganBefore(const Run& run, size_t a, size_t b) {
+  const int64_t a_ns = run.processes[a].identity.start_realtime_ns;
+  const int64_t b_ns = run.processes[b].identity.start_realtime_ns;
+  return std::tie(a_ns, a) < std::tie(b_ns, b);
 }
 
 }  // namespace
 
-std::vector<Peer> PeersOf(const Run& run, size_t process) {
+std::vector<ProcessNature> NaturesOf(const Run& run) {
+  std::vector<ProcessNature> natures(run.processes.size());
+  std::set<std::pair<std::string, int64_t>> awaited;
+  for (const ProcessTrace& process : run.processes) {
+    for (const int64_t pid : PidsAwaitedBy(process)) awaited.insert({process.identity.host, pid});
+  }
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const ProcessTrace& process = run.processes[p];
+    if (!awaited.contains({process.identity.host, process.identity.pid})) continue;
+    natures[p].opens_operations =
+        OpensOne(process, [](const Label& label) { return label.kind == LabelKind::kOperation; });
+    natures[p].simulates = OpensOne(process, IsSimulation);
+  }
+  return natures;
+}
+
+std::vector<Peer> PeersOf(const Run& run, const std::vector<ProcessNature>& natures,
+                          size_t process) {
+  const ProcessTrace& own = run.processes[process];
+  std::map<int64_t, bool> simulates;  // exec in place: one pid, several processes
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const ProcessTrace& other = run.processes[p];
+    if (!SameHost(own, other) || other.identity.pid == own.identity.pid) continue;
+    simulates[other.identity.pid] |= natures[p].simulates;
+  }
   std::vector<Peer> peers;
-  const ProcessIdentity& own = run.processes[process].identity;
-  for (const ProcessTrace& other : run.processes) {
-    if (other.identity.host != own.host || other.identity.pid == own.pid) continue;
-    const bool simulates = AnyLabel(other, LabelKind::kLayer, Layer::kSimulator);
-    const auto known = std::find_if(peers.begin(), peers.end(), [&](const Peer& peer) {
-      return peer.pid == other.identity.pid;  // exec in place: one pid, several processes
-    });
-    if (known == peers.end()) {
-      peers.push_back({other.identity.pid, simulates});
-    } else {
-      known->simulates |= simulates;
-    }
+  for (const auto& [pid, does] : simulates) peers.push_back({{pid}, does});
+  std::set<std::vector<int64_t>> groups;
+  for (const Label& label : own.labels) {
+    std::vector<int64_t> pids = AwaitedPids(label);
+    std::erase_if(pids, [&simulates](int64_t pid) { return !simulates.contains(pid); });
+    if (pids.size() > 1) groups.insert(std::move(pids));
+  }
+  for (const std::vector<int64_t>& group : groups) {
+    const bool any = std::any_of(group.begin(), group.end(),
+                                 [&simulates](int64_t pid) { return simulates.at(pid); });
+    peers.push_back({group, any});
   }
   return peers;
 }
 
-std::vector<std::vector<size_t>> AnalysisRounds(const Run& run) {
+std::vector<std::vector<size_t>> AnalysisRounds(const Run& run,
+                                                const std::vector<ProcessNature>& natures) {
   const size_t count = run.processes.size();
   std::vector<std::set<size_t>> waiters(count);  // that are still to be analysed
-  for (size_t p = 0; p < count; ++p) {
-    if (AnyLabel(run.processes[p], LabelKind::kOperation, Layer::kUnset)) continue;
-    for (size_t other = 0; other < count; ++other) {
-      if (other == p || !MayWaitFor(run.processes[other], run.processes[p])) continue;
-      waiters[p].insert(other);
+  for (size_t other = 0; other < count; ++other) {
+    const std::set<int64_t> awaited = PidsAwaitedBy(run.processes[other]);
+    for (size_t p = 0; p < count && !awaited.empty(); ++p) {
+      if (p == other || natures[p].opens_operations) continue;
+      if (!SameHost(run.processes[p], run.processes[other])) continue;
+      if (awaited.contains(run.processes[p].identity.pid)) waiters[p].insert(other);
     }
   }
   std::vector<std::vector<size_t>> rounds;
@@ -64,10 +107,12 @@ std::vector<std::vector<size_t>> AnalysisRounds(const Run& run) {
     for (size_t p = 0; p < count; ++p) {
       if (!done[p] && waiters[p].empty()) round.push_back(p);
     }
-    if (round.empty()) {  // a circle
-      for (size_t p = 0; p < count; ++p) {
-        if (!done[p]) round.push_back(p);
-      }
+    const bool circle = round.empty();
+    for (size_t p = 0; p < count && circle; ++p) {
+      const bool first =
+          std::all_of(waiters[p].begin(), waiters[p].end(),
+                      [&run, p](size_t waiter) { return BeganBefore(run, p, waiter); });
+      if (!done[p] && first) round.push_back(p);
     }
     for (const size_t p : round) done[p] = true;
     for (std::set<size_t>& of_process : waiters) {

@@ -14,12 +14,25 @@
 
 namespace gpubound {
 
-// The other processes on the host of run.processes[process].
-std::vector<Peer> PeersOf(const Run& run, size_t process);
+// What a process turns out to do, told from its events: a fork child has the names of its parent,
+// used or not.
+struct ProcessNature {
+  bool opens_operations = false;
+  bool simulates = false;
+};
+// By process; only of those that another one waits for.
+std::vector<ProcessNature> NaturesOf(const Run& run);
+
+// The other processes on the host of run.processes[process], each for itself, then those groups of
+// them that it waits for together.
+std::vector<Peer> PeersOf(const Run& run, const std::vector<ProcessNature>& natures,
+                          size_t process);
 
 // Indices of all processes in rounds: a process that may inherit comes after those that wait for
-// it. Processes that wait for each other in a circle come together, last.
-std::vector<std::vector<size_t>> AnalysisRounds(const Run& run);
+// it. Where processes wait for each other in a circle, as a worker waits for orders, the one that
+// began first comes first.
+std::vector<std::vector<size_t>> AnalysisRounds(const Run& run,
+                                                const std::vector<ProcessNature>& natures);
 
 // Of the |waits| of any number of processes, at each instant the one begun last; of those begun at
 // once the first. Only waits for |pid| under an operation, clipped to |span|; disjoint, ascending.

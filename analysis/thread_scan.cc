@@ -65,22 +65,31 @@ uint32_t MainThread(const ProcessTrace& process) {
 
 }  // namespace
 
-bool OpensOperations(const ProcessTrace& process, const EventSource& source) {
-  const auto is_operation = [&process](LabelId label) {
-    return process.LabelOf(label).kind == LabelKind::kOperation;
+bool OpensAny(const ProcessTrace& process, const EventSource& source,
+              const std::vector<bool>& wanted) {
+  const auto is_wanted = [&wanted](LabelId label) {
+    return Raw(label) < wanted.size() && wanted[Raw(label)];
   };
   for (uint32_t t = 0; t < process.threads.size(); ++t) {
     const std::unique_ptr<ThreadCursor> cursor = source.ThreadEvents(t);
     ThreadBatch batch;
     while (cursor->Next(&batch)) {
-      if (std::any_of(batch.open.begin(), batch.open.end(), is_operation)) return true;
+      if (std::any_of(batch.open.begin(), batch.open.end(), is_wanted)) return true;
       const bool opens = std::any_of(
           batch.events.begin(), batch.events.end(),
-          [&](const ThreadEvent& event) { return Opens(event) && is_operation(event.label); });
+          [&](const ThreadEvent& event) { return Opens(event) && is_wanted(event.label); });
       if (opens) return true;
     }
   }
   return false;
+}
+
+bool OpensOperations(const ProcessTrace& process, const EventSource& source) {
+  std::vector<bool> operations;
+  for (const Label& label : process.labels) {
+    operations.push_back(label.kind == LabelKind::kOperation);
+  }
+  return OpensAny(process, source, operations);
 }
 
 ThreadScan ScanThreads(const ProcessTrace& process, const EventSource& source,

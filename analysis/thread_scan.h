@@ -27,6 +27,10 @@ struct ThreadScan {
   int64_t started_ns = INT64_MIN;
 };
 
+// True when a thread of the process opens a scope of a label that |wanted|, by label id, holds.
+bool OpensAny(const ProcessTrace& process, const EventSource& source,
+              const std::vector<bool>& wanted);
+
 // True when a thread of the process opens at least one operation, as opposed to an annotation.
 bool OpensOperations(const ProcessTrace& process, const EventSource& source);
 

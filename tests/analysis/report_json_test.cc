@@ -32,7 +32,9 @@ Report FullReport() {
   process.lanes.push_back({"actor", 7, process.cells, process.operations});
   process.device_shares.push_back({"GPU-1", 0, "op", 10, 5, 5, 0, {{"launch", 5}}});
   process.gaps.push_back({"GPU-1", 0, 1, 2, "launch", "op", "python", "op", "python", "k", "k"});
-  process.waits.push_back({101, "op", 4});
+  process.waits.push_back({{101}, "op", 4});
+  process.waits.push_back({{101, 102}, "op", 2});
+  process.awaited.push_back({101, true, 6, {{"op", "python", 6}}});
   report.processes.push_back(process);
   report.devices.emplace_back().uuid = "GPU-1";
   report.ledger.push_back({"events_salvaged", 1, Severity::kInfo, "Help."});
@@ -71,7 +73,8 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
             (Keys{"host",       "pid",       "name",       "parent",      "start_ns",
                   "span_ns",    "cells",     "operations", "gpu_busy_ns", "gpu_wait_ns",
                   "gpu_sum_ns", "smi_model", "inflation",  "corrected",   "corrected_why_not",
-                  "iterations", "lanes",     "devices",    "gaps",        "waits"}));
+                  "iterations", "lanes",     "devices",    "gaps",        "waits",
+                  "awaited"}));
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
   EXPECT_TRUE(json_["processes"][0]["corrected"].is_null());
@@ -122,7 +125,12 @@ TEST_F(ReportJsonTest, LanesSharesGapsAndWaitsHaveEveryKeyInOrder) {
       KeysOf(process["gaps"][0]),
       (Keys{"uuid", "ordinal", "begin_ns", "ns", "cause", "operation_at_begin", "layer_at_begin",
             "operation_at_end", "layer_at_end", "work_before", "work_after"}));
-  EXPECT_EQ(KeysOf(process["waits"][0]), (Keys{"pid", "operation", "ns"}));
+  EXPECT_EQ(KeysOf(process["waits"][0]), (Keys{"pid", "pids", "operation", "ns"}));
+  EXPECT_EQ(process["waits"][0]["pid"], 101);
+  EXPECT_TRUE(process["waits"][1]["pid"].is_null());
+  EXPECT_EQ(process["waits"][1]["pids"], (std::vector<int>{101, 102}));
+  EXPECT_EQ(KeysOf(process["awaited"][0]), (Keys{"pid", "worker", "ns", "meanwhile"}));
+  EXPECT_EQ(KeysOf(process["awaited"][0]["meanwhile"][0]), (Keys{"operation", "layer", "ns"}));
   EXPECT_EQ(process["operations"][0]["device_idle"]["launch"], 7);
 }
 

@@ -147,7 +147,19 @@ Values ProcessValues(const ReportProcess& process) {
       {"gpu_wait", process.gpu_wait_ns}, {"gpu_sum", process.gpu_sum_ns},
       {"unknown", process.unknown_ns},   {"lanes", static_cast<int64_t>(process.lanes.size())}};
   for (const ReportWait& wait : process.waits) {
-    values["waits:" + std::to_string(wait.pid)] += wait.ns;
+    std::string pids;
+    for (const int64_t pid : wait.pids) pids += (pids.empty() ? "" : "+") + std::to_string(pid);
+    values["waits:" + pids] += wait.ns;
+  }
+  for (const ReportAwaited& awaited : process.awaited) {
+    const std::string pid = std::to_string(awaited.pid);
+    values["awaited:" + pid] = awaited.ns;
+    values["worker:" + pid] = awaited.worker ? 1 : 0;
+    for (const ReportActivity& activity : awaited.meanwhile) {
+      const bool none = activity.operation == kNoOperation;
+      values["meanwhile:" + pid + ":" + (none ? "-" : activity.operation) + "," + activity.layer] =
+          activity.ns;
+    }
   }
   return values;
 }

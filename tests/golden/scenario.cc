@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "analysis/label_roles.h"
+#include "analysis/wait_channels.h"
 
 namespace gpubound::golden {
 namespace {
@@ -61,6 +62,7 @@ class Parser {
       if (!line.empty() && !Statement(line)) scenario_.mistakes.push_back(line);
     }
     FinishProcess();
+    NameAwaitedProcesses(&scenario_.run);
     return std::move(scenario_);
   }
 
@@ -127,6 +129,9 @@ class Parser {
       scenario_.options.operations.push_back(w[1]);
       return true;
     }
+    if (w[0] == "holder" && w.size() == 3) return Fact(kChannelHolderDomain, w);
+    if (w[0] == "ends" && w.size() == 3) return Fact(kChannelEndsDomain, w);
+    if (w[0] == "unused" && w.size() >= 3) return Raw(ScopeLabel(w, 1)) != 0;
     if (w[0] == "device") return DeviceLine(w);
     if (w[0] == "reset" && w.size() >= 2) return Reset(w);
     if (w[0] == "call" && w.size() >= 5) return Call(w);
@@ -179,7 +184,15 @@ class Parser {
     if (w[from] == "layer") return LabelFor(LabelKind::kLayer, "", name);
     if (w[from] == "annotation") return Annotation(name);
     if (w[from] == "wait") return LabelFor(LabelKind::kLayer, kPeerDomain, name, Layer::kWait);
+    if (w[from] == "wait-on")
+      return LabelFor(LabelKind::kLayer, kChannelDomain, name, Layer::kWait);
     return LabelId{};
+  }
+
+  // A label that no event refers to.
+  bool Fact(const char* domain, const std::vector<std::string>& w) {
+    process_.labels.push_back({LabelKind::kLayer, Layer::kUnset, domain, Joined(w, 1)});
+    return true;
   }
 
   bool Event(const std::vector<std::string>& w) {
