@@ -60,7 +60,8 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(hooks_installed, kInfo, "Functions of known Python libraries that were wrapped to name operations, layers and waits.") \
   X(hooks_failed, kNotice, "Functions of known Python libraries that could not be wrapped; their time stays with the row around them.") \
   X(python_without_extension, kNotice, "Python processes whose interpreter no gpubound extension was built for; nothing was hooked in them.") \
-  X(host_outside_run_ns, kError, "Longest time by which processes of another host lie outside the run's span, in ns: its clock is off, or they outlived the run. Their work out there counts on no device.")
+  X(host_outside_run_ns, kError, "Longest time by which processes of another host lie outside the run's span, in ns: its clock is off, or they outlived the run. Their work out there counts on no device.") \
+  X(waits_unnamed, kNotice, "Pipes, sockets and processes beyond what one process may name; for whom it waited there is not known.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

@@ -20,6 +20,7 @@ CALLS = 400_000
 GOALS = {True: {"operation": ("empty", 1.35), "kept operation": ("kept empty", 1.20)},
          False: {"operation": ("empty", 1.10), "kept operation": ("kept empty", 1.10)}}
 WRAPPER_GOAL_NS = 60.0
+EXCHANGE_GOAL_NS = 250.0  # of a message written and read: under 5 % of what it costs
 
 
 def cases():
@@ -60,7 +61,20 @@ def cases():
         for _ in items:
             wrapped(sized)
 
-    found = {"empty": empty, "operation": operation, "kept empty": empty_kept,
+    from multiprocessing.connection import Connection, Pipe
+    from gpubound import _waits
+    near, far = Pipe()
+    write = _waits.watch(Connection._send_bytes, "write", True, {"channel": "written"})
+    read = _waits.watch(Connection._recv_bytes, "read", True,
+                        {"layer": "wait", "peer": "connection"})
+
+    def exchange(items, write=Connection._send_bytes, read=Connection._recv_bytes):
+        for _ in items:
+            write(near, b"x")
+            read(far)
+
+    found = {"exchange": exchange, "hooked exchange": lambda items: exchange(items, write, read),
+             "empty": empty, "operation": operation, "kept empty": empty_kept,
              "kept operation": operation_kept, "native call": call, "wrapped call": wrapped_call}
     try:
         import nvtx
@@ -82,8 +96,9 @@ def measure():
     for _ in range(ROUNDS):
         for name, subject in subjects.items():
             begin = time.thread_time_ns()
-            subject(itertools.repeat(None, CALLS))
-            taken[name].append((time.thread_time_ns() - begin) / CALLS)
+            calls = CALLS // 20 if "exchange" in name else CALLS
+            subject(itertools.repeat(None, calls))
+            taken[name].append((time.thread_time_ns() - begin) / calls)
     return {name: min(values) for name, values in taken.items()}
 
 
@@ -105,6 +120,10 @@ def report(recording):
     missed += extra > WRAPPER_GOAL_NS
     print(f"  a wrapper adds {extra:.1f} ns   goal {WRAPPER_GOAL_NS:.0f}: "
           f"{'met' if extra <= WRAPPER_GOAL_NS else 'MISSED'}")
+    extra = ns["hooked exchange"] - ns["exchange"]
+    missed += extra > EXCHANGE_GOAL_NS
+    print(f"  hooks add {extra:.1f} ns to a message written and read   goal {EXCHANGE_GOAL_NS:.0f}: "
+          f"{'met' if extra <= EXCHANGE_GOAL_NS else 'MISSED'}")
     return missed
 
 

@@ -68,6 +68,10 @@ uint32_t InternLabel(uint32_t kind, uint32_t layer, const char* domain, const ch
   const auto [entry, added] =
       fake.ids.emplace(label, static_cast<uint32_t>(fake.labels.size() + 1));
   if (added) fake.labels.push_back(label);
+  // A label of no layer is for no scope: the name itself is what is told.
+  if (kind == GPUBOUND_LABEL_LAYER && layer == GPUBOUND_LAYER_unset) {
+    fake.calls.push_back("fact " + prefix + std::string(text, length));
+  }
   return entry->second;
 }
 

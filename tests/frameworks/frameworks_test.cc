@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -156,6 +158,68 @@ TEST_F(SimulatorsTest, NativeStepsAreTheirLayer) {
   EXPECT_EQ(CallsOf(run.processes[0], "ALEInterface.act"), 100);
   EXPECT_EQ(CallsOf(run.processes[0], "mujoco.mj_step"), 100);
   EXPECT_EQ(run.processes[0].Counted(LedgerCounter::hooks_failed), 0u);
+}
+
+class WorkersTest : public CommandRun {
+ protected:
+  WorkersTest() { runner().Unset("PYTHONPATH"); }
+
+  // Runs |words| with and without the profiler, which must print the same.
+  void Compare(std::vector<std::string> words) {
+    words[0] = std::string(GPUBOUND_TEST_PROGRAMS "/") + words[0];
+    words.insert(words.begin(), GPUBOUND_TEST_FRAMEWORKS_PYTHON);
+    const Outcome plain = runner().Run(words);
+    ASSERT_EQ(plain.exit_code, 0) << plain.Describe();
+    words.insert(words.begin(), {"run", "-q", "-o", run_path(), "--"});
+    const Outcome profiled = Gpubound(words);
+    ASSERT_EQ(profiled.exit_code, 0) << profiled.Describe();
+    EXPECT_EQ(profiled.out, plain.out);
+  }
+  // How many workers the root waited for under |operation|.
+  size_t WorkersAwaited(const std::string& operation) {
+    const Json report = Report();
+    std::set<int64_t> pids;
+    for (const Json& process : report["processes"]) {
+      if (process["pid"] != report["run"]["root"]) continue;
+      std::set<int64_t> workers;
+      for (const Json& awaited : process["awaited"]) {
+        if (awaited["worker"]) workers.insert(awaited["pid"].get<int64_t>());
+      }
+      for (const Json& wait : process["waits"]) {
+        if (wait["operation"] != operation) continue;
+        for (const Json& pid : wait["pids"]) {
+          if (workers.contains(pid)) pids.insert(pid.get<int64_t>());
+        }
+      }
+    }
+    return pids.size();
+  }
+  // The report on one line.
+  std::string Text() {
+    std::istringstream words(Gpubound({"report", run_path()}).out);
+    std::string text;
+    for (std::string word; words >> word;) text += word + " ";
+    return text;
+  }
+};
+
+TEST_F(WorkersTest, VectorEnvironmentsAreWaitedForAsSimulation) {
+  for (const char* method : {"fork", "spawn", "forkserver"}) {
+    SCOPED_TRACE(method);
+    std::filesystem::remove_all(run_path());
+    Compare({"vector_environments.py", "4", "200", method});
+    EXPECT_EQ(WorkersAwaited("simulation"), 4u);
+    EXPECT_NE(Text().find("Waiting for simulation in 4 workers: "), std::string::npos) << Text();
+  }
+}
+
+TEST_F(WorkersTest, DataLoaderWorkersAreNamed) {
+  for (const char* method : {"fork", "spawn"}) {
+    SCOPED_TRACE(method);
+    std::filesystem::remove_all(run_path());
+    Compare({"data_loader.py", method});
+    EXPECT_EQ(WorkersAwaited("(no operation)"), 2u);
+  }
 }
 
 std::string NameOf(const testing::TestParamInfo<Program>& info) {

@@ -2,6 +2,7 @@
 //
 // The module gpubound._core: scopes, wrappers and the calls that need no object. The package around
 // it (gpubound/) documents them for users; here each takes exactly what the package passes.
+#include "annotate/python/extension/channels.h"
 #include "annotate/python/extension/compat.h"
 #include "annotate/python/extension/open_scopes.h"
 #include "annotate/python/extension/scope.h"
@@ -87,8 +88,24 @@ PyObject* Hook(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
                     &rules);
 }
 
+// watch(wrapped, label, binds, role, helper): a helper of None stands for none.
+PyObject* Watch(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  uint32_t label = 0;
+  uint32_t role = 0;
+  if (!CheckCount("watch", count, 5) || !ReadNumber(arguments[1], &label)) return nullptr;
+  if (!ReadNumber(arguments[3], &role)) return nullptr;
+  if (role >= kCallRoles) {
+    PyErr_SetString(PyExc_ValueError, "no such role");
+    return nullptr;
+  }
+  return NewCallWrapper(StateOf(module)->wrapper_types, arguments[0], label,
+                        arguments[2] == Py_True, static_cast<CallRole>(role),
+                        arguments[4] == Py_None ? nullptr : arguments[4]);
+}
+
 PyObject* AfterForkInChild(PyObject*, PyObject*) {
   ForgetOpenHooks();
+  ForgetChannels();
   Py_RETURN_NONE;
 }
 
@@ -179,6 +196,10 @@ PyMethodDef functions[] = {
     {"layer_scope", AsMethod(LayerScope), METH_FASTCALL, nullptr},
     {"wrap", AsMethod(Wrap), METH_FASTCALL, nullptr},
     {"hook", AsMethod(Hook), METH_FASTCALL, nullptr},
+    {"watch", AsMethod(Watch), METH_FASTCALL, nullptr},
+    {"channel_name", ChannelName, METH_O, nullptr},
+    {"note_channel_ends", AsMethod(NoteChannelEnds), METH_FASTCALL, nullptr},
+    {"wait_label", WaitLabel, METH_O, nullptr},
     {"after_fork_in_child", AfterForkInChild, METH_NOARGS, nullptr},
     {"wrapped", Wrapped, METH_O, nullptr},
     {"phase", Phase, METH_O, nullptr},

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "annotate/python/extension/channels.h"
 #include "annotate/python/extension/table.h"
 
 namespace gpubound {
@@ -15,7 +16,7 @@ struct Wrapper {
   PyObject* wrapped;
   PyObject* method_type;
   PyObject* weak_references;
-  PyObject* guard;
+  PyObject* helper;  // a hook's guard, or what a CallRole asks
   uint32_t label;
   bool once;
   bool alone;
@@ -23,6 +24,8 @@ struct Wrapper {
 
 // Label of the innermost hook that is open on this thread; 0 without one.
 thread_local uint32_t t_hook_label = 0;
+// A wrapper in the role of a wait has its label open on this thread.
+thread_local bool t_waiting = false;
 
 Wrapper* Cast(PyObject* self) { return reinterpret_cast<Wrapper*>(self); }
 
@@ -38,8 +41,8 @@ PyObject* CallWrapped(PyObject* self, PyObject* const* arguments, size_t nargsf,
 }
 
 bool GuardDeclines(const Wrapper* wrapper) {
-  if (wrapper->guard == nullptr || t_hook_label != 0) return false;
-  PyObject* answer = PyObject_CallObject(wrapper->guard, nullptr);
+  if (wrapper->helper == nullptr || t_hook_label != 0) return false;
+  PyObject* answer = PyObject_CallObject(wrapper->helper, nullptr);
   if (answer == nullptr) PyErr_Clear();
   const bool declines = answer == Py_True;
   Py_XDECREF(answer);
@@ -63,11 +66,87 @@ PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
   return result;
 }
 
+PyObject* CallInWait(const Wrapper* wrapper, uint32_t label, PyObject* const* arguments,
+                     size_t nargsf, PyObject* keywords) {
+  if (label == 0) label = wrapper->label;
+  t_waiting = true;
+  g_table.begin(label);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  g_table.end(label);
+  t_waiting = false;
+  return result;
+}
+
+// False where the call does not block.
+bool ChooseWait(const Wrapper* wrapper, PyObject* const* arguments, size_t nargsf,
+                PyObject* keywords, uint32_t* label) {
+  *label = 0;
+  if (wrapper->helper == nullptr) return true;
+  const auto count = static_cast<size_t>(ArgumentCount(nargsf));
+  PyObject* answer = PyObject_Vectorcall(wrapper->helper, arguments, count, keywords);
+  if (answer != nullptr && answer != Py_None) {
+    *label = static_cast<uint32_t>(PyLong_AsUnsignedLong(answer));
+  }
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    *label = 0;
+  }
+  const bool blocks = answer != Py_None;
+  Py_XDECREF(answer);
+  return blocks;
+}
+
+PyObject* CallWaiting(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  uint32_t label = 0;
+  if (t_waiting || !ChooseWait(wrapper, arguments, nargsf, keywords, &label)) {
+    return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  }
+  return CallInWait(wrapper, label, arguments, nargsf, keywords);
+}
+
+PyObject* CallReceiving(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                        PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  if (t_waiting || ArgumentCount(nargsf) == 0) {
+    return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  }
+  return CallInWait(wrapper, ChannelLabel(arguments[0]), arguments, nargsf, keywords);
+}
+
+PyObject* CallWriting(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  if (ArgumentCount(nargsf) != 0) NoteWriter(arguments[0]);
+  return PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+}
+
+PyObject* CallMaking(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                     PyObject* keywords) {
+  PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+  if (result != nullptr && ArgumentCount(nargsf) != 0) ForgetChannel(arguments[0]);
+  return result;
+}
+
+PyObject* CallReturning(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                        PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  if (result == nullptr || wrapper->helper == nullptr) return result;
+  PyObject* ignored = PyObject_CallFunctionObjArgs(wrapper->helper, result, nullptr);
+  if (ignored == nullptr) PyErr_Clear();
+  Py_XDECREF(ignored);
+  return result;
+}
+
+constexpr vectorcallfunc kRoleCalls[kCallRoles] = {CallWaiting, CallReceiving, CallWriting,
+                                                   CallMaking, CallReturning};
+
 int Traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(Cast(self)->wrapped);
   Py_VISIT(Cast(self)->method_type);
-  Py_VISIT(Cast(self)->guard);
+  Py_VISIT(Cast(self)->helper);
   return 0;
 }
 
@@ -78,7 +157,7 @@ void Deallocate(PyObject* self) {
   if (Cast(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
   Py_XDECREF(Cast(self)->wrapped);
   Py_XDECREF(Cast(self)->method_type);
-  Py_XDECREF(Cast(self)->guard);
+  Py_XDECREF(Cast(self)->helper);
   PyObject_GC_Del(self);
   Py_DECREF(type);
 }
@@ -201,7 +280,7 @@ PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t labe
   wrapper->vectorcall = rules == nullptr ? CallWrapped : CallHooked;
   wrapper->once = chosen.once;
   wrapper->alone = chosen.alone;
-  wrapper->guard = chosen.guard == nullptr ? nullptr : NewReference(chosen.guard);
+  wrapper->helper = chosen.guard == nullptr ? nullptr : NewReference(chosen.guard);
   wrapper->wrapped = NewReference(wrapped);
   wrapper->method_type = NewReference(types.method);
   wrapper->weak_references = nullptr;
@@ -210,7 +289,19 @@ PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t labe
   return reinterpret_cast<PyObject*>(wrapper);
 }
 
-void ForgetOpenHooks() { t_hook_label = 0; }
+PyObject* NewCallWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds,
+                         CallRole role, PyObject* helper) {
+  PyObject* made = NewWrapper(types, wrapped, label, binds, nullptr);
+  if (made == nullptr) return nullptr;
+  Cast(made)->vectorcall = kRoleCalls[static_cast<uint32_t>(role)];
+  Cast(made)->helper = helper == nullptr ? nullptr : NewReference(helper);
+  return made;
+}
+
+void ForgetOpenHooks() {
+  t_hook_label = 0;
+  t_waiting = false;
+}
 
 PyObject* WrappedBy(const WrapperTypes& types, PyObject* object) {
   PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(object));

@@ -30,12 +30,29 @@ struct HookRules {
   PyObject* guard = nullptr;
 };
 
+// What a wrapper around a call that blocks, or that makes or uses a channel, does.
+enum class CallRole : uint32_t {
+  // A wait. |helper|, called with the same arguments, says whose: a label, 0 for the wrapper's own,
+  // None where the call does not block after all.
+  kWaits = 0,
+  kReceives = 1,  // a wait on the connection that is the first argument
+  kWrites = 2,    // writes into it; opens nothing
+  kMakes = 3,     // has made it; opens nothing
+  kReturns = 4,   // |helper| is called with the result; opens nothing
+};
+inline constexpr uint32_t kCallRoles = 5;
+
+// A wrapper as NewWrapper makes it, in |role|. Of nested waits only the outermost opens its label:
+// it knows for whom it is. |helper| is null for none; an error of it is dropped.
+PyObject* NewCallWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds,
+                         CallRole role, PyObject* helper);
+
 // A wrapper of |wrapped|, which must be callable, that opens |label|; as an attribute of a class it
 // binds to instances if |binds|. |rules| is null for one that always opens. Null with an error set.
 PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds,
                      const HookRules* rules);
 
-// In a fork child: no hook's label is open, whatever the forking thread had.
+// In a fork child: no hook's label and no wait is open, whatever the forking thread had.
 void ForgetOpenHooks();
 
 // What |object| wraps, as a new reference; null without an error when it is no wrapper.

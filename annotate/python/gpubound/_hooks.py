@@ -5,14 +5,14 @@ by wrappers that open an operation or a layer.
 A file of gpubound/hooks describes one library: its name, the versions it is right for, and hooks.
 Each hook names a `module`, a `class` or none, the `names` to wrap there (also in `subclasses`), and
 what a call of them is: an `operation`, a `layer`, or the begin or end of an `iteration`. `alone`,
-`unless` and `loop` are explained where they are read. What could not be hooked is in the ledger; the
+`unless`, `loop`, `peer` and `channel` are explained where they are read. What could not be hooked is in the ledger; the
 program never sees an error of ours.
 """
 import functools
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import _api, _core, _loop, _versions
+from gpubound import _api, _core, _loop, _versions, _waits
 from gpubound._decorate import binds_to_instances
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "update": _loop.enter_update}
@@ -125,6 +125,8 @@ def _hook_subclasses(base: Any, names: List[str], wrap: Callable[[Any, str], Any
 
 def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
     """Makes the wrapper of (function, its name) that `hook` asks for."""
+    if "channel" in hook or hook.get("layer") == "wait":
+        return lambda original, name: _waits.watch(original, name, binds_to_instances(original), hook)
     if "layer" in hook:
         return lambda original, name: _core.wrap(
             original, _api.layer(hook["layer"], name).label, binds_to_instances(original))

@@ -228,7 +228,7 @@ class HookFileTest(unittest.TestCase):
                 for hook in description["hooks"]:
                     self.assertLessEqual(set(hook), {
                         "module", "class", "names", "subclasses", "operation", "layer",
-                        "iteration", "loop", "alone", "unless"})
+                        "iteration", "loop", "alone", "unless", "peer", "channel"})
                     self.assertTrue(hook["names"])
 
 

@@ -49,6 +49,16 @@ def _say_there_is_no_extension():
         table.contents.ledger(b"python_without_extension", 1, text, len(text))
 
 
+def _is_resource_tracker():
+    """Whether this is the helper that multiprocessing starts to clean up after a program, which does
+    nothing of its own."""
+    try:
+        with open("/proc/self/cmdline", "rb") as file:
+            return b"multiprocessing.resource_tracker" in file.read()
+    except OSError:
+        return False
+
+
 class _FirstLibrary(object):
     """On sys.meta_path until a module is imported that has a hook file, or gpubound itself."""
 
@@ -61,6 +71,8 @@ class _FirstLibrary(object):
         if name not in self._names:
             return None
         sys.meta_path.remove(self)
+        if name == "multiprocessing" and _is_resource_tracker():
+            return None
         try:
             if not _has_extension(self._package):
                 _say_there_is_no_extension()

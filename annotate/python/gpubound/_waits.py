@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whom a wait is for. A process cannot tell who holds the other end of a pipe, so it says on which end
+it waits, which ends it uses, and which belong together; a reader of the run puts that together
+(docs/python.md). Where the awaited process itself is known, its pid is said.
+
+The functions here are asked before a call, with its arguments, and return the label of the wait: 0 for
+that of the call's name, None where the call does not block. What they raise is dropped."""
+import os
+import sys
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+
+from gpubound import _api, _core
+
+_MAX_LABELS = 1024
+_labels: Dict[str, int] = {}  # by the words that they stand for
+
+
+def _label_of(words: Iterable[str]) -> int:
+    text = " ".join(words)
+    if not text:
+        return 0
+    label = _labels.get(text)
+    if label is None:
+        label = _core.wait_label(text)
+        if len(_labels) < _MAX_LABELS:
+            _labels[text] = label
+    return label
+
+
+def _of_pids(pids: Iterable[Optional[int]]) -> int:
+    return _label_of(f"process:[{pid}]" for pid in pids if pid)
+
+
+def for_process(process: Any, *_: Any, **__: Any) -> int:
+    """Of a method of something that has a pid."""
+    return _of_pids((process.pid,))
+
+
+def for_pid(pid: int, options: int = 0) -> Optional[int]:
+    """Of os.waitpid."""
+    return None if options & os.WNOHANG else _of_pids((pid,) if pid > 0 else ())
+
+
+def for_objects(object_list: Any, timeout: Optional[float] = None) -> int:
+    """Of multiprocessing.connection.wait: connections, sentinels of processes, and others, for which
+    there is no name."""
+    if not isinstance(object_list, (list, tuple, set, frozenset, dict)):
+        return 0  # may be an iterator, which is the program's to consume
+    words: List[str] = []
+    sentinels: Optional[Dict[int, Optional[int]]] = None
+    for item in object_list:
+        if isinstance(item, int):
+            sentinels = _sentinels() if sentinels is None else sentinels
+            name = f"process:[{sentinels[item]}]" if item in sentinels else None
+        else:
+            name = _core.channel_name(item)
+        if name is not None:
+            words.append(name)
+    return _label_of(sorted(words))
+
+
+def _sentinels() -> Dict[int, Optional[int]]:
+    children = sys.modules["multiprocessing.process"]._children  # type: ignore[attr-defined]
+    return {child.sentinel: child.pid for child in list(children)}
+
+
+def for_pool(result: Any, *_: Any, **__: Any) -> int:
+    """Of results of a multiprocessing.Pool: whichever worker has the task."""
+    pool = getattr(result, "_pool", None)  # none any more when the result is there
+    if pool is None:
+        return 0
+    return _of_pids(sorted(worker.pid for worker in list(pool._pool)))
+
+
+def note_ends(ends: Tuple[Any, Any]) -> None:
+    """Told what multiprocessing.connection.Pipe returned."""
+    _core.note_channel_ends(*ends)
+
+
+# Values of CallRole in extension/wrapper.h, and who is asked.
+_Role = Tuple[int, Optional[Callable[..., Any]]]
+_PLAIN: _Role = (0, None)
+PEERS: Dict[str, _Role] = {"connection": (1, None), "objects": (0, for_objects),
+                           "process": (0, for_process), "pid": (0, for_pid), "pool": (0, for_pool)}
+CHANNELS: Dict[str, _Role] = {"written": (2, None), "made": (3, None), "ends": (4, note_ends)}
+
+
+def watch(original: Any, name: str, binds: bool, hook: Dict[str, Any]) -> Any:
+    """The wrapper for a hook with layer wait, whose `peer` says how to find out whom the wait is for, or
+    with a `channel`: what the call does to a connection."""
+    if "channel" in hook:
+        role, helper = CHANNELS[hook["channel"]]
+        return _core.watch(original, 0, binds, role, helper)
+    role, helper = PEERS[hook["peer"]] if "peer" in hook else _PLAIN
+    return _core.watch(original, _api.layer("wait", name).label, binds, role, helper)
