@@ -13,67 +13,85 @@
 namespace gpubound {
 namespace {
 
-using Activities = std::map<std::pair<std::string, std::string>, int64_t>;  // operation, layer
-
 bool Inherits(const ReportProcess& process) {
   return std::any_of(process.operations.begin(), process.operations.end(),
                      [](const ReportOperation& row) { return row.inherited; });
 }
 
-// Whether |process| descends from the process |pid| of its host.
-bool DescendsFrom(const Run& run, const ProcessTrace& process, int64_t pid) {
-  int64_t ancestor = process.parent_pid;
+const ProcessTrace* Find(const Run& run, const std::string& host, int64_t pid) {
+  const auto found =
+      std::find_if(run.processes.begin(), run.processes.end(), [&](const ProcessTrace& process) {
+        return process.identity.host == host && process.identity.pid == pid;
+      });
+  return found == run.processes.end() ? nullptr : &*found;
+}
+
+// Whether |process| descends from |other|. A parent that is not part of the run, as the fork server
+// of multiprocessing is not, may well descend from whoever began earlier.
+bool IsWorkerOf(const Run& run, const ProcessTrace& process, const ProcessTrace& other) {
+  const ProcessTrace* ancestor = &process;
   // Pids come again: what looks like a circle ends with the number of processes.
-  for (size_t left = run.processes.size(); left > 0 && ancestor != pid; --left) {
-    const auto found = std::find_if(run.processes.begin(), run.processes.end(),
-                                    [&](const ProcessTrace& candidate) {
-                                      return candidate.identity.host == process.identity.host &&
-                                             candidate.identity.pid == ancestor;
-                                    });
-    if (found == run.processes.end()) return false;
-    ancestor = found->parent_pid;
+  for (size_t left = run.processes.size(); left > 0; --left) {
+    if (ancestor->parent_pid == other.identity.pid) return true;
+    const ProcessTrace* parent = Find(run, other.identity.host, ancestor->parent_pid);
+    if (parent == nullptr) return ancestor != &other && other.identity < process.identity;
+    ancestor = parent;
   }
-  return ancestor == pid;
+  return false;
 }
 
-// What |process| did during |waits|. Where it |inherits|, its time outside of operations is theirs.
-void AddActivities(const ProcessTrace& process, bool inherits,
-                   const std::map<std::string, std::vector<Interval>>& waits,
-                   const ReportOptions& options, Activities* sums) {
-  std::vector<std::pair<std::string, std::vector<Interval>>> questions;
-  for (const auto& [operation, times] : waits) {
-    if (inherits || questions.empty())
-      questions.push_back({inherits ? operation : kNoOperation, {}});
-    std::vector<Interval>& question = questions.back().second;
-    question.insert(question.end(), times.begin(), times.end());
+// Waits of one process for another, with the number of the operation that each was under.
+struct Waits {
+  std::vector<std::string> operations;
+  std::vector<TaggedInterval> times;
+
+  void Add(const NamedWait& wait) {
+    const auto found = std::find(operations.begin(), operations.end(), wait.operation);
+    const auto tag = static_cast<size_t>(found - operations.begin());
+    if (found == operations.end()) operations.push_back(wait.operation);
+    times.push_back({wait.time, tag});
   }
-  for (auto& [operation, times] : questions) {
-    for (const ReportActivity& did : WhatItDid(process, std::move(times), options)) {
-      (*sums)[{did.operation == kNoOperation ? operation : did.operation, did.layer}] += did.ns;
+};
+
+// Rows of what |process| did during |waits|. Where it |inherits|, its time outside of operations is
+// that of the waiting one's.
+void Explain(const ProcessTrace& process, bool inherits, const Waits& waits,
+             const ReportOptions& options, std::vector<ReportAwaited>* rows) {
+  std::vector<std::vector<ReportActivity>> did =
+      WhatItDidByTag(process, waits.times, waits.operations.size(), options);
+  for (size_t tag = 0; tag < did.size(); ++tag) {
+    std::map<std::pair<std::string, std::string>, int64_t> sums;  // operation, layer
+    for (const ReportActivity& activity : (*rows)[tag].meanwhile) {
+      sums[{activity.operation, activity.layer}] += activity.ns;  // before it was replaced by exec
     }
+    for (const ReportActivity& activity : did[tag]) {
+      const bool lent = inherits && activity.operation == kNoOperation;
+      sums[{lent ? waits.operations[tag] : activity.operation, activity.layer}] += activity.ns;
+    }
+    std::vector<ReportActivity>& meanwhile = (*rows)[tag].meanwhile;
+    meanwhile.clear();
+    for (const auto& [what, ns] : sums) meanwhile.push_back({what.first, what.second, ns});
+    std::stable_sort(meanwhile.begin(), meanwhile.end(),
+                     [](const auto& a, const auto& b) { return a.ns > b.ns; });
   }
 }
 
-ReportAwaited Explain(const Run& run, size_t waiter, int64_t pid,
-                      const std::map<std::string, std::vector<Interval>>& waits,
-                      const ReportOptions& options, const Report& report) {
-  ReportAwaited row;
-  row.pid = pid;
-  for (const auto& [operation, times] : waits) {
-    for (const Interval& time : times) row.ns += time.length();
+std::vector<ReportAwaited> RowsOf(const Run& run, const ProcessTrace& waiter, int64_t pid,
+                                  const Waits& waits, const ReportOptions& options,
+                                  const Report& report) {
+  std::vector<ReportAwaited> rows(waits.operations.size());
+  for (size_t tag = 0; tag < rows.size(); ++tag) {
+    rows[tag].pid = pid;
+    rows[tag].operation = waits.operations[tag];
   }
-  const ProcessIdentity& own = run.processes[waiter].identity;
-  Activities sums;
+  for (const TaggedInterval& wait : waits.times) rows[wait.tag].ns += wait.time.length();
   for (size_t p = 0; p < run.processes.size(); ++p) {  // by exec one pid may be several
     const ProcessTrace& process = run.processes[p];
-    if (process.identity.host != own.host || process.identity.pid != pid) continue;
-    row.worker |= DescendsFrom(run, process, own.pid);
-    AddActivities(process, Inherits(report.processes[p]), waits, options, &sums);
+    if (process.identity.host != waiter.identity.host || process.identity.pid != pid) continue;
+    for (ReportAwaited& row : rows) row.worker |= IsWorkerOf(run, process, waiter);
+    Explain(process, Inherits(report.processes[p]), waits, options, &rows);
   }
-  for (const auto& [what, ns] : sums) row.meanwhile.push_back({what.first, what.second, ns});
-  std::stable_sort(row.meanwhile.begin(), row.meanwhile.end(),
-                   [](const auto& a, const auto& b) { return a.ns > b.ns; });
-  return row;
+  return rows;
 }
 
 }  // namespace
@@ -83,13 +101,16 @@ void ExplainWaits(const Run& run, const std::vector<ProcessAnalysis>& analyses,
   for (size_t p = 0; p < analyses.size(); ++p) {
     // Under what a process inherits it is awaited itself: that is the other one's story.
     if (Inherits(report->processes[p])) continue;
-    std::map<int64_t, std::map<std::string, std::vector<Interval>>> waits;
+    std::map<int64_t, Waits> waits;
     for (const NamedWait& wait : analyses[p].waits) {
       if (wait.operation == kNoOperation && &run.processes[p] != root) continue;
-      waits[wait.pid][wait.operation].push_back(wait.time);
+      waits[wait.pid].Add(wait);
     }
-    for (const auto& [pid, by_operation] : waits) {
-      report->processes[p].awaited.push_back(Explain(run, p, pid, by_operation, options, *report));
+    std::vector<ReportAwaited>& all = report->processes[p].awaited;
+    for (const auto& [pid, of_pid] : waits) {
+      const std::vector<ReportAwaited> rows =
+          RowsOf(run, run.processes[p], pid, of_pid, options, *report);
+      all.insert(all.end(), rows.begin(), rows.end());
     }
   }
 }

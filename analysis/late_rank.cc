@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "analysis/event_source.h"
@@ -22,36 +23,41 @@ namespace {
 class ActivityBook {
  public:
   // |when|: ascending, disjoint.
-  explicit ActivityBook(std::vector<Interval> when) : when_(std::move(when)) {}
+  explicit ActivityBook(std::vector<TaggedInterval> when) : when_(std::move(when)) {}
 
   // |state| held from the time of the last call to |until_ns|.
   void Pass(const ThreadState& state, int64_t until_ns) {
-    for (; next_ < when_.size() && when_[next_].begin_ns < until_ns; ++next_) {
-      const Interval part =
-          when_[next_].ClippedTo({std::max(since_ns_, when_[next_].begin_ns), until_ns});
-      if (!part.empty()) ns_[{state.operation(), state.doing().layer()}] += part.length();
-      if (when_[next_].end_ns > until_ns) break;
+    for (; next_ < when_.size() && when_[next_].time.begin_ns < until_ns; ++next_) {
+      const Interval& time = when_[next_].time;
+      const Interval part = time.ClippedTo({std::max(since_ns_, time.begin_ns), until_ns});
+      if (!part.empty()) {
+        ns_[{when_[next_].tag, state.operation(), state.doing().layer()}] += part.length();
+      }
+      if (time.end_ns > until_ns) break;
     }
     since_ns_ = until_ns;
   }
 
-  std::vector<ReportActivity> Finish(const std::vector<std::string>& operations) const {
-    std::vector<ReportActivity> activities;
+  std::vector<std::vector<ReportActivity>> Finish(
+      size_t tags, const std::vector<std::string>& operations) const {
+    std::vector<std::vector<ReportActivity>> activities(tags);
     for (const auto& [what, ns] : ns_) {
-      const auto& [operation, layer] = what;
-      activities.push_back(
+      const auto& [tag, operation, layer] = what;
+      activities[tag].push_back(
           {operation == kNotOne ? kNoOperation : operations[operation], LayerName(layer), ns});
     }
-    std::stable_sort(activities.begin(), activities.end(),
-                     [](const auto& a, const auto& b) { return a.ns > b.ns; });
+    for (std::vector<ReportActivity>& of_tag : activities) {
+      std::stable_sort(of_tag.begin(), of_tag.end(),
+                       [](const auto& a, const auto& b) { return a.ns > b.ns; });
+    }
     return activities;
   }
 
  private:
-  const std::vector<Interval> when_;
+  const std::vector<TaggedInterval> when_;
   size_t next_ = 0;
   int64_t since_ns_ = INT64_MIN;
-  std::map<std::pair<OperationIndex, Layer>, int64_t> ns_;
+  std::map<std::tuple<size_t, OperationIndex, Layer>, int64_t> ns_;
 };
 
 // The reporting thread's events and calls, one instant after the other.
@@ -113,11 +119,22 @@ class ThreadReplay {
 
 std::vector<ReportActivity> WhatItDid(const ProcessTrace& process, std::vector<Interval> when,
                                       const ReportOptions& options) {
+  std::vector<TaggedInterval> tagged;
+  for (const Interval& time : Union(std::move(when))) tagged.push_back({time, 0});
+  return std::move(WhatItDidByTag(process, tagged, 1, options).front());
+}
+
+std::vector<std::vector<ReportActivity>> WhatItDidByTag(const ProcessTrace& process,
+                                                        const std::vector<TaggedInterval>& when,
+                                                        size_t tags, const ReportOptions& options) {
   const Interval span{process.span_begin_ns, process.span_end_ns};
-  for (Interval& interval : when) interval = interval.ClippedTo(span);
-  when = Union(std::move(when));
-  if (when.empty()) return {};
-  const int64_t end_ns = when.back().end_ns;
+  std::vector<TaggedInterval> inside;
+  for (const TaggedInterval& interval : when) {
+    const Interval time = interval.time.ClippedTo(span);
+    if (!time.empty()) inside.push_back({time, interval.tag});
+  }
+  if (inside.empty()) return std::vector<std::vector<ReportActivity>>(tags);
+  const int64_t end_ns = inside.back().time.end_ns;
   const std::shared_ptr<const EventSource> source = SourceOf(process);
   LabelRoles::Input input;
   const std::vector<Peer> no_peers;
@@ -126,7 +143,7 @@ std::vector<ReportActivity> WhatItDid(const ProcessTrace& process, std::vector<I
   input.peers = &no_peers;
   const LabelRoles roles(process, input);
   ThreadState state(&roles, process.python ? Layer::kPython : Layer::kNative);
-  ActivityBook book(std::move(when));
+  ActivityBook book(std::move(inside));
   const uint32_t reporting = ScanThreads(process, *source, roles).reporting;
   if (reporting != kNotOne) {
     ThreadReplay replay(*source, reporting, &state);
@@ -136,7 +153,7 @@ std::vector<ReportActivity> WhatItDid(const ProcessTrace& process, std::vector<I
     }
   }
   book.Pass(state, end_ns);
-  return book.Finish(roles.operations());
+  return book.Finish(tags, roles.operations());
 }
 
 }  // namespace gpubound

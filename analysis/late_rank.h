@@ -6,6 +6,7 @@
 #ifndef GPUBOUND_ANALYSIS_LATE_RANK_H_
 #define GPUBOUND_ANALYSIS_LATE_RANK_H_
 
+#include <cstddef>
 #include <vector>
 
 #include "analysis/interval.h"
@@ -18,6 +19,16 @@ namespace gpubound {
 // first; sums to what |when| covers of the span.
 std::vector<ReportActivity> WhatItDid(const ProcessTrace& process, std::vector<Interval> when,
                                       const ReportOptions& options);
+
+// A stretch of time, and to which of several answers it counts.
+struct TaggedInterval {
+  Interval time;
+  size_t tag = 0;
+};
+// The same for |tags| questions at once, whose stretches are ascending and disjoint: by tag.
+std::vector<std::vector<ReportActivity>> WhatItDidByTag(const ProcessTrace& process,
+                                                        const std::vector<TaggedInterval>& when,
+                                                        size_t tags, const ReportOptions& options);
 
 }  // namespace gpubound
 

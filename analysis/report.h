@@ -192,9 +192,11 @@ struct ReportWait {
   int64_t ns = 0;
 };
 
-// What a process did on its reporting thread while another one waited for it.
+// What a process did on its reporting thread while another one waited for it, by the operation of
+// that one.
 struct ReportAwaited {
   int64_t pid = 0;
+  std::string operation;
   bool worker = false;  // the other one started it, or a process that it started did
   int64_t ns = 0;       // alone or together with others
   std::vector<ReportActivity> meanwhile;  // longest first; within its span
@@ -232,7 +234,7 @@ struct ReportProcess {
   std::vector<ReportLane> lanes;
   std::optional<ReportIterations> iterations;  // absent without step()
   std::vector<ReportWait> waits;               // by pids, then operation
-  std::vector<ReportAwaited> awaited;          // by pid
+  std::vector<ReportAwaited> awaited;          // by pid, then as they begin
   std::optional<ReportProgress> progress;      // the last that the program told
   bool sm_fill_is_upper_bound = false;  // work of unknown geometry was taken as filling the device
   // Without what the profiler cost; null: |corrected_why_not| says why it could not be said.

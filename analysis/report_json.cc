@@ -159,6 +159,7 @@ Json ActivityJson(const ReportActivity& activity) {
 
 Json AwaitedJson(const ReportAwaited& awaited) {
   return Json{{"pid", awaited.pid},
+              {"operation", awaited.operation},
               {"worker", awaited.worker},
               {"ns", awaited.ns},
               {"meanwhile", ArrayOf(awaited.meanwhile, ActivityJson)}};

@@ -17,24 +17,25 @@ namespace {
 
 constexpr size_t kShownGroups = 3;
 
-using AwaitedByPid = std::map<int64_t, const ReportAwaited*>;
+// By pid and the operation of the waiting process.
+using AwaitedRows = std::map<std::pair<int64_t, std::string>, const ReportAwaited*>;
 
-// What an activity is to somebody who waits for it; empty where nothing says.
-std::string NameOf(const ReportActivity& activity) {
-  if (activity.layer == "simulator" || SimulationNames().Matches(activity.operation)) {
-    return "simulation";
-  }
-  return activity.operation == kNoOperation ? "" : activity.operation;
+// What an activity is to somebody who waits for it under |operation|, which names what has no name
+// of its own: the messages of an environment's worker are simulation too. Empty where nothing does.
+std::string NameOf(const ReportActivity& activity, const std::string& operation) {
+  const std::string& name = activity.operation == kNoOperation ? operation : activity.operation;
+  if (activity.layer == "simulator" || SimulationNames().Matches(name)) return "simulation";
+  return name == kNoOperation ? "" : name;
 }
 
-// What the processes of |pids| did most while they were waited for.
-std::string MainActivity(const std::vector<int64_t>& pids, const AwaitedByPid& awaited) {
+// What the awaited processes of |wait| did most meanwhile.
+std::string MainActivity(const ReportWait& wait, const AwaitedRows& awaited) {
   std::map<std::string, int64_t> sums;
-  for (const int64_t pid : pids) {
-    const auto found = awaited.find(pid);
+  for (const int64_t pid : wait.pids) {
+    const auto found = awaited.find({pid, wait.operation});
     if (found == awaited.end()) continue;
     for (const ReportActivity& activity : found->second->meanwhile) {
-      sums[NameOf(activity)] += activity.ns;
+      sums[NameOf(activity, wait.operation)] += activity.ns;
     }
   }
   const auto most = std::max_element(
@@ -44,19 +45,16 @@ std::string MainActivity(const std::vector<int64_t>& pids, const AwaitedByPid& a
 
 struct Group {
   std::set<int64_t> pids;
+  bool workers = true;  // all of them
   int64_t ns = 0;
 };
 
-std::string GroupText(const std::string& activity, const Group& group, const AwaitedByPid& awaited,
-                      int64_t span_ns, const TextOptions& options) {
-  const bool workers = std::all_of(group.pids.begin(), group.pids.end(), [&](int64_t pid) {
-    const auto found = awaited.find(pid);
-    return found != awaited.end() && found->second->worker;
-  });
+std::string GroupText(const std::string& activity, const Group& group, int64_t span_ns,
+                      const TextOptions& options) {
   std::string text = "for ";
   if (!activity.empty()) text += EscapeName(activity) + " in ";
   text += FormatCount(group.pids.size());
-  if (workers) {
+  if (group.workers) {
     text += group.pids.size() == 1 ? " worker" : " workers";
   } else {
     text += group.pids.size() == 1 ? " process" : " processes";
@@ -69,13 +67,17 @@ std::string GroupText(const std::string& activity, const Group& group, const Awa
 }  // namespace
 
 std::string WaitSentence(const ReportProcess& process, const TextOptions& options) {
-  AwaitedByPid awaited;
-  for (const ReportAwaited& row : process.awaited) awaited[row.pid] = &row;
+  AwaitedRows awaited;
+  for (const ReportAwaited& row : process.awaited) awaited[{row.pid, row.operation}] = &row;
   std::map<std::string, Group> groups;
   for (const ReportWait& wait : process.waits) {
-    Group& group = groups[MainActivity(wait.pids, awaited)];
-    group.pids.insert(wait.pids.begin(), wait.pids.end());
+    Group& group = groups[MainActivity(wait, awaited)];
     group.ns += wait.ns;
+    for (const int64_t pid : wait.pids) {
+      const auto row = awaited.find({pid, wait.operation});
+      group.workers &= row != awaited.end() && row->second->worker;
+      group.pids.insert(pid);
+    }
   }
   std::vector<std::pair<std::string, Group>> longest(groups.begin(), groups.end());
   std::stable_sort(longest.begin(), longest.end(),
@@ -84,7 +86,7 @@ std::string WaitSentence(const ReportProcess& process, const TextOptions& option
   std::string line = "Waiting ";
   for (size_t i = 0; i < std::min(longest.size(), kShownGroups); ++i) {
     line += (i == 0 ? "" : ", ") +
-            GroupText(longest[i].first, longest[i].second, awaited, process.span_ns, options);
+            GroupText(longest[i].first, longest[i].second, process.span_ns, options);
   }
   return Wrap(line + ".", options.width, 2);
 }

@@ -34,7 +34,7 @@ Report FullReport() {
   process.gaps.push_back({"GPU-1", 0, 1, 2, "launch", "op", "python", "op", "python", "k", "k"});
   process.waits.push_back({{101}, "op", 4});
   process.waits.push_back({{101, 102}, "op", 2});
-  process.awaited.push_back({101, true, 6, {{"op", "python", 6}}});
+  process.awaited.push_back({101, "op", true, 6, {{"op", "python", 6}}});
   report.processes.push_back(process);
   report.devices.emplace_back().uuid = "GPU-1";
   report.ledger.push_back({"events_salvaged", 1, Severity::kInfo, "Help."});
@@ -129,7 +129,7 @@ TEST_F(ReportJsonTest, LanesSharesGapsAndWaitsHaveEveryKeyInOrder) {
   EXPECT_EQ(process["waits"][0]["pid"], 101);
   EXPECT_TRUE(process["waits"][1]["pid"].is_null());
   EXPECT_EQ(process["waits"][1]["pids"], (std::vector<int>{101, 102}));
-  EXPECT_EQ(KeysOf(process["awaited"][0]), (Keys{"pid", "worker", "ns", "meanwhile"}));
+  EXPECT_EQ(KeysOf(process["awaited"][0]), (Keys{"pid", "operation", "worker", "ns", "meanwhile"}));
   EXPECT_EQ(KeysOf(process["awaited"][0]["meanwhile"][0]), (Keys{"operation", "layer", "ns"}));
   EXPECT_EQ(process["operations"][0]["device_idle"]["launch"], 7);
 }

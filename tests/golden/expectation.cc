@@ -153,7 +153,7 @@ Values ProcessValues(const ReportProcess& process) {
   }
   for (const ReportAwaited& awaited : process.awaited) {
     const std::string pid = std::to_string(awaited.pid);
-    values["awaited:" + pid] = awaited.ns;
+    values["awaited:" + pid] += awaited.ns;
     values["worker:" + pid] = awaited.worker ? 1 : 0;
     for (const ReportActivity& activity : awaited.meanwhile) {
       const bool none = activity.operation == kNoOperation;

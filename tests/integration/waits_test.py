@@ -10,9 +10,9 @@ import unittest
 
 COMMAND = os.environ["GPUBOUND_TEST_COMMAND"]
 PROGRAM = os.environ["GPUBOUND_TEST_PROGRAMS"] + "/waits.py"
-# Of what the program measures around a call: reading the clock, unpickling, and whatever else the
-# machine runs in between.
-LEAST_SHARE = 0.7
+# What the program measures around a call and the report does not: reading the clock, unpickling, and
+# whatever else a busy machine runs in between, in whole time slices.
+OTHER_SHARE, OTHER_NS = 0.2, 8_000_000
 
 
 class WaitsTest(unittest.TestCase):
@@ -43,8 +43,11 @@ class WaitsTest(unittest.TestCase):
         self.assertEqual(set(reported), set(measured))
         for pids, ns in measured.items():
             self.assertLessEqual(reported[pids], ns)
-            self.assertGreaterEqual(reported[pids], LEAST_SHARE * ns, f"of {pids}")
+            self.assertGreaterEqual(reported[pids], self.least(ns), f"of {pids}")
         self.assertEqual({row["operation"] for row in self.main["waits"]}, {"collect"})
+
+    def least(self, measured_ns):
+        return (1 - OTHER_SHARE) * measured_ns - OTHER_NS
 
     def row(self, pid):
         """The row of operation collect in the report of process `pid`."""
@@ -59,7 +62,8 @@ class WaitsTest(unittest.TestCase):
         self.assert_waits(facts)
         for pid in facts["workers"]:
             self.assertTrue(self.row(pid)["inherited"])
-            self.assertGreater(self.row(pid)["cpu_only_ns"], 0)
+        # Whoever is asked later may have finished by then.
+        self.assertGreater(sum(self.row(pid)["cpu_only_ns"] for pid in facts["workers"]), 0)
         self.assertEqual([row["worker"] for row in self.main["awaited"]], [True] * 3)
         self.assertIn("Waiting for collect in 3 workers: ", self.text())
 
@@ -125,7 +129,7 @@ class WaitsTest(unittest.TestCase):
         self.assertEqual(self.main["waits"], [])
         row = self.row(self.main["pid"])
         self.assertEqual(row["waiting_ns"], 0)
-        self.assertGreaterEqual(row["idle_ns"], LEAST_SHARE * facts["waits"][0][1])
+        self.assertGreaterEqual(row["idle_ns"], self.least(facts["waits"][0][1]))
 
     def test_a_command_that_records(self):
         self.assert_waits(self.profile("command"))

@@ -217,15 +217,34 @@ class PeerTest(recorded.RecordedTest):
             _core.note_channel_ends(1)
 
 
-class ResourceTrackerTest(unittest.TestCase):
-    def test_the_helper_of_multiprocessing_is_left_alone(self):
+class HelperTest(unittest.TestCase):
+    """What multiprocessing starts beside a program, told by its command."""
+
+    def run_python(self, program):
         startup = pathlib.Path(_hooks.__file__).parent / "startup"
-        show = "import multiprocessing, sys; print('gpubound' in sys.modules)"
-        for argument, hooked in (("other", "True\n"), ("multiprocessing.resource_tracker", "False\n")):
-            done = subprocess.run([sys.executable, "-B", "-c", show, argument],
-                                  env={**os.environ, "PYTHONPATH": str(startup)},
-                                  capture_output=True, text=True, check=True, timeout=60)
-            self.assertEqual((done.stdout, done.stderr), (hooked, ""))
+        done = subprocess.run([sys.executable, "-B", "-W", "ignore", "-c", program],
+                              env={**os.environ, "PYTHONPATH": str(startup)},
+                              capture_output=True, text=True, check=True, timeout=60)
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def test_a_program_that_imports_multiprocessing_is_hooked(self):
+        self.assertEqual(self.run_python("import multiprocessing.connection, sys\n"
+                                         "print('gpubound' in sys.modules)"), "True\n")
+
+    def test_the_resource_tracker_is_left_alone(self):
+        self.assertEqual(self.run_python("from multiprocessing.resource_tracker import main\n"
+                                         "import sys; print('gpubound' in sys.modules)"), "False\n")
+
+    def test_of_a_fork_server_only_the_children_are_hooked(self):
+        self.assertEqual(self.run_python(
+            "from multiprocessing.forkserver import main\n"
+            "import multiprocessing.connection as connection, os, sys\n"
+            "print('gpubound' in sys.modules, flush=True)\n"
+            "if os.fork() == 0:\n"
+            "    print(type(connection.Pipe).__name__, flush=True)\n"
+            "    os._exit(0)\n"
+            "os.wait()"), "False\nFunctionWrapper\n")
 
 
 if __name__ == "__main__":

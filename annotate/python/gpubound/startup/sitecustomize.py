@@ -49,12 +49,12 @@ def _say_there_is_no_extension():
         table.contents.ledger(b"python_without_extension", 1, text, len(text))
 
 
-def _is_resource_tracker():
-    """Whether this is the helper that multiprocessing starts to clean up after a program, which does
-    nothing of its own."""
+def _is_helper(name):
+    """Whether this process is what multiprocessing starts beside a program: its resource_tracker, or its
+    forkserver, from which workers are forked."""
     try:
         with open("/proc/self/cmdline", "rb") as file:
-            return b"multiprocessing.resource_tracker" in file.read()
+            return ("from multiprocessing." + name).encode() in file.read()
     except OSError:
         return False
 
@@ -71,7 +71,10 @@ class _FirstLibrary(object):
         if name not in self._names:
             return None
         sys.meta_path.remove(self)
-        if name == "multiprocessing" and _is_resource_tracker():
+        if _is_helper("resource_tracker"):
+            return None
+        if _is_helper("forkserver"):  # it does nothing of its own; its children do
+            os.register_at_fork(after_in_child=self._load_in_worker)
             return None
         try:
             if not _has_extension(self._package):
@@ -98,6 +101,17 @@ class _FirstLibrary(object):
             _startup.install()
         spec.loader.exec_module = exec_module
         return spec
+
+    def _load_in_worker(self):
+        if "gpubound" in sys.modules:  # a fork of the worker's own
+            return
+        try:
+            if _has_extension(self._package):
+                self._load()
+            else:
+                _say_there_is_no_extension()
+        except Exception as error:
+            sys.stderr.write("gpubound: Python libraries are not hooked: %r\n" % (error,))
 
     def _load(self):
         from importlib import util
