@@ -8,7 +8,10 @@ namespace {
 
 class ReportWaitsTest : public testing::Test {
  protected:
-  ReportWaitsTest() { process_.span_ns = 1'000'000'000; }
+  ReportWaitsTest() {
+    process_.span_ns = 1'000'000'000;
+    options_.width = 200;
+  }
 
   // |pid| was waited for |ms| under |operation|, and did |activity| in |layer| meanwhile.
   void Wait(int64_t pid, const std::string& operation, int64_t ms, const std::string& activity,
@@ -35,8 +38,8 @@ TEST_F(ReportWaitsTest, WhatAWorkerDoesNotNameHasTheNameItIsAwaitedUnder) {
   Wait(101, "env.step", 100, kNoOperation, "wait");
   Wait(101, "load batch", 50, kNoOperation, "python");
   EXPECT_EQ(Sentence(),
-            "Waiting for simulation in 1 worker: 100 ms (10 %), for load batch in 1 worker: 50.0 "
-            "ms\n  (5 %).\n");
+            "Waiting for simulation in 1 worker: 100 ms (10 %), "
+            "for load batch in 1 worker: 50.0 ms (5.0 %).\n");
 }
 
 TEST_F(ReportWaitsTest, WithoutAnyNameOnlyTheProcessesAreCounted) {
@@ -50,7 +53,7 @@ TEST_F(ReportWaitsTest, AWaitForAnyOfSeveralIsForWhatTheyDidMost) {
   Wait(102, "act", 30, "render", "python");
   process_.waits.clear();
   process_.waits.push_back({{101, 102}, "act", 30'000'000});
-  EXPECT_EQ(Sentence(), "Waiting for render in 2 workers: 30.0 ms (3 %).\n");
+  EXPECT_EQ(Sentence(), "Waiting for render in 2 workers: 30.0 ms (3.0 %).\n");
 }
 
 TEST_F(ReportWaitsTest, NamesAreEscaped) {
