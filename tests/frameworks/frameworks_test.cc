@@ -209,7 +209,7 @@ TEST_F(WorkersTest, VectorEnvironmentsAreWaitedForAsSimulation) {
     std::filesystem::remove_all(run_path());
     Compare({"vector_environments.py", "4", "200", method});
     EXPECT_EQ(WorkersAwaited("simulation"), 4u);
-    EXPECT_NE(Text().find("Waiting for simulation in 4 workers: "), std::string::npos) << Text();
+    EXPECT_NE(Text().find("for simulation in 4 workers: "), std::string::npos) << Text();
   }
 }
 
