@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// trace_facts RUN: what a run holds, counted, as JSON: work by kind and by name, graphs, calls by
+// thread, and the devices' busy time as a plain union. It shares the reader with the report and
+// nothing after it. Loads the run whole.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/reader.h"
+
+namespace gpubound {
+namespace {
+
+using Json = nlohmann::json;
+
+const char* KindName(WorkKind kind) {
+  switch (kind) {
+    case WorkKind::kKernel:
+      return "kernel";
+    case WorkKind::kMemcpy:
+      return "copy";
+    case WorkKind::kMemset:
+      return "set";
+    case WorkKind::kGraph:
+      return "graph";
+    default:
+      return "none";
+  }
+}
+
+// The newest call for each correlation id: these runs are too short for the ids to wrap.
+std::map<uint32_t, const Label*> CallsByCorrelation(const ProcessTrace& process) {
+  std::map<uint32_t, const Label*> calls;
+  for (const ThreadTrace& thread : process.threads) {
+    for (const ApiCall& call : thread.calls) {
+      calls[call.correlation] = &process.LabelOf(call.label);
+    }
+  }
+  return calls;
+}
+
+int64_t BusyNs(const ProcessTrace& process) {
+  std::vector<std::pair<int64_t, int64_t>> intervals;
+  for (const DeviceWork& work : process.device_work) {
+    intervals.emplace_back(work.start_ns, work.end_ns);
+  }
+  std::sort(intervals.begin(), intervals.end());
+  int64_t busy_ns = 0;
+  int64_t until_ns = INT64_MIN;
+  for (const auto& [start_ns, end_ns] : intervals) {
+    busy_ns += std::max<int64_t>(0, end_ns - std::max(start_ns, until_ns));
+    until_ns = std::max(until_ns, end_ns);
+  }
+  return busy_ns;
+}
+
+// One number for each property of device work that a check asks about.
+Json WorkFacts(const ProcessTrace& process) {
+  const std::map<uint32_t, const Label*> calls = CallsByCorrelation(process);
+  std::map<std::string, int64_t> kinds, kernels;
+  int64_t in_graphs = 0;
+  int64_t launched_by_graph = 0;
+  int64_t without_call = 0;
+  for (const DeviceWork& work : process.device_work) {
+    const Work& what = process.WorkOf(work.work);
+    ++kinds[KindName(what.info.kind)];
+    if (what.info.kind == WorkKind::kKernel) ++kernels[what.name];
+    if (work.graph != 0) ++in_graphs;
+    const auto call = calls.find(work.correlation);
+    if (call == calls.end()) {
+      ++without_call;
+    } else if (call->second->text.find("GraphLaunch") != std::string::npos) {
+      ++launched_by_graph;
+    }
+  }
+  return {{"kinds", kinds},
+          {"kernels", kernels},
+          {"in_graphs", in_graphs},
+          {"launched_by_graph", launched_by_graph},
+          {"without_call", without_call},
+          {"busy_ns", BusyNs(process)}};
+}
+
+Json ThreadFacts(const ProcessTrace& process) {
+  Json threads = Json::array();
+  for (const ThreadTrace& thread : process.threads) {
+    std::map<std::string, int64_t> calls;
+    for (const ApiCall& call : thread.calls) ++calls[process.LabelOf(call.label).text];
+    threads.push_back({{"tid", thread.tid}, {"name", thread.name}, {"calls", calls}});
+  }
+  return threads;
+}
+
+Json ProcessFacts(const ProcessTrace& process) {
+  std::map<std::string, int64_t> syncs;
+  for (const Sync& sync : process.syncs) ++syncs[std::to_string(sync.type)];
+  Json devices = Json::array();
+  for (const Device& device : process.devices) {
+    if (!device.uuid.empty()) devices.push_back({{"uuid", device.uuid}, {"name", device.name}});
+  }
+  return {{"pid", process.identity.pid},
+          {"name", process.name},
+          {"device_kind", process.device_kind},
+          {"end_how", process.end_how},
+          {"unknown_intervals", process.unknown.size()},
+          {"work", WorkFacts(process)},
+          {"threads", ThreadFacts(process)},
+          {"syncs", syncs},
+          {"devices", devices}};
+}
+
+}  // namespace
+}  // namespace gpubound
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: trace_facts RUN\n");
+    return 2;
+  }
+  const gpubound::Result<gpubound::Run> run = gpubound::LoadRun(argv[1]);
+  if (!run.ok()) {
+    std::fprintf(stderr, "trace_facts: %s\n", run.error().ToString().c_str());
+    return 3;
+  }
+  gpubound::Json processes = gpubound::Json::array();
+  for (const gpubound::ProcessTrace& process : run.value().processes) {
+    processes.push_back(gpubound::ProcessFacts(process));
+  }
+  std::printf("%s\n", processes.dump(1).c_str());
+  return 0;
+}
