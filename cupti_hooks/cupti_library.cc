@@ -94,8 +94,11 @@ std::string DriverVersion(std::string_view driver_path) {
 
 std::vector<CuptiCandidate> CuptiCandidates(const CuptiSearch& search) {
   if (!search.override_path.empty()) return {{search.override_path, false}};
+  std::vector<CuptiCandidate> candidates;
   for (const std::string& path : search.loaded_paths) {
-    if (FileName(path).starts_with("libcupti.so")) return {{path, true}};
+    if (!FileName(path).starts_with("libcupti.so")) continue;
+    candidates.push_back({path, true});
+    break;
   }
 
   std::vector<std::string> folders;
@@ -111,7 +114,6 @@ std::vector<CuptiCandidate> CuptiCandidates(const CuptiSearch& search) {
 
   const int newest =
       search.driver_major == 0 ? kNewestMajor : std::min(search.driver_major, kNewestMajor);
-  std::vector<CuptiCandidate> candidates;
   for (const std::string& folder : folders) {
     for (int major = newest; major >= kOldestMajor; --major) {
       candidates.push_back({folder + "/libcupti.so." + std::to_string(major), false});
@@ -141,9 +143,11 @@ CuptiSearch DescribeProcess(std::string override_path) {
   return search;
 }
 
-bool LoadCupti(const CuptiSearch& search, CuptiApi* api, std::string* why) {
+bool LoadCupti(const CuptiSearch& search, size_t* next, CuptiApi* api, std::string* why) {
   std::string last_failure;
-  for (const CuptiCandidate& candidate : CuptiCandidates(search)) {
+  const std::vector<CuptiCandidate> candidates = CuptiCandidates(search);
+  while (*next < candidates.size()) {
+    const CuptiCandidate& candidate = candidates[(*next)++];
     const int mode = RTLD_LAZY | RTLD_LOCAL | (candidate.loaded ? RTLD_NOLOAD : 0);
     void* library = dlopen(candidate.path.c_str(), mode);
     if (library == nullptr) {
@@ -160,6 +164,7 @@ bool LoadCupti(const CuptiSearch& search, CuptiApi* api, std::string* why) {
       return true;
     }
     last_failure = candidate.path + ": " + failure;
+    if (candidate.loaded) break;
   }
   *why = last_failure.empty() ? "no libcupti was found (set GPUBOUND_CUPTI_LIBRARY)" : last_failure;
   return false;

@@ -7,6 +7,7 @@
 #ifndef GPUBOUND_CUPTI_HOOKS_CUPTI_LIBRARY_H_
 #define GPUBOUND_CUPTI_HOOKS_CUPTI_LIBRARY_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,8 @@ struct CuptiCandidate {
   bool loaded;       // the process has it already
 };
 
-// In order of preference. An override or a loaded copy is the only candidate. Pure.
+// In order of preference. An override is the only candidate. Behind a copy that is loaded already
+// come the others, for the case that it does not know this GPU. Pure.
 std::vector<CuptiCandidate> CuptiCandidates(const CuptiSearch& search);
 
 // 13 for ".../libcupti.so.13"; 0 when |path| is not called |stem|.so.NN. Pure.
@@ -45,8 +47,11 @@ std::string DriverVersion(std::string_view driver_path);
 // This process as it is now. Makes no CUDA call.
 CuptiSearch DescribeProcess(std::string override_path);
 
-// Opens the first candidate that can be used. False: none, and |*why| says what was tried.
-bool LoadCupti(const CuptiSearch& search, CuptiApi* api, std::string* why);
+// Opens the first candidate from place |*next| on that can be used, and leaves the place behind it
+// in |*next|: there the search goes on when CUPTI then says that it is the wrong one for this GPU.
+// False: there is none, and |*why| says what was tried. A loaded copy that cannot be used ends the
+// search, since a second one beside it would fight it for the driver.
+bool LoadCupti(const CuptiSearch& search, size_t* next, CuptiApi* api, std::string* why);
 
 }  // namespace gpubound
 

@@ -49,6 +49,11 @@ bool IsHeldByOther(CUptiResult result) {
          result == CUPTI_ERROR_MAX_LIMIT_REACHED;  // what it was called before 11.x
 }
 
+// What a libcupti says that is too old for the GPU, and one that is too new for the driver.
+bool IsWrongLibrary(CUptiResult result) {
+  return result == CUPTI_ERROR_INVALID_DEVICE || result == CUPTI_ERROR_NOT_INITIALIZED;
+}
+
 // Counts the calls that recording can do without.
 class Optional {
  public:
@@ -177,6 +182,7 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   }
   if (result != CUPTI_SUCCESS) {
     setup.subscriber = nullptr;
+    setup.wrong_library = IsWrongLibrary(result);
     return Fail(api, "cuptiSubscribe", result, &setup);
   }
 

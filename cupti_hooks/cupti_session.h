@@ -48,6 +48,7 @@ struct CuptiSetupResult {
   GraphLevel graphs = GraphLevel::kNode;  // kNode also where CUPTI cannot do what was asked for
   std::string graph_problem;              // why it cannot
   std::string problem;
+  bool wrong_library = false;  // with kUnusable: a libcupti of another release may know this GPU
 };
 
 // Subscribes, sets attributes, registers the buffer callbacks and enables the kinds, in that order,

@@ -59,10 +59,6 @@ void OnEvent(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void
   }
 }
 
-bool LoadForProcess(const std::string& library_path, CuptiApi* api, std::string* why) {
-  return LoadCupti(DescribeProcess(library_path), api, why);
-}
-
 ActivityBuffers* MakeBuffers(const CuptiApi& api, uint32_t count) {
   ActivityBuffers::Options options;
   options.count = count;
@@ -107,21 +103,40 @@ bool CuptiSource::Start(DeviceHost* host) {
     return GiveUp(host, LedgerCounter::cupti_unavailable,
                   "CUPTI is not used because GPUBOUND_CUPTI is 0; GPU time is unknown");
   }
-  std::string why;
-  const auto load = options_.load != nullptr ? options_.load : &LoadForProcess;
-  if (!load(options_.library_path, &api_, &why)) {
-    return GiveUp(host, LedgerCounter::cupti_unavailable,
-                  "CUPTI cannot be used: " + why + "; GPU time is unknown");
+  const CuptiSearch search = DescribeProcess(options_.library_path);
+  CuptiSetupResult setup;
+  std::string why;  // the first reason: the first candidate is the one that was meant
+  size_t next = 0;
+  do {
+    CuptiApi api;
+    std::string failure;
+    if (!options_.load(search, &next, &api, &failure)) {
+      setup.outcome = CuptiSetup::kUnusable;
+      if (why.empty()) why = failure;
+      break;
+    }
+    if (StartWith(api, host, &setup)) {
+      host->Fact("cupti_version", std::to_string(api_.version));
+      host->Fact("driver_version", search.driver_version);
+      return true;
+    }
+    if (why.empty()) why = api.path + ": " + setup.problem;
+  } while (setup.wrong_library);
+  if (setup.outcome == CuptiSetup::kHeldByOther) {
+    return GiveUp(host, LedgerCounter::cupti_held_by_other, HeldBy(setup.problem));
   }
-  has_clock_.store(true, std::memory_order_release);
-  host->Fact("cupti_version", std::to_string(api_.version));
-  host->Fact("driver_version", DescribeProcess({}).driver_version);
-  if (api_.simulated_device) host->Count(LedgerCounter::simulated_device, 1);
+  return GiveUp(host, LedgerCounter::cupti_unavailable,
+                "CUPTI cannot be used: " + why + "; GPU time is unknown");
+}
 
+bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupResult* setup) {
+  api_ = api;
+  has_clock_.store(true, std::memory_order_release);
   ActivityBuffers* buffers = MakeBuffers(api_, options_.buffer_count);
   if (buffers == nullptr) {
-    return GiveUp(host, LedgerCounter::cupti_unavailable,
-                  "no memory for CUPTI's buffers; GPU time is unknown");
+    *setup = {};
+    setup->problem = "no memory for its buffers";
+    return false;
   }
   const int64_t started_ns = NowNs();
   // Leaked, as the buffers are: CUPTI may call back at any time.
@@ -131,43 +146,43 @@ bool CuptiSource::Start(DeviceHost* host) {
   state->previous = g_state.load(std::memory_order_relaxed);
   g_state.store(state, std::memory_order_release);
   g_worker.store(worker, std::memory_order_release);
-  const CuptiSetupResult setup = SetUpCupti(
-      api_, {&OnBufferRequested, &OnBufferCompleted, &OnEvent}, state->functions, options_.graphs);
-  if (setup.api_errors != 0) host->Count(LedgerCounter::cupti_api_errors, setup.api_errors);
+  *setup = SetUpCupti(api_, {&OnBufferRequested, &OnBufferCompleted, &OnEvent}, state->functions,
+                      options_.graphs);
+  if (setup->api_errors != 0) host->Count(LedgerCounter::cupti_api_errors, setup->api_errors);
   const bool recording =
-      setup.outcome == CuptiSetup::kRecording || setup.outcome == CuptiSetup::kIncomplete;
-  const bool started = recording && worker->Start(setup.subscriber);
-  if (started) {
+      setup->outcome == CuptiSetup::kRecording || setup->outcome == CuptiSetup::kIncomplete;
+  if (recording && worker->Start(setup->subscriber)) {
     worker_ = worker;
     host_ = host;
-    if (setup.outcome == CuptiSetup::kIncomplete) {
-      const std::string reason = "CUPTI does not record " + setup.problem;
-      host->MarkUnknown(started_ns, INT64_MAX, reason);
-      host->Note(reason);
-    }
-    if (!setup.graph_problem.empty()) {
-      host->Note("CUPTI cannot record CUDA graphs as a whole (" + setup.graph_problem +
-                 "); their nodes are recorded");
-    }
-    if (!setup.system_thread_ids) {
-      host->Note("CUPTI does not tell system thread ids; API calls may not be matched to threads");
-    }
+    if (api_.simulated_device) host->Count(LedgerCounter::simulated_device, 1);
+    SayWhatIsLimited(host, started_ns, *setup);
     return true;
-  }
-  if (recording) {
-    DisableKinds(api_);
-    Unsubscribe(api_, setup.subscriber);
-    return GiveUp(host, LedgerCounter::cupti_unavailable,
-                  "no thread could be made to read CUPTI; GPU time is unknown");
   }
   g_worker.store(nullptr, std::memory_order_release);
   delete worker;
-  if (setup.outcome == CuptiSetup::kHeldByOther) {
-    return GiveUp(host, LedgerCounter::cupti_held_by_other, HeldBy(setup.problem));
+  if (recording) {
+    DisableKinds(api_);
+    Unsubscribe(api_, setup->subscriber);
+    setup->outcome = CuptiSetup::kUnusable;
+    setup->problem = "no thread could be made to read it";
   }
-  return GiveUp(
-      host, LedgerCounter::cupti_unavailable,
-      "CUPTI (" + api_.path + ") cannot be used: " + setup.problem + "; GPU time is unknown");
+  return false;
+}
+
+void CuptiSource::SayWhatIsLimited(DeviceHost* host, int64_t started_ns,
+                                   const CuptiSetupResult& setup) {
+  if (setup.outcome == CuptiSetup::kIncomplete) {
+    const std::string reason = "CUPTI does not record " + setup.problem;
+    host->MarkUnknown(started_ns, INT64_MAX, reason);
+    host->Note(reason);
+  }
+  if (!setup.graph_problem.empty()) {
+    host->Note("CUPTI cannot record CUDA graphs as a whole (" + setup.graph_problem +
+               "); their nodes are recorded");
+  }
+  if (!setup.system_thread_ids) {
+    host->Note("CUPTI does not tell system thread ids; API calls may not be matched to threads");
+  }
 }
 
 bool CuptiSource::ReadClock(int64_t* now_ns) {

@@ -15,6 +15,7 @@
 
 #include "cupti_hooks/api_functions.h"
 #include "cupti_hooks/cupti_api.h"
+#include "cupti_hooks/cupti_library.h"
 #include "cupti_hooks/cupti_session.h"
 #include "libprofiler/device_source.h"
 
@@ -27,8 +28,9 @@ struct CuptiOptions {
   bool keep = false;                      // GPUBOUND_KEEP_CUPTI
   GraphLevel graphs = GraphLevel::kNode;  // GPUBOUND_GRAPHS
   QuietApis quiet;                        // GPUBOUND_QUIET_APIS
-  // How the functions are found; replaced in tests.
-  bool (*load)(const std::string& library_path, CuptiApi* api, std::string* why) = nullptr;
+  // How the functions are found, as LoadCupti; replaced in tests.
+  bool (*load)(const CuptiSearch& search, size_t* next, CuptiApi* api,
+               std::string* why) = &LoadCupti;
 };
 
 class CuptiWorker;
@@ -51,6 +53,8 @@ class CuptiSource final : public DeviceSource {
 
  private:
   bool GiveUp(DeviceHost* host, LedgerCounter counter, const std::string& reason);
+  bool StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupResult* setup);
+  void SayWhatIsLimited(DeviceHost* host, int64_t started_ns, const CuptiSetupResult& setup);
 
   const CuptiOptions options_;
   CuptiApi api_;

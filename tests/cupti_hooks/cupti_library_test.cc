@@ -35,14 +35,26 @@ TEST(CuptiLibraryTest, AnOverrideIsTheOnlyCandidate) {
   EXPECT_FALSE(candidates[0].loaded);
 }
 
-TEST(CuptiLibraryTest, ACopyThatIsLoadedIsTheOnlyCandidateWhateverItsVersion) {
+TEST(CuptiLibraryTest, ACopyThatIsLoadedComesFirstWhateverItsVersion) {
   CuptiSearch search;
   search.loaded_paths = {"/lib/libc.so.6", "/site/nvidia/cuda_cupti/lib/libcupti.so.12"};
   search.driver_major = 13;
   const auto candidates = CuptiCandidates(search);
-  ASSERT_EQ(candidates.size(), 1u);
+  ASSERT_GT(candidates.size(), 1u);
   EXPECT_EQ(candidates[0].path, "/site/nvidia/cuda_cupti/lib/libcupti.so.12");
   EXPECT_TRUE(candidates[0].loaded);
+  for (size_t i = 1; i < candidates.size(); ++i) EXPECT_FALSE(candidates[i].loaded);
+}
+
+TEST(CuptiLibraryTest, TheSearchGoesOnBehindWhatWasFound) {
+  CuptiSearch search;
+  search.override_path = GPUBOUND_TEST_CUPTI_MINIMAL;
+  CuptiApi api;
+  std::string why;
+  size_t next = 0;
+  ASSERT_TRUE(LoadCupti(search, &next, &api, &why)) << why;
+  EXPECT_EQ(next, 1u);
+  EXPECT_FALSE(LoadCupti(search, &next, &api, &why));
 }
 
 TEST(CuptiLibraryTest, NeverNewerThanTheDriver) {
@@ -109,7 +121,8 @@ TEST(CuptiLibraryTest, ALibraryThatIsNotThereIsNamedInTheReason) {
   search.override_path = "/nonexistent/libcupti.so.13";
   CuptiApi api;
   std::string why;
-  EXPECT_FALSE(LoadCupti(search, &api, &why));
+  size_t next = 0;
+  EXPECT_FALSE(LoadCupti(search, &next, &api, &why));
   EXPECT_THAT(why, HasSubstr("/nonexistent/libcupti.so.13"));
 }
 
@@ -118,7 +131,8 @@ TEST(CuptiLibraryTest, ALibraryWithoutARequiredFunctionIsRefusedByName) {
   search.override_path = GPUBOUND_TEST_CUPTI_WITHOUT_FLUSH;
   CuptiApi api;
   std::string why;
-  EXPECT_FALSE(LoadCupti(search, &api, &why));
+  size_t next = 0;
+  EXPECT_FALSE(LoadCupti(search, &next, &api, &why));
   EXPECT_THAT(why, HasSubstr("cuptiActivityFlushAll"));
 }
 
@@ -127,7 +141,8 @@ TEST(CuptiLibraryTest, ALibraryOlderThanTheRecordsThatWeReadIsRefused) {
   search.override_path = GPUBOUND_TEST_CUPTI_TOO_OLD;
   CuptiApi api;
   std::string why;
-  EXPECT_FALSE(LoadCupti(search, &api, &why));
+  size_t next = 0;
+  EXPECT_FALSE(LoadCupti(search, &next, &api, &why));
   EXPECT_THAT(why, HasSubstr("version is 17"));
 }
 
@@ -136,7 +151,8 @@ TEST(CuptiLibraryTest, ALibraryWithoutTheNewerFunctionsIsUsed) {
   search.override_path = GPUBOUND_TEST_CUPTI_MINIMAL;
   CuptiApi api;
   std::string why;
-  ASSERT_TRUE(LoadCupti(search, &api, &why)) << why;
+  size_t next = 0;
+  ASSERT_TRUE(LoadCupti(search, &next, &api, &why)) << why;
   EXPECT_EQ(api.version, 19u);
   EXPECT_EQ(api.path, GPUBOUND_TEST_CUPTI_MINIMAL);
   EXPECT_EQ(api.cuptiActivityEnableRuntimeApi, nullptr);

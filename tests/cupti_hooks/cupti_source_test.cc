@@ -33,11 +33,16 @@ constexpr int64_t kPlentyNs = 60'000'000'000;
 ScriptedCupti* g_cupti = nullptr;
 bool g_simulated = false;
 
-bool LoadScripted(const std::string&, CuptiApi* api, std::string* why) {
-  if (g_cupti == nullptr) {
+int g_libraries = 1;          // how many there are to try
+bool g_second_works = false;  // whatever the first said
+
+bool LoadScripted(const CuptiSearch&, size_t* next, CuptiApi* api, std::string* why) {
+  if (g_cupti == nullptr || *next >= static_cast<size_t>(g_libraries)) {
     *why = "no libcupti was found";
     return false;
   }
+  ++*next;
+  if (*next == 2 && g_second_works) g_cupti->answers.clear();
   *api = g_cupti->api();
   api->simulated_device = g_simulated;
   return true;
@@ -50,6 +55,8 @@ class CuptiSourceTest : public ::testing::Test {
   CuptiSourceTest() {
     g_cupti = &cupti_;
     g_simulated = false;
+    g_libraries = 1;
+    g_second_works = false;
     options_.load = &LoadScripted;
   }
   ~CuptiSourceTest() override {
@@ -176,6 +183,34 @@ TEST_F(CuptiSourceTest, AnErrorIsNamedWithTheLibrary) {
   EXPECT_FALSE(Start());
   EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_unavailable), 1u);
   ExpectAllUnknownBecause("libcupti-scripted.so");
+}
+
+TEST_F(CuptiSourceTest, ALibraryThatDoesNotKnowTheGpuIsFollowedByTheNext) {
+  g_libraries = 2;
+  g_second_works = true;
+  cupti_.answers["cuptiSubscribe"] = CUPTI_ERROR_INVALID_DEVICE;
+  EXPECT_TRUE(Start());
+  Kernel(10, 20);
+  Stop();
+  EXPECT_EQ(host_.sink.devices.size(), 1u);
+  EXPECT_THAT(host_.unknowns, IsEmpty());
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_unavailable), 0u);
+}
+
+TEST_F(CuptiSourceTest, WhenNoLibraryKnowsTheGpuTheFirstReasonIsGiven) {
+  g_libraries = 2;
+  cupti_.answers["cuptiSubscribe"] = CUPTI_ERROR_INVALID_DEVICE;
+  EXPECT_FALSE(Start());
+  EXPECT_EQ(cupti_.CallsOf("cuptiSubscribe"), 2);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_unavailable), 1u);
+  ExpectAllUnknownBecause("cuptiSubscribe failed with CUPTI error 2");
+}
+
+TEST_F(CuptiSourceTest, ALibraryThatIsHeldIsNotFollowedByAnother) {
+  g_libraries = 2;
+  cupti_.answers["cuptiSubscribe"] = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  EXPECT_FALSE(Start());
+  EXPECT_EQ(cupti_.CallsOf("cuptiSubscribe"), 1);
 }
 
 TEST_F(CuptiSourceTest, AKindThatIsMissingMakesTimeUnknownButTheRestIsRecorded) {

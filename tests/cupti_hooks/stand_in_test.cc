@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -154,6 +155,23 @@ TEST_F(StandInTest, AnotherToolsHoldIsNamed) {
   EXPECT_EQ(Ledger("cupti_held_by_other"), 1u);
   EXPECT_EQ(Unknowns(), 1u);
   EXPECT_THAT(result_["notes"][0].get<std::string>(), HasSubstr("Kineto"));
+}
+
+// As a libcupti that a framework bundles and that is older than the GPU: the toolkit's is next.
+TEST_F(StandInTest, ALibraryThatDoesNotKnowTheGpuIsFollowedByTheToolkits) {
+  const std::filesystem::path toolkit =
+      std::filesystem::path(::testing::TempDir()) / ("toolkit_" + std::to_string(getpid()));
+  std::filesystem::create_directories(toolkit / "lib64");
+  std::filesystem::copy_file(GPUBOUND_STAND_IN_CUPTI, toolkit / "lib64/libcupti.so.13",
+                             std::filesystem::copy_options::overwrite_existing);
+  setenv("CUDA_HOME", toolkit.c_str(), 1);
+  Run("basic", {{"faults", {{"subscribe_error", 2}, {"subscribe_error_in", "/lib/sim/"}}}});
+  unsetenv("CUDA_HOME");
+  std::filesystem::remove_all(toolkit);
+  EXPECT_TRUE(result_["started"]);
+  EXPECT_EQ(Work("scripted").size(), 1u);
+  EXPECT_EQ(Unknowns(), 0u);
+  EXPECT_EQ(Ledger("cupti_unavailable"), 0u);
 }
 
 TEST_F(StandInTest, EveryOtherErrorOfSubscribeIsNamed) {

@@ -3,6 +3,8 @@
 // State of the monitor, subscribers and callbacks. Records are made in cupti_records.cc.
 #include "tests/fake_cupti/cupti_monitor.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -18,6 +20,13 @@ const char* const kSubscriberPrefix = "CUPTI for ";
 
 // There is one subscriber, so one handle.
 CUpti_SubscriberHandle TheHandle() { return reinterpret_cast<CUpti_SubscriberHandle>(0x1); }
+
+// Whether |part| is in the path that this library was loaded from.
+bool IsThisLibrary(const std::string& part) {
+  Dl_info self;
+  return dladdr(reinterpret_cast<const void*>(&TheHandle), &self) != 0 &&
+         std::string(self.dli_fname).find(part) != std::string::npos;
+}
 
 bool IsLegacyKind(uint32_t kind) {
   switch (kind) {
@@ -111,7 +120,7 @@ CUptiResult CuptiMonitor::Subscribe(CUpti_SubscriberHandle* handle, CUpti_Callba
   CUptiResult result = CUPTI_SUCCESS;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (faults().subscribe_error != 0) {
+    if (faults().subscribe_error != 0 && IsThisLibrary(faults().subscribe_error_in)) {
       result = static_cast<CUptiResult>(faults().subscribe_error);
       holder = faults().held_by;
     } else if (subscribed_) {

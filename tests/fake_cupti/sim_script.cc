@@ -53,6 +53,7 @@ Readers DeviceReaders(DeviceModelConfig* device) {
 Readers FaultReaders(CuptiFaults* faults) {
   return {
       {"subscribe_error", Into(&faults->subscribe_error)},
+      {"subscribe_error_in", Into(&faults->subscribe_error_in)},
       {"held_by", Into(&faults->held_by)},
       {"drop_every", Into(&faults->drop_every)},
       {"zero_timestamps_every", Into(&faults->zero_timestamps_every)},

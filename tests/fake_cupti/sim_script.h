@@ -19,6 +19,7 @@ namespace gpubound::sim {
 
 struct CuptiFaults {
   uint32_t subscribe_error = 0;        // returned by every cuptiSubscribe (39, 2, 15, 35, 999, ...)
+  std::string subscribe_error_in;      // only of a libcupti with this in its path; empty: of any
   std::string held_by;                 // with 39: the name that cuptiSubscribe_v2 tells
   uint32_t drop_every = 0;             // every nth record is lost and counted as dropped
   uint32_t zero_timestamps_every = 0;  // every nth device record has start == end == 0
