@@ -32,6 +32,18 @@ bool ResolveCuptiApi(void* library, CuptiApi* api, std::string* why) {
   GPUBOUND_X(cuptiActivityEnableAllSyncRecords)
   GPUBOUND_X(cuptiSubscribe_v2)
 #undef GPUBOUND_X
+#define GPUBOUND_X(name) Resolve(library, #name, &api->per_subscriber.name);
+  GPUBOUND_X(cuptiActivityRegisterCallbacks_v2)
+  GPUBOUND_X(cuptiActivityEnable_v2)
+  GPUBOUND_X(cuptiActivityDisable_v2)
+  GPUBOUND_X(cuptiActivitySetAttribute_v2)
+  GPUBOUND_X(cuptiActivityGetAttribute_v2)
+  GPUBOUND_X(cuptiActivityGetNextRecord_v2)
+  GPUBOUND_X(cuptiActivityGetNumDroppedRecords_v2)
+  GPUBOUND_X(cuptiGetTimestamp_v2)
+  GPUBOUND_X(cuptiActivityEnableRuntimeApi_v2)
+  GPUBOUND_X(cuptiActivityEnableDriverApi_v2)
+#undef GPUBOUND_X
   api->simulated_device = dlsym(library, "gpubound_simulated_device") != nullptr;
 
   const CUptiResult result = api->cuptiGetVersion(&api->version);
@@ -45,6 +57,13 @@ bool ResolveCuptiApi(void* library, CuptiApi* api, std::string* why) {
     return false;
   }
   return true;
+}
+
+bool CuptiSubscriberApi::IsComplete() const {
+  return cuptiActivityRegisterCallbacks_v2 != nullptr && cuptiActivityEnable_v2 != nullptr &&
+         cuptiActivityDisable_v2 != nullptr && cuptiActivitySetAttribute_v2 != nullptr &&
+         cuptiActivityGetAttribute_v2 != nullptr && cuptiActivityGetNextRecord_v2 != nullptr &&
+         cuptiActivityGetNumDroppedRecords_v2 != nullptr && cuptiGetTimestamp_v2 != nullptr;
 }
 
 std::string CuptiResultName(const CuptiApi& api, CUptiResult result) {

@@ -52,6 +52,42 @@ static_assert(offsetof(CuptiSubscriberNames, holder) ==
                   offsetof(CUpti_SubscriberParams, oldSubscriberSize));
 #endif
 
+// The same from 13.2 on.
+struct CuptiSharedNames {
+  CuptiSubscriberNames names;
+  uint8_t allow_several;
+  uint8_t padding[7];
+};
+static_assert(sizeof(CuptiSharedNames) == 40 && offsetof(CuptiSharedNames, allow_several) == 32);
+
+// The interface in which every call names its subscriber (shared_cupti.h), as the headers of 13.5
+// declare it. Where they have a structure that we never fill, there is a void pointer here.
+struct CuptiSubscriberApi {
+  CUptiResult (*cuptiActivityRegisterCallbacks_v2)(
+      CUpti_SubscriberHandle, void (*request)(uint8_t**, size_t*, size_t*, void*),
+      void (*complete)(uint8_t*, size_t, size_t, void*)) = nullptr;
+  CUptiResult (*cuptiActivityEnable_v2)(CUpti_SubscriberHandle, CUpti_ActivityKind,
+                                        void*) = nullptr;
+  CUptiResult (*cuptiActivityDisable_v2)(CUpti_SubscriberHandle, CUpti_ActivityKind,
+                                         void*) = nullptr;
+  CUptiResult (*cuptiActivitySetAttribute_v2)(CUpti_SubscriberHandle, CUpti_ActivityAttribute,
+                                              size_t*, void*) = nullptr;
+  CUptiResult (*cuptiActivityGetAttribute_v2)(CUpti_SubscriberHandle, CUpti_ActivityAttribute,
+                                              size_t*, void*) = nullptr;
+  CUptiResult (*cuptiActivityGetNextRecord_v2)(CUpti_SubscriberHandle, uint8_t*, size_t,
+                                               CUpti_Activity**) = nullptr;
+  CUptiResult (*cuptiActivityGetNumDroppedRecords_v2)(CUpti_SubscriberHandle, CUcontext, uint32_t,
+                                                      size_t*) = nullptr;
+  CUptiResult (*cuptiGetTimestamp_v2)(CUpti_SubscriberHandle, uint64_t*) = nullptr;
+  // 13.4, and nothing depends on them.
+  CUptiResult (*cuptiActivityEnableRuntimeApi_v2)(CUpti_SubscriberHandle, CUpti_CallbackId,
+                                                  uint8_t) = nullptr;
+  CUptiResult (*cuptiActivityEnableDriverApi_v2)(CUpti_SubscriberHandle, CUpti_CallbackId,
+                                                 uint8_t) = nullptr;
+
+  bool IsComplete() const;
+};
+
 struct CuptiApi {
 #define GPUBOUND_X(name) decltype(&::name) name = nullptr;
   GPUBOUND_CUPTI_REQUIRED(GPUBOUND_X)
@@ -65,6 +101,11 @@ struct CuptiApi {
   CUptiResult (*cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
                                    CuptiSubscriberNames*) = nullptr;  // 13.0
 
+  CuptiSubscriberApi per_subscriber;
+  // Not null in a table of SharedCupti: whether graphs are recorded whole because a tool that came
+  // first chose so for all. Only while subscribed.
+  bool (*graphs_are_whole)() = nullptr;
+
   uint32_t version = 0;           // as cuptiGetVersion says
   bool simulated_device = false;  // the stand-in of tests/fake_cupti
   std::string path;               // where it was found, for messages
@@ -72,12 +113,14 @@ struct CuptiApi {
 
 // Versions of cuptiGetVersion at which something that we rely on begins. They compare in order:
 // 18 = 11.8, 19 = 12.0, ..., 28 = 12.9 update 1, then 130000 = 13.0 and so on.
-inline constexpr uint32_t kCuptiOldest = 18;                   // the record layouts we read
-inline constexpr uint32_t kCuptiOverheadHasCorrelation = 21;   // 12.3: CUpti_ActivityOverhead2
-inline constexpr uint32_t kCuptiPerThreadBuffersSafe = 26;     // 12.8; fixed in an update of 24
-inline constexpr uint32_t kCuptiMayDeclineBuffer = 27;         // 12.9; crashed before
-inline constexpr uint32_t kCuptiPerThreadByDefault = 130000;   // 13.0
-inline constexpr uint32_t kCuptiGivesDeviceNameAway = 130000;  // 13.0; before, records share it
+inline constexpr uint32_t kCuptiOldest = 18;                     // the record layouts we read
+inline constexpr uint32_t kCuptiOverheadHasCorrelation = 21;     // 12.3: CUpti_ActivityOverhead2
+inline constexpr uint32_t kCuptiPerThreadBuffersSafe = 26;       // 12.8; fixed in an update of 24
+inline constexpr uint32_t kCuptiMayDeclineBuffer = 27;           // 12.9; crashed before
+inline constexpr uint32_t kCuptiPerThreadByDefault = 130000;     // 13.0
+inline constexpr uint32_t kCuptiGivesDeviceNameAway = 130000;    // 13.0; before, records share it
+inline constexpr uint32_t kCuptiPerSubscriberComplete = 130300;  // 13.3; a beta before
+inline constexpr uint32_t kCuptiPerSubscriberFilters = 130400;   // 13.4: single functions
 
 // Fills |api| from a library opened by dlopen. False when a required function is missing or the
 // version is too old; |*why| then says what. Calls nothing but cuptiGetVersion.

@@ -186,6 +186,10 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
     return Fail(api, "cuptiSubscribe", result, &setup);
   }
 
+  // Kernels of graphs then come with their graph only, whatever was asked for.
+  const bool whole = api.graphs_are_whole != nullptr && api.graphs_are_whole();
+  if (whole && graphs == GraphLevel::kNode) setup.graphs = GraphLevel::kGraph;
+
   Optional optional(&setup.api_errors);
   setup.system_thread_ids =
       optional(api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));

@@ -11,6 +11,7 @@
 #include "cupti_hooks/cupti_library.h"
 #include "cupti_hooks/cupti_session.h"
 #include "cupti_hooks/cupti_worker.h"
+#include "cupti_hooks/shared_cupti.h"
 #include "libprofiler/clock.h"
 
 namespace gpubound {
@@ -115,7 +116,7 @@ bool CuptiSource::Start(DeviceHost* host) {
       if (why.empty()) why = failure;
       break;
     }
-    if (StartWith(api, host, &setup)) {
+    if (StartWithEither(api, host, &setup)) {
       host->Fact("cupti_version", std::to_string(api_.version));
       host->Fact("driver_version", search.driver_version);
       return true;
@@ -127,6 +128,18 @@ bool CuptiSource::Start(DeviceHost* host) {
   }
   return GiveUp(host, LedgerCounter::cupti_unavailable,
                 "CUPTI cannot be used: " + why + "; GPU time is unknown");
+}
+
+bool CuptiSource::StartWithEither(const CuptiApi& api, DeviceHost* host, CuptiSetupResult* setup) {
+  // The older interface is not even asked where another tool uses the newer one: they exclude each
+  // other.
+  if (IsCuptiShared(api)) return StartWith(SharedCupti(api), host, setup);
+  if (options_.share) {
+    if (CanShareCupti(api) && StartWith(SharedCupti(api), host, setup)) return true;
+    host->Note("CUPTI cannot be shared: " + (setup->problem.empty() ? api.path : setup->problem) +
+               "; CUDA 13.3 and a driver of branch 610 are needed. It is used alone");
+  }
+  return StartWith(api, host, setup);
 }
 
 bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupResult* setup) {

@@ -26,6 +26,7 @@ struct CuptiOptions {
   std::string library_path;               // GPUBOUND_CUPTI_LIBRARY
   uint32_t buffer_count = 256;            // GPUBOUND_CUPTI_BUFFER_MB; each has 1 MiB
   bool keep = false;                      // GPUBOUND_KEEP_CUPTI
+  bool share = false;                     // GPUBOUND_SHARE_CUPTI
   GraphLevel graphs = GraphLevel::kNode;  // GPUBOUND_GRAPHS
   QuietApis quiet;                        // GPUBOUND_QUIET_APIS
   // How the functions are found, as LoadCupti; replaced in tests.
@@ -53,6 +54,7 @@ class CuptiSource final : public DeviceSource {
 
  private:
   bool GiveUp(DeviceHost* host, LedgerCounter counter, const std::string& reason);
+  bool StartWithEither(const CuptiApi& api, DeviceHost* host, CuptiSetupResult* setup);
   bool StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupResult* setup);
   void SayWhatIsLimited(DeviceHost* host, int64_t started_ns, const CuptiSetupResult& setup);
 

@@ -18,7 +18,7 @@
 
 #include "libprofiler/shim/shim.h"
 
-enum { kCuptiNotInitialized = 15 };
+enum { kCuptiNotInitialized = 15, kCuptiHeld = 39 };
 
 typedef void (*YieldFunction)(const char* to);
 typedef int (*SubscribeFunction)(void** subscriber, void* callback, void* user_data);
@@ -76,12 +76,16 @@ GPUBOUND_EXPORT int cuptiSubscribe(void** subscriber, void* callback, void* user
   return next == NULL ? kCuptiNotInitialized : next(subscriber, callback, user_data);
 }
 
+/* Tools of this interface may share CUPTI: only one that is refused needs it given up. */
 GPUBOUND_EXPORT int cuptiSubscribe_v2(void** subscriber, void* callback, void* user_data,
                                       void* parameters) {
   const char* file = FileOf(__builtin_return_address(0));
   SubscribeV2Function next = NULL;
-  AskForCupti(file);
   void* symbol = Next(file, "cuptiSubscribe_v2");
   memcpy(&next, &symbol, sizeof(next));
-  return next == NULL ? kCuptiNotInitialized : next(subscriber, callback, user_data, parameters);
+  if (next == NULL) return kCuptiNotInitialized;
+  const int result = next(subscriber, callback, user_data, parameters);
+  if (result != kCuptiHeld) return result;
+  AskForCupti(file);
+  return next(subscriber, callback, user_data, parameters);
 }

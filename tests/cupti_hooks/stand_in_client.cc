@@ -150,6 +150,18 @@ Json Describe(const RecordingHost& host) {
   return result;
 }
 
+// CUPTI's own answer: 1 it is, 2 nobody has decided. -1: it has none.
+int OpenToSeveral() {
+  void* library = dlopen("libcupti.so.13", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return -1;
+  using Get = CUptiResult (*)(CUpti_SubscriberHandle, int, size_t*, void*);
+  const auto get = reinterpret_cast<Get>(dlsym(library, "cuptiActivityGetAttribute_v2"));
+  uint8_t state = 0;
+  size_t size = sizeof(state);
+  constexpr int kMultipleSubscriberState = 12;
+  return get(nullptr, kMultipleSubscriberState, &size, &state) == CUPTI_SUCCESS ? state : -1;
+}
+
 GraphLevel LevelOf(const std::string& workload) {
   GraphLevel level = GraphLevel::kNode;
   ParseGraphLevel(workload.substr(workload.find('-') + 1), &level);
@@ -165,6 +177,7 @@ int Main(const std::string& workload, const std::string& library) {
   CuptiOptions options;
   options.library_path = library;
   options.graphs = LevelOf(workload);
+  options.share = workload == "basic-shared";
   static auto* const source = new CuptiSource(options);
   const bool uses_graphs = workload.starts_with("graph-");
   cudaStream_t stream = nullptr;
@@ -180,19 +193,21 @@ int Main(const std::string& workload, const std::string& library) {
   }
   if (uses_graphs) LaunchGraph(graph, stream, 3);
   Json extra;
-  if (workload == "basic") Basic();
+  if (workload.starts_with("basic")) Basic();
   if (workload == "many") Many();
   if (workload == "left_running") LeftRunning();
   if (workload == "nothing") Nothing();
   if (workload == "fork") extra = ForkChild(source);
   int64_t clock_ns = 0;
   const bool has_clock = source->ReadClock(&clock_ns);
+  const int open_to_several = OpenToSeveral();
   source->Stop(NowNs() + kPlentyNs);
 
   Json result = Describe(*host);
   result["started"] = started;
   result["has_clock"] = has_clock;
   result["child"] = extra;
+  result["open_to_several"] = open_to_several;
   std::puts(result.dump().c_str());
   std::fflush(stdout);
   return 0;

@@ -57,7 +57,8 @@ class StandInTest : public ::testing::Test {
 
 class StandInReleaseTest : public StandInTest, public ::testing::WithParamInterface<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Cupti, StandInReleaseTest,
-                         ::testing::Values("12.0", "12.4", "12.6", "12.8", "12.9", "13.0", "13.1"));
+                         ::testing::Values("12.0", "12.4", "12.6", "12.8", "12.9", "13.0", "13.1",
+                                           "13.3", "13.5"));
 
 TEST_P(StandInReleaseTest, EverythingAProgramDidIsRecorded) {
   Run("basic", {{"cupti", GetParam()}});
@@ -172,6 +173,59 @@ TEST_F(StandInTest, ALibraryThatDoesNotKnowTheGpuIsFollowedByTheToolkits) {
   EXPECT_EQ(Work("scripted").size(), 1u);
   EXPECT_EQ(Unknowns(), 0u);
   EXPECT_EQ(Ledger("cupti_unavailable"), 0u);
+}
+
+// Several tools at once.
+
+TEST_F(StandInTest, ACuptiThatAnotherToolOpenedToSeveralIsShared) {
+  for (const char* release : {"13.3", "13.5"}) {
+    Run("basic", {{"cupti", release}, {"faults", {{"shared_by", "CUPTI for Kineto"}}}});
+    EXPECT_TRUE(result_["started"]) << release;
+    ASSERT_EQ(Work("scripted").size(), 1u);
+    ASSERT_EQ(Calls("cudaLaunchKernel").size(), 1u);
+    EXPECT_EQ(Calls("cudaLaunchKernel")[0]["tid"], result_["pid_tid"]);
+    EXPECT_TRUE(Calls("cudaGetLastError").empty());
+    EXPECT_EQ(Ledger("api_calls_suppressed"), 10u);
+    EXPECT_EQ(Ledger("cupti_held_by_other"), 0u);
+    EXPECT_EQ(Ledger("cupti_api_errors"), 0u);
+    EXPECT_EQ(Unknowns(), 0u);
+  }
+}
+
+TEST_F(StandInTest, BeforeItIsFinishedTheSharedInterfaceIsLeftAlone) {
+  Run("basic", {{"cupti", "13.1"}, {"faults", {{"shared_by", "CUPTI for Kineto"}}}});
+  EXPECT_FALSE(result_["started"]);
+  EXPECT_EQ(Ledger("cupti_held_by_other"), 1u);
+  EXPECT_THAT(result_["notes"][0].get<std::string>(), HasSubstr("Kineto"));
+}
+
+TEST_F(StandInTest, WhereTheFirstToolChoseWholeGraphsTheyAreWholeForUs) {
+  Run("graph-node",
+      {{"cupti", "13.3"}, {"faults", {{"shared_by", "another"}, {"shared_graphs_whole", true}}}});
+  EXPECT_EQ(Work("CUDA graph").size(), 3u);
+  EXPECT_EQ(Ledger("graphs_recorded_whole"), 3u);
+}
+
+TEST_F(StandInTest, WhereTheFirstToolChoseNodesWholeGraphsAreNotToBeHad) {
+  Run("graph-graph", {{"cupti", "13.3"}, {"faults", {{"shared_by", "another"}}}});
+  EXPECT_EQ(Work("scripted").size(), 6u);
+  EXPECT_THAT(result_["notes"][0].get<std::string>(), HasSubstr("their nodes are recorded"));
+}
+
+TEST_F(StandInTest, ASharedCuptiIsOpenedByUsOnlyWhereItIsAskedFor) {
+  Run("basic-shared", {{"cupti", "13.3"}});
+  EXPECT_EQ(Work("scripted").size(), 1u);
+  EXPECT_EQ(result_["open_to_several"], 1);
+  Run("basic", {{"cupti", "13.3"}});
+  EXPECT_EQ(Work("scripted").size(), 1u);
+  EXPECT_EQ(result_["open_to_several"], 2) << "not decided";
+}
+
+TEST_F(StandInTest, WhereItCannotBeSharedCuptiIsUsedAloneAndThatIsSaid) {
+  Run("basic-shared", {{"cupti", "13.0"}});
+  EXPECT_TRUE(result_["started"]);
+  EXPECT_EQ(Work("scripted").size(), 1u);
+  EXPECT_THAT(result_["notes"][0].get<std::string>(), HasSubstr("13.3"));
 }
 
 TEST_F(StandInTest, EveryOtherErrorOfSubscribeIsNamed) {

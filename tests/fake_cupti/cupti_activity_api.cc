@@ -28,6 +28,12 @@ CUptiResult Result(CUptiResult result) {
   return result;
 }
 
+// What the older calls say in a process that uses the newer ones.
+CUptiResult OlderCall() {
+  return CuptiMonitor::Get().per_subscriber() ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+                                              : CUPTI_SUCCESS;
+}
+
 // Reads or writes one attribute of |size| bytes.
 template <typename T>
 CUptiResult ReadValue(const size_t* size, const void* value, T* into) {
@@ -60,6 +66,7 @@ GPUBOUND_CUPTI_API CUptiResult cuptiGetLastError() {
 }
 
 GPUBOUND_CUPTI_API CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
+  if (OlderCall() != CUPTI_SUCCESS) return Result(OlderCall());
   if (type >= CUPTI_ACTIVITY_THREAD_ID_TYPE_SIZE) return Result(CUPTI_ERROR_NOT_SUPPORTED);
   CuptiMonitor::Get().set_thread_id_type(type);
   return CUPTI_SUCCESS;
@@ -73,20 +80,24 @@ GPUBOUND_CUPTI_API CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType* 
 
 GPUBOUND_CUPTI_API CUptiResult cuptiActivityRegisterCallbacks(
     CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete) {
+  if (OlderCall() != CUPTI_SUCCESS) return Result(OlderCall());
   if (request == nullptr || complete == nullptr) return Result(CUPTI_ERROR_INVALID_PARAMETER);
   CuptiMonitor::Get().buffers().Register(request, complete);
   return CUPTI_SUCCESS;
 }
 
 GPUBOUND_CUPTI_API CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  if (OlderCall() != CUPTI_SUCCESS) return Result(OlderCall());
   return Result(CuptiMonitor::Get().EnableKind(kind, true, false));
 }
 
 GPUBOUND_CUPTI_API CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind) {
+  if (OlderCall() != CUPTI_SUCCESS) return Result(OlderCall());
   return Result(CuptiMonitor::Get().EnableKind(kind, true, true));
 }
 
 GPUBOUND_CUPTI_API CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  if (OlderCall() != CUPTI_SUCCESS) return Result(OlderCall());
   return Result(CuptiMonitor::Get().EnableKind(kind, false, false));
 }
 

@@ -15,6 +15,14 @@ namespace {
 
 constexpr uint32_t kSubscribeWithNamesSince = 130000;
 
+// CUpti_SubscriberParams::allowMultipleSubscribers, which came with 13.2.
+constexpr size_t kAllowsSeveralOffset = 32;
+
+bool AllowsSeveral(const CUpti_SubscriberParams& params) {
+  return params.structSize > kAllowsSeveralOffset &&
+         reinterpret_cast<const uint8_t*>(&params)[kAllowsSeveralOffset] == 1;
+}
+
 struct CallbackName {
   uint32_t cbid;
   const char* name;
@@ -87,7 +95,8 @@ GPUBOUND_CUPTI_API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscri
   if (params == nullptr || params->structSize < CUpti_SubscriberParams_STRUCT_SIZE) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
-  return monitor.Subscribe(subscriber, callback, userdata, params);
+  return AllowsSeveral(*params) ? monitor.SubscribeShared(subscriber, callback, userdata, params)
+                                : monitor.Subscribe(subscriber, callback, userdata, params);
 }
 
 GPUBOUND_CUPTI_API CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {

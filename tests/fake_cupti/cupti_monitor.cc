@@ -123,6 +123,9 @@ CUptiResult CuptiMonitor::Subscribe(CUpti_SubscriberHandle* handle, CUpti_Callba
     if (faults().subscribe_error != 0 && IsThisLibrary(faults().subscribe_error_in)) {
       result = static_cast<CUptiResult>(faults().subscribe_error);
       holder = faults().held_by;
+    } else if (!faults().shared_by.empty() && !per_subscriber_) {
+      result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+      holder = faults().shared_by;
     } else if (subscribed_) {
       result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
       holder = subscriber_name_;
@@ -144,11 +147,26 @@ CUptiResult CuptiMonitor::Subscribe(CUpti_SubscriberHandle* handle, CUpti_Callba
   return result;
 }
 
+CUptiResult CuptiMonitor::SubscribeShared(CUpti_SubscriberHandle* handle,
+                                          CUpti_CallbackFunc callback, void* userdata,
+                                          CUpti_SubscriberParams* params) {
+  if (subscribed_) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  per_subscriber_ = true;
+  const CUptiResult result = Subscribe(handle, callback, userdata, params);
+  if (result != CUPTI_SUCCESS) per_subscriber_ = false;
+  return result;
+}
+
+bool CuptiMonitor::IsSubscriber(CUpti_SubscriberHandle handle) const {
+  return per_subscriber_ && subscribed_ && handle == TheHandle();
+}
+
 // Succeeds however often it is called, as real CUPTI does.
 CUptiResult CuptiMonitor::Unsubscribe(CUpti_SubscriberHandle handle) {
   if (handle != TheHandle()) return CUPTI_ERROR_INVALID_PARAMETER;
   std::lock_guard<std::mutex> lock(mutex_);
   subscribed_ = false;
+  per_subscriber_ = false;
   callback_ = nullptr;
   for (Flags& domain : callbacks_) {
     for (auto& enabled : domain) enabled = false;

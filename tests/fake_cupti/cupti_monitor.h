@@ -47,6 +47,12 @@ class CuptiMonitor : public ProfilerTap {
   CUptiResult Subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* userdata,
                         CUpti_SubscriberParams* params);
   CUptiResult Unsubscribe(CUpti_SubscriberHandle handle);
+  // The subscription is one of the interface in which every call names its subscriber, or another
+  // tool's is: the older calls then fail.
+  bool per_subscriber() const { return per_subscriber_ || !faults().shared_by.empty(); }
+  bool IsSubscriber(CUpti_SubscriberHandle handle) const;
+  CUptiResult SubscribeShared(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
+                              void* userdata, CUpti_SubscriberParams* params);
   CUptiResult EnableCallback(CUpti_SubscriberHandle handle, uint32_t domain, uint32_t cbid,
                              bool enable);
   CUptiResult EnableDomain(CUpti_SubscriberHandle handle, uint32_t domain, bool enable);
@@ -100,6 +106,7 @@ class CuptiMonitor : public ProfilerTap {
   std::atomic<CUpti_CallbackFunc> callback_{nullptr};
   std::atomic<void*> userdata_{nullptr};
   std::atomic<bool> subscribed_{false};
+  std::atomic<bool> per_subscriber_{false};
   std::array<Flags, CUPTI_CB_DOMAIN_SIZE> callbacks_{};
 };
 

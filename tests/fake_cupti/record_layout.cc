@@ -14,6 +14,9 @@ constexpr uint32_t kCuda12_5 = 23;
 constexpr uint32_t kCuda12_8 = 26;
 constexpr uint32_t kCuda13_0 = 130000;
 constexpr uint32_t kCuda13_1 = 130100;
+constexpr uint32_t kCuda13_2 = 130200;
+constexpr uint32_t kCuda13_4 = 130400;
+constexpr uint32_t kCuda13_5 = 130500;
 
 static_assert(sizeof(CUpti_ActivityAPI) == 40);
 static_assert(sizeof(CUpti_ActivityKernel10) == 216);
@@ -35,14 +38,18 @@ size_t RecordBytes(uint32_t kind, uint32_t version) {
       return 40;
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      // 13.1 appends the priority; its true length is not known here, only that it is longer.
-      return version >= kCuda13_1 ? 224 : version >= kCuda13_0 ? 216 : 208;
+      // Kernel9 to Kernel13, as the headers of 13.5 have them.
+      return version >= kCuda13_5   ? 248
+             : version >= kCuda13_4 ? 232
+             : version >= kCuda13_1 ? 224
+             : version >= kCuda13_0 ? 216
+                                    : 208;
     case CUPTI_ACTIVITY_KIND_MEMCPY:
-      return version >= kCuda12_8 ? 96 : 88;
+      return version >= kCuda13_5 ? 112 : version >= kCuda12_8 ? 96 : 88;
     case CUPTI_ACTIVITY_KIND_MEMCPY2:
       return 96;
     case CUPTI_ACTIVITY_KIND_MEMSET:
-      return 88;
+      return version >= kCuda13_5 ? 104 : 88;
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
       return version >= kCuda12_8 ? 56 : 40;
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
@@ -50,7 +57,7 @@ size_t RecordBytes(uint32_t kind, uint32_t version) {
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
       return version >= kCuda12_3 ? 56 : 48;
     case CUPTI_ACTIVITY_KIND_DEVICE:
-      return version >= kCuda12_2 ? 184 : 176;
+      return version >= kCuda13_2 ? 192 : version >= kCuda12_2 ? 184 : 176;
     case CUPTI_ACTIVITY_KIND_CONTEXT:
       return version >= kCuda12_5 ? 32 : version >= kCuda12_4 ? 24 : 16;
     case CUPTI_ACTIVITY_KIND_STREAM:

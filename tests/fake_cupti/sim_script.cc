@@ -55,6 +55,8 @@ Readers FaultReaders(CuptiFaults* faults) {
       {"subscribe_error", Into(&faults->subscribe_error)},
       {"subscribe_error_in", Into(&faults->subscribe_error_in)},
       {"held_by", Into(&faults->held_by)},
+      {"shared_by", Into(&faults->shared_by)},
+      {"shared_graphs_whole", Into(&faults->shared_graphs_whole)},
       {"drop_every", Into(&faults->drop_every)},
       {"zero_timestamps_every", Into(&faults->zero_timestamps_every)},
       {"inverted_timestamps_every", Into(&faults->inverted_timestamps_every)},
@@ -85,11 +87,12 @@ Readers NvmlReaders(NvmlFigures* nvml) {
   };
 }
 
-// "12.0" .. "13.1", or CUPTI's own number.
+// "12.0" .. "13.5", or CUPTI's own number.
 bool ReadVersion(const Json& value, uint32_t* version) {
   static const std::map<std::string, uint32_t> kReleases = {
-      {"12.0", 19}, {"12.2", 20}, {"12.3", 21}, {"12.4", 22},     {"12.5", 23},
-      {"12.6", 24}, {"12.8", 26}, {"12.9", 27}, {"13.0", 130001}, {"13.1", 130100}};
+      {"12.0", 19},     {"12.2", 20},     {"12.3", 21},    {"12.4", 22},     {"12.5", 23},
+      {"12.6", 24},     {"12.8", 26},     {"12.9", 27},    {"13.0", 130001}, {"13.1", 130100},
+      {"13.3", 130300}, {"13.4", 130400}, {"13.5", 130500}};
   if (value.is_number()) {
     *version = value.get<uint32_t>();
     return true;

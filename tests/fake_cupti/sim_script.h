@@ -21,6 +21,8 @@ struct CuptiFaults {
   uint32_t subscribe_error = 0;        // returned by every cuptiSubscribe (39, 2, 15, 35, 999, ...)
   std::string subscribe_error_in;      // only of a libcupti with this in its path; empty: of any
   std::string held_by;                 // with 39: the name that cuptiSubscribe_v2 tells
+  std::string shared_by;               // another tool has opened CUPTI to several; its name
+  bool shared_graphs_whole = false;    // ... and chose that graphs are recorded whole
   uint32_t drop_every = 0;             // every nth record is lost and counted as dropped
   uint32_t zero_timestamps_every = 0;  // every nth device record has start == end == 0
   uint32_t inverted_timestamps_every = 0;  // every nth device record ends 1000 ns before it starts
@@ -58,7 +60,7 @@ struct NvmlFigures {
 
 struct SimScript {
   DeviceModelConfig device;
-  uint32_t cupti_version = 130001;  // 19 (12.0), 22 (12.4), 24 (12.6), 26 (12.8), 130001, 130100
+  uint32_t cupti_version = 130001;  // as cuptiGetVersion; a script may say "12.0" to "13.5"
   uint32_t correlation_start = 1;
   int64_t api_ns = 0;  // least duration of every API call, spent by spinning
   CuptiFaults faults;
