@@ -220,7 +220,22 @@ void ActivityConverter::ConvertMemcpy(const CUpti_Activity* record) {
 
 void ActivityConverter::ConvertPeerCopy(const CUpti_Activity* record) {
   const auto& from = As<PeerCopyRecord>(record);
-  AppendBytes(from, works_.CopyOf(from.copyKind));
+  const WorkId copy = works_.CopyOf(from.copyKind);
+  AppendBytes(from, copy);
+  if (from.srcDeviceId == from.dstDeviceId || from.start == 0 || from.end == 0) return;
+  // The device at the other end is busy with it as long; the bytes are counted once. CUPTI names
+  // no stream there, and none of its own has number 0.
+  const bool source_runs_it = from.deviceId == from.srcDeviceId;
+  DeviceRecord other{};
+  other.start_ns = from.start;
+  other.end_ns = std::max(from.start, from.end);
+  other.work = copy;
+  other.stream = source_runs_it ? works_.StreamOf(from.dstDeviceId, from.dstContextId, 0)
+                                : works_.StreamOf(from.srcDeviceId, from.srcContextId, 0);
+  other.correlation = from.correlationId;
+  other.graph = from.graphId;
+  other.graph_node = from.graphNodeId;
+  Append(other);
 }
 
 void ActivityConverter::ConvertMemset(const CUpti_Activity* record) {

@@ -53,6 +53,61 @@ INSTANTIATE_TEST_SUITE_P(Cupti, ActivityConvertTest,
                            return "version" + std::to_string(param_info.param);
                          });
 
+// From device 0 to device 1, as the stream of |device| carries it out.
+RecordBytes PeerCopyBytes(uint32_t version, uint32_t device) {
+  return Blank(kKindMemcpy2, version)
+      .Set<uint8_t>(4, 10)  // peer to peer
+      .Set<uint64_t>(8, 4096)
+      .Set<uint64_t>(16, 1000)
+      .Set<uint64_t>(24, 3000)
+      .Set<uint32_t>(32, device)
+      .Set<uint32_t>(36, device + 1)
+      .Set<uint32_t>(40, 13)
+      .Set<uint32_t>(44, 0)
+      .Set<uint32_t>(48, 1)
+      .Set<uint32_t>(52, 1)
+      .Set<uint32_t>(56, 2)
+      .Set<uint32_t>(60, 9)
+      .Set<uint64_t>(72, 0)
+      .Set<uint32_t>(80, 0);
+}
+
+TEST_P(ActivityConvertTest, ACopyBetweenDevicesKeepsBothBusyAndCountsItsBytesOnce) {
+  for (uint32_t device : {0u, 1u}) {
+    host_.sink.devices.clear();
+    Put(PeerCopyBytes(version(), device));
+    Convert();
+    ASSERT_EQ(work().size(), 2u);
+    EXPECT_EQ(host_.StreamOf(work()[0]).context, device + 1);
+    EXPECT_EQ(host_.StreamOf(work()[0]).stream, 13u);
+    EXPECT_EQ(host_.StreamOf(work()[1]).context, 2 - device);
+    EXPECT_EQ(work()[0].bytes + work()[1].bytes, 4096u);
+    for (const DeviceRecord& end : work()) {
+      EXPECT_EQ(end.start_ns, 1000u);
+      EXPECT_EQ(end.end_ns, 3000u);
+      EXPECT_EQ(end.correlation, 9u);
+    }
+  }
+}
+
+TEST_P(ActivityConvertTest, ACopyBetweenDevicesWithoutTimesIsCountedOnce) {
+  Put(PeerCopyBytes(version(), 0).Set<uint64_t>(16, 0).Set<uint64_t>(24, 0));
+  Convert();
+  EXPECT_TRUE(work().empty());
+  EXPECT_EQ(counts_.untimed, 1u);
+}
+
+// As a green context: a context of its own on the same device.
+TEST_P(ActivityConvertTest, ContextsOfOneDeviceStayApart) {
+  Put(KernelBytes(version(), "whole", 1000, 3000));
+  Put(KernelBytes(version(), "part", 2000, 4000).Set<uint32_t>(44, 2));
+  Convert();
+  ASSERT_EQ(work().size(), 2u);
+  EXPECT_NE(work()[0].stream, work()[1].stream);
+  EXPECT_EQ(host_.StreamOf(work()[0]).device, host_.StreamOf(work()[1]).device);
+  EXPECT_EQ(host_.StreamOf(work()[1]).context, 2u);
+}
+
 TEST_P(ActivityConvertTest, AKernelKeepsItsTimesPlaceNameAndGeometry) {
   Put(KernelBytes(version(), "saxpy", 1000, 3000).Set<uint64_t>(144, 55).Set<uint32_t>(156, 3));
   Convert();

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/integration/command_run.h"
 
 namespace gpubound {
@@ -24,6 +27,10 @@ class SecondTool : public CommandRun {
       if (entry["counter"] == counter) return entry["value"];
     }
     return 0;
+  }
+  void Write(const std::string& name, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(File(name)).parent_path());
+    std::ofstream(File(name)) << text;
   }
   // Kernels that we recorded.
   int64_t Recorded() {
@@ -68,6 +75,30 @@ TEST_F(SecondTool, GetsNothingWhereTheUserKeepsCupti) {
   report_ = Report();
   EXPECT_EQ(Recorded(), 6 * kIterations);
   EXPECT_EQ(Ledger("cupti_yielded"), 0);
+}
+
+// As JAX does: no call of the dynamic linker's tells, so the function that starts it is hooked.
+TEST_F(SecondTool, ThatFindsCuptiByItselfIsGivenItByItsHook) {
+  Write("jax-0.6.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: jax\nVersion: 0.6.0\n");
+  Write("jax/__init__.py", "");
+  Write("jax/_src/__init__.py", "");
+  Write("jax/_src/profiler.py",
+        "import ctypes\n"
+        "def start_trace(folder):\n"
+        "    handle = ctypes.c_void_p()\n"
+        "    cupti = ctypes.CDLL('libcupti.so.13')\n"
+        "    print('second tool:', cupti.cuptiSubscribe(ctypes.byref(handle), None, None))\n");
+  Write("train.py",
+        "import ctypes\n"
+        "ctypes.CDLL('libcudart.so.13').cudaDeviceSynchronize()\n"
+        "import jax._src.profiler\n"
+        "jax._src.profiler.start_trace('/tmp')\n");
+  runner().Set("PYTHONPATH", File(""));
+  const Outcome outcome = Profile({GPUBOUND_TEST_PYTHON, "-B", File("train.py")});
+  EXPECT_THAT(outcome.out, HasSubstr("second tool: 0")) << outcome.Describe();
+  EXPECT_THAT(outcome.err, HasSubstr("CUPTI was handed to jax._src.profiler.start_trace"));
+  report_ = Report();
+  EXPECT_EQ(Ledger("cupti_yielded"), 1);
 }
 
 TEST_F(SecondTool, ThatTheDriverLoadsInsteadOfUsLeavesGpuTimeUnknown) {

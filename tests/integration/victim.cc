@@ -9,6 +9,10 @@
 //   integration_victim storm N       launches N kernels as fast as it can; prints "resident KIB
 //   KIB",
 //                                    after a quarter of them and at the end
+//   integration_victim steady N      launches 20,000 kernels a second for N seconds; prints as
+//   storm integration_victim events N      N times a kernel, an event behind it, and a kernel of
+//   another
+//                                    stream that waits for the event
 //   integration_victim second_tool N N iterations, then N more while the profiler in the library
 //                                    $GPUBOUND_TEST_SECOND_TOOL records; prints what it said
 //   integration_victim fork N        the same in this process and in a child, at the same time
@@ -28,6 +32,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
+#include <utility>
 
 #include "tests/sim/include/gpubound_sim.h"
 
@@ -70,6 +76,8 @@ class Trainer {
     cudaFreeHost(host_);
     cudaFree(device_);
     cudaStreamDestroy(stream_);
+    if (done_ != nullptr) cudaEventDestroy(done_);
+    if (other_ != nullptr) cudaStreamDestroy(other_);
   }
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
@@ -82,6 +90,21 @@ class Trainer {
 
   void Storm(int launches) {
     for (int i = 0; i < launches; ++i) Launch(&policy_forward);
+  }
+
+  // A kernel of this stream, then one of another stream that waits for it on the device.
+  void HandOverByEvent() {
+    if (other_ == nullptr) {
+      Check(cudaStreamCreate(&other_), "cudaStreamCreate");
+      Check(cudaEventCreate(&done_), "cudaEventCreate");
+    }
+    Launch(&policy_forward);
+    Check(cudaEventRecord(done_, stream_), "cudaEventRecord");
+    Check(cudaStreamWaitEvent(other_, done_, 0), "cudaStreamWaitEvent");
+    std::swap(stream_, other_);
+    Launch(&optimizer_step);
+    std::swap(stream_, other_);
+    Check(cudaStreamSynchronize(other_), "cudaStreamSynchronize");
   }
 
   // Of the forward pass and the optimizer, one behind the other.
@@ -130,6 +153,8 @@ class Trainer {
   }
 
   cudaStream_t stream_ = nullptr;
+  cudaStream_t other_ = nullptr;
+  cudaEvent_t done_ = nullptr;
   void* device_ = nullptr;
   void* host_ = nullptr;
 };
@@ -163,6 +188,27 @@ void Storm(int launches) {
   const long early = ResidentKib();
   trainer.Storm(launches - launches / 4);
   std::printf("resident %ld %ld\n", early, ResidentKib());
+}
+
+void Steady(int seconds) {
+  constexpr int kLaunchesAtOnce = 200;
+  constexpr auto kTurn = std::chrono::milliseconds(10);
+  Trainer trainer;
+  const int turns = seconds * 100;
+  long early = 0;
+  auto next = std::chrono::steady_clock::now();
+  for (int turn = 0; turn < turns; ++turn) {
+    trainer.Storm(kLaunchesAtOnce);
+    if (turn == turns / 4) early = ResidentKib();
+    next += kTurn;
+    std::this_thread::sleep_until(next);
+  }
+  std::printf("resident %ld %ld\n", early, ResidentKib());
+}
+
+void WaitForEvents(int count) {
+  Trainer trainer;
+  for (int i = 0; i < count; ++i) trainer.HandOverByEvent();
 }
 
 // As torch does with its profiler: opened privately, when it is wanted.
@@ -217,6 +263,10 @@ int main(int argc, char** argv) {
     ReplayGraphs(count);
   } else if (std::strcmp(action, "storm") == 0) {
     Storm(count);
+  } else if (std::strcmp(action, "steady") == 0) {
+    Steady(count);
+  } else if (std::strcmp(action, "events") == 0) {
+    WaitForEvents(count);
   } else if (std::strcmp(action, "second_tool") == 0) {
     TrainUnderSecondTool(count);
   } else if (std::strcmp(action, "fork") == 0) {

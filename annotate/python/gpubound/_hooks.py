@@ -4,15 +4,15 @@ by wrappers that open an operation or a layer.
 
 A file of gpubound/hooks describes one library: its name, the versions it is right for, and hooks.
 Each hook names a `module`, a `class` or none, the `names` to wrap there (also in `subclasses`), and
-what a call of them is: an `operation`, a `layer`, or the begin or end of an `iteration`. `alone`,
-`unless`, `loop`, `peer` and `channel` are explained where they are read. What could not be hooked is in the ledger; the
+what a call of them is: an `operation`, a `layer`, the begin or end of an `iteration`, or that it
+`yields` CUPTI. `alone`, `unless`, `loop`, `peer` and `channel` are explained where they are read. What could not be hooked is in the ledger; the
 program never sees an error of ours.
 """
 import functools
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import _api, _core, _loop, _versions, _waits
+from gpubound import _api, _core, _cupti, _loop, _versions, _waits
 from gpubound._decorate import binds_to_instances
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "update": _loop.enter_update}
@@ -127,6 +127,8 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
     """Makes the wrapper of (function, its name) that `hook` asks for."""
     if "channel" in hook or hook.get("layer") == "wait":
         return lambda original, name: _waits.watch(original, name, binds_to_instances(original), hook)
+    if "yields" in hook:
+        return _before_profiler
     if "layer" in hook:
         return lambda original, name: _core.wrap(
             original, _api.layer(hook["layer"], name).label, binds_to_instances(original))
@@ -163,6 +165,15 @@ def _around_iteration(moment: str) -> Callable[[Any, str], Any]:
         run._gpubound_hook = True  # type: ignore[attr-defined]
         return run
     return wrap
+
+
+def _before_profiler(original: Any, name: str) -> Any:
+    @functools.wraps(original)
+    def start(*arguments: Any, **keywords: Any) -> Any:
+        _cupti.yield_to(name)
+        return original(*arguments, **keywords)
+    start._gpubound_hook = True  # type: ignore[attr-defined]
+    return start
 
 
 def load_libraries(folder: str) -> List[Library]:

@@ -228,7 +228,7 @@ class HookFileTest(unittest.TestCase):
                 for hook in description["hooks"]:
                     self.assertLessEqual(set(hook), {
                         "module", "class", "names", "subclasses", "operation", "layer",
-                        "iteration", "loop", "alone", "unless", "peer", "channel"})
+                        "iteration", "loop", "alone", "unless", "peer", "channel", "yields"})
                     self.assertTrue(hook["names"])
 
 

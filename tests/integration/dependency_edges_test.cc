@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the trace keeps of one stream's waiting for another: the edges of the dependency graph that
+// the order within a stream does not give.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "tests/integration/command_run.h"
+
+namespace gpubound {
+namespace {
+
+constexpr int kHandOvers = 20;
+// Of CUpti_ActivitySynchronizationType.
+constexpr uint32_t kStreamWaitsForEvent = 2;
+
+class DependencyEdges : public CommandRun, public testing::WithParamInterface<const char*> {
+ protected:
+  void HandOver() {
+    runner().Set("GPUBOUND_SIM_SCRIPT", R"({"cupti": ")" + std::string(GetParam()) + R"("})");
+    const Outcome outcome = Victim("events", kHandOvers);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+    run_ = Load();
+    ASSERT_EQ(run_.processes.size(), 1u);
+  }
+  const ProcessTrace& process() const { return run_.processes[0]; }
+  std::vector<Sync> Waits() const {
+    std::vector<Sync> waits;
+    std::copy_if(process().syncs.begin(), process().syncs.end(), std::back_inserter(waits),
+                 [](const Sync& sync) { return sync.type == kStreamWaitsForEvent; });
+    return waits;
+  }
+  // The streams, by CUPTI's number, of all work called |name|.
+  std::set<uint32_t> StreamsOf(const std::string& name) const {
+    std::set<uint32_t> streams;
+    for (const DeviceWork& work : process().device_work) {
+      if (process().WorkOf(work.work).name == name) {
+        streams.insert(process().StreamOf(work.stream).stream);
+      }
+    }
+    return streams;
+  }
+  int64_t CallsOf(const std::string& name) const {
+    int64_t calls = 0;
+    for (const ThreadTrace& thread : process().threads) {
+      calls += std::count_if(thread.calls.begin(), thread.calls.end(), [&](const ApiCall& call) {
+        return process().LabelOf(call.label).text == name;
+      });
+    }
+    return calls;
+  }
+
+  gpubound::Run run_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Releases, DependencyEdges, testing::Values("12.0", "12.8", "13.1"));
+
+TEST_P(DependencyEdges, EveryWaitOfAStreamIsKeptWithItsEvent) {
+  HandOver();
+  const std::vector<Sync> waits = Waits();
+  ASSERT_EQ(waits.size(), static_cast<size_t>(kHandOvers));
+  for (const Sync& wait : waits) EXPECT_EQ(wait.event, waits[0].event);
+  EXPECT_NE(waits[0].event, 0u);
+}
+
+TEST_P(DependencyEdges, TheWaitNamesTheStreamThatWaits) {
+  HandOver();
+  const std::set<uint32_t> waiting = StreamsOf("optimizer_step");
+  ASSERT_EQ(waiting.size(), 1u);
+  EXPECT_NE(waiting, StreamsOf("policy_forward"));
+  for (const Sync& wait : Waits()) EXPECT_EQ(wait.stream, *waiting.begin());
+}
+
+TEST_P(DependencyEdges, TheCallsThatMadeTheEdgeAreKept) {
+  HandOver();
+  EXPECT_EQ(CallsOf("cudaEventRecord"), kHandOvers);
+  EXPECT_EQ(CallsOf("cudaStreamWaitEvent"), kHandOvers);
+}
+
+}  // namespace
+}  // namespace gpubound
