@@ -18,6 +18,8 @@ constexpr int64_t kSampleIntervalNs = 100'000'000;
 constexpr int64_t kStoreSampleNs = 1'000'000'000;
 // How far a clock may be off its line, beyond what the brackets explain, before it is a step.
 constexpr int64_t kStepNs = 20'000;
+// Beyond that, of a source's clock: its reading is a call into a foreign library.
+constexpr int64_t kSourceSlackNs = 1'000'000;
 constexpr int64_t kTickJumpNs = 100'000'000;  // the TSC does not step; a suspended machine does
 
 template <typename Record>
@@ -72,10 +74,16 @@ void Drain::SampleClocks(bool force) {
   if (sample_count_ == 0) {
     first_sample_ns_ = sample.monotonic_ns;
   } else {
-    const int64_t offset = sample.realtime_ns - sample.monotonic_ns;
-    const int64_t last_offset = last_sample_.realtime_ns - last_sample_.monotonic_ns;
     const int64_t tolerance = kStepNs + width_ns + static_cast<int64_t>(last_sample_.width_ns);
-    if (offset - last_offset > tolerance || last_offset - offset > tolerance) {
+    const int64_t elapsed_ns = sample.monotonic_ns - last_sample_.monotonic_ns;
+    const auto stepped = [&](int64_t before_ns, int64_t after_ns, int64_t slack_ns) {
+      const int64_t off_ns = after_ns - before_ns - elapsed_ns;
+      return off_ns > tolerance + slack_ns || off_ns < -tolerance - slack_ns;
+    };
+    // The source's clock is the system's on most machines: one step of both is one.
+    const bool has_source = sample.source_ns != 0 && last_sample_.source_ns != 0;
+    if (stepped(last_sample_.realtime_ns, sample.realtime_ns, 0) ||
+        (has_source && stepped(last_sample_.source_ns, sample.source_ns, kSourceSlackNs))) {
       context_->ledger->Add(LedgerCounter::clock_steps, 1);
     }
   }
@@ -84,7 +92,7 @@ void Drain::SampleClocks(bool force) {
   }
   if (sample.source_ns != 0) {
     source_track_.AddSample(static_cast<uint64_t>(sample.source_ns), sample.monotonic_ns,
-                            kStepNs + width_ns + 1'000'000);
+                            kStepNs + width_ns + kSourceSlackNs);
   }
   last_sample_ = sample;
   const bool store =
