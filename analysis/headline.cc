@@ -40,7 +40,7 @@ std::string SmiText(const Report& report) {
 // Whom |process| waits for: "8 env workers".
 std::string AwaitedText(const ReportProcess& process, bool simulate) {
   std::set<int64_t> pids;
-  for (const ReportWait& wait : process.waits) pids.insert(wait.pid);
+  for (const ReportWait& wait : process.waits) pids.insert(wait.pids.begin(), wait.pids.end());
   const char* what = simulate ? "env worker" : "process";
   return std::to_string(pids.size()) + " " + what + (pids.size() == 1 ? "" : simulate ? "s" : "es");
 }

@@ -49,7 +49,8 @@ ProcessTrace WithoutEvents(const ProcessTrace& process) {
 
 class RunReplay {
  public:
-  RunReplay(const Run& run, const ReplayOptions& options) : run_(run), options_(options) {
+  RunReplay(const Run& run, const ReplayOptions& options)
+      : run_(run), options_(options), natures_(NaturesOf(run)) {
     int64_t origin_ns = kOpenEnded;
     for (const ProcessTrace& process : run.processes) {
       origin_ns = std::min(origin_ns, process.span_begin_ns);
@@ -92,7 +93,7 @@ class RunReplay {
   void AddProcess(size_t p, int64_t origin_ns) {
     const ProcessTrace& process = run_.processes[p];
     Entry& entry = replays_.emplace_back();
-    entry.peers = PeersOf(run_, p);
+    entry.peers = PeersOf(run_, natures_, p);
     entry.source = SourceOf(process);
     LabelRoles::Input roles;
     roles.promoted = &options_.operations;
@@ -111,8 +112,11 @@ class RunReplay {
     input.changes = &options_.changes;
     input.origin_ns = origin_ns;
     input.output = entry.output.get();
-    input.peer_moment = [this, p](PeerIndex peer, int64_t time_ns) {
-      return MomentOf(run_.processes[p].identity.host, replays_[p].peers[peer].pid, time_ns);
+    input.peer_moment = [this, p](PeerIndex peer, int64_t time_ns) -> std::optional<Moment> {
+      // Which of several it was that ended the wait is not recorded.
+      const std::vector<int64_t>& pids = replays_[p].peers[peer].pids;
+      if (pids.size() != 1) return std::nullopt;
+      return MomentOf(run_.processes[p].identity.host, pids.front(), time_ns);
     };
     entry.replay = std::make_unique<ProcessReplay>(input);
   }
@@ -173,6 +177,7 @@ class RunReplay {
 
   const Run& run_;
   const ReplayOptions& options_;
+  const std::vector<ProcessNature> natures_;
   std::deque<Entry> replays_;
 };
 

@@ -47,7 +47,7 @@ TEST_F(HeadlineTest, ACauseThatIsNotNearlyAllOfItIsMostlyIt) {
 }
 
 TEST_F(HeadlineTest, CountsTheWorkersThatItWaitsFor) {
-  process().waits = {{101, "act", 10}, {102, "act", 10}, {102, "update", 10}};
+  process().waits = {{{101}, "act", 10}, {{101, 102}, "act", 10}, {{102}, "update", 10}};
   EXPECT_TRUE(Text().ends_with(": waiting for 2 env workers")) << Text();
   process().operations[0].device_idle = {{"waiting", 330}};
   process().waits.pop_back();
