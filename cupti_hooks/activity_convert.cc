@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "proto/sync_types.h"
+
 namespace gpubound {
 namespace {
 
@@ -34,6 +36,8 @@ static_assert(offsetof(GraphRecord, streamId) == 36 && offsetof(DeviceLimitsReco
               offsetof(DeviceLimitsRecord, uuid) == 120 &&
               offsetof(DeviceLimitsRecord, migUuid) == 160);
 static_assert(offsetof(CUpti_ActivitySynchronization, cudaEventId) == 36 &&
+              offsetof(CUpti_ActivityCudaEvent, streamId) == 12 &&
+              offsetof(CUpti_ActivityCudaEvent, eventId) == 16 &&
               offsetof(CUpti_ActivityOverhead, end) == 32 &&
               offsetof(CUpti_ActivityAPI, returnValue) == 36);
 
@@ -117,6 +121,8 @@ void ActivityConverter::ConvertRecord(const CUpti_Activity* record) {
       return ConvertGraph(record);
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
       return ConvertSynchronization(record);
+    case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+      return ConvertEvent(record);
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return ConvertOverhead(record);
     case CUPTI_ACTIVITY_KIND_DEVICE:
@@ -150,6 +156,10 @@ void ActivityConverter::ConvertApi(const CUpti_Activity* record, CUpti_CallbackD
   if (from.end < from.start) ++counts_.inverted;
   sink_->Append(to);
   ++counts_.records;
+  SyncRecord recorded;
+  if (EventRecords::IsEventRecord(domain, from.cbid) && events_.OnCall(to, &recorded)) {
+    sink_->Append(recorded);
+  }
 }
 
 bool ActivityConverter::TimeDeviceWork(uint64_t start_ns, uint64_t end_ns, DeviceRecord* record) {
@@ -267,6 +277,20 @@ void ActivityConverter::ConvertSynchronization(const CUpti_Activity* record) {
   to.stream = from.streamId;
   if (from.end < from.start) ++counts_.inverted;
   sink_->Append(to);
+  ++counts_.records;
+}
+
+void ActivityConverter::ConvertEvent(const CUpti_Activity* record) {
+  const auto& from = As<CUpti_ActivityCudaEvent>(record);
+  SyncRecord event{};
+  event.event = from.eventId;
+  event.correlation = from.correlationId;
+  event.type = kSyncEventRecorded;
+  event.context = from.contextId;
+  event.stream = from.streamId;
+  SyncRecord recorded;
+  if (!events_.OnEvent(event, &recorded)) return;
+  sink_->Append(recorded);
   ++counts_.records;
 }
 

@@ -18,6 +18,7 @@
 #include "cupti_hooks/api_functions.h"
 #include "cupti_hooks/callback_state.h"
 #include "cupti_hooks/cupti_api.h"
+#include "cupti_hooks/event_records.h"
 #include "cupti_hooks/work_cache.h"
 #include "libprofiler/device_source.h"
 
@@ -64,6 +65,7 @@ class ActivityConverter {
   void ConvertMemset(const CUpti_Activity* record);
   void ConvertGraph(const CUpti_Activity* record);
   void ConvertSynchronization(const CUpti_Activity* record);
+  void ConvertEvent(const CUpti_Activity* record);
   void ConvertOverhead(const CUpti_Activity* record);
   void ConvertDevice(const CUpti_Activity* record);
 
@@ -78,6 +80,7 @@ class ActivityConverter {
   CallbackState* const state_;
   ApiFunctions functions_;  // a copy, which keeps labels
   WorkCache works_;
+  EventRecords events_;
   std::unordered_set<uint32_t> graphs_;  // that records spoke of
   LabelId overheads_[16] = {};           // by kind, in the order of kOverheadNames
   ConvertCounts counts_;

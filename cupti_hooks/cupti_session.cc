@@ -20,6 +20,7 @@ constexpr Kind kKinds[] = {
     {CUPTI_ACTIVITY_KIND_RUNTIME, false, "runtime calls"},
     {CUPTI_ACTIVITY_KIND_DRIVER, false, "driver calls"},
     {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, "synchronisation"},
+    {CUPTI_ACTIVITY_KIND_CUDA_EVENT, false, "recorded events"},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, false, "overhead"},
     {CUPTI_ACTIVITY_KIND_MEMCPY, true, "copies"},
     {CUPTI_ACTIVITY_KIND_MEMCPY2, true, "copies between devices"},

@@ -54,6 +54,9 @@ cudaError_t RecordEvent(ApiCall& call, cudaEvent_t event, cudaStream_t stream_ha
   GpuRuntime::Get().WithModel([&](SimDevice& model) {
     model.RecordEvent(event->index, stream->index, std::max(RealtimeNs(), model.now()));
   });
+  if (ProfilerTap* tap = GpuRuntime::Get().tap()) {
+    tap->EventRecorded(call.correlation(), stream->place, event->id);
+  }
   return call.Return(cudaSuccess);
 }
 

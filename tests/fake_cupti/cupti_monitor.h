@@ -66,6 +66,7 @@ class CuptiMonitor : public ProfilerTap {
   void Complete(uint64_t token, TimeNs start_ns, TimeNs end_ns) override;
   void Synchronized(uint32_t type, TimeNs start_ns, TimeNs end_ns, uint32_t correlation,
                     const Place& place, uint64_t event) override;
+  void EventRecorded(uint32_t correlation, const Place& place, uint64_t event) override;
   void QueueFull(TimeNs start_ns, TimeNs end_ns, uint32_t correlation) override;
   void ContextCreated(const Place& place) override;
   void StreamCreated(const Place& place, void* handle, uint32_t correlation) override;

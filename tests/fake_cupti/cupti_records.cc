@@ -279,6 +279,17 @@ void CuptiMonitor::Synchronized(uint32_t type, TimeNs start_ns, TimeNs end_ns, u
   Put(record, true);
 }
 
+void CuptiMonitor::EventRecorded(uint32_t correlation, const Place& place, uint64_t event) {
+  if (!IsEnabled(CUPTI_ACTIVITY_KIND_CUDA_EVENT)) return;
+  CUpti_ActivityCudaEvent2 record = {};
+  record.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
+  record.correlationId = correlation;
+  record.contextId = place.context;
+  record.streamId = place.stream;
+  record.eventId = static_cast<uint32_t>(event);
+  Put(record, true);
+}
+
 void CuptiMonitor::QueueFull(TimeNs start_ns, TimeNs end_ns, uint32_t correlation) {
   if (version() < kCommandBufferFullSince) return;
   PutOverhead(CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, start_ns, end_ns, correlation);

@@ -75,6 +75,8 @@ class ProfilerTap {
   // |type| is CUPTI's CUpti_ActivitySynchronizationType; |event| 0 when not about an event.
   virtual void Synchronized(uint32_t type, TimeNs start_ns, TimeNs end_ns, uint32_t correlation,
                             const Place& place, uint64_t event) = 0;
+  // |event| was recorded behind what is in the stream.
+  virtual void EventRecorded(uint32_t correlation, const Place& place, uint64_t event) = 0;
   // The launch queue was full from |start_ns| to |end_ns|.
   virtual void QueueFull(TimeNs start_ns, TimeNs end_ns, uint32_t correlation) = 0;
 

@@ -54,6 +54,8 @@ size_t RecordBytes(uint32_t kind, uint32_t version) {
       return version >= kCuda12_8 ? 56 : 40;
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return version >= kCuda12_4 ? 56 : version >= kCuda12_3 ? 48 : 40;
+    case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+      return version >= kCuda13_5 ? 80 : version >= kCuda12_8 ? 56 : 24;
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
       return version >= kCuda12_3 ? 56 : 48;
     case CUPTI_ACTIVITY_KIND_DEVICE:

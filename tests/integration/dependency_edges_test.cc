@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "proto/sync_types.h"
 #include "tests/integration/command_run.h"
 
 namespace gpubound {
@@ -27,12 +28,14 @@ class DependencyEdges : public CommandRun, public testing::WithParamInterface<co
     ASSERT_EQ(run_.processes.size(), 1u);
   }
   const ProcessTrace& process() const { return run_.processes[0]; }
-  std::vector<Sync> Waits() const {
-    std::vector<Sync> waits;
-    std::copy_if(process().syncs.begin(), process().syncs.end(), std::back_inserter(waits),
-                 [](const Sync& sync) { return sync.type == kStreamWaitsForEvent; });
-    return waits;
+  std::vector<Sync> OfType(uint32_t type) const {
+    std::vector<Sync> found;
+    std::copy_if(process().syncs.begin(), process().syncs.end(), std::back_inserter(found),
+                 [&](const Sync& sync) { return sync.type == type; });
+    return found;
   }
+  std::vector<Sync> Waits() const { return OfType(kStreamWaitsForEvent); }
+  std::vector<Sync> Records() const { return OfType(kSyncEventRecorded); }
   // The streams, by CUPTI's number, of all work called |name|.
   std::set<uint32_t> StreamsOf(const std::string& name) const {
     std::set<uint32_t> streams;
@@ -72,6 +75,31 @@ TEST_P(DependencyEdges, TheWaitNamesTheStreamThatWaits) {
   ASSERT_EQ(waiting.size(), 1u);
   EXPECT_NE(waiting, StreamsOf("policy_forward"));
   for (const Sync& wait : Waits()) EXPECT_EQ(wait.stream, *waiting.begin());
+}
+
+TEST_P(DependencyEdges, EveryRecordingOfTheEventIsKeptWithTheStreamItWasRecordedIn) {
+  HandOver();
+  const std::vector<Sync> records = Records();
+  ASSERT_EQ(records.size(), static_cast<size_t>(kHandOvers));
+  const std::set<uint32_t> recorded_in = StreamsOf("policy_forward");
+  ASSERT_EQ(recorded_in.size(), 1u);
+  for (const Sync& record : records) {
+    EXPECT_EQ(record.stream, *recorded_in.begin());
+    EXPECT_EQ(record.event, Waits()[0].event);
+  }
+}
+
+TEST_P(DependencyEdges, EachWaitComesAfterTheRecordingThatItWaitsFor) {
+  HandOver();
+  const std::vector<Sync> records = Records();
+  const std::vector<Sync> waits = Waits();
+  ASSERT_EQ(records.size(), waits.size());
+  for (size_t i = 0; i < waits.size(); ++i) {
+    EXPECT_GE(waits[i].start_ns, records[i].end_ns);
+    if (i > 0) {
+      EXPECT_GE(records[i].start_ns, waits[i - 1].end_ns);
+    }
+  }
 }
 
 TEST_P(DependencyEdges, TheCallsThatMadeTheEdgeAreKept) {
