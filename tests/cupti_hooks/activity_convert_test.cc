@@ -9,7 +9,6 @@
 #include <cstring>
 #include <vector>
 
-#include "proto/sync_types.h"
 #include "tests/cupti_hooks/record_bytes.h"
 #include "tests/cupti_hooks/recording_host.h"
 #include "tests/cupti_hooks/scripted_cupti.h"
@@ -263,42 +262,6 @@ TEST_P(ActivityConvertTest, AKernelWithoutANameOrAnotherGeometryIsItsOwnWork) {
   Convert();
   EXPECT_EQ(host_.WorkOf(work()[0]).name, "(unnamed kernel)");
   EXPECT_NE(Raw(work()[0].work), Raw(work()[1].work));
-}
-
-RecordBytes EventBytes(uint32_t correlation) {
-  constexpr uint32_t kKindCudaEvent = 36;
-  return RecordBytes(kKindCudaEvent, 64)  // what RecordSize says of kinds that it does not list
-      .Set<uint32_t>(4, correlation)
-      .Set<uint32_t>(8, 1)
-      .Set<uint32_t>(12, 14)
-      .Set<uint32_t>(16, 5);
-}
-
-TEST_P(ActivityConvertTest, ARecordedEventTakesItsTimeFromItsCallWhicheverComesFirst) {
-  constexpr uint32_t kEventRecord = 135;
-  for (bool call_first : {true, false}) {
-    host_.sink.syncs.clear();
-    if (call_first) Put(ApiCallBytes(version(), kKindRuntime, kEventRecord, 100, 120));
-    Put(EventBytes(7));
-    if (!call_first) Put(ApiCallBytes(version(), kKindRuntime, kEventRecord, 100, 120));
-    Convert();
-    ASSERT_EQ(host_.sink.syncs.size(), 1u);
-    const SyncRecord& recorded = host_.sink.syncs[0];
-    EXPECT_EQ(recorded.type, kSyncEventRecorded);
-    EXPECT_EQ(recorded.start_ns, 100u);
-    EXPECT_EQ(recorded.end_ns, 120u);
-    EXPECT_EQ(recorded.event, 5u);
-    EXPECT_EQ(recorded.stream, 14u);
-    EXPECT_EQ(recorded.correlation, 7u);
-  }
-}
-
-TEST_P(ActivityConvertTest, ARecordedEventWithoutItsCallIsNoEdge) {
-  Put(EventBytes(8));
-  Put(ApiCallBytes(version(), kKindRuntime, kLaunch, 100, 120));
-  Convert();
-  EXPECT_TRUE(host_.sink.syncs.empty());
-  EXPECT_EQ(counts_.unknown_kinds, 0u);
 }
 
 TEST_P(ActivityConvertTest, ASynchronisationSaysWhatWasWaitedFor) {

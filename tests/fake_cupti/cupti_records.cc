@@ -271,11 +271,10 @@ void CuptiMonitor::Synchronized(uint32_t type, TimeNs start_ns, TimeNs end_ns, u
   record.end = static_cast<uint64_t>(GpuRuntime::Get().ToCuptiClock(end_ns));
   record.correlationId = correlation;
   record.contextId = place.context;
-  record.streamId = type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE
-                        ? static_cast<uint32_t>(CUPTI_SYNCHRONIZATION_INVALID_VALUE)
-                        : place.stream;
-  record.cudaEventId = event == 0 ? static_cast<uint32_t>(CUPTI_SYNCHRONIZATION_INVALID_VALUE)
-                                  : static_cast<uint32_t>(event);
+  constexpr auto kNone = static_cast<uint32_t>(CUPTI_SYNCHRONIZATION_INVALID_VALUE);
+  const bool is_context = type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
+  record.streamId = is_context ? kNone : place.stream;
+  record.cudaEventId = event == 0 ? kNone : static_cast<uint32_t>(event);
   Put(record, true);
 }
 
