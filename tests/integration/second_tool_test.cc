@@ -67,6 +67,14 @@ TEST_F(SecondTool, IsNamedInOneLine) {
   EXPECT_THAT(RunBoth().err, HasSubstr("CUPTI was handed to libsecond_tool.so"));
 }
 
+TEST_F(SecondTool, IsGivenCuptiByTheCallThatTellsNamesToo) {
+  runner().Set("GPUBOUND_TEST_SUBSCRIBE_V2", "1");
+  const Outcome outcome = RunBoth();
+  EXPECT_THAT(outcome.out, HasSubstr("second tool: 0, kernels " + std::to_string(3 * kIterations)))
+      << outcome.Describe();
+  EXPECT_THAT(outcome.err, HasSubstr("CUPTI was handed to libsecond_tool.so"));
+}
+
 TEST_F(SecondTool, GetsNothingWhereTheUserKeepsCupti) {
   runner().Set("GPUBOUND_KEEP_CUPTI", "1");
   const Outcome outcome = RunBoth();

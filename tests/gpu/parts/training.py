@@ -15,7 +15,6 @@ def run(verdict, machine):
     if machine.simulated:
         verdict.check(False, "this part needs torch and jax on a GPU")
         return
-    verdict.figure("python", machine.build_python_extension())
     for name, words, options in (
             ("torch eager", ["torch_actor_critic.py"], []),
             ("torch CUDA graph", ["torch_actor_critic.py", "--graph"], []),
