@@ -5,6 +5,8 @@
 
 #include <dlfcn.h>
 
+#include <string_view>
+
 namespace gpubound {
 namespace {
 
@@ -12,6 +14,14 @@ template <typename Function>
 bool Resolve(void* library, const char* name, Function* function) {
   *function = reinterpret_cast<Function>(dlsym(library, name));
   return *function != nullptr;
+}
+
+// The first version that is called |path|; 0 when the name does not tell. What is read of records
+// and called of functions is right for every later one too.
+uint32_t FirstVersionOf(std::string_view path) {
+  if (path.ends_with(".so.12")) return kCuptiFirst12;
+  if (path.ends_with(".so.13")) return kCuptiFirst13;
+  return 0;
 }
 
 }  // namespace
@@ -47,7 +57,8 @@ bool ResolveCuptiApi(void* library, CuptiApi* api, std::string* why) {
   api->simulated_device = dlsym(library, "gpubound_simulated_device") != nullptr;
 
   const CUptiResult result = api->cuptiGetVersion(&api->version);
-  if (result != CUPTI_SUCCESS) {
+  if (result != CUPTI_SUCCESS) api->version = FirstVersionOf(api->path);
+  if (api->version == 0) {
     *why = "cuptiGetVersion failed with " + CuptiResultName(*api, result);
     return false;
   }

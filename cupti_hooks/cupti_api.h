@@ -113,7 +113,9 @@ struct CuptiApi {
 
 // Versions of cuptiGetVersion at which something that we rely on begins. They compare in order:
 // 18 = 11.8, 19 = 12.0, ..., 28 = 12.9 update 1, then 130000 = 13.0 and so on.
-inline constexpr uint32_t kCuptiOldest = 18;                     // the record layouts we read
+inline constexpr uint32_t kCuptiOldest = 18;  // the record layouts we read
+inline constexpr uint32_t kCuptiFirst12 = 19;
+inline constexpr uint32_t kCuptiFirst13 = 130000;
 inline constexpr uint32_t kCuptiOverheadHasCorrelation = 21;     // 12.3: CUpti_ActivityOverhead2
 inline constexpr uint32_t kCuptiPerThreadBuffersSafe = 26;       // 12.8; fixed in an update of 24
 inline constexpr uint32_t kCuptiMayDeclineBuffer = 27;           // 12.9; crashed before
@@ -122,8 +124,10 @@ inline constexpr uint32_t kCuptiGivesDeviceNameAway = 130000;    // 13.0; before
 inline constexpr uint32_t kCuptiPerSubscriberComplete = 130300;  // 13.3; a beta before
 inline constexpr uint32_t kCuptiPerSubscriberFilters = 130400;   // 13.4: single functions
 
-// Fills |api| from a library opened by dlopen. False when a required function is missing or the
-// version is too old; |*why| then says what. Calls nothing but cuptiGetVersion.
+// Fills |api|, whose path is set, from a library opened by dlopen. False when a required function
+// is missing or the version is too old; |*why| then says what. Calls nothing but cuptiGetVersion.
+// That needs a driver since 13.5, as was seen without one: where it fails, the name tells the
+// oldest version that it can be.
 bool ResolveCuptiApi(void* library, CuptiApi* api, std::string* why);
 
 // "CUPTI_ERROR_..." of the library, or the number.

@@ -146,6 +146,26 @@ TEST(CuptiLibraryTest, ALibraryOlderThanTheRecordsThatWeReadIsRefused) {
   EXPECT_THAT(why, HasSubstr("version is 17"));
 }
 
+TEST(CuptiLibraryTest, WhereTheVersionCannotBeAskedTheNameTellsTheOldestThatItCanBe) {
+  CuptiSearch search;
+  search.override_path = GPUBOUND_TEST_CUPTI13_WITHOUT_VERSION;
+  CuptiApi api;
+  std::string why;
+  size_t next = 0;
+  ASSERT_TRUE(LoadCupti(search, &next, &api, &why)) << why;
+  EXPECT_EQ(api.version, 130000u);
+}
+
+TEST(CuptiLibraryTest, ALibraryWhoseVersionNobodyTellsIsRefused) {
+  CuptiSearch search;
+  search.override_path = GPUBOUND_TEST_CUPTI_WITHOUT_VERSION;
+  CuptiApi api;
+  std::string why;
+  size_t next = 0;
+  EXPECT_FALSE(LoadCupti(search, &next, &api, &why));
+  EXPECT_THAT(why, HasSubstr("cuptiGetVersion failed with CUPTI error 999"));
+}
+
 TEST(CuptiLibraryTest, ALibraryWithoutTheNewerFunctionsIsUsed) {
   CuptiSearch search;
   search.override_path = GPUBOUND_TEST_CUPTI_MINIMAL;

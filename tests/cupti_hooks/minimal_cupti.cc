@@ -12,8 +12,13 @@
   extern "C" __attribute__((visibility("default"))) int name() { return 0; }
 
 extern "C" __attribute__((visibility("default"))) int cuptiGetVersion(uint32_t* version) {
+#ifdef MINIMAL_CUPTI_WITHOUT_VERSION
+  *version = 0;
+  return 999;
+#else
   *version = MINIMAL_CUPTI_VERSION;
   return 0;
+#endif
 }
 GPUBOUND_STUB(cuptiGetTimestamp)
 GPUBOUND_STUB(cuptiGetCallbackName)
