@@ -6,6 +6,7 @@
 
 #include "analysis/replay_process.h"
 #include "proto/sync_calls.h"
+#include "proto/sync_types.h"
 
 namespace gpubound {
 namespace {
@@ -152,6 +153,7 @@ bool ProcessReplay::MergeIntoGraph(ReplayThread* thread, const ReplayThread::Ope
 const Sync* ProcessReplay::SyncOf(const ApiCall& call) {
   while (next_sync_ < process_.syncs.size() && process_.syncs[next_sync_].start_ns <= call.end_ns) {
     const Sync& sync = process_.syncs[next_sync_++];
+    if (sync.type == kSyncEventRecorded) continue;        // no wait
     if (syncs_.size() >= kMostOpenSyncs) syncs_.clear();  // of calls that were never recorded
     syncs_[sync.correlation] = &sync;
   }
