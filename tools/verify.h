@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/paired_ratio.h"
 #include "analysis/calibration.h"
+#include "analysis/paired_ratio.h"
 #include "analysis/status.h"
 #include "tools/library_files.h"
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <random>
 
-#include "analysis/paired_ratio.h"
 #include "analysis/paired_blocks.h"
+#include "analysis/paired_ratio.h"
 
 namespace gpubound {
 namespace {

@@ -4,7 +4,7 @@
 // lines and what follows '#' are ignored. Times are plain ns.
 //
 //   span 0 100                       span of the process (default 0 100)
-//   host NAME 60000000000            of the process, and what its wall clock shows at 0 of its times
+//   host NAME 60000000000            its host, whose wall clock shows that at 0
 //   base python|native               base layer (default python)
 //   thread NAME                      the first one is the main thread
 //   @10 NAME begin operation WHAT    also: begin layer LAYER, begin annotation [DOMAIN:]WHAT

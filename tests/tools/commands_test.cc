@@ -60,8 +60,8 @@ TEST(Commands, AMistypedCommandGetsASuggestionAndStatusTwo) {
 }
 
 TEST(Commands, ACommandThatIsPlannedOnlyIsNotThere) {
-  EXPECT_EQ(Gpubound({"whatif"}).status, kExitWrongUse);
-  EXPECT_THAT(Gpubound({"--help"}).out, Not(HasSubstr("whatif")));
+  EXPECT_EQ(Gpubound({"compact"}).status, kExitWrongUse);
+  EXPECT_THAT(Gpubound({"--help"}).out, Not(HasSubstr("compact")));
 }
 
 TEST(Commands, AHostileNameIsEscaped) {
