@@ -24,13 +24,14 @@ const ReportProcess* HeadlineProcess(const Report& report) {
   return report.run.headline == "iterations" ? SteppingProcess(report) : MainProcess(report);
 }
 
-// What NVML said, where it was asked about every used device; the model otherwise.
+// What NVML said, where it was asked about every used device; the model otherwise. What a stand-in
+// says of a simulated device is no claim of nvidia-smi's.
 std::string SmiText(const Report& report) {
   double sum = 0;
   bool all = true;
   for (const ReportDevice& device : report.devices) {
     if (!device.used) continue;
-    all &= device.nvml_utilization.has_value();
+    all &= device.nvml_utilization.has_value() && !device.simulated;
     sum += device.nvml_utilization.value_or(0);
   }
   if (!all) return "nvidia-smi model " + FormatShare(report.run.smi_model);

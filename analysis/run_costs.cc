@@ -3,6 +3,8 @@
 // Looks the calibration up. No state.
 #include "analysis/run_costs.h"
 
+#include <algorithm>
+
 #include "analysis/calibration_file.h"
 
 namespace gpubound {
@@ -14,6 +16,7 @@ ReportOptions WithCostsOf(const Run& run, ReportOptions options) {
     options.costs = ModelOf(*calibration);
   } else {
     options.why_no_costs = calibration.error().ToString();
+    std::replace(options.why_no_costs.begin(), options.why_no_costs.end(), '\n', ' ');
   }
   return options;
 }

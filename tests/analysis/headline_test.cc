@@ -41,6 +41,12 @@ TEST_F(HeadlineTest, TellsWhatNvmlSaidWhereItWasAsked) {
   EXPECT_TRUE(Text().starts_with("nvidia-smi 98 %, "));
 }
 
+TEST_F(HeadlineTest, WhatAStandInSaysOfASimulatedDeviceIsNoClaimOfNvidiaSmi) {
+  report_.devices[0].nvml_utilization = 0.5;
+  report_.devices[0].simulated = true;
+  EXPECT_TRUE(Text().starts_with("nvidia-smi model ")) << Text();
+}
+
 TEST_F(HeadlineTest, ACauseThatIsNotNearlyAllOfItIsMostlyIt) {
   process().operations[0].device_idle = {{"launch", 200}, {"simulation", 150}};
   EXPECT_TRUE(Text().ends_with("idle 35 %: mostly Python and launch path")) << Text();

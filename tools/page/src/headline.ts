@@ -46,7 +46,9 @@ export function headlineOf(report: Report): Headline {
   const used = report.devices.filter((device) => device.used);
   const mean = (values: number[]): number =>
       values.reduce((a, b) => a + b, 0) / Math.max(values.length, 1);
-  const measured = used.length > 0 && used.every((device) => device.nvml_utilization !== null);
+  // What a stand-in says of a simulated device is no claim of nvidia-smi's.
+  const measured = report.device_kind !== 'simulated' && used.length > 0 &&
+      used.every((device) => device.nvml_utilization !== null);
   const sums = {wall: 0, unknown: 0};
   for (const row of report.operation_devices) {
     sums.wall += row.wall_ns;
