@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "analysis/text_table.h"
@@ -46,7 +47,7 @@ void AddShares(const std::string& name, const LiveTimes& times, const LiveGlance
 
 std::string Rate(int64_t steps, int64_t window_ns) {
   const double rate = Ratio(steps, window_ns) * 1e9;
-  if (rate >= 999.5) return FormatCount(static_cast<uint64_t>(rate + 0.5)) + " /s";
+  if (rate >= 999.5) return FormatCount(static_cast<uint64_t>(std::llround(rate))) + " /s";
   std::array<char, 32> text;
   std::snprintf(text.data(), text.size(), "%.3g /s", rate);
   return text.data();
