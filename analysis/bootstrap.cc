@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/estimate.h"
 #include "analysis/random.h"
 
 namespace gpubound {
@@ -95,17 +96,9 @@ class GroupSampler {
 
 }  // namespace
 
-double MedianOf(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 != 0) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 double StatisticOf(const RunSeries& run, Statistic statistic) {
   if (run.values.empty()) return 0;
-  if (statistic == Statistic::kMedian) return MedianOf(run.values);
+  if (statistic == Statistic::kMedian) return Median(run.values);
   const double whole =
       run.wholes.empty() ? static_cast<double>(run.values.size()) : SumOf(run.wholes);
   return whole > 0 ? SumOf(run.values) / whole : 0;

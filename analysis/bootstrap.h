@@ -33,8 +33,6 @@ double StatisticOf(const RunSeries& run, Statistic statistic);
 // Of a group: the mean over its runs.
 double StatisticOf(std::span<const RunSeries> group, Statistic statistic);
 
-double MedianOf(std::vector<double> values);  // 0 without values
-
 enum class Resampling : uint8_t { kNothing, kIterations, kRuns };
 
 // What can be resampled to compare |before| with |after|.

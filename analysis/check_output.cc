@@ -6,6 +6,7 @@
 
 #include "analysis/check.h"
 #include "analysis/text_table.h"
+#include "analysis/xml_text.h"
 
 namespace gpubound {
 namespace {
@@ -24,29 +25,8 @@ const char* OutcomeName(Outcome outcome) {
   return "undecided";
 }
 
-// |text| between quotes or tags. What XML 1.0 cannot hold was written as \xNN before.
-std::string EscapeXml(std::string_view text) {
-  std::string escaped;
-  for (const char c : EscapeName(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
+// What XML 1.0 cannot hold is written as \xNN.
+std::string XmlName(std::string_view text) { return EscapeXml(EscapeName(text)); }
 
 std::string Explanation(const CheckResult& result) {
   std::string text = result.found;
@@ -82,9 +62,9 @@ std::string RenderJUnit(const std::vector<CheckResult>& results, const std::stri
                              std::to_string(CountOf(results, Outcome::kFails)) + "\" errors=\"" +
                              std::to_string(CountOf(results, Outcome::kUndecided)) + "\"";
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"gpubound\"" +
-                    counts + ">\n  <testsuite name=\"" + EscapeXml(run) + "\"" + counts + ">\n";
+                    counts + ">\n  <testsuite name=\"" + XmlName(run) + "\"" + counts + ">\n";
   for (const CheckResult& result : results) {
-    xml += "    <testcase classname=\"gpubound.check\" name=\"" + EscapeXml(result.requirement) +
+    xml += "    <testcase classname=\"gpubound.check\" name=\"" + XmlName(result.requirement) +
            "\" time=\"0\"";
     if (result.outcome == Outcome::kHolds) {
       xml += "/>\n";
@@ -92,7 +72,7 @@ std::string RenderJUnit(const std::vector<CheckResult>& results, const std::stri
     }
     const char* tag = result.outcome == Outcome::kFails ? "failure" : "error";
     xml += ">\n      <" + std::string(tag) + " type=\"" + OutcomeName(result.outcome) +
-           "\" message=\"" + EscapeXml(Explanation(result)) + "\"/>\n    </testcase>\n";
+           "\" message=\"" + XmlName(Explanation(result)) + "\"/>\n    </testcase>\n";
   }
   return xml + "  </testsuite>\n</testsuites>\n";
 }

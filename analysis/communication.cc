@@ -19,11 +19,6 @@
 namespace gpubound {
 namespace {
 
-int64_t Within(const Interval& window, int64_t begin_ns, int64_t end_ns) {
-  return std::max<int64_t>(0,
-                           std::min(window.end_ns, end_ns) - std::max(window.begin_ns, begin_ns));
-}
-
 struct Rank {
   size_t process = 0;
   DeviceId device{};
@@ -91,9 +86,9 @@ class Ranks {
     int64_t first_ns = last.time.begin_ns;
     for (const CollectiveMember& member : collective) {
       ReportRank& report = ranks_[member.rank].report;
-      const int64_t sum_ns = Within(window, member.time.begin_ns, member.time.end_ns);
-      const int64_t wait_ns =
-          Within(window, member.time.begin_ns, std::min(last.time.begin_ns, member.time.end_ns));
+      const Interval inside = member.time.ClippedTo(window);
+      const int64_t sum_ns = inside.length();
+      const int64_t wait_ns = inside.ClippedTo({member.time.begin_ns, last.time.begin_ns}).length();
       ++report.collectives;
       report.comm_sum_ns += sum_ns;
       (matched ? report.peer_wait_ns : report.unmatched_ns) += matched ? wait_ns : sum_ns;

@@ -10,10 +10,6 @@
 namespace gpubound {
 namespace {
 
-double Share(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
-}
-
 std::string NameOf(const ReportRank& rank) {
   return "pid " + std::to_string(rank.pid) + " on device " + std::to_string(rank.ordinal);
 }
@@ -28,14 +24,14 @@ std::string LateSentence(const Report& report, const TextOptions& options) {
   for (const ReportRank& rank : report.ranks) waits_ns += rank.peer_wait_ns;
   std::string text = NameOf(*late) + " entered " + std::to_string(late->late) + " of its " +
                      std::to_string(late->collectives) + " collectives last, and " +
-                     FormatShare(Share(late->waited_for_ns, waits_ns)) +
+                     FormatShare(ShareOf(late->waited_for_ns, waits_ns)) +
                      " of all waiting was for it";
   if (!late->while_late.empty()) {
     const ReportActivity& first = late->while_late.front();
     int64_t late_ns = 0;
     for (const ReportActivity& activity : late->while_late) late_ns += activity.ns;
     text += "; meanwhile it was in " + EscapeName(first.operation) + " (" + first.layer + ") for " +
-            FormatShare(Share(first.ns, late_ns)) + " of the time";
+            FormatShare(ShareOf(first.ns, late_ns)) + " of the time";
   }
   return "\n" + Wrap(text + ".", options.width, 2);
 }
@@ -48,8 +44,9 @@ std::string CommunicationSection(const Report& report, const TextOptions& option
   TextTable table({"Collectives of", "count", "time", "peer wait", "share", "moving", "unmatched"});
   for (const ReportRank& rank : report.ranks) {
     table.AddRow({NameOf(rank), FormatCount(rank.collectives), time(rank.comm_sum_ns),
-                  time(rank.peer_wait_ns), FormatShare(Share(rank.peer_wait_ns, rank.comm_sum_ns)),
-                  time(rank.moving_ns), time(rank.unmatched_ns)});
+                  time(rank.peer_wait_ns),
+                  FormatShare(ShareOf(rank.peer_wait_ns, rank.comm_sum_ns)), time(rank.moving_ns),
+                  time(rank.unmatched_ns)});
   }
   return "\n" + table.Render(options.width, 0, options.unicode) + LateSentence(report, options);
 }

@@ -15,10 +15,6 @@
 namespace gpubound {
 namespace {
 
-double Share(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
-}
-
 std::string DeviceName(const std::string& uuid, uint32_t ordinal) {
   return uuid.empty() ? std::to_string(ordinal) : EscapeName(uuid);
 }
@@ -118,7 +114,7 @@ std::string IdleSentence(const ReportProcess& process, const TextOptions& option
   std::string line = "GPU idle " + FormatTime(idle_ns, options.raw) + ": ";
   for (size_t i = 0; i < causes.size(); ++i) {
     line += (i == 0 ? "" : ", ") + CauseText(causes[i].first) + " " +
-            FormatShare(Share(causes[i].second, idle_ns));
+            FormatShare(ShareOf(causes[i].second, idle_ns));
   }
   return Wrap(line + ".", options.width, 2);
 }
@@ -220,7 +216,7 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
       inflation = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "x";
     }
     devices.AddRow({name, time(device.busy_ns), time(device.span_ns),
-                    FormatShare(Share(device.busy_ns, device.span_ns)),
+                    FormatShare(ShareOf(device.busy_ns, device.span_ns)),
                     device.nvml_utilization ? FormatShare(*device.nvml_utilization) : "-",
                     FormatShare(device.smi_model), inflation});
     shared |= device.processes.size() > 1;

@@ -54,10 +54,6 @@ std::string Painted(const std::string& text, Paint paint, const TextOptions& opt
   return std::string("\033[") + EscapeCode(paint) + "m" + text + "\033[0m";
 }
 
-double Share(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
-}
-
 std::string SpanEndText(SpanEnd end) {
   switch (end) {
     case SpanEnd::kClosed:
@@ -97,7 +93,7 @@ void AddCellTo(const ReportCell& cell, ReportOperation* row) {
 std::string Bar(const ReportOperation& row, int64_t span_ns, int width,
                 const TextOptions& options) {
   const auto columns = [&](int64_t ns) {
-    return static_cast<size_t>(std::lround(Share(ns, span_ns) * width));
+    return static_cast<size_t>(std::lround(ShareOf(ns, span_ns) * width));
   };
   const size_t length = columns(row.wall_ns);
   const size_t busy = std::min(length, columns(row.gpu_busy_ns));
@@ -189,13 +185,13 @@ class TextReport {
     std::string line = EscapeName(process.name.empty() ? "process" : process.name) + " (pid " +
                        std::to_string(process.pid) + "), span " + Time(process.span_ns) +
                        SpanEndText(process.span_end) + ": GPU busy " +
-                       FormatShare(Share(process.gpu_busy_ns, process.span_ns)) + ", GPU wait " +
-                       FormatShare(Share(process.gpu_wait_ns, process.span_ns));
+                       FormatShare(ShareOf(process.gpu_busy_ns, process.span_ns)) + ", GPU wait " +
+                       FormatShare(ShareOf(process.gpu_wait_ns, process.span_ns));
     if (process.gpu_busy_ns > 0) {
       int64_t filled_ns = 0;
       for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;
       line += ", SM fill " + std::string(process.sm_fill_is_upper_bound ? "at most " : "about ") +
-              FormatShare(Share(filled_ns, process.gpu_busy_ns)) + " of that";
+              FormatShare(ShareOf(filled_ns, process.gpu_busy_ns)) + " of that";
     }
     text_ += "\n" + Wrap(line + ".", options_.width, 2);
     text_ += IdleSentence(process, options_) + WaitSentence(process, options_) +
@@ -309,7 +305,7 @@ class TextReport {
       const ReportKernel& kernel = process.kernels[i];
       table.AddRow({EscapeName(Demangled(kernel.name)), kernel.work_class,
                     FormatCount(kernel.count), Time(kernel.sum_ns),
-                    FormatShare(Share(kernel.sum_ns, process.gpu_busy_ns))});
+                    FormatShare(ShareOf(kernel.sum_ns, process.gpu_busy_ns))});
     }
     text_ += "\n" + table.Render(options_.width, 0, options_.unicode);
     if (shown < process.kernels.size()) {

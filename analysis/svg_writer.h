@@ -10,10 +10,6 @@
 
 namespace gpubound {
 
-// |text| for an XML element or attribute: markup escaped; what XML 1.0 cannot hold, and bytes that
-// are not UTF-8, as U+FFFD.
-std::string EscapeXml(std::string_view text);
-
 class SvgWriter {
  public:
   enum class Anchor { kStart, kMiddle, kEnd };

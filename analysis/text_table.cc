@@ -87,6 +87,10 @@ std::string FormatTime(int64_t ns, bool raw) {
   return ThreeDigits(value / 86400e9, " d");
 }
 
+double ShareOf(int64_t part_ns, int64_t whole_ns) {
+  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
+}
+
 std::string FormatShare(double share) {
   const double percent = 100 * share;
   if (percent <= 0) return "0 %";

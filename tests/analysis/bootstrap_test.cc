@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "analysis/estimate.h"
 #include "analysis/random.h"
 
 namespace gpubound {
@@ -40,9 +41,9 @@ Group Runs(Noise* noise, size_t count, double mean) {
 }
 
 TEST(Bootstrap, TheMedianOfAnEvenNumberIsBetweenTheMiddleTwo) {
-  EXPECT_EQ(MedianOf({}), 0);
-  EXPECT_EQ(MedianOf({4, 1, 9}), 4);
-  EXPECT_EQ(MedianOf({9, 1, 4, 2}), 3);
+  EXPECT_EQ(Median({}), 0);
+  EXPECT_EQ(Median({4, 1, 9}), 4);
+  EXPECT_EQ(Median({9, 1, 4, 2}), 3);
 }
 
 TEST(Bootstrap, AShareIsARatioOfSums) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/svg_writer.h"
+#include "analysis/xml_text.h"
 
 namespace gpubound {
 namespace {
