@@ -55,9 +55,11 @@ class Endurance : public CommandRun {
     }
     return 0;
   }
+  // Counted as a stream: an hour's events do not fit into memory.
   int64_t Recorded() {
-    const gpubound::Run run = Load();
-    return run.processes.empty() ? 0 : static_cast<int64_t>(run.processes[0].device_work.size());
+    const Outcome outcome = Gpubound({"sql", run_path(), "SELECT count(*) FROM gpu", "--json"});
+    const Json rows = Json::parse(outcome.out, nullptr, false);
+    return rows.is_array() && !rows.empty() ? rows[0].begin().value().get<int64_t>() : -1;
   }
 
   Json report_;
