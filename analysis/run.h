@@ -204,6 +204,7 @@ struct ProcessTrace {
   std::vector<ClockSample> clock_samples;
   std::vector<UnknownInterval> unknown;
   std::vector<DeviceSample> utilization;  // by time
+  std::vector<CounterSample> counters;    // by begin
   std::vector<Note> notes;
   Ledger ledger{};
 

@@ -125,6 +125,7 @@ void Segment::ReadRows(ProcessTrace* process, std::vector<std::string>* problems
   ReadWorks(process, problems);
   ReadClock(process, problems);
   ReadUtilization(process, problems);
+  ReadCounters(process, problems);
   ReadLedger(process, problems);
   // A segment that was begun but never committed to holds no rows at all, not "none".
   if (!meta_.empty()) ReadUnknownAndNotes(process, problems);
@@ -246,10 +247,14 @@ void Segment::ReadUnknownAndNotes(ProcessTrace* process, std::vector<std::string
   CheckEnd(note, "note", problems);
 }
 
+// Traces of the first versions do not have all tables.
+bool Segment::HasTable(const char* name) {
+  const std::string sql = std::string("SELECT 1 FROM sqlite_master WHERE name='") + name + "'";
+  return database_.Prepare(sql.c_str()).Step();
+}
+
 void Segment::ReadUtilization(ProcessTrace* process, std::vector<std::string>* problems) {
-  // Traces of the first versions do not have the table.
-  Query table = database_.Prepare("SELECT 1 FROM sqlite_master WHERE name='utilization'");
-  if (!table.Step()) return;
+  if (!HasTable("utilization")) return;
   Query query = database_.Prepare(
       "SELECT time_ns, uuid, gpu_percent, memory_percent, memory_used_bytes, power_mw, sm_mhz, "
       "memory_mhz FROM utilization ORDER BY time_ns");
@@ -266,6 +271,20 @@ void Segment::ReadUtilization(ProcessTrace* process, std::vector<std::string>* p
     sample.memory_mhz = static_cast<int32_t>(query.Int(7));
   }
   CheckEnd(query, "utilization", problems);
+}
+
+void Segment::ReadCounters(ProcessTrace* process, std::vector<std::string>* problems) {
+  if (!HasTable("counter_sample")) return;
+  Query query = database_.Prepare(
+      "SELECT device, begin_ns, end_ns, ifnull(sm_active, -1), ifnull(warps_active, -1), "
+      "ifnull(dram_throughput, -1) FROM counter_sample ORDER BY begin_ns");
+  while (query.Step()) {
+    process->counters.push_back({U32(query.Int(0)),
+                                 query.Int(1),
+                                 query.Int(2),
+                                 {query.Real(3), query.Real(4), query.Real(5)}});
+  }
+  CheckEnd(query, "counter_sample", problems);
 }
 
 void Segment::ReadLedger(ProcessTrace* process, std::vector<std::string>* problems) {

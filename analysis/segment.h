@@ -67,7 +67,9 @@ class Segment {
   void ReadWorks(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadClock(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadUnknownAndNotes(ProcessTrace* process, std::vector<std::string>* problems);
+  bool HasTable(const char* name);
   void ReadUtilization(ProcessTrace* process, std::vector<std::string>* problems);
+  void ReadCounters(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadLedger(ProcessTrace* process, std::vector<std::string>* problems);
   void CheckEnd(const Query& query, const char* table, std::vector<std::string>* problems);
 

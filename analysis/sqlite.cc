@@ -75,6 +75,8 @@ bool Query::Null(int column) const {
 
 int64_t Query::Int(int column) const { return sqlite3_column_int64(statement_.get(), column); }
 
+double Query::Real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+
 std::string Query::Text(int column) const {
   const unsigned char* text = sqlite3_column_text(statement_.get(), column);
   if (text == nullptr) return {};

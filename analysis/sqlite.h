@@ -34,6 +34,7 @@ class Query {
 
   bool Null(int column) const;
   int64_t Int(int column) const;
+  double Real(int column) const;
   std::string Text(int column) const;
   std::span<const std::byte> Blob(int column) const;
 

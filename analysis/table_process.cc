@@ -154,6 +154,27 @@ TraceTable UtilizationTable() {
       }));
 }
 
+Cell KnownPercent(double percent) { return percent < 0 ? Cell() : Cell(percent); }
+
+template <CounterQuantity kQuantity>
+Cell PercentOf(const RowOf<CounterSample>& row) {
+  return KnownPercent(row.thing->percent[static_cast<size_t>(kQuantity)]);
+}
+
+TraceTable CounterSampleTable() {
+  using Row = RowOf<CounterSample>;
+  return MakeShortTable<Row, Collect<CounterSample, &ProcessTrace::counters>>(
+      "counter_sample", "hardware counters of a device over a short interval, percent of the peak",
+      WithProcess<CounterSample>({
+          {{"device"}, [](const Row& row) { return ToCell(row.thing->device); }},
+          {{"begin_ns"}, [](const Row& row) { return ToCell(row.thing->begin_ns); }},
+          {{"end_ns"}, [](const Row& row) { return ToCell(row.thing->end_ns); }},
+          {{"sm_active", kReal}, PercentOf<CounterQuantity::kSmActive>},
+          {{"warps_active", kReal}, PercentOf<CounterQuantity::kWarpsActive>},
+          {{"dram_throughput", kReal}, PercentOf<CounterQuantity::kDramThroughput>},
+      }));
+}
+
 TraceTable UnknownTable() {
   using Row = RowOf<UnknownInterval>;
   return MakeShortTable<Row, Collect<UnknownInterval, &ProcessTrace::unknown>>(
@@ -181,8 +202,8 @@ TraceTable NoteTable() {
 }  // namespace
 
 std::vector<TraceTable> ProcessTables() {
-  return {ProcessTable(),     ThreadTable(),  DeviceTable(),
-          UtilizationTable(), UnknownTable(), NoteTable()};
+  return {ProcessTable(),       ThreadTable(),  DeviceTable(), UtilizationTable(),
+          CounterSampleTable(), UnknownTable(), NoteTable()};
 }
 
 }  // namespace gpubound

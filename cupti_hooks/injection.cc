@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "cupti_hooks/counter_source.h"
 #include "cupti_hooks/cupti_source.h"
 #include "cupti_hooks/nvtx_injection.h"
 #include "cupti_hooks/utilization_source.h"
@@ -43,6 +44,18 @@ std::unique_ptr<DeviceSource> CreateUtilizationSource() {
   options.interval_ns =
       static_cast<int64_t>(EnvNumber("GPUBOUND_SAMPLE_MS", 100, 60'000)) * 1'000'000;
   return std::make_unique<UtilizationSource>(std::move(options));
+}
+
+std::unique_ptr<DeviceSource> CreateCounterSource() {
+  const char* wanted = EnvValue("GPUBOUND_COUNTERS");
+  if (*wanted == '\0') return nullptr;
+  if (std::strcmp(wanted, "occupancy") != 0) {
+    LogOnce("GPUBOUND_COUNTERS is '%s', expected occupancy; no counters are sampled", wanted);
+    return nullptr;
+  }
+  CounterOptions options;
+  options.library_path = EnvValue("GPUBOUND_CUPTI_LIBRARY");
+  return std::make_unique<CounterSource>(std::move(options));
 }
 
 }  // namespace gpubound

@@ -6,14 +6,11 @@
 #ifndef GPUBOUND_CUPTI_HOOKS_UTILIZATION_SOURCE_H_
 #define GPUBOUND_CUPTI_HOOKS_UTILIZATION_SOURCE_H_
 
-#include <pthread.h>
-
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <utility>
 
-#include "cupti_hooks/wake_signal.h"
+#include "cupti_hooks/sampling_thread.h"
 #include "libprofiler/device_source.h"
 
 namespace gpubound {
@@ -27,31 +24,18 @@ struct UtilizationOptions {
 class UtilizationSource final : public DeviceSource {
  public:
   explicit UtilizationSource(UtilizationOptions options) : options_(std::move(options)) {}
-  ~UtilizationSource() override;  // leaks what a thread that has not ended still uses
 
   const char* name() const override { return "utilization"; }
   bool records_device_work() const override { return false; }
   // True: samples are taken from now on, the first at once.
   bool Start(DeviceHost* host) override;
   bool ReadClock(int64_t* now_ns) override;  // it has none
-  void Stop(int64_t deadline_ns) override;
-  void AbandonInForkChild() noexcept override { state_ = nullptr; }
+  void Stop(int64_t deadline_ns) override { thread_.Stop(deadline_ns); }
+  void AbandonInForkChild() noexcept override { thread_.AbandonInForkChild(); }
 
  private:
-  // What the thread uses; it may outlive the source.
-  struct State {
-    UtilizationOptions options;
-    DeviceHost* host;
-    std::atomic<bool> stop{false};
-    std::atomic<bool> ended{false};
-    WakeSignal wake;
-    WakeSignal end;
-  };
-  static void* Main(void* state);
-  static void Run(State* state);
-
   const UtilizationOptions options_;
-  State* state_ = nullptr;
+  SamplingThread thread_;
 };
 
 }  // namespace gpubound

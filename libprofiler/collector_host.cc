@@ -94,6 +94,12 @@ void CollectorHost::AddSample(const ProcessTreeSample& sample) {
   collector_->device_tables()->AddSample(sample);
 }
 
+void CollectorHost::AddSample(const CounterSample& sample) {
+  collector_->device_tables()->AddSample(sample);
+}
+
+uint64_t CollectorHost::DevicesUsed() { return collector_->device_tables()->DevicesUsed(); }
+
 void CollectorHost::Count(LedgerCounter counter, uint64_t amount) {
   collector_->ledger()->Add(counter, amount);
 }

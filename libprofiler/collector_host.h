@@ -39,6 +39,8 @@ class CollectorHost final : public DeviceHost {
 
   void AddSample(const UtilizationSample& sample, std::string_view uuid) override;
   void AddSample(const ProcessTreeSample& sample) override;
+  void AddSample(const CounterSample& sample) override;
+  uint64_t DevicesUsed() override;
 
   void Count(LedgerCounter counter, uint64_t amount) override;
   void MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) override;

@@ -9,7 +9,7 @@ set(core_dir ${CMAKE_SOURCE_DIR}/libprofiler)
 set(GPUBOUND_SOURCE_DECLARATIONS "")
 set(GPUBOUND_SOURCE_NAMES "")
 if(TARGET gpubound_cupti_hooks)
-  foreach(source Cupti Utilization)
+  foreach(source Cupti Utilization Counter)
     string(APPEND GPUBOUND_SOURCE_DECLARATIONS
       "std::unique_ptr<DeviceSource> Create${source}Source();\n")
     string(APPEND GPUBOUND_SOURCE_NAMES "&Create${source}Source, ")

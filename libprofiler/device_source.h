@@ -65,6 +65,10 @@ class DeviceHost {
   // Samples beside the trace; |uuid| as in device rows.
   virtual void AddSample(const UtilizationSample& sample, std::string_view uuid) = 0;
   virtual void AddSample(const ProcessTreeSample& sample) = 0;
+  virtual void AddSample(const CounterSample& sample) = 0;
+  // The devices on which streams are known, by number within the process: bit 0 is device 0. Those
+  // from 64 on are left out.
+  virtual uint64_t DevicesUsed() = 0;
 
   virtual void Count(LedgerCounter counter, uint64_t amount) = 0;
   // Device work could run unrecorded from |from_ns| to |to_ns| (CLOCK_MONOTONIC); |to_ns| =

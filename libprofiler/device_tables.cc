@@ -107,6 +107,12 @@ void DeviceTables::AddSample(const ProcessTreeSample& sample) {
   if (process_trees_.size() < kMaxSamples) process_trees_.push_back(sample);
 }
 
+void DeviceTables::AddSample(const CounterSample& sample) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (counters_.size() >= kMaxSamples) return ledger_->Add(LedgerCounter::counter_samples_lost, 1);
+  counters_.push_back(sample);
+}
+
 void DeviceTables::MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = 0; i < unknowns_.size(); ++i) {
@@ -144,8 +150,24 @@ void DeviceTables::CopyRowsSince(DeviceTablePositions* positions, DeviceTableRow
   facts_.CopySince(&positions->facts, &out->facts);
   out->utilization.insert(out->utilization.end(), utilization_.begin(), utilization_.end());
   out->process_trees.insert(out->process_trees.end(), process_trees_.begin(), process_trees_.end());
+  out->counters.insert(out->counters.end(), counters_.begin(), counters_.end());
   utilization_.clear();
   process_trees_.clear();
+  counters_.clear();
+}
+
+uint64_t DeviceTables::DevicesUsed() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t used = 0;
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    for (size_t j = 0; j < devices_.size(); ++j) {
+      const DeviceRow& device = devices_.row(j);
+      if (device.id == streams_.row(i).device && device.info.index < 64) {
+        used |= uint64_t{1} << device.info.index;
+      }
+    }
+  }
+  return used;
 }
 
 DeviceTables::Kind DeviceTables::device_kind() {

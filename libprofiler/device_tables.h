@@ -83,10 +83,11 @@ struct DeviceTableRows {
   // Given out once, unlike the others.
   std::vector<UtilizationRow> utilization;
   std::vector<ProcessTreeSample> process_trees;
+  std::vector<CounterSample> counters;
   bool empty() const {
     return devices.empty() && streams.empty() && works.empty() && graph_nodes.empty() &&
            unknowns.empty() && notes.empty() && facts.empty() && utilization.empty() &&
-           process_trees.empty();
+           process_trees.empty() && counters.empty();
   }
   void clear() { *this = DeviceTableRows(); }
 };
@@ -103,6 +104,7 @@ class DeviceTables {
   // Kept until they are copied out; a writer that has stopped does not let them grow for ever.
   void AddSample(const UtilizationSample& sample, std::string_view uuid);
   void AddSample(const ProcessTreeSample& sample);
+  void AddSample(const CounterSample& sample);
 
   // A second interval with the same |from_ns| and reason ends the first.
   void MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason);
@@ -113,6 +115,9 @@ class DeviceTables {
 
   enum class Kind { kNone, kReal, kSimulated };
   Kind device_kind();
+
+  // As DeviceHost::DevicesUsed.
+  uint64_t DevicesUsed();
 
  private:
   Ledger* const ledger_;
@@ -125,6 +130,7 @@ class DeviceTables {
   RowJournal<GraphNodeRow> graph_nodes_;
   std::vector<UtilizationRow> utilization_;
   std::vector<ProcessTreeSample> process_trees_;
+  std::vector<CounterSample> counters_;
   RowJournal<UnknownRow> unknowns_;
   RowJournal<NoteRow> notes_;
   RowJournal<FactRow> facts_;

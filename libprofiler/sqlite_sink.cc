@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -35,6 +36,7 @@ enum SqliteSink::Statement : int {
   kGraphNode,
   kUtilization,
   kProcessTree,
+  kCounterSample,
   kUnknown,
   kDropUnknown,
   kNote,
@@ -60,6 +62,7 @@ constexpr const char* kStatementSql[] = {
     "INSERT OR REPLACE INTO graph_node VALUES(?,?,?,?,?)",
     "INSERT INTO utilization VALUES(?,?,?,?,?,?,?,?)",
     "INSERT INTO process_tree VALUES(?,?,?,?,?)",
+    "INSERT INTO counter_sample VALUES(?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO unknown VALUES(?,?,?,?)",
     "DELETE FROM unknown WHERE id=?",
     "INSERT OR REPLACE INTO note VALUES(?,?,?)",
@@ -83,6 +86,11 @@ std::enable_if_t<std::is_integral_v<Number> || std::is_enum_v<Number>> Bind(sqli
                                                                             int index,
                                                                             Number number) {
   sqlite3_bind_int64(statement, index, static_cast<sqlite3_int64>(number));
+}
+
+void Bind(sqlite3_stmt* statement, int index, std::optional<double> number) {
+  if (!number) sqlite3_bind_null(statement, index);
+  if (number) sqlite3_bind_double(statement, index, *number);
 }
 
 std::string UuidText(const uint8_t (&uuid)[16]) {
@@ -236,6 +244,14 @@ void SqliteSink::PutUtilization(const UtilizationRow& row) {
 }
 void SqliteSink::PutProcessTree(const ProcessTreeSample& row) {
   Run(kProcessTree, row.time_ns, row.processes, row.cpu_ns, row.resident_bytes, row.run_delay_ns);
+}
+void SqliteSink::PutCounters(const CounterSample& row) {
+  const auto known = [&row](CounterQuantity quantity) {
+    const double percent = row.percent[static_cast<size_t>(quantity)];
+    return percent < 0 ? std::nullopt : std::optional(percent);
+  };
+  Run(kCounterSample, row.device, row.begin_ns, row.end_ns, known(CounterQuantity::kSmActive),
+      known(CounterQuantity::kWarpsActive), known(CounterQuantity::kDramThroughput));
 }
 void SqliteSink::PutUnknown(const UnknownRow& row) {
   Run(kUnknown, row.id, row.from_ns, row.to_ns, std::string_view(row.reason));

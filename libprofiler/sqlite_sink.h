@@ -46,6 +46,7 @@ class SqliteSink {
   void PutGraphNode(const GraphNodeRow& row);
   void PutUtilization(const UtilizationRow& row);
   void PutProcessTree(const ProcessTreeSample& row);
+  void PutCounters(const CounterSample& row);
   void PutUnknown(const UnknownRow& row);
   void DropUnknown(int64_t id);
   void PutNote(const NoteRow& row);

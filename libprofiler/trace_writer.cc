@@ -104,6 +104,7 @@ void TraceWriter::Begin() {
   for (const FactRow& row : device_rows_.facts) sink_.PutMeta(row.key, row.value);
   for (const UtilizationRow& row : device_rows_.utilization) sink_.PutUtilization(row);
   for (const ProcessTreeSample& row : device_rows_.process_trees) sink_.PutProcessTree(row);
+  for (const CounterSample& row : device_rows_.counters) sink_.PutCounters(row);
   if (!device_rows_.devices.empty()) {
     sink_.PutMeta("device_kind", DeviceKindName(tables_.devices->device_kind()));
   }

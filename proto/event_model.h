@@ -11,6 +11,7 @@
 #ifndef GPUBOUND_PROTO_EVENT_MODEL_H_
 #define GPUBOUND_PROTO_EVENT_MODEL_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -218,6 +219,21 @@ struct UtilizationSample {
   int32_t power_mw = kNotKnown;
   int32_t sm_mhz = kNotKnown;
   int32_t memory_mhz = kNotKnown;
+};
+
+// Hardware counters of one device over a short interval, in percent of what the hardware can
+// sustain.
+enum class CounterQuantity : uint8_t {
+  kSmActive = 0,        // multiprocessors with a warp on them
+  kWarpsActive = 1,     // warps on the multiprocessors: achieved occupancy
+  kDramThroughput = 2,  // of the device's memory
+};
+inline constexpr size_t kCounterQuantities = 3;
+struct CounterSample {
+  uint32_t device = 0;  // number within the process, as DeviceInfo::index
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  std::array<double, kCounterQuantities> percent = {kNotKnown, kNotKnown, kNotKnown};
 };
 
 // What a process and everything that it started have used so far.

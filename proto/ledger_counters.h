@@ -61,7 +61,9 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(hooks_failed, kNotice, "Functions of known Python libraries that could not be wrapped; their time stays with the row around them.") \
   X(python_without_extension, kNotice, "Python processes whose interpreter no gpubound extension was built for; nothing was hooked in them.") \
   X(host_outside_run_ns, kError, "Longest time by which processes of another host lie outside the run's span, in ns: its clock is off, or they outlived the run. Their work out there counts on no device.") \
-  X(waits_unnamed, kNotice, "Pipes, sockets and processes beyond what one process may name; for whom it waited there is not known.")
+  X(waits_unnamed, kNotice, "Pipes, sockets and processes beyond what one process may name; for whom it waited there is not known.") \
+  X(counters_unavailable, kNotice, "Devices whose hardware counters could not be sampled; a note says why.") \
+  X(counter_samples_lost, kNotice, "Samples of hardware counters that were lost; their means rest on the others.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

@@ -44,6 +44,8 @@ CREATE TABLE utilization(time_ns INT, uuid TEXT, gpu_percent INT, memory_percent
   memory_used_bytes INT, power_mw INT, sm_mhz INT, memory_mhz INT);
 CREATE TABLE process_tree(time_ns INT, processes INT, cpu_ns INT, resident_bytes INT,
   run_delay_ns INT);
+CREATE TABLE counter_sample(device INT, begin_ns INT, end_ns INT, sm_active REAL, warps_active REAL,
+  dram_throughput REAL);
 CREATE TABLE clock(id INTEGER PRIMARY KEY, ticks INT, monotonic_ns INT, realtime_ns INT,
   source_ns INT, width_ns INT);
 CREATE TABLE ledger(counter TEXT PRIMARY KEY, value INT) WITHOUT ROWID;

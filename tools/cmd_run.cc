@@ -134,6 +134,9 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
   std::vector<Assignment> assignments =
       RunAssignments(libraries, directory.path, EnvironmentVariable);
   if (!arguments.graphs.empty()) assignments.push_back({"GPUBOUND_GRAPHS", arguments.graphs});
+  if (!arguments.counters.empty()) {
+    assignments.push_back({"GPUBOUND_COUNTERS", arguments.counters});
+  }
   const std::vector<std::string> environment = WithAssignments(OwnEnvironment(), assignments);
   ChildProgram program;
   if (const int error = program.Start(command, environment); error != 0) {

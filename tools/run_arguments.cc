@@ -40,6 +40,13 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
           "GPU busy an upper bound), or that with the kernels' names (auto)")
       ->check(CLI::IsMember({"node", "graph", "auto"}))
       ->type_name("LEVEL");
+  parser.app()
+      .add_option(
+          "--counters", arguments->counters,
+          "Sample hardware counters per operation: multiprocessors and warps active, memory "
+          "throughput; CUDA 12.6, and mostly administrator rights")
+      ->check(CLI::IsMember({"occupancy"}))
+      ->type_name("SET");
   parser.app().add_flag("-q,--quiet", arguments->quiet, "No summary at the end, no measuring");
   parser.app().add_flag("--no-calibrate", arguments->no_calibrate,
                         "Do not measure afterwards what the profiler costs on this machine, where "

@@ -13,8 +13,9 @@
 namespace gpubound {
 
 struct RunArguments {
-  std::string output;  // -o; empty: choose
-  std::string graphs;  // --graphs; empty: $GPUBOUND_GRAPHS or its default
+  std::string output;    // -o; empty: choose
+  std::string graphs;    // --graphs; empty: $GPUBOUND_GRAPHS or its default
+  std::string counters;  // --counters; empty: $GPUBOUND_COUNTERS or none
   bool quiet = false;
   bool no_calibrate = false;
   Arguments command;  // never empty

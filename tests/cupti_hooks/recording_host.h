@@ -111,6 +111,13 @@ class RecordingHost final : public DeviceHost {
     ++samples;
   }
 
+  void AddSample(const CounterSample& sample) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    counters.push_back(sample);
+    ++samples;
+  }
+  uint64_t DevicesUsed() override { return devices_used; }
+
   void Count(LedgerCounter counter, uint64_t amount) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     counts[counter] += amount;
@@ -159,6 +166,8 @@ class RecordingHost final : public DeviceHost {
   std::vector<GraphNode> graph_nodes;
   std::vector<std::pair<std::string, UtilizationSample>> utilization;  // by uuid
   std::vector<ProcessTreeSample> process_trees;
+  std::vector<CounterSample> counters;
+  std::atomic<uint64_t> devices_used{0};
   std::atomic<int> samples{0};
   std::map<LedgerCounter, uint64_t> counts;
   std::vector<Unknown> unknowns;

@@ -87,6 +87,20 @@ Readers NvmlReaders(NvmlFigures* nvml) {
   };
 }
 
+Readers CounterReaders(CounterFigures* counters) {
+  return {
+      {"sm_active", Into(&counters->sm_active)},
+      {"warps_active", Into(&counters->warps_active)},
+      {"dram_throughput", Into(&counters->dram_throughput)},
+      {"error_in", Into(&counters->error_in)},
+      {"error", Into(&counters->error)},
+      {"unknown_metrics", Into(&counters->unknown_metrics)},
+      {"own_pass", Into(&counters->own_pass)},
+      {"has_timer", Into(&counters->has_timer)},
+      {"overflow", Into(&counters->overflow)},
+  };
+}
+
 // "12.0" .. "13.5", or CUPTI's own number.
 bool ReadVersion(const Json& value, uint32_t* version) {
   static const std::map<std::string, uint32_t> kReleases = {
@@ -119,6 +133,7 @@ bool ParseScript(const std::string& json, SimScript* script, std::string* error)
                            {"launch_ns", Into(&script->overhead.launch_ns)},
                            {"flush_ns", Into(&script->overhead.flush_ns)}})},
       {"nvml", nested(NvmlReaders(&script->nvml))},
+      {"counters", nested(CounterReaders(&script->counters))},
       {"cupti",
        [&](const Json& value) {
          if (ReadVersion(value, &script->cupti_version)) return;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/sim/sim_device.h"
 
@@ -58,6 +59,19 @@ struct NvmlFigures {
   int64_t memory_mhz = 2000;
 };
 
+// What the stand-in's hardware counters say, in percent.
+struct CounterFigures {
+  double sm_active = 50;
+  double warps_active = 25;
+  double dram_throughput = 10;
+  std::string error_in;                      // this function ...
+  uint32_t error = 0;                        // ... fails with that
+  std::vector<std::string> unknown_metrics;  // beginnings of names that the chip does not know
+  std::string own_pass;                      // the beginning of a name that needs a pass of its own
+  bool has_timer = true;  // false: samples can be had by cycles only, as on GA100
+  bool overflow = false;  // the hardware's buffer always says that it ran over
+};
+
 struct SimScript {
   DeviceModelConfig device;
   uint32_t cupti_version = 130001;  // as cuptiGetVersion; a script may say "12.0" to "13.5"
@@ -66,6 +80,7 @@ struct SimScript {
   CuptiFaults faults;
   InjectedOverhead overhead;
   NvmlFigures nvml;
+  CounterFigures counters;
 };
 
 // The script of this process.

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A detached thread and what it shares with its owner.
+#include "cupti_hooks/sampling_thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "libprofiler/clock.h"
+
+namespace gpubound {
+namespace {
+
+constexpr int64_t kEndPollNs = 1'000'000;
+
+int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
+
+}  // namespace
+
+void SamplingThread::Control::SleepUntil(int64_t time_ns) {
+  while (!stopping() && NowNs() < time_ns) wake_.Wait(time_ns - NowNs());
+}
+
+SamplingThread::~SamplingThread() {
+  if (state_ != nullptr && state_->ended.load(std::memory_order_acquire)) delete state_;
+}
+
+bool SamplingThread::Start(const char* name, Work work) {
+  auto* state = new State;
+  state->work = std::move(work);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_t thread{};
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool made = pthread_create(&thread, nullptr, &SamplingThread::Main, state) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!made) {
+    delete state;
+    return false;
+  }
+  pthread_setname_np(thread, name);
+  pthread_detach(thread);
+  state_ = state;
+  return true;
+}
+
+void* SamplingThread::Main(void* argument) {
+  auto* state = static_cast<State*>(argument);
+  try {
+    state->work(&state->control);
+  } catch (const std::exception&) {  // out of memory: no more samples
+  }
+  state->end.Set();
+  state->ended.store(true, std::memory_order_release);
+  return nullptr;
+}
+
+void SamplingThread::Stop(int64_t deadline_ns) {
+  if (state_ == nullptr) return;
+  state_->control.stop_.store(true, std::memory_order_release);
+  state_->control.wake_.Set();
+  while (!state_->ended.load(std::memory_order_acquire) && NowNs() < deadline_ns) {
+    state_->end.Wait(std::min(kEndPollNs, deadline_ns - NowNs()));
+  }
+}
+
+}  // namespace gpubound

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound run --counters occupancy` on the simulated device, whose counters say what the script
+// says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/command_run.h"
+
+namespace gpubound {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Counters : public CommandRun {
+ protected:
+  Counters() { runner().Set("GPUBOUND_CALIBRATE", "0"); }
+  // A second of launches.
+  Outcome Sampled(const Json& counters, const Json& more = Json::object()) {
+    Json script = more;
+    script["counters"] = counters;
+    runner().Set("GPUBOUND_SIM_SCRIPT", script.dump());
+    runner().Set("GPUBOUND_COUNTERS", "occupancy");
+    return Victim("steady", 1);
+  }
+  Json Rows(const std::string& query) {
+    const Outcome outcome = Gpubound({"sql", run_path(), query, "--json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+    return Json::parse(outcome.out, nullptr, false);
+  }
+  int64_t Samples() { return Rows("SELECT count(*) AS n FROM counter_sample")[0]["n"]; }
+  std::string Notes() { return Rows("SELECT text FROM note").dump(); }
+  int64_t Ledger(const std::string& counter) {
+    const Json rows = Rows("SELECT sum(value) AS n FROM ledger WHERE counter='" + counter + "'");
+    return rows[0]["n"].is_null() ? 0 : rows[0]["n"].get<int64_t>();
+  }
+};
+
+TEST_F(Counters, AreSampledWhileTheDeviceIsUsed) {
+  ASSERT_EQ(Sampled({{"sm_active", 40}, {"warps_active", 12.5}, {"dram_throughput", 7}}).exit_code,
+            0);
+  EXPECT_GE(Samples(), 100);
+  const Json values =
+      Rows("SELECT DISTINCT device, sm_active, warps_active, dram_throughput FROM counter_sample");
+  ASSERT_EQ(values.size(), 1u);
+  EXPECT_EQ(values[0]["device"], 0);
+  EXPECT_EQ(values[0]["sm_active"], 40.0);
+  EXPECT_EQ(values[0]["warps_active"], 12.5);
+  EXPECT_EQ(values[0]["dram_throughput"], 7.0);
+}
+
+TEST_F(Counters, LieInTheRunOneBehindTheOther) {
+  Sampled(Json::object());
+  const Json rows = Rows(
+      "SELECT min(begin_ns) AS first, max(end_ns) AS last, sum(end_ns - begin_ns) AS sum FROM "
+      "counter_sample");
+  const Json process = Rows("SELECT begin_ns, end_ns FROM process")[0];
+  EXPECT_GE(rows[0]["first"], process["begin_ns"]);
+  EXPECT_LE(rows[0]["last"], process["end_ns"]);
+  // Times of two reads are apart by what the clocks' comparison is off.
+  const int64_t covered_ns = rows[0]["last"].get<int64_t>() - rows[0]["first"].get<int64_t>();
+  EXPECT_NEAR(rows[0]["sum"].get<double>(), static_cast<double>(covered_ns),
+              0.01 * static_cast<double>(covered_ns));
+}
+
+TEST_F(Counters, AreNotSampledUnlessAskedFor) {
+  Victim("steady", 1);
+  EXPECT_EQ(Samples(), 0);
+  EXPECT_EQ(Ledger("counters_unavailable"), 0);
+}
+
+TEST_F(Counters, AreAnOptionOfRun) {
+  const Outcome outcome = Gpubound({"run", "-o", run_path(), "--counters", "occupancy", "--",
+                                    GPUBOUND_TEST_VICTIM, "steady", "1"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_GT(Samples(), 0);
+}
+
+TEST_F(Counters, WithoutTheRightsTheRemedyIsNamed) {
+  const Outcome outcome = Sampled({{"error_in", "cuptiPmSamplingEnable"}, {"error", 35}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_EQ(Samples(), 0);
+  EXPECT_EQ(Ledger("counters_unavailable"), 1);
+  EXPECT_THAT(Notes(), HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
+}
+
+TEST_F(Counters, ALibraryBeforeTheyCameIsNamed) {
+  runner().Set("GPUBOUND_CUPTI_LIBRARY",
+               std::string(GPUBOUND_TEST_SIM_DIR) + "/cuda12/libcupti.so.12");
+  Sampled(Json::object(), {{"cupti", "12.4"}});
+  EXPECT_EQ(Samples(), 0);
+  EXPECT_THAT(Notes(), HasSubstr("CUDA 12.6"));
+}
+
+TEST_F(Counters, AQuantityThatTheChipDoesNotKnowIsNull) {
+  Sampled({{"unknown_metrics", {"dram"}}});
+  const Json kept = Rows(
+      "SELECT count(sm_active) AS sm, count(dram_throughput) AS dram FROM "
+      "counter_sample");
+  EXPECT_GT(kept[0]["sm"], 0);
+  EXPECT_EQ(kept[0]["dram"], 0);
+}
+
+TEST_F(Counters, AQuantityThatNeedsAPassOfItsOwnIsLeftOut) {
+  Sampled({{"own_pass", "sm__warps_active"}});
+  const Json kept = Rows(
+      "SELECT count(warps_active) AS warps, count(dram_throughput) AS dram FROM "
+      "counter_sample");
+  EXPECT_EQ(kept[0]["warps"], 0);
+  EXPECT_GT(kept[0]["dram"], 0);
+}
+
+TEST_F(Counters, AChipWithoutATimerIsSampledByCycles) {
+  Sampled({{"has_timer", false}});
+  EXPECT_GT(Samples(), 0);
+}
+
+TEST_F(Counters, SaysThatTheHardwareLostSome) {
+  Sampled({{"overflow", true}});
+  EXPECT_GT(Samples(), 0);
+  EXPECT_EQ(Ledger("counter_samples_lost"), 1);
+}
+
+TEST_F(Counters, ASessionThatFailsIsSaid) {
+  Sampled({{"error_in", "cuptiPmSamplingDecodeData"}, {"error", 999}});
+  EXPECT_EQ(Samples(), 0);
+  EXPECT_EQ(Ledger("counters_unavailable"), 1);
+}
+
+TEST_F(Counters, AnUnknownSetIsWrongUse) {
+  const Outcome outcome =
+      Gpubound({"run", "--counters", "everything", "--", GPUBOUND_TEST_VICTIM, "steady", "1"});
+  EXPECT_EQ(outcome.exit_code, 125);
+  EXPECT_THAT(outcome.err, HasSubstr("--counters"));
+}
+
+}  // namespace
+}  // namespace gpubound
