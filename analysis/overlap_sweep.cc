@@ -24,7 +24,8 @@ class Sweep {
         iterations_(input.span, input.roles->operations().size()),
         gaps_(devices_.devices().size()),
         caused_(input.span, input.roles->operations().size()),
-        smi_(input.span) {
+        smi_(input.span),
+        counters_(input.process->counters, input.span.begin_ns, state_.operation) {
     result_.works.resize(std::max<size_t>(input.process->works.size(), 1) + 1);
     gaps_.SwitchTo(state_.cause, input.span.begin_ns);
     for (size_t lane = 0; lane < timeline_.lanes(); ++lane) {
@@ -151,6 +152,9 @@ class Sweep {
     const int64_t now_ns = Clipped(change.time_ns);
     NoteWait(change.state, now_ns);
     if (change.state.cause != state_.cause) gaps_.SwitchTo(change.state.cause, now_ns);
+    if (change.state.operation != state_.operation) {
+      counters_.SwitchTo(change.state.operation, now_ns);
+    }
     state_ = change.state;
   }
 
@@ -203,6 +207,7 @@ class Sweep {
     result_.iterations = iterations_.Take();
     result_.gaps = gaps_.Take();
     result_.smi_model = smi_.Share();
+    result_.counters = counters_.Finish(in_.span.end_ns, in_.roles->operations().size());
     result_.fill_is_upper_bound = devices_.classifier().fill_is_upper_bound();
     result_.scopes_open_at_end = timeline_.scopes_open_at_end();
     result_.unbalanced_scopes = timeline_.unbalanced_scopes();
@@ -231,6 +236,7 @@ class Sweep {
   IdleGaps gaps_;
   CausedTime caused_;
   SmiModel smi_;
+  CounterBook counters_;
   PeerWait wait_;
   bool gaps_begun_ = false;
   bool started_ = false;

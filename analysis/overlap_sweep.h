@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/cell_book.h"
+#include "analysis/counter_book.h"
 #include "analysis/device_timeline.h"
 #include "analysis/idle_gaps.h"
 #include "analysis/interval.h"
@@ -57,6 +58,7 @@ struct SweepResult {
   IterationTimes iterations;
   std::vector<IdleGap> gaps;
   std::vector<PeerWait> waits;
+  std::vector<CounterMeans> counters;  // by OperationIndex; empty without samples
   std::vector<WorkCount> works;   // by WorkId; the last one stands for all ids that have no row
   std::vector<bool> device_used;  // by DeviceId
   double smi_model = 0;

@@ -123,6 +123,25 @@ std::vector<ReportWait> SumOf(const std::vector<PeerWait>& waits, const std::vec
   return rows;
 }
 
+std::vector<ReportCounters> NamedCounters(const std::vector<CounterMeans>& means,
+                                          const std::vector<ReportOperation>& operations,
+                                          const LabelRoles& roles) {
+  const auto share = [](const CounterMeans& of, CounterQuantity quantity) {
+    return of.share[static_cast<size_t>(quantity)];
+  };
+  std::vector<ReportCounters> rows;
+  for (const ReportOperation& operation : operations) {
+    for (size_t i = 0; i < means.size(); ++i) {
+      if (means[i].sampled_ns == 0 || roles.operations()[i] != operation.operation) continue;
+      rows.push_back({operation.operation, means[i].sampled_ns,
+                      share(means[i], CounterQuantity::kSmActive),
+                      share(means[i], CounterQuantity::kWarpsActive),
+                      share(means[i], CounterQuantity::kDramThroughput)});
+    }
+  }
+  return rows;
+}
+
 void AddTotals(ReportProcess* report) {
   for (const ReportOperation& row : report->operations) {
     report->gpu_busy_ns += row.gpu_busy_ns;
@@ -219,6 +238,7 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   analysis.report.progress = ToldProgress(process, source);
   analysis.waits = NamedWaits(sweep.waits, context.peers, roles);
   analysis.report.waits = SumOf(sweep.waits, context.peers, roles);
+  analysis.report.counters = NamedCounters(sweep.counters, analysis.report.operations, roles);
   analysis.steady = sweep.iterations.steady;
   analysis.warm_up = WarmUpOf(sweep.iterations);
   const auto found = [&analysis](LedgerCounter counter) -> uint64_t& {

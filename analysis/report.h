@@ -192,6 +192,16 @@ struct ReportWait {
   int64_t ns = 0;
 };
 
+// Means of hardware counters over the time of an operation, each a share of the peak; they see all
+// processes that use the device. Absent where no sample tells.
+struct ReportCounters {
+  std::string operation;
+  int64_t sampled_ns = 0;  // device time that samples cover
+  std::optional<double> sm_active_share;
+  std::optional<double> warps_active_share;  // achieved occupancy, idle multiprocessors included
+  std::optional<double> dram_throughput_share;
+};
+
 // What a process did on its reporting thread while another one waited for it, by the operation of
 // that one.
 struct ReportAwaited {
@@ -235,6 +245,7 @@ struct ReportProcess {
   std::optional<ReportIterations> iterations;  // absent without step()
   std::vector<ReportWait> waits;               // by pids, then operation
   std::vector<ReportAwaited> awaited;          // by pid, then as they begin
+  std::vector<ReportCounters> counters;        // as |operations|; empty unless sampled
   std::optional<ReportProgress> progress;      // the last that the program told
   bool sm_fill_is_upper_bound = false;  // work of unknown geometry was taken as filling the device
   // Without what the profiler cost; null: |corrected_why_not| says why it could not be said.

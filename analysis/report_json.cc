@@ -153,6 +153,14 @@ Json WaitJson(const ReportWait& wait) {
               {"ns", wait.ns}};
 }
 
+Json CountersJson(const ReportCounters& counters) {
+  return Json{{"operation", counters.operation},
+              {"sampled_ns", counters.sampled_ns},
+              {"sm_active_share", OrNull(counters.sm_active_share)},
+              {"warps_active_share", OrNull(counters.warps_active_share)},
+              {"dram_throughput_share", OrNull(counters.dram_throughput_share)}};
+}
+
 Json ActivityJson(const ReportActivity& activity) {
   return Json{{"operation", activity.operation}, {"layer", activity.layer}, {"ns", activity.ns}};
 }
@@ -193,7 +201,8 @@ Json ProcessJson(const ReportProcess& process) {
               {"devices", ArrayOf(process.device_shares, ShareJson)},
               {"gaps", ArrayOf(process.gaps, GapJson)},
               {"waits", ArrayOf(process.waits, WaitJson)},
-              {"awaited", ArrayOf(process.awaited, AwaitedJson)}};
+              {"awaited", ArrayOf(process.awaited, AwaitedJson)},
+              {"counters", ArrayOf(process.counters, CountersJson)}};
 }
 
 // The keys of a process, with bounds beside each total.

@@ -15,6 +15,7 @@
 #include "analysis/main_process.h"
 #include "analysis/process_list.h"
 #include "analysis/report_communication.h"
+#include "analysis/report_counters.h"
 #include "analysis/report_sections.h"
 #include "analysis/report_waits.h"
 #include "analysis/text_table.h"
@@ -198,6 +199,7 @@ class TextReport {
              IterationSentence(process, options_);
     text_ += CorrectionSentence(process, options_);
     if (options_.by.empty() || Asked("operation")) OperationTable(process);
+    text_ += CounterTable(process, options_);
     if (Asked("phase")) GroupTable(process, "Phase", &ReportCell::phase);
     if (options_.by.empty() || Asked("layer")) GroupTable(process, "Layer", &ReportCell::layer);
     if (Asked("transition")) Transitions(process);

@@ -74,7 +74,7 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
                   "span_ns",    "cells",     "operations", "gpu_busy_ns", "gpu_wait_ns",
                   "gpu_sum_ns", "smi_model", "inflation",  "corrected",   "corrected_why_not",
                   "iterations", "lanes",     "devices",    "gaps",        "waits",
-                  "awaited"}));
+                  "awaited",    "counters"}));
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
   EXPECT_TRUE(json_["processes"][0]["corrected"].is_null());

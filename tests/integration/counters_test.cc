@@ -50,6 +50,17 @@ TEST_F(Counters, AreSampledWhileTheDeviceIsUsed) {
   EXPECT_EQ(values[0]["dram_throughput"], 7.0);
 }
 
+TEST_F(Counters, AreInTheReportByOperation) {
+  Sampled({{"sm_active", 40}, {"warps_active", 12.5}});
+  const Json rows = Report()["processes"][0]["counters"];
+  ASSERT_FALSE(rows.empty());
+  for (const Json& row : rows) {
+    EXPECT_NEAR(row["sm_active_share"].get<double>(), 0.4, 1e-9);
+    EXPECT_NEAR(row["warps_active_share"].get<double>(), 0.125, 1e-9);
+  }
+  EXPECT_THAT(Gpubound({"report", run_path()}).out, HasSubstr("Hardware counters"));
+}
+
 TEST_F(Counters, LieInTheRunOneBehindTheOther) {
   Sampled(Json::object());
   const Json rows = Rows(
