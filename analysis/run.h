@@ -197,6 +197,7 @@ struct ProcessTrace {
   std::vector<Label> labels;
   std::vector<ThreadTrace> threads;
   std::vector<Device> devices;
+  std::vector<ContextInfo> contexts;  // as CUPTI tells of them, from 12.4 on
   std::vector<Stream> streams;
   std::vector<Work> works;
   std::vector<DeviceWork> device_work;

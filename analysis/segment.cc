@@ -126,6 +126,7 @@ void Segment::ReadRows(ProcessTrace* process, std::vector<std::string>* problems
   ReadClock(process, problems);
   ReadUtilization(process, problems);
   ReadCounters(process, problems);
+  ReadContexts(process, problems);
   ReadLedger(process, problems);
   // A segment that was begun but never committed to holds no rows at all, not "none".
   if (!meta_.empty()) ReadUnknownAndNotes(process, problems);
@@ -271,6 +272,18 @@ void Segment::ReadUtilization(ProcessTrace* process, std::vector<std::string>* p
     sample.memory_mhz = static_cast<int32_t>(query.Int(7));
   }
   CheckEnd(query, "utilization", problems);
+}
+
+void Segment::ReadContexts(ProcessTrace* process, std::vector<std::string>* problems) {
+  if (!HasTable("context")) return;
+  process->contexts.clear();  // each segment repeats them
+  Query query = database_.Prepare(
+      "SELECT device, context, parent, multiprocessors, is_green FROM context ORDER BY 1, 2");
+  while (query.Step()) {
+    process->contexts.push_back({U32(query.Int(0)), U32(query.Int(1)), U32(query.Int(2)),
+                                 U32(query.Int(3)), query.Int(4) != 0});
+  }
+  CheckEnd(query, "context", problems);
 }
 
 void Segment::ReadCounters(ProcessTrace* process, std::vector<std::string>* problems) {

@@ -67,6 +67,7 @@ class Segment {
   void ReadWorks(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadClock(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadUnknownAndNotes(ProcessTrace* process, std::vector<std::string>* problems);
+  void ReadContexts(ProcessTrace* process, std::vector<std::string>* problems);
   bool HasTable(const char* name);
   void ReadUtilization(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadCounters(ProcessTrace* process, std::vector<std::string>* problems);

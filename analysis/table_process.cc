@@ -133,6 +133,22 @@ TraceTable DeviceTable() {
       }));
 }
 
+TraceTable ContextTable() {
+  using Row = RowOf<ContextInfo>;
+  return MakeShortTable<Row, Collect<ContextInfo, &ProcessTrace::contexts>>(
+      "context", "a context of a device; a green one has a part of its multiprocessors",
+      WithProcess<ContextInfo>({
+          {{"device"}, [](const Row& row) { return ToCell(row.thing->device); }},
+          {{"context"}, [](const Row& row) { return ToCell(row.thing->context); }},
+          {{"parent"},
+           [](const Row& row) {
+             return row.thing->parent == 0 ? Cell() : ToCell(row.thing->parent);
+           }},
+          {{"multiprocessors"}, [](const Row& row) { return ToCell(row.thing->multiprocessors); }},
+          {{"is_green"}, [](const Row& row) { return ToCell(row.thing->is_green); }},
+      }));
+}
+
 // What NVML did not say.
 Cell Known(int64_t value) { return value == kNotKnown ? Cell() : Cell(value); }
 
@@ -202,8 +218,8 @@ TraceTable NoteTable() {
 }  // namespace
 
 std::vector<TraceTable> ProcessTables() {
-  return {ProcessTable(),       ThreadTable(),  DeviceTable(), UtilizationTable(),
-          CounterSampleTable(), UnknownTable(), NoteTable()};
+  return {ProcessTable(),     ThreadTable(),        DeviceTable(),  ContextTable(),
+          UtilizationTable(), CounterSampleTable(), UnknownTable(), NoteTable()};
 }
 
 }  // namespace gpubound

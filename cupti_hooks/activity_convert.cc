@@ -41,6 +41,20 @@ static_assert(offsetof(CUpti_ActivitySynchronization, cudaEventId) == 36 &&
               offsetof(CUpti_ActivityOverhead, end) == 32 &&
               offsetof(CUpti_ActivityAPI, returnValue) == 36);
 
+// CUpti_ActivityContext2, which headers before 12.4 do not have, as far as it is read.
+struct ContextRecord {
+  CUpti_ActivityKind kind;
+  uint32_t context;
+  uint32_t device;
+  uint16_t api_kind;
+  uint16_t null_stream;
+  uint32_t parent;
+  uint8_t is_green;
+  uint8_t padding;
+  uint16_t multiprocessors;
+};
+static_assert(offsetof(ContextRecord, parent) == 16 && sizeof(ContextRecord) == 24);
+
 // CUpti_ActivityOverhead2::correlationId, which headers before 12.3 do not have.
 constexpr size_t kOverheadCorrelationOffset = 40;
 
@@ -128,6 +142,7 @@ void ActivityConverter::ConvertRecord(const CUpti_Activity* record) {
     case CUPTI_ACTIVITY_KIND_DEVICE:
       return ConvertDevice(record);
     case CUPTI_ACTIVITY_KIND_CONTEXT:
+      return ConvertContext(record);
     case CUPTI_ACTIVITY_KIND_STREAM:
     case CUPTI_ACTIVITY_KIND_DEVICE_ATTRIBUTE:
       return;  // come along with others; say nothing that is recorded
@@ -318,6 +333,14 @@ void ActivityConverter::ConvertOverhead(const CUpti_Activity* record) {
   }
   if (from.end < from.start) ++counts_.inverted;
   sink_->Append(to);
+  ++counts_.records;
+}
+
+void ActivityConverter::ConvertContext(const CUpti_Activity* record) {
+  if (api_.version < kCuptiGreenContexts) return;  // came along with others, and tells nothing
+  const auto& from = As<ContextRecord>(record);
+  host_->DefineContext(
+      {from.device, from.context, from.parent, from.multiprocessors, from.is_green != 0});
   ++counts_.records;
 }
 

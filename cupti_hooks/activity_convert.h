@@ -67,6 +67,7 @@ class ActivityConverter {
   void ConvertSynchronization(const CUpti_Activity* record);
   void ConvertEvent(const CUpti_Activity* record);
   void ConvertOverhead(const CUpti_Activity* record);
+  void ConvertContext(const CUpti_Activity* record);
   void ConvertDevice(const CUpti_Activity* record);
 
   // Writes a usable span of device work; false: there is none, counted.

@@ -117,6 +117,7 @@ inline constexpr uint32_t kCuptiOldest = 18;  // the record layouts we read
 inline constexpr uint32_t kCuptiFirst12 = 19;
 inline constexpr uint32_t kCuptiFirst13 = 130000;
 inline constexpr uint32_t kCuptiOverheadHasCorrelation = 21;     // 12.3: CUpti_ActivityOverhead2
+inline constexpr uint32_t kCuptiGreenContexts = 22;              // 12.4: CUpti_ActivityContext2
 inline constexpr uint32_t kCuptiPerThreadBuffersSafe = 26;       // 12.8; fixed in an update of 24
 inline constexpr uint32_t kCuptiMayDeclineBuffer = 27;           // 12.9; crashed before
 inline constexpr uint32_t kCuptiPerThreadByDefault = 130000;     // 13.0

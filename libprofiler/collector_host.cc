@@ -45,6 +45,10 @@ DeviceId CollectorHost::DefineDevice(const DeviceInfo& info, std::string_view na
   return collector_->device_tables()->DefineDevice(info, name);
 }
 
+void CollectorHost::DefineContext(const ContextInfo& info) {
+  collector_->device_tables()->DefineContext(info);
+}
+
 void CollectorHost::DefineGraphNode(const GraphNodeInfo& info, std::string_view name) {
   collector_->device_tables()->DefineGraphNode(info, name);
 }

@@ -27,6 +27,7 @@ class CollectorHost final : public DeviceHost {
   WorkId InternWork(const WorkInfo& info, std::string_view name) override;
   StreamId InternStream(DeviceId device, uint32_t context, uint32_t stream) override;
   DeviceId DefineDevice(const DeviceInfo& info, std::string_view name) override;
+  void DefineContext(const ContextInfo& info) override;
   void DefineGraphNode(const GraphNodeInfo& info, std::string_view name) override;
   LabelId OpenOperation() override;
 

@@ -47,6 +47,7 @@ class DeviceHost {
   // Device rows are keyed by info.index; a later call with more detail replaces the row.
   virtual DeviceId DefineDevice(const DeviceInfo& info, std::string_view name) = 0;
 
+  virtual void DefineContext(const ContextInfo& info) = 0;
   virtual void DefineGraphNode(const GraphNodeInfo& info, std::string_view name) = 0;
 
   // What the calling thread is doing: its innermost open operation, else its innermost annotation,

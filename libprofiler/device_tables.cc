@@ -16,6 +16,7 @@ namespace {
 // whose grids follow its data would otherwise grow the table for ever.
 constexpr size_t kMaxWorksWithGeometry = 200'000;
 constexpr size_t kMaxWorks = 400'000;
+constexpr size_t kMaxContexts = 10'000;  // one that is told again replaces its row in the trace
 // A program that captures anew in each iteration would do so too.
 constexpr size_t kMaxGraphNodes = 200'000;
 constexpr size_t kMaxSamples = 10'000;  // between two transactions, a second apart
@@ -88,6 +89,11 @@ DeviceId DeviceTables::DefineDevice(const DeviceInfo& info, std::string_view nam
   return id;
 }
 
+void DeviceTables::DefineContext(const ContextInfo& info) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (contexts_.size() < kMaxContexts) contexts_.Add(info);
+}
+
 void DeviceTables::DefineGraphNode(const GraphNodeInfo& info, std::string_view name) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (graph_nodes_.size() >= kMaxGraphNodes) {
@@ -142,6 +148,7 @@ void DeviceTables::AddFact(std::string_view key, std::string_view value) {
 void DeviceTables::CopyRowsSince(DeviceTablePositions* positions, DeviceTableRows* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
   devices_.CopySince(&positions->devices, &out->devices);
+  contexts_.CopySince(&positions->contexts, &out->contexts);
   streams_.CopySince(&positions->streams, &out->streams);
   works_.CopySince(&positions->works, &out->works);
   graph_nodes_.CopySince(&positions->graph_nodes, &out->graph_nodes);

@@ -69,11 +69,12 @@ struct FactRow {
 
 // Where a reader of the tables stands.
 struct DeviceTablePositions {
-  size_t devices = 0, streams = 0, works = 0, graph_nodes = 0, unknowns = 0, notes = 0, facts = 0;
+  size_t devices = 0, contexts = 0, streams = 0, works = 0, graph_nodes = 0, unknowns = 0, notes = 0, facts = 0;
 };
 
 struct DeviceTableRows {
   std::vector<DeviceRow> devices;
+  std::vector<ContextInfo> contexts;
   std::vector<StreamRow> streams;
   std::vector<WorkRow> works;
   std::vector<GraphNodeRow> graph_nodes;
@@ -85,7 +86,7 @@ struct DeviceTableRows {
   std::vector<ProcessTreeSample> process_trees;
   std::vector<CounterSample> counters;
   bool empty() const {
-    return devices.empty() && streams.empty() && works.empty() && graph_nodes.empty() &&
+    return devices.empty() && contexts.empty() && streams.empty() && works.empty() && graph_nodes.empty() &&
            unknowns.empty() && notes.empty() && facts.empty() && utilization.empty() &&
            process_trees.empty() && counters.empty();
   }
@@ -99,6 +100,7 @@ class DeviceTables {
   WorkId InternWork(const WorkInfo& info, std::string_view name);
   StreamId InternStream(DeviceId device, uint32_t context, uint32_t stream);
   DeviceId DefineDevice(const DeviceInfo& info, std::string_view name);
+  void DefineContext(const ContextInfo& info);
   void DefineGraphNode(const GraphNodeInfo& info, std::string_view name);
 
   // Kept until they are copied out; a writer that has stopped does not let them grow for ever.
@@ -125,6 +127,7 @@ class DeviceTables {
   StringMap<WorkId> work_ids_;
   std::unordered_map<std::string, StreamId> stream_ids_;
   RowJournal<DeviceRow> devices_;
+  RowJournal<ContextInfo> contexts_;
   RowJournal<StreamRow> streams_;
   RowJournal<WorkRow> works_;
   RowJournal<GraphNodeRow> graph_nodes_;

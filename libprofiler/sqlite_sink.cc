@@ -31,6 +31,7 @@ enum SqliteSink::Statement : int {
   kLabel,
   kThread,
   kDevice,
+  kContext,
   kStream,
   kWork,
   kGraphNode,
@@ -57,6 +58,7 @@ constexpr const char* kStatementSql[] = {
     "INSERT OR REPLACE INTO label VALUES(?,?,?,?,?)",
     "INSERT OR REPLACE INTO thread VALUES(?,?,?)",
     "INSERT OR REPLACE INTO device VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO context VALUES(?,?,?,?,?)",
     "INSERT OR REPLACE INTO stream VALUES(?,?,?,?)",
     "INSERT OR REPLACE INTO work VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO graph_node VALUES(?,?,?,?,?)",
@@ -223,6 +225,9 @@ void SqliteSink::PutDevice(const DeviceRow& row) {
       d.multiprocessors, d.max_warps_per_multiprocessor, d.max_blocks_per_multiprocessor,
       d.max_registers_per_multiprocessor, d.max_shared_bytes_per_multiprocessor, d.threads_per_warp,
       d.compute_capability_major, d.compute_capability_minor, d.memory_bytes, d.simulated);
+}
+void SqliteSink::PutContext(const ContextInfo& row) {
+  Run(kContext, row.device, row.context, row.parent, row.multiprocessors, row.is_green);
 }
 void SqliteSink::PutStream(const StreamRow& row) {
   Run(kStream, row.id, row.device, row.context, row.stream);

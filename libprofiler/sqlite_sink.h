@@ -41,6 +41,7 @@ class SqliteSink {
   void PutLabel(const LabelRow& row);
   void PutThread(const ThreadRow& row);
   void PutDevice(const DeviceRow& row);
+  void PutContext(const ContextInfo& row);
   void PutStream(const StreamRow& row);
   void PutWork(const WorkRow& row);
   void PutGraphNode(const GraphNodeRow& row);

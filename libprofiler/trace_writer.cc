@@ -96,6 +96,7 @@ void TraceWriter::Begin() {
   for (const LabelRow& row : labels_) sink_.PutLabel(row);
   for (const ThreadRow& row : threads_) sink_.PutThread(row);
   for (const DeviceRow& row : device_rows_.devices) sink_.PutDevice(row);
+  for (const ContextInfo& row : device_rows_.contexts) sink_.PutContext(row);
   for (const StreamRow& row : device_rows_.streams) sink_.PutStream(row);
   for (const WorkRow& row : device_rows_.works) sink_.PutWork(row);
   for (const GraphNodeRow& row : device_rows_.graph_nodes) sink_.PutGraphNode(row);

@@ -199,6 +199,15 @@ struct DeviceInfo {
   uint8_t uuid[16] = {};
 };
 
+// A context of a device as CUPTI describes it (12.4): a green one has a part of the multiprocessors.
+struct ContextInfo {
+  uint32_t device = 0;   // number within the process, as DeviceInfo::index
+  uint32_t context = 0;  // as in stream rows
+  uint32_t parent = 0;   // the context that it was made of; 0 none
+  uint32_t multiprocessors = 0;
+  bool is_green = false;
+};
+
 // One node of an executable CUDA graph: what the records of its executions do not tell.
 struct GraphNodeInfo {
   uint64_t node = 0;    // as DeviceRecord::graph_node

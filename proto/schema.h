@@ -35,6 +35,8 @@ CREATE TABLE thread(id INTEGER PRIMARY KEY, tid INT, name TEXT);
 CREATE TABLE device(id INTEGER PRIMARY KEY, ordinal INT, uuid TEXT, name TEXT, multiprocessors INT,
   max_warps INT, max_blocks INT, max_registers INT, max_shared_bytes INT, threads_per_warp INT,
   compute_major INT, compute_minor INT, memory_bytes INT, simulated INT);
+CREATE TABLE context(device INT, context INT, parent INT, multiprocessors INT, is_green INT,
+  PRIMARY KEY(device, context)) WITHOUT ROWID;
 CREATE TABLE stream(id INTEGER PRIMARY KEY, device INT, context INT, stream INT);
 CREATE TABLE work(id INTEGER PRIMARY KEY, kind INT, copy_kind INT, name TEXT,
   grid_x INT, grid_y INT, grid_z INT, block_x INT, block_y INT, block_z INT,

@@ -108,6 +108,24 @@ TEST_P(ActivityConvertTest, ContextsOfOneDeviceStayApart) {
   EXPECT_EQ(host_.StreamOf(work()[1]).context, 2u);
 }
 
+TEST_P(ActivityConvertTest, AGreenContextIsKnownWithItsShareWhereCuptiTells) {
+  RecordBytes context = Blank(kKindContext, version());
+  context.Set<uint32_t>(4, 2).Set<uint32_t>(8, 0);
+  if (version() >= kCupti12_4) {
+    context.Set<uint32_t>(16, 1).Set<uint8_t>(20, 1).Set<uint16_t>(22, 16);
+  }
+  Put(context);
+  Convert();
+  EXPECT_EQ(counts_.unknown_kinds, 0u);
+  ASSERT_EQ(host_.contexts.size(), version() < kCupti12_4 ? 0u : 1u);
+  if (host_.contexts.empty()) return;
+  EXPECT_EQ(host_.contexts[0].device, 0u);
+  EXPECT_EQ(host_.contexts[0].context, 2u);
+  EXPECT_EQ(host_.contexts[0].parent, 1u);
+  EXPECT_EQ(host_.contexts[0].multiprocessors, 16u);
+  EXPECT_TRUE(host_.contexts[0].is_green);
+}
+
 TEST_P(ActivityConvertTest, AKernelKeepsItsTimesPlaceNameAndGeometry) {
   Put(KernelBytes(version(), "saxpy", 1000, 3000).Set<uint64_t>(144, 55).Set<uint32_t>(156, 3));
   Convert();

@@ -24,6 +24,7 @@ enum : uint32_t {
   kKindDriver = 4,
   kKindRuntime = 5,
   kKindDevice = 8,
+  kKindContext = 9,
   kKindConcurrentKernel = 10,
   kKindOverhead = 17,
   kKindMemcpy2 = 22,
@@ -58,6 +59,8 @@ inline size_t RecordSize(uint32_t kind, uint32_t version) {
       return 40;
     case kKindDevice:
       return version >= 20 ? 184 : 176;
+    case kKindContext:
+      return version >= 23 ? 32 : version >= kCupti12_4 ? 24 : 16;
     case kKindConcurrentKernel:
       return version >= 130100 ? 224 : version >= 130000 ? 216 : 208;
     case kKindOverhead:

@@ -85,6 +85,10 @@ class RecordingHost final : public DeviceHost {
     return static_cast<DeviceId>(info.index + 1);
   }
 
+  void DefineContext(const ContextInfo& info) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    contexts.push_back(info);
+  }
   void DefineGraphNode(const GraphNodeInfo& info, std::string_view name) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     graph_nodes.push_back({info, std::string(name)});
@@ -163,6 +167,7 @@ class RecordingHost final : public DeviceHost {
   std::vector<Work> works;
   std::vector<Stream> streams;
   std::map<uint32_t, Device> devices;
+  std::vector<ContextInfo> contexts;
   std::vector<GraphNode> graph_nodes;
   std::vector<std::pair<std::string, UtilizationSample>> utilization;  // by uuid
   std::vector<ProcessTreeSample> process_trees;

@@ -385,6 +385,7 @@ void CuptiMonitor::PutContext(const Place& place) {
   record.deviceId = place.device;
   record.computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA;
   record.nullStreamId = static_cast<uint16_t>(place.stream);
+  record.numMultiprocessors = static_cast<uint16_t>(kDeviceLimits.multiprocessors);
   Put(record, true);
 }
 

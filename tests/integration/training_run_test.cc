@@ -112,6 +112,16 @@ TEST_F(TrainingRun, NothingOfItWasLost) {
   EXPECT_EQ(Gpubound({"doctor", run_path()}).exit_code, 0);
 }
 
+TEST_F(TrainingRun, KnowsTheContextOfEveryStream) {
+  Victim("train", kIterations);
+  const Outcome outcome = Gpubound(
+      {"sql", run_path(),
+       "SELECT count(*) FROM gpu LEFT JOIN context USING (process, device, context) WHERE "
+       "multiprocessors IS NULL OR is_green",
+       "--csv"});
+  EXPECT_THAT(outcome.out, HasSubstr("\n0\r\n")) << outcome.Describe();
+}
+
 TEST_F(TrainingRun, SaysWhatNvidiaSmiWouldHaveSaid) {
   runner().Set("GPUBOUND_SIM_SCRIPT", R"({"nvml": {"gpu_percent": 93}})");
   Victim("train", kIterations);

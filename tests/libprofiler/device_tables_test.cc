@@ -38,6 +38,21 @@ TEST_F(DeviceTablesTest, StreamsAreOneRowPerDeviceContextAndStream) {
   EXPECT_NE(tables_.InternStream(DeviceId{2}, 1, 7), id);
 }
 
+TEST_F(DeviceTablesTest, ADeviceIsUsedFromItsFirstStreamOn) {
+  DeviceInfo info;
+  info.index = 3;
+  const DeviceId device = tables_.DefineDevice(info, "gpu");
+  EXPECT_EQ(tables_.DevicesUsed(), 0u);
+  tables_.InternStream(device, 1, 7);
+  EXPECT_EQ(tables_.DevicesUsed(), 8u);
+}
+
+TEST_F(DeviceTablesTest, SamplesOfCountersAreBoundedAndTheRestIsCounted) {
+  for (int i = 0; i < 10'005; ++i) tables_.AddSample(CounterSample());
+  EXPECT_EQ(NewRows().counters.size(), 10'000u);
+  EXPECT_EQ(ledger_.Get(LedgerCounter::counter_samples_lost), 5u);
+}
+
 TEST_F(DeviceTablesTest, ADeviceDefinedAgainKeepsItsIdAndIsWrittenAgain) {
   const DeviceId id = tables_.DefineDevice({.index = 3}, "");
   NewRows();
