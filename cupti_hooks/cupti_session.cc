@@ -12,9 +12,9 @@ struct Kind {
   const char* name;
 };
 
-// DEVICE first: its records come with each context, as those of CONTEXT do. Kernels as CONCURRENT_KERNEL, because KERNEL
-// makes them run one after another. API kinds are switched on once and stay on: switching them off
-// and on again loses the kernels of graphs captured before.
+// DEVICE first: its records come with each context, as those of CONTEXT do. Kernels as
+// CONCURRENT_KERNEL, because KERNEL makes them run one after another. API kinds are switched on
+// once and stay on: switching them off and on again loses the kernels of graphs captured before.
 constexpr Kind kKinds[] = {
     {CUPTI_ACTIVITY_KIND_DEVICE, false, "devices"},
     {CUPTI_ACTIVITY_KIND_CONTEXT, false, "contexts"},

@@ -69,7 +69,8 @@ struct FactRow {
 
 // Where a reader of the tables stands.
 struct DeviceTablePositions {
-  size_t devices = 0, contexts = 0, streams = 0, works = 0, graph_nodes = 0, unknowns = 0, notes = 0, facts = 0;
+  size_t devices = 0, contexts = 0, streams = 0, works = 0, graph_nodes = 0, unknowns = 0,
+         notes = 0, facts = 0;
 };
 
 struct DeviceTableRows {
@@ -86,9 +87,9 @@ struct DeviceTableRows {
   std::vector<ProcessTreeSample> process_trees;
   std::vector<CounterSample> counters;
   bool empty() const {
-    return devices.empty() && contexts.empty() && streams.empty() && works.empty() && graph_nodes.empty() &&
-           unknowns.empty() && notes.empty() && facts.empty() && utilization.empty() &&
-           process_trees.empty() && counters.empty();
+    return devices.empty() && contexts.empty() && streams.empty() && works.empty() &&
+           graph_nodes.empty() && unknowns.empty() && notes.empty() && facts.empty() &&
+           utilization.empty() && process_trees.empty() && counters.empty();
   }
   void clear() { *this = DeviceTableRows(); }
 };

@@ -199,7 +199,8 @@ struct DeviceInfo {
   uint8_t uuid[16] = {};
 };
 
-// A context of a device as CUPTI describes it (12.4): a green one has a part of the multiprocessors.
+// A context of a device as CUPTI describes it (12.4): a green one has a part of the
+// multiprocessors.
 struct ContextInfo {
   uint32_t device = 0;   // number within the process, as DeviceInfo::index
   uint32_t context = 0;  // as in stream rows

@@ -114,11 +114,11 @@ TEST_F(TrainingRun, NothingOfItWasLost) {
 
 TEST_F(TrainingRun, KnowsTheContextOfEveryStream) {
   Victim("train", kIterations);
-  const Outcome outcome = Gpubound(
-      {"sql", run_path(),
-       "SELECT count(*) FROM gpu LEFT JOIN context USING (process, device, context) WHERE "
-       "multiprocessors IS NULL OR is_green",
-       "--csv"});
+  const Outcome outcome =
+      Gpubound({"sql", run_path(),
+                "SELECT count(*) FROM gpu LEFT JOIN context USING (process, device, context) WHERE "
+                "multiprocessors IS NULL OR is_green",
+                "--csv"});
   EXPECT_THAT(outcome.out, HasSubstr("\n0\r\n")) << outcome.Describe();
 }
 
