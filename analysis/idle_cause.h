@@ -35,6 +35,11 @@ enum class IdleCause : uint8_t {
 };
 inline constexpr size_t kIdleCauses = 9;
 
+// Nothing else that goes on says more.
+constexpr bool SaysAll(IdleCause cause) {
+  return cause == IdleCause::kCheckpoint || cause == IdleCause::kCompile;
+}
+
 constexpr const char* IdleCauseName(IdleCause cause) {
   constexpr const char* kNames[kIdleCauses] = {"unknown",  "launch",  "copy",
                                                "sync",     "waiting", "simulation",

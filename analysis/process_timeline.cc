@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/merge_runs.h"
-
 namespace gpubound {
 namespace {
 
@@ -15,10 +13,6 @@ namespace {
 // instant: what a core's second cache holds of a few threads.
 constexpr size_t kMostEvents = 2048;
 constexpr size_t kMostCalls = 8192;
-
-constexpr bool IsNamed(IdleCause cause) {
-  return cause == IdleCause::kCheckpoint || cause == IdleCause::kCompile;
-}
 
 }  // namespace
 
@@ -33,11 +27,10 @@ ProcessTimeline::ProcessTimeline(const Input& input)
       counts_({process_.span_begin_ns, std::max(process_.span_begin_ns, process_.span_end_ns)},
               roles_.operations().size()),
       calls_(source_.Calls()),
-      overheads_(source_.Overheads()),
-      others_(roles_.operations().size()) {
+      overheads_(source_.Overheads()) {
   reporting_ = Doing(kNotOne, base_layer_, IdleCause::kUnknown, kNotOne);
   for (uint32_t t = 0; t < process_.threads.size(); ++t) ThreadAt(t);
-  state_ = StateNow(process_.span_begin_ns);
+  state_ = OwnState(reporting_, process_.span_begin_ns);
 }
 
 bool ProcessTimeline::Adopts(uint32_t thread) const {
@@ -66,19 +59,13 @@ void ProcessTimeline::AddThread() {
     events = std::make_unique<NoEvents>();
   }
   threads_.push_back(std::make_unique<ThreadTimeline>(input, std::move(events)));
-  Applied& applied = applied_.emplace_back();
-  applied.doing = threads_.back()->doing();
-  applied.adopts = input.adopts;
+  const Doing& doing = threads_.back()->doing();
   lane_of_.push_back(kNotOne);
   if (input.thread < scan_.lane.size() && scan_.lane[input.thread]) {
     lane_of_.back() = static_cast<uint32_t>(lanes_.size());
-    lanes_.push_back({input.thread, applied.doing});
+    lanes_.push_back({input.thread, doing});
   }
-  if (input.reports) {
-    reporting_ = applied.doing;
-  } else {
-    GroupOf(applied).Enter(applied.doing.depth());
-  }
+  if (input.reports) reporting_ = doing;
 }
 
 int64_t ProcessTimeline::NextTime() {
@@ -157,37 +144,49 @@ CallNumber ProcessTimeline::WorkBegins(const DeviceWork& work) {
 
 void ProcessTimeline::Run(int64_t begin_ns, int64_t end_ns) {
   found_.Clear();
-  run_ends_.clear();
   RunFirstInstant(begin_ns);
   NoteProcessEvents();
   first_changes_ = found_.changes.size();
-  // First the reporting thread, for ResolveAdoption().
-  Doing reporting = reporting_;
-  if (scan_.reporting != kNotOne) {
-    reporting = threads_[scan_.reporting]->doing();
-    RunThread(scan_.reporting, end_ns);
-  } else {
-    run_ends_.push_back(first_changes_);
-  }
+  // First the reporting thread: what it does says whom the others help.
+  if (scan_.reporting != kNotOne) reporting_ = threads_[scan_.reporting]->doing();
+  const Doing reporting = reporting_;
+  std::span<const ThreadChange> changes;
+  if (scan_.reporting != kNotOne) changes = RunThread(scan_.reporting, end_ns);
+  TakeReporting(begin_ns, reporting, changes);
   for (uint32_t t = 0; t < threads_.size(); ++t) {
-    if (t != scan_.reporting) RunThread(t, end_ns);
+    if (t == scan_.reporting) continue;
+    const ThreadTimeline& thread = *threads_[t];
+    const Doing at_begin = thread.doing();
+    refinement_.Add(thread.adopts(), at_begin, RunThread(t, end_ns));
   }
   ResolveAdoption(reporting);
-  Order(begin_ns);
-  Refine(begin_ns);
+  state_at_begin_ = refinement_.Resolve(&changes_);
+  state_ = changes_.empty() ? state_at_begin_ : changes_.back().state;
 }
 
-void ProcessTimeline::RunThread(uint32_t thread, int64_t end_ns) {
+// Valid until the next thread runs.
+std::span<const ThreadChange> ProcessTimeline::RunThread(uint32_t thread, int64_t end_ns) {
   const size_t first = found_.changes.size();
   const uint32_t lane = lane_of_[thread];
   if (lane != kNotOne) lanes_[lane].at_begin = threads_[thread]->doing();
   threads_[thread]->RunUntil(end_ns, inherited_now_);
-  const size_t end = found_.changes.size();
+  const size_t count = found_.changes.size() - first;
   if (lane != kNotOne) {
     lanes_[lane].first_change = first;
-    lanes_[lane].changes = end - first;
+    lanes_[lane].changes = count;
   }
-  if (end != first || thread == scan_.reporting) run_ends_.push_back(end);
+  return std::span(found_.changes).subspan(first, count);
+}
+
+void ProcessTimeline::TakeReporting(int64_t begin_ns, const Doing& at_begin,
+                                    std::span<const ThreadChange> changes) {
+  reporting_changes_ = changes.size();
+  own_.assign(1, {begin_ns, OwnState(at_begin, begin_ns)});
+  for (const ThreadChange& change : changes) {
+    own_.push_back({change.time_ns, OwnState(change.doing, begin_ns)});
+  }
+  if (!changes.empty()) reporting_ = changes.back().doing;
+  refinement_.Open(own_, begin_ns < scan_.started_ns);
 }
 
 void ProcessTimeline::MoveInherited(int64_t now_ns) {
@@ -252,7 +251,7 @@ void ProcessTimeline::NoteProcessEvents() {
 // |reporting|: what that thread was after the window's first instant.
 void ProcessTimeline::ResolveAdoption(const Doing& reporting) {
   const ThreadChange* const begin = found_.changes.data() + first_changes_;
-  const ThreadChange* const end = found_.changes.data() + run_ends_[0];
+  const ThreadChange* const end = begin + reporting_changes_;
   const ThreadChange* next = begin;
   int64_t last_ns = INT64_MIN;
   // The reporting thread at the end of an instant; each thread asks in order of time.
@@ -279,70 +278,17 @@ void ProcessTimeline::ResolveAdoption(const Doing& reporting) {
   }
 }
 
-// All changes but those of the first instant.
-void ProcessTimeline::Order(int64_t begin_ns) {
-  order_.resize(found_.changes.size() - first_changes_);
-  for (size_t i = 0; i < order_.size(); ++i) {
-    const size_t place = first_changes_ + i;
-    order_[i] =
-        static_cast<uint64_t>(found_.changes[place].time_ns - begin_ns) << kPlaceBits | place;
-  }
-  for (size_t& end : run_ends_) end -= first_changes_;
-  MergeRuns(&order_, &run_ends_, &merge_scratch_);
-}
-
-void ProcessTimeline::Refine(int64_t begin_ns) {
-  changes_.clear();
-  for (size_t i = 0; i < first_changes_; ++i) Apply(found_.changes[i]);
-  state_ = state_at_begin_ = StateNow(begin_ns);
-  for (size_t i = 0; i < order_.size();) {
-    const int64_t now_ns = found_.changes[order_[i] & kPlaceMask].time_ns;
-    bool may_differ = false;
-    for (; i < order_.size(); ++i) {
-      const ThreadChange& change = found_.changes[order_[i] & kPlaceMask];
-      if (change.time_ns != now_ns) break;
-      may_differ |= Apply(change);
-    }
-    if (!may_differ) continue;
-    const CpuState state = StateNow(now_ns);
-    if (state == state_) continue;
-    state_ = state;
-    changes_.push_back({now_ns, state});
-  }
-}
-
-// Says whether the process's state may be another one now.
-bool ProcessTimeline::Apply(const ThreadChange& change) {
-  Applied& applied = applied_[change.thread];
-  if (change.thread == scan_.reporting) {
-    reporting_ = applied.doing = change.doing;
-    return true;
-  }
-  GroupOf(applied).Leave(applied.doing.depth());
-  const bool before = applied.adopts || OperationOf(applied) == state_.operation;
-  applied.doing = change.doing;
-  GroupOf(applied).Enter(applied.doing.depth());
-  return before || OperationOf(applied) == state_.operation;
-}
-
-CpuState ProcessTimeline::StateNow(int64_t now_ns) const {
+CpuState ProcessTimeline::OwnState(const Doing& reporting, int64_t now_ns) const {
   CpuState state;
   state.phase = phase_;
-  state.operation = OperationOf(reporting_);
-  state.layer = reporting_.layer();
-  state.cause = reporting_.cause();
-  state.peer = reporting_.peer();
+  state.operation = OperationOf(reporting);
+  state.layer = reporting.layer();
+  state.cause = reporting.cause();
+  state.peer = reporting.peer();
   if (state.cause == IdleCause::kWaiting && state.peer != kNotOne && peers_[state.peer].simulates) {
     state.cause = IdleCause::kSimulation;
   }
-  // A thread that works deeper than the reporting one says where the time goes, and why.
-  const IdleCause own_cause = state.cause;
-  if (reporting_.layer() != Layer::kPython) {
-    adopters_.Refine(&state.layer, &state.cause);
-    others_[state.operation].Refine(&state.layer, &state.cause);
-  }
-  if (IsNamed(own_cause)) state.cause = own_cause;
-  if (now_ns < scan_.started_ns && !IsNamed(state.cause)) state.cause = IdleCause::kStartUp;
+  if (now_ns < scan_.started_ns && !SaysAll(state.cause)) state.cause = IdleCause::kStartUp;
   return state;
 }
 

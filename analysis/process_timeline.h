@@ -5,20 +5,15 @@
 // further thread that annotates. One object, one caller.
 //
 // Time goes by in windows. Each thread follows its own events through a window
-// (thread_timeline.h); then their changes are merged and applied one by one:
-//
-//   thread 1   |--o----o--------o--|
-//   thread 2   |-o---------o-------|      merged:  o o  o   o    oo  o
-//   thread 3   |--------------o--o-|               2 1  1   2    3 1 3
-//         begin of the window      end
+// (thread_timeline.h), the reporting one first; then what it does is refined by what the others do
+// (refinement.h).
 //
 // Whatever concerns all threads (a phase, a step, a pause, an operation that is inherited, a range
 // that another thread ends) happens at a window's begin only. Memory is the windows' changes, open
 // scopes and calls, and the calls of the next kClockSlackNs.
 //
-// Refinement: while the reporting thread is outside Python, the layer is the deepest among it and
-// the threads under the same operation. A thread that never opens an operation works under the
-// reporting thread's for just that time (adoption), so its calls cause work there.
+// A thread that never opens an operation works under the reporting thread's (adoption) while that
+// one is outside Python, so its calls cause work there.
 #ifndef GPUBOUND_ANALYSIS_PROCESS_TIMELINE_H_
 #define GPUBOUND_ANALYSIS_PROCESS_TIMELINE_H_
 
@@ -28,30 +23,16 @@
 #include <vector>
 
 #include "analysis/call_index.h"
+#include "analysis/cpu_state.h"
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
-#include "analysis/layer_counts.h"
+#include "analysis/refinement.h"
 #include "analysis/run.h"
 #include "analysis/scope_counts.h"
 #include "analysis/thread_scan.h"
 #include "analysis/thread_timeline.h"
 
 namespace gpubound {
-
-// What the CPU side is at one instant.
-struct CpuState {
-  PhaseIndex phase = kNoPhaseIndex;
-  OperationIndex operation = kNoOperationIndex;
-  Layer layer = Layer::kUnset;
-  IdleCause cause = IdleCause::kUnknown;
-  PeerIndex peer = kNotOne;  // the process that the reporting thread waits for
-  friend bool operator==(const CpuState&, const CpuState&) = default;
-};
-
-struct CpuChange {
-  int64_t time_ns = 0;
-  CpuState state;
-};
 
 // An operation of another process under which that one waits for this one. A list of them is
 // ascending and disjoint.
@@ -116,22 +97,11 @@ class ProcessTimeline {
   uint64_t unbalanced_scopes() const { return unbalanced_; }
 
  private:
-  // A change's place in the order: time since the window's begin, then its index. A window is no
-  // longer than fits.
-  static constexpr int kPlaceBits = 28;
-  static constexpr uint64_t kPlaceMask = (uint64_t{1} << kPlaceBits) - 1;
-  static constexpr int64_t kLongestWindowNs = int64_t{1} << (63 - kPlaceBits);
-
   struct Lane {
     uint32_t thread = 0;
     Doing at_begin;
     size_t first_change = 0;
     size_t changes = 0;
-  };
-  // What a thread was when its last change was applied.
-  struct Applied {
-    Doing doing;
-    bool adopts = false;
   };
 
   ThreadTimeline& ThreadAt(uint32_t thread) {
@@ -144,25 +114,17 @@ class ProcessTimeline {
   void TakeOverheads(int64_t end_ns);
   void MoveInherited(int64_t now_ns);
   void RunFirstInstant(int64_t now_ns);
-  void RunThread(uint32_t thread, int64_t end_ns);
+  std::span<const ThreadChange> RunThread(uint32_t thread, int64_t end_ns);
+  void TakeReporting(int64_t begin_ns, const Doing& at_begin,
+                     std::span<const ThreadChange> changes);
   void CloseForeignRanges();
   void NoteProcessEvents();
   void ResolveAdoption(const Doing& reporting);
-  void Order(int64_t begin_ns);
-  void Refine(int64_t begin_ns);
-  bool Apply(const ThreadChange& change);
   bool Adopts(uint32_t thread) const;
-  static OperationIndex OperationOf(const Applied& applied) {
-    const OperationIndex own = applied.doing.operation();
-    return own == kNotOne ? kNoOperationIndex : own;
-  }
   OperationIndex OperationOf(const Doing& reporting) const {
     return reporting.operation() == kNotOne ? inherited_now_ : reporting.operation();
   }
-  LayerCounts& GroupOf(const Applied& applied) {
-    return applied.adopts ? adopters_ : others_[OperationOf(applied)];
-  }
-  CpuState StateNow(int64_t now_ns) const;
+  CpuState OwnState(const Doing& reporting, int64_t now_ns) const;
 
   const ProcessTrace& process_;
   const EventSource& source_;
@@ -186,18 +148,15 @@ class ProcessTimeline {
   WindowFindings found_;
   std::vector<uint32_t> first_;   // threads that do something at its first instant
   size_t first_changes_ = 0;      // so many changes are of the first instant
-  std::vector<size_t> run_ends_;  // behind those of the reporting thread, then of each other
-  std::vector<uint64_t> order_;
-  std::vector<uint64_t> merge_scratch_;
+  size_t reporting_changes_ = 0;  // so many after them are the reporting thread's
+  std::vector<CpuChange> own_;    // what the process is by the reporting thread alone
+  Refinement refinement_;
   std::vector<uint64_t> steps_;
   CpuState state_at_begin_;
   std::vector<CpuChange> changes_;
 
-  // As of the last change that was applied.
-  std::vector<Applied> applied_;  // by thread
+  // As of the window's end.
   Doing reporting_;
-  LayerCounts adopters_;
-  std::vector<LayerCounts> others_;  // by operation: threads that speak for themselves
   PhaseIndex phase_ = kNoPhaseIndex;
   bool paused_ = false;
   CpuState state_;

@@ -12,9 +12,11 @@
 
 #include "analysis/interval.h"
 #include "analysis/label_roles.h"
-#include "analysis/layer_counts.h"
+#include "proto/event_model.h"
 
 namespace gpubound {
+
+inline constexpr size_t kLayerCount = 8;
 
 // What an operation counts beside time.
 struct OperationCounts {

@@ -8,10 +8,6 @@
 namespace gpubound {
 namespace {
 
-constexpr bool SaysAll(IdleCause named) {
-  return named == IdleCause::kCheckpoint || named == IdleCause::kCompile;
-}
-
 IdleCause CauseInCall(IdleCause call, Layer layer) {
   return call == IdleCause::kLaunch && layer == Layer::kCudaSync ? IdleCause::kSync : call;
 }

@@ -17,17 +17,11 @@
 #include "analysis/fifo.h"
 #include "analysis/label_roles.h"
 #include "analysis/scope_counts.h"
+#include "analysis/thread_change.h"
 #include "analysis/thread_state.h"
 #include "analysis/thread_stream.h"
 
 namespace gpubound {
-
-// What a thread does from |time_ns| on.
-struct ThreadChange {
-  int64_t time_ns = 0;
-  Doing doing;
-  uint32_t thread = 0;
-};
 
 // What the threads of a process did in a window, beside scopes and calls of their own.
 struct WindowFindings {
@@ -121,8 +115,10 @@ class ThreadTimeline {
     step_.closed.clear();
     if (state_.doing() == doing_) return;
     doing_ = state_.doing();
-    in_.findings->changes.push_back({now_ns, doing_, in_.thread});
+    in_.findings->changes.push_back({now_ns, doing_});
   }
+
+  bool adopts() const { return in_.adopts; }
 
   // As of the last instant.
   const Doing& doing() const { return doing_; }

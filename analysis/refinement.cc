@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds the help, then goes along it and the reporting thread's own changes at once. One object,
+// one caller.
+#include "analysis/refinement.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "analysis/merge_runs.h"
+
+namespace gpubound {
+namespace {
+
+constexpr int kDepthLayerShift = 5;
+constexpr int kDepthAdoptsShift = 4;
+static_assert(kIdleCauses <= size_t{1} << kDepthAdoptsShift);
+
+// Nothing lies deeper.
+constexpr auto kNoLayer = static_cast<Layer>(static_cast<uint8_t>(Layer::kCudaApi) + 1);
+
+// The least layer to which a reporting thread in |own| is refined.
+Layer LeastHelp(Layer own) {
+  if (own == Layer::kPython) return kNoLayer;
+  return std::max(Layer::kWait, static_cast<Layer>(static_cast<uint8_t>(own) + 1));
+}
+
+}  // namespace
+
+void Refinement::Open(std::span<const CpuChange> own, bool starting) {
+  own_ = own;
+  starting_ = starting;
+  least_ = kNoLayer;
+  stretches_.resize(own.size());
+  for (size_t i = 0; i < own.size(); ++i) {
+    const CpuState& state = own[i].state;
+    stretches_[i] = {own[i].time_ns, state.operation, LeastHelp(state.layer)};
+    least_ = std::min(least_, stretches_[i].least);
+  }
+  help_.clear();
+  run_ends_.clear();
+}
+
+// The last one that begins by |time_ns|, from |from| on. Mostly it lies near.
+size_t Refinement::StretchAt(int64_t time_ns, size_t from) const {
+  size_t step = 1;
+  size_t at = from;
+  while (at + step < stretches_.size() && stretches_[at + step].begin_ns <= time_ns) {
+    at += step;
+    step *= 2;
+  }
+  const auto first = stretches_.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto last =
+      stretches_.begin() + static_cast<std::ptrdiff_t>(std::min(at + step, stretches_.size()));
+  const auto behind =
+      std::upper_bound(first, last, time_ns, [](int64_t time, const Stretch& stretch) {
+        return time < stretch.begin_ns;
+      });
+  return static_cast<size_t>(behind - stretches_.begin()) - 1;
+}
+
+void Refinement::Add(bool adopts, const Doing& at_begin, std::span<const ThreadChange> changes) {
+  Doing doing = at_begin;
+  int64_t from_ns = stretches_.front().begin_ns;
+  size_t stretch = 0;
+  Depth given = 0;
+  const auto give = [&](int64_t time_ns, Depth depth) {
+    if (depth != given) help_.push_back({time_ns, given, depth});
+    given = depth;
+  };
+  for (size_t next = 0;; ++next) {
+    const int64_t until_ns = next < changes.size() ? changes[next].time_ns : kOpenEnded;
+    if (doing.layer() < least_) {
+      give(from_ns, 0);
+    } else {
+      const OperationIndex operation =
+          doing.operation() == kNotOne ? kNoOperationIndex : doing.operation();
+      const auto depth =
+          static_cast<Depth>(static_cast<size_t>(doing.layer()) << kDepthLayerShift |
+                             (adopts ? size_t{1} << kDepthAdoptsShift : 0) |
+                             static_cast<size_t>(doing.cause()));
+      stretch = StretchAt(from_ns, stretch);
+      for (;; ++stretch) {
+        const Stretch& of = stretches_[stretch];
+        const bool helps = (adopts || operation == of.operation) && doing.layer() >= of.least;
+        give(std::max(from_ns, of.begin_ns), helps ? depth : 0);
+        if (stretch + 1 == stretches_.size() || stretches_[stretch + 1].begin_ns >= until_ns) break;
+      }
+    }
+    if (next == changes.size()) break;
+    doing = changes[next].doing;
+    from_ns = until_ns;
+  }
+  const size_t last_end = run_ends_.empty() ? 0 : run_ends_.back();
+  if (help_.size() != last_end) run_ends_.push_back(help_.size());
+}
+
+void Refinement::OrderHelp() {
+  const int64_t begin_ns = stretches_.front().begin_ns;
+  order_.resize(help_.size());
+  for (size_t place = 0; place < help_.size(); ++place) {
+    order_[place] = static_cast<uint64_t>(help_[place].time_ns - begin_ns) << kPlaceBits | place;
+  }
+  MergeRuns(&order_, &run_ends_, &merge_scratch_);
+  helpers_.fill(0);
+  present_.fill(0);
+}
+
+void Refinement::Apply(const Help& help) {
+  if (help.before != 0 && --helpers_[help.before] == 0) {
+    present_[help.before / 64] &= ~(uint64_t{1} << help.before % 64);
+  }
+  if (help.now != 0) {
+    ++helpers_[help.now];
+    present_[help.now / 64] |= uint64_t{1} << help.now % 64;
+  }
+}
+
+CpuState Refinement::Refined(const CpuState& own) const {
+  CpuState state = own;
+  for (size_t word = present_.size(); word-- > 0;) {
+    if (present_[word] == 0) continue;
+    const size_t deepest = word * 64 + 63 - static_cast<size_t>(std::countl_zero(present_[word]));
+    state.layer = static_cast<Layer>(deepest >> kDepthLayerShift);
+    if (SaysAll(own.cause)) break;
+    state.cause = static_cast<IdleCause>(deepest & ((size_t{1} << kDepthAdoptsShift) - 1));
+    if (starting_ && !SaysAll(state.cause)) state.cause = IdleCause::kStartUp;
+    break;
+  }
+  return state;
+}
+
+CpuState Refinement::Resolve(std::vector<CpuChange>* changes) {
+  changes->clear();
+  if (help_.empty()) {
+    CpuState last = own_.front().state;
+    for (const CpuChange& change : own_.subspan(1)) {
+      if (change.state == last) continue;
+      last = change.state;
+      changes->push_back(change);
+    }
+    return own_.front().state;
+  }
+  OrderHelp();
+  CpuState at_begin;
+  CpuState last;
+  const CpuState* own = &own_.front().state;
+  size_t next_own = 0;
+  for (size_t next_help = 0;;) {
+    const int64_t own_ns = next_own < own_.size() ? own_[next_own].time_ns : kOpenEnded;
+    const int64_t help_ns = next_help < order_.size()
+                                ? help_[order_[next_help] & kPlaceMask].time_ns
+                                : kOpenEnded;
+    const int64_t now_ns = std::min(own_ns, help_ns);
+    if (now_ns == kOpenEnded) return at_begin;
+    if (own_ns == now_ns) own = &own_[next_own++].state;
+    for (; next_help < order_.size(); ++next_help) {
+      const Help& help = help_[order_[next_help] & kPlaceMask];
+      if (help.time_ns != now_ns) break;
+      Apply(help);
+    }
+    const CpuState state = Refined(*own);
+    if (now_ns == own_.front().time_ns) {
+      at_begin = state;
+    } else if (state != last) {
+      changes->push_back({now_ns, state});
+    }
+    last = state;
+  }
+}
+
+}  // namespace gpubound

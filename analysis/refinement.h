@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Brings the threads of a process together over one window of time (SPEC section 2, CPU side): the
+// reporting thread says what the process does, and threads that work under the same operation
+// refine it to the deepest layer among them. A thread helps where it lies deeper than the reporting
+// thread, which is outside Python; most of what other threads do is no help and is passed over
+// before anything is put in order:
+//
+//   reporting   |--A native------|--A python--|-----B native------|
+//   another     |---|==A api==|--|---|==A api==|---|==B api==|----|
+//   its help        |===api===|                    |===api===|
+//
+// One object, one caller.
+#ifndef GPUBOUND_ANALYSIS_REFINEMENT_H_
+#define GPUBOUND_ANALYSIS_REFINEMENT_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/cpu_state.h"
+#include "analysis/thread_change.h"
+
+namespace gpubound {
+
+class Refinement {
+ public:
+  // A window. |own|: what the process is by the reporting thread alone, at the window's begin and
+  // from each change on, ascending; valid until Resolve(). |starting|: nothing has begun yet.
+  void Open(std::span<const CpuChange> own, bool starting);
+
+  // Another thread, one that |adopts| the reporting thread's operation or works under its own: what
+  // it is at the window's begin, then its |changes|, ascending.
+  void Add(bool adopts, const Doing& at_begin, std::span<const ThreadChange> changes);
+
+  // What the process is at the window's begin; every change after that goes to |changes|.
+  CpuState Resolve(std::vector<CpuChange>* changes);
+
+ private:
+  // How deep a thread lies: its layer, then whether it adopts, then its cause; zero: it is no help.
+  using Depth = uint8_t;
+  static constexpr size_t kDepths = 256;
+
+  // In which a thread helps: it works under |operation|, in |least| or deeper.
+  struct Stretch {
+    int64_t begin_ns;
+    OperationIndex operation;
+    Layer least;
+  };
+  // From |time_ns| on a thread gives other help than before.
+  struct Help {
+    int64_t time_ns;
+    Depth before;
+    Depth now;
+  };
+  static constexpr int kPlaceBits = 28;  // of a Help's index; above it, time since the begin
+  static constexpr uint64_t kPlaceMask = (uint64_t{1} << kPlaceBits) - 1;
+
+  size_t StretchAt(int64_t time_ns, size_t from) const;
+  void OrderHelp();
+  void Apply(const Help& help);
+  CpuState Refined(const CpuState& own) const;
+
+  std::span<const CpuChange> own_;
+  bool starting_ = false;
+  Layer least_ = Layer::kUnset;  // of all stretches
+  std::vector<Stretch> stretches_;
+  std::vector<Help> help_;        // thread by thread
+  std::vector<size_t> run_ends_;  // behind the help of each
+  std::vector<uint64_t> order_;
+  std::vector<uint64_t> merge_scratch_;
+  std::array<uint32_t, kDepths> helpers_{};       // by depth
+  std::array<uint64_t, kDepths / 64> present_{};  // a bit per depth
+};
+
+// A window is no longer than fits into the order of help.
+inline constexpr int64_t kLongestWindowNs = int64_t{1} << 35;
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_REFINEMENT_H_
