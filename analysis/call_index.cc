@@ -53,7 +53,7 @@ CallNumber CallIndex::Find(const DeviceWork& work) const {
         break;
       }
     }
-    number = Remembered(entry.previous);
+    number = entry.back == 0 ? kNoCall : Remembered(number - entry.back);
   }
   return found;
 }

@@ -67,17 +67,17 @@ class CallIndex {
  private:
   struct Entry {
     IndexedCall call;
-    CallNumber previous = kNoCall;  // in the same bucket
+    uint32_t back = 0;  // so many calls to the previous one in the same bucket; 0: none remembered
   };
   // A launch queue holds about a thousand entries per stream before the next launch waits, so work
   // whose call lies further back than this many calls does not exist in practice; it would be
-  // counted as work without a launch. 56 bytes each.
+  // counted as work without a launch. 40 bytes each.
   static constexpr size_t kLargestSize = size_t{1} << 20;
 
   void Grow();
   void Link(CallNumber number, Entry* entry) {
     CallNumber& newest = buckets_[entry->call.correlation & (buckets_.size() - 1)];
-    entry->previous = newest;
+    entry->back = Remembered(newest) == kNoCall ? 0 : static_cast<uint32_t>(number - newest);
     newest = number;
   }
   CallNumber Remembered(CallNumber number) const {

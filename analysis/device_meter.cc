@@ -3,8 +3,6 @@
 // Adds up. One object, one caller.
 #include "analysis/device_meter.h"
 
-#include <algorithm>
-
 namespace gpubound {
 
 DeviceMeter::DeviceMeter(const std::vector<Interval>& windows) {
@@ -18,48 +16,52 @@ void DeviceMeter::Begin(const Interval& work, WorkClass work_class, size_t proce
   }
   if (work.empty()) return;
   MoveTo(work.begin_ns);
-  heap_.push_back({work.end_ns, work_class, band});
-  std::push_heap(heap_.begin(), heap_.end(), EndsLater);
+  // Few run at once, and what begins last mostly ends last.
+  const Running begun{work.end_ns, work_class, band};
+  works_.push_back(begun);
+  for (size_t at = works_.size() - 1; at > 0; --at) {
+    if (works_[at - 1].end_ns > begun.end_ns) break;
+    works_[at] = works_[at - 1];
+    works_[at - 1] = begun;
+  }
   classes_.Enter(work_class);
   if (running_[band]++ == 0) ++busy_bands_;
 }
 
-void DeviceMeter::MoveTo(int64_t now_ns) {
-  while (!heap_.empty() && heap_.front().end_ns <= now_ns) {
-    Pass(heap_.front().end_ns);
-    std::pop_heap(heap_.begin(), heap_.end(), EndsLater);
-    classes_.Leave(heap_.back().work_class);
-    if (--running_[heap_.back().band] == 0) --busy_bands_;
-    heap_.pop_back();
-  }
-  Pass(now_ns);
+void DeviceMeter::EndLast() {
+  const Running ended = works_.back();
+  works_.pop_back();
+  if (ended.end_ns > now_ns_) Pass(ended.end_ns);
+  classes_.Leave(ended.work_class);
+  if (--running_[ended.band] == 0) --busy_bands_;
 }
 
+// Some work has run until |until_ns|.
 void DeviceMeter::Pass(int64_t until_ns) {
   const Interval passed{now_ns_, until_ns};
   now_ns_ = until_ns;
-  const GpuState state = classes_.mask();
-  if (state == kGpuIdle || passed.empty()) return;
   for (Window& window : windows_) {
-    const int64_t ns = passed.ClippedTo(window.time).length();
-    window.by_state[state] += ns;
+    window.by_state[classes_.mask()] += passed.ClippedTo(window.time).length();
   }
   if (windows_.empty()) return;
   const int64_t ns = passed.ClippedTo(windows_.front().time).length();
+  if (bands_.size() == 1) {
+    bands_.front().alone_ns += ns;
+    return;
+  }
   for (size_t band = 0; band < bands_.size(); ++band) {
     if (running_[band] == 0) continue;
     (busy_bands_ == 1 ? bands_[band].alone_ns : bands_[band].contended_ns) += ns;
   }
 }
 
-size_t DeviceMeter::BandOf(size_t process) {
-  if (last_band_ < bands_.size() && bands_[last_band_].process == process) return last_band_;
+size_t DeviceMeter::FindBand(size_t process) {
   for (size_t band = 0; band < bands_.size(); ++band) {
     if (bands_[band].process == process) return last_band_ = band;
   }
   bands_.push_back({process, 0, 0});
   running_.push_back(0);
-  return bands_.size() - 1;
+  return last_band_ = bands_.size() - 1;
 }
 
 std::vector<DeviceTime> DeviceMeter::Finish() {

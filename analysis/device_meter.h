@@ -38,16 +38,24 @@ class DeviceMeter {
     std::array<int64_t, kGpuStates> by_state;
     SmiModel smi;
   };
-  static bool EndsLater(const Running& a, const Running& b) { return a.end_ns > b.end_ns; }
-  void MoveTo(int64_t now_ns);
+  void MoveTo(int64_t now_ns) {
+    while (!works_.empty() && works_.back().end_ns <= now_ns) EndLast();
+    if (!works_.empty() && now_ns > now_ns_) Pass(now_ns);
+    now_ns_ = now_ns;
+  }
+  void EndLast();
   void Pass(int64_t until_ns);
-  size_t BandOf(size_t process);
+  size_t BandOf(size_t process) {
+    if (last_band_ < bands_.size() && bands_[last_band_].process == process) return last_band_;
+    return FindBand(process);
+  }
+  size_t FindBand(size_t process);
 
   std::vector<Window> windows_;
-  std::vector<Running> heap_;  // by end, earliest first
+  std::vector<Running> works_;  // that run now, by end, latest first
   ActiveSet classes_;
   std::vector<DeviceBand> bands_;
-  std::vector<int64_t> running_;  // by band
+  std::vector<int64_t> running_;  // pieces of work, by band
   size_t busy_bands_ = 0;
   size_t last_band_ = 0;  // that work began in
   int64_t now_ns_ = INT64_MIN;

@@ -34,6 +34,7 @@ void DeviceTimeline::Run(int64_t begin_ns, int64_t end_ns, bool paused) {
     RefreshAll(begin_ns);
     AddSegment(begin_ns);
   }
+  if (IsOneDeviceUntil(end_ns)) RunOneDevice(end_ns);
   while (next_ns_ < end_ns) Step(next_ns_);
   CloseWindow();
 }
@@ -62,12 +63,55 @@ void DeviceTimeline::Step(int64_t now_ns) {
   touched_.clear();
   for (; !begins_.empty() && begins_.front().begin_ns <= now_ns; begins_.pop()) {
     devices_[begins_.front().device].used = true;
-    if (begins_.front().end_ns > now_ns) Begin(begins_.front());
+    if (begins_.front().end_ns <= now_ns) continue;
+    Begin(begins_.front());
+    touched_.push_back({begins_.front().device, begins_.front().work});
   }
   EndUntil(now_ns);
   if (next_unknown_ < unknown_.size()) MoveUnknown(now_ns);
   for (const Touched& touched : touched_) RefreshDevice(touched.device, now_ns, touched.begun);
   AddSegment(now_ns);
+  FindNext();
+}
+
+bool DeviceTimeline::IsOneDeviceUntil(int64_t end_ns) const {
+  if (devices_used_.size() != 1 || unknown()) return false;
+  return next_unknown_ == unknown_.size() || unknown_[next_unknown_].begin_ns >= end_ns;
+}
+
+// Steps where nothing but the work of one device happens: nearly all there are.
+void DeviceTimeline::RunOneDevice(int64_t end_ns) {
+  const uint32_t id = devices_used_.front();
+  Device& device = devices_[id];
+  int64_t begin_ns = begins_.empty() ? kOpenEnded : begins_.front().begin_ns;
+  for (;;) {
+    const int64_t work_end_ns = running_.empty() ? kOpenEnded : running_.back().end_ns;
+    const int64_t now_ns = std::min(begin_ns, work_end_ns);
+    next_ns_ = now_ns;
+    if (now_ns >= end_ns) break;
+    WorkId begun{};
+    while (begin_ns <= now_ns) {
+      const GpuItem& item = begins_.front();
+      device.used = true;
+      if (item.end_ns > now_ns) {
+        if (device.running == 0) begun = item.work;
+        Begin(item);
+      }
+      begins_.pop();
+      begin_ns = begins_.empty() ? kOpenEnded : begins_.front().begin_ns;
+    }
+    while (!running_.empty() && running_.back().end_ns <= now_ns) {
+      device.last_work = EndLast().work;
+      running_.pop_back();
+    }
+    const DeviceState state = device.running != 0 ? DeviceState::kBusy : DeviceState::kIdle;
+    if (state != device.state) {
+      changes_.push_back(
+          {now_ns, id, device.state, state, device.used, begun, device.last_work});
+      device.state = state;
+    }
+    AddSegment(now_ns);
+  }
   FindNext();
 }
 
@@ -82,24 +126,32 @@ void DeviceTimeline::MoveUnknown(int64_t now_ns) {
 
 void DeviceTimeline::Begin(const GpuItem& item) {
   // Few run at once, and what begins last mostly ends last.
-  auto at = running_.begin();
-  while (at != running_.end() && at->end_ns > item.end_ns) ++at;
-  running_.insert(at, item);
+  running_.push_back(item);
+  for (size_t at = running_.size() - 1; at > 0; --at) {
+    if (running_[at - 1].end_ns > item.end_ns) break;
+    running_[at] = running_[at - 1];
+    running_[at - 1] = item;
+  }
   classes_.Enter(item.work_class);
   Device& device = devices_[item.device];
   if (device.running++ == 0) ++busy_devices_;
   AddFill(&device, item.fill);
-  touched_.push_back({item.device, item.work});
+}
+
+// What ends next, which the caller takes off the list, is no longer counted.
+const GpuItem& DeviceTimeline::EndLast() {
+  const GpuItem& item = running_.back();
+  classes_.Leave(item.work_class);
+  Device& device = devices_[item.device];
+  if (--device.running == 0) --busy_devices_;
+  AddFill(&device, -int64_t{item.fill});
+  return item;
 }
 
 void DeviceTimeline::EndUntil(int64_t now_ns) {
   for (; !running_.empty() && running_.back().end_ns <= now_ns; running_.pop_back()) {
-    const GpuItem& item = running_.back();
-    classes_.Leave(item.work_class);
-    Device& device = devices_[item.device];
-    if (--device.running == 0) --busy_devices_;
-    AddFill(&device, -int64_t{item.fill});
-    device.last_work = item.work;
+    const GpuItem& item = EndLast();
+    devices_[item.device].last_work = item.work;
     touched_.push_back({item.device, WorkId{}});
   }
 }
@@ -129,19 +181,21 @@ void DeviceTimeline::RefreshDevice(uint32_t id, int64_t now_ns, WorkId begun) {
   }
 }
 
+Fill DeviceTimeline::FillNow() const {
+  if (busy_devices_ == 1) return static_cast<Fill>(fill_of_devices_);
+  return busy_devices_ == 0 ? 0 : static_cast<Fill>(fill_of_devices_ / busy_devices_);
+}
+
 void DeviceTimeline::AddSegment(int64_t now_ns) {
-  const GpuSegment& before = window_.all.back();
-  GpuSegment now;
+  GpuSegment& now = window_.all.emplace_back();
+  const GpuSegment& before = *(&now - 1);
   now.begin_ns = Clipped(now_ns);
   now.mix = classes_.mask() | (unknown() ? kUnrecordedBit : 0);
   now.running = static_cast<uint32_t>(running_.size());
-  now.fill = busy_devices_ == 0   ? 0
-             : busy_devices_ == 1 ? fill_of_devices_
-                                  : fill_of_devices_ / busy_devices_;
+  now.fill = FillNow();
   const int64_t ns = now.begin_ns - before.begin_ns;
   now.sum_ns = before.sum_ns + int64_t{before.running} * ns;
   now.filled = before.filled + static_cast<FilledTime>(before.fill) * static_cast<uint64_t>(ns);
-  window_.all.push_back(now);
 }
 
 }  // namespace gpubound

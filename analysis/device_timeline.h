@@ -83,12 +83,16 @@ class DeviceTimeline {
   void OpenWindow();
   void CloseWindow();
   void Step(int64_t now_ns);
+  bool IsOneDeviceUntil(int64_t end_ns) const;
+  void RunOneDevice(int64_t end_ns);
   void Begin(const GpuItem& item);
+  const GpuItem& EndLast();
   void EndUntil(int64_t now_ns);
   void MoveUnknown(int64_t now_ns);
   void AddFill(Device* device, int64_t fill);
   void RefreshDevice(uint32_t device, int64_t now_ns, WorkId begun);
   void RefreshAll(int64_t now_ns);
+  Fill FillNow() const;
   void AddSegment(int64_t now_ns);
   void FindNext();
 

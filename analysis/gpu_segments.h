@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/run.h"
+#include "analysis/sm_fill.h"
 #include "analysis/work_classes.h"
 
 namespace gpubound {
@@ -25,12 +26,12 @@ inline constexpr GpuMix kGpuMixes = 2 * kUnrecordedBit;
 constexpr GpuState StateOf(GpuMix mix) { return mix > kUnrecordedBit ? mix - kUnrecordedBit : mix; }
 
 struct GpuSegment {
-  int64_t begin_ns = 0;  // clipped to the span
-  GpuMix mix = kGpuIdle;
-  uint32_t running = 0;   // pieces of work
-  uint64_t fill = 0;      // mean over the devices that are busy
-  int64_t sum_ns = 0;     // of all work until |begin_ns|, concurrent work counted each
   FilledTime filled = 0;  // until |begin_ns|, weighted by fill
+  int64_t begin_ns = 0;   // clipped to the span
+  int64_t sum_ns = 0;     // of all work until |begin_ns|, concurrent work counted each
+  GpuMix mix = kGpuIdle;
+  uint32_t running = 0;  // pieces of work
+  Fill fill = 0;         // mean over the devices that are busy
 };
 
 enum class DeviceState : uint8_t { kIdle, kBusy, kUnknown };

@@ -16,6 +16,9 @@ constexpr int kDepthLayerShift = 5;
 constexpr int kDepthAdoptsShift = 4;
 static_assert(kIdleCauses <= size_t{1} << kDepthAdoptsShift);
 
+// Stretches that are looked at one by one before they are searched.
+constexpr size_t kNear = 8;
+
 // Nothing lies deeper.
 constexpr auto kNoLayer = static_cast<Layer>(static_cast<uint8_t>(Layer::kCudaApi) + 1);
 
@@ -41,8 +44,12 @@ void Refinement::Open(std::span<const CpuChange> own, bool starting) {
   run_ends_.clear();
 }
 
-// The last one that begins by |time_ns|, from |from| on. Mostly it lies near.
+// The last one that begins by |time_ns|, from |from| on.
 size_t Refinement::StretchAt(int64_t time_ns, size_t from) const {
+  // Threads that change about as often as the reporting one find it here.
+  for (const size_t far = from + kNear; from < far; ++from) {
+    if (from + 1 == stretches_.size() || stretches_[from + 1].begin_ns > time_ns) return from;
+  }
   size_t step = 1;
   size_t at = from;
   while (at + step < stretches_.size() && stretches_[at + step].begin_ns <= time_ns) {
@@ -104,13 +111,18 @@ void Refinement::OrderHelp() {
   MergeRuns(&order_, &run_ends_, &merge_scratch_);
   helpers_.fill(0);
   present_.fill(0);
+  helping_ = 0;
 }
 
 void Refinement::Apply(const Help& help) {
-  if (help.before != 0 && --helpers_[help.before] == 0) {
-    present_[help.before / 64] &= ~(uint64_t{1} << help.before % 64);
+  if (help.before != 0) {
+    --helping_;
+    if (--helpers_[help.before] == 0) {
+      present_[help.before / 64] &= ~(uint64_t{1} << help.before % 64);
+    }
   }
   if (help.now != 0) {
+    ++helping_;
     ++helpers_[help.now];
     present_[help.now / 64] |= uint64_t{1} << help.now % 64;
   }
@@ -118,15 +130,14 @@ void Refinement::Apply(const Help& help) {
 
 CpuState Refinement::Refined(const CpuState& own) const {
   CpuState state = own;
-  for (size_t word = present_.size(); word-- > 0;) {
-    if (present_[word] == 0) continue;
-    const size_t deepest = word * 64 + 63 - static_cast<size_t>(std::countl_zero(present_[word]));
-    state.layer = static_cast<Layer>(deepest >> kDepthLayerShift);
-    if (SaysAll(own.cause)) break;
-    state.cause = static_cast<IdleCause>(deepest & ((size_t{1} << kDepthAdoptsShift) - 1));
-    if (starting_ && !SaysAll(state.cause)) state.cause = IdleCause::kStartUp;
-    break;
-  }
+  if (helping_ == 0) return state;
+  size_t word = present_.size() - 1;
+  while (present_[word] == 0) --word;
+  const size_t deepest = word * 64 + 63 - static_cast<size_t>(std::countl_zero(present_[word]));
+  state.layer = static_cast<Layer>(deepest >> kDepthLayerShift);
+  if (SaysAll(own.cause)) return state;
+  state.cause = static_cast<IdleCause>(deepest & ((size_t{1} << kDepthAdoptsShift) - 1));
+  if (starting_ && !SaysAll(state.cause)) state.cause = IdleCause::kStartUp;
   return state;
 }
 

@@ -71,7 +71,8 @@ class Refinement {
   std::vector<size_t> run_ends_;  // behind the help of each
   std::vector<uint64_t> order_;
   std::vector<uint64_t> merge_scratch_;
-  std::array<uint32_t, kDepths> helpers_{};       // by depth
+  size_t helping_ = 0;                            // threads
+  std::array<uint32_t, kDepths> helpers_{};       // the same by depth
   std::array<uint64_t, kDepths / 64> present_{};  // a bit per depth
 };
 
