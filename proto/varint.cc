@@ -110,7 +110,7 @@ std::span<const VarintCodec> SupportedVarintCodecs() {
     {"portable", PackPortable, UnpackPortable},
 #if defined(__x86_64__)
     {"bmi2", PackBmi2, UnpackBmi2},
-    {"avx512", PackAvx512, UnpackBmi2},
+    {"avx512", PackAvx512, UnpackAvx512},
 #endif
   };
   size_t supported = 1;

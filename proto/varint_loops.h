@@ -17,6 +17,8 @@ const uint8_t* UnpackOneByOne(const uint8_t* begin, const uint8_t* end, uint64_t
 uint8_t* PackBmi2(const uint64_t* values, size_t count, uint8_t* out);
 uint8_t* PackAvx512(const uint64_t* values, size_t count, uint8_t* out);
 const uint8_t* UnpackBmi2(const uint8_t* begin, const uint8_t* end, uint64_t* values, size_t count);
+const uint8_t* UnpackAvx512(const uint8_t* begin, const uint8_t* end, uint64_t* values,
+                            size_t count);
 #endif
 
 }  // namespace gpubound
