@@ -20,7 +20,7 @@ constexpr uint32_t kStreamSynchronize = 3;
 
 constexpr size_t kMostOpenSyncs = 4096;
 
-// A call that takes so many times what it takes by itself has waited.
+// A call that is still open after so many times what it takes by itself waits.
 constexpr double kClearly = 4;
 
 }  // namespace
@@ -104,7 +104,7 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
     if (Waits(kind.role) || kind.role == CallRole::kAsyncCopy) {
       EndWaitingCall(index, thread, open, &kind);
     } else {
-      if (open.outermost) own_part_.Add(static_cast<double>(call.end_ns - call.start_ns));
+      if (open.outermost) own_part_.Add(static_cast<double>(call.end_ns - call.start_ns), true);
       Move(thread, call.end_ns, KindOf(call, CallEdge::kEnd));
     }
     if (kind.role == CallRole::kRecordEvent || kind.role == CallRole::kStreamWait) {
@@ -153,7 +153,6 @@ bool ProcessReplay::MergeIntoGraph(ReplayThread* thread, const ReplayThread::Ope
 const Sync* ProcessReplay::SyncOf(const ApiCall& call) {
   while (next_sync_ < process_.syncs.size() && process_.syncs[next_sync_].start_ns <= call.end_ns) {
     const Sync& sync = process_.syncs[next_sync_++];
-    if (sync.type == kSyncEventRecorded) continue;        // no wait
     if (syncs_.size() >= kMostOpenSyncs) syncs_.clear();  // of calls that were never recorded
     syncs_[sync.correlation] = &sync;
   }
@@ -182,6 +181,12 @@ DoneWork ProcessReplay::WaitedFor(ReplayThread* thread, const ApiCall& call, Cal
     if (stream != stream_ids_.end()) return device_.StreamDone(stream->second, call.end_ns);
   }
   if (role == CallRole::kSyncAll) return device_.AllDone(call.end_ns);
+  if (role == CallRole::kSyncEvent && sync != nullptr) {
+    if (const EventRecord* const record = recorded_events_.Find(sync->context, sync->event)) {
+      const DoneWork& behind = recorded_events_.WorkOf(*record);
+      return behind.end_ns <= call.end_ns ? behind : DoneWork{};
+    }
+  }
   // It is not known what it waited for. If it waited, then for what ended last; otherwise for
   // nothing that could hold it up but what the thread itself had launched before.
   const DoneWork last = device_.LastEnded(call.end_ns);
@@ -199,47 +204,71 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
   const bool has_work = waited_for.done.exists();
   const auto length = static_cast<double>(call.end_ns - call.start_ns);
   const double wake_up = has_work ? static_cast<double>(call.end_ns - waited_for.end_ns) : 0;
-  const TypicalDelay& own_part = OwnPartOf(*kind);
+  const TypicalDelay& usual = UsualOwnPartOf(*kind);
   const bool waited = has_work && waited_for.end_ns > call.start_ns &&
-                      wake_up_.Strangeness(wake_up) <= own_part.Strangeness(length);
+                      wake_up_.Strangeness(wake_up) <= usual.Strangeness(length);
   // Only what is beyond doubt tells what is usual; a guess would confirm itself.
-  if (waited && length > kClearly * own_part.ns()) wake_up_.Add(wake_up);
-  if (!waited && waited_for.end_ns <= call.start_ns && kind->role != CallRole::kAsyncCopy) {
-    kind->own_part.Add(length);
-  }
+  if (waited && length - wake_up > kClearly * usual.ns()) wake_up_.Add(wake_up);
+  OwnPart& own_part = OwnPartOf(kind);
+  double deviation = 0;  // of the call's own part
   if (waited) {
-    const int64_t own_end_ns = call.start_ns + Rounded(std::min(length, own_part.ns()));
-    thread->MoveTo(own_end_ns);
-  } else {
+    const double own_ns = own_part.MeanBelow(length);
+    own_part.AddBelow(length - wake_up);
+    thread->MoveTo(call.start_ns + Rounded(own_ns));
+  } else if (kind->role == CallRole::kAsyncCopy || thread->at_ns != call.start_ns) {
     Move(thread, call.end_ns, KindOf(call, CallEdge::kEnd));
+  } else {
+    const double variance = costs_.AfterBegin(call.label).variance;
+    thread->MoveBy(own_part.Likely(length, variance), call.end_ns);
+    deviation = own_part.DeviationOf(variance);
+    own_part.Add(length, waited_for.end_ns <= call.start_ns);
   }
   if (!has_work) return;
   const Moment release = waited_for.done.After(waited ? wake_up : std::min(wake_up_.ns(), wake_up));
-  if (thread->WaitFor(release, call.end_ns, open.shown_begun)) NoteWaited(index, thread);
+  const bool waits = release.at > thread->now.at;
+  const double later_by = LaterBy(thread->now.at, release.at, deviation);
+  thread->WaitFor(Later(thread->now, release).After(later_by), call.end_ns, open.shown_begun);
+  if (waits) NoteWaited(index, thread);
 }
 
 void ProcessReplay::NoteEventCall(ReplayThread* thread, const ApiCall& call) {
+  const Sync* const sync = SyncOf(call);
   if (KindOf(call.label).role == CallRole::kRecordEvent) {
     thread->recorded_launch = thread->last_launch;
+    if (sync == nullptr || sync->type != kSyncEventRecorded) return;
+    const auto stream = stream_ids_.find(StreamKey(sync->context, sync->stream));
+    const StreamId recorded_in = stream == stream_ids_.end() ? StreamId{} : stream->second;
+    recorded_events_.Record(sync->context, sync->event, recorded_in, call.start_ns);
     return;
   }
-  const Sync* const sync = SyncOf(call);
   if (sync == nullptr || sync->type != kStreamWaitEvent) return;
   const auto stream = stream_ids_.find(StreamKey(sync->context, sync->stream));
-  if (stream == stream_ids_.end() || thread->recorded_launch == 0) return;
-  stream_waits_[Raw(stream->second)].push_back(thread->recorded_launch);
+  if (stream == stream_ids_.end()) return;
+  StreamWait wait{call.start_ns, recorded_events_.Latest(sync->context, sync->event), 0};
+  // Where no record tells, the thread has recorded what it waits for.
+  if (!wait.record) wait.launch = thread->recorded_launch;
+  std::deque<StreamWait>& waits = stream_waits_[Raw(stream->second)];
+  if (waits.size() >= kMostOpenSyncs) waits.pop_front();  // of a stream in which nothing runs
+  waits.push_back(std::move(wait));
 }
 
-// The first work behind a stream's wait comes after what it waits for, if it did so.
-void ProcessReplay::ApplyStreamWaits(const DeviceWork& work) {
+// The first work that was launched behind a stream's wait comes after what it waits for.
+void ProcessReplay::ApplyStreamWaits(const DeviceWork& work, const LaunchEntry* launched) {
   const auto waits = stream_waits_.find(Raw(work.stream));
   if (waits == stream_waits_.end()) return;
-  for (const uint32_t correlation : waits->second) {
-    const LaunchEntry* const launch = launches_.Find(correlation);
-    if (launch == nullptr || launch->works == 0 || launch->work_end_ns > work.start_ns) continue;
-    device_.WaitFor(work.stream, {launch->work_end_ns, launch->work_done});
+  std::deque<StreamWait>& open = waits->second;
+  while (!open.empty() && (launched == nullptr || open.front().called_ns <= launched->start_ns)) {
+    const StreamWait wait = std::move(open.front());
+    open.pop_front();
+    if (wait.record) {
+      device_.WaitFor(work.stream, recorded_events_.WorkOf(*wait.record));
+      continue;
+    }
+    const LaunchEntry* const launch = launches_.Find(wait.launch);
+    if (launch != nullptr && launch->works != 0) {
+      device_.WaitFor(work.stream, {launch->work_end_ns, launch->work_done});
+    }
   }
-  stream_waits_.erase(waits);
 }
 
 void ProcessReplay::BeginWork() {
@@ -252,9 +281,11 @@ void ProcessReplay::BeginWork() {
   }
   if (launch != nullptr && launch->start_ns > work.start_ns + kClockSlackNs) launch = nullptr;
   const LaunchAnchor anchor = AnchorOf(work, launch);
-  ApplyStreamWaits(work);
+  ApplyStreamWaits(work, launch);
   const double scale = scales_.Of(work.work);
   const ReplayDevice::Times times = device_.Start(work, anchor, scale);
+  recorded_events_.NoteWork(work.stream, launch == nullptr ? work.start_ns : launch->start_ns,
+                            {std::max(work.start_ns, work.end_ns), times.end});
   if (launch != nullptr) {
     ++launch->works;
     launch->work_end_ns = std::max({launch->work_end_ns, work.start_ns, work.end_ns});
@@ -291,11 +322,17 @@ LaunchAnchor ProcessReplay::AnchorOf(const DeviceWork& work, LaunchEntry* launch
     // It began while its call was still open, after that call's own part; or it seems to have begun
     // before its call.
     const ReplayThread& thread = ThreadAt(launch->thread);
-    const double own_part = OwnPartOf(KindOf(launch->label)).ns();
+    CallKind& kind = KindOf(launch->label);
+    const double own_part = UsualOwnPartOf(kind).ns();
     const int64_t own_end_ns = std::max(launch->start_ns + Rounded(own_part), thread.at_ns);
     anchor.at_ns = std::min(work.start_ns, own_end_ns);
     anchor.at = thread.started ? thread.At(anchor.at_ns) : At(anchor.at_ns);
     anchor.tells_latency = false;
+    if (thread.at_ns == launch->start_ns) {
+      anchor.own_part = &OwnPartOf(&kind);
+      anchor.own_ns = static_cast<double>(anchor.at_ns - launch->start_ns);
+      anchor.own_variance = costs_.AfterBegin(launch->label).variance;
+    }
   }
   return anchor;
 }
@@ -309,7 +346,7 @@ void ProcessReplay::BeginOverhead() {
   const auto length = static_cast<double>(overhead.end_ns - overhead.start_ns);
   if (costs_.IsOwnOverhead(overhead.label)) {
     // The record tells what it cost, so nothing about it is uncertain.
-    if (costs_.removes() && length > 0) Charge(next.thread, &thread, {length, 0, 0}, 0);
+    if (costs_.removes() && length > 0) Charge(next.thread, &thread, {length, 0, 0, length}, 0);
     return;
   }
   const auto index = static_cast<uint32_t>(next_sequence_);

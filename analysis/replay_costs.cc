@@ -4,6 +4,7 @@
 #include "analysis/replay_costs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <string>
 
@@ -11,6 +12,8 @@
 
 namespace gpubound {
 namespace {
+
+constexpr double kNormal975 = 1.96;
 
 // Kinds as CUPTI names them, letters only.
 constexpr std::string_view kOwnKinds[] = {
@@ -25,11 +28,20 @@ CostKind KindOfScope(const Label& label, bool python) {
   return label.kind == LabelKind::kLayer ? CostKind::kInterceptedCall : CostKind::kPythonScope;
 }
 
+// The 2.5 % quantile of a lognormal distribution, which times of code resemble: never negative,
+// with a long tail.
+double LeastOf(double mean, double variance) {
+  if (mean <= 0) return 0;
+  const double log_variance = std::log1p(variance / (mean * mean));
+  return mean * std::exp(-log_variance / 2 - kNormal975 * std::sqrt(log_variance));
+}
+
 // The part |ns| of one occurrence; what is uncertain about it is shared out by size.
 Spent PartOf(const Cost& cost, double ns) {
   const double total = cost.total_ns();
   const double share = total > 0 ? ns / total : 0;
-  return {ns, cost.variance_ns2 * share, cost.standard_error_ns * share};
+  const double variance = cost.variance_ns2 * share;
+  return {ns, variance, cost.standard_error_ns * share, LeastOf(ns, variance)};
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct Spent {
   double ns = 0;
   double variance = 0;
   double error = 0;
+  double least = 0;  // one in forty occurrences costs less
 };
 
 class ReplayCosts {

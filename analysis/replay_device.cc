@@ -4,6 +4,7 @@
 #include "analysis/replay_device.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace gpubound {
@@ -87,6 +88,17 @@ void ReplayDevice::WaitFor(StreamId stream, const DoneWork& done) {
   Add(done.end_ns, done.done, &StreamAt(stream).waits_for);
 }
 
+// Whether its launch and not its stream decided when work started, |unexplained| longer after the
+// launch than usual or |gap| after what came before it in its stream.
+bool ReplayDevice::LaunchDecided(const LaunchAnchor& launch, double unexplained, double gap) const {
+  const double by_stream = gap - std::min(gap_.ns(), gap);
+  if (launch.own_part == nullptr || !latency_.known() || !std::isfinite(gap)) {
+    return unexplained <= by_stream;
+  }
+  const double own_ns = launch.own_ns + unexplained;
+  return launch.own_part->Strangeness(own_ns) <= gap_.Strangeness(gap);
+}
+
 ReplayDevice::Limits ReplayDevice::Explain(const DeviceWork& work, const LaunchAnchor& launch,
                                            const Stream& stream, uint32_t index) {
   const auto since = [&work](int64_t ns) { return static_cast<double>(work.start_ns - ns); };
@@ -102,7 +114,11 @@ ReplayDevice::Limits ReplayDevice::Explain(const DeviceWork& work, const LaunchA
   limits.latency = guess ? latency : std::min(latency_.ns(), latency);
   limits.gap = has_before ? std::min(gap_.ns(), gap) : 0;
   limits.hand_over = resource.hand_over.ns();
-  const double unexplained = std::min(latency - limits.latency, gap - limits.gap);
+  const bool has_wait = stream.waits_for.end_ns <= work.start_ns && stream.waits_for.done.exists();
+  const double wait = has_wait ? since(stream.waits_for.end_ns) : kNever;
+  limits.wait = has_wait ? std::min(gap_.ns(), wait) : 0;
+  const double unexplained =
+      std::min({latency - limits.latency, gap - limits.gap, wait - limits.wait});
 
   const Device& device = devices_[stream.device];
   const double other = device.last_ended.done.exists() ? since(device.last_ended.end_ns) : kNever;
@@ -117,13 +133,24 @@ ReplayDevice::Limits ReplayDevice::Explain(const DeviceWork& work, const LaunchA
     } else {
       limits.other = &device.last_ended;
     }
-  } else if (latency - limits.latency <= gap - limits.gap) {
+  } else if (wait - limits.wait < std::min(latency - limits.latency, gap - limits.gap)) {
+    limits.wait = wait;
+  } else if (LaunchDecided(launch, latency - limits.latency, gap)) {
     if (!launch.moved) limits.latency = latency;
+    if (launch.own_part != nullptr && !guess) {
+      const double own_ns = launch.own_ns + latency - latency_.ns();
+      limits.latency += launch.own_part->Likely(own_ns, launch.own_variance) - own_ns;
+      limits.deviation = launch.own_part->DeviationOf(launch.own_variance);
+      launch.own_part->Add(own_ns, stream_was_idle);
+    }
     const bool undisturbed = stream_was_idle && resource.running == 0;
     if (undisturbed && launch.tells_latency) latency_.Add(latency);
   } else {
     limits.gap = gap;
     if (resource.running == 0) gap_.Add(gap);
+    if (launch.own_part != nullptr && !guess) {
+      launch.own_part->AddBelow(launch.own_ns + latency - latency_.ns());
+    }
   }
   return limits;
 }
@@ -166,6 +193,9 @@ ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnch
     if (stream.done.done.exists()) {
       recorded_ready = Later(recorded_ready, Recorded(stream.done.end_ns).After(limits.gap));
     }
+    if (stream.waits_for.end_ns <= work.start_ns && stream.waits_for.done.exists()) {
+      recorded_ready = Later(recorded_ready, Recorded(stream.waits_for.end_ns).After(limits.wait));
+    }
   }
   const Moment by_slot =
       TakeSlot(resource.slots, recorded_ready, limits.hand_over, &resource.recorded_ends);
@@ -177,12 +207,17 @@ ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnch
   }
 
   Moment ready = launch.at.After(limits.latency);
-  if (stream.done.done.exists()) ready = Later(ready, stream.done.done.After(limits.gap));
+  if (stream.done.done.exists()) {
+    const Moment after = stream.done.done.After(limits.gap);
+    ready = Later(ready, after).After(LaterBy(ready.at, after.at, limits.deviation));
+  }
   if (limits.other != nullptr) {
     const auto delay = static_cast<double>(work.start_ns - limits.other->end_ns);
     ready = Later(ready, limits.other->done.After(delay));
   }
-  if (stream.waits_for.end_ns <= work.start_ns) ready = Later(ready, stream.waits_for.done);
+  if (stream.waits_for.end_ns <= work.start_ns) {
+    ready = Later(ready, stream.waits_for.done.After(limits.wait));
+  }
   stream.waits_for = {};
 
   Times times;

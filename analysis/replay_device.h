@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/own_part.h"
 #include "analysis/replay_moment.h"
 #include "analysis/run.h"
 #include "analysis/typical_delay.h"
@@ -37,6 +38,10 @@ struct LaunchAnchor {
   Moment at;
   bool moved = false;          // |at| is of another launch than |at_ns|, so its delay is unknown
   bool tells_latency = false;  // the call is known, and this is the first work that it launched
+  // Of a call that is still open, whose own part must be over before its work can start.
+  OwnPart* own_part = nullptr;
+  double own_ns = 0;        // from its begin to |at_ns|
+  double own_variance = 0;  // of the cost in it
 };
 
 class ReplayDevice {
@@ -89,7 +94,9 @@ class ReplayDevice {
   // By how much each limit holds work back, at least.
   struct Limits {
     double latency = 0;               // after its launch
+    double deviation = 0;             // ... which is uncertain by so much
     double gap = 0;                   // after its stream
+    double wait = 0;                  // after what its stream was told to wait for
     double hand_over = 0;             // after the slot that it gets
     bool slot = false;                // it seems that the slot decided
     const DoneWork* other = nullptr;  // work of another stream that decided
@@ -99,6 +106,7 @@ class ReplayDevice {
   static void RetireStream(Stream* stream, int64_t until_ns);
   Limits Explain(const DeviceWork& work, const LaunchAnchor& launch, const Stream& stream,
                  uint32_t index);
+  bool LaunchDecided(const LaunchAnchor& launch, double unexplained, double gap) const;
   static Moment TakeSlot(uint32_t slots, const Moment& ready, double hand_over,
                          std::vector<Moment>* ends);
   Moment Recorded(int64_t time_ns) const {

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -27,6 +28,8 @@
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
 #include "analysis/launch_table.h"
+#include "analysis/own_part.h"
+#include "analysis/recorded_events.h"
 #include "analysis/replay_costs.h"
 #include "analysis/replay_device.h"
 #include "analysis/replay_facts.h"
@@ -104,7 +107,7 @@ class ProcessReplay {
   struct CallKind {
     CallRole role = CallRole::kOther;
     bool capturable = false;
-    TypicalDelay own_part;  // of its time, where it waits
+    OwnPart own_part;  // of its time, where it waits or launches while it is open
   };
   enum class TimerKind : uint8_t { kCallEnds, kOverheadEnds, kProbe };
   struct Timer {
@@ -125,10 +128,21 @@ class ProcessReplay {
     Moment at;
   };
 
+  // A stream waits for |record|, or else for the work of |launch|.
+  struct StreamWait {
+    int64_t called_ns;
+    std::shared_ptr<const EventRecord> record;
+    uint32_t launch;
+  };
+
   static CallKind KindOf(const Label& label);
   CallKind& KindOf(LabelId label);
-  const TypicalDelay& OwnPartOf(const CallKind& kind) const {
-    return kind.own_part.known() ? kind.own_part : own_part_;
+  const TypicalDelay& UsualOwnPartOf(const CallKind& kind) const {
+    return (kind.own_part.usual().known() ? kind.own_part : own_part_).usual();
+  }
+  OwnPart& OwnPartOf(CallKind* kind) const {
+    if (!kind->own_part.known()) kind->own_part.BeginLike(own_part_);
+    return kind->own_part;
   }
   static bool Waits(CallRole role) {
     return role >= CallRole::kSyncStream && role <= CallRole::kSyncCopy;
@@ -155,7 +169,7 @@ class ProcessReplay {
   DoneWork WaitedFor(ReplayThread* thread, const ApiCall& call, CallRole role);
   const Sync* SyncOf(const ApiCall& call);
   void NoteEventCall(ReplayThread* thread, const ApiCall& call);
-  void ApplyStreamWaits(const DeviceWork& work);
+  void ApplyStreamWaits(const DeviceWork& work, const LaunchEntry* launched);
   void BeginWork();
   LaunchAnchor AnchorOf(const DeviceWork& work, LaunchEntry* launch);
   void IndexCallsUntil(int64_t until_ns);
@@ -193,9 +207,10 @@ class ProcessReplay {
   size_t next_sync_ = 0;
   std::unordered_map<uint32_t, const Sync*> syncs_;    // by correlation, of calls that are open
   std::unordered_map<uint64_t, StreamId> stream_ids_;  // by context and stream
-  std::unordered_map<uint32_t, std::vector<uint32_t>> stream_waits_;  // launches, by stream
-  std::vector<CallKind> call_kinds_;                                  // by label
-  TypicalDelay own_part_;                                             // of any other call
+  RecordedEvents recorded_events_;
+  std::unordered_map<uint32_t, std::deque<StreamWait>> stream_waits_;  // by stream
+  std::vector<CallKind> call_kinds_;                                   // by label
+  OwnPart own_part_;                                                   // of any other call
   TypicalDelay wake_up_;  // from the end of work to the end of the call that waits for it
   Moment begin_;
   int64_t adopters_at_ns_ = INT64_MIN;  // when a thread that adopts did something last

@@ -60,6 +60,7 @@ struct ReplayThread {
   struct Charged {        // the cost in the time that passes now
     double ns = 0;
     double variance = 0;
+    double least = 0;  // hardly ever less
     uint64_t kind = 0;
     int64_t from_ns = 0;
   };
@@ -72,12 +73,15 @@ struct ReplayThread {
   ThreadBatch batch;
   size_t next_event = 0;
 
-  // Where it is at recorded |time_ns|, if nothing happens until then. What was spent behind its
-  // last event comes first.
+  // Where it is at recorded |time_ns|, if nothing happens until then. Programs act when the cost
+  // behind an event is spent in full, or before the event; which of both it was is told by whether
+  // so little time is enough for the cost.
   Moment At(int64_t time_ns) const {
-    const double spent = charged.from_ns == at_ns ? charged.ns : 0;
+    const bool charges = charged.from_ns == at_ns;
+    const double spent = charges ? charged.ns : 0;
     const auto length = static_cast<double>(std::max<int64_t>(0, time_ns - at_ns));
-    return now.After(spent + std::max(0.0, length - spent) * factor);
+    if (charges && length < charged.least) return now.After(spent);
+    return now.After(spent + (length - spent) * factor);
   }
   void BeginAt(const Moment& begin, int64_t time_ns) {
     now = begin;
@@ -115,7 +119,8 @@ struct ReplayThread {
   }
   void Charge(const Spent& spent, uint64_t kind) {
     if (charged.from_ns != at_ns) charged = {};
-    charged = {charged.ns + spent.ns, charged.variance + spent.variance, kind, at_ns};
+    charged = {charged.ns + spent.ns, charged.variance + spent.variance,
+               charged.least + spent.least, kind, at_ns};
     owed[cell] += spent.ns;
     now.at -= spent.ns;
     now.variance += spent.variance;

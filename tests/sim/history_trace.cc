@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "proto/sync_types.h"
+
 namespace gpubound::sim {
 namespace {
 
@@ -30,6 +32,7 @@ uint32_t SyncTypeOf(const std::string& call) {
   if (call == "cudaEventSynchronize") return kEventSynchronize;
   if (call == "cudaStreamWaitEvent") return kStreamWaitEvent;
   if (call == "cudaStreamSynchronize") return kStreamSynchronize;
+  if (call == "cudaEventRecord") return kSyncEventRecorded;
   return call == "cudaDeviceSynchronize" ? kContextSynchronize : 0;
 }
 
@@ -135,6 +138,7 @@ class TraceBuilder {
         sync.type = type;
         sync.context = kContext;
         sync.stream = call.stream;
+        sync.event = 1 + call.event;
         trace_.syncs.push_back(sync);
       }
       if (call.queue_full_from_ns == call.queue_full_to_ns) continue;

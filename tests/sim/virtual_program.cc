@@ -146,7 +146,8 @@ class Machine {
                                 .sequence = next_sequence_++,
                                 .queue_full_from_ns = 0,
                                 .queue_full_to_ns = 0,
-                                .stream = statement.slot});
+                                .stream = statement.slot,
+                                .event = statement.event});
       thread.wake_ns = now_ + statement.cost_ns + Drawn(program_.cost.api_ns);
       thread.stage = Stage::kSubmit;
       thread.blocked_since_ns = -1;

@@ -106,6 +106,7 @@ struct ApiFact {
   TimeNs queue_full_from_ns = 0;  // equal: the launch queue had room
   TimeNs queue_full_to_ns = 0;
   uint32_t stream = 0;  // of calls that name one
+  uint32_t event = 0;   // likewise
 };
 
 struct WorkFact {
