@@ -12,7 +12,7 @@ import functools
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import _api, _core, _cupti, _loop, _versions, _waits
+from gpubound import _api, _core, _cupti, _loop, _natives, _versions, _waits
 from gpubound._decorate import binds_to_instances
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "update": _loop.enter_update}
@@ -70,6 +70,8 @@ def note_failure(text: str) -> None:
 
 def install_hook(hook: Dict[str, Any], module: Any) -> int:
     """Wraps what `hook` names in `module`; returns how many functions that were."""
+    if "natives" in hook:
+        return _natives.install(hook)
     wrap = _wrapper_factory(hook)
     if "class" not in hook:
         missing = [name for name in hook["names"] if name not in vars(module)]

@@ -12,6 +12,8 @@ from gpubound._decorate import binds_to_instances
 _NATIVE_TYPES = (types.BuiltinFunctionType, types.MethodDescriptorType)
 _NATIVE_TYPE_NAMES = {"instancemethod", "nb_func", "nb_method", "cython_function_or_method"}
 
+_INHERITED = object()  # in the place of an original: the owner had none of its own
+
 
 class Interception:
     """What intercept() replaced. restore() puts the very same objects back; a context manager too."""
@@ -35,11 +37,22 @@ class Interception:
         self._originals.append((owner, name, original, wrapper))
         return True
 
+    def shadow(self, owner: Any, name: str, wrapper: Any) -> None:
+        """Puts `wrapper` in the place of owner.name, which may be what owner inherits from a class that
+        cannot be changed."""
+        original = vars(owner).get(name, _INHERITED)
+        setattr(owner, name, wrapper)
+        self._originals.append((owner, name, original, wrapper))
+
     def restore(self) -> None:
         """Puts the originals back, except where somebody else has replaced the wrapper since."""
         while self._originals:
             owner, name, original, wrapper = self._originals.pop()
-            if vars(owner).get(name) is wrapper:
+            if vars(owner).get(name) is not wrapper:
+                continue
+            if original is _INHERITED:
+                delattr(owner, name)
+            else:
                 setattr(owner, name, original)
 
     def __enter__(self) -> "Interception":

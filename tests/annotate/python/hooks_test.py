@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What hook files do to the modules that they name."""
+import collections
 import json
 import os
 import pathlib
+import sys
 import threading
 import types
 import unittest
 import unittest.mock
 
-from gpubound import _core, _hooks, _loop, _versions
+from gpubound import _core, _hooks, _loop, _natives, _versions
 from recorded import RecordedTest, scope, take
 
 STEP = {"module": "sample", "class": "Env", "names": ["step"], "subclasses": True,
@@ -156,6 +158,59 @@ class InstallTest(RecordedTest):
         self.assertEqual(os.read(read_end, 1000).decode().splitlines(), scope("simulation"))
 
 
+class NativesTest(RecordedTest):
+    """A library whose native functions lie in a module of their own, under several names."""
+
+    def setUp(self):
+        super().setUp()
+        self.native, self.public = types.ModuleType("native"), types.ModuleType("public")
+        self.native.total = self.public.total = self.public.same = sum
+        self.native.is_odd = self.public.is_odd = bool.__and__
+        modules = {"native": self.native, "public": self.public, "base": types.ModuleType("base")}
+        unittest.mock.patch.dict("sys.modules", modules).start()
+        self.addCleanup(unittest.mock.patch.stopall)
+
+    def calls(self, *holders, sources=("native",)):
+        calls = _natives.NativeCalls({
+            "module": "public", "layer": "backend",
+            "natives": {"sources": list(sources), "holders": list(holders),
+                        "take": ["[!_]*", "__*__"], "leave": ["is_*"]}})
+        self.addCleanup(calls.restore)
+        return calls
+
+    def test_each_name_of_a_native_function_leads_to_one_wrapper(self):
+        self.assertEqual(self.calls("public").install(), 2)
+        self.assertIs(self.public.total, self.public.same)
+        self.assertEqual(self.public.same([1, 2]), 3)
+        self.assert_recorded("begin layer(5) native.total", "end layer(5) native.total")
+
+    def test_what_is_left_out_stays_itself(self):
+        self.calls("public").install()
+        self.assertIsNone(_core.wrapped(self.public.is_odd))
+
+    def test_methods_of_a_native_base_are_shadowed_and_come_back(self):
+        class Derived(collections.deque):
+            pass
+        sys.modules["base"].Derived = Derived
+        calls = self.calls("base.Derived", sources=())
+        self.assertGreater(calls.install(), 10)
+        Derived([1, 2]).rotate(1)
+        self.assert_recorded("begin layer(5) Derived.rotate", "end layer(5) Derived.rotate")
+        calls.restore()
+        self.assertNotIn("rotate", vars(Derived))
+
+    def test_installing_twice_wraps_once(self):
+        first = self.calls("public")
+        first.install()
+        self.assertEqual(self.calls("public").install(), 0)
+
+    def test_functions_can_be_given_back_alone(self):
+        calls = self.calls("public")
+        calls.install()
+        calls.restore_functions()
+        self.assertIs(self.public.total, sum)
+
+
 class IterationTest(RecordedTest):
     def setUp(self):
         _loop.forget_in_fork_child()
@@ -228,8 +283,9 @@ class HookFileTest(unittest.TestCase):
                 for hook in description["hooks"]:
                     self.assertLessEqual(set(hook), {
                         "module", "class", "names", "subclasses", "operation", "layer",
-                        "iteration", "loop", "alone", "unless", "peer", "channel", "yields"})
-                    self.assertTrue(hook["names"])
+                        "iteration", "loop", "alone", "unless", "peer", "channel", "yields",
+                        "natives"})
+                    self.assertNotEqual("names" in hook, "natives" in hook)
 
 
 class VersionTest(unittest.TestCase):

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts the calls of a library's native functions and methods as a layer: all that the hook's sources
+hold, wherever its holders name them.
+
+The same function under several names gets one wrapper, so that the names stay the same object. Methods
+of a native class, which cannot be changed, are shadowed on the class derived from it that programs
+use. PyTorch looks at some of its functions by identity; what that takes is done here too: TorchScript's
+table of functions learns the wrappers, and a program with a `__torch_function__` of its own, which is
+handed the originals and may compare them by `is`, gets the functions back.
+"""
+import fnmatch
+import importlib
+import re
+import sys
+import types
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+from gpubound import _api, _core
+from gpubound._decorate import binds_to_instances
+from gpubound._intercept import Interception, is_native
+
+_METHOD = types.MethodDescriptorType
+
+
+class NativeCalls:
+    """The wrappers of one hook, and what undoes them."""
+
+    def __init__(self, hook: Dict[str, Any]) -> None:
+        self._layer: str = hook["layer"]
+        self._description: Dict[str, List[str]] = hook["natives"]
+        self._taken = _matcher(self._description["take"])
+        self._left = _matcher(self._description["leave"])
+        self._functions = Interception()
+        self._methods = Interception()
+        self._wrappers: Dict[int, Any] = {}  # by the original, which the wrapper keeps alive
+
+    def install(self) -> int:
+        """Wraps everything; returns how many names now lead to a wrapper."""
+        natives = {id(native): name for source in self._description["sources"]
+                   for name, native in self._natives_of(source)}
+        for holder in map(find, self._description["holders"]):
+            if isinstance(holder, type):
+                self._shadow_methods(holder)
+            else:
+                self._replace_functions(holder, natives)
+        return len(self._functions) + len(self._methods)
+
+    def originals(self) -> Iterator[Tuple[Any, Any]]:
+        """Each wrapped function or method and its wrapper."""
+        for wrapper in self._wrappers.values():
+            yield _core.wrapped(wrapper), wrapper
+
+    def restore_functions(self) -> None:
+        """Puts the functions back; methods stay wrapped."""
+        self._functions.restore()
+
+    def restore(self) -> None:
+        """Puts everything back."""
+        self._functions.restore()
+        self._methods.restore()
+
+    def _natives_of(self, source: str) -> Iterator[Tuple[str, Any]]:
+        owner = find(source)
+        title = source.rpartition(".")[2].lstrip("_")
+        for name in dir(owner):
+            if self._takes(name):
+                value = getattr(owner, name)
+                if is_native(value):
+                    yield f"{title}.{name}", value
+
+    def _takes(self, name: str) -> bool:
+        return self._taken(name) is not None and self._left(name) is None
+
+    def _replace_functions(self, holder: Any, natives: Dict[int, str]) -> None:
+        # A module may look names up in a source by itself (torch._VF).
+        names = {*vars(holder), *(name.rpartition(".")[2] for name in natives.values())}
+        for name in sorted(filter(self._takes, names)):
+            value = getattr(holder, name, None)
+            if id(value) in natives:
+                self._functions.shadow(holder, name, self._wrap(value, natives[id(value)]))
+
+    def _shadow_methods(self, holder: type) -> None:
+        own = vars(holder)
+        for name in dir(holder):
+            if not self._takes(name):
+                continue
+            value = own[name] if name in own else getattr(holder, name)
+            if _core.wrapped(value) is not None:
+                continue
+            inner = getattr(value, "__wrapped__", None)  # of a method in Python around a native one
+            if isinstance(value, _METHOD) or isinstance(inner, _METHOD):
+                self._methods.shadow(holder, name, self._wrap(value, f"{holder.__name__}.{name}"))
+
+    def _wrap(self, original: Any, name: str) -> Any:
+        wrapper = self._wrappers.get(id(original))
+        if wrapper is None:
+            label = _api.layer(self._layer, name).label
+            wrapper = _core.wrap(original, label, binds_to_instances(original))
+            self._wrappers[id(original)] = wrapper
+        return wrapper
+
+
+def _matcher(patterns: List[str]) -> Callable[[str], Optional["re.Match[str]"]]:
+    """One expression for all: 3,000 names are asked for while torch is imported."""
+    return re.compile("|".join(map(fnmatch.translate, patterns))).match
+
+
+def find(path: str) -> Any:
+    """The module, or the class of a module, that `path` names."""
+    try:
+        return importlib.import_module(path)
+    except ImportError:
+        module, _, name = path.rpartition(".")
+        return getattr(importlib.import_module(module), name)
+
+
+def install(hook: Dict[str, Any]) -> int:
+    """Carries out a hook with `natives`; returns how many names were wrapped."""
+    calls = NativeCalls(hook)
+    installed = calls.install()
+    if hook["module"] == "torch":
+        _teach_torchscript(calls)
+        _give_back_to_overriders(calls)
+    return installed
+
+
+def _teach_torchscript(calls: NativeCalls) -> None:
+    builtins = sys.modules["torch.jit._builtins"]
+    table = builtins._get_builtin_table()  # type: ignore[attr-defined]
+    for original, wrapper in calls.originals():
+        if id(original) in table:
+            table[id(wrapper)] = table[id(original)]
+
+
+def _give_back_to_overriders(calls: NativeCalls) -> None:
+    """When a class of the program overrides `__torch_function__`."""
+    def init_subclass(base: type) -> classmethod:  # type: ignore[type-arg]
+        def tell(cls: type, **keywords: Any) -> None:
+            super(base, cls).__init_subclass__(**keywords)
+            if "__torch_function__" in vars(cls) and not cls.__module__.startswith("torch."):
+                calls.restore_functions()
+        return classmethod(tell)
+    torch = sys.modules["torch"]
+    for base in (torch.Tensor, torch.overrides.TorchFunctionMode):  # type: ignore[attr-defined]
+        base.__init_subclass__ = init_subclass(base)
