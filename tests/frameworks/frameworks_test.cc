@@ -78,7 +78,7 @@ class FrameworksTest : public CommandRun, public testing::WithParamInterface<Pro
     runner().SetDeadlineSeconds(600);
     runner().Unset("PYTHONPATH");
     for (const std::string& word : GetParam().words) command_.push_back(word);
-    command_[1] = std::string(GPUBOUND_TEST_PROGRAMS "/") + command_[1];
+    if (command_[1][0] != '/') command_[1] = std::string(GPUBOUND_TEST_PROGRAMS "/") + command_[1];
   }
 
   Outcome RunProfiled() {
@@ -162,11 +162,14 @@ TEST_F(SimulatorsTest, NativeStepsAreTheirLayer) {
 
 class WorkersTest : public CommandRun {
  protected:
-  WorkersTest() { runner().Unset("PYTHONPATH"); }
+  WorkersTest() {
+    runner().SetDeadlineSeconds(600);
+    runner().Set("PYTHONPATH", GPUBOUND_TEST_PACKAGE);  // for programs that import gpubound
+  }
 
   // Runs |words| with and without the profiler, which must print the same.
   void Compare(std::vector<std::string> words) {
-    words[0] = std::string(GPUBOUND_TEST_PROGRAMS "/") + words[0];
+    if (words[0][0] != '/') words[0] = std::string(GPUBOUND_TEST_PROGRAMS "/") + words[0];
     words.insert(words.begin(), GPUBOUND_TEST_FRAMEWORKS_PYTHON);
     const Outcome plain = runner().Run(words);
     ASSERT_EQ(plain.exit_code, 0) << plain.Describe();
@@ -222,6 +225,19 @@ TEST_F(WorkersTest, DataLoaderWorkersAreNamed) {
   }
 }
 
+TEST_F(WorkersTest, RayActorsAreRecordedUnderTheirMethods) {
+  Compare({GPUBOUND_TEST_EXAMPLES "/ray_rollouts.py", "3"});
+  int actors = 0;
+  for (const Json& process : Report()["processes"]) {
+    const Json play = RowOf(process, "play");
+    if (play.is_null()) continue;
+    ++actors;
+    EXPECT_EQ(play["count"], 3);
+    EXPECT_FALSE(RowOf(process, "simulation").is_null());
+  }
+  EXPECT_EQ(actors, 2);
+}
+
 std::string NameOf(const testing::TestParamInfo<Program>& info) {
   std::string name = info.param.name;
   std::replace_if(
@@ -245,13 +261,20 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Sb3("PPO", "CartPole-v1", 4096, 8), Sb3("A2C", "CartPole-v1", 3200, 50),
         Sb3("DQN", "CartPole-v1", 4000, 1000), Sb3("SAC", "Pendulum-v1", 500, 500),
-        Sb3("TD3", "Pendulum-v1", 500, 500),
+        Sb3("TD3", "Pendulum-v1", 500, 500), Sb3("PPO", "InvertedPendulum-v5", 2048, 4),
         Program{"PPO CartPole-v1, 4 workers",
                 {"sb3_training.py", "PPO", "CartPole-v1", "8192", "4"},
                 4,
                 kOnPolicy,
                 5},
-        Program{"single-file PPO CartPole-v1", {"single_file_ppo.py", "20"}, 20, kOnPolicy}),
+        Program{"single-file PPO CartPole-v1",
+                {GPUBOUND_TEST_EXAMPLES "/cleanrl_style_ppo.py", "20"},
+                20,
+                kOnPolicy},
+        Program{"jitted JAX PPO CartPole",
+                {GPUBOUND_TEST_EXAMPLES "/jax_ppo.py", "20"},
+                20,
+                {"train_step"}}),
     NameOf);
 
 }  // namespace

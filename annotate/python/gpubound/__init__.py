@@ -17,10 +17,12 @@ from gpubound._api import (adopt, counter, hand_over, layer, metadata, pause, ph
                            recording, resume, step)
 from gpubound._core import Scope, operation
 from gpubound._intercept import Interception, intercept
+from gpubound._ray import ray_runtime_env
 from gpubound._summary import summary
 
 __version__ = "0.1.0"
 __all__ = [
     "Interception", "Scope", "adopt", "counter", "hand_over", "intercept", "layer", "metadata",
-    "operation", "pause", "phase", "progress", "recording", "resume", "step", "summary",
+    "operation", "pause", "phase", "progress", "ray_runtime_env", "recording", "resume", "step",
+    "summary",
 ]

@@ -5,17 +5,21 @@ by wrappers that open an operation or a layer.
 A file of gpubound/hooks describes one library: its name, the versions it is right for, and hooks.
 Each hook names a `module`, a `class` or none, the `names` to wrap there (also in `subclasses`), and
 what a call of them is: an `operation`, a `layer`, the begin or end of an `iteration`, or that it
-`yields` CUPTI. `alone`, `unless`, `loop`, `peer` and `channel` are explained where they are read. What
-could not be hooked is in the ledger; the program never sees an error of ours.
+`yields` CUPTI; or the `natives` of a library, its `timer`, what makes its `jitted` functions, or what it
+`makes`. `alone`, `unless`, `loop`, `peer` and `channel` are explained where they are read. What could not be hooked is in
+the ledger; the program never sees an error of ours.
 """
 import functools
+import inspect
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import _api, _core, _cupti, _loop, _natives, _versions, _waits
+from gpubound import (_api, _core, _cupti, _jitted, _loop, _natives, _timers, _versions,
+                      _waits)
 from gpubound._decorate import binds_to_instances
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "update": _loop.enter_update}
+_AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "turn": _api.step}
 
 
 class Library:
@@ -131,6 +135,14 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
         return lambda original, name: _waits.watch(original, name, binds_to_instances(original), hook)
     if "yields" in hook:
         return _before_profiler
+    if "timer" in hook:
+        return lambda original, _: _timers.wrap(original, hook)
+    if hook.get("jitted") == "made":
+        return lambda original, _: _jitted.wrap_maker(original, hook)
+    if hook.get("jitted") == "awaited":
+        return lambda original, name: _jitted.wrap_wait(original, hook, name)
+    if "makes" in hook:
+        return lambda original, _: _around_what_it_makes(original, hook["makes"])
     if "layer" in hook:
         return lambda original, name: _core.wrap(
             original, _api.layer(hook["layer"], name).label, binds_to_instances(original))
@@ -154,8 +166,10 @@ def _guard(hook: Dict[str, Any]) -> Optional[Callable[[], object]]:
 
 
 def _around_iteration(moment: str) -> Callable[[Any, str], Any]:
-    if moment != "ends":
-        raise ValueError(f"iteration {moment!r} without an operation; expected 'ends'")
+    if moment not in _AFTER_CALL:
+        raise ValueError(f"iteration {moment!r} without an operation; expected "
+                         f"{' or '.join(_AFTER_CALL)}")
+    after_call = _AFTER_CALL[moment]
 
     def wrap(original: Any, _: str) -> Any:
         @functools.wraps(original)
@@ -163,10 +177,27 @@ def _around_iteration(moment: str) -> Callable[[Any, str], Any]:
             try:
                 return original(*arguments, **keywords)
             finally:
-                _loop.end_iterations()
+                after_call()
         run._gpubound_hook = True  # type: ignore[attr-defined]
         return run
     return wrap
+
+
+def _around_what_it_makes(original: Any, makes: Dict[str, str]) -> Any:
+    """For a function that returns what will be called: each such call is an operation, named by the
+    argument that makes["operation"] names, in layer python inside of whatever waits for calls."""
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def make(*arguments: Any, **keywords: Any) -> Any:
+        made = original(*arguments, **keywords)
+        name = str(signature.bind(*arguments, **keywords).arguments[makes["operation"]])
+        if name.startswith("__") or inspect.iscoroutinefunction(getattr(made, "method", made)):
+            return made
+        in_python = _core.wrap(made, _api.layer("python", name).label, False)
+        return _core.wrap(in_python, _core.operation(name).label, False)
+    make._gpubound_hook = True  # type: ignore[attr-defined]
+    return make
 
 
 def _before_profiler(original: Any, name: str) -> Any:

@@ -36,6 +36,23 @@ def end_iterations() -> None:
     _open_iteration = False
 
 
+def is_outermost() -> bool:
+    """Whether no operation is open on this thread but what the loop itself has open."""
+    own_stage = _stage is not None and _thread == threading.get_ident()
+    return _core.depth() == (1 if own_stage else 0)
+
+
+def begin_jitted_turn() -> None:
+    """A jitted training step is about to be called, outside of any operation: what it learns from was
+    collected before, or it is a turn of the loop by itself."""
+    if _stage is not None:
+        enter_update()
+        return
+    if not _open_iteration:
+        atexit.register(end_iterations)
+    begin_iteration()
+
+
 def enter_rollout() -> None:
     """An environment is about to be stepped, outside of any hook."""
     _enter(_rollout)

@@ -284,7 +284,7 @@ class HookFileTest(unittest.TestCase):
                     self.assertLessEqual(set(hook), {
                         "module", "class", "names", "subclasses", "operation", "layer",
                         "iteration", "loop", "alone", "unless", "peer", "channel", "yields",
-                        "natives"})
+                        "natives", "timer", "turn", "jitted", "foreign", "turns", "makes"})
                     self.assertNotEqual("names" in hook, "natives" in hook)
 
 

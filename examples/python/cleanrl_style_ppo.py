@@ -1,7 +1,13 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """PPO on CartPole in one file, in the manner of CleanRL: vectorised environments, one agent module, the
-loop written out. Prints a digest of the weights. single_file_ppo.py UPDATES. Knows nothing of
-gpubound."""
+loop written out. Nothing here knows of gpubound.
+
+    pip install torch==2.8.0 gymnasium==1.2.0
+    gpubound run -- python examples/python/cleanrl_style_ppo.py 20
+
+The report has rollout and update, and in them simulation, inference, backpropagation and optimizer.
+"""
 import hashlib
 import sys
 import time
@@ -40,7 +46,7 @@ def advantages_of(rewards, values, ended, last_value, last_ended):
 
 
 def main():
-    updates = int(sys.argv[1])
+    updates = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     torch.set_num_threads(1)
     torch.manual_seed(1)
     numpy.random.seed(1)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs whose work is done by jitted functions: what jax.jit returns.
+
+Every call of one is layer backend. A function of the program's own, called outside of every other
+operation, is also an operation of its name, and so is waiting for its results, because its work is only
+begun by the call. A function called as training steps are (`turns` of the hook) ends the iteration
+before; in a program that steps environments, it begins `update`.
+"""
+import fnmatch
+import functools
+from typing import Any, Dict, List, Optional
+
+from gpubound import _api, _core, _loop
+from gpubound._decorate import binds_to_instances
+
+_last: Optional[_core.Scope] = None  # operation of the function that the main loop called last
+
+
+def wrap_maker(original: Any, hook: Dict[str, Any]) -> Any:
+    """For the function that makes jitted functions of Python functions."""
+    foreign: List[str] = hook["foreign"]  # packages whose functions are no operations
+    turns: List[str] = hook["turns"]
+
+    @functools.wraps(original)
+    def make(function: Any, *arguments: Any, **keywords: Any) -> Any:
+        jitted = original(function, *arguments, **keywords)
+        name = str(getattr(function, "__name__", type(function).__name__))
+        counted = _core.wrap(jitted, _api.layer(hook["layer"], name).label, binds_to_instances(jitted))
+        if str(getattr(function, "__module__", "")).partition(".")[0] in foreign:
+            return counted
+        return _as_operation(counted, name, any(fnmatch.fnmatchcase(name, turn) for turn in turns))
+    make._gpubound_hook = True  # type: ignore[attr-defined]
+    return make
+
+
+def _as_operation(jitted: Any, name: str, is_turn: bool) -> Any:
+    scope = _core.operation("jit" if name == "<lambda>" else name)
+
+    def called() -> bool:
+        global _last
+        if not _loop.is_outermost():
+            return True  # decline: the program has an operation for this
+        _last = scope
+        if is_turn:
+            _loop.begin_jitted_turn()
+        return False
+    return _core.hook(jitted, scope.label, binds_to_instances(jitted), True, True, called)
+
+
+def wrap_wait(original: Any, hook: Dict[str, Any], name: str) -> Any:
+    """For what waits for the results of jitted functions."""
+    waiting = _core.wrap(original, _api.layer(hook["layer"], name).label, binds_to_instances(original))
+
+    # Methods that nanobind makes have a __qualname__ that is no str.
+    @functools.wraps(original, assigned=("__module__", "__name__", "__doc__"))
+    def wait(*arguments: Any, **keywords: Any) -> Any:
+        if _last is None or not _loop.is_outermost():
+            return waiting(*arguments, **keywords)
+        with _last:
+            return waiting(*arguments, **keywords)
+    wait._gpubound_hook = True  # type: ignore[attr-defined]
+    return wait

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hooks on what makes operations: a framework's phase timers, jitted functions, and actors' methods."""
+import contextlib
+import os
+import types
+import unittest
+import unittest.mock
+
+import gpubound
+from gpubound import _core, _hooks, _jitted, _loop
+from recorded import RecordedTest, scope, take
+
+
+class Timer:
+    """Like the timers of LLM frameworks."""
+
+    def __init__(self):
+        self.seen = []
+
+    @contextlib.contextmanager
+    def time(self, label, should_log=True):
+        self.seen.append((label, should_log))
+        yield label.upper()
+
+
+class Range:
+    def __init__(self, name, fails=False):
+        self.name, self.fails = name, fails
+
+    def __enter__(self):
+        if self.fails:
+            raise ValueError(self.name)
+        return self
+
+    def __exit__(self, *exception):
+        return exception[0] is KeyError
+
+
+def install(hook, **members):
+    """The members, in a module that `hook` was installed in."""
+    module = types.ModuleType("sample")
+    vars(module).update(members)
+    _hooks.install_hook({"module": "sample", **hook}, module)
+    return module
+
+
+def copy_of(cls):
+    return type(cls.__name__, cls.__bases__, dict(vars(cls)))
+
+
+def without_numbers(calls):
+    return ["step" if call.startswith("step ") else call for call in calls]
+
+
+class TimerTest(RecordedTest):
+    def timer(self):
+        hook = {"class": "Timer", "names": ["time"], "timer": "label", "turn": "whole"}
+        return install(hook, Timer=copy_of(Timer)).Timer()
+
+    def test_a_timed_range_is_an_operation_of_its_name(self):
+        timer = self.timer()
+        with timer.time("generation") as value, timer.time(label="reward", should_log=False):
+            self.assertEqual(value, "GENERATION")
+        self.assert_recorded(*scope("generation", "reward"))
+        self.assertEqual(timer.seen, [("generation", True), ("reward", False)])
+
+    def test_the_range_that_is_a_turn_ends_an_iteration(self):
+        with self.timer().time("whole"):
+            pass
+        self.assertEqual(without_numbers(take()), scope("whole") + ["step"])
+
+    def test_an_exception_passes_and_ends_the_operation(self):
+        with self.assertRaises(KeyError), self.timer().time("whole"):
+            raise KeyError
+        self.assert_recorded(*scope("whole"))
+
+    def test_a_wrong_call_fails_as_before(self):
+        with self.assertRaisesRegex(TypeError, "label"):
+            self.timer().time()
+        self.assert_recorded()
+
+    def test_a_class_of_ranges_is_timed_by_its_attribute(self):
+        hook = {"class": "Range", "names": ["__enter__", "__exit__"], "timer": "name"}
+        ranges = install(hook, Range=copy_of(Range)).Range
+        with ranges("reward") as value:
+            self.assertEqual(value.name, "reward")
+        with ranges("swallows"):
+            raise KeyError
+        self.assert_recorded(*scope("reward"), *scope("swallows"))
+        with self.assertRaises(ValueError), ranges("broken", fails=True):
+            pass
+        self.assert_recorded(*scope("broken"))
+
+    def test_what_is_no_timer_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "no parameter 'label'"):
+            install({"names": ["f"], "timer": "label"}, f=lambda: None)
+        with self.assertRaisesRegex(ValueError, "contextmanager"):
+            install({"names": ["f"], "timer": "label"}, f=lambda label: None)
+
+
+class JittedTest(RecordedTest):
+    HOOK = {"names": ["jit"], "layer": "backend", "jitted": "made", "foreign": ["library"],
+            "turns": ["*train_step"]}
+
+    def setUp(self):
+        _loop.forget_in_fork_child()
+        self.addCleanup(_loop.forget_in_fork_child)
+        self.addCleanup(_loop._finish)
+        unittest.mock.patch.object(_jitted, "_last", None).start()
+        self.addCleanup(unittest.mock.patch.stopall)
+        self.jit = install(self.HOOK, jit=lambda function: lambda *values: function(*values)).jit
+        super().setUp()
+
+    @staticmethod
+    def calls(name):
+        return [f"begin operation {name}", f"begin layer(5) {name}", f"end layer(5) {name}",
+                f"end operation {name}"]
+
+    def test_a_function_of_the_program_is_an_operation_in_layer_backend(self):
+        def act(value):
+            return value + 1
+        self.assertEqual(self.jit(act)(1), 2)
+        self.assert_recorded(*self.calls("act"))
+
+    def test_a_function_of_a_library_is_only_a_layer(self):
+        def add(value):
+            return value
+        add.__module__ = "library.numpy"
+        self.jit(add)(1)
+        self.assert_recorded("begin layer(5) add", "end layer(5) add")
+
+    def test_an_operation_of_the_program_owns_what_it_calls(self):
+        with gpubound.operation("own"):
+            self.jit(lambda: None)()
+        self.assert_recorded("begin operation own", "begin layer(5) <lambda>",
+                             "end layer(5) <lambda>", "end operation own")
+
+    def test_each_training_step_ends_the_one_before(self):
+        def train_step():
+            return None
+        step = self.jit(train_step)
+        step()
+        step()
+        self.assertEqual(without_numbers(take()),
+                         self.calls("train_step") + ["step"] + self.calls("train_step"))
+        _loop.end_iterations()
+        self.assertEqual(without_numbers(take()), ["step"])
+
+    def test_a_training_step_after_simulation_is_an_update(self):
+        def train_step():
+            return None
+        _loop.enter_rollout()
+        self.jit(train_step)()
+        _loop.enter_rollout()
+        self.assertEqual(without_numbers(take()),
+                         scope("rollout") + ["begin operation update"] + self.calls("train_step") +
+                         ["end operation update", "step", "begin operation rollout"])
+
+    def test_waiting_for_results_belongs_to_the_function_called_last(self):
+        wait = install({"names": ["wait"], "layer": "backend", "jitted": "awaited"},
+                       wait=lambda: "done").wait
+        self.assertEqual(wait(), "done")
+        self.jit(lambda: None)()
+        take()
+        self.assertEqual(wait(), "done")
+        self.assert_recorded("begin operation jit", "begin layer(5) sample.wait",
+                             "end layer(5) sample.wait", "end operation jit")
+
+
+class MadeTest(RecordedTest):
+    HOOK = {"names": ["make"], "makes": {"operation": "name"}}
+
+    def test_each_call_of_what_is_made_is_an_operation_in_layer_python(self):
+        made = install(self.HOOK, make=lambda name, method: method).make("play", lambda: 3)
+        self.assertEqual(made(), 3)
+        self.assert_recorded("begin operation play", "begin layer(1) play", "end layer(1) play",
+                             "end operation play")
+
+    def test_what_is_internal_or_suspends_is_left_alone(self):
+        make = install(self.HOOK, make=lambda name, method: method).make
+
+        async def play():
+            return None
+        self.assertIs(make("play", play), play)
+        self.assertIs(make("__ray_ready__", len), len)
+
+
+class TurnTest(RecordedTest):
+    def test_a_call_that_is_a_turn_ends_an_iteration_even_if_it_fails(self):
+        run = install({"names": ["run"], "iteration": "turn"}, run=lambda n: 1 // n).run
+        self.assertEqual(run(1), 1)
+        with self.assertRaises(ZeroDivisionError):
+            run(0)
+        self.assertEqual(without_numbers(take()), ["step", "step"])
+
+
+class RayTest(unittest.TestCase):
+    def test_workers_get_what_records_this_process(self):
+        variables = {"GPUBOUND_RUN": "/r", "LD_PRELOAD": "/lib/libgpubound.so", "OTHER": "x",
+                     "CUDA_INJECTION64_PATH": "/other.so"}
+        with unittest.mock.patch.dict(os.environ, variables, clear=True):
+            found = gpubound.ray_runtime_env({"pip": ["x"], "env_vars": {"GPUBOUND_RUN": "/own"}})
+        self.assertEqual(found, {"pip": ["x"], "env_vars": {
+            "GPUBOUND_RUN": "/own", "LD_PRELOAD": "/lib/libgpubound.so"}})
+
+    def test_without_a_run_nothing_is_added(self):
+        with unittest.mock.patch.dict(os.environ, {"GPUBOUND_LIBRARY": "/x"}, clear=True):
+            self.assertEqual(gpubound.ray_runtime_env(), {})
+
+
+if __name__ == "__main__":
+    unittest.main()

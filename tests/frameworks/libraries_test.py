@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each library that has a hook file, at its pinned version, in a short program of its own that knows
+nothing of gpubound: what the collector was told. Where a framework cannot be installed on a machine
+without GPUs, its timer's interface is reproduced (stand_ins/) and said so.
+
+Environment: GPUBOUND_LIBRARY, GPUBOUND_TEST_PACKAGE (the folder of gpubound) and GPUBOUND_TEST_RECORDED
+(that of recorded.py)."""
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+PACKAGE = pathlib.Path(os.environ["GPUBOUND_TEST_PACKAGE"]) / "gpubound"
+STAND_INS = pathlib.Path(__file__).parent / "stand_ins"
+RECORDED = os.environ["GPUBOUND_TEST_RECORDED"]
+
+
+class LibraryTest(unittest.TestCase):
+    def told(self, program, *path):
+        """What the collector is told by `program`, with the folders of `path` to import from."""
+        text = (f"{program}\nimport atexit, sys\nsys.path.append({RECORDED!r})\nimport recorded\n"
+                "from gpubound import _loop\n_loop._finish(); _loop.end_iterations()\n"
+                "print('TOLD', *recorded.take(), sep='\\n')\n")
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(
+            map(str, [PACKAGE / "startup", *path])), "OMP_NUM_THREADS": "1", "MUJOCO_GL": "disabled",
+            "JAX_PLATFORMS": "cpu", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+        done = subprocess.run([sys.executable, "-B", "-W", "ignore", "-c", text], env=environment,
+                              capture_output=True, text=True, check=False, timeout=900)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        calls = done.stdout.partition("TOLD\n")[2].splitlines()
+        self.assertEqual([call for call in calls if "hooks_failed" in call], [])
+        return calls
+
+    def count(self, calls, what):
+        return sum(call == f"begin {what}" for call in calls)
+
+    def order(self, calls):
+        """Names of the operations in the order of their begin, once each."""
+        return list(dict.fromkeys(call[len("begin operation "):] for call in calls
+                                  if call.startswith("begin operation ")))
+
+    def steps(self, calls):
+        return sum(call.startswith("step ") for call in calls)
+
+
+class SimulatorTest(LibraryTest):
+    def test_pybullet_steps_are_the_simulator(self):
+        calls = self.told("import pybullet\npybullet.connect(pybullet.DIRECT)\n"
+                          "for _ in range(5): pybullet.stepSimulation()\n")
+        self.assertEqual(self.count(calls, "layer(4) pybullet.stepSimulation"), 5)
+
+    def test_box2d_steps_are_the_simulator(self):
+        calls = self.told("import Box2D\nworld = Box2D.b2World()\n"
+                          "for _ in range(5): world.Step(0.02, 6, 2)\n")
+        self.assertEqual(self.count(calls, "layer(4) b2World.Step"), 5)
+
+    def test_envpool_is_simulation_by_its_native_pool(self):
+        calls = self.told("import envpool, numpy\n"
+                          "pool = envpool.make_gymnasium('CartPole-v1', num_envs=2)\npool.reset()\n"
+                          "for _ in range(5): pool.step(numpy.zeros(2, numpy.int32))\n")
+        self.assertEqual(self.count(calls, "operation simulation"), 6)
+        self.assertEqual(self.count(calls, "layer(4) EnvPoolMixin.recv"), 6)
+        self.assertEqual(self.count(calls, "layer(4) EnvPoolMixin.send"), 5)
+
+    def test_dm_control_is_simulation_by_mujoco(self):
+        calls = self.told("from dm_control import suite\nimport numpy\n"
+                          "task = suite.load('cartpole', 'balance', {'random': 1})\ntask.reset()\n"
+                          "for _ in range(5): task.step(numpy.zeros(1))\n")
+        self.assertEqual(self.count(calls, "operation simulation"), 6)
+        self.assertGreaterEqual(self.count(calls, "layer(4) mujoco.mj_step"), 5)
+
+
+class JaxTest(LibraryTest):
+    LOOP = ("import jax\n@jax.jit\ndef train_step(x): return (x * x).sum(), x + 1\n"
+            "x = jax.numpy.ones(4)\n")
+
+    def test_a_jitted_training_step_is_an_operation_and_a_turn_of_the_loop(self):
+        calls = self.told(self.LOOP + "for _ in range(3): loss, x = train_step(x)\n")
+        self.assertEqual(self.count(calls, "operation train_step"), 3)
+        self.assertEqual(self.count(calls, "layer(5) train_step"), 3)
+        self.assertEqual(self.steps(calls), 3)
+        self.assertEqual(self.order(calls), ["train_step"])
+
+    def test_waiting_for_its_result_belongs_to_it(self):
+        calls = self.told(self.LOOP + "loss, x = train_step(x)\nx.block_until_ready()\n"
+                          "float(loss)\njax.block_until_ready([x, loss])\n")
+        self.assertEqual(self.count(calls, "operation train_step"), 4)
+        for name in ("ArrayImpl.block_until_ready", "jax._src.api.block_until_ready",
+                     "ArrayImpl._single_device_array_to_np_array_did_copy"):
+            self.assertEqual(self.count(calls, f"layer(5) {name}"), 1, name)
+
+    def test_functions_that_call_one_another_are_one_operation(self):
+        calls = self.told("import jax\n@jax.jit\ndef inner(x): return x + 1\n"
+                          "@jax.jit\ndef outer(x): return inner(x) * 2\nouter(1.0)\n")
+        self.assertEqual(self.order(calls), ["outer"])
+
+    def test_a_jitted_function_is_what_it_was(self):
+        self.told(
+            "import jax, inspect, pickle\n@jax.jit\ndef double(x):\n  'Doubles.'\n  return 2 * x\n"
+            "class Net:\n  @jax.jit\n  def one(self): return 1.0\n"
+            "jax.tree_util.register_static(Net)\n"
+            "assert double.__name__ == 'double' and double.__doc__ == 'Doubles.'\n"
+            "assert str(inspect.signature(double)) == '(x)'\n"
+            "assert double.lower(1.0).compile()(1.0) == 2 and double.trace(1.0).jaxpr\n"
+            "assert jax.grad(double)(1.0) == 2 and jax.vmap(double)(jax.numpy.ones(2)).sum() == 4\n"
+            "assert jax.jit(double)(2.0) == 4 and Net().one() == 1\n"
+            "assert double(3.0) == 6 and double._cache_size() == 1\ndouble.clear_cache()\n"
+            "assert isinstance(double, jax.stages.Wrapped)\n")
+
+
+class TrainerTest(LibraryTest):
+    def test_torchrl_collects_rollouts_of_simulation(self):
+        calls = self.told(
+            "import torch\nfrom torchrl.envs import GymEnv\n"
+            "from torchrl.collectors import SyncDataCollector\n"
+            "collector = SyncDataCollector(GymEnv('CartPole-v1'), None, frames_per_batch=8,\n"
+            "                              total_frames=24)\n"
+            "for batch in collector: pass\ncollector.shutdown()\n")
+        self.assertEqual(self.count(calls, "operation rollout"), 3)
+        self.assertGreaterEqual(self.count(calls, "operation simulation"), 24)
+        self.assertEqual(self.steps(calls), 3)
+
+    def test_tianshou_collects_and_updates(self):
+        calls = self.told(TIANSHOU)
+        self.assertEqual(self.count(calls, "operation update"), 2)
+        self.assertEqual(self.steps(calls), 2)
+        self.assertEqual(set(self.order(calls)) & {"rollout", "simulation", "inference", "update",
+                                                   "backpropagation", "optimizer"},
+                         {"rollout", "simulation", "inference", "update", "backpropagation",
+                          "optimizer"})
+
+    def test_rllib_samples_and_updates(self):
+        calls = self.told(RLLIB)
+        self.assertEqual(self.steps(calls), 2)
+        self.assertEqual(self.count(calls, "operation update"), 2)
+        self.assertGreaterEqual(self.count(calls, "operation rollout"), 2)
+        self.assertGreaterEqual(self.count(calls, "operation inference"), 64)
+        self.assertGreaterEqual(self.count(calls, "layer(2) ray._private.worker.get"), 1)
+
+
+class TimerTest(LibraryTest):
+    def test_trl_timers_are_operations(self):
+        calls = self.told("from trl.extras.profiling import ProfilingContext\n"
+                          "for name in ('Trainer.generate', 'Trainer.reward'):\n"
+                          "  with ProfilingContext(name, report_to=[]): pass\n")
+        self.assertEqual(self.order(calls), ["Trainer.generate", "Trainer.reward"])
+
+    def test_a_transformers_trainer_step_is_an_iteration(self):
+        calls = self.told(
+            "import types\nfrom transformers.trainer_callback import CallbackHandler\n"
+            "handler = CallbackHandler([], None, None, None, None)\n"
+            "handler.on_step_end(None, None, types.SimpleNamespace())\n")
+        self.assertEqual(self.steps(calls), 1)
+
+    def test_verl_timers_are_operations_and_its_step_an_iteration(self):
+        calls = self.told("from verl.utils.profiler.performance import marked_timer\nraw = {}\n"
+                          "for _ in range(2):\n  with marked_timer('step', raw):\n"
+                          "    with marked_timer('gen', raw, color='red'): pass\n"
+                          "assert set(raw) == {'step', 'gen'}\n", STAND_INS)
+        self.assertEqual(self.order(calls), ["step", "gen"])
+        self.assertEqual(self.steps(calls), 2)
+
+    def test_nemo_rl_timers_are_operations_and_its_step_an_iteration(self):
+        calls = self.told("from nemo_rl.utils.timer import Timer, ThreadSafeTimer\n"
+                          "for timer in (Timer(), ThreadSafeTimer()):\n"
+                          "  with timer.time('total_step_time'):\n"
+                          "    with timer.time('generation'): pass\n"
+                          "  assert set(timer.labels) == {'total_step_time', 'generation'}\n",
+                          STAND_INS)
+        self.assertEqual(self.order(calls), ["total_step_time", "generation"])
+        self.assertEqual(self.steps(calls), 2)
+
+    def test_openrlhf_phases_are_operations_and_its_step_an_iteration(self):
+        calls = self.told("from openrlhf.trainer.ppo_trainer import PPOTrainer\n"
+                          "PPOTrainer().fit(2)\n", STAND_INS)
+        self.assertEqual(self.order(calls),
+                         ["generation", "make_experience", "ppo_train", "broadcast"])
+        self.assertEqual(self.steps(calls), 2)
+
+
+TIANSHOU = """
+import gymnasium, torch
+from tianshou.algorithm import PPO
+from tianshou.algorithm.algorithm_base import Algorithm
+from tianshou.algorithm.modelfree.reinforce import ProbabilisticActorPolicy
+from tianshou.algorithm.optim import AdamOptimizerFactory
+from tianshou.data import Collector, VectorReplayBuffer
+from tianshou.env import DummyVectorEnv
+from tianshou.trainer import OnPolicyTrainerParams
+from tianshou.utils.net.common import Net
+from tianshou.utils.net.discrete import DiscreteActor, DiscreteCritic
+environments = DummyVectorEnv([lambda: gymnasium.make('CartPole-v1')] * 2)
+space = environments.action_space[0]
+net = Net(state_shape=(4,), hidden_sizes=[8])
+actor = DiscreteActor(preprocess_net=net, action_shape=2)
+policy = ProbabilisticActorPolicy(actor=actor, dist_fn=torch.distributions.Categorical,
+                                  action_space=space, action_scaling=False)
+algorithm = PPO(policy=policy, critic=DiscreteCritic(preprocess_net=net),
+                optim=AdamOptimizerFactory())
+algorithm.run_training(OnPolicyTrainerParams(
+    training_collector=Collector(algorithm, environments, VectorReplayBuffer(64, 2)),
+    max_epochs=1, epoch_num_steps=40, collection_step_num_env_steps=20, batch_size=10,
+    update_step_num_repetitions=1, test_in_training=False))
+"""
+
+RLLIB = """
+import ray
+from ray.rllib.algorithms.ppo import PPOConfig
+ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+algorithm = (PPOConfig().environment('CartPole-v1').env_runners(num_env_runners=0)
+             .training(train_batch_size_per_learner=64, minibatch_size=32, num_epochs=1)
+             .build_algo())
+for _ in range(2): algorithm.train()
+ray.get(ray.put(1))
+ray.shutdown()
+"""
+
+
+if __name__ == "__main__":
+    unittest.main()
