@@ -19,15 +19,15 @@ class ExampleTest(unittest.TestCase):
         self.run_directory = f"{folder.name}/x.gpubound"
 
     def output_of(self, *words, **variables):
-        done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False,
+        done = subprocess.run(words, capture_output=True, text=True, timeout=900, check=False,
                               env={**os.environ, **variables})
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def profile(self, example):
+    def profile(self, example, *arguments):
         """Output and report of the example under the profiler."""
         text = self.output_of(COMMAND, "run", "-q", "-o", self.run_directory, "--", sys.executable,
-                              f"{EXAMPLES}/{example}")
+                              f"{EXAMPLES}/{example}", *arguments)
         return text, json.loads(self.output_of(COMMAND, "report", self.run_directory, "--json"))
 
     def operations(self, report):
@@ -46,6 +46,44 @@ class QuickStartTest(ExampleTest):
         self.assertEqual(counts["simulation"], counts["update"] + 300)
         self.assertEqual({cell["phase"] for cell in report["processes"][0]["cells"]},
                          {"(no phase)", "training"})
+
+
+class CustomLoopTest(ExampleTest):
+    def test_threads_that_work_for_the_loop_count_as_its_operation(self):
+        plain = self.output_of(sys.executable, f"{EXAMPLES}/custom_loop.py",
+                               PYTHONPATH=os.environ["GPUBOUND_TEST_PACKAGE"])
+        profiled, report = self.profile("custom_loop.py")
+        self.assertEqual(profiled, plain)
+        counts = self.operations(report)
+        self.assertEqual((counts["proposal"], counts["update"]), (12, 12))
+        # Once on the main thread, and for each candidate on a thread of the pool.
+        self.assertGreaterEqual(counts["simulation"], 12)
+        self.assertEqual({cell["phase"] for cell in report["processes"][0]["cells"]},
+                         {"(no phase)", "warmup", "training"})
+
+
+class CleanRlStyleTest(ExampleTest):
+    def test_the_loop_is_found_without_a_framework(self):
+        _, report = self.profile("cleanrl_style_ppo.py", "2")
+        counts = self.operations(report)
+        self.assertEqual((counts["rollout"], counts["update"]), (2, 2))
+        self.assertEqual(counts["backpropagation"], 2 * 4 * 4)
+
+
+class JaxTest(ExampleTest):
+    def test_each_jitted_training_step_is_an_operation(self):
+        _, report = self.profile("jax_ppo.py", "3")
+        # Called three times, and awaited after each.
+        self.assertGreaterEqual(self.operations(report)["train_step"], 6)
+
+
+class RayTest(ExampleTest):
+    def test_each_actor_is_a_process_with_its_methods(self):
+        _, report = self.profile("ray_rollouts.py", "2")
+        counts = [{row["operation"]: row["count"] for row in process["operations"]}
+                  for process in report["processes"]]
+        self.assertEqual([row["play"] for row in counts if "play" in row], [2, 2])
+        self.assertEqual([row["rollout"] for row in counts if "rollout" in row], [2])
 
 
 class StableBaselinesTest(ExampleTest):

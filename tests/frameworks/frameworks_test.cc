@@ -102,6 +102,22 @@ class FrameworksTest : public CommandRun, public testing::WithParamInterface<Pro
     return nullptr;
   }
 
+  // Of the root's time inside operations, the part that is simulation.
+  double SimulationShare() {
+    const Json report = Report();
+    double simulation = 0;
+    double all = 0;
+    for (const Json& process : report["processes"]) {
+      if (process["pid"] != report["run"]["root"]) continue;
+      for (const Json& row : process["operations"]) {
+        if (row["operation"] == "(no operation)") continue;
+        all += row["wall_ns"].get<double>();
+        if (row["operation"] == "simulation") simulation = row["wall_ns"].get<double>();
+      }
+    }
+    return all == 0 ? 0 : simulation / all;
+  }
+
   std::vector<std::string> command_ = {GPUBOUND_TEST_FRAMEWORKS_PYTHON};
 };
 
@@ -127,9 +143,9 @@ TEST_P(FrameworksTest, LearnsTheSameAndNearlyAllOfItsTimeHasAName) {
   for (const std::string& operation : GetParam().operations) {
     EXPECT_TRUE(found.contains(operation)) << operation;
   }
-  std::printf("| %s | %lld | %.1f %% | %.2f s | %.2f s |\n", GetParam().name.c_str(),
+  std::printf("| %s | %lld | %.1f %% | %.2f s | %.2f s | %.1f %% |\n", GetParam().name.c_str(),
               static_cast<long long>(coverage.steps), 100 * coverage.share(), Seconds(plain),
-              Seconds(profiled));
+              Seconds(profiled), 100 * SimulationShare());
 }
 
 class SimulatorsTest : public CommandRun {
@@ -258,23 +274,22 @@ Program Sb3(const std::string& algorithm, const std::string& environment, int st
 
 INSTANTIATE_TEST_SUITE_P(
     OnCpu, FrameworksTest,
-    testing::Values(
-        Sb3("PPO", "CartPole-v1", 4096, 8), Sb3("A2C", "CartPole-v1", 3200, 50),
-        Sb3("DQN", "CartPole-v1", 4000, 1000), Sb3("SAC", "Pendulum-v1", 500, 500),
-        Sb3("TD3", "Pendulum-v1", 500, 500), Sb3("PPO", "InvertedPendulum-v5", 2048, 4),
-        Program{"PPO CartPole-v1, 4 workers",
-                {"sb3_training.py", "PPO", "CartPole-v1", "8192", "4"},
-                4,
-                kOnPolicy,
-                5},
-        Program{"single-file PPO CartPole-v1",
-                {GPUBOUND_TEST_EXAMPLES "/cleanrl_style_ppo.py", "20"},
-                20,
-                kOnPolicy},
-        Program{"jitted JAX PPO CartPole",
-                {GPUBOUND_TEST_EXAMPLES "/jax_ppo.py", "20"},
-                20,
-                {"train_step"}}),
+    testing::Values(Sb3("PPO", "CartPole-v1", 4096, 8), Sb3("A2C", "CartPole-v1", 3200, 50),
+                    Sb3("DQN", "CartPole-v1", 4000, 1000), Sb3("SAC", "Pendulum-v1", 500, 500),
+                    Sb3("TD3", "Pendulum-v1", 500, 500), Sb3("PPO", "InvertedPendulum-v5", 2048, 4),
+                    Program{"PPO CartPole-v1, 4 workers",
+                            {"sb3_training.py", "PPO", "CartPole-v1", "8192", "4"},
+                            4,
+                            kOnPolicy,
+                            5},
+                    Program{"single-file PPO CartPole-v1",
+                            {GPUBOUND_TEST_EXAMPLES "/cleanrl_style_ppo.py", "20"},
+                            20,
+                            kOnPolicy},
+                    Program{"jitted JAX PPO CartPole",
+                            {GPUBOUND_TEST_EXAMPLES "/jax_ppo.py", "20"},
+                            20,
+                            {"train_step"}}),
     NameOf);
 
 }  // namespace
