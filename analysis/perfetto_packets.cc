@@ -2,7 +2,7 @@
 //
 // Encodes Perfetto's TracePacket. The numbers are those of its protos/perfetto/trace; the test
 // decodes what is written here with the descriptors that Perfetto itself ships
-// (tests/integration/perfetto_check.py). One object, one thread.
+// (tests/exports/perfetto_trace.py). One object, one thread.
 #include "analysis/perfetto_packets.h"
 
 #include <protozero/pbf_writer.hpp>

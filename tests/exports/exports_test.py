@@ -16,7 +16,7 @@ import unittest
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from perfetto_trace import PerfettoTrace
+from perfetto_trace import PerfettoTrace, pb
 
 GPUBOUND, EXAMPLE_RUN, DATA = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 ODD_NAME = "\"'<b>,\n\\\ufffd\ufffd;"
@@ -133,6 +133,68 @@ class Perfetto(Exports):
 
     def test_names_are_data(self):
         self.assertIn(ODD_NAME, {item.name for item in self.perfetto(self.example).slices})
+
+
+class PerfettoChecks(Exports):
+    """That a broken trace is found out: each test breaks a sound one in one place."""
+
+    def broken(self, change):
+        data = pathlib.Path(self.export(self.example, "perfetto", "x.pftrace")).read_bytes()
+        trace = pb.Trace()
+        trace.ParseFromString(data)
+        change(trace.packet)
+        return "\n".join(PerfettoTrace(trace.SerializeToString()).errors)
+
+    @staticmethod
+    def events(packets, kind):
+        return [packet for packet in packets
+                if packet.HasField("track_event") and packet.track_event.type == kind]
+
+    def test_a_lost_begin_or_end(self):
+        def lose(kind):
+            return lambda packets: packets.remove(self.events(packets, kind)[-1])
+        self.assertIn("an end without a begin", self.broken(lose(pb.TrackEvent.TYPE_SLICE_BEGIN)))
+        self.assertIn("has no end", self.broken(lose(pb.TrackEvent.TYPE_SLICE_END)))
+
+    def test_a_name_that_was_not_interned(self):
+        def lose(packets):
+            for packet in packets:
+                packet.ClearField("interned_data")
+        self.assertIn("was not interned", self.broken(lose))
+
+    def test_a_track_that_is_not_described_or_has_no_parent(self):
+        def lose(wanted):
+            def change(packets):
+                packets.remove(next(p for p in packets if p.HasField("track_descriptor") and
+                                    p.track_descriptor.HasField(wanted)))
+            return change
+        self.assertIn("nothing describes track", self.broken(lose("thread")))
+        self.assertIn("has no parent", self.broken(lose("process")))
+
+    def test_a_value_on_a_track_of_slices(self):
+        def change(packets):
+            values = self.events(packets, pb.TrackEvent.TYPE_COUNTER)
+            slices = self.events(packets, pb.TrackEvent.TYPE_SLICE_BEGIN)
+            values[0].track_event.track_uuid = slices[0].track_event.track_uuid
+        self.assertIn("an event of type 4 on track", self.broken(change))
+
+    def test_a_clock_that_no_snapshot_knows(self):
+        def change(packets):
+            packets[-1].timestamp_clock_id = 6
+        self.assertIn("clock 6 is in no snapshot", self.broken(change))
+
+    def test_an_arrow_to_other_work(self):
+        def change(packets):
+            with_flow = [p for p in packets if p.track_event.flow_ids]
+            del with_flow[0].track_event.flow_ids[:]
+        self.assertIn("does not lead from one call", self.broken(change))
+
+    def test_a_process_twice(self):
+        def change(packets):
+            for packet in packets:
+                if packet.track_descriptor.HasField("process"):
+                    packet.track_descriptor.process.pid = 7
+        self.assertIn("processes of pid 7", self.broken(change))
 
 
 class Chrome(Exports):
