@@ -44,11 +44,16 @@ class RunFigureSet {
 
   void AddIterations(const ReportIterations& iterations) {
     const ReportIterationSeries& series = iterations.series;
-    length_ = series.ns.size();
-    const RunSeries lengths = Column(series.ns);
+    length_ = series.iterations.size();
+    RunSeries lengths;
+    std::vector<double> busy;
+    for (const size_t place : series.iterations) {
+      lengths.values.push_back(static_cast<double>(iterations.every[place].ns));
+      busy.push_back(static_cast<double>(iterations.every[place].gpu_busy_ns));
+    }
     Add(ComparedFigure::kIterationMedian, "", lengths);
     Add(ComparedFigure::kIterationMean, "", lengths);
-    Add(ComparedFigure::kGpuBusyShare, "", {Column(series.gpu_busy_ns).values, lengths.values});
+    Add(ComparedFigure::kGpuBusyShare, "", {std::move(busy), lengths.values});
     for (size_t row = 0; row < iterations.operations.size(); ++row) {
       const std::string& name = iterations.operations[row].operation;
       Add(ComparedFigure::kOperationWall, name, Column(series.operation_wall_ns[row]));
@@ -79,7 +84,7 @@ class RunFigureSet {
 
 bool HasIterations(const Report& report) {
   const ReportProcess* process = SteppingProcess(report);
-  return process != nullptr && !process->iterations->series.ns.empty();
+  return process != nullptr && !process->iterations->series.iterations.empty();
 }
 
 std::vector<std::string> NotesOf(const GroupComparison& comparison,
@@ -96,9 +101,9 @@ std::vector<std::string> NotesOf(const GroupComparison& comparison,
       }
       if (!comparison.per_iteration) continue;
       const ReportIterations& iterations = *SteppingProcess(report)->iterations;
-      if (iterations.count > iterations.series.ns.size()) {
-        notes.push_back(group.runs[run] + ": a random " +
-                        std::to_string(iterations.series.ns.size()) + " of its " +
+      const size_t compared = iterations.series.iterations.size();
+      if (iterations.count > compared) {
+        notes.push_back(group.runs[run] + ": a random " + std::to_string(compared) + " of its " +
                         FormatCount(iterations.count) + " iterations are compared.");
       }
     }

@@ -83,10 +83,7 @@ void AddSeries(const IterationTimes& times, const std::vector<std::string>& name
   std::vector<std::vector<int64_t>> idle_ns(kIdleCauses, std::vector<int64_t>(size));
   for (size_t i = 0; i < size; ++i) {
     const IterationDetail& detail = times.details[i];
-    const Iteration& iteration = times.steady[detail.index];
-    series.numbers.push_back(iteration.number);
-    series.ns.push_back(iteration.time.length());
-    series.gpu_busy_ns.push_back(iteration.busy_ns);
+    series.iterations.push_back(times.warm_up.size() + detail.index);
     for (const auto& [operation, time] : detail.operations) {
       const size_t row = rows.at(names[operation]);
       series.operation_wall_ns[row][i] = time.wall_ns;

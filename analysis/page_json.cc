@@ -10,6 +10,7 @@
 #include "analysis/demangle.h"
 #include "analysis/report_json.h"
 #include "analysis/run_metadata.h"
+#include "analysis/span_end.h"
 
 namespace gpubound {
 namespace {
@@ -84,20 +85,6 @@ Json TimelineJson(const PageTimeline& timeline) {
               {"tracks", ArrayOf(timeline.tracks, TrackJson)}};
 }
 
-const char* SpanEndName(SpanEnd end) {
-  switch (end) {
-    case SpanEnd::kClosed:
-      return "closed";
-    case SpanEnd::kReplaced:
-      return "replaced by exec";
-    case SpanEnd::kLauncherWait:
-      return "not closed: ends at the launcher's wait";
-    case SpanEnd::kLastEvent:
-      return "not closed: ends at the last event";
-  }
-  return "closed";
-}
-
 Json ProcessJson(const ProcessTrace& process, const ReportProcess& report,
                  const PageTimeline& timeline, size_t index) {
   Json kernels = Json::array();
@@ -109,7 +96,7 @@ Json ProcessJson(const ProcessTrace& process, const ReportProcess& report,
                            {"sum_ns", kernel.sum_ns}});
   }
   return Json{{"offset_ns", timeline.offset_ns[index]},
-              {"end", SpanEndName(report.span_end)},
+              {"end", SpanEndText(report.span_end)},
               {"version", process.version},
               {"command", process.command},
               {"kernels_total", report.kernels.size()},

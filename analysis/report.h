@@ -130,12 +130,10 @@ struct ReportIterationOperation {
   int64_t unknown_ns = 0;
 };
 
-// Iterations after warm-up one by one, in order of time; of many a random sample. A column has a
-// value for each of them.
+// What iterations after warm-up were made of, in order of time; of many a random sample. A column
+// has a value for each of them.
 struct ReportIterationSeries {
-  std::vector<uint64_t> numbers;
-  std::vector<int64_t> ns;
-  std::vector<int64_t> gpu_busy_ns;
+  std::vector<size_t> iterations;  // which: places in ReportIterations::every
   // In the order of ReportIterations::operations.
   std::vector<std::vector<int64_t>> operation_wall_ns;
   std::vector<std::vector<int64_t>> operation_busy_ns;

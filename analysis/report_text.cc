@@ -18,6 +18,7 @@
 #include "analysis/report_counters.h"
 #include "analysis/report_sections.h"
 #include "analysis/report_waits.h"
+#include "analysis/span_end.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -53,20 +54,6 @@ const char* EscapeCode(Paint paint) {
 std::string Painted(const std::string& text, Paint paint, const TextOptions& options) {
   if (!options.color || text.empty() || paint == Paint::kPlain) return text;
   return std::string("\033[") + EscapeCode(paint) + "m" + text + "\033[0m";
-}
-
-std::string SpanEndText(SpanEnd end) {
-  switch (end) {
-    case SpanEnd::kClosed:
-      return "";
-    case SpanEnd::kReplaced:
-      return " (replaced by exec)";
-    case SpanEnd::kLauncherWait:
-      return " (not closed: ends at the launcher's wait)";
-    case SpanEnd::kLastEvent:
-      return " (not closed: ends at the last event)";
-  }
-  return "";
 }
 
 // One row of a breakdown table, whatever it is grouped by.
@@ -183,11 +170,12 @@ class TextReport {
   }
 
   void ProcessDetail(const ReportProcess& process) {
-    std::string line = EscapeName(process.name.empty() ? "process" : process.name) + " (pid " +
-                       std::to_string(process.pid) + "), span " + Time(process.span_ns) +
-                       SpanEndText(process.span_end) + ": GPU busy " +
-                       FormatShare(ShareOf(process.gpu_busy_ns, process.span_ns)) + ", GPU wait " +
-                       FormatShare(ShareOf(process.gpu_wait_ns, process.span_ns));
+    std::string line =
+        EscapeName(process.name.empty() ? "process" : process.name) + " (pid " +
+        std::to_string(process.pid) + "), span " + Time(process.span_ns) +
+        (process.span_end == SpanEnd::kClosed ? "" : " (" + SpanEndText(process.span_end) + ")") +
+        ": GPU busy " + FormatShare(ShareOf(process.gpu_busy_ns, process.span_ns)) + ", GPU wait " +
+        FormatShare(ShareOf(process.gpu_wait_ns, process.span_ns));
     if (process.gpu_busy_ns > 0) {
       int64_t filled_ns = 0;
       for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;

@@ -4,6 +4,7 @@
 // events. No state.
 #include <string>
 
+#include "analysis/span_end.h"
 #include "analysis/table_rows.h"
 
 namespace gpubound {
@@ -38,20 +39,6 @@ std::vector<RowOf<Thing>> Collect(TraceRun* run) {
     for (size_t i = 0; i < things.size(); ++i) rows.push_back({p, i, &trace, &things[i]});
   }
   return rows;
-}
-
-const char* SpanEndName(SpanEnd end) {
-  switch (end) {
-    case SpanEnd::kClosed:
-      return "closed";
-    case SpanEnd::kReplaced:
-      return "replaced by exec";
-    case SpanEnd::kLauncherWait:
-      return "launcher's wait";
-    case SpanEnd::kLastEvent:
-      return "last event";
-  }
-  return "closed";
 }
 
 struct ProcessRow {

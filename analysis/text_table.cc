@@ -9,6 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
+
+#include "analysis/utf8.h"
 
 namespace gpubound {
 namespace {
@@ -20,27 +23,9 @@ std::string ThreeDigits(double value, const char* unit) {
   return text.data();
 }
 
-struct CodePoint {
-  uint32_t value = 0;
-  size_t bytes = 1;
-  bool valid = false;
-};
-
-CodePoint Decode(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {lead, 1, true};
-  const size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return {};
-  uint32_t value = lead & (0x7fu >> bytes);
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return {};
-    value = value << 6 | (byte(i) & 0x3fu);
-  }
-  static constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = value >= 0xd800 && value <= 0xdfff;
-  if (value < kSmallest[bytes] || surrogate || value > 0x10ffff) return {};
-  return {value, bytes, true};
+// A byte that is no part of a character takes the room of one.
+Utf8Character FirstOf(std::string_view text) {
+  return FirstCharacter(text).value_or(Utf8Character{0, 1});
 }
 
 // Could move the cursor, change colours or turn the direction of what follows.
@@ -64,8 +49,8 @@ int WidthOf(uint32_t c) {
 size_t PrefixOf(std::string_view text, int width) {
   size_t at = 0;
   while (at < text.size()) {
-    const CodePoint c = Decode(text.substr(at));
-    width -= WidthOf(c.value);
+    const Utf8Character c = FirstOf(text.substr(at));
+    width -= WidthOf(c.code);
     if (width < 0) break;
     at += c.bytes;
   }
@@ -112,17 +97,18 @@ std::string FormatCount(uint64_t count) {
 std::string EscapeName(std::string_view name) {
   std::string escaped;
   while (!name.empty()) {
-    const CodePoint c = Decode(name);
-    if (c.valid && !IsHarmful(c.value)) {
-      escaped += name.substr(0, c.bytes);
+    const std::optional<Utf8Character> c = FirstCharacter(name);
+    const size_t bytes = c ? c->bytes : 1;
+    if (c && !IsHarmful(c->code)) {
+      escaped += name.substr(0, bytes);
     } else {
-      for (size_t i = 0; i < c.bytes; ++i) {
+      for (size_t i = 0; i < bytes; ++i) {
         std::array<char, 8> hex;
         std::snprintf(hex.data(), hex.size(), "\\x%02x", static_cast<unsigned char>(name[i]));
         escaped += hex.data();
       }
     }
-    name.remove_prefix(c.bytes);
+    name.remove_prefix(bytes);
   }
   return escaped;
 }
@@ -130,8 +116,8 @@ std::string EscapeName(std::string_view name) {
 int DisplayWidth(std::string_view text) {
   int width = 0;
   while (!text.empty()) {
-    const CodePoint c = Decode(text);
-    width += WidthOf(c.value);
+    const Utf8Character c = FirstOf(text);
+    width += WidthOf(c.code);
     text.remove_prefix(c.bytes);
   }
   return width;
@@ -145,7 +131,7 @@ std::string PadRight(const std::string& text, int width, bool unicode) {
   const int room = std::max(0, width - DisplayWidth(ellipsis));
   const std::string front = text.substr(0, PrefixOf(text, room - room / 2));
   size_t back = text.size();
-  for (size_t at = 0; at < text.size(); at += Decode(std::string_view(text).substr(at)).bytes) {
+  for (size_t at = 0; at < text.size(); at += FirstOf(std::string_view(text).substr(at)).bytes) {
     if (DisplayWidth(std::string_view(text).substr(at)) <= room / 2) {
       back = at;
       break;

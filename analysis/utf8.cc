@@ -3,57 +3,39 @@
 // Checks and escapes names. No state.
 #include "analysis/utf8.h"
 
-#include <cstddef>
-#include <cstdint>
-
 namespace gpubound {
-namespace {
 
-constexpr std::string_view kReplacement = "\xef\xbf\xbd";
-
-uint8_t ByteAt(std::string_view text, size_t at) {
-  return at < text.size() ? static_cast<uint8_t>(text[at]) : uint8_t{0};
-}
-
-bool Continues(uint8_t byte) { return (byte & 0xc0u) == 0x80u; }
-
-// Bytes of the character at |at|; 0 where there is none. Overlong forms, surrogates and what lies
-// beyond U+10FFFF are none.
-size_t CharacterLength(std::string_view text, size_t at) {
-  const uint8_t first = ByteAt(text, at);
-  const uint8_t second = ByteAt(text, at + 1);
-  if (first < 0x80) return 1;
-  if (first < 0xc2 || first > 0xf4 || !Continues(second)) return 0;
-  if (first < 0xe0) return 2;
-  if (!Continues(ByteAt(text, at + 2))) return 0;
-  if (first < 0xf0) {
-    const bool overlong = first == 0xe0 && second < 0xa0;
-    const bool surrogate = first == 0xed && second >= 0xa0;
-    return overlong || surrogate ? 0 : 3;
+std::optional<Utf8Character> FirstCharacter(std::string_view text) {
+  const auto lead = static_cast<uint8_t>(text.front());
+  if (lead < 0x80) return Utf8Character{lead, 1};
+  const size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return std::nullopt;
+  uint32_t code = lead & (0x7fu >> bytes);
+  for (const char c : text.substr(1, bytes - 1)) {
+    const auto byte = static_cast<uint8_t>(c);
+    if ((byte & 0xc0u) != 0x80u) return std::nullopt;
+    code = code << 6 | (byte & 0x3fu);
   }
-  if (!Continues(ByteAt(text, at + 3))) return 0;
-  const bool overlong = first == 0xf0 && second < 0x90;
-  const bool beyond = first == 0xf4 && second >= 0x90;
-  return overlong || beyond ? 0 : 4;
+  static constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+  if (code < kSmallest[bytes] || surrogate || code > 0x10ffff) return std::nullopt;
+  return Utf8Character{code, bytes};
 }
-
-}  // namespace
 
 std::string_view ValidUtf8(std::string_view text, std::string* scratch) {
+  bool copied = false;
   size_t at = 0;
   while (at < text.size()) {
-    const size_t length = CharacterLength(text, at);
-    if (length == 0) break;
-    at += length;
+    const std::optional<Utf8Character> character = FirstCharacter(text.substr(at));
+    if (!character && !copied) {
+      scratch->assign(text.substr(0, at));
+      copied = true;
+    }
+    const size_t bytes = character ? character->bytes : 1;
+    if (copied) scratch->append(character ? text.substr(at, bytes) : kReplacementCharacter);
+    at += bytes;
   }
-  if (at == text.size()) return text;
-  scratch->assign(text.substr(0, at));
-  while (at < text.size()) {
-    const size_t length = CharacterLength(text, at);
-    scratch->append(length == 0 ? kReplacement : text.substr(at, length));
-    at += length == 0 ? 1 : length;
-  }
-  return *scratch;
+  return copied ? std::string_view(*scratch) : text;
 }
 
 std::string JsonString(std::string_view text) {

@@ -5,10 +5,25 @@
 #ifndef GPUBOUND_ANALYSIS_UTF8_H_
 #define GPUBOUND_ANALYSIS_UTF8_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace gpubound {
+
+// What a byte that is no part of a character is replaced by: U+FFFD.
+inline constexpr std::string_view kReplacementCharacter = "\xef\xbf\xbd";
+
+struct Utf8Character {
+  uint32_t code = 0;
+  size_t bytes = 0;
+};
+
+// The character that |text|, which is not empty, begins with; nothing where it begins with none.
+// Overlong forms, surrogates and what lies beyond U+10FFFF are none.
+std::optional<Utf8Character> FirstCharacter(std::string_view text);
 
 // |text| where it is UTF-8, else a copy in |*scratch| with U+FFFD for every byte that does not fit.
 // The result is valid as long as both are.

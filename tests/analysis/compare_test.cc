@@ -33,9 +33,8 @@ Report RunOf(int64_t simulation_ms, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const int64_t simulation_ns =
         simulation_ms * kMs + static_cast<int64_t>(i * 7919 % 11) * kMs / 10;
-    series.numbers.push_back(i + 1);
-    series.ns.push_back(simulation_ns + 10 * kMs);
-    series.gpu_busy_ns.push_back(8 * kMs);
+    series.iterations.push_back(i);
+    iterations.every.push_back({i + 1, 0, simulation_ns + 10 * kMs, 8 * kMs, false});
     series.operation_wall_ns[0].push_back(simulation_ns);
     series.operation_wall_ns[1].push_back(10 * kMs);
     series.operation_busy_ns[0].push_back(0);
