@@ -36,6 +36,40 @@ void CallIndex::Grow() {
   }
 }
 
+// A call is close to the one before it in everything, so differences are short.
+void CallIndex::Visit(StateArchive& archive, size_t threads) {
+  int64_t begun_ns = 0;
+  uint32_t correlation = 0;
+  const auto visit = [&](IndexedCall* call) {
+    int64_t after_ns = call->start_ns - begun_ns;
+    int64_t length_ns = call->end_ns - call->start_ns;
+    auto step = static_cast<int32_t>(call->correlation - correlation);
+    archive.All(after_ns, length_ns, step, call->operation, call->api_class);
+    archive.IndexBelow(threads, call->thread);
+    if (call->operation != kNotOne && call->operation >= archive.operations()) archive.Fail();
+    call->start_ns = begun_ns += after_ns;
+    call->end_ns = begun_ns + length_ns;
+    call->correlation = correlation += static_cast<uint32_t>(step);
+  };
+  CallNumber first = Oldest();
+  CallNumber end = next_;
+  archive.All(first, end);
+  if (!archive.reads()) {
+    for (CallNumber number = first; number < end; ++number) {
+      visit(&ring_[number & (ring_.size() - 1)].call);
+    }
+    return;
+  }
+  if (first > end || end - first > kLargestSize) return archive.Fail();
+  while (ring_.size() < end - first) ring_.resize(ring_.size() * 2);
+  buckets_.assign(ring_.size(), kNoCall);
+  for (next_ = first; next_ < end && !archive.failed(); ++next_) {
+    Entry& entry = ring_[next_ & (ring_.size() - 1)];
+    visit(&entry.call);
+    Link(next_, &entry);
+  }
+}
+
 CallNumber CallIndex::Find(const DeviceWork& work) const {
   if (work.correlation == 0) return kNoCall;
   CallNumber found = kNoCall;

@@ -16,6 +16,7 @@
 
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
+#include "analysis/state_archive.h"
 
 namespace gpubound {
 
@@ -56,6 +57,9 @@ class CallIndex {
   // it) the outermost. kNoCall where none is remembered.
   CallNumber Find(const DeviceWork& work) const;
 
+  // Every call that is remembered, of so many |threads|.
+  void Visit(StateArchive& archive, size_t threads);
+
   // Null when the call is no longer remembered. Valid until the next Add().
   IndexedCall* At(CallNumber number) {
     return Remembered(number) == kNoCall ? nullptr : &ring_[number & (ring_.size() - 1)].call;
@@ -75,6 +79,7 @@ class CallIndex {
   static constexpr size_t kLargestSize = size_t{1} << 20;
 
   void Grow();
+  CallNumber Oldest() const { return next_ > ring_.size() ? next_ - ring_.size() : 0; }
   void Link(CallNumber number, Entry* entry) {
     CallNumber& newest = buckets_[entry->call.correlation & (buckets_.size() - 1)];
     entry->back = Remembered(newest) == kNoCall ? 0 : static_cast<uint32_t>(number - newest);

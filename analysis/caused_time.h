@@ -32,12 +32,24 @@ class CausedTime {
     }
   }
 
+  // Operations that became known since are added.
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(waiting_);
+    archive.Grown(caused_ns_);
+    archive.Grown(covered_until_ns_);
+  }
+
   const std::vector<int64_t>& caused_ns() const { return caused_ns_; }
 
  private:
   struct Waiting {
     Interval work;
     CallNumber call;
+    template <typename Archive>
+    void Visit(Archive& archive) {
+      archive.All(work, call);
+    }
   };
   void Book(const Interval& work, OperationIndex operation) {
     const Interval fresh = work.ClippedTo({covered_until_ns_[operation], span_.end_ns});

@@ -15,9 +15,38 @@ constexpr size_t kSlotsPerRow = 4;
 
 CellBook::CellBook(int64_t begin_ns, const CpuState& state, Devices devices)
     : devices_(devices), slots_(kFirstSlots), now_ns_(begin_ns) {
+  EnterState(state);
+}
+
+void CellBook::EnterState(const CpuState& state) {
   const bool waiting = state.layer == Layer::kWait && state.peer != kNotOne;
   key_ = KeyOf(state, waiting);
   current_ = Find(state, waiting);
+}
+
+void CellBook::Visit(StateArchive& archive, const CpuState& state) {
+  std::vector<RowName> names = names_;
+  std::vector<Account> rows = rows_;
+  archive.All(names, rows, by_device_, now_ns_, sum_ns_, filled_);
+  if (!archive.reads()) return;
+  if (names.size() != rows.size()) return archive.Fail();
+  for (const std::vector<DeviceAccount>& device : by_device_) {
+    if (device.size() != rows.size()) return archive.Fail();
+  }
+  // Rows get their numbers in the order in which they are found.
+  std::vector<std::vector<DeviceAccount>> by_device = std::move(by_device_);
+  by_device_.clear();
+  names_.clear();
+  rows_.clear();
+  slots_.assign(kFirstSlots, {});
+  for (const RowName& name : names) {
+    key_ = KeyOf(name.state, name.waiting);
+    Find(name.state, name.waiting);
+  }
+  if (rows_.size() != rows.size()) return archive.Fail();
+  rows_ = std::move(rows);
+  by_device_ = std::move(by_device);
+  EnterState(state);
 }
 
 void CellBook::OpenWindow(const GpuWindow& gpu) {

@@ -13,6 +13,7 @@
 
 #include "analysis/gpu_segments.h"
 #include "analysis/process_timeline.h"
+#include "analysis/state_archive.h"
 #include "analysis/work_classes.h"
 
 namespace gpubound {
@@ -61,6 +62,10 @@ class CellBook {
   // Books what passes until |now_ns|, a time of the window.
   void BookUntil(int64_t now_ns);
 
+  // What was booked until the window's end. The object that reads is new, and goes on in |state|.
+  void Visit(StateArchive& archive, const CpuState& state);
+
+  size_t devices() const { return by_device_.size(); }
   // What was booked; in the order of first use.
   std::vector<Row> Rows() const;
   // The same without a copy: calls |on_cell|(CpuState, GpuState, ns) for each cell; several may be
@@ -84,10 +89,18 @@ class CellBook {
     std::array<int64_t, kGpuMixes> by_mix{};
     int64_t sum_ns = 0;
     FilledTime filled = 0;
+    template <typename Archive>
+    void Visit(Archive& archive) {
+      archive.All(by_mix, sum_ns, filled);
+    }
   };
   struct RowName {
     CpuState state;
     bool waiting;
+    template <typename Archive>
+    void Visit(Archive& archive) {
+      archive.All(state, waiting);
+    }
   };
   using DeviceAccount = std::array<int64_t, kDeviceStates>;
 
@@ -101,6 +114,7 @@ class CellBook {
     return static_cast<size_t>((key * kHashFactor) >> 32) & (slots_.size() - 1);
   }
   size_t Find(const CpuState& state, bool waiting);
+  void EnterState(const CpuState& state);
   void Grow();
   void BookDevices(int64_t now_ns);
   void MeetDevice();

@@ -19,7 +19,7 @@ ChunkStore::ChunkStore(const ProcessTrace& process, std::vector<Segment> segment
     : segments_(std::move(segments)),
       by_thread_(process.threads.size()),
       by_family_(kFamilies),
-      next_thread_(static_cast<uint32_t>(process.threads.size())) {
+      first_further_(static_cast<uint32_t>(process.threads.size())) {
   std::unordered_map<uint32_t, uint32_t> by_ordinal;
   for (uint32_t t = 0; t < process.threads.size(); ++t) {
     by_ordinal[Raw(process.threads[t].ordinal)] = t;
@@ -43,8 +43,10 @@ ChunkStore::ChunkStore(const ProcessTrace& process, std::vector<Segment> segment
                      });
   }
   for (uint32_t t = 0; t < process.threads.size(); ++t) {
-    const int64_t first_ns =
-        by_thread_[t].empty() ? kOpenEnded : by_thread_[t].front().head.row.min_ns;
+    int64_t first_ns = process.threads[t].began_ns;
+    if (!by_thread_[t].empty()) {
+      first_ns = std::min(first_ns, by_thread_[t].front().head.row.min_ns);
+    }
     by_tid_[process.threads[t].tid].push_back({first_ns, t});
   }
 }
@@ -52,7 +54,11 @@ ChunkStore::ChunkStore(const ProcessTrace& process, std::vector<Segment> segment
 // The system reuses thread ids: the thread is the last one that had begun by then.
 uint32_t ChunkStore::FindThread(uint32_t tid, int64_t time_ns) {
   std::vector<OfTid>& candidates = by_tid_[tid];
-  if (candidates.empty()) candidates.push_back({kOpenEnded, next_thread_++});
+  if (candidates.empty()) {
+    const size_t number = first_further_ + further_threads_.size();
+    candidates.push_back({kOpenEnded, static_cast<uint32_t>(number)});
+    further_threads_.push_back(tid);
+  }
   uint32_t chosen = candidates.front().thread;
   for (const OfTid& candidate : candidates) {
     if (candidate.first_ns <= time_ns) chosen = candidate.thread;

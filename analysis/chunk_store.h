@@ -50,6 +50,8 @@ class ChunkStore {
   void Decode(const PlannedChunk& chunk, std::vector<ThreadOverhead>* overheads);
   void Decode(const PlannedChunk& chunk, std::vector<DeviceWork>* work);
 
+  // Threads without a row, by tid; the first one's number is that of all rows.
+  const std::vector<uint32_t>& further_threads() const { return further_threads_; }
   bool failed() const { return failed_; }
 
  private:
@@ -77,7 +79,8 @@ class ChunkStore {
   std::vector<std::vector<PlannedChunk>> by_thread_;
   std::vector<std::vector<PlannedChunk>> by_family_;
   std::unordered_map<uint32_t, std::vector<OfTid>> by_tid_;  // oldest first
-  uint32_t next_thread_;
+  const uint32_t first_further_;
+  std::vector<uint32_t> further_threads_;
   std::array<KnownTid, kKnownTids> known_tids_{};
   bool failed_ = false;
 

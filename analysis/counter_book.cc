@@ -41,7 +41,7 @@ void CounterBook::Book(const CounterSample& sample, int64_t ns, Account* account
 }
 
 std::vector<CounterMeans> CounterBook::Finish(int64_t end_ns, size_t operations) {
-  if (devices_.empty()) return {};
+  if (devices_.empty() && accounts_.empty()) return {};
   BookUntil(end_ns);
   accounts_.resize(operations);
   std::vector<CounterMeans> means(operations);

@@ -14,6 +14,7 @@
 
 #include "analysis/interval.h"
 #include "analysis/label_roles.h"
+#include "analysis/state_archive.h"
 #include "proto/event_model.h"
 
 namespace gpubound {
@@ -38,6 +39,13 @@ class CounterBook {
     operation_ = operation;
   }
 
+  // What was booked; the object that reads goes on with |operation|.
+  void Visit(StateArchive& archive, OperationIndex operation) {
+    archive.All(accounts_, now_ns_);
+    if (accounts_.size() > archive.operations()) archive.Fail();
+    operation_ = operation;
+  }
+
   // The means by operation, of |operations| ones, until |end_ns|; empty without samples.
   std::vector<CounterMeans> Finish(int64_t end_ns, size_t operations);
 
@@ -50,6 +58,10 @@ class CounterBook {
     int64_t sampled_ns = 0;
     std::array<double, kCounterQuantities> percent_ns{};
     std::array<int64_t, kCounterQuantities> known_ns{};
+    template <typename Archive>
+    void Visit(Archive& archive) {
+      archive.All(sampled_ns, percent_ns, known_ns);
+    }
   };
 
   void BookUntil(int64_t now_ns);

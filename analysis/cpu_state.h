@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_ANALYSIS_CPU_STATE_H_
 #define GPUBOUND_ANALYSIS_CPU_STATE_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "analysis/idle_cause.h"
@@ -13,12 +14,22 @@
 
 namespace gpubound {
 
+inline constexpr size_t kLayerCount = 8;
+
 struct CpuState {
   PhaseIndex phase = kNoPhaseIndex;
   OperationIndex operation = kNoOperationIndex;
   Layer layer = Layer::kUnset;
   IdleCause cause = IdleCause::kUnknown;
   PeerIndex peer = kNotOne;  // the process that the reporting thread waits for
+  // All but the peer: its number holds for one pass only.
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.IndexBelow(archive.phases(), phase);
+    archive.IndexBelow(archive.operations(), operation);
+    archive.IndexBelow(kLayerCount, layer);
+    archive.IndexBelow(kIdleCauses, cause);
+  }
   friend bool operator==(const CpuState&, const CpuState&) = default;
 };
 

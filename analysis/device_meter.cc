@@ -3,6 +3,8 @@
 // Adds up. One object, one caller.
 #include "analysis/device_meter.h"
 
+#include <algorithm>
+
 namespace gpubound {
 
 DeviceMeter::DeviceMeter(const std::vector<Interval>& windows) {
@@ -26,6 +28,48 @@ void DeviceMeter::Begin(const Interval& work, WorkClass work_class, size_t proce
   }
   classes_.Enter(work_class);
   if (running_[band]++ == 0) ++busy_bands_;
+}
+
+void DeviceMeter::Visit(StateArchive& archive, int64_t from_ns) {
+  VisitWindows(archive, from_ns);
+  archive.All(works_, bands_, now_ns_);
+  if (!archive.reads()) return;
+  running_.assign(bands_.size(), 0);
+  busy_bands_ = 0;
+  classes_ = {};
+  for (const Running& running : works_) {
+    if (running.band >= bands_.size()) return archive.Fail();
+    classes_.Enter(running.work_class);
+    if (running_[running.band]++ == 0) ++busy_bands_;
+  }
+}
+
+void DeviceMeter::VisitWindows(StateArchive& archive, int64_t from_ns) {
+  uint64_t count = windows_.size();
+  archive.All(count);
+  std::vector<Window> written;
+  for (uint64_t i = 0; i < count && !archive.failed(); ++i) {
+    Interval time;
+    if (!archive.reads()) time = windows_[i].time;
+    archive.All(time);
+    if (archive.reads()) written.push_back({time, {}, SmiModel(time)});
+    archive.All(archive.reads() ? written.back() : windows_[i]);
+  }
+  if (!archive.reads()) return;
+  for (Window& window : windows_) {
+    if (window.time.begin_ns >= from_ns) continue;
+    const auto same = std::find_if(written.begin(), written.end(), [&](const Window& other) {
+      const bool goes_on = other.time.end_ns == kOpenEnded && window.time.end_ns >= from_ns;
+      return other.time == window.time || (goes_on && other.time.begin_ns == window.time.begin_ns);
+    });
+    if (same == written.end()) return archive.Fail();
+    window.by_state = same->by_state;
+    window.smi = same->smi.Of(window.time);
+  }
+}
+
+void DeviceMeter::Renumber(const std::vector<size_t>& numbers) {
+  for (DeviceBand& band : bands_) band.process = numbers[band.process];
 }
 
 void DeviceMeter::EndLast() {

@@ -12,6 +12,7 @@
 #include "analysis/device_usage.h"
 #include "analysis/interval.h"
 #include "analysis/smi_model.h"
+#include "analysis/state_archive.h"
 #include "analysis/work_classes.h"
 
 namespace gpubound {
@@ -23,6 +24,13 @@ class DeviceMeter {
   // Work comes in order of begin.
   void Begin(const Interval& work, WorkClass work_class, size_t process);
 
+  // What it was told so far. Of the windows of the object that reads, those that begin before
+  // |from_ns| were windows of the one that wrote, or begin where one without an end did and end at
+  // |from_ns| or later; else the archive has failed.
+  void Visit(StateArchive& archive, int64_t from_ns);
+  // Processes get other numbers: |numbers|, by the one they had.
+  void Renumber(const std::vector<size_t>& numbers);
+
   // Call once, last.
   std::vector<DeviceTime> Finish();
   const std::vector<DeviceBand>& bands() const { return bands_; }  // by first use
@@ -32,11 +40,20 @@ class DeviceMeter {
     int64_t end_ns;
     WorkClass work_class;
     size_t band;
+    template <typename Archive>
+    void Visit(Archive& archive) {
+      archive.All(end_ns, band);
+      archive.IndexBelow(kWorkClasses, work_class);
+    }
   };
   struct Window {
     Interval time;
     std::array<int64_t, kGpuStates> by_state;
     SmiModel smi;
+    template <typename Archive>
+    void Visit(Archive& archive) {
+      archive.All(by_state, smi);
+    }
   };
   void MoveTo(int64_t now_ns) {
     while (!works_.empty() && works_.back().end_ns <= now_ns) EndLast();
@@ -50,6 +67,7 @@ class DeviceMeter {
     return FindBand(process);
   }
   size_t FindBand(size_t process);
+  void VisitWindows(StateArchive& archive, int64_t from_ns);
 
   std::vector<Window> windows_;
   std::vector<Running> works_;  // that run now, by end, latest first

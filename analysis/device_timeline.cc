@@ -11,10 +11,37 @@ DeviceTimeline::DeviceTimeline(const ProcessTrace& process, const EventSource& s
       unknown_(unknown),
       work_(source.Work()),
       classifier_(process),
-      devices_(classifier_.devices()),
-      place_(classifier_.devices(), kNotUsed) {
+      devices_(classifier_.devices() + 1),
+      place_(devices_.size(), kNotUsed) {
   last_.begin_ns = span.begin_ns;
   FindNext();
+}
+
+void DeviceTimeline::Visit(StateArchive& archive) {
+  const size_t known = devices_.size();
+  Device unused = devices_.back();
+  devices_.pop_back();
+  archive.All(unused, devices_);
+  if (devices_.size() >= known) return archive.Fail();
+  devices_.resize(known, unused);
+  archive.All(classifier_, in_unknown_, paused_, running_, devices_used_, busy_devices_,
+              fill_of_devices_, last_);
+  if (!archive.reads()) return;
+  if (!IsSound()) return archive.Fail();
+  for (const GpuItem& item : running_) classes_.Enter(item.work_class);
+  for (size_t i = 0; i < devices_used_.size(); ++i) {
+    place_[devices_used_[i]] = static_cast<uint32_t>(i);
+  }
+  FindNext();
+}
+
+// Of what was read: every number has its place.
+bool DeviceTimeline::IsSound() const {
+  const auto is_device = [this](uint32_t device) { return device + 1 < place_.size(); };
+  return last_.mix < kGpuMixes &&
+         std::all_of(devices_used_.begin(), devices_used_.end(), is_device) &&
+         std::all_of(running_.begin(), running_.end(),
+                     [&](const GpuItem& item) { return is_device(item.device); });
 }
 
 void DeviceTimeline::FindNext() {

@@ -15,6 +15,7 @@
 #include "analysis/gpu_segments.h"
 #include "analysis/gpu_work.h"
 #include "analysis/interval.h"
+#include "analysis/state_archive.h"
 #include "analysis/work_classes.h"
 
 namespace gpubound {
@@ -53,14 +54,23 @@ class DeviceTimeline {
   const GpuWindow& window() const { return window_; }
   const std::vector<DeviceChange>& changes() const { return changes_; }
 
+  // What holds between two windows; see ProcessTimeline::Visit().
+  void Visit(StateArchive& archive);
+
   struct Device {
     DeviceState state = DeviceState::kIdle;
     bool used = false;
     uint32_t running = 0;
     uint64_t fill = 0;
     WorkId last_work{};  // that ended last
+    template <typename Archive>
+    void Visit(Archive& archive) {
+      archive.All(state, used, running, fill, last_work);
+    }
   };
-  const std::vector<Device>& devices() const { return devices_; }  // by DeviceId
+  // By DeviceId, and behind them one that is never used: it stands for those of which nothing is
+  // known yet.
+  const std::vector<Device>& devices() const { return devices_; }
   // In the order of their first work.
   const std::vector<uint32_t>& devices_used() const { return devices_used_; }
   const WorkClassifier& classifier() const { return classifier_; }
@@ -95,6 +105,7 @@ class DeviceTimeline {
   Fill FillNow() const;
   void AddSegment(int64_t now_ns);
   void FindNext();
+  bool IsSound() const;
 
   const Interval span_;
   const std::vector<Interval>& unknown_;

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <tuple>
 #include <utility>
 
 #include "analysis/device_meter.h"
 #include "analysis/gpu_work.h"
 #include "analysis/memory_source.h"
+#include "analysis/resumed_source.h"
+#include "analysis/run_sums.h"
 
 namespace gpubound {
 namespace {
@@ -44,6 +47,26 @@ class DeviceTable {
     return &added;
   }
 
+  // |numbers|: of the processes of the one that wrote, in the run at hand.
+  void Visit(StateArchive& archive, int64_t from_ns, const std::vector<size_t>& numbers) {
+    uint64_t count = devices_.size();
+    archive.All(count);
+    for (uint64_t i = 0; i < count && !archive.failed(); ++i) {
+      if (archive.reads()) devices_.push_back({{}, 0, {}, DeviceMeter(windows_)});
+      PhysicalDevice& device = devices_[i];
+      archive.All(device.host, device.ordinal, device.usage.uuid, device.usage.name,
+                  device.usage.simulated, device.usage.used);
+      device.meter.Visit(archive, from_ns);
+      if (!archive.reads()) continue;
+      const std::vector<DeviceBand>& bands = device.meter.bands();
+      if (std::any_of(bands.begin(), bands.end(),
+                      [&](const DeviceBand& band) { return band.process >= numbers.size(); })) {
+        return archive.Fail();
+      }
+      device.meter.Renumber(numbers);
+    }
+  }
+
   std::vector<DeviceUsage> Finish() {
     std::sort(devices_.begin(), devices_.end(), [](const auto& a, const auto& b) {
       return std::tie(a.host, a.ordinal, a.usage.uuid) < std::tie(b.host, b.ordinal, b.usage.uuid);
@@ -67,11 +90,14 @@ class DeviceTable {
 // The work of one process, in the time of the reference host.
 class ProcessWork {
  public:
-  ProcessWork(const ProcessTrace& process, int64_t offset_ns, DeviceTable* devices)
+  // |from_ns|: of the work that begins before it, the sums tell.
+  ProcessWork(const ProcessTrace& process, int64_t offset_ns, int64_t from_ns, DeviceTable* devices)
       : process_(process),
         offset_ns_(offset_ns),
         devices_(*devices),
-        work_(SourceOf(process)->Work()),
+        source_(SourceOf(process)),
+        resumed_(*source_, from_ns),
+        work_(resumed_.Work()),
         classifier_(process),
         by_id_(classifier_.devices()) {
     for (uint32_t id = 1; id < process.devices.size(); ++id) {
@@ -99,10 +125,14 @@ class ProcessWork {
   const ProcessTrace& process_;
   const int64_t offset_ns_;
   DeviceTable& devices_;
+  const std::shared_ptr<const EventSource> source_;
+  const ResumedSource resumed_;
   RecordStream<DeviceWork> work_;
   WorkClassifier classifier_;
   std::vector<PhysicalDevice*> by_id_;
 };
+
+int64_t SummedUntil(const Run& run) { return run.sums == nullptr ? INT64_MIN : run.sums->until_ns; }
 
 // Every process samples all devices of its host, so that one of them tells all: the one that has
 // most. Samples are evenly spaced, so their mean is the mean over time.
@@ -116,9 +146,16 @@ std::optional<double> MeanUtilization(const Run& run, const ClockAlignment& cloc
     for (const DeviceSample& read : run.processes[p].utilization) {
       const int64_t time_ns = read.sample.time_ns + clocks.offset_ns[p];
       if (read.uuid != uuid || read.sample.gpu_percent < 0) continue;
-      if (time_ns < span.begin_ns || time_ns >= span.end_ns) continue;
+      if (time_ns < std::max(span.begin_ns, SummedUntil(run)) || time_ns >= span.end_ns) continue;
       ++count;
       percents += read.sample.gpu_percent;
+    }
+    const ProcessSums* sums =
+        run.sums == nullptr ? nullptr : run.sums->Of(run.processes[p].identity);
+    for (size_t i = 0; sums != nullptr && i < sums->utilization.size(); ++i) {
+      if (sums->utilization[i].uuid != uuid) continue;
+      count += sums->utilization[i].samples;
+      percents += sums->utilization[i].percents;
     }
     if (count <= most) continue;
     most = count;
@@ -127,35 +164,88 @@ std::optional<double> MeanUtilization(const Run& run, const ClockAlignment& cloc
   return most == 0 ? std::nullopt : std::optional<double>(mean);
 }
 
-}  // namespace
+// The numbers that processes of the sums have in the run.
+std::vector<size_t> NumbersIn(const Run& run) {
+  std::vector<size_t> numbers;
+  for (const ProcessSums& sums : run.sums->processes) {
+    size_t p = 0;
+    while (p < run.processes.size() && run.processes[p].identity != sums.identity) ++p;
+    numbers.push_back(p);
+  }
+  return numbers;
+}
 
-std::vector<DeviceUsage> MeasureDevices(const Run& run, const ClockAlignment& clocks,
-                                        const std::vector<Interval>& windows) {
-  DeviceTable devices(windows);
+Status Resume(const Run& run, DeviceTable* devices) {
+  if (run.sums == nullptr) return Ok{};
+  const std::vector<size_t> numbers = NumbersIn(run);
+  if (std::find(numbers.begin(), numbers.end(), run.processes.size()) != numbers.end()) {
+    return Error{"summing device time", run.path, "a process in the sums that has no file",
+                 "the last segment of each process", "Put back the file that was removed."};
+  }
+  StateArchive archive(run.sums->devices);
+  devices->Visit(archive, run.sums->until_ns, numbers);
+  if (archive.done()) return Ok{};
+  return Error{"summing device time by parts of the run", run.path,
+               "parts that begin or end where the sums were not cut",
+               "those that held when the run was summed",
+               "The time of devices is shown for the whole run only."};
+}
+
+// All work that begins before |until_ns|, in order.
+void Pass(const Run& run, const std::vector<int64_t>& offset_ns, int64_t until_ns,
+          DeviceTable* devices) {
   std::deque<ProcessWork> work;
   std::vector<std::pair<int64_t, size_t>> queue;  // min-heap of (next begin, process)
   for (size_t p = 0; p < run.processes.size(); ++p) {
-    work.emplace_back(run.processes[p], clocks.offset_ns[p], &devices);
-    if (work[p].NextTime() != kOpenEnded) queue.emplace_back(work[p].NextTime(), p);
+    work.emplace_back(run.processes[p], offset_ns[p], SummedUntil(run), devices);
+    if (work[p].NextTime() < until_ns) queue.emplace_back(work[p].NextTime(), p);
   }
   std::make_heap(queue.begin(), queue.end(), std::greater<>());
   while (!queue.empty()) {
     std::pop_heap(queue.begin(), queue.end(), std::greater<>());
     const size_t process = queue.back().second;
     queue.pop_back();
-    const int64_t until_ns = queue.empty() ? kOpenEnded : queue.front().first;
+    const int64_t next_ns = queue.empty() ? until_ns : queue.front().first;
     do {
       work[process].Begin(process);
-    } while (work[process].NextTime() < until_ns);
-    if (work[process].NextTime() == kOpenEnded) continue;
+    } while (work[process].NextTime() < next_ns);
+    if (work[process].NextTime() >= until_ns) continue;
     queue.emplace_back(work[process].NextTime(), process);
     std::push_heap(queue.begin(), queue.end(), std::greater<>());
   }
+}
+
+}  // namespace
+
+Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const ClockAlignment& clocks,
+                                                const std::vector<Interval>& windows) {
+  DeviceTable devices(windows);
+  const Status resumed = Resume(run, &devices);
+  if (!resumed.ok()) return resumed.error();
+  Pass(run, clocks.offset_ns, kOpenEnded, &devices);
   std::vector<DeviceUsage> usages = devices.Finish();
   for (DeviceUsage& usage : usages) {
     usage.nvml_utilization = MeanUtilization(run, clocks, windows.front(), usage.uuid);
   }
   return usages;
+}
+
+Result<std::string> SumDevices(const Run& run, const std::vector<int64_t>& boundaries_ns,
+                               int64_t until_ns) {
+  std::vector<Interval> windows;
+  for (size_t i = 0; i < boundaries_ns.size(); ++i) {
+    windows.push_back({boundaries_ns[i], kOpenEnded});
+    for (size_t k = i + 1; k < boundaries_ns.size(); ++k) {
+      windows.push_back({boundaries_ns[i], boundaries_ns[k]});
+    }
+  }
+  DeviceTable devices(windows);
+  const Status resumed = Resume(run, &devices);
+  if (!resumed.ok()) return resumed.error();
+  Pass(run, std::vector<int64_t>(run.processes.size()), until_ns, &devices);
+  StateArchive archive;
+  devices.Visit(archive, until_ns, {});
+  return archive.Take();
 }
 
 }  // namespace gpubound

@@ -14,6 +14,7 @@
 #include "analysis/clock_align.h"
 #include "analysis/interval.h"
 #include "analysis/run.h"
+#include "analysis/status.h"
 
 namespace gpubound {
 
@@ -32,6 +33,10 @@ struct DeviceBand {
   size_t process = 0;  // index into Run::processes
   int64_t alone_ns = 0;
   int64_t contended_ns = 0;
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(process, alone_ns, contended_ns);
+  }
 };
 
 struct DeviceUsage {
@@ -46,8 +51,15 @@ struct DeviceUsage {
 
 // Every device that any process saw, in order of host and ordinal, within each of |windows| (trace
 // time of the reference host of |clocks|). A device without uuid is one per host and ordinal.
-std::vector<DeviceUsage> MeasureDevices(const Run& run, const ClockAlignment& clocks,
-                                        const std::vector<Interval>& windows);
+// An error where the run's sums cannot tell one of the windows from the rest.
+Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const ClockAlignment& clocks,
+                                                const std::vector<Interval>& windows);
+
+// For RunSums::devices: the work that begins before |until_ns| on devices of one host. Afterwards
+// windows can be told that are bounded by |boundaries_ns|, ascending, the run's begin first, or by
+// instants from |until_ns| on.
+Result<std::string> SumDevices(const Run& run, const std::vector<int64_t>& boundaries_ns,
+                               int64_t until_ns);
 
 }  // namespace gpubound
 

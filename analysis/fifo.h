@@ -6,6 +6,7 @@
 #define GPUBOUND_ANALYSIS_FIFO_H_
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace gpubound {
@@ -16,6 +17,7 @@ class Fifo {
   bool empty() const { return first_ == values_.size(); }
   size_t size() const { return values_.size() - first_; }
   const Value& front() const { return values_[first_]; }
+  std::span<const Value> waiting() const { return std::span(values_).subspan(first_); }
   void push(const Value& value) { values_.push_back(value); }
   void pop() {
     if (++first_ == values_.size()) {

@@ -32,6 +32,10 @@ struct GpuSegment {
   GpuMix mix = kGpuIdle;
   uint32_t running = 0;  // pieces of work
   Fill fill = 0;         // mean over the devices that are busy
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(begin_ns, mix, running, fill, sum_ns, filled);
+  }
 };
 
 enum class DeviceState : uint8_t { kIdle, kBusy, kUnknown };

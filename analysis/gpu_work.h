@@ -21,6 +21,11 @@ struct GpuItem {
   uint16_t device = 0;  // DeviceId
   WorkClass work_class = kCompute;
   WorkId work{};
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(begin_ns, end_ns, fill, device, work);
+    archive.IndexBelow(kWorkClasses, work_class);
+  }
 };
 
 // Looks up class and fill once per distinct work row, not once per record.
@@ -42,6 +47,10 @@ class WorkClassifier {
   uint32_t devices() const { return devices_; }
   // Work whose geometry or device is not known was taken as filling the device.
   bool fill_is_upper_bound() const { return fill_is_upper_bound_; }
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(fill_is_upper_bound_);
+  }
 
  private:
   // What is known of a work row on a device.

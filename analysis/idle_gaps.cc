@@ -57,6 +57,16 @@ void IdleGaps::Keep(const OpenGap& open, IdleGap gap) {
   if (longest_.size() > kLongestGaps) longest_.pop_back();
 }
 
+void IdleGaps::Visit(StateArchive& archive) {
+  const size_t known = open_.size();
+  OpenGap unused = open_.back();
+  open_.pop_back();
+  archive.All(unused, open_, longest_, since_ns_, by_cause_);
+  archive.IndexBelow(kIdleCauses, cause_);
+  if (open_.size() >= known || longest_.size() > kLongestGaps) return archive.Fail();
+  open_.resize(known, unused);
+}
+
 std::vector<IdleGap> IdleGaps::Take() { return std::move(longest_); }
 
 }  // namespace gpubound

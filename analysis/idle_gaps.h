@@ -13,6 +13,7 @@
 #include "analysis/idle_cause.h"
 #include "analysis/interval.h"
 #include "analysis/process_timeline.h"
+#include "analysis/state_archive.h"
 
 namespace gpubound {
 
@@ -26,6 +27,12 @@ struct IdleGap {
   CpuState at_end;  // just before it
   WorkId before{};  // the work that ended last; none at the span's begin
   WorkId after{};   // the work that ended the gap; none where something else did
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(time, at_begin, at_end, before, after);
+    archive.IndexBelow(kIdleCauses, cause);
+    archive.All(device);
+  }
 };
 
 class IdleGaps {
@@ -42,6 +49,10 @@ class IdleGaps {
   void Begin(uint32_t device, int64_t now_ns, const CpuState& state, WorkId before);
   void End(uint32_t device, int64_t now_ns, const CpuState& state, WorkId after);
 
+  // Gaps that are open, and the longest so far. Devices that became known since are added: their
+  // gap is that of the last one, which is never used.
+  void Visit(StateArchive& archive);
+
   // Longest first; ties by begin.
   std::vector<IdleGap> Take();
 
@@ -53,6 +64,10 @@ class IdleGaps {
     CpuState at_begin;
     WorkId before{};
     CauseClock by_cause{};
+    template <typename Archive>
+    void Visit(Archive& archive) {
+      archive.All(open, begin_ns, at_begin, before, by_cause);
+    }
   };
   CauseClock ClockAt(int64_t now_ns) const {
     CauseClock clock = by_cause_;

@@ -18,6 +18,10 @@ struct Interval {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
 
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(begin_ns, end_ns);
+  }
   bool empty() const { return end_ns <= begin_ns; }
   int64_t length() const { return empty() ? 0 : end_ns - begin_ns; }
   Interval ClippedTo(const Interval& frame) const {

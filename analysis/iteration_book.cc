@@ -82,6 +82,19 @@ void IterationBook::KeepDetail(const PartTimes& totals, const IdleTimes& idle_ns
   *place = std::move(detail);
 }
 
+void IterationBook::Visit(StateArchive& archive) {
+  archive.All(times_.warm_up, times_.steady, times_.details, times_.first_begin_ns);
+  archive.Grown(times_.in_steady);
+  archive.All(at_begin_, idle_at_begin_, random_, begin_ns_, begun_, still_warm_up_,
+              began_in_warm_up_);
+  at_begin_.resize(operations_);
+  for (const IterationDetail& detail : times_.details) {
+    for (const auto& [operation, time] : detail.operations) {
+      if (operation >= operations_ || detail.index >= times_.steady.size()) return archive.Fail();
+    }
+  }
+}
+
 IterationTimes IterationBook::Take() {
   std::sort(times_.details.begin(), times_.details.end(),
             [](const IterationDetail& a, const IterationDetail& b) { return a.index < b.index; });

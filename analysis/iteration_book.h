@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "analysis/idle_cause.h"
 #include "analysis/interval.h"
 #include "analysis/random.h"
+#include "analysis/state_archive.h"
 
 namespace gpubound {
 
@@ -24,6 +26,10 @@ struct PartTime {
   int64_t wall_ns = 0;
   int64_t busy_ns = 0;
   int64_t unknown_ns = 0;
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(wall_ns, busy_ns, unknown_ns);
+  }
   PartTime& operator+=(const PartTime& other) {
     wall_ns += other.wall_ns;
     busy_ns += other.busy_ns;
@@ -37,6 +43,10 @@ struct Iteration {
   uint64_t number = 0;  // as the program counts
   Interval time;
   int64_t busy_ns = 0;
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(number, time, busy_ns);
+  }
 };
 
 // Time of each cause during which no device of the process worked.
@@ -47,6 +57,10 @@ struct IterationDetail {
   size_t index = 0;                                       // of IterationTimes::steady
   std::vector<std::pair<uint32_t, PartTime>> operations;  // by OperationIndex, those with any time
   IdleTimes idle_ns{};
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(index, operations, idle_ns);
+  }
 };
 
 // At most so many iterations are kept in detail: of longer runs a random sample.
@@ -70,6 +84,15 @@ class IterationBook {
   // Iteration |number| ends at |now_ns|, and the next begins.
   void Step(uint64_t number, int64_t now_ns, bool warm_up, const CellBook& book);
 
+  // What it was told so far; of operations that became known since, nothing.
+  void Visit(StateArchive& archive);
+
+  // The iterations that have ended so far.
+  const IterationTimes& times() const { return times_; }
+  // Where the one that has not ended began; absent while none has.
+  std::optional<int64_t> begun_ns() const {
+    return begun_ ? std::optional(begin_ns_) : std::nullopt;
+  }
   IterationTimes Take();
 
  private:

@@ -106,7 +106,8 @@ bool IsLibraryAnnotation(std::string_view domain, std::string_view text) {
 LabelRoles::LabelRoles(const ProcessTrace& process, const Input& input) {
   NameTable operations(kNoOperation);
   NameTable phases(kNoPhase);
-  for (const std::string& name : input.inherited) operations.IndexOf(name);
+  for (const std::string& name : input.operations) operations.IndexOf(name);
+  for (const std::string& name : input.phases) phases.IndexOf(name);
   roles_.resize(process.labels.size());
   for (size_t id = 0; id < process.labels.size(); ++id) {
     const Label& label = process.labels[id];

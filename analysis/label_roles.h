@@ -57,7 +57,10 @@ class LabelRoles {
     // No thread opens an operation, so foreign ranges serve as such where no library made them.
     bool annotations_serve = false;
     const std::vector<Peer>* peers = nullptr;
-    std::vector<std::string> inherited;  // names of operations that the process may inherit
+    // Names that come first, in this order: those that have numbers already, then those that the
+    // process may inherit.
+    std::vector<std::string> operations;
+    std::vector<std::string> phases;
   };
   LabelRoles(const ProcessTrace& process, const Input& input);
 

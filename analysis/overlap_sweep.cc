@@ -21,6 +21,9 @@ class Sweep {
         devices_(*input.process, *input.source, input.span, *input.unknown),
         state_(timeline_.state()),
         book_(input.span.begin_ns, state_, CellBook::Devices::kEach),
+        quiet_(kNotOne, input.process->python ? Layer::kPython : Layer::kNative,
+               IdleCause::kUnknown, kNotOne),
+        quiet_lane_(input.span.begin_ns, QuietLane(), CellBook::Devices::kTogether),
         iterations_(input.span, input.roles->operations().size()),
         gaps_(devices_.devices().size()),
         caused_(input.span, input.roles->operations().size()),
@@ -34,10 +37,37 @@ class Sweep {
     }
   }
 
-  SweepResult Run() {
-    for (int64_t begin_ns = NextTime(); begin_ns != kOpenEnded; begin_ns = NextTime()) {
-      RunWindow(begin_ns);
+  // False: |bytes| are no state of this process.
+  bool Resume(std::string_view bytes) {
+    StateArchive archive(bytes);
+    Visit(archive);
+    return archive.done();
+  }
+
+  SweepStop RunUntil(int64_t until_ns) {
+    RunWindows(until_ns);
+    timeline_.TakeUntil(until_ns);
+    SweepStop stop;
+    stop.waits = std::move(result_.waits);
+    stop.last_wait_goes_on = wait_.peer != kNotOne;
+    if (stop.last_wait_goes_on) {
+      stop.waits.push_back(wait_);
+      stop.waits.back().time.end_ns = until_ns;
     }
+    const IterationTimes& times = iterations_.times();
+    if (!times.warm_up.empty()) stop.boundaries_ns.push_back(times.first_begin_ns);
+    if (!times.steady.empty()) stop.boundaries_ns.push_back(times.steady.front().time.begin_ns);
+    stop.steady = times.steady;
+    if (iterations_.begun_ns()) stop.boundaries_ns.push_back(*iterations_.begun_ns());
+    counters_.SwitchTo(state_.operation, Clipped(until_ns));
+    StateArchive archive;
+    Visit(archive);
+    stop.state = archive.Take();
+    return stop;
+  }
+
+  SweepResult Run() {
+    RunWindows(kOpenEnded);
     if (!gaps_begun_) BeginGaps();
     devices_.Run(in_.span.end_ns, in_.span.end_ns, timeline_.paused());
     OpenBooks();
@@ -51,13 +81,20 @@ class Sweep {
     return std::clamp(time_ns, in_.span.begin_ns, in_.span.end_ns);
   }
 
+  void RunWindows(int64_t until_ns) {
+    for (int64_t begin_ns = NextTime(); begin_ns < until_ns; begin_ns = NextTime()) {
+      RunWindow(begin_ns, until_ns);
+    }
+  }
+
   // From |begin_ns| on, as far as one window goes: take up what will happen, let both sides follow
   // their part of it, then bring the two together.
-  void RunWindow(int64_t begin_ns) {
+  void RunWindow(int64_t begin_ns, int64_t until_ns) {
     // What happens at the span's begin, or before it, is a window of its own.
     const bool before_span = begin_ns <= in_.span.begin_ns;
     if (!before_span && !gaps_begun_) BeginGaps();
-    int64_t end_ns = timeline_.Open(begin_ns, before_span ? in_.span.begin_ns + 1 : kOpenEnded);
+    if (before_span) until_ns = std::min(until_ns, in_.span.begin_ns + 1);
+    int64_t end_ns = timeline_.Open(begin_ns, until_ns);
     end_ns = devices_.Open(begin_ns, end_ns, [this](const DeviceWork& work, const GpuItem& item) {
       NoteWork(work, item);
     });
@@ -66,6 +103,7 @@ class Sweep {
     OpenBooks();
     BookProcess(begin_ns);
     for (size_t lane = 0; lane < lanes_.size(); ++lane) BookLane(lane, begin_ns);
+    quiet_lane_.SwitchTo(QuietLane(), Clipped(begin_ns));
     BookAllUntil(Clipped(end_ns));
     NoteGaps(begin_ns);
     caused_.Settle(timeline_.calls());
@@ -74,11 +112,14 @@ class Sweep {
   void OpenBooks() {
     book_.OpenWindow(devices_.window());
     for (CellBook& lane : lanes_) lane.OpenWindow(devices_.window());
+    quiet_lane_.OpenWindow(devices_.window());
   }
   void BookAllUntil(int64_t now_ns) {
     book_.BookUntil(now_ns);
     for (CellBook& lane : lanes_) lane.BookUntil(now_ns);
+    quiet_lane_.BookUntil(now_ns);
   }
+  CpuState QuietLane() const { return timeline_.StateOf(quiet_); }
 
   void BookProcess(int64_t begin_ns) {
     const int64_t at_ns = Clipped(begin_ns);
@@ -214,6 +255,44 @@ class Sweep {
     return std::move(result_);
   }
 
+  void Visit(StateArchive& archive) {
+    archive.SetLimits(in_.roles->operations().size(), in_.roles->phases().size());
+    archive.All(timeline_, devices_);
+    state_ = timeline_.state();
+    book_.Visit(archive, state_);
+    if (book_.devices() > devices_.devices_used().size()) archive.Fail();
+    VisitLanes(archive);
+    archive.All(iterations_, gaps_, caused_, smi_, gaps_begun_, started_);
+    counters_.Visit(archive, state_.operation);
+    // The wait that is not over is that of the state.
+    archive.All(wait_.time.begin_ns);
+    wait_.peer = state_.peer;
+    wait_.operation = state_.operation;
+    WorkCount unnamed = result_.works.back();
+    result_.works.pop_back();
+    archive.Grown(result_.works);
+    archive.All(unnamed, result_.work_without_launch);
+    result_.works.push_back(unnamed);
+  }
+
+  // By thread: one that has become a lane since did nothing before.
+  void VisitLanes(StateArchive& archive) {
+    quiet_lane_.Visit(archive, QuietLane());
+    uint64_t lanes = lanes_.size();
+    archive.All(lanes);
+    const size_t known = lanes_.size();
+    if (archive.reads()) lanes_.clear();
+    while (lanes_.size() < known) lanes_.push_back(quiet_lane_);
+    for (uint64_t i = 0; i < lanes && !archive.failed(); ++i) {
+      uint32_t thread = archive.reads() ? 0 : timeline_.lane_thread(i);
+      archive.All(thread);
+      size_t lane = 0;
+      while (lane < lanes_.size() && timeline_.lane_thread(lane) != thread) ++lane;
+      if (lane == lanes_.size()) return archive.Fail();
+      lanes_[lane].Visit(archive, timeline_.LaneAtBegin(lane));
+    }
+  }
+
   // The book numbers devices by first use, a result by id.
   void PutByDevice(CellBook::Row* row) const {
     std::vector<int64_t> busy_ns(devices_.devices().size());
@@ -232,6 +311,9 @@ class Sweep {
   CpuState state_;  // that NoteGaps() has come to
   CellBook book_;
   std::vector<CellBook> lanes_;
+  // A lane in which nothing happens, for threads that become one after the sweep was resumed.
+  const Doing quiet_;
+  CellBook quiet_lane_;
   IterationBook iterations_;
   IdleGaps gaps_;
   CausedTime caused_;
@@ -243,8 +325,26 @@ class Sweep {
   SweepResult result_;
 };
 
+Error NoState(const SweepInput& input) {
+  return {
+      "resuming the sums",
+      input.process->identity.host + " pid " + std::to_string(input.process->identity.pid),
+      "bytes that do not fit this process", "the state that gpubound compact wrote",
+      "Put back the run's sums.gpubound; without it only the detail that is left can be shown."};
+}
+
 }  // namespace
 
-SweepResult SweepOverlap(const SweepInput& input) { return Sweep(input).Run(); }
+Result<SweepResult> SweepOverlap(const SweepInput& input) {
+  Sweep sweep(input);
+  if (!input.before.empty() && !sweep.Resume(input.before)) return NoState(input);
+  return sweep.Run();
+}
+
+Result<SweepStop> SweepUntil(const SweepInput& input, int64_t until_ns) {
+  Sweep sweep(input);
+  if (!input.before.empty() && !sweep.Resume(input.before)) return NoState(input);
+  return sweep.RunUntil(until_ns);
+}
 
 }  // namespace gpubound

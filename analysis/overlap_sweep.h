@@ -7,6 +7,8 @@
 #define GPUBOUND_ANALYSIS_OVERLAP_SWEEP_H_
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/cell_book.h"
@@ -16,6 +18,7 @@
 #include "analysis/interval.h"
 #include "analysis/iteration_book.h"
 #include "analysis/process_timeline.h"
+#include "analysis/status.h"
 
 namespace gpubound {
 
@@ -31,6 +34,11 @@ struct WorkCount {
   uint64_t count = 0;
   int64_t sum_ns = 0;  // clipped to the span
   WorkClass work_class = kCompute;
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(count, sum_ns);
+    archive.IndexBelow(kWorkClasses, work_class);
+  }
 };
 
 struct LaneCells {
@@ -47,6 +55,9 @@ struct SweepInput {  // everything outlives the call
   const std::vector<Interval>* unknown = nullptr;  // disjoint, ascending
   const std::vector<Peer>* peers = nullptr;
   const std::vector<InheritedOperation>* inherited = nullptr;
+  // Where another sweep stopped: what it wrote as SweepStop::state. |source| goes on there, and
+  // |unknown| and |inherited| hold what ends there or later. Empty: from the span's begin.
+  std::string_view before;
 };
 
 struct SweepResult {
@@ -68,7 +79,24 @@ struct SweepResult {
   uint64_t unbalanced_scopes = 0;
 };
 
-SweepResult SweepOverlap(const SweepInput& input);
+// Where a sweep stopped.
+struct SweepStop {
+  std::string state;
+  // Of the reporting thread since |before|. One that is not over comes last, cut, and will come
+  // again whole.
+  std::vector<PeerWait> waits;
+  bool last_wait_goes_on = false;
+  // Where an iteration began that may bound a part of the run: the first one, the first one after
+  // warm-up, the one that has not ended.
+  std::vector<int64_t> boundaries_ns;
+  std::vector<Iteration> steady;  // iterations after warm-up that have ended
+};
+
+// An error of |input|.before: it is no such state.
+Result<SweepResult> SweepOverlap(const SweepInput& input);
+// The same until |until_ns|, which |before| does not lie behind. What the span's end cuts off is
+// not known yet and may be open-ended.
+Result<SweepStop> SweepUntil(const SweepInput& input, int64_t until_ns);
 
 }  // namespace gpubound
 

@@ -11,6 +11,7 @@
 
 #include "analysis/chunk_source.h"
 #include "analysis/event_store.h"
+#include "analysis/place_threads.h"
 #include "proto/chunk_decoder.h"
 
 namespace gpubound {
@@ -60,14 +61,16 @@ const char* FamilyName(EventFamily family) {
 
 class Loader {
  public:
-  Loader(ProcessTrace* process, std::vector<Segment>* segments, std::vector<std::string>* problems)
-      : process_(*process), segments_(*segments), problems_(*problems) {}
+  Loader(ProcessTrace* process, std::vector<Segment>* segments, const ProcessSums* sums,
+         std::vector<std::string>* problems)
+      : process_(*process), segments_(*segments), sums_(sums), problems_(*problems) {}
 
   // Rows and a plan for the chunks; absent where the events have to be looked at to know what is
   // missing.
-  std::optional<std::vector<PlannedChunk>> Open() {
+  std::optional<std::vector<PlannedChunk>> Open(bool growing) {
     ReadAllRows();
-    if (!begin_ns_ || !end_ns_ || process_.Counted(LedgerCounter::device_records_dropped) != 0) {
+    if (!begin_ns_ || (!end_ns_ && !growing) ||
+        process_.Counted(LedgerCounter::device_records_dropped) != 0) {
       return std::nullopt;
     }
     const std::vector<PlannedChunk> chunks = ChunksInOrder();
@@ -79,11 +82,13 @@ class Loader {
       if (!known) return std::nullopt;
       if (!Advance(&chunk)) continue;
       decoded_until_ = chunk.head.row.first_sequence + chunk.head.row.sequence_count;
+      CountLate(chunk.head.row);
       plan.push_back(chunk);
     }
     process_.span_begin_ns = *begin_ns_;
-    process_.span_end_ns = std::max(*begin_ns_, *end_ns_);
-    process_.span_end = SpanEnd::kClosed;
+    process_.span_end_ns = std::max(*begin_ns_, end_ns_.value_or(kOpenEnded));
+    process_.span_end = end_ns_ ? SpanEnd::kClosed : SpanEnd::kLastEvent;
+    if (sums_ != nullptr) PlaceThreads(*sums_, &process_);
     return plan;
   }
 
@@ -96,12 +101,19 @@ class Loader {
     process_.span_begin_ns = begin_ns_.value_or(0);
     EventStore store(&process_);
     ReadChunks(&store);
+    if (sums_ != nullptr) {
+      for (const SummedWriter& writer : sums_->writers) {
+        uint64_t& covered = coverage_[std::pair(writer.family, writer.thread)];
+        covered = std::max(covered, writer.gone_until);
+      }
+    }
     if (live) {
       process_.Count(LedgerCounter::events_salvaged) +=
           live->AddEvents(process_, coverage_, &store);
     }
     store.Finish();
     CloseSpan();
+    if (sums_ != nullptr) PlaceThreads(*sums_, &process_);
   }
 
  private:
@@ -179,12 +191,32 @@ class Loader {
     const uint64_t next = row.first_sequence + row.sequence_count;
     if (next <= covered && row.sequence_count != 0) return false;
     covered = std::max(covered, next);
-    chunk->gap = row.first_sequence > decoded_until_;
+    const SummedWriter* summed = WriterInSums(row);
+    const bool follows_gone = summed != nullptr && row.first_sequence == summed->gone_until;
+    chunk->gap = row.first_sequence > decoded_until_ && !follows_gone;
     return true;
+  }
+
+  const SummedWriter* WriterInSums(const ChunkRow& row) const {
+    if (sums_ == nullptr) return nullptr;
+    for (const SummedWriter& writer : sums_->writers) {
+      if (writer.family == row.family && writer.thread == row.thread) return &writer;
+    }
+    return nullptr;
+  }
+
+  // A chunk that was written after the time that some of its events belong to had been summed. How
+  // many they are is not looked up: at most all.
+  void CountLate(const ChunkRow& row) {
+    if (sums_ == nullptr || row.min_ns >= sums_->until_ns) return;
+    const SummedWriter* summed = WriterInSums(row);
+    if (summed != nullptr && row.first_sequence < summed->seen_until) return;
+    process_.Count(LedgerCounter::events_behind_sums) += row.event_count;
   }
 
   bool Decode(PlannedChunk* place, EventStore* store) {
     ChunkRow& row = place->head.row;
+    CountLate(row);
     if (!segments_[place->segment].ReadChunkBody(&place->head)) {
       NoteLostChunk(*place, "its body cannot be read");
       return false;
@@ -266,6 +298,7 @@ class Loader {
 
   ProcessTrace& process_;
   std::vector<Segment>& segments_;
+  const ProcessSums* sums_;
   std::vector<std::string>& problems_;
   std::optional<int64_t> begin_ns_;
   std::optional<int64_t> end_ns_;
@@ -295,32 +328,49 @@ void AddMainThread(ProcessTrace* process) {
   process->threads.back().tid = tid;
 }
 
+// Absent where the events have to be looked at.
+std::optional<ProcessTrace> Stream(const ProcessIdentity& identity, std::vector<Segment>* segments,
+                                   const ProcessSums* sums, bool growing) {
+  ProcessTrace process;
+  process.identity = identity;
+  std::vector<std::string> unsound;
+  const auto plan = Loader(&process, segments, sums, &unsound).Open(growing);
+  if (!plan || !unsound.empty()) return std::nullopt;
+  AddMainThread(&process);
+  process.source = std::make_shared<ChunkSource>(
+      std::make_unique<ChunkStore>(process, std::move(*segments), *plan));
+  segments->clear();
+  return process;
+}
+
 }  // namespace
 
 ProcessTrace LoadProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
-                         const std::optional<LiveFile>& live, std::vector<std::string>* problems) {
+                         const std::optional<LiveFile>& live, const ProcessSums* sums,
+                         std::vector<std::string>* problems) {
   ProcessTrace process;
   process.identity = identity;
-  Loader(&process, segments, problems).Load(live);
+  Loader(&process, segments, sums, problems).Load(live);
   return process;
 }
 
 ProcessTrace OpenProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
-                         const std::optional<LiveFile>& live, std::vector<std::string>* problems) {
+                         const std::optional<LiveFile>& live, const ProcessSums* sums,
+                         std::vector<std::string>* problems) {
   if (!live) {
-    ProcessTrace process;
-    process.identity = identity;
-    std::vector<std::string> unsound;
-    const auto plan = Loader(&process, segments, &unsound).Open();
-    if (plan && unsound.empty()) {
-      AddMainThread(&process);
-      process.source = std::make_shared<ChunkSource>(
-          std::make_unique<ChunkStore>(process, std::move(*segments), *plan));
-      segments->clear();
-      return process;
-    }
+    std::optional<ProcessTrace> process = Stream(identity, segments, sums, /*growing=*/false);
+    if (process) return std::move(*process);
   }
-  return LoadProcess(identity, segments, live, problems);
+  return LoadProcess(identity, segments, live, sums, problems);
+}
+
+ProcessTrace OpenGrowingProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
+                                const ProcessSums* sums, std::vector<std::string>* problems) {
+  std::optional<ProcessTrace> process = Stream(identity, segments, sums, /*growing=*/true);
+  if (process) return std::move(*process);
+  ProcessTrace loaded = LoadProcess(identity, segments, std::nullopt, sums, problems);
+  if (loaded.span_end != SpanEnd::kClosed) loaded.span_end_ns = kOpenEnded;
+  return loaded;
 }
 
 }  // namespace gpubound

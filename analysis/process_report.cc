@@ -5,14 +5,14 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "analysis/attribution.h"
 #include "analysis/iteration_report.h"
 #include "analysis/memory_source.h"
 #include "analysis/overlap_sweep.h"
-#include "analysis/thread_scan.h"
+#include "analysis/process_summing.h"
+#include "analysis/sweep_setup.h"
 #include "analysis/told_progress.h"
 
 namespace gpubound {
@@ -20,31 +20,6 @@ namespace {
 
 Interval SpanOf(const ProcessTrace& process) {
   return {process.span_begin_ns, std::max(process.span_begin_ns, process.span_end_ns)};
-}
-
-std::vector<Interval> UnknownOf(const ProcessTrace& process) {
-  std::vector<Interval> unknown;
-  for (const UnknownInterval& interval : process.unknown) {
-    unknown.push_back({interval.start_ns, interval.end_ns});
-  }
-  return Union(std::move(unknown));
-}
-
-std::vector<std::string> NamesOf(const std::vector<NamedWait>& awaited) {
-  std::set<std::string> names;
-  for (const NamedWait& wait : awaited) names.insert(wait.operation);
-  return {names.begin(), names.end()};
-}
-
-std::vector<InheritedOperation> InheritedFrom(const std::vector<NamedWait>& awaited,
-                                              const LabelRoles& roles) {
-  std::map<std::string, OperationIndex> index;
-  for (OperationIndex i = 0; i < roles.operations().size(); ++i) index[roles.operations()[i]] = i;
-  std::vector<InheritedOperation> inherited;
-  for (const NamedWait& wait : awaited) {
-    inherited.push_back({wait.time.begin_ns, wait.time.end_ns, index.at(wait.operation)});
-  }
-  return inherited;
 }
 
 std::vector<ReportKernel> KernelTable(const ProcessTrace& process,
@@ -101,25 +76,9 @@ std::vector<ReportLane> NamedLanes(const ProcessTrace& process, const SweepResul
   return lanes;
 }
 
-std::vector<NamedWait> NamedWaits(const std::vector<PeerWait>& waits,
-                                  const std::vector<Peer>& peers, const LabelRoles& roles) {
-  std::vector<NamedWait> named;
-  for (const PeerWait& wait : waits) {
-    for (const int64_t pid : peers[wait.peer].pids) {
-      named.push_back({pid, wait.time, roles.operations()[wait.operation]});
-    }
-  }
-  return named;
-}
-
-std::vector<ReportWait> SumOf(const std::vector<PeerWait>& waits, const std::vector<Peer>& peers,
-                              const LabelRoles& roles) {
-  std::map<std::pair<std::vector<int64_t>, std::string>, int64_t> sums;
-  for (const PeerWait& wait : waits) {
-    sums[{peers[wait.peer].pids, roles.operations()[wait.operation]}] += wait.time.length();
-  }
+std::vector<ReportWait> RowsOf(const std::vector<SummedWait>& waits) {
   std::vector<ReportWait> rows;
-  for (const auto& [key, ns] : sums) rows.push_back({key.first, key.second, ns});
+  for (const SummedWait& wait : waits) rows.push_back({wait.pids, wait.operation, wait.ns});
   return rows;
 }
 
@@ -208,36 +167,23 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
 Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventSource& source,
                                        const ReportOptions& options,
                                        const ProcessContext& context) {
-  LabelRoles::Input roles_input;
-  roles_input.promoted = &options.operations;
-  roles_input.annotations_serve = !OpensOperations(process, source);
-  roles_input.peers = &context.peers;
-  roles_input.inherited = NamesOf(context.awaited);
-  const LabelRoles roles(process, roles_input);
-  const ThreadScan scan = ScanThreads(process, source, roles);
-  std::vector<InheritedOperation> inherited;
-  if (!scan.any_operation) inherited = InheritedFrom(context.awaited, roles);
-  const std::vector<Interval> unknown = UnknownOf(process);
-
-  SweepInput sweep_input;
-  sweep_input.span = SpanOf(process);
-  sweep_input.process = &process;
-  sweep_input.source = &source;
-  sweep_input.roles = &roles;
-  sweep_input.scan = &scan;
-  sweep_input.unknown = &unknown;
-  sweep_input.peers = &context.peers;
-  sweep_input.inherited = &inherited;
-  const SweepResult sweep = SweepOverlap(sweep_input);
+  const SweepSetup setup(process, source, options, context);
+  const LabelRoles& roles = setup.roles();
+  Result<SweepResult> swept = SweepOverlap(setup.input());
+  if (!swept.ok()) return swept.error();
+  const SweepResult& sweep = *swept;
 
   ProcessAnalysis analysis;
   FillReport(process, sweep, roles, &analysis.report);
   for (ReportOperation& row : analysis.report.operations) {
-    row.inherited = !inherited.empty() && row.operation != kNoOperation;
+    row.inherited = setup.inherits() && row.operation != kNoOperation;
   }
-  analysis.report.progress = ToldProgress(process, source);
+  const ProcessSums none;
+  const ProcessSums& before = context.before == nullptr ? none : *context.before;
+  analysis.report.progress =
+      ToldProgress(process, LastTold(process, setup.source(), before.progress, kOpenEnded));
   analysis.waits = NamedWaits(sweep.waits, context.peers, roles);
-  analysis.report.waits = SumOf(sweep.waits, context.peers, roles);
+  analysis.report.waits = RowsOf(SumOf(before.waits, sweep.waits, context.peers, roles));
   analysis.report.counters = NamedCounters(sweep.counters, analysis.report.operations, roles);
   analysis.steady = sweep.iterations.steady;
   analysis.warm_up = WarmUpOf(sweep.iterations);
@@ -247,6 +193,7 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   found(LedgerCounter::kernels_without_launch) = sweep.work_without_launch;
   found(LedgerCounter::unbalanced_scopes) = sweep.unbalanced_scopes;
   found(LedgerCounter::scopes_open_at_end) = sweep.scopes_open_at_end;
+  if (setup.contradicts_sums()) found(LedgerCounter::roles_changed_after_sums) = 1;
 
   const Status partition = CheckPartition(analysis.report);
   if (!partition.ok()) return partition.error();

@@ -13,6 +13,7 @@
 #include "analysis/interval.h"
 #include "analysis/iteration_book.h"
 #include "analysis/label_roles.h"
+#include "analysis/process_sums.h"
 #include "analysis/report.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
@@ -31,6 +32,9 @@ struct ProcessContext {
   std::vector<Peer> peers;  // processes of the same host that it may wait for
   // Who waits for it, disjoint and ascending: a process without operations inherits from here.
   std::vector<NamedWait> awaited;
+  // Of the time before which the events may be gone; null: none is.
+  const ProcessSums* before = nullptr;
+  bool simulates = false;  // as far as another process asks; see ProcessNature
 };
 
 struct ProcessAnalysis {
@@ -44,6 +48,19 @@ struct ProcessAnalysis {
 // Everything of ReportProcess but `parent`. An error is internal: rows that do not sum to the span.
 Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventSource& source,
                                        const ReportOptions& options, const ProcessContext& context);
+
+// A process until some instant.
+struct SummedProcess {
+  ProcessSums sums;                    // but for |writers|
+  std::vector<NamedWait> waits;        // since the sums before, ascending; one for each awaited
+  std::vector<int64_t> boundaries_ns;  // as in SweepStop
+  std::vector<Iteration> steady;       // iterations after warm-up, in order
+};
+
+// Sums the events that begin before |until_ns|; the sums of |context| end there or before.
+Result<SummedProcess> SumProcess(const ProcessTrace& process, const EventSource& source,
+                                 const ReportOptions& options, const ProcessContext& context,
+                                 int64_t until_ns);
 
 // The same for a process that holds its events and knows of no other.
 Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const ReportOptions& options);

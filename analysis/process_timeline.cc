@@ -142,6 +142,11 @@ CallNumber ProcessTimeline::WorkBegins(const DeviceWork& work) {
   return number;
 }
 
+void ProcessTimeline::TakeUntil(int64_t end_ns) {
+  TakeCalls(end_ns, end_ns);
+  TakeOverheads(end_ns);
+}
+
 void ProcessTimeline::Run(int64_t begin_ns, int64_t end_ns) {
   found_.Clear();
   RunFirstInstant(begin_ns);

@@ -29,6 +29,7 @@
 #include "analysis/refinement.h"
 #include "analysis/run.h"
 #include "analysis/scope_counts.h"
+#include "analysis/state_archive.h"
 #include "analysis/thread_scan.h"
 #include "analysis/thread_timeline.h"
 
@@ -65,6 +66,14 @@ class ProcessTimeline {
   CallNumber WorkBegins(const DeviceWork& work);
   // |end_ns|: as Open() said, or earlier.
   void Run(int64_t begin_ns, int64_t end_ns);
+
+  // Takes up all that begins before |end_ns|, which the last window ended at or before, and the
+  // calls of the next kClockSlackNs. Before the state is written.
+  void TakeUntil(int64_t end_ns);
+  // What holds between two windows. The object that reads was made for the same process, whose
+  // source goes on where the object that wrote had come to; threads, labels and operations may have
+  // been added behind the others.
+  void Visit(StateArchive& archive);
 
   // Of the window: what the CPU side is after its first instant, and every change after that.
   const CpuState& state_at_begin() const { return state_at_begin_; }
@@ -120,6 +129,7 @@ class ProcessTimeline {
   void CloseForeignRanges();
   void NoteProcessEvents();
   void ResolveAdoption(const Doing& reporting);
+  void JoinThreads();
   bool Adopts(uint32_t thread) const;
   OperationIndex OperationOf(const Doing& reporting) const {
     return reporting.operation() == kNotOne ? inherited_now_ : reporting.operation();

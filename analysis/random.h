@@ -13,6 +13,10 @@ class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
 
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(state_);
+  }
   uint64_t Next() {
     state_ += 0x9e3779b97f4a7c15;
     uint64_t mixed = state_;

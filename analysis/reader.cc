@@ -3,7 +3,11 @@
 // Finds the files of a run, groups them by process, loads each. No state.
 #include "analysis/reader.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -11,6 +15,7 @@
 
 #include "analysis/process_loader.h"
 #include "analysis/run_info.h"
+#include "analysis/run_sums.h"
 #include "analysis/segment.h"
 #include "analysis/wait_channels.h"
 #include "proto/schema.h"
@@ -110,6 +115,20 @@ void CloseSpans(Run* run) {
   }
 }
 
+// Whether a process of this machine is there. Another one may have got its pid since.
+bool Runs(const ProcessIdentity& identity) {
+  char host[256] = {};
+  if (gethostname(host, sizeof(host) - 1) != 0 || identity.host != host) return false;
+  return kill(static_cast<pid_t>(identity.pid), 0) == 0 || errno == EPERM;
+}
+
+ProcessTrace OpenGrowing(const ProcessIdentity& identity, std::vector<Segment>* segments,
+                         const std::optional<LiveFile>& live, const ProcessSums* sums,
+                         std::vector<std::string>* problems) {
+  return Runs(identity) ? OpenGrowingProcess(identity, segments, sums, problems)
+                        : OpenProcess(identity, segments, live, sums, problems);
+}
+
 using ReadProcess = decltype(&LoadProcess);
 
 Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
@@ -119,6 +138,9 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   Run run;
   run.path = path;
   if (list->has_run_json) ReadLauncherRecord(path, &run);
+  Result<std::shared_ptr<const RunSums>> sums = ReadRunSums(path);
+  if (!sums.ok()) return sums.error();
+  run.sums = std::move(*sums);
 
   std::map<ProcessIdentity, ProcessFiles> processes;
   std::optional<Error> first_error;
@@ -152,7 +174,9 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   }
 
   for (auto& [identity, files] : processes) {
-    run.processes.push_back(read_process(identity, &files.segments, files.live, &run.problems));
+    const ProcessSums* before = run.sums == nullptr ? nullptr : run.sums->Of(identity);
+    run.processes.push_back(
+        read_process(identity, &files.segments, files.live, before, &run.problems));
   }
   CloseSpans(&run);
   NameAwaitedProcesses(&run);
@@ -164,5 +188,7 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
 Result<Run> LoadRun(const std::string& path) { return ReadRun(path, &LoadProcess); }
 
 Result<Run> OpenRun(const std::string& path) { return ReadRun(path, &OpenProcess); }
+
+Result<Run> OpenGrowingRun(const std::string& path) { return ReadRun(path, &OpenGrowing); }
 
 }  // namespace gpubound

@@ -24,6 +24,10 @@ Result<Run> LoadRun(const std::string& path);
 // missing.
 Result<Run> OpenRun(const std::string& path);
 
+// The same for a run that may still go on. Of processes that run (on this machine) there is what
+// their files hold by now, and their spans are open-ended; nothing is salvaged.
+Result<Run> OpenGrowingRun(const std::string& path);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_READER_H_

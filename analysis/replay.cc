@@ -184,6 +184,10 @@ class RunReplay {
 }  // namespace
 
 Result<ReplayedRun> ReplayRun(const Run& run, const ReplayOptions& options) {
+  if (run.sums != nullptr) {
+    return Error{"replaying the run", run.path, "sums instead of its older events", "every event",
+                 "Older detail was thinned; a replay needs a run that was kept whole."};
+  }
   return RunReplay(run, options).Execute();
 }
 

@@ -4,11 +4,9 @@
 #include "analysis/report.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <map>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "analysis/awaited.h"
@@ -17,62 +15,15 @@
 #include "analysis/device_usage.h"
 #include "analysis/memory_source.h"
 #include "analysis/process_report.h"
+#include "analysis/process_rounds.h"
 #include "analysis/run_headline.h"
+#include "analysis/run_span.h"
+#include "analysis/run_sums.h"
 #include "analysis/run_waits.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
 namespace {
-
-// The process that the launcher started, or else the earliest whose parent is not part of the run.
-const ProcessTrace* FindRoot(const Run& run) {
-  const ProcessTrace* root = nullptr;
-  for (const ProcessTrace& process : run.processes) {
-    if (run.info && process.identity.pid == run.info->root_pid &&
-        process.identity.host == run.info->host) {
-      // Exec in place gives the root's pid to a second process; the first one began the run.
-      if (root == nullptr || process.span_begin_ns < root->span_begin_ns) root = &process;
-    }
-  }
-  if (root != nullptr || run.info) return root;
-  for (const ProcessTrace& process : run.processes) {
-    const bool has_parent =
-        std::any_of(run.processes.begin(), run.processes.end(), [&](const ProcessTrace& other) {
-          return &other != &process && other.identity.host == process.identity.host &&
-                 other.identity.pid == process.parent_pid;
-        });
-    if (has_parent) continue;
-    if (root == nullptr || process.span_begin_ns < root->span_begin_ns) root = &process;
-  }
-  return root;
-}
-
-// The span of the run: that of its root with everything its pid became by exec; without a recorded
-// root (a shell, say) what the launcher measured.
-Interval RunSpan(const Run& run, const ProcessTrace* root) {
-  if (root != nullptr) {
-    Interval span{root->span_begin_ns, root->span_end_ns};
-    for (const ProcessTrace& process : run.processes) {
-      if (process.identity.pid != root->identity.pid ||
-          process.identity.host != root->identity.host) {
-        continue;
-      }
-      span.end_ns = std::max(span.end_ns, process.span_end_ns);
-    }
-    return span;
-  }
-  Interval span{kOpenEnded, 0};
-  for (const ProcessTrace& process : run.processes) {
-    span.begin_ns = std::min(span.begin_ns, process.span_begin_ns);
-    span.end_ns = std::max(span.end_ns, process.span_end_ns);
-  }
-  if (run.info) {
-    span.begin_ns = std::min(span.begin_ns, run.info->start_monotonic_ns);
-    if (run.info->end_monotonic_ns)
-      span.end_ns = std::max(span.end_ns, *run.info->end_monotonic_ns);
-  }
-  return span.empty() ? Interval{0, 0} : span;
-}
 
 std::string DeviceKindOf(const Run& run, const std::vector<DeviceUsage>& devices) {
   std::string kind = "none";
@@ -159,48 +110,13 @@ std::vector<ReportOperationDevice> OperationDevices(const Report& report) {
   return rows;
 }
 
-// Every process, those of a round side by side on as many threads as the machine has.
+// Every process from its begin, or from where the run's sums end.
 Result<std::vector<ProcessAnalysis>> AnalyzeProcesses(const Run& run,
                                                       const ReportOptions& options) {
-  std::vector<ProcessAnalysis> analyses(run.processes.size());
-  std::map<std::string, std::vector<NamedWait>> waits;  // of those analysed so far, by host
-  for (const ProcessTrace& process : run.processes) waits[process.identity.host];
-  const std::vector<ProcessNature> natures = NaturesOf(run);
-  for (const std::vector<size_t>& round : AnalysisRounds(run, natures)) {
-    std::vector<std::optional<Error>> errors(round.size());
-    std::atomic<size_t> next = 0;
-    const auto work = [&] {
-      for (size_t i = next++; i < round.size(); i = next++) {
-        const ProcessTrace& process = run.processes[round[i]];
-        ProcessContext context;
-        context.peers = PeersOf(run, natures, round[i]);
-        context.awaited =
-            WaitsFor(process.identity.pid, {process.span_begin_ns, process.span_end_ns},
-                     waits.at(process.identity.host));
-        Result<ProcessAnalysis> analysis =
-            AnalyzeProcess(process, *SourceOf(process), options, context);
-        if (analysis.ok()) {
-          analyses[round[i]] = std::move(*analysis);
-        } else {
-          errors[i] = analysis.error();
-        }
-      }
-    };
-    const size_t threads =
-        std::min<size_t>(round.size(), std::max(1u, std::thread::hardware_concurrency()));
-    std::vector<std::thread> helpers;
-    for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
-    work();
-    for (std::thread& helper : helpers) helper.join();
-    for (const std::optional<Error>& error : errors) {
-      if (error) return *error;
-    }
-    for (const size_t p : round) {
-      std::vector<NamedWait>& known = waits[run.processes[p].identity.host];
-      known.insert(known.end(), analyses[p].waits.begin(), analyses[p].waits.end());
-    }
-  }
-  return analyses;
+  return ProcessesInRounds<ProcessAnalysis>(
+      run, [&](const ProcessTrace& process, const ProcessContext& context) {
+        return AnalyzeProcess(process, *SourceOf(process), options, context);
+      });
 }
 
 uint64_t CountOf(const std::vector<ReportLedgerEntry>& ledger, Severity severity) {
@@ -248,9 +164,36 @@ std::vector<std::string> NotesOf(const Run& run, const ClockAlignment& clocks) {
   return notes;
 }
 
+// The sums took for operations what they were told to.
+Status CheckSumsFit(const Run& run, const ReportOptions& options) {
+  if (run.sums == nullptr || run.sums->operations == options.operations) return Ok{};
+  const auto listed = [](const std::vector<std::string>& names) {
+    std::string list = names.empty() ? "none" : "";
+    for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+    return list;
+  };
+  return Error{
+      "choosing operations", run.path, "--operations " + listed(options.operations),
+      "--operations " + listed(run.sums->operations) + ", which the run was summed with",
+      "Older detail is gone, so it cannot be summed otherwise: leave the option as it was."};
+}
+
+void NoteSums(const Run& run, const Interval& span, Ledger* ledger, Report* report) {
+  const Interval summed{span.begin_ns, std::min(span.end_ns, run.sums->until_ns)};
+  (*ledger)[static_cast<size_t>(LedgerCounter::detail_summed_ns)] =
+      static_cast<uint64_t>(summed.length());
+  report->notes.push_back(
+      "The first " + FormatTime(summed.length()) +
+      " of the run are kept as sums: totals are whole, but there are no corrected values, no "
+      "GPU-limited share, nothing on what awaited processes did and no split of communication; "
+      "queries, exports and the timeline show the detail that is left.");
+}
+
 }  // namespace
 
 Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
+  const Status same = CheckSumsFit(run, options);
+  if (!same.ok()) return same.error();
   Result<std::vector<ProcessAnalysis>> analyses = AnalyzeProcesses(run, options);
   if (!analyses.ok()) return analyses.error();
   Report report;
@@ -263,7 +206,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   AddParents(run, &report);
 
   const ProcessTrace* root = FindRoot(run);
-  ExplainWaits(run, *analyses, root, options, &report);
+  if (run.sums == nullptr) ExplainWaits(run, *analyses, root, options, &report);
   const Interval span = RunSpan(run, root);
   std::string host;
   size_t root_index = run.processes.size();
@@ -277,10 +220,17 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   }
   const ClockAlignment clocks = AlignClocks(run, host);
   const size_t stepping = SteppingProcess(*analyses, root_index);
-  const RunWindows cut = stepping < run.processes.size()
-                             ? CutRun(span, &(*analyses)[stepping], clocks.offset_ns[stepping])
-                             : CutRun(span, nullptr, 0);
-  const std::vector<DeviceUsage> devices = MeasureDevices(run, clocks, cut.windows);
+  RunWindows cut = stepping < run.processes.size()
+                       ? CutRun(span, &(*analyses)[stepping], clocks.offset_ns[stepping])
+                       : CutRun(span, nullptr, 0);
+  Result<std::vector<DeviceUsage>> measured = MeasureDevices(run, clocks, cut.windows);
+  if (!measured.ok() && cut.windows.size() > 1) {
+    report.notes.push_back(measured.error().ToString());
+    cut = CutRun(span, nullptr, 0);
+    measured = MeasureDevices(run, clocks, cut.windows);
+  }
+  if (!measured.ok()) return measured.error();
+  const std::vector<DeviceUsage>& devices = *measured;
   report.device_kind = DeviceKindOf(run, devices);
   if (report.device_kind == "simulated") {
     uint64_t& simulated = ledger[static_cast<size_t>(LedgerCounter::simulated_device)];
@@ -297,7 +247,11 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
                            FormatTime(outside.ns) +
                            " outside the run; is its clock set right (chrony, ntp)?");
   }
-  report.ranks = SplitCommunication(run, clocks, cut.windows[cut.headline], options);
+  if (run.sums == nullptr) {
+    report.ranks = SplitCommunication(run, clocks, cut.windows[cut.headline], options);
+  } else {
+    NoteSums(run, span, &ledger, &report);
+  }
   report.ledger = LedgerEntries(ledger);
   for (std::string& note : NotesOf(run, clocks)) report.notes.push_back(std::move(note));
   report.run.verdict = VerdictOf(report);

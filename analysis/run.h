@@ -25,6 +25,8 @@
 
 namespace gpubound {
 
+inline constexpr int64_t kOpenEnded = std::numeric_limits<int64_t>::max();
+
 // What the launcher wrote into run.json.
 struct RunInfo {
   std::vector<std::string> command;
@@ -116,6 +118,7 @@ struct ThreadTrace {
   std::vector<StackReset> resets;  // ascending event_index
   std::vector<ApiCall> calls;
   std::vector<Overhead> overheads;
+  int64_t began_ns = kOpenEnded;  // its first event, where sums say so
 };
 
 struct Device {
@@ -160,8 +163,6 @@ enum class SpanEnd : uint8_t {
   kLauncherWait,  // the launcher saw it end
   kLastEvent,     // nobody did: its last event
 };
-
-inline constexpr int64_t kOpenEnded = std::numeric_limits<int64_t>::max();
 
 // Counters of one process, indexed by LedgerCounter.
 using Ledger = std::array<uint64_t, kLedgerCounterCount>;
@@ -219,11 +220,15 @@ struct ProcessTrace {
   const Work& WorkOf(WorkId id) const;
 };
 
+struct RunSums;
+
 struct Run {
   std::string path;
   std::optional<RunInfo> info;
   std::vector<ProcessTrace> processes;  // by identity
   std::vector<std::string> problems;    // files that could be read in part only, and why
+  // Of the time whose events may be gone; null: none are.
+  std::shared_ptr<const RunSums> sums;
 };
 
 }  // namespace gpubound

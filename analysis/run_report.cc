@@ -17,6 +17,12 @@ namespace {
 Result<Report> Analyse(const Run& run, const ReportOptions& options) {
   Result<Report> report = BuildReport(run, options);
   if (!report.ok() || !options.replays) return report;
+  if (run.sums != nullptr) {
+    for (ReportProcess& process : report->processes) {
+      process.corrected_why_not = "older detail was thinned";
+    }
+    return report;
+  }
   const Status replayed = AddReplays(run, WithCostsOf(run, options), &*report);
   if (!replayed.ok()) return replayed.error();
   return report;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analysis/memory_source.h"
+#include "analysis/run_sums.h"
 #include "analysis/thread_scan.h"
 
 namespace gpubound {
@@ -56,9 +57,12 @@ std::vector<ProcessNature> NaturesOf(const Run& run) {
   for (size_t p = 0; p < run.processes.size(); ++p) {
     const ProcessTrace& process = run.processes[p];
     if (!awaited.contains({process.identity.host, process.identity.pid})) continue;
+    const ProcessSums* before = run.sums == nullptr ? nullptr : run.sums->Of(process.identity);
     natures[p].opens_operations =
+        (before != nullptr && before->opens_operations) ||
         OpensOne(process, [](const Label& label) { return label.kind == LabelKind::kOperation; });
-    natures[p].simulates = OpensOne(process, IsSimulation);
+    natures[p].simulates =
+        (before != nullptr && before->simulates) || OpensOne(process, IsSimulation);
   }
   return natures;
 }

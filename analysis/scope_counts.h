@@ -10,19 +10,22 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/cpu_state.h"
 #include "analysis/interval.h"
 #include "analysis/label_roles.h"
 #include "proto/event_model.h"
 
 namespace gpubound {
 
-inline constexpr size_t kLayerCount = 8;
-
 // What an operation counts beside time.
 struct OperationCounts {
   uint64_t opened = 0;            // scopes on the reporting thread
   int64_t inclusive_wall_ns = 0;  // some scope of it was open there, nested ones included
   std::array<std::array<uint64_t, kLayerCount>, kLayerCount> transitions{};  // [from][to]
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(opened, inclusive_wall_ns, transitions);
+  }
 };
 
 class ScopeCounts {
@@ -46,6 +49,14 @@ class ScopeCounts {
 
   void AddTransition(OperationIndex operation, Layer from, Layer to) {
     ++counts_[operation].transitions[static_cast<size_t>(from)][static_cast<size_t>(to)];
+  }
+
+  // Operations that became known since are added.
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.Grown(counts_);
+    archive.Grown(open_);
+    archive.Grown(since_ns_);
   }
 
   // Closes what is still open at the span's end. Call once, last.

@@ -19,6 +19,20 @@ void SmiModel::AddSlowPath(const Interval& kernel) {
   undecided_ns_ = span_.begin_ns + next_window_ * kSmiWindowNs;
 }
 
+void SmiModel::Visit(StateArchive& archive) {
+  int64_t whole_windows_ns = touched_ns_ + BeyondSpan();
+  archive.All(whole_windows_ns, next_window_, undecided_ns_);
+  touched_ns_ = whole_windows_ns - BeyondSpan();
+}
+
+SmiModel SmiModel::Of(const Interval& span) const {
+  SmiModel model(span);
+  model.next_window_ = next_window_;
+  model.undecided_ns_ = undecided_ns_;
+  model.touched_ns_ = touched_ns_ + BeyondSpan() - model.BeyondSpan();
+  return model;
+}
+
 double SmiModel::Share() const {
   if (span_.empty()) return 0;
   return static_cast<double>(touched_ns_) / static_cast<double>(span_.length());

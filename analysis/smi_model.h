@@ -6,9 +6,11 @@
 #ifndef GPUBOUND_ANALYSIS_SMI_MODEL_H_
 #define GPUBOUND_ANALYSIS_SMI_MODEL_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "analysis/interval.h"
+#include "analysis/state_archive.h"
 
 namespace gpubound {
 
@@ -23,14 +25,25 @@ class SmiModel {
     if (kernel.end_ns > undecided_ns_) AddSlowPath(kernel);
   }
 
+  // The span of the object that reads may end elsewhere, not before what was added.
+  void Visit(StateArchive& archive);
+
+  // The same model of a |span| that has the same begin and ends behind what was decided, but for
+  // its last window.
+  SmiModel Of(const Interval& span) const;
+
   // Share (0..1) of the span, in windows from its begin, that lies in windows in which some kernel
   // ran. The last window counts by its length.
   double Share() const;
 
  private:
   void AddSlowPath(const Interval& kernel);
+  // By how much the decided windows reach beyond the span.
+  int64_t BeyondSpan() const {
+    return std::max<int64_t>(0, next_window_ * kSmiWindowNs - span_.length());
+  }
 
-  const Interval span_;
+  Interval span_;
   int64_t touched_ns_ = 0;
   int64_t next_window_ = 0;  // windows before it are decided
   int64_t undecided_ns_;     // where it begins

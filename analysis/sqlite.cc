@@ -171,6 +171,33 @@ Result<Database> Database::Create(const std::string& path, const std::string& sc
   return database;
 }
 
+Status Database::RemoveRows(const std::string& path, const std::string& table,
+                            const std::vector<int64_t>& ids) {
+  Database database;
+  sqlite3* opened = nullptr;
+  const int result =
+      sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  database.database_.reset(opened);
+  if (result != SQLITE_OK) return OpenError(path, sqlite3_errstr(result));
+  sqlite3_busy_timeout(opened, kBusyTimeoutMs);
+  const auto execute = [opened](const char* sql) {
+    return sqlite3_exec(opened, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
+  };
+  bool done = execute("BEGIN IMMEDIATE");
+  {
+    Query remove = database.Prepare("DELETE FROM " + table + " WHERE rowid=?1");
+    for (size_t i = 0; done && i < ids.size(); ++i) {
+      remove.Bind(1, ids[i]);
+      remove.Step();
+      done = !remove.failed();
+    }
+  }
+  done = done && execute("COMMIT") && execute("VACUUM");
+  if (done) return Ok{};
+  return Error{"removing detail", path, database.LastError(), "a segment that can be changed",
+               "Its sums are safe. Check permissions and space, then compact again."};
+}
+
 bool Database::Insert(const std::string& table, std::initializer_list<SqlValue> values) {
   Query& query = inserts_[table];
   if (query.statement_ == nullptr) {

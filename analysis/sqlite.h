@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "analysis/status.h"
 
@@ -80,6 +81,11 @@ class Database {
   // Creates |path|, 0600, in which |schema| is executed, and begins its one transaction. A file
   // that is there already is an error.
   static Result<Database> Create(const std::string& path, const std::string& schema);
+
+  // Removes the rows |ids| of |table| from the database |path| and gives their space back. The rows
+  // go in one transaction; a reader of the time sees all of them or none.
+  static Status RemoveRows(const std::string& path, const std::string& table,
+                           const std::vector<int64_t>& ids);
 
   // Adds a row to |table|, of a database that was created. False on failure; ask LastError().
   bool Insert(const std::string& table, std::initializer_list<SqlValue> values);

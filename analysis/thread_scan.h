@@ -25,6 +25,10 @@ struct ThreadScan {
   // When start-up ended: at the first operation, else at the first step; before everything
   // where there is neither.
   int64_t started_ns = INT64_MIN;
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(reporting, annotates, lane, any_operation, started_ns);
+  }
 };
 
 // True when a thread of the process opens a scope of a label that |wanted|, by label id, holds.

@@ -39,6 +39,28 @@ void ThreadState::Resync(std::span<const LabelId> open, ThreadStep* step) {
   for (size_t i = common; i < open.size(); ++i) Push(open[i], false, 0, step);
 }
 
+// What scopes mean follows from their labels and those beneath them.
+void ThreadState::Visit(StateArchive& archive) {
+  uint64_t scopes = scopes_open();
+  archive.All(scopes);
+  ThreadStep counted;  // when they were opened
+  for (uint64_t i = 0; i < scopes && !archive.failed(); ++i) {
+    Open scope;
+    if (!archive.reads()) scope = open_[i + 1];
+    archive.All(scope.label, scope.is_scope, scope.range);
+    if (archive.reads()) Push(scope.label, !scope.is_scope, scope.range, &counted);
+  }
+  archive.All(open_calls_, wait_windows_, compile_windows_, capturing_, unbalanced_);
+  if (!archive.reads()) return;
+  sync_calls_ = 0;
+  next_call_end_ns_ = kOpenEnded;
+  for (const OpenCall& call : open_calls_) {
+    sync_calls_ += call.sync ? 1 : 0;
+    next_call_end_ns_ = std::min(next_call_end_ns_, call.end_ns);
+  }
+  Refresh();
+}
+
 void ThreadState::BeginCall(LabelId label, int64_t end_ns, ThreadStep* step) {
   const LabelRole& role = roles_->Of(label);
   const Layer from = doing_.layer();

@@ -23,6 +23,7 @@
 #include "analysis/doing.h"
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
+#include "analysis/state_archive.h"
 
 namespace gpubound {
 
@@ -73,6 +74,9 @@ class ThreadState {
   void EnterCompile() { ++compile_windows_, Refresh(); }
   void LeaveCompile() { --compile_windows_, Refresh(); }
 
+  // Scopes, calls and windows that are open. The object that reads is new.
+  void Visit(StateArchive& archive);
+
   const Doing& doing() const { return doing_; }
   OperationIndex operation() const { return doing_.operation(); }  // kNotOne: none is open here
 
@@ -98,6 +102,11 @@ class ThreadState {
     int64_t end_ns;
     bool sync;
     IdleCause cause;
+    template <typename Archive>
+    void Visit(Archive& archive) {
+      archive.All(end_ns, sync);
+      archive.IndexBelow(kIdleCauses, cause);
+    }
   };
 
   const Open& Top() const { return open_.back(); }

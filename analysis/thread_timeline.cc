@@ -16,6 +16,14 @@ ThreadTimeline::ThreadTimeline(const Input& input, std::unique_ptr<ThreadCursor>
   doing_ = state_.doing();
 }
 
+void ThreadTimeline::Visit(StateArchive& archive) {
+  archive.All(state_, calls_, timers_);
+  if (!archive.reads()) return;
+  next_call_ns_ = calls_.empty() ? kOpenEnded : calls_.front().start_ns;
+  next_timer_ns_ = timers_.empty() ? kOpenEnded : timers_.front().time_ns;
+  doing_ = state_.doing();
+}
+
 void ThreadTimeline::CloseGap() { state_.Resync(events_.TakeGap(), &step_); }
 
 void ThreadTimeline::ApplySlowPath(const ThreadEvent& event) {

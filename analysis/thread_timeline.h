@@ -120,6 +120,9 @@ class ThreadTimeline {
 
   bool adopts() const { return in_.adopts; }
 
+  // What holds between two instants. The object that reads is new.
+  void Visit(StateArchive& archive);
+
   // As of the last instant.
   const Doing& doing() const { return doing_; }
   uint64_t scopes_open() const { return state_.scopes_open(); }
@@ -131,11 +134,19 @@ class ThreadTimeline {
     int64_t end_ns;
     CallNumber number;
     LabelId label;
+    template <typename Archive>
+    void Visit(Archive& archive) {
+      archive.All(start_ns, end_ns, number, label);
+    }
   };
   enum class TimerKind : uint8_t { kWaitEnds, kCompileEnds, kWaitBegins, kCompileBegins };
   struct Timer {
     int64_t time_ns;
     TimerKind kind;
+    template <typename Archive>
+    void Visit(Archive& archive) {
+      archive.All(time_ns, kind);
+    }
     bool operator>(const Timer& other) const { return time_ns > other.time_ns; }
   };
 

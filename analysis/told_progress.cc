@@ -13,12 +13,7 @@ namespace {
 constexpr char kDone[] = "progress_done";
 constexpr char kTotal[] = "progress_total";
 
-struct Told {
-  int64_t time_ns = INT64_MIN;
-  double value = 0;
-};
-
-void Keep(const ThreadEvent& event, Told* told) {
+void Keep(const ThreadEvent& event, ToldValue* told) {
   if (event.time_ns >= told->time_ns) *told = {event.time_ns, std::bit_cast<double>(event.payload)};
 }
 
@@ -32,23 +27,28 @@ LabelId CounterCalled(const ProcessTrace& process, const char* name) {
 
 }  // namespace
 
-std::optional<ReportProgress> ToldProgress(const ProcessTrace& process, const EventSource& source) {
+ToldValues LastTold(const ProcessTrace& process, const EventSource& source,
+                    const ToldValues& before, int64_t until_ns) {
   const LabelId done_label = CounterCalled(process, kDone);
   const LabelId total_label = CounterCalled(process, kTotal);
-  if (done_label == LabelId{} || total_label == LabelId{}) return std::nullopt;
-  Told done;
-  Told total;
+  if (done_label == LabelId{} || total_label == LabelId{}) return before;
+  ToldValues told = before;
   for (uint32_t thread = 0; thread < process.threads.size(); ++thread) {
     const std::unique_ptr<ThreadCursor> cursor = source.ThreadEvents(thread);
     ThreadBatch batch;
     while (cursor->Next(&batch)) {
       for (const ThreadEvent& event : batch.events) {
-        if (event.kind != SlotKind::kCounter) continue;
-        if (event.label == done_label) Keep(event, &done);
-        if (event.label == total_label) Keep(event, &total);
+        if (event.kind != SlotKind::kCounter || event.time_ns >= until_ns) continue;
+        if (event.label == done_label) Keep(event, &told.done);
+        if (event.label == total_label) Keep(event, &told.total);
       }
     }
   }
+  return told;
+}
+
+std::optional<ReportProgress> ToldProgress(const ProcessTrace& process, const ToldValues& told) {
+  const auto& [done, total] = told;
   const bool sound = std::isfinite(done.value) && std::isfinite(total.value) && done.value >= 0 &&
                      total.value > 0 && done.value <= total.value;
   if (!sound) return std::nullopt;

@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_ANALYSIS_TOLD_PROGRESS_H_
 #define GPUBOUND_ANALYSIS_TOLD_PROGRESS_H_
 
+#include <cstdint>
 #include <optional>
 
 #include "analysis/event_source.h"
@@ -13,9 +14,30 @@
 
 namespace gpubound {
 
-// The last pair; absent where the program told none, or no total above zero. Costs a pass over the
-// thread events of a process that has such counters, and nothing otherwise.
-std::optional<ReportProgress> ToldProgress(const ProcessTrace& process, const EventSource& source);
+struct ToldValue {
+  int64_t time_ns = INT64_MIN;
+  double value = 0;
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(time_ns, value);
+  }
+};
+struct ToldValues {
+  ToldValue done;
+  ToldValue total;
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(done, total);
+  }
+};
+
+// The last of each that was told before |until_ns|, of |before| and the events of |source|. Costs a
+// pass over the thread events of a process that has such counters, and nothing otherwise.
+ToldValues LastTold(const ProcessTrace& process, const EventSource& source,
+                    const ToldValues& before, int64_t until_ns);
+
+// Absent where the program told none, or no total above zero.
+std::optional<ReportProgress> ToldProgress(const ProcessTrace& process, const ToldValues& told);
 
 }  // namespace gpubound
 

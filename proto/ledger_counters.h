@@ -63,7 +63,10 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(host_outside_run_ns, kError, "Longest time by which processes of another host lie outside the run's span, in ns: its clock is off, or they outlived the run. Their work out there counts on no device.") \
   X(waits_unnamed, kNotice, "Pipes, sockets and processes beyond what one process may name; for whom it waited there is not known.") \
   X(counters_unavailable, kNotice, "Devices whose hardware counters could not be sampled; a note says why.") \
-  X(counter_samples_lost, kNotice, "Samples of hardware counters that were lost; their means rest on the others.")
+  X(counter_samples_lost, kNotice, "Samples of hardware counters that were lost; their means rest on the others.") \
+  X(detail_summed_ns, kInfo, "Time at the begin of the run, in ns, of which sums are kept: totals are whole, events are there in part only.") \
+  X(events_behind_sums, kDataLoss, "Events written after the time that they belong to had been summed; what they did before is in no total.") \
+  X(roles_changed_after_sums, kNotice, "Processes in which events after the summed time say that a thread or a name is something else than it was taken for; the summed time stays as it is.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

@@ -28,6 +28,7 @@ constexpr Command kCommands[] = {
     {"verify", "[OPTIONS] -- CMD...", "prove the correction on a program", Verify},
     {"sql", "RUN [QUERY]", "ask a run with SQL", QueryRun},
     {"export", "RUN --FORMAT FILE", "give a run to other tools", ExportRun},
+    {"compact", "RUN", "sum a run's older time and thin its events", CompactStoredRun},
     {"doctor", "[RUN]", "this machine's readiness, or a trace's gaps", RunDoctor},
     {"env", "", "variables to set where something else starts the program", PrintEnvironment},
     {"completion", "SHELL", "a script that lets a shell complete all this", PrintCompletion},

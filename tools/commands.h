@@ -39,6 +39,7 @@ int Calibrate(const Arguments& arguments);
 int Verify(const Arguments& arguments);
 int ExportRun(const Arguments& arguments);
 int QueryRun(const Arguments& arguments);
+int CompactStoredRun(const Arguments& arguments);
 int RunDoctor(const Arguments& arguments);
 int PrintCompletion(const Arguments& arguments);
 int PrintManual(const Arguments& arguments);

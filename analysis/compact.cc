@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums, makes the sums durable, then removes. No state.
+#include "analysis/compact.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "analysis/reader.h"
+#include "analysis/run_span.h"
+#include "analysis/run_summing.h"
+#include "analysis/stored_segments.h"
+
+namespace gpubound {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Held while the object lives.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder)
+      : file_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    held_ = file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) == 0;
+  }
+  ~FolderLock() {
+    if (file_ >= 0) close(file_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  bool held() const { return held_; }
+
+ private:
+  const int file_;
+  bool held_ = false;
+};
+
+uint64_t SizeOf(const std::string& folder) {
+  uint64_t bytes = 0;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const uint64_t size = entry.file_size(ignored);
+    if (!ignored) bytes += size;
+  }
+  return bytes;
+}
+
+// What is removed is gone, so nothing is unless everything could be read.
+Status CheckWhole(const Run& run) {
+  for (const ProcessTrace& process : run.processes) {
+    const bool failed = process.source != nullptr && process.source->failed();
+    if (!failed && process.Counted(LedgerCounter::chunks_corrupt) == 0) continue;
+    return Error{"compacting the run", run.path,
+                 "damaged chunks of pid " + std::to_string(process.identity.pid),
+                 "chunks that can all be read",
+                 "Nothing was removed. gpubound doctor names them; such a run is better kept."};
+  }
+  return Ok{};
+}
+
+int64_t NewestOf(const Run& run) {
+  int64_t newest_ns = INT64_MIN;
+  for (const ProcessTrace& process : run.processes) {
+    newest_ns = std::max(newest_ns, process.span_end_ns);
+  }
+  return newest_ns;
+}
+
+int64_t UntilOf(const Run& run, const Retention& retention, const StoredSegments& stored) {
+  const int64_t summed_ns = run.sums == nullptr ? INT64_MIN : run.sums->until_ns;
+  return SumUntil(retention, stored.Chunks(), NewestOf(run), summed_ns);
+}
+
+// The sums until then, on disk. |run| is read again by whoever comes next.
+Result<RunSums> SumDurably(const Run& run, const std::vector<std::string>& operations,
+                           const Retention& retention, const StoredSegments& stored,
+                           int64_t until_ns) {
+  ReportOptions options;
+  options.operations = operations;
+  Result<SummedRun> summed = SumRun(run, options, until_ns);
+  if (!summed.ok()) return summed.error();
+  const Status whole = CheckWhole(run);
+  if (!whole.ok()) return whole.error();
+
+  RunSums& sums = summed->sums;
+  const std::vector<Interval> kept = run.sums == nullptr ? std::vector<Interval>() : run.sums->kept;
+  sums.kept = KeptDetail(retention, stored.Chunks(), summed->iterations, kept, until_ns);
+  for (ProcessSums& process : sums.processes) {
+    const ProcessSums* before = run.sums == nullptr ? nullptr : run.sums->Of(process.identity);
+    process.writers = stored.WritersOf(process.identity, before, [&sums](const StoredChunk& chunk) {
+      return IsKept(chunk, sums.kept, sums.until_ns);
+    });
+  }
+  const Status written = WriteRunSums(run.path, &sums);
+  if (!written.ok()) return written.error();
+  return std::move(sums);
+}
+
+}  // namespace
+
+Result<Compaction> CompactRun(const std::string& path, const std::vector<std::string>& operations,
+                              const Retention& retention) {
+  const FolderLock lock(path);
+  // Listed before the run is read: a chunk that is written in between counts as not summed.
+  Result<StoredSegments> stored = StoredSegments::In(path);
+  if (!stored.ok()) return stored.error();
+  Result<Run> run = OpenRun(path);
+  if (!run.ok()) return run.error();
+  if (!lock.held()) {
+    return Error{"compacting the run", path, "a lock that another gpubound holds",
+                 "nobody else compacting it", "Wait until that one is done."};
+  }
+  Compaction compaction;
+  compaction.bytes_before = compaction.bytes_after = SizeOf(path);
+  const Interval span = RunSpan(*run, FindRoot(*run));
+  const int64_t until_ns = UntilOf(*run, retention, *stored);
+  if (until_ns <= span.begin_ns) return compaction;  // all of it is new
+  Result<RunSums> sums = SumDurably(*run, operations, retention, *stored, until_ns);
+  if (!sums.ok()) return sums.error();
+  run->processes.clear();  // closes the segments
+  Result<uint64_t> removed = stored->Thin(
+      [&sums](const StoredChunk& chunk) { return IsKept(chunk, sums->kept, sums->until_ns); });
+  if (!removed.ok()) return removed.error();
+  compaction.events_removed = *removed;
+  compaction.summed_ns = Interval{span.begin_ns, std::min(span.end_ns, sums->until_ns)}.length();
+  compaction.bytes_after = SizeOf(path);
+  return compaction;
+}
+
+}  // namespace gpubound

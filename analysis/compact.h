@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums the older time of a run and removes detail that is not worth its place: `gpubound compact`
+// (docs/long_runs.md). Changes the run's directory; one at a time, which a lock on it sees to.
+#ifndef GPUBOUND_ANALYSIS_COMPACT_H_
+#define GPUBOUND_ANALYSIS_COMPACT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/retention.h"
+#include "analysis/status.h"
+
+namespace gpubound {
+
+struct Compaction {
+  int64_t summed_ns = 0;        // from the run's begin
+  uint64_t events_removed = 0;  // by this compaction
+  uint64_t bytes_before = 0;    // of the directory
+  uint64_t bytes_after = 0;
+};
+
+// Also while processes of the run go on: their newest segment is left alone, and what they have
+// written by now counts. |operations| as in ReportOptions. An error leaves the run as it was, or
+// with sums that are valid and more detail than was to be kept.
+Result<Compaction> CompactRun(const std::string& path, const std::vector<std::string>& operations,
+                              const Retention& retention);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_COMPACT_H_

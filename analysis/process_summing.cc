@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums a process until some instant. No state.
+#include "analysis/process_summing.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "analysis/sweep_setup.h"
+#include "analysis/told_progress.h"
+
+namespace gpubound {
+namespace {
+
+// By number, those without a row last.
+std::vector<SummedThread> ThreadsOf(const ProcessTrace& process, const EventSource& source) {
+  std::vector<SummedThread> threads;
+  for (uint32_t t = 0; t < process.threads.size(); ++t) {
+    const ThreadTrace& thread = process.threads[t];
+    threads.push_back({thread.ordinal, thread.tid, thread.began_ns});
+    const std::unique_ptr<ThreadCursor> events = source.ThreadEvents(t);
+    ThreadBatch first;
+    if (events->Next(&first)) {
+      threads.back().began_ns = std::min(threads.back().began_ns, first.events.front().time_ns);
+    }
+  }
+  for (const uint32_t tid : source.FurtherThreads()) threads.push_back({ThreadId{}, tid});
+  return threads;
+}
+
+}  // namespace
+
+std::vector<NamedWait> NamedWaits(const std::vector<PeerWait>& waits,
+                                  const std::vector<Peer>& peers, const LabelRoles& roles) {
+  std::vector<NamedWait> named;
+  for (const PeerWait& wait : waits) {
+    for (const int64_t pid : peers[wait.peer].pids) {
+      named.push_back({pid, wait.time, roles.operations()[wait.operation]});
+    }
+  }
+  return named;
+}
+
+std::vector<SummedWait> SumOf(const std::vector<SummedWait>& before,
+                              const std::vector<PeerWait>& waits, const std::vector<Peer>& peers,
+                              const LabelRoles& roles) {
+  std::map<std::pair<std::vector<int64_t>, std::string>, int64_t> sums;
+  for (const SummedWait& wait : before) sums[{wait.pids, wait.operation}] += wait.ns;
+  for (const PeerWait& wait : waits) {
+    sums[{peers[wait.peer].pids, roles.operations()[wait.operation]}] += wait.time.length();
+  }
+  std::vector<SummedWait> rows;
+  for (const auto& [key, ns] : sums) rows.push_back({key.first, key.second, ns});
+  return rows;
+}
+
+Result<SummedProcess> SumProcess(const ProcessTrace& process, const EventSource& source,
+                                 const ReportOptions& options, const ProcessContext& context,
+                                 int64_t until_ns) {
+  const SweepSetup setup(process, source, options, context);
+  Result<SweepStop> stop = SweepUntil(setup.input(), until_ns);
+  if (!stop.ok()) return stop.error();
+
+  SummedProcess summed;
+  ProcessSums& sums = summed.sums;
+  if (context.before != nullptr) sums = *context.before;
+  sums.identity = process.identity;
+  sums.threads = ThreadsOf(process, source);
+  sums.simulates = context.simulates;
+  sums.until_ns = until_ns;
+  sums.operations = setup.roles().operations();
+  sums.phases = setup.roles().phases();
+  sums.labels = process.labels.size();
+  sums.roles = setup.RolesUntil(sums.labels);
+  sums.scan = setup.scan();
+  sums.opens_operations = setup.opens_operations();
+  sums.inherits = setup.inherits();
+  sums.progress = LastTold(process, setup.source(), sums.progress, until_ns);
+  // A wait that is not over will be told again.
+  std::vector<PeerWait> over = stop->waits;
+  if (stop->last_wait_goes_on) over.pop_back();
+  sums.waits = SumOf(sums.waits, over, context.peers, setup.roles());
+  sums.sweep = std::move(stop->state);
+  summed.waits = NamedWaits(stop->waits, context.peers, setup.roles());
+  summed.boundaries_ns = std::move(stop->boundaries_ns);
+  summed.steady = std::move(stop->steady);
+  return summed;
+}
+
+}  // namespace gpubound

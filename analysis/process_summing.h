@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Waits as they are told on: to the processes that were awaited, and to the sums. Pure functions.
+#ifndef GPUBOUND_ANALYSIS_PROCESS_SUMMING_H_
+#define GPUBOUND_ANALYSIS_PROCESS_SUMMING_H_
+
+#include <vector>
+
+#include "analysis/label_roles.h"
+#include "analysis/overlap_sweep.h"
+#include "analysis/process_report.h"
+#include "analysis/process_sums.h"
+
+namespace gpubound {
+
+// One for each process that was awaited.
+std::vector<NamedWait> NamedWaits(const std::vector<PeerWait>& waits,
+                                  const std::vector<Peer>& peers, const LabelRoles& roles);
+
+// |before| and |waits|, by pids and operation.
+std::vector<SummedWait> SumOf(const std::vector<SummedWait>& before,
+                              const std::vector<PeerWait>& waits, const std::vector<Peer>& peers,
+                              const LabelRoles& roles);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_PROCESS_SUMMING_H_

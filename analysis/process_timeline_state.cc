@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a process timeline hands on to the one that goes on where it stopped. One object, one
+// caller.
+#include "analysis/process_timeline.h"
+
+namespace gpubound {
+
+void ProcessTimeline::Visit(StateArchive& archive) {
+  uint64_t threads = threads_.size();
+  archive.All(threads);
+  if (threads > threads_.size()) return archive.Fail();
+  for (size_t t = 0; t < threads; ++t) threads_[t]->Visit(archive);
+  call_index_.Visit(archive, threads_.size());
+  archive.All(counts_, paused_, state_);
+  archive.IndexBelow(archive.phases(), phase_);
+  archive.IndexBelow(archive.operations(), inherited_now_);
+  if (archive.reads()) JoinThreads();
+}
+
+// What the process is follows from what each thread does.
+void ProcessTimeline::JoinThreads() {
+  for (uint32_t t = 0; t < threads_.size(); ++t) {
+    const Doing& doing = threads_[t]->doing();
+    if (lane_of_[t] != kNotOne) lanes_[lane_of_[t]].at_begin = doing;
+    if (t == scan_.reporting) reporting_ = doing;
+  }
+  // The operation that is inherited began before; its end is still to come.
+  if (inherited_.empty() || inherited_.front().operation != inherited_now_) {
+    inherited_now_ = kNoOperationIndex;
+  }
+  state_.peer = reporting_.peer();
+  state_at_begin_ = state_;
+}
+
+}  // namespace gpubound

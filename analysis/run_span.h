@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which process stands for a run, and which time the run is. Pure functions.
+#ifndef GPUBOUND_ANALYSIS_RUN_SPAN_H_
+#define GPUBOUND_ANALYSIS_RUN_SPAN_H_
+
+#include "analysis/interval.h"
+#include "analysis/run.h"
+
+namespace gpubound {
+
+// The process that the launcher started, or else the earliest whose parent is not part of the run.
+// Null where there is none.
+const ProcessTrace* FindRoot(const Run& run);
+
+// The span of the run: that of its root with everything its pid became by exec; without a recorded
+// root (a shell, say) what the launcher measured.
+Interval RunSpan(const Run& run, const ProcessTrace* root);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_RUN_SPAN_H_

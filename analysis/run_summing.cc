@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Processes first, since iterations say where the devices' time is cut. No state.
+#include "analysis/run_summing.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analysis/device_usage.h"
+#include "analysis/memory_source.h"
+#include "analysis/process_rounds.h"
+#include "analysis/run_span.h"
+
+namespace gpubound {
+namespace {
+
+Status CheckOneHost(const Run& run) {
+  for (const ProcessTrace& process : run.processes) {
+    const std::string& first = run.processes.front().identity.host;
+    if (process.identity.host == first) continue;
+    return Error{"summing the run", run.path,
+                 "processes of " + first + " and " + process.identity.host, "processes of one host",
+                 "Runs of several hosts cannot be summed yet; keep their detail."};
+  }
+  return Ok{};
+}
+
+std::vector<SummedUtilization> UtilizationUntil(const ProcessTrace& process,
+                                                const ProcessSums* before, int64_t begin_ns,
+                                                int64_t until_ns) {
+  std::map<std::string, SummedUtilization> by_device;
+  if (before != nullptr) {
+    for (const SummedUtilization& device : before->utilization) by_device[device.uuid] = device;
+    begin_ns = std::max(begin_ns, before->until_ns);
+  }
+  for (const DeviceSample& read : process.utilization) {
+    const UtilizationSample& sample = read.sample;
+    if (sample.gpu_percent < 0 || sample.time_ns < begin_ns || sample.time_ns >= until_ns) continue;
+    SummedUtilization& device = by_device[read.uuid];
+    device.uuid = read.uuid;
+    ++device.samples;
+    device.percents += sample.gpu_percent;
+  }
+  std::vector<SummedUtilization> rows;
+  for (auto& [uuid, device] : by_device) rows.push_back(std::move(device));
+  return rows;
+}
+
+// The process whose steps are the run's: the root, else the one with the most iterations.
+size_t SteppingProcess(const std::vector<SummedProcess>& processes, size_t root) {
+  if (root < processes.size() && !processes[root].steady.empty()) return root;
+  size_t chosen = root;
+  size_t most = 0;
+  for (size_t p = 0; p < processes.size(); ++p) {
+    if (processes[p].steady.size() <= most) continue;
+    most = processes[p].steady.size();
+    chosen = p;
+  }
+  return chosen;
+}
+
+// Where the time of devices may have to be cut.
+std::vector<int64_t> BoundariesOf(const SummedProcess* stepping, const Interval& span,
+                                  int64_t until_ns) {
+  std::vector<int64_t> boundaries_ns = {span.begin_ns};
+  if (stepping != nullptr) {
+    for (const int64_t time_ns : stepping->boundaries_ns) {
+      boundaries_ns.push_back(std::clamp(time_ns, span.begin_ns, span.end_ns));
+    }
+  }
+  if (span.end_ns < until_ns) boundaries_ns.push_back(span.end_ns);
+  std::sort(boundaries_ns.begin(), boundaries_ns.end());
+  boundaries_ns.erase(std::unique(boundaries_ns.begin(), boundaries_ns.end()), boundaries_ns.end());
+  return boundaries_ns;
+}
+
+}  // namespace
+
+Result<SummedRun> SumRun(const Run& run, const ReportOptions& options, int64_t until_ns) {
+  const Status one_host = CheckOneHost(run);
+  if (!one_host.ok()) return one_host.error();
+  const ProcessTrace* root = FindRoot(run);
+  const Interval span = RunSpan(run, root);
+  Result<std::vector<SummedProcess>> processes = ProcessesInRounds<SummedProcess>(
+      run,
+      [&](const ProcessTrace& process, const ProcessContext& context) -> Result<SummedProcess> {
+        if (process.span_begin_ns >= until_ns) {
+          SummedProcess later;
+          later.sums.identity = process.identity;
+          return later;
+        }
+        Result<SummedProcess> summed =
+            SumProcess(process, *SourceOf(process), options, context, until_ns);
+        if (summed.ok()) {
+          summed->sums.utilization =
+              UtilizationUntil(process, context.before, span.begin_ns, until_ns);
+        }
+        return summed;
+      });
+  if (!processes.ok()) return processes.error();
+
+  const auto root_index =
+      root == nullptr ? run.processes.size() : static_cast<size_t>(root - run.processes.data());
+  const size_t stepping = SteppingProcess(*processes, root_index);
+  const SummedProcess* steps = stepping < processes->size() ? &(*processes)[stepping] : nullptr;
+  Result<std::string> devices = SumDevices(run, BoundariesOf(steps, span, until_ns), until_ns);
+  if (!devices.ok()) return devices.error();
+
+  SummedRun summed;
+  if (steps != nullptr) summed.iterations = steps->steady;
+  summed.sums.until_ns = until_ns;
+  summed.sums.operations = options.operations;
+  summed.sums.devices = std::move(*devices);
+  for (SummedProcess& process : *processes) {
+    summed.sums.processes.push_back(std::move(process.sums));
+  }
+  return summed;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lists chunks and removes them. No state beyond the list.
+#include "analysis/stored_segments.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "analysis/segment.h"
+#include "analysis/sqlite.h"
+
+namespace gpubound {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error Unreadable(const std::string& path, const std::string& found) {
+  return {"compacting the run", path, found, "a segment that can be read whole",
+          "Nothing was removed. A damaged run is better kept as it is: gpubound doctor says more."};
+}
+
+bool Says(const MetaRows& meta, const char* key, const char* value) {
+  const auto row = meta.find(key);
+  return row != meta.end() && row->second == value;
+}
+
+}  // namespace
+
+Result<StoredSegments> StoredSegments::In(const std::string& folder) {
+  StoredSegments stored;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const auto name = ParseTraceFileName(entry.path().filename().string());
+    if (!name || name->live) continue;
+    const std::string path = entry.path().string();
+    Result<Segment> segment = Segment::Open(path, *name);
+    if (!segment.ok()) return segment.error();
+    File& file = stored.files_.emplace_back();
+    file.path = path;
+    file.process = segment->identity();
+    file.number = name->segment;
+    file.done = Says(segment->meta(), "sealed", "1") || segment->meta().contains("end_how");
+    Result<Database> database = Database::OpenReadOnly(path);
+    if (!database.ok()) return database.error();
+    Query query = database->Prepare(
+        "SELECT id, family, thread, first_sequence, sequence_count, event_count, min_ns, max_ns, "
+        "length(body) FROM chunk ORDER BY id");
+    while (query.Step()) {
+      Chunk& chunk = file.chunks.emplace_back();
+      chunk.id = query.Int(0);
+      chunk.family = static_cast<EventFamily>(query.Int(1));
+      chunk.thread = static_cast<uint32_t>(query.Int(2));
+      chunk.first_sequence = static_cast<uint64_t>(query.Int(3));
+      chunk.next_sequence = chunk.first_sequence + static_cast<uint64_t>(query.Int(4));
+      chunk.events = static_cast<uint64_t>(query.Int(5));
+      chunk.stored = {{query.Int(6), query.Int(7)}, static_cast<uint64_t>(query.Int(8))};
+    }
+    if (query.failed()) return Unreadable(path, database->LastError());
+  }
+  if (error) return Unreadable(folder, error.message());
+  std::vector<File>& files = stored.files_;
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
+    return std::tie(a.process, a.number) < std::tie(b.process, b.number);
+  });
+  for (size_t i = 0; i < files.size(); ++i) {
+    files[i].last = i + 1 == files.size() || files[i + 1].process != files[i].process;
+  }
+  return stored;
+}
+
+std::vector<StoredChunk> StoredSegments::Chunks() const {
+  std::vector<StoredChunk> chunks;
+  for (const File& file : files_) {
+    for (const Chunk& chunk : file.chunks) chunks.push_back(chunk.stored);
+  }
+  return chunks;
+}
+
+std::vector<SummedWriter> StoredSegments::WritersOf(const ProcessIdentity& process,
+                                                    const ProcessSums* before,
+                                                    const Keep& keep) const {
+  std::map<std::pair<EventFamily, uint32_t>, SummedWriter> writers;
+  if (before != nullptr) {
+    for (const SummedWriter& writer : before->writers) {
+      writers[{writer.family, writer.thread}] = writer;
+    }
+  }
+  for (const File& file : files_) {
+    if (file.process != process) continue;
+    for (const Chunk& chunk : file.chunks) {
+      SummedWriter& writer = writers[{chunk.family, chunk.thread}];
+      writer.family = chunk.family;
+      writer.thread = chunk.thread;
+      writer.seen_until = std::max(writer.seen_until, chunk.next_sequence);
+      if (file.done && !keep(chunk.stored)) {
+        writer.gone_until = std::max(writer.gone_until, chunk.next_sequence);
+      }
+    }
+  }
+  std::vector<SummedWriter> rows;
+  for (const auto& [key, writer] : writers) rows.push_back(writer);
+  return rows;
+}
+
+Result<uint64_t> StoredSegments::Thin(const Keep& keep) const {
+  uint64_t removed = 0;
+  for (const File& file : files_) {
+    if (!file.done) continue;
+    std::vector<int64_t> ids;
+    for (const Chunk& chunk : file.chunks) {
+      if (keep(chunk.stored)) continue;
+      ids.push_back(chunk.id);
+      removed += chunk.events;
+    }
+    if (ids.empty() && !file.chunks.empty()) continue;
+    if (ids.size() == file.chunks.size() && !file.last) {
+      if (unlink(file.path.c_str()) != 0 && errno != ENOENT) {
+        return Unreadable(file.path, std::generic_category().message(errno));
+      }
+      continue;
+    }
+    if (ids.empty()) continue;
+    const Status thinned = Database::RemoveRows(file.path, "chunk", ids);
+    if (!thinned.ok()) return thinned.error();
+  }
+  return removed;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The chunks of a run as they lie in its segments, and their removal. No event is decoded. One
+// object, one thread.
+#ifndef GPUBOUND_ANALYSIS_STORED_SEGMENTS_H_
+#define GPUBOUND_ANALYSIS_STORED_SEGMENTS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/process_sums.h"
+#include "analysis/retention.h"
+#include "analysis/run.h"
+#include "analysis/status.h"
+
+namespace gpubound {
+
+class StoredSegments {
+ public:
+  // An error where a segment of |folder| cannot be read whole.
+  static Result<StoredSegments> In(const std::string& folder);
+
+  // Of all segments.
+  std::vector<StoredChunk> Chunks() const;
+
+  using Keep = std::function<bool(const StoredChunk&)>;
+  // Of a process: how far each writer has been seen, and how far it will be gone when only chunks
+  // that |keep| says stay. |before|: what the sums said until now; may be null.
+  std::vector<SummedWriter> WritersOf(const ProcessIdentity& process, const ProcessSums* before,
+                                      const Keep& keep) const;
+
+  // Removes every chunk that does not stay from segments that nobody writes to any more, and
+  // segments that only have rows which later ones repeat. Returns the number of events removed.
+  Result<uint64_t> Thin(const Keep& keep) const;
+
+ private:
+  struct Chunk {
+    int64_t id = 0;
+    EventFamily family = EventFamily::kNone;
+    uint32_t thread = 0;
+    uint64_t first_sequence = 0;
+    uint64_t next_sequence = 0;
+    uint64_t events = 0;
+    StoredChunk stored;
+  };
+  struct File {
+    std::string path;
+    ProcessIdentity process;
+    uint32_t number = 0;
+    bool done = false;  // sealed, or of a process that has closed its trace
+    bool last = false;  // of its process
+    std::vector<Chunk> chunks;
+  };
+
+  std::vector<File> files_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_STORED_SEGMENTS_H_
