@@ -64,12 +64,24 @@ Status CheckWhole(const Run& run) {
   return Ok{};
 }
 
+// Until when a process that goes on has written all that it recorded.
+int64_t WrittenUntil(const ProcessTrace& process) {
+  if (process.clock_samples.empty()) return process.span_begin_ns;
+  return process.clock_samples.back().monotonic_ns;
+}
+
+// The newest instant of which all is on disk.
 int64_t NewestOf(const Run& run) {
-  int64_t newest_ns = INT64_MIN;
+  int64_t ended_ns = INT64_MIN;
+  int64_t written_ns = kOpenEnded;
   for (const ProcessTrace& process : run.processes) {
-    newest_ns = std::max(newest_ns, process.span_end_ns);
+    if (process.span_end_ns == kOpenEnded) {
+      written_ns = std::min(written_ns, WrittenUntil(process));
+    } else {
+      ended_ns = std::max(ended_ns, process.span_end_ns);
+    }
   }
-  return newest_ns;
+  return written_ns == kOpenEnded ? ended_ns : written_ns;
 }
 
 int64_t UntilOf(const Run& run, const Retention& retention, const StoredSegments& stored) {
@@ -110,7 +122,7 @@ Result<Compaction> CompactRun(const std::string& path, const std::vector<std::st
   // Listed before the run is read: a chunk that is written in between counts as not summed.
   Result<StoredSegments> stored = StoredSegments::In(path);
   if (!stored.ok()) return stored.error();
-  Result<Run> run = OpenRun(path);
+  Result<Run> run = OpenGrowingRun(path);
   if (!run.ok()) return run.error();
   if (!lock.held()) {
     return Error{"compacting the run", path, "a lock that another gpubound holds",

@@ -329,8 +329,9 @@ void AddMainThread(ProcessTrace* process) {
 }
 
 // Absent where the events have to be looked at.
-std::optional<ProcessTrace> Stream(const ProcessIdentity& identity, std::vector<Segment>* segments,
-                                   const ProcessSums* sums, bool growing) {
+std::optional<ProcessTrace> StreamedProcess(const ProcessIdentity& identity,
+                                            std::vector<Segment>* segments, const ProcessSums* sums,
+                                            bool growing) {
   ProcessTrace process;
   process.identity = identity;
   std::vector<std::string> unsound;
@@ -358,7 +359,8 @@ ProcessTrace OpenProcess(const ProcessIdentity& identity, std::vector<Segment>* 
                          const std::optional<LiveFile>& live, const ProcessSums* sums,
                          std::vector<std::string>* problems) {
   if (!live) {
-    std::optional<ProcessTrace> process = Stream(identity, segments, sums, /*growing=*/false);
+    std::optional<ProcessTrace> process =
+        StreamedProcess(identity, segments, sums, /*growing=*/false);
     if (process) return std::move(*process);
   }
   return LoadProcess(identity, segments, live, sums, problems);
@@ -366,7 +368,7 @@ ProcessTrace OpenProcess(const ProcessIdentity& identity, std::vector<Segment>* 
 
 ProcessTrace OpenGrowingProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
                                 const ProcessSums* sums, std::vector<std::string>* problems) {
-  std::optional<ProcessTrace> process = Stream(identity, segments, sums, /*growing=*/true);
+  std::optional<ProcessTrace> process = StreamedProcess(identity, segments, sums, /*growing=*/true);
   if (process) return std::move(*process);
   ProcessTrace loaded = LoadProcess(identity, segments, std::nullopt, sums, problems);
   if (loaded.span_end != SpanEnd::kClosed) loaded.span_end_ns = kOpenEnded;
