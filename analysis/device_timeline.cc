@@ -133,8 +133,7 @@ void DeviceTimeline::RunOneDevice(int64_t end_ns) {
     }
     const DeviceState state = device.running != 0 ? DeviceState::kBusy : DeviceState::kIdle;
     if (state != device.state) {
-      changes_.push_back(
-          {now_ns, id, device.state, state, device.used, begun, device.last_work});
+      changes_.push_back({now_ns, id, device.state, state, device.used, begun, device.last_work});
       device.state = state;
     }
     AddSegment(now_ns);

@@ -59,10 +59,9 @@ size_t Refinement::StretchAt(int64_t time_ns, size_t from) const {
   const auto first = stretches_.begin() + static_cast<std::ptrdiff_t>(at);
   const auto last =
       stretches_.begin() + static_cast<std::ptrdiff_t>(std::min(at + step, stretches_.size()));
-  const auto behind =
-      std::upper_bound(first, last, time_ns, [](int64_t time, const Stretch& stretch) {
-        return time < stretch.begin_ns;
-      });
+  const auto behind = std::upper_bound(
+      first, last, time_ns,
+      [](int64_t time, const Stretch& stretch) { return time < stretch.begin_ns; });
   return static_cast<size_t>(behind - stretches_.begin()) - 1;
 }
 
@@ -82,10 +81,9 @@ void Refinement::Add(bool adopts, const Doing& at_begin, std::span<const ThreadC
     } else {
       const OperationIndex operation =
           doing.operation() == kNotOne ? kNoOperationIndex : doing.operation();
-      const auto depth =
-          static_cast<Depth>(static_cast<size_t>(doing.layer()) << kDepthLayerShift |
-                             (adopts ? size_t{1} << kDepthAdoptsShift : 0) |
-                             static_cast<size_t>(doing.cause()));
+      const auto depth = static_cast<Depth>(static_cast<size_t>(doing.layer()) << kDepthLayerShift |
+                                            (adopts ? size_t{1} << kDepthAdoptsShift : 0) |
+                                            static_cast<size_t>(doing.cause()));
       stretch = StretchAt(from_ns, stretch);
       for (;; ++stretch) {
         const Stretch& of = stretches_[stretch];
@@ -159,9 +157,8 @@ CpuState Refinement::Resolve(std::vector<CpuChange>* changes) {
   size_t next_own = 0;
   for (size_t next_help = 0;;) {
     const int64_t own_ns = next_own < own_.size() ? own_[next_own].time_ns : kOpenEnded;
-    const int64_t help_ns = next_help < order_.size()
-                                ? help_[order_[next_help] & kPlaceMask].time_ns
-                                : kOpenEnded;
+    const int64_t help_ns =
+        next_help < order_.size() ? help_[order_[next_help] & kPlaceMask].time_ns : kOpenEnded;
     const int64_t now_ns = std::min(own_ns, help_ns);
     if (now_ns == kOpenEnded) return at_begin;
     if (own_ns == now_ns) own = &own_[next_own++].state;

@@ -189,9 +189,9 @@ UnpackAvx512(const uint8_t* begin, const uint8_t* end, uint64_t* values, size_t 
       const __m512i groups =
           _mm512_and_si512(_mm512_maskz_permutexvar_epi8(own, at, block), seven_bits);
       const __m512i halves = _mm512_madd_epi16(_mm512_maddubs_epi16(pairs, groups), quads);
-      const __m512i joined = _mm512_or_si512(
-          _mm512_and_si512(halves, low_half),
-          _mm512_andnot_si512(low_half, _mm512_srli_epi64(halves, 4)));
+      const __m512i joined =
+          _mm512_or_si512(_mm512_and_si512(halves, low_half),
+                          _mm512_andnot_si512(low_half, _mm512_srli_epi64(halves, 4)));
       const auto present = static_cast<__mmask8>(_bzhi_u32(0xff, static_cast<uint32_t>(found - i)));
       _mm512_mask_storeu_epi64(values + i, present, joined);
       lane = _mm512_add_epi8(lane, eight);
