@@ -105,12 +105,14 @@ void DeviceTables::DefineGraphNode(const GraphNodeInfo& info, std::string_view n
 
 void DeviceTables::AddSample(const UtilizationSample& sample, std::string_view uuid) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (utilization_.size() < kMaxSamples) utilization_.push_back({sample, std::string(uuid)});
+  if (utilization_.size() >= kMaxSamples) return ledger_->Add(LedgerCounter::samples_dropped, 1);
+  utilization_.push_back({sample, std::string(uuid)});
 }
 
 void DeviceTables::AddSample(const ProcessTreeSample& sample) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (process_trees_.size() < kMaxSamples) process_trees_.push_back(sample);
+  if (process_trees_.size() >= kMaxSamples) return ledger_->Add(LedgerCounter::samples_dropped, 1);
+  process_trees_.push_back(sample);
 }
 
 void DeviceTables::AddSample(const CounterSample& sample) {

@@ -104,7 +104,8 @@ class DeviceTables {
   void DefineContext(const ContextInfo& info);
   void DefineGraphNode(const GraphNodeInfo& info, std::string_view name);
 
-  // Kept until they are copied out; a writer that has stopped does not let them grow for ever.
+  // Kept until they are copied out; a writer that has stopped does not let them grow for ever: what
+  // comes beyond that is counted.
   void AddSample(const UtilizationSample& sample, std::string_view uuid);
   void AddSample(const ProcessTreeSample& sample);
   void AddSample(const CounterSample& sample);

@@ -87,6 +87,15 @@ TEST_F(DeviceTablesTest, NodesOfGraphsAreBoundedAndTheRestIsCounted) {
   EXPECT_EQ(ledger_.Get(LedgerCounter::graph_nodes_not_kept), 1u);
 }
 
+TEST_F(DeviceTablesTest, SamplesThatNobodyTakesAreBoundedAndTheRestIsCounted) {
+  for (int64_t i = 0; i < 10'001; ++i) tables_.AddSample(UtilizationSample{.time_ns = i}, "GPU-1");
+  for (int64_t i = 0; i < 10'002; ++i) tables_.AddSample(ProcessTreeSample{.time_ns = i});
+  const DeviceTableRows rows = NewRows();
+  EXPECT_EQ(rows.utilization.size(), 10'000u);
+  EXPECT_EQ(rows.process_trees.size(), 10'000u);
+  EXPECT_EQ(ledger_.Get(LedgerCounter::samples_dropped), 3u);
+}
+
 TEST_F(DeviceTablesTest, AFactIsARowThatEverySegmentGets) {
   tables_.AddFact("cupti_version", "130001");
   ASSERT_EQ(NewRows().facts.size(), 1u);
