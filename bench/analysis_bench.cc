@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // analysis_bench [--events N] [--repeat N] [--dir DIR]
-// analysis_bench --write DIR [--events N]    keeps a run of one process, for a profiler or other
-// tools analysis_bench --report DIR                CPU seconds of one report of such a run
+// analysis_bench --write DIR [--events N]    keeps a run of one process, for other tools
+// analysis_bench --report DIR                CPU seconds of one report of such a run
+// analysis_bench --json DIR                  that report, for a comparison with other tools
 //
 // From a run directory to its report: events per second and resident memory, for one process (one
 // core) and two (two cores), beside the floor of the same run: sorting and sweeping as many
@@ -26,6 +27,7 @@
 #include <thread>
 #include <vector>
 
+#include "analysis/report_json.h"
 #include "analysis/run_report.h"
 #include "bench/analysis_run.h"
 
@@ -92,15 +94,18 @@ Measured InChild(const std::function<Seconds()>& work) {
   return measured;
 }
 
+Report ReportOf(const std::string& directory) {
+  Result<Report> report = ReportOfRun(directory);
+  if (report.ok()) return std::move(*report);
+  std::fprintf(stderr, "%s\n", report.error().ToString().c_str());
+  _exit(1);
+}
+
 Seconds ReportSeconds(const std::string& directory) {
   const Stopwatch watch;
-  const Result<Report> report = ReportOfRun(directory);
+  const Report report = ReportOf(directory);
   const Seconds seconds = watch.Elapsed();
-  if (!report.ok()) {
-    std::fprintf(stderr, "%s\n", report.error().ToString().c_str());
-    _exit(1);
-  }
-  for (const ReportProcess& process : report->processes) {
+  for (const ReportProcess& process : report.processes) {
     if (process.gpu_busy_ns == 0) _exit(1);
   }
   return seconds;
@@ -215,6 +220,10 @@ int main(int argc, char** argv) {
     if (option == "--write") written = argv[i + 1];
     if (option == "--report") {
       std::printf("%.3f\n", gpubound::ReportSeconds(argv[i + 1]).cpu);
+      return 0;
+    }
+    if (option == "--json") {
+      std::fputs(gpubound::RenderJson(gpubound::ReportOf(argv[i + 1])).c_str(), stdout);
       return 0;
     }
   }
