@@ -11,6 +11,7 @@
 
 #include "analysis/call_index.h"
 #include "analysis/fifo.h"
+#include "analysis/gpu_work.h"
 #include "analysis/interval.h"
 
 namespace gpubound {
@@ -21,14 +22,19 @@ class CausedTime {
       : span_(span), caused_ns_(operations), covered_until_ns_(operations, span.begin_ns) {}
 
   // Work comes in order of begin. |call| as CallIndex::Find gives it.
-  void Add(const Interval& work, CallNumber call) { waiting_.push({work, call}); }
+  void Add(const GpuItem& work, CallNumber call) { waiting_.push({work, call}); }
 
-  // Books all work at the front whose call's operation is known.
-  void Settle(const CallIndex& calls) {
+  // Books all work at the front whose call's operation is known, and calls |on_booked|(work,
+  // operation) for each.
+  template <typename OnBooked>
+  void Settle(const CallIndex& calls, OnBooked on_booked) {
     for (; !waiting_.empty(); waiting_.pop()) {
       const IndexedCall* call = calls.At(waiting_.front().call);
       if (call != nullptr && call->operation == kNotOne) return;
-      Book(waiting_.front().work, call == nullptr ? kNoOperationIndex : call->operation);
+      const OperationIndex operation = call == nullptr ? kNoOperationIndex : call->operation;
+      const GpuItem& work = waiting_.front().work;
+      Book({work.begin_ns, work.end_ns}, operation);
+      on_booked(work, operation);
     }
   }
 
@@ -44,7 +50,7 @@ class CausedTime {
 
  private:
   struct Waiting {
-    Interval work;
+    GpuItem work;
     CallNumber call;
     template <typename Archive>
     void Visit(Archive& archive) {

@@ -37,8 +37,11 @@ GpuItem WorkClassifier::ClassifySlowPath(const DeviceWork& work) {
   const std::optional<Fill> fill =
       known ? SmFill(process_.works[row].info, process_.devices[device].info) : std::nullopt;
   item.fill = fill.value_or(kFillOne);
-  fill_is_upper_bound_ |= !fill;
-  if (known) known_[device * known_works_ + row] = {true, item.work_class, item.fill};
+  item.fill_known = fill.has_value();
+  fill_is_upper_bound_ |= !item.fill_known;
+  if (known) {
+    known_[device * known_works_ + row] = {true, item.work_class, item.fill, item.fill_known};
+  }
   return item;
 }
 

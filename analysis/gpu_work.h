@@ -21,9 +21,10 @@ struct GpuItem {
   uint16_t device = 0;  // DeviceId
   WorkClass work_class = kCompute;
   WorkId work{};
+  bool fill_known = true;  // else the work was taken as filling the device
   template <typename Archive>
   void Visit(Archive& archive) {
-    archive.All(begin_ns, end_ns, fill, device, work);
+    archive.All(begin_ns, end_ns, fill, device, work, fill_known);
     archive.IndexBelow(kWorkClasses, work_class);
   }
 };
@@ -39,8 +40,8 @@ class WorkClassifier {
     if (device >= known_devices_ || row >= known_works_) return ClassifySlowPath(work);
     const Known& known = known_[device * known_works_ + row];
     if (!known.valid) return ClassifySlowPath(work);
-    return {work.start_ns,    work.end_ns, known.fill, static_cast<uint16_t>(device),
-            known.work_class, work.work};
+    return {work.start_ns,    work.end_ns, known.fill,      static_cast<uint16_t>(device),
+            known.work_class, work.work,   known.fill_known};
   }
 
   // All device numbers are below.
@@ -58,6 +59,7 @@ class WorkClassifier {
     bool valid = false;
     WorkClass work_class = kCompute;
     Fill fill = kFillOne;
+    bool fill_known = true;
   };
   uint32_t DeviceOf(StreamId stream) const {
     return Raw(stream) < device_of_.size() ? device_of_[Raw(stream)] : 0;

@@ -27,9 +27,9 @@ class Sweep {
         iterations_(input.span, input.roles->operations().size()),
         gaps_(devices_.devices().size()),
         caused_(input.span, input.roles->operations().size()),
+        kernels_(*input.process, input.span),
         smi_(input.span),
         counters_(input.process->counters, input.span.begin_ns, state_.operation) {
-    result_.works.resize(std::max<size_t>(input.process->works.size(), 1) + 1);
     gaps_.SwitchTo(state_.cause, input.span.begin_ns);
     for (size_t lane = 0; lane < timeline_.lanes(); ++lane) {
       lanes_.emplace_back(input.span.begin_ns, timeline_.LaneAtBegin(lane),
@@ -106,7 +106,7 @@ class Sweep {
     quiet_lane_.SwitchTo(QuietLane(), Clipped(begin_ns));
     BookAllUntil(Clipped(end_ns));
     NoteGaps(begin_ns);
-    caused_.Settle(timeline_.calls());
+    SettleCauses();
   }
 
   void OpenBooks() {
@@ -141,13 +141,14 @@ class Sweep {
   void NoteWork(const DeviceWork& work, const GpuItem& item) {
     const CallNumber call = timeline_.WorkBegins(work);
     if (call == kNoCall) ++result_.work_without_launch;
-    const Interval time{item.begin_ns, item.end_ns};
-    caused_.Add(time, call);
-    if (item.work_class != kCopy) smi_.Add(time);
-    WorkCount& count = result_.works[std::min<size_t>(Raw(work.work), result_.works.size() - 1)];
-    ++count.count;
-    count.sum_ns += time.ClippedTo(in_.span).length();
-    count.work_class = item.work_class;
+    caused_.Add(item, call);
+    if (item.work_class != kCopy) smi_.Add({item.begin_ns, item.end_ns});
+  }
+
+  void SettleCauses() {
+    caused_.Settle(timeline_.calls(), [this](const GpuItem& item, OperationIndex operation) {
+      kernels_.Add(item, operation);
+    });
   }
 
   // All that happens at the span's begin, or before it, has happened.
@@ -231,7 +232,7 @@ class Sweep {
   }
 
   SweepResult Finish() {
-    caused_.Settle(timeline_.calls());
+    SettleCauses();
     CloseWait(in_.span.end_ns);
     for (uint32_t device = 0; device < devices_.devices().size(); ++device) {
       const bool used = devices_.devices()[device].used;
@@ -247,6 +248,7 @@ class Sweep {
     result_.caused_ns = caused_.caused_ns();
     result_.iterations = iterations_.Take();
     result_.gaps = gaps_.Take();
+    result_.kernels = kernels_.Take();
     result_.smi_model = smi_.Share();
     result_.counters = counters_.Finish(in_.span.end_ns, in_.roles->operations().size());
     result_.fill_is_upper_bound = devices_.classifier().fill_is_upper_bound();
@@ -268,11 +270,7 @@ class Sweep {
     archive.All(wait_.time.begin_ns);
     wait_.peer = state_.peer;
     wait_.operation = state_.operation;
-    WorkCount unnamed = result_.works.back();
-    result_.works.pop_back();
-    archive.Grown(result_.works);
-    archive.All(unnamed, result_.work_without_launch);
-    result_.works.push_back(unnamed);
+    archive.All(kernels_, result_.work_without_launch);
   }
 
   // By thread: one that has become a lane since did nothing before.
@@ -317,6 +315,7 @@ class Sweep {
   IterationBook iterations_;
   IdleGaps gaps_;
   CausedTime caused_;
+  KernelBook kernels_;
   SmiModel smi_;
   CounterBook counters_;
   PeerWait wait_;

@@ -17,6 +17,7 @@
 #include "analysis/idle_gaps.h"
 #include "analysis/interval.h"
 #include "analysis/iteration_book.h"
+#include "analysis/kernel_book.h"
 #include "analysis/process_timeline.h"
 #include "analysis/status.h"
 
@@ -27,18 +28,6 @@ struct PeerWait {
   PeerIndex peer = kNotOne;
   Interval time;
   OperationIndex operation = kNoOperationIndex;
-};
-
-// Device work by name.
-struct WorkCount {
-  uint64_t count = 0;
-  int64_t sum_ns = 0;  // clipped to the span
-  WorkClass work_class = kCompute;
-  template <typename Archive>
-  void Visit(Archive& archive) {
-    archive.All(count, sum_ns);
-    archive.IndexBelow(kWorkClasses, work_class);
-  }
 };
 
 struct LaneCells {
@@ -70,8 +59,8 @@ struct SweepResult {
   std::vector<IdleGap> gaps;
   std::vector<PeerWait> waits;
   std::vector<CounterMeans> counters;  // by OperationIndex; empty without samples
-  std::vector<WorkCount> works;   // by WorkId; the last one stands for all ids that have no row
-  std::vector<bool> device_used;  // by DeviceId
+  std::vector<KernelTime> kernels;     // by operation and name
+  std::vector<bool> device_used;       // by DeviceId
   double smi_model = 0;
   bool fill_is_upper_bound = false;
   uint64_t work_without_launch = 0;

@@ -5,7 +5,6 @@
 #include "analysis/page_json.h"
 
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "analysis/demangle.h"
 #include "analysis/report_json.h"
@@ -18,7 +17,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kKernels = 40;
-constexpr size_t kLongestName = 200;  // bytes; of kernels, which may be templates of templates
+constexpr size_t kOperationKernels = 12;  // of each operation
+constexpr size_t kLongestName = 200;      // bytes; of kernels, which may be templates of templates
 
 // |name| cut where a UTF-8 character begins.
 std::string Cut(const std::string& name) {
@@ -85,15 +85,50 @@ Json TimelineJson(const PageTimeline& timeline) {
               {"tracks", ArrayOf(timeline.tracks, TrackJson)}};
 }
 
+Json KernelJson(const ReportKernel& kernel) {
+  return Json{{"name", Cut(Demangled(kernel.name))},
+              {"class", kernel.work_class},
+              {"count", kernel.count},
+              {"sum_ns", kernel.sum_ns},
+              {"mean_ns", kernel.mean_ns},
+              {"median_ns", kernel.median_ns},
+              {"p95_ns", kernel.p95_ns},
+              {"sm_filled_ns", kernel.sm_filled_ns},
+              {"sm_fill_is_upper_bound", kernel.sm_fill_is_upper_bound}};
+}
+
+// The operations in order, each with all of its work and the kernels that take longest.
+Json OperationKernelsJson(const std::vector<ReportOperationKernel>& rows) {
+  Json operations = Json::array();
+  for (const ReportOperationKernel& row : rows) {
+    if (operations.empty() || operations.back()["operation"] != row.operation) {
+      operations.push_back(Json{{"operation", row.operation},
+                                {"count", 0},
+                                {"sum_ns", 0},
+                                {"sm_filled_ns", 0},
+                                {"sm_fill_is_upper_bound", false},
+                                {"kernels_total", 0},
+                                {"kernels", Json::array()}});
+    }
+    Json& operation = operations.back();
+    const ReportKernel& kernel = row.kernel;
+    operation["count"] = operation["count"].get<uint64_t>() + kernel.count;
+    operation["sum_ns"] = operation["sum_ns"].get<int64_t>() + kernel.sum_ns;
+    operation["sm_filled_ns"] = operation["sm_filled_ns"].get<int64_t>() + kernel.sm_filled_ns;
+    if (kernel.sm_fill_is_upper_bound) operation["sm_fill_is_upper_bound"] = true;
+    operation["kernels_total"] = operation["kernels_total"].get<size_t>() + 1;
+    if (operation["kernels"].size() < kOperationKernels) {
+      operation["kernels"].push_back(KernelJson(kernel));
+    }
+  }
+  return operations;
+}
+
 Json ProcessJson(const ProcessTrace& process, const ReportProcess& report,
                  const PageTimeline& timeline, size_t index) {
   Json kernels = Json::array();
   for (size_t i = 0; i < std::min(kKernels, report.kernels.size()); ++i) {
-    const ReportKernel& kernel = report.kernels[i];
-    kernels.push_back(Json{{"name", Cut(Demangled(kernel.name))},
-                           {"class", kernel.work_class},
-                           {"count", kernel.count},
-                           {"sum_ns", kernel.sum_ns}});
+    kernels.push_back(KernelJson(report.kernels[i]));
   }
   return Json{{"offset_ns", timeline.offset_ns[index]},
               {"end", SpanEndText(report.span_end)},
@@ -101,6 +136,7 @@ Json ProcessJson(const ProcessTrace& process, const ReportProcess& report,
               {"command", process.command},
               {"kernels_total", report.kernels.size()},
               {"kernels", std::move(kernels)},
+              {"operation_kernels", OperationKernelsJson(report.operation_kernels)},
               {"iterations", ArrayOf(timeline.iterations[index], PointJson)},
               {"unknown", ArrayOf(timeline.unknown[index], IntervalJson)}};
 }
@@ -124,7 +160,9 @@ Json RunJson(const Run& run) {
   return json;
 }
 
-// As it is harmless within HTML. None of these characters has a meaning in JSON, so wherever they
+}  // namespace
+
+// None of these characters has a meaning in JSON, so wherever they
 // stand, they stand in a string.
 std::string EscapedForHtml(std::string_view json) {
   std::string text;
@@ -147,19 +185,17 @@ std::string EscapedForHtml(std::string_view json) {
   return text;
 }
 
-}  // namespace
-
 std::string RenderPageJson(const Run& run, const Report& report, const PageTimeline& timeline) {
   Json processes = Json::array();
   for (size_t p = 0; p < run.processes.size(); ++p) {
     processes.push_back(ProcessJson(run.processes[p], report.processes[p], timeline, p));
   }
-  const Json document{{"format", "gpubound.page.v1"},
-                      {"run", RunJson(run)},
-                      {"report", Json::parse(RenderJson(report))},
-                      {"notes", report.notes},
-                      {"processes", std::move(processes)},
-                      {"timeline", TimelineJson(timeline)}};
+  // Names of kernels may be long and many: the page has those that matter beside the report.
+  Json figures = Json::parse(RenderJson(report));
+  for (Json& process : figures["processes"]) process.erase("kernels");
+  const Json document{{"format", "gpubound.page.v1"},      {"run", RunJson(run)},
+                      {"report", std::move(figures)},      {"notes", report.notes},
+                      {"processes", std::move(processes)}, {"timeline", TimelineJson(timeline)}};
   return EscapedForHtml(document.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

@@ -5,6 +5,7 @@
 #define GPUBOUND_ANALYSIS_PAGE_JSON_H_
 
 #include <string>
+#include <string_view>
 
 #include "analysis/page_timeline.h"
 #include "analysis/report.h"
@@ -12,9 +13,11 @@
 
 namespace gpubound {
 
-// One line without a newline. `<`, `>` and `&` are written as \u escapes, so that the text can
-// stand in an HTML script element whatever names the run has; bytes that are not UTF-8 become
-// U+FFFD.
+// |json| with `<`, `>` and `&` as \u escapes, so that it can stand in an HTML script element
+// whatever names it holds. It is the same JSON.
+std::string EscapedForHtml(std::string_view json);
+
+// One line without a newline, escaped for HTML; bytes that are not UTF-8 become U+FFFD.
 std::string RenderPageJson(const Run& run, const Report& report, const PageTimeline& timeline);
 
 }  // namespace gpubound

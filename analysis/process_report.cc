@@ -9,6 +9,7 @@
 
 #include "analysis/attribution.h"
 #include "analysis/iteration_report.h"
+#include "analysis/kernel_report.h"
 #include "analysis/memory_source.h"
 #include "analysis/overlap_sweep.h"
 #include "analysis/process_summing.h"
@@ -20,26 +21,6 @@ namespace {
 
 Interval SpanOf(const ProcessTrace& process) {
   return {process.span_begin_ns, std::max(process.span_begin_ns, process.span_end_ns)};
-}
-
-std::vector<ReportKernel> KernelTable(const ProcessTrace& process,
-                                      const std::vector<WorkCount>& works) {
-  std::map<std::pair<std::string, WorkClass>, ReportKernel> table;
-  for (size_t id = 0; id < works.size(); ++id) {
-    if (works[id].count == 0) continue;
-    const std::string& name =
-        id < process.works.size() ? process.works[id].name : std::string("(unnamed)");
-    ReportKernel& row = table[{name, works[id].work_class}];
-    row.name = name;
-    row.work_class = WorkClassName(works[id].work_class);
-    row.count += works[id].count;
-    row.sum_ns += works[id].sum_ns;
-  }
-  std::vector<ReportKernel> kernels;
-  for (auto& [name, row] : table) kernels.push_back(std::move(row));
-  std::stable_sort(kernels.begin(), kernels.end(),
-                   [](const auto& a, const auto& b) { return a.sum_ns > b.sum_ns; });
-  return kernels;
 }
 
 std::vector<ReportGap> NamedGaps(const ProcessTrace& process, const std::vector<IdleGap>& gaps,
@@ -151,7 +132,7 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   report->span_end = process.span_end;
   report->cells = NamedCells(input);
   report->operations = OperationRows(input);
-  report->kernels = KernelTable(process, sweep.works);
+  AddKernelTables(sweep.kernels, roles.operations(), report);
   report->device_shares = DeviceShares(input, process);
   report->gaps = NamedGaps(process, sweep.gaps, roles);
   report->lanes = NamedLanes(process, sweep, roles);

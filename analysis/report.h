@@ -210,12 +210,25 @@ struct ReportAwaited {
   std::vector<ReportActivity> meanwhile;  // longest first; within its span
 };
 
-// One kernel, copy or set by name, over the whole span of a process; for --kernels.
+// One kernel, copy or set by name, over the whole span of a process; for --kernels. Lengths are
+// clipped to the span, concurrent work counted each.
 struct ReportKernel {
   std::string name;
   std::string work_class;  // compute | comm | copy
   uint64_t count = 0;
-  int64_t sum_ns = 0;  // clipped to the span, concurrent work counted each
+  int64_t sum_ns = 0;
+  int64_t mean_ns = 0;  // rounded down
+  int64_t median_ns = 0;
+  int64_t p95_ns = 0;            // the smallest length that 95 % do not exceed
+  bool lengths_rounded = false;  // median and p95 are rounded down, by less than one part in 256
+  int64_t sm_filled_ns = 0;      // an estimate: part of sum_ns, weighted by SM fill
+  bool sm_fill_is_upper_bound = false;  // work of unknown geometry was taken as filling the device
+};
+
+// Likewise, of the work that API calls of one operation launched.
+struct ReportOperationKernel {
+  std::string operation;
+  ReportKernel kernel;
 };
 
 struct CorrectedProcess;
@@ -231,6 +244,7 @@ struct ReportProcess {
   std::vector<ReportCell> cells;
   std::vector<ReportOperation> operations;  // by wall time, longest first; ties by name
   std::vector<ReportKernel> kernels;        // by time, longest first
+  std::vector<ReportOperationKernel> operation_kernels;  // by operation, then as above
   int64_t gpu_busy_ns = 0;
   int64_t gpu_wait_ns = 0;
   int64_t gpu_sum_ns = 0;

@@ -173,6 +173,21 @@ Json AwaitedJson(const ReportAwaited& awaited) {
               {"meanwhile", ArrayOf(awaited.meanwhile, ActivityJson)}};
 }
 
+Json KernelJson(const ReportOperationKernel& row) {
+  const ReportKernel& kernel = row.kernel;
+  return Json{{"operation", row.operation},
+              {"name", kernel.name},
+              {"class", kernel.work_class},
+              {"count", kernel.count},
+              {"sum_ns", kernel.sum_ns},
+              {"mean_ns", kernel.mean_ns},
+              {"median_ns", kernel.median_ns},
+              {"p95_ns", kernel.p95_ns},
+              {"lengths_rounded", kernel.lengths_rounded},
+              {"sm_filled_ns", kernel.sm_filled_ns},
+              {"sm_fill_is_upper_bound", kernel.sm_fill_is_upper_bound}};
+}
+
 void AddBounds(const char* name, const Bounds& bounds, Json* json) {
   (*json)[std::string(name) + "_low"] = bounds.low;
   (*json)[std::string(name) + "_high"] = bounds.high;
@@ -202,6 +217,9 @@ Json ProcessJson(const ReportProcess& process) {
               {"gaps", ArrayOf(process.gaps, GapJson)},
               {"waits", ArrayOf(process.waits, WaitJson)},
               {"awaited", ArrayOf(process.awaited, AwaitedJson)},
+              {"sm_fill_is_upper_bound", process.sm_fill_is_upper_bound},
+              {"kernels", ArrayOf(process.operation_kernels, KernelJson)},
+
               {"counters", ArrayOf(process.counters, CountersJson)}};
 }
 
@@ -212,6 +230,7 @@ Json CorrectedJson(const ReportProcess& process) {
   Json json = ProcessJson(corrected.process);
   json.erase("corrected");
   json.erase("corrected_why_not");
+  json.erase("kernels");  // device work is as long as it was
   AddBounds("span_ns", corrected.span, &json);
   AddBounds("gpu_busy_ns", corrected.gpu_busy, &json);
   AddBounds("gpu_wait_ns", corrected.gpu_wait, &json);

@@ -9,13 +9,13 @@
 #include <string_view>
 
 #include "analysis/advice.h"
-#include "analysis/demangle.h"
 #include "analysis/headline.h"
 #include "analysis/ledger_text.h"
 #include "analysis/main_process.h"
 #include "analysis/process_list.h"
 #include "analysis/report_communication.h"
 #include "analysis/report_counters.h"
+#include "analysis/report_kernels.h"
 #include "analysis/report_sections.h"
 #include "analysis/report_waits.h"
 #include "analysis/span_end.h"
@@ -31,7 +31,6 @@ constexpr int kNameWidth = 10;         // the least that a name column gets
 constexpr int kLongestNameWidth = 18;  // the most that it takes from the figures
 constexpr size_t kTimeWidth = 7;       // "57.9 ms"
 constexpr int kColumnGap = 2;
-constexpr size_t kShownKernels = 12;
 
 enum class Paint { kPlain, kBold, kBusy, kCpu, kWarning };
 
@@ -191,7 +190,7 @@ class TextReport {
     if (Asked("phase")) GroupTable(process, "Phase", &ReportCell::phase);
     if (options_.by.empty() || Asked("layer")) GroupTable(process, "Layer", &ReportCell::layer);
     if (Asked("transition")) Transitions(process);
-    if (options_.kernels) Kernels(process);
+    if (options_.kernels) text_ += KernelTable(process, options_);
     if (Asked("iteration")) text_ += IterationTables(process, options_);
     if (Asked("gap")) text_ += GapTable(process, options_);
     if (Asked("thread")) text_ += LaneTables(process, options_);
@@ -285,22 +284,6 @@ class TextReport {
       text += Wrap(line, options_.width, 2);
     }
     if (!text.empty()) text_ += "\nTransitions\n" + text;
-  }
-
-  void Kernels(const ReportProcess& process) {
-    if (process.kernels.empty()) return;
-    TextTable table({"Device work", "class", "count", "sum", "of busy"});
-    const size_t shown = std::min(process.kernels.size(), kShownKernels);
-    for (size_t i = 0; i < shown; ++i) {
-      const ReportKernel& kernel = process.kernels[i];
-      table.AddRow({EscapeName(Demangled(kernel.name)), kernel.work_class,
-                    FormatCount(kernel.count), Time(kernel.sum_ns),
-                    FormatShare(ShareOf(kernel.sum_ns, process.gpu_busy_ns))});
-    }
-    text_ += "\n" + table.Render(options_.width, 0, options_.unicode);
-    if (shown < process.kernels.size()) {
-      text_ += "and " + std::to_string(process.kernels.size() - shown) + " more\n";
-    }
   }
 
   void LedgerLines() {

@@ -175,6 +175,37 @@ TraceTable KernelTable() {
           {{"class", kText}, MemberOf<Figure, &Figure::work_class>},
           {{"count"}, MemberOf<Figure, &Figure::count>},
           {{"sum_ns"}, MemberOf<Figure, &Figure::sum_ns>},
+          {{"mean_ns"}, MemberOf<Figure, &Figure::mean_ns>},
+          {{"median_ns"}, MemberOf<Figure, &Figure::median_ns>},
+          {{"p95_ns"}, MemberOf<Figure, &Figure::p95_ns>},
+          {{"lengths_rounded"}, MemberOf<Figure, &Figure::lengths_rounded>},
+          {{"sm_filled_ns"}, MemberOf<Figure, &Figure::sm_filled_ns>},
+          {{"sm_fill_is_upper_bound"}, MemberOf<Figure, &Figure::sm_fill_is_upper_bound>},
+      }));
+}
+
+// A column that is a member of the kernel.
+template <auto kMember>
+Cell OfKernel(const RowOf<ReportOperationKernel>& row) {
+  return ToCell(row.figure->kernel.*kMember);
+}
+
+TraceTable OperationKernelTable() {
+  using Figure = ReportOperationKernel;
+  return MakeShortTable<RowOf<Figure>, Collect<Figure, &ReportProcess::operation_kernels>>(
+      "operation_kernel", "device work by name that API calls of an operation launched",
+      WithProcess<Figure>({
+          {{"operation", kText}, MemberOf<Figure, &Figure::operation>},
+          {{"name", kText}, OfKernel<&ReportKernel::name>},
+          {{"class", kText}, OfKernel<&ReportKernel::work_class>},
+          {{"count"}, OfKernel<&ReportKernel::count>},
+          {{"sum_ns"}, OfKernel<&ReportKernel::sum_ns>},
+          {{"mean_ns"}, OfKernel<&ReportKernel::mean_ns>},
+          {{"median_ns"}, OfKernel<&ReportKernel::median_ns>},
+          {{"p95_ns"}, OfKernel<&ReportKernel::p95_ns>},
+          {{"lengths_rounded"}, OfKernel<&ReportKernel::lengths_rounded>},
+          {{"sm_filled_ns"}, OfKernel<&ReportKernel::sm_filled_ns>},
+          {{"sm_fill_is_upper_bound"}, OfKernel<&ReportKernel::sm_fill_is_upper_bound>},
       }));
 }
 
@@ -248,6 +279,7 @@ std::vector<TraceTable> ReportTables() {
                                           "cause", "ns"),
       IterationTable(),
       KernelTable(),
+      OperationKernelTable(),
       GapTable(),
       DeviceUsageTable(),
       LedgerTable()};

@@ -67,7 +67,7 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
                        "Tables");
   parser.AddListOption("--attribution", &arguments->text.attribution, {"timeline", "caused"},
                        "GPU time");
-  app.add_flag("--kernels", arguments->text.kernels, "List the kernels and copies too");
+  app.add_flag("--kernels", arguments->text.kernels, "List kernels and copies by the operation that launched them");
   app.add_flag("--raw", arguments->text.raw, "Times as integers, in ns");
   app.add_option("--operations", arguments->model.operations,
                  "Foreign ranges that count as operations: nvtx:DOMAIN, all")

@@ -34,6 +34,12 @@ Report FullReport() {
   process.gaps.push_back({"GPU-1", 0, 1, 2, "launch", "op", "python", "op", "python", "k", "k"});
   process.waits.push_back({{101}, "op", 4});
   process.waits.push_back({{101, 102}, "op", 2});
+  ReportKernel kernel;
+  kernel.name = "k";
+  kernel.work_class = "compute";
+  kernel.count = 3;
+  kernel.sm_fill_is_upper_bound = true;
+  process.operation_kernels.push_back({"op", kernel});
   process.awaited.push_back({101, "op", true, 6, {{"op", "python", 6}}});
   report.processes.push_back(process);
   report.devices.emplace_back().uuid = "GPU-1";
@@ -69,12 +75,30 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
 }
 
 TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
-  EXPECT_EQ(KeysOf(json_["processes"][0]),
-            (Keys{"host",       "pid",       "name",       "parent",      "start_ns",
-                  "span_ns",    "cells",     "operations", "gpu_busy_ns", "gpu_wait_ns",
-                  "gpu_sum_ns", "smi_model", "inflation",  "corrected",   "corrected_why_not",
-                  "iterations", "lanes",     "devices",    "gaps",        "waits",
-                  "awaited",    "counters"}));
+  EXPECT_EQ(KeysOf(json_["processes"][0]), (Keys{"host",
+                                                 "pid",
+                                                 "name",
+                                                 "parent",
+                                                 "start_ns",
+                                                 "span_ns",
+                                                 "cells",
+                                                 "operations",
+                                                 "gpu_busy_ns",
+                                                 "gpu_wait_ns",
+                                                 "gpu_sum_ns",
+                                                 "smi_model",
+                                                 "inflation",
+                                                 "corrected",
+                                                 "corrected_why_not",
+                                                 "iterations",
+                                                 "lanes",
+                                                 "devices",
+                                                 "gaps",
+                                                 "waits",
+                                                 "awaited",
+                                                 "sm_fill_is_upper_bound",
+                                                 "kernels",
+                                                 "counters"}));
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
   EXPECT_TRUE(json_["processes"][0]["corrected"].is_null());
@@ -132,6 +156,16 @@ TEST_F(ReportJsonTest, LanesSharesGapsAndWaitsHaveEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(process["awaited"][0]), (Keys{"pid", "operation", "worker", "ns", "meanwhile"}));
   EXPECT_EQ(KeysOf(process["awaited"][0]["meanwhile"][0]), (Keys{"operation", "layer", "ns"}));
   EXPECT_EQ(process["operations"][0]["device_idle"]["launch"], 7);
+}
+
+TEST_F(ReportJsonTest, KernelHasEveryKeyInOrder) {
+  const Json& kernel = json_["processes"][0]["kernels"][0];
+  EXPECT_EQ(KeysOf(kernel),
+            (Keys{"operation", "name", "class", "count", "sum_ns", "mean_ns", "median_ns", "p95_ns",
+                  "lengths_rounded", "sm_filled_ns", "sm_fill_is_upper_bound"}));
+  EXPECT_EQ(kernel["operation"], "op");
+  EXPECT_EQ(kernel["count"], 3);
+  EXPECT_EQ(kernel["sm_fill_is_upper_bound"], true);
 }
 
 TEST_F(ReportJsonTest, TimesAreIntegers) {

@@ -12,6 +12,7 @@
 namespace gpubound {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -45,8 +46,23 @@ class ReportTextTest : public testing::Test {
     process.cells.push_back({"(no phase)", "inference", "python", "idle", 300'000'000});
     process.cells.push_back({"(no phase)", "inference", "cuda_api", "compute", 400'000'000});
     process.cells.push_back({"warmup", "simulation", "simulator", "idle", 300'000'000});
-    process.kernels.push_back({"_ZN2at6native4gemmEv", "compute", 100, 380'000'000});
+    AddKernel("inference", "_ZN2at6native4gemmEv", 100, 380'000'000, &process);
     report_.processes.push_back(process);
+  }
+
+  // Each a tenth longer than the median, and a quarter of the device full.
+  static void AddKernel(const std::string& operation, const std::string& name, uint64_t count,
+                        int64_t sum_ns, ReportProcess* process) {
+    ReportKernel kernel;
+    kernel.name = name;
+    kernel.work_class = "compute";
+    kernel.count = count;
+    kernel.sum_ns = sum_ns;
+    kernel.mean_ns = sum_ns / static_cast<int64_t>(count);
+    kernel.median_ns = kernel.mean_ns * 9 / 10;
+    kernel.p95_ns = kernel.mean_ns * 2;
+    kernel.sm_filled_ns = sum_ns / 4;
+    process->operation_kernels.push_back({operation, kernel});
   }
 
   static ReportOperation Row(const std::string& name, int64_t wall_ns, int64_t busy_ns) {
@@ -208,6 +224,49 @@ TEST_F(ReportTextTest, NamesKernelsDemangled) {
   EXPECT_THAT(Text(), Not(HasSubstr("gemm")));
   options_.kernels = true;
   EXPECT_THAT(Text(), HasSubstr("at::native::gemm()"));
+}
+
+TEST_F(ReportTextTest, ListsDeviceWorkUnderTheOperationThatCausedIt) {
+  AddKernel("simulation", "render", 10, 50'000, &report_.processes[0]);
+  options_.kernels = true;
+  EXPECT_THAT(Text(), ContainsRegex("\ninference +100  +380 ms +25 %\n"
+                                    "  at::native::gemm\\(\\) +100 +380 ms +3.80 ms +3.42 ms "
+                                    "+7.60 ms +25 %\n"
+                                    "simulation +10 +50.0 us +25 %\n  render "));
+}
+
+TEST_F(ReportTextTest, AddsUpTheKernelsThatItDoesNotList) {
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g"}) {
+    AddKernel("inference", name, 3, 3'000, &report_.processes[0]);
+  }
+  options_.kernels = true;
+  EXPECT_THAT(Text(), ContainsRegex("\n  and 2 more +6 +6.00 us +25 %\n"));
+}
+
+TEST_F(ReportTextTest, SaysWhichSmFillIsABound) {
+  options_.kernels = true;
+  EXPECT_THAT(Text(), Not(HasSubstr("<= ")));
+  report_.processes[0].operation_kernels[0].kernel.sm_fill_is_upper_bound = true;
+  EXPECT_THAT(Text(), ContainsRegex("gemm.*<= 25 %"));
+  EXPECT_THAT(Text(), HasSubstr("unknown geometry"));
+}
+
+TEST_F(ReportTextTest, SaysThatLengthsWereRounded) {
+  options_.kernels = true;
+  EXPECT_THAT(Text(), Not(HasSubstr("rounded down")));
+  report_.processes[0].operation_kernels[0].kernel.lengths_rounded = true;
+  EXPECT_THAT(Text(), HasSubstr("rounded down"));
+}
+
+TEST_F(ReportTextTest, TheListOfDeviceWorkFitsThreeWidths) {
+  options_.kernels = true;
+  for (const int width : {60, 80, 120}) {
+    options_.width = width;
+    std::istringstream lines(Text());
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(DisplayWidth(line), width) << line;
+    }
+  }
 }
 
 TEST_F(ReportTextTest, PrintsRawNanoseconds) {

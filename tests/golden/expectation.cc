@@ -16,9 +16,10 @@ bool IsList(const std::string& section) {
          section.starts_with("gaps");
 }
 bool IsTable(const std::string& section) {
-  return section.starts_with("rows") || section.starts_with("idle") || section == "devices" ||
-         section == "parts" || section == "iterations by operation" ||
-         section == "operations on devices" || section == "ranks";
+  return section.starts_with("rows") || section.starts_with("idle") ||
+         section.starts_with("kernels") || section == "devices" || section == "parts" ||
+         section == "iterations by operation" || section == "operations on devices" ||
+         section == "ranks";
 }
 bool IsValues(const std::string& section) {
   return section.starts_with("process") || section == "iterations" || section == "run" ||
@@ -96,6 +97,16 @@ Values IdleValues(const ReportOperation& row) {
     values["sum"] += cause.ns;
   }
   return values;
+}
+
+Values KernelValues(const ReportKernel& kernel) {
+  return {{"count", static_cast<int64_t>(kernel.count)},
+          {"sum", kernel.sum_ns},
+          {"mean", kernel.mean_ns},
+          {"median", kernel.median_ns},
+          {"p95", kernel.p95_ns},
+          {"sm_filled", kernel.sm_filled_ns},
+          {"bound", kernel.sm_fill_is_upper_bound ? 1 : 0}};
 }
 
 Values DeviceValues(const ReportDevice& device) {
@@ -245,6 +256,10 @@ Table ActualTable(const Report& report, const std::string& section) {
                                                     {"busy", row.busy_ns},
                                                     {"idle", row.idle_ns},
                                                     {"unknown", row.unknown_ns}};
+    }
+  } else if (section.starts_with("kernels")) {
+    for (const ReportOperationKernel& row : ProcessOf(report, section).operation_kernels) {
+      table[row.kernel.name + " in " + row.operation] = KernelValues(row.kernel);
     }
   } else {
     const bool idle = section.starts_with("idle");

@@ -10,6 +10,8 @@
 //   tables, some values of some rows; a value that is not there is 0:
 //     expect rows [of PID]              OPERATION: wall=10 gpu_busy=5 python->backend=1
 //     expect idle [of PID]              OPERATION: launch=10 sync=5 sum=15
+//     expect kernels [of PID]           NAME in OPERATION: count=2 sum=30 mean=15 median=15 p95=20
+//                                       also sm_filled, bound (1: of SM fill)
 //     expect devices                    NAME: busy=40 alone:100=10 contended:100=30 unused=0
 //     expect parts                      PART: wall=10 gpu_busy=5
 //     expect iterations by operation    OPERATION: wall=10 gpu_busy=5

@@ -186,6 +186,34 @@ TEST_F(OracleTest, BusyIsAnIndependentUnion) {
   });
 }
 
+TEST_F(OracleTest, KernelsOfAllOperationsAreAllDeviceWork) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    const ReportProcess report = Analyze(trace);
+    uint64_t count = 0;
+    int64_t sum_ns = 0;
+    for (const ReportOperationKernel& row : report.operation_kernels) {
+      count += row.kernel.count;
+      sum_ns += row.kernel.sum_ns;
+      EXPECT_LE(row.kernel.sm_filled_ns, row.kernel.sum_ns);
+    }
+    EXPECT_EQ(count, trace.device_work.size());
+    EXPECT_EQ(sum_ns, report.gpu_sum_ns);
+  });
+}
+
+TEST_F(OracleTest, NoOperationCausesMoreThanItsKernelsTake) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    const ReportProcess report = Analyze(trace);
+    std::map<std::string, int64_t> taken;
+    for (const ReportOperationKernel& row : report.operation_kernels) {
+      taken[row.operation] += row.kernel.sum_ns;
+    }
+    for (const auto& [operation, ns] : ColumnOf(report, &ReportOperation::gpu_caused_ns)) {
+      EXPECT_LE(ns, taken[operation]) << operation;
+    }
+  });
+}
+
 TEST_F(OracleTest, CuttingAnywhereAndAddingChangesNothing) {
   OnRandomTraces([](const ProcessTrace& trace, uint64_t seed) {
     const int64_t length = trace.span_end_ns - trace.span_begin_ns;

@@ -76,6 +76,26 @@ for (const grouping of ['layer', 'phase', 'operation and layer']) {
   });
 }
 
+test('every kernel has its figures beneath the operation that launched it', async () => {
+  page = await open(browser, html);
+  const {kernels} = report.processes[0];
+  const shown = await rows(page, '.kernels');
+  assert.deepEqual(
+      shown.map((row) => row.row).filter((name) => kernels.every((k) => k.operation !== name)),
+      kernels.map((kernel) => `${kernel.operation} ${kernel.name}`));
+  for (const kernel of kernels) {
+    const row = shown.find((row) => row.row === `${kernel.operation} ${kernel.name}`);
+    for (const key of ['sum_ns', 'mean_ns', 'median_ns', 'p95_ns']) {
+      assertShown(row, key, kernel[key]);
+    }
+    assert.equal(row.figures.sm_filled_ns, kernel.sm_filled_ns);
+    assert.equal(row.count, kernel.count);
+  }
+  const operation = shown.find((row) => row.row === kernels[0].operation);
+  const ofIt = kernels.filter((kernel) => kernel.operation === operation.row);
+  assert.equal(operation.figures.sum_ns, ofIt.reduce((sum, kernel) => sum + kernel.sum_ns, 0));
+});
+
 test('the headline says what nvidia-smi would, and what is true', async () => {
   page = await open(browser, html);
   const lead = await text(page, '.lead');

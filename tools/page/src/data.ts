@@ -125,13 +125,36 @@ export interface Report {
 // first number, count, begin, end, shortest, longest, GPU busy
 export type IterationPoint = [number, number, number, number, number, number, number];
 
+export interface DeviceWork {
+  count: number;
+  sum_ns: number;
+  sm_filled_ns: number;
+  sm_fill_is_upper_bound: boolean;
+}
+
+export interface Kernel extends DeviceWork {
+  name: string;
+  class: string;
+  mean_ns: number;
+  median_ns: number;
+  p95_ns: number;
+}
+
+// Work that API calls of the operation launched; the kernels that take longest.
+export interface OperationKernels extends DeviceWork {
+  operation: string;
+  kernels_total: number;
+  kernels: Kernel[];
+}
+
 export interface PageProcess {
   offset_ns: number;
   end: string;
   version: string;
   command: string[];
   kernels_total: number;
-  kernels: {name: string; class: string; count: number; sum_ns: number}[];
+  kernels: Kernel[];
+  operation_kernels: OperationKernels[];
   iterations: IterationPoint[];
   unknown: [number, number][];
 }

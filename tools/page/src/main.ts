@@ -8,11 +8,12 @@ import {facts, ledger} from './facts';
 import {headlineBlock} from './headline';
 import {causes, gaps} from './idle';
 import {iterations} from './iterations';
+import {kernels} from './kernels';
 import {Palette} from './palette';
 import {devices, processTree} from './processes';
 import {themeButton} from './theme';
 import {Timeline} from './timeline/view';
-import {kernels, transitions} from './transitions';
+import {transitions} from './transitions';
 
 const SECTIONS: [string, string][] = [
   ['breakdown', 'Time'],

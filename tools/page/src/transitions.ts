@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How often each operation crossed from one layer to another, and which kernels ran.
-import {PageProcess, ReportProcess} from './data';
-import {element, table, timeCell} from './dom';
+// How often each operation crossed from one layer to another.
+import {ReportProcess} from './data';
+import {element, table} from './dom';
 import {formatCount, share} from './format';
 
 export function transitions(process: ReportProcess): HTMLElement {
@@ -44,28 +44,4 @@ export function transitions(process: ReportProcess): HTMLElement {
       }));
   result.classList.add('transitions');
   return result;
-}
-
-export function kernels(page: PageProcess): HTMLElement {
-  if (page.kernels.length === 0) return element('p', {text: 'No device work was recorded.'});
-  const rows = page.kernels.map(
-      (kernel) => element('tr', {}, [
-        element(
-            'th',
-            {class: 'name', text: kernel.name, title: kernel.name, attributes: {scope: 'row'}}),
-        element('td', {text: kernel.class}),
-        timeCell(kernel.sum_ns, 'sum_ns'),
-        element(
-            'td', {class: 'figure', text: formatCount(kernel.count), title: String(kernel.count)}),
-        timeCell(Math.round(share(kernel.sum_ns, kernel.count)), 'mean_ns'),
-      ]));
-  const more = page.kernels_total - page.kernels.length;
-  return element('div', {}, [
-    table('Kernels and copies', ['name', 'class', 'time', 'times', 'mean'], rows),
-    more > 0 ?
-        element(
-            'p',
-            {class: 'note', text: `and ${more} more with less time: gpubound report --kernels`}) :
-        null,
-  ]);
 }

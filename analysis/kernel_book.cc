@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers names, keeps accounts. One object, one caller.
+#include "analysis/kernel_book.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace gpubound {
+
+KernelBook::KernelBook(const ProcessTrace& process, const Interval& span) : span_(span) {
+  std::map<std::pair<std::string_view, WorkClass>, uint32_t> known;
+  const auto number = [&](std::string_view name, WorkClass work_class) {
+    const auto next = static_cast<uint32_t>(kinds_.size());
+    const auto [found, is_new] = known.try_emplace({name, work_class}, next);
+    if (is_new) kinds_.push_back({std::string(name), work_class});
+    return found->second;
+  };
+  kind_of_.reserve(process.works.size());
+  // Rows of one name differ in geometry.
+  for (const Work& work : process.works) kind_of_.push_back(number(work.name, ClassOf(work)));
+  unnamed_ = number("(unnamed)", kCompute);
+}
+
+KernelBook::Account& KernelBook::OpenAccount(uint32_t kind, OperationIndex operation) {
+  if (operation >= places_.size()) places_.resize(size_t{operation} + 1);
+  places_[operation].resize(kinds_.size(), kNone);
+  places_[operation][kind] = static_cast<uint32_t>(accounts_.size());
+  accounts_.push_back({operation, kind, {}, 0, true});
+  return accounts_.back();
+}
+
+// Also of a name that no row of the process has any more.
+uint32_t KernelBook::NumberOf(const Kind& kind) {
+  const auto known = std::find(kinds_.begin(), kinds_.end(), kind);
+  const auto number = static_cast<uint32_t>(known - kinds_.begin());
+  if (known == kinds_.end()) kinds_.push_back(kind);
+  return number;
+}
+
+void KernelBook::Visit(StateArchive& archive) {
+  uint64_t count = accounts_.size();
+  archive.All(count);
+  for (uint64_t i = 0; i < count && !archive.failed(); ++i) {
+    Kind kind{};
+    Account account{};
+    if (!archive.reads()) {
+      account = accounts_[i];
+      kind = kinds_[account.kind];
+    }
+    archive.All(kind.name, account.lengths, account.filled, account.fill_known);
+    archive.IndexBelow(kWorkClasses, kind.work_class);
+    archive.IndexBelow(archive.operations(), account.operation);
+    if (!archive.reads() || archive.failed()) continue;
+    account.kind = NumberOf(kind);
+    Account& opened = OpenAccount(account.kind, account.operation);
+    opened = std::move(account);
+  }
+}
+
+std::vector<KernelTime> KernelBook::Take() {
+  std::vector<KernelTime> times;
+  times.reserve(accounts_.size());
+  for (Account& account : accounts_) {
+    const Kind& kind = kinds_[account.kind];
+    times.push_back({account.operation, kind.name, kind.work_class, std::move(account.lengths),
+                     account.filled, account.fill_known});
+  }
+  std::sort(times.begin(), times.end(), [](const KernelTime& a, const KernelTime& b) {
+    return std::tie(a.operation, a.name, a.work_class) <
+           std::tie(b.operation, b.name, b.work_class);
+  });
+  return times;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device work by name, for each operation that caused it: how often, how long, how much of the
+// device it could fill. One object, one caller.
+#ifndef GPUBOUND_ANALYSIS_KERNEL_BOOK_H_
+#define GPUBOUND_ANALYSIS_KERNEL_BOOK_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/gpu_segments.h"
+#include "analysis/gpu_work.h"
+#include "analysis/interval.h"
+#include "analysis/label_roles.h"
+#include "analysis/length_counts.h"
+#include "analysis/run.h"
+#include "analysis/state_archive.h"
+
+namespace gpubound {
+
+// Work of one name and class. Lengths are clipped to the span, concurrent work counted each.
+struct KernelTime {
+  OperationIndex operation = kNoOperationIndex;  // whose API calls launched it
+  std::string name;
+  WorkClass work_class = kCompute;
+  LengthCounts lengths;
+  FilledTime filled = 0;
+  bool fill_known = true;  // else some was taken as filling the device
+};
+
+class KernelBook {
+ public:
+  KernelBook(const ProcessTrace& process, const Interval& span);  // |process| outlives the object
+
+  void Add(const GpuItem& item, OperationIndex operation) {
+    Account& account = AccountOf(Raw(item.work), operation);
+    const int64_t length_ns = Interval{item.begin_ns, item.end_ns}.ClippedTo(span_).length();
+    account.lengths.Add(length_ns);
+    account.filled += FilledTime{item.fill} * static_cast<uint64_t>(length_ns);
+    account.fill_known &= item.fill_known;
+  }
+
+  // What was added. The object that reads is new.
+  void Visit(StateArchive& archive);
+
+  // What was added, by operation and name. Call once, last.
+  std::vector<KernelTime> Take();
+
+ private:
+  struct Kind {
+    std::string name;
+    WorkClass work_class;
+    friend bool operator==(const Kind&, const Kind&) = default;
+  };
+  struct Account {
+    OperationIndex operation;
+    uint32_t kind;
+    LengthCounts lengths;
+    FilledTime filled = 0;
+    bool fill_known = true;
+  };
+  static constexpr uint32_t kNone = 0xffffffff;
+
+  Account& AccountOf(size_t work, OperationIndex operation) {
+    const uint32_t kind = work < kind_of_.size() ? kind_of_[work] : unnamed_;
+    if (operation < places_.size() && kind < places_[operation].size() &&
+        places_[operation][kind] != kNone) {
+      return accounts_[places_[operation][kind]];
+    }
+    return OpenAccount(kind, operation);
+  }
+  uint32_t NumberOf(const Kind& kind);
+  Account& OpenAccount(uint32_t kind, OperationIndex operation);
+
+  const Interval span_;
+  std::vector<Kind> kinds_;
+  std::vector<uint32_t> kind_of_;              // by WorkId
+  uint32_t unnamed_ = 0;                       // kind of ids that have no row
+  std::vector<std::vector<uint32_t>> places_;  // by operation and kind, in |accounts_|
+  std::vector<Account> accounts_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_KERNEL_BOOK_H_

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums up device work. No state.
+#include "analysis/kernel_report.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace gpubound {
+namespace {
+
+ReportKernel RowOf(const KernelTime& time) {
+  ReportKernel row;
+  row.name = time.name;
+  row.work_class = WorkClassName(time.work_class);
+  row.count = time.lengths.count();
+  row.sum_ns = time.lengths.sum_ns();
+  row.mean_ns = time.lengths.MeanNs();
+  row.median_ns = time.lengths.MedianNs();
+  row.p95_ns = time.lengths.PercentileNs(95);
+  row.lengths_rounded = time.lengths.rounded();
+  row.sm_filled_ns = static_cast<int64_t>(time.filled / kFillOne);
+  row.sm_fill_is_upper_bound = !time.fill_known;
+  return row;
+}
+
+bool TakesLonger(const ReportKernel& a, const ReportKernel& b) {
+  return std::tie(b.sum_ns, a.name, a.work_class) < std::tie(a.sum_ns, b.name, b.work_class);
+}
+
+void AddByName(const std::vector<KernelTime>& kernels, ReportProcess* report) {
+  std::map<std::pair<std::string, WorkClass>, KernelTime> by_name;
+  for (const KernelTime& kernel : kernels) {
+    KernelTime& sum = by_name[{kernel.name, kernel.work_class}];
+    sum.name = kernel.name;
+    sum.work_class = kernel.work_class;
+    sum.lengths.Add(kernel.lengths);
+    sum.filled += kernel.filled;
+    sum.fill_known &= kernel.fill_known;
+  }
+  for (const auto& [name, sum] : by_name) report->kernels.push_back(RowOf(sum));
+  std::sort(report->kernels.begin(), report->kernels.end(), TakesLonger);
+}
+
+}  // namespace
+
+void AddKernelTables(const std::vector<KernelTime>& kernels,
+                     const std::vector<std::string>& operations, ReportProcess* report) {
+  AddByName(kernels, report);
+  std::map<std::string, int64_t> sums;
+  for (const KernelTime& kernel : kernels) {
+    const std::string& operation = operations[kernel.operation];
+    report->operation_kernels.push_back({operation, RowOf(kernel)});
+    sums[operation] += kernel.lengths.sum_ns();
+  }
+  std::sort(report->operation_kernels.begin(), report->operation_kernels.end(),
+            [&sums](const ReportOperationKernel& a, const ReportOperationKernel& b) {
+              if (a.operation == b.operation) return TakesLonger(a.kernel, b.kernel);
+              return std::tuple(-sums[a.operation], a.operation) <
+                     std::tuple(-sums[b.operation], b.operation);
+            });
+}
+
+}  // namespace gpubound

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From booked device work to the rows of --kernels. Pure.
+#ifndef GPUBOUND_ANALYSIS_KERNEL_REPORT_H_
+#define GPUBOUND_ANALYSIS_KERNEL_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "analysis/kernel_book.h"
+#include "analysis/report.h"
+
+namespace gpubound {
+
+// Fills in |report->kernels| and |report->operation_kernels|: the operations with the most device
+// time first. |operations| names them.
+void AddKernelTables(const std::vector<KernelTime>& kernels,
+                     const std::vector<std::string>& operations, ReportProcess* report);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_KERNEL_REPORT_H_

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/length_counts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <random>
+
+namespace gpubound {
+namespace {
+
+constexpr auto kMost = static_cast<int64_t>(LengthCounts::kMostLengths);
+
+LengthCounts Of(std::initializer_list<int64_t> lengths) {
+  LengthCounts counts;
+  for (const int64_t length : lengths) counts.Add(length);
+  return counts;
+}
+
+// |count| lengths from |first| on, each |step| longer.
+std::vector<int64_t> Ladder(int64_t count, int64_t first, int64_t step) {
+  std::vector<int64_t> lengths;
+  for (int64_t i = 0; i < count; ++i) lengths.push_back(first + i * step);
+  return lengths;
+}
+
+LengthCounts Of(const std::vector<int64_t>& lengths) {
+  LengthCounts counts;
+  for (const int64_t length : lengths) counts.Add(length);
+  return counts;
+}
+
+TEST(LengthCountsTest, OfNothingAllIsZero) {
+  LengthCounts counts;
+  EXPECT_EQ(counts.MeanNs(), 0);
+  EXPECT_EQ(counts.MedianNs(), 0);
+  EXPECT_EQ(counts.PercentileNs(95), 0);
+  EXPECT_FALSE(counts.rounded());
+}
+
+TEST(LengthCountsTest, TheMedianOfAnEvenNumberIsBetweenTheMiddleTwo) {
+  EXPECT_EQ(Of({10, 40, 20}).MedianNs(), 20);
+  EXPECT_EQ(Of({10, 40, 20, 31}).MedianNs(), 25);
+}
+
+TEST(LengthCountsTest, APercentileIsTheSmallestLengthThatSoManyDoNotExceed) {
+  EXPECT_EQ(Of(Ladder(100, 1, 1)).PercentileNs(95), 95);
+  EXPECT_EQ(Of(Ladder(20, 1, 1)).PercentileNs(95), 19);
+  EXPECT_EQ(Of(Ladder(19, 1, 1)).PercentileNs(95), 19);
+  EXPECT_EQ(Of({7}).PercentileNs(95), 7);
+}
+
+TEST(LengthCountsTest, IsExactForAsManyDifferentLengthsAsItKeeps) {
+  LengthCounts counts = Of(Ladder(kMost, 1'000'003, 977));
+  EXPECT_FALSE(counts.rounded());
+  EXPECT_EQ(counts.PercentileNs(100), 1'000'003 + (kMost - 1) * 977);
+}
+
+TEST(LengthCountsTest, BeyondThatRoundsDownByLessThanOnePartIn256) {
+  const std::vector<int64_t> lengths = Ladder(kMost + 1, 1'000'003, 977);
+  LengthCounts counts = Of(lengths);
+  EXPECT_TRUE(counts.rounded());
+  const int64_t exact = lengths[lengths.size() / 2];
+  EXPECT_LE(counts.MedianNs(), exact);
+  EXPECT_GT(counts.MedianNs(), exact - exact / 256);
+}
+
+TEST(LengthCountsTest, RoundedLengthsStillHaveTheirExactSumAndCount) {
+  LengthCounts counts = Of(Ladder(kMost + 1, 0, 1));
+  EXPECT_EQ(counts.count(), static_cast<uint64_t>(kMost) + 1);
+  EXPECT_EQ(counts.sum_ns(), kMost * (kMost + 1) / 2);
+}
+
+TEST(LengthCountsTest, TheOrderChangesNothing) {
+  std::vector<int64_t> lengths = Ladder(5000, 100, 13);
+  LengthCounts ascending = Of(lengths);
+  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same order each time
+  std::shuffle(lengths.begin(), lengths.end(), random);
+  LengthCounts shuffled = Of(lengths);
+  for (const uint64_t percent : {1, 50, 95, 100}) {
+    EXPECT_EQ(shuffled.PercentileNs(percent), ascending.PercentileNs(percent)) << percent;
+  }
+}
+
+TEST(LengthCountsTest, TwoPartsAddedAreTheWhole) {
+  const std::vector<int64_t> lengths = Ladder(3000, 100, 13);
+  LengthCounts whole = Of(lengths);
+  LengthCounts sum = Of(std::vector<int64_t>(lengths.begin(), lengths.begin() + 700));
+  sum.Add(Of(std::vector<int64_t>(lengths.begin() + 700, lengths.end())));
+  EXPECT_EQ(sum.MedianNs(), whole.MedianNs());
+  EXPECT_EQ(sum.PercentileNs(95), whole.PercentileNs(95));
+  EXPECT_EQ(sum.MeanNs(), whole.MeanNs());
+  EXPECT_EQ(sum.rounded(), whole.rounded());
+}
+
+}  // namespace
+}  // namespace gpubound

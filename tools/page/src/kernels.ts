@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device work by the operation whose calls launched it: how long, and how much of the device it
+// could fill.
+import {DeviceWork, Kernel, OperationKernels, PageProcess} from './data';
+import {element, table, timeCell} from './dom';
+import {formatCount, formatShare, share} from './format';
+
+const HEADS = ['device work', 'class', 'time', 'times', 'mean', 'median', 'p95', 'SM fill'];
+
+function fillCell(work: DeviceWork): HTMLElement {
+  const fill = formatShare(share(work.sm_filled_ns, work.sum_ns));
+  const cell = element('td', {
+    class: 'figure',
+    text: work.sm_fill_is_upper_bound ? `\u2264 ${fill}` : fill,
+    title: work.sm_fill_is_upper_bound ?
+        'work of unknown geometry was taken as filling the device' :
+        '',
+  });
+  cell.dataset.key = 'sm_filled_ns';
+  cell.dataset.ns = String(work.sm_filled_ns);
+  return cell;
+}
+
+function countCell(count: number): HTMLElement {
+  const cell = element('td', {class: 'figure', text: formatCount(count), title: String(count)});
+  cell.dataset.count = String(count);
+  return cell;
+}
+
+function operationRow(row: OperationKernels): HTMLElement {
+  const blank = (): HTMLElement => element('td', {class: 'figure'});
+  const node = element('tr', {class: 'group'}, [
+    element(
+        'th',
+        {class: 'name', text: row.operation, title: row.operation, attributes: {scope: 'row'}}),
+    element('td'), timeCell(row.sum_ns, 'sum_ns'), countCell(row.count), blank(), blank(), blank(),
+    fillCell(row)
+  ]);
+  node.dataset.row = row.operation;
+  return node;
+}
+
+function kernelRow(operation: string, kernel: Kernel): HTMLElement {
+  const node = element('tr', {}, [
+    element(
+        'th',
+        {class: 'name member', text: kernel.name, title: kernel.name, attributes: {scope: 'row'}}),
+    element('td', {text: kernel.class}), timeCell(kernel.sum_ns, 'sum_ns'), countCell(kernel.count),
+    timeCell(kernel.mean_ns, 'mean_ns'), timeCell(kernel.median_ns, 'median_ns'),
+    timeCell(kernel.p95_ns, 'p95_ns'), fillCell(kernel)
+  ]);
+  node.dataset.row = `${operation} ${kernel.name}`;
+  return node;
+}
+
+function moreRow(row: OperationKernels): HTMLElement[] {
+  const more = row.kernels_total - row.kernels.length;
+  if (more <= 0) return [];
+  const text = `and ${more} more with less time: gpubound report --json`;
+  return [element(
+      'tr', {}, [element('td', {class: 'note member', text, attributes: {colspan: '8'}})])];
+}
+
+export function kernels(page: PageProcess): HTMLElement {
+  if (page.operation_kernels.length === 0)
+    return element('p', {text: 'No device work was recorded.'});
+  const rows = page.operation_kernels.flatMap(
+      (row) =>
+          [operationRow(row), ...row.kernels.map((kernel) => kernelRow(row.operation, kernel)),
+           ...moreRow(row)]);
+  const result = table('Kernels and copies by the operation that launched them', HEADS, rows);
+  result.classList.add('kernels');
+  return result;
+}
