@@ -9,12 +9,14 @@
 #include "analysis/event_source.h"
 #include "analysis/export_chrome.h"
 #include "analysis/export_csv.h"
+#include "analysis/export_parquet.h"
 #include "analysis/export_perfetto.h"
 #include "analysis/export_prometheus.h"
 #include "analysis/output_file.h"
 #include "analysis/reader.h"
 #include "analysis/run_report.h"
 #include "analysis/sqlite_session.h"
+#include "analysis/trace_table.h"
 
 namespace gpubound {
 namespace {
@@ -59,12 +61,36 @@ void ExportSqlite(const std::string& run_path, const std::string& path, bool rep
   if (outcome->status.ok()) outcome->status = (*file)->Commit();
 }
 
-void ExportCsv(const std::string& run_path, const std::string& path, bool replace,
-               ExportOutcome* outcome) {
-  const auto folder = OutputFolder::Create(path, replace);
-  outcome->status = folder.ok() ? WriteCsvTables(run_path, (*folder)->temporary_path(),
-                                                 &outcome->input_failed, &outcome->problems)
-                                : Status(folder.error());
+using WriteTable = void (*)(const TraceTable& table, TraceRun* run, OutputFile* file);
+
+Status WriteTables(TraceRun* run, const std::string& folder, const char* extension,
+                   WriteTable write) {
+  for (const TraceTable& table : AllTraceTables()) {
+    const auto file = OutputFile::Create(folder + "/" + table.name + extension, /*replace=*/false);
+    if (!file.ok()) return file.error();
+    write(table, run, file->get());
+    const Status stored = (*file)->Commit();
+    if (!stored.ok()) return stored;
+  }
+  return Ok{};
+}
+
+// Every table in a file of its own.
+void ExportTables(const std::string& run_path, const std::string& path, bool replace,
+                  const char* extension, WriteTable write, ExportOutcome* outcome) {
+  const auto folder = OutputFolder::Create(path, extension, replace);
+  if (!folder.ok()) {
+    outcome->status = folder.error();
+    return;
+  }
+  const Result<std::unique_ptr<TraceRun>> run = TraceRun::Open(run_path);
+  outcome->input_failed = !run.ok();
+  if (!run.ok()) {
+    outcome->status = run.error();
+    return;
+  }
+  outcome->status = WriteTables(run->get(), (*folder)->temporary_path(), extension, write);
+  outcome->problems = (*run)->problems();
   if (outcome->status.ok()) outcome->status = (*folder)->Commit();
 }
 
@@ -91,7 +117,10 @@ ExportOutcome ExportRunTo(ExportFormat format, const std::string& run_path, cons
       ExportSqlite(run_path, path, replace, &outcome);
       break;
     case ExportFormat::kCsv:
-      ExportCsv(run_path, path, replace, &outcome);
+      ExportTables(run_path, path, replace, ".csv", &WriteCsvTable, &outcome);
+      break;
+    case ExportFormat::kParquet:
+      ExportTables(run_path, path, replace, ".parquet", &WriteParquetTable, &outcome);
       break;
     case ExportFormat::kChrome:
       ExportEvents(run_path, path, replace, &WriteChromeJson, &outcome);

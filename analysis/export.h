@@ -15,6 +15,7 @@ namespace gpubound {
 enum class ExportFormat {
   kSqlite,      // every table of the run, with indexes
   kCsv,         // every table of the run, a file each
+  kParquet,     // likewise
   kChrome,      // events as Chrome JSON
   kPerfetto,    // events as a Perfetto trace
   kPrometheus,  // the report's figures as metrics

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every table of a run as a file of comma-separated values. One call, one thread.
+// A table of a run as comma-separated values (RFC 4180). One call, one thread.
 #ifndef GPUBOUND_ANALYSIS_EXPORT_CSV_H_
 #define GPUBOUND_ANALYSIS_EXPORT_CSV_H_
 
-#include <string>
-#include <vector>
-
-#include "analysis/status.h"
+#include "analysis/output_file.h"
+#include "analysis/trace_table.h"
 
 namespace gpubound {
 
-// Writes |folder|/TABLE.csv for each. What could be read in part only is added to |problems|.
-// |input_failed|: the error is about the run.
-Status WriteCsvTables(const std::string& run_path, const std::string& folder, bool* input_failed,
-                      std::vector<std::string>* problems);
+// The caller commits |file|.
+void WriteCsvTable(const TraceTable& table, TraceRun* run, OutputFile* file);
 
 }  // namespace gpubound
 

@@ -65,6 +65,10 @@ void OutputFile::Write(std::string_view bytes) {
   }
 }
 
+void OutputFile::Fail(int error) {
+  if (error_ == 0) error_ = error;
+}
+
 Status OutputFile::Commit() {
   FILE* const file = file_.release();
   if (fclose(file) != 0 && error_ == 0) error_ = errno;
@@ -82,22 +86,24 @@ Status OutputFile::TakeName() {
   return Ok{};
 }
 
-Result<std::unique_ptr<OutputFolder>> OutputFolder::Create(const std::string& given, bool replace) {
+Result<std::unique_ptr<OutputFolder>> OutputFolder::Create(const std::string& given,
+                                                           const std::string& extension,
+                                                           bool replace) {
   const std::string path = Untrailed(given);
   std::error_code error;
   if (fs::exists(fs::symlink_status(path, error))) {
     if (!fs::is_directory(path, error))
       return ExistsError(path, "something that is no folder", false);
     const fs::directory_iterator entries(path, error);
-    const bool ours = std::all_of(begin(entries), end(entries), [](const auto& entry) {
-      return entry.path().extension() == ".csv";
+    const bool ours = std::all_of(begin(entries), end(entries), [&](const auto& entry) {
+      return entry.path().extension() == extension;
     });
     const bool empty = fs::is_empty(path, error);
     if (!empty && !(replace && ours)) return ExistsError(path, "a folder that is not empty", ours);
   }
   std::string pattern = path + ".partial-XXXXXX";
   if (mkdtemp(pattern.data()) == nullptr) return WriteError(path, Reason(errno));  // 0700
-  std::unique_ptr<OutputFolder> folder(new OutputFolder(path));  // NOLINT: private constructor
+  std::unique_ptr<OutputFolder> folder(new OutputFolder(path, extension));  // NOLINT: private
   folder->temporary_ = pattern;
   return folder;
 }
@@ -111,7 +117,7 @@ Status OutputFolder::Commit() {
   std::error_code error;
   // Create() has seen that there is nothing else in it.
   for (const auto& entry : fs::directory_iterator(path_, error)) {
-    if (entry.path().extension() == ".csv") fs::remove(entry.path(), error);
+    if (entry.path().extension() == extension_) fs::remove(entry.path(), error);
   }
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return WriteError(path_, Reason(errno));
   temporary_.clear();

@@ -31,6 +31,9 @@ class OutputFile {
   // Failures are remembered until Commit().
   void Write(std::string_view bytes);
 
+  // Makes Commit() fail: whoever writes could not go on, for |error| (errno).
+  void Fail(int error);
+
   // The file under the name that it has until Commit(), for those who write it themselves.
   const std::string& temporary_path() const { return temporary_; }
 
@@ -50,11 +53,12 @@ class OutputFile {
   int error_ = 0;  // errno of the first failure
 };
 
-// A folder likewise. One that is there must be empty, or |replace| and hold nothing but *.csv
-// files.
+// A folder likewise, of files that end in |extension| (".csv"). One that is there must be empty, or
+// |replace| and hold nothing but such files.
 class OutputFolder {
  public:
-  static Result<std::unique_ptr<OutputFolder>> Create(const std::string& path, bool replace);
+  static Result<std::unique_ptr<OutputFolder>> Create(const std::string& path,
+                                                      const std::string& extension, bool replace);
   ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
@@ -63,9 +67,11 @@ class OutputFolder {
   Status Commit();
 
  private:
-  explicit OutputFolder(std::string path) : path_(std::move(path)) {}
+  OutputFolder(std::string path, std::string extension)
+      : path_(std::move(path)), extension_(std::move(extension)) {}
 
   const std::string path_;
+  const std::string extension_;
   std::string temporary_;
 };
 

@@ -153,8 +153,8 @@ Status WriteSqliteTables(const std::string& run_path, const std::string& file, b
   std::string sql =
       "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA user_version=1; BEGIN;";
   sql += "CREATE TABLE export(key TEXT PRIMARY KEY, value TEXT);";
-  sql += "INSERT INTO export VALUES('format', 'gpubound.tables.v1'), ('version', '" GPUBOUND_VERSION
-         "');";
+  sql += "INSERT INTO export VALUES('format', '" + std::string(kTablesFormat) +
+         "'), ('version', '" GPUBOUND_VERSION "');";
   for (const TraceTable& table : AllTraceTables()) {
     const std::string name = Quoted(table.name);
     sql += "CREATE TABLE main." + name + "(";

@@ -22,6 +22,9 @@
 
 namespace gpubound {
 
+// Of the tables, their columns and what they mean (docs/formats.md).
+inline constexpr char kTablesFormat[] = "gpubound.tables.v1";
+
 enum class ColumnType : uint8_t { kInteger, kReal, kText };
 
 // What a filter can make use of. kTime is begin and end of what has no length.

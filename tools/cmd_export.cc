@@ -22,11 +22,11 @@ constexpr CommandHelp kHelp = {
     "gpubound export", "RUN --FORMAT FILE...",
     "Gives a run to other tools, in one or more formats. A file is written whole or\n"
     "not at all.",
-    "Parquet: duckdb makes it of the files of --csv (docs/formats.md).\n"
     "Exit status: 0; 1 if a file cannot be written; 2 for wrong use, or a file that\n"
     "is there already; 3 if the run cannot be read.\n",
     "  gpubound export train.gpubound --perfetto train.pftrace\n"
     "  gpubound export train.gpubound --sqlite train.db && sqlite3 train.db\n"
+    "  gpubound export train.gpubound --parquet tables\n"
     "  gpubound export train.gpubound --prometheus train.prom --force\n"};
 
 struct Format {
@@ -41,6 +41,7 @@ constexpr Format kFormats[] = {
     {ExportFormat::kChrome, "--chrome", "FILE", "Chrome JSON; gpubound import reads it again"},
     {ExportFormat::kSqlite, "--sqlite", "FILE", "SQLite database of plain, indexed tables"},
     {ExportFormat::kCsv, "--csv", "DIR", "The same tables as comma-separated values"},
+    {ExportFormat::kParquet, "--parquet", "DIR", "The same tables as Parquet files"},
     {ExportFormat::kPrometheus, "--prometheus", "FILE", "Figures in Prometheus's text format"},
 };
 constexpr size_t kFormatCount = std::size(kFormats);
@@ -76,18 +77,9 @@ int ExportRun(const Arguments& words) {
         ->type_name(kFormats[i].type);
   }
   app.add_flag("--force", force, "Replace what is there");
-  // Not an option, but the first thing that some will type.
-  std::string parquet;
-  app.add_option("--parquet", parquet)->group("");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   const bool any =
       std::any_of(paths.begin(), paths.end(), [](const auto& p) { return !p.empty(); });
-  if (!parquet.empty()) {
-    parser.Complain(
-        "Parquet is not written. Export with --csv DIR; duckdb makes Parquet of its files:\n"
-        "COPY (FROM 'DIR/gpu.csv') TO 'gpu.parquet'");
-    return kExitWrongUse;
-  }
   if (run.empty() || !any) {
     parser.Complain(run.empty() ? "RUN is missing." : "Name a format: --perfetto FILE, ...");
     return kExitWrongUse;

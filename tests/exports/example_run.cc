@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a run with everything that an export has to show: example_run FOLDER [damaged]. Two
+// Writes a run with everything that an export has to show: example_run FOLDER [damaged|long]. Two
 // processes, one of which was killed; names that are data; scopes that do not nest, ranges over
-// threads, counters, phases, steps; calls inside calls; work that overlaps on its stream.
+// threads, counters, phases, steps; calls inside calls; work that overlaps on its stream. A long
+// one has more work than formats take at a time.
 #include <sys/stat.h>
 
 #include <bit>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/analysis/trace_writer.h"
@@ -63,14 +65,30 @@ void PutDeviceRecords(SegmentWriter* writer) {
   writer->Work({.thread = 9, .first_sequence = 2}, {copy, Kernel(3000, 3100, 2)});
 }
 
-void Write(const std::string& folder, bool damaged) {
+void PutMuchWork(SegmentWriter* writer) {
+  constexpr int64_t kChunks = 10;
+  constexpr int64_t kOfChunk = 14'000;
+  for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
+    std::vector<DeviceRecord> work;
+    for (int64_t i = 0; i < kOfChunk; ++i) {
+      const int64_t begin_ns = 5'000 + (chunk * kOfChunk + i) * 10;
+      work.push_back(Kernel(begin_ns, begin_ns + 1 + i % 9, 0));
+    }
+    writer->Work({.thread = 9, .first_sequence = static_cast<uint64_t>(4 + chunk * kOfChunk)},
+                 work);
+  }
+}
+
+void Write(const std::string& folder, std::string_view kind) {
   mkdir(folder.c_str(), 0700);
   const TemporaryRun place;  // SegmentWriter writes there
   SegmentWriter writer(place, WriterIdentity{});
   PutRows(&writer);
   PutThreads(&writer);
   PutDeviceRecords(&writer);
-  if (damaged) writer.Sql("UPDATE chunk SET crc=crc+1 WHERE family=3 AND first_sequence=2");
+  if (kind == "long") PutMuchWork(&writer);
+  if (kind == "damaged")
+    writer.Sql("UPDATE chunk SET crc=crc+1 WHERE family=3 AND first_sequence=2");
   writer.Close();
 
   const WriterIdentity killed{"host", 200, 6};
@@ -94,9 +112,9 @@ void Write(const std::string& folder, bool damaged) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::cerr << "usage: example_run FOLDER [damaged]\n";
+    std::cerr << "usage: example_run FOLDER [damaged|long]\n";
     return 2;
   }
-  gpubound::testing_support::Write(argv[1], argc > 2);
+  gpubound::testing_support::Write(argv[1], argc > 2 ? argv[2] : "");
   return 0;
 }

@@ -54,7 +54,7 @@ make_venv() {
 install_test_packages() {
   "$root/build/venv/bin/python3" -m pip install --quiet --disable-pip-version-check \
     -r "$root/tests/exports/requirements.txt" >&2 ||
-    say "pip could not install tests/exports/requirements.txt; exports_test will fail without it"
+    say "pip could not install tests/exports/requirements.txt; the tests of exports will fail without it"
 }
 
 # install_npm: node and npm, which the report page is bundled with, as one wheel into build/venv: half a
