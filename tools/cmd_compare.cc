@@ -14,6 +14,7 @@
 #include "tools/exit_codes.h"
 #include "tools/load_report.h"
 #include "tools/option_parser.h"
+#include "tools/report_page.h"
 
 namespace gpubound {
 namespace {
@@ -27,8 +28,10 @@ constexpr CommandHelp kHelp = {
     "them. With several runs in both groups the interval is over runs, else over the iterations "
     "after\n"
     "warm-up. Differences whose interval excludes zero are marked, and coloured on a terminal.\n"
-    "Exit status: 0; 2 for wrong use; 3 if a run cannot be read.\n",
+    "Exit status: 0; 1 if a file cannot be written; 2 for wrong use; 3 if a run cannot be\n"
+    "read.\n",
     "  gpubound compare before.gpubound after.gpubound\n"
+    "  gpubound compare before.gpubound after.gpubound --html compare.html\n"
     "  gpubound compare old-1.gpubound old-2.gpubound -- new-1.gpubound new-2.gpubound\n"
     "  gpubound compare --group v1=a.gpubound,b.gpubound --group v2=c.gpubound,d.gpubound "
     "--json\n"};
@@ -107,6 +110,7 @@ int CompareRuns(const Arguments& all_words) {
   std::vector<std::string> named;
   uint64_t seed = 1;
   bool json = false;
+  std::string html;  // file to write; empty: none
   OptionParser parser(kHelp);
   CLI::App& app = parser.app();
   app.add_option("RUN", runs, "Directories of runs")->type_name("");
@@ -116,6 +120,7 @@ int CompareRuns(const Arguments& all_words) {
       ->take_all();
   app.add_option("--seed", seed, "Where the random numbers begin (default: 1)")->type_name("N");
   app.add_flag("--json", json, "JSON (gpubound.compare.v1), the stable form");
+  app.add_option("--html", html, "Write a page to look at in a browser")->type_name("FILE");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
 
   std::vector<RunGroup> groups;
@@ -134,6 +139,7 @@ int CompareRuns(const Arguments& all_words) {
     }
   }
   const GroupComparison comparison = CompareGroups(groups, seed);
+  if (!html.empty()) return StoreAs(html, ComparisonPageOf(comparison, groups), kExitCheckFailed);
   const TextOptions options = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);
   return WriteStdout(json ? RenderComparisonJson(comparison, groups)
                           : RenderComparison(comparison, groups, options));

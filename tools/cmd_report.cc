@@ -67,7 +67,8 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
                        "Tables");
   parser.AddListOption("--attribution", &arguments->text.attribution, {"timeline", "caused"},
                        "GPU time");
-  app.add_flag("--kernels", arguments->text.kernels, "List kernels and copies by the operation that launched them");
+  app.add_flag("--kernels", arguments->text.kernels,
+               "List kernels and copies by the operation that launched them");
   app.add_flag("--raw", arguments->text.raw, "Times as integers, in ns");
   app.add_option("--operations", arguments->model.operations,
                  "Foreign ranges that count as operations: nvtx:DOMAIN, all")
@@ -86,14 +87,6 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   }
   parser.Complain(complaint);
   return kExitWrongUse;
-}
-
-// |no_content|: the exit status where there is nothing to store.
-int StoreAs(const std::string& path, const Result<std::string>& content, int no_content) {
-  const Status written = content.ok() ? WriteWholeFile(path, *content) : Status(content.error());
-  if (written.ok()) return kExitSuccess;
-  PrintError(written.error());
-  return content.ok() ? kExitCheckFailed : no_content;
 }
 
 }  // namespace

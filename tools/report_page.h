@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The HTML report as a file: the page that was bundled with the tool, with the data of one run in
-// it.
+// HTML files: the page that was bundled with the tool, with the data of one run in it, or of a
+// comparison.
 #ifndef GPUBOUND_TOOLS_REPORT_PAGE_H_
 #define GPUBOUND_TOOLS_REPORT_PAGE_H_
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "analysis/compare.h"
 #include "analysis/run_report.h"
 #include "analysis/status.h"
 
@@ -19,8 +21,17 @@ std::string_view BundledPage();
 // The whole file. |analyzed| is read once more, event by event.
 Result<std::string> PageOf(const AnalyzedRun& analyzed, std::string_view page = BundledPage());
 
+// Likewise of a comparison.
+Result<std::string> ComparisonPageOf(const GroupComparison& comparison,
+                                     const std::vector<RunGroup>& groups,
+                                     std::string_view page = BundledPage());
+
 // Writes |content| to |path|, replacing what was there only when all of it is written.
 Status WriteWholeFile(const std::string& path, const std::string& content);
+
+// The same for a command, with what it says. Returns its exit status: |no_content| where |content|
+// is an error.
+int StoreAs(const std::string& path, const Result<std::string>& content, int no_content);
 
 }  // namespace gpubound
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fixture_page FOLDER: writes what the tests of the page look at, out of one run made by hand:
-// page.html, report.json and figure.svg. Two processes, forty iterations, a device that is
-// simulated and for a while unknown, and names that would harm a page which took them for markup.
+// page.html, report.json and figure.svg, and compare.html and compare.json out of two groups of
+// such runs. Two processes, forty iterations, a device that is simulated and for a while unknown,
+// and names that would harm a page which took them for markup.
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <vector>
 
-#include "analysis/page_json.h"
+#include "analysis/compare.h"
 #include "analysis/plot.h"
 #include "analysis/report_json.h"
 #include "analysis/run_metadata.h"
@@ -31,7 +33,8 @@ std::string Work(const std::string& kind, int64_t begin_ns, int64_t end_ns, int 
          std::to_string(number) + "\n";
 }
 
-std::string Iteration(int number, int64_t at) {
+// |longer_ns|: so much more its update takes, on the GPU as on the CPU.
+std::string Iteration(int number, int64_t at, int64_t longer_ns) {
   // Every seventh one simulates longer, so that there are slow ones and gaps.
   const int64_t slow = number % 7 == 0 ? 10'000 : 0;
   std::string text;
@@ -41,20 +44,20 @@ std::string Iteration(int number, int64_t at) {
   text += At(at + 42'000, "begin operation evil");
   text += "call main " + std::to_string(at + 43'000) + " " + std::to_string(at + 45'000) +
           " cudaLaunchKernel #" + std::to_string(2 * number) + "\n";
-  text += Work("kernel", at + 46'000, at + 70'000 + 10 * number, 2 * number);
+  text += Work("kernel", at + 46'000, at + 70'000 + 10 * number + longer_ns, 2 * number);
   text += "call main " + std::to_string(at + 50'000) + " " + std::to_string(at + 72'000) +
           " cudaStreamSynchronize #" + std::to_string(2 * number + 1) + "\n";
   text += Work("copy", at + 75'000, at + 78'000, 2 * number + 1);
-  text += At(at + 90'000, "end operation evil");
+  text += At(at + 90'000 + longer_ns, "end operation evil");
   const int64_t early_ns = 1'000 + number % 5 * 400;
   return text + At(at + kIterationNs - early_ns, "step " + std::to_string(number));
 }
 
-Run MakeRun() {
+Run MakeRun(int64_t longer_ns = 0) {
   const int64_t span_ns = kIterations * kIterationNs;
   const std::string span = "span 0 " + std::to_string(span_ns) + "\n";
   std::string text = span + "thread main\n" + At(0, "phase training");
-  for (int i = 0; i < kIterations; ++i) text += Iteration(i + 1, i * kIterationNs);
+  for (int i = 0; i < kIterations; ++i) text += Iteration(i + 1, i * kIterationNs, longer_ns);
   text += "unknown 3000000 3040000\nprocess 101 100\n" + span + "thread main\n";
   text += At(10'000, "begin layer simulator") + At(span_ns - 10'000, "end layer simulator");
   golden::Scenario scenario = golden::ParseScenario(text);
@@ -87,6 +90,26 @@ bool Write(const std::string& path, const std::string& content) {
   return written.ok();
 }
 
+// Three runs that differ by a little noise.
+RunGroup MakeGroup(const char* name, int64_t longer_ns) {
+  RunGroup group;
+  group.name = name;
+  for (const int64_t noise_ns : {0, 200, 400}) {
+    group.runs.push_back(std::string(kHostileRun) + std::to_string(noise_ns));
+    group.reports.push_back(*BuildReport(MakeRun(longer_ns + noise_ns)));
+  }
+  return group;
+}
+
+bool WriteComparison(const std::string& folder) {
+  const std::vector<RunGroup> groups = {MakeGroup("before", 0),
+                                        MakeGroup(kHostileOperation, 3'000)};
+  const GroupComparison comparison = CompareGroups(groups, /*seed=*/1);
+  const Result<std::string> page = ComparisonPageOf(comparison, groups);
+  return page.ok() && Write(folder + "/compare.html", *page) &&
+         Write(folder + "/compare.json", RenderComparisonJson(comparison, groups));
+}
+
 int WriteAll(const std::string& folder) {
   AnalyzedRun analyzed;
   analyzed.run = MakeRun();
@@ -102,7 +125,7 @@ int WriteAll(const std::string& folder) {
     std::fprintf(stderr, "%s\n", page.error().ToString().c_str());
     return written ? 0 : 1;
   }
-  return Write(folder + "/page.html", *page) && written ? 0 : 1;
+  return Write(folder + "/page.html", *page) && WriteComparison(folder) && written ? 0 : 1;
 }
 
 }  // namespace

@@ -20,6 +20,19 @@ TEST(ReportPageTest, TheDataFillsThePagesHole) {
   EXPECT_TRUE(file->ends_with("}</a>"));
 }
 
+TEST(ReportPageTest, AComparisonFillsItTooWithItsNamesEscaped) {
+  RunGroup group;
+  group.name = "</script>";
+  group.runs = {"run"};
+  group.reports.emplace_back();
+  const std::vector<RunGroup> groups = {group, group};
+  const Result<std::string> file =
+      ComparisonPageOf(CompareGroups(groups, 1), groups, "<a>@GPUBOUND_DATA@</a>");
+  ASSERT_TRUE(file.ok());
+  EXPECT_THAT(*file, HasSubstr("gpubound.compare.v1"));
+  EXPECT_EQ(file->find("</"), file->size() - std::string("</a>").size());
+}
+
 TEST(ReportPageTest, AToolThatWasBuiltWithoutThePageSaysHowToGetIt) {
   const Result<std::string> file = PageOf(AnalyzedRun{}, "");
   ASSERT_FALSE(file.ok());

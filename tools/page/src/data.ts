@@ -183,7 +183,7 @@ export interface TimelineData {
 }
 
 export interface PageData {
-  format: string;
+  format: 'gpubound.page.v1';
   run: {
     name: string; launched: boolean;
     command?: string[];
@@ -200,11 +200,37 @@ export interface PageData {
   timeline: TimelineData;
 }
 
+// A group's value and how it differs from the first group's: gpubound.compare.v1.
+export interface ComparedValue {
+  value: number;
+  difference: number;
+  low: number|null;
+  high: number|null;
+  significant: boolean;
+}
+
+export interface ComparedFigure {
+  figure: string;
+  name: string;  // of an operation or cause; empty for figures of the run
+  unit: 'ns'|'share';
+  groups: ComparedValue[];
+}
+
+export interface ComparisonData {
+  format: 'gpubound.compare.v1';
+  per_iteration: boolean;
+  seed: number;
+  replicates: number;
+  groups: {name: string; runs: string[]; resampled: 'runs' | 'iterations' | 'nothing'}[];
+  figures: ComparedFigure[];
+  notes: string[];
+}
+
 export const NO_OPERATION = '(no operation)';
 
-export function readData(): PageData {
+export function readData(): PageData|ComparisonData {
   const element = document.getElementById('data');
-  return JSON.parse(element?.textContent ?? 'null') as PageData;
+  return JSON.parse(element?.textContent ?? 'null') as PageData | ComparisonData;
 }
 
 // The process that a reader wants first: the one whose GPU time is longest, else the root.

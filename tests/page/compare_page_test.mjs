@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page of a comparison in headless Chromium: it says what the comparison's JSON says, colours
+// only what is significant, obeys no name and asks the network for nothing.
+import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {after, afterEach, before, test} from 'node:test';
+
+import {launch, open, text} from './browser.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'gpubound-compare-'));
+const html = join(folder, 'compare.html');
+let browser;
+let comparison;
+let page;
+
+before(async () => {
+  execFileSync(process.env.GPUBOUND_FIXTURE_PAGE, [folder]);
+  comparison = JSON.parse(readFileSync(join(folder, 'compare.json')));
+  browser = await launch();
+});
+
+after(async () => {
+  await browser?.close();
+  rmSync(folder, {recursive: true});
+});
+
+afterEach(async () => {
+  if (!page) return;
+  assert.deepEqual(page.sins, []);
+  assert.equal(await page.evaluate(() => window.harmed), undefined);
+  await page.close();
+  page = undefined;
+});
+
+const nameOf = (figure) => `${figure.figure} ${figure.name}`.trim();
+
+// Every row: the numbers that its cells carry, and its text and colours.
+const shownRows = (page) => page.$$eval('tr[data-row]', (nodes) => nodes.map((node) => {
+  const number = (key) => Number(node.querySelector(`[data-key="${key}"]`)?.dataset.value);
+  const interval = node.querySelector('[data-key="interval"]')?.dataset;
+  const line = node.querySelector('.interval span');
+  return {
+    row: node.dataset.row,
+    before: number('before'),
+    value: number('value'),
+    difference: number('difference'),
+    low: interval ? Number(interval.low) : null,
+    high: interval ? Number(interval.high) : null,
+    verdict: node.lastElementChild.textContent,
+    ink: getComputedStyle(node.lastElementChild).color,
+    line: line ? [parseFloat(line.style.left), parseFloat(line.style.width)] : null,
+  };
+}));
+
+test('every figure has its numbers, exactly', async () => {
+  page = await open(browser, html);
+  const shown = new Map((await shownRows(page)).map((row) => [row.row, row]));
+  assert.equal(shown.size, comparison.figures.length);
+  for (const figure of comparison.figures) {
+    const row = shown.get(nameOf(figure));
+    const [first, second] = figure.groups;
+    assert.equal(row.before, first.value, row.row);
+    assert.equal(row.value, second.value, row.row);
+    assert.equal(row.difference, second.difference, row.row);
+    if (first.value > 0 && second.value > 0) {
+      assert.deepEqual([row.low, row.high], [second.low, second.high], row.row);
+    }
+  }
+});
+
+test('what is significant is named and coloured, and nothing else is', async () => {
+  page = await open(browser, html);
+  const shown = new Map((await shownRows(page)).map((row) => [row.row, row]));
+  const ink = await page.evaluate(() => getComputedStyle(document.body).color);
+  let significant = 0;
+  for (const figure of comparison.figures) {
+    const row = shown.get(nameOf(figure));
+    assert.equal(row.verdict !== '', figure.groups[1].significant, row.row);
+    if (row.verdict === '') assert.equal(row.ink, ink, row.row);
+    significant += figure.groups[1].significant;
+  }
+  assert.ok(significant > 0 && significant < comparison.figures.length, `${significant}`);
+});
+
+test(
+    'more time is worse, a busier GPU is better, GPU time of an operation is neither', async () => {
+      page = await open(browser, html);
+      const verdicts =
+          Object.fromEntries((await shownRows(page)).map((row) => [row.row, row.verdict]));
+      const slower = comparison.figures.find(
+          (figure) => figure.figure === 'operation_wall' && figure.groups[1].significant &&
+              figure.groups[1].difference > 0);
+      assert.match(verdicts[nameOf(slower)], /worse$/);
+      assert.match(verdicts.gpu_busy, /better$/);
+      assert.match(verdicts[`operation_gpu_busy ${slower.name}`], /differs$/);
+    });
+
+test('an interval is drawn on its side of zero', async () => {
+  page = await open(browser, html);
+  const shown = new Map((await shownRows(page)).map((row) => [row.row, row]));
+  for (const figure of comparison.figures) {
+    const {line} = shown.get(nameOf(figure));
+    const {significant, difference} = figure.groups[1];
+    if (!significant || !line) continue;
+    const [left, width] = line;
+    assert.ok(difference > 0 ? left >= 50 : left + width <= 50.001, `${nameOf(figure)}: ${line}`);
+  }
+});
+
+test('names are text', async () => {
+  page = await open(browser, html);
+  const evil = comparison.groups[1].name;
+  assert.ok((await text(page, '#group-1 h2')).startsWith(evil));
+  assert.ok((await text(page, '#groups')).includes(comparison.groups[0].runs[2]));
+  for (const tag of ['img', 'style + style']) assert.equal(await page.$(tag), null, tag);
+});
+
+test('the notes of the comparison are there', async () => {
+  page = await open(browser, html);
+  const shown = await text(page, '#groups');
+  for (const note of comparison.notes) assert.ok(shown.includes(note), note);
+  assert.ok(shown.includes(`seed ${comparison.seed}`));
+});
+
+test('both colours can be read on dark and on light ground', async () => {
+  for (const scheme of ['light', 'dark']) {
+    page = await open(browser, html, {scheme});
+    const colours = await page.evaluate(
+        () => ['--better', '--worse', '--sheet'].map(
+            (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()));
+    const [better, worse, ground] = colours.map(luminance);
+    for (const colour of [better, worse]) {
+      assert.ok(contrast(colour, ground) >= 4.5, `${colours} ${scheme}`);
+    }
+    assert.deepEqual(page.sins, []);
+    if (scheme === 'light') await page.close();
+  }
+});
+
+function luminance(colour) {
+  const full = colour.length === 4 ? colour.replace(/[0-9a-f]/gi, '$&$&') : colour;
+  const [r, g, b] = [1, 3, 5]
+                        .map((at) => parseInt(full.slice(at, at + 2), 16) / 255)
+                        .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+
+test('nothing sticks out of a window of 360 pixels', async () => {
+  page = await open(browser, html, {width: 360, height: 800});
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 360);
+});

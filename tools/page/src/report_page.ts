@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Puts the report together: the figures first, the timeline when they have been painted.
+import {breakdown, Grouping, GROUPINGS, legend} from './breakdown';
+import {firstProcess, NO_OPERATION, PageData} from './data';
+import {button, element, section} from './dom';
+import {facts, ledger} from './facts';
+import {headlineBlock} from './headline';
+import {causes, gaps} from './idle';
+import {iterations} from './iterations';
+import {kernels} from './kernels';
+import {Palette} from './palette';
+import {devices, processTree} from './processes';
+import {themeButton} from './theme';
+import {Timeline} from './timeline/view';
+import {transitions} from './transitions';
+
+const SECTIONS: [string, string][] = [
+  ['breakdown', 'Time'],
+  ['timeline', 'Timeline'],
+  ['iterations', 'Iterations'],
+  ['idle', 'Idle'],
+  ['transitions', 'Transitions'],
+  ['processes', 'Processes'],
+  ['trust', 'Trust'],
+  ['run', 'Run'],
+];
+
+function paletteOf(data: PageData): Palette {
+  const walls = new Map<string, number>();
+  for (const process of data.report.processes) {
+    for (const row of process.operations) {
+      if (row.operation !== NO_OPERATION)
+        walls.set(row.operation, (walls.get(row.operation) ?? 0) + row.wall_ns);
+    }
+  }
+  const operations = [...walls].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+  return new Palette(operations, data.processes.flatMap((process) => process.kernels));
+}
+
+class Page {
+  private process: number;
+  private grouping: Grouping = 'operation';
+  private timeline: Timeline|null = null;
+  private readonly holders = new Map<string, HTMLElement>();
+
+  constructor(private readonly data: PageData) {
+    this.process = firstProcess(data.report);
+  }
+
+  private readonly show = (begin: number, end: number): void => this.timeline?.show(begin, end);
+
+  build(): void {
+    document.title = `gpubound: ${this.data.run.name}`;
+    this.header();
+    const main = document.getElementById('main') as HTMLElement;
+    main.append(headlineBlock(this.data));
+    if (this.data.report.processes.length === 0) {
+      main.append(element('p', {text: 'The run holds no process.'}));
+    } else {
+      main.append(...this.sections());
+      this.fill();
+    }
+    requestAnimationFrame(() => setTimeout(() => this.addTimeline(), 0));
+  }
+
+  private header(): void {
+    const top = document.getElementById('top') as HTMLElement;
+    if (this.data.report.device_kind === 'simulated') {
+      top.append(element('p', {
+        class: 'simulated',
+        text: 'SIMULATED DEVICE: GPU times are those of a model, not of hardware.',
+        attributes: {role: 'note'},
+      }));
+    }
+    top.append(element('div', {class: 'bar-top'}, [
+      element(
+          'h1', {},
+          [
+            element('span', {class: 'brand', text: 'gpubound'}),
+            element('span', {text: this.data.run.name})
+          ]),
+      element(
+          'nav', {attributes: {'aria-label': 'Sections'}},
+          SECTIONS.map(([id, name]) => element('a', {href: `#${id}`, text: name}))),
+      themeButton(() => this.timeline?.redraw()),
+    ]));
+  }
+
+  private holder(name: string): HTMLElement {
+    const node = element('div');
+    this.holders.set(name, node);
+    return node;
+  }
+
+  private sections(): HTMLElement[] {
+    const {data} = this;
+    return [
+      section(
+          'breakdown', 'Where the time went', [this.choices(), legend(), this.holder('breakdown')]),
+      section('timeline', 'Timeline', [this.holder('timeline')]),
+      section('iterations', 'Iterations over time', [this.holder('iterations')]),
+      section(
+          'idle', 'Why the GPU was idle',
+          [this.holder('causes'), element('h3', {text: 'The longest gaps'}), this.holder('gaps')]),
+      section(
+          'transitions', 'Transitions between layers',
+          [
+            this.holder('transitions'), element('h3', {text: 'Kernels and copies'}),
+            this.holder('kernels')
+          ]),
+      section(
+          'processes', 'Processes and devices',
+          [
+            processTree(data, (index) => this.choose(index)),
+            element('h3', {text: 'Devices'}),
+            devices(data),
+          ]),
+      section('trust', 'How far to believe it', [ledger(data)]),
+      section('run', 'The run', [facts(data)]),
+    ];
+  }
+
+  private choices(): HTMLElement {
+    const bar =
+        element('div', {class: 'tools', attributes: {role: 'toolbar', 'aria-label': 'Breakdown'}});
+    if (this.data.report.processes.length > 1) {
+      const choice = element(
+          'select', {id: 'process', attributes: {'aria-label': 'Process'}},
+          this.data.report.processes.map(
+              (process) =>
+                  element('option', {text: `${process.name || 'process'} (pid ${process.pid})`})));
+      choice.selectedIndex = this.process;
+      choice.addEventListener('change', () => this.choose(choice.selectedIndex));
+      bar.append(choice);
+    }
+    const groups = GROUPINGS.map((grouping) => {
+      const node = button(`by ${grouping}`, () => {
+        this.grouping = grouping;
+        groups.forEach((other) => other.setAttribute('aria-pressed', String(other === node)));
+        this.fill();
+      });
+      node.setAttribute('aria-pressed', String(grouping === this.grouping));
+      return node;
+    });
+    bar.append(...groups);
+    return bar;
+  }
+
+  private choose(index: number): void {
+    this.process = index;
+    const choice = document.getElementById('process') as HTMLSelectElement | null;
+    if (choice) choice.selectedIndex = index;
+    this.fill();
+    document.getElementById('breakdown')?.scrollIntoView();
+  }
+
+  private fill(): void {
+    const {data} = this;
+    const report = data.report.processes[this.process];
+    const page = data.processes[this.process];
+    const put = (name: string, node: HTMLElement): void =>
+        this.holders.get(name)?.replaceChildren(node);
+    put('breakdown', breakdown(report, this.grouping));
+    put('iterations', iterations(report, page, this.show));
+    put('causes', causes(data.report, this.process));
+    put('gaps', gaps(data.report, this.process, page, this.show));
+    put('transitions', transitions(report));
+    put('kernels', kernels(page));
+  }
+
+  private addTimeline(): void {
+    const holder = this.holders.get('timeline');
+    if (holder) {
+      this.timeline = new Timeline(this.data, paletteOf(this.data));
+      holder.append(this.timeline.node);
+    }
+    document.documentElement.dataset.ready = 'true';
+  }
+}
+
+export function showReport(data: PageData): void {
+  new Page(data).build();
+}
