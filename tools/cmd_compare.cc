@@ -84,6 +84,13 @@ std::optional<std::string> CollectGroups(const std::vector<std::string>& runs,
     }
     groups->push_back(std::move(*group));
   }
+  for (const RunGroup& group : marked) {
+    for (const std::string& run : group.runs) {
+      if (!run.starts_with('-')) continue;
+      return fmt::format("'{}' stands behind '--', where only runs can; options come first.",
+                         EscapeName(run));
+    }
+  }
   if (!marked.empty()) {
     groups->push_back({"", runs, {}});
     for (RunGroup& group : marked) groups->push_back(std::move(group));

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound compare`: groups, exit statuses, complaints, and the JSON that others rely on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/tools/tool_fixtures.h"
+#include "tools/commands.h"
+#include "tools/exit_codes.h"
+
+namespace gpubound {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using Json = nlohmann::ordered_json;
+using Keys = std::vector<std::string>;
+
+Keys KeysOf(const Json& object) {
+  Keys keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  return keys;
+}
+
+class CompareCommand : public testing::Test {
+ protected:
+  // Iterations of 100 us with an operation of |act_us|, a little more in every third.
+  std::string Run(const std::string& name, int act_us, int iterations = 12) {
+    std::string trace = "[";
+    for (int i = 0; i < iterations; ++i) {
+      trace += Range("ProfilerStep#" + std::to_string(i), i * 100, 100) + ",";
+      trace += Range("act", i * 100 + 5, act_us + i % 3) + ",";
+    }
+    trace.back() = ']';
+    const std::string run = folder_.File(name + ".gpubound");
+    const std::string file = folder_.Write(name + ".json", trace);
+    const Captured imported = Capture([&] { return Dispatch({"import", file, "-o", run}); });
+    EXPECT_EQ(imported.status, kExitSuccess) << imported.err;
+    return run;
+  }
+  static std::string Range(const std::string& name, int begin_us, int us) {
+    return R"({"ph":"X","cat":"user_annotation","pid":4,"tid":5,"name":")" + name + R"(","ts":)" +
+           std::to_string(begin_us) + R"(,"dur":)" + std::to_string(us) + "}";
+  }
+  static Captured Compare(Arguments words) {
+    words.insert(words.begin(), "compare");
+    return Capture([&] { return Dispatch(words); });
+  }
+  static Json Parsed(Arguments words) {
+    words.insert(words.begin(), "--json");
+    const Captured captured = Compare(words);
+    EXPECT_EQ(captured.status, kExitSuccess) << captured.err;
+    return Json::parse(captured.out);
+  }
+  static Json Figure(const Json& document, const std::string& figure, const std::string& name) {
+    for (const Json& row : document["figures"]) {
+      if (row["figure"] == figure && row["name"] == name) return row;
+    }
+    return nullptr;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(CompareCommand, PrintsWhatDiffersAndByHowMuch) {
+  const Captured captured = Compare({Run("a", 20), Run("b", 40)});
+  EXPECT_EQ(captured.status, kExitSuccess);
+  EXPECT_THAT(captured.out, testing::ContainsRegex("\n  act .*\\*\n"));
+  EXPECT_THAT(captured.out, HasSubstr("95 % bootstrap interval over iterations"));
+  EXPECT_THAT(captured.err, IsEmpty());
+}
+
+TEST_F(CompareCommand, IsNotColouredInAPipe) {
+  EXPECT_THAT(Compare({Run("a", 20), Run("b", 40)}).out, Not(HasSubstr("\033")));
+}
+
+TEST_F(CompareCommand, RunsThatStandAloneAreGroupsOfOne) {
+  const Json document = Parsed({Run("a", 20), Run("b", 40), Run("c", 20)});
+  ASSERT_EQ(document["groups"].size(), 3u);
+  EXPECT_EQ(document["groups"][2]["name"], "C");
+  const Json act = Figure(document, "operation_wall", "act")["groups"];
+  EXPECT_EQ(act[1]["significant"], true);
+  EXPECT_DOUBLE_EQ(act[1]["difference"].get<double>(), 20'000);
+  EXPECT_EQ(act[2]["significant"], false);
+}
+
+TEST_F(CompareCommand, ADashDashSeparatesGroupsOfRepeatedRuns) {
+  const Json document = Parsed({Run("a", 20), Run("b", 21), "--", Run("c", 40), Run("d", 41)});
+  ASSERT_EQ(document["groups"].size(), 2u);
+  EXPECT_EQ(document["groups"][0]["runs"].size(), 2u);
+  EXPECT_EQ(document["groups"][1]["resampled"], "runs");
+}
+
+TEST_F(CompareCommand, GroupsHaveTheNamesThatAreGivenToThem) {
+  const Json document = Parsed({"--group", "old=" + Run("a", 20) + "," + Run("b", 21), "--group",
+                                "new=" + Run("c", 40) + "," + Run("d", 41)});
+  EXPECT_EQ(document["groups"][0]["name"], "old");
+  EXPECT_EQ(document["groups"][1]["name"], "new");
+  EXPECT_EQ(document["groups"][1]["runs"].size(), 2u);
+}
+
+TEST_F(CompareCommand, TheJsonHasEveryKeyInOrder) {
+  const Json document = Parsed({Run("a", 20), Run("b", 40)});
+  EXPECT_EQ(KeysOf(document),
+            (Keys{"format", "per_iteration", "seed", "replicates", "groups", "figures", "notes"}));
+  EXPECT_EQ(document["format"], "gpubound.compare.v1");
+  EXPECT_EQ(KeysOf(document["groups"][0]), (Keys{"name", "runs", "resampled"}));
+  const Json figure = Figure(document, "operation_wall", "act");
+  EXPECT_EQ(KeysOf(figure), (Keys{"figure", "name", "unit", "groups"}));
+  EXPECT_EQ(KeysOf(figure["groups"][1]),
+            (Keys{"value", "difference", "low", "high", "significant"}));
+  EXPECT_TRUE(figure["groups"][0]["low"].is_null());
+  EXPECT_LE(figure["groups"][1]["low"], figure["groups"][1]["difference"]);
+}
+
+TEST_F(CompareCommand, TheSeedDecidesTheIntervals) {
+  const Arguments runs{Run("a", 20), Run("b", 40)};
+  const auto with_seed = [&](const char* seed) {
+    Arguments words = runs;
+    words.insert(words.end(), {"--seed", seed});
+    return Parsed(words);
+  };
+  EXPECT_EQ(with_seed("7"), with_seed("7"));
+  EXPECT_EQ(with_seed("7")["seed"], 7);
+  EXPECT_NE(Figure(with_seed("7"), "operation_wall", "act"),
+            Figure(with_seed("8"), "operation_wall", "act"));
+}
+
+TEST_F(CompareCommand, TooFewIterationsGiveNoInterval) {
+  const Json document = Parsed({Run("a", 20, 4), Run("b", 40, 4)});
+  EXPECT_EQ(document["groups"][1]["resampled"], "nothing");
+  const Json act = Figure(document, "operation_wall", "act")["groups"][1];
+  EXPECT_TRUE(act["low"].is_null());
+  EXPECT_EQ(act["significant"], false);
+}
+
+TEST_F(CompareCommand, IsTwoWhereThereIsNothingToCompareWith) {
+  for (const Arguments& words :
+       {Arguments{}, Arguments{"a"}, Arguments{"--group", "old=a"}, Arguments{"a", "--"}}) {
+    const Captured captured = Compare(words);
+    EXPECT_EQ(captured.status, kExitWrongUse);
+    EXPECT_THAT(captured.err, HasSubstr("compare"));
+    EXPECT_THAT(captured.out, IsEmpty());
+  }
+}
+
+TEST_F(CompareCommand, IsTwoWhereAGroupIsNotWritten) {
+  const Captured captured = Compare({"--group", "old", "--group", "new=b"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("--group has 'old', expected NAME=RUN,RUN..."));
+  EXPECT_EQ(Compare({"--group", "old=a,", "--group", "new=b"}).status, kExitWrongUse);
+}
+
+TEST_F(CompareCommand, IsTwoWhereRunsStandBesideGroups) {
+  const Captured captured = Compare({"a", "--group", "new=b"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("name all of them in groups, or none"));
+}
+
+TEST_F(CompareCommand, IsTwoWhereAnOptionStandsAmongTheRunsOfAGroup) {
+  const Captured captured = Compare({"a", "--", "b", "--json"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("'--json' stands behind '--'"));
+}
+
+TEST_F(CompareCommand, IsTwoWhereTheSeedIsNoNumber) {
+  EXPECT_EQ(Compare({"a", "b", "--seed", "dice"}).status, kExitWrongUse);
+}
+
+TEST_F(CompareCommand, IsThreeAndNamesTheRunThatCannotBeRead) {
+  const Captured captured = Compare({Run("a", 20), folder_.File("none.gpubound")});
+  EXPECT_EQ(captured.status, kExitUnreadable);
+  EXPECT_THAT(captured.err, HasSubstr("none.gpubound"));
+  EXPECT_THAT(captured.out, IsEmpty());
+}
+
+TEST_F(CompareCommand, IsOneWhereThePageCannotBeStored) {
+  const std::string page = folder_.File("none/compare.html");
+  const Captured captured = Compare({Run("a", 20), Run("b", 40), "--html", page});
+  EXPECT_EQ(captured.status, kExitCheckFailed);
+  EXPECT_THAT(captured.err, HasSubstr("writing the "));
+}
+
+}  // namespace
+}  // namespace gpubound
