@@ -79,9 +79,9 @@ std::string OnIdleTime(const Report& report) {
 }
 
 std::string OnWhatIf(const Report& report) {
-  if (!report.run.what_if) return {};
-  const ReportWhatIf& what_if = *report.run.what_if;
-  if (!std::isinf(what_if.speedup) || what_if.part_high >= 0.95) return {};
+  if (!report.run.what_if_free) return {};
+  const ReportWhatIf& what_if = *report.run.what_if_free;
+  if (what_if.part_high >= 0.95) return {};
   std::array<char, 32> part;
   std::snprintf(part.data(), part.size(), "%.2f x", what_if.part);
   return "With infinitely fast " + EscapeName(what_if.operation) + " the run would take " +

@@ -4,7 +4,6 @@
 #include "analysis/bootstrap.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -13,21 +12,6 @@
 
 namespace gpubound {
 namespace {
-
-constexpr double kNormal975 = 1.959964;
-
-// The 97.5 % quantile of Student's distribution: how much wider an interval has to be because few
-// runs say little about their own spread.
-double Student975(size_t degrees) {
-  constexpr std::array<double, 11> kTable{0,     12.706, 4.303, 3.182, 2.776, 2.571,
-                                          2.447, 2.365,  2.306, 2.262, 2.228};
-  if (degrees < kTable.size()) return kTable[degrees];
-  // Cornish and Fisher's expansion, right to three digits from here on.
-  const auto n = static_cast<double>(degrees);
-  const double z = kNormal975;
-  return z + (z * z * z + z) / (4 * n) +
-         (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * n * n);
-}
 
 double SumOf(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -138,7 +122,7 @@ std::optional<Confidence> DifferenceInterval(std::span<const RunSeries> before,
   Confidence interval{differences[tail], differences[kBootstrapReplicates - 1 - tail]};
   if (resampling == Resampling::kRuns) {
     const double center = StatisticOf(after, statistic) - StatisticOf(before, statistic);
-    const double wider = Student975(before.size() + after.size() - 2) / kNormal975;
+    const double wider = StudentQuantile(before.size() + after.size() - 2) / kNormal975;
     interval.low = center + (interval.low - center) * wider;
     interval.high = center + (interval.high - center) * wider;
   }

@@ -11,18 +11,18 @@
 #include <string>
 #include <utility>
 
+#include "analysis/estimate.h"
 #include "analysis/replay.h"
+#include "analysis/speedups.h"
 
 namespace gpubound {
 namespace {
-
-constexpr double kNormal95 = 1.96;  // standard deviations on either side of 95 %
 
 // The share of what was removed that may be wrong.
 double UncertainShare(const ReplayFacts& facts) {
   if (facts.removed_ns <= 0) return 0;
   const CostNoise& noise = facts.removed;
-  const double half = kNormal95 * std::sqrt(noise.variance + noise.error * noise.error);
+  const double half = kNormal975 * std::sqrt(noise.variance + noise.error * noise.error);
   return std::min(1.0, half / facts.removed_ns);
 }
 
@@ -70,11 +70,24 @@ size_t LeadingProcess(const Report& report) {
   return 0;
 }
 
+// The report of |replayed| beside the recorded values of |report|.
+Status PutBeside(const ReplayedRun& replayed, const ReportOptions& options, Report* report) {
+  Result<Report> corrected = BuildReport(replayed.run, options);
+  if (!corrected.ok()) return corrected.error();
+  for (size_t p = 0; p < report->processes.size(); ++p) {
+    ReportProcess& process = report->processes[p];
+    process.corrected = std::make_shared<CorrectedProcess>(
+        CorrectedOf(process, std::move((*corrected).processes[p]), replayed.facts[p]));
+    process.corrected_why_not.clear();
+  }
+  return Ok{};
+}
+
 }  // namespace
 
 Bounds BoundsOf(int64_t ns, const CostNoise& noise, double unmoved_ns) {
   const double half =
-      kNormal95 * std::sqrt(noise.variance + noise.error * noise.error) + unmoved_ns;
+      kNormal975 * std::sqrt(noise.variance + noise.error * noise.error) + unmoved_ns;
   const auto outward = static_cast<int64_t>(std::ceil(half));
   return {std::max<int64_t>(0, ns - outward), ns + outward};
 }
@@ -84,55 +97,30 @@ Status AddCorrected(const Run& run, const CostModel& costs, const ReportOptions&
   ReplayOptions replay;
   replay.costs = costs;
   replay.operations = options.operations;
-  Result<ReplayedRun> replayed = ReplayRun(run, replay);
+  const Result<ReplayedRun> replayed = ReplayRun(run, replay);
   if (!replayed.ok()) return replayed.error();
-  Result<Report> corrected = BuildReport(replayed->run, options);
-  if (!corrected.ok()) return corrected.error();
-  for (size_t p = 0; p < report->processes.size(); ++p) {
-    ReportProcess& process = report->processes[p];
-    process.corrected = std::make_shared<CorrectedProcess>(
-        CorrectedOf(process, std::move((*corrected).processes[p]), replayed->facts[p]));
-    process.corrected_why_not.clear();
-  }
-  return Ok{};
-}
-
-Result<std::optional<double>> GpuLimitedShare(const Run& run, const ReportOptions& options,
-                                              const Report& report) {
-  if (report.run.devices_used == 0 || report.processes.empty()) return std::optional<double>();
-  ReplayOptions replay;
-  if (options.costs) replay.costs = *options.costs;
-  replay.operations = options.operations;
-  replay.keep_events = false;
-  const size_t leading = LeadingProcess(report);
-  const auto span_of = [&]() -> Result<int64_t> {
-    const Result<ReplayedRun> replayed = ReplayRun(run, replay);
-    if (!replayed.ok()) return replayed.error();
-    const ReplayFacts& facts = (*replayed).facts[leading];
-    return facts.span_end_ns - facts.span_begin_ns;
-  };
-  const Result<int64_t> span_ns = span_of();
-  if (!span_ns.ok()) return span_ns.error();
-  replay.changes.scalings.push_back({ScaledPart::kDevice, "", 0});
-  const Result<int64_t> without_ns = span_of();
-  if (!without_ns.ok()) return without_ns.error();
-  if (*span_ns <= 0) return std::optional<double>();
-  return std::optional<double>(
-      std::clamp(1 - static_cast<double>(*without_ns) / static_cast<double>(*span_ns), 0.0, 1.0));
+  return PutBeside(*replayed, options, report);
 }
 
 Status AddReplays(const Run& run, const ReportOptions& options, Report* report) {
   for (ReportProcess& process : report->processes) {
     process.corrected_why_not = options.why_no_costs;
   }
+  if (report->processes.empty()) return Ok{};
+  // One pass serves the corrected values, the critical path and what parts are compared with.
+  const size_t leading = LeadingProcess(*report);
+  ReplayOptions replay;
+  replay.operations = options.operations;
+  replay.critical_path_of = leading;
+  replay.keep_events = options.costs.has_value();
+  if (options.costs) replay.costs = *options.costs;
+  const Result<ReplayedRun> replayed = ReplayRun(run, replay);
+  if (!replayed.ok()) return replayed.error();
   if (options.costs) {
-    const Status corrected = AddCorrected(run, *options.costs, options, report);
+    const Status corrected = PutBeside(*replayed, options, report);
     if (!corrected.ok()) return corrected;
   }
-  const Result<std::optional<double>> limited = GpuLimitedShare(run, options, *report);
-  if (!limited.ok()) return limited.error();
-  report->run.gpu_limited_share = *limited;
-  return Ok{};
+  return AddSpeedups(run, *replayed, leading, options, report);
 }
 
 }  // namespace gpubound

@@ -5,7 +5,6 @@
 #ifndef GPUBOUND_ANALYSIS_CORRECTED_REPORT_H_
 #define GPUBOUND_ANALYSIS_CORRECTED_REPORT_H_
 
-#include <optional>
 
 #include "analysis/cost_model.h"
 #include "analysis/replay_facts.h"
@@ -20,12 +19,8 @@ namespace gpubound {
 Status AddCorrected(const Run& run, const CostModel& costs, const ReportOptions& options,
                     Report* report);
 
-// How much of the span of the root process vanishes when device work costs nothing, 0..1; nothing
-// for a run without device work.
-Result<std::optional<double>> GpuLimitedShare(const Run& run, const ReportOptions& options,
-                                              const Report& report);
-
-// What ReportOptions::replays asks for.
+// What ReportOptions::replays asks for: the corrected values, the critical path and what parts
+// infinitely fast would buy.
 Status AddReplays(const Run& run, const ReportOptions& options, Report* report);
 
 // |ns| with the interval that contains its true value with 95 % probability, as far as the costs

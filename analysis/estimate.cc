@@ -13,7 +13,6 @@ namespace gpubound {
 namespace {
 
 constexpr double kTrimmedShare = 0.2;  // at each end
-constexpr double kNormalQuantile = 1.96;
 
 double Mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -59,13 +58,14 @@ Estimate TrimmedMean(std::vector<double> values) {
 }
 
 double StudentQuantile(uint64_t degrees_of_freedom) {
-  static constexpr std::array<double, 30> kQuantiles = {
-      12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-      2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-      2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
-  if (degrees_of_freedom == 0) return HUGE_VAL;
-  if (degrees_of_freedom > kQuantiles.size()) return kNormalQuantile;
-  return kQuantiles[degrees_of_freedom - 1];
+  constexpr std::array<double, 11> kQuantiles{HUGE_VAL, 12.706, 4.303, 3.182, 2.776, 2.571,
+                                              2.447,    2.365,  2.306, 2.262, 2.228};
+  if (degrees_of_freedom < kQuantiles.size()) return kQuantiles[degrees_of_freedom];
+  // Cornish and Fisher's expansion, right to three digits from here on.
+  const auto n = static_cast<double>(degrees_of_freedom);
+  const double z = kNormal975;
+  return z + (z * z * z + z) / (4 * n) +
+         (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * n * n);
 }
 
 Estimate MeanOfGroups(const std::vector<std::vector<double>>& groups) {
@@ -88,7 +88,7 @@ Estimate MeanOfGroups(const std::vector<std::vector<double>>& groups) {
   estimate.standard_error = std::sqrt(squared_errors) / count;
   if (means.size() < 2) return estimate;
   const uint64_t kept = means.size() - 2 * CutAtEachEnd(means.size());
-  const double widened = between.standard_error * StudentQuantile(kept - 1) / kNormalQuantile;
+  const double widened = between.standard_error * StudentQuantile(kept - 1) / kNormal975;
   estimate.standard_error = std::max(estimate.standard_error, widened);
   return estimate;
 }

@@ -31,7 +31,11 @@ Estimate TrimmedMean(std::vector<double> values);
 // than what the values within them say; the variance is that within a group.
 Estimate MeanOfGroups(const std::vector<std::vector<double>>& groups);
 
-// 97.5 % quantile of Student's distribution.
+// The 97.5 % quantile of the normal distribution: so many standard deviations on either side hold
+// 95 %.
+inline constexpr double kNormal975 = 1.96;
+
+// That of Student's distribution, which comes down to kNormal975 as degrees grow; infinite for none.
 double StudentQuantile(uint64_t degrees_of_freedom);
 
 }  // namespace gpubound

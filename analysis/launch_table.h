@@ -28,6 +28,7 @@ struct LaunchEntry {
   int64_t work_end_ns = INT64_MIN;
   Moment work_done;
   uint32_t works = 0;
+  uint32_t operation = 0;    // under which it was called
   uint32_t merged_into = 0;  // correlation of the graph launch that a what-if puts in its place
 };
 
@@ -63,7 +64,7 @@ class LaunchTable {
 
  private:
   static constexpr size_t kFirstSize = 256;
-  // Launch queues hold about a thousand entries per stream; 128 bytes each.
+  // Launch queues hold about a thousand entries per stream; 160 bytes each.
   static constexpr size_t kLargestSize = size_t{1} << 17;
 
   LaunchEntry& At(uint32_t correlation) { return entries_[correlation & (entries_.size() - 1)]; }

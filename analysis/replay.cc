@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "analysis/critical_path.h"
 #include "analysis/memory_source.h"
 #include "analysis/replay_process.h"
 #include "analysis/run_waits.h"
@@ -55,6 +56,10 @@ class RunReplay {
     for (const ProcessTrace& process : run.processes) {
       origin_ns = std::min(origin_ns, process.span_begin_ns);
     }
+    origin_ns_ = origin_ns;
+    if (options.critical_path_of) {
+      path_ = std::make_unique<PathLog>(std::filesystem::temp_directory_path().string());
+    }
     for (size_t p = 0; p < run.processes.size(); ++p) AddProcess(p, origin_ns);
   }
 
@@ -87,6 +92,7 @@ class RunReplay {
     std::unique_ptr<LabelRoles> roles;
     std::shared_ptr<RetimedSource> output;
     std::unique_ptr<ProcessReplay> replay;
+    size_t first_part = 0;  // of the critical path
     bool begun = false;
   };
 
@@ -112,6 +118,10 @@ class RunReplay {
     input.changes = &options_.changes;
     input.origin_ns = origin_ns;
     input.output = entry.output.get();
+    input.path = path_.get();
+    input.first_part = static_cast<uint32_t>(parts_);
+    entry.first_part = parts_;
+    parts_ += entry.roles->operations().size() * kPathColumns;
     input.peer_moment = [this, p](PeerIndex peer, int64_t time_ns) -> std::optional<Moment> {
       // Which of several it was that ended the wait is not recorded.
       const std::vector<int64_t>& pids = replays_[p].peers[peer].pids;
@@ -172,13 +182,37 @@ class RunReplay {
       process.unknown = facts.unknown;
       process.source = entry.output;
     }
+    if (path_ != nullptr) {
+      replayed.parts = PartsOf(replayed.facts[*options_.critical_path_of]);
+      if (path_->error()) return *path_->error();
+    }
     return replayed;
+  }
+
+  std::vector<CriticalPart> PartsOf(const ReplayFacts& facts) {
+    const std::vector<int64_t> times =
+        path_->PartsUntil(facts.last_step, origin_ns_, facts.span_begin_ns, facts.span_end_ns);
+    std::vector<CriticalPart> parts;
+    size_t p = 0;
+    for (size_t part = 0; part < times.size(); ++part) {
+      if (times[part] == 0) continue;
+      while (p + 1 < replays_.size() && replays_[p + 1].first_part <= part) ++p;
+      const size_t own = part - replays_[p].first_part;
+      parts.push_back({p, replays_[p].roles->operations()[own / kPathColumns],
+                       PathColumnName(static_cast<uint32_t>(own % kPathColumns)), times[part]});
+    }
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const CriticalPart& a, const CriticalPart& b) { return a.ns > b.ns; });
+    return parts;
   }
 
   const Run& run_;
   const ReplayOptions& options_;
   const std::vector<ProcessNature> natures_;
   std::deque<Entry> replays_;
+  int64_t origin_ns_ = 0;
+  std::unique_ptr<PathLog> path_;
+  size_t parts_ = 0;
 };
 
 }  // namespace

@@ -10,6 +10,9 @@
 #ifndef GPUBOUND_ANALYSIS_REPLAY_H_
 #define GPUBOUND_ANALYSIS_REPLAY_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,11 +29,21 @@ struct ReplayOptions {
   WhatIf changes;
   std::vector<std::string> operations;  // promoted foreign ranges, as in ReportOptions
   bool keep_events = true;              // false: only the facts are wanted
+  // The process whose critical path is wanted, by its place in the run.
+  std::optional<size_t> critical_path_of = {};
+};
+
+struct CriticalPart {
+  size_t process = 0;
+  std::string operation;
+  std::string column;  // a layer, or "gpu" and a class of work
+  int64_t ns = 0;
 };
 
 struct ReplayedRun {
-  Run run;                         // its processes own the retimed events
-  std::vector<ReplayFacts> facts;  // by process
+  Run run;                          // its processes own the retimed events
+  std::vector<ReplayFacts> facts;   // by process
+  std::vector<CriticalPart> parts;  // of the critical path, longest first; sum to the span
 };
 
 // Errors: temporary data cannot be written. What |run| streams must not have failed, which is seen

@@ -92,6 +92,9 @@ void ProcessReplay::BeginCall() {
   }
   thread.calls.push_back(open);
   EnterCell(&thread);
+  if (launch != nullptr && open.outermost) {
+    launch->operation = static_cast<uint32_t>(thread.cell / kLayers);
+  }
   Charge(next.thread, &thread, costs_.AfterBegin(call.label), KindOf(call, CallEdge::kBegin));
   SetTimer(std::max(call.start_ns, call.end_ns), TimerKind::kCallEnds, next.thread);
 }
@@ -111,6 +114,7 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
       NoteEventCall(thread, call);
     }
     if (open.outermost) {
+      EndStep(thread);
       LaunchEntry* const launch = launches_.Find(call.correlation);
       if (launch != nullptr) launch->ended = thread->now;
       thread->last_launch = call.correlation;
@@ -280,7 +284,14 @@ void ProcessReplay::BeginWork() {
     launch = launches_.Find(work.correlation);
   }
   if (launch != nullptr && launch->start_ns > work.start_ns + kClockSlackNs) launch = nullptr;
-  const LaunchAnchor anchor = AnchorOf(work, launch);
+  LaunchAnchor anchor = AnchorOf(work, launch);
+  if (in_.path != nullptr) {
+    const uint32_t operation = launch == nullptr ? kNoOperationIndex : launch->operation;
+    const WorkClass of =
+        Raw(work.work) < work_classes_.size() ? work_classes_[Raw(work.work)] : WorkClass::kCompute;
+    anchor.path_part =
+        in_.first_part + operation * kPathColumns + kPathLayers + static_cast<uint32_t>(of);
+  }
   ApplyStreamWaits(work, launch);
   const double scale = scales_.Of(work.work);
   const ReplayDevice::Times times = device_.Start(work, anchor, scale);
@@ -328,6 +339,9 @@ LaunchAnchor ProcessReplay::AnchorOf(const DeviceWork& work, LaunchEntry* launch
     anchor.at_ns = std::min(work.start_ns, own_end_ns);
     anchor.at = thread.started ? thread.At(anchor.at_ns) : At(anchor.at_ns);
     anchor.tells_latency = false;
+    if (in_.path != nullptr && thread.started) {
+      anchor.at.step = in_.path->Add(anchor.at.step, PathPartOf(thread.cell), anchor.at.at);
+    }
     if (thread.at_ns == launch->start_ns) {
       anchor.own_part = &OwnPartOf(&kind);
       anchor.own_ns = static_cast<double>(anchor.at_ns - launch->start_ns);

@@ -8,12 +8,11 @@
 #include <iterator>
 #include <string>
 
+#include "analysis/estimate.h"
 #include "proto/sync_calls.h"
 
 namespace gpubound {
 namespace {
-
-constexpr double kNormal975 = 1.96;
 
 // Kinds as CUPTI names them, letters only.
 constexpr std::string_view kOwnKinds[] = {

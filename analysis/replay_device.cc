@@ -224,6 +224,9 @@ ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnch
   times.start = TakeSlot(resource.slots, ready, limits.hand_over, &resource.ends);
   const auto duration = static_cast<double>(std::max<int64_t>(0, work.end_ns - work.start_ns));
   times.end = times.start.After(duration * scale);
+  if (path_ != nullptr) {
+    times.end.step = path_->Add(times.start.step, launch.path_part, times.end.at);
+  }
   const auto push = [](const Moment& end, std::vector<Moment>* ends) {
     ends->push_back(end);
     std::push_heap(ends->begin(), ends->end(), IsLater);

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/critical_path.h"
 #include "analysis/own_part.h"
 #include "analysis/replay_moment.h"
 #include "analysis/run.h"
@@ -38,6 +39,7 @@ struct LaunchAnchor {
   Moment at;
   bool moved = false;          // |at| is of another launch than |at_ns|, so its delay is unknown
   bool tells_latency = false;  // the call is known, and this is the first work that it launched
+  uint32_t path_part = 0;      // whose time the work is on the critical path
   // Of a call that is still open, whose own part must be over before its work can start.
   OwnPart* own_part = nullptr;
   double own_ns = 0;        // from its begin to |at_ns|
@@ -46,7 +48,8 @@ struct LaunchAnchor {
 
 class ReplayDevice {
  public:
-  explicit ReplayDevice(const ProcessTrace& process) : process_(process) {}  // outlives the object
+  // Both outlive the object; |path| may be null.
+  ReplayDevice(const ProcessTrace& process, PathLog* path) : process_(process), path_(path) {}
 
   struct Times {
     Moment start;
@@ -110,12 +113,13 @@ class ReplayDevice {
   static Moment TakeSlot(uint32_t slots, const Moment& ready, double hand_over,
                          std::vector<Moment>* ends);
   Moment Recorded(int64_t time_ns) const {
-    return {static_cast<double>(time_ns - process_.span_begin_ns), 0, 0};
+    return {static_cast<double>(time_ns - process_.span_begin_ns), 0, 0, 0};
   }
   Stream& StreamAt(StreamId id);
   uint32_t ResourceOf(const DeviceWork& work, uint32_t device) const;
 
   const ProcessTrace& process_;
+  PathLog* const path_;
   std::vector<Stream> streams_;
   std::vector<Resource> resources_;
   std::vector<Device> devices_;

@@ -35,6 +35,7 @@ struct ReplayFacts {
   // Waits for something that was not recorded keep their length. By so much they could be shorter
   // or longer, had what they waited for been moved too.
   double unmoved_waits_ns = 0;
+  uint32_t last_step = 0;  // of the critical path to its end
 };
 
 }  // namespace gpubound

@@ -20,8 +20,9 @@ struct Moment {
   double at = -std::numeric_limits<double>::infinity();
   double variance = 0;
   double error = 0;
+  uint32_t step = 0;  // of the critical path, the last one that ends before it (critical_path.h)
 
-  Moment After(double delay) const { return {at + delay, variance, error}; }
+  Moment After(double delay) const { return {at + delay, variance, error, step}; }
   bool exists() const { return at != -std::numeric_limits<double>::infinity(); }
 };
 

@@ -21,12 +21,15 @@ ProcessReplay::ProcessReplay(const Input& input)
       calls_(input.source->Calls()),
       overheads_(input.source->Overheads()),
       work_(input.source->Work()),
-      device_(process_) {
+      device_(process_, input.path) {
   begin_.at = static_cast<double>(process_.span_begin_ns - in_.origin_ns);
   for (const std::string& name : roles_.operations()) facts_.operations.push_back({name, {}});
   facts_.unknown = process_.unknown;
   for (const Label& label : process_.labels) call_kinds_.push_back(KindOf(label));
   call_kinds_.emplace_back();  // of ids that no row describes
+  if (in_.path != nullptr) {
+    for (const Work& work : process_.works) work_classes_.push_back(ClassOf(work));
+  }
   for (uint32_t id = 1; id < process_.streams.size(); ++id) {
     const Stream& stream = process_.streams[id];
     stream_ids_.emplace(StreamKey(stream.context, stream.stream), static_cast<StreamId>(id));
@@ -241,6 +244,7 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
     }
     case SlotKind::kHandOver:
       Arrive(index, thread, time_ns, KindOf(event));
+      EndStep(thread);
       hand_overs_[event.payload] = {time_ns, thread->now};
       break;
     default:
@@ -354,8 +358,14 @@ void ProcessReplay::NoteWaited(uint32_t index, ReplayThread* thread) {
   thread->noise_error = 0;
 }
 
+// What the thread has done until now is its own, whatever comes behind it.
+void ProcessReplay::EndStep(ReplayThread* thread) {
+  if (in_.path == nullptr) return;
+  thread->now.step = in_.path->Add(thread->now.step, PathPartOf(thread->cell), thread->now.at);
+}
+
 // Notes in which operation and layer the thread's time passes from now on.
-void ProcessReplay::EnterCell(ReplayThread* thread) const {
+void ProcessReplay::EnterCell(ReplayThread* thread) {
   OperationIndex operation = thread->operation();
   if (operation == kNotOne && thread->adopts && scan_.reporting < threads_.size()) {
     operation = threads_[scan_.reporting].operation();
@@ -364,15 +374,19 @@ void ProcessReplay::EnterCell(ReplayThread* thread) const {
   Layer layer = thread->scopes.empty() ? Layer::kUnset : thread->scopes.back().layer;
   if (layer == Layer::kUnset) layer = thread->adopts ? Layer::kNative : base_layer_;
   if (!thread->calls.empty()) layer = Layer::kCudaApi;
-  thread->cell = operation * kLayers + static_cast<size_t>(layer);
+  const size_t cell = operation * kLayers + static_cast<size_t>(layer);
+  const bool began = thread->cell % kLayers == static_cast<size_t>(Layer::kUnset);
+  if (cell != thread->cell && !began) EndStep(thread);
+  thread->cell = cell;
   thread->factor = scales_.Of(operation, layer);
 }
 
 ReplayFacts ProcessReplay::Finish() {
   const ReplayThread* last = nullptr;
   Moment end = begin_;
-  for (const ReplayThread& thread : threads_) {
+  for (ReplayThread& thread : threads_) {
     if (!thread.started) continue;
+    EndStep(&thread);
     end = Later(end, thread.now);
     if (last == nullptr || thread.at_ns > last->at_ns) last = &thread;
   }
@@ -387,6 +401,12 @@ ReplayFacts ProcessReplay::Finish() {
   facts_.span_begin_ns = Retimed(begin_.at);
   facts_.span_end_ns = std::max(facts_.span_begin_ns, Retimed(end.at));
   facts_.span = {end.variance, end.error};
+  if (in_.path != nullptr) {
+    const size_t cell = last == nullptr
+                            ? size_t{kNoOperationIndex} * kLayers + static_cast<size_t>(base_layer_)
+                            : last->cell;
+    facts_.last_step = in_.path->Add(end.step, PathPartOf(cell), end.at);
+  }
   for (UnknownInterval& unknown : facts_.unknown) {
     if (unknown.end_ns >= process_.span_end_ns) unknown.end_ns = kOpenEnded;
   }

@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/critical_path.h"
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
 #include "analysis/launch_table.h"
@@ -55,6 +56,8 @@ class ProcessReplay {
     PeerMoment peer_moment;
     int64_t origin_ns = 0;            // of replayed times
     RetimedSource* output = nullptr;  // null: only the facts are wanted
+    PathLog* path = nullptr;          // null: the critical path is not wanted
+    uint32_t first_part = 0;          // of this process there
   };
   explicit ProcessReplay(const Input& input);
 
@@ -176,7 +179,11 @@ class ProcessReplay {
   int64_t NextCallTime() const;
   void Charge(uint32_t index, ReplayThread* thread, const Spent& spent, uint64_t kind);
   void NoteWaited(uint32_t index, ReplayThread* thread);
-  void EnterCell(ReplayThread* thread) const;
+  void EnterCell(ReplayThread* thread);
+  uint32_t PathPartOf(size_t cell) const {
+    return in_.first_part + static_cast<uint32_t>(cell / kLayers * kPathColumns + cell % kLayers);
+  }
+  void EndStep(ReplayThread* thread);
   int64_t Retimed(double at) const { return in_.origin_ns + Rounded(at); }
   bool IsReporting(uint32_t thread) const { return thread == scan_.reporting; }
   void Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind);
@@ -209,8 +216,9 @@ class ProcessReplay {
   std::unordered_map<uint64_t, StreamId> stream_ids_;  // by context and stream
   RecordedEvents recorded_events_;
   std::unordered_map<uint32_t, std::deque<StreamWait>> stream_waits_;  // by stream
-  std::vector<CallKind> call_kinds_;                                   // by label
-  OwnPart own_part_;                                                   // of any other call
+  std::vector<WorkClass> work_classes_;  // by work, for the critical path
+  std::vector<CallKind> call_kinds_;     // by label
+  OwnPart own_part_;                     // of any other call
   TypicalDelay wake_up_;  // from the end of work to the end of the call that waits for it
   Moment begin_;
   int64_t adopters_at_ns_ = INT64_MIN;  // when a thread that adopts did something last

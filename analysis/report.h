@@ -29,6 +29,8 @@ struct ReportOptions {
   // Runs the replays: the corrected values, if |costs| are known, and the GPU-limited share. They
   // take several times as long as the recorded values.
   bool replays = false;
+  // With |replays|: also what parts infinitely fast would buy, a pass over the events for each.
+  bool speedups = true;
   std::optional<CostModel> costs;  // absent: those of the run's calibration (run_costs.h)
   std::string calibration_folder;  // where the run's directory holds none; empty: nowhere
   std::string why_no_costs = "not calibrated";
@@ -174,6 +176,28 @@ struct ReportWhatIf {
   double part = 1;
   double part_low = 1;
   double part_high = 1;
+};
+
+// A part of the critical path: CPU time of an operation in a layer, or its device work.
+struct ReportPathPart {
+  int64_t pid = 0;
+  std::string operation;
+  std::string layer;  // or "gpu" and a class of work
+  int64_t ns = 0;
+};
+
+// How long the main process would take if a part took no time at all.
+struct ReportSpeedup {
+  std::string part;  // "device", "operation simulation", "layer python"
+  int64_t wall_ns = 0;
+};
+
+// What the length of the main process hangs on: the chain of what waited for what, from its end
+// back to its begin, without what the profiler cost where that is known.
+struct ReportCriticalPath {
+  int64_t wall_ns = 0;
+  std::vector<ReportPathPart> parts;    // longest first; sum to wall_ns
+  std::vector<ReportSpeedup> speedups;  // most telling first
 };
 
 // What a thread did.
@@ -366,9 +390,11 @@ struct ReportRun {
   std::string headline = "span";
   int64_t headline_ns = 0;
   double whole_gpu_busy_share = 0;
-  std::vector<ReportPart> parts;            // in order of time; none without step()
-  std::vector<std::string> devices_unused;  // visible to some process, used by none
-  std::optional<ReportWhatIf> what_if;      // the most telling one, where the run was replayed
+  std::vector<ReportPart> parts;             // in order of time; none without step()
+  std::vector<std::string> devices_unused;   // visible to some process, used by none
+  std::optional<ReportWhatIf> what_if;       // the most telling one, where the run was replayed
+  std::optional<ReportWhatIf> what_if_free;  // the same operation, infinitely fast
+  std::optional<ReportCriticalPath> critical_path;  // where the run was replayed
 };
 
 struct Report {

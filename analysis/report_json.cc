@@ -38,6 +38,29 @@ Json PartJson(const ReportPart& part) {
               {"gpu_copy_ns", part.gpu_copy_ns}};
 }
 
+Json WhatIfJson(const std::optional<ReportWhatIf>& what_if) {
+  if (!what_if) return nullptr;
+  return Json{{"operation", what_if->operation},
+              {"part", what_if->part},
+              {"part_low", what_if->part_low},
+              {"part_high", what_if->part_high}};
+}
+
+Json PathJson(const std::optional<ReportCriticalPath>& path) {
+  if (!path) return nullptr;
+  return Json{{"wall_ns", path->wall_ns},
+              {"parts", ArrayOf(path->parts,
+                                [](const ReportPathPart& part) {
+                                  return Json{{"pid", part.pid},
+                                              {"operation", part.operation},
+                                              {"layer", part.layer},
+                                              {"ns", part.ns}};
+                                })},
+              {"without", ArrayOf(path->speedups, [](const ReportSpeedup& speedup) {
+                 return Json{{"part", speedup.part}, {"wall_ns", speedup.wall_ns}};
+               })}};
+}
+
 Json RunJson(const ReportRun& run) {
   return Json{{"root", OrNull(run.root)},
               {"wall_ns", run.wall_ns},
@@ -52,7 +75,10 @@ Json RunJson(const ReportRun& run) {
               {"headline_ns", run.headline_ns},
               {"whole_gpu_busy_share", run.whole_gpu_busy_share},
               {"parts", ArrayOf(run.parts, PartJson)},
-              {"devices_unused", run.devices_unused}};
+              {"devices_unused", run.devices_unused},
+              {"twice_as_fast", WhatIfJson(run.what_if)},
+              {"infinitely_fast", WhatIfJson(run.what_if_free)},
+              {"critical_path", PathJson(run.critical_path)}};
 }
 
 Json CellJson(const ReportCell& cell) {

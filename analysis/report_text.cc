@@ -12,6 +12,7 @@
 #include "analysis/headline.h"
 #include "analysis/ledger_text.h"
 #include "analysis/main_process.h"
+#include "analysis/path_text.h"
 #include "analysis/process_list.h"
 #include "analysis/report_communication.h"
 #include "analysis/report_counters.h"
@@ -113,6 +114,7 @@ class TextReport {
     for (const ReportProcess& process : report_.processes) {
       if (IsShown(process)) ProcessDetail(process);
     }
+    if (options_.by.empty()) text_ += CriticalPathSection(report_, options_);
     text_ += CommunicationSection(report_, options_);
     if (Asked("device")) text_ += DeviceTables(report_, options_);
     LedgerLines();

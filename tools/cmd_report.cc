@@ -42,6 +42,7 @@ struct ReportArguments {
   std::string html;  // file to write; empty: none
   std::string plot;  // likewise
   std::vector<std::string> group_by = {"algorithm", "environment"};
+  bool no_replay = false;
   TextOptions text;
   ReportOptions model;
 };
@@ -74,6 +75,8 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
                  "Foreign ranges that count as operations: nvtx:DOMAIN, all")
       ->type_name("WHICH")
       ->take_all();
+  app.add_flag("--no-replay", arguments->no_replay,
+               "Recorded values alone, several times as fast: no corrected ones, no critical path");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return over;
   std::string complaint;
   if (!arguments->plot.empty() && !arguments->plot.ends_with(".svg")) {
@@ -102,7 +105,8 @@ int PrintReport(const Arguments& words) {
     return StoreAs(arguments.plot, PlotOf(arguments.runs, arguments.group_by, arguments.model),
                    kExitUnreadable);
   }
-  arguments.model.replays = true;
+  arguments.model.replays = !arguments.no_replay;
+  arguments.model.speedups = !arguments.csv;
   arguments.model.calibration_folder = CalibrationFolder();
   const std::string run = arguments.runs.empty() ? std::string() : arguments.runs.front();
   const Result<AnalyzedRun> analyzed = LoadRunAndReport(run, arguments.model);

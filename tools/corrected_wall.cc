@@ -37,6 +37,7 @@ Result<double> CorrectedWallNs(const TimedRun& run, const std::string& run_direc
                                const Calibration& calibration) {
   ReportOptions options;
   options.replays = true;
+  options.speedups = false;
   options.costs = ModelOf(calibration);
   const Result<AnalyzedRun> analyzed = AnalyzeRun(run_directory, options);
   if (!analyzed.ok()) return analyzed.error();

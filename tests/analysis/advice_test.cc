@@ -108,11 +108,11 @@ TEST_F(AdviceTest, NvidiaSmiIsNotToBeBelievedWhereItOverstates) {
 }
 
 TEST_F(AdviceTest, TheReplaySaysWhatInfinitelyFastWouldBring) {
-  report_.run.what_if =
+  report_.run.what_if_free =
       ReportWhatIf{"simulation", std::numeric_limits<double>::infinity(), 0.41, 0.39, 0.43};
   EXPECT_THAT(Advice(), ElementsAre("With infinitely fast simulation the run would take 0.41 x as "
                                     "long."));
-  report_.run.what_if->part_high = 0.96;
+  report_.run.what_if_free->part_high = 0.96;
   EXPECT_THAT(Advice(), IsEmpty());
 }
 

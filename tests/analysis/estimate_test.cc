@@ -49,7 +49,13 @@ TEST(TrimmedMean, IsUnmovedByWhatPreemptionAdds) {
 TEST(StudentQuantile, IsWideForFewAndNormalForMany) {
   EXPECT_DOUBLE_EQ(StudentQuantile(1), 12.706);
   EXPECT_DOUBLE_EQ(StudentQuantile(9), 2.262);
-  EXPECT_DOUBLE_EQ(StudentQuantile(1000), 1.96);
+  EXPECT_NEAR(StudentQuantile(11), 2.201, 5e-4);
+  EXPECT_NEAR(StudentQuantile(30), 2.042, 5e-4);
+  EXPECT_NEAR(StudentQuantile(1000), 1.962, 5e-4);
+}
+
+TEST(StudentQuantile, IsTheNormalOneAtInfinity) {
+  EXPECT_DOUBLE_EQ(StudentQuantile(UINT64_MAX), 1.96);
 }
 
 TEST(MeanOfGroups, CountsEachGroupOnce) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The critical path as a section of the text report. Pure.
+#ifndef GPUBOUND_ANALYSIS_PATH_TEXT_H_
+#define GPUBOUND_ANALYSIS_PATH_TEXT_H_
+
+#include <string>
+
+#include "analysis/report.h"
+#include "analysis/report_text.h"
+
+namespace gpubound {
+
+// The longest parts, the others as one row so that rows sum to the span, and what the run would
+// take without some of them; empty where the run was not replayed.
+std::string CriticalPathSection(const Report& report, const TextOptions& options);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_PATH_TEXT_H_

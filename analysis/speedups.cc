@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asks the replay. No state.
+#include "analysis/speedups.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "analysis/corrected_report.h"
+#include "analysis/estimate.h"
+
+namespace gpubound {
+namespace {
+
+// A part with less of the critical path than this cannot buy more, so nothing is asked about it.
+constexpr double kMatters = 0.01;
+
+struct Span {
+  int64_t ns = 0;
+  CostNoise noise;
+};
+
+Span SpanOf(const ReplayFacts& facts) {
+  return {facts.span_end_ns - facts.span_begin_ns, facts.span};
+}
+
+double DeviationOf(const CostNoise& noise) {
+  return std::sqrt(noise.variance + noise.error * noise.error);
+}
+
+class Questions {
+ public:
+  Questions(const Run& run, const ReportOptions& options, const ReplayedRun& base, size_t leading)
+      : run_(run), base_(base), leading_(leading), as_is_(SpanOf(base.facts[leading])) {
+    if (options.costs) replay_.costs = *options.costs;
+    replay_.operations = options.operations;
+    replay_.keep_events = false;
+  }
+
+  int64_t as_is_ns() const { return as_is_.ns; }
+
+  Result<Span> With(ScaledPart part, const std::string& name, double factor) {
+    replay_.changes.scalings = {{part, name, factor}};
+    const Result<ReplayedRun> replayed = ReplayRun(run_, replay_);
+    if (!replayed.ok()) return replayed.error();
+    return SpanOf(replayed->facts[leading_]);
+  }
+
+  // |changed| as a part of the span as it is. Both are uncertain, as if about different costs.
+  ReportWhatIf PartOf(const std::string& operation, double speedup, const Span& changed) const {
+    const auto whole = static_cast<double>(as_is_.ns);
+    const double part = static_cast<double>(changed.ns) / whole;
+    const double half = kNormal975 *
+                        std::hypot(DeviationOf(changed.noise), part * DeviationOf(as_is_.noise)) /
+                        whole;
+    return {operation, speedup, part, std::max(0.0, part - half), part + half};
+  }
+
+  // CPU time on the critical path by operation; of no operation nothing can be made faster.
+  std::string LongestOperation() const {
+    std::map<std::string, int64_t> times;
+    for (const CriticalPart& part : base_.parts) {
+      if (part.operation != kNoOperation && !IsDevice(part)) times[part.operation] += part.ns;
+    }
+    const auto longest =
+        std::max_element(times.begin(), times.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return longest == times.end() || !Matters(longest->second) ? "" : longest->first;
+  }
+  bool LayerMatters(const std::string& layer) const {
+    int64_t ns = 0;
+    for (const CriticalPart& part : base_.parts) ns += part.column == layer ? part.ns : 0;
+    return Matters(ns);
+  }
+
+ private:
+  static bool IsDevice(const CriticalPart& part) { return part.column.starts_with("gpu "); }
+  bool Matters(int64_t ns) const {
+    return static_cast<double>(ns) > kMatters * static_cast<double>(as_is_.ns);
+  }
+
+  const Run& run_;
+  const ReplayedRun& base_;
+  const size_t leading_;
+  const Span as_is_;
+  ReplayOptions replay_;
+};
+
+// What |operation| would bring, twice and infinitely fast.
+Status AskOperation(const std::string& operation, Questions* questions, ReportRun* run) {
+  const Result<Span> twice = questions->With(ScaledPart::kOperation, operation, 0.5);
+  if (!twice.ok()) return twice.error();
+  run->what_if = questions->PartOf(operation, 2, *twice);
+  const Result<Span> free = questions->With(ScaledPart::kOperation, operation, 0);
+  if (!free.ok()) return free.error();
+  run->what_if_free = questions->PartOf(operation, std::numeric_limits<double>::infinity(), *free);
+  run->critical_path->speedups.push_back({"operation " + operation, free->ns});
+  return Ok{};
+}
+
+Status AskLayer(const std::string& layer, Questions* questions, ReportRun* run) {
+  if (!questions->LayerMatters(layer)) return Ok{};
+  const Result<Span> free = questions->With(ScaledPart::kLayer, layer, 0);
+  if (!free.ok()) return free.error();
+  run->critical_path->speedups.push_back({"layer " + layer, free->ns});
+  return Ok{};
+}
+
+Status AskDevice(Questions* questions, ReportRun* run) {
+  const Result<Span> free = questions->With(ScaledPart::kDevice, "", 0);
+  if (!free.ok()) return free.error();
+  run->critical_path->speedups.push_back({"device", free->ns});
+  const double left = static_cast<double>(free->ns) / static_cast<double>(questions->as_is_ns());
+  run->gpu_limited_share = std::clamp(1 - left, 0.0, 1.0);
+  return Ok{};
+}
+
+}  // namespace
+
+Status AddSpeedups(const Run& run, const ReplayedRun& base, size_t leading,
+                   const ReportOptions& options, Report* report) {
+  Questions questions(run, options, base, leading);
+  if (questions.as_is_ns() <= 0) return Ok{};
+  ReportCriticalPath& path = report->run.critical_path.emplace();
+  path.wall_ns = questions.as_is_ns();
+  for (const CriticalPart& part : base.parts) {
+    path.parts.push_back(
+        {run.processes[part.process].identity.pid, part.operation, part.column, part.ns});
+  }
+  if (!options.speedups) return Ok{};
+  if (report->run.devices_used != 0) {
+    const Status asked = AskDevice(&questions, &report->run);
+    if (!asked.ok()) return asked;
+  }
+  const std::string operation = questions.LongestOperation();
+  if (!operation.empty()) {
+    const Status asked = AskOperation(operation, &questions, &report->run);
+    if (!asked.ok()) return asked;
+  }
+  for (const char* layer : {"simulator", "python"}) {
+    const Status asked = AskLayer(layer, &questions, &report->run);
+    if (!asked.ok()) return asked;
+  }
+  std::stable_sort(
+      path.speedups.begin(), path.speedups.end(),
+      [](const ReportSpeedup& a, const ReportSpeedup& b) { return a.wall_ns < b.wall_ns; });
+  return Ok{};
+}
+
+}  // namespace gpubound

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The critical path of replayed programs: that it divides the span, whose it is, and what a report
+// says of it.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analysis/corrected_report.h"
+#include "analysis/replay.h"
+#include "analysis/report.h"
+#include "tests/sim/history_trace.h"
+#include "tests/sim/random_program.h"
+#include "tests/sim/virtual_program.h"
+#include "tests/sim/workloads.h"
+
+namespace gpubound::sim {
+namespace {
+
+constexpr uint64_t kCalibrationSamples = 100'000;
+
+ReplayedRun Replayed(const gpubound::Run& run, const CostModel& costs) {
+  ReplayOptions options;
+  options.costs = costs;
+  options.keep_events = false;
+  options.critical_path_of = 0;
+  Result<ReplayedRun> replayed = ReplayRun(run, options);
+  EXPECT_TRUE(replayed.ok());
+  return std::move(*replayed);
+}
+
+int64_t SpanOf(const ReplayedRun& replayed) {
+  return replayed.facts[0].span_end_ns - replayed.facts[0].span_begin_ns;
+}
+
+int64_t SumOf(const ReplayedRun& replayed) {
+  int64_t sum_ns = 0;
+  for (const CriticalPart& part : replayed.parts) sum_ns += part.ns;
+  return sum_ns;
+}
+
+// The share of the path that lies in |process|, in columns that begin with |column|.
+double ShareOf(const ReplayedRun& replayed, size_t process, const std::string& column) {
+  int64_t ns = 0;
+  for (const CriticalPart& part : replayed.parts) {
+    if (part.process == process && part.column.starts_with(column)) ns += part.ns;
+  }
+  return static_cast<double>(ns) / static_cast<double>(SpanOf(replayed));
+}
+
+ReplayedRun Workloads(Workload workload) {
+  const VirtualProgram program = MakeWorkload(workload, 7);
+  return Replayed(RunOf(Execute(program, nullptr)), CalibratedCosts(program, kCalibrationSamples));
+}
+
+TEST(CriticalPathTest, PartsSumToTheSpanOfRandomPrograms) {
+  CostModel costs;
+  Cost cost;
+  cost.inside_ns = 70.3;
+  cost.outside_ns = 31.9;
+  cost.variance_ns2 = 400;
+  cost.samples = 1;
+  costs.kinds.fill(cost);
+  for (uint64_t seed = 1; seed <= 1000; ++seed) {
+    const gpubound::Run run = RunOf(Execute(RandomProgram(seed), nullptr));
+    for (const CostModel& removed : {CostModel{}, costs}) {
+      const ReplayedRun replayed = Replayed(run, removed);
+      ASSERT_EQ(SumOf(replayed), SpanOf(replayed)) << "seed " << seed;
+    }
+  }
+}
+
+TEST(CriticalPathTest, PartsSumToTheSpanOfEveryKindOfWorkload) {
+  for (int i = 0; i < kWorkloads; ++i) {
+    const ReplayedRun replayed = Workloads(static_cast<Workload>(i));
+    EXPECT_EQ(SumOf(replayed), SpanOf(replayed)) << WorkloadName(static_cast<Workload>(i));
+  }
+}
+
+TEST(CriticalPathTest, OfARunThatTheGpuLimitsItIsDeviceWork) {
+  EXPECT_GT(ShareOf(Workloads(Workload::kGpuBound), 0, "gpu compute"), 0.5);
+}
+
+TEST(CriticalPathTest, OfARunThatTheCpuLimitsItIsHardlyDeviceWork) {
+  EXPECT_LT(ShareOf(Workloads(Workload::kCpuBound), 0, "gpu"), 0.1);
+}
+
+TEST(CriticalPathTest, LeadsIntoTheProcessThatIsWaitedFor) {
+  const ReplayedRun replayed = Workloads(Workload::kTwoProcesses);
+  EXPECT_GT(ShareOf(replayed, 1, "simulator"), 0.2);
+  EXPECT_GT(ShareOf(replayed, 0, "backend"), 0.02);
+}
+
+class ReplayedReportTest : public ::testing::Test {
+ protected:
+  Report ReportWith(const ReportOptions& options) {
+    const gpubound::Run run = RunOf(Execute(program_, nullptr));
+    Result<Report> report = BuildReport(run, options);
+    EXPECT_TRUE(report.ok());
+    EXPECT_TRUE(AddReplays(run, options, &*report).ok());
+    return std::move(*report);
+  }
+  ReportOptions Calibrated() const {
+    ReportOptions options;
+    options.costs = CalibratedCosts(program_, kCalibrationSamples);
+    return options;
+  }
+
+  const VirtualProgram program_ = MakeWorkload(Workload::kCpuBound, 7);
+};
+
+TEST_F(ReplayedReportTest, SaysWhatTheOperationOnTheCriticalPathWouldBuy) {
+  const Report report = ReportWith(Calibrated());
+  ASSERT_TRUE(report.run.what_if && report.run.what_if_free);
+  EXPECT_EQ(report.run.what_if->operation, "simulation");
+  EXPECT_EQ(report.run.what_if_free->operation, "simulation");
+  EXPECT_LT(report.run.what_if_free->part, report.run.what_if->part);
+  EXPECT_LT(report.run.what_if->part, 0.95);
+  // Half of what all of it would save: simulation waits for nothing.
+  EXPECT_NEAR(1 - report.run.what_if->part, (1 - report.run.what_if_free->part) / 2, 0.01);
+}
+
+TEST_F(ReplayedReportTest, ThePathIsAsLongAsTheCorrectedProcess) {
+  const Report report = ReportWith(Calibrated());
+  ASSERT_TRUE(report.run.critical_path);
+  EXPECT_EQ(report.run.critical_path->wall_ns, report.processes[0].corrected->process.span_ns);
+}
+
+TEST_F(ReplayedReportTest, NamesWhatDeviceSimulatorAndPythonWouldBuy) {
+  const Report report = ReportWith(Calibrated());
+  std::set<std::string> parts;
+  for (const ReportSpeedup& speedup : report.run.critical_path->speedups) {
+    parts.insert(speedup.part);
+    EXPECT_LE(speedup.wall_ns, report.run.critical_path->wall_ns);
+  }
+  EXPECT_EQ(parts, (std::set<std::string>{"device", "layer python", "layer simulator",
+                                          "operation simulation"}));
+}
+
+TEST_F(ReplayedReportTest, WithoutCostsThePathIsThatOfTheRecording) {
+  const Report report = ReportWith({});
+  ASSERT_TRUE(report.run.critical_path);
+  EXPECT_EQ(report.run.critical_path->wall_ns, report.processes[0].span_ns);
+  EXPECT_EQ(report.processes[0].corrected, nullptr);
+}
+
+TEST_F(ReplayedReportTest, AsksNothingWhereSpeedupsAreNotWanted) {
+  ReportOptions options = Calibrated();
+  options.speedups = false;
+  const Report report = ReportWith(options);
+  EXPECT_NE(report.processes[0].corrected, nullptr);
+  EXPECT_FALSE(report.run.what_if);
+  EXPECT_TRUE(report.run.critical_path->speedups.empty());
+}
+
+}  // namespace
+}  // namespace gpubound::sim
