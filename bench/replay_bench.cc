@@ -3,8 +3,9 @@
 // replay_bench [--events N] [--repeat N] [--dir DIR]
 //
 // Millions of events per second of CPU time, on one core, of one process: the engine's pass over a
-// run, a replay that only asks how long the run would be, and one that writes the retimed events.
-// An event is a scope, a call or a kernel, as in analysis_bench. Measured in turn, medians printed.
+// run, a replay that only asks how long the run would be, one that writes the retimed events,
+// and one that also follows the critical path. An event is a scope, a call or a kernel, as in
+// analysis_bench. Measured in turn, medians printed.
 #include <time.h>
 #include <unistd.h>
 
@@ -42,8 +43,9 @@ double Seconds(const std::string& directory, const std::function<bool(const Run&
   return CpuNow() - begin;
 }
 
-bool Replay(const Run& run, bool keep_events) {
+bool Replay(const Run& run, bool keep_events, bool critical_path) {
   ReplayOptions options;
+  if (critical_path) options.critical_path_of = 0;
   options.keep_events = keep_events;
   Cost cost;
   cost.inside_ns = 100;
@@ -65,14 +67,17 @@ void Measure(uint64_t events, int repeat, const std::string& dir) {
   std::vector<double> engine;
   std::vector<double> facts;
   std::vector<double> retimed;
+  std::vector<double> path;
   for (int i = 0; i < repeat; ++i) {
     engine.push_back(Seconds(directory, [](const Run& run) { return BuildReport(run).ok(); }));
-    facts.push_back(Seconds(directory, [](const Run& run) { return Replay(run, false); }));
-    retimed.push_back(Seconds(directory, [](const Run& run) { return Replay(run, true); }));
+    facts.push_back(Seconds(directory, [](const Run& run) { return Replay(run, false, false); }));
+    retimed.push_back(Seconds(directory, [](const Run& run) { return Replay(run, true, false); }));
+    path.push_back(Seconds(directory, [](const Run& run) { return Replay(run, true, true); }));
   }
   const double count = static_cast<double>(events) / 1e6;
-  std::printf("%12llu %10.2f %10.2f %10.2f\n", static_cast<unsigned long long>(events),
-              count / Median(engine), count / Median(facts), count / Median(retimed));
+  std::printf("%12llu %10.2f %10.2f %10.2f %10.2f\n", static_cast<unsigned long long>(events),
+              count / Median(engine), count / Median(facts), count / Median(retimed),
+              count / Median(path));
   std::filesystem::remove_all(directory);
 }
 
@@ -90,7 +95,7 @@ int main(int argc, char** argv) {
     if (option == "--dir") dir = argv[i + 1];
   }
   std::printf("M events per second of CPU time\n");
-  std::printf("%12s %10s %10s %10s\n", "events", "engine", "replay", "retimed");
+  std::printf("%12s %10s %10s %10s %10s\n", "events", "engine", "replay", "retimed", "and path");
   gpubound::Measure(events, repeat, dir);
   return 0;
 }
