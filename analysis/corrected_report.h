@@ -5,7 +5,6 @@
 #ifndef GPUBOUND_ANALYSIS_CORRECTED_REPORT_H_
 #define GPUBOUND_ANALYSIS_CORRECTED_REPORT_H_
 
-
 #include "analysis/cost_model.h"
 #include "analysis/replay_facts.h"
 #include "analysis/report.h"

@@ -35,7 +35,8 @@ Estimate MeanOfGroups(const std::vector<std::vector<double>>& groups);
 // 95 %.
 inline constexpr double kNormal975 = 1.96;
 
-// That of Student's distribution, which comes down to kNormal975 as degrees grow; infinite for none.
+// That of Student's distribution, which comes down to kNormal975 as degrees grow; infinite for
+// none.
 double StudentQuantile(uint64_t degrees_of_freedom);
 
 }  // namespace gpubound

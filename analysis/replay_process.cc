@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The pass over time and the program order of threads; calls and device work are in
-// replay_calls.cc. One object, one caller.
+// replay_calls.cc, threads that wait for others in replay_waits.cc. One object, one caller.
 #include "analysis/replay_process.h"
 
 #include <algorithm>
@@ -206,26 +206,6 @@ void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns
   adopters_at_ns_ = time_ns;
 }
 
-// Under a framework's call the reporting thread waits for the threads that work for it; no record
-// says so, hence what that moves counts as uncertain too.
-void ProcessReplay::JoinAdopters(ReplayThread* reporting, int64_t time_ns) {
-  if (!process_.python || reporting->scopes.empty() || !reporting->calls.empty()) return;
-  if (reporting->scopes.back().layer != Layer::kBackend) return;
-  Moment join;
-  for (const ReplayThread& thread : threads_) {
-    if (!thread.adopts || !thread.started || thread.at_ns <= reporting->at_ns) continue;
-    join = Later(join, thread.At(time_ns));
-  }
-  const Moment alone = reporting->At(time_ns);
-  if (!join.exists() || join.at >= alone.at) return;
-  // It need not have waited at all; then it would have come here on its own.
-  const Moment released = Later(reporting->now, join);
-  facts_.unmoved_waits_ns += alone.at - released.at;
-  reporting->shown += released.at - reporting->now.at;
-  reporting->now = released;
-  reporting->at_ns = time_ns;
-}
-
 void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent event) {
   const int64_t time_ns = event.time_ns;
   switch (event.kind) {
@@ -315,23 +295,6 @@ void ProcessReplay::CloseScope(uint32_t index, ReplayThread* thread, const Threa
   }
 }
 
-void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread,
-                                 const ReplayThread::OpenScope& scope, int64_t time_ns) {
-  std::optional<Moment> release;
-  if (scope.peer != kNotOne && in_.peer_moment) release = in_.peer_moment(scope.peer, time_ns);
-  if (!release && !IsReporting(index)) release = At(time_ns);
-  if (release) {
-    if (thread->WaitFor(*release, time_ns, thread->shown)) NoteWaited(index, thread);
-    return;
-  }
-  // Whatever it waited for, nothing says that it moved.
-  thread->MoveTo(time_ns);
-  const double shift = static_cast<double>(time_ns - in_.origin_ns) - thread->now.at;
-  const auto length = static_cast<double>(time_ns - scope.begun_ns);
-  facts_.unmoved_waits_ns += std::clamp(shift - thread->wait_shift, 0.0, length);
-  thread->wait_shift = shift;
-}
-
 void ProcessReplay::Charge(uint32_t index, ReplayThread* thread, const Spent& spent,
                            uint64_t kind) {
   if (spent.ns == 0) return;
@@ -344,18 +307,6 @@ void ProcessReplay::Charge(uint32_t index, ReplayThread* thread, const Spent& sp
   CostNoise& row = facts_.operations[own == kNotOne ? kNoOperationIndex : own].noise;
   row.variance += spent.variance;
   row.error += spent.error;
-}
-
-// The wait was shorter or longer by what the thread's costs since the last one really were.
-void ProcessReplay::NoteWaited(uint32_t index, ReplayThread* thread) {
-  if (IsReporting(index)) {
-    const OperationIndex own = thread->operation();
-    CostNoise& row = facts_.operations[own == kNotOne ? kNoOperationIndex : own].noise;
-    row.variance += thread->noise_variance;
-    row.error += thread->noise_error;
-  }
-  thread->noise_variance = 0;
-  thread->noise_error = 0;
 }
 
 // What the thread has done until now is its own, whatever comes behind it.
