@@ -243,8 +243,9 @@ TEST_F(WorkersTest, DataLoaderWorkersAreNamed) {
 
 TEST_F(WorkersTest, RayActorsAreRecordedUnderTheirMethods) {
   Compare({GPUBOUND_TEST_EXAMPLES "/ray_rollouts.py", "3"});
+  const Json report = Report();
   int actors = 0;
-  for (const Json& process : Report()["processes"]) {
+  for (const Json& process : report["processes"]) {
     const Json play = RowOf(process, "play");
     if (play.is_null()) continue;
     ++actors;
