@@ -6,8 +6,8 @@ A file of gpubound/hooks describes one library: its name, the versions it is rig
 Each hook names a `module`, a `class` or none, the `names` to wrap there (also in `subclasses`), and
 what a call of them is: an `operation`, a `layer`, the begin or end of an `iteration`, or that it
 `yields` CUPTI; or the `natives` of a library, its `timer`, what makes its `jitted` functions, or what it
-`makes`. `alone`, `unless`, `loop`, `peer` and `channel` are explained where they are read. What could not be hooked is in
-the ledger; the program never sees an error of ours.
+`makes`. `alone`, `unless`, `loop`, `peer` and `channel` are explained where they are read. What could
+not be hooked is in the ledger; the program never sees an error of ours.
 """
 import functools
 import inspect

@@ -36,8 +36,9 @@ class NativeCalls:
 
     def install(self) -> int:
         """Wraps everything; returns how many names now lead to a wrapper."""
-        natives = {id(native): name for source in self._description["sources"]
-                   for name, native in self._natives_of(source)}
+        found = [pair for source in self._description["sources"]
+                 for pair in self._natives_of(source)]  # keeps them alive, and so their ids
+        natives = {id(native): name for name, native in found}
         for holder in map(find, self._description["holders"]):
             if isinstance(holder, type):
                 self._shadow_methods(holder)
@@ -49,6 +50,11 @@ class NativeCalls:
         """Each wrapped function or method and its wrapper."""
         for wrapper in self._wrappers.values():
             yield _core.wrapped(wrapper), wrapper
+
+    @property
+    def functions_wrapped(self) -> int:
+        """How many names of functions lead to a wrapper now."""
+        return len(self._functions)
 
     def restore_functions(self) -> None:
         """Puts the functions back; methods stay wrapped."""
@@ -133,13 +139,22 @@ def _teach_torchscript(calls: NativeCalls) -> None:
 
 
 def _give_back_to_overriders(calls: NativeCalls) -> None:
-    """When a class of the program overrides `__torch_function__`."""
+    """When a class of the program overrides `__torch_function__`; the ledger says so."""
+    torch = sys.modules["torch"]
+    disabled = torch._C._disabled_torch_function_impl  # type: ignore[attr-defined]
+
+    def note(cls: type) -> None:
+        own = vars(cls).get("__torch_function__", disabled)
+        if own is disabled or cls.__module__.startswith("torch.") or not calls.functions_wrapped:
+            return
+        calls.restore_functions()
+        _core.ledger("", 0, "torch's functions, not its methods, are left alone from here on: "
+                     f"{cls.__module__}.{cls.__qualname__} has a __torch_function__ of its own")
+
     def init_subclass(base: type) -> classmethod:  # type: ignore[type-arg]
         def tell(cls: type, **keywords: Any) -> None:
             super(base, cls).__init_subclass__(**keywords)
-            if "__torch_function__" in vars(cls) and not cls.__module__.startswith("torch."):
-                calls.restore_functions()
+            note(cls)
         return classmethod(tell)
-    torch = sys.modules["torch"]
     for base in (torch.Tensor, torch.overrides.TorchFunctionMode):  # type: ignore[attr-defined]
         base.__init_subclass__ = init_subclass(base)
