@@ -3,9 +3,6 @@
 // `gpubound compact`: sums the older time of a run and keeps the events that are worth their place.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +13,7 @@
 #include "tools/exit_codes.h"
 #include "tools/option_parser.h"
 #include "tools/progress_note.h"
+#include "tools/retention_options.h"
 
 namespace gpubound {
 namespace {
@@ -30,24 +28,6 @@ constexpr CommandHelp kHelp = {
     "  gpubound compact train.gpubound\n"
     "  gpubound compact train.gpubound --window 1h --detail slow:2x --max-size 500MB\n"};
 
-constexpr char kSlow[] = "slow:";
-
-// "slow:3x" as 3, "none" as nothing.
-std::string CheckDetail(const std::string& text) {
-  if (text == "none") return "";
-  double factor = 0;
-  if (text.starts_with(kSlow) && text.ends_with('x') &&
-      CLI::detail::lexical_cast(text.substr(5, text.size() - 6), factor) && factor >= 1) {
-    return "";
-  }
-  return "'" + text + "' is neither none nor slow:FACTORx with a factor from 1 up, such as slow:3x";
-}
-
-std::optional<double> SlowFactor(const std::string& detail) {
-  if (detail == "none") return std::nullopt;
-  return std::stod(detail.substr(5));
-}
-
 std::string Summary(const Compaction& done) {
   constexpr double kMegabyte = 1024.0 * 1024.0;
   return fmt::format(
@@ -61,25 +41,12 @@ std::string Summary(const Compaction& done) {
 
 int CompactStoredRun(const Arguments& words) {
   std::string run;
-  std::string detail = "slow:3x";
-  double window_s = 600;
-  uint64_t max_bytes = uint64_t{1} << 30;
+  RetentionOptions retention;
   std::vector<std::string> operations;
   OptionParser parser(kHelp);
   CLI::App& app = parser.app();
   app.add_option("RUN", run, "Directory of a run")->type_name("");
-  app.add_option("--window", window_s, "Newest detail that is kept (10m)")
-      ->type_name("TIME")
-      ->transform(CLI::AsNumberWithUnit(
-          std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}},
-          CLI::AsNumberWithUnit::CASE_SENSITIVE))
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--detail", detail, "Older detail that is kept: slow:3x (default), none")
-      ->type_name("WHICH")
-      ->check(CheckDetail);
-  app.add_option("--max-size", max_bytes, "Size of all events that are kept (1GB)")
-      ->type_name("SIZE")
-      ->transform(CLI::AsSizeValue(false));
+  AddRetentionOptions(&app, &retention);
   app.add_option("--operations", operations,
                  "Foreign ranges that count as operations: nvtx:DOMAIN, all")
       ->type_name("WHICH")
@@ -89,12 +56,8 @@ int CompactStoredRun(const Arguments& words) {
     parser.Complain("RUN is missing.");
     return kExitWrongUse;
   }
-  Retention retention;
-  retention.window_ns = static_cast<int64_t>(window_s * 1e9);
-  retention.max_bytes = max_bytes;
-  retention.slow_factor = SlowFactor(detail);
   const ProgressNote note("summing " + run);
-  const Result<Compaction> compaction = CompactRun(run, operations, retention);
+  const Result<Compaction> compaction = CompactRun(run, operations, RetentionOf(retention));
   if (!compaction.ok()) {
     PrintError(compaction.error());
     return kExitUnreadable;

@@ -26,6 +26,7 @@
 #include "tools/run_calibration.h"
 #include "tools/run_directory.h"
 #include "tools/run_environment.h"
+#include "tools/run_keeper.h"
 #include "tools/run_record.h"
 #include "tools/shell_quote.h"
 
@@ -137,6 +138,10 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
   if (!arguments.counters.empty()) {
     assignments.push_back({"GPUBOUND_COUNTERS", arguments.counters});
   }
+  if (arguments.retention && EnvironmentVariable("GPUBOUND_SEGMENT_BYTES") == nullptr) {
+    const uint64_t bytes = SegmentBytesFor(*arguments.retention->max_bytes);
+    assignments.push_back({"GPUBOUND_SEGMENT_BYTES", std::to_string(bytes)});
+  }
   const std::vector<std::string> environment = WithAssignments(OwnEnvironment(), assignments);
   ChildProgram program;
   if (const int error = program.Start(command, environment); error != 0) {
@@ -147,8 +152,12 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
   const Result<bool> placed = WriteRunRecord(directory.path, record, /*replace=*/false);
   if (!placed.ok()) PrintError(placed.error());
 
+  // Of several launchers that share a run, the first one keeps it small.
+  std::optional<RunKeeper> keeper;
+  const bool owns_run = !placed.ok() || *placed;
+  if (arguments.retention && owns_run) keeper.emplace(directory.path, *arguments.retention);
   const ProgramEnd end = program.Wait();
-  Outcome outcome = {end.ExitStatus(), /*ran=*/true, !placed.ok() || *placed};
+  Outcome outcome = {end.ExitStatus(), /*ran=*/true, owns_run};
   if (!outcome.owns_run) return outcome;
   record.end_monotonic_ns = ReadClockNs(CLOCK_MONOTONIC);
   if (end.signal != 0) {
@@ -158,6 +167,10 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
   }
   const Result<bool> replaced = WriteRunRecord(directory.path, record, /*replace=*/true);
   if (!replaced.ok() && placed.ok()) PrintError(replaced.error());
+  if (keeper) {
+    const std::optional<Error> error = keeper->Finish();
+    if (error) PrintError(*error);
+  }
   return outcome;
 }
 

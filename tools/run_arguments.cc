@@ -7,6 +7,7 @@
 
 #include "tools/exit_codes.h"
 #include "tools/option_parser.h"
+#include "tools/retention_options.h"
 
 namespace gpubound {
 namespace {
@@ -22,7 +23,8 @@ constexpr CommandHelp kHelp = {
     "SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are handed on to it.\n"
     "Further settings are environment variables: see `gpubound env`.\n",
     "  gpubound run -- python train.py --env CartPole-v1\n"
-    "  gpubound run -o before.gpubound -- ./cartpole_ppo\n"};
+    "  gpubound run -o before.gpubound -- ./cartpole_ppo\n"
+    "  gpubound run --long --window 1h -- python train.py\n"};
 
 }  // namespace
 
@@ -47,6 +49,12 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
           "throughput; CUDA 12.6, and mostly administrator rights")
       ->check(CLI::IsMember({"occupancy"}))
       ->type_name("SET");
+  bool is_long = false;
+  RetentionOptions retention;
+  parser.app().add_flag("--long", is_long,
+                        "Keep a long run small: exact sums of all of it, events as the options "
+                        "below say. One of them does the same");
+  AddRetentionOptions(&parser.app(), &retention);
   parser.app().add_flag("-q,--quiet", arguments->quiet, "No summary at the end, no measuring");
   parser.app().add_flag("--no-calibrate", arguments->no_calibrate,
                         "Do not measure afterwards what the profiler costs on this machine, where "
@@ -54,6 +62,7 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
 
   const auto split = std::find(words.begin(), words.end(), "--");
   if (const auto over = parser.Parse({words.begin(), split}, kExitLauncherFailed)) return over;
+  if (is_long || GaveRetentionOption(parser.app())) arguments->retention = RetentionOf(retention);
   arguments->command = parser.Remaining();
   // In `run CMD -- X` the mark is an argument of CMD.
   const auto rest = split != words.end() && arguments->command.empty() ? split + 1 : split;

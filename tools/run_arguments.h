@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/retention.h"
 #include "tools/commands.h"
 
 namespace gpubound {
@@ -16,6 +17,8 @@ struct RunArguments {
   std::string output;    // -o; empty: choose
   std::string graphs;    // --graphs; empty: $GPUBOUND_GRAPHS or its default
   std::string counters;  // --counters; empty: $GPUBOUND_COUNTERS or none
+  // Of a long run: what is kept of it; absent: everything.
+  std::optional<Retention> retention;
   bool quiet = false;
   bool no_calibrate = false;
   Arguments command;  // never empty

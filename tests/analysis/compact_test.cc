@@ -50,25 +50,32 @@ class CompactTest : public testing::Test {
       begin_ms += i == kSlow ? kSlowMs : kIterationMs;
     }
     end_ms_ = begin_ms;
-    for (int segment = 0; segment * kPerSegment < kIterations; ++segment) WriteSegment(segment);
+    for (int segment = 0; segment < kSegments; ++segment) WriteSegment(run_, segment);
   }
 
-  void WriteSegment(int segment) {
-    SegmentWriter trainer(run_, {.pid = 100, .start_ns = 5}, static_cast<uint32_t>(segment));
-    SegmentWriter worker(run_, {.pid = 200, .start_ns = 6}, static_cast<uint32_t>(segment));
+  static constexpr int kSegments = kIterations / kPerSegment;
+
+  void WriteSegment(const TemporaryRun& run, int segment) {
+    SegmentWriter trainer(run, {host_, trainer_pid_, 5}, static_cast<uint32_t>(segment));
+    SegmentWriter worker(run, {host_, worker_pid_, 6}, static_cast<uint32_t>(segment));
+    const int end = (segment + 1) * kPerSegment;
+    const uint64_t written_ms =
+        end < kIterations ? begins_ms_[static_cast<size_t>(end)] : end_ms_ + 20;
     for (SegmentWriter* writer : {&trainer, &worker}) {
       writer->PutUsualRows();
       writer->Sql("UPDATE meta SET value=" + std::to_string((end_ms_ + 20) * kMs) +
                   " WHERE key='end_monotonic_ns'");
       writer->Meta("sealed", 1);
-      writer->Sql("INSERT INTO label VALUES(4, 3, 2, 'process', '200')");
+      writer->Sql("INSERT INTO label VALUES(4, 3, 2, 'process', '" + std::to_string(worker_pid_) +
+                  "')");
+      writer->Sql("INSERT INTO clock VALUES(1, 0, " + std::to_string(written_ms * kMs) +
+                  ", 0, 0, 0)");
+      if (growing_ && end < kIterations) writer->Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
     }
-    worker.Sql("UPDATE meta SET value=100 WHERE key='parent_pid'");
+    worker.Sql("UPDATE meta SET value=" + std::to_string(trainer_pid_) + " WHERE key='parent_pid'");
     worker.Sql("UPDATE meta SET value=200 WHERE key='main_tid'");
     worker.Sql("UPDATE thread SET tid=200");
-    for (int i = segment * kPerSegment; i < (segment + 1) * kPerSegment; ++i) {
-      WriteIteration(i, &trainer, &worker);
-    }
+    for (int i = segment * kPerSegment; i < end; ++i) WriteIteration(i, &trainer, &worker);
   }
 
   void WriteIteration(int i, SegmentWriter* trainer, SegmentWriter* worker) {
@@ -103,8 +110,9 @@ class CompactTest : public testing::Test {
   }
 
   // All that sums can tell.
-  std::string Totals() const {
-    Result<Report> report = ReportOfRun(run_.path());
+  std::string Totals() const { return TotalsOf(run_); }
+  static std::string TotalsOf(const TemporaryRun& run) {
+    Result<Report> report = ReportOfRun(run.path());
     EXPECT_TRUE(report.ok()) << (report.ok() ? "" : report.error().ToString());
     if (!report.ok()) return "";
     report->ledger.clear();
@@ -133,6 +141,10 @@ class CompactTest : public testing::Test {
     return static_cast<int64_t>(begins_ms_[static_cast<size_t>(iteration)]) + 12;
   }
 
+  std::string host_ = "host";
+  int64_t trainer_pid_ = 100;
+  int64_t worker_pid_ = 200;
+  bool growing_ = false;  // every segment but the last says that its process goes on
   TemporaryRun run_;
   std::vector<uint64_t> begins_ms_;
   uint64_t end_ms_ = 0;
@@ -192,6 +204,27 @@ TEST_F(CompactTest, AKeptSlowIterationIsNotCountedTwice) {
   retention.slow_factor = 3;
   Compact(retention);
   EXPECT_EQ(Totals(), whole);
+}
+
+TEST_F(CompactTest, ARunThatGrowsIsSummedWhileItDoes) {
+  char host[256] = {};
+  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
+  host_ = host;  // its processes are there: this one and its parent
+  trainer_pid_ = getpid();
+  worker_pid_ = getppid();
+  growing_ = true;
+  TemporaryRun whole;
+  TemporaryRun growing;
+  size_t most_files = 0;
+  for (int segment = 0; segment < kSegments; ++segment) {
+    WriteSegment(whole, segment);
+    WriteSegment(growing, segment);
+    const Result<Compaction> compaction = CompactRun(growing.path(), {}, Keep(300));
+    ASSERT_TRUE(compaction.ok()) << compaction.error().ToString();
+    most_files = std::max(most_files, growing.Names().size());
+  }
+  EXPECT_EQ(TotalsOf(growing), TotalsOf(whole));
+  EXPECT_LE(most_files, 2u * 2 + 1);  // two segments of two processes, and the sums
 }
 
 TEST_F(CompactTest, ASizeLimitKeepsTheNewest) {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options that say which detail of a long run is kept, for the commands that keep it.
+#ifndef GPUBOUND_TOOLS_RETENTION_OPTIONS_H_
+#define GPUBOUND_TOOLS_RETENTION_OPTIONS_H_
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+#include "analysis/retention.h"
+
+namespace gpubound {
+
+struct RetentionOptions {
+  double window_s = 600;
+  std::string detail = "slow:3x";
+  uint64_t max_bytes = uint64_t{1} << 30;
+};
+
+// |options| outlive parsing.
+void AddRetentionOptions(CLI::App* app, RetentionOptions* options);
+
+// True once one of them was given.
+bool GaveRetentionOption(const CLI::App& app);
+
+// Of options that were parsed.
+Retention RetentionOf(const RetentionOptions& options);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_TOOLS_RETENTION_OPTIONS_H_

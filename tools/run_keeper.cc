@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keeper's thread and its end.
+#include "tools/run_keeper.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "analysis/compact.h"
+#include "tools/run_directory.h"
+
+namespace gpubound {
+namespace {
+
+// Between the end of one compaction and the begin of the next: seldom enough to cost little, often
+// enough that what 100,000 events a second write meanwhile (20 MB) is small.
+constexpr std::chrono::seconds kPause{30};
+
+constexpr uint64_t kSmallestSegment = uint64_t{1} << 20;
+constexpr uint64_t kLargestSegment = uint64_t{64} << 20;
+constexpr uint64_t kSegmentsKept = 16;
+
+}  // namespace
+
+uint64_t SegmentBytesFor(uint64_t max_bytes) {
+  return std::clamp(max_bytes / kSegmentsKept, kSmallestSegment, kLargestSegment);
+}
+
+RunKeeper::RunKeeper(std::string folder, const Retention& retention)
+    : folder_(std::move(folder)), retention_(retention) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  // The thread inherits the mask, and the launcher's signals go on to its main thread.
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { Run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+RunKeeper::~RunKeeper() { Stop(); }
+
+void RunKeeper::Run() {
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, kPause, [this] { return stop_; })) {
+    lock.unlock();
+    Compact();
+    lock.lock();
+  }
+}
+
+void RunKeeper::Compact() {
+  if (!HoldsTrace(folder_)) return;
+  const Result<Compaction> compaction = CompactRun(folder_, {}, retention_);
+  error_ = compaction.ok() ? std::nullopt : std::optional(compaction.error());
+}
+
+void RunKeeper::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::optional<Error> RunKeeper::Finish() {
+  Stop();
+  Compact();
+  return error_;
+}
+
+}  // namespace gpubound
