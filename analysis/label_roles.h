@@ -69,11 +69,14 @@ class LabelRoles {
   }
   const std::vector<std::string>& operations() const { return operations_; }
   const std::vector<std::string>& phases() const { return phases_; }
+  // The row of time in which scopes were not recorded; kNoOperationIndex where there is none.
+  OperationIndex suspended() const { return suspended_; }
   bool IsWarmUp(PhaseIndex phase) const { return warm_up_[phase]; }
 
  private:
   std::vector<LabelRole> roles_;  // by label id
   std::vector<std::string> operations_;
+  OperationIndex suspended_ = kNoOperationIndex;
   std::vector<std::string> phases_;
   std::vector<bool> warm_up_;  // by phase
   LabelRole none_;

@@ -135,6 +135,8 @@ class Loader {
     process_.driver_version = TextOf(meta, "driver_version");
     process_.cupti_version = TextOf(meta, "cupti_version");
     process_.python_version = TextOf(meta, "python_version");
+    process_.in_run_calibration = TextOf(meta, "in_run_calibration");
+    process_.cupti_not_suspended = TextOf(meta, "cupti_not_suspended");
     process_.main_tid = static_cast<uint32_t>(IntOf(meta, "main_tid").value_or(0));
     process_.reporting_tid = static_cast<uint32_t>(IntOf(meta, "reporting_tid").value_or(0));
     process_.python = IntOf(meta, "python").value_or(0) != 0;

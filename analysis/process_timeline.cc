@@ -230,6 +230,8 @@ void ProcessTimeline::NoteProcessEvents() {
   steps_.clear();
   bool pause_seen = false;
   bool resume_seen = false;
+  bool suspension_seen = false;
+  bool suspension_ends = false;
   for (const WindowFindings::ProcessEvent& found : found_.process_events) {
     const PhaseIndex phase = roles_.Of(found.event.label).phase;
     switch (found.event.kind) {
@@ -243,6 +245,9 @@ void ProcessTimeline::NoteProcessEvents() {
       case SlotKind::kPause:
         pause_seen = true;
         break;
+      case SlotKind::kSuspension:
+        (found.event.payload == 0 ? suspension_seen : suspension_ends) = true;
+        break;
       default:
         resume_seen = true;
         break;
@@ -251,6 +256,8 @@ void ProcessTimeline::NoteProcessEvents() {
   // A pause and a resume of one instant, by whichever threads, leave recording on.
   if (pause_seen) paused_ = true;
   if (resume_seen) paused_ = false;
+  if (suspension_seen) suspended_ = true;
+  if (suspension_ends) suspended_ = false;
 }
 
 // |reporting|: what that thread was after the window's first instant.
@@ -286,7 +293,7 @@ void ProcessTimeline::ResolveAdoption(const Doing& reporting) {
 CpuState ProcessTimeline::OwnState(const Doing& reporting, int64_t now_ns) const {
   CpuState state;
   state.phase = phase_;
-  state.operation = OperationOf(reporting);
+  state.operation = suspended_ ? roles_.suspended() : OperationOf(reporting);
   state.layer = reporting.layer();
   state.cause = reporting.cause();
   state.peer = reporting.peer();

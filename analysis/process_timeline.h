@@ -87,6 +87,9 @@ class ProcessTimeline {
     return std::span(found_.changes).subspan(of.first_change, of.changes);
   }
   CpuState StateOf(const Doing& lane) const {
+    if (suspended_) {
+      return {phase_, roles_.suspended(), lane.layer(), IdleCause::kUnknown, lane.peer()};
+    }
     return {phase_, lane.operation() == kNotOne ? kNoOperationIndex : lane.operation(),
             lane.layer(), IdleCause::kUnknown, lane.peer()};
   }
@@ -169,6 +172,7 @@ class ProcessTimeline {
   Doing reporting_;
   PhaseIndex phase_ = kNoPhaseIndex;
   bool paused_ = false;
+  bool suspended_ = false;  // scopes are not recorded: what is done is not known
   CpuState state_;
 
   uint64_t scopes_open_ = 0;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/cost_model.h"
+#include "analysis/in_run_check.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
 #include "proto/ledger_counters.h"
@@ -22,6 +23,8 @@ namespace gpubound {
 
 inline constexpr char kNoOperation[] = "(no operation)";
 inline constexpr char kNoPhase[] = "(no phase)";
+// Iterations whose scopes were not recorded, to tell what recording costs (suspension_plan.h).
+inline constexpr char kSuspended[] = "(suspended)";
 
 struct ReportOptions {
   // Foreign ranges that serve as operations beside the usual rule: "nvtx:DOMAIN", or "all".
@@ -306,6 +309,7 @@ struct CorrectedProcess {
   Bounds gpu_sum;
   std::vector<CorrectedRow> rows;  // of process.operations
   int64_t removed_ns = 0;          // by all threads, whether it moved anything or not
+  InRunCheck in_run;               // of the costs that were removed
 };
 
 // What a process had of a device: at least what ran alone, at most what ran at all.

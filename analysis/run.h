@@ -183,6 +183,10 @@ struct ProcessTrace {
   std::string driver_version;
   std::string cupti_version;
   std::string python_version;
+  // How far the recorder used the run itself to check these costs (suspension_plan.h), and why it
+  // had CUPTI record on meanwhile; empty: the trace does not say.
+  std::string in_run_calibration;
+  std::string cupti_not_suspended;
   uint32_t main_tid = 0;
   uint32_t reporting_tid = 0;  // of the thread that an importer chose to report; 0: none was
   bool python = false;         // an interpreter runs here: base layer python

@@ -60,6 +60,8 @@ const char* EventName(SlotKind kind) {
       return "pause";
     case SlotKind::kResume:
       return "resume";
+    case SlotKind::kSuspension:
+      return "suspension";
     case SlotKind::kUnbalanced:
       return "unbalanced";
   }

@@ -45,6 +45,7 @@ void ThreadStream::FindCuts() {
       case SlotKind::kStep:
       case SlotKind::kPause:
       case SlotKind::kResume:
+      case SlotKind::kSuspension:
         cuts_.push_back(event.time_ns);
         break;
       default:

@@ -40,6 +40,7 @@ void ThreadTimeline::ApplySlowPath(const ThreadEvent& event) {
     case SlotKind::kStep:
     case SlotKind::kPause:
     case SlotKind::kResume:
+    case SlotKind::kSuspension:
       in_.findings->process_events.push_back({in_.thread, event});
       return;
     case SlotKind::kBegin:

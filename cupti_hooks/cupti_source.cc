@@ -24,6 +24,11 @@ constinit std::atomic<CuptiWorker*> g_worker{nullptr};
 // The reserve for a CUPTI that crashes when it is declined, for each buffer: addresses, not memory.
 constexpr uint32_t kEmergencyBuffers = 7;
 
+// A row of table `meta`, for the report. True of every release that is known; one that is found to
+// differ gets the kinds to switch here.
+constexpr char kWhyNotSuspended[] =
+    "CUPTI loses the kernels of graphs captured before when its API kinds are switched off and on";
+
 int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
 
 void OnBufferRequested(uint8_t** buffer, size_t* size, size_t* max_records) {
@@ -119,6 +124,7 @@ bool CuptiSource::Start(DeviceHost* host) {
     if (StartWithEither(api, host, &setup)) {
       host->Fact("cupti_version", std::to_string(api_.version));
       host->Fact("driver_version", search.driver_version);
+      host->Fact("cupti_not_suspended", kWhyNotSuspended);
       return true;
     }
     if (why.empty()) why = api.path + ": " + setup.problem;

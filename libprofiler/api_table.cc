@@ -73,13 +73,41 @@ uint32_t CopyOpenScopes(uint32_t* labels, uint32_t capacity) noexcept {
   return depth;
 }
 
+// Out of line, so that the entries stay short.
+void LookIfOverdue() noexcept {
+  Collector* collector = CurrentCollector();
+  if (collector == nullptr) return;
+  Clock* clock = collector->clock();
+  collector->suspender()->EndIfOverdue(t_thread_buffer, clock->Ticks(), clock->MonotonicNs());
+}
+
 template <SplitTicks (*ReadTicks)() noexcept>
 struct Entries {
+  // What a thread that runs scopes unrecorded looks at its clock after.
+  static constexpr uint64_t kScopesPerLook = 64;
+
+  static SplitTicks NowUnlessBehind() noexcept {
+    return t_thread_buffer->behind() ? SplitTicks(0) : ReadTicks();
+  }
+  [[gnu::noinline]] static void BeginUnrecorded(uint32_t label) noexcept {
+    t_thread_buffer->BeginUnrecorded(ToLabel(label), NowUnlessBehind());
+    if (t_thread_buffer->unrecorded() % kScopesPerLook == 0) LookIfOverdue();
+  }
+  [[gnu::noinline]] static void EndUnrecorded(uint32_t label) noexcept {
+    t_thread_buffer->EndUnrecorded(ToLabel(label), NowUnlessBehind());
+  }
+
   // Aligned, so that each takes two lines of the instruction cache wherever the linker puts it.
   [[gnu::aligned(64)]] static void Begin(uint32_t label) noexcept {
+    if (g_scopes_suspended.load(std::memory_order_relaxed)) [[unlikely]] {
+      return BeginUnrecorded(label);
+    }
     t_thread_buffer->Begin(ToLabel(label), ReadTicks());
   }
   [[gnu::aligned(64)]] static void End(uint32_t label) noexcept {
+    if (g_scopes_suspended.load(std::memory_order_relaxed)) [[unlikely]] {
+      return EndUnrecorded(label);
+    }
     t_thread_buffer->End(ToLabel(label), ReadTicks());
   }
 
@@ -89,7 +117,11 @@ struct Entries {
     t_thread_buffer->Emit(SlotKind::kPhase, ToLabel(label), Now());
   }
   static void Step(uint64_t iteration) noexcept {
-    t_thread_buffer->EmitWithPayload(SlotKind::kStep, LabelId{0}, iteration, Now());
+    const uint64_t ticks = Now();
+    t_thread_buffer->EmitWithPayload(SlotKind::kStep, LabelId{0}, iteration, ticks);
+    Collector* collector = CurrentCollector();
+    if (collector == nullptr || collector->context()->finished) return;
+    collector->suspender()->OnStep(t_thread_buffer, ticks, collector->clock()->MonotonicNs());
   }
   static void Counter(uint32_t label, double value) noexcept {
     t_thread_buffer->EmitWithPayload(SlotKind::kCounter, ToLabel(label),

@@ -49,6 +49,10 @@ bool Collector::Build(CollectorOptions options) {
     labels_->MoveTo(mapping_.get(), ledger_.get());
   }
   device_tables_ = std::make_unique<DeviceTables>(ledger_.get());
+  // Different in every process and repeatable: the fact that it is stored as says which it was.
+  const uint64_t seed = static_cast<uint64_t>(start_.realtime_ns) ^ start_.pid;
+  suspender_ = std::make_unique<IterationSuspender>(settings.in_run_calibration, seed,
+                                                    device_tables_.get(), ledger_.get());
   threads_ = std::make_unique<ThreadRegistry>(&context_);
   writer_ = std::make_unique<TraceWriter>(
       directory_, start_, clock_->ticks_are_tsc(), settings.segment_bytes,
@@ -121,6 +125,7 @@ void Collector::YieldSources(std::string_view to, std::chrono::milliseconds time
 }
 
 void Collector::AbandonInForkChild() noexcept {
+  suspender_->AbandonInForkChild();
   for (const auto& source : sources_) source->AbandonInForkChild();
 }
 

@@ -19,11 +19,13 @@
 #include "libprofiler/bystanders.h"
 #include "libprofiler/clock.h"
 #include "libprofiler/collector_host.h"
+#include "libprofiler/current_thread.h"
 #include "libprofiler/device_source.h"
 #include "libprofiler/device_tables.h"
 #include "libprofiler/drain.h"
 #include "libprofiler/flusher.h"
 #include "libprofiler/interner.h"
+#include "libprofiler/iteration_suspender.h"
 #include "libprofiler/ledger.h"
 #include "libprofiler/live_mapping.h"
 #include "libprofiler/page_pool.h"
@@ -68,7 +70,10 @@ class Collector {
   bool ClaimSources() { return !sources_claimed_.exchange(true); }
 
   // This is the process's collector: its host acts through the calling thread's own pointer.
-  void UseThreadLocalBuffers() { host_->UseThreadLocal(); }
+  void UseThreadLocalBuffers() {
+    host_->UseThreadLocal();
+    suspender_->UseSwitch(&g_scopes_suspended);
+  }
 
   // Writes out everything recorded so far.
   void DrainNow() { flusher_->DrainNow(); }
@@ -99,6 +104,7 @@ class Collector {
   DeviceTables* device_tables() { return device_tables_.get(); }
   RecordingContext* context() { return &context_; }
   Drain* drain() { return drain_.get(); }
+  IterationSuspender* suspender() { return suspender_.get(); }
 
  private:
   Collector() = default;
@@ -115,6 +121,7 @@ class Collector {
   RecordingContext context_;
   std::shared_ptr<Interner> labels_;
   std::unique_ptr<DeviceTables> device_tables_;
+  std::unique_ptr<IterationSuspender> suspender_;
   std::unique_ptr<ThreadRegistry> threads_;
   std::unique_ptr<TraceWriter> writer_;
   std::unique_ptr<Drain> drain_;

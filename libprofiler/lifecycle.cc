@@ -202,6 +202,8 @@ Collector* EnsureCollector() noexcept {
 }
 
 constinit thread_local ThreadBuffer* t_thread_buffer = &g_no_buffer;
+// On a line of its own, which every scope reads and hardly anybody writes.
+alignas(64) constinit std::atomic<bool> g_scopes_suspended{false};
 
 void LoadOnce() noexcept {
   // Before the lock: this asks the dynamic linker, whose own lock a thread may hold that wants
@@ -271,6 +273,9 @@ void FinishRecording(const char* how) noexcept {
   if (!g_state.compare_exchange_strong(recording, State::kFinished)) return;
   try {
     LookForPython();
+    if (t_thread_buffer->context() == collector->context()) {
+      collector->suspender()->End(t_thread_buffer, collector->clock()->Ticks());
+    }
     collector->Finish(how);
   } catch (const std::exception& failure) {
     LogOnce("could not close the trace: %s; it will be salvaged", failure.what());

@@ -34,6 +34,7 @@ void ThreadBuffer::Attach(RecordingContext* context, ThreadId thread) noexcept {
 
 void ThreadBuffer::Detach() noexcept {
   if (context_ == nullptr) return;
+  if (behind_) CatchUp(behind_ticks_);
   SubmitPage();
   context_ = nullptr;
   too_deep_ = 0;
@@ -126,18 +127,30 @@ void ThreadBuffer::CountDropped() noexcept {
   context_->ledger->Add(LedgerCounter::scope_events_dropped, 1);
 }
 
+// Counts a scope that the stack has no room for.
+bool ThreadBuffer::OpenTooDeep() noexcept {
+  if (open_depth() != kMaxOpenScopes) return false;
+  ++too_deep_;
+  innermost_ = &stack_[kMaxOpenScopes + 1];
+  context_->ledger->Add(LedgerCounter::scope_depth_exceeded, 1);
+  return true;
+}
+
+// Takes an end for that of a scope that the stack had no room for.
+bool ThreadBuffer::CloseInnermostTooDeep() noexcept {
+  if (too_deep_ == 0) return false;
+  if (--too_deep_ == 0) --innermost_;
+  return true;
+}
+
 void ThreadBuffer::BeginSlowPath(LabelId label, uint64_t ticks) noexcept {
   if (context_ == nullptr) {
     ThreadBuffer* attached = AttachCallingThread(this);
     if (attached != nullptr) attached->Begin(label, ticks);
     return;
   }
-  if (open_depth() == kMaxOpenScopes) {
-    ++too_deep_;
-    innermost_ = &stack_[kMaxOpenScopes + 1];
-    context_->ledger->Add(LedgerCounter::scope_depth_exceeded, 1);
-    return;
-  }
+  if (behind_) CatchUp(ticks);
+  if (OpenTooDeep()) return;
   const bool room = MakeRoom(1, &ticks);
   *++innermost_ = Raw(label);
   if (room) Store(cursor_, gpubound::MakeSlot(SlotKind::kBegin, label, ticks - base_ticks_));
@@ -149,10 +162,8 @@ void ThreadBuffer::EndSlowPath(LabelId label, uint64_t ticks) noexcept {
     if (attached != nullptr) attached->End(label, ticks);
     return;
   }
-  if (too_deep_ != 0) {
-    if (--too_deep_ == 0) --innermost_;
-    return;
-  }
+  if (behind_) CatchUp(ticks);
+  if (CloseInnermostTooDeep()) return;
   if (*innermost_ != Raw(label)) return EndOutOfOrder(label, ticks);
   const bool room = MakeRoom(1, &ticks);
   --innermost_;
@@ -178,6 +189,7 @@ void ThreadBuffer::Emit(SlotKind kind, LabelId label, uint64_t ticks) noexcept {
     if (attached != nullptr) attached->Emit(kind, label, ticks);
     return;
   }
+  if (behind_) CatchUp(ticks);
   if (!MakeRoom(1, &ticks)) return;
   Store(cursor_, gpubound::MakeSlot(kind, label, ticks - base_ticks_));
 }
@@ -189,6 +201,7 @@ void ThreadBuffer::EmitWithPayload(SlotKind kind, LabelId label, uint64_t payloa
     if (attached != nullptr) attached->EmitWithPayload(kind, label, payload, ticks);
     return;
   }
+  if (behind_) CatchUp(ticks);
   if (!MakeRoom(2, &ticks)) return;
   // The payload first: whoever sees the head, sees the payload too.
   __atomic_store_n(cursor_ + 1, payload, __ATOMIC_RELEASE);

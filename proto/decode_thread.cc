@@ -92,11 +92,11 @@ bool DecodeThreadColumns(DecoderScratch* scratch, ThreadEvents* events) {
       }
       const uint64_t value = *code++;
       const auto kind = static_cast<SlotKind>(value & 0xf);
-      if (value >> kSlotCodeBits != 0 || kind < SlotKind::kBegin || kind > SlotKind::kUnbalanced)
+      if (value >> kSlotCodeBits != 0 || kind < SlotKind::kBegin || kind > kLastSlotKind)
           [[unlikely]] {
         return body->Fail(ChunkError::kStructure, code_column.Find([](size_t, uint64_t v) {
           return v >> kSlotCodeBits != 0 || (v & 0xf) < 1 ||
-                 (v & 0xf) > static_cast<uint64_t>(SlotKind::kUnbalanced);
+                 (v & 0xf) > static_cast<uint64_t>(kLastSlotKind);
         }),
                           "an event of no known kind, or with a label out of range");
       }

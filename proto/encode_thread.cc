@@ -21,7 +21,7 @@ void ScanOne(ThreadScan* scan, ByteBuffer* payload) {
     scan->ended = true;
     return;
   }
-  if (kind < SlotKind::kBegin || kind > SlotKind::kUnbalanced) {
+  if (kind < SlotKind::kBegin || kind > kLastSlotKind) {
     ++scan->invalid_slots;
     ++scan->next;
     return;

@@ -87,7 +87,10 @@ enum class SlotKind : uint8_t {
   kPause = 11,     // recording off in this process
   kResume = 12,    // recording on again
   kUnbalanced = 13,  // an end without a begin was seen and ignored (label says which)
+  kSuspension = 14,  // +payload: 0 where the recording of scopes is suspended in this process;
+                     // where it goes on, 1 + scopes that this thread opened meanwhile
 };
+inline constexpr SlotKind kLastSlotKind = SlotKind::kSuspension;
 
 inline constexpr int kSlotTickBits = 40;
 inline constexpr int kSlotKindBits = 4;
@@ -115,6 +118,7 @@ constexpr bool HasPayload(SlotKind kind) {
     case SlotKind::kRangeEnd:
     case SlotKind::kAdopt:
     case SlotKind::kHandOver:
+    case SlotKind::kSuspension:
       return true;
     default:
       return false;

@@ -56,7 +56,7 @@ void DecodeThread(const ChunkRow& row) {
   if (!Decode(row, &events)) return;
   for (size_t i = 0; i < events.size(); ++i) {
     Require(Raw(events.label[i]) < kMaxLabels);
-    Require(events.kind[i] >= SlotKind::kBegin && events.kind[i] <= SlotKind::kUnbalanced);
+    Require(events.kind[i] >= SlotKind::kBegin && events.kind[i] <= kLastSlotKind);
     Require(HasPayload(events.kind[i]) || events.payload[i] == 0);
     Require(i == 0 || events.time_ns[i] >= events.time_ns[i - 1]);
   }
