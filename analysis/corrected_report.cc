@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/estimate.h"
+#include "analysis/in_run_costs.h"
 #include "analysis/replay.h"
 #include "analysis/speedups.h"
 
@@ -70,14 +71,18 @@ size_t LeadingProcess(const Report& report) {
   return 0;
 }
 
-// The report of |replayed| beside the recorded values of |report|.
-Status PutBeside(const ReplayedRun& replayed, const ReportOptions& options, Report* report) {
+// The report of |replayed| beside the recorded values of |report|, with what the run says of its
+// costs.
+Status PutBeside(const ReplayedRun& replayed, const std::vector<InRunCheck>& checks,
+                 const ReportOptions& options, Report* report) {
   Result<Report> corrected = BuildReport(replayed.run, options);
   if (!corrected.ok()) return corrected.error();
   for (size_t p = 0; p < report->processes.size(); ++p) {
     ReportProcess& process = report->processes[p];
-    process.corrected = std::make_shared<CorrectedProcess>(
+    auto result = std::make_shared<CorrectedProcess>(
         CorrectedOf(process, std::move((*corrected).processes[p]), replayed.facts[p]));
+    result->in_run = checks[p];
+    process.corrected = std::move(result);
     process.corrected_why_not.clear();
   }
   return Ok{};
@@ -94,12 +99,14 @@ Bounds BoundsOf(int64_t ns, const CostNoise& noise, double unmoved_ns) {
 
 Status AddCorrected(const Run& run, const CostModel& costs, const ReportOptions& options,
                     Report* report) {
+  const Result<InRunCosts> checked = CheckCosts(run, costs, options.operations);
+  if (!checked.ok()) return checked.error();
   ReplayOptions replay;
-  replay.costs = costs;
+  replay.process_costs = (*checked).costs;
   replay.operations = options.operations;
   const Result<ReplayedRun> replayed = ReplayRun(run, replay);
   if (!replayed.ok()) return replayed.error();
-  return PutBeside(*replayed, options, report);
+  return PutBeside(*replayed, (*checked).checks, options, report);
 }
 
 Status AddReplays(const Run& run, const ReportOptions& options, Report* report) {
@@ -113,14 +120,20 @@ Status AddReplays(const Run& run, const ReportOptions& options, Report* report) 
   replay.operations = options.operations;
   replay.critical_path_of = leading;
   replay.keep_events = options.costs.has_value();
-  if (options.costs) replay.costs = *options.costs;
+  InRunCosts checked;
+  if (options.costs) {
+    Result<InRunCosts> costs = CheckCosts(run, *options.costs, options.operations);
+    if (!costs.ok()) return costs.error();
+    checked = std::move(*costs);
+    replay.process_costs = checked.costs;
+  }
   const Result<ReplayedRun> replayed = ReplayRun(run, replay);
   if (!replayed.ok()) return replayed.error();
   if (options.costs) {
-    const Status corrected = PutBeside(*replayed, options, report);
+    const Status corrected = PutBeside(*replayed, checked.checks, options, report);
     if (!corrected.ok()) return corrected;
   }
-  return AddSpeedups(run, *replayed, leading, options, report);
+  return AddSpeedups(run, *replayed, replay, options.speedups, report);
 }
 
 }  // namespace gpubound

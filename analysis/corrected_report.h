@@ -13,7 +13,8 @@
 
 namespace gpubound {
 
-// Replays |run| without |costs| and puts the result beside the recorded values of |report|, which
+// Replays |run| without |costs|, as far as the run itself does not know them better
+// (in_run_costs.h), and puts the result beside the recorded values of |report|, which
 // is of |run| with the same options. Errors are those of ReplayRun and BuildReport.
 Status AddCorrected(const Run& run, const CostModel& costs, const ReportOptions& options,
                     Report* report);

@@ -31,6 +31,7 @@ ProcessTrace WithoutEvents(const ProcessTrace& process) {
   copy.python = process.python;
   copy.span_end = process.span_end;
   copy.end_how = process.end_how;
+  copy.in_run_calibration = process.in_run_calibration;
   copy.labels = process.labels;
   for (const ThreadTrace& thread : process.threads) {
     ThreadTrace& added = copy.threads.emplace_back();
@@ -114,7 +115,7 @@ class RunReplay {
     input.process = &process;
     input.source = entry.source.get();
     input.roles = entry.roles.get();
-    input.costs = &options_.costs;
+    input.costs = options_.process_costs.empty() ? &options_.costs : &options_.process_costs[p];
     input.changes = &options_.changes;
     input.origin_ns = origin_ns;
     input.output = entry.output.get();

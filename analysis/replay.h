@@ -25,7 +25,8 @@
 namespace gpubound {
 
 struct ReplayOptions {
-  CostModel costs;  // as default: nothing is removed
+  CostModel costs;                       // as default: nothing is removed
+  std::vector<CostModel> process_costs;  // where processes differ: of each; empty: |costs| of all
   WhatIf changes;
   std::vector<std::string> operations;  // promoted foreign ranges, as in ReportOptions
   bool keep_events = true;              // false: only the facts are wanted

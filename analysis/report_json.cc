@@ -249,6 +249,17 @@ Json ProcessJson(const ReportProcess& process) {
               {"counters", ArrayOf(process.counters, CountersJson)}};
 }
 
+Json InRunJson(const InRunCheck& check) {
+  return Json{{"iterations", check.iterations},
+              {"suspended_ns", check.suspended_ns},
+              {"factor", check.factor},
+              {"standard_error", check.standard_error},
+              {"used", check.used},
+              {"unchecked", ArrayOf(check.unchecked, [](const UncheckedCost& cost) {
+                 return Json{{"what", cost.what}, {"why", cost.why}};
+               })}};
+}
+
 // The keys of a process, with bounds beside each total.
 Json CorrectedJson(const ReportProcess& process) {
   if (process.corrected == nullptr) return nullptr;
@@ -267,6 +278,7 @@ Json CorrectedJson(const ReportProcess& process) {
     AddBounds("gpu_busy_ns", corrected.rows[i].gpu_busy, &row);
   }
   json["removed_ns"] = corrected.removed_ns;
+  json["in_run_calibration"] = InRunJson(corrected.in_run);
   return json;
 }
 

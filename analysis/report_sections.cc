@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/in_run_costs.h"
 #include "analysis/main_process.h"
 #include "analysis/text_table.h"
 
@@ -147,7 +148,11 @@ std::string CorrectionSentence(const ReportProcess& process, const TextOptions& 
     line += ", so profiling took " +
             FormatShare(more / static_cast<double>(corrected.process.span_ns)) + " more time";
   }
-  return Wrap(line + ".", options.width, 2);
+  line += ".";
+  if (const std::string check = CheckText(corrected.in_run); !check.empty()) {
+    line += " " + EscapeName(check);
+  }
+  return Wrap(line, options.width, 2);
 }
 
 std::string IterationTables(const ReportProcess& process, const TextOptions& options) {

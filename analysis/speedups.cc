@@ -36,11 +36,14 @@ double DeviationOf(const CostNoise& noise) {
 
 class Questions {
  public:
-  Questions(const Run& run, const ReportOptions& options, const ReplayedRun& base, size_t leading)
-      : run_(run), base_(base), leading_(leading), as_is_(SpanOf(base.facts[leading])) {
-    if (options.costs) replay_.costs = *options.costs;
-    replay_.operations = options.operations;
+  Questions(const Run& run, const ReplayOptions& replay, const ReplayedRun& base)
+      : run_(run),
+        base_(base),
+        leading_(*replay.critical_path_of),
+        as_is_(SpanOf(base.facts[leading_])),
+        replay_(replay) {
     replay_.keep_events = false;
+    replay_.critical_path_of.reset();
   }
 
   int64_t as_is_ns() const { return as_is_.ns; }
@@ -123,9 +126,9 @@ Status AskDevice(Questions* questions, ReportRun* run) {
 
 }  // namespace
 
-Status AddSpeedups(const Run& run, const ReplayedRun& base, size_t leading,
-                   const ReportOptions& options, Report* report) {
-  Questions questions(run, options, base, leading);
+Status AddSpeedups(const Run& run, const ReplayedRun& base, const ReplayOptions& replay, bool ask,
+                   Report* report) {
+  Questions questions(run, replay, base);
   if (questions.as_is_ns() <= 0) return Ok{};
   ReportCriticalPath& path = report->run.critical_path.emplace();
   path.wall_ns = questions.as_is_ns();
@@ -133,7 +136,7 @@ Status AddSpeedups(const Run& run, const ReplayedRun& base, size_t leading,
     path.parts.push_back(
         {run.processes[part.process].identity.pid, part.operation, part.column, part.ns});
   }
-  if (!options.speedups) return Ok{};
+  if (!ask) return Ok{};
   if (report->run.devices_used != 0) {
     const Status asked = AskDevice(&questions, &report->run);
     if (!asked.ok()) return asked;

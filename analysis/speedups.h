@@ -5,8 +5,6 @@
 #ifndef GPUBOUND_ANALYSIS_SPEEDUPS_H_
 #define GPUBOUND_ANALYSIS_SPEEDUPS_H_
 
-#include <cstddef>
-
 #include "analysis/replay.h"
 #include "analysis/report.h"
 #include "analysis/run.h"
@@ -14,11 +12,11 @@
 
 namespace gpubound {
 
-// Of |base|, the replay of |run| as |options| say, with the critical path of process |leading|:
-// sets the critical path, the GPU-limited share and what-ifs of |report|. Each question is one more
-// pass over the events; options.speedups says whether any is asked but the first.
-Status AddSpeedups(const Run& run, const ReplayedRun& base, size_t leading,
-                   const ReportOptions& options, Report* report);
+// Of |base|, the replay of |run| as |replay| says, with the critical path of one process: sets the
+// critical path, the GPU-limited share and what-ifs of |report|. Each question is one more pass
+// over the events; |ask| says whether there are any.
+Status AddSpeedups(const Run& run, const ReplayedRun& base, const ReplayOptions& replay, bool ask,
+                   Report* report);
 
 }  // namespace gpubound
 

@@ -142,6 +142,9 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
     const uint64_t bytes = SegmentBytesFor(*arguments.retention->max_bytes);
     assignments.push_back({"GPUBOUND_SEGMENT_BYTES", std::to_string(bytes)});
   }
+  if (arguments.no_in_run_calibration) {
+    assignments.push_back({"GPUBOUND_IN_RUN_CALIBRATION", "0"});
+  }
   const std::vector<std::string> environment = WithAssignments(OwnEnvironment(), assignments);
   ChildProgram program;
   if (const int error = program.Start(command, environment); error != 0) {

@@ -59,6 +59,9 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
   parser.app().add_flag("--no-calibrate", arguments->no_calibrate,
                         "Do not measure afterwards what the profiler costs on this machine, where "
                         "that is not known yet");
+  parser.app().add_flag("--no-in-run-calibration", arguments->no_in_run_calibration,
+                        "Record every iteration, instead of letting one in a hundred, between two "
+                        "calls of step(), tell what recording the others costs");
 
   const auto split = std::find(words.begin(), words.end(), "--");
   if (const auto over = parser.Parse({words.begin(), split}, kExitLauncherFailed)) return over;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -231,6 +232,28 @@ int LimitFileSize(const Core& core, const std::string&) {
   return 0;
 }
 
+// A loop of iterations long enough that some run suspended, beside a thread that opens scopes.
+int TrainBesideAnotherThread(const Core& core, const std::string&) {
+  constexpr uint64_t kIterations = 400;
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    while (!done) {
+      core.Scopes("simulation", 10);
+      usleep(100);  // no more than the flusher of a busy machine keeps up with
+    }
+  });
+  const uint32_t outer = core.Operation("train");
+  core.api->begin(outer);
+  for (uint64_t i = 0; i < kIterations; ++i) {
+    core.Scopes("update", 1000);
+    core.api->step(i);
+  }
+  core.api->end(outer);
+  done = true;
+  other.join();
+  return 0;
+}
+
 // Two threads that count what they have completed in memory shared with whoever kills us.
 int Hammer(const Core& core, const std::string& shared_fd) {
   void* memory = mmap(nullptr, sizeof(HammerProgress), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -276,6 +299,7 @@ const std::map<std::string, Scenario>& Scenarios() {
       {"fork_under_load", ForkUnderLoad},
       {"fork_from_two_threads", ForkFromTwoThreads},
       {"file_size_limit", LimitFileSize},
+      {"train", TrainBesideAnotherThread},
       {"hammer", Hammer},
   };
   return *scenarios;

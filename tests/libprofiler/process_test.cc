@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "tests/libprofiler/core_process.h"
 #include "tests/libprofiler/temp_directory.h"
@@ -144,6 +145,34 @@ TEST_F(CoreTest, AProgramAddsToTheLedgerByName) {
 
 TEST_F(CoreTest, TheOpenScopesOfAThreadAreListedFromTheOutside) {
   EXPECT_EQ(Run("open_scopes"), 0);
+}
+
+TEST_F(CoreTest, IterationsAreSuspendedAndTheTraceStaysInStep) {
+  ASSERT_EQ(Run("train"), 0);
+  const TraceFile trace = Trace();
+  EXPECT_GE(trace.LedgerValue("iterations_suspended"), 1);
+  EXPECT_EQ(trace.LedgerValue("unbalanced_scopes"), 0);
+  int64_t unrecorded = 0;
+  int64_t updates = 0;
+  std::map<uint32_t, int64_t> open;
+  for (uint32_t thread = 1; thread <= 2; ++thread) {
+    for (const StoredEvent& event : trace.ThreadEventsOf(thread)) {
+      if (event.kind == SlotKind::kBegin) ++open[thread];
+      if (event.kind == SlotKind::kEnd) --open[thread];
+      updates += event.kind == SlotKind::kBegin && event.label == "update" ? 1 : 0;
+      if (event.kind == SlotKind::kSuspension && event.payload != 0) {
+        unrecorded += static_cast<int64_t>(event.payload) - 1;
+      }
+    }
+  }
+  EXPECT_EQ(updates + unrecorded, 400 * 1000);
+  EXPECT_EQ(open[1], 0);
+  EXPECT_EQ(open[2], 0);
+}
+
+TEST_F(CoreTest, EveryIterationIsRecordedOnRequest) {
+  ASSERT_EQ(Run("train", {"GPUBOUND_IN_RUN_CALIBRATION=0"}), 0);
+  EXPECT_EQ(EventsOf(Trace(), "update"), 2 * 400 * 1000);
 }
 
 TEST_F(CoreTest, AForkChildRecordsItselfInFilesOfItsOwnWithTheSameNames) {

@@ -288,9 +288,29 @@ class Oracle {
     return "idle";
   }
 
+  // By the marks of the last instant at which any thread made one; an end among them prevails.
+  bool Suspended(int64_t t) const {
+    int64_t last_ns = INT64_MIN;
+    bool ends = false;
+    for (const ThreadTrace& thread : p_.threads) {
+      for (const ThreadEvent& event : thread.events) {
+        if (event.kind != SlotKind::kSuspension || event.time_ns > t) continue;
+        if (event.time_ns < last_ns) continue;
+        ends = event.payload != 0 || (event.time_ns == last_ns && ends);
+        last_ns = event.time_ns;
+      }
+    }
+    return last_ns != INT64_MIN && !ends;
+  }
+
+  std::string RowOf(const ThreadState& state, int64_t t) const {
+    if (Suspended(t)) return "(suspended)";
+    return state.operation.empty() ? kNone : state.operation;
+  }
+
   void Instant(int64_t t, NaiveBreakdown* result) const {
     const ThreadState reporting = StateOf(reporting_, t);
-    const std::string operation = reporting.operation.empty() ? kNone : reporting.operation;
+    const std::string operation = RowOf(reporting, t);
     std::string layer = reporting.layer;
     std::string cause = reporting.cause;
     if (layer != "python") {
@@ -317,7 +337,7 @@ class Oracle {
     for (size_t i = 0; i < p_.threads.size(); ++i) {
       if (i == reporting_ || !annotates_[i]) continue;
       const ThreadState lane = StateOf(i, t);
-      const std::string lane_operation = lane.operation.empty() ? kNone : lane.operation;
+      const std::string lane_operation = RowOf(lane, t);
       ++result->lanes[std::to_string(p_.threads[i].tid)]
                      [Phase(t) + "|" + lane_operation + "|" + lane.layer + "|" + Gpu(t)];
     }

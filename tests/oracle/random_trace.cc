@@ -51,6 +51,8 @@ class Maker {
 
   void MakeNames() {
     p_.labels.resize(1);
+    suspends_ = Chance(3);
+    if (suspends_) p_.in_run_calibration = "measuring";
     // One trace in four has no operation, so that its annotations serve.
     if (!Chance(4)) {
       for (const char* name : {"a", "b", "simulation", "save_checkpoint"}) {
@@ -122,7 +124,10 @@ class Maker {
     ThreadEvent event;
     event.time_ns = time;
     const int64_t what = Pick(11);
-    if (what == 0) {
+    if (suspends_ && Chance(12)) {
+      event.kind = SlotKind::kSuspension;
+      event.payload = static_cast<uint64_t>(Pick(2));
+    } else if (what == 0) {
       event.kind = SlotKind::kPhase;
       event.label = Any(phases_);
     } else if (what == 1) {
@@ -183,6 +188,7 @@ class Maker {
   std::vector<LabelId> overheads_;
   uint64_t last_range_ = 0;
   uint64_t last_step_ = 0;
+  bool suspends_ = false;  // iterations run without scopes being recorded, here and there
   uint32_t last_correlation_ = 0;
 };
 

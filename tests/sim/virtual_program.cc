@@ -7,6 +7,8 @@
 #include <random>
 #include <utility>
 
+#include "libprofiler/suspension_plan.h"
+
 namespace gpubound::sim {
 namespace {
 
@@ -55,6 +57,8 @@ class Machine {
       history_.tids.push_back(thread.tid);
       history_.processes.push_back(thread.process);
       history_.ends.push_back(thread.start_ns);
+      loops_.resize(std::max(loops_.size(), size_t{thread.process} + 1),
+                    Loop{SuspensionPlan(program.cost.suspends, program.cost.seed)});
     }
     history_.python = program.python;
   }
@@ -94,6 +98,14 @@ class Machine {
     size_t call = 0;                  // index in history
     std::map<uint32_t, size_t> open;  // handle -> index in history_.scopes
   };
+
+  // What the profiler does in one process.
+  struct Loop {
+    SuspensionPlan plan;
+    bool suspended = false;
+    uint64_t opened = 0;  // since then
+  };
+  static constexpr size_t kUnrecorded = SIZE_MAX;  // in Thread::open
 
   // The thread that acts next; ties go to the first one. threads_.size() when none can.
   size_t NextThread() const {
@@ -156,8 +168,35 @@ class Machine {
     if (thread.stage == Stage::kSubmit) Submit(t, statement);
   }
 
+  // An iteration ends: it may have run suspended, and so may the next.
+  void SuspendOrGoOn(uint32_t t) {
+    Loop& loop = LoopOf(t);
+    if (loop.suspended) history_.suspensions.push_back({t, now_, 1 + loop.opened});
+    loop.suspended = loop.plan.OnStep(now_);
+    loop.opened = 0;
+    if (loop.suspended) history_.suspensions.push_back({t, now_, 0});
+  }
+  Loop& LoopOf(uint32_t t) { return loops_[program_.threads[t].process]; }
+
+  // True where the scope goes unrecorded.
+  bool TakeUnrecorded(uint32_t t, const Statement& statement) {
+    Thread& thread = threads_[t];
+    if (statement.action == Action::kOpen && LoopOf(t).suspended) {
+      thread.open[statement.slot] = kUnrecorded;
+      ++LoopOf(t).opened;
+    } else if (statement.action == Action::kClose &&
+               thread.open.at(statement.slot) == kUnrecorded) {
+      thread.open.erase(statement.slot);
+    } else {
+      return false;
+    }
+    thread.wake_ns = now_ + statement.cost_ns;
+    return true;
+  }
+
   void TakeHostAction(uint32_t t, const Statement& statement) {
     Thread& thread = threads_[t];
+    if (TakeUnrecorded(t, statement)) return;
     switch (statement.action) {
       case Action::kCompute:
         thread.wake_ns = now_ + statement.cost_ns;
@@ -185,6 +224,7 @@ class Machine {
       case Action::kStep:
         history_.steps.push_back({t, now_, statement.slot});
         sink_->OnStep(t, statement.slot, now_);
+        SuspendOrGoOn(t);
         break;
       case Action::kSignal:
         ++signals_[statement.slot];
@@ -344,6 +384,7 @@ class Machine {
   std::mt19937_64 random_;
   History history_;
   std::vector<Thread> threads_;
+  std::vector<Loop> loops_;               // by process
   std::map<uint32_t, uint32_t> signals_;  // that were not awaited yet, by semaphore
   TimeNs now_ = -1;
   uint32_t next_correlation_ = 1;

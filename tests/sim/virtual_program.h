@@ -75,6 +75,9 @@ struct ProfilerCost {
   TimeNs api_ns = 0;     // inside each API call
   double deviation = 0;  // standard deviation of an occurrence, over the mean
   uint64_t seed = 1;     // of what each occurrence costs
+  // Iterations that the recorder's own plan (suspension_plan.h) chooses run without scopes being
+  // recorded: they cost nothing then, and are no fact.
+  bool suspends = false;
 };
 
 struct VirtualProgram {
@@ -130,6 +133,13 @@ struct StepFact {
   uint64_t number;
 };
 
+// As SlotKind::kSuspension has it.
+struct SuspensionFact {
+  uint32_t thread;
+  TimeNs time_ns;
+  uint64_t payload;
+};
+
 struct History {
   bool python = false;
   TimeNs span_ns = 0;  // from 0 to when every thread has ended
@@ -141,6 +151,7 @@ struct History {
   std::vector<WorkFact> work;  // as it completed; may end after the span
   std::vector<PhaseFact> phases;
   std::vector<StepFact> steps;
+  std::vector<SuspensionFact> suspensions;
 };
 
 // Hears of each event when it happens, in order of time. `thread` is an index into

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What recording scopes should have saved by the model, against what it did save. No state.
+//
+//   recorded run --replay without scope costs--> by how much shorter each iteration would be: S
+//   recorded iteration - suspended one of its kind = D;  D = factor * S, a slope over all pairs
+//
+// Where waits absorb a cost, S is as small as D is, so they tell nothing instead of something
+// wrong.
+#include "analysis/in_run_costs.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "analysis/loop_iterations.h"
+#include "analysis/memory_source.h"
+#include "analysis/replay.h"
+#include "analysis/robust_slope.h"
+
+namespace gpubound {
+namespace {
+
+constexpr int kMostReplays = 3;
+constexpr double kSettled = 0.05;  // a factor that near to the last one's changes nothing
+
+constexpr std::array kScopeKinds = {CostKind::kNativeScope, CostKind::kPythonScope,
+                                    CostKind::kInterceptedCall};
+
+Cost Scaled(Cost cost, double factor) {
+  cost.inside_ns *= factor;
+  cost.outside_ns *= factor;
+  cost.variance_ns2 *= factor * factor;
+  cost.standard_error_ns *= factor;
+  return cost;
+}
+
+CostModel ScopesOnly(const CostModel& costs, double factor) {
+  CostModel scopes;
+  for (const CostKind kind : kScopeKinds) scopes.Of(kind) = Scaled(costs.Of(kind), factor);
+  return scopes;
+}
+
+// That of a cost which was measured in another program.
+double Transferred(const Cost& cost) {
+  return std::hypot(cost.standard_error_ns, kTransferError * cost.total_ns());
+}
+
+void Widen(Cost* cost) { cost->standard_error_ns = Transferred(*cost); }
+
+bool MakesCalls(const ProcessTrace& process) {
+  return std::any_of(process.labels.begin(), process.labels.end(),
+                     [](const Label& label) { return label.kind == LabelKind::kApi; });
+}
+
+// The loop of one process, and what is known of its factor so far.
+struct Loop {
+  size_t process = 0;
+  std::vector<LoopIteration> iterations;
+  std::vector<LikeIterations> pairs;
+  double factor = 1;            // that the costs of the next replay are taken times
+  Slope slope;                  // of the last one
+  double calibrated_error = 0;  // of the scopes that were removed, as a share of them
+  bool settled = false;
+};
+
+std::vector<SlopeGroup> GroupsOf(const Loop& loop, const std::vector<LoopIteration>& replayed) {
+  std::vector<SlopeGroup> groups;
+  for (const LikeIterations& like : loop.pairs) {
+    const auto suspended_ns = static_cast<double>(loop.iterations[like.suspended].length_ns());
+    SlopeGroup& group = groups.emplace_back();
+    for (const size_t i : like.recorded) {
+      const auto recorded_ns = static_cast<double>(loop.iterations[i].length_ns());
+      const double saved_ns = recorded_ns - static_cast<double>(replayed[i].length_ns());
+      group.push_back({saved_ns, recorded_ns - suspended_ns});
+    }
+  }
+  return groups;
+}
+
+// One replay of the whole run, for every loop that is not settled.
+Status Refine(const Run& run, const CostModel& calibrated,
+              const std::vector<std::string>& operations, std::vector<Loop>* loops) {
+  ReplayOptions options;
+  options.operations = operations;
+  options.process_costs.resize(run.processes.size());
+  for (const Loop& loop : *loops) {
+    options.process_costs[loop.process] = ScopesOnly(calibrated, loop.factor);
+  }
+  const Result<ReplayedRun> replayed = ReplayRun(run, options);
+  if (!replayed.ok()) return replayed.error();
+  for (Loop& loop : *loops) {
+    if (loop.settled) continue;
+    const ProcessTrace& process = (*replayed).run.processes[loop.process];
+    const ReplayFacts& facts = (*replayed).facts[loop.process];
+    const std::vector<LoopIteration> after = LoopIterations(process, *SourceOf(process));
+    loop.slope = {};
+    loop.settled = true;
+    if (after.size() != loop.iterations.size() || facts.removed_ns <= 0) continue;
+    loop.calibrated_error = facts.removed.error / facts.removed_ns;
+    loop.slope = FitSlope(GroupsOf(loop, after));
+    const double change = loop.slope.value;
+    loop.slope.value *= loop.factor;
+    loop.slope.standard_error *= loop.factor;
+    // What a wait absorbs grows with the cost, so the factor is looked for where it is.
+    loop.settled = change <= 0 || std::abs(change - 1) <= kSettled;
+    if (!loop.settled) loop.factor = loop.slope.value;
+  }
+  return Ok{};
+}
+
+std::string Percent(double share) { return std::to_string(std::llround(100 * share)) + " %"; }
+
+std::string WhyNoPairs(const ProcessTrace& process, size_t pairs) {
+  const std::string& verdict = process.in_run_calibration;
+  if (verdict == "off") return "GPUBOUND_IN_RUN_CALIBRATION is 0";
+  if (verdict == "waiting") return "step() ended fewer than 100 iterations";
+  if (verdict == "too_short") return "iterations are shorter than 10 us";
+  if (verdict == "too_long") return "iterations are longer than 1 s";
+  return std::to_string(pairs) + " iterations without recording had their like beside them, and " +
+         std::to_string(kFewestIterations) + " are needed";
+}
+
+void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {
+  check->iterations = loop.pairs.size();
+  for (const LoopIteration& iteration : loop.iterations) {
+    if (iteration.suspended) check->suspended_ns += iteration.length_ns();
+  }
+  std::string why;
+  if (loop.pairs.size() < kFewestIterations) {
+    why = WhyNoPairs(process, loop.pairs.size());
+  } else if (loop.slope.groups == 0 || !std::isfinite(loop.slope.standard_error)) {
+    why = "recording scopes lengthened no iteration";
+  } else {
+    check->factor = loop.slope.value;
+    check->standard_error = loop.slope.standard_error;
+    const double calibrated_error = std::hypot(loop.calibrated_error, kTransferError);
+    check->used = loop.slope.standard_error < calibrated_error && loop.slope.value > 0;
+    why = "this run tells their cost to within " + Percent(loop.slope.standard_error) +
+          ", calibration to within " + Percent(calibrated_error);
+  }
+  if (!check->used) check->unchecked.push_back({"scopes", why});
+}
+
+void Apply(const Loop& loop, const InRunCheck& check, CostModel* costs) {
+  for (const CostKind kind : kScopeKinds) {
+    Cost& cost = costs->Of(kind);
+    if (check.used) {
+      const double error_ns = loop.slope.standard_error * cost.total_ns();
+      cost = Scaled(cost, loop.slope.value);
+      cost.standard_error_ns = error_ns;
+    } else {
+      Widen(&cost);
+    }
+  }
+  // Instants are never suspended, but the code and the pages are those of scopes.
+  Cost& instant = costs->Of(CostKind::kInstant);
+  if (check.used) instant = Scaled(instant, loop.slope.value);
+  Widen(&instant);
+}
+
+void WidenCalls(const ProcessTrace& process, CostModel* costs, InRunCheck* check) {
+  if (!MakesCalls(process)) return;
+  Widen(&costs->Of(CostKind::kApiCall));
+  for (auto& [name, cost] : costs->api) Widen(&cost);
+  check->unchecked.push_back({"CUDA calls", process.cupti_not_suspended.empty()
+                                                ? "their records were never suspended"
+                                                : process.cupti_not_suspended});
+}
+
+}  // namespace
+
+Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,
+                              const std::vector<std::string>& operations) {
+  InRunCosts checked;
+  checked.costs.assign(run.processes.size(), calibrated);
+  checked.checks.resize(run.processes.size());
+  std::vector<Loop> loops;
+  std::vector<Loop> unmatched;
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const ProcessTrace& process = run.processes[p];
+    if (process.in_run_calibration.empty()) continue;
+    Loop loop;
+    loop.process = p;
+    if (process.Counted(LedgerCounter::iterations_suspended) != 0) {
+      loop.iterations = LoopIterations(process, *SourceOf(process));
+      loop.pairs = MatchSuspended(loop.iterations);
+    }
+    const bool enough = loop.pairs.size() >= kFewestIterations;
+    (enough ? loops : unmatched).push_back(std::move(loop));
+  }
+  const auto settled = [](const Loop& loop) { return loop.settled; };
+  for (int replay = 0; replay < kMostReplays; ++replay) {
+    if (std::all_of(loops.begin(), loops.end(), settled)) break;
+    const Status refined = Refine(run, calibrated, operations, &loops);
+    if (!refined.ok()) return refined.error();
+  }
+  for (const std::vector<Loop>* of : {&loops, &unmatched}) {
+    for (const Loop& loop : *of) {
+      const ProcessTrace& process = run.processes[loop.process];
+      CostModel* const costs = &checked.costs[loop.process];
+      InRunCheck* const check = &checked.checks[loop.process];
+      Decide(loop, process, check);
+      Apply(loop, *check, costs);
+      WidenCalls(process, costs, check);
+    }
+  }
+  return checked;
+}
+
+std::string CheckText(const InRunCheck& of) {
+  std::string text;
+  if (of.used) {
+    text = "Scopes cost " + Percent(of.factor) + " (+/- " + Percent(1.96 * of.standard_error) +
+           ") of their calibration in this run, by " + std::to_string(of.iterations) +
+           " iterations without recording.";
+  }
+  for (const UncheckedCost& cost : of.unchecked) {
+    if (!text.empty()) text += ' ';
+    text += "The cost of " + cost.what + " was not checked in this run: " + cost.why + ".";
+  }
+  return text;
+}
+
+}  // namespace gpubound

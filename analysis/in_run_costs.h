@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks calibrated costs against the run that they are taken out of: iterations that ran without
+// their scopes being recorded are shorter than their like by what recording cost here. Where that
+// tells the cost more surely than a calibration on another program does, it takes its place; what
+// the run could not check keeps its cost with a wider error, and a reason (docs/overhead_model.md).
+#ifndef GPUBOUND_ANALYSIS_IN_RUN_COSTS_H_
+#define GPUBOUND_ANALYSIS_IN_RUN_COSTS_H_
+
+#include <string>
+#include <vector>
+
+#include "analysis/cost_model.h"
+#include "analysis/in_run_check.h"
+#include "analysis/run.h"
+#include "analysis/status.h"
+
+namespace gpubound {
+
+struct InRunCosts {
+  std::vector<CostModel> costs;    // by process
+  std::vector<InRunCheck> checks;  // likewise; empty of a trace that does not speak of it
+};
+
+// How far a cost may be off in a program other than the one it was measured in: one standard
+// deviation, as a share of the cost. A judgement, not a measurement: docs/overhead_model.md.
+inline constexpr double kTransferError = 0.25;
+// So few iterations tell nothing.
+inline constexpr uint64_t kFewestIterations = 8;
+
+// Replays |run| without the costs of scopes, at most three times, where iterations were suspended.
+// |operations| as in ReportOptions. Errors are those of ReplayRun.
+Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,
+                              const std::vector<std::string>& operations);
+
+// |of| for the user, a sentence or several.
+std::string CheckText(const InRunCheck& of);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_IN_RUN_COSTS_H_

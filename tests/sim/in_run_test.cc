@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The proof that a run tells its own costs: training loops on the simulated device under a profiler
+// that costs twice as much as calibration says, or half as much, and suspends iterations as the
+// recorder does. What the report makes of it is compared with the same program without a profiler,
+// and with what it makes of it when it may not look at the suspended iterations.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "analysis/corrected_report.h"
+#include "analysis/in_run_costs.h"
+#include "analysis/report.h"
+#include "tests/sim/history_trace.h"
+#include "tests/sim/virtual_program.h"
+#include "tests/sim/workloads.h"
+
+namespace gpubound::sim {
+namespace {
+
+constexpr double kTotalWithin = 0.01;
+constexpr double kRowWithin = 0.02;
+constexpr double kRowMatters = 0.01;  // of the run
+constexpr uint32_t kIterations = 25'000;
+constexpr uint64_t kCalibrationSamples = 100'000;
+
+// A loop of short iterations, every fourth of which trains: what is compared with what matters.
+class Loop {
+ public:
+  explicit Loop(uint64_t seed) : random_(seed) {}
+
+  VirtualProgram Program(double kernel_ns) {
+    VirtualProgram program;
+    program.python = true;
+    program.device.launch_latency_ns = 2'000;
+    program.cost.scope_ns = 400;
+    program.cost.deviation = 0.8;
+    program.cost.seed = random_();
+    program.cost.suspends = true;
+    VirtualThread& trainer = program.threads.emplace_back();
+    trainer.tid = 1001;
+    statements_ = &trainer.statements;
+    for (uint32_t i = 0; i < kIterations; ++i) Iterate(i, kernel_ns);
+    return program;
+  }
+
+ private:
+  void Iterate(uint32_t number, double kernel_ns) {
+    Open({LabelKind::kOperation, Layer::kUnset, "simulation"});
+    for (int i = 0; i < 4; ++i) {
+      Compute(3'000);
+      Open({LabelKind::kLayer, Layer::kSimulator, "env"});
+      Compute(4'000);
+      Close();
+    }
+    Close();
+    Work("inference", 2, kernel_ns);
+    if (number % 4 == 0) Work("backpropagation", 8, kernel_ns);
+    Compute(6'000);
+    Add(Action::kStep).slot = number;
+  }
+  void Work(const char* operation, int launches, double kernel_ns) {
+    Open({LabelKind::kOperation, Layer::kUnset, operation});
+    Open({LabelKind::kLayer, Layer::kBackend, "torch"});
+    for (int i = 0; i < launches; ++i) {
+      Compute(1'000);
+      Statement& launch = Add(Action::kLaunch);
+      launch.slot = 1;
+      launch.cost_ns = Time(2'000);
+      launch.name = "gemm";
+      launch.device_ns = Time(kernel_ns);
+    }
+    Add(Action::kSyncDevice).cost_ns = Time(2'000);
+    Close();
+    Close();
+  }
+  void Open(ScopeName scope) {
+    Statement& statement = Add(Action::kOpen);
+    statement.slot = next_handle_;
+    statement.scope = std::move(scope);
+    open_.push_back(next_handle_++);
+  }
+  void Close() {
+    Add(Action::kClose).slot = open_.back();
+    open_.pop_back();
+  }
+  void Compute(double ns) { Add(Action::kCompute).cost_ns = Time(ns); }
+  TimeNs Time(double mean) {
+    constexpr double kSpread = 0.2;
+    std::lognormal_distribution<double> time(std::log(mean) - kSpread * kSpread / 2, kSpread);
+    return std::max<TimeNs>(1, std::llround(time(random_)));
+  }
+  Statement& Add(Action action) {
+    Statement& statement = statements_->emplace_back();
+    statement.action = action;
+    statement.cost_ns = 20;
+    return statement;
+  }
+
+  std::mt19937_64 random_;
+  std::vector<Statement>* statements_ = nullptr;
+  uint32_t next_handle_ = 0;
+  std::vector<uint32_t> open_;
+};
+
+// What calibration elsewhere would have said: |times| what recording costs this program.
+CostModel MisledCosts(const VirtualProgram& program, double times) {
+  VirtualProgram elsewhere;
+  elsewhere.cost = program.cost;
+  elsewhere.cost.scope_ns = std::llround(times * static_cast<double>(program.cost.scope_ns));
+  return CalibratedCosts(elsewhere, kCalibrationSamples);
+}
+
+double Error(int64_t found, int64_t truth) {
+  return std::abs(static_cast<double>(found - truth)) / static_cast<double>(truth);
+}
+
+struct Outcome {
+  double total_error = 0;
+  double row_error = 0;  // the worst of those that matter
+  std::string worst_row;
+  bool covered = false;
+  int64_t width_ns = 0;  // of the interval of the total
+  InRunCheck check;
+  bool within() const { return total_error <= kTotalWithin && row_error <= kRowWithin; }
+};
+
+class InRunTest : public testing::Test {
+ protected:
+  // |kernel_ns|: short ones leave the loop to the CPU, long ones absorb what it costs.
+  void Record(uint64_t seed, double kernel_ns) {
+    program_ = Loop(seed).Program(kernel_ns);
+    recorded_ = RunOf(Execute(program_, nullptr));
+    const Result<Report> truth = BuildReport(RunOf(Execute(Uninstrumented(program_), nullptr)));
+    ASSERT_TRUE(truth.ok());
+    truth_ = *truth;
+  }
+  // By costs that calibration takes for |times| what they are.
+  Outcome CorrectBy(double times) {
+    Result<Report> report = BuildReport(recorded_);
+    EXPECT_TRUE(report.ok());
+    EXPECT_TRUE(AddCorrected(recorded_, MisledCosts(program_, times), {}, &*report).ok());
+    return Judge(*report->processes.front().corrected);
+  }
+  // The trace as it would be, had the recorder said nothing of suspensions.
+  void ForgetWhatTheRunTells() { recorded_.processes.front().in_run_calibration.clear(); }
+  // The trace of a recorder that suspends nothing.
+  void RecordEveryIteration(const char* verdict) {
+    program_.cost.suspends = false;
+    recorded_ = RunOf(Execute(program_, nullptr));
+    recorded_.processes.front().in_run_calibration = verdict;
+  }
+
+ private:
+  Outcome Judge(const CorrectedProcess& corrected) const {
+    const ReportProcess& real = truth_.processes.front();
+    Outcome outcome;
+    outcome.check = corrected.in_run;
+    outcome.width_ns = corrected.span.high - corrected.span.low;
+    outcome.total_error = Error(corrected.process.span_ns, real.span_ns);
+    outcome.covered = corrected.span.low <= real.span_ns && real.span_ns <= corrected.span.high;
+    for (const ReportOperation& row : real.operations) {
+      if (static_cast<double>(row.wall_ns) < kRowMatters * static_cast<double>(real.span_ns)) {
+        continue;
+      }
+      int64_t found = 0;
+      for (const ReportOperation& other : corrected.process.operations) {
+        if (other.operation == row.operation) found = other.wall_ns;
+      }
+      const double error = Error(found, row.wall_ns);
+      if (error <= outcome.row_error) continue;
+      outcome.row_error = error;
+      outcome.worst_row = row.operation;
+    }
+    std::printf(
+        "total off by %.3f %%, row %s by %.3f %%, factor %.3f +/- %.3f, %llu iterations%s\n",
+        100 * outcome.total_error, outcome.worst_row.c_str(), 100 * outcome.row_error,
+        outcome.check.factor, outcome.check.standard_error,
+        static_cast<unsigned long long>(outcome.check.iterations),
+        outcome.covered ? "" : ", outside the interval");
+    return outcome;
+  }
+
+  VirtualProgram program_;
+  gpubound::Run recorded_;
+  Report truth_;
+};
+
+constexpr double kShortKernelNs = 1'000;
+constexpr double kLongKernelNs = 60'000;
+
+TEST_F(InRunTest, CostsThatCalibrationTakesForHalfOfWhatTheyAreAreCorrected) {
+  Record(1, kShortKernelNs);
+  const Outcome outcome = CorrectBy(0.5);
+  EXPECT_TRUE(outcome.check.used);
+  EXPECT_TRUE(outcome.within());
+  EXPECT_TRUE(outcome.covered);
+  ForgetWhatTheRunTells();
+  EXPECT_FALSE(CorrectBy(0.5).within());
+}
+
+TEST_F(InRunTest, CostsThatCalibrationTakesForTwiceWhatTheyAreAreCorrected) {
+  Record(2, kShortKernelNs);
+  const Outcome outcome = CorrectBy(2);
+  EXPECT_TRUE(outcome.check.used);
+  EXPECT_TRUE(outcome.within());
+  EXPECT_TRUE(outcome.covered);
+  ForgetWhatTheRunTells();
+  EXPECT_FALSE(CorrectBy(2).within());
+}
+
+TEST_F(InRunTest, CostsThatCalibrationKnowsAreConfirmed) {
+  Record(3, kShortKernelNs);
+  const Outcome outcome = CorrectBy(1);
+  EXPECT_NEAR(outcome.check.factor, 1, 3 * outcome.check.standard_error);
+  EXPECT_TRUE(outcome.within());
+  EXPECT_TRUE(outcome.covered);
+}
+
+TEST_F(InRunTest, WhereWaitsAbsorbTheCostCalibrationStaysAndTheReportSaysWhy) {
+  Record(4, kLongKernelNs);
+  const Outcome outcome = CorrectBy(1);
+  EXPECT_FALSE(outcome.check.used);
+  EXPECT_GT(outcome.check.standard_error, kTransferError);
+  ASSERT_FALSE(outcome.check.unchecked.empty());
+  EXPECT_EQ(outcome.check.unchecked[0].what, "scopes");
+  EXPECT_LE(outcome.total_error, kTotalWithin);
+  EXPECT_TRUE(outcome.covered);
+}
+
+TEST_F(InRunTest, WhereNothingWasSuspendedTheIntervalIsWiderAndTheReportSaysWhy) {
+  Record(5, kShortKernelNs);
+  RecordEveryIteration("too_long");
+  const Outcome wide = CorrectBy(1);
+  ASSERT_EQ(wide.check.unchecked.size(), 2u);
+  EXPECT_EQ(wide.check.unchecked[0].what, "scopes");
+  EXPECT_EQ(wide.check.unchecked[0].why, "iterations are longer than 1 s");
+  EXPECT_EQ(wide.check.unchecked[1].what, "CUDA calls");
+  ForgetWhatTheRunTells();
+  EXPECT_GT(wide.width_ns, 10 * CorrectBy(1).width_ns);
+}
+
+}  // namespace
+}  // namespace gpubound::sim
