@@ -24,7 +24,7 @@ constinit std::atomic<CuptiWorker*> g_worker{nullptr};
 // The reserve for a CUPTI that crashes when it is declined, for each buffer: addresses, not memory.
 constexpr uint32_t kEmergencyBuffers = 7;
 
-// A row of table `meta`, for the report. True of every release that is known; one that is found to
+// A row of table `meta`, for the report. It is what other tools found; a release that is found to
 // differ gets the kinds to switch here.
 constexpr char kWhyNotSuspended[] =
     "CUPTI loses the kernels of graphs captured before when its API kinds are switched off and on";

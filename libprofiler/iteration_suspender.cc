@@ -10,14 +10,18 @@ namespace gpubound {
 
 IterationSuspender::IterationSuspender(bool enabled, uint64_t seed, DeviceTables* facts,
                                        Ledger* ledger)
-    : facts_(facts), ledger_(ledger), plan_(enabled, seed), told_(plan_.verdict()) {
+    : enabled_(enabled),
+      facts_(facts),
+      ledger_(ledger),
+      plan_(enabled, seed),
+      told_(plan_.verdict()) {
   facts_->AddFact("in_run_calibration", VerdictName(told_));
   if (enabled) facts_->AddFact("in_run_seed", std::to_string(seed));
 }
 
 void IterationSuspender::OnStep(ThreadBuffer* buffer, uint64_t ticks, int64_t now_ns) noexcept {
+  if (!enabled_ || buffer->context() == nullptr) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (told_ == SuspensionPlan::Verdict::kOff || buffer->context() == nullptr) return;
   if (stepping_ == ThreadId{}) stepping_ = buffer->thread();
   if (buffer->thread() != stepping_) return;
   if (active()) EndLocked(buffer, ticks);

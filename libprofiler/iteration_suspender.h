@@ -33,6 +33,8 @@ class IterationSuspender {
   // object. Without one, whoever calls asks active().
   void UseSwitch(std::atomic<bool>* suspended) { switch_ = suspended; }
   bool active() const { return switch_->load(std::memory_order_relaxed); }
+  // False: no step needs to be told.
+  bool enabled() const { return enabled_; }
 
   // The calling thread, which has |buffer|, has recorded that an iteration ends at |ticks|, which
   // is |now_ns|.
@@ -53,6 +55,7 @@ class IterationSuspender {
   void EndLocked(ThreadBuffer* buffer, uint64_t ticks) noexcept;
   void TellVerdict() noexcept;
 
+  const bool enabled_;
   DeviceTables* const facts_;
   Ledger* const ledger_;
   std::atomic<bool> own_switch_{false};
