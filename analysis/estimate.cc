@@ -58,8 +58,10 @@ Estimate TrimmedMean(std::vector<double> values) {
 }
 
 double StudentQuantile(uint64_t degrees_of_freedom) {
-  constexpr std::array<double, 11> kQuantiles{HUGE_VAL, 12.706, 4.303, 3.182, 2.776, 2.571,
-                                              2.447,    2.365,  2.306, 2.262, 2.228};
+  constexpr std::array<double, 31> kQuantiles{
+      HUGE_VAL, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+      2.201,    2.179,  2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080,
+      2.074,    2.069,  2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
   if (degrees_of_freedom < kQuantiles.size()) return kQuantiles[degrees_of_freedom];
   // Cornish and Fisher's expansion, right to three digits from here on.
   const auto n = static_cast<double>(degrees_of_freedom);
