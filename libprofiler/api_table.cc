@@ -89,25 +89,19 @@ struct Entries {
   static SplitTicks NowUnlessBehind() noexcept {
     return t_thread_buffer->behind() ? SplitTicks(0) : ReadTicks();
   }
-  [[gnu::noinline]] static void BeginUnrecorded(uint32_t label) noexcept {
+  static void BeginUnrecorded(uint32_t label) noexcept {
     t_thread_buffer->BeginUnrecorded(ToLabel(label), NowUnlessBehind());
     if (t_thread_buffer->unrecorded() % kScopesPerLook == 0) LookIfOverdue();
   }
-  [[gnu::noinline]] static void EndUnrecorded(uint32_t label) noexcept {
+  static void EndUnrecorded(uint32_t label) noexcept {
     t_thread_buffer->EndUnrecorded(ToLabel(label), NowUnlessBehind());
   }
 
   // Aligned, so that each takes two lines of the instruction cache wherever the linker puts it.
   [[gnu::aligned(64)]] static void Begin(uint32_t label) noexcept {
-    if (g_scopes_suspended.load(std::memory_order_relaxed)) [[unlikely]] {
-      return BeginUnrecorded(label);
-    }
     t_thread_buffer->Begin(ToLabel(label), ReadTicks());
   }
   [[gnu::aligned(64)]] static void End(uint32_t label) noexcept {
-    if (g_scopes_suspended.load(std::memory_order_relaxed)) [[unlikely]] {
-      return EndUnrecorded(label);
-    }
     t_thread_buffer->End(ToLabel(label), ReadTicks());
   }
 
@@ -153,28 +147,43 @@ struct Entries {
   static void Pause() noexcept { t_thread_buffer->Emit(SlotKind::kPause, LabelId{0}, Now()); }
   static void Resume() noexcept { t_thread_buffer->Emit(SlotKind::kResume, LabelId{0}, Now()); }
 
-  static constexpr gpubound_api kTable = {sizeof(gpubound_api),
-                                          GPUBOUND_API_VERSION,
-                                          &InternForApi,
-                                          &Begin,
-                                          &End,
-                                          &Phase,
-                                          &Step,
-                                          &Counter,
-                                          &HandOver,
-                                          &Adopt,
-                                          &Drop,
-                                          &Pause,
-                                          &Resume,
-                                          &AddToLedger,
-                                          &CopyOpenScopes};
+  // Not constant: begin and end are exchanged while scopes go unrecorded.
+  static constinit inline gpubound_api table = {sizeof(gpubound_api),
+                                                GPUBOUND_API_VERSION,
+                                                &InternForApi,
+                                                &Begin,
+                                                &End,
+                                                &Phase,
+                                                &Step,
+                                                &Counter,
+                                                &HandOver,
+                                                &Adopt,
+                                                &Drop,
+                                                &Pause,
+                                                &Resume,
+                                                &AddToLedger,
+                                                &CopyOpenScopes};
+
+  static void Route(bool unrecorded) noexcept {
+    __atomic_store_n(&table.begin, unrecorded ? &BeginUnrecorded : &Begin, __ATOMIC_RELAXED);
+    __atomic_store_n(&table.end, unrecorded ? &EndUnrecorded : &End, __ATOMIC_RELAXED);
+  }
 };
+
+bool UsesTsc() noexcept {
+  static const bool use_tsc = TscIsInvariant();
+  return use_tsc;
+}
 
 }  // namespace
 
 const gpubound_api* ApiTable() noexcept {
-  static const bool use_tsc = TscIsInvariant();
-  return use_tsc ? &Entries<ReadSplitTsc>::kTable : &Entries<ReadSplitMonotonicNs>::kTable;
+  return UsesTsc() ? &Entries<ReadSplitTsc>::table : &Entries<ReadSplitMonotonicNs>::table;
+}
+
+void RouteScopes(bool unrecorded) noexcept {
+  UsesTsc() ? Entries<ReadSplitTsc>::Route(unrecorded)
+            : Entries<ReadSplitMonotonicNs>::Route(unrecorded);
 }
 
 }  // namespace gpubound

@@ -11,6 +11,10 @@ namespace gpubound {
 // The table for this machine's clock: static storage, the same pointer at every call.
 const gpubound_api* ApiTable() noexcept;
 
+// Whether the table's begin and end are those that record (thread_buffer.h). That is exchanged in
+// the table, so that recording scopes costs nothing for it.
+void RouteScopes(bool unrecorded) noexcept;
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_LIBPROFILER_API_TABLE_H_

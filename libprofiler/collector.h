@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "libprofiler/api_table.h"
 #include "libprofiler/bystanders.h"
 #include "libprofiler/clock.h"
 #include "libprofiler/collector_host.h"
@@ -72,7 +73,7 @@ class Collector {
   // This is the process's collector: its host acts through the calling thread's own pointer.
   void UseThreadLocalBuffers() {
     host_->UseThreadLocal();
-    suspender_->UseSwitch(&g_scopes_suspended);
+    suspender_->UseRoute(&RouteScopes);
   }
 
   // Writes out everything recorded so far.

@@ -7,17 +7,12 @@
 #ifndef GPUBOUND_LIBPROFILER_CURRENT_THREAD_H_
 #define GPUBOUND_LIBPROFILER_CURRENT_THREAD_H_
 
-#include <atomic>
-
 #include "libprofiler/thread_buffer.h"
 
 namespace gpubound {
 
 extern constinit thread_local ThreadBuffer* t_thread_buffer
     __attribute__((tls_model("initial-exec")));
-
-// Scopes of this process go unrecorded (iteration_suspender.h).
-extern constinit std::atomic<bool> g_scopes_suspended;
 
 // Slow path of a buffer that is not attached: gives the calling thread one, which may start the
 // recording. Null when |stale| is not the calling thread's or nothing is recorded.

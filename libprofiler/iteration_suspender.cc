@@ -46,11 +46,11 @@ void IterationSuspender::BeginLocked(ThreadBuffer* buffer, uint64_t ticks,
   overdue_ns_.store(now_ns + plan_.longest_ns(), std::memory_order_relaxed);
   buffer->EmitWithPayload(SlotKind::kSuspension, LabelId{}, 0, ticks);
   ledger_->Add(LedgerCounter::iterations_suspended, 1);
-  switch_->store(true, std::memory_order_relaxed);
+  Switch(true);
 }
 
 void IterationSuspender::EndLocked(ThreadBuffer* buffer, uint64_t ticks) noexcept {
-  switch_->store(false, std::memory_order_relaxed);
+  Switch(false);
   // Another thread ends what was none of its own: how many scopes there were is not known then, and
   // the reader sees by the thread that there is nothing to compare.
   const uint64_t opened =

@@ -29,10 +29,10 @@ class IterationSuspender {
   // |facts| and |ledger| outlive the object. What is decided, and from which |seed|, is a fact.
   IterationSuspender(bool enabled, uint64_t seed, DeviceTables* facts, Ledger* ledger);
 
-  // Where scopes look whether they are to be recorded. Set before the first step; outlives the
-  // object. Without one, whoever calls asks active().
-  void UseSwitch(std::atomic<bool>* suspended) { switch_ = suspended; }
-  bool active() const { return switch_->load(std::memory_order_relaxed); }
+  // Told whether scopes are to go unrecorded from now on. Set before the first step. Without one,
+  // whoever opens scopes asks active().
+  void UseRoute(void (*route)(bool unrecorded) noexcept) { route_ = route; }
+  bool active() const { return active_.load(std::memory_order_relaxed); }
   // False: no step needs to be told.
   bool enabled() const { return enabled_; }
 
@@ -48,18 +48,22 @@ class IterationSuspender {
   void End(ThreadBuffer* buffer, uint64_t ticks) noexcept;
 
   // In a fork child of any kind: records as ever. Touches no lock.
-  void AbandonInForkChild() noexcept { switch_->store(false, std::memory_order_relaxed); }
+  void AbandonInForkChild() noexcept { Switch(false); }
 
  private:
   void BeginLocked(ThreadBuffer* buffer, uint64_t ticks, int64_t now_ns) noexcept;
   void EndLocked(ThreadBuffer* buffer, uint64_t ticks) noexcept;
   void TellVerdict() noexcept;
+  void Switch(bool active) noexcept {
+    active_.store(active, std::memory_order_relaxed);
+    if (route_ != nullptr) route_(active);
+  }
 
   const bool enabled_;
   DeviceTables* const facts_;
   Ledger* const ledger_;
-  std::atomic<bool> own_switch_{false};
-  std::atomic<bool>* switch_ = &own_switch_;
+  std::atomic<bool> active_{false};
+  void (*route_)(bool unrecorded) noexcept = nullptr;
 
   std::mutex mutex_;
   SuspensionPlan plan_;

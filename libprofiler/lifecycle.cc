@@ -202,8 +202,6 @@ Collector* EnsureCollector() noexcept {
 }
 
 constinit thread_local ThreadBuffer* t_thread_buffer = &g_no_buffer;
-// On a line of its own, which every scope reads and hardly anybody writes.
-alignas(64) constinit std::atomic<bool> g_scopes_suspended{false};
 
 void LoadOnce() noexcept {
   // Before the lock: this asks the dynamic linker, whose own lock a thread may hold that wants

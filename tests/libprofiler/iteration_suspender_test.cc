@@ -151,9 +151,10 @@ TEST_F(IterationSuspenderTest, ARunThatEndsSuspendedSaysWhenScopesWereRecordedAg
 }
 
 TEST_F(IterationSuspenderTest, AForkChildRecordsAsEver) {
-  std::atomic<bool> suspended{false};
+  static bool suspended;
+  suspended = false;
   StartCollector();
-  suspender()->UseSwitch(&suspended);
+  suspender()->UseRoute([](bool unrecorded) noexcept { suspended = unrecorded; });
   IterateUntilSuspended();
   ASSERT_TRUE(suspended);
   collector_->AbandonInForkChild();

@@ -58,20 +58,20 @@ extern "C" {
  * scope with that label on the calling thread. */
 GPUBOUND_INLINE_ void gpubound_begin(uint32_t scope) GPUBOUND_NOEXCEPT_ {
   const struct gpubound_api* table = scope == 0 ? GPUBOUND_NULL_ : gpubound_table_();
-  if (table != GPUBOUND_NULL_) table->begin(scope);
+  if (table != GPUBOUND_NULL_) GPUBOUND_TABLE_BEGIN_(table)(scope);
 }
 GPUBOUND_INLINE_ void gpubound_end(uint32_t scope) GPUBOUND_NOEXCEPT_ {
   const struct gpubound_api* table = scope == 0 ? GPUBOUND_NULL_ : gpubound_table_();
-  if (table != GPUBOUND_NULL_) table->end(scope);
+  if (table != GPUBOUND_NULL_) GPUBOUND_TABLE_END_(table)(scope);
 }
 
 /* The same for labels that a look-up in this file returned. */
 GPUBOUND_INLINE_ uint32_t gpubound_begin_label_(uint32_t scope) GPUBOUND_NOEXCEPT_ {
-  if (scope != 0) gpubound_table_of_labels_()->begin(scope);
+  if (scope != 0) GPUBOUND_TABLE_BEGIN_(gpubound_table_of_labels_())(scope);
   return scope;
 }
 GPUBOUND_INLINE_ void gpubound_end_label_(uint32_t scope) GPUBOUND_NOEXCEPT_ {
-  if (scope != 0) gpubound_table_of_labels_()->end(scope);
+  if (scope != 0) GPUBOUND_TABLE_END_(gpubound_table_of_labels_())(scope);
 }
 
 /* Opens a scope whose name is known at run time; returns what gpubound_end closes it with. |name|

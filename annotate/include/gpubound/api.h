@@ -51,7 +51,8 @@ struct gpubound_api {
                     size_t text_length);
 
   /* Opens and closes a scope on the calling thread. `end` closes the innermost open scope with
-   * that label; without one it is counted and ignored. */
+   * that label; without one it is counted and ignored. The collector may exchange the two at any
+   * time: load them, as relaxed atomics, at each call. */
   void (*begin)(uint32_t label);
   void (*end)(uint32_t label);
 

@@ -31,7 +31,7 @@ PyObject* SuspendScopes(PyObject*, PyObject* depth) {
   const uint32_t first = static_cast<uint32_t>(std::min<unsigned long>(keep, open));
   PyObject* closed = PyTuple_New(static_cast<Py_ssize_t>(open - first));
   for (uint32_t index = open; closed != nullptr && index-- > first;) {
-    g_table.end(labels[index]);
+    EndScope(labels[index]);
     PyObject* label = PyLong_FromUnsignedLong(labels[index]);
     if (label == nullptr ||
         PyTuple_SetItem(closed, static_cast<Py_ssize_t>(index - first), label) != 0) {
@@ -48,7 +48,7 @@ PyObject* ReopenScopes(PyObject*, PyObject* labels) {
   for (Py_ssize_t index = 0; index < count; ++index) {
     const unsigned long label = PyLong_AsUnsignedLong(PyTuple_GetItem(labels, index));
     if (PyErr_Occurred() != nullptr) return nullptr;
-    g_table.begin(static_cast<uint32_t>(label));
+    BeginScope(static_cast<uint32_t>(label));
   }
   Py_RETURN_NONE;
 }

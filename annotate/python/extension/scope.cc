@@ -25,13 +25,13 @@ PyObject* Enter(PyObject* self, PyObject* const*, size_t nargsf, PyObject* keywo
     return nullptr;
   }
   const auto* method = reinterpret_cast<ScopeMethod*>(self);
-  g_table.begin(method->label);
+  BeginScope(method->label);
   return NewReference(method->scope);
 }
 
 // Whatever the arguments are: an exception is never swallowed and a scope always closed.
 PyObject* Exit(PyObject* self, PyObject* const*, size_t, PyObject*) {
-  g_table.end(reinterpret_cast<ScopeMethod*>(self)->label);
+  EndScope(reinterpret_cast<ScopeMethod*>(self)->label);
   return NewReference(Py_None);
 }
 

@@ -31,6 +31,7 @@ constexpr gpubound_api kNoCollector = {
 }  // namespace
 
 gpubound_api g_table = kNoCollector;
+const gpubound_api* g_scopes = &kNoCollector;
 
 bool CanSuspend() { return g_table.open_scopes != kNoCollector.open_scopes; }
 
@@ -41,6 +42,7 @@ bool LoadTable() {
   // An older collector's table is a prefix of ours, a newer one's begins with ours.
   const size_t shared = found->size < sizeof(g_table) ? found->size : sizeof(g_table);
   std::memcpy(&g_table, found, shared);
+  g_scopes = found;
   return true;
 }
 

@@ -10,8 +10,16 @@
 
 namespace gpubound {
 
-// All entries do nothing until LoadTable has found a collector.
+// All entries do nothing until LoadTable has found a collector. For scopes there is g_scopes.
 extern gpubound_api g_table;
+
+// The collector's own table, which exchanges its begin and end at any time; never null.
+extern const gpubound_api* g_scopes;
+
+inline void BeginScope(uint32_t label) {
+  __atomic_load_n(&g_scopes->begin, __ATOMIC_RELAXED)(label);
+}
+inline void EndScope(uint32_t label) { __atomic_load_n(&g_scopes->end, __ATOMIC_RELAXED)(label); }
 
 // False where the collector cannot list open scopes: none may then be opened on behalf of a
 // coroutine, because none could be closed.

@@ -34,9 +34,9 @@ PyObject* CallWrapped(PyObject* self, PyObject* const* arguments, size_t nargsf,
                       PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
   const uint32_t label = wrapper->label;
-  g_table.begin(label);
+  BeginScope(label);
   PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
-  g_table.end(label);
+  EndScope(label);
   return result;
 }
 
@@ -59,9 +59,9 @@ PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
     return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
   }
   t_hook_label = label;
-  g_table.begin(label);
+  BeginScope(label);
   PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
-  g_table.end(label);
+  EndScope(label);
   t_hook_label = outer;
   return result;
 }
@@ -70,9 +70,9 @@ PyObject* CallInWait(const Wrapper* wrapper, uint32_t label, PyObject* const* ar
                      size_t nargsf, PyObject* keywords) {
   if (label == 0) label = wrapper->label;
   t_waiting = true;
-  g_table.begin(label);
+  BeginScope(label);
   PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
-  g_table.end(label);
+  EndScope(label);
   t_waiting = false;
   return result;
 }

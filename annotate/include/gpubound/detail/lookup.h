@@ -56,6 +56,10 @@ extern "C" {
 #define GPUBOUND_TABLE_HAS_(table, field) \
   ((table)->size >= offsetof(struct gpubound_api, field) + sizeof((table)->field))
 
+/* The collector may exchange these two at any time. */
+#define GPUBOUND_TABLE_BEGIN_(table) __atomic_load_n(&(table)->begin, __ATOMIC_RELAXED)
+#define GPUBOUND_TABLE_END_(table) __atomic_load_n(&(table)->end, __ATOMIC_RELAXED)
+
 /* Address of the table, 0 when there is none, GPUBOUND_TABLE_UNKNOWN_ before the first look. */
 extern uintptr_t gpubound_table_word_;
 GPUBOUND_HIDDEN_ __attribute__((weak)) uintptr_t gpubound_table_word_ = GPUBOUND_TABLE_UNKNOWN_;
