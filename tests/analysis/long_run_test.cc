@@ -34,6 +34,7 @@ constexpr uint64_t kIterationNs = 10'000 * kUs;
 constexpr uint64_t kIterations = kSecond / kIterationNs;  // in a second
 constexpr uint64_t kScopes = 300;                         // in an iteration
 constexpr uint64_t kScopeNs = 33 * kUs;
+constexpr uint64_t kSlots = 2 * kScopes + 4;  // a step takes two
 constexpr uint64_t kLaunches = 199;
 // With those of the iteration itself: 1001 events, 100,100 a second.
 constexpr uint64_t kEvents = 2 * kScopes + 2 * kLaunches + 3;
@@ -86,20 +87,20 @@ class Recorder {
     slots_.clear();
     calls_.clear();
     kernels_.clear();
-    slots_.push_back(Begin(kTrain, begin));
+    slots_.push_back(Begin(kTrain, 0));  // since the iteration's begin
     for (uint64_t i = 0; i < kScopes; ++i) {
       const uint64_t at = begin + kUs + i * kScopeNs;
-      slots_.push_back(Begin(kInner, at));
-      slots_.push_back(End(kInner, at + 30 * kUs));
+      slots_.push_back(Begin(kInner, at - begin));
+      slots_.push_back(End(kInner, at - begin + 30 * kUs));
       if (i >= kLaunches) continue;
       const auto correlation = static_cast<uint32_t>(1 + iteration * kLaunches + i);
       calls_.push_back(Launch(at + kUs, at + 6 * kUs, correlation));
       kernels_.push_back(Kernel(at + 11 * kUs, at + (20 + i % 13) * kUs, correlation));
     }
-    slots_.push_back(End(kTrain, begin + kIterationNs - 2 * kUs));
-    slots_.push_back(MakeSlot(SlotKind::kStep, kTrain, begin + kIterationNs - kUs));
+    slots_.push_back(End(kTrain, kIterationNs - 2 * kUs));
+    slots_.push_back(MakeSlot(SlotKind::kStep, kTrain, kIterationNs - kUs));
     slots_.push_back(iteration);
-    writer->Scopes({.thread = 1, .first_sequence = iteration * (kEvents + 1)}, slots_);
+    writer->Scopes({.thread = 1, .first_sequence = iteration * kSlots}, slots_, {}, begin);
     writer->Calls({.thread = 9, .first_sequence = iteration * kLaunches}, calls_);
     writer->Work({.thread = 9, .first_sequence = iteration * kLaunches}, kernels_);
   }

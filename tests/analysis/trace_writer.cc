@@ -128,8 +128,8 @@ void SegmentWriter::Put(const EncodedChunk& chunk) {
 }
 
 void SegmentWriter::Scopes(const ChunkMeta& meta, const std::vector<Slot>& slots,
-                           const std::vector<uint32_t>& open) {
-  Put(encoder_.EncodeThread(meta, 0, open, slots, ClockConversion()));
+                           const std::vector<uint32_t>& open, uint64_t base_ticks) {
+  Put(encoder_.EncodeThread(meta, base_ticks, open, slots, ClockConversion()));
 }
 void SegmentWriter::Calls(const ChunkMeta& meta, const std::vector<ApiRecord>& records) {
   Put(encoder_.EncodeApi(meta, records, ClockConversion()));

@@ -60,8 +60,9 @@ class SegmentWriter {
   void Meta(const std::string& key, const std::string& value);
   void Meta(const std::string& key, int64_t value);
 
+  // A slot's time counts from |base_ticks|; it holds 18 minutes.
   void Scopes(const ChunkMeta& meta, const std::vector<Slot>& slots,
-              const std::vector<uint32_t>& open = {});
+              const std::vector<uint32_t>& open = {}, uint64_t base_ticks = 0);
   void Calls(const ChunkMeta& meta, const std::vector<ApiRecord>& records);
   void Work(const ChunkMeta& meta, const std::vector<DeviceRecord>& records);
   void Overheads(const ChunkMeta& meta, const std::vector<OverheadRecord>& records);
