@@ -15,6 +15,7 @@
 
 #include "analysis/cost_model.h"
 #include "analysis/in_run_check.h"
+#include "analysis/report_iterations.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
 #include "proto/ledger_counters.h"
@@ -117,51 +118,6 @@ struct ReportLane {
   uint32_t tid = 0;
   std::vector<ReportCell> cells;
   std::vector<ReportOperation> operations;
-};
-
-struct ReportIteration {
-  uint64_t number = 0;   // as the program counts
-  int64_t begin_ns = 0;  // after the span's begin
-  int64_t ns = 0;
-  int64_t gpu_busy_ns = 0;
-  bool warm_up = false;
-};
-
-// Time of an operation over the iterations after warm-up.
-struct ReportIterationOperation {
-  std::string operation;
-  int64_t wall_ns = 0;
-  int64_t gpu_busy_ns = 0;
-  int64_t unknown_ns = 0;
-};
-
-// What iterations after warm-up were made of, in order of time; of many a random sample. A column
-// has a value for each of them.
-struct ReportIterationSeries {
-  std::vector<size_t> iterations;  // which: places in ReportIterations::every
-  // In the order of ReportIterations::operations.
-  std::vector<std::vector<int64_t>> operation_wall_ns;
-  std::vector<std::vector<int64_t>> operation_busy_ns;
-  // Time without work on any device of the process, by cause.
-  std::vector<std::pair<std::string, std::vector<int64_t>>> idle_ns;
-};
-
-// Iterations of the training loop: start-up, warm-up, the others, and what follows the last one.
-struct ReportIterations {
-  uint64_t warm_up = 0;  // number of iterations
-  uint64_t count = 0;    // after warm-up; statistics are about these
-  int64_t start_up_ns = 0;
-  int64_t warm_up_ns = 0;
-  int64_t total_ns = 0;
-  int64_t shutdown_ns = 0;
-  int64_t mean_ns = 0;  // rounded down
-  int64_t median_ns = 0;
-  int64_t p95_ns = 0;  // the smallest length that 95 % do not exceed
-  int64_t gpu_busy_ns = 0;
-  std::vector<ReportIterationOperation> operations;  // by wall time, longest first; ties by name
-  std::vector<ReportIteration> slowest;              // at most ten, slowest first
-  std::vector<ReportIteration> every;                // in order of time, warm-up first
-  ReportIterationSeries series;                      // for statistics; not part of the JSON
 };
 
 // How far the program said it had come, and when that was, after the span's begin.

@@ -21,7 +21,6 @@ namespace {
 // Values of cuptiGetVersion.
 constexpr uint32_t kCommandBufferFullSince = 22;        // 12.4: the overhead kind exists
 constexpr uint32_t kDeviceNameGivenAwaySince = 130000;  // 13.0
-
 constexpr TimeNs kInvertedByNs = 1000;
 
 bool EveryNth(uint64_t count, uint32_t n) { return n != 0 && count % n == 0; }
@@ -340,9 +339,9 @@ void CuptiMonitor::GraphNodeMade(const GraphNodeBirth& birth) {
   graph.nodeType = NodeTypeOf(birth.kind);
   CUpti_ResourceData data = {};
   data.resourceDescriptor = &graph;
-  const bool is_clone = birth.original != 0;
   CallBack(CUPTI_CB_DOMAIN_RESOURCE,
-           is_clone ? CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED : CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+           birth.original != 0 ? CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED
+                               : CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
            &data);
 }
 
