@@ -73,12 +73,13 @@ uint32_t CopyOpenScopes(uint32_t* labels, uint32_t capacity) noexcept {
   return depth;
 }
 
-// Out of line, so that the entries stay short.
-void LookIfOverdue() noexcept {
+// Whether scopes are recorded again, because the iteration has lasted too long.
+bool EndIfOverdue() noexcept {
   Collector* collector = CurrentCollector();
-  if (collector == nullptr) return;
+  if (collector == nullptr) return false;
   Clock* clock = collector->clock();
   collector->suspender()->EndIfOverdue(t_thread_buffer, clock->Ticks(), clock->MonotonicNs());
+  return !collector->suspender()->active();
 }
 
 template <SplitTicks (*ReadTicks)() noexcept>
@@ -90,8 +91,9 @@ struct Entries {
     return t_thread_buffer->behind() ? SplitTicks(0) : ReadTicks();
   }
   static void BeginUnrecorded(uint32_t label) noexcept {
+    const bool looks = t_thread_buffer->unrecorded() % kScopesPerLook == kScopesPerLook - 1;
+    if (looks && EndIfOverdue()) return Begin(label);
     t_thread_buffer->BeginUnrecorded(ToLabel(label), NowUnlessBehind());
-    if (t_thread_buffer->unrecorded() % kScopesPerLook == 0) LookIfOverdue();
   }
   static void EndUnrecorded(uint32_t label) noexcept {
     t_thread_buffer->EndUnrecorded(ToLabel(label), NowUnlessBehind());

@@ -26,7 +26,9 @@ class ExampleTest(unittest.TestCase):
 
     def profile(self, example, *arguments):
         """Output and report of the example under the profiler."""
-        text = self.output_of(COMMAND, "run", "-q", "-o", self.run_directory, "--", sys.executable,
+        # Every iteration is recorded, so that counts are exact.
+        text = self.output_of(COMMAND, "run", "-q", "--no-in-run-calibration", "-o",
+                              self.run_directory, "--", sys.executable,
                               f"{EXAMPLES}/{example}", *arguments)
         return text, json.loads(self.output_of(COMMAND, "report", self.run_directory, "--json"))
 

@@ -42,7 +42,8 @@ class WaitsTest(unittest.TestCase):
         measured = {tuple(pids): ns for pids, ns in facts["waits"] if pids}
         self.assertEqual(set(reported), set(measured))
         for pids, ns in measured.items():
-            self.assertLessEqual(reported[pids], ns)
+            # The counter's rate is not yet known exactly in a process's first moments.
+            self.assertLessEqual(reported[pids], 1.02 * ns)
             self.assertGreaterEqual(reported[pids], self.least(ns), f"of {pids}")
         self.assertEqual({row["operation"] for row in self.main["waits"]}, {"collect"})
 

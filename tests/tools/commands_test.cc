@@ -59,11 +59,6 @@ TEST(Commands, AMistypedCommandGetsASuggestionAndStatusTwo) {
   EXPECT_THAT(captured.out, IsEmpty());
 }
 
-TEST(Commands, ACommandThatIsPlannedOnlyIsNotThere) {
-  EXPECT_EQ(Gpubound({"compact"}).status, kExitWrongUse);
-  EXPECT_THAT(Gpubound({"--help"}).out, Not(HasSubstr("compact")));
-}
-
 TEST(Commands, AHostileNameIsEscaped) {
   EXPECT_THAT(Gpubound({"\x1b[2J"}).err, Not(HasSubstr("\x1b")));
 }
