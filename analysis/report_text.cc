@@ -136,7 +136,9 @@ class TextReport {
   std::string Time(int64_t ns) const { return FormatTime(ns, options_.raw); }
 
   void Headline() {
-    text_ += Painted(HeadlineText(report_), Paint::kBold, options_) + "\n";
+    // Painted after wrapping, so that colours do not count as columns.
+    const std::string headline = Wrap(HeadlineText(report_), options_.width, 2);
+    text_ += Painted(headline.substr(0, headline.size() - 1), Paint::kBold, options_) + "\n";
     text_ += HeadlineScope(report_, options_);
     if (report_.run.gpu_limited_share) {
       text_ += Wrap("GPU-limited " + FormatShare(*report_.run.gpu_limited_share) +
@@ -154,7 +156,6 @@ class TextReport {
   void RunLines() {
     text_ += WallTimeLine(report_, options_) + DeviceLine(report_, options_);
     const bool doubtful = !report_.run.verdict.starts_with("complete");
-    // Painted after wrapping, so that colours do not count as columns.
     const std::string verdict =
         Wrap("Trust: " + EscapeName(report_.run.verdict), options_.width, 2);
     text_ += doubtful
