@@ -84,7 +84,7 @@ int EndManyThreads(const Core& core, const std::string&) {
 int HandOverToThread(const Core& core, const std::string&) {
   const uint32_t update = core.Operation("update");
   if (core.api->hand_over() != 0) return 2;  // nothing is open
-  core.api->begin(update);
+  core.Begin(update);
   const uint64_t token = core.api->hand_over();
   std::thread([&] {
     core.api->adopt(token);
@@ -92,7 +92,7 @@ int HandOverToThread(const Core& core, const std::string&) {
     core.api->adopt(0);
     core.api->drop(0);
   }).join();
-  core.api->end(update);
+  core.End(update);
   return token != 0 ? 0 : 3;
 }
 
@@ -115,29 +115,29 @@ int ListOpenScopes(const Core& core, const std::string&) {
   if (core.api->open_scopes(labels, 2) != 0) return 2;
   const uint32_t names[] = {core.Operation("outer"), core.Operation("middle"),
                             core.Operation("inner")};
-  for (const uint32_t name : names) core.api->begin(name);
+  for (const uint32_t name : names) core.Begin(name);
   if (core.api->open_scopes(nullptr, 0) != 3) return 3;
   if (core.api->open_scopes(labels, 2) != 3) return 4;
   if (labels[0] != names[0] || labels[1] != names[1]) return 5;
-  for (const uint32_t name : names) core.api->end(name);
+  for (const uint32_t name : names) core.End(name);
   return core.api->open_scopes(labels, 2) == 0 ? 0 : 6;
 }
 
 int ForkRecordedChild(const Core& core, const std::string&) {
   const uint32_t update = core.Operation("update");
   core.Scopes("parent only", 10);
-  core.api->begin(update);
+  core.Begin(update);
   const pid_t child = fork();
   if (child == 0) {
     // The label of the parent means the same here.
-    core.api->begin(update);
-    core.api->end(update);
+    core.Begin(update);
+    core.End(update);
     core.Scopes("child only", 20);
     core.finish("fork-child-exit");
     _exit(0);
   }
   const int status = WaitFor(child);
-  core.api->end(update);
+  core.End(update);
   return status;
 }
 
@@ -243,12 +243,12 @@ int TrainBesideAnotherThread(const Core& core, const std::string&) {
     }
   });
   const uint32_t outer = core.Operation("train");
-  core.api->begin(outer);
+  core.Begin(outer);
   for (uint64_t i = 0; i < kIterations; ++i) {
     core.Scopes("update", 1000);
     core.api->step(i);
   }
-  core.api->end(outer);
+  core.End(outer);
   done = true;
   other.join();
   return 0;
@@ -265,9 +265,9 @@ int Hammer(const Core& core, const std::string& shared_fd) {
     counter->tid = static_cast<uint32_t>(gettid());
     const uint32_t label = core.Operation("thread " + std::to_string(index));
     for (uint64_t turn = 0;; ++turn) {
-      core.api->begin(label);
+      core.Begin(label);
       core.api->step(turn);
-      core.api->end(label);
+      core.End(label);
       counter->completed.store(turn + 1, std::memory_order_release);
       // Slow enough that a flusher which a busy machine starves for half a second loses nothing.
       if (turn % 500 == 499) usleep(1000);
