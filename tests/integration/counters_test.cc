@@ -16,13 +16,14 @@ using testing::HasSubstr;
 class Counters : public CommandRun {
  protected:
   Counters() { runner().Set("GPUBOUND_CALIBRATE", "0"); }
-  // A second of launches.
+  // Two seconds of launches: the device is known to be used when CUPTI has delivered its first
+  // work, after half a second, or later where the machine is busy.
   Outcome Sampled(const Json& counters, const Json& more = Json::object()) {
     Json script = more;
     script["counters"] = counters;
     runner().Set("GPUBOUND_SIM_SCRIPT", script.dump());
     runner().Set("GPUBOUND_COUNTERS", "occupancy");
-    return Victim("steady", 1);
+    return Victim("steady", 2);
   }
   Json Rows(const std::string& query) {
     const Outcome outcome = Gpubound({"sql", run_path(), query, "--json"});
@@ -40,7 +41,7 @@ class Counters : public CommandRun {
 TEST_F(Counters, AreSampledWhileTheDeviceIsUsed) {
   ASSERT_EQ(Sampled({{"sm_active", 40}, {"warps_active", 12.5}, {"dram_throughput", 7}}).exit_code,
             0);
-  EXPECT_GE(Samples(), 100);
+  EXPECT_GT(Samples(), 10);
   const Json values =
       Rows("SELECT DISTINCT device, sm_active, warps_active, dram_throughput FROM counter_sample");
   ASSERT_EQ(values.size(), 1u);
@@ -83,7 +84,7 @@ TEST_F(Counters, AreNotSampledUnlessAskedFor) {
 
 TEST_F(Counters, AreAnOptionOfRun) {
   const Outcome outcome = Gpubound({"run", "-o", run_path(), "--counters", "occupancy", "--",
-                                    GPUBOUND_TEST_VICTIM, "steady", "1"});
+                                    GPUBOUND_TEST_VICTIM, "steady", "2"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
   EXPECT_GT(Samples(), 0);
 }
