@@ -27,15 +27,18 @@ std::string CheckDetail(const std::string& detail) {
   return "'" + detail + "' is neither none nor slow:FACTORx with a factor from 1 up, as slow:3x is";
 }
 
+// One that adds nothing to the help: what is allowed is said in words there.
+CLI::Validator Silent(CLI::Validator validator) { return validator.description(""); }
+
 }  // namespace
 
 void AddRetentionOptions(CLI::App* app, RetentionOptions* options) {
   app->add_option("--window", options->window_s,
                   "Newest detail that is kept: 30s, 10m (default), 2h")
       ->type_name("TIME")
-      ->transform(CLI::AsNumberWithUnit(
-          std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}))
-      ->check(CLI::NonNegativeNumber);
+      ->transform(Silent(CLI::AsNumberWithUnit(
+          std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}})))
+      ->check(Silent(CLI::NonNegativeNumber));
   app->add_option("--detail", options->detail,
                   "Older detail that is kept: iterations slower than so many times the median "
                   "(slow:3x, default), or none")
@@ -44,7 +47,7 @@ void AddRetentionOptions(CLI::App* app, RetentionOptions* options) {
   app->add_option("--max-size", options->max_bytes,
                   "Size of all detail that is kept: 500MB, 1GB (default)")
       ->type_name("SIZE")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+      ->transform(Silent(CLI::AsSizeValue(/*kb_is_1000=*/false)));
 }
 
 bool GaveRetentionOption(const CLI::App& app) {
