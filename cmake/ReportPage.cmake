@@ -27,7 +27,7 @@ function(gpubound_page_modules folder found)
       ${CMAKE_SOURCE_DIR}/tools/page/package-lock.json DESTINATION ${folder})
     execute_process(
       COMMAND ${GPUBOUND_NPM} ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
-        --fetch-retries=1 --fetch-retry-maxtimeout=5000 --fetch-timeout=30000
+        --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 --fetch-timeout=30000
       WORKING_DIRECTORY ${folder} RESULT_VARIABLE failed)
     if(failed)
       message(STATUS "Report page: left out, since npm could not fetch its packages (see above)")
