@@ -112,15 +112,10 @@ void Sample(const CounterOptions&, DeviceHost* host, SamplingThread::Control*) {
 }  // namespace
 
 bool CounterSource::Start(DeviceHost* host) {
-  const bool made = thread_.Start(
+  const bool made = thread()->Start(
       "gpubound-pm", [options = options_, host](auto* control) { Sample(options, host, control); });
   if (!made) SayWhyNot(host, "no thread could be made");
   return made;
-}
-
-bool CounterSource::ReadClock(int64_t* now_ns) {
-  *now_ns = 0;
-  return false;
 }
 
 }  // namespace gpubound

@@ -14,8 +14,7 @@
 #include <utility>
 
 #include "cupti_hooks/cupti_library.h"
-#include "cupti_hooks/sampling_thread.h"
-#include "libprofiler/device_source.h"
+#include "cupti_hooks/sampling_source.h"
 
 namespace gpubound {
 
@@ -28,21 +27,16 @@ struct CounterOptions {
                std::string* why) = &LoadCupti;
 };
 
-class CounterSource final : public DeviceSource {
+class CounterSource final : public SamplingSource {
  public:
   explicit CounterSource(CounterOptions options) : options_(std::move(options)) {}
 
   const char* name() const override { return "counters"; }
-  bool records_device_work() const override { return false; }
   // True: each device is sampled from when its first work is known.
   bool Start(DeviceHost* host) override;
-  bool ReadClock(int64_t* now_ns) override;  // it has none
-  void Stop(int64_t deadline_ns) override { thread_.Stop(deadline_ns); }
-  void AbandonInForkChild() noexcept override { thread_.AbandonInForkChild(); }
 
  private:
   const CounterOptions options_;
-  SamplingThread thread_;
 };
 
 }  // namespace gpubound

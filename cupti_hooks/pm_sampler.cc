@@ -6,7 +6,7 @@
 
 #include <array>
 #include <cmath>
-#include <iterator>
+#include <utility>
 
 #include "libprofiler/clock.h"
 
@@ -140,12 +140,10 @@ bool PmSampler::ChooseMetrics(std::string* why) {
     for (const char* name : kMetrics[quantity]) {
       std::vector<const char*> together = metrics_;
       together.push_back(name);
-      std::vector<uint8_t> config;
       size_t passes = 0;
-      if (!Schedule(together, &config, &passes) || passes != 1) continue;
+      if (!Schedule(together, &config_, &passes) || passes != 1) continue;
       metrics_ = std::move(together);
       quantities_.push_back(quantity);
-      config_ = std::move(config);
       break;
     }
   }

@@ -42,16 +42,11 @@ void Sample(const UtilizationOptions& options, DeviceHost* host, SamplingThread:
 
 bool UtilizationSource::Start(DeviceHost* host) {
   if (options_.interval_ns == 0) return false;
-  const bool made = thread_.Start("gpubound-nvml", [options = options_, host](auto* control) {
+  const bool made = thread()->Start("gpubound-nvml", [options = options_, host](auto* control) {
     Sample(options, host, control);
   });
   if (!made) host->Note("no thread could be made to sample utilisation");
   return made;
-}
-
-bool UtilizationSource::ReadClock(int64_t* now_ns) {
-  *now_ns = 0;
-  return false;
 }
 
 }  // namespace gpubound

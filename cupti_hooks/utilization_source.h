@@ -10,8 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "cupti_hooks/sampling_thread.h"
-#include "libprofiler/device_source.h"
+#include "cupti_hooks/sampling_source.h"
 
 namespace gpubound {
 
@@ -21,21 +20,16 @@ struct UtilizationOptions {
   std::string proc = "/proc";
 };
 
-class UtilizationSource final : public DeviceSource {
+class UtilizationSource final : public SamplingSource {
  public:
   explicit UtilizationSource(UtilizationOptions options) : options_(std::move(options)) {}
 
   const char* name() const override { return "utilization"; }
-  bool records_device_work() const override { return false; }
   // True: samples are taken from now on, the first at once.
   bool Start(DeviceHost* host) override;
-  bool ReadClock(int64_t* now_ns) override;  // it has none
-  void Stop(int64_t deadline_ns) override { thread_.Stop(deadline_ns); }
-  void AbandonInForkChild() noexcept override { thread_.AbandonInForkChild(); }
 
  private:
   const UtilizationOptions options_;
-  SamplingThread thread_;
 };
 
 }  // namespace gpubound

@@ -71,7 +71,10 @@ StreamId DeviceTables::InternStream(DeviceId device, uint32_t context, uint32_t 
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto [place, inserted] =
       stream_ids_.try_emplace(std::move(key), static_cast<StreamId>(streams_.size() + 1));
-  if (inserted) streams_.Add({place->second, device, context, stream});
+  if (inserted) {
+    streams_.Add({place->second, device, context, stream});
+    NoteUsed(device);
+  }
   return place->second;
 }
 
@@ -165,18 +168,11 @@ void DeviceTables::CopyRowsSince(DeviceTablePositions* positions, DeviceTableRow
   counters_.clear();
 }
 
-uint64_t DeviceTables::DevicesUsed() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  uint64_t used = 0;
-  for (size_t i = 0; i < streams_.size(); ++i) {
-    for (size_t j = 0; j < devices_.size(); ++j) {
-      const DeviceRow& device = devices_.row(j);
-      if (device.id == streams_.row(i).device && device.info.index < 64) {
-        used |= uint64_t{1} << device.info.index;
-      }
-    }
-  }
-  return used;
+// Ids are places from 1 on.
+void DeviceTables::NoteUsed(DeviceId device) {
+  if (Raw(device) == 0 || Raw(device) > devices_.size()) return;
+  const uint32_t index = devices_.row(Raw(device) - 1).info.index;
+  if (index < 64) devices_used_.fetch_or(uint64_t{1} << index, std::memory_order_relaxed);
 }
 
 DeviceTables::Kind DeviceTables::device_kind() {

@@ -6,6 +6,7 @@
 #ifndef GPUBOUND_LIBPROFILER_DEVICE_TABLES_H_
 #define GPUBOUND_LIBPROFILER_DEVICE_TABLES_H_
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -120,11 +121,14 @@ class DeviceTables {
   enum class Kind { kNone, kReal, kSimulated };
   Kind device_kind();
 
-  // As DeviceHost::DevicesUsed.
-  uint64_t DevicesUsed();
+  // As DeviceHost::DevicesUsed. Takes no lock.
+  uint64_t DevicesUsed() const { return devices_used_.load(std::memory_order_relaxed); }
 
  private:
+  void NoteUsed(DeviceId device);
+
   Ledger* const ledger_;
+  std::atomic<uint64_t> devices_used_{0};
   std::mutex mutex_;
   StringMap<WorkId> work_ids_;
   std::unordered_map<std::string, StreamId> stream_ids_;

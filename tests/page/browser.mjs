@@ -2,6 +2,7 @@
 //
 // A headless Chromium for tests of the page, which notes everything that a page must not do. Needs
 // the Debian package chromium, or the browser that GPUBOUND_CHROMIUM names.
+import assert from 'node:assert/strict';
 import {existsSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
@@ -37,6 +38,13 @@ export async function open(browser, file, {width = 1280, height = 900, scheme = 
   await page.waitForSelector('html[data-ready]');
   await settle(page);
   return page;
+}
+
+// Closes |page|, which has done nothing that it must not.
+export async function closeHarmless(page) {
+  assert.deepEqual(page.sins, []);
+  assert.equal(await page.evaluate(() => window.harmed), undefined);
+  await page.close();
 }
 
 // Until what was asked for has been painted.

@@ -9,7 +9,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, afterEach, before, test} from 'node:test';
 
-import {launch, open, text} from './browser.mjs';
+import {closeHarmless, launch, open, text} from './browser.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'gpubound-compare-'));
 const html = join(folder, 'compare.html');
@@ -30,9 +30,7 @@ after(async () => {
 
 afterEach(async () => {
   if (!page) return;
-  assert.deepEqual(page.sins, []);
-  assert.equal(await page.evaluate(() => window.harmed), undefined);
-  await page.close();
+  await closeHarmless(page);
   page = undefined;
 });
 

@@ -9,7 +9,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, afterEach, before, test} from 'node:test';
 
-import {launch, open, parseTime, rows, settle, text} from './browser.mjs';
+import {closeHarmless, launch, open, parseTime, rows, settle, text} from './browser.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'gpubound-page-'));
 const html = join(folder, 'page.html');
@@ -33,9 +33,7 @@ after(async () => {
 
 afterEach(async () => {
   if (!page) return;
-  assert.deepEqual(page.sins, []);
-  assert.equal(await page.evaluate(() => window.harmed), undefined);
-  await page.close();
+  await closeHarmless(page);
   page = undefined;
 });
 

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 
 #include "analysis/corrected_report.h"
 #include "analysis/report.h"
+#include "tests/sim/corrected_error.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/virtual_program.h"
 #include "tests/sim/workloads.h"
@@ -24,43 +24,20 @@ namespace {
 
 constexpr double kTotalWithin = 0.01;
 constexpr double kRowWithin = 0.02;
-constexpr double kRowMatters = 0.01;  // of the run
 // What holds, a little below: the goals are 0.95 and 0.9 (docs/overhead_model.md).
 constexpr double kGoodShare = 0.85;     // of workloads within all bounds
 constexpr double kCoveredShare = 0.85;  // ... whose interval holds the truth
 constexpr uint64_t kCalibrationSamples = 100'000;
 
-double Error(int64_t found, int64_t truth) {
-  return truth == 0 ? 0 : std::abs(static_cast<double>(found - truth)) / static_cast<double>(truth);
-}
-
-struct Outcome {
+struct Outcome : CorrectedError {
   double slowdown = 0;
-  double total_error = 0;
-  double row_error = 0;  // the worst of those that matter
-  std::string worst_row;
-  bool covered = false;
 };
 
 Outcome Judge(const Report& report, const Report& truth) {
   const ReportProcess& real = truth.processes.front();
-  const CorrectedProcess& corrected = *report.processes.front().corrected;
-  Outcome outcome;
+  Outcome outcome{ErrorOf(*report.processes.front().corrected, real)};
   outcome.slowdown =
       static_cast<double>(report.processes.front().span_ns) / static_cast<double>(real.span_ns);
-  outcome.total_error = Error(corrected.process.span_ns, real.span_ns);
-  outcome.covered = corrected.span.low <= real.span_ns && real.span_ns <= corrected.span.high;
-  for (const ReportOperation& row : real.operations) {
-    if (row.wall_ns < kRowMatters * static_cast<double>(real.span_ns)) continue;
-    int64_t found = 0;
-    for (const ReportOperation& other : corrected.process.operations) {
-      if (other.operation == row.operation) found = other.wall_ns;
-    }
-    const double error = Error(found, row.wall_ns);
-    if (error <= outcome.row_error) continue;
-    outcome.row_error = error;
-    outcome.worst_row = row.operation;
-  }
   return outcome;
 }
 

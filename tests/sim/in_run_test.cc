@@ -17,6 +17,7 @@
 #include "analysis/corrected_report.h"
 #include "analysis/in_run_costs.h"
 #include "analysis/report.h"
+#include "tests/sim/corrected_error.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/virtual_program.h"
 #include "tests/sim/workloads.h"
@@ -26,7 +27,6 @@ namespace {
 
 constexpr double kTotalWithin = 0.01;
 constexpr double kRowWithin = 0.02;
-constexpr double kRowMatters = 0.01;  // of the run
 constexpr uint32_t kIterations = 25'000;
 constexpr uint64_t kCalibrationSamples = 100'000;
 
@@ -117,15 +117,7 @@ CostModel MisledCosts(const VirtualProgram& program, double times) {
   return CalibratedCosts(elsewhere, kCalibrationSamples);
 }
 
-double Error(int64_t found, int64_t truth) {
-  return std::abs(static_cast<double>(found - truth)) / static_cast<double>(truth);
-}
-
-struct Outcome {
-  double total_error = 0;
-  double row_error = 0;  // the worst of those that matter
-  std::string worst_row;
-  bool covered = false;
+struct Outcome : CorrectedError {
   int64_t width_ns = 0;  // of the interval of the total
   InRunCheck check;
   bool within() const { return total_error <= kTotalWithin && row_error <= kRowWithin; }
@@ -159,25 +151,8 @@ class InRunTest : public testing::Test {
 
  private:
   Outcome Judge(const CorrectedProcess& corrected) const {
-    const ReportProcess& real = truth_.processes.front();
-    Outcome outcome;
-    outcome.check = corrected.in_run;
-    outcome.width_ns = corrected.span.high - corrected.span.low;
-    outcome.total_error = Error(corrected.process.span_ns, real.span_ns);
-    outcome.covered = corrected.span.low <= real.span_ns && real.span_ns <= corrected.span.high;
-    for (const ReportOperation& row : real.operations) {
-      if (static_cast<double>(row.wall_ns) < kRowMatters * static_cast<double>(real.span_ns)) {
-        continue;
-      }
-      int64_t found = 0;
-      for (const ReportOperation& other : corrected.process.operations) {
-        if (other.operation == row.operation) found = other.wall_ns;
-      }
-      const double error = Error(found, row.wall_ns);
-      if (error <= outcome.row_error) continue;
-      outcome.row_error = error;
-      outcome.worst_row = row.operation;
-    }
+    const Outcome outcome{ErrorOf(corrected, truth_.processes.front()),
+                          corrected.span.high - corrected.span.low, corrected.in_run};
     std::printf(
         "total off by %.3f %%, row %s by %.3f %%, factor %.3f +/- %.3f, %llu iterations%s\n",
         100 * outcome.total_error, outcome.worst_row.c_str(), 100 * outcome.row_error,

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What sources have in common that only sample, on a thread of their own: no clock, and nothing of
+// the device is lost with them.
+#ifndef GPUBOUND_CUPTI_HOOKS_SAMPLING_SOURCE_H_
+#define GPUBOUND_CUPTI_HOOKS_SAMPLING_SOURCE_H_
+
+#include <cstdint>
+
+#include "cupti_hooks/sampling_thread.h"
+#include "libprofiler/device_source.h"
+
+namespace gpubound {
+
+class SamplingSource : public DeviceSource {
+ public:
+  bool records_device_work() const final { return false; }
+  bool ReadClock(int64_t* now_ns) final {
+    *now_ns = 0;
+    return false;
+  }
+  void Stop(int64_t deadline_ns) final { thread_.Stop(deadline_ns); }
+  void AbandonInForkChild() noexcept final { thread_.AbandonInForkChild(); }
+
+ protected:
+  SamplingThread* thread() { return &thread_; }
+
+ private:
+  SamplingThread thread_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_CUPTI_HOOKS_SAMPLING_SOURCE_H_
