@@ -80,8 +80,11 @@ class RunReplay {
         }
       }
       if (next == replays_.size()) break;
-      Begin(next);
-      replays_[next].replay->RunUntil(std::max(next_ns, others_ns));
+      if (!replays_[next].begun) {
+        Begin(next);
+      } else {
+        replays_[next].replay->RunUntil(std::max(next_ns, others_ns));
+      }
     }
     return Finish();
   }
@@ -132,17 +135,15 @@ class RunReplay {
     entry.replay = std::make_unique<ProcessReplay>(input);
   }
 
-  // A process does nothing before its span begins.
+  // A process does nothing before its span begins. That is a time of its own: by the first event
+  // its parent has gone on.
   int64_t NextTime(size_t p) {
-    const int64_t time_ns = replays_[p].replay->NextTime();
-    if (time_ns == kOpenEnded || replays_[p].begun) return time_ns;
-    return std::max(time_ns, run_.processes[p].span_begin_ns);
+    return replays_[p].begun ? replays_[p].replay->NextTime() : run_.processes[p].span_begin_ns;
   }
 
   // A child begins when its parent has come to where it was.
   void Begin(size_t p) {
     Entry& entry = replays_[p];
-    if (entry.begun) return;
     entry.begun = true;
     const ProcessTrace& process = run_.processes[p];
     const std::optional<Moment> parent =
@@ -172,7 +173,6 @@ class RunReplay {
     replayed.run.info = run_.info;
     replayed.run.problems = run_.problems;
     for (size_t p = 0; p < replays_.size(); ++p) {
-      Begin(p);  // one without events
       Entry& entry = replays_[p];
       replayed.facts.push_back(entry.replay->Finish());
       if (entry.output != nullptr && entry.output->error()) return *entry.output->error();

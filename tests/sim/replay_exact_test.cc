@@ -18,6 +18,7 @@
 #include "tests/sim/history_trace.h"
 #include "tests/sim/random_program.h"
 #include "tests/sim/virtual_program.h"
+#include "tests/sim/workloads.h"
 
 namespace gpubound::sim {
 namespace {
@@ -107,6 +108,31 @@ TEST(ReplayExactTest, AnUnchangedReplayIsTheRecording) {
   std::printf("largest deviation %lld ns over %llu times\n",
               static_cast<long long>(deviation.largest_ns),
               static_cast<unsigned long long>(deviation.events));
+}
+
+// A child is there for a while before its first event, as an interpreter that starts is; by then
+// its parent has gone on.
+TEST(ReplayExactTest, AChildThatStartsSlowlyBeginsWhereItsParentWas) {
+  constexpr uint64_t kStatements = 3'000;
+  constexpr TimeNs kFirstEventNs = 5'000'000;
+  constexpr TimeNs kStepNs = 200'000;
+  constexpr int64_t kBeginNs = 1'000'000;
+  Deviation deviation;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    VirtualProgram program = MakeWorkload(Workload::kTwoProcesses, seed, kStatements);
+    program.threads[1].start_ns = kFirstEventNs;
+    std::vector<Statement>& parent = program.threads[0].statements;
+    Statement step;
+    step.action = Action::kStep;
+    step.cost_ns = kStepNs;
+    parent.insert(parent.begin(), 2 * kFirstEventNs / kStepNs, step);
+    gpubound::Run run = RunOf(Execute(program, nullptr));
+    ASSERT_EQ(run.processes.size(), 2U);
+    run.processes[1].span_begin_ns += kBeginNs;
+    Compare(run, &deviation);
+    ASSERT_EQ(deviation.largest_ns, 0);
+  }
 }
 
 }  // namespace
