@@ -19,6 +19,23 @@
 namespace gpubound {
 namespace {
 
+// What the replay was off by on simulated programs beyond what costs are uncertain by, as standard
+// deviations: of what it moved, and of the length (docs/overhead_model.md).
+constexpr double kErrorOfMoved = 0.005;
+constexpr double kErrorOfLength = 0.0001;
+
+// Where a length of the timeline lies with 95 % probability, as far as the costs that moved it and
+// the replay are concerned; |unmoved_ns| more on both sides is possible.
+Bounds BoundsOfLength(int64_t recorded, int64_t corrected, const CostNoise& noise,
+                      double unmoved_ns, bool anything_removed) {
+  const double of_moved = kErrorOfMoved * static_cast<double>(recorded - corrected);
+  const double of_length = anything_removed ? kErrorOfLength * static_cast<double>(corrected) : 0;
+  const double variance =
+      noise.variance + noise.error * noise.error + of_moved * of_moved + of_length * of_length;
+  const auto half = static_cast<int64_t>(std::ceil(kNormal975 * std::sqrt(variance) + unmoved_ns));
+  return {std::max<int64_t>(0, corrected - half), corrected + half};
+}
+
 // The share of what was removed that may be wrong.
 double UncertainShare(const ReplayFacts& facts) {
   if (facts.removed_ns <= 0) return 0;
@@ -39,7 +56,9 @@ CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess correc
                              const ReplayFacts& facts) {
   CorrectedProcess result;
   const double share = UncertainShare(facts);
-  result.span = BoundsOf(corrected.span_ns, facts.span, facts.unmoved_waits_ns);
+  const bool removed = facts.removed_ns > 0;
+  result.span = BoundsOfLength(recorded.span_ns, corrected.span_ns, facts.span,
+                               facts.unmoved_waits_ns, removed);
   result.gpu_busy = BoundsBetween(recorded.gpu_busy_ns, corrected.gpu_busy_ns, share);
   result.gpu_wait = BoundsBetween(recorded.gpu_wait_ns, corrected.gpu_wait_ns, share);
   result.gpu_sum = BoundsBetween(recorded.gpu_sum_ns, corrected.gpu_sum_ns, share);
@@ -55,7 +74,7 @@ CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess correc
     CorrectedRow& bounds = result.rows.emplace_back();
     const CostNoise no_noise;
     const CostNoise& row_noise = noise == facts.operations.end() ? no_noise : noise->noise;
-    bounds.wall = BoundsOf(row.wall_ns, row_noise, 0);
+    bounds.wall = BoundsOfLength(was.wall_ns, row.wall_ns, row_noise, 0, removed);
     bounds.gpu_busy = BoundsBetween(was.gpu_busy_ns, row.gpu_busy_ns, share);
   }
   result.removed_ns = std::llround(facts.removed_ns);
@@ -89,13 +108,6 @@ Status PutBeside(const ReplayedRun& replayed, const std::vector<InRunCheck>& che
 }
 
 }  // namespace
-
-Bounds BoundsOf(int64_t ns, const CostNoise& noise, double unmoved_ns) {
-  const double half =
-      kNormal975 * std::sqrt(noise.variance + noise.error * noise.error) + unmoved_ns;
-  const auto outward = static_cast<int64_t>(std::ceil(half));
-  return {std::max<int64_t>(0, ns - outward), ns + outward};
-}
 
 Status AddCorrected(const Run& run, const CostModel& costs, const ReportOptions& options,
                     Report* report) {

@@ -23,10 +23,6 @@ Status AddCorrected(const Run& run, const CostModel& costs, const ReportOptions&
 // infinitely fast would buy.
 Status AddReplays(const Run& run, const ReportOptions& options, Report* report);
 
-// |ns| with the interval that contains its true value with 95 % probability, as far as the costs
-// are concerned; |unmoved_ns| more on both sides is possible.
-Bounds BoundsOf(int64_t ns, const CostNoise& noise, double unmoved_ns);
-
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_CORRECTED_REPORT_H_

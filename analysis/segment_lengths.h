@@ -33,7 +33,9 @@ class SegmentLengths {
     segment.count = std::min(segment.count, kManyCounts);
     segment.mean += weight * difference;
     segment.variance = (1 - weight) * (segment.variance + weight * difference * difference);
-    return segment.mean + trust * (length - segment.mean);
+    const double likely = segment.mean + trust * (length - segment.mean) + weight * segment.owed;
+    segment.owed += length - likely;
+    return likely;
   }
 
  private:
@@ -41,6 +43,7 @@ class SegmentLengths {
     double mean = 0;
     double variance = 0;
     double count = 0;
+    double owed = 0;  // recorded in all, less what was returned
   };
   static constexpr size_t kSegments = 1024;
   static constexpr int kShift = 54;

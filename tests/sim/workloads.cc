@@ -12,7 +12,6 @@
 namespace gpubound::sim {
 namespace {
 
-constexpr size_t kStatements = 100'000;
 constexpr uint32_t kToWorker = 1;  // semaphores
 constexpr uint32_t kToTrainer = 2;
 
@@ -160,8 +159,11 @@ Shape DrawShape(Workload workload, Draw* draw) {
 
 class Loop {
  public:
-  Loop(Workload workload, uint64_t seed)
-      : workload_(workload), draw_(seed), shape_(DrawShape(workload, &draw_)) {}
+  Loop(Workload workload, uint64_t seed, uint64_t statements)
+      : workload_(workload),
+        statements_(statements),
+        draw_(seed),
+        shape_(DrawShape(workload, &draw_)) {}
 
   VirtualProgram Program() {
     VirtualProgram program;
@@ -176,7 +178,7 @@ class Loop {
     program.cost.seed = draw_.Seed();
     uint32_t iterations = 0;
     Script trainer(&draw_, shape_.compute_ns, shape_.call_ns);
-    while (trainer.size() < kStatements) Iteration(iterations++, &trainer);
+    while (trainer.size() < statements_) Iteration(iterations++, &trainer);
     program.threads.push_back({.tid = 1001, .start_ns = 0, .statements = trainer.Take()});
     if (workload_ == Workload::kTwoProcesses) {
       Script worker(&draw_, shape_.compute_ns, shape_.call_ns);
@@ -257,6 +259,7 @@ class Loop {
   uint32_t StreamOf(uint32_t i) const { return 1 + i % shape_.streams; }
 
   const Workload workload_;
+  const uint64_t statements_;
   Draw draw_;
   const Shape shape_;
 };
@@ -285,8 +288,8 @@ const char* WorkloadName(Workload workload) {
   return kNames[static_cast<int>(workload)];
 }
 
-VirtualProgram MakeWorkload(Workload workload, uint64_t seed) {
-  return Loop(workload, seed).Program();
+VirtualProgram MakeWorkload(Workload workload, uint64_t seed, uint64_t statements) {
+  return Loop(workload, seed, statements).Program();
 }
 
 VirtualProgram Uninstrumented(VirtualProgram program) {

@@ -26,9 +26,11 @@ inline constexpr int kWorkloads = 7;
 
 const char* WorkloadName(Workload workload);
 
-// A loop of some 100,000 statements with the operations simulation, inference and backpropagation,
-// under a profiler that costs 0.1 to 10 microseconds per event, on average.
-VirtualProgram MakeWorkload(Workload workload, uint64_t seed);
+inline constexpr uint64_t kShortLoop = 100'000;
+
+// A loop of some |statements| with the operations simulation, inference and backpropagation, under
+// a profiler that costs 0.1 to 10 microseconds per event, on average.
+VirtualProgram MakeWorkload(Workload workload, uint64_t seed, uint64_t statements = kShortLoop);
 
 // The same program as it runs when nobody looks.
 VirtualProgram Uninstrumented(VirtualProgram program);
