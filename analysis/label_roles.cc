@@ -115,6 +115,7 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const Input& input) {
   NameTable phases(kNoPhase);
   for (const std::string& name : input.operations) operations.IndexOf(name);
   for (const std::string& name : input.phases) phases.IndexOf(name);
+  const bool uses_gpu = process.works.size() > 1;  // the first stands for none
   roles_.resize(process.labels.size());
   for (size_t id = 0; id < process.labels.size(); ++id) {
     const Label& label = process.labels[id];
@@ -133,6 +134,7 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const Input& input) {
         break;
       case LabelKind::kLayer:
         role.layer = label.layer;
+        if (uses_gpu && WaitsForGpu(label.text)) role.layer = Layer::kCudaSync;
         if (label.layer == Layer::kWait) role.peer = PeerOf(label, *input.peers);
         break;
       case LabelKind::kPhase:

@@ -276,8 +276,11 @@ void ProcessReplay::CloseScope(uint32_t index, ReplayThread* thread, const Threa
     --i;
   }
   const bool innermost = i == scopes.size();
-  if (i > 0 && innermost && roles_.Of(scopes[i - 1].label).layer == Layer::kWait) {
+  const Layer layer = i > 0 && innermost ? roles_.Of(scopes[i - 1].label).layer : Layer::kUnset;
+  if (layer == Layer::kWait) {
     EndWaitScope(index, thread, scopes[i - 1], event.time_ns);
+  } else if (layer == Layer::kCudaSync) {
+    EndSyncScope(index, thread, scopes[i - 1], event);
   } else {
     Arrive(index, thread, event.time_ns, KindOf(event));
   }

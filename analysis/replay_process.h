@@ -162,6 +162,8 @@ class ProcessReplay {
   void CloseScope(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
   void EndWaitScope(uint32_t index, ReplayThread* thread, const ReplayThread::OpenScope& scope,
                     int64_t time_ns);
+  void EndSyncScope(uint32_t index, ReplayThread* thread, const ReplayThread::OpenScope& scope,
+                    const ThreadEvent& event);
   void BeginOverhead();
   void EndOverhead(uint32_t index);
   void BeginCall();

@@ -45,6 +45,20 @@ void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread,
   thread->wait_shift = shift;
 }
 
+// A framework's wait for the GPU ends when the work is done that ended in it, as long after that as
+// it did.
+void ProcessReplay::EndSyncScope(uint32_t index, ReplayThread* thread,
+                                 const ReplayThread::OpenScope& scope, const ThreadEvent& event) {
+  const DoneWork& work = device_.AllDone(event.time_ns);
+  if (!work.done.exists() || work.end_ns <= std::max(scope.begun_ns, thread->at_ns)) {
+    return Arrive(index, thread, event.time_ns, KindOf(event));
+  }
+  const auto wake_up = static_cast<double>(event.time_ns - work.end_ns);
+  if (thread->WaitFor(work.done.After(wake_up), event.time_ns, thread->shown)) {
+    NoteWaited(index, thread);
+  }
+}
+
 // The wait was shorter or longer by what the thread's costs since the last one really were.
 void ProcessReplay::NoteWaited(uint32_t index, ReplayThread* thread) {
   if (IsReporting(index)) {

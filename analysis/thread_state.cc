@@ -16,6 +16,7 @@ IdleCause CauseInCall(IdleCause call, Layer layer) {
 IdleCause CauseInScope(IdleCause named, Layer layer) {
   if (SaysAll(named)) return named;
   if (named == IdleCause::kSimulation || layer == Layer::kSimulator) return IdleCause::kSimulation;
+  if (layer == Layer::kCudaSync) return IdleCause::kSync;
   return layer == Layer::kWait ? IdleCause::kWaiting : IdleCause::kLaunch;
 }
 

@@ -16,6 +16,13 @@ constexpr std::string_view kSynchronise[] = {
     "EventSynchronize",  "ThreadSynchronize",
 };
 
+// As the hooks of annotate/python/gpubound/hooks name them. An array's elements are copied to the
+// host when it is ready.
+constexpr std::string_view kFrameworkWaits[] = {
+    "block_until_ready",
+    "_single_device_array_to_np_array_did_copy",
+};
+
 constexpr std::string_view kPrefixes[] = {"cuda", "hip", "cu"};  // "cuda" before "cu"
 
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -55,6 +62,12 @@ ApiClass ClassifyApi(std::string_view name) {
   }
   if (!name.starts_with("Memcpy")) return ApiClass::kCall;
   return name.find("Async") == std::string_view::npos ? ApiClass::kSync : ApiClass::kAsyncCopy;
+}
+
+bool WaitsForGpu(std::string_view function) {
+  const std::string_view name = function.substr(function.rfind('.') + 1);
+  return std::find(std::begin(kFrameworkWaits), std::end(kFrameworkWaits), name) !=
+         std::end(kFrameworkWaits);
 }
 
 }  // namespace gpubound

@@ -177,11 +177,19 @@ class Parser {
                : LabelFor(LabelKind::kAnnotation, "", name);
   }
 
+  // "LAYER", or "LAYER:FUNCTION".
+  LabelId LayerScope(const std::string& name) {
+    const size_t colon = name.find(':');
+    return colon == std::string::npos ? LabelFor(LabelKind::kLayer, "", name)
+                                      : LabelFor(LabelKind::kLayer, "", name.substr(colon + 1),
+                                                 LayerOf(name.substr(0, colon)));
+  }
+
   // "operation WHAT", "layer LAYER", "annotation WHAT", from |w[from]| on.
   LabelId ScopeLabel(const std::vector<std::string>& w, size_t from) {
     const std::string name = Joined(w, from + 1);
     if (w[from] == "operation") return LabelFor(LabelKind::kOperation, "", name);
-    if (w[from] == "layer") return LabelFor(LabelKind::kLayer, "", name);
+    if (w[from] == "layer") return LayerScope(name);
     if (w[from] == "annotation") return Annotation(name);
     if (w[from] == "wait") return LabelFor(LabelKind::kLayer, kPeerDomain, name, Layer::kWait);
     if (w[from] == "wait-on")

@@ -7,7 +7,8 @@
 //   host NAME 60000000000            its host, whose wall clock shows that at 0
 //   base python|native               base layer (default python)
 //   thread NAME                      the first one is the main thread
-//   @10 NAME begin operation WHAT    also: begin layer LAYER, begin annotation [DOMAIN:]WHAT
+//   @10 NAME begin operation WHAT    also: begin layer LAYER[:FUNCTION],
+//                                    begin annotation [DOMAIN:]WHAT
 //   @20 NAME end operation WHAT      likewise
 //   @30 NAME phase WHAT              also: pause, resume, range-start ID WHAT, range-end ID,
 //                                    hand-over ID WHAT, adopt ID WHAT

@@ -72,5 +72,14 @@ TEST(ApiVersion, IsNotFoundWhereThereIsNone) {
   }
 }
 
+TEST(SyncCallsTest, FrameworksWaitForTheGpuWithoutACudaCall) {
+  EXPECT_TRUE(WaitsForGpu("block_until_ready"));
+  EXPECT_TRUE(WaitsForGpu("ArrayImpl.block_until_ready"));
+  EXPECT_TRUE(WaitsForGpu("jax._src.api.block_until_ready"));
+  EXPECT_FALSE(WaitsForGpu("block_until_ready.then"));
+  EXPECT_FALSE(WaitsForGpu("not_block_until_ready"));
+  EXPECT_FALSE(WaitsForGpu(""));
+}
+
 }  // namespace
 }  // namespace gpubound

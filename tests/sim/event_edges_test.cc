@@ -149,5 +149,19 @@ TEST_F(EventEdgesTest, WithoutARecordTheThreadsLastOneIsTaken) {
   EXPECT_EQ(Predicted(run, "first"), SpanWith("first"));
 }
 
+// As JAX waits: no CUDA call on the thread says that it does.
+TEST_F(EventEdgesTest, AFrameworksWaitForTheGpuIsForTheWorkThatEndedInIt) {
+  Launch("first", 1);
+  Statement& begin = Add(Action::kOpen, 0);
+  begin.scope = {LabelKind::kLayer, Layer::kBackend, "ArrayImpl.block_until_ready"};
+  SyncStream(1);
+  Add(Action::kClose, 0);
+  Add(Action::kCompute, 0);
+  History history = Execute(program_, nullptr);
+  std::erase_if(history.calls,
+                [](const ApiFact& call) { return call.name == "cudaStreamSynchronize"; });
+  EXPECT_EQ(Predicted(RunOf(history), "first"), SpanWith("first"));
+}
+
 }  // namespace
 }  // namespace gpubound::sim
