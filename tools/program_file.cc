@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "analysis/text_table.h"
+#include "tools/library_files.h"
 
 namespace gpubound {
 namespace {
@@ -101,12 +102,20 @@ std::vector<std::string> WhyNothingRecorded(const ProgramFile& program,
                       "dynamically.");
   }
   if (!reasons.empty()) return reasons;
-  return {
+  const char* const nvtx = variable("NVTX_INJECTION64_PATH");
+  if (nvtx != nullptr && *nvtx != '\0' && !std::string_view(nvtx).ends_with(kCoreFile)) {
+    reasons.push_back("NVTX_INJECTION64_PATH is set to " + EscapeName(nvtx) +
+                      ", which is respected: NVTX ranges go to that library and not to gpubound. "
+                      "Unset it to record them.");
+  }
+  std::vector<std::string> usual = {
       "The program and its children used no CUDA, no NVTX range and no gpubound annotation: add "
       "one (#include <gpubound/annotate.h>, GPUBOUND_OPERATION(\"inference\")).",
       "Or something on the way cleaned the environment (sudo, env -i, a container, a batch "
       "system): set the variables of `gpubound env` inside of it.",
       "`gpubound doctor` checks this machine."};
+  reasons.insert(reasons.end(), usual.begin(), usual.end());
+  return reasons;
 }
 
 }  // namespace gpubound

@@ -93,6 +93,13 @@ TEST_F(ProgramFileTest, WithoutAnObstacleTheLikelyOnesAreNamed) {
   EXPECT_THAT(Reasons({}, {{"GPUBOUND_DISABLE", "0"}}), SizeIs(testing::Ge(2u)));
 }
 
+TEST_F(ProgramFileTest, AnotherToolThatTakesTheRangesIsNamed) {
+  EXPECT_THAT(Reasons({}, {{"NVTX_INJECTION64_PATH", "/opt/other/libtool.so"}}),
+              testing::Contains(HasSubstr("/opt/other/libtool.so")));
+  EXPECT_THAT(Reasons({}, {{"NVTX_INJECTION64_PATH", "/usr/lib/gpubound/libgpubound_core.so"}}),
+              testing::Each(testing::Not(HasSubstr("libgpubound_core.so"))));
+}
+
 TEST_F(ProgramFileTest, IsLookedUpAsExecWouldDoIt) {
   const std::string path = WriteElf(ELFCLASS64, kOurs, PT_INTERP);
   const GetVariable environment = FakeVariables({{"PATH", "/nonexistent:" + folder_.path()}});
