@@ -65,5 +65,9 @@ def run(command, variables, timeout_s, folder):
         hung, stacks = True, _stacks(child.pid)
         os.killpg(child.pid, signal.SIGKILL)
         out, err = child.communicate()
+    except BaseException:  # the part is at its end: nothing of it goes on beside the next one
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        raise
     status = child.returncode if child.returncode >= 0 else 128 - child.returncode
     return Outcome(list(command), status, out, err, time.monotonic() - begin, hung, stacks)
