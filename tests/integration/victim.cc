@@ -21,7 +21,6 @@
 //   integration_victim annotate N    N operations without any CUDA
 //
 // Prints "trained N" when it is done. One thread.
-#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <gpubound/annotate.h>
 #include <sys/wait.h>
@@ -33,131 +32,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
-#include <utility>
 
-#include "tests/sim/include/gpubound_sim.h"
+#include "tests/integration/trainer.h"
 
+namespace gpubound {
 namespace {
-
-constexpr size_t kBytes = 64 * 1024;
-
-// Addresses that stand for kernels; the durations are in the simulation's script.
-char policy_forward;
-char policy_backward;
-char optimizer_step;
-
-void Check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "integration_victim: %s: error %d\n", what, static_cast<int>(error));
-  std::exit(20);
-}
-
-void RegisterKernel(const void* function, const char* name) {
-  const auto add = reinterpret_cast<gpubound_sim_register_kernel_fn>(
-      dlsym(RTLD_DEFAULT, "gpubound_sim_register_kernel"));
-  if (add == nullptr || add(function, name, nullptr, nullptr, 0, 32, 0) != 0) {
-    std::fprintf(stderr, "integration_victim: this is no simulated device\n");
-    std::exit(21);
-  }
-}
-
-class Trainer {
- public:
-  Trainer() {
-    RegisterKernel(&policy_forward, "policy_forward");
-    RegisterKernel(&policy_backward, "policy_backward");
-    RegisterKernel(&optimizer_step, "optimizer_step");
-    Check(cudaStreamCreate(&stream_), "cudaStreamCreate");
-    Check(cudaMalloc(&device_, kBytes), "cudaMalloc");
-    Check(cudaMallocHost(&host_, kBytes), "cudaMallocHost");
-    std::memset(host_, 0, kBytes);
-  }
-  ~Trainer() {
-    cudaFreeHost(host_);
-    cudaFree(device_);
-    cudaStreamDestroy(stream_);
-    if (done_ != nullptr) cudaEventDestroy(done_);
-    if (other_ != nullptr) cudaStreamDestroy(other_);
-  }
-  Trainer(const Trainer&) = delete;
-  Trainer& operator=(const Trainer&) = delete;
-
-  void Iterate() {
-    Simulate();
-    Infer();
-    Learn();
-  }
-
-  void Storm(int launches) {
-    for (int i = 0; i < launches; ++i) Launch(&policy_forward);
-  }
-
-  // A kernel of this stream, then one of another stream that waits for it on the device.
-  void HandOverByEvent() {
-    if (other_ == nullptr) {
-      Check(cudaStreamCreate(&other_), "cudaStreamCreate");
-      Check(cudaEventCreate(&done_), "cudaEventCreate");
-    }
-    Launch(&policy_forward);
-    Check(cudaEventRecord(done_, stream_), "cudaEventRecord");
-    Check(cudaStreamWaitEvent(other_, done_, 0), "cudaStreamWaitEvent");
-    std::swap(stream_, other_);
-    Launch(&optimizer_step);
-    std::swap(stream_, other_);
-    Check(cudaStreamSynchronize(other_), "cudaStreamSynchronize");
-  }
-
-  // Of the forward pass and the optimizer, one behind the other.
-  cudaGraphExec_t Capture() {
-    GPUBOUND_OPERATION("capture");
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
-    Check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
-    Launch(&policy_forward);
-    Launch(&optimizer_step);
-    Check(cudaStreamEndCapture(stream_, &graph), "cudaStreamEndCapture");
-    Check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-    return executable;
-  }
-
-  void Replay(cudaGraphExec_t executable) {
-    GPUBOUND_OPERATION("inference");
-    Check(cudaGraphLaunch(executable, stream_), "cudaGraphLaunch");
-    Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
-  }
-
- private:
-  static void Simulate() {
-    GPUBOUND_OPERATION("simulation");
-    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
-    while (std::chrono::steady_clock::now() < end) {
-    }
-  }
-
-  void Infer() {
-    GPUBOUND_OPERATION("inference");
-    Check(cudaMemcpyAsync(device_, host_, kBytes, cudaMemcpyHostToDevice, stream_), "copy");
-    Launch(&policy_forward);
-    Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
-  }
-
-  void Learn() {
-    GPUBOUND_OPERATION("backpropagation");
-    Launch(&policy_backward);
-    Launch(&optimizer_step);
-    Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
-  }
-
-  void Launch(const void* function) {
-    Check(cudaLaunchKernel(function, dim3(4), dim3(128), nullptr, 0, stream_), "cudaLaunchKernel");
-  }
-
-  cudaStream_t stream_ = nullptr;
-  cudaStream_t other_ = nullptr;
-  cudaEvent_t done_ = nullptr;
-  void* device_ = nullptr;
-  void* host_ = nullptr;
-};
 
 void Train(int iterations) {
   Trainer trainer;
@@ -251,9 +130,7 @@ void Annotate(int operations) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int Main(int argc, char** argv) {
   const char* action = argc > 1 ? argv[1] : "";
   const int count = argc > 2 ? std::atoi(argv[2]) : 0;
   int status = 0;
@@ -282,3 +159,8 @@ int main(int argc, char** argv) {
   std::printf("trained %d\n", count);
   return status;
 }
+
+}  // namespace
+}  // namespace gpubound
+
+int main(int argc, char** argv) { return gpubound::Main(argc, argv); }

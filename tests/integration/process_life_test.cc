@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs that use the GPU and end in each of the ways that processes end, fork or change: none
+// hangs, their exit status is their own, and every kernel that was done is in the trace.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <string>
+
+#include "tests/integration/command_run.h"
+
+namespace gpubound {
+namespace {
+
+constexpr int kIterations = 10;
+constexpr int kKernels = 3;  // of an iteration
+
+class ProcessLife : public CommandRun {
+ protected:
+  Outcome Live(const std::string& way) {
+    return Profile({GPUBOUND_TEST_PROCESS_LIFE_VICTIM, way, std::to_string(kIterations)});
+  }
+  int64_t Count(const std::string& what) {
+    const Outcome outcome =
+        Gpubound({"sql", run_path(), "SELECT count(*) AS n FROM " + what, "--json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+    const Json rows = Json::parse(outcome.out, nullptr, /*allow_exceptions=*/false);
+    return rows.is_array() && !rows.empty() ? rows[0]["n"].get<int64_t>() : -1;
+  }
+  int64_t Kernels() { return Count("gpu WHERE kind = 'kernel'"); }
+  size_t Processes() { return Report()["processes"].size(); }
+  // Of a process that is gone before CUPTI delivered, unless it lived for as long as a flush takes.
+  void ExpectUnknown(const Json& process) {
+    EXPECT_EQ(RowOf(process, "simulation")["count"], kIterations);
+    const Json inference = RowOf(process, "inference");
+    if (Kernels() == kIterations * kKernels * static_cast<int64_t>(Processes())) return;
+    EXPECT_GT(inference["unknown_ns"], 0);
+  }
+  void ExpectEveryKernel(int trainings = 1) {
+    EXPECT_EQ(Kernels(), int64_t{trainings} * kIterations * kKernels);
+  }
+};
+
+TEST_F(ProcessLife, ReturnFromMain) {
+  const Outcome outcome = Live("return");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  ExpectEveryKernel();
+}
+
+TEST_F(ProcessLife, ExitInAThreadThatTrains) {
+  const Outcome outcome = Live("exit-in-thread");
+  EXPECT_EQ(outcome.exit_code, 7) << outcome.Describe();
+  ExpectEveryKernel();
+}
+
+TEST_F(ProcessLife, MainReturnsWhileAThreadLaunches) {
+  const Outcome outcome = Live("busy-thread");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_GT(Kernels(), kIterations * kKernels);
+}
+
+TEST_F(ProcessLife, UnderscoreExit) {
+  const Outcome outcome = Live("_exit");
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.Describe();
+  ExpectEveryKernel();
+}
+
+// The command ends as its program did: by the shell's rule, 128 and the signal.
+TEST_F(ProcessLife, Abort) {
+  const Outcome outcome = Live("abort");
+  EXPECT_TRUE(outcome.signal == SIGABRT || outcome.exit_code == 128 + SIGABRT)
+      << outcome.Describe();
+  ExpectUnknown(Report()["processes"][0]);
+}
+
+TEST_F(ProcessLife, Terminated) {
+  const Outcome outcome = Live("term");
+  EXPECT_TRUE(outcome.signal == SIGTERM || outcome.exit_code == 128 + SIGTERM)
+      << outcome.Describe();
+  ExpectUnknown(Report()["processes"][0]);
+}
+
+TEST_F(ProcessLife, ThreadsThatEndAfterOneIteration) {
+  const Outcome outcome = Live("short-threads");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  ExpectEveryKernel();
+}
+
+TEST_F(ProcessLife, AForkAfterCudaLeavesTheParentRecording) {
+  const Outcome outcome = Live("fork");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  ExpectEveryKernel(/*trainings=*/2);
+  EXPECT_EQ(Processes(), 2U);
+  EXPECT_EQ(Count("scope WHERE name = 'in the child'"), kIterations);
+}
+
+TEST_F(ProcessLife, ExecutedInPlace) {
+  const Outcome outcome = Live("exec");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  ASSERT_EQ(Processes(), 2U);
+  EXPECT_GE(Kernels(), kIterations * kKernels);
+  ExpectUnknown(Report()["processes"][0]);
+}
+
+TEST_F(ProcessLife, ADaemonIsRecordedToItsEnd) {
+  const Outcome outcome = Live("daemon");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  ExpectEveryKernel();
+}
+
+TEST_F(ProcessLife, AModuleWithNvtxIsUnloaded) {
+  runner().Set("GPUBOUND_TEST_NVTX_MODULE", GPUBOUND_TEST_NVTX_MODULE);
+  const Outcome outcome = Live("unload");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  ExpectEveryKernel();
+  EXPECT_EQ(Count("scope WHERE name = 'range of a module'"), kIterations);
+}
+
+}  // namespace
+}  // namespace gpubound
