@@ -87,20 +87,28 @@ class OwnPart {
   static constexpr double kSlowest = 1.0 / 256;  // weight of the newest
   static constexpr double kStray = 6;            // deviations beyond which a sample is a stray one
   static constexpr double kSurely = 3;           // ... a limit tells nothing
+  static constexpr double kHardly = 1e-6;        // part of a distribution that tells nothing
   static constexpr double kResolution = 100;     // ns; time stamps are no better
 
   struct Truncated {
     double mean;
     double variance;
   };
-  // Of a normal distribution cut off above |limit|.
+  // Of a normal distribution cut off above |limit|, and below at 0, before which no call is over:
+  // else where nearly all calls wait, each would take the mean further down.
   Truncated Below(double limit) const {
     const double deviation = std::sqrt(variance_);
-    const double a = deviation > 0 ? (limit - mean_) / deviation : kSurely;
-    if (a >= kSurely) return {mean_, variance_};
-    if (a <= -kSurely) return {limit, 0};
-    const double ratio = NormalDensity(a) / NormalBelow(a);
-    return {mean_ - deviation * ratio, variance_ * std::max(0.0, 1 - a * ratio - ratio * ratio)};
+    const double high = deviation > 0 ? (limit - mean_) / deviation : kSurely;
+    if (high >= kSurely && mean_ >= kSurely * deviation) return {mean_, variance_};
+    if (high <= -kSurely || limit <= 0) return {limit, 0};
+    const double low = -mean_ / deviation;
+    const double inside = NormalBelow(high) - NormalBelow(low);
+    if (inside < kHardly) return {std::clamp(mean_, 0.0, limit), 0};
+    const double at_high = NormalDensity(high) / inside;
+    const double at_low = NormalDensity(low) / inside;
+    const double shift = at_low - at_high;
+    const double shrink = 1 + low * at_low - high * at_high - shift * shift;
+    return {mean_ + deviation * shift, variance_ * std::max(0.0, shrink)};
   }
   void Count(double ns, double variance) {
     const double weight = std::max(1 / ++count_, kSlowest);

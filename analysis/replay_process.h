@@ -141,7 +141,7 @@ class ProcessReplay {
   static CallKind KindOf(const Label& label);
   CallKind& KindOf(LabelId label);
   const TypicalDelay& UsualOwnPartOf(const CallKind& kind) const {
-    return (kind.own_part.usual().known() ? kind.own_part : own_part_).usual();
+    return (kind.own_part.usual().known_well() ? kind.own_part : own_part_).usual();
   }
   OwnPart& OwnPartOf(CallKind* kind) const {
     if (!kind->own_part.known()) kind->own_part.BeginLike(own_part_);

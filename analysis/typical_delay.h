@@ -21,6 +21,8 @@ class TypicalDelay {
     if (count_ <= kSamples || count_ % kSeldom == 0) Refresh();
   }
   bool known() const { return count_ != 0; }
+  // Whether there are enough of them to say how much they differ.
+  bool known_well() const { return count_ >= kFew; }
   double ns() const { return median_; }  // 0 while it is not known
   // By how much |ns| is unusual, in units of how much samples usually differ from each other.
   double Strangeness(double ns) const { return std::abs(ns - median_) / (spread_ + kResolution); }
@@ -28,6 +30,7 @@ class TypicalDelay {
  private:
   static constexpr size_t kSamples = 31;
   static constexpr size_t kSeldom = 16;
+  static constexpr size_t kFew = 8;
   static constexpr double kResolution = 100;  // ns; time stamps are no better
 
   void Refresh() {

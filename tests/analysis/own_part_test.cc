@@ -49,6 +49,22 @@ TEST_F(OwnPartTest, ALimitFarAboveTheMeanTellsNothing) {
   EXPECT_EQ(own_part_.mean(), before);
 }
 
+TEST_F(OwnPartTest, CallsThatNearlyAlwaysWaitAreNotOverBeforeTheyBegin) {
+  for (int i = 0; i < 100; ++i) own_part_.Add(Draw(), true);
+  for (int i = 0; i < 4000; ++i) own_part_.AddBelow(kMean / 10 + i % 1000);
+  EXPECT_GE(own_part_.mean(), 0);
+  EXPECT_LE(own_part_.mean(), kMean);
+  EXPECT_GE(own_part_.MeanBelow(kMean), 0);
+}
+
+TEST_F(OwnPartTest, HowMuchCallsDifferIsKnownFromSeveral) {
+  own_part_.Add(Draw(), true);
+  EXPECT_TRUE(own_part_.usual().known());
+  EXPECT_FALSE(own_part_.usual().known_well());
+  for (int i = 0; i < 100; ++i) own_part_.Add(Draw(), true);
+  EXPECT_TRUE(own_part_.usual().known_well());
+}
+
 TEST_F(OwnPartTest, ALimitBeforeAnythingIsKnownTellsNothing) {
   own_part_.AddBelow(kMean);
   EXPECT_FALSE(own_part_.known());
