@@ -6,8 +6,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/advice.h"
 #include "analysis/demangle.h"
+#include "analysis/headline.h"
+#include "analysis/main_process.h"
 #include "analysis/report_json.h"
+#include "analysis/report_sections.h"
+#include "analysis/report_waits.h"
 #include "analysis/run_metadata.h"
 #include "analysis/span_end.h"
 
@@ -19,6 +24,7 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kKernels = 40;
 constexpr size_t kOperationKernels = 12;  // of each operation
 constexpr size_t kLongestName = 200;      // bytes; of kernels, which may be templates of templates
+constexpr int kOneLine = 1'000'000;       // columns: a browser breaks lines by itself
 
 // |name| cut where a UTF-8 character begins.
 std::string Cut(const std::string& name) {
@@ -124,8 +130,35 @@ Json OperationKernelsJson(const std::vector<ReportOperationKernel>& rows) {
   return operations;
 }
 
+// |lines|, which ends in a newline or is empty, without it.
+std::string Sentence(std::string lines) {
+  if (!lines.empty()) lines.pop_back();
+  return lines;
+}
+
+// What the text report says of the run, in its words.
+Json SummaryJson(const Report& report) {
+  TextOptions options;
+  options.width = kOneLine;
+  const ReportProcess* const main = MainProcess(report);
+  const std::optional<double> own = OwnShare(report);
+  Json causes = Json::object();
+  for (const CauseTime& cause : HeadlineIdleCauses(report)) causes[cause.cause] = cause.ns;
+  return Json{{"headline", HeadlineText(report)},
+              {"scope", Sentence(HeadlineScope(report, options))},
+              {"wall", Sentence(WallTimeLine(report, options))},
+              {"advice", AdviceFor(report)},
+              {"main_process", main == nullptr ? Json() : Json(main - report.processes.data())},
+              {"smi_model", report.run.smi_model},
+              {"own_share", own ? Json(*own) : Json()},
+              {"unknown_share", UnknownShare(report)},
+              {"idle_causes", std::move(causes)}};
+}
+
 Json ProcessJson(const ProcessTrace& process, const ReportProcess& report,
                  const PageTimeline& timeline, size_t index) {
+  TextOptions options;
+  options.width = kOneLine;
   Json kernels = Json::array();
   for (size_t i = 0; i < std::min(kKernels, report.kernels.size()); ++i) {
     kernels.push_back(KernelJson(report.kernels[i]));
@@ -134,6 +167,8 @@ Json ProcessJson(const ProcessTrace& process, const ReportProcess& report,
               {"end", SpanEndText(report.span_end)},
               {"version", process.version},
               {"command", process.command},
+              {"correction", Sentence(CorrectionSentence(report, options))},
+              {"waiting", Sentence(WaitSentence(report, options))},
               {"kernels_total", report.kernels.size()},
               {"kernels", std::move(kernels)},
               {"operation_kernels", OperationKernelsJson(report.operation_kernels)},
@@ -193,9 +228,13 @@ std::string RenderPageJson(const Run& run, const Report& report, const PageTimel
   // Names of kernels may be long and many: the page has those that matter beside the report.
   Json figures = Json::parse(RenderJson(report));
   for (Json& process : figures["processes"]) process.erase("kernels");
-  const Json document{{"format", "gpubound.page.v1"},      {"run", RunJson(run)},
-                      {"report", std::move(figures)},      {"notes", report.notes},
-                      {"processes", std::move(processes)}, {"timeline", TimelineJson(timeline)}};
+  const Json document{{"format", "gpubound.page.v1"},
+                      {"run", RunJson(run)},
+                      {"summary", SummaryJson(report)},
+                      {"report", std::move(figures)},
+                      {"notes", report.notes},
+                      {"processes", std::move(processes)},
+                      {"timeline", TimelineJson(timeline)}};
   return EscapedForHtml(document.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

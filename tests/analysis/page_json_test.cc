@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/headline.h"
 #include "analysis/run_metadata.h"
 
 namespace gpubound {
@@ -192,6 +193,21 @@ TEST_F(PageJsonTest, UnknownTimeIsClippedAndJoined) {
   EXPECT_EQ(Parsed()["processes"][0]["unknown"], Json::parse("[[0,200],[500,600]]"));
 }
 
+TEST_F(PageJsonTest, TheRunIsSummedUpInTheWordsOfTheTextReport) {
+  Scope(kOuter, 1'000, 2'000);
+  Kernel(1'100, 1'300);
+  process().unknown = {{1'900, 2'000, "a"}};
+  Build();
+  const Result<Report> report = BuildReport(run_);
+  const Json summary = Parsed()["summary"];
+  EXPECT_EQ(summary["headline"], HeadlineText(*report));
+  EXPECT_EQ(summary["scope"], "GPU: compute 20 %.");
+  EXPECT_EQ(summary["main_process"], 0);
+  EXPECT_EQ(summary["own_share"], nullptr);
+  EXPECT_DOUBLE_EQ(summary["unknown_share"], 0.1);
+  EXPECT_EQ(summary["idle_causes"], Json::parse(R"({"launch": 700})"));
+}
+
 TEST_F(PageJsonTest, ARunIsCalledAfterItsFolder) {
   Build();
   EXPECT_EQ(Parsed()["run"]["name"], "some.gpubound");
@@ -201,6 +217,7 @@ TEST_F(PageJsonTest, AnEmptyRunHasAPage) {
   run_.processes.clear();
   Build();
   EXPECT_EQ(Parsed()["timeline"]["span_ns"], 0);
+  EXPECT_EQ(Parsed()["summary"]["main_process"], nullptr);
 }
 
 TEST_F(PageJsonTest, MetadataIsPlainText) {

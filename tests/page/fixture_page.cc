@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fixture_page FOLDER: writes what the tests of the page look at, out of one run made by hand:
-// page.html, report.json and figure.svg, and compare.html and compare.json out of two groups of
-// such runs. Two processes, forty iterations, a device that is simulated and for a while unknown,
-// and names that would harm a page which took them for markup.
+// page.html, report.json, report.txt and figure.svg, and compare.html and compare.json out of two
+// groups of such runs. Two processes that share a device, forty iterations, a device that is
+// simulated and for a while unknown, and names that would harm a page which took them for markup.
 #include <cstdio>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "analysis/compare.h"
+#include "analysis/corrected_report.h"
 #include "analysis/plot.h"
 #include "analysis/report_json.h"
+#include "analysis/report_text.h"
 #include "analysis/run_metadata.h"
 #include "tests/golden/scenario.h"
 #include "tests/page/hostile_names.h"
@@ -56,9 +58,11 @@ std::string Iteration(int number, int64_t at, int64_t longer_ns) {
 Run MakeRun(int64_t longer_ns = 0) {
   const int64_t span_ns = kIterations * kIterationNs;
   const std::string span = "span 0 " + std::to_string(span_ns) + "\n";
-  std::string text = span + "thread main\n" + At(0, "phase training");
+  std::string text = span + "thread main\nthread helper\n" + At(0, "phase training");
+  text += "@20000 helper begin operation prefetch\n@90000 helper end operation prefetch\n";
   for (int i = 0; i < kIterations; ++i) text += Iteration(i + 1, i * kIterationNs, longer_ns);
   text += "unknown 3000000 3040000\nprocess 101 100\n" + span + "thread main\n";
+  text += "kernel 2210000 2225000 peer #1\n";
   text += At(10'000, "begin layer simulator") + At(span_ns - 10'000, "end layer simulator");
   golden::Scenario scenario = golden::ParseScenario(text);
   for (const std::string& mistake : scenario.mistakes) {
@@ -110,15 +114,48 @@ bool WriteComparison(const std::string& folder) {
          Write(folder + "/compare.json", RenderComparisonJson(comparison, groups));
 }
 
+// The profiler costs what is easily told from what the program does.
+ReportOptions WithCosts() {
+  ReportOptions options;
+  options.replays = true;
+  options.costs.emplace();
+  for (Cost& cost : options.costs->kinds) cost = {300, 200, 900, 4, 1000};
+  return options;
+}
+
+// What scenarios do not record.
+void AddWhatHardwareTells(Report* report) {
+  ReportProcess& process = report->processes[0];
+  process.counters = {{kHostileOperation, 2'000'000, 0.41, 0.17, std::nullopt}};
+  process.progress = {30, 40, 3'000'000};
+  report->ranks = {{"host", 100, "", 0, 40, 900'000, 500'000, 390'000, 10'000, 3, 20'000, {}},
+                   {"host",
+                    101,
+                    "",
+                    0,
+                    40,
+                    900'000,
+                    100'000,
+                    800'000,
+                    0,
+                    37,
+                    480'000,
+                    {{kHostileOperation, "python", 300'000}, {"simulation", "wait", 100'000}}}};
+}
+
 int WriteAll(const std::string& folder) {
   AnalyzedRun analyzed;
   analyzed.run = MakeRun();
-  Result<Report> report = BuildReport(analyzed.run);
-  if (!report.ok()) return 1;
+  Result<Report> report = BuildReport(analyzed.run, WithCosts());
+  if (!report.ok() || !AddReplays(analyzed.run, WithCosts(), &*report).ok()) return 1;
   analyzed.report = std::move(*report);
+  AddWhatHardwareTells(&analyzed.report);
+  TextOptions text;
+  text.width = 100'000;  // a line for each sentence
   const PlotRun plotted{"run", MetadataOf(analyzed.run), &analyzed.report};
   const std::string figure = RenderPlot(GroupForPlot({plotted}, {"algorithm"}));
   const bool written = Write(folder + "/report.json", RenderJson(analyzed.report)) &&
+                       Write(folder + "/report.txt", RenderText(analyzed.report, text)) &&
                        Write(folder + "/figure.svg", figure);
   const Result<std::string> page = PageOf(analyzed);
   if (!page.ok()) {  // the figure has been written even so

@@ -15,6 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'gpubound-page-'));
 const html = join(folder, 'page.html');
 let browser;
 let report;
+let textReport;
 let page;
 
 const COLUMNS = ['cpu_only_ns', 'cpu_gpu_ns', 'gpu_only_ns', 'waiting_ns', 'idle_ns', 'unknown_ns'];
@@ -23,6 +24,7 @@ const evil = '</script><img src=x onerror=window.harmed=1>';
 before(async () => {
   execFileSync(process.env.GPUBOUND_FIXTURE_PAGE, [folder]);
   report = JSON.parse(readFileSync(join(folder, 'report.json')));
+  textReport = readFileSync(join(folder, 'report.txt'), 'utf8');
   browser = await launch();
 });
 
@@ -51,7 +53,8 @@ test('every operation has its figures and bars as long as they are', async () =>
   assert.deepEqual(shown.map((row) => row.row), operations.map((row) => row.operation));
   const longest = Math.max(...operations.map((row) => row.wall_ns));
   operations.forEach((row, i) => {
-    for (const key of ['wall_ns', 'gpu_busy_ns', ...COLUMNS]) assertShown(shown[i], key, row[key]);
+    for (const key of ['wall_ns', 'gpu_busy_ns', 'gpu_caused_ns', ...COLUMNS])
+      assertShown(shown[i], key, row[key]);
     const sum = shown[i].widths.reduce((a, b) => a + b, 0);
     assert.ok(Math.abs(sum - row.wall_ns / longest * 100) < 0.01, `${row.operation}: ${sum} %`);
   });
@@ -94,13 +97,95 @@ test('every kernel has its figures beneath the operation that launched it', asyn
   assert.equal(operation.figures.sum_ns, ofIt.reduce((sum, kernel) => sum + kernel.sum_ns, 0));
 });
 
-test('the headline says what nvidia-smi would, and what is true', async () => {
+// Lines of the text report that begin with |start|.
+const linesOf = (start) => textReport.split('\n').filter((line) => line.startsWith(start));
+
+test('the first lines say what those of the text report say', async () => {
   page = await open(browser, html);
-  const lead = await text(page, '.lead');
-  assert.match(
-      lead, new RegExp(`^nvidia-smi would say ${Math.round(report.devices[0].smi_model * 100)} %`));
-  assert.match(lead, new RegExp(`really worked ${Math.round(report.run.gpu_busy_share * 100)} %`));
-  assert.match(lead, /first cause: (running environments|waiting for other processes)/);
+  assert.equal(await text(page, '.lead'), textReport.split('\n')[0]);
+  assert.deepEqual(
+      await page.$$eval('.advice li', (nodes) => nodes.map((node) => node.textContent)),
+      linesOf('> ').map((line) => line.slice(2)));
+  const notes = await page.$$eval('#headline > .note', (nodes) => nodes.map((n) => n.textContent));
+  assert.deepEqual(notes, [...linesOf('GPU: '), ...linesOf('Wall time '), ...linesOf('Trust: ')]);
+  assert.match(notes[1], /75 % of the work was done/);
+});
+
+test('the bars below it have the shares that it names', async () => {
+  page = await open(browser, html);
+  const shown = await page.$$eval('.meter-head strong', (nodes) => nodes.map((n) => n.textContent));
+  const [, claimed, really, idle] = textReport.split('\n')[0].match(
+      /nvidia-smi model (\d+ %), GPU really (at least \d+ %).*idle (\d+ %)/);
+  assert.deepEqual(shown, [claimed, really, idle]);
+  assert.match(await text(page, '.meter:last-child .note'), /^\d+ % of it simulation; unknown/);
+});
+
+test('what the run would be without this and that is the report\'s', async () => {
+  page = await open(browser, html);
+  const {run} = report;
+  const overview = await text(page, '.overview');
+  assert.ok(
+      overview.includes(`GPU-limited${(run.gpu_limited_share * 100).toFixed(1)} %`), overview);
+  const {part, part_low, part_high} = run.infinitely_fast;
+  assert.ok(
+      overview.includes(`infinitely fast${part.toFixed(2)} x the time 95 %: ${
+          part_low.toFixed(2)} to ${part_high.toFixed(2)}`),
+      overview);
+  const path = await rows(page, '.path');
+  assert.deepEqual(path.map((row) => row.figures.ns), run.critical_path.parts.map(({ns}) => ns));
+  assert.ok(path[0].shown.startsWith(run.critical_path.parts[0].operation));
+  assert.notEqual(path[3].row, path[4].row, 'rows of two processes can be told apart');
+  const without = await rows(page, '.without');
+  assert.deepEqual(
+      without.map((row) => [row.row, row.figures.wall_ns]),
+      run.critical_path.without.map((row) => [row.part, row.wall_ns]));
+});
+
+test('corrected values stand beside the recorded ones, with their intervals', async () => {
+  page = await open(browser, html);
+  const process = report.processes[0];
+  const {corrected} = process;
+  const shown = await rows(page, '.corrected');
+  assert.deepEqual(
+      shown.map((row) => row.figures.wall_ns),
+      [corrected.span_ns, ...corrected.operations.map((row) => row.wall_ns)]);
+  assert.equal(shown[0].figures.wall_ns_recorded, process.span_ns);
+  const intervals = await page.$$eval(
+      '.corrected [data-key="wall_ns_interval"]',
+      (nodes) => nodes.map((node) => [Number(node.dataset.low), Number(node.dataset.high)]));
+  assert.deepEqual(intervals, [
+    [corrected.span_ns_low, corrected.span_ns_high],
+    ...corrected.operations.map((row) => [row.wall_ns_low, row.wall_ns_high])
+  ]);
+  assert.ok((await text(page, '#trust')).includes(linesOf('Without the profiler: ')[0]));
+});
+
+test('waits, counters, collectives and further threads are those of the report', async () => {
+  page = await open(browser, html);
+  const [process, worker] = report.processes;
+  assert.ok((await text(page, '#idle')).includes(linesOf('Waiting ')[0]));
+  const waits = await rows(page, '.waits');
+  assert.deepEqual(
+      waits.map((row) => [row.row, row.figures.ns]),
+      process.waits.map((wait) => [`${wait.pid} ${wait.operation}`, wait.ns]));
+  assert.match(waits[0].shown, /simulation \u203a simulator 99\u00a0%/);
+  const [counters] = await rows(page, '.counters');
+  assert.equal(counters.figures.sampled_ns, process.counters[0].sampled_ns);
+  assert.match(counters.shown, /41 %17 %\u2013$/);
+  const ranks = await rows(page, '.collectives');
+  for (const key of ['comm_sum_ns', 'peer_wait_ns', 'moving_ns', 'unmatched_ns', 'waited_for_ns']) {
+    assert.deepEqual(ranks.map((row) => row.figures[key]), report.ranks.map((rank) => rank[key]));
+  }
+  const bands = await rows(page, '.bands');
+  assert.deepEqual(
+      bands.map((row) => row.figures.alone_ns),
+      report.devices[0].processes.map((band) => band.alone_ns));
+  const lane = await rows(page, '.lane');
+  assert.deepEqual(
+      lane.map((row) => [row.row, row.figures.wall_ns]),
+      process.lanes[0].operations.map((row) => [row.operation, row.wall_ns]));
+  await page.select('#process', `program (pid ${worker.pid})`);
+  for (const part of ['.lane', '.waits', '.counters']) assert.equal(await page.$(part), null, part);
 });
 
 test('a simulated device is named at the top', async () => {
@@ -121,6 +206,10 @@ test(
       const shownCauses = await rows(page, '.causes');
       assert.deepEqual(
           Object.fromEntries(shownCauses.map((row) => [row.row, row.figures.ns])), causes);
+      for (const row of shownCauses) {
+        const words = row.shown.split(/\d/)[0];  // before the first figure
+        assert.ok(linesOf('GPU idle ')[0].includes(words), words);
+      }
 
       const transitions = Object.fromEntries(process.operations.flatMap(
           (row) => Object.entries(row.transitions)
@@ -138,13 +227,21 @@ test(
           '#iterations dd[data-ns]',
           (nodes) => nodes.map((node) => [node.dataset.key, Number(node.dataset.ns)]));
       for (const [key, ns] of facts) assert.equal(ns, process.iterations[key], key);
-      const slowest = await rows(page, '#iterations');
+      const mean = await rows(page, '.mean-iteration');
+      assert.deepEqual(
+          mean.map((row) => row.figures.wall_ns),
+          process.iterations.operations.map(
+              (row) => Math.floor(row.wall_ns / process.iterations.count)));
+      const slowest = await rows(page, '.slowest');
       assert.deepEqual(
           slowest.map((row) => [row.figures.ns, row.figures.gpu_busy_ns]),
           process.iterations.slowest.map((slow) => [slow.ns, slow.gpu_busy_ns]));
 
       const processes = await rows(page, '.processes');
       assert.deepEqual(processes.map((row) => Number(row.row)), report.processes.map((p) => p.pid));
+      assert.deepEqual(
+          processes.map((row) => row.figures.gpu_wait_ns),
+          report.processes.map((p) => p.gpu_wait_ns));
       assert.equal(await page.$eval('#pid-101 a', (link) => link.getAttribute('href')), '#pid-100');
 
       const ledger = await rows(page, '.ledger');

@@ -10,7 +10,7 @@ import {Column, COLUMNS} from './palette';
 export type Grouping = 'operation'|'layer'|'phase'|'operation and layer';
 export const GROUPINGS: Grouping[] = ['operation', 'layer', 'phase', 'operation and layer'];
 
-type Times = Record<Column['key']|'wall_ns'|'gpu_busy_ns', number>;
+type Times = Record<Column['key']|'wall_ns'|'gpu_busy_ns', number>&{gpu_caused_ns?: number};
 interface Row {
   name: string;
   times: Times;
@@ -82,11 +82,16 @@ function stackedBar(row: Row, scaleNs: number): HTMLElement {
 }
 
 export function legend(): HTMLElement {
-  return element(
-      'ul', {class: 'legend'}, COLUMNS.map((column) => element('li', {title: column.help}, [
-                                             element('span', {class: `swatch ${column.css}`}),
-                                             column.name,
-                                           ])));
+  return element('ul', {class: 'legend'}, [
+    ...COLUMNS.map(
+        (column) => element(
+            'li', {title: column.help},
+            [
+              element('span', {class: `swatch ${column.css}`}),
+              `${column.name}: ${column.help}`,
+            ])),
+    element('li', {text: 'caused: GPU time of the work that the operation launched'}),
+  ]);
 }
 
 export function breakdown(process: ReportProcess, grouping: Grouping): HTMLElement {
@@ -106,13 +111,18 @@ export function breakdown(process: ReportProcess, grouping: Grouping): HTMLEleme
       element(
           'td', {class: 'figure', text: formatShare(share(row.times.wall_ns, process.span_ns))}),
       timeCell(row.times.gpu_busy_ns, 'gpu_busy_ns'),
+      ...(row.times.gpu_caused_ns === undefined ?
+              [] :
+              [timeCell(row.times.gpu_caused_ns, 'gpu_caused_ns')]),
       ...COLUMNS.map((column) => timeCell(row.times[column.key], column.key)),
     ]);
     node.dataset.row = row.name;
     return node;
   });
-  const heads =
-      [grouping, '', 'wall', 'of span', 'GPU busy', ...COLUMNS.map((column) => column.name)];
+  const heads = [
+    grouping, '', 'wall', 'of span', 'GPU busy', ...(grouping === 'operation' ? ['caused'] : []),
+    ...COLUMNS.map((column) => column.name)
+  ];
   const result = table(`Time by ${grouping}`, heads, nodes);
   result.classList.add('breakdown');
   return result;

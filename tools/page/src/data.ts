@@ -60,7 +60,60 @@ export interface Iterations {
   median_ns: number;
   p95_ns: number;
   gpu_busy_ns: number;
+  operations: {operation: string; wall_ns: number; gpu_busy_ns: number; unknown_ns: number}[];
   slowest: SlowIteration[];
+}
+
+// A thread beside the reporting one.
+export interface Lane {
+  thread: string;
+  tid: number;
+  operations: Operation[];
+}
+
+export interface Wait {
+  pids: number[];
+  operation: string;
+  ns: number;
+}
+
+export interface Activity {
+  operation: string;
+  layer: string;
+  ns: number;
+}
+
+// What a process did while the one it is listed under waited for it.
+export interface Awaited {
+  pid: number;
+  operation: string;
+  meanwhile: Activity[];
+}
+
+export interface Counters {
+  operation: string;
+  sampled_ns: number;
+  sm_active_share: number|null;
+  warps_active_share: number|null;
+  dram_throughput_share: number|null;
+}
+
+export interface CorrectedOperation extends Operation {
+  wall_ns_low: number;
+  wall_ns_high: number;
+  gpu_busy_ns_low: number;
+  gpu_busy_ns_high: number;
+}
+
+// A process without what recording cost it.
+export interface Corrected {
+  span_ns: number;
+  span_ns_low: number;
+  span_ns_high: number;
+  gpu_busy_ns: number;
+  gpu_busy_ns_low: number;
+  gpu_busy_ns_high: number;
+  operations: CorrectedOperation[];
 }
 
 export interface ReportProcess {
@@ -73,8 +126,14 @@ export interface ReportProcess {
   cells: Cell[];
   operations: Operation[];
   gpu_busy_ns: number;
+  gpu_wait_ns: number;
   iterations: Iterations|null;
   gaps: Gap[];
+  lanes: Lane[];
+  waits: Wait[];
+  awaited: Awaited[];
+  counters: Counters[];
+  corrected: Corrected|null;
   corrected_why_not: string;
 }
 
@@ -86,6 +145,7 @@ export interface Device {
   nvml_utilization: number|null;
   used: boolean;
   smi_model: number;
+  processes: {pid: number; name: string; alone_ns: number; contended_ns: number}[];
 }
 
 export interface LedgerEntry {
@@ -96,10 +156,38 @@ export interface LedgerEntry {
 }
 
 export interface OperationDevice {
+  operation: string;
+  device: string;
   wall_ns: number;
   busy_ns: number;
   idle_ns: number;
   unknown_ns: number;
+}
+
+export interface WhatIf {
+  operation: string;
+  part: number;
+  part_low: number;
+  part_high: number;
+}
+
+export interface CriticalPath {
+  wall_ns: number;
+  parts: {pid: number; operation: string; layer: string; ns: number}[];
+  without: {part: string; wall_ns: number}[];
+}
+
+export interface Rank {
+  pid: number;
+  ordinal: number;
+  collectives: number;
+  comm_sum_ns: number;
+  peer_wait_ns: number;
+  moving_ns: number;
+  unmatched_ns: number;
+  late: number;
+  waited_for_ns: number;
+  while_late: Activity[];
 }
 
 export interface Report {
@@ -109,6 +197,10 @@ export interface Report {
     compute_share: number;
     comm_share: number;
     copy_share: number;
+    gpu_limited_share: number | null;
+    twice_as_fast: WhatIf | null;
+    infinitely_fast: WhatIf | null;
+    critical_path: CriticalPath | null;
     verdict: string;
     headline: string;
     headline_ns: number;
@@ -120,6 +212,7 @@ export interface Report {
   devices: Device[];
   ledger: LedgerEntry[];
   operation_devices: OperationDevice[];
+  ranks: Rank[];
 }
 
 // first number, count, begin, end, shortest, longest, GPU busy
@@ -152,6 +245,8 @@ export interface PageProcess {
   end: string;
   version: string;
   command: string[];
+  correction: string;
+  waiting: string;
   kernels_total: number;
   kernels: Kernel[];
   operation_kernels: OperationKernels[];
@@ -182,6 +277,19 @@ export interface TimelineData {
   tracks: TrackData[];
 }
 
+// What the text report says of the run, in its words, and the shares that are in them.
+export interface Summary {
+  headline: string;
+  scope: string;
+  wall: string;
+  advice: string[];
+  main_process: number|null;
+  smi_model: number;
+  own_share: number|null;
+  unknown_share: number;
+  idle_causes: Record<string, number>;
+}
+
 export interface PageData {
   format: 'gpubound.page.v1';
   run: {
@@ -194,6 +302,7 @@ export interface PageData {
     exit_code?: number | null;
     signal?: number | null; metadata: Record<string, string>;
   };
+  summary: Summary;
   report: Report;
   notes: string[];
   processes: PageProcess[];
@@ -231,13 +340,4 @@ export const NO_OPERATION = '(no operation)';
 export function readData(): PageData|ComparisonData {
   const element = document.getElementById('data');
   return JSON.parse(element?.textContent ?? 'null') as PageData | ComparisonData;
-}
-
-// The process that a reader wants first: the one whose GPU time is longest, else the root.
-export function firstProcess(report: Report): number {
-  let first = Math.max(0, report.processes.findIndex((p) => p.pid === report.run.root));
-  report.processes.forEach((process, i) => {
-    if (process.gpu_busy_ns > report.processes[first].gpu_busy_ns) first = i;
-  });
-  return first;
 }

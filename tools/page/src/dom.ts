@@ -2,7 +2,7 @@
 //
 // Elements with text in them. Names of a run reach the page through `text` and `title` only, never
 // as markup.
-import {exactNs, formatTime} from './format';
+import {exactNs, formatCount, formatShare, formatTime} from './format';
 
 interface Properties {
   class
@@ -39,6 +39,37 @@ export function timeCell(ns: number, key: string): HTMLTableCellElement {
   return cell;
 }
 
+// The head of a row.
+export function nameCell(text: string, more = ''): HTMLTableCellElement {
+  return element(
+      'th', {class: `name ${more}`.trim(), text, title: text, attributes: {scope: 'row'}});
+}
+
+export function shareCell(share: number|null): HTMLTableCellElement {
+  return element('td', {class: 'figure', text: share === null ? '\u2013' : formatShare(share)});
+}
+
+export function countCell(count: number): HTMLTableCellElement {
+  const cell = element('td', {class: 'figure', text: formatCount(count), title: String(count)});
+  cell.dataset.count = String(count);
+  return cell;
+}
+
+// A bar that says nothing that a figure beside it does not.
+export function barCell(css: string, share: number): HTMLTableCellElement {
+  const piece = element('span', {class: css});
+  piece.style.width = `${share * 100}%`;
+  return element('td', {class: 'bar-cell'}, [
+    element('div', {class: 'bar thin', attributes: {'aria-hidden': 'true'}}, [piece]),
+  ]);
+}
+
+export function rowOf(key: string, cells: HTMLElement[]): HTMLElement {
+  const row = element('tr', {}, cells);
+  row.dataset.row = key;
+  return row;
+}
+
 // A table that scrolls sideways within its own frame where the window is narrow. Heads stand where
 // the cells of their column do.
 export function table(caption: string, heads: string[], rows: HTMLElement[]): HTMLElement {
@@ -67,6 +98,11 @@ export function section(id: string, title: string, children: Child[]): HTMLEleme
     element('h2', {id: `${id}-title`, text: title}),
     ...children,
   ]);
+}
+
+// A part of a section beneath a title of its own.
+export function part(title: string, children: Child[]): HTMLElement {
+  return element('div', {}, [element('h3', {text: title}), ...children]);
 }
 
 export function button(text: string, action: () => void, title = ''): HTMLButtonElement {

@@ -63,8 +63,6 @@ export function facts(data: PageData): HTMLElement {
                `, unused: ${report.run.devices_unused.join(', ')}` :
                ''));
   add('recorded by', `gpubound ${run.version ?? data.processes[0]?.version ?? ''}`);
-  const why = report.processes[0]?.corrected_why_not;
-  if (why) add('overhead', `not subtracted: ${why}`);
   for (const [name, value] of Object.entries(run.metadata)) add(name, value);
   return list;
 }

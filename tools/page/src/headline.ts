@@ -1,83 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first thing on the page: what nvidia-smi says, what the GPU really did, and why it was idle.
-import {PageData, Report} from './data';
+// The first thing on the page: the first lines of the text report, with their shares as bars.
+import {PageData, Report, WhatIf} from './data';
 import {element} from './dom';
-import {formatShare, formatTime, share} from './format';
+import {exactNs, formatShare, formatTime, share} from './format';
 
+// In the words of the text report (analysis/report_sections.cc, CauseText).
 const CAUSES: Record<string, string> = {
-  'checkpoint': 'saving checkpoints',
-  'compile': 'compiling and loading code',
-  'start-up': 'starting up',
-  'simulation': 'running environments',
-  'waiting': 'waiting for other processes',
-  'sync': 'synchronisation round trips',
-  'copy': 'copying data',
-  'launch': 'Python and the launch path',
+  'compile': 'compile or capture',
+  'waiting': 'waiting on others',
+  'sync': 'sync round trip',
+  'copy': 'data copy',
+  'launch': 'Python and launch path',
   'unknown': 'nothing recorded',
 };
 
 export const causeText = (cause: string): string => CAUSES[cause] ?? cause;
 
-// Idle time of all devices by cause, longest first, over the whole run.
-export function idleCauses(report: Report, process?: number): [string, number][] {
+// Idle time of the devices of |process| by cause, longest first, over its whole span.
+export function idleCauses(report: Report, process: number): [string, number][] {
   const sums = new Map<string, number>();
-  report.processes.forEach((p, i) => {
-    if (process !== undefined && i !== process) return;
-    for (const row of p.operations) {
-      for (const [cause, ns] of Object.entries(row.device_idle)) {
-        sums.set(cause, (sums.get(cause) ?? 0) + ns);
-      }
+  for (const row of report.processes[process].operations) {
+    for (const [cause, ns] of Object.entries(row.device_idle)) {
+      sums.set(cause, (sums.get(cause) ?? 0) + ns);
     }
-  });
-  return [...sums].filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]);
-}
-
-interface Headline {
-  smi: number;
-  measured: boolean;  // by NVML, not modelled
-  idle: number;
-  unknown: number;
-  cause: string|null;
-  causeShare: number;
-}
-
-export function headlineOf(report: Report): Headline {
-  const used = report.devices.filter((device) => device.used);
-  const mean = (values: number[]): number =>
-      values.reduce((a, b) => a + b, 0) / Math.max(values.length, 1);
-  // What a stand-in says of a simulated device is no claim of nvidia-smi's.
-  const measured = report.device_kind !== 'simulated' && used.length > 0 &&
-      used.every((device) => device.nvml_utilization !== null);
-  const sums = {wall: 0, unknown: 0};
-  for (const row of report.operation_devices) {
-    sums.wall += row.wall_ns;
-    sums.unknown += row.unknown_ns;
   }
-  const unknown = share(sums.unknown, sums.wall);
-  const causes = idleCauses(report);
-  const total = causes.reduce((sum, [, ns]) => sum + ns, 0);
-  return {
-    smi: mean(used.map((d) => (measured ? d.nvml_utilization ?? 0 : d.smi_model))),
-    measured,
-    idle: Math.max(0, 1 - report.run.gpu_busy_share - unknown),
-    unknown,
-    cause: causes.length > 0 ? causes[0][0] : null,
-    causeShare: causes.length > 0 ? share(causes[0][1], total) : 0,
-  };
-}
-
-export function headlineSentence(report: Report): string {
-  if (report.run.devices_used === 0) return 'No GPU work was recorded in this run.';
-  const head = headlineOf(report);
-  const said = head.measured ? `nvidia-smi said ${formatShare(head.smi)}` :
-                               `nvidia-smi would say ${formatShare(head.smi)} (model)`;
-  const where =
-      report.run.headline === 'iterations' ? ' of the iterations after warm-up' : ' of the time';
-  let sentence = `${said}; the GPU really worked ${formatShare(report.run.gpu_busy_share)}${where}`;
-  if (head.idle > 0) sentence += `. Idle ${formatShare(head.idle)}`;
-  if (head.idle > 0 && head.cause) sentence += `, first cause: ${causeText(head.cause)}`;
-  return `${sentence}.`;
+  return [...sums].filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]);
 }
 
 const ROOM = 32;  // characters that a bar has room for
@@ -113,51 +61,118 @@ function meter(label: string, value: string, parts: Part[], note: string): HTMLE
   ]);
 }
 
-export function headlineBlock(data: PageData): HTMLElement {
-  const report = data.report;
-  const run = report.run;
-  const block = element(
-      'div', {id: 'headline'}, [element('p', {class: 'lead', text: headlineSentence(report)})]);
-  if (run.devices_used === 0) return block;
-  const head = headlineOf(report);
-  const causes = idleCauses(report);
+function smiMeter(data: PageData): HTMLElement {
+  const used = data.report.devices.filter((device) => device.used);
+  // What a stand-in says of a simulated device is no claim of nvidia-smi's.
+  const measured = data.report.device_kind !== 'simulated' &&
+      used.every((device) => device.nvml_utilization !== null);
+  const said = measured ?
+      used.reduce((sum, device) => sum + (device.nvml_utilization ?? 0), 0) / used.length :
+      data.summary.smi_model;
+  return meter(
+      measured ? 'nvidia-smi says' : 'nvidia-smi would say', formatShare(said),
+      [{css: 'c-smi', name: 'utilisation', share: said}],
+      measured ? 'sampled by NVML during the run' :
+                 'model: windows of 1/6 s in which any kernel ran; an upper bound');
+}
+
+function busyMeter(data: PageData): HTMLElement {
+  const {run} = data.report;
+  const own = data.summary.own_share;
+  const least = data.summary.unknown_share > 0 ? 'at least ' : '';
+  const comm = Math.max(0, Math.min(run.comm_share, run.gpu_busy_share - run.compute_share));
+  const parts: Part[] = own !== null ?
+      [
+        {css: 'w-compute', name: 'main process', share: own},
+        {css: 'c-peers', name: 'peers', share: Math.max(0, run.gpu_busy_share - own)},
+      ] :
+      [
+        {css: 'w-compute', name: 'compute', share: run.compute_share},
+        {css: 'w-comm', name: 'communication', share: comm},
+        {
+          css: 'w-copy',
+          name: 'copy',
+          share: Math.max(0, run.gpu_busy_share - run.compute_share - run.comm_share)
+        },
+      ];
+  const span = run.headline === 'iterations' ? 'iterations after warm-up' : 'whole run';
+  return meter(
+      'the GPU really worked', `${least}${formatShare(own ?? run.gpu_busy_share)}`, parts,
+      (own !== null ? `of ${formatShare(run.gpu_busy_share)} by all processes; ` : '') +
+          `${span}, ${formatTime(run.headline_ns)}`);
+}
+
+function idleMeter(data: PageData): HTMLElement {
+  const unknown = data.summary.unknown_share;
+  const idle = Math.max(0, 1 - data.report.run.gpu_busy_share - unknown);
+  const causes = Object.entries(data.summary.idle_causes);
   const total = causes.reduce((sum, [, ns]) => sum + ns, 0);
-  const span = run.headline === 'iterations' ?
-      `iterations after warm-up, ${formatTime(run.headline_ns)}; whole run ${
-          formatShare(run.whole_gpu_busy_share)}` :
-      `whole run, ${formatTime(run.wall_ns)}`;
-  block.append(element('div', {class: 'meters'}, [
-    meter(
-        head.measured ? 'nvidia-smi says' : 'nvidia-smi would say', formatShare(head.smi),
-        [{css: 'c-smi', name: 'utilisation', share: head.smi}],
-        head.measured ? 'sampled by NVML during the run' :
-                        'model: windows of 1/6 s in which any kernel ran; an upper bound'),
-    meter(
-        'the GPU really worked', formatShare(run.gpu_busy_share),
-        [
-          {css: 'w-compute', name: 'compute', share: run.compute_share},
-          {
-            css: 'w-comm',
-            name: 'communication',
-            share: Math.max(0, Math.min(run.comm_share, run.gpu_busy_share - run.compute_share))
-          },
-          {
-            css: 'w-copy',
-            name: 'copy',
-            share: Math.max(0, run.gpu_busy_share - run.compute_share - run.comm_share)
-          },
-        ],
-        span),
-    meter(
-        'idle', formatShare(head.idle), causes.map(([cause, ns]) => ({
-                                                     css: `i-${cause}`,
-                                                     name: causeText(cause),
-                                                     share: head.idle * share(ns, total),
-                                                   })),
-        (head.cause ? `first cause: ${causeText(head.cause)}, ${
-                          formatShare(head.causeShare)} of the whole run's idle time` :
-                      'never idle') +
-            (head.unknown > 0 ? `; unknown ${formatShare(head.unknown)}` : '')),
-  ]));
+  const parts = causes.map(
+      ([cause, ns]) =>
+          ({css: `i-${cause}`, name: causeText(cause), share: idle * share(ns, total)}));
+  parts.push({css: 'c-unknown', name: 'unknown', share: unknown});
+  const first = causes.length > 0 ?
+      `${formatShare(share(causes[0][1], total))} of it ${causeText(causes[0][0])}` :
+      '';
+  return meter(
+      'idle', formatShare(idle), parts,
+      [first, unknown > 0 ? `unknown ${formatShare(unknown)}` : ''].filter(Boolean).join('; '));
+}
+
+function whatIfFact(what: WhatIf|null, speed: string): HTMLElement|null {
+  if (!what) return null;
+  const [part, low, high] = [what.part, what.part_low, what.part_high].map((x) => x.toFixed(2));
+  return fact(
+      `${what.operation} ${speed}`, `${part} x the time`, `95 %: ${low} to ${high}`,
+      `${what.part} (${what.part_low} to ${what.part_high})`);
+}
+
+function fact(name: string, value: string, note: string, title: string): HTMLElement {
+  return element('div', {}, [
+    element('dt', {text: name}),
+    element('dd', {title}, [value, element('small', {text: ` ${note}`})]),
+  ]);
+}
+
+// What is known of the run beyond its first sentence.
+function factList(data: PageData): HTMLElement {
+  const {run, processes} = data.report;
+  const corrected = processes[data.summary.main_process ?? 0]?.corrected;
+  const facts: (HTMLElement|null)[] = [
+    fact('wall time', formatTime(run.wall_ns), '', exactNs(run.wall_ns)),
+    corrected ?
+        fact(
+            'without the profiler', formatTime(corrected.span_ns),
+            `95 %: ${formatTime(corrected.span_ns_low)} to ${formatTime(corrected.span_ns_high)}`,
+            exactNs(corrected.span_ns)) :
+        null,
+    run.gpu_limited_share === null ?
+        null :
+        fact(
+            'GPU-limited', formatShare(run.gpu_limited_share),
+            'so much an infinitely fast GPU would save', String(run.gpu_limited_share)),
+    whatIfFact(run.twice_as_fast, 'twice as fast'),
+    whatIfFact(run.infinitely_fast, 'infinitely fast'),
+  ];
+  return element('dl', {class: 'facts overview'}, facts);
+}
+
+export function headlineBlock(data: PageData): HTMLElement {
+  const {summary} = data;
+  const block =
+      element('div', {id: 'headline'}, [element('p', {class: 'lead', text: summary.headline})]);
+  if (data.report.run.devices_used > 0) {
+    block.append(
+        element('div', {class: 'meters'}, [smiMeter(data), busyMeter(data), idleMeter(data)]));
+  }
+  block.append(factList(data));
+  if (summary.advice.length > 0) {
+    block.append(element(
+        'ul', {class: 'advice', attributes: {'aria-label': 'Advice'}},
+        summary.advice.map((text) => element('li', {text}))));
+  }
+  for (const text of [summary.scope, summary.wall, `Trust: ${data.report.run.verdict}`]) {
+    if (text) block.append(element('p', {class: 'note', text}));
+  }
   return block;
 }

@@ -6,8 +6,8 @@ import {scaleLinear} from 'd3-scale';
 import {select} from 'd3-selection';
 import {area, curveStepAfter} from 'd3-shape';
 
-import {IterationPoint, PageProcess, ReportProcess} from './data';
-import {button, element, table, timeCell} from './dom';
+import {IterationPoint, Iterations, PageProcess, ReportProcess} from './data';
+import {button, element, nameCell, rowOf, table, timeCell} from './dom';
 import {formatShare, formatTime, share} from './format';
 
 const WIDTH = 1000;
@@ -150,6 +150,21 @@ function chart(points: IterationPoint[], warmUp: number, show: Show): HTMLElemen
   ]);
 }
 
+// The operations of a mean iteration.
+function meanTable(figures: Iterations): HTMLElement {
+  const each = (ns: number): number => Math.floor(ns / Math.max(1, figures.count));
+  const result = table(
+      'The mean iteration', ['mean iteration', 'wall', 'GPU busy', 'unknown'],
+      figures.operations.map((row) => rowOf(row.operation, [
+                               nameCell(row.operation),
+                               timeCell(each(row.wall_ns), 'wall_ns'),
+                               timeCell(each(row.gpu_busy_ns), 'gpu_busy_ns'),
+                               timeCell(each(row.unknown_ns), 'unknown_ns'),
+                             ])));
+  result.classList.add('mean-iteration');
+  return result;
+}
+
 export function iterations(process: ReportProcess, page: PageProcess, show: Show): HTMLElement {
   const figures = process.iterations;
   if (!figures || page.iterations.length === 0) {
@@ -177,6 +192,9 @@ export function iterations(process: ReportProcess, page: PageProcess, show: Show
       element('td', {class: 'figure', text: formatShare(share(slow.gpu_busy_ns, slow.ns))}),
     ]);
   });
+  const slowest =
+      table('Slowest iterations', ['iteration', 'length', 'of median', 'GPU busy', 'share'], rows);
+  slowest.classList.add('slowest');
   return element('div', {}, [
     element(
         'dl', {class: 'facts'},
@@ -195,13 +213,12 @@ export function iterations(process: ReportProcess, page: PageProcess, show: Show
           fact('shutdown_ns', 'shutdown', figures.shutdown_ns),
         ]),
     chart(page.iterations, figures.warm_up, show),
+    meanTable(figures),
     element(
         'details', {},
         [
           element('summary', {text: `The ${figures.slowest.length} slowest`}),
-          table(
-              'Slowest iterations', ['iteration', 'length', 'of median', 'GPU busy', 'share'],
-              rows),
+          slowest,
         ]),
   ]);
 }

@@ -3,28 +3,25 @@
 // Device work by the operation whose calls launched it: how long, and how much of the device it
 // could fill.
 import {DeviceWork, Kernel, OperationKernels, PageProcess} from './data';
-import {element, table, timeCell} from './dom';
-import {formatCount, formatShare, share} from './format';
+import {countCell, element, table, timeCell} from './dom';
+import {formatShare, share} from './format';
 
 const HEADS = ['device work', 'class', 'time', 'times', 'mean', 'median', 'p95', 'SM fill'];
 
-function fillCell(work: DeviceWork): HTMLElement {
+// |fills|: there are kernels in it; copies fill nothing.
+function fillCell(work: DeviceWork, fills: boolean): HTMLElement {
   const fill = formatShare(share(work.sm_filled_ns, work.sum_ns));
   const cell = element('td', {
     class: 'figure',
-    text: work.sm_fill_is_upper_bound ? `\u2264 ${fill}` : fill,
+    text: !fills                    ? '\u2013' :
+        work.sm_fill_is_upper_bound ? `\u2264 ${fill}` :
+                                      fill,
     title: work.sm_fill_is_upper_bound ?
         'work of unknown geometry was taken as filling the device' :
         '',
   });
   cell.dataset.key = 'sm_filled_ns';
   cell.dataset.ns = String(work.sm_filled_ns);
-  return cell;
-}
-
-function countCell(count: number): HTMLElement {
-  const cell = element('td', {class: 'figure', text: formatCount(count), title: String(count)});
-  cell.dataset.count = String(count);
   return cell;
 }
 
@@ -35,7 +32,7 @@ function operationRow(row: OperationKernels): HTMLElement {
         'th',
         {class: 'name', text: row.operation, title: row.operation, attributes: {scope: 'row'}}),
     element('td'), timeCell(row.sum_ns, 'sum_ns'), countCell(row.count), blank(), blank(), blank(),
-    fillCell(row)
+    fillCell(row, row.kernels.some((kernel) => kernel.class !== 'copy'))
   ]);
   node.dataset.row = row.operation;
   return node;
@@ -48,7 +45,7 @@ function kernelRow(operation: string, kernel: Kernel): HTMLElement {
         {class: 'name member', text: kernel.name, title: kernel.name, attributes: {scope: 'row'}}),
     element('td', {text: kernel.class}), timeCell(kernel.sum_ns, 'sum_ns'), countCell(kernel.count),
     timeCell(kernel.mean_ns, 'mean_ns'), timeCell(kernel.median_ns, 'median_ns'),
-    timeCell(kernel.p95_ns, 'p95_ns'), fillCell(kernel)
+    timeCell(kernel.p95_ns, 'p95_ns'), fillCell(kernel, kernel.class !== 'copy')
   ]);
   node.dataset.row = `${operation} ${kernel.name}`;
   return node;

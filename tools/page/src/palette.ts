@@ -11,22 +11,12 @@ export interface Column {
 }
 
 export const COLUMNS: Column[] = [
-  {key: 'gpu_only_ns', name: 'GPU only', css: 'c-gpu-only', help: 'GPU busy, CPU waits for it'},
+  {key: 'gpu_only_ns', name: 'GPU only', css: 'c-gpu-only', help: 'CPU waits for it'},
   {key: 'cpu_gpu_ns', name: 'CPU+GPU', css: 'c-cpu-gpu', help: 'both work'},
-  {key: 'cpu_only_ns', name: 'CPU only', css: 'c-cpu-only', help: 'CPU works, GPU idle'},
-  {
-    key: 'waiting_ns',
-    name: 'waiting',
-    css: 'c-waiting',
-    help: 'GPU idle, CPU waits for another process of the run'
-  },
+  {key: 'cpu_only_ns', name: 'CPU only', css: 'c-cpu-only', help: 'GPU idle'},
+  {key: 'waiting_ns', name: 'waiting', css: 'c-waiting', help: 'for another process, GPU idle'},
   {key: 'idle_ns', name: 'idle', css: 'c-idle', help: 'GPU idle, CPU blocked'},
-  {
-    key: 'unknown_ns',
-    name: 'unknown',
-    css: 'c-unknown',
-    help: 'device work could not be recorded here: never counted as idle'
-  },
+  {key: 'unknown_ns', name: 'unknown', css: 'c-unknown', help: 'GPU work could not be recorded'},
 ];
 
 const OPERATIONS = ['#0072B2', '#E69F00', '#009E73', '#CC79A7', '#D55E00', '#56B4E9', '#B5A300'];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Processes as a tree: who started whom, when each lived, and what it had of the GPU.
-import {PageData, ReportProcess} from './data';
-import {button, element, table, timeCell} from './dom';
+import {PageData, Report, ReportProcess} from './data';
+import {button, element, nameCell, part, rowOf, shareCell, table, timeCell} from './dom';
 import {formatShare, formatTime, share} from './format';
 
 // Indices of |processes|, parents before their children, with the depth of each.
@@ -57,6 +57,7 @@ export function processTree(data: PageData, choose: (index: number) => void): HT
           [element('div', {class: 'bar thin', attributes: {'aria-hidden': 'true'}}, [life])]),
       timeCell(process.span_ns, 'span_ns'),
       timeCell(process.gpu_busy_ns, 'gpu_busy_ns'),
+      timeCell(process.gpu_wait_ns, 'gpu_wait_ns'),
       element(
           'td', {class: 'figure', text: formatShare(share(process.gpu_busy_ns, process.span_ns))}),
       element('td', {text: page.end === 'closed' ? '' : page.end}),
@@ -65,31 +66,72 @@ export function processTree(data: PageData, choose: (index: number) => void): HT
     return row;
   });
   const result = table(
-      'Processes', ['process', 'parent', 'host', 'lifetime', 'span', 'GPU busy', 'share', ''],
+      'Processes',
+      ['process', 'parent', 'host', 'lifetime', 'span', 'GPU busy', 'GPU wait', 'busy share', ''],
       rows);
   result.classList.add('processes', 'plain');
   return result;
 }
 
-export function devices(data: PageData): HTMLElement {
-  const rows = data.report.devices.map(
-      (device) => element('tr', {}, [
-        element('th', {
-          class: 'name',
-          text: device.name || 'GPU',
-          title: device.uuid,
-          attributes: {scope: 'row'}
-        }),
-        element('td', {text: device.used ? '' : 'visible, not used'}),
-        timeCell(device.busy_ns, 'busy_ns'),
-        element('td', {class: 'figure', text: formatShare(share(device.busy_ns, device.span_ns))}),
-        element('td', {
-          class: 'figure',
-          text: device.nvml_utilization === null ? 'not sampled' :
-                                                   formatShare(device.nvml_utilization)
-        }),
-        element('td', {class: 'figure', text: formatShare(device.smi_model)}),
-      ]));
-  if (rows.length === 0) return element('p', {text: 'No device was seen.'});
-  return table('Devices', ['device', '', 'busy', 'share', 'nvidia-smi', 'its model'], rows);
+function deviceTable(report: Report): HTMLElement {
+  return table(
+      'Devices', ['device', '', 'busy', 'share', 'nvidia-smi', 'its model'],
+      report.devices.map((device) => element('tr', {}, [
+                           nameCell(device.name || 'GPU'),
+                           element('td', {text: device.used ? '' : 'visible, not used'}),
+                           timeCell(device.busy_ns, 'busy_ns'),
+                           shareCell(share(device.busy_ns, device.span_ns)),
+                           shareCell(device.nvml_utilization),
+                           shareCell(device.smi_model),
+                         ])));
+}
+
+// What each of several processes had of a device: at least what ran alone, at most all of it.
+function bandTable(report: Report): HTMLElement {
+  const rows = report.devices.flatMap(
+      (device) => device.processes.map(
+          (band) => rowOf(`${band.pid} ${device.uuid}`, [
+            nameCell(`${band.name || 'process'} (pid ${band.pid})`),
+            element('td', {class: 'name', text: device.name || 'GPU', title: device.uuid}),
+            timeCell(band.alone_ns, 'alone_ns'),
+            timeCell(band.contended_ns, 'contended_ns'),
+            timeCell(band.alone_ns + band.contended_ns, 'sum_ns'),
+          ])));
+  const result =
+      table('Shared devices', ['process', 'device', 'alone', 'contended', 'at most'], rows);
+  result.classList.add('bands');
+  return result;
+}
+
+function operationTable(report: Report): HTMLElement {
+  const names = new Map(report.devices.map((device) => [device.uuid, device.name]));
+  const result = table(
+      'Operations on devices', ['operation', 'device', 'wall', 'busy', 'idle', 'unknown'],
+      report.operation_devices.map(
+          (row) => rowOf(`${row.operation} ${row.device}`, [
+            nameCell(row.operation),
+            element(
+                'td',
+                {class: 'name', text: names.get(row.device) || row.device, title: row.device}),
+            timeCell(row.wall_ns, 'wall_ns'),
+            timeCell(row.busy_ns, 'busy_ns'),
+            timeCell(row.idle_ns, 'idle_ns'),
+            timeCell(row.unknown_ns, 'unknown_ns'),
+          ])));
+  result.classList.add('operation-devices');
+  return result;
+}
+
+export function devices(report: Report): HTMLElement[] {
+  if (report.devices.length === 0) return [element('p', {text: 'No device was seen.'})];
+  const nodes = [deviceTable(report)];
+  if (report.devices.some((device) => device.processes.length > 1))
+    nodes.push(part('What each process had of a shared device', [bandTable(report)]));
+  if (report.operation_devices.length > 0) {
+    nodes.push(element('details', {}, [
+      element('summary', {text: 'Operations on each device, over all processes'}),
+      operationTable(report),
+    ]));
+  }
+  return nodes;
 }

@@ -2,24 +2,32 @@
 //
 // Puts the report together: the figures first, the timeline when they have been painted.
 import {breakdown, Grouping, GROUPINGS, legend} from './breakdown';
-import {firstProcess, NO_OPERATION, PageData} from './data';
-import {button, element, section} from './dom';
+import {collectives} from './collectives';
+import {corrected} from './corrected';
+import {counters} from './counters';
+import {criticalPath} from './critical_path';
+import {NO_OPERATION, PageData} from './data';
+import {button, element, part, section} from './dom';
 import {facts, ledger} from './facts';
 import {headlineBlock} from './headline';
 import {causes, gaps} from './idle';
 import {iterations} from './iterations';
 import {kernels} from './kernels';
+import {lanes} from './lanes';
 import {Palette} from './palette';
 import {devices, processTree} from './processes';
 import {themeButton} from './theme';
 import {Timeline} from './timeline/view';
 import {transitions} from './transitions';
+import {waits} from './waits';
 
 const SECTIONS: [string, string][] = [
   ['breakdown', 'Time'],
   ['timeline', 'Timeline'],
   ['iterations', 'Iterations'],
   ['idle', 'Idle'],
+  ['path', 'Critical path'],
+  ['collectives', 'Collectives'],
   ['transitions', 'Transitions'],
   ['processes', 'Processes'],
   ['trust', 'Trust'],
@@ -45,14 +53,13 @@ class Page {
   private readonly holders = new Map<string, HTMLElement>();
 
   constructor(private readonly data: PageData) {
-    this.process = firstProcess(data.report);
+    this.process = data.summary.main_process ?? 0;
   }
 
   private readonly show = (begin: number, end: number): void => this.timeline?.show(begin, end);
 
   build(): void {
     document.title = `gpubound: ${this.data.run.name}`;
-    this.header();
     const main = document.getElementById('main') as HTMLElement;
     main.append(headlineBlock(this.data));
     if (this.data.report.processes.length === 0) {
@@ -61,6 +68,7 @@ class Page {
       main.append(...this.sections());
       this.fill();
     }
+    this.header();
     requestAnimationFrame(() => setTimeout(() => this.addTimeline(), 0));
   }
 
@@ -82,7 +90,8 @@ class Page {
           ]),
       element(
           'nav', {attributes: {'aria-label': 'Sections'}},
-          SECTIONS.map(([id, name]) => element('a', {href: `#${id}`, text: name}))),
+          SECTIONS.filter(([id]) => document.getElementById(id))
+              .map(([id, name]) => element('a', {href: `#${id}`, text: name}))),
       themeButton(() => this.timeline?.redraw()),
     ]));
   }
@@ -97,28 +106,46 @@ class Page {
     const {data} = this;
     return [
       section(
-          'breakdown', 'Where the time went', [this.choices(), legend(), this.holder('breakdown')]),
+          'breakdown', 'Where the time went',
+          [this.choices(), legend(), this.holder('breakdown'), this.holder('lanes')]),
       section('timeline', 'Timeline', [this.holder('timeline')]),
       section('iterations', 'Iterations over time', [this.holder('iterations')]),
       section(
           'idle', 'Why the GPU was idle',
-          [this.holder('causes'), element('h3', {text: 'The longest gaps'}), this.holder('gaps')]),
+          [
+            this.holder('causes'), this.holder('waits'), element('h3', {text: 'The longest gaps'}),
+            this.holder('gaps')
+          ]),
+      ...this.runSections(),
       section(
           'transitions', 'Transitions between layers',
           [
             this.holder('transitions'), element('h3', {text: 'Kernels and copies'}),
-            this.holder('kernels')
+            this.holder('kernels'), this.holder('counters')
           ]),
       section(
           'processes', 'Processes and devices',
           [
             processTree(data, (index) => this.choose(index)),
-            element('h3', {text: 'Devices'}),
-            devices(data),
+            part('Devices', devices(data.report)),
           ]),
-      section('trust', 'How far to believe it', [ledger(data)]),
+      section('trust', 'How far to believe it', [ledger(data), this.holder('corrected')]),
       section('run', 'The run', [facts(data)]),
     ];
+  }
+
+  // What only some runs have, about all of their processes.
+  private runSections(): HTMLElement[] {
+    const {run, ranks} = this.data.report;
+    const nodes: HTMLElement[] = [];
+    if (run.critical_path) {
+      nodes.push(section(
+          'path', 'What the run hangs on', criticalPath(run.critical_path, this.data.report)));
+    }
+    if (ranks.length > 0) {
+      nodes.push(section('collectives', 'Collectives', collectives(ranks)));
+    }
+    return nodes;
   }
 
   private choices(): HTMLElement {
@@ -167,6 +194,13 @@ class Page {
     put('gaps', gaps(data.report, this.process, page, this.show));
     put('transitions', transitions(report));
     put('kernels', kernels(page));
+    // What only some processes have comes with its title.
+    const add = (name: string, title: string, nodes: HTMLElement[]): void =>
+        put(name, nodes.length > 0 ? part(title, nodes) : element('div'));
+    add('waits', 'For whom it waited', waits(report, page));
+    add('counters', 'Hardware counters', counters(report));
+    add('corrected', 'Without the profiler', corrected(report, page));
+    put('lanes', element('div', {}, lanes(report)));
   }
 
   private addTimeline(): void {

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the figures would have been without the profiler, with their 95 % intervals.
+import {Corrected, Operation, PageProcess, ReportProcess} from './data';
+import {element, nameCell, rowOf, table, timeCell} from './dom';
+import {exactNs, formatTime} from './format';
+
+interface Figure {
+  key: string;
+  recorded: number|undefined;
+  ns: number;
+  low: number;
+  high: number;
+}
+
+function cells(figure: Figure): HTMLElement[] {
+  const {key, recorded, ns, low, high} = figure;
+  const interval = element('td', {
+    class: 'figure soft',
+    text: low === high ? '' : `${formatTime(low)} to ${formatTime(high)}`,
+    title: `${exactNs(low)} to ${exactNs(high)}`,
+  });
+  interval.dataset.key = `${key}_interval`;
+  interval.dataset.low = String(low);
+  interval.dataset.high = String(high);
+  return [
+    recorded === undefined ? element('td', {class: 'figure'}) :
+                             timeCell(recorded, `${key}_recorded`),
+    timeCell(ns, key),
+    interval,
+  ];
+}
+
+function rows(process: ReportProcess, corrected: Corrected): HTMLElement[] {
+  const recorded =
+      new Map<string, Operation>(process.operations.map((row) => [row.operation, row]));
+  const row = (name: string, wall: Figure, busy: Figure, css = ''): HTMLElement =>
+      rowOf(name, [nameCell(name, css), ...cells(wall), ...cells(busy)]);
+  return [
+    row('whole span', {
+      key: 'wall_ns',
+      recorded: process.span_ns,
+      ns: corrected.span_ns,
+      low: corrected.span_ns_low,
+      high: corrected.span_ns_high,
+    },
+        {
+          key: 'gpu_busy_ns',
+          recorded: process.gpu_busy_ns,
+          ns: corrected.gpu_busy_ns,
+          low: corrected.gpu_busy_ns_low,
+          high: corrected.gpu_busy_ns_high,
+        }),
+    ...corrected.operations.map((operation) => {
+      const before = recorded.get(operation.operation);
+      return row(
+          operation.operation, {
+            key: 'wall_ns',
+            recorded: before?.wall_ns,
+            ns: operation.wall_ns,
+            low: operation.wall_ns_low,
+            high: operation.wall_ns_high,
+          },
+          {
+            key: 'gpu_busy_ns',
+            recorded: before?.gpu_busy_ns,
+            ns: operation.gpu_busy_ns,
+            low: operation.gpu_busy_ns_low,
+            high: operation.gpu_busy_ns_high,
+          },
+          'member');
+    }),
+  ];
+}
+
+export function corrected(process: ReportProcess, page: PageProcess): HTMLElement[] {
+  if (!process.corrected) {
+    const why = process.corrected_why_not;
+    return why ? [element('p', {class: 'note', text: `Not corrected for profiling: ${why}`})] : [];
+  }
+  const result = table(
+      'Figures without what the profiler cost',
+      ['', 'wall, recorded', 'corrected', '95 %', 'GPU busy, recorded', 'corrected', '95 %'],
+      rows(process, process.corrected));
+  result.classList.add('corrected');
+  return [element('p', {class: 'said', text: page.correction}), result];
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the length of the run hangs on, and what it would be without each part.
+import {CriticalPath, Report} from './data';
+import {barCell, element, nameCell, part, rowOf, shareCell, table, timeCell} from './dom';
+import {formatTime, share} from './format';
+
+const MOST_ROWS = 12;
+
+function partTable(path: CriticalPath, report: Report): HTMLElement {
+  const several = new Set(path.parts.map((row) => row.pid)).size > 1;
+  const shown = path.parts.length > MOST_ROWS + 1 ? path.parts.slice(0, MOST_ROWS) : path.parts;
+  const row = (name: string, process: string, layer: string, ns: number): HTMLElement =>
+      rowOf(`${name} ${process} ${layer}`, [
+        nameCell(name),
+        ...(several ? [element('td', {class: 'name', text: process, title: process})] : []),
+        element('td', {text: layer}),
+        barCell('c-plain', share(ns, shown[0].ns)),
+        timeCell(ns, 'ns'),
+        shareCell(share(ns, path.wall_ns)),
+      ]);
+  const nameOf = (pid: number): string =>
+      `${report.processes.find((process) => process.pid === pid)?.name || 'process'} (${pid})`;
+  const rows = shown.map(({operation, pid, layer, ns}) => row(operation, nameOf(pid), layer, ns));
+  const restNs = path.parts.slice(shown.length).reduce((sum, {ns}) => sum + ns, 0);
+  if (restNs > 0) rows.push(row(`${path.parts.length - shown.length} others`, '', '', restNs));
+  const result = table(
+      'Critical path',
+      ['operation', ...(several ? ['process'] : []), 'layer', '', 'time', 'of the run'], rows);
+  result.classList.add('path');
+  return result;
+}
+
+// "device", "operation NAME" and "layer NAME", as a reader would say them.
+const partName = (name: string): string => (name === 'device' ? 'the GPU' : name);
+
+function withoutTable(path: CriticalPath): HTMLElement {
+  const result = table(
+      'Without a part', ['if it took no time', '', 'the run takes', 'of now'],
+      path.without.map((row) => rowOf(row.part, [
+                         nameCell(partName(row.part)),
+                         barCell('c-plain', Math.min(1, share(row.wall_ns, path.wall_ns))),
+                         timeCell(row.wall_ns, 'wall_ns'),
+                         shareCell(share(row.wall_ns, path.wall_ns)),
+                       ])));
+  result.classList.add('without');
+  return result;
+}
+
+export function criticalPath(path: CriticalPath, report: Report): HTMLElement[] {
+  const nodes = [
+    element('p', {
+      class: 'note',
+      text:
+          `The chain of what waited for what, from the end of the main process back to its begin: ${
+              formatTime(path.wall_ns)}. What is not on it can take longer at no cost.`,
+    }),
+    partTable(path, report),
+  ];
+  if (path.without.length > 0) nodes.push(part('What each part costs', [withoutTable(path)]));
+  return nodes;
+}
