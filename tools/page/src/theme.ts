@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dark or light: as the system says, until the button says otherwise. Nothing is stored.
+// Dark or light: as the system says, until the button says otherwise; on paper always light.
+// Nothing is stored.
 import {button} from './dom';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
+let onPaper = false;
+
 export function isDark(): boolean {
+  if (onPaper) return false;
+
   const chosen = document.documentElement.dataset.theme;
   return chosen ? chosen === 'dark' : dark.matches;
+}
+
+// Calls |begin| when the page is about to be printed, |end| when it was. In between it is light.
+export function aroundPrinting(begin: () => void, end: () => void): void {
+  addEventListener('beforeprint', () => {
+    onPaper = true;
+    begin();
+  });
+  addEventListener('afterprint', () => {
+    onPaper = false;
+    end();
+  });
 }
 
 // The button; |changed| is called when the look of the page has changed.

@@ -44,20 +44,25 @@ export class Rows {
     return this.rows.find((row) => y >= row.top && y < row.top + row.height);
   }
 
+  nameOf(row: Row): string {
+    if (row.track >= 0) return this.tracks[row.track].data.title;
+    const {name, pid} = this.data.report.processes[row.process];
+    return `${name || 'process'} (${pid})`;
+  }
+
   // Buttons and names beside the tracks; |changed| after a process was folded.
   labels(changed: () => void, choose: (track: number) => void): HTMLElement[] {
     return this.rows.map((row) => {
-      const label = row.track < 0 ? this.head(row.process, changed) : this.label(row.track, choose);
+      const label = row.track < 0 ? this.head(row, changed) : this.label(row, choose);
       label.style.top = `${row.top}px`;
       label.style.height = `${row.height}px`;
       return label;
     });
   }
 
-  private head(process: number, changed: () => void): HTMLElement {
-    const report = this.data.report.processes[process];
-    const folded = this.folded.has(process);
-    const name = `${report.name || 'process'} (${report.pid})`;
+  private head(row: Row, changed: () => void): HTMLElement {
+    const folded = this.folded.has(row.process);
+    const name = this.nameOf(row);
     const node = element('button', {
       class: 'tl-head',
       text: `${folded ? '\u25b8' : '\u25be'} ${name}`,
@@ -65,19 +70,20 @@ export class Rows {
       attributes: {type: 'button', 'aria-expanded': String(!folded)},
     });
     node.addEventListener('click', () => {
-      this.fold(process, !folded);
+      this.fold(row.process, !folded);
       changed();
     });
     return node;
   }
 
-  private label(track: number, choose: (track: number) => void): HTMLElement {
-    const {title, seen} = this.tracks[track].data;
+  private label(row: Row, choose: (track: number) => void): HTMLElement {
+    const title = this.nameOf(row);
+    const {seen} = this.tracks[row.track].data;
     const node = element(
         'div',
         {class: 'tl-label', text: title, title: `${title}: ${seen.toLocaleString('en')} events`});
-    node.dataset.track = String(track);
-    node.addEventListener('click', () => choose(track));
+    node.dataset.track = String(row.track);
+    node.addEventListener('click', () => choose(row.track));
     return node;
   }
 

@@ -2,7 +2,6 @@
 //
 // The timeline as a person handles it: zoom and pan with wheel, fingers, buttons or keys, look at
 // single events, jump to a gap or an iteration.
-import {axisTop} from 'd3-axis';
 import {scaleLinear} from 'd3-scale';
 import {select} from 'd3-selection';
 import {zoom, zoomIdentity, ZoomTransform} from 'd3-zoom';
@@ -11,22 +10,18 @@ import {PageData} from '../data';
 import {button, element} from '../dom';
 import {exactNs, formatShare, formatTime} from '../format';
 import {Palette} from '../palette';
+import {aroundPrinting} from '../theme';
 
+import {instant, paintAxis} from './axis';
 import {decodeTracks, firstAfter} from './decode';
 import {Stretch} from './draw';
 import {timelineLegend} from './legend';
+import {Paper} from './paper';
 import {Row, Rows} from './rows';
 import {Marked, Scene} from './scene';
 
 const SHORTEST_NS = 200;  // that can be seen at once
 const STRIP = 36;
-const AXIS = 24;
-
-// Seconds from the run's begin, with the decimals that |stepNs| needs.
-function instant(ns: number, stepNs: number): string {
-  const decimals = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(Math.max(stepNs, 1)))));
-  return `${(ns / 1e9).toFixed(decimals)} s`;
-}
 
 export class Timeline {
   readonly node: HTMLElement;
@@ -52,6 +47,7 @@ export class Timeline {
   private readonly status = element('p', {class: 'note', id: 'resolution'});
   private readonly spoken = element(
       'p', {class: 'note', text: '\u00a0', id: 'chosen', attributes: {'aria-live': 'polite'}});
+  private readonly paper = new Paper();
   private readonly zooming = zoom<HTMLCanvasElement, unknown>();
   private width = 1;
   private view: Stretch;
@@ -75,9 +71,13 @@ export class Timeline {
         [element('div', {class: 'tl-side'}), element('div', {class: 'tl-top'})]);
     head.lastElementChild?.append(this.strip, this.axis.node() as SVGSVGElement);
     this.node = element('div', {class: 'timeline'}, [
-      this.tools(), head, this.body, timelineLegend(palette), this.status, this.spoken, this.tip
+      this.tools(), head, this.body, this.paper.node, timelineLegend(palette), this.status,
+      this.spoken, this.tip
     ]);
     this.listen();
+    aroundPrinting(
+        () => this.paper.draw(this.scene, this.rows, this.view, this.marked),
+        () => this.paper.clear());
     this.layLabels();
     new ResizeObserver(() => this.resize()).observe(this.node);
   }
@@ -192,9 +192,6 @@ export class Timeline {
       canvas.style.width = `${this.width}px`;
       canvas.style.height = `${tall}px`;
     }
-    this.axis.attr('width', this.width)
-        .attr('height', AXIS)
-        .attr('viewBox', `0 0 ${this.width} ${AXIS}`);
     this.zooming.scaleExtent([1, Math.max(1, this.spanNs / SHORTEST_NS)])
         .extent([[0, 0], [this.width, height]])
         .translateExtent([[0, 0], [this.width, height]]);
@@ -366,7 +363,7 @@ export class Timeline {
         main, this.width, this.canvas.height / devicePixelRatio, this.rows, this.body.scrollTop,
         this.view, this.marked, this.chosen);
     this.scene.drawStrip(strip, this.width, STRIP, this.view);
-    this.paintAxis();
+    paintAxis(this.axis, this.view, this.width);
     const length = this.view.end - this.view.begin;
     const {events, stepNs} = this.scene.resolution(this.rows, this.view, this.width);
     const how = events > 0.999 ? 'every single event' :
@@ -377,15 +374,5 @@ export class Timeline {
         this.data.timeline.whole ? '' : ' Orange marks in the strip: where single events are kept.';
     this.status.textContent = `Shown: ${formatTime(length)} from ${
         instant(this.view.begin, length / 100)}, ${how}.${kept}`;
-  }
-
-  private paintAxis(): void {
-    const count = Math.max(2, Math.floor(this.width / 130));
-    const scale = scaleLinear([this.view.begin / 1e9, this.view.end / 1e9], [0, this.width]);
-    const ticks = scale.ticks(count);
-    const step = ticks.length > 1 ? (ticks[1] - ticks[0]) * 1e9 : this.spanNs;
-    this.axis.selectAll('g').data([null]).join('g').attr('transform', `translate(0,${AXIS - 1})`);
-    const make = axisTop(scale).ticks(count).tickFormat((s) => instant(Number(s) * 1e9, step));
-    select<SVGGElement, unknown>(this.axis.select('g').node() as SVGGElement).call(make);
   }
 }
