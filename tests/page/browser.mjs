@@ -70,6 +70,10 @@ export const rows = (page, selector) => page.$$eval(
                            count: Number(node.querySelector('[data-count]')?.dataset.count),
                          })));
 
+// For JSON.parse: names as the page shows them, what could steer the text around it spelled out.
+export const spelledOut = (_, value) =>
+    typeof value === 'string' ? value.replaceAll('\u202e', '\\xe2\\x80\\xae') : value;
+
 // A time as the page prints it, in ns.
 export function parseTime(shown) {
   const [number, unit] = shown.split(' ');

@@ -9,7 +9,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, afterEach, before, test} from 'node:test';
 
-import {closeHarmless, launch, open, text} from './browser.mjs';
+import {closeHarmless, launch, open, spelledOut, text} from './browser.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'gpubound-compare-'));
 const html = join(folder, 'compare.html');
@@ -19,7 +19,7 @@ let page;
 
 before(async () => {
   execFileSync(process.env.GPUBOUND_FIXTURE_PAGE, [folder]);
-  comparison = JSON.parse(readFileSync(join(folder, 'compare.json')));
+  comparison = JSON.parse(readFileSync(join(folder, 'compare.json')), spelledOut);
   browser = await launch();
 });
 

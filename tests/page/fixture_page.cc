@@ -43,6 +43,11 @@ std::string Iteration(int number, int64_t at, int64_t longer_ns) {
   text += At(at + 1'000, "begin operation simulation") + At(at + 2'000, "begin wait 101");
   text +=
       At(at + 30'000 + slow, "end wait 101") + At(at + 31'000 + slow, "end operation simulation");
+  if (number == 2) {
+    text +=
+        At(at + 32'000, "begin operation reversing") + At(at + 34'000, "end operation reversing");
+    text += At(at + 35'000, "begin operation long") + At(at + 37'000, "end operation long");
+  }
   text += At(at + 42'000, "begin operation evil");
   text += "call main " + std::to_string(at + 43'000) + " " + std::to_string(at + 45'000) +
           " cudaLaunchKernel #" + std::to_string(2 * number) + "\n";
@@ -75,6 +80,8 @@ Run MakeRun(int64_t longer_ns = 0) {
   process.version = "0.0.0";
   for (Label& label : process.labels) {
     if (label.text == "evil") label.text = kHostileOperation;
+    if (label.text == "reversing") label.text = kReversingOperation;
+    if (label.text == "long") label.text = kLongOperation;
   }
   for (gpubound::Work& work : process.works) {
     if (work.name == "evil") work.name = kHostileKernel;
@@ -84,6 +91,8 @@ Run MakeRun(int64_t longer_ns = 0) {
   process.device_kind = "simulated";
   process.notes.push_back(
       {0, std::string("metadata ") + kHostileKey + " = \"" + kHostileValue + "\""});
+  process.notes.push_back(
+      {0, std::string("metadata ") + kReversingOperation + " = \"" + kLongOperation + "\""});
   process.notes.push_back({0, "metadata algorithm = \"PPO\""});
   return run;
 }

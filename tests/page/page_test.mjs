@@ -9,7 +9,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, afterEach, before, test} from 'node:test';
 
-import {closeHarmless, launch, open, parseTime, rows, settle, text} from './browser.mjs';
+import {closeHarmless, launch, open, parseTime, rows, settle, spelledOut, text} from './browser.mjs';
 import {findWords, lowestInk, luminanceOf, pagesOf} from './paper.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'gpubound-page-'));
@@ -24,7 +24,7 @@ const evil = '</script><img src=x onerror=window.harmed=1>';
 
 before(async () => {
   execFileSync(process.env.GPUBOUND_FIXTURE_PAGE, [folder]);
-  report = JSON.parse(readFileSync(join(folder, 'report.json')));
+  report = JSON.parse(readFileSync(join(folder, 'report.json')), spelledOut);
   textReport = readFileSync(join(folder, 'report.txt'), 'utf8');
   browser = await launch();
 });
@@ -356,6 +356,20 @@ test('the theme follows the system until the button is pressed', async () => {
   assert.notEqual(await ground(), dark);
   await page.click('#theme');
   assert.equal(await ground(), dark);
+});
+
+test('no name turns the direction of the text, or widens the page', async () => {
+  for (const width of [1280, 400, 360]) {
+    page = await open(browser, html, {width, height: 800});
+    for (const shown of [await page.$eval('body', (body) => body.innerText), await page.title()]) {
+      assert.doesNotMatch(shown, /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/);
+    }
+    const names = await page.$$eval('.name', (nodes) => nodes.map((node) => node.textContent));
+    assert.ok(names.includes('step\\xe2\\x80\\xaegnp.exe'));
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= width, `${width}`);
+    await closeHarmless(page);
+  }
+  page = undefined;
 });
 
 // The page on paper, printed from a window in dark colours.

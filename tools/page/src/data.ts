@@ -337,7 +337,24 @@ export interface ComparisonData {
 
 export const NO_OPERATION = '(no operation)';
 
+// As the text report does (EscapeName in analysis/text_table.cc): what could steer the text around
+// a name is spelled out, byte by byte.
+const HARMFUL = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+export function shownName(name: string): string {
+  return name.replace(
+      HARMFUL,
+      (character) => [...new TextEncoder().encode(character)]
+                         .map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`)
+                         .join(''));
+}
+
+// All of it can be shown: keys of the metadata are the only names that are not values.
 export function readData(): PageData|ComparisonData {
   const element = document.getElementById('data');
-  return JSON.parse(element?.textContent ?? 'null') as PageData | ComparisonData;
+  return JSON.parse(
+             element?.textContent ?? 'null',
+             (_, value: unknown) => (typeof value === 'string' ? shownName(value) : value)) as
+      PageData |
+      ComparisonData;
 }

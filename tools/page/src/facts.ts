@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How far the figures can be trusted, and what was run.
-import {PageData} from './data';
+import {PageData, shownName} from './data';
 import {element, table} from './dom';
 import {formatCount, formatTime} from './format';
 
@@ -63,6 +63,6 @@ export function facts(data: PageData): HTMLElement {
                `, unused: ${report.run.devices_unused.join(', ')}` :
                ''));
   add('recorded by', `gpubound ${run.version ?? data.processes[0]?.version ?? ''}`);
-  for (const [name, value] of Object.entries(run.metadata)) add(name, value);
+  for (const [name, value] of Object.entries(run.metadata)) add(shownName(name), value);
   return list;
 }

@@ -9,7 +9,7 @@ const MOST_OPERATIONS = 12;
 function item(color: string, text: string): HTMLElement {
   const swatch = element('span', {class: 'swatch'});
   swatch.style.background = color;
-  return element('li', {}, [swatch, text]);
+  return element('li', {title: text}, [swatch, text]);
 }
 
 export function timelineLegend(palette: Palette): HTMLElement {
