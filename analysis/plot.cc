@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "analysis/helvetica.h"
+#include "analysis/pdf_writer.h"
 #include "analysis/svg_writer.h"
 #include "analysis/text_table.h"
 
@@ -14,14 +16,17 @@ namespace gpubound {
 namespace {
 
 constexpr double kWidth = 720;  // points
-constexpr double kLeft = 150;   // of the bars of time
+constexpr double kLeft = 170;   // of the bars of time
 constexpr double kTimeWidth = 300;
-constexpr double kCountLeft = 500;
+constexpr double kCountLeft = 520;
 constexpr double kCountWidth = 170;
 constexpr double kRow = 16;
 constexpr double kBar = 11;
 constexpr double kMargin = 10;
-constexpr size_t kLongestName = 26;
+constexpr double kTextSize = 10;
+// Other fonts that may stand in for Helvetica are wider, DejaVu Sans by up to a quarter.
+constexpr double kWiderFont = 1.25;
+constexpr int kLongestName = 200;  // in columns; no room here has more
 
 struct ColumnStyle {
   const char* name;
@@ -29,9 +34,9 @@ struct ColumnStyle {
   const char* fill;
 };
 constexpr ColumnStyle kStyles[kPlotColumns] = {
-    {"gpu_only", "GPU only", "#0072B2"}, {"cpu_gpu", "CPU+GPU", "url(#stripes)"},
-    {"cpu_only", "CPU only", "#E69F00"}, {"waiting", "waiting", "url(#dots)"},
-    {"idle", "idle", "#C9CDD3"},         {"unknown", "unknown", "url(#hatch)"}};
+    {"gpu_only", "GPU only", "#0072B2"}, {"cpu_gpu", "CPU+GPU", "stripes"},
+    {"cpu_only", "CPU only", "#E69F00"}, {"waiting", "waiting", "dots"},
+    {"idle", "idle", "#C9CDD3"},         {"unknown", "unknown", "hatch"}};
 
 const ReportProcess* ShownProcess(const Report& report) {
   const ReportProcess* shown = nullptr;
@@ -92,14 +97,20 @@ double NiceStep(double value) {
   return 10 * power;
 }
 
-std::string Shortened(const std::string& name) {
+// |name| in at most |room| points at |size|, whatever font it is shown in: cut in the middle, since
+// names differ at both ends.
+std::string Fitting(const std::string& name, double room, double size) {
   const std::string shown = EscapeName(name);
-  return PadRight(shown, std::min(DisplayWidth(shown), static_cast<int>(kLongestName)), true);
+  int columns = std::min(DisplayWidth(shown), kLongestName);
+  const auto cut = [&] { return PadRight(shown, columns, true); };
+  while (columns > 1 && kWiderFont * HelveticaWidth(cut(), size) > room) --columns;
+  return cut();
 }
 
 class Picture {
  public:
-  explicit Picture(const std::vector<PlotGroup>& groups) : groups_(groups) {
+  Picture(const std::vector<PlotGroup>& groups, Drawing* drawing)
+      : groups_(groups), drawing_(*drawing) {
     int64_t longest_ns = 1;
     uint64_t most = 1;
     for (const PlotGroup& group : groups) {
@@ -113,83 +124,95 @@ class Picture {
   }
 
   std::string Render() {
-    svg_.Pattern("stripes", 5, "#009E73", "M1 0V5");
-    svg_.Pattern("dots", 5, "#CC79A7", "M2 2h1v1h-1z");
-    svg_.Pattern("hatch", 5, "#FFFFFF", "M0 5L5 0M0 0L5 5");
+    drawing_.Pattern("stripes", 5, "#009E73", {{1, 0, 1, 5}});
+    drawing_.Pattern("dots", 5, "#CC79A7",
+                     {{2, 2, 3, 2}, {3, 2, 3, 3}, {3, 3, 2, 3}, {2, 3, 2, 2}});
+    drawing_.Pattern("hatch", 5, "#FFFFFF", {{0, 5, 5, 0}, {0, 0, 5, 5}});
     DrawLegend();
     for (const PlotGroup& group : groups_) DrawGroup(group);
     DrawAxes();
     char scales[128];
     std::snprintf(scales, sizeof(scales), "data-ns-per-unit=\"%.9g\" data-count-per-unit=\"%.9g\"",
                   ns_per_unit_, count_per_unit_);
-    return svg_.Document(kWidth, y_ + kMargin, "gpubound: time and transitions by operation",
-                         scales);
+    return drawing_.Document(kWidth, y_ + kMargin, "gpubound: time and transitions by operation",
+                             scales);
   }
 
  private:
+  void Text(double x, double y, const std::string& text,
+            Drawing::Anchor anchor = Drawing::Anchor::kStart, double size = kTextSize) {
+    drawing_.Text(x, y, text, anchor, size, false);
+  }
+
   void DrawLegend() {
     double x = kMargin;
     for (const ColumnStyle& style : kStyles) {
-      svg_.Rect(x, y_, 12, 9, style.fill);
-      svg_.Text(x + 16, y_ + 8, style.legend);
-      x += 32 + 6.2 * static_cast<double>(std::string_view(style.legend).size());
+      drawing_.Rect(x, y_, 12, 9, style.fill, {}, {});
+      Text(x + 16, y_ + 8, style.legend);
+      x += 32 + kWiderFont * HelveticaWidth(style.legend, kTextSize);
     }
-    svg_.Text(kCountLeft, y_ + 8, "transitions");
+    Text(kCountLeft, y_ + 8, "transitions");
     y_ += 22;
   }
 
   void DrawGroup(const PlotGroup& group) {
-    std::string name = group.name;
-    if (group.runs > 1) name += " (mean of " + std::to_string(group.runs) + " runs)";
-    if (group.simulated) name += " - SIMULATED DEVICE";
-    svg_.Text(kMargin, y_ + 10, name, SvgWriter::Anchor::kStart, 11, true);
+    constexpr double kSize = 11;
+    std::string about;
+    if (group.runs > 1) about += " (mean of " + std::to_string(group.runs) + " runs)";
+    if (group.simulated) about += " - SIMULATED DEVICE";
+    const double room = kWidth - 2 * kMargin - kWiderFont * HelveticaWidth(about, kSize);
+    drawing_.Text(kMargin, y_ + 10, Fitting(group.name, room, kSize) + about,
+                  Drawing::Anchor::kStart, kSize, true);
     y_ += 18;
     const double top = y_ - 2;
     for (const PlotOperation& row : group.operations) DrawOperation(row);
-    svg_.Line(kLeft, top, kLeft, y_, "#000");
-    svg_.Line(kCountLeft, top, kCountLeft, y_, "#000");
+    drawing_.Line(kLeft, top, kLeft, y_, "#000000");
+    drawing_.Line(kCountLeft, top, kCountLeft, y_, "#000000");
     y_ += 8;
   }
 
   void DrawOperation(const PlotOperation& row) {
-    svg_.Text(kLeft - 6, y_ + 9, Shortened(row.operation), SvgWriter::Anchor::kEnd);
+    const std::string name = EscapeName(row.operation);
+    Text(kLeft - 6, y_ + 9, Fitting(row.operation, kLeft - 6 - kMargin, kTextSize),
+         Drawing::Anchor::kEnd);
     double x = kLeft;
     for (size_t i = 0; i < kPlotColumns; ++i) {
       if (row.ns[i] <= 0) continue;
       const double width = static_cast<double>(row.ns[i]) / ns_per_unit_;
-      svg_.Rect(x, y_, width, kBar, kStyles[i].fill,
-                row.operation + ", " + kStyles[i].legend + ": " + FormatTime(row.ns[i]),
-                std::string("class=\"") + kStyles[i].name + "\"");
+      drawing_.Rect(x, y_, width, kBar, kStyles[i].fill,
+                    name + ", " + kStyles[i].legend + ": " + FormatTime(row.ns[i]),
+                    std::string("class=\"") + kStyles[i].name + "\"");
       x += width;
     }
-    svg_.Text(x + 4, y_ + 9, FormatTime(row.wall_ns()), SvgWriter::Anchor::kStart, 8.5);
+    Text(x + 4, y_ + 9, FormatTime(row.wall_ns()), Drawing::Anchor::kStart, 8.5);
     const double first = y_;
-    for (const auto& [name, count] : row.transitions) {
+    for (const auto& [transition, count] : row.transitions) {
       const double width = static_cast<double>(count) / count_per_unit_;
-      svg_.Rect(kCountLeft, y_, width, kBar - 3, "#56B4E9",
-                row.operation + ", " + name + ": " + std::to_string(count), "class=\"transition\"");
-      svg_.Text(kCountLeft + 3, y_ + 7, name + " " + FormatCount(count), SvgWriter::Anchor::kStart,
-                7.5);
+      drawing_.Rect(kCountLeft, y_, width, kBar - 3, "#56B4E9",
+                    name + ", " + transition + ": " + std::to_string(count),
+                    "class=\"transition\"");
+      Text(kCountLeft + 3, y_ + 7, transition + " " + FormatCount(count), Drawing::Anchor::kStart,
+           7.5);
       y_ += kBar;
     }
     y_ = std::max(first + kRow, y_ + (row.transitions.empty() ? kRow : kRow - kBar));
   }
 
   void DrawAxes() {
-    svg_.Line(kLeft, y_, kLeft + kTimeWidth, y_, "#000");
+    drawing_.Line(kLeft, y_, kLeft + kTimeWidth, y_, "#000000");
     const double step_ns = NiceStep(ns_per_unit_ * kTimeWidth / 5);
     const auto ticks = static_cast<int>(ns_per_unit_ * kTimeWidth / step_ns + 1e-4);
     for (int tick = 0; tick <= ticks; ++tick) {
       const double ns = tick * step_ns;
       const double x = kLeft + ns / ns_per_unit_;
-      svg_.Line(x, y_, x, y_ + 4, "#000");
-      svg_.Text(x, y_ + 14, FormatTime(static_cast<int64_t>(ns)), SvgWriter::Anchor::kMiddle, 9);
+      drawing_.Line(x, y_, x, y_ + 4, "#000000");
+      Text(x, y_ + 14, FormatTime(static_cast<int64_t>(ns)), Drawing::Anchor::kMiddle, 9);
     }
     y_ += 18;
   }
 
   const std::vector<PlotGroup>& groups_;
-  SvgWriter svg_;
+  Drawing& drawing_;
   double y_ = kMargin;
   double ns_per_unit_ = 1;
   double count_per_unit_ = 1;
@@ -226,6 +249,11 @@ std::vector<PlotGroup> GroupForPlot(const std::vector<PlotRun>& runs,
   return groups;
 }
 
-std::string RenderPlot(const std::vector<PlotGroup>& groups) { return Picture(groups).Render(); }
+std::string RenderPlot(const std::vector<PlotGroup>& groups, PlotFormat format) {
+  SvgWriter svg;
+  PdfWriter pdf;
+  Drawing& drawing = format == PlotFormat::kPdf ? static_cast<Drawing&>(pdf) : svg;
+  return Picture(groups, &drawing).Render();
+}
 
 }  // namespace gpubound

@@ -21,8 +21,10 @@ std::string Number(double value) {
 
 void SvgWriter::Rect(double x, double y, double width, double height, std::string_view fill,
                      std::string_view title, std::string_view attributes) {
+  const std::string paint =
+      fill.starts_with('#') ? std::string(fill) : "url(#" + std::string(fill) + ")";
   body_ += "<rect x=\"" + Number(x) + "\" y=\"" + Number(y) + "\" width=\"" + Number(width) +
-           "\" height=\"" + Number(height) + "\" fill=\"" + std::string(fill) + "\"";
+           "\" height=\"" + Number(height) + "\" fill=\"" + paint + "\"";
   if (!attributes.empty()) body_ += " " + std::string(attributes);
   body_ += title.empty() ? "/>\n" : "><title>" + EscapeXml(title) + "</title></rect>\n";
 }
@@ -42,11 +44,16 @@ void SvgWriter::Text(double x, double y, std::string_view text, Anchor anchor, d
 }
 
 void SvgWriter::Pattern(std::string_view name, double size, std::string_view ground,
-                        std::string_view path) {
+                        const std::vector<Stroke>& strokes) {
+  std::string path;
+  for (const Stroke& stroke : strokes) {
+    path += "M" + Number(stroke.x1) + " " + Number(stroke.y1) + "L" + Number(stroke.x2) + " " +
+            Number(stroke.y2);
+  }
   const std::string edge = Number(size);
   patterns_ += "<pattern id=\"" + std::string(name) + "\" width=\"" + edge + "\" height=\"" + edge +
                "\" patternUnits=\"userSpaceOnUse\"><rect width=\"" + edge + "\" height=\"" + edge +
-               "\" fill=\"" + std::string(ground) + "\"/><path d=\"" + std::string(path) +
+               "\" fill=\"" + std::string(ground) + "\"/><path d=\"" + path +
                "\" stroke=\"#000\" stroke-opacity=\"0.55\" stroke-width=\"0.7\" fill=\"none\"/>"
                "</pattern>\n";
 }

@@ -7,25 +7,23 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "analysis/drawing.h"
 
 namespace gpubound {
 
-class SvgWriter {
+class SvgWriter : public Drawing {
  public:
-  enum class Anchor { kStart, kMiddle, kEnd };
-
-  // |fill|: a colour or "url(#NAME)". |attributes| is put in as it is; |title| shows on hover.
+  void Pattern(std::string_view name, double size, std::string_view ground,
+               const std::vector<Stroke>& strokes) override;
   void Rect(double x, double y, double width, double height, std::string_view fill,
-            std::string_view title = {}, std::string_view attributes = {});
-  void Line(double x1, double y1, double x2, double y2, std::string_view stroke);
-  void Text(double x, double y, std::string_view text, Anchor anchor = Anchor::kStart,
-            double size = 10, bool bold = false);
-  // A square tile of |size| that fills with |ground| and draws |path| over it.
-  void Pattern(std::string_view name, double size, std::string_view ground, std::string_view path);
-
-  // The whole document; |attributes| go to the root.
+            std::string_view title, std::string_view attributes) override;
+  void Line(double x1, double y1, double x2, double y2, std::string_view stroke) override;
+  void Text(double x, double y, std::string_view text, Anchor anchor, double size,
+            bool bold) override;
   std::string Document(double width, double height, std::string_view title,
-                       std::string_view attributes = {}) const;
+                       std::string_view attributes) const override;
 
  private:
   std::string patterns_;

@@ -28,12 +28,13 @@ constexpr CommandHelp kHelp = {
     "takes more than one.",
     "Tables of --by: one for each word of the list. --attribution timeline: GPU time that passed\n"
     "while an operation was open; caused: of the work that it launched.\n"
-    "Exit status: 0, 1 if a file cannot be written, or 3 if the run cannot be read.\n",
+    "Exit status: 0, 1 if a file cannot be written, 2 for a wrong option, or 3 if the run cannot\n"
+    "be read.\n",
     "  gpubound report\n"
     "  gpubound report train.gpubound --by phase,operation --kernels\n"
     "  gpubound report train.gpubound --html report.html\n"
     "  gpubound report train.gpubound --json > report.json\n"
-    "  gpubound report ppo1.gpubound ppo2.gpubound dqn.gpubound --plot figure.svg\n"};
+    "  gpubound report ppo1.gpubound ppo2.gpubound dqn.gpubound --plot figure.pdf\n"};
 
 struct ReportArguments {
   std::vector<std::string> runs;
@@ -41,7 +42,7 @@ struct ReportArguments {
   bool csv = false;
   std::string html;  // file to write; empty: none
   std::string plot;  // likewise
-  std::vector<std::string> group_by = {"algorithm", "environment"};
+  std::vector<std::string> group_by;
   bool no_replay = false;
   TextOptions text;
   ReportOptions model;
@@ -55,7 +56,8 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   app.add_flag("--csv", arguments->csv, "Operations as comma-separated values");
   app.add_option("--html", arguments->html, "Write a page to look at in a browser")
       ->type_name("FILE");
-  app.add_option("--plot", arguments->plot, "Draw bars and transitions for a paper, as .svg")
+  app.add_option("--plot", arguments->plot,
+                 "Draw bars and transitions for a paper, as .svg or .pdf")
       ->type_name("FILE");
   app.add_option("--group-by", arguments->group_by,
                  "Metadata by which --plot groups runs (algorithm,environment)")
@@ -79,9 +81,11 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
                "Recorded values alone, several times as fast: no corrected ones, no critical path");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return over;
   std::string complaint;
-  if (!arguments->plot.empty() && !arguments->plot.ends_with(".svg")) {
-    complaint = "--plot writes SVG and '" + EscapeName(arguments->plot) +
-                "' does not end in .svg. For PDF: write an .svg, then rsvg-convert -f pdf FILE.svg";
+  if (!arguments->plot.empty() && !PlotFormatOf(arguments->plot)) {
+    complaint = "--plot writes SVG or PDF, and '" + EscapeName(arguments->plot) +
+                "' ends in neither .svg nor .pdf";
+  } else if (!arguments->group_by.empty() && arguments->plot.empty()) {
+    complaint = "--group-by groups the runs of a figure, so it takes --plot";
   } else if (arguments->runs.size() > 1 && arguments->plot.empty()) {
     complaint = "'" + EscapeName(arguments->runs[1]) +
                 "' is one argument too many: only --plot takes several runs";
@@ -90,6 +94,23 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   }
   parser.Complain(complaint);
   return kExitWrongUse;
+}
+
+int DrawFigure(const ReportArguments& arguments) {
+  const Result<PlotInput> input = LoadForPlot(arguments.runs, arguments.model);
+  if (!input.ok()) {
+    PrintError(input.error());
+    return kExitUnreadable;
+  }
+  if (const Status known = CheckPlotKeys(*input, arguments.group_by); !known.ok()) {
+    PrintError(known.error());
+    return kExitWrongUse;
+  }
+  const std::vector<std::string> usual = {"algorithm", "environment"};
+  const std::vector<PlotGroup> groups =
+      GroupForPlot(input->runs, arguments.group_by.empty() ? usual : arguments.group_by);
+  return StoreAs(arguments.plot, RenderPlot(groups, *PlotFormatOf(arguments.plot)),
+                 kExitCheckFailed);
 }
 
 }  // namespace
@@ -101,10 +122,7 @@ int PrintReport(const Arguments& words) {
   arguments.text.color = terminal.color;
   arguments.text.unicode = terminal.unicode;
   if (const auto over = ParseReportArguments(words, &arguments)) return *over;
-  if (!arguments.plot.empty()) {
-    return StoreAs(arguments.plot, PlotOf(arguments.runs, arguments.group_by, arguments.model),
-                   kExitUnreadable);
-  }
+  if (!arguments.plot.empty()) return DrawFigure(arguments);
   arguments.model.replays = !arguments.no_replay;
   arguments.model.speedups = !arguments.csv;
   arguments.model.calibration_folder = CalibrationFolder();

@@ -3,27 +3,49 @@
 // Reads runs one after the other and keeps their reports. No state.
 #include "tools/report_plot.h"
 
-#include <list>
+#include <algorithm>
+#include <set>
+#include <utility>
 
-#include "analysis/plot.h"
 #include "analysis/run_metadata.h"
+#include "analysis/text_table.h"
 #include "tools/load_report.h"
 
 namespace gpubound {
 
-Result<std::string> PlotOf(const std::vector<std::string>& paths,
-                           const std::vector<std::string>& keys, const ReportOptions& options) {
-  std::list<Report> reports;  // their addresses stay
-  std::vector<PlotRun> runs;
+std::optional<PlotFormat> PlotFormatOf(const std::string& path) {
+  if (path.ends_with(".svg")) return PlotFormat::kSvg;
+  if (path.ends_with(".pdf")) return PlotFormat::kPdf;
+  return std::nullopt;
+}
+
+Result<PlotInput> LoadForPlot(const std::vector<std::string>& paths, const ReportOptions& options) {
+  PlotInput input;
   for (const std::string& path : paths.empty() ? std::vector<std::string>{""} : paths) {
     Result<AnalyzedRun> analyzed = LoadRunAndReport(path, options);
     if (!analyzed.ok()) return analyzed.error();
-    PlotRun& run = runs.emplace_back();
+    PlotRun& run = input.runs.emplace_back();
     run.name = NameOf(analyzed->run);
     run.metadata = MetadataOf(analyzed->run);
-    run.report = &reports.emplace_back(std::move(analyzed->report));
+    run.report = &input.reports.emplace_back(std::move(analyzed->report));
   }
-  return RenderPlot(GroupForPlot(runs, keys));
+  return input;
+}
+
+Status CheckPlotKeys(const PlotInput& input, const std::vector<std::string>& keys) {
+  std::set<std::string> known;
+  for (const PlotRun& run : input.runs) {
+    for (const auto& [key, value] : run.metadata) known.insert(key);
+  }
+  std::string names;
+  for (const std::string& key : known) names += (names.empty() ? "" : ", ") + EscapeName(key);
+  for (const std::string& key : keys) {
+    if (known.contains(key)) continue;
+    return Error{"grouping runs", "--group-by " + EscapeName(key), "no run has such metadata",
+                 names.empty() ? "metadata, of which they have none" : names,
+                 "gpubound.metadata(key, value) in the program names what runs differ in."};
+  }
+  return Ok{};
 }
 
 }  // namespace gpubound

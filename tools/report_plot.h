@@ -4,18 +4,32 @@
 #ifndef GPUBOUND_TOOLS_REPORT_PLOT_H_
 #define GPUBOUND_TOOLS_REPORT_PLOT_H_
 
+#include <list>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/plot.h"
 #include "analysis/report.h"
 #include "analysis/status.h"
 
 namespace gpubound {
 
-// SVG of the runs at |paths| (the newest one here where there are none), grouped by the metadata
-// |keys|. The error is that of the first run that cannot be read.
-Result<std::string> PlotOf(const std::vector<std::string>& paths,
-                           const std::vector<std::string>& keys, const ReportOptions& options);
+// The format that the name of a file asks for.
+std::optional<PlotFormat> PlotFormatOf(const std::string& path);
+
+// What a figure is made of.
+struct PlotInput {
+  std::list<Report> reports;  // their addresses stay
+  std::vector<PlotRun> runs;
+};
+
+// The runs at |paths| (the newest one here where there are none). The error is that of the first
+// run that cannot be read.
+Result<PlotInput> LoadForPlot(const std::vector<std::string>& paths, const ReportOptions& options);
+
+// An error where no run of |input| has metadata of a name among |keys|.
+Status CheckPlotKeys(const PlotInput& input, const std::vector<std::string>& keys);
 
 }  // namespace gpubound
 

@@ -71,8 +71,8 @@ step "wants to look at it in a browser" 0 "$gpubound" report --html page.html
 [ -s page.html ] || fail "no page was written"
 step "wants a figure" 0 "$gpubound" report --plot figure.svg
 [ -s figure.svg ] || fail "no figure was written"
-step "wants the figure as PDF" 2 "$gpubound" report --plot figure.pdf
-says err "rsvg-convert"
+step "wants the figure as PDF" 0 "$gpubound" report --plot figure.pdf
+[ "$(head -c 5 figure.pdf)" = "%PDF-" ] || fail "no PDF was written"
 step "wants it in a narrow window without UTF-8" 0 env LC_ALL=C COLUMNS=72 "$gpubound" report
 if grep -qP '[^\x00-\x7f]' out; then fail "symbols beyond ASCII in the C locale"; fi
 # The headline is one line whatever the width, so that it can be searched for.

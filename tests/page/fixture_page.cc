@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fixture_page FOLDER: writes what the tests of the page look at, out of one run made by hand:
-// page.html, report.json, report.txt and figure.svg, and compare.html and compare.json out of two
-// groups of such runs. Two processes that share a device, forty iterations, a device that is
-// simulated and for a while unknown, and names that would harm a page which took them for markup.
+// page.html, report.json, report.txt, figure.svg and figure.pdf, and compare.html and compare.json
+// out of two groups of such runs. Two processes that share a device, forty iterations, a device
+// that is simulated and for a while unknown, and names that would harm a page which took them for
+// markup.
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -162,10 +163,11 @@ int WriteAll(const std::string& folder) {
   TextOptions text;
   text.width = 100'000;  // a line for each sentence
   const PlotRun plotted{"run", MetadataOf(analyzed.run), &analyzed.report};
-  const std::string figure = RenderPlot(GroupForPlot({plotted}, {"algorithm"}));
+  const std::vector<PlotGroup> groups = GroupForPlot({plotted}, {"algorithm"});
   const bool written = Write(folder + "/report.json", RenderJson(analyzed.report)) &&
                        Write(folder + "/report.txt", RenderText(analyzed.report, text)) &&
-                       Write(folder + "/figure.svg", figure);
+                       Write(folder + "/figure.svg", RenderPlot(groups, PlotFormat::kSvg)) &&
+                       Write(folder + "/figure.pdf", RenderPlot(groups, PlotFormat::kPdf));
   const Result<std::string> page = PageOf(analyzed);
   if (!page.ok()) {  // the figure has been written even so
     std::fprintf(stderr, "%s\n", page.error().ToString().c_str());

@@ -337,6 +337,24 @@ test('everything that can be clicked can be reached with Tab', async () => {
   assert.equal(reached.size, wanted);
 });
 
+test(
+    'a figure has all of its text within its edges, in a font that is wider than Helvetica',
+    async () => {
+      page = await browser.newPage();
+      page.sins = [];
+      await page.goto(`file://${join(folder, 'figure.svg')}`);
+      const sides = await page.$$eval('text', (nodes) => nodes.map((node) => {
+        const {x, width} = node.getBBox();
+        return [node.textContent, x, x + width];
+      }));
+      const names =
+          await page.$$eval('text[text-anchor=end]', (nodes) => nodes.map((n) => n.textContent));
+      assert.ok(
+          names.some((name) => /^W+\u2026m+$/.test(name)), 'the name of 200 letters is there');
+      for (const [shown, left, right] of sides)
+        assert.ok(left >= 0 && right <= 720, `${shown}: ${left} to ${right}`);
+    });
+
 test('the timeline paints tracks', async () => {
   page = await open(browser, html);
   const colors = await page.$eval('.tl-canvas canvas', (canvas) => {

@@ -63,10 +63,19 @@ TEST(Commands, AHostileNameIsEscaped) {
   EXPECT_THAT(Gpubound({"\x1b[2J"}).err, Not(HasSubstr("\x1b")));
 }
 
-TEST(Commands, AFigureIsSvgOrNothing) {
-  const Captured captured = Gpubound({"report", "--plot", "a.pdf"});
+TEST(Commands, AFigureIsSvgOrPdfOrNothing) {
+  const Captured captured = Gpubound({"report", "--plot", "a.png"});
   EXPECT_EQ(captured.status, kExitWrongUse);
-  EXPECT_THAT(captured.err, HasSubstr("'a.pdf' does not end in .svg"));
+  EXPECT_THAT(captured.err, HasSubstr("'a.png' ends in neither .svg nor .pdf"));
+  for (const char* name : {"a.svg", "a.pdf"}) {
+    EXPECT_EQ(Gpubound({"report", "--plot", name, "none"}).status, kExitUnreadable);
+  }
+}
+
+TEST(Commands, GroupsAreThoseOfAFigure) {
+  const Captured captured = Gpubound({"report", "--group-by", "seed", "none"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("it takes --plot"));
 }
 
 TEST(Commands, KeysToGroupByDoNotSwallowRuns) {
