@@ -233,6 +233,12 @@ Json ValueJson(const ComparedValue& value) {
   return json;
 }
 
+// Some of its GPU times are those of a model.
+bool IsSimulated(const RunGroup& group) {
+  return std::any_of(group.reports.begin(), group.reports.end(),
+                     [](const Report& report) { return report.device_kind == "simulated"; });
+}
+
 }  // namespace
 
 std::string RenderComparison(const GroupComparison& comparison, const std::vector<RunGroup>& groups,
@@ -254,7 +260,8 @@ std::string RenderComparisonJson(const GroupComparison& comparison,
   for (size_t group = 0; group < groups.size(); ++group) {
     names.push_back(Json{{"name", groups[group].name},
                          {"runs", groups[group].runs},
-                         {"resampled", ResamplingText(comparison.resampling[group])}});
+                         {"resampled", ResamplingText(comparison.resampling[group])},
+                         {"simulated", IsSimulated(groups[group])}});
   }
   Json figures = Json::array();
   for (const ComparedRow& row : comparison.rows) {

@@ -179,6 +179,13 @@ TEST_F(ComparisonText, EscapesNames) {
   EXPECT_THAT(Text(), Not(HasSubstr("\033")));
 }
 
+TEST_F(ComparisonText, JsonSaysWhichGroupsAreOnASimulatedDevice) {
+  groups_[1].reports.back().device_kind = "simulated";
+  const auto json = nlohmann::json::parse(RenderComparisonJson(CompareGroups(groups_, 1), groups_));
+  EXPECT_EQ(json["groups"][0]["simulated"], false);
+  EXPECT_EQ(json["groups"][1]["simulated"], true);
+}
+
 TEST_F(ComparisonText, JsonHoldsEveryFigureWithItsInterval) {
   const auto json = nlohmann::json::parse(RenderComparisonJson(CompareGroups(groups_, 1), groups_));
   EXPECT_EQ(json["format"], "gpubound.compare.v1");

@@ -4,7 +4,7 @@
 // only what is significant, obeys no name and asks the network for nothing.
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, afterEach, before, test} from 'node:test';
@@ -107,6 +107,77 @@ test('an interval is drawn on its side of zero', async () => {
     const [left, width] = line;
     assert.ok(difference > 0 ? left >= 50 : left + width <= 50.001, `${nameOf(figure)}: ${line}`);
   }
+});
+
+// The page with its data as |change| leaves it.
+async function openChanged(change) {
+  const data = JSON.parse(readFileSync(join(folder, 'compare.json')));
+  change(data);
+  const file = join(folder, 'changed.html');
+  const escaped = JSON.stringify(data).replaceAll('<', '\\u003c');
+  writeFileSync(
+      file,
+      readFileSync(html, 'utf8')
+          .replace(
+              /(<script type="application\/json".*?>)[^]*?(?=<\/script>)/,
+              (_, tag) => tag + escaped));
+  return open(browser, file);
+}
+
+test('one sentence says what differs and by how much', async () => {
+  page = await openChanged((data) => {
+    data.groups[1].name = 'candidate';
+    for (const {figure, groups} of data.figures) {
+      if (!/^iteration/.test(figure)) continue;
+      Object.assign(groups[0], {value: 100});
+      Object.assign(groups[1], {value: 103, difference: 3, low: 2, high: 4, significant: true});
+    }
+    const operations = data.figures.filter(({figure}) => figure === 'operation_wall');
+    operations.forEach(({groups}, i) => {
+      Object.assign(groups[0], {value: 100});
+      Object.assign(groups[1], {value: 200 + i, difference: 100 + i, significant: true});
+    });
+    operations[1].name = 'update, all';
+  });
+  const said = await text(page, '.lead');
+  assert.match(said, /^candidate against before\. Worse: median iteration \+3\.0 %, /);
+  assert.match(said, /, update, all \+101 %/);
+  assert.match(said, /, W{20}\u2026m{19} \+103 %/);
+  assert.match(said, /Better: GPU busy \+\d\.\d pt\.$/);
+  assert.equal(said.match(/iteration/g).length, 1, said);
+  assert.ok(said.length < 250, said);
+});
+
+test('what differs without a doubt is counted where it is too much to name', async () => {
+  page = await openChanged((data) => {
+    const operation = data.figures.find(({figure}) => figure === 'operation_wall');
+    data.figures = [];
+    for (let i = 0; i < 12; ++i) {
+      const copy = structuredClone(operation);
+      copy.name = `op${i}`;
+      Object.assign(copy.groups[1], {difference: -i, low: -i, high: -i, significant: true});
+      data.figures.push(copy);
+    }
+  });
+  assert.match(await text(page, '.lead'), /Better: op11 .*, op10 .*, op9 .*, op8 .* and 8 more\.$/);
+});
+
+test('a simulated device is named at the top', async () => {
+  for (const [simulated, said] of [
+           [[true, true], 'SIMULATED DEVICE: GPU times are those of a model, not of hardware.'], [
+             [false, true],
+             `SIMULATED DEVICE: GPU times of ${
+                 comparison.groups[1].name} are those of a model, not of hardware.`
+           ]]) {
+    page = await openChanged((data) => {
+      assert.deepEqual(data.groups.map((group) => group.simulated), [true, true]);
+      simulated.forEach((is, i) => data.groups[i].simulated = is);
+    });
+    assert.equal(await text(page, '.simulated'), said);
+    await closeHarmless(page);
+  }
+  page = await openChanged((data) => data.groups.forEach((group) => group.simulated = false));
+  assert.equal(await page.$('.simulated'), null);
 });
 
 test('names are text', async () => {

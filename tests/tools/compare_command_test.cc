@@ -109,7 +109,7 @@ TEST_F(CompareCommand, TheJsonHasEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(document),
             (Keys{"format", "per_iteration", "seed", "replicates", "groups", "figures", "notes"}));
   EXPECT_EQ(document["format"], "gpubound.compare.v1");
-  EXPECT_EQ(KeysOf(document["groups"][0]), (Keys{"name", "runs", "resampled"}));
+  EXPECT_EQ(KeysOf(document["groups"][0]), (Keys{"name", "runs", "resampled", "simulated"}));
   const Json figure = Figure(document, "operation_wall", "act");
   EXPECT_EQ(KeysOf(figure), (Keys{"figure", "name", "unit", "groups"}));
   EXPECT_EQ(KeysOf(figure["groups"][1]),

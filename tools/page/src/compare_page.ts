@@ -14,6 +14,13 @@ const TITLES: Record<string, string> = {
   'iteration_mean': 'Iteration, mean',
   'gpu_busy': 'GPU busy',
 };
+// The same within a sentence.
+const PHRASES: Record<string, string> = {
+  'run_wall': 'whole run',
+  'iteration_median': 'median iteration',
+  'iteration_mean': 'mean iteration',
+  'gpu_busy': 'GPU busy',
+};
 const KINDS: [string, string][] = [
   ['operation_wall', 'Wall time of operations'],
   ['operation_gpu_busy', 'GPU busy in operations'],
@@ -105,13 +112,21 @@ function intervalCell(
   return element('td', {class: 'bar-cell'}, [track]);
 }
 
+// Where there is nothing to divide by: the figure is of one group only, or of neither.
+function presence(figure: ComparedFigure, value: ComparedValue): string {
+  const before = figure.groups[0].value;
+  if (before === 0) return value.value === 0 ? '' : 'new';
+  return value.value === 0 ? 'gone' : '';
+}
+
 function changeCells(
     figure: ComparedFigure, value: ComparedValue, verdict: Verdict|null): HTMLElement[] {
   const before = figure.groups[0].value;
   if (before === 0 || value.value === 0) {
-    const word = before === value.value ? '' : before === 0 ? 'new' : 'gone';
     const blank = element('td', {class: 'figure'});
-    return [numberCell('difference', value.difference, word, figure.unit), blank];
+    return [
+      numberCell('difference', value.difference, presence(figure, value), figure.unit), blank
+    ];
   }
   const change =
       numberCell('difference', value.difference, changeText(figure, value.difference), figure.unit);
@@ -168,19 +183,64 @@ function tables(data: ComparisonData, group: number): HTMLElement[] {
   return nodes;
 }
 
-// What differs, in one sentence.
+const MOST_NAMED = 4;
+const LONGEST_NAME = 40;
+
+function shortened(name: string): string {
+  const letters = [...name];
+  if (letters.length <= LONGEST_NAME) return name;
+  const side = LONGEST_NAME / 2;
+  return `${letters.slice(0, side).join('')}\u2026${letters.slice(-side + 1).join('')}`;
+}
+
+// "median iteration +3.0 %", as part of a sentence.
+function phrase(figure: ComparedFigure, group: number): string {
+  const value = figure.groups[group];
+  const name = PHRASES[figure.figure] ?? shortened(figure.name);
+  return `${name} ${presence(figure, value) || changeText(figure, value.difference)}`;
+}
+
+// What is significant, the run's own figures first, then operations by their time.
+function differing(data: ComparisonData, group: number, verdict: Verdict): ComparedFigure[] {
+  const all =
+      data.figures.filter((figure) => verdictOf(figure.figure, figure.groups[group]) === verdict);
+  const ofRun = all.filter((figure) => figure.figure in TITLES);
+  // A mean that goes where the median goes says nothing more.
+  const telling = ofRun.some((figure) => figure.figure === 'iteration_median') ?
+      ofRun.filter((figure) => figure.figure !== 'iteration_mean') :
+      ofRun;
+  const size = (figure: ComparedFigure): number => Math.abs(figure.groups[group].difference);
+  const operations =
+      all.filter((figure) => figure.figure === 'operation_wall' && figure.name !== NO_OPERATION)
+          .sort((a, b) => size(b) - size(a));
+  return [...telling, ...operations];
+}
+
+// What differs, in one sentence for each direction.
 function lead(data: ComparisonData, group: number): string {
-  const names = (verdict: Verdict): string[] =>
-      data.figures.filter((figure) => figure.figure === 'operation_wall' || figure.figure in TITLES)
-          .filter((figure) => figure.name !== NO_OPERATION)
-          .filter((figure) => verdictOf(figure.figure, figure.groups[group]) === verdict)
-          .map((figure) => TITLES[figure.figure] ?? figure.name);
-  const [better, worse] = [names('better'), names('worse')];
   const who = `${data.groups[group].name} against ${data.groups[0].name}`;
-  if (better.length + worse.length === 0) return `${who}: no significant difference.`;
-  const say = (verdict: string, list: string[]): string =>
-      list.length === 0 ? '' : ` ${verdict}: ${list.join(', ')}.`;
-  return `${who}.${say('Better', better)}${say('Worse', worse)}`;
+  const say = (word: string, verdict: Verdict): string => {
+    const figures = differing(data, group, verdict);
+    if (figures.length === 0) return '';
+    const named = figures.slice(0, MOST_NAMED).map((figure) => phrase(figure, group)).join(', ');
+    const more = figures.length - MOST_NAMED;
+    return ` ${word}: ${named}${more > 0 ? ` and ${more} more` : ''}.`;
+  };
+  const said = say('Worse', 'worse') + say('Better', 'better');
+  return said ? `${who}.${said}` : `${who}: no significant difference.`;
+}
+
+// Above everything, where GPU times are not those of hardware.
+function simulatedMark(data: ComparisonData): HTMLElement|null {
+  const simulated = data.groups.filter((group) => group.simulated);
+  if (simulated.length === 0) return null;
+  const all = simulated.length === data.groups.length;
+  const whose = all ? '' : ` of ${simulated.map((group) => group.name).join(', ')}`;
+  return element('p', {
+    class: 'simulated',
+    text: `SIMULATED DEVICE: GPU times${whose} are those of a model, not of hardware.`,
+    attributes: {role: 'note'},
+  });
 }
 
 function groupList(data: ComparisonData): HTMLElement {
@@ -195,12 +255,14 @@ function groupList(data: ComparisonData): HTMLElement {
 export function showComparison(data: ComparisonData): void {
   const title = data.groups.map((group) => group.name).join(' / ');
   document.title = `gpubound: ${title}`;
-  document.getElementById('top')?.append(element('div', {class: 'bar-top'}, [
-    element(
-        'h1', {},
-        [element('span', {class: 'brand', text: 'gpubound'}), element('span', {text: title})]),
-    themeButton(() => undefined),
-  ]));
+  const mark = simulatedMark(data);
+  document.getElementById('top')?.append(
+      ...(mark ? [mark] : []), element('div', {class: 'bar-top'}, [
+        element(
+            'h1', {},
+            [element('span', {class: 'brand', text: 'gpubound'}), element('span', {text: title})]),
+        themeButton(() => undefined),
+      ]));
   const main = document.getElementById('main') as HTMLElement;
   for (let group = 1; group < data.groups.length; ++group) {
     const id = `group-${group}`;

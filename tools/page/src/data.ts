@@ -330,7 +330,9 @@ export interface ComparisonData {
   per_iteration: boolean;
   seed: number;
   replicates: number;
-  groups: {name: string; runs: string[]; resampled: 'runs' | 'iterations' | 'nothing'}[];
+  groups: {
+    name: string; runs: string[]; resampled: 'runs' | 'iterations' | 'nothing'; simulated: boolean
+  }[];
   figures: ComparedFigure[];
   notes: string[];
 }
