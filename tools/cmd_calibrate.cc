@@ -13,6 +13,7 @@
 #include "tools/exit_codes.h"
 #include "tools/library_files.h"
 #include "tools/option_parser.h"
+#include "tools/option_values.h"
 #include "tools/progress_note.h"
 
 namespace gpubound {
@@ -45,12 +46,13 @@ int Calibrate(const Arguments& words) {
       ->type_name("PATH");
   parser.app()
       .add_option("--seed", options.seed, "Order in which blocks are measured (default: random)")
+      ->check(WholeNumber(0, UINT64_MAX))
       ->type_name("N");
   constexpr int kMostSeconds = 600;
   int seconds = static_cast<int>(options.time_cap.count());
   parser.app()
       .add_option("--seconds", seconds, "Most time to take (default: 45); less is less exact")
-      ->check(CLI::Range(1, kMostSeconds))
+      ->check(WholeNumber(1, kMostSeconds))
       ->type_name("N");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   options.time_cap = std::chrono::seconds(seconds);

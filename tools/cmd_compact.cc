@@ -23,7 +23,8 @@ constexpr CommandHelp kHelp = {
     "Sums the older time of a run, exactly, and removes its events but for those around slow\n"
     "iterations. Reports show the totals of the whole run as before. What needs every event is\n"
     "gone: corrected values, what-if, the GPU-limited share. It cannot be undone.",
-    "TIME takes s, m, h, d; SIZE takes KB, MB, GB (of 1024). docs/long_runs.md says what is kept.\n"
+    "TIME ends in ms, s, m, h or d, SIZE in KB, MB or GB (of 1024); 1MB is the least.\n"
+    "docs/long_runs.md says what is kept.\n"
     "Exit status: 0; 2 for wrong use; 3 if the run cannot be read or changed.\n",
     "  gpubound compact train.gpubound\n"
     "  gpubound compact train.gpubound --window 1h --detail slow:2x --max-size 500MB\n"};

@@ -14,6 +14,7 @@
 #include "tools/exit_codes.h"
 #include "tools/load_report.h"
 #include "tools/option_parser.h"
+#include "tools/option_values.h"
 #include "tools/report_page.h"
 
 namespace gpubound {
@@ -125,7 +126,9 @@ int CompareRuns(const Arguments& all_words) {
       ->type_name("NAME=RUN,RUN...")
       ->expected(1)
       ->take_all();
-  app.add_option("--seed", seed, "Where the random numbers begin (default: 1)")->type_name("N");
+  app.add_option("--seed", seed, "Where the random numbers begin (default: 1)")
+      ->check(WholeNumber(0, UINT64_MAX))
+      ->type_name("N");
   app.add_flag("--json", json, "JSON (gpubound.compare.v1), the stable form");
   app.add_option("--html", html, "Write a page to look at in a browser")->type_name("FILE");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;

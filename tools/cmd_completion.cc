@@ -9,6 +9,7 @@
 #include "tools/exit_codes.h"
 #include "tools/man_page.h"
 #include "tools/option_parser.h"
+#include "tools/option_values.h"
 
 namespace gpubound {
 namespace {
@@ -32,7 +33,7 @@ int PrintCompletion(const Arguments& words) {
   OptionParser parser(kCompletionHelp);
   parser.app()
       .add_option("SHELL", shell, "bash, zsh or fish")
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(OneOf({"bash", "zsh", "fish"}));
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   if (shell == "bash") return WriteStdout(BashCompletion(DescribeCommands()));
   if (shell == "zsh") return WriteStdout(ZshCompletion(DescribeCommands()));

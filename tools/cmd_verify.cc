@@ -12,6 +12,7 @@
 #include "tools/exit_codes.h"
 #include "tools/library_files.h"
 #include "tools/option_parser.h"
+#include "tools/option_values.h"
 #include "tools/progress_note.h"
 #include "tools/verify.h"
 
@@ -43,15 +44,16 @@ std::optional<int> ParseVerifyArguments(const Arguments& words, VerifyArguments*
   parser.app()
       .add_option("--rounds", arguments->options.rounds,
                   "Runs of each kind (default: 5; more give a narrower interval)")
-      ->check(CLI::Range(1, kMostRounds))
+      ->check(WholeNumber(1, kMostRounds))
       ->type_name("N");
   parser.app()
       .add_option("--limit", arguments->limit_percent,
                   "Largest residual that passes, in percent of the time without the profiler")
-      ->check(CLI::Range(0.0, 100.0))
+      ->check(NumberWithin(0, 100))
       ->type_name("PERCENT");
   parser.app()
       .add_option("--seed", arguments->options.seed, "Order of the runs (default: random)")
+      ->check(WholeNumber(0, UINT64_MAX))
       ->type_name("N");
   parser.app().add_flag("--json", arguments->json, "JSON (gpubound.verify.v1), the stable form");
 

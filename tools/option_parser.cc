@@ -106,6 +106,25 @@ std::string OptionParser::UnknownOption(const std::string& typed) const {
                      closest.empty() ? "" : fmt::format(" Did you mean '{}'?", closest));
 }
 
+// |complaint| begins with the option's name and ": ".
+std::string OptionParser::WithoutItsValue(const std::string& complaint) const {
+  const std::string name = complaint.substr(0, complaint.find(':'));
+  const CLI::Option* const option = app_.get_option_no_throw(name);
+  if (option == nullptr) return EscapeName(complaint);
+  const std::string type = option->get_type_name();
+  return fmt::format("{} lacks its {}.", name, type.substr(0, type.find(':')));
+}
+
+std::string OptionParser::FlagWithValue(const Arguments& arguments) const {
+  for (const std::string& word : arguments) {
+    const size_t equal = word.find('=');
+    if (equal == std::string::npos) continue;
+    const CLI::Option* const option = app_.get_option_no_throw(word.substr(0, equal));
+    if (option != nullptr && option->get_expected_max() == 0) return option->get_name();
+  }
+  return "an option";
+}
+
 std::string OptionParser::FirstUnread() const {
   for (const std::string& word : app_.remaining()) {
     if (word != "--") return word;
@@ -154,6 +173,12 @@ std::optional<int> OptionParser::Parse(const Arguments& arguments, int wrong_use
     Complain(extra.starts_with('-')
                  ? UnknownOption(extra)
                  : fmt::format("'{}' is one argument too many.", EscapeName(extra)));
+    return wrong_use;
+  } catch (const CLI::ArgumentMismatch& error) {
+    Complain(WithoutItsValue(error.what()));
+    return wrong_use;
+  } catch (const CLI::ConversionError&) {  // of values, options have complained by themselves
+    Complain(fmt::format("{} takes no value.", FlagWithValue(arguments)));
     return wrong_use;
   } catch (const CLI::ParseError& error) {
     Complain(EscapeName(error.what()));

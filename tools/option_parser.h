@@ -67,6 +67,8 @@ class OptionParser {
   CommandDescription Describe() const;
   std::string FirstUnread() const;
   std::string UnknownOption(const std::string& typed) const;
+  std::string WithoutItsValue(const std::string& complaint) const;
+  std::string FlagWithValue(const Arguments& arguments) const;
 
   CommandHelp help_;
   CLI::App app_;

@@ -3,15 +3,17 @@
 // --window, --detail and --max-size. No state.
 #include "tools/retention_options.h"
 
-#include <map>
 #include <optional>
 #include <string_view>
+
+#include "tools/option_values.h"
 
 namespace gpubound {
 namespace {
 
 constexpr std::string_view kSlow = "slow:";
-constexpr double kNsPerSecond = 1e9;
+// Less than any segment holds, so that nobody says so who means another unit.
+constexpr uint64_t kLeastSize = uint64_t{1} << 20;
 
 // Of "slow:3x" 3; absent for what is not of that form.
 std::optional<double> SlowFactor(const std::string& detail) {
@@ -27,27 +29,31 @@ std::string CheckDetail(const std::string& detail) {
   return "'" + detail + "' is neither none nor slow:FACTORx with a factor from 1 up, as slow:3x is";
 }
 
-// One that adds nothing to the help: what is allowed is said in words there.
-CLI::Validator Silent(CLI::Validator validator) { return validator.description(""); }
+template <typename Number>
+std::string ComplaintOf(const std::variant<Number, Complaint>& parsed) {
+  const Complaint* const complaint = std::get_if<Complaint>(&parsed);
+  return complaint == nullptr ? "" : *complaint;
+}
+
+std::string CheckWindow(const std::string& text) { return ComplaintOf(ParseDuration(text)); }
+
+std::string CheckSize(const std::string& text) { return ComplaintOf(ParseSize(text, kLeastSize)); }
 
 }  // namespace
 
 void AddRetentionOptions(CLI::App* app, RetentionOptions* options) {
-  app->add_option("--window", options->window_s,
-                  "Newest detail that is kept: 30s, 10m (default), 2h")
+  app->add_option("--window", options->window, "Newest detail that is kept: 30s, 10m (default), 2h")
       ->type_name("TIME")
-      ->transform(Silent(CLI::AsNumberWithUnit(
-          std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}})))
-      ->check(Silent(CLI::NonNegativeNumber));
+      ->check(CheckWindow);
   app->add_option("--detail", options->detail,
                   "Older detail that is kept: iterations slower than so many times the median "
                   "(slow:3x, default), or none")
       ->type_name("WHICH")
       ->check(CheckDetail);
-  app->add_option("--max-size", options->max_bytes,
+  app->add_option("--max-size", options->max_size,
                   "Size of all detail that is kept: 500MB, 1GB (default)")
       ->type_name("SIZE")
-      ->transform(Silent(CLI::AsSizeValue(/*kb_is_1000=*/false)));
+      ->check(CheckSize);
 }
 
 bool GaveRetentionOption(const CLI::App& app) {
@@ -56,8 +62,8 @@ bool GaveRetentionOption(const CLI::App& app) {
 
 Retention RetentionOf(const RetentionOptions& options) {
   Retention retention;
-  retention.window_ns = static_cast<int64_t>(options.window_s * kNsPerSecond);
-  retention.max_bytes = options.max_bytes;
+  retention.window_ns = std::get<int64_t>(ParseDuration(options.window));
+  retention.max_bytes = std::get<uint64_t>(ParseSize(options.max_size, kLeastSize));
   retention.slow_factor = SlowFactor(options.detail);
   return retention;
 }

@@ -5,20 +5,20 @@
 #define GPUBOUND_TOOLS_RETENTION_OPTIONS_H_
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <string>
 
 #include "analysis/retention.h"
 
 namespace gpubound {
 
+// As they are written.
 struct RetentionOptions {
-  double window_s = 600;
+  std::string window = "10m";
   std::string detail = "slow:3x";
-  uint64_t max_bytes = uint64_t{1} << 30;
+  std::string max_size = "1GB";
 };
 
-// |options| outlive parsing.
+// |options| outlive parsing, which accepts only what RetentionOf() understands.
 void AddRetentionOptions(CLI::App* app, RetentionOptions* options);
 
 // True once one of them was given.

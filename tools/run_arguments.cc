@@ -7,6 +7,7 @@
 
 #include "tools/exit_codes.h"
 #include "tools/option_parser.h"
+#include "tools/option_values.h"
 #include "tools/retention_options.h"
 
 namespace gpubound {
@@ -40,14 +41,14 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
           "--graphs", arguments->graphs,
           "CUDA graphs: each kernel (node, exact), each launch as a whole (graph, cheapest, "
           "GPU busy an upper bound), or that with the kernels' names (auto)")
-      ->check(CLI::IsMember({"node", "graph", "auto"}))
+      ->check(OneOf({"node", "graph", "auto"}))
       ->type_name("LEVEL");
   parser.app()
       .add_option(
           "--counters", arguments->counters,
           "Sample hardware counters per operation: multiprocessors and warps active, memory "
           "throughput; CUDA 12.6, and mostly administrator rights")
-      ->check(CLI::IsMember({"occupancy"}))
+      ->check(OneOf({"occupancy"}))
       ->type_name("SET");
   bool is_long = false;
   RetentionOptions retention;

@@ -84,6 +84,33 @@ TEST(Commands, KeysToGroupByDoNotSwallowRuns) {
   EXPECT_THAT(captured.err, HasSubstr("none"));
 }
 
+TEST(Commands, AValueOutOfAListNamesTheList) {
+  const Captured captured = Gpubound({"completion", "bsh"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err,
+              HasSubstr("SHELL: 'bsh' is none of bash, zsh, fish. Did you mean 'bash'?"));
+}
+
+TEST(Commands, AValueOutOfARangeNamesTheRange) {
+  EXPECT_THAT(Gpubound({"calibrate", "--seconds", "9999"}).err,
+              HasSubstr("--seconds: '9999' is no whole number from 1 to 600"));
+  EXPECT_THAT(Gpubound({"verify", "--limit", "300", "--", "true"}).err,
+              HasSubstr("--limit: '300' is no number from 0 to 100"));
+}
+
+TEST(Commands, AnOptionWithoutItsValueSaysWhatItLacks) {
+  const Captured captured = Gpubound({"export", "x.gpubound", "--chrome"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("--chrome lacks its FILE."));
+  EXPECT_THAT(Gpubound({"run", "--graphs"}).err, HasSubstr("--graphs lacks its LEVEL."));
+}
+
+TEST(Commands, AFlagWithAValueSaysThatItTakesNone) {
+  const Captured captured = Gpubound({"report", "--json=x"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("--json takes no value."));
+}
+
 TEST(Commands, AMistypedOptionGetsASuggestionAndStatusTwo) {
   const Captured captured = Gpubound({"report", "--jsno", "x.gpubound"});
   EXPECT_EQ(captured.status, kExitWrongUse);

@@ -169,7 +169,9 @@ TEST_F(CompareCommand, IsTwoWhereAnOptionStandsAmongTheRunsOfAGroup) {
 }
 
 TEST_F(CompareCommand, IsTwoWhereTheSeedIsNoNumber) {
-  EXPECT_EQ(Compare({"a", "b", "--seed", "dice"}).status, kExitWrongUse);
+  const Captured captured = Compare({"a", "b", "--seed", "dice"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("--seed: 'dice' is no whole number from 0 to 18446744"));
 }
 
 TEST_F(CompareCommand, IsThreeAndNamesTheRunThatCannotBeRead) {

@@ -19,13 +19,14 @@ class RetentionOptionsTest : public testing::Test {
     app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     return RetentionOf(options_);
   }
-  bool Refuses(const std::vector<std::string>& words) {
+  // What is said of |words|; nothing where they are accepted.
+  std::string Refusal(const std::vector<std::string>& words) {
     try {
       Parse(words);
-    } catch (const CLI::ParseError&) {
-      return true;
+    } catch (const CLI::ParseError& error) {
+      return error.what();
     }
-    return false;
+    return "";
   }
 
   CLI::App app_;
@@ -53,12 +54,30 @@ TEST_F(RetentionOptionsTest, NoneKeepsNoOlderDetail) {
   EXPECT_FALSE(Parse({"--detail", "none"}).slow_factor);
 }
 
+TEST_F(RetentionOptionsTest, ShortTimesAreTimes) {
+  EXPECT_EQ(Parse({"--window", "1500ms"}).window_ns, 1'500'000'000);
+  EXPECT_EQ(Parse({"--window", "0s"}).window_ns, 0);
+}
+
 TEST_F(RetentionOptionsTest, WhatMakesNoSenseIsRefused) {
-  EXPECT_TRUE(Refuses({"--detail", "slow:0.5x"}));
-  EXPECT_TRUE(Refuses({"--detail", "fast:3x"}));
-  EXPECT_TRUE(Refuses({"--detail", "slow:x"}));
-  EXPECT_TRUE(Refuses({"--window", "-3s"}));
-  EXPECT_TRUE(Refuses({"--max-size", "many"}));
+  EXPECT_NE(Refusal({"--detail", "slow:0.5x"}), "");
+  EXPECT_NE(Refusal({"--detail", "fast:3x"}), "");
+  EXPECT_NE(Refusal({"--detail", "slow:x"}), "");
+  EXPECT_EQ(Refusal({"--window", "-3s"}), "--window: '-3s' is no time: 500ms, 30s, 10m, 2h, 1d");
+  EXPECT_EQ(Refusal({"--window", "1e300h"}), "--window: '1e300h' is more than 36500d");
+  EXPECT_EQ(Refusal({"--max-size", "many"}), "--max-size: 'many' is no size: 500MB, 1GB");
+  EXPECT_EQ(Refusal({"--max-size", "1e300GB"}), "--max-size: '1e300GB' is more than there can be");
+}
+
+// Ten bytes, or seconds instead of minutes, would cost detail for good.
+TEST_F(RetentionOptionsTest, ANumberWithoutItsUnitIsRefused) {
+  EXPECT_EQ(Refusal({"--max-size", "10"}), "--max-size: '10' lacks a unit: 500MB, 1GB");
+  EXPECT_EQ(Refusal({"--window", "10"}), "--window: '10' lacks a unit: 500ms, 30s, 10m, 2h, 1d");
+}
+
+TEST_F(RetentionOptionsTest, ASizeThatHoldsNothingIsRefused) {
+  EXPECT_EQ(Refusal({"--max-size", "10KB"}), "--max-size: '10KB' is less than 1MB");
+  EXPECT_EQ(Parse({"--max-size", "1MB"}).max_bytes, uint64_t{1} << 20);
 }
 
 }  // namespace

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the values of options may be, and what is said of one that is wrong. Pure.
+#ifndef GPUBOUND_TOOLS_OPTION_VALUES_H_
+#define GPUBOUND_TOOLS_OPTION_VALUES_H_
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace gpubound {
+
+// Why a text is no value, in words that follow the name of an option: "'10' lacks a unit: ...".
+using Complaint = std::string;
+
+// Nanoseconds of "500ms", "30s", "10m", "2h", "1d", from 0 to a century. The unit is never left
+// out: 10 of the wrong one costs detail that nobody gets back.
+std::variant<int64_t, Complaint> ParseDuration(const std::string& text);
+
+// Bytes of "500KB", "500MB", "1GB", "2TB", of 1024; |least| or more.
+std::variant<uint64_t, Complaint> ParseSize(const std::string& text, uint64_t least);
+
+// For CLI11, which would say it in its own notation. Help and completion list the words of OneOf().
+CLI::Validator OneOf(const std::vector<std::string>& words);
+CLI::Validator WholeNumber(uint64_t least, uint64_t most);
+CLI::Validator NumberWithin(double least, double most);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_TOOLS_OPTION_VALUES_H_
