@@ -21,13 +21,13 @@ namespace fs = std::filesystem;
 std::string Reason(int error) { return std::generic_category().message(error); }
 
 Error WriteError(const std::string& path, const std::string& found) {
-  return {"writing the export", path, found, "a place that can be written and has room",
+  return {"writing the output", path, found, "a place that can be written and has room",
           "Choose another place."};
 }
 
 Error ExistsError(const std::string& path, const std::string& found, bool replaceable) {
   return {
-      "writing the export", path, found, kNothingThere,
+      "writing the output", path, found, kNothingThere,
       replaceable ? "Choose another name, or replace it with --force." : "Choose another name."};
 }
 

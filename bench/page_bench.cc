@@ -15,6 +15,7 @@
 
 #include "analysis/run_report.h"
 #include "bench/analysis_run.h"
+#include "tools/report_file.h"
 #include "tools/report_page.h"
 
 namespace gpubound {
@@ -44,7 +45,7 @@ int Measure(uint64_t events, const std::string& dir, const std::string& html) {
   std::printf("%llu events: report %.2f s, page %.2f s more, %.2f MB\n",
               static_cast<unsigned long long>(events), analyzed_at - begin, end - analyzed_at,
               static_cast<double>(page->size()) / 1e6);
-  return html.empty() || WriteWholeFile(html, *page).ok() ? 0 : 1;
+  return html.empty() || WriteWholeFile(html, *page, /*force=*/true).ok() ? 0 : 1;
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <variant>
 
 #include "analysis/check.h"
@@ -15,6 +14,7 @@
 #include "tools/exit_codes.h"
 #include "tools/load_report.h"
 #include "tools/option_parser.h"
+#include "tools/report_file.h"
 #include "tools/suggestion.h"
 
 namespace gpubound {
@@ -47,6 +47,7 @@ struct CheckArguments {
   std::string junit;
   std::vector<std::string> expressions;
   bool json = false;
+  bool force = false;
 };
 
 std::string DidYouMean(const std::string& word, const std::vector<std::string>& known) {
@@ -108,17 +109,6 @@ std::string Lines(const std::vector<CheckResult>& results, const TextOptions& op
   return text + fmt::format("{} of {} requirements hold.\n", held, results.size());
 }
 
-bool WriteFile(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text << std::flush;
-  if (file.good()) return true;
-  PrintMessage(
-      fmt::format("writing the JUnit file {}: it cannot be written.\nCheck its folder and "
-                  "the space on its disk.",
-                  EscapeName(path)));
-  return false;
-}
-
 }  // namespace
 
 int CheckRun(const Arguments& words) {
@@ -135,6 +125,7 @@ int CheckRun(const Arguments& words) {
   app.add_option("--junit", arguments.junit, "Write the results as JUnit's XML too")
       ->type_name("FILE");
   app.add_flag("--json", arguments.json, "JSON (gpubound.check.v1), the stable form");
+  app.add_flag("--force", arguments.force, "Let --junit replace any file");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   if (arguments.expressions.empty()) {
     parser.Complain("there is nothing to check: --require is missing.");
@@ -150,6 +141,7 @@ int CheckRun(const Arguments& words) {
     parser.Complain("a requirement speaks of a baseline, and --baseline names none.");
     return kExitWrongUse;
   }
+  if (const auto refused = RefusePlace(arguments.junit, arguments.force)) return *refused;
 
   const Result<Report> report = LoadReport(arguments.run);
   if (!report.ok()) {
@@ -168,9 +160,9 @@ int CheckRun(const Arguments& words) {
   }
   const TextOptions options = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);
   int status = WriteStdout(arguments.json ? RenderCheckJson(results) : Lines(results, options));
-  if (!arguments.junit.empty() &&
-      !WriteFile(arguments.junit, RenderJUnit(results, arguments.run))) {
-    status = kExitCheckFailed;
+  if (!arguments.junit.empty()) {
+    const std::string junit = RenderJUnit(results, arguments.run);
+    status = std::max(status, StoreAs(arguments.junit, junit, arguments.force, kExitCheckFailed));
   }
   return AllHold(results) ? status : kExitCheckFailed;
 }

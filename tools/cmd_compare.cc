@@ -15,6 +15,7 @@
 #include "tools/load_report.h"
 #include "tools/option_parser.h"
 #include "tools/option_values.h"
+#include "tools/report_file.h"
 #include "tools/report_page.h"
 
 namespace gpubound {
@@ -118,6 +119,7 @@ int CompareRuns(const Arguments& all_words) {
   std::vector<std::string> named;
   uint64_t seed = 1;
   bool json = false;
+  bool force = false;
   std::string html;  // file to write; empty: none
   OptionParser parser(kHelp);
   CLI::App& app = parser.app();
@@ -131,6 +133,7 @@ int CompareRuns(const Arguments& all_words) {
       ->type_name("N");
   app.add_flag("--json", json, "JSON (gpubound.compare.v1), the stable form");
   app.add_option("--html", html, "Write a page to look at in a browser")->type_name("FILE");
+  app.add_flag("--force", force, "Let --html replace any file");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
 
   std::vector<RunGroup> groups;
@@ -138,6 +141,7 @@ int CompareRuns(const Arguments& all_words) {
     parser.Complain(*complaint);
     return kExitWrongUse;
   }
+  if (const auto refused = RefusePlace(html, force)) return *refused;
   for (RunGroup& group : groups) {
     for (const std::string& run : group.runs) {
       Result<Report> report = LoadReport(run);
@@ -149,7 +153,9 @@ int CompareRuns(const Arguments& all_words) {
     }
   }
   const GroupComparison comparison = CompareGroups(groups, seed);
-  if (!html.empty()) return StoreAs(html, ComparisonPageOf(comparison, groups), kExitCheckFailed);
+  if (!html.empty()) {
+    return StoreAs(html, ComparisonPageOf(comparison, groups), force, kExitCheckFailed);
+  }
   const TextOptions options = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);
   return WriteStdout(json ? RenderComparisonJson(comparison, groups)
                           : RenderComparison(comparison, groups, options));

@@ -15,6 +15,7 @@
 #include "tools/exit_codes.h"
 #include "tools/load_report.h"
 #include "tools/option_parser.h"
+#include "tools/report_file.h"
 #include "tools/report_page.h"
 #include "tools/report_plot.h"
 
@@ -44,6 +45,7 @@ struct ReportArguments {
   std::string plot;  // likewise
   std::vector<std::string> group_by;
   bool no_replay = false;
+  bool force = false;
   TextOptions text;
   ReportOptions model;
 };
@@ -79,6 +81,7 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
       ->take_all();
   app.add_flag("--no-replay", arguments->no_replay,
                "Recorded values alone, several times as fast: no corrected ones, no critical path");
+  app.add_flag("--force", arguments->force, "Let --html and --plot replace any file");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return over;
   std::string complaint;
   if (!arguments->plot.empty() && !PlotFormatOf(arguments->plot)) {
@@ -109,7 +112,7 @@ int DrawFigure(const ReportArguments& arguments) {
   const std::vector<std::string> usual = {"algorithm", "environment"};
   const std::vector<PlotGroup> groups =
       GroupForPlot(input->runs, arguments.group_by.empty() ? usual : arguments.group_by);
-  return StoreAs(arguments.plot, RenderPlot(groups, *PlotFormatOf(arguments.plot)),
+  return StoreAs(arguments.plot, RenderPlot(groups, *PlotFormatOf(arguments.plot)), arguments.force,
                  kExitCheckFailed);
 }
 
@@ -122,6 +125,8 @@ int PrintReport(const Arguments& words) {
   arguments.text.color = terminal.color;
   arguments.text.unicode = terminal.unicode;
   if (const auto over = ParseReportArguments(words, &arguments)) return *over;
+  const std::string& file = arguments.plot.empty() ? arguments.html : arguments.plot;
+  if (const auto refused = RefusePlace(file, arguments.force)) return *refused;
   if (!arguments.plot.empty()) return DrawFigure(arguments);
   arguments.model.replays = !arguments.no_replay;
   arguments.model.speedups = !arguments.csv;
@@ -132,7 +137,9 @@ int PrintReport(const Arguments& words) {
     PrintError(analyzed.error());
     return kExitUnreadable;
   }
-  if (!arguments.html.empty()) return StoreAs(arguments.html, PageOf(*analyzed), kExitCheckFailed);
+  if (!arguments.html.empty()) {
+    return StoreAs(arguments.html, PageOf(*analyzed), arguments.force, kExitCheckFailed);
+  }
   const Report& report = analyzed->report;
   if (arguments.csv) return WriteStdout(RenderCsv(report));
   return WriteStdout(arguments.json ? RenderJson(report) : RenderText(report, arguments.text));

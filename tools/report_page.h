@@ -26,13 +26,6 @@ Result<std::string> ComparisonPageOf(const GroupComparison& comparison,
                                      const std::vector<RunGroup>& groups,
                                      std::string_view page = BundledPage());
 
-// Writes |content| to |path|, replacing what was there only when all of it is written.
-Status WriteWholeFile(const std::string& path, const std::string& content);
-
-// The same for a command, with what it says. Returns its exit status: |no_content| where |content|
-// is an error.
-int StoreAs(const std::string& path, const Result<std::string>& content, int no_content);
-
 }  // namespace gpubound
 
 #endif  // GPUBOUND_TOOLS_REPORT_PAGE_H_

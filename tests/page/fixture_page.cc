@@ -18,6 +18,7 @@
 #include "analysis/run_metadata.h"
 #include "tests/golden/scenario.h"
 #include "tests/page/hostile_names.h"
+#include "tools/report_file.h"
 #include "tools/report_page.h"
 
 namespace gpubound {
@@ -99,7 +100,7 @@ Run MakeRun(int64_t longer_ns = 0) {
 }
 
 bool Write(const std::string& path, const std::string& content) {
-  const Status written = WriteWholeFile(path, content);
+  const Status written = WriteWholeFile(path, content, /*force=*/true);
   if (!written.ok()) std::fprintf(stderr, "%s\n", written.error().ToString().c_str());
   return written.ok();
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page as a file: where it cannot be made, where it cannot be stored.
+// The page as a file: what fills it, where it cannot be made.
 #include "tools/report_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "tests/tools/tool_fixtures.h"
 
 namespace gpubound {
 namespace {
@@ -38,28 +36,6 @@ TEST(ReportPageTest, AToolThatWasBuiltWithoutThePageSaysHowToGetIt) {
   ASSERT_FALSE(file.ok());
   EXPECT_THAT(file.error().found, HasSubstr("built without the report page"));
   EXPECT_THAT(file.error().remedy, HasSubstr("apt-get install npm"));
-}
-
-TEST(ReportPageTest, AFileIsReplacedAsAWhole) {
-  const TemporaryFolder folder;
-  folder.Write("page.html", "something longer");
-  ASSERT_TRUE(WriteWholeFile(folder.File("page.html"), "new").ok());
-  EXPECT_EQ(ReadText(folder.File("page.html")), "new");
-}
-
-TEST(ReportPageTest, AFolderThatIsNotThereIsNamed) {
-  const TemporaryFolder folder;
-  const Status written = WriteWholeFile(folder.File("none/page.html"), "new");
-  ASSERT_FALSE(written.ok());
-  EXPECT_EQ(written.error().object, folder.File("none/page.html"));
-  EXPECT_THAT(written.error().found, HasSubstr("No such file"));
-}
-
-TEST(ReportPageTest, WhatCannotBeStoredLeavesNothingBehind) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directories(folder.File("page.html/full"));  // no file can take its place
-  EXPECT_FALSE(WriteWholeFile(folder.File("page.html"), "new").ok());
-  EXPECT_FALSE(std::filesystem::exists(folder.File("page.html.part")));
 }
 
 }  // namespace

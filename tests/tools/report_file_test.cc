@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files that a user names: what is replaced, what is written into, what stays.
+#include "tools/report_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "analysis/check.h"
+#include "analysis/output_file.h"
+#include "analysis/plot.h"
+#include "tests/tools/tool_fixtures.h"
+#include "tools/commands.h"
+#include "tools/exit_codes.h"
+#include "tools/report_page.h"
+
+namespace gpubound {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ReportFileTest : public testing::Test {
+ protected:
+  Status Store(const std::string& name, bool force = false) {
+    return WriteWholeFile(folder_.File(name), "new", force);
+  }
+  size_t Entries() const {
+    const std::filesystem::directory_iterator entries(folder_.path());
+    return static_cast<size_t>(std::distance(begin(entries), end(entries)));
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ReportFileTest, ANewFileIsPrivateToItsOwner) {
+  ASSERT_TRUE(Store("page.html").ok());
+  EXPECT_EQ(ReadText(folder_.File("page.html")), "new");
+  EXPECT_EQ(ModeOf(folder_.File("page.html")), 0600u);
+  EXPECT_EQ(Entries(), 1u);
+}
+
+TEST_F(ReportFileTest, SomebodyElsesFileStaysWithoutForce) {
+  folder_.Write("train.py", "import torch\n");
+  const Status stored = Store("train.py");
+  ASSERT_FALSE(stored.ok());
+  EXPECT_EQ(stored.error().found, "a file that gpubound has not written");
+  EXPECT_THAT(stored.error().remedy, HasSubstr("--force"));
+  EXPECT_EQ(ReadText(folder_.File("train.py")), "import torch\n");
+  ASSERT_TRUE(Store("train.py", /*force=*/true).ok());
+  EXPECT_EQ(ReadText(folder_.File("train.py")), "new");
+}
+
+TEST_F(ReportFileTest, WhatACommandWroteBeforeIsReplacedWithItsPermissions) {
+  const std::string outputs[] = {std::string(BundledPage()), RenderPlot({}), RenderJUnit({}, "run"),
+                                 ""};
+  for (const std::string& output : outputs) {
+    const std::string path = folder_.Write("before", output);
+    ASSERT_EQ(chmod(path.c_str(), 0640), 0);
+    ASSERT_TRUE(Store("before").ok()) << output.substr(0, 200);
+    EXPECT_EQ(ReadText(path), "new");
+    EXPECT_EQ(ModeOf(path), 0640u);
+    EXPECT_EQ(Entries(), 1u);
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_F(ReportFileTest, ALinkStaysALink) {
+  folder_.Write("real.html", "");
+  std::filesystem::create_symlink("real.html", folder_.File("link.html"));
+  ASSERT_TRUE(Store("link.html").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_.File("link.html")));
+  EXPECT_EQ(ReadText(folder_.File("real.html")), "new");
+}
+
+TEST_F(ReportFileTest, ALinkToSomebodyElsesFileProtectsIt) {
+  folder_.Write("train.py", "import torch\n");
+  std::filesystem::create_symlink("train.py", folder_.File("link.html"));
+  EXPECT_FALSE(Store("link.html").ok());
+  EXPECT_EQ(ReadText(folder_.File("train.py")), "import torch\n");
+}
+
+TEST_F(ReportFileTest, APipeIsWrittenInto) {
+  const std::string pipe = folder_.File("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::string read;
+  std::thread reader([&] { read = ReadText(pipe); });
+  EXPECT_TRUE(Store("pipe").ok());
+  reader.join();
+  EXPECT_EQ(read, "new");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST_F(ReportFileTest, ADeviceStaysADevice) {
+  ASSERT_TRUE(std::filesystem::is_character_file("/dev/full"));
+  std::filesystem::create_symlink("/dev/full", folder_.File("full"));
+  const Status stored = Store("full");
+  ASSERT_FALSE(stored.ok());
+  EXPECT_THAT(stored.error().found, HasSubstr("No space left"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
+TEST_F(ReportFileTest, AFolderThatIsNotThereIsNamed) {
+  const Status stored = Store("none/page.html");
+  ASSERT_FALSE(stored.ok());
+  EXPECT_EQ(stored.error().object, folder_.File("none/page.html"));
+  EXPECT_THAT(stored.error().found, HasSubstr("No such file"));
+}
+
+TEST_F(ReportFileTest, AFolderIsNoFile) {
+  std::filesystem::create_directories(folder_.File("page.html"));
+  EXPECT_FALSE(Store("page.html", /*force=*/true).ok());
+  EXPECT_EQ(Entries(), 1u);
+}
+
+// Before the run is read, which is not there.
+TEST_F(ReportFileTest, EveryCommandRefusesBeforeItBegins) {
+  const std::string file = folder_.Write("figure.svg", "<svg/>");
+  for (const Arguments& words :
+       {Arguments{"report", "none", "--html", file}, Arguments{"report", "none", "--plot", file},
+        Arguments{"compare", "none", "none", "--html", file},
+        Arguments{"check", "none", "--require", "wall>0", "--junit", file}}) {
+    Arguments forced = words;
+    forced.push_back("--force");
+    const Captured captured = Capture([&] { return Dispatch(words); });
+    EXPECT_EQ(captured.status, kExitWrongUse);
+    EXPECT_THAT(captured.err, HasSubstr("replace it with --force"));
+    EXPECT_EQ(Capture([&] { return Dispatch(forced); }).status, kExitUnreadable);
+    EXPECT_EQ(ReadText(file), "<svg/>");
+  }
+}
+
+}  // namespace
+}  // namespace gpubound
