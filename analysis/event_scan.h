@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +23,7 @@ class RecordScan {
 
   // Null at the end; valid until the next call.
   const Record* Next() {
+    if (filter_.correlation) return NextOfCorrelation();
     while (at_ == records_.size()) {
       if (!NextPiece()) return nullptr;
     }
@@ -45,13 +47,26 @@ class RecordScan {
     return false;
   }
 
+  const Record* NextOfCorrelation() {
+    for (; process_ < run_.processes(); ++process_, at_ = 0) {
+      if (!filter_.TakesProcess(process_)) continue;
+      CorrelatedRecords<Record>& records = run_.correlated<Record>(process_);
+      const auto places = records.Of(*filter_.correlation);
+      while (at_ < places.size()) {
+        if (const Record* record = records.At(places[at_++], &shared_)) return record;
+      }
+    }
+    return nullptr;
+  }
+
   TraceRun& run_;
   const RowFilter filter_;
   const EventFamily family_;
   size_t process_ = 0;
   size_t piece_ = 0;  // the next one
   std::vector<Record> records_;
-  size_t at_ = 0;
+  size_t at_ = 0;  // of |records_|, or of the places of a correlation
+  std::shared_ptr<const std::vector<Record>> shared_;  // what the last of these lies in
 };
 
 // Events of threads, each on its own; for what needs no look at the events around it.

@@ -21,6 +21,7 @@ namespace {
 // Rows of a table of events, for the planner; a report's are a handful.
 constexpr double kManyRows = 1e6;
 constexpr double kFewRows = 30;
+constexpr double kRowsOfCorrelation = 2;
 
 // SQLite's structures come first, since it hands back pointers to them.
 struct Table : sqlite3_vtab {
@@ -121,7 +122,7 @@ int Disconnect(sqlite3_vtab* table) {
 
 // Which limits a plan passes to Filter(), two characters each: the column's role, the comparison.
 char RoleCode(ColumnRole role) {
-  static constexpr char kCodes[] = {'\0', 'p', 't', 'b', 'e', 'i'};
+  static constexpr char kCodes[] = {'\0', 'p', 't', 'b', 'e', 'i', 'c'};
   return kCodes[static_cast<size_t>(role)];
 }
 
@@ -150,13 +151,17 @@ int BestIndex(sqlite3_vtab* base, sqlite3_index_info* info) {
       if (constraint.usable == 0 || constraint.iColumn < 0) continue;
       const ColumnRole role = table.columns[static_cast<size_t>(constraint.iColumn)].role;
       const char comparison = ComparisonCode(constraint.op);
-      const bool is_number = role == ColumnRole::kProcess || role == ColumnRole::kThread;
+      const bool is_correlation = role == ColumnRole::kCorrelation;
+      const bool is_number =
+          is_correlation || role == ColumnRole::kProcess || role == ColumnRole::kThread;
       if (role == ColumnRole::kNone || comparison == '\0') continue;
       if (is_number && comparison != '=') continue;
       plan += {RoleCode(role), comparison};
       // Not omitted: a piece holds more than what is asked for, and SQLite looks at each row.
       info->aConstraintUsage[i].argvIndex = static_cast<int>(plan.size() / 2);
-      rows /= comparison == '=' && !is_number ? 1000 : 4;
+      rows = is_correlation                    ? std::min(rows, kRowsOfCorrelation)
+             : comparison == '=' && !is_number ? rows / 1000
+                                               : rows / 4;
     }
     info->idxStr = sqlite3_mprintf("%s", plan.c_str());
     info->needToFreeIdxStr = 1;
@@ -183,6 +188,7 @@ bool Floor(sqlite3_value* value, int64_t* floor) {
 void Narrow(char role, char comparison, int64_t floor, RowFilter* filter) {
   if (role == 'p') filter->process = floor;
   if (role == 't') filter->thread = floor;
+  if (role == 'c') filter->correlation = floor;
   const bool from = comparison != '<';
   const bool until = comparison != '>';
   const int64_t ceiling = floor == std::numeric_limits<int64_t>::max() ? floor : floor + 1;

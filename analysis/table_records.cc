@@ -77,7 +77,7 @@ Columns<Record> ColumnsOf(const Columns<Record>& more) {
   return columns;
 }
 
-constexpr ColumnInfo kCorrelation{"correlation", kInteger, ColumnRole::kNone, true};
+constexpr ColumnInfo kCorrelation{"correlation", kInteger, ColumnRole::kCorrelation, true};
 
 const char* ApiClassName(ApiClass api_class) {
   switch (api_class) {

@@ -53,6 +53,8 @@ Result<std::unique_ptr<TraceRun>> TraceRun::Open(const std::string& path) {
         process.source == nullptr
             ? PiecesInMemory(process)
             : PiecesOfSegments(process, std::move(segments[process.identity])));
+    EventPieces* const pieces = opened->pieces_.back().get();
+    opened->correlated_.emplace_back(pieces, pieces, pieces, pieces);
     process.source.reset();  // its files are open a second time by now
   }
   return opened;

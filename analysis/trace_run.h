@@ -10,9 +10,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "analysis/correlated_records.h"
 #include "analysis/event_pieces.h"
 #include "analysis/report.h"
 #include "analysis/run.h"
@@ -30,6 +32,12 @@ class TraceRun {
   size_t processes() const { return run_.processes.size(); }
   EventPieces& pieces(size_t process) { return *pieces_[process]; }
 
+  // Records of a family by correlation; the first question for one reads all of them.
+  template <typename Record>
+  CorrelatedRecords<Record>& correlated(size_t process) {
+    return std::get<CorrelatedRecords<Record>>(correlated_[process]);
+  }
+
   // Null where the pipeline fails, which problems() then says.
   const Report* report();
 
@@ -40,10 +48,14 @@ class TraceRun {
   uint64_t pieces_read() const;
 
  private:
+  using CorrelatedFamilies = std::tuple<CorrelatedRecords<CallOfTid>, CorrelatedRecords<DeviceWork>,
+                                        CorrelatedRecords<Sync>, CorrelatedRecords<OverheadOfTid>>;
+
   explicit TraceRun(Run run) : run_(std::move(run)) {}
 
   Run run_;
   std::vector<std::unique_ptr<EventPieces>> pieces_;  // by process
+  std::vector<CorrelatedFamilies> correlated_;        // likewise
   std::optional<Result<Report>> report_;
 };
 

@@ -28,7 +28,7 @@ inline constexpr char kTablesFormat[] = "gpubound.tables.v1";
 enum class ColumnType : uint8_t { kInteger, kReal, kText };
 
 // What a filter can make use of. kTime is begin and end of what has no length.
-enum class ColumnRole : uint8_t { kNone, kProcess, kThread, kBegin, kEnd, kTime };
+enum class ColumnRole : uint8_t { kNone, kProcess, kThread, kBegin, kEnd, kTime, kCorrelation };
 
 struct ColumnInfo {
   const char* name = "";
@@ -48,6 +48,7 @@ struct RowFilter {
   int64_t end_max_ns = std::numeric_limits<int64_t>::max();
   std::optional<int64_t> process;  // as in column `process`, from 1
   std::optional<int64_t> thread;   // as in column `thread`, from 1
+  std::optional<int64_t> correlation;
 
   bool TakesProcess(size_t index) const {
     return !process || *process == static_cast<int64_t>(index) + 1;

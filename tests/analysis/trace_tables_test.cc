@@ -150,6 +150,36 @@ TEST_F(TraceTablesTest, CallsAndWorkJoinByCorrelation) {
       ElementsAre("1|100|120|gemm|compute|7|8", "1|200|220|gemm|compute|7|8"));
 }
 
+// Quadratic, it would be ten pieces of the one for each of the other's ten records.
+TEST_F(TraceTablesTest, AJoinByCorrelationReadsEachChunkTwiceAtMost) {
+  PutTenKernels();
+  for (uint32_t i = 0; i < 10; ++i) {
+    const uint64_t begin_ns = 100 * i + 90;
+    writer_.Calls({.thread = 9, .first_sequence = i}, {Launch(begin_ns, begin_ns + 5, i)});
+  }
+  EXPECT_THAT(Query("SELECT count(*), sum(gpu.begin_ns - api.begin_ns) FROM gpu JOIN api "
+                    "USING(process, correlation)"),
+              ElementsAre("10|100"));
+  EXPECT_LE(PiecesRead(), 30u);
+}
+
+TEST_F(TraceTablesTest, ACorrelationHasAllItsRecordsOfEveryProcess) {
+  writer_.PutUsualRows();
+  writer_.Work({.thread = 9}, {Kernel(120, 140, 4), Kernel(220, 240, 5), Kernel(320, 340, 4)});
+  SegmentWriter second(run_, WriterIdentity{"host", 200, 6});
+  second.PutUsualRows();
+  second.Work({.thread = 9}, {Kernel(420, 440, 4)});
+  EXPECT_THAT(Query("SELECT process, begin_ns FROM gpu WHERE correlation = 4"),
+              ElementsAre("1|120", "1|320", "2|420"));
+  EXPECT_THAT(Query("SELECT begin_ns FROM gpu WHERE correlation = 4 AND process = 2"),
+              ElementsAre("420"));
+  EXPECT_THAT(Query("SELECT begin_ns FROM gpu WHERE correlation = 4.5 OR correlation = '5'"),
+              ElementsAre("220"));
+  for (const char* nothing : {"-1", "4294967300", "NULL", "'text'", "7"}) {
+    EXPECT_THAT(Query(std::string("SELECT 1 FROM gpu WHERE correlation = ") + nothing), IsEmpty());
+  }
+}
+
 TEST_F(TraceTablesTest, ATimeRangeReadsOnlyTheChunksItNeeds) {
   PutTenKernels();
   EXPECT_THAT(Query("SELECT begin_ns FROM gpu WHERE begin_ns BETWEEN 400 AND 500"),
