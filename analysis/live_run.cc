@@ -4,11 +4,13 @@
 #include "analysis/live_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <numeric>
 #include <system_error>
 
+#include "analysis/run_info.h"
 #include "analysis/segment.h"
 
 namespace gpubound {
@@ -85,6 +87,14 @@ Status LiveRun::Follow(Followed* followed) {
 }
 
 Result<LiveGlance> LiveRun::Look() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  LiveSurroundings surroundings;
+  surroundings.realtime_ns =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
+  return Look(surroundings);
+}
+
+Result<LiveGlance> LiveRun::Look(const LiveSurroundings& surroundings) {
   const Status found = FindFiles();
   if (!found.ok()) return found.error();
   std::optional<Error> error;
@@ -97,10 +107,10 @@ Result<LiveGlance> LiveRun::Look() {
   }
   // A file that is just being made may not be readable yet; the others are.
   if (error && failed == followed_.size()) return *error;
-  return Glance();
+  return Glance(surroundings);
 }
 
-LiveGlance LiveRun::Glance() {
+LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
   LiveGlance glance;
   int64_t newest_ns = INT64_MIN;
   for (const auto& [identity, followed] : followed_) {
@@ -135,10 +145,35 @@ LiveGlance LiveRun::Glance() {
   }
   for (const auto& [identity, followed] : followed_) {
     AddProcess(identity, followed->process, &glance);
+    TellEnd(identity, followed->process, surroundings, &glance);
   }
   std::stable_sort(glance.operations.begin(), glance.operations.end(),
                    [](const auto& a, const auto& b) { return a.ns.back() > b.ns.back(); });
   return glance;
+}
+
+// Of the row that was added last. What is killed writes no end: then the launcher knows that the
+// run has ended, or this host that the process is gone. A recorder writes every second, so that one
+// that has just written is there, whatever can be seen of it from here.
+void LiveRun::TellEnd(const ProcessIdentity& identity, const LiveProcess& process,
+                      const LiveSurroundings& surroundings, LiveGlance* glance) const {
+  LiveGlance::ProcessRow& row = glance->processes.back();
+  const int64_t sampled_ns = process.facts().sampled_realtime_ns;
+  if (sampled_ns != 0) row.age_ns = std::max<int64_t>(surroundings.realtime_ns - sampled_ns, 0);
+  row.ended = process.facts().end_ns.has_value();
+  if (!row.ended) {
+    const Result<RunInfo> info = ReadRunInfo(path_ + "/run.json");
+    const bool run_over = info.ok() && info->end_monotonic_ns.has_value();
+    const bool quiet = row.age_ns && *row.age_ns >= kMostLagNs;
+    const Presence presence = surroundings.presence(identity);
+    row.ended = presence == Presence::kGone ? run_over || quiet
+                                            : presence == Presence::kElsewhere && run_over && quiet;
+  }
+  if (row.ended) {
+    row.operation.clear();
+  } else if (row.age_ns) {
+    glance->age_ns = std::min(glance->age_ns.value_or(INT64_MAX), *row.age_ns);
+  }
 }
 
 void LiveRun::AddProcess(const ProcessIdentity& identity, const LiveProcess& process,
@@ -146,7 +181,6 @@ void LiveRun::AddProcess(const ProcessIdentity& identity, const LiveProcess& pro
   LiveGlance::ProcessRow& row = glance->processes.emplace_back();
   row.name = process.facts().name;
   row.pid = identity.pid;
-  row.ended = process.facts().end_ns.has_value();
   row.operation = process.OperationNow();
   std::vector<LiveGlance::OperationRow> operations;
   for (const std::string& name : process.names()) operations.push_back({name, {}});

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "analysis/live_process.h"
+#include "analysis/process_presence.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
 
@@ -29,6 +31,7 @@ using LiveTimes = std::array<int64_t, kLiveWindowsNs.size()>;  // by window
 struct LiveGlance {
   int64_t until_ns = 0;  // the end of every window; trace time
   LiveTimes windows_ns{};
+  std::optional<int64_t> age_ns;  // of the newest record; absent where every process has ended
   struct DeviceRow {
     std::string name;
     LiveTimes busy_ns{};
@@ -43,12 +46,19 @@ struct LiveGlance {
   struct ProcessRow {
     std::string name;
     int64_t pid = 0;
-    bool ended = false;
-    std::string operation;  // now
+    bool ended = false;             // closed, or killed
+    std::optional<int64_t> age_ns;  // of its newest record, by the clock of who looks
+    std::string operation;          // now
     LiveTimes busy_ns{};
   };
   std::vector<ProcessRow> processes;  // by identity
   size_t shown_process = 0;           // whose operations and steps these are
+};
+
+// What a look takes from outside the run.
+struct LiveSurroundings {
+  int64_t realtime_ns = 0;
+  std::function<Presence(const ProcessIdentity&)> presence = &PresenceOf;
 };
 
 class LiveRun {
@@ -58,6 +68,7 @@ class LiveRun {
   // Reads what is new. An error: the directory cannot be read, or holds no trace that this version
   // reads. A run in which nothing is recorded yet has no processes.
   Result<LiveGlance> Look();
+  Result<LiveGlance> Look(const LiveSurroundings& surroundings);
 
   // Chunks whose bodies were read so far; for tests of what is read twice.
   uint64_t chunks_read() const { return chunks_read_; }
@@ -69,8 +80,10 @@ class LiveRun {
   };
   Status FindFiles();
   Status Follow(Followed* followed);
-  LiveGlance Glance();
+  LiveGlance Glance(const LiveSurroundings& surroundings);
   void AddProcess(const ProcessIdentity& identity, const LiveProcess& process, LiveGlance* glance);
+  void TellEnd(const ProcessIdentity& identity, const LiveProcess& process,
+               const LiveSurroundings& surroundings, LiveGlance* glance) const;
 
   const std::string path_;
   std::map<ProcessIdentity, std::unique_ptr<Followed>> followed_;

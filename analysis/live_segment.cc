@@ -101,9 +101,12 @@ void LiveSegment::ReadRows(LiveFacts* facts) {
   Query thread = database_->Prepare("SELECT id FROM thread WHERE tid = ?1");
   thread.Bind(1, main_tid);
   if (thread.Step()) facts->main_thread = static_cast<uint32_t>(thread.Int(0));
-  facts->latest_ns = std::max(
-      facts->latest_ns,
-      database_->Scalar("SELECT monotonic_ns FROM clock ORDER BY id DESC LIMIT 1", INT64_MIN));
+  Query clock =
+      database_->Prepare("SELECT monotonic_ns, realtime_ns FROM clock ORDER BY id DESC LIMIT 1");
+  if (clock.Step()) {
+    facts->latest_ns = std::max(facts->latest_ns, clock.Int(0));
+    facts->sampled_realtime_ns = std::max(facts->sampled_realtime_ns, clock.Int(1));
+  }
   facts->delivered_ns.reset();
   Query unknown = database_->Prepare("SELECT start_ns, reason FROM unknown");
   while (unknown.Step()) {

@@ -15,6 +15,9 @@ namespace {
 
 constexpr size_t kMostRows = 8;  // operations, and processes
 
+// A recorder writes every second; one that has not for so long is stopped, or its disk is.
+constexpr int64_t kSilentNs = 10'000'000'000;
+
 double Ratio(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
@@ -75,15 +78,18 @@ std::string OperationTable(const LiveGlance& glance, const TextOptions& options)
   return table.Render(options.width, 0, options.unicode);
 }
 
+std::string StateOf(const LiveGlance::ProcessRow& row) {
+  if (row.ended) return "(ended)";
+  if (row.age_ns && *row.age_ns >= kSilentNs) return "(silent for " + FormatTime(*row.age_ns) + ")";
+  return row.operation.empty() ? "-" : EscapeName(row.operation);
+}
+
 std::string ProcessTable(const LiveGlance& glance, const TextOptions& options) {
   TextTable table({"Process", "pid", "now in", "GPU busy"});
   const size_t shown = std::min(glance.processes.size(), kMostRows);
   for (size_t i = 0; i < shown; ++i) {
     const LiveGlance::ProcessRow& row = glance.processes[i];
-    table.AddRow({EscapeName(row.name), std::to_string(row.pid),
-                  row.ended               ? "(ended)"
-                  : row.operation.empty() ? "-"
-                                          : EscapeName(row.operation),
+    table.AddRow({EscapeName(row.name), std::to_string(row.pid), StateOf(row),
                   FormatShare(Ratio(row.busy_ns[1], glance.windows_ns[1]))});
   }
   std::string text = table.Render(options.width, 0, options.unicode);
@@ -112,6 +118,7 @@ std::string RenderGlance(const LiveGlance& glance, const std::string& run, int h
   while (text.ends_with(' ')) text.pop_back();
   text += "\n";
   if (glance.processes.empty()) return text + "Nothing is recorded yet.\n";
+  if (glance.age_ns) text += "newest record: " + FormatTime(*glance.age_ns) + " ago\n";
   text += "\n" + OperationTable(glance, options) + "\n" + ProcessTable(glance, options);
   return Cut(text, height);
 }

@@ -3,17 +3,14 @@
 // Finds the files of a run, groups them by process, loads each. No state.
 #include "analysis/reader.h"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <system_error>
 
 #include "analysis/process_loader.h"
+#include "analysis/process_presence.h"
 #include "analysis/run_info.h"
 #include "analysis/run_sums.h"
 #include "analysis/segment.h"
@@ -115,18 +112,12 @@ void CloseSpans(Run* run) {
   }
 }
 
-// Whether a process of this machine is there. Another one may have got its pid since.
-bool Runs(const ProcessIdentity& identity) {
-  char host[256] = {};
-  if (gethostname(host, sizeof(host) - 1) != 0 || identity.host != host) return false;
-  return kill(static_cast<pid_t>(identity.pid), 0) == 0 || errno == EPERM;
-}
-
 ProcessTrace OpenGrowing(const ProcessIdentity& identity, std::vector<Segment>* segments,
                          const std::optional<LiveFile>& live, const ProcessSums* sums,
                          std::vector<std::string>* problems) {
-  return Runs(identity) ? OpenGrowingProcess(identity, segments, sums, problems)
-                        : OpenProcess(identity, segments, live, sums, problems);
+  return PresenceOf(identity) == Presence::kThere
+             ? OpenGrowingProcess(identity, segments, sums, problems)
+             : OpenProcess(identity, segments, live, sums, problems);
 }
 
 using ReadProcess = decltype(&LoadProcess);

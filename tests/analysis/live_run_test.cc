@@ -5,6 +5,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "analysis/live_text.h"
 #include "analysis/recent_time.h"
@@ -74,6 +77,20 @@ class LiveRunTest : public testing::Test {
     Result<LiveGlance> glance = run_.Look();
     EXPECT_TRUE(glance.ok());
     return glance.ok() ? std::move(*glance) : LiveGlance{};
+  }
+  // Of a process in an operation whose recorder last wrote |age_ns| ago.
+  LiveGlance LookAfter(int64_t age_ns, Presence presence) {
+    constexpr int64_t kWritten = 1000 * kSecond;
+    writer_.Scopes({.thread = 1}, {Begin(kTrain, 100 * kMs)});
+    writer_.Sql("INSERT INTO clock VALUES(NULL, 0, " + std::to_string(kSecond) + ", " +
+                std::to_string(kWritten) + ", 0, 0)");
+    const auto glance = run_.Look({kWritten + age_ns, [=](const auto&) { return presence; }});
+    EXPECT_TRUE(glance.ok());
+    return glance.ok() ? *glance : LiveGlance{};
+  }
+  void LauncherSaw(const std::string& end) {
+    std::ofstream(files_.path() + "/run.json")
+        << R"({"format": "gpubound.run.v1", "host": "host", "root_pid": 100)" << end << "}";
   }
 
   testing_support::TemporaryRun files_;
@@ -147,6 +164,45 @@ TEST_F(LiveRunTest, AProcessThatHasClosedIsSaidToHave) {
   EXPECT_TRUE(Look().processes.at(0).ended);
 }
 
+TEST_F(LiveRunTest, AKilledProcessOfARunThatIsOverHasEnded) {
+  LauncherSaw(R"(, "end_monotonic_ns": 1000000000, "signal": 9)");
+  const LiveGlance glance = LookAfter(kMs, Presence::kGone);
+  EXPECT_TRUE(glance.processes.at(0).ended);
+  EXPECT_EQ(glance.processes.at(0).operation, "");
+  EXPECT_FALSE(glance.age_ns);
+}
+
+TEST_F(LiveRunTest, AKilledProcessHasEndedOnceItsRecorderIsQuiet) {
+  LauncherSaw("");
+  EXPECT_TRUE(LookAfter(4 * kSecond, Presence::kGone).processes.at(0).ended);
+}
+
+TEST_F(LiveRunTest, AProcessThatCannotBeSeenFromHereRunsWhileItsRecorderWrites) {
+  const LiveGlance glance = LookAfter(kSecond, Presence::kGone);
+  EXPECT_FALSE(glance.processes.at(0).ended);
+  EXPECT_EQ(glance.processes.at(0).operation, "train");
+  EXPECT_EQ(glance.age_ns, kSecond);
+}
+
+TEST_F(LiveRunTest, AProcessOfAnotherHostEndsWithTheRun) {
+  EXPECT_FALSE(LookAfter(60 * kSecond, Presence::kElsewhere).processes.at(0).ended);
+  LauncherSaw(R"(, "end_monotonic_ns": 1000000000, "exit_code": 0)");
+  EXPECT_TRUE(LookAfter(60 * kSecond, Presence::kElsewhere).processes.at(0).ended);
+}
+
+TEST_F(LiveRunTest, WhatOutlivesTheLauncherRuns) {
+  LauncherSaw(R"(, "end_monotonic_ns": 1000000000, "exit_code": 0)");
+  EXPECT_FALSE(LookAfter(kSecond, Presence::kThere).processes.at(0).ended);
+}
+
+TEST(ProcessPresence, ThisProcessIsThereAndAnImpossibleOneIsNot) {
+  char host[256] = {};
+  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
+  EXPECT_EQ(PresenceOf({host, getpid(), 0}), Presence::kThere);
+  EXPECT_EQ(PresenceOf({host, INT32_MAX, 0}), Presence::kGone);
+  EXPECT_EQ(PresenceOf({std::string(host) + "x", getpid(), 0}), Presence::kElsewhere);
+}
+
 TEST_F(LiveRunTest, NothingBesideTheFilesOfTheRunIsLeft) {
   const std::vector<std::string> before = files_.Names();
   Look();
@@ -165,7 +221,7 @@ class GlanceText : public testing::Test {
     glance_.devices.push_back({"H100", {kSecond / 2, 4 * kSecond, 30 * kSecond}});
     glance_.operations.push_back({"simulation", {kSecond / 4, 5 * kSecond, 30 * kSecond}});
     glance_.steps = {2, 20, 120};
-    glance_.processes.push_back({"python3", 100, false, "simulation", {0, kSecond, 0}});
+    glance_.processes.push_back({"python3", 100, false, {}, "simulation", {0, kSecond, 0}});
   }
   std::string Text(int height = 100) const { return RenderGlance(glance_, "run", height, {}); }
   LiveGlance glance_;
@@ -189,6 +245,16 @@ TEST_F(GlanceText, SaysThatAProcessHasEndedOrThatThereIsNone) {
   glance_.processes[0].ended = true;
   EXPECT_THAT(Text(), testing::HasSubstr("(ended)"));
   EXPECT_THAT(RenderGlance({}, "run", 100, {}), testing::HasSubstr("Nothing is recorded yet."));
+}
+
+TEST_F(GlanceText, SaysHowOldTheNewestRecordIs) {
+  glance_.age_ns = 700 * kMs;
+  EXPECT_THAT(Text(), testing::StartsWith("run\nnewest record: 700 ms ago\n"));
+}
+
+TEST_F(GlanceText, AProcessThatNobodyHearsOfIsSilent) {
+  glance_.processes[0].age_ns = 12 * kSecond;
+  EXPECT_THAT(Text(), testing::ContainsRegex("python3 +100 +.silent for 12.0 s. +10 %"));
 }
 
 TEST_F(GlanceText, IsNoHigherThanTheTerminal) {
