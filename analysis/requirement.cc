@@ -37,7 +37,7 @@ constexpr std::array<Unit, 9> kUnitNames{{{"%", BoundUnit::kPercent, 0.01},
 const char* ExpectedUnit(FigureKind kind) {
   switch (kind) {
     case FigureKind::kShare:
-      return "a share such as 40%, or 'baseline'";
+      return "a share such as 40% or 0.4, or 'baseline'";
     case FigureKind::kTime:
       return "a time such as 12.5 ms, a share of the whole such as 40%, or 'baseline'";
     case FigureKind::kCount:
@@ -51,6 +51,7 @@ const char* ExpectedUnit(FigureKind kind) {
 bool Suits(const Bound& bound, FigureKind kind) {
   switch (bound.unit) {
     case BoundUnit::kPlain:
+      if (kind == FigureKind::kShare) return bound.value <= 1;  // more is a percentage, most likely
       return kind != FigureKind::kTime || bound.value == 0;
     case BoundUnit::kPercent:
       return kind == FigureKind::kShare || kind == FigureKind::kTime;

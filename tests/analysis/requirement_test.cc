@@ -87,6 +87,8 @@ TEST(Requirement, PlainNumbersAreForCountsSharesAndFactors) {
   EXPECT_EQ(Understood("inflation<2.5x").bound.unit, BoundUnit::kTimes);
   EXPECT_EQ(Understood("inflation<2.5").bound.unit, BoundUnit::kPlain);
   EXPECT_EQ(Understood("unknown==0").bound.value, 0);
+  EXPECT_EQ(Understood("gpu_busy>=0.4").bound.value, 0.4);
+  EXPECT_EQ(Understood("gpu_busy<=1").bound.value, 1);
   EXPECT_EQ(Understood("simulation.unknown==0").bound.value, 0);
 }
 
@@ -119,6 +121,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"gpu_busy>=40 parsec", 14, "'parsec'", "a unit"},
                     Wrong{"gpu_busy>=40% or so", 15, "'or'", "the end"},
                     Wrong{"gpu_busy>=40ms", 11, "'40ms'", "a share"},
+                    Wrong{"gpu_busy<=40", 11, "'40'", "a share such as 40% or 0.4"},
+                    Wrong{"idle<=1.01", 7, "'1.01'", "a share"},
                     Wrong{"wall<=40", 7, "'40'", "a time"},
                     Wrong{"ledger.chunks_corrupt==3%", 24, "'3%'", "a plain number"},
                     Wrong{"inflation<=2s", 12, "'2s'", "a factor"},

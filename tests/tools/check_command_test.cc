@@ -78,6 +78,12 @@ TEST_F(CheckCommand, IsTwoWithoutARequirementOrABaselineThatIsNeeded) {
   EXPECT_THAT(captured.err, HasSubstr("--baseline"));
 }
 
+TEST_F(CheckCommand, IsTwoWhereAShareIsAPlainPercentage) {
+  const Captured captured = Require("gpu_busy<=40");
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("found '40', expected a share such as 40% or 0.4"));
+}
+
 TEST_F(CheckCommand, IsThreeWhereARunCannotBeRead) {
   const std::string nowhere = folder_.File("nowhere.gpubound");
   EXPECT_EQ(Check({"--require", "wall<=baseline", "--baseline", nowhere}).status, kExitUnreadable);
