@@ -155,7 +155,7 @@ class Parser {
     mistake_.known = std::move(problem->known);
     const size_t field = text_.find(requirement_.figure.field, figure_at);
     return Fail(field == std::string_view::npos ? figure_at : field,
-                "a name that is not there (" + problem->what + ")", "");
+                "a name that is not there (" + EscapeName(problem->what) + ")", "");
   }
 
   bool ParseComparison() {

@@ -91,7 +91,8 @@ std::string Line(const CheckResult& result, size_t width, const TextOptions& opt
   if (!holds && !result.allowed.empty()) found += ", expected " + result.allowed;
   if (result.outcome == Outcome::kUndecided) found = "cannot be decided: " + found;
   if (!result.why.empty()) found += (found.empty() ? "" : "; ") + EscapeName(result.why);
-  return text + found + DidYouMean(result.word, result.known) + "\n";
+  const std::string closest = DidYouMean(result.word, result.known);
+  return text + found + (closest.empty() ? "" : ".") + closest + "\n";
 }
 
 std::string Lines(const std::vector<CheckResult>& results, const TextOptions& options) {
@@ -139,6 +140,10 @@ int CheckRun(const Arguments& words) {
       });
   if (needs_baseline && arguments.baseline.empty()) {
     parser.Complain("a requirement speaks of a baseline, and --baseline names none.");
+    return kExitWrongUse;
+  }
+  if (!needs_baseline && !arguments.baseline.empty()) {
+    parser.Complain("--baseline names a run, and no requirement speaks of a baseline.");
     return kExitWrongUse;
   }
   if (const auto refused = RefusePlace(arguments.junit, arguments.force)) return *refused;

@@ -128,6 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"inflation<=2s", 12, "'2s'", "a factor"},
                     Wrong{"wall<=2s baseline", 18, "the end", "a factor before"},
                     Wrong{"gpu_bsy>=40%", 1, "has no figure 'gpu_bsy'", ""},
+                    Wrong{"gpu_\x1b[2J>=40%", 1, "has no figure 'gpu_\\x1b[2J'", ""},
                     Wrong{"simulation.wal<=1s", 12, "has no figure 'wal'", ""},
                     Wrong{"ledger.nothing==0", 8, "has no figure 'nothing'", ""},
                     Wrong{"\"open.wall<1s", 1, "an open quote", "'\"'"},

@@ -61,7 +61,7 @@ TEST_F(CheckCommand, IsOneWhereARequirementCannotBeDecided) {
 }
 
 TEST_F(CheckCommand, AMistypedOperationGetsASuggestion) {
-  EXPECT_THAT(Require("cat.wall<=1s").out, HasSubstr("Did you mean 'act'?"));
+  EXPECT_THAT(Require("cat.wall<=1s").out, HasSubstr("'cat'. Did you mean 'act'?\n"));
 }
 
 TEST_F(CheckCommand, IsTwoAndPointsAtTheColumnWhereAnExpressionIsWrong) {
@@ -76,6 +76,12 @@ TEST_F(CheckCommand, IsTwoWithoutARequirementOrABaselineThatIsNeeded) {
   const Captured captured = Require("act.wall<=baseline");
   EXPECT_EQ(captured.status, kExitWrongUse);
   EXPECT_THAT(captured.err, HasSubstr("--baseline"));
+}
+
+TEST_F(CheckCommand, IsTwoWithABaselineThatNothingIsComparedWith) {
+  const Captured captured = Check({"--require", "wall>0", "--baseline", run_});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("no requirement speaks of a baseline"));
 }
 
 TEST_F(CheckCommand, IsTwoWhereAShareIsAPlainPercentage) {
