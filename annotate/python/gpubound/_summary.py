@@ -5,12 +5,17 @@ from typing import Any, Dict, Optional
 
 from gpubound import _api
 
+# What the wall time of an operation is made of.
+COLUMNS = ("cpu_only", "cpu_gpu", "gpu_only", "waiting", "idle", "unknown")
+
 
 def summary(*, timeout_s: float = 60.0) -> Dict[str, float]:
     """The breakdown of this process up to about a second ago, e.g. {"gpubound/span_s": 12.5,
     "gpubound/gpu_busy_share": 0.41, "gpubound/simulation/wall_s": 7.2, ...}.
 
-    Times are seconds, shares 0 to 1. Empty where nothing is recorded. Reads the trace with the
+    Times are seconds, shares 0 to 1. GPU time of which nothing is known yet, as early in a run, is
+    in the columns unknown_s and could be busy: gpu_busy_share is the least that the GPU was busy,
+    gpu_busy_share_high the most. Empty where nothing is recorded. Reads the trace with the
     gpubound command in a process of its own, which takes as long as `gpubound report`: call it now
     and then, not in every iteration.
 
@@ -54,9 +59,12 @@ def flatten(report: Dict[str, Any], pid: int) -> Dict[str, float]:
     span_ns = process["span_ns"]
     figures = {"gpubound/span_s": span_ns / 1e9}
     if span_ns > 0:
-        figures["gpubound/gpu_busy_share"] = process["gpu_busy_ns"] / span_ns
+        busy_ns = process["gpu_busy_ns"]
+        unknown_ns = sum(row["unknown_ns"] for row in process["operations"])
+        figures["gpubound/gpu_busy_share"] = busy_ns / span_ns
+        figures["gpubound/gpu_busy_share_high"] = (busy_ns + unknown_ns) / span_ns
     for row in process["operations"]:
-        for key in ("wall", "cpu_only", "cpu_gpu", "gpu_only", "idle", "gpu_busy"):
+        for key in ("wall", *COLUMNS, "gpu_busy"):
             figures[f"gpubound/{row['operation']}/{key}_s"] = row[f"{key}_ns"] / 1e9
         figures[f"gpubound/{row['operation']}/count"] = row["count"]
     return figures

@@ -84,9 +84,15 @@ class SummaryTest(unittest.TestCase):
     REPORT = {"processes": [
         {"pid": 5, "start_ns": 1, "span_ns": 99, "gpu_busy_ns": 0, "operations": []},
         {"pid": 5, "start_ns": 2, "span_ns": 2_000_000_000, "gpu_busy_ns": 500_000_000,
-         "operations": [{"operation": "update", "wall_ns": 1_500_000_000, "cpu_only_ns": 0,
-                         "cpu_gpu_ns": 0, "gpu_only_ns": 0, "idle_ns": 0, "gpu_busy_ns": 0,
-                         "count": 3}]}]}
+         "operations": [{"operation": "update", "wall_ns": 1_500_000_000,
+                         "cpu_only_ns": 100_000_000, "cpu_gpu_ns": 300_000_000,
+                         "gpu_only_ns": 200_000_000, "waiting_ns": 150_000_000,
+                         "idle_ns": 50_000_000, "unknown_ns": 700_000_000,
+                         "gpu_busy_ns": 500_000_000, "count": 3},
+                        {"operation": "(no operation)", "wall_ns": 500_000_000,
+                         "cpu_only_ns": 400_000_000, "cpu_gpu_ns": 0, "gpu_only_ns": 0,
+                         "waiting_ns": 0, "idle_ns": 0, "unknown_ns": 100_000_000,
+                         "gpu_busy_ns": 0, "count": 1}]}]}
 
     def test_figures_are_those_of_the_newest_process_of_that_number(self):
         figures = _summary.flatten(self.REPORT, 5)
@@ -94,6 +100,21 @@ class SummaryTest(unittest.TestCase):
         self.assertEqual(figures["gpubound/gpu_busy_share"], 0.25)
         self.assertEqual(figures["gpubound/update/wall_s"], 1.5)
         self.assertEqual(figures["gpubound/update/count"], 3)
+
+    def test_the_columns_of_an_operation_make_up_its_wall_time(self):
+        figures = _summary.flatten(self.REPORT, 5)
+        for operation, wall_s in (("update", 1.5), ("(no operation)", 0.5)):
+            columns = [figures[f"gpubound/{operation}/{column}_s"]
+                       for column in ("cpu_only", "cpu_gpu", "gpu_only", "waiting", "idle", "unknown")]
+            self.assertAlmostEqual(sum(columns), wall_s)
+        self.assertEqual(figures["gpubound/update/waiting_s"], 0.15)
+        self.assertEqual(figures["gpubound/update/unknown_s"], 0.7)
+        self.assertEqual(figures["gpubound/update/gpu_busy_s"], 0.5)
+
+    def test_what_is_not_known_could_be_busy(self):
+        figures = _summary.flatten(self.REPORT, 5)
+        self.assertAlmostEqual(figures["gpubound/gpu_busy_share"], 0.25)
+        self.assertAlmostEqual(figures["gpubound/gpu_busy_share_high"], 0.65)
 
     def test_a_process_that_has_no_trace_yet_has_no_figures(self):
         self.assertEqual(_summary.flatten(self.REPORT, 6), {})
