@@ -223,7 +223,8 @@ class Sweep {
     started_ = true;  // a step before the first operation begins an iteration too
     if (time_ns > in_.span.end_ns) return;
     for (const uint64_t number : timeline_.steps()) {
-      if (time_ns > in_.span.begin_ns) {
+      // What begins with the span or with the first operation has nothing behind it to end.
+      if (time_ns > in_.span.begin_ns && !starts) {
         iterations_.Step(number, now_ns, warm_up, book_);
       } else {
         iterations_.Begin(now_ns, warm_up, book_);
