@@ -70,8 +70,17 @@ Labels With(Labels labels, std::initializer_list<std::pair<const char*, std::str
 void AddRun(const Report& report, MetricsText* metrics) {
   metrics->Begin("run_wall_seconds", "Length of the run.");
   metrics->Add({{"device_kind", report.device_kind}}, Seconds(report.run.wall_ns));
-  metrics->Begin("run_gpu_busy_ratio", "Share of the used devices' time in which work ran.");
   const ReportRun& run = report.run;
+  metrics->Begin("run_headline_seconds",
+                 "What run_gpu_busy_ratio is about: the iterations after warm-up, or the whole run "
+                 "where the program has no steps.");
+  metrics->Add({}, Seconds(run.headline_ns));
+  metrics->Begin("run_whole_gpu_busy_ratio",
+                 "Share of the used devices' time in which work ran, over the whole run.");
+  metrics->Add({}, run.whole_gpu_busy_share);
+  metrics->Begin("run_gpu_busy_ratio",
+                 "Share of the used devices' time in which work ran, over the iterations after "
+                 "warm-up, or over the whole run where the program has no steps.");
   metrics->Add({{"class", "any"}}, run.gpu_busy_share);
   metrics->Add({{"class", "compute"}}, run.compute_share);
   metrics->Add({{"class", "comm"}}, run.comm_share);

@@ -15,6 +15,22 @@ from prometheus_client.parser import text_string_to_metric_families
 from exports_fixture import DATA, Exports, ODD_NAME, gpubound, main
 
 
+def stepping_trace(path):
+    """A trace of a warm-up and three iterations of 10 us, the last two with a kernel of 5 us each."""
+    events = [{"ph": "X", "cat": "user_annotation", "pid": 4, "tid": 5, "name": "train", "ts": 0, "dur": 40}]
+    for step in range(4):
+        events.append({"ph": "X", "cat": "user_annotation", "pid": 4, "tid": 5,
+                       "name": f"ProfilerStep#{step}", "ts": 10 * step, "dur": 10})
+    for step in (2, 3):
+        launch = {"correlation": step, "device": 0, "stream": 7}
+        events.append({"ph": "X", "cat": "cuda_runtime", "pid": 4, "tid": 5, "name": "cudaLaunchKernel",
+                       "ts": 10 * step + 1, "dur": 1, "args": launch})
+        events.append({"ph": "X", "cat": "kernel", "pid": 0, "tid": 7, "name": "gemm",
+                       "ts": 10 * step + 3, "dur": 5, "args": launch})
+    pathlib.Path(path).write_text(json.dumps(events), "utf-8")
+    return pathlib.Path(path)
+
+
 def cells(report):
     return [sorted((cell["phase"], cell["operation"], cell["layer"], cell["gpu"], cell["ns"])
                    for cell in process["cells"]) for process in report["processes"]]
@@ -114,6 +130,15 @@ class Prometheus(Exports):
                 states[sample.labels["pid"]] += sample.value
         for process in report["processes"]:
             self.assertAlmostEqual(states[str(process["pid"])], process["span_ns"] / 1e9, places=9)
+
+    def test_ratios_of_the_iterations_and_of_the_whole_run_are_apart(self):
+        run = self.imported(stepping_trace(self.path("steps.json")))
+        text = pathlib.Path(self.export(run, "prometheus", "x.prom")).read_text("utf-8")
+        values = {(s.name, s.labels.get("class")): s.value
+                  for family in text_string_to_metric_families(text) for s in family.samples}
+        self.assertAlmostEqual(values["gpubound_run_gpu_busy_ratio", "any"], 1 / 3)
+        self.assertEqual(values["gpubound_run_whole_gpu_busy_ratio", None], 0.25)
+        self.assertEqual(values["gpubound_run_headline_seconds", None], 30e-6)
 
 
 FORMATS = ("perfetto", "chrome", "sqlite", "csv", "parquet", "prometheus")
