@@ -59,15 +59,22 @@ class GroupSampler {
   }
 
   double Draw(Random* random) {
-    const auto runs = static_cast<double>(of_run_.size());
     double sum = 0;
     for (size_t i = 0; i < of_run_.size(); ++i) {
       sum += resampling_ == Resampling::kRuns ? of_run_[random->Below(of_run_.size())]
                                               : StatisticOf(blocks_[i].Draw(random), statistic_);
     }
-    if (resampling_ != Resampling::kRuns) return sum / runs;
-    // Resampled runs spread less than the runs do: their variance lacks the factor n / (n - 1).
-    return mean_ + (sum / runs - mean_) * std::sqrt(runs / (runs - 1));
+    return sum / static_cast<double>(of_run_.size());
+  }
+
+  // Of what was measured.
+  double mean() const { return mean_; }
+
+  // How much further from their mean the means of groups lie than resampled ones: their variance
+  // lacks the factor n / (n - 1).
+  double widening() const {
+    const auto runs = static_cast<double>(of_run_.size());
+    return resampling_ == Resampling::kRuns ? std::sqrt(runs / (runs - 1)) : 1;
   }
 
  private:
@@ -77,6 +84,43 @@ class GroupSampler {
   std::vector<BlockSampler> blocks_;
   double mean_ = 0;
 };
+
+using Scale = double (*)(double);
+
+// |drawn| on |scale|, as far from what was measured as it would be without resampling.
+double Widened(const GroupSampler& sampler, double drawn, Scale scale) {
+  const double measured = scale(sampler.mean());
+  const double widening = sampler.widening();
+  return widening == 1 ? scale(drawn) : measured + (scale(drawn) - measured) * widening;
+}
+
+// Of the difference on |scale|; absent where something has no place on it.
+std::optional<Confidence> IntervalOn(Scale scale, std::span<const RunSeries> before,
+                                     std::span<const RunSeries> after, Statistic statistic,
+                                     uint64_t seed) {
+  const Resampling resampling = ResamplingOf(before, after);
+  if (resampling == Resampling::kNothing) return std::nullopt;
+  GroupSampler from(before, statistic, resampling);
+  GroupSampler to(after, statistic, resampling);
+  Random random(seed);
+  std::vector<double> differences;
+  differences.reserve(kBootstrapReplicates);
+  for (size_t i = 0; i < kBootstrapReplicates; ++i) {
+    const double drawn_from = Widened(from, from.Draw(&random), scale);
+    differences.push_back(Widened(to, to.Draw(&random), scale) - drawn_from);
+    if (!std::isfinite(differences.back())) return std::nullopt;
+  }
+  std::sort(differences.begin(), differences.end());
+  const size_t tail = kBootstrapReplicates / 40;  // 2.5 %
+  Confidence interval{differences[tail], differences[kBootstrapReplicates - 1 - tail]};
+  if (resampling == Resampling::kRuns) {
+    const double center = scale(to.mean()) - scale(from.mean());
+    const double wider = StudentQuantile(before.size() + after.size() - 2) / kNormal975;
+    interval.low = center + (interval.low - center) * wider;
+    interval.high = center + (interval.high - center) * wider;
+  }
+  return interval;
+}
 
 }  // namespace
 
@@ -106,27 +150,16 @@ Resampling ResamplingOf(std::span<const RunSeries> before, std::span<const RunSe
 std::optional<Confidence> DifferenceInterval(std::span<const RunSeries> before,
                                              std::span<const RunSeries> after, Statistic statistic,
                                              uint64_t seed) {
-  const Resampling resampling = ResamplingOf(before, after);
-  if (resampling == Resampling::kNothing) return std::nullopt;
-  GroupSampler from(before, statistic, resampling);
-  GroupSampler to(after, statistic, resampling);
-  Random random(seed);
-  std::vector<double> differences;
-  differences.reserve(kBootstrapReplicates);
-  for (size_t i = 0; i < kBootstrapReplicates; ++i) {
-    const double drawn_from = from.Draw(&random);
-    differences.push_back(to.Draw(&random) - drawn_from);
-  }
-  std::sort(differences.begin(), differences.end());
-  const size_t tail = kBootstrapReplicates / 40;  // 2.5 %
-  Confidence interval{differences[tail], differences[kBootstrapReplicates - 1 - tail]};
-  if (resampling == Resampling::kRuns) {
-    const double center = StatisticOf(after, statistic) - StatisticOf(before, statistic);
-    const double wider = StudentQuantile(before.size() + after.size() - 2) / kNormal975;
-    interval.low = center + (interval.low - center) * wider;
-    interval.high = center + (interval.high - center) * wider;
-  }
-  return interval;
+  return IntervalOn([](double value) { return value; }, before, after, statistic, seed);
+}
+
+std::optional<Confidence> RatioInterval(std::span<const RunSeries> before,
+                                        std::span<const RunSeries> after, Statistic statistic,
+                                        uint64_t seed) {
+  const auto logarithm = [](double value) { return std::log(value); };
+  const auto interval = IntervalOn(logarithm, before, after, statistic, seed);
+  if (!interval) return std::nullopt;
+  return Confidence{std::exp(interval->low), std::exp(interval->high)};
 }
 
 }  // namespace gpubound

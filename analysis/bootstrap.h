@@ -49,6 +49,13 @@ std::optional<Confidence> DifferenceInterval(std::span<const RunSeries> before,
                                              std::span<const RunSeries> after, Statistic statistic,
                                              uint64_t seed);
 
+// Likewise of StatisticOf(after) / StatisticOf(before), by its logarithm: never below zero, and for
+// times that vary by factors as sure on one side as on the other. Absent also where a resampled
+// group is zero, as of an operation that few iterations have.
+std::optional<Confidence> RatioInterval(std::span<const RunSeries> before,
+                                        std::span<const RunSeries> after, Statistic statistic,
+                                        uint64_t seed);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_BOOTSTRAP_H_

@@ -35,7 +35,8 @@ CheckResult Judge(const Requirement& requirement, const Report& report, const Re
 bool AllHold(const std::vector<CheckResult>& results);
 
 // "gpubound.check.v1", documented in docs/report.md.
-std::string RenderCheckJson(const std::vector<CheckResult>& results);
+std::string RenderCheckJson(const std::vector<CheckResult>& results,
+                            const std::string& device_kind);
 
 // JUnit's XML: a test suite named |run| with a case for each requirement; undecided ones are
 // errors.

@@ -43,7 +43,8 @@ size_t CountOf(const std::vector<CheckResult>& results, Outcome outcome) {
 
 }  // namespace
 
-std::string RenderCheckJson(const std::vector<CheckResult>& results) {
+std::string RenderCheckJson(const std::vector<CheckResult>& results,
+                            const std::string& device_kind) {
   Json array = Json::array();
   for (const CheckResult& result : results) {
     array.push_back(Json{{"requirement", result.requirement},
@@ -52,8 +53,10 @@ std::string RenderCheckJson(const std::vector<CheckResult>& results) {
                          {"allowed", result.allowed},
                          {"why", result.why}});
   }
-  const Json document{
-      {"format", "gpubound.check.v1"}, {"holds", AllHold(results)}, {"requirements", array}};
+  const Json document{{"format", "gpubound.check.v1"},
+                      {"device_kind", device_kind},
+                      {"holds", AllHold(results)},
+                      {"requirements", array}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/main_process.h"
+#include "analysis/simulated_mark.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -87,9 +88,29 @@ bool HasIterations(const Report& report) {
   return process != nullptr && !process->iterations->series.iterations.empty();
 }
 
+// Once where it is so of every run, else with the runs of which it is.
+void NoteSimulated(const std::vector<RunGroup>& groups, std::vector<std::string>* notes) {
+  size_t runs = 0;
+  std::string mark;
+  std::string simulated;
+  size_t simulated_runs = 0;
+  for (const RunGroup& group : groups) {
+    for (size_t run = 0; run < group.runs.size(); ++run, ++runs) {
+      const std::string of_run = SimulatedMark(group.reports[run]);
+      if (of_run.empty()) continue;
+      mark = of_run;
+      simulated += (simulated.empty() ? "" : ", ") + group.runs[run];
+      ++simulated_runs;
+    }
+  }
+  if (simulated_runs == 0) return;
+  notes->push_back(simulated_runs == runs ? mark : simulated + ": " + mark);
+}
+
 std::vector<std::string> NotesOf(const GroupComparison& comparison,
                                  const std::vector<RunGroup>& groups) {
   std::vector<std::string> notes;
+  NoteSimulated(groups, &notes);
   for (const RunGroup& group : groups) {
     for (size_t run = 0; run < group.runs.size(); ++run) {
       const Report& report = group.reports[run];
@@ -116,6 +137,22 @@ std::vector<std::string> NotesOf(const GroupComparison& comparison,
         "each (A1 A2 -- B1 B2) to know.");
   }
   return notes;
+}
+
+// Of the difference |after| - |before|, which is no less than -|value|, that of |before|: a time is
+// compared by its ratio.
+std::optional<Confidence> IntervalOf(ComparedFigure figure, double value,
+                                     const std::vector<RunSeries>& before,
+                                     const std::vector<RunSeries>& after, Statistic statistic,
+                                     uint64_t seed) {
+  const bool is_share = figure == ComparedFigure::kGpuBusyShare;
+  const auto ratio = is_share ? std::nullopt : RatioInterval(before, after, statistic, seed);
+  if (ratio) return Confidence{value * (ratio->low - 1), value * (ratio->high - 1)};
+  auto difference = DifferenceInterval(before, after, statistic, seed);
+  if (!difference) return std::nullopt;
+  difference->low = std::max(difference->low, -value);
+  if (is_share) difference->high = std::min(difference->high, 1 - value);
+  return difference;
 }
 
 }  // namespace
@@ -160,7 +197,8 @@ GroupComparison CompareGroups(const std::vector<RunGroup>& groups, uint64_t seed
         continue;
       }
       value.difference = value.value - row.groups.front().value;
-      value.interval = DifferenceInterval(first, series, statistic, seed);
+      value.interval =
+          IntervalOf(key.first, row.groups.front().value, first, series, statistic, seed);
       if (key.first == ComparedFigure::kGpuBusyShare) {
         comparison.resampling.push_back(ResamplingOf(first, series));
       }

@@ -91,7 +91,6 @@ std::string Signed(const char* format, double number) {
 std::string ChangeText(const ComparedRow& row, double before, double difference) {
   if (row.figure == ComparedFigure::kGpuBusyShare) return Signed("%+.1f pt", difference * 100);
   const double change = difference / before;
-  if (change >= 9.995) return Signed("%.3g x", 1 + change);
   return Signed(std::abs(change) < 0.0995 ? "%+.1f %%" : "%+.0f %%", change * 100);
 }
 
@@ -123,13 +122,15 @@ double LargestTime(const GroupComparison& comparison) {
   return largest;
 }
 
+constexpr size_t kIntervalColumn = 4;
+
 class ComparisonTable {
  public:
   ComparisonTable(const GroupComparison& comparison, const std::vector<RunGroup>& groups,
                   size_t group)
       : comparison_(comparison),
         group_(group),
-        table_({comparison.per_iteration ? "Each iteration" : "", groups.front().name,
+        heads_({comparison.per_iteration ? "Each iteration" : "", groups.front().name,
                 groups[group].name, "change", "95 % interval", ""}) {}
 
   std::string Render(const TextOptions& options) {
@@ -142,13 +143,16 @@ class ComparisonTable {
       section = row.figure;
       AddRow(row);
     }
-    const std::string text = table_.Render(options.width, 0, options.unicode);
+    if (WidthOfAll() > options.width) LeaveOutIntervals();
+    TextTable table(heads_);
+    for (std::vector<std::string>& cells : rows_) table.AddRow(std::move(cells));
+    const std::string text = table.Render(options.width, 0, options.unicode);
     return options.color ? Coloured(text) : text;
   }
 
  private:
   void AddTitle(const char* title) {
-    table_.AddRow({title, "", "", "", "", ""});
+    rows_.push_back({title, "", "", "", "", ""});
     colours_.emplace_back();
   }
 
@@ -168,9 +172,26 @@ class ComparisonTable {
     } else if (after.value == 0) {
       change = "";
     }
-    table_.AddRow({RowTitle(row), ValueText(row, before.value), ValueText(row, after.value), change,
-                   interval, after.significant() ? "*" : ""});
+    rows_.push_back({RowTitle(row), ValueText(row, before.value), ValueText(row, after.value),
+                     change, interval, after.significant() ? "*" : ""});
     colours_.emplace_back(after.significant() ? ColourOf(row, after.difference) : "");
+  }
+
+  // What the table takes where no name is cut.
+  int WidthOfAll() const {
+    int all = 0;
+    for (size_t column = 0; column < heads_.size(); ++column) {
+      int needed = DisplayWidth(heads_[column]);
+      for (const auto& cells : rows_) needed = std::max(needed, DisplayWidth(cells[column]));
+      all += needed + (column == 0 ? 0 : 1);
+    }
+    return all;
+  }
+
+  // A name that is cut says less than the mark of what differs.
+  void LeaveOutIntervals() {
+    heads_.erase(heads_.begin() + kIntervalColumn);
+    for (auto& cells : rows_) cells.erase(cells.begin() + kIntervalColumn);
   }
 
   // Painted by lines, so that colours do not count as columns.
@@ -190,7 +211,8 @@ class ComparisonTable {
 
   const GroupComparison& comparison_;
   const size_t group_;
-  TextTable table_;
+  std::vector<std::string> heads_;
+  std::vector<std::vector<std::string>> rows_;
   std::vector<std::string> colours_;
 };
 

@@ -13,6 +13,7 @@
 #include "analysis/replay.h"
 #include "analysis/report_json.h"
 #include "analysis/run_costs.h"
+#include "analysis/simulated_mark.h"
 #include "analysis/text_table.h"
 #include "analysis/work_classes.h"
 
@@ -159,11 +160,13 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
                         : 0;
   char speed[32];
   std::snprintf(speed, sizeof(speed), "%.3g", ratio);
-  std::string text = Wrap("Predicted span " + FormatTime(after.wall_ns) + " instead of " +
-                              FormatTime(before.wall_ns) + ", " + speed +
-                              " times as fast; GPU busy " + FormatShare(after.gpu_busy_share) +
-                              " instead of " + FormatShare(before.gpu_busy_share) + ".",
-                          width, 2);
+  const std::string mark = SimulatedMark(report.before);
+  std::string text = mark.empty() ? "" : Wrap(mark, width, 2);
+  text += Wrap("Predicted span " + FormatTime(after.wall_ns) + " instead of " +
+                   FormatTime(before.wall_ns) + ", " + speed + " times as fast; GPU busy " +
+                   FormatShare(after.gpu_busy_share) + " instead of " +
+                   FormatShare(before.gpu_busy_share) + ".",
+               width, 2);
   const ReportProcess* const was = LeadingProcess(report.before);
   const ReportProcess* const is = LeadingProcess(report.after);
   if (was != nullptr && is != nullptr) {

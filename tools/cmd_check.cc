@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "analysis/check.h"
+#include "analysis/simulated_mark.h"
 #include "analysis/text_table.h"
 #include "tools/commands.h"
 #include "tools/console.h"
@@ -95,6 +96,11 @@ std::string Line(const CheckResult& result, size_t width, const TextOptions& opt
   return text + found + (closest.empty() ? "" : ".") + closest + "\n";
 }
 
+std::string MarkLine(const Report& report, const TextOptions& options) {
+  const std::string mark = SimulatedMark(report);
+  return mark.empty() ? "" : Wrap(mark, options.width, 2);
+}
+
 std::string Lines(const std::vector<CheckResult>& results, const TextOptions& options) {
   int width = 0;
   for (const CheckResult& result : results) {
@@ -164,7 +170,8 @@ int CheckRun(const Arguments& words) {
     results.push_back(Judge(requirement, *report, needs_baseline ? &*baseline : nullptr));
   }
   const TextOptions options = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);
-  int status = WriteStdout(arguments.json ? RenderCheckJson(results) : Lines(results, options));
+  int status = WriteStdout(arguments.json ? RenderCheckJson(results, report->device_kind)
+                                          : MarkLine(*report, options) + Lines(results, options));
   if (!arguments.junit.empty()) {
     const std::string junit = RenderJUnit(results, arguments.run);
     status = std::max(status, StoreAs(arguments.junit, junit, arguments.force, kExitCheckFailed));

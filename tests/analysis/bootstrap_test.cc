@@ -91,6 +91,31 @@ TEST(Bootstrap, ConstantsDifferForSure) {
   }
 }
 
+TEST(Bootstrap, ARatioIsNeverBelowZero) {
+  const Group before{{{100}, {}}, {{190}, {}}};
+  const Group after{{{1}, {}}, {{90}, {}}};
+  EXPECT_LT(DifferenceInterval(before, after, Statistic::kMean, 1)->low, -145);
+  const auto ratio = RatioInterval(before, after, Statistic::kMean, 1);
+  EXPECT_GT(ratio->low, 0);
+  EXPECT_GT(ratio->high, 1);
+}
+
+TEST(Bootstrap, ConstantsHaveTheirRatio) {
+  const Group before{{std::vector<double>(20, 4), {}}};
+  const Group after{{std::vector<double>(20, 5), {}}};
+  const auto ratio = RatioInterval(before, after, Statistic::kMean, 1);
+  EXPECT_DOUBLE_EQ(ratio->low, 1.25);
+  EXPECT_DOUBLE_EQ(ratio->high, 1.25);
+}
+
+TEST(Bootstrap, NothingHasNoRatio) {
+  const Group none{{std::vector<double>(20, 0), {}}};
+  const Group some{{std::vector<double>(20, 5), {}}};
+  EXPECT_FALSE(RatioInterval(none, some, Statistic::kMean, 1));
+  EXPECT_FALSE(RatioInterval(some, none, Statistic::kMean, 1));
+  EXPECT_TRUE(DifferenceInterval(none, some, Statistic::kMean, 1));
+}
+
 TEST(Bootstrap, SlowChangesWidenTheInterval) {
   RunSeries smooth;
   RunSeries shuffled;
@@ -106,15 +131,15 @@ TEST(Bootstrap, SlowChangesWidenTheInterval) {
   EXPECT_GT(width(smooth), 2 * width(shuffled));
 }
 
-// How many of 400 intervals hold the true difference, 0.5. The count of a 95 % interval is 380 with
-// a standard deviation of 4.4.
+// How many of 400 intervals hold the true difference, |truth|. The count of a 95 % interval is 380
+// with a standard deviation of 4.4.
 template <typename Draw>
-int Covered(Draw draw) {
+int Covered(Draw draw, double truth = 0.5) {
   int covered = 0;
   for (uint64_t round = 0; round < 400; ++round) {
     Noise noise(round);
     const auto interval = draw(&noise);
-    covered += interval->low <= 0.5 && 0.5 <= interval->high ? 1 : 0;
+    covered += interval->low <= truth && truth <= interval->high ? 1 : 0;
   }
   return covered;
 }
@@ -128,6 +153,22 @@ TEST(Bootstrap, NineteenOfTwentyIntervalsOverIterationsHoldTheTruth) {
   // Blocks of 4 of 60 lose about 2 % of the coverage.
   EXPECT_GE(covered, 360);
   EXPECT_LE(covered, 393);
+}
+
+TEST(Bootstrap, NineteenOfTwentyRatiosOverFewRunsHoldTheTruth) {
+  const auto runs_of = [](Noise* noise, double scale) {
+    Group group;
+    for (int i = 0; i < 4; ++i) group.push_back({{scale * std::exp(0.3 * noise->Next())}, {}});
+    return group;
+  };
+  const auto draw = [&](Noise* noise) {
+    const Group before = runs_of(noise, 10);
+    const Group after = runs_of(noise, 5);
+    return RatioInterval(before, after, Statistic::kMean, 1);
+  };
+  const int covered = Covered(draw, 0.5);
+  EXPECT_GE(covered, 360);
+  EXPECT_LE(covered, 396);
 }
 
 TEST(Bootstrap, NineteenOfTwentyIntervalsOverFewRunsHoldTheTruth) {

@@ -220,9 +220,10 @@ TEST_F(CheckTest, JUnitCountsFailuresAndErrorsAndEscapesNames) {
 }
 
 TEST_F(CheckTest, JsonHoldsEveryResult) {
-  const auto json =
-      nlohmann::json::parse(RenderCheckJson({Check("gpu_busy>=1%"), Check("gpu_busy>=90%")}));
+  const auto json = nlohmann::json::parse(
+      RenderCheckJson({Check("gpu_busy>=1%"), Check("gpu_busy>=90%")}, "real"));
   EXPECT_EQ(json["format"], "gpubound.check.v1");
+  EXPECT_EQ(json["device_kind"], "real");
   EXPECT_EQ(json["holds"], false);
   EXPECT_EQ(json["requirements"][0]["outcome"], "holds");
   EXPECT_EQ(json["requirements"][1]["found"], "40 %");

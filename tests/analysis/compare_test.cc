@@ -134,6 +134,52 @@ TEST(Compare, UnknownGpuTimeAndSampledIterationsAreNamed) {
   EXPECT_THAT(text, HasSubstr("A0: a random 50 of its 5000 iterations"));
 }
 
+// Two runs of each that differ by much more than their groups do.
+TEST(Compare, NoTimeFallsByMoreThanAllOfIt) {
+  const std::vector<RunGroup> groups{Group("A", {WithoutIterations(100), WithoutIterations(190)}),
+                                     Group("B", {WithoutIterations(1), WithoutIterations(90)})};
+  const GroupComparison comparison = CompareGroups(groups, 1);
+  for (const ComparedRow& row : comparison.rows) {
+    if (!row.groups[1].interval) continue;
+    EXPECT_GE(row.groups[1].interval->low, -row.groups[0].value) << row.name;
+  }
+  EXPECT_FALSE(RowOf(comparison, ComparedFigure::kRunWall, "").groups[1].significant());
+}
+
+TEST(Compare, AShareStaysWithinTheWhole) {
+  const auto busy = [](double share) {
+    Report report = WithoutIterations(100);
+    report.run.whole_gpu_busy_share = share;
+    return report;
+  };
+  const std::vector<RunGroup> groups{Group("A", {busy(0.1), busy(0.9)}),
+                                     Group("B", {busy(0.2), busy(0.95)})};
+  const ComparedRow row = RowOf(CompareGroups(groups, 1), ComparedFigure::kGpuBusyShare, "");
+  EXPECT_GE(row.groups[0].value + row.groups[1].interval->low, 0);
+  EXPECT_LE(row.groups[0].value + row.groups[1].interval->high, 1);
+}
+
+TEST(Compare, AnOperationThatCameOrWentKeepsItsDifference) {
+  Report without = RunOf(20, 50);
+  without.processes[0].iterations->operations[0].operation = "rollout";
+  const std::vector<RunGroup> groups{Group("A", {RunOf(20, 50)}), Group("B", {without})};
+  const GroupComparison comparison = CompareGroups(groups, 1);
+  EXPECT_TRUE(
+      RowOf(comparison, ComparedFigure::kOperationWall, "simulation").groups[1].significant());
+  EXPECT_TRUE(RowOf(comparison, ComparedFigure::kOperationWall, "rollout").groups[1].significant());
+}
+
+TEST(Compare, ASimulatedDeviceIsNamed) {
+  Report report = RunOf(20, 50);
+  report.device_kind = "simulated";
+  const std::vector<RunGroup> groups{Group("A", {report}), Group("B", {RunOf(20, 50)})};
+  const GroupComparison comparison = CompareGroups(groups, 1);
+  EXPECT_THAT(RenderComparison(comparison, groups, {}), HasSubstr("A0: SIMULATED DEVICE"));
+  EXPECT_THAT(RenderComparisonJson(comparison, groups), HasSubstr("A0: SIMULATED DEVICE"));
+  const std::vector<RunGroup> both{Group("A", {report}), Group("B", {report})};
+  EXPECT_THAT(CompareGroups(both, 1).notes.front(), testing::StartsWith("SIMULATED DEVICE: "));
+}
+
 class ComparisonText : public testing::Test {
  protected:
   std::string Text() const {
@@ -149,6 +195,23 @@ TEST_F(ComparisonText, FitsTheWidth) {
     std::istringstream lines(Text());
     for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), width) << line;
   }
+}
+
+TEST_F(ComparisonText, ANarrowWindowCutsNoNames) {
+  for (RunGroup& group : groups_) {
+    group.reports[0].processes[0].iterations->operations[0].operation = "backpropagation";
+  }
+  options_.width = 80;
+  EXPECT_THAT(Text(), HasSubstr("95 % interval"));
+  options_.width = 50;
+  EXPECT_THAT(Text(), Not(HasSubstr("95 % interval")));
+  EXPECT_THAT(Text(), HasSubstr("  backpropagation  "));
+}
+
+TEST_F(ComparisonText, AColumnHasOneUnit) {
+  groups_[1] = Group("B", {RunOf(2000, 50)});
+  EXPECT_THAT(Text(), testing::ContainsRegex("simulation .* \\+9[0-9]+ % +\\+9[0-9]+ % to \\+9"));
+  EXPECT_THAT(Text(), Not(HasSubstr(" x ")));
 }
 
 TEST_F(ComparisonText, SaysTheSeedAndWhatWasResampled) {

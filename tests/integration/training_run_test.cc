@@ -133,6 +133,11 @@ TEST_F(TrainingRun, EveryOutputSaysThatTheDeviceIsSimulated) {
   EXPECT_EQ(Report()["device_kind"], "simulated");
   EXPECT_THAT(Gpubound({"report", run_path()}).out, HasSubstr("SIMULATED DEVICE"));
   EXPECT_THAT(Gpubound({"doctor", run_path()}).out, HasSubstr("SIMULATED DEVICE"));
+  EXPECT_THAT(Gpubound({"check", run_path(), "--require", "wall>0"}).out,
+              HasSubstr("SIMULATED DEVICE"));
+  EXPECT_THAT(Gpubound({"whatif", run_path(), "--scale", "device:0.5"}).out,
+              HasSubstr("SIMULATED DEVICE"));
+  EXPECT_THAT(Gpubound({"compare", run_path(), run_path()}).out, HasSubstr("SIMULATED DEVICE"));
 }
 
 TEST_F(TrainingRun, EveryFormOfTheReportCanBePrinted) {

@@ -127,8 +127,7 @@ TEST_F(CompareCommand, TheSeedDecidesTheIntervals) {
   };
   EXPECT_EQ(with_seed("7"), with_seed("7"));
   EXPECT_EQ(with_seed("7")["seed"], 7);
-  EXPECT_NE(Figure(with_seed("7"), "operation_wall", "act"),
-            Figure(with_seed("8"), "operation_wall", "act"));
+  EXPECT_NE(with_seed("7")["figures"], with_seed("8")["figures"]);
 }
 
 TEST_F(CompareCommand, TooFewIterationsGiveNoInterval) {

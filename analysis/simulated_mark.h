@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What everything printed of a run on the simulated device says. Pure.
+#ifndef GPUBOUND_ANALYSIS_SIMULATED_MARK_H_
+#define GPUBOUND_ANALYSIS_SIMULATED_MARK_H_
+
+#include <string>
+
+#include "analysis/report.h"
+
+namespace gpubound {
+
+// Empty where the device was none of ours.
+inline std::string SimulatedMark(const Report& report) {
+  if (report.device_kind != "simulated") return "";
+  return "SIMULATED DEVICE: GPU times are those of a model, not of hardware.";
+}
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_SIMULATED_MARK_H_
