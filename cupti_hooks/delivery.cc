@@ -60,6 +60,14 @@ void Delivery::CountLosses() {
   if (counts.untimed + counts.unreadable + discarded != 0) lost_device_work_ = true;
 }
 
+void Delivery::CountDropped() {
+  size_t dropped = 0;
+  if (api_.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) != CUPTI_SUCCESS) return;
+  if (dropped == 0) return;
+  host_->Count(LedgerCounter::cupti_records_dropped, dropped);
+  lost_device_work_ = true;
+}
+
 void Delivery::Flush(bool forced) {
   const int64_t asked_ns = now_ns_();
   if (buffers_->requests() == 0) return Advance(asked_ns);
@@ -70,12 +78,7 @@ void Delivery::Flush(bool forced) {
   }
   Drain();
   CountLosses();
-  size_t dropped = 0;
-  if (api_.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS &&
-      dropped != 0) {
-    host_->Count(LedgerCounter::cupti_records_dropped, dropped);
-    lost_device_work_ = true;
-  }
+  CountDropped();
   SettleUnknown(now_ns_());
   // What a buffer still holds began after the buffer was requested.
   Advance(std::min(asked_ns, buffers_->OldestOutstanding(0)));
@@ -83,7 +86,11 @@ void Delivery::Flush(bool forced) {
 }
 
 void Delivery::Finish() {
-  if (EverythingDelivered()) Advance(now_ns_());
+  const int64_t now = now_ns_();
+  // Buffers that came after the last flush may have losses of their own.
+  if (buffers_->requests() != 0) CountDropped();
+  SettleUnknown(now);
+  if (EverythingDelivered()) Advance(now);
   if (unknown_is_open_) host_->MarkUnknown(unknown_from_ns_, unknown_to_ns_, kLossReason);
   unknown_is_open_ = false;
 }

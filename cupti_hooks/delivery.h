@@ -34,7 +34,8 @@ class Delivery {
   // been seen to hang.
   void Flush(bool forced);
 
-  // After the last flush: everything up to now is known, if nothing is outstanding.
+  // After the last flush and drain: settles what came since, and everything up to now is known, if
+  // nothing is outstanding.
   void Finish();
 
   // Nothing that CUPTI was given is still with it.
@@ -44,7 +45,8 @@ class Delivery {
   int64_t delivered_until_ns() const { return delivered_until_ns_.load(std::memory_order_relaxed); }
 
  private:
-  void CountLosses();
+  void CountLosses();   // in records
+  void CountDropped();  // by CUPTI, before they were records
   void SettleUnknown(int64_t flushed_ns);
   void Advance(int64_t until_ns);
   void AdaptBufferSize(int64_t now);

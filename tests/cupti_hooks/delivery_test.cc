@@ -133,6 +133,40 @@ TEST_F(DeliveryTest, ALossJustBeforeTheEndIsClosedAtTheEnd) {
   EXPECT_EQ(host_.unknowns[0].to_ns, 2000);
 }
 
+TEST_F(DeliveryTest, ALossInABufferThatCameAfterTheLastFlushIsUnknownTime) {
+  cupti_.hold_back_forced = true;
+  Kernel(0, 0);
+  At(2000);
+  delivery_->Flush(true);
+  cupti_.Deliver();
+  delivery_->Drain();
+  At(3000);
+  delivery_->Finish();
+  ASSERT_EQ(host_.unknowns.size(), 1u);
+  EXPECT_EQ(host_.unknowns[0].from_ns, 1000);
+  EXPECT_EQ(host_.unknowns[0].to_ns, 3000);
+  EXPECT_THAT(host_.delivered_until, ElementsAre(3000));
+}
+
+TEST_F(DeliveryTest, WhatCuptiDroppedAfterTheLastFlushIsUnknownTime) {
+  Kernel(10, 20);
+  At(2000);
+  delivery_->Flush(true);
+  cupti_.dropped = 3;
+  At(3000);
+  delivery_->Finish();
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_records_dropped), 3u);
+  ASSERT_EQ(host_.unknowns.size(), 1u);
+  EXPECT_EQ(host_.unknowns[0].from_ns, 2000);
+  EXPECT_EQ(host_.unknowns[0].to_ns, 3000);
+}
+
+TEST_F(DeliveryTest, AProgramWithoutRecordsAsksCuptiForNothingAtTheEnd) {
+  delivery_->Flush(true);
+  delivery_->Finish();
+  EXPECT_EQ(cupti_.CallsOf("cuptiActivityGetNumDroppedRecords"), 0);
+}
+
 TEST_F(DeliveryTest, InvertedAndUnknownRecordsAreCountedAndLoseNoTime) {
   Kernel(20, 10);
   cupti_.Emit(Blank(kKindOfTheFuture, kCupti13_0));

@@ -117,6 +117,14 @@ TEST_F(StandInTest, WorkThatNeverEndsMakesTimeUnknown) {
   EXPECT_EQ(Unknowns(), 1u);
 }
 
+TEST_F(StandInTest, WorkThatNeverEndsMakesTimeUnknownInABufferThatComesLateToo) {
+  Run("left_running", {{"device", {{"kernels", {{"scripted", 60'000'000'000}}}}},
+                       {"faults", {{"completion_delay_ms", 50}}}});
+  EXPECT_TRUE(Work("scripted").empty());
+  EXPECT_EQ(Ledger("cupti_zero_timestamps"), 1u);
+  EXPECT_EQ(Unknowns(), 1u);
+}
+
 TEST_F(StandInTest, BuffersThatComeAMomentAfterTheFlushAreWaitedFor) {
   Run("basic", {{"faults", {{"completion_delay_ms", 50}}}});
   EXPECT_EQ(Work("scripted").size(), 1u);
