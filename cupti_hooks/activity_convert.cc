@@ -184,9 +184,12 @@ bool ActivityConverter::TimeDeviceWork(uint64_t start_ns, uint64_t end_ns, Devic
     ++counts_.untimed;
     return false;
   }
-  if (end_ns < start_ns) ++counts_.inverted;
+  if (end_ns < start_ns) {  // which of the two is wrong, nobody tells
+    ++counts_.inverted_work;
+    return false;
+  }
   record->start_ns = start_ns;
-  record->end_ns = std::max(start_ns, end_ns);
+  record->end_ns = end_ns;
   return true;
 }
 
@@ -224,11 +227,11 @@ void ActivityConverter::ConvertKernel(const CUpti_Activity* record) {
   Append(to);
 }
 
-// Copies and sets: three record layouts, one meaning.
+// Copies and sets: three record layouts, one meaning. False without a usable time.
 template <typename Record>
-void ActivityConverter::AppendBytes(const Record& from, WorkId work) {
+bool ActivityConverter::AppendBytes(const Record& from, WorkId work) {
   DeviceRecord to{};
-  if (!TimeDeviceWork(from.start, from.end, &to)) return;
+  if (!TimeDeviceWork(from.start, from.end, &to)) return false;
   to.work = work;
   to.stream = works_.StreamOf(from.deviceId, from.contextId, from.streamId);
   to.bytes = from.bytes;
@@ -236,6 +239,7 @@ void ActivityConverter::AppendBytes(const Record& from, WorkId work) {
   to.graph = from.graphId;
   to.graph_node = from.graphNodeId;
   Append(to);
+  return true;
 }
 
 void ActivityConverter::ConvertMemcpy(const CUpti_Activity* record) {
@@ -246,14 +250,14 @@ void ActivityConverter::ConvertMemcpy(const CUpti_Activity* record) {
 void ActivityConverter::ConvertPeerCopy(const CUpti_Activity* record) {
   const auto& from = As<PeerCopyRecord>(record);
   const WorkId copy = works_.CopyOf(from.copyKind);
-  AppendBytes(from, copy);
-  if (from.srcDeviceId == from.dstDeviceId || from.start == 0 || from.end == 0) return;
+  if (!AppendBytes(from, copy)) return;
+  if (from.srcDeviceId == from.dstDeviceId) return;
   // The device at the other end is busy with it as long; the bytes are counted once. CUPTI names
   // no stream there, and none of its own has number 0.
   const bool source_runs_it = from.deviceId == from.srcDeviceId;
   DeviceRecord other{};
   other.start_ns = from.start;
-  other.end_ns = std::max(from.start, from.end);
+  other.end_ns = from.end;
   other.work = copy;
   other.stream = source_runs_it ? works_.StreamOf(from.dstDeviceId, from.dstContextId, 0)
                                 : works_.StreamOf(from.srcDeviceId, from.srcContextId, 0);

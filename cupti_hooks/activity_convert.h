@@ -29,8 +29,9 @@ struct ConvertCounts {
   uint64_t records = 0;        // handed to the sink
   uint64_t skipped = 0;        // of quiet functions
   uint64_t untimed = 0;        // device work without start or end: ran, but when is not known
+  uint64_t inverted_work = 0;  // device work that ended before it began: likewise
   uint64_t untimed_calls = 0;  // API calls without a time
-  uint64_t inverted = 0;       // ended before it began; kept with length zero
+  uint64_t inverted = 0;       // other records that end before they begin; kept with length zero
   uint64_t unknown_kinds = 0;  // skipped
   uint64_t unreadable = 0;     // buffers with a record that CUPTI could not step over
   uint64_t whole_graphs = 0;   // launches of graphs that were recorded without their nodes
@@ -59,7 +60,7 @@ class ActivityConverter {
   void ConvertApi(const CUpti_Activity* record, CUpti_CallbackDomain domain);
   void ConvertKernel(const CUpti_Activity* record);
   template <typename Record>
-  void AppendBytes(const Record& from, WorkId work);
+  bool AppendBytes(const Record& from, WorkId work);
   void ConvertMemcpy(const CUpti_Activity* record);
   void ConvertPeerCopy(const CUpti_Activity* record);
   void ConvertMemset(const CUpti_Activity* record);

@@ -49,7 +49,7 @@ void Delivery::CountLosses() {
     if (amount != 0) host_->Count(counter, amount);
   };
   count(LedgerCounter::cupti_zero_timestamps, counts.untimed + counts.untimed_calls);
-  count(LedgerCounter::cupti_inverted_timestamps, counts.inverted);
+  count(LedgerCounter::cupti_inverted_timestamps, counts.inverted + counts.inverted_work);
   count(LedgerCounter::cupti_unknown_records, counts.unknown_kinds);
   count(LedgerCounter::cupti_api_errors, counts.unreadable);
   count(LedgerCounter::graphs_recorded_whole, counts.whole_graphs);
@@ -57,7 +57,9 @@ void Delivery::CountLosses() {
   count(LedgerCounter::api_calls_suppressed, counts.skipped + state_->suppressed_calls.Take());
   const uint64_t discarded = buffers_->TakeDiscardedBytes() / kSmallestRecordBytes;
   count(LedgerCounter::device_records_dropped, discarded);
-  if (counts.untimed + counts.unreadable + discarded != 0) lost_device_work_ = true;
+  if (counts.untimed + counts.inverted_work + counts.unreadable + discarded != 0) {
+    lost_device_work_ = true;
+  }
 }
 
 void Delivery::CountDropped() {

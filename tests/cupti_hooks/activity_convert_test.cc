@@ -7,11 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <vector>
 
-#include "tests/cupti_hooks/record_bytes.h"
-#include "tests/cupti_hooks/recording_host.h"
-#include "tests/cupti_hooks/scripted_cupti.h"
+#include "tests/cupti_hooks/convert_fixture.h"
 
 namespace gpubound {
 namespace {
@@ -20,111 +17,9 @@ using ::testing::ElementsAre;
 
 constexpr uint32_t kLaunch = 211, kGetDevice = 17, kCuLaunch = 307;
 
-class ActivityConvertTest : public ::testing::TestWithParam<uint32_t> {
- protected:
-  uint32_t version() const { return GetParam(); }
+class ActivityConvertTest : public ConvertFixture {};
 
-  void Put(const RecordBytes& record) {
-    const auto& bytes = record.bytes();
-    std::memcpy(reinterpret_cast<uint8_t*>(buffer_.data()) + used_, bytes.data(), bytes.size());
-    used_ += bytes.size();
-  }
-  void Convert() {
-    converter_.Convert(reinterpret_cast<uint8_t*>(buffer_.data()), used_);
-    counts_ = converter_.TakeCounts();
-    used_ = 0;
-  }
-  const std::vector<DeviceRecord>& work() const { return host_.sink.devices; }
-
-  ScriptedCupti cupti_{version()};
-  const CuptiApi api_ = cupti_.api();
-  RecordingHost host_;
-  CallbackState state_{api_, &host_, QuietApis()};
-  ActivityConverter converter_{api_, &host_, &host_.sink, &state_};
-  std::vector<uint64_t> buffer_ = std::vector<uint64_t>(8192);
-  size_t used_ = 0;
-  ConvertCounts counts_;
-};
-
-INSTANTIATE_TEST_SUITE_P(Cupti, ActivityConvertTest,
-                         ::testing::Values(kCupti12_0, kCupti12_4, kCupti12_6, kCupti12_8,
-                                           kCupti13_0, kCupti13_1),
-                         [](const auto& param_info) {
-                           return "version" + std::to_string(param_info.param);
-                         });
-
-// From device 0 to device 1, as the stream of |device| carries it out.
-RecordBytes PeerCopyBytes(uint32_t version, uint32_t device) {
-  return Blank(kKindMemcpy2, version)
-      .Set<uint8_t>(4, 10)  // peer to peer
-      .Set<uint64_t>(8, 4096)
-      .Set<uint64_t>(16, 1000)
-      .Set<uint64_t>(24, 3000)
-      .Set<uint32_t>(32, device)
-      .Set<uint32_t>(36, device + 1)
-      .Set<uint32_t>(40, 13)
-      .Set<uint32_t>(44, 0)
-      .Set<uint32_t>(48, 1)
-      .Set<uint32_t>(52, 1)
-      .Set<uint32_t>(56, 2)
-      .Set<uint32_t>(60, 9)
-      .Set<uint64_t>(72, 0)
-      .Set<uint32_t>(80, 0);
-}
-
-TEST_P(ActivityConvertTest, ACopyBetweenDevicesKeepsBothBusyAndCountsItsBytesOnce) {
-  for (uint32_t device : {0u, 1u}) {
-    host_.sink.devices.clear();
-    Put(PeerCopyBytes(version(), device));
-    Convert();
-    ASSERT_EQ(work().size(), 2u);
-    EXPECT_EQ(host_.StreamOf(work()[0]).context, device + 1);
-    EXPECT_EQ(host_.StreamOf(work()[0]).stream, 13u);
-    EXPECT_EQ(host_.StreamOf(work()[1]).context, 2 - device);
-    EXPECT_EQ(work()[0].bytes + work()[1].bytes, 4096u);
-    for (const DeviceRecord& end : work()) {
-      EXPECT_EQ(end.start_ns, 1000u);
-      EXPECT_EQ(end.end_ns, 3000u);
-      EXPECT_EQ(end.correlation, 9u);
-    }
-  }
-}
-
-TEST_P(ActivityConvertTest, ACopyBetweenDevicesWithoutTimesIsCountedOnce) {
-  Put(PeerCopyBytes(version(), 0).Set<uint64_t>(16, 0).Set<uint64_t>(24, 0));
-  Convert();
-  EXPECT_TRUE(work().empty());
-  EXPECT_EQ(counts_.untimed, 1u);
-}
-
-// As a green context: a context of its own on the same device.
-TEST_P(ActivityConvertTest, ContextsOfOneDeviceStayApart) {
-  Put(KernelBytes(version(), "whole", 1000, 3000));
-  Put(KernelBytes(version(), "part", 2000, 4000).Set<uint32_t>(44, 2));
-  Convert();
-  ASSERT_EQ(work().size(), 2u);
-  EXPECT_NE(work()[0].stream, work()[1].stream);
-  EXPECT_EQ(host_.StreamOf(work()[0]).device, host_.StreamOf(work()[1]).device);
-  EXPECT_EQ(host_.StreamOf(work()[1]).context, 2u);
-}
-
-TEST_P(ActivityConvertTest, AGreenContextIsKnownWithItsShareWhereCuptiTells) {
-  RecordBytes context = Blank(kKindContext, version());
-  context.Set<uint32_t>(4, 2).Set<uint32_t>(8, 0);
-  if (version() >= kCupti12_4) {
-    context.Set<uint32_t>(16, 1).Set<uint8_t>(20, 1).Set<uint16_t>(22, 16);
-  }
-  Put(context);
-  Convert();
-  EXPECT_EQ(counts_.unknown_kinds, 0u);
-  ASSERT_EQ(host_.contexts.size(), version() < kCupti12_4 ? 0u : 1u);
-  if (host_.contexts.empty()) return;
-  EXPECT_EQ(host_.contexts[0].device, 0u);
-  EXPECT_EQ(host_.contexts[0].context, 2u);
-  EXPECT_EQ(host_.contexts[0].parent, 1u);
-  EXPECT_EQ(host_.contexts[0].multiprocessors, 16u);
-  EXPECT_TRUE(host_.contexts[0].is_green);
-}
+INSTANTIATE_TEST_SUITE_P(Cupti, ActivityConvertTest, ReleasesOfCupti(), ReleaseName);
 
 TEST_P(ActivityConvertTest, AKernelKeepsItsTimesPlaceNameAndGeometry) {
   Put(KernelBytes(version(), "saxpy", 1000, 3000).Set<uint64_t>(144, 55).Set<uint32_t>(156, 3));
@@ -235,13 +130,23 @@ TEST_P(ActivityConvertTest, AnApiCallWithoutATimeIsNoLossOfDeviceWork) {
   EXPECT_EQ(counts_.untimed_calls, 1u);
 }
 
-TEST_P(ActivityConvertTest, WorkThatEndedBeforeItBeganIsKeptWithLengthZero) {
+TEST_P(ActivityConvertTest, WorkThatEndedBeforeItBeganIsCountedAndNotRecorded) {
   Put(KernelBytes(version(), "inverted", 2000, 1000));
+  Put(MemcpyBytes(version(), 2, 2000, 1000));
+  Put(PeerCopyBytes(version(), 0).Set<uint64_t>(24, 500));
   Convert();
-  ASSERT_EQ(work().size(), 1u);
-  EXPECT_EQ(work()[0].start_ns, 2000u);
-  EXPECT_EQ(work()[0].end_ns, 2000u);
+  EXPECT_TRUE(work().empty());
+  EXPECT_EQ(counts_.inverted_work, 3u);
+  EXPECT_EQ(counts_.inverted, 0u);
+}
+
+TEST_P(ActivityConvertTest, ACallThatEndedBeforeItBeganIsKeptWithLengthZero) {
+  Put(ApiCallBytes(version(), kKindRuntime, kLaunch, 2000, 1000));
+  Convert();
+  ASSERT_EQ(host_.sink.apis.size(), 1u);
+  EXPECT_EQ(host_.sink.apis[0].end_ns, 2000u);
   EXPECT_EQ(counts_.inverted, 1u);
+  EXPECT_EQ(counts_.inverted_work, 0u);
 }
 
 TEST_P(ActivityConvertTest, AKindOfTheFutureIsCountedAndSteppedOver) {

@@ -167,8 +167,18 @@ TEST_F(DeliveryTest, AProgramWithoutRecordsAsksCuptiForNothingAtTheEnd) {
   EXPECT_EQ(cupti_.CallsOf("cuptiActivityGetNumDroppedRecords"), 0);
 }
 
-TEST_F(DeliveryTest, InvertedAndUnknownRecordsAreCountedAndLoseNoTime) {
+TEST_F(DeliveryTest, WorkThatEndedBeforeItBeganIsCountedAndTheTimeIsUnknown) {
   Kernel(20, 10);
+  At(2000);
+  delivery_->Flush(false);
+  EXPECT_EQ(recorded(), 0u);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_inverted_timestamps), 1u);
+  ASSERT_EQ(host_.unknowns.size(), 1u);
+  EXPECT_EQ(host_.unknowns[0].from_ns, 1000);
+}
+
+TEST_F(DeliveryTest, InvertedCallsAndUnknownRecordsAreCountedAndLoseNoTime) {
+  cupti_.Emit(ApiCallBytes(kCupti13_0, kKindRuntime, 211, 20, 10));
   cupti_.Emit(Blank(kKindOfTheFuture, kCupti13_0));
   delivery_->Flush(false);
   EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_inverted_timestamps), 1u);

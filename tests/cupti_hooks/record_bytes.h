@@ -128,6 +128,25 @@ inline RecordBytes MemcpyBytes(uint32_t version, uint8_t copy_kind, uint64_t sta
       .Set<uint32_t>(72, 0);
 }
 
+// From device 0 to device 1, as the stream of |device| carries it out.
+inline RecordBytes PeerCopyBytes(uint32_t version, uint32_t device) {
+  return Blank(kKindMemcpy2, version)
+      .Set<uint8_t>(4, 10)  // peer to peer
+      .Set<uint64_t>(8, 4096)
+      .Set<uint64_t>(16, 1000)
+      .Set<uint64_t>(24, 3000)
+      .Set<uint32_t>(32, device)
+      .Set<uint32_t>(36, device + 1)
+      .Set<uint32_t>(40, 13)
+      .Set<uint32_t>(44, 0)
+      .Set<uint32_t>(48, 1)
+      .Set<uint32_t>(52, 1)
+      .Set<uint32_t>(56, 2)
+      .Set<uint32_t>(60, 9)
+      .Set<uint64_t>(72, 0)
+      .Set<uint32_t>(80, 0);
+}
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_TESTS_CUPTI_HOOKS_RECORD_BYTES_H_

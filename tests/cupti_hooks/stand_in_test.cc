@@ -141,8 +141,9 @@ TEST_F(StandInTest, DroppedRecordsAreCounted) {
 TEST_F(StandInTest, ZeroAndInvertedTimesAreCounted) {
   Run("many", {{"faults", {{"zero_timestamps_every", 4}, {"inverted_timestamps_every", 5}}}});
   EXPECT_EQ(Ledger("cupti_zero_timestamps"), 500u);
-  EXPECT_GT(Ledger("cupti_inverted_timestamps"), 0u);
-  EXPECT_EQ(Work("scripted").size(), 1500u);
+  EXPECT_EQ(Ledger("cupti_inverted_timestamps"), 300u);  // every fifth, less what has no start
+  EXPECT_EQ(Work("scripted").size(), 1200u);
+  EXPECT_GE(Unknowns(), 1u);
   for (const Json& kernel : Work("scripted")) EXPECT_LE(kernel["start"], kernel["end"]);
 }
 
