@@ -36,12 +36,21 @@ int LeadingNumber(std::string_view text) {
   return number;
 }
 
+// Whether |path| is called |stem|.so, with any version, and also as a wheel renames a library that
+// it bundles: libcupti-36ee0d38.so.11.8.
+bool IsCalled(std::string_view path, std::string_view stem) {
+  std::string_view name = FileName(path);
+  if (!name.starts_with(stem)) return false;
+  name.remove_prefix(stem.size());
+  if (name.starts_with("-")) name.remove_prefix(std::min(name.find('.'), name.size()));
+  return name.starts_with(".so");
+}
+
 // Whether |path| is a library that ships beside libcupti.
 bool IsNeighbour(std::string_view path) {
-  const std::string_view name = FileName(path);
-  for (std::string_view stem : {"libcudart.so", "libtorch_cuda.so", "libtorch.so", "libcublas.so",
-                                "libcudnn.so", "libnvrtc.so"}) {
-    if (name.starts_with(stem)) return true;
+  for (std::string_view stem :
+       {"libcudart", "libtorch_cuda", "libtorch", "libcublas", "libcudnn", "libnvrtc"}) {
+    if (IsCalled(path, stem)) return true;
   }
   return false;
 }
@@ -96,7 +105,7 @@ std::vector<CuptiCandidate> CuptiCandidates(const CuptiSearch& search) {
   if (!search.override_path.empty()) return {{search.override_path, false}};
   std::vector<CuptiCandidate> candidates;
   for (const std::string& path : search.loaded_paths) {
-    if (!FileName(path).starts_with("libcupti.so")) continue;
+    if (!IsCalled(path, "libcupti")) continue;
     candidates.push_back({path, true});
     break;
   }

@@ -90,6 +90,22 @@ TEST(CuptiLibraryTest, TheFoldersOfPipAndTorchAreKnown) {
   }
 }
 
+TEST(CuptiLibraryTest, ACopyThatAWheelRenamedIsTheOneThatIsLoaded) {
+  CuptiSearch search;
+  search.loaded_paths = {"/site/torch/lib/libcuptix.so.13",
+                         "/site/torch/lib/libcupti-36ee0d38.so.11.8"};
+  const auto candidates = CuptiCandidates(search);
+  EXPECT_EQ(candidates[0].path, "/site/torch/lib/libcupti-36ee0d38.so.11.8");
+  EXPECT_TRUE(candidates[0].loaded);
+}
+
+TEST(CuptiLibraryTest, LibrariesThatAWheelRenamedHaveNeighboursToo) {
+  CuptiSearch search;
+  search.loaded_paths = {"/site/torch/lib/libcudart-d0da41ae.so.11.0"};
+  const auto paths = Paths(search);
+  EXPECT_LT(PlaceOf(paths, "/site/torch/lib/libcupti.so.12"), paths.size());
+}
+
 TEST(CuptiLibraryTest, AMajorVersionIsReadFromASoname) {
   EXPECT_EQ(SonameMajor("/a/libcupti.so.13", "libcupti"), 13);
   EXPECT_EQ(SonameMajor("libcupti.so.12", "libcupti"), 12);
