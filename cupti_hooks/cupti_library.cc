@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The order of search, found in the layouts of the CUDA toolkit, of NVIDIA's pip packages for CUDA
-// 12 (nvidia/<part>/lib) and 13 (nvidia/cu13/lib), of conda (lib) and of torch (torch/lib).
+// 12 (nvidia/<part>/lib) and 13 (nvidia/cu13/lib), of conda (lib) and of torch (torch/lib). What
+// lies beside a library that the program loaded comes first, then what its environment holds, then
+// the toolkit.
 #include "cupti_hooks/cupti_library.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <link.h>
 
@@ -70,6 +73,39 @@ void AddFoldersBeside(const std::string& folder, std::vector<std::string>* folde
   AddFolder(folder + "/../../nvidia/cuda_cupti/lib", folders);  // torch/lib
 }
 
+void AddSitePackages(const std::string& folder, std::vector<std::string>* folders) {
+  AddFolder(folder + "/nvidia/cu13/lib", folders);
+  AddFolder(folder + "/nvidia/cuda_cupti/lib", folders);
+}
+
+// The site-packages folder that |path| lies in: the extension modules of a program that links CUDA
+// statically say where its environment is.
+void AddSitePackagesAround(std::string_view path, std::vector<std::string>* folders) {
+  for (std::string_view name : {"/site-packages/", "/dist-packages/"}) {
+    const size_t at = path.find(name);
+    if (at == std::string_view::npos) continue;
+    AddSitePackages(std::string(path.substr(0, at + name.size() - 1)), folders);
+  }
+}
+
+// |environment|/lib/pythonX.Y/site-packages, for each version that is there.
+void FindSitePackages(const std::string& environment, std::vector<std::string>* found) {
+  const std::string lib = environment + "/lib/";
+  DIR* folder = opendir(lib.c_str());
+  if (folder == nullptr) return;
+  while (const dirent* entry = readdir(folder)) {  // NOLINT(concurrency-mt-unsafe): our own stream
+    const std::string_view name = entry->d_name;
+    if (name.starts_with("python3")) found->push_back(lib + std::string(name) + "/site-packages");
+  }
+  closedir(folder);
+}
+
+std::string Variable(const char* name) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): once, inside cuInit; nothing here sets variables
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 int CollectPath(dl_phdr_info* info, size_t, void* paths) {
   if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0') {
     static_cast<std::vector<std::string>*>(paths)->emplace_back(info->dlpi_name);
@@ -116,6 +152,9 @@ std::vector<CuptiCandidate> CuptiCandidates(const CuptiSearch& search) {
       AddFoldersBeside(Folder(path), &folders);
     }
   }
+  for (const std::string& path : search.loaded_paths) AddSitePackagesAround(path, &folders);
+  for (const std::string& folder : search.site_packages) AddSitePackages(folder, &folders);
+  if (!search.conda.empty()) AddFolder(search.conda + "/lib", &folders);
   const std::string toolkit = search.toolkit.empty() ? "/usr/local/cuda" : search.toolkit;
   AddFolder(toolkit + "/extras/CUPTI/lib64", &folders);
   AddFolder(toolkit + "/lib64", &folders);
@@ -147,8 +186,11 @@ CuptiSearch DescribeProcess(std::string override_path) {
       search.driver_version = DriverVersion(resolved);
     }
   }
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): once, inside cuInit; nothing here sets variables
-  if (const char* toolkit = std::getenv("CUDA_HOME")) search.toolkit = toolkit;
+  search.toolkit = Variable("CUDA_HOME");
+  search.conda = Variable("CONDA_PREFIX");
+  for (const std::string& environment : {Variable("VIRTUAL_ENV"), search.conda}) {
+    if (!environment.empty()) FindSitePackages(environment, &search.site_packages);
+  }
   return search;
 }
 

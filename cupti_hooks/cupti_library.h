@@ -18,11 +18,13 @@ namespace gpubound {
 
 // What the choice depends on.
 struct CuptiSearch {
-  std::string override_path;              // GPUBOUND_CUPTI_LIBRARY; empty: none
-  std::vector<std::string> loaded_paths;  // of every library in the process
-  int driver_major = 0;                   // CUDA major version of the driver; 0: not known
-  std::string driver_version;             // of the driver itself; empty: not known
-  std::string toolkit;                    // CUDA_HOME; empty: the usual place
+  std::string override_path;               // GPUBOUND_CUPTI_LIBRARY; empty: none
+  std::vector<std::string> loaded_paths;   // of every library in the process
+  int driver_major = 0;                    // CUDA major version of the driver; 0: not known
+  std::string driver_version;              // of the driver itself; empty: not known
+  std::string toolkit;                     // CUDA_HOME; empty: the usual place
+  std::string conda;                       // CONDA_PREFIX; empty: none
+  std::vector<std::string> site_packages;  // of the Python environment that is active
 };
 
 struct CuptiCandidate {

@@ -5,9 +5,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 namespace gpubound {
 namespace {
@@ -104,6 +106,47 @@ TEST(CuptiLibraryTest, LibrariesThatAWheelRenamedHaveNeighboursToo) {
   search.loaded_paths = {"/site/torch/lib/libcudart-d0da41ae.so.11.0"};
   const auto paths = Paths(search);
   EXPECT_LT(PlaceOf(paths, "/site/torch/lib/libcupti.so.12"), paths.size());
+}
+
+TEST(CuptiLibraryTest, TheEnvironmentOfAProgramThatLinksCudaStaticallyIsKnown) {
+  CuptiSearch search;
+  search.loaded_paths = {"/env/lib/python3.11/site-packages/numpy/core/_multiarray.so"};
+  search.site_packages = {"/other/lib/python3.12/site-packages"};
+  search.conda = "/conda";
+  const auto paths = Paths(search);
+  const std::vector<std::string> order = {
+      "/env/lib/python3.11/site-packages/nvidia/cu13/lib/libcupti.so.13",
+      "/env/lib/python3.11/site-packages/nvidia/cuda_cupti/lib/libcupti.so.12",
+      "/other/lib/python3.12/site-packages/nvidia/cu13/lib/libcupti.so.13",
+      "/conda/lib/libcupti.so.12", "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13"};
+  size_t last = 0;
+  for (const std::string& path : order) {
+    const size_t place = PlaceOf(paths, path);
+    EXPECT_LT(place, paths.size()) << path;
+    EXPECT_GE(place, last) << path;
+    last = place;
+  }
+}
+
+TEST(CuptiLibraryTest, WhatLiesBesideTheFrameworksLibrariesComesBeforeTheEnvironment) {
+  CuptiSearch search;
+  search.loaded_paths = {"/env/lib/python3.11/site-packages/numpy/core/_multiarray.so",
+                         "/opt/app/libcudart.so.13"};
+  const auto paths = Paths(search);
+  EXPECT_LT(PlaceOf(paths, "/opt/app/libcupti.so.13"),
+            PlaceOf(paths, "/env/lib/python3.11/site-packages/nvidia/cu13/lib/libcupti.so.13"));
+}
+
+TEST(CuptiLibraryTest, AnActiveEnvironmentIsFoundByItsVariable) {
+  const std::string environment = ::testing::TempDir() + "environment_" + std::to_string(getpid());
+  const std::string packages = environment + "/lib/python3.12/site-packages";
+  std::filesystem::create_directories(packages);
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    setenv(variable, environment.c_str(), 1);
+    EXPECT_THAT(DescribeProcess("").site_packages, ::testing::Contains(packages)) << variable;
+    unsetenv(variable);
+  }
+  std::filesystem::remove_all(environment);
 }
 
 TEST(CuptiLibraryTest, AMajorVersionIsReadFromASoname) {
