@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The memory that CUPTI writes its records into. CUPTI asks for a buffer on the program's own
-// thread, inside its CUDA call, so handing one out takes no lock, allocates nothing and zeroes
-// nothing.
+// thread, inside its CUDA call, so handing one out takes no lock and allocates nothing, and it was
+// zeroed by the worker. Only where CUPTI may not be declined and all are in use, one that nobody
+// has read is taken back and zeroed there: 1 MiB, in a program that loses records already.
 //
 //   free --Request (program's thread)--> at CUPTI --Complete (CUPTI's thread)--> completed
 //     ^                                                                             |

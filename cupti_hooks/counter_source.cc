@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One thread, one session for each device. CUPTI is looked for when the first device is in use: by
-// then the process has the copy that records its work.
+// then the process has the copy that records its work, and that is the one to ask.
 #include "cupti_hooks/counter_source.h"
 
 #include <dlfcn.h>
@@ -76,7 +76,9 @@ class Sessions {
 bool FindApi(const CounterOptions& options, PmSamplingApi* api, std::string* why) {
   CuptiApi cupti;
   size_t next = 0;
-  if (!options.load(DescribeProcess(options.library_path), &next, &cupti, why)) return false;
+  const std::string in_use = CuptiInUse();
+  const std::string& path = in_use.empty() ? options.library_path : in_use;
+  if (!options.load(DescribeProcess(path), &next, &cupti, why)) return false;
   void* library = dlopen(cupti.path.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) {
     *why = cupti.path + " is not loaded";

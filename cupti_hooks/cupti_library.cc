@@ -11,6 +11,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
 #include <cstdlib>
 
@@ -105,6 +106,8 @@ std::string Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
+
+constinit std::atomic<const std::string*> g_in_use{nullptr};
 
 int CollectPath(dl_phdr_info* info, size_t, void* paths) {
   if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0') {
@@ -219,6 +222,16 @@ bool LoadCupti(const CuptiSearch& search, size_t* next, CuptiApi* api, std::stri
   }
   *why = last_failure.empty() ? "no libcupti was found (set GPUBOUND_CUPTI_LIBRARY)" : last_failure;
   return false;
+}
+
+void SetCuptiInUse(const std::string& path) {
+  // Leaked: another thread may be reading what was said before, and it is said once.
+  g_in_use.store(new std::string(path), std::memory_order_release);
+}
+
+std::string CuptiInUse() {
+  const std::string* path = g_in_use.load(std::memory_order_acquire);
+  return path == nullptr ? std::string() : *path;
 }
 
 }  // namespace gpubound

@@ -55,6 +55,11 @@ CuptiSearch DescribeProcess(std::string override_path);
 // search, since a second one beside it would fight it for the driver.
 bool LoadCupti(const CuptiSearch& search, size_t* next, CuptiApi* api, std::string* why);
 
+// The path of the copy that records this process's work, which need not be the one that was loaded
+// first; empty: none does. Any thread.
+void SetCuptiInUse(const std::string& path);
+std::string CuptiInUse();
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_CUPTI_HOOKS_CUPTI_LIBRARY_H_

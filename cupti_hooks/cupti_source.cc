@@ -122,6 +122,7 @@ bool CuptiSource::Start(DeviceHost* host) {
       break;
     }
     if (StartWithEither(api, host, &setup)) {
+      SetCuptiInUse(api_.path);
       host->Fact("cupti_version", std::to_string(api_.version));
       host->Fact("driver_version", search.driver_version);
       host->Fact("cupti_not_suspended", kWhyNotSuspended);

@@ -44,6 +44,7 @@ bool LoadScripted(const CuptiSearch&, size_t* next, CuptiApi* api, std::string* 
   ++*next;
   if (*next == 2 && g_second_works) g_cupti->answers.clear();
   *api = g_cupti->api();
+  if (*next == 2) api->path = "libcupti-second.so";
   api->simulated_device = g_simulated;
   return true;
 }
@@ -195,6 +196,18 @@ TEST_F(CuptiSourceTest, ALibraryThatDoesNotKnowTheGpuIsFollowedByTheNext) {
   EXPECT_EQ(host_.sink.devices.size(), 1u);
   EXPECT_THAT(host_.unknowns, IsEmpty());
   EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_unavailable), 0u);
+}
+
+TEST_F(CuptiSourceTest, TheLibraryThatRecordsIsTheOneInUse) {
+  ASSERT_TRUE(Start());
+  Stop();
+  EXPECT_EQ(CuptiInUse(), "libcupti-scripted.so");
+  g_libraries = 2;
+  g_second_works = true;
+  cupti_.answers["cuptiSubscribe"] = CUPTI_ERROR_INVALID_DEVICE;
+  ASSERT_TRUE(Start());
+  Stop();
+  EXPECT_EQ(CuptiInUse(), "libcupti-second.so");
 }
 
 TEST_F(CuptiSourceTest, WhenNoLibraryKnowsTheGpuTheFirstReasonIsGiven) {

@@ -113,6 +113,11 @@ void CuptiMonitor::FlushAll(bool forced) {
   buffers_.FlushAll(forced);
 }
 
+CUptiResult CuptiMonitor::UnusableHere() const {
+  const bool here = faults().subscribe_error != 0 && IsThisLibrary(faults().subscribe_error_in);
+  return here ? static_cast<CUptiResult>(faults().subscribe_error) : CUPTI_SUCCESS;
+}
+
 CUptiResult CuptiMonitor::Subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
                                     void* userdata, CUpti_SubscriberParams* params) {
   if (handle == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
@@ -120,8 +125,8 @@ CUptiResult CuptiMonitor::Subscribe(CUpti_SubscriberHandle* handle, CUpti_Callba
   CUptiResult result = CUPTI_SUCCESS;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (faults().subscribe_error != 0 && IsThisLibrary(faults().subscribe_error_in)) {
-      result = static_cast<CUptiResult>(faults().subscribe_error);
+    if (UnusableHere() != CUPTI_SUCCESS) {
+      result = UnusableHere();
       holder = faults().held_by;
     } else if (!faults().shared_by.empty() && !per_subscriber_) {
       result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;

@@ -43,6 +43,8 @@ class CuptiMonitor : public ProfilerTap {
   void set_thread_id_type(CUpti_ActivityThreadIdType type) { thread_id_type_ = type; }
   CUpti_ActivityThreadIdType thread_id_type() const { return thread_id_type_; }
   void FlushAll(bool forced);
+  // What this copy of the library fails with where it needs the GPU.
+  CUptiResult UnusableHere() const;
 
   CUptiResult Subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* userdata,
                         CUpti_SubscriberParams* params);

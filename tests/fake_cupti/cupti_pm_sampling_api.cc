@@ -59,6 +59,8 @@ uint64_t NowNs() {
 
 // What the script wants |function| to fail with.
 CUptiResult Fault(const char* function) {
+  const CUptiResult unusable = CuptiMonitor::Get().UnusableHere();
+  if (unusable != CUPTI_SUCCESS) return unusable;
   const CounterFigures& counters = Script().counters;
   if (counters.error_in != function) return CUPTI_SUCCESS;
   return static_cast<CUptiResult>(counters.error);

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/integration/command_run.h"
 
 namespace gpubound {
@@ -103,6 +105,18 @@ TEST_F(Counters, ALibraryBeforeTheyCameIsNamed) {
   Sampled(Json::object(), {{"cupti", "12.4"}});
   EXPECT_EQ(Samples(), 0);
   EXPECT_THAT(Notes(), HasSubstr("CUDA 12.6"));
+}
+
+// The one in the loader's path is loaded first, does not know the GPU and stays loaded.
+TEST_F(Counters, AreAskedOfTheLibraryThatRecords) {
+  const std::filesystem::path toolkit = File("toolkit/lib64");
+  std::filesystem::create_directories(toolkit);
+  std::filesystem::copy_file(GPUBOUND_TEST_SIM_DIR "/libcupti.so.13", toolkit / "libcupti.so.13");
+  runner().Set("CUDA_HOME", File("toolkit"));
+  Sampled(Json::object(),
+          {{"faults", {{"subscribe_error", 2}, {"subscribe_error_in", "/lib/sim/"}}}});
+  EXPECT_GT(Samples(), 10) << Notes();
+  EXPECT_EQ(Ledger("counters_unavailable"), 0);
 }
 
 TEST_F(Counters, AQuantityThatTheChipDoesNotKnowIsNull) {
