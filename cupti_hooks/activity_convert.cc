@@ -55,6 +55,18 @@ struct ContextRecord {
 };
 static_assert(offsetof(ContextRecord, parent) == 16 && sizeof(ContextRecord) == 24);
 
+// CUpti_ActivityGreenContext, which headers before 13.2 do not have, as far as it is read.
+struct GreenContextRecord {
+  CUpti_ActivityKind kind;
+  uint32_t context;
+  uint32_t parent;
+  uint32_t device;
+  uint32_t tpcs;
+  uint16_t multiprocessors;
+};
+static_assert(offsetof(GreenContextRecord, device) == 12 &&
+              offsetof(GreenContextRecord, multiprocessors) == 20);
+
 // CUpti_ActivityOverhead2::correlationId, which headers before 12.3 do not have.
 constexpr size_t kOverheadCorrelationOffset = 40;
 
@@ -117,7 +129,7 @@ void ActivityConverter::Convert(uint8_t* buffer, size_t valid_bytes) {
 ConvertCounts ActivityConverter::TakeCounts() { return std::exchange(counts_, ConvertCounts()); }
 
 void ActivityConverter::ConvertRecord(const CUpti_Activity* record) {
-  switch (record->kind) {
+  switch (static_cast<uint32_t>(record->kind)) {
     case CUPTI_ACTIVITY_KIND_RUNTIME:
       return ConvertApi(record, CUPTI_CB_DOMAIN_RUNTIME_API);
     case CUPTI_ACTIVITY_KIND_DRIVER:
@@ -143,6 +155,8 @@ void ActivityConverter::ConvertRecord(const CUpti_Activity* record) {
       return ConvertDevice(record);
     case CUPTI_ACTIVITY_KIND_CONTEXT:
       return ConvertContext(record);
+    case kGreenContextKind:
+      return ConvertGreenContext(record);
     case CUPTI_ACTIVITY_KIND_STREAM:
     case CUPTI_ACTIVITY_KIND_DEVICE_ATTRIBUTE:
       return;  // come along with others; say nothing that is recorded
@@ -345,6 +359,12 @@ void ActivityConverter::ConvertContext(const CUpti_Activity* record) {
   const auto& from = As<ContextRecord>(record);
   host_->DefineContext(
       {from.device, from.context, from.parent, from.multiprocessors, from.is_green != 0});
+  ++counts_.records;
+}
+
+void ActivityConverter::ConvertGreenContext(const CUpti_Activity* record) {
+  const auto& from = As<GreenContextRecord>(record);
+  host_->DefineContext({from.device, from.context, from.parent, from.multiprocessors, true});
   ++counts_.records;
 }
 

@@ -69,6 +69,7 @@ class ActivityConverter {
   void ConvertEvent(const CUpti_Activity* record);
   void ConvertOverhead(const CUpti_Activity* record);
   void ConvertContext(const CUpti_Activity* record);
+  void ConvertGreenContext(const CUpti_Activity* record);
   void ConvertDevice(const CUpti_Activity* record);
 
   // Writes a usable span of device work; false: there is none, counted.

@@ -113,6 +113,9 @@ struct CuptiApi {
 
 // Versions of cuptiGetVersion at which something that we rely on begins. They compare in order:
 // 18 = 11.8, 19 = 12.0, ..., 28 = 12.9 update 1, then 130000 = 13.0 and so on.
+// CUPTI_ACTIVITY_KIND_GREEN_CONTEXT, which headers before 13.2 do not have.
+inline constexpr auto kGreenContextKind = static_cast<CUpti_ActivityKind>(59);
+
 inline constexpr uint32_t kCuptiOldest = 18;  // the record layouts we read
 inline constexpr uint32_t kCuptiFirst12 = 19;
 inline constexpr uint32_t kCuptiFirst13 = 130000;
@@ -122,6 +125,7 @@ inline constexpr uint32_t kCuptiPerThreadBuffersSafe = 26;       // 12.8; fixed 
 inline constexpr uint32_t kCuptiMayDeclineBuffer = 27;           // 12.9; crashed before
 inline constexpr uint32_t kCuptiPerThreadByDefault = 130000;     // 13.0
 inline constexpr uint32_t kCuptiGivesDeviceNameAway = 130000;    // 13.0; before, records share it
+inline constexpr uint32_t kCuptiGreenContextKind = 130200;       // 13.2: a kind of their own
 inline constexpr uint32_t kCuptiPerSubscriberComplete = 130300;  // 13.3; a beta before
 inline constexpr uint32_t kCuptiPerSubscriberFilters = 130400;   // 13.4: single functions
 

@@ -10,6 +10,7 @@ struct Kind {
   CUpti_ActivityKind kind;
   bool is_device_work;
   const char* name;
+  uint32_t since = 0;  // the version that brought it
 };
 
 // DEVICE first: its records come with each context, as those of CONTEXT do. Kernels as
@@ -18,6 +19,7 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {CUPTI_ACTIVITY_KIND_DEVICE, false, "devices"},
     {CUPTI_ACTIVITY_KIND_CONTEXT, false, "contexts"},
+    {kGreenContextKind, false, "green contexts", kCuptiGreenContextKind},
     {CUPTI_ACTIVITY_KIND_RUNTIME, false, "runtime calls"},
     {CUPTI_ACTIVITY_KIND_DRIVER, false, "driver calls"},
     {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, "synchronisation"},
@@ -202,6 +204,7 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   setup.outcome = CuptiSetup::kRecording;
   RecordGraphsWhole(api, &setup);
   for (const Kind& kind : kKinds) {
+    if (api.version < kind.since) continue;
     result = api.cuptiActivityEnable(kind.kind);
     if (result == CUPTI_SUCCESS) continue;
     if (kind.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
@@ -228,7 +231,9 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
 
 void DisableKinds(const CuptiApi& api) {
   if (api.cuptiActivityDisable == nullptr) return;
-  for (const Kind& kind : kKinds) api.cuptiActivityDisable(kind.kind);
+  for (const Kind& kind : kKinds) {
+    if (api.version >= kind.since) api.cuptiActivityDisable(kind.kind);
+  }
   api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 }
 

@@ -66,5 +66,22 @@ TEST_P(ActivityPlacesTest, AGreenContextIsKnownWithItsShareWhereCuptiTells) {
   EXPECT_TRUE(host_.contexts[0].is_green);
 }
 
+TEST_P(ActivityPlacesTest, AGreenContextIsKnownByARecordOfItsOwnKindToo) {
+  Put(Blank(kKindGreenContext, kCupti13_5)
+          .Set<uint32_t>(4, 2)
+          .Set<uint32_t>(8, 1)
+          .Set<uint32_t>(12, 0)
+          .Set<uint32_t>(16, 8)
+          .Set<uint16_t>(20, 16));
+  Convert();
+  EXPECT_EQ(counts_.unknown_kinds, 0u);
+  ASSERT_EQ(host_.contexts.size(), 1u);
+  EXPECT_EQ(host_.contexts[0].device, 0u);
+  EXPECT_EQ(host_.contexts[0].context, 2u);
+  EXPECT_EQ(host_.contexts[0].parent, 1u);
+  EXPECT_EQ(host_.contexts[0].multiprocessors, 16u);
+  EXPECT_TRUE(host_.contexts[0].is_green);
+}
+
 }  // namespace
 }  // namespace gpubound

@@ -62,6 +62,19 @@ TEST_F(CuptiSessionTest, EnablesWhatTheReportNeedsAndNeverTheKindThatSerialisesK
   EXPECT_THAT(calls, Not(Contains("cuptiActivityEnable 3")));
 }
 
+TEST_F(CuptiSessionTest, GreenContextsAreAskedForWhereTheyAreAKindOfTheirOwn) {
+  SetUpAll();
+  DisableKinds(cupti_.api());
+  EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiActivityEnable 59")));
+  EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiActivityDisable 59")));
+  CuptiApi newer = cupti_.api();
+  newer.version = kCuptiGreenContextKind;
+  SetUpWith(newer);
+  DisableKinds(newer);
+  EXPECT_THAT(cupti_.calls(), Contains("cuptiActivityEnable 59"));
+  EXPECT_THAT(cupti_.calls(), Contains("cuptiActivityDisable 59"));
+}
+
 TEST_F(CuptiSessionTest, SilencesQuietFunctionsAfterTheirKindIsOn) {
   const CuptiSetupResult setup = SetUpAll();
   EXPECT_EQ(setup.quiet_functions, 2u);

@@ -15,7 +15,8 @@ namespace gpubound {
 
 // What cuptiGetVersion says.
 inline constexpr uint32_t kCupti12_0 = 19, kCupti12_4 = 22, kCupti12_6 = 24, kCupti12_8 = 26,
-                          kCupti12_9 = 27, kCupti13_0 = 130001, kCupti13_1 = 130100;
+                          kCupti12_9 = 27, kCupti13_0 = 130001, kCupti13_1 = 130100,
+                          kCupti13_5 = 130500;
 
 // Values of CUpti_ActivityKind.
 enum : uint32_t {
@@ -30,6 +31,7 @@ enum : uint32_t {
   kKindMemcpy2 = 22,
   kKindSynchronization = 38,
   kKindGraphTrace = 51,
+  kKindGreenContext = 59,
   kKindOfTheFuture = 4711,
 };
 
@@ -61,6 +63,8 @@ inline size_t RecordSize(uint32_t kind, uint32_t version) {
       return version >= 20 ? 184 : 176;
     case kKindContext:
       return version >= 23 ? 32 : version >= kCupti12_4 ? 24 : 16;
+    case kKindGreenContext:
+      return 304;
     case kKindConcurrentKernel:
       return version >= 130100 ? 224 : version >= 130000 ? 216 : 208;
     case kKindOverhead:

@@ -136,6 +136,11 @@ Json Describe(const RecordingHost& host) {
                                  {"simulated", device.info.simulated},
                                  {"multiprocessors", device.info.multiprocessors}});
   }
+  for (const ContextInfo& context : host.contexts) {
+    result["contexts"].push_back({{"device", context.device},
+                                  {"multiprocessors", context.multiprocessors},
+                                  {"green", context.is_green}});
+  }
   for (const auto& [info, name] : host.graph_nodes) {
     const bool known = info.operation != LabelId{};
     result["graph_nodes"].push_back(

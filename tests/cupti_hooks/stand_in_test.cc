@@ -184,6 +184,15 @@ TEST_F(StandInTest, ALibraryThatDoesNotKnowTheGpuIsFollowedByTheToolkits) {
   EXPECT_EQ(Ledger("cupti_unavailable"), 0u);
 }
 
+TEST_P(StandInReleaseTest, AGreenContextIsKnownWithItsShare) {
+  Run("basic", {{"cupti", GetParam()}, {"green_multiprocessors", 8}});
+  EXPECT_EQ(Ledger("cupti_unknown_records"), 0u);
+  EXPECT_EQ(Ledger("cupti_api_errors"), 0u);
+  if (std::string(GetParam()) == "12.0") return;  // tells nothing of contexts
+  ASSERT_EQ(result_["contexts"].size(), 1u);
+  EXPECT_EQ(result_["contexts"][0], Json({{"device", 0}, {"multiprocessors", 8}, {"green", true}}));
+}
+
 // Several tools at once.
 
 TEST_F(StandInTest, ACuptiThatAnotherToolOpenedToSeveralIsShared) {

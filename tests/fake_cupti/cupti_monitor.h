@@ -80,7 +80,10 @@ class CuptiMonitor : public ProfilerTap {
 
   CuptiMonitor();
   template <typename Record>
-  uint64_t Put(const Record& record, bool complete);
+  uint64_t Put(const Record& record, bool complete) {
+    return PutBytes(&record, sizeof(record), complete);
+  }
+  uint64_t PutBytes(const void* record, size_t record_bytes, bool complete);
   uint32_t ThreadId() const;
   TimeNs DeviceTime(TimeNs realtime_ns) const;
   const char* InternName(const std::string& name);
@@ -88,6 +91,7 @@ class CuptiMonitor : public ProfilerTap {
   void PutApi(const ApiInfo& info, uint32_t kind, uint32_t cbid, uint32_t correlation);
   void PutDevice(const Place& place);
   void PutContext(const Place& place);
+  void PutGreenContext(const Place& place);
   void PutStream(const Place& place, uint32_t correlation);
   void PutOverhead(uint32_t overhead_kind, TimeNs start_ns, TimeNs end_ns, uint32_t correlation);
   void CallBack(uint32_t domain, uint32_t cbid, const void* data);

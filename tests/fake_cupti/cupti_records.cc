@@ -12,15 +12,13 @@
 
 #include "tests/fake_cupti/cudart_state.h"
 #include "tests/fake_cupti/cupti_monitor.h"
-#include "tests/fake_cupti/device_limits.h"
 #include "tests/fake_cupti/record_layout.h"
 
 namespace gpubound::sim {
 namespace {
 
 // Values of cuptiGetVersion.
-constexpr uint32_t kCommandBufferFullSince = 22;        // 12.4: the overhead kind exists
-constexpr uint32_t kDeviceNameGivenAwaySince = 130000;  // 13.0
+constexpr uint32_t kCommandBufferFullSince = 22;  // 12.4: the overhead kind exists
 constexpr TimeNs kInvertedByNs = 1000;
 
 bool EveryNth(uint64_t count, uint32_t n) { return n != 0 && count % n == 0; }
@@ -65,18 +63,17 @@ std::array<std::vector<uint64_t>, 16>& ExternalCorrelationStacks() {
 
 // Appends |record|, cut or padded to the length it has in the presented version; does the faults
 // that concern records as such.
-template <typename Record>
-uint64_t CuptiMonitor::Put(const Record& record, bool complete) {
+uint64_t CuptiMonitor::PutBytes(const void* record, size_t record_bytes, bool complete) {
   uint32_t kind = 0;
-  std::memcpy(&kind, &record, sizeof(kind));
+  std::memcpy(&kind, record, sizeof(kind));
   const size_t bytes = RecordBytes(kind, version());
   const uint64_t count = records_.fetch_add(1) + 1;
   if (EveryNth(count, faults().drop_every)) {
     buffers_.CountDropped();
     return 0;
   }
-  uint8_t image[256] = {};
-  std::memcpy(image, &record, std::min(bytes, sizeof(Record)));
+  uint8_t image[512] = {};
+  std::memcpy(image, record, std::min(bytes, record_bytes));
   const uint64_t token = buffers_.Add(image, bytes, complete);
   if (EveryNth(count, faults().unknown_kind_every)) {
     uint8_t unknown[64] = {};
@@ -308,27 +305,6 @@ void CuptiMonitor::PutOverhead(uint32_t overhead_kind, TimeNs start_ns, TimeNs e
   Put(record, true);
 }
 
-void CuptiMonitor::ContextCreated(const Place& place) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    contexts_.push_back(place);
-  }
-  if (IsEnabled(CUPTI_ACTIVITY_KIND_DEVICE)) PutDevice(place);
-  if (IsEnabled(CUPTI_ACTIVITY_KIND_CONTEXT)) PutContext(place);
-  if (IsEnabled(CUPTI_ACTIVITY_KIND_STREAM)) PutStream(place, 0);
-  CUpti_ResourceData data = {};
-  data.context = reinterpret_cast<CUcontext>(uintptr_t{place.context});
-  CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
-}
-
-void CuptiMonitor::StreamCreated(const Place& place, void* handle, uint32_t correlation) {
-  if (IsEnabled(CUPTI_ACTIVITY_KIND_STREAM)) PutStream(place, correlation);
-  CUpti_ResourceData data = {};
-  data.context = reinterpret_cast<CUcontext>(uintptr_t{place.context});
-  data.resourceHandle.stream = static_cast<CUstream>(handle);
-  CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, &data);
-}
-
 void CuptiMonitor::GraphNodeMade(const GraphNodeBirth& birth) {
   CUgraphNode_st node = {birth.node};
   CUgraphNode_st original = {birth.original};
@@ -351,50 +327,6 @@ void CuptiMonitor::GraphInstantiated(void* executable) {
   CUpti_ResourceData data = {};
   data.resourceDescriptor = &graph;
   CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, &data);
-}
-
-void CuptiMonitor::PutDevice(const Place& place) {
-  CUpti_ActivityDevice5 record = {};
-  record.kind = CUPTI_ACTIVITY_KIND_DEVICE;
-  record.globalMemorySize = kDeviceLimits.memory_bytes;
-  record.numThreadsPerWarp = kDeviceLimits.threads_per_warp;
-  record.numMemcpyEngines = script_.device.copy_engines;
-  record.numMultiprocessors = kDeviceLimits.multiprocessors;
-  record.maxWarpsPerMultiprocessor = kDeviceLimits.max_warps_per_multiprocessor;
-  record.maxBlocksPerMultiprocessor = kDeviceLimits.max_blocks_per_multiprocessor;
-  record.maxSharedMemoryPerMultiprocessor = kDeviceLimits.max_shared_bytes_per_multiprocessor;
-  record.maxRegistersPerMultiprocessor = kDeviceLimits.max_registers_per_multiprocessor;
-  record.maxThreadsPerBlock = 1024;
-  record.computeCapabilityMajor = kDeviceLimits.compute_capability_major;
-  record.computeCapabilityMinor = kDeviceLimits.compute_capability_minor;
-  record.id = place.device;
-  std::memcpy(record.uuid.bytes, DeviceUuid(place.device).data(), 16);
-  // The header of 13.0 gives the name to the reader, to free; in older ones all records share it.
-  const bool gives_away = version() >= kDeviceNameGivenAwaySince;
-  const std::string name = DeviceName(place.device);
-  record.name = gives_away ? strdup(name.c_str()) : InternName(name);
-  record.isCudaVisible = 1;
-  if (Put(record, true) == 0 && gives_away) std::free(const_cast<char*>(record.name));
-}
-
-void CuptiMonitor::PutContext(const Place& place) {
-  CUpti_ActivityContext3 record = {};
-  record.kind = CUPTI_ACTIVITY_KIND_CONTEXT;
-  record.contextId = place.context;
-  record.deviceId = place.device;
-  record.computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA;
-  record.nullStreamId = static_cast<uint16_t>(place.stream);
-  record.numMultiprocessors = static_cast<uint16_t>(kDeviceLimits.multiprocessors);
-  Put(record, true);
-}
-
-void CuptiMonitor::PutStream(const Place& place, uint32_t correlation) {
-  CUpti_ActivityStream record = {};
-  record.kind = CUPTI_ACTIVITY_KIND_STREAM;
-  record.contextId = place.context;
-  record.streamId = place.stream;
-  record.correlationId = correlation;
-  Put(record, true);
 }
 
 }  // namespace gpubound::sim

@@ -62,6 +62,8 @@ size_t RecordBytes(uint32_t kind, uint32_t version) {
       return version >= kCuda13_2 ? 192 : version >= kCuda12_2 ? 184 : 176;
     case CUPTI_ACTIVITY_KIND_CONTEXT:
       return version >= kCuda12_5 ? 32 : version >= kCuda12_4 ? 24 : 16;
+    case kGreenContextKind:
+      return version >= kCuda13_5 ? 304 : 168;
     case CUPTI_ACTIVITY_KIND_STREAM:
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
       return 24;

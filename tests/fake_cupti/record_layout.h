@@ -15,6 +15,19 @@ namespace gpubound::sim {
 // A kind that no reader knows, for the knob unknown_kind_every.
 inline constexpr uint32_t kUnknownKind = 9999;
 
+// CUPTI_ACTIVITY_KIND_GREEN_CONTEXT and the beginning of its record, which headers before 13.2
+// lack.
+inline constexpr uint32_t kGreenContextKind = 59;
+struct GreenContextRecord {
+  uint32_t kind;
+  uint32_t context;
+  uint32_t parent;
+  uint32_t device;
+  uint32_t tpcs;
+  uint16_t multiprocessors;
+  uint16_t rest;
+};
+
 // Bytes of a record of |kind| (CUpti_ActivityKind) as CUPTI |version| writes it; 0 for kinds that
 // the stand-in never writes.
 size_t RecordBytes(uint32_t kind, uint32_t version);
