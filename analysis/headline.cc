@@ -9,9 +9,11 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "analysis/main_process.h"
 #include "analysis/report_sections.h"
+#include "analysis/report_waits.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -38,27 +40,78 @@ std::string SmiText(const Report& report) {
   return "nvidia-smi " + FormatShare(sum / static_cast<double>(report.run.devices_used));
 }
 
-// Whom |process| waits for: "8 env workers".
-std::string AwaitedText(const ReportProcess& process, bool simulate) {
+// Who was waited for while a GPU was idle for one cause.
+struct Awaited {
+  double share = 0;  // of the idle time of that cause
   std::set<int64_t> pids;
-  for (const ReportWait& wait : process.waits) pids.insert(wait.pids.begin(), wait.pids.end());
+};
+
+// The part of an operation's time that the headline is about.
+double CoveredPart(const Report& report, const ReportProcess& process, const ReportOperation& row) {
+  if (report.run.headline != "iterations") return 1;
+  for (const ReportIterationOperation& covered : process.iterations->operations) {
+    if (covered.operation == row.operation) return ShareOf(covered.wall_ns, row.wall_ns);
+  }
+  return 0;
+}
+
+int64_t TimeOf(const std::vector<CauseTime>& causes, const std::string& cause) {
+  for (const CauseTime& time : causes) {
+    if (time.cause == cause) return time.ns;
+  }
+  return 0;
+}
+
+// Waits are known by operation, not by instant: those of an operation explain no more than the time
+// in which it waited while no device worked, on each device.
+Awaited AwaitedWhileIdle(const Report& report, const ReportProcess& process,
+                         const std::string& cause) {
+  std::set<std::pair<std::string, uint32_t>> devices;
+  for (const ReportDeviceShare& share : process.device_shares) {
+    devices.insert({share.uuid, share.ordinal});
+  }
+  const std::vector<const ReportWait*> waits = WaitsThatExplain(process, cause);
+  Awaited awaited;
+  double cause_ns = 0;
+  double waits_ns = 0;
+  for (const ReportOperation& row : process.operations) {
+    const double part = CoveredPart(report, process, row);
+    const int64_t row_ns = TimeOf(row.device_idle, cause);
+    if (part == 0 || row_ns == 0) continue;
+    int64_t row_waits_ns = 0;
+    for (const ReportWait* wait : waits) {
+      if (wait->operation != row.operation) continue;
+      row_waits_ns += wait->ns;
+      awaited.pids.insert(wait->pids.begin(), wait->pids.end());
+    }
+    const auto count = static_cast<int64_t>(std::max<size_t>(devices.size(), 1));
+    const int64_t idle_waits_ns = std::min(row_waits_ns, row.waiting_ns) * count;
+    cause_ns += part * static_cast<double>(row_ns);
+    waits_ns += part * static_cast<double>(std::min(row_ns, idle_waits_ns));
+  }
+  awaited.share = Ratio(waits_ns, cause_ns);
+  return awaited;
+}
+
+// "8 env workers"
+std::string AwaitedText(size_t count, bool simulate) {
   const char* what = simulate ? "env worker" : "process";
-  return std::to_string(pids.size()) + " " + what + (pids.size() == 1 ? "" : simulate ? "s" : "es");
+  return std::to_string(count) + " " + what + (count == 1 ? "" : simulate ? "s" : "es");
 }
 
 std::string IdleText(const Report& report) {
   const std::vector<CauseTime> causes = HeadlineIdleCauses(report);
   if (causes.empty()) return {};
   const CauseTime& first = causes.front();
-  const ReportProcess& process = *HeadlineProcess(report);
-  const bool simulate = first.cause == "simulation";
-  if ((simulate || first.cause == "waiting") && !process.waits.empty()) {
-    return ": waiting for " + AwaitedText(process, simulate);
-  }
+  const Awaited awaited = AwaitedWhileIdle(report, *HeadlineProcess(report), first.cause);
+  const bool waits = awaited.share > 0.5;
   int64_t idle_ns = 0;
   for (const CauseTime& cause : causes) idle_ns += cause.ns;
-  const bool mostly = first.ns * 10 < idle_ns * 9;
-  return std::string(": ") + (mostly ? "mostly " : "") + CauseText(first.cause);
+  const double told = (waits ? awaited.share : 1) * static_cast<double>(first.ns);
+  const bool mostly = told < 0.9 * static_cast<double>(idle_ns);
+  return std::string(": ") + (mostly ? "mostly " : "") +
+         (waits ? "waiting for " + AwaitedText(awaited.pids.size(), first.cause == "simulation")
+                : CauseText(first.cause));
 }
 
 std::string WhatIfText(const ReportWhatIf& what_if) {

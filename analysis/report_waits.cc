@@ -16,6 +16,8 @@ namespace gpubound {
 namespace {
 
 constexpr size_t kShownGroups = 3;
+constexpr char kSimulation[] = "simulation";  // as a cause of idle time, and as what somebody did
+constexpr char kWaiting[] = "waiting";
 
 // By pid and the operation of the waiting process.
 using AwaitedRows = std::map<std::pair<int64_t, std::string>, const ReportAwaited*>;
@@ -24,8 +26,14 @@ using AwaitedRows = std::map<std::pair<int64_t, std::string>, const ReportAwaite
 // of its own: the messages of an environment's worker are simulation too. Empty where nothing does.
 std::string NameOf(const ReportActivity& activity, const std::string& operation) {
   const std::string& name = activity.operation == kNoOperation ? operation : activity.operation;
-  if (activity.layer == "simulator" || SimulationNames().Matches(name)) return "simulation";
+  if (activity.layer == "simulator" || SimulationNames().Matches(name)) return kSimulation;
   return name == kNoOperation ? "" : name;
+}
+
+AwaitedRows AwaitedRowsOf(const ReportProcess& process) {
+  AwaitedRows awaited;
+  for (const ReportAwaited& row : process.awaited) awaited[{row.pid, row.operation}] = &row;
+  return awaited;
 }
 
 // What the awaited processes of |wait| did most meanwhile.
@@ -66,9 +74,20 @@ std::string GroupText(const std::string& activity, const Group& group, int64_t s
 
 }  // namespace
 
+std::vector<const ReportWait*> WaitsThatExplain(const ReportProcess& process,
+                                                const std::string& cause) {
+  const AwaitedRows awaited = AwaitedRowsOf(process);
+  std::vector<const ReportWait*> waits;
+  for (const ReportWait& wait : process.waits) {
+    const bool simulation =
+        SimulationNames().Matches(wait.operation) || MainActivity(wait, awaited) == kSimulation;
+    if (cause == (simulation ? kSimulation : kWaiting)) waits.push_back(&wait);
+  }
+  return waits;
+}
+
 std::string WaitSentence(const ReportProcess& process, const TextOptions& options) {
-  AwaitedRows awaited;
-  for (const ReportAwaited& row : process.awaited) awaited[{row.pid, row.operation}] = &row;
+  const AwaitedRows awaited = AwaitedRowsOf(process);
   std::map<std::string, Group> groups;
   for (const ReportWait& wait : process.waits) {
     Group& group = groups[MainActivity(wait, awaited)];

@@ -24,9 +24,28 @@ class HeadlineTest : public testing::Test {
     process.span_ns = 1000;
     process.gpu_busy_ns = 410;
     process.device_shares.push_back({"GPU-1", 0, "act", 1000, 410, 590, 0, {}});
-    process.operations.emplace_back().device_idle = {{"simulation", 330}, {"launch", 20}};
+    ReportOperation& row = process.operations.emplace_back();
+    row.operation = "act";
+    row.device_idle = {{"simulation", 330}, {"launch", 20}};
   }
   ReportProcess& process() { return report_.processes[0]; }
+  void AddOperation(const std::string& name, int64_t wall_ns) {
+    ReportOperation& row = process().operations.emplace_back();
+    row.operation = name;
+    row.wall_ns = wall_ns;
+    row.device_idle = {{"waiting", wall_ns}};
+  }
+  // |pids| were waited for under |operation| while the GPU was idle, and did |activity| meanwhile.
+  void Wait(const std::vector<int64_t>& pids, const std::string& operation, int64_t ns,
+            const std::string& activity) {
+    process().waits.push_back({pids, operation, ns});
+    for (const int64_t pid : pids) {
+      process().awaited.push_back({pid, operation, true, ns, {{activity, "python", ns}}});
+    }
+    for (ReportOperation& row : process().operations) {
+      if (row.operation == operation) row.waiting_ns += ns;
+    }
+  }
   std::string Text() const { return HeadlineText(report_); }
 
   Report report_;
@@ -53,12 +72,47 @@ TEST_F(HeadlineTest, ACauseThatIsNotNearlyAllOfItIsMostlyIt) {
 }
 
 TEST_F(HeadlineTest, CountsTheWorkersThatItWaitsFor) {
-  process().waits = {{{101}, "act", 10}, {{101, 102}, "act", 10}, {{102}, "update", 10}};
-  EXPECT_TRUE(Text().ends_with(": waiting for 2 env workers")) << Text();
-  process().operations[0].device_idle = {{"waiting", 330}};
-  process().waits.pop_back();
-  process().waits.pop_back();
+  Wait({101}, "act", 100, "simulation");
+  Wait({101, 102}, "act", 220, "simulation");
+  Wait({103}, "act", 10, "logging");
+  EXPECT_TRUE(Text().ends_with("idle 35 %: waiting for 2 env workers")) << Text();
+}
+
+TEST_F(HeadlineTest, CountsTheProcessesThatItWaitsForWhateverTheyDo) {
+  Wait({101}, "act", 330, "logging");
+  process().operations[0].device_idle = {{"waiting", 330}, {"simulation", 20}};
   EXPECT_TRUE(Text().ends_with(": waiting for 1 process")) << Text();
+}
+
+TEST_F(HeadlineTest, AWorkerThatIsWaitedForElsewhereDoesNotExplainItsOwnSimulation) {
+  AddOperation("log", 100);
+  Wait({101}, "log", 100, "logging");
+  EXPECT_TRUE(Text().ends_with(": mostly simulation")) << Text();
+}
+
+TEST_F(HeadlineTest, WaitsThatAreNotMostOfTheCauseDoNotStandForIt) {
+  Wait({101}, "act", 160, "simulation");
+  EXPECT_TRUE(Text().ends_with(": simulation")) << Text();
+  Wait({102}, "act", 10, "simulation");
+  EXPECT_TRUE(Text().ends_with(": mostly waiting for 2 env workers")) << Text();
+}
+
+TEST_F(HeadlineTest, WaitsWhileTheGpuWorksDoNotExplainItsIdleTime) {
+  Wait({101}, "act", 330, "simulation");
+  process().operations[0].waiting_ns = 100;
+  EXPECT_TRUE(Text().ends_with(": simulation")) << Text();
+}
+
+TEST_F(HeadlineTest, WaitsOutsideTheIterationsDoNotExplainTheirIdleTime) {
+  process().operations[0].wall_ns = 500;
+  AddOperation("shutdown", 2000);
+  process().operations[1].device_idle = {{"simulation", 2000}};
+  Wait({101}, "shutdown", 2000, "simulation");
+  report_.run.headline = "iterations";
+  ReportIterations& iterations = process().iterations.emplace();
+  iterations.operations.push_back({"act", 400, 0, 0});
+  iterations.series.idle_ns = {{"simulation", {100}}};
+  EXPECT_TRUE(Text().ends_with(": simulation")) << Text();
 }
 
 TEST_F(HeadlineTest, OwnWorkIsToldFromThatOfPeersOnTheDevice) {

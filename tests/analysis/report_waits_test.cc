@@ -56,6 +56,17 @@ TEST_F(ReportWaitsTest, AWaitForAnyOfSeveralIsForWhatTheyDidMost) {
   EXPECT_EQ(Sentence(), "Waiting for render in 2 workers: 30.0 ms (3.0 %).\n");
 }
 
+TEST_F(ReportWaitsTest, AWaitExplainsTheCauseOfIdleTimeThatTheAwaitedStandFor) {
+  Wait(101, "act", 10, kNoOperation, "simulator");
+  Wait(102, "env.step", 10, "physics", "python");
+  Wait(103, "log", 10, "logging", "python");
+  EXPECT_EQ(WaitsThatExplain(process_, "simulation"),
+            (std::vector<const ReportWait*>{&process_.waits[0], &process_.waits[1]}));
+  EXPECT_EQ(WaitsThatExplain(process_, "waiting"),
+            (std::vector<const ReportWait*>{&process_.waits[2]}));
+  EXPECT_TRUE(WaitsThatExplain(process_, "launch").empty());
+}
+
 TEST_F(ReportWaitsTest, NamesAreEscaped) {
   Wait(101, "a\x1b", 100, kNoOperation, "python");
   EXPECT_EQ(Sentence().find('\x1b'), std::string::npos);
