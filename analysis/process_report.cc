@@ -139,7 +139,6 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   report->iterations = IterationStatistics(sweep.iterations, SpanOf(process), roles.operations());
   report->smi_model = sweep.smi_model;
   report->sm_fill_is_upper_bound = sweep.fill_is_upper_bound;
-  report->corrected_why_not = "not calibrated";
   AddTotals(report);
 }
 
@@ -156,6 +155,7 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
 
   ProcessAnalysis analysis;
   FillReport(process, sweep, roles, &analysis.report);
+  analysis.report.corrected_why_not = options.why_not_replayed;
   for (ReportOperation& row : analysis.report.operations) {
     row.inherited = setup.inherits() && row.operation != kNoOperation;
   }

@@ -33,6 +33,7 @@ struct ReportOptions {
   // Runs the replays: the corrected values, if |costs| are known, and the GPU-limited share. They
   // take several times as long as the recorded values.
   bool replays = false;
+  std::string why_not_replayed = "the replay was left out";  // where |replays| is false
   // With |replays|: also what parts infinitely fast would buy, a pass over the events for each.
   bool speedups = true;
   std::optional<CostModel> costs;  // absent: those of the run's calibration (run_costs.h)

@@ -73,7 +73,9 @@ std::string WallTimeLine(const Report& report, const TextOptions& options) {
   std::string line = "Wall time " + time(report.run.wall_ns);
   const ReportProcess* main = MainProcess(report);
   if (main != nullptr && !main->corrected_why_not.empty()) {
-    line += ", not corrected for profiling (" + EscapeName(main->corrected_why_not) + ")";
+    std::string why = EscapeName(main->corrected_why_not);
+    if (why.ends_with('.')) why.pop_back();
+    line += ", not corrected for profiling (" + why + ")";
   }
   const ReportProcess* stepping = SteppingProcess(report);
   const ReportProcess* told = stepping != nullptr ? stepping : main;

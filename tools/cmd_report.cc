@@ -129,6 +129,7 @@ int PrintReport(const Arguments& words) {
   if (const auto refused = RefusePlace(file, arguments.force)) return *refused;
   if (!arguments.plot.empty()) return DrawFigure(arguments);
   arguments.model.replays = !arguments.no_replay;
+  arguments.model.why_not_replayed = "--no-replay leaves that out";
   arguments.model.speedups = !arguments.csv;
   arguments.model.calibration_folder = CalibrationFolder();
   const std::string run = arguments.runs.empty() ? std::string() : arguments.runs.front();

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "analysis/report.h"
 #include "analysis/report_text.h"
 #include "analysis/text_table.h"
 #include "tools/child_program.h"
@@ -20,7 +19,6 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/library_files.h"
-#include "tools/load_report.h"
 #include "tools/program_file.h"
 #include "tools/run_arguments.h"
 #include "tools/run_calibration.h"
@@ -28,7 +26,7 @@
 #include "tools/run_environment.h"
 #include "tools/run_keeper.h"
 #include "tools/run_record.h"
-#include "tools/shell_quote.h"
+#include "tools/run_summary.h"
 
 namespace gpubound {
 namespace {
@@ -113,14 +111,6 @@ void GiveCalibration(const RunArguments& arguments, const LibraryFiles& librarie
   if (!given.ok() && options.measure) PrintError(given.error());
 }
 
-void PrintSummary(const RunDirectory& directory) {
-  const Result<Report> report = LoadReport(directory.path);
-  if (!report.ok()) return PrintError(report.error());
-  WriteStderr(RenderText(*report, StderrOptions()));
-  WriteStderr(fmt::format("\ntrace: {}\nmore:  gpubound report {}\n", EscapeName(directory.path),
-                          ShellQuote(directory.path)));
-}
-
 // What became of the program, and whether this launcher is the one that speaks for the run.
 struct Outcome {
   int exit_status = kExitLauncherFailed;
@@ -194,7 +184,7 @@ int RunProgram(const Arguments& words) {
   if (!outcome.ran || !outcome.owns_run) return outcome.exit_status;
   if (HoldsTrace(directory->path)) {
     GiveCalibration(arguments, *libraries, *directory);
-    if (!arguments.quiet) PrintSummary(*directory);
+    if (!arguments.quiet) PrintSummary(directory->path);
   } else if (!arguments.quiet) {
     ExplainNothingRecorded(arguments.command, *directory);
   }

@@ -94,6 +94,18 @@ bool HoldsTrace(const std::string& path) {
   return false;
 }
 
+uint64_t TraceBytes(const std::string& path) {
+  uint64_t bytes = 0;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension != ".db" && extension != ".db-wal") continue;
+    const uintmax_t size = entry.file_size(error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
 Result<std::string> NewestRun(const fs::path& folder) {
   std::error_code error;
   std::string newest;

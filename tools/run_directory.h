@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <string>
@@ -37,6 +38,10 @@ void RemoveIfEmpty(const RunDirectory& directory);
 
 // True when some process has written a trace below |path|.
 bool HoldsTrace(const std::string& path);
+
+// What the traces below |path| hold, about; without what a process keeps outside of them until it
+// ends.
+uint64_t TraceBytes(const std::string& path);
 
 // The *.gpubound directory in |folder| that was changed last; of several the last by name.
 Result<std::string> NewestRun(const std::filesystem::path& folder);

@@ -145,6 +145,9 @@ TEST_F(ReportTextTest, SaysHowLongTheRunTookAndWhyThatIsNotCorrected) {
   report_.processes[0].corrected_why_not = "not calibrated";
   EXPECT_THAT(Text(),
               HasSubstr("\nWall time 1.00 s, not corrected for profiling (not calibrated).\n"));
+  report_.processes[0].corrected_why_not = "nothing was measured. Measure it.";
+  options_.width = 120;
+  EXPECT_THAT(Text(), HasSubstr("not corrected for profiling (nothing was measured. Measure it)."));
 }
 
 TEST_F(ReportTextTest, SaysHowLongAllOfTheWorkTakesWhereTheProgramToldHowFarItIs) {

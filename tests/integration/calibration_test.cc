@@ -138,6 +138,17 @@ TEST_F(CalibrationRun, HasItsCalibrationMeasuredAfterTheFirstRunAndCopiedAfterTh
   EXPECT_EQ(ReadText(other + "/" + kCalibrationFile), measured);
 }
 
+TEST_F(CalibrationRun, CorrectsTheSummaryOfAShortRun) {
+  runner().Set("GPUBOUND_CALIBRATE", "1");
+  runner().Set("COLUMNS", "200");
+  const Outcome outcome = Victim("train", 20);
+  EXPECT_THAT(outcome.err, HasSubstr("Without the profiler: span"));
+  EXPECT_THAT(outcome.err, HasSubstr("twice as fast"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("not corrected")));
+  EXPECT_THAT(Gpubound({"report", run_path(), "--no-replay"}).out,
+              HasSubstr("not corrected for profiling (--no-replay leaves that out)"));
+}
+
 TEST_F(CalibrationRun, IsNotCalibratedWhereTheUserForbidsIt) {
   runner().Set("GPUBOUND_CALIBRATE", "1");
   const Outcome outcome = Gpubound(
