@@ -39,8 +39,10 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
   parser.app()
       .add_option(
           "--graphs", arguments->graphs,
-          "CUDA graphs: each kernel (node, exact), each launch as a whole (graph, cheapest, "
-          "GPU busy an upper bound), or that with the kernels' names (auto)")
+          "CUDA graphs: each kernel (node, the default: exact, a record for each node of each "
+          "launch), each launch as a whole (graph: one record; GPU busy is then an upper bound, "
+          "since gaps between its nodes count as busy), or that with the nodes' names and where "
+          "they were captured (auto: also two callbacks for each launch of a kernel)")
       ->check(OneOf({"node", "graph", "auto"}))
       ->type_name("LEVEL");
   parser.app()

@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+#include <string>
+
 #include "tests/tools/tool_fixtures.h"
 #include "tools/exit_codes.h"
 
@@ -99,6 +102,15 @@ TEST_F(RunArgumentsTest, HelpIsPrintedOnStdout) {
   Parse({"--help"});
   EXPECT_EQ(over_, kExitSuccess);
   EXPECT_THAT(captured_.out, HasSubstr("Usage: gpubound run [OPTIONS] [--] CMD..."));
+}
+
+TEST_F(RunArgumentsTest, HelpSaysWhatALevelOfGraphsCosts) {
+  Parse({"--help"});
+  std::istringstream words(captured_.out);
+  std::string help;
+  for (std::string word; words >> word;) help += word + " ";
+  EXPECT_THAT(help, HasSubstr("exact, a record for each node of each launch"));
+  EXPECT_THAT(help, HasSubstr("GPU busy is then an upper bound"));
 }
 
 }  // namespace
