@@ -141,6 +141,10 @@ int CompareRuns(const Arguments& all_words) {
     parser.Complain(*complaint);
     return kExitWrongUse;
   }
+  if (json && !html.empty()) {
+    parser.Complain("--json and --html exclude each other.");
+    return kExitWrongUse;
+  }
   if (const auto refused = RefusePlace(html, force)) return *refused;
   for (RunGroup& group : groups) {
     for (const std::string& run : group.runs) {

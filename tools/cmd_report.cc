@@ -2,7 +2,11 @@
 //
 // `gpubound report [RUN]`: where the time of a run went, as text, as JSON, as a page or
 // as a figure.
+#include <fmt/format.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <array>
 
 #include "analysis/calibration_file.h"
 #include "analysis/report.h"
@@ -50,6 +54,22 @@ struct ReportArguments {
   ReportOptions model;
 };
 
+// Of options of which one would be ignored; empty where they go together.
+std::string Contradiction(const CLI::App& app) {
+  constexpr std::array kOutputs = {"--json", "--csv", "--html", "--plot"};
+  constexpr std::array kOfText = {"--by", "--attribution", "--kernels", "--raw"};
+  const auto given = [&app](const char* name) { return app.count(name) > 0; };
+  if (given("--group-by") && !given("--plot"))
+    return "--group-by is about --plot, which is missing.";
+  const auto* const output = std::find_if(kOutputs.begin(), kOutputs.end(), given);
+  if (output == kOutputs.end()) return "";
+  const auto* const other = std::find_if(output + 1, kOutputs.end(), given);
+  if (other != kOutputs.end()) return fmt::format("{} and {} exclude each other.", *output, *other);
+  const auto* const text = std::find_if(kOfText.begin(), kOfText.end(), given);
+  if (text == kOfText.end()) return "";
+  return fmt::format("{} is about the text, which {} replaces.", *text, *output);
+}
+
 std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments* arguments) {
   OptionParser parser(kHelp);
   CLI::App& app = parser.app();
@@ -83,18 +103,15 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
                "Recorded values alone, several times as fast: no corrected ones, no critical path");
   app.add_flag("--force", arguments->force, "Let --html and --plot replace any file");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return over;
-  std::string complaint;
-  if (!arguments->plot.empty() && !PlotFormatOf(arguments->plot)) {
+  std::string complaint = Contradiction(app);
+  if (complaint.empty() && !arguments->plot.empty() && !PlotFormatOf(arguments->plot)) {
     complaint = "--plot writes SVG or PDF, and '" + EscapeName(arguments->plot) +
                 "' ends in neither .svg nor .pdf";
-  } else if (!arguments->group_by.empty() && arguments->plot.empty()) {
-    complaint = "--group-by groups the runs of a figure, so it takes --plot";
-  } else if (arguments->runs.size() > 1 && arguments->plot.empty()) {
+  } else if (complaint.empty() && arguments->runs.size() > 1 && arguments->plot.empty()) {
     complaint = "'" + EscapeName(arguments->runs[1]) +
                 "' is one argument too many: only --plot takes several runs";
-  } else {
-    return std::nullopt;
   }
+  if (complaint.empty()) return std::nullopt;
   parser.Complain(complaint);
   return kExitWrongUse;
 }

@@ -78,6 +78,19 @@ TEST(Commands, GroupsAreThoseOfAFigure) {
   EXPECT_THAT(captured.err, HasSubstr("it takes --plot"));
 }
 
+TEST(Commands, NoOptionOfAReportIsIgnored) {
+  const auto complaint = [](Arguments words) {
+    words.insert(words.begin(), {"report", "x.gpubound"});
+    const Captured captured = Gpubound(words);
+    EXPECT_EQ(captured.status, kExitWrongUse);
+    return captured.err;
+  };
+  EXPECT_THAT(complaint({"--csv", "--json"}), HasSubstr("--json and --csv exclude each other."));
+  EXPECT_THAT(complaint({"--html", "a.html", "--plot", "a.svg"}), HasSubstr("--html and --plot"));
+  EXPECT_THAT(complaint({"--json", "--by", "phase"}), HasSubstr("--by is about the text"));
+  EXPECT_THAT(complaint({"--group-by", "algorithm"}), HasSubstr("--group-by is about --plot"));
+}
+
 TEST(Commands, KeysToGroupByDoNotSwallowRuns) {
   const Captured captured = Gpubound({"report", "--plot", "a.svg", "--group-by", "a,b", "none"});
   EXPECT_EQ(captured.status, kExitUnreadable);

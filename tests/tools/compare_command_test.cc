@@ -167,6 +167,12 @@ TEST_F(CompareCommand, IsTwoWhereAnOptionStandsAmongTheRunsOfAGroup) {
   EXPECT_THAT(captured.err, HasSubstr("'--json' stands behind '--'"));
 }
 
+TEST_F(CompareCommand, IsTwoWhereTwoOutputsAreAskedFor) {
+  const Captured captured = Compare({"a", "b", "--json", "--html", folder_.File("compare.html")});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("--json and --html exclude each other"));
+}
+
 TEST_F(CompareCommand, IsTwoWhereTheSeedIsNoNumber) {
   const Captured captured = Compare({"a", "b", "--seed", "dice"});
   EXPECT_EQ(captured.status, kExitWrongUse);
