@@ -129,7 +129,7 @@ test('what the run would be without this and that is the report\'s', async () =>
       overview.includes(`GPU-limited${(run.gpu_limited_share * 100).toFixed(1)} %`), overview);
   const {part, part_low, part_high} = run.infinitely_fast;
   assert.ok(
-      overview.includes(`infinitely fast${part.toFixed(2)} x the time 95 %: ${
+      overview.includes(`infinitely fast${part.toFixed(2)} x the time95 %: ${
           part_low.toFixed(2)} to ${part_high.toFixed(2)}`),
       overview);
   const path = await rows(page, '.path');

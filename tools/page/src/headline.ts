@@ -130,16 +130,15 @@ function whatIfFact(what: WhatIf|null, speed: string): HTMLElement|null {
 function fact(name: string, value: string, note: string, title: string): HTMLElement {
   return element('div', {}, [
     element('dt', {text: name}),
-    element('dd', {title}, [value, element('small', {text: ` ${note}`})]),
+    element('dd', {title}, [value, element('small', {text: note})]),
   ]);
 }
 
-// What is known of the run beyond its first sentence.
+// What the replay knows of the run beyond its first sentence.
 function factList(data: PageData): HTMLElement {
   const {run, processes} = data.report;
   const corrected = processes[data.summary.main_process ?? 0]?.corrected;
   const facts: (HTMLElement|null)[] = [
-    fact('wall time', formatTime(run.wall_ns), '', exactNs(run.wall_ns)),
     corrected ?
         fact(
             'without the profiler', formatTime(corrected.span_ns),
@@ -165,7 +164,7 @@ export function headlineBlock(data: PageData): HTMLElement {
     block.append(
         element('div', {class: 'meters'}, [smiMeter(data), busyMeter(data), idleMeter(data)]));
   }
-  block.append(factList(data));
+  if (data.report.run.critical_path) block.append(factList(data));
   if (summary.advice.length > 0) {
     block.append(element(
         'ul', {class: 'advice', attributes: {'aria-label': 'Advice'}},

@@ -13,7 +13,7 @@ import {Marked, Scene} from './scene';
 
 // What A4 and Letter leave of a line beside the names. Where it is not exact, pictures become a
 // little wider or narrower, not higher.
-const WIDTH = 562;
+export const PAPER_WIDTH = 562;
 const SHARPNESS = 3;  // pixels of a picture in one of the page
 
 export class Paper {
@@ -23,16 +23,16 @@ export class Paper {
   draw(scene: Scene, rows: Rows, visible: Stretch, marked: Marked|null): void {
     const axis = select(document.createElementNS('http://www.w3.org/2000/svg', 'svg'));
     axis.attr('class', 'axis');
-    paintAxis(axis, visible, WIDTH);
+    paintAxis(axis, visible, PAPER_WIDTH);
     const top = element('div', {class: 'tl-line'}, [element('div'), axis.node()]);
     const lines = rows.rows.map((row) => {
       const canvas = element('canvas');
-      canvas.width = WIDTH * SHARPNESS;
+      canvas.width = PAPER_WIDTH * SHARPNESS;
       canvas.height = row.height * SHARPNESS;
       canvas.style.height = `${row.height}px`;
       const context = canvas.getContext('2d');
       context?.scale(SHARPNESS, SHARPNESS);
-      if (context) scene.draw(context, WIDTH, row.height, rows, row.top, visible, marked, -1);
+      if (context) scene.draw(context, PAPER_WIDTH, row.height, rows, row.top, visible, marked, -1);
       const css = row.track < 0 ? 'tl-head' : 'tl-label';
       return element(
           'div', {class: 'tl-line'},

@@ -16,7 +16,7 @@ import {instant, paintAxis} from './axis';
 import {decodeTracks, firstAfter} from './decode';
 import {Stretch} from './draw';
 import {timelineLegend} from './legend';
-import {Paper} from './paper';
+import {Paper, PAPER_WIDTH} from './paper';
 import {Row, Rows} from './rows';
 import {Marked, Scene} from './scene';
 
@@ -76,8 +76,14 @@ export class Timeline {
     ]);
     this.listen();
     aroundPrinting(
-        () => this.paper.draw(this.scene, this.rows, this.view, this.marked),
-        () => this.paper.clear());
+        () => {
+          this.paper.draw(this.scene, this.rows, this.view, this.marked);
+          this.tell(PAPER_WIDTH);
+        },
+        () => {
+          this.paper.clear();
+          this.tell(this.width);
+        });
     this.layLabels();
     new ResizeObserver(() => this.resize()).observe(this.node);
   }
@@ -364,8 +370,13 @@ export class Timeline {
         this.view, this.marked, this.chosen);
     this.scene.drawStrip(strip, this.width, STRIP, this.view);
     paintAxis(this.axis, this.view, this.width);
+    this.tell(this.width);
+  }
+
+  // Says what is shown on |pixels|.
+  private tell(pixels: number): void {
     const length = this.view.end - this.view.begin;
-    const {events, stepNs} = this.scene.resolution(this.rows, this.view, this.width);
+    const {events, stepNs} = this.scene.resolution(this.rows, this.view, pixels);
     const how = events > 0.999 ? 'every single event' :
         events > 0 ? `single events where they can be told apart, elsewhere shares in steps of ${
                          formatTime(stepNs)}` :
