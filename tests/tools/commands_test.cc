@@ -75,7 +75,7 @@ TEST(Commands, AFigureIsSvgOrPdfOrNothing) {
 TEST(Commands, GroupsAreThoseOfAFigure) {
   const Captured captured = Gpubound({"report", "--group-by", "seed", "none"});
   EXPECT_EQ(captured.status, kExitWrongUse);
-  EXPECT_THAT(captured.err, HasSubstr("it takes --plot"));
+  EXPECT_THAT(captured.err, HasSubstr("--group-by is about --plot"));
 }
 
 TEST(Commands, NoOptionOfAReportIsIgnored) {
