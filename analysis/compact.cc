@@ -121,9 +121,9 @@ Result<Compaction> CompactRun(const std::string& path, const std::vector<std::st
   const FolderLock lock(path);
   // Listed before the run is read: a chunk that is written in between counts as not summed.
   Result<StoredSegments> stored = StoredSegments::In(path);
-  if (!stored.ok()) return stored.error();
   Result<Run> run = OpenGrowingRun(path);
-  if (!run.ok()) return run.error();
+  if (!run.ok()) return run.error();  // says more of a place that holds no run
+  if (!stored.ok()) return stored.error();
   if (!lock.held()) {
     return Error{"compacting the run", path, "a lock that another gpubound holds",
                  "nobody else compacting it", "Wait until that one is done."};

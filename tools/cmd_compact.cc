@@ -32,7 +32,7 @@ constexpr CommandHelp kHelp = {
 std::string Summary(const Compaction& done) {
   constexpr double kMegabyte = 1024.0 * 1024.0;
   return fmt::format(
-      "summed the first {} of the run; removed {} events: {:.1f} MB before, {:.1f} now",
+      "summed the first {} of the run; removed {} events: {:.1f} MB before, {:.1f} MB now",
       FormatTime(done.summed_ns), done.events_removed,
       static_cast<double>(done.bytes_before) / kMegabyte,
       static_cast<double>(done.bytes_after) / kMegabyte);

@@ -151,9 +151,10 @@ TEST(Commands, AListOptionNamesWhatItKnows) {
 }
 
 TEST(Commands, ARunThatIsNotThereIsUnreadable) {
-  for (const char* command : {"report", "doctor"}) {
+  for (const char* command : {"report", "doctor", "compact"}) {
     const Captured captured = Gpubound({command, "/nonexistent/x.gpubound"});
     EXPECT_EQ(captured.status, kExitUnreadable);
+    EXPECT_THAT(captured.err, HasSubstr("found nothing there"));
     EXPECT_THAT(captured.err, StartsWith("gpubound: "));
     EXPECT_THAT(captured.err, HasSubstr("/nonexistent/x.gpubound"));
     EXPECT_THAT(captured.out, IsEmpty());
