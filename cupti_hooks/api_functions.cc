@@ -99,6 +99,7 @@ ApiFunctions::ApiFunctions(const CuptiApi& api, DeviceHost* host, const QuietApi
       const std::string_view name = NameOf(domain, id);
       Functions(domain)[id].is_quiet = quiet.Contains(name);
       Functions(domain)[id].is_launch = IsKernelLaunch(name);
+      Functions(domain)[id].is_graph_launch = name == "cuGraphLaunch" || name == "cudaGraphLaunch";
     }
   }
 }
@@ -109,20 +110,29 @@ std::string_view ApiFunctions::NameOf(CUpti_CallbackDomain domain, CUpti_Callbac
   return StripApiVersion(name);
 }
 
-std::vector<CUpti_CallbackId> ApiFunctions::QuietIds(CUpti_CallbackDomain domain) const {
+std::vector<CUpti_CallbackId> ApiFunctions::IdsOf(CUpti_CallbackDomain domain,
+                                                  bool Function::*kind) const {
   std::vector<CUpti_CallbackId> ids;
   for (CUpti_CallbackId id = 0; id < kMaxFunctions; ++id) {
-    if (Functions(domain)[id].is_quiet) ids.push_back(id);
+    if (Functions(domain)[id].*kind) ids.push_back(id);
   }
   return ids;
 }
 
+std::vector<CUpti_CallbackId> ApiFunctions::QuietIds(CUpti_CallbackDomain domain) const {
+  return IdsOf(domain, &Function::is_quiet);
+}
+
 std::vector<CUpti_CallbackId> ApiFunctions::LaunchIds(CUpti_CallbackDomain domain) const {
-  std::vector<CUpti_CallbackId> ids;
-  for (CUpti_CallbackId id = 0; id < kMaxFunctions; ++id) {
-    if (Functions(domain)[id].is_launch) ids.push_back(id);
-  }
-  return ids;
+  return IdsOf(domain, &Function::is_launch);
+}
+
+std::vector<CUpti_CallbackId> ApiFunctions::GraphLaunchIds(CUpti_CallbackDomain domain) const {
+  return IdsOf(domain, &Function::is_graph_launch);
+}
+
+bool ApiFunctions::IsGraphLaunch(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
+  return id < kMaxFunctions && Functions(domain)[id].is_graph_launch;
 }
 
 bool ApiFunctions::IsQuiet(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {

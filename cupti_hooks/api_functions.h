@@ -46,6 +46,9 @@ class ApiFunctions {
 
   // Callback ids of the functions that launch one kernel.
   std::vector<CUpti_CallbackId> LaunchIds(CUpti_CallbackDomain domain) const;
+  // Likewise of those that launch a graph.
+  std::vector<CUpti_CallbackId> GraphLaunchIds(CUpti_CallbackDomain domain) const;
+  bool IsGraphLaunch(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
 
   LabelId LabelOf(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
@@ -54,6 +57,7 @@ class ApiFunctions {
     LabelId label{};
     bool is_quiet = false;
     bool is_launch = false;
+    bool is_graph_launch = false;
   };
 
   std::vector<Function>& Functions(CUpti_CallbackDomain domain) {
@@ -62,6 +66,7 @@ class ApiFunctions {
   const std::vector<Function>& Functions(CUpti_CallbackDomain domain) const {
     return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_ : driver_;
   }
+  std::vector<CUpti_CallbackId> IdsOf(CUpti_CallbackDomain domain, bool Function::*kind) const;
   std::string_view NameOf(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
   LabelId Intern(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 

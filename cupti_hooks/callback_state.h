@@ -20,11 +20,14 @@ struct CallbackState {
   CallbackState(const CallbackState&) = delete;
   CallbackState& operator=(const CallbackState&) = delete;
 
-  // Begin and end of a call whose callback is on: one that launches a kernel, or a quiet one.
+  // Begin and end of a call whose callback is on: one that launches a kernel or a graph, or a quiet
+  // one.
   void OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
               const CUpti_CallbackData& call) noexcept {
     if (functions.IsQuiet(domain, id)) {
       if (call.callbackSite == CUPTI_API_ENTER) suppressed_calls.Count();
+    } else if (functions.IsGraphLaunch(domain, id)) {
+      graphs.OnGraphLaunch(domain, call);
     } else {
       GraphNodes::OnLaunch(call);
     }

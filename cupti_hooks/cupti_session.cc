@@ -144,15 +144,19 @@ void WatchGraphs(const ApiFunctions& functions, GraphLevel level, Callbacks* cal
   const auto resource = [&](CUpti_CallbackId id) {
     callbacks->Enable(CUPTI_CB_DOMAIN_RESOURCE, id);
   };
+  const auto calls = [&](auto ids_of) {
+    for (CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
+      for (CUpti_CallbackId id : (functions.*ids_of)(domain)) callbacks->Enable(domain, id);
+    }
+  };
   resource(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED);
+  if (level != GraphLevel::kNode) calls(&ApiFunctions::GraphLaunchIds);
   if (level == GraphLevel::kGraph) return;
   resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
   resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
   resource(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING);
   if (level == GraphLevel::kNode) return;  // the records of kernels have their names
-  for (CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
-    for (CUpti_CallbackId id : functions.LaunchIds(domain)) callbacks->Enable(domain, id);
-  }
+  calls(&ApiFunctions::LaunchIds);
 }
 
 CuptiSetupResult& Fail(const CuptiApi& api, const char* call, CUptiResult result,

@@ -19,6 +19,9 @@ constexpr size_t kMaxGraphs = 1 << 16;
 // The kernel whose launch the calling thread is in; CUPTI's own string.
 constinit thread_local const char* t_launched_kernel = nullptr;
 
+// The calling thread is in the runtime's launch of a graph, which calls the driver's.
+constinit thread_local bool t_in_runtime_launch = false;
+
 // By CUgraphNodeType.
 constexpr std::string_view kNodeNames[] = {
     "(kernel)", "Memcpy",  "Memset",   "(host function)", "(graph)",      "(nothing)",
@@ -116,6 +119,22 @@ void GraphNodes::OnInstantiated(const CUpti_GraphData& graph) {
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (instantiated_.size() < kMaxGraphs) instantiated_.insert(id);
+}
+
+void GraphNodes::OnGraphLaunch(CUpti_CallbackDomain domain,
+                               const CUpti_CallbackData& call) noexcept {
+  const bool enters = call.callbackSite == CUPTI_API_ENTER;
+  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) {
+    t_in_runtime_launch = enters;
+  } else if (t_in_runtime_launch) {
+    return;
+  }
+  if (!enters || call.functionParams == nullptr || api_.cuptiGetGraphExecId == nullptr) return;
+  // The first parameter of all of them.
+  const CUgraphExec executable = *static_cast<const CUgraphExec*>(call.functionParams);
+  uint32_t id = 0;
+  if (executable == nullptr || api_.cuptiGetGraphExecId(executable, &id) != CUPTI_SUCCESS) return;
+  if (!WasSeen(id)) host_->Count(LedgerCounter::graph_launches_lost, 1);
 }
 
 bool GraphNodes::WasSeen(uint32_t graph) {

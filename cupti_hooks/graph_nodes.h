@@ -37,6 +37,10 @@ class GraphNodes {
   // its name.
   static void OnLaunch(const CUpti_CallbackData& call) noexcept;
 
+  // Begin and end of a call that launches a graph, where graphs are recorded as a whole: CUPTI then
+  // records nothing of one that was instantiated before, which is counted.
+  void OnGraphLaunch(CUpti_CallbackDomain domain, const CUpti_CallbackData& call) noexcept;
+
   // Whether the executable graph that records call |graph| was instantiated while we recorded. True
   // where that cannot be told.
   bool WasSeen(uint32_t graph);

@@ -54,6 +54,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(import_events_malformed, kDataLoss, "Events of an imported trace whose time could not be read; skipped.") \
   X(api_calls_suppressed, kInfo, "Calls of polling and query functions, counted but not recorded.") \
   X(graphs_recorded_whole, kNotice, "Launches of CUDA graphs recorded as a whole: GPU busy inside them is an upper bound. --graphs node records each kernel.") \
+  X(graph_launches_lost, kDataLoss, "Launches of CUDA graphs instantiated before recording began: as a whole CUPTI does not record them, so their GPU work is missing. --graphs node records their kernels.") \
   X(graph_nodes_not_kept, kNotice, "Nodes of CUDA graphs beyond the table's capacity; where they were captured is not known.") \
   X(cupti_yielded, kDataLoss, "CUPTI was handed to a profiler inside the program; GPU time is unknown from then on. GPUBOUND_KEEP_CUPTI=1 keeps it.") \
   X(nvml_unavailable, kInfo, "NVML could not be used; what nvidia-smi would have said was not sampled.") \

@@ -105,6 +105,7 @@ TEST_F(CuptiSessionTest, NodesOfGraphsAreWatchedButNotTheLaunchesOfKernels) {
     EXPECT_THAT(calls, Contains(std::string("cuptiEnableCallback 1 3 ") + resource));
   }
   EXPECT_THAT(calls, Not(Contains("cuptiEnableCallback 1 2 211")));
+  EXPECT_THAT(calls, Not(Contains("cuptiEnableCallback 1 2 311")));
 }
 
 TEST_F(CuptiSessionTest, GraphsAsAWholeAreSwitchedOnBeforeKernelsAndTheirNodesAreNotWatched) {
@@ -112,6 +113,7 @@ TEST_F(CuptiSessionTest, GraphsAsAWholeAreSwitchedOnBeforeKernelsAndTheirNodesAr
   EXPECT_EQ(setup.graphs, GraphLevel::kGraph);
   EXPECT_LT(PlaceOf("cuptiActivityEnable 51"), PlaceOf("cuptiActivityEnable 10"));
   EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 3 18"));
+  EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 2 311"));
   EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiEnableCallback 1 3 20")));
 }
 

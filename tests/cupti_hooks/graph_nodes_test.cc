@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/cupti_hooks/recording_host.h"
 #include "tests/cupti_hooks/scripted_cupti.h"
 
@@ -37,6 +39,19 @@ class GraphNodesTest : public ::testing::Test {
     call.callbackSite = site;
     call.symbolName = kernel;
     GraphNodes::OnLaunch(call);
+  }
+  // A launch of a graph, in which |inner| happens.
+  void LaunchGraph(
+      CUpti_CallbackDomain domain, uintptr_t executable,
+      const std::function<void()>& inner = [] {}) {
+    auto* handle = reinterpret_cast<CUgraphExec>(executable);
+    CUpti_CallbackData call = {};
+    call.functionParams = &handle;
+    call.callbackSite = CUPTI_API_ENTER;
+    nodes_.OnGraphLaunch(domain, call);
+    inner();
+    call.callbackSite = CUPTI_API_EXIT;
+    nodes_.OnGraphLaunch(domain, call);
   }
   void Tell(CUpti_CallbackId id, uintptr_t node, uintptr_t original, CUgraphNodeType type) {
     CUpti_GraphData graph = {};
@@ -128,13 +143,30 @@ TEST_F(GraphNodesTest, AGraphInstantiatedUnderOurEyesWasSeen) {
   EXPECT_FALSE(nodes_.WasSeen(6));
 }
 
+TEST_F(GraphNodesTest, LaunchesOfAGraphThatWasNotSeenAreCounted) {
+  Instantiated(5);
+  LaunchGraph(CUPTI_CB_DOMAIN_RUNTIME_API, 5);
+  EXPECT_EQ(host_.counts[LedgerCounter::graph_launches_lost], 0u);
+  LaunchGraph(CUPTI_CB_DOMAIN_RUNTIME_API, 6);
+  LaunchGraph(CUPTI_CB_DOMAIN_DRIVER_API, 6);
+  EXPECT_EQ(host_.counts[LedgerCounter::graph_launches_lost], 2u);
+}
+
+TEST_F(GraphNodesTest, TheDriversLaunchWithinTheRuntimesIsTheSame) {
+  LaunchGraph(CUPTI_CB_DOMAIN_RUNTIME_API, 6,
+              [this] { LaunchGraph(CUPTI_CB_DOMAIN_DRIVER_API, 6); });
+  EXPECT_EQ(host_.counts[LedgerCounter::graph_launches_lost], 1u);
+}
+
 TEST_F(GraphNodesTest, WhereCuptiTellsNoIdsNothingIsClaimed) {
   api_.cuptiGetGraphExecId = nullptr;
   api_.cuptiGetGraphNodeId = nullptr;
   Instantiated(5);
   Capture(1);
   Clone(2, 1);
+  LaunchGraph(CUPTI_CB_DOMAIN_RUNTIME_API, 6);
   EXPECT_TRUE(nodes_.WasSeen(6));
+  EXPECT_EQ(host_.counts[LedgerCounter::graph_launches_lost], 0u);
   EXPECT_THAT(host_.graph_nodes, IsEmpty());
 }
 

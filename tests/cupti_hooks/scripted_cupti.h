@@ -36,6 +36,7 @@ class ScriptedCupti {
   std::map<uint32_t, std::string> runtime_names = {  // of cuptiGetCallbackName
       {17, "cudaGetDevice_v3020"},
       {211, "cudaLaunchKernel_v7000"},
+      {311, "cudaGraphLaunch_v10000"},
       {31, "cudaMemcpy_v3020"}};
   std::map<uint32_t, std::string> driver_names = {{307, "cuLaunchKernel_ptsz"},
                                                   {304, "cuCtxGetCurrent"}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A CUDA program with gpubound's CUPTI source inside, for stand_in_test: starts the source as the
-// driver's injection would (before the first CUDA call, but for workload graph-before), works,
+// driver's injection would (before the first CUDA call, but for workloads before-LEVEL), works,
 // stops, and prints what the source said as one JSON object. stand_in_client WORKLOAD [LIBCUPTI]
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -184,10 +184,11 @@ int Main(const std::string& workload, const std::string& library) {
   options.graphs = LevelOf(workload);
   options.share = workload == "basic-shared";
   static auto* const source = new CuptiSource(options);
-  const bool uses_graphs = workload.starts_with("graph-");
+  const bool captures_before = workload.starts_with("before-");
+  const bool uses_graphs = captures_before || workload.starts_with("graph-");
   cudaStream_t stream = nullptr;
   cudaGraphExec_t graph = nullptr;
-  if (workload == "graph-before") {
+  if (captures_before) {
     cudaStreamCreate(&stream);
     graph = CaptureGraph(host, stream);
   }

@@ -286,6 +286,7 @@ TEST_P(StandInReleaseTest, WholeGraphsAreRecordedWithTheirLaunch) {
   EXPECT_LT(Work("CUDA graph")[0]["start"], Work("CUDA graph")[0]["end"]);
   EXPECT_EQ(Ledger("graphs_recorded_whole"), 3u);
   EXPECT_EQ(Ledger("graphs_before_recording"), 0u);
+  EXPECT_EQ(Ledger("graph_launches_lost"), 0u);
 }
 
 TEST_F(StandInTest, AutomaticGraphsAreWholeAndTheirNodesHaveNamesAndOperations) {
@@ -300,9 +301,18 @@ TEST_F(StandInTest, AutomaticGraphsAreWholeAndTheirNodesHaveNamesAndOperations) 
 }
 
 TEST_F(StandInTest, AGraphFromBeforeTheRecordingIsCountedOnce) {
-  Run("graph-before");
+  Run("before-node");
   EXPECT_EQ(Work("scripted").size(), 6u);
   EXPECT_EQ(Ledger("graphs_before_recording"), 1u);
+  EXPECT_EQ(Ledger("graph_launches_lost"), 0u);
+}
+
+TEST_F(StandInTest, LaunchesOfAGraphFromBeforeTheRecordingAreLostAsAWholeAndCounted) {
+  Run("before-graph");
+  ASSERT_EQ(Calls("cudaGraphLaunch").size(), 3u);
+  EXPECT_TRUE(Work("CUDA graph").empty());
+  EXPECT_TRUE(Work("scripted").empty());
+  EXPECT_EQ(Ledger("graph_launches_lost"), 3u);
 }
 
 // Calls that are not worth a record.

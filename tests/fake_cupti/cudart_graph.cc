@@ -2,6 +2,7 @@
 //
 // Stream capture and graphs of the stand-in libcudart.so.13.
 #include <cupti_runtime_cbid.h>
+#include <generated_cuda_runtime_api_meta.h>
 
 #include <algorithm>
 #include <atomic>
@@ -30,6 +31,7 @@ cudaError_t Instantiate(ApiCall& call, cudaGraphExec_t* executable, cudaGraph_t 
                           .original = NodeId(graph->id, i),
                           .kind = graph->nodes[i].spec.kind});
     }
+    made->is_recorded_whole = tap->RecordsGraphsWhole();
     tap->GraphInstantiated(made);
   }
   return call.Return(cudaSuccess);
@@ -40,6 +42,9 @@ void LaunchGraph(const CUgraphExec_st& executable, CUstream_st* stream, const Ap
   ProfilerTap* tap = runtime.tap();
   std::vector<GraphNode> nodes = executable.graph.nodes;
   uint64_t graph_record = 0;
+  // From before the profiler asked for whole graphs: neither the graph nor its nodes.
+  const bool is_lost = tap != nullptr && tap->RecordsGraphsWhole() && !executable.is_recorded_whole;
+  if (is_lost) tap = nullptr;
   if (tap != nullptr) {
     graph_record = tap->ReserveGraph(executable.id, call.correlation(), stream->place);
   }
@@ -121,7 +126,8 @@ cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
 
 GPUBOUND_CUDART_API cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle) {
   const ApiCall::Launch launch = {nullptr};
-  ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000, "cudaGraphLaunch", nullptr,
+  const cudaGraphLaunch_v10000_params params = {executable, handle};
+  ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000, "cudaGraphLaunch", &params,
                &launch);
   if (!call.ok()) return call.Fail();
   if (executable == nullptr) return call.Return(cudaErrorInvalidValue);

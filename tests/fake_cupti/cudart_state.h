@@ -35,6 +35,7 @@ struct CUgraphNode_st {
 struct CUgraphExec_st {
   uint32_t id = 0;
   CUgraph_st graph;  // its own, with the same id
+  bool is_recorded_whole = false;
 };
 
 struct CUstream_st {

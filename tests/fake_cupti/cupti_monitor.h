@@ -64,6 +64,7 @@ class CuptiMonitor : public ProfilerTap {
   bool ApiEnter(ApiInfo* info) override;
   void ApiExit(ApiInfo* info) override;
   uint64_t Reserve(const OpSpec& op, const Place& place, const CopyEnds& ends) override;
+  bool RecordsGraphsWhole() override { return IsEnabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE); }
   uint64_t ReserveGraph(uint32_t graph, uint32_t correlation, const Place& place) override;
   void Complete(uint64_t token, TimeNs start_ns, TimeNs end_ns) override;
   void Synchronized(uint32_t type, TimeNs start_ns, TimeNs end_ns, uint32_t correlation,

@@ -231,7 +231,7 @@ uint64_t CuptiMonitor::Reserve(const OpSpec& op, const Place& place, const CopyE
 }
 
 uint64_t CuptiMonitor::ReserveGraph(uint32_t graph, uint32_t correlation, const Place& place) {
-  if (!IsEnabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return 0;
+  if (!RecordsGraphsWhole()) return 0;
   CUpti_ActivityGraphTrace2 record = {};
   record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
   record.correlationId = correlation;

@@ -67,6 +67,8 @@ class ProfilerTap {
 
   // Makes room for the record of |op|; what it returns is handed to Complete. 0: none was made.
   virtual uint64_t Reserve(const OpSpec& op, const Place& place, const CopyEnds& ends) = 0;
+  // Graphs that are instantiated from now on are recorded as a whole; of others nothing is.
+  virtual bool RecordsGraphsWhole() = 0;
   // One record for a whole graph launch, if that is what was asked for (then nodes are not
   // reserved); 0 when it was not.
   virtual uint64_t ReserveGraph(uint32_t graph, uint32_t correlation, const Place& place) = 0;
