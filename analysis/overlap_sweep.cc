@@ -140,9 +140,18 @@ class Sweep {
 
   void NoteWork(const DeviceWork& work, const GpuItem& item) {
     const CallNumber call = timeline_.WorkBegins(work);
-    if (call == kNoCall) ++result_.work_without_launch;
+    NoteLaunch(work, call);
     caused_.Add(item, call);
     if (item.work_class != kCopy) smi_.Add({item.begin_ns, item.end_ns});
+  }
+
+  void NoteLaunch(const DeviceWork& work, CallNumber number) {
+    if (number == kNoCall) ++result_.work_without_launch;
+    const IndexedCall* call = timeline_.calls().At(number);
+    if (call == nullptr || call->start_ns - work.start_ns <= kClockToleranceNs) return;
+    ++result_.early_work.count;
+    result_.early_work.most_ns =
+        std::max(result_.early_work.most_ns, call->start_ns - work.start_ns);
   }
 
   void SettleCauses() {
@@ -271,7 +280,7 @@ class Sweep {
     archive.All(wait_.time.begin_ns);
     wait_.peer = state_.peer;
     wait_.operation = state_.operation;
-    archive.All(kernels_, result_.work_without_launch);
+    archive.All(kernels_, result_.work_without_launch, result_.early_work);
   }
 
   // By thread: one that has become a lane since did nothing before.

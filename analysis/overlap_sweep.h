@@ -35,6 +35,16 @@ struct LaneCells {
   std::vector<CellBook::Row> rows;
 };
 
+// Work that seems to begin before the call that launched it, by more than kClockToleranceNs.
+struct EarlyWork {
+  uint64_t count = 0;
+  int64_t most_ns = 0;
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(count, most_ns);
+  }
+};
+
 struct SweepInput {  // everything outlives the call
   Interval span;
   const ProcessTrace* process = nullptr;
@@ -64,6 +74,7 @@ struct SweepResult {
   double smi_model = 0;
   bool fill_is_upper_bound = false;
   uint64_t work_without_launch = 0;
+  EarlyWork early_work;
   uint64_t scopes_open_at_end = 0;
   uint64_t unbalanced_scopes = 0;
 };

@@ -172,6 +172,8 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
     return analysis.found[static_cast<size_t>(counter)];
   };
   found(LedgerCounter::kernels_without_launch) = sweep.work_without_launch;
+  found(LedgerCounter::work_before_launch) = sweep.early_work.count;
+  analysis.work_before_launch_ns = sweep.early_work.most_ns;
   found(LedgerCounter::unbalanced_scopes) = sweep.unbalanced_scopes;
   found(LedgerCounter::scopes_open_at_end) = sweep.scopes_open_at_end;
   if (setup.contradicts_sums()) found(LedgerCounter::roles_changed_after_sums) = 1;

@@ -39,10 +39,11 @@ struct ProcessContext {
 
 struct ProcessAnalysis {
   ReportProcess report;
-  Ledger found{};                   // what the analysis counted, beside what the recorder did
-  std::vector<NamedWait> waits;     // of its reporting thread, ascending; one for each awaited
-  std::vector<Iteration> steady;    // iterations after warm-up, in order
-  std::optional<Interval> warm_up;  // from the begin of the first iteration to that of |steady|
+  Ledger found{};                     // what the analysis counted, beside what the recorder did
+  int64_t work_before_launch_ns = 0;  // by how much at most
+  std::vector<NamedWait> waits;       // of its reporting thread, ascending; one for each awaited
+  std::vector<Iteration> steady;      // iterations after warm-up, in order
+  std::optional<Interval> warm_up;    // from the begin of the first iteration to that of |steady|
 };
 
 // Everything of ReportProcess but `parent`. An error is internal: rows that do not sum to the span.

@@ -164,6 +164,16 @@ std::vector<std::string> NotesOf(const Run& run, const ClockAlignment& clocks) {
   return notes;
 }
 
+void NoteEarlyWork(const std::vector<ProcessAnalysis>& analyses, Report* report) {
+  for (const ProcessAnalysis& analysis : analyses) {
+    if (analysis.work_before_launch_ns == 0) continue;
+    report->notes.push_back("pid " + std::to_string(analysis.report.pid) +
+                            ": GPU work seems to begin up to " +
+                            FormatTime(analysis.work_before_launch_ns) +
+                            " before the call that launched it; by that much its times are wrong.");
+  }
+}
+
 // The sums took for operations what they were told to.
 Status CheckSumsFit(const Run& run, const ReportOptions& options) {
   if (run.sums == nullptr || run.sums->operations == options.operations) return Ok{};
@@ -197,6 +207,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   Result<std::vector<ProcessAnalysis>> analyses = AnalyzeProcesses(run, options);
   if (!analyses.ok()) return analyses.error();
   Report report;
+  NoteEarlyWork(*analyses, &report);
   Ledger ledger{};
   for (size_t p = 0; p < run.processes.size(); ++p) {
     Accumulate(run.processes[p].ledger, &ledger);

@@ -69,7 +69,8 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(events_behind_sums, kDataLoss, "Events written after the time that they belong to had been summed; what they did before is in no total.") \
   X(roles_changed_after_sums, kNotice, "Processes in which events after the summed time say that a thread or a name is something else than it was taken for; the summed time stays as it is.") \
   X(samples_dropped, kNotice, "Samples of NVML and of the process tree dropped because nothing was written for hours; figures from samples cover less.") \
-  X(iterations_suspended, kInfo, "Iterations whose scopes were not recorded, to tell what recording costs this program; their time is the row (suspended). GPUBOUND_IN_RUN_CALIBRATION=0 records all.")
+  X(iterations_suspended, kInfo, "Iterations whose scopes were not recorded, to tell what recording costs this program; their time is the row (suspended). GPUBOUND_IN_RUN_CALIBRATION=0 records all.") \
+  X(work_before_launch, kError, "GPU work that seems to begin before the call that launched it: its times lie too early by more than a launch takes, so the operation and the idle time beside it are doubtful; the columns of caused time stand.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

@@ -210,6 +210,19 @@ TEST_F(TrainingRun, ThatIsKilledDoesNotCallItsGpuIdleWhereNothingWasDelivered) {
   EXPECT_THAT(report["run"]["verdict"].get<std::string>(), Not(HasSubstr("nothing was lost")));
 }
 
+TEST_F(TrainingRun, OfWhichGpuTimesLieBeforeTheLaunchesIsDoubtful) {
+  runner().Set("GPUBOUND_SIM_SCRIPT", R"({"device": {"kernels": {"policy_backward": 500000}},)"
+                                      R"( "faults": {"kernel_start_shift_ns": -200000}})");
+  Victim("train", kIterations);
+  const Json report = Report();
+  ExpectExactPartition(report);
+  EXPECT_THAT(report["run"]["verdict"].get<std::string>(), HasSubstr("doubtful: GPU work"));
+  const Outcome ledger = Gpubound({"doctor", run_path()});
+  EXPECT_EQ(ledger.exit_code, 1);
+  EXPECT_THAT(ledger.out, HasSubstr("work_before_launch = "));
+  EXPECT_THAT(ledger.out, HasSubstr("GPU work seems to begin up to"));
+}
+
 TEST_F(TrainingRun, ByPlainPreloadIsTheSame) {
   runner().Set("LD_PRELOAD", GPUBOUND_TEST_SHIM);
   runner().Set("GPUBOUND_RUN", run_path());
