@@ -4,43 +4,69 @@
 #include "analysis/gpu_work.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 
 namespace gpubound {
 namespace {
 
 // More devices than any machine has; what a damaged trace may name.
 constexpr uint32_t kMaxDevices = 1024;
+constexpr size_t kMaxPlaces = 1024;
+
+// Multiprocessors of green contexts, by number of the device and of the context.
+using Shares = std::map<std::pair<uint32_t, uint32_t>, uint32_t>;
+
+Shares SharesOf(const ProcessTrace& process) {
+  Shares shares;
+  for (const ContextInfo& context : process.contexts) {
+    if (context.is_green) shares[{context.device, context.context}] = context.multiprocessors;
+  }
+  return shares;
+}
 
 }  // namespace
 
 WorkClassifier::WorkClassifier(const ProcessTrace& process)
-    : process_(process),
-      known_devices_(std::min<size_t>(process.devices.size(), kMaxDevices)),
-      known_works_(process.works.size()),
-      known_(known_devices_ * known_works_) {
+    : process_(process), places_(1), known_works_(process.works.size()) {
   classes_.reserve(process.works.size());
   for (const Work& work : process.works) classes_.push_back(ClassOf(work));
+  const Shares shares = SharesOf(process);
+  std::map<Place, uint32_t> numbers = {{places_.front(), 0}};
   for (const Stream& stream : process.streams) {
-    device_of_.push_back(std::min(Raw(stream.device), kMaxDevices - 1));
-    devices_ = std::max(devices_, device_of_.back() + 1);
+    Place place{std::min(Raw(stream.device), kMaxDevices - 1), 0};
+    const auto share = shares.find({process.DeviceOf(stream.device).info.index, stream.context});
+    if (share != shares.end()) place.multiprocessors = share->second;
+    const auto [number, is_new] = numbers.try_emplace(place, static_cast<uint32_t>(places_.size()));
+    if (is_new) places_.push_back(place);
+    place_of_.push_back(number->second);
+    devices_ = std::max(devices_, place.device + 1);
   }
+  known_places_ = std::min<size_t>(places_.size(), kMaxPlaces);
+  known_.resize(known_places_ * known_works_);
 }
 
 GpuItem WorkClassifier::ClassifySlowPath(const DeviceWork& work) {
-  const uint32_t device = DeviceOf(work.stream);
+  const size_t number = PlaceOf(work.stream);
+  const Place& place = places_[number];
   const size_t row = Raw(work.work);
-  GpuItem item{work.start_ns, work.end_ns, kFillOne, static_cast<uint16_t>(device),
+  GpuItem item{work.start_ns, work.end_ns, kFillOne, static_cast<uint16_t>(place.device),
                kCompute,      work.work};
-  if (row < classes_.size()) item.work_class = classes_[row];
-  const bool known = row < known_works_ && device < known_devices_;
-  const std::optional<Fill> fill =
-      known ? SmFill(process_.works[row].info, process_.devices[device].info) : std::nullopt;
+  std::optional<Fill> fill;
+  if (row < known_works_) {
+    const WorkInfo& info = process_.works[row].info;
+    item.work_class = classes_[row];
+    if (place.device < process_.devices.size()) {
+      fill = SmFill(info, process_.devices[place.device].info, place.multiprocessors);
+    }
+  }
   item.fill = fill.value_or(kFillOne);
   item.fill_known = fill.has_value();
   fill_is_upper_bound_ |= !item.fill_known;
-  if (known) {
-    known_[device * known_works_ + row] = {true, item.work_class, item.fill, item.fill_known};
+  if (number < known_places_ && row < known_works_) {
+    known_[number * known_works_ + row] = {true, item.fill_known, item.device, item.work_class,
+                                           item.fill};
   }
   return item;
 }

@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_ANALYSIS_GPU_WORK_H_
 #define GPUBOUND_ANALYSIS_GPU_WORK_H_
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -29,18 +30,19 @@ struct GpuItem {
   }
 };
 
-// Looks up class and fill once per distinct work row, not once per record.
+// Looks up class and fill once per distinct work row and place, not once per record. A place is a
+// device or, of its green contexts, those with so many multiprocessors.
 class WorkClassifier {
  public:
   explicit WorkClassifier(const ProcessTrace& process);  // outlives the object
 
   GpuItem Classify(const DeviceWork& work) {
-    const uint32_t device = DeviceOf(work.stream);
+    const size_t place = PlaceOf(work.stream);
     const size_t row = Raw(work.work);
-    if (device >= known_devices_ || row >= known_works_) return ClassifySlowPath(work);
-    const Known& known = known_[device * known_works_ + row];
+    if (place >= known_places_ || row >= known_works_) return ClassifySlowPath(work);
+    const Known& known = known_[place * known_works_ + row];
     if (!known.valid) return ClassifySlowPath(work);
-    return {work.start_ns,    work.end_ns, known.fill,      static_cast<uint16_t>(device),
+    return {work.start_ns,    work.end_ns, known.fill,      known.device,
             known.work_class, work.work,   known.fill_known};
   }
 
@@ -54,24 +56,31 @@ class WorkClassifier {
   }
 
  private:
-  // What is known of a work row on a device.
+  struct Place {
+    uint32_t device = 0;           // DeviceId
+    uint32_t multiprocessors = 0;  // that work may use; 0: all of the device's
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  // What is known of a work row in a place.
   struct Known {
     bool valid = false;
+    bool fill_known = true;
+    uint16_t device = 0;
     WorkClass work_class = kCompute;
     Fill fill = kFillOne;
-    bool fill_known = true;
   };
-  uint32_t DeviceOf(StreamId stream) const {
-    return Raw(stream) < device_of_.size() ? device_of_[Raw(stream)] : 0;
+  size_t PlaceOf(StreamId stream) const {
+    return Raw(stream) < place_of_.size() ? place_of_[Raw(stream)] : 0;
   }
   GpuItem ClassifySlowPath(const DeviceWork& work);
 
   const ProcessTrace& process_;
-  std::vector<WorkClass> classes_;   // by work row
-  std::vector<uint32_t> device_of_;  // by stream
-  size_t known_devices_ = 0;
+  std::vector<WorkClass> classes_;  // by work row
+  std::vector<Place> places_;       // the first is that of a stream that is not known
+  std::vector<uint32_t> place_of_;  // by stream
+  size_t known_places_ = 0;
   size_t known_works_ = 0;
-  std::vector<Known> known_;  // by device and work row
+  std::vector<Known> known_;  // by place and work row
   uint32_t devices_ = 1;
   bool fill_is_upper_bound_ = false;
 };

@@ -54,12 +54,16 @@ std::optional<uint32_t> ResidentBlocksPerMultiprocessor(const WorkInfo& work,
   return static_cast<uint32_t>(blocks);
 }
 
-std::optional<Fill> SmFill(const WorkInfo& work, const DeviceInfo& device) {
+std::optional<Fill> SmFill(const WorkInfo& work, const DeviceInfo& device,
+                           uint32_t multiprocessors) {
   if (work.kind == WorkKind::kMemcpy || work.kind == WorkKind::kMemset) return Fill{0};
   const std::optional<uint32_t> per_multiprocessor = ResidentBlocksPerMultiprocessor(work, device);
-  const uint64_t grid = Product(work.grid);
+  uint64_t grid = Product(work.grid);
   if (!per_multiprocessor || grid == 0 || device.multiprocessors == 0) return std::nullopt;
   const uint64_t capacity = uint64_t{*per_multiprocessor} * device.multiprocessors;
+  if (multiprocessors != 0) {
+    grid = std::min(grid, uint64_t{*per_multiprocessor} * multiprocessors);
+  }
   if (grid >= capacity) return kFillOne;
   return static_cast<Fill>(grid * kFillOne / capacity);
 }

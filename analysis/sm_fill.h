@@ -23,7 +23,9 @@ using Fill = uint32_t;
 inline constexpr Fill kFillOne = 1u << 30;
 
 // Copies and sets occupy no multiprocessor: 0. Absent where ResidentBlocksPerMultiprocessor is.
-std::optional<Fill> SmFill(const WorkInfo& work, const DeviceInfo& device);
+// Work of a green context runs on no more than |multiprocessors| of the device's; 0: on all.
+std::optional<Fill> SmFill(const WorkInfo& work, const DeviceInfo& device,
+                           uint32_t multiprocessors = 0);
 
 }  // namespace gpubound
 

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/gpu_work.h"
+
 namespace gpubound {
 namespace {
 
@@ -56,6 +58,12 @@ TEST(SmFillTest, OneBlockFillsAlmostNothing) {
   EXPECT_EQ(SmFill(Kernel(1, 1024), H100()), kFillOne / (2 * 132));
 }
 
+TEST(SmFillTest, AGreenContextHoldsNoMoreThanItsShareOfTheDevice) {
+  EXPECT_EQ(SmFill(Kernel(1'000'000, 1024), H100(), 66), kFillOne / 2);
+  EXPECT_EQ(SmFill(Kernel(1, 1024), H100(), 66), kFillOne / (2 * 132));
+  EXPECT_EQ(SmFill(Kernel(1'000'000, 1024), H100(), 132), kFillOne);
+}
+
 TEST(SmFillTest, FillIsAtMostOne) {
   EXPECT_EQ(SmFill(Kernel(264, 1024), H100()), kFillOne);
   EXPECT_EQ(SmFill(Kernel(1'000'000, 1024), H100()), kFillOne);
@@ -79,6 +87,41 @@ TEST(SmFillTest, WhatIsNotKnownIsAbsent) {
   EXPECT_FALSE(SmFill(Kernel(0, 32), H100()).has_value());
   EXPECT_FALSE(SmFill(Kernel(1, 32), DeviceInfo{}).has_value());
   EXPECT_FALSE(SmFill(Kernel(1, 32, 16, 1u << 30), H100()).has_value());  // does not fit
+}
+
+// A process with an H100 as device 1, whose context 2 is a green one of 66 multiprocessors.
+class GreenContextTest : public testing::Test {
+ protected:
+  GreenContextTest() {
+    process_.devices.resize(2);
+    process_.devices[1].info = H100();
+    process_.works = {{}, {Kernel(1'000'000, 1024), "k"}};
+    process_.streams = {{}, {DeviceId{1}, 1, 7}, {DeviceId{1}, 2, 7}};
+    process_.contexts = {{0, 1, 0, 132, false}, {0, 2, 1, 66, true}};
+  }
+  Fill FillOn(uint32_t stream) {
+    DeviceWork work;
+    work.work = WorkId{1};
+    work.stream = StreamId{stream};
+    WorkClassifier classifier(process_);
+    classifier.Classify(work);
+    const GpuItem again = classifier.Classify(work);
+    EXPECT_EQ(again.device, 1);
+    EXPECT_TRUE(again.fill_known);
+    return again.fill;
+  }
+
+  ProcessTrace process_;
+};
+
+TEST_F(GreenContextTest, ItsWorkIsHeldByItsMultiprocessorsOnly) {
+  EXPECT_EQ(FillOn(1), kFillOne);
+  EXPECT_EQ(FillOn(2), kFillOne / 2);
+}
+
+TEST_F(GreenContextTest, AnotherDevicesContextOfThatNumberIsNotMeant) {
+  process_.contexts[1].device = 1;
+  EXPECT_EQ(FillOn(2), kFillOne);
 }
 
 }  // namespace
