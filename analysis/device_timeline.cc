@@ -28,7 +28,10 @@ void DeviceTimeline::Visit(StateArchive& archive) {
               fill_of_devices_, last_);
   if (!archive.reads()) return;
   if (!IsSound()) return archive.Fail();
-  for (const GpuItem& item : running_) classes_.Enter(item.work_class);
+  for (const GpuItem& item : running_) {
+    classes_.Enter(item.work_class);
+    if (!item.other_end) ++counted_;
+  }
   for (size_t i = 0; i < devices_used_.size(); ++i) {
     place_[devices_used_[i]] = static_cast<uint32_t>(i);
   }
@@ -159,6 +162,7 @@ void DeviceTimeline::Begin(const GpuItem& item) {
     running_[at - 1] = item;
   }
   classes_.Enter(item.work_class);
+  if (!item.other_end) ++counted_;
   Device& device = devices_[item.device];
   if (device.running++ == 0) ++busy_devices_;
   AddFill(&device, item.fill);
@@ -168,6 +172,7 @@ void DeviceTimeline::Begin(const GpuItem& item) {
 const GpuItem& DeviceTimeline::EndLast() {
   const GpuItem& item = running_.back();
   classes_.Leave(item.work_class);
+  if (!item.other_end) --counted_;
   Device& device = devices_[item.device];
   if (--device.running == 0) --busy_devices_;
   AddFill(&device, -int64_t{item.fill});
@@ -217,7 +222,7 @@ void DeviceTimeline::AddSegment(int64_t now_ns) {
   const GpuSegment& before = *(&now - 1);
   now.begin_ns = Clipped(now_ns);
   now.mix = classes_.mask() | (unknown() ? kUnrecordedBit : 0);
-  now.running = static_cast<uint32_t>(running_.size());
+  now.running = counted_;
   now.fill = FillNow();
   const int64_t ns = now.begin_ns - before.begin_ns;
   now.sum_ns = before.sum_ns + int64_t{before.running} * ns;

@@ -118,6 +118,7 @@ class DeviceTimeline {
   std::vector<GpuItem> running_;  // by end, latest first
   int64_t next_ns_ = kOpenEnded;
   ActiveSet classes_;
+  uint32_t counted_ = 0;  // of |running_|, without other ends
   std::vector<Device> devices_;
   std::vector<uint32_t> devices_used_;
   std::vector<uint32_t> place_;  // by DeviceId, in |devices_used_|

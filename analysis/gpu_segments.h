@@ -30,7 +30,7 @@ struct GpuSegment {
   int64_t begin_ns = 0;   // clipped to the span
   int64_t sum_ns = 0;     // of all work until |begin_ns|, concurrent work counted each
   GpuMix mix = kGpuIdle;
-  uint32_t running = 0;  // pieces of work
+  uint32_t running = 0;  // pieces of work, a copy between devices once
   Fill fill = 0;         // mean over the devices that are busy
   template <typename Archive>
   void Visit(Archive& archive) {

@@ -57,6 +57,7 @@ GpuItem WorkClassifier::ClassifySlowPath(const DeviceWork& work) {
   if (row < known_works_) {
     const WorkInfo& info = process_.works[row].info;
     item.work_class = classes_[row];
+    item.other_end = info.is_other_end();
     if (place.device < process_.devices.size()) {
       fill = SmFill(info, process_.devices[place.device].info, place.multiprocessors);
     }
@@ -65,8 +66,8 @@ GpuItem WorkClassifier::ClassifySlowPath(const DeviceWork& work) {
   item.fill_known = fill.has_value();
   fill_is_upper_bound_ |= !item.fill_known;
   if (number < known_places_ && row < known_works_) {
-    known_[number * known_works_ + row] = {true, item.fill_known, item.device, item.work_class,
-                                           item.fill};
+    known_[number * known_works_ + row] = {true,        item.fill_known, item.other_end,
+                                           item.device, item.work_class, item.fill};
   }
   return item;
 }

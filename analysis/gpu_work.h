@@ -23,9 +23,10 @@ struct GpuItem {
   WorkClass work_class = kCompute;
   WorkId work{};
   bool fill_known = true;  // else the work was taken as filling the device
+  bool other_end = false;  // of a copy that another item stands for: its device is busy, no more
   template <typename Archive>
   void Visit(Archive& archive) {
-    archive.All(begin_ns, end_ns, fill, device, work, fill_known);
+    archive.All(begin_ns, end_ns, fill, device, work, fill_known, other_end);
     archive.IndexBelow(kWorkClasses, work_class);
   }
 };
@@ -42,8 +43,8 @@ class WorkClassifier {
     if (place >= known_places_ || row >= known_works_) return ClassifySlowPath(work);
     const Known& known = known_[place * known_works_ + row];
     if (!known.valid) return ClassifySlowPath(work);
-    return {work.start_ns,    work.end_ns, known.fill,      known.device,
-            known.work_class, work.work,   known.fill_known};
+    return {work.start_ns,    work.end_ns, known.fill,       known.device,
+            known.work_class, work.work,   known.fill_known, known.other_end};
   }
 
   // All device numbers are below.
@@ -65,6 +66,7 @@ class WorkClassifier {
   struct Known {
     bool valid = false;
     bool fill_known = true;
+    bool other_end = false;
     uint16_t device = 0;
     WorkClass work_class = kCompute;
     Fill fill = kFillOne;

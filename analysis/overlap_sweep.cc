@@ -140,7 +140,7 @@ class Sweep {
 
   void NoteWork(const DeviceWork& work, const GpuItem& item) {
     const CallNumber call = timeline_.WorkBegins(work);
-    NoteLaunch(work, call);
+    if (!item.other_end) NoteLaunch(work, call);
     caused_.Add(item, call);
     if (item.work_class != kCopy) smi_.Add({item.begin_ns, item.end_ns});
   }

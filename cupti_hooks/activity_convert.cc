@@ -263,16 +263,15 @@ void ActivityConverter::ConvertMemcpy(const CUpti_Activity* record) {
 
 void ActivityConverter::ConvertPeerCopy(const CUpti_Activity* record) {
   const auto& from = As<PeerCopyRecord>(record);
-  const WorkId copy = works_.CopyOf(from.copyKind);
-  if (!AppendBytes(from, copy)) return;
+  if (!AppendBytes(from, works_.CopyOf(from.copyKind))) return;
   if (from.srcDeviceId == from.dstDeviceId) return;
-  // The device at the other end is busy with it as long; the bytes are counted once. CUPTI names
-  // no stream there, and none of its own has number 0.
+  // The device at the other end is busy with it as long; the copy and its bytes are counted once.
+  // CUPTI names no stream there, and none of its own has number 0.
   const bool source_runs_it = from.deviceId == from.srcDeviceId;
   DeviceRecord other{};
   other.start_ns = from.start;
   other.end_ns = from.end;
-  other.work = copy;
+  other.work = works_.OtherEndOf(from.copyKind);
   other.stream = source_runs_it ? works_.StreamOf(from.dstDeviceId, from.dstContextId, 0)
                                 : works_.StreamOf(from.srcDeviceId, from.srcContextId, 0);
   other.correlation = from.correlationId;

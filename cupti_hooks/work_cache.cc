@@ -64,6 +64,14 @@ WorkId WorkCache::CopyOf(uint8_t copy_kind) {
   return id;
 }
 
+// There are copies of one kind between devices, and the host knows what it was given before.
+WorkId WorkCache::OtherEndOf(uint8_t copy_kind) {
+  WorkInfo info;
+  info.kind = WorkKind::kMemcpy;
+  info.copy_kind = copy_kind | kCopyOtherEnd;
+  return host_->InternWork(info, std::string(CopyName(copy_kind)) + " (other end)");
+}
+
 WorkId WorkCache::Memset() {
   WorkInfo info;
   info.kind = WorkKind::kMemset;

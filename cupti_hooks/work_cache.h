@@ -25,6 +25,8 @@ class WorkCache {
   // |name| may be null. Keeps no pointer to it but as a number.
   WorkId KernelOf(const WorkInfo& info, const char* name);
   WorkId CopyOf(uint8_t copy_kind);
+  // The same copy where it is seen on the device at its other end.
+  WorkId OtherEndOf(uint8_t copy_kind);
   WorkId Memset();
   WorkId Graph();
 

@@ -175,6 +175,10 @@ struct OverheadRecord {
 };
 static_assert(sizeof(OverheadRecord) == 32 && std::is_trivially_copyable_v<OverheadRecord>);
 
+// Added to WorkInfo::copy_kind: the record says that a copy keeps the device at its other end busy
+// too. It is the copy's second record and counts as no copy of its own.
+inline constexpr uint8_t kCopyOtherEnd = 0x80;
+
 // The kernel launch or copy behind a WorkId: interned once per distinct value.
 struct WorkInfo {
   WorkKind kind = WorkKind::kNone;
@@ -185,6 +189,9 @@ struct WorkInfo {
   uint32_t static_shared_bytes = 0;
   uint32_t dynamic_shared_bytes = 0;
   friend bool operator==(const WorkInfo&, const WorkInfo&) = default;
+  bool is_other_end() const {
+    return kind == WorkKind::kMemcpy && (copy_kind & kCopyOtherEnd) != 0;
+  }
 };
 
 // Limits of one device, as CUPTI's DEVICE record gives them. Zero where unknown.

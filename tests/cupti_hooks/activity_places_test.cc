@@ -22,6 +22,8 @@ TEST_P(ActivityPlacesTest, ACopyBetweenDevicesKeepsBothBusyAndCountsItsBytesOnce
     EXPECT_EQ(host_.StreamOf(work()[0]).stream, 13u);
     EXPECT_EQ(host_.StreamOf(work()[1]).context, 2 - device);
     EXPECT_EQ(work()[0].bytes + work()[1].bytes, 4096u);
+    EXPECT_FALSE(host_.WorkOf(work()[0]).info.is_other_end());
+    EXPECT_TRUE(host_.WorkOf(work()[1]).info.is_other_end());
     for (const DeviceRecord& end : work()) {
       EXPECT_EQ(end.start_ns, 1000u);
       EXPECT_EQ(end.end_ns, 3000u);

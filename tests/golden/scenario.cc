@@ -326,6 +326,7 @@ class Parser {
     work.info.grid[1] = work.info.grid[2] = 1;
     work.info.block[0] = 32;
     work.info.block[1] = work.info.block[2] = 1;
+    if (w.back() == "other-end") work.info.copy_kind = kCopyOtherEnd;
     process_.works.push_back(work);
     DeviceWork record;
     record.start_ns = std::stoll(w[1]);

@@ -17,7 +17,8 @@
 //   overhead NAME 10 20 WHAT         a CUPTI overhead record
 //   device 2 sms=4 blocks=2          device 1, 4 SMs of 2 blocks, is there already; it runs what
 //                                    kernels do not say otherwise
-//   kernel 10 20 WHAT #7             also: copy, set, graph; options: device=2 stream=1 grid=4
+//   kernel 10 20 WHAT #7             also: copy, set, graph; options: device=2 stream=1 grid=4;
+//                                    other-end: the second record of a copy between devices
 //   unknown 10 20
 //   operations nvtx:DOMAIN           ReportOptions::operations
 //
