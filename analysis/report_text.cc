@@ -20,17 +20,18 @@
 #include "analysis/report_sections.h"
 #include "analysis/report_waits.h"
 #include "analysis/span_end.h"
+#include "analysis/table_legend.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
 namespace {
 
 constexpr int kSmallestWidth = 60;
-constexpr int kBarWidth = 10;
+constexpr int kBarWidth = 40;
+constexpr int kBarBesideCutNames = 10;
 constexpr int kSmallestBar = 5;
 constexpr int kNameWidth = 10;         // the least that a name column gets
 constexpr int kLongestNameWidth = 18;  // the most that it takes from the figures
-constexpr size_t kTimeWidth = 7;       // "57.9 ms"
 constexpr int kColumnGap = 2;
 
 enum class Paint { kPlain, kBold, kBusy, kCpu, kWarning };
@@ -61,6 +62,11 @@ struct Breakdown {
   std::string name;
   ReportOperation time;
   bool has_caused = false;
+};
+
+struct Column {
+  std::string_view head;
+  int64_t ReportOperation::*value;
 };
 
 void AddCellTo(const ReportCell& cell, ReportOperation* row) {
@@ -154,6 +160,7 @@ class TextReport {
   }
 
   void RunLines() {
+    if (options_.raw) text_ += "Times are in ns.\n";
     text_ += WallTimeLine(report_, options_) + DeviceLine(report_, options_);
     const bool doubtful = !report_.run.verdict.starts_with("complete");
     const std::string verdict =
@@ -192,6 +199,7 @@ class TextReport {
     text_ += CounterTable(process, options_);
     if (Asked("phase")) GroupTable(process, "Phase", &ReportCell::phase);
     if (options_.by.empty() || Asked("layer")) GroupTable(process, "Layer", &ReportCell::layer);
+    text_ += legend_.Take(options_);
     if (Asked("transition")) Transitions(process);
     if (options_.kernels) text_ += KernelTable(process, options_);
     if (Asked("iteration")) text_ += IterationTables(process, options_);
@@ -219,56 +227,86 @@ class TextReport {
     BreakdownTable(title, rows, process.span_ns);
   }
 
-  void BreakdownTable(const char* title, const std::vector<Breakdown>& rows, int64_t span_ns) {
-    const auto any = [&rows](int64_t ReportOperation::*column) {
-      return std::any_of(rows.begin(), rows.end(),
-                         [column](const Breakdown& row) { return row.time.*column != 0; });
-    };
-    struct Column {
-      const char* head;
-      int64_t ReportOperation::*value;
-    };
+  std::string CellOf(const Breakdown& row, const Column& column) const {
+    return Time(row.time.*column.value);
+  }
+
+  // Those that are asked for; without --raw, whose readers count columns, none of nothing but
+  // zeros.
+  std::vector<Column> ColumnsOf(const std::vector<Breakdown>& rows) const {
     std::vector<Column> columns{{"wall", &ReportOperation::wall_ns}};
     if (ShowsTimeline()) columns.push_back({"GPU busy", &ReportOperation::gpu_busy_ns});
-    const bool caused = ShowsCaused() && !rows.empty() && rows.front().has_caused;
-    if (caused) columns.push_back({"caused", &ReportOperation::gpu_caused_ns});
-    columns.push_back({"cpu only", &ReportOperation::cpu_only_ns});
-    columns.push_back({"cpu+gpu", &ReportOperation::cpu_gpu_ns});
-    columns.push_back({"gpu only", &ReportOperation::gpu_only_ns});
-    if (any(&ReportOperation::waiting_ns)) {
-      columns.push_back({"waiting", &ReportOperation::waiting_ns});
+    const size_t asked = columns.size();
+    if (ShowsCaused() && !rows.empty() && rows.front().has_caused) {
+      columns.push_back({kCaused, &ReportOperation::gpu_caused_ns});
     }
-    if (any(&ReportOperation::idle_ns)) columns.push_back({"idle", &ReportOperation::idle_ns});
-    if (any(&ReportOperation::unknown_ns)) {
-      columns.push_back({"unknown", &ReportOperation::unknown_ns});
-    }
-    size_t longest = kNameWidth;
-    for (const Breakdown& row : rows) longest = std::max(longest, EscapeName(row.name).size());
-    const int name_width = static_cast<int>(std::min<size_t>(longest, kLongestNameWidth));
-    const auto room = [&] {
-      int left = options_.width - name_width;
-      for (const Column& column : columns) {
-        const size_t head = std::string_view(column.head).size();
-        left -= static_cast<int>(std::max(head, kTimeWidth)) + kColumnGap;
-      }
-      return left;
+    columns.insert(columns.end(), {{"cpu only", &ReportOperation::cpu_only_ns},
+                                   {kBothWork, &ReportOperation::cpu_gpu_ns},
+                                   {kGpuOnly, &ReportOperation::gpu_only_ns},
+                                   {"waiting", &ReportOperation::waiting_ns},
+                                   {kIdle, &ReportOperation::idle_ns},
+                                   {"unknown", &ReportOperation::unknown_ns}});
+    if (options_.raw) return columns;
+    const auto says_nothing = [&rows, this](const Column& column) {
+      if (column.head == kCaused && !options_.attribution.empty()) return false;
+      return std::all_of(rows.begin(), rows.end(),
+                         [&column](const Breakdown& row) { return row.time.*column.value == 0; });
     };
-    const auto fits = [&] { return room() >= 0; };
-    // On a narrow terminal go first the figures that others imply.
-    for (const char* dispensable : {"cpu+gpu", "idle", "caused", "gpu only"}) {
-      if (fits() || options_.raw) break;
-      if (!options_.attribution.empty() && dispensable == std::string("caused")) continue;
-      std::erase_if(columns,
-                    [&](const Column& column) { return column.head == std::string(dispensable); });
+    columns.erase(std::remove_if(columns.begin() + static_cast<std::ptrdiff_t>(asked),
+                                 columns.end(), says_nothing),
+                  columns.end());
+    return columns;
+  }
+
+  // Columns that are left beside names, of which at most |most| count, and figures; negative where
+  // they do not fit.
+  int RoomBeside(const std::vector<Breakdown>& rows, const std::vector<Column>& columns,
+                 int most) const {
+    int longest = kNameWidth;
+    for (const Breakdown& row : rows) {
+      longest = std::max(longest, DisplayWidth(EscapeName(row.name)));
+    }
+    int left = options_.width - std::min(longest, most);
+    for (const Column& column : columns) {
+      size_t width = column.head.size();
+      for (const Breakdown& row : rows) width = std::max(width, CellOf(row, column).size());
+      left -= static_cast<int>(width) + kColumnGap;
+    }
+    return left;
+  }
+
+  // Of the bars; 0 where the figures leave no room for them. Names go before a long bar.
+  int BarWidth(const std::vector<Breakdown>& rows, const std::vector<Column>& columns) const {
+    if (options_.raw) return 0;
+    const int beside_whole_names = RoomBeside(rows, columns, options_.width) - kColumnGap;
+    if (beside_whole_names >= kSmallestBar) return std::min(beside_whole_names, kBarWidth);
+    const int room = RoomBeside(rows, columns, kLongestNameWidth) - kColumnGap;
+    return room < kSmallestBar ? 0 : std::min(room, kBarBesideCutNames);
+  }
+
+  void BreakdownTable(const char* title, const std::vector<Breakdown>& rows, int64_t span_ns) {
+    std::vector<Column> columns = ColumnsOf(rows);
+    // On a narrow terminal go first the figures that others imply, and of these the first one also
+    // where a bar can have its place.
+    for (const std::string_view dispensable : {kBothWork, kIdle, kCaused, kGpuOnly}) {
+      const int wanted = dispensable == kBothWork ? kSmallestBar + kColumnGap : 0;
+      if (options_.raw || RoomBeside(rows, columns, kLongestNameWidth) >= wanted) break;
+      if (!options_.attribution.empty() && dispensable == kCaused) continue;
+      const auto erased =
+          std::erase_if(columns, [&](const Column& column) { return column.head == dispensable; });
+      if (erased != 0) legend_.LeaveOut(dispensable);
     }
     std::vector<std::string> heads{title};
-    for (const Column& column : columns) heads.push_back(column.head);
+    for (const Column& column : columns) {
+      heads.emplace_back(column.head);
+      legend_.Show(column.head);
+    }
     TextTable table(heads);
-    // A bar where the columns leave room for one.
-    const int bar = options_.raw || room() < kSmallestBar + 2 ? 0 : std::min(room() - 2, kBarWidth);
+    const int bar = BarWidth(rows, columns);
+    if (bar > 0) legend_.ShowBar();
     for (const Breakdown& row : rows) {
       std::vector<std::string> cells{EscapeName(row.name)};
-      for (const Column& column : columns) cells.push_back(Time(row.time.*column.value));
+      for (const Column& column : columns) cells.push_back(CellOf(row, column));
       table.AddRow(std::move(cells), bar > 0 ? Bar(row.time, span_ns, bar, options_) : "");
     }
     text_ += "\n" + table.Render(options_.width, bar, options_.unicode);
@@ -305,6 +343,7 @@ class TextReport {
 
   const Report& report_;
   TextOptions options_;
+  TableLegend legend_;
   std::string text_;
 };
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <numeric>
 #include <optional>
 
@@ -55,6 +56,24 @@ size_t PrefixOf(std::string_view text, int width) {
     at += c.bytes;
   }
   return at;
+}
+
+// What FormatTime and FormatShare put behind a figure, with what a sentence puts behind that.
+bool IsUnit(std::string_view word) {
+  while (!word.empty() && std::string_view(".,;:)]").find(word.back()) != std::string_view::npos) {
+    word.remove_suffix(1);
+  }
+  constexpr std::string_view kUnits[] = {"ns", "us", "ms", "s", "h", "d", "%", "x"};
+  return std::find(std::begin(kUnits), std::end(kUnits), word) != std::end(kUnits);
+}
+
+// How much of |text| must stay on one line: a word, or a figure with its unit.
+size_t UnbreakableFront(std::string_view text) {
+  const size_t space = text.find(' ');
+  if (space == std::string_view::npos) return text.size();
+  if (space == 0 || text[space - 1] < '0' || text[space - 1] > '9') return space;
+  const size_t end = std::min(text.find(' ', space + 1), text.size());
+  return IsUnit(text.substr(space + 1, end - space - 1)) ? end : space;
 }
 
 }  // namespace
@@ -157,9 +176,9 @@ std::string Wrap(const std::string& text, int width, int indent) {
   };
   bool at_start = true;
   while (!rest.empty()) {
-    const size_t space = std::min(rest.find(' '), rest.size());
-    const std::string_view word = rest.substr(0, space);
-    rest.remove_prefix(std::min(space + 1, rest.size()));
+    const size_t end = UnbreakableFront(rest);
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
     if (!at_start && DisplayWidth(line) + 1 + DisplayWidth(word) > width) {
       flush();
       at_start = true;

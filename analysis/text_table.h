@@ -34,8 +34,8 @@ int DisplayWidth(std::string_view text);
 std::string PadRight(const std::string& text, int width, bool unicode);
 std::string PadLeft(const std::string& text, int width);
 
-// |text| in lines of at most |width| columns, broken at spaces; every line but the first begins
-// with |indent| spaces. Ends in a newline.
+// |text| in lines of at most |width| columns, broken at spaces but for that between a figure and
+// its unit; every line but the first begins with |indent| spaces. Ends in a newline.
 std::string Wrap(const std::string& text, int width, int indent);
 
 // A table: the first column is a name on the left, the others are figures on the right, each as

@@ -33,6 +33,14 @@ constexpr CommandHelp kHelp = {
     "takes more than one.",
     "Tables of --by: one for each word of the list. --attribution timeline: GPU time that passed\n"
     "while an operation was open; caused: of the work that it launched.\n"
+    "Columns: 'wall' is the sum of 'cpu only' (GPU idle, CPU working), 'cpu+gpu' (both), 'gpu "
+    "only'\n"
+    "(GPU busy, CPU waiting for it or blocked), 'waiting' (GPU idle, CPU waiting for another\n"
+    "process), 'idle' (neither) and 'unknown' (the GPU may have worked unrecorded). 'GPU busy' is "
+    "the\n"
+    "GPU time that passed in the row, 'caused' that of what was launched there. Columns of "
+    "nothing\n"
+    "but zeros are left out, but not with --raw. Bars are as long as the row's share of the span.\n"
     "Exit status: 0, 1 if a file cannot be written, 2 for a wrong option, or 3 if the run cannot\n"
     "be read.\n",
     "  gpubound report\n"
@@ -40,6 +48,8 @@ constexpr CommandHelp kHelp = {
     "  gpubound report train.gpubound --html report.html\n"
     "  gpubound report train.gpubound --json > report.json\n"
     "  gpubound report ppo1.gpubound ppo2.gpubound dqn.gpubound --plot figure.pdf\n"};
+
+constexpr int kUnlimitedWidth = 1'000'000;
 
 struct ReportArguments {
   std::vector<std::string> runs;
@@ -137,11 +147,16 @@ int DrawFigure(const ReportArguments& arguments) {
 
 int PrintReport(const Arguments& words) {
   ReportArguments arguments;
-  const TextOptions terminal = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);
+  const StreamFacts stream = FactsOf(STDOUT_FILENO);
+  const TextOptions terminal = TextOptionsFor(stream, EnvironmentVariable);
   arguments.text.width = terminal.width;
   arguments.text.color = terminal.color;
   arguments.text.unicode = terminal.unicode;
   if (const auto over = ParseReportArguments(words, &arguments)) return *over;
+  // Who reads exact figures out of a pipe wants whole names.
+  if (arguments.text.raw && !stream.is_terminal && EnvironmentVariable("COLUMNS") == nullptr) {
+    arguments.text.width = kUnlimitedWidth;
+  }
   const std::string& file = arguments.plot.empty() ? arguments.html : arguments.plot;
   if (const auto refused = RefusePlace(file, arguments.force)) return *refused;
   if (!arguments.plot.empty()) return DrawFigure(arguments);

@@ -120,15 +120,15 @@ TEST_F(ReportTextTest, FitsTheWidthAndOneScreen) {
     std::string line;
     int count = 0;
     while (std::getline(lines, line)) {
-      if (count++ > 0) {
-        EXPECT_LE(DisplayWidth(line), width) << line;
-      }
+      EXPECT_LE(DisplayWidth(line), width) << line;
+      ++count;
     }
     EXPECT_LE(count, 24);
   }
 }
 
 TEST_F(ReportTextTest, ShowsEachOperationWithItsColumns) {
+  report_.processes[0].operations[0].gpu_caused_ns = 1;
   EXPECT_THAT(Text(), HasSubstr("inference"));
   EXPECT_THAT(Text(), HasSubstr("400 ms"));
   EXPECT_THAT(Text(), HasSubstr("simulation"));
@@ -272,9 +272,11 @@ TEST_F(ReportTextTest, TheListOfDeviceWorkFitsThreeWidths) {
   }
 }
 
-TEST_F(ReportTextTest, PrintsRawNanoseconds) {
+TEST_F(ReportTextTest, PrintsRawNanosecondsAndSaysSo) {
+  EXPECT_THAT(Text(), Not(HasSubstr("Times are in ns.")));
   options_.raw = true;
   EXPECT_THAT(Text(), HasSubstr("400000000"));
+  EXPECT_THAT(Text(), HasSubstr("\nTimes are in ns.\n"));
 }
 
 TEST_F(ReportTextTest, EscapesNamesFromTheTrace) {

@@ -53,6 +53,12 @@ TEST(TextTableTest, WrapsAtSpacesWithAnIndent) {
   EXPECT_EQ(Wrap("unbreakable word", 5, 0), "unbreakable\nword\n");
 }
 
+TEST(TextTableTest, AFigureStaysWithItsUnit) {
+  EXPECT_EQ(Wrap("shutdown 9.13 ms.", 13, 0), "shutdown\n9.13 ms.\n");
+  EXPECT_EQ(Wrap("(4 s to 5 s, 95 %), GPU", 17, 0), "(4 s to 5 s,\n95 %), GPU\n");
+  EXPECT_EQ(Wrap("of 12 workers", 5, 0), "of 12\nworkers\n");
+}
+
 TEST(TextTableTest, ColumnsLineUpWithinTheWidth) {
   TextTable table({"Name", "ns"});
   table.AddRow({"a", "1"});

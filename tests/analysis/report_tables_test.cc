@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which columns and bars the tables of the text report have, and what is said of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/report_text.h"
+
+namespace gpubound {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ReportTablesTest : public testing::Test {
+ protected:
+  ReportTablesTest() {
+    report_.run.root = 100;
+    ReportProcess& process = report_.processes.emplace_back();
+    process.pid = 100;
+    process.span_ns = 1'000'000'000;
+    process.operations = {Row("inference", 700'000'000, 400'000'000),
+                          Row("simulation", 300'000'000, 10'000'000)};
+    options_.by = {"operation"};
+  }
+
+  static ReportOperation Row(const std::string& name, int64_t wall_ns, int64_t busy_ns) {
+    ReportOperation row;
+    row.operation = name;
+    row.wall_ns = wall_ns;
+    row.gpu_busy_ns = row.cpu_gpu_ns = busy_ns;
+    row.cpu_only_ns = wall_ns - busy_ns;
+    return row;
+  }
+  // Every column has something to say.
+  void FillColumns() {
+    for (ReportOperation& row : process().operations) {
+      row.gpu_caused_ns = row.gpu_only_ns = row.waiting_ns = row.idle_ns = 10'000'000;
+    }
+  }
+  ReportProcess& process() { return report_.processes[0]; }
+  std::string Text() const { return RenderText(report_, options_); }
+
+  Report report_;
+  TextOptions options_;
+};
+
+TEST_F(ReportTablesTest, ColumnsOfNothingButZerosGiveTheirPlaceToTheOthers) {
+  EXPECT_THAT(Text(), HasSubstr("\nOperation     wall  GPU busy  cpu only  cpu+gpu\n"));
+  process().operations[0].gpu_only_ns = 1;
+  process().operations[1].waiting_ns = 1;
+  EXPECT_THAT(Text(), HasSubstr("  cpu only  cpu+gpu  gpu only  waiting\n"));
+}
+
+TEST_F(ReportTablesTest, TheColumnThatWasAskedForIsThereAlsoWithoutAnything) {
+  options_.attribution = {"caused"};
+  EXPECT_THAT(Text(), HasSubstr("Operation     wall  caused  cpu only"));
+}
+
+TEST_F(ReportTablesTest, SaysWhichColumnsANarrowTerminalHasNoRoomFor) {
+  FillColumns();
+  EXPECT_THAT(Text(), Not(HasSubstr("  cpu+gpu  gpu only")));
+  EXPECT_THAT(Text(), HasSubstr("; no room for cpu+gpu\n"));
+  options_.width = 120;
+  EXPECT_THAT(Text(), HasSubstr("  cpu+gpu  gpu only"));
+  EXPECT_THAT(Text(), Not(HasSubstr("no room")));
+}
+
+TEST_F(ReportTablesTest, WhatOthersImplyGivesItsPlaceToABar) {
+  process().operations[0].gpu_only_ns = process().operations[0].idle_ns = 10'000'000;
+  process().operations[0].gpu_caused_ns = 10'000'000;
+  EXPECT_THAT(Text(), HasSubstr("cpu only  gpu only     idle\n"));
+  EXPECT_THAT(Text(), HasSubstr("█"));
+}
+
+TEST_F(ReportTablesTest, SaysOnceWhatColumnsAndBarsMean) {
+  FillColumns();
+  report_.processes.push_back(process());
+  report_.processes[1].pid = 101;
+  options_.by = {"process", "operation"};
+  options_.width = 120;
+  const std::string text = Text();
+  const std::string legend =
+      "█ GPU busy, ▒ cpu only, · idle; caused: by its launches; gpu only: CPU waits\n";
+  const size_t first = text.find(legend);
+  ASSERT_NE(first, std::string::npos) << text;
+  EXPECT_EQ(text.find("CPU waits", first + legend.size()), std::string::npos);
+}
+
+TEST_F(ReportTablesTest, BarsOfAWideTerminalAreWide) {
+  options_.width = 200;
+  EXPECT_THAT(Text(), HasSubstr("  ████████████████▒▒▒▒▒▒▒▒▒▒▒▒\n"));
+}
+
+TEST_F(ReportTablesTest, WholeNamesGoBeforeALongBar) {
+  process().operations[1].operation = "simulation in other processes";
+  EXPECT_THAT(Text(), ContainsRegex("\nsimulation in other processes .*▒\n"));
+}
+
+TEST_F(ReportTablesTest, RawTablesHaveEveryColumnWhateverIsInIt) {
+  options_.raw = true;
+  EXPECT_THAT(Text(),
+              ContainsRegex("Operation +wall +GPU busy +caused +cpu only +cpu.gpu +gpu only "
+                            "+waiting +idle +unknown\n"));
+}
+
+}  // namespace
+}  // namespace gpubound
