@@ -217,11 +217,13 @@ std::string CheckText(const InRunCheck& of) {
            ") of their calibration in this run, by " + std::to_string(of.iterations) +
            " iterations without recording.";
   }
+  std::string unchecked;
   for (const UncheckedCost& cost : of.unchecked) {
-    if (!text.empty()) text += ' ';
-    text += "The cost of " + cost.what + " was not checked in this run: " + cost.why + ".";
+    unchecked += (unchecked.empty() ? "" : ", ") + cost.what;
   }
-  return text;
+  if (unchecked.empty()) return text;
+  return text + (text.empty() ? "" : " ") + "Not checked in this run: the cost of " + unchecked +
+         ".";
 }
 
 }  // namespace gpubound

@@ -249,6 +249,10 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   }
   if (root != nullptr) report.run.root = root->identity.pid;
   if (root == nullptr && run.info) report.run.root = run.info->root_pid;
+  if (run.info) {
+    report.run.exit_code = run.info->exit_code;
+    report.run.signal = run.info->signal;
+  }
   AddDevices(run, devices, cut, &report);
   report.operation_devices = OperationDevices(report);
   for (const HostOutside& outside : HostsOutside(run, clocks, span)) {

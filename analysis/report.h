@@ -338,6 +338,9 @@ struct ReportLedgerEntry {
 struct ReportRun {
   std::optional<int64_t> root;  // pid of the root process
   int64_t wall_ns = 0;
+  // How the program that the launcher started ended; both absent where nobody knows.
+  std::optional<int> exit_code;
+  std::optional<int> signal;
   int64_t devices_used = 0;
   double gpu_busy_share = 0;  // shares are 0..1 of devices_used * headline_ns
   double compute_share = 0;

@@ -78,7 +78,9 @@ Json RunJson(const ReportRun& run) {
               {"devices_unused", run.devices_unused},
               {"twice_as_fast", WhatIfJson(run.what_if)},
               {"infinitely_fast", WhatIfJson(run.what_if_free)},
-              {"critical_path", PathJson(run.critical_path)}};
+              {"critical_path", PathJson(run.critical_path)},
+              {"exit_code", OrNull(run.exit_code)},
+              {"signal", OrNull(run.signal)}};
 }
 
 Json CellJson(const ReportCell& cell) {

@@ -74,8 +74,10 @@ class Listing {
     for (const int64_t ns : {row.mean_ns, row.median_ns, row.p95_ns}) {
       cells.push_back(lengths ? Time(ns) : "");
     }
-    cells.push_back((row.sm_fill_is_upper_bound ? "<= " : "") +
-                    FormatShare(ShareOf(row.sm_filled_ns, row.sum_ns)));
+    // Copies fill nothing, and of some work the geometry is not known.
+    cells.push_back(row.sm_filled_ns == 0 ? "-"
+                                          : (row.sm_fill_is_upper_bound ? "<= " : "") +
+                                                FormatShare(ShareOf(row.sm_filled_ns, row.sum_ns)));
     table_.AddRow(std::move(cells));
     any_bound_ |= row.sm_fill_is_upper_bound;
     any_rounded_ |= row.lengths_rounded;

@@ -77,6 +77,11 @@ std::string WallTimeLine(const Report& report, const TextOptions& options) {
     if (why.ends_with('.')) why.pop_back();
     line += ", not corrected for profiling (" + why + ")";
   }
+  if (report.run.signal) {
+    line += "; the program was ended by signal " + std::to_string(*report.run.signal);
+  } else if (report.run.exit_code.value_or(0) != 0) {
+    line += "; the program ended with status " + std::to_string(*report.run.exit_code);
+  }
   const ReportProcess* stepping = SteppingProcess(report);
   const ReportProcess* told = stepping != nullptr ? stepping : main;
   if (told != nullptr && told->progress && told->progress->done > 0) {
@@ -174,8 +179,11 @@ std::string IterationTables(const ReportProcess& process, const TextOptions& opt
   return Table(operations, options) + Table(slowest, options);
 }
 
-std::string GapTable(const ReportProcess& process, const TextOptions& options) {
+std::string GapTable(const Report& report, const ReportProcess& process,
+                     const TextOptions& options) {
   if (process.gaps.empty()) return {};
+  const bool several = std::count_if(report.devices.begin(), report.devices.end(),
+                                     [](const ReportDevice& device) { return device.used; }) > 1;
   std::string text = "\nLongest GPU idle gaps\n";
   for (const ReportGap& gap : process.gaps) {
     const auto side = [](const std::string& operation, const std::string& layer,
@@ -183,12 +191,12 @@ std::string GapTable(const ReportProcess& process, const TextOptions& options) {
       return EscapeName(operation) + " in " + layer +
              (work.empty() ? "" : " (" + EscapeName(work) + ")");
     };
-    text +=
-        Wrap(FormatTime(gap.ns, options.raw) + " at " + FormatTime(gap.begin_ns, options.raw) +
-                 " on " + DeviceName(gap.uuid, gap.ordinal) + ", mostly " + CauseText(gap.cause) +
-                 ": from " + side(gap.operation_at_begin, gap.layer_at_begin, gap.work_before) +
-                 " to " + side(gap.operation_at_end, gap.layer_at_end, gap.work_after),
-             options.width, 2);
+    text += Wrap(FormatTime(gap.ns, options.raw) + " at " + FormatTime(gap.begin_ns, options.raw) +
+                     (several ? " on " + DeviceName(gap.uuid, gap.ordinal) : "") + ", mostly " +
+                     CauseText(gap.cause) + ": from " +
+                     side(gap.operation_at_begin, gap.layer_at_begin, gap.work_before) + " to " +
+                     side(gap.operation_at_end, gap.layer_at_end, gap.work_after),
+                 options.width, 2);
   }
   return text;
 }

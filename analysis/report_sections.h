@@ -30,7 +30,8 @@ std::string IterationSentence(const ReportProcess& process, const TextOptions& o
 
 // Tables.
 std::string IterationTables(const ReportProcess& process, const TextOptions& options);
-std::string GapTable(const ReportProcess& process, const TextOptions& options);
+std::string GapTable(const Report& report, const ReportProcess& process,
+                     const TextOptions& options);
 std::string LaneTables(const ReportProcess& process, const TextOptions& options);
 std::string DeviceTables(const Report& report, const TextOptions& options);
 

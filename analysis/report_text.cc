@@ -152,8 +152,10 @@ class TextReport {
                     options_.width, 2);
     }
     if (report_.device_kind == "simulated") {
-      text_ += Painted("SIMULATED DEVICE", Paint::kWarning, options_) +
-               ": GPU times are those of a model, not of hardware.\n";
+      const std::string mark = "SIMULATED DEVICE";
+      const std::string line =
+          Wrap(mark + ": GPU times are those of a model, not of hardware.", options_.width, 2);
+      text_ += Painted(mark, Paint::kWarning, options_) + line.substr(mark.size());
     } else if (report_.device_kind == "imported") {
       text_ += "Imported from another tool's trace.\n";
     }
@@ -185,9 +187,9 @@ class TextReport {
         (process.span_end == SpanEnd::kClosed ? "" : " (" + SpanEndText(process.span_end) + ")") +
         ": GPU busy " + FormatShare(ShareOf(process.gpu_busy_ns, process.span_ns)) + ", GPU wait " +
         FormatShare(ShareOf(process.gpu_wait_ns, process.span_ns));
-    if (process.gpu_busy_ns > 0) {
-      int64_t filled_ns = 0;
-      for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;
+    int64_t filled_ns = 0;
+    for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;
+    if (filled_ns > 0 && process.gpu_busy_ns > 0) {
       line += ", SM fill " + std::string(process.sm_fill_is_upper_bound ? "at most " : "about ") +
               FormatShare(ShareOf(filled_ns, process.gpu_busy_ns)) + " of that";
     }
@@ -203,7 +205,7 @@ class TextReport {
     if (Asked("transition")) Transitions(process);
     if (options_.kernels) text_ += KernelTable(process, options_);
     if (Asked("iteration")) text_ += IterationTables(process, options_);
-    if (Asked("gap")) text_ += GapTable(process, options_);
+    if (Asked("gap")) text_ += GapTable(report_, process, options_);
     if (Asked("thread")) text_ += LaneTables(process, options_);
   }
 

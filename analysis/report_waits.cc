@@ -46,9 +46,10 @@ std::string MainActivity(const ReportWait& wait, const AwaitedRows& awaited) {
       sums[NameOf(activity, wait.operation)] += activity.ns;
     }
   }
+  if (sums.empty()) return NameOf({kNoOperation, "", 0}, wait.operation);
   const auto most = std::max_element(
       sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == sums.end() ? "" : most->first;
+  return most->first;
 }
 
 struct Group {
@@ -67,6 +68,7 @@ std::string GroupText(const std::string& activity, const Group& group, int64_t s
   } else {
     text += group.pids.size() == 1 ? " process" : " processes";
   }
+  if (activity.empty()) text += " outside operations";
   const double share =
       span_ns > 0 ? static_cast<double>(group.ns) / static_cast<double>(span_ns) : 0;
   return text + ": " + FormatTime(group.ns, options.raw) + " (" + FormatShare(share) + ")";

@@ -41,8 +41,8 @@ constexpr CommandHelp kHelp = {
     "GPU time that passed in the row, 'caused' that of what was launched there. Columns of "
     "nothing\n"
     "but zeros are left out, but not with --raw. Bars are as long as the row's share of the span.\n"
-    "Exit status: 0, 1 if a file cannot be written, 2 for a wrong option, or 3 if the run cannot\n"
-    "be read.\n",
+    "Exit status: 0, 1 if a file cannot be written, 2 for wrong use, or 3 if the run cannot be\n"
+    "read.\n",
     "  gpubound report\n"
     "  gpubound report train.gpubound --by phase,operation --kernels\n"
     "  gpubound report train.gpubound --html report.html\n"

@@ -71,7 +71,7 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
             (Keys{"root", "wall_ns", "devices_used", "gpu_busy_share", "compute_share",
                   "comm_share", "copy_share", "gpu_limited_share", "verdict", "headline",
                   "headline_ns", "whole_gpu_busy_share", "parts", "devices_unused", "twice_as_fast",
-                  "infinitely_fast", "critical_path"}));
+                  "infinitely_fast", "critical_path", "exit_code", "signal"}));
   EXPECT_TRUE(json_["run"]["critical_path"].is_null());
   EXPECT_TRUE(json_["run"]["gpu_limited_share"].is_null());
 }

@@ -111,9 +111,12 @@ TEST_F(ReportTextTest, SaysLoudlyThatADeviceWasSimulated) {
   report_.device_kind = "simulated";
   EXPECT_THAT(Text(), HasSubstr("SIMULATED DEVICE"));
   EXPECT_THAT(RenderLedger(report_), HasSubstr("SIMULATED DEVICE"));
+  options_.color = true;
+  EXPECT_THAT(Text(), HasSubstr("\033[1;33mSIMULATED DEVICE\033[0m: GPU times"));
 }
 
 TEST_F(ReportTextTest, FitsTheWidthAndOneScreen) {
+  report_.device_kind = "simulated";
   for (const int width : {60, 80, 120}) {
     options_.width = width;
     std::istringstream lines(Text());

@@ -42,10 +42,15 @@ TEST_F(ReportWaitsTest, WhatAWorkerDoesNotNameHasTheNameItIsAwaitedUnder) {
             "for load batch in 1 worker: 50.0 ms (5.0 %).\n");
 }
 
-TEST_F(ReportWaitsTest, WithoutAnyNameOnlyTheProcessesAreCounted) {
+TEST_F(ReportWaitsTest, WithoutAnyNameTheWaitWasOutsideOperations) {
   Wait(101, kNoOperation, 100, kNoOperation, "python", /*worker=*/false);
   Wait(102, kNoOperation, 100, kNoOperation, "python");
-  EXPECT_EQ(Sentence(), "Waiting for 2 processes: 200 ms (20 %).\n");
+  EXPECT_EQ(Sentence(), "Waiting for 2 processes outside operations: 200 ms (20 %).\n");
+}
+
+TEST_F(ReportWaitsTest, OfWhomNothingIsKnownTheNameOfTheWaitIsTold) {
+  process_.waits.push_back({{101}, "load batch", 100'000'000});
+  EXPECT_EQ(Sentence(), "Waiting for load batch in 1 process: 100 ms (10 %).\n");
 }
 
 TEST_F(ReportWaitsTest, AWaitForAnyOfSeveralIsForWhatTheyDidMost) {

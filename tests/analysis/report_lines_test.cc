@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sentences of the text report on how the run went, and the sections behind its tables.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/report_text.h"
+
+namespace gpubound {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ReportLinesTest : public testing::Test {
+ protected:
+  ReportLinesTest() {
+    report_.run.root = 100;
+    report_.run.wall_ns = 1'000'000'000;
+    ReportProcess& process = report_.processes.emplace_back();
+    process.pid = 100;
+    process.span_ns = 1'000'000'000;
+    process.gpu_busy_ns = 410'000'000;
+    process.operations.emplace_back().operation = "inference";
+    options_.width = 120;
+  }
+  ReportProcess& process() { return report_.processes[0]; }
+  std::string Text() const { return RenderText(report_, options_); }
+
+  Report report_;
+  TextOptions options_;
+};
+
+TEST_F(ReportLinesTest, TheCriticalPathNamesProcessesWhereItRunsThroughSeveral) {
+  ReportCriticalPath& path = report_.run.critical_path.emplace();
+  path.wall_ns = 100;
+  path.parts = {{100, "act", "python", 60}, {100, "act", "wait", 40}};
+  EXPECT_THAT(Text(), HasSubstr("\nOperation   layer   time  share\n"));
+  path.parts[1] = {101, "act", "python", 40};
+  EXPECT_THAT(Text(), ContainsRegex("\nOperation +pid +layer +time +share\n"
+                                    "act +100 +python +60 ns +60 %\n"
+                                    "act +101 +python +40 ns +40 %\n"));
+}
+
+TEST_F(ReportLinesTest, SaysWhatTheRunWouldTakeIfAPartTookNoTime) {
+  ReportCriticalPath& path = report_.run.critical_path.emplace();
+  path.wall_ns = 100;
+  path.speedups = {{"device", 50}, {"operation act", 60}, {"layer python", 70}};
+  EXPECT_THAT(Text(), HasSubstr("It would take 50 ns if the device took no time, 60 ns if act took "
+                                "no time, 70 ns if Python took no time.\n"));
+}
+
+TEST_F(ReportLinesTest, SaysHowTheProgramEndedUnlessAllWasWell) {
+  report_.run.exit_code = 0;
+  EXPECT_THAT(Text(), HasSubstr("\nWall time 1.00 s.\n"));
+  report_.run.exit_code = 3;
+  EXPECT_THAT(Text(), HasSubstr("\nWall time 1.00 s; the program ended with status 3.\n"));
+  report_.run.exit_code.reset();
+  report_.run.signal = 9;
+  EXPECT_THAT(Text(), HasSubstr("\nWall time 1.00 s; the program was ended by signal 9.\n"));
+}
+
+TEST_F(ReportLinesTest, SmFillIsOfKernelsWhoseGeometryIsKnown) {
+  EXPECT_THAT(Text(), Not(HasSubstr("SM fill")));
+  process().operations[0].sm_filled_ns = 41'000'000;
+  EXPECT_THAT(Text(), HasSubstr("SM fill about 10 % of that"));
+}
+
+TEST_F(ReportLinesTest, CopiesFillNoMultiprocessors) {
+  options_.kernels = true;
+  process().operation_kernels.push_back({"copying", {"Memcpy HtoD", "copy", 1, 1000, 1000}});
+  EXPECT_THAT(Text(), ContainsRegex("\ncopying .* -\n  Memcpy HtoD .* -\n"));
+}
+
+TEST_F(ReportLinesTest, WhatTheRunCouldNotCheckIsOneClause) {
+  auto corrected = std::make_shared<CorrectedProcess>();
+  corrected->in_run.unchecked = {{"scopes", "it is short"}, {"CUDA calls", "of graphs"}};
+  process().corrected = corrected;
+  EXPECT_THAT(Text(), HasSubstr(". Not checked in this run: the cost of scopes, CUDA calls.\n"));
+}
+
+TEST_F(ReportLinesTest, GapsNameTheirDeviceOnlyAmongSeveral) {
+  options_.by = {"gap"};
+  process().gaps.push_back(
+      {"GPU-1", 0, 5, 90, "launch", "act", "python", "update", "backend", "", ""});
+  EXPECT_THAT(Text(), HasSubstr("90 ns at 5 ns, mostly Python"));
+  report_.devices.resize(2);
+  for (ReportDevice& device : report_.devices) device.used = true;
+  EXPECT_THAT(Text(), HasSubstr("90 ns at 5 ns on GPU-1, mostly Python"));
+}
+
+}  // namespace
+}  // namespace gpubound
