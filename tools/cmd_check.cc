@@ -36,11 +36,10 @@ constexpr CommandHelp kHelp = {
     "Exit status: 0 if all hold; 1 if one fails or cannot be decided, or a file cannot be "
     "written;\n"
     "2 for an expression that cannot be understood; 3 if a run cannot be read.\n",
-    "  gpubound check train.gpubound --require 'gpu_busy>=40%' --require "
-    "'ledger.chunks_corrupt==0'\n"
-    "  gpubound check new.gpubound --baseline old.gpubound --require 'simulation.wall<=1.1x "
-    "baseline'\n"
-    "  gpubound check train.gpubound --require 'iteration.median<250ms' --junit check.xml\n"};
+    "  gpubound check a.gpubound --require 'gpu_busy>=40%' --require 'idle<=50%'\n"
+    "  gpubound check --baseline a.gpubound --require 'wall<=1.1x baseline'\n"
+    "  gpubound check a.gpubound --require 'iteration.median<250ms' --junit check.xml\n"
+    "  gpubound check a.gpubound --require 'ledger.chunks_corrupt==0'\n"};
 
 struct CheckArguments {
   std::string run;

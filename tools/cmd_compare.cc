@@ -34,9 +34,8 @@ constexpr CommandHelp kHelp = {
     "read.\n",
     "  gpubound compare before.gpubound after.gpubound\n"
     "  gpubound compare before.gpubound after.gpubound --html compare.html\n"
-    "  gpubound compare old-1.gpubound old-2.gpubound -- new-1.gpubound new-2.gpubound\n"
-    "  gpubound compare --group v1=a.gpubound,b.gpubound --group v2=c.gpubound,d.gpubound "
-    "--json\n"};
+    "  gpubound compare old1.gpubound old2.gpubound -- new1.gpubound new2.gpubound\n"
+    "  gpubound compare --group v1=a.gpubound,b.gpubound --group v2=c.gpubound --json\n"};
 
 constexpr size_t kLongestName = 12;
 

@@ -18,7 +18,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"run", "[-o DIR] [OPTIONS] -- CMD...", "profile a program and its children", RunProgram},
     {"report", "[RUN]", "where the time of a run went", PrintReport},
-    {"compare", "RUN RUN...", "what differs between runs, and how sure that is", CompareRuns},
+    {"compare", "RUN RUN...", "what differs between runs, and how surely", CompareRuns},
     {"check", "[RUN] --require EXPRESSION", "hold a run to what is expected of it", CheckRun},
     {"top", "[RUN]", "what a run does while it goes on", WatchRun},
     {"whatif", "RUN --scale PART:FACTOR", "what a run would be with a part made faster",
@@ -30,24 +30,27 @@ constexpr Command kCommands[] = {
     {"export", "RUN --FORMAT FILE", "give a run to other tools", ExportRun},
     {"compact", "RUN", "sum a run's older time and thin its events", CompactStoredRun},
     {"doctor", "[RUN]", "this machine's readiness, or a trace's gaps", RunDoctor},
-    {"env", "", "variables to set where something else starts the program", PrintEnvironment},
+    {"env", "", "variables for other launchers to set", PrintEnvironment},
     {"completion", "SHELL", "a script that lets a shell complete all this", PrintCompletion},
     {"man", "", "the manual page", PrintManual},
 };
 
 std::string Help() {
-  std::string text =
-      "gpubound says where the time of each operation of a training run went, and how much of it\n"
-      "the GPU was really working.\n\n"
-      "Usage: gpubound COMMAND [ARGUMENTS]\n\n"
-      "Commands:\n";
+  constexpr int kSummaryColumn = 36;
+  const int width = HelpWidth();
+  std::string text = Wrap(
+      "gpubound says where the time of each operation of a training run went, and how much of it "
+      "the GPU was really working.",
+      width, 0);
+  text += "\nUsage: gpubound COMMAND [ARGUMENTS]\n\nCommands:\n";
   for (const Command& command : kCommands) {
-    text += fmt::format("  {:<34}{}\n", fmt::format("{} {}", command.name, command.arguments),
-                        command.summary);
+    text += Wrap(fmt::format("  {:<34}{}", fmt::format("{} {}", command.name, command.arguments),
+                             command.summary),
+                 width, kSummaryColumn);
   }
   text +=
       "\nOptions:\n"
-      "  -h, --help     this text; gpubound COMMAND --help says more about a command\n"
+      "  -h, --help     this text; gpubound COMMAND --help says more\n"
       "  -V, --version  the version\n\n"
       "Example:\n"
       "  gpubound run -- python train.py\n"

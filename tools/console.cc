@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -16,11 +17,13 @@
 
 #include "analysis/text_table.h"
 #include "tools/exit_codes.h"
+#include "tools/help_text.h"
 
 namespace gpubound {
 namespace {
 
 constexpr int kDefaultColumns = 80;
+constexpr int kWidestHelp = 100;
 constexpr int kMaxColumns = 500;  // a larger COLUMNS is a mistake
 
 bool IsSet(const char* value) { return value != nullptr && *value != '\0'; }
@@ -66,7 +69,7 @@ void WriteStderr(std::string_view text) {
 
 void PrintMessage(std::string_view message) {
   // One write, so that the lines of several processes do not mix.
-  WriteStderr(fmt::format("gpubound: {}\n", message));
+  WriteStderr(MessageText(message, FactsOf(STDERR_FILENO), EnvironmentVariable));
 }
 
 std::string ErrorText(const Error& error) {
@@ -99,6 +102,16 @@ TextOptions TextOptionsFor(const StreamFacts& stream, const GetVariable& variabl
   options.color = stream.is_terminal && !IsSet(variable("NO_COLOR")) && !dumb;
   options.unicode = IsUtf8Locale(variable);
   return options;
+}
+
+int HelpWidth() {
+  return std::min(TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable).width, kWidestHelp);
+}
+
+std::string MessageText(std::string_view message, const StreamFacts& stream,
+                        const GetVariable& variable) {
+  const std::string text = fmt::format("gpubound: {}\n", message);
+  return stream.is_terminal ? Wrapped(text, TextOptionsFor(stream, variable).width) : text;
 }
 
 }  // namespace gpubound

@@ -20,7 +20,8 @@ int WriteStdout(std::string_view text);
 
 void WriteStderr(std::string_view text);
 
-// "gpubound: " and |message|, which may have several lines, and a newline.
+// "gpubound: " and |message|, which may have several lines, and a newline. A terminal gets lines
+// that fit it, so that words stay whole.
 void PrintMessage(std::string_view message);
 
 // The error with every part escaped, and its remedy.
@@ -42,6 +43,13 @@ StreamFacts FactsOf(int descriptor);
 // terminal only, never with a NO_COLOR that is not empty or a dumb terminal; symbols beyond ASCII
 // only in a UTF-8 locale.
 TextOptions TextOptionsFor(const StreamFacts& stream, const GetVariable& variable);
+
+// Columns of a command's help: those of stdout, but no more than can be read with ease.
+int HelpWidth();
+
+// What PrintMessage writes to |stream|.
+std::string MessageText(std::string_view message, const StreamFacts& stream,
+                        const GetVariable& variable);
 
 }  // namespace gpubound
 

@@ -13,6 +13,7 @@
 #include "analysis/text_table.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
+#include "tools/help_text.h"
 #include "tools/suggestion.h"
 
 namespace gpubound {
@@ -21,10 +22,11 @@ namespace {
 // "Usage: gpubound run [OPTIONS] -- CMD..." cannot be derived from the options.
 class HelpFormatter : public CLI::Formatter {
  public:
-  explicit HelpFormatter(const CommandHelp& help) : help_(help) { column_width(28); }
+  explicit HelpFormatter(const CommandHelp& help) : help_(help) { column_width(kTextColumn); }
 
   std::string make_usage(const CLI::App*, std::string) const override {
-    return fmt::format("\nUsage: {} {}\n", help_.name, help_.usage);
+    const std::string usage = fmt::format("Usage: {} {}", help_.name, help_.usage);
+    return "\n" + Wrap(usage, HelpWidth(), 2);
   }
 
   // CLI11 would print the type and default of each option in its own notation; the descriptions say
@@ -34,7 +36,15 @@ class HelpFormatter : public CLI::Formatter {
     return type.empty() ? "" : " " + type;
   }
 
+  // CLI11 indents what follows a newline.
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = Wrap(option->get_description(), HelpWidth() - kTextColumn, 0);
+    text.pop_back();
+    return text;
+  }
+
  private:
+  static constexpr int kTextColumn = 28;
   CommandHelp help_;
 };
 
@@ -63,10 +73,14 @@ CommandDescription* describing = nullptr;
 
 }  // namespace
 
-OptionParser::OptionParser(const CommandHelp& help) : help_(help), app_(help.purpose, help.name) {
+OptionParser::OptionParser(const CommandHelp& help) : help_(help), app_("", help.name) {
+  std::string purpose = Reflowed(help.purpose, HelpWidth());
+  purpose.pop_back();  // CLI11 puts a newline behind it
+  app_.description(purpose);
   app_.formatter(std::make_shared<HelpFormatter>(help));
   app_.set_help_flag("-h,--help", "Print this text");
-  const std::string more = *help.more == '\0' ? "" : fmt::format("{}\n", help.more);
+  const std::string more =
+      *help.more == '\0' ? "" : fmt::format("{}\n", Reflowed(help.more, HelpWidth()));
   app_.footer(fmt::format("{}Example:\n{}", more, help.example));
 }
 

@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "tests/tools/tool_fixtures.h"
 #include "tools/exit_codes.h"
 
@@ -46,6 +49,49 @@ TEST(Commands, EachHasAHelpWithAnExample) {
     EXPECT_THAT(captured.out, HasSubstr("Example:\n  "));
     EXPECT_EQ(Gpubound({"help", command.name}).out, captured.out);
   }
+}
+
+// A shell's COLUMNS, for one scope.
+class WithColumns {
+ public:
+  explicit WithColumns(const char* columns) { setenv("COLUMNS", columns, 1); }
+  ~WithColumns() { unsetenv("COLUMNS"); }
+  WithColumns(const WithColumns&) = delete;
+  WithColumns& operator=(const WithColumns&) = delete;
+};
+
+std::vector<std::string> LinesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Commands, HelpFitsEightyColumns) {
+  std::vector<Arguments> helps{{"--help"}};
+  for (const Command& command : AllCommands()) helps.push_back({command.name, "--help"});
+  for (const Arguments& help : helps) {
+    for (const std::string& line : LinesOf(Gpubound(help).out)) {
+      EXPECT_LE(line.size(), 80u) << help.front() << ": " << line;
+    }
+  }
+}
+
+TEST(Commands, HelpFollowsTheTerminalUpToWhatReadsWell) {
+  const auto longest = [] {
+    size_t columns = 0;
+    for (const std::string& line : LinesOf(Gpubound({"report", "--help"}).out)) {
+      if (!line.starts_with("  gpubound ")) columns = std::max(columns, line.size());
+    }
+    return columns;
+  };
+  {
+    const WithColumns narrow("60");
+    EXPECT_LE(longest(), 60u);
+  }
+  const WithColumns wide("300");
+  EXPECT_GT(longest(), 90u);
+  EXPECT_LE(longest(), 100u);
 }
 
 TEST(Commands, VersionIsOneLine) {

@@ -53,6 +53,15 @@ TEST(Console, SymbolsNeedAUtf8Locale) {
   EXPECT_FALSE(OptionsFor(kPipe, {}).unicode);
 }
 
+TEST(Console, AMessageFitsATerminalAndIsOneLineElsewhere) {
+  const GetVariable none = FakeVariables({});
+  const StreamFacts narrow = {true, 24};
+  EXPECT_EQ(MessageText("there is no such run.\nTry 'gpubound --help'.", narrow, none),
+            "gpubound: there is no\n  such run.\nTry 'gpubound --help'.\n");
+  EXPECT_EQ(MessageText("there is no such run here.", kPipe, none),
+            "gpubound: there is no such run here.\n");
+}
+
 TEST(Console, AnErrorIsEscapedPartByPart) {
   const std::string text =
       ErrorText({"reading", "a\x1b[31m\nb", "\xff", "text", "Do something else."});
