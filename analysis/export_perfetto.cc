@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/known_graphs.h"
 #include "analysis/launch_match.h"
 #include "analysis/memory_source.h"
 #include "analysis/perfetto_lanes.h"
@@ -48,7 +49,11 @@ class ProcessWriter {
   // of the trace, and a viewer would take the two for one.
   ProcessWriter(const ProcessTrace& trace, bool pid_is_taken, uint64_t first_flow,
                 PerfettoPackets* packets)
-      : trace_(trace), source_(SourceOf(trace)), first_flow_(first_flow), packets_(*packets) {
+      : trace_(trace),
+        classes_(trace),
+        source_(SourceOf(trace)),
+        first_flow_(first_flow),
+        packets_(*packets) {
     const int64_t pid = trace.identity.pid;
     own_pid_ = pid > 0 && !pid_is_taken;
     process_ =
@@ -124,7 +129,8 @@ class ProcessWriter {
     if (item.bytes != 0) details.push_back({"bytes", item.bytes});
     if (is_kernel) details.push_back({"grid", 0, grid});
     if (is_kernel) details.push_back({"block", 0, block});
-    packets_.Begin(track, item.start_ns, WorkClassName(ClassOf(work)), work.name, flow, details);
+    packets_.Begin(track, item.start_ns, WorkClassName(classes_.Of(item)), work.name, flow,
+                   details);
     packets_.End(track, item.end_ns);
   }
 
@@ -290,6 +296,7 @@ class ProcessWriter {
   }
 
   const ProcessTrace& trace_;
+  const WorkClasses classes_;
   const std::shared_ptr<const EventSource> source_;
   const uint64_t first_flow_;
   PerfettoPackets& packets_;

@@ -29,7 +29,7 @@ Shares SharesOf(const ProcessTrace& process) {
 }  // namespace
 
 WorkClassifier::WorkClassifier(const ProcessTrace& process)
-    : process_(process), places_(1), known_works_(process.works.size()) {
+    : process_(process), graphs_(process), places_(1), known_works_(process.works.size()) {
   classes_.reserve(process.works.size());
   for (const Work& work : process.works) classes_.push_back(ClassOf(work));
   const Shares shares = SharesOf(process);
@@ -65,11 +65,22 @@ GpuItem WorkClassifier::ClassifySlowPath(const DeviceWork& work) {
   item.fill = fill.value_or(kFillOne);
   item.fill_known = fill.has_value();
   fill_is_upper_bound_ |= !item.fill_known;
-  if (number < known_places_ && row < known_works_) {
+  if (process_.WorkOf(work.work).info.kind == WorkKind::kGraph) {
+    DescribeGraph(work.graph, &item);
+  } else if (number < known_places_ && row < known_works_) {
     known_[number * known_works_ + row] = {true,        item.fill_known, item.other_end,
                                            item.device, item.work_class, item.fill};
   }
   return item;
+}
+
+void WorkClassifier::DescribeGraph(uint32_t graph, GpuItem* item) {
+  item->is_graph = true;
+  item->graph = graph;
+  const KnownGraph* known = graphs_.Find(graph);
+  if (known == nullptr) return;
+  item->work_class = known->work_class;
+  if (known->mixed) ++mixed_graphs_;
 }
 
 }  // namespace gpubound

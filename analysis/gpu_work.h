@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/known_graphs.h"
 #include "analysis/run.h"
 #include "analysis/sm_fill.h"
 #include "analysis/work_classes.h"
@@ -24,15 +25,18 @@ struct GpuItem {
   WorkId work{};
   bool fill_known = true;  // else the work was taken as filling the device
   bool other_end = false;  // of a copy that another item stands for: its device is busy, no more
+  bool is_graph = false;   // recorded as a whole: busy throughout, as far as can be told
+  uint32_t graph = 0;      // then: which
   template <typename Archive>
   void Visit(Archive& archive) {
-    archive.All(begin_ns, end_ns, fill, device, work, fill_known, other_end);
+    archive.All(begin_ns, end_ns, fill, device, work, fill_known, other_end, is_graph, graph);
     archive.IndexBelow(kWorkClasses, work_class);
   }
 };
 
-// Looks up class and fill once per distinct work row and place, not once per record. A place is a
-// device or, of its green contexts, those with so many multiprocessors.
+// Looks up class and fill once per distinct work row and place, not once per record; but for whole
+// graphs, which share a row. A place is a device or, of its green contexts, those with so many
+// multiprocessors.
 class WorkClassifier {
  public:
   explicit WorkClassifier(const ProcessTrace& process);  // outlives the object
@@ -43,17 +47,19 @@ class WorkClassifier {
     if (place >= known_places_ || row >= known_works_) return ClassifySlowPath(work);
     const Known& known = known_[place * known_works_ + row];
     if (!known.valid) return ClassifySlowPath(work);
-    return {work.start_ns,    work.end_ns, known.fill,       known.device,
-            known.work_class, work.work,   known.fill_known, known.other_end};
+    return {work.start_ns, work.end_ns,      known.fill,      known.device, known.work_class,
+            work.work,     known.fill_known, known.other_end, {},           {}};
   }
 
   // All device numbers are below.
   uint32_t devices() const { return devices_; }
   // Work whose geometry or device is not known was taken as filling the device.
   bool fill_is_upper_bound() const { return fill_is_upper_bound_; }
+  // Whole graphs whose nodes are of several classes: all of them count as compute.
+  uint64_t mixed_graphs() const { return mixed_graphs_; }
   template <typename Archive>
   void Visit(Archive& archive) {
-    archive.All(fill_is_upper_bound_);
+    archive.All(fill_is_upper_bound_, mixed_graphs_);
   }
 
  private:
@@ -75,8 +81,10 @@ class WorkClassifier {
     return Raw(stream) < place_of_.size() ? place_of_[Raw(stream)] : 0;
   }
   GpuItem ClassifySlowPath(const DeviceWork& work);
+  void DescribeGraph(uint32_t graph, GpuItem* item);
 
   const ProcessTrace& process_;
+  const KnownGraphs graphs_;
   std::vector<WorkClass> classes_;  // by work row
   std::vector<Place> places_;       // the first is that of a stream that is not known
   std::vector<uint32_t> place_of_;  // by stream
@@ -85,6 +93,7 @@ class WorkClassifier {
   std::vector<Known> known_;  // by place and work row
   uint32_t devices_ = 1;
   bool fill_is_upper_bound_ = false;
+  uint64_t mixed_graphs_ = 0;
 };
 
 }  // namespace gpubound

@@ -11,12 +11,13 @@
 
 namespace gpubound {
 
-KernelBook::KernelBook(const ProcessTrace& process, const Interval& span) : span_(span) {
+KernelBook::KernelBook(const ProcessTrace& process, const Interval& span)
+    : process_(process), span_(span), graphs_(process) {
   std::map<std::pair<std::string_view, WorkClass>, uint32_t> known;
   const auto number = [&](std::string_view name, WorkClass work_class) {
     const auto next = static_cast<uint32_t>(kinds_.size());
     const auto [found, is_new] = known.try_emplace({name, work_class}, next);
-    if (is_new) kinds_.push_back({std::string(name), work_class});
+    if (is_new) kinds_.push_back({std::string(name), work_class, false, 0});
     return found->second;
   };
   kind_of_.reserve(process.works.size());
@@ -31,6 +32,18 @@ KernelBook::Account& KernelBook::OpenAccount(uint32_t kind, OperationIndex opera
   places_[operation][kind] = static_cast<uint32_t>(accounts_.size());
   accounts_.push_back({operation, kind, {}, 0, true});
   return accounts_.back();
+}
+
+// Graphs that run the same are one kind, which has the number of the first of them.
+uint32_t KernelBook::KindOfGraph(const GpuItem& item) {
+  const auto [place, is_new] = kind_of_graph_.try_emplace(item.graph, 0);
+  if (!is_new) return place->second;
+  Kind kind{process_.WorkOf(item.work).name, item.work_class, true, 0};
+  if (const KnownGraph* known = graphs_.Find(item.graph)) {
+    kind.graph = known->graph;
+    kind.name += " " + std::to_string(known->graph);
+  }
+  return place->second = NumberOf(kind);
 }
 
 // Also of a name that no row of the process has any more.
@@ -51,7 +64,8 @@ void KernelBook::Visit(StateArchive& archive) {
       account = accounts_[i];
       kind = kinds_[account.kind];
     }
-    archive.All(kind.name, account.lengths, account.filled, account.fill_known);
+    archive.All(kind.name, kind.is_graph, kind.graph, account.lengths, account.filled,
+                account.fill_known);
     archive.IndexBelow(kWorkClasses, kind.work_class);
     archive.IndexBelow(archive.operations(), account.operation);
     if (!archive.reads() || archive.failed()) continue;
@@ -67,7 +81,7 @@ std::vector<KernelTime> KernelBook::Take() {
   for (Account& account : accounts_) {
     const Kind& kind = kinds_[account.kind];
     times.push_back({account.operation, kind.name, kind.work_class, std::move(account.lengths),
-                     account.filled, account.fill_known});
+                     account.filled, account.fill_known, kind.is_graph, kind.graph});
   }
   std::sort(times.begin(), times.end(), [](const KernelTime& a, const KernelTime& b) {
     return std::tie(a.operation, a.name, a.work_class) <

@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/gpu_segments.h"
 #include "analysis/gpu_work.h"
 #include "analysis/interval.h"
+#include "analysis/known_graphs.h"
 #include "analysis/label_roles.h"
 #include "analysis/length_counts.h"
 #include "analysis/run.h"
@@ -27,6 +29,8 @@ struct KernelTime {
   LengthCounts lengths;
   FilledTime filled = 0;
   bool fill_known = true;  // else some was taken as filling the device
+  bool is_graph = false;   // graphs that were recorded as a whole
+  uint32_t graph = 0;      // then: KnownGraph::graph of what they run; 0 not known
 };
 
 class KernelBook {
@@ -35,7 +39,7 @@ class KernelBook {
 
   void Add(const GpuItem& item, OperationIndex operation) {
     if (item.other_end) return;
-    Account& account = AccountOf(Raw(item.work), operation);
+    Account& account = AccountOf(KindOf(item), operation);
     const int64_t length_ns = Interval{item.begin_ns, item.end_ns}.ClippedTo(span_).length();
     account.lengths.Add(length_ns);
     account.filled += FilledTime{item.fill} * static_cast<uint64_t>(length_ns);
@@ -52,6 +56,8 @@ class KernelBook {
   struct Kind {
     std::string name;
     WorkClass work_class;
+    bool is_graph = false;
+    uint32_t graph = 0;
     friend bool operator==(const Kind&, const Kind&) = default;
   };
   struct Account {
@@ -63,8 +69,12 @@ class KernelBook {
   };
   static constexpr uint32_t kNone = 0xffffffff;
 
-  Account& AccountOf(size_t work, OperationIndex operation) {
-    const uint32_t kind = work < kind_of_.size() ? kind_of_[work] : unnamed_;
+  uint32_t KindOf(const GpuItem& item) {
+    if (item.is_graph) return KindOfGraph(item);
+    return Raw(item.work) < kind_of_.size() ? kind_of_[Raw(item.work)] : unnamed_;
+  }
+  uint32_t KindOfGraph(const GpuItem& item);
+  Account& AccountOf(uint32_t kind, OperationIndex operation) {
     if (operation < places_.size() && kind < places_[operation].size() &&
         places_[operation][kind] != kNone) {
       return accounts_[places_[operation][kind]];
@@ -74,10 +84,13 @@ class KernelBook {
   uint32_t NumberOf(const Kind& kind);
   Account& OpenAccount(uint32_t kind, OperationIndex operation);
 
+  const ProcessTrace& process_;
   const Interval span_;
+  const KnownGraphs graphs_;
   std::vector<Kind> kinds_;
-  std::vector<uint32_t> kind_of_;              // by WorkId
-  uint32_t unnamed_ = 0;                       // kind of ids that have no row
+  std::vector<uint32_t> kind_of_;  // by WorkId
+  uint32_t unnamed_ = 0;           // kind of ids that have no row
+  std::unordered_map<uint32_t, uint32_t> kind_of_graph_;
   std::vector<std::vector<uint32_t>> places_;  // by operation and kind, in |accounts_|
   std::vector<Account> accounts_;
 };

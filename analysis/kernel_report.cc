@@ -11,7 +11,17 @@
 namespace gpubound {
 namespace {
 
-ReportKernel RowOf(const KernelTime& time) {
+std::vector<ReportGraphNode> NodesOf(const KnownGraph& graph, const ProcessTrace& process) {
+  std::vector<ReportGraphNode> rows;
+  for (const SameNodes& nodes : graph.nodes) {
+    const bool captured = nodes.operation != LabelId{};
+    rows.push_back({nodes.name, nodes.work_class ? WorkClassName(*nodes.work_class) : "",
+                    nodes.count, captured ? process.LabelOf(nodes.operation).text : kNoOperation});
+  }
+  return rows;
+}
+
+ReportKernel RowOf(const KernelTime& time, const KnownGraphs& graphs, const ProcessTrace& process) {
   ReportKernel row;
   row.name = time.name;
   row.work_class = WorkClassName(time.work_class);
@@ -23,6 +33,8 @@ ReportKernel RowOf(const KernelTime& time) {
   row.lengths_rounded = time.lengths.rounded();
   row.sm_filled_ns = static_cast<int64_t>(time.filled / kFillOne);
   row.sm_fill_is_upper_bound = !time.fill_known;
+  const KnownGraph* known = time.graph == 0 ? nullptr : graphs.Find(time.graph);
+  if (known != nullptr) row.nodes = NodesOf(*known, process);
   return row;
 }
 
@@ -30,7 +42,8 @@ bool TakesLonger(const ReportKernel& a, const ReportKernel& b) {
   return std::tie(b.sum_ns, a.name, a.work_class) < std::tie(a.sum_ns, b.name, b.work_class);
 }
 
-void AddByName(const std::vector<KernelTime>& kernels, ReportProcess* report) {
+void AddByName(const std::vector<KernelTime>& kernels, const KnownGraphs& graphs,
+               const ProcessTrace& process, ReportProcess* report) {
   std::map<std::pair<std::string, WorkClass>, KernelTime> by_name;
   for (const KernelTime& kernel : kernels) {
     KernelTime& sum = by_name[{kernel.name, kernel.work_class}];
@@ -39,20 +52,23 @@ void AddByName(const std::vector<KernelTime>& kernels, ReportProcess* report) {
     sum.lengths.Add(kernel.lengths);
     sum.filled += kernel.filled;
     sum.fill_known &= kernel.fill_known;
+    sum.graph = kernel.graph;
   }
-  for (const auto& [name, sum] : by_name) report->kernels.push_back(RowOf(sum));
+  for (const auto& [name, sum] : by_name) report->kernels.push_back(RowOf(sum, graphs, process));
   std::sort(report->kernels.begin(), report->kernels.end(), TakesLonger);
 }
 
 }  // namespace
 
 void AddKernelTables(const std::vector<KernelTime>& kernels,
-                     const std::vector<std::string>& operations, ReportProcess* report) {
-  AddByName(kernels, report);
+                     const std::vector<std::string>& operations, const ProcessTrace& process,
+                     ReportProcess* report) {
+  const KnownGraphs graphs(process);
+  AddByName(kernels, graphs, process, report);
   std::map<std::string, int64_t> sums;
   for (const KernelTime& kernel : kernels) {
     const std::string& operation = operations[kernel.operation];
-    report->operation_kernels.push_back({operation, RowOf(kernel)});
+    report->operation_kernels.push_back({operation, RowOf(kernel, graphs, process)});
     sums[operation] += kernel.lengths.sum_ns();
   }
   std::sort(report->operation_kernels.begin(), report->operation_kernels.end(),

@@ -13,9 +13,10 @@
 namespace gpubound {
 
 // Fills in |report->kernels| and |report->operation_kernels|: the operations with the most device
-// time first. |operations| names them.
+// time first. |operations| names them; |process| knows what graphs run.
 void AddKernelTables(const std::vector<KernelTime>& kernels,
-                     const std::vector<std::string>& operations, ReportProcess* report);
+                     const std::vector<std::string>& operations, const ProcessTrace& process,
+                     ReportProcess* report);
 
 }  // namespace gpubound
 

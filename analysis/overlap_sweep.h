@@ -75,6 +75,7 @@ struct SweepResult {
   bool fill_is_upper_bound = false;
   uint64_t work_without_launch = 0;
   EarlyWork early_work;
+  uint64_t mixed_graphs = 0;
   uint64_t scopes_open_at_end = 0;
   uint64_t unbalanced_scopes = 0;
 };

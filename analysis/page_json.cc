@@ -23,6 +23,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kKernels = 40;
 constexpr size_t kOperationKernels = 12;  // of each operation
+constexpr size_t kGraphNodes = 12;        // of each graph
 constexpr size_t kLongestName = 200;      // bytes; of kernels, which may be templates of templates
 constexpr int kOneLine = 1'000'000;       // columns: a browser breaks lines by itself
 
@@ -91,16 +92,29 @@ Json TimelineJson(const PageTimeline& timeline) {
               {"tracks", ArrayOf(timeline.tracks, TrackJson)}};
 }
 
+Json NodesJson(const std::vector<ReportGraphNode>& nodes) {
+  Json json = Json::array();
+  for (size_t i = 0; i < std::min(kGraphNodes, nodes.size()); ++i) {
+    json.push_back(Json{{"name", Cut(Demangled(nodes[i].name))},
+                        {"class", nodes[i].work_class.empty() ? Json() : Json(nodes[i].work_class)},
+                        {"count", nodes[i].count},
+                        {"captured_in", Cut(nodes[i].captured_in)}});
+  }
+  return json;
+}
+
 Json KernelJson(const ReportKernel& kernel) {
-  return Json{{"name", Cut(Demangled(kernel.name))},
-              {"class", kernel.work_class},
-              {"count", kernel.count},
-              {"sum_ns", kernel.sum_ns},
-              {"mean_ns", kernel.mean_ns},
-              {"median_ns", kernel.median_ns},
-              {"p95_ns", kernel.p95_ns},
-              {"sm_filled_ns", kernel.sm_filled_ns},
-              {"sm_fill_is_upper_bound", kernel.sm_fill_is_upper_bound}};
+  Json json{{"name", Cut(Demangled(kernel.name))},
+            {"class", kernel.work_class},
+            {"count", kernel.count},
+            {"sum_ns", kernel.sum_ns},
+            {"mean_ns", kernel.mean_ns},
+            {"median_ns", kernel.median_ns},
+            {"p95_ns", kernel.p95_ns},
+            {"sm_filled_ns", kernel.sm_filled_ns},
+            {"sm_fill_is_upper_bound", kernel.sm_fill_is_upper_bound}};
+  if (!kernel.nodes.empty()) json["nodes"] = NodesJson(kernel.nodes);
+  return json;
 }
 
 // The operations in order, each with all of its work and the kernels that take longest.

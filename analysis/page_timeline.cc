@@ -11,6 +11,7 @@
 
 #include "analysis/clock_align.h"
 #include "analysis/demangle.h"
+#include "analysis/known_graphs.h"
 #include "analysis/memory_source.h"
 #include "analysis/scope_track.h"
 #include "analysis/work_classes.h"
@@ -197,8 +198,7 @@ class ProcessTracks {
   void FollowWork() {
     const std::vector<uint32_t> work_names =
         NumbersOf(process_.works, names_, [](const Work& work) { return Demangled(work.name); });
-    std::vector<WorkClass> classes;
-    for (const Work& work : process_.works) classes.push_back(ClassOf(work));
+    const WorkClasses classes(process_);
     uint32_t class_names[kWorkClasses];
     for (const WorkClass c : {kComm, kCompute, kCopy}) {
       class_names[c] = names_->IndexOf(WorkClassName(c));
@@ -208,7 +208,7 @@ class ProcessTracks {
     for (; stream.Peek() != nullptr; stream.Pop()) {
       const DeviceWork& work = *stream.Peek();
       const uint32_t id = Raw(work.work);
-      const uint32_t class_name = class_names[id < classes.size() ? classes[id] : kCompute];
+      const uint32_t class_name = class_names[classes.Of(work)];
       const Interval time{std::max(work.start_ns, process_.span_begin_ns),
                           std::min(work.end_ns, process_.span_end_ns)};
       OpenTrack& track = StreamTrack(work.stream);

@@ -132,7 +132,7 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   report->span_end = process.span_end;
   report->cells = NamedCells(input);
   report->operations = OperationRows(input);
-  AddKernelTables(sweep.kernels, roles.operations(), report);
+  AddKernelTables(sweep.kernels, roles.operations(), process, report);
   report->device_shares = DeviceShares(input, process);
   report->gaps = NamedGaps(process, sweep.gaps, roles);
   report->lanes = NamedLanes(process, sweep, roles);
@@ -174,6 +174,7 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   found(LedgerCounter::kernels_without_launch) = sweep.work_without_launch;
   found(LedgerCounter::work_before_launch) = sweep.early_work.count;
   analysis.work_before_launch_ns = sweep.early_work.most_ns;
+  found(LedgerCounter::graphs_of_mixed_work) = sweep.mixed_graphs;
   found(LedgerCounter::unbalanced_scopes) = sweep.unbalanced_scopes;
   found(LedgerCounter::scopes_open_at_end) = sweep.scopes_open_at_end;
   if (setup.contradicts_sums()) found(LedgerCounter::roles_changed_after_sums) = 1;

@@ -42,6 +42,7 @@ ProcessTrace WithoutEvents(const ProcessTrace& process) {
   copy.devices = process.devices;
   copy.streams = process.streams;
   copy.works = process.works;
+  copy.graph_nodes = process.graph_nodes;
   copy.clock_samples = process.clock_samples;
   copy.utilization = process.utilization;
   copy.notes = process.notes;

@@ -287,10 +287,8 @@ void ProcessReplay::BeginWork() {
   LaunchAnchor anchor = AnchorOf(work, launch);
   if (in_.path != nullptr) {
     const uint32_t operation = launch == nullptr ? kNoOperationIndex : launch->operation;
-    const WorkClass of =
-        Raw(work.work) < work_classes_.size() ? work_classes_[Raw(work.work)] : WorkClass::kCompute;
-    anchor.path_part =
-        in_.first_part + operation * kPathColumns + kPathLayers + static_cast<uint32_t>(of);
+    anchor.path_part = in_.first_part + operation * kPathColumns + kPathLayers +
+                       static_cast<uint32_t>(work_classes_->Of(work));
   }
   ApplyStreamWaits(work, launch);
   const double scale = scales_.Of(work.work);

@@ -28,7 +28,7 @@ ProcessReplay::ProcessReplay(const Input& input)
   for (const Label& label : process_.labels) call_kinds_.push_back(KindOf(label));
   call_kinds_.emplace_back();  // of ids that no row describes
   if (in_.path != nullptr) {
-    for (const Work& work : process_.works) work_classes_.push_back(ClassOf(work));
+    work_classes_.emplace(process_);
   }
   for (uint32_t id = 1; id < process_.streams.size(); ++id) {
     const Stream& stream = process_.streams[id];

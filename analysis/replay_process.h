@@ -27,6 +27,7 @@
 
 #include "analysis/critical_path.h"
 #include "analysis/event_source.h"
+#include "analysis/known_graphs.h"
 #include "analysis/label_roles.h"
 #include "analysis/launch_table.h"
 #include "analysis/own_part.h"
@@ -218,9 +219,10 @@ class ProcessReplay {
   std::unordered_map<uint64_t, StreamId> stream_ids_;  // by context and stream
   RecordedEvents recorded_events_;
   std::unordered_map<uint32_t, std::deque<StreamWait>> stream_waits_;  // by stream
-  std::vector<WorkClass> work_classes_;  // by work, for the critical path
-  std::vector<CallKind> call_kinds_;     // by label
-  OwnPart own_part_;                     // of any other call
+  std::optional<WorkClasses> work_classes_;                            // for the critical path
+
+  std::vector<CallKind> call_kinds_;  // by label
+  OwnPart own_part_;                  // of any other call
   TypicalDelay wake_up_;  // from the end of work to the end of the call that waits for it
   Moment begin_;
   int64_t adopters_at_ns_ = INT64_MIN;  // when a thread that adopts did something last

@@ -194,6 +194,14 @@ struct ReportAwaited {
   std::vector<ReportActivity> meanwhile;  // longest first; within its span
 };
 
+// Nodes of a graph, so many each time it runs.
+struct ReportGraphNode {
+  std::string name;
+  std::string work_class;  // compute | comm | copy; empty: no device work
+  uint64_t count = 0;
+  std::string captured_in;  // operation
+};
+
 // One kernel, copy or set by name, over the whole span of a process; for --kernels. Lengths are
 // clipped to the span, concurrent work counted each.
 struct ReportKernel {
@@ -207,6 +215,7 @@ struct ReportKernel {
   bool lengths_rounded = false;  // median and p95 are rounded down, by less than one part in 256
   int64_t sm_filled_ns = 0;      // an estimate: part of sum_ns, weighted by SM fill
   bool sm_fill_is_upper_bound = false;  // work of unknown geometry was taken as filling the device
+  std::vector<ReportGraphNode> nodes;   // of graphs recorded as a whole, where they are known
 };
 
 // Likewise, of the work that API calls of one operation launched.

@@ -201,19 +201,28 @@ Json AwaitedJson(const ReportAwaited& awaited) {
               {"meanwhile", ArrayOf(awaited.meanwhile, ActivityJson)}};
 }
 
+Json GraphNodeJson(const ReportGraphNode& node) {
+  return Json{{"name", node.name},
+              {"class", node.work_class.empty() ? Json() : Json(node.work_class)},
+              {"count", node.count},
+              {"captured_in", node.captured_in}};
+}
+
 Json KernelJson(const ReportOperationKernel& row) {
   const ReportKernel& kernel = row.kernel;
-  return Json{{"operation", row.operation},
-              {"name", kernel.name},
-              {"class", kernel.work_class},
-              {"count", kernel.count},
-              {"sum_ns", kernel.sum_ns},
-              {"mean_ns", kernel.mean_ns},
-              {"median_ns", kernel.median_ns},
-              {"p95_ns", kernel.p95_ns},
-              {"lengths_rounded", kernel.lengths_rounded},
-              {"sm_filled_ns", kernel.sm_filled_ns},
-              {"sm_fill_is_upper_bound", kernel.sm_fill_is_upper_bound}};
+  Json json{{"operation", row.operation},
+            {"name", kernel.name},
+            {"class", kernel.work_class},
+            {"count", kernel.count},
+            {"sum_ns", kernel.sum_ns},
+            {"mean_ns", kernel.mean_ns},
+            {"median_ns", kernel.median_ns},
+            {"p95_ns", kernel.p95_ns},
+            {"lengths_rounded", kernel.lengths_rounded},
+            {"sm_filled_ns", kernel.sm_filled_ns},
+            {"sm_fill_is_upper_bound", kernel.sm_fill_is_upper_bound}};
+  if (!kernel.nodes.empty()) json["nodes"] = ArrayOf(kernel.nodes, GraphNodeJson);
+  return json;
 }
 
 void AddBounds(const char* name, const Bounds& bounds, Json* json) {

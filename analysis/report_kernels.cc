@@ -13,6 +13,7 @@ namespace gpubound {
 namespace {
 
 constexpr size_t kShownKernels = 6;  // of an operation
+constexpr size_t kShownNodes = 4;    // of a graph
 constexpr int kWidthWithClass = 96;
 
 // Kernels of one operation lie side by side, the longest in front.
@@ -41,6 +42,7 @@ class Listing {
     const auto shown = std::min<std::ptrdiff_t>(end - begin, kShownKernels);
     for (KernelIterator row = begin; row != begin + shown; ++row) {
       Add("  " + EscapeName(Demangled(row->kernel.name)), row->kernel, /*lengths=*/true);
+      AddNodes(row->kernel.nodes);
     }
     if (begin + shown == end) return;
     Add("  and " + std::to_string(end - begin - shown) + " more", SumOf(begin + shown, end),
@@ -65,6 +67,29 @@ class Listing {
   }
 
   std::string Time(int64_t ns) const { return FormatTime(ns, options_.raw); }
+
+  // What a graph runs each time. Only the graph has a length.
+  void AddNodes(const std::vector<ReportGraphNode>& nodes) {
+    const size_t shown = std::min(nodes.size(), kShownNodes);
+    for (size_t i = 0; i < shown; ++i) {
+      const ReportGraphNode& node = nodes[i];
+      if (i == 0 || node.captured_in != nodes[i - 1].captured_in) {
+        AddNote("    captured in " + EscapeName(node.captured_in), "");
+      }
+      AddNote("      " + FormatCount(node.count) + " x " + EscapeName(Demangled(node.name)),
+              node.work_class);
+    }
+    if (shown < nodes.size()) {
+      AddNote("      and " + std::to_string(nodes.size() - shown) + " more", "");
+    }
+  }
+
+  void AddNote(const std::string& name, const std::string& work_class) {
+    std::vector<std::string> cells(Heads().size());
+    cells[0] = name;
+    if (with_class_) cells[1] = work_class;
+    table_.AddRow(std::move(cells));
+  }
 
   void Add(const std::string& name, const ReportKernel& row, bool lengths) {
     std::vector<std::string> cells{name};

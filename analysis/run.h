@@ -138,6 +138,12 @@ struct Work {
   std::string name;
 };
 
+// A node of an executable CUDA graph, as it was told while the graph was made.
+struct GraphNode {
+  GraphNodeInfo info;
+  std::string name;
+};
+
 // Device work could have run unrecorded from start to end.
 struct UnknownInterval {
   int64_t start_ns = 0;
@@ -205,6 +211,7 @@ struct ProcessTrace {
   std::vector<ContextInfo> contexts;  // as CUPTI tells of them, from 12.4 on
   std::vector<Stream> streams;
   std::vector<Work> works;
+  std::vector<GraphNode> graph_nodes;  // by node
   std::vector<DeviceWork> device_work;
   std::vector<Sync> syncs;
   std::vector<ClockSample> clock_samples;

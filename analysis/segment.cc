@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "proto/schema.h"
 
@@ -124,6 +126,7 @@ void Segment::ReadRows(ProcessTrace* process, std::vector<std::string>* problems
   ReadStreams(process, problems);
   ReadWorks(process, problems);
   ReadClock(process, problems);
+  ReadGraphNodes(process, problems);
   ReadUtilization(process, problems);
   ReadCounters(process, problems);
   ReadContexts(process, problems);
@@ -272,6 +275,27 @@ void Segment::ReadUtilization(ProcessTrace* process, std::vector<std::string>* p
     sample.memory_mhz = static_cast<int32_t>(query.Int(7));
   }
   CheckEnd(query, "utilization", problems);
+}
+
+// Each segment repeats them, one that was cut off perhaps not all.
+void Segment::ReadGraphNodes(ProcessTrace* process, std::vector<std::string>* problems) {
+  if (!HasTable("graph_node")) return;
+  const auto by_node = [](const GraphNode& a, const GraphNode& b) {
+    return a.info.node < b.info.node;
+  };
+  std::vector<GraphNode> read;
+  Query query = database_.Prepare("SELECT node, graph, type, operation, name FROM graph_node");
+  while (query.Step()) {
+    read.push_back({{static_cast<uint64_t>(query.Int(0)), U32(query.Int(1)), U32(query.Int(2)),
+                     static_cast<LabelId>(query.Int(3))},
+                    query.Text(4)});
+  }
+  CheckEnd(query, "graph_node", problems);
+  std::sort(read.begin(), read.end(), by_node);  // as unsigned numbers, unlike SQLite
+  std::vector<GraphNode> known = std::move(process->graph_nodes);
+  process->graph_nodes.clear();
+  std::set_union(read.begin(), read.end(), known.begin(), known.end(),
+                 std::back_inserter(process->graph_nodes), by_node);
 }
 
 void Segment::ReadContexts(ProcessTrace* process, std::vector<std::string>* problems) {

@@ -2,8 +2,10 @@
 //
 // Tables of plain rows: processes, threads, devices and what was sampled or noted beside the
 // events. No state.
+#include <optional>
 #include <string>
 
+#include "analysis/known_graphs.h"
 #include "analysis/span_end.h"
 #include "analysis/table_rows.h"
 
@@ -136,6 +138,30 @@ TraceTable ContextTable() {
       }));
 }
 
+Cell CaptureCell(const RowOf<GraphNode>& row) {
+  const LabelId operation = row.thing->info.operation;
+  return operation == LabelId{} ? Cell() : ToCell(row.trace->LabelOf(operation).text);
+}
+
+Cell ClassCell(const RowOf<GraphNode>& row) {
+  const std::optional<WorkClass> work_class = ClassOf(*row.thing);
+  return work_class ? ToCell(WorkClassName(*work_class)) : Cell();
+}
+
+TraceTable GraphNodeTable() {
+  using Row = RowOf<GraphNode>;
+  return MakeShortTable<Row, Collect<GraphNode, &ProcessTrace::graph_nodes>>(
+      "graph_node", "a node of an executable CUDA graph",
+      WithProcess<GraphNode>({
+          {{"graph"}, [](const Row& row) { return ToCell(row.thing->info.graph); }},
+          {{"graph_node"}, [](const Row& row) { return ToCell(row.thing->info.node); }},
+          {{"type"}, [](const Row& row) { return ToCell(row.thing->info.type); }},
+          {{"class", kText}, ClassCell},
+          {{"name", kText}, [](const Row& row) { return ToCell(row.thing->name); }},
+          {{"captured_in", kText}, CaptureCell},
+      }));
+}
+
 // What NVML did not say.
 Cell Known(int64_t value) { return value == kNotKnown ? Cell() : Cell(value); }
 
@@ -205,8 +231,9 @@ TraceTable NoteTable() {
 }  // namespace
 
 std::vector<TraceTable> ProcessTables() {
-  return {ProcessTable(),     ThreadTable(),        DeviceTable(),  ContextTable(),
-          UtilizationTable(), CounterSampleTable(), UnknownTable(), NoteTable()};
+  return {ProcessTable(),       ThreadTable(),    DeviceTable(),
+          ContextTable(),       GraphNodeTable(), UtilizationTable(),
+          CounterSampleTable(), UnknownTable(),   NoteTable()};
 }
 
 }  // namespace gpubound

@@ -2,7 +2,11 @@
 //
 // Tables of what the device source recorded: calls, device work, synchronisations, overheads. No
 // state.
+#include <optional>
+#include <type_traits>
+
 #include "analysis/event_scan.h"
+#include "analysis/known_graphs.h"
 #include "analysis/table_rows.h"
 #include "analysis/work_classes.h"
 #include "proto/sync_calls.h"
@@ -15,7 +19,8 @@ struct RecordRow {
   size_t process = 0;
   const ProcessTrace* trace = nullptr;
   const Record* record = nullptr;
-  Cell thread = {};  // of records that name a thread
+  Cell thread = {};                 // of records that name a thread
+  WorkClass work_class = kCompute;  // of device work
 };
 
 int64_t BeginOf(const CallOfTid& record) { return record.call.start_ns; }
@@ -42,6 +47,11 @@ class RecordRows {
       const size_t thread = threads_.Find(row_.process, row_.record->tid, BeginOf(*row_.record));
       row_.thread = thread == ThreadFinder::kNone ? Cell() : ToCell(thread + 1);
     }
+    if constexpr (std::is_same_v<Record, DeviceWork>) {
+      if (classes_of_ != row_.process) classes_.emplace(*row_.trace);
+      classes_of_ = row_.process;
+      row_.work_class = classes_->Of(*row_.record);
+    }
     return &row_;
   }
 
@@ -49,6 +59,8 @@ class RecordRows {
   TraceRun& run_;
   RecordScan<Record> scan_;
   ThreadFinder threads_;
+  std::optional<WorkClasses> classes_;  // of one process
+  std::optional<size_t> classes_of_;
   RecordRow<Record> row_;
 };
 
@@ -142,7 +154,7 @@ TraceTable GpuTable() {
           {{"kind", kText},
            [](const GpuRow& row) { return ToCell(WorkKindName(WorkOf(row).info.kind)); }},
           {{"class", kText},
-           [](const GpuRow& row) { return ToCell(WorkClassName(ClassOf(WorkOf(row)))); }},
+           [](const GpuRow& row) { return ToCell(WorkClassName(row.work_class)); }},
           {{"name", kText}, [](const GpuRow& row) { return ToCell(WorkOf(row).name); }},
           {kCorrelation, [](const GpuRow& row) { return ToCell(row.record->correlation); }},
           {{"bytes"}, [](const GpuRow& row) { return ToCell(row.record->bytes); }},

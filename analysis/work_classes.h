@@ -26,6 +26,7 @@ constexpr bool HasClass(GpuState state, WorkClass work_class) {
   return IsBusy(state) && (state >> work_class & 1u) != 0;
 }
 
+// Of a row; what a graph that was recorded as a whole runs is not known by it (known_graphs.h).
 WorkClass ClassOf(const Work& work);
 const char* WorkClassName(WorkClass work_class);
 

@@ -53,7 +53,8 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(import_work_unassigned, kDataLoss, "GPU work of an imported trace that none of its processes launched; it is in no table.") \
   X(import_events_malformed, kDataLoss, "Events of an imported trace whose time could not be read; skipped.") \
   X(api_calls_suppressed, kInfo, "Calls of polling and query functions, counted but not recorded.") \
-  X(graphs_recorded_whole, kNotice, "Launches of CUDA graphs recorded as a whole: GPU busy inside them is an upper bound. --graphs node records each kernel.") \
+  X(graphs_recorded_whole, kNotice, "Launches of CUDA graphs recorded as a whole: GPU busy inside them is an upper bound, of class compute where their nodes are not known. --graphs node records each kernel.") \
+  X(graphs_of_mixed_work, kNotice, "Launches of CUDA graphs recorded as a whole that hold work of several classes: all their time counts as compute, none as communication or copies.") \
   X(graph_launches_lost, kDataLoss, "Launches of CUDA graphs instantiated before recording began: as a whole CUPTI does not record them, so their GPU work is missing. --graphs node records their kernels.") \
   X(graph_nodes_not_kept, kNotice, "Nodes of CUDA graphs beyond the table's capacity; where they were captured is not known.") \
   X(cupti_yielded, kDataLoss, "CUPTI was handed to a profiler inside the program; GPU time is unknown from then on. GPUBOUND_KEEP_CUPTI=1 keeps it.") \

@@ -302,7 +302,7 @@ TEST_F(CompactTest, SumsOfAnotherVersionAreRefusedWithBothNamed) {
   const Result<Report> report = ReportOfRun(run_.path());
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().found, "format version 99");
-  EXPECT_EQ(report.error().expected, "format version 2");
+  EXPECT_EQ(report.error().expected, "format version " + std::to_string(kSumsVersion));
 }
 
 TEST_F(CompactTest, ADamagedChunkLeavesTheRunAsItIs) {

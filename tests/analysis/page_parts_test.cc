@@ -160,7 +160,7 @@ class DetailWindowTest : public testing::Test {
  protected:
   DetailWindowTest() {
     ReportProcess& process = report_.processes.emplace_back();
-    process.kernels.push_back({"k", "compute", 50'000, 0});  // a call and a kernel every 10 ns
+    process.kernels.emplace_back().count = 50'000;  // a call and a kernel every 10 ns
   }
   void AddGap(int64_t begin_ns, int64_t ns) {
     ReportGap& gap = report_.processes[0].gaps.emplace_back();

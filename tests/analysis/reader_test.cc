@@ -113,6 +113,27 @@ TEST_F(ReaderTest, MergesSegments) {
   EXPECT_EQ(run.processes[0].Counted(LedgerCounter::backpressure_waits), 5u);
 }
 
+TEST_F(ReaderTest, NodesOfGraphsAreThoseOfAllSegments) {
+  const auto put = [](SegmentWriter* writer, const std::string& rows) {
+    writer->PutUsualRows();
+    writer->Sql("INSERT INTO graph_node VALUES" + rows);
+  };
+  {
+    SegmentWriter first(run_, identity_);
+    put(&first, "(7, 3, 0, 1, 'gemm'), (8, 3, 2, 0, 'Memset')");
+    SegmentWriter second(run_, identity_, 1);  // cut off before it had repeated all of them
+    put(&second, "(8, 4, 2, 0, 'Memset'), (-1, 5, 0, 3, 'last')");
+  }
+  const Run run = Load();
+  const std::vector<GraphNode>& nodes = run.processes.at(0).graph_nodes;
+  ASSERT_EQ(nodes.size(), 3u);
+  EXPECT_EQ(nodes[0].info.node, 7u);
+  EXPECT_EQ(nodes[0].info.operation, kTrain);
+  EXPECT_EQ(nodes[0].name, "gemm");
+  EXPECT_EQ(nodes[1].info.graph, 4u);
+  EXPECT_EQ(nodes[2].info.node, ~uint64_t{0});
+}
+
 TEST_F(ReaderTest, ForgetsUnknownTimeThatALaterSegmentTookBack) {
   {
     SegmentWriter first(run_, identity_, 0);

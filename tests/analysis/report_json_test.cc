@@ -170,6 +170,16 @@ TEST_F(ReportJsonTest, KernelHasEveryKeyInOrder) {
   EXPECT_EQ(kernel["sm_fill_is_upper_bound"], true);
 }
 
+TEST_F(ReportJsonTest, AGraphWhoseNodesAreKnownHasThem) {
+  Report report = FullReport();
+  ReportKernel& graph = report.processes[0].operation_kernels[0].kernel;
+  graph.nodes = {{"gemm", "compute", 2, "capture"}, {"(host function)", "", 1, kNoOperation}};
+  const Json nodes = Json::parse(RenderJson(report))["processes"][0]["kernels"][0]["nodes"];
+  EXPECT_EQ(KeysOf(nodes[0]), (Keys{"name", "class", "count", "captured_in"}));
+  EXPECT_EQ(nodes[0]["count"], 2);
+  EXPECT_TRUE(nodes[1]["class"].is_null());
+}
+
 TEST_F(ReportJsonTest, TimesAreIntegers) {
   EXPECT_TRUE(json_["run"]["wall_ns"].is_number_integer());
   EXPECT_TRUE(json_["processes"][0]["operations"][0]["sm_filled_ns"].is_number_integer());

@@ -100,13 +100,20 @@ Values IdleValues(const ReportOperation& row) {
 }
 
 Values KernelValues(const ReportKernel& kernel) {
-  return {{"count", static_cast<int64_t>(kernel.count)},
-          {"sum", kernel.sum_ns},
-          {"mean", kernel.mean_ns},
-          {"median", kernel.median_ns},
-          {"p95", kernel.p95_ns},
-          {"sm_filled", kernel.sm_filled_ns},
-          {"bound", kernel.sm_fill_is_upper_bound ? 1 : 0}};
+  Values values = {{"count", static_cast<int64_t>(kernel.count)},
+                   {"sum", kernel.sum_ns},
+                   {"mean", kernel.mean_ns},
+                   {"median", kernel.median_ns},
+                   {"p95", kernel.p95_ns},
+                   {"sm_filled", kernel.sm_filled_ns},
+                   {"bound", kernel.sm_fill_is_upper_bound ? 1 : 0}};
+  for (const ReportGraphNode& node : kernel.nodes) {
+    values[node.name + "," + node.captured_in] = static_cast<int64_t>(node.count);
+  }
+  values["nodes"] = static_cast<int64_t>(kernel.nodes.size());
+  values["comm"] = kernel.work_class == "comm" ? 1 : 0;
+  values["copy"] = kernel.work_class == "copy" ? 1 : 0;
+  return values;
 }
 
 Values DeviceValues(const ReportDevice& device) {

@@ -133,6 +133,7 @@ class Parser {
     if (w[0] == "ends" && w.size() == 3) return Fact(kChannelEndsDomain, w);
     if (w[0] == "unused" && w.size() >= 3) return Raw(ScopeLabel(w, 1)) != 0;
     if (w[0] == "device") return DeviceLine(w);
+    if (w[0] == "graph-node" && w.size() >= 4) return GraphNodeLine(w);
     if (w[0] == "reset" && w.size() >= 2) return Reset(w);
     if (w[0] == "call" && w.size() >= 5) return Call(w);
     if (w[0] == "overhead" && w.size() == 5) return OverheadLine(w);
@@ -312,6 +313,20 @@ class Parser {
     return true;
   }
 
+  bool GraphNodeLine(const std::vector<std::string>& w) {
+    static const std::map<std::string, uint32_t> types = {
+        {"kernel", 0}, {"copy", 1}, {"set", 2}, {"host", 3}};
+    const auto type = types.find(w[2]);
+    if (type == types.end()) return false;
+    GraphNode& node = process_.graph_nodes.emplace_back();
+    node.info.node = process_.graph_nodes.size();
+    node.info.graph = static_cast<uint32_t>(std::stoul(w[1]));
+    node.info.type = type->second;
+    if (w.size() > 4) node.info.operation = LabelFor(LabelKind::kOperation, "", w[4]);
+    node.name = w[3];
+    return true;
+  }
+
   bool WorkLine(const std::vector<std::string>& w) {
     static const std::map<std::string, WorkKind> kinds = {{"kernel", WorkKind::kKernel},
                                                           {"copy", WorkKind::kMemcpy},
@@ -332,6 +347,7 @@ class Parser {
     record.start_ns = std::stoll(w[1]);
     record.end_ns = std::stoll(w[2]);
     record.correlation = CorrelationOf(w);
+    record.graph = static_cast<uint32_t>(Option(w, "id", 0));
     record.work = static_cast<WorkId>(process_.works.size() - 1);
     record.stream = static_cast<StreamId>(Option(w, "device", 1));
     process_.device_work.push_back(record);

@@ -19,6 +19,8 @@
 //                                    kernels do not say otherwise
 //   kernel 10 20 WHAT #7             also: copy, set, graph; options: device=2 stream=1 grid=4;
 //                                    other-end: the second record of a copy between devices
+//   graph 10 20 WHAT #7 id=3         recorded as a whole; it runs
+//   graph-node 3 TYPE WHAT [OPERATION]  TYPE: kernel, copy, set, host; captured in OPERATION
 //   unknown 10 20
 //   operations nvtx:DOMAIN           ReportOptions::operations
 //

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/integration/command_run.h"
 
 namespace gpubound {
@@ -12,9 +14,9 @@ namespace {
 
 constexpr int kReplays = 20;
 
-class GraphRun : public CommandRun, public testing::WithParamInterface<const char*> {
+class RecordedGraphs : public CommandRun {
  protected:
-  GraphRun() { runner().Set("GPUBOUND_SIM_TRUTH", File("truth.json")); }
+  RecordedGraphs() { runner().Set("GPUBOUND_SIM_TRUTH", File("truth.json")); }
 
   void RunGraphs(const std::string& level) {
     const Outcome outcome = Gpubound({"run", "--graphs", level, "-o", run_path(), "--",
@@ -31,6 +33,7 @@ class GraphRun : public CommandRun, public testing::WithParamInterface<const cha
 
   Json truth_;
 };
+class GraphRun : public RecordedGraphs, public testing::WithParamInterface<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Levels, GraphRun, testing::Values("node", "graph", "auto"));
 
 TEST_P(GraphRun, TheOperationThatLaunchesAGraphHasItsTime) {

@@ -268,13 +268,27 @@ class Oracle {
     return phase;
   }
 
+  static std::string OfOne(bool copies, const std::string& name) {
+    return copies ? "copy" : name.starts_with("nccl") ? "comm" : "compute";
+  }
+
+  // What all of its nodes are.
+  std::string OfGraph(uint32_t graph) const {
+    std::set<std::string> classes;
+    for (const GraphNode& node : p_.graph_nodes) {
+      if (node.info.graph == graph) classes.insert(OfOne(node.info.type == 1, node.name));
+    }
+    return classes.size() == 1 ? *classes.begin() : "compute";
+  }
+
   std::string Gpu(int64_t t) const {
     std::set<std::string> classes;
     for (const DeviceWork& work : p_.device_work) {
       if (t < work.start_ns || t >= work.end_ns) continue;
       const Work& row = p_.works[Raw(work.work)];
-      const bool kernel = row.info.kind == WorkKind::kKernel;
-      classes.insert(!kernel ? "copy" : row.name.starts_with("nccl") ? "comm" : "compute");
+      classes.insert(row.info.kind == WorkKind::kGraph
+                         ? OfGraph(work.graph)
+                         : OfOne(row.info.kind == WorkKind::kMemcpy, row.name));
     }
     std::string state;
     for (const char* name : {"comm", "compute", "copy"}) {

@@ -84,12 +84,24 @@ class Maker {
       p_.devices[device].name = "device";
       p_.streams[device].device = static_cast<DeviceId>(device);
     }
-    for (const char* name : {"gemm", "ncclDevKernel_AllReduce", "copy"}) {
+    for (const char* name : {"gemm", "ncclDevKernel_AllReduce", "copy", "replay"}) {
       Work work;
       work.name = name;
-      work.info.kind = work.name == "copy" ? WorkKind::kMemcpy : WorkKind::kKernel;
+      work.info.kind = work.name == "copy"     ? WorkKind::kMemcpy
+                       : work.name == "replay" ? WorkKind::kGraph
+                                               : WorkKind::kKernel;
       p_.works.push_back(work);
     }
+    MakeGraphs();
+  }
+
+  // 1 runs collectives, 2 copies, 3 both; of 4 nothing is known.
+  void MakeGraphs() {
+    const std::string collective = "ncclDevKernel_AllReduce";
+    p_.graph_nodes = {{{1, 1, 0, LabelId{}}, collective},
+                      {{2, 2, 1, LabelId{}}, "Memcpy"},
+                      {{3, 3, 0, LabelId{}}, collective},
+                      {{4, 3, 1, LabelId{}}, "Memcpy"}};
   }
 
   template <typename T>
@@ -167,14 +179,15 @@ class Maker {
       work.correlation = static_cast<uint32_t>(Pick(int64_t{last_correlation_} + 2));
       work.start_ns = Pick(length_);
       work.end_ns = work.start_ns + Pick(20);
-      work.work = static_cast<WorkId>(1 + Pick(3));
+      work.work = static_cast<WorkId>(1 + Pick(4));
+      if (Raw(work.work) == 4) work.graph = static_cast<uint32_t>(1 + Pick(4));
       work.stream = static_cast<StreamId>(1 + Pick(2));
       p_.device_work.push_back(work);
     }
     std::sort(p_.device_work.begin(), p_.device_work.end(),
               [](const DeviceWork& a, const DeviceWork& b) {
-                return std::tie(a.start_ns, a.end_ns, a.stream, a.correlation, a.work) <
-                       std::tie(b.start_ns, b.end_ns, b.stream, b.correlation, b.work);
+                return std::tie(a.start_ns, a.end_ns, a.stream, a.correlation, a.work, a.graph) <
+                       std::tie(b.start_ns, b.end_ns, b.stream, b.correlation, b.work, b.graph);
               });
   }
 

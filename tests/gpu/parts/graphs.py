@@ -31,6 +31,10 @@ def run(verdict, machine):
                           str(nodes[:2]))
             verdict.check(all(operation for _, operation in nodes),
                           "auto: with the operation that captured them")
+            listed = [node for process in recording.report["processes"]
+                      for kernel in process["kernels"] for node in kernel.get("nodes", [])]
+            verdict.equal(sum(node["count"] for node in listed), NODES,
+                          "auto: nodes and records name the graph alike")
         check_sound(verdict, recording, f"graphs at level {level}", machine.device_kind)
         row = [row for process in recording.report["processes"] for row in process["operations"]
                if row["operation"] == "inference"]

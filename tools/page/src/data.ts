@@ -228,6 +228,7 @@ export interface DeviceWork {
 export interface Kernel extends DeviceWork {
   name: string;
   class: string;
+  nodes?: {name: string; class: string | null; count: number; captured_in: string}[];
   mean_ns: number;
   median_ns: number;
   p95_ns: number;
