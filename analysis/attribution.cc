@@ -98,6 +98,7 @@ std::vector<ReportCell> NamedCells(const AttributionInput& input) {
       ReportCell& cell = cells[key];
       std::tie(cell.phase, cell.operation, cell.layer, cell.gpu) = key;
       cell.ns += ns;
+      if (IsBusy(gpu) && row.time.graph_ns > 0) cell.gpu_busy_is_upper_bound = true;
       if (gpu == kGpuIdle && row.waiting) cell.waiting_ns += ns;
     }
   }
@@ -117,6 +118,7 @@ std::vector<ReportOperation> OperationRows(const AttributionInput& input) {
       AddCell(booked, gpu, booked.time.by_state[gpu], &row);
     }
     row.gpu_sum_ns += booked.time.sum_ns;
+    row.gpu_busy_is_upper_bound |= booked.time.graph_ns > 0;
     filled[booked.state.operation] += booked.time.filled;
   }
   const std::vector<CauseTimes> idle = IdleCauses(input);
@@ -154,6 +156,8 @@ std::vector<ReportDeviceShare> DeviceShares(const AttributionInput& input,
       const int64_t idle_ns = wall_ns - row.busy_ns[device] - row.unknown_ns[device];
       share.wall_ns += wall_ns;
       share.busy_ns += row.busy_ns[device];
+      share.busy_is_upper_bound |=
+          (*input.device_ran_graph)[device] && row.busy_ns[device] > 0 && row.time.graph_ns > 0;
       share.unknown_ns += row.unknown_ns[device];
       share.idle_ns += idle_ns;
       idle[row.state.operation][static_cast<size_t>(row.state.cause)] += idle_ns;

@@ -20,6 +20,7 @@ struct AttributionInput {
   const LabelRoles* roles = nullptr;
   const std::vector<CellBook::Row>* rows = nullptr;
   const std::vector<bool>* device_used = nullptr;        // null: no device times
+  const std::vector<bool>* device_ran_graph = nullptr;   // likewise
   const std::vector<OperationCounts>* counts = nullptr;  // null: none, as for a lane
   const std::vector<int64_t>* caused_ns = nullptr;       // likewise
 };

@@ -27,7 +27,7 @@ void CellBook::EnterState(const CpuState& state) {
 void CellBook::Visit(StateArchive& archive, const CpuState& state) {
   std::vector<RowName> names = names_;
   std::vector<Account> rows = rows_;
-  archive.All(names, rows, by_device_, now_ns_, sum_ns_, filled_);
+  archive.All(names, rows, by_device_, now_ns_, sum_ns_, graph_ns_, filled_);
   if (!archive.reads()) return;
   if (names.size() != rows.size()) return archive.Fail();
   for (const std::vector<DeviceAccount>& device : by_device_) {
@@ -71,9 +71,12 @@ void CellBook::BookUntil(int64_t now_ns) {
   const int64_t sum_ns = segment_->sum_ns + int64_t{segment_->running} * into_ns;
   const FilledTime filled =
       segment_->filled + static_cast<FilledTime>(segment_->fill) * static_cast<uint64_t>(into_ns);
+  const int64_t graph_ns = segment_->graph_ns + (segment_->in_graph ? into_ns : 0);
   account.sum_ns += sum_ns - sum_ns_;
+  account.graph_ns += graph_ns - graph_ns_;
   account.filled += filled - filled_;
   sum_ns_ = sum_ns;
+  graph_ns_ = graph_ns;
   filled_ = filled;
 }
 
@@ -120,6 +123,7 @@ std::vector<CellBook::Row> CellBook::Rows() const {
       row.time.by_state[StateOf(mix)] += rows_[i].by_mix[mix];
     }
     row.time.sum_ns = rows_[i].sum_ns;
+    row.time.graph_ns = rows_[i].graph_ns;
     row.time.filled = rows_[i].filled;
     for (size_t device = 0; device < std::max<size_t>(by_device_.size(), 1); ++device) {
       const DeviceAccount times =

@@ -22,6 +22,7 @@ namespace gpubound {
 struct GpuTime {
   std::array<int64_t, kGpuStates> by_state{};
   int64_t sum_ns = 0;     // of all running work, concurrent work counted each
+  int64_t graph_ns = 0;   // in which graphs ran that were recorded as a whole
   FilledTime filled = 0;  // weighted by SM fill, mean over the devices that are busy
 };
 
@@ -88,10 +89,11 @@ class CellBook {
   struct Account {
     std::array<int64_t, kGpuMixes> by_mix{};
     int64_t sum_ns = 0;
+    int64_t graph_ns = 0;
     FilledTime filled = 0;
     template <typename Archive>
     void Visit(Archive& archive) {
-      archive.All(by_mix, sum_ns, filled);
+      archive.All(by_mix, sum_ns, graph_ns, filled);
     }
   };
   struct RowName {
@@ -133,6 +135,7 @@ class CellBook {
   int64_t now_ns_;
   const GpuSegment* segment_ = nullptr;
   int64_t sum_ns_ = 0;  // of the segments until now
+  int64_t graph_ns_ = 0;
   FilledTime filled_ = 0;
   std::vector<const DeviceSegment*> device_segments_;
 };

@@ -8,10 +8,10 @@
 namespace gpubound {
 
 DeviceMeter::DeviceMeter(const std::vector<Interval>& windows) {
-  for (const Interval& window : windows) windows_.push_back({window, {}, SmiModel(window)});
+  for (const Interval& window : windows) windows_.push_back({window, {}, SmiModel(window), 0});
 }
 
-void DeviceMeter::Begin(const Interval& work, WorkClass work_class, size_t process) {
+void DeviceMeter::Begin(const Interval& work, WorkClass work_class, bool is_graph, size_t process) {
   const size_t band = BandOf(process);
   if (work_class != kCopy) {
     for (Window& window : windows_) window.smi.Add(work);
@@ -19,7 +19,7 @@ void DeviceMeter::Begin(const Interval& work, WorkClass work_class, size_t proce
   if (work.empty()) return;
   MoveTo(work.begin_ns);
   // Few run at once, and what begins last mostly ends last.
-  const Running begun{work.end_ns, work_class, band};
+  const Running begun{work.end_ns, work_class, is_graph, band};
   works_.push_back(begun);
   for (size_t at = works_.size() - 1; at > 0; --at) {
     if (works_[at - 1].end_ns > begun.end_ns) break;
@@ -27,6 +27,7 @@ void DeviceMeter::Begin(const Interval& work, WorkClass work_class, size_t proce
     works_[at - 1] = begun;
   }
   classes_.Enter(work_class);
+  if (is_graph) ++running_graphs_;
   if (running_[band]++ == 0) ++busy_bands_;
 }
 
@@ -36,10 +37,12 @@ void DeviceMeter::Visit(StateArchive& archive, int64_t from_ns) {
   if (!archive.reads()) return;
   running_.assign(bands_.size(), 0);
   busy_bands_ = 0;
+  running_graphs_ = 0;
   classes_ = {};
   for (const Running& running : works_) {
     if (running.band >= bands_.size()) return archive.Fail();
     classes_.Enter(running.work_class);
+    if (running.is_graph) ++running_graphs_;
     if (running_[running.band]++ == 0) ++busy_bands_;
   }
 }
@@ -52,7 +55,7 @@ void DeviceMeter::VisitWindows(StateArchive& archive, int64_t from_ns) {
     Interval time;
     if (!archive.reads()) time = windows_[i].time;
     archive.All(time);
-    if (archive.reads()) written.push_back({time, {}, SmiModel(time)});
+    if (archive.reads()) written.push_back({time, {}, SmiModel(time), 0});
     archive.All(archive.reads() ? written.back() : windows_[i]);
   }
   if (!archive.reads()) return;
@@ -65,6 +68,7 @@ void DeviceMeter::VisitWindows(StateArchive& archive, int64_t from_ns) {
     if (same == written.end()) return archive.Fail();
     window.by_state = same->by_state;
     window.smi = same->smi.Of(window.time);
+    window.graph_ns = same->graph_ns;
   }
 }
 
@@ -77,6 +81,7 @@ void DeviceMeter::EndLast() {
   works_.pop_back();
   if (ended.end_ns > now_ns_) Pass(ended.end_ns);
   classes_.Leave(ended.work_class);
+  if (ended.is_graph) --running_graphs_;
   if (--running_[ended.band] == 0) --busy_bands_;
 }
 
@@ -85,7 +90,9 @@ void DeviceMeter::Pass(int64_t until_ns) {
   const Interval passed{now_ns_, until_ns};
   now_ns_ = until_ns;
   for (Window& window : windows_) {
-    window.by_state[classes_.mask()] += passed.ClippedTo(window.time).length();
+    const int64_t ns = passed.ClippedTo(window.time).length();
+    window.by_state[classes_.mask()] += ns;
+    if (running_graphs_ != 0) window.graph_ns += ns;
   }
   if (windows_.empty()) return;
   const int64_t ns = passed.ClippedTo(windows_.front().time).length();
@@ -120,6 +127,7 @@ std::vector<DeviceTime> DeviceMeter::Finish() {
       if (HasClass(state, kComm)) sum.comm_ns += ns;
       if (HasClass(state, kCopy)) sum.copy_ns += ns;
     }
+    sum.graph_ns = window.graph_ns;
     sum.smi_model = window.smi.Share();
   }
   return times;

@@ -22,7 +22,8 @@ class DeviceMeter {
   explicit DeviceMeter(const std::vector<Interval>& windows);
 
   // Work comes in order of begin.
-  void Begin(const Interval& work, WorkClass work_class, size_t process);
+  // |is_graph|: it is a graph that was recorded as a whole.
+  void Begin(const Interval& work, WorkClass work_class, bool is_graph, size_t process);
 
   // What it was told so far. Of the windows of the object that reads, those that begin before
   // |from_ns| were windows of the one that wrote, or begin where one without an end did and end at
@@ -39,10 +40,11 @@ class DeviceMeter {
   struct Running {
     int64_t end_ns;
     WorkClass work_class;
+    bool is_graph;
     size_t band;
     template <typename Archive>
     void Visit(Archive& archive) {
-      archive.All(end_ns, band);
+      archive.All(end_ns, is_graph, band);
       archive.IndexBelow(kWorkClasses, work_class);
     }
   };
@@ -50,9 +52,10 @@ class DeviceMeter {
     Interval time;
     std::array<int64_t, kGpuStates> by_state;
     SmiModel smi;
+    int64_t graph_ns = 0;
     template <typename Archive>
     void Visit(Archive& archive) {
-      archive.All(by_state, smi);
+      archive.All(by_state, smi, graph_ns);
     }
   };
   void MoveTo(int64_t now_ns) {
@@ -74,6 +77,7 @@ class DeviceMeter {
   ActiveSet classes_;
   std::vector<DeviceBand> bands_;
   std::vector<int64_t> running_;  // pieces of work, by band
+  size_t running_graphs_ = 0;
   size_t busy_bands_ = 0;
   size_t last_band_ = 0;  // that work began in
   int64_t now_ns_ = INT64_MIN;

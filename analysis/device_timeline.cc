@@ -31,6 +31,7 @@ void DeviceTimeline::Visit(StateArchive& archive) {
   for (const GpuItem& item : running_) {
     classes_.Enter(item.work_class);
     if (!item.other_end) ++counted_;
+    if (item.is_graph) ++running_graphs_;
   }
   for (size_t i = 0; i < devices_used_.size(); ++i) {
     place_[devices_used_[i]] = static_cast<uint32_t>(i);
@@ -165,6 +166,10 @@ void DeviceTimeline::Begin(const GpuItem& item) {
   if (!item.other_end) ++counted_;
   Device& device = devices_[item.device];
   if (device.running++ == 0) ++busy_devices_;
+  if (item.is_graph) {
+    ++running_graphs_;
+    device.ran_graph = true;
+  }
   AddFill(&device, item.fill);
 }
 
@@ -175,6 +180,7 @@ const GpuItem& DeviceTimeline::EndLast() {
   if (!item.other_end) --counted_;
   Device& device = devices_[item.device];
   if (--device.running == 0) --busy_devices_;
+  if (item.is_graph) --running_graphs_;
   AddFill(&device, -int64_t{item.fill});
   return item;
 }
@@ -224,8 +230,10 @@ void DeviceTimeline::AddSegment(int64_t now_ns) {
   now.mix = classes_.mask() | (unknown() ? kUnrecordedBit : 0);
   now.running = counted_;
   now.fill = FillNow();
+  now.in_graph = running_graphs_ != 0;
   const int64_t ns = now.begin_ns - before.begin_ns;
   now.sum_ns = before.sum_ns + int64_t{before.running} * ns;
+  now.graph_ns = before.graph_ns + (before.in_graph ? ns : 0);
   now.filled = before.filled + static_cast<FilledTime>(before.fill) * static_cast<uint64_t>(ns);
 }
 

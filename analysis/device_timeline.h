@@ -60,12 +60,13 @@ class DeviceTimeline {
   struct Device {
     DeviceState state = DeviceState::kIdle;
     bool used = false;
+    bool ran_graph = false;  // that was recorded as a whole
     uint32_t running = 0;
     uint64_t fill = 0;
     WorkId last_work{};  // that ended last
     template <typename Archive>
     void Visit(Archive& archive) {
-      archive.All(state, used, running, fill, last_work);
+      archive.All(state, used, ran_graph, running, fill, last_work);
     }
   };
   // By DeviceId, and behind them one that is never used: it stands for those of which nothing is
@@ -124,6 +125,7 @@ class DeviceTimeline {
   std::vector<uint32_t> place_;  // by DeviceId, in |devices_used_|
   std::vector<Touched> touched_;
   uint64_t busy_devices_ = 0;
+  uint32_t running_graphs_ = 0;  // recorded as a whole
   uint64_t fill_of_devices_ = 0;
   GpuSegment last_;
   GpuWindow window_;

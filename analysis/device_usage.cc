@@ -117,7 +117,7 @@ class ProcessWork {
     if (device == nullptr) device = devices_.Find(process_, static_cast<DeviceId>(item.device));
     device->usage.used = true;
     device->meter.Begin({item.begin_ns + offset_ns_, item.end_ns + offset_ns_}, item.work_class,
-                        process);
+                        item.is_graph, process);
     work_.Pop();
   }
 

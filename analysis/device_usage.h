@@ -24,6 +24,7 @@ struct DeviceTime {
   int64_t compute_ns = 0;  // union of the work of a class
   int64_t comm_ns = 0;
   int64_t copy_ns = 0;
+  int64_t graph_ns = 0;  // in which graphs ran that were recorded as a whole
   double smi_model = 0;
 };
 

@@ -29,12 +29,14 @@ struct GpuSegment {
   FilledTime filled = 0;  // until |begin_ns|, weighted by fill
   int64_t begin_ns = 0;   // clipped to the span
   int64_t sum_ns = 0;     // of all work until |begin_ns|, concurrent work counted each
+  int64_t graph_ns = 0;   // until |begin_ns|, in which graphs ran that were recorded as a whole
   GpuMix mix = kGpuIdle;
-  uint32_t running = 0;  // pieces of work, a copy between devices once
-  Fill fill = 0;         // mean over the devices that are busy
+  uint32_t running = 0;   // pieces of work, a copy between devices once
+  Fill fill = 0;          // mean over the devices that are busy
+  bool in_graph = false;  // a graph runs that was recorded as a whole
   template <typename Archive>
   void Visit(Archive& archive) {
-    archive.All(begin_ns, mix, running, fill, sum_ns, filled);
+    archive.All(begin_ns, mix, running, fill, in_graph, sum_ns, graph_ns, filled);
   }
 };
 

@@ -191,12 +191,18 @@ std::string HeadlineText(const Report& report) {
   if (run.devices_used == 0) return "No GPU work was recorded.";
   const double unknown = UnknownShare(report);
   const std::optional<double> own = OwnShare(report);
-  std::string line = SmiText(report) + ", GPU really " + (unknown > 0 ? "at least " : "") +
-                     FormatShare(own.value_or(run.gpu_busy_share));
+  const bool bound = run.gpu_busy_is_upper_bound;
+  // What is unknown may be more, what is called busy may be less.
+  const char* how = unknown > 0 && bound ? "about "
+                    : unknown > 0        ? "at least "
+                    : bound              ? "<= "
+                                         : "";
+  std::string line =
+      SmiText(report) + ", GPU really " + how + FormatShare(own.value_or(run.gpu_busy_share));
   if (own) line += " (peers " + FormatShare(std::max(0.0, run.gpu_busy_share - *own)) + ")";
   if (unknown > 0) line += ", unknown " + FormatShare(unknown);
   const double idle = 1 - run.gpu_busy_share - unknown;
-  line += ", idle " + FormatShare(std::max(0.0, idle));
+  line += ", idle " + std::string(bound ? ">= " : "") + FormatShare(std::max(0.0, idle));
   if (idle >= 0.005) line += IdleText(report);
   if (run.what_if) line += WhatIfText(*run.what_if);
   return line;

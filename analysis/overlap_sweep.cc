@@ -247,6 +247,7 @@ class Sweep {
     for (uint32_t device = 0; device < devices_.devices().size(); ++device) {
       const bool used = devices_.devices()[device].used;
       result_.device_used.push_back(used);
+      result_.device_ran_graph.push_back(devices_.devices()[device].ran_graph);
       if (used) gaps_.End(device, in_.span.end_ns, state_, WorkId{});
     }
     result_.rows = book_.Rows();

@@ -71,6 +71,7 @@ struct SweepResult {
   std::vector<CounterMeans> counters;  // by OperationIndex; empty without samples
   std::vector<KernelTime> kernels;     // by operation and name
   std::vector<bool> device_used;       // by DeviceId
+  std::vector<bool> device_ran_graph;  // likewise: graphs that were recorded as a whole
   double smi_model = 0;
   bool fill_is_upper_bound = false;
   uint64_t work_without_launch = 0;

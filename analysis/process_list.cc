@@ -20,6 +20,7 @@ struct Line {
   int64_t busy_ns = 0;
   int64_t wait_ns = 0;
   int64_t unknown_ns = 0;
+  bool is_upper_bound = false;  // busy time
 };
 
 std::vector<Line> LinesOf(const Report& report, bool fold) {
@@ -39,6 +40,7 @@ std::vector<Line> LinesOf(const Report& report, bool fold) {
     line->busy_ns += process.gpu_busy_ns;
     line->wait_ns += process.gpu_wait_ns;
     line->unknown_ns += process.unknown_ns;
+    line->is_upper_bound |= process.gpu_busy_is_upper_bound;
   }
   return lines;
 }
@@ -53,13 +55,10 @@ std::string ProcessList(const Report& report, const TextOptions& options, bool u
   for (const Line& line : LinesOf(report, fold)) {
     const std::string name = EscapeName(line.first->name);
     const std::string pid = std::to_string(line.first->pid);
-    if (line.count == 1) {
-      table.AddRow({name, pid, time(line.span_ns), time(line.busy_ns), time(line.wait_ns),
-                    time(line.unknown_ns)});
-    } else {
-      table.AddRow({std::to_string(line.count) + " x " + name, pid + " ...", time(line.span_ns),
-                    time(line.busy_ns), time(line.wait_ns), time(line.unknown_ns)});
-    }
+    const bool one = line.count == 1;
+    table.AddRow({one ? name : std::to_string(line.count) + " x " + name, one ? pid : pid + " ...",
+                  time(line.span_ns), UpTo(line.is_upper_bound, time(line.busy_ns)),
+                  time(line.wait_ns), time(line.unknown_ns)});
   }
   return "\n" + table.Render(options.width, 0, options.unicode) +
          (fold ? "Spans are the longest of a line, GPU times sums; --by process lists each.\n"

@@ -82,9 +82,21 @@ std::vector<ReportCounters> NamedCounters(const std::vector<CounterMeans>& means
   return rows;
 }
 
+// Operations that launched graphs which were recorded as a whole, wherever these ran.
+void MarkCaused(const std::vector<KernelTime>& kernels, const std::vector<std::string>& operations,
+                ReportProcess* report) {
+  for (const KernelTime& kernel : kernels) {
+    if (!kernel.is_graph || kernel.lengths.sum_ns() == 0) continue;
+    for (ReportOperation& row : report->operations) {
+      if (row.operation == operations[kernel.operation]) row.gpu_caused_is_upper_bound = true;
+    }
+  }
+}
+
 void AddTotals(ReportProcess* report) {
   for (const ReportOperation& row : report->operations) {
     report->gpu_busy_ns += row.gpu_busy_ns;
+    report->gpu_busy_is_upper_bound |= row.gpu_busy_is_upper_bound;
     report->gpu_wait_ns += row.gpu_wait_ns;
     report->gpu_sum_ns += row.gpu_sum_ns;
     report->unknown_ns += row.unknown_ns;
@@ -122,6 +134,7 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   input.roles = &roles;
   input.rows = &sweep.rows;
   input.device_used = &sweep.device_used;
+  input.device_ran_graph = &sweep.device_ran_graph;
   input.counts = &sweep.counts;
   input.caused_ns = &sweep.caused_ns;
   report->host = process.identity.host;
@@ -132,6 +145,7 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   report->span_end = process.span_end;
   report->cells = NamedCells(input);
   report->operations = OperationRows(input);
+  MarkCaused(sweep.kernels, roles.operations(), report);
   AddKernelTables(sweep.kernels, roles.operations(), process, report);
   report->device_shares = DeviceShares(input, process);
   report->gaps = NamedGaps(process, sweep.gaps, roles);

@@ -101,6 +101,7 @@ std::vector<ReportOperationDevice> OperationDevices(const Report& report) {
       row.busy_ns += share.busy_ns;
       row.idle_ns += share.idle_ns;
       row.unknown_ns += share.unknown_ns;
+      row.busy_is_upper_bound |= share.busy_is_upper_bound;
     }
   }
   std::vector<ReportOperationDevice> rows;
@@ -134,6 +135,7 @@ std::string VerdictOf(const Report& report) {
     unknown_ns += process.unknown_ns;
     span_ns += process.span_ns;
   }
+  const bool bound = report.run.whole_gpu_busy_is_upper_bound;
   std::string verdict;
   if (errors != 0) {
     verdict = "doubtful: " + report.ledger.front().help;
@@ -145,10 +147,15 @@ std::string VerdictOf(const Report& report) {
     std::snprintf(share, sizeof(share), "%.3g %%",
                   100.0 * static_cast<double>(unknown_ns) / static_cast<double>(span_ns));
     verdict += verdict.empty() ? "incomplete: " : " ";
-    verdict +=
-        std::string("GPU unknown for ") + share + " of the time, so GPU shares are lower bounds.";
+    verdict += std::string("GPU unknown for ") + share + " of the time, ";
+    verdict += bound ? "and CUDA graphs were recorded as a whole, so GPU shares may be too low or "
+                       "too high."
+                     : "so GPU shares are lower bounds.";
+    return verdict;
   }
-  return verdict.empty() ? "complete: nothing was lost." : verdict;
+  if (verdict.empty()) verdict = "complete: nothing was lost.";
+  if (bound) verdict += " CUDA graphs were recorded as a whole, so GPU shares are upper bounds.";
+  return verdict;
 }
 
 std::vector<std::string> NotesOf(const Run& run, const ClockAlignment& clocks) {

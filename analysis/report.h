@@ -49,6 +49,7 @@ struct ReportCell {
   std::string gpu;  // "idle", "unknown", or classes joined by '+' in the order comm, compute, copy
   int64_t ns = 0;
   int64_t waiting_ns = 0;  // part of an idle cell in which the CPU waited for a known process
+  bool gpu_busy_is_upper_bound = false;  // as of an operation
 };
 
 // Idle time of devices by cause (analysis/idle_cause.h). Lists of them are longest first.
@@ -83,6 +84,9 @@ struct ReportOperation {
   // unknown, for each device that the process used.
   std::vector<CauseTime> device_idle;
   bool inherited = false;  // of another process, which waited for this one under it
+  // Graphs that were recorded as a whole are part of it: gaps between their nodes count as busy.
+  bool gpu_busy_is_upper_bound = false;
+  bool gpu_caused_is_upper_bound = false;
 };
 
 // What a device did for one process while an operation owned its time; wall_ns is the sum of busy,
@@ -96,6 +100,7 @@ struct ReportDeviceShare {
   int64_t idle_ns = 0;
   int64_t unknown_ns = 0;
   std::vector<CauseTime> idle_causes;
+  bool busy_is_upper_bound = false;  // as of an operation
 };
 
 // A stretch during which a device had nothing to do, and what the CPU did at both ends of it.
@@ -252,7 +257,8 @@ struct ReportProcess {
   std::vector<ReportAwaited> awaited;          // by pid, then as they begin
   std::vector<ReportCounters> counters;        // as |operations|; empty unless sampled
   std::optional<ReportProgress> progress;      // the last that the program told
-  bool sm_fill_is_upper_bound = false;  // work of unknown geometry was taken as filling the device
+  bool sm_fill_is_upper_bound = false;   // work of unknown geometry was taken as filling the device
+  bool gpu_busy_is_upper_bound = false;  // as of an operation
   // Without what the profiler cost; null: |corrected_why_not| says why it could not be said.
   std::shared_ptr<const CorrectedProcess> corrected;
   std::string corrected_why_not;
@@ -292,6 +298,7 @@ struct ReportDevice {
   std::string name;
   int64_t busy_ns = 0;  // union over every process of the run that used it
   int64_t span_ns = 0;
+  bool busy_is_upper_bound = false;  // as of an operation
   std::optional<double> nvml_utilization;
   bool simulated = false;
   bool used = false;
@@ -308,6 +315,7 @@ struct ReportOperationDevice {
   int64_t busy_ns = 0;
   int64_t idle_ns = 0;
   int64_t unknown_ns = 0;
+  bool busy_is_upper_bound = false;  // as of an operation
 };
 
 // A part of the run's span, with the time of all used devices in it.
@@ -318,6 +326,7 @@ struct ReportPart {
   int64_t gpu_compute_ns = 0;
   int64_t gpu_comm_ns = 0;
   int64_t gpu_copy_ns = 0;
+  bool gpu_busy_is_upper_bound = false;  // as of an operation
 };
 
 // A process on one of its devices, as a member of collectives. Concurrent kernels count each:
@@ -363,6 +372,8 @@ struct ReportRun {
   std::string headline = "span";
   int64_t headline_ns = 0;
   double whole_gpu_busy_share = 0;
+  bool gpu_busy_is_upper_bound = false;  // as of an operation; also of the classes
+  bool whole_gpu_busy_is_upper_bound = false;
   std::vector<ReportPart> parts;             // in order of time; none without step()
   std::vector<std::string> devices_unused;   // visible to some process, used by none
   std::optional<ReportWhatIf> what_if;       // the most telling one, where the run was replayed

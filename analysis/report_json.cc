@@ -35,7 +35,8 @@ Json PartJson(const ReportPart& part) {
               {"gpu_busy_ns", part.gpu_busy_ns},
               {"gpu_compute_ns", part.gpu_compute_ns},
               {"gpu_comm_ns", part.gpu_comm_ns},
-              {"gpu_copy_ns", part.gpu_copy_ns}};
+              {"gpu_copy_ns", part.gpu_copy_ns},
+              {"gpu_busy_is_upper_bound", part.gpu_busy_is_upper_bound}};
 }
 
 Json WhatIfJson(const std::optional<ReportWhatIf>& what_if) {
@@ -80,13 +81,19 @@ Json RunJson(const ReportRun& run) {
               {"infinitely_fast", WhatIfJson(run.what_if_free)},
               {"critical_path", PathJson(run.critical_path)},
               {"exit_code", OrNull(run.exit_code)},
-              {"signal", OrNull(run.signal)}};
+              {"signal", OrNull(run.signal)},
+              {"gpu_busy_is_upper_bound", run.gpu_busy_is_upper_bound},
+              {"whole_gpu_busy_is_upper_bound", run.whole_gpu_busy_is_upper_bound}};
 }
 
 Json CellJson(const ReportCell& cell) {
-  return Json{{"phase", cell.phase}, {"operation", cell.operation},
-              {"layer", cell.layer}, {"gpu", cell.gpu},
-              {"ns", cell.ns},       {"waiting_ns", cell.waiting_ns}};
+  return Json{{"phase", cell.phase},
+              {"operation", cell.operation},
+              {"layer", cell.layer},
+              {"gpu", cell.gpu},
+              {"ns", cell.ns},
+              {"waiting_ns", cell.waiting_ns},
+              {"gpu_busy_is_upper_bound", cell.gpu_busy_is_upper_bound}};
 }
 
 Json OperationJson(const ReportOperation& row) {
@@ -112,7 +119,9 @@ Json OperationJson(const ReportOperation& row) {
               {"inclusive_wall_ns", row.inclusive_wall_ns},
               {"transitions", std::move(transitions)},
               {"device_idle", CausesJson(row.device_idle)},
-              {"inherited", row.inherited}};
+              {"inherited", row.inherited},
+              {"gpu_busy_is_upper_bound", row.gpu_busy_is_upper_bound},
+              {"gpu_caused_is_upper_bound", row.gpu_caused_is_upper_bound}};
 }
 
 Json ShareJson(const ReportDeviceShare& share) {
@@ -123,7 +132,8 @@ Json ShareJson(const ReportDeviceShare& share) {
               {"busy_ns", share.busy_ns},
               {"idle_ns", share.idle_ns},
               {"unknown_ns", share.unknown_ns},
-              {"idle_causes", CausesJson(share.idle_causes)}};
+              {"idle_causes", CausesJson(share.idle_causes)},
+              {"busy_is_upper_bound", share.busy_is_upper_bound}};
 }
 
 Json GapJson(const ReportGap& gap) {
@@ -256,8 +266,8 @@ Json ProcessJson(const ReportProcess& process) {
               {"awaited", ArrayOf(process.awaited, AwaitedJson)},
               {"sm_fill_is_upper_bound", process.sm_fill_is_upper_bound},
               {"kernels", ArrayOf(process.operation_kernels, KernelJson)},
-
-              {"counters", ArrayOf(process.counters, CountersJson)}};
+              {"counters", ArrayOf(process.counters, CountersJson)},
+              {"gpu_busy_is_upper_bound", process.gpu_busy_is_upper_bound}};
 }
 
 Json InRunJson(const InRunCheck& check) {
@@ -302,9 +312,13 @@ Json BandJson(const ReportDeviceBand& band) {
 }
 
 Json OperationDeviceJson(const ReportOperationDevice& row) {
-  return Json{{"operation", row.operation}, {"device", row.device},
-              {"wall_ns", row.wall_ns},     {"busy_ns", row.busy_ns},
-              {"idle_ns", row.idle_ns},     {"unknown_ns", row.unknown_ns}};
+  return Json{{"operation", row.operation},
+              {"device", row.device},
+              {"wall_ns", row.wall_ns},
+              {"busy_ns", row.busy_ns},
+              {"idle_ns", row.idle_ns},
+              {"unknown_ns", row.unknown_ns},
+              {"busy_is_upper_bound", row.busy_is_upper_bound}};
 }
 
 Json DeviceJson(const ReportDevice& device) {
@@ -316,7 +330,8 @@ Json DeviceJson(const ReportDevice& device) {
               {"used", device.used},
               {"smi_model", device.smi_model},
               {"inflation", OrNull(device.inflation)},
-              {"processes", ArrayOf(device.processes, BandJson)}};
+              {"processes", ArrayOf(device.processes, BandJson)},
+              {"busy_is_upper_bound", device.busy_is_upper_bound}};
 }
 
 Json RankJson(const ReportRank& rank) {

@@ -58,12 +58,14 @@ std::string HeadlineScope(const Report& report, const TextOptions& options) {
                                     {"comm", run.comm_share},
                                     {"copy", run.copy_share}}) {
     if (share > 0)
-      line += (line.empty() ? "" : ", ") + std::string(name) + " " + FormatShare(share);
+      line += (line.empty() ? "" : ", ") + std::string(name) + " " +
+              UpTo(run.gpu_busy_is_upper_bound, FormatShare(share));
   }
   if (run.headline != "span") {
     line += (line.empty() ? "over" : ", over") + std::string(" the iterations after warm-up, ") +
             FormatTime(run.headline_ns, options.raw) + "; over the whole span GPU " +
-            FormatShare(run.whole_gpu_busy_share) + " busy";
+            UpTo(run.whole_gpu_busy_is_upper_bound, FormatShare(run.whole_gpu_busy_share)) +
+            " busy";
   }
   return line.empty() ? "" : Wrap("GPU: " + line + ".", options.width, 2);
 }
@@ -149,7 +151,8 @@ std::string CorrectionSentence(const ReportProcess& process, const TextOptions& 
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
   std::string line = "Without the profiler: span " + time(corrected.process.span_ns) + " (" +
                      time(corrected.span.low) + " to " + time(corrected.span.high) +
-                     ", 95 %), GPU busy " + time(corrected.process.gpu_busy_ns);
+                     ", 95 %), GPU busy " +
+                     UpTo(process.gpu_busy_is_upper_bound, time(corrected.process.gpu_busy_ns));
   if (corrected.process.span_ns > 0) {
     const auto more = static_cast<double>(process.span_ns - corrected.process.span_ns);
     line += ", so profiling took " +
@@ -166,15 +169,18 @@ std::string IterationTables(const ReportProcess& process, const TextOptions& opt
   if (!process.iterations || process.iterations->count == 0) return {};
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
   const auto count = static_cast<int64_t>(process.iterations->count);
+  const auto busy = [&](int64_t ns) {
+    return UpTo(process.gpu_busy_is_upper_bound && ns > 0, time(ns));
+  };
   TextTable operations({"Per iteration", "wall", "GPU busy", "unknown"});
   for (const ReportIterationOperation& row : process.iterations->operations) {
     operations.AddRow({EscapeName(row.operation), time(row.wall_ns / count),
-                       time(row.gpu_busy_ns / count), time(row.unknown_ns / count)});
+                       busy(row.gpu_busy_ns / count), time(row.unknown_ns / count)});
   }
   TextTable slowest({"Slowest iteration", "begin", "wall", "GPU busy"});
   for (const ReportIteration& row : process.iterations->slowest) {
     slowest.AddRow(
-        {std::to_string(row.number), time(row.begin_ns), time(row.ns), time(row.gpu_busy_ns)});
+        {std::to_string(row.number), time(row.begin_ns), time(row.ns), busy(row.gpu_busy_ns)});
   }
   return Table(operations, options) + Table(slowest, options);
 }
@@ -208,7 +214,7 @@ std::string LaneTables(const ReportProcess& process, const TextOptions& options)
                      "GPU busy", "cpu only", "idle"});
     for (const ReportOperation& row : lane.operations) {
       table.AddRow({EscapeName(row.operation), FormatTime(row.wall_ns, options.raw),
-                    FormatTime(row.gpu_busy_ns, options.raw),
+                    UpTo(row.gpu_busy_is_upper_bound, FormatTime(row.gpu_busy_ns, options.raw)),
                     FormatTime(row.cpu_only_ns, options.raw),
                     FormatTime(row.idle_ns + row.waiting_ns, options.raw)});
     }
@@ -228,10 +234,14 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
     std::string inflation = "-";
     if (device.inflation) {
       const auto tenths = std::llround(*device.inflation * 10);
-      inflation = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "x";
+      inflation = (device.busy_is_upper_bound ? ">= " : "") + std::to_string(tenths / 10) + "." +
+                  std::to_string(tenths % 10) + "x";
     }
-    devices.AddRow({name, time(device.busy_ns), time(device.span_ns),
-                    FormatShare(ShareOf(device.busy_ns, device.span_ns)),
+    const auto busy = [&device](const std::string& figure) {
+      return UpTo(device.busy_is_upper_bound, figure);
+    };
+    devices.AddRow({name, busy(time(device.busy_ns)), time(device.span_ns),
+                    busy(FormatShare(ShareOf(device.busy_ns, device.span_ns))),
                     device.nvml_utilization ? FormatShare(*device.nvml_utilization) : "-",
                     FormatShare(device.smi_model), inflation});
     shared |= device.processes.size() > 1;
@@ -244,8 +254,8 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
   TextTable operations({"Operation on device", "wall", "busy", "idle", "unknown"});
   for (const ReportOperationDevice& row : report.operation_devices) {
     operations.AddRow({EscapeName(row.operation) + " on " + EscapeName(row.device),
-                       time(row.wall_ns), time(row.busy_ns), time(row.idle_ns),
-                       time(row.unknown_ns)});
+                       time(row.wall_ns), UpTo(row.busy_is_upper_bound, time(row.busy_ns)),
+                       time(row.idle_ns), time(row.unknown_ns)});
   }
   std::string text = Table(devices, options);
   if (shared) text += Table(bands, options);

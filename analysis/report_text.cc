@@ -67,6 +67,7 @@ struct Breakdown {
 struct Column {
   std::string_view head;
   int64_t ReportOperation::*value;
+  bool ReportOperation::*is_upper_bound = nullptr;
 };
 
 void AddCellTo(const ReportCell& cell, ReportOperation* row) {
@@ -80,6 +81,7 @@ void AddCellTo(const ReportCell& cell, ReportOperation* row) {
   } else {
     (waits ? row->gpu_only_ns : row->cpu_gpu_ns) += cell.ns;
     row->gpu_busy_ns += cell.ns;
+    row->gpu_busy_is_upper_bound |= cell.gpu_busy_is_upper_bound;
   }
 }
 
@@ -185,8 +187,10 @@ class TextReport {
         EscapeName(process.name.empty() ? "process" : process.name) + " (pid " +
         std::to_string(process.pid) + "), span " + Time(process.span_ns) +
         (process.span_end == SpanEnd::kClosed ? "" : " (" + SpanEndText(process.span_end) + ")") +
-        ": GPU busy " + FormatShare(ShareOf(process.gpu_busy_ns, process.span_ns)) + ", GPU wait " +
-        FormatShare(ShareOf(process.gpu_wait_ns, process.span_ns));
+        ": GPU busy " +
+        UpTo(process.gpu_busy_is_upper_bound,
+             FormatShare(ShareOf(process.gpu_busy_ns, process.span_ns))) +
+        ", GPU wait " + FormatShare(ShareOf(process.gpu_wait_ns, process.span_ns));
     int64_t filled_ns = 0;
     for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;
     if (filled_ns > 0 && process.gpu_busy_ns > 0) {
@@ -230,17 +234,22 @@ class TextReport {
   }
 
   std::string CellOf(const Breakdown& row, const Column& column) const {
-    return Time(row.time.*column.value);
+    const bool bound = column.is_upper_bound != nullptr && row.time.*column.is_upper_bound;
+    return UpTo(bound, Time(row.time.*column.value));
   }
 
   // Those that are asked for; without --raw, whose readers count columns, none of nothing but
   // zeros.
   std::vector<Column> ColumnsOf(const std::vector<Breakdown>& rows) const {
     std::vector<Column> columns{{"wall", &ReportOperation::wall_ns}};
-    if (ShowsTimeline()) columns.push_back({"GPU busy", &ReportOperation::gpu_busy_ns});
+    if (ShowsTimeline()) {
+      columns.push_back(
+          {"GPU busy", &ReportOperation::gpu_busy_ns, &ReportOperation::gpu_busy_is_upper_bound});
+    }
     const size_t asked = columns.size();
     if (ShowsCaused() && !rows.empty() && rows.front().has_caused) {
-      columns.push_back({kCaused, &ReportOperation::gpu_caused_ns});
+      columns.push_back(
+          {kCaused, &ReportOperation::gpu_caused_ns, &ReportOperation::gpu_caused_is_upper_bound});
     }
     columns.insert(columns.end(), {{"cpu only", &ReportOperation::cpu_only_ns},
                                    {kBothWork, &ReportOperation::cpu_gpu_ns},

@@ -22,6 +22,7 @@ DeviceTime SumOf(const std::vector<DeviceUsage>& devices, size_t window) {
     sum.compute_ns += time.compute_ns;
     sum.comm_ns += time.comm_ns;
     sum.copy_ns += time.copy_ns;
+    sum.graph_ns += time.graph_ns;
     sum.smi_model += time.smi_model;
   }
   return sum;
@@ -33,6 +34,7 @@ ReportDevice DeviceRow(const Run& run, const DeviceUsage& device, int64_t span_n
   row.uuid = device.uuid;
   row.name = device.name;
   row.busy_ns = whole.busy_ns;
+  row.busy_is_upper_bound = whole.graph_ns > 0;
   row.span_ns = span_ns;
   row.nvml_utilization = device.nvml_utilization;
   row.simulated = device.simulated;
@@ -93,7 +95,7 @@ void AddDevices(const Run& run, const std::vector<DeviceUsage>& devices, const R
   for (size_t window = 1; window < cut.windows.size(); ++window) {
     const DeviceTime time = SumOf(devices, window);
     summary.parts.push_back({cut.parts[window - 1], cut.windows[window].length(), time.busy_ns,
-                             time.compute_ns, time.comm_ns, time.copy_ns});
+                             time.compute_ns, time.comm_ns, time.copy_ns, time.graph_ns > 0});
   }
   const auto used = static_cast<double>(summary.devices_used);
   const auto share = [used](int64_t part_ns, int64_t whole_ns) {
@@ -106,7 +108,10 @@ void AddDevices(const Run& run, const std::vector<DeviceUsage>& devices, const R
   summary.comm_share = share(headline.comm_ns, summary.headline_ns);
   summary.copy_share = share(headline.copy_ns, summary.headline_ns);
   summary.smi_model = used > 0 ? headline.smi_model / used : 0;
-  summary.whole_gpu_busy_share = share(SumOf(devices, 0).busy_ns, span_ns);
+  summary.gpu_busy_is_upper_bound = headline.graph_ns > 0;
+  const DeviceTime whole = SumOf(devices, 0);
+  summary.whole_gpu_busy_share = share(whole.busy_ns, span_ns);
+  summary.whole_gpu_busy_is_upper_bound = whole.graph_ns > 0;
 }
 
 }  // namespace gpubound

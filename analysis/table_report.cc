@@ -80,6 +80,8 @@ TraceTable OperationTable() {
           {{"count"}, MemberOf<Figure, &Figure::count>},
           {{"inclusive_wall_ns"}, MemberOf<Figure, &Figure::inclusive_wall_ns>},
           {{"inherited"}, MemberOf<Figure, &Figure::inherited>},
+          {{"gpu_busy_is_upper_bound"}, MemberOf<Figure, &Figure::gpu_busy_is_upper_bound>},
+          {{"gpu_caused_is_upper_bound"}, MemberOf<Figure, &Figure::gpu_caused_is_upper_bound>},
       }));
 }
 
@@ -94,6 +96,7 @@ TraceTable BreakdownTable() {
           {{"gpu", kText}, MemberOf<Figure, &Figure::gpu>},
           {{"ns"}, MemberOf<Figure, &Figure::ns>},
           {{"waiting_ns"}, MemberOf<Figure, &Figure::waiting_ns>},
+          {{"gpu_busy_is_upper_bound"}, MemberOf<Figure, &Figure::gpu_busy_is_upper_bound>},
       }));
 }
 
@@ -250,6 +253,7 @@ TraceTable DeviceUsageTable() {
           {{"nvml_utilization", kReal}, MemberOf<Figure, &Figure::nvml_utilization>},
           {{"smi_model", kReal}, MemberOf<Figure, &Figure::smi_model>},
           {{"inflation", kReal}, MemberOf<Figure, &Figure::inflation>},
+          {{"busy_is_upper_bound"}, MemberOf<Figure, &Figure::busy_is_upper_bound>},
       });
 }
 

@@ -105,6 +105,10 @@ std::string FormatShare(double share) {
   return text.data();
 }
 
+std::string UpTo(bool is_upper_bound, const std::string& figure) {
+  return (is_upper_bound ? "<= " : "") + figure;
+}
+
 std::string FormatCount(uint64_t count) {
   if (count < 10000) return std::to_string(count);
   const double value = static_cast<double>(count);

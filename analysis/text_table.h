@@ -21,6 +21,9 @@ double ShareOf(int64_t part_ns, int64_t whole_ns);
 // "41 %", and with a decimal below 10 %: "4.1 %". Never "0 %" or "100 %" for what is neither.
 std::string FormatShare(double share);
 
+// |figure| as it is, or "<= 41 %".
+std::string UpTo(bool is_upper_bound, const std::string& figure);
+
 // "1234", "12.3k", "4.56M".
 std::string FormatCount(uint64_t count);
 

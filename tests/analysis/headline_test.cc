@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/headline.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -145,6 +146,13 @@ TEST_F(HeadlineTest, UnknownTimeMakesABoundAndIsNotIdle) {
   process().unknown_ns = 100;
   EXPECT_EQ(Text(),
             "nvidia-smi model 97 %, GPU really at least 65 %, unknown 10 %, idle 25 %: simulation");
+}
+
+TEST_F(HeadlineTest, WholeGraphsMakeAnUpperBoundAndWithUnknownTimeNone) {
+  report_.run.gpu_busy_is_upper_bound = true;
+  EXPECT_EQ(Text(), "nvidia-smi model 97 %, GPU really <= 65 %, idle >= 35 %: simulation");
+  process().unknown_ns = 100;
+  EXPECT_THAT(Text(), testing::HasSubstr("GPU really about 65 %"));
 }
 
 TEST_F(HeadlineTest, TheReplayAddsWhatWouldHelp) {

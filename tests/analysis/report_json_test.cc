@@ -67,11 +67,27 @@ TEST_F(ReportJsonTest, TopHasEveryKeyInOrder) {
 }
 
 TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
-  EXPECT_EQ(KeysOf(json_["run"]),
-            (Keys{"root", "wall_ns", "devices_used", "gpu_busy_share", "compute_share",
-                  "comm_share", "copy_share", "gpu_limited_share", "verdict", "headline",
-                  "headline_ns", "whole_gpu_busy_share", "parts", "devices_unused", "twice_as_fast",
-                  "infinitely_fast", "critical_path", "exit_code", "signal"}));
+  EXPECT_EQ(KeysOf(json_["run"]), (Keys{"root",
+                                        "wall_ns",
+                                        "devices_used",
+                                        "gpu_busy_share",
+                                        "compute_share",
+                                        "comm_share",
+                                        "copy_share",
+                                        "gpu_limited_share",
+                                        "verdict",
+                                        "headline",
+                                        "headline_ns",
+                                        "whole_gpu_busy_share",
+                                        "parts",
+                                        "devices_unused",
+                                        "twice_as_fast",
+                                        "infinitely_fast",
+                                        "critical_path",
+                                        "exit_code",
+                                        "signal",
+                                        "gpu_busy_is_upper_bound",
+                                        "whole_gpu_busy_is_upper_bound"}));
   EXPECT_TRUE(json_["run"]["critical_path"].is_null());
   EXPECT_TRUE(json_["run"]["gpu_limited_share"].is_null());
 }
@@ -100,7 +116,8 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
                                                  "awaited",
                                                  "sm_fill_is_upper_bound",
                                                  "kernels",
-                                                 "counters"}));
+                                                 "counters",
+                                                 "gpu_busy_is_upper_bound"}));
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
   EXPECT_TRUE(json_["processes"][0]["corrected"].is_null());
@@ -108,25 +125,43 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
 }
 
 TEST_F(ReportJsonTest, CellHasEveryKeyInOrder) {
-  EXPECT_EQ(KeysOf(json_["processes"][0]["cells"][0]),
-            (Keys{"phase", "operation", "layer", "gpu", "ns", "waiting_ns"}));
+  EXPECT_EQ(
+      KeysOf(json_["processes"][0]["cells"][0]),
+      (Keys{"phase", "operation", "layer", "gpu", "ns", "waiting_ns", "gpu_busy_is_upper_bound"}));
 }
 
 TEST_F(ReportJsonTest, OperationHasEveryKeyInOrder) {
   const Json& row = json_["processes"][0]["operations"][0];
-  EXPECT_EQ(KeysOf(row), (Keys{"operation",   "wall_ns",           "cpu_only_ns", "cpu_gpu_ns",
-                               "gpu_only_ns", "waiting_ns",        "idle_ns",     "unknown_ns",
-                               "gpu_busy_ns", "gpu_compute_ns",    "gpu_comm_ns", "gpu_copy_ns",
-                               "gpu_wait_ns", "gpu_caused_ns",     "gpu_sum_ns",  "sm_filled_ns",
-                               "count",       "inclusive_wall_ns", "transitions", "device_idle",
-                               "inherited"}));
+  EXPECT_EQ(KeysOf(row), (Keys{"operation",
+                               "wall_ns",
+                               "cpu_only_ns",
+                               "cpu_gpu_ns",
+                               "gpu_only_ns",
+                               "waiting_ns",
+                               "idle_ns",
+                               "unknown_ns",
+                               "gpu_busy_ns",
+                               "gpu_compute_ns",
+                               "gpu_comm_ns",
+                               "gpu_copy_ns",
+                               "gpu_wait_ns",
+                               "gpu_caused_ns",
+                               "gpu_sum_ns",
+                               "sm_filled_ns",
+                               "count",
+                               "inclusive_wall_ns",
+                               "transitions",
+                               "device_idle",
+                               "inherited",
+                               "gpu_busy_is_upper_bound",
+                               "gpu_caused_is_upper_bound"}));
   EXPECT_EQ(row["transitions"]["python->backend"], 2);
 }
 
 TEST_F(ReportJsonTest, DeviceAndLedgerHaveEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(json_["devices"][0]),
             (Keys{"uuid", "name", "busy_ns", "span_ns", "nvml_utilization", "used", "smi_model",
-                  "inflation", "processes"}));
+                  "inflation", "processes", "busy_is_upper_bound"}));
   EXPECT_EQ(KeysOf(json_["ledger"][0]), (Keys{"counter", "value", "severity", "help"}));
   EXPECT_EQ(json_["ledger"][0]["severity"], "info");
 }
@@ -146,7 +181,7 @@ TEST_F(ReportJsonTest, LanesSharesGapsAndWaitsHaveEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(process["lanes"][0]), (Keys{"thread", "tid", "cells", "operations"}));
   EXPECT_EQ(KeysOf(process["devices"][0]),
             (Keys{"uuid", "ordinal", "operation", "wall_ns", "busy_ns", "idle_ns", "unknown_ns",
-                  "idle_causes"}));
+                  "idle_causes", "busy_is_upper_bound"}));
   EXPECT_EQ(
       KeysOf(process["gaps"][0]),
       (Keys{"uuid", "ordinal", "begin_ns", "ns", "cause", "operation_at_begin", "layer_at_begin",

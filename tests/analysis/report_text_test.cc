@@ -257,6 +257,35 @@ TEST_F(ReportTextTest, SaysWhichSmFillIsABound) {
   EXPECT_THAT(Text(), HasSubstr("unknown geometry"));
 }
 
+TEST_F(ReportTextTest, ListsTheNodesOfAGraph) {
+  options_.kernels = true;
+  ReportKernel& graph = report_.processes[0].operation_kernels[0].kernel;
+  graph.nodes = {{"_ZN2at6native4gemmEv", "compute", 2, "warm"}, {"Memset", "copy", 1, "warm"}};
+  EXPECT_THAT(Text(), ContainsRegex("\n    captured in warm *\n      2 x at::native::gemm\\(\\) *\n"
+                                    "      1 x Memset *\n"));
+  graph.nodes.resize(7, {"k", "compute", 1, "later"});
+  EXPECT_THAT(Text(),
+              ContainsRegex("\n    captured in later *\n      1 x k.*\n.*\n      and 3 more"));
+}
+
+TEST_F(ReportTextTest, MarksWhatWholeGraphsBoundFromAbove) {
+  options_.by = {"operation", "layer", "process", "device"};
+  EXPECT_THAT(Text(), Not(HasSubstr("<=")));
+  report_.run.gpu_busy_is_upper_bound = report_.devices[0].busy_is_upper_bound = true;
+  ReportProcess& process = report_.processes[0];
+  process.gpu_busy_is_upper_bound = process.cells[1].gpu_busy_is_upper_bound = true;
+  process.operations[0].gpu_busy_is_upper_bound = true;
+  report_.operation_devices.push_back({"inference", "GPU-1", 700, 400, 300, 0, true});
+  const std::string text = Text();
+  for (const char* line :
+       {"GPU really <= 41 %, idle >= 59 %", "compute <= 38 %", "GPU busy <= 41 %, GPU wait",
+        "\ninference +700 ms +<= 400 ms ", "\nsimulation +300 ms +10.0 ms ",
+        "\ncuda_api +400 ms +<= 400 ms ", "\nNVIDIA H100 GPU-1 +<= 410 ms +1.00 s +<= 41 %",
+        "\ninference on GPU-1 +700 ns +<= 400 ns"}) {
+    EXPECT_THAT(text, ContainsRegex(line));
+  }
+}
+
 TEST_F(ReportTextTest, SaysThatLengthsWereRounded) {
   options_.kernels = true;
   EXPECT_THAT(Text(), Not(HasSubstr("rounded down")));

@@ -180,6 +180,24 @@ TEST_F(TraceTablesTest, ACorrelationHasAllItsRecordsOfEveryProcess) {
   }
 }
 
+TEST_F(TraceTablesTest, NodesOfGraphsAreRowsAndTellTheClassOfTheirGraph) {
+  writer_.PutUsualRows();
+  writer_.Sql("INSERT INTO work VALUES(2, 4, 0, 'CUDA graph', 0,0,0, 0,0,0, 0,0,0)");
+  writer_.Sql(
+      "INSERT INTO graph_node VALUES(7, 3, 0, 1, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL'), "
+      "(8, 3, 3, 0, '(host function)')");
+  DeviceRecord graph = Kernel(300, 500, 1);
+  graph.work = WorkId{2};
+  graph.graph = 3;
+  writer_.Work({.thread = 9}, {graph});
+  EXPECT_THAT(Query("select graph, graph_node, type, class, captured_in from graph_node"),
+              ElementsAre("3|7|0|comm|train", "3|8|3|NULL|NULL"));
+  EXPECT_THAT(Query("select kind, class, name from gpu"), ElementsAre("graph|comm|CUDA graph"));
+  EXPECT_THAT(Query("select name, class from kernel"), ElementsAre("CUDA graph 3|comm"));
+  EXPECT_THAT(Query("select operation, gpu_busy_is_upper_bound from operation"),
+              ElementsAre("(no operation)|1"));
+}
+
 TEST_F(TraceTablesTest, ATimeRangeReadsOnlyTheChunksItNeeds) {
   PutTenKernels();
   EXPECT_THAT(Query("SELECT begin_ns FROM gpu WHERE begin_ns BETWEEN 400 AND 500"),

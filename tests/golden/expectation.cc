@@ -85,7 +85,9 @@ Values RowValues(const ReportOperation& row) {
                    {"sm_filled", row.sm_filled_ns},
                    {"count", static_cast<int64_t>(row.count)},
                    {"inclusive_wall", row.inclusive_wall_ns},
-                   {"inherited", row.inherited ? 1 : 0}};
+                   {"inherited", row.inherited ? 1 : 0},
+                   {"busy_bound", row.gpu_busy_is_upper_bound ? 1 : 0},
+                   {"caused_bound", row.gpu_caused_is_upper_bound ? 1 : 0}};
   for (const auto& [name, count] : row.transitions) values[name] = static_cast<int64_t>(count);
   return values;
 }
@@ -117,7 +119,9 @@ Values KernelValues(const ReportKernel& kernel) {
 }
 
 Values DeviceValues(const ReportDevice& device) {
-  Values values = {{"busy", device.busy_ns}, {"unused", device.used ? 0 : 1}};
+  Values values = {{"busy", device.busy_ns},
+                   {"unused", device.used ? 0 : 1},
+                   {"busy_bound", device.busy_is_upper_bound ? 1 : 0}};
   for (const ReportDeviceBand& band : device.processes) {
     values["alone:" + std::to_string(band.pid)] = band.alone_ns;
     values["contended:" + std::to_string(band.pid)] = band.contended_ns;
@@ -160,10 +164,13 @@ Values IterationValues(const Report& report) {
 }
 
 Values ProcessValues(const ReportProcess& process) {
-  Values values = {
-      {"span", process.span_ns},         {"gpu_busy", process.gpu_busy_ns},
-      {"gpu_wait", process.gpu_wait_ns}, {"gpu_sum", process.gpu_sum_ns},
-      {"unknown", process.unknown_ns},   {"lanes", static_cast<int64_t>(process.lanes.size())}};
+  Values values = {{"span", process.span_ns},
+                   {"gpu_busy", process.gpu_busy_ns},
+                   {"gpu_wait", process.gpu_wait_ns},
+                   {"gpu_sum", process.gpu_sum_ns},
+                   {"unknown", process.unknown_ns},
+                   {"lanes", static_cast<int64_t>(process.lanes.size())},
+                   {"busy_bound", process.gpu_busy_is_upper_bound ? 1 : 0}};
   for (const ReportWait& wait : process.waits) {
     std::string pids;
     for (const int64_t pid : wait.pids) pids += (pids.empty() ? "" : "+") + std::to_string(pid);
@@ -188,7 +195,9 @@ Values RunValues(const ReportRun& run) {
           {"headline", run.headline_ns},
           {"gpu_busy_percent", std::llround(run.gpu_busy_share * 100)},
           {"whole_gpu_busy_percent", std::llround(run.whole_gpu_busy_share * 100)},
-          {"devices_unused", static_cast<int64_t>(run.devices_unused.size())}};
+          {"devices_unused", static_cast<int64_t>(run.devices_unused.size())},
+          {"busy_bound", run.gpu_busy_is_upper_bound ? 1 : 0},
+          {"whole_busy_bound", run.whole_gpu_busy_is_upper_bound ? 1 : 0}};
 }
 
 }  // namespace
@@ -247,7 +256,9 @@ Table ActualTable(const Report& report, const std::string& section) {
     for (const ReportDevice& device : report.devices) table[device.name] = DeviceValues(device);
   } else if (section == "parts") {
     for (const ReportPart& part : report.run.parts) {
-      table[part.part] = {{"wall", part.wall_ns}, {"gpu_busy", part.gpu_busy_ns}};
+      table[part.part] = {{"wall", part.wall_ns},
+                          {"gpu_busy", part.gpu_busy_ns},
+                          {"busy_bound", part.gpu_busy_is_upper_bound ? 1 : 0}};
     }
   } else if (section == "iterations by operation") {
     for (const ReportIterationOperation& row : report.processes.front().iterations->operations) {
@@ -259,10 +270,12 @@ Table ActualTable(const Report& report, const std::string& section) {
     }
   } else if (section == "operations on devices") {
     for (const ReportOperationDevice& row : report.operation_devices) {
-      table[row.operation + " on " + row.device] = {{"wall", row.wall_ns},
-                                                    {"busy", row.busy_ns},
-                                                    {"idle", row.idle_ns},
-                                                    {"unknown", row.unknown_ns}};
+      table[row.operation + " on " + row.device] = {
+          {"wall", row.wall_ns},
+          {"busy", row.busy_ns},
+          {"idle", row.idle_ns},
+          {"unknown", row.unknown_ns},
+          {"busy_bound", row.busy_is_upper_bound ? 1 : 0}};
     }
   } else if (section.starts_with("kernels")) {
     for (const ReportOperationKernel& row : ProcessOf(report, section).operation_kernels) {

@@ -56,5 +56,26 @@ TEST_P(GraphRun, AGraphThatWasRecordedAsAWholeIsSaid) {
   EXPECT_EQ(Ledger(Report(), "graphs_recorded_whole"), whole ? kReplays : 0);
 }
 
+TEST_P(GraphRun, GpuBusyIsAnUpperBoundWhereGraphsWereRecordedAsAWhole) {
+  RunGraphs(GetParam());
+  const bool whole = std::string(GetParam()) != "node";
+  const Json report = Report();
+  EXPECT_EQ(report["run"]["gpu_busy_is_upper_bound"], whole);
+  EXPECT_EQ(RowOf(report["processes"][0], "inference")["gpu_caused_is_upper_bound"], whole);
+  EXPECT_EQ(RowOf(report["processes"][0], "capture")["gpu_caused_is_upper_bound"], false);
+}
+
+TEST_F(RecordedGraphs, AutomaticallyHaveTheirNodesInTheReport) {
+  RunGraphs("auto");
+  const Json kernels = Report()["processes"][0]["kernels"];
+  const auto graph = std::find_if(kernels.begin(), kernels.end(), [](const Json& kernel) {
+    return kernel["operation"] == "inference" && kernel.contains("nodes");
+  });
+  ASSERT_NE(graph, kernels.end()) << kernels;
+  EXPECT_EQ((*graph)["count"], kReplays);
+  EXPECT_EQ((*graph)["nodes"][0]["captured_in"], "capture");
+  EXPECT_EQ((*graph)["nodes"][0]["class"], "compute");
+}
+
 }  // namespace
 }  // namespace gpubound

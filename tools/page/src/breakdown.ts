@@ -15,6 +15,7 @@ interface Row {
   name: string;
   times: Times;
   inherited: boolean;
+  isUpperBound: boolean;  // GPU busy
 }
 
 // The columns of a cell (SPEC: the cells partition the span, and so do the columns).
@@ -45,8 +46,12 @@ const NO_TIME: Times = {
 
 export function rowsOf(process: ReportProcess, grouping: Grouping): Row[] {
   if (grouping === 'operation') {
-    return process.operations.map(
-        (row: Operation) => ({name: row.operation, times: row, inherited: row.inherited}));
+    return process.operations.map((row: Operation) => ({
+                                    name: row.operation,
+                                    times: row,
+                                    inherited: row.inherited,
+                                    isUpperBound: row.gpu_busy_is_upper_bound,
+                                  }));
   }
   const rows = new Map<string, Row>();
   for (const cell of process.cells) {
@@ -54,8 +59,12 @@ export function rowsOf(process: ReportProcess, grouping: Grouping): Row[] {
         grouping === 'phase'          ? cell.phase :
                                         `${cell.operation} \u203a ${cell.layer}`;
     let row = rows.get(name);
-    if (!row) rows.set(name, row = {name, times: {...NO_TIME}, inherited: false});
+    if (!row) {
+      row = {name, times: {...NO_TIME}, inherited: false, isUpperBound: false};
+      rows.set(name, row);
+    }
     addCell(cell, row.times);
+    row.isUpperBound ||= cell.gpu_busy_is_upper_bound;
   }
   return [...rows.values()].sort((a, b) => b.times.wall_ns - a.times.wall_ns);
 }
@@ -110,7 +119,7 @@ export function breakdown(process: ReportProcess, grouping: Grouping): HTMLEleme
       timeCell(row.times.wall_ns, 'wall_ns'),
       element(
           'td', {class: 'figure', text: formatShare(share(row.times.wall_ns, process.span_ns))}),
-      timeCell(row.times.gpu_busy_ns, 'gpu_busy_ns'),
+      timeCell(row.times.gpu_busy_ns, 'gpu_busy_ns', row.isUpperBound),
       ...(row.times.gpu_caused_ns === undefined ?
               [] :
               [timeCell(row.times.gpu_caused_ns, 'gpu_caused_ns')]),

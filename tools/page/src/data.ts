@@ -10,6 +10,7 @@ export interface Cell {
   gpu: string;
   ns: number;
   waiting_ns: number;
+  gpu_busy_is_upper_bound: boolean;
 }
 
 export interface Operation {
@@ -27,6 +28,7 @@ export interface Operation {
   transitions: Record<string, number>;
   device_idle: Record<string, number>;
   inherited: boolean;
+  gpu_busy_is_upper_bound: boolean;
 }
 
 export interface Gap {
@@ -127,6 +129,7 @@ export interface ReportProcess {
   operations: Operation[];
   gpu_busy_ns: number;
   gpu_wait_ns: number;
+  gpu_busy_is_upper_bound: boolean;
   iterations: Iterations|null;
   gaps: Gap[];
   lanes: Lane[];
@@ -205,6 +208,8 @@ export interface Report {
     headline: string;
     headline_ns: number;
     whole_gpu_busy_share: number;
+    gpu_busy_is_upper_bound: boolean;
+    whole_gpu_busy_is_upper_bound: boolean;
     parts: {part: string; wall_ns: number; gpu_busy_ns: number}[];
     devices_unused: string[];
   };

@@ -2,7 +2,7 @@
 //
 // Elements with text in them. Names of a run reach the page through `text` and `title` only, never
 // as markup.
-import {exactNs, formatCount, formatShare, formatTime} from './format';
+import {exactNs, formatCount, formatShare, formatTime, UPPER_BOUND, upTo} from './format';
 
 interface Properties {
   class
@@ -32,8 +32,12 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 }
 
 // A cell that shows a time and carries the exact one.
-export function timeCell(ns: number, key: string): HTMLTableCellElement {
-  const cell = element('td', {class: 'figure', text: formatTime(ns), title: exactNs(ns)});
+export function timeCell(ns: number, key: string, isUpperBound = false): HTMLTableCellElement {
+  const cell = element('td', {
+    class: 'figure',
+    text: upTo(isUpperBound, formatTime(ns)),
+    title: isUpperBound ? `${exactNs(ns)}, ${UPPER_BOUND}` : exactNs(ns),
+  });
   cell.dataset.key = key;
   cell.dataset.ns = String(ns);
   return cell;

@@ -26,6 +26,11 @@ export function formatShare(share: number): string {
   return `${percent.toFixed(0)} %`;
 }
 
+// What graphs that were recorded as a whole are part of, gaps between their nodes too.
+export const UPPER_BOUND = 'at most: CUDA graphs were recorded as a whole';
+export const upTo = (isUpperBound: boolean, figure: string): string =>
+    isUpperBound ? `\u2264 ${figure}` : figure;
+
 export function formatCount(count: number): string {
   if (count < 10_000) return String(count);
   for (const [size, unit] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']] as [number, string][]) {

@@ -3,7 +3,7 @@
 // The first thing on the page: the first lines of the text report, with their shares as bars.
 import {PageData, Report, WhatIf} from './data';
 import {element} from './dom';
-import {exactNs, formatShare, formatTime, share} from './format';
+import {exactNs, formatShare, formatTime, share, upTo} from './format';
 
 // In the words of the text report (analysis/report_sections.cc, CauseText).
 const CAUSES: Record<string, string> = {
@@ -97,7 +97,10 @@ function busyMeter(data: PageData): HTMLElement {
       ];
   const span = run.headline === 'iterations' ? 'iterations after warm-up' : 'whole run';
   return meter(
-      'the GPU really worked', `${least}${formatShare(own ?? run.gpu_busy_share)}`, parts,
+      'the GPU really worked',
+      (run.gpu_busy_is_upper_bound ? '' : least) +
+          upTo(run.gpu_busy_is_upper_bound, formatShare(own ?? run.gpu_busy_share)),
+      parts,
       (own !== null ? `of ${formatShare(run.gpu_busy_share)} by all processes; ` : '') +
           `${span}, ${formatTime(run.headline_ns)}`);
 }

@@ -8,7 +8,7 @@ import {area, curveStepAfter} from 'd3-shape';
 
 import {IterationPoint, Iterations, PageProcess, ReportProcess} from './data';
 import {button, element, nameCell, rowOf, table, timeCell} from './dom';
-import {formatShare, formatTime, share} from './format';
+import {formatShare, formatTime, share, upTo} from './format';
 
 const WIDTH = 1000;
 const HEIGHT = 240;
@@ -179,6 +179,7 @@ export function iterations(process: ReportProcess, page: PageProcess, show: Show
     value.dataset.ns = String(ns);
     return element('div', {}, [element('dt', {text}), value]);
   };
+  const bound = process.gpu_busy_is_upper_bound;
   const rows = figures.slowest.map((slow) => {
     const begin = slow.begin_ns + page.offset_ns;
     return element('tr', {}, [
@@ -188,8 +189,11 @@ export function iterations(process: ReportProcess, page: PageProcess, show: Show
                                                       'Show on the timeline')]),
       timeCell(slow.ns, 'ns'),
       element('td', {class: 'figure', text: `${share(slow.ns, figures.median_ns).toFixed(2)} x`}),
-      timeCell(slow.gpu_busy_ns, 'gpu_busy_ns'),
-      element('td', {class: 'figure', text: formatShare(share(slow.gpu_busy_ns, slow.ns))}),
+      timeCell(slow.gpu_busy_ns, 'gpu_busy_ns', bound),
+      element('td', {
+        class: 'figure',
+        text: upTo(bound, formatShare(share(slow.gpu_busy_ns, slow.ns))),
+      }),
     ]);
   });
   const slowest =

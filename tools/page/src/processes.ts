@@ -3,7 +3,7 @@
 // Processes as a tree: who started whom, when each lived, and what it had of the GPU.
 import {PageData, Report, ReportProcess} from './data';
 import {button, element, nameCell, part, rowOf, shareCell, table, timeCell} from './dom';
-import {formatShare, formatTime, share} from './format';
+import {formatShare, formatTime, share, upTo} from './format';
 
 // Indices of |processes|, parents before their children, with the depth of each.
 function inTreeOrder(processes: ReportProcess[]): {index: number; depth: number}[] {
@@ -56,10 +56,14 @@ export function processTree(data: PageData, choose: (index: number) => void): HT
           'td', {class: 'bar-cell'},
           [element('div', {class: 'bar thin', attributes: {'aria-hidden': 'true'}}, [life])]),
       timeCell(process.span_ns, 'span_ns'),
-      timeCell(process.gpu_busy_ns, 'gpu_busy_ns'),
+      timeCell(process.gpu_busy_ns, 'gpu_busy_ns', process.gpu_busy_is_upper_bound),
       timeCell(process.gpu_wait_ns, 'gpu_wait_ns'),
-      element(
-          'td', {class: 'figure', text: formatShare(share(process.gpu_busy_ns, process.span_ns))}),
+      element('td', {
+        class: 'figure',
+        text: upTo(
+            process.gpu_busy_is_upper_bound,
+            formatShare(share(process.gpu_busy_ns, process.span_ns))),
+      }),
       element('td', {text: page.end === 'closed' ? '' : page.end}),
     ]);
     row.dataset.row = String(process.pid);
