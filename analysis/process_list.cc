@@ -65,4 +65,24 @@ std::string ProcessList(const Report& report, const TextOptions& options, bool u
                : "");
 }
 
+std::string ProcessTrees(const Report& report, const TextOptions& options) {
+  TextTable table({"Process tree", "pid", "processes", "CPU", "peak memory", "run delay"});
+  bool any = false;
+  for (const ReportProcess& process : report.processes) {
+    if (!process.process_tree) continue;
+    const TreePeaks& tree = *process.process_tree;
+    any = true;
+    table.AddRow({EscapeName(process.name), std::to_string(process.pid),
+                  std::to_string(tree.processes), FormatTime(tree.cpu_ns, options.raw),
+                  std::to_string(tree.resident_bytes >> 20) + " MiB",
+                  FormatShare(tree.RunDelayShare())});
+  }
+  if (!any) return {};
+  return "\n" + table.Render(options.width, 0, options.unicode) +
+         Wrap(
+             "Of a process and all that it started. Run delay: of the time in which threads could "
+             "have run, the part without a CPU.",
+             options.width, 0);
+}
+
 }  // namespace gpubound

@@ -17,6 +17,10 @@ inline constexpr size_t kUnfoldedProcesses = 6;
 // Empty for a run of fewer than two processes. |unfold|: list each, however many there are.
 std::string ProcessList(const Report& report, const TextOptions& options, bool unfold);
 
+// What each process and all that it started used of CPU and memory. Empty where nothing was
+// sampled.
+std::string ProcessTrees(const Report& report, const TextOptions& options);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_PROCESS_LIST_H_

@@ -177,6 +177,8 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   const ProcessSums& before = context.before == nullptr ? none : *context.before;
   analysis.report.progress =
       ToldProgress(process, LastTold(process, setup.source(), before.progress, kOpenEnded));
+  const TreePeaks tree = PeaksOf(process, before.process_tree);
+  if (tree.processes != 0) analysis.report.process_tree = tree;
   analysis.waits = NamedWaits(sweep.waits, context.peers, roles);
   analysis.report.waits = RowsOf(SumOf(before.waits, sweep.waits, context.peers, roles));
   analysis.report.counters = NamedCounters(sweep.counters, analysis.report.operations, roles);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/process_tree_peaks.h"
 #include "analysis/run.h"
 #include "analysis/state_archive.h"
 #include "analysis/thread_scan.h"
@@ -78,6 +79,7 @@ struct ProcessSums {
   bool inherits = false;  // operations of a process that waited for it
   std::vector<SummedWait> waits;
   std::vector<SummedUtilization> utilization;
+  TreePeaks process_tree;
   ToldValues progress;
   std::string sweep;  // SweepStop::state
 

@@ -45,6 +45,7 @@ ProcessTrace WithoutEvents(const ProcessTrace& process) {
   copy.graph_nodes = process.graph_nodes;
   copy.clock_samples = process.clock_samples;
   copy.utilization = process.utilization;
+  copy.process_tree = process.process_tree;
   copy.notes = process.notes;
   copy.ledger = process.ledger;
   return copy;

@@ -15,6 +15,7 @@
 
 #include "analysis/cost_model.h"
 #include "analysis/in_run_check.h"
+#include "analysis/process_tree_peaks.h"
 #include "analysis/report_iterations.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
@@ -259,6 +260,7 @@ struct ReportProcess {
   std::optional<ReportProgress> progress;      // the last that the program told
   bool sm_fill_is_upper_bound = false;   // work of unknown geometry was taken as filling the device
   bool gpu_busy_is_upper_bound = false;  // as of an operation
+  std::optional<TreePeaks> process_tree;  // where it was sampled
   // Without what the profiler cost; null: |corrected_why_not| says why it could not be said.
   std::shared_ptr<const CorrectedProcess> corrected;
   std::string corrected_why_not;

@@ -242,6 +242,15 @@ void AddBounds(const char* name, const Bounds& bounds, Json* json) {
 
 Json CorrectedJson(const ReportProcess& process);
 
+Json TreeJson(const std::optional<TreePeaks>& tree) {
+  if (!tree) return nullptr;
+  return Json{{"processes", tree->processes},
+              {"cpu_ns", tree->cpu_ns},
+              {"peak_resident_bytes", tree->resident_bytes},
+              {"run_delay_ns", tree->run_delay_ns},
+              {"run_delay_share", tree->RunDelayShare()}};
+}
+
 Json ProcessJson(const ReportProcess& process) {
   return Json{{"host", process.host},
               {"pid", process.pid},
@@ -267,7 +276,8 @@ Json ProcessJson(const ReportProcess& process) {
               {"sm_fill_is_upper_bound", process.sm_fill_is_upper_bound},
               {"kernels", ArrayOf(process.operation_kernels, KernelJson)},
               {"counters", ArrayOf(process.counters, CountersJson)},
-              {"gpu_busy_is_upper_bound", process.gpu_busy_is_upper_bound}};
+              {"gpu_busy_is_upper_bound", process.gpu_busy_is_upper_bound},
+              {"process_tree", TreeJson(process.process_tree)}};
 }
 
 Json InRunJson(const InRunCheck& check) {
@@ -288,7 +298,8 @@ Json CorrectedJson(const ReportProcess& process) {
   Json json = ProcessJson(corrected.process);
   json.erase("corrected");
   json.erase("corrected_why_not");
-  json.erase("kernels");  // device work is as long as it was
+  json.erase("kernels");       // device work is as long as it was
+  json.erase("process_tree");  // nor are its samples of another run
   AddBounds("span_ns", corrected.span, &json);
   AddBounds("gpu_busy_ns", corrected.gpu_busy, &json);
   AddBounds("gpu_wait_ns", corrected.gpu_wait, &json);

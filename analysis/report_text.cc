@@ -119,6 +119,7 @@ class TextReport {
     Headline();
     RunLines();
     text_ += ProcessList(report_, options_, Asked("process"));
+    if (Asked("process")) text_ += ProcessTrees(report_, options_);
     for (const ReportProcess& process : report_.processes) {
       if (IsShown(process)) ProcessDetail(process);
     }

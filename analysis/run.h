@@ -216,8 +216,9 @@ struct ProcessTrace {
   std::vector<Sync> syncs;
   std::vector<ClockSample> clock_samples;
   std::vector<UnknownInterval> unknown;
-  std::vector<DeviceSample> utilization;  // by time
-  std::vector<CounterSample> counters;    // by begin
+  std::vector<DeviceSample> utilization;        // by time
+  std::vector<ProcessTreeSample> process_tree;  // likewise
+  std::vector<CounterSample> counters;          // by begin
   std::vector<Note> notes;
   Ledger ledger{};
 

@@ -95,6 +95,9 @@ Result<SummedRun> SumRun(const Run& run, const ReportOptions& options, int64_t u
         if (summed.ok()) {
           summed->sums.utilization =
               UtilizationUntil(process, context.before, span.begin_ns, until_ns);
+          const TreePeaks none;
+          summed->sums.process_tree =
+              PeaksOf(process, context.before == nullptr ? none : context.before->process_tree);
         }
         return summed;
       });

@@ -128,6 +128,7 @@ void Segment::ReadRows(ProcessTrace* process, std::vector<std::string>* problems
   ReadClock(process, problems);
   ReadGraphNodes(process, problems);
   ReadUtilization(process, problems);
+  ReadProcessTree(process, problems);
   ReadCounters(process, problems);
   ReadContexts(process, problems);
   ReadLedger(process, problems);
@@ -275,6 +276,18 @@ void Segment::ReadUtilization(ProcessTrace* process, std::vector<std::string>* p
     sample.memory_mhz = static_cast<int32_t>(query.Int(7));
   }
   CheckEnd(query, "utilization", problems);
+}
+
+void Segment::ReadProcessTree(ProcessTrace* process, std::vector<std::string>* problems) {
+  if (!HasTable("process_tree")) return;
+  Query query = database_.Prepare(
+      "SELECT time_ns, processes, cpu_ns, resident_bytes, run_delay_ns FROM process_tree "
+      "ORDER BY time_ns");
+  while (query.Step()) {
+    process->process_tree.push_back(
+        {query.Int(0), U32(query.Int(1)), query.Int(2), query.Int(3), query.Int(4)});
+  }
+  CheckEnd(query, "process_tree", problems);
 }
 
 // Each segment repeats them, one that was cut off perhaps not all.

@@ -71,6 +71,7 @@ class Segment {
   bool HasTable(const char* name);
   void ReadUtilization(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadGraphNodes(ProcessTrace* process, std::vector<std::string>* problems);
+  void ReadProcessTree(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadCounters(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadLedger(ProcessTrace* process, std::vector<std::string>* problems);
   void CheckEnd(const Query& query, const char* table, std::vector<std::string>* problems);

@@ -183,6 +183,19 @@ TraceTable UtilizationTable() {
       }));
 }
 
+TraceTable ProcessTreeTable() {
+  using Row = RowOf<ProcessTreeSample>;
+  return MakeShortTable<Row, Collect<ProcessTreeSample, &ProcessTrace::process_tree>>(
+      "process_tree", "what a process and all that it started had used at an instant",
+      WithProcess<ProcessTreeSample>({
+          {{"time_ns"}, [](const Row& row) { return ToCell(row.thing->time_ns); }},
+          {{"processes"}, [](const Row& row) { return ToCell(row.thing->processes); }},
+          {{"cpu_ns"}, [](const Row& row) { return ToCell(row.thing->cpu_ns); }},
+          {{"resident_bytes"}, [](const Row& row) { return ToCell(row.thing->resident_bytes); }},
+          {{"run_delay_ns"}, [](const Row& row) { return ToCell(row.thing->run_delay_ns); }},
+      }));
+}
+
 Cell KnownPercent(double percent) { return percent < 0 ? Cell() : Cell(percent); }
 
 template <CounterQuantity kQuantity>
@@ -231,9 +244,9 @@ TraceTable NoteTable() {
 }  // namespace
 
 std::vector<TraceTable> ProcessTables() {
-  return {ProcessTable(),       ThreadTable(),    DeviceTable(),
-          ContextTable(),       GraphNodeTable(), UtilizationTable(),
-          CounterSampleTable(), UnknownTable(),   NoteTable()};
+  return {ProcessTable(),   ThreadTable(),      DeviceTable(),      ContextTable(),
+          GraphNodeTable(), UtilizationTable(), ProcessTreeTable(), CounterSampleTable(),
+          UnknownTable(),   NoteTable()};
 }
 
 }  // namespace gpubound

@@ -70,6 +70,9 @@ class CompactTest : public testing::Test {
                   "')");
       writer->Sql("INSERT INTO clock VALUES(1, 0, " + std::to_string(written_ms * kMs) +
                   ", 0, 0, 0)");
+      // Memory is largest in the beginning.
+      writer->Sql("INSERT INTO process_tree VALUES(" + std::to_string(written_ms * kMs) + ", 2, " +
+                  std::to_string(written_ms) + ", " + std::to_string(kSegments - segment) + ", 7)");
       if (growing_ && end < kIterations) writer->Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
     }
     worker.Sql("UPDATE meta SET value=" + std::to_string(trainer_pid_) + " WHERE key='parent_pid'");

@@ -43,6 +43,7 @@ TEST_F(ReaderTest, ReadsRowsAndEventsOfAProcess) {
     writer.Sql("INSERT INTO note VALUES(1, 5, 'hello')");
     writer.Sql("INSERT INTO unknown VALUES(1, 600, 700, 'paused')");
     writer.Sql("INSERT INTO utilization VALUES(400, 'GPU-1', 93, 20, -1, -1, -1, -1)");
+    writer.Sql("INSERT INTO process_tree VALUES(400, 3, 60, 4096, 20)");
   }
   const Run run = Load();
   ASSERT_EQ(run.processes.size(), 1u);
@@ -51,6 +52,8 @@ TEST_F(ReaderTest, ReadsRowsAndEventsOfAProcess) {
   EXPECT_EQ(run.processes.front().utilization[0].sample.time_ns, 400);
   EXPECT_EQ(run.processes.front().utilization[0].sample.gpu_percent, 93);
   const ProcessTrace& process = run.processes.front();
+  ASSERT_EQ(process.process_tree.size(), 1u);
+  EXPECT_EQ(process.process_tree[0].run_delay_ns, 20);
   EXPECT_EQ(process.identity, (ProcessIdentity{"host", 100, 5}));
   EXPECT_EQ(process.span_end_ns, 1000);
   EXPECT_EQ(process.span_end, SpanEnd::kClosed);

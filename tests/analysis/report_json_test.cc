@@ -117,7 +117,8 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
                                                  "sm_fill_is_upper_bound",
                                                  "kernels",
                                                  "counters",
-                                                 "gpu_busy_is_upper_bound"}));
+                                                 "gpu_busy_is_upper_bound",
+                                                 "process_tree"}));
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
   EXPECT_TRUE(json_["processes"][0]["corrected"].is_null());
@@ -213,6 +214,16 @@ TEST_F(ReportJsonTest, AGraphWhoseNodesAreKnownHasThem) {
   EXPECT_EQ(KeysOf(nodes[0]), (Keys{"name", "class", "count", "captured_in"}));
   EXPECT_EQ(nodes[0]["count"], 2);
   EXPECT_TRUE(nodes[1]["class"].is_null());
+}
+
+TEST_F(ReportJsonTest, TheTreeOfASampledProcessHasEveryKeyInOrder) {
+  EXPECT_TRUE(json_["processes"][0]["process_tree"].is_null());
+  Report report = FullReport();
+  report.processes[0].process_tree = TreePeaks{3, 60, 4096, 20};
+  const Json tree = Json::parse(RenderJson(report))["processes"][0]["process_tree"];
+  EXPECT_EQ(KeysOf(tree), (Keys{"processes", "cpu_ns", "peak_resident_bytes", "run_delay_ns",
+                                "run_delay_share"}));
+  EXPECT_EQ(tree["run_delay_share"], 0.25);
 }
 
 TEST_F(ReportJsonTest, TimesAreIntegers) {

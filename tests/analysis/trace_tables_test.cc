@@ -198,6 +198,12 @@ TEST_F(TraceTablesTest, NodesOfGraphsAreRowsAndTellTheClassOfTheirGraph) {
               ElementsAre("(no operation)|1"));
 }
 
+TEST_F(TraceTablesTest, SamplesOfTheProcessTreeAreRows) {
+  writer_.PutUsualRows();
+  writer_.Sql("INSERT INTO process_tree VALUES(400, 3, 60, 4096, 20)");
+  EXPECT_THAT(Query("select * from process_tree"), ElementsAre("1|400|3|60|4096|20"));
+}
+
 TEST_F(TraceTablesTest, ATimeRangeReadsOnlyTheChunksItNeeds) {
   PutTenKernels();
   EXPECT_THAT(Query("SELECT begin_ns FROM gpu WHERE begin_ns BETWEEN 400 AND 500"),

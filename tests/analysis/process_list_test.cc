@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/process_list.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gpubound {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+class ProcessTreesTest : public testing::Test {
+ protected:
+  ProcessTreesTest() {
+    ReportProcess& process = report_.processes.emplace_back();
+    process.pid = 100;
+    process.name = "python3";
+  }
+
+  Report report_;
+  TextOptions options_;
+};
+
+TEST_F(ProcessTreesTest, WhatWasNotSampledIsNotShown) {
+  EXPECT_EQ(ProcessTrees(report_, options_), "");
+}
+
+TEST_F(ProcessTreesTest, RunDelayIsTheShareOfTheTimeThatThreadsCouldHaveRun) {
+  report_.processes[0].process_tree = TreePeaks{9, 6'000'000'000, 3 << 20, 2'000'000'000};
+  EXPECT_THAT(ProcessTrees(report_, options_),
+              ContainsRegex("\npython3 +100 +9 +6.00 s +3 MiB +25 %\n"));
+}
+
+TEST_F(ProcessTreesTest, TheReportHasThemWhereProcessesAreAskedFor) {
+  report_.processes[0].process_tree = TreePeaks{1, 6'000'000'000, 3 << 20, 0};
+  EXPECT_THAT(RenderText(report_, options_), Not(HasSubstr("Process tree")));
+  options_.by = {"process"};
+  EXPECT_THAT(RenderText(report_, options_), HasSubstr("Process tree"));
+}
+
+TEST(TreePeaksTest, AreTheMostThatAnySampleSaysGoneOnesToo) {
+  ProcessTrace process;
+  process.process_tree = {{100, 4, 10, 3000, 9}, {200, 2, 30, 2000, 5}};
+  const TreePeaks peaks = PeaksOf(process, {1, 5, 8000, 2});
+  EXPECT_EQ(peaks.processes, 4u);
+  EXPECT_EQ(peaks.cpu_ns, 30);
+  EXPECT_EQ(peaks.resident_bytes, 8000);
+  EXPECT_EQ(peaks.run_delay_ns, 9);
+}
+
+}  // namespace
+}  // namespace gpubound
