@@ -69,7 +69,12 @@ TEST_F(ReportLinesTest, SmFillIsOfKernelsWhoseGeometryIsKnown) {
 
 TEST_F(ReportLinesTest, CopiesFillNoMultiprocessors) {
   options_.kernels = true;
-  process().operation_kernels.push_back({"copying", {"Memcpy HtoD", "copy", 1, 1000, 1000}});
+  ReportKernel copy;
+  copy.name = "Memcpy HtoD";
+  copy.work_class = "copy";
+  copy.count = 1;
+  copy.sum_ns = 1000;
+  process().operation_kernels.push_back({"copying", copy});
   EXPECT_THAT(Text(), ContainsRegex("\ncopying .* -\n  Memcpy HtoD .* -\n"));
 }
 
