@@ -17,6 +17,7 @@
 #include "analysis/in_run_check.h"
 #include "analysis/process_tree_peaks.h"
 #include "analysis/report_iterations.h"
+#include "analysis/report_work.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
 #include "proto/ledger_counters.h"
@@ -198,36 +199,6 @@ struct ReportAwaited {
   bool worker = false;  // the other one started it, or a process that it started did
   int64_t ns = 0;       // alone or together with others
   std::vector<ReportActivity> meanwhile;  // longest first; within its span
-};
-
-// Nodes of a graph, so many each time it runs.
-struct ReportGraphNode {
-  std::string name;
-  std::string work_class;  // compute | comm | copy; empty: no device work
-  uint64_t count = 0;
-  std::string captured_in;  // operation
-};
-
-// One kernel, copy or set by name, over the whole span of a process; for --kernels. Lengths are
-// clipped to the span, concurrent work counted each.
-struct ReportKernel {
-  std::string name;
-  std::string work_class;  // compute | comm | copy
-  uint64_t count = 0;
-  int64_t sum_ns = 0;
-  int64_t mean_ns = 0;  // rounded down
-  int64_t median_ns = 0;
-  int64_t p95_ns = 0;            // the smallest length that 95 % do not exceed
-  bool lengths_rounded = false;  // median and p95 are rounded down, by less than one part in 256
-  int64_t sm_filled_ns = 0;      // an estimate: part of sum_ns, weighted by SM fill
-  bool sm_fill_is_upper_bound = false;  // work of unknown geometry was taken as filling the device
-  std::vector<ReportGraphNode> nodes;   // of graphs recorded as a whole, where they are known
-};
-
-// Likewise, of the work that API calls of one operation launched.
-struct ReportOperationKernel {
-  std::string operation;
-  ReportKernel kernel;
 };
 
 struct CorrectedProcess;

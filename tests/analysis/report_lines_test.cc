@@ -95,5 +95,14 @@ TEST_F(ReportLinesTest, GapsNameTheirDeviceOnlyAmongSeveral) {
   EXPECT_THAT(Text(), HasSubstr("90 ns at 5 ns on GPU-1, mostly Python"));
 }
 
+TEST_F(ReportLinesTest, MarksInheritedOperations) {
+  process().operations[0].inherited = true;
+  EXPECT_THAT(Text(), HasSubstr("(inherit"));
+}
+
+TEST_F(ReportLinesTest, SaysWhereNoGpuWorkWasSeen) {
+  EXPECT_THAT(RenderText(Report{}), HasSubstr("No GPU work was recorded."));
+}
+
 }  // namespace
 }  // namespace gpubound

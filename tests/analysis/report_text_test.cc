@@ -394,14 +394,5 @@ TEST_F(ReportTextTest, ShowsBandsOfADeviceThatSeveralProcessesUsed) {
   EXPECT_THAT(Text(), HasSubstr("contended"));
 }
 
-TEST_F(ReportTextTest, MarksInheritedOperations) {
-  report_.processes[0].operations[1].inherited = true;
-  EXPECT_THAT(Text(), HasSubstr("(inherit"));
-}
-
-TEST_F(ReportTextTest, SaysWhereNoGpuWorkWasSeen) {
-  EXPECT_THAT(RenderText(Report{}), HasSubstr("No GPU work was recorded."));
-}
-
 }  // namespace
 }  // namespace gpubound

@@ -40,21 +40,19 @@ function operationRow(row: OperationKernels): HTMLElement {
 
 // What a graph that was recorded as a whole runs.
 function titleOf(kernel: Kernel): string {
-  const nodes = (kernel.nodes ?? [])
-                    .map((node) => `${node.count} x ${node.name}, captured in ${node.captured_in}`);
+  const nodes = (kernel.nodes ??
+                 []).map((node) => `${node.count} x ${node.name}, captured in ${node.captured_in}`);
   return [kernel.name, ...nodes].join('\n');
 }
 
 function kernelRow(operation: string, kernel: Kernel): HTMLElement {
   const node = element('tr', {}, [
-    element(
-        'th',
-        {
-          class: 'name member',
-          text: kernel.name,
-          title: titleOf(kernel),
-          attributes: {scope: 'row'},
-        }),
+    element('th', {
+      class: 'name member',
+      text: kernel.name,
+      title: titleOf(kernel),
+      attributes: {scope: 'row'},
+    }),
     element('td', {text: kernel.class}), timeCell(kernel.sum_ns, 'sum_ns'), countCell(kernel.count),
     timeCell(kernel.mean_ns, 'mean_ns'), timeCell(kernel.median_ns, 'median_ns'),
     timeCell(kernel.p95_ns, 'p95_ns'), fillCell(kernel, kernel.class !== 'copy')
