@@ -42,28 +42,34 @@ class ProcessLife : public CommandRun {
   }
 };
 
-TEST_F(ProcessLife, ReturnFromMain) {
-  const Outcome outcome = Live("return");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+// Ways in which the process may close its trace, and the exit status that is its own.
+struct End {
+  const char* way;
+  int exit_code;
+};
+
+class ProcessEnd : public ProcessLife, public testing::WithParamInterface<End> {};
+
+TEST_P(ProcessEnd, HasItsStatusAndEveryKernel) {
+  const Outcome outcome = Live(GetParam().way);
+  EXPECT_EQ(outcome.exit_code, GetParam().exit_code) << outcome.Describe();
   ExpectEveryKernel();
 }
 
-TEST_F(ProcessLife, ExitInAThreadThatTrains) {
-  const Outcome outcome = Live("exit-in-thread");
-  EXPECT_EQ(outcome.exit_code, 7) << outcome.Describe();
-  ExpectEveryKernel();
-}
+INSTANTIATE_TEST_SUITE_P(Ways, ProcessEnd,
+                         testing::Values(End{"return", 0}, End{"exit-in-thread", 7},
+                                         End{"_exit", 3}, End{"short-threads", 0},
+                                         End{"daemon", 0}),
+                         [](const auto& end) {
+                           std::string name = end.param.way;
+                           std::erase_if(name, [](char c) { return c == '-' || c == '_'; });
+                           return name;
+                         });
 
 TEST_F(ProcessLife, MainReturnsWhileAThreadLaunches) {
   const Outcome outcome = Live("busy-thread");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
   EXPECT_GT(Kernels(), kIterations * kKernels);
-}
-
-TEST_F(ProcessLife, UnderscoreExit) {
-  const Outcome outcome = Live("_exit");
-  EXPECT_EQ(outcome.exit_code, 3) << outcome.Describe();
-  ExpectEveryKernel();
 }
 
 // The command ends as its program did: by the shell's rule, 128 and the signal.
@@ -81,12 +87,6 @@ TEST_F(ProcessLife, Terminated) {
   ExpectUnknown(Report()["processes"][0]);
 }
 
-TEST_F(ProcessLife, ThreadsThatEndAfterOneIteration) {
-  const Outcome outcome = Live("short-threads");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
-  ExpectEveryKernel();
-}
-
 TEST_F(ProcessLife, AForkAfterCudaLeavesTheParentRecording) {
   const Outcome outcome = Live("fork");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
@@ -101,12 +101,6 @@ TEST_F(ProcessLife, ExecutedInPlace) {
   ASSERT_EQ(Processes(), 2U);
   EXPECT_GE(Kernels(), kIterations * kKernels);
   ExpectUnknown(Report()["processes"][0]);
-}
-
-TEST_F(ProcessLife, ADaemonIsRecordedToItsEnd) {
-  const Outcome outcome = Live("daemon");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
-  ExpectEveryKernel();
 }
 
 TEST_F(ProcessLife, AModuleWithNvtxIsUnloaded) {
