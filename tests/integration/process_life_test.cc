@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Programs that use the GPU and end in each of the ways that processes end, fork or change: none
-// hangs, their exit status is their own, and every kernel that was done is in the trace.
+// hangs, their exit status is their own, and every kernel that was done is in the trace; where the
+// process is killed or replaced before CUPTI delivered its records, that time is unknown.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <csignal>
 #include <string>
 
