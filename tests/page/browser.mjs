@@ -3,9 +3,12 @@
 // A headless Chromium for tests of the page, which notes everything that a page must not do. Needs
 // the Debian package chromium, or the browser that GPUBOUND_CHROMIUM names.
 import assert from 'node:assert/strict';
-import {existsSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {existsSync, mkdtempSync, rmSync} from 'node:fs';
 import {createRequire} from 'node:module';
+import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {after, afterEach, before} from 'node:test';
 
 const {GPUBOUND_CHROMIUM, GPUBOUND_PAGE_MODULES} = process.env;
 const require = createRequire(join(GPUBOUND_PAGE_MODULES, 'package.json'));
@@ -45,6 +48,29 @@ export async function closeHarmless(page) {
   assert.deepEqual(page.sins, []);
   assert.equal(await page.evaluate(() => window.harmed), undefined);
   await page.close();
+}
+
+// That of `surround`, while tests run.
+export let browser;
+
+// What is around the tests of a file: a folder with what the fixture writes, whose path is
+// returned, a browser, and no page left open after a test, none of which did any harm.
+export function surround(name) {
+  const folder = mkdtempSync(join(tmpdir(), `gpubound-${name}-`));
+  before(async () => {
+    execFileSync(process.env.GPUBOUND_FIXTURE_PAGE, [folder]);
+    browser = await launch();
+  });
+  afterEach(async () => {
+    for (const page of await browser.pages()) {
+      if (page.sins) await closeHarmless(page);
+    }
+  });
+  after(async () => {
+    await browser?.close();
+    rmSync(folder, {recursive: true});
+  });
+  return folder;
 }
 
 // Until what was asked for has been painted.

@@ -3,35 +3,19 @@
 // The page of a comparison in headless Chromium: it says what the comparison's JSON says, colours
 // only what is significant, obeys no name and asks the network for nothing.
 import assert from 'node:assert/strict';
-import {execFileSync} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {after, afterEach, before, test} from 'node:test';
+import {before, test} from 'node:test';
 
-import {closeHarmless, launch, open, spelledOut, text} from './browser.mjs';
+import {browser, closeHarmless, open, spelledOut, surround, text} from './browser.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'gpubound-compare-'));
+const folder = surround('compare');
 const html = join(folder, 'compare.html');
-let browser;
 let comparison;
 let page;
 
-before(async () => {
-  execFileSync(process.env.GPUBOUND_FIXTURE_PAGE, [folder]);
+before(() => {
   comparison = JSON.parse(readFileSync(join(folder, 'compare.json')), spelledOut);
-  browser = await launch();
-});
-
-after(async () => {
-  await browser?.close();
-  rmSync(folder, {recursive: true});
-});
-
-afterEach(async () => {
-  if (!page) return;
-  await closeHarmless(page);
-  page = undefined;
 });
 
 const nameOf = (figure) => `${figure.figure} ${figure.name}`.trim();

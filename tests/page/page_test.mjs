@@ -3,17 +3,14 @@
 // The report page in headless Chromium: it says what the report JSON says, obeys no name, asks the
 // network for nothing, and can be used with keys alone.
 import assert from 'node:assert/strict';
-import {execFileSync} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {after, afterEach, before, test} from 'node:test';
+import {before, test} from 'node:test';
 
-import {closeHarmless, launch, open, parseTime, rows, settle, spelledOut, text} from './browser.mjs';
+import {browser, closeHarmless, open, parseTime, rows, settle, spelledOut, surround, text} from './browser.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'gpubound-page-'));
+const folder = surround('page');
 const html = join(folder, 'page.html');
-let browser;
 let report;
 let textReport;
 let page;
@@ -21,22 +18,9 @@ let page;
 const COLUMNS = ['cpu_only_ns', 'cpu_gpu_ns', 'gpu_only_ns', 'waiting_ns', 'idle_ns', 'unknown_ns'];
 const evil = '</script><img src=x onerror=window.harmed=1>';
 
-before(async () => {
-  execFileSync(process.env.GPUBOUND_FIXTURE_PAGE, [folder]);
+before(() => {
   report = JSON.parse(readFileSync(join(folder, 'report.json')), spelledOut);
   textReport = readFileSync(join(folder, 'report.txt'), 'utf8');
-  browser = await launch();
-});
-
-after(async () => {
-  await browser?.close();
-  rmSync(folder, {recursive: true});
-});
-
-afterEach(async () => {
-  if (!page) return;
-  await closeHarmless(page);
-  page = undefined;
 });
 
 function assertShown(row, key, ns) {

@@ -3,35 +3,15 @@
 // What is printed: the report page from headless Chromium, as poppler sees the PDF, and the figure
 // of --plot, whose text Chromium measures.
 import assert from 'node:assert/strict';
-import {execFileSync} from 'node:child_process';
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {after, afterEach, before, test} from 'node:test';
+import {test} from 'node:test';
 
-import {closeHarmless, launch, open, settle} from './browser.mjs';
+import {browser, open, settle, surround} from './browser.mjs';
 import {findWords, lowestInk, luminanceOf, pagesOf} from './paper.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'gpubound-print-'));
+const folder = surround('print');
 const html = join(folder, 'page.html');
-let browser;
 let page;
-
-before(async () => {
-  execFileSync(process.env.GPUBOUND_FIXTURE_PAGE, [folder]);
-  browser = await launch();
-});
-
-after(async () => {
-  await browser?.close();
-  rmSync(folder, {recursive: true});
-});
-
-afterEach(async () => {
-  if (!page) return;
-  await closeHarmless(page);
-  page = undefined;
-});
 
 // The page on paper, printed from a window in dark colours.
 async function print() {
