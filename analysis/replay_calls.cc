@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/call_index.h"
 #include "analysis/replay_process.h"
 #include "proto/sync_calls.h"
 #include "proto/sync_types.h"
 
 namespace gpubound {
 namespace {
-
-// Work may seem to begin a little before its call: the two are stamped by different clocks.
-constexpr int64_t kClockSlackNs = 10'000'000;
 
 // CUpti_ActivitySynchronizationType
 constexpr uint32_t kStreamWaitEvent = 2;

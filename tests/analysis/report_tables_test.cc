@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/report_text.h"
+#include "tests/analysis/report_rows.h"
 
 namespace gpubound {
 namespace {
@@ -25,14 +26,6 @@ class ReportTablesTest : public testing::Test {
     options_.by = {"operation"};
   }
 
-  static ReportOperation Row(const std::string& name, int64_t wall_ns, int64_t busy_ns) {
-    ReportOperation row;
-    row.operation = name;
-    row.wall_ns = wall_ns;
-    row.gpu_busy_ns = row.cpu_gpu_ns = busy_ns;
-    row.cpu_only_ns = wall_ns - busy_ns;
-    return row;
-  }
   // Every column has something to say.
   void FillColumns() {
     for (ReportOperation& row : process().operations) {

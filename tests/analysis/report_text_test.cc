@@ -8,6 +8,7 @@
 
 #include "analysis/ledger_text.h"
 #include "analysis/text_table.h"
+#include "tests/analysis/report_rows.h"
 
 namespace gpubound {
 namespace {
@@ -63,15 +64,6 @@ class ReportTextTest : public testing::Test {
     kernel.p95_ns = kernel.mean_ns * 2;
     kernel.sm_filled_ns = sum_ns / 4;
     process->operation_kernels.push_back({operation, kernel});
-  }
-
-  static ReportOperation Row(const std::string& name, int64_t wall_ns, int64_t busy_ns) {
-    ReportOperation row;
-    row.operation = name;
-    row.wall_ns = wall_ns;
-    row.gpu_busy_ns = row.cpu_gpu_ns = busy_ns;
-    row.cpu_only_ns = wall_ns - busy_ns;
-    return row;
   }
 
   std::string Text() const { return RenderText(report_, options_); }
