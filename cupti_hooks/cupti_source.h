@@ -6,8 +6,8 @@
 //
 // Threads: the program's (CUPTI asks for buffers inside CUDA calls), CUPTI's (which completes
 // them), ours (which flushes, converts and ends). The first two take no lock of ours for records;
-// the program's take one where they make, clone, destroy or instantiate CUDA graphs
-// (graph_nodes.h).
+// the program's take one where they make, clone, destroy or instantiate CUDA graphs, and launch
+// them while graphs are recorded as a whole (graph_nodes.h).
 #ifndef GPUBOUND_CUPTI_HOOKS_CUPTI_SOURCE_H_
 #define GPUBOUND_CUPTI_HOOKS_CUPTI_SOURCE_H_
 
