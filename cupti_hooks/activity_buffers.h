@@ -23,7 +23,7 @@
 #include <cstdint>
 
 #include "cupti_hooks/index_stack.h"
-#include "cupti_hooks/wake_signal.h"
+#include "libprofiler/wake_signal.h"
 
 namespace gpubound {
 

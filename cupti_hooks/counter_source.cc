@@ -49,6 +49,14 @@ class Sessions {
     }
   }
 
+  // Without a call into CUPTI.
+  void Abandon() {
+    for (std::unique_ptr<PmSampler>& session : sessions_) {
+      static_cast<void>(session.release());  // its destructor would call
+    }
+    sessions_.clear();
+  }
+
   void Read() {
     std::erase_if(sessions_, [this](const std::unique_ptr<PmSampler>& session) {
       samples_.clear();
@@ -99,8 +107,9 @@ void Sample(const CounterOptions& options, DeviceHost* host, SamplingThread::Con
   while (!control->stopping()) {
     sessions.OpenNew();
     control->SleepUntil(NowNs() + options.poll_ns);
-    sessions.Read();
+    if (!control->abandoned()) sessions.Read();
   }
+  if (control->abandoned()) sessions.Abandon();
 }
 
 #else

@@ -107,7 +107,12 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-constinit std::atomic<const std::string*> g_in_use{nullptr};
+// What was said stays for good: another thread may be reading it, and it is said once per source.
+struct InUse {
+  std::string path;
+  const InUse* before;  // so that nothing looks leaked
+};
+constinit std::atomic<const InUse*> g_in_use{nullptr};
 
 int CollectPath(dl_phdr_info* info, size_t, void* paths) {
   if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0') {
@@ -225,13 +230,13 @@ bool LoadCupti(const CuptiSearch& search, size_t* next, CuptiApi* api, std::stri
 }
 
 void SetCuptiInUse(const std::string& path) {
-  // Leaked: another thread may be reading what was said before, and it is said once.
-  g_in_use.store(new std::string(path), std::memory_order_release);
+  auto* in_use = new InUse{path, g_in_use.load(std::memory_order_relaxed)};
+  g_in_use.store(in_use, std::memory_order_release);
 }
 
 std::string CuptiInUse() {
-  const std::string* path = g_in_use.load(std::memory_order_acquire);
-  return path == nullptr ? std::string() : *path;
+  const InUse* in_use = g_in_use.load(std::memory_order_acquire);
+  return in_use == nullptr ? std::string() : in_use->path;
 }
 
 }  // namespace gpubound

@@ -13,8 +13,8 @@
 #include "cupti_hooks/activity_buffers.h"
 #include "cupti_hooks/callback_state.h"
 #include "cupti_hooks/cupti_api.h"
-#include "cupti_hooks/wake_signal.h"
 #include "libprofiler/device_source.h"
+#include "libprofiler/wake_signal.h"
 
 namespace gpubound {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "cupti_hooks/wake_signal.h"
+#include "libprofiler/wake_signal.h"
 
 namespace gpubound {
 
@@ -20,12 +20,16 @@ class SamplingThread {
   class Control {
    public:
     bool stopping() const { return stop_.load(std::memory_order_acquire); }
+    // Nobody waits for the end any more: the process may be taking itself apart, and a library that
+    // was in use may be gone. What is left open stays so.
+    bool abandoned() const { return abandoned_.load(std::memory_order_acquire); }
     // Until |time_ns| of CLOCK_MONOTONIC, or until the thread is to stop.
     void SleepUntil(int64_t time_ns);
 
    private:
     friend class SamplingThread;
     std::atomic<bool> stop_{false};
+    std::atomic<bool> abandoned_{false};
     WakeSignal wake_;
   };
   using Work = std::function<void(Control*)>;

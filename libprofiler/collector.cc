@@ -8,6 +8,12 @@
 #include "libprofiler/log.h"
 
 namespace gpubound {
+namespace {
+
+// Threads with a page of their own at a time, beyond what the pool begins with.
+constexpr uint32_t kPagesForThreads = 4096;
+
+}  // namespace
 
 std::unique_ptr<Collector> Collector::Create(CollectorOptions options) {
   std::unique_ptr<Collector> collector(new Collector());
@@ -30,7 +36,7 @@ bool Collector::Build(CollectorOptions options) {
   const LiveMapping::Identity identity{start_.pid, start_.realtime_ns, start_.monotonic_ns,
                                        clock_->ticks_are_tsc()};
   mapping_ = LiveMapping::Create(directory_.is_network() ? std::string() : directory_.LivePath(),
-                                 settings.live_pages, identity);
+                                 settings.live_pages, identity, kPagesForThreads);
   if (mapping_ == nullptr) {
     LogOnce("no memory for %u pages of 64 KiB; nothing is recorded. Set GPUBOUND_LIVE_PAGES lower",
             settings.live_pages);
@@ -66,9 +72,14 @@ bool Collector::Build(CollectorOptions options) {
   }
   drain_->SampleClocksAtStart();
   bystanders_ = std::make_unique<Bystanders>(start_, device_tables_.get(), ledger_.get());
-  flusher_ = std::make_unique<Flusher>(Flusher::Parts{drain_.get(), writer_.get(), pool_.get(),
-                                                      mapping_.get(), clock_, bystanders_.get()},
-                                       std::chrono::milliseconds(settings.flush_ms));
+  const auto end = [this](const char* how) {
+    LookForPython();
+    Finish(how);
+  };
+  flusher_ =
+      std::make_unique<Flusher>(Flusher::Parts{drain_.get(), writer_.get(), pool_.get(),
+                                               mapping_.get(), clock_, bystanders_.get(), end},
+                                std::chrono::milliseconds(settings.flush_ms));
   host_ = std::make_unique<CollectorHost>(this);
   mapping_->Announce();
   if (!options.start_flusher || flusher_->Start()) return true;

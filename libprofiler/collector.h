@@ -50,6 +50,9 @@ struct CollectorOptions {
 
 class Collector {
  public:
+  static constexpr std::chrono::seconds kPatience{2};
+  static constexpr std::chrono::seconds kEndPatience{4};  // with the sources and with the trace
+
   // Null when nothing can be recorded; one line on stderr says why.
   static std::unique_ptr<Collector> Create(CollectorOptions options);
 
@@ -80,11 +83,14 @@ class Collector {
   void DrainNow() { flusher_->DrainNow(); }
 
   // Stops the sources and ends the trace, at most |timeout| for each. Once.
-  void Finish(const char* how, std::chrono::milliseconds timeout = std::chrono::seconds(2));
+  void Finish(const char* how, std::chrono::milliseconds timeout = kPatience);
+
+  // The same from any thread, which may be inside a signal handler and hold any lock of the
+  // program: no lock, no allocation, no loader on it.
+  void FinishElsewhere(const char* how) noexcept { flusher_->EndElsewhere(how, kEndPatience); }
 
   // Has every device source give up what the library |to| wants (DeviceSource::Yield). Any thread.
-  void YieldSources(std::string_view to,
-                    std::chrono::milliseconds timeout = std::chrono::seconds(2));
+  void YieldSources(std::string_view to, std::chrono::milliseconds timeout = kPatience);
 
   // In a fork child of any kind: the sources forget everything. Touches nothing else.
   void AbandonInForkChild() noexcept;

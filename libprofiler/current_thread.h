@@ -7,12 +7,40 @@
 #ifndef GPUBOUND_LIBPROFILER_CURRENT_THREAD_H_
 #define GPUBOUND_LIBPROFILER_CURRENT_THREAD_H_
 
+#include <atomic>
+
 #include "libprofiler/thread_buffer.h"
 
 namespace gpubound {
 
 extern constinit thread_local ThreadBuffer* t_thread_buffer
     __attribute__((tls_model("initial-exec")));
+
+// Where a thread points while it is at one of our locks.
+ThreadBuffer* BufferAtLock() noexcept;
+
+// For as long as the calling thread is at a lock that a signal handler of the program, which may
+// interrupt it there, must not want: what the handler annotates meanwhile is not recorded. Costs no
+// system call, as blocking signals does.
+class AtLock {
+ public:
+  AtLock() : before_(t_thread_buffer) {
+    t_thread_buffer = BufferAtLock();
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~AtLock() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    t_thread_buffer = before_;
+  }
+  AtLock(const AtLock&) = delete;
+  AtLock& operator=(const AtLock&) = delete;
+
+  // In such a handler.
+  static bool IsHere() noexcept { return t_thread_buffer == BufferAtLock(); }
+
+ private:
+  ThreadBuffer* const before_;
+};
 
 // Slow path of a buffer that is not attached: gives the calling thread one, which may start the
 // recording. Null when |stale| is not the calling thread's or nothing is recorded.

@@ -43,7 +43,7 @@ Drain::Drain(RecordingContext* context, TraceWriter* writer, Clock* clock,
       writer_(writer),
       clock_(clock),
       encoder_(compression),
-      progress_(context->mapping->page_count()) {
+      progress_(context->mapping->most_pages()) {
   full_.reserve(kMaxPagesPerRound);
   owned_.reserve(progress_.size());
   live_.reserve(progress_.size());

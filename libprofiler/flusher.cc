@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "libprofiler/log.h"
 #include "libprofiler/process_end.h"
@@ -18,22 +19,61 @@ namespace {
 // pages are faulted in ahead of use, and the clocks are sampled.
 constexpr std::chrono::milliseconds kTick{200};
 
-}  // namespace
-
-Flusher::Flusher(const Parts& parts, std::chrono::milliseconds live_interval)
-    : parts_(parts), live_interval_(live_interval) {}
-
-bool Flusher::Start() {
+// Runs |work| on a detached thread that gets no signal.
+bool StartThread(void* (*work)(void*), void* argument) {
   sigset_t all;
   sigset_t before;
+  pthread_t thread;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  has_thread_ = pthread_create(&thread_, nullptr, &ThreadMain, this) == 0;
+  const bool started = pthread_create(&thread, nullptr, work, argument) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!has_thread_) return false;
-  pthread_setname_np(thread_, "gpubound");
-  pthread_detach(thread_);
+  if (!started) return false;
+  pthread_setname_np(thread, "gpubound");
+  pthread_detach(thread);
   return true;
+}
+
+}  // namespace
+
+Flusher::Flusher(Parts parts, std::chrono::milliseconds live_interval)
+    : parts_(std::move(parts)), live_interval_(live_interval) {}
+
+bool Flusher::Start() {
+  has_thread_ = StartThread(&ThreadMain, this);
+  return has_thread_;
+}
+
+void Flusher::EndElsewhere(const char* how, std::chrono::milliseconds timeout) noexcept {
+  const uint64_t deadline_ns =
+      ReadMonotonicNs() + static_cast<uint64_t>(std::chrono::nanoseconds(timeout).count());
+  wanted_end_.store(how, std::memory_order_release);
+  parts_.pool->Wake();
+  while (!ended_.load(std::memory_order_acquire)) {
+    const auto left_ns = static_cast<int64_t>(deadline_ns - ReadMonotonicNs());
+    if (left_ns <= 0) return;
+    end_reached_.Wait(left_ns);
+  }
+}
+
+// Ending waits for sources that want pages, which this thread has to provide meanwhile.
+void Flusher::ObeyEnd() {
+  const char* const how = wanted_end_.exchange(nullptr, std::memory_order_acquire);
+  if (how == nullptr) return;
+  end_ = how;
+  if (!StartThread(&EndMain, this)) EndMain(this);
+}
+
+void* Flusher::EndMain(void* self) {
+  auto* const flusher = static_cast<Flusher*>(self);
+  try {
+    flusher->parts_.end(flusher->end_);
+  } catch (const std::exception& failure) {
+    LogOnce("could not close the trace: %s; it will be salvaged", failure.what());
+  }
+  flusher->ended_.store(true, std::memory_order_release);
+  flusher->end_reached_.Set();
+  return nullptr;
 }
 
 void* Flusher::ThreadMain(void* self) {
@@ -54,6 +94,7 @@ void Flusher::Run() {
   parts_.pool->PrefaultAhead();
   while (!finish_.load(std::memory_order_acquire)) {
     parts_.pool->WaitForWork(tick);
+    ObeyEnd();
     if (!exiting && IsLastThread()) {
       exiting = true;
       ExitAsLastThread();
@@ -61,6 +102,7 @@ void Flusher::Run() {
     parts_.bystanders->LookNowAndThen(parts_.clock->MonotonicNs());
     bool more = true;
     while (more && !finish_.load(std::memory_order_acquire)) {
+      ObeyEnd();
       const SteadyClock::time_point now = SteadyClock::now();
       const bool live = now >= live_due;
       const std::lock_guard<std::mutex> lock(io_mutex_);

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -20,6 +21,7 @@
 #include "libprofiler/live_mapping.h"
 #include "libprofiler/page_pool.h"
 #include "libprofiler/trace_writer.h"
+#include "libprofiler/wake_signal.h"
 
 namespace gpubound {
 
@@ -32,10 +34,13 @@ class Flusher {
     LiveMapping* mapping;
     Clock* clock;
     Bystanders* bystanders;
+    // Ends the recording as it is told: stops the sources and calls Finish(). May wait for pages.
+    std::function<void(const char* how)> end;
   };
 
-  // |parts| outlive the flusher. |live_interval|: how often pages still being written are drained.
-  Flusher(const Parts& parts, std::chrono::milliseconds live_interval);
+  // What |parts| point to outlives the flusher. |live_interval|: how often pages still being
+  // written are drained.
+  Flusher(Parts parts, std::chrono::milliseconds live_interval);
 
   // False: no thread could be made.
   bool Start();
@@ -48,23 +53,34 @@ class Flusher {
   // Safe at every instant to be killed in: what is not sealed is salvaged.
   void Finish(const char* how, std::chrono::milliseconds timeout);
 
+  // Has the recording ended as |how| says, a string that stays, by another thread than this one,
+  // which may be inside a signal handler and hold any lock of the program; waits for that until
+  // |timeout|.
+  void EndElsewhere(const char* how, std::chrono::milliseconds timeout) noexcept;
+
   // Held while anything inside SQLite or malloc-heavy runs. A fork takes it, so that the child
   // inherits both in one piece.
   std::mutex& io_mutex() { return io_mutex_; }
 
  private:
   static void* ThreadMain(void* self);
+  static void* EndMain(void* self);
   void Run();
+  void ObeyEnd();
   void Close();
 
   const Parts parts_;
   const std::chrono::milliseconds live_interval_;
-  pthread_t thread_ = {};
   bool has_thread_ = false;
   std::mutex io_mutex_;
 
   std::atomic<bool> finish_{false};
   std::string how_;
+
+  std::atomic<const char*> wanted_end_{nullptr};
+  const char* end_ = nullptr;  // taken from there
+  std::atomic<bool> ended_{false};
+  WakeSignal end_reached_;
 
   std::mutex state_mutex_;
   std::condition_variable state_changed_;

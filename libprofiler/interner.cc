@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "libprofiler/current_thread.h"
 #include "libprofiler/utf8.h"
 
 namespace gpubound {
@@ -43,6 +44,8 @@ LabelId Interner::Intern(LabelKind kind, Layer layer, std::string_view domain,
   text = CutUtf8(text, kMaxNameBytes);
   domain = CutUtf8(domain, kMaxDomainBytes);
   std::string key = MakeKey(kind, layer, domain, text);
+  if (AtLock::IsHere()) return static_cast<LabelId>(kind);  // (other names)
+  const AtLock at_lock;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
   if (cut) ledger_->Add(LedgerCounter::names_truncated, 1);

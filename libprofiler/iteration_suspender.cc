@@ -6,6 +6,8 @@
 #include <exception>
 #include <string>
 
+#include "libprofiler/current_thread.h"
+
 namespace gpubound {
 
 IterationSuspender::IterationSuspender(bool enabled, uint64_t seed, DeviceTables* facts,
@@ -21,6 +23,7 @@ IterationSuspender::IterationSuspender(bool enabled, uint64_t seed, DeviceTables
 
 void IterationSuspender::OnStep(ThreadBuffer* buffer, uint64_t ticks, int64_t now_ns) noexcept {
   if (!enabled_ || buffer->context() == nullptr) return;
+  const AtLock at_lock;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stepping_ == ThreadId{}) stepping_ = buffer->thread();
   if (buffer->thread() != stepping_) return;
@@ -32,12 +35,14 @@ void IterationSuspender::OnStep(ThreadBuffer* buffer, uint64_t ticks, int64_t no
 void IterationSuspender::EndIfOverdue(ThreadBuffer* buffer, uint64_t ticks,
                                       int64_t now_ns) noexcept {
   if (now_ns < overdue_ns_.load(std::memory_order_relaxed)) return;
-  End(buffer, ticks);
+  const AtLock at_lock;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (active()) EndLocked(buffer, ticks);
 }
 
 void IterationSuspender::End(ThreadBuffer* buffer, uint64_t ticks) noexcept {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (active()) EndLocked(buffer, ticks);
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (lock.owns_lock() && active()) EndLocked(buffer, ticks);
 }
 
 void IterationSuspender::BeginLocked(ThreadBuffer* buffer, uint64_t ticks,

@@ -44,7 +44,8 @@ class IterationSuspender {
   // has lasted too long to be one.
   void EndIfOverdue(ThreadBuffer* buffer, uint64_t ticks, int64_t now_ns) noexcept;
 
-  // The calling thread ends the recording.
+  // The calling thread ends the recording; it may be inside a signal handler, so nothing is waited
+  // for.
   void End(ThreadBuffer* buffer, uint64_t ticks) noexcept;
 
   // In a fork child of any kind: records as ever. Touches no lock.

@@ -28,6 +28,7 @@ namespace {
 // points while it makes its own, so that annotated code inside that is not recorded.
 constinit ThreadBuffer g_no_buffer = {};
 constinit ThreadBuffer g_busy_buffer = {};
+constinit ThreadBuffer g_buffer_at_lock = {};
 
 enum class State : int { kIdle, kRecording, kFinished };
 constinit std::atomic<State> g_state{State::kIdle};
@@ -217,8 +218,10 @@ void LoadOnce() noexcept {
   std::atexit(&OnExit);
 }
 
+ThreadBuffer* BufferAtLock() noexcept { return &g_buffer_at_lock; }
+
 ThreadBuffer* AttachCallingThread(const ThreadBuffer* stale) noexcept {
-  if (stale != t_thread_buffer || stale == &g_busy_buffer) return nullptr;
+  if (stale != t_thread_buffer || stale == &g_busy_buffer || AtLock::IsHere()) return nullptr;
   if (g_state.load(std::memory_order_relaxed) == State::kFinished) return nullptr;
   t_thread_buffer = &g_busy_buffer;
   ThreadBuffer* buffer = nullptr;
@@ -269,15 +272,10 @@ void FinishRecording(const char* how) noexcept {
   if (collector == nullptr || collector->start().pid != static_cast<uint64_t>(getpid())) return;
   State recording = State::kRecording;
   if (!g_state.compare_exchange_strong(recording, State::kFinished)) return;
-  try {
-    LookForPython();
-    if (t_thread_buffer->context() == collector->context()) {
-      collector->suspender()->End(t_thread_buffer, collector->clock()->Ticks());
-    }
-    collector->Finish(how);
-  } catch (const std::exception& failure) {
-    LogOnce("could not close the trace: %s; it will be salvaged", failure.what());
+  if (t_thread_buffer->context() == collector->context()) {
+    collector->suspender()->End(t_thread_buffer, collector->clock()->Ticks());
   }
+  collector->FinishElsewhere(how);
 }
 
 }  // namespace gpubound

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -26,13 +27,18 @@ constexpr size_t kLabelsOffset =
     RoundUp(kThreadsOffset + sizeof(LiveThread) * kLiveMaxThreads, kSystemPage);
 constexpr size_t kPagesOffset = RoundUp(kLabelsOffset + kLiveLabelHeapBytes, kLivePageSize);
 
-// Maps a new file of |bytes|, every block of it allocated. Null, and no file, on any failure.
-char* MapNewFile(const std::string& path, size_t bytes) {
+// Maps a new file of |bytes|, every block of it allocated, and |*length| addresses, which become
+// |bytes| where there are not so many. Null, and no file, on any failure.
+char* MapNewFile(const std::string& path, size_t bytes, size_t* length) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return nullptr;
   void* base = MAP_FAILED;
   if (posix_fallocate(fd, 0, static_cast<off_t>(bytes)) == 0) {
-    base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    base = mmap(nullptr, *length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (base == MAP_FAILED) {
+      *length = bytes;
+      base = mmap(nullptr, *length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    }
   }
   close(fd);
   if (base == MAP_FAILED) {
@@ -56,15 +62,19 @@ LiveMapping::LiveMapping(char* base, size_t bytes, std::string path)
 LiveMapping::~LiveMapping() { munmap(base_, bytes_); }
 
 std::unique_ptr<LiveMapping> LiveMapping::Create(const std::string& path, uint32_t page_count,
-                                                 const Identity& identity) {
+                                                 const Identity& identity, uint32_t more_pages) {
   const size_t bytes = kPagesOffset + size_t{page_count} * kLivePageSize;
-  char* base = path.empty() ? nullptr : MapNewFile(path, bytes);
+  size_t length = bytes + size_t{more_pages} * kLivePageSize;
+  char* base = path.empty() ? nullptr : MapNewFile(path, bytes, &length);
   const bool file = base != nullptr;
-  if (!file) base = MapAnonymous(bytes);
+  if (!file) base = MapAnonymous(length);
+  if (!file && base == nullptr) base = MapAnonymous(length = bytes);
   if (base == nullptr) return nullptr;
-  std::unique_ptr<LiveMapping> mapping(new LiveMapping(base, bytes, file ? path : std::string()));
+  std::unique_ptr<LiveMapping> mapping(new LiveMapping(base, length, file ? path : std::string()));
   mapping->pages_ = base + kPagesOffset;
   mapping->page_count_ = page_count;
+  mapping->first_page_count_ = page_count;
+  mapping->most_pages_ = static_cast<uint32_t>((length - kPagesOffset) / kLivePageSize);
 
   LiveHeader* header = mapping->header();
   header->version = kLiveVersion;
@@ -86,7 +96,34 @@ void LiveMapping::Announce() {
   std::atomic_ref<uint64_t>(header()->magic).store(kLiveMagic, std::memory_order_release);
 }
 
+bool LiveMapping::AddPages(uint32_t count) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const uint32_t pages = page_count();
+  if (count > most_pages_ - pages) return false;
+  if (!path_.empty() && !LengthenFileLocked(size_t{count} * kLivePageSize)) return false;
+  // A reader that sees the pages sees a file that has them.
+  std::atomic_ref<uint64_t>(header()->file_size)
+      .store(header()->file_size + size_t{count} * kLivePageSize, std::memory_order_release);
+  std::atomic_ref<uint32_t>(header()->page_count).store(pages + count, std::memory_order_release);
+  page_count_.store(pages + count, std::memory_order_release);
+  return true;
+}
+
+// By its name: a descriptor that was kept might be the program's by now.
+bool LiveMapping::LengthenFileLocked(size_t bytes) {
+  const int fd = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return false;
+  struct stat file;
+  const uint64_t size = header()->file_size;
+  const bool same = fstat(fd, &file) == 0 && static_cast<uint64_t>(file.st_size) == size;
+  const bool longer =
+      same && posix_fallocate(fd, static_cast<off_t>(size), static_cast<off_t>(bytes)) == 0;
+  close(fd);
+  return longer;
+}
+
 void LiveMapping::RemoveFile() {
+  const std::lock_guard<std::mutex> lock(mutex_);
   if (!path_.empty()) unlink(path_.c_str());
   path_.clear();
 }

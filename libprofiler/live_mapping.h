@@ -7,8 +7,10 @@
 #ifndef GPUBOUND_LIBPROFILER_LIVE_MAPPING_H_
 #define GPUBOUND_LIBPROFILER_LIVE_MAPPING_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "proto/live_format.h"
@@ -26,15 +28,20 @@ class LiveMapping {
 
   // Maps |page_count| pages in a new file at |path|, or in anonymous memory when |path| is empty or
   // the file cannot be made (then the ledger says live_mapping_unavailable). Null only when there
-  // is no memory at all. Readers ignore the file until Announce().
+  // is no memory at all. Readers ignore the file until Announce(). Addresses are kept free for
+  // |more_pages|, where there are so many.
   static std::unique_ptr<LiveMapping> Create(const std::string& path, uint32_t page_count,
-                                             const Identity& identity);
+                                             const Identity& identity, uint32_t more_pages = 0);
   ~LiveMapping();
   LiveMapping(const LiveMapping&) = delete;
   LiveMapping& operator=(const LiveMapping&) = delete;
 
   // Stores the magic: from here on a reader may salvage the file.
   void Announce();
+
+  // Makes |count| further pages at the end. False, and nothing is changed: no addresses were kept
+  // for them, the disk is full, or the file is gone. Any thread.
+  bool AddPages(uint32_t count);
 
   // Removes the file's name and leaves the memory mapped: threads that outlive the recording go on
   // storing into it without harm.
@@ -47,7 +54,9 @@ class LiveMapping {
   void Prefault(uint32_t index);
 
   bool is_file() const { return !path_.empty(); }
-  uint32_t page_count() const { return page_count_; }
+  uint32_t page_count() const { return page_count_.load(std::memory_order_acquire); }
+  uint32_t first_page_count() const { return first_page_count_; }
+  uint32_t most_pages() const { return most_pages_; }
   LiveHeader* header() { return reinterpret_cast<LiveHeader*>(base_); }
   LiveThread* threads() { return reinterpret_cast<LiveThread*>(base_ + header()->threads_offset); }
   char* label_heap() { return base_ + header()->labels_offset; }
@@ -62,12 +71,16 @@ class LiveMapping {
 
  private:
   LiveMapping(char* base, size_t bytes, std::string path);
+  bool LengthenFileLocked(size_t bytes);
 
   char* const base_;
   const size_t bytes_;
+  std::mutex mutex_;  // of the path
   std::string path_;
   char* pages_ = nullptr;
-  uint32_t page_count_ = 0;
+  uint32_t first_page_count_ = 0;
+  uint32_t most_pages_ = 0;
+  std::atomic<uint32_t> page_count_{0};
 };
 
 }  // namespace gpubound

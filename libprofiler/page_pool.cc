@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "libprofiler/clock.h"
+
 namespace gpubound {
 namespace {
 
@@ -41,7 +43,7 @@ PagePool::PagePool(LiveMapping* mapping, Ledger* ledger)
     : mapping_(mapping),
       ledger_(ledger),
       wake_threshold_(WakeThreshold(mapping->page_count())),
-      owned_(mapping->page_count(), false) {
+      owned_(mapping->most_pages(), false) {
   free_.reserve(mapping->page_count());
   full_.reserve(mapping->page_count());
   for (; next_fresh_ < std::min(kFaultedAtStart, mapping->page_count()); ++next_fresh_) {
@@ -69,7 +71,7 @@ uint32_t PagePool::PopFreeLocked() {
 bool PagePool::WaitForPageLocked(std::unique_lock<std::mutex>* lock) {
   ledger_->Add(LedgerCounter::backpressure_waits, 1);
   ++waiters_;
-  if (flusher_waits_) work_.notify_one();
+  if (flusher_waits_) work_.Set();
   for (int i = 0; i < kYieldsBeforeSleep && !HasFreeLocked(); ++i) {
     lock->unlock();
     sched_yield();
@@ -97,23 +99,32 @@ void PagePool::Submit(uint32_t page, uint32_t used) {
     wake = flusher_waits_ && full_.size() >= wake_threshold_;
   }
   // After the unlock: the flusher, woken on this core, would find the lock taken and hand it back.
-  if (wake) work_.notify_one();
+  if (wake) work_.Set();
+}
+
+// Whether the flusher has something to do; where not, the next who has something for it will wake
+// it.
+bool PagePool::HasWork() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  flusher_waits_ = !wake_.exchange(false, std::memory_order_acquire) &&
+                   full_.size() < wake_threshold_ && (waiters_ == 0 || full_.empty());
+  return !flusher_waits_;
 }
 
 void PagePool::WaitForWork(std::chrono::nanoseconds timeout) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  flusher_waits_ = true;
-  work_.wait_for(lock, timeout, [this] {
-    return wake_ || full_.size() >= wake_threshold_ || (waiters_ != 0 && !full_.empty());
-  });
+  const uint64_t deadline_ns = ReadMonotonicNs() + static_cast<uint64_t>(timeout.count());
+  while (!HasWork()) {
+    const auto left_ns = static_cast<int64_t>(deadline_ns - ReadMonotonicNs());
+    if (left_ns <= 0) break;
+    work_.Wait(left_ns);
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
   flusher_waits_ = false;
-  wake_ = false;
 }
 
-void PagePool::Wake() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  wake_ = true;
-  work_.notify_one();
+void PagePool::Wake() noexcept {
+  wake_.store(true, std::memory_order_release);
+  work_.Set();
 }
 
 void PagePool::TakeFull(size_t max_full, std::vector<FullPage>* full,
@@ -127,6 +138,12 @@ void PagePool::TakeFull(size_t max_full, std::vector<FullPage>* full,
   for (uint32_t page = 0; page < next_fresh_; ++page) {
     if (owned_[page]) owned->push_back(page);
   }
+}
+
+void PagePool::PagesAdded(uint32_t count) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  available_.fetch_add(count, std::memory_order_relaxed);
+  if (waiters_ != 0) page_free_.notify_all();
 }
 
 bool PagePool::HasFullPages() {

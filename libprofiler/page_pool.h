@@ -6,8 +6,9 @@
 //   free -------> owned ----------> full queue ---------> flusher ----------> free
 //        (writer)        (writer)                (flusher)        (zeroed by the flusher)
 //
-// Writers are any threads; there is one flusher. One lock, taken once per page of some 4,000
-// scopes and never per event; it ranks above the sink's and below the interner's.
+// A writer that handlers of the program may interrupt sees to it that they do not come here too
+// (thread_buffer.cc). Writers are any threads; there is one flusher. One lock, taken once per page
+// of some 4,000 scopes and never per event; it ranks above the sink's and below the interner's.
 #ifndef GPUBOUND_LIBPROFILER_PAGE_POOL_H_
 #define GPUBOUND_LIBPROFILER_PAGE_POOL_H_
 
@@ -20,6 +21,7 @@
 
 #include "libprofiler/ledger.h"
 #include "libprofiler/live_mapping.h"
+#include "libprofiler/wake_signal.h"
 
 namespace gpubound {
 
@@ -47,7 +49,11 @@ class PagePool {
 
   // Flusher: waits until enough pages are full, somebody waits for one, Wake() or |timeout|.
   void WaitForWork(std::chrono::nanoseconds timeout);
-  void Wake();
+  // Without a lock: also in a signal handler.
+  void Wake() noexcept;
+
+  // The mapping has |count| pages more than before.
+  void PagesAdded(uint32_t count);
 
   // Flusher: appends up to |max_full| full pages, oldest first, and, when |owned| is not null and
   // no full page was left behind, every page that a writer holds: both as of one instant, so that
@@ -65,6 +71,7 @@ class PagePool {
   static constexpr std::chrono::milliseconds kMaxWait{20};
 
  private:
+  bool HasWork();
   bool HasFreeLocked() const { return !free_.empty() || next_fresh_ < mapping_->page_count(); }
   uint32_t PopFreeLocked();
   bool WaitForPageLocked(std::unique_lock<std::mutex>* lock);
@@ -74,7 +81,7 @@ class PagePool {
   const uint32_t wake_threshold_;  // full pages that are worth waking the flusher for
 
   std::mutex mutex_;
-  std::condition_variable work_;       // the flusher waits here
+  WakeSignal work_;                    // the flusher waits here
   std::condition_variable page_free_;  // writers wait here
   std::vector<uint32_t> free_;         // last in, first out: the cache still holds it
   std::vector<FullPage> full_;         // first in, first out; reversed batches never arise
@@ -82,7 +89,7 @@ class PagePool {
   uint32_t next_fresh_ = 0;            // pages from here on were never used nor faulted in
   uint32_t waiters_ = 0;
   bool flusher_waits_ = false;
-  bool wake_ = false;
+  std::atomic<bool> wake_{false};
   std::atomic<uint32_t> available_{0};
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps signals away from the calling thread while the collector does work on it: the program's
-// handlers do not run in the middle of our locks, and a file size limit of the user (`ulimit -f`)
-// fails a write of ours instead of ending the program by SIGXFSZ. For the length of one block.
+// Keeps signals away from the calling thread while the collector does work on it. For the length of
+// one block.
 #ifndef GPUBOUND_LIBPROFILER_SIGNAL_SHIELD_H_
 #define GPUBOUND_LIBPROFILER_SIGNAL_SHIELD_H_
 
@@ -14,9 +13,11 @@
 
 namespace gpubound {
 
-class SignalShield {
+// Around a lock: a handler of the program that annotates, or leaves by _exit, would wait for ever
+// for one that the thread it interrupted holds.
+class SignalBlock {
  public:
-  SignalShield() {
+  SignalBlock() {
     sigset_t all;
     sigfillset(&all);
     // Faults of ours must end the program where they happen, as they would anywhere.
@@ -24,6 +25,20 @@ class SignalShield {
       sigdelset(&all, fault);
     }
     pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalBlock() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalBlock(const SignalBlock&) = delete;
+  SignalBlock& operator=(const SignalBlock&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// The same around writing to files: a file size limit of the user (`ulimit -f`) fails a write of
+// ours instead of ending the program by SIGXFSZ.
+class SignalShield {
+ public:
+  SignalShield() {
     sigset_t pending;
     sigpending(&pending);
     had_file_size_signal_ = sigismember(&pending, SIGXFSZ) == 1;
@@ -37,13 +52,12 @@ class SignalShield {
       const timespec now = {0, 0};
       sigtimedwait(&file_size, nullptr, &now);  // ours, if there is one
     }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   SignalShield(const SignalShield&) = delete;
   SignalShield& operator=(const SignalShield&) = delete;
 
  private:
-  sigset_t before_;
+  SignalBlock block_;
   bool had_file_size_signal_ = false;
 };
 

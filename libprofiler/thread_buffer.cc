@@ -10,9 +10,11 @@
 #include "libprofiler/thread_buffer.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "libprofiler/current_thread.h"
 #include "libprofiler/recording_context.h"
+#include "libprofiler/signal_shield.h"
 
 namespace gpubound {
 namespace {
@@ -35,6 +37,8 @@ void ThreadBuffer::Attach(RecordingContext* context, ThreadId thread) noexcept {
 void ThreadBuffer::Detach() noexcept {
   if (context_ == nullptr) return;
   if (behind_) CatchUp(behind_ticks_);
+  const AtLock at_lock;
+  const SignalBlock block;
   SubmitPage();
   context_ = nullptr;
   too_deep_ = 0;
@@ -116,6 +120,11 @@ bool ThreadBuffer::MakeRoom(uint32_t slots, uint64_t* ticks) noexcept {
       return true;
     }
   }
+  const AtLock at_lock;
+  // A thread's first and last page are what short threads do most; a handler there that leaves by
+  // _exit would have to wait until whoever closes the trace gives up the lock.
+  std::optional<SignalBlock> block;
+  if (cursor_ == nullptr) block.emplace();
   SubmitPage();
   if (StartPage(*ticks)) return true;
   CountDropped();

@@ -5,11 +5,13 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <unordered_set>
 
 #include "libprofiler/process_info.h"
+#include "libprofiler/signal_shield.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -22,6 +24,7 @@ namespace {
 constexpr size_t kCacheLine = 64;
 constexpr size_t kBufferStride = (sizeof(ThreadBuffer) + kCacheLine - 1) / kCacheLine * kCacheLine;
 constexpr size_t kArenaBytes = 16 * 1024;
+constexpr uint32_t kPagesAtOnce = 64;
 
 }  // namespace
 
@@ -60,25 +63,41 @@ ThreadId ThreadRegistry::AddThreadLocked(uint32_t tid, const std::string& name) 
 }
 
 ThreadId ThreadRegistry::AddThread(uint32_t tid, const std::string& name) {
+  const SignalBlock block;
   const std::lock_guard<std::mutex> lock(mutex_);
   return AddThreadLocked(tid, name);
 }
 
 ThreadBuffer* ThreadRegistry::Register(uint32_t tid, const std::string& name) {
+  const SignalBlock block;
   const std::lock_guard<std::mutex> lock(mutex_);
   ThreadBuffer* buffer = AllocateLocked();
   if (buffer == nullptr) return nullptr;
+  ++with_buffer_;
+  MakeRoomLocked();
   buffer->Attach(context_, AddThreadLocked(tid, name));
   return buffer;
+}
+
+// A thread may keep the page that it has begun as long as it lives. Half of what the pool began
+// with stays for pages that are on their way.
+void ThreadRegistry::MakeRoomLocked() {
+  LiveMapping* const mapping = context_->mapping;
+  if (with_buffer_ + mapping->first_page_count() / 2 <= mapping->page_count()) return;
+  const uint32_t count = std::min(kPagesAtOnce, mapping->most_pages() - mapping->page_count());
+  const SignalShield shield;
+  if (count != 0 && mapping->AddPages(count)) context_->pool->PagesAdded(count);
 }
 
 void ThreadRegistry::Unregister(ThreadBuffer* buffer, const std::string& name) {
   const ThreadId id = buffer->thread();
   buffer->Detach();
+  const SignalBlock block;
   const std::lock_guard<std::mutex> lock(mutex_);
   RenameLocked(id, name);
   std::memset(static_cast<void*>(buffer), 0, sizeof(*buffer));
   free_buffers_.push_back(buffer);
+  --with_buffer_;
 }
 
 // Threads rename themselves after their first scope. A number that was given out again belongs to

@@ -51,11 +51,13 @@ class ThreadRegistry {
   ThreadId AddThreadLocked(uint32_t tid, const std::string& name);
   void RenameLocked(ThreadId id, const std::string& name);
   ThreadBuffer* AllocateLocked();
+  void MakeRoomLocked();
 
   RecordingContext* const context_;
   std::mutex mutex_;
   RowJournal<ThreadRow> rows_;
   std::vector<ThreadBuffer*> free_buffers_;
+  uint32_t with_buffer_ = 0;  // threads
 };
 
 }  // namespace gpubound

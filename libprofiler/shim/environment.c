@@ -2,8 +2,9 @@
  *
  * The variables that make a run out of a process tree: GPUBOUND_RUN, so that children write beside
  * their parent, and CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH, through which the CUDA driver
- * and NVTX load the core. What somebody else has set is left alone. In a Python process PYTHONPATH
- * begins with the start-up hook's folder, until that hook has run and taken it out again.
+ * and NVTX load the core. What somebody else has set is left alone, but for a relative folder of
+ * the run, which becomes absolute. In a Python process PYTHONPATH begins with the start-up hook's
+ * folder, until that hook has run and taken it out again.
  *
  * Thread rule: called from the constructor while the process has one thread.
  */
@@ -101,6 +102,18 @@ static void SetRunDirectory(void) {
   SetVariable("GPUBOUND_RUN", run);
 }
 
+/* A relative one means the folder in which the program begins, not one that it or a child of it
+ * goes to. */
+static void MakeRunDirectoryAbsolute(void) {
+  const char* given = getenv("GPUBOUND_RUN"); /* NOLINT(concurrency-mt-unsafe): one thread */
+  char run[PATH_MAX];
+  if (given == NULL || given[0] == '/') return;
+  if (getcwd(run, sizeof(run)) == NULL || run[0] != '/') return;
+  const size_t used = strcmp(run, "/") == 0 ? 0 : strlen(run);
+  const int length = snprintf(run + used, sizeof(run) - used, "/%s", given);
+  if (length > 0 && (size_t)length < sizeof(run) - used) AssignVariable("GPUBOUND_RUN", run, true);
+}
+
 /* Whether this is a Python interpreter, linked to its library or not. */
 static bool IsPython(void) {
   if (dlsym(RTLD_DEFAULT, "Py_BytesMain") != NULL) return true;
@@ -136,7 +149,11 @@ static bool IsForeign(const char* variable) {
 }
 
 void ShimSetEnvironment(void) {
-  if (!IsSet("GPUBOUND_RUN")) SetRunDirectory();
+  if (IsSet("GPUBOUND_RUN")) {
+    MakeRunDirectoryAbsolute();
+  } else {
+    SetRunDirectory();
+  }
   SetPythonPath();
   const bool cuda_set = IsSet("CUDA_INJECTION64_PATH");
   const bool nvtx_set = IsSet("NVTX_INJECTION64_PATH");

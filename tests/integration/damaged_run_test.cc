@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include "proto/event_model.h"
 #include "tests/integration/command_run.h"
 
 namespace gpubound {
@@ -83,11 +84,19 @@ TEST_F(DamagedRun, ADatabaseCutInHalfIsReadInPartOrRefused) {
   }
 }
 
-TEST_F(DamagedRun, ACorruptChunkIsCountedAndTheRestIsRead) {
+class DamagedFamily : public DamagedRun, public testing::WithParamInterface<EventFamily> {};
+
+TEST_P(DamagedFamily, ACorruptChunkIsCountedAndTheRestIsRead) {
   Record();
-  Execute("UPDATE chunk SET body = zeroblob(length(body)) WHERE id = 1");
+  Execute("UPDATE chunk SET body = zeroblob(length(body)) WHERE family = " +
+          std::to_string(static_cast<int>(GetParam())));
   ExpectReadInPart();
 }
+
+// Of what every report reads; sync records are for the replay.
+INSTANTIATE_TEST_SUITE_P(Families, DamagedFamily,
+                         testing::Values(EventFamily::kThread, EventFamily::kApi,
+                                         EventFamily::kDevice));
 
 TEST_F(DamagedRun, ARunRecordThatIsNoJsonIsNoted) {
   Record();

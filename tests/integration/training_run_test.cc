@@ -140,6 +140,18 @@ TEST_F(TrainingRun, EveryOutputSaysThatTheDeviceIsSimulated) {
   EXPECT_THAT(Gpubound({"compare", run_path(), run_path()}).out, HasSubstr("SIMULATED DEVICE"));
 }
 
+TEST_F(TrainingRun, WhatIfRefusesWhatTheRunDoesNotHave) {
+  Victim("train", 2);
+  for (const auto& [scale, named] : std::vector<std::pair<std::string, std::string>>{
+           {"operation=inferense:0.5", "no such operation"},
+           {"kernel=policy_sideways:0.5", "no device work of that name"}}) {
+    const Outcome outcome = Gpubound({"whatif", run_path(), "--scale", scale});
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.Describe();
+    EXPECT_THAT(outcome.err, HasSubstr(named));
+  }
+  EXPECT_EQ(Gpubound({"whatif", run_path(), "--scale", "kernel=backward:0.5"}).exit_code, 0);
+}
+
 TEST_F(TrainingRun, EveryFormOfTheReportCanBePrinted) {
   Victim("train", 2);
   const std::vector<std::vector<std::string>> forms = {
@@ -157,6 +169,16 @@ TEST_F(TrainingRun, EveryFormOfTheReportCanBePrinted) {
     EXPECT_THAT(outcome.err, IsEmpty());
   }
   EXPECT_THAT(Gpubound({"report", run_path(), "--kernels"}).out, HasSubstr("policy_backward"));
+}
+
+TEST_F(TrainingRun, IsReplayedWithoutAFolderForTemporaryFiles) {
+  runner().Set("TMPDIR", File("missing"));
+  const Outcome outcome = Victim("train", 2);
+  EXPECT_THAT(outcome.err, Not(HasSubstr("error")));
+  const Json report = Report();
+  ASSERT_TRUE(report.is_object());
+  EXPECT_TRUE(report["run"]["gpu_limited_share"].is_number());
+  EXPECT_EQ(Gpubound({"whatif", run_path(), "--scale", "operation=inference:0.5"}).exit_code, 0);
 }
 
 TEST_F(TrainingRun, OfTwoProcessesHoldsBoth) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -49,6 +50,30 @@ TEST_F(LiveMappingTest, AReaderIgnoresItUntilItIsAnnounced) {
   EXPECT_EQ(mapping->header()->magic, 0u);
   mapping->Announce();
   EXPECT_EQ(mapping->header()->magic, kLiveMagic);
+}
+
+TEST_F(LiveMappingTest, PagesCanBeAddedWhereAddressesWereKept) {
+  const auto mapping = LiveMapping::Create(path_, 2, {11, 22, 33, true}, 8);
+  EXPECT_TRUE(mapping->AddPages(6));
+  EXPECT_EQ(mapping->page_count(), 8u);
+  EXPECT_EQ(mapping->header()->page_count, 8u);
+  EXPECT_EQ(mapping->header()->file_size, mapping->header()->pages_offset + 8 * kLivePageSize);
+  mapping->slots(7)[kSlotsPerPage - 1] = 5;  // lies in the file
+  const struct stat info = StatOf(path_);
+  EXPECT_EQ(static_cast<uint64_t>(info.st_size), mapping->header()->file_size);
+  EXPECT_GE(info.st_blocks * 512, info.st_size);
+  EXPECT_FALSE(mapping->AddPages(3));
+  EXPECT_EQ(mapping->page_count(), 8u);
+  EXPECT_FALSE(Create(directory_.Below("y.live"))->AddPages(1));
+}
+
+TEST_F(LiveMappingTest, NoPagesAreAddedToAFileThatIsGoneOrAnotherOne) {
+  const auto mapping = LiveMapping::Create(path_, 2, {11, 22, 33, true}, 8);
+  ASSERT_EQ(unlink(path_.c_str()), 0);
+  EXPECT_FALSE(mapping->AddPages(1));
+  std::ofstream(path_) << "something else";
+  EXPECT_FALSE(mapping->AddPages(1));
+  EXPECT_EQ(mapping->page_count(), 2u);
 }
 
 TEST_F(LiveMappingTest, EveryBlockOfTheFileIsAllocatedAndPrivate) {

@@ -53,6 +53,20 @@ TEST_P(LifecycleTest, LeavesTheProgramAsItWasAndTheTraceComplete) {
   }
 }
 
+// Whatever the interrupted thread held: what the trace then has is what salvaging finds.
+class SignalHandlerTest : public VictimRun, public testing::WithParamInterface<const char*> {};
+
+TEST_P(SignalHandlerTest, NeverHangsTheProgram) {
+  const Outcome outcome = RunVictim(GetParam());
+  EXPECT_FALSE(outcome.hung) << outcome.Describe();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, SignalHandlerTest,
+                         testing::Values("signal handlers leave at any moment",
+                                         "signal handlers annotate"));
+
 std::string NameOf(const testing::TestParamInfo<Life>& info) {
   std::string name = info.param.action;
   for (char& c : name) {
@@ -74,7 +88,8 @@ INSTANTIATE_TEST_SUITE_P(
         Life{"_exit while threads annotate", {"_exit"}},
         Life{"return while a thread sits in a scope", {"exit"}},
         Life{"exit from another thread", {"exit"}}, Life{"main thread ends first", {"exit"}},
-        Life{"many threads", {"exit"}}, Life{"signal handler leaves", {"*"}, 21},
+        Life{"many threads", {"exit"}}, Life{"more threads than pages", {"exit"}},
+        Life{"signal handler leaves", {"*"}, 21},
         Life{"signal handler on a small stack leaves", {"*"}, 22},
         Life{"signal handler exits", {"exit"}, 23}, Life{"atexit handlers annotate", {"exit"}},
         Life{"static destructors annotate", {"exit"}}),

@@ -101,6 +101,12 @@ TEST_F(ShimTest, ARelativePreloadPathBecomesAbsolute) {
               HasSubstr("CUDA_INJECTION64_PATH=" + core().string() + "\n"));
 }
 
+TEST_F(ShimTest, ARelativeFolderOfTheRunIsTheOneInWhichTheProgramBegins) {
+  runner_.Set("GPUBOUND_RUN", "runs/mine.gpubound");
+  EXPECT_THAT(Run("print environment").out,
+              HasSubstr("GPUBOUND_RUN=" + directory_.string() + "/runs/mine.gpubound\n"));
+}
+
 TEST_F(ShimTest, WithoutACoreTheInjectionVariablesStayUnset) {
   fs::remove(core());
   EXPECT_THAT(Run("print environment").out, HasSubstr("CUDA_INJECTION64_PATH=(unset)\n"

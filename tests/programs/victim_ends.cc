@@ -99,6 +99,30 @@ int ManyThreads() {
   return 0;
 }
 
+// Each keeps what it has begun to write to; the busy one must not run short.
+int MoreThreadsThanPages() {
+  constexpr int kThreads = 700;
+  std::atomic<int> begun{0};
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      Worker worker;
+      worker.Scope();
+      ++begun;
+      done.wait(false);
+      worker.Scope();
+    });
+  }
+  while (begun < kThreads) std::this_thread::yield();
+  Worker().Scopes(50'000);
+  done = true;
+  done.notify_all();
+  for (std::thread& thread : threads) thread.join();
+  RequireWhatIsDone();
+  return 0;
+}
+
 int ScopesUntilAnAlarm() {
   Worker worker;
   worker.Scope();
@@ -182,6 +206,7 @@ const std::map<std::string, Action>& EndActions() {
       {"exit from another thread", ExitFromAnotherThread},
       {"main thread ends first", MainThreadEndsFirst},
       {"many threads", ManyThreads},
+      {"more threads than pages", MoreThreadsThanPages},
       {"signal handler leaves", SignalHandlerLeaves},
       {"signal handler on a small stack leaves", SignalHandlerOnASmallStackLeaves},
       {"signal handler exits", SignalHandlerExits},

@@ -24,7 +24,9 @@
  *   gpubound_end(scope);                 on the same thread, innermost first
  *
  * Every annotation may be used on any thread, in destructors and in noexcept functions, in a
- * process that forks and in a library that is unloaded; none throws, fails or touches errno.
+ * process that forks and in a library that is unloaded; none throws, fails or touches errno. A null
+ * name is an empty one. In a signal handler, use names that were used before: a new one needs
+ * memory. The handler may cost the trace the event that it interrupts.
  * Arguments are evaluated exactly once, with or without a collector, so that profiling never
  * changes what a program computes. With GPUBOUND_DISABLE defined before inclusion nothing is left
  * but that evaluation; all files of one program need not agree.
@@ -77,21 +79,21 @@ GPUBOUND_INLINE_ void gpubound_end_label_(uint32_t scope) GPUBOUND_NOEXCEPT_ {
 /* Opens a scope whose name is known at run time; returns what gpubound_end closes it with. |name|
  * is copied. A name seen before costs a hash of it, not a look-up in the collector. */
 GPUBOUND_INLINE_ uint32_t gpubound_begin_operation(const char* name) GPUBOUND_NOEXCEPT_ {
-  return gpubound_begin_label_(gpubound_name_label_(GPUBOUND_LABEL_OPERATION, name, strlen(name)));
+  return gpubound_begin_label_(gpubound_text_label_(GPUBOUND_LABEL_OPERATION, name));
 }
 GPUBOUND_INLINE_ uint32_t gpubound_begin_annotation(const char* name) GPUBOUND_NOEXCEPT_ {
-  return gpubound_begin_label_(gpubound_name_label_(GPUBOUND_LABEL_ANNOTATION, name, strlen(name)));
+  return gpubound_begin_label_(gpubound_text_label_(GPUBOUND_LABEL_ANNOTATION, name));
 }
 
 GPUBOUND_INLINE_ void gpubound_phase(const char* name) GPUBOUND_NOEXCEPT_ {
-  gpubound_phase_label_(gpubound_name_label_(GPUBOUND_LABEL_PHASE, name, strlen(name)));
+  gpubound_phase_label_(gpubound_text_label_(GPUBOUND_LABEL_PHASE, name));
 }
 GPUBOUND_INLINE_ void gpubound_step(uint64_t iteration) GPUBOUND_NOEXCEPT_ {
   const struct gpubound_api* table = gpubound_table_();
   if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, step)) table->step(iteration);
 }
 GPUBOUND_INLINE_ void gpubound_counter(const char* name, double value) GPUBOUND_NOEXCEPT_ {
-  gpubound_counter_label_(gpubound_name_label_(GPUBOUND_LABEL_COUNTER, name, strlen(name)), value);
+  gpubound_counter_label_(gpubound_text_label_(GPUBOUND_LABEL_COUNTER, name), value);
 }
 
 /* Hands the innermost open operation of this thread to another one: pass the token there, adopt it

@@ -41,6 +41,11 @@ class GPUBOUND_SCOPE_VISIBILITY_ Scope {
   const uint32_t label_;
 };
 
+// What may be null: an empty name then, as in C.
+GPUBOUND_SCOPE_VISIBILITY_ inline std::string_view NameOf(const char* text) noexcept {
+  return text == nullptr ? std::string_view() : std::string_view(text);
+}
+
 GPUBOUND_SCOPE_VISIBILITY_ inline uint32_t BeginNamed(uint32_t kind,
                                                       std::string_view name) noexcept {
   return gpubound_begin_label_(gpubound_name_label_(kind, name.data(), name.size()));
@@ -52,12 +57,14 @@ class GPUBOUND_SCOPE_VISIBILITY_ Operation : private detail::Scope {
  public:
   [[nodiscard]] explicit Operation(std::string_view name) noexcept
       : Scope(detail::BeginNamed(GPUBOUND_LABEL_OPERATION, name)) {}
+  [[nodiscard]] explicit Operation(const char* name) noexcept : Operation(detail::NameOf(name)) {}
 };
 
 class GPUBOUND_SCOPE_VISIBILITY_ Annotation : private detail::Scope {
  public:
   [[nodiscard]] explicit Annotation(std::string_view name) noexcept
       : Scope(detail::BeginNamed(GPUBOUND_LABEL_ANNOTATION, name)) {}
+  [[nodiscard]] explicit Annotation(const char* name) noexcept : Annotation(detail::NameOf(name)) {}
 };
 
 // Adopts, on another thread, the operation that gpubound_hand_over() offered.
@@ -78,10 +85,16 @@ GPUBOUND_SCOPE_VISIBILITY_ inline void Phase(std::string_view name) noexcept {
   const uint32_t label = gpubound_name_label_(GPUBOUND_LABEL_PHASE, name.data(), name.size());
   gpubound_phase_label_(label);
 }
+GPUBOUND_SCOPE_VISIBILITY_ inline void Phase(const char* name) noexcept {
+  Phase(detail::NameOf(name));
+}
 
 GPUBOUND_SCOPE_VISIBILITY_ inline void Counter(std::string_view name, double value) noexcept {
   const uint32_t label = gpubound_name_label_(GPUBOUND_LABEL_COUNTER, name.data(), name.size());
   gpubound_counter_label_(label, value);
+}
+GPUBOUND_SCOPE_VISIBILITY_ inline void Counter(const char* name, double value) noexcept {
+  Counter(detail::NameOf(name), value);
 }
 
 }  // namespace GPUBOUND_SCOPE_NAMESPACE_

@@ -200,6 +200,12 @@ GPUBOUND_INLINE_ uint32_t gpubound_name_label_(uint32_t kind, const char* text,
   return table->label(kind, GPUBOUND_LAYER_unset, GPUBOUND_NULL_, text, length);
 }
 
+/* The same for a name that ends with a zero, or null for an empty one. */
+GPUBOUND_INLINE_ uint32_t gpubound_text_label_(uint32_t kind, const char* text) GPUBOUND_NOEXCEPT_ {
+  if (gpubound_table_() == GPUBOUND_NULL_) return 0;
+  return gpubound_name_label_(kind, text, text == GPUBOUND_NULL_ ? 0 : strlen(text));
+}
+
 GPUBOUND_INLINE_ void gpubound_phase_label_(uint32_t label) GPUBOUND_NOEXCEPT_ {
   const struct gpubound_api* table = label == 0 ? GPUBOUND_NULL_ : gpubound_table_();
   if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, phase)) table->phase(label);

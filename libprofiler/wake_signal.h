@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wakes one waiting thread from inside a CUPTI callback: no lock, no allocation, at most one system
-// call. Any thread may Set; one thread waits. Remembers one Set that nobody waited for.
-#ifndef GPUBOUND_CUPTI_HOOKS_WAKE_SIGNAL_H_
-#define GPUBOUND_CUPTI_HOOKS_WAKE_SIGNAL_H_
+// Wakes one waiting thread from inside a callback of CUPTI or a signal handler: no lock, no
+// allocation, at most one system call. Any thread may Set; one thread waits. Remembers one Set that
+// nobody waited for.
+#ifndef GPUBOUND_LIBPROFILER_WAKE_SIGNAL_H_
+#define GPUBOUND_LIBPROFILER_WAKE_SIGNAL_H_
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -43,4 +44,4 @@ class WakeSignal {
 
 }  // namespace gpubound
 
-#endif  // GPUBOUND_CUPTI_HOOKS_WAKE_SIGNAL_H_
+#endif  // GPUBOUND_LIBPROFILER_WAKE_SIGNAL_H_

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cupti_hooks/sampling_thread.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "libprofiler/clock.h"
+
+namespace gpubound {
+namespace {
+
+constexpr int64_t kLongNs = 60'000'000'000;
+
+int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
+
+TEST(SamplingThreadTest, WorkThatEndsWhenAskedIsNotAbandoned) {
+  std::atomic<bool> abandoned{true};
+  SamplingThread thread;
+  ASSERT_TRUE(thread.Start("test", [&](SamplingThread::Control* control) {
+    while (!control->stopping()) control->SleepUntil(NowNs() + kLongNs);
+    abandoned = control->abandoned();
+  }));
+  thread.Stop(NowNs() + kLongNs);
+  EXPECT_FALSE(abandoned);
+}
+
+TEST(SamplingThreadTest, WorkThatNobodyWaitsForAnyMoreIsTold) {
+  std::atomic<bool> in_call{true};
+  std::atomic<bool> abandoned{false};
+  SamplingThread thread;
+  ASSERT_TRUE(thread.Start("test", [&](SamplingThread::Control* control) {
+    while (in_call) {  // of a foreign library, which cannot be interrupted
+    }
+    abandoned = control->abandoned();
+  }));
+  thread.Stop(NowNs());
+  in_call = false;
+  thread.Stop(NowNs() + kLongNs);
+  EXPECT_TRUE(abandoned);
+}
+
+}  // namespace
+}  // namespace gpubound
