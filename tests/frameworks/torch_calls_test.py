@@ -91,7 +91,9 @@ class SameTest(unittest.TestCase):
         self.assertEqual(torch.overrides.resolve_name(torch.Tensor.mul), "torch.Tensor.mul")
 
     def test_functions_and_modules_are_pickled(self):
-        self.assertEqual(pickle.loads(pickle.dumps(torch.add)), torch.add)
+        for function in (torch.add, torch.Tensor.mul, nn.functional.linear):
+            self.assertIs(pickle.loads(pickle.dumps(function)), function)
+            self.assertIs(copy.deepcopy(function), function)
         model = pickle.loads(pickle.dumps(network()))
         self.assertTrue(torch.equal(model(X), copy.deepcopy(model)(X)))
 

@@ -46,7 +46,7 @@ bool ReadToken(PyObject* object, uint64_t* token) {
 }
 
 bool ReadLabel(uint32_t kind, PyObject* name, uint32_t* label) {
-  if (PyUnicode_Check(name)) return InternText(kind, GPUBOUND_LAYER_unset, name, label);
+  if (PyUnicode_Check(name)) return InternText(kind, GPUBOUND_LAYER_unset, nullptr, name, label);
   PyErr_SetString(PyExc_TypeError, "the name must be a str");
   return false;
 }
@@ -101,6 +101,20 @@ PyObject* Watch(PyObject* module, PyObject* const* arguments, Py_ssize_t count) 
   return NewCallWrapper(StateOf(module)->wrapper_types, arguments[0], label,
                         arguments[2] == Py_True, static_cast<CallRole>(role),
                         arguments[4] == Py_None ? nullptr : arguments[4]);
+}
+
+// annotation_label(domain, name): an empty domain stands for none.
+PyObject* AnnotationLabel(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (!CheckCount("annotation_label", count, 2)) return nullptr;
+  const char* domain = PyUnicode_AsUTF8AndSize(arguments[0], nullptr);
+  uint32_t label = 0;
+  if (domain == nullptr || !PyUnicode_Check(arguments[1]) ||
+      !InternText(GPUBOUND_LABEL_ANNOTATION, GPUBOUND_LAYER_unset,
+                  *domain == '\0' ? nullptr : domain, arguments[1], &label)) {
+    if (PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_TypeError, "the name must be a str");
+    return nullptr;
+  }
+  return PyLong_FromUnsignedLong(label);
 }
 
 PyObject* AfterForkInChild(PyObject*, PyObject*) {
@@ -200,6 +214,7 @@ PyMethodDef functions[] = {
     {"channel_name", ChannelName, METH_O, nullptr},
     {"note_channel_ends", AsMethod(NoteChannelEnds), METH_FASTCALL, nullptr},
     {"wait_label", WaitLabel, METH_O, nullptr},
+    {"annotation_label", AsMethod(AnnotationLabel), METH_FASTCALL, nullptr},
     {"after_fork_in_child", AfterForkInChild, METH_NOARGS, nullptr},
     {"wrapped", Wrapped, METH_O, nullptr},
     {"phase", Phase, METH_O, nullptr},

@@ -196,11 +196,12 @@ bool MakeScopeTypes(PyObject* module, ScopeTypes* types) {
   return made;
 }
 
-bool InternText(uint32_t kind, uint32_t layer, PyObject* text, uint32_t* label) {
+bool InternText(uint32_t kind, uint32_t layer, const char* domain, PyObject* text,
+                uint32_t* label) {
   Py_ssize_t length = 0;
   const char* utf8 = PyUnicode_AsUTF8AndSize(text, &length);
   if (utf8 != nullptr) {
-    *label = g_table.label(kind, layer, nullptr, utf8, static_cast<size_t>(length));
+    *label = g_table.label(kind, layer, domain, utf8, static_cast<size_t>(length));
     return true;
   }
   if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) return false;
@@ -209,14 +210,14 @@ bool InternText(uint32_t kind, uint32_t layer, PyObject* text, uint32_t* label) 
   if (escaped == nullptr) return false;
   char* bytes = nullptr;
   const bool read = PyBytes_AsStringAndSize(escaped, &bytes, &length) == 0;
-  if (read) *label = g_table.label(kind, layer, nullptr, bytes, static_cast<size_t>(length));
+  if (read) *label = g_table.label(kind, layer, domain, bytes, static_cast<size_t>(length));
   Py_DECREF(escaped);
   return read;
 }
 
 PyObject* NewScope(const ScopeTypes& types, uint32_t kind, uint32_t layer, PyObject* text) {
   uint32_t label = 0;
-  if (!InternText(kind, layer, text, &label)) return nullptr;
+  if (!InternText(kind, layer, nullptr, text, &label)) return nullptr;
   auto* scope = PyObject_GC_New(Scope, reinterpret_cast<PyTypeObject*>(types.scope));
   if (scope == nullptr) return nullptr;
   PyObject* self = reinterpret_cast<PyObject*>(scope);

@@ -38,9 +38,9 @@ bool MakeScopeTypes(PyObject* module, ScopeTypes* types);
 // A new scope for the label that |text| (a str) has in the collector. Null with an error set.
 PyObject* NewScope(const ScopeTypes& types, uint32_t kind, uint32_t layer, PyObject* text);
 
-// The label of |text|, which must be a str; what UTF-8 cannot express is escaped. False with an
-// error set.
-bool InternText(uint32_t kind, uint32_t layer, PyObject* text, uint32_t* label);
+// The label of |text|, which must be a str; what UTF-8 cannot express is escaped. |domain| is null
+// for none. False with an error set.
+bool InternText(uint32_t kind, uint32_t layer, const char* domain, PyObject* text, uint32_t* label);
 
 }  // namespace gpubound
 

@@ -77,9 +77,9 @@ PyObject* CallInWait(const Wrapper* wrapper, uint32_t label, PyObject* const* ar
   return result;
 }
 
-// False where the call does not block.
-bool ChooseWait(const Wrapper* wrapper, PyObject* const* arguments, size_t nargsf,
-                PyObject* keywords, uint32_t* label) {
+// What the helper says of a call with these arguments: a label, or 0; false where it says None.
+bool AskLabel(const Wrapper* wrapper, PyObject* const* arguments, size_t nargsf, PyObject* keywords,
+              uint32_t* label) {
   *label = 0;
   if (wrapper->helper == nullptr) return true;
   const auto count = static_cast<size_t>(ArgumentCount(nargsf));
@@ -91,16 +91,16 @@ bool ChooseWait(const Wrapper* wrapper, PyObject* const* arguments, size_t nargs
     PyErr_Clear();
     *label = 0;
   }
-  const bool blocks = answer != Py_None;
+  const bool is_label = answer != Py_None;
   Py_XDECREF(answer);
-  return blocks;
+  return is_label;
 }
 
 PyObject* CallWaiting(PyObject* self, PyObject* const* arguments, size_t nargsf,
                       PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
   uint32_t label = 0;
-  if (t_waiting || !ChooseWait(wrapper, arguments, nargsf, keywords, &label)) {
+  if (t_waiting || !AskLabel(wrapper, arguments, nargsf, keywords, &label)) {
     return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
   }
   return CallInWait(wrapper, label, arguments, nargsf, keywords);
@@ -139,8 +139,26 @@ PyObject* CallReturning(PyObject* self, PyObject* const* arguments, size_t nargs
   return result;
 }
 
-constexpr vectorcallfunc kRoleCalls[kCallRoles] = {CallWaiting, CallReceiving, CallWriting,
-                                                   CallMaking, CallReturning};
+PyObject* CallOpening(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+  uint32_t label = 0;
+  if (result != nullptr && AskLabel(Cast(self), arguments, nargsf, keywords, &label) &&
+      label != 0) {
+    BeginScope(label);
+  }
+  return result;
+}
+
+PyObject* CallClosing(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  uint32_t label = 0;
+  if (AskLabel(Cast(self), arguments, nargsf, keywords, &label) && label != 0) EndScope(label);
+  return PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+}
+
+constexpr vectorcallfunc kRoleCalls[kCallRoles] = {
+    CallWaiting, CallReceiving, CallWriting, CallMaking, CallReturning, CallOpening, CallClosing};
 
 int Traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
@@ -209,6 +227,51 @@ PyObject* Reduce(PyObject* self, PyObject*) {
   return result;
 }
 
+// One that opens |label| at each call. Null with an error set.
+Wrapper* Allocate(PyTypeObject* type, PyObject* wrapped, PyObject* method_type, uint32_t label) {
+  auto* wrapper = PyObject_GC_New(Wrapper, type);
+  if (wrapper == nullptr) return nullptr;
+  wrapper->vectorcall = CallWrapped;
+  wrapper->wrapped = NewReference(wrapped);
+  wrapper->method_type = NewReference(method_type);
+  wrapper->weak_references = nullptr;
+  wrapper->helper = nullptr;
+  wrapper->label = label;
+  wrapper->once = false;
+  wrapper->alone = false;
+  PyObject_GC_Track(reinterpret_cast<PyObject*>(wrapper));
+  return wrapper;
+}
+
+// A copy of |self| around |wrapped|, a copy of what it wraps: itself where there is none, as of a
+// function.
+PyObject* CopyAround(PyObject* self, PyObject* wrapped) {
+  const Wrapper* original = Cast(self);
+  if (wrapped == original->wrapped) return NewReference(self);
+  Wrapper* copy = Allocate(Py_TYPE(self), wrapped, original->method_type, original->label);
+  if (copy == nullptr) return nullptr;
+  copy->vectorcall = original->vectorcall;
+  copy->helper = original->helper == nullptr ? nullptr : NewReference(original->helper);
+  copy->once = original->once;
+  copy->alone = original->alone;
+  return reinterpret_cast<PyObject*>(copy);
+}
+
+// |memo| is null for a shallow copy.
+PyObject* CopyWith(PyObject* self, PyObject* memo) {
+  PyObject* module = PyImport_ImportModule("copy");
+  if (module == nullptr) return nullptr;
+  PyObject* wrapped =
+      memo == nullptr ? PyObject_CallMethod(module, "copy", "O", Cast(self)->wrapped)
+                      : PyObject_CallMethod(module, "deepcopy", "OO", Cast(self)->wrapped, memo);
+  Py_DECREF(module);
+  PyObject* copy = wrapped == nullptr ? nullptr : CopyAround(self, wrapped);
+  Py_XDECREF(wrapped);
+  return copy;
+}
+
+PyObject* Copy(PyObject* self, PyObject*) { return CopyWith(self, nullptr); }
+
 char class_name[] = "__class__";
 char doc_name[] = "__doc__";
 char module_name[] = "__module__";
@@ -223,6 +286,8 @@ PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Wrapper, weak_references), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 PyMethodDef methods[] = {{"__reduce_ex__", Reduce, METH_O, nullptr},
+                         {"__copy__", Copy, METH_NOARGS, nullptr},
+                         {"__deepcopy__", CopyWith, METH_O, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
 
 PyType_Slot callable_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
@@ -274,18 +339,13 @@ PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t labe
     return nullptr;
   }
   PyObject* type = binds ? types.function : types.callable;
-  auto* wrapper = PyObject_GC_New(Wrapper, reinterpret_cast<PyTypeObject*>(type));
-  if (wrapper == nullptr) return nullptr;
-  const HookRules chosen = rules == nullptr ? HookRules() : *rules;
-  wrapper->vectorcall = rules == nullptr ? CallWrapped : CallHooked;
-  wrapper->once = chosen.once;
-  wrapper->alone = chosen.alone;
-  wrapper->helper = chosen.guard == nullptr ? nullptr : NewReference(chosen.guard);
-  wrapper->wrapped = NewReference(wrapped);
-  wrapper->method_type = NewReference(types.method);
-  wrapper->weak_references = nullptr;
-  wrapper->label = label;
-  PyObject_GC_Track(reinterpret_cast<PyObject*>(wrapper));
+  Wrapper* wrapper = Allocate(reinterpret_cast<PyTypeObject*>(type), wrapped, types.method, label);
+  if (wrapper != nullptr && rules != nullptr) {
+    wrapper->vectorcall = CallHooked;
+    wrapper->once = rules->once;
+    wrapper->alone = rules->alone;
+    wrapper->helper = rules->guard == nullptr ? nullptr : NewReference(rules->guard);
+  }
   return reinterpret_cast<PyObject*>(wrapper);
 }
 

@@ -30,7 +30,7 @@ struct HookRules {
   PyObject* guard = nullptr;
 };
 
-// What a wrapper around a call that blocks, or that makes or uses a channel, does.
+// What a wrapper around a call does that blocks, makes or uses a channel, or is one end of a range.
 enum class CallRole : uint32_t {
   // A wait. |helper|, called with the same arguments, says whose: a label, 0 for the wrapper's own,
   // None where the call does not block after all.
@@ -39,8 +39,10 @@ enum class CallRole : uint32_t {
   kWrites = 2,    // writes into it; opens nothing
   kMakes = 3,     // has made it; opens nothing
   kReturns = 4,   // |helper| is called with the result; opens nothing
+  kOpens = 5,     // has opened a range: begins the label that |helper| says, if it succeeded
+  kCloses = 6,    // will close it: ends that label before, whatever becomes of the call
 };
-inline constexpr uint32_t kCallRoles = 5;
+inline constexpr uint32_t kCallRoles = 7;
 
 // A wrapper as NewWrapper makes it, in |role|. Of nested waits only the outermost opens its label:
 // it knows for whom it is. |helper| is null for none; an error of it is dropped.

@@ -3,13 +3,15 @@
 arguments are still checked, where no collector runs."""
 import itertools
 import json
-from typing import Any, Mapping, Optional
+import operator
+from typing import Any, Callable, Mapping, Optional, SupportsIndex
 
 from gpubound import _core
 
 # Values of gpubound_layer in gpubound/api.h.
 LAYERS = {"python": 1, "wait": 2, "native": 3, "simulator": 4, "backend": 5}
 
+_NUMBERS = 2**64  # of iterations, as the C table takes them
 _iterations = itertools.count()
 
 
@@ -40,22 +42,27 @@ def phase(name: str, /) -> None:
     _core.phase(name)
 
 
-def step(iteration: Optional[int] = None, /, **counters: float) -> None:
+def step(iteration: Optional[SupportsIndex] = None, /, **counters: float) -> None:
     """Ends one turn of the training loop.
 
-    `iteration` is its number; without one they are counted from 0. Each keyword is a counter, as in
+    `iteration` is its number, of any integer type; without one they are counted on from the last, at
+    first from 0 (and after 2**64 - 1 again). Each keyword is a counter, as in
     `gpubound.step(env_steps=2048)`: counter("env_steps", 2048).
 
-    Raises TypeError if `iteration` is not an int, OverflowError if it is negative or beyond 64 bits.
+    Raises TypeError if `iteration` is no integer, OverflowError if it is negative or beyond 64 bits;
+    then nothing is recorded, and the next step() counts on as if it had not been called.
     """
     global _iterations
-    if iteration is None:
-        iteration = next(_iterations)
-    else:
-        _iterations = itertools.count(iteration + 1)
+    number = None if iteration is None else operator.index(iteration)
+    if number is not None and not 0 <= number < _NUMBERS:
+        raise OverflowError(f"iteration {number} is not in 0 to 2**64 - 1")
     for name, value in counters.items():
         _core.counter(name, value)
-    _core.step(iteration)
+    if number is None:
+        _core.step(next(_iterations) % _NUMBERS)
+    else:
+        _core.step(number)
+        _iterations = itertools.count(number + 1)
 
 
 def counter(name: str, value: float, /) -> None:
@@ -78,12 +85,27 @@ def progress(done: float, total: float, /) -> None:
 def metadata(values: Mapping[str, Any], /) -> None:
     """Notes facts about the run (algorithm, environment, seed) that its report shall show.
 
-    Values are written as JSON; what JSON cannot express, as its repr(). At most 1000 notes are kept
-    per process, each of 4096 bytes.
+    Values are written as JSON; what JSON cannot express (an object, a tuple as a key, a dict that
+    holds itself), as its repr(), and what has none, as the name of its type. At most 1000 notes are
+    kept per process, each of 4096 bytes.
     """
     for key, value in values.items():
-        text = json.dumps(value, default=repr, ensure_ascii=True)
-        _core.ledger("", 0, f"metadata {json.dumps(str(key))[1:-1]} = {text}")
+        name = json.dumps(_text_of(key, str))[1:-1]
+        _core.ledger("", 0, f"metadata {name} = {_json_of(value)}")
+
+
+def _json_of(value: Any) -> str:
+    try:
+        return json.dumps(value, default=_text_of, ensure_ascii=True)
+    except Exception:  # pylint: disable=broad-except  # no fact is worth a failing program
+        return json.dumps(_text_of(value), ensure_ascii=True)
+
+
+def _text_of(value: Any, convert: Callable[[Any], str] = repr) -> str:
+    try:
+        return convert(value)
+    except Exception:  # pylint: disable=broad-except  # that of a __repr__ of the program
+        return f"<{type(value).__name__}>"
 
 
 def pause() -> None:

@@ -5,8 +5,8 @@ by wrappers that open an operation or a layer.
 A file of gpubound/hooks describes one library: its name, the versions it is right for, and hooks.
 Each hook names a `module`, a `class` or none, the `names` to wrap there (also in `subclasses`), and
 what a call of them is: an `operation`, a `layer`, the begin or end of an `iteration`, or that it
-`yields` CUPTI; or the `natives` of a library, its `timer`, what makes its `jitted` functions, or what it
-`makes`. `alone`, `unless`, `loop`, `peer` and `channel` are explained where they are read. What could
+`yields` CUPTI; or the `natives` of a library, its `timer`, its `range`, what makes its `jitted`
+functions, or what it `makes`. `alone`, `unless`, `loop`, `peer` and `channel` are explained where they are read. What could
 not be hooked is in the ledger; the program never sees an error of ours.
 """
 import functools
@@ -14,12 +14,13 @@ import inspect
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import (_api, _core, _cupti, _jitted, _loop, _natives, _timers, _versions,
+from gpubound import (_api, _core, _cupti, _jitted, _loop, _natives, _ranges, _timers, _versions,
                       _waits)
 from gpubound._decorate import binds_to_instances
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "update": _loop.enter_update}
 _AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "turn": _api.step}
+_UNBOUND = (staticmethod, classmethod)
 
 
 class Library:
@@ -83,6 +84,8 @@ def install_hook(hook: Dict[str, Any], module: Any) -> int:
             raise AttributeError(f"no function {', '.join(missing)}")
         return sum(_replace(module, name, wrap) for name in hook["names"])
     owner = getattr(module, hook["class"])
+    if hook.get("inherited"):  # from a native class, which cannot be changed
+        return sum(_put(owner, name, getattr(owner, name), wrap) for name in hook["names"])
     if not hook.get("subclasses"):
         if not any(name in vars(owner) for name in hook["names"]):
             raise AttributeError(f"{hook['class']} has no {', '.join(hook['names'])}")
@@ -91,11 +94,27 @@ def install_hook(hook: Dict[str, Any], module: Any) -> int:
 
 
 def _replace(owner: Any, name: str, wrap: Callable[[Any, str], Any]) -> int:
-    original = vars(owner)[name]
-    if _is_hooked(original):
+    return _put(owner, name, vars(owner)[name], wrap)
+
+
+def _put(owner: Any, name: str, original: Any, wrap: Callable[[Any, str], Any]) -> int:
+    # The function inside is wrapped: a wrapper around a staticmethod would bind to instances.
+    unbound = original.__func__ if type(original) in _UNBOUND else original
+    if _is_hooked(unbound):
         return 0
-    setattr(owner, name, wrap(original, f"{owner.__name__}.{name}"))
+    wrapper = wrap(unbound, f"{owner.__name__}.{name}")
+    setattr(owner, name, type(original)(wrapper) if unbound is not original else wrapper)
+    if not isinstance(owner, type):
+        _replace_in_main(original, wrapper)
     return 1
+
+
+def _replace_in_main(original: Any, wrapper: Any) -> None:
+    """Under the names that the script gave a function before (`from time import sleep`)."""
+    names = vars(sys.modules.get("__main__", sys))
+    for name, value in list(names.items()):
+        if value is original:
+            names[name] = wrapper
 
 
 def _is_hooked(function: Any) -> bool:
@@ -103,8 +122,13 @@ def _is_hooked(function: Any) -> bool:
 
 
 def _replace_methods(owner: Any, names: List[str], wrap: Callable[[Any, str], Any]) -> int:
-    return sum(_replace(owner, name, wrap) for name in names
-               if callable(vars(owner).get(name)))
+    return sum(_replace(owner, name, wrap) for name in names if _is_method(vars(owner).get(name)))
+
+
+def _is_method(value: Any) -> bool:
+    if isinstance(value, _UNBOUND):
+        return type(value) in _UNBOUND  # how to make one of a derived type, only that type knows
+    return callable(value)
 
 
 def _hook_subclasses(base: Any, names: List[str], wrap: Callable[[Any, str], Any]) -> int:
@@ -137,6 +161,8 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
         return _before_profiler
     if "timer" in hook:
         return lambda original, _: _timers.wrap(original, hook)
+    if "range" in hook:
+        return lambda original, _: _ranges.wrap(original, hook)
     if hook.get("jitted") == "made":
         return lambda original, _: _jitted.wrap_maker(original, hook)
     if hook.get("jitted") == "awaited":

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """How scopes and wrappers travel to another process.
 
-A wrapper that can be imported by its name is pickled as that name, as a function is. Any other is
-pickled as what it wraps: the process that unpickles it need not have gpubound, and wraps for itself.
+A wrapper that can be imported by its name is pickled as that name, as a function is, and one that shadows
+a method of a native class as that attribute. Any other is pickled as what it wraps: the process that
+unpickles it need not have gpubound, and wraps for itself.
 """
 import copy
 import sys
-from typing import Any, Tuple, Union
+from typing import Any, List, Tuple, Union
 
 from gpubound import _api, _core
 
@@ -20,9 +21,14 @@ def reduce_scope(scope: _core.Scope) -> Tuple[Any, ...]:
 
 def reduce_wrapper(wrapper: Any) -> Union[str, Tuple[Any, ...]]:
     """For __reduce_ex__ of both wrapper types."""
-    name = getattr(wrapper, "__qualname__", None)
-    if name is not None and _find(getattr(wrapper, "__module__", None), name) is wrapper:
-        return name
+    # The qualified name of a native function may begin with a class of which it is a static method.
+    for attribute in ("__qualname__", "__name__"):
+        name = getattr(wrapper, attribute, None)
+        if name is not None and _find(getattr(wrapper, "__module__", None), name) is wrapper:
+            return name
+    for derived in _derived_from(getattr(wrapper, "__objclass__", None)):
+        if vars(derived).get(wrapper.__name__) is wrapper:  # shadows a method of a native class
+            return getattr, (derived, wrapper.__name__)
     return reduce_by_value(wrapper)
 
 
@@ -37,6 +43,10 @@ def reduce_for_cloudpickle(wrapper: Any) -> Union[str, Tuple[Any, ...]]:
     if getattr(wrapper, "__module__", None) in (None, "__main__", "__mp_main__"):
         return reduce_by_value(wrapper)
     return reduce_wrapper(wrapper)
+
+
+def _derived_from(owner: Any) -> List[type]:
+    return type.__subclasses__(owner) if isinstance(owner, type) else []
 
 
 def _find(module: Any, qualified_name: str) -> Any:

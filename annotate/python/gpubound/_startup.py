@@ -37,14 +37,19 @@ class Finder:
         return None
 
     def _watch(self, spec: Any) -> None:
-        loader = spec.loader
-        execute = getattr(loader, "exec_module", None)
-        if execute is None or isinstance(loader, type):  # of built-in and frozen modules
+        original = spec.loader
+        execute = getattr(original, "exec_module", None)
+        if execute is None:
             _hooks.note_failure(f"{spec.name}: its loader cannot be watched")
             return
+        # That of built-in and frozen modules is a class, which serves all of them.
+        loader = _Deputy(original) if isinstance(original, type) else original
 
         def exec_module(module: Any) -> None:
-            vars(loader).pop("exec_module", None)
+            if loader is original:
+                vars(loader).pop("exec_module", None)
+            else:
+                spec.loader = module.__loader__ = original
             execute(module)
             for action in self._waiting.pop(spec.name, ()):
                 _carry_out(action, module)
@@ -52,6 +57,18 @@ class Finder:
             loader.exec_module = exec_module
         except AttributeError as error:
             _hooks.note_failure(f"{spec.name}: its loader cannot be watched: {error}")
+            return
+        spec.loader = loader
+
+
+class _Deputy:
+    """Stands for a loader until its module is executed."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
 
 
 def _is_initialising(module: Any) -> bool:

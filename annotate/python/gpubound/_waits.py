@@ -5,6 +5,7 @@ it waits, which ends it uses, and which belong together; a reader of the run put
 
 The functions here are asked before a call, with its arguments, and return the label of the wait: 0 for
 that of the call's name, None where the call does not block. What they raise is dropped."""
+import functools
 import os
 import sys
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
@@ -72,6 +73,11 @@ def for_pool(result: Any, *_: Any, **__: Any) -> int:
     return _of_pids(sorted(worker.pid for worker in list(pool._pool)))
 
 
+def for_lock(block: Any = True, timeout: Any = None) -> Optional[int]:
+    """Of acquire() of a lock or semaphore of multiprocessing."""
+    return 0 if block else None
+
+
 def note_ends(ends: Tuple[Any, Any]) -> None:
     """Told what multiprocessing.connection.Pipe returned."""
     _core.note_channel_ends(*ends)
@@ -81,15 +87,32 @@ def note_ends(ends: Tuple[Any, Any]) -> None:
 _Role = Tuple[int, Optional[Callable[..., Any]]]
 _PLAIN: _Role = (0, None)
 PEERS: Dict[str, _Role] = {"connection": (1, None), "objects": (0, for_objects),
-                           "process": (0, for_process), "pid": (0, for_pid), "pool": (0, for_pool)}
+                           "process": (0, for_process), "pid": (0, for_pid), "pool": (0, for_pool),
+                           "lock": (0, for_lock)}
 CHANNELS: Dict[str, _Role] = {"written": (2, None), "made": (3, None), "ends": (4, note_ends)}
 
 
 def watch(original: Any, name: str, binds: bool, hook: Dict[str, Any]) -> Any:
     """The wrapper for a hook with layer wait, whose `peer` says how to find out whom the wait is for, or
-    with a `channel`: what the call does to a connection."""
+    with a `channel`: what the call does to a connection. Where the hook says what the call `sets`, it is
+    those attributes that wait."""
     if "channel" in hook:
         role, helper = CHANNELS[hook["channel"]]
         return _core.watch(original, 0, binds, role, helper)
     role, helper = PEERS[hook["peer"]] if "peer" in hook else _PLAIN
+    if "sets" in hook:
+        return _watch_what_it_sets(original, name.rpartition(".")[0], hook["sets"], role, helper)
     return _core.watch(original, _api.layer("wait", name).label, binds, role, helper)
+
+
+def _watch_what_it_sets(original: Any, owner: str, names: List[str], role: int,
+                        helper: Optional[Callable[..., Any]]) -> Any:
+    """For a method that gives its object native methods of another one as attributes."""
+    @functools.wraps(original)
+    def set_methods(target: Any) -> None:
+        original(target)
+        for name in names:
+            label = _api.layer("wait", f"{owner}.{name}").label
+            setattr(target, name, _core.watch(getattr(target, name), label, False, role, helper))
+    set_methods._gpubound_hook = True  # type: ignore[attr-defined]
+    return set_methods

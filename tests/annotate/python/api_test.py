@@ -4,6 +4,7 @@ import threading
 import unittest
 
 import gpubound
+import recorded
 from gpubound import _api, _summary
 from recorded import RecordedTest
 
@@ -28,11 +29,38 @@ class EventTest(RecordedTest):
         gpubound.step(1, env_steps=2048, reward=1.5)
         self.assert_recorded("counter env_steps 2048", "counter reward 1.5", "step 1")
 
-    def test_a_step_that_is_no_count_is_refused(self):
+    def test_a_step_that_is_no_count_is_refused_and_changes_nothing(self):
+        gpubound.step(7)
+        recorded.take()
+        for number in (1.5, "three", -1, 2**64):
+            with self.subTest(number=number):
+                with self.assertRaisesRegex((TypeError, OverflowError), "integer|not in 0 to 2"):
+                    gpubound.step(number, env_steps=1)
+        self.assert_recorded()
+        gpubound.step()
+        self.assert_recorded("step 8")
+
+    def test_a_step_whose_counter_is_refused_is_not_taken(self):
+        gpubound.step(7)
+        recorded.take()
         with self.assertRaises(TypeError):
-            gpubound.step("three")
-        with self.assertRaises((OverflowError, TypeError)):
-            gpubound.step(-1)
+            gpubound.step(loss="low")
+        gpubound.step()
+        self.assert_recorded("step 8")
+
+    def test_a_step_is_counted_in_any_integer_type(self):
+        class Number:
+            def __index__(self):
+                return 9
+        gpubound.step(Number())
+        gpubound.step()
+        self.assert_recorded("step 9", "step 10")
+
+    def test_after_the_last_number_comes_the_first(self):
+        gpubound.step(2**64 - 1)
+        gpubound.step()
+        gpubound.step()
+        self.assert_recorded(f"step {2**64 - 1}", "step 0", "step 1")
 
     def test_a_counter_has_a_number(self):
         gpubound.counter("loss", 0.25)
@@ -52,6 +80,26 @@ class EventTest(RecordedTest):
                              "ledger - 0 metadata layers = [64, 64]",
                              "ledger - 0 metadata type = \"<class 'int'>\"",
                              "ledger - 0 metadata a\\nb = null")
+
+    def test_metadata_that_json_cannot_express_is_noted_as_python_writes_it(self):
+        circle = {}
+        circle["self"] = circle
+        gpubound.metadata({"tuple as key": {(1, 2): 3}, "circle": circle})
+        self.assert_recorded("ledger - 0 metadata tuple as key = \"{(1, 2): 3}\"",
+                             "ledger - 0 metadata circle = \"{'self': {...}}\"")
+
+    def test_metadata_that_cannot_be_written_is_noted_by_its_type(self):
+        class Broken:
+            def __repr__(self):
+                raise RuntimeError("not now")
+        deep = []
+        for _ in range(100_000):
+            deep = [deep]
+        gpubound.metadata({"a": Broken(), "b": [1, Broken()], "c": deep, Broken(): 1})
+        self.assert_recorded("ledger - 0 metadata a = \"<Broken>\"",
+                             "ledger - 0 metadata b = [1, \"<Broken>\"]",
+                             "ledger - 0 metadata c = \"<list>\"",
+                             "ledger - 0 metadata <Broken> = 1")
 
     def test_a_pause_ends_with_resume(self):
         gpubound.pause()

@@ -85,11 +85,55 @@ class InstallTest(RecordedTest):
         self.assert_recorded("ledger hooks_installed 1 ", "begin layer(2) sample.reset",
                              "end layer(2) sample.reset")
 
-    def test_installing_twice_wraps_once(self):
+    def test_a_static_method_stays_one(self):
         module = sample()
         library(STEP).install(module)
+
+        class Static(module.Env):
+            @staticmethod
+            def step(action):
+                return -action
         take()
+        self.assertEqual((Static.step(3), Static().step(3)), (-3, -3))
+        self.assert_recorded(*scope("simulation"), *scope("simulation"))
+        self.assertIs(type(vars(Static)["step"]), staticmethod)
+
+    def test_a_class_method_gets_its_class(self):
+        module = sample()
         library(STEP).install(module)
+
+        class Shared(module.Env):
+            @classmethod
+            def step(cls, action):
+                return cls, action
+        take()
+        self.assertEqual((Shared.step(3), Shared().step(3)), ((Shared, 3), (Shared, 3)))
+        self.assert_recorded(*scope("simulation"), *scope("simulation"))
+
+    def test_a_static_method_of_a_type_of_its_own_is_left_alone(self):
+        class Registered(staticmethod):
+            def __init__(self, function, registry):
+                super().__init__(function)
+                registry.append(function)
+        module = sample()
+        library(STEP).install(module)
+        registry = []
+
+        class Static(module.Env):
+            step = Registered(abs, registry)
+        take()
+        self.assertEqual((Static().step(-3), registry), (3, [abs]))
+        self.assert_recorded()
+
+    def test_installing_twice_wraps_once(self):
+        module = sample()
+        module.Env.reset = staticmethod(module.reset)
+        hook = {**STEP, "names": ["step", "reset"]}
+        library(hook).install(module)
+        take()
+        library(hook).install(module)
+        module.Env().reset()
+        self.assert_recorded(*scope("simulation"))
         module.Env().step(3)
         self.assert_recorded(*scope("simulation"))
 
@@ -283,8 +327,9 @@ class HookFileTest(unittest.TestCase):
                 for hook in description["hooks"]:
                     self.assertLessEqual(set(hook), {
                         "module", "class", "names", "subclasses", "operation", "layer",
-                        "iteration", "loop", "alone", "unless", "peer", "channel", "yields",
-                        "natives", "timer", "turn", "jitted", "foreign", "turns", "makes"})
+                        "iteration", "loop", "alone", "unless", "peer", "channel", "yields", "sets",
+                        "inherited",
+                        "natives", "timer", "range", "own", "turn", "jitted", "foreign", "turns", "makes"})
                     self.assertNotEqual("names" in hook, "natives" in hook)
 
 

@@ -39,7 +39,7 @@ class NoCollectorTest(unittest.TestCase):
         gpubound.step(env_steps=3)
         gpubound.counter("loss", 1.0)
         gpubound.progress(1, 2)
-        gpubound.metadata({"algorithm": "PPO"})
+        gpubound.metadata({"algorithm": "PPO", "shapes": {(1, 2): 3}})
         gpubound.pause()
         gpubound.resume()
         with gpubound.adopt(gpubound.hand_over()):

@@ -111,6 +111,20 @@ class StartupTest(unittest.TestCase):
                                 "print('class Env' in inspect.getsource(gymnasium.core))")
         self.assertEqual(done.stdout, "SourceFileLoader\nNone\nTrue\n")
 
+    def test_a_built_in_module_is_heard_of_too(self):
+        """As Debian's select is; a class loads them all."""
+        done = self.run_program("import sys\nfrom gpubound import _startup\n"
+                                "finder = _startup.Finder()\nsys.meta_path.insert(0, finder)\n"
+                                "assert 'xxsubtype' in sys.builtin_module_names\n"
+                                "finder.when_imported('xxsubtype', lambda module: print(module.__name__))\n"
+                                "import xxsubtype\n"
+                                "print(xxsubtype.__loader__.__name__, xxsubtype.__spec__.loader.__name__)\n"
+                                + PRINT_CALLS)
+        self.assertEqual(done.stdout.splitlines()[:2],
+                         ["xxsubtype", "BuiltinImporter BuiltinImporter"])
+        self.assertNotIn("hooks_failed", done.stdout)
+        self.assertEqual(done.stderr, "")
+
     def test_an_import_that_fails_fails_as_before(self):
         self.install_gymnasium("1.2.0")
         self.write("gymnasium/core.py", "raise RuntimeError('theirs')")

@@ -3,6 +3,7 @@
 import collections
 import copy
 import datetime
+import functools
 import gc
 import inspect
 import json
@@ -11,11 +12,12 @@ import pickle
 import sys
 import types
 import unittest
+import unittest.mock
 import weakref
 
 import gpubound
 from gpubound import _core, _pickling
-from recorded import RecordedTest
+from recorded import RecordedTest, take
 
 LABEL = gpubound.layer("simulator", "step").label
 CALL = ("begin layer(4) step", "end layer(4) step")
@@ -24,6 +26,10 @@ CALL = ("begin layer(4) step", "end layer(4) step")
 def documented(value: int, /, *, scale: float = 1.0) -> float:
     """Multiplies."""
     return value * scale
+
+
+class Ring(collections.deque):
+    rotate = _core.wrap(collections.deque.rotate, LABEL, True)
 
 
 plain = documented
@@ -65,6 +71,37 @@ class WrapperTest(RecordedTest):
     def test_it_is_pickled_by_its_name(self):
         self.assertIs(pickle.loads(pickle.dumps(documented)), documented)
         self.assertIs(copy.deepcopy(documented), documented)
+
+    def test_a_native_function_is_pickled_by_the_name_that_its_module_has_for_it(self):
+        module = types.ModuleType("native_names")
+        original = datetime.datetime.now  # of a class: its qualified name is of no use there
+        original.__module__ = module.__name__
+        module.now = _core.wrap(original, LABEL, False)
+        with unittest.mock.patch.dict("sys.modules", native_names=module):
+            self.assertIs(pickle.loads(pickle.dumps(module.now)), module.now)
+
+    def test_a_shadowed_method_is_pickled_as_that_attribute(self):
+        rotate = vars(Ring)["rotate"]
+        self.assertIs(pickle.loads(pickle.dumps(rotate)), rotate)
+
+    def test_a_function_is_its_own_copy(self):
+        nameless = _core.wrap(lambda: 3, LABEL, True)
+        self.assertIs(copy.copy(nameless), nameless)
+        self.assertIs(copy.deepcopy({"key": nameless})["key"], nameless)
+
+    def test_the_copy_of_what_can_be_copied_is_wrapped_alike(self):
+        for wrapper in (_core.wrap(functools.partial(max, [1, 2]), LABEL, False),
+                        _core.hook(functools.partial(max, [1, 2]), LABEL, False, True, False, None)):
+            for copied in (copy.copy(wrapper), copy.deepcopy(wrapper)):
+                self.assertIsNot(copied.__wrapped__, wrapper.__wrapped__)
+                take()
+                self.assertEqual(copied(), 2)
+                self.assert_recorded(*CALL)
+            self.assertIsNot(copied.args[0], wrapper.args[0])
+
+    def test_what_cannot_be_copied_raises_as_before(self):
+        with self.assertRaisesRegex(TypeError, "cannot pickle 'module' object"):
+            copy.deepcopy(_core.wrap(functools.partial(len, sys), LABEL, False))
 
     def test_one_that_no_name_leads_to_is_pickled_as_what_it_wraps(self):
         wrapped_len = _core.wrap(len, LABEL, False)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data-parallel training started by torchrun under `gpubound run`: every rank is recorded, learns what it
+learns without the profiler, and its waits for the others are waits. Environment: GPUBOUND_TEST_COMMAND."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+COMMAND = os.environ["GPUBOUND_TEST_COMMAND"]
+PROGRAM = pathlib.Path(__file__).parent / "programs" / "distributed.py"
+TORCHRUN = pathlib.Path(sys.executable).parent / "torchrun"
+RANKS, ITERATIONS = 2, 5
+
+
+class TorchrunTest(unittest.TestCase):
+    def output_of(self, *words):
+        done = subprocess.run(words, text=True, capture_output=True, check=False, timeout=900,
+                              env={**os.environ, "OMP_NUM_THREADS": "1"})
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        return done.stdout
+
+    def train(self, *launcher):
+        """What the ranks print, in order."""
+        output = self.output_of(*launcher, TORCHRUN, "--standalone", f"--nproc-per-node={RANKS}", PROGRAM,
+                                str(ITERATIONS))
+        return sorted(line for line in output.splitlines() if line[:1].isdigit())
+
+    def test_every_rank_is_recorded_and_learns_the_same(self):
+        plain = self.train()
+        self.assertEqual(len(plain), RANKS)
+        with tempfile.TemporaryDirectory() as folder:
+            run = f"{folder}/run.gpubound"
+            self.assertEqual(self.train(COMMAND, "run", "-q", "-o", run, "--"), plain)
+            report = json.loads(self.output_of(COMMAND, "report", run, "--json"))
+            calls = json.loads(self.output_of(
+                COMMAND, "sql", "--json", run,
+                "select process, name, count(*) as count from scope where layer = 'wait' "
+                "group by process, name"))
+        self.check_ranks([process for process in report["processes"]
+                          if process["pid"] != report["run"]["root"]])
+        self.assertEqual([entry for entry in report["ledger"] if entry["severity"] == "error" or
+                          entry["counter"] == "hooks_failed"], [])
+        for name in ("barrier", "monitored_barrier"):
+            name = "torch.distributed.distributed_c10d." + name
+            self.assertEqual([row["count"] for row in calls if row["name"] == name],
+                             [ITERATIONS] * RANKS, name)
+
+    def check_ranks(self, processes):
+        self.assertEqual(len(processes), RANKS)
+        for process in processes:
+            counts = {row["operation"]: row["count"] for row in process["operations"]}
+            for operation in ("backpropagation", "optimizer"):
+                self.assertEqual(counts.get(operation), ITERATIONS, counts)
+            self.assertEqual(sum(row["wall_ns"] for row in process["operations"]), process["span_ns"])
+
+
+if __name__ == "__main__":
+    unittest.main()
