@@ -70,18 +70,23 @@ void CallIndex::Visit(StateArchive& archive, size_t threads) {
   }
 }
 
+// Goes back through the calls with that id, from the newest: those that begin after the work, of
+// which the first is kept for want of a better one, then those before it.
 CallNumber CallIndex::Find(const DeviceWork& work) const {
   if (work.correlation == 0) return kNoCall;
   CallNumber found = kNoCall;
   CallNumber number = Remembered(buckets_[work.correlation & (buckets_.size() - 1)]);
-  for (; number != kNoCall;) {
+  while (number != kNoCall) {
     const Entry& entry = ring_[number & (ring_.size() - 1)];
     const IndexedCall& call = entry.call;
     if (call.correlation == work.correlation && call.start_ns <= work.start_ns + kClockSlackNs) {
-      if (found == kNoCall) {
-        if (call.start_ns < work.start_ns - kLongestQueueNs) return kNoCall;
+      const IndexedCall* const chosen = At(found);
+      if (call.start_ns > work.start_ns) {
         found = number;
-      } else if (Contains(call, *At(found))) {
+      } else if (chosen == nullptr || chosen->start_ns > work.start_ns) {
+        if (call.start_ns < work.start_ns - kLongestQueueNs) return found;
+        found = number;
+      } else if (Contains(call, *chosen)) {
         found = number;  // the runtime function contains the driver function
       } else {
         break;

@@ -3,8 +3,8 @@
 // Finds the API call that launched a piece of device work, while both stream by. Correlation ids
 // are 32 bit and wrap (at a million calls a second, after more than an hour), so an id names a call
 // only together with a time: the call is the last one with that id that began before the work did,
-// and not longer ago than an id lives. Only the newest calls are remembered. One object, one
-// thread.
+// and not longer ago than an id lives; where there is none, the first that began after it by no
+// more than clocks differ. Only the newest calls are remembered. One object, one thread.
 //
 //   ring, by number of the call modulo its size:   | .. | call 8 | call 9 | call 2 | call 3 | .. |
 //   buckets, by correlation: newest call -> previous call of the same bucket -> ...

@@ -3,6 +3,9 @@
 // The book. One object, one caller.
 #include "analysis/cell_book.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace gpubound {
 namespace {
 
@@ -47,6 +50,36 @@ void CellBook::Visit(StateArchive& archive, const CpuState& state) {
   rows_ = std::move(rows);
   by_device_ = std::move(by_device);
   EnterState(state);
+}
+
+void CellBook::AddAll(const CellBook& other, int sign) {
+  for (size_t i = 0; i < other.rows_.size(); ++i) {
+    const Account& from = other.rows_[i];
+    key_ = other.names_[i].Key();
+    Account& to = rows_[Find(other.names_[i].state, other.names_[i].waiting)];
+    for (GpuMix mix = 0; mix < kGpuMixes; ++mix) to.by_mix[mix] += sign * from.by_mix[mix];
+    to.sum_ns += sign * from.sum_ns;
+    to.graph_ns += sign * from.graph_ns;
+    to.filled += sign < 0 ? -from.filled : from.filled;  // modulo 2^128
+  }
+}
+
+void CellBook::Close(const CellBook& other) {
+  AddAll(other, -1);
+  slots_ = {};
+}
+
+void CellBook::Reopen(const CellBook& other) {
+  slots_.assign(std::max(kFirstSlots, std::bit_ceil(names_.size() * kSlotsPerRow)), {});
+  Index();
+  AddAll(other, 1);
+  key_ = other.key_;
+  current_ = Find(other.names_[other.current_].state, other.names_[other.current_].waiting);
+  segment_ = other.segment_;
+  now_ns_ = other.now_ns_;
+  sum_ns_ = other.sum_ns_;
+  graph_ns_ = other.graph_ns_;
+  filled_ = other.filled_;
 }
 
 void CellBook::OpenWindow(const GpuWindow& gpu) {
@@ -151,13 +184,17 @@ size_t CellBook::Find(const CpuState& state, bool waiting) {
 }
 
 void CellBook::Grow() {
-  std::vector<Slot> old(slots_.size() * 2);
-  old.swap(slots_);
-  for (const Slot& moved : old) {
-    if (moved.key == kNoKey) continue;
-    size_t slot = HomeOf(moved.key);
+  slots_.assign(slots_.size() * 2, {});
+  Index();
+}
+
+// Puts all rows into their slots.
+void CellBook::Index() {
+  for (size_t row = 0; row < names_.size(); ++row) {
+    const uint64_t key = names_[row].Key();
+    size_t slot = HomeOf(key);
     while (slots_[slot].key != kNoKey) slot = (slot + 1) & (slots_.size() - 1);
-    slots_[slot] = moved;
+    slots_[slot] = {key, row};
   }
 }
 

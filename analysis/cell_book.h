@@ -63,6 +63,13 @@ class CellBook {
   // Books what passes until |now_ns|, a time of the window.
   void BookUntil(int64_t now_ns);
 
+  // Closes a book that stands where |other| stands, in the same state, and from then on gets the
+  // same time: keeps what it has more than |other|, and little memory. It has to be reopened before
+  // anything else is asked of it.
+  void Close(const CellBook& other);
+  // Then it has what |other| got meanwhile, and stands where that one does.
+  void Reopen(const CellBook& other);
+
   // What was booked until the window's end. The object that reads is new, and goes on in |state|.
   void Visit(StateArchive& archive, const CpuState& state);
 
@@ -99,6 +106,7 @@ class CellBook {
   struct RowName {
     CpuState state;
     bool waiting;
+    uint64_t Key() const { return KeyOf(state, waiting); }
     template <typename Archive>
     void Visit(Archive& archive) {
       archive.All(state, waiting);
@@ -106,6 +114,7 @@ class CellBook {
   };
   using DeviceAccount = std::array<int64_t, kDeviceStates>;
 
+  void AddAll(const CellBook& other, int sign);
   static uint64_t KeyOf(const CpuState& state, bool waiting) {
     return uint64_t{state.phase} << 40 | uint64_t{state.operation} << 8 |
            static_cast<uint64_t>(state.layer) << 5 | static_cast<uint64_t>(state.cause) << 1 |
@@ -118,6 +127,7 @@ class CellBook {
   size_t Find(const CpuState& state, bool waiting);
   void EnterState(const CpuState& state);
   void Grow();
+  void Index();
   void BookDevices(int64_t now_ns);
   void MeetDevice();
   static DeviceAccount OfDevice(const Account& account, bool first);

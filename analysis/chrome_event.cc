@@ -10,6 +10,7 @@
 #include <charconv>
 
 #include "analysis/import_splitter.h"
+#include "analysis/utf8.h"
 
 namespace gpubound {
 namespace {
@@ -63,13 +64,36 @@ std::string_view ScalarText(ondemand::value value) {
   return Trim(value.raw_json_token());
 }
 
+// A string whose escapes mean nothing ("C:\Users\me") is what stands there.
 std::string_view StringText(ondemand::value value) {
+  const std::string_view written = Trim(value.raw_json_token());
   std::string_view text;
-  if (value.get_string().get(text) != simdjson::SUCCESS) return {};
-  return text;
+  if (value.get_string().get(text) == simdjson::SUCCESS) return text;
+  return written.starts_with('"') ? written.substr(1, written.size() - 2) : std::string_view();
 }
 
-// A process or thread is called by a number or by a string.
+// |text| with what JSON does not allow in strings as JSON has it: control characters as escapes,
+// and U+FFFD for what is not UTF-8.
+std::string Mended(std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string scratch;
+  std::string mended;
+  bool in_string = false;
+  bool escaped = false;
+  for (const char c : ValidUtf8(text, &scratch)) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (in_string && byte < ' ') {
+      mended += {'\\', 'u', '0', '0', kHex[byte >> 4], kHex[byte & 15]};
+    } else {
+      mended += c;
+    }
+    if (c == '"' && !escaped) in_string = !in_string;
+    escaped = in_string && c == '\\' && !escaped;
+  }
+  return mended;
+}
+
+// A number as it is written or the text of a string, by which processes and threads are called.
 std::string_view KeyText(ondemand::value value) {
   const std::string_view number = ScalarText(value);
   return number.empty() ? StringText(value) : number;
@@ -113,7 +137,7 @@ void ReadArgument(std::string_view key, ondemand::value value, ChromeEvent* even
   const auto* found = std::find_if(std::begin(kNumbers), std::end(kNumbers),
                                    [key](const Number& number) { return number.key == key; });
   if (found != std::end(kNumbers)) {
-    event->*(found->member) = IntOf(ScalarText(value));
+    event->*(found->member) = IntOf(KeyText(value));  // some tools write numbers as strings
   } else if (key == "grid") {
     ReadExtent(value, event->grid);
   } else if (key == "block") {
@@ -202,14 +226,12 @@ void ReadDeviceMember(std::string_view key, ondemand::value value, Device* devic
 class ChromeParser::Impl {
  public:
   std::optional<std::string> Parse(std::string_view text, ChromeEvent* event) {
-    *event = ChromeEvent();
-    ondemand::object object;
-    simdjson::error_code error = Begin(text);
-    if (!error) error = document_.get_object().get(object);
-    if (!error) {
-      error = ForEachMember(object, [event](std::string_view key, ondemand::value value) {
-        return ReadMember(key, value, event);
-      });
+    simdjson::error_code error = ParseOnce(text, event);
+    if (error == simdjson::UTF8_ERROR || error == simdjson::UNESCAPED_CHARS) {
+      mended_ = Mended(text);
+      const size_t size = mended_.size();
+      mended_.append(JsonSplitter::kPadding, ' ');
+      error = ParseOnce(std::string_view(mended_).substr(0, size), event);
     }
     if (error) return std::string(simdjson::error_message(error));
     return std::nullopt;
@@ -237,6 +259,16 @@ class ChromeParser::Impl {
   }
 
  private:
+  simdjson::error_code ParseOnce(std::string_view text, ChromeEvent* event) {
+    *event = ChromeEvent();
+    ondemand::object object;
+    if (const auto error = Begin(text)) return error;
+    if (const auto error = document_.get_object().get(object)) return error;
+    return ForEachMember(object, [event](std::string_view key, ondemand::value value) {
+      return ReadMember(key, value, event);
+    });
+  }
+
   simdjson::error_code Begin(std::string_view text) {
     const simdjson::padded_string_view padded(text.data(), text.size(),
                                               text.size() + JsonSplitter::kPadding);
@@ -245,6 +277,7 @@ class ChromeParser::Impl {
 
   ondemand::parser parser_;
   ondemand::document document_;
+  std::string mended_;  // the event that refers to it
 };
 
 ChromeParser::ChromeParser() : impl_(std::make_unique<Impl>()) {}

@@ -45,11 +45,17 @@ double UncertainShare(const ReplayFacts& facts) {
 }
 
 // A figure that is no length of the timeline itself moves from |recorded| to |corrected| as costs
-// go from nothing to their mean; so much of that way is uncertain as of the costs.
-Bounds BoundsBetween(int64_t recorded, int64_t corrected, double share) {
-  const auto way = static_cast<double>(std::abs(corrected - recorded));
-  const int64_t half = std::llround(way * share);
-  return {std::max<int64_t>(0, corrected - half), corrected + half};
+// go from nothing to their mean; so much of that way is uncertain as of the costs. |moved_ns| is
+// what was taken out where such a figure takes up what else gets shorter, as a wait does;
+// |length_ns| that of the timeline that it is a part of.
+Bounds BoundsBetween(int64_t recorded, int64_t corrected, double share, double moved_ns,
+                     int64_t length_ns) {
+  const double way = std::max(moved_ns, static_cast<double>(std::abs(corrected - recorded)));
+  const double of_moved = kErrorOfMoved * way;
+  const double of_length = way > 0 ? kErrorOfLength * static_cast<double>(length_ns) : 0;
+  const double half = std::hypot(way * share, kNormal975 * std::hypot(of_moved, of_length));
+  const int64_t half_ns = std::llround(half);
+  return {std::max<int64_t>(0, corrected - half_ns), corrected + half_ns};
 }
 
 CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess corrected,
@@ -59,9 +65,12 @@ CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess correc
   const bool removed = facts.removed_ns > 0;
   result.span = BoundsOfLength(recorded.span_ns, corrected.span_ns, facts.span,
                                facts.unmoved_waits_ns, removed);
-  result.gpu_busy = BoundsBetween(recorded.gpu_busy_ns, corrected.gpu_busy_ns, share);
-  result.gpu_wait = BoundsBetween(recorded.gpu_wait_ns, corrected.gpu_wait_ns, share);
-  result.gpu_sum = BoundsBetween(recorded.gpu_sum_ns, corrected.gpu_sum_ns, share);
+  const auto bounds_of = [&](int64_t ReportProcess::*figure, double moved_ns) {
+    return BoundsBetween(recorded.*figure, corrected.*figure, share, moved_ns, corrected.span_ns);
+  };
+  result.gpu_busy = bounds_of(&ReportProcess::gpu_busy_ns, 0);
+  result.gpu_wait = bounds_of(&ReportProcess::gpu_wait_ns, facts.removed_ns);
+  result.gpu_sum = bounds_of(&ReportProcess::gpu_sum_ns, 0);
   for (const ReportOperation& row : corrected.operations) {
     const auto noise =
         std::find_if(facts.operations.begin(), facts.operations.end(),
@@ -75,7 +84,7 @@ CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess correc
     const CostNoise no_noise;
     const CostNoise& row_noise = noise == facts.operations.end() ? no_noise : noise->noise;
     bounds.wall = BoundsOfLength(was.wall_ns, row.wall_ns, row_noise, 0, removed);
-    bounds.gpu_busy = BoundsBetween(was.gpu_busy_ns, row.gpu_busy_ns, share);
+    bounds.gpu_busy = BoundsBetween(was.gpu_busy_ns, row.gpu_busy_ns, share, 0, row.wall_ns);
   }
   result.removed_ns = std::llround(facts.removed_ns);
   result.process = std::move(corrected);

@@ -3,16 +3,12 @@
 // Numbers and bounds what is added. One object, one thread.
 #include "analysis/foreign_trace.h"
 
+#include "analysis/plausible_time.h"
+
 namespace gpubound {
-namespace {
-
-// 146 years. The difference of two such times fits into 63 bits.
-constexpr int64_t kFarthestNs = int64_t{1} << 62;
-
-}  // namespace
 
 bool ForeignTrace::IsPlausible(int64_t start_ns, int64_t end_ns) {
-  if (-kFarthestNs < start_ns && start_ns <= end_ns && end_ns < kFarthestNs) return true;
+  if (start_ns <= end_ns && IsPlausibleTime(start_ns) && IsPlausibleTime(end_ns)) return true;
   ++malformed;
   return false;
 }

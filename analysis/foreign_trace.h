@@ -46,8 +46,9 @@ struct ForeignTrace {
   // The reporting thread is the one with the most time under operations, else with the most
   // events; otherwise it is chosen as for a recorded trace.
   bool busiest_reports = true;
-  uint64_t malformed = 0;    // events that were skipped since their time cannot be read
+  uint64_t malformed = 0;    // events that were skipped since they, or their time, cannot be read
   uint64_t never_ended = 0;  // scopes without an end, closed with the trace
+  std::string cut_short;     // where and why the file ends before its end; empty where it does not
 
  private:
   bool IsPlausible(int64_t start_ns, int64_t end_ns);

@@ -59,28 +59,31 @@ class ChromeImport {
  public:
   ChromeImport(const std::string& path, ForeignTrace* trace) : path_(path), trace_(*trace) {}
 
+  // What is damaged costs the events that it is in, as long as any is left.
   Status Read(ByteSource* source) {
     JsonSplitter splitter(source, path_);
-    while (true) {
-      const Result<JsonSplitter::Value> value = splitter.Next();
-      if (!value.ok()) return value.error();
-      if (value->kind == JsonSplitter::Kind::kEnd) break;
-      if (value->kind == JsonSplitter::Kind::kMember) {
+    Result<JsonSplitter::Value> value = splitter.Next();
+    for (; !value.ok() || value->kind != JsonSplitter::Kind::kEnd; value = splitter.Next()) {
+      if (!value.ok()) {
+        NoteWrong(value.error());
+        const uint64_t taken = splitter.taken();
+        if (!splitter.SkipToEvent()) {
+          trace_.cut_short = "the imported file could be read up to byte " + std::to_string(taken) +
+                             " only: " + value.error().found;
+          break;
+        }
+        ++trace_.malformed;
+      } else if (value->kind == JsonSplitter::Kind::kMember) {
         ReadMember(value->key, value->text);
-        continue;
+      } else {
+        const Status added = ReadEvent(value->text, &splitter);
+        if (!added.ok()) return added;
       }
-      ChromeEvent event;
-      if (const auto wrong = parser_.Parse(value->text, &event)) {
-        return Error{"reading the trace to import", path_,
-                     "an event that is no JSON (" + *wrong + ") at byte " +
-                         std::to_string(splitter.offset()),
-                     "a JSON object", "Export the profile again; check the file with a JSON tool."};
-      }
-      const Status added = AddEvent(event);
-      if (!added.ok()) return added.error();
     }
     for (const Device& device : devices_) trace_.names.DeviceAt(device.info.index) = device;
-    return CloseOpen();
+    const Status closed = CloseOpen();
+    const bool is_empty = trace_.first_ns > trace_.last_ns;
+    return closed.ok() && is_empty && wrong_ ? Status(*wrong_) : closed;
   }
 
  private:
@@ -89,6 +92,24 @@ class ChromeImport {
     bool wanted = false;
     CpuInterval interval;
   };
+
+  // The first thing that is wrong with the file is what is said where nothing of it is of use.
+  void NoteWrong(const Error& error) {
+    if (!wrong_) wrong_ = error;
+  }
+
+  Status ReadEvent(std::string_view text, JsonSplitter* splitter) {
+    ChromeEvent event;
+    const auto wrong = parser_.Parse(text, &event);
+    if (!wrong) return AddEvent(event);
+    ++trace_.malformed;
+    NoteWrong(
+        {"reading the trace to import", path_,
+         "an event that is no JSON (" + *wrong + ") at byte " + std::to_string(splitter->offset()),
+         "a JSON object", "Export the profile again; check the file with a JSON tool."});
+    splitter->LookInside();
+    return Ok{};
+  }
 
   void ReadMember(std::string_view key, std::string_view text) {
     if (key == "deviceProperties") devices_ = parser_.ParseDevices(text);
@@ -258,6 +279,7 @@ class ChromeImport {
   const std::string path_;
   ForeignTrace& trace_;
   ChromeParser parser_;
+  std::optional<Error> wrong_;
   std::vector<Device> devices_;
   std::unordered_map<std::string, std::vector<Begun>> begun_;  // by thread
 };

@@ -13,6 +13,8 @@
 #include "analysis/import_join.h"
 #include "analysis/import_nesting.h"
 #include "analysis/import_segment.h"
+#include "analysis/import_unassigned.h"
+#include "analysis/text_table.h"
 
 namespace gpubound {
 namespace {
@@ -30,6 +32,8 @@ class RunWriter {
       : trace_(*trace), path_(std::move(path)), folder_(std::move(folder)), join_(folder_) {}
 
   Result<ImportSummary> Write() {
+    // Work without any process around it is that of a process of which nothing else is known.
+    if (trace_.names.processes().empty() && trace_.work.size() > 0) trace_.names.Process("0");
     AdoptUnnamedThreads();
     if (processes_.empty()) return NothingThere();
     for (const auto& step :
@@ -38,7 +42,8 @@ class RunWriter {
       const Status done = (this->*step)();
       if (!done.ok()) return done.error();
     }
-    return ImportSummary{processes_.size(), trace_.cpu.size(), trace_.work.size()};
+    return ImportSummary{processes_.size(), trace_.cpu.size(), trace_.work.size(), trace_.malformed,
+                         trace_.cut_short};
   }
 
  private:
@@ -180,8 +185,35 @@ class RunWriter {
     return join_.Resolve([this](const ForeignWork& item) {
       if (item.process != kNoIndex) return WriteWorkItem(item);
       processes_.front().segment->Count(LedgerCounter::import_work_unassigned, 1);
+      const DeviceId device = trace_.names.streams()[item.stream].device;
+      unassigned_.Add(device, {item.start_ns, item.end_ns});
       return Status(Ok{});
     });
+  }
+
+  // While a device did work that may be anybody's, what it did for the processes that use it is not
+  // known. Where none is known to, each may.
+  void MarkUnassigned(DeviceId device, const UnassignedWork::OnDevice& work) {
+    int64_t busy_ns = 0;
+    for (const Interval& busy : work.busy) busy_ns += busy.length();
+    const std::string name =
+        "device " + std::to_string(trace_.names.devices()[Raw(device)].info.index);
+    const bool is_used = std::any_of(
+        processes_.begin(), processes_.end(),
+        [device](const Process& process) { return process.segment->UsesDevice(device); });
+    for (Process& process : processes_) {
+      if (is_used && !process.segment->UsesDevice(device)) continue;
+      for (const Interval& busy : work.busy) {
+        process.segment->AddUnknown(busy.begin_ns, busy.end_ns,
+                                    "work of no known process ran on " + name);
+      }
+    }
+    processes_.front().segment->Note(name + " did " + FormatTime(busy_ns) + " of work (" +
+                                     std::to_string(work.pieces) +
+                                     (work.pieces == 1 ? " piece" : " pieces") +
+                                     ") that no process of the trace launched; what " +
+                                     (is_used ? "the processes that use it" : "each process") +
+                                     " had of the GPU then is unknown");
   }
 
   Status WriteWorkItem(const ForeignWork& work) {
@@ -244,6 +276,8 @@ class RunWriter {
     first.Count(LedgerCounter::import_events_malformed, trace_.malformed);
     first.Count(LedgerCounter::scopes_open_at_end, trace_.never_ended);
     first.Count(LedgerCounter::labels_overflowed, trace_.names.names_lost());
+    if (!trace_.cut_short.empty()) NoteCutShort();
+    for (const auto& [device, work] : unassigned_.devices()) MarkUnassigned(device, work);
     for (Process& process : processes_) {
       ImportSegment& segment = *process.segment;
       const uint32_t tid = BusiestTid(process);
@@ -258,6 +292,16 @@ class RunWriter {
       if (!finished.ok()) return finished;
     }
     return Ok{};
+  }
+
+  // Work that followed may be missing, whosever it was.
+  void NoteCutShort() {
+    processes_.front().segment->Count(LedgerCounter::import_cut_short, 1);
+    processes_.front().segment->Note(trace_.cut_short);
+    for (Process& process : processes_) {
+      ImportSegment& segment = *process.segment;
+      segment.AddUnknown(segment.work_end_ns(), segment.end_ns(), "the imported file breaks off");
+    }
   }
 
   // On Linux the main thread has the process's id.
@@ -276,6 +320,7 @@ class RunWriter {
   std::vector<Process> processes_;
   std::vector<uint32_t> place_;  // in processes_, by index of the names
   LaunchJoin join_;
+  UnassignedWork unassigned_;
 };
 
 }  // namespace

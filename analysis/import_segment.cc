@@ -70,6 +70,24 @@ void ImportSegment::Count(LedgerCounter counter, uint64_t value) {
   ledger_[static_cast<size_t>(counter)] += value;
 }
 
+void ImportSegment::Note(const std::string& text) {
+  failed_ |= !database_.Insert("note(time_ns,text)", {0, text});
+}
+
+void ImportSegment::AddUnknown(int64_t begin_ns, int64_t end_ns, const std::string& reason) {
+  begin_ns = std::max(begin_ns, begin_ns_);
+  end_ns = std::min(end_ns, end_ns_);
+  if (begin_ns >= end_ns) return;
+  failed_ |= !database_.Insert("unknown(start_ns,end_ns,reason)", {begin_ns, end_ns, reason});
+}
+
+bool ImportSegment::UsesDevice(DeviceId device) const {
+  for (size_t id = 1; id < streams_used_.size(); ++id) {
+    if (streams_used_[id] && names_->streams()[id].device == device) return true;
+  }
+  return false;
+}
+
 void ImportSegment::See(int64_t begin_ns, int64_t end_ns) {
   begin_ns_ = std::min(begin_ns_, begin_ns);
   end_ns_ = std::max(end_ns_, end_ns);
@@ -156,6 +174,7 @@ Status ImportSegment::Add(const DeviceRecord& work) {
   work_.writer = DeviceWriter();
   Use(&streams_used_, Raw(work.stream));
   Use(&works_used_, Raw(work.work));
+  work_end_ns_ = std::max(work_end_ns_, Signed(work.end_ns));
   return AddRecord(&work_, work);
 }
 

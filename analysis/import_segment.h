@@ -6,6 +6,7 @@
 #ifndef GPUBOUND_ANALYSIS_IMPORT_SEGMENT_H_
 #define GPUBOUND_ANALYSIS_IMPORT_SEGMENT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -39,11 +40,20 @@ class ImportSegment {
   Status Add(const SyncRecord& sync);
 
   void Count(LedgerCounter counter, uint64_t value);
+  void Note(const std::string& text);  // for whoever reads the report
+
+  // GPU time from |begin_ns| to |end_ns|, as far as that is within what was added, is unknown.
+  void AddUnknown(int64_t begin_ns, int64_t end_ns, const std::string& reason);
   void Meta(const std::string& key, const SqlValue& value);
+
+  // Whether work of it was added.
+  bool UsesDevice(DeviceId device) const;
 
   // From the first begin to the last end of what was added.
   int64_t begin_ns() const { return begin_ns_; }
   int64_t end_ns() const { return end_ns_; }
+  // The last end of device work; begin_ns() where there is none.
+  int64_t work_end_ns() const { return std::max(begin_ns_, work_end_ns_); }
 
   // Writes what is pending and all rows. Call once, last.
   Status Finish();
@@ -94,6 +104,7 @@ class ImportSegment {
   bool failed_ = false;  // a row could not be written
   int64_t begin_ns_ = INT64_MAX;
   int64_t end_ns_ = INT64_MIN;
+  int64_t work_end_ns_ = INT64_MIN;
 };
 
 }  // namespace gpubound

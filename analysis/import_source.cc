@@ -15,8 +15,11 @@
 namespace gpubound {
 namespace {
 
-constexpr unsigned kBufferBytes = 1 << 20;
-constexpr size_t kLargestRead = 1 << 30;  // what one call of zlib can count
+constexpr unsigned kBufferBytes = 64 << 10;
+
+// Where compressed data is damaged, zlib gives nothing of what one call had decompressed until
+// there.
+constexpr size_t kLargestRead = 64 << 10;
 
 Error CannotRead(const std::string& path, const std::string& found) {
   return {"reading the trace to import", path, found, "a readable file",

@@ -13,6 +13,12 @@ namespace {
 constexpr size_t kFirstCapacity = size_t{4} << 20;
 constexpr size_t kShownBytes = 24;
 
+// After so much text that was passed over again the rest is given up: a few values of the greatest
+// length, some seconds. Text may be made so that every event seems to reach to its end.
+constexpr uint64_t kMostSeenAgain = uint64_t{4} << 30;
+
+constexpr std::string_view kFirstMember = "\"ph\"";  // of an event
+
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 bool EndsScalar(char c) { return c == ',' || c == ']' || c == '}' || IsSpace(c); }
@@ -27,6 +33,24 @@ const char* FindStructure(const char* at, const char* end) {
 const char* FindStringEnd(const char* at, const char* end) {
   while (at != end && *at != '"' && *at != '\\') ++at;
   return at;
+}
+
+struct FoundEvent {
+  size_t at = 0;
+  bool whole = false;  // the first member's name is there too
+};
+
+// The first place at or behind |from| in |text| where an event begins, or may begin as far as
+// |text| goes; its end where there is none.
+FoundEvent FindEvent(std::string_view text, size_t from) {
+  for (size_t at = text.find('{', from); at != text.npos; at = text.find('{', at + 1)) {
+    size_t member = at + 1;
+    while (member < text.size() && IsSpace(text[member])) ++member;
+    const std::string_view there = text.substr(member, kFirstMember.size());
+    if (there == kFirstMember) return {at, true};
+    if (kFirstMember.starts_with(there) && member + there.size() == text.size()) return {at, false};
+  }
+  return {text.size(), false};
 }
 
 // |text| as it may be shown: its beginning, on one line.
@@ -89,6 +113,7 @@ Result<char> JsonSplitter::Peek() {
 
 Result<bool> JsonSplitter::ScanValue() {
   value_ = at_;
+  in_value_ = true;
   size_t depth = 0;
   bool in_string = false;
   while (true) {
@@ -107,9 +132,9 @@ Result<bool> JsonSplitter::ScanValue() {
         }
         ++at_;
         in_string = false;
-        if (depth == 0) return true;
+        if (depth == 0) return ValueEnds();
       } else if (depth == 0 && at_ != value_) {  // a number or a word
-        if (EndsScalar(c)) return true;
+        if (EndsScalar(c)) return ValueEnds();
         ++at_;
       } else if (c == '"') {
         ++at_;
@@ -120,7 +145,7 @@ Result<bool> JsonSplitter::ScanValue() {
       } else if (c == '}' || c == ']') {
         if (depth == 0) return Wrong("'" + std::string(1, c) + "'", "a JSON value");
         ++at_;
-        if (--depth == 0) return true;
+        if (--depth == 0) return ValueEnds();
       } else if (depth == 0) {
         if (EndsScalar(c)) return Wrong("'" + std::string(1, c) + "'", "a JSON value");
         ++at_;
@@ -245,6 +270,7 @@ Result<JsonSplitter::Value> JsonSplitter::ElementOf() {
     return Wrong("'" + std::string(1, *c) + "'", "',' or ']' behind an event");
   }
   if (*c == '\0') {
+    if (at_ < filled_) return Wrong("a zero byte", "an event");
     // A writer of the bare form may stop at any time; between two events nothing is missing.
     if (!bare) return Wrong("the end of the file", "the ']' that closes \"traceEvents\"");
     place_ = Place::kDone;
@@ -264,6 +290,33 @@ Result<JsonSplitter::Value> JsonSplitter::ElementOf() {
   event.kind = Kind::kEvent;
   event.text = TextOfValue();
   return event;
+}
+
+bool JsonSplitter::MayLookAgain(size_t bytes) {
+  seen_again_ += bytes;
+  return seen_again_ <= kMostSeenAgain;
+}
+
+bool JsonSplitter::SkipToEvent() {
+  if (place_ != Place::kEvents && place_ != Place::kBareEvents) return false;
+  if (in_value_ && !MayLookAgain(filled_ - value_)) return false;
+  at_ = std::min(in_value_ ? value_ + 1 : at_, filled_);
+  in_value_ = false;
+  first_ = true;  // whatever is before it
+  while (true) {
+    const FoundEvent found = FindEvent({buffer_.get(), filled_}, at_);
+    value_ = at_ = found.at;
+    if (found.whole) return true;
+    const Result<bool> more = More();
+    if (!more.ok() || !*more) return false;
+  }
+}
+
+void JsonSplitter::LookInside() {
+  const FoundEvent found = FindEvent({buffer_.get(), at_}, value_ + 1);
+  if (!found.whole || !MayLookAgain(at_ - found.at)) return;
+  at_ = found.at;
+  first_ = true;
 }
 
 }  // namespace gpubound

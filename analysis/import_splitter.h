@@ -7,8 +7,9 @@
 //     {"schemaVersion": 1, "deviceProperties": [...], "traceEvents": [{...}, {...}, ...], ...}
 //                                               '- kMember     kEvent -'
 //
-// Only brackets and strings are followed here; whoever gets a value parses it. One object, one
-// thread.
+// Only brackets and strings are followed here; whoever gets a value parses it. Where a byte of an
+// event is damaged, its end may be found too late or never; an object whose first member is "ph"
+// begins another event, so there the text can be taken up again. One object, one thread.
 #ifndef GPUBOUND_ANALYSIS_IMPORT_SPLITTER_H_
 #define GPUBOUND_ANALYSIS_IMPORT_SPLITTER_H_
 
@@ -48,6 +49,18 @@ class JsonSplitter {
   // Where the last value began in the (uncompressed) text.
   uint64_t offset() const { return base_ + value_; }
 
+  // How much of the (uncompressed) text was taken: to the end of the last value, or to the begin of
+  // the one that Next() failed in.
+  uint64_t taken() const { return base_ + (in_value_ ? value_ : at_); }
+
+  // After Next() failed among the events: goes on with the next that begins behind the place. False
+  // where none does.
+  bool SkipToEvent();
+
+  // After an event that cannot be parsed: goes on with the first that begins inside it, if one
+  // does.
+  void LookInside();
+
  private:
   enum class Place : uint8_t { kStart, kObject, kEvents, kBareEvents, kDone };
 
@@ -58,6 +71,11 @@ class JsonSplitter {
   Result<Value> FirstValue();
   Result<Value> MemberOf();
   Result<Value> ElementOf();
+  bool MayLookAgain(size_t bytes);
+  bool ValueEnds() {
+    in_value_ = false;
+    return true;
+  }
   Error Wrong(const std::string& found, const std::string& expected) const;
   std::string_view TextOfValue() const { return {buffer_.get() + value_, at_ - value_}; }
 
@@ -70,7 +88,9 @@ class JsonSplitter {
   size_t at_ = 0;      // where the text is read next
   uint64_t base_ = 0;  // offset of buffer_[0] in the text
   Place place_ = Place::kStart;
-  bool first_ = true;  // no comma before the next element
+  bool first_ = true;        // no comma before the next element
+  bool in_value_ = false;    // the end of the value at value_ is not found yet
+  uint64_t seen_again_ = 0;  // bytes that were passed over twice
 };
 
 }  // namespace gpubound

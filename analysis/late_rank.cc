@@ -64,10 +64,7 @@ class ActivityBook {
 class ThreadReplay {
  public:
   ThreadReplay(const EventSource& source, uint32_t thread, ThreadState* state)
-      : thread_(thread),
-        state_(*state),
-        events_(source.ThreadEvents(thread)),
-        calls_(source.Calls()) {
+      : thread_(thread), state_(*state), events_(source, thread), calls_(source.Calls()) {
     SkipOtherThreads();
   }
 

@@ -14,8 +14,7 @@ std::string RenderLedger(const Report& report, const TextOptions& options) {
   std::string text = "Verdict: " + EscapeName(report.run.verdict) + "\n";
   text = Wrap(text.substr(0, text.size() - 1), width, 2);
   if (report.device_kind == "simulated") text = "SIMULATED DEVICE\n" + text;
-  if (report.ledger.empty()) return text + "The ledger is empty.\n";
-  text += "\n";
+  text += report.ledger.empty() ? "The ledger is empty.\n" : "\n";
   for (const ReportLedgerEntry& entry : report.ledger) {
     const std::string severity = SeverityName(entry.severity);
     text += PadRight(severity, 9, options.unicode) + "  " + entry.counter + " = " +

@@ -71,11 +71,17 @@ Result<LiveFile> LiveFile::Open(const std::string& path) {
   bool ok = false;
   live.bytes_ = ReadFile(path, &ok);
   if (!ok) return error("a file that cannot be opened", "a readable file");
+  // It is made of zeros, gets its header, and its magic number last.
+  const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+  if (std::all_of(live.bytes_.begin(), live.bytes_.end(), is_zero)) return live;
   if (!live.ReadAt(0, &live.header_)) {
     return error(std::to_string(live.bytes_.size()) + " bytes",
                  "at least " + std::to_string(sizeof(LiveHeader)));
   }
-  if (live.header_.magic != kLiveMagic) return error("no live mapping", "its magic number");
+  const bool begins = live.header_.magic == 0 && live.header_.version == kLiveVersion;
+  if (live.header_.magic != kLiveMagic && !begins) {
+    return error("no live mapping", "its magic number");
+  }
   if (live.header_.version != kLiveVersion) {
     return error("version " + std::to_string(live.header_.version),
                  "version " + std::to_string(kLiveVersion));
@@ -153,18 +159,22 @@ std::vector<LiveFile::Page> LiveFile::PagesInOrder() const {
   return pages;
 }
 
-uint64_t LiveFile::AddEvents(const ProcessTrace& process, const Coverage& coverage,
+Salvaged LiveFile::AddEvents(const ProcessTrace& process, const Coverage& coverage,
                              EventStore* store) const {
   const ClockConversion ticks = ConversionOf(process, false);
   const ClockConversion device = ConversionOf(process, true);
   Coverage next = coverage;
-  uint64_t salvaged = 0;
+  Salvaged salvaged;
   for (const Page& page : PagesInOrder()) {
     const auto family = static_cast<EventFamily>(page.header.family);
     uint64_t& expected = next[{family, page.header.thread}];
     const uint64_t first = page.header.first_sequence;
     const uint64_t skip = expected > first ? expected - first : 0;
     const bool gap = first > expected || (page.header.dropped_before != 0 && skip == 0);
+    if (first > expected) {
+      salvaged.missing += first - expected;
+      salvaged.work_missing |= family == EventFamily::kDevice;
+    }
     uint64_t taken = 0;  // of sequence numbers
     switch (family) {
       case EventFamily::kThread:
@@ -185,7 +195,7 @@ uint64_t LiveFile::AddEvents(const ProcessTrace& process, const Coverage& covera
       case EventFamily::kNone:
         break;
     }
-    salvaged += taken;
+    salvaged.events += taken;
     expected = std::max(expected, first + skip + taken);
   }
   return salvaged;

@@ -24,19 +24,27 @@ namespace gpubound {
 // For each writer (family, thread) the sequence number after the last one that is stored.
 using Coverage = std::map<std::pair<EventFamily, uint32_t>, uint64_t>;
 
+// What the mapping had beyond the database.
+struct Salvaged {
+  uint64_t events = 0;
+  uint64_t missing = 0;       // numbers that neither has
+  bool work_missing = false;  // some of these are of device work
+};
+
 class LiveFile {
  public:
   static Result<LiveFile> Open(const std::string& path);
 
   const LiveHeader& header() const { return header_; }
+  // False: the process ended before it could record anything.
+  bool begun() const { return header_.magic == kLiveMagic; }
 
   // Adds labels, threads, clock samples and counters that |process| lacks, and since when device
   // work is undelivered.
   void MergeRows(ProcessTrace* process) const;
 
-  // Adds the events beyond |coverage| to |store|, and says how many. |process| holds all clock
-  // samples.
-  uint64_t AddEvents(const ProcessTrace& process, const Coverage& coverage,
+  // Adds the events beyond |coverage| to |store|. |process| holds all clock samples.
+  Salvaged AddEvents(const ProcessTrace& process, const Coverage& coverage,
                      EventStore* store) const;
 
  private:

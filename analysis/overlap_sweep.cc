@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/caused_time.h"
+#include "analysis/lane_books.h"
 #include "analysis/smi_model.h"
 
 namespace gpubound {
@@ -21,9 +22,7 @@ class Sweep {
         devices_(*input.process, *input.source, input.span, *input.unknown),
         state_(timeline_.state()),
         book_(input.span.begin_ns, state_, CellBook::Devices::kEach),
-        quiet_(kNotOne, input.process->python ? Layer::kPython : Layer::kNative,
-               IdleCause::kUnknown, kNotOne),
-        quiet_lane_(input.span.begin_ns, QuietLane(), CellBook::Devices::kTogether),
+        lanes_(timeline_, input.process->python, input.span.begin_ns),
         iterations_(input.span, input.roles->operations().size()),
         gaps_(devices_.devices().size()),
         caused_(input.span, input.roles->operations().size()),
@@ -31,10 +30,6 @@ class Sweep {
         smi_(input.span),
         counters_(input.process->counters, input.span.begin_ns, state_.operation) {
     gaps_.SwitchTo(state_.cause, input.span.begin_ns);
-    for (size_t lane = 0; lane < timeline_.lanes(); ++lane) {
-      lanes_.emplace_back(input.span.begin_ns, timeline_.LaneAtBegin(lane),
-                          CellBook::Devices::kTogether);
-    }
   }
 
   // False: |bytes| are no state of this process.
@@ -102,8 +97,7 @@ class Sweep {
     devices_.Run(begin_ns, end_ns, timeline_.paused());
     OpenBooks();
     BookProcess(begin_ns);
-    for (size_t lane = 0; lane < lanes_.size(); ++lane) BookLane(lane, begin_ns);
-    quiet_lane_.SwitchTo(QuietLane(), Clipped(begin_ns));
+    lanes_.BookWindow(Clipped(begin_ns), in_.span);
     BookAllUntil(Clipped(end_ns));
     NoteGaps(begin_ns);
     SettleCauses();
@@ -111,15 +105,12 @@ class Sweep {
 
   void OpenBooks() {
     book_.OpenWindow(devices_.window());
-    for (CellBook& lane : lanes_) lane.OpenWindow(devices_.window());
-    quiet_lane_.OpenWindow(devices_.window());
+    lanes_.OpenWindow(devices_.window());
   }
   void BookAllUntil(int64_t now_ns) {
     book_.BookUntil(now_ns);
-    for (CellBook& lane : lanes_) lane.BookUntil(now_ns);
-    quiet_lane_.BookUntil(now_ns);
+    lanes_.BookUntil(now_ns);
   }
-  CpuState QuietLane() const { return timeline_.StateOf(quiet_); }
 
   void BookProcess(int64_t begin_ns) {
     const int64_t at_ns = Clipped(begin_ns);
@@ -127,14 +118,6 @@ class Sweep {
     NoteIterations(begin_ns);
     for (const CpuChange& change : timeline_.changes()) {
       book_.SwitchTo(change.state, Clipped(change.time_ns));
-    }
-  }
-
-  void BookLane(size_t lane, int64_t begin_ns) {
-    CellBook& book = lanes_[lane];
-    book.SwitchTo(timeline_.LaneAtBegin(lane), Clipped(begin_ns));
-    for (const ThreadChange& change : timeline_.LaneChanges(lane)) {
-      book.SwitchTo(timeline_.StateOf(change.doing), Clipped(change.time_ns));
     }
   }
 
@@ -252,8 +235,8 @@ class Sweep {
     }
     result_.rows = book_.Rows();
     for (CellBook::Row& row : result_.rows) PutByDevice(&row);
-    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
-      result_.lanes.push_back({timeline_.lane_thread(lane), lanes_[lane].Rows()});
+    for (size_t lane = 0; lane < timeline_.lanes(); ++lane) {
+      result_.lanes.push_back({timeline_.lane_thread(lane), lanes_.Rows(lane)});
     }
     result_.counts = timeline_.Finish();
     result_.caused_ns = caused_.caused_ns();
@@ -275,7 +258,7 @@ class Sweep {
     state_ = timeline_.state();
     book_.Visit(archive, state_);
     if (book_.devices() > devices_.devices_used().size()) archive.Fail();
-    VisitLanes(archive);
+    archive.All(lanes_);
     archive.All(iterations_, gaps_, caused_, smi_, gaps_begun_, started_);
     counters_.Visit(archive, state_.operation);
     // The wait that is not over is that of the state.
@@ -283,24 +266,6 @@ class Sweep {
     wait_.peer = state_.peer;
     wait_.operation = state_.operation;
     archive.All(kernels_, result_.work_without_launch, result_.early_work);
-  }
-
-  // By thread: one that has become a lane since did nothing before.
-  void VisitLanes(StateArchive& archive) {
-    quiet_lane_.Visit(archive, QuietLane());
-    uint64_t lanes = lanes_.size();
-    archive.All(lanes);
-    const size_t known = lanes_.size();
-    if (archive.reads()) lanes_.clear();
-    while (lanes_.size() < known) lanes_.push_back(quiet_lane_);
-    for (uint64_t i = 0; i < lanes && !archive.failed(); ++i) {
-      uint32_t thread = archive.reads() ? 0 : timeline_.lane_thread(i);
-      archive.All(thread);
-      size_t lane = 0;
-      while (lane < lanes_.size() && timeline_.lane_thread(lane) != thread) ++lane;
-      if (lane == lanes_.size()) return archive.Fail();
-      lanes_[lane].Visit(archive, timeline_.LaneAtBegin(lane));
-    }
   }
 
   // The book numbers devices by first use, a result by id.
@@ -320,10 +285,7 @@ class Sweep {
   DeviceTimeline devices_;
   CpuState state_;  // that NoteGaps() has come to
   CellBook book_;
-  std::vector<CellBook> lanes_;
-  // A lane in which nothing happens, for threads that become one after the sweep was resumed.
-  const Doing quiet_;
-  CellBook quiet_lane_;
+  LaneBooks lanes_;
   IterationBook iterations_;
   IdleGaps gaps_;
   CausedTime caused_;

@@ -4,6 +4,9 @@
 #include "analysis/place_threads.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -12,22 +15,29 @@ namespace gpubound {
 void PlaceThreads(const ProcessSums& sums, ProcessTrace* process) {
   std::vector<ThreadTrace> placed;
   std::vector<ThreadTrace>& threads = process->threads;
+  std::unordered_map<uint32_t, std::vector<size_t>> by_tid;  // those that have no place yet
+  for (size_t i = 0; i < threads.size(); ++i) by_tid[threads[i].tid].push_back(i);
+  std::vector<bool> has_place(threads.size());
   for (const SummedThread& summed : sums.threads) {
     // A thread may get its row after it was summed.
     const bool had_row = summed.ordinal != ThreadId{};
-    const auto found = std::find_if(threads.begin(), threads.end(), [&](const ThreadTrace& thread) {
-      return thread.tid == summed.tid && (!had_row || thread.ordinal == summed.ordinal);
+    std::vector<size_t>& candidates = by_tid[summed.tid];
+    const auto found = std::find_if(candidates.begin(), candidates.end(), [&](size_t i) {
+      return !had_row || threads[i].ordinal == summed.ordinal;
     });
     ThreadTrace& thread = placed.emplace_back();
-    if (found != threads.end()) {
-      thread = std::move(*found);
-      threads.erase(found);
+    if (found != candidates.end()) {
+      thread = std::move(threads[*found]);
+      has_place[*found] = true;
+      candidates.erase(found);
     }
     if (had_row) thread.ordinal = summed.ordinal;
     thread.tid = summed.tid;
     thread.began_ns = summed.began_ns;
   }
-  for (ThreadTrace& thread : threads) placed.push_back(std::move(thread));
+  for (size_t i = 0; i < threads.size(); ++i) {
+    if (!has_place[i]) placed.push_back(std::move(threads[i]));
+  }
   threads = std::move(placed);
 }
 

@@ -5,41 +5,20 @@
 #include "analysis/process_loader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 #include <utility>
 
 #include "analysis/chunk_source.h"
 #include "analysis/event_store.h"
+#include "analysis/interval.h"
 #include "analysis/place_threads.h"
+#include "analysis/plausible_time.h"
+#include "analysis/process_facts.h"
+#include "analysis/writer_sequence.h"
 #include "proto/chunk_decoder.h"
 
 namespace gpubound {
 namespace {
-
-std::string TextOf(const MetaRows& meta, const char* key) {
-  const auto found = meta.find(key);
-  return found == meta.end() ? std::string() : found->second;
-}
-
-std::optional<int64_t> IntOf(const MetaRows& meta, const char* key) {
-  const std::string text = TextOf(meta, key);
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc()) return std::nullopt;
-  return value;
-}
-
-std::vector<std::string> SplitAtNul(const std::string& text) {
-  std::vector<std::string> parts;
-  size_t begin = 0;
-  while (begin < text.size()) {
-    const size_t end = std::min(text.find('\0', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 const char* FamilyName(EventFamily family) {
   switch (family) {
@@ -59,20 +38,31 @@ const char* FamilyName(EventFamily family) {
   return "events of no known family";
 }
 
+// Without these rows it is not known what ran on which device, or when that is unknown.
+bool IsAboutDeviceWork(const std::string& table) {
+  return table == "device" || table == "stream" || table == "work" || table == "unknown";
+}
+
 class Loader {
  public:
   Loader(ProcessTrace* process, std::vector<Segment>* segments, const ProcessSums* sums,
          std::vector<std::string>* problems)
-      : process_(*process), segments_(*segments), sums_(sums), problems_(*problems) {}
+      : process_(*process),
+        segments_(*segments),
+        sums_(sums),
+        problems_(*problems),
+        sequence_(sums) {}
 
   // Rows and a plan for the chunks; absent where the events have to be looked at to know what is
   // missing.
   std::optional<std::vector<PlannedChunk>> Open(bool growing) {
     ReadAllRows();
-    if (!begin_ns_ || (!end_ns_ && !growing) ||
+    NoteMissingSegments(/*may_go_on=*/growing);
+    if (!span_.begin_ns || (!span_.end_ns && !growing) ||
         process_.Counted(LedgerCounter::device_records_dropped) != 0) {
       return std::nullopt;
     }
+    process_.span_begin_ns = *span_.begin_ns;
     const std::vector<PlannedChunk> chunks = ChunksInOrder();
     if (!problems_.empty()) return std::nullopt;
     std::vector<PlannedChunk> plan;
@@ -81,38 +71,38 @@ class Loader {
                          chunk.head.row.family <= EventFamily::kOverhead;
       if (!known) return std::nullopt;
       if (!Advance(&chunk)) continue;
-      decoded_until_ = chunk.head.row.first_sequence + chunk.head.row.sequence_count;
+      if (events_missing_) return std::nullopt;
+      sequence_.Decoded(chunk.head.row);
       CountLate(chunk.head.row);
       plan.push_back(chunk);
     }
-    process_.span_begin_ns = *begin_ns_;
-    process_.span_end_ns = std::max(*begin_ns_, end_ns_.value_or(kOpenEnded));
-    process_.span_end = end_ns_ ? SpanEnd::kClosed : SpanEnd::kLastEvent;
+    process_.span_end_ns = std::max(*span_.begin_ns, span_.end_ns.value_or(kOpenEnded));
+    process_.span_end = span_.end_ns ? SpanEnd::kClosed : SpanEnd::kLastEvent;
     if (sums_ != nullptr) PlaceThreads(*sums_, &process_);
     return plan;
   }
 
-  void Load(const std::optional<LiveFile>& live) {
+  // |growing|: the process still writes, into its next segment or a mapping that is not read.
+  void Load(const std::optional<LiveFile>& live, bool growing) {
     ReadAllRows();
+    NoteMissingSegments(/*may_go_on=*/live.has_value() || growing);
     if (live) {
       live->MergeRows(&process_);
-      if (!begin_ns_) begin_ns_ = live->header().start_monotonic_ns;
+      const int64_t start_ns = live->header().start_monotonic_ns;
+      if (!span_.begin_ns && IsPlausibleTime(start_ns)) span_.begin_ns = start_ns;
     }
-    process_.span_begin_ns = begin_ns_.value_or(0);
+    process_.span_begin_ns = span_.begin_ns.value_or(0);
     EventStore store(&process_);
     ReadChunks(&store);
-    if (sums_ != nullptr) {
-      for (const SummedWriter& writer : sums_->writers) {
-        uint64_t& covered = coverage_[std::pair(writer.family, writer.thread)];
-        covered = std::max(covered, writer.gone_until);
-      }
-    }
     if (live) {
-      process_.Count(LedgerCounter::events_salvaged) +=
-          live->AddEvents(process_, coverage_, &store);
+      const Salvaged salvaged = live->AddEvents(process_, sequence_.Stored(), &store);
+      process_.Count(LedgerCounter::events_salvaged) += salvaged.events;
+      process_.Count(LedgerCounter::chunk_events_lost) += salvaged.missing;
+      work_missing_ = salvaged.work_missing;
     }
     store.Finish();
     CloseSpan();
+    NoteUnknown();
     if (sums_ != nullptr) PlaceThreads(*sums_, &process_);
   }
 
@@ -120,29 +110,30 @@ class Loader {
   void ReadAllRows() {
     for (Segment& segment : segments_) {
       segment.ReadRows(&process_, &problems_);
-      ReadMeta(segment.meta());
+      ReadFacts(segment.meta(), &process_, &span_);
+      process_.Count(LedgerCounter::tables_cut) += segment.cut_tables().size();
+      device_rows_cut_ |=
+          std::any_of(segment.cut_tables().begin(), segment.cut_tables().end(), IsAboutDeviceWork);
     }
+    DropImpossibleUnknown(&process_);
   }
 
-  void ReadMeta(const MetaRows& meta) {
-    if (meta.empty()) return;
-    process_.parent_pid = IntOf(meta, "parent_pid").value_or(0);
-    process_.name = TextOf(meta, "name");
-    process_.command = SplitAtNul(TextOf(meta, "command"));
-    process_.version = TextOf(meta, "version");
-    process_.device_kind = TextOf(meta, "device_kind");
-    process_.cpu_model = TextOf(meta, "cpu_model");
-    process_.driver_version = TextOf(meta, "driver_version");
-    process_.cupti_version = TextOf(meta, "cupti_version");
-    process_.python_version = TextOf(meta, "python_version");
-    process_.in_run_calibration = TextOf(meta, "in_run_calibration");
-    process_.cupti_not_suspended = TextOf(meta, "cupti_not_suspended");
-    process_.main_tid = static_cast<uint32_t>(IntOf(meta, "main_tid").value_or(0));
-    process_.reporting_tid = static_cast<uint32_t>(IntOf(meta, "reporting_tid").value_or(0));
-    process_.python = IntOf(meta, "python").value_or(0) != 0;
-    begin_ns_ = IntOf(meta, "start_monotonic_ns");
-    end_ns_ = IntOf(meta, "end_monotonic_ns");
-    process_.end_how = TextOf(meta, "end_how");
+  // Segments are numbered from 0 in a row, and one that is sealed has a successor unless the
+  // process closed. Of a run that was summed, segments without events are gone.
+  void NoteMissingSegments(bool may_go_on) {
+    if (segments_.empty()) return;
+    const Segment& last = segments_.back();
+    const size_t expected = sums_ == nullptr ? last.number() + size_t{1} : 0;
+    const size_t inner = expected - std::min(expected, segments_.size());
+    const auto sealed = last.meta().find("sealed");
+    last_is_missing_ = !may_go_on && sealed != last.meta().end() && sealed->second == "1" &&
+                       !last.meta().contains("end_how");
+    segments_missing_ = inner + (last_is_missing_ ? 1 : 0);
+    if (segments_missing_ == 0) return;
+    process_.Count(LedgerCounter::segments_missing) += segments_missing_;
+    problems_.push_back(
+        last.path() + ": files of this process beside it that are missing or cannot be read: " +
+        std::to_string(segments_missing_) + (last_is_missing_ ? ", among them the last." : "."));
   }
 
   // Of each writer in the order of its sequence numbers.
@@ -166,8 +157,9 @@ class Loader {
   void ReadChunks(EventStore* store) {
     for (PlannedChunk& chunk : ChunksInOrder()) {
       if (!Advance(&chunk) || !Decode(&chunk, store)) continue;
-      decoded_until_ = chunk.head.row.first_sequence + chunk.head.row.sequence_count;
-      last_end_ns_ = chunk.head.row.max_ns;
+      sequence_.Decoded(chunk.head.row);
+      if (chunk.head.row.family != EventFamily::kDevice) continue;
+      device_until_ns_ = std::max(device_until_ns_.value_or(INT64_MIN), chunk.head.row.max_ns);
     }
   }
 
@@ -176,44 +168,23 @@ class Loader {
     int64_t last_ns = process_.span_begin_ns;
     for (const PlannedChunk& place : places) last_ns = std::max(last_ns, place.head.row.max_ns);
     ++process_.Count(LedgerCounter::chunks_corrupt);
+    ++process_.Count(LedgerCounter::tables_cut);
     process_.unknown.push_back({last_ns, kOpenEnded, "the rest of the segment cannot be read"});
   }
 
-  // Follows the writer's sequence up to |chunk| and says whether something is missing before it.
-  // False for one that is stored twice, at a segment's end.
+  // Follows the writer's sequence up to |chunk| and counts what is missing before it. False for one
+  // that is stored twice, at a segment's end.
   bool Advance(PlannedChunk* chunk) {
     const ChunkRow& row = chunk->head.row;
-    const std::pair writer(row.family, row.thread);
-    if (writer != writer_) {
-      writer_ = writer;
-      decoded_until_ = 0;
-      last_end_ns_ = process_.span_begin_ns;
-    }
-    uint64_t& covered = coverage_[writer];
-    const uint64_t next = row.first_sequence + row.sequence_count;
-    if (next <= covered && row.sequence_count != 0) return false;
-    covered = std::max(covered, next);
-    const SummedWriter* summed = WriterInSums(row);
-    const bool follows_gone = summed != nullptr && row.first_sequence == summed->gone_until;
-    chunk->gap = row.first_sequence > decoded_until_ && !follows_gone;
+    const WriterSequence::Step step = sequence_.To(row, process_.span_begin_ns);
+    if (step.repeated) return false;
+    chunk->gap = step.gap;
+    after_ns_ = step.after_ns;
+    if (step.missing == 0) return true;
+    events_missing_ = true;
+    process_.Count(LedgerCounter::chunk_events_lost) += step.missing;
+    NoteLost(row, step.after_ns, row.min_ns, "chunks of device work are missing");
     return true;
-  }
-
-  const SummedWriter* WriterInSums(const ChunkRow& row) const {
-    if (sums_ == nullptr) return nullptr;
-    for (const SummedWriter& writer : sums_->writers) {
-      if (writer.family == row.family && writer.thread == row.thread) return &writer;
-    }
-    return nullptr;
-  }
-
-  // A chunk that was written after the time that some of its events belong to had been summed. How
-  // many they are is not looked up: at most all.
-  void CountLate(const ChunkRow& row) {
-    if (sums_ == nullptr || row.min_ns >= sums_->until_ns) return;
-    const SummedWriter* summed = WriterInSums(row);
-    if (summed != nullptr && row.first_sequence < summed->seen_until) return;
-    process_.Count(LedgerCounter::events_behind_sums) += row.event_count;
   }
 
   bool Decode(PlannedChunk* place, EventStore* store) {
@@ -237,7 +208,7 @@ class Loader {
       case EventFamily::kDevice:
         status = DecodeRecords(row, &device_events_, store);
         if (status.ok() && device_events_.dropped_before != 0) {
-          process_.unknown.push_back({last_end_ns_, row.min_ns, "device records were dropped"});
+          NoteLost(row, after_ns_, row.min_ns, "device records were dropped");
         }
         break;
       case EventFamily::kSync:
@@ -272,9 +243,24 @@ class Loader {
                         std::to_string(place.head.id) + " (" + FamilyName(row.family) +
                         " of writer " + std::to_string(row.thread) + ") is lost with " +
                         std::to_string(row.event_count) + " events: " + why + ".");
+    NoteLost(row, row.min_ns, row.max_ns, "a chunk of device work is lost");
+  }
+
+  // Events of |row|'s writer are missing between two times; |why| device work is then unknown. Of
+  // records that come in the order of delivery the later ones may lie earlier.
+  void NoteLost(const ChunkRow& row, int64_t a_ns, int64_t b_ns, const char* why) {
+    const Interval time{std::min(a_ns, b_ns), std::max(a_ns, b_ns)};
     if (row.family == EventFamily::kDevice) {
-      process_.unknown.push_back({row.min_ns, row.max_ns, "a chunk of device work is lost"});
+      process_.unknown.push_back({time.begin_ns, time.end_ns, why});
+    } else if (row.family == EventFamily::kThread) {
+      const auto thread = static_cast<ThreadId>(row.thread);
+      process_.lost_scopes.push_back({thread, time.begin_ns, time.end_ns});
     }
+  }
+
+  void CountLate(const ChunkRow& row) {
+    const uint64_t late = sequence_.LateEvents(row);
+    if (late != 0) process_.Count(LedgerCounter::events_behind_sums) += late;
   }
 
   void CloseSpan() {
@@ -289,12 +275,25 @@ class Loader {
       for (const ApiCall& call : thread.calls) see(call.start_ns, call.end_ns);
     }
     for (const DeviceWork& work : process_.device_work) see(work.start_ns, work.end_ns);
-    if (!begin_ns_ && first_ns != kOpenEnded) process_.span_begin_ns = first_ns;
-    process_.span_end_ns = std::max(process_.span_begin_ns, end_ns_.value_or(last_ns));
-    process_.span_end = end_ns_ ? SpanEnd::kClosed : SpanEnd::kLastEvent;
-    if (!end_ns_) {
+    if (!span_.begin_ns && first_ns != kOpenEnded) process_.span_begin_ns = first_ns;
+    process_.span_end_ns = std::max(process_.span_begin_ns, span_.end_ns.value_or(last_ns));
+    process_.span_end = span_.end_ns ? SpanEnd::kClosed : SpanEnd::kLastEvent;
+    if (!span_.end_ns) {
       uint64_t& not_closed = process_.Count(LedgerCounter::process_not_closed);
       not_closed = std::max<uint64_t>(not_closed, 1);
+    }
+  }
+
+  // What rows and segments that are not there could have told of device work.
+  void NoteUnknown() {
+    const int64_t begin_ns = process_.span_begin_ns;
+    if (device_rows_cut_) {
+      process_.unknown.push_back({begin_ns, kOpenEnded, "rows about device work cannot be read"});
+    }
+    // Of a segment between others a gap in the numbers tells, unless it held all device work.
+    if (work_missing_ || last_is_missing_ || (segments_missing_ != 0 && !device_until_ns_)) {
+      process_.unknown.push_back(
+          {device_until_ns_.value_or(begin_ns), kOpenEnded, "device work is missing"});
     }
   }
 
@@ -302,13 +301,16 @@ class Loader {
   std::vector<Segment>& segments_;
   const ProcessSums* sums_;
   std::vector<std::string>& problems_;
-  std::optional<int64_t> begin_ns_;
-  std::optional<int64_t> end_ns_;
+  RecordedSpan span_;
+  bool device_rows_cut_ = false;
+  size_t segments_missing_ = 0;
+  bool last_is_missing_ = false;
+  bool work_missing_ = false;  // between the database and the mapping
 
-  Coverage coverage_;
-  std::pair<EventFamily, uint32_t> writer_{EventFamily::kNone, 0};
-  uint64_t decoded_until_ = 0;  // of this writer
-  int64_t last_end_ns_ = 0;
+  WriterSequence sequence_;
+  bool events_missing_ = false;
+  int64_t after_ns_ = 0;                    // the end of what is there before the chunk
+  std::optional<int64_t> device_until_ns_;  // the end of the last device work that is there
 
   ChunkDecoder decoder_;
   ThreadEvents thread_events_;
@@ -346,15 +348,21 @@ std::optional<ProcessTrace> StreamedProcess(const ProcessIdentity& identity,
   return process;
 }
 
+ProcessTrace LoadedProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
+                           const std::optional<LiveFile>& live, const ProcessSums* sums,
+                           bool growing, std::vector<std::string>* problems) {
+  ProcessTrace process;
+  process.identity = identity;
+  Loader(&process, segments, sums, problems).Load(live, growing);
+  return process;
+}
+
 }  // namespace
 
 ProcessTrace LoadProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
                          const std::optional<LiveFile>& live, const ProcessSums* sums,
                          std::vector<std::string>* problems) {
-  ProcessTrace process;
-  process.identity = identity;
-  Loader(&process, segments, sums, problems).Load(live);
-  return process;
+  return LoadedProcess(identity, segments, live, sums, /*growing=*/false, problems);
 }
 
 ProcessTrace OpenProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
@@ -372,7 +380,8 @@ ProcessTrace OpenGrowingProcess(const ProcessIdentity& identity, std::vector<Seg
                                 const ProcessSums* sums, std::vector<std::string>* problems) {
   std::optional<ProcessTrace> process = StreamedProcess(identity, segments, sums, /*growing=*/true);
   if (process) return std::move(*process);
-  ProcessTrace loaded = LoadProcess(identity, segments, std::nullopt, sums, problems);
+  ProcessTrace loaded =
+      LoadedProcess(identity, segments, std::nullopt, sums, /*growing=*/true, problems);
   if (loaded.span_end != SpanEnd::kClosed) loaded.span_end_ns = kOpenEnded;
   return loaded;
 }

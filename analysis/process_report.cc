@@ -44,6 +44,15 @@ std::vector<ReportGap> NamedGaps(const ProcessTrace& process, const std::vector<
   return named;
 }
 
+// Rows of a thread some of whose scopes are missing: what was open then is not known.
+void MarkScopesMissing(const ProcessTrace& process, const ThreadTrace& thread,
+                       std::vector<ReportOperation>* rows) {
+  const bool missing =
+      std::any_of(process.lost_scopes.begin(), process.lost_scopes.end(),
+                  [&thread](const LostScopes& lost) { return lost.thread == thread.ordinal; });
+  for (ReportOperation& row : *rows) row.scopes_missing = missing;
+}
+
 std::vector<ReportLane> NamedLanes(const ProcessTrace& process, const SweepResult& sweep,
                                    const LabelRoles& roles) {
   std::vector<ReportLane> lanes;
@@ -53,6 +62,7 @@ std::vector<ReportLane> NamedLanes(const ProcessTrace& process, const SweepResul
     input.rows = &lane.rows;
     const ThreadTrace& thread = process.threads[lane.thread];
     lanes.push_back({thread.name, thread.tid, NamedCells(input), OperationRows(input)});
+    MarkScopesMissing(process, thread, &lanes.back().operations);
   }
   return lanes;
 }
@@ -172,6 +182,10 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   analysis.report.corrected_why_not = options.why_not_replayed;
   for (ReportOperation& row : analysis.report.operations) {
     row.inherited = setup.inherits() && row.operation != kNoOperation;
+  }
+  if (setup.scan().reporting < process.threads.size()) {
+    MarkScopesMissing(process, process.threads[setup.scan().reporting],
+                      &analysis.report.operations);
   }
   const ProcessSums none;
   const ProcessSums& before = context.before == nullptr ? none : *context.before;

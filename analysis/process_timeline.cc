@@ -9,9 +9,7 @@
 namespace gpubound {
 namespace {
 
-// A window holds about so many events of one thread, and so many calls, unless more begin at one
-// instant: what a core's second cache holds of a few threads.
-constexpr size_t kMostEvents = 2048;
+// A window holds about so many calls, unless more begin at one instant.
 constexpr size_t kMostCalls = 8192;
 
 }  // namespace
@@ -33,44 +31,9 @@ ProcessTimeline::ProcessTimeline(const Input& input)
   state_ = OwnState(reporting_, process_.span_begin_ns);
 }
 
-bool ProcessTimeline::Adopts(uint32_t thread) const {
-  return thread != scan_.reporting &&
-         (thread >= scan_.annotates.size() || !scan_.annotates[thread]);
-}
-
-void ProcessTimeline::AddThread() {
-  class NoEvents : public ThreadCursor {
-    bool Next(ThreadBatch* /*batch*/) override { return false; }
-  };
-  ThreadTimeline::Input input;
-  input.roles = &roles_;
-  input.thread = static_cast<uint32_t>(threads_.size());
-  input.reports = input.thread == scan_.reporting;
-  input.adopts = Adopts(input.thread);
-  // Of a thread that only makes calls nothing is known in between; it may well be asleep.
-  input.base = input.adopts ? Layer::kUnset : base_layer_;
-  input.calls = &call_index_;
-  input.counts = &counts_;
-  input.findings = &found_;
-  std::unique_ptr<ThreadCursor> events;
-  if (input.thread < process_.threads.size()) {
-    events = source_.ThreadEvents(input.thread);
-  } else {
-    events = std::make_unique<NoEvents>();
-  }
-  threads_.push_back(std::make_unique<ThreadTimeline>(input, std::move(events)));
-  const Doing& doing = threads_.back()->doing();
-  lane_of_.push_back(kNotOne);
-  if (input.thread < scan_.lane.size() && scan_.lane[input.thread]) {
-    lane_of_.back() = static_cast<uint32_t>(lanes_.size());
-    lanes_.push_back({input.thread, doing});
-  }
-  if (input.reports) reporting_ = doing;
-}
-
 int64_t ProcessTimeline::NextTime() {
-  int64_t next_ns = kOpenEnded;
-  for (const auto& thread : threads_) next_ns = std::min(next_ns, thread->NextTime());
+  int64_t next_ns = roster_.NextTime();
+  for (const uint32_t t : roster_.awake()) next_ns = std::min(next_ns, threads_[t]->NextTime());
   if (calls_.Peek() != nullptr) next_ns = std::min(next_ns, calls_.Peek()->call.start_ns);
   if (overheads_.Peek() != nullptr) {
     next_ns = std::min(next_ns, overheads_.Peek()->overhead.start_ns);
@@ -87,11 +50,7 @@ int64_t ProcessTimeline::Open(int64_t begin_ns, int64_t end_ns) {
   if (begin_ns < kOpenEnded - kLongestWindowNs) {
     end_ns = std::min(end_ns, begin_ns + kLongestWindowNs);
   }
-  for (const auto& thread : threads_) {
-    ThreadStream& events = thread->events();
-    const int64_t known_ns = std::max(events.KnownUntil(kMostEvents), begin_ns + 1);
-    end_ns = std::min({end_ns, known_ns, events.NextCut(begin_ns)});
-  }
+  end_ns = WakeAndLimit(begin_ns, end_ns);
   if (next_inherited_ < inherited_.size()) {
     const InheritedOperation& next = inherited_[next_inherited_];
     end_ns = std::min(end_ns, inherited_now_ != kNoOperationIndex ? next.end_ns : next.begin_ns);
@@ -111,6 +70,7 @@ int64_t ProcessTimeline::TakeCalls(int64_t begin_ns, int64_t end_ns) {
     if (++taken > kMostCalls && needed_until_ns > begin_ns) return needed_until_ns;
     const ApiClass api_class = roles_.Of(next->call.label).api_class;
     ThreadAt(next->thread).AddCall(next->call, call_index_.Add(*next, api_class));
+    ExpectAnew(next->thread);
     calls_.Pop();
   }
   return end_ns;
@@ -124,8 +84,10 @@ void ProcessTimeline::TakeOverheads(int64_t end_ns) {
     if (!time.empty()) {
       if (role.command_buffer_full) {
         ThreadAt(next->thread).AddWait(time);
+        ExpectAnew(next->thread);
       } else if (role.compiles) {
         ThreadAt(next->thread).AddCompile(time);
+        ExpectAnew(next->thread);
       }
     }
     overheads_.Pop();
@@ -138,7 +100,10 @@ CallNumber ProcessTimeline::WorkBegins(const DeviceWork& work) {
   if (call == nullptr || call->api_class != ApiClass::kAsyncCopy) return number;
   // An asynchronous copy of pageable memory does not return before the copy is done.
   const Interval wait{std::max(work.start_ns, call->start_ns), std::min(work.end_ns, call->end_ns)};
-  if (!wait.empty()) ThreadAt(call->thread).AddWait(wait);
+  if (!wait.empty()) {
+    ThreadAt(call->thread).AddWait(wait);
+    ExpectAnew(call->thread);
+  }
   return number;
 }
 
@@ -148,7 +113,10 @@ void ProcessTimeline::TakeUntil(int64_t end_ns) {
 }
 
 void ProcessTimeline::Run(int64_t begin_ns, int64_t end_ns) {
+  while (WakeBefore(end_ns)) continue;  // calls and waits were added
+  roster_.Order();
   found_.Clear();
+  BeginLanes();
   RunFirstInstant(begin_ns);
   NoteProcessEvents();
   first_changes_ = found_.changes.size();
@@ -158,15 +126,27 @@ void ProcessTimeline::Run(int64_t begin_ns, int64_t end_ns) {
   std::span<const ThreadChange> changes;
   if (scan_.reporting != kNotOne) changes = RunThread(scan_.reporting, end_ns);
   TakeReporting(begin_ns, reporting, changes);
-  for (uint32_t t = 0; t < threads_.size(); ++t) {
+  for (const uint32_t t : roster_.awake()) {
     if (t == scan_.reporting) continue;
     const ThreadTimeline& thread = *threads_[t];
     const Doing at_begin = thread.doing();
     refinement_.Add(thread.adopts(), at_begin, RunThread(t, end_ns));
   }
+  roster_.ForEachRest(
+      [this](const ThreadRoster::Rest& rest) { refinement_.Add(rest.adopts, rest.doing, {}); });
+  LetSleep(begin_ns, end_ns);
   ResolveAdoption(reporting);
   state_at_begin_ = refinement_.Resolve(&changes_);
   state_ = changes_.empty() ? state_at_begin_ : changes_.back().state;
+}
+
+// What the lanes of the last window did, they do from now on.
+void ProcessTimeline::BeginLanes() {
+  for (const uint32_t lane : awake_lanes_) {
+    const uint32_t thread = lanes_[lane].thread;
+    lanes_[lane] = {thread, threads_[thread]->doing()};
+  }
+  awake_lanes_.clear();
 }
 
 // Valid until the next thread runs.
@@ -179,6 +159,8 @@ std::span<const ThreadChange> ProcessTimeline::RunThread(uint32_t thread, int64_
   if (lane != kNotOne) {
     lanes_[lane].first_change = first;
     lanes_[lane].changes = count;
+    lanes_[lane].awake = true;
+    awake_lanes_.push_back(lane);
   }
   return std::span(found_.changes).subspan(first, count);
 }
@@ -207,7 +189,7 @@ void ProcessTimeline::MoveInherited(int64_t now_ns) {
 // The instant at which threads concern each other: all of them in step.
 void ProcessTimeline::RunFirstInstant(int64_t now_ns) {
   first_.clear();
-  for (uint32_t t = 0; t < threads_.size(); ++t) {
+  for (const uint32_t t : roster_.awake()) {
     if (threads_[t]->NextTime() > now_ns) continue;
     threads_[t]->EndAndOpen(now_ns);
     first_.push_back(t);
@@ -218,7 +200,7 @@ void ProcessTimeline::RunFirstInstant(int64_t now_ns) {
 
 void ProcessTimeline::CloseForeignRanges() {
   for (const WindowFindings::ForeignEnd& end : found_.foreign_ends) {
-    for (uint32_t t = 0; t < threads_.size(); ++t) {
+    for (const uint32_t t : roster_.awake()) {
       if (t == end.thread || !threads_[t]->CloseRange(end.range)) continue;
       if (std::find(first_.begin(), first_.end(), t) == first_.end()) first_.push_back(t);
       break;

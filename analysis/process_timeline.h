@@ -4,13 +4,13 @@
 // by the reporting thread and refined by the threads that work for it; beside it a lane for each
 // further thread that annotates. One object, one caller.
 //
-// Time goes by in windows. Each thread follows its own events through a window
-// (thread_timeline.h), the reporting one first; then what it does is refined by what the others do
-// (refinement.h).
+// Time goes by in windows. Each thread that does something in a window (thread_roster.h) follows
+// its own events through it (thread_timeline.h), the reporting one first; then what that one does
+// is refined by what the others do (refinement.h).
 //
 // Whatever concerns all threads (a phase, a step, a pause, an operation that is inherited, a range
 // that another thread ends) happens at a window's begin only. Memory is the windows' changes, open
-// scopes and calls, and the calls of the next kClockSlackNs.
+// scopes and calls, the calls of the next kClockSlackNs, and a few bytes for a thread.
 //
 // A thread that never opens an operation works under the reporting thread's (adoption) while that
 // one is outside Python, so its calls cause work there.
@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,7 @@
 #include "analysis/run.h"
 #include "analysis/scope_counts.h"
 #include "analysis/state_archive.h"
+#include "analysis/thread_roster.h"
 #include "analysis/thread_scan.h"
 #include "analysis/thread_timeline.h"
 
@@ -80,7 +82,10 @@ class ProcessTimeline {
   const std::vector<CpuChange>& changes() const { return changes_; }
   // What holds at its end.
   const CpuState& state() const { return state_; }
-  // The same of a lane, in states of its own.
+  // The same of a lane, in states of its own. In those that are not awake nothing changes.
+  const std::vector<uint32_t>& awake_lanes() const { return awake_lanes_; }
+  bool IsLaneAwake(size_t lane) const { return lanes_[lane].awake; }
+  const Doing& LaneDoing(size_t lane) const { return lanes_[lane].at_begin; }  // at its begin
   CpuState LaneAtBegin(size_t lane) const { return StateOf(lanes_[lane].at_begin); }
   std::span<const ThreadChange> LaneChanges(size_t lane) const {
     const Lane& of = lanes_[lane];
@@ -102,6 +107,10 @@ class ProcessTimeline {
   const CallIndex& calls() const { return call_index_; }
   size_t lanes() const { return lanes_.size(); }
   uint32_t lane_thread(size_t lane) const { return lanes_[lane].thread; }
+  // kNotOne where the thread is none.
+  uint32_t LaneOf(uint32_t thread) const {
+    return thread < lane_of_.size() ? lane_of_[thread] : kNotOne;
+  }
 
   // Valid once NextTime() is kOpenEnded.
   std::vector<OperationCounts> Finish();  // by OperationIndex
@@ -114,6 +123,7 @@ class ProcessTimeline {
     Doing at_begin;
     size_t first_change = 0;
     size_t changes = 0;
+    bool awake = false;
   };
 
   ThreadTimeline& ThreadAt(uint32_t thread) {
@@ -122,8 +132,17 @@ class ProcessTimeline {
     return *threads_[thread];
   }
   void AddThread();
+  ThreadStream EventsOf(uint32_t thread) const;
+  bool NeverSleeps(uint32_t thread) const;
+  ThreadRoster::Sleeper SleeperOf(uint32_t thread) const;
+  void EnterRoster(uint32_t thread);
+  std::optional<uint32_t> WakeBefore(int64_t end_ns);
+  int64_t WakeAndLimit(int64_t begin_ns, int64_t end_ns);
+  void LetSleep(int64_t begin_ns, int64_t end_ns);
+  void ExpectAnew(uint32_t thread) { roster_.Expect(thread, threads_[thread]->NextTime()); }
   int64_t TakeCalls(int64_t begin_ns, int64_t end_ns);
   void TakeOverheads(int64_t end_ns);
+  void BeginLanes();
   void MoveInherited(int64_t now_ns);
   void RunFirstInstant(int64_t now_ns);
   std::span<const ThreadChange> RunThread(uint32_t thread, int64_t end_ns);
@@ -150,6 +169,7 @@ class ProcessTimeline {
   CallIndex call_index_;
   ScopeCounts counts_;
   std::vector<std::unique_ptr<ThreadTimeline>> threads_;
+  ThreadRoster roster_;
   std::vector<Lane> lanes_;
   std::vector<uint32_t> lane_of_;  // by thread; kNotOne where it has none
   RecordStream<ThreadCall> calls_;
@@ -159,6 +179,7 @@ class ProcessTimeline {
 
   // Of the window.
   WindowFindings found_;
+  std::vector<uint32_t> awake_lanes_;
   std::vector<uint32_t> first_;   // threads that do something at its first instant
   size_t first_changes_ = 0;      // so many changes are of the first instant
   size_t reporting_changes_ = 0;  // so many after them are the reporting thread's

@@ -20,10 +20,12 @@ void ProcessTimeline::Visit(StateArchive& archive) {
 
 // What the process is follows from what each thread does.
 void ProcessTimeline::JoinThreads() {
+  roster_ = {};
   for (uint32_t t = 0; t < threads_.size(); ++t) {
     const Doing& doing = threads_[t]->doing();
-    if (lane_of_[t] != kNotOne) lanes_[lane_of_[t]].at_begin = doing;
+    if (lane_of_[t] != kNotOne) lanes_[lane_of_[t]] = {t, doing};
     if (t == scan_.reporting) reporting_ = doing;
+    EnterRoster(t);
   }
   // The operation that is inherited began before; its end is still to come.
   if (inherited_.empty() || inherited_.front().operation != inherited_now_) {

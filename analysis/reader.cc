@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <system_error>
 
+#include "analysis/missing_processes.h"
 #include "analysis/process_loader.h"
 #include "analysis/process_presence.h"
 #include "analysis/run_info.h"
@@ -80,8 +82,10 @@ void ReadLauncherRecord(const std::string& path, Run* run) {
   Result<RunInfo> info = ReadRunInfo(path + "/run.json");
   if (info.ok()) {
     run->info = std::move(*info);
+    run->Count(LedgerCounter::times_impossible) += run->info->times_impossible;
   } else {
     run->problems.push_back(info.error().ToString());
+    ++run->Count(LedgerCounter::files_unreadable);
   }
 }
 
@@ -139,10 +143,10 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
     std::optional<Error> error;
     if (name.live) {
       Result<LiveFile> live = LiveFile::Open(file);
-      if (live.ok()) {
-        processes[name.identity].live = std::move(*live);
-      } else {
+      if (!live.ok()) {
         error = live.error();
+      } else if (live->begun()) {
+        processes[name.identity].live = std::move(*live);
       }
     } else {
       Result<Segment> segment = Segment::Open(file, name);
@@ -156,6 +160,7 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
     }
     if (!error) continue;
     run.problems.push_back(error->ToString());
+    ++run.Count(LedgerCounter::files_unreadable);
     if (!first_error) first_error = error;
   }
   if (processes.empty() && first_error) return *first_error;
@@ -171,6 +176,9 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   }
   CloseSpans(&run);
   NameAwaitedProcesses(&run);
+  std::set<ProcessIdentity> present;
+  for (const auto& [file, name] : list->files) present.insert(name.identity);
+  NoteMissingProcesses(present, &run);
   return run;
 }
 

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <system_error>
 
 #include "analysis/critical_path.h"
 #include "analysis/memory_source.h"
@@ -47,8 +49,17 @@ ProcessTrace WithoutEvents(const ProcessTrace& process) {
   copy.utilization = process.utilization;
   copy.process_tree = process.process_tree;
   copy.notes = process.notes;
+  copy.lost_scopes = process.lost_scopes;  // by thread: when does not matter
   copy.ledger = process.ledger;
   return copy;
+}
+
+// For what does not fit into memory. A $TMPDIR that is not there is no reason to do without: most
+// runs never need it, and one that does is told what cannot be written.
+std::string FolderForOverflow() {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  return error ? "/tmp" : folder.string();
 }
 
 class RunReplay {
@@ -61,7 +72,7 @@ class RunReplay {
     }
     origin_ns_ = origin_ns;
     if (options.critical_path_of) {
-      path_ = std::make_unique<PathLog>(std::filesystem::temp_directory_path().string());
+      path_ = std::make_unique<PathLog>(FolderForOverflow());
     }
     for (size_t p = 0; p < run.processes.size(); ++p) AddProcess(p, origin_ns);
   }
@@ -113,8 +124,7 @@ class RunReplay {
     roles.peers = &entry.peers;
     entry.roles = std::make_unique<LabelRoles>(process, roles);
     if (options_.keep_events) {
-      entry.output =
-          std::make_shared<RetimedSource>(std::filesystem::temp_directory_path().string());
+      entry.output = std::make_shared<RetimedSource>(FolderForOverflow());
     }
     ProcessReplay::Input input;
     input.process = &process;

@@ -158,9 +158,31 @@ std::string VerdictOf(const Report& report) {
   return verdict;
 }
 
+// Of each thread whose scopes are missing for a time, for how long.
+void NoteLostScopes(const ProcessTrace& process, std::vector<std::string>* notes) {
+  const Interval span{process.span_begin_ns, process.span_end_ns};
+  std::map<ThreadId, std::vector<Interval>> lost;
+  for (const LostScopes& part : process.lost_scopes) {
+    lost[part.thread].push_back(Interval{part.start_ns, part.end_ns}.ClippedTo(span));
+  }
+  for (auto& [ordinal, times] : lost) {
+    const auto thread = std::find_if(
+        process.threads.begin(), process.threads.end(),
+        [id = ordinal](const ThreadTrace& candidate) { return candidate.ordinal == id; });
+    std::string name = "?";
+    if (thread != process.threads.end()) {
+      name = (thread->name.empty() ? "" : thread->name + " ") + std::to_string(thread->tid);
+    }
+    notes->push_back("pid " + std::to_string(process.identity.pid) + ": scopes of thread " + name +
+                     " are missing for " + FormatTime(UnionLength(std::move(times))) +
+                     "; time of its operations and phases may be in other rows.");
+  }
+}
+
 std::vector<std::string> NotesOf(const Run& run, const ClockAlignment& clocks) {
   std::vector<std::string> notes = run.problems;
   for (const ProcessTrace& process : run.processes) {
+    NoteLostScopes(process, &notes);
     for (const Note& note : process.notes) {
       notes.push_back("pid " + std::to_string(process.identity.pid) + ": " + note.text);
     }
@@ -215,7 +237,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   if (!analyses.ok()) return analyses.error();
   Report report;
   NoteEarlyWork(*analyses, &report);
-  Ledger ledger{};
+  Ledger ledger = run.ledger;
   for (size_t p = 0; p < run.processes.size(); ++p) {
     Accumulate(run.processes[p].ledger, &ledger);
     Accumulate((*analyses)[p].found, &ledger);

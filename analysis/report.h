@@ -89,6 +89,8 @@ struct ReportOperation {
   // Graphs that were recorded as a whole are part of it: gaps between their nodes count as busy.
   bool gpu_busy_is_upper_bound = false;
   bool gpu_caused_is_upper_bound = false;
+  // Of a thread some of whose scopes are missing: it may have too much or too little time.
+  bool scopes_missing = false;
 };
 
 // What a device did for one process while an operation owned its time; wall_ns is the sum of busy,

@@ -121,7 +121,8 @@ Json OperationJson(const ReportOperation& row) {
               {"device_idle", CausesJson(row.device_idle)},
               {"inherited", row.inherited},
               {"gpu_busy_is_upper_bound", row.gpu_busy_is_upper_bound},
-              {"gpu_caused_is_upper_bound", row.gpu_caused_is_upper_bound}};
+              {"gpu_caused_is_upper_bound", row.gpu_caused_is_upper_bound},
+              {"scopes_missing", row.scopes_missing}};
 }
 
 Json ShareJson(const ReportDeviceShare& share) {
@@ -376,6 +377,7 @@ std::string RenderJson(const Report& report) {
   document["processes"] = ArrayOf(report.processes, ProcessJson);
   document["devices"] = ArrayOf(report.devices, DeviceJson);
   document["ledger"] = ArrayOf(report.ledger, LedgerJson);
+  document["notes"] = report.notes;
   document["operation_devices"] = ArrayOf(report.operation_devices, OperationDeviceJson);
   document["ranks"] = ArrayOf(report.ranks, RankJson);
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -11,6 +11,7 @@
 
 #include "analysis/in_run_costs.h"
 #include "analysis/main_process.h"
+#include "analysis/table_legend.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -213,7 +214,8 @@ std::string LaneTables(const ReportProcess& process, const TextOptions& options)
     TextTable table({"Thread " + EscapeName(lane.thread) + " " + std::to_string(lane.tid), "wall",
                      "GPU busy", "cpu only", "idle"});
     for (const ReportOperation& row : lane.operations) {
-      table.AddRow({EscapeName(row.operation), FormatTime(row.wall_ns, options.raw),
+      const std::string mark(row.scopes_missing ? kScopesMissing : "");
+      table.AddRow({EscapeName(row.operation), mark + FormatTime(row.wall_ns, options.raw),
                     UpTo(row.gpu_busy_is_upper_bound, FormatTime(row.gpu_busy_ns, options.raw)),
                     FormatTime(row.cpu_only_ns, options.raw),
                     FormatTime(row.idle_ns + row.waiting_ns, options.raw)});

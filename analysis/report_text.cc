@@ -70,6 +70,11 @@ struct Column {
   bool ReportOperation::*is_upper_bound = nullptr;
 };
 
+bool ScopesMissing(const std::vector<ReportOperation>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const ReportOperation& row) { return row.scopes_missing; });
+}
+
 void AddCellTo(const ReportCell& cell, ReportOperation* row) {
   row->wall_ns += cell.ns;
   const bool waits = cell.layer == "cuda_sync" || cell.layer == "wait";
@@ -227,7 +232,10 @@ class TextReport {
     std::map<std::string, ReportOperation> groups;
     for (const ReportCell& cell : process.cells) AddCellTo(cell, &groups[cell.*dimension]);
     std::vector<Breakdown> rows;
-    for (const auto& [name, time] : groups) rows.push_back({name, time, false});
+    for (auto& [name, time] : groups) {
+      time.scopes_missing = ScopesMissing(process.operations);
+      rows.push_back({name, time, false});
+    }
     std::stable_sort(rows.begin(), rows.end(), [](const Breakdown& a, const Breakdown& b) {
       return a.time.wall_ns > b.time.wall_ns;
     });
@@ -236,7 +244,9 @@ class TextReport {
 
   std::string CellOf(const Breakdown& row, const Column& column) const {
     const bool bound = column.is_upper_bound != nullptr && row.time.*column.is_upper_bound;
-    return UpTo(bound, Time(row.time.*column.value));
+    const std::string figure = UpTo(bound, Time(row.time.*column.value));
+    const bool missing = column.value == &ReportOperation::wall_ns && row.time.scopes_missing;
+    return missing ? std::string(kScopesMissing) + figure : figure;
   }
 
   // Those that are asked for; without --raw, whose readers count columns, none of nothing but
@@ -313,6 +323,7 @@ class TextReport {
       heads.emplace_back(column.head);
       legend_.Show(column.head);
     }
+    if (!rows.empty() && rows.front().time.scopes_missing) legend_.Show(kScopesMissing);
     TextTable table(heads);
     const int bar = BarWidth(rows, columns);
     if (bar > 0) legend_.ShowBar();

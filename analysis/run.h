@@ -39,6 +39,8 @@ struct RunInfo {
   std::optional<int64_t> end_monotonic_ns;  // absent when the launcher itself was killed
   std::optional<int> exit_code;
   std::optional<int> signal;
+  std::vector<std::string> recorded;  // HOST.PID.START of whoever had files when the launcher ended
+  uint64_t times_impossible = 0;      // taken as absent
 };
 
 // A process is (host, pid, start): exec in place makes a second one with the same pid.
@@ -157,6 +159,13 @@ struct DeviceSample {
   UtilizationSample sample;
 };
 
+// Begins and ends of scopes of a thread from start to end are missing.
+struct LostScopes {
+  ThreadId thread{};
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
 struct Note {
   int64_t time_ns = 0;
   std::string text;
@@ -216,6 +225,7 @@ struct ProcessTrace {
   std::vector<Sync> syncs;
   std::vector<ClockSample> clock_samples;
   std::vector<UnknownInterval> unknown;
+  std::vector<LostScopes> lost_scopes;
   std::vector<DeviceSample> utilization;        // by time
   std::vector<ProcessTreeSample> process_tree;  // likewise
   std::vector<CounterSample> counters;          // by begin
@@ -239,8 +249,11 @@ struct Run {
   std::optional<RunInfo> info;
   std::vector<ProcessTrace> processes;  // by identity
   std::vector<std::string> problems;    // files that could be read in part only, and why
+  Ledger ledger{};                      // of what belongs to no process
   // Of the time whose events may be gone; null: none are.
   std::shared_ptr<const RunSums> sums;
+
+  uint64_t& Count(LedgerCounter counter) { return ledger[static_cast<size_t>(counter)]; }
 };
 
 }  // namespace gpubound

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "analysis/plausible_time.h"
+
 namespace gpubound {
 namespace {
 
@@ -19,10 +21,27 @@ std::string TextAt(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+std::vector<std::string> TextsAt(const Json& object, const char* key) {
+  std::vector<std::string> texts;
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_array()) return texts;
+  for (const Json& text : *found) {
+    if (text.is_string()) texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
 std::optional<int64_t> IntAt(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number_integer()) return std::nullopt;
   return found->get<int64_t>();
+}
+
+std::optional<int64_t> TimeAt(const Json& object, const char* key, RunInfo* info) {
+  const std::optional<int64_t> time_ns = IntAt(object, key);
+  if (!time_ns || IsPlausibleTime(*time_ns)) return time_ns;
+  ++info->times_impossible;
+  return std::nullopt;
 }
 
 std::optional<int> StatusAt(const Json& object, const char* key) {
@@ -45,19 +64,15 @@ Result<RunInfo> ReadRunInfo(const std::string& path) {
   if (format != kFormat) return error("format '" + format + "'", kFormat);
 
   RunInfo info;
-  const auto command = object.find("command");
-  if (command != object.end() && command->is_array()) {
-    for (const Json& argument : *command) {
-      if (argument.is_string()) info.command.push_back(argument.get<std::string>());
-    }
-  }
+  info.command = TextsAt(object, "command");
+  info.recorded = TextsAt(object, "recorded");
   info.cwd = TextAt(object, "cwd");
   info.host = TextAt(object, "host");
   info.version = TextAt(object, "version");
   info.root_pid = IntAt(object, "root_pid").value_or(0);
-  info.start_monotonic_ns = IntAt(object, "start_monotonic_ns").value_or(0);
-  info.start_realtime_ns = IntAt(object, "start_realtime_ns").value_or(0);
-  info.end_monotonic_ns = IntAt(object, "end_monotonic_ns");
+  info.start_monotonic_ns = TimeAt(object, "start_monotonic_ns", &info).value_or(0);
+  info.start_realtime_ns = TimeAt(object, "start_realtime_ns", &info).value_or(0);
+  info.end_monotonic_ns = TimeAt(object, "end_monotonic_ns", &info);
   info.exit_code = StatusAt(object, "exit_code");
   info.signal = StatusAt(object, "signal");
   return info;

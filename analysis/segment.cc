@@ -8,8 +8,10 @@
 #include <filesystem>
 #include <iterator>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
+#include "analysis/plausible_time.h"
 #include "proto/schema.h"
 
 namespace gpubound {
@@ -111,15 +113,19 @@ Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name
 void Segment::ReadMeta() {
   Query query = database_.Prepare("SELECT key, value FROM meta");
   while (query.Step()) meta_[query.Text(0)] = query.Text(1);
+  if (query.failed()) meta_problem_ = database_.LastError();
   const auto host = meta_.find("host");
   const auto pid = meta_.find("pid");
   const auto start = meta_.find("start_realtime_ns");
   if (host == meta_.end() || pid == meta_.end() || start == meta_.end()) return;
+  const int64_t start_ns = ParseInt(start->second).value_or(identity_.start_realtime_ns);
   identity_ = {host->second, ParseInt(pid->second).value_or(identity_.pid),
-               ParseInt(start->second).value_or(identity_.start_realtime_ns)};
+               IsPlausibleTime(start_ns) ? start_ns : identity_.start_realtime_ns};
 }
 
 void Segment::ReadRows(ProcessTrace* process, std::vector<std::string>* problems) {
+  cut_tables_.clear();
+  if (!meta_problem_.empty()) NameCut("meta", meta_problem_, problems);
   ReadThreads(process, problems);
   ReadLabels(process, problems);
   ReadDevices(process, problems);
@@ -133,28 +139,32 @@ void Segment::ReadRows(ProcessTrace* process, std::vector<std::string>* problems
   ReadContexts(process, problems);
   ReadLedger(process, problems);
   // A segment that was begun but never committed to holds no rows at all, not "none".
-  if (!meta_.empty()) ReadUnknownAndNotes(process, problems);
+  if (!meta_.empty() || !meta_problem_.empty()) ReadUnknownAndNotes(process, problems);
 }
 
 void Segment::CheckEnd(const Query& query, const char* table, std::vector<std::string>* problems) {
-  if (!query.failed()) return;
-  problems->push_back(path_ + ": table " + table + " can be read in part only (" +
-                      database_.LastError() + ").");
+  if (query.failed()) NameCut(table, database_.LastError(), problems);
+}
+
+void Segment::NameCut(const char* table, const std::string& why,
+                      std::vector<std::string>* problems) {
+  cut_tables_.emplace_back(table);
+  problems->push_back(path_ + ": table " + table + " can be read in part only (" + why + ").");
 }
 
 void Segment::ReadThreads(ProcessTrace* process, std::vector<std::string>* problems) {
+  std::unordered_map<ThreadId, size_t> known;
+  for (size_t i = 0; i < process->threads.size(); ++i)
+    known.emplace(process->threads[i].ordinal, i);
   Query query = database_.Prepare("SELECT id, tid, name FROM thread ORDER BY id");
   while (query.Step()) {
     const auto ordinal = static_cast<ThreadId>(query.Int(0));
-    auto found = std::find_if(process->threads.begin(), process->threads.end(),
-                              [ordinal](const ThreadTrace& t) { return t.ordinal == ordinal; });
-    if (found == process->threads.end()) {
-      process->threads.emplace_back();
-      found = std::prev(process->threads.end());
-    }
-    found->ordinal = ordinal;
-    found->tid = U32(query.Int(1));
-    found->name = query.Text(2);
+    const auto [entry, added] = known.try_emplace(ordinal, process->threads.size());
+    if (added) process->threads.emplace_back();
+    ThreadTrace& thread = process->threads[entry->second];
+    thread.ordinal = ordinal;
+    thread.tid = U32(query.Int(1));
+    thread.name = query.Text(2);
   }
   CheckEnd(query, "thread", problems);
 }

@@ -45,6 +45,9 @@ class Segment {
   // each segment repeats those that still hold.
   void ReadRows(ProcessTrace* process, std::vector<std::string>* problems);
 
+  // Tables of which ReadRows met a part that cannot be read.
+  const std::vector<std::string>& cut_tables() const { return cut_tables_; }
+
   // A chunk without its body. |body| of row is empty.
   struct ChunkHead {
     int64_t id = 0;
@@ -75,12 +78,15 @@ class Segment {
   void ReadCounters(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadLedger(ProcessTrace* process, std::vector<std::string>* problems);
   void CheckEnd(const Query& query, const char* table, std::vector<std::string>* problems);
+  void NameCut(const char* table, const std::string& why, std::vector<std::string>* problems);
 
   std::string path_;
   Database database_;
   ProcessIdentity identity_;
   uint32_t number_ = 0;
   MetaRows meta_;
+  std::string meta_problem_;  // why it could be read in part only
+  std::vector<std::string> cut_tables_;
   std::optional<Query> body_query_;
 };
 

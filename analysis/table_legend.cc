@@ -18,6 +18,7 @@ std::string TableLegend::Take(const TextOptions& options) {
   }
   if (shown_.contains(kCaused)) say("caused: by its launches");
   if (shown_.contains(kGpuOnly)) say("gpu only: CPU waits");
+  if (shown_.contains(kScopesMissing)) say("~ scopes are missing, see the notes");
   std::string heads;
   for (const std::string_view head : left_out_) {
     heads += (heads.empty() ? "" : ", ") + std::string(head);

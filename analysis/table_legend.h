@@ -19,6 +19,9 @@ inline constexpr std::string_view kBothWork = "cpu+gpu";
 inline constexpr std::string_view kGpuOnly = "gpu only";
 inline constexpr std::string_view kIdle = "idle";
 
+// Before the wall time of a row of which scopes are missing.
+inline constexpr std::string_view kScopesMissing = "~";
+
 class TableLegend {
  public:
   void Show(std::string_view head) { shown_.insert(head); }

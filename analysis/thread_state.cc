@@ -4,6 +4,7 @@
 #include "analysis/thread_state.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpubound {
 namespace {
@@ -31,6 +32,7 @@ ThreadState::ThreadState(const LabelRoles* roles, Layer base) : roles_(roles), o
 void ThreadState::Resync(std::span<const LabelId> open, ThreadStep* step) {
   // What is open on both sides of the gap is taken to have stayed open: closing and reopening it
   // would count scopes that nobody opened.
+  Compact();
   size_t common = 0;
   while (common < open.size() && common + 1 < open_.size() &&
          open_[common + 1].label == open[common]) {
@@ -42,6 +44,7 @@ void ThreadState::Resync(std::span<const LabelId> open, ThreadStep* step) {
 
 // What scopes mean follows from their labels and those beneath them.
 void ThreadState::Visit(StateArchive& archive) {
+  Compact();
   uint64_t scopes = scopes_open();
   archive.All(scopes);
   ThreadStep counted;  // when they were opened
@@ -87,45 +90,106 @@ void ThreadState::EndCalls(int64_t now_ns) {
   Refresh();
 }
 
-void ThreadState::Derive(const LabelRole& role, const Open& beneath, Open* open) {
+// |place|: of |open|.
+void ThreadState::Derive(const LabelRole& role, const Open& beneath, uint32_t place, Open* open) {
   const bool is_operation = role.operation != kNotOne;
   open->opens = role.operation;
   open->operation = is_operation ? role.operation : beneath.operation;
+  open->operation_from = is_operation ? place : beneath.operation_from;
   const bool is_layer = role.layer != Layer::kUnset;
   open->layer = is_layer ? role.layer : beneath.layer;
   open->layer_is_call = is_layer ? role.call_is_scope : beneath.layer_is_call;
   open->peer = is_layer ? role.peer : beneath.peer;
+  open->layer_from = is_layer ? place : beneath.layer_from;
   // An operation speaks for itself: what encloses it does not explain its time.
-  open->named_cause =
-      role.cause != IdleCause::kUnknown || is_operation ? role.cause : beneath.named_cause;
+  const bool is_cause = role.cause != IdleCause::kUnknown || is_operation;
+  open->named_cause = is_cause ? role.cause : beneath.named_cause;
+  open->cause_from = is_cause ? place : beneath.cause_from;
+  DeriveDoing(open);
+}
+
+void ThreadState::DeriveDoing(Open* open) {
   const IdleCause cause = open->layer_is_call ? CauseInCall(open->named_cause, open->layer)
                                               : CauseInScope(open->named_cause, open->layer);
   open->doing = Doing(open->operation, open->layer, cause,
                       open->layer == Layer::kWait ? open->peer : kNotOne);
 }
 
+// The nearest one at |index| or beneath that has the part and has not ended. Shortens the way there
+// for the next time.
+uint32_t ThreadState::SourceOf(size_t index, uint32_t Open::*source) {
+  uint32_t found = open_[index].*source;
+  while (open_[found].ended) found = open_[found - 1].*source;
+  while (open_[index].*source != found) index = std::exchange(open_[index].*source, found) - 1;
+  return found;
+}
+
+void ThreadState::DeriveTop() {
+  const size_t top = open_.size() - 1;
+  if (top == 0) return;
+  Open& open = open_.back();
+  const Open& layer = open_[SourceOf(top, &Open::layer_from)];
+  open.operation = open_[SourceOf(top, &Open::operation_from)].operation;
+  open.layer = layer.layer;
+  open.layer_is_call = layer.layer_is_call;
+  open.peer = layer.peer;
+  open.named_cause = open_[SourceOf(top, &Open::cause_from)].named_cause;
+  DeriveDoing(&open);
+}
+
+void ThreadState::DropEnded() {
+  for (; open_.back().ended; open_.pop_back()) --ended_;
+  DeriveTop();
+}
+
+void ThreadState::Compact() {
+  if (ended_ == 0) return;
+  std::erase_if(open_, [](const Open& open) { return open.ended; });
+  ended_ = 0;
+  ranges_.clear();
+  for (uint32_t place = 1; place < open_.size(); ++place) {
+    Open& open = open_[place];
+    Derive(roles_->Of(open.label), open_[place - 1], place, &open);
+    if (!open.is_scope) ranges_.emplace(open.range, place);
+  }
+}
+
+void ThreadState::NoteRange(uint64_t range) {
+  open_.back().range = range;
+  ranges_.emplace(range, open_.size() - 1);
+}
+
 void ThreadState::EndSlowPath(LabelId label, ThreadStep* step) {
   for (size_t i = open_.size(); i-- > 1;) {
-    if (open_[i].is_scope && open_[i].label == label) return Erase(i, step);
+    if (open_[i].is_scope && open_[i].label == label && !open_[i].ended) return Erase(i, step);
   }
   ++unbalanced_;
 }
 
 bool ThreadState::CloseRange(uint64_t range, ThreadStep* step) {
-  for (size_t i = open_.size(); i-- > 1;) {
-    if (open_[i].is_scope || open_[i].range != range) continue;
-    Erase(i, step);
-    return true;
-  }
-  return false;
+  const auto [first, last] = ranges_.equal_range(range);
+  if (first == last) return false;
+  // Of several by one number the innermost.
+  const auto innermost = std::max_element(
+      first, last, [](const auto& a, const auto& b) { return a.second < b.second; });
+  Erase(innermost->second, step);
+  return true;
+}
+
+void ThreadState::ForgetRange(size_t index) {
+  const auto [first, last] = ranges_.equal_range(open_[index].range);
+  ranges_.erase(
+      std::find_if(first, last, [index](const auto& range) { return range.second == index; }));
 }
 
 void ThreadState::Erase(size_t index, ThreadStep* step) {
-  if (open_[index].opens != kNotOne) step->closed.push_back(open_[index].opens);
-  open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));
-  for (; index < open_.size(); ++index) {
-    Derive(roles_->Of(open_[index].label), open_[index - 1], &open_[index]);
-  }
+  Open& erased = open_[index];
+  if (erased.opens != kNotOne) step->closed.push_back(erased.opens);
+  if (!erased.is_scope) ForgetRange(index);
+  erased.ended = true;
+  ++ended_;
+  DropEnded();
+  if (2 * ended_ > open_.size()) Compact();
   Refresh();
 }
 

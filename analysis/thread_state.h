@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/doing.h"
@@ -80,15 +81,20 @@ class ThreadState {
   const Doing& doing() const { return doing_; }
   OperationIndex operation() const { return doing_.operation(); }  // kNotOne: none is open here
 
-  uint64_t scopes_open() const { return open_.size() - 1; }
+  uint64_t scopes_open() const { return open_.size() - 1 - ended_; }
+  uint64_t ranges_open() const { return ranges_.size(); }
   uint64_t unbalanced() const { return unbalanced_; }
 
  private:
   // One open scope, and what holds while it is the topmost: its own part, or that of the nearest
-  // one beneath which has any.
+  // one beneath which has any. One that ended while others were open above it stays where it is
+  // until it would be topmost, or half of all have ended; what those above it say may be out of
+  // date until then, but for the topmost one. So any order of ends costs about as much as the usual
+  // one.
   struct Open {
     LabelId label{};
     bool is_scope = false;  // else a range, or what is beneath all scopes
+    bool ended = false;
     Layer layer = Layer::kUnset;
     bool layer_is_call = false;  // it is an API call that set the layer
     IdleCause named_cause = IdleCause::kUnknown;
@@ -97,6 +103,10 @@ class ThreadState {
     PeerIndex peer = kNotOne;
     Doing doing;  // while no call and no window is open
     uint64_t range = 0;
+    // Whose parts these are: places in |open_|, of which some may have ended since.
+    uint32_t layer_from = 0;
+    uint32_t operation_from = 0;
+    uint32_t cause_from = 0;
   };
   struct OpenCall {
     int64_t end_ns;
@@ -116,8 +126,8 @@ class ThreadState {
     Open& open = open_.emplace_back();
     open.label = label;
     open.is_scope = !is_range;
-    open.range = range;
-    Derive(role, *(&open - 1), &open);
+    Derive(role, *(&open - 1), static_cast<uint32_t>(open_.size() - 1), &open);
+    if (is_range) NoteRange(range);
     if (role.operation != kNotOne) step->opened.push_back(role.operation);
     Refresh();
     if (role.layer != Layer::kUnset && doing_.layer() > from) {
@@ -127,6 +137,7 @@ class ThreadState {
   void Pop(ThreadStep* step) {
     if (Top().opens != kNotOne) step->closed.push_back(Top().opens);
     open_.pop_back();
+    if (ended_ != 0) DropEnded();
     Refresh();
   }
   void Refresh() {
@@ -136,13 +147,22 @@ class ThreadState {
     doing_ = Top().doing;
   }
   void RefreshSlowPath();
-  static void Derive(const LabelRole& role, const Open& beneath, Open* open);
+  static void Derive(const LabelRole& role, const Open& beneath, uint32_t place, Open* open);
+  static void DeriveDoing(Open* open);
+  void NoteRange(uint64_t range);
+  void ForgetRange(size_t index);
+  uint32_t SourceOf(size_t index, uint32_t Open::*source);
+  void DeriveTop();
+  void DropEnded();
+  void Compact();
   void EndSlowPath(LabelId label, ThreadStep* step);
   void Erase(size_t index, ThreadStep* step);
   IdleCause CauseIn(Layer layer) const;
 
   const LabelRoles* roles_;
   std::vector<Open> open_;  // the first one stands for what is beneath all scopes
+  size_t ended_ = 0;        // of them
+  std::unordered_multimap<uint64_t, size_t> ranges_;  // places of those that have not ended
   std::vector<OpenCall> open_calls_;
   int64_t next_call_end_ns_ = kOpenEnded;
   uint32_t sync_calls_ = 0;

@@ -3,7 +3,8 @@
 // The events of one thread, one at a time, with a look at what has been read of the future: until
 // when it is known, and at which instants something happens that concerns the whole process. Those
 // are phases, steps, pauses, and ends of ranges that another thread may have started; windows of
-// the timeline begin there. One object, one caller.
+// the timeline begin there. Holds a batch until the last event has passed. One object, one
+// caller.
 #ifndef GPUBOUND_ANALYSIS_THREAD_STREAM_H_
 #define GPUBOUND_ANALYSIS_THREAD_STREAM_H_
 
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "analysis/event_source.h"
@@ -19,7 +21,17 @@ namespace gpubound {
 
 class ThreadStream {
  public:
-  explicit ThreadStream(std::unique_ptr<ThreadCursor> cursor);
+  // Of no events.
+  ThreadStream() = default;
+  // Open; |source| outlives the object.
+  ThreadStream(const EventSource& source, uint32_t thread);
+
+  // While the first event is still to come: keeps nothing but its time, until Open(). In between
+  // only NextTime() may be asked.
+  void Close();
+  void Open() {
+    if (closed_) OpenSlowPath();
+  }
 
   // Time of the next event; kOpenEnded when there is none.
   int64_t NextTime() const { return next_ns_; }
@@ -53,9 +65,14 @@ class ThreadStream {
   }
 
  private:
+  void OpenSlowPath();
   void Refill();
+  void DropAll();
   void FindCuts();
 
+  const EventSource* source_ = nullptr;
+  uint32_t thread_ = 0;
+  bool closed_ = false;
   std::unique_ptr<ThreadCursor> cursor_;
   ThreadBatch batch_;
   const ThreadEvent* next_ = nullptr;
@@ -64,7 +81,7 @@ class ThreadStream {
   bool gap_ = false;
   std::vector<int64_t> cuts_;  // of the batch
   size_t next_cut_ = 0;
-  std::vector<uint64_t> ranges_;  // started by this thread and not ended by it
+  std::unordered_multiset<uint64_t> ranges_;  // started by this thread and not ended by it
 };
 
 }  // namespace gpubound

@@ -11,8 +11,8 @@
 
 namespace gpubound {
 
-ThreadTimeline::ThreadTimeline(const Input& input, std::unique_ptr<ThreadCursor> cursor)
-    : in_(input), state_(input.roles, input.base), events_(std::move(cursor)) {
+ThreadTimeline::ThreadTimeline(const Input& input, ThreadStream events)
+    : in_(input), state_(input.roles, input.base), events_(std::move(events)) {
   doing_ = state_.doing();
 }
 

@@ -69,7 +69,7 @@ class ThreadTimeline {
     ScopeCounts* counts = nullptr;
     WindowFindings* findings = nullptr;
   };
-  ThreadTimeline(const Input& input, std::unique_ptr<ThreadCursor> cursor);
+  ThreadTimeline(const Input& input, ThreadStream events);
 
   ThreadStream& events() { return events_; }
 
@@ -126,6 +126,7 @@ class ThreadTimeline {
   // As of the last instant.
   const Doing& doing() const { return doing_; }
   uint64_t scopes_open() const { return state_.scopes_open(); }
+  uint64_t ranges_open() const { return state_.ranges_open(); }
   uint64_t unbalanced() const { return state_.unbalanced(); }
 
  private:

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/event_source.h"
+#include "analysis/in_run_costs.h"
 #include "analysis/reader.h"
 #include "analysis/replay.h"
 #include "analysis/report_json.h"
@@ -40,6 +41,12 @@ class Imagination {
 
   Result<WhatIfReport> Imagine() {
     WhatIfReport result;
+    if (options_.costs) {
+      // Those that the run's own report takes out, so that both begin at the same span.
+      Result<InRunCosts> checked = CheckCosts(run_, *options_.costs, options_.operations);
+      if (!checked.ok()) return checked.error();
+      replay_.process_costs = std::move((*checked).costs);
+    }
     Result<Report> before = ReportWith({});
     if (!before.ok()) return before.error();
     result.before = std::move(*before);
@@ -69,6 +76,15 @@ class Imagination {
     return BuildReport((*replayed).run, options_);
   }
 
+  bool HasWorkNamed(const std::string& part) const {
+    for (const ProcessTrace& process : run_.processes) {
+      for (const auto& work : process.works) {
+        if (work.name.find(part) != std::string::npos) return true;
+      }
+    }
+    return false;
+  }
+
   Status CheckNames(const Report& report) const {
     std::set<std::string> names;
     for (const ReportProcess& process : report.processes) {
@@ -77,6 +93,10 @@ class Imagination {
     std::vector<std::string> wanted = changes_.graph_capture;
     for (const Scaling& scaling : changes_.scalings) {
       if (scaling.part == ScaledPart::kOperation) wanted.push_back(scaling.name);
+      if (scaling.part != ScaledPart::kKernel || HasWorkNamed(scaling.name)) continue;
+      return Error{"changing", "kernel '" + scaling.name + "'", "no device work of that name",
+                   "part of the name of device work in the run",
+                   "gpubound report --kernels names the device work of a run."};
     }
     for (const std::string& name : wanted) {
       if (names.count(name) != 0) continue;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// analysis_bench [--events N] [--repeat N] [--dir DIR]
-// analysis_bench --write DIR [--events N]    keeps a run of one process, for other tools
+// analysis_bench [--events N | --short-threads EVENTS] [--repeat N] [--dir DIR]
+// analysis_bench --write DIR [--events N | --short-threads EVENTS]
+//                                            keeps a run of one process, for other tools
 // analysis_bench --report DIR                CPU seconds of one report of such a run
 // analysis_bench --json DIR                  that report, for a comparison with other tools
 //
 // From a run directory to its report: events per second and resident memory, for one process (one
-// core) and two (two cores), beside the floor of the same run: sorting and sweeping as many
-// intervals that already lie in memory. Each measurement is a child process, so that its memory is
-// its own. An event is a scope, a call or a kernel. The default is 1e6 and 1e7 events;
+// core) and two (two cores), and for one of many threads that live one after the other, beside the
+// floor of the same run: sorting and sweeping as many intervals that already lie in memory. Each
+// measurement is a child process, so that its memory is its own. An event is a scope, a call or a
+// kernel. The default is 1e6 and 1e7 events;
 // `--events 100000000` is the long one.
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -178,11 +180,16 @@ class Rates {
   std::vector<double> cpu_;
 };
 
+// |processes|: of four threads each; 0: one of many short threads.
 void Measure(uint64_t events, uint32_t processes, int repeat, const std::string& dir) {
   std::string pattern = dir + "/analysis_bench-XXXXXX";
   if (mkdtemp(pattern.data()) == nullptr) std::exit(1);
   InChild([&] {
-    WriteBenchRun(pattern, events, processes);
+    if (processes == 0) {
+      WriteShortThreads(pattern, events);
+    } else {
+      WriteBenchRun(pattern, events, processes);
+    }
     return Seconds{};
   });
   Rates reported(events);
@@ -193,9 +200,11 @@ void Measure(uint64_t events, uint32_t processes, int repeat, const std::string&
     reported.Add(measured.seconds);
     resident = std::max(resident, measured.resident_mib);
     if (events > kLargestFloor) continue;
-    floor.Add(InChild([&] { return FloorSeconds(events, processes); }).seconds);
+    floor.Add(InChild([&] { return FloorSeconds(events, std::max(processes, 1u)); }).seconds);
   }
-  std::printf("%12llu %9u", static_cast<unsigned long long>(events), processes);
+  const uint64_t threads = processes == 0 ? events / kEventsOfShortThread : 4 * processes;
+  std::printf("%12llu %9u %9llu", static_cast<unsigned long long>(events), std::max(processes, 1u),
+              static_cast<unsigned long long>(threads));
   reported.Print();
   std::printf(" %10.0f", resident);
   floor.Print();
@@ -209,12 +218,20 @@ void Measure(uint64_t events, uint32_t processes, int repeat, const std::string&
 
 int main(int argc, char** argv) {
   std::vector<uint64_t> events = {1'000'000, 10'000'000};
+  std::vector<uint64_t> short_threads = {90'000, 900'000};
   int repeat = 3;
   std::string dir = "/tmp";
   std::string written;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view option = argv[i];
-    if (option == "--events") events = {std::strtoull(argv[i + 1], nullptr, 10)};
+    if (option == "--events") {
+      events = {std::strtoull(argv[i + 1], nullptr, 10)};
+      short_threads.clear();
+    }
+    if (option == "--short-threads") {
+      short_threads = {std::strtoull(argv[i + 1], nullptr, 10)};
+      events.clear();
+    }
     if (option == "--repeat") repeat = std::max(1, std::atoi(argv[i + 1]));
     if (option == "--dir") dir = argv[i + 1];
     if (option == "--write") written = argv[i + 1];
@@ -229,14 +246,21 @@ int main(int argc, char** argv) {
   }
   if (!written.empty()) {
     std::filesystem::create_directories(written);
-    gpubound::WriteBenchRun(written, events.front(), 1);
+    if (events.empty()) {
+      gpubound::WriteShortThreads(written, short_threads.front());
+    } else {
+      gpubound::WriteBenchRun(written, events.front(), 1);
+    }
     return 0;
   }
   std::printf("M events per second of wall time, and per second of CPU time of all threads\n");
-  std::printf("%12s %9s %10s %10s %10s %10s %10s\n", "events", "processes", "report", "per CPU s",
-              "MiB", "floor", "per CPU s");
+  std::printf("%12s %9s %9s %10s %10s %10s %10s %10s\n", "events", "processes", "threads", "report",
+              "per CPU s", "MiB", "floor", "per CPU s");
   for (const uint64_t count : events) {
     for (const uint32_t processes : {1u, 2u}) gpubound::Measure(count, processes, repeat, dir);
   }
+  // As many events to a thread, so the rate says whether the cost of a thread grows with their
+  // number.
+  for (const uint64_t count : short_threads) gpubound::Measure(count, 0, repeat, dir);
   return 0;
 }

@@ -29,6 +29,9 @@ constexpr size_t kDevicePerPage = (kLivePageSize - kLivePageHeaderBytes) / sizeo
 // Threads go their own way for so many launches, then wait for each other, as a loop's do.
 constexpr uint32_t kLaunchesPerTurn = 1000;
 
+// A scope, a call and a kernel each.
+constexpr uint64_t kLaunchesOfShortThread = kEventsOfShortThread / 3;
+
 // A benchmark that goes on would measure nonsense.
 [[noreturn]] void Fail(const std::string& what) {
   std::fprintf(stderr, "analysis_bench: writing the run: %s\n", what.c_str());
@@ -37,8 +40,14 @@ constexpr uint32_t kLaunchesPerTurn = 1000;
 
 class ProcessWriter {
  public:
-  ProcessWriter(const std::string& directory, uint32_t number)
-      : pid_(kFirstTid + 1000 * number), random_(number + 1) {
+  ProcessWriter(const std::string& directory, uint32_t number, uint32_t threads)
+      : pid_(kFirstTid + 1000 * number),
+        threads_(threads),
+        random_(number + 1),
+        now_(threads),
+        base_(threads),
+        sequence_(threads + size_t{3}),
+        slots_(threads) {
     const std::string path = directory + "/host." + std::to_string(pid_) + ".1.0.db";
     if (!sink_.Open(path, /*network=*/false)) Fail(sink_.error());
     sink_.Begin();
@@ -46,10 +55,24 @@ class ProcessWriter {
 
   void Write(uint64_t scopes) {
     for (uint64_t i = 0; i < scopes; ++i) {
-      if (i % kLaunchesPerTurn == 0) now_.fill(*std::max_element(now_.begin(), now_.end()));
-      Launch(static_cast<uint32_t>(i % kThreads));
+      if (i % kLaunchesPerTurn == 0) std::ranges::fill(now_, std::ranges::max(now_));
+      Launch(static_cast<uint32_t>(i % threads_));
     }
-    for (uint32_t thread = 0; thread < kThreads; ++thread) SubmitSlots(thread);
+    for (uint32_t thread = 0; thread < threads_; ++thread) SubmitSlots(thread);
+    Finish();
+  }
+
+  void WriteOneAfterTheOther() {
+    for (uint32_t thread = 0; thread < threads_; ++thread) {
+      if (thread > 0) now_[thread] = now_[thread - 1];
+      for (uint64_t i = 0; i < kLaunchesOfShortThread; ++i) Launch(thread);
+      SubmitSlots(thread);
+    }
+    Finish();
+  }
+
+ private:
+  void Finish() {
     SubmitCalls();
     SubmitKernels();
     WriteRows();
@@ -57,7 +80,6 @@ class ProcessWriter {
     sink_.Seal();
   }
 
- private:
   uint64_t Between(uint64_t low, uint64_t high) { return low + random_() % (high - low + 1); }
 
   void Launch(uint32_t thread) {
@@ -100,12 +122,12 @@ class ProcessWriter {
   }
   void SubmitCalls() {
     if (calls_.empty()) return;
-    Put(encoder_.EncodeApi(MetaFor(kThreads + 1, calls_.size()), calls_, clock_));
+    Put(encoder_.EncodeApi(MetaFor(threads_ + 1, calls_.size()), calls_, clock_));
     calls_.clear();
   }
   void SubmitKernels() {
     if (kernels_.empty()) return;
-    Put(encoder_.EncodeDevice(MetaFor(kThreads + 2, kernels_.size()), kernels_, clock_));
+    Put(encoder_.EncodeDevice(MetaFor(threads_ + 2, kernels_.size()), kernels_, clock_));
     kernels_.clear();
   }
   ChunkMeta MetaFor(uint32_t writer, size_t count) {
@@ -142,7 +164,7 @@ class ProcessWriter {
     device.compute_capability_major = 9;
     device.uuid[0] = 1;
     sink_.PutDevice({DeviceId{1}, device, "Model"});
-    for (uint32_t i = 1; i <= kThreads; ++i) {
+    for (uint32_t i = 1; i <= threads_; ++i) {
       sink_.PutThread({static_cast<ThreadId>(i), kFirstTid + i - 1, "t"});
     }
     for (uint32_t i = 1; i <= kStreams; ++i) {
@@ -166,15 +188,16 @@ class ProcessWriter {
   }
 
   const uint32_t pid_;
+  const uint32_t threads_;
   SqliteSink sink_;
   std::mt19937_64 random_;
   ChunkEncoder encoder_;
   ClockConversion clock_{std::vector<ClockKnot>{}};
-  std::array<uint64_t, kThreads> now_{};
-  std::array<uint64_t, kThreads> base_{};
+  std::vector<uint64_t> now_;  // by thread
+  std::vector<uint64_t> base_;
   std::array<uint64_t, kStreams> stream_free_{};
-  std::array<uint64_t, kThreads + 3> sequence_{};
-  std::array<std::vector<Slot>, kThreads> slots_;
+  std::vector<uint64_t> sequence_;  // by writer
+  std::vector<std::vector<Slot>> slots_;
   std::vector<ApiRecord> calls_;
   std::vector<DeviceRecord> kernels_;
   uint32_t correlation_ = 0;
@@ -186,8 +209,13 @@ class ProcessWriter {
 
 void WriteBenchRun(const std::string& directory, uint64_t events, uint32_t processes) {
   for (uint32_t i = 0; i < processes; ++i) {
-    ProcessWriter(directory, i).Write(std::max<uint64_t>(1, events / 3 / processes));
+    ProcessWriter(directory, i, kThreads).Write(std::max<uint64_t>(1, events / 3 / processes));
   }
+}
+
+void WriteShortThreads(const std::string& directory, uint64_t events) {
+  const uint64_t threads = std::max<uint64_t>(1, events / kEventsOfShortThread);
+  ProcessWriter(directory, 0, static_cast<uint32_t>(threads)).WriteOneAfterTheOther();
 }
 
 }  // namespace gpubound

@@ -14,7 +14,7 @@ target_compile_definitions(gpubound_flags INTERFACE GPUBOUND_VERSION="${PROJECT_
 # LD_PRELOAD does not have the sanitizer's runtime first in its list of libraries, which is in order;
 # and what only repeats is repeated less.
 set(GPUBOUND_SANITIZER_ENVIRONMENT "")
-set(repeat_less "GPUBOUND_ORACLE_TRACES=1000;GPUBOUND_TEST_KERNELS=50000")
+set(repeat_less "GPUBOUND_ORACLE_TRACES=300;GPUBOUND_TEST_KERNELS=50000")
 
 if(GPUBOUND_SANITIZE STREQUAL "address")
   set(GPUBOUND_SANITIZER_ENVIRONMENT "ASAN_OPTIONS=verify_asan_link_order=0;${repeat_less}")

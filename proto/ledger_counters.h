@@ -18,7 +18,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
 
 // clang-format off
 #define GPUBOUND_LEDGER_COUNTERS(X) \
-  X(scope_events_dropped, kDataLoss, "Scope events lost because every page was full; the pages were not written out fast enough.") \
+  X(scope_events_dropped, kDataLoss, "Scope events lost because every page was full: they were not written out fast enough (GPUBOUND_LIVE_PAGES has more), or more than 4,000 threads held one each.") \
   X(device_records_dropped, kDataLoss, "API or GPU records lost inside gpubound because every page was full.") \
   X(cupti_records_dropped, kDataLoss, "Records that CUPTI itself dropped because it ran out of buffers.") \
   X(cupti_zero_timestamps, kDataLoss, "GPU records without a time: CUPTI's device buffers were exhausted.") \
@@ -38,7 +38,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(clock_steps, kError, "Steps of the system clock during the run; GPU times near them are uncertain.") \
   X(clock_error_bound_ns, kInfo, "Widest bracket of a clock sample, in ns: the uncertainty of GPU against CPU time.") \
   X(chunks_corrupt, kError, "Chunks whose checksum or structure is wrong; their events are missing.") \
-  X(chunk_events_lost, kDataLoss, "Events inside corrupt or truncated chunks.") \
+  X(chunk_events_lost, kDataLoss, "Events inside corrupt, truncated or missing chunks; at most so many, since payloads are counted where only the numbers of a thread tell.") \
   X(sink_write_errors, kDataLoss, "Transactions that could not be written (disk full or I/O error).") \
   X(live_mapping_unavailable, kNotice, "The live mapping could not be reserved; after a kill the last second may be missing.") \
   X(process_not_closed, kNotice, "Processes that ended without closing their trace; the newest events were salvaged.") \
@@ -50,8 +50,8 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(graphics_libraries_mapped, kNotice, "Graphics libraries are loaded; rendering is invisible to CUPTI, so idle means no CUDA work.") \
   X(core_load_failures, kError, "The collector could not be loaded in a process of the run.") \
   X(simulated_device, kNotice, "The GPU of this run is a simulated device; its times are not those of hardware.") \
-  X(import_work_unassigned, kDataLoss, "GPU work of an imported trace that none of its processes launched; it is in no table.") \
-  X(import_events_malformed, kDataLoss, "Events of an imported trace whose time could not be read; skipped.") \
+  X(import_work_unassigned, kDataLoss, "GPU work of an imported trace that none of its processes launched; it is in no table, and GPU time of the processes that use its device is unknown meanwhile.") \
+  X(import_events_malformed, kError, "Events of an imported trace that could not be read, or whose time could not; skipped, so what they told is missing.") \
   X(api_calls_suppressed, kInfo, "Calls of polling and query functions, counted but not recorded.") \
   X(graphs_recorded_whole, kNotice, "Launches of CUDA graphs recorded as a whole: GPU busy inside them is an upper bound, of class compute where their nodes are not known. --graphs node records each kernel.") \
   X(graphs_of_mixed_work, kNotice, "Launches of CUDA graphs recorded as a whole that hold work of several classes: all their time counts as compute, none as communication or copies.") \
@@ -71,7 +71,13 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(roles_changed_after_sums, kNotice, "Processes in which events after the summed time say that a thread or a name is something else than it was taken for; the summed time stays as it is.") \
   X(samples_dropped, kNotice, "Samples of NVML and of the process tree dropped because nothing was written for hours; figures from samples cover less.") \
   X(iterations_suspended, kInfo, "Iterations whose scopes were not recorded, to tell what recording costs this program; their time is the row (suspended). GPUBOUND_IN_RUN_CALIBRATION=0 records all.") \
-  X(work_before_launch, kError, "GPU work that seems to begin before the call that launched it: its times lie too early by more than a launch takes, so the operation and the idle time beside it are doubtful; the columns of caused time stand.")
+  X(work_before_launch, kError, "GPU work that seems to begin before the call that launched it: its times lie too early by more than a launch takes, so the operation and the idle time beside it are doubtful; the columns of caused time stand.") \
+  X(files_unreadable, kError, "Files of the run that cannot be read at all, as a note names them; what they held is in no figure.") \
+  X(tables_cut, kError, "Tables of a process's trace that can be read in part only, as a note names them; figures that rest on their rows may be wrong.") \
+  X(segments_missing, kDataLoss, "Files of a process, numbered in a row, that are not there or cannot be read; their events are missing.") \
+  X(times_impossible, kError, "Times in the trace that are no times of any clock (146 years and more from zero); they were ignored.") \
+  X(processes_missing, kDataLoss, "Processes that were recorded and of which no file is there, as a note names them; waits for them are idle time.") \
+  X(import_cut_short, kError, "Imported files that break off: what follows is missing, and GPU time after the last GPU work is unknown. A note says where.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

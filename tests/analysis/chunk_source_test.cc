@@ -81,11 +81,18 @@ TEST_F(ChunkSourceTest, ThreadsWithoutARowAdoptAsTheyDoWhenLoaded) {
   EXPECT_EQ(Streamed(), Loaded());
 }
 
-TEST_F(ChunkSourceTest, AGapInAThreadsEventsResynchronises) {
+TEST_F(ChunkSourceTest, AThreadResynchronisesBehindDroppedEvents) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100), Begin(kInner, 150)});
+  writer_.Scopes({.thread = 1, .first_sequence = 2, .dropped_before = 8}, {End(kTrain, 900)}, {1});
+  EXPECT_EQ(Streamed(), Loaded());
+}
+
+TEST_F(ChunkSourceTest, AGapInAThreadsEventsIsReportedAsWhenLoaded) {
   writer_.PutUsualRows();
   writer_.Scopes({.thread = 1}, {Begin(kTrain, 100), Begin(kInner, 150)});
   writer_.Scopes({.thread = 1, .first_sequence = 10}, {End(kTrain, 900)}, {1});
-  EXPECT_EQ(Streamed(), Loaded());
+  EXPECT_EQ(Reported(), Loaded());
 }
 
 TEST_F(ChunkSourceTest, AChunkThatIsStoredTwiceCountsOnce) {

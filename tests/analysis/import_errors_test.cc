@@ -71,19 +71,12 @@ TEST_F(ImportErrors, TextThatIsNoJson) {
   EXPECT_THAT(ErrorOfText("hello"), HasSubstr("begins with 'hello'"));
 }
 
-TEST_F(ImportErrors, ACompressedFileThatIsCutShort) {
-  const std::string whole = RealTrace();
-  const std::string error = ErrorOfText(whole.substr(0, whole.size() / 2));
-  EXPECT_THAT(error, HasSubstr("damaged or cut short (unexpected end of file)"));
+TEST_F(ImportErrors, ACompressedFileWithoutAWholeEvent) {
+  EXPECT_THAT(ErrorOfText(RealTrace().substr(0, 100)),
+              HasSubstr("damaged or cut short (unexpected end of file)"));
 }
 
-TEST_F(ImportErrors, ACompressedFileThatIsDamaged) {
-  std::string damaged = RealTrace();
-  for (size_t i = damaged.size() / 2; i < damaged.size() / 2 + 64; ++i) damaged[i] = '\x55';
-  EXPECT_NE(ErrorOfText(damaged), "");
-}
-
-TEST_F(ImportErrors, JsonThatIsCutShort) {
+TEST_F(ImportErrors, JsonThatIsCutShortBeforeAnythingOfUse) {
   EXPECT_THAT(ErrorOfText(R"({"traceEvents": [{"ph":"X"},)"), HasSubstr("the end of the file"));
 }
 

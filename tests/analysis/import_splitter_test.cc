@@ -123,6 +123,43 @@ TEST(ImportSplitter, WrongStructureIsAnErrorAtItsByte) {
   EXPECT_THAT(SplitAnyhow("{1:2}").error, HasSubstr("the name of a member"));
 }
 
+// The events of damaged text, with its blocks as above; each place that was skipped is a '!'.
+std::vector<std::string> Salvage(const std::string& text, size_t block) {
+  TextSource source(text, block);
+  JsonSplitter splitter(&source, "trace.json");
+  std::vector<std::string> events;
+  while (true) {
+    const auto value = splitter.Next();
+    if (value.ok() && value->kind == JsonSplitter::Kind::kEnd) return events;
+    if (value.ok() && value->kind == JsonSplitter::Kind::kEvent) {
+      events.emplace_back(value->text);
+    } else if (!value.ok()) {
+      events.emplace_back("!");
+      if (!splitter.SkipToEvent()) return events;
+    }
+  }
+}
+
+TEST(ImportSplitter, DamagedTextIsTakenUpAtTheNextEvent) {
+  const std::string events = R"({ "ph":"X"},{"ph":"a","b":{{,{"ph":"Y"}x{"ph":"Z"}]})";
+  for (size_t block = 1; block < 8; ++block) {
+    EXPECT_THAT(Salvage("{\"traceEvents\":[" + events, block),
+                ElementsAre("{ \"ph\":\"X\"}", "!", "{\"ph\":\"Y\"}", "!", "{\"ph\":\"Z\"}"));
+    EXPECT_THAT(Salvage("[{\"ph\":1},{\"ph\":[", block), ElementsAre("{\"ph\":1}", "!"));
+    EXPECT_THAT(Salvage("{\"a\":1,{\"ph\":2}", block), ElementsAre("!"));
+  }
+}
+
+TEST(ImportSplitter, AnEventInsideOneThatCannotBeParsedIsFound) {
+  TextSource source(R"([{"ph":1,"b":{"ph":1},{"x":2}},{"y":"ph"}])", 64);
+  JsonSplitter splitter(&source, "trace.json");
+  ASSERT_TRUE(splitter.Next().ok());
+  splitter.LookInside();
+  EXPECT_EQ(splitter.Next()->text, R"({"ph":1})");
+  splitter.LookInside();  // nothing is inside
+  EXPECT_EQ(splitter.Next()->text, R"({"x":2})");
+}
+
 TEST(ImportSplitter, AnEventMayBeLargerThanItsBuffer) {
   const std::string large = "{\"n\":\"" + std::string(9 << 20, 'x') + "\"}";
   const Pieces pieces = Split("[{}," + large + ",{}]", 1 << 20);

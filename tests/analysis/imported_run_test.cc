@@ -6,11 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analysis/import.h"
+#include "analysis/import_unassigned.h"
 #include "analysis/reader.h"
 #include "tests/analysis/trace_writer.h"
 
@@ -18,6 +21,7 @@ namespace gpubound {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using testing_support::TemporaryRun;
@@ -28,14 +32,22 @@ class ImportedRun : public testing::Test {
 
   // Imports events, given without the brackets around them, and whatever follows the array.
   void Import(const std::string& events, const std::string& rest = "") {
-    const std::string path =
-        input_.Write("trace.json", "{\"traceEvents\": [" + events + "]" + rest + "}");
+    ImportFile("{\"traceEvents\": [" + events + "]" + rest + "}");
+  }
+
+  void ImportFile(const std::string& bytes) {
+    const std::string path = input_.Write("trace.json", bytes);
     const auto summary = ImportTrace(path, output_.path());
     ASSERT_TRUE(summary.ok()) << summary.error().ToString();
     Result<Run> run = LoadRun(output_.path());
     ASSERT_TRUE(run.ok()) << run.error().ToString();
     run_ = std::move(*run);
     EXPECT_THAT(run_.problems, IsEmpty());
+  }
+
+  static std::string RealTrace() {
+    std::ifstream file(GPUBOUND_TEST_DATA "/kineto/simple_add.json.gz", std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
 
   const ProcessTrace& Process() const { return run_.processes.at(0); }
@@ -150,6 +162,86 @@ TEST_F(ImportedRun, CountsWhatItSkippedAndWhatNeverEnded) {
   EXPECT_EQ(Process().Counted(LedgerCounter::import_events_malformed), 1u);
   EXPECT_EQ(Process().Counted(LedgerCounter::scopes_open_at_end), 1u);
   EXPECT_EQ(Process().span_end_ns, 10'000);
+}
+
+TEST_F(ImportedRun, AFileThatBreaksOffKeepsWhatIsThereAndSaysWhere) {
+  ImportFile("{\"traceEvents\": [" + std::string(kOperator) + R"(, {"ph":"X","cat":"kern)");
+  EXPECT_THAT(Process().threads.at(0).events, SizeIs(2));
+  EXPECT_EQ(Process().Counted(LedgerCounter::import_cut_short), 1u);
+  EXPECT_EQ(Process().Counted(LedgerCounter::import_events_malformed), 0u);
+  ASSERT_THAT(Process().notes, SizeIs(1));
+  EXPECT_THAT(Process().notes.at(0).text,
+              HasSubstr("up to byte 96 only: the end of the file at byte 117"));
+}
+
+TEST_F(ImportedRun, TimeAfterTheLastWorkOfAFileThatBreaksOffIsUnknown) {
+  ImportFile("[" + std::string(kOperator) +
+             R"(,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":12,"dur":3}, {"ph")");
+  ASSERT_THAT(Process().unknown, SizeIs(1));
+  EXPECT_EQ(Process().unknown.at(0).start_ns, 5'000);
+  EXPECT_EQ(Process().unknown.at(0).end_ns, 10'000);
+}
+
+TEST_F(ImportedRun, ACompressedFileThatIsCutShortKeepsWhatIsThere) {
+  const std::string whole = RealTrace();
+  ImportFile(whole.substr(0, whole.size() / 2));
+  EXPECT_EQ(Process().Counted(LedgerCounter::import_cut_short), 1u);
+  EXPECT_THAT(Process().notes.at(0).text, HasSubstr("unexpected end of file"));
+}
+
+TEST_F(ImportedRun, ACompressedFileThatIsDamagedKeepsWhatIsThere) {
+  std::string damaged = RealTrace();
+  damaged.replace(damaged.size() / 2, 64, 64, '\x55');
+  ImportFile(damaged);
+  EXPECT_EQ(Process().Counted(LedgerCounter::import_cut_short), 1u);
+}
+
+TEST_F(ImportedRun, AZeroedTailOfABareArrayIsMissing) {
+  ImportFile("[" + std::string(kOperator) + "," + std::string(64, '\0'));
+  EXPECT_EQ(Process().Counted(LedgerCounter::import_cut_short), 1u);
+}
+
+TEST_F(ImportedRun, AnEventThatIsNoJsonIsCountedAndSkipped) {
+  Import(std::string(R"({"ph" "X"}, {"ph":"X","cat":"cpu_op","name":"lost", {"a":[1}},)") +
+         kOperator);
+  EXPECT_THAT(Process().threads.at(0).events, SizeIs(2));
+  EXPECT_EQ(Process().Counted(LedgerCounter::import_events_malformed), 2u);
+  EXPECT_EQ(Process().Counted(LedgerCounter::import_cut_short), 0u);
+}
+
+TEST_F(ImportedRun, WorkOfNoProcessMakesTimeUnknownWhereItsDeviceIsUsed) {
+  Import(std::string(R"({"ph":"X","cat":"cuda_runtime","name":"l","pid":4,"tid":4,"ts":0,"dur":50,)"
+                     R"("args":{"correlation":1}},)"
+                     R"({"ph":"X","cat":"cpu_op","name":"a","pid":5,"tid":5,"ts":0,"dur":50},)"
+                     R"({"ph":"X","cat":"kernel","name":"k","pid":3,"tid":7,"ts":1,"dur":2,)"
+                     R"("args":{"correlation":1}},)"
+                     R"({"ph":"X","cat":"kernel","name":"k","pid":3,"tid":7,"ts":20,"dur":5},)"
+                     R"({"ph":"X","cat":"kernel","name":"k","pid":3,"tid":7,"ts":22,"dur":5},)"
+                     R"({"ph":"X","cat":"kernel","name":"k","pid":3,"tid":7,"ts":45,"dur":9})"));
+  ASSERT_THAT(run_.processes, SizeIs(2));
+  const auto& unknown = Process().unknown;
+  ASSERT_THAT(unknown, SizeIs(2));
+  EXPECT_EQ(unknown.at(0).start_ns, 20'000);
+  EXPECT_EQ(unknown.at(0).end_ns, 27'000);
+  EXPECT_EQ(unknown.at(1).end_ns, 50'000);
+  EXPECT_THAT(run_.processes.at(1).unknown, IsEmpty());
+  EXPECT_EQ(Process().notes.at(0).text,
+            "device 3 did 16.0 us of work (3 pieces) that no process of the trace launched; what "
+            "the processes that use it had of the GPU then is unknown");
+}
+
+TEST(UnassignedWork, IsAUnionThatIsCoarserWhereItWouldGrowWithoutBound) {
+  UnassignedWork work;
+  const DeviceId device{1};
+  const auto most = static_cast<int64_t>(UnassignedWork::kMostIntervals);
+  for (int64_t i = 0; i < most; ++i) work.Add(device, {4 * i, 4 * i + 1});
+  EXPECT_THAT(work.devices().at(device).busy, SizeIs(most));
+  work.Add(device, {4 * most, 4 * most + 1});
+  const UnassignedWork::OnDevice& on = work.devices().at(device);
+  EXPECT_THAT(on.busy, SizeIs(most / 2 + 1));
+  EXPECT_EQ(on.busy.front(), (Interval{0, 5}));
+  EXPECT_EQ(on.busy.back(), (Interval{4 * most, 4 * most + 1}));
+  EXPECT_EQ(on.pieces, static_cast<uint64_t>(most) + 1);
 }
 
 TEST_F(ImportedRun, ProcessesAndThreadsMayHaveWordsForNames) {

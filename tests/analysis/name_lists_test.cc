@@ -53,6 +53,8 @@ TEST(NameListsTest, KnowsLibraryAnnotations) {
   EXPECT_TRUE(IsLibraryAnnotation("NCCL", "ncclAllReduce"));
   EXPECT_TRUE(IsLibraryAnnotation("TSL", "anything"));
   EXPECT_TRUE(IsLibraryAnnotation("cuBLASLt", "anything"));
+  EXPECT_TRUE(IsLibraryAnnotation("torch", "anything"));
+  EXPECT_FALSE(IsLibraryAnnotation("torchrl", "anything"));
   EXPECT_TRUE(IsLibraryAnnotation("", "nccl:all_reduce"));
   EXPECT_TRUE(IsLibraryAnnotation("", "## Call CompiledFxGraph fabc ##"));
   EXPECT_TRUE(IsLibraryAnnotation("", "Torch-Compiled Region: 0/0"));

@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "analysis/reader.h"
 #include "analysis/report.h"
+#include "proto/live_format.h"
 #include "tests/analysis/trace_writer.h"
 
 namespace gpubound {
@@ -70,6 +73,24 @@ class ReaderErrorsTest : public testing::Test {
   TemporaryRun run_;
   WriterIdentity identity_;
 };
+
+// Of a process that ended while its recording began: it has recorded nothing, so nothing is lost.
+TEST_F(ReaderErrorsTest, AMappingThatWasNeverAnnouncedIsNoProblem) {
+  WriteSoundSegment();
+  const std::string path = (fs::path(run_.path()) / LiveWriter::NameFor({.pid = 4321})).string();
+  std::string header(sizeof(LiveHeader), '\0');
+  for (const std::string& content : {std::string(), std::string(4096, '\0'), [&header] {
+                                       const uint32_t version = kLiveVersion;
+                                       std::memcpy(header.data() + offsetof(LiveHeader, version),
+                                                   &version, sizeof(version));
+                                       return header;
+                                     }()}) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+    EXPECT_THAT(Load().problems, testing::IsEmpty()) << content.size() << " bytes";
+  }
+  std::ofstream(path, std::ios::binary) << std::string(4096, 'x');
+  EXPECT_THAT(Load().problems, testing::ElementsAre(HasSubstr("no live mapping")));
+}
 
 TEST_F(ReaderErrorsTest, NamesADirectoryThatDoesNotExist) {
   EXPECT_THAT(ErrorOf("/nowhere/at/all"), HasSubstr("/nowhere/at/all: found nothing there"));

@@ -44,6 +44,7 @@ Report FullReport() {
   report.processes.push_back(process);
   report.devices.emplace_back().uuid = "GPU-1";
   report.ledger.push_back({"events_salvaged", 1, Severity::kInfo, "Help."});
+  report.notes.emplace_back("a note");
   return report;
 }
 
@@ -62,7 +63,8 @@ class ReportJsonTest : public testing::Test {
 
 TEST_F(ReportJsonTest, TopHasEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(json_), (Keys{"format", "device_kind", "run", "processes", "devices", "ledger",
-                                 "operation_devices", "ranks"}));
+                                 "notes", "operation_devices", "ranks"}));
+  EXPECT_EQ(json_["notes"], Json({"a note"}));
   EXPECT_EQ(json_["format"], "gpubound.report.v1");
 }
 
@@ -155,7 +157,8 @@ TEST_F(ReportJsonTest, OperationHasEveryKeyInOrder) {
                                "device_idle",
                                "inherited",
                                "gpu_busy_is_upper_bound",
-                               "gpu_caused_is_upper_bound"}));
+                               "gpu_caused_is_upper_bound",
+                               "scopes_missing"}));
   EXPECT_EQ(row["transitions"]["python->backend"], 2);
 }
 

@@ -46,6 +46,13 @@ TEST_F(ReportTablesTest, ColumnsOfNothingButZerosGiveTheirPlaceToTheOthers) {
   EXPECT_THAT(Text(), HasSubstr("  cpu only  cpu+gpu  gpu only  waiting\n"));
 }
 
+TEST_F(ReportTablesTest, RowsOfWhichScopesAreMissingAreMarked) {
+  EXPECT_THAT(Text(), Not(HasSubstr("~")));
+  for (ReportOperation& row : process().operations) row.scopes_missing = true;
+  EXPECT_THAT(Text(), HasSubstr("  ~700 ms"));
+  EXPECT_THAT(Text(), HasSubstr("; ~ scopes are missing, see the notes"));
+}
+
 TEST_F(ReportTablesTest, TheColumnThatWasAskedForIsThereAlsoWithoutAnything) {
   options_.attribution = {"caused"};
   EXPECT_THAT(Text(), HasSubstr("Operation     wall  caused  cpu only"));

@@ -317,6 +317,13 @@ TEST_F(ReportTextTest, ListsLedgerEntriesFromNoticeOn) {
   EXPECT_THAT(RenderLedger(report_), HasSubstr("backpressure_waits = 9"));
 }
 
+TEST_F(ReportTextTest, NotesArePrintedBesideAnEmptyLedger) {
+  report_.ledger.clear();
+  report_.notes.emplace_back("something to know");
+  EXPECT_THAT(RenderLedger(report_),
+              HasSubstr("The ledger is empty.\nnote       something to know"));
+}
+
 TEST_F(ReportTextTest, OnlyErrorsFailTheDoctor) {
   EXPECT_FALSE(LedgerHasError(report_));
   report_.ledger.push_back({"cupti_records_dropped", 1, Severity::kDataLoss, "Lost."});

@@ -58,5 +58,38 @@ TEST(SegmentLengthsTest, SumsStayWhatTheyAreUnderAHeavyTail) {
   }
 }
 
+TEST(SegmentLengthsTest, ALengthThatNoCostExplainsIsItself) {
+  constexpr double kCost = 300;
+  constexpr double kPause = 5e8;
+  SegmentLengths lengths;
+  std::mt19937_64 random(3);
+  double recorded = 0;
+  double likely = 0;
+  for (int i = 0; i < 2'000; ++i) {
+    const double length = 200 + Lognormal(kCost, 0.3, &random);
+    recorded += length;
+    likely += lengths.Likely(kKind, length, kCost * 0.3 * kCost * 0.3);
+  }
+  EXPECT_EQ(lengths.Likely(kKind, kPause, kCost * 0.3 * kCost * 0.3), kPause);
+  EXPECT_NEAR(likely, recorded, 20 * kCost);
+  // What is usual has not changed by it.
+  EXPECT_NEAR(lengths.Likely(kKind, 200 + kCost, kCost * 0.3 * kCost * 0.3), 200 + kCost, kCost);
+}
+
+TEST(SegmentLengthsTest, AFirstLengthThatIsOddIsForgotten) {
+  constexpr double kCost = 300;
+  constexpr double kVariance = kCost * 0.3 * kCost * 0.3;
+  SegmentLengths lengths;
+  std::mt19937_64 random(4);
+  EXPECT_EQ(lengths.Likely(kKind, 1e8, kVariance), 1e8);
+  double squares = 0;
+  for (int i = 0; i < 2'000; ++i) {
+    const double noise = Lognormal(kCost, 0.3, &random) - kCost;
+    const double off = lengths.Likely(kKind, 500 + noise, kVariance) - 500;
+    if (i >= 100) squares += off * off;
+  }
+  EXPECT_LT(std::sqrt(squares / 1'900), 0.5 * kCost * 0.3);
+}
+
 }  // namespace
 }  // namespace gpubound

@@ -68,15 +68,19 @@ class Evaluation:
 
     # What launched what.
     def launch_of(self, work):
-        calls = [(tid, e) for tid, events in self.threads.items() for e in events
-                 if e.call and work.correlation and e.correlation == work.correlation]
+        calls = sorted([(tid, e) for tid, events in self.threads.items() for e in events
+                        if e.call and work.correlation and e.correlation == work.correlation],
+                       key=lambda c: c[1].key())
         if not calls:
             return None
-        before = [c for c in calls if c[1].start <= work.start]
-        tid, call = max(before, key=lambda c: c[1].key()) if before else min(
-            calls, key=lambda c: c[1].key())
-        return min(((t, e) for t, e in calls if t == tid and e.start <= call.start and
-                    call.end <= e.end), key=lambda c: c[1].key())
+        chosen = max([n for n, (_, call) in enumerate(calls) if call.start <= work.start],
+                     default=0)
+        while chosen > 0:
+            (outer_tid, outer), (tid, inner) = calls[chosen - 1:chosen + 1]
+            if outer_tid != tid or inner.end > outer.end:
+                break
+            chosen -= 1
+        return calls[chosen]
 
     # What a thread does at an instant, given the intervals that hold it.
     def waits_for_own_copy(self, tid, t):
@@ -129,6 +133,9 @@ class Evaluation:
         for work in self.process.work:
             edges[work.start].append((None, work))
             edges[work.end].append((None, work))
+        for t in [t for interval in self.process.unknown for t in interval]:
+            if self.begin < t < self.end:
+                edges[t] += []
         self.times = sorted(edges)
         self.states = []  # from each time to the next
         self.cells = collections.Counter()
@@ -149,7 +156,9 @@ class Evaluation:
             if following is None:
                 break
             kinds = {work.kind for work in running}
-            gpu = "+".join(kind for kind in ORDER if kind in kinds) or "idle"
+            is_unknown = any(start <= t < end for start, end in self.process.unknown)
+            gpu = "+".join(kind for kind in ORDER if kind in kinds) or (
+                "unknown" if is_unknown else "idle")
             self.cells[(operation, layer, gpu)] += following - t
             self.sums[operation] += (following - t) * len(running)
 
@@ -222,11 +231,11 @@ class Evaluation:
             if operation != name:
                 continue
             waits = layer in ("cuda_sync", "wait")
-            busy = gpu != "idle"
+            busy = gpu not in ("idle", "unknown")
             row["wall_ns"] += ns
             column = {(True, True): "gpu_only_ns", (True, False): "cpu_gpu_ns",
                       (False, True): "idle_ns", (False, False): "cpu_only_ns"}[(busy, waits)]
-            row[column] += ns
+            row["unknown_ns" if gpu == "unknown" else column] += ns
             row["gpu_busy_ns"] += ns if busy else 0
             for kind in ORDER:
                 row[f"gpu_{kind}_ns"] += ns if kind in gpu.split("+") else 0

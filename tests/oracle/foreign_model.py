@@ -4,6 +4,7 @@
 Shares no code with gpubound and no library beyond Python's own. Everything is held in memory and
 every number is a Fraction until it is nanoseconds.
 """
+import codecs
 import dataclasses
 import fractions
 import gzip
@@ -16,6 +17,7 @@ import sqlite3
 LAYERS = ["unset", "python", "wait", "native", "simulator", "backend", "cuda_sync", "cuda_api"]
 SYNC = re.compile(r"(cuda|cu|hip)((Stream|Device|Ctx|Event|Thread)Synchronize|Memcpy(?!.*Async).*)$")
 COPY = re.compile(r"(cuda|cu|hip)Memcpy.*Async.*$")
+codecs.register_error("each byte", lambda error: ("\ufffd" * (error.end - error.start), error.end))
 LIBRARY = ("nccl:", "## Call CompiledFxGraph", "Torch-Compiled Region")
 LIBRARY_DOMAINS = re.compile(
     r"(nccl.*|nvshmem.*|tsl|tsl:.*|xla|xla:.*|cublas.*|cudnn.*|cusparse.*|cusolver.*|cufft.*|cub|cccl"
@@ -51,6 +53,7 @@ class Work:
     kind: str  # comm, compute, copy
     correlation: int
     pid: object = None
+    device: int = 0
 
 
 @dataclasses.dataclass
@@ -60,6 +63,7 @@ class Process:
     work: list = dataclasses.field(default_factory=list)
     base: str = "python"
     busiest_reports: bool = True
+    unknown: list = dataclasses.field(default_factory=list)  # intervals of GPU time
     calls_nest: bool = True  # the innermost event decides; else any open wait does
 
 
@@ -108,14 +112,48 @@ def correlation_of(args):
     return int(value) if re.fullmatch(r"[0-9]+", str(value)) and 0 < int(value) < 2**32 else 0
 
 
+def parse(text):
+    # Numbers stay as they are written.
+    return json.loads(text, parse_float=str, parse_int=str, strict=False)
+
+
+def string_as_written(match):
+    """A string whose escapes mean nothing is what stands between its quotes."""
+    token = match.group(0)
+    try:
+        json.loads(token, strict=False).encode()
+        return token
+    except ValueError:
+        return json.dumps(token[1:-1])
+
+
+def salvage(text):
+    """The document of a damaged trace that has one event a line, and whether it breaks off."""
+    head, _, rest = text.partition('"traceEvents": [')
+    document, cut_short = parse(head + '"traceEvents": []}'), True
+    for line in rest.split("\n"):
+        event = re.sub(r'"(?:[^"\\]|\\.)*"', string_as_written, line.strip().rstrip(","))
+        if event.startswith("]"):
+            cut_short = False
+        elif event:
+            try:
+                document["traceEvents"].append(parse(event))
+            except ValueError:
+                pass  # it is missing
+    return document, cut_short
+
+
 def chrome_events(path):
+    """The events, the document that holds them, and whether it breaks off."""
     with open(path, "rb") as file:
         data = file.read()
     if data[:2] == b"\x1f\x8b":
         data = gzip.decompress(data)
-    # Numbers stay as they are written.
-    document = json.loads(data, parse_float=str, parse_int=str)
-    return document["traceEvents"] if isinstance(document, dict) else document, document
+    try:
+        document, cut_short = parse(data.decode()), False
+    except ValueError:
+        document, cut_short = salvage(data.decode(errors="each byte"))
+    return document["traceEvents"] if isinstance(document, dict) else document, document, cut_short
 
 
 def chrome_interval(event, order):
@@ -156,7 +194,7 @@ def join_begins_with_ends(events):
 
 
 def read_chrome(path):
-    events, _ = chrome_events(path)
+    events, _, cut_short = chrome_events(path)
     patterns = comm_patterns()
     processes, work = {}, []
     for order, event in enumerate(join_begins_with_ends(events)):
@@ -166,8 +204,9 @@ def read_chrome(path):
         if category in ("kernel", "gpu_memcpy", "gpu_memset"):
             start = nanoseconds(event["ts"])
             kind = kernel_class(event["name"], patterns) if category == "kernel" else "copy"
-            work.append(Work(start, start + nanoseconds(event["dur"]), kind,
-                             correlation_of(event.get("args", {}))))
+            args = event.get("args", {})
+            work.append(Work(start, start + nanoseconds(event["dur"]), kind, correlation_of(args),
+                             device=int(args.get("device", event["pid"]))))
             continue
         interval = chrome_interval(event, order)
         if interval is not None:
@@ -184,12 +223,24 @@ def read_chrome(path):
     for process in processes.values():
         process.threads = {tid: [interval for _, interval in thread]
                            for tid, thread in process.threads.items()}
-    return assign(list(processes.values()), work)
+    if work and not processes:
+        processes = {"0": Process(0)}
+    processes, lost = assign(list(processes.values()), work)
+    for process in processes if cut_short else []:
+        process.unknown.append(after_last_work(process))
+    return processes, lost
+
+
+def after_last_work(process):
+    everything = [e for events in process.threads.values() for e in events] + process.work
+    begin = max((work.end for work in process.work), default=min(e.start for e in everything))
+    return begin, max(e.end for e in everything)
 
 
 def assign(processes, work):
-    """Gives each piece of work to the process that launched it. Returns what no process launched."""
-    lost = 0
+    """Gives each piece of work to the process that launched it. Counts what no process launched: while
+    that ran, GPU time is unknown in the processes that use its device, in all where none does."""
+    lost = []
     for item in work:
         owners = [p for p in processes if p.pid == item.pid]
         if item.pid is None and len(processes) == 1:
@@ -205,8 +256,12 @@ def assign(processes, work):
         if owners:
             owners[0].work.append(item)
         else:
-            lost += 1
-    return processes, lost
+            lost.append(item)
+    for item in lost:
+        users = [p for p in processes if any(w.device == item.device for w in p.work)] or processes
+        for process in users:
+            process.unknown.append((item.start, item.end))
+    return processes, len(lost)
 
 
 def read_nsys(path):
@@ -264,7 +319,8 @@ def read_nsys(path):
             pid = None
             if row.get("globalPid") is not None:
                 pid = process_of(row["globalPid"]).pid
-            work.append(Work(row["start"], row["end"], kind, row.get("correlationId") or 0, pid))
+            work.append(Work(row["start"], row["end"], kind, row.get("correlationId") or 0, pid,
+                             row.get("deviceId") or 0))
     return assign(list(processes.values()), work)
 
 

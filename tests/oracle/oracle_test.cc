@@ -27,6 +27,7 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
 }
 
 constexpr uint64_t kTraces = 10'000;
+constexpr uint64_t kTracesPerCrowd = 50;  // a crowd takes the oracle as long as so many traces
 
 class OracleTest : public testing::Test {
  protected:
@@ -49,6 +50,12 @@ class OracleTest : public testing::Test {
     }
   }
 
+  static void OnRandomCrowds(const std::function<void(const ProcessTrace&, uint64_t)>& check) {
+    OnRandomTraces([&check](const ProcessTrace&, uint64_t seed) {
+      if (seed % kTracesPerCrowd == 0) check(MakeRandomCrowd(seed), seed);
+    });
+  }
+
   static ReportProcess Analyze(const ProcessTrace& process) {
     Result<ProcessAnalysis> analysis = AnalyzeProcess(process, {});
     EXPECT_TRUE(analysis.ok()) << (analysis.ok() ? "" : analysis.error().ToString());
@@ -64,6 +71,17 @@ class OracleTest : public testing::Test {
       cells[cell.phase + "|" + cell.operation + "|" + cell.layer + "|" + cell.gpu] += cell.ns;
     }
     return cells;
+  }
+
+  // By tid.
+  static std::map<std::string, std::map<std::string, int64_t>> LanesOf(
+      const ReportProcess& report) {
+    std::map<std::string, std::map<std::string, int64_t>> lanes;
+    for (const ReportLane& lane : report.lanes) {
+      const std::map<std::string, int64_t> cells = CellsOf(lane.cells);
+      if (!cells.empty()) lanes[std::to_string(lane.tid)] = cells;
+    }
+    return lanes;
   }
 
   // Non-zero values of a column by operation.
@@ -113,6 +131,18 @@ TEST_F(OracleTest, CellsAreThoseOfTheNaiveOracle) {
   });
 }
 
+TEST_F(OracleTest, ThreadsThatComeAndGoAreThoseOfTheNaiveOracle) {
+  OnRandomCrowds([](const ProcessTrace& trace, uint64_t seed) {
+    const SplitSource split(trace, 1 + seed / kTracesPerCrowd % 4);
+    Result<ProcessAnalysis> analysis = AnalyzeProcess(trace, split, {}, {});
+    ASSERT_TRUE(analysis.ok()) << analysis.error().ToString();
+    const NaiveBreakdown naive = BreakDownNaively(trace);
+    EXPECT_EQ(CellsOf(analysis->report), naive.cells);
+    EXPECT_EQ(ColumnOf(analysis->report, &ReportOperation::gpu_caused_ns), naive.caused);
+    EXPECT_EQ(LanesOf(analysis->report), naive.lanes);
+  });
+}
+
 TEST_F(OracleTest, ColumnsAreThoseOfTheNaiveOracle) {
   OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
     const ReportProcess report = Analyze(trace);
@@ -139,12 +169,7 @@ TEST_F(OracleTest, IdleCausesAreThoseOfTheNaiveOracle) {
 
 TEST_F(OracleTest, LanesAreThoseOfTheNaiveOracle) {
   OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
-    std::map<std::string, std::map<std::string, int64_t>> lanes;
-    for (const ReportLane& lane : Analyze(trace).lanes) {
-      const std::map<std::string, int64_t> cells = CellsOf(lane.cells);
-      if (!cells.empty()) lanes[std::to_string(lane.tid)] = cells;
-    }
-    EXPECT_EQ(lanes, BreakDownNaively(trace).lanes);
+    EXPECT_EQ(LanesOf(Analyze(trace)), BreakDownNaively(trace).lanes);
   });
 }
 

@@ -24,16 +24,14 @@ def decimal_of(half_nanoseconds):
     return f"{digits[:-4]}.{digits[-4:]}"
 
 
-def cpu_event(rng, pids, unused_ids):
+def cpu_event(rng, pids):
     category, names = rng.choice([
         ("user_annotation", OPERATIONS), ("cpu_op", ["aten::add", "aten::mul"]),
         ("python_function", ["f", "g"]), ("cuda_runtime", API), ("cuda_driver", API)])
     event = {"ph": "X", "cat": category, "name": rng.choice(names), "pid": rng.choice(pids),
              "tid": rng.randint(1, 3)}
     if category.startswith("cuda"):
-        # Processes may use the same ids, a process uses each once.
-        ids = unused_ids.setdefault(event["pid"], rng.sample(range(13), 13))
-        event["args"] = {"correlation": ids.pop() if ids else 0}
+        event["args"] = {"correlation": rng.randint(0, 13)}
     return event
 
 
@@ -41,22 +39,39 @@ def gpu_event(rng):
     category, name = rng.choice([("kernel", "gemm"), ("kernel", "ncclDevKernel_Broadcast"),
                                  ("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)"),
                                  ("gpu_memset", "Memset (Device)")])
+    correlation = rng.choice([int, int, str])(rng.randint(0, 14))
     return {"ph": "X", "cat": category, "name": name, "pid": 0, "tid": 7,
-            "args": {"device": rng.randint(0, 1), "stream": 7, "correlation": rng.randint(0, 14)}}
+            "args": {"device": rng.randint(0, 1), "stream": 7, "correlation": correlation}}
+
+
+def draw_times(rng, event, taken):
+    """When |event| is. Of calls with one id that begin and end together none comes first, so there
+    are no such calls."""
+    while True:
+        start, length = rng.randint(2, 80), rng.randint(0, 40)
+        call = (event["pid"], event.get("args"), (start + 1) // 2, (length + 1) // 2)
+        if "device" in event.get("args", {}) or repr(call) not in taken:
+            taken.add(repr(call))
+            return start, length
 
 
 def random_trace(rng):
     pids = rng.choice([[5], [5], [5, 6], [0, 5]])
-    unused_ids = {}
-    events = [cpu_event(rng, pids, unused_ids) for _ in range(rng.randint(1, 40))]
-    events += [gpu_event(rng) for _ in range(rng.randint(0, 12))]
+    events = [cpu_event(rng, pids) for _ in range(max(0, rng.randint(-2, 40)))]
+    events += [gpu_event(rng) for _ in range(rng.randint(0 if events else 1, 12))]
     lines = []
+    taken = set()
     for event in events:
         rng.shuffle(keys := list(event))
         event = {key: event[key] for key in keys}
-        times = f'"ts": {decimal_of(rng.randint(2, 80))}, "dur": {decimal_of(rng.randint(0, 40))}'
+        start, length = draw_times(rng, event, taken)
+        times = f'"ts": {decimal_of(start)}, "dur": {decimal_of(length)}'
         lines.append(json.dumps(event)[:-1] + ", " + times + "}")
-    return '{"traceEvents": [\n' + ",\n".join(lines) + "\n]}\n"
+    text = '{"traceEvents": [\n' + ",\n".join(lines) + "\n]}\n"
+    if rng.randrange(4):
+        return text
+    whole = text.index("},\n" if len(lines) > 1 else "}\n") + 1
+    return text[:rng.randint(whole, len(text))]
 
 
 def main():

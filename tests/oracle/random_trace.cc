@@ -14,7 +14,7 @@ namespace {
 
 class Maker {
  public:
-  explicit Maker(uint64_t seed) : random_(seed) {}
+  Maker(uint64_t seed, bool crowd) : random_(seed), crowd_(crowd) {}
 
   ProcessTrace Make() {
     p_.identity = {"host", 7, static_cast<int64_t>(1)};
@@ -22,12 +22,12 @@ class Maker {
     p_.device_kind = "real";
     p_.main_tid = 1;
     p_.python = Chance(2);
-    length_ = 20 + Pick(60);
+    length_ = crowd_ ? 200 + Pick(200) : 20 + Pick(60);
     p_.span_begin_ns = Pick(10);
     // Mostly everything lies in the span; sometimes it ends early, or at once.
     p_.span_end_ns = p_.span_begin_ns + (Chance(4) ? Pick(length_) : length_ + Pick(20));
     MakeNames();
-    const int64_t threads = 1 + Pick(4);
+    const int64_t threads = crowd_ ? 66 + Pick(60) : 1 + Pick(4);
     for (int64_t i = 0; i < threads; ++i) MakeThread(i);
     MakeWork();
     while (Chance(3)) {
@@ -109,14 +109,19 @@ class Maker {
     return of[static_cast<size_t>(Pick(static_cast<int64_t>(of.size())))];
   }
 
+  // An instant of the thread that is made.
+  int64_t PickTime() { return born_ns_ + Pick(life_ns_); }
+
   void MakeThread(int64_t index) {
     ThreadTrace thread;
+    life_ns_ = crowd_ && index > 0 ? 1 + Pick(30) : length_;
+    born_ns_ = life_ns_ < length_ ? Pick(length_ - life_ns_) : 0;
     thread.ordinal = static_cast<ThreadId>(index + 1);
     thread.tid = static_cast<uint32_t>(index + 1);
     // Some threads only make calls, as autograd's do.
     const int64_t events = index > 0 && Chance(2) ? 0 : Pick(14);
     std::vector<int64_t> times;
-    for (int64_t i = 0; i < events; ++i) times.push_back(Pick(length_));
+    for (int64_t i = 0; i < events; ++i) times.push_back(PickTime());
     std::sort(times.begin(), times.end());
     std::vector<LabelId> open;
     for (const int64_t time : times) thread.events.push_back(MakeEvent(time, &open));
@@ -126,7 +131,7 @@ class Maker {
       return std::tie(a.start_ns, a.correlation) < std::tie(b.start_ns, b.correlation);
     });
     if (Chance(3)) {
-      const int64_t start = Pick(length_);
+      const int64_t start = PickTime();
       thread.overheads.push_back({start, start + Pick(20), 0, Any(overheads_)});
     }
     p_.threads.push_back(std::move(thread));
@@ -168,12 +173,12 @@ class Maker {
   }
 
   void MakeCall(ThreadTrace* thread) {
-    const int64_t start = Pick(length_);
+    const int64_t start = PickTime();
     thread->calls.push_back({start, start + Pick(12), ++last_correlation_, Any(calls_), 0});
   }
 
   void MakeWork() {
-    const int64_t works = Pick(12);
+    const int64_t works = Pick(crowd_ ? 60 : 12);
     for (int64_t i = 0; i < works; ++i) {
       DeviceWork work;
       work.correlation = static_cast<uint32_t>(Pick(int64_t{last_correlation_} + 2));
@@ -192,8 +197,11 @@ class Maker {
   }
 
   std::mt19937_64 random_;
+  const bool crowd_;
   ProcessTrace p_;
   int64_t length_ = 0;
+  int64_t born_ns_ = 0;  // of the thread that is made
+  int64_t life_ns_ = 0;
   std::vector<LabelId> scopes_;
   std::vector<LabelId> ranges_;
   std::vector<LabelId> phases_;
@@ -207,6 +215,22 @@ class Maker {
 
 }  // namespace
 
-ProcessTrace MakeRandomTrace(uint64_t seed) { return Maker(seed).Make(); }
+ProcessTrace MakeRandomTrace(uint64_t seed) { return Maker(seed, /*crowd=*/false).Make(); }
+
+gpubound::Run MakeRandomRun(uint64_t seed) {
+  constexpr uint64_t kMostProcesses = 5;
+  gpubound::Run run;
+  const uint64_t processes = 2 + seed % (kMostProcesses - 1);
+  for (uint64_t i = 0; i < processes; ++i) {
+    ProcessTrace& process = run.processes.emplace_back(MakeRandomTrace(seed * kMostProcesses + i));
+    process.identity.pid += static_cast<int64_t>(i);
+    for (uint32_t device = 1; device <= 2; ++device) {
+      process.devices[device].uuid = "GPU-" + std::to_string(device);
+    }
+  }
+  return run;
+}
+
+ProcessTrace MakeRandomCrowd(uint64_t seed) { return Maker(seed, /*crowd=*/true).Make(); }
 
 }  // namespace gpubound::oracle

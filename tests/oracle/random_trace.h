@@ -14,6 +14,12 @@ namespace gpubound::oracle {
 // The same seed gives the same trace.
 ProcessTrace MakeRandomTrace(uint64_t seed);
 
+// The same of some hundreds of ns, in which far more threads come and go than live at once.
+ProcessTrace MakeRandomCrowd(uint64_t seed);
+
+// Two to five such processes of one host, which share its two devices: GPU-1 and GPU-2.
+gpubound::Run MakeRandomRun(uint64_t seed);
+
 }  // namespace gpubound::oracle
 
 #endif  // GPUBOUND_TESTS_ORACLE_RANDOM_TRACE_H_

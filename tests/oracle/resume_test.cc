@@ -23,6 +23,7 @@ namespace gpubound::oracle {
 namespace {
 
 constexpr uint64_t kTraces = 1'500;
+constexpr uint64_t kTracesPerCrowd = 10;
 // Makes a trace of some dozens of ns one of some hundreds of ms.
 constexpr uint64_t kWithOperations = 4;  // the seed of a trace in which some are open at half time
 constexpr int64_t kStretch = 7'654'321;
@@ -151,6 +152,14 @@ TEST_F(ResumeTest, StoppingAnywhereChangesNothing) {
 TEST_F(ResumeTest, StoppingALongTraceAnywhereChangesNothing) {
   OnRandomTraces(kStretch, [](const ProcessTrace& trace, uint64_t seed) {
     EXPECT_EQ(JsonWithStops(trace, RandomStops(trace, seed)), Json(trace, nullptr));
+  });
+}
+
+TEST_F(ResumeTest, StoppingWhileThreadsComeAndGoChangesNothing) {
+  OnRandomTraces(kStretch, [](const ProcessTrace&, uint64_t seed) {
+    if (seed % kTracesPerCrowd != 0) return;
+    const ProcessTrace crowd = Stretched(MakeRandomCrowd(seed), kStretch);
+    EXPECT_EQ(JsonWithStops(crowd, RandomStops(crowd, seed)), Json(crowd, nullptr));
   });
 }
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Processes that were recorded, as the launcher's record says, and of which no file is there any
+// more. Who never was recorded is not missing: that a process is another one's parent, or that
+// somebody waited for it, does not say that it was. No state.
+#ifndef GPUBOUND_ANALYSIS_MISSING_PROCESSES_H_
+#define GPUBOUND_ANALYSIS_MISSING_PROCESSES_H_
+
+#include <set>
+
+#include "analysis/run.h"
+
+namespace gpubound {
+
+// |present|: who has a file in the run's directory, readable or not, by the names of the files.
+// Counts the others that RunInfo::recorded lists (processes_missing), and says in a note of each
+// for how long others waited for it. |run| is read whole but for that.
+void NoteMissingProcesses(const std::set<ProcessIdentity>& present, Run* run);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_MISSING_PROCESSES_H_

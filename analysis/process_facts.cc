@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the facts of a process field by field. No state.
+#include "analysis/process_facts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "analysis/plausible_time.h"
+
+namespace gpubound {
+namespace {
+
+std::string TextOf(const MetaRows& meta, const char* key) {
+  const auto found = meta.find(key);
+  return found == meta.end() ? std::string() : found->second;
+}
+
+std::optional<int64_t> IntOf(const MetaRows& meta, const char* key) {
+  const std::string text = TextOf(meta, key);
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc()) return std::nullopt;
+  return value;
+}
+
+std::optional<int64_t> TimeOf(const MetaRows& meta, const char* key, ProcessTrace* process) {
+  const std::optional<int64_t> time_ns = IntOf(meta, key);
+  if (!time_ns || IsPlausibleTime(*time_ns)) return time_ns;
+  ++process->Count(LedgerCounter::times_impossible);
+  return std::nullopt;
+}
+
+std::vector<std::string> SplitAtNul(const std::string& text) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find('\0', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace
+
+void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) {
+  if (meta.empty()) return;
+  process->parent_pid = IntOf(meta, "parent_pid").value_or(0);
+  process->name = TextOf(meta, "name");
+  process->command = SplitAtNul(TextOf(meta, "command"));
+  process->version = TextOf(meta, "version");
+  process->device_kind = TextOf(meta, "device_kind");
+  process->cpu_model = TextOf(meta, "cpu_model");
+  process->driver_version = TextOf(meta, "driver_version");
+  process->cupti_version = TextOf(meta, "cupti_version");
+  process->python_version = TextOf(meta, "python_version");
+  process->in_run_calibration = TextOf(meta, "in_run_calibration");
+  process->cupti_not_suspended = TextOf(meta, "cupti_not_suspended");
+  process->main_tid = static_cast<uint32_t>(IntOf(meta, "main_tid").value_or(0));
+  process->reporting_tid = static_cast<uint32_t>(IntOf(meta, "reporting_tid").value_or(0));
+  process->python = IntOf(meta, "python").value_or(0) != 0;
+  process->end_how = TextOf(meta, "end_how");
+  TimeOf(meta, "start_realtime_ns", process);  // part of the identity, which the segment has read
+  span->begin_ns = TimeOf(meta, "start_monotonic_ns", process);
+  span->end_ns = TimeOf(meta, "end_monotonic_ns", process);
+}
+
+void DropImpossibleUnknown(ProcessTrace* process) {
+  process->Count(LedgerCounter::times_impossible) +=
+      std::erase_if(process->unknown, [](const UnknownInterval& interval) {
+        const bool open = interval.end_ns == kOpenEnded;
+        return !IsPlausibleTime(interval.start_ns) || (!open && !IsPlausibleTime(interval.end_ns));
+      });
+}
+
+}  // namespace gpubound

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the rows of `meta` say of a process, and which times of its rows cannot be times. Pure.
+#ifndef GPUBOUND_ANALYSIS_PROCESS_FACTS_H_
+#define GPUBOUND_ANALYSIS_PROCESS_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "analysis/run.h"
+#include "analysis/segment.h"
+
+namespace gpubound {
+
+// When a process began and ended, where its rows say so.
+struct RecordedSpan {
+  std::optional<int64_t> begin_ns;
+  std::optional<int64_t> end_ns;
+};
+
+// Sets |process|'s facts and |span| to what |meta| says; without any rows, leaves them. A time that
+// cannot be one (plausible_time.h) is taken as absent and counted (times_impossible).
+void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span);
+
+// Removes rows of unknown time that cannot be, and counts them. An open end is none of these.
+void DropImpossibleUnknown(ProcessTrace* process);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_PROCESS_FACTS_H_
