@@ -77,6 +77,12 @@ int ImportRun(const Arguments& words) {
                   "Report with: gpubound report {}",
                   summary->cpu_events, summary->device_events, summary->processes,
                   summary->processes == 1 ? "" : "es", EscapeName(ShellQuote(output))));
+  if (summary->malformed > 0) {
+    PrintMessage(fmt::format("{} event{} could not be read and {} missing.", summary->malformed,
+                             summary->malformed == 1 ? "" : "s",
+                             summary->malformed == 1 ? "is" : "are"));
+  }
+  if (!summary->cut_short.empty()) PrintMessage(EscapeName(summary->cut_short) + ".");
   return kExitSuccess;
 }
 

@@ -158,6 +158,7 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
   } else {
     record.exit_code = end.exit_code;
   }
+  record.recorded = RecordedIn(directory.path);
   const Result<bool> replaced = WriteRunRecord(directory.path, record, /*replace=*/true);
   if (!replaced.ok() && placed.ok()) PrintError(replaced.error());
   if (keeper) {

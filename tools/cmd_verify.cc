@@ -7,6 +7,7 @@
 #include <memory>
 #include <random>
 
+#include "analysis/text_table.h"
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
@@ -24,7 +25,9 @@ constexpr CommandHelp kHelp = {
     "Runs CMD several times with and without the profiler, in turns and in random order, and\n"
     "prints the slowdown and the residual: how far the corrected time of the profiled runs is "
     "from\n"
-    "the time of the others. CMD must do the same work each time; its output is not shown.",
+    "the time of the others. CMD must do the same work each time; its output is not shown, but "
+    "for\n"
+    "its last lines on stderr where it fails.",
     "Both are medians over rounds, with the 95 % interval that resampling the rounds gives.\n"
     "Exit status: 0; 1 if the residual is above --limit; 2 for wrong use; 3 if CMD cannot be run,\n"
     "fails, or records nothing.\n",
@@ -88,6 +91,10 @@ int Verify(const Arguments& words) {
   options.before_round = [&](int round) {
     note = nullptr;
     note = std::make_unique<ProgressNote>(fmt::format("round {} of {}", round + 1, options.rounds));
+  };
+  options.on_failure = [&](const std::vector<std::string>& lines) {
+    note = nullptr;
+    for (const std::string& line : lines) WriteStderr("  " + EscapeName(line) + "\n");
   };
   const Result<Verification> verification = VerifyCommand(options);
   note = nullptr;

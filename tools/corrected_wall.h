@@ -14,7 +14,9 @@
 namespace gpubound {
 
 // |run| was recorded into |run_directory|. Takes out what the replay without the costs of recording
-// takes out of its process's span, and what the profiler cost at its start and end.
+// takes out of the span of its process, and what the profiler cost at its start and end: of the
+// process that was started, or of the run's main one where that is not part of the run. An error:
+// the run cannot be read, or nothing of that process was corrected.
 Result<double> CorrectedWallNs(const TimedRun& run, const std::string& run_directory,
                                const Calibration& calibration);
 

@@ -46,6 +46,16 @@ std::vector<Assignment> RunAssignments(const LibraryFiles& libraries,
   return assignments;
 }
 
+std::vector<Assignment> PlainAssignments(const std::string& package_folder,
+                                         const GetVariable& variable) {
+  std::vector<Assignment> assignments = {{"GPUBOUND_DISABLE", "1"}};
+  if (package_folder.empty()) return assignments;
+  const char* path = variable("PYTHONPATH");
+  const std::string before = IsSet(path) ? path + std::string(":") : "";
+  assignments.push_back({"PYTHONPATH", before + package_folder});
+  return assignments;
+}
+
 std::vector<std::string> WithAssignments(std::vector<std::string> environment,
                                          const std::vector<Assignment>& assignments) {
   for (const Assignment& assignment : assignments) {

@@ -32,6 +32,12 @@ std::vector<Assignment> RunAssignments(const LibraryFiles& libraries,
                                        const std::string& run_directory,
                                        const GetVariable& variable);
 
+// What to set so that a program started with |variable| is not recorded and finds the Python
+// package all the same, as it does in a run: in |package_folder|, which holds nothing else. Empty:
+// there is none.
+std::vector<Assignment> PlainAssignments(const std::string& package_folder,
+                                         const GetVariable& variable);
+
 // |environment| ("NAME=value" each) with the assignments carried out, in its own order.
 std::vector<std::string> WithAssignments(std::vector<std::string> environment,
                                          const std::vector<Assignment>& assignments);

@@ -8,10 +8,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 #include <system_error>
 
+#include "analysis/segment.h"
 #include "tools/run_directory.h"
 
 namespace gpubound {
@@ -51,6 +54,18 @@ int PlaceNew(const std::string& from, const std::string& to) {
 
 }  // namespace
 
+std::vector<std::string> RecordedIn(const std::string& run_directory) {
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(run_directory, ignored)) {
+    const auto name = ParseTraceFileName(entry.path().filename().string());
+    if (!name) continue;
+    const ProcessIdentity& process = name->identity;
+    names.insert(fmt::format("{}.{}.{}", process.host, process.pid, process.start_realtime_ns));
+  }
+  return {names.begin(), names.end()};
+}
+
 std::string RenderRunRecord(const RunRecord& record) {
   nlohmann::ordered_json json = {
       {"format", "gpubound.run.v1"},
@@ -65,6 +80,7 @@ std::string RenderRunRecord(const RunRecord& record) {
   if (record.end_monotonic_ns) json["end_monotonic_ns"] = *record.end_monotonic_ns;
   if (record.exit_code) json["exit_code"] = *record.exit_code;
   if (record.signal) json["signal"] = *record.signal;
+  if (record.end_monotonic_ns) json["recorded"] = record.recorded;
   // Arguments are bytes; JSON is UTF-8.
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -28,7 +28,11 @@ struct RunRecord {
   std::optional<int64_t> end_monotonic_ns;
   std::optional<int> exit_code;
   std::optional<int> signal;
+  std::vector<std::string> recorded;  // RecordedIn() the run directory at the end
 };
+
+// Who has files in |run_directory|: HOST.PID.START of each process, as its files are named.
+std::vector<std::string> RecordedIn(const std::string& run_directory);
 
 std::string RenderRunRecord(const RunRecord& record);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// posix_spawn and wait4 between two readings of a clock.
+// posix_spawn and wait4 between two readings of a clock, and the end of what was said meanwhile.
 #include "tools/timed_run.h"
 
 #include <fcntl.h>
@@ -9,8 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <fstream>
+#include <string>
 #include <system_error>
 
 #include "analysis/text_table.h"
@@ -33,14 +36,15 @@ int64_t NsOf(const timeval& time) {
 }  // namespace
 
 Result<TimedRun> RunTimed(const std::vector<std::string>& command,
-                          const std::vector<std::string>& environment) {
+                          const std::vector<std::string>& environment,
+                          const std::string& stderr_path) {
   const std::vector<char*> arguments = Pointers(command);
   const std::vector<char*> variables = Pointers(environment);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
-  }
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, stderr_path.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const auto begin = std::chrono::steady_clock::now();
   TimedRun run;
   const int error =
@@ -59,6 +63,20 @@ Result<TimedRun> RunTimed(const std::vector<std::string>& command,
   run.cpu_ns = NsOf(used.ru_utime) + NsOf(used.ru_stime);
   run.exit_status = WIFSIGNALED(status) ? kExitSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
   return run;
+}
+
+std::vector<std::string> LastLines(const std::string& path, size_t count) {
+  constexpr std::streamoff kBytes = 8192;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return {};
+  const std::streamoff size = file.tellg();
+  file.seekg(std::max<std::streamoff>(0, size - kBytes));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) lines.push_back(std::move(line));
+  }
+  if (lines.size() > count) lines.erase(lines.begin(), lines.end() - static_cast<long>(count));
+  return lines;
 }
 
 }  // namespace gpubound

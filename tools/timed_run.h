@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run of a command whose output nobody wants and whose wall time is all that counts.
+// One run of a command whose output nobody wants, unless it fails, and whose wall time is all that
+// counts.
 // Single-threaded.
 #ifndef GPUBOUND_TOOLS_TIMED_RUN_H_
 #define GPUBOUND_TOOLS_TIMED_RUN_H_
@@ -22,10 +23,15 @@ struct TimedRun {
   int exit_status = 0;  // 128 plus the signal that ended it
 };
 
-// Runs |command| with |environment|, its stdout and stderr going nowhere. An error: it could not be
-// started.
+// Runs |command| with |environment|, its stdout going nowhere and its stderr into the file
+// |stderr_path|, which is made anew. An error: it could not be started.
 Result<TimedRun> RunTimed(const std::vector<std::string>& command,
-                          const std::vector<std::string>& environment);
+                          const std::vector<std::string>& environment,
+                          const std::string& stderr_path);
+
+// At most the last |count| lines of the file, without those that are empty, of its last kilobytes;
+// none if it cannot be read.
+std::vector<std::string> LastLines(const std::string& path, size_t count);
 
 }  // namespace gpubound
 

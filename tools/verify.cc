@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "analysis/text_table.h"
+#include "tools/console.h"
 #include "tools/corrected_wall.h"
 #include "tools/run_calibration.h"
 #include "tools/run_directory.h"
@@ -28,6 +30,7 @@ class Experiment {
 
   Result<Verification> Run() {
     if (const Status made = scratch_.Made(); !made.ok()) return made.error();
+    ProvidePackage();
     if (const Result<TimedRun> warm_up = RunPlain(); !warm_up.ok()) return warm_up.error();
     for (int round = 0; round < options_.rounds; ++round) {
       if (options_.before_round) options_.before_round(round);
@@ -39,16 +42,36 @@ class Experiment {
   }
 
  private:
-  Result<TimedRun> Checked(Result<TimedRun> run) const {
+  // A folder of its own, because the package's may hold more: with a wheel, all that is installed.
+  void ProvidePackage() {
+    if (options_.libraries.python_startup.empty()) return;
+    const std::filesystem::path startup = options_.libraries.python_startup;
+    const std::string folder = scratch_.File("python");
+    std::error_code error;
+    std::filesystem::create_directory(folder, error);
+    if (!error) {
+      std::filesystem::create_directory_symlink(startup.parent_path(), folder + "/gpubound", error);
+    }
+    if (!error) package_folder_ = folder;  // else a program that imports it says so
+  }
+
+  Result<TimedRun> RunIn(const std::vector<Assignment>& assignments, const char* how) const {
+    constexpr size_t kLines = 10;
+    const std::string stderr_path = scratch_.File("stderr");
+    const Result<TimedRun> run =
+        RunTimed(options_.command, WithAssignments(OwnEnvironment(), assignments), stderr_path);
     if (!run.ok() || run->exit_status == 0) return run;
+    const std::vector<std::string> lines = LastLines(stderr_path, kLines);
+    if (options_.on_failure && !lines.empty()) options_.on_failure(lines);
     return Error{"verifying", options_.command.front(),
-                 fmt::format("exit status {}", run->exit_status), "0, in every run",
-                 "Run it by itself to see why: its output is not shown here."};
+                 fmt::format("exit status {} {} the profiler", run->exit_status, how),
+                 "0, in every run",
+                 lines.empty() ? "It wrote nothing on stderr; run it by itself to see why."
+                               : "Above is what it wrote last on stderr."};
   }
 
   Result<TimedRun> RunPlain() const {
-    return Checked(
-        RunTimed(options_.command, WithAssignments(OwnEnvironment(), {{"GPUBOUND_DISABLE", "1"}})));
+    return RunIn(PlainAssignments(package_folder_, EnvironmentVariable), "without");
   }
 
   std::string RunPath(int round) const { return scratch_.File(fmt::format("{}.gpubound", round)); }
@@ -57,7 +80,7 @@ class Experiment {
     const auto none = [](const char*) -> const char* { return nullptr; };
     std::vector<Assignment> assignments = RunAssignments(options_.libraries, RunPath(round), none);
     assignments.push_back({"GPUBOUND_DISABLE", "0"});
-    return Checked(RunTimed(options_.command, WithAssignments(OwnEnvironment(), assignments)));
+    return RunIn(assignments, "with");
   }
 
   Status TakeRound(int round) {
@@ -114,6 +137,7 @@ class Experiment {
   const VerifyOptions& options_;
   std::mt19937_64 random_;
   const ScratchFolder scratch_;
+  std::string package_folder_;
   std::vector<TimedRun> profiled_;
   Verification result_;
 };

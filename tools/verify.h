@@ -25,6 +25,8 @@ struct VerifyOptions {
   int rounds = 5;
   uint64_t seed = 0;
   std::function<void(int round)> before_round;  // for a word to the user; may be empty
+  // Given the last lines that a run which failed wrote on stderr, if any; may be empty.
+  std::function<void(const std::vector<std::string>& lines)> on_failure;
 };
 
 struct VerifiedRound {

@@ -35,6 +35,10 @@ class LayeringChecker(unittest.TestCase):
         self.write("tools/cmd_env.cc", '#include "libprofiler/env_vars.h"\n')
         self.assertEqual(self.check(), (0, ""))
 
+    def test_a_source_at_the_root_belongs_to_no_room(self):
+        self.write("main.cc", "int main() {}\n")
+        self.assertEqual(self.check(), (1, "main.cc: belongs to no room\n"))
+
     def test_the_collector_may_not_include_the_analysis(self):
         self.write("libprofiler/a.cc", '#include "analysis/reader.h"\n')
         code, text = self.check()

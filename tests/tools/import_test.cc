@@ -55,6 +55,15 @@ TEST_F(ImportCommand, AFileThatCannotBeReadIsThreeAndLeavesNothing) {
   EXPECT_FALSE(Exists("x.gpubound"));
 }
 
+TEST_F(ImportCommand, AFileThatIsDamagedIsImportedAsFarAsItGoesAndSaysSo) {
+  const std::string damaged =
+      std::string(kTrace).substr(0, sizeof(kTrace) - 2) + R"(,{"ph" 1},{"ph)";
+  const Captured imported = Import(damaged, "x.gpubound");
+  EXPECT_EQ(imported.status, kExitSuccess);
+  EXPECT_THAT(imported.err, HasSubstr("1 event could not be read and is missing"));
+  EXPECT_THAT(imported.err, HasSubstr("could be read up to byte 88 only"));
+}
+
 TEST_F(ImportCommand, AnOutputThatHoldsSomethingIsTwoAndStaysAsItIs) {
   ASSERT_EQ(Import(kTrace, "x.gpubound").status, kExitSuccess);
   const Captured again = Import(kTrace, "x.gpubound");

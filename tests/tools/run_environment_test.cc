@@ -64,6 +64,20 @@ TEST(RunEnvironment, ThePythonHookIsNamedUnlessSomebodyHasChosen) {
   }
 }
 
+TEST(RunEnvironment, ARunThatIsNotRecordedHasThePythonPackageBehindItsOwnPath) {
+  const Assignment off = {"GPUBOUND_DISABLE", "1"};
+  const auto plain = [](const char* folder, std::map<std::string, std::string> variables) {
+    const GetVariable environment = FakeVariables(std::move(variables));
+    return PlainAssignments(folder, environment);
+  };
+  EXPECT_THAT(plain("/tmp/p", {}), ElementsAre(off, Assignment{"PYTHONPATH", "/tmp/p"}));
+  EXPECT_THAT(plain("/tmp/p", {{"PYTHONPATH", ""}}),
+              ElementsAre(off, Assignment{"PYTHONPATH", "/tmp/p"}));
+  EXPECT_THAT(plain("/tmp/p", {{"PYTHONPATH", "/a:/b"}}),
+              ElementsAre(off, Assignment{"PYTHONPATH", "/a:/b:/tmp/p"}));
+  EXPECT_THAT(plain("", {}), ElementsAre(off));
+}
+
 TEST(RunEnvironment, AnEmptyInjectionCountsAsUnset) {
   EXPECT_THAT(AssignmentsIn({{"NVTX_INJECTION64_PATH", ""}}),
               Contains(Assignment{"NVTX_INJECTION64_PATH", "/opt/lib/libgpubound_core.so"}));

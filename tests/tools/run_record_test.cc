@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "analysis/run_info.h"
@@ -48,6 +49,17 @@ TEST_F(RunRecordTest, IsReadBackAsItWasWritten) {
   EXPECT_EQ(info.start_realtime_ns, 2);
   EXPECT_EQ(info.version, GPUBOUND_VERSION);
   EXPECT_FALSE(info.end_monotonic_ns || info.exit_code || info.signal);
+}
+
+TEST_F(RunRecordTest, TheEndSaysWhoHasFiles) {
+  for (const char* name : {"node1.42.7.0.db", "node1.42.7.1.db", "node1.42.7.live",
+                           "node1.43.8.live", "sums.gpubound"}) {
+    std::ofstream(folder_.File(name)) << "x";
+  }
+  record_.end_monotonic_ns = 9;
+  record_.recorded = RecordedIn(folder_.path());
+  ASSERT_TRUE(Write(true).ok());
+  EXPECT_THAT(Read().recorded, ElementsAre("node1.42.7", "node1.43.8"));
 }
 
 TEST_F(RunRecordTest, TheEndReplacesTheBeginAndLeavesNothingElse) {

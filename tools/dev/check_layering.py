@@ -63,6 +63,9 @@ def resolve(root, source, name):
 
 
 def violations(root):
+    for source in sorted(root.iterdir()):
+        if source.suffix in SUFFIXES and source.is_file():
+            yield f"{source.name}: belongs to no room"
     for room, allowed in ROOMS.items():
         for source in sorted((root / room).rglob("*")):
             if source.suffix not in SUFFIXES or not source.is_file():

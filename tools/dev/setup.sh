@@ -44,9 +44,9 @@ install_packages() {
 # make_venv: build/venv, with which CMake fetches the CUDA headers.
 make_venv() {
   python=$root/build/venv/bin/python3
-  [ -x "$python" ] && return 0
+  "$python" -m pip --version >/dev/null 2>&1 && return 0
   say "Making a virtual environment in build/venv"
-  python3 -m venv "$root/build/venv" ||
+  python3 -m venv --clear "$root/build/venv" ||
     die "could not make build/venv; install python3-venv (Debian) and run again"
 }
 
