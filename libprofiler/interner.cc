@@ -54,32 +54,33 @@ LabelId Interner::Intern(LabelKind kind, Layer layer, std::string_view domain,
 
 LabelId Interner::AddLocked(LabelKind kind, Layer layer, std::string_view domain,
                             std::string_view text, std::string key) {
-  const uint32_t id = static_cast<uint32_t>(rows_.size()) + 1;
-  LabelRow row{static_cast<LabelId>(id), kind, layer, std::string(domain), std::string(text)};
-  if (id > max_labels_ || !AppendToHeapLocked(row)) {
+  const uint32_t number = label_count_ + 1;
+  const auto id = static_cast<LabelId>(number);
+  if (number > max_labels_ || !AppendToHeapLocked(id, kind, layer, domain, text)) {
     ledger_->Add(LedgerCounter::labels_overflowed, 1);
     return static_cast<LabelId>(kind);
   }
-  kinds_[id].store(static_cast<uint8_t>(kind), std::memory_order_relaxed);
-  rows_.Add(std::move(row));
-  ids_.emplace(std::move(key), static_cast<LabelId>(id));
-  return static_cast<LabelId>(id);
+  label_count_ = number;
+  kinds_[number].store(static_cast<uint8_t>(kind), std::memory_order_relaxed);
+  ids_.emplace(std::move(key), id);
+  return id;
 }
 
-bool Interner::AppendToHeapLocked(const LabelRow& row) {
-  const size_t bytes = (sizeof(LiveLabel) + row.domain.size() + row.text.size() + 3) / 4 * 4;
+bool Interner::AppendToHeapLocked(LabelId id, LabelKind kind, Layer layer, std::string_view domain,
+                                  std::string_view text) {
+  const size_t bytes = (sizeof(LiveLabel) + domain.size() + text.size() + 3) / 4 * 4;
   // The heap ends with a zero size, for which room must remain.
   if (heap_used_ + bytes + sizeof(LiveLabel) > kLiveLabelHeapBytes) return false;
   char* place = mapping_->label_heap() + heap_used_;
   LiveLabel* label = reinterpret_cast<LiveLabel*>(place);
-  label->id = Raw(row.id);
-  label->kind = static_cast<uint8_t>(row.kind);
-  label->layer = static_cast<uint8_t>(row.layer);
-  label->domain_bytes = static_cast<uint16_t>(row.domain.size());
-  label->text_bytes = static_cast<uint32_t>(row.text.size());
+  label->id = Raw(id);
+  label->kind = static_cast<uint8_t>(kind);
+  label->layer = static_cast<uint8_t>(layer);
+  label->domain_bytes = static_cast<uint16_t>(domain.size());
+  label->text_bytes = static_cast<uint32_t>(text.size());
   // Lengths are stored, terminators are not. NOLINTBEGIN(bugprone-not-null-terminated-result)
-  std::memcpy(place + sizeof(LiveLabel), row.domain.data(), row.domain.size());
-  std::memcpy(place + sizeof(LiveLabel) + row.domain.size(), row.text.data(), row.text.size());
+  std::memcpy(place + sizeof(LiveLabel), domain.data(), domain.size());
+  std::memcpy(place + sizeof(LiveLabel) + domain.size(), text.data(), text.size());
   // NOLINTEND(bugprone-not-null-terminated-result)
   std::atomic_ref<uint32_t>(label->size)
       .store(static_cast<uint32_t>(bytes), std::memory_order_release);
@@ -92,16 +93,26 @@ LabelKind Interner::KindOf(LabelId id) const {
   return static_cast<LabelKind>(kinds_[Raw(id)].load(std::memory_order_relaxed));
 }
 
-void Interner::CopyRowsSince(size_t* position, std::vector<LabelRow>* out) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  rows_.CopySince(position, out);
+void Interner::CopyRowsSince(size_t* position, std::vector<LabelRow>* out) const {
+  while (*position + sizeof(LiveLabel) <= kLiveLabelHeapBytes) {
+    char* const place = mapping_->label_heap() + *position;
+    LiveLabel* const label = reinterpret_cast<LiveLabel*>(place);
+    const uint32_t size = std::atomic_ref<uint32_t>(label->size).load(std::memory_order_acquire);
+    if (size == 0) return;
+    const char* const domain = place + sizeof(LiveLabel);
+    const char* const text = domain + label->domain_bytes;
+    out->push_back({static_cast<LabelId>(label->id), static_cast<LabelKind>(label->kind),
+                    static_cast<Layer>(label->layer), std::string(domain, label->domain_bytes),
+                    std::string(text, label->text_bytes)});
+    *position += size;
+  }
 }
 
 void Interner::MoveTo(LiveMapping* mapping, Ledger* ledger) {
+  // No further: the parent goes on adding its own names where both can see them.
+  std::memcpy(mapping->label_heap(), mapping_->label_heap(), heap_used_);
   mapping_ = mapping;
   ledger_ = ledger;
-  heap_used_ = 0;
-  for (size_t i = 0; i < rows_.size(); ++i) AppendToHeapLocked(rows_.row(i));
 }
 
 }  // namespace gpubound

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names to small numbers: (kind, layer, domain, text) -> LabelId, for the life of the process. Each
-// label is also appended to the live mapping's heap, so that events that survive a kill keep their
-// names. Any thread; one lock, first in rank.
+// Names to small numbers: (kind, layer, domain, text) -> LabelId, for the life of the process. The
+// labels themselves are rows of the live mapping's heap, so that events that survive a kill keep
+// their names, and are read there without a lock. Any thread; one lock, first in rank.
 //
 // Bounded: beyond max_labels, or once the heap is full, a name becomes `(other names)` of its kind
 // and is counted. The ids 1 to 7 are those labels, id = kind.
@@ -20,7 +20,6 @@
 
 #include "libprofiler/ledger.h"
 #include "libprofiler/live_mapping.h"
-#include "libprofiler/row_journal.h"
 #include "proto/event_model.h"
 
 namespace gpubound {
@@ -55,7 +54,9 @@ class Interner {
   // Kind of a label; kNone for an id that was never given out. No lock.
   LabelKind KindOf(LabelId id) const;
 
-  void CopyRowsSince(size_t* position, std::vector<LabelRow>* out);
+  // Appends the labels added since |*position| (0: all) and moves it on. No lock: who adds one may
+  // have been interrupted for good.
+  void CopyRowsSince(size_t* position, std::vector<LabelRow>* out) const;
 
   // For a process record that begins in a fork child: the same ids and names in a new mapping. The
   // parent's lock must have been held across the fork (mutex()).
@@ -65,14 +66,15 @@ class Interner {
  private:
   LabelId AddLocked(LabelKind kind, Layer layer, std::string_view domain, std::string_view text,
                     std::string key);
-  bool AppendToHeapLocked(const LabelRow& row);
+  bool AppendToHeapLocked(LabelId id, LabelKind kind, Layer layer, std::string_view domain,
+                          std::string_view text);
 
   const uint32_t max_labels_;
   LiveMapping* mapping_;
   Ledger* ledger_;
   std::mutex mutex_;
   StringMap<LabelId> ids_;
-  RowJournal<LabelRow> rows_;
+  uint32_t label_count_ = 0;
   std::unique_ptr<std::atomic<uint8_t>[]> kinds_;  // by id
   uint32_t heap_used_ = 0;
 };

@@ -83,6 +83,15 @@ static void CopySafeName(char* out, const char* name) {
   out[length] = '\0';
 }
 
+/* Puts "FOLDER/" into |path|, FOLDER being where the program begins, and returns its length; 0
+ * where that cannot be told or leaves no |spare| bytes. */
+static size_t PutBeginning(char* path, size_t capacity, size_t spare) {
+  if (getcwd(path, capacity - spare - 1) == NULL || path[0] != '/') return 0;
+  size_t used = strlen(path);
+  if (used > 1) path[used++] = '/';
+  return used;
+}
+
 /* Only names the directory; the core makes it when the first thing is recorded. */
 static void SetRunDirectory(void) {
   char run[PATH_MAX];
@@ -90,14 +99,14 @@ static void SetRunDirectory(void) {
   int year = 0;
   int month = 0;
   int day = 0;
-  if (getcwd(run, sizeof(run) - kMaxNameBytes - kRunSuffixBytes) == NULL || run[0] != '/') return;
+  const size_t used = PutBeginning(run, sizeof(run), kMaxNameBytes + kRunSuffixBytes);
+  if (used == 0) return;
   CopySafeName(name, program_invocation_short_name);
   const int64_t seconds = shim_info.realtime_ns / 1000000000;
   const int of_day = (int)(seconds % 86400);
   CivilDate(seconds / 86400, &year, &month, &day);
-  const size_t used = strcmp(run, "/") == 0 ? 0 : strlen(run);
-  snprintf(run + used, sizeof(run) - used, "/%s-%04d%02d%02d-%02d%02d%02d-%llu.gpubound", name,
-           year, month, day, of_day / 3600, of_day / 60 % 60, of_day % 60,
+  snprintf(run + used, sizeof(run) - used, "%s-%04d%02d%02d-%02d%02d%02d-%llu.gpubound", name, year,
+           month, day, of_day / 3600, of_day / 60 % 60, of_day % 60,
            (unsigned long long)shim_info.pid);
   SetVariable("GPUBOUND_RUN", run);
 }
@@ -107,11 +116,11 @@ static void SetRunDirectory(void) {
 static void MakeRunDirectoryAbsolute(void) {
   const char* given = getenv("GPUBOUND_RUN"); /* NOLINT(concurrency-mt-unsafe): one thread */
   char run[PATH_MAX];
-  if (given == NULL || given[0] == '/') return;
-  if (getcwd(run, sizeof(run)) == NULL || run[0] != '/') return;
-  const size_t used = strcmp(run, "/") == 0 ? 0 : strlen(run);
-  const int length = snprintf(run + used, sizeof(run) - used, "/%s", given);
-  if (length > 0 && (size_t)length < sizeof(run) - used) AssignVariable("GPUBOUND_RUN", run, true);
+  if (given == NULL || given[0] == '/' || strlen(given) >= sizeof(run) - 2) return;
+  const size_t used = PutBeginning(run, sizeof(run), strlen(given));
+  if (used == 0) return;
+  memcpy(run + used, given, strlen(given) + 1);
+  AssignVariable("GPUBOUND_RUN", run, true);
 }
 
 /* Whether this is a Python interpreter, linked to its library or not. */
