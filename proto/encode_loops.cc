@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The portable loops, and the choice between them and those for AVX-512.
+// The portable loops, and the choice among all of them.
 #include "proto/encode_loops.h"
 
 #include <algorithm>
@@ -107,6 +107,7 @@ std::span<const EncodeLoops> SupportedEncodeLoops() {
   static constexpr EncodeLoops kLoops[] = {
     {"portable", ScanScopesPortable, TakeTimesInPortableLoop},
 #if defined(__x86_64__)
+    {"avx2", ScanScopesAvx2, TakeTimesInPortableLoop},
     {"avx512", ScanScopesAvx512, TakeTimesAvx512},
 #endif
   };
@@ -115,7 +116,8 @@ std::span<const EncodeLoops> SupportedEncodeLoops() {
   // race; the processor loads each of them whole.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) supported = 2;
+  if (__builtin_cpu_supports("avx2")) supported = 2;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) supported = 3;
 #endif
   return {kLoops, supported};
 }

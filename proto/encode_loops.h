@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two loops that turn the fields of events into plain integers, for slots and for records. Each
-// exists in a portable form and in one for AVX-512, chosen at run time; both leave the same
-// numbers. Internal to the encoder.
+// exists in a portable form and in those for AVX2 and AVX-512, chosen at run time; all leave the
+// same numbers. Internal to the encoder.
 //
 // Thread rule: that of ChunkEncoder. Nothing here allocates or throws.
 #ifndef GPUBOUND_PROTO_ENCODE_LOOPS_H_
@@ -98,6 +98,31 @@ void ScanScopesPortable(ThreadScan* scan);
 void TakeTimesPortable(RecordTimes* times, const RecordView& records, size_t from, size_t to);
 
 #if defined(__x86_64__)
+// Follows scopes of |labels| one by one; bit i of |ends|: an end. Without effect and false: one
+// ends another scope than the innermost, or the stack is full. |count|: 8 at most.
+inline bool FollowEach(const uint64_t* labels, unsigned ends, size_t count, OpenScopes* open) {
+  uint64_t depth = open->depth;
+  uint32_t saved[8];
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t is_end = (ends >> i) & 1u;
+    const uint64_t is_other = open->labels[depth] != labels[i] ? 1 : 0;
+    const uint64_t is_full = depth == kMaxOpenScopes ? 1 : 0;
+    if (((is_end & is_other) | (~is_end & is_full)) != 0) [[unlikely]] {
+      while (i-- != 0) {
+        depth -= ((ends >> i) & 1u) != 0 ? UINT64_MAX : 1;
+        open->labels[depth + 1] = saved[i];
+      }
+      return false;
+    }
+    saved[i] = open->labels[depth + 1];
+    open->labels[depth + 1] = static_cast<uint32_t>(labels[i]);
+    depth += 1 - 2 * is_end;
+  }
+  open->depth = static_cast<uint32_t>(depth);
+  return true;
+}
+
+void ScanScopesAvx2(ThreadScan* scan);
 void ScanScopesAvx512(ThreadScan* scan);
 void TakeTimesAvx512(RecordTimes* times, const RecordView& records);
 #endif

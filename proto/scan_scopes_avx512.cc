@@ -28,25 +28,7 @@ GPUBOUND_AVX512 inline bool FollowScopes(__m512i codes, __mmask8 ends, OpenScope
     open->labels[open->depth] = static_cast<uint32_t>(label[7]);
     return true;
   }
-  uint64_t depth = open->depth;
-  uint32_t saved[kLanes];  // what a group that turns out uncommon has overwritten
-  for (size_t i = 0; i < kLanes; ++i) {
-    const uint64_t is_end = (ends >> i) & 1u;
-    const uint64_t is_other = open->labels[depth] != label[i] ? 1 : 0;
-    const uint64_t is_full = depth == kMaxOpenScopes ? 1 : 0;
-    if (((is_end & is_other) | (~is_end & is_full)) != 0) [[unlikely]] {
-      while (i-- != 0) {
-        depth -= ((ends >> i) & 1u) != 0 ? UINT64_MAX : 1;
-        open->labels[depth + 1] = saved[i];
-      }
-      return false;
-    }
-    saved[i] = open->labels[depth + 1];
-    open->labels[depth + 1] = static_cast<uint32_t>(label[i]);
-    depth += 1 - 2 * is_end;
-  }
-  open->depth = static_cast<uint32_t>(depth);
-  return true;
+  return FollowEach(label, ends, kLanes, open);
 }
 
 }  // namespace

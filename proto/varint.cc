@@ -116,7 +116,8 @@ std::span<const VarintCodec> SupportedVarintCodecs() {
   size_t supported = 1;
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  // The first two generations of Zen have pdep and pext in microcode: slower than the shifts.
+  // Whatever has BMI2 has lzcnt. The first two generations of Zen have pdep and pext in microcode:
+  // slower than the shifts.
   const bool bmi2 = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
                     __builtin_cpu_supports("popcnt") && !__builtin_cpu_is("znver1") &&
                     !__builtin_cpu_is("znver2");

@@ -22,6 +22,27 @@ constexpr uint64_t kGroups = 0x7f7f7f7f7f7f7f7f;
 constexpr uint64_t kContinuation = 0x8080808080808080;
 constexpr ptrdiff_t kUnpackBlock = 64;
 
+constexpr size_t kPackGroup = 8;
+
+inline __m128i LoadPair(const uint64_t* values) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(values));
+}
+
+// Packs eight values of less than 128, as most differences are; false: at least one is more.
+inline bool PackBytes(const uint64_t* values, uint8_t* out) {
+  const __m128i a = LoadPair(values);
+  const __m128i b = LoadPair(values + 2);
+  const __m128i c = LoadPair(values + 4);
+  const __m128i d = LoadPair(values + 6);
+  const __m128i any = _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d));
+  const __m128i beyond = _mm_and_si128(any, _mm_set1_epi64x(~int64_t{0x7f}));
+  if (_mm_movemask_epi8(_mm_cmpeq_epi8(beyond, _mm_setzero_si128())) != 0xffff) return false;
+  // Twice the zeros between them are dropped, then once more.
+  const __m128i words = _mm_packus_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), _mm_packus_epi16(words, words));
+  return true;
+}
+
 // Bit i: byte i of the 64 at |bytes| says that its varint goes on.
 inline uint64_t ContinuationBits(const uint8_t* bytes) {
   uint64_t bits = 0;
@@ -41,20 +62,28 @@ inline bool HasRunOfEight(uint64_t bits) {
 
 }  // namespace
 
-__attribute__((target("bmi2"))) uint8_t* PackBmi2(const uint64_t* values, size_t count,
-                                                  uint8_t* out) {
-  for (size_t i = 0; i < count; ++i) {
-    const uint64_t value = values[i];
-    if (value >> 56) [[unlikely]] {
-      out = PutVarint(value, out);
+__attribute__((target("bmi2,lzcnt"))) uint8_t* PackBmi2(const uint64_t* values, size_t count,
+                                                        uint8_t* out) {
+  for (size_t i = 0; i < count;) {
+    if (count - i >= kPackGroup && PackBytes(values + i, out)) {
+      out += kPackGroup;
+      i += kPackGroup;
       continue;
     }
-    const uint64_t spread = _pdep_u64(value, kGroups);
-    // Bits 0..7 always count as used, so that zero has a byte; 63 ^ clz is one `bsr`.
-    const unsigned top_byte = (63u ^ static_cast<unsigned>(__builtin_clzll(spread | 1))) / 8;
-    const uint64_t bytes = spread | _bzhi_u64(kContinuation, 8 * top_byte);
-    std::memcpy(out, &bytes, sizeof(bytes));
-    out += top_byte + 1;
+    for (const size_t end = std::min(i + kPackGroup, count); i < end; ++i) {
+      const uint64_t value = values[i];
+      if (value >> 56) [[unlikely]] {
+        out = PutVarint(value, out);
+        continue;
+      }
+      const uint64_t spread = _pdep_u64(value, kGroups);
+      // Bits 0..7 always count as used, so that zero has a byte.
+      const uint64_t unused_bits = _lzcnt_u64(spread | 1) & 56u;
+      const uint64_t used = ~uint64_t{0} >> unused_bits;
+      const uint64_t bytes = spread | ((used >> 8) & kContinuation);
+      std::memcpy(out, &bytes, sizeof(bytes));
+      out += 8 - unused_bits / 8;
+    }
   }
   return out;
 }
