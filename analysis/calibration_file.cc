@@ -19,6 +19,8 @@
 #include <optional>
 #include <system_error>
 
+#include "analysis/plain_file.h"
+
 namespace gpubound {
 namespace fs = std::filesystem;
 namespace {
@@ -187,6 +189,7 @@ Result<Calibration> ParseCalibration(std::string_view text, const std::string& p
 }
 
 Result<Calibration> ReadCalibration(const std::string& path) {
+  if (IsNoPlainFile(path)) return Unreadable(path, kNoPlainFile, "a file", kMeasureAgain);
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return Unreadable(path, std::generic_category().message(errno), "a readable file",

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "analysis/plain_file.h"
 #include "proto/schema.h"
 
 namespace gpubound {
@@ -67,6 +68,7 @@ Result<LiveFile> LiveFile::Open(const std::string& path) {
     return Error{"salvaging the live mapping", path, found, expected,
                  "What the process's database holds is reported without it."};
   };
+  if (IsNoPlainFile(path)) return error(kNoPlainFile, "a file");
   LiveFile live;
   bool ok = false;
   live.bytes_ = ReadFile(path, &ok);

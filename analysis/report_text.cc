@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "analysis/advice.h"
+#include "analysis/breakdown_rows.h"
 #include "analysis/headline.h"
 #include "analysis/ledger_text.h"
 #include "analysis/main_process.h"
@@ -57,38 +58,11 @@ std::string Painted(const std::string& text, Paint paint, const TextOptions& opt
   return std::string("\033[") + EscapeCode(paint) + "m" + text + "\033[0m";
 }
 
-// One row of a breakdown table, whatever it is grouped by.
-struct Breakdown {
-  std::string name;
-  ReportOperation time;
-  bool has_caused = false;
-};
-
 struct Column {
   std::string_view head;
   int64_t ReportOperation::*value;
   bool ReportOperation::*is_upper_bound = nullptr;
 };
-
-bool ScopesMissing(const std::vector<ReportOperation>& rows) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [](const ReportOperation& row) { return row.scopes_missing; });
-}
-
-void AddCellTo(const ReportCell& cell, ReportOperation* row) {
-  row->wall_ns += cell.ns;
-  const bool waits = cell.layer == "cuda_sync" || cell.layer == "wait";
-  if (cell.gpu == "unknown") {
-    row->unknown_ns += cell.ns;
-  } else if (cell.gpu == "idle") {
-    row->waiting_ns += cell.waiting_ns;
-    (waits ? row->idle_ns : row->cpu_only_ns) += cell.ns - cell.waiting_ns;
-  } else {
-    (waits ? row->gpu_only_ns : row->cpu_gpu_ns) += cell.ns;
-    row->gpu_busy_ns += cell.ns;
-    row->gpu_busy_is_upper_bound |= cell.gpu_busy_is_upper_bound;
-  }
-}
 
 // Length by share of the span, filling by what the GPU did in it.
 std::string Bar(const ReportOperation& row, int64_t span_ns, int width,
@@ -224,7 +198,7 @@ class TextReport {
     for (const ReportOperation& row : process.operations) {
       rows.push_back({row.operation + (row.inherited ? " (inherited)" : ""), row, true});
     }
-    BreakdownTable("Operation", rows, process.span_ns);
+    BreakdownTable("Operation", std::move(rows), process.span_ns);
   }
 
   void GroupTable(const ReportProcess& process, const char* title,
@@ -233,13 +207,13 @@ class TextReport {
     for (const ReportCell& cell : process.cells) AddCellTo(cell, &groups[cell.*dimension]);
     std::vector<Breakdown> rows;
     for (auto& [name, time] : groups) {
-      time.scopes_missing = ScopesMissing(process.operations);
+      time.scopes_missing = AnyScopesMissing(process.operations);
       rows.push_back({name, time, false});
     }
     std::stable_sort(rows.begin(), rows.end(), [](const Breakdown& a, const Breakdown& b) {
       return a.time.wall_ns > b.time.wall_ns;
     });
-    BreakdownTable(title, rows, process.span_ns);
+    BreakdownTable(title, std::move(rows), process.span_ns);
   }
 
   std::string CellOf(const Breakdown& row, const Column& column) const {
@@ -306,7 +280,8 @@ class TextReport {
     return room < kSmallestBar ? 0 : std::min(room, kBarBesideCutNames);
   }
 
-  void BreakdownTable(const char* title, const std::vector<Breakdown>& rows, int64_t span_ns) {
+  void BreakdownTable(const char* title, std::vector<Breakdown> rows, int64_t span_ns) {
+    if (options_.by.empty() && !options_.raw) rows = LongestRows(std::move(rows));
     std::vector<Column> columns = ColumnsOf(rows);
     // On a narrow terminal go first the figures that others imply, and of these the first one also
     // where a bar can have its place.

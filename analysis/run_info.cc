@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "analysis/plain_file.h"
 #include "analysis/plausible_time.h"
 
 namespace gpubound {
@@ -52,13 +53,14 @@ std::optional<int> StatusAt(const Json& object, const char* key) {
 }  // namespace
 
 Result<RunInfo> ReadRunInfo(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   const auto error = [&path](const std::string& found, const std::string& expected) {
     return Error{"reading the launcher's record", path, found, expected,
                  "The processes are reported without it; start and end of the run may be missing."};
   };
+  if (IsNoPlainFile(path)) return error(kNoPlainFile, "a file");
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return error("no JSON object", "a JSON object");
   const std::string format = TextAt(object, "format");
   if (format != kFormat) return error("format '" + format + "'", kFormat);

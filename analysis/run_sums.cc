@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "analysis/plain_file.h"
 #include "proto/byte_buffer.h"
 #include "proto/compress.h"
 #include "proto/crc32c.h"
@@ -96,6 +97,7 @@ void RunSums::Visit(StateArchive& archive) {
 
 Result<std::shared_ptr<const RunSums>> ReadRunSums(const std::string& folder) {
   const std::string path = folder + "/" + kSumsFile;
+  if (IsNoPlainFile(path)) return Unreadable(path, kNoPlainFile, "the run's sums");
   std::ifstream file(path, std::ios::binary);
   std::shared_ptr<RunSums> sums;
   if (!file) {

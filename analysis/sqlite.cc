@@ -17,6 +17,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "analysis/plain_file.h"
+
 namespace gpubound {
 namespace {
 
@@ -99,6 +101,7 @@ void Query::Bind(int parameter, int64_t value) {
 }
 
 Result<Database> Database::OpenReadOnly(const std::string& path) {
+  if (IsNoPlainFile(path)) return OpenError(path, kNoPlainFile);
   if (HasContent(path + "-journal")) return OpenCopyOf(path);
   if (!HasContent(path + "-wal")) return OpenAt(path, UriOf(path, "mode=ro&immutable=1"));
   if (!HasContent(path + "-shm")) return OpenCopyOf(path);

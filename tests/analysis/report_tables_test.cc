@@ -46,6 +46,21 @@ TEST_F(ReportTablesTest, ColumnsOfNothingButZerosGiveTheirPlaceToTheOthers) {
   EXPECT_THAT(Text(), HasSubstr("  cpu only  cpu+gpu  gpu only  waiting\n"));
 }
 
+TEST_F(ReportTablesTest, OfThousandsOfRowsTheLongestAreThereAndWhatTheOthersComeTo) {
+  process().operations.clear();
+  for (int i = 0; i < 5'000; ++i) {
+    process().operations.push_back(Row("turn " + std::to_string(i), 1'000'000 + i, 500'000));
+  }
+  const std::string asked = Text();
+  EXPECT_THAT(asked, HasSubstr("turn 17 "));
+  options_.by.clear();
+  EXPECT_THAT(Text(), HasSubstr("turn 4960 "));
+  EXPECT_THAT(Text(), Not(HasSubstr("turn 4959 ")));
+  EXPECT_THAT(Text(), ContainsRegex("\n\\(4960 others\\) +4.97 s +2.48 s"));
+  options_.raw = true;
+  EXPECT_THAT(Text(), HasSubstr("turn 17 "));
+}
+
 TEST_F(ReportTablesTest, RowsOfWhichScopesAreMissingAreMarked) {
   EXPECT_THAT(Text(), Not(HasSubstr("~")));
   for (ReportOperation& row : process().operations) row.scopes_missing = true;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include "proto/event_model.h"
 #include "tests/integration/command_run.h"
@@ -103,6 +104,30 @@ TEST_F(DamagedRun, ARunRecordThatIsNoJsonIsNoted) {
   std::ofstream(run_path() + "/run.json", std::ios::trunc) << "{\"format\": ";
   const Outcome report = Gpubound({"report", run_path()});
   EXPECT_EQ(report.exit_code, 0) << report.Describe();
+}
+
+// Opening one waits for its other end.
+TEST_F(DamagedRun, PipesInPlaceOfFilesAreRefusedAndNotWaitedFor) {
+  Record();
+  const fs::path database = Databases().at(0);
+  const std::string stem = database.stem().stem().string();  // without the segment's number
+  const fs::path folder = run_path();
+  const fs::path pipes[] = {folder / (stem + ".7.db"), folder / (stem + ".live"),
+                            folder / "run.json", folder / "sums.gpubound"};
+  for (const fs::path& pipe : pipes) {
+    fs::remove(pipe);
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    const Outcome doctor = Gpubound({"doctor", run_path()});
+    EXPECT_NE(doctor.exit_code, 0) << doctor.Describe();
+    EXPECT_THAT(doctor.out + doctor.err, HasSubstr("pipe")) << pipe;
+    fs::remove(pipe);
+  }
+  const fs::path calibration = folder / "calibration.json";
+  fs::remove(calibration);
+  ASSERT_EQ(mkfifo(calibration.c_str(), 0600), 0);
+  const Outcome report = Gpubound({"report", run_path()});
+  EXPECT_EQ(report.exit_code, 0) << report.Describe();
+  EXPECT_THAT(report.out + report.err, HasSubstr("pipe"));
 }
 
 TEST_F(DamagedRun, NamesThatAttackATerminalAreEscaped) {
