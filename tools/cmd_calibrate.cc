@@ -40,20 +40,17 @@ int Calibrate(const Arguments& words) {
   options.seed = std::random_device()();
   bool json = false;
   OptionParser parser(kHelp);
-  parser.app().add_flag("--json", json, "JSON (gpubound.calibration.v1), the stable form");
-  parser.app()
-      .add_option("--python", options.python, "Interpreter to measure (default: python3)")
-      ->type_name("PATH");
-  parser.app()
-      .add_option("--seed", options.seed, "Order in which blocks are measured (default: random)")
-      ->check(WholeNumber(0, UINT64_MAX))
-      ->type_name("N");
+  parser.AddFlag("--json", &json, "JSON (gpubound.calibration.v1), the stable form");
+  parser.AddOption("--python", &options.python, "Interpreter to measure (default: python3)")
+      .Value("PATH");
+  parser.AddOption("--seed", &options.seed, "Order in which blocks are measured (default: random)")
+      .Check(WholeNumber(0, UINT64_MAX))
+      .Value("N");
   constexpr int kMostSeconds = 600;
   int seconds = static_cast<int>(options.time_cap.count());
-  parser.app()
-      .add_option("--seconds", seconds, "Most time to take (default: 45); less is less exact")
-      ->check(WholeNumber(1, kMostSeconds))
-      ->type_name("N");
+  parser.AddOption("--seconds", &seconds, "Most time to take (default: 45); less is less exact")
+      .Check(WholeNumber(1, kMostSeconds))
+      .Value("N");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   options.time_cap = std::chrono::seconds(seconds);
 

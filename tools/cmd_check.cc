@@ -120,18 +120,16 @@ std::string Lines(const std::vector<CheckResult>& results, const TextOptions& op
 int CheckRun(const Arguments& words) {
   CheckArguments arguments;
   OptionParser parser(kHelp);
-  CLI::App& app = parser.app();
-  app.add_option("RUN", arguments.run, "Directory of a run")->type_name("");
-  app.add_option("--require", arguments.expressions, "What has to hold; may be repeated")
-      ->type_name("EXPRESSION")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--baseline", arguments.baseline, "Run that 'baseline' stands for")
-      ->type_name("RUN");
-  app.add_option("--junit", arguments.junit, "Write the results as JUnit's XML too")
-      ->type_name("FILE");
-  app.add_flag("--json", arguments.json, "JSON (gpubound.check.v1), the stable form");
-  app.add_flag("--force", arguments.force, "Let --junit replace any file");
+  parser.AddOption("RUN", &arguments.run, "Directory of a run").Value("");
+  parser.AddOption("--require", &arguments.expressions, "What has to hold; may be repeated")
+      .Value("EXPRESSION")
+      .TakeOneEach();
+  parser.AddOption("--baseline", &arguments.baseline, "Run that 'baseline' stands for")
+      .Value("RUN");
+  parser.AddOption("--junit", &arguments.junit, "Write the results as JUnit's XML too")
+      .Value("FILE");
+  parser.AddFlag("--json", &arguments.json, "JSON (gpubound.check.v1), the stable form");
+  parser.AddFlag("--force", &arguments.force, "Let --junit replace any file");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   if (arguments.expressions.empty()) {
     parser.Complain("there is nothing to check: --require is missing.");

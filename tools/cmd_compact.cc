@@ -45,13 +45,13 @@ int CompactStoredRun(const Arguments& words) {
   RetentionOptions retention;
   std::vector<std::string> operations;
   OptionParser parser(kHelp);
-  CLI::App& app = parser.app();
-  app.add_option("RUN", run, "Directory of a run")->type_name("");
-  AddRetentionOptions(&app, &retention);
-  app.add_option("--operations", operations,
+  parser.AddOption("RUN", &run, "Directory of a run").Value("");
+  AddRetentionOptions(&parser, &retention);
+  parser
+      .AddOption("--operations", &operations,
                  "Foreign ranges that count as operations: nvtx:DOMAIN, all")
-      ->type_name("WHICH")
-      ->take_all();
+      .Value("WHICH")
+      .TakeAll();
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   if (run.empty()) {
     parser.Complain("RUN is missing.");

@@ -121,18 +121,16 @@ int CompareRuns(const Arguments& all_words) {
   bool force = false;
   std::string html;  // file to write; empty: none
   OptionParser parser(kHelp);
-  CLI::App& app = parser.app();
-  app.add_option("RUN", runs, "Directories of runs")->type_name("");
-  app.add_option("--group", named, "A group of repeated runs; may be repeated")
-      ->type_name("NAME=RUN,RUN...")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--seed", seed, "Where the random numbers begin (default: 1)")
-      ->check(WholeNumber(0, UINT64_MAX))
-      ->type_name("N");
-  app.add_flag("--json", json, "JSON (gpubound.compare.v1), the stable form");
-  app.add_option("--html", html, "Write a page to look at in a browser")->type_name("FILE");
-  app.add_flag("--force", force, "Let --html replace any file");
+  parser.AddOption("RUN", &runs, "Directories of runs").Value("");
+  parser.AddOption("--group", &named, "A group of repeated runs; may be repeated")
+      .Value("NAME=RUN,RUN...")
+      .TakeOneEach();
+  parser.AddOption("--seed", &seed, "Where the random numbers begin (default: 1)")
+      .Check(WholeNumber(0, UINT64_MAX))
+      .Value("N");
+  parser.AddFlag("--json", &json, "JSON (gpubound.compare.v1), the stable form");
+  parser.AddOption("--html", &html, "Write a page to look at in a browser").Value("FILE");
+  parser.AddFlag("--force", &force, "Let --html replace any file");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
 
   std::vector<RunGroup> groups;

@@ -54,8 +54,8 @@ int RunDoctor(const Arguments& words) {
   std::string run;
   bool all = false;
   OptionParser parser(kHelp);
-  parser.app().add_option("RUN", run, "Directory of a run")->type_name("");
-  parser.app().add_flag("--all", all, "List the counters that are zero too");
+  parser.AddOption("RUN", &run, "Directory of a run").Value("");
+  parser.AddFlag("--all", &all, "List the counters that are zero too");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
 
   const TextOptions options = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);

@@ -43,13 +43,12 @@ int PrintEnvironment(const Arguments& words) {
   std::string output;
   bool json = false;
   OptionParser parser(kHelp);
-  parser.app()
-      .add_option(
-          "-o,--output", output,
-          "Run directory to name (default: $GPUBOUND_RUN, else run-TIME-PID.gpubound here); "
-          "it is made when something is recorded")
-      ->type_name("DIR");
-  parser.app().add_flag("--json", json, "JSON, format gpubound.env.v1");
+  parser
+      .AddOption("-o,--output", &output,
+                 "Run directory to name (default: $GPUBOUND_RUN, else run-TIME-PID.gpubound here); "
+                 "it is made when something is recorded")
+      .Value("DIR");
+  parser.AddFlag("--json", &json, "JSON, format gpubound.env.v1");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
 
   const Result<LibraryFiles> libraries = FindOurLibraryFiles();

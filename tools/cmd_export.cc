@@ -70,13 +70,12 @@ int ExportRun(const Arguments& words) {
   std::vector<std::string> paths(kFormatCount);
   bool force = false;
   OptionParser parser(kHelp);
-  CLI::App& app = parser.app();
-  app.add_option("RUN", run, "Directory of a run")->type_name("");
+  parser.AddOption("RUN", &run, "Directory of a run").Value("");
   for (size_t i = 0; i < kFormatCount; ++i) {
-    app.add_option(kFormats[i].option, paths[i], kFormats[i].description)
-        ->type_name(kFormats[i].type);
+    parser.AddOption(kFormats[i].option, &paths[i], kFormats[i].description)
+        .Value(kFormats[i].type);
   }
-  app.add_flag("--force", force, "Replace what is there");
+  parser.AddFlag("--force", &force, "Replace what is there");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   const bool any =
       std::any_of(paths.begin(), paths.end(), [](const auto& p) { return !p.empty(); });

@@ -48,10 +48,9 @@ int ImportRun(const Arguments& words) {
   std::string file;
   std::string output;
   OptionParser parser(kHelp);
-  parser.app().add_option("FILE", file, "Trace to import")->type_name("");
-  parser.app()
-      .add_option("-o,--output", output, "Directory of the run (default: NAME-TIME-PID.gpubound)")
-      ->type_name("RUN");
+  parser.AddOption("FILE", &file, "Trace to import").Value("");
+  parser.AddOption("-o,--output", &output, "Directory of the run (default: NAME-TIME-PID.gpubound)")
+      .Value("RUN");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   if (file.empty()) {
     parser.Complain("FILE is missing.");

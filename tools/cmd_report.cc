@@ -65,10 +65,10 @@ struct ReportArguments {
 };
 
 // Of options of which one would be ignored; empty where they go together.
-std::string Contradiction(const CLI::App& app) {
+std::string Contradiction(const OptionParser& parser) {
   constexpr std::array kOutputs = {"--json", "--csv", "--html", "--plot"};
   constexpr std::array kOfText = {"--by", "--attribution", "--kernels", "--raw"};
-  const auto given = [&app](const char* name) { return app.count(name) > 0; };
+  const auto given = [&parser](const char* name) { return parser.Given(name); };
   if (given("--group-by") && !given("--plot"))
     return "--group-by is about --plot, which is missing.";
   const auto* const output = std::find_if(kOutputs.begin(), kOutputs.end(), given);
@@ -82,38 +82,40 @@ std::string Contradiction(const CLI::App& app) {
 
 std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments* arguments) {
   OptionParser parser(kHelp);
-  CLI::App& app = parser.app();
-  app.add_option("RUN", arguments->runs, "Directory of a run")->type_name("");
-  app.add_flag("--json", arguments->json, "JSON (gpubound.report.v1), the stable form");
-  app.add_flag("--csv", arguments->csv, "Operations as comma-separated values");
-  app.add_option("--html", arguments->html, "Write a page to look at in a browser")
-      ->type_name("FILE");
-  app.add_option("--plot", arguments->plot,
+  parser.AddOption("RUN", &arguments->runs, "Directory of a run").Value("");
+  parser.AddFlag("--json", &arguments->json, "JSON (gpubound.report.v1), the stable form");
+  parser.AddFlag("--csv", &arguments->csv, "Operations as comma-separated values");
+  parser.AddOption("--html", &arguments->html, "Write a page to look at in a browser")
+      .Value("FILE");
+  parser
+      .AddOption("--plot", &arguments->plot,
                  "Draw bars and transitions for a paper, as .svg or .pdf")
-      ->type_name("FILE");
-  app.add_option("--group-by", arguments->group_by,
+      .Value("FILE");
+  parser
+      .AddOption("--group-by", &arguments->group_by,
                  "Metadata by which --plot groups runs (algorithm,environment)")
-      ->type_name("KEYS")
-      ->allow_extra_args(false)
-      ->delimiter(',');
+      .Value("KEYS")
+      .SplitAtCommas();
   parser.AddListOption("--by", &arguments->text.by,
                        {"operation", "phase", "process", "device", "layer", "thread", "iteration",
                         "gap", "transition"},
                        "Tables");
   parser.AddListOption("--attribution", &arguments->text.attribution, {"timeline", "caused"},
                        "GPU time");
-  app.add_flag("--kernels", arguments->text.kernels,
-               "List kernels and copies by the operation that launched them");
-  app.add_flag("--raw", arguments->text.raw, "Times as integers, in ns");
-  app.add_option("--operations", arguments->model.operations,
+  parser.AddFlag("--kernels", &arguments->text.kernels,
+                 "List kernels and copies by the operation that launched them");
+  parser.AddFlag("--raw", &arguments->text.raw, "Times as integers, in ns");
+  parser
+      .AddOption("--operations", &arguments->model.operations,
                  "Foreign ranges that count as operations: nvtx:DOMAIN, all")
-      ->type_name("WHICH")
-      ->take_all();
-  app.add_flag("--no-replay", arguments->no_replay,
-               "Recorded values alone, several times as fast: no corrected ones, no critical path");
-  app.add_flag("--force", arguments->force, "Let --html and --plot replace any file");
+      .Value("WHICH")
+      .TakeAll();
+  parser.AddFlag(
+      "--no-replay", &arguments->no_replay,
+      "Recorded values alone, several times as fast: no corrected ones, no critical path");
+  parser.AddFlag("--force", &arguments->force, "Let --html and --plot replace any file");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return over;
-  std::string complaint = Contradiction(app);
+  std::string complaint = Contradiction(parser);
   if (complaint.empty() && !arguments->plot.empty() && !PlotFormatOf(arguments->plot)) {
     complaint = "--plot writes SVG or PDF, and '" + EscapeName(arguments->plot) +
                 "' ends in neither .svg nor .pdf";

@@ -99,12 +99,11 @@ int QueryRun(const Arguments& words) {
   bool json = false;
   bool tables = false;
   OptionParser parser(kHelp);
-  CLI::App& app = parser.app();
-  app.add_option("RUN", run, "Directory of a run")->type_name("");
-  app.add_option("QUERY", query, "SQL; several statements with ';' between them")->type_name("");
-  app.add_flag("--json", json, "Print an array of objects for each statement");
-  app.add_flag("--csv", csv, "Print comma-separated values");
-  app.add_flag("--tables", tables, "List the tables and their columns");
+  parser.AddOption("RUN", &run, "Directory of a run").Value("");
+  parser.AddOption("QUERY", &query, "SQL; several statements with ';' between them").Value("");
+  parser.AddFlag("--json", &json, "Print an array of objects for each statement");
+  parser.AddFlag("--csv", &csv, "Print comma-separated values");
+  parser.AddFlag("--tables", &tables, "List the tables and their columns");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   if (tables) return WriteStdout(TableListing());
   if (run.empty() || (csv && json)) {

@@ -57,9 +57,8 @@ int WatchRun(const Arguments& words) {
   std::string path;
   bool once = false;
   OptionParser parser(kHelp);
-  parser.app().add_option("RUN", path, "Directory of a run")->type_name("");
-  parser.app().add_flag("--once", once,
-                        "Print how it is now, and end; so it is without a terminal");
+  parser.AddOption("RUN", &path, "Directory of a run").Value("");
+  parser.AddFlag("--once", &once, "Print how it is now, and end; so it is without a terminal");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   if (path.empty()) {
     const Result<std::string> newest = NewestRun(".");

@@ -43,22 +43,21 @@ struct VerifyArguments {
 std::optional<int> ParseVerifyArguments(const Arguments& words, VerifyArguments* arguments) {
   constexpr int kMostRounds = 1000;
   OptionParser parser(kHelp);
-  parser.app().prefix_command();
-  parser.app()
-      .add_option("--rounds", arguments->options.rounds,
-                  "Runs of each kind (default: 5; more give a narrower interval)")
-      ->check(WholeNumber(1, kMostRounds))
-      ->type_name("N");
-  parser.app()
-      .add_option("--limit", arguments->limit_percent,
-                  "Largest residual that passes, in percent of the time without the profiler")
-      ->check(NumberWithin(0, 100))
-      ->type_name("PERCENT");
-  parser.app()
-      .add_option("--seed", arguments->options.seed, "Order of the runs (default: random)")
-      ->check(WholeNumber(0, UINT64_MAX))
-      ->type_name("N");
-  parser.app().add_flag("--json", arguments->json, "JSON (gpubound.verify.v1), the stable form");
+  parser.LetCommandFollow();
+  parser
+      .AddOption("--rounds", &arguments->options.rounds,
+                 "Runs of each kind (default: 5; more give a narrower interval)")
+      .Check(WholeNumber(1, kMostRounds))
+      .Value("N");
+  parser
+      .AddOption("--limit", &arguments->limit_percent,
+                 "Largest residual that passes, in percent of the time without the profiler")
+      .Check(NumberWithin(0, 100))
+      .Value("PERCENT");
+  parser.AddOption("--seed", &arguments->options.seed, "Order of the runs (default: random)")
+      .Check(WholeNumber(0, UINT64_MAX))
+      .Value("N");
+  parser.AddFlag("--json", &arguments->json, "JSON (gpubound.verify.v1), the stable form");
 
   const auto split = std::find(words.begin(), words.end(), "--");
   if (const auto over = parser.Parse({words.begin(), split}, kExitWrongUse)) return over;

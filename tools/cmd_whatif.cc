@@ -35,19 +35,19 @@ int ImagineChanges(const Arguments& words) {
   ReportOptions options;
   bool json = false;
   OptionParser parser(kHelp);
-  CLI::App& app = parser.app();
-  app.add_option("RUN", run, "Directory of a run")->type_name("");
-  app.add_option("--scale", scalings, "Multiply the time of a part")
-      ->type_name("PART=NAME:FACTOR")
-      ->take_all();
-  app.add_option("--graph-capture", changes.graph_capture, "Capture an operation into a graph")
-      ->type_name("OPERATION")
-      ->take_all();
-  app.add_option("--operations", options.operations,
+  parser.AddOption("RUN", &run, "Directory of a run").Value("");
+  parser.AddOption("--scale", &scalings, "Multiply the time of a part")
+      .Value("PART=NAME:FACTOR")
+      .TakeAll();
+  parser.AddOption("--graph-capture", &changes.graph_capture, "Capture an operation into a graph")
+      .Value("OPERATION")
+      .TakeAll();
+  parser
+      .AddOption("--operations", &options.operations,
                  "Foreign ranges that count as operations: nvtx:DOMAIN, all")
-      ->type_name("WHICH")
-      ->take_all();
-  app.add_flag("--json", json, "JSON (gpubound.whatif.v1), the stable form");
+      .Value("WHICH")
+      .TakeAll();
+  parser.AddFlag("--json", &json, "JSON (gpubound.whatif.v1), the stable form");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   if (run.empty()) {
     parser.Complain("RUN is missing.");

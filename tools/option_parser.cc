@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
@@ -60,7 +61,7 @@ std::vector<std::string> SplitAtCommas(const std::string& text) {
   return words;
 }
 
-// "LEVEL:{node,graph,auto}" is how CLI11 shows an option that takes one of these.
+// Of AddedOption::Check.
 std::vector<std::string> WordsOfChoice(const std::string& type_name) {
   const size_t begin = type_name.find('{');
   const size_t end = type_name.rfind('}');
@@ -73,16 +74,87 @@ CommandDescription* describing = nullptr;
 
 }  // namespace
 
-OptionParser::OptionParser(const CommandHelp& help) : help_(help), app_("", help.name) {
+OptionParser::OptionParser(const CommandHelp& help)
+    : help_(help), app_(std::make_unique<CLI::App>("", help.name)) {
   std::string purpose = Reflowed(help.purpose, HelpWidth());
   purpose.pop_back();  // CLI11 puts a newline behind it
-  app_.description(purpose);
-  app_.formatter(std::make_shared<HelpFormatter>(help));
-  app_.set_help_flag("-h,--help", "Print this text");
+  app_->description(purpose);
+  app_->formatter(std::make_shared<HelpFormatter>(help));
+  app_->set_help_flag("-h,--help", "Print this text");
   const std::string more =
       *help.more == '\0' ? "" : fmt::format("{}\n", Reflowed(help.more, HelpWidth()));
-  app_.footer(fmt::format("{}Example:\n{}", more, help.example));
+  app_->footer(fmt::format("{}Example:\n{}", more, help.example));
 }
+
+OptionParser::~OptionParser() = default;
+
+AddedOption& AddedOption::Value(const std::string& name) {
+  option_->type_name(name);
+  return *this;
+}
+
+AddedOption& AddedOption::Check(const ValueRule& rule) {
+  // How CLI11 shows what an option takes: "LEVEL:{node,graph,auto}".
+  const std::string shown =
+      rule.words.empty() ? "" : fmt::format("{{{}}}", fmt::join(rule.words, ","));
+  option_->check(CLI::Validator(rule.complaint, shown));
+  return *this;
+}
+
+AddedOption& AddedOption::TakeAll() {
+  option_->take_all();
+  return *this;
+}
+
+AddedOption& AddedOption::TakeOneEach() {
+  option_->expected(1)->take_all();
+  return *this;
+}
+
+AddedOption& AddedOption::SplitAtCommas() {
+  option_->allow_extra_args(false)->delimiter(',');
+  return *this;
+}
+
+AddedOption OptionParser::AddOption(const std::string& name, std::string* value,
+                                    const std::string& description) {
+  return AddedOption(app_->add_option(name, *value, description));
+}
+
+AddedOption OptionParser::AddOption(const std::string& name, std::optional<std::string>* value,
+                                    const std::string& description) {
+  return AddedOption(app_->add_option(name, *value, description));
+}
+
+AddedOption OptionParser::AddOption(const std::string& name, std::vector<std::string>* value,
+                                    const std::string& description) {
+  return AddedOption(app_->add_option(name, *value, description));
+}
+
+AddedOption OptionParser::AddOption(const std::string& name, int* value,
+                                    const std::string& description) {
+  return AddedOption(app_->add_option(name, *value, description));
+}
+
+AddedOption OptionParser::AddOption(const std::string& name, uint64_t* value,
+                                    const std::string& description) {
+  return AddedOption(app_->add_option(name, *value, description));
+}
+
+AddedOption OptionParser::AddOption(const std::string& name, double* value,
+                                    const std::string& description) {
+  return AddedOption(app_->add_option(name, *value, description));
+}
+
+void OptionParser::AddFlag(const std::string& name, bool* value, const std::string& description) {
+  app_->add_flag(name, *value, description);
+}
+
+void OptionParser::LetCommandFollow() { app_->prefix_command(); }
+
+bool OptionParser::Given(const std::string& name) const { return app_->count(name) != 0; }
+
+Arguments OptionParser::Remaining() const { return app_->remaining(); }
 
 void OptionParser::AddListOption(const std::string& name, std::vector<std::string>* values,
                                  const std::vector<std::string>& allowed,
@@ -102,7 +174,7 @@ void OptionParser::AddListOption(const std::string& name, std::vector<std::strin
     }
   };
   list_words_[name] = allowed;
-  app_.add_option_function<std::string>(
+  app_->add_option_function<std::string>(
           name, read, fmt::format("{}: {}", description, fmt::join(allowed, ", ")))
       ->type_name("LIST")
       ->take_all()
@@ -111,7 +183,7 @@ void OptionParser::AddListOption(const std::string& name, std::vector<std::strin
 
 std::string OptionParser::UnknownOption(const std::string& typed) const {
   std::vector<std::string> names;
-  for (const CLI::Option* option : app_.get_options()) {
+  for (const CLI::Option* option : app_->get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
   const std::string name = typed.substr(0, typed.find('='));
@@ -123,7 +195,7 @@ std::string OptionParser::UnknownOption(const std::string& typed) const {
 // |complaint| begins with the option's name and ": ".
 std::string OptionParser::WithoutItsValue(const std::string& complaint) const {
   const std::string name = complaint.substr(0, complaint.find(':'));
-  const CLI::Option* const option = app_.get_option_no_throw(name);
+  const CLI::Option* const option = app_->get_option_no_throw(name);
   if (option == nullptr) return EscapeName(complaint);
   const std::string type = option->get_type_name();
   return fmt::format("{} lacks its {}.", name, type.substr(0, type.find(':')));
@@ -133,14 +205,14 @@ std::string OptionParser::FlagWithValue(const Arguments& arguments) const {
   for (const std::string& word : arguments) {
     const size_t equal = word.find('=');
     if (equal == std::string::npos) continue;
-    const CLI::Option* const option = app_.get_option_no_throw(word.substr(0, equal));
+    const CLI::Option* const option = app_->get_option_no_throw(word.substr(0, equal));
     if (option != nullptr && option->get_expected_max() == 0) return option->get_name();
   }
   return "an option";
 }
 
 std::string OptionParser::FirstUnread() const {
-  for (const std::string& word : app_.remaining()) {
+  for (const std::string& word : app_->remaining()) {
     if (word != "--") return word;
   }
   return "";
@@ -148,7 +220,7 @@ std::string OptionParser::FirstUnread() const {
 
 CommandDescription OptionParser::Describe() const {
   CommandDescription description{help_, {}};
-  for (const CLI::Option* option : app_.get_options()) {
+  for (const CLI::Option* option : app_->get_options()) {
     OptionDescription& row = description.options.emplace_back();
     for (const std::string& name : option->get_snames()) row.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) row.names.push_back("--" + name);
@@ -179,9 +251,9 @@ std::optional<int> OptionParser::Parse(const Arguments& arguments, int wrong_use
   }
   Arguments reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them from the back
   try {
-    app_.parse(std::move(reversed));
+    app_->parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
-    return WriteStdout(app_.help());
+    return WriteStdout(app_->help());
   } catch (const CLI::ExtrasError&) {
     const std::string extra = FirstUnread();
     Complain(extra.starts_with('-')

@@ -5,14 +5,21 @@
 #ifndef GPUBOUND_TOOLS_OPTION_PARSER_H_
 #define GPUBOUND_TOOLS_OPTION_PARSER_H_
 
-#include <CLI/App.hpp>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/commands.h"
+#include "tools/option_values.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace gpubound {
 
@@ -38,12 +45,46 @@ struct CommandDescription {
   std::vector<OptionDescription> options;
 };
 
+// An option that was added, to say more of it. Valid as long as its parser.
+class AddedOption {
+ public:
+  // What its value is called in the help: "DIR". Empty: nothing is shown.
+  AddedOption& Value(const std::string& name);
+  AddedOption& Check(const ValueRule& rule);
+  // May be repeated; each time it takes all values that follow, or exactly one.
+  AddedOption& TakeAll();
+  AddedOption& TakeOneEach();
+  // Its value is a list, with commas.
+  AddedOption& SplitAtCommas();
+
+ private:
+  friend class OptionParser;
+  explicit AddedOption(CLI::Option* option) : option_(option) {}
+  CLI::Option* option_;
+};
+
 class OptionParser {
  public:
   explicit OptionParser(const CommandHelp& help);
+  ~OptionParser();
+  OptionParser(const OptionParser&) = delete;
+  OptionParser& operator=(const OptionParser&) = delete;
 
-  // Options are added to this with references to their variables, which outlive Parse.
-  CLI::App& app() { return app_; }
+  // An option ("-o,--output") or, where |name| has no dash, a positional argument. |value| outlives
+  // Parse, which leaves it alone where it was not given.
+  AddedOption AddOption(const std::string& name, std::string* value,
+                        const std::string& description);
+  AddedOption AddOption(const std::string& name, std::optional<std::string>* value,
+                        const std::string& description);
+  AddedOption AddOption(const std::string& name, std::vector<std::string>* value,
+                        const std::string& description);
+  AddedOption AddOption(const std::string& name, int* value, const std::string& description);
+  AddedOption AddOption(const std::string& name, uint64_t* value, const std::string& description);
+  AddedOption AddOption(const std::string& name, double* value, const std::string& description);
+  void AddFlag(const std::string& name, bool* value, const std::string& description);
+
+  // The first word that is no option begins a command, which Remaining() returns.
+  void LetCommandFollow();
 
   // An option whose value is a comma separated list of words out of |allowed|.
   void AddListOption(const std::string& name, std::vector<std::string>* values,
@@ -53,8 +94,10 @@ class OptionParser {
   // printed, or the use was wrong and said to be (|wrong_use| then). Nothing when it goes on.
   std::optional<int> Parse(const Arguments& arguments, int wrong_use);
 
-  // What the last Parse did not recognise, when app().prefix_command() lets that pass.
-  Arguments Remaining() const { return app_.remaining(); }
+  // Whether |name| was among the arguments of the last Parse.
+  bool Given(const std::string& name) const;
+
+  Arguments Remaining() const;
 
   // Lets |describe|, which runs a command without arguments, end where it would parse them, and
   // returns what it would have parsed. What a command does before that has no effect outside.
@@ -71,7 +114,7 @@ class OptionParser {
   std::string FlagWithValue(const Arguments& arguments) const;
 
   CommandHelp help_;
-  CLI::App app_;
+  std::unique_ptr<CLI::App> app_;
   std::map<std::string, std::vector<std::string>> list_words_;  // by name of the option
 };
 

@@ -83,32 +83,34 @@ std::variant<uint64_t, Complaint> ParseSize(const std::string& text, uint64_t le
                      static_cast<double>(least) / (kKilo * kKilo));
 }
 
-CLI::Validator OneOf(const std::vector<std::string>& words) {
+std::optional<double> ParseNumber(const std::string& text) { return WholeText<double>(text); }
+
+ValueRule OneOf(const std::vector<std::string>& words) {
   const auto complaint = [words](const std::string& text) -> Complaint {
     if (std::find(words.begin(), words.end(), text) != words.end()) return "";
     const std::string closest = ClosestName(text, words);
     return fmt::format("'{}' is none of {}{}", text, fmt::join(words, ", "),
                        closest.empty() ? "" : fmt::format(". Did you mean '{}'?", closest));
   };
-  return {complaint, fmt::format("{{{}}}", fmt::join(words, ","))};
+  return {complaint, words};
 }
 
-CLI::Validator WholeNumber(uint64_t least, uint64_t most) {
+ValueRule WholeNumber(uint64_t least, uint64_t most) {
   const auto complaint = [=](const std::string& text) -> Complaint {
     const std::optional<uint64_t> number = WholeText<uint64_t>(text);
     if (number && *number >= least && *number <= most) return "";
     return fmt::format("'{}' is no whole number from {} to {}", text, least, most);
   };
-  return {complaint, ""};
+  return {complaint, {}};
 }
 
-CLI::Validator NumberWithin(double least, double most) {
+ValueRule NumberWithin(double least, double most) {
   const auto complaint = [=](const std::string& text) -> Complaint {
     const std::optional<double> number = WholeText<double>(text);
     if (number && *number >= least && *number <= most) return "";
     return fmt::format("'{}' is no number from {} to {}", text, least, most);
   };
-  return {complaint, ""};
+  return {complaint, {}};
 }
 
 }  // namespace gpubound

@@ -4,8 +4,9 @@
 #ifndef GPUBOUND_TOOLS_OPTION_VALUES_H_
 #define GPUBOUND_TOOLS_OPTION_VALUES_H_
 
-#include <CLI/App.hpp>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -22,10 +23,18 @@ std::variant<int64_t, Complaint> ParseDuration(const std::string& text);
 // Bytes of "500KB", "500MB", "1GB", "2TB", of 1024; |least| or more.
 std::variant<uint64_t, Complaint> ParseSize(const std::string& text, uint64_t least);
 
-// For CLI11, which would say it in its own notation. Help and completion list the words of OneOf().
-CLI::Validator OneOf(const std::vector<std::string>& words);
-CLI::Validator WholeNumber(uint64_t least, uint64_t most);
-CLI::Validator NumberWithin(double least, double most);
+// The whole of |text| as a number.
+std::optional<double> ParseNumber(const std::string& text);
+
+// What the value of an option has to be.
+struct ValueRule {
+  std::function<Complaint(const std::string&)> complaint;  // empty of a value that is one
+  std::vector<std::string> words;  // those that there are, for help and completion; often none
+};
+
+ValueRule OneOf(const std::vector<std::string>& words);
+ValueRule WholeNumber(uint64_t least, uint64_t most);
+ValueRule NumberWithin(double least, double most);
 
 }  // namespace gpubound
 

@@ -17,11 +17,10 @@ constexpr uint64_t kLeastSize = uint64_t{1} << 20;
 
 // Of "slow:3x" 3; absent for what is not of that form.
 std::optional<double> SlowFactor(const std::string& detail) {
-  double factor = 0;
   if (!detail.starts_with(kSlow) || !detail.ends_with('x')) return std::nullopt;
   const std::string digits = detail.substr(kSlow.size(), detail.size() - kSlow.size() - 1);
-  if (!CLI::detail::lexical_cast(digits, factor) || !(factor >= 1)) return std::nullopt;
-  return factor;
+  const std::optional<double> factor = ParseNumber(digits);
+  return factor && *factor >= 1 ? factor : std::nullopt;
 }
 
 std::string CheckDetail(const std::string& detail) {
@@ -41,23 +40,27 @@ std::string CheckSize(const std::string& text) { return ComplaintOf(ParseSize(te
 
 }  // namespace
 
-void AddRetentionOptions(CLI::App* app, RetentionOptions* options) {
-  app->add_option("--window", options->window, "Newest detail that is kept: 30s, 10m (default), 2h")
-      ->type_name("TIME")
-      ->check(CheckWindow);
-  app->add_option("--detail", options->detail,
+void AddRetentionOptions(OptionParser* parser, RetentionOptions* options) {
+  parser
+      ->AddOption("--window", &options->window,
+                  "Newest detail that is kept: 30s, 10m (default), 2h")
+      .Value("TIME")
+      .Check(ValueRule{CheckWindow, {}});
+  parser
+      ->AddOption("--detail", &options->detail,
                   "Older detail that is kept: iterations slower than so many times the median "
                   "(slow:3x, default), or none")
-      ->type_name("WHICH")
-      ->check(CheckDetail);
-  app->add_option("--max-size", options->max_size,
+      .Value("WHICH")
+      .Check(ValueRule{CheckDetail, {}});
+  parser
+      ->AddOption("--max-size", &options->max_size,
                   "Size of all detail that is kept: 500MB, 1GB (default)")
-      ->type_name("SIZE")
-      ->check(CheckSize);
+      .Value("SIZE")
+      .Check(ValueRule{CheckSize, {}});
 }
 
-bool GaveRetentionOption(const CLI::App& app) {
-  return app.count("--window") + app.count("--detail") + app.count("--max-size") != 0;
+bool GaveRetentionOption(const OptionParser& parser) {
+  return parser.Given("--window") || parser.Given("--detail") || parser.Given("--max-size");
 }
 
 Retention RetentionOf(const RetentionOptions& options) {

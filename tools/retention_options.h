@@ -4,10 +4,10 @@
 #ifndef GPUBOUND_TOOLS_RETENTION_OPTIONS_H_
 #define GPUBOUND_TOOLS_RETENTION_OPTIONS_H_
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "analysis/retention.h"
+#include "tools/option_parser.h"
 
 namespace gpubound {
 
@@ -19,10 +19,10 @@ struct RetentionOptions {
 };
 
 // |options| outlive parsing, which accepts only what RetentionOf() understands.
-void AddRetentionOptions(CLI::App* app, RetentionOptions* options);
+void AddRetentionOptions(OptionParser* parser, RetentionOptions* options);
 
 // True once one of them was given.
-bool GaveRetentionOption(const CLI::App& app);
+bool GaveRetentionOption(const OptionParser& parser);
 
 // Of options that were parsed.
 Retention RetentionOf(const RetentionOptions& options);

@@ -31,44 +31,43 @@ constexpr CommandHelp kHelp = {
 
 std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* arguments) {
   OptionParser parser(kHelp);
-  parser.app().prefix_command();
-  parser.app()
-      .add_option("-o,--output", arguments->output,
-                  "Run directory (default: $GPUBOUND_RUN, or a new one here)")
-      ->type_name("DIR");
-  parser.app()
-      .add_option(
-          "--graphs", arguments->graphs,
+  parser.LetCommandFollow();
+  parser
+      .AddOption("-o,--output", &arguments->output,
+                 "Run directory (default: $GPUBOUND_RUN, or a new one here)")
+      .Value("DIR");
+  parser
+      .AddOption(
+          "--graphs", &arguments->graphs,
           "CUDA graphs: each kernel (node, the default: exact, a record for each node of each "
           "launch), each launch as a whole (graph: one record; GPU busy is then an upper bound, "
           "since gaps between its nodes count as busy), or that with the nodes' names and where "
           "they were captured (auto: also two callbacks for each launch of a kernel)")
-      ->check(OneOf({"node", "graph", "auto"}))
-      ->type_name("LEVEL");
-  parser.app()
-      .add_option(
-          "--counters", arguments->counters,
-          "Sample hardware counters per operation: multiprocessors and warps active, memory "
-          "throughput; CUDA 12.6, and mostly administrator rights")
-      ->check(OneOf({"occupancy"}))
-      ->type_name("SET");
+      .Check(OneOf({"node", "graph", "auto"}))
+      .Value("LEVEL");
+  parser
+      .AddOption("--counters", &arguments->counters,
+                 "Sample hardware counters per operation: multiprocessors and warps active, memory "
+                 "throughput; CUDA 12.6, and mostly administrator rights")
+      .Check(OneOf({"occupancy"}))
+      .Value("SET");
   bool is_long = false;
   RetentionOptions retention;
-  parser.app().add_flag("--long", is_long,
-                        "Keep a long run small: exact sums of all of it, events as the options "
-                        "below say. One of them does the same");
-  AddRetentionOptions(&parser.app(), &retention);
-  parser.app().add_flag("-q,--quiet", arguments->quiet, "No summary at the end, no measuring");
-  parser.app().add_flag("--no-calibrate", arguments->no_calibrate,
-                        "Do not measure afterwards what the profiler costs on this machine, where "
-                        "that is not known yet");
-  parser.app().add_flag("--no-in-run-calibration", arguments->no_in_run_calibration,
-                        "Record every iteration, instead of letting one in a hundred, between two "
-                        "calls of step(), tell what recording the others costs");
+  parser.AddFlag("--long", &is_long,
+                 "Keep a long run small: exact sums of all of it, events as the options "
+                 "below say. One of them does the same");
+  AddRetentionOptions(&parser, &retention);
+  parser.AddFlag("-q,--quiet", &arguments->quiet, "No summary at the end, no measuring");
+  parser.AddFlag("--no-calibrate", &arguments->no_calibrate,
+                 "Do not measure afterwards what the profiler costs on this machine, where "
+                 "that is not known yet");
+  parser.AddFlag("--no-in-run-calibration", &arguments->no_in_run_calibration,
+                 "Record every iteration, instead of letting one in a hundred, between two "
+                 "calls of step(), tell what recording the others costs");
 
   const auto split = std::find(words.begin(), words.end(), "--");
   if (const auto over = parser.Parse({words.begin(), split}, kExitLauncherFailed)) return over;
-  if (is_long || GaveRetentionOption(parser.app())) arguments->retention = RetentionOf(retention);
+  if (is_long || GaveRetentionOption(parser)) arguments->retention = RetentionOf(retention);
   arguments->command = parser.Remaining();
   // In `run CMD -- X` the mark is an argument of CMD.
   const auto rest = split != words.end() && arguments->command.empty() ? split + 1 : split;

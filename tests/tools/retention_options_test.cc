@@ -5,31 +5,38 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
-#include <vector>
+
+#include "tools/exit_codes.h"
+#include "tools/option_parser.h"
 
 namespace gpubound {
 namespace {
 
+constexpr CommandHelp kHelp = {"gpubound test", "[OPTIONS]", "Tests.", "", "  gpubound test\n"};
+constexpr char kMessageBegin[] = "gpubound: ";
+
 class RetentionOptionsTest : public testing::Test {
  protected:
-  void SetUp() override { AddRetentionOptions(&app_, &options_); }
+  void SetUp() override { AddRetentionOptions(&parser_, &options_); }
 
-  Retention Parse(std::vector<std::string> words) {
-    app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  Retention Parse(const Arguments& words) {
+    EXPECT_EQ(parser_.Parse(words, kExitWrongUse), std::nullopt);
     return RetentionOf(options_);
   }
   // What is said of |words|; nothing where they are accepted.
-  std::string Refusal(const std::vector<std::string>& words) {
-    try {
-      Parse(words);
-    } catch (const CLI::ParseError& error) {
-      return error.what();
-    }
-    return "";
+  std::string Refusal(const Arguments& words) {
+    testing::internal::CaptureStderr();
+    const std::optional<int> over = parser_.Parse(words, kExitWrongUse);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(over.has_value(), !said.empty());
+    if (!said.starts_with(kMessageBegin)) return said;
+    const size_t begin = sizeof(kMessageBegin) - 1;
+    return said.substr(begin, said.find('\n') - begin);
   }
 
-  CLI::App app_;
+  OptionParser parser_{kHelp};
   RetentionOptions options_;
 };
 
@@ -38,7 +45,7 @@ TEST_F(RetentionOptionsTest, TheDefaultIsTenMinutesThreeTimesTheMedianAndAGigaby
   EXPECT_EQ(retention.window_ns, 600'000'000'000);
   EXPECT_EQ(retention.slow_factor, 3.0);
   EXPECT_EQ(retention.max_bytes, uint64_t{1} << 30);
-  EXPECT_FALSE(GaveRetentionOption(app_));
+  EXPECT_FALSE(GaveRetentionOption(parser_));
 }
 
 TEST_F(RetentionOptionsTest, UnitsAreUnderstood) {
@@ -47,7 +54,7 @@ TEST_F(RetentionOptionsTest, UnitsAreUnderstood) {
   EXPECT_EQ(retention.window_ns, int64_t{7200} * 1'000'000'000);
   EXPECT_EQ(retention.slow_factor, 1.5);
   EXPECT_EQ(retention.max_bytes, uint64_t{500} << 20);
-  EXPECT_TRUE(GaveRetentionOption(app_));
+  EXPECT_TRUE(GaveRetentionOption(parser_));
 }
 
 TEST_F(RetentionOptionsTest, NoneKeepsNoOlderDetail) {
