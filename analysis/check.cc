@@ -114,7 +114,10 @@ void JudgeOne(const Requirement& requirement, const Figure& figure, const Figure
       FormatFigure(sides.value) + (figure.process.empty() ? "" : " in ") + figure.process;
   result->allowed = ComparisonText(requirement.comparison) + FormatFigure(sides.bound);
   if (result->outcome == Outcome::kUndecided) {
-    result->why = "GPU time is unknown in part, so that the figure is a range";
+    result->why =
+        "GPU time is unknown in part, or bounded as the report's verdict says, so that the figure "
+        "is "
+        "a range";
   }
 }
 

@@ -229,9 +229,12 @@ std::optional<NameProblem> MistakeIn(const FigureName& name) {
   }
   const std::vector<std::string> known = FieldsOf(group);
   if (std::find(known.begin(), known.end(), name.field) == known.end()) {
-    return NameProblem{std::string(OwnerText(group)) + " has no figure '" + name.field +
-                           "', expected one of " + Joined(known),
-                       name.field, known};
+    const std::string expected = group == Group::kLedger
+                                     ? "a counter that `gpubound doctor RUN --all` lists"
+                                     : "one of " + Joined(known);
+    return NameProblem{
+        std::string(OwnerText(group)) + " has no figure '" + name.field + "', expected " + expected,
+        name.field, known};
   }
   if (group == Group::kLedger && !name.process.empty()) {
     return NameProblem{"the ledger is that of the whole run, expected no '@'", "", {}};

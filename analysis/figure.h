@@ -35,7 +35,7 @@ struct FigureName {
 
 struct Figure {
   FigureKind kind = FigureKind::kCount;
-  double low = 0;  // shares are 0..1, times are ns; low < high where GPU time is unknown
+  double low = 0;  // shares are 0..1, times are ns; low < high where it is not exactly known
   double high = 0;
   double whole = 0;     // what a time is a share of; 0 where it is of nothing
   std::string process;  // "worker (pid 12)" where one was selected

@@ -20,6 +20,22 @@ Figure AtLeast(FigureKind kind, double low, double unknown, double whole = 0) {
   return {kind, low, low + unknown, whole, {}};
 }
 
+// |share| of the run's GPU time, with what is unknown, and less or more where CUDA graphs were
+// recorded as a whole or others used the devices too.
+Figure BusyShare(const Report& report, double share) {
+  const ReportRun& run = report.run;
+  const double high = run.gpu_busy_is_lower_bound ? 1 : std::min(1.0, share + UnknownShare(report));
+  return {FigureKind::kShare, run.gpu_busy_is_upper_bound ? 0 : share, high, 0, {}};
+}
+
+// A time in which a process's GPU worked, or did not.
+Figure Busy(const ReportProcess& process, int64_t ns) {
+  Figure figure =
+      AtLeast(FigureKind::kTime, Number(ns), Number(process.unknown_ns), Number(process.span_ns));
+  if (process.gpu_busy_is_upper_bound) figure.low = 0;
+  return figure;
+}
+
 double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 Figure Inflation(double smi, double busy, double unknown) {
@@ -31,26 +47,17 @@ Figure Inflation(double smi, double busy, double unknown) {
 
 constexpr std::array<RunFigure, 12> kRunFigures{{
     {"gpu_busy", FigureKind::kShare,
-     [](const Report& report) {
-       return AtLeast(FigureKind::kShare, report.run.gpu_busy_share, UnknownShare(report));
-     }},
+     [](const Report& report) { return BusyShare(report, report.run.gpu_busy_share); }},
     {"gpu_compute", FigureKind::kShare,
-     [](const Report& report) {
-       return AtLeast(FigureKind::kShare, report.run.compute_share, UnknownShare(report));
-     }},
+     [](const Report& report) { return BusyShare(report, report.run.compute_share); }},
     {"gpu_comm", FigureKind::kShare,
-     [](const Report& report) {
-       return AtLeast(FigureKind::kShare, report.run.comm_share, UnknownShare(report));
-     }},
+     [](const Report& report) { return BusyShare(report, report.run.comm_share); }},
     {"gpu_copy", FigureKind::kShare,
-     [](const Report& report) {
-       return AtLeast(FigureKind::kShare, report.run.copy_share, UnknownShare(report));
-     }},
+     [](const Report& report) { return BusyShare(report, report.run.copy_share); }},
     {"idle", FigureKind::kShare,
      [](const Report& report) {
-       const double unknown = UnknownShare(report);
-       const double idle = std::max(0.0, 1 - report.run.gpu_busy_share - unknown);
-       return AtLeast(FigureKind::kShare, idle, unknown);
+       const Figure busy = BusyShare(report, report.run.gpu_busy_share);
+       return Figure{FigureKind::kShare, 1 - busy.high, 1 - busy.low, 0, {}};
      }},
     {"unknown", FigureKind::kShare,
      [](const Report& report) { return Exact(FigureKind::kShare, UnknownShare(report)); }},
@@ -82,15 +89,9 @@ constexpr std::array<RunFigure, 12> kRunFigures{{
 
 constexpr std::array<ProcessFigure, 8> kProcessFigures{{
     {"gpu_busy", FigureKind::kTime,
-     [](const ReportProcess& process) {
-       return AtLeast(FigureKind::kTime, Number(process.gpu_busy_ns), Number(process.unknown_ns),
-                      Number(process.span_ns));
-     }},
+     [](const ReportProcess& process) { return Busy(process, process.gpu_busy_ns); }},
     {"gpu_wait", FigureKind::kTime,
-     [](const ReportProcess& process) {
-       return AtLeast(FigureKind::kTime, Number(process.gpu_wait_ns), Number(process.unknown_ns),
-                      Number(process.span_ns));
-     }},
+     [](const ReportProcess& process) { return Busy(process, process.gpu_wait_ns); }},
     {"gpu_sum", FigureKind::kTime,
      [](const ReportProcess& process) {
        const double more = process.unknown_ns > 0 ? std::numeric_limits<double>::infinity() : 0;
@@ -98,9 +99,9 @@ constexpr std::array<ProcessFigure, 8> kProcessFigures{{
      }},
     {"idle", FigureKind::kTime,
      [](const ReportProcess& process) {
-       const int64_t idle_ns = process.span_ns - process.gpu_busy_ns - process.unknown_ns;
-       return AtLeast(FigureKind::kTime, Number(idle_ns), Number(process.unknown_ns),
-                      Number(process.span_ns));
+       const Figure busy = Busy(process, process.gpu_busy_ns);
+       return Figure{
+           FigureKind::kTime, busy.whole - busy.high, busy.whole - busy.low, busy.whole, {}};
      }},
     {"unknown", FigureKind::kTime,
      [](const ReportProcess& process) {
@@ -153,6 +154,11 @@ constexpr std::array<IterationFigure, 8> kIterationFigures{{
     {"gpu_busy", &ReportIterations::gpu_busy_ns},
 }};
 
+bool IsWithoutGpu(int64_t ReportOperation::*ns) {
+  return ns == &ReportOperation::cpu_only_ns || ns == &ReportOperation::waiting_ns ||
+         ns == &ReportOperation::idle_ns;
+}
+
 }  // namespace
 
 std::span<const RunFigure> RunFigures() { return kRunFigures; }
@@ -179,7 +185,18 @@ Figure OperationTime(const ReportProcess& process, const ReportOperation& row,
     whole = Number(process.span_ns);
   }
   if (figure.ns == &ReportOperation::sm_filled_ns) whole = Number(row.gpu_busy_ns);
-  return AtLeast(FigureKind::kTime, Number(row.*figure.ns), more, whole);
+  Figure time = AtLeast(FigureKind::kTime, Number(row.*figure.ns), more, whole);
+  if (figure.ns == &ReportOperation::gpu_caused_ns) {
+    if (row.gpu_caused_is_upper_bound) time.low = 0;
+  } else if (row.gpu_busy_is_upper_bound && figure.touch != Touch::kNothing) {
+    // What counts as busy may be less by any part of it, and what does not more.
+    if (IsWithoutGpu(figure.ns)) {
+      time.high += Number(row.gpu_busy_ns);
+    } else {
+      time.low = 0;
+    }
+  }
+  return time;
 }
 
 Figure IterationTime(const ReportProcess& process, const IterationFigure& figure) {
@@ -189,8 +206,10 @@ Figure IterationTime(const ReportProcess& process, const IterationFigure& figure
   }
   int64_t unknown_ns = 0;
   for (const ReportIterationOperation& row : all.operations) unknown_ns += row.unknown_ns;
-  return AtLeast(FigureKind::kTime, Number(all.gpu_busy_ns), Number(unknown_ns),
-                 Number(all.total_ns));
+  Figure busy =
+      AtLeast(FigureKind::kTime, Number(all.gpu_busy_ns), Number(unknown_ns), Number(all.total_ns));
+  if (process.gpu_busy_is_upper_bound) busy.low = 0;
+  return busy;
 }
 
 }  // namespace gpubound

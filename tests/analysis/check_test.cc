@@ -108,6 +108,32 @@ TEST_F(CheckTest, AShareThatTouchesUnknownTimeIsABound) {
   EXPECT_EQ(Of("gpu_busy==40%"), Outcome::kUndecided);
 }
 
+TEST_F(CheckTest, WhereGraphsWereRecordedWholeBusyIsAtMostWhatItIs) {
+  report_.run.gpu_busy_is_upper_bound = report_.processes[0].gpu_busy_is_upper_bound = true;
+  report_.processes[0].operations[0].gpu_busy_is_upper_bound = true;
+  report_.processes[0].operations[0].cpu_only_ns = 240 * kMs;
+  EXPECT_EQ(Of("gpu_busy<=40%"), Outcome::kHolds);
+  EXPECT_EQ(Of("gpu_busy>=40%"), Outcome::kUndecided);
+  EXPECT_EQ(Of("gpu_busy>=41%"), Outcome::kFails);
+  EXPECT_EQ(Of("idle>=60%"), Outcome::kHolds);
+  EXPECT_EQ(Of("idle<=60%"), Outcome::kUndecided);
+  EXPECT_EQ(Of("gpu_busy@python3<=400ms"), Outcome::kHolds);
+  EXPECT_EQ(Of("gpu_busy@python3>=400ms"), Outcome::kUndecided);
+  EXPECT_EQ(Of("simulation.gpu_busy>=60ms"), Outcome::kUndecided);
+  EXPECT_EQ(Of("simulation.cpu_only>=240ms"), Outcome::kHolds);
+  EXPECT_EQ(Of("simulation.cpu_only<=240ms"), Outcome::kUndecided);
+  EXPECT_EQ(Of("simulation.wall==300ms"), Outcome::kHolds);
+}
+
+TEST_F(CheckTest, WhereOthersUsedTheGpuItIsBusyForAtLeastWhatItIs) {
+  report_.run.gpu_busy_is_lower_bound = true;
+  EXPECT_EQ(Of("gpu_busy>=40%"), Outcome::kHolds);
+  EXPECT_EQ(Of("gpu_busy<=50%"), Outcome::kUndecided);
+  EXPECT_EQ(Of("idle<=60%"), Outcome::kHolds);
+  EXPECT_EQ(Of("idle>=10%"), Outcome::kUndecided);
+  EXPECT_EQ(Of("gpu_busy@python3<=400ms"), Outcome::kHolds) << "its own work is all there";
+}
+
 TEST_F(CheckTest, UnknownTimeOfTheHeadlineIsThatOfItsIterations) {
   report_.run.headline = "iterations";
   ReportIterations& iterations = report_.processes[0].iterations.emplace();
