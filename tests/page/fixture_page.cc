@@ -2,9 +2,9 @@
 //
 // fixture_page FOLDER: writes what the tests of the page look at, out of one run made by hand:
 // page.html, report.json, report.txt, figure.svg and figure.pdf, and compare.html and compare.json
-// out of two groups of such runs. Two processes that share a device, forty iterations, a device
-// that is simulated and for a while unknown, and names that would harm a page which took them for
-// markup.
+// out of two groups of such runs; many.html has many operations. Two processes that share a device,
+// forty iterations, a device that is simulated and for a while unknown, and names that would harm a
+// page which took them for markup.
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -154,6 +154,24 @@ void AddWhatHardwareTells(Report* report) {
                     {{kHostileOperation, "python", 300'000}, {"simulation", "wait", 100'000}}}};
 }
 
+// A program that names every one of its turns, and of which some scopes are missing.
+bool WriteManyRows(const std::string& folder) {
+  constexpr int kTurns = 100;
+  std::string text = "span 0 1000000\nthread main\n";
+  for (int i = 0; i < kTurns; ++i) {
+    const std::string turn = "operation turn-" + std::to_string(i);
+    text += At(10'000 * i, "begin " + turn) + At(10'000 * i + 5'000 + i, "end " + turn);
+  }
+  AnalyzedRun analyzed;
+  analyzed.run = golden::ParseScenario(text).run;
+  Result<Report> report = BuildReport(analyzed.run);
+  if (!report.ok()) return false;
+  analyzed.report = std::move(*report);
+  for (ReportOperation& row : analyzed.report.processes[0].operations) row.scopes_missing = true;
+  const Result<std::string> page = PageOf(analyzed);
+  return page.ok() && Write(folder + "/many.html", *page);
+}
+
 int WriteAll(const std::string& folder) {
   AnalyzedRun analyzed;
   analyzed.run = MakeRun();
@@ -174,7 +192,10 @@ int WriteAll(const std::string& folder) {
     std::fprintf(stderr, "%s\n", page.error().ToString().c_str());
     return written ? 0 : 1;
   }
-  return Write(folder + "/page.html", *page) && WriteComparison(folder) && written ? 0 : 1;
+  return Write(folder + "/page.html", *page) && WriteComparison(folder) && WriteManyRows(folder) &&
+                 written
+             ? 0
+             : 1;
 }
 
 }  // namespace

@@ -16,7 +16,12 @@ interface Row {
   times: Times;
   inherited: boolean;
   isUpperBound: boolean;  // GPU busy
+  scopesMissing: boolean;
 }
+
+// Rows that are drawn; one more sums up the others. A program that names every iteration has
+// thousands.
+const MOST_ROWS = 40;
 
 // The columns of a cell (SPEC: the cells partition the span, and so do the columns).
 function addCell(cell: Cell, times: Times): void {
@@ -51,8 +56,10 @@ export function rowsOf(process: ReportProcess, grouping: Grouping): Row[] {
                                     times: row,
                                     inherited: row.inherited,
                                     isUpperBound: row.gpu_busy_is_upper_bound,
+                                    scopesMissing: row.scopes_missing,
                                   }));
   }
+  const scopesMissing = process.operations.some((row) => row.scopes_missing);
   const rows = new Map<string, Row>();
   for (const cell of process.cells) {
     const name = grouping === 'layer' ? cell.layer :
@@ -60,13 +67,34 @@ export function rowsOf(process: ReportProcess, grouping: Grouping): Row[] {
                                         `${cell.operation} \u203a ${cell.layer}`;
     let row = rows.get(name);
     if (!row) {
-      row = {name, times: {...NO_TIME}, inherited: false, isUpperBound: false};
+      row = {name, times: {...NO_TIME}, inherited: false, isUpperBound: false, scopesMissing};
       rows.set(name, row);
     }
     addCell(cell, row.times);
     row.isUpperBound ||= cell.gpu_busy_is_upper_bound;
   }
   return [...rows.values()].sort((a, b) => b.times.wall_ns - a.times.wall_ns);
+}
+
+export function longestRows(rows: Row[]): Row[] {
+  if (rows.length <= MOST_ROWS + 1) return rows;
+  const sorted = [...rows].sort((a, b) => b.times.wall_ns - a.times.wall_ns);
+  const rest = sorted.slice(MOST_ROWS);
+  const times: Times = {...NO_TIME};
+  for (const row of rest) {
+    for (const key of Object.keys(NO_TIME) as (keyof typeof NO_TIME)[]) {
+      times[key] = (times[key] ?? 0) + (row.times[key] ?? 0);
+    }
+  }
+  return [
+    ...sorted.slice(0, MOST_ROWS), {
+      name: `(${rest.length} others)`,
+      times,
+      inherited: false,
+      isUpperBound: rest.some((row) => row.isUpperBound),
+      scopesMissing: rest.some((row) => row.scopesMissing),
+    }
+  ];
 }
 
 function stackedBar(row: Row, scaleNs: number): HTMLElement {
@@ -104,7 +132,7 @@ export function legend(): HTMLElement {
 }
 
 export function breakdown(process: ReportProcess, grouping: Grouping): HTMLElement {
-  const rows = rowsOf(process, grouping);
+  const rows = longestRows(rowsOf(process, grouping));
   const longest = Math.max(1, ...rows.map((row) => row.times.wall_ns));
   const nodes = rows.map((row) => {
     const name =
@@ -113,16 +141,22 @@ export function breakdown(process: ReportProcess, grouping: Grouping): HTMLEleme
       name.append(element(
           'small',
           {text: ' inherited', title: 'the operation of a process that waited for this one'}));
+    const wall = timeCell(row.times.wall_ns, 'wall_ns');
+    if (row.scopesMissing) {
+      wall.prepend('~');
+      wall.title += ', of a thread some of whose scopes are missing: see the notes';
+    }
     const node = element('tr', {}, [
       name,
       element('td', {class: 'bar-cell'}, [stackedBar(row, longest)]),
-      timeCell(row.times.wall_ns, 'wall_ns'),
+      wall,
       element(
           'td', {class: 'figure', text: formatShare(share(row.times.wall_ns, process.span_ns))}),
       timeCell(row.times.gpu_busy_ns, 'gpu_busy_ns', row.isUpperBound),
-      ...(row.times.gpu_caused_ns === undefined ?
-              [] :
-              [timeCell(row.times.gpu_caused_ns, 'gpu_caused_ns')]),
+      ...(grouping !== 'operation' ? [] :
+              row.times.gpu_caused_ns === undefined ?
+                                     [element('td', {class: 'figure', text: '\u2013'})] :
+                                     [timeCell(row.times.gpu_caused_ns, 'gpu_caused_ns')]),
       ...COLUMNS.map((column) => timeCell(row.times[column.key], column.key)),
     ]);
     node.dataset.row = row.name;

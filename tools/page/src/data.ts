@@ -29,6 +29,7 @@ export interface Operation {
   device_idle: Record<string, number>;
   inherited: boolean;
   gpu_busy_is_upper_bound: boolean;
+  scopes_missing: boolean;
 }
 
 export interface Gap {
@@ -210,6 +211,7 @@ export interface Report {
     whole_gpu_busy_share: number;
     gpu_busy_is_upper_bound: boolean;
     whole_gpu_busy_is_upper_bound: boolean;
+    gpu_busy_is_lower_bound: boolean;
     parts: {part: string; wall_ns: number; gpu_busy_ns: number}[];
     devices_unused: string[];
   };

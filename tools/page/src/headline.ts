@@ -79,7 +79,8 @@ function smiMeter(data: PageData): HTMLElement {
 function busyMeter(data: PageData): HTMLElement {
   const {run} = data.report;
   const own = data.summary.own_share;
-  const least = data.summary.unknown_share > 0 ? 'at least ' : '';
+  const others = run.gpu_busy_is_lower_bound && own === null;
+  const least = data.summary.unknown_share > 0 || others ? 'at least ' : '';
   const comm = Math.max(0, Math.min(run.comm_share, run.gpu_busy_share - run.compute_share));
   const parts: Part[] = own !== null ?
       [
