@@ -125,6 +125,12 @@ std::string WhatIfText(const ReportWhatIf& what_if) {
          " the time";
 }
 
+// What is left of a bound on GPU busy.
+std::string IdleBound(const ReportRun& run) {
+  if (run.gpu_busy_is_lower_bound) return run.gpu_busy_is_upper_bound ? "about " : "at most ";
+  return run.gpu_busy_is_upper_bound ? ">= " : "";
+}
+
 }  // namespace
 
 double UnknownShare(const Report& report) {
@@ -192,17 +198,17 @@ std::string HeadlineText(const Report& report) {
   const double unknown = UnknownShare(report);
   const std::optional<double> own = OwnShare(report);
   const bool bound = run.gpu_busy_is_upper_bound;
-  // What is unknown may be more, what is called busy may be less.
-  const char* how = unknown > 0 && bound ? "about "
-                    : unknown > 0        ? "at least "
-                    : bound              ? "<= "
-                                         : "";
+  // What is unknown, or of processes that were not recorded, may be more; what is called busy may
+  // be less.
+  const bool others = run.gpu_busy_is_lower_bound && !own;
+  const bool more = unknown > 0 || others;
+  const char* how = more && bound ? "about " : more ? "at least " : bound ? "<= " : "";
   std::string line =
       SmiText(report) + ", GPU really " + how + FormatShare(own.value_or(run.gpu_busy_share));
   if (own) line += " (peers " + FormatShare(std::max(0.0, run.gpu_busy_share - *own)) + ")";
   if (unknown > 0) line += ", unknown " + FormatShare(unknown);
   const double idle = 1 - run.gpu_busy_share - unknown;
-  line += ", idle " + std::string(bound ? ">= " : "") + FormatShare(std::max(0.0, idle));
+  line += ", idle " + IdleBound(run) + FormatShare(std::max(0.0, idle));
   if (idle >= 0.005) line += IdleText(report);
   if (run.what_if) line += WhatIfText(*run.what_if);
   return line;

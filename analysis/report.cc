@@ -21,6 +21,7 @@
 #include "analysis/run_sums.h"
 #include "analysis/run_waits.h"
 #include "analysis/text_table.h"
+#include "analysis/unprofiled_use.h"
 
 namespace gpubound {
 namespace {
@@ -154,6 +155,10 @@ std::string VerdictOf(const Report& report) {
     return verdict;
   }
   if (verdict.empty()) verdict = "complete: nothing was lost.";
+  if (report.run.gpu_busy_is_lower_bound) {
+    verdict +=
+        " Processes that are not part of the run used its GPU too: what that did in all is more.";
+  }
   if (bound) verdict += " CUDA graphs were recorded as a whole, so GPU shares are upper bounds.";
   return verdict;
 }
@@ -284,6 +289,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   }
   AddDevices(run, devices, cut, &report);
   report.operation_devices = OperationDevices(report);
+  NoteCompany(CompanyOf(run, clocks, span), &ledger, &report);
   for (const HostOutside& outside : HostsOutside(run, clocks, span)) {
     uint64_t& furthest = ledger[static_cast<size_t>(LedgerCounter::host_outside_run_ns)];
     furthest = std::max(furthest, static_cast<uint64_t>(outside.ns));

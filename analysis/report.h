@@ -268,6 +268,14 @@ struct ReportDeviceBand {
   int64_t contended_ns = 0;  // beside the work of another process
 };
 
+// A process that used a device meanwhile and is not part of the run.
+struct ReportUnprofiled {
+  std::string host;
+  int64_t pid = 0;
+  std::string name;  // empty where it hides it
+  int64_t ns = 0;    // from the first to the last sample of NVML that lists it
+};
+
 struct ReportDevice {
   std::string uuid;
   std::string name;
@@ -280,6 +288,7 @@ struct ReportDevice {
   double smi_model = 0;
   std::optional<double> inflation;  // smi_model over true busy share; absent at zero busy
   std::vector<ReportDeviceBand> processes;
+  std::vector<ReportUnprofiled> not_profiled;  // not empty: busy_ns is a lower bound
 };
 
 // Time of an operation on a device, summed over all processes; each process's own work only.
@@ -349,6 +358,7 @@ struct ReportRun {
   double whole_gpu_busy_share = 0;
   bool gpu_busy_is_upper_bound = false;  // as of an operation; also of the classes
   bool whole_gpu_busy_is_upper_bound = false;
+  bool gpu_busy_is_lower_bound = false;      // others used the devices too; also of the whole
   std::vector<ReportPart> parts;             // in order of time; none without step()
   std::vector<std::string> devices_unused;   // visible to some process, used by none
   std::optional<ReportWhatIf> what_if;       // the most telling one, where the run was replayed

@@ -83,7 +83,8 @@ Json RunJson(const ReportRun& run) {
               {"exit_code", OrNull(run.exit_code)},
               {"signal", OrNull(run.signal)},
               {"gpu_busy_is_upper_bound", run.gpu_busy_is_upper_bound},
-              {"whole_gpu_busy_is_upper_bound", run.whole_gpu_busy_is_upper_bound}};
+              {"whole_gpu_busy_is_upper_bound", run.whole_gpu_busy_is_upper_bound},
+              {"gpu_busy_is_lower_bound", run.gpu_busy_is_lower_bound}};
 }
 
 Json CellJson(const ReportCell& cell) {
@@ -333,6 +334,10 @@ Json OperationDeviceJson(const ReportOperationDevice& row) {
               {"busy_is_upper_bound", row.busy_is_upper_bound}};
 }
 
+Json UnprofiledJson(const ReportUnprofiled& other) {
+  return Json{{"host", other.host}, {"pid", other.pid}, {"name", other.name}, {"ns", other.ns}};
+}
+
 Json DeviceJson(const ReportDevice& device) {
   return Json{{"uuid", device.uuid},
               {"name", device.name},
@@ -343,7 +348,8 @@ Json DeviceJson(const ReportDevice& device) {
               {"smi_model", device.smi_model},
               {"inflation", OrNull(device.inflation)},
               {"processes", ArrayOf(device.processes, BandJson)},
-              {"busy_is_upper_bound", device.busy_is_upper_bound}};
+              {"busy_is_upper_bound", device.busy_is_upper_bound},
+              {"not_profiled", ArrayOf(device.not_profiled, UnprofiledJson)}};
 }
 
 Json RankJson(const ReportRank& rank) {

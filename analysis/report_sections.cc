@@ -236,11 +236,14 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
     std::string inflation = "-";
     if (device.inflation) {
       const auto tenths = std::llround(*device.inflation * 10);
-      inflation = (device.busy_is_upper_bound ? ">= " : "") + std::to_string(tenths / 10) + "." +
+      const char* bound = !device.not_profiled.empty() ? "" : ">= ";
+      inflation = (device.busy_is_upper_bound ? bound : "") + std::to_string(tenths / 10) + "." +
                   std::to_string(tenths % 10) + "x";
     }
     const auto busy = [&device](const std::string& figure) {
-      return UpTo(device.busy_is_upper_bound, figure);
+      const bool others = !device.not_profiled.empty();
+      if (others && device.busy_is_upper_bound) return "about " + figure;
+      return others ? ">= " + figure : UpTo(device.busy_is_upper_bound, figure);
     };
     devices.AddRow({name, busy(time(device.busy_ns)), time(device.span_ns),
                     busy(FormatShare(ShareOf(device.busy_ns, device.span_ns))),

@@ -159,6 +159,13 @@ struct DeviceSample {
   UtilizationSample sample;
 };
 
+// A process that NVML listed on the device |uuid|.
+struct DeviceClientSeen {
+  std::string uuid;
+  std::string name;  // empty where it hides it
+  DeviceClient client;
+};
+
 // Begins and ends of scopes of a thread from start to end are missing.
 struct LostScopes {
   ThreadId thread{};
@@ -226,6 +233,7 @@ struct ProcessTrace {
   std::vector<ClockSample> clock_samples;
   std::vector<UnknownInterval> unknown;
   std::vector<LostScopes> lost_scopes;
+  std::vector<DeviceClientSeen> device_clients;
   std::vector<DeviceSample> utilization;        // by time
   std::vector<ProcessTreeSample> process_tree;  // likewise
   std::vector<CounterSample> counters;          // by begin

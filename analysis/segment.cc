@@ -133,6 +133,7 @@ void Segment::ReadRows(ProcessTrace* process, std::vector<std::string>* problems
   ReadWorks(process, problems);
   ReadClock(process, problems);
   ReadGraphNodes(process, problems);
+  ReadDeviceClients(process, problems);
   ReadUtilization(process, problems);
   ReadProcessTree(process, problems);
   ReadCounters(process, problems);
@@ -268,38 +269,6 @@ bool Segment::HasTable(const char* name) {
   return database_.Prepare(sql.c_str()).Step();
 }
 
-void Segment::ReadUtilization(ProcessTrace* process, std::vector<std::string>* problems) {
-  if (!HasTable("utilization")) return;
-  Query query = database_.Prepare(
-      "SELECT time_ns, uuid, gpu_percent, memory_percent, memory_used_bytes, power_mw, sm_mhz, "
-      "memory_mhz FROM utilization ORDER BY time_ns");
-  while (query.Step()) {
-    DeviceSample& read = process->utilization.emplace_back();
-    read.uuid = query.Text(1);
-    UtilizationSample& sample = read.sample;
-    sample.time_ns = query.Int(0);
-    sample.gpu_percent = static_cast<int32_t>(query.Int(2));
-    sample.memory_percent = static_cast<int32_t>(query.Int(3));
-    sample.memory_used_bytes = query.Int(4);
-    sample.power_mw = static_cast<int32_t>(query.Int(5));
-    sample.sm_mhz = static_cast<int32_t>(query.Int(6));
-    sample.memory_mhz = static_cast<int32_t>(query.Int(7));
-  }
-  CheckEnd(query, "utilization", problems);
-}
-
-void Segment::ReadProcessTree(ProcessTrace* process, std::vector<std::string>* problems) {
-  if (!HasTable("process_tree")) return;
-  Query query = database_.Prepare(
-      "SELECT time_ns, processes, cpu_ns, resident_bytes, run_delay_ns FROM process_tree "
-      "ORDER BY time_ns");
-  while (query.Step()) {
-    process->process_tree.push_back(
-        {query.Int(0), U32(query.Int(1)), query.Int(2), query.Int(3), query.Int(4)});
-  }
-  CheckEnd(query, "process_tree", problems);
-}
-
 // Each segment repeats them, one that was cut off perhaps not all.
 void Segment::ReadGraphNodes(ProcessTrace* process, std::vector<std::string>* problems) {
   if (!HasTable("graph_node")) return;
@@ -331,20 +300,6 @@ void Segment::ReadContexts(ProcessTrace* process, std::vector<std::string>* prob
                                  U32(query.Int(3)), query.Int(4) != 0});
   }
   CheckEnd(query, "context", problems);
-}
-
-void Segment::ReadCounters(ProcessTrace* process, std::vector<std::string>* problems) {
-  if (!HasTable("counter_sample")) return;
-  Query query = database_.Prepare(
-      "SELECT device, begin_ns, end_ns, ifnull(sm_active, -1), ifnull(warps_active, -1), "
-      "ifnull(dram_throughput, -1) FROM counter_sample ORDER BY begin_ns");
-  while (query.Step()) {
-    process->counters.push_back({U32(query.Int(0)),
-                                 query.Int(1),
-                                 query.Int(2),
-                                 {query.Real(3), query.Real(4), query.Real(5)}});
-  }
-  CheckEnd(query, "counter_sample", problems);
 }
 
 void Segment::ReadLedger(ProcessTrace* process, std::vector<std::string>* problems) {

@@ -72,6 +72,7 @@ class Segment {
   void ReadUnknownAndNotes(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadContexts(ProcessTrace* process, std::vector<std::string>* problems);
   bool HasTable(const char* name);
+  void ReadDeviceClients(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadUtilization(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadGraphNodes(ProcessTrace* process, std::vector<std::string>* problems);
   void ReadProcessTree(ProcessTrace* process, std::vector<std::string>* problems);

@@ -183,6 +183,25 @@ TraceTable UtilizationTable() {
       }));
 }
 
+TraceTable DeviceClientTable() {
+  using Row = RowOf<DeviceClientSeen>;
+  return MakeShortTable<Row, Collect<DeviceClientSeen, &ProcessTrace::device_clients>>(
+      "device_client", "processes that NVML listed on a device, each as each process saw it",
+      WithProcess<DeviceClientSeen>({
+          {{"uuid", kText}, [](const Row& row) { return ToCell(row.thing->uuid); }},
+          {{"client_pid"},
+           [](const Row& row) { return ToCell(static_cast<int64_t>(row.thing->client.pid)); }},
+          {{"client_name", kText}, [](const Row& row) { return ToCell(row.thing->name); }},
+          {{"through_mps"}, [](const Row& row) { return ToCell(row.thing->client.through_mps); }},
+          {{"first_ns"}, [](const Row& row) { return ToCell(row.thing->client.first_ns); }},
+          {{"last_ns"},
+           [](const Row& row) {
+             const int64_t last_ns = row.thing->client.last_ns;
+             return last_ns == INT64_MAX ? Cell() : Cell(last_ns);
+           }},
+      }));
+}
+
 TraceTable ProcessTreeTable() {
   using Row = RowOf<ProcessTreeSample>;
   return MakeShortTable<Row, Collect<ProcessTreeSample, &ProcessTrace::process_tree>>(
@@ -244,9 +263,9 @@ TraceTable NoteTable() {
 }  // namespace
 
 std::vector<TraceTable> ProcessTables() {
-  return {ProcessTable(),   ThreadTable(),      DeviceTable(),      ContextTable(),
-          GraphNodeTable(), UtilizationTable(), ProcessTreeTable(), CounterSampleTable(),
-          UnknownTable(),   NoteTable()};
+  return {ProcessTable(),       ThreadTable(),       DeviceTable(),      ContextTable(),
+          GraphNodeTable(),     DeviceClientTable(), UtilizationTable(), ProcessTreeTable(),
+          CounterSampleTable(), UnknownTable(),      NoteTable()};
 }
 
 }  // namespace gpubound

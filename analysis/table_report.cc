@@ -82,6 +82,7 @@ TraceTable OperationTable() {
           {{"inherited"}, MemberOf<Figure, &Figure::inherited>},
           {{"gpu_busy_is_upper_bound"}, MemberOf<Figure, &Figure::gpu_busy_is_upper_bound>},
           {{"gpu_caused_is_upper_bound"}, MemberOf<Figure, &Figure::gpu_caused_is_upper_bound>},
+          {{"scopes_missing"}, MemberOf<Figure, &Figure::scopes_missing>},
       }));
 }
 
@@ -254,6 +255,8 @@ TraceTable DeviceUsageTable() {
           {{"smi_model", kReal}, MemberOf<Figure, &Figure::smi_model>},
           {{"inflation", kReal}, MemberOf<Figure, &Figure::inflation>},
           {{"busy_is_upper_bound"}, MemberOf<Figure, &Figure::busy_is_upper_bound>},
+          {{"not_profiled"},
+           [](const RowOf<Figure>& row) { return ToCell(row.figure->not_profiled.size()); }},
       });
 }
 

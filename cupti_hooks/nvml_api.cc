@@ -9,6 +9,7 @@ namespace gpubound {
 namespace {
 
 constexpr int kSuccess = 0;
+constexpr int kInsufficientSize = 7;
 constexpr int kSmClock = 1;      // NVML_CLOCK_SM
 constexpr int kMemoryClock = 2;  // NVML_CLOCK_MEM
 constexpr unsigned int kMaxDevices = 64;
@@ -37,6 +38,12 @@ bool NvmlApi::Open(const std::string& library_name, std::string* why) {
   Resolve(library, "nvmlDeviceGetMemoryInfo", &memory_);
   Resolve(library, "nvmlDeviceGetPowerUsage", &power_);
   Resolve(library, "nvmlDeviceGetClockInfo", &clock_);
+  if (!Resolve(library, "nvmlDeviceGetComputeRunningProcesses_v3", &compute_processes_)) {
+    Resolve(library, "nvmlDeviceGetComputeRunningProcesses_v2", &compute_processes_);
+  }
+  if (!Resolve(library, "nvmlDeviceGetMPSComputeRunningProcesses_v3", &mps_processes_)) {
+    Resolve(library, "nvmlDeviceGetMPSComputeRunningProcesses_v2", &mps_processes_);
+  }
   if (!complete) {
     *why = library_name + " lacks a function";
     return false;
@@ -58,6 +65,31 @@ bool NvmlApi::Open(const std::string& library_name, std::string* why) {
     device.uuid = uuid;
     devices_.push_back(std::move(device));
   }
+  return true;
+}
+
+bool NvmlApi::List(ListFunction list, void* device, bool through_mps,
+                   std::vector<Client>* clients) {
+  constexpr unsigned int kMost = 1024;
+  if (list == nullptr) return false;
+  std::vector<ProcessInfo> found(16);
+  auto count = static_cast<unsigned int>(found.size());
+  int error = list(device, &count, found.data());
+  // How many there are is told with the error, and may be more by the next call.
+  if (error == kInsufficientSize && count < kMost) {
+    found.resize(2 * size_t{count});
+    count = static_cast<unsigned int>(found.size());
+    error = list(device, &count, found.data());
+  }
+  if (error != kSuccess || count > found.size()) return false;
+  for (unsigned int i = 0; i < count; ++i) clients->push_back({found[i].pid, through_mps});
+  return true;
+}
+
+bool NvmlApi::Clients(const Device& device, std::vector<Client>* clients) const {
+  clients->clear();
+  if (!List(compute_processes_, device.handle, /*through_mps=*/false, clients)) return false;
+  List(mps_processes_, device.handle, /*through_mps=*/true, clients);  // none without MPS
   return true;
 }
 

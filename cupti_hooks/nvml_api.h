@@ -24,6 +24,14 @@ class NvmlApi {
   };
   const std::vector<Device>& devices() const { return devices_; }
 
+  // The processes that use |device| for compute work now, by pids as this process's namespace has
+  // them or, in a container, not. False: NVML does not tell.
+  struct Client {
+    uint32_t pid;
+    bool through_mps;
+  };
+  bool Clients(const Device& device, std::vector<Client>* clients) const;
+
   // What |device| says now; what it does not tell (MIG, old boards) stays kNotKnown.
   UtilizationSample Read(const Device& device) const;
 
@@ -36,6 +44,14 @@ class NvmlApi {
     unsigned long long total, free, used;  // NOLINT(google-runtime-int): NVML's type
   };
 
+  struct ProcessInfo {  // as of version 2 of the functions
+    unsigned int pid;
+    unsigned long long used_memory;  // NOLINT(google-runtime-int): NVML's type
+    unsigned int gpu_instance, compute_instance;
+  };
+  using ListFunction = int (*)(void*, unsigned int*, ProcessInfo*);
+  static bool List(ListFunction list, void* device, bool through_mps, std::vector<Client>* clients);
+
   int (*init_)() = nullptr;
   int (*count_)(unsigned int*) = nullptr;
   int (*by_index_)(unsigned int, void**) = nullptr;
@@ -44,6 +60,8 @@ class NvmlApi {
   int (*memory_)(void*, Memory*) = nullptr;            // optional, as what follows
   int (*power_)(void*, unsigned int*) = nullptr;       // mW
   int (*clock_)(void*, int, unsigned int*) = nullptr;  // MHz
+  ListFunction compute_processes_ = nullptr;
+  ListFunction mps_processes_ = nullptr;
   std::vector<Device> devices_;
 };
 

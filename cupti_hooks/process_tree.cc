@@ -5,7 +5,6 @@
 #include "cupti_hooks/process_tree.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cinttypes>
@@ -14,25 +13,13 @@
 #include <string_view>
 #include <vector>
 
+#include "cupti_hooks/proc_file.h"
+
 namespace gpubound {
 namespace {
 
 // More than any training run has; a loop that the kernel could present must end.
 constexpr size_t kMaxProcesses = 4096;
-constexpr size_t kMaxFileBytes = 64 << 10;
-
-std::string ReadFile(const std::string& path) {
-  std::string text;
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return text;
-  char part[4096];
-  ssize_t length = 0;
-  while (text.size() < kMaxFileBytes && (length = read(fd, part, sizeof(part))) > 0) {
-    text.append(part, static_cast<size_t>(length));
-  }
-  close(fd);
-  return text;
-}
 
 std::vector<std::string> EntriesOf(const std::string& folder) {
   std::vector<std::string> names;
@@ -87,15 +74,16 @@ ProcessTreeSample MeasureProcessTree(const std::string& proc, uint32_t pid) {
   std::vector<uint32_t> pids = {pid};
   for (size_t i = 0; i < pids.size(); ++i) {
     const std::string process = proc + "/" + std::to_string(pids[i]);
-    if (!AddStat(ReadFile(process + "/stat"), &sample)) continue;
+    if (!AddStat(ReadProcFile(process + "/stat"), &sample)) continue;
     for (const std::string& thread : EntriesOf(process + "/task")) {
       const std::string folder = process + "/task/" + thread;
       int64_t delay_ns = 0;
       // Time on a CPU, time waiting for one, number of turns.
-      if (std::sscanf(ReadFile(folder + "/schedstat").c_str(), "%*u %" SCNd64, &delay_ns) == 1) {
+      if (std::sscanf(ReadProcFile(folder + "/schedstat").c_str(), "%*u %" SCNd64, &delay_ns) ==
+          1) {
         sample.run_delay_ns += delay_ns;
       }
-      AddChildren(ReadFile(folder + "/children"), &pids);
+      AddChildren(ReadProcFile(folder + "/children"), &pids);
     }
   }
   return sample;

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <vector>
 
+#include "cupti_hooks/device_clients.h"
 #include "cupti_hooks/nvml_api.h"
 #include "cupti_hooks/process_tree.h"
 #include "libprofiler/clock.h"
@@ -21,6 +23,8 @@ void Sample(const UtilizationOptions& options, DeviceHost* host, SamplingThread:
   NvmlApi nvml;
   std::string why;
   if (!nvml.Open(options.nvml, &why)) host->Count(LedgerCounter::nvml_unavailable, 1);
+  DeviceClients clients(options.proc, host);
+  std::vector<NvmlApi::Client> listed;
   const auto pid = static_cast<uint32_t>(getpid());
   int64_t next_ns = NowNs();
   while (!control->stopping()) {
@@ -28,6 +32,7 @@ void Sample(const UtilizationOptions& options, DeviceHost* host, SamplingThread:
       UtilizationSample sample = nvml.Read(device);
       sample.time_ns = NowNs();
       host->AddSample(sample, device.uuid);
+      if (nvml.Clients(device, &listed)) clients.Update(device.uuid, listed, sample.time_ns);
     }
     ProcessTreeSample tree = MeasureProcessTree(options.proc, pid);
     tree.time_ns = NowNs();

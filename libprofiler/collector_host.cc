@@ -108,6 +108,11 @@ void CollectorHost::AddSample(const CounterSample& sample) {
   collector_->device_tables()->AddSample(sample);
 }
 
+void CollectorHost::AddClient(const DeviceClient& client, std::string_view uuid,
+                              std::string_view name) {
+  collector_->device_tables()->AddClient(client, uuid, name);
+}
+
 uint64_t CollectorHost::DevicesUsed() { return collector_->device_tables()->DevicesUsed(); }
 
 void CollectorHost::Count(LedgerCounter counter, uint64_t amount) {

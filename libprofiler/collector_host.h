@@ -41,6 +41,7 @@ class CollectorHost final : public DeviceHost {
   void AddSample(const UtilizationSample& sample, std::string_view uuid) override;
   void AddSample(const ProcessTreeSample& sample) override;
   void AddSample(const CounterSample& sample) override;
+  void AddClient(const DeviceClient& client, std::string_view uuid, std::string_view name) override;
   uint64_t DevicesUsed() override;
 
   void Count(LedgerCounter counter, uint64_t amount) override;

@@ -67,6 +67,9 @@ class DeviceHost {
   virtual void AddSample(const UtilizationSample& sample, std::string_view uuid) = 0;
   virtual void AddSample(const ProcessTreeSample& sample) = 0;
   virtual void AddSample(const CounterSample& sample) = 0;
+  // |uuid| as in device rows. A later call with the same device, pid and |first_ns| replaces it.
+  virtual void AddClient(const DeviceClient& client, std::string_view uuid,
+                         std::string_view name) = 0;
   // The devices on which streams are known, by number within the process: bit 0 is device 0. Those
   // from 64 on are left out.
   virtual uint64_t DevicesUsed() = 0;

@@ -124,6 +124,22 @@ void DeviceTables::AddSample(const CounterSample& sample) {
   counters_.push_back(sample);
 }
 
+void DeviceTables::AddClient(const DeviceClient& client, std::string_view uuid,
+                             std::string_view name) {
+  constexpr size_t kMaxClients = 1000;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = 0; i < clients_.size(); ++i) {
+    const DeviceClientRow& known = clients_.row(i);
+    if (known.client.pid == client.pid && known.client.first_ns == client.first_ns &&
+        known.uuid == uuid) {
+      clients_.Replace(i).client = client;
+      return;
+    }
+  }
+  if (clients_.size() >= kMaxClients) return ledger_->Add(LedgerCounter::samples_dropped, 1);
+  clients_.Add({client, std::string(uuid), std::string(CutUtf8(name, kMaxNameBytes))});
+}
+
 void DeviceTables::MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = 0; i < unknowns_.size(); ++i) {
@@ -157,6 +173,7 @@ void DeviceTables::CopyRowsSince(DeviceTablePositions* positions, DeviceTableRow
   streams_.CopySince(&positions->streams, &out->streams);
   works_.CopySince(&positions->works, &out->works);
   graph_nodes_.CopySince(&positions->graph_nodes, &out->graph_nodes);
+  clients_.CopySince(&positions->clients, &out->clients);
   unknowns_.CopySince(&positions->unknowns, &out->unknowns);
   notes_.CopySince(&positions->notes, &out->notes);
   facts_.CopySince(&positions->facts, &out->facts);

@@ -50,6 +50,12 @@ struct UtilizationRow {
   std::string uuid;
 };
 
+struct DeviceClientRow {
+  DeviceClient client;
+  std::string uuid;
+  std::string name;
+};
+
 struct UnknownRow {
   int64_t id;
   int64_t from_ns;
@@ -70,8 +76,8 @@ struct FactRow {
 
 // Where a reader of the tables stands.
 struct DeviceTablePositions {
-  size_t devices = 0, contexts = 0, streams = 0, works = 0, graph_nodes = 0, unknowns = 0,
-         notes = 0, facts = 0;
+  size_t devices = 0, contexts = 0, streams = 0, works = 0, graph_nodes = 0, clients = 0,
+         unknowns = 0, notes = 0, facts = 0;
 };
 
 struct DeviceTableRows {
@@ -80,6 +86,7 @@ struct DeviceTableRows {
   std::vector<StreamRow> streams;
   std::vector<WorkRow> works;
   std::vector<GraphNodeRow> graph_nodes;
+  std::vector<DeviceClientRow> clients;
   std::vector<UnknownRow> unknowns;
   std::vector<NoteRow> notes;
   std::vector<FactRow> facts;
@@ -89,8 +96,8 @@ struct DeviceTableRows {
   std::vector<CounterSample> counters;
   bool empty() const {
     return devices.empty() && contexts.empty() && streams.empty() && works.empty() &&
-           graph_nodes.empty() && unknowns.empty() && notes.empty() && facts.empty() &&
-           utilization.empty() && process_trees.empty() && counters.empty();
+           graph_nodes.empty() && clients.empty() && unknowns.empty() && notes.empty() &&
+           facts.empty() && utilization.empty() && process_trees.empty() && counters.empty();
   }
   void clear() { *this = DeviceTableRows(); }
 };
@@ -110,6 +117,9 @@ class DeviceTables {
   void AddSample(const UtilizationSample& sample, std::string_view uuid);
   void AddSample(const ProcessTreeSample& sample);
   void AddSample(const CounterSample& sample);
+
+  // As DeviceHost::AddClient. Beyond a thousand they are counted as samples that were dropped.
+  void AddClient(const DeviceClient& client, std::string_view uuid, std::string_view name);
 
   // A second interval with the same |from_ns| and reason ends the first.
   void MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason);
@@ -140,6 +150,7 @@ class DeviceTables {
   std::vector<UtilizationRow> utilization_;
   std::vector<ProcessTreeSample> process_trees_;
   std::vector<CounterSample> counters_;
+  RowJournal<DeviceClientRow> clients_;
   RowJournal<UnknownRow> unknowns_;
   RowJournal<NoteRow> notes_;
   RowJournal<FactRow> facts_;

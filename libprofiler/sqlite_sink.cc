@@ -35,6 +35,7 @@ enum SqliteSink::Statement : int {
   kStream,
   kWork,
   kGraphNode,
+  kDeviceClient,
   kUtilization,
   kProcessTree,
   kCounterSample,
@@ -62,6 +63,7 @@ constexpr const char* kStatementSql[] = {
     "INSERT OR REPLACE INTO stream VALUES(?,?,?,?)",
     "INSERT OR REPLACE INTO work VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO graph_node VALUES(?,?,?,?,?)",
+    "INSERT OR REPLACE INTO device_client VALUES(?,?,?,?,?,?)",
     "INSERT INTO utilization VALUES(?,?,?,?,?,?,?,?)",
     "INSERT INTO process_tree VALUES(?,?,?,?,?)",
     "INSERT INTO counter_sample VALUES(?,?,?,?,?,?)",
@@ -241,6 +243,11 @@ void SqliteSink::PutWork(const WorkRow& row) {
 void SqliteSink::PutGraphNode(const GraphNodeRow& row) {
   Run(kGraphNode, row.info.node, row.info.graph, row.info.type, row.info.operation,
       std::string_view(row.name));
+}
+void SqliteSink::PutDeviceClient(const DeviceClientRow& row) {
+  const DeviceClient& c = row.client;
+  Run(kDeviceClient, std::string_view(row.uuid), c.pid, std::string_view(row.name), c.through_mps,
+      c.first_ns, c.last_ns);
 }
 void SqliteSink::PutUtilization(const UtilizationRow& row) {
   const UtilizationSample& s = row.sample;

@@ -45,6 +45,7 @@ class SqliteSink {
   void PutStream(const StreamRow& row);
   void PutWork(const WorkRow& row);
   void PutGraphNode(const GraphNodeRow& row);
+  void PutDeviceClient(const DeviceClientRow& row);
   void PutUtilization(const UtilizationRow& row);
   void PutProcessTree(const ProcessTreeSample& row);
   void PutCounters(const CounterSample& row);
@@ -83,7 +84,7 @@ class SqliteSink {
   bool FilesAreOurs();
   void Fail(const char* doing);
 
-  static constexpr int kMaxStatements = 20;
+  static constexpr int kMaxStatements = 24;
   sqlite3* database_ = nullptr;
   OpenFiles files_;
   sqlite3_stmt* statements_[kMaxStatements] = {};

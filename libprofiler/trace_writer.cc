@@ -100,6 +100,7 @@ void TraceWriter::Begin() {
   for (const StreamRow& row : device_rows_.streams) sink_.PutStream(row);
   for (const WorkRow& row : device_rows_.works) sink_.PutWork(row);
   for (const GraphNodeRow& row : device_rows_.graph_nodes) sink_.PutGraphNode(row);
+  for (const DeviceClientRow& row : device_rows_.clients) sink_.PutDeviceClient(row);
   for (const UnknownRow& row : device_rows_.unknowns) sink_.PutUnknown(row);
   for (const NoteRow& row : device_rows_.notes) sink_.PutNote(row);
   for (const FactRow& row : device_rows_.facts) sink_.PutMeta(row.key, row.value);

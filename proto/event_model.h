@@ -242,6 +242,14 @@ struct UtilizationSample {
   int32_t memory_mhz = kNotKnown;
 };
 
+// A process that NVML listed on a device. Times are CLOCK_MONOTONIC, of samples.
+struct DeviceClient {
+  uint32_t pid = 0;
+  bool through_mps = false;
+  int64_t first_ns = 0;         // of the first sample that lists it
+  int64_t last_ns = INT64_MAX;  // of the last one, once another does not
+};
+
 // Hardware counters of one device over a short interval, in percent of what the hardware can
 // sustain.
 enum class CounterQuantity : uint8_t {

@@ -77,7 +77,9 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(segments_missing, kDataLoss, "Files of a process, numbered in a row, that are not there or cannot be read; their events are missing.") \
   X(times_impossible, kError, "Times in the trace that are no times of any clock (146 years and more from zero); they were ignored.") \
   X(processes_missing, kDataLoss, "Processes that were recorded and of which no file is there, as a note names them; waits for them are idle time.") \
-  X(import_cut_short, kError, "Imported files that break off: what follows is missing, and GPU time after the last GPU work is unknown. A note says where.")
+  X(import_cut_short, kError, "Imported files that break off: what follows is missing, and GPU time after the last GPU work is unknown. A note says where.") \
+  X(processes_not_profiled, kNotice, "Processes that are not part of the run and used a GPU of it meanwhile, as NVML lists them; what that GPU did in all is more than its figures say.") \
+  X(utilization_above_busy, kNotice, "Devices of which nvidia-smi said at least ten points more than all recorded work explains: something else used them, or work that CUPTI does not see.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

@@ -46,6 +46,8 @@ CREATE TABLE work(id INTEGER PRIMARY KEY, kind INT, copy_kind INT, name TEXT,
 CREATE TABLE graph_node(node INTEGER PRIMARY KEY, graph INT, type INT, operation INT, name TEXT);
 CREATE TABLE utilization(time_ns INT, uuid TEXT, gpu_percent INT, memory_percent INT,
   memory_used_bytes INT, power_mw INT, sm_mhz INT, memory_mhz INT);
+CREATE TABLE device_client(uuid TEXT, pid INT, name TEXT, through_mps INT, first_ns INT,
+  last_ns INT, PRIMARY KEY(uuid, pid, first_ns)) WITHOUT ROWID;
 CREATE TABLE process_tree(time_ns INT, processes INT, cpu_ns INT, resident_bytes INT,
   run_delay_ns INT);
 CREATE TABLE counter_sample(device INT, begin_ns INT, end_ns INT, sm_active REAL, warps_active REAL,

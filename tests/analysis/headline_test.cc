@@ -67,6 +67,14 @@ TEST_F(HeadlineTest, WhatAStandInSaysOfASimulatedDeviceIsNoClaimOfNvidiaSmi) {
   EXPECT_TRUE(Text().starts_with("nvidia-smi model ")) << Text();
 }
 
+TEST_F(HeadlineTest, WhereOthersUseTheDeviceTooItIsBusyForAtLeastThat) {
+  report_.run.gpu_busy_is_lower_bound = true;
+  EXPECT_EQ(Text(),
+            "nvidia-smi model 97 %, GPU really at least 65 %, idle at most 35 %: simulation");
+  report_.run.gpu_busy_is_upper_bound = true;
+  EXPECT_EQ(Text(), "nvidia-smi model 97 %, GPU really about 65 %, idle about 35 %: simulation");
+}
+
 TEST_F(HeadlineTest, ACauseThatIsNotNearlyAllOfItIsMostlyIt) {
   process().operations[0].device_idle = {{"launch", 200}, {"simulation", 150}};
   EXPECT_TRUE(Text().ends_with("idle 35 %: mostly Python and launch path")) << Text();

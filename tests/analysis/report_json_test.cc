@@ -89,7 +89,8 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
                                         "exit_code",
                                         "signal",
                                         "gpu_busy_is_upper_bound",
-                                        "whole_gpu_busy_is_upper_bound"}));
+                                        "whole_gpu_busy_is_upper_bound",
+                                        "gpu_busy_is_lower_bound"}));
   EXPECT_TRUE(json_["run"]["critical_path"].is_null());
   EXPECT_TRUE(json_["run"]["gpu_limited_share"].is_null());
 }
@@ -165,7 +166,7 @@ TEST_F(ReportJsonTest, OperationHasEveryKeyInOrder) {
 TEST_F(ReportJsonTest, DeviceAndLedgerHaveEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(json_["devices"][0]),
             (Keys{"uuid", "name", "busy_ns", "span_ns", "nvml_utilization", "used", "smi_model",
-                  "inflation", "processes", "busy_is_upper_bound"}));
+                  "inflation", "processes", "busy_is_upper_bound", "not_profiled"}));
   EXPECT_EQ(KeysOf(json_["ledger"][0]), (Keys{"counter", "value", "severity", "help"}));
   EXPECT_EQ(json_["ledger"][0]["severity"], "info");
 }

@@ -56,6 +56,11 @@ class RecordingHost final : public DeviceHost {
     GraphNodeInfo info;
     std::string name;
   };
+  struct Client {
+    DeviceClient client;
+    std::string uuid;
+    std::string name;
+  };
   struct Unknown {
     int64_t from_ns;
     int64_t to_ns;
@@ -120,6 +125,11 @@ class RecordingHost final : public DeviceHost {
     counters.push_back(sample);
     ++samples;
   }
+  void AddClient(const DeviceClient& client, std::string_view uuid,
+                 std::string_view name) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    clients.push_back({client, std::string(uuid), std::string(name)});
+  }
   uint64_t DevicesUsed() override { return devices_used; }
 
   void Count(LedgerCounter counter, uint64_t amount) override {
@@ -172,6 +182,7 @@ class RecordingHost final : public DeviceHost {
   std::vector<std::pair<std::string, UtilizationSample>> utilization;  // by uuid
   std::vector<ProcessTreeSample> process_trees;
   std::vector<CounterSample> counters;
+  std::vector<Client> clients;
   std::atomic<uint64_t> devices_used{0};
   std::atomic<int> samples{0};
   std::map<LedgerCounter, uint64_t> counts;

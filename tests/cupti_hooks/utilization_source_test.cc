@@ -67,6 +67,21 @@ TEST_F(UtilizationSourceTest, WhatTheDeviceDoesNotTellIsNotKnown) {
   EXPECT_EQ(host_.utilization.at(0).second.power_mw, kNotKnown);
 }
 
+TEST_F(UtilizationSourceTest, SaysWhoUsesEachDeviceOnce) {
+  ASSERT_TRUE(Start());
+  AwaitSamples(9);
+  Stop();
+  ASSERT_EQ(host_.clients.size(), 4u) << "this process and that of MPS, on two devices";
+  const RecordingHost::Client& own = host_.clients[0];
+  EXPECT_EQ(own.client.pid, static_cast<uint32_t>(getpid()));
+  EXPECT_FALSE(own.client.through_mps);
+  EXPECT_EQ(own.client.first_ns, host_.utilization.at(0).second.time_ns);
+  EXPECT_EQ(own.uuid, host_.utilization.at(0).first);
+  EXPECT_EQ(own.name, "utilization_sou");
+  EXPECT_TRUE(host_.clients[1].client.through_mps);
+  EXPECT_EQ(host_.clients[2].uuid, host_.utilization.at(1).first);
+}
+
 TEST_F(UtilizationSourceTest, GoesOnUntilItIsStopped) {
   ASSERT_TRUE(Start());
   AwaitSamples(30);

@@ -84,6 +84,9 @@ Readers NvmlReaders(NvmlFigures* nvml) {
       {"power_mw", Into(&nvml->power_mw)},
       {"sm_mhz", Into(&nvml->sm_mhz)},
       {"memory_mhz", Into(&nvml->memory_mhz)},
+      {"lists_itself", Into(&nvml->lists_itself)},
+      {"other_pid", Into(&nvml->other_pid)},
+      {"mps_client_pid", Into(&nvml->mps_client_pid)},
   };
 }
 

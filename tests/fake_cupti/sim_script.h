@@ -57,6 +57,11 @@ struct NvmlFigures {
   int64_t power_mw = 100'000;
   int64_t sm_mhz = 1000;
   int64_t memory_mhz = 2000;
+  // Processes on every device: the one that asks, as long as it is visible, and these, each if not
+  // zero; the second one through MPS.
+  bool lists_itself = true;
+  uint32_t other_pid = 0;
+  uint32_t mps_client_pid = 0;
 };
 
 // What the stand-in's hardware counters say, in percent.

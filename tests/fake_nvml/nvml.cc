@@ -2,8 +2,11 @@
 //
 // What of NVML the profiler asks for, answered from the script (tests/fake_cupti/sim_script.h, key
 // "nvml"). The devices are those of the stand-in libcudart, with the same uuids. Thread safe.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "tests/fake_cupti/device_limits.h"
 #include "tests/fake_cupti/sim_script.h"
@@ -26,6 +29,21 @@ struct Utilization {
 struct Memory {
   unsigned long long total, free, used;  // NOLINT(google-runtime-int): NVML's type
 };
+
+struct ProcessInfo {
+  unsigned int pid;
+  unsigned long long used_memory;  // NOLINT(google-runtime-int): NVML's type
+  unsigned int gpu_instance, compute_instance;
+};
+
+// Answers as NVML's lists of processes do.
+int List(const std::vector<unsigned int>& pids, unsigned int* count, ProcessInfo* into) {
+  const unsigned int room = *count;
+  *count = static_cast<unsigned int>(pids.size());
+  if (room < pids.size()) return kInsufficientSize;
+  for (const unsigned int pid : pids) *into++ = {pid, 0, ~0u, ~0u};
+  return kSuccess;
+}
 
 // A handle is the device's index + 1.
 uint32_t IndexOf(const void* device) {
@@ -81,4 +99,19 @@ GPUBOUND_NVML_API int nvmlDeviceGetPowerUsage(void*, unsigned int* milliwatts) {
 GPUBOUND_NVML_API int nvmlDeviceGetClockInfo(void*, int type, unsigned int* mhz) {
   constexpr int kSm = 1;
   return Answer(type == kSm ? Script().nvml.sm_mhz : Script().nvml.memory_mhz, mhz);
+}
+
+GPUBOUND_NVML_API int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned int* count,
+                                                              ProcessInfo* into) {
+  std::vector<unsigned int> pids;
+  if (Script().nvml.lists_itself) pids.push_back(static_cast<unsigned int>(getpid()));
+  if (Script().nvml.other_pid != 0) pids.push_back(Script().nvml.other_pid);
+  return List(pids, count, into);
+}
+
+GPUBOUND_NVML_API int nvmlDeviceGetMPSComputeRunningProcesses_v3(void*, unsigned int* count,
+                                                                 ProcessInfo* into) {
+  std::vector<unsigned int> pids;
+  if (Script().nvml.mps_client_pid != 0) pids.push_back(Script().nvml.mps_client_pid);
+  return List(pids, count, into);
 }

@@ -128,6 +128,18 @@ TEST_F(TrainingRun, SaysWhatNvidiaSmiWouldHaveSaid) {
   EXPECT_DOUBLE_EQ(Report()["devices"][0]["nvml_utilization"].get<double>(), 0.93);
 }
 
+TEST_F(TrainingRun, WhoElseUsesTheGpuIsNamedAndMakesItsBusyTimeALowerBound) {
+  runner().Set("GPUBOUND_SIM_SCRIPT", R"({"nvml": {"other_pid": 1}})");
+  ASSERT_EQ(Victim("train", 30).exit_code, 0);
+  const Json report = Report();
+  EXPECT_TRUE(report["run"]["gpu_busy_is_lower_bound"].get<bool>());
+  ASSERT_EQ(report["devices"][0]["not_profiled"].size(), 1u);
+  EXPECT_EQ(report["devices"][0]["not_profiled"][0]["pid"].get<int>(), 1);
+  const std::string text = Gpubound({"report", run_path()}).out;
+  EXPECT_THAT(text, HasSubstr("GPU really at least "));
+  EXPECT_THAT(text, HasSubstr("processes_not_profiled 1."));
+}
+
 TEST_F(TrainingRun, EveryOutputSaysThatTheDeviceIsSimulated) {
   EXPECT_THAT(Victim("train", 2).err, HasSubstr("SIMULATED DEVICE"));
   EXPECT_EQ(Report()["device_kind"], "simulated");

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who else was on the devices of a run: processes that NVML listed there and that are not part of
+// it. What a device did in all is then more than what was recorded. Pure.
+#ifndef GPUBOUND_ANALYSIS_UNPROFILED_USE_H_
+#define GPUBOUND_ANALYSIS_UNPROFILED_USE_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/clock_align.h"
+#include "analysis/interval.h"
+#include "analysis/report.h"
+#include "analysis/run.h"
+
+namespace gpubound {
+
+struct UnprofiledUse {
+  std::string host;
+  std::string uuid;  // of the device
+  int64_t pid = 0;
+  std::string name;  // empty where it hides it
+  Interval time;     // in trace time of the reference host, to the sample
+};
+
+struct DeviceCompany {
+  std::vector<UnprofiledUse> uses;  // by host, device and pid; once each
+  std::set<std::string> mps_uuids;  // devices that are shared through MPS
+};
+
+// What lies within |span|, trace time of the reference host of |clocks|. A process that NVML did
+// not list itself, as in a container with pids of its own, is not asked: it cannot tell who is who.
+DeviceCompany CompanyOf(const Run& run, const ClockAlignment& clocks, const Interval& span);
+
+// Marks the devices of |report| that the run used, counts and notes who else did, and where
+// nvidia-smi saw more than was recorded. |report| has its devices and processes.
+void NoteCompany(const DeviceCompany& company, Ledger* ledger, Report* report);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_UNPROFILED_USE_H_
