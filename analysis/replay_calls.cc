@@ -31,6 +31,7 @@ ProcessReplay::CallKind ProcessReplay::KindOf(const Label& label) {
     return name.find(part) != std::string_view::npos;
   };
   kind.capturable = IsCapturable(name);
+  kind.ends_capture = EndsCapture(name);
   switch (ClassifyApi(name)) {
     case ApiClass::kSync:
       kind.role = has("Memcpy")   ? CallRole::kSyncCopy
@@ -101,6 +102,7 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
                             const ReplayThread::OpenCall& open) {
   const ApiCall& call = open.call;
   CallKind& kind = KindOf(call.label);
+  if (scales_.captures_any() && kind.ends_capture) NoteEndOfCapture(thread);
   if (!scales_.captures_any() || !MergeIntoGraph(thread, open)) {
     if (Waits(kind.role) || kind.role == CallRole::kAsyncCopy) {
       EndWaitingCall(index, thread, open, &kind);
@@ -127,29 +129,6 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
   EnterCell(thread);
   Charge(index, thread, costs_.AfterEnd(call.label), KindOf(call, CallEdge::kEnd));
   if (thread->adopts) adopters_at_ns_ = call.end_ns;
-}
-
-// In an occurrence of a captured operation the first launch becomes that of the graph; the others
-// take no time, and their work is the graph's. False for a call that is not affected.
-bool ProcessReplay::MergeIntoGraph(ReplayThread* thread, const ReplayThread::OpenCall& open) {
-  if (!KindOf(open.call.label).capturable) return false;
-  for (size_t i = thread->scopes.size(); i-- > 0;) {
-    ReplayThread::OpenScope& scope = thread->scopes[i];
-    const OperationIndex operation = roles_.Of(scope.label).operation;
-    if (operation == kNotOne) continue;
-    if (!scales_.captures(operation)) return false;
-    if (scope.capture_launch == 0) scope.capture_launch = open.call.correlation;
-    if (scope.capture_launch == open.call.correlation) return false;
-    LaunchEntry* const launch = launches_.Find(open.call.correlation);
-    if (launch != nullptr && open.outermost) launch->merged_into = scope.capture_launch;
-    double& owed = thread->owed[thread->cell];
-    owed = std::max(0.0, owed - costs_.AfterBegin(open.call.label).ns);
-    thread->now = open.begun;
-    thread->shown = open.shown_begun;
-    thread->at_ns = open.call.end_ns;
-    return true;
-  }
-  return false;
 }
 
 const Sync* ProcessReplay::SyncOf(const ApiCall& call) {

@@ -35,6 +35,9 @@ struct ReplayFacts {
   // Waits for something that was not recorded keep their length. By so much they could be shorter
   // or longer, had what they waited for been moved too.
   double unmoved_waits_ns = 0;
+  // Occurrences of operations that became a graph, and those of them that could not be one.
+  uint64_t captures = 0;
+  uint64_t captures_broken = 0;
   uint32_t last_step = 0;  // of the critical path to its end
 };
 

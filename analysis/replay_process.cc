@@ -257,6 +257,7 @@ void ProcessReplay::OpenScope(ReplayThread* thread, const ThreadEvent& event) {
   scope.range = event.payload;
   if (role.operation != kNotOne) scope.operation = role.operation;
   scope.capture_launch = 0;
+  scope.capture = ReplayThread::Capture::kGoesOn;
   if (role.layer != Layer::kUnset) scope.layer = role.layer;
   scope.peer = role.peer;
   scope.begun_ns = event.time_ns;

@@ -111,6 +111,7 @@ class ProcessReplay {
   struct CallKind {
     CallRole role = CallRole::kOther;
     bool capturable = false;
+    bool ends_capture = false;
     OwnPart own_part;  // of its time, where it waits or launches while it is open
   };
   enum class TimerKind : uint8_t { kCallEnds, kOverheadEnds, kProbe };
@@ -172,6 +173,7 @@ class ProcessReplay {
   void EndWaitingCall(uint32_t index, ReplayThread* thread, const ReplayThread::OpenCall& open,
                       CallKind* kind);
   bool MergeIntoGraph(ReplayThread* thread, const ReplayThread::OpenCall& open);
+  void NoteEndOfCapture(ReplayThread* thread);
   DoneWork WaitedFor(ReplayThread* thread, const ApiCall& call, CallRole role);
   const Sync* SyncOf(const ApiCall& call);
   void NoteEventCall(ReplayThread* thread, const ApiCall& call);

@@ -61,4 +61,13 @@ bool IsCapturable(std::string_view api) {
          (moves && api.find("Async") != std::string_view::npos);
 }
 
+bool EndsCapture(std::string_view api) {
+  if (ClassifyApi(api) == ApiClass::kSync) return true;
+  const auto has = [api](std::string_view part) {
+    return api.find(part) != std::string_view::npos;
+  };
+  const bool allocates = has("Malloc") || has("MemAlloc") || has("Free");
+  return allocates && !has("Async");
+}
+
 }  // namespace gpubound

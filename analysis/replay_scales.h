@@ -46,6 +46,10 @@ class ReplayScales {
 // Whether a call of this name launches device work that a graph could hold, and does not wait.
 bool IsCapturable(std::string_view api);
 
+// Whether CUDA refuses a call of this name in a stream that is being captured: one that waits for
+// the device, or allocates (CUDA C++ Programming Guide, "Prohibited and Unhandled Operations").
+bool EndsCapture(std::string_view api);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_REPLAY_SCALES_H_

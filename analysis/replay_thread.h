@@ -26,6 +26,10 @@ namespace gpubound {
 struct ReplayThread {
   static constexpr size_t kLayers = 8;  // values of Layer
 
+  // Where a graph stands that an occurrence of an operation is to become: what ends a capture has
+  // come, and then something that would belong to it.
+  enum class Capture : uint8_t { kGoesOn, kEnded, kBroken };
+
   struct OpenScope {
     LabelId label{};
     bool is_range = false;
@@ -35,6 +39,7 @@ struct ReplayThread {
     PeerIndex peer = kNotOne;
     int64_t begun_ns = 0;
     uint32_t capture_launch = 0;  // correlation of this occurrence's graph launch, once it is
+    Capture capture = Capture::kGoesOn;
   };
   struct OpenCall {
     ApiCall call;

@@ -55,6 +55,10 @@ class Imagination {
     Result<Report> after = ReportWith(changes_);
     if (!after.ok()) return after.error();
     result.after = std::move(*after);
+    for (const ReplayFacts& facts : facts_) {
+      result.captures += facts.captures;
+      result.captures_broken += facts.captures_broken;
+    }
     for (const auto& [part, scaling] : PartsOf(result.before)) {
       SpeedCurve& curve = result.curves.emplace_back();
       curve.part = part;
@@ -73,6 +77,7 @@ class Imagination {
     replay_.keep_events = true;
     const Result<ReplayedRun> replayed = ReplayRun(run_, replay_);
     if (!replayed.ok()) return replayed.error();
+    facts_ = (*replayed).facts;
     return BuildReport((*replayed).run, options_);
   }
 
@@ -152,7 +157,19 @@ class Imagination {
   const ReportOptions& options_;
   const WhatIf& changes_;
   ReplayOptions replay_;
+  std::vector<ReplayFacts> facts_;  // of the last report
 };
+
+// What is to be known of graphs that the prediction rests on; empty without any.
+std::string CaptureText(const WhatIfReport& report) {
+  if (report.captures == 0) return "";
+  if (report.captures_broken == 0) {
+    return FormatCount(report.captures) + " graphs; nothing recorded forbids their capture.";
+  }
+  return FormatCount(report.captures_broken) + " of " + FormatCount(report.captures) +
+         " graphs could not be captured as the program is: behind a wait for the GPU or an "
+         "allocation more work is launched. The prediction has all of it in the graph.";
+}
 
 }  // namespace
 
@@ -187,6 +204,9 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
                    FormatShare(after.gpu_busy_share) + " instead of " +
                    FormatShare(before.gpu_busy_share) + ".",
                width, 2);
+  if (const std::string graphs = CaptureText(report); !graphs.empty()) {
+    text += Wrap(graphs, width, 2);
+  }
   const ReportProcess* const was = LeadingProcess(report.before);
   const ReportProcess* const is = LeadingProcess(report.after);
   if (was != nullptr && is != nullptr) {
@@ -227,7 +247,9 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
                       {"predicted_wall_ns", report.after.run.wall_ns},
                       {"before", Json::parse(RenderJson(report.before))},
                       {"after", Json::parse(RenderJson(report.after))},
-                      {"curves", std::move(curves)}};
+                      {"curves", std::move(curves)},
+                      {"graphs", report.captures},
+                      {"graphs_not_capturable", report.captures_broken}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

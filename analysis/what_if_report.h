@@ -30,6 +30,10 @@ struct WhatIfReport {
   Report before;  // without the profiler's costs, where they are known
   Report after;
   std::vector<SpeedCurve> curves;  // those that matter most first
+  // Occurrences of operations that --graph-capture makes a graph of, and those of them that could
+  // not be one: they launch more behind a wait for the device or an allocation.
+  uint64_t captures = 0;
+  uint64_t captures_broken = 0;
 };
 
 // Errors are those of OpenRun, ReplayRun and BuildReport, and an operation in |changes| that the

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which operations a what-if could make one graph of, on traces written down as text.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/replay.h"
+#include "tests/golden/scenario.h"
+
+namespace gpubound {
+namespace {
+
+// An occurrence of "act" that launches, calls |between|, and launches again; nothing in between
+// where that is empty.
+std::string Act(int64_t at, int correlation, const std::string& between) {
+  const auto time = [at](int64_t ns) { return std::to_string(at + ns); };
+  const auto call = [&](int64_t begin, int64_t end, const std::string& name, int number) {
+    return "call main " + time(begin) + " " + time(end) + " " + name + " #" +
+           std::to_string(number) + "\n";
+  };
+  std::string text = "@" + time(0) + " main begin operation act\n";
+  text += call(10, 20, "cudaLaunchKernel", correlation);
+  if (!between.empty()) text += call(30, 50, between, correlation + 1);
+  text += call(60, 70, "cudaLaunchKernel", correlation + 2);
+  text += "@" + time(90) + " main end operation act\n";
+  text += "kernel " + time(25) + " " + time(45) + " first #" + std::to_string(correlation) + "\n";
+  text +=
+      "kernel " + time(75) + " " + time(85) + " second #" + std::to_string(correlation + 2) + "\n";
+  return text;
+}
+
+// What the replay says of the main process when "act" becomes a graph.
+ReplayFacts Captured(const std::string& text) {
+  golden::Scenario scenario = golden::ParseScenario("span 0 1000\nthread main\n" + text);
+  EXPECT_TRUE(scenario.mistakes.empty()) << scenario.mistakes.front();
+  ReplayOptions options;
+  options.changes.graph_capture = {"act"};
+  const Result<ReplayedRun> replayed = ReplayRun(scenario.run, options);
+  EXPECT_TRUE(replayed.ok());
+  return replayed.ok() ? (*replayed).facts.at(0) : ReplayFacts{};
+}
+
+TEST(GraphCaptureTest, LaunchesAloneCanBeOneGraph) {
+  const ReplayFacts facts = Captured(Act(0, 1, "") + Act(100, 11, ""));
+  EXPECT_EQ(facts.captures, 2u);
+  EXPECT_EQ(facts.captures_broken, 0u);
+}
+
+TEST(GraphCaptureTest, ALaunchBehindAWaitCannotBePartOfIt) {
+  const ReplayFacts facts = Captured(Act(0, 1, "cudaStreamSynchronize") + Act(100, 11, ""));
+  EXPECT_EQ(facts.captures, 2u);
+  EXPECT_EQ(facts.captures_broken, 1u);
+}
+
+TEST(GraphCaptureTest, NorOneBehindAnAllocationUnlessThatIsOrderedByTheStream) {
+  EXPECT_EQ(Captured(Act(0, 1, "cudaMalloc")).captures_broken, 1u);
+  EXPECT_EQ(Captured(Act(0, 1, "cudaMallocAsync")).captures_broken, 0u);
+}
+
+TEST(GraphCaptureTest, AWaitBehindTheLastLaunchForbidsNothing) {
+  std::string text = Act(0, 1, "");
+  text += "@100 main begin operation act\n";
+  text += "call main 110 120 cudaLaunchKernel #20\nkernel 125 140 third #20\n";
+  text += "call main 130 150 cudaStreamSynchronize #21\n@160 main end operation act\n";
+  const ReplayFacts facts = Captured(text);
+  EXPECT_EQ(facts.captures, 2u);
+  EXPECT_EQ(facts.captures_broken, 0u);
+}
+
+TEST(GraphCaptureTest, WaitsOfOtherOperationsAreTheirOwn) {
+  const ReplayFacts facts =
+      Captured(Act(0, 1, "") +
+               "@100 main begin operation learn\ncall main 110 120 cudaDeviceSynchronize #30\n"
+               "@130 main end operation learn\n" +
+               Act(200, 11, ""));
+  EXPECT_EQ(facts.captures_broken, 0u);
+}
+
+}  // namespace
+}  // namespace gpubound
