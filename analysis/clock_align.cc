@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Offsets between hosts from what each host says about its own two clocks. No state.
+// Offsets between hosts from what each says about its own two clocks, and from what they did
+// together. No state.
 #include "analysis/clock_align.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
+
+#include "analysis/clock_bounds.h"
 
 namespace gpubound {
 namespace {
@@ -25,6 +29,26 @@ std::optional<int64_t> RealtimeOffset(const Run& run, const std::string& host) {
   return std::nullopt;
 }
 
+// Times of kernels are brought to the host's clock to within that.
+constexpr int64_t kSlackNs = 5'000'000;
+// What contradicting collectives still prove.
+constexpr int64_t kSurelyNs = 1'000'000'000;
+
+// The offset of a host of which collectives know |bounds|, by its CLOCK_REALTIME |wall_ns|.
+int64_t SetRight(const OffsetBounds& bounds, int64_t wall_ns, BoundedHost* host) {
+  const bool agree = bounds.low_ns <= bounds.high_ns;
+  const int64_t slack_ns = agree ? kSlackNs : kSurelyNs;
+  const auto [low_ns, high_ns] = std::minmax(bounds.low_ns, bounds.high_ns);
+  host->collectives = bounds.collectives;
+  if (wall_ns >= low_ns - slack_ns && wall_ns <= high_ns + slack_ns) {
+    host->error_ns = std::max(std::abs(wall_ns - low_ns), std::abs(wall_ns - high_ns));
+    return wall_ns;
+  }
+  host->error_ns = (high_ns - low_ns) / 2;
+  host->ahead_ns = wall_ns - bounds.middle_ns();
+  return bounds.middle_ns();
+}
+
 // What starting and ending processes on other machines takes.
 constexpr int64_t kTolerableNs = 5'000'000'000;
 
@@ -33,18 +57,25 @@ constexpr int64_t kTolerableNs = 5'000'000'000;
 ClockAlignment AlignClocks(const Run& run, const std::string& reference_host) {
   ClockAlignment alignment;
   const std::optional<int64_t> reference = RealtimeOffset(run, reference_host);
+  std::map<std::string, int64_t> offsets = {{reference_host, 0}};
+  std::map<std::string, OffsetBounds> bounds;
   for (const ProcessTrace& process : run.processes) {
     const std::string& host = process.identity.host;
-    if (host == reference_host) {
-      alignment.offset_ns.push_back(0);
-      continue;
+    const auto [known, is_new] = offsets.try_emplace(host, 0);
+    if (is_new) {
+      // Of a run of which sums are kept, what the sums hold was aligned without.
+      if (offsets.size() == 2 && run.sums == nullptr) bounds = BoundClocks(run, reference_host);
+      const std::optional<int64_t> own = RealtimeOffset(run, host);
+      known->second = own && reference ? *own - *reference : 0;
+      if (const auto told = bounds.find(host); told != bounds.end()) {
+        BoundedHost& bounded = alignment.bounded_hosts.emplace_back();
+        bounded.host = host;
+        known->second = SetRight(told->second, known->second, &bounded);
+      } else {
+        alignment.unbounded_hosts.push_back(host);
+      }
     }
-    const std::optional<int64_t> own = RealtimeOffset(run, host);
-    alignment.offset_ns.push_back(own && reference ? *own - *reference : 0);
-    std::vector<std::string>& unbounded = alignment.unbounded_hosts;
-    if (std::find(unbounded.begin(), unbounded.end(), host) == unbounded.end()) {
-      unbounded.push_back(host);
-    }
+    alignment.offset_ns.push_back(known->second);
   }
   return alignment;
 }

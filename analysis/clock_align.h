@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Brings the timelines of several hosts together. Processes of one host share CLOCK_MONOTONIC and
-// need nothing. Pure.
+// need nothing. Pure but for reading the sources.
 #ifndef GPUBOUND_ANALYSIS_CLOCK_ALIGN_H_
 #define GPUBOUND_ANALYSIS_CLOCK_ALIGN_H_
 
@@ -14,15 +14,25 @@
 
 namespace gpubound {
 
+// A host whose clock collectives with the reference host tell.
+struct BoundedHost {
+  std::string host;
+  int64_t error_ns = 0;  // of the alignment, at most
+  int64_t ahead_ns = 0;  // by so much its CLOCK_REALTIME was off, and was set right; else 0
+  uint64_t collectives = 0;
+};
+
 struct ClockAlignment {
   // For each process of the run: trace time of the reference host minus its own.
   std::vector<int64_t> offset_ns;
   // Hosts whose clocks were taken to agree in CLOCK_REALTIME, for lack of anything better: the
   // error is that of the hosts' time service and is not known.
   std::vector<std::string> unbounded_hosts;
+  std::vector<BoundedHost> bounded_hosts;
 };
 
-// Aligns every process to |reference_host|.
+// Aligns every process to |reference_host|: by the hosts' CLOCK_REALTIME, unless their collectives
+// prove it wrong. Reads the device work of runs of several hosts.
 ClockAlignment AlignClocks(const Run& run, const std::string& reference_host);
 
 // A host of which processes lie further outside the run's span than any launcher explains: its

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/collective_cursor.h"
 #include "analysis/collective_match.h"
 #include "analysis/event_source.h"
 #include "analysis/late_rank.h"
@@ -23,43 +24,6 @@ struct Rank {
   size_t process = 0;
   DeviceId device{};
   ReportRank report;
-};
-
-// The collective kernels of one process, in the time of the reference host.
-class CollectiveCursor {
- public:
-  CollectiveCursor(const ProcessTrace& process, int64_t offset_ns)
-      : process_(process), offset_ns_(offset_ns), is_comm_(process.works.size()) {
-    bool any = false;
-    for (size_t id = 1; id < process.works.size(); ++id) {
-      is_comm_[id] = ClassOf(process.works[id]) == kComm;
-      any |= is_comm_[id];
-    }
-    if (!any) return;  // nothing to read
-    work_.emplace(SourceOf(process)->Work());
-    SkipOthers();
-  }
-  const DeviceWork* Peek() const { return work_ ? work_->Peek() : nullptr; }
-  int64_t begin_ns() const { return Peek() == nullptr ? kOpenEnded : Time().begin_ns; }
-  Interval Time() const { return {Peek()->start_ns + offset_ns_, Peek()->end_ns + offset_ns_}; }
-  DeviceId device() const { return process_.StreamOf(Peek()->stream).device; }
-  const std::string& name() const { return process_.WorkOf(Peek()->work).name; }
-  void Pop() {
-    work_->Pop();
-    SkipOthers();
-  }
-
- private:
-  void SkipOthers() {
-    while (Peek() != nullptr &&
-           (Raw(Peek()->work) >= is_comm_.size() || !is_comm_[Raw(Peek()->work)])) {
-      work_->Pop();
-    }
-  }
-  const ProcessTrace& process_;
-  const int64_t offset_ns_;
-  std::vector<bool> is_comm_;  // by work row
-  std::optional<RecordStream<DeviceWork>> work_;
 };
 
 class Ranks {

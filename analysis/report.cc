@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <utility>
@@ -184,6 +185,18 @@ void NoteLostScopes(const ProcessTrace& process, std::vector<std::string>* notes
   }
 }
 
+std::string NoteOn(const BoundedHost& bounded) {
+  const std::string found = FormatCount(bounded.collectives) + " collectives show";
+  const std::string error = FormatTime(std::max<int64_t>(bounded.error_ns, 1));
+  if (bounded.ahead_ns == 0) {
+    return "host " + bounded.host + ": its clock agrees with the root host's to " + error +
+           ", as " + found + ".";
+  }
+  return "host " + bounded.host + ": its clock is " + FormatTime(std::abs(bounded.ahead_ns)) +
+         (bounded.ahead_ns > 0 ? " ahead" : " behind") + ", as " + found +
+         "; its times were set right by them, to " + error + ".";
+}
+
 std::vector<std::string> NotesOf(const Run& run, const ClockAlignment& clocks) {
   std::vector<std::string> notes = run.problems;
   for (const ProcessTrace& process : run.processes) {
@@ -195,6 +208,7 @@ std::vector<std::string> NotesOf(const Run& run, const ClockAlignment& clocks) {
   for (const std::string& host : clocks.unbounded_hosts) {
     notes.push_back("host " + host + ": its clock is taken to agree with the root host's.");
   }
+  for (const BoundedHost& bounded : clocks.bounded_hosts) notes.push_back(NoteOn(bounded));
   return notes;
 }
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the first collectives of each rank and compares them in turn. No state.
+#include "analysis/clock_bounds.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analysis/collective_cursor.h"
+#include "analysis/interval.h"
+
+namespace gpubound {
+namespace {
+
+// Of a name on a rank: memory for a whole run has no bound, and clocks drift.
+constexpr size_t kMostKept = 4096;
+constexpr uint64_t kFewest = 16;   // fewer may agree by chance
+constexpr size_t kMostRanks = 16;  // of a host
+constexpr int64_t kMostContradictionNs = 100'000'000;
+// Ranks that were ended do not stop at the same collective.
+constexpr double kCountsDiffer = 0.01;
+
+struct Sequence {
+  uint64_t count = 0;           // in the whole run
+  std::vector<Interval> first;  // in the process's own time
+};
+using Rank = std::map<std::string, Sequence>;  // by name of the kernel
+
+// The ranks of each host.
+std::map<std::string, std::vector<Rank>> RanksOf(const Run& run) {
+  std::map<std::string, std::vector<Rank>> hosts;
+  for (const ProcessTrace& process : run.processes) {
+    std::map<DeviceId, Rank> ranks;
+    for (CollectiveCursor next(process, 0); next.Peek() != nullptr; next.Pop()) {
+      Sequence& sequence = ranks[next.device()][next.name()];
+      ++sequence.count;
+      if (sequence.first.size() < kMostKept) sequence.first.push_back(next.Time());
+    }
+    std::vector<Rank>& of_host = hosts[process.identity.host];
+    for (auto& [device, rank] : ranks) {
+      if (of_host.size() < kMostRanks) of_host.push_back(std::move(rank));
+    }
+  }
+  return hosts;
+}
+
+bool AreOneSequence(const Sequence& here, const Sequence& there) {
+  const auto [few, many] = std::minmax(here.count, there.count);
+  return few >= kFewest &&
+         static_cast<double>(many - few) <= kCountsDiffer * static_cast<double>(many);
+}
+
+// Narrows |bounds| by every pair of the two ranks.
+void Compare(const Rank& here, const Rank& there, std::optional<OffsetBounds>* bounds) {
+  for (const auto& [name, own] : here) {
+    const auto other = there.find(name);
+    if (other == there.end() || !AreOneSequence(own, other->second)) continue;
+    const std::vector<Interval>& theirs = other->second.first;
+    const size_t pairs = std::min(own.first.size(), theirs.size());
+    if (!*bounds) *bounds = OffsetBounds{INT64_MIN, INT64_MAX, 0};
+    for (size_t k = 0; k < pairs; ++k) {
+      const Interval& a = own.first[k];
+      const Interval& b = theirs[k];
+      (*bounds)->low_ns = std::max((*bounds)->low_ns, a.begin_ns - b.end_ns);
+      (*bounds)->high_ns = std::min((*bounds)->high_ns, a.end_ns - b.begin_ns);
+    }
+    (*bounds)->collectives += pairs;
+  }
+}
+
+}  // namespace
+
+std::map<std::string, OffsetBounds> BoundClocks(const Run& run, const std::string& reference_host) {
+  std::map<std::string, OffsetBounds> bounds;
+  const std::map<std::string, std::vector<Rank>> hosts = RanksOf(run);
+  const auto reference = hosts.find(reference_host);
+  if (reference == hosts.end()) return bounds;
+  for (const auto& [host, ranks] : hosts) {
+    if (host == reference_host) continue;
+    std::optional<OffsetBounds> found;
+    for (const Rank& here : reference->second) {
+      for (const Rank& there : ranks) Compare(here, there, &found);
+    }
+    if (found && found->low_ns - found->high_ns <= kMostContradictionNs) bounds[host] = *found;
+  }
+  return bounds;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Clocks of two hosts whose ranks run collectives together, on traces written down as text.
+#include "analysis/clock_align.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/golden/scenario.h"
+
+namespace gpubound {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr int64_t kWallNs = 1'000'000'000'000;
+constexpr int64_t kMinuteNs = 60'000'000'000;
+constexpr int64_t kEveryNs = 1'000'000'000;
+
+class ClockAlignTest : public testing::Test {
+ protected:
+  // A rank of |host|, whose clock says |wall_ns| at 0, enters |count| collectives, one a second,
+  // |enters_ns| after the second began, leaves the k-th |leaves_ns| + k * |drift_ns| after that.
+  void AddRank(const std::string& host, int64_t wall_ns, int count, int64_t enters_ns,
+               int64_t leaves_ns, int64_t drift_ns = 0) {
+    if (!text_.empty()) text_ += "process " + std::to_string(++pid_) + " 1\n";
+    text_ += "host " + host + " " + std::to_string(wall_ns) + "\n";
+    text_ += "span 0 1000000000000\nthread main\n";
+    for (int k = 0; k < count; ++k) {
+      const int64_t second_ns = k * kEveryNs + k * drift_ns;
+      const std::string number = " #" + std::to_string(k + 1) + "\n";
+      text_ += "call main " + std::to_string(second_ns) + " " + std::to_string(second_ns + 2) +
+               " cudaLaunchKernel" + number;
+      text_ += "kernel " + std::to_string(second_ns + enters_ns) + " " +
+               std::to_string(second_ns + leaves_ns) + " ncclDevKernel_AllReduce" + number;
+    }
+  }
+  ClockAlignment Align() {
+    golden::Scenario scenario = golden::ParseScenario(text_);
+    EXPECT_TRUE(scenario.mistakes.empty()) << scenario.mistakes.front();
+    return AlignClocks(scenario.run, "near");
+  }
+
+  std::string text_;
+  int pid_ = 199;
+};
+
+TEST_F(ClockAlignTest, CollectivesTellHowFarClocksAgree) {
+  AddRank("near", kWallNs, 20, 10'000, 60'000);
+  AddRank("far", kWallNs, 20, 50'000, 61'000);
+  const ClockAlignment clocks = Align();
+  EXPECT_THAT(clocks.offset_ns, ElementsAre(0, 0));
+  EXPECT_THAT(clocks.unbounded_hosts, IsEmpty());
+  ASSERT_THAT(clocks.bounded_hosts, SizeIs(1));
+  EXPECT_EQ(clocks.bounded_hosts[0].host, "far");
+  EXPECT_EQ(clocks.bounded_hosts[0].ahead_ns, 0);
+  EXPECT_EQ(clocks.bounded_hosts[0].error_ns, 51'000) << "from entering here to leaving there";
+  EXPECT_EQ(clocks.bounded_hosts[0].collectives, 20u);
+}
+
+TEST_F(ClockAlignTest, AClockThatCollectivesProveWrongIsSetRight) {
+  AddRank("near", kWallNs, 20, 10'000, 60'000);
+  AddRank("far", kWallNs + kMinuteNs, 20, 50'000, 61'000);
+  const ClockAlignment clocks = Align();
+  ASSERT_THAT(clocks.bounded_hosts, SizeIs(1));
+  EXPECT_NEAR(static_cast<double>(clocks.bounded_hosts[0].ahead_ns), kMinuteNs, 31'000);
+  EXPECT_NEAR(static_cast<double>(clocks.offset_ns[1]), 0, 31'000);
+  EXPECT_EQ(clocks.bounded_hosts[0].error_ns, 30'500);
+}
+
+TEST_F(ClockAlignTest, AFewMayAgreeByChance) {
+  AddRank("near", kWallNs, 15, 10'000, 60'000);
+  AddRank("far", kWallNs + kMinuteNs, 15, 50'000, 61'000);
+  const ClockAlignment clocks = Align();
+  EXPECT_THAT(clocks.unbounded_hosts, ElementsAre("far"));
+  EXPECT_EQ(clocks.offset_ns[1], kMinuteNs);
+}
+
+TEST_F(ClockAlignTest, RanksThatRanAnotherNumberOfThemDidNotRunThemTogether) {
+  AddRank("near", kWallNs, 40, 10'000, 60'000);
+  AddRank("far", kWallNs, 20, 50'000, 61'000);
+  EXPECT_THAT(Align().unbounded_hosts, ElementsAre("far"));
+}
+
+TEST_F(ClockAlignTest, NorDidThoseWhoseCollectivesDriftApart) {
+  AddRank("near", kWallNs, 40, 10'000, 60'000);
+  AddRank("far", kWallNs, 40, 50'000, 61'000, 20'000'000);
+  EXPECT_THAT(Align().unbounded_hosts, ElementsAre("far"));
+}
+
+// Ranks of two groups here and there: the wrong pairs miss each other by a little.
+TEST_F(ClockAlignTest, GroupsThatAreMistakenForEachOtherProveOnlyWhatIsFarOff) {
+  AddRank("near", kWallNs, 20, 10'000, 60'000);
+  AddRank("near", kWallNs, 20, 30'010'000, 30'060'000);
+  AddRank("far", kWallNs, 20, 50'000, 61'000);
+  AddRank("far", kWallNs, 20, 30'050'000, 30'061'000);
+  EXPECT_EQ(Align().offset_ns[2], 0);
+  text_.clear();
+  AddRank("near", kWallNs, 20, 10'000, 60'000);
+  AddRank("near", kWallNs, 20, 30'010'000, 30'060'000);
+  AddRank("far", kWallNs + kMinuteNs, 20, 50'000, 61'000);
+  const ClockAlignment clocks = Align();
+  EXPECT_NEAR(static_cast<double>(clocks.offset_ns[2]), 0, 31'000'000);
+}
+
+TEST_F(ClockAlignTest, ARunOfOneHostNeedsNone) {
+  AddRank("near", kWallNs, 20, 10'000, 60'000);
+  const ClockAlignment clocks = Align();
+  EXPECT_THAT(clocks.bounded_hosts, IsEmpty());
+  EXPECT_THAT(clocks.unbounded_hosts, IsEmpty());
+}
+
+}  // namespace
+}  // namespace gpubound
