@@ -121,6 +121,19 @@ TEST_F(CalibrationRun, WithoutItsProgramIsAnErrorWithARemedy) {
   EXPECT_THAT(outcome.err, HasSubstr("Install gpubound again"));
 }
 
+TEST_F(CalibrationRun, AWhatIfThatChangesNothingHasTheCorrectedSpanOfTheReport) {
+  runner().Set("GPUBOUND_CALIBRATE", "1");
+  ASSERT_EQ(Victim("train", 20).exit_code, 0);
+  const Json process = Report()["processes"][0];
+  ASSERT_FALSE(process["corrected"].is_null()) << process["corrected_why_not"];
+  const Outcome outcome = Gpubound({"whatif", run_path(), "--scale", "device:1", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  const Json imagined = Json::parse(outcome.out);
+  EXPECT_EQ(imagined["wall_ns"], process["corrected"]["span_ns"]);
+  EXPECT_EQ(imagined["predicted_wall_ns"], process["corrected"]["span_ns"]);
+  EXPECT_LT(imagined["wall_ns"], process["span_ns"]);
+}
+
 TEST_F(CalibrationRun, HasItsCalibrationMeasuredAfterTheFirstRunAndCopiedAfterTheNext) {
   runner().Set("GPUBOUND_CALIBRATE", "1");
   const Outcome first = Victim("annotate", 10);

@@ -103,6 +103,13 @@ TEST_F(InternerTest, NewRowsAreCopiedOnce) {
   EXPECT_EQ(rows.size(), 1u);
 }
 
+// Who held it may have left for good, in a signal handler.
+TEST_F(InternerTest, RowsAreCopiedWhileSomebodyHoldsTheLock) {
+  Operation("inference");
+  const std::lock_guard<std::mutex> held(labels_.mutex());
+  EXPECT_EQ(Rows().back().text, "inference");
+}
+
 TEST_F(InternerTest, AnUnknownIdHasNoKind) {
   EXPECT_EQ(labels_.KindOf(LabelId{19}), LabelKind::kNone);
   EXPECT_EQ(labels_.KindOf(LabelId{kMaxLabels - 1}), LabelKind::kNone);
