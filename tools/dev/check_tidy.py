@@ -16,12 +16,14 @@ import sys
 
 # What --quick leaves out besides the analyzer: dear, because they look at every call in every system
 # header, and either rare or seen by the compilers' own warnings too.
-DEAR = ["bugprone-assert-side-effect", "bugprone-infinite-loop", "bugprone-misplaced-widening-cast",
+DEAR = ["bugprone-assert-side-effect", "bugprone-forward-declaration-namespace",
+        "bugprone-infinite-loop", "bugprone-misplaced-widening-cast",
         "bugprone-multiple-statement-macro", "bugprone-not-null-terminated-result",
-        "bugprone-standalone-empty", "bugprone-stringview-nullptr", "bugprone-suspicious-semicolon",
-        "bugprone-suspicious-string-compare", "bugprone-undelegated-constructor",
-        "misc-definitions-in-headers", "misc-redundant-expression", "misc-unused-using-decls",
-        "modernize-use-nullptr"]
+        "bugprone-sizeof-expression", "bugprone-standalone-empty", "bugprone-stringview-nullptr",
+        "bugprone-suspicious-semicolon", "bugprone-suspicious-string-compare",
+        "bugprone-undelegated-constructor", "bugprone-unused-raii", "bugprone-unused-return-value",
+        "google-global-names-in-headers", "misc-definitions-in-headers", "misc-redundant-expression",
+        "misc-unused-using-decls", "modernize-use-nullptr"]
 ROOMS = ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools", "examples"]
 
 
