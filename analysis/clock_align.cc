@@ -34,18 +34,24 @@ constexpr int64_t kSlackNs = 5'000'000;
 // What contradicting collectives still prove.
 constexpr int64_t kSurelyNs = 1'000'000'000;
 
-// The offset of a host of which collectives know |bounds|, by its CLOCK_REALTIME |wall_ns|.
-int64_t SetRight(const OffsetBounds& bounds, int64_t wall_ns, BoundedHost* host) {
+int64_t OffsetIn(const std::map<std::string, int64_t>& offsets, const std::string& host) {
+  const auto found = offsets.find(host);
+  return found == offsets.end() ? 0 : found->second;
+}
+
+// The offset of a host of which collectives know |bounds|, by its CLOCK_REALTIME |wall_ns| where
+// that is known.
+int64_t SetRight(const OffsetBounds& bounds, std::optional<int64_t> wall_ns, BoundedHost* host) {
   const bool agree = bounds.low_ns <= bounds.high_ns;
   const int64_t slack_ns = agree ? kSlackNs : kSurelyNs;
   const auto [low_ns, high_ns] = std::minmax(bounds.low_ns, bounds.high_ns);
   host->collectives = bounds.collectives;
-  if (wall_ns >= low_ns - slack_ns && wall_ns <= high_ns + slack_ns) {
-    host->error_ns = std::max(std::abs(wall_ns - low_ns), std::abs(wall_ns - high_ns));
-    return wall_ns;
+  if (wall_ns && *wall_ns >= low_ns - slack_ns && *wall_ns <= high_ns + slack_ns) {
+    host->error_ns = std::max(std::abs(*wall_ns - low_ns), std::abs(*wall_ns - high_ns));
+    return *wall_ns;
   }
   host->error_ns = (high_ns - low_ns) / 2;
-  host->ahead_ns = wall_ns - bounds.middle_ns();
+  host->ahead_ns = wall_ns ? *wall_ns - bounds.middle_ns() : 0;
   return bounds.middle_ns();
 }
 
@@ -56,6 +62,13 @@ constexpr int64_t kTolerableNs = 5'000'000'000;
 
 ClockAlignment AlignClocks(const Run& run, const std::string& reference_host) {
   ClockAlignment alignment;
+  if (run.recorded_offsets_ns) {
+    for (const ProcessTrace& process : run.processes) {
+      alignment.offset_ns.push_back(OffsetIn(*run.recorded_offsets_ns, process.identity.host) -
+                                    OffsetIn(*run.recorded_offsets_ns, reference_host));
+    }
+    return alignment;
+  }
   const std::optional<int64_t> reference = RealtimeOffset(run, reference_host);
   std::map<std::string, int64_t> offsets = {{reference_host, 0}};
   std::map<std::string, OffsetBounds> bounds;
@@ -66,12 +79,14 @@ ClockAlignment AlignClocks(const Run& run, const std::string& reference_host) {
       // Of a run of which sums are kept, what the sums hold was aligned without.
       if (offsets.size() == 2 && run.sums == nullptr) bounds = BoundClocks(run, reference_host);
       const std::optional<int64_t> own = RealtimeOffset(run, host);
-      known->second = own && reference ? *own - *reference : 0;
+      std::optional<int64_t> wall_ns;
+      if (own && reference) wall_ns = *own - *reference;
       if (const auto told = bounds.find(host); told != bounds.end()) {
         BoundedHost& bounded = alignment.bounded_hosts.emplace_back();
         bounded.host = host;
-        known->second = SetRight(told->second, known->second, &bounded);
+        known->second = SetRight(told->second, wall_ns, &bounded);
       } else {
+        known->second = wall_ns.value_or(0);
         alignment.unbounded_hosts.push_back(host);
       }
     }

@@ -4,12 +4,17 @@
 #include "analysis/clock_bounds.h"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analysis/collective_cursor.h"
 #include "analysis/interval.h"
+#include "analysis/plausible_time.h"
+#include "proto/ledger_counters.h"
 
 namespace gpubound {
 namespace {
@@ -19,8 +24,6 @@ constexpr size_t kMostKept = 4096;
 constexpr uint64_t kFewest = 16;   // fewer may agree by chance
 constexpr size_t kMostRanks = 16;  // of a host
 constexpr int64_t kMostContradictionNs = 100'000'000;
-// Ranks that were ended do not stop at the same collective.
-constexpr double kCountsDiffer = 0.01;
 
 struct Sequence {
   uint64_t count = 0;           // in the whole run
@@ -28,12 +31,47 @@ struct Sequence {
 };
 using Rank = std::map<std::string, Sequence>;  // by name of the kernel
 
+// Whether every member of a collective of this name leaves after all have entered. The root of a
+// broadcast does not, nor who sends to one peer or writes into its memory.
+bool JoinsAll(const std::string& name) {
+  std::string letters;
+  for (const char c : name) {
+    if (c != '_') letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  constexpr std::string_view kJoining[] = {"allreduce", "allgather", "reducescatter", "alltoall",
+                                           "barrier"};
+  return std::any_of(std::begin(kJoining), std::end(kJoining), [&](std::string_view part) {
+    return letters.find(part) != std::string::npos;
+  });
+}
+
+// Whether all device work of the process is there, so that its k-th collective is that of others.
+bool LacksNothing(const ProcessTrace& process) {
+  for (size_t i = 0; i < process.ledger.size(); ++i) {
+    const bool is_loss = kLedgerCounters[i].severity == Severity::kDataLoss;
+    if (is_loss && process.ledger[i] != 0) return false;
+  }
+  return process.unknown.empty() && process.Counted(LedgerCounter::chunks_corrupt) == 0;
+}
+
+bool IsSound(const Interval& time) {
+  return IsPlausibleTime(time.begin_ns) && IsPlausibleTime(time.end_ns) &&
+         time.begin_ns <= time.end_ns;
+}
+
+bool Contradict(const OffsetBounds& bounds) {
+  __extension__ using Wide = __int128;
+  return Wide{bounds.low_ns} - bounds.high_ns > kMostContradictionNs;
+}
+
 // The ranks of each host.
 std::map<std::string, std::vector<Rank>> RanksOf(const Run& run) {
   std::map<std::string, std::vector<Rank>> hosts;
   for (const ProcessTrace& process : run.processes) {
     std::map<DeviceId, Rank> ranks;
+    if (!LacksNothing(process)) continue;
     for (CollectiveCursor next(process, 0); next.Peek() != nullptr; next.Pop()) {
+      if (!JoinsAll(next.name()) || !IsSound(next.Time())) continue;
       Sequence& sequence = ranks[next.device()][next.name()];
       ++sequence.count;
       if (sequence.first.size() < kMostKept) sequence.first.push_back(next.Time());
@@ -46,10 +84,9 @@ std::map<std::string, std::vector<Rank>> RanksOf(const Run& run) {
   return hosts;
 }
 
+// Another number, and nobody knows which of them the other rank lacks.
 bool AreOneSequence(const Sequence& here, const Sequence& there) {
-  const auto [few, many] = std::minmax(here.count, there.count);
-  return few >= kFewest &&
-         static_cast<double>(many - few) <= kCountsDiffer * static_cast<double>(many);
+  return here.count >= kFewest && here.count == there.count;
 }
 
 // Narrows |bounds| by every pair of the two ranks.
@@ -83,7 +120,7 @@ std::map<std::string, OffsetBounds> BoundClocks(const Run& run, const std::strin
     for (const Rank& here : reference->second) {
       for (const Rank& there : ranks) Compare(here, there, &found);
     }
-    if (found && found->low_ns - found->high_ns <= kMostContradictionNs) bounds[host] = *found;
+    if (found && !Contradict(*found)) bounds[host] = *found;
   }
   return bounds;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What collectives say of the clocks of two hosts. Nobody leaves one before everybody has entered
-// it, so of the k-th of a name on a rank here and on one there each begins before the other ends:
+// What collectives say of the clocks of two hosts. Nobody leaves an all-reduce, all-gather,
+// reduce-scatter, all-to-all or barrier before everybody has entered it, so of the k-th of a name
+// on a rank here and on one there each begins before the other ends:
 //
 //   here    |=======|             there, by its own clock      |====|
 //           b       e                                          b'   e'
@@ -28,8 +29,9 @@ struct OffsetBounds {
   int64_t middle_ns() const { return low_ns + (high_ns - low_ns) / 2; }
 };
 
-// By host; none for one that shares no collectives with |reference_host|, or whose contradict each
-// other by more than a tenth of a second.
+// By host; none for one that shares no collectives with |reference_host|, whose contradict each
+// other by more than a tenth of a second, or of which device work is missing: ranks that have
+// another number of a name are not compared.
 std::map<std::string, OffsetBounds> BoundClocks(const Run& run, const std::string& reference_host);
 
 }  // namespace gpubound

@@ -136,32 +136,37 @@ int64_t SummedUntil(const Run& run) { return run.sums == nullptr ? INT64_MIN : r
 
 // Every process samples all devices of its host, so that one of them tells all: the one that has
 // most. Samples are evenly spaced, so their mean is the mean over time.
-std::optional<double> MeanUtilization(const Run& run, const ClockAlignment& clocks,
-                                      const Interval& span, const std::string& uuid) {
+void TakeUtilization(const Run& run, const ClockAlignment& clocks, const Interval& span,
+                     DeviceUsage* usage) {
   int64_t most = 0;
-  double mean = 0;
   for (size_t p = 0; p < run.processes.size(); ++p) {
     int64_t count = 0;
     int64_t percents = 0;
+    Interval sampled{kOpenEnded, kOpenEnded};
     for (const DeviceSample& read : run.processes[p].utilization) {
       const int64_t time_ns = read.sample.time_ns + clocks.offset_ns[p];
-      if (read.uuid != uuid || read.sample.gpu_percent < 0) continue;
+      if (read.uuid != usage->uuid || read.sample.gpu_percent < 0) continue;
       if (time_ns < std::max(span.begin_ns, SummedUntil(run)) || time_ns >= span.end_ns) continue;
+      if (count == 0) sampled.begin_ns = time_ns;
+      sampled.end_ns = time_ns;
       ++count;
       percents += read.sample.gpu_percent;
     }
+    const int64_t sampled_ns = count == 0 ? 0 : sampled.length();
     const ProcessSums* sums =
         run.sums == nullptr ? nullptr : run.sums->Of(run.processes[p].identity);
     for (size_t i = 0; sums != nullptr && i < sums->utilization.size(); ++i) {
-      if (sums->utilization[i].uuid != uuid) continue;
+      if (sums->utilization[i].uuid != usage->uuid) continue;
       count += sums->utilization[i].samples;
       percents += sums->utilization[i].percents;
     }
     if (count <= most) continue;
     most = count;
-    mean = static_cast<double>(percents) / static_cast<double>(count) / 100;
+    usage->nvml_utilization = static_cast<double>(percents) / static_cast<double>(count) / 100;
+    // What a replay moved, NVML did not see.
+    const bool comparable = run.sums == nullptr && !run.recorded_offsets_ns;
+    usage->nvml_sampled_ns = comparable ? sampled_ns : 0;
   }
-  return most == 0 ? std::nullopt : std::optional<double>(mean);
 }
 
 // The numbers that processes of the sums have in the run.
@@ -225,7 +230,7 @@ Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const ClockAlign
   Pass(run, clocks.offset_ns, kOpenEnded, &devices);
   std::vector<DeviceUsage> usages = devices.Finish();
   for (DeviceUsage& usage : usages) {
-    usage.nvml_utilization = MeanUtilization(run, clocks, windows.front(), usage.uuid);
+    TakeUtilization(run, clocks, windows.front(), &usage);
   }
   return usages;
 }

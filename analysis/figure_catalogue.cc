@@ -38,11 +38,12 @@ Figure Busy(const ReportProcess& process, int64_t ns) {
 
 double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-Figure Inflation(double smi, double busy, double unknown) {
-  if (busy + unknown <= 0 || (busy <= 0 && smi <= 0)) return NotKnown(FigureKind::kRatio);
-  const double high =
-      busy > 0 ? std::min(1.0, smi + unknown) / busy : std::numeric_limits<double>::infinity();
-  return {FigureKind::kRatio, smi / (busy + unknown), high, 0, {}};
+// Of |busy|, a share. Unknown time may hold work that nvidia-smi would have seen too.
+Figure Inflation(double smi, const Figure& busy, double unknown) {
+  if (busy.high <= 0 || (busy.low <= 0 && smi <= 0)) return NotKnown(FigureKind::kRatio);
+  const double high = busy.low > 0 ? std::min(1.0, smi + unknown) / busy.low
+                                   : std::numeric_limits<double>::infinity();
+  return {FigureKind::kRatio, smi / busy.high, high, 0, {}};
 }
 
 constexpr std::array<RunFigure, 12> kRunFigures{{
@@ -68,7 +69,8 @@ constexpr std::array<RunFigure, 12> kRunFigures{{
      }},
     {"inflation", FigureKind::kRatio,
      [](const Report& report) {
-       return Inflation(report.run.smi_model, report.run.gpu_busy_share, UnknownShare(report));
+       return Inflation(report.run.smi_model, BusyShare(report, report.run.gpu_busy_share),
+                        UnknownShare(report));
      }},
     {"gpu_limited", FigureKind::kShare,
      [](const Report& report) {
@@ -94,8 +96,11 @@ constexpr std::array<ProcessFigure, 8> kProcessFigures{{
      [](const ReportProcess& process) { return Busy(process, process.gpu_wait_ns); }},
     {"gpu_sum", FigureKind::kTime,
      [](const ReportProcess& process) {
-       const double more = process.unknown_ns > 0 ? std::numeric_limits<double>::infinity() : 0;
-       return AtLeast(FigureKind::kTime, Number(process.gpu_sum_ns), more, Number(process.span_ns));
+       // Nodes of a graph may run at once, and gaps between them count.
+       const bool bound = process.gpu_busy_is_upper_bound;
+       const bool open = bound || process.unknown_ns > 0;
+       return AtLeast(FigureKind::kTime, bound ? 0 : Number(process.gpu_sum_ns),
+                      open ? std::numeric_limits<double>::infinity() : 0, Number(process.span_ns));
      }},
     {"idle", FigureKind::kTime,
      [](const ReportProcess& process) {
@@ -120,8 +125,10 @@ constexpr std::array<ProcessFigure, 8> kProcessFigures{{
     {"inflation", FigureKind::kRatio,
      [](const ReportProcess& process) {
        const double span = Number(process.span_ns);
-       return Inflation(process.smi_model, Ratio(Number(process.gpu_busy_ns), span),
-                        Ratio(Number(process.unknown_ns), span));
+       Figure busy = Busy(process, process.gpu_busy_ns);
+       busy.low = Ratio(busy.low, span);
+       busy.high = Ratio(busy.high, span);
+       return Inflation(process.smi_model, busy, Ratio(Number(process.unknown_ns), span));
      }},
 }};
 
@@ -194,6 +201,10 @@ Figure OperationTime(const ReportProcess& process, const ReportOperation& row,
       time.high += Number(row.gpu_busy_ns);
     } else {
       time.low = 0;
+      // Nodes of a graph may run at once.
+      if (figure.ns == &ReportOperation::gpu_sum_ns) {
+        time.high = std::numeric_limits<double>::infinity();
+      }
     }
   }
   return time;

@@ -11,6 +11,7 @@
 #include <string>
 #include <system_error>
 
+#include "analysis/clock_align.h"
 #include "analysis/critical_path.h"
 #include "analysis/memory_source.h"
 #include "analysis/replay_process.h"
@@ -46,12 +47,23 @@ ProcessTrace WithoutEvents(const ProcessTrace& process) {
   copy.works = process.works;
   copy.graph_nodes = process.graph_nodes;
   copy.clock_samples = process.clock_samples;
+  copy.device_clients = process.device_clients;
   copy.utilization = process.utilization;
   copy.process_tree = process.process_tree;
   copy.notes = process.notes;
   copy.lost_scopes = process.lost_scopes;  // by thread: when does not matter
   copy.ledger = process.ledger;
   return copy;
+}
+
+std::map<std::string, int64_t> HostOffsets(const Run& run) {
+  std::map<std::string, int64_t> offsets;
+  if (run.processes.empty()) return offsets;
+  const ClockAlignment clocks = AlignClocks(run, run.processes.front().identity.host);
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    offsets[run.processes[p].identity.host] = clocks.offset_ns[p];
+  }
+  return offsets;
 }
 
 // For what does not fit into memory. A $TMPDIR that is not there is no reason to do without: most
@@ -184,6 +196,7 @@ class RunReplay {
     replayed.run.path = run_.path;
     replayed.run.info = run_.info;
     replayed.run.problems = run_.problems;
+    replayed.run.recorded_offsets_ns = HostOffsets(run_);
     for (size_t p = 0; p < replays_.size(); ++p) {
       Entry& entry = replays_[p];
       replayed.facts.push_back(entry.replay->Finish());

@@ -39,12 +39,9 @@ bool ProcessReplay::MergeIntoGraph(ReplayThread* thread, const ReplayThread::Ope
 
 // A graph that was begun cannot go on behind a call that CUDA refuses to a stream that is captured.
 void ProcessReplay::NoteEndOfCapture(ReplayThread* thread) {
-  for (size_t i = thread->scopes.size(); i-- > 0;) {
-    ReplayThread::OpenScope& scope = thread->scopes[i];
-    if (roles_.Of(scope.label).operation == kNotOne) continue;
+  for (ReplayThread::OpenScope& scope : thread->scopes) {
     const bool goes_on = scope.capture == ReplayThread::Capture::kGoesOn;
     if (scope.capture_launch != 0 && goes_on) scope.capture = ReplayThread::Capture::kEnded;
-    return;
   }
 }
 

@@ -66,8 +66,9 @@ bool EndsCapture(std::string_view api) {
   const auto has = [api](std::string_view part) {
     return api.find(part) != std::string_view::npos;
   };
-  const bool allocates = has("Malloc") || has("MemAlloc") || has("Free");
-  return allocates && !has("Async");
+  const bool allocates = has("Malloc") || has("Alloc") || has("Free");
+  const bool asks = has("StreamQuery") || has("EventQuery");
+  return asks || (allocates && !has("Async"));
 }
 
 }  // namespace gpubound

@@ -47,7 +47,8 @@ class ReplayScales {
 bool IsCapturable(std::string_view api);
 
 // Whether CUDA refuses a call of this name in a stream that is being captured: one that waits for
-// the device, or allocates (CUDA C++ Programming Guide, "Prohibited and Unhandled Operations").
+// the device or asks whether it is done, or allocates (CUDA C++ Programming Guide, "Prohibited and
+// Unhandled Operations").
 bool EndsCapture(std::string_view api);
 
 }  // namespace gpubound

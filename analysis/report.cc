@@ -158,7 +158,8 @@ std::string VerdictOf(const Report& report) {
   if (verdict.empty()) verdict = "complete: nothing was lost.";
   if (report.run.gpu_busy_is_lower_bound) {
     verdict +=
-        " Processes that are not part of the run used its GPU too: what that did in all is more.";
+        " Processes that are not part of the run were on its GPU too: what that did in all may be "
+        "more.";
   }
   if (bound) verdict += " CUDA graphs were recorded as a whole, so GPU shares are upper bounds.";
   return verdict;
@@ -189,7 +190,7 @@ std::string NoteOn(const BoundedHost& bounded) {
   const std::string found = FormatCount(bounded.collectives) + " collectives show";
   const std::string error = FormatTime(std::max<int64_t>(bounded.error_ns, 1));
   if (bounded.ahead_ns == 0) {
-    return "host " + bounded.host + ": its clock agrees with the root host's to " + error +
+    return "host " + bounded.host + ": its clock is that of the root host to within " + error +
            ", as " + found + ".";
   }
   return "host " + bounded.host + ": its clock is " + FormatTime(std::abs(bounded.ahead_ns)) +

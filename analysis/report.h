@@ -283,6 +283,7 @@ struct ReportDevice {
   int64_t span_ns = 0;
   bool busy_is_upper_bound = false;  // as of an operation
   std::optional<double> nvml_utilization;
+  int64_t nvml_sampled_ns = 0;  // from its first to its last sample; 0 where that is not known
   bool simulated = false;
   bool used = false;
   double smi_model = 0;

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -260,6 +261,9 @@ struct Run {
   Ledger ledger{};                      // of what belongs to no process
   // Of the time whose events may be gone; null: none are.
   std::shared_ptr<const RunSums> sums;
+  // Of a run whose times a replay moved: what clock_align.h found in the recording, by host. Moved
+  // times prove nothing of clocks, nor of what NVML saw.
+  std::optional<std::map<std::string, int64_t>> recorded_offsets_ns;
 
   uint64_t& Count(LedgerCounter counter) { return ledger[static_cast<size_t>(counter)]; }
 };

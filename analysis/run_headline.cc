@@ -37,6 +37,7 @@ ReportDevice DeviceRow(const Run& run, const DeviceUsage& device, int64_t span_n
   row.busy_is_upper_bound = whole.graph_ns > 0;
   row.span_ns = span_ns;
   row.nvml_utilization = device.nvml_utilization;
+  row.nvml_sampled_ns = device.nvml_sampled_ns;
   row.simulated = device.simulated;
   row.used = device.used;
   row.smi_model = whole.smi_model;

@@ -2,7 +2,9 @@
 //
 // Rows of a segment that were sampled beside the events: devices, who is on them, hardware
 // counters, the process tree.
-#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "analysis/plausible_time.h"
@@ -13,11 +15,19 @@ namespace {
 
 uint32_t U32(int64_t value) { return static_cast<uint32_t>(value); }
 
+std::tuple<std::string, uint32_t, int64_t> KeyOf(const DeviceClientSeen& seen) {
+  return {seen.uuid, seen.client.pid, seen.client.first_ns};
+}
+
 }  // namespace
 
 // Every segment has those that were known when it began, and a later one knows more of them.
 void Segment::ReadDeviceClients(ProcessTrace* process, std::vector<std::string>* problems) {
   if (!HasTable("device_client")) return;
+  std::map<std::tuple<std::string, uint32_t, int64_t>, size_t> places;
+  for (const DeviceClientSeen& known : process->device_clients) {
+    places.try_emplace(KeyOf(known), places.size());
+  }
   Query query = database_.Prepare(
       "SELECT uuid, pid, name, through_mps, first_ns, last_ns FROM device_client");
   while (query.Step()) {
@@ -28,16 +38,11 @@ void Segment::ReadDeviceClients(ProcessTrace* process, std::vector<std::string>*
     const bool has_gone = read.client.last_ns != INT64_MAX;
     if (!IsPlausibleTime(read.client.first_ns)) continue;
     if (has_gone && !IsPlausibleTime(read.client.last_ns)) continue;
-    const auto known = std::find_if(process->device_clients.begin(), process->device_clients.end(),
-                                    [&read](const DeviceClientSeen& other) {
-                                      return other.uuid == read.uuid &&
-                                             other.client.pid == read.client.pid &&
-                                             other.client.first_ns == read.client.first_ns;
-                                    });
-    if (known == process->device_clients.end()) {
+    const auto [place, is_new] = places.try_emplace(KeyOf(read), process->device_clients.size());
+    if (is_new) {
       process->device_clients.push_back(std::move(read));
     } else {
-      *known = std::move(read);
+      process->device_clients[place->second] = std::move(read);
     }
   }
   CheckEnd(query, "device_client", problems);

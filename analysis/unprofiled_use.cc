@@ -42,15 +42,21 @@ std::set<std::pair<std::string, int64_t>> ProfiledPids(const Run& run) {
 void NoteUse(const UnprofiledUse& use, const ReportDevice& device, Report* report) {
   report->notes.push_back(
       "pid " + std::to_string(use.pid) + (use.name.empty() ? "" : " (" + use.name + ")") + " on " +
-      use.host + " used " + (device.name.empty() ? "" : device.name + " ") + device.uuid + " for " +
-      FormatTime(use.time.length()) + " meanwhile and is not part of the run.");
+      use.host + " was on " + (device.name.empty() ? "" : device.name + " ") + device.uuid +
+      " for " + FormatTime(use.time.length()) + " meanwhile and is not part of the run.");
 }
 
-// |device| worked more, says NVML, than recorded work explains.
+// Of the time in which NVML was asked, had all recorded work run then.
+double ExplainedShare(const ReportDevice& device) {
+  const double explained = device.smi_model * static_cast<double>(device.span_ns);
+  return std::min(1.0, explained / static_cast<double>(device.nvml_sampled_ns));
+}
+
+// |device| worked more while NVML was asked than recorded work explains.
 bool WorkedUnseen(const ReportDevice& device) {
-  return device.used && !device.simulated && device.span_ns >= kLongEnoughNs &&
-         device.nvml_utilization &&
-         *device.nvml_utilization - device.smi_model >= kMoreThanRecorded;
+  if (!device.used || device.simulated || !device.nvml_utilization) return false;
+  return device.nvml_sampled_ns >= kLongEnoughNs &&
+         *device.nvml_utilization - ExplainedShare(device) >= kMoreThanRecorded;
 }
 
 }  // namespace
@@ -68,6 +74,8 @@ DeviceCompany CompanyOf(const Run& run, const ClockAlignment& clocks, const Inte
       const bool is_server = IsMpsServer(seen.name);
       if (seen.client.through_mps || is_server) company.mps_uuids.insert(seen.uuid);
       if (is_server || profiled.contains({host, pid})) continue;
+      // A context that is there for one sample is one that comes or goes.
+      if (seen.client.last_ns == seen.client.first_ns) continue;
       const int64_t last_ns = std::min(seen.client.last_ns, process.span_end_ns);
       const int64_t offset_ns = clocks.offset_ns[p];
       const Interval time = Interval{seen.client.first_ns + offset_ns,
@@ -107,8 +115,8 @@ void NoteCompany(const DeviceCompany& company, Ledger* ledger, Report* report) {
     if (all_known && WorkedUnseen(device)) {
       ++(*ledger)[static_cast<size_t>(LedgerCounter::utilization_above_busy)];
       report->notes.push_back("nvidia-smi said " + FormatShare(*device.nvml_utilization) + " of " +
-                              device.uuid + ", and recorded work explains " +
-                              FormatShare(device.smi_model) + " at most.");
+                              device.uuid + " while it was asked; recorded work explains " +
+                              FormatShare(ExplainedShare(device)) + " at most.");
     }
   }
   (*ledger)[static_cast<size_t>(LedgerCounter::processes_not_profiled)] += processes.size();

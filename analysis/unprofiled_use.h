@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who else was on the devices of a run: processes that NVML listed there and that are not part of
-// it. What a device did in all is then more than what was recorded. Pure.
+// Who else was on the devices of a run: processes that NVML listed there, since they have a
+// context, and that are not part of it. What a device did in all may be more than what was
+// recorded. Pure.
 #ifndef GPUBOUND_ANALYSIS_UNPROFILED_USE_H_
 #define GPUBOUND_ANALYSIS_UNPROFILED_USE_H_
 

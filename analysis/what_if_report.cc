@@ -164,7 +164,8 @@ class Imagination {
 std::string CaptureText(const WhatIfReport& report) {
   if (report.captures == 0) return "";
   if (report.captures_broken == 0) {
-    return FormatCount(report.captures) + " graphs; nothing recorded forbids their capture.";
+    return FormatCount(report.captures) +
+           " graphs; no call that was recorded forbids their capture.";
   }
   return FormatCount(report.captures_broken) + " of " + FormatCount(report.captures) +
          " graphs could not be captured as the program is: behind a wait for the GPU or an "

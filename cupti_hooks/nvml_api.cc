@@ -38,12 +38,9 @@ bool NvmlApi::Open(const std::string& library_name, std::string* why) {
   Resolve(library, "nvmlDeviceGetMemoryInfo", &memory_);
   Resolve(library, "nvmlDeviceGetPowerUsage", &power_);
   Resolve(library, "nvmlDeviceGetClockInfo", &clock_);
-  if (!Resolve(library, "nvmlDeviceGetComputeRunningProcesses_v3", &compute_processes_)) {
-    Resolve(library, "nvmlDeviceGetComputeRunningProcesses_v2", &compute_processes_);
-  }
-  if (!Resolve(library, "nvmlDeviceGetMPSComputeRunningProcesses_v3", &mps_processes_)) {
-    Resolve(library, "nvmlDeviceGetMPSComputeRunningProcesses_v2", &mps_processes_);
-  }
+  // Not version 3, whose entries early drivers of the 535 series make eight bytes longer.
+  Resolve(library, "nvmlDeviceGetComputeRunningProcesses_v2", &compute_processes_);
+  Resolve(library, "nvmlDeviceGetMPSComputeRunningProcesses_v2", &mps_processes_);
   if (!complete) {
     *why = library_name + " lacks a function";
     return false;

@@ -69,7 +69,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(detail_summed_ns, kInfo, "Time at the begin of the run, in ns, of which sums are kept: totals are whole, events are there in part only.") \
   X(events_behind_sums, kDataLoss, "Events written after the time that they belong to had been summed; what they did before is in no total.") \
   X(roles_changed_after_sums, kNotice, "Processes in which events after the summed time say that a thread or a name is something else than it was taken for; the summed time stays as it is.") \
-  X(samples_dropped, kNotice, "Samples of NVML and of the process tree dropped because nothing was written for hours; figures from samples cover less.") \
+  X(samples_dropped, kNotice, "Samples of NVML and of the process tree dropped because nothing was written for hours, and processes on GPUs beyond a thousand; figures from samples cover less.") \
   X(iterations_suspended, kInfo, "Iterations whose scopes were not recorded, to tell what recording costs this program; their time is the row (suspended). GPUBOUND_IN_RUN_CALIBRATION=0 records all.") \
   X(work_before_launch, kError, "GPU work that seems to begin before the call that launched it: its times lie too early by more than a launch takes, so the operation and the idle time beside it are doubtful; the columns of caused time stand.") \
   X(files_unreadable, kError, "Files of the run that cannot be read at all, as a note names them; what they held is in no figure.") \
@@ -78,7 +78,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(times_impossible, kError, "Times in the trace that are no times of any clock (146 years and more from zero); they were ignored.") \
   X(processes_missing, kDataLoss, "Processes that were recorded and of which no file is there, as a note names them; waits for them are idle time.") \
   X(import_cut_short, kError, "Imported files that break off: what follows is missing, and GPU time after the last GPU work is unknown. A note says where.") \
-  X(processes_not_profiled, kNotice, "Processes that are not part of the run and used a GPU of it meanwhile, as NVML lists them; what that GPU did in all is more than its figures say.") \
+  X(processes_not_profiled, kNotice, "Processes that are not part of the run and had a context on a GPU of it meanwhile, as NVML lists them; what that GPU did in all may be more than its figures say.") \
   X(utilization_above_busy, kNotice, "Devices of which nvidia-smi said at least ten points more than all recorded work explains: something else used them, or work that CUPTI does not see.")
 // clang-format on
 

@@ -123,6 +123,9 @@ TEST_F(CheckTest, WhereGraphsWereRecordedWholeBusyIsAtMostWhatItIs) {
   EXPECT_EQ(Of("simulation.cpu_only>=240ms"), Outcome::kHolds);
   EXPECT_EQ(Of("simulation.cpu_only<=240ms"), Outcome::kUndecided);
   EXPECT_EQ(Of("simulation.wall==300ms"), Outcome::kHolds);
+  EXPECT_EQ(Of("inflation<=2.25x"), Outcome::kUndecided);
+  EXPECT_EQ(Of("inflation>=2.25x"), Outcome::kHolds);
+  EXPECT_EQ(Of("simulation.gpu_sum<=1h"), Outcome::kUndecided) << "nodes may run at once";
 }
 
 TEST_F(CheckTest, WhereOthersUsedTheGpuItIsBusyForAtLeastWhatItIs) {

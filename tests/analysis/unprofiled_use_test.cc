@@ -69,9 +69,10 @@ TEST_F(UnprofiledUseTest, WhoIsNotOfTheRunIsNamedAndMarksTheDevice) {
   EXPECT_EQ(report_.devices[0].not_profiled[0].pid, 7);
   EXPECT_EQ(report_.devices[0].not_profiled[0].ns, 2'000'000'000);
   EXPECT_EQ(Count(LedgerCounter::processes_not_profiled), 1u);
-  EXPECT_THAT(report_.notes,
-              ElementsAre("pid 7 (python) on host used H100 GPU-a for 2.00 s meanwhile and is not "
-                          "part of the run."));
+  EXPECT_THAT(
+      report_.notes,
+      ElementsAre("pid 7 (python) on host was on H100 GPU-a for 2.00 s meanwhile and is not "
+                  "part of the run."));
 }
 
 TEST_F(UnprofiledUseTest, ProcessesOfTheRunAreNoStrangersToEachOther) {
@@ -95,9 +96,11 @@ TEST_F(UnprofiledUseTest, WhatSeveralProcessesSawIsOneUse) {
   EXPECT_EQ(uses[0].time.end_ns, 50);
 }
 
-TEST_F(UnprofiledUseTest, OneThatWasSeenOnceCounts) {
+TEST_F(UnprofiledUseTest, OneThatWasSeenOnceComesOrGoes) {
   Sees(&process(), 7, 10, 10);
-  EXPECT_THAT(Uses(), SizeIs(1));
+  EXPECT_THAT(Uses(), IsEmpty());
+  Sees(&process(), 8, 10);
+  EXPECT_THAT(Uses(), SizeIs(1)) << "it is still there";
 }
 
 TEST_F(UnprofiledUseTest, WhoHasGoneBeforeTheSpanIsNoCompany) {
@@ -130,18 +133,34 @@ TEST_F(UnprofiledUseTest, DevicesThatTheRunDidNotUseAreNobodysConcern) {
 TEST_F(UnprofiledUseTest, NvidiaSmiThatSawMoreThanWasRecordedIsCounted) {
   ReportDevice& device = report_.devices[0];
   device.nvml_utilization = 0.97;
+  device.nvml_sampled_ns = kSpanNs;
   device.smi_model = 0.88;
   Note();
   EXPECT_EQ(Count(LedgerCounter::utilization_above_busy), 0u) << "windows differ a little";
   device.smi_model = 0.5;
   Note();
   EXPECT_EQ(Count(LedgerCounter::utilization_above_busy), 1u);
-  EXPECT_THAT(report_.notes, ElementsAre("nvidia-smi said 97 % of GPU-a, and recorded work "
-                                         "explains 50 % at most."));
+  EXPECT_THAT(report_.notes, ElementsAre("nvidia-smi said 97 % of GPU-a while it was asked; "
+                                         "recorded work explains 50 % at most."));
+}
+
+// NVML is asked while a process uses CUDA: here for the second half of the run.
+TEST_F(UnprofiledUseTest, WorkThatRanWhileNvmlWasAskedExplainsWhatItSaid) {
+  ReportDevice& device = report_.devices[0];
+  device.nvml_utilization = 0.95;
+  device.nvml_sampled_ns = kSpanNs / 2;
+  device.smi_model = 0.48;
+  Note();
+  EXPECT_EQ(Count(LedgerCounter::utilization_above_busy), 0u);
+  device.nvml_sampled_ns = 5'000'000'000;
+  device.smi_model = 0;
+  Note();
+  EXPECT_EQ(Count(LedgerCounter::utilization_above_busy), 0u) << "too short to tell";
 }
 
 TEST_F(UnprofiledUseTest, WhereGpuTimeIsUnknownMoreIsExpected) {
   report_.devices[0].nvml_utilization = 0.97;
+  report_.devices[0].nvml_sampled_ns = kSpanNs;
   report_.processes.emplace_back().unknown_ns = 1;
   Note();
   EXPECT_EQ(Count(LedgerCounter::utilization_above_busy), 0u);

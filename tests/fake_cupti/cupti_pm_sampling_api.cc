@@ -9,6 +9,7 @@
 #include <cupti_target.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -49,7 +50,9 @@ struct Image {
 size_t ImageBytes(uint32_t samples) { return sizeof(Image) + samples * sizeof(Sample); }
 
 std::mutex g_mutex;
-std::vector<size_t> g_devices;  // that have a session
+// Devices that have a session. Never destroyed: a thread that samples may outlive main.
+constexpr size_t kMostDevices = 64;
+std::array<bool, kMostDevices> g_has_session{};
 
 uint64_t NowNs() {
   uint64_t now_ns = 0;
@@ -176,17 +179,16 @@ GPUBOUND_CUPTI_API CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Par
   const CUptiResult fault = Fault("cuptiPmSamplingEnable");
   if (fault != CUPTI_SUCCESS) return fault;
   const std::lock_guard<std::mutex> lock(g_mutex);
-  if (std::find(g_devices.begin(), g_devices.end(), params->deviceIndex) != g_devices.end()) {
-    return CUPTI_ERROR_INVALID_OPERATION;
-  }
-  g_devices.push_back(params->deviceIndex);
+  const size_t device = params->deviceIndex;
+  if (device >= kMostDevices || g_has_session[device]) return CUPTI_ERROR_INVALID_OPERATION;
+  g_has_session[device] = true;
   params->pPmSamplingObject = new CUpti_PmSampling_Object{params->deviceIndex};
   return CUPTI_SUCCESS;
 }
 
 GPUBOUND_CUPTI_API CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params* params) {
   const std::lock_guard<std::mutex> lock(g_mutex);
-  std::erase(g_devices, params->pPmSamplingObject->device);
+  g_has_session[params->pPmSamplingObject->device] = false;
   delete params->pPmSamplingObject;
   return CUPTI_SUCCESS;
 }

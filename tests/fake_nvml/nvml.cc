@@ -101,7 +101,7 @@ GPUBOUND_NVML_API int nvmlDeviceGetClockInfo(void*, int type, unsigned int* mhz)
   return Answer(type == kSm ? Script().nvml.sm_mhz : Script().nvml.memory_mhz, mhz);
 }
 
-GPUBOUND_NVML_API int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned int* count,
+GPUBOUND_NVML_API int nvmlDeviceGetComputeRunningProcesses_v2(void*, unsigned int* count,
                                                               ProcessInfo* into) {
   std::vector<unsigned int> pids;
   if (Script().nvml.lists_itself) pids.push_back(static_cast<unsigned int>(getpid()));
@@ -109,7 +109,7 @@ GPUBOUND_NVML_API int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned in
   return List(pids, count, into);
 }
 
-GPUBOUND_NVML_API int nvmlDeviceGetMPSComputeRunningProcesses_v3(void*, unsigned int* count,
+GPUBOUND_NVML_API int nvmlDeviceGetMPSComputeRunningProcesses_v2(void*, unsigned int* count,
                                                                  ProcessInfo* into) {
   std::vector<unsigned int> pids;
   if (Script().nvml.mps_client_pid != 0) pids.push_back(Script().nvml.mps_client_pid);

@@ -27,6 +27,7 @@ class ClockAlignTest : public testing::Test {
   // |enters_ns| after the second began, leaves the k-th |leaves_ns| + k * |drift_ns| after that.
   void AddRank(const std::string& host, int64_t wall_ns, int count, int64_t enters_ns,
                int64_t leaves_ns, int64_t drift_ns = 0) {
+    const std::string kernel = " " + kernel_;
     if (!text_.empty()) text_ += "process " + std::to_string(++pid_) + " 1\n";
     text_ += "host " + host + " " + std::to_string(wall_ns) + "\n";
     text_ += "span 0 1000000000000\nthread main\n";
@@ -36,7 +37,7 @@ class ClockAlignTest : public testing::Test {
       text_ += "call main " + std::to_string(second_ns) + " " + std::to_string(second_ns + 2) +
                " cudaLaunchKernel" + number;
       text_ += "kernel " + std::to_string(second_ns + enters_ns) + " " +
-               std::to_string(second_ns + leaves_ns) + " ncclDevKernel_AllReduce" + number;
+               std::to_string(second_ns + leaves_ns) + kernel + number;
     }
   }
   ClockAlignment Align() {
@@ -46,6 +47,7 @@ class ClockAlignTest : public testing::Test {
   }
 
   std::string text_;
+  std::string kernel_ = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
   int pid_ = 199;
 };
 
@@ -105,6 +107,30 @@ TEST_F(ClockAlignTest, GroupsThatAreMistakenForEachOtherProveOnlyWhatIsFarOff) {
   AddRank("far", kWallNs + kMinuteNs, 20, 50'000, 61'000);
   const ClockAlignment clocks = Align();
   EXPECT_NEAR(static_cast<double>(clocks.offset_ns[2]), 0, 31'000'000);
+}
+
+// The root of a broadcast leaves before the others enter.
+TEST_F(ClockAlignTest, BroadcastsProveNothing) {
+  kernel_ = "ncclDevKernel_Broadcast_RING_LL";
+  AddRank("near", kWallNs, 20, 10'000, 60'000);
+  AddRank("far", kWallNs, 20, 900'050'000, 900'061'000);
+  EXPECT_THAT(Align().unbounded_hosts, ElementsAre("far"));
+}
+
+TEST_F(ClockAlignTest, NorDoThoseOfAProcessOfWhichWorkIsMissing) {
+  AddRank("near", kWallNs, 20, 10'000, 60'000);
+  text_ += "unknown 5000000000 6000000000\n";
+  AddRank("far", kWallNs + kMinuteNs, 20, 50'000, 61'000);
+  EXPECT_THAT(Align().unbounded_hosts, ElementsAre("far"));
+}
+
+TEST_F(ClockAlignTest, TimesThatAReplayMovedAreAlignedAsTheyWereRecorded) {
+  AddRank("near", kWallNs, 20, 10'000, 60'000);
+  AddRank("far", kWallNs, 20, 50'000, 61'000);
+  golden::Scenario scenario = golden::ParseScenario(text_);
+  scenario.run.recorded_offsets_ns = {{"near", 5}, {"far", 12}};
+  EXPECT_THAT(AlignClocks(scenario.run, "near").offset_ns, ElementsAre(0, 7));
+  EXPECT_THAT(AlignClocks(scenario.run, "far").offset_ns, ElementsAre(-7, 0));
 }
 
 TEST_F(ClockAlignTest, ARunOfOneHostNeedsNone) {

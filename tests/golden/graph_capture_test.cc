@@ -68,6 +68,14 @@ TEST(GraphCaptureTest, AWaitBehindTheLastLaunchForbidsNothing) {
   EXPECT_EQ(facts.captures_broken, 0u);
 }
 
+TEST(GraphCaptureTest, AWaitInAnOperationWithinItForbidsItToo) {
+  std::string text = "@0 main begin operation act\ncall main 10 20 cudaLaunchKernel #1\n";
+  text += "@22 main begin operation inner\ncall main 30 50 cudaStreamSynchronize #2\n";
+  text += "@52 main end operation inner\ncall main 60 70 cudaLaunchKernel #3\n";
+  text += "@90 main end operation act\nkernel 25 45 first #1\nkernel 75 85 second #3\n";
+  EXPECT_EQ(Captured(text).captures_broken, 1u);
+}
+
 TEST(GraphCaptureTest, WaitsOfOtherOperationsAreTheirOwn) {
   const ReplayFacts facts =
       Captured(Act(0, 1, "") +

@@ -31,13 +31,16 @@ def room_flags(root, build):
     return flags
 
 
-def source_begins_with(root, header):
-    """Whether foo.cc beside foo.h includes it first."""
+def is_compiled_first(root, header, compiled):
+    """Whether foo.cc beside foo.h is compiled and includes it first; and foo.h guards itself."""
     source = header.with_suffix(".cc")
-    if not source.exists():
+    if source not in compiled:
         return False
-    includes = (line for line in source.read_text().splitlines() if line.startswith("#include"))
-    return next(includes, "") == f'#include "{header.relative_to(root)}"'
+    lines = source.read_text().splitlines()
+    first = next((line for line in lines if line.startswith("#include")), "")
+    guards = [line.split()[:1] for line in header.read_text().splitlines() if line.startswith("#")]
+    return (first == f'#include "{header.relative_to(root)}"' and
+            guards[:2] == [["#ifndef"], ["#define"]])
 
 
 def main():
@@ -46,7 +49,9 @@ def main():
     flags = room_flags(root, build)
     every = [h for room in ROOMS for h in sorted((root / room).rglob("*.h*"))
              if h.suffix in (".h", ".hpp")]
-    headers = [h for h in every if not source_begins_with(root, h)]
+    compiled = {pathlib.Path(e["file"]) for e in
+                json.loads((build / "compile_commands.json").read_text())}
+    headers = [h for h in every if not is_compiled_first(root, h, compiled)]
 
     def compile_one(header):
         room = header.relative_to(root).parts[0]

@@ -147,6 +147,7 @@ export interface Device {
   busy_ns: number;
   span_ns: number;
   nvml_utilization: number|null;
+  not_profiled: {host: string; pid: number; name: string; ns: number}[];
   used: boolean;
   smi_model: number;
   processes: {pid: number; name: string; alone_ns: number; contended_ns: number}[];

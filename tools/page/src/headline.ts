@@ -99,8 +99,9 @@ function busyMeter(data: PageData): HTMLElement {
   const span = run.headline === 'iterations' ? 'iterations after warm-up' : 'whole run';
   return meter(
       'the GPU really worked',
-      (run.gpu_busy_is_upper_bound ? '' : least) +
-          upTo(run.gpu_busy_is_upper_bound, formatShare(own ?? run.gpu_busy_share)),
+      least && run.gpu_busy_is_upper_bound ?
+          `about ${formatShare(own ?? run.gpu_busy_share)}` :
+          least + upTo(run.gpu_busy_is_upper_bound, formatShare(own ?? run.gpu_busy_share)),
       parts,
       (own !== null ? `of ${formatShare(run.gpu_busy_share)} by all processes; ` : '') +
           `${span}, ${formatTime(run.headline_ns)}`);
@@ -118,8 +119,13 @@ function idleMeter(data: PageData): HTMLElement {
   const first = causes.length > 0 ?
       `${formatShare(share(causes[0][1], total))} of it ${causeText(causes[0][0])}` :
       '';
+  const {run} = data.report;
+  const bound = run.gpu_busy_is_lower_bound ?
+      (run.gpu_busy_is_upper_bound ? 'about ' : 'at most ') :
+      run.gpu_busy_is_upper_bound ? '>= ' :
+                                    '';
   return meter(
-      'idle', formatShare(idle), parts,
+      'idle', bound + formatShare(idle), parts,
       [first, unknown > 0 ? `unknown ${formatShare(unknown)}` : ''].filter(Boolean).join('; '));
 }
 

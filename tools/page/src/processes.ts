@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Processes as a tree: who started whom, when each lived, and what it had of the GPU.
-import {PageData, Report, ReportProcess} from './data';
+import {Device, PageData, Report, ReportProcess} from './data';
 import {button, element, nameCell, part, rowOf, shareCell, table, timeCell} from './dom';
 import {formatShare, formatTime, share, upTo} from './format';
 
@@ -77,12 +77,19 @@ export function processTree(data: PageData, choose: (index: number) => void): HT
   return result;
 }
 
+function remarkOn(device: Device): string {
+  if (!device.used) return 'visible, not used';
+  const others = device.not_profiled.length;
+  if (others === 0) return '';
+  return `busy for at least that: ${others} other process${others === 1 ? '' : 'es'} on it`;
+}
+
 function deviceTable(report: Report): HTMLElement {
   return table(
       'Devices', ['device', '', 'busy', 'share', 'nvidia-smi', 'its model'],
       report.devices.map((device) => element('tr', {}, [
                            nameCell(device.name || 'GPU'),
-                           element('td', {text: device.used ? '' : 'visible, not used'}),
+                           element('td', {text: remarkOn(device)}),
                            timeCell(device.busy_ns, 'busy_ns'),
                            shareCell(share(device.busy_ns, device.span_ns)),
                            shareCell(device.nvml_utilization),
