@@ -196,7 +196,7 @@ class RunReplay {
     replayed.run.path = run_.path;
     replayed.run.info = run_.info;
     replayed.run.problems = run_.problems;
-    replayed.run.recorded_offsets_ns = HostOffsets(run_);
+    if (options_.keep_events) replayed.run.recorded_offsets_ns = HostOffsets(run_);
     for (size_t p = 0; p < replays_.size(); ++p) {
       Entry& entry = replays_[p];
       replayed.facts.push_back(entry.replay->Finish());

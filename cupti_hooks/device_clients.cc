@@ -3,7 +3,7 @@
 // Compares each listing with the one before.
 #include "cupti_hooks/device_clients.h"
 
-#include "cupti_hooks/proc_file.h"
+#include "libprofiler/proc_file.h"
 
 namespace gpubound {
 namespace {

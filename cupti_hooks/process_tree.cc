@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cupti_hooks/proc_file.h"
+#include "libprofiler/proc_file.h"
 
 namespace gpubound {
 namespace {

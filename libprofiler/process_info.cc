@@ -4,7 +4,6 @@
 #include "libprofiler/process_info.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "libprofiler/proc_file.h"
 #include "libprofiler/shim/shim_info.h"
 
 namespace gpubound {
@@ -26,20 +26,6 @@ int64_t ReadClockNs(clockid_t clock) {
   timespec now;
   clock_gettime(clock, &now);
   return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
-// Reads a file of /proc, whose size is not known beforehand, up to |max_bytes|.
-std::string ReadProcFile(const char* path, size_t max_bytes) {
-  std::string text;
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return text;
-  char part[4096];
-  ssize_t length = 0;
-  while (text.size() < max_bytes && (length = read(fd, part, sizeof(part))) > 0) {
-    text.append(part, static_cast<size_t>(length));
-  }
-  close(fd);
-  return text;
 }
 
 // Null where nobody exports |name|. What a failed search leaves behind for dlerror is released at

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A growing table of rows in memory (labels, works, streams, devices, threads), copied out by the
+// A growing table of rows in memory (works, streams, devices, threads), copied out by the
 // background thread: each segment needs all rows, each transaction those since the last. Replacing
 // a row puts it at the end again. Not thread safe: its owner locks.
 #ifndef GPUBOUND_LIBPROFILER_ROW_JOURNAL_H_
