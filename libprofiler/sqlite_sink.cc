@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only file of the recording half that knows SQLite.
+// The only file of the recording half that knows SQLite, beside the VFS under it.
 //
 // Why checkpoints are explicit: an automatic one runs fsync inside some commit, which on a slow
 // disk stalls the flusher until every page of the pool is full. Nothing is lost by waiting: the log
@@ -19,6 +19,7 @@
 #include <span>
 #include <type_traits>
 
+#include "libprofiler/batching_vfs.h"
 #include "proto/schema.h"
 
 namespace gpubound {
@@ -142,7 +143,7 @@ bool SqliteSink::Open(const std::string& path, bool network) {
   // Nobody else opens a connection in this copy of SQLite, so its statistics need no lock.
   sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-  if (sqlite3_open_v2(path.c_str(), &database_, flags, nullptr) != SQLITE_OK) {
+  if (sqlite3_open_v2(path.c_str(), &database_, flags, BatchingVfsName()) != SQLITE_OK) {
     Fail("opening it");
     return false;
   }

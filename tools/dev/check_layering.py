@@ -24,7 +24,11 @@ ROOMS = {
 # Third-party header (regular expression) -> the only places of ours that may include it. Tests and
 # benchmarks may include anything.
 CONFINED = {
-    r"sqlite3\.h": ["libprofiler/sqlite_sink.cc", "analysis/sqlite.cc"],
+    r"sqlite3\.h": [
+        "libprofiler/sqlite_sink.cc",
+        "libprofiler/batching_vfs.cc",
+        "analysis/sqlite.cc",
+    ],
     # What is compiled into the command and into the loadable extension includes analysis/sqlite_api.h.
     r"sqlite3ext\.h": ["analysis/sqlite_api.h"],
     r"cupti.*\.h": ["cupti_hooks/"],
