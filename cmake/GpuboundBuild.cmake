@@ -14,7 +14,8 @@ target_compile_definitions(gpubound_flags INTERFACE GPUBOUND_VERSION="${PROJECT_
 # LD_PRELOAD does not have the sanitizer's runtime first in its list of libraries, which is in order;
 # and what only repeats is repeated less.
 set(GPUBOUND_SANITIZER_ENVIRONMENT "")
-set(repeat_less "GPUBOUND_ORACLE_TRACES=300;GPUBOUND_TEST_KERNELS=50000")
+set(repeat_less
+  "GPUBOUND_ORACLE_TRACES=300;GPUBOUND_TEST_KERNELS=50000;GPUBOUND_CORRECTION_WORKLOADS=7")
 
 if(GPUBOUND_SANITIZE STREQUAL "address")
   set(GPUBOUND_SANITIZER_ENVIRONMENT "ASAN_OPTIONS=verify_asan_link_order=0;${repeat_less}")
@@ -26,6 +27,9 @@ elseif(GPUBOUND_SANITIZE STREQUAL "thread")
   add_link_options(-fsanitize=thread)
 elseif(GPUBOUND_SANITIZE)
   message(FATAL_ERROR "GPUBOUND_SANITIZE is '${GPUBOUND_SANITIZE}', expected 'address' or 'thread'")
+endif()
+if(GPUBOUND_SANITIZE)
+  add_compile_options(-O1)  # Debug builds have none, and their tests take three times as long
 endif()
 
 # gpubound_library(NAME SOURCES ... DEPS ...): a static library of one room.
