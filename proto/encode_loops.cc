@@ -107,7 +107,7 @@ std::span<const EncodeLoops> SupportedEncodeLoops() {
   static constexpr EncodeLoops kLoops[] = {
     {"portable", ScanScopesPortable, TakeTimesInPortableLoop},
 #if defined(__x86_64__)
-    {"avx2", ScanScopesAvx2, TakeTimesInPortableLoop},
+    {"avx2", ScanScopesAvx2, TakeTimesAvx2},
     {"avx512", ScanScopesAvx512, TakeTimesAvx512},
 #endif
   };

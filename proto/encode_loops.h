@@ -124,6 +124,7 @@ inline bool FollowEach(const uint64_t* labels, unsigned ends, size_t count, Open
 
 void ScanScopesAvx2(ThreadScan* scan);
 void ScanScopesAvx512(ThreadScan* scan);
+void TakeTimesAvx2(RecordTimes* times, const RecordView& records);
 void TakeTimesAvx512(RecordTimes* times, const RecordView& records);
 #endif
 
