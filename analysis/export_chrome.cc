@@ -5,17 +5,20 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analysis/cell_text.h"
 #include "analysis/label_roles.h"
 #include "analysis/launch_match.h"
 #include "analysis/memory_source.h"
+#include "analysis/perfetto_lanes.h"
 #include "analysis/scope_builder.h"
 #include "analysis/thread_merge.h"
 #include "analysis/utf8.h"
@@ -271,6 +274,7 @@ class ChromeWriter {
       const Work& work = trace_->WorkOf(item.work);
       const Stream& stream = trace_->StreamOf(item.stream);
       const uint32_t device = trace_->DeviceOf(stream.device).info.index;
+      const int64_t tid = LaneOf(DevicePid(device), stream.stream, item);
       std::string arguments = ", \"args\": {\"device\": " + std::to_string(device) +
                               ", \"context\": " + std::to_string(stream.context) +
                               ", \"stream\": " + std::to_string(stream.stream) +
@@ -287,10 +291,26 @@ class ChromeWriter {
                      ", \"shared memory\": " +
                      std::to_string(info.static_shared_bytes + info.dynamic_shared_bytes);
       }
-      PutComplete(CategoryOfWork(work.info.kind), work.name, DevicePid(device), stream.stream,
-                  item.start_ns, item.end_ns, arguments + "}");
-      if (next.call != nullptr) WriteArrow(next, DevicePid(device), stream.stream);
+      PutComplete(CategoryOfWork(work.info.kind), work.name, DevicePid(device), tid, item.start_ns,
+                  item.end_ns, arguments + "}");
+      if (next.call != nullptr) WriteArrow(next, DevicePid(device), tid);
     }
+  }
+
+  // The tid of |item|: its stream, or another one where it would cross what is there. Viewers drop
+  // what crosses; the importer goes by the stream among the arguments.
+  int64_t LaneOf(int64_t pid, uint32_t stream, const DeviceWork& item) {
+    auto lanes = lanes_.find({pid, stream});
+    if (lanes == lanes_.end()) {
+      const auto add = [this, pid, stream, first = true]() mutable {
+        const int64_t tid = first ? stream : kFirstSparePid + spare_tids_++;
+        if (!first) PutName("thread_name", pid, tid, "stream " + std::to_string(stream));
+        first = false;
+        return PerfettoTrack{static_cast<uint64_t>(tid)};
+      };
+      lanes = lanes_.emplace(std::pair(pid, stream), PerfettoLanes(add)).first;
+    }
+    return static_cast<int64_t>(lanes->second.Take(item.start_ns, item.end_ns));
   }
 
   void WriteArrow(const LaunchMatch::Launched& launched, int64_t pid, int64_t tid) {
@@ -303,6 +323,8 @@ class ChromeWriter {
   OutputFile& file_;
   bool first_ = true;
   uint64_t arrows_ = 0;
+  std::map<std::pair<int64_t, uint32_t>, PerfettoLanes> lanes_;  // by pid of a device, and stream
+  int64_t spare_tids_ = 0;                                       // given to lanes so far
 
   // Of the process that is being written.
   size_t process_ = 0;

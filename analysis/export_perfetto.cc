@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +26,9 @@
 
 namespace gpubound {
 namespace {
+
+// Perfetto's trace processor takes a greater pid or tid for a negative one, and for a thread more.
+constexpr int64_t kGreatestId = std::numeric_limits<int32_t>::max();
 
 const char* CategoryOf(const Label& label) {
   switch (label.kind) {
@@ -55,16 +59,13 @@ class ProcessWriter {
         first_flow_(first_flow),
         packets_(*packets) {
     const int64_t pid = trace.identity.pid;
-    own_pid_ = pid > 0 && !pid_is_taken;
+    own_pid_ = pid > 0 && pid <= kGreatestId && !pid_is_taken;
     process_ =
         own_pid_ ? packets_.AddProcess(pid, trace.name, trace.command)
                  : packets_.AddTrack(PerfettoTrack{}, trace.name + " (pid " + std::to_string(pid) +
                                                           " on " + trace.identity.host + ")");
     for (const ThreadTrace& thread : trace.threads) {
-      threads_.emplace_back().track =
-          own_pid_ ? packets_.AddThread(process_, pid, thread.tid, thread.name)
-                   : packets_.AddTrack(process_,
-                                       "thread " + std::to_string(thread.tid) + " " + thread.name);
+      threads_.emplace_back().track = AddThread(thread);
     }
   }
 
@@ -85,6 +86,17 @@ class ProcessWriter {
     std::optional<PerfettoTrack> iterations;
     std::optional<int64_t> last_step_ns;  // when the iteration began
   };
+
+  PerfettoTrack AddThread(const ThreadTrace& thread) {
+    // An importer makes up a greater id for a thread that has none.
+    const bool made_up = thread.tid > kGreatestId;
+    if (own_pid_ && !made_up) {
+      return packets_.AddThread(process_, trace_.identity.pid, thread.tid, thread.name);
+    }
+    const std::string number = "thread " + std::to_string(thread.tid);
+    if (!made_up) return packets_.AddTrack(process_, number + " " + thread.name);
+    return packets_.AddTrack(process_, thread.name.empty() ? number : thread.name);
+  }
 
   // Lanes below |parent|, all called |name|.
   PerfettoLanes LanesBelow(PerfettoTrack parent, const std::string& name) {

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a Perfetto trace with the messages of Perfetto's own Python package, and checks it.
 
-Perfetto's package of Python holds its messages, but not its trace processor: that is fetched from
-elsewhere when it is first used. What the trace processor would count as an error is therefore looked
-for here:
+The trace processor (trace_processor_test.py) forgives some faults and does not say where others are.
+What it would count as an error, and what it forgives, is looked for here:
 
     packets     a field that no message has, a packet without a sequence or before the state it needs
     clocks      a time in a clock that no snapshot knows, a time below zero
