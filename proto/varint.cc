@@ -119,8 +119,8 @@ std::span<const VarintCodec> SupportedVarintCodecs() {
   // Whatever has BMI2 has lzcnt. The first two generations of Zen have pdep and pext in microcode:
   // slower than the shifts.
   const bool bmi2 = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                    __builtin_cpu_supports("popcnt") && !__builtin_cpu_is("znver1") &&
-                    !__builtin_cpu_is("znver2");
+                    __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("sse4.1") &&
+                    !__builtin_cpu_is("znver1") && !__builtin_cpu_is("znver2");
   if (bmi2) supported = 2;
   if (bmi2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi") &&

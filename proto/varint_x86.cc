@@ -28,19 +28,32 @@ inline __m128i LoadPair(const uint64_t* values) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(values));
 }
 
-// Packs eight values of less than 128, as most differences are; false: at least one is more.
-inline bool PackBytes(const uint64_t* values, uint8_t* out) {
+// Packs eight values of one or two bytes, as most differences are; null: at least one is longer.
+// Each value becomes a word of two bytes, and pext squeezes the unused ones out of four words.
+__attribute__((target("bmi2,sse4.1,popcnt"))) inline uint8_t* PackShort(const uint64_t* values,
+                                                                        uint8_t* out) {
   const __m128i a = LoadPair(values);
   const __m128i b = LoadPair(values + 2);
   const __m128i c = LoadPair(values + 4);
   const __m128i d = LoadPair(values + 6);
   const __m128i any = _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d));
-  const __m128i beyond = _mm_and_si128(any, _mm_set1_epi64x(~int64_t{0x7f}));
-  if (_mm_movemask_epi8(_mm_cmpeq_epi8(beyond, _mm_setzero_si128())) != 0xffff) return false;
-  // Twice the zeros between them are dropped, then once more.
-  const __m128i words = _mm_packus_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), _mm_packus_epi16(words, words));
-  return true;
+  if (_mm_testz_si128(any, _mm_set1_epi64x(~int64_t{0x3fff})) == 0) return nullptr;
+  // Twice the zeros between them are dropped.
+  const __m128i words = _mm_packus_epi32(_mm_packus_epi32(a, b), _mm_packus_epi32(c, d));
+  const __m128i low_bits = _mm_set1_epi16(0x7f);
+  const __m128i is_long = _mm_cmpgt_epi16(words, low_bits);
+  const __m128i high = _mm_slli_epi16(_mm_andnot_si128(low_bits, words), 1);
+  const __m128i more = _mm_and_si128(is_long, _mm_set1_epi16(0x80));
+  const __m128i bytes = _mm_or_si128(_mm_or_si128(_mm_and_si128(words, low_bits), high), more);
+  const __m128i used = _mm_or_si128(_mm_slli_epi16(is_long, 8), _mm_set1_epi16(0xff));
+  const auto put = [&out](int64_t four, int64_t mask) __attribute__((target("bmi2,popcnt"))) {
+    const uint64_t squeezed = _pext_u64(static_cast<uint64_t>(four), static_cast<uint64_t>(mask));
+    std::memcpy(out, &squeezed, sizeof(squeezed));
+    out += _mm_popcnt_u64(static_cast<uint64_t>(mask)) / 8;
+  };
+  put(_mm_cvtsi128_si64(bytes), _mm_cvtsi128_si64(used));
+  put(_mm_extract_epi64(bytes, 1), _mm_extract_epi64(used, 1));
+  return out;
 }
 
 // Bit i: byte i of the 64 at |bytes| says that its varint goes on.
@@ -62,13 +75,15 @@ inline bool HasRunOfEight(uint64_t bits) {
 
 }  // namespace
 
-__attribute__((target("bmi2,lzcnt"))) uint8_t* PackBmi2(const uint64_t* values, size_t count,
-                                                        uint8_t* out) {
+__attribute__((target("bmi2,lzcnt,sse4.1,popcnt"))) uint8_t* PackBmi2(const uint64_t* values,
+                                                                      size_t count, uint8_t* out) {
   for (size_t i = 0; i < count;) {
-    if (count - i >= kPackGroup && PackBytes(values + i, out)) {
-      out += kPackGroup;
-      i += kPackGroup;
-      continue;
+    if (count - i >= kPackGroup) {
+      if (uint8_t* const next = PackShort(values + i, out); next != nullptr) {
+        out = next;
+        i += kPackGroup;
+        continue;
+      }
     }
     for (const size_t end = std::min(i + kPackGroup, count); i < end; ++i) {
       const uint64_t value = values[i];
