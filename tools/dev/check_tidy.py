@@ -5,14 +5,22 @@
 Warnings fail. --quick leaves out clang's path-sensitive analyzer and the checks below, two thirds of the
 time. The build must hold a compile_commands.json. Tests and benchmarks are compiled with warnings as
 errors but not tidied.
+
+A source that was clean is not looked at again until something changes that it depends on: its compile
+command, the content of a file that it includes, .clang-tidy, clang-tidy itself or the checks asked for.
+What was clean is remembered below $XDG_CACHE_HOME (~/.cache), in gpubound-tidy; delete it to start over.
 """
 import concurrent.futures
+import functools
+import hashlib
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
+import time
 
 # What --quick leaves out besides the analyzer: dear, because they look at every call in every system
 # header, and either rare or seen by the compilers' own warnings too.
@@ -25,6 +33,50 @@ DEAR = ["bugprone-assert-side-effect", "bugprone-forward-declaration-namespace",
         "google-global-names-in-headers", "misc-definitions-in-headers", "misc-redundant-expression",
         "misc-unused-using-decls", "modernize-use-nullptr"]
 ROOMS = ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools", "examples"]
+MONTH_S = 30 * 24 * 3600
+
+
+class CleanSources:
+    """Which sources were clean, by a hash of all that decides it."""
+
+    def __init__(self, *common):
+        home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+        self._folder = pathlib.Path(home, "gpubound-tidy")
+        self._common = "\0".join(common)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for old in self._folder.iterdir():
+            if old.stat().st_mtime < time.time() - MONTH_S:
+                old.unlink(missing_ok=True)
+
+    def key(self, command, folder):
+        """Of the source that |command| compiles in |folder|; None where its includes are not found."""
+        words = shlex.split(command)
+        if os.path.basename(words[0]) == "ccache":
+            words = words[1:]
+        output = words.index("-o")
+        words = words[:output] + words[output + 2:]
+        listed = subprocess.run([*words, "-M", "-MF", "-", "-MT", "all"], cwd=folder,
+                                capture_output=True, text=True, check=False)
+        if listed.returncode != 0:
+            return None
+        whole = hashlib.sha256("\0".join([self._common, *words]).encode())
+        for file in listed.stdout.replace("\\\n", " ").split()[1:]:
+            whole.update(file.encode() + self._content(pathlib.Path(folder, file)))
+        return whole.hexdigest()
+
+    def has(self, key):
+        if key is None or not (self._folder / key).exists():
+            return False
+        (self._folder / key).touch()
+        return True
+
+    def add(self, key):
+        if key is not None:
+            (self._folder / key).touch()
+
+    @functools.lru_cache(maxsize=None)
+    def _content(self, file):
+        return hashlib.sha256(file.read_bytes()).digest()
 
 
 def main():
@@ -40,21 +92,29 @@ def main():
         print("check_tidy: clang-tidy-16 is missing; install the package clang-tidy-16")
         return 1
     wanted = [pathlib.Path(f).resolve() for f in arguments[2:]]
-    sources = sorted({pathlib.Path(e["file"]) for e in
-                      json.loads((build / "compile_commands.json").read_text())})
-    sources = [s for s in sources if s.is_relative_to(root) and
+    commands = {pathlib.Path(e["file"]): e for e in
+                json.loads((build / "compile_commands.json").read_text())}
+    sources = [s for s in sorted(commands) if s.is_relative_to(root) and
                s.relative_to(root).parts[0] in ROOMS and s.suffix in (".cc", ".c") and
                (not wanted or s in wanted)]
+    version = subprocess.run([tidy, "--version"], capture_output=True, text=True, check=True).stdout
+    clean = CleanSources(version, *checks, (root / ".clang-tidy").read_text())
 
     def run(source):
-        return source, subprocess.run(
+        key = clean.key(commands[source]["command"], commands[source]["directory"])
+        if clean.has(key):
+            return source, None
+        result = subprocess.run(
             [tidy, *checks, "--quiet", "-p", str(build), "--extra-arg=-Wno-unknown-warning-option",
              str(source)], capture_output=True, text=True, check=False)
+        if result.returncode == 0:
+            clean.add(key)
+        return source, result
 
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for source, result in pool.map(run, sources):
-            if result.returncode != 0:
+            if result is not None and result.returncode != 0:
                 failed += 1
                 print(f"--- {source.relative_to(root)}\n{result.stdout}")
     print(f"clang-tidy: {len(sources) - failed} of {len(sources)} files clean", file=sys.stderr)
