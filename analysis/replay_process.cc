@@ -189,21 +189,19 @@ void ProcessReplay::Move(ReplayThread* thread, int64_t time_ns, uint64_t kind) {
 
 // Brings a thread to |time_ns| along its program order.
 void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind) {
-  if (!thread->adopts) {
-    if (IsReporting(index) && adopters_at_ns_ > thread->at_ns) JoinAdopters(thread, time_ns);
-    Move(thread, time_ns, kind);
-    return;
+  if (IsReporting(index)) {
+    if (adopters_at_ns_ > thread->at_ns) JoinAdopters(thread, time_ns);
+    return Move(thread, time_ns, kind);
   }
-  // What works for the reporting thread waited for it, if that has done anything since.
-  const bool idle = thread->scopes.empty() && thread->calls.empty();
+  // It waited for the reporting thread, if that has done anything since.
   const bool told =
       scan_.reporting < threads_.size() && threads_[scan_.reporting].at_ns > thread->at_ns;
-  if (idle && told) {
+  if (told && IsParked(*thread, time_ns)) {
     thread->WaitFor(At(time_ns), time_ns, thread->shown);
   } else {
     Move(thread, time_ns, kind);
   }
-  adopters_at_ns_ = time_ns;
+  if (thread->adopts) adopters_at_ns_ = time_ns;
 }
 
 void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent event) {

@@ -194,6 +194,7 @@ class ProcessReplay {
   void Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind);
   void Move(ReplayThread* thread, int64_t time_ns, uint64_t kind);
   void JoinAdopters(ReplayThread* reporting, int64_t time_ns);
+  static bool IsParked(const ReplayThread& thread, int64_t time_ns);
 
   const Input in_;
   const ProcessTrace& process_;

@@ -28,6 +28,21 @@ void ProcessReplay::JoinAdopters(ReplayThread* reporting, int64_t time_ns) {
   reporting->at_ns = time_ns;
 }
 
+// Whether a thread that does not report did nothing of its own until |time_ns|: one that works for
+// the reporting thread has no scope open then, any other has done nothing for long, and is in no
+// operation and in no framework's or simulator's function.
+bool ProcessReplay::IsParked(const ReplayThread& thread, int64_t time_ns) {
+  constexpr int64_t kLongNs = 50'000;  // more than the lines of a loop between two scopes take
+  if (!thread.calls.empty()) return false;
+  if (thread.adopts && thread.scopes.empty()) return true;
+  if (time_ns - thread.at_ns < kLongNs) return false;
+  if (thread.scopes.empty()) return true;
+  const ReplayThread::OpenScope& scope = thread.scopes.back();
+  return scope.operation == kNotOne &&
+         (scope.layer == Layer::kUnset || scope.layer == Layer::kPython ||
+          scope.layer == Layer::kNative);
+}
+
 void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread,
                                  const ReplayThread::OpenScope& scope, int64_t time_ns) {
   std::optional<Moment> release;
