@@ -4,6 +4,7 @@
 #include "analysis/compare.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -16,12 +17,55 @@ namespace {
 
 using Key = std::pair<ComparedFigure, std::string>;
 
+constexpr double kAnyAmount = std::numeric_limits<double>::infinity();
+
+// By how much the truth may be less or more than a figure.
+struct Bound {
+  double less = 0;
+  double more = 0;
+  // Of a sum, or of any of several.
+  void Add(const Bound& other) { *this = {less + other.less, more + other.more}; }
+  void Join(const Bound& other) {
+    *this = {std::max(less, other.less), std::max(more, other.more)};
+  }
+};
+
+// Graphs recorded as a whole count as busy throughout; in unknown time, and beside processes that
+// are not part of the run, a device could have been busy.
+Bound BusyOfRun(const Report& report, bool is_upper_bound) {
+  double unknown = 0;
+  for (const ReportProcess& process : report.processes) {
+    if (process.span_ns <= 0) continue;
+    unknown = std::max(
+        unknown, static_cast<double>(process.unknown_ns) / static_cast<double>(process.span_ns));
+  }
+  return {is_upper_bound ? kAnyAmount : 0,
+          report.run.gpu_busy_is_lower_bound ? kAnyAmount : unknown};
+}
+
+Bound BusyOf(const ReportProcess& process, const std::string& operation, double unknown) {
+  Bound bound{0, unknown};
+  for (const ReportOperation& row : process.operations) {
+    if (row.operation == operation && row.gpu_busy_is_upper_bound) bound.less = kAnyAmount;
+  }
+  return bound;
+}
+
 // The figures of one run.
 class RunFigureSet {
  public:
   RunFigureSet(const Report& report, bool per_iteration) {
     Add(ComparedFigure::kRunWall, "", {{static_cast<double>(report.run.wall_ns)}, {}});
-    per_iteration ? AddIterations(*SteppingProcess(report)->iterations) : AddWhole(report);
+    const ReportRun& run = report.run;
+    if (per_iteration) {
+      AddIterations(*SteppingProcess(report));
+      Add(ComparedFigure::kGpuBusyShare, "", {{run.gpu_busy_share}, {}},
+          BusyOfRun(report, run.gpu_busy_is_upper_bound));
+    } else {
+      Add(ComparedFigure::kGpuBusyShare, "", {{run.whole_gpu_busy_share}, {}},
+          BusyOfRun(report, run.whole_gpu_busy_is_upper_bound));
+      if (const ReportProcess* process = MainProcess(report)) AddWhole(*process);
+    }
   }
 
   // Keys in order of first appearance.
@@ -32,18 +76,28 @@ class RunFigureSet {
     const auto found = series_.find(key);
     return found == series_.end() ? RunSeries{std::vector<double>(length_), {}} : found->second;
   }
+  Bound BoundOf(const Key& key) const {
+    if (key.first == ComparedFigure::kIdleCause) return idle_;  // also of causes that it lacks
+    const auto found = bounds_.find(key);
+    return found == bounds_.end() ? Bound{} : found->second;
+  }
 
  private:
-  void Add(ComparedFigure figure, const std::string& name, RunSeries series) {
+  void Add(ComparedFigure figure, const std::string& name, RunSeries series, Bound bound = {}) {
     keys_.emplace_back(figure, name);
     series_.emplace(keys_.back(), std::move(series));
+    bounds_.emplace(keys_.back(), bound);
   }
+
+  // Unknown time could have been idle too; what was busy only as part of a whole graph, too.
+  static Bound IdleBeside(const Bound& busy) { return {0, busy.less + busy.more}; }
 
   static RunSeries Column(const std::vector<int64_t>& values) {
     return {{values.begin(), values.end()}, {}};
   }
 
-  void AddIterations(const ReportIterations& iterations) {
+  void AddIterations(const ReportProcess& process) {
+    const ReportIterations& iterations = *process.iterations;
     const ReportIterationSeries& series = iterations.series;
     length_ = series.iterations.size();
     RunSeries lengths;
@@ -54,33 +108,44 @@ class RunFigureSet {
     }
     Add(ComparedFigure::kIterationMedian, "", lengths);
     Add(ComparedFigure::kIterationMean, "", lengths);
-    Add(ComparedFigure::kGpuBusyShare, "", {std::move(busy), lengths.values});
+    const double count = std::max(1.0, static_cast<double>(iterations.count));
+    Bound all;
     for (size_t row = 0; row < iterations.operations.size(); ++row) {
-      const std::string& name = iterations.operations[row].operation;
+      const ReportIterationOperation& operation = iterations.operations[row];
+      const std::string& name = operation.operation;
+      const Bound bound = BusyOf(process, name, static_cast<double>(operation.unknown_ns) / count);
+      all.Add(bound);
       Add(ComparedFigure::kOperationWall, name, Column(series.operation_wall_ns[row]));
-      Add(ComparedFigure::kOperationBusy, name, Column(series.operation_busy_ns[row]));
+      Add(ComparedFigure::kOperationBusy, name, Column(series.operation_busy_ns[row]), bound);
     }
+    const double length = std::max(1.0, static_cast<double>(iterations.total_ns) / count);
+    Add(ComparedFigure::kProcessBusyShare, "", {std::move(busy), lengths.values},
+        {all.less, all.more / length});
+    idle_ = IdleBeside(all);
     for (const auto& [cause, idle_ns] : series.idle_ns) {
       Add(ComparedFigure::kIdleCause, cause, Column(idle_ns));
     }
   }
 
-  void AddWhole(const Report& report) {
-    Add(ComparedFigure::kGpuBusyShare, "", {{report.run.whole_gpu_busy_share}, {}});
-    const ReportProcess* process = MainProcess(report);
-    if (process == nullptr) return;
+  void AddWhole(const ReportProcess& process) {
     std::map<std::string, int64_t> idle_ns;
-    for (const ReportOperation& row : process->operations) {
+    Bound all;
+    for (const ReportOperation& row : process.operations) {
+      const Bound bound = BusyOf(process, row.operation, static_cast<double>(row.unknown_ns));
+      all.Add(bound);
       Add(ComparedFigure::kOperationWall, row.operation, Column({row.wall_ns}));
-      Add(ComparedFigure::kOperationBusy, row.operation, Column({row.gpu_busy_ns}));
+      Add(ComparedFigure::kOperationBusy, row.operation, Column({row.gpu_busy_ns}), bound);
       for (const CauseTime& cause : row.device_idle) idle_ns[cause.cause] += cause.ns;
     }
+    idle_ = IdleBeside(all);
     for (const auto& [cause, ns] : idle_ns) Add(ComparedFigure::kIdleCause, cause, Column({ns}));
   }
 
   size_t length_ = 1;
   std::vector<Key> keys_;
   std::map<Key, RunSeries> series_;
+  std::map<Key, Bound> bounds_;
+  Bound idle_;
 };
 
 bool HasIterations(const Report& report) {
@@ -120,6 +185,16 @@ std::vector<std::string> NotesOf(const GroupComparison& comparison,
         notes.push_back(group.runs[run] + ": GPU time is unknown for " + FormatTime(unknown_ns) +
                         ", so its GPU times are lower bounds.");
       }
+      if (report.run.whole_gpu_busy_is_upper_bound) {
+        notes.push_back(group.runs[run] +
+                        ": graphs were recorded as a whole, so its GPU times are upper bounds.");
+      }
+      if (report.run.gpu_busy_is_lower_bound) {
+        notes.push_back(
+            group.runs[run] +
+            ": processes that are not part of it used its devices, so its GPU busy is a "
+            "lower bound.");
+      }
       if (!comparison.per_iteration) continue;
       const ReportIterations& iterations = *SteppingProcess(report)->iterations;
       const size_t compared = iterations.series.iterations.size();
@@ -145,7 +220,7 @@ std::optional<Confidence> IntervalOf(ComparedFigure figure, double value,
                                      const std::vector<RunSeries>& before,
                                      const std::vector<RunSeries>& after, Statistic statistic,
                                      uint64_t seed) {
-  const bool is_share = figure == ComparedFigure::kGpuBusyShare;
+  const bool is_share = IsShare(figure);
   const auto ratio = is_share ? std::nullopt : RatioInterval(before, after, statistic, seed);
   if (ratio) return Confidence{value * (ratio->low - 1), value * (ratio->high - 1)};
   auto difference = DifferenceInterval(before, after, statistic, seed);
@@ -153,6 +228,14 @@ std::optional<Confidence> IntervalOf(ComparedFigure figure, double value,
   difference->low = std::max(difference->low, -value);
   if (is_share) difference->high = std::min(difference->high, 1 - value);
   return difference;
+}
+
+// Whether the group differs from the first whatever the truth is that they bound.
+bool IsSignificant(const std::optional<Confidence>& interval, const Bound& before,
+                   const Bound& after) {
+  if (!interval) return false;
+  return interval->low - before.more - after.less > 0 ||
+         interval->high + before.less + after.more < 0;
 }
 
 }  // namespace
@@ -187,21 +270,30 @@ GroupComparison CompareGroups(const std::vector<RunGroup>& groups, uint64_t seed
     const Statistic statistic =
         key.first == ComparedFigure::kIterationMedian ? Statistic::kMedian : Statistic::kMean;
     std::vector<RunSeries> first;
+    Bound first_bound;
     for (const std::vector<RunFigureSet>& of_group : figures) {
       std::vector<RunSeries> series;
-      for (const RunFigureSet& set : of_group) series.push_back(set.SeriesOf(key));
+      Bound bound;
+      for (const RunFigureSet& set : of_group) {
+        series.push_back(set.SeriesOf(key));
+        bound.Join(set.BoundOf(key));
+      }
       ComparedValue& value = row.groups.emplace_back();
+      value.is_upper_bound = bound.less > 0;
+      value.is_lower_bound = bound.more > 0;
       value.value = StatisticOf(series, statistic);
       if (row.groups.size() == 1) {
         first = std::move(series);
+        first_bound = bound;
         continue;
       }
       value.difference = value.value - row.groups.front().value;
       value.interval =
           IntervalOf(key.first, row.groups.front().value, first, series, statistic, seed);
-      if (key.first == ComparedFigure::kGpuBusyShare) {
-        comparison.resampling.push_back(ResamplingOf(first, series));
-      }
+      value.significant = IsSignificant(value.interval, first_bound, bound);
+      const auto telling =
+          comparison.per_iteration ? ComparedFigure::kIterationMean : ComparedFigure::kGpuBusyShare;
+      if (key.first == telling) comparison.resampling.push_back(ResamplingOf(first, series));
     }
   }
   comparison.resampling.insert(comparison.resampling.begin(), Resampling::kNothing);

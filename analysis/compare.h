@@ -25,9 +25,10 @@ struct RunGroup {
 
 enum class ComparedFigure : uint8_t {
   kRunWall,          // of the whole run, start-up and shutdown included
-  kIterationMedian,  // the next two are there where every run has iterations
+  kIterationMedian,  // the next three are there where every run has iterations
   kIterationMean,
-  kGpuBusyShare,
+  kProcessBusyShare,  // of the iterations' time, by any device: of the process that steps
+  kGpuBusyShare,      // the run's, mean of its devices: of iterations or of whole runs, as the next
   kOperationWall,
   kOperationBusy,
   kIdleCause,
@@ -38,8 +39,11 @@ struct ComparedValue {
   double value = 0;  // ns or a share, 0..1
   double difference = 0;
   std::optional<Confidence> interval;  // 95 %, of the difference; absent for the first group too
-  // The interval excludes zero.
-  bool significant() const { return interval && (interval->low > 0 || interval->high < 0); }
+  // Of some run of the group the figure is only known to be at most, or at least, what it says.
+  bool is_upper_bound = false;
+  bool is_lower_bound = false;
+  // The interval excludes zero, and so do the bounds.
+  bool significant = false;
 };
 
 struct ComparedRow {
@@ -58,6 +62,11 @@ struct GroupComparison {
 
 // |groups| are at least two, of at least one run each.
 GroupComparison CompareGroups(const std::vector<RunGroup>& groups, uint64_t seed);
+
+// A share of 0..1; other figures are times.
+inline bool IsShare(ComparedFigure figure) {
+  return figure == ComparedFigure::kGpuBusyShare || figure == ComparedFigure::kProcessBusyShare;
+}
 
 // For a terminal. Only significant differences are coloured and marked.
 std::string RenderComparison(const GroupComparison& comparison, const std::vector<RunGroup>& groups,

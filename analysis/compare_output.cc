@@ -25,6 +25,8 @@ const char* FigureText(ComparedFigure figure) {
       return "iteration_median";
     case ComparedFigure::kIterationMean:
       return "iteration_mean";
+    case ComparedFigure::kProcessBusyShare:
+      return "process_gpu_busy";
     case ComparedFigure::kGpuBusyShare:
       return "gpu_busy";
     case ComparedFigure::kOperationWall:
@@ -57,6 +59,8 @@ std::string RowTitle(const ComparedRow& row) {
       return "Iteration, median";
     case ComparedFigure::kIterationMean:
       return "Iteration, mean";
+    case ComparedFigure::kProcessBusyShare:
+      return "Iteration, GPU busy";
     case ComparedFigure::kGpuBusyShare:
       return "GPU busy";
     case ComparedFigure::kIdleCause:
@@ -89,21 +93,22 @@ std::string Signed(const char* format, double number) {
 
 // |difference| as a part of |before|, or in points for a share.
 std::string ChangeText(const ComparedRow& row, double before, double difference) {
-  if (row.figure == ComparedFigure::kGpuBusyShare) return Signed("%+.1f pt", difference * 100);
+  if (IsShare(row.figure)) return Signed("%+.1f pt", difference * 100);
   const double change = difference / before;
   return Signed(std::abs(change) < 0.0995 ? "%+.1f %%" : "%+.0f %%", change * 100);
 }
 
-std::string ValueText(const ComparedRow& row, double value) {
-  return row.figure == ComparedFigure::kGpuBusyShare ? FormatShare(value)
-                                                     : FormatTime(std::llround(value));
+std::string ValueText(const ComparedRow& row, const ComparedValue& value) {
+  const std::string text =
+      IsShare(row.figure) ? FormatShare(value.value) : FormatTime(std::llround(value.value));
+  if (value.is_upper_bound && value.is_lower_bound) return "~ " + text;
+  return value.is_lower_bound ? ">= " + text : UpTo(value.is_upper_bound, text);
 }
 
 // Less time is better; so is a busier GPU. How the GPU's own time changes is neither.
 const char* ColourOf(const ComparedRow& row, double difference) {
   if (row.figure == ComparedFigure::kOperationBusy) return "1";
-  const bool more_is_better = row.figure == ComparedFigure::kGpuBusyShare;
-  return (difference > 0) == more_is_better ? "32" : "31";
+  return (difference > 0) == IsShare(row.figure) ? "32" : "31";
 }
 
 // Too small to be worth a line in every group: below a thousandth of the largest of its kind.
@@ -172,9 +177,9 @@ class ComparisonTable {
     } else if (after.value == 0) {
       change = "";
     }
-    rows_.push_back({RowTitle(row), ValueText(row, before.value), ValueText(row, after.value),
-                     change, interval, after.significant() ? "*" : ""});
-    colours_.emplace_back(after.significant() ? ColourOf(row, after.difference) : "");
+    rows_.push_back({RowTitle(row), ValueText(row, before), ValueText(row, after), change, interval,
+                     after.significant ? "*" : ""});
+    colours_.emplace_back(after.significant ? ColourOf(row, after.difference) : "");
   }
 
   // What the table takes where no name is cut.
@@ -247,7 +252,9 @@ Json ValueJson(const ComparedValue& value) {
             {"difference", value.difference},
             {"low", nullptr},
             {"high", nullptr},
-            {"significant", value.significant()}};
+            {"is_upper_bound", value.is_upper_bound},
+            {"is_lower_bound", value.is_lower_bound},
+            {"significant", value.significant}};
   if (value.interval) {
     json["low"] = value.interval->low;
     json["high"] = value.interval->high;
@@ -289,10 +296,9 @@ std::string RenderComparisonJson(const GroupComparison& comparison,
   for (const ComparedRow& row : comparison.rows) {
     Json values = Json::array();
     for (const ComparedValue& value : row.groups) values.push_back(ValueJson(value));
-    const bool share = row.figure == ComparedFigure::kGpuBusyShare;
     figures.push_back(Json{{"figure", FigureText(row.figure)},
                            {"name", row.name},
-                           {"unit", share ? "share" : "ns"},
+                           {"unit", IsShare(row.figure) ? "share" : "ns"},
                            {"groups", values}});
   }
   const Json document{{"format", "gpubound.compare.v1"},

@@ -79,10 +79,10 @@ TEST(Compare, ADifferenceBeyondTheSpreadOfIterationsIsSignificant) {
   EXPECT_TRUE(comparison.per_iteration);
   const ComparedRow& simulation = RowOf(comparison, ComparedFigure::kOperationWall, "simulation");
   EXPECT_NEAR(simulation.groups[1].difference, 10e6, 1);
-  EXPECT_TRUE(simulation.groups[1].significant());
-  EXPECT_TRUE(RowOf(comparison, ComparedFigure::kIterationMedian, "").groups[1].significant());
-  EXPECT_TRUE(RowOf(comparison, ComparedFigure::kIdleCause, "simulation").groups[1].significant());
-  EXPECT_FALSE(RowOf(comparison, ComparedFigure::kOperationWall, "update").groups[1].significant());
+  EXPECT_TRUE(simulation.groups[1].significant);
+  EXPECT_TRUE(RowOf(comparison, ComparedFigure::kIterationMedian, "").groups[1].significant);
+  EXPECT_TRUE(RowOf(comparison, ComparedFigure::kIdleCause, "simulation").groups[1].significant);
+  EXPECT_FALSE(RowOf(comparison, ComparedFigure::kOperationWall, "update").groups[1].significant);
 }
 
 TEST(Compare, OneRunOfEachSaysNothingOfTheWholeRun) {
@@ -92,9 +92,9 @@ TEST(Compare, OneRunOfEachSaysNothingOfTheWholeRun) {
   EXPECT_THAT(comparison.notes, testing::Contains(HasSubstr("single run")));
 }
 
-TEST(Compare, GpuBusyIsTheShareOfAllIterationsTogether) {
+TEST(Compare, ItsGpuBusyIsTheShareOfAllIterationsTogether) {
   const std::vector<RunGroup> groups{Group("A", {RunOf(6, 1)}), Group("B", {RunOf(6, 1)})};
-  const ComparedRow row = RowOf(CompareGroups(groups, 1), ComparedFigure::kGpuBusyShare, "");
+  const ComparedRow row = RowOf(CompareGroups(groups, 1), ComparedFigure::kProcessBusyShare, "");
   EXPECT_DOUBLE_EQ(row.groups[0].value, 0.5);
 }
 
@@ -105,7 +105,7 @@ TEST(Compare, RepeatedRunsAreResampledAsRuns) {
   EXPECT_EQ(comparison.resampling[1], Resampling::kRuns);
   // 2 ms apart, while runs of one group differ by 8 ms.
   EXPECT_FALSE(
-      RowOf(comparison, ComparedFigure::kOperationWall, "simulation").groups[1].significant());
+      RowOf(comparison, ComparedFigure::kOperationWall, "simulation").groups[1].significant);
   EXPECT_TRUE(RowOf(comparison, ComparedFigure::kRunWall, "").groups[1].interval);
 }
 
@@ -134,6 +134,63 @@ TEST(Compare, UnknownGpuTimeAndSampledIterationsAreNamed) {
   EXPECT_THAT(text, HasSubstr("A0: a random 50 of its 5000 iterations"));
 }
 
+// Whether GPU busy in "update" differs for sure where it fell from 8 ms to 4 ms.
+bool FellForSure(const Report& before, const Report& after) {
+  const std::vector<RunGroup> groups{Group("A", {before}), Group("B", {after})};
+  return RowOf(CompareGroups(groups, 1), ComparedFigure::kOperationBusy, "update")
+      .groups[1]
+      .significant;
+}
+
+TEST(Compare, WhatABoundCouldTakeBackIsNotSignificant) {
+  const Report before = RunOf(20, 50);
+  Report after = RunOf(20, 50);
+  for (int64_t& busy_ns : after.processes[0].iterations->series.operation_busy_ns[1]) busy_ns /= 2;
+  EXPECT_TRUE(FellForSure(before, after));
+
+  Report unknown = after;
+  unknown.processes[0].iterations->operations[1].unknown_ns = 50 * 3 * kMs;
+  EXPECT_TRUE(FellForSure(before, unknown)) << "3 ms of each iteration may have been busy too";
+  unknown.processes[0].iterations->operations[1].unknown_ns = 50 * 5 * kMs;
+  EXPECT_FALSE(FellForSure(before, unknown)) << "the rest may have been busy";
+  Report graphs_before = before;
+  graphs_before.processes[0].operations.emplace_back().operation = "update";
+  graphs_before.processes[0].operations[0].gpu_busy_is_upper_bound = true;
+  EXPECT_FALSE(FellForSure(graphs_before, after)) << "it may never have been busy";
+
+  Report graphs_after = after;
+  graphs_after.processes[0].operations = graphs_before.processes[0].operations;
+  EXPECT_TRUE(FellForSure(before, graphs_after)) << "it fell by that at least";
+}
+
+TEST(Compare, BoundsAreSaid) {
+  Report whole = RunOf(20, 50);
+  whole.processes[0].operations.emplace_back().operation = "update";
+  whole.processes[0].operations[0].gpu_busy_is_upper_bound = true;
+  whole.run.gpu_busy_is_upper_bound = true;
+  whole.run.whole_gpu_busy_is_upper_bound = true;
+  Report shared = RunOf(20, 50);
+  shared.run.gpu_busy_is_lower_bound = true;
+  const std::vector<RunGroup> groups{Group("A", {whole}), Group("B", {shared})};
+  const GroupComparison comparison = CompareGroups(groups, 1);
+  const std::string text = RenderComparison(comparison, groups, {});
+  EXPECT_THAT(text, testing::ContainsRegex("update +<= 8.00 ms +8.00 ms"));
+  EXPECT_THAT(text, testing::ContainsRegex("GPU busy +<= .* >= "));
+  EXPECT_THAT(text, HasSubstr("A0: graphs were recorded as a whole"));
+  EXPECT_THAT(text, HasSubstr("B0: processes that are not part of it"));
+  EXPECT_THAT(RenderComparisonJson(comparison, groups), HasSubstr("\"is_upper_bound\": true"));
+}
+
+TEST(Compare, GpuBusyIsTheRunsAndThatOfIterationsTheProcesss) {
+  Report two_devices =
+      RunOf(20, 50);  // whose process keeps one busy for 8 of 30 ms, the other idle
+  two_devices.run.gpu_busy_share = 0.13;
+  const std::vector<RunGroup> groups{Group("A", {two_devices}), Group("B", {two_devices})};
+  const GroupComparison comparison = CompareGroups(groups, 1);
+  EXPECT_EQ(RowOf(comparison, ComparedFigure::kGpuBusyShare, "").groups[0].value, 0.13);
+  EXPECT_NEAR(RowOf(comparison, ComparedFigure::kProcessBusyShare, "").groups[0].value, 0.26, 0.01);
+}
+
 // Two runs of each that differ by much more than their groups do.
 TEST(Compare, NoTimeFallsByMoreThanAllOfIt) {
   const std::vector<RunGroup> groups{Group("A", {WithoutIterations(100), WithoutIterations(190)}),
@@ -143,7 +200,7 @@ TEST(Compare, NoTimeFallsByMoreThanAllOfIt) {
     if (!row.groups[1].interval) continue;
     EXPECT_GE(row.groups[1].interval->low, -row.groups[0].value) << row.name;
   }
-  EXPECT_FALSE(RowOf(comparison, ComparedFigure::kRunWall, "").groups[1].significant());
+  EXPECT_FALSE(RowOf(comparison, ComparedFigure::kRunWall, "").groups[1].significant);
 }
 
 TEST(Compare, AShareStaysWithinTheWhole) {
@@ -165,8 +222,8 @@ TEST(Compare, AnOperationThatCameOrWentKeepsItsDifference) {
   const std::vector<RunGroup> groups{Group("A", {RunOf(20, 50)}), Group("B", {without})};
   const GroupComparison comparison = CompareGroups(groups, 1);
   EXPECT_TRUE(
-      RowOf(comparison, ComparedFigure::kOperationWall, "simulation").groups[1].significant());
-  EXPECT_TRUE(RowOf(comparison, ComparedFigure::kOperationWall, "rollout").groups[1].significant());
+      RowOf(comparison, ComparedFigure::kOperationWall, "simulation").groups[1].significant);
+  EXPECT_TRUE(RowOf(comparison, ComparedFigure::kOperationWall, "rollout").groups[1].significant);
 }
 
 TEST(Compare, ASimulatedDeviceIsNamed) {

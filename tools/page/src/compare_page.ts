@@ -12,6 +12,7 @@ const TITLES: Record<string, string> = {
   'run_wall': 'Whole run',
   'iteration_median': 'Iteration, median',
   'iteration_mean': 'Iteration, mean',
+  'process_gpu_busy': 'Iteration, GPU busy',
   'gpu_busy': 'GPU busy',
 };
 // The same within a sentence.
@@ -19,6 +20,7 @@ const PHRASES: Record<string, string> = {
   'run_wall': 'whole run',
   'iteration_median': 'median iteration',
   'iteration_mean': 'mean iteration',
+  'process_gpu_busy': 'GPU busy in iterations',
   'gpu_busy': 'GPU busy',
 };
 const KINDS: [string, string][] = [
@@ -36,9 +38,10 @@ type Verdict = 'better'|'worse'|'differs';
 
 // Less time is better; so is a busier GPU. How the GPU's own time changes is neither.
 export function verdictOf(figure: string, value: ComparedValue): Verdict|null {
+  const moreIsBetter = figure === 'gpu_busy' || figure === 'process_gpu_busy';
   if (!value.significant) return null;
   if (figure === 'operation_gpu_busy') return 'differs';
-  return (value.difference > 0) === (figure === 'gpu_busy') ? 'better' : 'worse';
+  return (value.difference > 0) === moreIsBetter ? 'better' : 'worse';
 }
 
 const SIGNS: Record<Verdict, string> = {
@@ -58,8 +61,12 @@ function changeText(figure: ComparedFigure, difference: number): string {
   return signed(change, Math.abs(change) < 9.95 ? 1 : 0, '%');
 }
 
-function valueText(figure: ComparedFigure, value: number): string {
-  return figure.unit === 'share' ? formatShare(value) : formatTime(Math.round(value));
+// What is known as a bound says which.
+function valueText(figure: ComparedFigure, group: ComparedValue): string {
+  const text =
+      figure.unit === 'share' ? formatShare(group.value) : formatTime(Math.round(group.value));
+  if (group.is_upper_bound) return `${group.is_lower_bound ? '~' : '\u2264'} ${text}`;
+  return group.is_lower_bound ? `\u2265 ${text}` : text;
 }
 
 // A cell that carries the number as the JSON has it.
@@ -146,11 +153,11 @@ function row(figure: ComparedFigure, group: number, axis: number): HTMLElement {
   const verdict = verdictOf(figure.figure, value);
   const name = TITLES[figure.figure] ??
       (figure.figure === 'gpu_idle' ? causeText(figure.name) : figure.name);
-  const before = figure.groups[0].value;
+  const before = figure.groups[0];
   const node = element('tr', {}, [
     element('th', {class: 'name', text: name, title: name, attributes: {scope: 'row'}}),
-    numberCell('before', before, valueText(figure, before), figure.unit),
-    numberCell('value', value.value, valueText(figure, value.value), figure.unit),
+    numberCell('before', before.value, valueText(figure, before), figure.unit),
+    numberCell('value', value.value, valueText(figure, value), figure.unit),
     ...changeCells(figure, value, verdict),
     intervalCell(figure, value, verdict, axis),
     element('td', {class: verdict ?? '', text: verdict ? `${SIGNS[verdict]} ${verdict}` : ''}),
@@ -205,10 +212,13 @@ function differing(data: ComparisonData, group: number, verdict: Verdict): Compa
   const all =
       data.figures.filter((figure) => verdictOf(figure.figure, figure.groups[group]) === verdict);
   const ofRun = all.filter((figure) => figure.figure in TITLES);
-  // A mean that goes where the median goes says nothing more.
-  const telling = ofRun.some((figure) => figure.figure === 'iteration_median') ?
-      ofRun.filter((figure) => figure.figure !== 'iteration_mean') :
-      ofRun;
+  // A mean that goes where the median goes says nothing more, nor do iterations where the run does.
+  const saidBy: Record<string, string> = {
+    'iteration_mean': 'iteration_median',
+    'process_gpu_busy': 'gpu_busy',
+  };
+  const telling =
+      ofRun.filter(({figure}) => !ofRun.some((other) => other.figure === saidBy[figure]));
   const size = (figure: ComparedFigure): number => Math.abs(figure.groups[group].difference);
   const operations =
       all.filter((figure) => figure.figure === 'operation_wall' && figure.name !== NO_OPERATION)

@@ -324,6 +324,8 @@ export interface ComparedValue {
   difference: number;
   low: number|null;
   high: number|null;
+  is_upper_bound: boolean;
+  is_lower_bound: boolean;
   significant: boolean;
 }
 
