@@ -74,6 +74,13 @@ Result<FileList> ListFiles(const std::string& path) {
   return list;
 }
 
+// What became of a file, in the sentences of a note.
+std::string NoteOn(const Error& error) {
+  std::string note = error.ToString();
+  std::replace(note.begin(), note.end(), '\n', ' ');
+  return note;
+}
+
 bool IsVersionError(const Error& error) {
   return error.expected == "format version " + std::to_string(kTraceFormatVersion);
 }
@@ -84,7 +91,7 @@ void ReadLauncherRecord(const std::string& path, Run* run) {
     run->info = std::move(*info);
     run->Count(LedgerCounter::times_impossible) += run->info->times_impossible;
   } else {
-    run->problems.push_back(info.error().ToString());
+    run->problems.push_back(NoteOn(info.error()));
     ++run->Count(LedgerCounter::files_unreadable);
   }
 }
@@ -159,7 +166,7 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
       }
     }
     if (!error) continue;
-    run.problems.push_back(error->ToString());
+    run.problems.push_back(NoteOn(*error));
     ++run.Count(LedgerCounter::files_unreadable);
     if (!first_error) first_error = error;
   }

@@ -250,4 +250,9 @@ std::variant<Requirement, RequirementMistake> ParseRequirement(std::string_view 
   return Parser(text).Parse();
 }
 
+bool NeedsReplays(const Requirement& requirement) {
+  const FigureName& figure = requirement.figure;
+  return !figure.pointer.empty() || (figure.group.empty() && figure.field == "gpu_limited");
+}
+
 }  // namespace gpubound

@@ -58,6 +58,10 @@ struct RequirementMistake {
 // Understands |text|, checks the name against the catalogue and the unit against the figure's kind.
 std::variant<Requirement, RequirementMistake> ParseRequirement(std::string_view text);
 
+// Whether it is about something that a report may have from the replays alone
+// (ReportOptions::replays): what a pointer names may be any part of it.
+bool NeedsReplays(const Requirement& requirement);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_REQUIREMENT_H_

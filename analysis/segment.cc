@@ -50,8 +50,13 @@ bool IsZeroUuid(const std::string& uuid) {
   return uuid.find_first_not_of("GPU-0") == std::string::npos;
 }
 
-Error NotASegment(const std::string& path, const std::string& found) {
-  return {"reading the trace", path, found, "a segment of a gpubound trace", ""};
+constexpr char kCopyAgain[] =
+    "If it was copied, copy the whole directory again from where it was recorded, once the program "
+    "has ended; what is lost there as well can only be recorded again.";
+
+Error NotASegment(const std::string& path, const std::string& found,
+                  const std::string& remedy = kCopyAgain) {
+  return {"reading the trace", path, found, "a segment of a gpubound trace", remedy};
 }
 
 }  // namespace
@@ -90,7 +95,8 @@ Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name
   }
   if (application < 0) return NotASegment(path, "no database (" + database.LastError() + ")");
   if (application != kTraceApplicationId) {
-    return NotASegment(path, "a database of application " + std::to_string(application));
+    return NotASegment(path, "a database of application " + std::to_string(application),
+                       "Move it out of the run's directory: another program made it.");
   }
   const int64_t version = database.Scalar("PRAGMA user_version", -1);
   if (version != kTraceFormatVersion) {

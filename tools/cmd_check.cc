@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "analysis/calibration_file.h"
 #include "analysis/check.h"
 #include "analysis/simulated_mark.h"
 #include "analysis/text_table.h"
@@ -22,7 +23,7 @@ namespace gpubound {
 namespace {
 
 constexpr CommandHelp kHelp = {
-    "gpubound check", "[OPTIONS] [RUN] --require EXPRESSION...",
+    "gpubound check", "[OPTIONS] [RUN] --require EXPRESSION",
     "Holds a run to what is expected of it. RUN is the directory of a run; without it, the newest\n"
     "*.gpubound directory here.",
     "EXPRESSION is FIGURE COMPARISON BOUND. FIGURE: gpu_busy, idle, inflation, wall and others of "
@@ -31,6 +32,7 @@ constexpr CommandHelp kHelp = {
     "ledger.COUNTER; FIGURE@PROCESS of every process of that name or pid; or a JSON pointer into "
     "the\n"
     "report JSON. COMPARISON: >= <= > < == !=. BOUND: 40%, 12.5ms, 2x, 100, or 1.1x baseline.\n"
+    "gpu_limited and pointers replay the run, which takes several times as long.\n"
     "A figure that is a range, because GPU time is unknown in part, cannot decide every\n"
     "requirement; one that cannot be decided does not pass.\n"
     "Exit status: 0 if all hold; 1 if one fails or cannot be decided, or a file cannot be "
@@ -115,6 +117,20 @@ std::string Lines(const std::vector<CheckResult>& results, const TextOptions& op
   return text + fmt::format("{} of {} requirements hold.\n", held, results.size());
 }
 
+// What has to be known of a run that those |requirements| are about which |concern| names.
+ReportOptions OptionsFor(const std::vector<Requirement>& requirements,
+                         bool (*concern)(const Requirement&)) {
+  ReportOptions options;
+  options.replays = std::any_of(requirements.begin(), requirements.end(),
+                                [&](const auto& one) { return concern(one) && NeedsReplays(one); });
+  options.calibration_folder = CalibrationFolder();
+  return options;
+}
+
+bool IsOfBaseline(const Requirement& requirement) {
+  return requirement.bound.unit == BoundUnit::kOfBaseline;
+}
+
 }  // namespace
 
 int CheckRun(const Arguments& words) {
@@ -137,10 +153,7 @@ int CheckRun(const Arguments& words) {
   }
   const auto requirements = ParseAll(arguments.expressions);
   if (!requirements) return kExitWrongUse;
-  const bool needs_baseline =
-      std::any_of(requirements->begin(), requirements->end(), [](const Requirement& requirement) {
-        return requirement.bound.unit == BoundUnit::kOfBaseline;
-      });
+  const bool needs_baseline = std::any_of(requirements->begin(), requirements->end(), IsOfBaseline);
   if (needs_baseline && arguments.baseline.empty()) {
     parser.Complain("a requirement speaks of a baseline, and --baseline names none.");
     return kExitWrongUse;
@@ -151,26 +164,30 @@ int CheckRun(const Arguments& words) {
   }
   if (const auto refused = RefusePlace(arguments.junit, arguments.force)) return *refused;
 
-  const Result<Report> report = LoadReport(arguments.run);
-  if (!report.ok()) {
-    PrintError(report.error());
+  const Result<AnalyzedRun> analyzed = LoadRunAndReport(
+      arguments.run, OptionsFor(*requirements, [](const Requirement&) { return true; }));
+  if (!analyzed.ok()) {
+    PrintError(analyzed.error());
     return kExitUnreadable;
   }
+  const Report& report = analyzed->report;
   Result<Report> baseline = Report{};
-  if (needs_baseline) baseline = LoadReport(arguments.baseline);
+  if (needs_baseline) {
+    baseline = LoadReport(arguments.baseline, OptionsFor(*requirements, IsOfBaseline));
+  }
   if (!baseline.ok()) {
     PrintError(baseline.error());
     return kExitUnreadable;
   }
   std::vector<CheckResult> results;
   for (const Requirement& requirement : *requirements) {
-    results.push_back(Judge(requirement, *report, needs_baseline ? &*baseline : nullptr));
+    results.push_back(Judge(requirement, report, needs_baseline ? &*baseline : nullptr));
   }
   const TextOptions options = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);
-  int status = WriteStdout(arguments.json ? RenderCheckJson(results, report->device_kind)
-                                          : MarkLine(*report, options) + Lines(results, options));
+  int status = WriteStdout(arguments.json ? RenderCheckJson(results, report.device_kind)
+                                          : MarkLine(report, options) + Lines(results, options));
   if (!arguments.junit.empty()) {
-    const std::string junit = RenderJUnit(results, arguments.run);
+    const std::string junit = RenderJUnit(results, analyzed->run.path);
     status = std::max(status, StoreAs(arguments.junit, junit, arguments.force, kExitCheckFailed));
   }
   return AllHold(results) ? status : kExitCheckFailed;

@@ -11,6 +11,7 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
+#include "tools/operations_option.h"
 #include "tools/option_parser.h"
 #include "tools/progress_note.h"
 #include "tools/retention_options.h"
@@ -47,11 +48,7 @@ int CompactStoredRun(const Arguments& words) {
   OptionParser parser(kHelp);
   parser.AddOption("RUN", &run, "Directory of a run").Value("");
   AddRetentionOptions(&parser, &retention);
-  parser
-      .AddOption("--operations", &operations,
-                 "Foreign ranges that count as operations: nvtx:DOMAIN, all")
-      .Value("WHICH")
-      .TakeAll();
+  AddOperationsOption(&parser, &operations);
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   if (run.empty()) {
     parser.Complain("RUN is missing.");

@@ -31,7 +31,9 @@ constexpr CommandHelp kManHelp = {"gpubound man", "", "Prints the manual page, a
 int PrintCompletion(const Arguments& words) {
   std::string shell;
   OptionParser parser(kCompletionHelp);
-  parser.AddOption("SHELL", &shell, "bash, zsh or fish").Check(OneOf({"bash", "zsh", "fish"}));
+  parser.AddOption("SHELL", &shell, "What reads the script")
+      .Value("")
+      .Check(OneOf({"bash", "zsh", "fish"}));
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   if (shell == "bash") return WriteStdout(BashCompletion(DescribeCommands()));
   if (shell == "zsh") return WriteStdout(ZshCompletion(DescribeCommands()));

@@ -18,6 +18,7 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/load_report.h"
+#include "tools/operations_option.h"
 #include "tools/option_parser.h"
 #include "tools/report_file.h"
 #include "tools/report_page.h"
@@ -105,11 +106,7 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   parser.AddFlag("--kernels", &arguments->text.kernels,
                  "List kernels and copies by the operation that launched them");
   parser.AddFlag("--raw", &arguments->text.raw, "Times as integers, in ns");
-  parser
-      .AddOption("--operations", &arguments->model.operations,
-                 "Foreign ranges that count as operations: nvtx:DOMAIN, all")
-      .Value("WHICH")
-      .TakeAll();
+  AddOperationsOption(&parser, &arguments->model.operations);
   parser.AddFlag(
       "--no-replay", &arguments->no_replay,
       "Recorded values alone, several times as fast: no corrected ones, no critical path");

@@ -8,6 +8,7 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
+#include "tools/operations_option.h"
 #include "tools/option_parser.h"
 #include "tools/progress_note.h"
 
@@ -15,7 +16,7 @@ namespace gpubound {
 namespace {
 
 constexpr CommandHelp kHelp = {
-    "gpubound whatif", "[OPTIONS] RUN",
+    "gpubound whatif", "[OPTIONS] RUN [--scale PART=NAME:FACTOR]...",
     "Replays a run with parts of it made faster or slower, and says how long it would have taken.",
     "PART is operation or layer (CPU time: waits for the GPU follow), kernel (device work whose\n"
     "name contains NAME), or device:FACTOR for all device work. FACTOR multiplies the time.\n"
@@ -38,15 +39,11 @@ int ImagineChanges(const Arguments& words) {
   parser.AddOption("RUN", &run, "Directory of a run").Value("");
   parser.AddOption("--scale", &scalings, "Multiply the time of a part")
       .Value("PART=NAME:FACTOR")
-      .TakeAll();
+      .TakeOneEach();
   parser.AddOption("--graph-capture", &changes.graph_capture, "Capture an operation into a graph")
       .Value("OPERATION")
-      .TakeAll();
-  parser
-      .AddOption("--operations", &options.operations,
-                 "Foreign ranges that count as operations: nvtx:DOMAIN, all")
-      .Value("WHICH")
-      .TakeAll();
+      .TakeOneEach();
+  AddOperationsOption(&parser, &options.operations);
   parser.AddFlag("--json", &json, "JSON (gpubound.whatif.v1), the stable form");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   if (run.empty()) {

@@ -65,10 +65,15 @@ const Command* FindCommand(const std::string& name) {
 }
 
 int UnknownCommand(const std::string& name) {
+  const bool is_option = name.starts_with('-');
   std::vector<std::string> names;
-  for (const Command& command : kCommands) names.emplace_back(command.name);
+  if (is_option) {
+    names = {"--help", "--version"};
+  } else {
+    for (const Command& command : kCommands) names.emplace_back(command.name);
+  }
   const std::string closest = ClosestName(name, names);
-  const char* what = name.starts_with('-') ? "option" : "command";
+  const char* what = is_option ? "option" : "command";
   PrintMessage(fmt::format("there is no {} '{}'.{}\nTry 'gpubound --help' for what there is.", what,
                            EscapeName(name),
                            closest.empty() ? "" : fmt::format(" Did you mean '{}'?", closest)));

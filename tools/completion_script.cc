@@ -215,7 +215,8 @@ std::string BashCompletion(const std::vector<DescribedCommand>& commands) {
   for (const DescribedCommand& command : commands) names.push_back(command.name);
   std::string text = kBashHead;
   text += fmt::format(
-      "  if ((COMP_CWORD == 1)); then _gpubound_words \"{} help --help --version\"; return; fi\n",
+      "  if ((COMP_CWORD == 1)); then _gpubound_words \"{} help -h --help -V --version\"; return; "
+      "fi\n",
       fmt::join(names, " "));
   text += "  case ${COMP_WORDS[1]} in\n";
   for (const DescribedCommand& command : commands) {
@@ -248,7 +249,10 @@ std::string ZshCompletion(const std::vector<DescribedCommand>& commands) {
     text += "    " + ShellQuote(command.name + ":" + ZshText(command.summary)) + "\n";
   }
   text +=
-      "  )\n  if ((CURRENT == 2)); then _describe command subcommands; return; fi\n"
+      "  )\n  if ((CURRENT == 2)) && [[ $words[2] == -* ]]; then\n"
+      "    _arguments '(- *)'{-h,--help}'[What there is]' '(- *)'{-V,--version}'[The version]'\n"
+      "    return\n  fi\n"
+      "  if ((CURRENT == 2)); then _describe command subcommands; return; fi\n"
       "  shift words; ((CURRENT--))\n  case $words[1] in\n";
   for (const DescribedCommand& command : commands) {
     text += fmt::format("    {})\n", command.name);

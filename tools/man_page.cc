@@ -100,7 +100,8 @@ std::string ManPage(const std::vector<DescribedCommand>& commands, const std::st
       "\\fBgpubound run\\fR exits as the program that it starts.\n";
   text +=
       ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nNo colours, also on a terminal.\n"
-      ".TP\n\\fBCOLUMNS\\fR\nWidth of the output, before that of the terminal.\n"
+      ".TP\n\\fBCOLUMNS\\fR\nWidth of the output, before that of the terminal. "
+      "Reports take fewer than 60 for 60.\n"
       ".PP\n\\fBgpubound env\\fR prints those that the profiler reads.\n";
   return text;
 }

@@ -33,8 +33,9 @@ class HelpFormatter : public CLI::Formatter {
   // CLI11 would print the type and default of each option in its own notation; the descriptions say
   // it in words.
   std::string make_option_opts(const CLI::Option* option) const override {
-    const std::string& type = option->get_type_name();
-    return type.empty() ? "" : " " + type;
+    const std::string type = option->get_type_name();
+    if (type.empty()) return "";
+    return " " + (type.front() == ':' ? type.substr(1) : type);  // words, of what has no name
   }
 
   // CLI11 indents what follows a newline.
@@ -101,18 +102,13 @@ AddedOption& AddedOption::Check(const ValueRule& rule) {
   return *this;
 }
 
-AddedOption& AddedOption::TakeAll() {
-  option_->take_all();
-  return *this;
-}
-
 AddedOption& AddedOption::TakeOneEach() {
-  option_->expected(1)->take_all();
+  option_->expected(1)->take_all()->allow_extra_args(false);
   return *this;
 }
 
 AddedOption& AddedOption::SplitAtCommas() {
-  option_->allow_extra_args(false)->delimiter(',');
+  option_->expected(1)->take_all()->allow_extra_args(false)->delimiter(',');
   return *this;
 }
 

@@ -51,10 +51,9 @@ class AddedOption {
   // What its value is called in the help: "DIR". Empty: nothing is shown.
   AddedOption& Value(const std::string& name);
   AddedOption& Check(const ValueRule& rule);
-  // May be repeated; each time it takes all values that follow, or exactly one.
-  AddedOption& TakeAll();
+  // May be repeated, and takes one value each time: what follows is somebody else's, such as RUN.
   AddedOption& TakeOneEach();
-  // Its value is a list, with commas.
+  // Likewise, and the value is a list, with commas.
   AddedOption& SplitAtCommas();
 
  private:

@@ -130,11 +130,13 @@ TEST_F(ReaderErrorsTest, RefusesANewerFormatAmongReadableProcesses) {
 TEST_F(ReaderErrorsTest, NamesAnEmptyFile) {
   run_.Write("host.1.2.0.db", "");
   EXPECT_THAT(ErrorOfRun(), HasSubstr("an empty file"));
+  EXPECT_THAT(ErrorOfRun(), HasSubstr("\nIf it was copied, copy the whole directory again"));
 }
 
 TEST_F(ReaderErrorsTest, NamesATextFile) {
   run_.Write("host.1.2.0.db", std::string(5000, 'x'));
   EXPECT_THAT(ErrorOfRun(), HasSubstr("no database"));
+  EXPECT_THAT(ErrorOfRun(), HasSubstr("\nIf it was copied, copy the whole directory again"));
 }
 
 TEST_F(ReaderErrorsTest, NamesADatabaseOfAnotherProgram) {
@@ -143,6 +145,7 @@ TEST_F(ReaderErrorsTest, NamesADatabaseOfAnotherProgram) {
     writer.Sql("PRAGMA application_id=7");
   }
   EXPECT_THAT(ErrorOfRun(), HasSubstr("a database of application 7"));
+  EXPECT_THAT(ErrorOfRun(), HasSubstr("\nMove it out of the run's directory"));
 }
 
 TEST_F(ReaderErrorsTest, ReadsTheOtherProcessesBesideAnUnreadableFile) {
@@ -152,6 +155,7 @@ TEST_F(ReaderErrorsTest, ReadsTheOtherProcessesBesideAnUnreadableFile) {
   EXPECT_EQ(run.processes.size(), 1u);
   ASSERT_EQ(run.problems.size(), 1u);
   EXPECT_THAT(run.problems[0], HasSubstr("host.1.2.0.db"));
+  EXPECT_THAT(run.problems[0], testing::Not(HasSubstr("\n"))) << "a note is a line";
 }
 
 TEST_F(ReaderErrorsTest, CountsACorruptChunkAndTakesItsTimeAsUnknown) {

@@ -144,6 +144,13 @@ TEST(Requirement, AMistypedNameComesWithThoseThatThereAre) {
   EXPECT_THAT(mistake.known, testing::Contains("gpu_busy"));
 }
 
+TEST(Requirement, OnlyWhatMayComeFromTheReplayNeedsIt) {
+  EXPECT_TRUE(NeedsReplays(Understood("gpu_limited>=10%")));
+  EXPECT_TRUE(NeedsReplays(Understood("/run/critical_path/wall_ns<3s")));
+  EXPECT_FALSE(NeedsReplays(Understood("gpu_busy>=40%")));
+  EXPECT_FALSE(NeedsReplays(Understood("gpu_limited.wall<=1s")));  // an operation's name
+}
+
 // Any text is either understood or refused at a column within it, one past its end at most.
 TEST(Requirement, AnyTextIsUnderstoodOrRefusedWithinIt) {
   const std::vector<std::string> pieces{

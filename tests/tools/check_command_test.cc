@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/tools/tool_fixtures.h"
 #include "tools/commands.h"
 #include "tools/exit_codes.h"
@@ -55,9 +57,35 @@ TEST_F(CheckCommand, IsOneWhereARequirementFails) {
 }
 
 TEST_F(CheckCommand, IsOneWhereARequirementCannotBeDecided) {
-  const Captured captured = Require("/run/gpu_limited_share>=40%");
+  const Captured captured = Require("/devices/0/nvml_utilization>=40%");
   EXPECT_EQ(captured.status, kExitCheckFailed);
   EXPECT_THAT(captured.out, HasSubstr("cannot be decided"));
+}
+
+// The kernel hides behind Python, so without it the run would be as long.
+TEST_F(CheckCommand, KnowsWhatTheReportGetsFromTheReplay) {
+  const Captured captured =
+      Check({"--require", "gpu_limited<=10%", "--require", "/run/gpu_limited_share<=0.1",
+             "--require", "/run/critical_path/wall_ns==10us"});
+  EXPECT_EQ(captured.status, kExitSuccess) << captured.out;
+  EXPECT_THAT(captured.out, HasSubstr("3 of 3 requirements hold."));
+}
+
+TEST_F(CheckCommand, KnowsWhatABaselineGetsFromTheReplay) {
+  const Captured captured =
+      Check({"--require", "/run/critical_path/wall_ns<=1x baseline", "--baseline", run_});
+  EXPECT_EQ(captured.status, kExitSuccess) << captured.out;
+}
+
+TEST_F(CheckCommand, TheRunMayStandBehindTheRequirements) {
+  const auto check = [](const Arguments& words) {
+    return Capture([&] { return Dispatch(words); });
+  };
+  EXPECT_EQ(check({"check", "--require", "wall<1s", run_}).status, kExitSuccess);
+  EXPECT_EQ(check({"check", "--require=wall<1s", run_}).status, kExitSuccess);
+  const Captured two = check({"check", run_, "--require", "wall<1s", "wall<2s"});
+  EXPECT_EQ(two.status, kExitWrongUse);
+  EXPECT_THAT(two.err, HasSubstr("'wall<2s' is one argument too many"));
 }
 
 TEST_F(CheckCommand, AMistypedOperationGetsASuggestion) {
@@ -114,6 +142,17 @@ TEST_F(CheckCommand, WritesJUnitForCi) {
       Check({"--require", "wall>0", "--junit", folder_.File("nowhere/check.xml")});
   EXPECT_EQ(captured.status, kExitCheckFailed);
   EXPECT_THAT(captured.err, HasSubstr("nowhere/check.xml"));
+}
+
+TEST_F(CheckCommand, JUnitNamesTheRunThatWasFound) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  const Captured captured = Capture([&] {
+    return Dispatch({"check", "--require", "wall>0", "--junit", "check.xml"});
+  });
+  std::filesystem::current_path(before);
+  EXPECT_EQ(captured.status, kExitSuccess) << captured.err;
+  EXPECT_THAT(ReadText(folder_.File("check.xml")), HasSubstr("<testsuite name=\"x.gpubound\""));
 }
 
 }  // namespace

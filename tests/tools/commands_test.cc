@@ -105,6 +105,19 @@ TEST(Commands, AMistypedCommandGetsASuggestionAndStatusTwo) {
   EXPECT_THAT(captured.out, IsEmpty());
 }
 
+TEST(Commands, AMistypedOptionBeforeACommandGetsASuggestion) {
+  EXPECT_THAT(Gpubound({"--hlep"}).err, HasSubstr("'--hlep'. Did you mean '--help'?"));
+  EXPECT_THAT(Gpubound({"--verison"}).err, HasSubstr("Did you mean '--version'?"));
+  EXPECT_THAT(Gpubound({"--rpeort"}).err, Not(HasSubstr("Did you mean")));
+}
+
+TEST(Commands, NoHelpNamesATypeOfTheParser) {
+  for (const Command& command : AllCommands()) {
+    EXPECT_THAT(Gpubound({command.name, "--help"}).out, Not(HasSubstr("TEXT"))) << command.name;
+  }
+  EXPECT_THAT(Gpubound({"completion", "--help"}).out, HasSubstr("SHELL {bash,zsh,fish}"));
+}
+
 TEST(Commands, AHostileNameIsEscaped) {
   EXPECT_THAT(Gpubound({"\x1b[2J"}).err, Not(HasSubstr("\x1b")));
 }
@@ -135,6 +148,43 @@ TEST(Commands, NoOptionOfAReportIsIgnored) {
   EXPECT_THAT(complaint({"--html", "a.html", "--plot", "a.svg"}), HasSubstr("--html and --plot"));
   EXPECT_THAT(complaint({"--json", "--by", "phase"}), HasSubstr("--by is about the text"));
   EXPECT_THAT(complaint({"--group-by", "algorithm"}), HasSubstr("--group-by is about --plot"));
+}
+
+TEST(Commands, ValuesDoNotSwallowTheRunBehindThem) {
+  const std::vector<Arguments> lines{{"whatif", "--scale", "operation=simulation:0.5", "none"},
+                                     {"whatif", "--graph-capture", "inference", "none"},
+                                     {"whatif", "--operations", "all", "none"},
+                                     {"report", "--operations", "nvtx:torch", "none"},
+                                     {"compact", "--operations=all", "none"},
+                                     {"check", "--require", "wall<1s", "none"}};
+  for (const Arguments& line : lines) {
+    const Captured captured = Gpubound(line);
+    EXPECT_EQ(captured.status, kExitUnreadable) << line[0] << " " << line[1];
+    EXPECT_THAT(captured.err, HasSubstr("none"));
+  }
+}
+
+TEST(Commands, RangesThatCannotBeAreRefused) {
+  for (const char* command : {"report", "compact", "whatif"}) {
+    for (const char* ranges : {"nosuch", "nvtx:", "", "nvtx:torch,NCCL", "All"}) {
+      const Captured captured = Gpubound({command, "none", "--operations", ranges});
+      EXPECT_EQ(captured.status, kExitWrongUse) << command << " " << ranges;
+      EXPECT_THAT(captured.err, HasSubstr("is neither nvtx:DOMAIN nor all"));
+    }
+    EXPECT_EQ(Gpubound({command, "none", "--operations", "nvtx:torch,nvtx:NCCL"}).status,
+              kExitUnreadable);
+  }
+}
+
+TEST(Commands, RangesThatCannotBeGetASuggestion) {
+  const auto said = [](const char* ranges) {
+    return Gpubound({"report", "none", "--operations", ranges}).err;
+  };
+  EXPECT_THAT(said("torch"), HasSubstr("Did you mean 'nvtx:torch'?"));
+  EXPECT_THAT(said("nvxt:torch"), HasSubstr("Did you mean 'nvtx:torch'?"));
+  EXPECT_THAT(said("al"), HasSubstr("Did you mean 'all'?"));
+  EXPECT_THAT(said("nvtx:"), Not(HasSubstr("Did you mean")));
+  EXPECT_THAT(said("nvtx"), Not(HasSubstr("Did you mean")));
 }
 
 TEST(Commands, KeysToGroupByDoNotSwallowRuns) {

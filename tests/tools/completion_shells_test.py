@@ -17,6 +17,7 @@ import unittest
 GPUBOUND = sys.argv[1]
 # Lines that every shell completes to one more word, and that word.
 COMPLETED = (("gpubound rep", "report"),
+             ("gpubound --vers", "--version"),
              ("gpubound help rep", "report"),
              ("gpubound report --ker", "--kernels"),
              ("gpubound report --by operation,pha", "operation,phase"),

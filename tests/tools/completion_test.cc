@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <sstream>
 
 #include "tests/tools/tool_fixtures.h"
 #include "tools/command_tree.h"
@@ -54,6 +55,10 @@ class BashCompletionTest : public testing::Test {
 
 TEST_F(BashCompletionTest, CompletesCommands) {
   EXPECT_EQ(Completed({"gpubound", "rep"}), "report\n");
+}
+
+TEST_F(BashCompletionTest, CompletesOptionsBeforeACommand) {
+  EXPECT_EQ(Completed({"gpubound", "-"}), "-h --help -V --version\n");
 }
 
 TEST_F(BashCompletionTest, CompletesOptionsOfACommand) {
@@ -118,6 +123,17 @@ TEST(Manual, NamesEveryCommandWithItsExample) {
     EXPECT_THAT(page, HasSubstr(std::string(".SS \"gpubound ") + command.name));
   }
   EXPECT_THAT(page, HasSubstr("gpubound 1.2.3"));
+}
+
+TEST(Manual, TheSynopsisHasTheOptionsOfTheListOfCommands) {
+  const std::vector<DescribedCommand> described = DescribeCommands();
+  for (size_t i = 0; i < described.size(); ++i) {
+    std::istringstream words(AllCommands()[i].arguments);
+    for (std::string word; words >> word;) {
+      if (!word.starts_with("--")) continue;
+      EXPECT_THAT(described[i].description.help.usage, HasSubstr(word));
+    }
+  }
 }
 
 TEST(Manual, NoTextOfOursIsTakenForAMacro) {
