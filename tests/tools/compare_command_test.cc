@@ -112,8 +112,8 @@ TEST_F(CompareCommand, TheJsonHasEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(document["groups"][0]), (Keys{"name", "runs", "resampled", "simulated"}));
   const Json figure = Figure(document, "operation_wall", "act");
   EXPECT_EQ(KeysOf(figure), (Keys{"figure", "name", "unit", "groups"}));
-  EXPECT_EQ(KeysOf(figure["groups"][1]),
-            (Keys{"value", "difference", "low", "high", "significant"}));
+  EXPECT_EQ(KeysOf(figure["groups"][1]), (Keys{"value", "difference", "low", "high",
+                                               "is_upper_bound", "is_lower_bound", "significant"}));
   EXPECT_TRUE(figure["groups"][0]["low"].is_null());
   EXPECT_LE(figure["groups"][1]["low"], figure["groups"][1]["difference"]);
 }
