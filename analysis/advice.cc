@@ -20,7 +20,8 @@ constexpr double kMuch = 0.25;       // of the headline's time
 constexpr double kMostlyBusy = 0.9;  // a GPU at its limit
 constexpr double kFewFilled = 0.25;  // of the busy GPU's room for blocks
 constexpr double kMostlyFilled = 0.5;
-constexpr double kInflated = 1.5;  // nvidia-smi over the truth
+constexpr double kMostlyLimited = 0.5;  // of the busy time, what an infinitely fast GPU would save
+constexpr double kInflated = 1.5;       // nvidia-smi over the truth
 constexpr double kMuchUnknown = 0.05;
 constexpr uint64_t kEnoughIterations = 20;  // for a 95th percentile to mean anything
 
@@ -65,6 +66,14 @@ const char* SubjectOf(const std::string& cause) {
   return "Writing checkpoints holds";
 }
 
+// Shares are about what the headline is about, replays about the whole run.
+const char* OfTheTime(const Report& report) {
+  return HeadlineIsPart(report) ? "of the iterations' time" : "of the time";
+}
+const char* InIterations(const Report& report) {
+  return HeadlineIsPart(report) ? " in the iterations" : "";
+}
+
 std::string OnIdleTime(const Report& report) {
   const std::vector<CauseTime> causes = HeadlineIdleCauses(report);
   int64_t idle_ns = 0;
@@ -75,7 +84,7 @@ std::string OnIdleTime(const Report& report) {
       idle * Ratio(static_cast<double>(causes.front().ns), static_cast<double>(idle_ns));
   if (share < kMuch) return {};
   return std::string(SubjectOf(causes.front().cause)) + " the GPU idle " + FormatShare(share) +
-         " of the time: " + RemedyOf(causes.front().cause) + ".";
+         " " + OfTheTime(report) + ": " + RemedyOf(causes.front().cause) + ".";
 }
 
 std::string OnWhatIf(const Report& report) {
@@ -84,8 +93,14 @@ std::string OnWhatIf(const Report& report) {
   if (what_if.part_high >= 0.95) return {};
   std::array<char, 32> part;
   std::snprintf(part.data(), part.size(), "%.2f x", what_if.part);
-  return "With infinitely fast " + EscapeName(what_if.operation) + " the run would take " +
-         part.data() + " as long.";
+  return "With infinitely fast " + EscapeName(what_if.operation) + " the " +
+         (HeadlineIsPart(report) ? "whole " : "") + "run would take " + part.data() + " as long.";
+}
+
+// A GPU may be busy all the time and nobody wait for it. Both shares are of the whole run.
+bool IsTheLimit(const Report& report) {
+  const std::optional<double>& saved = report.run.gpu_limited_share;
+  return !saved || *saved >= kMostlyLimited * report.run.whole_gpu_busy_share;
 }
 
 std::string OnFill(const Report& report) {
@@ -103,7 +118,7 @@ std::string OnFill(const Report& report) {
     return "Its kernels fill about " + FormatShare(fill) +
            " of the GPU while it is busy: larger batches would cost little more time.";
   }
-  if (busy >= kMostlyBusy && fill >= kMostlyFilled) {
+  if (busy >= kMostlyBusy && fill >= kMostlyFilled && IsTheLimit(report)) {
     return "The GPU is the limit: only less or faster work on it makes the run faster.";
   }
   return {};
@@ -111,8 +126,9 @@ std::string OnFill(const Report& report) {
 
 std::string OnCollectives(const Report& report) {
   if (report.run.comm_share < kMuch) return {};
-  return "Collectives take " + FormatShare(report.run.comm_share) +
-         " of the GPU's time: overlap them with computation, or look for a rank that comes late.";
+  return "Collectives take " + FormatShare(report.run.comm_share) + " of the GPU's time" +
+         InIterations(report) +
+         ": overlap them with computation, or look for a rank that comes late.";
 }
 
 std::string OnSlowIterations(const Report& report) {
@@ -128,8 +144,8 @@ std::string OnSlowIterations(const Report& report) {
 std::string OnInflation(const Report& report) {
   const double inflation = Ratio(report.run.smi_model, report.run.gpu_busy_share);
   if (report.run.smi_model < kMuch || inflation < kInflated) return {};
-  return "nvidia-smi overstates the GPU's work by " + Times(inflation) +
-         ": do not size the job by it.";
+  return std::string("nvidia-smi overstates the GPU's work") + InIterations(report) + " by " +
+         Times(inflation) + ": do not size the job by it.";
 }
 
 }  // namespace

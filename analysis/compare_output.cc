@@ -101,8 +101,7 @@ std::string ChangeText(const ComparedRow& row, double before, double difference)
 std::string ValueText(const ComparedRow& row, const ComparedValue& value) {
   const std::string text =
       IsShare(row.figure) ? FormatShare(value.value) : FormatTime(std::llround(value.value));
-  if (value.is_upper_bound && value.is_lower_bound) return "~ " + text;
-  return value.is_lower_bound ? ">= " + text : UpTo(value.is_upper_bound, text);
+  return Bounded(value.is_upper_bound, value.is_lower_bound, text);
 }
 
 // Less time is better; so is a busier GPU. How the GPU's own time changes is neither.

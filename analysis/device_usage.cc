@@ -91,37 +91,47 @@ class DeviceTable {
 class ProcessWork {
  public:
   // |from_ns|: of the work that begins before it, the sums tell.
-  ProcessWork(const ProcessTrace& process, int64_t offset_ns, int64_t from_ns, DeviceTable* devices)
-      : process_(process),
+  ProcessWork(const Run& run, size_t number, int64_t offset_ns, int64_t from_ns,
+              DeviceTable* devices)
+      : number_(number),
+        process_(run.processes[number]),
         offset_ns_(offset_ns),
         devices_(*devices),
-        source_(SourceOf(process)),
+        source_(SourceOf(process_)),
         resumed_(*source_, from_ns),
         work_(resumed_.Work()),
-        classifier_(process),
+        classifier_(process_),
         by_id_(classifier_.devices()) {
-    for (uint32_t id = 1; id < process.devices.size(); ++id) {
-      const Device& device = process.devices[id];
+    for (uint32_t id = 1; id < process_.devices.size(); ++id) {
+      const Device& device = process_.devices[id];
       if (device.name.empty() && device.uuid.empty() && device.info.multiprocessors == 0) continue;
-      PhysicalDevice* physical = devices->Find(process, static_cast<DeviceId>(id));
-      physical->usage.simulated |= device.info.simulated;
+      See(static_cast<DeviceId>(id))->usage.simulated |= device.info.simulated;
     }
   }
 
   int64_t NextTime() const {
     return work_.Peek() == nullptr ? kOpenEnded : work_.Peek()->start_ns + offset_ns_;
   }
-  void Begin(size_t process) {
+  void Begin() {
     const GpuItem item = classifier_.Classify(*work_.Peek());
     PhysicalDevice*& device = by_id_[item.device];
-    if (device == nullptr) device = devices_.Find(process_, static_cast<DeviceId>(item.device));
+    if (device == nullptr) device = See(static_cast<DeviceId>(item.device));
     device->usage.used = true;
     device->meter.Begin({item.begin_ns + offset_ns_, item.end_ns + offset_ns_}, item.work_class,
-                        item.is_graph, process);
+                        item.is_graph, number_);
     work_.Pop();
   }
 
  private:
+  PhysicalDevice* See(DeviceId id) {
+    PhysicalDevice* const device = devices_.Find(process_, id);
+    std::vector<size_t>& seen_by = device->usage.seen_by;
+    const auto place = std::lower_bound(seen_by.begin(), seen_by.end(), number_);
+    if (place == seen_by.end() || *place != number_) seen_by.insert(place, number_);
+    return device;
+  }
+
+  const size_t number_;  // index into Run::processes
   const ProcessTrace& process_;
   const int64_t offset_ns_;
   DeviceTable& devices_;
@@ -202,7 +212,7 @@ void Pass(const Run& run, const std::vector<int64_t>& offset_ns, int64_t until_n
   std::deque<ProcessWork> work;
   std::vector<std::pair<int64_t, size_t>> queue;  // min-heap of (next begin, process)
   for (size_t p = 0; p < run.processes.size(); ++p) {
-    work.emplace_back(run.processes[p], offset_ns[p], SummedUntil(run), devices);
+    work.emplace_back(run, p, offset_ns[p], SummedUntil(run), devices);
     if (work[p].NextTime() < until_ns) queue.emplace_back(work[p].NextTime(), p);
   }
   std::make_heap(queue.begin(), queue.end(), std::greater<>());
@@ -212,7 +222,7 @@ void Pass(const Run& run, const std::vector<int64_t>& offset_ns, int64_t until_n
     queue.pop_back();
     const int64_t next_ns = queue.empty() ? until_ns : queue.front().first;
     do {
-      work[process].Begin(process);
+      work[process].Begin();
     } while (work[process].NextTime() < next_ns);
     if (work[process].NextTime() >= until_ns) continue;
     queue.emplace_back(work[process].NextTime(), process);

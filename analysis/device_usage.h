@@ -47,6 +47,7 @@ struct DeviceUsage {
   bool used = false;                       // some work ran on it, in a window or not
   std::optional<double> nvml_utilization;  // mean of NVML's samples in the first window
   int64_t nvml_sampled_ns = 0;             // from the first to the last of them
+  std::vector<size_t> seen_by;             // the processes that could use it; ascending
   std::vector<DeviceTime> windows;
   std::vector<DeviceBand> bands;  // within the first window; of the processes that used it
 };

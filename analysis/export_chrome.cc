@@ -228,7 +228,7 @@ class ChromeWriter {
     const int64_t tid = trace_->threads[thread].tid;
     switch (event.kind) {
       case SlotKind::kStep:
-        if (last_step_ns_[thread]) {
+        if (last_step_ns_[thread] && event.payload != kIterationsBegin) {
           PutComplete("user_annotation", "ProfilerStep#" + std::to_string(event.payload), pid_, tid,
                       *last_step_ns_[thread], event.time_ns);
         }

@@ -230,7 +230,7 @@ class ProcessWriter {
   }
 
   void EndIteration(Thread* thread, const ThreadEvent& step) {
-    if (thread->last_step_ns) {
+    if (thread->last_step_ns && step.payload != kIterationsBegin) {
       if (!thread->iterations) {
         thread->iterations = packets_.AddTrack(thread->track, "iterations");
       }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "analysis/cell_text.h"
+#include "analysis/figure.h"
+#include "analysis/headline.h"
 #include "analysis/utf8.h"
 
 namespace gpubound {
@@ -67,6 +69,26 @@ Labels With(Labels labels, std::initializer_list<std::pair<const char*, std::str
   return labels;
 }
 
+// What a busy share of the run is at least and at most.
+void AddBounds(const Report& report, MetricsText* metrics) {
+  constexpr std::pair<const char*, const char*> kShares[] = {
+      {"any", "gpu_busy"}, {"compute", "gpu_compute"}, {"comm", "gpu_comm"}, {"copy", "gpu_copy"}};
+  for (const bool low : {true, false}) {
+    metrics->Begin(
+        low ? "run_gpu_busy_low_ratio" : "run_gpu_busy_high_ratio",
+        low ? "What run_gpu_busy_ratio is at least: graphs that were recorded as a whole "
+              "may have gaps."
+            : "What run_gpu_busy_ratio is at most: in unknown time, or by processes that "
+              "are not part of the run, more may have run.");
+    for (const auto& [name, figure] : kShares) {
+      FigureName wanted;
+      wanted.field = figure;
+      const Figure share = FindFigures(report, wanted).figures.front();
+      metrics->Add({{"class", name}}, low ? share.low : share.high);
+    }
+  }
+}
+
 void AddRun(const Report& report, MetricsText* metrics) {
   metrics->Begin("run_wall_seconds", "Length of the run.");
   metrics->Add({{"device_kind", report.device_kind}}, Seconds(report.run.wall_ns));
@@ -78,6 +100,11 @@ void AddRun(const Report& report, MetricsText* metrics) {
   metrics->Begin("run_whole_gpu_busy_ratio",
                  "Share of the used devices' time in which work ran, over the whole run.");
   metrics->Add({}, run.whole_gpu_busy_share);
+  const double whole_unknown = WholeUnknownShare(report);
+  metrics->Begin("run_whole_gpu_busy_low_ratio", "What run_whole_gpu_busy_ratio is at least.");
+  metrics->Add({}, run.whole_gpu_busy_is_upper_bound ? 0 : run.whole_gpu_busy_share);
+  metrics->Begin("run_whole_gpu_busy_high_ratio", "What run_whole_gpu_busy_ratio is at most.");
+  metrics->Add({}, run.gpu_busy_is_lower_bound ? 1 : run.whole_gpu_busy_share + whole_unknown);
   metrics->Begin("run_gpu_busy_ratio",
                  "Share of the used devices' time in which work ran, over the iterations after "
                  "warm-up, or over the whole run where the program has no steps.");
@@ -85,6 +112,13 @@ void AddRun(const Report& report, MetricsText* metrics) {
   metrics->Add({{"class", "compute"}}, run.compute_share);
   metrics->Add({{"class", "comm"}}, run.comm_share);
   metrics->Add({{"class", "copy"}}, run.copy_share);
+  AddBounds(report, metrics);
+  metrics->Begin("run_gpu_unknown_ratio",
+                 "Share of what run_gpu_busy_ratio is about in which work could have run "
+                 "unrecorded, at most.");
+  metrics->Add({}, UnknownShare(report));
+  metrics->Begin("run_whole_gpu_unknown_ratio", "Likewise, of the whole run.");
+  metrics->Add({}, whole_unknown);
 }
 
 // One metric of every operation of every process.

@@ -212,6 +212,10 @@ Figure OperationTime(const ReportProcess& process, const ReportOperation& row,
 
 Figure IterationTime(const ReportProcess& process, const IterationFigure& figure) {
   const ReportIterations& all = *process.iterations;
+  const bool typical = figure.ns == &ReportIterations::mean_ns ||
+                       figure.ns == &ReportIterations::median_ns ||
+                       figure.ns == &ReportIterations::p95_ns;
+  if (typical && all.count == 0) return NotKnown(FigureKind::kTime);
   if (figure.ns != &ReportIterations::gpu_busy_ns) {
     return Exact(FigureKind::kTime, Number(all.*figure.ns), Number(process.span_ns));
   }

@@ -103,18 +103,24 @@ std::string IdleText(const Report& report) {
   const std::vector<CauseTime> causes = HeadlineIdleCauses(report);
   if (causes.empty()) return {};
   const CauseTime& first = causes.front();
-  const Awaited awaited = AwaitedWhileIdle(report, *HeadlineProcess(report), first.cause);
-  const bool waits = awaited.share > 0.5;
   int64_t idle_ns = 0;
   for (const CauseTime& cause : causes) idle_ns += cause.ns;
-  const double told = (waits ? awaited.share : 1) * static_cast<double>(first.ns);
-  const bool mostly = told < 0.9 * static_cast<double>(idle_ns);
-  return std::string(": ") + (mostly ? "mostly " : "") +
-         (waits ? "waiting for " + AwaitedText(awaited.pids.size(), first.cause == "simulation")
-                : CauseText(first.cause));
+  const Awaited awaited = AwaitedWhileIdle(report, *HeadlineProcess(report), first.cause);
+  const double first_share = ShareOf(first.ns, idle_ns);
+  const double waits_share = awaited.share * first_share;
+  const double second_share = causes.size() > 1 ? ShareOf(causes[1].ns, idle_ns) : 0;
+  const bool waits = awaited.share > 0.5 && waits_share >= second_share;
+  const std::string what =
+      waits ? "waiting for " + AwaitedText(awaited.pids.size(), first.cause == "simulation")
+            : CauseText(first.cause);
+  const double share = waits ? waits_share : first_share;
+  if (share >= 0.9) return ": " + what;
+  if (share > 0.5) return ": mostly " + what;
+  return ": first of all " + what + " (" + FormatShare(share) + " of it)";
 }
 
-std::string WhatIfText(const ReportWhatIf& what_if) {
+// The replay tells it of the whole run.
+std::string WhatIfText(const ReportWhatIf& what_if, bool headline_is_part) {
   const std::string faster = std::isinf(what_if.speedup) ? "infinitely fast"
                              : what_if.speedup == 2      ? "twice as fast"
                                                          : "faster";
@@ -122,7 +128,14 @@ std::string WhatIfText(const ReportWhatIf& what_if) {
   std::snprintf(part.data(), part.size(), "%.2f x [%.2f, %.2f]", what_if.part, what_if.part_low,
                 what_if.part_high);
   return "; " + faster + " " + EscapeName(what_if.operation) + " would take " + part.data() +
-         " the time";
+         (headline_is_part ? " the whole run's time" : " the time");
+}
+
+std::string WithoutWorkText(double unknown) {
+  if (unknown == 0) return "No GPU work was recorded.";
+  const std::string idle = unknown < 1 ? ", idle " + FormatShare(1 - unknown) : "";
+  return "GPU unknown " + FormatShare(unknown) + idle +
+         ": no work was recorded, but some could have run.";
 }
 
 // What is left of a bound on GPU busy.
@@ -149,6 +162,19 @@ double UnknownShare(const Report& report) {
   const double share =
       Ratio(static_cast<double>(unknown_ns), static_cast<double>(report.run.headline_ns));
   return std::clamp(share, 0.0, std::max(0.0, 1 - report.run.gpu_busy_share));
+}
+
+double WholeUnknownShare(const Report& report) {
+  int64_t unknown_ns = 0;
+  for (const ReportProcess& process : report.processes) unknown_ns += process.unknown_ns;
+  return std::clamp(ShareOf(unknown_ns, report.run.wall_ns), 0.0,
+                    std::max(0.0, 1 - report.run.whole_gpu_busy_share));
+}
+
+bool HeadlineIsPart(const Report& report) {
+  constexpr double kNearlyAll = 0.95;  // what this leaves out no figure shows
+  return report.run.headline != "span" &&
+         ShareOf(report.run.headline_ns, report.run.wall_ns) < kNearlyAll;
 }
 
 std::vector<CauseTime> HeadlineIdleCauses(const Report& report) {
@@ -194,8 +220,8 @@ std::optional<double> OwnShare(const Report& report) {
 
 std::string HeadlineText(const Report& report) {
   const ReportRun& run = report.run;
-  if (run.devices_used == 0) return "No GPU work was recorded.";
   const double unknown = UnknownShare(report);
+  if (run.devices_used == 0) return WithoutWorkText(unknown);
   const std::optional<double> own = OwnShare(report);
   const bool bound = run.gpu_busy_is_upper_bound;
   // What is unknown, or of processes that were not recorded, may be more; what is called busy may
@@ -210,7 +236,7 @@ std::string HeadlineText(const Report& report) {
   const double idle = 1 - run.gpu_busy_share - unknown;
   line += ", idle " + IdleBound(run) + FormatShare(std::max(0.0, idle));
   if (idle >= 0.005) line += IdleText(report);
-  if (run.what_if) line += WhatIfText(*run.what_if);
+  if (run.what_if) line += WhatIfText(*run.what_if, HeadlineIsPart(report));
   return line;
 }
 

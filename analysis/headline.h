@@ -14,6 +14,12 @@ namespace gpubound {
 
 // Of the headline's device time, the share in which work could have run unrecorded, at most.
 double UnknownShare(const Report& report);
+// Likewise, of the whole run.
+double WholeUnknownShare(const Report& report);
+
+// The headline is about iterations that leave out so much of the run that figures of the one are
+// not those of the other.
+bool HeadlineIsPart(const Report& report);
 
 // Why the main process's devices were idle, over the iterations after warm-up where they are the
 // headline, else over its span; longest first.

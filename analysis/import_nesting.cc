@@ -20,7 +20,7 @@ void ThreadNesting::Add(const CpuInterval& interval) {
     open.payload = static_cast<uint64_t>(interval.number);
     open.end_kind = SlotKind::kStep;
     // A step ends an iteration; what precedes the first one is start-up and no part of it.
-    if (!iterating_) emit_({interval.start_ns, open.payload - 1, LabelId{0}, SlotKind::kStep});
+    if (!iterating_) emit_({interval.start_ns, kIterationsBegin, LabelId{0}, SlotKind::kStep});
     iterating_ = true;
   } else if (interval.kind == CpuKind::kRange || outlasts) {
     open.payload = (*next_range_)++;

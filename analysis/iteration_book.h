@@ -79,7 +79,7 @@ class IterationBook {
   IterationBook(const Interval& span, size_t operations);
 
   // Iteration 1 begins at |now_ns|, in the span; |book| has booked until then. |warm_up|: the phase
-  // that holds now is warm-up.
+  // that holds now is warm-up. Told again before one has ended, the last time counts.
   void Begin(int64_t now_ns, bool warm_up, const CellBook& book);
   // Iteration |number| ends at |now_ns|, and the next begins.
   void Step(uint64_t number, int64_t now_ns, bool warm_up, const CellBook& book);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/run.h"
+#include "proto/event_model.h"
 
 namespace gpubound {
 
@@ -14,9 +15,15 @@ std::vector<IterationPoint> IterationSeries(std::vector<StepTime> steps, int64_t
   std::stable_sort(steps.begin(), steps.end(),
                    [](const StepTime& a, const StepTime& b) { return a.time_ns < b.time_ns; });
   size_t first = 0;
-  while (first < steps.size() && (begin_ns == kOpenEnded || steps[first].time_ns <= begin_ns)) {
+  const auto begins = [](const StepTime& step) { return step.number == kIterationsBegin; };
+  while (first < steps.size() &&
+         (begin_ns == kOpenEnded || begins(steps[first]) || steps[first].time_ns <= begin_ns)) {
     begin_ns = steps[first++].time_ns;
   }
+  // Those of other threads, which come to iterate later.
+  steps.erase(
+      std::remove_if(steps.begin() + static_cast<std::ptrdiff_t>(first), steps.end(), begins),
+      steps.end());
   const size_t count = steps.size() - first;
   const size_t group = count == 0 ? 1 : (count - 1) / std::max<size_t>(most, 1) + 1;
   std::vector<IterationPoint> points;

@@ -71,11 +71,16 @@ void LiveProcess::TakeThread(const ChunkRow& chunk) {
   if (!decoder_.Decode(chunk, &thread_events_).ok() || thread_events_.size() == 0) return;
   Thread& thread = threads_[chunk.thread];
   facts_.latest_ns = std::max(facts_.latest_ns, thread_events_.time_ns.back());
-  Book(&thread, thread_events_.time_ns.front());
+  // What is open in the beginning was so since the event before it, which may have been thinned.
   thread.open.clear();
   for (const uint32_t label : thread_events_.open_labels) {
     thread.open.push_back(static_cast<LabelId>(label));
   }
+  const int64_t first_ns = thread_events_.time_ns.front();
+  if (!thread.began && !thread.open.empty()) {
+    Book(&thread, std::min(first_ns, std::max(facts_.begin_ns, first_ns - kLiveMemoryNs)));
+  }
+  Book(&thread, first_ns);
   for (size_t i = 0; i < thread_events_.size(); ++i) {
     const LabelId label = thread_events_.label[i];
     const int64_t time_ns = thread_events_.time_ns[i];
@@ -91,7 +96,7 @@ void LiveProcess::TakeThread(const ChunkRow& chunk) {
         break;
       }
       case SlotKind::kStep:
-        steps_.Count(time_ns, 0, 1);
+        if (thread_events_.payload[i] != kIterationsBegin) steps_.Count(time_ns, 0, 1);
         break;
       default:
         break;
@@ -135,6 +140,13 @@ const LiveProcess::Thread* LiveProcess::Shown() const {
     if (thread.has_operation || Innermost(thread) != kNone) return &thread;
   }
   return nullptr;
+}
+
+bool LiveProcess::KnowsOperationsSince(int64_t time_ns) const {
+  const bool ended_before = facts_.end_ns && *facts_.end_ns <= time_ns;
+  if (names_.empty() || facts_.begin_ns >= time_ns || ended_before) return true;
+  const Thread* thread = Shown();
+  return thread != nullptr && thread->last_ns >= time_ns;
 }
 
 std::vector<int64_t> LiveProcess::OperationTimes(const Interval& window) const {

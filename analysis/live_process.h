@@ -36,6 +36,9 @@ class LiveProcess {
   // Until when the process is known.
   int64_t Until() const;
 
+  // What it does is known since |time_ns|: recorded since, or begun since.
+  bool KnowsOperationsSince(int64_t time_ns) const;
+
   // Forgets what is too old for any window.
   void Forget();
 

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "analysis/run_info.h"
+#include "analysis/run_sums.h"
 #include "analysis/segment.h"
 
 namespace gpubound {
@@ -21,8 +22,11 @@ namespace fs = std::filesystem;
 // Processes that lag further behind the newest one do not hold the windows back.
 constexpr int64_t kMostLagNs = 3'000'000'000;
 
-Interval WindowOf(int64_t until_ns, int64_t begin_ns, int64_t length_ns) {
-  return WholeBuckets({std::max(until_ns - length_ns, begin_ns), until_ns});
+// Of what is known since |known_ns|: a bucket that began before is none of it.
+Interval WindowOf(int64_t until_ns, int64_t known_ns, int64_t length_ns) {
+  const Interval known = WholeBuckets({known_ns + kBucketNs - 1, until_ns});
+  const Interval window = WholeBuckets({until_ns - length_ns, until_ns});
+  return {std::min(std::max(window.begin_ns, known.begin_ns), window.end_ns), window.end_ns};
 }
 
 }  // namespace
@@ -47,9 +51,13 @@ Status LiveRun::FindFiles() {
 
 Status LiveRun::Follow(Followed* followed) {
   LiveProcess& process = followed->process;
-  for (auto& [path, segment] : followed->segments) {
-    Status looked = segment.Look(&process.facts());
-    if (!looked.ok()) return looked;
+  for (auto next = followed->segments.begin(); next != followed->segments.end();) {
+    const auto place = next++;
+    Status looked = place->second.Look(&process.facts());
+    if (looked.ok()) continue;
+    std::error_code ignored;
+    if (fs::exists(place->first, ignored)) return looked;
+    followed->segments.erase(place);  // it was thinned
   }
   process.LearnNames();
   int64_t newest_ns = process.facts().latest_ns;
@@ -86,6 +94,31 @@ Status LiveRun::Follow(Followed* followed) {
   return Ok{};
 }
 
+// After the files were read: sums are written before the detail that they cover is removed. What
+// was read before it was removed is not missing.
+Status LiveRun::LearnThinned() {
+  std::error_code error;
+  const fs::file_time_type changed = fs::last_write_time(path_ + "/" + kSumsFile, error);
+  if (!error && changed != sums_changed_) {
+    const auto sums = ReadRunSums(path_);
+    if (!sums.ok()) return sums.error();
+    if (*sums != nullptr) summed_ns_ = (*sums)->until_ns;
+    sums_changed_ = changed;
+    if (summed_ns_ > read_until_ns_) known_ns_ = summed_ns_;
+  }
+  return Ok{};
+}
+
+// What a process recorded before that is on disk, unless it has been removed.
+int64_t LiveRun::ReadUntil() const {
+  int64_t until_ns = INT64_MAX;
+  for (const auto& [identity, followed] : followed_) {
+    const LiveProcess& process = followed->process;
+    if (!process.facts().end_ns) until_ns = std::min(until_ns, process.Until());
+  }
+  return until_ns;
+}
+
 Result<LiveGlance> LiveRun::Look() {
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   LiveSurroundings surroundings;
@@ -107,6 +140,9 @@ Result<LiveGlance> LiveRun::Look(const LiveSurroundings& surroundings) {
   }
   // A file that is just being made may not be readable yet; the others are.
   if (error && failed == followed_.size()) return *error;
+  const Status thinned = LearnThinned();
+  if (!thinned.ok()) return thinned.error();
+  if (!error) read_until_ns_ = ReadUntil();
   return Glance(surroundings);
 }
 
@@ -128,10 +164,12 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
     begin_ns = std::min(begin_ns, process.facts().begin_ns);
     process.Forget();
   }
+  const int64_t known_ns = std::clamp(known_ns_, begin_ns, std::max(begin_ns, glance.until_ns));
   for (size_t window = 0; window < kLiveWindowsNs.size(); ++window) {
     glance.windows_ns[window] =
-        WindowOf(glance.until_ns, begin_ns, kLiveWindowsNs[window]).length();
+        WindowOf(glance.until_ns, known_ns, kLiveWindowsNs[window]).length();
   }
+  glance.thinned = known_ns > begin_ns && glance.windows_ns.back() < kLiveWindowsNs.back();
   for (auto& [device, busy] : devices_) {
     LiveGlance::DeviceRow& row = glance.devices.emplace_back();
     const auto name = device_names_.find(device);
@@ -140,7 +178,7 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
     busy.DropBefore(glance.until_ns - kLiveMemoryNs);
     for (size_t window = 0; window < kLiveWindowsNs.size(); ++window) {
       row.busy_ns[window] =
-          busy.LengthWithin(WindowOf(glance.until_ns, begin_ns, glance.windows_ns[window]));
+          busy.LengthWithin(WindowOf(glance.until_ns, known_ns, glance.windows_ns[window]));
     }
   }
   for (const auto& [identity, followed] : followed_) {
@@ -181,7 +219,8 @@ void LiveRun::AddProcess(const ProcessIdentity& identity, const LiveProcess& pro
   LiveGlance::ProcessRow& row = glance->processes.emplace_back();
   row.name = process.facts().name;
   row.pid = identity.pid;
-  row.operation = process.OperationNow();
+  const bool known = process.KnowsOperationsSince(known_ns_);
+  if (known) row.operation = process.OperationNow();
   std::vector<LiveGlance::OperationRow> operations;
   for (const std::string& name : process.names()) operations.push_back({name, {}});
   LiveTimes steps{};
@@ -190,7 +229,7 @@ void LiveRun::AddProcess(const ProcessIdentity& identity, const LiveProcess& pro
         WholeBuckets({glance->until_ns - glance->windows_ns[window], glance->until_ns});
     row.busy_ns[window] = process.BusyIn(time);
     const std::vector<int64_t> times = process.OperationTimes(time);
-    for (size_t i = 0; i < times.size(); ++i) operations[i].ns[window] = times[i];
+    for (size_t i = 0; known && i < times.size(); ++i) operations[i].ns[window] = times[i];
     steps[window] = process.StepsIn(time);
   }
   std::erase_if(operations, [](const auto& operation) { return operation.ns.back() == 0; });
@@ -205,6 +244,7 @@ void LiveRun::AddProcess(const ProcessIdentity& identity, const LiveProcess& pro
       weight(steps, sum(operations)) > weight(glance->steps, sum(glance->operations));
   if (!better) return;
   glance->operations = std::move(operations);
+  glance->operations_known = known;
   glance->steps = steps;
   glance->shown_process = glance->processes.size() - 1;
 }

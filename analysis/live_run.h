@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,10 +28,11 @@ inline constexpr std::array<int64_t, 3> kLiveWindowsNs{1'000'000'000, 10'000'000
                                                        60'000'000'000};
 using LiveTimes = std::array<int64_t, kLiveWindowsNs.size()>;  // by window
 
-// A window is as long as what there is of the run.
+// A window is as long as what there is of the run, in whole buckets.
 struct LiveGlance {
   int64_t until_ns = 0;  // the end of every window; trace time
   LiveTimes windows_ns{};
+  bool thinned = false;           // windows are shorter since older detail was removed
   std::optional<int64_t> age_ns;  // of the newest record; absent where every process has ended
   struct DeviceRow {
     std::string name;
@@ -42,6 +44,7 @@ struct LiveGlance {
     LiveTimes ns{};
   };
   std::vector<OperationRow> operations;  // by time in the longest window, longest first
+  bool operations_known = true;          // else what says them was removed
   LiveTimes steps{};
   struct ProcessRow {
     std::string name;
@@ -80,6 +83,8 @@ class LiveRun {
   };
   Status FindFiles();
   Status Follow(Followed* followed);
+  Status LearnThinned();
+  int64_t ReadUntil() const;
   LiveGlance Glance(const LiveSurroundings& surroundings);
   void AddProcess(const ProcessIdentity& identity, const LiveProcess& process, LiveGlance* glance);
   void TellEnd(const ProcessIdentity& identity, const LiveProcess& process,
@@ -90,6 +95,10 @@ class LiveRun {
   std::map<std::string, RecentUnion> devices_;
   std::map<std::string, std::string> device_names_;
   uint64_t chunks_read_ = 0;
+  std::filesystem::file_time_type sums_changed_{};
+  int64_t summed_ns_ = INT64_MIN;      // detail before it may be gone
+  int64_t read_until_ns_ = INT64_MIN;  // what was recorded before it was read when it was there
+  int64_t known_ns_ = INT64_MIN;       // since when nothing that was removed is missing here
 };
 
 }  // namespace gpubound

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "analysis/recent_time.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -56,6 +57,20 @@ std::string Rate(int64_t steps, int64_t window_ns) {
   return text.data();
 }
 
+// What the windows leave out.
+std::string Coverage(const LiveGlance& glance, const TextOptions& options) {
+  std::string text;
+  if (glance.windows_ns.back() == 0) {
+    text = "Less than " + FormatTime(2 * kBucketNs) +
+           (glance.thinned ? " of detail is left" : " is recorded") +
+           ": too short for shares of time, which gpubound report has.";
+  } else if (glance.thinned) {
+    text = "Only the last " + FormatTime(glance.windows_ns.back()) +
+           " have all detail; gpubound report has sums of the rest.";
+  }
+  return text.empty() ? text : Wrap(text, options.width, 0);
+}
+
 std::string OperationTable(const LiveGlance& glance, const TextOptions& options) {
   TextTable table(Heads(glance));
   for (const LiveGlance::DeviceRow& device : glance.devices) {
@@ -67,7 +82,9 @@ std::string OperationTable(const LiveGlance& glance, const TextOptions& options)
     for (size_t window = 0; window < none.size(); ++window) none[window] -= row.ns[window];
     if (shown++ < kMostRows) AddShares(EscapeName(row.name), row.ns, glance, &table);
   }
-  if (!glance.processes.empty()) AddShares("(no operation)", none, glance, &table);
+  if (!glance.processes.empty()) {
+    AddShares(glance.operations_known ? "(no operation)" : "(not known)", none, glance, &table);
+  }
   if (glance.steps.back() > 0) {
     std::vector<std::string> cells{"iterations"};
     for (const size_t window : ShownWindows(glance)) {
@@ -90,7 +107,9 @@ std::string ProcessTable(const LiveGlance& glance, const TextOptions& options) {
   for (size_t i = 0; i < shown; ++i) {
     const LiveGlance::ProcessRow& row = glance.processes[i];
     table.AddRow({EscapeName(row.name), std::to_string(row.pid), StateOf(row),
-                  FormatShare(Ratio(row.busy_ns[1], glance.windows_ns[1]))});
+                  glance.windows_ns[1] == 0
+                      ? "-"
+                      : FormatShare(Ratio(row.busy_ns[1], glance.windows_ns[1]))});
   }
   std::string text = table.Render(options.width, 0, options.unicode);
   if (shown < glance.processes.size()) {
@@ -119,7 +138,9 @@ std::string RenderGlance(const LiveGlance& glance, const std::string& run, int h
   text += "\n";
   if (glance.processes.empty()) return text + "Nothing is recorded yet.\n";
   if (glance.age_ns) text += "newest record: " + FormatTime(*glance.age_ns) + " ago\n";
-  text += "\n" + OperationTable(glance, options) + "\n" + ProcessTable(glance, options);
+  text += Coverage(glance, options);
+  if (glance.windows_ns.back() > 0) text += "\n" + OperationTable(glance, options);
+  text += "\n" + ProcessTable(glance, options);
   return Cut(text, height);
 }
 

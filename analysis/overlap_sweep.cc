@@ -214,9 +214,16 @@ class Sweep {
     if (starts) iterations_.Begin(now_ns, warm_up, book_);
     started_ = true;  // a step before the first operation begins an iteration too
     if (time_ns > in_.span.end_ns) return;
+    bool begun = time_ns > in_.span.begin_ns && !starts;
     for (const uint64_t number : timeline_.steps()) {
+      if (number == kIterationsBegin) {
+        // Where one has ended already, another thread comes to iterate.
+        if (iterations_.times().warm_up.empty()) iterations_.Begin(now_ns, warm_up, book_);
+        begun = true;
+        continue;
+      }
       // What begins with the span or with the first operation has nothing behind it to end.
-      if (time_ns > in_.span.begin_ns && !starts) {
+      if (begun) {
         iterations_.Step(number, now_ns, warm_up, book_);
       } else {
         iterations_.Begin(now_ns, warm_up, book_);

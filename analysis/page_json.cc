@@ -166,6 +166,7 @@ Json SummaryJson(const Report& report) {
               {"smi_model", report.run.smi_model},
               {"own_share", own ? Json(*own) : Json()},
               {"unknown_share", UnknownShare(report)},
+              {"headline_is_part", HeadlineIsPart(report)},
               {"idle_causes", std::move(causes)}};
 }
 

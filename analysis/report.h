@@ -286,6 +286,9 @@ struct ReportDevice {
   int64_t nvml_sampled_ns = 0;  // from its first to its last sample; 0 where that is not known
   bool simulated = false;
   bool used = false;
+  // A process that sees it has unknown GPU time: busy_ns is a lower bound, and it may have been
+  // used though |used| is false.
+  bool has_unknown_time = false;
   double smi_model = 0;
   std::optional<double> inflation;  // smi_model over true busy share; absent at zero busy
   std::vector<ReportDeviceBand> processes;
@@ -359,9 +362,10 @@ struct ReportRun {
   double whole_gpu_busy_share = 0;
   bool gpu_busy_is_upper_bound = false;  // as of an operation; also of the classes
   bool whole_gpu_busy_is_upper_bound = false;
-  bool gpu_busy_is_lower_bound = false;      // others used the devices too; also of the whole
-  std::vector<ReportPart> parts;             // in order of time; none without step()
-  std::vector<std::string> devices_unused;   // visible to some process, used by none
+  bool gpu_busy_is_lower_bound = false;  // others used the devices too; also of the whole
+  std::vector<ReportPart> parts;         // in order of time; none without step()
+  // Visible to some process, used by none; without those of which that is not known.
+  std::vector<std::string> devices_unused;
   std::optional<ReportWhatIf> what_if;       // the most telling one, where the run was replayed
   std::optional<ReportWhatIf> what_if_free;  // the same operation, infinitely fast
   std::optional<ReportCriticalPath> critical_path;  // where the run was replayed

@@ -349,7 +349,8 @@ Json DeviceJson(const ReportDevice& device) {
               {"inflation", OrNull(device.inflation)},
               {"processes", ArrayOf(device.processes, BandJson)},
               {"busy_is_upper_bound", device.busy_is_upper_bound},
-              {"not_profiled", ArrayOf(device.not_profiled, UnprofiledJson)}};
+              {"not_profiled", ArrayOf(device.not_profiled, UnprofiledJson)},
+              {"has_unknown_time", device.has_unknown_time}};
 }
 
 Json RankJson(const ReportRank& rank) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/headline.h"
 #include "analysis/in_run_costs.h"
 #include "analysis/main_process.h"
 #include "analysis/table_legend.h"
@@ -25,11 +26,18 @@ std::string Table(const TextTable& table, const TextOptions& options) {
   return "\n" + table.Render(options.width, 0, options.unicode);
 }
 
-// "2 x NVIDIA H100, NVIDIA L4": the used devices of the run, or the others.
-std::string DeviceNames(const Report& report, bool used) {
+enum class Use : uint8_t { kUsed, kUnused, kUnknown };
+
+Use UseOf(const ReportDevice& device) {
+  if (device.used) return Use::kUsed;
+  return device.has_unknown_time ? Use::kUnknown : Use::kUnused;
+}
+
+// "2 x NVIDIA H100, NVIDIA L4": the devices of the run of that |use|.
+std::string DeviceNames(const Report& report, Use use) {
   std::map<std::string, int> counts;
   for (const ReportDevice& device : report.devices) {
-    if (device.used == used) ++counts[device.name.empty() ? "unnamed device" : device.name];
+    if (UseOf(device) == use) ++counts[device.name.empty() ? "unnamed device" : device.name];
   }
   std::string text;
   for (const auto& [name, count] : counts) {
@@ -53,20 +61,28 @@ std::string CauseText(const std::string& cause) {
 
 std::string HeadlineScope(const Report& report, const TextOptions& options) {
   const ReportRun& run = report.run;
-  if (run.devices_used == 0) return {};
+  const double whole_unknown = WholeUnknownShare(report);
+  if (run.devices_used == 0 && whole_unknown == 0) return {};
+  const bool more = UnknownShare(report) > 0 || run.gpu_busy_is_lower_bound;
   std::string line;
   for (const auto& [name, share] : {std::pair{"compute", run.compute_share},
                                     {"comm", run.comm_share},
                                     {"copy", run.copy_share}}) {
     if (share > 0)
       line += (line.empty() ? "" : ", ") + std::string(name) + " " +
-              UpTo(run.gpu_busy_is_upper_bound, FormatShare(share));
+              Bounded(run.gpu_busy_is_upper_bound, more, FormatShare(share));
   }
   if (run.headline != "span") {
     line += (line.empty() ? "over" : ", over") + std::string(" the iterations after warm-up, ") +
-            FormatTime(run.headline_ns, options.raw) + "; over the whole span GPU " +
-            UpTo(run.whole_gpu_busy_is_upper_bound, FormatShare(run.whole_gpu_busy_share)) +
-            " busy";
+            FormatTime(run.headline_ns, options.raw) + "; over the whole span ";
+    if (run.devices_used > 0) {
+      line += "GPU " +
+              Bounded(run.whole_gpu_busy_is_upper_bound,
+                      whole_unknown > 0 || run.gpu_busy_is_lower_bound,
+                      FormatShare(run.whole_gpu_busy_share)) +
+              " busy" + (whole_unknown > 0 ? ", " : "");
+    }
+    if (whole_unknown > 0) line += "unknown " + FormatShare(whole_unknown);
   }
   return line.empty() ? "" : Wrap("GPU: " + line + ".", options.width, 2);
 }
@@ -102,10 +118,12 @@ std::string WallTimeLine(const Report& report, const TextOptions& options) {
 std::string DeviceLine(const Report& report, const TextOptions& options) {
   const size_t processes = report.processes.size();
   std::string line = std::to_string(processes) + (processes == 1 ? " process" : " processes");
-  const std::string used = DeviceNames(report, true);
-  const std::string unused = DeviceNames(report, false);
+  const std::string used = DeviceNames(report, Use::kUsed);
+  const std::string unused = DeviceNames(report, Use::kUnused);
+  const std::string unknown = DeviceNames(report, Use::kUnknown);
   if (!used.empty()) line += ", " + used;
   if (!unused.empty()) line += "; visible but unused: " + unused;
+  if (!unknown.empty()) line += "; visible, use unknown: " + unknown;
   return Wrap(line + ".", options.width, 2);
 }
 
@@ -153,7 +171,8 @@ std::string CorrectionSentence(const ReportProcess& process, const TextOptions& 
   std::string line = "Without the profiler: span " + time(corrected.process.span_ns) + " (" +
                      time(corrected.span.low) + " to " + time(corrected.span.high) +
                      ", 95 %), GPU busy " +
-                     UpTo(process.gpu_busy_is_upper_bound, time(corrected.process.gpu_busy_ns));
+                     Bounded(process.gpu_busy_is_upper_bound, process.unknown_ns > 0,
+                             time(corrected.process.gpu_busy_ns));
   if (corrected.process.span_ns > 0) {
     const auto more = static_cast<double>(process.span_ns - corrected.process.span_ns);
     line += ", so profiling took " +
@@ -170,18 +189,20 @@ std::string IterationTables(const ReportProcess& process, const TextOptions& opt
   if (!process.iterations || process.iterations->count == 0) return {};
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
   const auto count = static_cast<int64_t>(process.iterations->count);
-  const auto busy = [&](int64_t ns) {
-    return UpTo(process.gpu_busy_is_upper_bound && ns > 0, time(ns));
+  const auto busy = [&](int64_t ns, bool more) {
+    return Bounded(process.gpu_busy_is_upper_bound && ns > 0, more, time(ns));
   };
+  bool more = false;
   TextTable operations({"Per iteration", "wall", "GPU busy", "unknown"});
   for (const ReportIterationOperation& row : process.iterations->operations) {
     operations.AddRow({EscapeName(row.operation), time(row.wall_ns / count),
-                       busy(row.gpu_busy_ns / count), time(row.unknown_ns / count)});
+                       busy(row.gpu_busy_ns / count, false), time(row.unknown_ns / count)});
+    more |= row.unknown_ns > 0;
   }
   TextTable slowest({"Slowest iteration", "begin", "wall", "GPU busy"});
   for (const ReportIteration& row : process.iterations->slowest) {
-    slowest.AddRow(
-        {std::to_string(row.number), time(row.begin_ns), time(row.ns), busy(row.gpu_busy_ns)});
+    slowest.AddRow({std::to_string(row.number), time(row.begin_ns), time(row.ns),
+                    busy(row.gpu_busy_ns, more)});
   }
   return Table(operations, options) + Table(slowest, options);
 }
@@ -199,8 +220,8 @@ std::string GapTable(const Report& report, const ReportProcess& process,
              (work.empty() ? "" : " (" + EscapeName(work) + ")");
     };
     text += Wrap(FormatTime(gap.ns, options.raw) + " at " + FormatTime(gap.begin_ns, options.raw) +
-                     (several ? " on " + DeviceName(gap.uuid, gap.ordinal) : "") + ", mostly " +
-                     CauseText(gap.cause) + ": from " +
+                     (several ? " on " + DeviceName(gap.uuid, gap.ordinal) : "") +
+                     ", first of all " + CauseText(gap.cause) + ": from " +
                      side(gap.operation_at_begin, gap.layer_at_begin, gap.work_before) + " to " +
                      side(gap.operation_at_end, gap.layer_at_end, gap.work_after),
                  options.width, 2);
@@ -241,9 +262,8 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
                   std::to_string(tenths % 10) + "x";
     }
     const auto busy = [&device](const std::string& figure) {
-      const bool others = !device.not_profiled.empty();
-      if (others && device.busy_is_upper_bound) return "about " + figure;
-      return others ? ">= " + figure : UpTo(device.busy_is_upper_bound, figure);
+      return Bounded(device.busy_is_upper_bound,
+                     device.has_unknown_time || !device.not_profiled.empty(), figure);
     };
     devices.AddRow({name, busy(time(device.busy_ns)), time(device.span_ns),
                     busy(FormatShare(ShareOf(device.busy_ns, device.span_ns))),

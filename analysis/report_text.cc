@@ -129,8 +129,9 @@ class TextReport {
     text_ += Painted(headline.substr(0, headline.size() - 1), Paint::kBold, options_) + "\n";
     text_ += HeadlineScope(report_, options_);
     if (report_.run.gpu_limited_share) {
-      text_ += Wrap("GPU-limited " + FormatShare(*report_.run.gpu_limited_share) +
-                        ": so much an infinitely fast GPU would save.",
+      text_ += Wrap("GPU-limited " + FormatShare(*report_.run.gpu_limited_share) + ": so much " +
+                        (HeadlineIsPart(report_) ? "of the whole run " : "") +
+                        "an infinitely fast GPU would save.",
                     options_.width, 2);
     }
     if (report_.device_kind == "simulated") {
@@ -162,15 +163,22 @@ class TextReport {
     return Asked("process") || &process == MainProcess(report_);
   }
 
+  // Of the span of |process|.
+  static std::string BusyShare(const ReportProcess& process, int64_t ns) {
+    return Bounded(process.gpu_busy_is_upper_bound && ns > 0, process.unknown_ns > 0,
+                   FormatShare(ShareOf(ns, process.span_ns)));
+  }
+
   void ProcessDetail(const ReportProcess& process) {
     std::string line =
         EscapeName(process.name.empty() ? "process" : process.name) + " (pid " +
         std::to_string(process.pid) + "), span " + Time(process.span_ns) +
         (process.span_end == SpanEnd::kClosed ? "" : " (" + SpanEndText(process.span_end) + ")") +
-        ": GPU busy " +
-        UpTo(process.gpu_busy_is_upper_bound,
-             FormatShare(ShareOf(process.gpu_busy_ns, process.span_ns))) +
-        ", GPU wait " + FormatShare(ShareOf(process.gpu_wait_ns, process.span_ns));
+        ": GPU busy " + BusyShare(process, process.gpu_busy_ns) +
+        (process.unknown_ns > 0
+             ? ", unknown " + FormatShare(ShareOf(process.unknown_ns, process.span_ns))
+             : "") +
+        ", GPU wait " + BusyShare(process, process.gpu_wait_ns);
     int64_t filled_ns = 0;
     for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;
     if (filled_ns > 0 && process.gpu_busy_ns > 0) {

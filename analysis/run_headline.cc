@@ -3,6 +3,7 @@
 // Shares of devices. No state.
 #include "analysis/run_headline.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gpubound {
@@ -86,10 +87,13 @@ void AddDevices(const Run& run, const std::vector<DeviceUsage>& devices, const R
   summary.headline = cut.headline == 0 ? "span" : "iterations";
   summary.headline_ns = cut.windows[cut.headline].length();
   for (const DeviceUsage& device : devices) {
-    report->devices.push_back(DeviceRow(run, device, span_ns));
+    ReportDevice& row = report->devices.emplace_back(DeviceRow(run, device, span_ns));
+    row.has_unknown_time =
+        std::any_of(device.seen_by.begin(), device.seen_by.end(),
+                    [report](size_t p) { return report->processes[p].unknown_ns > 0; });
     if (device.used) {
       ++summary.devices_used;
-    } else {
+    } else if (!row.has_unknown_time) {
       summary.devices_unused.push_back(device.name);
     }
   }

@@ -112,7 +112,11 @@ struct EventRow {
 
 const std::string& NameOf(const EventRow& row) { return row.trace->LabelOf(row.event->label).text; }
 
-// Every event, or those of one kind.
+bool BeginsIterations(const ThreadEvent& event) {
+  return gpubound::BeginsIterations(event.kind, event.payload);
+}
+
+// Every event, or those of one kind; of steps those that end an iteration.
 template <int kKind>
 class EventRows {
  public:
@@ -121,7 +125,7 @@ class EventRows {
     do {
       row_.event = scan_.Next();
       if (row_.event == nullptr) return nullptr;
-    } while (kKind != 0 && static_cast<int>(row_.event->kind) != kKind);
+    } while (kKind != 0 && !IsWanted(*row_.event));
     row_.process = scan_.process();
     row_.thread = scan_.thread();
     row_.trace = &run_.process(row_.process);
@@ -129,6 +133,10 @@ class EventRows {
   }
 
  private:
+  static bool IsWanted(const ThreadEvent& event) {
+    return static_cast<int>(event.kind) == kKind && !BeginsIterations(event);
+  }
+
   TraceRun& run_;
   ThreadEventScan scan_;
   EventRow row_;
@@ -152,7 +160,12 @@ EventColumns ColumnsOfEvent(const EventColumns& more) {
 
 constexpr Cell (*kName)(const EventRow&) = [](const EventRow& row) { return ToCell(NameOf(row)); };
 constexpr Cell (*kPayload)(const EventRow&) = [](const EventRow& row) -> Cell {
-  return HasPayload(row.event->kind) ? ToCell(row.event->payload) : Cell();
+  const bool is_one = HasPayload(row.event->kind) && !BeginsIterations(*row.event);
+  return is_one ? ToCell(row.event->payload) : Cell();
+};
+constexpr Cell (*kKind)(const EventRow&) = [](const EventRow& row) {
+  const bool begins = BeginsIterations(*row.event);
+  return ToCell(begins ? "iterations_begin" : EventName(row.event->kind));
 };
 constexpr Cell (*kValue)(const EventRow&) = [](const EventRow& row) {
   return ToCell(std::bit_cast<double>(row.event->payload));
@@ -176,10 +189,8 @@ std::vector<TraceTable> ThreadEventTables() {
           ColumnsOfEvent({{{"name", kText}, kName}, {{"value", kReal}, kValue}})),
       MakeTable<EventRow, EventRows<0>>(
           "event", "anything that a thread recorded, as it is stored", true,
-          ColumnsOfEvent({{{"kind", kText},
-                           [](const EventRow& row) { return ToCell(EventName(row.event->kind)); }},
-                          {{"name", kText}, kName},
-                          {{"payload"}, kPayload}})),
+          ColumnsOfEvent(
+              {{{"kind", kText}, kKind}, {{"name", kText}, kName}, {{"payload"}, kPayload}})),
   };
 }
 

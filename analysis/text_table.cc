@@ -109,6 +109,11 @@ std::string UpTo(bool is_upper_bound, const std::string& figure) {
   return (is_upper_bound ? "<= " : "") + figure;
 }
 
+std::string Bounded(bool is_upper_bound, bool is_lower_bound, const std::string& figure) {
+  if (is_upper_bound && is_lower_bound) return "about " + figure;
+  return is_lower_bound ? ">= " + figure : UpTo(is_upper_bound, figure);
+}
+
 std::string FormatCount(uint64_t count) {
   if (count < 10000) return std::to_string(count);
   const double value = static_cast<double>(count);

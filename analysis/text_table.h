@@ -24,6 +24,9 @@ std::string FormatShare(double share);
 // |figure| as it is, or "<= 41 %".
 std::string UpTo(bool is_upper_bound, const std::string& figure);
 
+// |figure| as it is, or "<= 41 %", ">= 41 %", and where it may be less or more "about 41 %".
+std::string Bounded(bool is_upper_bound, bool is_lower_bound, const std::string& figure);
+
 // "1234", "12.3k", "4.56M".
 std::string FormatCount(uint64_t count);
 

@@ -114,6 +114,7 @@ struct Entries {
   }
   static void Step(uint64_t iteration) noexcept {
     const uint64_t ticks = Now();
+    if (iteration == kIterationsBegin) --iteration;  // a -1 that a program means as a number
     t_thread_buffer->EmitWithPayload(SlotKind::kStep, LabelId{0}, iteration, ticks);
     Collector* collector = CurrentCollector();
     if (collector == nullptr || collector->context()->finished) return;

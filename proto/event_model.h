@@ -76,7 +76,7 @@ enum class SlotKind : uint8_t {
   kBegin = 1,       // a scope of the label's kind opens
   kEnd = 2,         // the innermost open scope with this label closes
   kPhase = 3,       // process-wide, holds until the next
-  kStep = 4,        // +payload: iteration number that ends here
+  kStep = 4,        // +payload: number of the iteration that ends here, or kIterationsBegin
   kCounter = 5,     // +payload: bits of a double
   kRangeStart = 6,  // +payload: range id; start/end ranges may cross threads
   kRangeEnd = 7,    // +payload: range id
@@ -123,6 +123,12 @@ constexpr bool HasPayload(SlotKind kind) {
     default:
       return false;
   }
+}
+
+// The payload of a step that ends no iteration: the first one begins there. Importers alone write it.
+inline constexpr uint64_t kIterationsBegin = UINT64_MAX;
+constexpr bool BeginsIterations(SlotKind kind, uint64_t payload) {
+  return kind == SlotKind::kStep && payload == kIterationsBegin;
 }
 
 // One CUDA API call (CUPTI RUNTIME and DRIVER activity). Times in ns of the device source's clock.

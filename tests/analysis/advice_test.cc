@@ -79,6 +79,35 @@ TEST_F(AdviceTest, AFullGpuIsTheLimit) {
   EXPECT_THAT(Advice(), ElementsAre(HasSubstr("The GPU is the limit")));
 }
 
+TEST_F(AdviceTest, AGpuThatNobodyWaitsForIsNotTheLimit) {
+  report_.run.gpu_busy_share = report_.run.smi_model = report_.run.whole_gpu_busy_share = 0.9;
+  row().sm_filled_ns = 400;
+  report_.run.gpu_limited_share = 0.44;
+  EXPECT_THAT(Advice(), IsEmpty());
+  report_.run.gpu_limited_share = 0.46;
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("The GPU is the limit")));
+}
+
+TEST_F(AdviceTest, EverySentenceSaysWhatItIsAboutWhereIterationsAreAPartOfTheRun) {
+  MakeIdle("simulation", 0.61);
+  report_.run.headline = "iterations";
+  report_.run.what_if_free =
+      ReportWhatIf{"simulation", std::numeric_limits<double>::infinity(), 0.86, 0.85, 0.87};
+  ReportIterations& iterations = report_.processes[0].iterations.emplace();
+  iterations.series.idle_ns = {{"simulation", {100}}};
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("the GPU idle 61 % of the time:"),
+                                    HasSubstr("simulation the run would take 0.86 x")));
+  report_.run.headline_ns = 500;
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("the GPU idle 61 % of the iterations' time:"),
+                                    HasSubstr("simulation the whole run would take 0.86 x")));
+  iterations.series.idle_ns.clear();
+  report_.run.what_if_free.reset();
+  report_.run.comm_share = 0.3;
+  report_.run.smi_model = 1;
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("30 % of the GPU's time in the iterations:"),
+                                    HasSubstr("the GPU's work in the iterations by")));
+}
+
 TEST_F(AdviceTest, CollectivesCountFromAQuarterOn) {
   report_.run.comm_share = 0.24;
   EXPECT_THAT(Advice(), IsEmpty());

@@ -212,6 +212,25 @@ TEST_F(CheckTest, IterationsHaveFiguresWhereThereAreSome) {
   EXPECT_EQ(Of("iteration.count==7"), Outcome::kHolds);
 }
 
+TEST_F(CheckTest, OfNoIterationNoLengthIsTypical) {
+  report_.processes[0].iterations.emplace().warm_up = 1;
+  for (const char* length : {"iteration.median", "iteration.mean", "iteration.p95"}) {
+    const CheckResult result = Check(std::string(length) + "<=1ms");
+    EXPECT_EQ(result.outcome, Outcome::kUndecided) << length;
+    EXPECT_EQ(result.found, "not known") << length;
+  }
+  EXPECT_EQ(Of("iteration.count==0"), Outcome::kHolds);
+  EXPECT_EQ(Of("iteration.total<=1ms"), Outcome::kHolds);
+}
+
+TEST_F(CheckTest, ABaselineOfNoIterationDecidesNothing) {
+  report_.processes[0].iterations.emplace().count = 1;
+  report_.processes[0].iterations->median_ns = 30 * kMs;
+  baseline_.processes[0].iterations.emplace();
+  EXPECT_EQ(Of("iteration.median<=1.1x baseline"), Outcome::kUndecided);
+  EXPECT_EQ(Of("iteration.median>=baseline"), Outcome::kUndecided);
+}
+
 TEST_F(CheckTest, ACounterThatIsNotListedIsZero) {
   EXPECT_EQ(Of("ledger.chunks_corrupt==0"), Outcome::kHolds);
   report_.ledger.push_back({"chunks_corrupt", 2, Severity::kError, "Chunks are missing."});

@@ -103,7 +103,27 @@ TEST_F(HeadlineTest, WaitsThatAreNotMostOfTheCauseDoNotStandForIt) {
   Wait({101}, "act", 160, "simulation");
   EXPECT_TRUE(Text().ends_with(": simulation")) << Text();
   Wait({102}, "act", 10, "simulation");
-  EXPECT_TRUE(Text().ends_with(": mostly waiting for 2 env workers")) << Text();
+  EXPECT_TRUE(Text().ends_with(": first of all waiting for 2 env workers (49 % of it)")) << Text();
+}
+
+TEST_F(HeadlineTest, MostlyIsSaidOfMoreThanHalf) {
+  const auto idle = [this](int64_t first_ns, int64_t second_ns) {
+    process().operations[0].device_idle = {{"launch", first_ns}, {"simulation", second_ns}};
+    return Text();
+  };
+  EXPECT_TRUE(idle(90, 10).ends_with(": Python and launch path")) << Text();
+  EXPECT_TRUE(idle(89, 11).ends_with(": mostly Python and launch path")) << Text();
+  EXPECT_TRUE(idle(51, 49).ends_with(": mostly Python and launch path")) << Text();
+  EXPECT_TRUE(idle(50, 50).ends_with(": first of all Python and launch path (50 % of it)"))
+      << Text();
+}
+
+TEST_F(HeadlineTest, WaitsThatAreShorterThanAnotherCauseDoNotStandForTheirs) {
+  Wait({101}, "act", 180, "simulation");
+  process().operations[0].device_idle = {{"simulation", 330}, {"launch", 180}};
+  EXPECT_TRUE(Text().ends_with(": first of all waiting for 1 env worker (35 % of it)")) << Text();
+  process().operations[0].device_idle[1].ns = 181;
+  EXPECT_TRUE(Text().ends_with(": mostly simulation")) << Text();
 }
 
 TEST_F(HeadlineTest, WaitsWhileTheGpuWorksDoNotExplainItsIdleTime) {
@@ -171,8 +191,37 @@ TEST_F(HeadlineTest, TheReplayAddsWhatWouldHelp) {
   EXPECT_NE(Text().find("; infinitely fast simulation"), std::string::npos);
 }
 
+TEST_F(HeadlineTest, WhatTheReplayTellsIsOfTheWholeRun) {
+  report_.run.what_if = ReportWhatIf{"simulation", 2, 0.7, 0.66, 0.75};
+  report_.run.headline = "iterations";
+  process().iterations.emplace();
+  report_.run.headline_ns = 950;
+  EXPECT_TRUE(Text().ends_with("0.70 x [0.66, 0.75] the time")) << Text();
+  report_.run.headline_ns = 949;
+  EXPECT_TRUE(Text().ends_with("0.70 x [0.66, 0.75] the whole run's time")) << Text();
+}
+
 TEST_F(HeadlineTest, ARunWithoutGpuWorkSaysSo) {
   EXPECT_EQ(HeadlineText(Report{}), "No GPU work was recorded.");
+}
+
+TEST_F(HeadlineTest, UnknownTimeIsNoLackOfGpuWork) {
+  report_.run.devices_used = 0;
+  report_.run.gpu_busy_share = 0;
+  process().unknown_ns = 1000;
+  EXPECT_EQ(Text(), "GPU unknown 100 %: no work was recorded, but some could have run.");
+  process().unknown_ns = 250;
+  EXPECT_EQ(Text(), "GPU unknown 25 %, idle 75 %: no work was recorded, but some could have run.");
+}
+
+TEST_F(HeadlineTest, UnknownTimeOfTheWholeRunIsNotOnlyThatOfItsIterations) {
+  report_.run.headline = "iterations";
+  report_.run.headline_ns = 100;
+  process().unknown_ns = 200;
+  process().iterations.emplace().operations.push_back({"act", 100, 0, 50});
+  report_.run.gpu_busy_share = 0.1;
+  EXPECT_DOUBLE_EQ(UnknownShare(report_), 0.5);
+  EXPECT_DOUBLE_EQ(WholeUnknownShare(report_), 0.2);
 }
 
 }  // namespace

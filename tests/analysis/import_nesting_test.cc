@@ -45,7 +45,7 @@ std::string TextOf(const NestedEvent& event) {
     case SlotKind::kRangeEnd:
       return time + " end of range " + payload;
     case SlotKind::kStep:
-      return time + " step " + payload;
+      return time + (event.payload == kIterationsBegin ? " iterations begin" : " step " + payload);
     default:
       return time + " something else";
   }
@@ -85,12 +85,13 @@ TEST(ImportNesting, OneOfNoLengthIsOverBeforeTheNextBegins) {
 }
 
 TEST(ImportNesting, AnIterationIsTheStepThatEndsIt) {
-  EXPECT_THAT(Nested({Iteration(10, 20, 7), Iteration(20, 30, 8), Scope(12, 14, 1)}),
-              ElementsAre("10 step 6", "12 begin 1", "14 end 1", "20 step 7", "30 step 8"));
+  EXPECT_THAT(
+      Nested({Iteration(10, 20, 7), Iteration(20, 30, 8), Scope(12, 14, 1)}),
+      ElementsAre("10 iterations begin", "12 begin 1", "14 end 1", "20 step 7", "30 step 8"));
 }
 
 TEST(ImportNesting, TheFirstIterationMayBeNumberZero) {
-  EXPECT_THAT(Nested({Iteration(0, 5, 0)}), ElementsAre("0 step -1", "5 step 0"));
+  EXPECT_THAT(Nested({Iteration(0, 5, 0)}), ElementsAre("0 iterations begin", "5 step 0"));
 }
 
 TEST(ImportNesting, TiesAreBrokenByTheDeeperLayer) {

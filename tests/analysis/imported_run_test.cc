@@ -127,12 +127,13 @@ TEST_F(ImportedRun, KeepsTheGeometryOfKernelsAndTheLimitsOfDevices) {
   EXPECT_EQ(device.info.max_warps_per_multiprocessor, 64u);
 }
 
-TEST_F(ImportedRun, AnIterationBeginsAndEndsWithAStep) {
+TEST_F(ImportedRun, AStepSaysWhereIterationsBeginAndOthersEndThem) {
   Import(R"({"ph":"X","cat":"user_annotation","name":"ProfilerStep#6","pid":4,"tid":5,"ts":10,)"
          R"("dur":10},)"
          R"({"ph":"X","cat":"user_annotation","name":"ProfilerStep#7","pid":4,"tid":5,"ts":20,)"
          R"("dur":5})");
-  EXPECT_THAT(Steps(), ElementsAre(std::pair(5, 0), std::pair(6, 10000), std::pair(7, 15000)));
+  const auto begins = static_cast<int64_t>(kIterationsBegin);
+  EXPECT_THAT(Steps(), ElementsAre(std::pair(begins, 0), std::pair(6, 10000), std::pair(7, 15000)));
 }
 
 TEST_F(ImportedRun, AGapLongerThanASlotHoldsIsKept) {

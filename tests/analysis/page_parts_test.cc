@@ -222,6 +222,14 @@ TEST(IterationSeriesTest, WithoutOperationsTheFirstStepBeginsTheFirst) {
   EXPECT_EQ(points[0].first, 2u);
 }
 
+TEST(IterationSeriesTest, TheFirstBeginsWhereAnImportedTraceSaysSo) {
+  const auto points =
+      IterationSeries({{kIterationsBegin, 50}, {1, 100}, {kIterationsBegin, 120}, {2, 250}}, 10, 2);
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(points[0].time, (Interval{50, 100}));
+  EXPECT_EQ(points[1].time, (Interval{100, 250}));
+}
+
 TEST(IterationSeriesTest, StepsOfSeveralThreadsAreTakenInOrderOfTime) {
   const auto points = IterationSeries({{2, 250}, {1, 100}}, 10, 100);
   EXPECT_EQ(points[0].first, 1u);

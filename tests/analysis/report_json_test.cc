@@ -164,9 +164,10 @@ TEST_F(ReportJsonTest, OperationHasEveryKeyInOrder) {
 }
 
 TEST_F(ReportJsonTest, DeviceAndLedgerHaveEveryKeyInOrder) {
-  EXPECT_EQ(KeysOf(json_["devices"][0]),
-            (Keys{"uuid", "name", "busy_ns", "span_ns", "nvml_utilization", "used", "smi_model",
-                  "inflation", "processes", "busy_is_upper_bound", "not_profiled"}));
+  EXPECT_EQ(
+      KeysOf(json_["devices"][0]),
+      (Keys{"uuid", "name", "busy_ns", "span_ns", "nvml_utilization", "used", "smi_model",
+            "inflation", "processes", "busy_is_upper_bound", "not_profiled", "has_unknown_time"}));
   EXPECT_EQ(KeysOf(json_["ledger"][0]), (Keys{"counter", "value", "severity", "help"}));
   EXPECT_EQ(json_["ledger"][0]["severity"], "info");
 }

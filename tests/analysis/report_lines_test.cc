@@ -89,10 +89,10 @@ TEST_F(ReportLinesTest, GapsNameTheirDeviceOnlyAmongSeveral) {
   options_.by = {"gap"};
   process().gaps.push_back(
       {"GPU-1", 0, 5, 90, "launch", "act", "python", "update", "backend", "", ""});
-  EXPECT_THAT(Text(), HasSubstr("90 ns at 5 ns, mostly Python"));
+  EXPECT_THAT(Text(), HasSubstr("90 ns at 5 ns, first of all Python"));
   report_.devices.resize(2);
   for (ReportDevice& device : report_.devices) device.used = true;
-  EXPECT_THAT(Text(), HasSubstr("90 ns at 5 ns on GPU-1, mostly Python"));
+  EXPECT_THAT(Text(), HasSubstr("90 ns at 5 ns on GPU-1, first of all Python"));
 }
 
 TEST_F(ReportLinesTest, MarksInheritedOperations) {
@@ -102,6 +102,61 @@ TEST_F(ReportLinesTest, MarksInheritedOperations) {
 
 TEST_F(ReportLinesTest, SaysWhereNoGpuWorkWasSeen) {
   EXPECT_THAT(RenderText(Report{}), HasSubstr("No GPU work was recorded."));
+}
+
+TEST_F(ReportLinesTest, WhatUnknownTimeMayAddToIsALowerBound) {
+  report_.run.devices_used = 1;
+  report_.run.gpu_busy_share = report_.run.compute_share = 0.41;
+  process().unknown_ns = 100'000'000;
+  process().gpu_wait_ns = 200'000'000;
+  report_.run.headline_ns = 1'000'000'000;
+  EXPECT_THAT(Text(), HasSubstr("\nGPU: compute >= 41 %.\n"));
+  EXPECT_THAT(Text(), HasSubstr("GPU busy >= 41 %, unknown 10 %, GPU wait >= 20 %."));
+  process().gpu_busy_is_upper_bound = true;
+  EXPECT_THAT(Text(), HasSubstr("GPU busy about 41 %, unknown 10 %, GPU wait about 20 %."));
+}
+
+TEST_F(ReportLinesTest, TheWholeSpanHasABoundOfItsOwn) {
+  report_.run.headline = "iterations";
+  report_.run.headline_ns = 500'000'000;
+  process().iterations.emplace();
+  process().unknown_ns = 250'000'000;
+  EXPECT_THAT(Text(), HasSubstr("No GPU work was recorded.\nGPU: over the iterations after "
+                                "warm-up, 500 ms; over the whole span unknown 25 %.\n"));
+  report_.run.devices_used = 1;
+  report_.run.gpu_busy_share = report_.run.compute_share = 0.41;
+  report_.run.whole_gpu_busy_share = 0.2;
+  EXPECT_THAT(Text(), HasSubstr("\nGPU: compute 41 %, over the iterations after warm-up, 500 ms; "
+                                "over the whole span GPU >= 20 % busy, unknown\n  25 %.\n"));
+}
+
+TEST_F(ReportLinesTest, ADeviceThatMayHaveBeenUsedIsNotCalledUnused) {
+  report_.devices.emplace_back().name = "NVIDIA L4";
+  EXPECT_THAT(Text(), HasSubstr("1 process; visible but unused: NVIDIA L4."));
+  report_.devices[0].has_unknown_time = true;
+  EXPECT_THAT(Text(), HasSubstr("1 process; visible, use unknown: NVIDIA L4."));
+  options_.by = {"device"};
+  EXPECT_THAT(Text(), ContainsRegex("\nNVIDIA L4 +>= 0 +0 +>= 0 %"));
+}
+
+TEST_F(ReportLinesTest, TheSlowestIterationsAreBoundsWhereIterationsHaveUnknownTime) {
+  options_.by = {"iteration"};
+  ReportIterations& iterations = process().iterations.emplace();
+  iterations.count = 1;
+  iterations.slowest.push_back({7, 0, 40'000'000, 5});
+  iterations.operations.push_back({"inference", 40'000'000, 5, 0});
+  EXPECT_THAT(Text(), ContainsRegex("\n7 +0 +40.0 ms +5 ns\n"));
+  iterations.operations[0].unknown_ns = 1;
+  EXPECT_THAT(Text(), ContainsRegex("\n7 +0 +40.0 ms +>= 5 ns\n"));
+}
+
+TEST_F(ReportLinesTest, GpuLimitedIsOfTheWholeRun) {
+  report_.run.gpu_limited_share = 0.2;
+  report_.run.headline_ns = 500'000'000;
+  EXPECT_THAT(Text(), HasSubstr("GPU-limited 20 %: so much an infinitely fast GPU would save."));
+  report_.run.headline = "iterations";
+  EXPECT_THAT(Text(), HasSubstr("GPU-limited 20 %: so much of the whole run an infinitely fast GPU "
+                                "would save."));
 }
 
 }  // namespace

@@ -106,6 +106,19 @@ TEST_F(RunReportTest, CountsEveryUsedDeviceOverTheRootsSpan) {
   EXPECT_DOUBLE_EQ(report.run.gpu_busy_share, (100.0 + 40.0) / 200.0);
 }
 
+TEST_F(RunReportTest, UnknownTimePutsThoseDevicesInDoubtThatItsProcessSees) {
+  AddProcess(1, 0, 100, "GPU-a", {{0, 10}});
+  AddProcess(2, 0, 100, "GPU-b", {}).parent_pid = 1;
+  AddProcess(3, 0, 100, "GPU-c", {}).parent_pid = 1;
+  run_.processes[1].unknown.push_back({20, 30, ""});
+  const Report report = Build();
+  ASSERT_EQ(report.devices.size(), 3u);
+  EXPECT_FALSE(report.devices[0].has_unknown_time);
+  EXPECT_TRUE(report.devices[1].has_unknown_time);
+  EXPECT_FALSE(report.devices[2].has_unknown_time);
+  EXPECT_EQ(report.run.devices_unused.size(), 1u) << "GPU-c";
+}
+
 TEST_F(RunReportTest, TakesTheLaunchersRootEvenWhenItWasNotRecorded) {
   AddProcess(2, 10, 60, "GPU-a", {{10, 60}}).parent_pid = 1;
   run_.info.emplace();

@@ -140,6 +140,15 @@ TEST_F(TraceTablesTest, StepsPhasesAndCountersAreRows) {
   EXPECT_THAT(Query("SELECT kind FROM event"), ElementsAre("phase", "counter", "step"));
 }
 
+TEST_F(TraceTablesTest, WhereIterationsBeginNoneEnds) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {MakeSlot(SlotKind::kStep, LabelId{0}, 10), kIterationsBegin,
+                                 MakeSlot(SlotKind::kStep, LabelId{0}, 30), 4});
+  EXPECT_THAT(Query("SELECT time_ns, number FROM step"), ElementsAre("30|4"));
+  EXPECT_THAT(Query("SELECT time_ns, kind, payload FROM event"),
+              ElementsAre("10|iterations_begin|NULL", "30|step|4"));
+}
+
 TEST_F(TraceTablesTest, CallsAndWorkJoinByCorrelation) {
   writer_.PutUsualRows();
   writer_.Calls({.thread = 9}, {Launch(100, 110, 4), Launch(200, 210, 5)});

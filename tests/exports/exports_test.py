@@ -145,6 +145,33 @@ class Prometheus(Exports):
         self.assertEqual(values["gpubound_run_whole_gpu_busy_ratio", None], 0.25)
         self.assertEqual(values["gpubound_run_headline_seconds", None], 30e-6)
 
+    def values(self, run):
+        text = pathlib.Path(self.export(run, "prometheus", "bounds.prom")).read_text("utf-8")
+        return {(s.name.removeprefix("gpubound_run_"), s.labels.get("class")): s.value
+                for family in text_string_to_metric_families(text) for s in family.samples}
+
+    def test_what_unknown_time_may_add_to_is_a_range(self):
+        values = self.values(self.example)
+        unknown = sum(row["unknown_ns"] for process in self.report(self.example)["processes"]
+                      for row in process["operations"])
+        wanted = min(unknown / 1e9 / values["wall_seconds", None],
+                     1 - values["whole_gpu_busy_ratio", None])
+        self.assertGreater(wanted, 0)
+        self.assertAlmostEqual(values["whole_gpu_unknown_ratio", None], wanted)
+        self.assertAlmostEqual(values["whole_gpu_busy_high_ratio", None],
+                               values["whole_gpu_busy_ratio", None] + wanted)
+        for work in ("any", "compute", "comm", "copy"):
+            busy = values["gpu_busy_ratio", work]
+            self.assertEqual(values["gpu_busy_low_ratio", work], busy)
+            self.assertAlmostEqual(values["gpu_busy_high_ratio", work],
+                                   min(1, busy + values["gpu_unknown_ratio", None]))
+
+    def test_what_is_known_is_no_range(self):
+        values = self.values(self.imported(stepping_trace(self.path("known.json"))))
+        self.assertEqual(values["gpu_unknown_ratio", None], 0)
+        self.assertEqual(values["gpu_busy_low_ratio", "any"], values["gpu_busy_ratio", "any"])
+        self.assertEqual(values["gpu_busy_high_ratio", "any"], values["gpu_busy_ratio", "any"])
+
 
 FORMATS = ("perfetto", "chrome", "sqlite", "csv", "parquet", "prometheus")
 

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "analysis/headline.h"
+
 namespace gpubound::golden {
 namespace {
 
@@ -121,6 +123,7 @@ Values KernelValues(const ReportKernel& kernel) {
 Values DeviceValues(const ReportDevice& device) {
   Values values = {{"busy", device.busy_ns},
                    {"unused", device.used ? 0 : 1},
+                   {"unknown", device.has_unknown_time ? 1 : 0},
                    {"busy_bound", device.busy_is_upper_bound ? 1 : 0}};
   for (const ReportDeviceBand& band : device.processes) {
     values["alone:" + std::to_string(band.pid)] = band.alone_ns;
@@ -204,6 +207,11 @@ Values RunValues(const ReportRun& run) {
 
 bool ExpectationParser::Begin(const std::vector<std::string>& words) {
   section_.clear();
+  if (words.size() > 2 && words[1] == "headline") {
+    std::string& text = expectation_.lists["headline"].emplace_back();
+    for (size_t i = 2; i < words.size(); ++i) text += (i == 2 ? "" : " ") + words[i];
+    return true;
+  }
   size_t next = 1;
   for (; next < words.size() && words[next].find('=') == std::string::npos; ++next) {
     section_ += (section_.empty() ? "" : " ") + words[next];
@@ -240,6 +248,7 @@ bool ExpectationParser::Line(const std::string& line) {
 }
 
 std::vector<std::string> ActualList(const Report& report, const std::string& section) {
+  if (section == "headline") return {HeadlineText(report)};
   const ReportProcess& process = ProcessOf(report, section);
   if (section.starts_with("cells")) return CellLines(process.cells);
   if (section.starts_with("gaps")) return GapLines(process);

@@ -22,6 +22,8 @@
 //     expect iterations count=3         also warm_up, start_up, total, mean, median, p95, ...
 //     expect run wall=100               also devices_used, headline, gpu_busy_percent
 //     expect ledger COUNTER=1
+//   words, on the line itself:
+//     expect headline GPU unknown 100 %: ...
 #ifndef GPUBOUND_TESTS_GOLDEN_EXPECTATION_H_
 #define GPUBOUND_TESTS_GOLDEN_EXPECTATION_H_
 

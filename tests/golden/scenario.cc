@@ -218,7 +218,7 @@ class Parser {
       event.label = LabelFor(LabelKind::kPhase, "", Joined(w, 3));
     } else if (verb == "step" && w.size() == 4) {
       event.kind = SlotKind::kStep;
-      event.payload = std::stoull(w[3]);
+      event.payload = w[3] == "begin" ? kIterationsBegin : std::stoull(w[3]);
     } else if (verb == "pause" || verb == "resume") {
       event.kind = verb == "pause" ? SlotKind::kPause : SlotKind::kResume;
     } else if (verb == "suspend" || verb == "go-on") {

@@ -42,6 +42,7 @@ int RecordEveryKind(const Core& core, const std::string&) {
   api.begin(layer);
   api.end(layer);
   api.step(7);
+  api.step(~uint64_t{0});  // what a trace has a meaning of its own for
   api.counter(api.label(GPUBOUND_LABEL_COUNTER, 0, nullptr, "steps", 5), 1.5);
   api.begin(0xffffffff);  // no label of ours: masked, recorded, harmless
   api.end(0xffffffff);

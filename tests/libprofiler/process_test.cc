@@ -87,10 +87,13 @@ TEST_F(CoreTest, AProgramThatReturnsFromMainLeavesAClosedTraceAndSaysNothing) {
 TEST_F(CoreTest, EveryKindOfEventIsRecorded) {
   ASSERT_EQ(Run("every_kind"), 0);
   std::vector<SlotKind> kinds;
-  for (const StoredEvent& event : Trace().ThreadEventsOf(1)) kinds.push_back(event.kind);
+  for (const StoredEvent& event : Trace().ThreadEventsOf(1)) {
+    kinds.push_back(event.kind);
+    EXPECT_FALSE(BeginsIterations(event.kind, event.payload));
+  }
   EXPECT_THAT(kinds,
               ElementsAre(SlotKind::kPhase, SlotKind::kBegin, SlotKind::kEnd, SlotKind::kStep,
-                          SlotKind::kCounter, SlotKind::kBegin, SlotKind::kEnd));
+                          SlotKind::kStep, SlotKind::kCounter, SlotKind::kBegin, SlotKind::kEnd));
   EXPECT_EQ(Trace().Number("SELECT layer FROM label WHERE text='env'"),
             static_cast<int>(Layer::kSimulator));
 }

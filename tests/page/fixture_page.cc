@@ -2,9 +2,9 @@
 //
 // fixture_page FOLDER: writes what the tests of the page look at, out of one run made by hand:
 // page.html, report.json, report.txt, figure.svg and figure.pdf, and compare.html and compare.json
-// out of two groups of such runs; many.html has many operations. Two processes that share a device,
-// forty iterations, a device that is simulated and for a while unknown, and names that would harm a
-// page which took them for markup.
+// out of two groups of such runs; many.html has many operations, killed.html a run that was killed.
+// Two processes that share a device, forty iterations, a device that is simulated and for a while
+// unknown, and names that would harm a page which took them for markup.
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -172,6 +172,20 @@ bool WriteManyRows(const std::string& folder) {
   return page.ok() && Write(folder + "/many.html", *page);
 }
 
+// A program that was killed in its second turn: nothing is known of its GPU.
+bool WriteKilled(const std::string& folder) {
+  AnalyzedRun analyzed;
+  analyzed.run =
+      golden::ParseScenario("span 0 100000\nthread main\n" + At(10'000, "begin operation train") +
+                            At(50'000, "step 1") + "unknown 0 100000\n")
+          .run;
+  Result<Report> report = BuildReport(analyzed.run);
+  if (!report.ok()) return false;
+  analyzed.report = std::move(*report);
+  const Result<std::string> page = PageOf(analyzed);
+  return page.ok() && Write(folder + "/killed.html", *page);
+}
+
 int WriteAll(const std::string& folder) {
   AnalyzedRun analyzed;
   analyzed.run = MakeRun();
@@ -193,7 +207,7 @@ int WriteAll(const std::string& folder) {
     return written ? 0 : 1;
   }
   return Write(folder + "/page.html", *page) && WriteComparison(folder) && WriteManyRows(folder) &&
-                 written
+                 WriteKilled(folder) && written
              ? 0
              : 1;
 }

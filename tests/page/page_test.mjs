@@ -370,3 +370,28 @@ test('of many operations the longest are drawn, and what the others come to', as
   assert.equal(shown.reduce((sum, row) => sum + row.figures.wall_ns, 0), 1_000_000);
   assert.ok(shown.every((row) => row.texts.wall_ns.startsWith('~')));
 });
+
+test('unknown GPU time is neither idle nor a lack of work', async () => {
+  page = await open(browser, join(folder, 'killed.html'));
+  assert.equal(
+      await text(page, '.lead'),
+      'GPU unknown 100 %: no work was recorded, but some could have run.');
+  const meters = await page.$$eval('.meter-head', (nodes) => nodes.map((n) => n.textContent));
+  assert.deepEqual(meters, ['the GPU really workedat least 0 %', 'idle0 %']);
+  assert.match(await text(page, '.meter:last-child .note'), /^unknown 100 %/);
+  const [process] = await rows(page, '.processes');
+  assert.equal(process.texts.gpu_busy_ns, '\u2265 0');
+  assert.match(await text(page, '#processes'), /device 1visible, use unknown\u2265 0\u2265 0 %/);
+  assert.match(await text(page, '#run'), /0 used, use unknown: device 1/);
+  assert.match(await text(page, '#idle'), /No gaps: no device of .* is known .* unknown for 100 %/);
+});
+
+test('of no iteration there is no mean, and no slowest', async () => {
+  page = await open(browser, join(folder, 'killed.html'));
+  const facts = await page.$$eval(
+      '#iterations dd[data-ns]', (nodes) => nodes.map((node) => node.dataset.key));
+  assert.deepEqual(facts, ['start_up_ns', 'warm_up_ns', 'shutdown_ns']);
+  assert.match(await text(page, '#iterations'), /0 after 1 of warm-up/);
+  assert.equal(await page.$('.slowest'), null);
+  assert.equal(await page.$('.mean-iteration'), null);
+});

@@ -48,6 +48,23 @@ TEST_F(ImportCommand, MakesAPrivateRunThatCanBeReported) {
   EXPECT_THAT(report.out, HasSubstr("\"device_kind\": \"imported\""));
 }
 
+TEST_F(ImportCommand, EachStepEndsAnIteration) {
+  const std::string event = R"({"ph":"X","cat":"user_annotation","pid":4,"tid":5,)";
+  for (const std::string first : {"0", "5"}) {
+    const std::string trace = "[" + event + R"("name":"set up","ts":0,"dur":3},)" + event +
+                              R"("name":"ProfilerStep#)" + first + R"(","ts":10,"dur":10},)" +
+                              event + R"("name":"ProfilerStep#6","ts":20,"dur":10}])";
+    ASSERT_EQ(Import(trace, first).status, kExitSuccess);
+    const Captured rows = Capture([&] {
+      return Dispatch({"sql", folder_.File(first), "--csv",
+                       "select s.number, i.number, time_ns, end_ns from step s left join iteration "
+                       "i on time_ns = end_ns"});
+    });
+    EXPECT_EQ(rows.out, "number,number,time_ns,end_ns\n" + first + "," + first +
+                            ",20000,20000\n6,6,30000,30000\n");
+  }
+}
+
 TEST_F(ImportCommand, AFileThatCannotBeReadIsThreeAndLeavesNothing) {
   const Captured imported = Import("[{\"ph\":\"X\"", "x.gpubound");
   EXPECT_EQ(imported.status, kExitUnreadable);

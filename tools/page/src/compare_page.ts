@@ -4,7 +4,7 @@
 // difference. Only what is significant is coloured, and marked by a word and a sign as well.
 import {ComparedFigure, ComparedValue, ComparisonData, NO_OPERATION} from './data';
 import {element, section, table} from './dom';
-import {exactNs, formatShare, formatTime} from './format';
+import {bounded, exactNs, formatShare, formatTime} from './format';
 import {causeText} from './headline';
 import {themeButton} from './theme';
 
@@ -65,8 +65,7 @@ function changeText(figure: ComparedFigure, difference: number): string {
 function valueText(figure: ComparedFigure, group: ComparedValue): string {
   const text =
       figure.unit === 'share' ? formatShare(group.value) : formatTime(Math.round(group.value));
-  if (group.is_upper_bound) return `${group.is_lower_bound ? '~' : '\u2264'} ${text}`;
-  return group.is_lower_bound ? `\u2265 ${text}` : text;
+  return bounded(group.is_upper_bound, group.is_lower_bound, text);
 }
 
 // A cell that carries the number as the JSON has it.

@@ -141,10 +141,16 @@ export interface ReportProcess {
   corrected_why_not: string;
 }
 
+// In which device work could have run unrecorded: times in which its devices worked are bounds.
+export const unknownNs = (process: ReportProcess): number =>
+    process.operations.reduce((sum, row) => sum + row.unknown_ns, 0);
+
 export interface Device {
   uuid: string;
   name: string;
   busy_ns: number;
+  busy_is_upper_bound: boolean;
+  has_unknown_time: boolean;
   span_ns: number;
   nvml_utilization: number|null;
   not_profiled: {host: string; pid: number; name: string; ns: number}[];
@@ -296,6 +302,7 @@ export interface Summary {
   smi_model: number;
   own_share: number|null;
   unknown_share: number;
+  headline_is_part: boolean;  // its figures are not those of the whole run
   idle_causes: Record<string, number>;
 }
 

@@ -2,7 +2,7 @@
 //
 // Elements with text in them. Names of a run reach the page through `text` and `title` only, never
 // as markup.
-import {exactNs, formatCount, formatShare, formatTime, UPPER_BOUND, upTo} from './format';
+import {bounded, exactNs, formatCount, formatShare, formatTime, LOWER_BOUND, UPPER_BOUND} from './format';
 
 interface Properties {
   class
@@ -32,11 +32,14 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 }
 
 // A cell that shows a time and carries the exact one.
-export function timeCell(ns: number, key: string, isUpperBound = false): HTMLTableCellElement {
+export function timeCell(
+    ns: number, key: string, isUpperBound = false, isLowerBound = false): HTMLTableCellElement {
   const cell = element('td', {
     class: 'figure',
-    text: upTo(isUpperBound, formatTime(ns)),
-    title: isUpperBound ? `${exactNs(ns)}, ${UPPER_BOUND}` : exactNs(ns),
+    text: bounded(isUpperBound, isLowerBound, formatTime(ns)),
+    title: [exactNs(ns), isUpperBound ? UPPER_BOUND : '', isLowerBound ? LOWER_BOUND : '']
+               .filter(Boolean)
+               .join(', '),
   });
   cell.dataset.key = key;
   cell.dataset.ns = String(ns);

@@ -57,11 +57,13 @@ export function facts(data: PageData): HTMLElement {
   } else if (run.exit_code !== undefined && run.exit_code !== null) {
     add('ended', `with exit status ${run.exit_code}`);
   }
+  const unclear = report.devices.filter((d) => !d.used && d.has_unknown_time).map((d) => d.name);
   add('devices',
       `${report.devices.filter((d) => d.used).length} used` +
           (report.run.devices_unused.length > 0 ?
                `, unused: ${report.run.devices_unused.join(', ')}` :
-               ''));
+               '') +
+          (unclear.length > 0 ? `, use unknown: ${unclear.join(', ')}` : ''));
   add('recorded by', `gpubound ${run.version ?? data.processes[0]?.version ?? ''}`);
   for (const [name, value] of Object.entries(run.metadata)) add(shownName(name), value);
   return list;

@@ -31,6 +31,13 @@ export const UPPER_BOUND = 'at most: CUDA graphs were recorded as a whole';
 export const upTo = (isUpperBound: boolean, figure: string): string =>
     isUpperBound ? `\u2264 ${figure}` : figure;
 
+// What unknown time, or processes that are not part of the run, may add to.
+export const LOWER_BOUND = 'at least: more may have run unrecorded';
+export function bounded(isUpperBound: boolean, isLowerBound: boolean, figure: string): string {
+  if (isUpperBound && isLowerBound) return `about ${figure}`;
+  return isLowerBound ? `\u2265 ${figure}` : upTo(isUpperBound, figure);
+}
+
 export function formatCount(count: number): string {
   if (count < 10_000) return String(count);
   for (const [size, unit] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']] as [number, string][]) {

@@ -129,12 +129,13 @@ function idleMeter(data: PageData): HTMLElement {
       [first, unknown > 0 ? `unknown ${formatShare(unknown)}` : ''].filter(Boolean).join('; '));
 }
 
-function whatIfFact(what: WhatIf|null, speed: string): HTMLElement|null {
+function whatIfFact(what: WhatIf|null, speed: string, data: PageData): HTMLElement|null {
   if (!what) return null;
   const [part, low, high] = [what.part, what.part_low, what.part_high].map((x) => x.toFixed(2));
   return fact(
-      `${what.operation} ${speed}`, `${part} x the time`, `95 %: ${low} to ${high}`,
-      `${what.part} (${what.part_low} to ${what.part_high})`);
+      `${what.operation} ${speed}`,
+      `${part} x the ${data.summary.headline_is_part ? 'whole run\'s ' : ''}time`,
+      `95 %: ${low} to ${high}`, `${what.part} (${what.part_low} to ${what.part_high})`);
 }
 
 function fact(name: string, value: string, note: string, title: string): HTMLElement {
@@ -159,9 +160,12 @@ function factList(data: PageData): HTMLElement {
         null :
         fact(
             'GPU-limited', formatShare(run.gpu_limited_share),
-            'so much an infinitely fast GPU would save', String(run.gpu_limited_share)),
-    whatIfFact(run.twice_as_fast, 'twice as fast'),
-    whatIfFact(run.infinitely_fast, 'infinitely fast'),
+            `so much ${
+                data.summary.headline_is_part ? 'of the whole run ' :
+                                                ''}an infinitely fast GPU would save`,
+            String(run.gpu_limited_share)),
+    whatIfFact(run.twice_as_fast, 'twice as fast', data),
+    whatIfFact(run.infinitely_fast, 'infinitely fast', data),
   ];
   return element('dl', {class: 'facts overview'}, facts);
 }
@@ -173,6 +177,8 @@ export function headlineBlock(data: PageData): HTMLElement {
   if (data.report.run.devices_used > 0) {
     block.append(
         element('div', {class: 'meters'}, [smiMeter(data), busyMeter(data), idleMeter(data)]));
+  } else if (summary.unknown_share > 0) {
+    block.append(element('div', {class: 'meters'}, [busyMeter(data), idleMeter(data)]));
   }
   if (data.report.run.critical_path) block.append(factList(data));
   if (summary.advice.length > 0) {

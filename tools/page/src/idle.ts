@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Why the GPU was idle: causes, and the longest gaps with a way to each on the timeline.
-import {PageProcess, Report} from './data';
+import {PageProcess, Report, ReportProcess, unknownNs} from './data';
 import {button, element, table, timeCell} from './dom';
 import {formatShare, formatTime, share} from './format';
 import {causeText, idleCauses} from './headline';
 import {Show} from './iterations';
 
+function noneIdle(process: ReportProcess): string {
+  const unknown = share(unknownNs(process), process.span_ns);
+  return unknown > 0 ?
+      `no device of this process is known to have been idle; its GPU time is unknown for ${
+          formatShare(unknown)}.` :
+      'no device of this process was idle.';
+}
+
 export function causes(report: Report, process: number): HTMLElement {
   const rows = idleCauses(report, process);
-  if (rows.length === 0) return element('p', {text: 'No device of this process was idle.'});
+  if (rows.length === 0)
+    return element('p', {text: `No cause: ${noneIdle(report.processes[process])}`});
   const total = rows.reduce((sum, [, ns]) => sum + ns, 0);
   const result =
       table('Idle time by cause', ['cause', '', 'time', 'of idle'], rows.map(([cause, ns]) => {
@@ -36,8 +45,7 @@ const place = (operation: string, layer: string): string => `${operation} \u203a
 
 export function gaps(report: Report, index: number, page: PageProcess, show: Show): HTMLElement {
   const process = report.processes[index];
-  if (process.gaps.length === 0)
-    return element('p', {text: 'No gaps: no device of this process was idle.'});
+  if (process.gaps.length === 0) return element('p', {text: `No gaps: ${noneIdle(process)}`});
   const rows = process.gaps.map((gap) => {
     const begin = gap.begin_ns + page.offset_ns;
     const at = place(gap.operation_at_begin, gap.layer_at_begin);

@@ -8,7 +8,7 @@ import {area, curveStepAfter} from 'd3-shape';
 
 import {IterationPoint, Iterations, PageProcess, ReportProcess} from './data';
 import {button, element, nameCell, rowOf, table, timeCell} from './dom';
-import {formatShare, formatTime, share, upTo} from './format';
+import {bounded, formatShare, formatTime, share} from './format';
 
 const WIDTH = 1000;
 const HEIGHT = 240;
@@ -40,15 +40,20 @@ function samplesOf(points: IterationPoint[]): Sample[] {
   });
 }
 
-function describe(sample: Sample): string {
-  const [first, count, , , shortest, longest] = sample.point;
+// |unknown|: times in which more may have run.
+function describe(sample: Sample, isUpperBound: boolean, unknown: [number, number][]): string {
+  const [first, count, start, stop, shortest, longest] = sample.point;
   const which = count === 1 ? `iteration ${first}` : `iterations ${first} to ${first + count - 1}`;
   const spread = count === 1 ? '' : ` (${formatTime(shortest)} to ${formatTime(longest)})`;
-  return `${which}: ${formatTime(sample.mean)}${spread}, GPU busy ${formatTime(sample.busy)} ` +
+  const busy = bounded(
+      isUpperBound && sample.busy > 0, unknown.some(([begin, end]) => begin < stop && end > start),
+      formatTime(sample.busy));
+  return `${which}: ${formatTime(sample.mean)}${spread}, GPU busy ${busy} ` +
       `= ${formatShare(share(sample.busy, sample.mean))}`;
 }
 
-function chart(points: IterationPoint[], warmUp: number, show: Show): HTMLElement {
+function chart(process: ReportProcess, page: PageProcess, warmUp: number, show: Show): HTMLElement {
+  const points = page.iterations;
   const samples = samplesOf(points);
   const last = samples[samples.length - 1];
   const longest = Math.max(...samples.map((sample) => sample.point[5]));
@@ -107,7 +112,8 @@ function chart(points: IterationPoint[], warmUp: number, show: Show): HTMLElemen
     chosen = Math.max(0, Math.min(samples.length - 1, index));
     const sample = samples[chosen];
     cursor.attr('x', x(sample.from)).attr('width', Math.max(2, x(sample.to) - x(sample.from)));
-    said.textContent = `${describe(sample)}. Click or press Enter to see it on the timeline.`;
+    const figures = describe(sample, process.gpu_busy_is_upper_bound, page.unknown);
+    said.textContent = `${figures}. Click or press Enter to see it on the timeline.`;
   };
   const go = (): void => {
     if (chosen < 0) return;
@@ -180,6 +186,7 @@ export function iterations(process: ReportProcess, page: PageProcess, show: Show
     return element('div', {}, [element('dt', {text}), value]);
   };
   const bound = process.gpu_busy_is_upper_bound;
+  const least = figures.operations.some((row) => row.unknown_ns > 0);
   const rows = figures.slowest.map((slow) => {
     const begin = slow.begin_ns + page.offset_ns;
     return element('tr', {}, [
@@ -189,16 +196,26 @@ export function iterations(process: ReportProcess, page: PageProcess, show: Show
                                                       'Show on the timeline')]),
       timeCell(slow.ns, 'ns'),
       element('td', {class: 'figure', text: `${share(slow.ns, figures.median_ns).toFixed(2)} x`}),
-      timeCell(slow.gpu_busy_ns, 'gpu_busy_ns', bound),
+      timeCell(slow.gpu_busy_ns, 'gpu_busy_ns', bound, least),
       element('td', {
         class: 'figure',
-        text: upTo(bound, formatShare(share(slow.gpu_busy_ns, slow.ns))),
+        text: bounded(bound, least, formatShare(share(slow.gpu_busy_ns, slow.ns))),
       }),
     ]);
   });
   const slowest =
       table('Slowest iterations', ['iteration', 'length', 'of median', 'GPU busy', 'share'], rows);
   slowest.classList.add('slowest');
+  const slowestPart = element('details', {}, [
+    element('summary', {text: `The ${figures.slowest.length} slowest`}),
+    slowest,
+  ]);
+  // Of none there is no typical length.
+  const typical = figures.count === 0 ? [] : [
+    fact('mean_ns', 'mean', figures.mean_ns),
+    fact('median_ns', 'median', figures.median_ns),
+    fact('p95_ns', '95 % within', figures.p95_ns),
+  ];
   return element('div', {}, [
     element(
         'dl', {class: 'facts'},
@@ -209,20 +226,12 @@ export function iterations(process: ReportProcess, page: PageProcess, show: Show
                 element('dt', {text: 'iterations'}),
                 element('dd', {text: `${figures.count} after ${figures.warm_up} of warm-up`})
               ]),
-          fact('mean_ns', 'mean', figures.mean_ns),
-          fact('median_ns', 'median', figures.median_ns),
-          fact('p95_ns', '95 % within', figures.p95_ns),
+          ...typical,
           fact('start_up_ns', 'start-up', figures.start_up_ns),
           fact('warm_up_ns', 'warm-up', figures.warm_up_ns),
           fact('shutdown_ns', 'shutdown', figures.shutdown_ns),
         ]),
-    chart(page.iterations, figures.warm_up, show),
-    meanTable(figures),
-    element(
-        'details', {},
-        [
-          element('summary', {text: `The ${figures.slowest.length} slowest`}),
-          slowest,
-        ]),
+    chart(process, page, figures.warm_up, show),
+    ...(figures.count === 0 ? [] : [meanTable(figures), slowestPart]),
   ]);
 }

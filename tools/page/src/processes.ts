@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Processes as a tree: who started whom, when each lived, and what it had of the GPU.
-import {Device, PageData, Report, ReportProcess} from './data';
+import {Device, PageData, Report, ReportProcess, unknownNs} from './data';
 import {button, element, nameCell, part, rowOf, shareCell, table, timeCell} from './dom';
-import {formatShare, formatTime, share, upTo} from './format';
+import {bounded, formatShare, formatTime, share} from './format';
 
 // Indices of |processes|, parents before their children, with the depth of each.
 function inTreeOrder(processes: ReportProcess[]): {index: number; depth: number}[] {
@@ -33,6 +33,7 @@ export function processTree(data: PageData, choose: (index: number) => void): HT
   const rows = inTreeOrder(processes).map(({index, depth}) => {
     const process = processes[index];
     const page = data.processes[index];
+    const [most, least] = [process.gpu_busy_is_upper_bound, unknownNs(process) > 0];
     const life = element('span', {
       class: 'c-plain',
       title: `${formatTime(page.offset_ns)} to ${formatTime(page.offset_ns + process.span_ns)}`
@@ -56,13 +57,11 @@ export function processTree(data: PageData, choose: (index: number) => void): HT
           'td', {class: 'bar-cell'},
           [element('div', {class: 'bar thin', attributes: {'aria-hidden': 'true'}}, [life])]),
       timeCell(process.span_ns, 'span_ns'),
-      timeCell(process.gpu_busy_ns, 'gpu_busy_ns', process.gpu_busy_is_upper_bound),
-      timeCell(process.gpu_wait_ns, 'gpu_wait_ns'),
+      timeCell(process.gpu_busy_ns, 'gpu_busy_ns', most, least),
+      timeCell(process.gpu_wait_ns, 'gpu_wait_ns', most && process.gpu_wait_ns > 0, least),
       element('td', {
         class: 'figure',
-        text: upTo(
-            process.gpu_busy_is_upper_bound,
-            formatShare(share(process.gpu_busy_ns, process.span_ns))),
+        text: bounded(most, least, formatShare(share(process.gpu_busy_ns, process.span_ns))),
       }),
       element('td', {text: page.end === 'closed' ? '' : page.end}),
     ]);
@@ -78,23 +77,35 @@ export function processTree(data: PageData, choose: (index: number) => void): HT
 }
 
 function remarkOn(device: Device): string {
-  if (!device.used) return 'visible, not used';
+  if (!device.used) return device.has_unknown_time ? 'visible, use unknown' : 'visible, not used';
   const others = device.not_profiled.length;
-  if (others === 0) return '';
-  return `busy for at least that: ${others} other process${others === 1 ? '' : 'es'} on it`;
+  const why = [
+    device.has_unknown_time ? 'GPU time is unknown for a while' : '',
+    others > 0 ? `${others} other process${others === 1 ? '' : 'es'} on it` : '',
+  ].filter(Boolean);
+  return why.length > 0 ? `busy for at least that: ${why.join('; ')}` : '';
 }
+
+const isAtLeast = (device: Device): boolean =>
+    device.has_unknown_time || device.not_profiled.length > 0;
 
 function deviceTable(report: Report): HTMLElement {
   return table(
       'Devices', ['device', '', 'busy', 'share', 'nvidia-smi', 'its model'],
-      report.devices.map((device) => element('tr', {}, [
-                           nameCell(device.name || 'GPU'),
-                           element('td', {text: remarkOn(device)}),
-                           timeCell(device.busy_ns, 'busy_ns'),
-                           shareCell(share(device.busy_ns, device.span_ns)),
-                           shareCell(device.nvml_utilization),
-                           shareCell(device.smi_model),
-                         ])));
+      report.devices.map(
+          (device) => element('tr', {}, [
+            nameCell(device.name || 'GPU'),
+            element('td', {text: remarkOn(device)}),
+            timeCell(device.busy_ns, 'busy_ns', device.busy_is_upper_bound, isAtLeast(device)),
+            element('td', {
+              class: 'figure',
+              text: bounded(
+                  device.busy_is_upper_bound, isAtLeast(device),
+                  formatShare(share(device.busy_ns, device.span_ns))),
+            }),
+            shareCell(device.nvml_utilization),
+            shareCell(device.smi_model),
+          ])));
 }
 
 // What each of several processes had of a device: at least what ran alone, at most all of it.
