@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys of machines, and the step from measurements to a model. No state.
+// The step from measurements to a model. No state.
 #include "analysis/calibration.h"
 
 #include <array>
@@ -10,11 +10,6 @@
 
 namespace gpubound {
 namespace {
-
-std::string Differs(const char* what, const std::string& measured, const std::string& run) {
-  const auto shown = [](const std::string& text) { return text.empty() ? "none" : text; };
-  return std::string(what) + " " + shown(measured) + ", and the run has " + shown(run);
-}
 
 // A function that was not measured may differ from the mean as much as those that were do.
 Cost CostOfAnyCall(const std::map<std::string, Cost>& functions) {
@@ -39,43 +34,6 @@ Cost CostOfAnyCall(const std::map<std::string, Cost>& functions) {
 
 }  // namespace
 
-MachineKey KeyOf(const Run& run) {
-  MachineKey key;
-  key.device_kind = "none";
-  for (const ProcessTrace& process : run.processes) {
-    if (process.identity.host != run.processes.front().identity.host) continue;
-    if (key.cpu_model.empty()) key.cpu_model = process.cpu_model;
-    if (key.gpubound.empty()) key.gpubound = process.version;
-    if (key.python.empty()) key.python = process.python_version;
-    if (process.device_kind == "none" || key.device_kind != "none") continue;
-    key.device_kind = process.device_kind;
-    key.driver = process.driver_version;
-    key.cupti = process.cupti_version;
-  }
-  return key;
-}
-
-std::string WhyNotServing(const MachineKey& measured, const MachineKey& run) {
-  if (measured.cpu_model != run.cpu_model) {
-    return Differs("measured on CPU", measured.cpu_model, run.cpu_model);
-  }
-  if (measured.gpubound != run.gpubound) {
-    return Differs("measured with gpubound", measured.gpubound, run.gpubound);
-  }
-  if (!run.python.empty() && measured.python != run.python) {
-    return Differs("measured with Python", measured.python, run.python);
-  }
-  if (run.device_kind == "none") return {};
-  if (measured.device_kind != run.device_kind) {
-    return Differs("measured with device kind", measured.device_kind, run.device_kind);
-  }
-  if (measured.driver != run.driver) {
-    return Differs("measured with driver", measured.driver, run.driver);
-  }
-  if (measured.cupti != run.cupti) return Differs("measured with CUPTI", measured.cupti, run.cupti);
-  return {};
-}
-
 std::string_view CostKindName(CostKind kind) {
   static constexpr std::array<std::string_view, kCostKindCount> kNames = {
       "native_scope", "python_scope", "intercepted_call", "instant", "api_call"};
@@ -84,7 +42,11 @@ std::string_view CostKindName(CostKind kind) {
 
 CostModel ModelOf(const Calibration& calibration) {
   CostModel model;
+  model.measured_on = calibration.machine;
   for (const MeasuredCost& measured : calibration.costs) {
+    if (measured.kind == CostKind::kInstant && measured.condition == kFromPython) {
+      model.python_instant = measured.cost;
+    }
     if (!measured.condition.empty()) continue;
     if (measured.kind == CostKind::kApiCall) {
       model.api[measured.api] = measured.cost;

@@ -11,34 +11,18 @@
 #include <vector>
 
 #include "analysis/cost_model.h"
-#include "analysis/run.h"
+#include "analysis/machine_key.h"
 
 namespace gpubound {
 
-// Everything that costs depend on and that one machine has one of at a time. An empty part: the
-// processes had none (no CUDA, no Python).
-struct MachineKey {
-  std::string cpu_model;
-  std::string device_kind;  // real | simulated | none
-  std::string driver;
-  std::string cupti;
-  std::string python;    // 3.11
-  std::string gpubound;  // version of the recorder
-  friend bool operator==(const MachineKey&, const MachineKey&) = default;
-};
-
-// The key of the processes of |run| on the host of its first process.
-MachineKey KeyOf(const Run& run);
-
-// Why costs that were measured under |measured| do not hold for a run with the key |run|; empty
-// where they do. What a run does not use (Python, CUDA) does not matter.
-std::string WhyNotServing(const MachineKey& measured, const MachineKey& run);
+// MeasuredCost::condition of an instant that an interpreter made.
+inline constexpr char kFromPython[] = "from Python";
 
 struct MeasuredCost {
   CostKind kind = CostKind::kNativeScope;
   std::string api;  // function, for kApiCall
   // What was different from the usual (warm caches, one thread, a name that is a literal); empty:
-  // nothing. These are stored to be known; the model takes the usual.
+  // nothing. These are stored to be known; the model takes the usual, and of instants both.
   std::string condition;
   Cost cost;
 };
@@ -69,7 +53,8 @@ struct Calibration {
 // Words for a CostKind as the file and the tables have them: "native_scope".
 std::string_view CostKindName(CostKind kind);
 
-// The costs that the replay takes out. Those of any API call are the mean over the functions that
+// The costs that the replay takes out of processes that the calibration holds for. Those of any API
+// call are the mean over the functions that
 // were measured, with what these differ by as its error.
 CostModel ModelOf(const Calibration& calibration);
 

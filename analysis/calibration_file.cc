@@ -274,10 +274,30 @@ Result<Calibration> FindCalibration(const std::string& folder, const MachineKey&
                "Measure this machine: gpubound calibrate"};
 }
 
+namespace {
+
+// The one at |path| that lies beside the traces of |run|, where it is of one of its processes: a
+// file may have been copied from another run, and traces from another machine.
+Result<Calibration> OwnCalibration(const Run& run, const std::string& path) {
+  Result<Calibration> own = ReadCalibration(path);
+  if (!own.ok()) return own;
+  std::string why;
+  for (const ProcessTrace& process : run.processes) {
+    const std::string reason = WhyNotServing(own->machine, KeyOf(process));
+    if (reason.empty()) return own;
+    if (why.empty()) why = reason;
+  }
+  if (why.empty()) return own;
+  return Unreadable(path, why, "one measured with what the run was recorded with",
+                    "Remove it: that of this machine is then looked for (gpubound calibrate).");
+}
+
+}  // namespace
+
 Result<Calibration> CalibrationOf(const Run& run, const std::string& folder) {
   const std::string own = run.path + "/" + kCalibrationFile;
   std::error_code ignored;
-  if (fs::exists(own, ignored)) return ReadCalibration(own);
+  if (fs::exists(own, ignored)) return OwnCalibration(run, own);
   const bool imported =
       std::any_of(run.processes.begin(), run.processes.end(),
                   [](const ProcessTrace& process) { return process.device_kind == "imported"; });

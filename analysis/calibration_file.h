@@ -43,7 +43,9 @@ Status StoreCalibration(const std::string& folder, const Calibration& calibratio
 Result<Calibration> FindCalibration(const std::string& folder, const MachineKey& key);
 
 // What recording |run| cost: of the calibration in its directory, else of the one in |folder| that
-// serves it. An error, where there is none, says why the run cannot be corrected.
+// serves it. It may hold for some of the processes only, of several hosts for instance:
+// CostModel::WhyNotOf. An error, where there is none for any, says why the run cannot be
+// corrected.
 Result<Calibration> CalibrationOf(const Run& run, const std::string& folder);
 
 }  // namespace gpubound

@@ -10,7 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+
+#include "analysis/machine_key.h"
 
 namespace gpubound {
 
@@ -37,7 +40,9 @@ struct Cost {
 
 struct CostModel {
   std::array<Cost, kCostKindCount> kinds;
+  Cost python_instant;              // of kInstant by way of the interpreter, where it was measured
   std::map<std::string, Cost> api;  // by function name without its versioned suffix
+  std::optional<MachineKey> measured_on;  // absent: the costs hold for any process
 
   const Cost& Of(CostKind kind) const { return kinds[static_cast<size_t>(kind)]; }
   Cost& Of(CostKind kind) { return kinds[static_cast<size_t>(kind)]; }
@@ -45,6 +50,10 @@ struct CostModel {
   const Cost& OfApi(const std::string& function) const {
     const auto found = api.find(function);
     return found == api.end() ? Of(CostKind::kApiCall) : found->second;
+  }
+  // Why the costs are not those of |process|; empty where they are.
+  std::string WhyNotOf(const ProcessTrace& process) const {
+    return measured_on ? WhyNotServing(*measured_on, KeyOf(process)) : "";
   }
 };
 

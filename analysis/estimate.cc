@@ -88,7 +88,11 @@ Estimate MeanOfGroups(const std::vector<std::vector<double>>& groups) {
   estimate.mean = between.mean;
   estimate.variance /= count;
   estimate.standard_error = std::sqrt(squared_errors) / count;
-  if (means.size() < 2) return estimate;
+  if (means.size() < 2) {
+    // What groups differ by cannot be told: as uncertain as it is large.
+    estimate.standard_error = std::max(estimate.standard_error, std::abs(estimate.mean));
+    return estimate;
+  }
   const uint64_t kept = means.size() - 2 * CutAtEachEnd(means.size());
   const double widened = between.standard_error * StudentQuantile(kept - 1) / kNormal975;
   estimate.standard_error = std::max(estimate.standard_error, widened);

@@ -27,8 +27,9 @@ Estimate TrimmedMean(std::vector<double> values);
 
 // One value from several groups of measurements, of which each has its own bias (a process has its
 // addresses, and they decide how its caches collide): the trimmed mean over groups of their trimmed
-// means. The error is what groups differ by, with Student's factor for how few, and never less
-// than what the values within them say; the variance is that within a group.
+// means. The error is what groups differ by, with Student's factor for how few, of a single one the
+// mean itself, and never less than what the values within them say; the variance is that within a
+// group.
 Estimate MeanOfGroups(const std::vector<std::vector<double>>& groups);
 
 // The 97.5 % quantile of the normal distribution: so many standard deviations on either side hold

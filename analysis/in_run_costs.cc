@@ -24,6 +24,8 @@
 namespace gpubound {
 namespace {
 
+// Of a row that stands for names which had no room; libprofiler/interner.h has it too.
+constexpr char kOtherNames[] = "(other names)";
 constexpr int kMostReplays = 3;
 constexpr double kSettled = 0.05;  // a factor that near to the last one's changes nothing
 // A suspended iteration pays for the switch and for code that is cold, which no run can tell from
@@ -59,9 +61,11 @@ double Transferred(const Cost& cost) {
 
 void Widen(Cost* cost) { cost->standard_error_ns = Transferred(*cost); }
 
+// Every trace has a row for functions beyond the table's capacity, whether it has calls or none.
 bool MakesCalls(const ProcessTrace& process) {
-  return std::any_of(process.labels.begin(), process.labels.end(),
-                     [](const Label& label) { return label.kind == LabelKind::kApi; });
+  return std::any_of(process.labels.begin(), process.labels.end(), [](const Label& label) {
+    return label.kind == LabelKind::kApi && label.text != kOtherNames;
+  });
 }
 
 // The loop of one process, and what is known of its factor so far.
@@ -138,7 +142,7 @@ std::string Percent(double share) { return std::to_string(std::llround(100 * sha
 
 std::string WhyNoPairs(const ProcessTrace& process, size_t pairs) {
   const std::string& verdict = process.in_run_calibration;
-  if (verdict == "off") return "GPUBOUND_IN_RUN_CALIBRATION is 0";
+  if (verdict == "off") return "GPUBOUND_IN_RUN_CALIBRATION is off";
   if (verdict == "waiting") return "step() ended fewer than 100 iterations";
   if (verdict == "too_short") return "iterations are shorter than 10 us";
   if (verdict == "too_long") return "iterations are longer than 1 s";
@@ -179,9 +183,10 @@ void Apply(const Loop& loop, const InRunCheck& check, CostModel* costs) {
     }
   }
   // Instants are never suspended, but the code and the pages are those of scopes.
-  Cost& instant = costs->Of(CostKind::kInstant);
-  if (check.used) instant = Scaled(instant, loop.slope.value);
-  Widen(&instant);
+  for (Cost* const instant : {&costs->Of(CostKind::kInstant), &costs->python_instant}) {
+    if (check.used) *instant = Scaled(*instant, loop.slope.value);
+    Widen(instant);
+  }
 }
 
 void WidenCalls(const ProcessTrace& process, CostModel* costs, InRunCheck* check) {
@@ -204,6 +209,10 @@ Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,
   std::vector<Loop> unmatched;
   for (size_t p = 0; p < run.processes.size(); ++p) {
     const ProcessTrace& process = run.processes[p];
+    if (!calibrated.WhyNotOf(process).empty()) {
+      checked.costs[p] = {};
+      continue;
+    }
     if (process.in_run_calibration.empty()) continue;
     Loop loop;
     loop.process = p;

@@ -18,7 +18,7 @@
 namespace gpubound {
 
 struct InRunCosts {
-  std::vector<CostModel> costs;    // by process
+  std::vector<CostModel> costs;    // by process; of one that the calibration is not of, none
   std::vector<InRunCheck> checks;  // likewise; empty of a trace that does not speak of it
 };
 

@@ -28,8 +28,9 @@ struct IterationPoint {
   int64_t busy_ns = 0;  // of all devices of the process
 };
 
-// The iterations that |steps| end, in at most |most| points. The first begins at |begin_ns|, or where
-// a step says that iterations begin; where nothing says when it began (kOpenEnded), it is left out.
+// The iterations that |steps| end, in at most |most| points. The first begins at |begin_ns|, or
+// where a step says that iterations begin; where nothing says when it began (kOpenEnded), it is
+// left out.
 std::vector<IterationPoint> IterationSeries(std::vector<StepTime> steps, int64_t begin_ns,
                                             size_t most);
 

@@ -22,12 +22,12 @@ std::vector<double> Differences(const PairedBlocks& blocks) {
 
 struct Shortest {
   double ns = 0;
-  double to_next_ns = 0;  // of a single one, its own length: nothing is known
+  double error_ns = 0;
 };
 
 Shortest ShortestOf(std::vector<double> lives) {
   std::sort(lives.begin(), lives.end());
-  return {lives[0], lives.size() > 1 ? lives[1] - lives[0] : lives[0]};
+  return {lives[0], lives.size() > 2 ? lives[2] - lives[0] : lives[0]};
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ Cost CostOfLives(std::vector<double> on_ns, std::vector<double> off_ns) {
   const Shortest on = ShortestOf(std::move(on_ns));
   const Shortest off = ShortestOf(std::move(off_ns));
   cost.outside_ns = std::max(0.0, on.ns - off.ns);
-  cost.standard_error_ns = std::hypot(on.to_next_ns, off.to_next_ns);
+  cost.standard_error_ns = std::hypot(on.error_ns, off.error_ns);
   cost.variance_ns2 = cost.standard_error_ns * cost.standard_error_ns;
   return cost;
 }

@@ -30,8 +30,11 @@ Cost CostOf(const std::vector<PairedBlocks>& processes);
 
 // Of whole lives of programs, |on_ns| with the profiler and |off_ns| without. On a busy machine
 // other programs lengthen every one of them, and none is ever shortened: so it is the difference
-// between the shortest lives, and never below zero. Its error is how far the second shortest are
-// from those.
+// between the shortest lives, and never below zero. Its error is how far the third shortest are
+// from those: the second shortest may lie beside the shortest by chance, and of ten lives 1.96 of
+// such an error then hold the truth in 86 % of cases instead of 98 %, over exponential, lognormal
+// and normal disturbances. Of fewer than three lives it is the shortest one's length: nothing is
+// known.
 Cost CostOfLives(std::vector<double> on_ns, std::vector<double> off_ns);
 
 }  // namespace gpubound

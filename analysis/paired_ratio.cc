@@ -31,6 +31,7 @@ MedianRatio MedianRatioOf(const std::vector<MeasuredPair>& pairs, uint64_t seed)
   ratios.reserve(pairs.size());
   for (const MeasuredPair& pair : pairs) ratios.push_back(pair.value / pair.reference);
   result.ratio = Median(ratios);
+  if (pairs.size() < kFewestPairs) return result;
 
   std::mt19937_64 random(seed);
   std::vector<double> medians;
@@ -40,8 +41,7 @@ MedianRatio MedianRatioOf(const std::vector<MeasuredPair>& pairs, uint64_t seed)
     medians.push_back(Median(resampled));
   }
   std::sort(medians.begin(), medians.end());
-  result.low = Quantile(medians, kTail);
-  result.high = Quantile(medians, 1 - kTail);
+  result.interval = {Quantile(medians, kTail), Quantile(medians, 1 - kTail)};
   return result;
 }
 

@@ -5,7 +5,9 @@
 #ifndef GPUBOUND_ANALYSIS_PAIRED_RATIO_H_
 #define GPUBOUND_ANALYSIS_PAIRED_RATIO_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gpubound {
@@ -16,13 +18,21 @@ struct MeasuredPair {
   double reference = 0;  // above 0
 };
 
-struct MedianRatio {
-  double ratio = 0;  // median over the pairs of value / reference
-  double low = 0;    // 95 % interval
+struct RatioInterval {
+  double low = 0;
   double high = 0;
 };
 
-// All 0 without a pair. With few pairs the interval is what they span.
+struct MedianRatio {
+  double ratio = 0;                       // median over the pairs of value / reference
+  std::optional<RatioInterval> interval;  // 95 %; absent with too few pairs
+};
+
+// All of fewer pairs lie on one side of the median in more than 5 % of cases, so that no interval
+// between them holds it with 95 % probability.
+inline constexpr size_t kFewestPairs = 6;
+
+// 0 without a pair.
 MedianRatio MedianRatioOf(const std::vector<MeasuredPair>& pairs, uint64_t seed);
 
 }  // namespace gpubound

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/main_process.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -33,6 +34,14 @@ std::string FreeText(const ReportCriticalPath& path, const TextOptions& options)
             " if " + SubjectOf(speedup.part) + " took no time";
   }
   return text.empty() ? text : Wrap(text + ".", options.width, 2);
+}
+
+// Whose path it is, where that is not the run's own: its root was not recorded.
+std::string OwnerText(const Report& report) {
+  const ReportProcess* const main = MainProcess(report);
+  if (main == nullptr || report.run.root == main->pid) return {};
+  return " of " + EscapeName(main->name.empty() ? "process" : main->name) + " (pid " +
+         std::to_string(main->pid) + ")";
 }
 
 }  // namespace
@@ -61,8 +70,10 @@ std::string CriticalPathSection(const Report& report, const TextOptions& options
     add(part, std::to_string(part.pid));
   }
   if (rows < path.parts.size()) add(others, "");
-  return "\nCritical path, " + FormatTime(path.wall_ns, options.raw) + "\n" +
-         table.Render(options.width, 1, options.unicode) + FreeText(path, options);
+  const std::string heading =
+      "Critical path" + OwnerText(report) + ", " + FormatTime(path.wall_ns, options.raw);
+  return "\n" + Wrap(heading, options.width, 2) + table.Render(options.width, 1, options.unicode) +
+         FreeText(path, options);
 }
 
 }  // namespace gpubound

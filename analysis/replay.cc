@@ -6,15 +6,21 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "analysis/clock_align.h"
 #include "analysis/critical_path.h"
 #include "analysis/memory_source.h"
+#include "analysis/replay_peers.h"
 #include "analysis/replay_process.h"
+#include "analysis/run_span.h"
 #include "analysis/run_waits.h"
 
 namespace gpubound {
@@ -77,7 +83,7 @@ std::string FolderForOverflow() {
 class RunReplay {
  public:
   RunReplay(const Run& run, const ReplayOptions& options)
-      : run_(run), options_(options), natures_(NaturesOf(run)) {
+      : run_(run), options_(options), natures_(NaturesOf(run)), peers_(run) {
     int64_t origin_ns = kOpenEnded;
     for (const ProcessTrace& process : run.processes) {
       origin_ns = std::min(origin_ns, process.span_begin_ns);
@@ -86,30 +92,23 @@ class RunReplay {
     if (options.critical_path_of) {
       path_ = std::make_unique<PathLog>(FolderForOverflow());
     }
-    for (size_t p = 0; p < run.processes.size(); ++p) AddProcess(p, origin_ns);
+    for (size_t p = 0; p < run.processes.size(); ++p) {
+      AddProcess(p, origin_ns);
+      AwaitTurn(p);
+    }
   }
 
   Result<ReplayedRun> Execute() {
-    for (;;) {
-      size_t next = replays_.size();
-      int64_t next_ns = kOpenEnded;
-      int64_t others_ns = kOpenEnded;
-      for (size_t p = 0; p < replays_.size(); ++p) {
-        const int64_t time_ns = NextTime(p);
-        if (time_ns < next_ns) {
-          others_ns = next_ns;
-          next_ns = time_ns;
-          next = p;
-        } else {
-          others_ns = std::min(others_ns, time_ns);
-        }
-      }
-      if (next == replays_.size()) break;
-      if (!replays_[next].begun) {
+    while (!turns_.empty()) {
+      const size_t next = turns_.top().second;
+      turns_.pop();
+      Entry& entry = replays_[next];
+      if (!entry.begun) {
         Begin(next);
       } else {
-        replays_[next].replay->RunUntil(std::max(next_ns, others_ns));
+        entry.replay->RunUntil(turns_.empty() ? kOpenEnded : turns_.top().first);
       }
+      AwaitTurn(next);
     }
     return Finish();
   }
@@ -150,19 +149,18 @@ class RunReplay {
     input.first_part = static_cast<uint32_t>(parts_);
     entry.first_part = parts_;
     parts_ += entry.roles->operations().size() * kPathColumns;
-    input.peer_moment = [this, p](PeerIndex peer, int64_t time_ns) -> std::optional<Moment> {
-      // Which of several it was that ended the wait is not recorded.
-      const std::vector<int64_t>& pids = replays_[p].peers[peer].pids;
-      if (pids.size() != 1) return std::nullopt;
-      return MomentOf(run_.processes[p].identity.host, pids.front(), time_ns);
+    input.peer_moment = [this, p](PeerIndex peer, int64_t time_ns) {
+      return peers_.ReleaseBy(p, replays_[p].peers[peer].pids, time_ns);
     };
     entry.replay = std::make_unique<ProcessReplay>(input);
   }
 
   // A process does nothing before its span begins. That is a time of its own: by the first event
   // its parent has gone on.
-  int64_t NextTime(size_t p) {
-    return replays_[p].begun ? replays_[p].replay->NextTime() : run_.processes[p].span_begin_ns;
+  void AwaitTurn(size_t p) {
+    const int64_t time_ns =
+        replays_[p].begun ? replays_[p].replay->NextTime() : run_.processes[p].span_begin_ns;
+    if (time_ns != kOpenEnded) turns_.emplace(time_ns, p);
   }
 
   // A child begins when its parent has come to where it was.
@@ -171,24 +169,9 @@ class RunReplay {
     entry.begun = true;
     const ProcessTrace& process = run_.processes[p];
     const std::optional<Moment> parent =
-        MomentOf(process.identity.host, process.parent_pid, process.span_begin_ns);
+        peers_.MomentOf(process.identity.host, process.parent_pid, process.span_begin_ns);
     if (parent) entry.replay->BeginAt(*parent);
-  }
-
-  // Where the process |pid| that lives at |time_ns| is; of several that an exec made, the latest.
-  std::optional<Moment> MomentOf(const std::string& host, int64_t pid, int64_t time_ns) const {
-    const Entry* found = nullptr;
-    int64_t begin_ns = INT64_MIN;
-    for (size_t p = 0; p < replays_.size(); ++p) {
-      const ProcessTrace& process = run_.processes[p];
-      if (process.identity.host != host || process.identity.pid != pid) continue;
-      if (!replays_[p].begun || process.span_begin_ns > time_ns) continue;
-      if (found != nullptr && process.span_begin_ns < begin_ns) continue;
-      found = &replays_[p];
-      begin_ns = process.span_begin_ns;
-    }
-    if (found == nullptr) return std::nullopt;
-    return found->replay->At(time_ns);
+    peers_.Begin(p, entry.replay.get());
   }
 
   Result<ReplayedRun> Finish() {
@@ -208,11 +191,22 @@ class RunReplay {
       process.unknown = facts.unknown;
       process.source = entry.output;
     }
+    MoveEnd(&replayed.run);
     if (path_ != nullptr) {
       replayed.parts = PartsOf(replayed.facts[*options_.critical_path_of]);
       if (path_->error()) return *path_->error();
     }
     return replayed;
+  }
+
+  // The launcher saw the run end as long after the process that decides its end as it did. How long
+  // before the first one it began does not change: nothing of the run comes before that one.
+  void MoveEnd(Run* replayed) const {
+    if (!run_.info || !run_.info->end_monotonic_ns) return;
+    const ProcessTrace* const was = LastOfRun(run_, FindRoot(run_));
+    const ProcessTrace* const is = LastOfRun(*replayed, FindRoot(*replayed));
+    if (was == nullptr || is == nullptr) return;
+    *replayed->info->end_monotonic_ns += is->span_end_ns - was->span_end_ns;
   }
 
   std::vector<CriticalPart> PartsOf(const ReplayFacts& facts) {
@@ -236,6 +230,9 @@ class RunReplay {
   const ReplayOptions& options_;
   const std::vector<ProcessNature> natures_;
   std::deque<Entry> replays_;
+  ReplayPeers peers_;
+  using Turn = std::pair<int64_t, size_t>;  // when a process does something next, and which one
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
   int64_t origin_ns_ = 0;
   std::unique_ptr<PathLog> path_;
   size_t parts_ = 0;

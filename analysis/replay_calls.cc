@@ -69,6 +69,15 @@ void ProcessReplay::IndexCallsUntil(int64_t until_ns) {
   }
 }
 
+// Whether this is the driver's function within a runtime function that has the same id: one call of
+// the program, whose cost was measured with both.
+bool ProcessReplay::IsInner(const ReplayThread& thread, const ApiCall& call) {
+  if (call.correlation == 0) return false;
+  return std::any_of(thread.calls.begin(), thread.calls.end(), [&](const auto& open) {
+    return open.call.correlation == call.correlation && call.end_ns <= open.call.end_ns;
+  });
+}
+
 void ProcessReplay::BeginCall() {
   ThreadCall next;
   if (ahead_.empty()) {
@@ -83,18 +92,22 @@ void ProcessReplay::BeginCall() {
   ReplayThread& thread = Started(next.thread, call.start_ns);
   Arrive(next.thread, &thread, call.start_ns, KindOf(call, CallEdge::kBegin));
   ReplayThread::OpenCall open{call, thread.now, thread.shown};
+  open.charged = !IsInner(thread, call);
   LaunchEntry* const launch = launches_.Find(call.correlation);
   if (launch != nullptr && launch->thread == next.thread && launch->start_ns == call.start_ns &&
       launch->end_ns == call.end_ns && !launch->begun.exists()) {
     launch->begun = thread.now;
     open.outermost = true;
   }
+  if (open.charged) open.unrecorded_ns = costs_.AfterBegin(call.label).ns;
   thread.calls.push_back(open);
   EnterCell(&thread);
   if (launch != nullptr && open.outermost) {
     launch->operation = static_cast<uint32_t>(thread.cell / kLayers);
   }
-  Charge(next.thread, &thread, costs_.AfterBegin(call.label), KindOf(call, CallEdge::kBegin));
+  if (open.charged) {
+    Charge(next.thread, &thread, costs_.AfterBegin(call.label), KindOf(call, CallEdge::kBegin));
+  }
   SetTimer(std::max(call.start_ns, call.end_ns), TimerKind::kCallEnds, next.thread);
 }
 
@@ -127,7 +140,9 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
     }
   }
   EnterCell(thread);
-  Charge(index, thread, costs_.AfterEnd(call.label), KindOf(call, CallEdge::kEnd));
+  if (open.charged) {
+    Charge(index, thread, costs_.AfterEnd(call.label), KindOf(call, CallEdge::kEnd));
+  }
   if (thread->adopts) adopters_at_ns_ = call.end_ns;
 }
 
@@ -199,7 +214,7 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
   } else if (kind->role == CallRole::kAsyncCopy || thread->at_ns != call.start_ns) {
     Move(thread, call.end_ns, KindOf(call, CallEdge::kEnd));
   } else {
-    const double variance = costs_.AfterBegin(call.label).variance;
+    const double variance = open.charged ? costs_.AfterBegin(call.label).variance : 0;
     thread->MoveBy(own_part.Likely(length, variance), call.end_ns);
     deviation = own_part.DeviationOf(variance);
     own_part.Add(length, waited_for.end_ns <= call.start_ns);
@@ -332,15 +347,28 @@ void ProcessReplay::BeginOverhead() {
   const Overhead& overhead = next.overhead;
   ReplayThread& thread = Started(next.thread, overhead.start_ns);
   Arrive(next.thread, &thread, overhead.start_ns, 0);
-  const auto length = static_cast<double>(overhead.end_ns - overhead.start_ns);
   if (costs_.IsOwnOverhead(overhead.label)) {
-    // The record tells what it cost, so nothing about it is uncertain.
-    if (costs_.removes() && length > 0) Charge(next.thread, &thread, {length, 0, 0, length}, 0);
+    if (costs_.removes()) ChargeRecorded(next.thread, &thread, overhead);
     return;
   }
   const auto index = static_cast<uint32_t>(next_sequence_);
   open_overheads_[index] = {next, thread.shown};
   SetTimer(std::max(overhead.start_ns, overhead.end_ns), TimerKind::kOverheadEnds, index);
+}
+
+// The record tells what it cost, so nothing about it is uncertain. Records may nest or come twice;
+// and in a call its usual cost is gone already, which is not removed again.
+void ProcessReplay::ChargeRecorded(uint32_t index, ReplayThread* thread, const Overhead& overhead) {
+  const int64_t begin_ns = std::max(overhead.start_ns, thread->own_overhead_until_ns);
+  if (overhead.end_ns <= begin_ns) return;
+  thread->own_overhead_until_ns = overhead.end_ns;
+  auto cost_ns = static_cast<double>(overhead.end_ns - begin_ns);
+  for (ReplayThread::OpenCall& open : thread->calls) {
+    const double known_ns = std::min(open.unrecorded_ns, cost_ns);
+    open.unrecorded_ns -= known_ns;
+    cost_ns -= known_ns;
+  }
+  Charge(index, thread, {cost_ns, 0, 0, cost_ns}, 0);
 }
 
 void ProcessReplay::EndOverhead(uint32_t index) {

@@ -21,7 +21,8 @@ constexpr std::string_view kOwnKinds[] = {
 };
 
 // Which cost model entry a scope pays. Scopes in a Python process are opened from Python, but for
-// foreign ranges, which native code opens, and layers, which a hooked call switches.
+// foreign ranges, which native code opens, and layers, which a hooked call switches. So are
+// instants.
 CostKind KindOfScope(const Label& label, bool python) {
   if (label.kind == LabelKind::kAnnotation || !python) return CostKind::kNativeScope;
   return label.kind == LabelKind::kLayer ? CostKind::kInterceptedCall : CostKind::kPythonScope;
@@ -58,7 +59,8 @@ ReplayCosts::ReplayCosts(const ProcessTrace& process, const CostModel& model)
     : labels_(process.labels.size()) {
   for (const Cost& cost : model.kinds) removes_ |= cost.samples != 0;
   removes_ |= !model.api.empty();
-  const Cost& instant = model.Of(CostKind::kInstant);
+  const bool by_interpreter = process.python && model.python_instant.samples != 0;
+  const Cost& instant = by_interpreter ? model.python_instant : model.Of(CostKind::kInstant);
   instant_ = PartOf(instant, instant.total_ns());
   for (size_t id = 0; id < labels_.size(); ++id) {
     const Label& label = process.labels[id];

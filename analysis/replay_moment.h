@@ -28,7 +28,12 @@ struct Moment {
 
 inline const Moment& Later(const Moment& a, const Moment& b) { return b.at > a.at ? b : a; }
 
-inline int64_t Rounded(double ns) { return std::llround(ns); }
+// Whole ns. What a change makes longer than 146 years is that long, so that an end of it and a
+// begin can still be taken from one another.
+inline int64_t Rounded(double ns) {
+  constexpr double kMost = 0x1p62;
+  return std::llround(ns < -kMost ? -kMost : (ns > kMost ? kMost : ns));
+}
 
 }  // namespace gpubound
 

@@ -163,9 +163,9 @@ void ProcessReplay::RunThread(int64_t limit_ns) {
   ReplayThread& thread = Started(index, first_ns);
   if (thread.next_event == 0 && thread.batch.resync) {
     Arrive(index, &thread, first_ns, 0);
-    thread.scopes.clear();
+    thread.scopes.Clear();
     for (const LabelId label : thread.batch.open) {
-      OpenScope(&thread, {first_ns, 0, label, SlotKind::kBegin});
+      BeginScope(&thread, {first_ns, 0, label, SlotKind::kBegin});
     }
     EnterCell(&thread);
     if (in_.output != nullptr) in_.output->AddResync(index, thread.batch.open);
@@ -209,13 +209,13 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
   switch (event.kind) {
     case SlotKind::kEnd:
     case SlotKind::kRangeEnd:
-      CloseScope(index, thread, event);
+      EndScope(index, thread, event);
       break;
     case SlotKind::kAdopt: {
-      const auto offer = hand_overs_.find(event.payload);
-      if (offer != hand_overs_.end() && offer->second.time_ns >= thread->at_ns) {
-        const auto delay = static_cast<double>(time_ns - offer->second.time_ns);
-        thread->WaitFor(offer->second.at.After(delay), time_ns, thread->shown);
+      const HandOvers::Offer* const offer = hand_overs_.Find(event.payload);
+      if (offer != nullptr && offer->time_ns >= thread->at_ns) {
+        const auto delay = static_cast<double>(time_ns - offer->time_ns);
+        thread->WaitFor(offer->at.After(delay), time_ns, thread->shown);
       }
       Arrive(index, thread, time_ns, KindOf(event));
       break;
@@ -223,7 +223,11 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
     case SlotKind::kHandOver:
       Arrive(index, thread, time_ns, KindOf(event));
       EndStep(thread);
-      hand_overs_[event.payload] = {time_ns, thread->now};
+      hand_overs_.Add(event.payload, {time_ns, thread->now});
+      break;
+    case SlotKind::kSuspension:
+      Arrive(index, thread, time_ns, KindOf(event));
+      Suspend(event.payload == 0);
       break;
     default:
       Arrive(index, thread, time_ns, KindOf(event));
@@ -235,7 +239,7 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
     event.time_ns = time_ns;
   }
   if (event.kind == SlotKind::kBegin || event.kind == SlotKind::kRangeStart) {
-    OpenScope(thread, event);
+    BeginScope(thread, event);
     EnterCell(thread);
     Charge(index, thread, costs_.AfterBegin(event.label), KindOf(event));
   } else if (event.kind == SlotKind::kEnd || event.kind == SlotKind::kRangeEnd) {
@@ -246,55 +250,31 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
   }
 }
 
-void ProcessReplay::OpenScope(ReplayThread* thread, const ThreadEvent& event) {
+void ProcessReplay::BeginScope(ReplayThread* thread, const ThreadEvent& event) {
   const LabelRole& role = roles_.Of(event.label);
-  ReplayThread::OpenScope scope;
-  if (!thread->scopes.empty()) scope = thread->scopes.back();
+  OpenScope scope;
   scope.label = event.label;
   scope.is_range = event.kind == SlotKind::kRangeStart;
   scope.range = event.payload;
-  if (role.operation != kNotOne) scope.operation = role.operation;
-  scope.capture_launch = 0;
-  scope.capture = ReplayThread::Capture::kGoesOn;
-  if (role.layer != Layer::kUnset) scope.layer = role.layer;
+  scope.operation = role.operation;
+  scope.layer = role.layer;
   scope.peer = role.peer;
   scope.begun_ns = event.time_ns;
-  thread->scopes.push_back(scope);
+  thread->scopes.Open(scope);
 }
 
-void ProcessReplay::CloseScope(uint32_t index, ReplayThread* thread, const ThreadEvent& event) {
-  std::vector<ReplayThread::OpenScope>& scopes = thread->scopes;
-  const bool is_range = event.kind == SlotKind::kRangeEnd;
-  size_t i = scopes.size();
-  while (i > 0) {
-    const ReplayThread::OpenScope& scope = scopes[i - 1];
-    if (scope.is_range == is_range &&
-        (is_range ? scope.range == event.payload : scope.label == event.label)) {
-      break;
-    }
-    --i;
-  }
-  const bool innermost = i == scopes.size();
-  const Layer layer = i > 0 && innermost ? roles_.Of(scopes[i - 1].label).layer : Layer::kUnset;
+void ProcessReplay::EndScope(uint32_t index, ReplayThread* thread, const ThreadEvent& event) {
+  OpenScope* const scope = thread->scopes.FindEnded(event);
+  const bool innermost = scope != nullptr && scope == &thread->scopes.top();
+  const Layer layer = innermost ? scope->layer : Layer::kUnset;
   if (layer == Layer::kWait) {
-    EndWaitScope(index, thread, scopes[i - 1], event.time_ns);
+    EndWaitScope(index, thread, *scope, event.time_ns);
   } else if (layer == Layer::kCudaSync) {
-    EndSyncScope(index, thread, scopes[i - 1], event);
+    EndSyncScope(index, thread, *scope, event);
   } else {
     Arrive(index, thread, event.time_ns, KindOf(event));
   }
-  if (i == 0) return;
-  scopes.erase(scopes.begin() + static_cast<std::ptrdiff_t>(i - 1));
-  for (size_t above = i - 1; above < scopes.size(); ++above) {
-    const LabelRole& role = roles_.Of(scopes[above].label);
-    const bool bottom = above == 0;
-    if (role.operation == kNotOne) {
-      scopes[above].operation = bottom ? kNotOne : scopes[above - 1].operation;
-    }
-    if (role.layer == Layer::kUnset) {
-      scopes[above].layer = bottom ? Layer::kUnset : scopes[above - 1].layer;
-    }
-  }
+  if (scope != nullptr) thread->scopes.Close(scope);
 }
 
 void ProcessReplay::Charge(uint32_t index, ReplayThread* thread, const Spent& spent,
@@ -305,10 +285,25 @@ void ProcessReplay::Charge(uint32_t index, ReplayThread* thread, const Spent& sp
   facts_.removed.variance += spent.variance;
   facts_.removed.error += spent.error;
   if (!IsReporting(index)) return;
-  const OperationIndex own = thread->operation();
-  CostNoise& row = facts_.operations[own == kNotOne ? kNoOperationIndex : own].noise;
+  CostNoise& row = NoiseOf(*thread);
   row.variance += spent.variance;
   row.error += spent.error;
+}
+
+// Of the row in which the reporting thread's time passes.
+CostNoise& ProcessReplay::NoiseOf(const ReplayThread& thread) {
+  OperationIndex row = suspended_ ? roles_.suspended() : thread.operation();
+  if (row == kNotOne) row = kNoOperationIndex;
+  return facts_.operations[row].noise;
+}
+
+// What a thread does while scopes are not recorded is no operation's: it has a row of its own, as
+// in a report.
+void ProcessReplay::Suspend(bool suspended) {
+  suspended_ = suspended && roles_.suspended() != kNoOperationIndex;
+  for (ReplayThread& thread : threads_) {
+    if (thread.started) EnterCell(&thread);
+  }
 }
 
 // What the thread has done until now is its own, whatever comes behind it.
@@ -324,13 +319,16 @@ void ProcessReplay::EnterCell(ReplayThread* thread) {
     operation = threads_[scan_.reporting].operation();
   }
   if (operation == kNotOne) operation = kNoOperationIndex;
-  Layer layer = thread->scopes.empty() ? Layer::kUnset : thread->scopes.back().layer;
+  if (suspended_) operation = roles_.suspended();
+  Layer layer = thread->scopes.layer();
   if (layer == Layer::kUnset) layer = thread->adopts ? Layer::kNative : base_layer_;
   if (!thread->calls.empty()) layer = Layer::kCudaApi;
   const size_t cell = operation * kLayers + static_cast<size_t>(layer);
   const bool began = thread->cell % kLayers == static_cast<size_t>(Layer::kUnset);
   if (cell != thread->cell && !began) EndStep(thread);
   thread->cell = cell;
+  // A wait lasts as long as what it waits for, and of suspended time nothing was taken.
+  thread->pays_overdue = !suspended_ && layer != Layer::kWait && layer != Layer::kCudaSync;
   thread->factor = scales_.Of(operation, layer);
 }
 

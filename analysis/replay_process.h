@@ -27,6 +27,7 @@
 
 #include "analysis/critical_path.h"
 #include "analysis/event_source.h"
+#include "analysis/hand_overs.h"
 #include "analysis/known_graphs.h"
 #include "analysis/label_roles.h"
 #include "analysis/launch_table.h"
@@ -70,6 +71,10 @@ class ProcessReplay {
   // Where its reporting thread is at recorded |time_ns|, which is no earlier than what has been
   // replayed.
   Moment At(int64_t time_ns) const;
+  // When that thread did something last, in the recording; and whether it came to rest by that: it
+  // waits, or is in no scope and no call. A process that has done nothing does not rest.
+  int64_t LastEvent() const;
+  bool IsAtRest() const;
   // Begins at |begin|, for a process that another one of the run started.
   void BeginAt(const Moment& begin);
 
@@ -128,10 +133,6 @@ class ProcessReplay {
     ThreadOverhead overhead;
     double shown_begun;
   };
-  struct HandOver {
-    int64_t time_ns;
-    Moment at;
-  };
 
   // A stream waits for |record|, or else for the work of |launch|.
   struct StreamWait {
@@ -160,14 +161,15 @@ class ProcessReplay {
   void RunTimer();
   void RunThread(int64_t limit_ns);
   void ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent event);
-  void OpenScope(ReplayThread* thread, const ThreadEvent& event);
-  void CloseScope(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
-  void EndWaitScope(uint32_t index, ReplayThread* thread, const ReplayThread::OpenScope& scope,
-                    int64_t time_ns);
-  void EndSyncScope(uint32_t index, ReplayThread* thread, const ReplayThread::OpenScope& scope,
+  void BeginScope(ReplayThread* thread, const ThreadEvent& event);
+  void EndScope(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
+  void EndWaitScope(uint32_t index, ReplayThread* thread, const OpenScope& scope, int64_t time_ns);
+  void EndSyncScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
                     const ThreadEvent& event);
   void BeginOverhead();
+  void ChargeRecorded(uint32_t index, ReplayThread* thread, const Overhead& overhead);
   void EndOverhead(uint32_t index);
+  static bool IsInner(const ReplayThread& thread, const ApiCall& call);
   void BeginCall();
   void EndCall(uint32_t index, ReplayThread* thread, const ReplayThread::OpenCall& open);
   void EndWaitingCall(uint32_t index, ReplayThread* thread, const ReplayThread::OpenCall& open,
@@ -185,10 +187,16 @@ class ProcessReplay {
   void Charge(uint32_t index, ReplayThread* thread, const Spent& spent, uint64_t kind);
   void NoteWaited(uint32_t index, ReplayThread* thread);
   void EnterCell(ReplayThread* thread);
+  void Suspend(bool suspended);
+  CostNoise& NoiseOf(const ReplayThread& thread);
   uint32_t PathPartOf(size_t cell) const {
     return in_.first_part + static_cast<uint32_t>(cell / kLayers * kPathColumns + cell % kLayers);
   }
   void EndStep(ReplayThread* thread);
+  const ReplayThread* StartedReporting() const {
+    const bool started = scan_.reporting < threads_.size() && threads_[scan_.reporting].started;
+    return started ? &threads_[scan_.reporting] : nullptr;
+  }
   int64_t Retimed(double at) const { return in_.origin_ns + Rounded(at); }
   bool IsReporting(uint32_t thread) const { return thread == scan_.reporting; }
   void Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind);
@@ -213,7 +221,7 @@ class ProcessReplay {
   RecordStream<ThreadOverhead> overheads_;
   RecordStream<DeviceWork> work_;
   std::unordered_map<uint32_t, OpenOverhead> open_overheads_;
-  std::unordered_map<uint64_t, HandOver> hand_overs_;  // by token
+  HandOvers hand_overs_;
   LaunchTable launches_;
   ReplayDevice device_;
   SegmentLengths lengths_;
@@ -228,6 +236,7 @@ class ProcessReplay {
   OwnPart own_part_;                  // of any other call
   TypicalDelay wake_up_;  // from the end of work to the end of the call that waits for it
   Moment begin_;
+  bool suspended_ = false;              // scopes are not recorded: what is done is not known
   int64_t adopters_at_ns_ = INT64_MIN;  // when a thread that adopts did something last
   ReplayFacts facts_;
 };

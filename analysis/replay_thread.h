@@ -5,7 +5,9 @@
 // there. That is known as a mean: where it is more than there was, the thread seems to go
 // backwards. What depends on the thread is told that time, which is right on average. Its own
 // events are shown later: the rest is owed by the operation and the layer in which it was spent and
-// taken from the next time that passes in these, so that their totals are right too.
+// taken from the next time that passes in these, so that their totals are right too. Where more is
+// owed than the noise of the costs explains, there was not so much to take: the cost was spent
+// beside it, hence what passes next pays, and not the same row in another part of the run.
 // Plain state; one caller.
 #ifndef GPUBOUND_ANALYSIS_REPLAY_THREAD_H_
 #define GPUBOUND_ANALYSIS_REPLAY_THREAD_H_
@@ -18,6 +20,7 @@
 
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
+#include "analysis/open_scopes.h"
 #include "analysis/replay_costs.h"
 #include "analysis/replay_moment.h"
 
@@ -26,37 +29,31 @@ namespace gpubound {
 struct ReplayThread {
   static constexpr size_t kLayers = 8;  // values of Layer
 
-  // Where a graph stands that an occurrence of an operation is to become: what ends a capture has
-  // come, and then something that would belong to it.
-  enum class Capture : uint8_t { kGoesOn, kEnded, kBroken };
-
-  struct OpenScope {
-    LabelId label{};
-    bool is_range = false;
-    uint64_t range = 0;
-    OperationIndex operation = kNotOne;  // of this scope or of the nearest one beneath
-    Layer layer = Layer::kUnset;         // likewise
-    PeerIndex peer = kNotOne;
-    int64_t begun_ns = 0;
-    uint32_t capture_launch = 0;  // correlation of this occurrence's graph launch, once it is
-    Capture capture = Capture::kGoesOn;
-  };
   struct OpenCall {
     ApiCall call;
     Moment begun;
     double shown_begun;
     bool outermost = false;
+    bool charged = false;
+    double unrecorded_ns = 0;  // of its cost: the profiler's own records tell of no part of it
+  };
+  struct Debt {
+    double ns = 0;
+    double variance = 0;  // of the latest costs since nothing was owed
   };
 
   bool started = false;
-  bool adopts = false;       // works for the reporting thread, as far as is known
-  int64_t at_ns = 0;         // recorded
-  Moment now;                // replayed
-  double shown = 0;          // when events of now are shown, ascending
-  double factor = 1;         // of the time that passes
-  std::vector<double> owed;  // by cell
-  size_t cell = 0;           // of operation and layer
-  std::vector<OpenScope> scopes;
+  bool adopts = false;                        // works for the reporting thread, as far as is known
+  int64_t at_ns = 0;                          // recorded
+  Moment now;                                 // replayed
+  double shown = 0;                           // when events of now are shown, ascending
+  double factor = 1;                          // of the time that passes
+  std::vector<Debt> owed;                     // by cell
+  double overdue = 0;                         // owed by whatever passes next
+  size_t cell = 0;                            // of operation and layer
+  bool pays_overdue = true;                   // in this cell
+  int64_t own_overhead_until_ns = INT64_MIN;  // the profiler's, as far as records told
+  OpenScopes scopes;
   std::vector<OpenCall> calls;
   StreamId last_stream{};        // on which its work began last
   uint32_t last_launch = 0;      // correlation
@@ -101,11 +98,26 @@ struct ReplayThread {
     charged = {};
     if (time_ns <= at_ns) return;
     const double length = std::max(0.0, spent + (recorded_length - spent) * factor);
-    const double paid = std::min(owed[cell], length);
-    owed[cell] -= paid;
     now.at += length;
-    shown += length - paid;
+    shown += length - PaidOf(length);
     at_ns = time_ns;
+  }
+  // What of |length|, which passes in this cell, makes up for what is owed.
+  double PaidOf(double length) {
+    Debt& debt = owed[cell];
+    double paid = std::min(debt.ns, length);
+    debt.ns -= paid;
+    if (debt.ns == 0) {
+      debt.variance = 0;
+    } else if (debt.ns * debt.ns > kNoise * kNoise * debt.variance) {
+      overdue += std::exchange(debt, {}).ns;
+    }
+    if (overdue > 0 && pays_overdue) {
+      const double more = std::min(overdue, length - paid);
+      overdue -= more;
+      paid += more;
+    }
+    return paid;
   }
   // It can go on at |release| at the earliest, which is |time_ns| in the recording. True if it
   // waits. What it waits in began at |shown_begun|.
@@ -118,22 +130,29 @@ struct ReplayThread {
     const double shown_before = std::exchange(shown, std::max(shown_begun, release.at));
     const size_t operation = cell - cell % kLayers;
     for (size_t i = operation; i < operation + kLayers && shown_before > shown; ++i) {
-      owed[i] -= std::min(owed[i], shown_before - shown);
+      owed[i].ns -= std::min(owed[i].ns, shown_before - shown);
     }
+    if (shown_before > shown) overdue -= std::min(overdue, shown_before - shown);
     return true;
   }
   void Charge(const Spent& spent, uint64_t kind) {
     if (charged.from_ns != at_ns) charged = {};
     charged = {charged.ns + spent.ns, charged.variance + spent.variance,
                charged.least + spent.least, kind, at_ns};
-    owed[cell] += spent.ns;
+    Debt& debt = owed[cell];
+    debt.ns += spent.ns;
+    debt.variance += spent.variance - debt.variance / kRecent;
     now.at -= spent.ns;
     now.variance += spent.variance;
     now.error += spent.error;
     noise_variance += spent.variance;
     noise_error += spent.error;
   }
-  OperationIndex operation() const { return scopes.empty() ? kNotOne : scopes.back().operation; }
+  OperationIndex operation() const { return scopes.operation(); }
+
+ private:
+  static constexpr double kNoise = 4;     // standard deviations
+  static constexpr double kRecent = 256;  // costs: an older debt is no noise that evens out
 };
 
 }  // namespace gpubound

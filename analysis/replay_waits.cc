@@ -12,7 +12,7 @@ namespace gpubound {
 // says so, hence what that moves counts as uncertain too.
 void ProcessReplay::JoinAdopters(ReplayThread* reporting, int64_t time_ns) {
   if (!process_.python || reporting->scopes.empty() || !reporting->calls.empty()) return;
-  if (reporting->scopes.back().layer != Layer::kBackend) return;
+  if (reporting->scopes.layer() != Layer::kBackend) return;
   Moment join;
   for (const ReplayThread& thread : threads_) {
     if (!thread.adopts || !thread.started || thread.at_ns <= reporting->at_ns) continue;
@@ -37,14 +37,13 @@ bool ProcessReplay::IsParked(const ReplayThread& thread, int64_t time_ns) {
   if (thread.adopts && thread.scopes.empty()) return true;
   if (time_ns - thread.at_ns < kLongNs) return false;
   if (thread.scopes.empty()) return true;
-  const ReplayThread::OpenScope& scope = thread.scopes.back();
-  return scope.operation == kNotOne &&
-         (scope.layer == Layer::kUnset || scope.layer == Layer::kPython ||
-          scope.layer == Layer::kNative);
+  const Layer layer = thread.scopes.layer();
+  return thread.operation() == kNotOne &&
+         (layer == Layer::kUnset || layer == Layer::kPython || layer == Layer::kNative);
 }
 
-void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread,
-                                 const ReplayThread::OpenScope& scope, int64_t time_ns) {
+void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
+                                 int64_t time_ns) {
   std::optional<Moment> release;
   if (scope.peer != kNotOne && in_.peer_moment) release = in_.peer_moment(scope.peer, time_ns);
   if (!release && !IsReporting(index)) release = At(time_ns);
@@ -62,8 +61,8 @@ void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread,
 
 // A framework's wait for the GPU ends when the work is done that ended in it, as long after that as
 // it did.
-void ProcessReplay::EndSyncScope(uint32_t index, ReplayThread* thread,
-                                 const ReplayThread::OpenScope& scope, const ThreadEvent& event) {
+void ProcessReplay::EndSyncScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
+                                 const ThreadEvent& event) {
   const DoneWork& work = device_.AllDone(event.time_ns);
   if (!work.done.exists() || work.end_ns <= std::max(scope.begun_ns, thread->at_ns)) {
     return Arrive(index, thread, event.time_ns, KindOf(event));
@@ -77,8 +76,7 @@ void ProcessReplay::EndSyncScope(uint32_t index, ReplayThread* thread,
 // The wait was shorter or longer by what the thread's costs since the last one really were.
 void ProcessReplay::NoteWaited(uint32_t index, ReplayThread* thread) {
   if (IsReporting(index)) {
-    const OperationIndex own = thread->operation();
-    CostNoise& row = facts_.operations[own == kNotOne ? kNoOperationIndex : own].noise;
+    CostNoise& row = NoiseOf(*thread);
     row.variance += thread->noise_variance;
     row.error += thread->noise_error;
   }

@@ -29,22 +29,27 @@ const ProcessTrace* FindRoot(const Run& run) {
   return root;
 }
 
-Interval RunSpan(const Run& run, const ProcessTrace* root) {
-  if (root != nullptr) {
-    Interval span{root->span_begin_ns, root->span_end_ns};
-    for (const ProcessTrace& process : run.processes) {
-      if (process.identity.pid != root->identity.pid ||
-          process.identity.host != root->identity.host) {
-        continue;
-      }
-      span.end_ns = std::max(span.end_ns, process.span_end_ns);
+const ProcessTrace* LastOfRun(const Run& run, const ProcessTrace* root) {
+  const ProcessTrace* last = nullptr;
+  for (const ProcessTrace& process : run.processes) {
+    if (root != nullptr && (process.identity.pid != root->identity.pid ||
+                            process.identity.host != root->identity.host)) {
+      continue;
     }
+    if (last == nullptr || process.span_end_ns > last->span_end_ns) last = &process;
+  }
+  return last;
+}
+
+Interval RunSpan(const Run& run, const ProcessTrace* root) {
+  const ProcessTrace* const last = LastOfRun(run, root);
+  Interval span{kOpenEnded, last == nullptr ? 0 : last->span_end_ns};
+  if (root != nullptr) {
+    span.begin_ns = root->span_begin_ns;
     return span;
   }
-  Interval span{kOpenEnded, 0};
   for (const ProcessTrace& process : run.processes) {
     span.begin_ns = std::min(span.begin_ns, process.span_begin_ns);
-    span.end_ns = std::max(span.end_ns, process.span_end_ns);
   }
   if (run.info) {
     span.begin_ns = std::min(span.begin_ns, run.info->start_monotonic_ns);

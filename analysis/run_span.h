@@ -17,6 +17,9 @@ const ProcessTrace* FindRoot(const Run& run);
 // root (a shell, say) what the launcher measured.
 Interval RunSpan(const Run& run, const ProcessTrace* root);
 
+// The process that ends last of those that make up that span. Null where there is none.
+const ProcessTrace* LastOfRun(const Run& run, const ProcessTrace* root);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_RUN_SPAN_H_

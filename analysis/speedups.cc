@@ -14,6 +14,7 @@
 
 #include "analysis/corrected_report.h"
 #include "analysis/estimate.h"
+#include "analysis/run_span.h"
 
 namespace gpubound {
 namespace {
@@ -21,13 +22,24 @@ namespace {
 // A part with less of the critical path than this cannot buy more, so nothing is asked about it.
 constexpr double kMatters = 0.01;
 
-struct Span {
-  int64_t ns = 0;
-  CostNoise noise;
+// Of the run, and of the process whose critical path is known: its root, where that was recorded.
+struct Spans {
+  int64_t run_ns = 0;
+  CostNoise noise;  // of the run's
+  int64_t process_ns = 0;
 };
 
-Span SpanOf(const ReplayFacts& facts) {
-  return {facts.span_end_ns - facts.span_begin_ns, facts.span};
+Spans SpansOf(const ReplayedRun& replayed, size_t process) {
+  const Run& run = replayed.run;
+  const ProcessTrace* const root = FindRoot(run);
+  Spans spans;
+  spans.run_ns = RunSpan(run, root).length();
+  if (const ProcessTrace* const last = LastOfRun(run, root); last != nullptr) {
+    spans.noise = replayed.facts[static_cast<size_t>(last - run.processes.data())].span;
+  }
+  const ReplayFacts& facts = replayed.facts[process];
+  spans.process_ns = facts.span_end_ns - facts.span_begin_ns;
+  return spans;
 }
 
 double DeviationOf(const CostNoise& noise) {
@@ -40,25 +52,26 @@ class Questions {
       : run_(run),
         base_(base),
         leading_(*replay.critical_path_of),
-        as_is_(SpanOf(base.facts[leading_])),
+        as_is_(SpansOf(base, leading_)),
         replay_(replay) {
     replay_.keep_events = false;
     replay_.critical_path_of.reset();
   }
 
-  int64_t as_is_ns() const { return as_is_.ns; }
+  const Spans& as_is() const { return as_is_; }
 
-  Result<Span> With(ScaledPart part, const std::string& name, double factor) {
+  Result<Spans> With(ScaledPart part, const std::string& name, double factor) {
     replay_.changes.scalings = {{part, name, factor}};
     const Result<ReplayedRun> replayed = ReplayRun(run_, replay_);
     if (!replayed.ok()) return replayed.error();
-    return SpanOf(replayed->facts[leading_]);
+    return SpansOf(*replayed, leading_);
   }
 
-  // |changed| as a part of the span as it is. Both are uncertain, as if about different costs.
-  ReportWhatIf PartOf(const std::string& operation, double speedup, const Span& changed) const {
-    const auto whole = static_cast<double>(as_is_.ns);
-    const double part = static_cast<double>(changed.ns) / whole;
+  // The run's span |changed| as a part of what it is. Both are uncertain, as if about different
+  // costs.
+  ReportWhatIf PartOf(const std::string& operation, double speedup, const Spans& changed) const {
+    const auto whole = static_cast<double>(as_is_.run_ns);
+    const double part = static_cast<double>(changed.run_ns) / whole;
     const double half = kNormal975 *
                         std::hypot(DeviationOf(changed.noise), part * DeviationOf(as_is_.noise)) /
                         whole;
@@ -85,41 +98,42 @@ class Questions {
  private:
   static bool IsDevice(const CriticalPart& part) { return part.column.starts_with("gpu "); }
   bool Matters(int64_t ns) const {
-    return static_cast<double>(ns) > kMatters * static_cast<double>(as_is_.ns);
+    return static_cast<double>(ns) > kMatters * static_cast<double>(as_is_.process_ns);
   }
 
   const Run& run_;
   const ReplayedRun& base_;
   const size_t leading_;
-  const Span as_is_;
+  const Spans as_is_;
   ReplayOptions replay_;
 };
 
 // What |operation| would bring, twice and infinitely fast.
 Status AskOperation(const std::string& operation, Questions* questions, ReportRun* run) {
-  const Result<Span> twice = questions->With(ScaledPart::kOperation, operation, 0.5);
+  const Result<Spans> twice = questions->With(ScaledPart::kOperation, operation, 0.5);
   if (!twice.ok()) return twice.error();
   run->what_if = questions->PartOf(operation, 2, *twice);
-  const Result<Span> free = questions->With(ScaledPart::kOperation, operation, 0);
+  const Result<Spans> free = questions->With(ScaledPart::kOperation, operation, 0);
   if (!free.ok()) return free.error();
   run->what_if_free = questions->PartOf(operation, std::numeric_limits<double>::infinity(), *free);
-  run->critical_path->speedups.push_back({"operation " + operation, free->ns});
+  run->critical_path->speedups.push_back({"operation " + operation, free->process_ns});
   return Ok{};
 }
 
 Status AskLayer(const std::string& layer, Questions* questions, ReportRun* run) {
   if (!questions->LayerMatters(layer)) return Ok{};
-  const Result<Span> free = questions->With(ScaledPart::kLayer, layer, 0);
+  const Result<Spans> free = questions->With(ScaledPart::kLayer, layer, 0);
   if (!free.ok()) return free.error();
-  run->critical_path->speedups.push_back({"layer " + layer, free->ns});
+  run->critical_path->speedups.push_back({"layer " + layer, free->process_ns});
   return Ok{};
 }
 
 Status AskDevice(Questions* questions, ReportRun* run) {
-  const Result<Span> free = questions->With(ScaledPart::kDevice, "", 0);
+  const Result<Spans> free = questions->With(ScaledPart::kDevice, "", 0);
   if (!free.ok()) return free.error();
-  run->critical_path->speedups.push_back({"device", free->ns});
-  const double left = static_cast<double>(free->ns) / static_cast<double>(questions->as_is_ns());
+  run->critical_path->speedups.push_back({"device", free->process_ns});
+  const double left =
+      static_cast<double>(free->run_ns) / static_cast<double>(questions->as_is().run_ns);
   run->gpu_limited_share = std::clamp(1 - left, 0.0, 1.0);
   return Ok{};
 }
@@ -129,9 +143,9 @@ Status AskDevice(Questions* questions, ReportRun* run) {
 Status AddSpeedups(const Run& run, const ReplayedRun& base, const ReplayOptions& replay, bool ask,
                    Report* report) {
   Questions questions(run, replay, base);
-  if (questions.as_is_ns() <= 0) return Ok{};
+  if (questions.as_is().process_ns <= 0 || questions.as_is().run_ns <= 0) return Ok{};
   ReportCriticalPath& path = report->run.critical_path.emplace();
-  path.wall_ns = questions.as_is_ns();
+  path.wall_ns = questions.as_is().process_ns;
   for (const CriticalPart& part : base.parts) {
     path.parts.push_back(
         {run.processes[part.process].identity.pid, part.operation, part.column, part.ns});

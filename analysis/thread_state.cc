@@ -9,6 +9,9 @@
 namespace gpubound {
 namespace {
 
+// So many scopes are looked at one by one.
+constexpr size_t kNear = 32;
+
 IdleCause CauseInCall(IdleCause call, Layer layer) {
   return call == IdleCause::kLaunch && layer == Layer::kCudaSync ? IdleCause::kSync : call;
 }
@@ -152,6 +155,7 @@ void ThreadState::Compact() {
     Derive(roles_->Of(open.label), open_[place - 1], place, &open);
     if (!open.is_scope) ranges_.emplace(open.range, place);
   }
+  if (scopes_mapped_) MapScopes();
 }
 
 void ThreadState::NoteRange(uint64_t range) {
@@ -160,10 +164,41 @@ void ThreadState::NoteRange(uint64_t range) {
 }
 
 void ThreadState::EndSlowPath(LabelId label, ThreadStep* step) {
-  for (size_t i = open_.size(); i-- > 1;) {
+  const size_t far = open_.size() > kNear ? open_.size() - kNear : 1;
+  for (size_t i = open_.size(); i-- > far;) {
     if (open_[i].is_scope && open_[i].label == label && !open_[i].ended) return Erase(i, step);
   }
+  if (far > 1) {
+    if (!scopes_mapped_) MapScopes();
+    const auto deep = innermost_.find(label);
+    if (deep != innermost_.end()) return Erase(deep->second, step);
+  }
   ++unbalanced_;
+}
+
+void ThreadState::MapScope(uint32_t place) {
+  uint32_t& innermost = innermost_[open_[place].label];
+  open_[place].same_beneath = innermost;
+  innermost = place;
+}
+
+// It is the innermost with its label.
+void ThreadState::UnmapScope(const Open& scope) {
+  if (scope.same_beneath == 0) {
+    innermost_.erase(scope.label);
+  } else {
+    innermost_[scope.label] = scope.same_beneath;
+  }
+  if (2 * open_.size() <= kNear) MapScopes();
+}
+
+// All that are open, or none where a look at each is as fast.
+void ThreadState::MapScopes() {
+  innermost_ = {};
+  scopes_mapped_ = open_.size() > kNear;
+  for (uint32_t place = 1; scopes_mapped_ && place < open_.size(); ++place) {
+    if (open_[place].is_scope && !open_[place].ended) MapScope(place);
+  }
 }
 
 bool ThreadState::CloseRange(uint64_t range, ThreadStep* step) {
@@ -186,6 +221,7 @@ void ThreadState::Erase(size_t index, ThreadStep* step) {
   Open& erased = open_[index];
   if (erased.opens != kNotOne) step->closed.push_back(erased.opens);
   if (!erased.is_scope) ForgetRange(index);
+  if (erased.is_scope && scopes_mapped_) UnmapScope(erased);
   erased.ended = true;
   ++ended_;
   DropEnded();

@@ -89,8 +89,8 @@ class ThreadState {
   // One open scope, and what holds while it is the topmost: its own part, or that of the nearest
   // one beneath which has any. One that ended while others were open above it stays where it is
   // until it would be topmost, or half of all have ended; what those above it say may be out of
-  // date until then, but for the topmost one. So any order of ends costs about as much as the usual
-  // one.
+  // date until then, but for the topmost one. A scope that lies deep is found by a map, which is
+  // there while many are open. So any order of ends costs about as much as the usual one.
   struct Open {
     LabelId label{};
     bool is_scope = false;  // else a range, or what is beneath all scopes
@@ -103,6 +103,7 @@ class ThreadState {
     PeerIndex peer = kNotOne;
     Doing doing;  // while no call and no window is open
     uint64_t range = 0;
+    uint32_t same_beneath = 0;  // place of the next one with this label; while they are mapped
     // Whose parts these are: places in |open_|, of which some may have ended since.
     uint32_t layer_from = 0;
     uint32_t operation_from = 0;
@@ -127,7 +128,11 @@ class ThreadState {
     open.label = label;
     open.is_scope = !is_range;
     Derive(role, *(&open - 1), static_cast<uint32_t>(open_.size() - 1), &open);
-    if (is_range) NoteRange(range);
+    if (is_range) {
+      NoteRange(range);
+    } else if (scopes_mapped_) {
+      MapScope(static_cast<uint32_t>(open_.size() - 1));
+    }
     if (role.operation != kNotOne) step->opened.push_back(role.operation);
     Refresh();
     if (role.layer != Layer::kUnset && doing_.layer() > from) {
@@ -136,6 +141,7 @@ class ThreadState {
   }
   void Pop(ThreadStep* step) {
     if (Top().opens != kNotOne) step->closed.push_back(Top().opens);
+    if (scopes_mapped_) UnmapScope(Top());
     open_.pop_back();
     if (ended_ != 0) DropEnded();
     Refresh();
@@ -151,6 +157,9 @@ class ThreadState {
   static void DeriveDoing(Open* open);
   void NoteRange(uint64_t range);
   void ForgetRange(size_t index);
+  void MapScope(uint32_t place);
+  void UnmapScope(const Open& scope);
+  void MapScopes();
   uint32_t SourceOf(size_t index, uint32_t Open::*source);
   void DeriveTop();
   void DropEnded();
@@ -163,6 +172,8 @@ class ThreadState {
   std::vector<Open> open_;  // the first one stands for what is beneath all scopes
   size_t ended_ = 0;        // of them
   std::unordered_multimap<uint64_t, size_t> ranges_;  // places of those that have not ended
+  bool scopes_mapped_ = false;
+  std::unordered_map<LabelId, uint32_t> innermost_;  // place of the one begun last, by label
   std::vector<OpenCall> open_calls_;
   int64_t next_call_end_ns_ = kOpenEnded;
   uint32_t sync_calls_ = 0;

@@ -4,7 +4,6 @@
 #include "analysis/what_if.h"
 
 #include <charconv>
-#include <cmath>
 #include <iterator>
 #include <optional>
 
@@ -15,17 +14,21 @@ namespace {
 constexpr std::string_view kLayers[] = {"python", "simulator", "backend", "native", "cuda_api"};
 
 Error Misread(std::string_view text, const std::string& found) {
-  return {"reading", "'" + std::string(text) + "'", found,
-          "PART=NAME:FACTOR, for instance operation=simulation:0.5",
-          "PART is operation, layer (python, simulator, backend, native, cuda_api) or kernel; "
-          "device:FACTOR stands for all device work. FACTOR multiplies the time, 0 or more."};
+  return {
+      "reading", "'" + std::string(text) + "'", found,
+      "PART=NAME:FACTOR, for instance operation=simulation:0.5",
+      "PART is operation, layer (python, simulator, backend, native, cuda_api) or kernel; "
+      "device:FACTOR stands for all device work. FACTOR multiplies the time, from 0 to 1000000."};
 }
+
+// A day becomes three thousand years, which still is a number of ns.
+constexpr double kMostFactor = 1e6;
 
 std::optional<double> FactorOf(std::string_view text) {
   double factor = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return std::isfinite(factor) && factor >= 0 ? std::optional(factor) : std::nullopt;
+  return factor >= 0 && factor <= kMostFactor ? std::optional(factor) : std::nullopt;
 }
 
 }  // namespace
@@ -34,7 +37,7 @@ Result<Scaling> ParseScaling(std::string_view text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return Misread(text, "no factor");
   const std::optional<double> factor = FactorOf(text.substr(colon + 1));
-  if (!factor) return Misread(text, "a factor that is no number from 0 up");
+  if (!factor) return Misread(text, "a factor that is no number from 0 to 1000000");
   Scaling scaling;
   scaling.factor = *factor;
   const std::string_view what = text.substr(0, colon);

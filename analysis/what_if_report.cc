@@ -14,6 +14,7 @@
 #include "analysis/replay.h"
 #include "analysis/report_json.h"
 #include "analysis/run_costs.h"
+#include "analysis/run_span.h"
 #include "analysis/simulated_mark.h"
 #include "analysis/text_table.h"
 #include "analysis/work_classes.h"
@@ -142,13 +143,8 @@ class Imagination {
       replay_.changes.scalings.push_back(scaling);
       const Result<ReplayedRun> replayed = ReplayRun(run_, replay_);
       if (!replayed.ok()) return replayed.error();
-      int64_t begin_ns = kOpenEnded;
-      int64_t end_ns = 0;
-      for (const ReplayFacts& facts : (*replayed).facts) {
-        begin_ns = std::min(begin_ns, facts.span_begin_ns);
-        end_ns = std::max(end_ns, facts.span_end_ns);
-      }
-      curve->points.push_back({factor, std::max<int64_t>(0, end_ns - begin_ns)});
+      const Run& run = (*replayed).run;
+      curve->points.push_back({factor, RunSpan(run, FindRoot(run)).length()});
     }
     return Ok{};
   }

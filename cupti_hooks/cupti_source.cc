@@ -107,7 +107,7 @@ bool CuptiSource::GiveUp(DeviceHost* host, LedgerCounter counter, const std::str
 bool CuptiSource::Start(DeviceHost* host) {
   if (!options_.enabled) {
     return GiveUp(host, LedgerCounter::cupti_unavailable,
-                  "CUPTI is not used because GPUBOUND_CUPTI is 0; GPU time is unknown");
+                  "CUPTI is not used because GPUBOUND_CUPTI is off; GPU time is unknown");
   }
   const CuptiSearch search = DescribeProcess(options_.library_path);
   CuptiSetupResult setup;

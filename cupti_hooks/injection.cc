@@ -25,9 +25,9 @@ namespace gpubound {
 
 std::unique_ptr<DeviceSource> CreateCuptiSource() {
   CuptiOptions options;
-  options.enabled = std::strcmp(EnvValue("GPUBOUND_CUPTI"), "0") != 0;
-  options.keep = std::strcmp(EnvValue("GPUBOUND_KEEP_CUPTI"), "0") != 0;
-  options.share = std::strcmp(EnvValue("GPUBOUND_SHARE_CUPTI"), "0") != 0;
+  options.enabled = EnvSwitch("GPUBOUND_CUPTI");
+  options.keep = EnvSwitch("GPUBOUND_KEEP_CUPTI");
+  options.share = EnvSwitch("GPUBOUND_SHARE_CUPTI");
   options.library_path = EnvValue("GPUBOUND_CUPTI_LIBRARY");
   options.buffer_count = static_cast<uint32_t>(EnvNumber("GPUBOUND_CUPTI_BUFFER_MB", 4, 4096));
   options.quiet = QuietApis(EnvValue("GPUBOUND_QUIET_APIS"));

@@ -6,6 +6,9 @@
 #ifndef GPUBOUND_LIBPROFILER_ENV_VARS_H_
 #define GPUBOUND_LIBPROFILER_ENV_VARS_H_
 
+#include <optional>
+#include <string_view>
+
 namespace gpubound {
 
 // X(NAME, default, help). A default of "" means unset.
@@ -38,6 +41,21 @@ struct EnvVar {
   const char* default_value;
   const char* help;
 };
+
+// What a variable that is a switch says: 1, on, true, yes or 0, off, false, no, in small letters,
+// capitals, or with a capital first. Absent for any other word. The shim and sitecustomize.py,
+// which cannot include this, know the same words for off.
+constexpr std::optional<bool> SwitchOf(std::string_view word) {
+  for (const std::string_view on :
+       {"1", "on", "On", "ON", "true", "True", "TRUE", "yes", "Yes", "YES"}) {
+    if (word == on) return true;
+  }
+  for (const std::string_view off :
+       {"0", "off", "Off", "OFF", "false", "False", "FALSE", "no", "No", "NO"}) {
+    if (word == off) return false;
+  }
+  return std::nullopt;
+}
 
 inline constexpr EnvVar kEnvVars[] = {
 #define GPUBOUND_X(name, default_value, help) {#name, default_value, help},

@@ -51,6 +51,15 @@ uint64_t EnvNumber(const char* name, uint64_t low, uint64_t high) {
   return value;
 }
 
+bool EnvSwitch(const char* name) {
+  const char* text = EnvValue(name);
+  if (const std::optional<bool> value = SwitchOf(text)) return *value;
+  const bool value = SwitchOf(FindVar(name)->default_value).value_or(false);
+  LogOnce("%s is '%s', expected 1 or 0 (also on, true, yes or off, false, no); using %d", name,
+          text, value ? 1 : 0);
+  return value;
+}
+
 namespace {
 
 ChunkCompression ReadCompression() {
@@ -68,12 +77,13 @@ ChunkCompression ReadCompression() {
 Settings ReadSettings() {
   Settings settings;
   settings.run_directory = EnvValue("GPUBOUND_RUN");
-  settings.disabled = std::strcmp(EnvValue("GPUBOUND_DISABLE"), "0") != 0;
+  // Whoever sets it to anything else means it: so the shim reads it too, which loads nothing then.
+  settings.disabled = SwitchOf(EnvValue("GPUBOUND_DISABLE")).value_or(true);
   settings.live_pages = static_cast<uint32_t>(EnvNumber("GPUBOUND_LIVE_PAGES", 16, 16384));
   settings.flush_ms = static_cast<uint32_t>(EnvNumber("GPUBOUND_FLUSH_MS", 10, 1000));
   settings.segment_bytes = EnvNumber("GPUBOUND_SEGMENT_BYTES", 1 << 20, uint64_t{1} << 50);
   settings.max_labels = static_cast<uint32_t>(EnvNumber("GPUBOUND_MAX_LABELS", 16, kMaxLabels - 1));
-  settings.in_run_calibration = std::strcmp(EnvValue("GPUBOUND_IN_RUN_CALIBRATION"), "0") != 0;
+  settings.in_run_calibration = EnvSwitch("GPUBOUND_IN_RUN_CALIBRATION");
   settings.compression = ReadCompression();
   return settings;
 }

@@ -30,6 +30,9 @@ Settings ReadSettings();
 // The value of the variable called |name| or, where it is unset, its default in env_vars.h.
 const char* EnvValue(const char* name);
 
+// The same as a switch (SwitchOf); any other word is said and replaced by the default.
+bool EnvSwitch(const char* name);
+
 // The same as a number from |low| to |high|; any other value is said and replaced by the default.
 uint64_t EnvNumber(const char* name, uint64_t low, uint64_t high);
 

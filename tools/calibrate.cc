@@ -21,6 +21,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kRounds = 10;
+// However little time there is: what rounds differ by is the error, and of one or two of them that
+// is not to be told.
+constexpr int kFewestRounds = 3;
 
 int64_t NsSince(Clock::time_point begin) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
@@ -96,7 +99,8 @@ Result<Calibration> MeasureCosts(const CalibrateOptions& options) {
   for (int i = 0; i < kRounds; ++i) {
     // As if the next one took as long as those before did.
     const int64_t expected_ns = NsSince(begin) * (i + 1) / std::max(i, 1);
-    if (!rounds.empty() && std::chrono::nanoseconds(expected_ns) > options.time_cap) break;
+    const bool too_late = std::chrono::nanoseconds(expected_ns) > options.time_cap;
+    if (i >= kFewestRounds && too_late) break;
     Result<CalibrationRound> round =
         RunCalibrationRound(options, scratch.File(std::to_string(i)), &random);
     if (!round.ok()) return round.error();

@@ -25,7 +25,8 @@ struct CalibrateOptions {
   std::string python;  // interpreter, a path or a name in PATH; empty: Python is left out
   bool cuda = true;
   uint64_t seed = 0;
-  // No further round is begun that would not end by then; what was measured counts.
+  // After the third, no further round is begun that would not end by then; what was measured
+  // counts.
   std::chrono::seconds time_cap{45};
 };
 

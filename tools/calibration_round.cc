@@ -102,7 +102,11 @@ class Round {
       return native;
     }
     const fs::path package = fs::path(options_.libraries.python_startup).parent_path();
-    if (options_.python.empty() || package.empty()) return Ok{};
+    if (options_.python.empty()) return Ok{};
+    if (package.empty()) {
+      RefusePython("no Python package gpubound lies beside the libraries in " + folder);
+      return Ok{};
+    }
     const Status python =
         Start(CalibrationProgram::kPython, {options_.python, (package / kPythonFile).string()});
     if (!python.ok()) RefusePython(python.error().object + ": " + python.error().found);

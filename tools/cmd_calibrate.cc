@@ -48,7 +48,9 @@ int Calibrate(const Arguments& words) {
       .Value("N");
   constexpr int kMostSeconds = 600;
   int seconds = static_cast<int>(options.time_cap.count());
-  parser.AddOption("--seconds", &seconds, "Most time to take (default: 45); less is less exact")
+  parser
+      .AddOption("--seconds", &seconds,
+                 "Time to take (default: 45; three rounds at least); less is less exact")
       .Check(WholeNumber(1, kMostSeconds))
       .Value("N");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;

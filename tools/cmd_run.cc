@@ -9,11 +9,13 @@
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
 #include "analysis/report_text.h"
 #include "analysis/text_table.h"
+#include "libprofiler/env_vars.h"
 #include "tools/child_program.h"
 #include "tools/commands.h"
 #include "tools/console.h"
@@ -103,10 +105,17 @@ void ExplainNothingRecorded(const Arguments& command, const RunDirectory& direct
 void GiveCalibration(const RunArguments& arguments, const LibraryFiles& libraries,
                      const RunDirectory& directory) {
   const char* variable = EnvironmentVariable("GPUBOUND_CALIBRATE");
-  const bool switched_off = variable != nullptr && std::string_view(variable) == "0";
+  const std::string_view word = variable == nullptr || *variable == '\0' ? "1" : variable;
+  const std::optional<bool> switched = SwitchOf(word);
+  if (!switched) {
+    PrintMessage(
+        fmt::format("GPUBOUND_CALIBRATE is '{}', expected 1 or 0 (also on, true, yes or "
+                    "off, false, no); using 1",
+                    EscapeName(std::string(word))));
+  }
   RunCalibrationOptions options;
   options.libraries = libraries;
-  options.measure = !arguments.no_calibrate && !arguments.quiet && !switched_off;
+  options.measure = !arguments.no_calibrate && !arguments.quiet && switched.value_or(true);
   const Result<Calibration> given = CalibrateRun(directory.path, options);
   if (!given.ok() && options.measure) PrintError(given.error());
 }

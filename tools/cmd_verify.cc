@@ -28,9 +28,11 @@ constexpr CommandHelp kHelp = {
     "the time of the others. CMD must do the same work each time; its output is not shown, but "
     "for\n"
     "its last lines on stderr where it fails.",
-    "Both are medians over rounds, with the 95 % interval that resampling the rounds gives.\n"
-    "Exit status: 0; 1 if the residual is above --limit; 2 for wrong use; 3 if CMD cannot be run,\n"
-    "fails, or records nothing.\n",
+    "Both are medians over rounds, with the 95 % interval that resampling the rounds gives;\n"
+    "there is none below 6 rounds. With --limit the residual passes where its whole interval lies\n"
+    "within the limit, fails where none of it does, and else is not decided.\n"
+    "Exit status: 0; 1 if the residual is above --limit or that is not decided; 2 for wrong use;\n"
+    "3 if CMD cannot be run, fails, or records nothing.\n",
     "  gpubound verify -- ./cartpole_ppo --iterations 30\n"
     "  gpubound verify --rounds 10 --limit 2 -- python train.py --steps 20000\n"};
 
@@ -46,7 +48,7 @@ std::optional<int> ParseVerifyArguments(const Arguments& words, VerifyArguments*
   parser.LetCommandFollow();
   parser
       .AddOption("--rounds", &arguments->options.rounds,
-                 "Runs of each kind (default: 5; more give a narrower interval)")
+                 "Runs of each kind (default: 6; more give a narrower interval)")
       .Check(WholeNumber(1, kMostRounds))
       .Value("N");
   parser
@@ -104,7 +106,8 @@ int Verify(const Arguments& words) {
   const double limit = arguments.limit_percent < 0 ? -1 : arguments.limit_percent / 100;
   const int written = WriteStdout(arguments.json ? RenderVerificationJson(*verification, limit)
                                                  : RenderVerification(*verification, limit));
-  return limit >= 0 && Residual(*verification) > limit ? kExitCheckFailed : written;
+  const bool passed = JudgeResidual(*verification, limit) == Verdict::kPassed;
+  return passed ? written : kExitCheckFailed;
 }
 
 }  // namespace gpubound

@@ -7,31 +7,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "analysis/estimate.h"
 #include "analysis/main_process.h"
 #include "analysis/run_report.h"
 
 namespace gpubound {
 namespace {
 
-// One that was measured on a machine too busy to know it better than its own size is left out.
-double CostOfProcess(const Calibration& calibration, const std::string& condition) {
+struct Figure {
+  double ns = 0;
+  double error_ns = 0;  // standard error
+};
+
+// One that was measured on a machine too busy to know it better than its own size is left out; then
+// it may be anything up to its upper bound.
+Figure CostOfProcess(const Calibration& calibration, const std::string& condition) {
   const auto found =
       std::find_if(calibration.processes.begin(), calibration.processes.end(),
                    [&](const ProcessCost& process) { return process.condition == condition; });
-  if (found == calibration.processes.end()) return 0;
-  const double total_ns = found->cost.total_ns();
-  return 1.96 * found->cost.standard_error_ns < total_ns ? total_ns : 0;
+  if (found == calibration.processes.end()) return {};
+  const Figure measured = {found->cost.total_ns(), found->cost.standard_error_ns};
+  if (kNormal975 * measured.error_ns < measured.ns) return measured;
+  return {0, measured.ns / kNormal975 + measured.error_ns};
 }
 
 // Loading CUDA's part is the same whatever loads it.
-double StartAndEndNs(const ProcessTrace& process, const Calibration& calibration) {
-  const double native_ns = CostOfProcess(calibration, "");
-  double total_ns = process.python ? CostOfProcess(calibration, "Python") : native_ns;
-  if (process.device_kind != "none") {
-    total_ns += std::max(0.0, CostOfProcess(calibration, "CUDA") - native_ns);
-  }
-  return total_ns;
+Figure StartAndEnd(const ProcessTrace& process, const Calibration& calibration) {
+  const Figure native = CostOfProcess(calibration, "");
+  Figure total = process.python ? CostOfProcess(calibration, "Python") : native;
+  if (process.device_kind == "none") return total;
+  const Figure cuda = CostOfProcess(calibration, "CUDA");
+  total.ns += std::max(0.0, cuda.ns - native.ns);
+  total.error_ns = process.python ? std::hypot(total.error_ns, cuda.error_ns, native.error_ns)
+                                  : std::max(total.error_ns, cuda.error_ns);
+  return total;
 }
 
 // What was started may be a wrapper that is not part of the run: a shell, env, uv.
@@ -56,28 +67,30 @@ Error NotCorrected(const Report& report, int64_t pid) {
 
 }  // namespace
 
-Result<double> CorrectedWallNs(const TimedRun& run, const std::string& run_directory,
-                               const Calibration& calibration) {
+Result<CorrectedWall> CorrectedWallOf(const TimedRun& run, const std::string& run_directory,
+                                      const Calibration& calibration) {
   ReportOptions options;
   options.replays = true;
   options.speedups = false;
   options.costs = ModelOf(calibration);
   const Result<AnalyzedRun> analyzed = AnalyzeRun(run_directory, options);
   if (!analyzed.ok()) return analyzed.error();
-  auto corrected_ns = static_cast<double>(run.wall_ns);
+  CorrectedWall corrected = {.ns = static_cast<double>(run.wall_ns)};
   bool is_corrected = false;
   const int64_t pid = PidToCorrect(run, analyzed->report);
   for (size_t p = 0; p < analyzed->run.processes.size(); ++p) {
     const ProcessTrace& process = analyzed->run.processes[p];
     const ReportProcess& report = analyzed->report.processes[p];
     if (process.identity.pid != pid) continue;
-    corrected_ns -= StartAndEndNs(process, calibration);
+    const Figure start_and_end = StartAndEnd(process, calibration);
+    corrected.ns -= start_and_end.ns;
+    corrected.start_and_end_error_ns += start_and_end.error_ns;
     if (report.corrected == nullptr) continue;
-    corrected_ns -= static_cast<double>(report.span_ns - report.corrected->process.span_ns);
+    corrected.ns -= static_cast<double>(report.span_ns - report.corrected->process.span_ns);
     is_corrected = true;
   }
   if (!is_corrected) return NotCorrected(analyzed->report, pid);
-  return corrected_ns;
+  return corrected;
 }
 
 }  // namespace gpubound

@@ -13,12 +13,17 @@
 
 namespace gpubound {
 
+struct CorrectedWall {
+  double ns = 0;
+  double start_and_end_error_ns = 0;  // standard error of what start and end were taken to cost
+};
+
 // |run| was recorded into |run_directory|. Takes out what the replay without the costs of recording
 // takes out of the span of its process, and what the profiler cost at its start and end: of the
 // process that was started, or of the run's main one where that is not part of the run. An error:
 // the run cannot be read, or nothing of that process was corrected.
-Result<double> CorrectedWallNs(const TimedRun& run, const std::string& run_directory,
-                               const Calibration& calibration);
+Result<CorrectedWall> CorrectedWallOf(const TimedRun& run, const std::string& run_directory,
+                                      const Calibration& calibration);
 
 }  // namespace gpubound
 

@@ -34,9 +34,10 @@ std::string ValueOf(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// As the recorder reads GPUBOUND_DISABLE.
 bool IsOn(const char* name) {
   const std::string value = ValueOf(name);
-  return !value.empty() && value != "0";
+  return !value.empty() && SwitchOf(value).value_or(true);
 }
 
 std::vector<std::string> Glob(const std::string& pattern) {
@@ -83,7 +84,7 @@ CuptiFacts GatherCupti() {
   cupti.chosen = ValueOf("GPUBOUND_CUPTI_LIBRARY");
   std::error_code ignored;
   cupti.chosen_exists = fs::exists(cupti.chosen, ignored);
-  cupti.switched_off = ValueOf("GPUBOUND_CUPTI") == "0";
+  cupti.switched_off = !SwitchOf(ValueOf("GPUBOUND_CUPTI")).value_or(true);
   const fs::path injector = ValueOf("CUDA_INJECTION64_PATH");
   if (!injector.empty() && injector.filename() != kCoreFile) {
     cupti.foreign_injector = injector.string();

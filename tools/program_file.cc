@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "analysis/text_table.h"
+#include "libprofiler/env_vars.h"
 #include "tools/library_files.h"
 
 namespace gpubound {
@@ -36,8 +37,9 @@ bool NamesLoader(std::ifstream& file, const Elf64_Ehdr& head) {
   return false;
 }
 
+// As the recorder reads GPUBOUND_DISABLE.
 bool IsOn(const char* value) {
-  return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
+  return value != nullptr && *value != '\0' && SwitchOf(value).value_or(true);
 }
 
 }  // namespace

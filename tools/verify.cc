@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "analysis/estimate.h"
 #include "analysis/text_table.h"
 #include "tools/console.h"
 #include "tools/corrected_wall.h"
@@ -37,7 +38,8 @@ class Experiment {
       if (const Status taken = TakeRound(round); !taken.ok()) return taken.error();
     }
     if (const Status corrected = CorrectAll(); !corrected.ok()) return corrected.error();
-    Summarise();
+    result_.command = options_.command;
+    Summarise(options_.seed, &result_);
     return std::move(result_);
   }
 
@@ -110,28 +112,13 @@ class Experiment {
     if (!calibration.ok()) return calibration.error();
     result_.calibration = std::move(calibration).value();
     for (size_t round = 0; round < result_.rounds.size(); ++round) {
-      const Result<double> corrected_ns =
-          CorrectedWallNs(profiled_[round], RunPath(static_cast<int>(round)), result_.calibration);
-      if (!corrected_ns.ok()) return corrected_ns.error();
-      result_.rounds[round].corrected_ns = *corrected_ns;
+      const Result<CorrectedWall> corrected =
+          CorrectedWallOf(profiled_[round], RunPath(static_cast<int>(round)), result_.calibration);
+      if (!corrected.ok()) return corrected.error();
+      result_.rounds[round].corrected_ns = corrected->ns;
+      result_.rounds[round].start_and_end_error_ns = corrected->start_and_end_error_ns;
     }
     return Ok{};
-  }
-
-  void Summarise() {
-    result_.command = options_.command;
-    result_.seed = options_.seed;
-    std::vector<MeasuredPair> profiled;
-    std::vector<MeasuredPair> corrected;
-    std::vector<MeasuredPair> cpu;
-    for (const VerifiedRound& round : result_.rounds) {
-      profiled.push_back({round.profiled_ns, round.plain_ns});
-      corrected.push_back({round.corrected_ns, round.plain_ns});
-      cpu.push_back({round.profiled_cpu_ns, round.plain_cpu_ns});
-    }
-    result_.slowdown = MedianRatioOf(profiled, options_.seed);
-    result_.corrected = MedianRatioOf(corrected, options_.seed);
-    result_.cpu = MedianRatioOf(cpu, options_.seed);
   }
 
   const VerifyOptions& options_;
@@ -146,8 +133,11 @@ class Experiment {
 std::string Percent(double ratio) { return fmt::format("{:+.2f} %", 100 * (ratio - 1)); }
 
 std::string RatioLine(const char* what, const MedianRatio& ratio) {
-  return fmt::format("{:<10} {:>9}   95 %: {} to {}\n", what, Percent(ratio.ratio),
-                     Percent(ratio.low), Percent(ratio.high));
+  const std::string interval = ratio.interval
+                                   ? fmt::format("   95 %: {} to {}", Percent(ratio.interval->low),
+                                                 Percent(ratio.interval->high))
+                                   : "";
+  return fmt::format("{:<10} {:>9}{}\n", what, Percent(ratio.ratio), interval);
 }
 
 // How much longer the longest run without the profiler took than the shortest, as a share.
@@ -158,12 +148,37 @@ double SpreadOfPlainRuns(const Verification& verification) {
   return longest->plain_ns / shortest->plain_ns - 1;
 }
 
-bool IsWithin(const Verification& verification, double limit) {
-  return limit < 0 || Residual(verification) <= limit;
+nlohmann::ordered_json RatioJson(const MedianRatio& ratio) {
+  nlohmann::ordered_json json = {{"share", ratio.ratio - 1}, {"low", nullptr}, {"high", nullptr}};
+  if (ratio.interval) {
+    json["low"] = ratio.interval->low - 1;
+    json["high"] = ratio.interval->high - 1;
+  }
+  return json;
 }
 
-nlohmann::ordered_json RatioJson(const MedianRatio& ratio) {
-  return {{"share", ratio.ratio - 1}, {"low", ratio.low - 1}, {"high", ratio.high - 1}};
+std::string_view VerdictName(Verdict verdict) {
+  static constexpr std::string_view kNames[] = {"passed", "failed", "not decided"};
+  return kNames[static_cast<size_t>(verdict)];
+}
+
+std::string VerdictText(const Verification& verification, double limit) {
+  const std::string percent = fmt::format("{:.2f} %", 100 * limit);
+  switch (JudgeResidual(verification, limit)) {
+    case Verdict::kPassed:
+      return "passed: the residual is within the limit of " + percent;
+    case Verdict::kFailed:
+      return "FAILED: the residual is above the limit of " + percent;
+    case Verdict::kNotDecided:
+      break;
+  }
+  if (!verification.corrected.interval) {
+    return fmt::format(
+        "NOT DECIDED: whether the residual is within the limit of {} takes {} rounds.", percent,
+        kFewestPairs);
+  }
+  return "NOT DECIDED: the interval of the residual reaches across the limit of " + percent +
+         ". More --rounds make it narrower.";
 }
 
 }  // namespace
@@ -172,8 +187,37 @@ Result<Verification> VerifyCommand(const VerifyOptions& options) {
   return Experiment(options).Run();
 }
 
-double Residual(const Verification& verification) {
-  return std::abs(verification.corrected.ratio - 1);
+void Summarise(uint64_t seed, Verification* verification) {
+  std::vector<MeasuredPair> profiled;
+  std::vector<MeasuredPair> corrected;
+  std::vector<MeasuredPair> cpu;
+  std::vector<double> errors;
+  for (const VerifiedRound& round : verification->rounds) {
+    profiled.push_back({round.profiled_ns, round.plain_ns});
+    corrected.push_back({round.corrected_ns, round.plain_ns});
+    cpu.push_back({round.profiled_cpu_ns, round.plain_cpu_ns});
+    errors.push_back(round.start_and_end_error_ns / round.plain_ns);
+  }
+  verification->seed = seed;
+  verification->slowdown = MedianRatioOf(profiled, seed);
+  verification->corrected = MedianRatioOf(corrected, seed);
+  verification->cpu = MedianRatioOf(cpu, seed);
+  // Rounds do not differ by what was taken out of each, however wrong that was.
+  MedianRatio& ratio = verification->corrected;
+  if (!ratio.interval) return;
+  const double half = kNormal975 * Median(errors);
+  ratio.interval = {ratio.ratio - std::hypot(ratio.ratio - ratio.interval->low, half),
+                    ratio.ratio + std::hypot(ratio.interval->high - ratio.ratio, half)};
+}
+
+Verdict JudgeResidual(const Verification& verification, double limit) {
+  if (limit < 0) return Verdict::kPassed;
+  const std::optional<RatioInterval>& interval = verification.corrected.interval;
+  if (!interval) return Verdict::kNotDecided;
+  const double low = interval->low - 1;
+  const double high = interval->high - 1;
+  if (low >= -limit && high <= limit) return Verdict::kPassed;
+  return low > limit || high < -limit ? Verdict::kFailed : Verdict::kNotDecided;
 }
 
 std::string RenderVerification(const Verification& verification, double limit) {
@@ -191,6 +235,12 @@ std::string RenderVerification(const Verification& verification, double limit) {
   text += RatioLine("slowdown", verification.slowdown);
   text += RatioLine("residual", verification.corrected);
   text += RatioLine("CPU time", verification.cpu);
+  if (!verification.corrected.interval) {
+    text +=
+        Wrap(fmt::format("No interval: below {} rounds nobody can say how certain the median is.",
+                         kFewestPairs),
+             kWidth, 2);
+  }
   constexpr double kBusySpread = 0.05;
   if (const double spread = SpreadOfPlainRuns(verification); spread > kBusySpread) {
     text += Wrap(fmt::format("The runs without the profiler differ by {:.0f} % among themselves: "
@@ -199,11 +249,7 @@ std::string RenderVerification(const Verification& verification, double limit) {
                              100 * spread),
                  kWidth, 2);
   }
-  if (limit >= 0) {
-    text += fmt::format("{}: the residual is {} the limit of {:.2f} %\n",
-                        IsWithin(verification, limit) ? "passed" : "FAILED",
-                        IsWithin(verification, limit) ? "within" : "above", 100 * limit);
-  }
+  if (limit >= 0) text += Wrap(VerdictText(verification, limit), kWidth, 2);
   return text;
 }
 
@@ -213,17 +259,23 @@ std::string RenderVerificationJson(const Verification& verification, double limi
                                  {"seed", verification.seed},
                                  {"rounds", nlohmann::ordered_json::array()}};
   for (const VerifiedRound& round : verification.rounds) {
-    json["rounds"].push_back({{"plain_ns", std::llround(round.plain_ns)},
-                              {"profiled_ns", std::llround(round.profiled_ns)},
-                              {"corrected_ns", std::llround(round.corrected_ns)},
-                              {"plain_cpu_ns", std::llround(round.plain_cpu_ns)},
-                              {"profiled_cpu_ns", std::llround(round.profiled_cpu_ns)}});
+    json["rounds"].push_back(
+        {{"plain_ns", std::llround(round.plain_ns)},
+         {"profiled_ns", std::llround(round.profiled_ns)},
+         {"corrected_ns", std::llround(round.corrected_ns)},
+         {"start_and_end_error_ns", std::llround(round.start_and_end_error_ns)},
+         {"plain_cpu_ns", std::llround(round.plain_cpu_ns)},
+         {"profiled_cpu_ns", std::llround(round.profiled_cpu_ns)}});
   }
   json["slowdown"] = RatioJson(verification.slowdown);
   json["residual"] = RatioJson(verification.corrected);
   json["cpu"] = RatioJson(verification.cpu);
   json["limit"] = limit < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(limit);
-  json["passed"] = IsWithin(verification, limit);
+  const Verdict verdict = JudgeResidual(verification, limit);
+  json["passed"] = verdict == Verdict::kNotDecided
+                       ? nlohmann::ordered_json(nullptr)
+                       : nlohmann::ordered_json(verdict == Verdict::kPassed);
+  json["verdict"] = VerdictName(verdict);
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -22,7 +22,7 @@ namespace gpubound {
 struct VerifyOptions {
   LibraryFiles libraries;
   std::vector<std::string> command;
-  int rounds = 5;
+  int rounds = kFewestPairs;
   uint64_t seed = 0;
   std::function<void(int round)> before_round;  // for a word to the user; may be empty
   // Given the last lines that a run which failed wrote on stderr, if any; may be empty.
@@ -33,7 +33,8 @@ struct VerifiedRound {
   double plain_ns = 0;  // wall time without the profiler
   double profiled_ns = 0;
   double corrected_ns = 0;
-  double plain_cpu_ns = 0;  // CPU time of all threads, the profiler's own included
+  double start_and_end_error_ns = 0;  // of corrected_ns, the same in all rounds
+  double plain_cpu_ns = 0;            // CPU time of all threads, the profiler's own included
   double profiled_cpu_ns = 0;
 };
 
@@ -42,9 +43,11 @@ struct Verification {
   uint64_t seed = 0;
   Calibration calibration;
   std::vector<VerifiedRound> rounds;
-  MedianRatio slowdown;   // profiled over plain
-  MedianRatio corrected;  // corrected over plain: 1 is perfect
-  MedianRatio cpu;        // CPU time, profiled over plain; other programs disturb it least
+  MedianRatio slowdown;  // profiled over plain
+  // Corrected over plain: 1 is perfect. Its interval is wider by what is not known of start and
+  // end.
+  MedianRatio corrected;
+  MedianRatio cpu;  // CPU time, profiled over plain; other programs disturb it least
 };
 
 // Runs the command 2 * rounds + 1 times; the first, without the profiler, only warms caches up. An
@@ -52,12 +55,19 @@ struct Verification {
 // calibration that serves it.
 Result<Verification> VerifyCommand(const VerifyOptions& options);
 
-// |limit|: residual above which it failed, as a share; below 0: none.
+// The ratios of |rounds|; |seed| is that of the intervals.
+void Summarise(uint64_t seed, Verification* verification);
+
+enum class Verdict : uint8_t { kPassed, kFailed, kNotDecided };
+
+// Whether the residual lies within |limit|, a share, on either side of zero, with its whole
+// interval or with none of it; else, and without an interval, that is not decided. Passed where
+// |limit| is below 0: there is none.
+Verdict JudgeResidual(const Verification& verification, double limit);
+
+// |limit| as above.
 std::string RenderVerification(const Verification& verification, double limit);
 std::string RenderVerificationJson(const Verification& verification, double limit);
-
-// The residual's size: how far the corrected time is off, as a share of the true one.
-double Residual(const Verification& verification);
 
 }  // namespace gpubound
 

@@ -60,9 +60,16 @@ static void AfterForkInChild(void) {
   ShimGiveUpLoadingInForkChild();
 }
 
+/* The words for off of SwitchOf in libprofiler/env_vars.h; any other word is on. */
 static bool IsOn(const char* variable) {
+  static const char* const kOff[] = {"",      "0",     "off", "Off", "OFF", "false",
+                                     "False", "FALSE", "no",  "No",  "NO"};
   const char* value = getenv(variable); /* NOLINT(concurrency-mt-unsafe): read only */
-  return value != NULL && *value != '\0' && strcmp(value, "0") != 0;
+  if (value == NULL) return false;
+  for (size_t i = 0; i < sizeof(kOff) / sizeof(kOff[0]); ++i) {
+    if (strcmp(value, kOff[i]) == 0) return false;
+  }
+  return true;
 }
 
 __attribute__((constructor)) static void Start(void) {

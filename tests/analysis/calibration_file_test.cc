@@ -190,6 +190,37 @@ TEST_F(CalibrationFile, OfTheRunComesBeforeThatOfTheCache) {
   EXPECT_EQ(CalibrationOf(run, cache_)->seed, 7u);
 }
 
+TEST_F(CalibrationFile, OfTheRunIsRefusedWhereItWasMeasuredWithSomethingElse) {
+  auto run = RunOn(Sample().machine);
+  run.path = folder_.path();
+  for (std::string MachineKey::*member :
+       {&MachineKey::cpu_model, &MachineKey::device_kind, &MachineKey::driver, &MachineKey::cupti,
+        &MachineKey::python, &MachineKey::gpubound}) {
+    Calibration own = Sample();
+    own.machine.*member = "another";
+    ASSERT_TRUE(WriteCalibration(folder_.File(kCalibrationFile), own).ok());
+    const Result<Calibration> found = CalibrationOf(run, cache_);
+    ASSERT_FALSE(found.ok());
+    EXPECT_THAT(found.error().object, HasSubstr(kCalibrationFile));
+    EXPECT_THAT(found.error().found, HasSubstr("another"));
+    EXPECT_THAT(found.error().found, HasSubstr(Sample().machine.*member));
+    EXPECT_THAT(found.error().remedy, HasSubstr("Remove it"));
+  }
+}
+
+TEST_F(CalibrationFile, OfTheRunServesThoseOfItsProcessesThatItIsOf) {
+  MachineKey other = Sample().machine;
+  other.cpu_model = "another";
+  auto run = RunOn(other);
+  run.processes.push_back(RunOn(Sample().machine).processes[0]);
+  run.path = folder_.path();
+  ASSERT_TRUE(WriteCalibration(folder_.File(kCalibrationFile), Sample()).ok());
+  const Result<Calibration> found = CalibrationOf(run, cache_);
+  ASSERT_TRUE(found.ok()) << found.error().ToString();
+  EXPECT_THAT(ModelOf(*found).WhyNotOf(run.processes[0]), HasSubstr("has another"));
+  EXPECT_EQ(ModelOf(*found).WhyNotOf(run.processes[1]), "");
+}
+
 TEST_F(CalibrationFile, IsNotThereForAnImportedRun) {
   MachineKey key = Sample().machine;
   key.device_kind = "imported";
@@ -214,6 +245,14 @@ TEST(CostModelTest, TakesTheUsualConditionOnly) {
   const CostModel model = ModelOf(Sample());
   EXPECT_DOUBLE_EQ(model.Of(CostKind::kNativeScope).total_ns(), 19.75);
   EXPECT_EQ(model.Of(CostKind::kPythonScope).samples, 0u);
+}
+
+TEST(CostModelTest, HasTheInstantsOfAnInterpreterBesideTheOthers) {
+  Calibration calibration = Sample();
+  calibration.costs.push_back({CostKind::kInstant, "", "", {0, 20, 1, 1, 80}});
+  calibration.costs.push_back({CostKind::kInstant, "", "from Python", {0, 97, 1, 1, 80}});
+  EXPECT_DOUBLE_EQ(ModelOf(calibration).Of(CostKind::kInstant).total_ns(), 20);
+  EXPECT_DOUBLE_EQ(ModelOf(calibration).python_instant.total_ns(), 97);
 }
 
 TEST(CostModelTest, GivesAFunctionThatWasNotMeasuredTheMeanAndTheSpreadOfTheOthers) {

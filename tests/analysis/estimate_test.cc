@@ -88,6 +88,12 @@ TEST(MeanOfGroups, SkipsEmptyGroups) {
   EXPECT_EQ(MeanOfGroups({{}, {}}).samples, 0u);
 }
 
+TEST(MeanOfGroups, OfOneGroupIsAsUncertainAsItIsLarge) {
+  // Of two groups it is told from what they differ by; of one it must not look surer than that.
+  EXPECT_DOUBLE_EQ(MeanOfGroups({{9, 10, 11}}).standard_error, 10);
+  EXPECT_DOUBLE_EQ(MeanOfGroups({{}, {-9, -10, -11}}).standard_error, 10);
+}
+
 TEST(MeanOfGroups, CoversTheTruthAsOftenAsItSays) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> bias(0, 3);
@@ -116,10 +122,11 @@ PairedBlocks Blocks(std::vector<double> on, std::vector<double> off) {
 
 TEST(CostOf, IsTheDifferenceOfPairs) {
   // The machine became slower between the pairs; the difference stayed.
-  const Cost cost = CostOf({Blocks({30, 130, 230}, {10, 110, 210})});
+  const PairedBlocks blocks = Blocks({30, 130, 230}, {10, 110, 210});
+  const Cost cost = CostOf({blocks, blocks});
   EXPECT_DOUBLE_EQ(cost.total_ns(), 20);
   EXPECT_DOUBLE_EQ(cost.standard_error_ns, 0);
-  EXPECT_EQ(cost.samples, 3u);
+  EXPECT_EQ(cost.samples, 6u);
 }
 
 TEST(CostOf, IsInsideAsFarAsTheRecordedDurationExceedsTheBareOne) {
@@ -158,39 +165,64 @@ TEST(CostOfLives, IsTheDifferenceOfTheShortest) {
   const Cost cost = CostOfLives({30, 200, 33}, {14, 90, 10});
   EXPECT_DOUBLE_EQ(cost.total_ns(), 20);
   EXPECT_DOUBLE_EQ(cost.inside_ns, 0);
-  EXPECT_DOUBLE_EQ(cost.standard_error_ns, 5);
+  EXPECT_DOUBLE_EQ(cost.standard_error_ns, std::hypot(170, 80));
   EXPECT_EQ(cost.samples, 3u);
 }
 
-TEST(CostOfLives, OfOnePairIsAsUncertainAsItIsLong) {
+TEST(CostOfLives, OfLessThanThreePairsIsAsUncertainAsTheyAreLong) {
   EXPECT_DOUBLE_EQ(CostOfLives({4}, {3}).standard_error_ns, 5);
+  EXPECT_DOUBLE_EQ(CostOfLives({4, 4}, {3, 3}).standard_error_ns, 5);
+}
+
+TEST(CostOfLives, HasAnErrorThatHoldsWhatRepetitionsDifferBy) {
+  std::mt19937_64 random(5);
+  std::exponential_distribution<double> disturbed(1.0 / 10);
+  int covered = 0;
+  constexpr int kTrials = 1000;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<double> on;
+    std::vector<double> off;
+    for (int i = 0; i < 10; ++i) {
+      on.push_back(100 + disturbed(random));
+      off.push_back(60 + disturbed(random));
+    }
+    const Cost cost = CostOfLives(on, off);
+    covered += std::abs(cost.total_ns() - 40) <= 1.96 * cost.standard_error_ns ? 1 : 0;
+  }
+  EXPECT_GE(covered, kTrials * 0.94);
 }
 
 TEST(CostOfLives, IsNeverBelowZero) { EXPECT_DOUBLE_EQ(CostOfLives({3, 4}, {5, 6}).total_ns(), 0); }
 
 TEST(CostOfLives, OfNoneHasNoSamples) { EXPECT_EQ(CostOfLives({}, {1}).samples, 0u); }
 
-TEST(MedianRatio, IsTheMedianOfTheRatiosOfPairs) {
-  const MedianRatio ratio = MedianRatioOf({{11, 10}, {24, 20}, {39, 30}}, 1);
-  EXPECT_DOUBLE_EQ(ratio.ratio, 1.2);
-  EXPECT_GE(ratio.low, 1.1);
-  EXPECT_LE(ratio.high, 1.3);
+std::vector<MeasuredPair> Pairs(size_t count) {
+  std::vector<MeasuredPair> pairs;
+  for (size_t i = 0; i < count; ++i) {
+    pairs.push_back({100.0 + static_cast<double>((i * 37) % 11), 100.0});
+  }
+  return pairs;
 }
 
-TEST(MedianRatio, OfOnePairIsThatPair) {
-  const MedianRatio ratio = MedianRatioOf({{3, 2}}, 1);
-  EXPECT_DOUBLE_EQ(ratio.ratio, 1.5);
-  EXPECT_DOUBLE_EQ(ratio.low, 1.5);
-  EXPECT_DOUBLE_EQ(ratio.high, 1.5);
+TEST(MedianRatio, IsTheMedianOfTheRatiosOfPairs) {
+  EXPECT_DOUBLE_EQ(MedianRatioOf({{11, 10}, {24, 20}, {39, 30}}, 1).ratio, 1.2);
+}
+
+TEST(MedianRatio, HasNoIntervalBelowSixPairs) {
+  EXPECT_FALSE(MedianRatioOf(Pairs(1), 1).interval);
+  EXPECT_FALSE(MedianRatioOf(Pairs(5), 1).interval);
+  const MedianRatio six = MedianRatioOf(Pairs(6), 1);
+  ASSERT_TRUE(six.interval);
+  EXPECT_LT(six.interval->low, six.ratio);
+  EXPECT_GT(six.interval->high, six.ratio);
 }
 
 TEST(MedianRatio, WithoutAPairIsZero) { EXPECT_EQ(MedianRatioOf({}, 1).ratio, 0); }
 
 TEST(MedianRatio, IsTheSameForTheSameSeed) {
-  std::vector<MeasuredPair> pairs;
-  for (int i = 0; i < 20; ++i) pairs.push_back({100.0 + (i * 37) % 11, 100.0});
-  EXPECT_EQ(MedianRatioOf(pairs, 5).low, MedianRatioOf(pairs, 5).low);
-  EXPECT_LT(MedianRatioOf(pairs, 5).low, MedianRatioOf(pairs, 5).high);
+  const std::vector<MeasuredPair> pairs = Pairs(20);
+  EXPECT_EQ(MedianRatioOf(pairs, 5).interval->low, MedianRatioOf(pairs, 5).interval->low);
+  EXPECT_LT(MedianRatioOf(pairs, 5).interval->low, MedianRatioOf(pairs, 5).interval->high);
 }
 
 TEST(MedianRatio, CoversTheTruthAsOftenAsItSays) {
@@ -202,7 +234,7 @@ TEST(MedianRatio, CoversTheTruthAsOftenAsItSays) {
     std::vector<MeasuredPair> pairs;
     for (int i = 0; i < 15; ++i) pairs.push_back({noise(random), 1});
     const MedianRatio ratio = MedianRatioOf(pairs, static_cast<uint64_t>(trial));
-    covered += ratio.low <= 1.05 && 1.05 <= ratio.high ? 1 : 0;
+    covered += ratio.interval->low <= 1.05 && 1.05 <= ratio.interval->high ? 1 : 0;
   }
   EXPECT_GE(covered, 88);
 }

@@ -120,9 +120,9 @@ TEST_F(HeadlineTest, MostlyIsSaidOfMoreThanHalf) {
 
 TEST_F(HeadlineTest, WaitsThatAreShorterThanAnotherCauseDoNotStandForTheirs) {
   Wait({101}, "act", 180, "simulation");
-  process().operations[0].device_idle = {{"simulation", 330}, {"launch", 180}};
-  EXPECT_TRUE(Text().ends_with(": first of all waiting for 1 env worker (35 % of it)")) << Text();
-  process().operations[0].device_idle[1].ns = 181;
+  process().operations[0].device_idle = {{"simulation", 330}, {"launch", 170}};
+  EXPECT_TRUE(Text().ends_with(": first of all waiting for 1 env worker (36 % of it)")) << Text();
+  process().operations[0].device_idle[1].ns = 190;
   EXPECT_TRUE(Text().ends_with(": mostly simulation")) << Text();
 }
 

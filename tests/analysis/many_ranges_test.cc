@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges that end in any order, many open at once. What is beneath an ended one shows through, and
-// where an end cost what is open above it, the last of these tests would go on for minutes.
+// Ranges and scopes that end in any order, many open at once. What is beneath an ended one shows
+// through, and where an end cost what is open above it, the last of these tests would go on for
+// minutes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "analysis/process_report.h"
+#include "analysis/replay.h"
 
 namespace gpubound {
 namespace {
@@ -65,6 +67,18 @@ class ManyRangesTest : public testing::Test {
     return cells;
   }
 
+  // Of a replay that changes nothing.
+  int64_t ReplayedSpan(int64_t span_end_ns) {
+    trace_.span_end_ns = span_end_ns;
+    gpubound::Run run;
+    run.processes.push_back(trace_);
+    ReplayOptions options;
+    options.keep_events = false;
+    const Result<ReplayedRun> replayed = ReplayRun(run, options);
+    EXPECT_TRUE(replayed.ok());
+    return (*replayed).facts.at(0).span_end_ns - (*replayed).facts.at(0).span_begin_ns;
+  }
+
   ProcessTrace trace_;
 };
 
@@ -104,6 +118,30 @@ TEST_F(ManyRangesTest, TheFirstOfManyMayEndFirst) {
   const Cells cells = Analyzed(2 * kMany - 1);
   // The one begun last owns the time until it ends, last of all.
   EXPECT_EQ(cells, (Cells{{"a|python", kMany / 2}, {"b|python", kMany / 2 + kMany - 1}}));
+}
+
+TEST_F(ManyRangesTest, InAReplayToo) {
+  for (int64_t i = 0; i < kMany; ++i) Start(i, static_cast<uint64_t>(i), i % 2 == 0 ? 0 : 1);
+  for (int64_t i = 0; i < kMany; ++i) End(kMany + i, static_cast<uint64_t>(i));
+  EXPECT_EQ(ReplayedSpan(2 * kMany), 2 * kMany);
+}
+
+// Each scope by another name: the end of one that lies deep is looked up.
+TEST_F(ManyRangesTest, SoMayTheFirstOfManyScopes) {
+  const size_t first = trace_.labels.size();
+  std::vector<ThreadEvent>& events = trace_.threads[0].events;
+  for (int64_t i = 0; i < kMany; ++i) {
+    trace_.labels.push_back(trace_.labels[1 + static_cast<size_t>(i % 2)]);
+    events.push_back(
+        {i, 0, static_cast<LabelId>(first + static_cast<size_t>(i)), SlotKind::kBegin});
+  }
+  for (int64_t i = 0; i < kMany; ++i) {
+    events.push_back(
+        {kMany + i, 0, static_cast<LabelId>(first + static_cast<size_t>(i)), SlotKind::kEnd});
+  }
+  EXPECT_EQ(Analyzed(2 * kMany - 1),
+            (Cells{{"a|python", kMany / 2}, {"b|python", kMany / 2 + kMany - 1}}));
+  EXPECT_EQ(ReplayedSpan(2 * kMany), 2 * kMany);
 }
 
 }  // namespace

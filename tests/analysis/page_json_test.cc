@@ -201,7 +201,7 @@ TEST_F(PageJsonTest, TheRunIsSummedUpInTheWordsOfTheTextReport) {
   const Result<Report> report = BuildReport(run_);
   const Json summary = Parsed()["summary"];
   EXPECT_EQ(summary["headline"], HeadlineText(*report));
-  EXPECT_EQ(summary["scope"], "GPU: compute 20 %.");
+  EXPECT_EQ(summary["scope"], "GPU: compute >= 20 %.");
   EXPECT_EQ(summary["main_process"], 0);
   EXPECT_EQ(summary["own_share"], nullptr);
   EXPECT_DOUBLE_EQ(summary["unknown_share"], 0.1);

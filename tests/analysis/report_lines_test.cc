@@ -127,7 +127,7 @@ TEST_F(ReportLinesTest, TheWholeSpanHasABoundOfItsOwn) {
   report_.run.gpu_busy_share = report_.run.compute_share = 0.41;
   report_.run.whole_gpu_busy_share = 0.2;
   EXPECT_THAT(Text(), HasSubstr("\nGPU: compute 41 %, over the iterations after warm-up, 500 ms; "
-                                "over the whole span GPU >= 20 % busy, unknown\n  25 %.\n"));
+                                "over the whole span GPU >= 20 % busy, unknown 25 %.\n"));
 }
 
 TEST_F(ReportLinesTest, ADeviceThatMayHaveBeenUsedIsNotCalledUnused) {

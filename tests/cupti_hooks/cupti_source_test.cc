@@ -158,7 +158,7 @@ TEST_F(CuptiSourceTest, SwitchedOffItTouchesNothingAndTimeIsUnknown) {
   options_.enabled = false;
   EXPECT_FALSE(Start());
   EXPECT_THAT(cupti_.calls(), IsEmpty());
-  ExpectAllUnknownBecause("GPUBOUND_CUPTI is 0");
+  ExpectAllUnknownBecause("GPUBOUND_CUPTI is off");
   Stop();
 }
 

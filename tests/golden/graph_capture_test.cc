@@ -85,5 +85,16 @@ TEST(GraphCaptureTest, WaitsOfOtherOperationsAreTheirOwn) {
   EXPECT_EQ(facts.captures_broken, 0u);
 }
 
+// As a capture has it that forks to the second stream and joins it by events.
+TEST(GraphCaptureTest, WorkOfSeveralStreamsStaysParallel) {
+  std::string text = "@0 main begin operation act\n@990 main end operation act\n";
+  text += "call main 10 20 cudaLaunchKernel #1\ncall main 30 40 cudaLaunchKernel #2\n";
+  text += "call main 50 480 cudaDeviceSynchronize #3\n";
+  text += "kernel 25 425 first #1 stream=1\nkernel 45 445 second #2 stream=2\n";
+  const ReplayFacts facts = Captured(text);
+  EXPECT_EQ(facts.captures, 1u);
+  EXPECT_LE(facts.span_end_ns - facts.span_begin_ns, 1000);
+}
+
 }  // namespace
 }  // namespace gpubound

@@ -69,6 +69,31 @@ TEST_F(SettingsTest, NumbersOutsideTheirRangeOrWithTailsAreReplaced) {
   }
 }
 
+TEST_F(SettingsTest, SwitchesTakeTheUsualWords) {
+  for (const char* off : {"0", "off", "false", "no", "False", "OFF"}) {
+    setenv("GPUBOUND_IN_RUN_CALIBRATION", off, 1);
+    setenv("GPUBOUND_DISABLE", off, 1);
+    EXPECT_EQ(SaidWhileReading(), "") << off;
+    EXPECT_FALSE(settings_.in_run_calibration) << off;
+    EXPECT_FALSE(settings_.disabled) << off;
+  }
+  for (const char* on : {"1", "on", "true", "yes", "True", "YES"}) {
+    setenv("GPUBOUND_IN_RUN_CALIBRATION", on, 1);
+    setenv("GPUBOUND_DISABLE", on, 1);
+    EXPECT_EQ(SaidWhileReading(), "") << on;
+    EXPECT_TRUE(settings_.in_run_calibration) << on;
+    EXPECT_TRUE(settings_.disabled) << on;
+  }
+}
+
+TEST_F(SettingsTest, AnUnknownWordOfASwitchIsSaidAndReplaced) {
+  setenv("GPUBOUND_IN_RUN_CALIBRATION", "never", 1);
+  EXPECT_EQ(SaidWhileReading(),
+            "gpubound: GPUBOUND_IN_RUN_CALIBRATION is 'never', expected 1 or 0 (also on, true, yes "
+            "or off, false, no); using 1\n");
+  EXPECT_TRUE(settings_.in_run_calibration);
+}
+
 TEST_F(SettingsTest, CompressionIsOffUnlessItIsAskedFor) {
   SaidWhileReading();
   EXPECT_EQ(settings_.compression, ChunkCompression::kNone);

@@ -161,6 +161,12 @@ TEST_F(ShimTest, GpuboundDisableSetToZeroIsNotOff) {
   EXPECT_THAT(CoreEvents(), ElementsAre("load"));
 }
 
+TEST_F(ShimTest, GpuboundDisableSetToAWordForNoIsNotOff) {
+  runner_.Set("GPUBOUND_DISABLE", "False");
+  ExpectExit("scope and return", 0);
+  EXPECT_THAT(CoreEvents(), ElementsAre("load"));
+}
+
 TEST_F(ShimTest, TheStampIsThatOfTheProcessAlsoInAForkChild) { ExpectExit("check stamps", 0); }
 
 TEST_F(ShimTest, TheFirstScopeLoadsTheCore) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/label_roles.h"
 #include "analysis/memory_source.h"
 #include "analysis/record_order.h"
 #include "analysis/replay.h"
@@ -130,6 +131,36 @@ TEST(ReplayExactTest, AChildThatStartsSlowlyBeginsWhereItsParentWas) {
     gpubound::Run run = RunOf(Execute(program, nullptr));
     ASSERT_EQ(run.processes.size(), 2U);
     run.processes[1].span_begin_ns += kBeginNs;
+    Compare(run, &deviation);
+    ASSERT_EQ(deviation.largest_ns, 0);
+  }
+}
+
+// Two workers that do the same at the same time, or nearly, and a trainer that waits for both.
+TEST(ReplayExactTest, AWaitForSeveralProcessesEndsWhereItDid) {
+  constexpr uint64_t kStatements = 3'000;
+  constexpr int64_t kSecondPid = 7'777;
+  Deviation deviation;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    gpubound::Run run =
+        RunOf(Execute(MakeWorkload(Workload::kTwoProcesses, seed, kStatements), nullptr));
+    ASSERT_EQ(run.processes.size(), 2U);
+    ProcessTrace& second = run.processes.emplace_back(run.processes[1]);
+    second.identity.pid = kSecondPid;
+    const int64_t shift_ns = static_cast<int64_t>(seed) - 10;
+    second.span_begin_ns += shift_ns;
+    second.span_end_ns += shift_ns;
+    for (ThreadTrace& thread : second.threads) {
+      for (ThreadEvent& event : thread.events) event.time_ns += shift_ns;
+    }
+    int waits = 0;
+    for (Label& label : run.processes[0].labels) {
+      if (label.domain != kPeerDomain) continue;
+      label.text += " " + std::to_string(kSecondPid);
+      ++waits;
+    }
+    ASSERT_GT(waits, 0);
     Compare(run, &deviation);
     ASSERT_EQ(deviation.largest_ns, 0);
   }

@@ -90,10 +90,10 @@ TEST(InterpreterOfTest, IsNoneWherePythonDoesNotRun) {
 Verification Verified(double corrected) {
   Verification verification;
   verification.command = {"train"};
-  verification.rounds = {{1e9, 1.1e9, corrected * 1e9, 2e9, 2.04e9}};
-  verification.cpu = {1.02, 1.01, 1.03};
-  verification.slowdown = {1.1, 1.05, 1.15};
-  verification.corrected = {corrected, corrected - 0.01, corrected + 0.01};
+  verification.rounds = {{1e9, 1.1e9, corrected * 1e9, 0, 2e9, 2.04e9}};
+  verification.cpu = {1.02, RatioInterval{1.01, 1.03}};
+  verification.slowdown = {1.1, RatioInterval{1.05, 1.15}};
+  verification.corrected = {corrected, RatioInterval{corrected - 0.01, corrected + 0.01}};
   return verification;
 }
 
@@ -112,21 +112,70 @@ TEST(VerificationTest, PrintsWhatTheProfilerTakesOfTheProcessor) {
 TEST(VerificationTest, SaysThatTheMachineIsBusyWhereEqualRunsDiffer) {
   Verification verification = Verified(1);
   EXPECT_THAT(RenderVerification(verification, -1), Not(HasSubstr("differ by")));
-  verification.rounds.push_back({1.5e9, 1.1e9, 1e9, 2e9, 2e9});
+  verification.rounds.push_back({1.5e9, 1.1e9, 1e9, 0, 2e9, 2e9});
   EXPECT_THAT(RenderVerification(verification, -1), HasSubstr("differ by 50 %"));
 }
 
-TEST(VerificationTest, JudgesByTheSizeOfTheResidual) {
-  EXPECT_THAT(RenderVerification(Verified(0.985), 0.02), HasSubstr("passed"));
-  EXPECT_THAT(RenderVerification(Verified(0.985), 0.01), HasSubstr("FAILED"));
-  EXPECT_THAT(RenderVerification(Verified(1.015), 0.01), HasSubstr("FAILED"));
+TEST(VerificationTest, PassesOrFailsWithTheWholeInterval) {
+  EXPECT_THAT(RenderVerification(Verified(0.985), 0.03), HasSubstr("passed"));
+  EXPECT_THAT(RenderVerification(Verified(0.975), 0.01), HasSubstr("FAILED"));
+  EXPECT_THAT(RenderVerification(Verified(1.025), 0.01), HasSubstr("FAILED"));
+}
+
+TEST(VerificationTest, DecidesNothingWhereTheIntervalReachesAcrossTheLimit) {
+  for (const double ratio : {0.985, 1.015, 1.025}) {
+    const std::string text = RenderVerification(Verified(ratio), 0.02);
+    EXPECT_THAT(text, HasSubstr("NOT DECIDED")) << ratio;
+    EXPECT_THAT(text, Not(HasSubstr("passed"))) << ratio;
+    const auto json = nlohmann::json::parse(RenderVerificationJson(Verified(ratio), 0.02));
+    EXPECT_TRUE(json["passed"].is_null()) << ratio;
+    EXPECT_EQ(json["verdict"], "not decided") << ratio;
+  }
+}
+
+// Rounds of which each is a little slower than the one before.
+Verification OfRounds(int rounds, double start_and_end_error_ns) {
+  Verification verification;
+  for (int i = 0; i < rounds; ++i) {
+    verification.rounds.push_back(
+        {1e9, 1.1e9, 1e9 + 1e6 * i, start_and_end_error_ns, 2e9, 2e9 + 1e6 * i});
+  }
+  Summarise(7, &verification);
+  return verification;
+}
+
+TEST(VerificationTest, HasNoIntervalAndDecidesNothingBelowSixRounds) {
+  for (const int rounds : {1, 5}) {
+    const Verification verification = OfRounds(rounds, 0);
+    const std::string text = RenderVerification(verification, 0.5);
+    EXPECT_THAT(text, HasSubstr("No interval: below 6 rounds"));
+    EXPECT_THAT(text, Not(HasSubstr("95 %")));
+    EXPECT_THAT(text, HasSubstr("NOT DECIDED"));
+    const auto json = nlohmann::json::parse(RenderVerificationJson(verification, 0.5));
+    EXPECT_TRUE(json["residual"]["low"].is_null());
+    EXPECT_TRUE(json["slowdown"]["high"].is_null());
+    EXPECT_TRUE(json["passed"].is_null());
+  }
+  EXPECT_THAT(RenderVerification(OfRounds(6, 0), 0.5), HasSubstr("95 %"));
+  EXPECT_THAT(RenderVerification(OfRounds(6, 0), 0.5), HasSubstr("passed"));
+}
+
+TEST(VerificationTest, KnowsTheResidualNoBetterThanStartAndEnd) {
+  const Verification sure = OfRounds(6, 0);
+  const Verification unsure = OfRounds(6, 1e8);
+  EXPECT_LT(sure.corrected.interval->high - sure.corrected.interval->low, 0.01);
+  EXPECT_GE(unsure.corrected.interval->high, sure.corrected.ratio + 0.196);
+  EXPECT_LE(unsure.corrected.interval->low, sure.corrected.ratio - 0.196);
+  EXPECT_EQ(unsure.slowdown.interval->high, sure.slowdown.interval->high);
 }
 
 TEST(VerificationTest, IsJsonWithShares) {
   const auto json = nlohmann::json::parse(RenderVerificationJson(Verified(1.25), 0.02));
   EXPECT_DOUBLE_EQ(json["residual"]["share"], 0.25);
+  EXPECT_DOUBLE_EQ(json["residual"]["low"], 0.24);
   EXPECT_DOUBLE_EQ(json["limit"], 0.02);
   EXPECT_EQ(json["passed"], false);
+  EXPECT_EQ(json["verdict"], "failed");
   EXPECT_EQ(json["rounds"][0]["plain_ns"], 1'000'000'000);
 }
 

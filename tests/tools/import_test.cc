@@ -60,8 +60,8 @@ TEST_F(ImportCommand, EachStepEndsAnIteration) {
                        "select s.number, i.number, time_ns, end_ns from step s left join iteration "
                        "i on time_ns = end_ns"});
     });
-    EXPECT_EQ(rows.out, "number,number,time_ns,end_ns\n" + first + "," + first +
-                            ",20000,20000\n6,6,30000,30000\n");
+    EXPECT_EQ(rows.out, "number,number,time_ns,end_ns\r\n" + first + "," + first +
+                            ",20000,20000\r\n6,6,30000,30000\r\n");
   }
 }
 

@@ -25,8 +25,8 @@ function partTable(path: CriticalPath, report: Report): HTMLElement {
   const restNs = path.parts.slice(shown.length).reduce((sum, {ns}) => sum + ns, 0);
   if (restNs > 0) rows.push(row(`${path.parts.length - shown.length} others`, '', '', restNs));
   const result = table(
-      'Critical path',
-      ['operation', ...(several ? ['process'] : []), 'layer', '', 'time', 'of the run'], rows);
+      'Critical path', ['operation', ...(several ? ['process'] : []), 'layer', '', 'time', 'of it'],
+      rows);
   result.classList.add('path');
   return result;
 }
@@ -36,7 +36,7 @@ const partName = (name: string): string => (name === 'device' ? 'the GPU' : name
 
 function withoutTable(path: CriticalPath): HTMLElement {
   const result = table(
-      'Without a part', ['if it took no time', '', 'the run takes', 'of now'],
+      'Without a part', ['if it took no time', '', 'it takes', 'of now'],
       path.without.map((row) => rowOf(row.part, [
                          nameCell(partName(row.part)),
                          barCell('c-plain', Math.min(1, share(row.wall_ns, path.wall_ns))),
@@ -47,13 +47,19 @@ function withoutTable(path: CriticalPath): HTMLElement {
   return result;
 }
 
+// Whose path it is: by name where that is not the run's own, since its root was not recorded.
+function ownerName({run, processes}: Report): string {
+  if (processes.some((process) => process.pid === run.root)) return 'the main process';
+  return `${processes[0].name || 'process'} (pid ${processes[0].pid})`;
+}
+
 export function criticalPath(path: CriticalPath, report: Report): HTMLElement[] {
+  const owner = ownerName(report);
   const nodes = [
     element('p', {
       class: 'note',
-      text:
-          `The chain of what waited for what, from the end of the main process back to its begin: ${
-              formatTime(path.wall_ns)}. What is not on it can take longer at no cost.`,
+      text: `The chain of what waited for what, from the end of ${owner} back to its begin: ${
+          formatTime(path.wall_ns)}. What is not on it can take longer at no cost.`,
     }),
     partTable(path, report),
   ];

@@ -139,6 +139,8 @@ def _go_on():
 
 _folder = os.path.dirname(os.path.abspath(__file__))
 _take_out(_folder)
-if sys.version_info >= (3,) and os.environ.get("GPUBOUND_DISABLE", "0") in ("", "0"):
+# The words for off of SwitchOf in libprofiler/env_vars.h.
+_OFF = ("", "0", "off", "Off", "OFF", "false", "False", "FALSE", "no", "No", "NO")
+if sys.version_info >= (3,) and os.environ.get("GPUBOUND_DISABLE", "0") in _OFF:
     sys.meta_path.insert(0, _FirstLibrary(os.path.dirname(_folder)))
 _go_on()

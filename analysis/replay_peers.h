@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the processes of a run are in its replay, asked by pid: those that another one waits for,
+// and the parent of one that begins. One object, one caller.
+#ifndef GPUBOUND_ANALYSIS_REPLAY_PEERS_H_
+#define GPUBOUND_ANALYSIS_REPLAY_PEERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/replay_moment.h"
+#include "analysis/replay_process.h"
+#include "analysis/run.h"
+
+namespace gpubound {
+
+class ReplayPeers {
+ public:
+  explicit ReplayPeers(const Run& run);  // |run| outlives the object
+
+  // From now on run.processes[process] can be asked; |replay| outlives the object.
+  void Begin(size_t process, const ProcessReplay* replay) { replays_[process] = replay; }
+
+  // Where the process |pid| that lives at |time_ns| is; of several that an exec made, the latest.
+  // Nothing where none is known.
+  std::optional<Moment> MomentOf(const std::string& host, int64_t pid, int64_t time_ns) const;
+
+  // When run.processes[waiter] goes on that waits until |time_ns| for any of |pids|, or for all.
+  std::optional<Moment> ReleaseBy(size_t waiter, const std::vector<int64_t>& pids,
+                                  int64_t time_ns) const;
+
+ private:
+  const ProcessReplay* Find(const std::string& host, int64_t pid, int64_t time_ns) const;
+
+  const Run& run_;
+  std::vector<const ProcessReplay*> replays_;                                 // null: not begun
+  std::map<std::pair<std::string, int64_t>, std::vector<size_t>> processes_;  // by host and pid
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_REPLAY_PEERS_H_

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which costs are taken out of which process of a run, and what the report says of the others.
+#include "analysis/run_costs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/calibration_file.h"
+#include "analysis/in_run_costs.h"
+#include "analysis/replay_costs.h"
+#include "analysis/run_report.h"
+#include "tests/analysis/trace_writer.h"
+
+namespace gpubound {
+namespace {
+
+using namespace testing_support;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+Calibration OnCpu(const std::string& cpu) {
+  Calibration calibration;
+  calibration.machine = {cpu, "real", "580", "130001", "", "0.1.0"};
+  calibration.costs = {{CostKind::kNativeScope, "", "", {10, 9, 4, 0.5, 80}}};
+  return calibration;
+}
+
+// A run of two processes on two hosts with different processors.
+class TwoHostsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Write({.host = "host"}, "Xeon");
+    Write({.host = "far", .pid = 200}, "Epyc");
+  }
+  Report Corrected() {
+    ReportOptions options;
+    options.replays = true;
+    const Result<Report> report = ReportOfRun(run_.path(), options);
+    EXPECT_TRUE(report.ok());
+    return report.ok() ? *report : Report{};
+  }
+  static const ReportProcess& On(const Report& report, const std::string& host) {
+    for (const ReportProcess& process : report.processes) {
+      if (process.host == host) return process;
+    }
+    ADD_FAILURE() << "no process on " << host;
+    return report.processes.front();
+  }
+  void Calibrate(const std::string& cpu) {
+    ASSERT_TRUE(WriteCalibration(run_.File(kCalibrationFile), OnCpu(cpu)).ok());
+  }
+
+  TemporaryRun run_;
+
+ private:
+  void Write(const WriterIdentity& identity, const std::string& cpu) {
+    SegmentWriter writer(run_, identity);
+    writer.PutUsualRows();
+    writer.Sql(
+        "DELETE FROM meta WHERE key IN "
+        "('cpu_model', 'driver_version', 'cupti_version', 'version')");
+    writer.Meta("cpu_model", cpu);
+    writer.Meta("driver_version", "580");
+    writer.Meta("cupti_version", "130001");
+    writer.Meta("version", "0.1.0");
+    writer.Scopes({.thread = 1}, {Begin(kTrain, 100), End(kTrain, 900)});
+  }
+};
+
+TEST_F(TwoHostsTest, EachProcessIsCorrectedOnlyByTheCostsOfItsMachine) {
+  for (const auto& [cpu, here, there] :
+       {std::tuple{"Xeon", "host", "far"}, std::tuple{"Epyc", "far", "host"}}) {
+    Calibrate(cpu);
+    const Report report = Corrected();
+    ASSERT_NE(On(report, here).corrected, nullptr) << On(report, here).corrected_why_not;
+    EXPECT_GT(On(report, here).corrected->removed_ns, 0);
+    EXPECT_EQ(On(report, there).corrected, nullptr);
+    EXPECT_THAT(On(report, there).corrected_why_not, HasSubstr(std::string("on CPU ") + cpu));
+    EXPECT_THAT(report.notes, Contains(HasSubstr(std::string("on ") + there + ": not corrected")));
+    EXPECT_THAT(report.notes, Not(Contains(HasSubstr(std::string("on ") + here + ": not"))));
+  }
+}
+
+TEST_F(TwoHostsTest, NothingIsCorrectedByTheCostsOfAThirdMachine) {
+  Calibrate("486");
+  const Report report = Corrected();
+  for (const char* host : {"host", "far"}) {
+    EXPECT_EQ(On(report, host).corrected, nullptr);
+    EXPECT_THAT(On(report, host).corrected_why_not, HasSubstr("measured on CPU 486"));
+  }
+}
+
+TEST(InRunCosts, WithoutACallTheCostOfCallsIsNothingToCheck) {
+  gpubound::Run run;
+  ProcessTrace& process = run.processes.emplace_back();
+  process.in_run_calibration = "off";
+  process.labels = {{},
+                    {LabelKind::kOperation, Layer::kUnset, "", "train"},
+                    {LabelKind::kApi, Layer::kUnset, "", "(other names)"}};
+  const auto unchecked = [&run] {
+    const Result<InRunCosts> checked = CheckCosts(run, {}, {});
+    return checked.ok() ? CheckText(checked->checks[0]) : checked.error().ToString();
+  };
+  EXPECT_THAT(unchecked(), Not(HasSubstr("CUDA calls")));
+  process.labels.push_back({LabelKind::kApi, Layer::kUnset, "", "cudaLaunchKernel"});
+  EXPECT_THAT(unchecked(), HasSubstr("CUDA calls"));
+}
+
+TEST(ReplayCostsTest, InstantsOfAPythonProcessCostWhatTheyDoFromPython) {
+  CostModel model;
+  model.Of(CostKind::kInstant) = {0, 20, 1, 1, 80};
+  ProcessTrace native;
+  ProcessTrace python;
+  python.python = true;
+  EXPECT_DOUBLE_EQ(ReplayCosts(python, model).AfterInstant().ns, 20);  // not measured
+  model.python_instant = {0, 97, 1, 1, 80};
+  EXPECT_DOUBLE_EQ(ReplayCosts(python, model).AfterInstant().ns, 97);
+  EXPECT_DOUBLE_EQ(ReplayCosts(native, model).AfterInstant().ns, 20);
+}
+
+}  // namespace
+}  // namespace gpubound

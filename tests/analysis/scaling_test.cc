@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `gpubound whatif --scale` takes, and times that are too long to be numbers of ns.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "analysis/replay_moment.h"
+#include "analysis/what_if.h"
+
+namespace gpubound {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Scaling, TakesFactorsUpToAMillion) {
+  ASSERT_TRUE(ParseScaling("device:1e6").ok());
+  EXPECT_EQ(ParseScaling("device:1e6")->factor, 1e6);
+  EXPECT_EQ(ParseScaling("operation=a:b:0.5")->name, "a:b");
+}
+
+TEST(Scaling, RefusesAFactorThatMakesNoSenseAndSaysWhatDoes) {
+  for (const char* text :
+       {"device:1e12", "device:1000001", "device:-1", "device:inf", "device:nan", "device:x"}) {
+    const Result<Scaling> scaling = ParseScaling(text);
+    ASSERT_FALSE(scaling.ok()) << text;
+    EXPECT_THAT(scaling.error().found, HasSubstr("0 to 1000000"));
+    EXPECT_THAT(scaling.error().remedy, HasSubstr("0 to 1000000"));
+  }
+}
+
+TEST(Rounding, IsToWholeNs) {
+  EXPECT_EQ(Rounded(1.5), 2);
+  EXPECT_EQ(Rounded(-1.5), -2);
+}
+
+TEST(Rounding, OfWhatIsTooLongIsALongTimeOfTheSameSign) {
+  constexpr int64_t kLong = int64_t{1} << 62;
+  EXPECT_EQ(Rounded(1e30), kLong);
+  EXPECT_EQ(Rounded(-1e30), -kLong);
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Predictions for a recorded run that a wrapper started: the first sentence, the tables and the run
+// as it is speak of the same span.
+#include "analysis/what_if_report.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "tests/analysis/trace_writer.h"
+
+namespace gpubound {
+namespace {
+
+using testing_support::Begin;
+using testing_support::End;
+using testing_support::kTrain;
+
+class WhatIfReportTest : public testing::Test {
+ protected:
+  // A span of 1000 ns in which 400 ns of device work are waited for, in a run of 1300 ns.
+  WhatIfReportTest() {
+    testing_support::SegmentWriter segment(run_, {});
+    segment.PutUsualRows();
+    segment.Sql("INSERT INTO label VALUES(4, 6, 0, '', 'cudaDeviceSynchronize')");
+    segment.Scopes({.thread = 1, .first_sequence = 0}, {Begin(kTrain, 50), End(kTrain, 900)});
+    ApiRecord wait = testing_support::Launch(120, 510, 2);
+    wait.label = LabelId{4};
+    segment.Calls({}, {testing_support::Launch(60, 100, 1), wait});
+    segment.Work({}, {testing_support::Kernel(100, 500, 1)});
+    run_.Write("run.json", R"({"format": "gpubound.run.v1", "host": "host", "root_pid": 99,
+                               "start_monotonic_ns": 0, "end_monotonic_ns": 1300})");
+  }
+  WhatIfReport With(const std::string& change) const {
+    const Result<Scaling> scaling = ParseScaling(change);
+    EXPECT_TRUE(scaling.ok());
+    WhatIf changes;
+    changes.scalings = {*scaling};
+    Result<WhatIfReport> report = ImagineRun(run_.path(), {}, changes);
+    EXPECT_TRUE(report.ok()) << report.error().ToString();
+    return std::move(*report);
+  }
+  static int64_t PointOf(const WhatIfReport& report, const std::string& part, double factor) {
+    for (const SpeedCurve& curve : report.curves) {
+      if (curve.part != part) continue;
+      for (const SpeedPoint& point : curve.points) {
+        if (point.factor == factor) return point.wall_ns;
+      }
+    }
+    return -1;
+  }
+
+  testing_support::TemporaryRun run_;
+};
+
+TEST_F(WhatIfReportTest, NoChangeIsTheRunAsItIs) {
+  const WhatIfReport report = With("device:1");
+  EXPECT_EQ(report.before.run.wall_ns, 1300);
+  EXPECT_EQ(report.after.run.wall_ns, 1300);
+  EXPECT_EQ(PointOf(report, "device", 1), 1300);
+}
+
+TEST_F(WhatIfReportTest, TheFirstSentenceAndTheTableAgree) {
+  const WhatIfReport as_is = With("device:1");
+  for (const double factor : {0.5, 0.25, 0.0}) {
+    const WhatIfReport report = With("device:" + std::to_string(factor));
+    EXPECT_LT(report.after.run.wall_ns, 1300);
+    EXPECT_EQ(PointOf(as_is, "device", factor), report.after.run.wall_ns);
+    EXPECT_EQ(PointOf(report, "device", 1), report.after.run.wall_ns);
+  }
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a correction removes, how often, and from which rows, on traces written down as text.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/corrected_report.h"
+#include "analysis/replay.h"
+#include "analysis/report.h"
+#include "tests/golden/scenario.h"
+
+namespace gpubound {
+namespace {
+
+constexpr char kCall[] = "span 0 110000\nthread main\ncall main 10000 20000 cudaLaunchKernel #1\n";
+
+Cost CostOf(double inside_ns, double outside_ns) {
+  Cost cost;
+  cost.inside_ns = inside_ns;
+  cost.outside_ns = outside_ns;
+  cost.samples = 80;
+  return cost;
+}
+
+golden::Scenario Parsed(const std::string& text) {
+  golden::Scenario scenario = golden::ParseScenario(text);
+  EXPECT_TRUE(scenario.mistakes.empty()) << scenario.mistakes.front();
+  return scenario;
+}
+
+// Where a call costs 6 us.
+double RemovedNs(const std::string& text) {
+  const golden::Scenario scenario = Parsed(text);
+  ReplayOptions options;
+  options.costs.Of(CostKind::kApiCall) = CostOf(6000, 0);
+  const Result<ReplayedRun> replayed = ReplayRun(scenario.run, options);
+  EXPECT_TRUE(replayed.ok());
+  return replayed.ok() ? (*replayed).facts.at(0).removed_ns : 0;
+}
+
+TEST(RemovedCostsTest, ARecordInACallIsPartOfWhatTheCallUsuallyCosts) {
+  EXPECT_EQ(RemovedNs(kCall), 6000);
+  const std::string flush = "overhead main 12000 ";
+  EXPECT_EQ(RemovedNs(kCall + flush + "15000 CUPTI_BUFFER_FLUSH\n"), 6000);
+  EXPECT_EQ(RemovedNs(kCall + flush + "18000 CUPTI_BUFFER_FLUSH\n"), 6000);
+}
+
+TEST(RemovedCostsTest, OrAllOfItWhereItTellsOfMore) {
+  EXPECT_EQ(RemovedNs(kCall + std::string("overhead main 11000 19000 CUPTI_BUFFER_FLUSH\n")), 8000);
+  EXPECT_EQ(RemovedNs(kCall + std::string("overhead main 11000 15000 CUPTI_BUFFER_FLUSH\n"
+                                          "overhead main 16000 20000 CUPTI_RESOURCE\n")),
+            8000);
+}
+
+TEST(RemovedCostsTest, RecordsThatNestOrComeTwiceCountOnce) {
+  const std::string begin =
+      "span 0 110000\nthread main\noverhead main 20000 40000 CUPTI_BUFFER_FLUSH\n";
+  EXPECT_EQ(RemovedNs(begin), 20000);
+  EXPECT_EQ(RemovedNs(begin + "overhead main 22000 37000 ACTIVITY_BUFFER_REQUEST\n"), 20000);
+  EXPECT_EQ(RemovedNs(begin + "overhead main 30000 45000 ACTIVITY_BUFFER_REQUEST\n"), 25000);
+  EXPECT_EQ(RemovedNs(begin + "overhead main 20000 40000 CUPTI_BUFFER_FLUSH\n"), 20000);
+  EXPECT_EQ(RemovedNs(begin + "thread other\noverhead other 20000 40000 CUPTI_BUFFER_FLUSH\n"),
+            40000);
+}
+
+TEST(RemovedCostsTest, ARuntimeCallAndTheDriversWithinItAreOneCall) {
+  const std::string driver = "call main 11000 19000 cuLaunchKernel ";
+  EXPECT_EQ(RemovedNs(kCall + driver + "#1\n"), 6000);
+  EXPECT_EQ(RemovedNs(kCall + driver + "#2\n"), 12000);
+}
+
+// A scope of 300 ns and 10 ns behind it, less than a scope is said to cost there.
+class DenseScopesTest : public testing::Test {
+ protected:
+  void Scopes(int count) {
+    for (int i = 0; i < count; ++i) {
+      Event("begin operation simulation");
+      at_ns_ += 300;
+      Event("end operation simulation");
+      at_ns_ += 10;
+    }
+  }
+  void Event(const std::string& what) {
+    text_ += "@" + std::to_string(at_ns_) + " main " + what + "\n";
+  }
+
+  // Recorded and corrected time of the rows of |phase| and |operation|.
+  struct Times {
+    int64_t recorded_ns = 0;
+    int64_t corrected_ns = 0;
+  };
+  Times TimesOf(const std::string& phase, const std::string& operation, double deviation_ns) {
+    const golden::Scenario scenario =
+        Parsed("span 0 " + std::to_string(at_ns_) + "\nthread main\n" + text_);
+    CostModel costs;
+    costs.kinds.fill(CostOf(12, 22));
+    for (Cost& cost : costs.kinds) cost.variance_ns2 = deviation_ns * deviation_ns;
+    Result<Report> report = BuildReport(scenario.run, {});
+    EXPECT_TRUE(report.ok());
+    EXPECT_TRUE(AddCorrected(scenario.run, costs, {}, &*report).ok());
+    const ReportProcess& process = report->processes.front();
+    return {Sum(process, phase, operation), Sum(process.corrected->process, phase, operation)};
+  }
+
+  int64_t at_ns_ = 0;
+
+ private:
+  static int64_t Sum(const ReportProcess& process, const std::string& phase,
+                     const std::string& operation) {
+    int64_t sum_ns = 0;
+    for (const ReportCell& cell : process.cells) {
+      if (cell.phase == phase && cell.operation == operation) sum_ns += cell.ns;
+    }
+    return sum_ns;
+  }
+
+  std::string text_;
+};
+
+TEST_F(DenseScopesTest, WhatTheyCostIsNotTakenFromAnotherPhase) {
+  Event("phase rollout");
+  Scopes(10'000);
+  Event("phase update");
+  at_ns_ += 500'000;
+  for (const double deviation_ns : {0.0, 20.0}) {
+    const Times update = TimesOf("update", "(no operation)", deviation_ns);
+    EXPECT_EQ(update.recorded_ns, 500'000);
+    EXPECT_NEAR(static_cast<double>(update.corrected_ns), 500'000, 2'000) << deviation_ns;
+    // There is as much as the costs, and it is all taken.
+    const Times rollout = TimesOf("rollout", "simulation", deviation_ns);
+    EXPECT_NEAR(static_cast<double>(rollout.corrected_ns), 3'000'000 - 240'000, 2'000);
+  }
+}
+
+TEST_F(DenseScopesTest, NorFromTimeInWhichNoneWasRecorded) {
+  for (int iteration = 1; iteration <= 60; ++iteration) {
+    Scopes(100);
+    Event("step " + std::to_string(iteration));
+    if (iteration != 50) continue;
+    Event("suspend");
+    at_ns_ += 30'000;
+    Event("step 51");
+    Event("go-on");
+  }
+  for (const double deviation_ns : {0.0, 20.0}) {
+    const Times suspended = TimesOf("(no phase)", "(suspended)", deviation_ns);
+    EXPECT_EQ(suspended.recorded_ns, 30'000);
+    EXPECT_NEAR(static_cast<double>(suspended.corrected_ns), 30'000, 100) << deviation_ns;
+  }
+}
+
+}  // namespace
+}  // namespace gpubound

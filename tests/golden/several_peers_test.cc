@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a what-if makes of a process that waits for several others at once, as a trainer does for
+// its vector environment, on traces written down as text.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/replay.h"
+#include "analysis/what_if.h"
+#include "tests/golden/scenario.h"
+
+namespace gpubound {
+namespace {
+
+constexpr int64_t kTurns = 10;
+constexpr int64_t kTurnUs = 1000;
+
+class SeveralPeersTest : public testing::Test {
+ protected:
+  static std::string Event(int64_t us, const std::string& what) {
+    return "@" + std::to_string(1000 * us) + " main " + what + "\n";
+  }
+  static std::string Scope(int64_t begin_us, int64_t end_us, const std::string& what) {
+    return Event(begin_us, "begin " + what) + Event(end_us, "end " + what);
+  }
+  static std::string Process(const std::string& line) {
+    return line + "\nspan 0 10000000\nthread main\n";
+  }
+  // Waits for |pids| in all of each turn but its last 10 us.
+  static std::string Trainer(const std::string& pids) {
+    std::string text = Process("");
+    for (int64_t turn = 0; turn < kTurns; ++turn) {
+      text += Scope(turn * kTurnUs, turn * kTurnUs + 990, "wait " + pids);
+    }
+    return text;
+  }
+  // Simulates until |done_us| of each turn, then waits for the trainer until the turn is over.
+  static std::string Worker(int64_t pid, int64_t done_us) {
+    std::string text = Process("process " + std::to_string(pid) + " 100");
+    for (int64_t turn = 0; turn < kTurns; ++turn) {
+      const int64_t at_us = turn * kTurnUs;
+      text += Scope(at_us, at_us + done_us, "operation simulation");
+      text += Scope(at_us + done_us + 5, at_us + kTurnUs, "wait 100");
+    }
+    return text;
+  }
+  // Simulates throughout, one environment after the other, without answering anybody.
+  static std::string Busy(int64_t pid, const std::string& operation) {
+    std::string text = Process("process " + std::to_string(pid) + " 100");
+    text += Event(0, "begin operation " + operation);
+    for (int64_t us = 0; us < kTurns * kTurnUs; us += 10) {
+      text += Scope(us, us + 9, "layer simulator");
+    }
+    return text + Event(kTurns * kTurnUs, "end operation " + operation);
+  }
+  static double MillisecondsWith(const std::string& text, const std::string& change) {
+    golden::Scenario scenario = golden::ParseScenario(text);
+    EXPECT_TRUE(scenario.mistakes.empty()) << scenario.mistakes.front();
+    const Result<Scaling> scaling = ParseScaling(change);
+    EXPECT_TRUE(scaling.ok());
+    ReplayOptions options;
+    options.changes.scalings = {*scaling};
+    const Result<ReplayedRun> replayed = ReplayRun(scenario.run, options);
+    EXPECT_TRUE(replayed.ok());
+    const ReplayFacts& facts = (*replayed).facts.at(0);
+    return static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / 1e6;
+  }
+};
+
+constexpr char kHalf[] = "operation=simulation:0.5";
+
+TEST_F(SeveralPeersTest, AWaitForAllEndsWithTheSlowest) {
+  const double one = MillisecondsWith(Trainer("101") + Worker(101, 980), kHalf);
+  EXPECT_NEAR(one, 5.1, 0.01);
+  for (const int64_t other_us : {980, 500, 100}) {
+    EXPECT_DOUBLE_EQ(
+        MillisecondsWith(Trainer("101 102") + Worker(101, 980) + Worker(102, other_us), kHalf),
+        one);
+  }
+}
+
+TEST_F(SeveralPeersTest, AnotherOneMayBeTheSlowestThen) {
+  // 101 needs 980 us less nothing, 102 becomes twice as slow: 1200 us.
+  std::string slower = Worker(102, 600);
+  for (size_t at = 0; (at = slower.find("simulation", at)) != std::string::npos;) {
+    slower.replace(at, std::string("simulation").size(), "evaluation");
+  }
+  EXPECT_NEAR(
+      MillisecondsWith(Trainer("101 102") + Worker(101, 980) + slower, "operation=evaluation:2"),
+      10 * 1.2 + 10 * 0.02, 0.02);
+}
+
+TEST_F(SeveralPeersTest, AWaitForAnyEndsWithTheOneThatAnswered) {
+  const double one = MillisecondsWith(Trainer("101") + Worker(101, 980), kHalf);
+  EXPECT_DOUBLE_EQ(
+      MillisecondsWith(Trainer("101 102") + Worker(101, 980) + Busy(102, "rollout"), kHalf), one);
+  EXPECT_DOUBLE_EQ(
+      MillisecondsWith(Trainer("101 102") + Busy(101, "rollout") + Worker(102, 980), kHalf), one);
+}
+
+TEST_F(SeveralPeersTest, WhereNobodyRestsTheOneThatActedLastEndedIt) {
+  const std::string text = Trainer("101 102") + Busy(101, "simulation") + Busy(102, "simulation");
+  EXPECT_NEAR(MillisecondsWith(text, kHalf), 5.0, 0.02);
+}
+
+TEST_F(SeveralPeersTest, AWaitForProcessesThatHaveNotBegunStaysAsItIs) {
+  std::string later = Trainer("101 102") + Worker(101, 980) + Worker(102, 980);
+  for (size_t at = 0; (at = later.find("100\nspan 0", at)) != std::string::npos;) {
+    later.replace(at, std::string("100\nspan 0").size(), "1\nspan 9999999");
+  }
+  EXPECT_DOUBLE_EQ(MillisecondsWith(later, kHalf), 10.0);
+}
+
+}  // namespace
+}  // namespace gpubound
