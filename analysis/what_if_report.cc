@@ -96,6 +96,12 @@ class Imagination {
     for (const ReportProcess& process : report.processes) {
       for (const ReportOperation& row : process.operations) names.insert(row.operation);
     }
+    for (const std::string& name : changes_.graph_capture) {
+      if (name != kNoOperation && name != kSuspended) continue;
+      return Error{"changing", "'" + name + "'", "a row of the report that is no operation",
+                   "an operation, of which each occurrence can be one graph",
+                   "gpubound report names the operations of a run."};
+    }
     std::vector<std::string> wanted = changes_.graph_capture;
     for (const Scaling& scaling : changes_.scalings) {
       if (scaling.part == ScaledPart::kOperation) wanted.push_back(scaling.name);

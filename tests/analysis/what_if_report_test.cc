@@ -73,5 +73,13 @@ TEST_F(WhatIfReportTest, TheFirstSentenceAndTheTableAgree) {
   }
 }
 
+TEST_F(WhatIfReportTest, WhatIsNoOperationCannotBeAGraph) {
+  for (const char* const row : {"(no operation)", "(suspended)"}) {
+    WhatIf changes;
+    changes.graph_capture = {row};
+    EXPECT_FALSE(ImagineRun(run_.path(), {}, changes).ok()) << row;
+  }
+}
+
 }  // namespace
 }  // namespace gpubound
