@@ -54,8 +54,7 @@ struct Calibration {
 std::string_view CostKindName(CostKind kind);
 
 // The costs that the replay takes out of processes that the calibration holds for. Those of any API
-// call are the mean over the functions that
-// were measured, with what these differ by as its error.
+// call are the mean over the functions that were measured, with what these differ by as its error.
 CostModel ModelOf(const Calibration& calibration);
 
 }  // namespace gpubound

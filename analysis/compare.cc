@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/headline.h"
 #include "analysis/main_process.h"
 #include "analysis/simulated_mark.h"
 #include "analysis/text_table.h"
@@ -30,15 +31,9 @@ struct Bound {
   }
 };
 
-// Graphs recorded as a whole count as busy throughout; in unknown time, and beside processes that
+// Graphs recorded as a whole count as busy throughout; in |unknown| time, and beside processes that
 // are not part of the run, a device could have been busy.
-Bound BusyOfRun(const Report& report, bool is_upper_bound) {
-  double unknown = 0;
-  for (const ReportProcess& process : report.processes) {
-    if (process.span_ns <= 0) continue;
-    unknown = std::max(
-        unknown, static_cast<double>(process.unknown_ns) / static_cast<double>(process.span_ns));
-  }
+Bound BusyOfRun(const Report& report, bool is_upper_bound, double unknown) {
   return {is_upper_bound ? kAnyAmount : 0,
           report.run.gpu_busy_is_lower_bound ? kAnyAmount : unknown};
 }
@@ -60,10 +55,10 @@ class RunFigureSet {
     if (per_iteration) {
       AddIterations(*SteppingProcess(report));
       Add(ComparedFigure::kGpuBusyShare, "", {{run.gpu_busy_share}, {}},
-          BusyOfRun(report, run.gpu_busy_is_upper_bound));
+          BusyOfRun(report, run.gpu_busy_is_upper_bound, UnknownShare(report)));
     } else {
       Add(ComparedFigure::kGpuBusyShare, "", {{run.whole_gpu_busy_share}, {}},
-          BusyOfRun(report, run.whole_gpu_busy_is_upper_bound));
+          BusyOfRun(report, run.whole_gpu_busy_is_upper_bound, WholeUnknownShare(report)));
       if (const ReportProcess* process = MainProcess(report)) AddWhole(*process);
     }
   }

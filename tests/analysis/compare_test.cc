@@ -163,6 +163,24 @@ TEST(Compare, WhatABoundCouldTakeBackIsNotSignificant) {
   EXPECT_TRUE(FellForSure(before, graphs_after)) << "it fell by that at least";
 }
 
+TEST(Compare, GpuBusyOfTheRunIsJudgedWithItsUnknownShare) {
+  const auto busy = [](double share, int64_t unknown_ms) {
+    Report report = WithoutIterations(100);
+    report.run.whole_gpu_busy_share = share;
+    report.processes[0].unknown_ns = unknown_ms * kMs;
+    return report;
+  };
+  const auto rose_for_sure = [&](int64_t unknown_ms) {
+    const std::vector<RunGroup> groups{
+        Group("A", {busy(0.10, unknown_ms), busy(0.11, unknown_ms), busy(0.12, unknown_ms)}),
+        Group("B", {busy(0.50, 0), busy(0.51, 0), busy(0.52, 0)})};
+    return RowOf(CompareGroups(groups, 1), ComparedFigure::kGpuBusyShare, "").groups[1].significant;
+  };
+  EXPECT_TRUE(rose_for_sure(0));
+  EXPECT_TRUE(rose_for_sure(20));
+  EXPECT_FALSE(rose_for_sure(60));
+}
+
 TEST(Compare, BoundsAreSaid) {
   Report whole = RunOf(20, 50);
   whole.processes[0].operations.emplace_back().operation = "update";
