@@ -57,6 +57,11 @@ constexpr std::optional<bool> SwitchOf(std::string_view word) {
   return std::nullopt;
 }
 
+// What GPUBOUND_DISABLE says: whoever sets it to a word that is no switch means it.
+constexpr bool SaysDisabled(std::string_view word) {
+  return !word.empty() && SwitchOf(word).value_or(true);
+}
+
 inline constexpr EnvVar kEnvVars[] = {
 #define GPUBOUND_X(name, default_value, help) {#name, default_value, help},
     GPUBOUND_ENV_VARS(GPUBOUND_X)

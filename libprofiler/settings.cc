@@ -77,8 +77,8 @@ ChunkCompression ReadCompression() {
 Settings ReadSettings() {
   Settings settings;
   settings.run_directory = EnvValue("GPUBOUND_RUN");
-  // Whoever sets it to anything else means it: so the shim reads it too, which loads nothing then.
-  settings.disabled = SwitchOf(EnvValue("GPUBOUND_DISABLE")).value_or(true);
+  // The shim reads it so too, and loads nothing then.
+  settings.disabled = SaysDisabled(EnvValue("GPUBOUND_DISABLE"));
   settings.live_pages = static_cast<uint32_t>(EnvNumber("GPUBOUND_LIVE_PAGES", 16, 16384));
   settings.flush_ms = static_cast<uint32_t>(EnvNumber("GPUBOUND_FLUSH_MS", 10, 1000));
   settings.segment_bytes = EnvNumber("GPUBOUND_SEGMENT_BYTES", 1 << 20, uint64_t{1} << 50);

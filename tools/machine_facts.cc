@@ -34,12 +34,6 @@ std::string ValueOf(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// As the recorder reads GPUBOUND_DISABLE.
-bool IsOn(const char* name) {
-  const std::string value = ValueOf(name);
-  return !value.empty() && SwitchOf(value).value_or(true);
-}
-
 std::vector<std::string> Glob(const std::string& pattern) {
   std::vector<std::string> paths;
   glob_t found = {};
@@ -227,7 +221,7 @@ MachineFacts GatherMachineFacts() {
   facts.place = GatherRunPlace(run.empty() ? "." : run);
   utsname names = {};
   if (uname(&names) == 0) facts.kernel = names.release;
-  facts.disabled = IsOn("GPUBOUND_DISABLE");
+  facts.disabled = SaysDisabled(ValueOf("GPUBOUND_DISABLE"));
   facts.unknown_variables = UnknownVariables(OwnEnvironment());
   return facts;
 }

@@ -37,11 +37,6 @@ bool NamesLoader(std::ifstream& file, const Elf64_Ehdr& head) {
   return false;
 }
 
-// As the recorder reads GPUBOUND_DISABLE.
-bool IsOn(const char* value) {
-  return value != nullptr && *value != '\0' && SwitchOf(value).value_or(true);
-}
-
 }  // namespace
 
 std::string FindProgram(const std::string& name, const GetVariable& variable) {
@@ -84,7 +79,8 @@ std::vector<std::string> WhyNothingRecorded(const ProgramFile& program,
                                             const GetVariable& variable) {
   const std::string path = EscapeName(program.path);
   std::vector<std::string> reasons;
-  if (IsOn(variable("GPUBOUND_DISABLE"))) {
+  const char* const disable = variable("GPUBOUND_DISABLE");
+  if (disable != nullptr && SaysDisabled(disable)) {
     reasons.push_back("GPUBOUND_DISABLE is set: unset it to record.");
   }
   if (program.other_rights) {
