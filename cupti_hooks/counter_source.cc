@@ -32,12 +32,12 @@ class Sessions {
   Sessions(const PmSamplingApi* api, int64_t interval_ns, DeviceHost* host)
       : api_(api), interval_ns_(interval_ns), host_(host) {}
 
-  // Opens those of devices that are used now and were not before.
-  void OpenNew() {
-    const uint64_t used = host_->DevicesUsed();
+  // Opens those of devices that are used now and were not before. True when it tried.
+  bool OpenNew() {
+    const uint64_t used = host_->DevicesUsed() & ~tried_;
     for (uint32_t device = 0; device < kMostDevices; ++device) {
       const uint64_t bit = uint64_t{1} << device;
-      if ((used & ~tried_ & bit) == 0) continue;
+      if ((used & bit) == 0) continue;
       tried_ |= bit;
       auto session = std::make_unique<PmSampler>(api_);
       std::string why;
@@ -47,6 +47,7 @@ class Sessions {
         SayWhyNot(host_, "device " + std::to_string(device) + ": " + why);
       }
     }
+    return used != 0;
   }
 
   // Without a call into CUPTI.
@@ -57,11 +58,14 @@ class Sessions {
     sessions_.clear();
   }
 
-  void Read() {
+  // True when samples came for the first time.
+  bool Read() {
+    const bool had_samples = has_samples_;
     std::erase_if(sessions_, [this](const std::unique_ptr<PmSampler>& session) {
       samples_.clear();
       const bool goes_on = session->Read(&samples_);
       for (const CounterSample& sample : samples_) host_->AddSample(sample);
+      has_samples_ |= !samples_.empty();
       if (!goes_on) SayWhyNot(host_, "CUPTI ended the session");
       if (session->overflowed() && !said_overflow_) {
         said_overflow_ = true;
@@ -69,6 +73,7 @@ class Sessions {
       }
       return !goes_on;
     });
+    return has_samples_ && !had_samples;
   }
 
  private:
@@ -78,6 +83,7 @@ class Sessions {
   uint64_t tried_ = 0;
   std::vector<std::unique_ptr<PmSampler>> sessions_;
   std::vector<CounterSample> samples_;
+  bool has_samples_ = false;
   bool said_overflow_ = false;
 };
 
@@ -105,9 +111,9 @@ void Sample(const CounterOptions& options, DeviceHost* host, SamplingThread::Con
   if (!FindApi(options, &api, &why)) return SayWhyNot(host, why);
   Sessions sessions(&api, options.interval_ns, host);
   while (!control->stopping()) {
-    sessions.OpenNew();
+    if (sessions.OpenNew()) host->EndBeforeHandlersSoFar();
     control->SleepUntil(NowNs() + options.poll_ns);
-    if (!control->abandoned()) sessions.Read();
+    if (!control->abandoned() && sessions.Read()) host->EndBeforeHandlersSoFar();
   }
   if (control->abandoned()) sessions.Abandon();
 }

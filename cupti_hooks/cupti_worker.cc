@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "cupti_hooks/cupti_session.h"
 #include "cupti_hooks/delivery.h"
@@ -69,6 +70,7 @@ void CuptiWorker::Run() {
   if (sink == nullptr) return;  // recording is off for good
   Delivery delivery(api_, buffers_, state_, host_, sink, started_ns_, &NowNs);
   int64_t next_flush_ns = NowNs() + kFlushIntervalNs;
+  bool has_flushed = false;
   while (stop_deadline_ns_.load(std::memory_order_acquire) == 0) {
     buffers_->completed_signal().Wait(next_flush_ns - NowNs());
     if (cupti_is_gone()) return;
@@ -77,6 +79,7 @@ void CuptiWorker::Run() {
       continue;
     }
     delivery.Flush(false);
+    if (!std::exchange(has_flushed, true)) host_->EndBeforeHandlersSoFar();
     delivered_until_ns_.store(delivery.delivered_until_ns(), std::memory_order_release);
     next_flush_ns = NowNs() + kFlushIntervalNs;
   }

@@ -7,6 +7,7 @@
 
 #include "libprofiler/collector.h"
 #include "libprofiler/current_thread.h"
+#include "libprofiler/lifecycle.h"
 #include "libprofiler/log.h"
 
 namespace gpubound {
@@ -31,6 +32,10 @@ DeviceSink* CollectorHost::NewSink() {
 
 LabelId CollectorHost::InternLabel(LabelKind kind, std::string_view domain, std::string_view text) {
   return collector_->labels()->Intern(kind, Layer::kUnset, domain, text);
+}
+
+LabelId CollectorHost::FindLabel(LabelKind kind, std::string_view domain, std::string_view text) {
+  return collector_->labels()->Find(kind, Layer::kUnset, domain, text);
 }
 
 WorkId CollectorHost::InternWork(const WorkInfo& info, std::string_view name) {
@@ -133,6 +138,8 @@ void CollectorHost::Note(std::string_view text) {
     collector_->device_tables()->AddNote(collector_->clock()->MonotonicNs(), text);
   }
 }
+
+void CollectorHost::EndBeforeHandlersSoFar() { gpubound::EndBeforeHandlersSoFar(); }
 
 void CollectorHost::Fact(std::string_view key, std::string_view value) {
   collector_->device_tables()->AddFact(key, value);

@@ -24,6 +24,7 @@ class CollectorHost final : public DeviceHost {
 
   DeviceSink* NewSink() override;
   LabelId InternLabel(LabelKind kind, std::string_view domain, std::string_view text) override;
+  LabelId FindLabel(LabelKind kind, std::string_view domain, std::string_view text) override;
   WorkId InternWork(const WorkInfo& info, std::string_view name) override;
   StreamId InternStream(DeviceId device, uint32_t context, uint32_t stream) override;
   DeviceId DefineDevice(const DeviceInfo& info, std::string_view name) override;
@@ -48,6 +49,7 @@ class CollectorHost final : public DeviceHost {
   void MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) override;
   void DeliveredUntil(int64_t until_ns) override;
   void Note(std::string_view text) override;
+  void EndBeforeHandlersSoFar() override;
   void Fact(std::string_view key, std::string_view value) override;
 
   // The process's collector finds the calling thread's buffer in its thread-local pointer. A

@@ -42,6 +42,8 @@ class DeviceHost {
   virtual DeviceSink* NewSink() = 0;
 
   virtual LabelId InternLabel(LabelKind kind, std::string_view domain, std::string_view text) = 0;
+  // 0 where there is no such label yet.
+  virtual LabelId FindLabel(LabelKind kind, std::string_view domain, std::string_view text) = 0;
   virtual WorkId InternWork(const WorkInfo& info, std::string_view name) = 0;
   virtual StreamId InternStream(DeviceId device, uint32_t context, uint32_t stream) = 0;
   // Device rows are keyed by info.index; a later call with more detail replaces the row.
@@ -83,6 +85,10 @@ class DeviceHost {
   virtual void DeliveredUntil(int64_t until_ns) = 0;
   // One line for the user, on stderr at most once per distinct text, and into the trace.
   virtual void Note(std::string_view text) = 0;
+  // Libraries that the source uses may have registered exit handlers by now, as libcupti does on
+  // first use of a part of it, and must not be called once those have run: from here on the
+  // recording ends before them. A few times in a process at most.
+  virtual void EndBeforeHandlersSoFar() = 0;
   // A row of table `meta`: what costs depend on and only the source knows (proto/schema.h).
   virtual void Fact(std::string_view key, std::string_view value) = 0;
 };

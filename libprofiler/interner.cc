@@ -52,6 +52,16 @@ LabelId Interner::Intern(LabelKind kind, Layer layer, std::string_view domain,
   return AddLocked(kind, layer, domain, text, std::move(key));
 }
 
+LabelId Interner::Find(LabelKind kind, Layer layer, std::string_view domain,
+                       std::string_view text) {
+  if (AtLock::IsHere()) return {};
+  const std::string key = MakeKey(kind, layer, domain, text);
+  const AtLock at_lock;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = ids_.find(key);
+  return found == ids_.end() ? LabelId{} : found->second;
+}
+
 LabelId Interner::AddLocked(LabelKind kind, Layer layer, std::string_view domain,
                             std::string_view text, std::string key) {
   const uint32_t number = label_count_ + 1;

@@ -51,6 +51,10 @@ class Interner {
   // The label's id, new or known. Strings are copied; too long ones are cut and counted.
   LabelId Intern(LabelKind kind, Layer layer, std::string_view domain, std::string_view text);
 
+  // The label's id; 0 where there is no such label, or the calling thread is in the middle of
+  // adding one.
+  LabelId Find(LabelKind kind, Layer layer, std::string_view domain, std::string_view text);
+
   // Kind of a label; kNone for an id that was never given out. No lock.
   LabelKind KindOf(LabelId id) const;
 

@@ -245,7 +245,6 @@ DeviceHost* EnsureRecording() noexcept {
 void StartDeviceSources(const DeviceSourceFactory* factories, size_t count) noexcept {
   Collector* collector = EnsureCollector();
   if (collector == nullptr || !collector->ClaimSources()) return;
-  std::atexit(&OnExit);
   try {
     for (size_t i = 0; i < count; ++i) {
       if (std::unique_ptr<DeviceSource> source = factories[i]()) {
@@ -255,7 +254,10 @@ void StartDeviceSources(const DeviceSourceFactory* factories, size_t count) noex
   } catch (const std::exception& failure) {
     LogOnce("could not start recording the GPU: %s", failure.what());
   }
+  EndBeforeHandlersSoFar();
 }
+
+void EndBeforeHandlersSoFar() noexcept { std::atexit(&OnExit); }
 
 void YieldDevices(const char* to) noexcept {
   Collector* collector = CurrentCollector();

@@ -38,10 +38,13 @@ Collector* EnsureCollector() noexcept;
 // NVTX record, or null when nothing is recorded; it lives until the process ends.
 DeviceHost* EnsureRecording() noexcept;
 
-// For InitializeInjection, which the CUDA driver calls inside cuInit: ensures the recording,
-// registers the exit handler again (so that it runs before those of libraries loaded earlier) and
-// starts every device source of |factories| once per process.
+// For InitializeInjection, which the CUDA driver calls inside cuInit: ensures the recording, starts
+// every device source of |factories| once per process, and then does what follows.
 void StartDeviceSources(const DeviceSourceFactory* factories, size_t count) noexcept;
+
+// Registers the exit handler again: handlers run newest first, and a library must not be called
+// once its own have run. libcupti 13.0 crashes when it is.
+void EndBeforeHandlersSoFar() noexcept;
 
 // Gives up what the device sources hold of the device's profiling interface, for the library |to|;
 // at most 2 s. The recording goes on without the device.

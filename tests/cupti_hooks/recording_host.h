@@ -74,6 +74,16 @@ class RecordingHost final : public DeviceHost {
     labels.push_back({kind, std::string(domain), std::string(text)});
     return static_cast<LabelId>(labels.size());
   }
+  LabelId FindLabel(LabelKind kind, std::string_view domain, std::string_view text) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (size_t i = 0; i < labels.size(); ++i) {
+      const Label& label = labels[i];
+      if (label.kind == kind && label.domain == domain && label.text == text) {
+        return static_cast<LabelId>(i + 1);
+      }
+    }
+    return {};
+  }
   WorkId InternWork(const WorkInfo& info, std::string_view name) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     works.push_back({info, std::string(name)});
@@ -154,6 +164,7 @@ class RecordingHost final : public DeviceHost {
     const std::lock_guard<std::mutex> lock(mutex_);
     notes.emplace_back(text);
   }
+  void EndBeforeHandlersSoFar() override { ++exit_handlers; }
   void Fact(std::string_view key, std::string_view value) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     facts[std::string(key)] = value;
@@ -189,6 +200,7 @@ class RecordingHost final : public DeviceHost {
   std::vector<Unknown> unknowns;
   std::vector<int64_t> delivered_until;
   std::vector<std::string> notes;
+  std::atomic<int> exit_handlers{0};
   std::map<std::string, std::string> facts;
   std::vector<std::string> scopes;  // "begin DOMAIN/TEXT", in order
 

@@ -23,6 +23,13 @@ constexpr uint32_t kPerFunctionEnableSince = 23;  // 12.5
 
 thread_local CUptiResult last_error = CUPTI_SUCCESS;
 
+// At exit the library goes before whatever registered a handler earlier than it was loaded.
+std::atomic<bool> is_torn_down{false};
+struct TearDown {
+  ~TearDown() { is_torn_down = true; }
+};
+const TearDown tear_down;
+
 CUptiResult Result(CUptiResult result) {
   if (result != CUPTI_SUCCESS) last_error = result;
   return result;
@@ -97,6 +104,10 @@ GPUBOUND_CUPTI_API CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kin
 }
 
 GPUBOUND_CUPTI_API CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  if (is_torn_down) {  // seen with CUPTI 13.0.1: a segmentation fault
+    std::fprintf(stderr, "stand-in libcupti: cuptiActivityDisable after its exit handlers\n");
+    std::abort();
+  }
   if (OlderCall() != CUPTI_SUCCESS) return Result(OlderCall());
   return Result(CuptiMonitor::Get().EnableKind(kind, false, false));
 }

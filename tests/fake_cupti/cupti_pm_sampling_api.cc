@@ -10,6 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -53,6 +56,11 @@ std::mutex g_mutex;
 // Devices that have a session. Never destroyed: a thread that samples may outlive main.
 constexpr size_t kMostDevices = 64;
 std::array<bool, kMostDevices> g_has_session{};
+
+std::atomic<bool> g_is_torn_down{false};
+struct TearDown {
+  ~TearDown() { g_is_torn_down = true; }
+};
 
 uint64_t NowNs() {
   uint64_t now_ns = 0;
@@ -176,6 +184,7 @@ cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Par
 }
 
 GPUBOUND_CUPTI_API CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params* params) {
+  static const TearDown tear_down;  // at exit this part goes first
   const CUptiResult fault = Fault("cuptiPmSamplingEnable");
   if (fault != CUPTI_SUCCESS) return fault;
   const std::lock_guard<std::mutex> lock(g_mutex);
@@ -226,6 +235,10 @@ GPUBOUND_CUPTI_API CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Param
 }
 
 GPUBOUND_CUPTI_API CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params* params) {
+  if (g_is_torn_down) {  // seen with CUPTI 13.0.1: freed twice
+    std::fprintf(stderr, "stand-in libcupti: cuptiPmSamplingStop after its exit handlers\n");
+    std::abort();
+  }
   if (!params->pPmSamplingObject->started) return CUPTI_ERROR_INVALID_OPERATION;
   params->pPmSamplingObject->started = false;
   return CUPTI_SUCCESS;
