@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GPU time by cause: per operation, the union of the work whose API call began in it. The operation
-// of a call may become known shortly after its work began, by as much as clocks differ, so work
-// waits here until it is. One object, one caller.
+// GPU time by cause: per operation, the union of the work whose API call began in it, or that has
+// an operation of its own. The operation of a call may become known shortly after its work began,
+// by as much as clocks differ, so work waits here until it is. One object, one caller.
 #ifndef GPUBOUND_ANALYSIS_CAUSED_TIME_H_
 #define GPUBOUND_ANALYSIS_CAUSED_TIME_H_
 
@@ -21,8 +21,11 @@ class CausedTime {
   CausedTime(const Interval& span, size_t operations)
       : span_(span), caused_ns_(operations), covered_until_ns_(operations, span.begin_ns) {}
 
-  // Work comes in order of begin. |call| as CallIndex::Find gives it.
-  void Add(const GpuItem& work, CallNumber call) { waiting_.push({work, call}); }
+  // Work comes in order of begin. |call| as CallIndex::Find gives it; |own| is the operation that
+  // the work belongs to whatever launched it, else kNotOne.
+  void Add(const GpuItem& work, CallNumber call, OperationIndex own) {
+    waiting_.push({work, call, own});
+  }
 
   // Books all work at the front whose call's operation is known, and calls |on_booked|(work,
   // operation) for each.
@@ -31,7 +34,8 @@ class CausedTime {
     for (; !waiting_.empty(); waiting_.pop()) {
       const IndexedCall* call = calls.At(waiting_.front().call);
       if (call != nullptr && call->operation == kNotOne) return;
-      const OperationIndex operation = call == nullptr ? kNoOperationIndex : call->operation;
+      OperationIndex operation = call == nullptr ? kNoOperationIndex : call->operation;
+      if (waiting_.front().own != kNotOne) operation = waiting_.front().own;
       const GpuItem& work = waiting_.front().work;
       Book({work.begin_ns, work.end_ns}, operation);
       on_booked(work, operation);
@@ -52,9 +56,13 @@ class CausedTime {
   struct Waiting {
     GpuItem work;
     CallNumber call;
+    OperationIndex own;
     template <typename Archive>
     void Visit(Archive& archive) {
       archive.All(work, call);
+      OperationIndex number = own + 1;  // 0 stands for kNotOne
+      archive.IndexBelow(archive.operations() + 1, number);
+      own = number - 1;
     }
   };
   void Book(const Interval& work, OperationIndex operation) {

@@ -8,6 +8,7 @@
 
 #include "analysis/caused_time.h"
 #include "analysis/lane_books.h"
+#include "analysis/node_operations.h"
 #include "analysis/smi_model.h"
 
 namespace gpubound {
@@ -25,6 +26,7 @@ class Sweep {
         lanes_(timeline_, input.process->python, input.span.begin_ns),
         iterations_(input.span, input.roles->operations().size()),
         gaps_(devices_.devices().size()),
+        nodes_(*input.process, *input.roles),
         caused_(input.span, input.roles->operations().size()),
         kernels_(*input.process, input.span),
         smi_(input.span),
@@ -124,7 +126,7 @@ class Sweep {
   void NoteWork(const DeviceWork& work, const GpuItem& item) {
     const CallNumber call = timeline_.WorkBegins(work);
     if (!item.other_end) NoteLaunch(work, call);
-    caused_.Add(item, call);
+    caused_.Add(item, call, nodes_.Of(work.graph_node));
     if (item.work_class != kCopy) smi_.Add({item.begin_ns, item.end_ns});
   }
 
@@ -295,6 +297,7 @@ class Sweep {
   LaneBooks lanes_;
   IterationBook iterations_;
   IdleGaps gaps_;
+  const NodeOperations nodes_;
   CausedTime caused_;
   KernelBook kernels_;
   SmiModel smi_;

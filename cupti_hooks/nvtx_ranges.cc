@@ -12,6 +12,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "cupti_hooks/xla_ranges.h"
+#include "proto/scope_domains.h"
+
 namespace gpubound {
 namespace {
 
@@ -60,12 +63,29 @@ std::string_view NameOf(const NvtxDomain* domain) {
   return domain == nullptr ? std::string_view() : std::string_view(domain->name);
 }
 
+// The innermost scope of the program's own in the path of a launch by XLA; 0 when there is none.
+// Tracing, in which a scope becomes known, comes before every launch of what it made.
+LabelId ScopeOf(DeviceHost* host, std::string_view path) {
+  LabelId scope{};
+  while (!path.empty() && scope == LabelId{}) {
+    scope = host->FindLabel(LabelKind::kOperation, kJittedDomain, TakeInnermost(&path));
+  }
+  return scope;
+}
+
+LabelId LabelOfText(DeviceHost* host, const NvtxDomain* domain, std::string_view text) {
+  if (domain == nullptr || !domain->is_xla) return host->InternRange(NameOf(domain), text);
+  const LabelId scope = ScopeOf(host, XlaPathOf(text));
+  return scope != LabelId{} ? scope : host->InternRange(domain->name, XlaLabelOf(text));
+}
+
 }  // namespace
 
 NvtxDomain* NvtxRanges::Domain(std::string_view name) {
   const std::lock_guard<std::mutex> lock(mutex_);
   NvtxDomain*& domain = domain_by_name_[std::string(name)];
-  if (domain == nullptr) domain = &domains_.emplace_back(NvtxDomain{std::string(name)});
+  if (domain == nullptr)
+    domain = &domains_.emplace_back(NvtxDomain{std::string(name), name == kXlaDomain});
   return domain;
 }
 
@@ -85,25 +105,24 @@ NvtxString* NvtxRanges::RegisterString(const NvtxDomain* domain, std::string_vie
 
 LabelId NvtxRanges::LabelOf(DeviceHost* host, const NvtxDomain* domain,
                             const NvtxMessage& message) {
-  const std::string_view name = NameOf(domain);
   switch (message.kind) {
     case NvtxMessageKind::kAscii:
-      return host->InternRange(name, static_cast<const char*>(message.value));
+      return LabelOfText(host, domain, static_cast<const char*>(message.value));
     case NvtxMessageKind::kWide:
-      return host->InternRange(name, Utf8Of(static_cast<const wchar_t*>(message.value)));
+      return LabelOfText(host, domain, Utf8Of(static_cast<const wchar_t*>(message.value)));
     case NvtxMessageKind::kRegistered: {
       auto* string = static_cast<NvtxString*>(const_cast<void*>(message.value));
-      if (string->domain != domain) return host->InternRange(name, string->text);
+      if (string->domain != domain) return LabelOfText(host, domain, string->text);
       const uint32_t known = string->label.load(std::memory_order_relaxed);
       if (known != 0) return static_cast<LabelId>(known);
-      const LabelId label = host->InternRange(name, string->text);
+      const LabelId label = LabelOfText(host, domain, string->text);
       string->label.store(Raw(label), std::memory_order_relaxed);
       return label;
     }
     case NvtxMessageKind::kNone:
       break;
   }
-  return host->InternRange(name, kUnnamed);
+  return host->InternRange(NameOf(domain), kUnnamed);
 }
 
 int NvtxRanges::Push(const NvtxDomain* domain, const NvtxMessage& message) {

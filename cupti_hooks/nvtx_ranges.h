@@ -25,6 +25,7 @@ namespace gpubound {
 // Behind nvtxDomainHandle_t. A null handle is the default domain, whose name is "".
 struct NvtxDomain {
   std::string name;
+  bool is_xla = false;  // xla_ranges.h says what its texts mean
 };
 
 // Behind nvtxStringHandle_t.

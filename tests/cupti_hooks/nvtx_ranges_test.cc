@@ -90,6 +90,51 @@ TEST_F(NvtxRangesTest, ARegisteredStringIsInternedOnceInItsDomain) {
   EXPECT_EQ(host_.scopes.back(), "mark /registered");
 }
 
+constexpr char kLaunch[] =
+    "Thunk:#name=jit(train)/while/body/inference/dot_general,hlo_op=fusion.3,unique_hlo_op_id=7#";
+
+TEST_F(NvtxRangesTest, ALaunchOfXlaIsInTheScopeThatTheProgramTracedItIn) {
+  const LabelId scope = host_.InternLabel(LabelKind::kOperation, "jax", "inference");
+  const NvtxDomain* xla = ranges_.Domain("TSL");
+  NvtxString* registered = ranges_.RegisterString(xla, kLaunch);
+  for (const NvtxMessage& message :
+       {Text(kLaunch), NvtxMessage{NvtxMessageKind::kRegistered, registered}}) {
+    host_.scopes.clear();
+    ranges_.Push(xla, message);
+    ranges_.Pop(xla);
+    EXPECT_THAT(host_.scopes, ElementsAre("begin jax/inference", "end jax/inference"));
+  }
+  EXPECT_EQ(registered->label.load(), Raw(scope));
+}
+
+TEST_F(NvtxRangesTest, TheInnermostScopeThatTheProgramNamedCounts) {
+  host_.InternLabel(LabelKind::kOperation, "jax", "train");
+  host_.InternLabel(LabelKind::kOperation, "jax", "inference");
+  host_.InternLabel(LabelKind::kOperation, "", "dot_general");  // of the program, but no such scope
+  const NvtxDomain* xla = ranges_.Domain("TSL");
+  ranges_.Push(xla, Text(kLaunch));
+  ranges_.Push(xla, Text("Thunk:#name=jit(train)/add,hlo_op=copy#"));
+  EXPECT_THAT(host_.scopes, ElementsAre("begin jax/inference", "begin jax/train"));
+  for (int i = 0; i < 2; ++i) ranges_.Pop(xla);
+}
+
+TEST_F(NvtxRangesTest, WithoutSuchAScopeItIsARangeOfXla) {
+  const NvtxDomain* xla = ranges_.Domain("TSL");
+  ranges_.Push(xla, Text(kLaunch));
+  ranges_.Push(xla, Text("XlaPass:#name=dce,module=jit_train,program_id=1325#"));
+  EXPECT_THAT(host_.scopes,
+              ElementsAre("begin TSL/Thunk:jit(train)/while/body/inference/dot_general",
+                          "begin TSL/XlaPass"));
+  for (int i = 0; i < 2; ++i) ranges_.Pop(xla);
+}
+
+TEST_F(NvtxRangesTest, OnlyXlasOwnDomainIsReadLikeThat) {
+  host_.InternLabel(LabelKind::kOperation, "jax", "inference");
+  ranges_.Push(nullptr, Text(kLaunch));
+  EXPECT_THAT(host_.scopes, ElementsAre("begin /" + std::string(kLaunch)));
+  ranges_.Pop(nullptr);
+}
+
 TEST_F(NvtxRangesTest, HandlesOfTheSameNameAreTheSame) {
   EXPECT_EQ(ranges_.Domain("a"), ranges_.Domain("a"));
   EXPECT_NE(ranges_.Domain("a"), ranges_.Domain("b"));

@@ -240,6 +240,17 @@ class Oracle {
     return waits ? "cuda_sync" : "cuda_api";
   }
 
+  // Empty where it has none of its own: only scopes of a jitted function are.
+  std::string OperationOfNode(uint64_t id) const {
+    for (const GraphNode& node : p_.graph_nodes) {
+      const Label& label = p_.labels[Raw(node.info.operation)];
+      if (node.info.node == id && label.kind == LabelKind::kOperation && label.domain == "jax") {
+        return label.text;
+      }
+    }
+    return "";
+  }
+
   std::string OperationOfCall(uint32_t correlation) const {
     for (size_t i = 0; i < p_.threads.size(); ++i) {
       for (const ApiCall& call : p_.threads[i].calls) {
@@ -367,7 +378,8 @@ class Oracle {
     for (const DeviceWork& work : p_.device_work) {
       if (t < work.start_ns || t >= work.end_ns) continue;
       ++result->sum[operation];
-      causes.insert(OperationOfCall(work.correlation));
+      const std::string own = OperationOfNode(work.graph_node);
+      causes.insert(own.empty() ? OperationOfCall(work.correlation) : own);
     }
     for (const std::string& causing : causes) ++result->caused[causing];
   }

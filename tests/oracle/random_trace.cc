@@ -12,6 +12,8 @@
 namespace gpubound::oracle {
 namespace {
 
+constexpr int64_t kFirstNode = 11;
+
 class Maker {
  public:
   Maker(uint64_t seed, bool crowd) : random_(seed), crowd_(crowd) {}
@@ -58,6 +60,11 @@ class Maker {
       for (const char* name : {"a", "b", "simulation", "save_checkpoint"}) {
         scopes_.push_back(Add(LabelKind::kOperation, "", name));
       }
+      own_ = scopes_.back();
+      for (const char* name : {"inside", "a"}) {
+        jitted_.push_back(Add(LabelKind::kOperation, "jax", name));
+        scopes_.push_back(jitted_.back());
+      }
     }
     scopes_.push_back(Add(LabelKind::kAnnotation, "", "note"));
     scopes_.push_back(Add(LabelKind::kAnnotation, "mine", "detail"));
@@ -102,6 +109,11 @@ class Maker {
                       {{2, 2, 1, LabelId{}}, "Memcpy"},
                       {{3, 3, 0, LabelId{}}, collective},
                       {{4, 3, 1, LabelId{}}, "Memcpy"}};
+    // Of which the work has an operation of its own, or was only captured in one; of the fourth
+    // nothing is known.
+    uint64_t node = kFirstNode;
+    for (const LabelId scope : jitted_) p_.graph_nodes.push_back({{node++, 9, 0, scope}, "gemm"});
+    p_.graph_nodes.push_back({{node, 9, 0, own_}, "gemm"});
   }
 
   template <typename T>
@@ -187,6 +199,7 @@ class Maker {
       work.work = static_cast<WorkId>(1 + Pick(4));
       if (Raw(work.work) == 4) work.graph = static_cast<uint32_t>(1 + Pick(4));
       work.stream = static_cast<StreamId>(1 + Pick(2));
+      if (Chance(2)) work.graph_node = static_cast<uint64_t>(kFirstNode + Pick(4));
       p_.device_work.push_back(work);
     }
     std::sort(p_.device_work.begin(), p_.device_work.end(),
@@ -203,6 +216,8 @@ class Maker {
   int64_t born_ns_ = 0;  // of the thread that is made
   int64_t life_ns_ = 0;
   std::vector<LabelId> scopes_;
+  LabelId own_{};                // an operation of the program's own
+  std::vector<LabelId> jitted_;  // scopes of a jitted function
   std::vector<LabelId> ranges_;
   std::vector<LabelId> phases_;
   std::vector<LabelId> calls_;

@@ -103,18 +103,27 @@ PyObject* Watch(PyObject* module, PyObject* const* arguments, Py_ssize_t count) 
                         arguments[4] == Py_None ? nullptr : arguments[4]);
 }
 
-// annotation_label(domain, name): an empty domain stands for none.
-PyObject* AnnotationLabel(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  if (!CheckCount("annotation_label", count, 2)) return nullptr;
+// The label of (domain, name); an empty domain stands for none.
+PyObject* LabelIn(gpubound_label_kind kind, PyObject* const* arguments) {
   const char* domain = PyUnicode_AsUTF8AndSize(arguments[0], nullptr);
   uint32_t label = 0;
   if (domain == nullptr || !PyUnicode_Check(arguments[1]) ||
-      !InternText(GPUBOUND_LABEL_ANNOTATION, GPUBOUND_LAYER_unset,
-                  *domain == '\0' ? nullptr : domain, arguments[1], &label)) {
+      !InternText(kind, GPUBOUND_LAYER_unset, *domain == '\0' ? nullptr : domain, arguments[1],
+                  &label)) {
     if (PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_TypeError, "the name must be a str");
     return nullptr;
   }
   return PyLong_FromUnsignedLong(label);
+}
+
+PyObject* AnnotationLabel(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (!CheckCount("annotation_label", count, 2)) return nullptr;
+  return LabelIn(GPUBOUND_LABEL_ANNOTATION, arguments);
+}
+
+PyObject* OperationLabel(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (!CheckCount("operation_label", count, 2)) return nullptr;
+  return LabelIn(GPUBOUND_LABEL_OPERATION, arguments);
 }
 
 PyObject* AfterForkInChild(PyObject*, PyObject*) {
@@ -215,6 +224,7 @@ PyMethodDef functions[] = {
     {"note_channel_ends", AsMethod(NoteChannelEnds), METH_FASTCALL, nullptr},
     {"wait_label", WaitLabel, METH_O, nullptr},
     {"annotation_label", AsMethod(AnnotationLabel), METH_FASTCALL, nullptr},
+    {"operation_label", AsMethod(OperationLabel), METH_FASTCALL, nullptr},
     {"after_fork_in_child", AfterForkInChild, METH_NOARGS, nullptr},
     {"wrapped", Wrapped, METH_O, nullptr},
     {"phase", Phase, METH_O, nullptr},

@@ -165,6 +165,8 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
         return lambda original, _: _ranges.wrap(original, hook)
     if hook.get("jitted") == "made":
         return lambda original, _: _jitted.wrap_maker(original, hook)
+    if hook.get("jitted") == "named":
+        return lambda original, _: _jitted.wrap_scope(original, hook)
     if hook.get("jitted") == "awaited":
         return lambda original, name: _jitted.wrap_wait(original, hook, name)
     if "makes" in hook:

@@ -8,10 +8,13 @@ before; in a program that steps environments, it begins `update`.
 """
 import fnmatch
 import functools
-from typing import Any, Dict, List, Optional
+import sys
+from typing import Any, Dict, List, Optional, Set
 
 from gpubound import _api, _core, _loop
 from gpubound._decorate import binds_to_instances
+
+_MAX_SCOPES = 4096  # a program that makes up a name each time has no operations by them
 
 _last: Optional[_core.Scope] = None  # operation of the function that the main loop called last
 
@@ -31,6 +34,28 @@ def wrap_maker(original: Any, hook: Dict[str, Any]) -> Any:
         return _as_operation(counted, name, any(fnmatch.fnmatchcase(name, turn) for turn in turns))
     make._gpubound_hook = True  # type: ignore[attr-defined]
     return make
+
+
+def wrap_scope(original: Any, hook: Dict[str, Any]) -> Any:
+    """For the function that names what is traced in it (jax.named_scope). The names that the program
+    gives itself become known as operations, by which the collector knows them again in what the
+    compiler says of its launches; layers of neural networks (`foreign`) do not."""
+    domain: str = hook["module"].partition(".")[0]
+    foreign: List[str] = hook["foreign"]
+    known: Set[str] = set()
+
+    @functools.wraps(original)
+    def scope(name: Any, *arguments: Any, **keywords: Any) -> Any:
+        if type(name) is str and name not in known and len(known) < _MAX_SCOPES:
+            caller = str(sys._getframe(1).f_globals.get("__name__", ""))
+            if caller.partition(".")[0] not in foreign:
+                known.add(name)
+                for part in name.split("/"):
+                    if part:
+                        _core.operation_label(domain, part)
+        return original(name, *arguments, **keywords)
+    scope._gpubound_hook = True  # type: ignore[attr-defined]
+    return scope
 
 
 def _as_operation(jitted: Any, name: str, is_turn: bool) -> Any:

@@ -36,6 +36,13 @@ class Range:
         return exception[0] is KeyError
 
 
+def named_scope(name):
+    """Like jax.named_scope."""
+    if not isinstance(name, str):
+        raise TypeError(name)
+    return contextlib.nullcontext(name)
+
+
 def install(hook, **members):
     """The members, in a module that `hook` was installed in."""
     module = types.ModuleType("sample")
@@ -206,6 +213,52 @@ class RayTest(unittest.TestCase):
     def test_without_a_run_nothing_is_added(self):
         with unittest.mock.patch.dict(os.environ, {"GPUBOUND_LIBRARY": "/x"}, clear=True):
             self.assertEqual(gpubound.ray_runtime_env(), {})
+
+
+class NamedScopeTest(RecordedTest):
+    """jax.named_scope: nothing is opened by it, but its names become known."""
+
+    def setUp(self):
+        super().setUp()
+        self.known = []
+        patch = unittest.mock.patch.object(
+            _jitted._core, "operation_label", lambda *key: self.known.append(key))
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.module = install({"names": ["named_scope"], "jitted": "named", "foreign": ["flax"]},
+                              named_scope=named_scope)
+
+    def test_a_name_becomes_known_once_as_an_operation_of_the_library(self):
+        for _ in range(2):
+            with self.module.named_scope("inference") as inside:
+                self.assertEqual(inside, "inference")
+        self.assertEqual(self.known, [("sample", "inference")])
+        self.assertEqual(take(), [])
+
+    def test_each_part_of_a_path_is_a_name(self):
+        with self.module.named_scope("rollout/simulation/"):
+            pass
+        self.assertEqual(self.known, [("sample", "rollout"), ("sample", "simulation")])
+
+    def test_scopes_of_a_library_s_own_layers_are_no_operations(self):
+        caller = {"__name__": "flax.linen.module", "named_scope": self.module.named_scope}
+        exec("with named_scope('Dense_0'): pass", caller)
+        self.assertEqual(self.known, [])
+
+    def test_what_is_no_name_is_the_library_s_to_refuse(self):
+        for wrong in (None, 7, b"bytes"):
+            with self.assertRaises(TypeError):
+                self.module.named_scope(wrong)
+        self.assertEqual(self.known, [])
+
+    def test_names_without_end_do_not_pile_up(self):
+        for number in range(_jitted._MAX_SCOPES + 10):
+            self.module.named_scope(f"step {number}")
+        self.assertEqual(len(self.known), _jitted._MAX_SCOPES)
+
+    def test_it_stays_the_function_that_it_was(self):
+        self.assertEqual(self.module.named_scope.__doc__, named_scope.__doc__)
+        self.assertIs(self.module.named_scope.__wrapped__, named_scope)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Domains of labels that more than one room knows. Values are part of the trace format.
+#ifndef GPUBOUND_PROTO_SCOPE_DOMAINS_H_
+#define GPUBOUND_PROTO_SCOPE_DOMAINS_H_
+
+namespace gpubound {
+
+// Of operations that are scopes inside a jitted function (jax.named_scope). They are opened where
+// XLA launches, or puts into a CUDA graph, what was traced in them; so of a graph's node the
+// operation that was open where it was made is what it belongs to, however often the graph is
+// launched.
+inline constexpr char kJittedDomain[] = "jax";
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_PROTO_SCOPE_DOMAINS_H_
