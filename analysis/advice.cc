@@ -141,9 +141,11 @@ std::string OnSlowIterations(const Report& report) {
          " the median or more: --by iteration names the slowest.";
 }
 
+// Only of what NVML said: the model is an upper bound, of which newer devices stay far below.
 std::string OnInflation(const Report& report) {
-  const double inflation = Ratio(report.run.smi_model, report.run.gpu_busy_share);
-  if (report.run.smi_model < kMuch || inflation < kInflated) return {};
+  const double claimed = report.run.nvml_utilization.value_or(0);
+  const double inflation = Ratio(claimed, report.run.gpu_busy_share);
+  if (claimed < kMuch || inflation < kInflated) return {};
   return std::string("nvidia-smi overstates the GPU's work") + InIterations(report) + " by " +
          Times(inflation) + ": do not size the job by it.";
 }

@@ -144,38 +144,58 @@ class ProcessWork {
 
 int64_t SummedUntil(const Run& run) { return run.sums == nullptr ? INT64_MIN : run.sums->until_ns; }
 
+// NVML's samples of one device within a window.
+struct Samples {
+  int64_t count = 0;
+  int64_t percents = 0;
+  Interval time{kOpenEnded, kOpenEnded};  // from the first to the last
+};
+
+Samples SamplesOf(const ProcessTrace& process, const std::string& uuid, const Interval& window,
+                  int64_t offset_ns) {
+  Samples samples;
+  for (const DeviceSample& read : process.utilization) {
+    const int64_t time_ns = read.sample.time_ns + offset_ns;
+    if (read.uuid != uuid || read.sample.gpu_percent < 0) continue;
+    if (time_ns < window.begin_ns || time_ns >= window.end_ns) continue;
+    if (samples.count++ == 0) samples.time.begin_ns = time_ns;
+    samples.time.end_ns = time_ns;
+    samples.percents += read.sample.gpu_percent;
+  }
+  return samples;
+}
+
 // Every process samples all devices of its host, so that one of them tells all: the one that has
-// most. Samples are evenly spaced, so their mean is the mean over time.
-void TakeUtilization(const Run& run, const ClockAlignment& clocks, const Interval& span,
-                     DeviceUsage* usage) {
-  int64_t most = 0;
+// most. Samples are evenly spaced, so their mean is the mean over time. What was summed up is of
+// the first window.
+void TakeUtilization(const Run& run, const ClockAlignment& clocks,
+                     const std::vector<Interval>& windows, DeviceUsage* usage) {
   for (size_t p = 0; p < run.processes.size(); ++p) {
-    int64_t count = 0;
-    int64_t percents = 0;
-    Interval sampled{kOpenEnded, kOpenEnded};
-    for (const DeviceSample& read : run.processes[p].utilization) {
-      const int64_t time_ns = read.sample.time_ns + clocks.offset_ns[p];
-      if (read.uuid != usage->uuid || read.sample.gpu_percent < 0) continue;
-      if (time_ns < std::max(span.begin_ns, SummedUntil(run)) || time_ns >= span.end_ns) continue;
-      if (count == 0) sampled.begin_ns = time_ns;
-      sampled.end_ns = time_ns;
-      ++count;
-      percents += read.sample.gpu_percent;
-    }
-    const int64_t sampled_ns = count == 0 ? 0 : sampled.length();
-    const ProcessSums* sums =
-        run.sums == nullptr ? nullptr : run.sums->Of(run.processes[p].identity);
+    const ProcessTrace& process = run.processes[p];
+    const auto samples_in = [&](const Interval& window) {
+      return SamplesOf(process, usage->uuid,
+                       {std::max(window.begin_ns, SummedUntil(run)), window.end_ns},
+                       clocks.offset_ns[p]);
+    };
+    Samples whole = samples_in(windows.front());
+    const int64_t sampled_ns = whole.count == 0 ? 0 : whole.time.length();
+    const ProcessSums* sums = run.sums == nullptr ? nullptr : run.sums->Of(process.identity);
     for (size_t i = 0; sums != nullptr && i < sums->utilization.size(); ++i) {
       if (sums->utilization[i].uuid != usage->uuid) continue;
-      count += sums->utilization[i].samples;
-      percents += sums->utilization[i].percents;
+      whole.count += sums->utilization[i].samples;
+      whole.percents += sums->utilization[i].percents;
     }
-    if (count <= most) continue;
-    most = count;
-    usage->nvml_utilization = static_cast<double>(percents) / static_cast<double>(count) / 100;
+    if (whole.count <= usage->windows.front().nvml_samples) continue;
+    usage->nvml_utilization =
+        static_cast<double>(whole.percents) / static_cast<double>(whole.count) / 100;
     // What a replay moved, NVML did not see.
     const bool comparable = run.sums == nullptr && !run.recorded_offsets_ns;
     usage->nvml_sampled_ns = comparable ? sampled_ns : 0;
+    for (size_t w = 0; w < windows.size(); ++w) {
+      const Samples samples = w == 0 ? whole : samples_in(windows[w]);
+      usage->windows[w].nvml_samples = samples.count;
+      usage->windows[w].nvml_percents = samples.percents;
+    }
   }
 }
 
@@ -240,7 +260,7 @@ Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const ClockAlign
   Pass(run, clocks.offset_ns, kOpenEnded, &devices);
   std::vector<DeviceUsage> usages = devices.Finish();
   for (DeviceUsage& usage : usages) {
-    TakeUtilization(run, clocks, windows.front(), &usage);
+    TakeUtilization(run, clocks, windows, &usage);
   }
   return usages;
 }

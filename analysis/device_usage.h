@@ -26,6 +26,8 @@ struct DeviceTime {
   int64_t copy_ns = 0;
   int64_t graph_ns = 0;  // in which graphs ran that were recorded as a whole
   double smi_model = 0;
+  int64_t nvml_samples = 0;  // of the process that has most of them
+  int64_t nvml_percents = 0;
 };
 
 // What a process has of a device: its work alone there, and its work beside that of others. The

@@ -26,18 +26,11 @@ const ReportProcess* HeadlineProcess(const Report& report) {
   return report.run.headline == "iterations" ? SteppingProcess(report) : MainProcess(report);
 }
 
-// What NVML said, where it was asked about every used device; the model otherwise. What a stand-in
-// says of a simulated device is no claim of nvidia-smi's.
-std::string SmiText(const Report& report) {
-  double sum = 0;
-  bool all = true;
-  for (const ReportDevice& device : report.devices) {
-    if (!device.used) continue;
-    all &= device.nvml_utilization.has_value() && !device.simulated;
-    sum += device.nvml_utilization.value_or(0);
-  }
-  if (!all) return "nvidia-smi model " + FormatShare(report.run.smi_model);
-  return "nvidia-smi " + FormatShare(sum / static_cast<double>(report.run.devices_used));
+// What NVML said, where it was asked; the model otherwise. What a stand-in says of a simulated
+// device is no claim of nvidia-smi's.
+std::string SmiText(const ReportRun& run) {
+  if (run.nvml_utilization) return "nvidia-smi " + FormatShare(*run.nvml_utilization);
+  return "nvidia-smi model " + FormatShare(run.smi_model);
 }
 
 // Who was waited for while a GPU was idle for one cause.
@@ -230,7 +223,7 @@ std::string HeadlineText(const Report& report) {
   const bool more = unknown > 0 || others;
   const char* how = more && bound ? "about " : more ? "at least " : bound ? "<= " : "";
   std::string line =
-      SmiText(report) + ", GPU really " + how + FormatShare(own.value_or(run.gpu_busy_share));
+      SmiText(report.run) + ", GPU really " + how + FormatShare(own.value_or(run.gpu_busy_share));
   if (own) line += " (peers " + FormatShare(std::max(0.0, run.gpu_busy_share - *own)) + ")";
   if (unknown > 0) line += ", unknown " + FormatShare(unknown);
   const double idle = 1 - run.gpu_busy_share - unknown;

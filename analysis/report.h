@@ -354,6 +354,9 @@ struct ReportRun {
   double copy_share = 0;
   std::optional<double> gpu_limited_share;
   double smi_model = 0;  // mean over the used devices
+  // What NVML, and so nvidia-smi, said during the time that the shares are about: mean over the
+  // used devices. Absent where one of them was not asked often enough then, or is simulated.
+  std::optional<double> nvml_utilization;
   std::string verdict;
   // What the shares above are about: "iterations" after warm-up where step() was called, else
   // "span"; and how long that is. The whole span beside it.

@@ -74,6 +74,7 @@ Json RunJson(const ReportRun& run) {
               {"verdict", run.verdict},
               {"headline", run.headline},
               {"headline_ns", run.headline_ns},
+              {"nvml_utilization", OrNull(run.nvml_utilization)},
               {"whole_gpu_busy_share", run.whole_gpu_busy_share},
               {"parts", ArrayOf(run.parts, PartJson)},
               {"devices_unused", run.devices_unused},

@@ -29,6 +29,22 @@ DeviceTime SumOf(const std::vector<DeviceUsage>& devices, size_t window) {
   return sum;
 }
 
+// NVML looks back over a second at most: fewer samples are no statement about a time.
+constexpr int64_t kFewSamples = 3;
+
+std::optional<double> NvmlShare(const std::vector<DeviceUsage>& devices, size_t window) {
+  double sum = 0;
+  int64_t used = 0;
+  for (const DeviceUsage& device : devices) {
+    if (!device.used) continue;
+    const DeviceTime& time = device.windows[window];
+    if (device.simulated || time.nvml_samples < kFewSamples) return {};
+    sum += static_cast<double>(time.nvml_percents) / static_cast<double>(time.nvml_samples) / 100;
+    ++used;
+  }
+  return used == 0 ? std::nullopt : std::optional(sum / static_cast<double>(used));
+}
+
 ReportDevice DeviceRow(const Run& run, const DeviceUsage& device, int64_t span_ns) {
   ReportDevice row;
   const DeviceTime& whole = device.windows.front();
@@ -113,6 +129,7 @@ void AddDevices(const Run& run, const std::vector<DeviceUsage>& devices, const R
   summary.comm_share = share(headline.comm_ns, summary.headline_ns);
   summary.copy_share = share(headline.copy_ns, summary.headline_ns);
   summary.smi_model = used > 0 ? headline.smi_model / used : 0;
+  summary.nvml_utilization = NvmlShare(devices, cut.headline);
   summary.gpu_busy_is_upper_bound = headline.graph_ns > 0;
   const DeviceTime whole = SumOf(devices, 0);
   summary.whole_gpu_busy_share = share(whole.busy_ns, span_ns);

@@ -103,7 +103,7 @@ TEST_F(AdviceTest, EverySentenceSaysWhatItIsAboutWhereIterationsAreAPartOfTheRun
   iterations.series.idle_ns.clear();
   report_.run.what_if_free.reset();
   report_.run.comm_share = 0.3;
-  report_.run.smi_model = 1;
+  report_.run.nvml_utilization = 1;
   EXPECT_THAT(Advice(), ElementsAre(HasSubstr("30 % of the GPU's time in the iterations:"),
                                     HasSubstr("the GPU's work in the iterations by")));
 }
@@ -129,10 +129,12 @@ TEST_F(AdviceTest, SlowIterationsNeedTwentyToBeJudged) {
 
 TEST_F(AdviceTest, NvidiaSmiIsNotToBeBelievedWhereItOverstates) {
   report_.run.gpu_busy_share = 0.6;
-  report_.run.smi_model = 0.89;
-  row().device_idle = {{"start-up", 1}};
-  EXPECT_THAT(Advice(), IsEmpty());
   report_.run.smi_model = 0.96;
+  row().device_idle = {{"start-up", 1}};
+  EXPECT_THAT(Advice(), IsEmpty()) << "the model is an upper bound";
+  report_.run.nvml_utilization = 0.89;
+  EXPECT_THAT(Advice(), IsEmpty());
+  report_.run.nvml_utilization = 0.96;
   EXPECT_THAT(Advice(), ElementsAre(HasSubstr("overstates the GPU's work by 1.6 x")));
 }
 

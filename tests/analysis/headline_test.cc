@@ -57,14 +57,8 @@ TEST_F(HeadlineTest, SaysWhatWasClaimedWhatIsTrueAndWhyTheRestIsIdle) {
 }
 
 TEST_F(HeadlineTest, TellsWhatNvmlSaidWhereItWasAsked) {
-  report_.devices[0].nvml_utilization = 0.98;
+  report_.run.nvml_utilization = 0.98;
   EXPECT_TRUE(Text().starts_with("nvidia-smi 98 %, "));
-}
-
-TEST_F(HeadlineTest, WhatAStandInSaysOfASimulatedDeviceIsNoClaimOfNvidiaSmi) {
-  report_.devices[0].nvml_utilization = 0.5;
-  report_.devices[0].simulated = true;
-  EXPECT_TRUE(Text().starts_with("nvidia-smi model ")) << Text();
 }
 
 TEST_F(HeadlineTest, WhereOthersUseTheDeviceTooItIsBusyForAtLeastThat) {

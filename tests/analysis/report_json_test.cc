@@ -80,6 +80,7 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
                                         "verdict",
                                         "headline",
                                         "headline_ns",
+                                        "nvml_utilization",
                                         "whole_gpu_busy_share",
                                         "parts",
                                         "devices_unused",

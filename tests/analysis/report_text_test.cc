@@ -159,7 +159,7 @@ TEST_F(ReportTextTest, StartUpIsNotExtrapolated) {
 }
 
 TEST_F(ReportTextTest, AdviceFollowsTheTrustInTheNumbers) {
-  report_.run.smi_model = 0.97;
+  report_.run.nvml_utilization = 0.97;
   EXPECT_THAT(Text(), HasSubstr("nothing was lost.\n> "));
   report_.ledger.push_back({"chunks_corrupt", 1, Severity::kError, "Chunks are missing."});
   EXPECT_THAT(Text(), Not(HasSubstr("\n> ")));

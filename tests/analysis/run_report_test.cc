@@ -79,6 +79,25 @@ TEST_F(RunReportTest, NvmlsUtilisationIsTheMeanOfTheSamplesInTheSpan) {
   EXPECT_DOUBLE_EQ(*report.devices[0].nvml_utilization, 0.85);
 }
 
+TEST_F(RunReportTest, ThreeSamplesAreAStatementOfNvidiaSmi) {
+  AddProcess(1, 0, 100, "GPU-a", {{10, 30}});
+  std::vector<DeviceSample>& samples = run_.processes[0].utilization;
+  samples.push_back({"GPU-a", {.time_ns = 10, .gpu_percent = 90}});
+  samples.push_back({"GPU-a", {.time_ns = 20, .gpu_percent = 60}});
+  EXPECT_FALSE(Build().run.nvml_utilization);
+  samples.push_back({"GPU-a", {.time_ns = 30, .gpu_percent = 30}});
+  EXPECT_DOUBLE_EQ(Build().run.nvml_utilization.value_or(-1), 0.6);
+}
+
+TEST_F(RunReportTest, WhatAStandInSaysOfASimulatedDeviceIsNoStatementOfNvidiaSmi) {
+  AddProcess(1, 0, 100, "GPU-a", {{10, 30}});
+  for (int64_t time_ns : {10, 20, 30}) {
+    run_.processes[0].utilization.push_back({"GPU-a", {.time_ns = time_ns, .gpu_percent = 50}});
+  }
+  for (Device& device : run_.processes[0].devices) device.info.simulated = true;
+  EXPECT_FALSE(Build().run.nvml_utilization);
+}
+
 TEST_F(RunReportTest, OfSeveralProcessesThatSampledADeviceOneIsEnough) {
   AddProcess(1, 0, 100, "GPU-a", {{10, 30}});
   AddProcess(2, 0, 100, "GPU-a", {}).parent_pid = 1;

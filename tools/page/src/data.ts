@@ -215,6 +215,7 @@ export interface Report {
     verdict: string;
     headline: string;
     headline_ns: number;
+    nvml_utilization: number | null;
     whole_gpu_busy_share: number;
     gpu_busy_is_upper_bound: boolean;
     whole_gpu_busy_is_upper_bound: boolean;

@@ -62,13 +62,9 @@ function meter(label: string, value: string, parts: Part[], note: string): HTMLE
 }
 
 function smiMeter(data: PageData): HTMLElement {
-  const used = data.report.devices.filter((device) => device.used);
-  // What a stand-in says of a simulated device is no claim of nvidia-smi's.
-  const measured = data.report.device_kind !== 'simulated' &&
-      used.every((device) => device.nvml_utilization !== null);
-  const said = measured ?
-      used.reduce((sum, device) => sum + (device.nvml_utilization ?? 0), 0) / used.length :
-      data.summary.smi_model;
+  const sampled = data.report.run.nvml_utilization;
+  const measured = sampled !== null;
+  const said = sampled ?? data.summary.smi_model;
   return meter(
       measured ? 'nvidia-smi says' : 'nvidia-smi would say', formatShare(said),
       [{css: 'c-smi', name: 'utilisation', share: said}],
