@@ -15,6 +15,7 @@ from harness.recording import Recording
 # Of any one command; a part's own limit is the sum that its commands ask for.
 COMMAND_TIMEOUT_S = 120
 KERNEL_NS = 5_000  # of a kernel of the simulated device
+CUDA_INCLUDES = ("/usr/local/cuda/include", "/usr/local/cuda/extras/CUPTI/include")
 FOREIGN = ("LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "GPUBOUND_RUN",
            "GPUBOUND_DISABLE", "GPUBOUND_KEEP_CUPTI", "GPUBOUND_SIM_SCRIPT")
 
@@ -33,7 +34,8 @@ class Machine:
 
     def variables(self, **changes):
         variables = {key: value for key, value in os.environ.items() if key not in FOREIGN}
-        variables["PYTHONPATH"] = str(self.bundle / "lib/gpubound/python")
+        packages = [str(self.bundle / "lib/gpubound/python"), os.environ.get("PYTHONPATH")]
+        variables["PYTHONPATH"] = os.pathsep.join(filter(None, packages))
         variables["PYTHONUNBUFFERED"] = "1"
         if self.simulated:
             variables["LD_LIBRARY_PATH"] = str(self.bundle / "sim")
@@ -71,6 +73,10 @@ class Machine:
                                 "--", *words], timeout_s, **changes)
         return Recording(self, path, outcome)
 
+    def runs(self):
+        """The run directories recorded so far, but for those that were taken away."""
+        return sorted(self.scratch.glob("run*.gpubound"))
+
     # --- Programs ---
 
     def build(self, name):
@@ -82,6 +88,18 @@ class Machine:
 
     def build_example(self, sources):
         return self._compile("cartpole_ppo", sources, ["-std=c++20", "-O3"])
+
+    def build_injection(self, name):
+        """Compiles programs/NAME.cc as what the CUDA driver loads by CUDA_INJECTION64_PATH."""
+        source = self.bundle / "src/tests/gpu/programs" / f"{name}.cc"
+        library = self.scratch / f"{name}.so"
+        headers = [f"-I{folder}" for folder in CUDA_INCLUDES if pathlib.Path(folder).is_dir()]
+        done = subprocess.run(["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-static-libstdc++",
+                               *headers, str(source), "-o", str(library), "-ldl"],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"cannot build {name}: {done.stderr[-3000:]}")
+        return library
 
     def _compile(self, name, sources, flags):
         program = self.scratch / name

@@ -36,6 +36,30 @@ def run(verdict, machine):
                   recording.outcome.describe())
     check_sound(verdict, recording, "jax", machine.device_kind)
     verdict.figure("jax said", recording.said)
+    for level in ("node", "auto"):
+        check_scopes(verdict, machine, level)
+
+
+def check_scopes(verdict, machine, level):
+    """Operations inside of one jitted function. XLA launches most of it as CUDA graphs, whose nodes
+    belong to the scope they were made in; of a graph recorded as a whole only the launch is known."""
+    script = [machine.find_python(), machine.bundle / "programs/jax_scopes.py"]
+    recording = machine.record(script, options=["--graphs", level], timeout_s=240)
+    verdict.check(recording.outcome.status == 0, f"jax scopes, level {level}: the program ends well",
+                  recording.outcome.describe())
+    check_sound(verdict, recording, f"jax scopes, level {level}", machine.device_kind)
+    caused_ms = {row["operation"]: row["gpu_caused_ns"] / 1e6
+                 for process in recording.report["processes"] for row in process["operations"]}
+    verdict.figure(f"jax scopes, level {level}: GPU time caused, ms", caused_ms)
+    verdict.figure(f"jax scopes, level {level}: it said", recording.said)
+    labels = recording.rows("select count(*) from label where domain = 'TSL'")
+    verdict.check(labels[0][0] < 1000, f"jax scopes, level {level}: XLA's ranges have few names",
+                  f"{labels[0][0]}")
+    if level != "node":
+        return
+    for scope in ("inference", "simulation", "backpropagation"):
+        verdict.check(caused_ms.get(scope, 0) > 0, f"jax scopes: GPU time of {scope} is its own",
+                      f"{caused_ms.get(scope, 0):.3f} ms")
 
 
 def compare(verdict, machine, name, script, busy_ns):

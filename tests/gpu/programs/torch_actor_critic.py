@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch_actor_critic.py [--graph] [--profile FILE]: an actor-critic on CartPole, eagerly, or with the
-update captured in a CUDA graph. --profile: the measured iterations under torch.profiler."""
+"""torch_actor_critic.py [--graph] [--profile FILE [--cpu]]: an actor-critic on CartPole, eagerly, or
+with the update captured in a CUDA graph. --profile: the measured iterations under torch.profiler, of
+the GPU, with --cpu of both sides."""
 import argparse
 import contextlib
 import json
@@ -14,7 +15,7 @@ try:
 except ImportError:  # a plain program
     gpubound = None
 
-ENVIRONMENTS, STEPS, WARM_UP, ITERATIONS, GAMMA = 64, 16, 5, 40, 0.99
+ENVIRONMENTS, STEPS, WARM_UP, GAMMA = 64, 16, 5, 0.99
 
 
 def operation(name):
@@ -103,18 +104,22 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--graph", action="store_true")
     parser.add_argument("--profile")
+    parser.add_argument("--iterations", type=int, default=40)
+    parser.add_argument("--cpu", action="store_true")
     options = parser.parse_args()
     learner, poles = Learner(options.graph), CartPoles(ENVIRONMENTS)
     for _ in range(WARM_UP):
         iterate(learner, poles)
     profiler = contextlib.nullcontext()
     if options.profile:
-        profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA])
+        activity = torch.profiler.ProfilerActivity
+        profiler = torch.profiler.profile(
+            activities=[activity.CUDA, *([activity.CPU] if options.cpu else [])])
     with profiler:
         if gpubound:
             gpubound.phase("measured")
         began = time.perf_counter()
-        for _ in range(ITERATIONS):
+        for _ in range(options.iterations):
             iterate(learner, poles)
             if gpubound:
                 gpubound.step(env_steps=STEPS * ENVIRONMENTS)
@@ -123,7 +128,8 @@ def main():
             gpubound.phase("afterwards")
     if options.profile:
         profiler.export_chrome_trace(options.profile)
-    print(json.dumps({"ms_per_iteration": took * 1000 / ITERATIONS, "iterations": ITERATIONS}))
+    print(json.dumps({"ms_per_iteration": took * 1000 / options.iterations,
+                      "iterations": options.iterations}))
 
 
 if __name__ == "__main__":

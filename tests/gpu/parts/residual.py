@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far corrected times are from the truth on a GPU: `gpubound calibrate`, then `gpubound verify` on
+training programs."""
+import json
+
+TITLE = "calibration, and the residual of corrected times"
+
+ROUNDS = 6
+SB3 = ("import stable_baselines3 as sb3, sys\n"
+       "sb3.PPO('MlpPolicy', 'CartPole-v1', device='cuda', seed=1, n_steps=1024)"
+       ".learn(int(sys.argv[1]))\n")
+
+
+def run(verdict, machine):
+    if machine.simulated:
+        verdict.check(False, "this part needs torch on a GPU")
+        return
+    python = machine.find_python()
+    calibrated = machine.tool("calibrate", "--python", python, "--seconds", 25, "--json",
+                              timeout_s=150)
+    if not verdict.check(calibrated.status == 0, "gpubound calibrate measures",
+                         calibrated.describe()):
+        return
+    for entry in json.loads(calibrated.out)["costs"]:
+        verdict.figure("cost", entry)
+    verdict.add_report("calibration", machine.tool("doctor").out)
+    actor_critic = machine.bundle / "programs/torch_actor_critic.py"
+    programs = [("torch actor-critic", [python, actor_critic, "--iterations", 200])]
+    if machine.has_module("stable_baselines3"):
+        programs.append(("stable-baselines3 PPO", [python, "-c", SB3, 6144]))
+    else:
+        verdict.figure("stable-baselines3", "not on this machine")
+    for name, words in programs:
+        outcome = machine.tool("verify", "--rounds", ROUNDS, "--json", "--", *words, timeout_s=240)
+        if not verdict.check(outcome.status == 0, f"{name}: verify measures", outcome.describe()):
+            continue
+        said = json.loads(outcome.out)
+        verdict.figure(name, said)
