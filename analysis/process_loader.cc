@@ -43,6 +43,11 @@ bool IsAboutDeviceWork(const std::string& table) {
   return table == "device" || table == "stream" || table == "work" || table == "unknown";
 }
 
+SpanEnd SpanEndOf(const ProcessTrace& process, const RecordedSpan& span) {
+  if (!span.end_ns) return SpanEnd::kLastEvent;
+  return process.end_how == "duration" ? SpanEnd::kAsked : SpanEnd::kClosed;
+}
+
 class Loader {
  public:
   Loader(ProcessTrace* process, std::vector<Segment>* segments, const ProcessSums* sums,
@@ -77,7 +82,7 @@ class Loader {
       plan.push_back(chunk);
     }
     process_.span_end_ns = std::max(*span_.begin_ns, span_.end_ns.value_or(kOpenEnded));
-    process_.span_end = span_.end_ns ? SpanEnd::kClosed : SpanEnd::kLastEvent;
+    process_.span_end = SpanEndOf(process_, span_);
     if (sums_ != nullptr) PlaceThreads(*sums_, &process_);
     return plan;
   }
@@ -277,7 +282,7 @@ class Loader {
     for (const DeviceWork& work : process_.device_work) see(work.start_ns, work.end_ns);
     if (!span_.begin_ns && first_ns != kOpenEnded) process_.span_begin_ns = first_ns;
     process_.span_end_ns = std::max(process_.span_begin_ns, span_.end_ns.value_or(last_ns));
-    process_.span_end = span_.end_ns ? SpanEnd::kClosed : SpanEnd::kLastEvent;
+    process_.span_end = SpanEndOf(process_, span_);
     if (!span_.end_ns) {
       uint64_t& not_closed = process_.Count(LedgerCounter::process_not_closed);
       not_closed = std::max<uint64_t>(not_closed, 1);
@@ -382,7 +387,7 @@ ProcessTrace OpenGrowingProcess(const ProcessIdentity& identity, std::vector<Seg
   if (process) return std::move(*process);
   ProcessTrace loaded =
       LoadedProcess(identity, segments, std::nullopt, sums, /*growing=*/true, problems);
-  if (loaded.span_end != SpanEnd::kClosed) loaded.span_end_ns = kOpenEnded;
+  if (!IsClosed(loaded.span_end)) loaded.span_end_ns = kOpenEnded;
   return loaded;
 }
 

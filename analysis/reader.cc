@@ -100,7 +100,7 @@ void ReadLauncherRecord(const std::string& path, Run* run) {
 // latest, when the launcher's wait returned.
 void CloseSpans(Run* run) {
   for (ProcessTrace& process : run->processes) {
-    if (process.span_end == SpanEnd::kClosed) continue;
+    if (IsClosed(process.span_end)) continue;
     const ProcessTrace* successor = nullptr;
     for (const ProcessTrace& other : run->processes) {
       if (other.identity.host == process.identity.host &&

@@ -182,10 +182,13 @@ struct Note {
 // How the end of a process's span is known.
 enum class SpanEnd : uint8_t {
   kClosed,        // the process said so
+  kAsked,         // likewise, because recording was to end then, while the process went on
   kReplaced,      // another program took its place by exec
   kLauncherWait,  // the launcher saw it end
   kLastEvent,     // nobody did: its last event
 };
+
+inline bool IsClosed(SpanEnd end) { return end == SpanEnd::kClosed || end == SpanEnd::kAsked; }
 
 // Counters of one process, indexed by LedgerCounter.
 using Ledger = std::array<uint64_t, kLedgerCounterCount>;

@@ -9,6 +9,8 @@ const char* SpanEndName(SpanEnd end) {
   switch (end) {
     case SpanEnd::kClosed:
       break;
+    case SpanEnd::kAsked:
+      return "duration over";
     case SpanEnd::kReplaced:
       return "replaced by exec";
     case SpanEnd::kLauncherWait:
@@ -20,6 +22,7 @@ const char* SpanEndName(SpanEnd end) {
 }
 
 std::string SpanEndText(SpanEnd end) {
+  if (end == SpanEnd::kAsked) return "recording ended as asked, the process went on";
   const bool closed = end == SpanEnd::kClosed || end == SpanEnd::kReplaced;
   return std::string(closed ? "" : "not closed: ends at the ") + SpanEndName(end);
 }

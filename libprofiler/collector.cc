@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "libprofiler/lifecycle.h"
 #include "libprofiler/log.h"
 
 namespace gpubound {
@@ -76,10 +77,10 @@ bool Collector::Build(CollectorOptions options) {
     LookForPython();
     Finish(how);
   };
-  flusher_ =
-      std::make_unique<Flusher>(Flusher::Parts{drain_.get(), writer_.get(), pool_.get(),
-                                               mapping_.get(), clock_, bystanders_.get(), end},
-                                std::chrono::milliseconds(settings.flush_ms));
+  flusher_ = std::make_unique<Flusher>(
+      Flusher::Parts{drain_.get(), writer_.get(), pool_.get(), mapping_.get(), clock_,
+                     bystanders_.get(), end, settings.end_ns, &FinishRecording},
+      std::chrono::milliseconds(settings.flush_ms));
   host_ = std::make_unique<CollectorHost>(this);
   mapping_->Announce();
   if (!options.start_flusher || flusher_->Start()) return true;

@@ -88,6 +88,8 @@ class Collector {
   // The same from any thread, which may be inside a signal handler and hold any lock of the
   // program: no lock, no allocation, no loader on it.
   void FinishElsewhere(const char* how) noexcept { flusher_->EndElsewhere(how, kEndPatience); }
+  // Until it has been finished so.
+  void AwaitEnd() noexcept { flusher_->AwaitEnd(kEndPatience); }
 
   // Has every device source give up what the library |to| wants (DeviceSource::Yield). Any thread.
   void YieldSources(std::string_view to, std::chrono::milliseconds timeout = kPatience);

@@ -45,10 +45,14 @@ bool Flusher::Start() {
 }
 
 void Flusher::EndElsewhere(const char* how, std::chrono::milliseconds timeout) noexcept {
-  const uint64_t deadline_ns =
-      ReadMonotonicNs() + static_cast<uint64_t>(std::chrono::nanoseconds(timeout).count());
   wanted_end_.store(how, std::memory_order_release);
   parts_.pool->Wake();
+  AwaitEnd(timeout);
+}
+
+void Flusher::AwaitEnd(std::chrono::milliseconds timeout) noexcept {
+  const uint64_t deadline_ns =
+      ReadMonotonicNs() + static_cast<uint64_t>(std::chrono::nanoseconds(timeout).count());
   while (!ended_.load(std::memory_order_acquire)) {
     const auto left_ns = static_cast<int64_t>(deadline_ns - ReadMonotonicNs());
     if (left_ns <= 0) return;
@@ -76,6 +80,18 @@ void* Flusher::EndMain(void* self) {
   return nullptr;
 }
 
+void* Flusher::DueMain(void* self) {
+  static_cast<Flusher*>(self)->parts_.finish("duration");
+  return nullptr;
+}
+
+// Whoever finishes the recording waits for the background thread, which is the one that calls this.
+void Flusher::EndIfDue() {
+  if (parts_.end_ns == 0 || was_due_ || ReadMonotonicNs() < parts_.end_ns) return;
+  was_due_ = true;
+  StartThread(&DueMain, this);
+}
+
 void* Flusher::ThreadMain(void* self) {
   // Nothing may leave this thread as an exception: it would end somebody's program.
   try {
@@ -95,6 +111,7 @@ void Flusher::Run() {
   while (!finish_.load(std::memory_order_acquire)) {
     parts_.pool->WaitForWork(tick);
     ObeyEnd();
+    EndIfDue();
     if (!exiting && IsLastThread()) {
       exiting = true;
       ExitAsLastThread();

@@ -36,6 +36,10 @@ class Flusher {
     Bystanders* bystanders;
     // Ends the recording as it is told: stops the sources and calls Finish(). May wait for pages.
     std::function<void(const char* how)> end;
+    // From |end_ns| (CLOCK_MONOTONIC; 0: never) on, |finish| is called with "duration" on a thread
+    // of its own.
+    uint64_t end_ns = 0;
+    void (*finish)(const char* how) noexcept = nullptr;
   };
 
   // What |parts| point to outlives the flusher. |live_interval|: how often pages still being
@@ -58,6 +62,9 @@ class Flusher {
   // |timeout|.
   void EndElsewhere(const char* how, std::chrono::milliseconds timeout) noexcept;
 
+  // Waits for that, at most |timeout|.
+  void AwaitEnd(std::chrono::milliseconds timeout) noexcept;
+
   // Held while anything inside SQLite or malloc-heavy runs. A fork takes it, so that the child
   // inherits both in one piece.
   std::mutex& io_mutex() { return io_mutex_; }
@@ -65,6 +72,8 @@ class Flusher {
  private:
   static void* ThreadMain(void* self);
   static void* EndMain(void* self);
+  static void* DueMain(void* self);
+  void EndIfDue();
   void Run();
   void ObeyEnd();
   void Close();
@@ -72,6 +81,7 @@ class Flusher {
   const Parts parts_;
   const std::chrono::milliseconds live_interval_;
   bool has_thread_ = false;
+  bool was_due_ = false;  // of the background thread
   std::mutex io_mutex_;
 
   std::atomic<bool> finish_{false};

@@ -162,6 +162,7 @@ Collector* StartLocked() {
   CollectorOptions options;
   options.settings = ReadSettings();
   if (options.settings.disabled) return nullptr;
+  if (options.settings.end_ns != 0 && ReadMonotonicNs() >= options.settings.end_ns) return nullptr;
   options.start = g_start;
   if (g_inherited_labels != nullptr) options.labels = *g_inherited_labels;
   std::unique_ptr<Collector> collector = Collector::Create(std::move(options));
@@ -273,7 +274,11 @@ void FinishRecording(const char* how) noexcept {
   // A vfork child shares our memory and leaves through _exit: its end is not ours.
   if (collector == nullptr || collector->start().pid != static_cast<uint64_t>(getpid())) return;
   State recording = State::kRecording;
-  if (!g_state.compare_exchange_strong(recording, State::kFinished)) return;
+  if (!g_state.compare_exchange_strong(recording, State::kFinished)) {
+    // Somebody else ends it, or has; the process must not be gone before.
+    if (recording == State::kFinished) collector->AwaitEnd();
+    return;
+  }
   if (t_thread_buffer->context() == collector->context()) {
     collector->suspender()->End(t_thread_buffer, collector->clock()->Ticks());
   }

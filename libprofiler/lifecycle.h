@@ -51,7 +51,8 @@ void EndBeforeHandlersSoFar() noexcept;
 void YieldDevices(const char* to) noexcept;
 
 // Ends the recording: stops the device sources (at most 2 s), writes everything out, closes the
-// trace with meta.end_how = |how|. The first call does the work; later events go nowhere.
+// trace with meta.end_how = |how|, a string that stays. The first call has it done, the others wait
+// for that; later events go nowhere.
 void FinishRecording(const char* how) noexcept;
 
 }  // namespace gpubound

@@ -79,6 +79,7 @@ Settings ReadSettings() {
   settings.run_directory = EnvValue("GPUBOUND_RUN");
   // The shim reads it so too, and loads nothing then.
   settings.disabled = SaysDisabled(EnvValue("GPUBOUND_DISABLE"));
+  settings.end_ns = EnvNumber("GPUBOUND_END_NS", 0, uint64_t{1} << 62);
   settings.live_pages = static_cast<uint32_t>(EnvNumber("GPUBOUND_LIVE_PAGES", 16, 16384));
   settings.flush_ms = static_cast<uint32_t>(EnvNumber("GPUBOUND_FLUSH_MS", 10, 1000));
   settings.segment_bytes = EnvNumber("GPUBOUND_SEGMENT_BYTES", 1 << 20, uint64_t{1} << 50);

@@ -16,6 +16,7 @@ namespace gpubound {
 struct Settings {
   std::string run_directory;  // GPUBOUND_RUN; empty: choose the default name
   bool disabled = false;
+  uint64_t end_ns = 0;  // CLOCK_MONOTONIC; 0: the recording ends with the process
   uint32_t live_pages = 256;
   uint32_t flush_ms = 1000;
   uint64_t segment_bytes = uint64_t{1} << 30;

@@ -92,9 +92,13 @@ int Fail(const Error& error) {
 
 TextOptions StderrOptions() { return TextOptionsFor(FactsOf(STDERR_FILENO), EnvironmentVariable); }
 
-void ExplainNothingRecorded(const Arguments& command, const RunDirectory& directory) {
-  const ProgramFile program = InspectProgram(FindProgram(command.front(), EnvironmentVariable));
+void ExplainNothingRecorded(const RunArguments& arguments, const RunDirectory& directory) {
+  const ProgramFile program =
+      InspectProgram(FindProgram(arguments.command.front(), EnvironmentVariable));
   std::string text = "nothing was recorded.\n";
+  if (arguments.duration_ns) {
+    text += "  - Perhaps --duration was over before anything happened.\n";
+  }
   for (const std::string& reason : WhyNothingRecorded(program, EnvironmentVariable)) {
     text += Wrap("  - " + reason, StderrOptions().width, 4);
   }
@@ -136,6 +140,10 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
   if (!arguments.graphs.empty()) assignments.push_back({"GPUBOUND_GRAPHS", arguments.graphs});
   if (!arguments.counters.empty()) {
     assignments.push_back({"GPUBOUND_COUNTERS", arguments.counters});
+  }
+  if (arguments.duration_ns) {
+    const int64_t end_ns = ReadClockNs(CLOCK_MONOTONIC) + *arguments.duration_ns;
+    assignments.push_back({"GPUBOUND_END_NS", std::to_string(end_ns)});
   }
   if (arguments.retention && EnvironmentVariable("GPUBOUND_SEGMENT_BYTES") == nullptr) {
     const uint64_t bytes = SegmentBytesFor(*arguments.retention->max_bytes);
@@ -196,7 +204,7 @@ int RunProgram(const Arguments& words) {
     GiveCalibration(arguments, *libraries, *directory);
     if (!arguments.quiet) PrintSummary(directory->path);
   } else if (!arguments.quiet) {
-    ExplainNothingRecorded(arguments.command, *directory);
+    ExplainNothingRecorded(arguments, *directory);
   }
   return outcome.exit_status;
 }

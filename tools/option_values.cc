@@ -73,6 +73,13 @@ std::variant<int64_t, Complaint> ParseDuration(const std::string& text) {
   return fmt::format("'{}' is more than {}d", text, kLongestDays);
 }
 
+std::variant<int64_t, Complaint> ParseSeconds(const std::string& text) {
+  std::variant<int64_t, Complaint> parsed = ParseDuration(ParseNumber(text) ? text + "s" : text);
+  const int64_t* const ns = std::get_if<int64_t>(&parsed);
+  if (ns != nullptr && *ns == 0) return fmt::format("'{}' is no time to record anything", text);
+  return parsed;
+}
+
 std::variant<uint64_t, Complaint> ParseSize(const std::string& text, uint64_t least) {
   const auto parsed = WithUnit(text, kSizes, "size", kSizeExamples);
   const double* const bytes = std::get_if<double>(&parsed);

@@ -20,6 +20,9 @@ using Complaint = std::string;
 // out: 10 of the wrong one costs detail that nobody gets back.
 std::variant<int64_t, Complaint> ParseDuration(const std::string& text);
 
+// The same, or a number of seconds without a unit; more than nothing.
+std::variant<int64_t, Complaint> ParseSeconds(const std::string& text);
+
 // Bytes of "500KB", "500MB", "1GB", "2TB", of 1024; |least| or more.
 std::variant<uint64_t, Complaint> ParseSize(const std::string& text, uint64_t least);
 

@@ -27,6 +27,15 @@ constexpr CommandHelp kHelp = {
     "  gpubound run -o before.gpubound -- ./cartpole_ppo\n"
     "  gpubound run --long --window 1h -- python train.py\n"};
 
+ValueRule Seconds() {
+  const auto complaint = [](const std::string& text) {
+    const auto parsed = ParseSeconds(text);
+    const Complaint* const found = std::get_if<Complaint>(&parsed);
+    return found == nullptr ? Complaint() : *found;
+  };
+  return {complaint, {}};
+}
+
 }  // namespace
 
 std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* arguments) {
@@ -51,6 +60,13 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
                  "throughput; CUDA 12.6, and mostly administrator rights")
       .Check(OneOf({"occupancy"}))
       .Value("SET");
+  std::string duration;
+  parser
+      .AddOption("--duration", &duration,
+                 "End the recording so many seconds after CMD has started (or 500ms, 10m, 2h, 1d); "
+                 "CMD goes on without it")
+      .Check(Seconds())
+      .Value("S");
   bool is_long = false;
   RetentionOptions retention;
   parser.AddFlag("--long", &is_long,
@@ -68,6 +84,7 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
   const auto split = std::find(words.begin(), words.end(), "--");
   if (const auto over = parser.Parse({words.begin(), split}, kExitLauncherFailed)) return over;
   if (is_long || GaveRetentionOption(parser)) arguments->retention = RetentionOf(retention);
+  if (!duration.empty()) arguments->duration_ns = std::get<int64_t>(ParseSeconds(duration));
   arguments->command = parser.Remaining();
   // In `run CMD -- X` the mark is an argument of CMD.
   const auto rest = split != words.end() && arguments->command.empty() ? split + 1 : split;

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 #include <string>
 
@@ -60,6 +61,27 @@ TEST_F(RunArgumentsTest, EveryIterationCanBeRecorded) {
   EXPECT_FALSE(over_);
   EXPECT_TRUE(arguments_.no_in_run_calibration);
   EXPECT_THAT(arguments_.command, ElementsAre("python", "--no-in-run-calibration"));
+}
+
+TEST_F(RunArgumentsTest, ADurationIsInSecondsUnlessItSaysOtherwise) {
+  Parse({"--", "x"});
+  EXPECT_FALSE(arguments_.duration_ns);
+  for (const auto& [text, ns] : std::map<std::string, int64_t>{{"60", 60'000'000'000},
+                                                               {"1.5", 1'500'000'000},
+                                                               {"500ms", 500'000'000},
+                                                               {"2h", 7'200'000'000'000}}) {
+    Parse({"--duration", text, "--", "x"});
+    EXPECT_FALSE(over_) << captured_.err;
+    EXPECT_EQ(arguments_.duration_ns, ns) << text;
+  }
+}
+
+TEST_F(RunArgumentsTest, ADurationIsATime) {
+  for (const char* text : {"0", "-1", "ten", "5 apples", "nan", "inf", "1e300", ""}) {
+    Parse({"--duration", text, "--", "x"});
+    EXPECT_EQ(over_, kExitLauncherFailed) << text;
+    EXPECT_THAT(captured_.err, HasSubstr("--duration")) << text;
+  }
 }
 
 TEST_F(RunArgumentsTest, AMarkBehindTheCommandIsAnArgumentOfIt) {
