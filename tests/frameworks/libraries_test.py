@@ -108,6 +108,19 @@ class JaxTest(LibraryTest):
             "assert double(3.0) == 6 and double._cache_size() == 1\ndouble.clear_cache()\n"
             "assert isinstance(double, jax.stages.Wrapped)\n")
 
+    def test_the_scopes_that_a_program_names_while_it_is_traced_become_known(self):
+        self.told(
+            "import jax\nfrom gpubound import _core, _jitted\nnames, label = [], _core.operation_label\n"
+            "_jitted._core.operation_label = lambda *key: (names.append(key), label(*key))[1]\n"
+            "@jax.jit\ndef step(x):\n"
+            "  with jax.named_scope('inference'): x = x + 1\n"
+            "  @jax.named_scope('learning/update')\n  def update(y): return y * 2\n"
+            "  return update(x)\n"
+            "assert step(1.0) == 4\n"
+            "assert names == [('jax', 'inference'), ('jax', 'learning'), ('jax', 'update')], names\n"
+            "text = step.lower(1.0).compile().as_text()\n"
+            "assert '/inference/' in text and '/learning/update/' in text, text\n")
+
 
 class TrainerTest(LibraryTest):
     def test_torchrl_collects_rollouts_of_simulation(self):
