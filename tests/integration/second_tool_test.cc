@@ -102,6 +102,9 @@ TEST_F(SecondTool, ThatFindsCuptiByItselfIsGivenItByItsHook) {
         "import jax._src.profiler\n"
         "jax._src.profiler.start_trace('/tmp')\n");
   runner().Set("PYTHONPATH", File(""));
+#ifdef GPUBOUND_TEST_SANITIZER_RUNTIME
+  runner().Set("LD_PRELOAD", GPUBOUND_TEST_SANITIZER_RUNTIME);
+#endif
   const Outcome outcome = Profile({GPUBOUND_TEST_PYTHON, "-B", File("train.py")});
   EXPECT_THAT(outcome.out, HasSubstr("second tool: 0")) << outcome.Describe();
   EXPECT_THAT(outcome.err, HasSubstr("CUPTI was handed to jax._src.profiler.start_trace"));
