@@ -51,8 +51,10 @@ void Flusher::EndElsewhere(const char* how, std::chrono::milliseconds timeout) n
 }
 
 void Flusher::AwaitEnd(std::chrono::milliseconds timeout) noexcept {
-  const uint64_t deadline_ns =
+  const uint64_t own_ns =
       ReadMonotonicNs() + static_cast<uint64_t>(std::chrono::nanoseconds(timeout).count());
+  uint64_t deadline_ns = 0;
+  if (end_deadline_ns_.compare_exchange_strong(deadline_ns, own_ns)) deadline_ns = own_ns;
   while (!ended_.load(std::memory_order_acquire)) {
     const auto left_ns = static_cast<int64_t>(deadline_ns - ReadMonotonicNs());
     if (left_ns <= 0) return;

@@ -62,7 +62,8 @@ class Flusher {
   // |timeout|.
   void EndElsewhere(const char* how, std::chrono::milliseconds timeout) noexcept;
 
-  // Waits for that, at most |timeout|.
+  // Waits for that, at most until the |timeout| of whoever waited first: a process has several exit
+  // handlers of ours, and a disk that hangs is to hold it up once.
   void AwaitEnd(std::chrono::milliseconds timeout) noexcept;
 
   // Held while anything inside SQLite or malloc-heavy runs. A fork takes it, so that the child
@@ -88,7 +89,8 @@ class Flusher {
   std::string how_;
 
   std::atomic<const char*> wanted_end_{nullptr};
-  const char* end_ = nullptr;  // taken from there
+  std::atomic<uint64_t> end_deadline_ns_{0};  // 0: nobody has waited
+  const char* end_ = nullptr;                 // taken from there
   std::atomic<bool> ended_{false};
   WakeSignal end_reached_;
 
