@@ -204,7 +204,7 @@ class TurnTest(RecordedTest):
 class RayTest(unittest.TestCase):
     def test_workers_get_what_records_this_process(self):
         variables = {"GPUBOUND_RUN": "/r", "LD_PRELOAD": "/lib/libgpubound.so", "OTHER": "x",
-                     "CUDA_INJECTION64_PATH": "/other.so"}
+                     "CUDA_INJECTION64_PATH": "/other.so", "GPUBOUND_END_NS": "7"}
         with unittest.mock.patch.dict(os.environ, variables, clear=True):
             found = gpubound.ray_runtime_env({"pip": ["x"], "env_vars": {"GPUBOUND_RUN": "/own"}})
         self.assertEqual(found, {"pip": ["x"], "env_vars": {
