@@ -186,8 +186,6 @@ void TakeUtilization(const Run& run, const ClockAlignment& clocks,
       whole.percents += sums->utilization[i].percents;
     }
     if (whole.count <= usage->windows.front().nvml_samples) continue;
-    usage->nvml_utilization =
-        static_cast<double>(whole.percents) / static_cast<double>(whole.count) / 100;
     // What a replay moved, NVML did not see.
     const bool comparable = run.sums == nullptr && !run.recorded_offsets_ns;
     usage->nvml_sampled_ns = comparable ? sampled_ns : 0;

@@ -28,6 +28,12 @@ struct DeviceTime {
   double smi_model = 0;
   int64_t nvml_samples = 0;  // of the process that has most of them
   int64_t nvml_percents = 0;
+
+  // Mean of what NVML said, 0..1; absent where it said nothing.
+  std::optional<double> nvml_utilization() const {
+    if (nvml_samples == 0) return {};
+    return static_cast<double>(nvml_percents) / static_cast<double>(nvml_samples) / 100;
+  }
 };
 
 // What a process has of a device: its work alone there, and its work beside that of others. The
@@ -46,10 +52,9 @@ struct DeviceUsage {
   std::string uuid;
   std::string name;
   bool simulated = false;
-  bool used = false;                       // some work ran on it, in a window or not
-  std::optional<double> nvml_utilization;  // mean of NVML's samples in the first window
-  int64_t nvml_sampled_ns = 0;             // from the first to the last of them
-  std::vector<size_t> seen_by;             // the processes that could use it; ascending
+  bool used = false;            // some work ran on it, in a window or not
+  int64_t nvml_sampled_ns = 0;  // from the first to the last sample in the first window
+  std::vector<size_t> seen_by;  // the processes that could use it; ascending
   std::vector<DeviceTime> windows;
   std::vector<DeviceBand> bands;  // within the first window; of the processes that used it
 };

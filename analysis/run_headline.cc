@@ -39,7 +39,7 @@ std::optional<double> NvmlShare(const std::vector<DeviceUsage>& devices, size_t 
     if (!device.used) continue;
     const DeviceTime& time = device.windows[window];
     if (device.simulated || time.nvml_samples < kFewSamples) return {};
-    sum += static_cast<double>(time.nvml_percents) / static_cast<double>(time.nvml_samples) / 100;
+    sum += time.nvml_utilization().value_or(0);
     ++used;
   }
   return used == 0 ? std::nullopt : std::optional(sum / static_cast<double>(used));
@@ -53,7 +53,7 @@ ReportDevice DeviceRow(const Run& run, const DeviceUsage& device, int64_t span_n
   row.busy_ns = whole.busy_ns;
   row.busy_is_upper_bound = whole.graph_ns > 0;
   row.span_ns = span_ns;
-  row.nvml_utilization = device.nvml_utilization;
+  row.nvml_utilization = whole.nvml_utilization();
   row.nvml_sampled_ns = device.nvml_sampled_ns;
   row.simulated = device.simulated;
   row.used = device.used;
