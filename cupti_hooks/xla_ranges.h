@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What XLA, the compiler of JAX and TensorFlow, says in the ranges that it opens in its own NVTX
-// domain (seen with jaxlib 0.11.2; `::` stands for more of the same):
+// domain (seen with jaxlib 0.11.2):
 //
 //   Thunk:#name=jit(train)/while/body/inference/dot_general,hlo_op=fusion.3,unique_hlo_op_id=7#
 //   XlaModule:#prefix=args[0],hlo_module=jit_train,program_id=2#

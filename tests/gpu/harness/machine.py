@@ -94,11 +94,8 @@ class Machine:
         source = self.bundle / "src/tests/gpu/programs" / f"{name}.cc"
         library = self.scratch / f"{name}.so"
         headers = [f"-I{folder}" for folder in CUDA_INCLUDES if pathlib.Path(folder).is_dir()]
-        done = subprocess.run(["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-static-libstdc++",
-                               *headers, str(source), "-o", str(library), "-ldl"],
-                              capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"cannot build {name}: {done.stderr[-3000:]}")
+        self._run_compiler(name, ["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-static-libstdc++",
+                                  *headers, source, "-o", library, "-ldl"])
         return library
 
     def _compile(self, name, sources, flags):
@@ -114,12 +111,15 @@ class Machine:
                 raise RuntimeError(f"cannot build {name}: no nvcc in PATH or /usr/local/cuda/bin")
             compiler = [nvcc, "-arch=native", "-x", "cu"]
             link = ["-lpthread", "-ldl"]
-        command = [*compiler, *flags, *include, *sources, "-o", program, *link]
+        self._run_compiler(name, [*compiler, *flags, *include, *sources, "-o", program, *link])
+        return program
+
+    @staticmethod
+    def _run_compiler(name, command):
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                               check=False)
         if done.returncode != 0:
             raise RuntimeError(f"cannot build {name}: {done.stderr[-3000:]}")
-        return program
 
     def build_python_extension(self):
         """For the interpreter that has torch. Returns what was done, in one line."""

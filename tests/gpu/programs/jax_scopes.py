@@ -6,20 +6,9 @@ import time
 
 import jax
 import jax.numpy as jnp
+from jax_policy import logits_of, new_parameters
 
 ENVIRONMENTS, STEPS, WARM_UP, ITERATIONS, RATE = 256, 16, 3, 50, 1e-3
-
-
-def new_parameters(key):
-    sizes = ((4, 256), (256, 256), (256, 2))
-    keys = jax.random.split(key, len(sizes))
-    return [jax.random.normal(one, size) / size[0] ** 0.5 for one, size in zip(keys, sizes)]
-
-
-def logits_of(parameters, states):
-    for weights in parameters[:-1]:
-        states = jnp.tanh(states @ weights)
-    return states @ parameters[-1]
 
 
 def simulate(state, action):
@@ -55,7 +44,7 @@ def train(parameters, state, key):
 
 
 def main():
-    parameters, state = new_parameters(jax.random.key(1)), jnp.full((ENVIRONMENTS, 4), 0.01)
+    parameters, state = new_parameters(jax.random.key(1), 256), jnp.full((ENVIRONMENTS, 4), 0.01)
     for number in range(WARM_UP + ITERATIONS):
         if number == WARM_UP:
             jax.block_until_ready(parameters)

@@ -7,6 +7,7 @@ import time
 import jax
 import jax.numpy as jnp
 from cartpole_numpy import CartPoles
+from jax_policy import logits_of, new_parameters
 
 try:
     import gpubound
@@ -18,18 +19,6 @@ ENVIRONMENTS, STEPS, WARM_UP, ITERATIONS, RATE = 64, 16, 3, 40, 1e-3
 
 def operation(name):
     return gpubound.operation(name) if gpubound else contextlib.nullcontext()
-
-
-def new_parameters(key):
-    sizes = ((4, 128), (128, 128), (128, 2))
-    keys = jax.random.split(key, len(sizes))
-    return [jax.random.normal(one, size) / size[0] ** 0.5 for one, size in zip(keys, sizes)]
-
-
-def logits_of(parameters, states):
-    for weights in parameters[:-1]:
-        states = jnp.tanh(states @ weights)
-    return states @ parameters[-1]
 
 
 @jax.jit
@@ -69,7 +58,7 @@ def iterate(parameters, poles, key):
 
 def main():
     poles, key = CartPoles(ENVIRONMENTS), jax.random.key(1)
-    parameters = new_parameters(key)
+    parameters = new_parameters(key, 128)
     for number in range(WARM_UP + ITERATIONS):
         if number == WARM_UP:
             began = time.perf_counter()
