@@ -36,6 +36,7 @@ constexpr std::string_view kQuiet[] = {
     "cuGetErrorString",
     "cuGetProcAddress",
     "cuKernelGetAttribute",
+    "cuKernelGetName",
     "cuPointerGetAttribute",
     "cuPointerGetAttributes",
     "cuStreamGetCaptureInfo",
@@ -56,6 +57,10 @@ constexpr std::string_view kQuiet[] = {
     "cudaThreadExchangeStreamCaptureMode",
 };
 static_assert(std::is_sorted(std::begin(kQuiet), std::end(kQuiet)));
+
+// Quiet, and not the program's: the runtime asks for the name of each kernel that it launches while
+// somebody listens (CUDA 13.0).
+constexpr std::string_view kAskedForUs = "cuKernelGetName";
 
 bool IsKernelLaunch(std::string_view name) {
   for (std::string_view launch :
@@ -98,6 +103,7 @@ ApiFunctions::ApiFunctions(const CuptiApi& api, DeviceHost* host, const QuietApi
     for (CUpti_CallbackId id = 1; id < kMaxFunctions; ++id) {
       const std::string_view name = NameOf(domain, id);
       Functions(domain)[id].is_quiet = quiet.Contains(name);
+      Functions(domain)[id].is_counted = quiet.Contains(name) && name != kAskedForUs;
       Functions(domain)[id].is_launch = IsKernelLaunch(name);
       Functions(domain)[id].is_graph_launch = name == "cuGraphLaunch" || name == "cudaGraphLaunch";
     }
@@ -133,6 +139,10 @@ std::vector<CUpti_CallbackId> ApiFunctions::GraphLaunchIds(CUpti_CallbackDomain 
 
 bool ApiFunctions::IsGraphLaunch(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
   return id < kMaxFunctions && Functions(domain)[id].is_graph_launch;
+}
+
+bool ApiFunctions::IsCounted(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
+  return id < kMaxFunctions && Functions(domain)[id].is_counted;
 }
 
 bool ApiFunctions::IsQuiet(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {

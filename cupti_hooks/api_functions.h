@@ -43,6 +43,8 @@ class ApiFunctions {
   // Callback ids of quiet functions. |domain| is CUPTI_CB_DOMAIN_RUNTIME_API or _DRIVER_API.
   std::vector<CUpti_CallbackId> QuietIds(CUpti_CallbackDomain domain) const;
   bool IsQuiet(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
+  // Whether the program's calls of a quiet function are worth counting.
+  bool IsCounted(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
 
   // Callback ids of the functions that launch one kernel.
   std::vector<CUpti_CallbackId> LaunchIds(CUpti_CallbackDomain domain) const;
@@ -56,6 +58,7 @@ class ApiFunctions {
   struct Function {
     LabelId label{};
     bool is_quiet = false;
+    bool is_counted = false;
     bool is_launch = false;
     bool is_graph_launch = false;
   };

@@ -10,7 +10,10 @@ struct Kind {
   CUpti_ActivityKind kind;
   bool is_device_work;
   const char* name;
-  uint32_t since = 0;  // the version that brought it
+  bool in_driver = false;  // makes CUPTI listen within the driver
+  uint32_t since = 0;      // the version that brought it
+
+  bool IsOf(const CuptiApi& api) const { return api.version >= since; }
 };
 
 // DEVICE first: its records come with each context, as those of CONTEXT do. Kernels as
@@ -19,11 +22,11 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {CUPTI_ACTIVITY_KIND_DEVICE, false, "devices"},
     {CUPTI_ACTIVITY_KIND_CONTEXT, false, "contexts"},
-    {kGreenContextKind, false, "green contexts", kCuptiGreenContextKind},
+    {kGreenContextKind, false, "green contexts", false, kCuptiGreenContextKind},
     {CUPTI_ACTIVITY_KIND_RUNTIME, false, "runtime calls"},
-    {CUPTI_ACTIVITY_KIND_DRIVER, false, "driver calls"},
-    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, "synchronisation"},
-    {CUPTI_ACTIVITY_KIND_CUDA_EVENT, false, "recorded events"},
+    {CUPTI_ACTIVITY_KIND_DRIVER, false, "driver calls", true},
+    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, "synchronisation", true},
+    {CUPTI_ACTIVITY_KIND_CUDA_EVENT, false, "recorded events", true},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, false, "overhead"},
     {CUPTI_ACTIVITY_KIND_MEMCPY, true, "copies"},
     {CUPTI_ACTIVITY_KIND_MEMCPY2, true, "copies between devices"},
@@ -114,8 +117,8 @@ class Callbacks {
 };
 
 // Failure is no loss: the records are then skipped when they arrive. What CUPTI does not record, a
-// callback counts.
-uint32_t SilenceQuietFunctions(const CuptiApi& api, const ApiFunctions& functions,
+// callback counts, if |counts|.
+uint32_t SilenceQuietFunctions(const CuptiApi& api, const ApiFunctions& functions, bool counts,
                                Callbacks* callbacks) {
   uint32_t silenced = 0;
   const auto silence = [&](CUpti_CallbackDomain domain, auto function) {
@@ -123,7 +126,7 @@ uint32_t SilenceQuietFunctions(const CuptiApi& api, const ApiFunctions& function
     for (CUpti_CallbackId id : functions.QuietIds(domain)) {
       if (function(id, 0) != CUPTI_SUCCESS) continue;
       ++silenced;
-      callbacks->Enable(domain, id);
+      if (counts && functions.IsCounted(domain, id)) callbacks->Enable(domain, id);
     }
   };
   silence(CUPTI_CB_DOMAIN_RUNTIME_API, api.cuptiActivityEnableRuntimeApi);
@@ -177,10 +180,16 @@ bool ParseGraphLevel(std::string_view text, GraphLevel* level) {
   return false;
 }
 
+bool ParseApiLevel(std::string_view text, ApiLevel* level) {
+  if (text == "all") return *level = ApiLevel::kAll, true;
+  if (text == "runtime") return *level = ApiLevel::kRuntime, true;
+  return false;
+}
+
 CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks,
-                            const ApiFunctions& functions, GraphLevel graphs) {
+                            const ApiFunctions& functions, const RecordingLevels& levels) {
   CuptiSetupResult setup;
-  setup.graphs = graphs;
+  setup.graphs = levels.graphs;
   CUptiResult result = api.cuptiSubscribe(&setup.subscriber, callbacks.event, nullptr);
   if (IsHeldByOther(result)) {
     setup.subscriber = nullptr;
@@ -196,7 +205,7 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
 
   // Kernels of graphs then come with their graph only, whatever was asked for.
   const bool whole = api.graphs_are_whole != nullptr && api.graphs_are_whole();
-  if (whole && graphs == GraphLevel::kNode) setup.graphs = GraphLevel::kGraph;
+  if (whole && levels.graphs == GraphLevel::kNode) setup.graphs = GraphLevel::kGraph;
 
   Optional optional(&setup.api_errors);
   setup.system_thread_ids =
@@ -208,7 +217,7 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   setup.outcome = CuptiSetup::kRecording;
   RecordGraphsWhole(api, &setup);
   for (const Kind& kind : kKinds) {
-    if (api.version < kind.since) continue;
+    if (!kind.IsOf(api) || (kind.in_driver && levels.api == ApiLevel::kRuntime)) continue;
     result = api.cuptiActivityEnable(kind.kind);
     if (result == CUPTI_SUCCESS) continue;
     if (kind.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
@@ -224,7 +233,8 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   }
   Callbacks enable(api, setup.subscriber, &optional);
   // After the kind: enabling a kind puts all its functions back on.
-  setup.quiet_functions = SilenceQuietFunctions(api, functions, &enable);
+  setup.quiet_functions =
+      SilenceQuietFunctions(api, functions, levels.api == ApiLevel::kAll, &enable);
   if (api.cuptiActivityEnableAllSyncRecords != nullptr) {
     optional(api.cuptiActivityEnableAllSyncRecords(0));  // not those of polling
   }
@@ -236,7 +246,7 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
 void DisableKinds(const CuptiApi& api) {
   if (api.cuptiActivityDisable == nullptr) return;
   for (const Kind& kind : kKinds) {
-    if (api.version >= kind.since) api.cuptiActivityDisable(kind.kind);
+    if (kind.IsOf(api)) api.cuptiActivityDisable(kind.kind);
   }
   api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 }

@@ -32,6 +32,22 @@ enum class GraphLevel {
 // "node", "graph" or "auto". Pure.
 bool ParseGraphLevel(std::string_view text, GraphLevel* level);
 
+// Which API calls are recorded. With a kind that makes CUPTI listen within the driver, each call of
+// the runtime costs more, whether or not records come of it: on an H100 (driver 580) a kernel's
+// launch with its queries 5 us instead of 2 (docs/results/gpu.md).
+enum class ApiLevel {
+  kAll,      // runtime and driver, what synchronisation waits for, events; queries are counted
+  kRuntime,  // the runtime's; queries are not counted
+};
+
+// "all" or "runtime". Pure.
+bool ParseApiLevel(std::string_view text, ApiLevel* level);
+
+struct RecordingLevels {
+  GraphLevel graphs = GraphLevel::kNode;
+  ApiLevel api = ApiLevel::kAll;
+};
+
 enum class CuptiSetup {
   kRecording,    // everything that SPEC needs is recorded
   kIncomplete,   // recording, but some kind of device work is not: `problem` says which
@@ -55,7 +71,7 @@ struct CuptiSetupResult {
 // then the callbacks that tell what records do not. Unless it is recording afterwards, nothing of
 // ours is left in CUPTI. |functions| are those of |api|.
 CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks,
-                            const ApiFunctions& functions, GraphLevel graphs);
+                            const ApiFunctions& functions, const RecordingLevels& levels);
 
 // Ends what SetUpCupti began, so that another tool may have CUPTI as if we had never been: first
 // the kinds, then, after the last flush, settings and subscription. cuptiFinalize is never called:

@@ -29,6 +29,9 @@ constexpr uint32_t kEmergencyBuffers = 7;
 constexpr char kWhyNotSuspended[] =
     "CUPTI loses the kernels of graphs captured before when its API kinds are switched off and on";
 
+// With the version, since what CUPTI costs depends on both.
+constexpr char kRuntimeOnly[] = ", runtime API alone";
+
 int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
 
 void OnBufferRequested(uint8_t** buffer, size_t* size, size_t* max_records) {
@@ -123,7 +126,8 @@ bool CuptiSource::Start(DeviceHost* host) {
     }
     if (StartWithEither(api, host, &setup)) {
       SetCuptiInUse(api_.path);
-      host->Fact("cupti_version", std::to_string(api_.version));
+      const bool all = options_.levels.api == ApiLevel::kAll;
+      host->Fact("cupti_version", std::to_string(api_.version) + (all ? "" : kRuntimeOnly));
       host->Fact("driver_version", search.driver_version);
       host->Fact("cupti_not_suspended", kWhyNotSuspended);
       return true;
@@ -167,7 +171,7 @@ bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupRes
   g_state.store(state, std::memory_order_release);
   g_worker.store(worker, std::memory_order_release);
   *setup = SetUpCupti(api_, {&OnBufferRequested, &OnBufferCompleted, &OnEvent}, state->functions,
-                      options_.graphs);
+                      options_.levels);
   if (setup->api_errors != 0) host->Count(LedgerCounter::cupti_api_errors, setup->api_errors);
   const bool recording =
       setup->outcome == CuptiSetup::kRecording || setup->outcome == CuptiSetup::kIncomplete;
@@ -195,6 +199,11 @@ void CuptiSource::SayWhatIsLimited(DeviceHost* host, int64_t started_ns,
     const std::string reason = "CUPTI does not record " + setup.problem;
     host->MarkUnknown(started_ns, INT64_MAX, reason);
     host->Note(reason);
+  }
+  if (options_.levels.api == ApiLevel::kRuntime) {
+    host->Note(
+        "as asked for (--api runtime), calls of the driver API and what a wait was for are "
+        "not recorded: work launched through the driver belongs to no operation");
   }
   if (!setup.graph_problem.empty()) {
     host->Note("CUPTI cannot record CUDA graphs as a whole (" + setup.graph_problem +

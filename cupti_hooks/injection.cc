@@ -31,9 +31,12 @@ std::unique_ptr<DeviceSource> CreateCuptiSource() {
   options.library_path = EnvValue("GPUBOUND_CUPTI_LIBRARY");
   options.buffer_count = static_cast<uint32_t>(EnvNumber("GPUBOUND_CUPTI_BUFFER_MB", 4, 4096));
   options.quiet = QuietApis(EnvValue("GPUBOUND_QUIET_APIS"));
-  if (!ParseGraphLevel(EnvValue("GPUBOUND_GRAPHS"), &options.graphs)) {
+  if (!ParseGraphLevel(EnvValue("GPUBOUND_GRAPHS"), &options.levels.graphs)) {
     LogOnce("GPUBOUND_GRAPHS is '%s', expected node, graph or auto; using node",
             EnvValue("GPUBOUND_GRAPHS"));
+  }
+  if (!ParseApiLevel(EnvValue("GPUBOUND_API"), &options.levels.api)) {
+    LogOnce("GPUBOUND_API is '%s', expected all or runtime; using all", EnvValue("GPUBOUND_API"));
   }
   return std::make_unique<CuptiSource>(std::move(options));
 }

@@ -13,10 +13,12 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "analysis/calibration.h"
 #include "analysis/status.h"
 #include "tools/library_files.h"
+#include "tools/run_environment.h"
 
 namespace gpubound {
 
@@ -24,6 +26,7 @@ struct CalibrateOptions {
   LibraryFiles libraries;
   std::string python;  // interpreter, a path or a name in PATH; empty: Python is left out
   bool cuda = true;
+  std::vector<Assignment> settings;  // of the recorded programs, beside those of the environment
   uint64_t seed = 0;
   // After the third, no further round is begun that would not end by then; what was measured
   // counts.

@@ -119,6 +119,7 @@ void GiveCalibration(const RunArguments& arguments, const LibraryFiles& librarie
   }
   RunCalibrationOptions options;
   options.libraries = libraries;
+  if (!arguments.api.empty()) options.settings.push_back({"GPUBOUND_API", arguments.api});
   options.measure = !arguments.no_calibrate && !arguments.quiet && switched.value_or(true);
   const Result<Calibration> given = CalibrateRun(directory.path, options);
   if (!given.ok() && options.measure) PrintError(given.error());
@@ -138,6 +139,7 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
   std::vector<Assignment> assignments =
       RunAssignments(libraries, directory.path, EnvironmentVariable);
   if (!arguments.graphs.empty()) assignments.push_back({"GPUBOUND_GRAPHS", arguments.graphs});
+  if (!arguments.api.empty()) assignments.push_back({"GPUBOUND_API", arguments.api});
   if (!arguments.counters.empty()) {
     assignments.push_back({"GPUBOUND_COUNTERS", arguments.counters});
   }

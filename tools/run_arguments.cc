@@ -55,6 +55,13 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
       .Check(OneOf({"node", "graph", "auto"}))
       .Value("LEVEL");
   parser
+      .AddOption("--api", &arguments->api,
+                 "CUDA API calls: of the runtime and the driver (all, the default), or of the "
+                 "runtime alone (runtime: less than half the cost of a launch; what is launched "
+                 "through the driver, as by JAX and Triton, then belongs to no operation)")
+      .Check(OneOf({"all", "runtime"}))
+      .Value("LEVEL");
+  parser
       .AddOption("--counters", &arguments->counters,
                  "Sample hardware counters per operation: multiprocessors and warps active, memory "
                  "throughput; CUDA 12.6, and mostly administrator rights")

@@ -46,6 +46,7 @@ Result<Calibration> Measure(const Run& run, const RunCalibrationOptions& options
       "(--no-calibrate leaves it out; gpubound calibrate measures longer)");
   CalibrateOptions measuring;
   measuring.libraries = options.libraries;
+  measuring.settings = options.settings;
   measuring.python = InterpreterOf(run);
   measuring.cuda = KeyOf(run).device_kind != "none";
   measuring.seed = std::random_device()();

@@ -7,16 +7,19 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "analysis/calibration.h"
 #include "analysis/status.h"
 #include "tools/library_files.h"
+#include "tools/run_environment.h"
 
 namespace gpubound {
 
 struct RunCalibrationOptions {
   LibraryFiles libraries;
-  bool measure = true;  // where none is kept
+  bool measure = true;               // where none is kept
+  std::vector<Assignment> settings;  // see CalibrateOptions
   std::chrono::seconds time_cap{10};
 };
 

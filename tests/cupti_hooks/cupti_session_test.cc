@@ -24,9 +24,9 @@ void OnEvent(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
 
 class CuptiSessionTest : public ::testing::Test {
  protected:
-  CuptiSetupResult SetUpWith(const CuptiApi& api, GraphLevel graphs = GraphLevel::kNode) {
+  CuptiSetupResult SetUpWith(const CuptiApi& api, const RecordingLevels& levels = {}) {
     const ApiFunctions functions(api, nullptr, QuietApis());
-    return SetUpCupti(api, {&OnRequest, &OnComplete, &OnEvent}, functions, graphs);
+    return SetUpCupti(api, {&OnRequest, &OnComplete, &OnEvent}, functions, levels);
   }
   CuptiSetupResult SetUpAll() { return SetUpWith(cupti_.api()); }
   size_t PlaceOf(const std::string& call) {
@@ -88,6 +88,29 @@ TEST_F(CuptiSessionTest, WhatIsSilencedIsCountedByACallback) {
   EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 1 304"));
 }
 
+TEST_F(CuptiSessionTest, TheNamesThatTheRuntimeAsksForOnOurAccountAreNotCounted) {
+  cupti_.driver_names[719] = "cuKernelGetName";
+  SetUpAll();
+  EXPECT_THAT(cupti_.calls(), Contains("cuptiActivityEnableDriverApi 719 0"));
+  EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiEnableCallback 1 1 719")));
+}
+
+TEST_F(CuptiSessionTest, OfTheRuntimeAloneNothingMakesCuptiListenWithinTheDriver) {
+  constexpr uint32_t kKindOfCudaEvents = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
+  const CuptiSetupResult setup = SetUpWith(cupti_.api(), {.api = ApiLevel::kRuntime});
+  EXPECT_EQ(setup.outcome, CuptiSetup::kRecording);
+  const auto calls = cupti_.calls();
+  for (uint32_t kind : {uint32_t{kKindDriver}, uint32_t{kKindSynchronization}, kKindOfCudaEvents}) {
+    EXPECT_THAT(calls, Not(Contains("cuptiActivityEnable " + std::to_string(kind))));
+  }
+  for (uint32_t kind : {kKindRuntime, kKindConcurrentKernel, kKindMemcpy, kKindMemset}) {
+    EXPECT_THAT(calls, Contains("cuptiActivityEnable " + std::to_string(kind)));
+  }
+  EXPECT_THAT(calls, Contains("cuptiActivityEnableRuntimeApi 17 0"));
+  EXPECT_THAT(calls, Not(Contains("cuptiEnableCallback 1 2 17")));
+  EXPECT_THAT(calls, Not(Contains(HasSubstr("cuptiEnableCallback 1 1 "))));
+}
+
 TEST_F(CuptiSessionTest, AFunctionThatCannotBeSilencedIsNoErrorAndHasNoCallback) {
   cupti_.answers["cuptiActivityEnableRuntimeApi"] = CUPTI_ERROR_NOT_SUPPORTED;
   const CuptiSetupResult setup = SetUpAll();
@@ -109,7 +132,7 @@ TEST_F(CuptiSessionTest, NodesOfGraphsAreWatchedButNotTheLaunchesOfKernels) {
 }
 
 TEST_F(CuptiSessionTest, GraphsAsAWholeAreSwitchedOnBeforeKernelsAndTheirNodesAreNotWatched) {
-  const CuptiSetupResult setup = SetUpWith(cupti_.api(), GraphLevel::kGraph);
+  const CuptiSetupResult setup = SetUpWith(cupti_.api(), {.graphs = GraphLevel::kGraph});
   EXPECT_EQ(setup.graphs, GraphLevel::kGraph);
   EXPECT_LT(PlaceOf("cuptiActivityEnable 51"), PlaceOf("cuptiActivityEnable 10"));
   EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 3 18"));
@@ -118,7 +141,7 @@ TEST_F(CuptiSessionTest, GraphsAsAWholeAreSwitchedOnBeforeKernelsAndTheirNodesAr
 }
 
 TEST_F(CuptiSessionTest, AutomaticGraphsAreWholeWithNodesAndLaunchesWatched) {
-  const CuptiSetupResult setup = SetUpWith(cupti_.api(), GraphLevel::kAuto);
+  const CuptiSetupResult setup = SetUpWith(cupti_.api(), {.graphs = GraphLevel::kAuto});
   EXPECT_EQ(setup.graphs, GraphLevel::kAuto);
   const auto calls = cupti_.calls();
   EXPECT_THAT(calls, Contains("cuptiActivityEnable 51"));
@@ -129,14 +152,14 @@ TEST_F(CuptiSessionTest, AutomaticGraphsAreWholeWithNodesAndLaunchesWatched) {
 
 TEST_F(CuptiSessionTest, WhereGraphsCannotBeRecordedAsAWholeTheirNodesAre) {
   cupti_.kind_answers[kKindGraphTrace] = CUPTI_ERROR_INVALID_KIND;
-  const CuptiSetupResult setup = SetUpWith(cupti_.api(), GraphLevel::kAuto);
+  const CuptiSetupResult setup = SetUpWith(cupti_.api(), {.graphs = GraphLevel::kAuto});
   EXPECT_EQ(setup.outcome, CuptiSetup::kRecording);
   EXPECT_EQ(setup.graphs, GraphLevel::kNode);
   EXPECT_THAT(setup.graph_problem, HasSubstr("CUPTI error"));
 }
 
 TEST_F(CuptiSessionTest, WhatWasSwitchedOnForGraphsIsSwitchedOffAgain) {
-  SetUpWith(cupti_.api(), GraphLevel::kGraph);
+  SetUpWith(cupti_.api(), {.graphs = GraphLevel::kGraph});
   DisableKinds(cupti_.api());
   EXPECT_THAT(cupti_.calls(), Contains("cuptiActivityDisable 51"));
 }
@@ -158,6 +181,15 @@ TEST_F(CuptiSessionTest, BuffersOfThreadsAreTakenBackWhereTheyAreNoDefault) {
   Unsubscribe(older.api(), setup.subscriber);
   const auto calls = older.calls();
   EXPECT_EQ(std::count(calls.begin(), calls.end(), "cuptiActivitySetAttribute 9"), 2);
+}
+
+TEST(ParseApiLevelTest, KnowsTwoLevels) {
+  ApiLevel level = ApiLevel::kAll;
+  EXPECT_TRUE(ParseApiLevel("runtime", &level));
+  EXPECT_EQ(level, ApiLevel::kRuntime);
+  EXPECT_TRUE(ParseApiLevel("all", &level));
+  EXPECT_EQ(level, ApiLevel::kAll);
+  EXPECT_FALSE(ParseApiLevel("driver", &level));
 }
 
 TEST(ParseGraphLevelTest, KnowsThreeLevels) {

@@ -181,7 +181,7 @@ int Main(const std::string& workload, const std::string& library) {
   static auto* const host = new RecordingHost;  // CUPTI's threads may outlive this function
   CuptiOptions options;
   options.library_path = library;
-  options.graphs = LevelOf(workload);
+  options.levels.graphs = LevelOf(workload);
   options.share = workload == "basic-shared";
   static auto* const source = new CuptiSource(options);
   const bool captures_before = workload.starts_with("before-");

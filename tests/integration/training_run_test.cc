@@ -112,6 +112,21 @@ TEST_F(TrainingRun, NothingOfItWasLost) {
   EXPECT_EQ(Gpubound({"doctor", run_path()}).exit_code, 0);
 }
 
+TEST_F(TrainingRun, WithTheRuntimesCallsAloneHoldsTheSameWorkAndSaysWhatIsMissing) {
+  const Outcome outcome = Gpubound({"run", "--api", "runtime", "-o", run_path(), "--",
+                                    GPUBOUND_TEST_VICTIM, "train", std::to_string(kIterations)});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  const Json report = Report();
+  ASSERT_EQ(report["processes"].size(), 1u);
+  ExpectExactPartition(report);
+  ExpectTruth(report["processes"][0]);
+  EXPECT_THAT(report["notes"].dump(), HasSubstr("--api runtime"));
+  const auto run = Load();
+  EXPECT_THAT(run.processes[0].syncs, IsEmpty());
+  EXPECT_THAT(run.processes[0].cupti_version, HasSubstr(", runtime API alone"))
+      << "costs of one level must not be taken for those of the other";
+}
+
 TEST_F(TrainingRun, KnowsTheContextOfEveryStream) {
   Victim("train", kIterations);
   const Outcome outcome =

@@ -115,6 +115,13 @@ TEST_F(RunArgumentsTest, TheLevelOfGraphsIsOneOfThree) {
   EXPECT_EQ(over_, kExitLauncherFailed);
 }
 
+TEST_F(RunArgumentsTest, TheLevelOfCallsIsOneOfTwo) {
+  Parse({"--api", "runtime", "--", "cmd"});
+  EXPECT_EQ(arguments_.api, "runtime");
+  Parse({"--api", "driver", "--", "cmd"});
+  EXPECT_EQ(over_, kExitLauncherFailed);
+}
+
 TEST_F(RunArgumentsTest, AnOptionWithoutItsValueIsAFailure) {
   Parse({"-o", "--", "python"});
   EXPECT_EQ(over_, kExitLauncherFailed);
