@@ -88,10 +88,9 @@ bool Interner::AppendToHeapLocked(LabelId id, LabelKind kind, Layer layer, std::
   label->layer = static_cast<uint8_t>(layer);
   label->domain_bytes = static_cast<uint16_t>(domain.size());
   label->text_bytes = static_cast<uint32_t>(text.size());
-  // Lengths are stored, terminators are not. NOLINTBEGIN(bugprone-not-null-terminated-result)
-  std::memcpy(place + sizeof(LiveLabel), domain.data(), domain.size());
-  std::memcpy(place + sizeof(LiveLabel) + domain.size(), text.data(), text.size());
-  // NOLINTEND(bugprone-not-null-terminated-result)
+  char* characters = place + sizeof(LiveLabel);
+  characters += domain.copy(characters, domain.size());
+  text.copy(characters, text.size());
   std::atomic_ref<uint32_t>(label->size)
       .store(static_cast<uint32_t>(bytes), std::memory_order_release);
   heap_used_ += static_cast<uint32_t>(bytes);

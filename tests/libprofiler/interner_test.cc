@@ -57,6 +57,13 @@ TEST_F(InternerTest, DomainAndTextAreNotRunTogether) {
             labels_.Intern(LabelKind::kAnnotation, Layer::kUnset, "ab", "c"));
 }
 
+// What the address and undefined sanitizers watch: such views have no memory.
+TEST_F(InternerTest, ADomainAndATextThatAreNothingAreEmpty) {
+  const LabelId nothing = labels_.Intern(LabelKind::kOperation, Layer::kUnset, {}, {});
+  EXPECT_EQ(nothing, Operation(""));
+  EXPECT_EQ(Rows().back().text, "");
+}
+
 TEST_F(InternerTest, TheFirstIdsAreTheOverflowLabelsOfEachKind) {
   EXPECT_EQ(labels_.KindOf(LabelId{1}), LabelKind::kOperation);
   EXPECT_EQ(labels_.KindOf(LabelId{7}), LabelKind::kOverhead);
