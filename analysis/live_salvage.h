@@ -38,6 +38,8 @@ class LiveFile {
   const LiveHeader& header() const { return header_; }
   // False: the process ended before it could record anything.
   bool begun() const { return header_.magic == kLiveMagic; }
+  // False: the file is shorter than it was.
+  bool whole() const { return bytes_.size() >= header_.file_size; }
 
   // Adds labels, threads, clock samples and counters that |process| lacks, and since when device
   // work is undelivered.

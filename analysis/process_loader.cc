@@ -107,6 +107,7 @@ class Loader {
     }
     store.Finish();
     CloseSpan();
+    if (!span_.end_ns && !growing && !(live && live->whole())) NoteLostEnd();
     NoteUnknown();
     if (sums_ != nullptr) PlaceThreads(*sums_, &process_);
   }
@@ -283,10 +284,13 @@ class Loader {
     if (!span_.begin_ns && first_ns != kOpenEnded) process_.span_begin_ns = first_ns;
     process_.span_end_ns = std::max(process_.span_begin_ns, span_.end_ns.value_or(last_ns));
     process_.span_end = SpanEndOf(process_, span_);
-    if (!span_.end_ns) {
-      uint64_t& not_closed = process_.Count(LedgerCounter::process_not_closed);
-      not_closed = std::max<uint64_t>(not_closed, 1);
-    }
+    if (!span_.end_ns) process_.Count(LedgerCounter::process_not_closed) = 1;
+  }
+
+  // Of a second before a kill, and of everything since a disk was full.
+  void NoteLostEnd() {
+    process_.Count(LedgerCounter::live_mapping_unavailable) = 1;
+    work_missing_ |= process_.device_kind != "none";
   }
 
   // What rows and segments that are not there could have told of device work.

@@ -206,7 +206,10 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   analysis.work_before_launch_ns = sweep.early_work.most_ns;
   found(LedgerCounter::graphs_of_mixed_work) = sweep.mixed_graphs;
   found(LedgerCounter::unbalanced_scopes) = sweep.unbalanced_scopes;
-  found(LedgerCounter::scopes_open_at_end) = sweep.scopes_open_at_end;
+  // Of a process that closed its trace the recorder has counted them.
+  const uint64_t counted = process.Counted(LedgerCounter::scopes_open_at_end);
+  found(LedgerCounter::scopes_open_at_end) =
+      sweep.scopes_open_at_end - std::min(counted, sweep.scopes_open_at_end);
   if (setup.contradicts_sums()) found(LedgerCounter::roles_changed_after_sums) = 1;
 
   const Status partition = CheckPartition(analysis.report);

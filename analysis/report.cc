@@ -54,12 +54,26 @@ void Accumulate(const Ledger& from, Ledger* into) {
   }
 }
 
-std::vector<ReportLedgerEntry> LedgerEntries(const Ledger& ledger) {
+// Whether what |process| recorded last is lost: it did not close its trace, and nothing was there
+// to salvage from.
+bool LostItsEnd(const ProcessTrace& process) {
+  return process.Counted(LedgerCounter::process_not_closed) != 0 &&
+         process.Counted(LedgerCounter::live_mapping_unavailable) != 0;
+}
+
+constexpr char kEndsLost[] =
+    "Processes that ended without closing their trace, and whose live mapping is not there or was "
+    "cut: what they recorded last, a second or all since the disk was full, is missing.";
+
+std::vector<ReportLedgerEntry> LedgerEntries(const Ledger& ledger, bool ends_lost) {
   std::vector<ReportLedgerEntry> entries;
   for (size_t i = 0; i < ledger.size(); ++i) {
     if (ledger[i] == 0) continue;
     const LedgerCounterInfo& info = kLedgerCounters[i];
     entries.push_back({info.name, ledger[i], info.severity, info.help});
+    const bool lost =
+        ends_lost && static_cast<LedgerCounter>(i) == LedgerCounter::live_mapping_unavailable;
+    if (lost) entries.back() = {info.name, ledger[i], Severity::kDataLoss, kEndsLost};
   }
   std::stable_sort(entries.begin(), entries.end(),
                    [](const auto& a, const auto& b) { return a.severity > b.severity; });
@@ -317,7 +331,8 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   } else {
     NoteSums(run, span, &ledger, &report);
   }
-  report.ledger = LedgerEntries(ledger);
+  report.ledger =
+      LedgerEntries(ledger, std::any_of(run.processes.begin(), run.processes.end(), &LostItsEnd));
   for (std::string& note : NotesOf(run, clocks)) report.notes.push_back(std::move(note));
   report.run.verdict = VerdictOf(report);
   return report;

@@ -53,6 +53,7 @@ TEST_F(LiveSalvageTest, AddsOnlyWhatTheDatabaseDoesNotHold) {
   EXPECT_EQ(process.threads[0].events[1].time_ns, 200);
   EXPECT_EQ(process.Counted(LedgerCounter::events_salvaged), 2u);
   EXPECT_EQ(process.Counted(LedgerCounter::process_not_closed), 1u);
+  EXPECT_EQ(process.Counted(LedgerCounter::live_mapping_unavailable), 0u);
   EXPECT_TRUE(process.threads[0].resets.empty());
 }
 
@@ -125,7 +126,9 @@ TEST_F(LiveSalvageTest, SurvivesAMappingCutAnywhere) {
                             sizeof(LiveHeader) + 100, bytes.size() - kLivePageSize + 100,
                             bytes.size() - kLivePageSize + kLivePageHeaderBytes + 8}) {
     run_.Write(LiveWriter::NameFor(identity_), bytes.substr(0, size));
-    EXPECT_GE(Load().threads[0].events.size(), 1u) << size;
+    const ProcessTrace process = Load();
+    EXPECT_GE(process.threads[0].events.size(), 1u) << size;
+    EXPECT_EQ(process.Counted(LedgerCounter::live_mapping_unavailable), 1u) << size;
   }
 }
 

@@ -182,6 +182,35 @@ TEST_F(RunReportTest, VerdictNamesTheWorst) {
   EXPECT_THAT(Build().run.verdict, HasSubstr("doubtful: Chunks"));
 }
 
+TEST_F(RunReportTest, AProcessThatLostItsEndIsIncomplete) {
+  ProcessTrace& process = AddProcess(1, 0, 100, "GPU-a", {});
+  process.Count(LedgerCounter::live_mapping_unavailable) = 1;
+  EXPECT_THAT(Build().run.verdict, HasSubstr("complete: nothing was lost"))
+      << "it closed its trace";
+  ProcessTrace& other = AddProcess(2, 0, 100, "GPU-a", {});
+  other.Count(LedgerCounter::process_not_closed) = 1;
+  EXPECT_THAT(Build().run.verdict, HasSubstr("complete: nothing was lost")) << "it was salvaged";
+  other.Count(LedgerCounter::live_mapping_unavailable) = 1;
+  EXPECT_THAT(Build().run.verdict, HasSubstr("incomplete: Processes that ended without closing"));
+}
+
+TEST_F(RunReportTest, AScopeThatIsOpenAtTheEndCountsOnceWhoeverSawIt) {
+  ProcessTrace& process = AddProcess(1, 0, 100, "", {});
+  process.labels = {{}, {LabelKind::kOperation, Layer::kUnset, "", "train"}};
+  ThreadTrace& thread = process.threads.emplace_back();
+  thread.ordinal = static_cast<ThreadId>(1);
+  thread.events.push_back({.time_ns = 10, .label = LabelId{1}, .kind = SlotKind::kBegin});
+  const auto count = [this] {
+    for (const ReportLedgerEntry& entry : Build().ledger) {
+      if (entry.counter == "scopes_open_at_end") return entry.value;
+    }
+    return uint64_t{0};
+  };
+  EXPECT_EQ(count(), 1u);
+  process.Count(LedgerCounter::scopes_open_at_end) = 1;
+  EXPECT_EQ(count(), 1u);
+}
+
 TEST_F(RunReportTest, SumsCountersOverProcessesButTakesTheLargestErrorBound) {
   AddProcess(1, 0, 100, "", {}).Count(LedgerCounter::clock_error_bound_ns) = 70;
   ProcessTrace& other = AddProcess(2, 0, 100, "", {});

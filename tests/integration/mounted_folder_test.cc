@@ -59,7 +59,21 @@ TEST_F(MountedFolder, ADiskThatFillsUpLeavesAReadableTrace) {
       "\"$GPUBOUND\" report \"$DISK/x\" --json\n"
       "exit $status");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
-  ExpectExactPartition(Json::parse(outcome.out, nullptr, /*allow_exceptions=*/false));
+  const Json report = Json::parse(outcome.out, nullptr, /*allow_exceptions=*/false);
+  ExpectExactPartition(report);
+  EXPECT_THAT(report["run"]["verdict"].dump(),
+              HasSubstr("incomplete: Processes that ended without"));
+}
+
+TEST_F(MountedFolder, AKilledRunWithoutRoomForItsMappingIsIncomplete) {
+  const Outcome outcome =
+      WithDisk("size=12m",
+               "\"$GPUBOUND\" run -q -o \"$DISK/x\" -- \"$VICTIM\" die 5 > /dev/null 2>&1\n"
+               "\"$GPUBOUND\" report \"$DISK/x\" --json");
+  const Json report = Json::parse(outcome.out, nullptr, /*allow_exceptions=*/false);
+  ExpectExactPartition(report);
+  EXPECT_THAT(report["run"]["verdict"].dump(),
+              HasSubstr("incomplete: Processes that ended without"));
 }
 
 TEST_F(MountedFolder, AReadOnlyRunDirectoryCanBeRead) {
