@@ -182,6 +182,7 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
     }
   }
   for (const auto& [identity, followed] : followed_) {
+    glance.simulated |= followed->process.facts().simulated;
     AddProcess(identity, followed->process, &glance);
     TellEnd(identity, followed->process, surroundings, &glance);
   }

@@ -32,6 +32,7 @@ using LiveTimes = std::array<int64_t, kLiveWindowsNs.size()>;  // by window
 struct LiveGlance {
   int64_t until_ns = 0;  // the end of every window; trace time
   LiveTimes windows_ns{};
+  bool simulated = false;         // a process used a simulated device
   bool thinned = false;           // windows are shorter since older detail was removed
   std::optional<int64_t> age_ns;  // of the newest record; absent where every process has ended
   struct DeviceRow {

@@ -70,6 +70,7 @@ void LiveSegment::ReadRows(LiveFacts* facts) {
   while (meta.Step()) {
     const std::string key = meta.Text(0);
     if (key == "name") facts->name = meta.Text(1);
+    if (key == "device_kind") facts->simulated = meta.Text(1) == "simulated";
     if (key == "start_monotonic_ns") facts->begin_ns = meta.Int(1);
     if (key == "end_monotonic_ns") facts->end_ns = meta.Int(1);
     if (key == "main_tid") main_tid = static_cast<uint32_t>(meta.Int(1));

@@ -22,6 +22,7 @@ namespace gpubound {
 // What is known of a process beside its events; later looks add to it.
 struct LiveFacts {
   std::string name;
+  bool simulated = false;               // its device is a simulated one
   std::vector<Label> labels;            // by id
   std::vector<Device> devices;          // by id
   std::vector<Stream> streams;          // by id

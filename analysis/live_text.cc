@@ -2,6 +2,7 @@
 //
 // Renders a glance. No state.
 #include "analysis/live_text.h"
+#include "analysis/simulated_mark.h"
 
 #include <algorithm>
 #include <array>
@@ -137,6 +138,7 @@ std::string RenderGlance(const LiveGlance& glance, const std::string& run, int h
   while (text.ends_with(' ')) text.pop_back();
   text += "\n";
   if (glance.processes.empty()) return text + "Nothing is recorded yet.\n";
+  if (glance.simulated) text += Wrap(kSimulatedMark, options.width, 0);
   if (glance.age_ns) text += "newest record: " + FormatTime(*glance.age_ns) + " ago\n";
   text += Coverage(glance, options);
   if (glance.windows_ns.back() > 0) text += "\n" + OperationTable(glance, options);

@@ -10,10 +10,12 @@
 
 namespace gpubound {
 
+inline constexpr char kSimulatedMark[] =
+    "SIMULATED DEVICE: GPU times are those of a model, not of hardware.";
+
 // Empty where the device was none of ours.
 inline std::string SimulatedMark(const Report& report) {
-  if (report.device_kind != "simulated") return "";
-  return "SIMULATED DEVICE: GPU times are those of a model, not of hardware.";
+  return report.device_kind == "simulated" ? kSimulatedMark : "";
 }
 
 }  // namespace gpubound

@@ -13,6 +13,7 @@
 #include "analysis/report_csv.h"
 #include "analysis/report_json.h"
 #include "analysis/report_text.h"
+#include "analysis/simulated_mark.h"
 #include "analysis/text_table.h"
 #include "tools/commands.h"
 #include "tools/console.h"
@@ -173,7 +174,11 @@ int PrintReport(const Arguments& words) {
     return StoreAs(arguments.html, PageOf(*analyzed), arguments.force, kExitCheckFailed);
   }
   const Report& report = analyzed->report;
-  if (arguments.csv) return WriteStdout(RenderCsv(report));
+  if (arguments.csv) {
+    // The table has no place for it.
+    if (const std::string mark = SimulatedMark(report); !mark.empty()) PrintMessage(mark);
+    return WriteStdout(RenderCsv(report));
+  }
   return WriteStdout(arguments.json ? RenderJson(report) : RenderText(report, arguments.text));
 }
 

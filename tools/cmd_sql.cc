@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <stdio.h>
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
+#include "analysis/simulated_mark.h"
 #include "analysis/sqlite_session.h"
 #include "analysis/text_table.h"
 #include "analysis/trace_table.h"
@@ -118,6 +121,11 @@ int QueryRun(const Arguments& words) {
   if (!session.ok()) {
     PrintError(session.error());
     return kExitUnreadable;
+  }
+  const std::vector<ProcessTrace>& processes = (*session)->run().run().processes;
+  if (std::any_of(processes.begin(), processes.end(),
+                  [](const ProcessTrace& process) { return process.device_kind == "simulated"; })) {
+    PrintMessage(kSimulatedMark);
   }
   const RowFormat format = csv ? RowFormat::kCsv : json ? RowFormat::kJson : RowFormat::kTable;
   const std::unique_ptr<RowPrinter> printer = MakeRowPrinter(format);

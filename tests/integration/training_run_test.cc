@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "tests/integration/command_run.h"
@@ -165,6 +166,10 @@ TEST_F(TrainingRun, EveryOutputSaysThatTheDeviceIsSimulated) {
   EXPECT_THAT(Gpubound({"whatif", run_path(), "--scale", "device:0.5"}).out,
               HasSubstr("SIMULATED DEVICE"));
   EXPECT_THAT(Gpubound({"compare", run_path(), run_path()}).out, HasSubstr("SIMULATED DEVICE"));
+  EXPECT_THAT(Gpubound({"top", "--once", run_path()}).out, HasSubstr("SIMULATED DEVICE"));
+  // Tables for programs have no place for it.
+  EXPECT_THAT(Gpubound({"report", "--csv", run_path()}).err, HasSubstr("SIMULATED DEVICE"));
+  EXPECT_THAT(Gpubound({"sql", run_path(), "SELECT 1"}).err, HasSubstr("SIMULATED DEVICE"));
 }
 
 TEST_F(TrainingRun, WhatIfRefusesWhatTheRunDoesNotHave) {
@@ -237,6 +242,17 @@ TEST_F(TrainingRun, ThatIsKilledKeepsEveryScope) {
   EXPECT_EQ(RowOf(process, "backpropagation")["count"], kIterations);
   EXPECT_EQ(RowOf(process, "last words")["count"], 1);
   EXPECT_THAT(Gpubound({"doctor", run_path()}).out, HasSubstr("process_not_closed"));
+}
+
+TEST_F(TrainingRun, ThatIsKilledAndLeavesNoMappingIsIncomplete) {
+  Victim("die", kIterations);
+  for (const auto& entry : std::filesystem::directory_iterator(run_path())) {
+    if (entry.path().extension() == ".live") std::filesystem::remove(entry.path());
+  }
+  const Json report = Report();
+  ExpectExactPartition(report);
+  EXPECT_THAT(report["run"]["verdict"].get<std::string>(), HasSubstr("incomplete: Processes that"));
+  EXPECT_THAT(Gpubound({"doctor", run_path()}).out, HasSubstr("live_mapping_unavailable"));
 }
 
 TEST_F(TrainingRun, ThatIsKilledKeepsItsTimes) {
