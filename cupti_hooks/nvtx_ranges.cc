@@ -139,9 +139,11 @@ int NvtxRanges::Push(const NvtxDomain* domain, const NvtxMessage& message) {
 
 int NvtxRanges::Pop(const NvtxDomain* domain) {
   DeviceHost* host = host_();
-  if (t_open == nullptr) return kNotTracked;
-  const auto innermost = InnermostOf(t_open, domain);
-  if (innermost == t_open->end()) return kNotTracked;
+  const auto innermost = t_open == nullptr ? OpenRanges::iterator() : InnermostOf(t_open, domain);
+  if (t_open == nullptr || innermost == t_open->end()) {
+    if (host != nullptr) host->Count(LedgerCounter::unbalanced_scopes, 1);
+    return kNotTracked;
+  }
   const OpenRange range = *innermost;
   t_open->erase(innermost);
   if (host != nullptr) host->EndScope(range.label);

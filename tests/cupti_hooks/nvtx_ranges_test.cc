@@ -54,6 +54,7 @@ TEST_F(NvtxRangesTest, APopWithoutAPushIsIgnored) {
   EXPECT_EQ(ranges_.Pop(ranges_.Domain("other")), NvtxRanges::kNotTracked);
   ranges_.Pop(nullptr);
   EXPECT_THAT(host_.scopes, ElementsAre("begin /a", "end /a"));
+  EXPECT_EQ(host_.counts[LedgerCounter::unbalanced_scopes], 2u);
 }
 
 TEST_F(NvtxRangesTest, EachThreadHasStacksOfItsOwn) {
