@@ -60,6 +60,9 @@ function(gpubound_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE gpubound_flags ${ARG_DEPS} GTest::gtest GTest::gmock
     GTest::gtest_main Threads::Threads)
+  # Compiled once and run once: a seventh of the time that compiling a test takes. What they test is
+  # built as it is shipped.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}

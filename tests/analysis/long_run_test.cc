@@ -39,12 +39,18 @@ constexpr uint64_t kLaunches = 199;
 // With those of the iteration itself: 1001 events, 100,100 a second.
 constexpr uint64_t kEvents = 2 * kScopes + 2 * kLaunches + 3;
 constexpr uint64_t kEventsPerSecond = kEvents * kIterations;
-constexpr uint64_t kSegmentSeconds = 10;
 constexpr uint64_t kGigabyte = uint64_t{1} << 30;
 
 uint64_t SecondsToSimulate() {
   const char* text = std::getenv("GPUBOUND_LONG_RUN_SECONDS");
   return text == nullptr ? 30 : std::strtoull(text, nullptr, 10);
+}
+
+// As the recorder seals them for a long run of this rate (60 MB); small ones, so that a short
+// simulation has several.
+uint64_t SegmentSeconds(uint64_t seconds) {
+  constexpr uint64_t kHour = 3600;
+  return seconds < kHour ? 10 : 90;
 }
 
 uint64_t SizeOf(const std::string& folder) {
@@ -69,7 +75,7 @@ class Recorder {
     SegmentWriter writer(run_, identity_, segment_++);
     writer.Sql("PRAGMA synchronous=OFF; BEGIN");
     writer.PutUsualRows();
-    const uint64_t end_s = std::min(seconds_, now_s_ + kSegmentSeconds);
+    const uint64_t end_s = std::min(seconds_, now_s_ + SegmentSeconds(seconds_));
     for (; now_s_ < end_s; ++now_s_) {
       for (uint64_t i = 0; i < kIterations; ++i) WriteIteration(now_s_ * kIterations + i, &writer);
     }
