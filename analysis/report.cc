@@ -75,8 +75,12 @@ std::vector<ReportLedgerEntry> LedgerEntries(const Ledger& ledger, bool ends_los
         ends_lost && static_cast<LedgerCounter>(i) == LedgerCounter::live_mapping_unavailable;
     if (lost) entries.back() = {info.name, ledger[i], Severity::kDataLoss, kEndsLost};
   }
+  // What cannot be written is dropped: the cause first.
+  const auto rank = [](const ReportLedgerEntry& entry) {
+    return std::pair(entry.severity, entry.counter == "sink_write_errors");
+  };
   std::stable_sort(entries.begin(), entries.end(),
-                   [](const auto& a, const auto& b) { return a.severity > b.severity; });
+                   [&](const auto& a, const auto& b) { return rank(a) > rank(b); });
   return entries;
 }
 

@@ -178,6 +178,8 @@ TEST_F(RunReportTest, VerdictNamesTheWorst) {
   EXPECT_THAT(Build().run.verdict, HasSubstr("GPU unknown for 25 % of the time"));
   process.Count(LedgerCounter::cupti_records_dropped) = 1;
   EXPECT_THAT(Build().run.verdict, HasSubstr("incomplete: Records that CUPTI"));
+  process.Count(LedgerCounter::sink_write_errors) = 1;
+  EXPECT_THAT(Build().run.verdict, HasSubstr("incomplete: Transactions that could not be written"));
   process.Count(LedgerCounter::chunks_corrupt) = 1;
   EXPECT_THAT(Build().run.verdict, HasSubstr("doubtful: Chunks"));
 }

@@ -65,6 +65,17 @@ TEST_F(MountedFolder, ADiskThatFillsUpLeavesAReadableTrace) {
               HasSubstr("incomplete: Processes that ended without"));
 }
 
+TEST_F(MountedFolder, ADiskThatFillsUpBesideAMappingIsWhatTheVerdictNames) {
+  const Outcome outcome = WithDisk(
+      "size=20m",
+      "\"$GPUBOUND\" run -q -o \"$DISK/x\" -- \"$VICTIM\" annotate 3000000 > /dev/null 2>&1\n"
+      "\"$GPUBOUND\" report \"$DISK/x\" --json");
+  const Json report = Json::parse(outcome.out, nullptr, /*allow_exceptions=*/false);
+  ExpectExactPartition(report);
+  EXPECT_THAT(report["run"]["verdict"].dump(),
+              HasSubstr("incomplete: Transactions that could not"));
+}
+
 TEST_F(MountedFolder, AKilledRunWithoutRoomForItsMappingIsIncomplete) {
   const Outcome outcome =
       WithDisk("size=12m",
