@@ -27,6 +27,14 @@ constexpr CommandHelp kHelp = {
     "  gpubound run -o before.gpubound -- ./cartpole_ppo\n"
     "  gpubound run --long --window 1h -- python train.py\n"};
 
+ValueRule NotEmpty() {
+  return {[](const std::string& text) {
+            return text.empty() ? Complaint("the word is empty (a variable that is not set?)")
+                                : Complaint();
+          },
+          {}};
+}
+
 ValueRule Seconds() {
   const auto complaint = [](const std::string& text) {
     const auto parsed = ParseSeconds(text);
@@ -44,6 +52,7 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
   parser
       .AddOption("-o,--output", &arguments->output,
                  "Run directory (default: $GPUBOUND_RUN, or a new one here)")
+      .Check(NotEmpty())
       .Value("DIR");
   parser
       .AddOption(

@@ -118,6 +118,16 @@ TEST(Commands, NoHelpNamesATypeOfTheParser) {
   EXPECT_THAT(Gpubound({"completion", "--help"}).out, HasSubstr("SHELL {bash,zsh,fish}"));
 }
 
+TEST(Commands, AnEmptyOperandIsNotTakenForNone) {
+  for (const char* command :
+       {"report", "doctor", "check", "top", "whatif", "compact", "compare", "sql", "export"}) {
+    const Captured captured = Gpubound({command, ""});
+    EXPECT_EQ(captured.status, kExitWrongUse) << command;
+    EXPECT_THAT(captured.out, IsEmpty()) << command;
+  }
+  EXPECT_THAT(Gpubound({"report", ""}).err, HasSubstr("RUN: the word is empty"));
+}
+
 TEST(Commands, AHostileNameIsEscaped) {
   EXPECT_THAT(Gpubound({"\x1b[2J"}).err, Not(HasSubstr("\x1b")));
 }

@@ -115,6 +115,12 @@ TEST_F(RunArgumentsTest, TheLevelOfGraphsIsOneOfThree) {
   EXPECT_EQ(over_, kExitLauncherFailed);
 }
 
+TEST_F(RunArgumentsTest, AnEmptyFolderIsAVariableThatWasNotSet) {
+  Parse({"-o", "", "--", "cmd"});
+  EXPECT_EQ(over_, kExitLauncherFailed);
+  EXPECT_THAT(captured_.err, HasSubstr("the word is empty"));
+}
+
 TEST_F(RunArgumentsTest, TheLevelOfCallsIsOneOfTwo) {
   Parse({"--api", "runtime", "--", "cmd"});
   EXPECT_EQ(arguments_.api, "runtime");
