@@ -2,7 +2,6 @@
 //
 // Renders a glance. No state.
 #include "analysis/live_text.h"
-#include "analysis/simulated_mark.h"
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 #include <cstdio>
 
 #include "analysis/recent_time.h"
+#include "analysis/simulated_mark.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {

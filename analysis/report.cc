@@ -70,10 +70,10 @@ std::vector<ReportLedgerEntry> LedgerEntries(const Ledger& ledger, bool ends_los
   for (size_t i = 0; i < ledger.size(); ++i) {
     if (ledger[i] == 0) continue;
     const LedgerCounterInfo& info = kLedgerCounters[i];
-    entries.push_back({info.name, ledger[i], info.severity, info.help});
     const bool lost =
         ends_lost && static_cast<LedgerCounter>(i) == LedgerCounter::live_mapping_unavailable;
-    if (lost) entries.back() = {info.name, ledger[i], Severity::kDataLoss, kEndsLost};
+    entries.push_back({info.name, ledger[i], lost ? Severity::kDataLoss : info.severity,
+                       lost ? kEndsLost : info.help});
   }
   // What cannot be written is dropped: the cause first.
   const auto rank = [](const ReportLedgerEntry& entry) {

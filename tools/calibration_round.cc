@@ -115,8 +115,8 @@ class Round {
 
   Result<std::unique_ptr<CalibrationPeer>> StartPeer(CalibrationProgram program, bool on) const {
     std::vector<Assignment> assignments;
-    if (on) assignments = RunAssignments(options_.libraries, run_directory_, NoVariable);
     if (on) {
+      assignments = RunAssignments(options_.libraries, run_directory_, NoVariable);
       assignments.insert(assignments.end(), options_.settings.begin(), options_.settings.end());
     }
     assignments.push_back({"GPUBOUND_DISABLE", on ? "0" : "1"});

@@ -70,13 +70,10 @@ std::vector<std::string> WordsOfChoice(const std::string& type_name) {
   return SplitAtCommas(type_name.substr(begin + 1, end - begin - 1));
 }
 
-// |option| itself. An operand that is empty is a shell's variable that was not set, and would be
-// taken for none.
-CLI::Option* NotEmpty(CLI::Option* option) {
-  if (!option->get_positional()) return option;
-  return option->check([](const std::string& text) {
-    return text.empty() ? std::string("the word is empty (a variable that is not set?)") : "";
-  });
+// |option| itself. An operand that is empty would be taken for none.
+CLI::Option* Operand(CLI::Option* option) {
+  if (option->get_positional()) option->check(NotEmpty().complaint);
+  return option;
 }
 
 // Where Parse() leaves a description instead of parsing.
@@ -123,17 +120,17 @@ AddedOption& AddedOption::SplitAtCommas() {
 
 AddedOption OptionParser::AddOption(const std::string& name, std::string* value,
                                     const std::string& description) {
-  return AddedOption(NotEmpty(app_->add_option(name, *value, description)));
+  return AddedOption(Operand(app_->add_option(name, *value, description)));
 }
 
 AddedOption OptionParser::AddOption(const std::string& name, std::optional<std::string>* value,
                                     const std::string& description) {
-  return AddedOption(NotEmpty(app_->add_option(name, *value, description)));
+  return AddedOption(Operand(app_->add_option(name, *value, description)));
 }
 
 AddedOption OptionParser::AddOption(const std::string& name, std::vector<std::string>* value,
                                     const std::string& description) {
-  return AddedOption(NotEmpty(app_->add_option(name, *value, description)));
+  return AddedOption(Operand(app_->add_option(name, *value, description)));
 }
 
 AddedOption OptionParser::AddOption(const std::string& name, int* value,

@@ -102,6 +102,14 @@ ValueRule OneOf(const std::vector<std::string>& words) {
   return {complaint, words};
 }
 
+ValueRule NotEmpty() {
+  const auto complaint = [](const std::string& text) {
+    return text.empty() ? Complaint("the word is empty (a variable that is not set?)")
+                        : Complaint();
+  };
+  return {complaint, {}};
+}
+
 ValueRule WholeNumber(uint64_t least, uint64_t most) {
   const auto complaint = [=](const std::string& text) -> Complaint {
     const std::optional<uint64_t> number = WholeText<uint64_t>(text);

@@ -27,14 +27,6 @@ constexpr CommandHelp kHelp = {
     "  gpubound run -o before.gpubound -- ./cartpole_ppo\n"
     "  gpubound run --long --window 1h -- python train.py\n"};
 
-ValueRule NotEmpty() {
-  return {[](const std::string& text) {
-            return text.empty() ? Complaint("the word is empty (a variable that is not set?)")
-                                : Complaint();
-          },
-          {}};
-}
-
 ValueRule Seconds() {
   const auto complaint = [](const std::string& text) {
     const auto parsed = ParseSeconds(text);
