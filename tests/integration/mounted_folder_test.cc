@@ -34,6 +34,13 @@ class MountedFolder : public CommandRun {
                                      << outcome.err;
     return outcome;
   }
+
+  // Of |outcome|, which printed a report as JSON.
+  static void ExpectVerdict(const Outcome& outcome, const std::string& begin) {
+    const Json report = Json::parse(outcome.out, nullptr, /*allow_exceptions=*/false);
+    ExpectExactPartition(report);
+    EXPECT_THAT(report["run"]["verdict"].dump(), HasSubstr(begin)) << outcome.Describe();
+  }
 };
 
 TEST_F(MountedFolder, AReadOnlyFolderIsNamedBeforeTheProgramStarts) {
@@ -59,10 +66,7 @@ TEST_F(MountedFolder, ADiskThatFillsUpLeavesAReadableTrace) {
       "\"$GPUBOUND\" report \"$DISK/x\" --json\n"
       "exit $status");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
-  const Json report = Json::parse(outcome.out, nullptr, /*allow_exceptions=*/false);
-  ExpectExactPartition(report);
-  EXPECT_THAT(report["run"]["verdict"].dump(),
-              HasSubstr("incomplete: Processes that ended without"));
+  ExpectVerdict(outcome, "incomplete: Processes that ended without");
 }
 
 TEST_F(MountedFolder, ADiskThatFillsUpBesideAMappingIsWhatTheVerdictNames) {
@@ -70,10 +74,7 @@ TEST_F(MountedFolder, ADiskThatFillsUpBesideAMappingIsWhatTheVerdictNames) {
       "size=20m",
       "\"$GPUBOUND\" run -q -o \"$DISK/x\" -- \"$VICTIM\" annotate 3000000 > /dev/null 2>&1\n"
       "\"$GPUBOUND\" report \"$DISK/x\" --json");
-  const Json report = Json::parse(outcome.out, nullptr, /*allow_exceptions=*/false);
-  ExpectExactPartition(report);
-  EXPECT_THAT(report["run"]["verdict"].dump(),
-              HasSubstr("incomplete: Transactions that could not"));
+  ExpectVerdict(outcome, "incomplete: Transactions that could not");
 }
 
 TEST_F(MountedFolder, AKilledRunWithoutRoomForItsMappingIsIncomplete) {
@@ -81,10 +82,7 @@ TEST_F(MountedFolder, AKilledRunWithoutRoomForItsMappingIsIncomplete) {
       WithDisk("size=12m",
                "\"$GPUBOUND\" run -q -o \"$DISK/x\" -- \"$VICTIM\" die 5 > /dev/null 2>&1\n"
                "\"$GPUBOUND\" report \"$DISK/x\" --json");
-  const Json report = Json::parse(outcome.out, nullptr, /*allow_exceptions=*/false);
-  ExpectExactPartition(report);
-  EXPECT_THAT(report["run"]["verdict"].dump(),
-              HasSubstr("incomplete: Processes that ended without"));
+  ExpectVerdict(outcome, "incomplete: Processes that ended without");
 }
 
 TEST_F(MountedFolder, AReadOnlyRunDirectoryCanBeRead) {
