@@ -12,6 +12,7 @@ packages_build="g++ cmake ninja-build python3 python3-dev python3-venv python3-p
 packages_test="git gdb ccache sqlite3 libprotobuf-dev protobuf-compiler libgtest-dev libgmock-dev
   chromium poppler-utils fonts-dejavu-core libbenchmark-dev clang-16 clang-tidy-16 clang-format-16
   libclang-rt-16-dev zsh fish"
+packages_all="debootstrap"
 
 say() { printf '\n== %s\n' "$*" >&2; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
