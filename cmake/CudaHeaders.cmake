@@ -26,8 +26,8 @@ if(NOT GPUBOUND_CUDA_INCLUDE_DIR)
       if(failed)
         message(FATAL_ERROR
           "No CUDA toolkit was found and the header packages could not be fetched. Install a CUDA "
-          "toolkit (12 or 13), or set GPUBOUND_CUDA_INCLUDE_DIR to a folder with cuda.h, cupti.h "
-          "and nvtx3/.")
+          "toolkit (12 or 13), or set CUDA_HOME to one, or give cmake GPUBOUND_CUDA_INCLUDE_DIR, a "
+          "folder with cuda.h, cupti.h and nvtx3/.")
       endif()
     endif()
     set(GPUBOUND_CUDA_INCLUDE_DIRS ${fetched}/include)

@@ -66,6 +66,11 @@ echo "== ./tools/demo in a fresh root" >&2
 inside ./tools/demo | tee "$work/demo.out"
 grep -q 'SIMULATED DEVICE' "$work/demo.out" || fail "the demo's output does not say SIMULATED DEVICE"
 grep -q 'simulation' "$work/demo.out" || fail "the demo's report has no row for simulation"
+for word in trace report page; do
+  printed=$(sed -n "s/^$word: *\([^ ]*\).*/\1/p" "$work/demo.out")
+  [ -n "$printed" ] && [ -s "$fresh$printed" ] ||
+    fail "the demo printed no path of its $word, or nothing is there: '$printed'"
+done
 echo "== ./tools/test in a fresh root" >&2
 inside ./tools/test | tee "$work/test.out" | tail -n 40
 grep -q '^100% tests passed' "$work/test.out" || fail "./tools/test did not pass in the fresh root"
