@@ -16,6 +16,21 @@ IdleTimes IdleOf(const CellBook& book) {
   return idle_ns;
 }
 
+// There may be millions, so they take little: mostly |iteration| is the next and begins where the
+// one before it ended. Numbers of damaged bytes may be any, hence without a sign.
+void VisitNext(StateArchive& archive, const Iteration& before, Iteration& iteration) {
+  const uint64_t next_number = before.number + 1;
+  const auto next_begin = static_cast<uint64_t>(before.time.end_ns);
+  uint64_t number = iteration.number - next_number;
+  uint64_t begin = static_cast<uint64_t>(iteration.time.begin_ns) - next_begin;
+  uint64_t length =
+      static_cast<uint64_t>(iteration.time.end_ns) - static_cast<uint64_t>(iteration.time.begin_ns);
+  archive.All(number, begin, length, iteration.busy_ns);
+  iteration.number = number + next_number;
+  iteration.time.begin_ns = static_cast<int64_t>(begin + next_begin);
+  iteration.time.end_ns = static_cast<int64_t>(begin + next_begin + length);
+}
+
 }  // namespace
 
 IterationBook::IterationBook(const Interval& span, size_t operations)
@@ -83,7 +98,9 @@ void IterationBook::KeepDetail(const PartTimes& totals, const IdleTimes& idle_ns
 }
 
 void IterationBook::Visit(StateArchive& archive) {
-  archive.All(times_.warm_up, times_.steady, times_.details, times_.first_begin_ns);
+  archive.Chained(times_.warm_up, VisitNext);
+  archive.Chained(times_.steady, VisitNext);
+  archive.All(times_.details, times_.first_begin_ns);
   archive.Grown(times_.in_steady);
   archive.All(at_begin_, idle_at_begin_, random_, begin_ns_, begun_, still_warm_up_,
               began_in_warm_up_);

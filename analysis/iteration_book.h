@@ -43,10 +43,6 @@ struct Iteration {
   uint64_t number = 0;  // as the program counts
   Interval time;
   int64_t busy_ns = 0;
-  template <typename Archive>
-  void Visit(Archive& archive) {
-    archive.All(number, time, busy_ns);
-  }
 };
 
 // Time of each cause during which no device of the process worked.

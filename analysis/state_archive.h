@@ -71,6 +71,18 @@ class StateArchive {
     for (size_t i = 0; i < count && !failed_; ++i) Value(list[i]);
   }
 
+  // A list of which an element is written as what sets it apart from the one before it (at first
+  // from Element{}): difference(archive, before, element).
+  template <typename Element, typename Difference>
+  void Chained(std::vector<Element>& list, Difference&& difference) {
+    list.resize(Count(list.size()));
+    Element before{};
+    for (size_t i = 0; i < list.size() && !failed_; ++i) {
+      difference(*this, before, list[i]);
+      before = list[i];
+    }
+  }
+
  private:
   template <typename Number>
     requires std::integral<Number> || std::is_enum_v<Number>

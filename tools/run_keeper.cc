@@ -15,9 +15,9 @@
 namespace gpubound {
 namespace {
 
-// Between the end of one compaction and the begin of the next: seldom enough to cost little, often
-// enough that what 100,000 events a second write meanwhile (20 MB) is small.
-constexpr std::chrono::seconds kPause{30};
+constexpr std::chrono::seconds kShortestPause{30};
+constexpr std::chrono::minutes kLongestPause{10};
+constexpr int kPauseToWork = 20;
 
 constexpr uint64_t kSmallestSegment = uint64_t{1} << 20;
 constexpr uint64_t kLargestSegment = uint64_t{64} << 20;
@@ -27,6 +27,10 @@ constexpr uint64_t kSegmentsKept = 16;
 
 uint64_t SegmentBytesFor(uint64_t max_bytes) {
   return std::clamp(max_bytes / kSegmentsKept, kSmallestSegment, kLargestSegment);
+}
+
+std::chrono::milliseconds PauseAfter(std::chrono::milliseconds took) {
+  return std::clamp<std::chrono::milliseconds>(took * kPauseToWork, kShortestPause, kLongestPause);
 }
 
 RunKeeper::RunKeeper(std::string folder, const Retention& retention)
@@ -43,10 +47,14 @@ RunKeeper::RunKeeper(std::string folder, const Retention& retention)
 RunKeeper::~RunKeeper() { Stop(); }
 
 void RunKeeper::Run() {
+  using Clock = std::chrono::steady_clock;
+  std::chrono::milliseconds pause = kShortestPause;
   std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, kPause, [this] { return stop_; })) {
+  while (!wake_.wait_for(lock, pause, [this] { return stop_; })) {
     lock.unlock();
+    const Clock::time_point begin = Clock::now();
     Compact();
+    pause = PauseAfter(std::chrono::ceil<std::chrono::milliseconds>(Clock::now() - begin));
     lock.lock();
   }
 }
