@@ -22,6 +22,8 @@ namespace {
 constexpr std::string_view kGraphicsDrivers[] = {"libGLX_nvidia.so", "libEGL_nvidia.so",
                                                  "libnvidia-glvkspirv.so"};
 constexpr std::string_view kCudaDriver = "libcuda.so";
+// Mapped by every context, and by nothing that only asks about the GPU (NVML).
+constexpr std::string_view kContextDevice = "nvidia-uvm";
 
 class MapsScan {
  public:
@@ -30,6 +32,7 @@ class MapsScan {
     if (slash == std::string_view::npos) return;
     const std::string_view file = line.substr(slash + 1);
     found_.cuda_driver |= file.starts_with(kCudaDriver);
+    found_.cuda_context |= file.starts_with(kContextDevice);
     for (size_t i = 0; i < std::size(kGraphicsDrivers); ++i) {
       if (!file.starts_with(kGraphicsDrivers[i]) || seen_[i]) continue;
       seen_[i] = true;
@@ -67,9 +70,9 @@ MappedLibraries ScanMaps(const char* path) {
   return scan.found();
 }
 
-Bystanders::Bystanders(const ProcessStart& start, DeviceTables* tables, Ledger* ledger,
-                       const char* maps)
-    : start_(start), tables_(tables), ledger_(ledger), maps_(maps) {
+Bystanders::Bystanders(const ProcessStart& start, const std::atomic<bool>& injected,
+                       DeviceTables* tables, Ledger* ledger, const char* maps)
+    : start_(start), injected_(injected), tables_(tables), ledger_(ledger), maps_(maps) {
   if ((start.shim_flags & GPUBOUND_SHIM_FOREIGN_NVTX_INJECTION) != 0) {
     ledger_->Add(LedgerCounter::nvtx_not_injected, 1);
   }
@@ -78,26 +81,47 @@ Bystanders::Bystanders(const ProcessStart& start, DeviceTables* tables, Ledger* 
 void Bystanders::LookNowAndThen(int64_t now_ns) {
   if (now_ns < next_ns_) return;
   next_ns_ = now_ns + kIntervalNs;
-  Look();
+  Look(/*at_end=*/false);
 }
 
-void Bystanders::Look() {
+void Bystanders::Look(bool at_end) {
   const MappedLibraries mapped = ScanMaps(maps_);
   if (mapped.graphics_drivers > graphics_counted_) {
     ledger_->Add(LedgerCounter::graphics_libraries_mapped,
                  mapped.graphics_drivers - graphics_counted_);
     graphics_counted_ = mapped.graphics_drivers;
   }
+  if (!looked_) inherited_ = start_.forked && mapped.cuda_context;
+  looked_ = true;
+  if (!marked_) LookForOtherInjection(mapped, at_end);
+}
+
+void Bystanders::LookForOtherInjection(const MappedLibraries& mapped, bool at_end) {
   // A program that never loads the CUDA driver has no GPU time for anybody to miss.
-  const bool foreign = (start_.shim_flags & GPUBOUND_SHIM_FOREIGN_CUDA_INJECTION) != 0;
-  if (!foreign || !mapped.cuda_driver || foreign_marked_) return;
-  foreign_marked_ = true;
-  constexpr std::string_view kReason =
-      "CUDA_INJECTION64_PATH belongs to another tool, so CUPTI is not ours; GPU time is unknown. "
-      "Unset it to have gpubound measure the GPU";
-  ledger_->Add(LedgerCounter::cupti_held_by_other, 1);
-  tables_->MarkUnknown(start_.monotonic_ns, INT64_MAX, kReason);
-  tables_->AddNote(start_.monotonic_ns, kReason);
+  if ((start_.shim_flags & GPUBOUND_SHIM_FOREIGN_CUDA_INJECTION) != 0) {
+    if (!mapped.cuda_driver) return;
+    return NoteUnrecorded(
+        LedgerCounter::cupti_held_by_other,
+        "CUDA_INJECTION64_PATH belongs to another tool, so CUPTI is not ours; GPU time is unknown. "
+        "Unset it to have gpubound measure the GPU");
+  }
+  if (injected_.load(std::memory_order_acquire) || !mapped.cuda_context || inherited_) return;
+  // Inside cuInit the driver may be about to call: what is so at two looks is so.
+  if (!suspected_ && !at_end) {
+    suspected_ = true;
+    return;
+  }
+  NoteUnrecorded(LedgerCounter::cupti_unavailable,
+                 "CUDA was initialised without CUDA_INJECTION64_PATH, so nothing of the GPU was "
+                 "recorded; GPU time is unknown. Leave the variable as gpubound set it, and load "
+                 "gpubound before CUDA is used");
+}
+
+void Bystanders::NoteUnrecorded(LedgerCounter counter, std::string_view reason) {
+  marked_ = true;
+  ledger_->Add(counter, 1);
+  tables_->MarkUnknown(start_.monotonic_ns, INT64_MAX, reason);
+  tables_->AddNote(start_.monotonic_ns, reason);
 }
 
 }  // namespace gpubound

@@ -72,7 +72,8 @@ bool Collector::Build(CollectorOptions options) {
     return false;
   }
   drain_->SampleClocksAtStart();
-  bystanders_ = std::make_unique<Bystanders>(start_, device_tables_.get(), ledger_.get());
+  bystanders_ =
+      std::make_unique<Bystanders>(start_, sources_claimed_, device_tables_.get(), ledger_.get());
   const auto end = [this](const char* how) {
     LookForPython();
     Finish(how);

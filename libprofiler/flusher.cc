@@ -143,7 +143,7 @@ void Flusher::DrainNow() {
 void Flusher::Close() {
   {
     const std::lock_guard<std::mutex> lock(io_mutex_);
-    parts_.bystanders->Look();
+    parts_.bystanders->LookAtEnd();
     parts_.drain->Finish(how_.c_str());
     // Everything is in the database; only then may the mapping's name go. The seal comes last,
     // since it is the part that a slow disk can stretch.

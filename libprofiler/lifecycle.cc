@@ -141,6 +141,7 @@ void AfterForkInChild() {
   if (g_forking == nullptr && g_state == State::kRecording) g_state = State::kFinished;
   if (g_forking != nullptr) g_state = State::kIdle;
   if (!ReadShimStamp(&g_start)) g_start = StampNow();
+  g_start.forked = true;
 }
 
 // With g_mutex held.

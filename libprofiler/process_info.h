@@ -16,6 +16,7 @@ struct ProcessStart {
   int64_t monotonic_ns = 0;
   uint64_t pid = 0;
   uint32_t shim_flags = 0;  // GPUBOUND_SHIM_FOREIGN_...; 0 without a shim
+  bool forked = false;      // has what its parent had mapped
 };
 
 // Now, for this process.

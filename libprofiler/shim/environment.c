@@ -3,8 +3,9 @@
  * The variables that make a run out of a process tree: GPUBOUND_RUN, so that children write beside
  * their parent, and CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH, through which the CUDA driver
  * and NVTX load the core. What somebody else has set is left alone, but for a relative folder of
- * the run, which becomes absolute. In a Python process PYTHONPATH begins with the start-up hook's
- * folder, until that hook has run and taken it out again.
+ * the run, which becomes absolute, and what is set to nothing counts as not set. In a Python
+ * process PYTHONPATH begins with the start-up hook's folder, until that hook has run and taken it
+ * out again.
  *
  * Thread rule: called from the constructor while the process has one thread.
  */
@@ -25,15 +26,13 @@ typedef int (*SetEnvFunction)(const char*, const char*, int);
 
 /* libc's setenv, not the program's: bash, for one, exports its own, which expects to run in main.
  */
-static void AssignVariable(const char* name, const char* value, bool replace) {
+static void SetVariable(const char* name, const char* value) {
   void* symbol = dlsym(RTLD_NEXT, "setenv");
   SetEnvFunction set = NULL;
   if (symbol == NULL) return;
   memcpy(&set, &symbol, sizeof(set));
-  set(name, value, replace);
+  set(name, value, 1);
 }
-
-static void SetVariable(const char* name, const char* value) { AssignVariable(name, value, false); }
 
 static bool IsSet(const char* variable) {
   const char* value = getenv(variable); /* NOLINT(concurrency-mt-unsafe): one thread */
@@ -120,7 +119,7 @@ static void MakeRunDirectoryAbsolute(void) {
   const size_t used = PutBeginning(run, sizeof(run), strlen(given));
   if (used == 0) return;
   memcpy(run + used, given, strlen(given) + 1);
-  AssignVariable("GPUBOUND_RUN", run, true);
+  SetVariable("GPUBOUND_RUN", run);
 }
 
 /* Whether this is a Python interpreter, linked to its library or not. */
@@ -146,7 +145,7 @@ static void SetPythonPath(void) {
   char* path = malloc(capacity);
   if (path == NULL) return;
   snprintf(path, capacity, "%s%s%s", folder, old == NULL ? "" : ":", old == NULL ? "" : old);
-  AssignVariable("PYTHONPATH", path, true);
+  SetVariable("PYTHONPATH", path);
   free(path);
 }
 

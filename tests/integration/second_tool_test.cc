@@ -124,6 +124,22 @@ TEST_F(SecondTool, ThatTheDriverLoadsInsteadOfUsLeavesGpuTimeUnknown) {
   EXPECT_EQ(RowOf(process, "inference")["unknown_ns"], RowOf(process, "inference")["wall_ns"]);
 }
 
+TEST_F(SecondTool, ThatWasTakenOutOfTheEnvironmentLeavesGpuTimeUnknown) {
+  Victim("uninjected", kIterations);
+  report_ = Report();
+  EXPECT_EQ(Ledger("cupti_unavailable"), 1);
+  const Json& process = report_["processes"][0];
+  ExpectExactPartition(report_);
+  EXPECT_EQ(process["gpu_busy_ns"], 0);
+  EXPECT_EQ(RowOf(process, "inference")["unknown_ns"], RowOf(process, "inference")["wall_ns"]);
+}
+
+TEST_F(SecondTool, ThatIsNoneLeavesTheVariableToUs) {
+  runner().Set("CUDA_INJECTION64_PATH", "");
+  Victim("train", kIterations);
+  EXPECT_GT(Report()["processes"][0]["gpu_busy_ns"], 0);
+}
+
 TEST_F(SecondTool, WithoutUsFindsCuptiAsBefore) {
   runner().Set("GPUBOUND_DISABLE", "1");
   EXPECT_THAT(RunBoth().out, HasSubstr("second tool: 0"));

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "libprofiler/shim/shim_info.h"
@@ -20,12 +22,22 @@ class BystandersTest : public testing::Test {
   void Map(const std::string& path) {
     std::ofstream(maps_, std::ios::app) << kAddress << path << '\n';
   }
+  // Twice, and at the end.
   void LookAs(uint32_t shim_flags) {
-    const ProcessStart start{
-        .realtime_ns = 1, .monotonic_ns = 500, .pid = 7, .shim_flags = shim_flags};
-    Bystanders bystanders(start, &tables_, &ledger_, maps_.c_str());
-    bystanders.Look();
-    bystanders.Look();
+    start_.shim_flags = shim_flags;
+    Begin();
+    LookAgain();
+    LookAgain();
+    LookAtEnd();
+  }
+  void Begin() { bystanders_.emplace(start_, injected_, &tables_, &ledger_, maps_.c_str()); }
+  void LookAgain() {
+    bystanders_->LookNowAndThen(now_ns_);
+    now_ns_ += Bystanders::kIntervalNs;
+    tables_.CopyRowsSince(&positions_, &rows_);
+  }
+  void LookAtEnd() {
+    bystanders_->LookAtEnd();
     tables_.CopyRowsSince(&positions_, &rows_);
   }
   uint64_t Count(LedgerCounter counter) { return counters_[static_cast<size_t>(counter)]; }
@@ -37,6 +49,10 @@ class BystandersTest : public testing::Test {
   DeviceTables tables_{&ledger_};
   DeviceTablePositions positions_;
   DeviceTableRows rows_;
+  ProcessStart start_{.realtime_ns = 1, .monotonic_ns = 500, .pid = 7};
+  std::atomic<bool> injected_{false};
+  std::optional<Bystanders> bystanders_;
+  int64_t now_ns_ = 0;
 };
 
 TEST_F(BystandersTest, GraphicsDriversAreCountedOnceEach) {
@@ -77,6 +93,64 @@ TEST_F(BystandersTest, OurOwnInjectionLeavesGpuTimeKnown) {
   Map("/usr/lib/libcuda.so.580.1");
   LookAs(0);
   EXPECT_TRUE(rows_.unknowns.empty());
+}
+
+TEST_F(BystandersTest, CudaThatLoadedNobodyMakesGpuTimeUnknown) {
+  Map("/dev/nvidia-uvm");
+  LookAs(0);
+  EXPECT_EQ(Count(LedgerCounter::cupti_unavailable), 1u);
+  ASSERT_EQ(rows_.unknowns.size(), 1u);
+  EXPECT_EQ(rows_.unknowns[0].from_ns, 500);
+  EXPECT_EQ(rows_.unknowns[0].to_ns, INT64_MAX);
+  ASSERT_EQ(rows_.notes.size(), 1u);
+  EXPECT_THAT(rows_.notes[0].text, testing::HasSubstr("without CUDA_INJECTION64_PATH"));
+}
+
+TEST_F(BystandersTest, AProgramThatEndsSoonIsLookedAtOnce) {
+  Begin();
+  Map("/dev/nvidia-uvm");
+  LookAtEnd();
+  EXPECT_EQ(Count(LedgerCounter::cupti_unavailable), 1u);
+}
+
+TEST_F(BystandersTest, CudaThatIsJustBeingInitialisedIsNotYetSuspected) {
+  Map("/dev/nvidia-uvm");
+  Begin();
+  LookAgain();
+  injected_ = true;  // a moment later
+  LookAgain();
+  LookAtEnd();
+  EXPECT_TRUE(rows_.unknowns.empty());
+}
+
+TEST_F(BystandersTest, CudaThatHasCalledUsLeavesGpuTimeKnown) {
+  Map("/dev/nvidia-uvm");
+  injected_ = true;
+  LookAs(0);
+  EXPECT_TRUE(rows_.unknowns.empty());
+}
+
+TEST_F(BystandersTest, WhoAsksNvmlAboutTheGpuDoesNotUseIt) {
+  Map("/dev/nvidiactl");
+  Map("/usr/lib/libcuda.so.580.1");
+  LookAs(0);
+  EXPECT_TRUE(rows_.unknowns.empty());
+}
+
+TEST_F(BystandersTest, AForkChildCannotUseTheCudaOfItsParent) {
+  Map("/dev/nvidia-uvm");
+  start_.forked = true;
+  LookAs(0);
+  EXPECT_TRUE(rows_.unknowns.empty());
+}
+
+TEST_F(BystandersTest, AForkChildCanUseCudaOfItsOwn) {
+  start_.forked = true;
+  Begin();
+  LookAgain();
+  Map("/dev/nvidia-uvm");
+  LookAtEnd();
+  EXPECT_EQ(rows_.unknowns.size(), 1u);
 }
 
 TEST_F(BystandersTest, AnotherToolsNvtxIsSaid) {

@@ -124,6 +124,17 @@ TEST_F(ShimTest, VariablesOfOthersAreKeptAndNoted) {
   EXPECT_THAT(out, HasSubstr("flags=" + std::to_string(GPUBOUND_SHIM_FOREIGN_CUDA_INJECTION)));
 }
 
+TEST_F(ShimTest, VariablesSetToNothingAreNotSet) {
+  runner_.Set("GPUBOUND_RUN", "");
+  runner_.Set("CUDA_INJECTION64_PATH", "");
+  runner_.Set("NVTX_INJECTION64_PATH", "");
+  const std::string out = Run("print environment").out;
+  EXPECT_THAT(out, HasSubstr("GPUBOUND_RUN=" + directory_.string() + "/shim_victim-"));
+  EXPECT_THAT(out, HasSubstr("CUDA_INJECTION64_PATH=" + core().string() + "\n"));
+  EXPECT_THAT(out, HasSubstr("NVTX_INJECTION64_PATH=" + core().string() + "\n"));
+  EXPECT_THAT(out, HasSubstr("flags=0\n"));
+}
+
 TEST_F(ShimTest, VariablesInheritedFromOurParentAreNotForeign) {
   runner_.Set("CUDA_INJECTION64_PATH", core());
   runner_.Set("NVTX_INJECTION64_PATH", core());
