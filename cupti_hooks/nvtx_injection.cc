@@ -7,6 +7,8 @@
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
+#include <pthread.h>
+
 #include <cwchar>
 #include <exception>
 
@@ -25,6 +27,9 @@ DeviceHost* CurrentHost() {
 // Leaked: programs use NVTX until their last instruction.
 NvtxRanges& Ranges() {
   static NvtxRanges* const ranges = new NvtxRanges(&CurrentHost);
+  [[maybe_unused]] static const int handlers =
+      pthread_atfork([] { ranges->LockForFork(); }, [] { ranges->UnlockAfterFork(); },
+                     [] { ranges->UnlockAfterFork(); });
   return *ranges;
 }
 

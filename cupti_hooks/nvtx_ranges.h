@@ -58,6 +58,11 @@ class NvtxRanges {
 
   static constexpr int kNotTracked = -2;  // NVTX_NO_PUSH_POP_TRACKING
 
+  // Around a fork, on the thread that forks: what another thread holds then would stay held in the
+  // child for ever.
+  void LockForFork() { mutex_.lock(); }
+  void UnlockAfterFork() { mutex_.unlock(); }
+
  private:
   LabelId LabelOf(DeviceHost* host, const NvtxDomain* domain, const NvtxMessage& message);
 

@@ -7,10 +7,15 @@
 #include <gtest/gtest.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <nvtx3/nvtx3.hpp>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "cupti_hooks/nvtx_injection.h"
 #include "tests/cupti_hooks/nvtx_test_tool.h"
@@ -132,6 +137,33 @@ TEST_F(NvtxInjectionTest, EveryDomainIsEnabledForTheExtension) {
 TEST_F(NvtxInjectionTest, AModuleAttachesOnce) {
   nvtxMarkA("again");
   EXPECT_EQ(Tool().modules(), 1);
+}
+
+// Nor is a lock of ours held in the child because another thread held it when it was forked.
+TEST_F(NvtxInjectionTest, ForkChildrenUseNvtxWhateverOtherThreadsDidMeanwhile) {
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("forks");
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> others;
+  for (int t = 0; t < 3; ++t) {
+    others.emplace_back([&stop, domain, t] {
+      for (int i = 0; !stop.load(); ++i) {
+        nvtxDomainRegisterStringA(domain, (std::to_string(t) + "." + std::to_string(i)).c_str());
+      }
+    });
+  }
+  for (int child = 0; child < 200; ++child) {
+    const pid_t pid = fork();
+    ASSERT_GE(pid, 0);
+    if (pid == 0) {
+      alarm(20);  // a child that hangs ends by SIGALRM
+      _exit(nvtxDomainRegisterStringA(domain, "child") == nullptr ? 1 : 0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    ASSERT_EQ(status, 0) << "child " << child;
+  }
+  stop = true;
+  for (std::thread& other : others) other.join();
 }
 
 // Tables of the tool's side, by hand.
