@@ -16,6 +16,10 @@ namespace {
 constexpr size_t kSmallestBuffer = 32 << 10;
 constexpr size_t kFirstBuffer = 64 << 10;  // before anything is known of the program
 
+uint32_t SlotCount(const ActivityBuffers::Options& options) {
+  return options.count + options.small_count + options.emergency_count;
+}
+
 }  // namespace
 
 size_t PreferredBufferBytes(uint64_t bytes_per_second, size_t largest) {
@@ -25,8 +29,8 @@ size_t PreferredBufferBytes(uint64_t bytes_per_second, size_t largest) {
 }
 
 ActivityBuffers* ActivityBuffers::Create(const Options& options) noexcept {
-  const size_t slots = size_t{options.count} + options.emergency_count;
-  const size_t data = slots * options.bytes;
+  const size_t slots = SlotCount(options);
+  const size_t data = options.count * options.bytes + (slots - options.count) * options.small_bytes;
   const size_t tables = slots * (sizeof(Slot) + sizeof(std::atomic<uint32_t>));
   // NORESERVE: what no program ever needs is not charged to it.
   void* mapping = mmap(nullptr, data + tables + sizeof(ActivityBuffers) + alignof(ActivityBuffers),
@@ -47,30 +51,56 @@ ActivityBuffers::ActivityBuffers(const Options& options, uint8_t* memory, Slot* 
     : options_(options),
       memory_(memory),
       slots_(slots),
-      free_(links),
+      large_(links),
+      small_(links),
       emergency_(links),
       completed_(links),
-      free_count_(static_cast<int32_t>(options.count)),
+      free_large_(static_cast<int32_t>(options.count)),
+      free_count_(static_cast<int32_t>(options.count + options.small_count)),
       preferred_bytes_(std::min(kFirstBuffer, options.bytes)) {
-  for (uint32_t slot = slot_count(); slot-- > 0;) {
-    (slot < options.count ? free_ : emergency_).Push(slot);
+  for (uint32_t slot = SlotCount(options_); slot-- > 0;) {
+    (IsLarge(slot) ? large_ : IsEmergency(slot) ? emergency_ : small_).Push(slot);
   }
 }
 
+uint8_t* ActivityBuffers::DataOf(uint32_t slot) const {
+  if (IsLarge(slot)) return memory_ + slot * options_.bytes;
+  return memory_ + options_.count * options_.bytes + (slot - options_.count) * options_.small_bytes;
+}
+
+// IndexStack::kNone where no buffer of ours begins there.
+uint32_t ActivityBuffers::SlotOf(const uint8_t* buffer) const {
+  if (buffer == nullptr) return IndexStack::kNone;
+  const size_t offset = reinterpret_cast<uintptr_t>(buffer) - reinterpret_cast<uintptr_t>(memory_);
+  const size_t large_bytes = options_.count * options_.bytes;
+  const size_t slot = offset < large_bytes
+                          ? offset / options_.bytes
+                          : options_.count + (offset - large_bytes) / options_.small_bytes;
+  if (slot >= SlotCount(options_)) return IndexStack::kNone;
+  const auto found = static_cast<uint32_t>(slot);
+  return DataOf(found) == buffer ? found : IndexStack::kNone;
+}
+
+uint32_t ActivityBuffers::TakeFree() noexcept {
+  const bool many_large =
+      free_large_.load(std::memory_order_relaxed) * 2 > static_cast<int32_t>(options_.count);
+  const bool large_first = many_large && preferred_bytes() > options_.small_bytes;
+  uint32_t slot = (large_first ? large_ : small_).Pop();
+  if (slot == IndexStack::kNone) slot = (large_first ? small_ : large_).Pop();
+  if (slot == IndexStack::kNone) return slot;
+  free_count_.fetch_sub(1, std::memory_order_relaxed);
+  if (IsLarge(slot)) free_large_.fetch_sub(1, std::memory_order_relaxed);
+  return slot;
+}
+
 uint32_t ActivityBuffers::TakeSlot() noexcept {
-  uint32_t slot = free_.Pop();
-  if (slot != IndexStack::kNone) {
-    free_count_.fetch_sub(1, std::memory_order_relaxed);
-    return slot;
-  }
-  if (options_.may_decline) return IndexStack::kNone;
+  uint32_t slot = TakeFree();
+  if (slot != IndexStack::kNone || options_.may_decline) return slot;
   slot = completed_.Pop();
-  if (slot != IndexStack::kNone) {
-    discarded_bytes_.fetch_add(slots_[slot].valid_bytes, std::memory_order_relaxed);
-    std::memset(DataOf(slot), 0, options_.bytes);
-    return slot;
-  }
-  return emergency_.Pop();
+  if (slot == IndexStack::kNone) return emergency_.Pop();
+  discarded_bytes_.fetch_add(slots_[slot].valid_bytes, std::memory_order_relaxed);
+  std::memset(DataOf(slot), 0, slots_[slot].given_bytes);
+  return slot;
 }
 
 bool ActivityBuffers::Request(int64_t now_ns, uint8_t** buffer, size_t* bytes) noexcept {
@@ -80,24 +110,24 @@ bool ActivityBuffers::Request(int64_t now_ns, uint8_t** buffer, size_t* bytes) n
   requesting_.fetch_add(1, std::memory_order_acq_rel);
   const uint32_t slot = TakeSlot();
   if (slot != IndexStack::kNone) {
+    const size_t given =
+        IsLarge(slot) ? std::max(preferred_bytes(), options_.small_bytes) : options_.small_bytes;
+    slots_[slot].given_bytes = std::min(given, BytesOf(slot));
     slots_[slot].requested_ns.store(now_ns, std::memory_order_release);
     *buffer = DataOf(slot);
-    const bool plenty =
-        free_count_.load(std::memory_order_relaxed) * 2 > static_cast<int32_t>(options_.count);
-    *bytes = plenty ? preferred_bytes() : options_.bytes;
+    *bytes = slots_[slot].given_bytes;
   }
   requesting_.fetch_sub(1, std::memory_order_acq_rel);
+  if (IsShort()) worker_signal_.Set();
   return slot != IndexStack::kNone;
 }
 
 void ActivityBuffers::Complete(uint8_t* buffer, size_t valid_bytes) noexcept {
-  const uintptr_t offset =
-      reinterpret_cast<uintptr_t>(buffer) - reinterpret_cast<uintptr_t>(memory_);
-  const size_t slot = offset / options_.bytes;
-  if (buffer == nullptr || slot >= slot_count() || offset % options_.bytes != 0) return;
-  slots_[slot].valid_bytes = std::min(valid_bytes, options_.bytes);
-  completed_.Push(static_cast<uint32_t>(slot));
-  completed_signal_.Set();
+  const uint32_t slot = SlotOf(buffer);
+  if (slot == IndexStack::kNone) return;
+  slots_[slot].valid_bytes = std::min(valid_bytes, slots_[slot].given_bytes);
+  completed_.Push(slot);
+  worker_signal_.Set();
 }
 
 bool ActivityBuffers::TakeCompleted(Completed* completed) noexcept {
@@ -108,16 +138,14 @@ bool ActivityBuffers::TakeCompleted(Completed* completed) noexcept {
 }
 
 void ActivityBuffers::Recycle(const Completed& completed) noexcept {
-  // All of it: CUPTI was told that it gets zeroed memory, and what it wrote beyond the valid bytes
-  // is not known.
-  std::memset(completed.data, 0, options_.bytes);
+  // All that it was given: CUPTI was told that it gets zeroed memory, and what it wrote beyond the
+  // valid bytes is not known.
+  std::memset(completed.data, 0, slots_[completed.slot].given_bytes);
   slots_[completed.slot].requested_ns.store(0, std::memory_order_release);
-  if (completed.slot < options_.count) {
-    free_.Push(completed.slot);
-    free_count_.fetch_add(1, std::memory_order_relaxed);
-  } else {
-    emergency_.Push(completed.slot);
-  }
+  if (IsEmergency(completed.slot)) return emergency_.Push(completed.slot);
+  (IsLarge(completed.slot) ? large_ : small_).Push(completed.slot);
+  free_count_.fetch_add(1, std::memory_order_relaxed);
+  if (IsLarge(completed.slot)) free_large_.fetch_add(1, std::memory_order_relaxed);
 }
 
 int64_t ActivityBuffers::OldestOutstanding(int64_t unless_requesting) const noexcept {
@@ -125,7 +153,7 @@ int64_t ActivityBuffers::OldestOutstanding(int64_t unless_requesting) const noex
   // Read before the slots: a request that ends after this has stored its time, one that begins
   // after it is newer than everything that the caller asks about.
   if (requesting_.load(std::memory_order_acquire) != 0) oldest = unless_requesting;
-  for (uint32_t slot = 0; slot < slot_count(); ++slot) {
+  for (uint32_t slot = 0; slot < SlotCount(options_); ++slot) {
     const int64_t requested = slots_[slot].requested_ns.load(std::memory_order_acquire);
     if (requested != 0) oldest = std::min(oldest, requested);
   }
@@ -134,7 +162,7 @@ int64_t ActivityBuffers::OldestOutstanding(int64_t unless_requesting) const noex
 
 uint32_t ActivityBuffers::outstanding() const noexcept {
   uint32_t count = 0;
-  for (uint32_t slot = 0; slot < slot_count(); ++slot) {
+  for (uint32_t slot = 0; slot < SlotCount(options_); ++slot) {
     if (slots_[slot].requested_ns.load(std::memory_order_acquire) != 0) ++count;
   }
   return count;

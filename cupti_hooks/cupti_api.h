@@ -119,10 +119,12 @@ inline constexpr auto kGreenContextKind = static_cast<CUpti_ActivityKind>(59);
 inline constexpr uint32_t kCuptiOldest = 18;  // the record layouts we read
 inline constexpr uint32_t kCuptiFirst12 = 19;
 inline constexpr uint32_t kCuptiFirst13 = 130000;
-inline constexpr uint32_t kCuptiOverheadHasCorrelation = 21;     // 12.3: CUpti_ActivityOverhead2
-inline constexpr uint32_t kCuptiGreenContexts = 22;              // 12.4: CUpti_ActivityContext2
-inline constexpr uint32_t kCuptiPerThreadBuffersSafe = 26;       // 12.8; fixed in an update of 24
-inline constexpr uint32_t kCuptiMayDeclineBuffer = 27;           // 12.9; crashed before
+inline constexpr uint32_t kCuptiOverheadHasCorrelation = 21;  // 12.3: CUpti_ActivityOverhead2
+inline constexpr uint32_t kCuptiGreenContexts = 22;           // 12.4: CUpti_ActivityContext2
+inline constexpr uint32_t kCuptiMayDeclineBuffer = 27;        // 12.9; crashed before
+// A buffer for each thread takes more of them than a CUPTI that may not be declined can be
+// promised.
+inline constexpr uint32_t kCuptiPerThreadBuffersSafe = kCuptiMayDeclineBuffer;
 inline constexpr uint32_t kCuptiPerThreadByDefault = 130000;     // 13.0
 inline constexpr uint32_t kCuptiGivesDeviceNameAway = 130000;    // 13.0; before, records share it
 inline constexpr uint32_t kCuptiGreenContextKind = 130200;       // 13.2: a kind of their own

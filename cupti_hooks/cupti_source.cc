@@ -21,8 +21,10 @@ constinit std::atomic<ActivityBuffers*> g_buffers{nullptr};
 constinit std::atomic<CallbackState*> g_state{nullptr};
 constinit std::atomic<CuptiWorker*> g_worker{nullptr};
 
-// The reserve for a CUPTI that crashes when it is declined, for each buffer: addresses, not memory.
-constexpr uint32_t kEmergencyBuffers = 7;
+// Of the memory that the user allows, so much is for large buffers, the rest for small ones. The
+// reserve for a CUPTI that crashes when it is declined is mostly addresses, not memory.
+constexpr uint32_t kLargePart = 3;
+constexpr uint32_t kParts = 4;
 
 // A row of table `meta`, for the report. It is what other tools found; a release that is found to
 // differ gets the kinds to switch here.
@@ -68,16 +70,16 @@ void OnEvent(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void
   }
 }
 
-ActivityBuffers* MakeBuffers(const CuptiApi& api, uint32_t count) {
+ActivityBuffers* MakeBuffers(const CuptiApi& api, size_t mebibytes) {
   ActivityBuffers::Options options;
-  options.count = count;
   options.may_decline = api.version >= kCuptiMayDeclineBuffer;
-  if (!options.may_decline) options.emergency_count = kEmergencyBuffers * count;
   // A limit on the address space must not be what keeps us from recording.
-  while (options.count >= 4) {
+  for (; mebibytes >= 4; mebibytes /= 4) {
+    options.count = static_cast<uint32_t>(mebibytes * kLargePart / kParts);
+    options.small_count =
+        static_cast<uint32_t>((mebibytes - options.count) * options.bytes / options.small_bytes);
+    options.emergency_count = options.may_decline ? 0 : options.small_count;
     if (ActivityBuffers* buffers = ActivityBuffers::Create(options)) return buffers;
-    options.count /= 4;
-    options.emergency_count /= 8;
   }
   return nullptr;
 }
@@ -156,7 +158,7 @@ bool CuptiSource::StartWithEither(const CuptiApi& api, DeviceHost* host, CuptiSe
 bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupResult* setup) {
   api_ = api;
   has_clock_.store(true, std::memory_order_release);
-  ActivityBuffers* buffers = MakeBuffers(api_, options_.buffer_count);
+  ActivityBuffers* buffers = MakeBuffers(api_, options_.buffer_mebibytes);
   if (buffers == nullptr) {
     *setup = {};
     setup->problem = "no memory for its buffers";
@@ -226,7 +228,7 @@ bool CuptiSource::ReadClock(int64_t* now_ns) {
 
 void CuptiSource::Stop(int64_t deadline_ns) {
   // The clock can still be read: the last records are converted with it.
-  if (worker_ != nullptr) worker_->Stop(deadline_ns);
+  if (worker_ != nullptr) worker_->Stop(deadline_ns, CuptiWorker::AfterDeadline::kAbandon);
 }
 
 void CuptiSource::Yield(int64_t deadline_ns, std::string_view to) {
@@ -238,9 +240,12 @@ void CuptiSource::Yield(int64_t deadline_ns, std::string_view to) {
   }
   if (yielded_.exchange(true)) return;
   const int64_t from_ns = NowNs();
-  worker_->Stop(deadline_ns);
-  const std::string reason = "CUPTI was handed to " + std::string(to) +
-                             "; GPU time is unknown from then on (GPUBOUND_KEEP_CUPTI=1 keeps it)";
+  worker_->Stop(deadline_ns, CuptiWorker::AfterDeadline::kGoOn);
+  const std::string given =
+      HasEnded() ? "CUPTI was handed to " + std::string(to)
+                 : std::string(to) + " asked for CUPTI, which took too long to give it up";
+  const std::string reason =
+      given + "; GPU time is unknown from then on (GPUBOUND_KEEP_CUPTI=1 keeps it)";
   host_->MarkUnknown(from_ns, INT64_MAX, reason);
   host_->Count(LedgerCounter::cupti_yielded, 1);
   host_->Note(reason);

@@ -24,13 +24,13 @@
 namespace gpubound {
 
 struct CuptiOptions {
-  bool enabled = true;          // GPUBOUND_CUPTI
-  std::string library_path;     // GPUBOUND_CUPTI_LIBRARY
-  uint32_t buffer_count = 256;  // GPUBOUND_CUPTI_BUFFER_MB; each has 1 MiB
-  bool keep = false;            // GPUBOUND_KEEP_CUPTI
-  bool share = false;           // GPUBOUND_SHARE_CUPTI
-  RecordingLevels levels;       // GPUBOUND_GRAPHS, GPUBOUND_API
-  QuietApis quiet;              // GPUBOUND_QUIET_APIS
+  bool enabled = true;              // GPUBOUND_CUPTI
+  std::string library_path;         // GPUBOUND_CUPTI_LIBRARY
+  uint32_t buffer_mebibytes = 256;  // GPUBOUND_CUPTI_BUFFER_MB
+  bool keep = false;                // GPUBOUND_KEEP_CUPTI
+  bool share = false;               // GPUBOUND_SHARE_CUPTI
+  RecordingLevels levels;           // GPUBOUND_GRAPHS, GPUBOUND_API
+  QuietApis quiet;                  // GPUBOUND_QUIET_APIS
   // How the functions are found, as LoadCupti; replaced in tests.
   bool (*load)(const CuptiSearch& search, size_t* next, CuptiApi* api,
                std::string* why) = &LoadCupti;

@@ -19,6 +19,7 @@ namespace gpubound {
 namespace {
 
 constexpr int64_t kFlushIntervalNs = 500'000'000;
+constexpr int64_t kShortIntervalNs = 5'000'000;  // while buffers are short
 // At the end: how long work that is still running on the device is waited for, and how often it is
 // looked at. Work that a program leaves behind when it exits is rarely longer; a stuck collective
 // is.
@@ -68,20 +69,23 @@ void* CuptiWorker::Main(void* worker) {
 void CuptiWorker::Run() {
   DeviceSink* sink = host_->NewSink();
   if (sink == nullptr) return;  // recording is off for good
-  Delivery delivery(api_, buffers_, state_, host_, sink, started_ns_, &NowNs);
-  int64_t next_flush_ns = NowNs() + kFlushIntervalNs;
+  Delivery delivery(api_, buffers_, state_, host_, sink, started_ns_, &NowNs, gone_);
+  int64_t last_flush_ns = NowNs();
   bool has_flushed = false;
+  const auto next_flush_ns = [this, &last_flush_ns] {
+    return last_flush_ns + (buffers_->IsShort() ? kShortIntervalNs : kFlushIntervalNs);
+  };
   while (stop_deadline_ns_.load(std::memory_order_acquire) == 0) {
-    buffers_->completed_signal().Wait(next_flush_ns - NowNs());
+    buffers_->worker_signal().Wait(next_flush_ns() - NowNs());
     if (cupti_is_gone()) return;
-    if (NowNs() < next_flush_ns) {
+    if (NowNs() < next_flush_ns()) {
       delivery.Drain();
       continue;
     }
     delivery.Flush(false);
     if (!std::exchange(has_flushed, true)) host_->EndBeforeHandlersSoFar();
     delivered_until_ns_.store(delivery.delivered_until_ns(), std::memory_order_release);
-    next_flush_ns = NowNs() + kFlushIntervalNs;
+    last_flush_ns = NowNs();
   }
   if (cupti_is_gone()) return;
   BringInTheRest(&delivery);
@@ -95,30 +99,34 @@ void CuptiWorker::BringInTheRest(Delivery* delivery) {
   // What is complete first: should a later step hang, that much is safe.
   delivery->Flush(false);
   while (!delivery->EverythingDelivered() && NowNs() < patience_ns && !cupti_is_gone()) {
-    buffers_->completed_signal().Wait(std::min(kPollNs, patience_ns - NowNs()));
+    buffers_->worker_signal().Wait(std::min(kPollNs, patience_ns - NowNs()));
     delivery->Flush(false);
   }
   if (cupti_is_gone()) return;
   DisableKinds(api_);
   delivery->Flush(true);
   // Buffers may come a moment after the flush has returned, from a thread of CUPTI's.
-  while (!delivery->EverythingDelivered() && NowNs() < deadline_ns) {
-    buffers_->completed_signal().Wait(std::min(kPollNs, deadline_ns - NowNs()));
+  while (!delivery->EverythingDelivered() && NowNs() < deadline_ns && !cupti_is_gone()) {
+    buffers_->worker_signal().Wait(std::min(kPollNs, deadline_ns - NowNs()));
     delivery->Drain();
   }
+  if (cupti_is_gone()) return;
   delivery->Finish();
   Unsubscribe(api_, subscriber_);
 }
 
-void CuptiWorker::Stop(int64_t deadline_ns) {
+void CuptiWorker::Stop(int64_t deadline_ns, AfterDeadline after) {
   stop_deadline_ns_.store(std::max<int64_t>(deadline_ns, 1), std::memory_order_release);
-  buffers_->completed_signal().Set();
+  buffers_->worker_signal().Set();
   while (!HasEnded() && NowNs() < deadline_ns) {
     ended_signal_.Wait(std::min(kEndPollNs, deadline_ns - NowNs()));
   }
+  if (after == AfterDeadline::kAbandon && !HasEnded()) {
+    gone_.store(true, std::memory_order_release);
+  }
   if (complete_.load(std::memory_order_acquire)) return;
   const uint32_t outstanding = buffers_->outstanding();
-  if (outstanding == 0 || cupti_is_gone()) return;
+  if (outstanding == 0 || fatal_.load(std::memory_order_acquire)) return;
   host_->Count(LedgerCounter::undelivered_device_buffers, outstanding);
   host_->MarkUnknown(delivered_until_ns_.load(std::memory_order_acquire), INT64_MAX,
                      "the process ended before CUPTI had delivered everything");
@@ -126,7 +134,8 @@ void CuptiWorker::Stop(int64_t deadline_ns) {
 
 void CuptiWorker::OnFatalError() noexcept {
   if (fatal_.exchange(true)) return;
-  buffers_->completed_signal().Set();
+  gone_.store(true, std::memory_order_release);
+  buffers_->worker_signal().Set();
   try {
     host_->Count(LedgerCounter::cupti_api_errors, 1);
     host_->MarkUnknown(delivered_until_ns_.load(std::memory_order_acquire), INT64_MAX,

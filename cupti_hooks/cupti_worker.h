@@ -30,8 +30,11 @@ class CuptiWorker {
   bool Start(CUpti_SubscriberHandle subscriber);
 
   // Asks the thread to bring in the rest and to leave CUPTI, and waits for it until |deadline_ns|
-  // (CLOCK_MONOTONIC). What is missing then is counted and unknown. Once, from any thread.
-  void Stop(int64_t deadline_ns);
+  // (CLOCK_MONOTONIC). What is missing then is counted and unknown. A thread that is abandoned
+  // calls CUPTI no more: the process ends, and CUPTI must not be called once its own exit handlers
+  // have run. From any thread; a second time only to abandon one that went on.
+  enum class AfterDeadline : uint8_t { kGoOn, kAbandon };
+  void Stop(int64_t deadline_ns, AfterDeadline after);
 
   // True once the thread will touch nothing any more.
   bool HasEnded() const { return ended_.load(std::memory_order_acquire); }
@@ -44,7 +47,7 @@ class CuptiWorker {
   static void* Main(void* worker);
   void Run();
   void BringInTheRest(Delivery* delivery);
-  bool cupti_is_gone() const { return fatal_.load(std::memory_order_acquire); }
+  bool cupti_is_gone() const { return gone_.load(std::memory_order_acquire); }
 
   const CuptiApi api_;  // its own: it may outlive the source
   ActivityBuffers* const buffers_;
@@ -55,6 +58,7 @@ class CuptiWorker {
   pthread_t thread_{};
   std::atomic<int64_t> stop_deadline_ns_{0};  // 0: go on
   std::atomic<int64_t> delivered_until_ns_;
+  std::atomic<bool> gone_{false};  // CUPTI is not to be called any more
   std::atomic<bool> fatal_{false};
   std::atomic<bool> complete_{false};  // everything was delivered
   std::atomic<bool> ended_{false};

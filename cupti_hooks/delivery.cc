@@ -17,13 +17,15 @@ constexpr char kLossReason[] = "CUPTI lost records of device work";
 }  // namespace
 
 Delivery::Delivery(const CuptiApi& api, ActivityBuffers* buffers, CallbackState* state,
-                   DeviceHost* host, DeviceSink* sink, int64_t started_ns, int64_t (*now_ns)())
+                   DeviceHost* host, DeviceSink* sink, int64_t started_ns, int64_t (*now_ns)(),
+                   const std::atomic<bool>& cupti_is_gone)
     : api_(api),
       buffers_(buffers),
       state_(state),
       host_(host),
       sink_(sink),
       now_ns_(now_ns),
+      cupti_is_gone_(cupti_is_gone),
       converter_(api, host, sink, state),
       delivered_until_ns_(started_ns),
       last_flush_ns_(started_ns) {}
@@ -35,6 +37,7 @@ void Delivery::Drain() {
   if (taken_.empty()) return;
   // The newest is on top.
   for (auto next = taken_.rbegin(); next != taken_.rend(); ++next) {
+    if (cupti_is_gone_.load(std::memory_order_acquire)) return;
     converter_.Convert(next->data, next->valid_bytes);
     bytes_since_flush_ += next->valid_bytes;
     buffers_->Recycle(*next);
@@ -78,6 +81,7 @@ void Delivery::Flush(bool forced) {
   if (api_.cuptiActivityFlushAll(flags) != CUPTI_SUCCESS) {
     host_->Count(LedgerCounter::cupti_api_errors, 1);
   }
+  if (cupti_is_gone_.load(std::memory_order_acquire)) return;  // the flush took too long
   Drain();
   CountLosses();
   CountDropped();

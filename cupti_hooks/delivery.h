@@ -22,9 +22,11 @@ namespace gpubound {
 class Delivery {
  public:
   // All outlive the delivery. Nothing of the device was missed before |started_ns|
-  // (CLOCK_MONOTONIC). |now_ns| reads that clock.
+  // (CLOCK_MONOTONIC). |now_ns| reads that clock. Once |cupti_is_gone| CUPTI is not called any
+  // more, and nothing is converted.
   Delivery(const CuptiApi& api, ActivityBuffers* buffers, CallbackState* state, DeviceHost* host,
-           DeviceSink* sink, int64_t started_ns, int64_t (*now_ns)());
+           DeviceSink* sink, int64_t started_ns, int64_t (*now_ns)(),
+           const std::atomic<bool>& cupti_is_gone);
 
   // Converts what CUPTI has completed so far, without asking it for more.
   void Drain();
@@ -57,6 +59,7 @@ class Delivery {
   DeviceHost* const host_;
   DeviceSink* const sink_;
   int64_t (*const now_ns_)();
+  const std::atomic<bool>& cupti_is_gone_;
   ActivityConverter converter_;
   std::vector<ActivityBuffers::Completed> taken_;
 

@@ -29,7 +29,7 @@ std::unique_ptr<DeviceSource> CreateCuptiSource() {
   options.keep = EnvSwitch("GPUBOUND_KEEP_CUPTI");
   options.share = EnvSwitch("GPUBOUND_SHARE_CUPTI");
   options.library_path = EnvValue("GPUBOUND_CUPTI_LIBRARY");
-  options.buffer_count = static_cast<uint32_t>(EnvNumber("GPUBOUND_CUPTI_BUFFER_MB", 4, 4096));
+  options.buffer_mebibytes = static_cast<uint32_t>(EnvNumber("GPUBOUND_CUPTI_BUFFER_MB", 4, 4096));
   options.quiet = QuietApis(EnvValue("GPUBOUND_QUIET_APIS"));
   if (!ParseGraphLevel(EnvValue("GPUBOUND_GRAPHS"), &options.levels.graphs)) {
     LogOnce("GPUBOUND_GRAPHS is '%s', expected node, graph or auto; using node",

@@ -16,11 +16,13 @@ namespace gpubound {
 namespace {
 
 constexpr size_t kBytes = 4096;
+constexpr size_t kSmallBytes = 512;
 
 class ActivityBuffersTest : public ::testing::Test {
  protected:
   void Make(ActivityBuffers::Options options) {
     options.bytes = kBytes;
+    options.small_bytes = kSmallBytes;
     buffers_ = ActivityBuffers::Create(options);
     ASSERT_NE(buffers_, nullptr);
   }
@@ -47,7 +49,7 @@ class ActivityBuffersTest : public ::testing::Test {
 };
 
 TEST_F(ActivityBuffersTest, HandsOutAlignedZeroedMemoryThatIsDistinct) {
-  Make({.count = 4});
+  Make({.count = 4, .small_count = 0});
   uint8_t* first = Request();
   uint8_t* second = Request();
   EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 8, 0u);
@@ -57,7 +59,7 @@ TEST_F(ActivityBuffersTest, HandsOutAlignedZeroedMemoryThatIsDistinct) {
 }
 
 TEST_F(ActivityBuffersTest, DeclinesWhenAllAreInUse) {
-  Make({.count = 2});
+  Make({.count = 2, .small_count = 0});
   Request();
   Request();
   EXPECT_EQ(Request(), nullptr);
@@ -65,7 +67,7 @@ TEST_F(ActivityBuffersTest, DeclinesWhenAllAreInUse) {
 }
 
 TEST_F(ActivityBuffersTest, ABufferComesBackZeroedToItsLastByte) {
-  Make({.count = 1});
+  Make({.count = 1, .small_count = 0});
   uint8_t* buffer = Request();
   std::memset(buffer, 0xab, kBytes);
   buffers_->Complete(buffer, 40);
@@ -75,7 +77,7 @@ TEST_F(ActivityBuffersTest, ABufferComesBackZeroedToItsLastByte) {
 }
 
 TEST_F(ActivityBuffersTest, TellsHowMuchOfABufferIsValid) {
-  Make({.count = 2});
+  Make({.count = 2, .small_count = 0});
   buffers_->Complete(Request(), 40);
   const auto taken = TakeAll();
   ASSERT_EQ(taken.size(), 1u);
@@ -83,13 +85,13 @@ TEST_F(ActivityBuffersTest, TellsHowMuchOfABufferIsValid) {
 }
 
 TEST_F(ActivityBuffersTest, NeverReadsBeyondABufferWhateverCuptiSays) {
-  Make({.count = 1});
+  Make({.count = 1, .small_count = 0});
   buffers_->Complete(Request(), 10 * kBytes);
   EXPECT_EQ(TakeAll()[0].valid_bytes, kBytes);
 }
 
 TEST_F(ActivityBuffersTest, IgnoresBuffersThatAreNotOurs) {
-  Make({.count = 2});
+  Make({.count = 2, .small_count = 0});
   uint8_t foreign[8] = {};
   uint8_t* own = Request();
   buffers_->Complete(foreign, 8);
@@ -99,7 +101,7 @@ TEST_F(ActivityBuffersTest, IgnoresBuffersThatAreNotOurs) {
 }
 
 TEST_F(ActivityBuffersTest, ACuptiThatCrashesWhenDeclinedGetsWhatNobodyHasReadYet) {
-  Make({.count = 2, .may_decline = false});
+  Make({.count = 2, .small_count = 0, .may_decline = false});
   uint8_t* unread = Request();
   Request();
   std::memset(unread, 0xab, kBytes);
@@ -111,7 +113,7 @@ TEST_F(ActivityBuffersTest, ACuptiThatCrashesWhenDeclinedGetsWhatNobodyHasReadYe
 }
 
 TEST_F(ActivityBuffersTest, ACuptiThatCrashesWhenDeclinedGetsTheEmergencyReserveLast) {
-  Make({.count = 1, .emergency_count = 1, .may_decline = false});
+  Make({.count = 1, .small_count = 0, .emergency_count = 1, .may_decline = false});
   uint8_t* first = Request();
   uint8_t* emergency = Request();
   EXPECT_NE(emergency, nullptr);
@@ -122,7 +124,7 @@ TEST_F(ActivityBuffersTest, ACuptiThatCrashesWhenDeclinedGetsTheEmergencyReserve
 }
 
 TEST_F(ActivityBuffersTest, TheOldestOutstandingBufferBoundsWhatIsKnown) {
-  Make({.count = 4});
+  Make({.count = 4, .small_count = 0});
   EXPECT_EQ(buffers_->OldestOutstanding(0), INT64_MAX);
   uint8_t* old = Request(100);
   Request(200);
@@ -134,18 +136,52 @@ TEST_F(ActivityBuffersTest, TheOldestOutstandingBufferBoundsWhatIsKnown) {
   EXPECT_EQ(buffers_->outstanding(), 1u);
 }
 
-TEST_F(ActivityBuffersTest, GivesSmallBuffersWhileFewAreInUseAndWholeOnesOtherwise) {
-  Make({.count = 4});
+TEST_F(ActivityBuffersTest, GivesAsMuchOfALargeBufferAsIsPreferred) {
+  Make({.count = 4, .small_count = 0});
   buffers_->set_preferred_bytes(1024);
   Request();
   EXPECT_EQ(size_, 1024u);
+}
+
+TEST_F(ActivityBuffersTest, GivesSmallOnesWhileMoreThanHalfOfTheLargeOnesAreInUse) {
+  Make({.count = 4, .small_count = 4});
+  Request();
   Request();
   EXPECT_EQ(size_, kBytes);
+  Request();
+  EXPECT_EQ(size_, kSmallBytes);
+}
+
+TEST_F(ActivityBuffersTest, GivesSmallOnesToAProgramThatMakesFewRecords) {
+  Make({.count = 4, .small_count = 1});
+  buffers_->set_preferred_bytes(kSmallBytes);
+  uint8_t* small = Request();
+  uint8_t* large = Request();
+  EXPECT_EQ(size_, kSmallBytes) << "of a large one";
+  EXPECT_NE(large, nullptr);
+  buffers_->Complete(small, 8);
+  RecycleAll();
+  EXPECT_EQ(Request(), small);
+}
+
+TEST_F(ActivityBuffersTest, ALargeOneIsTakenWhenNoSmallOneIsLeft) {
+  Make({.count = 2, .small_count = 1});
+  for (int i = 0; i < 3; ++i) EXPECT_NE(Request(), nullptr) << i;
+  EXPECT_EQ(Request(), nullptr);
+}
+
+TEST_F(ActivityBuffersTest, TheWorkerIsWokenWhenFewerThanAQuarterIsFree) {
+  Make({.count = 0, .small_count = 8});
+  for (int i = 0; i < 6; ++i) Request();
+  EXPECT_FALSE(buffers_->IsShort());
+  Request();
+  EXPECT_TRUE(buffers_->IsShort());
+  buffers_->worker_signal().Wait(INT64_MAX);  // returns: it was set
 }
 
 TEST_F(ActivityBuffersTest, ConcurrentUsersNeverShareABuffer) {
   constexpr int kThreads = 4, kRounds = 5000;
-  Make({.count = 8});
+  Make({.count = 4, .small_count = 4});
   std::atomic<bool> done{false};
   std::atomic<int> shared{0}, handed_out{0};
   std::thread worker([&] {

@@ -176,7 +176,7 @@ TEST_F(CuptiSessionTest, TheNextToolFindsCuptisDefaults) {
 }
 
 TEST_F(CuptiSessionTest, BuffersOfThreadsAreTakenBackWhereTheyAreNoDefault) {
-  ScriptedCupti older(kCupti12_8);
+  ScriptedCupti older(kCupti12_9);
   const CuptiSetupResult setup = SetUpWith(older.api());
   Unsubscribe(older.api(), setup.subscriber);
   const auto calls = older.calls();
@@ -204,7 +204,7 @@ TEST(ParseGraphLevelTest, KnowsThreeLevels) {
 }
 
 TEST_F(CuptiSessionTest, LeavesPerThreadBuffersAloneWhereTheyWereUnsafe) {
-  ScriptedCupti older(kCupti12_6);
+  ScriptedCupti older(kCupti12_8);
   SetUpWith(older.api());
   EXPECT_THAT(older.calls(), Not(Contains("cuptiActivitySetAttribute 9")));
 }

@@ -279,8 +279,26 @@ TEST_F(CuptiSourceTest, AFlushThatHangsDoesNotHoldUpTheEnd) {
   Kernel(10, 20);
   Stop(1'000'000);  // returns, or the test runs into its time limit
   EXPECT_EQ(host_.CountOf(LedgerCounter::undelivered_device_buffers), 1u);
+  const int calls = cupti_.call_count();
   release = true;
   while (!source_->HasEnded()) std::this_thread::yield();
+  // By then CUPTI's own exit handlers may have run.
+  EXPECT_EQ(cupti_.call_count(), calls);
+}
+
+TEST_F(CuptiSourceTest, AFlushThatHangsIsWaitedForAfterwardsWhereTheProgramGoesOn) {
+  std::atomic<bool> release{false};
+  cupti_.on_flush = [&] {
+    while (!release) std::this_thread::yield();
+  };
+  ASSERT_TRUE(Start());
+  Kernel(10, 20);
+  source_->Yield(NowNs() + 1'000'000, "torch");
+  ASSERT_FALSE(host_.notes.empty());
+  EXPECT_THAT(host_.notes.back(), HasSubstr("torch asked for CUPTI, which took too long"));
+  release = true;
+  while (!source_->HasEnded()) std::this_thread::yield();
+  EXPECT_EQ(cupti_.CallsOf("cuptiUnsubscribe"), 1);
 }
 
 TEST_F(CuptiSourceTest, WorkThatIsStillRunningAtTheEndMakesTimeUnknown) {

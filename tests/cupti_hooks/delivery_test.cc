@@ -30,11 +30,12 @@ void OnComplete(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) {
 class DeliveryTest : public ::testing::Test {
  protected:
   DeliveryTest() {
-    g_buffers = ActivityBuffers::Create({.count = 4, .bytes = 1 << 16});
+    g_buffers = ActivityBuffers::Create({.count = 4, .bytes = 1 << 16, .small_count = 0});
     g_now_ns = 1000;
     api_.cuptiActivityRegisterCallbacks(&OnRequest, &OnComplete);
-    delivery_ = std::make_unique<Delivery>(api_, g_buffers, &state_, &host_, &host_.sink, g_now_ns,
-                                           [] { return g_now_ns; });
+    delivery_ = std::make_unique<Delivery>(
+        api_, g_buffers, &state_, &host_, &host_.sink, g_now_ns, [] { return g_now_ns; },
+        cupti_is_gone_);
   }
   void At(int64_t now_ns) { g_now_ns = now_ns; }
   void Kernel(uint64_t start, uint64_t end) {
@@ -46,6 +47,7 @@ class DeliveryTest : public ::testing::Test {
   const CuptiApi api_ = cupti_.api();
   RecordingHost host_;
   CallbackState state_{api_, &host_, QuietApis()};
+  std::atomic<bool> cupti_is_gone_{false};
   std::unique_ptr<Delivery> delivery_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that launches kernels as fast as it can: what the profiler takes of memory is bounded,
-// however many they are and however slowly they are written out. GPUBOUND_TEST_KERNELS says how
-// many (the long run: ten millions).
+// A program that launches kernels as fast as it can, or in many threads: what the profiler takes of
+// memory is bounded, however many they are and however slowly they are written out.
+// GPUBOUND_TEST_KERNELS says how many (the long run: ten millions).
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -14,33 +14,51 @@ namespace gpubound {
 namespace {
 
 constexpr int kBufferMib = 16;
-// Beside CUPTI's buffers: the pages of the live mapping and SQLite's cache (docs/architecture.md).
-constexpr long kOtherMib = 16 + 8;
+// Beside CUPTI's buffers: the pages of the live mapping and SQLite's cache (docs/architecture.md),
+// and the reserve of buffers for a CUPTI that may not be declined.
+constexpr long kOtherMib = 16 + 8 + 4;
 
 int Kernels() {
   const char* given = std::getenv("GPUBOUND_TEST_KERNELS");
   return given == nullptr ? 300'000 : std::atoi(given);
 }
 
-// 12.4 may not be declined a buffer, 13.0 may.
-class KernelStorm : public CommandRun, public testing::WithParamInterface<const char*> {
+class ReleaseOfCupti : public CommandRun, public testing::WithParamInterface<const char*> {
  protected:
-  KernelStorm() {
+  ReleaseOfCupti() {
     runner().SetDeadlineSeconds(3000);
-    runner().Set("GPUBOUND_CUPTI_BUFFER_MB", std::to_string(kBufferMib));
-  }
-  Outcome Storm() {
     runner().Set("GPUBOUND_SIM_SCRIPT",
                  R"({"cupti": ")" + std::string(GetParam()) +
                      R"(", "device": {"kernels": {"policy_forward": 100}}})");
-    return Victim("storm", Kernels());
   }
+  static int KernelsIn(const gpubound::Run& run) {
+    int kernels = 0;
+    for (const ProcessTrace& process : run.processes) {
+      for (const DeviceWork& work : process.device_work) {
+        kernels += process.WorkOf(work.work).info.kind == WorkKind::kKernel ? 1 : 0;
+      }
+    }
+    return kernels;
+  }
+  static int64_t LostIn(const Json& report) {
+    return LedgerOf(report, "cupti_records_dropped") + LedgerOf(report, "device_records_dropped") +
+           LedgerOf(report, "cupti_zero_timestamps");
+  }
+
+ private:
   static int64_t LedgerOf(const Json& report, const std::string& counter) {
     for (const Json& entry : report["ledger"]) {
       if (entry["counter"] == counter) return entry["value"];
     }
     return 0;
   }
+};
+
+// 12.4 may not be declined a buffer, 13.0 may.
+class KernelStorm : public ReleaseOfCupti {
+ protected:
+  KernelStorm() { runner().Set("GPUBOUND_CUPTI_BUFFER_MB", std::to_string(kBufferMib)); }
+  Outcome Storm() { return Victim("storm", Kernels()); }
 };
 
 INSTANTIATE_TEST_SUITE_P(Releases, KernelStorm, testing::Values("12.4", "13.0"));
@@ -58,16 +76,36 @@ TEST_P(KernelStorm, IsRecordedOrCounted) {
   ASSERT_EQ(Storm().exit_code, 0);
   const gpubound::Run run = Load();
   ASSERT_EQ(run.processes.size(), 1u);
-  int64_t kernels = 0;
-  for (const DeviceWork& work : run.processes[0].device_work) {
-    kernels += run.processes[0].WorkOf(work.work).info.kind == WorkKind::kKernel ? 1 : 0;
-  }
-  const Json report = Report();
-  const int64_t lost = LedgerOf(report, "cupti_records_dropped") +
-                       LedgerOf(report, "device_records_dropped") +
-                       LedgerOf(report, "cupti_zero_timestamps");
+  const int kernels = KernelsIn(run);
   EXPECT_LE(kernels, Kernels());
-  EXPECT_GE(kernels + lost, Kernels());
+  EXPECT_GE(kernels + LostIn(Report()), Kernels());
+}
+
+// 12.8 can keep a buffer for each thread and may not be declined one; 13.0 does so by default.
+class ManyThreads : public ReleaseOfCupti {
+ protected:
+  // All of |kernels| are recorded, in less memory than buffers for all threads of a large size
+  // take.
+  void ExpectAllInLittleMemory(const Outcome& outcome, int kernels) {
+    long early_kib = 0;
+    long late_kib = 0;
+    ASSERT_EQ(std::sscanf(outcome.out.c_str(), "resident %ld %ld", &early_kib, &late_kib), 2)
+        << outcome.Describe();
+    EXPECT_LE(late_kib - early_kib, 128 * 1024);
+    EXPECT_EQ(KernelsIn(Load()), kernels);
+    EXPECT_EQ(LostIn(Report()), 0);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Releases, ManyThreads, testing::Values("12.8", "13.0"));
+
+TEST_P(ManyThreads, ThatLiveAtOnceLoseNothing) {
+  ExpectAllInLittleMemory(Victim("threads", 300), 300 * 100);
+}
+
+// More than there are buffers, so they have to come back between two regular flushes.
+TEST_P(ManyThreads, ThatComeAndGoLoseNothing) {
+  ExpectAllInLittleMemory(Victim("brief", 4000), 4000);
 }
 
 }  // namespace

@@ -6,11 +6,13 @@
 //   integration_victim train N       N iterations
 //   integration_victim graphs N      captures two kernels in operation "capture", then N times
 //                                    replays them in operation "inference"
-//   integration_victim storm N       launches N kernels as fast as it can; prints "resident KIB
-//   KIB",
-//                                    after a quarter of them and at the end
+//   integration_victim storm N       launches N kernels as fast as it can; prints
+//                                    "resident KIB KIB", after a quarter of them and at the end
 //   integration_victim steady N      launches 20,000 kernels a second for N seconds; prints as
-//   storm integration_victim events N      N times a kernel, an event behind it, and a kernel of
+//   storm integration_victim threads N     N threads that live at once launch 100 kernels each; as
+//   storm integration_victim brief N       N threads, one after the other, launch a kernel each; as
+//   storm integration_victim uninjected N  N iterations; CUDA is told to load no tool before it
+//   starts integration_victim events N      N times a kernel, an event behind it, and a kernel of
 //   another
 //                                    stream that waits for the event
 //   integration_victim second_tool N N iterations, then N more while the profiler in the library
@@ -20,7 +22,7 @@
 //                                    NS", the duration of the iterations
 //   integration_victim annotate N    N operations without any CUDA
 //
-// Prints "trained N" when it is done. One thread.
+// Prints "trained N" when it is done. One thread where nothing else is said.
 #include <dlfcn.h>
 #include <gpubound/annotate.h>
 #include <sys/wait.h>
@@ -32,6 +34,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "tests/integration/trainer.h"
 
@@ -82,6 +85,30 @@ void Steady(int seconds) {
     next += kTurn;
     std::this_thread::sleep_until(next);
   }
+  std::printf("resident %ld %ld\n", early, ResidentKib());
+}
+
+void LaunchInThreads(int count) {
+  constexpr int kLaunches = 100;
+  Trainer trainer;
+  const long early = ResidentKib();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < count; ++t) {
+    threads.emplace_back([&trainer] {
+      for (int i = 0; i < kLaunches; ++i) {
+        trainer.Storm(1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::printf("resident %ld %ld\n", early, ResidentKib());
+}
+
+void LaunchInBriefThreads(int count) {
+  Trainer trainer;
+  const long early = ResidentKib();
+  for (int t = 0; t < count; ++t) std::thread([&trainer] { trainer.Storm(1); }).join();
   std::printf("resident %ld %ld\n", early, ResidentKib());
 }
 
@@ -142,6 +169,13 @@ int Main(int argc, char** argv) {
     Storm(count);
   } else if (std::strcmp(action, "steady") == 0) {
     Steady(count);
+  } else if (std::strcmp(action, "threads") == 0) {
+    LaunchInThreads(count);
+  } else if (std::strcmp(action, "brief") == 0) {
+    LaunchInBriefThreads(count);
+  } else if (std::strcmp(action, "uninjected") == 0) {
+    unsetenv("CUDA_INJECTION64_PATH");
+    Train(count);
   } else if (std::strcmp(action, "events") == 0) {
     WaitForEvents(count);
   } else if (std::strcmp(action, "second_tool") == 0) {
