@@ -2,6 +2,7 @@
 #include "tests/sim/history_trace.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -36,6 +37,9 @@ uint32_t SyncTypeOf(const std::string& call) {
   return call == "cudaDeviceSynchronize" ? kContextSynchronize : 0;
 }
 
+// What a work row is made of: kind, name, geometry.
+using WorkKey = std::tuple<OpKind, std::string, std::array<uint32_t, 9>>;
+
 class TraceBuilder {
  public:
   // Of the threads whose element of |threads| is set.
@@ -52,6 +56,11 @@ class TraceBuilder {
     trace_.works.emplace_back();
     trace_.streams.emplace_back();
     trace_.devices.resize(2);
+    trace_.devices[1].info = history.limits;
+    for (const UnknownFact& unknown : history.unknown) {
+      trace_.unknown.push_back(
+          {kSpanBeginNs + unknown.from_ns, kSpanBeginNs + unknown.to_ns, "outage"});
+    }
     for (size_t i = 0; i < history.tids.size(); ++i) {
       index_.push_back(trace_.threads.size());
       if (!threads[i]) continue;
@@ -81,9 +90,16 @@ class TraceBuilder {
     return Intern({kind, Layer::kUnset, text, ""});
   }
   WorkId InternWork(const WorkFact& work) {
-    const auto [entry, added] = works_.try_emplace({work.kind, work.name}, trace_.works.size());
+    const WorkInfo& info = work.geometry;
+    const WorkKey key{
+        work.kind,
+        work.name,
+        {info.grid[0], info.grid[1], info.grid[2], info.block[0], info.block[1], info.block[2],
+         info.registers_per_thread, info.static_shared_bytes, info.dynamic_shared_bytes}};
+    const auto [entry, added] = works_.try_emplace(key, trace_.works.size());
     if (added) {
       Work row;
+      row.info = info;
       row.info.kind = WorkKindOf(work.kind);
       row.name = work.name;
       trace_.works.push_back(row);
@@ -99,11 +115,21 @@ class TraceBuilder {
   void AddEvents() {
     for (const ScopeFact& scope : history_.scopes) {
       if (!is_mine_[scope.thread]) continue;
+      if (scope.range != 0) {
+        AddRange(scope);
+        continue;
+      }
       const LabelId label = Intern(scope.name);
       auto& events = trace_.threads[index_[scope.thread]].events;
       events.push_back({kSpanBeginNs + scope.begin_ns, 0, label, SlotKind::kBegin});
       if (scope.end_ns == history_.span_ns) continue;  // open at the end
       events.push_back({kSpanBeginNs + scope.end_ns, 0, label, SlotKind::kEnd});
+    }
+    for (const PauseFact& pause : history_.pauses) {
+      if (!is_mine_[pause.thread]) continue;
+      trace_.threads[index_[pause.thread]].events.push_back(
+          {kSpanBeginNs + pause.time_ns, 0, LabelId{},
+           pause.pauses ? SlotKind::kPause : SlotKind::kResume});
     }
     // Whose thread changed the phase means nothing: it is the process's.
     for (const PhaseFact& phase : history_.phases) {
@@ -129,10 +155,20 @@ class TraceBuilder {
                        [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
     }
   }
+  void AddRange(const ScopeFact& scope) {
+    const LabelId label = Intern(scope.name);
+    trace_.threads[index_[scope.thread]].events.push_back(
+        {kSpanBeginNs + scope.begin_ns, scope.range, label, SlotKind::kRangeStart});
+    if (scope.end_ns == history_.span_ns || !is_mine_[scope.end_thread]) return;
+    trace_.threads[index_[scope.end_thread]].events.push_back(
+        {kSpanBeginNs + scope.end_ns, scope.range, LabelId{}, SlotKind::kRangeEnd});
+  }
   void AddCalls() {
     for (const ApiFact& call : history_.calls) {
-      if (!is_mine_[call.thread]) continue;
-      mine_.insert(call.correlation);
+      if (!is_mine_[call.thread]) {
+        theirs_.insert(call.correlation);
+        continue;
+      }
       ThreadTrace& thread = trace_.threads[index_[call.thread]];
       const int64_t start_ns = kSpanBeginNs + call.begin_ns;
       const int64_t end_ns = kSpanBeginNs + call.end_ns;
@@ -159,7 +195,7 @@ class TraceBuilder {
   }
   void AddWork() {
     for (const WorkFact& work : history_.work) {
-      if (mine_.count(work.correlation) == 0) continue;
+      if (theirs_.count(work.correlation) != 0) continue;
       DeviceWork row;
       row.start_ns = kSpanBeginNs + work.begin_ns;
       row.end_ns = kSpanBeginNs + work.end_ns;
@@ -175,10 +211,10 @@ class TraceBuilder {
   const History& history_;
   std::vector<bool> is_mine_;  // by thread
   std::vector<size_t> index_;  // in the trace, of the threads that are
-  std::set<uint32_t> mine_;    // calls, by correlation
+  std::set<uint32_t> theirs_;  // calls of other processes, by correlation
   ProcessTrace trace_;
   std::map<std::tuple<LabelKind, std::string, std::string>, size_t> labels_;
-  std::map<std::pair<OpKind, std::string>, size_t> works_;
+  std::map<WorkKey, size_t> works_;
   std::map<uint32_t, size_t> streams_;
 };
 

@@ -53,6 +53,7 @@ class Recorder final : public EventSink {
     source_options.now = [clock] { return clock->now_ns(); };
     source_options.clock_offset_ns = options.source_offset_ns;
     source_options.reverse_batches = options.reverse_batches;
+    source_options.device = program.limits;
     auto source = std::make_unique<SimSource>(std::move(source_options));
     source_ = source.get();
     collector->StartSource(std::move(source));
@@ -71,6 +72,16 @@ class Recorder final : public EventSink {
   void OnEnd(uint32_t thread, const ScopeName& name, TimeNs) override {
     buffers_[thread]->End(LabelOf(name), clock_->Ticks());
   }
+  void OnRangeStart(uint32_t thread, const ScopeName& name, uint64_t range, TimeNs) override {
+    buffers_[thread]->EmitWithPayload(SlotKind::kRangeStart, LabelOf(name), range, clock_->Ticks());
+  }
+  void OnRangeEnd(uint32_t thread, uint64_t range, TimeNs) override {
+    buffers_[thread]->EmitWithPayload(SlotKind::kRangeEnd, LabelId{}, range, clock_->Ticks());
+  }
+  void OnPause(const PauseFact& pause) override {
+    buffers_[pause.thread]->Emit(pause.pauses ? SlotKind::kPause : SlotKind::kResume, LabelId{},
+                                 clock_->Ticks());
+  }
   void OnPhase(uint32_t thread, const std::string& name, TimeNs) override {
     const LabelId label = collector_->labels()->Intern(LabelKind::kPhase, Layer::kUnset, "", name);
     buffers_[thread]->Emit(SlotKind::kPhase, label, clock_->Ticks());
@@ -84,6 +95,12 @@ class Recorder final : public EventSink {
     shifted.begin_ns += kEpochNs;
     shifted.end_ns += kEpochNs;
     source_->AddWork(shifted);
+  }
+
+  void OnUnknown(const UnknownFact& unknown) override {
+    const bool is_open = unknown.to_ns == kStillUnknown;
+    source_->MarkUnknown(
+        {kEpochNs + unknown.from_ns, is_open ? kStillUnknown : kEpochNs + unknown.to_ns});
   }
 
   void Finish(TimeNs span_ns) {
@@ -101,7 +118,7 @@ class Recorder final : public EventSink {
     return call;
   }
   LabelId LabelOf(const ScopeName& name) {
-    return collector_->labels()->Intern(name.kind, name.layer, "", name.text);
+    return collector_->labels()->Intern(name.kind, name.layer, name.domain, name.text);
   }
 
   const RecordingOptions& options_;

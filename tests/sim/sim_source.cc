@@ -71,7 +71,7 @@ void SimSource::AddCall(const ApiFact& call, uint32_t tid) {
 
 void SimSource::AddWork(const WorkFact& work) {
   if (sink_ == nullptr) return;
-  WorkInfo info;
+  WorkInfo info = work.geometry;
   info.kind = WorkKindOf(work.kind);
   work_.push_back({.start_ns = SourceTime(work.begin_ns),
                    .end_ns = SourceTime(work.end_ns),
@@ -81,6 +81,10 @@ void SimSource::AddWork(const WorkFact& work) {
                    .stream = host_->InternStream(device_, 1, work.stream),
                    .work = host_->InternWork(info, work.name),
                    .graph = 0});
+}
+
+void SimSource::MarkUnknown(const UnknownFact& unknown) {
+  host_->MarkUnknown(unknown.from_ns, unknown.to_ns, "outage");
 }
 
 bool SimSource::Lose() {

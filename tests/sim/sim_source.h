@@ -39,6 +39,8 @@ class SimSource final : public DeviceSource {
   // What the device's side of a program did; kept until the next Deliver.
   void AddCall(const ApiFact& call, uint32_t tid);
   void AddWork(const WorkFact& work);
+  // Times of the collector's clock, here alone.
+  void MarkUnknown(const UnknownFact& unknown);
   // Hands over what was added since, as one batch.
   void Deliver();
   uint64_t dropped() const { return dropped_; }

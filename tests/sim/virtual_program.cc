@@ -8,39 +8,10 @@
 #include <utility>
 
 #include "libprofiler/suspension_plan.h"
+#include "tests/sim/virtual_calls.h"
 
 namespace gpubound::sim {
 namespace {
-
-constexpr uint8_t kHostToDevice = 1;  // CUpti_ActivityMemcpyKind
-
-const char* ApiNameOf(Action action) {
-  switch (action) {
-    case Action::kLaunch:
-      return "cudaLaunchKernel";
-    case Action::kCopyAsync:
-    case Action::kCopyPageable:
-      return "cudaMemcpyAsync";
-    case Action::kCopy:
-      return "cudaMemcpy";
-    case Action::kSet:
-      return "cudaMemsetAsync";
-    case Action::kGraph:
-      return "cudaGraphLaunch";
-    case Action::kRecordEvent:
-      return "cudaEventRecord";
-    case Action::kStreamWait:
-      return "cudaStreamWaitEvent";
-    case Action::kSyncStream:
-      return "cudaStreamSynchronize";
-    case Action::kSyncEvent:
-      return "cudaEventSynchronize";
-    case Action::kSyncDevice:
-      return "cudaDeviceSynchronize";
-    default:
-      return nullptr;  // no API call
-  }
-}
 
 class Machine {
  public:
@@ -61,6 +32,7 @@ class Machine {
                     Loop{SuspensionPlan(program.cost.suspends, program.cost.seed)});
     }
     history_.python = program.python;
+    history_.limits = program.limits;
   }
 
   History Run() {
@@ -82,6 +54,7 @@ class Machine {
     for (ScopeFact& scope : history_.scopes) {
       if (scope.end_ns < 0) scope.end_ns = history_.span_ns;
     }
+    EndOutages();
     return std::move(history_);
   }
 
@@ -120,8 +93,34 @@ class Machine {
 
   void MoveTo(TimeNs now) {
     if (now == now_) return;
+    const TimeNs before = now_;
     now_ = now;
     if (HostRuns()) sink_->OnTime(now);
+    for (const Outage& outage : program_.outages) {
+      if (outage.from_ns > before && outage.from_ns <= now) {
+        sink_->OnUnknown({outage.from_ns, kStillUnknown});
+      }
+    }
+  }
+
+  bool IsLost(TimeNs begin_ns, bool call) const {
+    return std::any_of(program_.outages.begin(), program_.outages.end(), [&](const Outage& outage) {
+      return (outage.calls || !call) && outage.from_ns <= begin_ns && begin_ns < outage.to_ns;
+    });
+  }
+
+  void EndOutages() {
+    std::erase_if(history_.calls,
+                  [this](const ApiFact& call) { return IsLost(call.begin_ns, true); });
+    for (const Outage& outage : program_.outages) {
+      UnknownFact unknown{outage.from_ns, outage.to_ns};
+      for (const WorkFact& work : history_.lost_work) {
+        const bool here = outage.from_ns <= work.begin_ns && work.begin_ns < outage.to_ns;
+        if (here) unknown.to_ns = std::max(unknown.to_ns, work.end_ns);
+      }
+      history_.unknown.push_back(unknown);
+      sink_->OnUnknown(unknown);
+    }
   }
 
   bool HostRuns() const {
@@ -226,6 +225,17 @@ class Machine {
         sink_->OnStep(t, statement.slot, now_);
         SuspendOrGoOn(t);
         break;
+      case Action::kStartRange:
+        StartRange(t, statement);
+        break;
+      case Action::kEndRange:
+        EndRange(t, statement.slot);
+        break;
+      case Action::kPause:
+      case Action::kResume:
+        history_.pauses.push_back({t, now_, statement.action == Action::kPause});
+        sink_->OnPause(history_.pauses.back());
+        break;
       case Action::kSignal:
         ++signals_[statement.slot];
         for (Thread& other : threads_) {
@@ -243,6 +253,27 @@ class Machine {
         break;
     }
     thread.wake_ns = now_ + statement.cost_ns + Drawn(program_.cost.scope_ns);
+  }
+
+  void StartRange(uint32_t t, const Statement& statement) {
+    const uint64_t range = ++last_range_;
+    ranges_[statement.slot] = history_.scopes.size();
+    history_.scopes.push_back({.thread = t,
+                               .name = statement.scope,
+                               .begin_ns = now_,
+                               .end_ns = -1,
+                               .sequence = next_sequence_++,
+                               .range = range});
+    sink_->OnRangeStart(t, statement.scope, range, now_);
+  }
+  void EndRange(uint32_t t, uint32_t handle) {
+    const auto found = ranges_.find(handle);
+    if (found == ranges_.end()) return;
+    ScopeFact& scope = history_.scopes[found->second];
+    ranges_.erase(found);
+    scope.end_ns = now_;
+    scope.end_thread = t;
+    sink_->OnRangeEnd(t, scope.range, now_);
   }
 
   // What one occurrence costs.
@@ -273,69 +304,10 @@ class Machine {
       call.queue_full_to_ns = now_;
     }
     thread.waits_for.clear();
-    Perform(statement, call.correlation, &thread.waits_for);
+    SubmitTo(&device_, statement, call.correlation, now_, &thread.waits_for);
     thread.stage = Stage::kWait;
     thread.blocked = true;
     FinishIfDone(t);
-  }
-
-  void Perform(const Statement& statement, uint32_t correlation, std::vector<OpId>* waits_for) {
-    const StreamIndex stream = statement.slot;
-    OpSpec spec;
-    spec.name = statement.name;
-    spec.correlation = correlation;
-    spec.duration_ns = statement.device_ns;
-    switch (statement.action) {
-      case Action::kLaunch:
-        device_.Submit(stream, std::move(spec), now_);
-        break;
-      case Action::kCopyAsync:
-      case Action::kCopyPageable:
-      case Action::kCopy: {
-        spec.kind = OpKind::kMemcpy;
-        spec.work.copy_kind = kHostToDevice;
-        spec.bytes = static_cast<uint64_t>(statement.device_ns);
-        const OpId op = device_.Submit(stream, std::move(spec), now_);
-        if (statement.action != Action::kCopyAsync) waits_for->push_back(op);
-        break;
-      }
-      case Action::kSet:
-        spec.kind = OpKind::kMemset;
-        spec.bytes = 1;
-        device_.Submit(stream, std::move(spec), now_);
-        break;
-      case Action::kGraph:
-        device_.SubmitGraph(stream, NodesOf(statement, spec), 0, now_);
-        break;
-      case Action::kRecordEvent:
-        device_.RecordEvent(statement.event, stream, now_);
-        break;
-      case Action::kStreamWait:
-        device_.WaitEvent(stream, statement.event, now_);
-        break;
-      case Action::kSyncStream:
-        waits_for->push_back(device_.Tail(stream));
-        break;
-      case Action::kSyncEvent:
-        waits_for->push_back(device_.EventOp(statement.event));
-        break;
-      case Action::kSyncDevice:
-        *waits_for = device_.Tails(0);
-        break;
-      default:
-        break;
-    }
-  }
-
-  static std::vector<GraphNode> NodesOf(const Statement& statement, OpSpec spec) {
-    if (statement.nodes.empty()) return {{spec, {}}, {spec, {0}}, {spec, {0}}};
-    std::vector<GraphNode> nodes;
-    for (const TimeNs duration_ns : statement.nodes) {
-      spec.duration_ns = duration_ns;
-      const auto last = static_cast<uint32_t>(nodes.size()) - 1;
-      nodes.push_back({spec, nodes.empty() ? std::vector<uint32_t>{} : std::vector{last}});
-    }
-    return nodes;
   }
 
   void Unblock() {
@@ -357,7 +329,7 @@ class Machine {
     if (!done) return;
     ApiFact& call = history_.calls[thread.call];
     call.end_ns = now_;
-    sink_->OnCall(call);
+    if (!IsLost(call.begin_ns, true)) sink_->OnCall(call);
     thread.blocked = false;
     thread.stage = Stage::kStart;
     thread.wake_ns = now_ + 1;  // no two events of a thread share a time
@@ -367,13 +339,19 @@ class Machine {
 
   void OnComplete(const Op& op) {
     if (!IsDeviceWork(op.kind)) return;
-    history_.work.push_back({.kind = op.kind,
-                             .name = op.name,
-                             .stream = op.stream,
-                             .correlation = op.correlation,
-                             .begin_ns = op.start_ns,
-                             .end_ns = op.end_ns,
-                             .bytes = op.bytes});
+    WorkFact work{.kind = op.kind,
+                  .name = op.name,
+                  .stream = op.stream,
+                  .correlation = op.correlation,
+                  .begin_ns = op.start_ns,
+                  .end_ns = op.end_ns,
+                  .bytes = op.bytes};
+    if (op.kind == OpKind::kKernel) work.geometry = op.work;
+    if (IsLost(work.begin_ns, false)) {
+      history_.lost_work.push_back(std::move(work));
+      return;
+    }
+    history_.work.push_back(std::move(work));
     sink_->OnWork(history_.work.back());
   }
 
@@ -386,6 +364,8 @@ class Machine {
   std::vector<Thread> threads_;
   std::vector<Loop> loops_;               // by process
   std::map<uint32_t, uint32_t> signals_;  // that were not awaited yet, by semaphore
+  std::map<uint32_t, size_t> ranges_;     // open: handle -> index in history_.scopes
+  uint64_t last_range_ = 0;
   TimeNs now_ = -1;
   uint32_t next_correlation_ = 1;
   uint64_t next_sequence_ = 1;

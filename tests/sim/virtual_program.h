@@ -45,6 +45,10 @@ enum class Action : uint8_t {
   kSyncStream,    // cudaStreamSynchronize
   kSyncEvent,     // cudaEventSynchronize
   kSyncDevice,    // cudaDeviceSynchronize
+  kStartRange,    // as nvtxRangeStart: opens `scope` under the handle `slot` of all threads
+  kEndRange,      // as nvtxRangeEnd, by any thread: closes what that handle holds, if anything
+  kPause,         // from here on GPU time is not to be known
+  kResume,        // ... and is again
   kSignal,        // another thread that awaits semaphore `slot` goes on
   kAwait,         // goes on when semaphore `slot` was signalled once more than it was awaited
 };
@@ -59,6 +63,7 @@ struct Statement {
   std::string name;
   ScopeName scope;
   std::vector<TimeNs> nodes = {};
+  WorkInfo geometry = {};  // of kernels
 };
 
 struct VirtualThread {
@@ -80,13 +85,23 @@ struct ProfilerCost {
   bool suspends = false;
 };
 
+// The source is deaf: records of work that begins meanwhile never come; with |calls| neither do
+// those of calls.
+struct Outage {
+  TimeNs from_ns = 0;  // no two begin at once
+  TimeNs to_ns = 0;
+  bool calls = false;
+};
+
 struct VirtualProgram {
   DeviceModelConfig device;
-  uint32_t streams = 1;  // made by the program, numbered from 1; 0 is the legacy stream
+  DeviceInfo limits = {};  // of the device, as its record tells them; zero where it does not
+  uint32_t streams = 1;    // made by the program, numbered from 1; 0 is the legacy stream
   uint32_t events = 0;
   bool python = false;                 // an interpreter runs: base layer python
   std::vector<VirtualThread> threads;  // the first one opens the first operation, at time 0
   ProfilerCost cost;
+  std::vector<Outage> outages = {};
 };
 
 // --- Facts
@@ -95,8 +110,10 @@ struct ScopeFact {
   uint32_t thread;
   ScopeName name;
   TimeNs begin_ns;
-  TimeNs end_ns;      // the end of the span when it was never closed
-  uint64_t sequence;  // order of opening over the whole program
+  TimeNs end_ns;            // the end of the span when it was never closed
+  uint64_t sequence;        // order of opening over the whole program
+  uint64_t range = 0;       // of one that any thread may close: its id
+  uint32_t end_thread = 0;  // then: which thread did
 };
 
 struct ApiFact {
@@ -120,6 +137,7 @@ struct WorkFact {
   TimeNs begin_ns;
   TimeNs end_ns;
   uint64_t bytes;
+  WorkInfo geometry = {};  // of kernels
 };
 
 struct PhaseFact {
@@ -140,19 +158,37 @@ struct SuspensionFact {
   uint64_t payload;
 };
 
+struct PauseFact {
+  uint32_t thread;
+  TimeNs time_ns;
+  bool pauses;  // else it resumes
+};
+
+// What the source says of an outage: to its end, or that of the last work lost in it.
+struct UnknownFact {
+  TimeNs from_ns;
+  TimeNs to_ns;
+};
+
 struct History {
   bool python = false;
+  DeviceInfo limits;
   TimeNs span_ns = 0;  // from 0 to when every thread has ended
   std::vector<uint32_t> tids;
   std::vector<uint32_t> processes;  // of the threads
   std::vector<TimeNs> ends;         // ... and when they ended
   std::vector<ScopeFact> scopes;
-  std::vector<ApiFact> calls;
-  std::vector<WorkFact> work;  // as it completed; may end after the span
+  std::vector<ApiFact> calls;  // without those lost in an outage
+  std::vector<WorkFact> work;  // likewise; as it completed; may end after the span
+  std::vector<WorkFact> lost_work;
+  std::vector<UnknownFact> unknown;
+  std::vector<PauseFact> pauses;
   std::vector<PhaseFact> phases;
   std::vector<StepFact> steps;
   std::vector<SuspensionFact> suspensions;
 };
+
+inline constexpr TimeNs kStillUnknown = INT64_MAX;  // as DeviceHost::MarkUnknown has it
 
 // Hears of each event when it happens, in order of time. `thread` is an index into
 // VirtualProgram::threads.
@@ -164,10 +200,15 @@ class EventSink {
   virtual void OnTime(TimeNs) {}
   virtual void OnBegin(uint32_t /*thread*/, const ScopeName&, TimeNs) {}
   virtual void OnEnd(uint32_t /*thread*/, const ScopeName&, TimeNs) {}
+  virtual void OnRangeStart(uint32_t /*thread*/, const ScopeName&, uint64_t /*range*/, TimeNs) {}
+  virtual void OnRangeEnd(uint32_t /*thread*/, uint64_t /*range*/, TimeNs) {}
+  virtual void OnPause(const PauseFact&) {}
   virtual void OnPhase(uint32_t /*thread*/, const std::string&, TimeNs) {}
   virtual void OnStep(uint32_t /*thread*/, uint64_t, TimeNs) {}
   virtual void OnCall(const ApiFact&) {}   // when it returns
   virtual void OnWork(const WorkFact&) {}  // when it completes
+  // When an outage begins, with an end that is kStillUnknown, and once more at the program's end.
+  virtual void OnUnknown(const UnknownFact&) {}
 };
 
 // Runs |program| to its end, the device's work included. |sink| may be null.
