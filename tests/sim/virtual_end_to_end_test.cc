@@ -10,73 +10,29 @@
 #include <map>
 #include <string>
 
-#include "analysis/process_report.h"
 #include "analysis/reader.h"
 #include "analysis/report.h"
-#include "tests/sim/history_trace.h"
+#include "tests/sim/random_features.h"
 #include "tests/sim/random_program.h"
 #include "tests/sim/recorded_program.h"
+#include "tests/sim/report_truth.h"
 #include "tests/sim/virtual_program.h"
 #include "tests/sim/virtual_truth.h"
 
 namespace gpubound::sim {
 namespace {
 
-using Cells = std::map<Truth::CellKey, TimeNs>;
-
-Cells CellsOf(const ReportProcess& report) {
-  Cells cells;
-  for (const ReportCell& cell : report.cells) {
-    cells[{cell.phase, cell.operation, cell.layer, cell.gpu}] += cell.ns;
-  }
-  return cells;
-}
-
-void ExpectRow(const ReportOperation& row, const OperationTruth& truth) {
-  EXPECT_EQ(row.wall_ns, truth.wall_ns) << row.operation;
-  EXPECT_EQ(row.gpu_busy_ns, truth.gpu_busy_ns) << row.operation;
-  EXPECT_EQ(row.gpu_wait_ns, truth.gpu_wait_ns) << row.operation;
-  EXPECT_EQ(row.gpu_caused_ns, truth.gpu_caused_ns) << row.operation;
-  EXPECT_EQ(row.gpu_sum_ns, truth.gpu_sum_ns) << row.operation;
-  EXPECT_EQ(row.count, truth.count) << row.operation;
-  if (row.operation != kNoOperation) {
-    EXPECT_EQ(row.inclusive_wall_ns, truth.inclusive_wall_ns) << row.operation;
-  }
-  const std::map<std::string, uint64_t> transitions(row.transitions.begin(), row.transitions.end());
-  EXPECT_EQ(transitions, truth.transitions) << row.operation;
-}
-
-bool IsEmpty(const OperationTruth& row) {
-  return row.wall_ns == 0 && row.count == 0 && row.gpu_caused_ns == 0 && row.transitions.empty();
-}
-
-void ExpectEqualsTruth(const ReportProcess& report, const Truth& truth) {
-  EXPECT_EQ(report.span_ns, truth.span_ns);
-  EXPECT_EQ(CellsOf(report), truth.cells);
-  EXPECT_EQ(report.gpu_busy_ns, truth.gpu_busy_ns);
-  EXPECT_EQ(report.gpu_wait_ns, truth.gpu_wait_ns);
-  EXPECT_EQ(report.gpu_sum_ns, truth.gpu_sum_ns);
-  EXPECT_DOUBLE_EQ(report.smi_model, truth.smi_model);
-  std::map<std::string, OperationTruth> expected = truth.operations;
-  for (const ReportOperation& row : report.operations) {
-    ASSERT_TRUE(expected.count(row.operation)) << row.operation << " is not in the truth";
-    ExpectRow(row, expected[row.operation]);
-    expected.erase(row.operation);
-  }
-  for (const auto& [name, row] : expected) EXPECT_TRUE(IsEmpty(row)) << name << " is missing";
-}
-
 class VirtualEndToEndTest : public ::testing::Test {
  protected:
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
-  static Truth AnalyseInMemory(const VirtualProgram& program, ReportProcess* report) {
+  static void ExpectAnalysisEqualsTruth(const VirtualProgram& program) {
     const History history = Execute(program, nullptr);
-    const ProcessTrace trace = TraceOf(history);
-    auto analysis = AnalyzeProcess(trace, {});
-    EXPECT_TRUE(analysis.ok());
-    if (analysis.ok()) *report = analysis.value().report;
-    return ComputeTruth(program, history);
+    const Truth truth = ComputeTruth(program, history);
+    const ProcessAnalysis analysis = AnalyseHistory(history);
+    ExpectEqualsTruth(analysis.report, truth);
+    EXPECT_EQ(analysis.found[static_cast<size_t>(LedgerCounter::kernels_without_launch)],
+              truth.work_without_call);
   }
 
   // Records, reads and analyses; the only process of the run.
@@ -95,7 +51,7 @@ class VirtualEndToEndTest : public ::testing::Test {
     return ComputeTruth(program, history);
   }
   static VirtualProgram NativeProgram(uint64_t seed) {
-    VirtualProgram program = RandomProgram(seed);
+    VirtualProgram program = RandomProgramWithEverything(seed);
     program.python = false;  // the collector looks for an interpreter in this very process
     return program;
   }
@@ -106,9 +62,14 @@ class VirtualEndToEndTest : public ::testing::Test {
 TEST_F(VirtualEndToEndTest, AnalysisOfRandomProgramsEqualsTheTruth) {
   for (uint64_t seed = 1; seed <= 5000 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    ReportProcess report;
-    const Truth truth = AnalyseInMemory(RandomProgram(seed), &report);
-    ExpectEqualsTruth(report, truth);
+    ExpectAnalysisEqualsTruth(RandomProgram(seed));
+  }
+}
+
+TEST_F(VirtualEndToEndTest, AnalysisOfRandomProgramsWithEverythingEqualsTheTruth) {
+  for (uint64_t seed = 1; seed <= 5000 && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ExpectAnalysisEqualsTruth(RandomProgramWithEverything(seed));
   }
 }
 
@@ -120,8 +81,7 @@ TEST_F(VirtualEndToEndTest, RecordedRandomProgramsEqualTheTruth) {
     options.seed = seed;
     options.reverse_batches = seed % 2 == 0;
     const Truth truth = AnalyseRecorded(NativeProgram(seed), options, &report);
-    ASSERT_EQ(report.processes.size(), 1u);
-    ExpectEqualsTruth(report.processes[0], truth);
+    ExpectRunEqualsTruth(report, truth);
   }
 }
 
@@ -138,8 +98,7 @@ TEST_F(VirtualEndToEndTest, HowOftenTheTraceIsDrainedChangesNothing) {
     RecordingOptions options;
     options.drain_one_in = drain_one_in;
     const Truth truth = AnalyseRecorded(NativeProgram(11), options, &report);
-    ASSERT_EQ(report.processes.size(), 1u);
-    ExpectEqualsTruth(report.processes[0], truth);
+    ExpectRunEqualsTruth(report, truth);
   }
 }
 

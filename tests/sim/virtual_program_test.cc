@@ -6,10 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "tests/sim/program_fixture.h"
+#include "tests/sim/random_features.h"
 #include "tests/sim/random_program.h"
 #include "tests/sim/virtual_truth.h"
 
@@ -20,49 +22,12 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
-class VirtualProgramTest : public ::testing::Test {
+class VirtualProgramTest : public ProgramFixture {
  protected:
-  VirtualProgramTest() {
-    program_.device.launch_latency_ns = 0;
-    program_.threads.push_back({.tid = 1, .start_ns = 0, .statements = {}});
-  }
-
-  Statement& Add(Action action, TimeNs cost, uint32_t thread = 0) {
-    Statement statement;
-    statement.action = action;
-    statement.cost_ns = cost;
-    program_.threads[thread].statements.push_back(statement);
-    return program_.threads[thread].statements.back();
-  }
-  void Open(const std::string& operation, uint32_t slot, uint32_t thread = 0) {
-    Statement& statement = Add(Action::kOpen, 0, thread);
-    statement.slot = slot;
-    statement.scope = {.kind = LabelKind::kOperation, .layer = Layer::kUnset, .text = operation};
-  }
-  void OpenLayer(Layer layer, uint32_t slot, uint32_t thread = 0) {
-    Statement& statement = Add(Action::kOpen, 0, thread);
-    statement.slot = slot;
-    statement.scope = {.kind = LabelKind::kLayer, .layer = layer, .text = "layer"};
-  }
-  void Close(uint32_t slot, uint32_t thread = 0) { Add(Action::kClose, 0, thread).slot = slot; }
-  void Compute(TimeNs ns, uint32_t thread = 0) { Add(Action::kCompute, ns, thread); }
-  void Launch(const std::string& kernel, TimeNs call, TimeNs device, uint32_t thread = 0) {
-    Statement& statement = Add(Action::kLaunch, call, thread);
-    statement.name = kernel;
-    statement.device_ns = device;
-  }
-  void SyncDevice(TimeNs call) { Add(Action::kSyncDevice, call); }
-  void AddThread(TimeNs start) {
-    const auto tid = static_cast<uint32_t>(program_.threads.size() + 1);
-    program_.threads.push_back({.tid = tid, .start_ns = start, .statements = {}});
-  }
-  History Run() { return Execute(program_, nullptr); }
   Truth TruthOfRun() { return ComputeTruth(program_, Run()); }
   static Truth::CellKey Cell(const char* operation, const char* layer, const char* gpu) {
     return {"(no phase)", operation, layer, gpu};
   }
-
-  VirtualProgram program_;
 };
 
 TEST_F(VirtualProgramTest, LaunchReturnsBeforeTheKernelAndSyncAfterIt) {
@@ -109,7 +74,7 @@ TEST_F(VirtualProgramTest, CellsOfAnAsynchronousLaunch) {
                                    Pair(Cell("(no operation)", "native", "idle"), 1)));
   EXPECT_EQ(truth.operations.at("inference").gpu_busy_ns, 21);
   EXPECT_EQ(truth.operations.at("inference").gpu_caused_ns, 100);
-  EXPECT_EQ(truth.gpu_wait_ns, 70);
+  EXPECT_EQ(truth.whole.gpu_wait_ns, 70);
 }
 
 TEST_F(VirtualProgramTest, ProfilerCostLengthensTheSpanAndIsKnown) {
@@ -161,13 +126,42 @@ TEST_F(VirtualProgramTest, SameSeedGivesTheSameHistory) {
 }
 
 TEST_F(VirtualProgramTest, TruthIsAPartitionOfTheSpan) {
-  for (uint64_t seed = 1; seed <= 50; ++seed) {
-    const VirtualProgram program = RandomProgram(seed);
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    const VirtualProgram program =
+        seed % 2 == 0 ? RandomProgram(seed) : RandomProgramWithEverything(seed);
     const Truth truth = ComputeTruth(program, Execute(program, nullptr));
     TimeNs sum = 0;
     for (const auto& [key, ns] : truth.cells) sum += ns;
     EXPECT_EQ(sum, truth.span_ns) << "seed " << seed;
   }
+}
+
+// In so many of a thousand programs at least, so that who compares them compares something.
+TEST_F(VirtualProgramTest, RandomProgramsHaveWhatTheyAreSaidToHave) {
+  std::map<std::string, int> programs;
+  for (uint64_t seed = 1; seed <= 1000; ++seed) {
+    const VirtualProgram program = RandomProgramWithEverything(seed);
+    const History history = Execute(program, nullptr);
+    const Truth truth = ComputeTruth(program, history);
+    const auto has = [&history](auto is_so) {
+      return std::any_of(history.scopes.begin(), history.scopes.end(), is_so);
+    };
+    const bool operations =
+        has([](const ScopeFact& scope) { return scope.name.kind == LabelKind::kOperation; });
+    programs["annotations serve"] += operations ? 0 : 1;
+    programs["a range ends on another thread"] += has([](const ScopeFact& scope) {
+      return scope.range != 0 && scope.end_thread != 0 && scope.end_thread != scope.thread;
+    });
+    programs["unknown time"] += truth.whole.unknown_ns > 0;
+    programs["pauses"] += !history.pauses.empty();
+    programs["lost work"] += !history.lost_work.empty();
+    programs["work without a call"] += truth.work_without_call > 0;
+    programs["known fill"] += !truth.fill_is_upper_bound && truth.fill_unit > 1;
+    programs["several windows, some without a kernel"] +=
+        truth.smi_touched_ns > 0 && truth.smi_touched_ns < truth.span_ns;
+    programs["never busy"] += !truth.inflation().has_value();
+  }
+  for (const auto& [what, count] : programs) EXPECT_GE(count, 10) << what;
 }
 
 }  // namespace

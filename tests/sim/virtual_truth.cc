@@ -6,187 +6,12 @@
 #include <set>
 #include <vector>
 
+#include "tests/sim/virtual_facts.h"
+
 namespace gpubound::sim {
 namespace {
 
-constexpr const char* kNoOperation = "(no operation)";
-constexpr const char* kNoPhase = "(no phase)";
-constexpr uint32_t kReportingThread = 0;  // opens the first operation, by VirtualProgram's contract
 constexpr TimeNs kSmiWindowNs = 166'666'667;
-
-bool Holds(TimeNs begin, TimeNs end, TimeNs at) { return begin <= at && at < end; }
-
-std::string NameOf(Layer layer) {
-  switch (layer) {
-    case Layer::kUnset:
-      return "unset";
-    case Layer::kPython:
-      return "python";
-    case Layer::kWait:
-      return "wait";
-    case Layer::kNative:
-      return "native";
-    case Layer::kSimulator:
-      return "simulator";
-    case Layer::kBackend:
-      return "backend";
-    case Layer::kCudaSync:
-      return "cuda_sync";
-    case Layer::kCudaApi:
-      return "cuda_api";
-  }
-  return "?";
-}
-
-// Answers for one instant, each by reading all facts.
-class Facts {
- public:
-  explicit Facts(const History& history) : history_(history) {}
-
-  Layer Base() const { return history_.python ? Layer::kPython : Layer::kNative; }
-
-  // The operation that owns |thread|'s time: of the open ones the one begun last. "" when none.
-  std::string OwnOperation(uint32_t thread, TimeNs at) const {
-    const ScopeFact* latest = nullptr;
-    for (const ScopeFact& scope : history_.scopes) {
-      if (scope.thread != thread || scope.name.kind != LabelKind::kOperation) continue;
-      if (!Holds(scope.begin_ns, scope.end_ns, at)) continue;
-      if (latest == nullptr || scope.sequence > latest->sequence) latest = &scope;
-    }
-    return latest == nullptr ? "" : latest->name.text;
-  }
-
-  bool EverOpensOperation(uint32_t thread) const {
-    return std::any_of(history_.scopes.begin(), history_.scopes.end(), [&](const ScopeFact& scope) {
-      return scope.thread == thread && scope.name.kind == LabelKind::kOperation;
-    });
-  }
-
-  bool IsSync(const ApiFact& call, TimeNs at) const {
-    static const std::set<std::string> kWaits = {"cudaStreamSynchronize", "cudaEventSynchronize",
-                                                 "cudaDeviceSynchronize", "cudaMemcpy"};
-    if (kWaits.count(call.name) != 0) return true;
-    if (Holds(call.queue_full_from_ns, call.queue_full_to_ns, at)) return true;
-    if (call.name != "cudaMemcpyAsync") return false;
-    return std::any_of(history_.work.begin(), history_.work.end(), [&](const WorkFact& work) {
-      return work.correlation == call.correlation && Holds(work.begin_ns, work.end_ns, at);
-    });
-  }
-
-  // The layer that |thread| itself tells; kUnset where it tells none.
-  Layer OwnLayer(uint32_t thread, TimeNs at) const {
-    for (const ApiFact& call : history_.calls) {
-      if (call.thread != thread || !Holds(call.begin_ns, call.end_ns, at)) continue;
-      return IsSync(call, at) ? Layer::kCudaSync : Layer::kCudaApi;
-    }
-    return ScopeLayer(thread, at, UINT64_MAX);
-  }
-
-  // Of the layer scopes that are open and were opened before |sequence|, the one begun last.
-  Layer ScopeLayer(uint32_t thread, TimeNs at, uint64_t sequence) const {
-    const ScopeFact* latest = nullptr;
-    for (const ScopeFact& scope : history_.scopes) {
-      if (scope.thread != thread || scope.name.kind != LabelKind::kLayer) continue;
-      if (scope.sequence >= sequence || !Holds(scope.begin_ns, scope.end_ns, at)) continue;
-      if (latest == nullptr || scope.sequence > latest->sequence) latest = &scope;
-    }
-    return latest == nullptr ? Layer::kUnset : latest->name.layer;
-  }
-
-  Layer ReportingLayer(TimeNs at) const {
-    const Layer own = OwnLayer(kReportingThread, at);
-    return own == Layer::kUnset ? Base() : own;
-  }
-  std::string ReportingOperation(TimeNs at) const {
-    const std::string own = OwnOperation(kReportingThread, at);
-    return own.empty() ? kNoOperation : own;
-  }
-  // Whether threads without operations of their own work for the reporting thread now.
-  bool Adopts(TimeNs at) const { return ReportingLayer(at) != Layer::kPython; }
-
-  // The operation that |thread| works under.
-  std::string OperationOf(uint32_t thread, TimeNs at) const {
-    if (thread == kReportingThread) return ReportingOperation(at);
-    if (EverOpensOperation(thread)) {
-      const std::string own = OwnOperation(thread, at);
-      return own.empty() ? kNoOperation : own;
-    }
-    return Adopts(at) ? ReportingOperation(at) : kNoOperation;
-  }
-
-  // The reporting thread's layer, refined outside Python by the threads under its operation.
-  Layer ProcessLayer(TimeNs at) const {
-    Layer deepest = ReportingLayer(at);
-    if (deepest == Layer::kPython) return deepest;
-    const std::string operation = ReportingOperation(at);
-    for (uint32_t thread = 1; thread < history_.tids.size(); ++thread) {
-      if (OperationOf(thread, at) != operation) continue;
-      Layer layer = OwnLayer(thread, at);
-      if (layer == Layer::kUnset && EverOpensOperation(thread)) layer = Base();
-      if (layer >= Layer::kWait) deepest = std::max(deepest, layer);
-    }
-    return deepest;
-  }
-
-  std::string Phase(TimeNs at) const {
-    std::string phase = kNoPhase;
-    for (const PhaseFact& fact : history_.phases) {
-      if (fact.time_ns <= at) phase = fact.name;
-    }
-    return phase;
-  }
-
-  std::string Gpu(TimeNs at) const {
-    bool comm = false;
-    bool compute = false;
-    bool copy = false;
-    for (const WorkFact& work : history_.work) {
-      if (!Holds(work.begin_ns, work.end_ns, at)) continue;
-      const bool is_kernel = work.kind == OpKind::kKernel;
-      const bool is_comm = is_kernel && work.name.rfind("nccl", 0) == 0;
-      comm |= is_comm;
-      compute |= is_kernel && !is_comm;
-      copy |= !is_kernel;
-    }
-    std::string state;
-    for (const auto& [active, name] :
-         {std::pair(comm, "comm"), {compute, "compute"}, {copy, "copy"}}) {
-      if (active) state += (state.empty() ? "" : "+") + std::string(name);
-    }
-    return state.empty() ? "idle" : state;
-  }
-
-  TimeNs RunningCount(TimeNs at) const {
-    return std::count_if(history_.work.begin(), history_.work.end(), [at](const WorkFact& work) {
-      return Holds(work.begin_ns, work.end_ns, at);
-    });
-  }
-
-  // The operations whose launches caused what runs now.
-  std::set<std::string> Causes(TimeNs at) const {
-    std::set<std::string> causes;
-    for (const WorkFact& work : history_.work) {
-      if (!Holds(work.begin_ns, work.end_ns, at)) continue;
-      for (const ApiFact& call : history_.calls) {
-        if (call.correlation == work.correlation) {
-          causes.insert(OperationOf(call.thread, call.begin_ns));
-        }
-      }
-    }
-    return causes;
-  }
-
-  // What encloses an event of |thread| that is number |sequence| of the program.
-  Layer Enclosing(uint32_t thread, TimeNs at, uint64_t sequence) const {
-    const Layer own = ScopeLayer(thread, at, sequence);
-    if (own != Layer::kUnset) return own;
-    const bool lent = thread != kReportingThread && !EverOpensOperation(thread) && Adopts(at);
-    return lent ? ReportingLayer(at) : Base();
-  }
-
- private:
-  const History& history_;
-};
 
 std::vector<TimeNs> Instants(const History& history) {
   std::set<TimeNs> instants = {0, history.span_ns};
@@ -195,6 +20,11 @@ std::vector<TimeNs> Instants(const History& history) {
     instants.insert({call.begin_ns, call.end_ns, call.queue_full_from_ns, call.queue_full_to_ns});
   }
   for (const WorkFact& work : history.work) instants.insert({work.begin_ns, work.end_ns});
+  for (const WorkFact& work : history.lost_work) instants.insert({work.begin_ns, work.end_ns});
+  for (const UnknownFact& unknown : history.unknown) {
+    instants.insert({unknown.from_ns, unknown.to_ns});
+  }
+  for (const PauseFact& pause : history.pauses) instants.insert(pause.time_ns);
   for (const PhaseFact& phase : history.phases) instants.insert(phase.time_ns);
   instants.erase(instants.upper_bound(history.span_ns), instants.end());
   return {instants.begin(), instants.end()};
@@ -209,7 +39,7 @@ void AddTransition(const Facts& facts, uint32_t thread, TimeNs at, uint64_t sequ
 
 void AddCounts(const History& history, const Facts& facts, Truth* truth) {
   for (const ScopeFact& scope : history.scopes) {
-    if (scope.name.kind == LabelKind::kOperation && scope.thread == kReportingThread) {
+    if (facts.Serves(scope.name) && scope.thread == kReportingThread) {
       ++truth->operations[scope.name.text].count;
     }
     if (scope.name.kind == LabelKind::kLayer) {
@@ -222,7 +52,7 @@ void AddCounts(const History& history, const Facts& facts, Truth* truth) {
   }
 }
 
-double SmiModelOf(const History& history) {
+TimeNs SmiTouched(const History& history) {
   TimeNs touched = 0;
   for (TimeNs begin = 0; begin < history.span_ns; begin += kSmiWindowNs) {
     const TimeNs end = std::min(begin + kSmiWindowNs, history.span_ns);
@@ -232,57 +62,97 @@ double SmiModelOf(const History& history) {
         });
     if (any) touched += end - begin;
   }
-  return static_cast<double>(touched) / static_cast<double>(history.span_ns);
+  return touched;
+}
+
+// What the device did at |at|, for a piece of |length| in |layer|.
+void AddGpu(const Facts& facts, const NaiveFill& fill, TimeNs at, TimeNs length, Layer layer,
+            OperationTruth* row) {
+  const GpuClasses classes = facts.Classes(at);
+  const bool waits = layer == Layer::kCudaSync || layer == Layer::kWait;
+  if (classes.compute) row->gpu_compute_ns += length;
+  if (classes.comm) row->gpu_comm_ns += length;
+  if (classes.copy) row->gpu_copy_ns += length;
+  if (facts.IsReallyBusy(at)) row->really_busy_ns += length;
+  row->gpu_sum_ns += facts.RunningCount(at) * length;
+  row->filled += fill.At(at) * length;
+  if (classes.busy()) {
+    row->gpu_busy_ns += length;
+    (waits ? row->gpu_only_ns : row->cpu_gpu_ns) += length;
+    if (layer == Layer::kCudaSync) row->gpu_wait_ns += length;
+  } else if (facts.IsUnrecorded(at)) {
+    row->unknown_ns += length;
+  } else {
+    (waits ? row->idle_ns : row->cpu_only_ns) += length;
+  }
+}
+
+void AddInclusive(const History& history, const Facts& facts, TimeNs at, TimeNs length,
+                  Truth* truth) {
+  std::set<std::string> open;
+  for (const ScopeFact& scope : history.scopes) {
+    if (scope.thread != kReportingThread || !facts.Serves(scope.name)) continue;
+    if (Holds(scope.begin_ns, scope.end_ns, at)) open.insert(scope.name.text);
+  }
+  for (const std::string& name : open) truth->operations[name].inclusive_wall_ns += length;
+}
+
+OperationTruth SumOf(const std::map<std::string, OperationTruth>& operations) {
+  OperationTruth sum;
+  for (const auto& [name, row] : operations) {
+    sum.wall_ns += row.wall_ns;
+    sum.unknown_ns += row.unknown_ns;
+    sum.gpu_busy_ns += row.gpu_busy_ns;
+    sum.gpu_compute_ns += row.gpu_compute_ns;
+    sum.gpu_comm_ns += row.gpu_comm_ns;
+    sum.gpu_copy_ns += row.gpu_copy_ns;
+    sum.gpu_wait_ns += row.gpu_wait_ns;
+    sum.gpu_sum_ns += row.gpu_sum_ns;
+  }
+  return sum;
 }
 
 }  // namespace
 
+double Truth::smi_model() const {
+  return static_cast<double>(smi_touched_ns) / static_cast<double>(span_ns);
+}
+
+std::optional<double> Truth::inflation() const {
+  if (whole.gpu_busy_ns == 0) return std::nullopt;
+  return static_cast<double>(smi_touched_ns) / static_cast<double>(whole.gpu_busy_ns);
+}
+
 Truth ComputeTruth(const VirtualProgram& program, const History& history) {
   const Facts facts(history);
+  const NaiveFill fill(history);
   Truth truth;
   truth.span_ns = history.span_ns;
   VirtualProgram bare = program;
   bare.cost = {};
   truth.uninstrumented_span_ns = Execute(bare, nullptr).span_ns;
-  truth.operations[kNoOperation];
-  std::set<std::string> names;
-  for (const ScopeFact& scope : history.scopes) {
-    if (scope.name.kind == LabelKind::kOperation) names.insert(scope.name.text);
-  }
-
+  truth.fill_unit = fill.unit();
+  truth.fill_is_upper_bound = fill.is_upper_bound();
+  truth.operations[kNoOperationRow];
   const std::vector<TimeNs> instants = Instants(history);
   for (size_t i = 0; i + 1 < instants.size(); ++i) {
     const TimeNs at = instants[i];
     const TimeNs length = instants[i + 1] - at;
     const std::string operation = facts.ReportingOperation(at);
     const Layer layer = facts.ProcessLayer(at);
-    const std::string gpu = facts.Gpu(at);
-    truth.cells[{facts.Phase(at), operation, NameOf(layer), gpu}] += length;
+    truth.cells[{facts.Phase(at), operation, NameOf(layer), facts.Gpu(at)}] += length;
     OperationTruth& row = truth.operations[operation];
     row.wall_ns += length;
-    row.gpu_sum_ns += facts.RunningCount(at) * length;
-    if (gpu != "idle") row.gpu_busy_ns += length;
-    if (gpu != "idle" && layer == Layer::kCudaSync) row.gpu_wait_ns += length;
+    AddGpu(facts, fill, at, length, layer, &row);
     for (const std::string& cause : facts.Causes(at)) {
       truth.operations[cause].gpu_caused_ns += length;
     }
-    for (const std::string& name : names) {
-      const bool open =
-          std::any_of(history.scopes.begin(), history.scopes.end(), [&](const ScopeFact& scope) {
-            return scope.thread == kReportingThread && scope.name.text == name &&
-                   scope.name.kind == LabelKind::kOperation &&
-                   Holds(scope.begin_ns, scope.end_ns, at);
-          });
-      if (open) truth.operations[name].inclusive_wall_ns += length;
-    }
+    AddInclusive(history, facts, at, length, &truth);
   }
   AddCounts(history, facts, &truth);
-  for (const auto& [name, row] : truth.operations) {
-    truth.gpu_busy_ns += row.gpu_busy_ns;
-    truth.gpu_wait_ns += row.gpu_wait_ns;
-    truth.gpu_sum_ns += row.gpu_sum_ns;
-  }
-  truth.smi_model = SmiModelOf(history);
+  truth.whole = SumOf(truth.operations);
+  truth.smi_touched_ns = SmiTouched(history);
+  for (const WorkFact& work : history.work) truth.work_without_call += facts.HasCall(work) ? 0 : 1;
   return truth;
 }
 
@@ -298,7 +168,15 @@ std::string TruthJson(const Truth& truth) {
   for (const auto& [name, row] : truth.operations) {
     operations.push_back({{"operation", name},
                           {"wall_ns", row.wall_ns},
+                          {"cpu_only_ns", row.cpu_only_ns},
+                          {"cpu_gpu_ns", row.cpu_gpu_ns},
+                          {"gpu_only_ns", row.gpu_only_ns},
+                          {"idle_ns", row.idle_ns},
+                          {"unknown_ns", row.unknown_ns},
                           {"gpu_busy_ns", row.gpu_busy_ns},
+                          {"gpu_compute_ns", row.gpu_compute_ns},
+                          {"gpu_comm_ns", row.gpu_comm_ns},
+                          {"gpu_copy_ns", row.gpu_copy_ns},
                           {"gpu_wait_ns", row.gpu_wait_ns},
                           {"gpu_caused_ns", row.gpu_caused_ns},
                           {"gpu_sum_ns", row.gpu_sum_ns},
@@ -310,10 +188,10 @@ std::string TruthJson(const Truth& truth) {
               {"uninstrumented_span_ns", truth.uninstrumented_span_ns},
               {"cells", cells},
               {"operations", operations},
-              {"gpu_busy_ns", truth.gpu_busy_ns},
-              {"gpu_wait_ns", truth.gpu_wait_ns},
-              {"gpu_sum_ns", truth.gpu_sum_ns},
-              {"smi_model", truth.smi_model}}
+              {"gpu_busy_ns", truth.whole.gpu_busy_ns},
+              {"gpu_wait_ns", truth.whole.gpu_wait_ns},
+              {"gpu_sum_ns", truth.whole.gpu_sum_ns},
+              {"smi_model", truth.smi_model()}}
       .dump(1);
 }
 
