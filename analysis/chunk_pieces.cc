@@ -90,9 +90,11 @@ class ChunkPieces : public EventPieces {
   // Of each writer in the order of its sequence numbers.
   void ReadHeads() {
     for (size_t s = 0; s < segments_.size(); ++s) {
-      for (Segment::ChunkHead& head : segments_[s].ReadChunkHeads(&problems_)) {
+      for (Segment::ChunkHead& head : segments_[s].ReadChunkHeads()) {
         places_.push_back({s, head});
       }
+      const SegmentDamage& damage = segments_[s].damage();
+      if (damage.Any()) problems_.push_back(NoteOn(segments_[s].path(), damage, 0));
     }
     std::stable_sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) {
       return std::tie(a.head.row.family, a.head.row.thread, a.head.row.first_sequence) <

@@ -20,29 +20,6 @@
 namespace gpubound {
 namespace {
 
-const char* FamilyName(EventFamily family) {
-  switch (family) {
-    case EventFamily::kThread:
-      return "thread events";
-    case EventFamily::kApi:
-      return "API calls";
-    case EventFamily::kDevice:
-      return "device work";
-    case EventFamily::kSync:
-      return "synchronisations";
-    case EventFamily::kOverhead:
-      return "overheads";
-    case EventFamily::kNone:
-      break;
-  }
-  return "events of no known family";
-}
-
-// Without these rows it is not known what ran on which device, or when that is unknown.
-bool IsAboutDeviceWork(const std::string& table) {
-  return table == "device" || table == "stream" || table == "work" || table == "unknown";
-}
-
 SpanEnd SpanEndOf(const ProcessTrace& process, const RecordedSpan& span) {
   if (!span.end_ns) return SpanEnd::kLastEvent;
   return process.end_how == "duration" ? SpanEnd::kAsked : SpanEnd::kClosed;
@@ -69,12 +46,11 @@ class Loader {
     }
     process_.span_begin_ns = *span_.begin_ns;
     const std::vector<PlannedChunk> chunks = ChunksInOrder();
-    if (!problems_.empty()) return std::nullopt;
+    if (!problems_.empty() || IsAnyDamaged()) return std::nullopt;
     std::vector<PlannedChunk> plan;
     for (PlannedChunk chunk : chunks) {
-      const bool known = chunk.head.row.family >= EventFamily::kThread &&
-                         chunk.head.row.family <= EventFamily::kOverhead;
-      if (!known) return std::nullopt;
+      const EventFamily family = chunk.head.row.family;
+      if (family < EventFamily::kThread || family > EventFamily::kOverhead) return std::nullopt;
       if (!Advance(&chunk)) continue;
       if (events_missing_) return std::nullopt;
       sequence_.Decoded(chunk.head.row);
@@ -108,6 +84,7 @@ class Loader {
     store.Finish();
     CloseSpan();
     if (!span_.end_ns && !growing && !(live && live->whole())) NoteLostEnd();
+    NoteDamage();
     NoteUnknown();
     if (sums_ != nullptr) PlaceThreads(*sums_, &process_);
   }
@@ -115,11 +92,11 @@ class Loader {
  private:
   void ReadAllRows() {
     for (Segment& segment : segments_) {
-      segment.ReadRows(&process_, &problems_);
+      segment.ReadRows(&process_);
       ReadFacts(segment.meta(), &process_, &span_);
-      process_.Count(LedgerCounter::tables_cut) += segment.cut_tables().size();
-      device_rows_cut_ |=
-          std::any_of(segment.cut_tables().begin(), segment.cut_tables().end(), IsAboutDeviceWork);
+      device_rows_cut_ |= segment.damage().HidesDeviceWork();
+      // What it says of the end would stand there.
+      end_rows_cut_ |= segment.damage().Has("meta");
     }
     DropImpossibleUnknown(&process_);
   }
@@ -146,11 +123,8 @@ class Loader {
   std::vector<PlannedChunk> ChunksInOrder() {
     std::vector<PlannedChunk> chunks;
     for (size_t s = 0; s < segments_.size(); ++s) {
-      const size_t problems_before = problems_.size();
-      for (Segment::ChunkHead& head : segments_[s].ReadChunkHeads(&problems_)) {
-        chunks.push_back({s, head});
-      }
-      if (problems_.size() != problems_before) NoteCutTable(chunks);
+      for (Segment::ChunkHead& head : segments_[s].ReadChunkHeads()) chunks.push_back({s, head});
+      if (segments_[s].damage().Has("chunk")) MarkRestUnknown(chunks);
     }
     std::stable_sort(
         chunks.begin(), chunks.end(), [](const PlannedChunk& a, const PlannedChunk& b) {
@@ -170,12 +144,34 @@ class Loader {
   }
 
   // The rest of a chunk table is unreadable: how much it held is unknown.
-  void NoteCutTable(const std::vector<PlannedChunk>& places) {
+  void MarkRestUnknown(const std::vector<PlannedChunk>& places) {
     int64_t last_ns = process_.span_begin_ns;
     for (const PlannedChunk& place : places) last_ns = std::max(last_ns, place.head.row.max_ns);
-    ++process_.Count(LedgerCounter::chunks_corrupt);
-    ++process_.Count(LedgerCounter::tables_cut);
     process_.unknown.push_back({last_ns, kOpenEnded, "the rest of the segment cannot be read"});
+  }
+
+  bool IsAnyDamaged() const {
+    return std::any_of(segments_.begin(), segments_.end(),
+                       [](const Segment& segment) { return segment.damage().Any(); });
+  }
+
+  // After everything was read: the bodies of chunks come last, and a gap may tell what is lost.
+  void NoteDamage() {
+    const uint64_t lost = process_.Counted(LedgerCounter::chunk_events_lost);
+    for (const Segment& segment : segments_) {
+      const SegmentDamage& damage = segment.damage();
+      if (!damage.Any()) continue;
+      problems_.push_back(NoteOn(segment.path(), damage, lost));
+      if (damage.never_written) {
+        uint64_t& errors = process_.Count(LedgerCounter::sink_write_errors);
+        errors = std::max<uint64_t>(errors, 1);
+        continue;
+      }
+      // Where bodies of chunks are gone, their table is one of them.
+      const bool bodies = damage.chunks != 0 && !damage.Has("chunk");
+      const size_t tables = damage.tables.size() + (bodies ? 1 : 0);
+      process_.Count(LedgerCounter::tables_cut) += std::max<size_t>(tables, 1);
+    }
   }
 
   // Follows the writer's sequence up to |chunk| and counts what is missing before it. False for one
@@ -197,7 +193,7 @@ class Loader {
     ChunkRow& row = place->head.row;
     CountLate(row);
     if (!segments_[place->segment].ReadChunkBody(&place->head)) {
-      NoteLostChunk(*place, "its body cannot be read");
+      CountLostChunk(row);
       return false;
     }
     ChunkStatus status;
@@ -244,11 +240,12 @@ class Loader {
   void NoteLostChunk(const PlannedChunk& place, const std::string& why) {
     const ChunkRow& row = place.head.row;
     ++process_.Count(LedgerCounter::chunks_corrupt);
+    problems_.push_back(NoteOnChunk(segments_[place.segment].path(), place.head.id, row, why));
+    CountLostChunk(row);
+  }
+
+  void CountLostChunk(const ChunkRow& row) {
     process_.Count(LedgerCounter::chunk_events_lost) += row.event_count;
-    problems_.push_back(segments_[place.segment].path() + ": chunk " +
-                        std::to_string(place.head.id) + " (" + FamilyName(row.family) +
-                        " of writer " + std::to_string(row.thread) + ") is lost with " +
-                        std::to_string(row.event_count) + " events: " + why + ".");
     NoteLost(row, row.min_ns, row.max_ns, "a chunk of device work is lost");
   }
 
@@ -265,8 +262,7 @@ class Loader {
   }
 
   void CountLate(const ChunkRow& row) {
-    const uint64_t late = sequence_.LateEvents(row);
-    if (late != 0) process_.Count(LedgerCounter::events_behind_sums) += late;
+    process_.Count(LedgerCounter::events_behind_sums) += sequence_.LateEvents(row);
   }
 
   void CloseSpan() {
@@ -284,12 +280,12 @@ class Loader {
     if (!span_.begin_ns && first_ns != kOpenEnded) process_.span_begin_ns = first_ns;
     process_.span_end_ns = std::max(process_.span_begin_ns, span_.end_ns.value_or(last_ns));
     process_.span_end = SpanEndOf(process_, span_);
-    if (!span_.end_ns) process_.Count(LedgerCounter::process_not_closed) = 1;
+    if (!span_.end_ns && !end_rows_cut_) process_.Count(LedgerCounter::process_not_closed) = 1;
   }
 
   // Of a second before a kill, and of everything since a disk was full.
   void NoteLostEnd() {
-    process_.Count(LedgerCounter::live_mapping_unavailable) = 1;
+    if (!end_rows_cut_) process_.Count(LedgerCounter::live_mapping_unavailable) = 1;
     work_missing_ |= process_.device_kind != "none";
   }
 
@@ -312,6 +308,7 @@ class Loader {
   std::vector<std::string>& problems_;
   RecordedSpan span_;
   bool device_rows_cut_ = false;
+  bool end_rows_cut_ = false;
   size_t segments_missing_ = 0;
   bool last_is_missing_ = false;
   bool work_missing_ = false;  // between the database and the mapping

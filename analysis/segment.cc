@@ -112,7 +112,8 @@ Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name
   if (!database.Prepare("SELECT 1 FROM meta").Step() && database.LastErrorWasDamage()) {
     database.TolerateTruncation();
   }
-  segment.ReadMeta();
+  segment.never_written_ = database.Scalar("SELECT count(*) FROM sqlite_master", -1) == 0;
+  if (!segment.never_written_) segment.ReadMeta();
   return segment;
 }
 
@@ -129,37 +130,34 @@ void Segment::ReadMeta() {
                IsPlausibleTime(start_ns) ? start_ns : identity_.start_realtime_ns};
 }
 
-void Segment::ReadRows(ProcessTrace* process, std::vector<std::string>* problems) {
-  cut_tables_.clear();
-  if (!meta_problem_.empty()) NameCut("meta", meta_problem_, problems);
-  ReadThreads(process, problems);
-  ReadLabels(process, problems);
-  ReadDevices(process, problems);
-  ReadStreams(process, problems);
-  ReadWorks(process, problems);
-  ReadClock(process, problems);
-  ReadGraphNodes(process, problems);
-  ReadDeviceClients(process, problems);
-  ReadUtilization(process, problems);
-  ReadProcessTree(process, problems);
-  ReadCounters(process, problems);
-  ReadContexts(process, problems);
-  ReadLedger(process, problems);
+void Segment::ReadRows(ProcessTrace* process) {
+  damage_ = {};
+  damage_.extent = database_.extent();
+  damage_.never_written = never_written_;
+  if (never_written_) return;
+  if (!meta_problem_.empty()) damage_.tables.push_back({"meta", meta_problem_});
+  ReadThreads(process);
+  ReadLabels(process);
+  ReadDevices(process);
+  ReadStreams(process);
+  ReadWorks(process);
+  ReadClock(process);
+  ReadGraphNodes(process);
+  ReadDeviceClients(process);
+  ReadUtilization(process);
+  ReadProcessTree(process);
+  ReadCounters(process);
+  ReadContexts(process);
+  ReadLedger(process);
   // A segment that was begun but never committed to holds no rows at all, not "none".
-  if (!meta_.empty() || !meta_problem_.empty()) ReadUnknownAndNotes(process, problems);
+  if (!meta_.empty() || !meta_problem_.empty()) ReadUnknownAndNotes(process);
 }
 
-void Segment::CheckEnd(const Query& query, const char* table, std::vector<std::string>* problems) {
-  if (query.failed()) NameCut(table, database_.LastError(), problems);
+void Segment::CheckEnd(const Query& query, const char* table) {
+  if (query.failed()) damage_.tables.push_back({table, database_.LastError()});
 }
 
-void Segment::NameCut(const char* table, const std::string& why,
-                      std::vector<std::string>* problems) {
-  cut_tables_.emplace_back(table);
-  problems->push_back(path_ + ": table " + table + " can be read in part only (" + why + ").");
-}
-
-void Segment::ReadThreads(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadThreads(ProcessTrace* process) {
   std::unordered_map<ThreadId, size_t> known;
   for (size_t i = 0; i < process->threads.size(); ++i)
     known.emplace(process->threads[i].ordinal, i);
@@ -173,10 +171,10 @@ void Segment::ReadThreads(ProcessTrace* process, std::vector<std::string>* probl
     thread.tid = U32(query.Int(1));
     thread.name = query.Text(2);
   }
-  CheckEnd(query, "thread", problems);
+  CheckEnd(query, "thread");
 }
 
-void Segment::ReadLabels(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadLabels(ProcessTrace* process) {
   Query query = database_.Prepare("SELECT id, kind, layer, domain, text FROM label");
   while (query.Step()) {
     Label* label = RowAt(&process->labels, query.Int(0));
@@ -184,10 +182,10 @@ void Segment::ReadLabels(ProcessTrace* process, std::vector<std::string>* proble
     *label = {static_cast<LabelKind>(query.Int(1)), static_cast<Layer>(query.Int(2) & 7),
               query.Text(3), query.Text(4)};
   }
-  CheckEnd(query, "label", problems);
+  CheckEnd(query, "label");
 }
 
-void Segment::ReadDevices(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadDevices(ProcessTrace* process) {
   Query query = database_.Prepare(
       "SELECT id, ordinal, uuid, name, multiprocessors, max_warps, max_blocks, max_registers, "
       "max_shared_bytes, threads_per_warp, compute_major, compute_minor, memory_bytes, simulated "
@@ -211,20 +209,20 @@ void Segment::ReadDevices(ProcessTrace* process, std::vector<std::string>* probl
     info.memory_bytes = static_cast<uint64_t>(query.Int(12));
     info.simulated = query.Int(13) != 0;
   }
-  CheckEnd(query, "device", problems);
+  CheckEnd(query, "device");
 }
 
-void Segment::ReadStreams(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadStreams(ProcessTrace* process) {
   Query query = database_.Prepare("SELECT id, device, context, stream FROM stream");
   while (query.Step()) {
     Stream* stream = RowAt(&process->streams, query.Int(0));
     if (stream == nullptr) continue;
     *stream = {static_cast<DeviceId>(query.Int(1)), U32(query.Int(2)), U32(query.Int(3))};
   }
-  CheckEnd(query, "stream", problems);
+  CheckEnd(query, "stream");
 }
 
-void Segment::ReadWorks(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadWorks(ProcessTrace* process) {
   Query query = database_.Prepare(
       "SELECT id, kind, copy_kind, name, grid_x, grid_y, grid_z, block_x, block_y, block_z, "
       "registers, static_shared, dynamic_shared FROM work");
@@ -242,10 +240,10 @@ void Segment::ReadWorks(ProcessTrace* process, std::vector<std::string>* problem
     work->info.static_shared_bytes = U32(query.Int(11));
     work->info.dynamic_shared_bytes = U32(query.Int(12));
   }
-  CheckEnd(query, "work", problems);
+  CheckEnd(query, "work");
 }
 
-void Segment::ReadClock(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadClock(ProcessTrace* process) {
   Query query = database_.Prepare(
       "SELECT ticks, monotonic_ns, realtime_ns, source_ns, width_ns FROM clock ORDER BY id");
   while (query.Step()) {
@@ -253,20 +251,20 @@ void Segment::ReadClock(ProcessTrace* process, std::vector<std::string>* problem
                                       query.Int(2), query.Int(3),
                                       static_cast<uint64_t>(query.Int(4))});
   }
-  CheckEnd(query, "clock", problems);
+  CheckEnd(query, "clock");
 }
 
-void Segment::ReadUnknownAndNotes(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadUnknownAndNotes(ProcessTrace* process) {
   process->unknown.clear();
   Query unknown = database_.Prepare("SELECT start_ns, end_ns, reason FROM unknown ORDER BY id");
   while (unknown.Step()) {
     process->unknown.push_back({unknown.Int(0), unknown.Int(1), unknown.Text(2)});
   }
-  CheckEnd(unknown, "unknown", problems);
+  CheckEnd(unknown, "unknown");
   process->notes.clear();
   Query note = database_.Prepare("SELECT time_ns, text FROM note ORDER BY id");
   while (note.Step()) process->notes.push_back({note.Int(0), note.Text(1)});
-  CheckEnd(note, "note", problems);
+  CheckEnd(note, "note");
 }
 
 // Traces of the first versions do not have all tables.
@@ -276,7 +274,7 @@ bool Segment::HasTable(const char* name) {
 }
 
 // Each segment repeats them, one that was cut off perhaps not all.
-void Segment::ReadGraphNodes(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadGraphNodes(ProcessTrace* process) {
   if (!HasTable("graph_node")) return;
   const auto by_node = [](const GraphNode& a, const GraphNode& b) {
     return a.info.node < b.info.node;
@@ -288,7 +286,7 @@ void Segment::ReadGraphNodes(ProcessTrace* process, std::vector<std::string>* pr
                      static_cast<LabelId>(query.Int(3))},
                     query.Text(4)});
   }
-  CheckEnd(query, "graph_node", problems);
+  CheckEnd(query, "graph_node");
   std::sort(read.begin(), read.end(), by_node);  // as unsigned numbers, unlike SQLite
   std::vector<GraphNode> known = std::move(process->graph_nodes);
   process->graph_nodes.clear();
@@ -296,7 +294,7 @@ void Segment::ReadGraphNodes(ProcessTrace* process, std::vector<std::string>* pr
                  std::back_inserter(process->graph_nodes), by_node);
 }
 
-void Segment::ReadContexts(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadContexts(ProcessTrace* process) {
   if (!HasTable("context")) return;
   process->contexts.clear();  // each segment repeats them
   Query query = database_.Prepare(
@@ -305,10 +303,10 @@ void Segment::ReadContexts(ProcessTrace* process, std::vector<std::string>* prob
     process->contexts.push_back({U32(query.Int(0)), U32(query.Int(1)), U32(query.Int(2)),
                                  U32(query.Int(3)), query.Int(4) != 0});
   }
-  CheckEnd(query, "context", problems);
+  CheckEnd(query, "context");
 }
 
-void Segment::ReadLedger(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadLedger(ProcessTrace* process) {
   Query query = database_.Prepare("SELECT counter, value FROM ledger");
   while (query.Step()) {
     const std::string name = query.Text(0);
@@ -319,11 +317,12 @@ void Segment::ReadLedger(ProcessTrace* process, std::vector<std::string>* proble
       if (name == kLedgerCounters[i].name) counter = std::max(counter, value);
     }
   }
-  CheckEnd(query, "ledger", problems);
+  CheckEnd(query, "ledger");
 }
 
-std::vector<Segment::ChunkHead> Segment::ReadChunkHeads(std::vector<std::string>* problems) {
+std::vector<Segment::ChunkHead> Segment::ReadChunkHeads() {
   std::vector<ChunkHead> heads;
+  if (never_written_) return heads;
   Query query = database_.Prepare(
       "SELECT id, family, thread, first_sequence, sequence_count, event_count, min_ns, max_ns, "
       "compression, raw_bytes, crc FROM chunk ORDER BY id");
@@ -342,14 +341,18 @@ std::vector<Segment::ChunkHead> Segment::ReadChunkHeads(std::vector<std::string>
     head.row.crc = U32(query.Int(10));
     heads.push_back(head);
   }
-  CheckEnd(query, "chunk", problems);
+  CheckEnd(query, "chunk");
   return heads;
 }
 
 bool Segment::ReadChunkBody(ChunkHead* head) {
   if (!body_query_) body_query_ = database_.Prepare("SELECT body FROM chunk WHERE id=?1");
   body_query_->Bind(1, head->id);
-  if (!body_query_->Step()) return false;
+  if (!body_query_->Step()) {
+    ++damage_.chunks;
+    damage_.events += head->row.event_count;
+    return false;
+  }
   head->row.body = body_query_->Blob(0);
   return true;
 }

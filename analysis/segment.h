@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One segment of a process: its identity, its plain rows and its chunks, as far as they can be
-// read. What cannot be read is named in a list of problems; it is never an error of the whole. One
-// object, one thread.
+// read. What cannot be read is its damage; it is never an error of the whole. One object, one
+// thread.
 #ifndef GPUBOUND_ANALYSIS_SEGMENT_H_
 #define GPUBOUND_ANALYSIS_SEGMENT_H_
 
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/run.h"
+#include "analysis/segment_damage.h"
 #include "analysis/sqlite.h"
 #include "analysis/status.h"
 #include "proto/chunk_row.h"
@@ -43,17 +44,17 @@ class Segment {
   // Adds this segment's rows to |process|; a row that is there already is replaced. Segments of a
   // process are read in ascending order. `unknown` and `note` rows are replaced as a whole, since
   // each segment repeats those that still hold.
-  void ReadRows(ProcessTrace* process, std::vector<std::string>* problems);
+  void ReadRows(ProcessTrace* process);
 
-  // Tables of which ReadRows met a part that cannot be read.
-  const std::vector<std::string>& cut_tables() const { return cut_tables_; }
+  // What could not be read since ReadRows was last called.
+  const SegmentDamage& damage() const { return damage_; }
 
   // A chunk without its body. |body| of row is empty.
   struct ChunkHead {
     int64_t id = 0;
     ChunkRow row;
   };
-  std::vector<ChunkHead> ReadChunkHeads(std::vector<std::string>* problems);
+  std::vector<ChunkHead> ReadChunkHeads();
 
   // Points |head|'s body at the bytes of its chunk until the next call. False when unreadable.
   bool ReadChunkBody(ChunkHead* head);
@@ -63,31 +64,31 @@ class Segment {
       : path_(std::move(path)), database_(std::move(database)) {}
 
   void ReadMeta();
-  void ReadThreads(ProcessTrace* process, std::vector<std::string>* problems);
-  void ReadLabels(ProcessTrace* process, std::vector<std::string>* problems);
-  void ReadDevices(ProcessTrace* process, std::vector<std::string>* problems);
-  void ReadStreams(ProcessTrace* process, std::vector<std::string>* problems);
-  void ReadWorks(ProcessTrace* process, std::vector<std::string>* problems);
-  void ReadClock(ProcessTrace* process, std::vector<std::string>* problems);
-  void ReadUnknownAndNotes(ProcessTrace* process, std::vector<std::string>* problems);
-  void ReadContexts(ProcessTrace* process, std::vector<std::string>* problems);
+  void ReadThreads(ProcessTrace* process);
+  void ReadLabels(ProcessTrace* process);
+  void ReadDevices(ProcessTrace* process);
+  void ReadStreams(ProcessTrace* process);
+  void ReadWorks(ProcessTrace* process);
+  void ReadClock(ProcessTrace* process);
+  void ReadUnknownAndNotes(ProcessTrace* process);
+  void ReadContexts(ProcessTrace* process);
   bool HasTable(const char* name);
-  void ReadDeviceClients(ProcessTrace* process, std::vector<std::string>* problems);
-  void ReadUtilization(ProcessTrace* process, std::vector<std::string>* problems);
-  void ReadGraphNodes(ProcessTrace* process, std::vector<std::string>* problems);
-  void ReadProcessTree(ProcessTrace* process, std::vector<std::string>* problems);
-  void ReadCounters(ProcessTrace* process, std::vector<std::string>* problems);
-  void ReadLedger(ProcessTrace* process, std::vector<std::string>* problems);
-  void CheckEnd(const Query& query, const char* table, std::vector<std::string>* problems);
-  void NameCut(const char* table, const std::string& why, std::vector<std::string>* problems);
+  void ReadDeviceClients(ProcessTrace* process);
+  void ReadUtilization(ProcessTrace* process);
+  void ReadGraphNodes(ProcessTrace* process);
+  void ReadProcessTree(ProcessTrace* process);
+  void ReadCounters(ProcessTrace* process);
+  void ReadLedger(ProcessTrace* process);
+  void CheckEnd(const Query& query, const char* table);
 
   std::string path_;
   Database database_;
   ProcessIdentity identity_;
   uint32_t number_ = 0;
   MetaRows meta_;
-  std::string meta_problem_;  // why it could be read in part only
-  std::vector<std::string> cut_tables_;
+  bool never_written_ = false;  // the transaction that makes its tables
+  std::string meta_problem_;    // why it could be read in part only
+  SegmentDamage damage_;
   std::optional<Query> body_query_;
 };
 

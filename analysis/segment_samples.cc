@@ -22,7 +22,7 @@ std::tuple<std::string, uint32_t, int64_t> KeyOf(const DeviceClientSeen& seen) {
 }  // namespace
 
 // Every segment has those that were known when it began, and a later one knows more of them.
-void Segment::ReadDeviceClients(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadDeviceClients(ProcessTrace* process) {
   if (!HasTable("device_client")) return;
   std::map<std::tuple<std::string, uint32_t, int64_t>, size_t> places;
   for (const DeviceClientSeen& known : process->device_clients) {
@@ -45,10 +45,10 @@ void Segment::ReadDeviceClients(ProcessTrace* process, std::vector<std::string>*
       process->device_clients[place->second] = std::move(read);
     }
   }
-  CheckEnd(query, "device_client", problems);
+  CheckEnd(query, "device_client");
 }
 
-void Segment::ReadUtilization(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadUtilization(ProcessTrace* process) {
   if (!HasTable("utilization")) return;
   Query query = database_.Prepare(
       "SELECT time_ns, uuid, gpu_percent, memory_percent, memory_used_bytes, power_mw, sm_mhz, "
@@ -65,10 +65,10 @@ void Segment::ReadUtilization(ProcessTrace* process, std::vector<std::string>* p
     sample.sm_mhz = static_cast<int32_t>(query.Int(6));
     sample.memory_mhz = static_cast<int32_t>(query.Int(7));
   }
-  CheckEnd(query, "utilization", problems);
+  CheckEnd(query, "utilization");
 }
 
-void Segment::ReadProcessTree(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadProcessTree(ProcessTrace* process) {
   if (!HasTable("process_tree")) return;
   Query query = database_.Prepare(
       "SELECT time_ns, processes, cpu_ns, resident_bytes, run_delay_ns FROM process_tree "
@@ -77,10 +77,10 @@ void Segment::ReadProcessTree(ProcessTrace* process, std::vector<std::string>* p
     process->process_tree.push_back(
         {query.Int(0), U32(query.Int(1)), query.Int(2), query.Int(3), query.Int(4)});
   }
-  CheckEnd(query, "process_tree", problems);
+  CheckEnd(query, "process_tree");
 }
 
-void Segment::ReadCounters(ProcessTrace* process, std::vector<std::string>* problems) {
+void Segment::ReadCounters(ProcessTrace* process) {
   if (!HasTable("counter_sample")) return;
   Query query = database_.Prepare(
       "SELECT device, begin_ns, end_ns, ifnull(sm_active, -1), ifnull(warps_active, -1), "
@@ -91,7 +91,7 @@ void Segment::ReadCounters(ProcessTrace* process, std::vector<std::string>* prob
                                  query.Int(2),
                                  {query.Real(3), query.Real(4), query.Real(5)}});
   }
-  CheckEnd(query, "counter_sample", problems);
+  CheckEnd(query, "counter_sample");
 }
 
 }  // namespace gpubound

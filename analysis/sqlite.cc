@@ -6,6 +6,7 @@
 //   -wal and -shm               in place: the writer may be alive, and the index lets both work
 //   -wal without -shm           a copy of both, since reading in place would create a -shm
 //   -journal                    a copy, in which the interrupted transaction is rolled back
+//   a page in part at its end   a copy without it: SQLite would take what is missing for zeros
 #include "analysis/sqlite.h"
 
 #include <errno.h>
@@ -102,6 +103,14 @@ void Query::Bind(int parameter, int64_t value) {
 
 Result<Database> Database::OpenReadOnly(const std::string& path) {
   if (IsNoPlainFile(path)) return OpenError(path, kNoPlainFile);
+  const std::optional<DatabaseExtent> extent = ExtentOf(path);
+  const bool in_part = extent && extent->EndsInsidePage();
+  Result<Database> opened = in_part ? OpenCopyOf(path, &*extent) : OpenBesideLog(path);
+  if (opened.ok()) opened->extent_ = extent;
+  return opened;
+}
+
+Result<Database> Database::OpenBesideLog(const std::string& path) {
   if (HasContent(path + "-journal")) return OpenCopyOf(path);
   if (!HasContent(path + "-wal")) return OpenAt(path, UriOf(path, "mode=ro&immutable=1"));
   if (!HasContent(path + "-shm")) return OpenCopyOf(path);
@@ -129,7 +138,11 @@ Result<Database> Database::OpenAt(const std::string& path, const std::string& ur
   return database;
 }
 
-Result<Database> Database::OpenCopyOf(const std::string& path) {
+Result<Database> Database::OpenCopyOf(const std::string& path, const DatabaseExtent* cut) {
+  if (cut != nullptr && cut->WholePages() == 0 && !cut->has_log) {
+    return OpenError(path, std::to_string(cut->found) + " of " + std::to_string(cut->expected) +
+                               " bytes, less than a page");
+  }
   std::error_code error;
   std::string pattern = (fs::temp_directory_path(error) / "gpubound-XXXXXX").string();
   if (error || mkdtemp(pattern.data()) == nullptr) {
@@ -143,8 +156,13 @@ Result<Database> Database::OpenCopyOf(const std::string& path) {
     if (!error && HasContent(path + log)) fs::copy_file(path + log, target + log, error);
   }
   if (!error) fs::copy_file(path, target, error);
+  if (!error) {
+    fs::permissions(target, fs::perms::owner_read | fs::perms::owner_write, error);
+  }
+  if (!error && cut != nullptr) fs::resize_file(target, cut->WholePages(), error);
+  // Of an empty database SQLite would not read the log.
+  if (!error && cut != nullptr && cut->WholePages() == 0) fs::resize_file(target, cut->page, error);
   if (error) return OpenError(path, "a copy that failed (" + error.message() + ")");
-  fs::permissions(target, fs::perms::owner_read | fs::perms::owner_write, error);
   Result<Database> database = OpenAt(path, UriOf(target, "mode=rw"));
   if (database.ok()) database->copy_ = std::move(copy);
   return database;

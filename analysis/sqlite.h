@@ -12,12 +12,14 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "analysis/database_extent.h"
 #include "analysis/status.h"
 
 struct sqlite3;
@@ -75,7 +77,8 @@ class Database {
  public:
   // Opens |path| without changing anything beside it. A database that was left in write-ahead mode
   // without its index file is copied, with its log, to a temporary directory first, and so is one
-  // in a place where the index cannot be used.
+  // in a place where the index cannot be used, or one that ends inside a page: the copy ends
+  // before.
   static Result<Database> OpenReadOnly(const std::string& path);
 
   // Creates |path|, 0600, in which |schema| is executed, and begins its one transaction. A file
@@ -99,6 +102,9 @@ class Database {
   // First column of the first row; |otherwise| where there is none.
   int64_t Scalar(std::string_view sql, int64_t otherwise);
 
+  // Of the file as it was when it was opened for reading; absent where it had no header.
+  const std::optional<DatabaseExtent>& extent() const { return extent_; }
+
   // Goes on with what is there of a file that is shorter than it says: whole pages are readable,
   // and a query fails when it meets one that is missing.
   void TolerateTruncation();
@@ -120,8 +126,10 @@ class Database {
     const std::string path;
   };
   static Result<Database> OpenAt(const std::string& path, const std::string& uri);
-  static Result<Database> OpenCopyOf(const std::string& path);
+  static Result<Database> OpenBesideLog(const std::string& path);
+  static Result<Database> OpenCopyOf(const std::string& path, const DatabaseExtent* cut = nullptr);
 
+  std::optional<DatabaseExtent> extent_;
   std::unique_ptr<TemporaryDirectory> copy_;  // outlives database_
   std::unique_ptr<sqlite3, Close> database_;
   std::map<std::string, Query> inserts_;  // by table; gone before database_
