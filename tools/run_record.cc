@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes run.json beside itself and moves it into place.
+// Writes run.json beside itself and moves it into place, or over itself on a full disk.
 #include "tools/run_record.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -30,14 +31,39 @@ bool WriteAll(int file, std::string_view text) {
   return true;
 }
 
+// What the end of a run adds to its record: two numbers, and forty bytes for each process.
+constexpr off_t kRoomForTheEnd = 8192;
+
 bool WriteFile(const std::string& path, std::string_view text) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return false;
   const bool written = WriteAll(file, text);
+  // Where it fails the rest of the file's last block is room for most runs.
+  if (written)
+    fallocate(file, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(text.size()) + kRoomForTheEnd);
   const int error = errno;
   const bool closed = close(file) == 0;  // where a network filesystem reports a full disk
   if (!written) errno = error;
   return written && closed;
+}
+
+// Writes |text| over the longer or shorter one in |path| if the file has that room already.
+bool WriteInPlace(const std::string& path, std::string_view text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) return false;
+  struct stat status = {};
+  constexpr blkcnt_t kBlockBytes = 512;
+  const auto size = static_cast<off_t>(text.size());
+  const bool fits = fstat(file, &status) == 0 && status.st_blocks * kBlockBytes >= size;
+  const bool written = fits && WriteAll(file, text) && ftruncate(file, size) == 0;
+  return close(file) == 0 && written;
+}
+
+// On a full disk. Rather without who was recorded than without the end.
+bool WriteOver(const std::string& path, RunRecord record) {
+  if (WriteInPlace(path, RenderRunRecord(record))) return true;
+  record.recorded.clear();
+  return WriteInPlace(path, RenderRunRecord(record));
 }
 
 // Puts |from| at |to| unless something is there: 0, or an errno (EEXIST). Unlike rename, link(2)
@@ -99,6 +125,7 @@ Result<bool> WriteRunRecord(const std::string& run_directory, const RunRecord& r
   }
   if (error == 0) return true;
   unlink(temporary.c_str());
+  if (replace && (error == ENOSPC || error == EDQUOT) && WriteOver(path, record)) return true;
   if (error == EEXIST && !replace) return false;
   return Error{"writing", path, std::generic_category().message(error), "a file with the command",
                "Free some space or choose another place with -o DIR."};

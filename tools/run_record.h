@@ -3,7 +3,8 @@
 // run.json, which the launcher leaves in a run directory: what was started, when, and how it ended.
 // Format gpubound.run.v1, described in docs/architecture.md; analysis/run_info.cc reads it. It is
 // replaced in one step, so a reader never sees half of it, and a launcher that was killed leaves
-// the half that it knew.
+// the half that it knew. Where the run has filled the disk there is no room for a second one: then
+// the first one is written over, in the room that was made for it in the beginning.
 #ifndef GPUBOUND_TOOLS_RUN_RECORD_H_
 #define GPUBOUND_TOOLS_RUN_RECORD_H_
 

@@ -13,6 +13,7 @@ namespace gpubound {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class MountedFolder : public CommandRun {
  protected:
@@ -56,6 +57,25 @@ TEST_F(MountedFolder, AFullDiskStopsTheRecordingAndNotTheProgram) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
   EXPECT_EQ(outcome.out, "trained 50\n");
   EXPECT_THAT(outcome.err, HasSubstr("gpubound: "));
+}
+
+// The database of a process takes more than that before its first row.
+TEST_F(MountedFolder, ADiskTooSmallForATraceIsNamedOnceAndTheEndIsKept) {
+  for (const char* size : {"64k", "100k"}) {
+    const Outcome outcome =
+        WithDisk(std::string("size=") + size,
+                 "\"$GPUBOUND\" run -q -o \"$DISK/x\" -- \"$VICTIM\" train 50 > /dev/null\n"
+                 "\"$GPUBOUND\" report \"$DISK/x\" --json > report\n"
+                 "cp \"$DISK/x/run.json\" .");
+    EXPECT_THAT(outcome.err, Not(HasSubstr("run.json"))) << outcome.Describe();
+    const Json report = Json::parse(ReadText(File("report")), nullptr, false);
+    EXPECT_THAT(report["run"]["verdict"].dump(), HasSubstr("incomplete: Transactions that could"));
+    ASSERT_EQ(report["notes"].size(), 1u) << report["notes"];
+    EXPECT_THAT(report["notes"][0].dump(), HasSubstr("the disk was full"));
+    const Json record = Json::parse(ReadText(File("run.json")), nullptr, false);
+    EXPECT_TRUE(record.contains("end_monotonic_ns")) << record;
+    EXPECT_EQ(record["exit_code"], 0) << record;
+  }
 }
 
 TEST_F(MountedFolder, ADiskThatFillsUpLeavesAReadableTrace) {
