@@ -78,7 +78,10 @@ class Loader {
     if (live) {
       const Salvaged salvaged = live->AddEvents(process_, sequence_.Stored(), &store);
       process_.Count(LedgerCounter::events_salvaged) += salvaged.events;
-      process_.Count(LedgerCounter::chunk_events_lost) += salvaged.missing;
+      // What a recorder gave up when it could not write had numbers: it has counted that itself.
+      if (process_.Counted(LedgerCounter::sink_write_errors) == 0) {
+        process_.Count(LedgerCounter::chunk_events_lost) += salvaged.missing;
+      }
       work_missing_ = salvaged.work_missing;
     }
     store.Finish();

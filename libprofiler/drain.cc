@@ -47,6 +47,7 @@ Drain::Drain(RecordingContext* context, TraceWriter* writer, Clock* clock,
   full_.reserve(kMaxPagesPerRound);
   owned_.reserve(progress_.size());
   live_.reserve(progress_.size());
+  before_.reserve(progress_.size());
   SampleClocks(/*force=*/true);
 }
 
@@ -138,6 +139,7 @@ void Drain::MeasureOwnedPages() {
 bool Drain::RunOnce(bool live) {
   full_.clear();
   owned_.clear();
+  before_.clear();
   context_->pool->TakeFull(kMaxPagesPerRound, &full_, live ? &owned_ : nullptr);
   MeasureOwnedPages();
   SampleClocks(/*force=*/false);
@@ -163,6 +165,7 @@ bool Drain::RunOnce(bool live) {
   if (has_unstored_sample_) writer_->PutClock(unstored_sample_);
   has_unstored_sample_ = false;
   if (!writer_->Commit()) {
+    TakeRoundBack();
     GiveUpPages();
     return context_->pool->HasFullPages();
   }
@@ -188,6 +191,11 @@ bool Drain::IsQuiet(size_t pages_taken) {
   return quiet;
 }
 
+// Nothing of a transaction that failed is in the trace, so what it held is still to be counted.
+void Drain::TakeRoundBack() {
+  for (const Stored& stored : before_) progress_[stored.page].consumed = stored.consumed;
+}
+
 // The trace cannot be written: what the pages hold is lost and counted, and the program goes on.
 void Drain::GiveUpPages() {
   for (const PagePool::FullPage& full : full_) {
@@ -211,6 +219,7 @@ void Drain::EncodePage(uint32_t page, uint32_t end) {
   const LivePageHeader& header = *context_->mapping->page(page);
   Progress* progress = &progress_[page];
   if (end <= progress->consumed) return;
+  before_.push_back({page, progress->consumed});
   if (header.thread >= writers_.size()) writers_.resize(header.thread + 1);
   const bool thread = header.family == static_cast<uint32_t>(EventFamily::kThread);
   const EncodedChunk chunk =

@@ -64,6 +64,12 @@ class Drain {
     uint32_t end;  // slots or records there when it was looked at
   };
 
+  // Where a page stood before this round.
+  struct Stored {
+    uint32_t page;
+    uint32_t consumed;
+  };
+
   void MeasureOwnedPages();
   uint32_t WrittenSlots(uint32_t page, uint32_t from) const;
   void SampleClocks(bool force);
@@ -72,6 +78,7 @@ class Drain {
   EncodedChunk EncodeRecords(const LivePageHeader& header, uint32_t page, uint32_t end);
   void StoreChunk(const LivePageHeader& header, const EncodedChunk& chunk, uint32_t taken);
   void CountLost(const LivePageHeader& header, uint64_t events);
+  void TakeRoundBack();
   void GiveUpPages();
   bool IsQuiet(size_t pages_taken);
 
@@ -99,6 +106,7 @@ class Drain {
   std::vector<PagePool::FullPage> full_;
   std::vector<uint32_t> owned_;
   std::vector<LivePart> live_;
+  std::vector<Stored> before_;
   std::vector<Progress> progress_;  // by page
   std::vector<Writer> writers_;     // by thread ordinal
 };

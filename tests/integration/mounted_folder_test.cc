@@ -78,6 +78,22 @@ TEST_F(MountedFolder, ADiskTooSmallForATraceIsNamedOnceAndTheEndIsKept) {
   }
 }
 
+TEST_F(MountedFolder, WhatAFullDiskLosesIsCountedOnce) {
+  constexpr uint64_t kOperations = 3'000'000;
+  WithDisk("size=20m", "\"$GPUBOUND\" run -q -o \"$DISK/x\" -- \"$VICTIM\" annotate " +
+                           std::to_string(kOperations) +
+                           " > /dev/null 2>&1\n"
+                           "cp -r \"$DISK/x\" x.gpubound");
+  gpubound::Run run = Load();
+  ASSERT_EQ(run.processes.size(), 1u);
+  ProcessTrace& process = run.processes[0];
+  EXPECT_EQ(process.Counted(LedgerCounter::sink_write_errors), 1u);
+  uint64_t read = 0;
+  for (const ThreadTrace& thread : process.threads) read += thread.events.size();
+  EXPECT_EQ(read + process.Counted(LedgerCounter::scope_events_dropped), 2 * kOperations);
+  EXPECT_EQ(process.Counted(LedgerCounter::chunk_events_lost), 0u);
+}
+
 TEST_F(MountedFolder, ADiskThatFillsUpLeavesAReadableTrace) {
   const Outcome outcome = WithDisk(
       "size=1m",
