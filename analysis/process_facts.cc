@@ -68,6 +68,15 @@ void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) 
   span->end_ns = TimeOf(meta, "end_monotonic_ns", process);
 }
 
+void InferDeviceKind(ProcessTrace* process) {
+  if (process->device_kind != "none" || !process->end_how.empty()) return;
+  if (process->Counted(LedgerCounter::simulated_device) != 0) {
+    process->device_kind = "simulated";
+  } else if (!process->cupti_version.empty()) {
+    process->device_kind = "real";
+  }
+}
+
 void DropImpossibleUnknown(ProcessTrace* process) {
   process->Count(LedgerCounter::times_impossible) +=
       std::erase_if(process->unknown, [](const UnknownInterval& interval) {

@@ -22,6 +22,10 @@ struct RecordedSpan {
 // cannot be one (plausible_time.h) is taken as absent and counted (times_impossible).
 void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span);
 
+// Sets the device kind of a process that did not close and was killed before its device was
+// described: what says so then is that CUPTI recorded in it.
+void InferDeviceKind(ProcessTrace* process);
+
 // Removes rows of unknown time that cannot be, and counts them. An open end is none of these.
 void DropImpossibleUnknown(ProcessTrace* process);
 

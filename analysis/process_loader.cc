@@ -59,6 +59,7 @@ class Loader {
     }
     process_.span_end_ns = std::max(*span_.begin_ns, span_.end_ns.value_or(kOpenEnded));
     process_.span_end = SpanEndOf(process_, span_);
+    InferDeviceKind(&process_);
     if (sums_ != nullptr) PlaceThreads(*sums_, &process_);
     return plan;
   }
@@ -283,6 +284,7 @@ class Loader {
     if (!span_.begin_ns && first_ns != kOpenEnded) process_.span_begin_ns = first_ns;
     process_.span_end_ns = std::max(process_.span_begin_ns, span_.end_ns.value_or(last_ns));
     process_.span_end = SpanEndOf(process_, span_);
+    InferDeviceKind(&process_);
     if (!span_.end_ns && !end_rows_cut_) process_.Count(LedgerCounter::process_not_closed) = 1;
   }
 

@@ -143,6 +143,8 @@ void CollectorHost::EndBeforeHandlersSoFar() { gpubound::EndBeforeHandlersSoFar(
 
 void CollectorHost::Fact(std::string_view key, std::string_view value) {
   collector_->device_tables()->AddFact(key, value);
+  // That a device records is to be in the trace even of a process that is killed at once.
+  collector_->context()->pool->Wake();
 }
 
 }  // namespace gpubound

@@ -119,6 +119,7 @@ TEST_F(MountedFolder, AKilledRunWithoutRoomForItsMappingIsIncomplete) {
                "\"$GPUBOUND\" run -q -o \"$DISK/x\" -- \"$VICTIM\" die 5 > /dev/null 2>&1\n"
                "\"$GPUBOUND\" report \"$DISK/x\" --json");
   ExpectVerdict(outcome, "incomplete: Processes that ended without");
+  EXPECT_THAT(outcome.out, HasSubstr("\"device_kind\": \"simulated\""));
 }
 
 TEST_F(MountedFolder, AReadOnlyRunDirectoryCanBeRead) {
