@@ -14,6 +14,7 @@
 #include "analysis/place_threads.h"
 #include "analysis/plausible_time.h"
 #include "analysis/process_facts.h"
+#include "analysis/span_end.h"
 #include "analysis/writer_sequence.h"
 #include "proto/chunk_decoder.h"
 
@@ -270,19 +271,9 @@ class Loader {
   }
 
   void CloseSpan() {
-    int64_t first_ns = kOpenEnded;
-    int64_t last_ns = process_.span_begin_ns;
-    const auto see = [&](int64_t begin_ns, int64_t end_ns) {
-      first_ns = std::min(first_ns, begin_ns);
-      last_ns = std::max(last_ns, end_ns);
-    };
-    for (const ThreadTrace& thread : process_.threads) {
-      for (const ThreadEvent& event : thread.events) see(event.time_ns, event.time_ns);
-      for (const ApiCall& call : thread.calls) see(call.start_ns, call.end_ns);
-    }
-    for (const DeviceWork& work : process_.device_work) see(work.start_ns, work.end_ns);
-    if (!span_.begin_ns && first_ns != kOpenEnded) process_.span_begin_ns = first_ns;
-    process_.span_end_ns = std::max(process_.span_begin_ns, span_.end_ns.value_or(last_ns));
+    const Interval known = KnownLifeOf(process_);
+    if (!span_.begin_ns && known.begin_ns != kOpenEnded) process_.span_begin_ns = known.begin_ns;
+    process_.span_end_ns = std::max(process_.span_begin_ns, span_.end_ns.value_or(known.end_ns));
     process_.span_end = SpanEndOf(process_, span_);
     InferDeviceKind(&process_);
     if (!span_.end_ns && !end_rows_cut_) process_.Count(LedgerCounter::process_not_closed) = 1;

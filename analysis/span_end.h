@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the end of a process's span is known, in words. Pure.
+// Where a process's span ends and how that is known, in words. Pure.
 #ifndef GPUBOUND_ANALYSIS_SPAN_END_H_
 #define GPUBOUND_ANALYSIS_SPAN_END_H_
 
 #include <string>
 
+#include "analysis/interval.h"
 #include "analysis/run.h"
 
 namespace gpubound {
+
+// From the first event of |process|, kOpenEnded where there is none, to the last event or sample
+// that its recorder took: a process may wait for the GPU for long and be killed meanwhile.
+Interval KnownLifeOf(const ProcessTrace& process);
 
 // The value in tables: part of their format.
 const char* SpanEndName(SpanEnd end);

@@ -271,6 +271,25 @@ TEST_F(ReaderTest, EndsAKilledProcessAtItsLastEvent) {
   EXPECT_EQ(run.processes[0].span_end_ns, 432);
 }
 
+// While it waits for the GPU a process makes no events.
+TEST_F(ReaderTest, EndsAKilledProcessAtTheLastSampleOfItsClocks) {
+  {
+    SegmentWriter writer(run_, identity_);
+    writer.PutUsualRows();
+    writer.Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
+    writer.Scopes({.thread = 1}, {Begin(kTrain, 100)});
+    writer.Work({.thread = 9}, {Kernel(100, 200, 1)});
+    writer.Sql("INSERT INTO clock VALUES(7, 700, 700, 700, 700, 1)");
+    writer.Sql("INSERT INTO unknown VALUES(1, 200, 9223372036854775807, 'not delivered')");
+  }
+  const Run run = Load();
+  EXPECT_EQ(run.processes[0].span_end, SpanEnd::kLastEvent);
+  EXPECT_EQ(run.processes[0].span_end_ns, 700);
+  const Result<Report> report = BuildReport(run);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->processes[0].operations[0].unknown_ns, 500);
+}
+
 TEST_F(ReaderTest, EndsAProcessThatExecutedAnotherWhereThatBegan) {
   {
     SegmentWriter before(run_, {"host", 100, 5});
