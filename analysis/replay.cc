@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -92,6 +93,7 @@ class RunReplay {
     if (options.critical_path_of) {
       path_ = std::make_unique<PathLog>(FolderForOverflow());
     }
+    for (size_t p = 0; p < run.processes.size(); ++p) AddRoles(p);
     for (size_t p = 0; p < run.processes.size(); ++p) {
       AddProcess(p, origin_ns);
       AwaitTurn(p);
@@ -121,19 +123,36 @@ class RunReplay {
     std::shared_ptr<RetimedSource> output;
     std::unique_ptr<ProcessReplay> replay;
     size_t first_part = 0;  // of the critical path
+    bool opens_operations = false;
     bool begun = false;
   };
 
-  void AddProcess(size_t p, int64_t origin_ns) {
+  void AddRoles(size_t p) {
     const ProcessTrace& process = run_.processes[p];
     Entry& entry = replays_.emplace_back();
     entry.peers = PeersOf(run_, natures_, p);
     entry.source = SourceOf(process);
+    entry.opens_operations = OpensOperations(process, *entry.source);
+    SetRoles(p, {});
+    const std::vector<std::string>& names = entry.roles->operations();
+    operations_.insert(names.begin() + 1, names.end());  // but for (no operation)
+  }
+
+  // |operations|: names that it may come to need beside its own.
+  void SetRoles(size_t p, std::vector<std::string> operations) {
+    Entry& entry = replays_[p];
     LabelRoles::Input roles;
     roles.promoted = &options_.operations;
-    roles.annotations_serve = !OpensOperations(process, *entry.source);
+    roles.annotations_serve = !entry.opens_operations;
     roles.peers = &entry.peers;
-    entry.roles = std::make_unique<LabelRoles>(process, roles);
+    roles.operations = std::move(operations);
+    entry.roles = std::make_unique<LabelRoles>(run_.processes[p], roles);
+  }
+
+  void AddProcess(size_t p, int64_t origin_ns) {
+    const ProcessTrace& process = run_.processes[p];
+    Entry& entry = replays_[p];
+    if (!entry.opens_operations) SetRoles(p, {operations_.begin(), operations_.end()});
     if (options_.keep_events) {
       entry.output = std::make_shared<RetimedSource>(FolderForOverflow());
     }
@@ -152,7 +171,24 @@ class RunReplay {
     input.peer_moment = [this, p](PeerIndex peer, int64_t time_ns) {
       return peers_.ReleaseBy(p, replays_[p].peers[peer].pids, time_ns);
     };
+    input.peer_awaited = [this, p](PeerIndex peer, OperationIndex operation, int64_t time_ns) {
+      const std::string& name = replays_[p].roles->operations()[operation];
+      if (operation != kNoOperationIndex) PassOn(p, replays_[p].peers[peer].pids, name, time_ns);
+    };
     entry.replay = std::make_unique<ProcessReplay>(input);
+  }
+
+  // Process |p| waits for |pids|, which work for |operation| from now on.
+  void PassOn(size_t p, const std::vector<int64_t>& pids, const std::string& operation,
+              int64_t time_ns) {
+    for (const int64_t pid : pids) {
+      const std::optional<size_t> q = peers_.Find(run_.processes[p].identity.host, pid, time_ns);
+      if (!q || !replays_[*q].replay->Inherits()) continue;
+      const std::vector<std::string>& names = replays_[*q].roles->operations();
+      const auto found = std::find(names.begin(), names.end(), operation);
+      if (found == names.end()) continue;
+      replays_[*q].replay->Inherit(static_cast<OperationIndex>(found - names.begin()), time_ns);
+    }
   }
 
   // A process does nothing before its span begins. That is a time of its own: by the first event
@@ -230,6 +266,7 @@ class RunReplay {
   const ReplayOptions& options_;
   const std::vector<ProcessNature> natures_;
   std::deque<Entry> replays_;
+  std::set<std::string> operations_;  // of all processes
   ReplayPeers peers_;
   using Turn = std::pair<int64_t, size_t>;  // when a process does something next, and which one
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;

@@ -26,24 +26,30 @@ ReplayPeers::ReplayPeers(const Run& run) : run_(run), replays_(run.processes.siz
   }
 }
 
-const ProcessReplay* ReplayPeers::Find(const std::string& host, int64_t pid,
-                                       int64_t time_ns) const {
+std::optional<size_t> ReplayPeers::Find(const std::string& host, int64_t pid,
+                                        int64_t time_ns) const {
   const auto of_pid = processes_.find({host, pid});
-  if (of_pid == processes_.end()) return nullptr;
-  const ProcessReplay* found = nullptr;
+  if (of_pid == processes_.end()) return std::nullopt;
+  std::optional<size_t> found;
   int64_t begin_ns = INT64_MIN;
   for (const size_t p : of_pid->second) {
     const int64_t own_ns = run_.processes[p].span_begin_ns;
     if (replays_[p] == nullptr || own_ns > time_ns || own_ns < begin_ns) continue;
-    found = replays_[p];
+    found = p;
     begin_ns = own_ns;
   }
   return found;
 }
 
+const ProcessReplay* ReplayPeers::ReplayOf(const std::string& host, int64_t pid,
+                                           int64_t time_ns) const {
+  const std::optional<size_t> found = Find(host, pid, time_ns);
+  return found ? replays_[*found] : nullptr;
+}
+
 std::optional<Moment> ReplayPeers::MomentOf(const std::string& host, int64_t pid,
                                             int64_t time_ns) const {
-  const ProcessReplay* const found = Find(host, pid, time_ns);
+  const ProcessReplay* const found = ReplayOf(host, pid, time_ns);
   if (found == nullptr) return std::nullopt;
   return found->At(time_ns);
 }
@@ -62,7 +68,7 @@ std::optional<Moment> ReplayPeers::ReleaseBy(size_t waiter, const std::vector<in
   bool nearest_rests = false;
   bool all_rest = true;
   for (const int64_t pid : pids) {
-    const ProcessReplay* const peer = Find(host, pid, time_ns);
+    const ProcessReplay* const peer = ReplayOf(host, pid, time_ns);
     if (peer == nullptr) continue;
     const bool rests = peer->IsAtRest() && peer->LastEvent() >= begun_ns;
     all_rest &= peer->IsAtRest();
@@ -79,7 +85,7 @@ std::optional<Moment> ReplayPeers::ReleaseBy(size_t waiter, const std::vector<in
   // As long after the last of them as it was after the one that was last in the recording.
   const double delay = release.at - nearest->At(nearest->LastEvent()).at;
   for (const int64_t pid : pids) {
-    const ProcessReplay* const peer = Find(host, pid, time_ns);
+    const ProcessReplay* const peer = ReplayOf(host, pid, time_ns);
     if (peer != nullptr) release = Later(release, peer->At(peer->LastEvent()).After(delay));
   }
   return release;

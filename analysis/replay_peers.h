@@ -26,8 +26,11 @@ class ReplayPeers {
   // From now on run.processes[process] can be asked; |replay| outlives the object.
   void Begin(size_t process, const ProcessReplay* replay) { replays_[process] = replay; }
 
-  // Where the process |pid| that lives at |time_ns| is; of several that an exec made, the latest.
-  // Nothing where none is known.
+  // The process |pid| that lives at |time_ns|, of several that an exec made the latest, by its
+  // place in the run. Nothing where none is known.
+  std::optional<size_t> Find(const std::string& host, int64_t pid, int64_t time_ns) const;
+
+  // Where that process is then.
   std::optional<Moment> MomentOf(const std::string& host, int64_t pid, int64_t time_ns) const;
 
   // When run.processes[waiter] goes on that waits until |time_ns| for any of |pids|, or for all.
@@ -35,7 +38,7 @@ class ReplayPeers {
                                   int64_t time_ns) const;
 
  private:
-  const ProcessReplay* Find(const std::string& host, int64_t pid, int64_t time_ns) const;
+  const ProcessReplay* ReplayOf(const std::string& host, int64_t pid, int64_t time_ns) const;
 
   const Run& run_;
   std::vector<const ProcessReplay*> replays_;                                 // null: not begun

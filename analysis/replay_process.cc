@@ -241,6 +241,10 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
   if (event.kind == SlotKind::kBegin || event.kind == SlotKind::kRangeStart) {
     BeginScope(thread, event);
     EnterCell(thread);
+    const PeerIndex peer = roles_.Of(event.label).peer;
+    if (peer != kNotOne && in_.peer_awaited && IsReporting(index)) {
+      in_.peer_awaited(peer, OperationOf(*thread), event.time_ns);
+    }
     Charge(index, thread, costs_.AfterBegin(event.label), KindOf(event));
   } else if (event.kind == SlotKind::kEnd || event.kind == SlotKind::kRangeEnd) {
     EnterCell(thread);
@@ -312,17 +316,40 @@ void ProcessReplay::EndStep(ReplayThread* thread) {
   thread->now.step = in_.path->Add(thread->now.step, PathPartOf(thread->cell), thread->now.at);
 }
 
-// Notes in which operation and layer the thread's time passes from now on.
-void ProcessReplay::EnterCell(ReplayThread* thread) {
-  OperationIndex operation = thread->operation();
-  if (operation == kNotOne && thread->adopts && scan_.reporting < threads_.size()) {
+std::pair<OperationIndex, Layer> ProcessReplay::CellOf(const ReplayThread& thread) const {
+  Layer layer = thread.scopes.layer();
+  if (layer == Layer::kUnset) layer = thread.adopts ? Layer::kNative : base_layer_;
+  if (!thread.calls.empty()) layer = Layer::kCudaApi;
+  return {OperationOf(thread), layer};
+}
+
+OperationIndex ProcessReplay::OperationOf(const ReplayThread& thread) const {
+  if (suspended_) return roles_.suspended();
+  OperationIndex operation = thread.operation();
+  if (operation == kNotOne && thread.adopts && scan_.reporting < threads_.size()) {
     operation = threads_[scan_.reporting].operation();
   }
-  if (operation == kNotOne) operation = kNoOperationIndex;
-  if (suspended_) operation = roles_.suspended();
-  Layer layer = thread->scopes.layer();
-  if (layer == Layer::kUnset) layer = thread->adopts ? Layer::kNative : base_layer_;
-  if (!thread->calls.empty()) layer = Layer::kCudaApi;
+  return operation == kNotOne ? inherited_ : operation;
+}
+
+void ProcessReplay::Inherit(OperationIndex operation, int64_t time_ns) {
+  if (operation == inherited_) return;
+  inherited_ = operation;
+  for (ReplayThread& thread : threads_) {
+    if (!thread.started) continue;
+    const auto [now_for, layer] = CellOf(thread);
+    const bool waits = layer == Layer::kWait || layer == Layer::kCudaSync;
+    // What it did until now was for somebody else; in a wait or a call that changes nothing.
+    if (!waits && thread.calls.empty() && scales_.Of(now_for, layer) != thread.factor) {
+      Move(&thread, std::max(time_ns, thread.at_ns), 0);
+    }
+    EnterCell(&thread);
+  }
+}
+
+// Notes in which operation and layer the thread's time passes from now on.
+void ProcessReplay::EnterCell(ReplayThread* thread) {
+  const auto [operation, layer] = CellOf(*thread);
   const size_t cell = operation * kLayers + static_cast<size_t>(layer);
   const bool began = thread->cell % kLayers == static_cast<size_t>(Layer::kUnset);
   if (cell != thread->cell && !began) EndStep(thread);

@@ -12,6 +12,10 @@
 //                   that is told to wait for another process goes on when that one comes there
 //   other threads   begin, and go on after a wait, where the reporting thread is
 //
+// A process that opens no operation works for the one under which another process waited for it
+// last. (A report is stricter: it inherits while that wait goes on. But what one of several workers
+// does while another one is waited for is the same work.)
+//
 // One object, one caller. Several of a run are advanced in step (replay.h).
 #ifndef GPUBOUND_ANALYSIS_REPLAY_PROCESS_H_
 #define GPUBOUND_ANALYSIS_REPLAY_PROCESS_H_
@@ -48,6 +52,9 @@ class ProcessReplay {
  public:
   // Where process |peer| is at recorded |time_ns|; nothing where that is not known.
   using PeerMoment = std::function<std::optional<Moment>(PeerIndex peer, int64_t time_ns)>;
+  // Its reporting thread begins to wait for |peer| at recorded |time_ns|, under |operation|.
+  using PeerAwaited =
+      std::function<void(PeerIndex peer, OperationIndex operation, int64_t time_ns)>;
 
   struct Input {  // everything outlives the object
     const ProcessTrace* process = nullptr;
@@ -56,6 +63,7 @@ class ProcessReplay {
     const CostModel* costs = nullptr;
     const WhatIf* changes = nullptr;
     PeerMoment peer_moment;
+    PeerAwaited peer_awaited;         // may be empty
     int64_t origin_ns = 0;            // of replayed times
     RetimedSource* output = nullptr;  // null: only the facts are wanted
     PathLog* path = nullptr;          // null: the critical path is not wanted
@@ -75,6 +83,10 @@ class ProcessReplay {
   // waits, or is in no scope and no call. A process that has done nothing does not rest.
   int64_t LastEvent() const;
   bool IsAtRest() const;
+  // Whether it takes over the operations of those who wait for it.
+  bool Inherits() const { return !scan_.any_operation; }
+  // From recorded |time_ns| on, which is no earlier than what has been replayed.
+  void Inherit(OperationIndex operation, int64_t time_ns);
   // Begins at |begin|, for a process that another one of the run started.
   void BeginAt(const Moment& begin);
 
@@ -186,6 +198,8 @@ class ProcessReplay {
   int64_t NextCallTime() const;
   void Charge(uint32_t index, ReplayThread* thread, const Spent& spent, uint64_t kind);
   void NoteWaited(uint32_t index, ReplayThread* thread);
+  OperationIndex OperationOf(const ReplayThread& thread) const;
+  std::pair<OperationIndex, Layer> CellOf(const ReplayThread& thread) const;
   void EnterCell(ReplayThread* thread);
   void Suspend(bool suspended);
   CostNoise& NoiseOf(const ReplayThread& thread);
@@ -236,6 +250,7 @@ class ProcessReplay {
   OwnPart own_part_;                  // of any other call
   TypicalDelay wake_up_;  // from the end of work to the end of the call that waits for it
   Moment begin_;
+  OperationIndex inherited_ = kNoOperationIndex;
   bool suspended_ = false;              // scopes are not recorded: what is done is not known
   int64_t adopters_at_ns_ = INT64_MIN;  // when a thread that adopts did something last
   ReplayFacts facts_;

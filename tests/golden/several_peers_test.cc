@@ -45,6 +45,27 @@ class SeveralPeersTest : public testing::Test {
     }
     return text;
   }
+  // The same, without saying what it does.
+  static std::string SilentWorker(int64_t pid, int64_t done_us) {
+    std::string text = Process("process " + std::to_string(pid) + " 100");
+    for (int64_t turn = 0; turn < kTurns; ++turn) {
+      text += Scope(turn * kTurnUs + done_us + 5, (turn + 1) * kTurnUs, "wait 100");
+    }
+    return text;
+  }
+  // Waits in |operation|, in each turn for 101 until |first_us| and then, but for its last 10 us,
+  // for 102.
+  static std::string TrainerInTurn(const std::string& operation, int64_t first_us) {
+    std::string text = Process("");
+    for (int64_t turn = 0; turn < kTurns; ++turn) {
+      const int64_t at_us = turn * kTurnUs;
+      text += Event(at_us + 5, "begin operation " + operation);
+      text += Scope(at_us + 5, at_us + first_us, "wait 101");
+      if (first_us < 990) text += Scope(at_us + first_us, at_us + 990, "wait 102");
+      text += Event(at_us + 990, "end operation " + operation);
+    }
+    return text;
+  }
   // Simulates throughout, one environment after the other, without answering anybody.
   static std::string Busy(int64_t pid, const std::string& operation) {
     std::string text = Process("process " + std::to_string(pid) + " 100");
@@ -102,6 +123,28 @@ TEST_F(SeveralPeersTest, AWaitForAnyEndsWithTheOneThatAnswered) {
 TEST_F(SeveralPeersTest, WhereNobodyRestsTheOneThatActedLastEndedIt) {
   const std::string text = Trainer("101 102") + Busy(101, "simulation") + Busy(102, "simulation");
   EXPECT_NEAR(MillisecondsWith(text, kHalf), 5.0, 0.02);
+}
+
+TEST_F(SeveralPeersTest, AWorkerThatSaysNothingWorksForTheOperationThatWaitsForIt) {
+  const std::string text = TrainerInTurn("simulation", 990) + SilentWorker(101, 980);
+  EXPECT_NEAR(MillisecondsWith(text, kHalf), 5.1, 0.05);
+  EXPECT_DOUBLE_EQ(MillisecondsWith(text, "operation=learning:0.5"), 10.0);
+  EXPECT_NEAR(MillisecondsWith(text, "operation=simulation:2"), 10 * (1.97 + 0.02), 0.05);
+}
+
+TEST_F(SeveralPeersTest, SoDoesAWorkerWhileAnotherOneIsWaitedFor) {
+  const std::string text =
+      TrainerInTurn("simulation", 495) + SilentWorker(101, 490) + SilentWorker(102, 980);
+  EXPECT_NEAR(MillisecondsWith(text, kHalf), 5.1, 0.06);
+}
+
+TEST_F(SeveralPeersTest, AWorkerThatNamesItsWorkIsTakenAtItsWord) {
+  std::string rollout = Worker(101, 980);
+  for (size_t at = 0; (at = rollout.find("simulation", at)) != std::string::npos;) {
+    rollout.replace(at, std::string("simulation").size(), "rollout");
+  }
+  const std::string text = TrainerInTurn("simulation", 990) + rollout;
+  EXPECT_DOUBLE_EQ(MillisecondsWith(text, kHalf), 10.0);
 }
 
 TEST_F(SeveralPeersTest, AWaitForProcessesThatHaveNotBegunStaysAsItIs) {
