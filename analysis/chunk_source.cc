@@ -31,6 +31,7 @@ class ChunkThreadCursor : public ThreadCursor {
       latest_ns_ = decoded_.events.back().time_ns;
       batch->events = decoded_.events;
       batch->resync = decoded_.gap;
+      batch->thinned = decoded_.thinned;
       batch->open = decoded_.open;
       batch->scopes_only = decoded_.scopes_only;
       return true;

@@ -88,6 +88,7 @@ void ChunkStore::Decode(const PlannedChunk& chunk, DecodedThread* thread) {
   thread->open.clear();
   if (!DecodeInto(chunk, &thread_events_)) return;
   thread->gap = chunk.gap || thread_events_.dropped_before != 0;
+  thread->thinned = chunk.thinned;
   for (const uint32_t label : thread_events_.open_labels) {
     thread->open.push_back(static_cast<LabelId>(label));
   }

@@ -21,7 +21,8 @@ namespace gpubound {
 struct PlannedChunk {
   size_t segment = 0;
   Segment::ChunkHead head;
-  bool gap = false;  // events of this writer are missing before it
+  bool gap = false;      // events of this writer are missing before it
+  bool thinned = false;  // a compaction removed events of this writer before it
 };
 
 class ChunkStore {
@@ -43,6 +44,7 @@ class ChunkStore {
     std::vector<ThreadEvent> events;
     std::vector<LabelId> open;
     bool gap = false;
+    bool thinned = false;
     bool scopes_only = false;  // only begins and ends of scopes
   };
   void Decode(const PlannedChunk& chunk, DecodedThread* thread);

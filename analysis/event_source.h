@@ -23,6 +23,9 @@ namespace gpubound {
 struct ThreadBatch {
   std::span<const ThreadEvent> events;
   bool resync = false;  // events are missing before these; |open| is what is open now
+  // A compaction removed events before these. Its sums know what is open, so that only those who
+  // read the events for themselves have to look; |open| tells them.
+  bool thinned = false;
   std::span<const LabelId> open;
   bool scopes_only = false;  // only begins and ends of scopes; false where nobody looked
 };

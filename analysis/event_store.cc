@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "analysis/record_order.h"
 
@@ -50,9 +51,12 @@ ThreadTrace& EventStore::ThreadByTid(uint32_t tid, int64_t time_ns) {
 void EventStore::AddThreadEvents(uint32_t ordinal, std::vector<ThreadEvent> events,
                                  std::span<const uint32_t> open_labels, bool gap) {
   ThreadTrace& thread = ThreadByOrdinal(ordinal);
-  if (gap) {
+  const bool thinned = !events.empty() && std::exchange(thread.tail_thinned, false);
+  if (gap || thinned) {
     StackReset reset;
     reset.event_index = thread.events.size();
+    reset.lost = gap;
+    reset.thinned = thinned;
     for (const uint32_t label : open_labels) reset.open.push_back(static_cast<LabelId>(label));
     thread.resets.push_back(std::move(reset));
   }
@@ -74,6 +78,13 @@ void EventStore::AddThreadEvents(const ThreadEvents& events, bool gap) {
     rows[i] = {events.time_ns[i], events.payload[i], events.label[i], events.kind[i]};
   }
   AddThreadEvents(events.thread, std::move(rows), events.open_labels, gap);
+}
+
+void EventStore::SkipThinned(const std::vector<uint32_t>& ordinals) {
+  for (const uint32_t ordinal : ordinals) {
+    const auto known = by_ordinal_.find(ordinal);
+    if (known != by_ordinal_.end()) process_->threads[known->second].tail_thinned = true;
+  }
 }
 
 void EventStore::Add(const ApiRecord& record) {

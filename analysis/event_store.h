@@ -27,6 +27,8 @@ class EventStore {
   void AddThreadEvents(uint32_t ordinal, std::vector<ThreadEvent> events,
                        std::span<const uint32_t> open_labels, bool gap);
   void AddThreadEvents(const ThreadEvents& events, bool gap);
+  // A compaction removed what comes next of these threads; others are left alone.
+  void SkipThinned(const std::vector<uint32_t>& ordinals);
 
   void Add(const ApiRecord& record);  // times are trace time
   void Add(const DeviceRecord& record);

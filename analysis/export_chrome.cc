@@ -175,14 +175,25 @@ class ChromeWriter {
   void WriteThreads() {
     builders_.assign(trace_->threads.size(), ScopeBuilder());
     last_step_ns_.assign(trace_->threads.size(), std::nullopt);
+    thinned_.assign(trace_->threads.size(), false);
+    std::vector<int64_t> last_ns(trace_->threads.size(), trace_->span_begin_ns);
     ranges_.clear();
     ThreadMerge merge(*source_, static_cast<uint32_t>(trace_->threads.size()));
     ThreadMerge::Event next;
     while (merge.Next(&next)) {
       const ThreadEvent& event = next.event;
       uint32_t thread = next.thread;
-      if (next.resync) builders_[thread].Resync(event.time_ns, next.open);
-      if (!last_step_ns_[thread] && BeginsIterations(event)) last_step_ns_[thread] = event.time_ns;
+      if (next.missing) {
+        builders_[thread].Resync(next.known_until_ns, event.time_ns, next.open);
+      }
+      if (next.thinned) {
+        thinned_[thread] = true;
+        last_step_ns_[thread].reset();
+      }
+      last_ns[thread] = event.time_ns;
+      if (!last_step_ns_[thread] && !thinned_[thread] && BeginsIterations(event)) {
+        last_step_ns_[thread] = event.time_ns;
+      }
       if (event.kind == SlotKind::kRangeStart) ranges_[event.payload] = thread;
       if (event.kind == SlotKind::kRangeEnd) {
         // Any thread may end it; the scope is the one's that began it.
@@ -196,11 +207,15 @@ class ChromeWriter {
       WriteEnded(thread);
     }
     for (uint32_t t = 0; t < builders_.size(); ++t) {
+      const bool tail_thinned = trace_->threads[t].tail_thinned;
+      if (tail_thinned) builders_[t].CutRanges(last_ns[t]);
       for (OpenRange& range : builders_[t].TakeOpenRanges()) {
-        range.scope.end_ns = std::max(range.scope.begin_ns, trace_->span_end_ns);
+        const int64_t end_ns = range.scope.end_cut ? range.scope.end_ns : trace_->span_end_ns;
+        range.scope.end_ns = std::max(range.scope.begin_ns, end_ns);
+        range.scope.end_cut = true;
         WriteScope(t, range.scope);
       }
-      builders_[t].Finish(trace_->span_end_ns);
+      builders_[t].Finish(tail_thinned ? last_ns[t] : trace_->span_end_ns);
       WriteEnded(t);
     }
   }
@@ -219,8 +234,10 @@ class ChromeWriter {
   void WriteScope(uint32_t thread, const Scope& scope) {
     const Label& label = trace_->LabelOf(scope.label);
     if (label.kind == LabelKind::kApi) return;  // of an importer; the call itself is written too
+    const char* const cut = CutOf(scope);
     PutComplete(CategoryOf(label), label.text, pid_, trace_->threads[thread].tid, scope.begin_ns,
-                scope.end_ns);
+                scope.end_ns,
+                cut == nullptr ? "" : ", \"args\": {\"cut\": \"" + std::string(cut) + "\"}");
   }
 
   void WriteInstant(uint32_t thread, const ThreadEvent& event) {
@@ -333,7 +350,8 @@ class ChromeWriter {
   std::shared_ptr<const EventSource> source_;
   std::vector<ScopeBuilder> builders_;                // by thread
   std::vector<std::optional<int64_t>> last_step_ns_;  // by thread: when its iteration began
-  std::unordered_map<uint64_t, uint32_t> ranges_;     // thread of an open range, by id
+  std::vector<bool> thinned_;  // by thread: what began its iterations may be gone
+  std::unordered_map<uint64_t, uint32_t> ranges_;  // thread of an open range, by id
 };
 
 }  // namespace

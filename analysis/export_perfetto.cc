@@ -30,6 +30,10 @@ namespace {
 // Perfetto's trace processor takes a greater pid or tid for a negative one, and for a thread more.
 constexpr int64_t kGreatestId = std::numeric_limits<int32_t>::max();
 
+// Details of slices that are shorter than what they stand for.
+constexpr char kBeginCut[] = "begin_cut";
+constexpr char kEndCut[] = "end_cut";
+
 const char* CategoryOf(const Label& label) {
   switch (label.kind) {
     case LabelKind::kOperation:
@@ -85,6 +89,8 @@ class ProcessWriter {
     std::optional<PerfettoLanes> calls;
     std::optional<PerfettoTrack> iterations;
     std::optional<int64_t> last_step_ns;  // when the iteration began
+    bool thinned = false;                 // what began its iterations may be gone
+    int64_t last_ns = 0;                  // of its last event
   };
 
   PerfettoTrack AddThread(const ThreadTrace& thread) {
@@ -174,21 +180,26 @@ class ProcessWriter {
     ThreadMerge::Event next;
     while (merge.Next(&next)) {
       Thread& thread = threads_[next.thread];
-      if (next.resync) Resync(&thread, next.event.time_ns, next.open);
+      if (next.missing) Resync(next.thread, next);
       WriteEvent(next.thread, next.event);
+      thread.last_ns = next.event.time_ns;
     }
-    for (Thread& thread : threads_) Resync(&thread, trace_.span_end_ns, {});
+    for (uint32_t t = 0; t < threads; ++t) {
+      const bool tail_is_there = !trace_.threads[t].tail_thinned;
+      if (!tail_is_there) CutRanges(t, /*thinned=*/true);
+      CutDownTo(&threads_[t], tail_is_there ? trace_.span_end_ns : threads_[t].last_ns, 0);
+    }
     for (const auto& [id, range] : ranges_) {
-      WriteRange(range, std::max(range.event.time_ns, trace_.span_end_ns));
+      WriteRange(range, range.known_until_ns.value_or(trace_.span_end_ns), /*cut=*/true);
     }
-    if (phases_ && phase_open_) packets_.End(*phases_, trace_.span_end_ns);
+    EndPhase(trace_.span_end_ns);
   }
 
   void WriteEvent(uint32_t index, const ThreadEvent& event) {
     Thread& thread = threads_[index];
     const Label& label = trace_.LabelOf(event.label);
     // The first iteration begins with the first operation; that of an importer with a step.
-    if (!thread.last_step_ns && event.kind == SlotKind::kBegin &&
+    if (!thread.last_step_ns && !thread.thinned && event.kind == SlotKind::kBegin &&
         label.kind == LabelKind::kOperation && trace_.device_kind != "imported") {
       thread.last_step_ns = event.time_ns;
     }
@@ -200,11 +211,11 @@ class ProcessWriter {
         EndScope(&thread, event);
         break;
       case SlotKind::kRangeStart:
-        ranges_[event.payload] = {index, event};
+        ranges_[event.payload] = {index, event, std::nullopt};
         break;
       case SlotKind::kRangeEnd:
         if (const auto range = ranges_.find(event.payload); range != ranges_.end()) {
-          WriteRange(range->second, event.time_ns);
+          WriteRange(range->second, event.time_ns, /*cut=*/false);
           ranges_.erase(range);
         }
         break;
@@ -213,9 +224,9 @@ class ProcessWriter {
         break;
       case SlotKind::kPhase:
         if (!phases_) phases_ = packets_.AddTrack(process_, "phases");
-        if (phase_open_) packets_.End(*phases_, event.time_ns);
+        EndPhase(event.time_ns);
         packets_.Begin(*phases_, event.time_ns, "phase", label.text);
-        phase_open_ = true;
+        phase_ = Range{index, event, std::nullopt};
         break;
       case SlotKind::kMark:
         packets_.Instant(thread.track, event.time_ns, "mark", label.text);
@@ -241,17 +252,23 @@ class ProcessWriter {
     thread->last_step_ns = step.time_ns;
   }
 
-  void Open(Thread* thread, int64_t time_ns, LabelId id) {
+  void Open(Thread* thread, int64_t time_ns, LabelId id,
+            const std::vector<PerfettoDetail>& details = {}) {
     const Label& label = trace_.LabelOf(id);
-    packets_.Begin(thread->track, time_ns, CategoryOf(label), label.text);
+    packets_.Begin(thread->track, time_ns, CategoryOf(label), label.text, 0, details);
     thread->open.push_back(id);
   }
 
   // Closes all down to |kept|, outermost first.
-  void CloseDownTo(Thread* thread, int64_t time_ns, size_t kept) {
+  void CloseDownTo(Thread* thread, int64_t time_ns, size_t kept,
+                   const std::vector<PerfettoDetail>& details = {}) {
     for (; thread->open.size() > kept; thread->open.pop_back()) {
-      packets_.End(thread->track, time_ns);
+      packets_.End(thread->track, time_ns, details);
     }
+  }
+  // Likewise of scopes that did not end there as far as is known.
+  void CutDownTo(Thread* thread, int64_t time_ns, size_t kept) {
+    CloseDownTo(thread, time_ns, kept, {{kEndCut, 1}});
   }
 
   // A scope that ends before those inside it: slices nest, so theirs are cut in two.
@@ -263,22 +280,51 @@ class ProcessWriter {
     for (const LabelId label : inside) Open(thread, event.time_ns, label);
   }
 
-  void Resync(Thread* thread, int64_t time_ns, std::span<const LabelId> open) {
-    size_t kept = 0;
-    while (kept < open.size() && kept < thread->open.size() && thread->open[kept] == open[kept]) {
-      ++kept;
+  // Events are missing before |next|. What was open may have ended meanwhile, and what is open now
+  // may be another one of its name.
+  void Resync(uint32_t index, const ThreadMerge::Event& next) {
+    Thread& thread = threads_[index];
+    CutRanges(index, next.thinned);
+    CutDownTo(&thread, next.known_until_ns, 0);
+    for (const LabelId label : next.open) {
+      Open(&thread, next.event.time_ns, label, {{kBeginCut, 1}});
     }
-    CloseDownTo(thread, time_ns, kept);
-    for (; kept < open.size(); ++kept) Open(thread, time_ns, open[kept]);
+    if (!next.thinned) return;
+    thread.thinned = true;
+    thread.last_step_ns.reset();
   }
 
   struct Range {
     uint32_t thread = 0;
     ThreadEvent event;
+    std::optional<int64_t> known_until_ns;  // events of the thread are missing from then on
   };
+
+  // Events of the thread are missing from its last one on. A phase survives the loss of a few.
+  void CutRanges(uint32_t index, bool thinned) {
+    const auto cut = [&](Range* range) {
+      if (range->thread != index || range->known_until_ns) return;
+      range->known_until_ns = std::max(range->event.time_ns, threads_[index].last_ns);
+    };
+    for (auto& [id, range] : ranges_) cut(&range);
+    if (phase_ && thinned) cut(&*phase_);
+  }
+
+  // At |time_ns| another one begins, or the process ends.
+  void EndPhase(int64_t time_ns) {
+    if (!phase_) return;
+    if (phase_->known_until_ns) {
+      packets_.End(*phases_, *phase_->known_until_ns, {{kEndCut, 1}});
+    } else {
+      packets_.End(*phases_, std::max(phase_->event.time_ns, time_ns));
+    }
+    phase_.reset();
+  }
+
   // Ranges are written when they end, not by begin as PerfettoLanes wants it: one goes to a track
   // on which everything ended before it began.
-  void WriteRange(const Range& range, int64_t end_ns) {
+  void WriteRange(const Range& range, int64_t end_ns, bool cut) {
+    end_ns = std::max(end_ns, range.event.time_ns);
     Thread& thread = threads_[range.thread];
     const Label& label = trace_.LabelOf(range.event.label);
     auto& lanes = range_lanes_[range.thread];
@@ -289,7 +335,11 @@ class ProcessWriter {
       free = lanes.insert(lanes.end(), {packets_.AddTrack(thread.track, "ranges"), 0});
     }
     packets_.Begin(free->first, range.event.time_ns, CategoryOf(label), label.text);
-    packets_.End(free->first, end_ns);
+    if (cut) {
+      packets_.End(free->first, end_ns, {{kEndCut, 1}});
+    } else {
+      packets_.End(free->first, end_ns);
+    }
     free->second = end_ns;
   }
 
@@ -321,7 +371,7 @@ class ProcessWriter {
   std::map<uint32_t, std::vector<std::pair<PerfettoTrack, int64_t>>> range_lanes_;
   std::map<std::string, PerfettoTrack> counters_;
   std::optional<PerfettoTrack> phases_;
-  bool phase_open_ = false;
+  std::optional<Range> phase_;
 };
 
 }  // namespace

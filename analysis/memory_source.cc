@@ -20,7 +20,8 @@ class VectorThreadCursor : public ThreadCursor {
     // A reset behind the last event has nothing to apply to.
     if (next_event_ >= thread_.events.size()) return false;
     while (next_reset_ < resets.size() && resets[next_reset_].event_index <= next_event_) {
-      batch->resync = true;
+      batch->resync |= resets[next_reset_].lost;
+      batch->thinned |= resets[next_reset_].thinned;
       batch->open = resets[next_reset_++].open;
     }
     const size_t end = next_reset_ < resets.size()

@@ -162,8 +162,22 @@ void PerfettoPackets::Begin(PerfettoTrack track, int64_t time_ns, std::string_vi
   pbf_writer event(bytes);
   event.add_uint64(kCategories, categories_.NumberOf(category));
   event.add_uint64(kName, names_.NumberOf(name));
+  AddDetails(details, &bytes);
+  if (flow != 0) event.add_fixed64(kFlows, flow);
+  AddEvent(time_ns, bytes);
+}
+
+void PerfettoPackets::End(PerfettoTrack track, int64_t time_ns,
+                          const std::vector<PerfettoDetail>& details) {
+  std::string bytes = EventBytes(kSliceEnd, track);
+  AddDetails(details, &bytes);
+  AddEvent(time_ns, bytes);
+}
+
+void PerfettoPackets::AddDetails(const std::vector<PerfettoDetail>& details, std::string* event) {
   for (const PerfettoDetail& detail : details) {
-    pbf_writer annotation(event, kDetails);
+    pbf_writer writer(*event);
+    pbf_writer annotation(writer, kDetails);
     annotation.add_uint64(1, detail_names_.NumberOf(detail.name));
     if (detail.text.empty()) {
       annotation.add_uint64(3, detail.number);
@@ -171,12 +185,6 @@ void PerfettoPackets::Begin(PerfettoTrack track, int64_t time_ns, std::string_vi
       annotation.add_uint64(17, detail_texts_.NumberOf(detail.text));
     }
   }
-  if (flow != 0) event.add_fixed64(kFlows, flow);
-  AddEvent(time_ns, bytes);
-}
-
-void PerfettoPackets::End(PerfettoTrack track, int64_t time_ns) {
-  AddEvent(time_ns, EventBytes(kSliceEnd, track));
 }
 
 void PerfettoPackets::Instant(PerfettoTrack track, int64_t time_ns, std::string_view category,

@@ -45,7 +45,7 @@ class PerfettoPackets {
   // |flow|: joins this slice with others of the same number; 0 is none.
   void Begin(PerfettoTrack track, int64_t time_ns, std::string_view category, std::string_view name,
              uint64_t flow = 0, const std::vector<PerfettoDetail>& details = {});
-  void End(PerfettoTrack track, int64_t time_ns);
+  void End(PerfettoTrack track, int64_t time_ns, const std::vector<PerfettoDetail>& details = {});
   void Instant(PerfettoTrack track, int64_t time_ns, std::string_view category,
                std::string_view name);
   void Value(PerfettoTrack track, int64_t time_ns, double value);
@@ -59,6 +59,7 @@ class PerfettoPackets {
   };
   PerfettoTrack AddDescriptor(PerfettoTrack parent, std::string_view name, uint32_t field,
                               const std::string& detail);
+  void AddDetails(const std::vector<PerfettoDetail>& details, std::string* event);
   void AddEvent(int64_t time_ns, const std::string& event);
   void WriteInterned(std::string* packet);
   void WritePacket(const std::string& packet);

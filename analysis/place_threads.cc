@@ -41,4 +41,21 @@ void PlaceThreads(const ProcessSums& sums, ProcessTrace* process) {
   threads = std::move(placed);
 }
 
+void MarkThinnedTails(const std::vector<uint32_t>& ordinals, ProcessTrace* process) {
+  for (ThreadTrace& thread : process->threads) {
+    thread.tail_thinned =
+        std::find(ordinals.begin(), ordinals.end(), Raw(thread.ordinal)) != ordinals.end();
+  }
+}
+
+void AddMainThread(ProcessTrace* process) {
+  const uint32_t tid =
+      process->main_tid != 0 ? process->main_tid : static_cast<uint32_t>(process->identity.pid);
+  const bool known = std::any_of(process->threads.begin(), process->threads.end(),
+                                 [tid](const ThreadTrace& thread) { return thread.tid == tid; });
+  if (known) return;
+  process->threads.emplace_back();
+  process->threads.back().tid = tid;
+}
+
 }  // namespace gpubound

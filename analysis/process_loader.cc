@@ -61,6 +61,7 @@ class Loader {
     process_.span_end_ns = std::max(*span_.begin_ns, span_.end_ns.value_or(kOpenEnded));
     process_.span_end = SpanEndOf(process_, span_);
     InferDeviceKind(&process_);
+    MarkThinnedTails(sequence_.ThinnedTails(), &process_);
     if (sums_ != nullptr) PlaceThreads(*sums_, &process_);
     return plan;
   }
@@ -77,6 +78,7 @@ class Loader {
     process_.span_begin_ns = span_.begin_ns.value_or(0);
     EventStore store(&process_);
     ReadChunks(&store);
+    store.SkipThinned(sequence_.ThinnedTails());
     if (live) {
       const Salvaged salvaged = live->AddEvents(process_, sequence_.Stored(), &store);
       process_.Count(LedgerCounter::events_salvaged) += salvaged.events;
@@ -186,6 +188,7 @@ class Loader {
     const WriterSequence::Step step = sequence_.To(row, process_.span_begin_ns);
     if (step.repeated) return false;
     chunk->gap = step.gap;
+    chunk->thinned = step.thinned;
     after_ns_ = step.after_ns;
     if (step.missing == 0) return true;
     events_missing_ = true;
@@ -206,6 +209,7 @@ class Loader {
       case EventFamily::kThread:
         status = decoder_.Decode(row, &thread_events_);
         if (status.ok()) {
+          if (place->thinned) store->SkipThinned({row.thread});
           store->AddThreadEvents(thread_events_, place->gap || thread_events_.dropped_before != 0);
         }
         break;
@@ -321,18 +325,6 @@ class Loader {
   SyncEvents sync_events_;
   OverheadEvents overhead_events_;
 };
-
-// The main thread reports even if nothing but its API calls was recorded, which would leave it
-// without a row.
-void AddMainThread(ProcessTrace* process) {
-  const uint32_t tid =
-      process->main_tid != 0 ? process->main_tid : static_cast<uint32_t>(process->identity.pid);
-  const bool known = std::any_of(process->threads.begin(), process->threads.end(),
-                                 [tid](const ThreadTrace& thread) { return thread.tid == tid; });
-  if (known) return;
-  process->threads.emplace_back();
-  process->threads.back().tid = tid;
-}
 
 // Absent where the events have to be looked at.
 std::optional<ProcessTrace> StreamedProcess(const ProcessIdentity& identity,

@@ -73,6 +73,8 @@ struct ThreadEvent {
 struct StackReset {
   size_t event_index = 0;
   std::vector<LabelId> open;  // outermost first
+  bool lost = true;           // events before it are missing of which no sums tell
+  bool thinned = false;       // a compaction removed events before it
 };
 
 struct ApiCall {
@@ -122,6 +124,7 @@ struct ThreadTrace {
   std::vector<ApiCall> calls;
   std::vector<Overhead> overheads;
   int64_t began_ns = kOpenEnded;  // its first event, where sums say so
+  bool tail_thinned = false;      // a compaction removed its last events
 };
 
 struct Device {

@@ -7,6 +7,11 @@
 
 namespace gpubound {
 
+const char* CutOf(const Scope& scope) {
+  if (scope.begin_cut) return scope.end_cut ? "both" : "begin";
+  return scope.end_cut ? "end" : nullptr;
+}
+
 void ScopeBuilder::Add(const ThreadEvent& event) {
   if (!ending_.empty() && event.time_ns > ending_.back().end_ns) Settle();
   switch (event.kind) {
@@ -33,6 +38,7 @@ void ScopeBuilder::Add(const ThreadEvent& event) {
                        [&event](const OpenRange& range) { return range.id == event.payload; });
       if (found == ranges_.rend()) break;
       found->scope.end_ns = event.time_ns;
+      found->scope.end_cut = false;
       ending_.push_back(found->scope);
       ranges_.erase(std::next(found).base());
       break;
@@ -42,13 +48,21 @@ void ScopeBuilder::Add(const ThreadEvent& event) {
   }
 }
 
-void ScopeBuilder::Resync(int64_t now_ns, std::span<const LabelId> open) {
-  size_t kept = 0;
-  while (kept < open.size() && kept < open_.size() && open_[kept].label == open[kept]) ++kept;
-  while (open_.size() > kept) Close(open_.size() - 1, now_ns, true);
-  for (; kept < open.size(); ++kept) {
-    open_.push_back(
-        {now_ns, 0, begins_++, open[kept], static_cast<uint32_t>(kept), false, true, false});
+void ScopeBuilder::Resync(int64_t known_until_ns, int64_t now_ns, std::span<const LabelId> open) {
+  if (!ending_.empty() && known_until_ns > ending_.back().end_ns) Settle();
+  while (!open_.empty()) Close(open_.size() - 1, known_until_ns, true);
+  CutRanges(known_until_ns);
+  for (const LabelId label : open) {
+    const auto depth = static_cast<uint32_t>(open_.size());
+    open_.push_back({now_ns, 0, begins_++, label, depth, false, true, false});
+  }
+}
+
+void ScopeBuilder::CutRanges(int64_t known_until_ns) {
+  for (OpenRange& range : ranges_) {
+    if (range.scope.end_cut) continue;
+    range.scope.end_ns = known_until_ns;
+    range.scope.end_cut = true;
   }
 }
 

@@ -27,7 +27,11 @@ struct Scope {
   bool end_cut = false;    // its end was not recorded
 };
 
-// A range whose end its own thread did not record: another one may have.
+// Which ends of |scope| were not recorded: begin, end, both; null: it is whole.
+const char* CutOf(const Scope& scope);
+
+// A range whose end its own thread did not record: another one may have. |scope|.end_cut: events
+// are missing from its end_ns on.
 struct OpenRange {
   uint64_t id = 0;
   Scope scope;
@@ -38,8 +42,10 @@ class ScopeBuilder {
   // Takes what begins or ends a scope or a range; ignores everything else.
   void Add(const ThreadEvent& event);
 
-  // Events are missing before |now_ns|, at which |open| is open, outermost first.
-  void Resync(int64_t now_ns, std::span<const LabelId> open);
+  // Events are missing between |known_until_ns|, that of the last one added, and |now_ns|, at which
+  // |open| is open, outermost first. What was open until then may have ended meanwhile, and what is
+  // open now may be another one of its name: both are cut.
+  void Resync(int64_t known_until_ns, int64_t now_ns, std::span<const LabelId> open);
 
   // What is still open was so until |end_ns|, ranges excepted.
   void Finish(int64_t end_ns);
@@ -49,6 +55,9 @@ class ScopeBuilder {
 
   // The next scope that has ended; false when there is none yet.
   bool Pop(Scope* scope);
+
+  // Events are missing from |known_until_ns| on to the end.
+  void CutRanges(int64_t known_until_ns);
 
   // Something is open that began no earlier than |begin_ns|.
   bool HasOpenSince(int64_t begin_ns) const;

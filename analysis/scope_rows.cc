@@ -76,6 +76,7 @@ void ScopeRows::BeginThread(const std::vector<EventPiece>& pieces) {
   if (piece_ > 0 && piece_ < pieces.size() && pieces[piece_].gap) --piece_;
   skipped_ = piece_ > 0;
   lost_ = false;
+  known_until_ns_ = kBefore;
 }
 
 void ScopeRows::ReadPiece(const EventPiece& piece) {
@@ -85,12 +86,13 @@ void ScopeRows::ReadPiece(const EventPiece& piece) {
     return;
   }
   if (skipped_) {
-    builder_.Resync(kBefore, read.open);
+    builder_.Resync(kBefore, kBefore, read.open);
   } else if (read.gap || lost_) {
-    builder_.Resync(piece.min_ns, read.open);
+    builder_.Resync(known_until_ns_, piece.min_ns, read.open);
   }
   skipped_ = lost_ = false;
   for (const ThreadEvent& event : read.events) builder_.Add(event);
+  known_until_ns_ = piece.max_ns;
 }
 
 bool ScopeRows::PastInterest(const EventPiece& piece) const {
@@ -100,7 +102,10 @@ bool ScopeRows::PastInterest(const EventPiece& piece) const {
 
 void ScopeRows::EndThread() {
   state_ = State::kEnded;
-  builder_.Finish(run_.process(process_).span_end_ns);
+  const ProcessTrace& process = run_.process(process_);
+  const bool thinned = process.threads[thread_].tail_thinned;
+  if (thinned) builder_.CutRanges(known_until_ns_);
+  builder_.Finish(thinned ? known_until_ns_ : process.span_end_ns);
   for (const OpenRange& range : builder_.TakeOpenRanges()) unended_.push_back({thread_, range});
 }
 
@@ -111,8 +116,10 @@ void ScopeRows::EndProcess() {
   }
   for (RangeOfThread& unended : unended_) {
     Scope& scope = unended.range.scope;
-    scope.end_cut = true;
-    scope.end_ns = std::max(scope.begin_ns, run_.process(process_).span_end_ns);
+    if (!scope.end_cut) {
+      scope.end_cut = true;
+      scope.end_ns = std::max(scope.begin_ns, run_.process(process_).span_end_ns);
+    }
     ranges_.push_back(unended);
   }
   unended_.clear();
@@ -135,6 +142,7 @@ void ScopeRows::LookForEnds(const std::vector<EventPiece>& pieces) {
           });
       if (found == unended_.end()) continue;
       found->range.scope.end_ns = event.time_ns;
+      found->range.scope.end_cut = false;
       ranges_.push_back(*found);
       unended_.erase(found);
     }

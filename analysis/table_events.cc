@@ -75,8 +75,8 @@ Cell LayerCell(Layer layer) {
 const Label& LabelOf(const ScopeRow& row) { return row.trace->LabelOf(row.scope.label); }
 
 Cell CutCell(const Scope& scope) {
-  if (scope.begin_cut) return std::string_view(scope.end_cut ? "both" : "begin");
-  return scope.end_cut ? Cell(std::string_view("end")) : Cell();
+  const char* const cut = CutOf(scope);
+  return cut == nullptr ? Cell() : Cell(std::string_view(cut));
 }
 
 using ScopeColumns = std::vector<Column<ScopeRow>>;

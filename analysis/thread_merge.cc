@@ -20,9 +20,13 @@ bool ThreadMerge::Next(Event* event) {
   next_.pop();
   Thread& thread = threads_[last_];
   event->thread = last_;
-  event->resync = thread.next == 0 && thread.batch.resync;
+  const bool first = thread.next == 0;
+  event->missing = first && (thread.batch.resync || thread.batch.thinned);
+  event->thinned = first && thread.batch.thinned;
+  event->known_until_ns = thread.last_ns;
   event->open = thread.batch.open;
   event->event = thread.batch.events[thread.next++];
+  thread.last_ns = event->event.time_ns;
   return true;
 }
 

@@ -25,7 +25,11 @@ class ThreadMerge {
   struct Event {
     uint32_t thread = 0;  // an index into ProcessTrace::threads
     ThreadEvent event;
-    bool resync = false;  // events of the thread are missing before it; |open| is what is open now
+    // Events of the thread are missing before it: the last one that is there was at
+    // |known_until_ns| (INT64_MIN: there is none), and |open| is what is open now.
+    bool missing = false;
+    bool thinned = false;  // of these, a compaction removed some
+    int64_t known_until_ns = INT64_MIN;
     std::span<const LabelId> open;
   };
   // False at the end. |event| is valid until the next call.
@@ -36,6 +40,7 @@ class ThreadMerge {
     std::unique_ptr<ThreadCursor> cursor;
     ThreadBatch batch;
     size_t next = 0;
+    int64_t last_ns = INT64_MIN;  // of the event that was given out last
   };
   using TimeOfThread = std::pair<int64_t, uint32_t>;
 

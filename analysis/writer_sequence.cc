@@ -26,7 +26,9 @@ WriterSequence::Step WriterSequence::To(const ChunkRow& row, int64_t begin_ns) {
   if (row.first_sequence > known) step.missing = row.first_sequence - known;
   covered = std::max(covered, next);
   const bool follows_gone = summed != nullptr && row.first_sequence == summed->gone_until;
-  step.gap = row.first_sequence > decoded_until_ && !follows_gone;
+  const bool follows = row.first_sequence <= decoded_until_;
+  step.gap = !follows && !follows_gone;
+  step.thinned = !follows && summed != nullptr && summed->gone_until > decoded_until_;
   step.after_ns = last_end_ns_;
   return step;
 }
@@ -40,6 +42,18 @@ uint64_t WriterSequence::LateEvents(const ChunkRow& row) const {
   if (sums_ == nullptr || row.min_ns >= sums_->until_ns) return 0;
   const SummedWriter* summed = WriterInSums(row);
   return summed != nullptr && row.first_sequence < summed->seen_until ? 0 : row.event_count;
+}
+
+std::vector<uint32_t> WriterSequence::ThinnedTails() const {
+  std::vector<uint32_t> threads;
+  if (sums_ == nullptr) return threads;
+  for (const SummedWriter& writer : sums_->writers) {
+    if (writer.family != EventFamily::kThread) continue;
+    const auto stored = coverage_.find(std::pair(writer.family, writer.thread));
+    const uint64_t until = stored == coverage_.end() ? 0 : stored->second;
+    if (writer.gone_until > until) threads.push_back(writer.thread);
+  }
+  return threads;
 }
 
 Coverage WriterSequence::Stored() const {

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "analysis/live_salvage.h"
 #include "analysis/process_sums.h"
@@ -28,6 +29,7 @@ class WriterSequence {
   struct Step {
     bool repeated = false;  // all of it was there already
     bool gap = false;       // what was decoded last is not what comes before it
+    bool thinned = false;   // of what comes before it, a compaction removed some
     uint64_t missing = 0;   // numbers before it that no chunk has
     int64_t after_ns = 0;   // what is missing lies behind it
   };
@@ -40,6 +42,9 @@ class WriterSequence {
   // Events of |row| that had been written after the time that they may belong to was summed. How
   // many they are is not looked up: at most all.
   uint64_t LateEvents(const ChunkRow& row) const;
+
+  // Threads whose last events are gone, as chunks name them.
+  std::vector<uint32_t> ThinnedTails() const;
 
   // How far each writer is stored, or was and is gone.
   Coverage Stored() const;

@@ -109,7 +109,7 @@ TEST_F(TraceTablesTest, ScopesAroundAGapAreMarkedAsCut) {
   writer_.Scopes({.thread = 1}, {Begin(kTrain, 100), Begin(kInner, 200)});
   writer_.Scopes({.thread = 1, .first_sequence = 9}, {End(kInner, 700)}, {3});
   EXPECT_THAT(Query("SELECT name, begin_ns, end_ns, cut FROM scope ORDER BY begin_ns, name"),
-              ElementsAre("train|100|700|end", "inner|200|700|end", "inner|700|700|begin"));
+              ElementsAre("train|100|200|end", "inner|200|200|end", "inner|700|700|begin"));
 }
 
 TEST_F(TraceTablesTest, AScopeThatNeverEndedEndsWithTheSpan) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a run with everything that an export has to show: example_run FOLDER [damaged|long]. Two
+// Writes a run with everything that an export has to show:
+// example_run FOLDER [damaged|long|iterating]. Two
 // processes, one of which was killed; names that are data; scopes that do not nest, ranges over
 // threads, counters, phases, steps; calls inside calls; work that overlaps on its stream. A long
-// one has more work than formats take at a time.
+// one has more work than formats take at a time. An iterating one is to be compacted.
 #include <sys/stat.h>
 
 #include <bit>
@@ -79,10 +80,62 @@ void PutMuchWork(SegmentWriter* writer) {
   }
 }
 
+void Copy(const TemporaryRun& run, const std::string& folder) {
+  for (const std::string& name : run.Names()) {
+    std::ofstream(folder + "/" + name, std::ios::binary)
+        << std::ifstream(run.File(name), std::ios::binary).rdbuf();
+  }
+}
+
+// Ten iterations of 100 ms but for the fourth, which takes 500, a chunk each, within a scope that
+// is open throughout, each in a phase of its own. A range begins in the slow one and ends behind
+// it, and one behind it begins and ends far apart.
+void PutIterations(SegmentWriter* writer) {
+  constexpr uint64_t kMs = 1'000'000;
+  constexpr int kSlow = 3;
+  writer->PutUsualRows();
+  writer->Meta("end_monotonic_ns", 1450 * kMs);
+  writer->Sql("INSERT INTO label VALUES(4, 4, 0, '', 'update')");
+  uint64_t at = 0;
+  uint64_t sequence = 0;
+  for (int i = 0; i < 10; ++i) {
+    const uint64_t end = at + (i == kSlow ? 500 : 100) * kMs;
+    std::vector<Slot> slots;
+    if (i == 0) slots.push_back(Begin(kTrain, at));
+    slots.push_back(Odd(SlotKind::kPhase, kPhase, at + kMs));
+    slots.push_back(Begin(kInner, at + 10 * kMs));
+    if (i == kSlow) {
+      for (const uint64_t id : {7, 8}) {
+        slots.insert(slots.end(), {Odd(SlotKind::kRangeStart, kInner, at + (13 + id) * kMs), id});
+      }
+    }
+    if (i == kSlow + 2) {
+      slots.insert(slots.end(), {Odd(SlotKind::kRangeEnd, kInner, at + 20 * kMs), 7});
+    }
+    if (i == 9) slots.insert(slots.end(), {Odd(SlotKind::kRangeEnd, kInner, at + 20 * kMs), 8});
+    slots.push_back(End(kInner, end - 10 * kMs));
+    slots.insert(slots.end(), {Odd(SlotKind::kStep, LabelId{0}, end), static_cast<uint64_t>(i)});
+    const std::vector<uint32_t> open(i == 0 ? 0 : 1, 1);
+    writer->Scopes({.thread = 1, .first_sequence = sequence}, slots, open);
+    sequence += slots.size();
+    const auto number = static_cast<uint32_t>(i);
+    writer->Calls({.thread = 9, .first_sequence = number},
+                  {Launch(at + 12 * kMs, at + 13 * kMs, number + 1)});
+    writer->Work({.thread = 9, .first_sequence = number},
+                 {Kernel(at + 14 * kMs, at + 40 * kMs, number + 1)});
+    at = end;
+  }
+}
+
 void Write(const std::string& folder, std::string_view kind) {
   mkdir(folder.c_str(), 0700);
   const TemporaryRun place;  // SegmentWriter writes there
   SegmentWriter writer(place, WriterIdentity{});
+  if (kind == "iterating") {
+    PutIterations(&writer);
+    writer.Close();
+    return Copy(place, folder);
+  }
   PutRows(&writer);
   PutThreads(&writer);
   PutDeviceRecords(&writer);
@@ -101,10 +154,7 @@ void Write(const std::string& folder, std::string_view kind) {
   LiveWriter live(killed);
   live.AddScopes(1, 2, {Begin(kTrain, 5000), End(kTrain, 5200)});
   place.Write(LiveWriter::NameFor(killed), live.Bytes());
-  for (const std::string& name : place.Names()) {
-    std::ofstream(folder + "/" + name, std::ios::binary)
-        << std::ifstream(place.File(name), std::ios::binary).rdbuf();
-  }
+  Copy(place, folder);
 }
 
 }  // namespace
@@ -112,7 +162,7 @@ void Write(const std::string& folder, std::string_view kind) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::cerr << "usage: example_run FOLDER [damaged|long]\n";
+    std::cerr << "usage: example_run FOLDER [damaged|long|iterating]\n";
     return 2;
   }
   gpubound::testing_support::Write(argv[1], argc > 2 ? argv[2] : "");

@@ -37,6 +37,11 @@ class Exports(unittest.TestCase):
         subprocess.run([EXAMPLE_RUN, self.path("damaged.gpubound"), "damaged"], check=True)
         return self.path("damaged.gpubound")
 
+    def thinned(self):
+        subprocess.run([EXAMPLE_RUN, self.path("thinned.gpubound"), "iterating"], check=True)
+        gpubound("compact", self.path("thinned.gpubound"), "--window", "250ms", "--detail", "slow:3x")
+        return self.path("thinned.gpubound")
+
     def imported(self, file):
         run = self.path(file.name + ".gpubound")
         gpubound("import", file, "-o", run)

@@ -34,7 +34,8 @@ class Perfetto(Exports):
             with self.subTest(run):
                 found = collections.Counter()
                 for item in self.perfetto(run).slices:
-                    if item.category not in ("phase", "iteration") and not item.details:
+                    if item.category not in ("phase", "iteration") and \
+                            "correlation" not in item.details:
                         found[item.name] += item.end - item.begin
                 wanted = dict(self.database(run).execute(
                     "SELECT name, sum(duration_ns) FROM scope GROUP BY name"))
