@@ -59,10 +59,29 @@ std::vector<DetailWindow> Joined(std::vector<DetailWindow> windows, const Interv
   return joined;
 }
 
+// What of |windows| lies outside of |thinned|.
+std::vector<DetailWindow> Without(const std::vector<Interval>& thinned,
+                                  const std::vector<DetailWindow>& windows) {
+  std::vector<DetailWindow> left;
+  for (DetailWindow window : windows) {
+    const auto add = [&](int64_t end_ns) {
+      const Interval time{window.time.begin_ns, end_ns};
+      if (!time.empty()) left.push_back({time, window.why});
+    };
+    for (const Interval& gone : thinned) {
+      add(std::min(gone.begin_ns, window.time.end_ns));
+      window.time.begin_ns = std::max(window.time.begin_ns, gone.end_ns);
+    }
+    add(window.time.end_ns);
+  }
+  return left;
+}
+
 }  // namespace
 
 std::vector<DetailWindow> ChooseWindows(const Report& report, const std::vector<int64_t>& offset_ns,
-                                        int64_t span_ns, uint64_t events_per_window) {
+                                        int64_t span_ns, const std::vector<Interval>& thinned,
+                                        uint64_t events_per_window) {
   const double rate =
       static_cast<double>(RoughEvents(report)) / static_cast<double>(std::max<int64_t>(span_ns, 1));
   const int64_t width = std::max<int64_t>(
@@ -98,7 +117,13 @@ std::vector<DetailWindow> ChooseWindows(const Report& report, const std::vector<
     windows.push_back({{begin_ns - half / 4, end_ns + half / 4},
                        "slow iteration " + std::to_string(iteration->number)});
   }
-  return Joined(std::move(windows), {0, span_ns});
+  if (!thinned.empty()) {
+    const int64_t begin_ns = thinned.back().end_ns;
+    const int64_t middle_ns = begin_ns + (span_ns - begin_ns) / 2;
+    windows.push_back({{begin_ns, begin_ns + half}, "begin of the newest detail"});
+    windows.push_back({{middle_ns - half, middle_ns + half}, "middle of the newest detail"});
+  }
+  return Without(thinned, Joined(std::move(windows), {0, span_ns}));
 }
 
 }  // namespace gpubound

@@ -2,7 +2,8 @@
 //
 // Where a timeline keeps single events: everywhere, if the run is short enough; else in windows
 // around what a reader will want to look at (the longest gaps, the slowest iterations, the begin
-// and the middle). Chosen before the events stream by, from the report. Pure.
+// and the middle, where older detail was thinned those of the newest). Chosen before the events
+// stream by, from the report. Pure.
 #ifndef GPUBOUND_ANALYSIS_DETAIL_WINDOW_H_
 #define GPUBOUND_ANALYSIS_DETAIL_WINDOW_H_
 
@@ -22,9 +23,10 @@ struct DetailWindow {
 
 // |offset_ns| of a process: what to add to a time after its span's begin to get the run's.
 // About |events_per_window| events fall into each, going by the run's mean rate. Disjoint,
-// ascending; those that meet are one.
+// ascending; those that meet are one. None lies in |thinned|, disjoint and ascending.
 std::vector<DetailWindow> ChooseWindows(const Report& report, const std::vector<int64_t>& offset_ns,
-                                        int64_t span_ns, uint64_t events_per_window);
+                                        int64_t span_ns, const std::vector<Interval>& thinned,
+                                        uint64_t events_per_window);
 
 }  // namespace gpubound
 

@@ -19,6 +19,8 @@ struct KeptEvent {
   int64_t end_ns = 0;
   uint32_t name = 0;
   uint32_t depth = 0;
+  bool begin_cut = false;  // began earlier, where events are missing
+  bool end_cut = false;    // its end was not recorded
 };
 
 // What the tracks of a run share.

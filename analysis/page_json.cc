@@ -41,7 +41,7 @@ Json IntervalJson(const Interval& interval) {
 
 Json PointJson(const IterationPoint& point) {
   return Json::array({point.first, point.count, point.time.begin_ns, point.time.end_ns,
-                      point.shortest_ns, point.longest_ns, point.busy_ns});
+                      point.shortest_ns, point.longest_ns, point.busy_ns, point.last});
 }
 
 template <typename Row, typename Render>
@@ -65,6 +65,16 @@ std::string EventColumn(const std::vector<KeptEvent>& events) {
   return column.Base64();
 }
 
+// Events that are longer than they seem: which, and at what end.
+Json CutsJson(const std::vector<KeptEvent>& events) {
+  Json cuts = Json::array();
+  for (size_t i = 0; i < events.size(); ++i) {
+    const int ends = (events[i].begin_cut ? 1 : 0) + (events[i].end_cut ? 2 : 0);
+    if (ends != 0) cuts.push_back(Json::array({i, ends}));
+  }
+  return cuts;
+}
+
 Json TrackJson(const TimelineTrack& track) {
   return Json{{"process", track.process},
               {"kind", TrackKindName(track.kind)},
@@ -75,7 +85,9 @@ Json TrackJson(const TimelineTrack& track) {
               {"seen", track.seen},
               {"kept", track.events.size()},
               {"band", track.band.Base64()},
-              {"events", EventColumn(track.events)}};
+              {"events", EventColumn(track.events)},
+              {"cut", CutsJson(track.events)},
+              {"thinned", ArrayOf(track.thinned, IntervalJson)}};
 }
 
 Json TimelineJson(const PageTimeline& timeline) {
@@ -83,13 +95,11 @@ Json TimelineJson(const PageTimeline& timeline) {
   for (const DetailWindow& window : timeline.windows) {
     windows.push_back(Json::array({window.time.begin_ns, window.time.end_ns, window.why}));
   }
-  return Json{{"span_ns", timeline.span_ns},
-              {"bucket_ns", timeline.grid.bucket_ns},
-              {"buckets", timeline.grid.buckets},
-              {"whole", timeline.whole},
-              {"windows", std::move(windows)},
-              {"names", ArrayOf(timeline.names, Cut)},
-              {"tracks", ArrayOf(timeline.tracks, TrackJson)}};
+  return Json{
+      {"span_ns", timeline.span_ns},           {"bucket_ns", timeline.grid.bucket_ns},
+      {"buckets", timeline.grid.buckets},      {"whole", timeline.whole},
+      {"windows", std::move(windows)},         {"thinned", ArrayOf(timeline.thinned, IntervalJson)},
+      {"names", ArrayOf(timeline.names, Cut)}, {"tracks", ArrayOf(timeline.tracks, TrackJson)}};
 }
 
 Json NodesJson(const std::vector<ReportGraphNode>& nodes) {

@@ -14,6 +14,7 @@
 #include "analysis/known_graphs.h"
 #include "analysis/memory_source.h"
 #include "analysis/scope_track.h"
+#include "analysis/thinned_time.h"
 #include "analysis/work_classes.h"
 
 namespace gpubound {
@@ -84,11 +85,8 @@ class ProcessTracks {
         NumbersOf(process_.labels, names_, [](const Label& label) { return label.text; });
     FollowThreads();
     FollowCalls();
-    points_ = IterationSeries(std::move(steps_), started_ns_, limits_.iteration_points);
     FollowWork();
   }
-
-  std::vector<IterationPoint> TakePoints() { return std::move(points_); }
 
   // Devices first, then their streams, then threads with their calls; empty ones are left out.
   std::vector<TimelineTrack> TakeTracks(uint32_t process) {
@@ -103,7 +101,7 @@ class ProcessTracks {
       track.events = (*open)->keeper.Take();
       tracks.push_back(std::move(track));
     };
-    for (auto& device : devices_) take(&device.track);
+    for (auto& device : devices_) take(&device);
     for (auto& stream : streams_) take(&stream);
     for (size_t thread = 0; thread < process_.threads.size(); ++thread) {
       take(&threads_[thread]);
@@ -113,12 +111,6 @@ class ProcessTracks {
   }
 
  private:
-  struct DeviceTrack {
-    std::unique_ptr<OpenTrack> track;
-    int64_t busy_until_ns = 0;
-    size_t next_point = 0;
-  };
-
   std::unique_ptr<OpenTrack> Open(TrackKind kind, const std::string& title) {
     return std::make_unique<OpenTrack>(kind, title, grid_, plan_);
   }
@@ -142,12 +134,12 @@ class ProcessTracks {
       auto track = Open(TrackKind::kThread, ThreadTitle(trace));
       track->track.tid = trace.tid;
       track->track.reporting = trace.tid == process_.main_tid;
-      ScopeTrack scopes(process_, scope_names, to_run_ns_, &track->band, &track->keeper);
+      ScopeTrack scopes(process_, trace, scope_names, to_run_ns_, &track->band, &track->keeper);
       const std::unique_ptr<ThreadCursor> cursor = source_->ThreadEvents(thread);
       for (ThreadBatch batch; cursor->Next(&batch);) scopes.Take(batch);
-      scopes.Finish(process_.span_end_ns);
-      started_ns_ = std::min(started_ns_, scopes.first_operation_ns());
-      steps_.insert(steps_.end(), scopes.steps().begin(), scopes.steps().end());
+      scopes.Finish(process_.span_end_ns, trace.tail_thinned);
+      track->track.thinned =
+          JoinedTo(limits_.thinned_intervals / process_.threads.size(), scopes.thinned());
       threads_.push_back(std::move(track));
     }
   }
@@ -182,17 +174,16 @@ class ProcessTracks {
     return *track;
   }
 
-  DeviceTrack& DeviceOf(StreamId id) {
+  OpenTrack& DeviceOf(StreamId id) {
     const DeviceId device = process_.StreamOf(id).device;
     if (Raw(device) >= devices_.size()) devices_.resize(Raw(device) + size_t{1});
-    DeviceTrack& entry = devices_[Raw(device)];
-    if (entry.track == nullptr) {
+    std::unique_ptr<OpenTrack>& track = devices_[Raw(device)];
+    if (track == nullptr) {
       const uint32_t ordinal = process_.DeviceOf(device).info.index;
-      entry.track = Open(TrackKind::kDevice, "GPU " + std::to_string(ordinal) + " busy");
-      entry.track->track.ordinal = ordinal;
-      entry.busy_until_ns = process_.span_begin_ns;
+      track = Open(TrackKind::kDevice, "GPU " + std::to_string(ordinal) + " busy");
+      track->track.ordinal = ordinal;
     }
-    return entry;
+    return *track;
   }
 
   void FollowWork() {
@@ -203,7 +194,6 @@ class ProcessTracks {
     for (const WorkClass c : {kComm, kCompute, kCopy}) {
       class_names[c] = names_->IndexOf(WorkClassName(c));
     }
-    const SeriesBusy busy(&points_);
     RecordStream<DeviceWork> stream(source_->Work());
     for (; stream.Peek() != nullptr; stream.Pop()) {
       const DeviceWork& work = *stream.Peek();
@@ -215,16 +205,8 @@ class ProcessTracks {
       track.band.Add(time.begin_ns + to_run_ns_, time.end_ns + to_run_ns_, class_name);
       track.keeper.Add(
           {work.start_ns + to_run_ns_, work.end_ns + to_run_ns_, At(work_names, id), 0});
-      DeviceTrack& device = DeviceOf(work.stream);
-      device.track->band.Add(time.begin_ns + to_run_ns_, time.end_ns + to_run_ns_, class_name);
-      const Interval fresh{std::max(time.begin_ns, device.busy_until_ns), time.end_ns};
-      if (fresh.empty()) continue;
-      busy.Add({fresh.begin_ns, fresh.end_ns}, &device.next_point);
-      device.busy_until_ns = fresh.end_ns;
-    }
-    for (IterationPoint& point : points_) {
-      point.time.begin_ns += to_run_ns_;
-      point.time.end_ns += to_run_ns_;
+      DeviceOf(work.stream)
+          .band.Add(time.begin_ns + to_run_ns_, time.end_ns + to_run_ns_, class_name);
     }
   }
 
@@ -237,13 +219,10 @@ class ProcessTracks {
   DetailPlan* plan_;
   std::shared_ptr<const EventSource> source_;
   std::vector<uint32_t> label_names_;
-  std::vector<DeviceTrack> devices_;                 // by DeviceId
+  std::vector<std::unique_ptr<OpenTrack>> devices_;  // by DeviceId
   std::vector<std::unique_ptr<OpenTrack>> streams_;  // by StreamId
   std::vector<std::unique_ptr<OpenTrack>> threads_;
   std::vector<std::unique_ptr<OpenTrack>> calls_;  // by thread
-  std::vector<StepTime> steps_;
-  int64_t started_ns_ = kOpenEnded;
-  std::vector<IterationPoint> points_;
 };
 
 std::vector<Interval> UnknownOf(const ProcessTrace& process, int64_t to_run_ns, size_t most) {
@@ -252,14 +231,12 @@ std::vector<Interval> UnknownOf(const ProcessTrace& process, int64_t to_run_ns, 
     unknown.push_back({std::max(interval.start_ns, process.span_begin_ns) + to_run_ns,
                        std::min(interval.end_ns, process.span_end_ns) + to_run_ns});
   }
-  unknown = Union(std::move(unknown));
-  const size_t group = unknown.size() / std::max<size_t>(most, 1) + 1;
-  std::vector<Interval> joined;
-  for (size_t i = 0; i < unknown.size(); ++i) {
-    if (i % group == 0) joined.push_back(unknown[i]);
-    joined.back().end_ns = unknown[i].end_ns;
-  }
-  return joined;
+  return JoinedTo(most, Union(std::move(unknown)));
+}
+
+std::vector<IterationPoint> PointsOf(const ReportProcess& process, int64_t offset_ns, size_t most) {
+  if (!process.iterations) return {};
+  return IterationSeries(process.iterations->every, offset_ns, most);
 }
 
 uint64_t TracksOf(const Run& run) {
@@ -314,8 +291,17 @@ PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimit
                                      buckets, limits.fewest_buckets, limits.most_buckets)));
   const auto track_most =
       static_cast<uint32_t>(std::max<uint64_t>(2 * limits.window_events / tracks, 50));
-  DetailPlan plan(ChooseWindows(report, timeline.offset_ns, timeline.span_ns, limits.window_events),
+  // Runs of several hosts are not compacted, so all clocks are the first one's.
+  const int64_t moved_ns = run.processes.empty() ? 0 : aligned_ns.front();
+  timeline.thinned = ThinnedTime(run.sums.get(), {begin_ns - moved_ns, end_ns - moved_ns});
+  for (Interval& thinned : timeline.thinned) {
+    thinned.begin_ns += moved_ns - begin_ns;
+    thinned.end_ns += moved_ns - begin_ns;
+  }
+  DetailPlan plan(ChooseWindows(report, timeline.offset_ns, timeline.span_ns, timeline.thinned,
+                                limits.window_events),
                   limits.events, track_most);
+  timeline.thinned = JoinedTo(limits.thinned_intervals, timeline.thinned);
 
   NameTable names(limits.names);
   std::vector<ProcessTracks> processes;
@@ -325,7 +311,8 @@ PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimit
     processes.emplace_back(run.processes[p], report.processes[p], to_run_ns, timeline.grid, limits,
                            &names, &plan);
     processes.back().Follow();
-    timeline.iterations.push_back(processes.back().TakePoints());
+    timeline.iterations.push_back(
+        PointsOf(report.processes[p], timeline.offset_ns[p], limits.iteration_points));
     timeline.unknown.push_back(UnknownOf(run.processes[p], to_run_ns, limits.unknown_intervals));
   }
   for (uint32_t p = 0; p < processes.size(); ++p) {

@@ -29,6 +29,7 @@ struct PageLimits {
   size_t iteration_points = 2'000;   // of one process
   size_t names = 4'000;              // the others are one name
   size_t unknown_intervals = 2'000;  // of one process; neighbours are joined
+  size_t thinned_intervals = 2'000;  // likewise, of the run; of a thread its part of as many
 };
 
 enum class TrackKind : uint8_t { kDevice, kStream, kThread, kCalls };
@@ -44,14 +45,16 @@ struct TimelineTrack {
   ByteColumn band;
   uint64_t seen = 0;  // events that the run has here
   std::vector<KeptEvent> events;
+  std::vector<Interval> thinned;  // of a thread: where its events were removed
 };
 
 // All times are of the run's timeline: 0 is where its first process begins.
 struct PageTimeline {
   BucketGrid grid;
   int64_t span_ns = 0;
-  bool whole = true;                  // every event is here; else those in |windows|
+  bool whole = true;  // every event that the run has is here; else those in |windows|
   std::vector<DetailWindow> windows;  // disjoint, ascending
+  std::vector<Interval> thinned;      // where a compaction removed events (thinned_time.h)
   std::vector<std::string> names;     // names[0] stands for all that have no room
   std::vector<TimelineTrack> tracks;  // of each process: devices, streams, threads with their calls
   std::vector<int64_t> offset_ns;     // of each process's span

@@ -7,13 +7,14 @@
 
 namespace gpubound {
 
-ScopeTrack::ScopeTrack(const ProcessTrace& process, const Names& names, int64_t to_run_ns,
-                       ShareBand* band, EventKeeper* keeper)
+ScopeTrack::ScopeTrack(const ProcessTrace& process, const ThreadTrace& thread, const Names& names,
+                       int64_t to_run_ns, ShareBand* band, EventKeeper* keeper)
     : names_(names),
       to_run_ns_(to_run_ns),
       band_(band),
       keeper_(keeper),
-      band_ns_(process.span_begin_ns) {
+      band_ns_(process.span_begin_ns),
+      last_ns_(thread.began_ns == kOpenEnded ? process.span_begin_ns : thread.began_ns) {
   for (const Label& label : process.labels) {
     const bool may_be = label.kind == LabelKind::kOperation || label.kind == LabelKind::kAnnotation;
     operation_.push_back(may_be && names.operations.contains(label.text));
@@ -41,16 +42,14 @@ void ScopeTrack::MoveBand(int64_t time_ns) {
 
 void ScopeTrack::Push(LabelId label, int64_t time_ns, bool is_range, uint64_t range) {
   MoveBand(time_ns);
-  const bool operation = IsOperation(label);
-  if (operation) first_operation_ns_ = std::min(first_operation_ns_, time_ns);
-  open_.push_back({label, time_ns, range, is_range, operation});
+  open_.push_back({label, time_ns, range, is_range, IsOperation(label), false});
 }
 
-void ScopeTrack::Close(size_t index, int64_t time_ns) {
+void ScopeTrack::Close(size_t index, int64_t time_ns, bool end_cut) {
   MoveBand(time_ns);
   const Open& open = open_[index];
   keeper_->Add({open.begin_ns + to_run_ns_, time_ns + to_run_ns_, NameOf(open.label),
-                static_cast<uint32_t>(index)});
+                static_cast<uint32_t>(index), open.begin_cut, end_cut});
   open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
@@ -59,16 +58,20 @@ void ScopeTrack::CloseLast(const ThreadEvent& event, bool is_range) {
     const Open& open = open_[i];
     if (open.is_range != is_range) continue;
     if (is_range ? open.range != event.payload : open.label != event.label) continue;
-    Close(i, event.time_ns);
+    Close(i, event.time_ns, false);
     return;
   }
 }
 
 void ScopeTrack::Take(const ThreadBatch& batch) {
-  if (batch.resync) {
-    while (!open_.empty()) Close(open_.size() - 1, last_ns_);
+  if (batch.resync || batch.thinned) {
+    while (!open_.empty()) Close(open_.size() - 1, last_ns_, true);
     const int64_t time_ns = batch.events.front().time_ns;
-    for (const LabelId label : batch.open) Push(label, time_ns, false, 0);
+    if (batch.thinned) NoteThinned(time_ns);
+    for (const LabelId label : batch.open) {
+      Push(label, time_ns, false, 0);
+      open_.back().begin_cut = true;
+    }
   }
   for (const ThreadEvent& event : batch.events) {
     last_ns_ = event.time_ns;
@@ -85,17 +88,21 @@ void ScopeTrack::Take(const ThreadBatch& batch) {
       case SlotKind::kRangeEnd:
         CloseLast(event, true);
         break;
-      case SlotKind::kStep:
-        steps_.push_back({event.payload, event.time_ns});
-        break;
       default:
         break;
     }
   }
 }
 
-void ScopeTrack::Finish(int64_t end_ns) {
-  while (!open_.empty()) Close(open_.size() - 1, std::max(end_ns, open_.back().begin_ns));
+void ScopeTrack::NoteThinned(int64_t until_ns) {
+  const Interval thinned{last_ns_ + to_run_ns_, until_ns + to_run_ns_};
+  if (!thinned.empty()) thinned_.push_back(thinned);
+}
+
+void ScopeTrack::Finish(int64_t end_ns, bool tail_is_missing) {
+  if (tail_is_missing) NoteThinned(end_ns);
+  if (tail_is_missing) end_ns = last_ns_;
+  while (!open_.empty()) Close(open_.size() - 1, std::max(end_ns, open_.back().begin_ns), true);
 }
 
 }  // namespace gpubound

@@ -13,7 +13,7 @@
 
 #include "analysis/event_keeper.h"
 #include "analysis/event_source.h"
-#include "analysis/iteration_series.h"
+#include "analysis/interval.h"
 #include "analysis/share_band.h"
 
 namespace gpubound {
@@ -25,16 +25,16 @@ class ScopeTrack {
     std::set<std::string> operations;                 // as the report has them
   };
   // Everything outlives the object. |to_run_ns| is added to each time that is handed on.
-  ScopeTrack(const ProcessTrace& process, const Names& names, int64_t to_run_ns, ShareBand* band,
-             EventKeeper* keeper);
+  ScopeTrack(const ProcessTrace& process, const ThreadTrace& thread, const Names& names,
+             int64_t to_run_ns, ShareBand* band, EventKeeper* keeper);
 
   void Take(const ThreadBatch& batch);
-  // The process ends at |end_ns|: what is open ends there.
-  void Finish(int64_t end_ns);
+  // The process ends at |end_ns|: what is open ends there, or with the thread's last event if those
+  // behind it are missing.
+  void Finish(int64_t end_ns, bool tail_is_missing);
 
-  // In the process's own time.
-  const std::vector<StepTime>& steps() const { return steps_; }
-  int64_t first_operation_ns() const { return first_operation_ns_; }  // kOpenEnded without one
+  // Where a compaction removed events of the thread, in the time that is handed on; ascending.
+  const std::vector<Interval>& thinned() const { return thinned_; }
 
  private:
   struct Open {
@@ -43,13 +43,15 @@ class ScopeTrack {
     uint64_t range = 0;
     bool is_range = false;
     bool operation = false;
+    bool begin_cut = false;
   };
   bool IsOperation(LabelId label) const;
   uint32_t NameOf(LabelId label) const;
   void Push(LabelId label, int64_t time_ns, bool is_range, uint64_t range);
-  void Close(size_t index, int64_t time_ns);
+  void Close(size_t index, int64_t time_ns, bool end_cut);
   void CloseLast(const ThreadEvent& event, bool is_range);
   void MoveBand(int64_t time_ns);
+  void NoteThinned(int64_t until_ns);
   uint32_t Owner() const;
 
   const Names& names_;
@@ -59,9 +61,8 @@ class ScopeTrack {
   std::vector<bool> operation_;  // by LabelId
   std::vector<Open> open_;
   int64_t band_ns_ = 0;  // the band is filled until then
-  int64_t last_ns_ = 0;
-  int64_t first_operation_ns_ = kOpenEnded;
-  std::vector<StepTime> steps_;
+  int64_t last_ns_ = 0;  // of the last event; before the first, where the thread began
+  std::vector<Interval> thinned_;
 };
 
 }  // namespace gpubound

@@ -135,7 +135,7 @@ TEST_F(PageJsonTest, DeviceTimeOfIterationsIsTheReports) {
   Kernel(1'450, 1'550);
   Build();
   const Json points = Parsed()["processes"][0]["iterations"];
-  EXPECT_EQ(points, Json::parse("[[1,1,0,400,400,400,100],[2,1,400,800,400,400,150]]"));
+  EXPECT_EQ(points, Json::parse("[[1,1,0,400,400,400,100,1],[2,1,400,800,400,400,150,2]]"));
   EXPECT_EQ(Parsed()["report"]["processes"][0]["iterations"]["slowest"][0]["gpu_busy_ns"], 150);
 }
 

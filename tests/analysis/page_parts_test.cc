@@ -167,8 +167,11 @@ class DetailWindowTest : public testing::Test {
     gap.begin_ns = begin_ns;
     gap.ns = ns;
   }
-  std::vector<DetailWindow> Choose() { return ChooseWindows(report_, {0}, 1'000'000, 100); }
+  std::vector<DetailWindow> Choose() {
+    return ChooseWindows(report_, {0}, 1'000'000, thinned_, 100);
+  }
   Report report_;
+  std::vector<Interval> thinned_;
 };
 
 TEST_F(DetailWindowTest, BeginAndMiddleAreAlwaysThere) {
@@ -201,59 +204,57 @@ TEST_F(DetailWindowTest, WindowsThatMeetAreOneWithBothReasons) {
 
 TEST_F(DetailWindowTest, TimesAreThoseOfTheRun) {
   AddGap(200'000, 100);
-  EXPECT_EQ(ChooseWindows(report_, {1'000}, 1'000'000, 100)[1].time, (Interval{200'501, 201'599}));
+  EXPECT_EQ(ChooseWindows(report_, {1'000}, 1'000'000, {}, 100)[1].time,
+            (Interval{200'501, 201'599}));
+}
+
+TEST_F(DetailWindowTest, WhereDetailWasThinnedTheNewestHasThem) {
+  thinned_ = {{0, 600'000}};
+  const std::vector<DetailWindow> windows = Choose();
+  ASSERT_EQ(windows.size(), 2u);
+  EXPECT_EQ(windows[0].time, (Interval{600'000, 600'499}));
+  EXPECT_EQ(windows[0].why, "begin of the newest detail");
+  EXPECT_EQ(windows[1].time, (Interval{799'501, 800'499}));
+}
+
+TEST_F(DetailWindowTest, AWindowEndsWhereDetailWasThinned) {
+  AddGap(200'000, 100);
+  thinned_ = {{0, 200'010}, {200'050, 600'000}};
+  EXPECT_EQ(Choose()[0].time, (Interval{200'010, 200'050}));
 }
 
 TEST_F(DetailWindowTest, AnEmptyRunHasNone) {
-  EXPECT_THAT(ChooseWindows(Report{}, {}, 0, 100), IsEmpty());
+  EXPECT_THAT(ChooseWindows(Report{}, {}, 0, {}, 100), IsEmpty());
 }
 
-TEST(IterationSeriesTest, TheFirstBeginsWithTheFirstOperation) {
-  const auto points = IterationSeries({{1, 100}, {2, 250}}, 10, 100);
-  ASSERT_EQ(points.size(), 2u);
-  EXPECT_EQ(points[0].time, (Interval{10, 100}));
-  EXPECT_EQ(points[1].time, (Interval{100, 250}));
-  EXPECT_EQ(points[1].first, 2u);
-}
+// Numbers 5, 7, 8, of which the second was slow.
+const std::vector<ReportIteration> kIterations = {
+    {5, 0, 10, 4, true}, {7, 10, 20, 5, false}, {8, 30, 12, 6, false}};
 
-TEST(IterationSeriesTest, WithoutOperationsTheFirstStepBeginsTheFirst) {
-  const auto points = IterationSeries({{1, 100}, {2, 250}}, kOpenEnded, 100);
-  ASSERT_EQ(points.size(), 1u);
-  EXPECT_EQ(points[0].first, 2u);
-}
-
-TEST(IterationSeriesTest, TheFirstBeginsWhereAnImportedTraceSaysSo) {
-  const auto points =
-      IterationSeries({{kIterationsBegin, 50}, {1, 100}, {kIterationsBegin, 120}, {2, 250}}, 10, 2);
-  ASSERT_EQ(points.size(), 2u);
-  EXPECT_EQ(points[0].time, (Interval{50, 100}));
-  EXPECT_EQ(points[1].time, (Interval{100, 250}));
-}
-
-TEST(IterationSeriesTest, StepsOfSeveralThreadsAreTakenInOrderOfTime) {
-  const auto points = IterationSeries({{2, 250}, {1, 100}}, 10, 100);
-  EXPECT_EQ(points[0].first, 1u);
+TEST(IterationSeriesTest, EachIterationIsAPointAtTheRunsTime) {
+  const auto points = IterationSeries(kIterations, 100, 10);
+  ASSERT_EQ(points.size(), 3u);
+  EXPECT_EQ(points[1].first, 7u);
+  EXPECT_EQ(points[1].last, 7u);
+  EXPECT_EQ(points[1].time, (Interval{110, 130}));
+  EXPECT_EQ(points[1].busy_ns, 5);
 }
 
 TEST(IterationSeriesTest, NeighboursShareAPointWhenThereAreTooMany) {
-  const auto points = IterationSeries({{1, 10}, {2, 30}, {3, 60}}, 0, 2);
+  const auto points = IterationSeries(kIterations, 0, 2);
   ASSERT_EQ(points.size(), 2u);
   EXPECT_EQ(points[0].count, 2u);
+  EXPECT_EQ(points[0].first, 5u);
+  EXPECT_EQ(points[0].last, 7u);
   EXPECT_EQ(points[0].time, (Interval{0, 30}));
   EXPECT_EQ(points[0].shortest_ns, 10);
   EXPECT_EQ(points[0].longest_ns, 20);
+  EXPECT_EQ(points[0].busy_ns, 9);
   EXPECT_EQ(points[1].count, 1u);
 }
 
-TEST(IterationSeriesTest, DeviceTimeIsCutAtTheirEdges) {
-  auto points = IterationSeries({{1, 10}, {2, 30}, {3, 60}}, 0, 10);
-  const SeriesBusy busy(&points);
-  size_t next = 0;
-  busy.Add({5, 35}, &next);
-  busy.Add({40, 100}, &next);
-  EXPECT_EQ(points[0].busy_ns, 5);
-  EXPECT_EQ(points[1].busy_ns, 20);
-  EXPECT_EQ(points[2].busy_ns, 25);
+TEST(IterationSeriesTest, OfNoneThereIsNoPoint) {
+  EXPECT_THAT(IterationSeries({}, 0, 10), IsEmpty());
 }
 
 }  // namespace

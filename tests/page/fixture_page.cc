@@ -2,12 +2,15 @@
 //
 // fixture_page FOLDER: writes what the tests of the page look at, out of one run made by hand:
 // page.html, report.json, report.txt, figure.svg and figure.pdf, and compare.html and compare.json
-// out of two groups of such runs; many.html has many operations, killed.html a run that was killed.
+// out of two groups of such runs; many.html has many operations, killed.html a run that was killed,
+// thinned.html the first run without most of its older events.
 // Two processes that share a device, forty iterations, a device that is simulated and for a while
 // unknown, and names that would harm a page which took them for markup.
 #include <cstdio>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/compare.h"
@@ -16,6 +19,7 @@
 #include "analysis/report_json.h"
 #include "analysis/report_text.h"
 #include "analysis/run_metadata.h"
+#include "analysis/run_sums.h"
 #include "tests/golden/scenario.h"
 #include "tests/page/hostile_names.h"
 #include "tools/report_file.h"
@@ -186,6 +190,55 @@ bool WriteKilled(const std::string& folder) {
   return page.ok() && Write(folder + "/killed.html", *page);
 }
 
+// Removes the events of a thread in a time.
+void Thin(const Interval& time, ThreadTrace* thread) {
+  StackReset reset;
+  reset.lost = false;
+  reset.thinned = true;
+  std::vector<ThreadEvent> left;
+  for (const ThreadEvent& event : thread->events) {
+    if (event.time_ns >= time.end_ns) {
+      left.push_back(event);
+      continue;
+    }
+    if (event.kind == SlotKind::kBegin) reset.open.push_back(event.label);
+    if (event.kind == SlotKind::kEnd) reset.open.pop_back();  // those of the run nest
+    if (event.time_ns >= time.begin_ns) continue;
+    left.push_back(event);
+    reset.event_index = left.size();
+  }
+  thread->tail_thinned = reset.event_index == left.size();
+  if (!thread->tail_thinned) thread->resets = {reset};
+  thread->events = std::move(left);
+}
+
+// A compaction left the first iterations, which were slow, and the newest ones.
+bool WriteThinned(const std::string& folder) {
+  const Interval gone{1'020'000, 2'520'000};
+  AnalyzedRun analyzed;
+  analyzed.run = MakeRun();
+  Result<Report> report = BuildReport(analyzed.run);
+  if (!report.ok()) return false;
+  analyzed.report = std::move(*report);
+  for (ProcessTrace& process : analyzed.run.processes) {
+    for (ThreadTrace& thread : process.threads) {
+      Thin(gone, &thread);
+      std::erase_if(thread.calls, [&gone](const ApiCall& call) {
+        return call.start_ns >= gone.begin_ns && call.start_ns < gone.end_ns;
+      });
+    }
+    std::erase_if(process.device_work, [&gone](const DeviceWork& work) {
+      return work.start_ns >= gone.begin_ns && work.start_ns < gone.end_ns;
+    });
+  }
+  auto sums = std::make_shared<RunSums>();
+  sums->until_ns = gone.end_ns;
+  sums->kept = {{0, gone.begin_ns}};
+  analyzed.run.sums = std::move(sums);
+  const Result<std::string> page = PageOf(analyzed);
+  return page.ok() && Write(folder + "/thinned.html", *page);
+}
+
 int WriteAll(const std::string& folder) {
   AnalyzedRun analyzed;
   analyzed.run = MakeRun();
@@ -207,7 +260,7 @@ int WriteAll(const std::string& folder) {
     return written ? 0 : 1;
   }
   return Write(folder + "/page.html", *page) && WriteComparison(folder) && WriteManyRows(folder) &&
-                 WriteKilled(folder) && written
+                 WriteKilled(folder) && WriteThinned(folder) && written
              ? 0
              : 1;
 }

@@ -230,8 +230,8 @@ export interface Report {
   ranks: Rank[];
 }
 
-// first number, count, begin, end, shortest, longest, GPU busy
-export type IterationPoint = [number, number, number, number, number, number, number];
+// first number, count, begin, end, shortest, longest, GPU busy, last number
+export type IterationPoint = [number, number, number, number, number, number, number, number];
 
 export interface DeviceWork {
   count: number;
@@ -281,6 +281,8 @@ export interface TrackData {
   kept: number;
   band: string;
   events: string;
+  cut: [number, number][];  // which events go on unseen: 1 before their begin, 2 behind their end
+  thinned: [number, number][];  // of a thread: where its events were removed
 }
 
 export interface TimelineData {
@@ -289,6 +291,7 @@ export interface TimelineData {
   buckets: number;
   whole: boolean;
   windows: [number, number, string][];
+  thinned: [number, number][];  // where events were removed
   names: string[];
   tracks: TrackData[];
 }

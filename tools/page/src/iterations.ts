@@ -42,14 +42,32 @@ function samplesOf(points: IterationPoint[]): Sample[] {
 
 // |unknown|: times in which more may have run.
 function describe(sample: Sample, isUpperBound: boolean, unknown: [number, number][]): string {
-  const [first, count, start, stop, shortest, longest] = sample.point;
-  const which = count === 1 ? `iteration ${first}` : `iterations ${first} to ${first + count - 1}`;
+  const [first, count, start, stop, shortest, longest, , last] = sample.point;
+  const which = count === 1 ? `iteration ${first}` : `iterations ${first} to ${last}`;
   const spread = count === 1 ? '' : ` (${formatTime(shortest)} to ${formatTime(longest)})`;
   const busy = bounded(
       isUpperBound && sample.busy > 0, unknown.some(([begin, end]) => begin < stop && end > start),
       formatTime(sample.busy));
   return `${which}: ${formatTime(sample.mean)}${spread}, GPU busy ${busy} ` +
       `= ${formatShare(share(sample.busy, sample.mean))}`;
+}
+
+// The program's number of the iteration at |place|, counted from the first one here.
+function numberAt(samples: Sample[], place: number): number {
+  const sample = samples.find(({to}) => place < to) ?? samples[samples.length - 1];
+  const [first, count, , , , , , last] = sample.point;
+  const step = count > 1 ? (last - first) / (count - 1) : 0;
+  return Math.round(first + (place - sample.from) * step);
+}
+
+// Places to name on the axis: at round numbers where the program counts one by one.
+function namedPlaces(samples: Sample[]): number[] {
+  const first = samples[0].point[0];
+  const {to: count, point: {7: last}} = samples[samples.length - 1];
+  const ticks = last - first === count - 1 ?
+      scaleLinear().domain([first, last]).ticks(10).map((number) => number - first) :
+      scaleLinear().domain([0, count - 1]).ticks(10);
+  return ticks.filter(Number.isInteger);
 }
 
 function chart(process: ReportProcess, page: PageProcess, warmUp: number, show: Show): HTMLElement {
@@ -66,7 +84,10 @@ function chart(process: ReportProcess, page: PageProcess, warmUp: number, show: 
                   .append('svg')
                   .attr('viewBox', `0 0 ${WIDTH} ${HEIGHT}`)
                   .attr('role', 'img')
-                  .attr('aria-label', `Length of ${last.to} iterations and the GPU's part of each`);
+                  .attr(
+                      'aria-label',
+                      `Length of ${last.to} iterations, number ${points[0][0]} to ${
+                          last.point[7]}, and the GPU's part of each`);
   const shape = (top: (s: Sample) => number, bottom: (s: Sample) => number): string =>
       area<Sample>()
           .x((s) => x(s.from))
@@ -90,7 +111,11 @@ function chart(process: ReportProcess, page: PageProcess, warmUp: number, show: 
   svg.append('g')
       .attr('class', 'axis')
       .attr('transform', `translate(0,${HEIGHT - MARGIN.bottom})`)
-      .call(axisBottom(x).ticks(10));
+      .call(
+          axisBottom(x)
+              .tickValues(namedPlaces(samples).map((place) => place + 0.5))
+              .tickFormat(
+                  (middle) => numberAt(samples, Math.floor(Number(middle))).toLocaleString('en')));
   svg.append('g')
       .attr('class', 'axis')
       .attr('transform', `translate(${MARGIN.left},0)`)

@@ -46,6 +46,7 @@ export interface Lane {
   begins: Float64Array;
   ends: Float64Array;
   names: Uint32Array;
+  cut: Map<number, number>;  // those that go on unseen, as TrackData has it
 }
 
 export interface Track {
@@ -78,9 +79,10 @@ export function decodeBand(base64: string, buckets: number): Band {
 }
 
 // Lanes by depth; what overlaps within a depth goes to the first lane that is free.
-export function decodeLanes(base64: string, count: number): Lane[] {
+export function decodeLanes(base64: string, count: number, cuts: [number, number][]): Lane[] {
   const column = new Column(base64);
-  const lanes: {begins: number[]; ends: number[]; names: number[]}[] = [];
+  const cutOf = new Map(cuts);
+  const lanes: {begins: number[]; ends: number[]; names: number[]; cut: Map<number, number>}[] = [];
   let begin = 0;
   for (let i = 0; i < count && !column.done; ++i) {
     begin += column.signed();
@@ -88,7 +90,9 @@ export function decodeLanes(base64: string, count: number): Lane[] {
     const name = column.varint();
     let at = column.varint();
     while (lanes[at] && lanes[at].ends[lanes[at].ends.length - 1] > begin) ++at;
-    while (lanes.length <= at) lanes.push({begins: [], ends: [], names: []});
+    while (lanes.length <= at) lanes.push({begins: [], ends: [], names: [], cut: new Map()});
+    const cut = cutOf.get(i);
+    if (cut !== undefined) lanes[at].cut.set(lanes[at].begins.length, cut);
     lanes[at].begins.push(begin);
     lanes[at].ends.push(end);
     lanes[at].names.push(name);
@@ -98,6 +102,7 @@ export function decodeLanes(base64: string, count: number): Lane[] {
                                                                   Float64Array.from(lane.begins),
                                                               ends: Float64Array.from(lane.ends),
                                                               names: Uint32Array.from(lane.names),
+                                                              cut: lane.cut,
                                                             }));
 }
 
@@ -106,7 +111,7 @@ export function decodeTracks(data: TimelineData): Track[] {
   const tracks = data.tracks.map((track) => ({
                                    data: track,
                                    band: decodeBand(track.band, data.buckets),
-                                   lanes: decodeLanes(track.events, track.kept),
+                                   lanes: decodeLanes(track.events, track.kept, track.cut),
                                  }));
   for (const device of tracks.filter((track) => track.data.kind === 'device')) {
     device.lanes = tracks

@@ -89,6 +89,36 @@ function drawLane(
   }
 }
 
+export interface Hatch {
+  color: string;
+  step: number;    // pixels between lines
+  rises: boolean;  // to the right
+}
+
+// Lines over a stretch, |top| to |top| + |height|.
+export function drawHatch(
+    frame: Frame, stretch: Stretch, top: number, height: number, hatch: Hatch): void {
+  const {context, left, width} = frame;
+  const from = Math.max(left, toX(frame, stretch.begin));
+  const until = Math.min(left + width, toX(frame, stretch.end));
+  if (until <= from) return;
+  context.save();
+  context.beginPath();
+  context.rect(from, top, Math.max(1, until - from), height);
+  context.clip();
+  context.strokeStyle = hatch.color;
+  context.lineWidth = 1;
+  context.beginPath();
+  const [begin, end] = hatch.rises ? [top + height, top] : [top, top + height];
+  // From the canvas's edge, so that lines of neighbours meet.
+  for (let x = Math.floor((from - height) / hatch.step) * hatch.step; x < until; x += hatch.step) {
+    context.moveTo(x, begin);
+    context.lineTo(x + height, end);
+  }
+  context.stroke();
+  context.restore();
+}
+
 // Shares from bucket |first| to before |last|, by name, each in buckets.
 function sumOf(band: Band, first: number, last: number): Map<number, number> {
   const sums = new Map<number, number>();

@@ -12,7 +12,8 @@ function item(color: string, text: string): HTMLElement {
   return element('li', {title: text}, [swatch, text]);
 }
 
-export function timelineLegend(palette: Palette): HTMLElement {
+// |thinned|: events of the run were removed.
+export function timelineLegend(palette: Palette, thinned: boolean): HTMLElement {
   const operations = palette.operationNames();
   return element('ul', {class: 'legend', attributes: {'aria-label': 'Colours of the timeline'}}, [
     element('li', {text: 'GPU:'}),
@@ -24,5 +25,12 @@ export function timelineLegend(palette: Palette): HTMLElement {
     item(palette.ofCall(''), 'other'),
     element('li', {text: 'Threads:'}),
     ...operations.slice(0, MOST_OPERATIONS).map((name) => item(palette.ofScope(name), name)),
+    ...(thinned ?
+            [
+              element(
+                  'li', {},
+                  [element('span', {class: 'swatch thinned'}), 'hatched: events were thinned here'])
+            ] :
+            []),
   ]);
 }

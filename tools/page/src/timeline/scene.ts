@@ -7,8 +7,28 @@ import {Palette} from '../palette';
 import {isDark} from '../theme';
 
 import {firstAfter, Track} from './decode';
-import {ColorOf, drawTrack, Frame, Grid, lanesAt, showsEvents, Stretch} from './draw';
+import {ColorOf, drawHatch, drawTrack, Frame, Grid, Hatch, lanesAt, showsEvents, Stretch} from './draw';
 import {Row, Rows} from './rows';
+
+const UNKNOWN: Hatch = {
+  color: '#8a8f98',
+  step: 6,
+  rises: true
+};
+// As .swatch.thinned of style.css.
+const THINNED: Hatch = {
+  color: '#c9a227',
+  step: 9,
+  rises: false
+};
+const THINNED_IN_DARK: Hatch = {
+  color: '#7a6a2f',
+  step: 9,
+  rises: false
+};
+
+const stretches = (pairs: [number, number][]): Stretch[] =>
+    pairs.map(([begin, end]) => ({begin, end}));
 
 export interface Marked {
   stretch: Stretch;
@@ -18,6 +38,7 @@ export interface Marked {
 export class Scene {
   readonly grid: Grid;
   readonly detail: Stretch[];
+  readonly thinned: Stretch[];  // where events were removed
   private readonly iterationEnds: number[];
 
   constructor(
@@ -27,8 +48,15 @@ export class Scene {
     this.grid = {bucketNs: timeline.bucket_ns, buckets: timeline.buckets};
     this.detail = timeline.whole ? [{begin: -1, end: timeline.span_ns + 1}] :
                                    timeline.windows.map(([begin, end]) => ({begin, end}));
+    this.thinned = stretches(timeline.thinned);
     const stepping = data.processes.find((process) => process.iterations.length > 0);
     this.iterationEnds = (stepping?.iterations ?? []).map((point) => point[3]);
+  }
+
+  // Of a thread it is known better than of the run.
+  thinnedOf(track: number): Stretch[] {
+    const {data} = this.tracks[track];
+    return data.kind === 'thread' ? stretches(data.thinned) : this.thinned;
   }
 
   colorsOf(track: Track): ColorOf {
@@ -60,6 +88,7 @@ export class Scene {
       const track = this.tracks[row.track];
       context.fillStyle = dark ? '#20242b' : '#f1f3f5';
       context.fillRect(0, top, width, row.height - 4);
+      this.drawThinned(frame, row, top, dark);
       drawTrack(
           frame, track, this.grid, this.detail, top + 1, this.data.timeline.names,
           this.colorsOf(track));
@@ -83,12 +112,13 @@ export class Scene {
     context.clearRect(0, 0, width, height);
     context.fillStyle = dark ? '#20242b' : '#f1f3f5';
     context.fillRect(0, 0, width, height);
+    const strip: Frame = {context, visible: whole, left: 0, width, text: '#000'};
+    for (const stretch of this.thinned)
+      drawHatch(strip, stretch, 0, height, dark ? THINNED_IN_DARK : THINNED);
     const track = this.tracks[0];
     if (track) {
       const shrunk: Track = {...track, lanes: []};
-      drawTrack(
-          {context, visible: whole, left: 0, width, text: '#000'}, shrunk, this.grid, [], 0, [],
-          this.colorsOf(track));
+      drawTrack(strip, shrunk, this.grid, [], 0, [], this.colorsOf(track));
     }
     const x = (ns: number): number => ns / Math.max(whole.end, 1) * width;
     context.fillStyle = dark ? '#ffd866' : '#b45309';
@@ -159,24 +189,17 @@ export class Scene {
   }
 
   private drawUnknown(frame: Frame, row: Row, top: number): void {
-    const {context, visible, width} = frame;
-    for (const [begin, end] of this.data.processes[row.process].unknown) {
-      const from = Math.max(0, (begin - visible.begin) / (visible.end - visible.begin) * width);
-      const until = Math.min(width, (end - visible.begin) / (visible.end - visible.begin) * width);
-      if (until <= from) continue;
-      context.save();
-      context.beginPath();
-      context.rect(from, top, Math.max(1, until - from), row.height - 4);
-      context.clip();
-      context.strokeStyle = '#8a8f98';
-      context.lineWidth = 1;
-      context.beginPath();
-      for (let x = from - row.height; x < until; x += 6) {
-        context.moveTo(x, top + row.height);
-        context.lineTo(x + row.height, top);
-      }
-      context.stroke();
-      context.restore();
+    for (const [begin, end] of this.data.processes[row.process].unknown)
+      drawHatch(frame, {begin, end}, top, row.height - 4, UNKNOWN);
+  }
+
+  // Where events of |row|'s track were removed.
+  private drawThinned(frame: Frame, row: Row, top: number, dark: boolean): void {
+    const begin = this.data.processes[row.process].offset_ns;
+    const end = begin + this.data.report.processes[row.process].span_ns;
+    for (const gone of this.thinnedOf(row.track)) {
+      const stretch = {begin: Math.max(gone.begin, begin), end: Math.min(gone.end, end)};
+      drawHatch(frame, stretch, top, row.height - 4, dark ? THINNED_IN_DARK : THINNED);
     }
   }
 

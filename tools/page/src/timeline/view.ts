@@ -8,7 +8,7 @@ import {zoom, zoomIdentity, ZoomTransform} from 'd3-zoom';
 
 import {PageData} from '../data';
 import {button, element} from '../dom';
-import {exactNs, formatShare, formatTime} from '../format';
+import {exactNs, formatTime} from '../format';
 import {Palette} from '../palette';
 import {aroundPrinting} from '../theme';
 
@@ -19,6 +19,8 @@ import {timelineLegend} from './legend';
 import {Paper, PAPER_WIDTH} from './paper';
 import {Row, Rows} from './rows';
 import {Marked, Scene} from './scene';
+import {atLeast, cutText, isIn, newestDetail, thinnedNote} from './thinned';
+import {bandTip, eventTip} from './tip';
 
 const SHORTEST_NS = 200;  // that can be seen at once
 const STRIP = 36;
@@ -70,9 +72,11 @@ export class Timeline {
         'div', {class: 'tl-row'},
         [element('div', {class: 'tl-side'}), element('div', {class: 'tl-top'})]);
     head.lastElementChild?.append(this.strip, this.axis.node() as SVGSVGElement);
+    const note = thinnedNote(data.timeline);
+    if (!note.hidden) this.canvas.setAttribute('aria-describedby', note.id);
     this.node = element('div', {class: 'timeline'}, [
-      this.tools(), head, this.body, this.paper.node, timelineLegend(palette), this.status,
-      this.spoken, this.tip
+      this.tools(), note, head, this.body, this.paper.node,
+      timelineLegend(palette, data.timeline.thinned.length > 0), this.status, this.spoken, this.tip
     ]);
     this.listen();
     aroundPrinting(
@@ -95,8 +99,9 @@ export class Timeline {
     this.moveTo(beginNs - around, endNs + around);
     (this.node.closest('section') ?? this.node).scrollIntoView({block: 'start'});
     this.canvas.focus({preventScroll: true});
-    this.spoken.textContent =
-        `Marked: ${formatTime(endNs - beginNs)} from ${instant(beginNs, (endNs - beginNs) / 10)}`;
+    const gone = isIn(this.scene.thinned, beginNs) ? '; events were thinned there' : '';
+    this.spoken.textContent = `Marked: ${formatTime(endNs - beginNs)} from ${
+        instant(beginNs, (endNs - beginNs) / 10)}${gone}`;
   }
 
   redraw(): void {
@@ -121,6 +126,12 @@ export class Timeline {
           button('\u25c0', () => this.panBy(-0.25), 'Earlier (left arrow)'),
           button('\u25b6', () => this.panBy(0.25), 'Later (right arrow)'),
         ]);
+    const newest = newestDetail(this.data.timeline);
+    if (newest > 0 && newest < this.spanNs) {
+      bar.append(button(
+          'Newest detail', () => this.moveTo(newest, this.spanNs),
+          'Where events were not thinned'));
+    }
     const {whole, windows} = this.data.timeline;
     if (!whole && windows.length > 0) {
       const choice = element(
@@ -293,7 +304,8 @@ export class Timeline {
     const end = lane.ends[index];
     this.marked = {stretch: {begin, end}, track};
     this.spoken.textContent = `${this.data.timeline.names[lane.names[index]]}: ${
-        formatTime(end - begin)} (${exactNs(end - begin)}) at ${instant(begin, 1)}`;
+        atLeast(lane, index)}${formatTime(end - begin)} (${exactNs(end - begin)}) at ${
+        instant(begin, 1)}${cutText(lane, index)}`;
     if (end < this.view.begin || begin > this.view.end) {
       const half = (this.view.end - this.view.begin) / 2;
       this.moveTo(begin - half, begin + half);
@@ -327,32 +339,11 @@ export class Timeline {
     this.tip.hidden = at === null || event.buttons !== 0;
     if (!at || this.tip.hidden) return;
     const track = this.scene.tracks[at.row.track];
-    const {names} = this.data.timeline;
+    const {timeline} = this.data;
     const found = this.scene.eventAt(at.row, at.y, at.ns, this.view, this.width);
-    if (found) {
-      const lane = track.lanes[found.lane];
-      this.tip.replaceChildren(
-          element('strong', {text: names[lane.names[found.index]]}), element('div', {
-            text: `${formatTime(lane.ends[found.index] - lane.begins[found.index])} at ${
-                instant(lane.begins[found.index], 1000)}`
-          }));
-    } else {
-      const bucket = Math.min(
-          this.data.timeline.buckets - 1,
-          Math.max(0, Math.floor(at.ns / this.data.timeline.bucket_ns)));
-      const lines = [];
-      for (let i = track.band.starts[bucket]; i < track.band.starts[bucket + 1]; ++i) {
-        lines.push(element(
-            'div',
-            {text: `${names[track.band.names[i]]}: ${formatShare(track.band.shares[i] / 255)}`}));
-      }
-      this.tip.replaceChildren(
-          element('strong', {
-            text: `${formatTime(this.data.timeline.bucket_ns)} at ${
-                instant(bucket * this.data.timeline.bucket_ns, this.data.timeline.bucket_ns)}`
-          }),
-          ...(lines.length > 0 ? lines : [element('div', {text: 'nothing'})]));
-    }
+    this.tip.replaceChildren(
+        ...(found ? eventTip(timeline.names, track, found) :
+                    bandTip(timeline, track, at.ns, this.scene.thinnedOf(at.row.track))));
     const frame = this.node.getBoundingClientRect();
     this.tip.style.left =
         `${Math.min(event.clientX - frame.left + 12, frame.width - this.tip.offsetWidth - 4)}px`;
@@ -377,7 +368,9 @@ export class Timeline {
   private tell(pixels: number): void {
     const length = this.view.end - this.view.begin;
     const {events, stepNs} = this.scene.resolution(this.rows, this.view, pixels);
-    const how = events > 0.999 ? 'every single event' :
+    const gone =
+        this.scene.thinned.some(({begin, end}) => begin < this.view.end && end > this.view.begin);
+    const how = events > 0.999 ? (gone ? 'every single event that is left' : 'every single event') :
         events > 0 ? `single events where they can be told apart, elsewhere shares in steps of ${
                          formatTime(stepNs)}` :
                      `shares in steps of ${formatTime(stepNs)}`;
