@@ -10,6 +10,7 @@
 
 #include "analysis/headline.h"
 #include "analysis/main_process.h"
+#include "analysis/short_name.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -74,7 +75,7 @@ const char* InIterations(const Report& report) {
   return HeadlineIsPart(report) ? " in the iterations" : "";
 }
 
-std::string OnIdleTime(const Report& report) {
+std::string OnIdleTime(const Report& report, bool /*unicode*/) {
   const std::vector<CauseTime> causes = HeadlineIdleCauses(report);
   int64_t idle_ns = 0;
   for (const CauseTime& cause : causes) idle_ns += cause.ns;
@@ -87,13 +88,14 @@ std::string OnIdleTime(const Report& report) {
          " " + OfTheTime(report) + ": " + RemedyOf(causes.front().cause) + ".";
 }
 
-std::string OnWhatIf(const Report& report) {
+std::string OnWhatIf(const Report& report, bool unicode) {
   if (!report.run.what_if_free) return {};
   const ReportWhatIf& what_if = *report.run.what_if_free;
   if (what_if.part_high >= 0.95) return {};
   std::array<char, 32> part;
   std::snprintf(part.data(), part.size(), "%.2f x", what_if.part);
-  return "With infinitely fast " + EscapeName(what_if.operation) + " the " +
+  return "With infinitely fast " +
+         ShortName(EscapeName(what_if.operation), kNameInSentence, unicode) + " the " +
          (HeadlineIsPart(report) ? "whole " : "") + "run would take " + part.data() + " as long.";
 }
 
@@ -103,7 +105,7 @@ bool IsTheLimit(const Report& report) {
   return !saved || *saved >= kMostlyLimited * report.run.whole_gpu_busy_share;
 }
 
-std::string OnFill(const Report& report) {
+std::string OnFill(const Report& report, bool /*unicode*/) {
   int64_t filled_ns = 0;
   int64_t busy_ns = 0;
   for (const ReportProcess& process : report.processes) {
@@ -115,8 +117,8 @@ std::string OnFill(const Report& report) {
   const double busy = report.run.gpu_busy_share;
   if (filled_ns == 0) return {};  // nothing is known of the kernels' geometry
   if (busy >= kMuch && fill < kFewFilled) {
-    return "Its kernels fill about " + FormatShare(fill) +
-           " of the GPU while it is busy: larger batches would cost little more time.";
+    return "Kernels fill about " + FormatShare(fill) +
+           " of the busy GPU: larger batches cost little time.";
   }
   if (busy >= kMostlyBusy && fill >= kMostlyFilled && IsTheLimit(report)) {
     return "The GPU is the limit: only less or faster work on it makes the run faster.";
@@ -124,14 +126,14 @@ std::string OnFill(const Report& report) {
   return {};
 }
 
-std::string OnCollectives(const Report& report) {
+std::string OnCollectives(const Report& report, bool /*unicode*/) {
   if (report.run.comm_share < kMuch) return {};
   return "Collectives take " + FormatShare(report.run.comm_share) + " of the GPU's time" +
          InIterations(report) +
          ": overlap them with computation, or look for a rank that comes late.";
 }
 
-std::string OnSlowIterations(const Report& report) {
+std::string OnSlowIterations(const Report& report, bool /*unicode*/) {
   const ReportProcess* process = SteppingProcess(report);
   if (process == nullptr || process->iterations->count < kEnoughIterations) return {};
   const ReportIterations& all = *process->iterations;
@@ -142,7 +144,7 @@ std::string OnSlowIterations(const Report& report) {
 }
 
 // Only of what NVML said: the model is an upper bound, of which newer devices stay far below.
-std::string OnInflation(const Report& report) {
+std::string OnInflation(const Report& report, bool /*unicode*/) {
   const double claimed = report.run.nvml_utilization.value_or(0);
   const double inflation = Ratio(claimed, report.run.gpu_busy_share);
   if (claimed < kMuch || inflation < kInflated) return {};
@@ -152,12 +154,12 @@ std::string OnInflation(const Report& report) {
 
 }  // namespace
 
-std::vector<std::string> AdviceFor(const Report& report) {
+std::vector<std::string> AdviceFor(const Report& report, bool unicode) {
   std::vector<std::string> advice;
   if (report.run.devices_used == 0 || IsDoubtful(report)) return advice;
   for (const auto rule :
        {OnIdleTime, OnWhatIf, OnFill, OnCollectives, OnSlowIterations, OnInflation}) {
-    std::string sentence = rule(report);
+    std::string sentence = rule(report, unicode);
     if (!sentence.empty()) advice.push_back(std::move(sentence));
     if (advice.size() == kMostAdvice) break;
   }

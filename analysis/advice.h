@@ -15,7 +15,8 @@ inline constexpr size_t kMostAdvice = 2;
 
 // The sentences that follow from |report|, the most telling first; none where its data is doubtful:
 // errors or losses in the ledger, or GPU time that is unknown for more than a twentieth.
-std::vector<std::string> AdviceFor(const Report& report);
+// Long names are shortened, with an ellipsis of |unicode| or of dots.
+std::vector<std::string> AdviceFor(const Report& report, bool unicode = true);
 
 }  // namespace gpubound
 

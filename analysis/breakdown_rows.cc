@@ -11,8 +11,6 @@
 namespace gpubound {
 namespace {
 
-constexpr size_t kMostRows = 40;  // and one more for the others
-
 // The times that the columns and the bar show.
 void AddRowTo(const ReportOperation& row, ReportOperation* sum) {
   for (int64_t ReportOperation::*const time :
@@ -47,18 +45,18 @@ bool AnyScopesMissing(const std::vector<ReportOperation>& rows) {
                      [](const ReportOperation& row) { return row.scopes_missing; });
 }
 
-std::vector<Breakdown> LongestRows(std::vector<Breakdown> rows) {
-  if (rows.size() <= kMostRows + 1) return rows;
+std::vector<Breakdown> LongestRows(std::vector<Breakdown> rows, size_t most) {
+  if (rows.size() <= most + 1) return rows;
   std::stable_sort(rows.begin(), rows.end(), [](const Breakdown& a, const Breakdown& b) {
     return a.time.wall_ns > b.time.wall_ns;
   });
   Breakdown others;
-  others.name = "(" + FormatCount(rows.size() - kMostRows) + " others)";
+  others.name = "(" + FormatCount(rows.size() - most) + " others)";
   others.has_caused = rows.front().has_caused;
-  for (size_t i = kMostRows; i < rows.size(); ++i) AddRowTo(rows[i].time, &others.time);
+  for (size_t i = most; i < rows.size(); ++i) AddRowTo(rows[i].time, &others.time);
   // Work of several rows may run at the same time.
   others.time.gpu_caused_is_upper_bound = others.time.gpu_caused_ns > 0;
-  rows.resize(kMostRows);
+  rows.resize(most);
   rows.push_back(std::move(others));
   return rows;
 }

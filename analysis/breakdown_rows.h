@@ -22,9 +22,9 @@ void AddCellTo(const ReportCell& cell, ReportOperation* row);
 
 bool AnyScopesMissing(const std::vector<ReportOperation>& rows);
 
-// The longest rows, and last of all what the others come to: a program that names every iteration
-// has thousands. As they are where they are few.
-std::vector<Breakdown> LongestRows(std::vector<Breakdown> rows);
+// The |most| longest rows, and last of all what the others come to: a program that names every
+// iteration has thousands. As they are where they are few.
+std::vector<Breakdown> LongestRows(std::vector<Breakdown> rows, size_t most);
 
 }  // namespace gpubound
 

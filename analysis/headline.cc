@@ -14,6 +14,7 @@
 #include "analysis/main_process.h"
 #include "analysis/report_sections.h"
 #include "analysis/report_waits.h"
+#include "analysis/short_name.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -113,15 +114,15 @@ std::string IdleText(const Report& report) {
 }
 
 // The replay tells it of the whole run.
-std::string WhatIfText(const ReportWhatIf& what_if, bool headline_is_part) {
+std::string WhatIfText(const ReportWhatIf& what_if, bool headline_is_part, bool unicode) {
   const std::string faster = std::isinf(what_if.speedup) ? "infinitely fast"
                              : what_if.speedup == 2      ? "twice as fast"
                                                          : "faster";
   std::array<char, 64> part;
   std::snprintf(part.data(), part.size(), "%.2f x [%.2f, %.2f]", what_if.part, what_if.part_low,
                 what_if.part_high);
-  return "; " + faster + " " + EscapeName(what_if.operation) + " would take " + part.data() +
-         (headline_is_part ? " the whole run's time" : " the time");
+  return "; " + faster + " " + ShortName(EscapeName(what_if.operation), kNameInSentence, unicode) +
+         " would take " + part.data() + (headline_is_part ? " the whole run's time" : " the time");
 }
 
 std::string WithoutWorkText(double unknown) {
@@ -211,7 +212,7 @@ std::optional<double> OwnShare(const Report& report) {
   return Ratio(static_cast<double>(process->iterations->gpu_busy_ns), device_ns);
 }
 
-std::string HeadlineText(const Report& report) {
+std::string HeadlineText(const Report& report, bool unicode) {
   const ReportRun& run = report.run;
   const double unknown = UnknownShare(report);
   if (run.devices_used == 0) return WithoutWorkText(unknown);
@@ -229,7 +230,7 @@ std::string HeadlineText(const Report& report) {
   const double idle = 1 - run.gpu_busy_share - unknown;
   line += ", idle " + IdleBound(run) + FormatShare(std::max(0.0, idle));
   if (idle >= 0.005) line += IdleText(report);
-  if (run.what_if) line += WhatIfText(*run.what_if, HeadlineIsPart(report));
+  if (run.what_if) line += WhatIfText(*run.what_if, HeadlineIsPart(report), unicode);
   return line;
 }
 

@@ -30,7 +30,8 @@ std::vector<CauseTime> HeadlineIdleCauses(const Report& report);
 std::optional<double> OwnShare(const Report& report);
 
 // "nvidia-smi 97 %, GPU really 41 % (peers 24 %), idle 35 %: waiting for 8 env workers; ..."
-std::string HeadlineText(const Report& report);
+// Long names are shortened, with an ellipsis of |unicode| or of dots.
+std::string HeadlineText(const Report& report, bool unicode = true);
 
 }  // namespace gpubound
 

@@ -10,41 +10,62 @@
 #include <vector>
 
 #include "analysis/main_process.h"
+#include "analysis/short_name.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
 namespace {
 
 constexpr size_t kMostRows = 8;
+constexpr size_t kNamedParts = 3;  // in a sentence
 
 // "the device" of "device", "Python" of "layer python".
-std::string SubjectOf(const std::string& part) {
+std::string SubjectOf(const std::string& part, const TextOptions& options) {
   constexpr std::string_view kOperation = "operation ";
   if (part == "device") return "the device";
   if (part == "layer python") return "Python";
   if (part == "layer simulator") return "the simulator";
-  if (part.starts_with(kOperation)) return EscapeName(part.substr(kOperation.size()));
-  return EscapeName(part);
+  const std::string_view name = part;
+  return ShortName(EscapeName(name.substr(part.starts_with(kOperation) ? kOperation.size() : 0)),
+                   kNameInSentence, options.unicode);
 }
 
 std::string FreeText(const ReportCriticalPath& path, const TextOptions& options) {
   std::string text;
   for (const ReportSpeedup& speedup : path.speedups) {
     text += (text.empty() ? "It would take " : ", ") + FormatTime(speedup.wall_ns, options.raw) +
-            " if " + SubjectOf(speedup.part) + " took no time";
+            " if " + SubjectOf(speedup.part, options) + " took no time";
   }
-  return text.empty() ? text : Wrap(text + ".", options.width, 2);
+  return text.empty() ? text : text + ".";
 }
 
 // Whose path it is, where that is not the run's own: its root was not recorded.
-std::string OwnerText(const Report& report) {
+std::string OwnerText(const Report& report, const TextOptions& options) {
   const ReportProcess* const main = MainProcess(report);
   if (main == nullptr || report.run.root == main->pid) return {};
-  return " of " + EscapeName(main->name.empty() ? "process" : main->name) + " (pid " +
-         std::to_string(main->pid) + ")";
+  return " of " +
+         ShortName(EscapeName(main->name.empty() ? "process" : main->name), kNameInSentence,
+                   options.unicode) +
+         " (pid " + std::to_string(main->pid) + ")";
 }
 
 }  // namespace
+
+std::string CriticalPathSentence(const Report& report, const TextOptions& options) {
+  if (!report.run.critical_path) return {};
+  const ReportCriticalPath& path = *report.run.critical_path;
+  std::string text;
+  for (size_t i = 0; i < std::min(path.parts.size(), kNamedParts); ++i) {
+    const ReportPathPart& part = path.parts[i];
+    text += (i == 0 ? ": " : ", ") +
+            ShortName(EscapeName(part.operation), kNameInSentence, options.unicode) + " (" +
+            part.layer + ") " + FormatShare(ShareOf(part.ns, path.wall_ns));
+  }
+  text = "Critical path" + OwnerText(report, options) + ", " +
+         FormatTime(path.wall_ns, options.raw) + text + ".";
+  const std::string free = FreeText(path, options);
+  return Wrap(text + (free.empty() ? "" : " " + free), options.width, 2);
+}
 
 std::string CriticalPathSection(const Report& report, const TextOptions& options) {
   if (!report.run.critical_path) return {};
@@ -71,9 +92,10 @@ std::string CriticalPathSection(const Report& report, const TextOptions& options
   }
   if (rows < path.parts.size()) add(others, "");
   const std::string heading =
-      "Critical path" + OwnerText(report) + ", " + FormatTime(path.wall_ns, options.raw);
-  return "\n" + Wrap(heading, options.width, 2) + table.Render(options.width, 1, options.unicode) +
-         FreeText(path, options);
+      "Critical path" + OwnerText(report, options) + ", " + FormatTime(path.wall_ns, options.raw);
+  const std::string free = FreeText(path, options);
+  return "\n" + Wrap(heading, options.width, 2) + table.Render(options.width, 0, options.unicode) +
+         (free.empty() ? "" : Wrap(free, options.width, 2));
 }
 
 }  // namespace gpubound

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The critical path as a section of the text report. Pure.
+// The critical path in the text report, as a section or a sentence. Pure.
 #ifndef GPUBOUND_ANALYSIS_PATH_TEXT_H_
 #define GPUBOUND_ANALYSIS_PATH_TEXT_H_
 
@@ -14,6 +14,9 @@ namespace gpubound {
 // The longest parts, the others as one row so that rows sum to the span, and what the run would
 // take without some of them; empty where the run was not replayed.
 std::string CriticalPathSection(const Report& report, const TextOptions& options);
+
+// The longest few parts, and the same.
+std::string CriticalPathSentence(const Report& report, const TextOptions& options);
 
 }  // namespace gpubound
 

@@ -18,6 +18,11 @@
 namespace gpubound {
 namespace {
 
+constexpr double kWorthNaming = 0.01;  // of idle time, where sentences are short
+
+// Tables or the long report are asked for.
+bool IsAtLength(const TextOptions& options) { return options.full || !options.by.empty(); }
+
 std::string DeviceName(const std::string& uuid, uint32_t ordinal) {
   return uuid.empty() ? std::to_string(ordinal) : EscapeName(uuid);
 }
@@ -47,6 +52,24 @@ std::string DeviceNames(const Report& report, Use use) {
   return text;
 }
 
+// What profiling added to the span of |process|, which is corrected, as a share of it without that.
+double Slowdown(const ReportProcess& process) {
+  const int64_t corrected_ns = process.corrected->process.span_ns;
+  return ShareOf(process.span_ns - corrected_ns, corrected_ns);
+}
+
+// The span of |main| without the profiler, which is the run's wall time where they are as long.
+std::string CorrectedWall(const Report& report, const ReportProcess& main,
+                          const TextOptions& options) {
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  const CorrectedProcess& corrected = *main.corrected;
+  const std::string name = "pid " + std::to_string(main.pid);
+  return (main.span_ns == report.run.wall_ns ? "" : ", of " + name + " " + time(main.span_ns)) +
+         ", without the profiler " + time(corrected.process.span_ns) + " (" +
+         time(corrected.span.low) + " to " + time(corrected.span.high) +
+         "): " + FormatShare(Slowdown(main)) + " slower";
+}
+
 }  // namespace
 
 std::string CauseText(const std::string& cause) {
@@ -73,16 +96,23 @@ std::string HeadlineScope(const Report& report, const TextOptions& options) {
               Bounded(run.gpu_busy_is_upper_bound, more, FormatShare(share));
   }
   if (run.headline != "span") {
-    line += (line.empty() ? "over" : ", over") + std::string(" the iterations after warm-up, ") +
-            FormatTime(run.headline_ns, options.raw) + "; over the whole span ";
+    line += (line.empty() ? "in" : ", in") + std::string(" the iterations after warm-up, ") +
+            FormatTime(run.headline_ns, options.raw) + "; in the whole span ";
     if (run.devices_used > 0) {
-      line += "GPU " +
+      line += "busy " +
               Bounded(run.whole_gpu_busy_is_upper_bound,
                       whole_unknown > 0 || run.gpu_busy_is_lower_bound,
                       FormatShare(run.whole_gpu_busy_share)) +
-              " busy" + (whole_unknown > 0 ? ", " : "");
+              (whole_unknown > 0 ? ", " : "");
     }
     if (whole_unknown > 0) line += "unknown " + FormatShare(whole_unknown);
+  }
+  if (run.gpu_limited_share) {
+    line += std::string(line.empty()             ? ""
+                        : run.headline == "span" ? "; "
+                                                 : ", ") +
+            "GPU-limited " + FormatShare(*run.gpu_limited_share) +
+            ": what an infinitely fast one saves";
   }
   return line.empty() ? "" : Wrap("GPU: " + line + ".", options.width, 2);
 }
@@ -92,9 +122,12 @@ std::string WallTimeLine(const Report& report, const TextOptions& options) {
   std::string line = "Wall time " + time(report.run.wall_ns);
   const ReportProcess* main = MainProcess(report);
   if (main != nullptr && !main->corrected_why_not.empty()) {
-    std::string why = EscapeName(main->corrected_why_not);
+    std::string why = report.device_kind == "imported" ? "another tool recorded it"
+                                                       : EscapeName(main->corrected_why_not);
     if (why.ends_with('.')) why.pop_back();
     line += ", not corrected for profiling (" + why + ")";
+  } else if (main != nullptr && main->corrected != nullptr) {
+    line += CorrectedWall(report, *main, options);
   }
   if (report.run.signal) {
     line += "; the program was ended by signal " + std::to_string(*report.run.signal);
@@ -115,7 +148,7 @@ std::string WallTimeLine(const Report& report, const TextOptions& options) {
   return Wrap(line + ".", options.width, 2);
 }
 
-std::string DeviceLine(const Report& report, const TextOptions& options) {
+std::string DeviceLine(const Report& report) {
   const size_t processes = report.processes.size();
   std::string line = std::to_string(processes) + (processes == 1 ? " process" : " processes");
   const std::string used = DeviceNames(report, Use::kUsed);
@@ -124,7 +157,7 @@ std::string DeviceLine(const Report& report, const TextOptions& options) {
   if (!used.empty()) line += ", " + used;
   if (!unused.empty()) line += "; visible but unused: " + unused;
   if (!unknown.empty()) line += "; visible, use unknown: " + unknown;
-  return Wrap(line + ".", options.width, 2);
+  return line + ".";
 }
 
 std::string IdleSentence(const ReportProcess& process, const TextOptions& options) {
@@ -141,10 +174,16 @@ std::string IdleSentence(const ReportProcess& process, const TextOptions& option
   std::stable_sort(causes.begin(), causes.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string line = "GPU idle " + FormatTime(idle_ns, options.raw) + ": ";
+  int64_t others_ns = 0;
   for (size_t i = 0; i < causes.size(); ++i) {
-    line += (i == 0 ? "" : ", ") + CauseText(causes[i].first) + " " +
-            FormatShare(ShareOf(causes[i].second, idle_ns));
+    const double share = ShareOf(causes[i].second, idle_ns);
+    if (share < kWorthNaming && !IsAtLength(options)) {
+      others_ns += causes[i].second;
+      continue;
+    }
+    line += (i == 0 ? "" : ", ") + CauseText(causes[i].first) + " " + FormatShare(share);
   }
+  if (others_ns > 0) line += ", others " + FormatShare(ShareOf(others_ns, idle_ns));
   return Wrap(line + ".", options.width, 2);
 }
 
@@ -156,11 +195,16 @@ std::string IterationSentence(const ReportProcess& process, const TextOptions& o
                      FormatCount(all.warm_up) + " of warm-up";
   if (all.count != 0) {
     line += "; mean " + time(all.mean_ns) + ", median " + time(all.median_ns) + ", p95 " +
-            time(all.p95_ns) + ", slowest number " + std::to_string(all.slowest.front().number) +
-            " with " + time(all.slowest.front().ns);
+            time(all.p95_ns);
   }
-  line += "; start-up " + time(all.start_up_ns) + ", warm-up " + time(all.warm_up_ns) +
-          ", shutdown " + time(all.shutdown_ns);
+  if (IsAtLength(options)) {
+    if (all.count != 0) {
+      line += ", slowest number " + std::to_string(all.slowest.front().number) + " with " +
+              time(all.slowest.front().ns);
+    }
+    line += "; start-up " + time(all.start_up_ns) + ", warm-up " + time(all.warm_up_ns) +
+            ", shutdown " + time(all.shutdown_ns);
+  }
   return Wrap(line + ".", options.width, 2);
 }
 
@@ -168,15 +212,16 @@ std::string CorrectionSentence(const ReportProcess& process, const TextOptions& 
   if (process.corrected == nullptr) return {};
   const CorrectedProcess& corrected = *process.corrected;
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
-  std::string line = "Without the profiler: span " + time(corrected.process.span_ns) + " (" +
-                     time(corrected.span.low) + " to " + time(corrected.span.high) +
-                     ", 95 %), GPU busy " +
-                     Bounded(process.gpu_busy_is_upper_bound, process.unknown_ns > 0,
-                             time(corrected.process.gpu_busy_ns));
-  if (corrected.process.span_ns > 0) {
-    const auto more = static_cast<double>(process.span_ns - corrected.process.span_ns);
-    line += ", so profiling took " +
-            FormatShare(more / static_cast<double>(corrected.process.span_ns)) + " more time";
+  const bool at_length = IsAtLength(options);  // else the second line has the span
+  std::string line = "Without the profiler: ";
+  if (at_length) {
+    line += "span " + time(corrected.process.span_ns) + " (" + time(corrected.span.low) + " to " +
+            time(corrected.span.high) + ", 95 %), ";
+  }
+  line += "GPU busy " + Bounded(process.gpu_busy_is_upper_bound, process.unknown_ns > 0,
+                                time(corrected.process.gpu_busy_ns));
+  if (at_length && corrected.process.span_ns > 0) {
+    line += ", so profiling took " + FormatShare(Slowdown(process)) + " more time";
   }
   line += ".";
   if (const std::string check = CheckText(corrected.in_run); !check.empty()) {

@@ -15,15 +15,18 @@ namespace gpubound {
 // What a user calls the causes of analysis/idle_cause.h.
 std::string CauseText(const std::string& cause);
 
-// What the headline is about, where it is not the whole span.
+// What the GPU's work was, what the headline is about where that is not the whole span, and what a
+// faster GPU would save.
 std::string HeadlineScope(const Report& report, const TextOptions& options);
 
 // How long the run took, corrected or why not, and how long it will take where it told how far it
-// had come; what it ran on.
+// had come.
 std::string WallTimeLine(const Report& report, const TextOptions& options);
-std::string DeviceLine(const Report& report, const TextOptions& options);
 
-// One sentence each.
+// What it ran on. Not wrapped, and without a newline.
+std::string DeviceLine(const Report& report);
+
+// One sentence each, shorter where neither --full nor tables are asked for.
 std::string IdleSentence(const ReportProcess& process, const TextOptions& options);
 std::string CorrectionSentence(const ReportProcess& process, const TextOptions& options);
 std::string IterationSentence(const ReportProcess& process, const TextOptions& options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The report for a terminal: the headline, then one screen. Pure; the caller decides about the
-// terminal's width, colour (NO_COLOR) and character set.
+// The report for a terminal: one screen that says it all, then details in short. Pure; the caller
+// decides about the terminal's width, colour (NO_COLOR) and character set.
 #ifndef GPUBOUND_ANALYSIS_REPORT_TEXT_H_
 #define GPUBOUND_ANALYSIS_REPORT_TEXT_H_
 
@@ -18,6 +18,8 @@ struct TextOptions {
   bool unicode = true;  // bars and symbols beyond ASCII
   bool raw = false;     // ns as integers instead of rounded times
   bool kernels = false;
+  bool full = false;       // every section at length, instead of what fits one screen
+  bool names_more = true;  // a last line on the options that show more
   // Dimensions of the tables: operation, phase, process, device, layer, thread, iteration, gap,
   // transition. Empty: operation and layer.
   std::vector<std::string> by;

@@ -14,6 +14,7 @@
 namespace gpubound {
 
 // Heads of columns that are named in more than one place.
+inline constexpr std::string_view kGpuBusy = "GPU busy";
 inline constexpr std::string_view kCaused = "caused";
 inline constexpr std::string_view kBothWork = "cpu+gpu";
 inline constexpr std::string_view kGpuOnly = "gpu only";

@@ -205,7 +205,6 @@ void TextTable::AddRow(std::vector<std::string> cells, std::string tail) {
 }
 
 std::string TextTable::Render(int width, int tail_width, bool unicode) const {
-  constexpr int kSmallestName = 10;
   std::vector<int> widths;
   for (size_t column = 0; column < heads_.size(); ++column) {
     int needed = DisplayWidth(heads_[column]);
@@ -214,8 +213,8 @@ std::string TextTable::Render(int width, int tail_width, bool unicode) const {
   }
   const int figures = std::accumulate(widths.begin() + 1, widths.end(), tail_width);
   const int gaps = static_cast<int>(widths.size()) - (tail_width > 0 ? 0 : 1);
-  const int gap = std::min(widths[0], kSmallestName) + figures + 2 * gaps <= width ? 2 : 1;
-  widths[0] = std::min(widths[0], std::max(kSmallestName, width - figures - gap * gaps));
+  const int gap = std::min(widths[0], kLongestTableName) + figures + 2 * gaps <= width ? 2 : 1;
+  widths[0] = std::min(widths[0], std::max(kSmallestTableName, width - figures - gap * gaps));
   const std::string between(static_cast<size_t>(gap), ' ');
 
   std::string text;

@@ -44,8 +44,13 @@ std::string PadLeft(const std::string& text, int width);
 // its unit; every line but the first begins with |indent| spaces. Ends in a newline.
 std::string Wrap(const std::string& text, int width, int indent);
 
+// What a column of names gets at least, and before its table is set more tightly.
+inline constexpr int kSmallestTableName = 10;
+inline constexpr int kLongestTableName = 18;
+
 // A table: the first column is a name on the left, the others are figures on the right, each as
-// wide as it needs to be. The name column takes what the figures leave, up to |width|.
+// wide as it needs to be. The name column takes what the figures leave, up to |width|. Columns
+// stand closer together before names are cut to less than kLongestTableName.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> heads) : heads_(std::move(heads)) {}

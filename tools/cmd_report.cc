@@ -33,6 +33,7 @@ constexpr CommandHelp kHelp = {
     "Prints where the time of each operation went, and how much of it the GPU was really working.\n"
     "RUN is the directory of a run; without it, the newest *.gpubound directory here. Only --plot\n"
     "takes more than one.",
+    "Without options: one screen that says it all, and details in short; --full has all sections.\n"
     "Tables of --by: one for each word of the list. --attribution timeline: GPU time that passed\n"
     "while an operation was open; caused: of the work that it launched.\n"
     "Columns: 'wall' is the sum of 'cpu only' (GPU idle, CPU working), 'cpu+gpu' (both), 'gpu "
@@ -69,7 +70,7 @@ struct ReportArguments {
 // Of options of which one would be ignored; empty where they go together.
 std::string Contradiction(const OptionParser& parser) {
   constexpr std::array kOutputs = {"--json", "--csv", "--html", "--plot"};
-  constexpr std::array kOfText = {"--by", "--attribution", "--kernels", "--raw"};
+  constexpr std::array kOfText = {"--full", "--by", "--attribution", "--kernels", "--raw"};
   const auto given = [&parser](const char* name) { return parser.Given(name); };
   if (given("--group-by") && !given("--plot"))
     return "--group-by is about --plot, which is missing.";
@@ -98,6 +99,8 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
                  "Metadata by which --plot groups runs (algorithm,environment)")
       .Value("KEYS")
       .SplitAtCommas();
+  parser.AddFlag("--full", &arguments->text.full,
+                 "Every section at length, not one screen and details in short");
   parser.AddListOption("--by", &arguments->text.by,
                        {"operation", "phase", "process", "device", "layer", "thread", "iteration",
                         "gap", "transition"},

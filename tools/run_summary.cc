@@ -33,7 +33,9 @@ ReportOptions SummaryOptions(const std::string& directory) {
 void PrintSummary(const std::string& directory) {
   const Result<Report> report = LoadReport(directory, SummaryOptions(directory));
   if (!report.ok()) return PrintError(report.error());
-  WriteStderr(RenderText(*report, TextOptionsFor(FactsOf(STDERR_FILENO), EnvironmentVariable)));
+  TextOptions options = TextOptionsFor(FactsOf(STDERR_FILENO), EnvironmentVariable);
+  options.names_more = false;  // options of a command that follows only below
+  WriteStderr(RenderText(*report, options));
   WriteStderr(fmt::format("\ntrace: {}\nmore:  gpubound report {}\n", EscapeName(directory),
                           ShellQuote(directory)));
 }

@@ -68,7 +68,7 @@ TEST_F(AdviceTest, OnlyItsOwnPartOfTheIdleTimeIsSaidOfACause) {
 
 TEST_F(AdviceTest, AnEmptyGpuThatIsBusyWantsLargerBatches) {
   row().sm_filled_ns = 199;
-  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("fill about 25 % of the GPU")));
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("fill about 25 % of the busy GPU")));
   report_.processes[0].sm_fill_is_upper_bound = true;
   EXPECT_THAT(Advice(), IsEmpty());
 }

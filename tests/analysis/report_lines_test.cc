@@ -36,6 +36,8 @@ TEST_F(ReportLinesTest, TheCriticalPathNamesProcessesWhereItRunsThroughSeveral) 
   ReportCriticalPath& path = report_.run.critical_path.emplace();
   path.wall_ns = 100;
   path.parts = {{100, "act", "python", 60}, {100, "act", "wait", 40}};
+  EXPECT_THAT(Text(), HasSubstr("\nCritical path, 100 ns: act (python) 60 %, act (wait) 40 %.\n"));
+  options_.full = true;
   EXPECT_THAT(Text(), HasSubstr("\nOperation   layer   time  share\n"));
   path.parts[1] = {101, "act", "python", 40};
   EXPECT_THAT(Text(), ContainsRegex("\nOperation +pid +layer +time +share\n"
@@ -47,6 +49,7 @@ TEST_F(ReportLinesTest, SaysWhatTheRunWouldTakeIfAPartTookNoTime) {
   ReportCriticalPath& path = report_.run.critical_path.emplace();
   path.wall_ns = 100;
   path.speedups = {{"device", 50}, {"operation act", 60}, {"layer python", 70}};
+  options_.full = true;
   EXPECT_THAT(Text(), HasSubstr("It would take 50 ns if the device took no time, 60 ns if act took "
                                 "no time, 70 ns if Python took no time.\n"));
 }
@@ -121,13 +124,13 @@ TEST_F(ReportLinesTest, TheWholeSpanHasABoundOfItsOwn) {
   report_.run.headline_ns = 500'000'000;
   process().iterations.emplace();
   process().unknown_ns = 250'000'000;
-  EXPECT_THAT(Text(), HasSubstr("No GPU work was recorded.\nGPU: over the iterations after "
-                                "warm-up, 500 ms; over the whole span unknown 25 %.\n"));
+  EXPECT_THAT(Text(), HasSubstr("\nGPU: in the iterations after warm-up, 500 ms; in the whole span "
+                                "unknown 25 %.\n"));
   report_.run.devices_used = 1;
   report_.run.gpu_busy_share = report_.run.compute_share = 0.41;
   report_.run.whole_gpu_busy_share = 0.2;
-  EXPECT_THAT(Text(), HasSubstr("\nGPU: compute 41 %, over the iterations after warm-up, 500 ms; "
-                                "over the whole span GPU >= 20 % busy, unknown 25 %.\n"));
+  EXPECT_THAT(Text(), HasSubstr("\nGPU: compute 41 %, in the iterations after warm-up, 500 ms; "
+                                "in the whole span busy >= 20 %, unknown 25 %.\n"));
 }
 
 TEST_F(ReportLinesTest, ADeviceThatMayHaveBeenUsedIsNotCalledUnused) {
@@ -151,12 +154,35 @@ TEST_F(ReportLinesTest, TheSlowestIterationsAreBoundsWhereIterationsHaveUnknownT
 }
 
 TEST_F(ReportLinesTest, GpuLimitedIsOfTheWholeRun) {
+  report_.run.devices_used = 1;
+  report_.run.compute_share = 0.41;
   report_.run.gpu_limited_share = 0.2;
   report_.run.headline_ns = 500'000'000;
-  EXPECT_THAT(Text(), HasSubstr("GPU-limited 20 %: so much an infinitely fast GPU would save."));
+  EXPECT_THAT(Text(),
+              HasSubstr("\nGPU: compute 41 %; GPU-limited 20 %: what an infinitely fast one "
+                        "saves.\n"));
   report_.run.headline = "iterations";
-  EXPECT_THAT(Text(), HasSubstr("GPU-limited 20 %: so much of the whole run an infinitely fast GPU "
-                                "would save."));
+  report_.run.whole_gpu_busy_share = 0.3;
+  EXPECT_THAT(Text(), HasSubstr("in the whole span busy 30 %, GPU-limited 20 %: what"));
+}
+
+TEST_F(ReportLinesTest, TheSecondLineSaysWhatTheRunWouldHaveTaken) {
+  auto corrected = std::make_shared<CorrectedProcess>();
+  corrected->process.span_ns = 800'000'000;
+  corrected->span = {790'000'000, 810'000'000};
+  process().corrected = corrected;
+  EXPECT_THAT(Text(),
+              HasSubstr("\nWall time 1.00 s, without the profiler 800 ms (790 ms to 810 ms): "
+                        "25 % slower.\n"));
+  report_.run.wall_ns = 2'000'000'000;
+  EXPECT_THAT(Text(),
+              HasSubstr("\nWall time 2.00 s, of pid 100 1.00 s, without the profiler 800 ms"));
+}
+
+TEST_F(ReportLinesTest, WhatAnotherToolRecordedIsNotCorrectedForThisOne) {
+  report_.device_kind = "imported";
+  process().corrected_why_not = "looking for a calibration x: found this, expected that";
+  EXPECT_THAT(Text(), HasSubstr(", not corrected for profiling (another tool recorded it).\n"));
 }
 
 }  // namespace

@@ -54,9 +54,13 @@ TEST_F(ReportTablesTest, OfThousandsOfRowsTheLongestAreThereAndWhatTheOthersCome
   const std::string asked = Text();
   EXPECT_THAT(asked, HasSubstr("turn 17 "));
   options_.by.clear();
+  EXPECT_THAT(Text(), HasSubstr("turn 4992 "));
+  EXPECT_THAT(Text(), Not(HasSubstr("turn 4991 ")));
+  EXPECT_THAT(Text(), ContainsRegex("\n\\(4992 others\\) +5.00 s +2.50 s"));
+  options_.full = true;
   EXPECT_THAT(Text(), HasSubstr("turn 4960 "));
   EXPECT_THAT(Text(), Not(HasSubstr("turn 4959 ")));
-  EXPECT_THAT(Text(), ContainsRegex("\n\\(4960 others\\) +4.97 s +2.48 s"));
+  options_.full = false;
   options_.raw = true;
   EXPECT_THAT(Text(), HasSubstr("turn 17 "));
 }
@@ -75,18 +79,28 @@ TEST_F(ReportTablesTest, TheColumnThatWasAskedForIsThereAlsoWithoutAnything) {
 
 TEST_F(ReportTablesTest, SaysWhichColumnsANarrowTerminalHasNoRoomFor) {
   FillColumns();
-  EXPECT_THAT(Text(), Not(HasSubstr("  cpu+gpu  gpu only")));
-  EXPECT_THAT(Text(), HasSubstr("; no room for cpu+gpu\n"));
+  EXPECT_THAT(Text(), Not(HasSubstr("GPU busy   caused")));
+  EXPECT_THAT(Text(), HasSubstr("; no room: caused\n"));
   options_.width = 120;
-  EXPECT_THAT(Text(), HasSubstr("  cpu+gpu  gpu only"));
+  EXPECT_THAT(Text(), HasSubstr("  GPU busy   caused  cpu only"));
   EXPECT_THAT(Text(), Not(HasSubstr("no room")));
 }
 
-TEST_F(ReportTablesTest, WhatOthersImplyGivesItsPlaceToABar) {
-  process().operations[0].gpu_only_ns = process().operations[0].idle_ns = 10'000'000;
-  process().operations[0].gpu_caused_ns = 10'000'000;
-  EXPECT_THAT(Text(), HasSubstr("cpu only  gpu only     idle\n"));
-  EXPECT_THAT(Text(), HasSubstr("█"));
+TEST_F(ReportTablesTest, EightyColumnsHaveWhatMakesUpTheWallTimeAndABar) {
+  FillColumns();
+  process().operations[0].operation = "backpropagation";
+  EXPECT_THAT(Text(), HasSubstr("wall cpu only cpu+gpu gpu only waiting    idle\n"));
+  EXPECT_THAT(Text(), ContainsRegex("\nbackpropagation .* [^ ]{7,}\n")) << "70 % of ten";
+  EXPECT_THAT(Text(), HasSubstr("; gpu only: CPU waits;"));
+  EXPECT_THAT(Text(), Not(HasSubstr("its launches"))) << "that column is not there";
+}
+
+TEST_F(ReportTablesTest, WhatIsAskedForStaysInAnyRoom) {
+  FillColumns();
+  options_.width = 60;
+  options_.attribution = {"timeline", "caused"};
+  EXPECT_THAT(Text(), HasSubstr("GPU busy"));
+  EXPECT_THAT(Text(), HasSubstr(" caused "));
 }
 
 TEST_F(ReportTablesTest, SaysOnceWhatColumnsAndBarsMean) {

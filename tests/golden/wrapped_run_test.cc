@@ -125,9 +125,9 @@ TEST_F(WrappedRunTest, NamesTheProcessOfTheCriticalPath) {
   TextOptions options;
   options.width = 100;
   EXPECT_THAT(RenderText(ReportOf(run), options),
-              HasSubstr("Critical path of program (pid 100), 10.0 ms\n"));
+              HasSubstr("Critical path of program (pid 100), 10.0 ms: "));
   run.info->root_pid = 100;  // its path is the run's
-  EXPECT_THAT(RenderText(ReportOf(run), options), HasSubstr("Critical path, 10.0 ms\n"));
+  EXPECT_THAT(RenderText(ReportOf(run), options), HasSubstr("Critical path, 10.0 ms: "));
 }
 
 }  // namespace

@@ -248,6 +248,7 @@ int WriteAll(const std::string& folder) {
   AddWhatHardwareTells(&analyzed.report);
   TextOptions text;
   text.width = 100'000;  // a line for each sentence
+  text.full = true;
   const PlotRun plotted{"run", MetadataOf(analyzed.run), &analyzed.report};
   const std::vector<PlotGroup> groups = GroupForPlot({plotted}, {"algorithm"});
   const bool written = Write(folder + "/report.json", RenderJson(analyzed.report)) &&

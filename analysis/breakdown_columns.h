@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which columns a breakdown table has in the room that there is, and how wide its bars are. Pure.
+#ifndef GPUBOUND_ANALYSIS_BREAKDOWN_COLUMNS_H_
+#define GPUBOUND_ANALYSIS_BREAKDOWN_COLUMNS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/breakdown_rows.h"
+#include "analysis/report.h"
+#include "analysis/report_text.h"
+
+namespace gpubound {
+
+struct BreakdownColumn {
+  std::string_view head;
+  int64_t ReportOperation::*value;
+  bool ReportOperation::*is_upper_bound = nullptr;
+};
+
+struct BreakdownLayout {
+  std::vector<BreakdownColumn> columns;
+  std::vector<std::string_view> left_out;  // heads for which there is no room
+  int bar = 0;                             // columns of a bar; 0: there are none
+};
+
+std::string CellOf(const Breakdown& row, const BreakdownColumn& column, const TextOptions& options);
+
+// Those that partition the wall time go before the others, and before them a bar of ten columns
+// where the terminal has 80.
+BreakdownLayout LayOut(const std::vector<Breakdown>& rows, const TextOptions& options);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_BREAKDOWN_COLUMNS_H_

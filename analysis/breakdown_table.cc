@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Draws the tables. One report, one object.
+#include "analysis/breakdown_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "analysis/breakdown_columns.h"
+#include "analysis/paint.h"
+#include "analysis/text_table.h"
+
+namespace gpubound {
+namespace {
+
+// Length by share of the span, filling by what the GPU did in it.
+std::string Bar(const ReportOperation& row, int64_t span_ns, int width,
+                const TextOptions& options) {
+  const auto columns = [&](int64_t ns) {
+    return static_cast<size_t>(std::lround(ShareOf(ns, span_ns) * width));
+  };
+  const size_t length = columns(row.wall_ns);
+  const size_t busy = std::min(length, columns(row.gpu_busy_ns));
+  const size_t unknown = std::min(length - busy, columns(row.unknown_ns));
+  const size_t idle = std::min(length - busy - unknown, columns(row.idle_ns + row.waiting_ns));
+  const size_t cpu = length - busy - unknown - idle;
+  const auto repeat = [](const char* symbol, size_t times) {
+    std::string text;
+    for (size_t i = 0; i < times; ++i) text += symbol;
+    return text;
+  };
+  const bool unicode = options.unicode;
+  return Painted(repeat(unicode ? "█" : "#", busy), Paint::kBusy, options) +
+         Painted(repeat(unicode ? "▒" : "-", cpu), Paint::kCpu, options) +
+         repeat(unicode ? "·" : ".", idle) +
+         Painted(repeat("?", unknown), Paint::kWarning, options);
+}
+
+}  // namespace
+
+std::string BreakdownTables::Operations(const ReportProcess& process, size_t most) {
+  std::vector<Breakdown> rows;
+  for (const ReportOperation& row : process.operations) {
+    rows.push_back({row.operation + (row.inherited ? " (inherited)" : ""), row, true});
+  }
+  return Table("Operation", std::move(rows), most, process.span_ns);
+}
+
+std::string BreakdownTables::Groups(const ReportProcess& process, const char* title,
+                                    std::string ReportCell::*dimension, size_t most) {
+  std::map<std::string, ReportOperation> groups;
+  for (const ReportCell& cell : process.cells) AddCellTo(cell, &groups[cell.*dimension]);
+  std::vector<Breakdown> rows;
+  for (auto& [name, time] : groups) {
+    time.scopes_missing = AnyScopesMissing(process.operations);
+    rows.push_back({name, time, false});
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Breakdown& a, const Breakdown& b) {
+    return a.time.wall_ns > b.time.wall_ns;
+  });
+  return Table(title, std::move(rows), most, process.span_ns);
+}
+
+std::string BreakdownTables::Table(const char* title, std::vector<Breakdown> rows, size_t most,
+                                   int64_t span_ns) {
+  if (most > 0 && !options_.raw) rows = LongestRows(std::move(rows), most);
+  const BreakdownLayout layout = LayOut(rows, options_);
+  for (const std::string_view head : layout.left_out) legend_.LeaveOut(head);
+  std::vector<std::string> heads{title};
+  for (const BreakdownColumn& column : layout.columns) {
+    heads.emplace_back(column.head);
+    legend_.Show(column.head);
+  }
+  if (!rows.empty() && rows.front().time.scopes_missing) legend_.Show(kScopesMissing);
+  if (layout.bar > 0) legend_.ShowBar();
+  TextTable table(heads);
+  for (const Breakdown& row : rows) {
+    std::vector<std::string> cells{EscapeName(row.name)};
+    for (const BreakdownColumn& column : layout.columns) {
+      cells.push_back(CellOf(row, column, options_));
+    }
+    table.AddRow(std::move(cells),
+                 layout.bar > 0 ? Bar(row.time, span_ns, layout.bar, options_) : "");
+  }
+  return "\n" + table.Render(options_.width, layout.bar, options_.unicode);
+}
+
+}  // namespace gpubound
