@@ -2,6 +2,7 @@
 //
 // `gpubound export RUN --FORMAT FILE`: gives a run to other tools.
 #include <algorithm>
+#include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "tools/exit_codes.h"
 #include "tools/option_parser.h"
 #include "tools/progress_note.h"
+#include "tools/scratch_folder.h"
 
 namespace gpubound {
 namespace {
@@ -21,7 +23,7 @@ namespace {
 constexpr CommandHelp kHelp = {
     "gpubound export", "RUN --FORMAT FILE...",
     "Gives a run to other tools, in one or more formats. A file is written whole or\n"
-    "not at all.",
+    "not at all. --chrome - and --prometheus - write to stdout.",
     "Exit status: 0; 1 if a file cannot be written; 2 for wrong use, or a file that\n"
     "is there already; 3 if the run cannot be read.\n",
     "  gpubound export train.gpubound --perfetto train.pftrace\n"
@@ -63,6 +65,32 @@ int ExportOne(const Format& format, const std::string& run, const std::string& p
   return is_there ? kExitWrongUse : kExitCheckFailed;
 }
 
+bool IsStdout(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
+
+bool IsText(ExportFormat format) {
+  return format == ExportFormat::kChrome || format == ExportFormat::kPrometheus;
+}
+
+// Written whole or not at all, like a file.
+int ExportToStdout(const Format& format, const std::string& run) {
+  const ScratchFolder folder;
+  if (const Status made = folder.Made(); !made.ok()) {
+    PrintError(made.error());
+    return kExitCheckFailed;
+  }
+  const std::string path = folder.File("export");
+  if (const int status = ExportOne(format, run, path, false); status != kExitSuccess) return status;
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(size_t{1} << 20, '\0');
+  while (file) {
+    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    const auto size = static_cast<size_t>(file.gcount());
+    if (const int status = WriteStdout(bytes.substr(0, size)); status != kExitSuccess)
+      return status;
+  }
+  return kExitSuccess;
+}
+
 }  // namespace
 
 int ExportRun(const Arguments& words) {
@@ -84,8 +112,15 @@ int ExportRun(const Arguments& words) {
     return kExitWrongUse;
   }
   for (size_t i = 0; i < kFormatCount; ++i) {
+    if (!IsStdout(paths[i]) || IsText(kFormats[i].format)) continue;
+    parser.Complain(std::string(kFormats[i].option) + " is no text: name a " + kFormats[i].type +
+                    ", not '" + paths[i] + "'.");
+    return kExitWrongUse;
+  }
+  for (size_t i = 0; i < kFormatCount; ++i) {
     if (paths[i].empty()) continue;
-    const int status = ExportOne(kFormats[i], run, paths[i], force);
+    const int status = IsStdout(paths[i]) ? ExportToStdout(kFormats[i], run)
+                                          : ExportOne(kFormats[i], run, paths[i], force);
     if (status != kExitSuccess) return status;
   }
   return kExitSuccess;

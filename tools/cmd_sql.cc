@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -43,6 +45,34 @@ std::string TableListing() {
     text += Wrap(columns, 80, 4);
   }
   return text;
+}
+
+const char* TypeName(ColumnType type) {
+  switch (type) {
+    case ColumnType::kInteger:
+      break;
+    case ColumnType::kReal:
+      return "REAL";
+    case ColumnType::kText:
+      return "TEXT";
+  }
+  return "INTEGER";
+}
+
+// The same as rows, for programs.
+int PrintTableRows(RowFormat format) {
+  const std::unique_ptr<RowPrinter> rows = MakeRowPrinter(format);
+  rows->Begin({"table", "summary", "column", "type"});
+  for (const TraceTable& table : AllTraceTables()) {
+    for (const ColumnInfo& column : table.columns) {
+      const std::array<Cell, 4> cells{std::string_view(table.name), std::string_view(table.summary),
+                                      std::string_view(column.name),
+                                      std::string_view(TypeName(column.type))};
+      rows->Row(cells);
+    }
+  }
+  rows->End();
+  return rows->Flush();
 }
 
 std::string ReadStdin() {
@@ -106,13 +136,17 @@ int QueryRun(const Arguments& words) {
   parser.AddOption("QUERY", &query, "SQL; several statements with ';' between them").Value("");
   parser.AddFlag("--json", &json, "Print an array of objects for each statement");
   parser.AddFlag("--csv", &csv, "Print comma-separated values");
-  parser.AddFlag("--tables", &tables, "List the tables and their columns");
+  parser.AddFlag("--tables", &tables,
+                 "List the tables and their columns; types too with --json or --csv");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
-  if (tables) return WriteStdout(TableListing());
-  if (run.empty() || (csv && json)) {
-    parser.Complain(run.empty() ? "RUN is missing." : "--csv and --json exclude each other.");
+  const bool both = csv && json;
+  if (both || (run.empty() && !tables)) {
+    parser.Complain(both ? "--csv and --json exclude each other." : "RUN is missing.");
     return kExitWrongUse;
   }
+  const RowFormat format = csv ? RowFormat::kCsv : json ? RowFormat::kJson : RowFormat::kTable;
+  if (tables)
+    return format == RowFormat::kTable ? WriteStdout(TableListing()) : PrintTableRows(format);
   if (!query) query = ReadStdin();
 
   std::optional<ProgressNote> reading("reading " + run);
@@ -127,7 +161,6 @@ int QueryRun(const Arguments& words) {
                   [](const ProcessTrace& process) { return process.device_kind == "simulated"; })) {
     PrintMessage(kSimulatedMark);
   }
-  const RowFormat format = csv ? RowFormat::kCsv : json ? RowFormat::kJson : RowFormat::kTable;
   const std::unique_ptr<RowPrinter> printer = MakeRowPrinter(format);
   FirstRowEndsNote sink(printer.get(), run);
   const Status done = (*session)->Run(*query, &sink);

@@ -70,6 +70,7 @@ int UnknownCommand(const std::string& name) {
   if (is_option) {
     names = {"--help", "--version"};
   } else {
+    names = {"help"};
     for (const Command& command : kCommands) names.emplace_back(command.name);
   }
   const std::string closest = ClosestName(name, names);

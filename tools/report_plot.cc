@@ -41,9 +41,10 @@ Status CheckPlotKeys(const PlotInput& input, const std::vector<std::string>& key
   for (const std::string& key : known) names += (names.empty() ? "" : ", ") + EscapeName(key);
   for (const std::string& key : keys) {
     if (known.contains(key)) continue;
-    return Error{"grouping runs", "--group-by " + EscapeName(key), "no run has such metadata",
-                 names.empty() ? "metadata, of which they have none" : names,
-                 "gpubound.metadata(key, value) in the program names what runs differ in."};
+    return Error{
+        "grouping runs", "--group-by " + EscapeName(key), "no run has such metadata",
+        names.empty() ? "metadata, of which they have none" : names,
+        "gpubound.metadata({\"algorithm\": \"ppo\"}) in the program names what runs differ in."};
   }
   return Ok{};
 }

@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
+#include "analysis/trace_table.h"
 #include "tests/tools/tool_fixtures.h"
 #include "tools/commands.h"
 #include "tools/exit_codes.h"
@@ -96,6 +100,57 @@ TEST_F(SqlCommand, TablesAreListedWithoutARun) {
   for (const char* table : {"process:", "scope:", "gpu:", "operation:", "ledger:"}) {
     EXPECT_THAT(captured.out, HasSubstr(table));
   }
+}
+
+TEST(SqlTables, ProgramsGetThemAsRowsWithTypes) {
+  const Captured json = Capture([] { return Dispatch({"sql", "--tables", "--json"}); });
+  EXPECT_EQ(json.status, kExitSuccess);
+  EXPECT_THAT(json.out, HasSubstr(R"("table": "process")"));
+  EXPECT_THAT(json.out, HasSubstr(R"("column": "gpu_percent", "type": "INTEGER")"));
+  const Captured csv = Capture([] { return Dispatch({"sql", "--tables", "--csv"}); });
+  EXPECT_THAT(csv.out,
+              HasSubstr("table,summary,column,type\r\nprocess,a process of the run,process"));
+  EXPECT_EQ(Capture([] {
+              return Dispatch({"sql", "--tables", "--csv", "--json"});
+            }).status,
+            kExitWrongUse);
+}
+
+// Every column has its line under the name of its table, or under that of all of them.
+TEST(SqlTables, EachColumnIsExplained) {
+  std::ifstream page(GPUBOUND_TABLES_PAGE);
+  const std::string text((std::istreambuf_iterator<char>(page)), {});
+  const auto section = [&text](const std::string& title) {
+    const size_t begin = text.find("\n## " + title + "\n");
+    return begin == std::string::npos ? ""
+                                      : text.substr(begin, text.find("\n## ", begin + 1) - begin);
+  };
+  for (const TraceTable& table : AllTraceTables()) {
+    const std::string own = section("`" + std::string(table.name) + "`");
+    EXPECT_FALSE(own.empty()) << table.name;
+    constexpr const char* kTypes[] = {"INTEGER", "REAL", "TEXT"};
+    for (const ColumnInfo& column : table.columns) {
+      const std::string line = "\n| `" + std::string(column.name) + "` | " +
+                               kTypes[static_cast<size_t>(column.type)] + " | ";
+      EXPECT_THAT(own + section("Columns of several tables"), HasSubstr(line)) << table.name;
+    }
+  }
+}
+
+TEST_F(SqlCommand, TextFormatsOfAnExportGoToStdoutAndOthersDoNot) {
+  for (const char* place : {"-", "/dev/stdout"}) {
+    const Captured metrics = Capture([&] {
+      return Dispatch({"export", Run(), "--prometheus", place});
+    });
+    EXPECT_EQ(metrics.status, kExitSuccess) << metrics.err;
+    EXPECT_THAT(metrics.out, HasSubstr("# TYPE gpubound_"));
+    const Captured database = Capture([&] {
+      return Dispatch({"export", Run(), "--sqlite", place});
+    });
+    EXPECT_EQ(database.status, kExitWrongUse);
+    EXPECT_THAT(database.err, HasSubstr("--sqlite is no text: name a FILE, not '"));
+  }
+  EXPECT_FALSE(std::filesystem::exists("-"));
 }
 
 }  // namespace
