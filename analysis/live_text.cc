@@ -78,10 +78,20 @@ std::string OperationTable(const LiveGlance& glance, const TextOptions& options)
     AddShares("GPU busy, " + EscapeName(device.name), device.busy_ns, glance, &table);
   }
   LiveTimes none = glance.windows_ns;
-  size_t shown = 0;
-  for (const LiveGlance::OperationRow& row : glance.operations) {
-    for (size_t window = 0; window < none.size(); ++window) none[window] -= row.ns[window];
-    if (shown++ < kMostRows) AddShares(EscapeName(row.name), row.ns, glance, &table);
+  LiveTimes others{};
+  // A row that stands for one operation may as well be that operation's.
+  const size_t rows = glance.operations.size();
+  const size_t shown = rows > kMostRows + 1 ? kMostRows : rows;
+  for (size_t i = 0; i < rows; ++i) {
+    const LiveGlance::OperationRow& row = glance.operations[i];
+    for (size_t window = 0; window < none.size(); ++window) {
+      none[window] -= row.ns[window];
+      if (i >= shown) others[window] += row.ns[window];
+    }
+    if (i < shown) AddShares(EscapeName(row.name), row.ns, glance, &table);
+  }
+  if (shown < rows) {
+    AddShares("others (" + std::to_string(rows - shown) + ")", others, glance, &table);
   }
   if (!glance.processes.empty()) {
     AddShares(glance.operations_known ? "(no operation)" : "(not known)", none, glance, &table);

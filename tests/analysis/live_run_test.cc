@@ -262,6 +262,15 @@ TEST_F(GlanceText, IsNoHigherThanTheTerminal) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
 }
 
+TEST_F(GlanceText, ManyOperationsAreSummedUp) {
+  const LiveGlance::OperationRow tenth{"turn", {kSecond / 20, kSecond, 3 * kSecond}};
+  glance_.operations.assign(9, tenth);
+  EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("others"))) << "a row for a row";
+  glance_.operations.assign(12, tenth);
+  EXPECT_THAT(Text(),
+              testing::ContainsRegex("\nothers .4. +20 % +40 % +20 %\n.no operation. +40 %"));
+}
+
 TEST_F(GlanceText, ManyProcessesAreCounted) {
   glance_.processes.assign(64, glance_.processes[0]);
   EXPECT_THAT(Text(), testing::HasSubstr("and 56 more"));
