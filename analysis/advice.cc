@@ -10,6 +10,7 @@
 
 #include "analysis/headline.h"
 #include "analysis/main_process.h"
+#include "analysis/report_sections.h"
 #include "analysis/short_name.h"
 #include "analysis/text_table.h"
 
@@ -24,6 +25,11 @@ constexpr double kMostlyFilled = 0.5;
 constexpr double kMostlyLimited = 0.5;  // of the busy time, what an infinitely fast GPU would save
 constexpr double kInflated = 1.5;       // nvidia-smi over the truth
 constexpr double kMuchUnknown = 0.05;
+constexpr double kMostOfAGap = 0.5;  // one call, where it is what the gap is
+constexpr double kMostOfIdle = 0.5;  // a few calls, or the ten longest gaps
+constexpr size_t kNamedCalls = 2;
+constexpr uint64_t kManyLaunches = 1000;
+constexpr double kLongLaunchNs = 1e6;       // a launch takes microseconds: the rest is other work
 constexpr uint64_t kEnoughIterations = 20;  // for a 95th percentile to mean anything
 
 double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -46,9 +52,6 @@ const char* RemedyOf(const std::string& cause) {
   if (cause == "simulation") {
     return "step more environments in parallel, or while the GPU works on the last batch";
   }
-  if (cause == "launch") {
-    return "launch less often: larger batches, fused kernels, CUDA graphs or compilation";
-  }
   if (cause == "sync") return "ask the GPU for results less often, or for several at once";
   if (cause == "copy") return "copy from pinned memory without waiting, or keep data on the GPU";
   if (cause == "waiting") return "make who is waited for faster, or work on something meanwhile";
@@ -59,7 +62,6 @@ const char* RemedyOf(const std::string& cause) {
 
 const char* SubjectOf(const std::string& cause) {
   if (cause == "simulation") return "Simulation holds";
-  if (cause == "launch") return "Python and the launch path hold";
   if (cause == "sync") return "Waiting for results holds";
   if (cause == "copy") return "Copying data holds";
   if (cause == "waiting") return "Waiting for others holds";
@@ -75,17 +77,72 @@ const char* InIterations(const Report& report) {
   return HeadlineIsPart(report) ? " in the iterations" : "";
 }
 
-std::string OnIdleTime(const Report& report, bool /*unicode*/) {
+// Gaps of cause "launch" within the time that the headline is about: those among the longest ten.
+std::vector<const ReportGap*> LaunchGaps(const Report& report, const ReportProcess& process) {
+  int64_t begin_ns = 0;
+  int64_t end_ns = process.span_ns;
+  if (report.run.headline == "iterations" && process.iterations) {
+    begin_ns = process.iterations->start_up_ns + process.iterations->warm_up_ns;
+    end_ns -= process.iterations->shutdown_ns;
+  }
+  std::vector<const ReportGap*> gaps;
+  for (const ReportGap& gap : process.gaps) {
+    if (gap.cause == "launch" && gap.begin_ns >= begin_ns && gap.begin_ns < end_ns) {
+      gaps.push_back(&gap);
+    }
+  }
+  return gaps;
+}
+
+// Of idle time of cause "launch", |idle_ns| long and |share| of the time: it may be one call that
+// takes long, or work of the CPU, of which fewer launches would not be less.
+std::string OnLaunches(const Report& report, int64_t idle_ns, double share, bool unicode) {
+  const ReportProcess& process = *HeadlineProcess(report);
+  double long_ns = 0;
+  double calls_ns = 0;
+  std::vector<std::string> calls;
+  for (const ReportGap* gap : LaunchGaps(report, process)) {
+    const auto gap_ns = static_cast<double>(gap->ns);
+    const auto call_ns = static_cast<double>(gap->call_ns);
+    long_ns += gap_ns;
+    if (gap->call.empty() || call_ns < kMostOfAGap * gap_ns) continue;
+    calls_ns += std::min(call_ns, gap_ns);
+    const std::string name = ShortName(EscapeName(gap->call), kNameInSentence, unicode);
+    if (calls.size() < kNamedCalls) calls.push_back(name + " took " + FormatTime(gap->call_ns));
+  }
+  const auto all_ns = static_cast<double>(idle_ns);
+  if (calls_ns >= kMostOfIdle * all_ns) {
+    std::string text = "Start-up inside CUDA holds the GPU idle " +
+                       FormatShare(share * Ratio(calls_ns, all_ns)) + " " + OfTheTime(report) +
+                       ": ";
+    for (size_t i = 0; i < calls.size(); ++i) text += (i == 0 ? "" : ", ") + calls[i] + " once";
+    return text + ".";
+  }
+  uint64_t launches = 0;
+  for (const ReportOperationKernel& row : process.operation_kernels) launches += row.kernel.count;
+  const double typical_ns = Ratio(all_ns - long_ns, static_cast<double>(launches));
+  if (long_ns >= kMostOfIdle * all_ns || launches < kManyLaunches || typical_ns > kLongLaunchNs) {
+    return {};
+  }
+  return std::string(RunsPython(process) ? "Python and the launch path hold"
+                                         : "The launch path holds") +
+         " the GPU idle " + FormatShare(share) + " " + OfTheTime(report) +
+         ": launch less often: larger batches, fused kernels, CUDA graphs or compilation.";
+}
+
+std::string OnIdleTime(const Report& report, bool unicode) {
   const std::vector<CauseTime> causes = HeadlineIdleCauses(report);
+  if (causes.empty()) return {};
+  const CauseTime& first = causes.front();
   int64_t idle_ns = 0;
   for (const CauseTime& cause : causes) idle_ns += cause.ns;
-  if (causes.empty() || RemedyOf(causes.front().cause) == nullptr) return {};
   const double idle = std::max(0.0, 1 - report.run.gpu_busy_share - UnknownShare(report));
-  const double share =
-      idle * Ratio(static_cast<double>(causes.front().ns), static_cast<double>(idle_ns));
+  const double share = idle * Ratio(static_cast<double>(first.ns), static_cast<double>(idle_ns));
   if (share < kMuch) return {};
-  return std::string(SubjectOf(causes.front().cause)) + " the GPU idle " + FormatShare(share) +
-         " " + OfTheTime(report) + ": " + RemedyOf(causes.front().cause) + ".";
+  if (first.cause == "launch") return OnLaunches(report, first.ns, share, unicode);
+  if (RemedyOf(first.cause) == nullptr) return {};
+  return std::string(SubjectOf(first.cause)) + " the GPU idle " + FormatShare(share) + " " +
+         OfTheTime(report) + ": " + RemedyOf(first.cause) + ".";
 }
 
 std::string OnWhatIf(const Report& report, bool unicode) {

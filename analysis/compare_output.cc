@@ -64,7 +64,7 @@ std::string RowTitle(const ComparedRow& row) {
     case ComparedFigure::kGpuBusyShare:
       return "GPU busy";
     case ComparedFigure::kIdleCause:
-      return "  " + CauseText(row.name);
+      return "  " + CauseText(row.name, /*python=*/false);
     case ComparedFigure::kOperationWall:
     case ComparedFigure::kOperationBusy:
       break;

@@ -22,11 +22,6 @@ namespace {
 
 double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// The process that the headline is about.
-const ReportProcess* HeadlineProcess(const Report& report) {
-  return report.run.headline == "iterations" ? SteppingProcess(report) : MainProcess(report);
-}
-
 // What NVML said, where it was asked; the model otherwise. What a stand-in says of a simulated
 // device is no claim of nvidia-smi's.
 std::string SmiText(const ReportRun& run) {
@@ -106,7 +101,7 @@ std::string IdleText(const Report& report) {
   const bool waits = awaited.share > 0.5 && waits_share >= second_share;
   const std::string what =
       waits ? "waiting for " + AwaitedText(awaited.pids.size(), first.cause == "simulation")
-            : CauseText(first.cause);
+            : CauseText(first.cause, RunsPython(*HeadlineProcess(report)));
   const double share = waits ? waits_share : first_share;
   if (share >= 0.9) return ": " + what;
   if (share > 0.5) return ": mostly " + what;
@@ -139,6 +134,10 @@ std::string IdleBound(const ReportRun& run) {
 }
 
 }  // namespace
+
+const ReportProcess* HeadlineProcess(const Report& report) {
+  return report.run.headline == "iterations" ? SteppingProcess(report) : MainProcess(report);
+}
 
 double UnknownShare(const Report& report) {
   const ReportProcess* stepping =

@@ -21,6 +21,9 @@ double WholeUnknownShare(const Report& report);
 // not those of the other.
 bool HeadlineIsPart(const Report& report);
 
+// The process that the headline is about; null where no process was recorded.
+const ReportProcess* HeadlineProcess(const Report& report);
+
 // Why the main process's devices were idle, over the iterations after warm-up where they are the
 // headline, else over its span; longest first.
 std::vector<CauseTime> HeadlineIdleCauses(const Report& report);

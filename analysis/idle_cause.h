@@ -12,7 +12,7 @@
 //   waiting      layer wait: another process, a queue, a lock
 //   sync         layer cuda_sync: the round trip after the device had finished
 //   copy         a copy or set call
-//   launch       any other work of the CPU under a scope or in a call: Python and the launch path
+//   launch       any other work of the CPU under a scope or in a call: the launch path, and Python
 //   unknown      nothing is recorded; never spread over the others
 #ifndef GPUBOUND_ANALYSIS_IDLE_CAUSE_H_
 #define GPUBOUND_ANALYSIS_IDLE_CAUSE_H_

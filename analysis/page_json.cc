@@ -163,6 +163,7 @@ std::string Sentence(std::string lines) {
 // What the text report says of the run, in its words.
 Json SummaryJson(const Report& report) {
   TextOptions options;
+  options.full = true;  // a page has room
   options.width = kOneLine;
   const ReportProcess* const main = MainProcess(report);
   const std::optional<double> own = OwnShare(report);
@@ -183,6 +184,7 @@ Json SummaryJson(const Report& report) {
 Json ProcessJson(const ProcessTrace& process, const ReportProcess& report,
                  const PageTimeline& timeline, size_t index) {
   TextOptions options;
+  options.full = true;  // a page has room
   options.width = kOneLine;
   Json kernels = Json::array();
   for (size_t i = 0; i < std::min(kKernels, report.kernels.size()); ++i) {

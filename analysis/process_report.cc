@@ -10,6 +10,7 @@
 #include "analysis/attribution.h"
 #include "analysis/iteration_report.h"
 #include "analysis/kernel_report.h"
+#include "analysis/long_calls.h"
 #include "analysis/memory_source.h"
 #include "analysis/overlap_sweep.h"
 #include "analysis/process_summing.h"
@@ -179,6 +180,7 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
 
   ProcessAnalysis analysis;
   FillReport(process, sweep, roles, &analysis.report);
+  NameLongCalls(process, setup.source(), &analysis.report.gaps);
   analysis.report.corrected_why_not = options.why_not_replayed;
   for (ReportOperation& row : analysis.report.operations) {
     row.inherited = setup.inherits() && row.operation != kNoOperation;

@@ -120,6 +120,10 @@ struct ReportGap {
   std::string layer_at_end;
   std::string work_before;  // empty at the span's begin
   std::string work_after;   // empty where no work ended the gap
+  // Of a long stretch of cause "launch" the CUDA call that took most of it, and how long that was
+  // in all; empty and 0 where there is none.
+  std::string call;
+  int64_t call_ns = 0;
 };
 
 // A further thread that annotates: a partition of the span by its own operations and layers.
@@ -281,8 +285,9 @@ struct ReportDevice {
   std::string name;
   int64_t busy_ns = 0;  // union over every process of the run that used it
   int64_t span_ns = 0;
-  bool busy_is_upper_bound = false;  // as of an operation
-  std::optional<double> nvml_utilization;
+  bool busy_is_upper_bound = false;             // as of an operation
+  std::optional<double> nvml_utilization;       // absent for a simulated device
+  std::optional<double> simulated_utilization;  // what its stand-in for NVML said
   int64_t nvml_sampled_ns = 0;  // from its first to its last sample; 0 where that is not known
   bool simulated = false;
   bool used = false;

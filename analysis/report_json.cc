@@ -150,7 +150,9 @@ Json GapJson(const ReportGap& gap) {
               {"operation_at_end", gap.operation_at_end},
               {"layer_at_end", gap.layer_at_end},
               {"work_before", gap.work_before},
-              {"work_after", gap.work_after}};
+              {"work_after", gap.work_after},
+              {"call", gap.call},
+              {"call_ns", gap.call_ns}};
 }
 
 Json LaneJson(const ReportLane& lane) {
@@ -351,7 +353,8 @@ Json DeviceJson(const ReportDevice& device) {
               {"processes", ArrayOf(device.processes, BandJson)},
               {"busy_is_upper_bound", device.busy_is_upper_bound},
               {"not_profiled", ArrayOf(device.not_profiled, UnprofiledJson)},
-              {"has_unknown_time", device.has_unknown_time}};
+              {"has_unknown_time", device.has_unknown_time},
+              {"simulated_utilization", OrNull(device.simulated_utilization)}};
 }
 
 Json RankJson(const ReportRank& rank) {

@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/demangle.h"
 #include "analysis/headline.h"
 #include "analysis/in_run_costs.h"
 #include "analysis/main_process.h"
+#include "analysis/short_name.h"
 #include "analysis/table_legend.h"
 #include "analysis/text_table.h"
 
@@ -52,6 +54,27 @@ std::string DeviceNames(const Report& report, Use use) {
   return text;
 }
 
+std::string FullName(const ReportDevice& device) {
+  return EscapeName(device.name + (device.uuid.empty() ? "" : " " + device.uuid));
+}
+
+// What tables call the |i|-th device: its full name, or a number where that is longer than a name
+// may be.
+std::string DeviceLabel(const Report& report, size_t i) {
+  const std::string full = FullName(report.devices[i]);
+  return DisplayWidth(full) <= kLongestTableName ? full : "GPU " + std::to_string(i);
+}
+
+// Of rows that know the device by its uuid, or by the number that the process has for it.
+std::string LabelOf(const Report& report, const std::string& uuid) {
+  for (size_t i = 0; i < report.devices.size(); ++i) {
+    if (uuid.empty() || report.devices[i].uuid != uuid) continue;
+    const std::string label = DeviceLabel(report, i);
+    return label == FullName(report.devices[i]) ? EscapeName(uuid) : label;
+  }
+  return EscapeName(uuid);
+}
+
 // What profiling added to the span of |process|, which is corrected, as a share of it without that.
 double Slowdown(const ReportProcess& process) {
   const int64_t corrected_ns = process.corrected->process.span_ns;
@@ -72,8 +95,13 @@ std::string CorrectedWall(const Report& report, const ReportProcess& main,
 
 }  // namespace
 
-std::string CauseText(const std::string& cause) {
-  if (cause == "launch") return "Python and launch path";
+bool RunsPython(const ReportProcess& process) {
+  return std::any_of(process.cells.begin(), process.cells.end(),
+                     [](const ReportCell& cell) { return cell.layer == "python"; });
+}
+
+std::string CauseText(const std::string& cause, bool python) {
+  if (cause == "launch") return python ? "Python and launch path" : "launch path";
   if (cause == "copy") return "data copy";
   if (cause == "sync") return "sync round trip";
   if (cause == "waiting") return "waiting on others";
@@ -181,7 +209,8 @@ std::string IdleSentence(const ReportProcess& process, const TextOptions& option
       others_ns += causes[i].second;
       continue;
     }
-    line += (i == 0 ? "" : ", ") + CauseText(causes[i].first) + " " + FormatShare(share);
+    line += (i == 0 ? "" : ", ") + CauseText(causes[i].first, RunsPython(process)) + " " +
+            FormatShare(share);
   }
   if (others_ns > 0) line += ", others " + FormatShare(ShareOf(others_ns, idle_ns));
   return Wrap(line + ".", options.width, 2);
@@ -259,14 +288,17 @@ std::string GapTable(const Report& report, const ReportProcess& process,
                                      [](const ReportDevice& device) { return device.used; }) > 1;
   std::string text = "\nLongest GPU idle gaps\n";
   for (const ReportGap& gap : process.gaps) {
-    const auto side = [](const std::string& operation, const std::string& layer,
-                         const std::string& work) {
-      return EscapeName(operation) + " in " + layer +
-             (work.empty() ? "" : " (" + EscapeName(work) + ")");
+    const auto side = [&options](const std::string& operation, const std::string& layer,
+                                 const std::string& work) {
+      const auto name = [&options](const std::string& of) {
+        return ShortName(EscapeName(of), kNameInSentence, options.unicode);
+      };
+      return name(operation) + " in " + layer +
+             (work.empty() ? "" : " (" + name(Demangled(work)) + ")");
     };
     text += Wrap(FormatTime(gap.ns, options.raw) + " at " + FormatTime(gap.begin_ns, options.raw) +
                      (several ? " on " + DeviceName(gap.uuid, gap.ordinal) : "") +
-                     ", first of all " + CauseText(gap.cause) + ": from " +
+                     ", first of all " + CauseText(gap.cause, RunsPython(process)) + ": from " +
                      side(gap.operation_at_begin, gap.layer_at_begin, gap.work_before) + " to " +
                      side(gap.operation_at_end, gap.layer_at_end, gap.work_after),
                  options.width, 2);
@@ -296,9 +328,9 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
   TextTable devices({"Device", "busy", "span", "share", "nvidia-smi", "smi model", "inflation"});
   TextTable bands({"Process on device", "alone", "contended", "at most"});
   bool shared = false;
-  for (const ReportDevice& device : report.devices) {
-    const std::string name =
-        EscapeName(device.name + (device.uuid.empty() ? "" : " " + device.uuid));
+  for (size_t i = 0; i < report.devices.size(); ++i) {
+    const ReportDevice& device = report.devices[i];
+    const std::string name = DeviceLabel(report, i);
     std::string inflation = "-";
     if (device.inflation) {
       const auto tenths = std::llround(*device.inflation * 10);
@@ -323,11 +355,16 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
   }
   TextTable operations({"Operation on device", "wall", "busy", "idle", "unknown"});
   for (const ReportOperationDevice& row : report.operation_devices) {
-    operations.AddRow({EscapeName(row.operation) + " on " + EscapeName(row.device),
+    operations.AddRow({EscapeName(row.operation) + " on " + LabelOf(report, row.device),
                        time(row.wall_ns), UpTo(row.busy_is_upper_bound, time(row.busy_ns)),
                        time(row.idle_ns), time(row.unknown_ns)});
   }
   std::string text = Table(devices, options);
+  for (size_t i = 0; i < report.devices.size(); ++i) {
+    const std::string label = DeviceLabel(report, i);
+    const std::string full = FullName(report.devices[i]);
+    if (label != full) text += Wrap(label + ": " + full, options.width, 2);
+  }
   if (shared) text += Table(bands, options);
   if (!report.operation_devices.empty()) text += Table(operations, options);
   return text;

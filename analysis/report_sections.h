@@ -12,8 +12,11 @@
 
 namespace gpubound {
 
-// What a user calls the causes of analysis/idle_cause.h.
-std::string CauseText(const std::string& cause);
+// Whether an interpreter of Python ran in |process|.
+bool RunsPython(const ReportProcess& process);
+
+// What a user calls the causes of analysis/idle_cause.h; |python|: such an interpreter ran.
+std::string CauseText(const std::string& cause, bool python);
 
 // What the GPU's work was, what the headline is about where that is not the whole span, and what a
 // faster GPU would save.

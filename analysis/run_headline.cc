@@ -53,7 +53,8 @@ ReportDevice DeviceRow(const Run& run, const DeviceUsage& device, int64_t span_n
   row.busy_ns = whole.busy_ns;
   row.busy_is_upper_bound = whole.graph_ns > 0;
   row.span_ns = span_ns;
-  row.nvml_utilization = whole.nvml_utilization();
+  // What a stand-in says is no statement of NVML's.
+  (device.simulated ? row.simulated_utilization : row.nvml_utilization) = whole.nvml_utilization();
   row.nvml_sampled_ns = device.nvml_sampled_ns;
   row.simulated = device.simulated;
   row.used = device.used;

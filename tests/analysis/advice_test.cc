@@ -25,6 +25,19 @@ class AdviceTest : public testing::Test {
     process.gpu_busy_ns = 800;
     row().sm_filled_ns = 320;
     row().device_idle = {{"launch", 200}};
+    Launch(kLaunches);
+  }
+  void Launch(uint64_t count) {
+    ReportOperationKernel row;
+    row.kernel.count = count;
+    report_.processes[0].operation_kernels = {row};
+  }
+  void AddGap(int64_t ns, const std::string& call, int64_t call_ns) {
+    ReportGap& gap = report_.processes[0].gaps.emplace_back();
+    gap.cause = "launch";
+    gap.ns = ns;
+    gap.call = call;
+    gap.call_ns = call_ns;
   }
   ReportOperation& row() {
     auto& rows = report_.processes[0].operations;
@@ -36,6 +49,7 @@ class AdviceTest : public testing::Test {
   }
   std::vector<std::string> Advice() const { return AdviceFor(report_); }
 
+  static constexpr uint64_t kLaunches = 1000;
   Report report_;
 };
 
@@ -58,6 +72,47 @@ TEST_F(AdviceTest, EveryCauseThatOneCanActOnHasItsOwnSentence) {
   EXPECT_THAT(Advice(), IsEmpty());
   MakeIdle("unknown", 0.5);
   EXPECT_THAT(Advice(), IsEmpty());
+}
+
+TEST_F(AdviceTest, FewLaunchesAreNoReasonForFewer) {
+  MakeIdle("launch", 0.5);
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("launch less often")));
+  Launch(kLaunches - 1);
+  EXPECT_THAT(Advice(), IsEmpty());
+}
+
+TEST_F(AdviceTest, FewLongGapsAreNotWhatLaunchesTake) {
+  MakeIdle("launch", 0.5);
+  AddGap(49, "", 0);
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("launch less often")));
+  AddGap(1, "", 0);
+  EXPECT_THAT(Advice(), IsEmpty());
+}
+
+TEST_F(AdviceTest, OfMillisecondsBetweenLaunchesTheLaunchIsTheLeast) {
+  MakeIdle("launch", 0.5);
+  row().device_idle = {{"launch", 1'000'000'000}};
+  EXPECT_THAT(Advice(), ElementsAre(HasSubstr("launch less often")));
+  row().device_idle = {{"launch", 1'001'000'000}};
+  EXPECT_THAT(Advice(), IsEmpty());
+}
+
+TEST_F(AdviceTest, ACallThatTakesLongIsNamed) {
+  MakeIdle("launch", 0.8);
+  AddGap(60, "cudaDeviceGetStreamPriorityRange", 59);
+  AddGap(20, "cudaFree", 20);
+  AddGap(10, "cudaMalloc", 4);  // less than half of it
+  EXPECT_THAT(Advice(),
+              ElementsAre("Start-up inside CUDA holds the GPU idle 63 % of the time: "
+                          "cudaDeviceGetStreamPriorityRange took 59 ns once, cudaFree took 20 ns "
+                          "once."));
+}
+
+TEST_F(AdviceTest, PythonIsNamedWhereItRan) {
+  MakeIdle("launch", 0.5);
+  EXPECT_THAT(Advice(), ElementsAre(testing::StartsWith("The launch path holds the GPU idle")));
+  report_.processes[0].cells.push_back({"", "", "python", "idle", 1});
+  EXPECT_THAT(Advice(), ElementsAre(testing::StartsWith("Python and the launch path hold")));
 }
 
 TEST_F(AdviceTest, OnlyItsOwnPartOfTheIdleTimeIsSaidOfACause) {

@@ -31,7 +31,8 @@ Report FullReport() {
   process.iterations->slowest.push_back({3, 1, 10, 5});
   process.lanes.push_back({"actor", 7, process.cells, process.operations});
   process.device_shares.push_back({"GPU-1", 0, "op", 10, 5, 5, 0, {{"launch", 5}}});
-  process.gaps.push_back({"GPU-1", 0, 1, 2, "launch", "op", "python", "op", "python", "k", "k"});
+  process.gaps.push_back(
+      {"GPU-1", 0, 1, 2, "launch", "op", "python", "op", "python", "k", "k", "", 0});
   process.waits.push_back({{101}, "op", 4});
   process.waits.push_back({{101, 102}, "op", 2});
   ReportKernel kernel;
@@ -165,10 +166,10 @@ TEST_F(ReportJsonTest, OperationHasEveryKeyInOrder) {
 }
 
 TEST_F(ReportJsonTest, DeviceAndLedgerHaveEveryKeyInOrder) {
-  EXPECT_EQ(
-      KeysOf(json_["devices"][0]),
-      (Keys{"uuid", "name", "busy_ns", "span_ns", "nvml_utilization", "used", "smi_model",
-            "inflation", "processes", "busy_is_upper_bound", "not_profiled", "has_unknown_time"}));
+  EXPECT_EQ(KeysOf(json_["devices"][0]),
+            (Keys{"uuid", "name", "busy_ns", "span_ns", "nvml_utilization", "used", "smi_model",
+                  "inflation", "processes", "busy_is_upper_bound", "not_profiled",
+                  "has_unknown_time", "simulated_utilization"}));
   EXPECT_EQ(KeysOf(json_["ledger"][0]), (Keys{"counter", "value", "severity", "help"}));
   EXPECT_EQ(json_["ledger"][0]["severity"], "info");
 }
@@ -192,7 +193,7 @@ TEST_F(ReportJsonTest, LanesSharesGapsAndWaitsHaveEveryKeyInOrder) {
   EXPECT_EQ(
       KeysOf(process["gaps"][0]),
       (Keys{"uuid", "ordinal", "begin_ns", "ns", "cause", "operation_at_begin", "layer_at_begin",
-            "operation_at_end", "layer_at_end", "work_before", "work_after"}));
+            "operation_at_end", "layer_at_end", "work_before", "work_after", "call", "call_ns"}));
   EXPECT_EQ(KeysOf(process["waits"][0]), (Keys{"pid", "pids", "operation", "ns"}));
   EXPECT_EQ(process["waits"][0]["pid"], 101);
   EXPECT_TRUE(process["waits"][1]["pid"].is_null());

@@ -91,11 +91,11 @@ TEST_F(ReportLinesTest, WhatTheRunCouldNotCheckIsOneClause) {
 TEST_F(ReportLinesTest, GapsNameTheirDeviceOnlyAmongSeveral) {
   options_.by = {"gap"};
   process().gaps.push_back(
-      {"GPU-1", 0, 5, 90, "launch", "act", "python", "update", "backend", "", ""});
-  EXPECT_THAT(Text(), HasSubstr("90 ns at 5 ns, first of all Python"));
+      {"GPU-1", 0, 5, 90, "launch", "act", "python", "update", "backend", "", "", "", 0});
+  EXPECT_THAT(Text(), HasSubstr("90 ns at 5 ns, first of all launch path"));
   report_.devices.resize(2);
   for (ReportDevice& device : report_.devices) device.used = true;
-  EXPECT_THAT(Text(), HasSubstr("90 ns at 5 ns on GPU-1, first of all Python"));
+  EXPECT_THAT(Text(), HasSubstr("90 ns at 5 ns on GPU-1, first of all launch path"));
 }
 
 TEST_F(ReportLinesTest, MarksInheritedOperations) {

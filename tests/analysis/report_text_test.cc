@@ -362,7 +362,7 @@ TEST_F(ReportTextTest, SumsUpIterations) {
 
 TEST_F(ReportTextTest, ListsGapsAndThreadsOnRequest) {
   report_.processes[0].gaps.push_back(
-      {"GPU-1", 0, 5, 90, "launch", "act", "python", "update", "backend", "gemm", ""});
+      {"GPU-1", 0, 5, 90, "launch", "act", "python", "update", "backend", "gemm", "", "", 0});
   report_.processes[0].lanes.push_back({"actor", 7, {}, {Row("act", 100, 10)}});
   EXPECT_THAT(Text(), Not(HasSubstr("actor")));
   options_.by = {"gap", "thread"};

@@ -95,7 +95,10 @@ TEST_F(RunReportTest, WhatAStandInSaysOfASimulatedDeviceIsNoStatementOfNvidiaSmi
     run_.processes[0].utilization.push_back({"GPU-a", {.time_ns = time_ns, .gpu_percent = 50}});
   }
   for (Device& device : run_.processes[0].devices) device.info.simulated = true;
-  EXPECT_FALSE(Build().run.nvml_utilization);
+  const Report report = Build();
+  EXPECT_FALSE(report.run.nvml_utilization);
+  EXPECT_FALSE(report.devices.at(0).nvml_utilization);
+  EXPECT_DOUBLE_EQ(report.devices[0].simulated_utilization.value_or(-1), 0.5);
 }
 
 TEST_F(RunReportTest, OfSeveralProcessesThatSampledADeviceOneIsEnough) {

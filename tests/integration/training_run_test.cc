@@ -141,7 +141,9 @@ TEST_F(TrainingRun, KnowsTheContextOfEveryStream) {
 TEST_F(TrainingRun, SaysWhatNvidiaSmiWouldHaveSaid) {
   runner().Set("GPUBOUND_SIM_SCRIPT", R"({"nvml": {"gpu_percent": 93}})");
   Victim("train", kIterations);
-  EXPECT_DOUBLE_EQ(Report()["devices"][0]["nvml_utilization"].get<double>(), 0.93);
+  const Json device = Report()["devices"][0];
+  EXPECT_DOUBLE_EQ(device["simulated_utilization"].get<double>(), 0.93);
+  EXPECT_TRUE(device["nvml_utilization"].is_null()) << "a stand-in is not nvidia-smi";
 }
 
 TEST_F(TrainingRun, WhoElseUsesTheGpuIsNamedAndMakesItsBusyTimeALowerBound) {

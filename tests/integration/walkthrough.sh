@@ -44,6 +44,9 @@ says out "Example:"
 step "mistypes" 2 "$gpubound" dcotor
 says err "Did you mean 'doctor'?"
 
+step "mistypes help" 2 "$gpubound" hepl
+says err "Did you mean 'help'?"
+
 step "wants a report before there is a run" 3 "$gpubound" report
 says err "gpubound run -- CMD"
 silent out
@@ -118,6 +121,10 @@ says err "gpubound report imported.gpubound"
 silent out
 step "reads what that made" 0 "$gpubound" report imported.gpubound
 says out "Imported from another tool's trace."
+says out "Start-up inside CUDA holds the GPU idle"
+says out "cudaDeviceGetStreamPriorityRange took 24.6 s once"
+if grep -q "launch less often" out; then fail "it launches 79 times"; fi
+says out "More: --full"
 echo "what I did today" > notes.txt
 step "imports what is no trace" 3 "$gpubound" import notes.txt
 says err "expected a Chrome trace (JSON, plain or gzip) or an Nsight Systems SQLite export"

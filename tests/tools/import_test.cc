@@ -48,6 +48,25 @@ TEST_F(ImportCommand, MakesAPrivateRunThatCanBeReported) {
   EXPECT_THAT(report.out, HasSubstr("\"device_kind\": \"imported\""));
 }
 
+TEST_F(ImportCommand, TheCallThatALongGapConsistsOfIsNamed) {
+  const std::string thread = R"("pid":4,"tid":5,)";
+  const std::string kernel =
+      R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"args":{"correlation":)";
+  ASSERT_EQ(Import(R"([{"ph":"X","cat":"cuda_runtime","name":"cudaFree",)" + thread +
+                       R"("ts":0,"dur":900},)" +
+                       R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel",)" + thread +
+                       R"("ts":910,"dur":10,"args":{"correlation":1}},)" + kernel +
+                       R"(1,"device":0,"stream":7},"ts":930,"dur":70}])",
+                   "long.gpubound")
+                .status,
+            kExitSuccess);
+  const Captured report = Capture([&] {
+    return Dispatch({"report", folder_.File("long.gpubound"), "--json"});
+  });
+  EXPECT_THAT(report.out, HasSubstr("\"call\": \"cudaFree\""));
+  EXPECT_THAT(report.out, HasSubstr("\"call_ns\": 900000"));
+}
+
 TEST_F(ImportCommand, EachStepEndsAnIteration) {
   const std::string event = R"({"ph":"X","cat":"user_annotation","pid":4,"tid":5,)";
   for (const std::string first : {"0", "5"}) {

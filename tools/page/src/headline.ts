@@ -11,11 +11,16 @@ const CAUSES: Record<string, string> = {
   'waiting': 'waiting on others',
   'sync': 'sync round trip',
   'copy': 'data copy',
-  'launch': 'Python and launch path',
+  'launch': 'launch path',
   'unknown': 'nothing recorded',
 };
 
-export const causeText = (cause: string): string => CAUSES[cause] ?? cause;
+export const causeText = (cause: string, python = false): string =>
+    cause === 'launch' && python ? 'Python and launch path' : CAUSES[cause] ?? cause;
+
+// Whether an interpreter of Python ran in |process|.
+export const runsPython = (report: Report, process: number): boolean =>
+    report.processes[process].cells.some((cell) => cell.layer === 'python');
 
 // Idle time of the devices of |process| by cause, longest first, over its whole span.
 export function idleCauses(report: Report, process: number): [string, number][] {
@@ -107,13 +112,15 @@ function idleMeter(data: PageData): HTMLElement {
   const unknown = data.summary.unknown_share;
   const idle = Math.max(0, 1 - data.report.run.gpu_busy_share - unknown);
   const causes = Object.entries(data.summary.idle_causes);
+  const main = data.summary.main_process;
+  const python = main !== null && runsPython(data.report, main);
   const total = causes.reduce((sum, [, ns]) => sum + ns, 0);
   const parts = causes.map(
       ([cause, ns]) =>
-          ({css: `i-${cause}`, name: causeText(cause), share: idle * share(ns, total)}));
+          ({css: `i-${cause}`, name: causeText(cause, python), share: idle * share(ns, total)}));
   parts.push({css: 'c-unknown', name: 'unknown', share: unknown});
   const first = causes.length > 0 ?
-      `${formatShare(share(causes[0][1], total))} of it ${causeText(causes[0][0])}` :
+      `${formatShare(share(causes[0][1], total))} of it ${causeText(causes[0][0], python)}` :
       '';
   const {run} = data.report;
   const bound = run.gpu_busy_is_lower_bound ?
