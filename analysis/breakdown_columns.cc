@@ -143,4 +143,18 @@ BreakdownLayout LayOut(const std::vector<Breakdown>& rows, const TextOptions& op
   return layout;
 }
 
+size_t ColumnsThatFit(const std::vector<Breakdown>& rows,
+                      const std::vector<BreakdownColumn>& columns, size_t first,
+                      const TextOptions& options) {
+  if (!options.raw) return columns.size() - first;
+  const Room room(rows, options);
+  const auto begin = columns.begin() + static_cast<std::ptrdiff_t>(first);
+  // Names are whole where they leave half of the line.
+  const Setting setting{std::max(options.width / 2, kLongestTableName), kLoose.gap};
+  for (auto end = columns.end(); end - begin > 1; --end) {
+    if (room.ForBars({begin, end}, setting) >= -kLoose.gap) return static_cast<size_t>(end - begin);
+  }
+  return 1;
+}
+
 }  // namespace gpubound

@@ -4,6 +4,7 @@
 #ifndef GPUBOUND_ANALYSIS_BREAKDOWN_COLUMNS_H_
 #define GPUBOUND_ANALYSIS_BREAKDOWN_COLUMNS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,6 +33,12 @@ std::string CellOf(const Breakdown& row, const BreakdownColumn& column, const Te
 // Those that partition the wall time go before the others, and before them a bar of ten columns
 // where the terminal has 80.
 BreakdownLayout LayOut(const std::vector<Breakdown>& rows, const TextOptions& options);
+
+// How many of |columns| from |first| on, at least one, stand side by side: without --raw all, with
+// it as many as there is room for, and the others go beneath them.
+size_t ColumnsThatFit(const std::vector<Breakdown>& rows,
+                      const std::vector<BreakdownColumn>& columns, size_t first,
+                      const TextOptions& options);
 
 }  // namespace gpubound
 

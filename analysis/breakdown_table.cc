@@ -68,23 +68,27 @@ std::string BreakdownTables::Table(const char* title, std::vector<Breakdown> row
   if (most > 0 && !options_.raw) rows = LongestRows(std::move(rows), most);
   const BreakdownLayout layout = LayOut(rows, options_);
   for (const std::string_view head : layout.left_out) legend_.LeaveOut(head);
-  std::vector<std::string> heads{title};
-  for (const BreakdownColumn& column : layout.columns) {
-    heads.emplace_back(column.head);
-    legend_.Show(column.head);
-  }
+  for (const BreakdownColumn& column : layout.columns) legend_.Show(column.head);
   if (!rows.empty() && rows.front().time.scopes_missing) legend_.Show(kScopesMissing);
   if (layout.bar > 0) legend_.ShowBar();
-  TextTable table(heads);
-  for (const Breakdown& row : rows) {
-    std::vector<std::string> cells{EscapeName(row.name)};
-    for (const BreakdownColumn& column : layout.columns) {
-      cells.push_back(CellOf(row, column, options_));
+  std::string text;
+  for (size_t first = 0; first < layout.columns.size();) {
+    const size_t count = ColumnsThatFit(rows, layout.columns, first, options_);
+    std::vector<std::string> heads{title};
+    for (size_t i = first; i < first + count; ++i) heads.emplace_back(layout.columns[i].head);
+    TextTable table(heads);
+    for (const Breakdown& row : rows) {
+      std::vector<std::string> cells{EscapeName(row.name)};
+      for (size_t i = first; i < first + count; ++i) {
+        cells.push_back(CellOf(row, layout.columns[i], options_));
+      }
+      table.AddRow(std::move(cells),
+                   layout.bar > 0 ? Bar(row.time, span_ns, layout.bar, options_) : "");
     }
-    table.AddRow(std::move(cells),
-                 layout.bar > 0 ? Bar(row.time, span_ns, layout.bar, options_) : "");
+    text += "\n" + table.Render(options_.width, layout.bar, options_.unicode);
+    first += count;
   }
-  return "\n" + table.Render(options_.width, layout.bar, options_.unicode);
+  return text;
 }
 
 }  // namespace gpubound

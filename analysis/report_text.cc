@@ -178,7 +178,8 @@ class TextReport {
     std::string text;
     for (const ReportOperation& row : process.operations) {
       if (row.transitions.empty()) continue;
-      std::string line = EscapeName(row.operation) + ": ";
+      std::string line =
+          ShortName(EscapeName(row.operation), kNameInSentence, options_.unicode) + ": ";
       bool first = true;
       for (const auto& [name, count] : row.transitions) {
         line += (first ? "" : ", ") + name + " " + FormatCount(count);

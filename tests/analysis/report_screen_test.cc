@@ -96,6 +96,18 @@ class ReportScreenTest : public testing::Test {
     }
   }
 
+  void ExpectToFit(bool full, bool raw) {
+    options_.full = full;
+    options_.raw = raw;
+    for (const int width : {60, 80, 120}) {
+      options_.width = width;
+      std::istringstream lines(Text());
+      for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(DisplayWidth(line), width) << line;
+      }
+    }
+  }
+
   std::string Text() const { return RenderText(report_, options_); }
   static int64_t LinesOf(const std::string& text) {
     return std::count(text.begin(), text.end(), '\n');
@@ -143,16 +155,32 @@ TEST_F(ReportScreenTest, NothingIsWiderThanTheTerminal) {
   report_.run.what_if->operation = report_.run.what_if_free->operation = name;
   report_.run.critical_path->parts.front().operation = name;
   report_.run.critical_path->speedups.push_back({"operation " + name, 1});
-  for (const bool full : {false, true}) {
-    options_.full = full;
-    for (const int width : {60, 80, 120}) {
-      options_.width = width;
-      std::istringstream lines(Text());
-      for (std::string line; std::getline(lines, line);) {
-        EXPECT_LE(DisplayWidth(line), width) << line;
-      }
-    }
+  report_.processes.front().gaps = {
+      {"GPU-1", 0, 5, 90, "launch", name, "python", name, "backend", name, name, "", 0}};
+  report_.devices.front().uuid = "GPU-c2a8d8a3-5f0e-4c47-9b0a-0a1b2c3d4e5f";
+  for (const char* by : {"", "gap", "device"}) {
+    if (*by != '\0') options_.by = {by};
+    for (const bool full : {false, true}) ExpectToFit(full, false);
   }
+  options_.by = {"operation", "phase"};
+  ExpectToFit(true, true);
+}
+
+TEST_F(ReportScreenTest, DevicesWithoutAUuidAreToldApart) {
+  report_.devices.front().name = "NVIDIA A100-PG509-200";
+  report_.devices.push_back(report_.devices.front());
+  options_.by = {"device"};
+  EXPECT_THAT(Text(), HasSubstr("\nGPU 0: NVIDIA A100-PG509-200\nGPU 1: NVIDIA A100-PG509-200\n"));
+}
+
+TEST_F(ReportScreenTest, ADeviceIsANumberInTablesAndNamedInFullBeneath) {
+  const std::string uuid = "GPU-c2a8d8a3-5f0e-4c47-9b0a-0a1b2c3d4e5f";
+  report_.devices.front().uuid = uuid;
+  report_.operation_devices = {{"inference", uuid, 9, 5, 4, 0, false}};
+  options_.by = {"device"};
+  EXPECT_THAT(Text(), HasSubstr("\nGPU 0 "));
+  EXPECT_THAT(Text(), HasSubstr("\nGPU 0: gpubound simulated device 0 " + uuid + "\n"));
+  EXPECT_THAT(Text(), HasSubstr("\ninference on GPU 0 "));
 }
 
 TEST_F(ReportScreenTest, OfALongLedgerTheWorstIsExplainedAndTheRestIsNamed) {

@@ -129,6 +129,9 @@ TEST_F(ReportTablesTest, WholeNamesGoBeforeALongBar) {
 
 TEST_F(ReportTablesTest, RawTablesHaveEveryColumnWhateverIsInIt) {
   options_.raw = true;
+  EXPECT_THAT(Text(), ContainsRegex("\nOperation +waiting +idle +unknown\n"))
+      << "beneath the others";
+  options_.width = 120;
   EXPECT_THAT(Text(),
               ContainsRegex("Operation +wall +GPU busy +caused +cpu only +cpu.gpu +gpu only "
                             "+waiting +idle +unknown\n"));

@@ -26,6 +26,40 @@ export function formatShare(share: number): string {
   return `${percent.toFixed(0)} %`;
 }
 
+const LONGEST_NAME = 60;
+const FEWEST_INSIDE = 5;
+
+const middleCut = (name: string, most: number): string => {
+  const letters = [...name];
+  if (letters.length <= most) return name;
+  const back = Math.floor((most - 1) / 2);
+  return `${letters.slice(0, most - 1 - back).join('')}\u2026${letters.slice(-back).join('')}`;
+};
+
+// Names of C++ as the text report shortens them (analysis/short_name.h): the arguments of a
+// function go first, then the middle of those of a template, then the middle of the name.
+export function shortName(name: string, most = LONGEST_NAME): string {
+  if ([...name].length <= most) return name;
+  let shorter = name;
+  if (name.endsWith(')')) {
+    let depth = 0;
+    let at = name.length;
+    while (at-- > 0) {
+      if (name[at] === ')') ++depth;
+      if (name[at] === '(' && --depth === 0) break;
+    }
+    if (at >= 0 && name.length - at > 4) shorter = `${name.slice(0, at)}(\u2026)`;
+  }
+  if ([...shorter].length <= most) return shorter;
+  const open = shorter.indexOf('<');
+  const close = shorter.lastIndexOf('>');
+  const inside = open >= 0 && close > open ? shorter.slice(open + 1, close) : '';
+  const room = [...inside].length - ([...shorter].length - most);
+  return room >= FEWEST_INSIDE ?
+      shorter.slice(0, open + 1) + middleCut(inside, room) + shorter.slice(close) :
+      middleCut(shorter, most);
+}
+
 // What graphs that were recorded as a whole are part of, gaps between their nodes too.
 export const UPPER_BOUND = 'at most: CUDA graphs were recorded as a whole';
 export const upTo = (isUpperBound: boolean, figure: string): string =>

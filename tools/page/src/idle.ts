@@ -3,8 +3,8 @@
 // Why the GPU was idle: causes, and the longest gaps with a way to each on the timeline.
 import {PageProcess, Report, ReportProcess, unknownNs} from './data';
 import {button, element, table, timeCell} from './dom';
-import {formatShare, formatTime, share} from './format';
-import {causeText, idleCauses} from './headline';
+import {formatShare, formatTime, share, shortName} from './format';
+import {causeText, idleCauses, runsPython} from './headline';
 import {Show} from './iterations';
 
 function noneIdle(process: ReportProcess): string {
@@ -19,15 +19,19 @@ export function causes(report: Report, process: number): HTMLElement {
   const rows = idleCauses(report, process);
   if (rows.length === 0)
     return element('p', {text: `No cause: ${noneIdle(report.processes[process])}`});
+  const python = runsPython(report, process);
   const total = rows.reduce((sum, [, ns]) => sum + ns, 0);
   const result =
       table('Idle time by cause', ['cause', '', 'time', 'of idle'], rows.map(([cause, ns]) => {
         const piece = element('span', {class: `i-${cause}`});
         piece.style.width = `${share(ns, rows[0][1]) * 100}%`;
         const row = element('tr', {}, [
-          element(
-              'th',
-              {class: 'name', text: causeText(cause), title: cause, attributes: {scope: 'row'}}),
+          element('th', {
+            class: 'name',
+            text: causeText(cause, python),
+            title: cause,
+            attributes: {scope: 'row'}
+          }),
           element(
               'td', {class: 'bar-cell'},
               [element('div', {class: 'bar', attributes: {'aria-hidden': 'true'}}, [piece])]),
@@ -41,7 +45,8 @@ export function causes(report: Report, process: number): HTMLElement {
   return result;
 }
 
-const place = (operation: string, layer: string): string => `${operation} \u203a ${layer}`;
+const place = (operation: string, layer: string): string =>
+    `${shortName(operation)} \u203a ${layer}`;
 
 export function gaps(report: Report, index: number, page: PageProcess, show: Show): HTMLElement {
   const process = report.processes[index];
@@ -60,11 +65,14 @@ export function gaps(report: Report, index: number, page: PageProcess, show: Sho
           ]),
       timeCell(gap.ns, 'ns'),
       element('td', {text: `GPU ${gap.ordinal}`}),
-      element('td', {text: causeText(gap.cause)}),
+      element('td', {text: causeText(gap.cause, runsPython(report, index))}),
       element('td', {class: 'wide', text: at === until ? at : `${at} \u2192 ${until}`}),
-      element(
-          'td',
-          {class: 'wide', text: `${gap.work_before || 'begin'} \u2192 ${gap.work_after || 'end'}`}),
+      element('td', {
+        class: 'wide',
+        text:
+            `${shortName(gap.work_before) || 'begin'} \u2192 ${shortName(gap.work_after) || 'end'}`,
+        title: `${gap.work_before || 'begin'} \u2192 ${gap.work_after || 'end'}`,
+      }),
     ]);
     row.dataset.row = String(gap.begin_ns);
     return row;
