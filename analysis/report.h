@@ -121,7 +121,7 @@ struct ReportGap {
   std::string work_before;  // empty at the span's begin
   std::string work_after;   // empty where no work ended the gap
   // Of a long stretch of cause "launch" the CUDA call that took most of it, and how long that was
-  // in all; empty and 0 where there is none.
+  // in all; empty and 0 where there is none. Not in the JSON: a compacted run has lost the call.
   std::string call;
   int64_t call_ns = 0;
 };

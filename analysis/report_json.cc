@@ -150,9 +150,7 @@ Json GapJson(const ReportGap& gap) {
               {"operation_at_end", gap.operation_at_end},
               {"layer_at_end", gap.layer_at_end},
               {"work_before", gap.work_before},
-              {"work_after", gap.work_after},
-              {"call", gap.call},
-              {"call_ns", gap.call_ns}};
+              {"work_after", gap.work_after}};
 }
 
 Json LaneJson(const ReportLane& lane) {

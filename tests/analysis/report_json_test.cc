@@ -193,7 +193,7 @@ TEST_F(ReportJsonTest, LanesSharesGapsAndWaitsHaveEveryKeyInOrder) {
   EXPECT_EQ(
       KeysOf(process["gaps"][0]),
       (Keys{"uuid", "ordinal", "begin_ns", "ns", "cause", "operation_at_begin", "layer_at_begin",
-            "operation_at_end", "layer_at_end", "work_before", "work_after", "call", "call_ns"}));
+            "operation_at_end", "layer_at_end", "work_before", "work_after"}));
   EXPECT_EQ(KeysOf(process["waits"][0]), (Keys{"pid", "pids", "operation", "ns"}));
   EXPECT_EQ(process["waits"][0]["pid"], 101);
   EXPECT_TRUE(process["waits"][1]["pid"].is_null());

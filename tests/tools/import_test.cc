@@ -61,10 +61,10 @@ TEST_F(ImportCommand, TheCallThatALongGapConsistsOfIsNamed) {
                 .status,
             kExitSuccess);
   const Captured report = Capture([&] {
-    return Dispatch({"report", folder_.File("long.gpubound"), "--json"});
+    return Dispatch({"report", folder_.File("long.gpubound")});
   });
-  EXPECT_THAT(report.out, HasSubstr("\"call\": \"cudaFree\""));
-  EXPECT_THAT(report.out, HasSubstr("\"call_ns\": 900000"));
+  EXPECT_THAT(report.out, HasSubstr("Start-up inside CUDA holds the GPU idle 90 % of the time: "));
+  EXPECT_THAT(report.out, HasSubstr("cudaFree took\n  900 us once."));
 }
 
 TEST_F(ImportCommand, EachStepEndsAnIteration) {
