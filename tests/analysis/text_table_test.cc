@@ -66,7 +66,18 @@ TEST(TextTableTest, ColumnsLineUpWithinTheWidth) {
   EXPECT_EQ(table.Render(20, 0, false),
             "Name              ns\n"
             "a                  1\n"
-            "a very..t fit  12345\n");
+            "a very..ot fit 12345\n");
+}
+
+TEST(TextTableTest, ColumnsStandApartWhereNamesHaveRoom) {
+  TextTable table({"Name", "ns"});
+  table.AddRow({"a name of eighteen", "12345"});
+  EXPECT_EQ(table.Render(25, 0, false),
+            "Name                   ns\n"
+            "a name of eighteen  12345\n");
+  EXPECT_EQ(table.Render(24, 0, false),
+            "Name                  ns\n"
+            "a name of eighteen 12345\n");
 }
 
 TEST(ErrorTest, NamesWhatWhereBothSidesAndTheRemedy) {

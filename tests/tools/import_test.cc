@@ -64,7 +64,7 @@ TEST_F(ImportCommand, TheCallThatALongGapConsistsOfIsNamed) {
     return Dispatch({"report", folder_.File("long.gpubound")});
   });
   EXPECT_THAT(report.out, HasSubstr("Start-up inside CUDA holds the GPU idle 90 % of the time: "));
-  EXPECT_THAT(report.out, HasSubstr("cudaFree took\n  900 us once."));
+  EXPECT_THAT(report.out, HasSubstr("cudaFree took 900 us"));
 }
 
 TEST_F(ImportCommand, EachStepEndsAnIteration) {
