@@ -94,6 +94,8 @@ class RunReplay {
       path_ = std::make_unique<PathLog>(FolderForOverflow());
     }
     for (size_t p = 0; p < run.processes.size(); ++p) AddRoles(p);
+    some_inherit_ = std::any_of(replays_.begin(), replays_.end(),
+                                [](const Entry& entry) { return !entry.opens_operations; });
     for (size_t p = 0; p < run.processes.size(); ++p) {
       AddProcess(p, origin_ns);
       AwaitTurn(p);
@@ -171,10 +173,12 @@ class RunReplay {
     input.peer_moment = [this, p](PeerIndex peer, int64_t time_ns) {
       return peers_.ReleaseBy(p, replays_[p].peers[peer].pids, time_ns);
     };
-    input.peer_awaited = [this, p](PeerIndex peer, OperationIndex operation, int64_t time_ns) {
-      const std::string& name = replays_[p].roles->operations()[operation];
-      if (operation != kNoOperationIndex) PassOn(p, replays_[p].peers[peer].pids, name, time_ns);
-    };
+    if (some_inherit_) {
+      input.peer_awaited = [this, p](PeerIndex peer, OperationIndex operation, int64_t time_ns) {
+        const std::string& name = replays_[p].roles->operations()[operation];
+        if (operation != kNoOperationIndex) PassOn(p, replays_[p].peers[peer].pids, name, time_ns);
+      };
+    }
     entry.replay = std::make_unique<ProcessReplay>(input);
   }
 
@@ -267,6 +271,7 @@ class RunReplay {
   const std::vector<ProcessNature> natures_;
   std::deque<Entry> replays_;
   std::set<std::string> operations_;  // of all processes
+  bool some_inherit_ = false;         // a process may: no wait needs to be told otherwise
   ReplayPeers peers_;
   using Turn = std::pair<int64_t, size_t>;  // when a process does something next, and which one
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;

@@ -110,9 +110,8 @@ bool ActivityBuffers::Request(int64_t now_ns, uint8_t** buffer, size_t* bytes) n
   requesting_.fetch_add(1, std::memory_order_acq_rel);
   const uint32_t slot = TakeSlot();
   if (slot != IndexStack::kNone) {
-    const size_t given =
+    slots_[slot].given_bytes =
         IsLarge(slot) ? std::max(preferred_bytes(), options_.small_bytes) : options_.small_bytes;
-    slots_[slot].given_bytes = std::min(given, BytesOf(slot));
     slots_[slot].requested_ns.store(now_ns, std::memory_order_release);
     *buffer = DataOf(slot);
     *bytes = slots_[slot].given_bytes;

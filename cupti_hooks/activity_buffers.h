@@ -35,7 +35,7 @@ class ActivityBuffers {
     uint32_t count = 192;
     size_t bytes = 1 << 20;  // of each; a multiple of 8
     uint32_t small_count = 2048;
-    size_t small_bytes = 32 << 10;  // of each; likewise
+    size_t small_bytes = 32 << 10;  // of each; likewise, and no more than |bytes|
     uint32_t emergency_count = 0;   // of small ones, for a CUPTI that may not be declined
     bool may_decline = true;
   };
@@ -102,9 +102,6 @@ class ActivityBuffers {
   uint32_t TakeFree() noexcept;
   bool IsLarge(uint32_t slot) const { return slot < options_.count; }
   bool IsEmergency(uint32_t slot) const { return slot >= options_.count + options_.small_count; }
-  size_t BytesOf(uint32_t slot) const {
-    return IsLarge(slot) ? options_.bytes : options_.small_bytes;
-  }
   uint8_t* DataOf(uint32_t slot) const;
   uint32_t SlotOf(const uint8_t* buffer) const;
 
