@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // trace_facts RUN: what a run holds, counted, as JSON: work by kind and by name, graphs, calls by
-// thread, and the devices' busy time as a plain union. It shares the reader with the report and
-// nothing after it. Loads the run whole.
+// thread, the devices' busy time as a plain union, and how its times lie to those of the calls. It
+// shares the reader with the report and nothing after it. Loads the run whole.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -86,6 +86,48 @@ Json WorkFacts(const ProcessTrace& process) {
           {"busy_ns", BusyNs(process)}};
 }
 
+bool IsWait(const std::string& name) { return name.find("Synchronize") != std::string::npos; }
+
+// For each ten seconds, of the kernels whose launch is followed by a wait on the same thread: how
+// long after the begin of the launch the soonest began, and how long before the end of the wait the
+// latest ended. Below 0: the clocks differ.
+Json ClockFacts(const ProcessTrace& process) {
+  constexpr int64_t kSliceNs = 10'000'000'000;
+  struct Slice {
+    int64_t kernels = 0;
+    int64_t least_start_delay_ns = INT64_MAX;
+    int64_t least_end_lead_ns = INT64_MAX;
+  };
+  std::map<uint32_t, const DeviceWork*> kernels;
+  for (const DeviceWork& work : process.device_work) {
+    if (process.WorkOf(work.work).info.kind == WorkKind::kKernel) kernels[work.correlation] = &work;
+  }
+  int64_t first_ns = INT64_MAX;
+  std::map<int64_t, Slice> slices;
+  for (const ThreadTrace& thread : process.threads) {
+    for (size_t i = 0; i + 1 < thread.calls.size(); ++i) {
+      const ApiCall& launch = thread.calls[i];
+      const ApiCall& wait = thread.calls[i + 1];
+      const auto kernel = kernels.find(launch.correlation);
+      if (kernel == kernels.end() || !IsWait(process.LabelOf(wait.label).text)) continue;
+      first_ns = std::min(first_ns, launch.start_ns);
+      Slice& slice = slices[(launch.start_ns - first_ns) / kSliceNs];
+      ++slice.kernels;
+      slice.least_start_delay_ns =
+          std::min(slice.least_start_delay_ns, kernel->second->start_ns - launch.start_ns);
+      slice.least_end_lead_ns =
+          std::min(slice.least_end_lead_ns, wait.end_ns - kernel->second->end_ns);
+    }
+  }
+  Json facts = Json::array();
+  for (const auto& [number, slice] : slices) {
+    facts.push_back({{"kernels", slice.kernels},
+                     {"least_start_delay_ns", slice.least_start_delay_ns},
+                     {"least_end_lead_ns", slice.least_end_lead_ns}});
+  }
+  return facts;
+}
+
 Json ThreadFacts(const ProcessTrace& process) {
   Json threads = Json::array();
   for (const ThreadTrace& thread : process.threads) {
@@ -111,6 +153,7 @@ Json ProcessFacts(const ProcessTrace& process) {
           {"work", WorkFacts(process)},
           {"threads", ThreadFacts(process)},
           {"syncs", syncs},
+          {"clock", ClockFacts(process)},
           {"devices", devices}};
 }
 

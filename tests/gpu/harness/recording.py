@@ -21,6 +21,10 @@ class Recording:
     def report(self):
         return json.loads(self.machine.tool("report", self.path, "--json").out)
 
+    def has_report(self):
+        """Whether anything of the program was recorded."""
+        return self.machine.tool("report", self.path, "--json").status == 0
+
     @functools.cached_property
     def text(self):
         return self.machine.tool("report", self.path).out
@@ -51,6 +55,15 @@ class Recording:
         """Events of a family (proto/event_model.h), without decoding any."""
         return sum(row[0] or 0 for row in self.rows(
             f"select sum(event_count) from chunk where family = {int(family)}"))
+
+    def most_resident_bytes(self):
+        """Of the whole process tree, as far as it was sampled (GPUBOUND_SAMPLE_MS)."""
+        return max((row[0] for row in self.rows("select resident_bytes from process_tree")), default=0)
+
+    def unknown_ns(self):
+        """GPU time of which the report says that nobody knows it, over all processes."""
+        return sum(row["unknown_ns"] for process in self.report["processes"]
+                   for row in process["operations"])
 
     def cells_ns(self, phase, gpu=lambda state: True):
         """Time in the cells of |phase| whose GPU state |gpu| accepts, over all processes."""

@@ -39,7 +39,6 @@ def run(verdict, machine):
 
 
 def check_unknown(verdict, recording, what):
-    unknown_ns = sum(row["unknown_ns"] for process in recording.report["processes"]
-                     for row in process["operations"])
+    unknown_ns = recording.unknown_ns()
     verdict.check(unknown_ns > 0, f"{what}: GPU time from then on is unknown, not idle",
                   f"{unknown_ns / 1e6:.1f} ms")
