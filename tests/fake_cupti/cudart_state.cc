@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "tests/fake_cupti/driver_functions.h"
 #include "tests/fake_cupti/truth_recorder.h"
 
 namespace gpubound::sim {
@@ -52,6 +53,12 @@ ApiCall::ApiCall(uint32_t cbid, const char* name, const void* params, const Laun
   info_.cbid = cbid;
   info_.name = name;
   info_.params = params;
+  if (const DriverFunction* function = DriverFunctionOf(cbid);
+      function != nullptr && runtime.script().driver_api) {
+    info_.domain = ApiDomain::kDriver;
+    info_.cbid = function->cbid;
+    info_.name = function->name;
+  }
   info_.is_launch = launch != nullptr;
   info_.symbol = launch == nullptr ? nullptr : launch->symbol;
   info_.correlation = runtime.NextCorrelation();

@@ -3,6 +3,7 @@
 // Streams and events of the stand-in libcudart.so.13.
 #include <cupti_activity.h>
 #include <cupti_runtime_cbid.h>
+#include <generated_cuda_runtime_api_meta.h>
 
 #include <algorithm>
 #include <atomic>
@@ -94,7 +95,9 @@ GPUBOUND_CUDART_API cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 GPUBOUND_CUDART_API cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
-  ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, "cudaStreamSynchronize");
+  const cudaStreamSynchronize_v3020_params params = {handle};
+  ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, "cudaStreamSynchronize",
+               &params);
   if (!call.ok()) return call.Fail();
   CUstream_st* stream = ResolveStream(handle);
   if (stream->capture != nullptr) return call.Return(cudaErrorStreamCaptureUnsupported);
@@ -114,8 +117,9 @@ GPUBOUND_CUDART_API cudaError_t cudaStreamQuery(cudaStream_t handle) {
 }
 
 GPUBOUND_CUDART_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event,
-                                                    unsigned int) {
-  ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaStreamWaitEvent_v3020, "cudaStreamWaitEvent");
+                                                    unsigned int flags) {
+  const cudaStreamWaitEvent_v3020_params params = {handle, event, flags};
+  ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaStreamWaitEvent_v3020, "cudaStreamWaitEvent", &params);
   if (!call.ok()) return call.Fail();
   if (event == nullptr) return call.Return(cudaErrorInvalidResourceHandle);
   CUstream_st* stream = ResolveStream(handle);
@@ -167,19 +171,23 @@ GPUBOUND_CUDART_API cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 GPUBOUND_CUDART_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020, "cudaEventRecord");
+  const cudaEventRecord_v3020_params params = {event, stream};
+  ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020, "cudaEventRecord", &params);
   return RecordEvent(call, event, stream);
 }
 
 GPUBOUND_CUDART_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
-                                                         unsigned int) {
-  ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaEventRecordWithFlags_v11010,
-               "cudaEventRecordWithFlags");
+                                                         unsigned int flags) {
+  const cudaEventRecordWithFlags_v11010_params params = {event, stream, flags};
+  ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaEventRecordWithFlags_v11010, "cudaEventRecordWithFlags",
+               &params);
   return RecordEvent(call, event, stream);
 }
 
 GPUBOUND_CUDART_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, "cudaEventSynchronize");
+  const cudaEventSynchronize_v3020_params params = {event};
+  ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, "cudaEventSynchronize",
+               &params);
   if (!call.ok()) return call.Fail();
   if (event == nullptr) return call.Return(cudaErrorInvalidResourceHandle);
   if (!event->recorded) return call.Return(cudaSuccess);

@@ -3,6 +3,8 @@
 // State of the monitor, subscribers and callbacks. Records are made in cupti_records.cc.
 #include "tests/fake_cupti/cupti_monitor.h"
 
+#include "tests/fake_cupti/driver_functions.h"
+
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -222,6 +224,19 @@ void CuptiMonitor::CallBackApi(ApiInfo* info, CUpti_ApiCallbackSite site) {
   const uint32_t domain = info->domain == ApiDomain::kRuntime ? CUPTI_CB_DOMAIN_RUNTIME_API
                                                               : CUPTI_CB_DOMAIN_DRIVER_API;
   CallBack(domain, info->cbid, &data);
+}
+
+void CuptiMonitor::CallBackDriver(ApiInfo* info, CUpti_ApiCallbackSite site) {
+  if (info->domain != ApiDomain::kRuntime) return;
+  const DriverFunction* function = DriverFunctionOf(info->cbid);
+  if (function == nullptr) return;
+  ApiInfo inner = *info;
+  inner.domain = ApiDomain::kDriver;
+  inner.cbid = function->cbid;
+  inner.name = function->name;
+  inner.correlation_data = info->driver_correlation_data;
+  CallBackApi(&inner, site);
+  info->driver_correlation_data = inner.correlation_data;
 }
 
 }  // namespace gpubound::sim

@@ -97,6 +97,8 @@ class CuptiMonitor : public ProfilerTap {
   void PutOverhead(uint32_t overhead_kind, TimeNs start_ns, TimeNs end_ns, uint32_t correlation);
   void CallBack(uint32_t domain, uint32_t cbid, const void* data);
   void CallBackApi(ApiInfo* info, CUpti_ApiCallbackSite site);
+  // Of the driver's function that the runtime's function |info| calls, if it is known.
+  void CallBackDriver(ApiInfo* info, CUpti_ApiCallbackSite site);
 
   const SimScript& script_;
   ActivityBuffers buffers_;

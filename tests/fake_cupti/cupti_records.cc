@@ -110,12 +110,15 @@ bool CuptiMonitor::RecordsApi(const ApiInfo& info) const {
 
 bool CuptiMonitor::ApiEnter(ApiInfo* info) {
   CallBackApi(info, CUPTI_API_ENTER);
+  CallBackDriver(info, CUPTI_API_ENTER);
   return RecordsApi(*info);
 }
 
 void CuptiMonitor::ApiExit(ApiInfo* info) {
   if (RecordsApi(*info)) {
-    PutApi(*info, CUPTI_ACTIVITY_KIND_RUNTIME, info->cbid, info->correlation);
+    const bool runtime = info->domain == ApiDomain::kRuntime;
+    PutApi(*info, runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER, info->cbid,
+           info->correlation);
   }
   const bool driver_record = faults().driver_records && info->is_launch &&
                              info->symbol != nullptr && IsEnabled(CUPTI_ACTIVITY_KIND_DRIVER) &&
@@ -124,6 +127,7 @@ void CuptiMonitor::ApiExit(ApiInfo* info) {
     PutApi(*info, CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
            info->correlation);
   }
+  CallBackDriver(info, CUPTI_API_EXIT);
   CallBackApi(info, CUPTI_API_EXIT);
 }
 

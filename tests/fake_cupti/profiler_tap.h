@@ -28,7 +28,8 @@ struct ApiInfo {
   const char* symbol = nullptr;  // kernel name of a launch
   bool is_launch = false;
   int32_t result = 0;
-  uint64_t correlation_data = 0;  // the subscriber's slot between enter and exit
+  uint64_t correlation_data = 0;         // the subscriber's slot between enter and exit
+  uint64_t driver_correlation_data = 0;  // likewise, of the driver's function in the runtime's
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
 };

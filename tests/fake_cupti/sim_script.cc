@@ -146,6 +146,7 @@ bool ParseScript(const std::string& json, SimScript* script, std::string* error)
       {"green_multiprocessors", Into(&script->green_multiprocessors)},
       {"correlation_start", Into(&script->correlation_start)},
       {"api_ns", Into(&script->api_ns)},
+      {"driver_api", Into(&script->driver_api)},
   };
   try {
     return ReadObject(Json::parse(json), readers, error) && nested_ok;
