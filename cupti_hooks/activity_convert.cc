@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "cupti_hooks/overhead_kinds.h"
 #include "proto/sync_types.h"
 
 namespace gpubound {
@@ -70,23 +71,6 @@ static_assert(offsetof(GreenContextRecord, device) == 12 &&
 // CUpti_ActivityOverhead2::correlationId, which headers before 12.3 do not have.
 constexpr size_t kOverheadCorrelationOffset = 40;
 
-struct OverheadName {
-  uint32_t kind;  // CUpti_ActivityOverheadKind, by number: older headers lack the newer ones
-  const char* name;
-};
-constexpr OverheadName kOverheadNames[] = {
-    {0, "UNKNOWN"},
-    {1, "DRIVER_COMPILER"},
-    {1 << 16, "CUPTI_BUFFER_FLUSH"},
-    {2 << 16, "CUPTI_INSTRUMENTATION"},
-    {3 << 16, "CUPTI_RESOURCE"},
-    {4 << 16, "RUNTIME_TRIGGERED_MODULE_LOADING"},
-    {5 << 16, "LAZY_FUNCTION_LOADING"},
-    {6 << 16, "COMMAND_BUFFER_FULL"},
-    {7 << 16, "ACTIVITY_BUFFER_REQUEST"},
-    {8 << 16, "UVM_ACTIVITY_INIT"},
-};
-
 template <typename Record>
 const Record& As(const CUpti_Activity* record) {
   return *reinterpret_cast<const Record*>(record);
@@ -95,6 +79,10 @@ const Record& As(const CUpti_Activity* record) {
 struct NameDeleter {
   void operator()(const char* name) const { std::free(const_cast<char*>(name)); }
 };
+
+// PID_MAX_LIMIT of Linux. What is above is the lower half of a pthread_t, by which CUPTI calls
+// threads unless told otherwise.
+constexpr uint32_t kMostThreadId = 1 << 22;
 
 // A program that instantiates for ever must not make the set of known graphs grow for ever.
 constexpr size_t kMaxGraphs = 1 << 16;
@@ -124,6 +112,16 @@ void ActivityConverter::Convert(uint8_t* buffer, size_t valid_bytes) {
     }
     ConvertRecord(record);
   }
+}
+
+void ActivityConverter::Convert(const TimedCall& call) {
+  if (call.of_driver) {
+    sink_->Append(ApiRecordOf(call, functions_.LabelOf(CUPTI_CB_DOMAIN_DRIVER_API, call.id)));
+    ++counts_.records;
+  }
+  if (call.awaited == Awaited::kNone) return;
+  sink_->Append(SyncRecordOf(call));
+  ++counts_.records;
 }
 
 ConvertCounts ActivityConverter::TakeCounts() { return std::exchange(counts_, ConvertCounts()); }
@@ -183,6 +181,7 @@ void ActivityConverter::ConvertApi(const CUpti_Activity* record, CUpti_CallbackD
     return;
   }
   if (from.end < from.start) ++counts_.inverted;
+  if (from.threadId > kMostThreadId) ++counts_.foreign_threads;
   sink_->Append(to);
   ++counts_.records;
   SyncRecord recorded;

@@ -19,6 +19,7 @@
 #include "cupti_hooks/callback_state.h"
 #include "cupti_hooks/cupti_api.h"
 #include "cupti_hooks/event_records.h"
+#include "cupti_hooks/timed_calls.h"
 #include "cupti_hooks/work_cache.h"
 #include "libprofiler/device_source.h"
 
@@ -26,16 +27,17 @@ namespace gpubound {
 
 // What became of the records of some buffers.
 struct ConvertCounts {
-  uint64_t records = 0;        // handed to the sink
-  uint64_t skipped = 0;        // of quiet functions
-  uint64_t untimed = 0;        // device work without start or end: ran, but when is not known
-  uint64_t inverted_work = 0;  // device work that ended before it began: likewise
-  uint64_t untimed_calls = 0;  // API calls without a time
-  uint64_t inverted = 0;       // other records that end before they begin; kept with length zero
-  uint64_t unknown_kinds = 0;  // skipped
-  uint64_t unreadable = 0;     // buffers with a record that CUPTI could not step over
-  uint64_t whole_graphs = 0;   // launches of graphs that were recorded without their nodes
-  uint64_t unseen_graphs = 0;  // graphs that were instantiated before we recorded
+  uint64_t records = 0;          // handed to the sink
+  uint64_t skipped = 0;          // of quiet functions
+  uint64_t untimed = 0;          // device work without start or end: ran, but when is not known
+  uint64_t inverted_work = 0;    // device work that ended before it began: likewise
+  uint64_t untimed_calls = 0;    // API calls without a time
+  uint64_t inverted = 0;         // other records that end before they begin; kept with length zero
+  uint64_t unknown_kinds = 0;    // skipped
+  uint64_t unreadable = 0;       // buffers with a record that CUPTI could not step over
+  uint64_t whole_graphs = 0;     // launches of graphs that were recorded without their nodes
+  uint64_t foreign_threads = 0;  // API calls of a thread id that is not the system's
+  uint64_t unseen_graphs = 0;    // graphs that were instantiated before we recorded
 };
 
 class ActivityConverter {
@@ -45,6 +47,9 @@ class ActivityConverter {
 
   // Converts and appends every record of a buffer. Publishes nothing.
   void Convert(uint8_t* buffer, size_t valid_bytes);
+
+  // Likewise a call that was timed in a callback.
+  void Convert(const TimedCall& call);
 
   // What has been converted since the last call.
   ConvertCounts TakeCounts();

@@ -40,8 +40,10 @@ constexpr std::string_view kQuiet[] = {
     "cuPointerGetAttribute",
     "cuPointerGetAttributes",
     "cuStreamGetCaptureInfo",
+    "cuStreamGetPriority",
     "cuStreamIsCapturing",
     "cuStreamQuery",
+    "cuThreadExchangeStreamCaptureMode",
     "cudaDeviceGetAttribute",
     "cudaEventQuery",
     "cudaGetDevice",
@@ -62,13 +64,38 @@ static_assert(std::is_sorted(std::begin(kQuiet), std::end(kQuiet)));
 // somebody listens (CUDA 13.0).
 constexpr std::string_view kAskedForUs = "cuKernelGetName";
 
-bool IsKernelLaunch(std::string_view name) {
+bool LaunchesKernel(std::string_view name) {
   for (std::string_view launch :
        {"cuLaunchKernel", "cuLaunchKernelEx", "cuLaunchCooperativeKernel", "cudaLaunchKernel",
         "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel"}) {
     if (name == launch) return true;
   }
   return false;
+}
+
+struct Wait {
+  std::string_view name;
+  Awaited awaited;
+};
+constexpr Wait kWaits[] = {
+    {"cuCtxSynchronize", Awaited::kContext},
+    {"cuEventRecord", Awaited::kEventRecorded},
+    {"cuEventRecordWithFlags", Awaited::kEventRecorded},
+    {"cuEventSynchronize", Awaited::kEvent},
+    {"cuStreamSynchronize", Awaited::kStream},
+    {"cuStreamWaitEvent", Awaited::kEventByStream},
+    {"cudaDeviceSynchronize", Awaited::kContext},
+    {"cudaEventRecord", Awaited::kEventRecorded},
+    {"cudaEventRecordWithFlags", Awaited::kEventRecorded},
+    {"cudaEventSynchronize", Awaited::kEvent},
+    {"cudaStreamSynchronize", Awaited::kStream},
+    {"cudaStreamWaitEvent", Awaited::kEventByStream},
+};
+
+Awaited AwaitedByName(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kWaits), std::end(kWaits),
+                                   [name](const Wait& wait) { return wait.name == name; });
+  return found == std::end(kWaits) ? Awaited::kNone : found->awaited;
 }
 
 std::string_view Trimmed(std::string_view text) {
@@ -102,18 +129,27 @@ ApiFunctions::ApiFunctions(const CuptiApi& api, DeviceHost* host, const QuietApi
   for (CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
     for (CUpti_CallbackId id = 1; id < kMaxFunctions; ++id) {
       const std::string_view name = NameOf(domain, id);
-      Functions(domain)[id].is_quiet = quiet.Contains(name);
-      Functions(domain)[id].is_counted = quiet.Contains(name) && name != kAskedForUs;
-      Functions(domain)[id].is_launch = IsKernelLaunch(name);
-      Functions(domain)[id].is_graph_launch = name == "cuGraphLaunch" || name == "cudaGraphLaunch";
+      if (name.empty()) continue;
+      Function& function = Functions(domain)[id];
+      function.is_quiet = quiet.Contains(name);
+      function.is_loud = !function.is_quiet;
+      function.is_counted = function.is_quiet && name != kAskedForUs;
+      function.is_launch = LaunchesKernel(name);
+      function.is_graph_launch = name == "cuGraphLaunch" || name == "cudaGraphLaunch";
+      function.is_per_thread = FullNameOf(domain, id).find("_ptsz") != std::string_view::npos;
+      function.awaited = AwaitedByName(name);
     }
   }
 }
 
-std::string_view ApiFunctions::NameOf(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
+std::string_view ApiFunctions::FullNameOf(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
   const char* name = nullptr;
   if (api_.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) return {};
-  return StripApiVersion(name);
+  return name;
+}
+
+std::string_view ApiFunctions::NameOf(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
+  return StripApiVersion(FullNameOf(domain, id));
 }
 
 std::vector<CUpti_CallbackId> ApiFunctions::IdsOf(CUpti_CallbackDomain domain,
@@ -135,6 +171,22 @@ std::vector<CUpti_CallbackId> ApiFunctions::LaunchIds(CUpti_CallbackDomain domai
 
 std::vector<CUpti_CallbackId> ApiFunctions::GraphLaunchIds(CUpti_CallbackDomain domain) const {
   return IdsOf(domain, &Function::is_graph_launch);
+}
+
+std::vector<CUpti_CallbackId> ApiFunctions::LoudIds(CUpti_CallbackDomain domain) const {
+  return IdsOf(domain, &Function::is_loud);
+}
+
+Awaited ApiFunctions::AwaitedBy(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
+  return id < kMaxFunctions ? Functions(domain)[id].awaited : Awaited::kNone;
+}
+
+bool ApiFunctions::IsPerThread(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
+  return id < kMaxFunctions && Functions(domain)[id].is_per_thread;
+}
+
+bool ApiFunctions::IsKernelLaunch(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
+  return id < kMaxFunctions && Functions(domain)[id].is_launch;
 }
 
 bool ApiFunctions::IsGraphLaunch(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {

@@ -35,6 +35,16 @@ class QuietApis {
   std::set<std::string, std::less<>> removed_;
 };
 
+// What a function waits for, or marks so that it can be waited for.
+enum class Awaited : uint8_t {
+  kNone,
+  kStream,         // parameters: stream
+  kContext,        // all that runs in it
+  kEvent,          // parameters: event
+  kEventByStream,  // the stream waits, not the caller; parameters: stream, event
+  kEventRecorded,  // parameters: event, stream
+};
+
 class ApiFunctions {
  public:
   // Keeps nothing of |quiet|; the others outlive this and its copies.
@@ -48,9 +58,16 @@ class ApiFunctions {
 
   // Callback ids of the functions that launch one kernel.
   std::vector<CUpti_CallbackId> LaunchIds(CUpti_CallbackDomain domain) const;
+  bool IsKernelLaunch(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
   // Likewise of those that launch a graph.
   std::vector<CUpti_CallbackId> GraphLaunchIds(CUpti_CallbackDomain domain) const;
   bool IsGraphLaunch(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
+
+  // Callback ids of the functions that are not quiet.
+  std::vector<CUpti_CallbackId> LoudIds(CUpti_CallbackDomain domain) const;
+  Awaited AwaitedBy(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
+  // Whether no stream means the thread's own, not the context's.
+  bool IsPerThread(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
 
   LabelId LabelOf(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
@@ -61,6 +78,9 @@ class ApiFunctions {
     bool is_counted = false;
     bool is_launch = false;
     bool is_graph_launch = false;
+    bool is_loud = false;
+    bool is_per_thread = false;
+    Awaited awaited = Awaited::kNone;
   };
 
   std::vector<Function>& Functions(CUpti_CallbackDomain domain) {
@@ -70,6 +90,7 @@ class ApiFunctions {
     return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_ : driver_;
   }
   std::vector<CUpti_CallbackId> IdsOf(CUpti_CallbackDomain domain, bool Function::*kind) const;
+  std::string_view FullNameOf(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
   std::string_view NameOf(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
   LabelId Intern(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 

@@ -5,10 +5,14 @@
 #ifndef GPUBOUND_CUPTI_HOOKS_CALLBACK_STATE_H_
 #define GPUBOUND_CUPTI_HOOKS_CALLBACK_STATE_H_
 
+#include <atomic>
+#include <memory>
+
 #include "cupti_hooks/api_functions.h"
 #include "cupti_hooks/call_counter.h"
 #include "cupti_hooks/cupti_api.h"
 #include "cupti_hooks/graph_nodes.h"
+#include "cupti_hooks/timed_calls.h"
 #include "libprofiler/device_source.h"
 
 namespace gpubound {
@@ -17,26 +21,42 @@ struct CallbackState {
   // |host| outlives the state.
   CallbackState(const CuptiApi& used_api, DeviceHost* host, const QuietApis& quiet)
       : api(used_api), functions(api, host, quiet), graphs(api, host) {}
+  // Before there are callbacks. |worker| outlives the state.
+  void TimeCalls(WakeSignal* worker) {
+    timed_calls = std::make_unique<TimedCalls>(api, functions, worker);
+  }
   CallbackState(const CallbackState&) = delete;
   CallbackState& operator=(const CallbackState&) = delete;
 
-  // Begin and end of a call whose callback is on: one that launches a kernel or a graph, or a quiet
-  // one.
+  // The recording ends, or CUPTI is not to be called any more. Any thread.
+  void StopTimingCalls() noexcept {
+    if (timed_calls != nullptr) timed_calls->Close();
+  }
+
+  // Begin and end of a call whose callback is on: one that launches a kernel or a graph, a quiet
+  // one, or, where calls are timed, any other.
   void OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
               const CUpti_CallbackData& call) noexcept {
     if (functions.IsQuiet(domain, id)) {
       if (call.callbackSite == CUPTI_API_ENTER) suppressed_calls.Count();
-    } else if (functions.IsGraphLaunch(domain, id)) {
-      graphs.OnGraphLaunch(domain, call);
-    } else {
+      return;
+    }
+    if (functions.IsGraphLaunch(domain, id)) {
+      if (watches_graph_launches.load(std::memory_order_relaxed)) {
+        graphs.OnGraphLaunch(domain, call);
+      }
+    } else if (functions.IsKernelLaunch(domain, id)) {
       GraphNodes::OnLaunch(call);
     }
+    if (timed_calls != nullptr) timed_calls->OnCall(domain, id, call);
   }
 
   const CuptiApi api;  // its own: it may outlive the source
   const ApiFunctions functions;
   GraphNodes graphs;
   CallCounter suppressed_calls;
+  std::unique_ptr<TimedCalls> timed_calls;          // null: records tell of all calls
+  std::atomic<bool> watches_graph_launches{false};  // graphs are recorded as a whole
   // That of an earlier source of this process. Only here to be reachable: what lives until the end
   // on purpose is then no leak to those who look for leaks.
   CallbackState* previous = nullptr;

@@ -26,6 +26,15 @@ void SayWhyNot(DeviceHost* host, const std::string& why) {
 
 #if GPUBOUND_HAVE_PM_SAMPLING
 
+// Nothing was sampled when the program ended. One that used no GPU misses nothing.
+void SayWhyNotAtEnd(DeviceHost* host) {
+  if (host->DevicesUsed() != 0) {
+    SayWhyNot(host, "the program ended before its first work on the GPU was known");
+  } else if (CuptiInUse().empty()) {
+    SayWhyNot(host, "CUPTI does not record this program, so which GPU it uses is not known");
+  }
+}
+
 // The sessions, one for each device in use.
 class Sessions {
  public:
@@ -105,7 +114,10 @@ void Sample(const CounterOptions& options, DeviceHost* host, SamplingThread::Con
   while (!control->stopping() && host->DevicesUsed() == 0) {
     control->SleepUntil(NowNs() + options.poll_ns);
   }
-  if (control->stopping()) return;
+  if (control->stopping()) {
+    if (!control->abandoned()) SayWhyNotAtEnd(host);
+    return;
+  }
   PmSamplingApi api;
   std::string why;
   if (!FindApi(options, &api, &why)) return SayWhyNot(host, why);

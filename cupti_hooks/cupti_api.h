@@ -35,6 +35,7 @@ namespace gpubound {
   X(cuptiEnableCallback)           \
   X(cuptiGetGraphId)               \
   X(cuptiGetGraphNodeId)           \
+  X(cuptiGetStreamIdEx)            \
   X(cuptiGetResultString)
 
 // The parameters of cuptiSubscribe_v2, which the headers of CUDA 12 do not have. Its first member

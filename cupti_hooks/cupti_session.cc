@@ -143,6 +143,13 @@ void RecordGraphsWhole(const CuptiApi& api, CuptiSetupResult* setup) {
   setup->graph_problem = CuptiResultName(api, result);
 }
 
+// Of both APIs, so that a driver function that a runtime function calls is known for a part of it.
+void WatchCalls(const ApiFunctions& functions, Callbacks* callbacks) {
+  for (CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
+    for (CUpti_CallbackId id : functions.LoudIds(domain)) callbacks->Enable(domain, id);
+  }
+}
+
 void WatchGraphs(const ApiFunctions& functions, GraphLevel level, Callbacks* callbacks) {
   const auto resource = [&](CUpti_CallbackId id) {
     callbacks->Enable(CUPTI_CB_DOMAIN_RESOURCE, id);
@@ -181,8 +188,8 @@ bool ParseGraphLevel(std::string_view text, GraphLevel* level) {
 }
 
 bool ParseApiLevel(std::string_view text, ApiLevel* level) {
-  if (text == "all") return *level = ApiLevel::kAll, true;
-  if (text == "runtime") return *level = ApiLevel::kRuntime, true;
+  if (text == "records") return *level = ApiLevel::kRecords, true;
+  if (text == "callbacks") return *level = ApiLevel::kCallbacks, true;
   return false;
 }
 
@@ -217,7 +224,7 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   setup.outcome = CuptiSetup::kRecording;
   RecordGraphsWhole(api, &setup);
   for (const Kind& kind : kKinds) {
-    if (!kind.IsOf(api) || (kind.in_driver && levels.api == ApiLevel::kRuntime)) continue;
+    if (!kind.IsOf(api) || (kind.in_driver && levels.api == ApiLevel::kCallbacks)) continue;
     result = api.cuptiActivityEnable(kind.kind);
     if (result == CUPTI_SUCCESS) continue;
     if (kind.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
@@ -234,10 +241,11 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   Callbacks enable(api, setup.subscriber, &optional);
   // After the kind: enabling a kind puts all its functions back on.
   setup.quiet_functions =
-      SilenceQuietFunctions(api, functions, levels.api == ApiLevel::kAll, &enable);
+      SilenceQuietFunctions(api, functions, levels.api == ApiLevel::kRecords, &enable);
   if (api.cuptiActivityEnableAllSyncRecords != nullptr) {
     optional(api.cuptiActivityEnableAllSyncRecords(0));  // not those of polling
   }
+  if (levels.api == ApiLevel::kCallbacks) WatchCalls(functions, &enable);
   WatchGraphs(functions, setup.graphs, &enable);
   enable.Enable(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
   return setup;

@@ -32,20 +32,21 @@ enum class GraphLevel {
 // "node", "graph" or "auto". Pure.
 bool ParseGraphLevel(std::string_view text, GraphLevel* level);
 
-// Which API calls are recorded. With a kind that makes CUPTI listen within the driver, each call of
-// the runtime costs more, whether or not records come of it: on an H100 (driver 580) a kernel's
-// launch with its queries 5 us instead of 2 (docs/results/gpu.md).
+// How calls of the driver, what synchronisation waits for and recorded events are learnt. A kind of
+// record for any of these makes CUPTI listen within the driver, and each call of the runtime then
+// costs more: on an H100 (driver 580) a kernel's launch with its queries 5 us instead of 2
+// (docs/results/gpu.md).
 enum class ApiLevel {
-  kAll,      // runtime and driver, what synchronisation waits for, events; queries are counted
-  kRuntime,  // the runtime's; queries are not counted
+  kCallbacks,  // from inside CUPTI's callbacks (timed_calls.h); quiet functions are not counted
+  kRecords,    // by CUPTI's records; quiet functions are counted
 };
 
-// "all" or "runtime". Pure.
+// "callbacks" or "records". Pure.
 bool ParseApiLevel(std::string_view text, ApiLevel* level);
 
 struct RecordingLevels {
   GraphLevel graphs = GraphLevel::kNode;
-  ApiLevel api = ApiLevel::kAll;
+  ApiLevel api = ApiLevel::kCallbacks;
 };
 
 enum class CuptiSetup {

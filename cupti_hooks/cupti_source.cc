@@ -32,7 +32,7 @@ constexpr char kWhyNotSuspended[] =
     "CUPTI loses the kernels of graphs captured before when its API kinds are switched off and on";
 
 // With the version, since what CUPTI costs depends on both.
-constexpr char kRuntimeOnly[] = ", runtime API alone";
+constexpr char kByRecords[] = ", driver API by records";
 
 int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
 
@@ -128,8 +128,8 @@ bool CuptiSource::Start(DeviceHost* host) {
     }
     if (StartWithEither(api, host, &setup)) {
       SetCuptiInUse(api_.path);
-      const bool all = options_.levels.api == ApiLevel::kAll;
-      host->Fact("cupti_version", std::to_string(api_.version) + (all ? "" : kRuntimeOnly));
+      const bool by_records = options_.levels.api == ApiLevel::kRecords;
+      host->Fact("cupti_version", std::to_string(api_.version) + (by_records ? kByRecords : ""));
       host->Fact("driver_version", search.driver_version);
       host->Fact("cupti_not_suspended", kWhyNotSuspended);
       return true;
@@ -167,6 +167,7 @@ bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupRes
   const int64_t started_ns = NowNs();
   // Leaked, as the buffers are: CUPTI may call back at any time.
   auto* state = new CallbackState(api_, host, options_.quiet);
+  if (options_.levels.api == ApiLevel::kCallbacks) state->TimeCalls(&buffers->worker_signal());
   auto* worker = new CuptiWorker(api_, buffers, state, host, started_ns);
   g_buffers.store(buffers, std::memory_order_release);
   state->previous = g_state.load(std::memory_order_relaxed);
@@ -174,6 +175,7 @@ bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupRes
   g_worker.store(worker, std::memory_order_release);
   *setup = SetUpCupti(api_, {&OnBufferRequested, &OnBufferCompleted, &OnEvent}, state->functions,
                       options_.levels);
+  state->watches_graph_launches.store(setup->graphs != GraphLevel::kNode);
   if (setup->api_errors != 0) host->Count(LedgerCounter::cupti_api_errors, setup->api_errors);
   const bool recording =
       setup->outcome == CuptiSetup::kRecording || setup->outcome == CuptiSetup::kIncomplete;
@@ -201,11 +203,6 @@ void CuptiSource::SayWhatIsLimited(DeviceHost* host, int64_t started_ns,
     const std::string reason = "CUPTI does not record " + setup.problem;
     host->MarkUnknown(started_ns, INT64_MAX, reason);
     host->Note(reason);
-  }
-  if (options_.levels.api == ApiLevel::kRuntime) {
-    host->Note(
-        "as asked for (--api runtime), calls of the driver API and what a wait was for are "
-        "not recorded: work launched through the driver belongs to no operation");
   }
   if (!setup.graph_problem.empty()) {
     host->Note("CUPTI cannot record CUDA graphs as a whole (" + setup.graph_problem +

@@ -104,6 +104,7 @@ void CuptiWorker::BringInTheRest(Delivery* delivery) {
   }
   if (cupti_is_gone()) return;
   DisableKinds(api_);
+  state_->StopTimingCalls();
   delivery->Flush(true);
   // Buffers may come a moment after the flush has returned, from a thread of CUPTI's.
   while (!delivery->EverythingDelivered() && NowNs() < deadline_ns && !cupti_is_gone()) {
@@ -123,6 +124,7 @@ void CuptiWorker::Stop(int64_t deadline_ns, AfterDeadline after) {
   }
   if (after == AfterDeadline::kAbandon && !HasEnded()) {
     gone_.store(true, std::memory_order_release);
+    state_->StopTimingCalls();
   }
   if (complete_.load(std::memory_order_acquire)) return;
   const uint32_t outstanding = buffers_->outstanding();
@@ -135,6 +137,7 @@ void CuptiWorker::Stop(int64_t deadline_ns, AfterDeadline after) {
 void CuptiWorker::OnFatalError() noexcept {
   if (fatal_.exchange(true)) return;
   gone_.store(true, std::memory_order_release);
+  state_->StopTimingCalls();
   buffers_->worker_signal().Set();
   try {
     host_->Count(LedgerCounter::cupti_api_errors, 1);

@@ -4,12 +4,12 @@
 #include "cupti_hooks/delivery.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpubound {
 namespace {
 
-// CUPTI's smallest record. Bytes that nobody read divided by it: how many records they were at
-// most.
+// CUPTI's smallest record: what one has at least, as long as none was read.
 constexpr uint64_t kSmallestRecordBytes = 24;
 
 constexpr char kLossReason[] = "CUPTI lost records of device work";
@@ -34,16 +34,32 @@ void Delivery::Drain() {
   ActivityBuffers::Completed completed;
   taken_.clear();
   while (buffers_->TakeCompleted(&completed)) taken_.push_back(completed);
-  if (taken_.empty()) return;
+  const bool timed = ConvertTimedCalls();
+  if (taken_.empty() && !timed) return;
   // The newest is on top.
   for (auto next = taken_.rbegin(); next != taken_.rend(); ++next) {
     if (cupti_is_gone_.load(std::memory_order_acquire)) return;
     converter_.Convert(next->data, next->valid_bytes);
     bytes_since_flush_ += next->valid_bytes;
+    bytes_read_ += next->valid_bytes;
     buffers_->Recycle(*next);
   }
   sink_->Publish();
   CountLosses();
+}
+
+bool Delivery::ConvertTimedCalls() {
+  if (state_->timed_calls == nullptr) return false;
+  TimedCall call;
+  bool any = false;
+  // Not for ever, however fast the program is.
+  for (uint64_t i = 0; i < TimedCalls::kSize && state_->timed_calls->Take(&call); ++i) {
+    converter_.Convert(call);
+    any = true;
+  }
+  const uint64_t lost = state_->timed_calls->TakeLost();
+  if (lost != 0) host_->Count(LedgerCounter::device_records_dropped, lost);
+  return any;
 }
 
 void Delivery::CountLosses() {
@@ -58,7 +74,18 @@ void Delivery::CountLosses() {
   count(LedgerCounter::graphs_recorded_whole, counts.whole_graphs);
   count(LedgerCounter::graphs_before_recording, counts.unseen_graphs);
   count(LedgerCounter::api_calls_suppressed, counts.skipped + state_->suppressed_calls.Take());
-  const uint64_t discarded = buffers_->TakeDiscardedBytes() / kSmallestRecordBytes;
+  if (counts.foreign_threads != 0 && !std::exchange(said_foreign_threads_, true)) {
+    host_->Note(
+        "CUPTI names threads otherwise than the system does: CUDA calls and the GPU work that they "
+        "launch belong to no operation");
+  }
+  // Of bytes that nobody read, about as many as of those that were.
+  records_read_ += counts.records + counts.skipped;
+  const uint64_t record_bytes = records_read_ == 0
+                                    ? kSmallestRecordBytes
+                                    : std::max(kSmallestRecordBytes, bytes_read_ / records_read_);
+  const uint64_t discarded_bytes = buffers_->TakeDiscardedBytes();
+  const uint64_t discarded = (discarded_bytes + record_bytes - 1) / record_bytes;
   count(LedgerCounter::device_records_dropped, discarded);
   if (counts.untimed + counts.inverted_work + counts.unreadable + discarded != 0) {
     lost_device_work_ = true;
@@ -75,7 +102,10 @@ void Delivery::CountDropped() {
 
 void Delivery::Flush(bool forced) {
   const int64_t asked_ns = now_ns_();
-  if (buffers_->requests() == 0) return Advance(asked_ns);
+  if (buffers_->requests() == 0) {
+    Drain();
+    return Advance(asked_ns);
+  }
 
   const uint32_t flags = forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0;
   if (api_.cuptiActivityFlushAll(flags) != CUPTI_SUCCESS) {

@@ -47,8 +47,9 @@ class Delivery {
   int64_t delivered_until_ns() const { return delivered_until_ns_.load(std::memory_order_relaxed); }
 
  private:
-  void CountLosses();   // in records
-  void CountDropped();  // by CUPTI, before they were records
+  bool ConvertTimedCalls();  // true: there were some
+  void CountLosses();        // in records
+  void CountDropped();       // by CUPTI, before they were records
   void SettleUnknown(int64_t flushed_ns);
   void Advance(int64_t until_ns);
   void AdaptBufferSize(int64_t now);
@@ -68,7 +69,10 @@ class Delivery {
   bool unknown_is_open_ = false;
   int64_t unknown_from_ns_ = 0;
   int64_t unknown_to_ns_ = 0;  // if nothing more is lost
+  bool said_foreign_threads_ = false;
   uint64_t bytes_since_flush_ = 0;
+  uint64_t bytes_read_ = 0;
+  uint64_t records_read_ = 0;
   int64_t last_flush_ns_;
 };
 

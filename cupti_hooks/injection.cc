@@ -36,7 +36,8 @@ std::unique_ptr<DeviceSource> CreateCuptiSource() {
             EnvValue("GPUBOUND_GRAPHS"));
   }
   if (!ParseApiLevel(EnvValue("GPUBOUND_API"), &options.levels.api)) {
-    LogOnce("GPUBOUND_API is '%s', expected all or runtime; using all", EnvValue("GPUBOUND_API"));
+    LogOnce("GPUBOUND_API is '%s', expected callbacks or records; using callbacks",
+            EnvValue("GPUBOUND_API"));
   }
   return std::make_unique<CuptiSource>(std::move(options));
 }

@@ -57,10 +57,10 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
       .Value("LEVEL");
   parser
       .AddOption("--api", &arguments->api,
-                 "CUDA API calls: of the runtime and the driver (all, the default), or of the "
-                 "runtime alone (runtime: less than half the cost of a launch; what is launched "
-                 "through the driver, as by JAX and Triton, then belongs to no operation)")
-      .Check(OneOf({"all", "runtime"}))
+                 "How calls of the CUDA driver, waits and events are learnt: from inside CUPTI's "
+                 "callbacks (callbacks, the default) or by its records (records: twice the cost of "
+                 "a launch; queries, which are not recorded, are counted)")
+      .Check(OneOf({"callbacks", "records"}))
       .Value("LEVEL");
   parser
       .AddOption("--counters", &arguments->counters,

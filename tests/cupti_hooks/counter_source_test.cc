@@ -44,6 +44,31 @@ TEST(CounterSourceTest, AsksTheLibraryThatRecordsWhicheverWasLoadedFirst) {
   EXPECT_EQ(g_asked, "/toolkit/libcupti.so.13");
 }
 
+TEST(CounterSourceTest, SaysWhyNothingWasSampledWhereWorkWasMissed) {
+  for (const bool recorded : {false, true}) {
+    SetCuptiInUse(recorded ? "/toolkit/libcupti.so.13" : "");
+    RecordingHost host;
+    CounterSource source(CounterOptions{});
+    ASSERT_TRUE(source.Start(&host));
+    source.Stop(static_cast<int64_t>(ReadMonotonicNs()) + kPlentyNs);
+    EXPECT_EQ(host.CountOf(LedgerCounter::counters_unavailable), recorded ? 0u : 1u)
+        << "a program that is recorded and used no GPU misses nothing";
+  }
+}
+
+TEST(CounterSourceTest, SaysThatTheProgramWasTooShort) {
+  SetCuptiInUse("/toolkit/libcupti.so.13");
+  RecordingHost host;
+  CounterOptions options;
+  options.poll_ns = kPlentyNs;
+  CounterSource source(options);
+  ASSERT_TRUE(source.Start(&host));
+  while (host.devices_asked == 0) std::this_thread::yield();
+  host.devices_used = 1;  // as the last delivery tells
+  source.Stop(static_cast<int64_t>(ReadMonotonicNs()) + kPlentyNs);
+  EXPECT_EQ(host.CountOf(LedgerCounter::counters_unavailable), 1u);
+}
+
 }  // namespace
 }  // namespace gpubound
 

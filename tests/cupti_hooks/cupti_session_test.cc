@@ -28,7 +28,8 @@ class CuptiSessionTest : public ::testing::Test {
     const ApiFunctions functions(api, nullptr, QuietApis());
     return SetUpCupti(api, {&OnRequest, &OnComplete, &OnEvent}, functions, levels);
   }
-  CuptiSetupResult SetUpAll() { return SetUpWith(cupti_.api()); }
+  // With every kind.
+  CuptiSetupResult SetUpAll() { return SetUpWith(cupti_.api(), {.api = ApiLevel::kRecords}); }
   size_t PlaceOf(const std::string& call) {
     const auto calls = cupti_.calls();
     return static_cast<size_t>(std::find(calls.begin(), calls.end(), call) - calls.begin());
@@ -95,9 +96,9 @@ TEST_F(CuptiSessionTest, TheNamesThatTheRuntimeAsksForOnOurAccountAreNotCounted)
   EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiEnableCallback 1 1 719")));
 }
 
-TEST_F(CuptiSessionTest, OfTheRuntimeAloneNothingMakesCuptiListenWithinTheDriver) {
+TEST_F(CuptiSessionTest, ByCallbacksNoRecordMakesCuptiListenWithinTheDriver) {
   constexpr uint32_t kKindOfCudaEvents = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
-  const CuptiSetupResult setup = SetUpWith(cupti_.api(), {.api = ApiLevel::kRuntime});
+  const CuptiSetupResult setup = SetUpWith(cupti_.api(), {.api = ApiLevel::kCallbacks});
   EXPECT_EQ(setup.outcome, CuptiSetup::kRecording);
   const auto calls = cupti_.calls();
   for (uint32_t kind : {uint32_t{kKindDriver}, uint32_t{kKindSynchronization}, kKindOfCudaEvents}) {
@@ -108,7 +109,11 @@ TEST_F(CuptiSessionTest, OfTheRuntimeAloneNothingMakesCuptiListenWithinTheDriver
   }
   EXPECT_THAT(calls, Contains("cuptiActivityEnableRuntimeApi 17 0"));
   EXPECT_THAT(calls, Not(Contains("cuptiEnableCallback 1 2 17")));
-  EXPECT_THAT(calls, Not(Contains(HasSubstr("cuptiEnableCallback 1 1 "))));
+  EXPECT_THAT(calls, Not(Contains("cuptiEnableCallback 1 1 304")));
+  for (const char* loud : {"1 307", "2 211", "2 311", "2 31"}) {
+    EXPECT_EQ(std::count(calls.begin(), calls.end(), std::string("cuptiEnableCallback 1 ") + loud),
+              1);
+  }
 }
 
 TEST_F(CuptiSessionTest, AFunctionThatCannotBeSilencedIsNoErrorAndHasNoCallback) {
@@ -184,11 +189,11 @@ TEST_F(CuptiSessionTest, BuffersOfThreadsAreTakenBackWhereTheyAreNoDefault) {
 }
 
 TEST(ParseApiLevelTest, KnowsTwoLevels) {
-  ApiLevel level = ApiLevel::kAll;
-  EXPECT_TRUE(ParseApiLevel("runtime", &level));
-  EXPECT_EQ(level, ApiLevel::kRuntime);
-  EXPECT_TRUE(ParseApiLevel("all", &level));
-  EXPECT_EQ(level, ApiLevel::kAll);
+  ApiLevel level = ApiLevel::kRecords;
+  EXPECT_TRUE(ParseApiLevel("callbacks", &level));
+  EXPECT_EQ(level, ApiLevel::kCallbacks);
+  EXPECT_TRUE(ParseApiLevel("records", &level));
+  EXPECT_EQ(level, ApiLevel::kRecords);
   EXPECT_FALSE(ParseApiLevel("driver", &level));
 }
 

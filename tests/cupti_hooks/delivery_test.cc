@@ -29,8 +29,10 @@ void OnComplete(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) {
 
 class DeliveryTest : public ::testing::Test {
  protected:
-  DeliveryTest() {
-    g_buffers = ActivityBuffers::Create({.count = 4, .bytes = 1 << 16, .small_count = 0});
+  DeliveryTest() { DeliverWith({.count = 4, .bytes = 1 << 16, .small_count = 0}); }
+
+  void DeliverWith(const ActivityBuffers::Options& options) {
+    g_buffers = ActivityBuffers::Create(options);
     g_now_ns = 1000;
     api_.cuptiActivityRegisterCallbacks(&OnRequest, &OnComplete);
     delivery_ = std::make_unique<Delivery>(
@@ -211,6 +213,63 @@ TEST_F(DeliveryTest, WhenAllBuffersAreInUseCuptiCountsWhatItDrops) {
   delivery_->Flush(false);
   EXPECT_EQ(recorded() + host_.CountOf(LedgerCounter::cupti_records_dropped), 2000u);
   EXPECT_GT(host_.CountOf(LedgerCounter::cupti_records_dropped), 0u);
+}
+
+TEST_F(DeliveryTest, BytesThatNobodyReadAreAsManyRecordsAsOthersWere) {
+  DeliverWith({.count = 1, .bytes = 1 << 16, .small_count = 0, .may_decline = false});
+  Kernel(10, 20);
+  delivery_->Flush(false);
+  ASSERT_EQ(recorded(), 1u);
+  constexpr int kDiscarded = 10;
+  for (int i = 0; i < kDiscarded; ++i) Kernel(10, 20);
+  cupti_.Deliver();
+  Kernel(30, 40);  // takes the only buffer, which nobody has read
+  delivery_->Flush(false);
+  EXPECT_EQ(recorded(), 2u);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::device_records_dropped), kDiscarded);
+  EXPECT_EQ(host_.unknowns.size(), 1u);
+}
+
+TEST_F(DeliveryTest, ThreadIdsThatAreNotTheSystemsAreSaidOnce) {
+  cupti_.Emit(ApiCallBytes(kCupti13_0, kKindRuntime, 211, 10, 20));
+  delivery_->Flush(false);
+  EXPECT_THAT(host_.notes, IsEmpty());
+  for (int i = 0; i < 2; ++i) {
+    cupti_.Emit(
+        ApiCallBytes(kCupti13_0, kKindRuntime, 211, 10, 20).Set<uint32_t>(28, 2'440'376'320));
+    delivery_->Flush(false);
+  }
+  ASSERT_EQ(host_.notes.size(), 1u);
+  EXPECT_THAT(host_.notes[0], ::testing::HasSubstr("names threads otherwise"));
+}
+
+TEST_F(DeliveryTest, TimedCallsAreDeliveredBeforeTheirTimeIsKnownWithAndWithoutBuffers) {
+  WakeSignal worker;
+  state_.TimeCalls(&worker);
+  uint64_t slot = 0;
+  CUpti_CallbackData call = {};
+  call.correlationData = &slot;
+  const auto launch = [&] {
+    for (const CUpti_ApiCallbackSite site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
+      call.callbackSite = site;
+      state_.OnCall(CUPTI_CB_DOMAIN_DRIVER_API, 307, call);
+    }
+  };
+  launch();
+  At(2000);
+  delivery_->Flush(false);
+  EXPECT_EQ(host_.sink.apis.size(), 1u);
+  EXPECT_THAT(host_.delivered_until, ElementsAre(2000));
+  EXPECT_EQ(host_.sink.publications, 1);
+  Kernel(10, 20);
+  launch();
+  delivery_->Drain();
+  EXPECT_EQ(host_.sink.apis.size(), 2u) << "without a buffer that was handed back";
+  for (uint64_t i = 0; i <= TimedCalls::kSize; ++i) launch();
+  At(3000);
+  delivery_->Flush(false);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::device_records_dropped), 1u);
+  EXPECT_EQ(host_.sink.apis.size(), 2 + TimedCalls::kSize);
 }
 
 TEST_F(DeliveryTest, TheKnownTimeNeverGoesBack) {

@@ -140,7 +140,10 @@ class RecordingHost final : public DeviceHost {
     const std::lock_guard<std::mutex> lock(mutex_);
     clients.push_back({client, std::string(uuid), std::string(name)});
   }
-  uint64_t DevicesUsed() override { return devices_used; }
+  uint64_t DevicesUsed() override {
+    ++devices_asked;
+    return devices_used;
+  }
 
   void Count(LedgerCounter counter, uint64_t amount) override {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -195,6 +198,7 @@ class RecordingHost final : public DeviceHost {
   std::vector<CounterSample> counters;
   std::vector<Client> clients;
   std::atomic<uint64_t> devices_used{0};
+  std::atomic<int> devices_asked{0};
   std::atomic<int> samples{0};
   std::map<LedgerCounter, uint64_t> counts;
   std::vector<Unknown> unknowns;

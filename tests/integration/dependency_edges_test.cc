@@ -18,10 +18,19 @@ constexpr int kHandOvers = 20;
 // Of CUpti_ActivitySynchronizationType.
 constexpr uint32_t kStreamWaitsForEvent = 2;
 
-class DependencyEdges : public CommandRun, public testing::WithParamInterface<const char*> {
+struct Way {
+  const char* name;
+  const char* cupti;        // the release
+  const char* api;          // GPUBOUND_API
+  bool driver_api = false;  // the program calls the driver's functions, not the runtime's
+};
+
+class DependencyEdges : public CommandRun, public testing::WithParamInterface<Way> {
  protected:
   void HandOver() {
-    runner().Set("GPUBOUND_SIM_SCRIPT", R"({"cupti": ")" + std::string(GetParam()) + R"("})");
+    const Json script = {{"cupti", GetParam().cupti}, {"driver_api", GetParam().driver_api}};
+    runner().Set("GPUBOUND_SIM_SCRIPT", script.dump());
+    runner().Set("GPUBOUND_API", GetParam().api);
     const Outcome outcome = Victim("events", kHandOvers);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
     run_ = Load();
@@ -59,7 +68,15 @@ class DependencyEdges : public CommandRun, public testing::WithParamInterface<co
   gpubound::Run run_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Releases, DependencyEdges, testing::Values("12.0", "12.8", "13.1"));
+INSTANTIATE_TEST_SUITE_P(Releases, DependencyEdges,
+                         testing::Values(Way{"Cupti12_0", "12.0", "records"},
+                                         Way{"Cupti12_8", "12.8", "records"},
+                                         Way{"Cupti13_1", "13.1", "records"},
+                                         Way{"DriverByRecords", "13.1", "records", true},
+                                         Way{"Callbacks12_0", "12.0", "callbacks"},
+                                         Way{"Callbacks13_1", "13.1", "callbacks"},
+                                         Way{"DriverByCallbacks", "13.1", "callbacks", true}),
+                         [](const testing::TestParamInfo<Way>& way) { return way.param.name; });
 
 TEST_P(DependencyEdges, EveryWaitOfAStreamIsKeptWithItsEvent) {
   HandOver();
@@ -104,8 +121,11 @@ TEST_P(DependencyEdges, EachWaitComesAfterTheRecordingThatItWaitsFor) {
 
 TEST_P(DependencyEdges, TheCallsThatMadeTheEdgeAreKept) {
   HandOver();
-  EXPECT_EQ(CallsOf("cudaEventRecord"), kHandOvers);
-  EXPECT_EQ(CallsOf("cudaStreamWaitEvent"), kHandOvers);
+  const bool driver = GetParam().driver_api;
+  EXPECT_EQ(CallsOf(driver ? "cuEventRecord" : "cudaEventRecord"), kHandOvers);
+  EXPECT_EQ(CallsOf(driver ? "cuStreamWaitEvent" : "cudaStreamWaitEvent"), kHandOvers);
+  EXPECT_EQ(CallsOf(driver ? "cudaEventRecord" : "cuEventRecord"), 0)
+      << "one call, whoever else is called for it";
 }
 
 }  // namespace

@@ -113,19 +113,33 @@ TEST_F(TrainingRun, NothingOfItWasLost) {
   EXPECT_EQ(Gpubound({"doctor", run_path()}).exit_code, 0);
 }
 
-TEST_F(TrainingRun, WithTheRuntimesCallsAloneHoldsTheSameWorkAndSaysWhatIsMissing) {
-  const Outcome outcome = Gpubound({"run", "--api", "runtime", "-o", run_path(), "--",
-                                    GPUBOUND_TEST_VICTIM, "train", std::to_string(kIterations)});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
-  const Json report = Report();
-  ASSERT_EQ(report["processes"].size(), 1u);
-  ExpectExactPartition(report);
-  ExpectTruth(report["processes"][0]);
-  EXPECT_THAT(report["notes"].dump(), HasSubstr("--api runtime"));
-  const auto run = Load();
-  EXPECT_THAT(run.processes[0].syncs, IsEmpty());
-  EXPECT_THAT(run.processes[0].cupti_version, HasSubstr(", runtime API alone"))
-      << "costs of one level must not be taken for those of the other";
+TEST_F(TrainingRun, WithTheDriverByCallbacksHoldsTheSame) {
+  for (const bool driver_api : {false, true}) {
+    SCOPED_TRACE(driver_api ? "calls of the driver" : "calls of the runtime");
+    std::map<std::string, std::vector<size_t>> found;  // by level: works, calls, synchronisations
+    for (const char* level : {"records", "callbacks"}) {
+      runner().Set("GPUBOUND_SIM_SCRIPT", Json({{"driver_api", driver_api}}).dump());
+      std::filesystem::remove_all(run_path());
+      const Outcome outcome =
+          Gpubound({"run", "--api", level, "-o", run_path(), "--", GPUBOUND_TEST_VICTIM, "train",
+                    std::to_string(kIterations)});
+      ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+      const Json report = Report();
+      ASSERT_EQ(report["processes"].size(), 1u);
+      ExpectExactPartition(report);
+      ExpectTruth(report["processes"][0]);
+      const auto run = Load();
+      const ProcessTrace& process = run.processes[0];
+      const bool by_records = std::string(level) == "records";
+      EXPECT_EQ(process.cupti_version.ends_with(", driver API by records"), by_records)
+          << "costs of one level must not be taken for those of the other";
+      size_t calls = 0;
+      for (const ThreadTrace& thread : process.threads) calls += thread.calls.size();
+      found[level] = {process.device_work.size(), calls, process.syncs.size()};
+      EXPECT_GT(process.syncs.size(), 0u);
+    }
+    EXPECT_EQ(found["callbacks"], found["records"]);
+  }
 }
 
 TEST_F(TrainingRun, KnowsTheContextOfEveryStream) {

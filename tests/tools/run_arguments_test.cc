@@ -122,8 +122,8 @@ TEST_F(RunArgumentsTest, AnEmptyFolderIsAVariableThatWasNotSet) {
 }
 
 TEST_F(RunArgumentsTest, TheLevelOfCallsIsOneOfTwo) {
-  Parse({"--api", "runtime", "--", "cmd"});
-  EXPECT_EQ(arguments_.api, "runtime");
+  Parse({"--api", "callbacks", "--", "cmd"});
+  EXPECT_EQ(arguments_.api, "callbacks");
   Parse({"--api", "driver", "--", "cmd"});
   EXPECT_EQ(over_, kExitLauncherFailed);
 }

@@ -23,8 +23,8 @@ def run(verdict, machine):
         "every query recorded": lambda: machine.record(
             words, GPUBOUND_QUIET_APIS=RECORD_QUERIES).outcome.out,
         "graphs auto": lambda: machine.record(words, options=["--graphs", "auto"]).outcome.out,
-        "the runtime's calls alone":
-            lambda: machine.record(words, options=["--api", "runtime"]).outcome.out,
+        "driver by callbacks":
+            lambda: machine.record(words, options=["--api", "callbacks"]).outcome.out,
     }
     measure(verdict, "a turn of 8 calls and one kernel", ways,
             lambda out: float(out.split('"ns_per_turn": ')[1].split("}")[0]), "ns")
@@ -36,11 +36,9 @@ def run(verdict, machine):
     ways = {
         "without": lambda: machine.command(script).out,
         "with": lambda: machine.record(script).outcome.out,
-        "the runtime's calls alone":
-            lambda: machine.record(script, options=["--api", "runtime"]).outcome.out,
+        "driver by callbacks":
+            lambda: machine.record(script, options=["--api", "callbacks"]).outcome.out,
         "torch.profiler, GPU alone": lambda: machine.command([*script, "--profile", trace]).out,
-        "torch.profiler, CPU and GPU":
-            lambda: machine.command([*script, "--cpu", "--profile", trace]).out,
     }
     measure(verdict, "an iteration of the torch actor-critic", ways,
             lambda out: float(out.split('"ms_per_iteration": ')[1].split(",")[0]), "ms")
