@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "tests/integration/command_run.h"
+#include "tests/integration/device_truth.h"
 
 namespace gpubound {
 namespace {
@@ -23,12 +24,6 @@ class RecordedGraphs : public CommandRun {
                                       GPUBOUND_TEST_VICTIM, "graphs", std::to_string(kReplays)});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
     truth_ = Json::parse(ReadText(File("truth.json")));
-  }
-  int64_t Ledger(const Json& report, const std::string& counter) {
-    for (const Json& entry : report["ledger"]) {
-      if (entry["counter"] == counter) return entry["value"];
-    }
-    return 0;
   }
 
   Json truth_;
@@ -46,14 +41,14 @@ TEST_P(GraphRun, TheOperationThatLaunchesAGraphHasItsTime) {
   const auto busy = truth_["busy_ns"].get<double>();
   EXPECT_NEAR(RowOf(process, "inference")["gpu_caused_ns"].get<double>(), busy, busy / 1000 + 1000);
   EXPECT_EQ(RowOf(process, "capture")["gpu_caused_ns"], 0);
-  EXPECT_EQ(Ledger(report, "kernels_without_launch"), 0);
-  EXPECT_EQ(Ledger(report, "graphs_before_recording"), 0);
+  EXPECT_EQ(LedgerOf(report, "kernels_without_launch"), 0);
+  EXPECT_EQ(LedgerOf(report, "graphs_before_recording"), 0);
 }
 
 TEST_P(GraphRun, AGraphThatWasRecordedAsAWholeIsSaid) {
   RunGraphs(GetParam());
   const bool whole = std::string(GetParam()) != "node";
-  EXPECT_EQ(Ledger(Report(), "graphs_recorded_whole"), whole ? kReplays : 0);
+  EXPECT_EQ(LedgerOf(Report(), "graphs_recorded_whole"), whole ? kReplays : 0);
 }
 
 TEST_P(GraphRun, GpuBusyIsAnUpperBoundWhereGraphsWereRecordedAsAWhole) {

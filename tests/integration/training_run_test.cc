@@ -4,11 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 
 #include "tests/integration/command_run.h"
+#include "tests/integration/device_truth.h"
 
 namespace gpubound {
 namespace {
@@ -21,17 +21,6 @@ constexpr int kIterations = 20;
 constexpr int64_t kSimulationNs = 200'000;          // that victim.cc spins in each iteration
 constexpr int64_t kBackpropagationGpuNs = 600'000;  // of its two kernels, see command_run.cc
 
-int64_t UnionNs(std::vector<std::pair<int64_t, int64_t>> intervals) {
-  std::sort(intervals.begin(), intervals.end());
-  int64_t total = 0;
-  int64_t covered_until = 0;
-  for (const auto& [start, end] : intervals) {
-    total += std::max<int64_t>(0, end - std::max(start, covered_until));
-    covered_until = std::max(covered_until, end);
-  }
-  return total;
-}
-
 class TrainingRun : public CommandRun {
  protected:
   TrainingRun() { runner().Set("GPUBOUND_SIM_TRUTH", File("truth-%p.json")); }
@@ -41,33 +30,13 @@ class TrainingRun : public CommandRun {
     return Json::parse(ReadText(File("truth-" + pid.dump() + ".json")));
   }
 
-  // Wall time of the work called one of |names|, from the truth.
-  static int64_t BusyOf(const Json& truth, const std::vector<std::string>& names) {
-    std::vector<std::pair<int64_t, int64_t>> intervals;
-    for (const Json& op : truth["ops"]) {
-      const std::string name = op["kind"] == "memcpy" ? "memcpy" : op["name"].get<std::string>();
-      if (std::find(names.begin(), names.end(), name) == names.end()) continue;
-      intervals.emplace_back(op["start_ns"], op["end_ns"]);
-    }
-    return UnionNs(std::move(intervals));
-  }
-
-  // Device times pass through two clocks, sampled within a bracket each; a piece of work changes
-  // its length by at most the drift between them.
-  static void ExpectSameTime(const Json& reported, int64_t truth, const std::string& what) {
-    const int64_t tolerance = truth / 1000 + 1000;
-    EXPECT_NEAR(static_cast<double>(reported.get<int64_t>()), static_cast<double>(truth),
-                static_cast<double>(tolerance))
-        << what;
-  }
-
   void ExpectTruth(const Json& process) {
     const Json truth = TruthOf(process["pid"]);
     ExpectSameTime(process["gpu_busy_ns"], truth["busy_ns"], "busy");
     ExpectSameTime(RowOf(process, "inference")["gpu_caused_ns"],
-                   BusyOf(truth, {"memcpy", "policy_forward"}), "caused by inference");
+                   BusyNsOf(truth, {"memcpy", "policy_forward"}), "caused by inference");
     ExpectSameTime(RowOf(process, "backpropagation")["gpu_caused_ns"],
-                   BusyOf(truth, {"policy_backward", "optimizer_step"}),
+                   BusyNsOf(truth, {"policy_backward", "optimizer_step"}),
                    "caused by backpropagation");
     for (const char* operation : {"simulation", "inference", "backpropagation"}) {
       EXPECT_EQ(RowOf(process, operation)["count"], kIterations) << operation;
