@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The child is its own process group, so that a deadline ends its descendants too.
+// The child is its own process group, so that a deadline ends those of its descendants too whose
+// parents have ended.
 #include "tests/lifecycle/process_runner.h"
 
 #include <fcntl.h>
@@ -13,9 +14,10 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "tests/lifecycle/process_family.h"
 
 namespace gpubound {
 namespace {
@@ -39,20 +41,6 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
   for (std::string& string : strings) pointers.push_back(string.data());
   pointers.push_back(nullptr);
   return pointers;
-}
-
-std::string StacksOf(pid_t pid) {
-  const std::string command = "timeout 30 gdb -p " + std::to_string(pid) +
-                              " -batch -ex 'set pagination off' -ex 'thread apply all bt' 2>&1";
-  std::string text;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return text;
-  std::array<char, 4096> part;
-  for (size_t length; (length = fread(part.data(), 1, part.size(), pipe)) > 0;) {
-    text.append(part.data(), length);
-  }
-  pclose(pipe);
-  return text;
 }
 
 // The reading ends of the program's stdout and stderr.
@@ -147,7 +135,9 @@ Outcome ProcessRunner::Run(const std::vector<std::string>& command) const {
   if (!pipes.ReadAll(deadline, &outcome.out, &outcome.err) ||
       !WaitUntil(deadline, outcome.pid, &status)) {
     outcome.hung = true;
-    outcome.stacks = StacksOf(outcome.pid);
+    const std::vector<FamilyMember> family = FamilyOf(outcome.pid);
+    outcome.stacks = StacksOf(family);
+    for (const FamilyMember& member : family) kill(member.pid, SIGKILL);
     kill(-outcome.pid, SIGKILL);
     waitpid(outcome.pid, &status, 0);
     return outcome;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a program to its end under a deadline and says how it ended. One that hangs is killed, with
-// the stacks of its threads in the outcome where gdb is installed. Call from one thread at a time.
+// Runs a program to its end under a deadline and says how it ended. One that hangs is killed
+// together with all that it started, and the stacks of all their threads are in the outcome where
+// gdb is installed. Call from one thread at a time.
 #ifndef GPUBOUND_TESTS_LIFECYCLE_PROCESS_RUNNER_H_
 #define GPUBOUND_TESTS_LIFECYCLE_PROCESS_RUNNER_H_
 
@@ -21,7 +22,7 @@ struct Outcome {
   bool hung = false;
   std::string out;     // what it wrote to stdout
   std::string err;     // and to stderr
-  std::string stacks;  // of a hung program
+  std::string stacks;  // of a hung program and what it started
 
   std::string Describe() const;
 };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The shim with a mock core.
-add_library(lifecycle_process_runner STATIC process_runner.cc)
+add_library(lifecycle_process_runner STATIC process_family.cc process_runner.cc)
 target_link_libraries(lifecycle_process_runner PRIVATE gpubound_flags)
 
 add_library(lifecycle_mock_core MODULE mock_core.cc)
@@ -16,6 +16,8 @@ target_compile_options(shim_victim PRIVATE -fno-sanitize=all)
 target_link_options(shim_victim PRIVATE -fno-sanitize=all)
 
 find_package(GTest REQUIRED)
+gpubound_test(process_runner_test SOURCES process_runner_test.cc DEPS lifecycle_process_runner
+  LABELS integration)
 gpubound_test(shim_test SOURCES shim_test.cc DEPS lifecycle_process_runner LABELS integration)
 add_dependencies(shim_test gpubound_shim lifecycle_mock_core shim_victim)
 target_compile_definitions(shim_test PRIVATE
