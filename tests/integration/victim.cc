@@ -15,6 +15,7 @@
 //   starts integration_victim events N      N times a kernel, an event behind it, and a kernel of
 //   another
 //                                    stream that waits for the event
+//   integration_victim devices N     N iterations on two devices, see device_pair.h
 //   integration_victim second_tool N N iterations, then N more while the profiler in the library
 //                                    $GPUBOUND_TEST_SECOND_TOOL records; prints what it said
 //   integration_victim fork N        the same in this process and in a child, at the same time
@@ -36,6 +37,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/integration/device_pair.h"
 #include "tests/integration/trainer.h"
 
 namespace gpubound {
@@ -54,6 +56,11 @@ void ReplayGraphs(int count) {
   Trainer trainer;
   cudaGraphExec_t executable = trainer.Capture();
   for (int i = 0; i < count; ++i) trainer.Replay(executable);
+}
+
+void TrainOnTwoDevices(int iterations) {
+  DevicePair pair;
+  for (int i = 0; i < iterations; ++i) pair.Iterate();
 }
 
 long ResidentKib() {
@@ -165,6 +172,8 @@ int Main(int argc, char** argv) {
     Train(count);
   } else if (std::strcmp(action, "graphs") == 0) {
     ReplayGraphs(count);
+  } else if (std::strcmp(action, "devices") == 0) {
+    TrainOnTwoDevices(count);
   } else if (std::strcmp(action, "storm") == 0) {
     Storm(count);
   } else if (std::strcmp(action, "steady") == 0) {
