@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Worker processes of multiprocessing that launch kernels on the stand-in CUDA runtime:
+worker_kernels.py METHOD WORKERS LAUNCHES, METHOD as in multiprocessing.get_context. The library is
+loaded where this file is imported, so in a fork server too; CUDA is used in the workers alone. Prints
+{"workers": [pid, ...], "exit_codes": [...]}."""
+import ctypes
+import json
+import multiprocessing
+import sys
+
+CUDA = ctypes.CDLL("libcudart.so.13")
+SUCCESS = 0
+KERNEL = ctypes.create_string_buffer(1)  # whose address stands for the kernel
+
+
+class Dim3(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_uint), ("y", ctypes.c_uint), ("z", ctypes.c_uint)]
+
+
+CUDA.gpubound_sim_register_kernel.argtypes = [
+    ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32,
+    ctypes.c_uint32, ctypes.c_uint32]
+CUDA.cudaLaunchKernel.argtypes = [
+    ctypes.c_void_p, Dim3, Dim3, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+
+
+def check(error):
+    if error != SUCCESS:
+        raise RuntimeError(f"CUDA error {error}")
+
+
+def launch(count):
+    CUDA.gpubound_sim_register_kernel(KERNEL, b"worker_kernel", None, None, 0, 32, 0)
+    for _ in range(count):
+        check(CUDA.cudaLaunchKernel(KERNEL, Dim3(4, 1, 1), Dim3(128, 1, 1), None, 0, None))
+    check(CUDA.cudaDeviceSynchronize())
+
+
+def main(method, workers, launches):
+    context = multiprocessing.get_context(method)
+    processes = [context.Process(target=launch, args=(launches,)) for _ in range(workers)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    print(json.dumps({"workers": [process.pid for process in processes],
+                      "exit_codes": [process.exitcode for process in processes]}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
