@@ -69,6 +69,26 @@ void LaunchGraph(const CUgraphExec_st& executable, CUstream_st* stream, const Ap
   });
 }
 
+// Whether the nodes of |update| are those of |graph|, but for what each does.
+bool HaveSameTopology(const CUgraph_st& graph, const CUgraph_st& update) {
+  return std::equal(graph.nodes.begin(), graph.nodes.end(), update.nodes.begin(),
+                    update.nodes.end(), [](const GraphNode& own, const GraphNode& other) {
+                      return own.spec.kind == other.spec.kind && own.after == other.after;
+                    });
+}
+
+// From the last node to the first, as real CUPTI tells of them.
+void TellOfUpdate(CUgraphExec_st* executable, const CUgraph_st& update) {
+  ProfilerTap* tap = GpuRuntime::Get().tap();
+  if (tap == nullptr) return;
+  for (size_t i = update.nodes.size(); i-- > 0;) {
+    tap->GraphNodeUpdated({.executable = executable,
+                           .node = NodeId(executable->id, i),
+                           .source = NodeId(update.id, i),
+                           .kind = update.nodes[i].spec.kind});
+  }
+}
+
 }  // namespace
 }  // namespace gpubound::sim
 
@@ -132,6 +152,24 @@ GPUBOUND_CUDART_API cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cuda
   if (!call.ok()) return call.Fail();
   if (executable == nullptr) return call.Return(cudaErrorInvalidValue);
   LaunchGraph(*executable, ResolveStream(handle), call);
+  return call.Return(cudaSuccess);
+}
+
+GPUBOUND_CUDART_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
+                                                    cudaGraphExecUpdateResultInfo* result) {
+  ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaGraphExecUpdate_v10020, "cudaGraphExecUpdate");
+  if (!call.ok()) return call.Fail();
+  if (executable == nullptr || graph == nullptr || result == nullptr) {
+    return call.Return(cudaErrorInvalidValue);
+  }
+  *result = {};
+  if (!HaveSameTopology(executable->graph, *graph)) {
+    result->result = cudaGraphExecUpdateErrorTopologyChanged;
+    return call.Return(cudaErrorGraphExecUpdateFailure);
+  }
+  executable->graph.nodes = graph->nodes;
+  executable->graph.ends = graph->ends;
+  TellOfUpdate(executable, *graph);
   return call.Return(cudaSuccess);
 }
 

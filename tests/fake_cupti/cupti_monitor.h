@@ -75,6 +75,7 @@ class CuptiMonitor : public ProfilerTap {
   void StreamCreated(const Place& place, void* handle, uint32_t correlation) override;
   void GraphNodeMade(const GraphNodeBirth& birth) override;
   void GraphInstantiated(void* executable) override;
+  void GraphNodeUpdated(const GraphNodeUpdate& update) override;
 
  private:
   using Flags = std::array<std::atomic<bool>, kMaxCallbackIds>;

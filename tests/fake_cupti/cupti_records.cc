@@ -333,4 +333,20 @@ void CuptiMonitor::GraphInstantiated(void* executable) {
   CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, &data);
 }
 
+// As seen with CUPTI 13.0 on an H100: first the other graph's node, then the executable's own;
+// neither with a graph.
+void CuptiMonitor::GraphNodeUpdated(const GraphNodeUpdate& update) {
+  CUgraphNode_st source = {update.source};
+  CUgraphNode_st own = {update.node};
+  CUpti_GraphData graph = {};
+  graph.graphExec = static_cast<CUgraphExec>(update.executable);
+  graph.nodeType = NodeTypeOf(update.kind);
+  CUpti_ResourceData data = {};
+  data.resourceDescriptor = &graph;
+  graph.node = &source;
+  CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED, &data);
+  graph.node = &own;
+  CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS, &data);
+}
+
 }  // namespace gpubound::sim

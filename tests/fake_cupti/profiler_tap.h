@@ -59,6 +59,14 @@ struct GraphNodeBirth {
   OpKind kind = OpKind::kKernel;
 };
 
+// A node of an executable graph that is made anew after one of another graph. Ids of records.
+struct GraphNodeUpdate {
+  void* executable = nullptr;  // CUgraphExec
+  uint64_t node = 0;           // its own, whose id stays
+  uint64_t source = 0;         // the other graph's
+  OpKind kind = OpKind::kKernel;
+};
+
 class ProfilerTap {
  public:
   virtual ~ProfilerTap() = default;
@@ -87,6 +95,7 @@ class ProfilerTap {
   virtual void StreamCreated(const Place& place, void* handle, uint32_t correlation) = 0;
   virtual void GraphNodeMade(const GraphNodeBirth& birth) = 0;
   virtual void GraphInstantiated(void* executable) = 0;
+  virtual void GraphNodeUpdated(const GraphNodeUpdate& update) = 0;
 };
 
 }  // namespace gpubound::sim

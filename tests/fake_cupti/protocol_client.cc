@@ -167,6 +167,12 @@ void Callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const v
     entry["symbol"] = call->symbolName == nullptr ? "" : call->symbolName;
     entry["correlation"] = call->correlationId;
   }
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) {  // of the tests, all about nodes of graphs
+    const auto* resource = static_cast<const CUpti_ResourceData*>(data);
+    uint64_t node = 0;
+    cuptiGetGraphNodeId(static_cast<CUpti_GraphData*>(resource->resourceDescriptor)->node, &node);
+    entry["node"] = node;
+  }
   std::lock_guard<std::mutex> lock(profiler.mutex);
   profiler.callbacks.push_back(entry);
 }
@@ -225,6 +231,9 @@ int main(int argc, char** argv) {
   }
   for (uint32_t cbid : config.value("callbacks", std::vector<uint32_t>())) {
     cuptiEnableCallback(1, handle, CUPTI_CB_DOMAIN_RUNTIME_API, cbid);
+  }
+  for (uint32_t cbid : config.value("node_callbacks", std::vector<uint32_t>())) {
+    cuptiEnableCallback(1, handle, CUPTI_CB_DOMAIN_RESOURCE, cbid);
   }
   gpubound::sim::RegisterWorkloadKernels();
   out["enabled"] = enabled;

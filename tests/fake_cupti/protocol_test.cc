@@ -186,6 +186,38 @@ TEST_F(ProtocolTest, GraphTraceReplacesTheNodes) {
   EXPECT_EQ(Duration(Records(result, kGraphTrace)[0]), 30'000);  // two of the four run together
 }
 
+TEST_F(ProtocolTest, AnUpdatedGraphKeepsItsNodesAndRunsOtherKernels) {
+  const Json result = Run({{"workload", "graph_update"}, {"kinds", {kKernel}}});
+  const auto kernels = Records(result, kKernel);
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0]["name"], "scripted");
+  EXPECT_EQ(kernels[1]["name"], "updated");
+  EXPECT_EQ(kernels[0]["node"], kernels[1]["node"]);
+  EXPECT_EQ(kernels[0]["graph"], kernels[1]["graph"]);
+}
+
+TEST_F(ProtocolTest, AGraphIsNotUpdatedWithOneOfAnotherShape) {
+  constexpr int kUpdateFailure = 910, kTopologyChanged = 2;
+  const Json result = Run({{"workload", "graph_update"}})["workload"];
+  EXPECT_EQ(result["same"], 0);
+  EXPECT_EQ(result["longer"], kUpdateFailure);
+  EXPECT_EQ(result["longer_result"], kTopologyChanged);
+}
+
+// As seen with CUPTI 13.0 on an H100.
+TEST_F(ProtocolTest, AnUpdateTellsOfTheOtherGraphsNodeAndThenOfTheOneThatRuns) {
+  constexpr uint32_t kNodeUpdated = 22, kNodeSetParams = 23;
+  const Json result = Run({{"workload", "graph_update"},
+                           {"kinds", {kKernel}},
+                           {"node_callbacks", {kNodeUpdated, kNodeSetParams}}});
+  const Json& calls = result["callbacks"];
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(calls[0]["cbid"], kNodeUpdated);
+  EXPECT_EQ(calls[1]["cbid"], kNodeSetParams);
+  EXPECT_EQ(calls[1]["node"], Records(result, kKernel).at(0)["node"]);
+  EXPECT_NE(calls[0]["node"], calls[1]["node"]);
+}
+
 TEST_F(ProtocolTest, EventsMeasureTheDevice) {
   const Json result = Run({{"workload", "events"}},
                           {{"device", {{"kernel_ns", 400'000'000}, {"launch_latency_ns", 0}}}});

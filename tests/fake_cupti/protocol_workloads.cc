@@ -26,6 +26,7 @@ using Json = nlohmann::json;
 uint32_t Tid() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
 
 char scripted_kernel;
+char updated_kernel;
 char adding_kernel;
 
 void AddBody(const gpubound_sim_launch* launch) {
@@ -119,6 +120,39 @@ Json Graph() {
   for (int i = 0; i < 2; ++i) cudaGraphLaunch(executable, stream);
   cudaStreamSynchronize(stream);
   return {{"nodes", nodes}};
+}
+
+// Of so many kernels called |kernel|, one behind the other.
+cudaGraph_t CaptureChain(cudaStream_t stream, const void* kernel, int length) {
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  for (int i = 0; i < length; ++i) {
+    cudaLaunchKernel(kernel, dim3(1), dim3(1), nullptr, 0, stream);
+  }
+  cudaGraph_t graph = nullptr;
+  cudaStreamEndCapture(stream, &graph);
+  return graph;
+}
+
+// A graph of one node, launched before and after it is updated with another, then with one that has
+// a node too many.
+Json GraphUpdate() {
+  cudaStream_t stream = nullptr;
+  cudaStreamCreate(&stream);
+  cudaGraphExec_t executable = nullptr;
+  cudaGraphInstantiate(&executable, CaptureChain(stream, &scripted_kernel, 1), 0);
+  cudaGraphLaunch(executable, stream);
+  cudaGraphExecUpdateResultInfo info = {};
+  const auto update = [&](int length) {
+    cudaGraph_t graph = CaptureChain(stream, &updated_kernel, length);
+    const cudaError_t error = cudaGraphExecUpdate(executable, graph, &info);
+    cudaGraphDestroy(graph);
+    return error;
+  };
+  const cudaError_t same = update(1);
+  cudaGraphLaunch(executable, stream);
+  const cudaError_t longer = update(2);
+  cudaStreamSynchronize(stream);
+  return {{"same", same}, {"longer", longer}, {"longer_result", info.result}};
 }
 
 Json Events() {
@@ -220,6 +254,7 @@ const std::map<std::string, std::function<Json()>> kWorkloads = {
     {"many", Many},
     {"threads", Threads},
     {"graph", Graph},
+    {"graph_update", GraphUpdate},
     {"events", Events},
     {"unfinished", Unfinished},
     {"peers", Peers},
@@ -236,6 +271,7 @@ void RegisterWorkloadKernels() {
   auto* register_kernel = reinterpret_cast<gpubound_sim_register_kernel_fn>(
       dlsym(RTLD_DEFAULT, "gpubound_sim_register_kernel"));
   register_kernel(&scripted_kernel, "scripted", nullptr, nullptr, 0, 24, 0);
+  register_kernel(&updated_kernel, "updated", nullptr, nullptr, 0, 24, 0);
   const size_t sizes[] = {sizeof(int*), sizeof(int)};
   register_kernel(&adding_kernel, "adding", AddBody, sizes, 2, 16, 128);
 }

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "tests/integration/command_run.h"
 #include "tests/integration/device_truth.h"
@@ -19,9 +21,9 @@ class RecordedGraphs : public CommandRun {
  protected:
   RecordedGraphs() { runner().Set("GPUBOUND_SIM_TRUTH", File("truth.json")); }
 
-  void RunGraphs(const std::string& level) {
+  void RunGraphs(const std::string& level, const std::string& action = "graphs") {
     const Outcome outcome = Gpubound({"run", "--graphs", level, "-o", run_path(), "--",
-                                      GPUBOUND_TEST_VICTIM, "graphs", std::to_string(kReplays)});
+                                      GPUBOUND_TEST_VICTIM, action, std::to_string(kReplays)});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
     truth_ = Json::parse(ReadText(File("truth.json")));
   }
@@ -58,6 +60,34 @@ TEST_P(GraphRun, GpuBusyIsAnUpperBoundWhereGraphsWereRecordedAsAWhole) {
   EXPECT_EQ(report["run"]["gpu_busy_is_upper_bound"], whole);
   EXPECT_EQ(RowOf(report["processes"][0], "inference")["gpu_caused_is_upper_bound"], whole);
   EXPECT_EQ(RowOf(report["processes"][0], "capture")["gpu_caused_is_upper_bound"], false);
+}
+
+// The clocks are those of training_run_test.cc.
+TEST_P(GraphRun, TheOperationThatLaunchesAnUpdatedGraphHasItsTime) {
+  RunGraphs(GetParam(), "updates");
+  const Json report = Report();
+  ExpectExactPartition(report);
+  const Json& process = report["processes"][0];
+  ExpectSameTime(RowOf(process, "inference")["gpu_caused_ns"], truth_["busy_ns"], "inference");
+  EXPECT_EQ(RowOf(process, "capture")["gpu_caused_ns"], 0);
+  EXPECT_EQ(RowOf(process, "recapture")["gpu_caused_ns"], 0);
+  EXPECT_EQ(LedgerOf(report, "kernels_without_launch"), 0);
+  EXPECT_EQ(LedgerOf(report, "graphs_before_recording"), 0);
+  EXPECT_EQ(LedgerOf(report, "graph_launches_lost"), 0);
+}
+
+TEST_F(RecordedGraphs, NodesOfAnUpdatedGraphAreTheKernelsThatRan) {
+  RunGraphs("node", "updates");
+  const Json report = Report();
+  std::map<std::string, int> kernels;
+  for (const Json& kernel : report["processes"][0]["kernels"]) {
+    EXPECT_EQ(kernel["operation"], "inference");
+    kernels[kernel["name"]] += kernel["count"].get<int>();
+  }
+  const std::map<std::string, int> expected = {{"policy_forward", kReplays},
+                                               {"policy_backward", kReplays},
+                                               {"optimizer_step", 2 * kReplays}};
+  EXPECT_EQ(kernels, expected);
 }
 
 TEST_F(RecordedGraphs, AutomaticallyHaveTheirNodesInTheReport) {

@@ -90,14 +90,18 @@ class Trainer {
   // Of the forward pass and the optimizer, one behind the other.
   cudaGraphExec_t Capture() {
     GPUBOUND_OPERATION("capture");
-    cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
-    Check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
-    Launch(&policy_forward);
-    Launch(&optimizer_step);
-    Check(cudaStreamEndCapture(stream_, &graph), "cudaStreamEndCapture");
-    Check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    Check(cudaGraphInstantiate(&executable, Captured(&policy_forward), 0), "cudaGraphInstantiate");
     return executable;
+  }
+
+  // Makes |executable| one of the backward pass and the optimizer.
+  void Update(cudaGraphExec_t executable) {
+    GPUBOUND_OPERATION("recapture");
+    cudaGraph_t graph = Captured(&policy_backward);
+    cudaGraphExecUpdateResultInfo result = {};
+    Check(cudaGraphExecUpdate(executable, graph, &result), "cudaGraphExecUpdate");
+    Check(cudaGraphDestroy(graph), "cudaGraphDestroy");
   }
 
   void Replay(cudaGraphExec_t executable) {
@@ -107,6 +111,16 @@ class Trainer {
   }
 
  private:
+  // Of the kernel |first| and the optimizer.
+  cudaGraph_t Captured(const void* first) {
+    cudaGraph_t graph = nullptr;
+    Check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+    Launch(first);
+    Launch(&optimizer_step);
+    Check(cudaStreamEndCapture(stream_, &graph), "cudaStreamEndCapture");
+    return graph;
+  }
+
   static void Simulate() {
     GPUBOUND_OPERATION("simulation");
     const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(200);

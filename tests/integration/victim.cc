@@ -15,6 +15,9 @@
 //   starts integration_victim events N      N times a kernel, an event behind it, and a kernel of
 //   another
 //                                    stream that waits for the event
+//   integration_victim updates N     as graphs, then captures another first kernel in operation
+//                                    "recapture", updates the graph with it and replays that N
+//                                    times
 //   integration_victim devices N     N iterations on two devices, see device_pair.h
 //   integration_victim second_tool N N iterations, then N more while the profiler in the library
 //                                    $GPUBOUND_TEST_SECOND_TOOL records; prints what it said
@@ -55,6 +58,14 @@ void Train(int iterations) {
 void ReplayGraphs(int count) {
   Trainer trainer;
   cudaGraphExec_t executable = trainer.Capture();
+  for (int i = 0; i < count; ++i) trainer.Replay(executable);
+}
+
+void ReplayUpdatedGraph(int count) {
+  Trainer trainer;
+  cudaGraphExec_t executable = trainer.Capture();
+  for (int i = 0; i < count; ++i) trainer.Replay(executable);
+  trainer.Update(executable);
   for (int i = 0; i < count; ++i) trainer.Replay(executable);
 }
 
@@ -174,6 +185,8 @@ int Main(int argc, char** argv) {
     ReplayGraphs(count);
   } else if (std::strcmp(action, "devices") == 0) {
     TrainOnTwoDevices(count);
+  } else if (std::strcmp(action, "updates") == 0) {
+    ReplayUpdatedGraph(count);
   } else if (std::strcmp(action, "storm") == 0) {
     Storm(count);
   } else if (std::strcmp(action, "steady") == 0) {
