@@ -45,7 +45,8 @@ class ConvertFixture : public ::testing::TestWithParam<uint32_t> {
 
 // Those whose records differ.
 inline auto ReleasesOfCupti() {
-  return ::testing::Values(kCupti12_0, kCupti12_4, kCupti12_6, kCupti12_8, kCupti13_0, kCupti13_1);
+  return ::testing::Values(kCupti11_8, kCupti12_0, kCupti12_4, kCupti12_6, kCupti12_8, kCupti13_0,
+                           kCupti13_1);
 }
 inline std::string ReleaseName(const ::testing::TestParamInfo<uint32_t>& param_info) {
   return "version" + std::to_string(param_info.param);

@@ -14,9 +14,9 @@
 namespace gpubound {
 
 // What cuptiGetVersion says.
-inline constexpr uint32_t kCupti12_0 = 19, kCupti12_4 = 22, kCupti12_6 = 24, kCupti12_8 = 26,
-                          kCupti12_9 = 27, kCupti13_0 = 130001, kCupti13_1 = 130100,
-                          kCupti13_5 = 130500;
+inline constexpr uint32_t kCupti11_8 = 18, kCupti12_0 = 19, kCupti12_4 = 22, kCupti12_6 = 24,
+                          kCupti12_8 = 26, kCupti12_9 = 27, kCupti13_0 = 130001,
+                          kCupti13_1 = 130100, kCupti13_5 = 130500;
 
 // Values of CUpti_ActivityKind.
 enum : uint32_t {
@@ -66,7 +66,7 @@ inline size_t RecordSize(uint32_t kind, uint32_t version) {
     case kKindGreenContext:
       return 304;
     case kKindConcurrentKernel:
-      return version >= 130100 ? 224 : version >= 130000 ? 216 : 208;
+      return version >= 130100 ? 224 : version >= 130000 ? 216 : version >= kCupti12_0 ? 208 : 200;
     case kKindOverhead:
       return version >= 22 ? 56 : version >= 21 ? 48 : 40;
     case kKindMemcpy2:

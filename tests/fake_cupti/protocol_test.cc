@@ -304,9 +304,10 @@ TEST_P(ProtocolVersionTest, RecordsOfEveryReleaseCanBeWalked) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Releases, ProtocolVersionTest,
-                         ::testing::Values(std::pair("12.0", 19), std::pair("12.4", 22),
-                                           std::pair("12.6", 24), std::pair("12.8", 26),
-                                           std::pair("13.0", 130001), std::pair("13.1", 130100)));
+                         ::testing::Values(std::pair("11.8", 18), std::pair("12.0", 19),
+                                           std::pair("12.4", 22), std::pair("12.6", 24),
+                                           std::pair("12.8", 26), std::pair("13.0", 130001),
+                                           std::pair("13.1", 130100)));
 
 }  // namespace
 }  // namespace gpubound::sim

@@ -7,6 +7,7 @@ namespace gpubound::sim {
 namespace {
 
 // Values of cuptiGetVersion from which a longer record is written.
+constexpr uint32_t kCuda12_0 = 19;
 constexpr uint32_t kCuda12_2 = 20;
 constexpr uint32_t kCuda12_3 = 21;
 constexpr uint32_t kCuda12_4 = 22;
@@ -38,12 +39,13 @@ size_t RecordBytes(uint32_t kind, uint32_t version) {
       return 40;
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      // Kernel9 to Kernel13, as the headers of 13.5 have them.
+      // Kernel8, then Kernel9 to Kernel13, as the headers of 13.5 have them.
       return version >= kCuda13_5   ? 248
              : version >= kCuda13_4 ? 232
              : version >= kCuda13_1 ? 224
              : version >= kCuda13_0 ? 216
-                                    : 208;
+             : version >= kCuda12_0 ? 208
+                                    : 200;
     case CUPTI_ACTIVITY_KIND_MEMCPY:
       return version >= kCuda13_5 ? 112 : version >= kCuda12_8 ? 96 : 88;
     case CUPTI_ACTIVITY_KIND_MEMCPY2:

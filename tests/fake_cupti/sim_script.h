@@ -80,7 +80,7 @@ struct CounterFigures {
 struct SimScript {
   DeviceModelConfig device;
   uint32_t green_multiprocessors = 0;  // every context is a green one, with so many; 0: none is
-  uint32_t cupti_version = 130001;     // as cuptiGetVersion; a script may say "12.0" to "13.5"
+  uint32_t cupti_version = 130001;     // as cuptiGetVersion; a script may say "11.8" to "13.5"
   uint32_t correlation_start = 1;
   int64_t api_ns = 0;       // least duration of every API call, spent by spinning
   bool driver_api = false;  // calls that have a twin in the driver are said to be that one's

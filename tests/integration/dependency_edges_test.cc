@@ -69,7 +69,8 @@ class DependencyEdges : public CommandRun, public testing::WithParamInterface<Wa
 };
 
 INSTANTIATE_TEST_SUITE_P(Releases, DependencyEdges,
-                         testing::Values(Way{"Cupti12_0", "12.0", "records"},
+                         testing::Values(Way{"Cupti11_8", "11.8", "records"},
+                                         Way{"Cupti12_0", "12.0", "records"},
                                          Way{"Cupti12_8", "12.8", "records"},
                                          Way{"Cupti13_1", "13.1", "records"},
                                          Way{"DriverByRecords", "13.1", "records", true},
