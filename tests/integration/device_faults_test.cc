@@ -40,13 +40,14 @@ class DeviceFaults : public CommandRun {
   }
   void Train(const Json& script) { Run(script, "train", kIterations); }
   Json Row(const std::string& operation) { return RowOf(report_["processes"][0], operation); }
-  int64_t Count(const std::string& what) {
+  int64_t Select(const std::string& what, const std::string& from) {
     const Outcome outcome =
-        Gpubound({"sql", run_path(), "SELECT count(*) AS n FROM " + what, "--json"});
+        Gpubound({"sql", run_path(), "SELECT " + what + " AS n FROM " + from, "--json"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
     const Json rows = Json::parse(outcome.out, nullptr, /*allow_exceptions=*/false);
     return rows.is_array() && !rows.empty() ? rows[0]["n"].get<int64_t>() : -1;
   }
+  int64_t Count(const std::string& from) { return Select("count(*)", from); }
   int64_t Kernels() { return Count("gpu WHERE kind = 'kernel'"); }
   int64_t Calls(const std::string& name) { return Count("api WHERE name = '" + name + "'"); }
   std::string Verdict() { return report_["run"]["verdict"]; }
@@ -91,6 +92,20 @@ TEST_F(DeviceFaults, TheDriversCallWithinTheRuntimesIsNoTransitionOfItsOwn) {
   const Json expected = {{"native->cuda_api", 2 * kIterations}, {"native->cuda_sync", kIterations}};
   EXPECT_EQ(Row("backpropagation")["transitions"], expected);
   EXPECT_EQ(Row("inference")["transitions"], expected);
+}
+
+// The launch queue is full: each call waits in the runtime's function and in the driver's.
+TEST_F(DeviceFaults, TheDriversCallWithinTheRuntimesWaitsNoSecondTime) {
+  constexpr int kLaunches = 500;
+  Run({{"device", {{"queue_depth", 16}}}, {"faults", {{"driver_records", true}}}}, "storm",
+      kLaunches);
+  EXPECT_EQ(Calls("cuLaunchKernel"), kLaunches);
+  int64_t waited_ns = 0;
+  for (const Json& cell : report_["processes"][0]["cells"]) {
+    if (cell["layer"] == "cuda_sync") waited_ns += cell["ns"].get<int64_t>();
+  }
+  EXPECT_GT(waited_ns, 0);
+  EXPECT_EQ(Select("sum(duration_ns)", "overhead WHERE kind = 'COMMAND_BUFFER_FULL'"), waited_ns);
 }
 
 // By a fiftieth: half a millisecond within the run, tens of microseconds before the first launch.
