@@ -154,7 +154,7 @@ TEST_F(DeviceFaults, WhereNvmlDoesNotListTheProgramItTellsOfNoOthers) {
 
 TEST_F(DeviceFaults, FlushesThatTakeLongLoseNothing) {
   constexpr int kLaunches = 5000;
-  Run({{"overhead", {{"flush_ns", 400'000'000}}}}, "storm", kLaunches);
+  Run({{"overhead", {{"flush_ns", 250'000'000}}}}, "storm", kLaunches);
   EXPECT_EQ(Kernels(), kLaunches);
   EXPECT_EQ(LedgerOf(report_, "undelivered_device_buffers"), 0);
   EXPECT_EQ(Calls("cudaLaunchKernel"), kLaunches);
