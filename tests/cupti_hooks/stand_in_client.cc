@@ -182,6 +182,7 @@ int Main(const std::string& workload, const std::string& library) {
   CuptiOptions options;
   options.library_path = library;
   options.levels.graphs = LevelOf(workload);
+  if (const char* level = std::getenv("GPUBOUND_API")) ParseApiLevel(level, &options.levels.api);
   options.share = workload == "basic-shared";
   static auto* const source = new CuptiSource(options);
   const bool captures_before = workload.starts_with("before-");

@@ -75,6 +75,7 @@ TEST_F(DeviceFaults, AGraphRecordedAsAWholeDoesNotAskForTheIdsOfItsNodes) {
 }
 
 TEST_F(DeviceFaults, TheDriversCallWithinTheRuntimesDoublesNothing) {
+  runner().Set("GPUBOUND_API", "records");
   Train({{"faults", {{"driver_records", true}}}});
   ASSERT_EQ(Calls("cuLaunchKernel"), kIterations * kKernels);
   EXPECT_EQ(Calls("cudaLaunchKernel"), kIterations * kKernels);
@@ -88,6 +89,7 @@ TEST_F(DeviceFaults, TheDriversCallWithinTheRuntimesDoublesNothing) {
 
 // As without: two launches and a wait in each backward pass, a copy, a launch and a wait before it.
 TEST_F(DeviceFaults, TheDriversCallWithinTheRuntimesIsNoTransitionOfItsOwn) {
+  runner().Set("GPUBOUND_API", "records");
   Train({{"faults", {{"driver_records", true}}}});
   const Json expected = {{"native->cuda_api", 2 * kIterations}, {"native->cuda_sync", kIterations}};
   EXPECT_EQ(Row("backpropagation")["transitions"], expected);
@@ -97,6 +99,7 @@ TEST_F(DeviceFaults, TheDriversCallWithinTheRuntimesIsNoTransitionOfItsOwn) {
 // The launch queue is full: each call waits in the runtime's function and in the driver's.
 TEST_F(DeviceFaults, TheDriversCallWithinTheRuntimesWaitsNoSecondTime) {
   constexpr int kLaunches = 500;
+  runner().Set("GPUBOUND_API", "records");
   Run({{"device", {{"queue_depth", 16}}}, {"faults", {{"driver_records", true}}}}, "storm",
       kLaunches);
   EXPECT_EQ(Calls("cuLaunchKernel"), kLaunches);

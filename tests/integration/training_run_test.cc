@@ -72,6 +72,16 @@ TEST_F(TrainingRun, HoldsEveryPieceOfDeviceWorkByName) {
   EXPECT_EQ(copies, kIterations);
 }
 
+// Each iteration waits, from the first on: none has been seen that did not.
+TEST_F(TrainingRun, KnowsHowMuchOfItAnInfinitelyFastGpuWouldSave) {
+  Victim("train", kIterations);
+  const Json report = Report();
+  const Json& process = report["processes"][0];
+  const double saved_ns =
+      report["run"]["gpu_limited_share"].get<double>() * process["span_ns"].get<double>();
+  EXPECT_GT(saved_ns, 0.8 * process["gpu_wait_ns"].get<double>());
+}
+
 TEST_F(TrainingRun, NothingOfItWasLost) {
   Victim("train", kIterations);
   const Json report = Report();
