@@ -3,6 +3,8 @@
 // Each step of cupti_session.h, in CUPTI's documented order.
 #include "cupti_hooks/cupti_session.h"
 
+#include "cupti_hooks/graph_nodes.h"
+
 namespace gpubound {
 namespace {
 
@@ -105,6 +107,10 @@ class Callbacks {
   Callbacks(const CuptiApi& api, CUpti_SubscriberHandle subscriber, Optional* optional)
       : api_(api), subscriber_(subscriber), optional_(optional) {}
 
+  // Of one that older releases do not have.
+  void Try(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    if (api_.cuptiEnableCallback != nullptr) api_.cuptiEnableCallback(1, subscriber_, domain, id);
+  }
   void Enable(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
     if (api_.cuptiEnableCallback == nullptr) return;
     (*optional_)(api_.cuptiEnableCallback(1, subscriber_, domain, id));
@@ -165,6 +171,7 @@ void WatchGraphs(const ApiFunctions& functions, GraphLevel level, Callbacks* cal
   resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
   resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
   resource(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING);
+  for (CUpti_CallbackId id : GraphNodes::kUpdateIds) callbacks->Try(CUPTI_CB_DOMAIN_RESOURCE, id);
   if (level == GraphLevel::kNode) return;  // the records of kernels have their names
   calls(&ApiFunctions::LaunchIds);
 }

@@ -3,10 +3,12 @@
 // Follows nodes from capture to instantiation.
 #include "cupti_hooks/graph_nodes.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <string_view>
+#include <utility>
 
 namespace gpubound {
 namespace {
@@ -18,6 +20,23 @@ constexpr size_t kMaxGraphs = 1 << 16;
 
 // The kernel whose launch the calling thread is in; CUPTI's own string.
 constinit thread_local const char* t_launched_kernel = nullptr;
+
+// The node from which the calling thread is about to update one of an executable graph; 0: none.
+constinit thread_local uint64_t t_update = 0;
+
+// A node that runs another kernel after each update must not have a name without end.
+constexpr size_t kLongestName = 1000;
+constexpr std::string_view kOr = " or ";
+
+// Whether |name| is one of |names|, which are joined by kOr.
+bool IsOneOf(std::string_view name, std::string_view names) {
+  while (true) {
+    const size_t end = std::min(names.find(kOr), names.size());
+    if (names.substr(0, end) == name) return true;
+    if (end == names.size()) return false;
+    names.remove_prefix(end + kOr.size());
+  }
+}
 
 // The calling thread is in the runtime's launch of a graph, which calls the driver's.
 constinit thread_local bool t_in_runtime_launch = false;
@@ -60,6 +79,11 @@ void GraphNodes::OnResource(CUpti_CallbackId id, const CUpti_ResourceData& resou
         return OnCloned(*graph);
       case CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING:
         return OnDestroyed(*graph);
+      case kUpdateIds[0]:
+        t_update = IdOf(graph->node);
+        return;
+      case kUpdateIds[1]:
+        return OnUpdated(*graph);
       case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED:
         return OnInstantiated(*graph);
       default:
@@ -89,9 +113,15 @@ void GraphNodes::OnCloned(const CUpti_GraphData& graph) {
   const uint64_t original = IdOf(graph.originalNode);
   if (id == 0) return;
   Node node = {LabelId{}, std::string(NameOf(graph))};
+  if (graph.graph != nullptr && api_.cuptiGetGraphId != nullptr) {
+    api_.cuptiGetGraphId(graph.graph, &node.graph);
+  }
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (const auto found = nodes_.find(original); found != nodes_.end()) node = found->second;
+    if (const auto found = nodes_.find(original); found != nodes_.end()) {
+      node.operation = found->second.operation;
+      node.name = found->second.name;
+    }
     // A clone may be cloned again: child graphs, cudaGraphClone.
     if (nodes_.size() < kMaxNodes) nodes_.insert_or_assign(id, node);
   }
@@ -99,10 +129,37 @@ void GraphNodes::OnCloned(const CUpti_GraphData& graph) {
   info.node = id;
   info.type = TypeOf(graph);
   info.operation = node.operation;
-  if (graph.graph != nullptr && api_.cuptiGetGraphId != nullptr) {
-    api_.cuptiGetGraphId(graph.graph, &info.graph);
-  }
+  info.graph = node.graph;
   host_->DefineGraphNode(info, node.name);
+}
+
+// Comes for each launch of a graph too, for a node of CUPTI's own.
+void GraphNodes::OnUpdated(const CUpti_GraphData& graph) {
+  const uint64_t from = std::exchange(t_update, 0);
+  const uint64_t id = IdOf(graph.node);
+  if (from == 0 || id == 0) return;
+  GraphNodeInfo info;
+  std::string name;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto source = nodes_.find(from);
+    const auto own = nodes_.find(id);
+    if (source == nodes_.end() || own == nodes_.end()) return;
+    Node& node = own->second;
+    const bool is_known = IsOneOf(source->second.name, node.name) ||
+                          node.name.size() + source->second.name.size() > kLongestName;
+    if (is_known && (node.operation == LabelId{} || node.operation == source->second.operation)) {
+      return;
+    }
+    if (!is_known) node.name += std::string(kOr) + source->second.name;
+    if (node.operation != source->second.operation) node.operation = LabelId{};
+    info.operation = node.operation;
+    info.graph = node.graph;
+    name = node.name;
+  }
+  info.node = id;
+  info.type = TypeOf(graph);
+  host_->DefineGraphNode(info, name);
 }
 
 void GraphNodes::OnDestroyed(const CUpti_GraphData& graph) {

@@ -7,7 +7,12 @@
 //   capture:     GRAPHNODE_CREATED  node A, inside the launch that is captured
 //   instantiate: GRAPHNODE_CLONED   node B of the executable graph, from A     -> a row
 //                GRAPHEXEC_CREATED  executable graph
+//   update:      GRAPH_NODE_UPDATED, then GRAPH_NODE_SET_PARAMS: from node C of another graph,
+//                to node B                                                     -> its row anew
 //   each launch: records that say node B and the graph
+//
+// A row holds for the whole run: a node that was updated has all the names it ever had, and no
+// operation where they differ.
 //
 // The callbacks come on the program's threads, inside its CUDA calls. They make no CUDA call, and
 // hold no lock while they ask CUPTI for an id.
@@ -30,6 +35,10 @@ class GraphNodes {
   // Both outlive this object.
   GraphNodes(const CuptiApi& api, DeviceHost* host) : api_(api), host_(host) {}
 
+  // By number: CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED and _SET_PARAMS, which the headers of CUDA 12
+  // do not have.
+  static constexpr CUpti_CallbackId kUpdateIds[] = {22, 23};
+
   // CUPTI_CB_DOMAIN_RESOURCE. Ids that are not about graphs are ignored.
   void OnResource(CUpti_CallbackId id, const CUpti_ResourceData& resource) noexcept;
 
@@ -49,11 +58,13 @@ class GraphNodes {
   struct Node {
     LabelId operation;
     std::string name;
+    uint32_t graph = 0;  // that it was made for; of a node of an executable graph
   };
 
   uint64_t IdOf(CUgraphNode node) const;
   void OnCreated(const CUpti_GraphData& graph);
   void OnCloned(const CUpti_GraphData& graph);
+  void OnUpdated(const CUpti_GraphData& graph);
   void OnDestroyed(const CUpti_GraphData& graph);
   void OnInstantiated(const CUpti_GraphData& graph);
 

@@ -110,6 +110,46 @@ TEST_F(GraphNodesTest, OtherNodesAreNamedByTheirType) {
   EXPECT_EQ(host_.graph_nodes[2].info.type, 4711u);
 }
 
+TEST_F(GraphNodesTest, ANodeThatIsUpdatedHasEveryNameThatItHadAndNoOperationWhereTheyDiffer) {
+  const auto capture = [this](uintptr_t node, const char* kernel, LabelId operation) {
+    host_.open_operation = operation;
+    Launch(CUPTI_API_ENTER, kernel);
+    Capture(node);
+    Launch(CUPTI_API_EXIT, kernel);
+  };
+  const auto update = [this](uintptr_t from, uintptr_t to) {
+    Tell(22, from, 0, CU_GRAPH_NODE_TYPE_KERNEL);
+    Tell(23, to, 0, CU_GRAPH_NODE_TYPE_KERNEL);
+  };
+  capture(1, "gemm", kCapture);
+  Clone(2, 1);
+  capture(3, "gemm", kCapture);
+  update(3, 2);
+  EXPECT_EQ(host_.graph_nodes.size(), 1u) << "nothing is new";
+  capture(4, "gemm_large", kCapture);
+  update(4, 2);
+  ASSERT_EQ(host_.graph_nodes.size(), 2u);
+  EXPECT_EQ(host_.graph_nodes[1].name, "gemm or gemm_large");
+  EXPECT_EQ(host_.graph_nodes[1].info.node, 2u);
+  EXPECT_EQ(host_.graph_nodes[1].info.graph, kGraph);
+  EXPECT_EQ(host_.graph_nodes[1].info.operation, kCapture);
+  capture(5, "gemm", kElsewhere);
+  update(5, 2);
+  ASSERT_EQ(host_.graph_nodes.size(), 3u);
+  EXPECT_EQ(host_.graph_nodes[2].name, "gemm or gemm_large");
+  EXPECT_EQ(host_.graph_nodes[2].info.operation, LabelId{});
+  update(4, 2);
+  EXPECT_EQ(host_.graph_nodes.size(), 3u);
+}
+
+TEST_F(GraphNodesTest, WhatALaunchSetsIsNoUpdate) {
+  Capture(1);
+  Clone(2, 1);
+  Tell(23, 2, 0, CU_GRAPH_NODE_TYPE_KERNEL);
+  Tell(23, 99, 0, CU_GRAPH_NODE_TYPE_KERNEL);
+  EXPECT_EQ(host_.graph_nodes.size(), 1u);
+}
+
 TEST_F(GraphNodesTest, ACloneOfACloneIsStillKnown) {
   host_.open_operation = kCapture;
   Capture(1);

@@ -90,6 +90,13 @@ TEST_F(RecordedGraphs, NodesOfAnUpdatedGraphAreTheKernelsThatRan) {
   EXPECT_EQ(kernels, expected);
 }
 
+TEST_F(RecordedGraphs, AutomaticallyKnowTheNodesOfAnUpdatedGraph) {
+  RunGraphs("auto", "updates");
+  const std::string kernels = Report()["processes"][0]["kernels"].dump();
+  EXPECT_THAT(kernels, testing::HasSubstr("policy_forward or policy_backward"));
+  EXPECT_THAT(kernels, testing::Not(testing::HasSubstr("\"captured_in\":\"capture\"")));
+}
+
 TEST_F(RecordedGraphs, AutomaticallyHaveTheirNodesInTheReport) {
   RunGraphs("auto");
   const Json kernels = Report()["processes"][0]["kernels"];
