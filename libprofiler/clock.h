@@ -79,7 +79,7 @@ class SystemClock final : public Clock {
   bool ticks_are_tsc() const override { return use_tsc_; }
   uint64_t Ticks() override { return use_tsc_ ? ReadTsc() : ReadMonotonicNs(); }
   int64_t MonotonicNs() override { return static_cast<int64_t>(ReadMonotonicNs()); }
-  // The narrowest of ten brackets: a preemption inside one of them does not matter.
+  // The narrowest of at least ten brackets: a preemption inside one of them does not matter.
   ClockSample Sample(DeviceSource* source) override;
 
  private:

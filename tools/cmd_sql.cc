@@ -83,6 +83,18 @@ std::string ReadStdin() {
   return text;
 }
 
+// Where the column that was asked for is to be had; empty where nowhere.
+std::string TablesWith(const std::string& column_name) {
+  std::string tables;
+  for (const TraceTable& table : AllTraceTables()) {
+    for (const ColumnInfo& column : table.columns) {
+      if (column.name == column_name)
+        tables += (tables.empty() ? "" : ", ") + std::string(table.name);
+    }
+  }
+  return tables;
+}
+
 // "no such table: gpus" deserves the closest name there is.
 std::string Suggestion(const std::string& found) {
   constexpr std::string_view kNoTable = "no such table: ";
@@ -95,6 +107,8 @@ std::string Suggestion(const std::string& found) {
   } else if (found.starts_with(kNoColumn)) {
     typed = found.substr(kNoColumn.size());
     typed.erase(0, typed.rfind('.') + 1);
+    const std::string tables = TablesWith(typed);
+    if (!tables.empty()) return fmt::format("Tables with a column '{}': {}. ", typed, tables);
     for (const TraceTable& table : AllTraceTables()) {
       for (const ColumnInfo& column : table.columns) names.emplace_back(column.name);
     }

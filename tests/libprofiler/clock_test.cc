@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "libprofiler/clock_track.h"
+#include "libprofiler/device_source.h"
 
 namespace gpubound {
 namespace {
@@ -27,6 +28,48 @@ TEST(SystemClockTest, WithoutAnInvariantTscTicksAreMonotonicTime) {
   SystemClock clock(/*use_tsc=*/false);
   const ClockSample sample = clock.Sample(nullptr);
   EXPECT_EQ(sample.ticks, static_cast<uint64_t>(sample.monotonic_ns));
+}
+
+// A clock that takes long to read: it says the time of the middle.
+class SlowSource final : public DeviceSource {
+ public:
+  static constexpr int64_t kHalfNs = 20'000;
+  const char* name() const override { return "slow"; }
+  bool Start(DeviceHost*) override { return true; }
+  bool ReadClock(int64_t* now_ns) override {
+    Spin();
+    *now_ns = static_cast<int64_t>(ReadMonotonicNs());
+    Spin();
+    return true;
+  }
+  void Stop(int64_t) override {}
+  void AbandonInForkChild() noexcept override {}
+
+ private:
+  static void Spin() {
+    const uint64_t until = ReadMonotonicNs() + kHalfNs;
+    while (ReadMonotonicNs() < until) continue;
+  }
+};
+
+// What is read first must not seem to be later than what is read last.
+TEST(SystemClockTest, ASampleIsOneInstantOfAllClocksHoweverLongReadingOneTakes) {
+  SystemClock clock(TscIsInvariant());
+  SlowSource source;
+  const ClockSample early = clock.Sample(&source);
+  constexpr int64_t kTolerance = SlowSource::kHalfNs / 4;
+  EXPECT_NEAR(static_cast<double>(early.source_ns - early.monotonic_ns), 0, kTolerance);
+  EXPECT_GE(early.width_ns, 2 * static_cast<uint64_t>(SlowSource::kHalfNs));
+  // Ticks and wall clock lie to the others as they do without the source.
+  const ClockSample quick = clock.Sample(nullptr);
+  EXPECT_NEAR(static_cast<double>((early.realtime_ns - early.monotonic_ns) -
+                                  (quick.realtime_ns - quick.monotonic_ns)),
+              0, kTolerance);
+  const ClockSample late = clock.Sample(&source);
+  const double ticks_per_ns = static_cast<double>(late.ticks - early.ticks) /
+                              static_cast<double>(late.monotonic_ns - early.monotonic_ns);
+  const double between = static_cast<double>(quick.monotonic_ns - early.monotonic_ns);
+  EXPECT_NEAR(static_cast<double>(quick.ticks - early.ticks) / ticks_per_ns, between, kTolerance);
 }
 
 class ClockTrackTest : public testing::Test {

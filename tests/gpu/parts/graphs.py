@@ -39,8 +39,11 @@ def run(verdict, machine):
         row = [row for process in recording.report["processes"] for row in process["operations"]
                if row["operation"] == "inference"]
         busy[level] = sum(one["gpu_caused_ns"] for one in row)
-        verdict.check(busy[level] > 0, f"{level}: the time belongs to what launched the graph",
-                      f"{busy[level] / 1e6:.3f} ms")
-    verdict.check(busy["graph"] >= 0.98 * busy["node"],
+        # A launch comes right behind the begin of the operation: clocks that differ by a tenth of a
+        # microsecond would put it before.
+        of_all = busy[level] / recording.process["work"]["busy_ns"]
+        verdict.check(of_all > 0.99, f"{level}: the time belongs to what launched the graph",
+                      f"{busy[level] / 1e6:.3f} ms, {100 * of_all:.1f} % of all")
+    verdict.check(busy["graph"] >= 0.95 * busy["node"],  # a record makes each node longer
                   "a graph as a whole is no shorter than its nodes",
                   f"{busy['graph'] / busy['node']:.3f} times")
