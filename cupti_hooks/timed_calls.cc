@@ -82,7 +82,6 @@ uint64_t TimedCalls::Now() const noexcept {
 
 void TimedCalls::OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                         const CUpti_CallbackData& call) noexcept {
-  if (closed_.load(std::memory_order_relaxed)) return;
   const bool enters = call.callbackSite == CUPTI_API_ENTER;
   const bool of_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
   if (of_driver) {
@@ -95,7 +94,7 @@ void TimedCalls::OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
     }
     if (functions_.AwaitedBy(domain, id) == Awaited::kNone) return;
   }
-  if (call.correlationData == nullptr) return;
+  if (call.correlationData == nullptr || closed_.load(std::memory_order_relaxed)) return;
   if (enters) {
     *call.correlationData = Now();
     return;
