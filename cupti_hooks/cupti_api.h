@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 namespace gpubound {
@@ -137,6 +138,16 @@ inline constexpr uint32_t kCuptiPerSubscriberFilters = 130400;   // 13.4: single
 // That needs a driver since 13.5, as was seen without one: where it fails, the name tells the
 // oldest version that it can be.
 bool ResolveCuptiApi(void* library, CuptiApi* api, std::string* why);
+
+// What an enumeration's place holds: a newer CUPTI has values that these headers' type has no room
+// for.
+template <typename Enum>
+uint32_t NumberIn(const Enum& place) {
+  uint32_t number = 0;
+  static_assert(sizeof(place) == sizeof(number));
+  std::memcpy(&number, &place, sizeof(number));
+  return number;
+}
 
 // "CUPTI_ERROR_..." of the library, or the number.
 std::string CuptiResultName(const CuptiApi& api, CUptiResult result);

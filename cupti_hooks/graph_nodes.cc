@@ -46,16 +46,8 @@ constexpr std::string_view kNodeNames[] = {
     "(kernel)", "Memcpy",  "Memset",   "(host function)", "(graph)",      "(nothing)",
     "(wait)",   "(event)", "(signal)", "(semaphore)",     "(allocation)", "(free)"};
 
-// As a number: a newer CUPTI has types that the enumeration of these headers has no room for.
-uint32_t TypeOf(const CUpti_GraphData& graph) {
-  uint32_t type = 0;
-  static_assert(sizeof(type) == sizeof(graph.nodeType));
-  std::memcpy(&type, &graph.nodeType, sizeof(type));
-  return type;
-}
-
 std::string_view NameOf(const CUpti_GraphData& graph) {
-  const uint32_t type = TypeOf(graph);
+  const uint32_t type = NumberIn(graph.nodeType);
   if (type == CU_GRAPH_NODE_TYPE_KERNEL && t_launched_kernel != nullptr) {
     return t_launched_kernel;
   }
@@ -127,7 +119,7 @@ void GraphNodes::OnCloned(const CUpti_GraphData& graph) {
   }
   GraphNodeInfo info;
   info.node = id;
-  info.type = TypeOf(graph);
+  info.type = NumberIn(graph.nodeType);
   info.operation = node.operation;
   info.graph = node.graph;
   host_->DefineGraphNode(info, node.name);
@@ -158,7 +150,7 @@ void GraphNodes::OnUpdated(const CUpti_GraphData& graph) {
     name = node.name;
   }
   info.node = id;
-  info.type = TypeOf(graph);
+  info.type = NumberIn(graph.nodeType);
   host_->DefineGraphNode(info, name);
 }
 
