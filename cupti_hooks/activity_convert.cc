@@ -127,7 +127,7 @@ void ActivityConverter::Convert(const TimedCall& call) {
 ConvertCounts ActivityConverter::TakeCounts() { return std::exchange(counts_, ConvertCounts()); }
 
 void ActivityConverter::ConvertRecord(const CUpti_Activity* record) {
-  switch (NumberIn(record->kind)) {
+  switch (NumberAt(record, 0)) {
     case CUPTI_ACTIVITY_KIND_RUNTIME:
       return ConvertApi(record, CUPTI_CB_DOMAIN_RUNTIME_API);
     case CUPTI_ACTIVITY_KIND_DRIVER:
@@ -303,7 +303,7 @@ void ActivityConverter::ConvertSynchronization(const CUpti_Activity* record) {
   to.end_ns = std::max(from.start, from.end);
   to.event = from.cudaEventId == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? 0 : from.cudaEventId;
   to.correlation = from.correlationId;
-  to.type = NumberIn(from.type);
+  to.type = NumberAt(record, offsetof(CUpti_ActivitySynchronization, type));
   to.context = from.contextId;
   to.stream = from.streamId;
   if (from.end < from.start) ++counts_.inverted;
@@ -331,13 +331,15 @@ void ActivityConverter::ConvertOverhead(const CUpti_Activity* record) {
   OverheadRecord to{};
   to.start_ns = from.start;
   to.end_ns = std::max(from.start, from.end);
-  if (NumberIn(from.objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD) to.tid = from.objectId.pt.threadId;
+  if (NumberAt(record, offsetof(CUpti_ActivityOverhead, objectKind)) ==
+      CUPTI_ACTIVITY_OBJECT_THREAD)
+    to.tid = from.objectId.pt.threadId;
   if (api_.version >= kCuptiOverheadHasCorrelation) {
     std::memcpy(&to.correlation,
                 reinterpret_cast<const uint8_t*>(record) + kOverheadCorrelationOffset,
                 sizeof(to.correlation));
   }
-  const uint32_t kind = NumberIn(from.overheadKind);
+  const uint32_t kind = NumberAt(record, offsetof(CUpti_ActivityOverhead, overheadKind));
   const auto* known = std::find_if(std::begin(kOverheadNames), std::end(kOverheadNames),
                                    [kind](const OverheadName& name) { return name.kind == kind; });
   if (known == std::end(kOverheadNames)) {

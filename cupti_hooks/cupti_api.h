@@ -141,11 +141,9 @@ bool ResolveCuptiApi(void* library, CuptiApi* api, std::string* why);
 
 // What an enumeration's place holds: a newer CUPTI has values that these headers' type has no room
 // for.
-template <typename Enum>
-uint32_t NumberIn(const Enum& place) {
+inline uint32_t NumberAt(const void* structure, size_t offset) {
   uint32_t number = 0;
-  static_assert(sizeof(place) == sizeof(number));
-  std::memcpy(&number, &place, sizeof(number));
+  std::memcpy(&number, static_cast<const uint8_t*>(structure) + offset, sizeof(number));
   return number;
 }
 

@@ -4,8 +4,8 @@
 #include "cupti_hooks/graph_nodes.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <string_view>
 #include <utility>
@@ -47,7 +47,7 @@ constexpr std::string_view kNodeNames[] = {
     "(wait)",   "(event)", "(signal)", "(semaphore)",     "(allocation)", "(free)"};
 
 std::string_view NameOf(const CUpti_GraphData& graph) {
-  const uint32_t type = NumberIn(graph.nodeType);
+  const uint32_t type = NumberAt(&graph, offsetof(CUpti_GraphData, nodeType));
   if (type == CU_GRAPH_NODE_TYPE_KERNEL && t_launched_kernel != nullptr) {
     return t_launched_kernel;
   }
@@ -119,7 +119,7 @@ void GraphNodes::OnCloned(const CUpti_GraphData& graph) {
   }
   GraphNodeInfo info;
   info.node = id;
-  info.type = NumberIn(graph.nodeType);
+  info.type = NumberAt(&graph, offsetof(CUpti_GraphData, nodeType));
   info.operation = node.operation;
   info.graph = node.graph;
   host_->DefineGraphNode(info, node.name);
@@ -150,7 +150,7 @@ void GraphNodes::OnUpdated(const CUpti_GraphData& graph) {
     name = node.name;
   }
   info.node = id;
-  info.type = NumberIn(graph.nodeType);
+  info.type = NumberAt(&graph, offsetof(CUpti_GraphData, nodeType));
   host_->DefineGraphNode(info, name);
 }
 
