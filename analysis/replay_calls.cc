@@ -2,7 +2,6 @@
 //
 // API calls, the device work that they launch, and what they wait for. One object, one caller.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "analysis/call_index.h"
@@ -21,17 +20,6 @@ constexpr size_t kMostOpenSyncs = 4096;
 
 // A call that is still open after so many times what it takes by itself waits.
 constexpr double kClearly = 4;
-
-// Whether a call of |length| rather waited, and came back |wake_up| after what it waited for, than
-// took that long by itself. As long as it is not known how much wake-ups differ, what leaves less
-// time unexplained.
-bool IsRatherWait(const TypicalDelay& usual_wake_up, double wake_up, const TypicalDelay& usual_own,
-                  double length) {
-  if (!usual_wake_up.known_well()) {
-    return std::abs(wake_up - usual_wake_up.ns()) <= std::abs(length - usual_own.ns());
-  }
-  return usual_wake_up.Strangeness(wake_up) <= usual_own.Strangeness(length);
-}
 
 }  // namespace
 
@@ -214,7 +202,7 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
   const double wake_up = has_work ? static_cast<double>(call.end_ns - waited_for.end_ns) : 0;
   const TypicalDelay& usual = UsualOwnPartOf(*kind);
   const bool waited = has_work && waited_for.end_ns > call.start_ns &&
-                      IsRatherWait(wake_up_, wake_up, usual, length);
+                      ExplainsRather(wake_up_, wake_up, usual, length);
   // Only what is beyond doubt tells what is usual; a guess would confirm itself.
   if (waited && length - wake_up > kClearly * usual.ns()) wake_up_.Add(wake_up);
   OwnPart& own_part = OwnPartOf(kind);

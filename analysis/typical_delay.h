@@ -47,6 +47,14 @@ class TypicalDelay {
   double spread_ = 0;  // between the quartiles
 };
 
+// Whether |ns| of |one| is less of a surprise than |other_ns| of |other|. As long as it is not
+// known how much samples of |one| differ: whether it leaves less time unexplained.
+inline bool ExplainsRather(const TypicalDelay& one, double ns, const TypicalDelay& other,
+                           double other_ns) {
+  if (!one.known_well()) return std::abs(ns - one.ns()) <= std::abs(other_ns - other.ns());
+  return one.Strangeness(ns) <= other.Strangeness(other_ns);
+}
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_TYPICAL_DELAY_H_
