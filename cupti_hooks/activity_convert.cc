@@ -117,11 +117,8 @@ void ActivityConverter::Convert(uint8_t* buffer, size_t valid_bytes) {
 void ActivityConverter::Convert(const TimedCall& call) {
   if (call.of_driver) {
     sink_->Append(ApiRecordOf(call, functions_.LabelOf(CUPTI_CB_DOMAIN_DRIVER_API, call.id)));
-    ++counts_.records;
   }
-  if (call.awaited == Awaited::kNone) return;
-  sink_->Append(SyncRecordOf(call));
-  ++counts_.records;
+  if (call.awaited != Awaited::kNone) sink_->Append(SyncRecordOf(call));
 }
 
 ConvertCounts ActivityConverter::TakeCounts() { return std::exchange(counts_, ConvertCounts()); }
@@ -331,13 +328,10 @@ void ActivityConverter::ConvertOverhead(const CUpti_Activity* record) {
   OverheadRecord to{};
   to.start_ns = from.start;
   to.end_ns = std::max(from.start, from.end);
-  if (NumberAt(record, offsetof(CUpti_ActivityOverhead, objectKind)) ==
-      CUPTI_ACTIVITY_OBJECT_THREAD)
-    to.tid = from.objectId.pt.threadId;
+  const uint32_t object = NumberAt(record, offsetof(CUpti_ActivityOverhead, objectKind));
+  if (object == CUPTI_ACTIVITY_OBJECT_THREAD) to.tid = from.objectId.pt.threadId;
   if (api_.version >= kCuptiOverheadHasCorrelation) {
-    std::memcpy(&to.correlation,
-                reinterpret_cast<const uint8_t*>(record) + kOverheadCorrelationOffset,
-                sizeof(to.correlation));
+    to.correlation = NumberAt(record, kOverheadCorrelationOffset);
   }
   const uint32_t kind = NumberAt(record, offsetof(CUpti_ActivityOverhead, overheadKind));
   const auto* known = std::find_if(std::begin(kOverheadNames), std::end(kOverheadNames),

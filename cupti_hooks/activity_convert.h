@@ -48,7 +48,7 @@ class ActivityConverter {
   // Converts and appends every record of a buffer. Publishes nothing.
   void Convert(uint8_t* buffer, size_t valid_bytes);
 
-  // Likewise a call that was timed in a callback.
+  // Likewise a call that was timed in a callback, which is no record of a buffer and not counted.
   void Convert(const TimedCall& call);
 
   // What has been converted since the last call.

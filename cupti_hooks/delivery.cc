@@ -49,7 +49,8 @@ void Delivery::Drain() {
 }
 
 bool Delivery::ConvertTimedCalls() {
-  if (state_->timed_calls == nullptr) return false;
+  if (state_->timed_calls == nullptr || cupti_is_gone_.load(std::memory_order_acquire))
+    return false;
   TimedCall call;
   bool any = false;
   // Not for ever, however fast the program is.

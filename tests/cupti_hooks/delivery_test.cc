@@ -43,6 +43,15 @@ class DeliveryTest : public ::testing::Test {
   void Kernel(uint64_t start, uint64_t end) {
     cupti_.Emit(KernelBytes(kCupti13_0, "k", start, end));
   }
+  void LaunchByDriver(uint64_t times) {
+    uint64_t slot = 0;
+    CUpti_CallbackData call = {};
+    call.correlationData = &slot;
+    for (uint64_t i = 0; i < 2 * times; ++i) {
+      call.callbackSite = i % 2 == 0 ? CUPTI_API_ENTER : CUPTI_API_EXIT;
+      state_.OnCall(CUPTI_CB_DOMAIN_DRIVER_API, 307, call);
+    }
+  }
   size_t recorded() const { return host_.sink.devices.size(); }
 
   ScriptedCupti cupti_{kCupti13_0};
@@ -217,6 +226,9 @@ TEST_F(DeliveryTest, WhenAllBuffersAreInUseCuptiCountsWhatItDrops) {
 
 TEST_F(DeliveryTest, BytesThatNobodyReadAreAsManyRecordsAsOthersWere) {
   DeliverWith({.count = 1, .bytes = 1 << 16, .small_count = 0, .may_decline = false});
+  WakeSignal worker;
+  state_.TimeCalls(&worker);
+  LaunchByDriver(100);  // takes no bytes of a buffer
   Kernel(10, 20);
   delivery_->Flush(false);
   ASSERT_EQ(recorded(), 1u);
@@ -246,26 +258,17 @@ TEST_F(DeliveryTest, ThreadIdsThatAreNotTheSystemsAreSaidOnce) {
 TEST_F(DeliveryTest, TimedCallsAreDeliveredBeforeTheirTimeIsKnownWithAndWithoutBuffers) {
   WakeSignal worker;
   state_.TimeCalls(&worker);
-  uint64_t slot = 0;
-  CUpti_CallbackData call = {};
-  call.correlationData = &slot;
-  const auto launch = [&] {
-    for (const CUpti_ApiCallbackSite site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
-      call.callbackSite = site;
-      state_.OnCall(CUPTI_CB_DOMAIN_DRIVER_API, 307, call);
-    }
-  };
-  launch();
+  LaunchByDriver(1);
   At(2000);
   delivery_->Flush(false);
   EXPECT_EQ(host_.sink.apis.size(), 1u);
   EXPECT_THAT(host_.delivered_until, ElementsAre(2000));
   EXPECT_EQ(host_.sink.publications, 1);
   Kernel(10, 20);
-  launch();
+  LaunchByDriver(1);
   delivery_->Drain();
   EXPECT_EQ(host_.sink.apis.size(), 2u) << "without a buffer that was handed back";
-  for (uint64_t i = 0; i <= TimedCalls::kSize; ++i) launch();
+  LaunchByDriver(TimedCalls::kSize + 1);
   At(3000);
   delivery_->Flush(false);
   EXPECT_EQ(host_.CountOf(LedgerCounter::device_records_dropped), 1u);
