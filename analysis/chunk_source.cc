@@ -128,5 +128,8 @@ std::unique_ptr<RecordCursor<DeviceWork>> ChunkSource::Work() const {
   return std::make_unique<ChunkMerge<DeviceWork>>(store_.get(),
                                                   store_->OfFamily(EventFamily::kDevice));
 }
+std::unique_ptr<RecordCursor<Sync>> ChunkSource::Syncs() const {
+  return std::make_unique<ChunkMerge<Sync>>(store_.get(), store_->OfFamily(EventFamily::kSync));
+}
 
 }  // namespace gpubound

@@ -36,6 +36,7 @@ class ChunkSource : public EventSource {
   std::unique_ptr<RecordCursor<ThreadCall>> Calls() const override;
   std::unique_ptr<RecordCursor<ThreadOverhead>> Overheads() const override;
   std::unique_ptr<RecordCursor<DeviceWork>> Work() const override;
+  std::unique_ptr<RecordCursor<Sync>> Syncs() const override;
   std::vector<uint32_t> FurtherThreads() const override { return store_->further_threads(); }
   bool failed() const override { return store_->failed(); }
 

@@ -139,4 +139,16 @@ void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<DeviceWork>* work
   SortAndCheck(chunk, work);
 }
 
+void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<Sync>* syncs) {
+  syncs->clear();
+  if (!DecodeInto(chunk, &sync_events_)) return;
+  const SyncEvents& from = sync_events_;
+  syncs->reserve(from.size());
+  for (const uint32_t i : order_.Of(from.start_ns)) {
+    syncs->push_back({from.start_ns[i], from.end_ns[i], from.event[i], from.correlation[i],
+                      from.type[i], from.context[i], from.stream[i]});
+  }
+  SortAndCheck(chunk, syncs);
+}
+
 }  // namespace gpubound

@@ -51,6 +51,7 @@ class ChunkStore {
   void Decode(const PlannedChunk& chunk, std::vector<ThreadCall>* calls);
   void Decode(const PlannedChunk& chunk, std::vector<ThreadOverhead>* overheads);
   void Decode(const PlannedChunk& chunk, std::vector<DeviceWork>* work);
+  void Decode(const PlannedChunk& chunk, std::vector<Sync>* syncs);
 
   // Threads without a row, by tid; the first one's number is that of all rows.
   const std::vector<uint32_t>& further_threads() const { return further_threads_; }
@@ -90,6 +91,7 @@ class ChunkStore {
   ThreadEvents thread_events_;
   ApiEvents api_events_;
   DeviceEvents device_events_;
+  SyncEvents sync_events_;
   OverheadEvents overhead_events_;
   BeginOrder order_;
 };

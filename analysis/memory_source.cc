@@ -73,13 +73,14 @@ class ThreadMerge : public RecordCursor<Merged> {
   std::vector<Merged> batch_;
 };
 
-class VectorWorkCursor : public RecordCursor<DeviceWork> {
+template <typename Record>
+class VectorCursor : public RecordCursor<Record> {
  public:
-  explicit VectorWorkCursor(std::span<const DeviceWork> work) : work_(work) {}
-  std::span<const DeviceWork> Next() override { return std::exchange(work_, {}); }
+  explicit VectorCursor(std::span<const Record> records) : records_(records) {}
+  std::span<const Record> Next() override { return std::exchange(records_, {}); }
 
  private:
-  std::span<const DeviceWork> work_;
+  std::span<const Record> records_;
 };
 
 }  // namespace
@@ -98,7 +99,10 @@ std::unique_ptr<RecordCursor<ThreadOverhead>> MemorySource::Overheads() const {
   return std::make_unique<ThreadMerge<Overhead, ThreadOverhead>>(process_, &ThreadTrace::overheads);
 }
 std::unique_ptr<RecordCursor<DeviceWork>> MemorySource::Work() const {
-  return std::make_unique<VectorWorkCursor>(process_.device_work);
+  return std::make_unique<VectorCursor<DeviceWork>>(process_.device_work);
+}
+std::unique_ptr<RecordCursor<Sync>> MemorySource::Syncs() const {
+  return std::make_unique<VectorCursor<Sync>>(process_.syncs);
 }
 
 }  // namespace gpubound

@@ -19,6 +19,7 @@ class MemorySource : public EventSource {
   std::unique_ptr<RecordCursor<ThreadCall>> Calls() const override;
   std::unique_ptr<RecordCursor<ThreadOverhead>> Overheads() const override;
   std::unique_ptr<RecordCursor<DeviceWork>> Work() const override;
+  std::unique_ptr<RecordCursor<Sync>> Syncs() const override;
 
  private:
   const ProcessTrace& process_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/caused_time.h"
+#include "analysis/finished_waits.h"
 #include "analysis/lane_books.h"
 #include "analysis/node_operations.h"
 #include "analysis/smi_model.h"
@@ -27,6 +28,7 @@ class Sweep {
         iterations_(input.span, input.roles->operations().size()),
         gaps_(devices_.devices().size()),
         nodes_(*input.process, *input.roles),
+        waits_(*input.process, input.source->Syncs()),
         caused_(input.span, input.roles->operations().size()),
         kernels_(*input.process, input.span),
         smi_(input.span),
@@ -133,10 +135,14 @@ class Sweep {
   void NoteLaunch(const DeviceWork& work, CallNumber number) {
     if (number == kNoCall) ++result_.work_without_launch;
     const IndexedCall* call = timeline_.calls().At(number);
-    if (call == nullptr || call->start_ns - work.start_ns <= kClockToleranceNs) return;
-    ++result_.early_work.count;
-    result_.early_work.most_ns =
-        std::max(result_.early_work.most_ns, call->start_ns - work.start_ns);
+    if (call == nullptr) return;
+    NoteMisplaced(call->start_ns - work.start_ns, &result_.early_work);
+    NoteMisplaced(waits_.LateBy(work, call->end_ns), &result_.late_work);
+  }
+  static void NoteMisplaced(int64_t by_ns, MisplacedWork* misplaced) {
+    if (by_ns <= kClockToleranceNs) return;
+    ++misplaced->count;
+    misplaced->most_ns = std::max(misplaced->most_ns, by_ns);
   }
 
   void SettleCauses() {
@@ -274,7 +280,7 @@ class Sweep {
     archive.All(wait_.time.begin_ns);
     wait_.peer = state_.peer;
     wait_.operation = state_.operation;
-    archive.All(kernels_, result_.work_without_launch, result_.early_work);
+    archive.All(kernels_, result_.work_without_launch, result_.early_work, result_.late_work);
   }
 
   // The book numbers devices by first use, a result by id.
@@ -298,6 +304,7 @@ class Sweep {
   IterationBook iterations_;
   IdleGaps gaps_;
   const NodeOperations nodes_;
+  FinishedWaits waits_;
   CausedTime caused_;
   KernelBook kernels_;
   SmiModel smi_;

@@ -35,8 +35,8 @@ struct LaneCells {
   std::vector<CellBook::Row> rows;
 };
 
-// Work that seems to begin before the call that launched it, by more than kClockToleranceNs.
-struct EarlyWork {
+// Work whose times are wrong by more than kClockToleranceNs.
+struct MisplacedWork {
   uint64_t count = 0;
   int64_t most_ns = 0;
   template <typename Archive>
@@ -75,7 +75,8 @@ struct SweepResult {
   double smi_model = 0;
   bool fill_is_upper_bound = false;
   uint64_t work_without_launch = 0;
-  EarlyWork early_work;
+  MisplacedWork early_work;  // seems to begin before the call that launched it
+  MisplacedWork late_work;   // seems to end after a wait for it had returned
   uint64_t mixed_graphs = 0;
   uint64_t scopes_open_at_end = 0;
   uint64_t unbalanced_scopes = 0;

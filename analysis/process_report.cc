@@ -206,6 +206,8 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   found(LedgerCounter::kernels_without_launch) = sweep.work_without_launch;
   found(LedgerCounter::work_before_launch) = sweep.early_work.count;
   analysis.work_before_launch_ns = sweep.early_work.most_ns;
+  found(LedgerCounter::work_after_wait) = sweep.late_work.count;
+  analysis.work_after_wait_ns = sweep.late_work.most_ns;
   found(LedgerCounter::graphs_of_mixed_work) = sweep.mixed_graphs;
   found(LedgerCounter::unbalanced_scopes) = sweep.unbalanced_scopes;
   // Of a process that closed its trace the recorder has counted them.

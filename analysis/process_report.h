@@ -41,6 +41,7 @@ struct ProcessAnalysis {
   ReportProcess report;
   Ledger found{};                     // what the analysis counted, beside what the recorder did
   int64_t work_before_launch_ns = 0;  // by how much at most
+  int64_t work_after_wait_ns = 0;     // likewise
   std::vector<NamedWait> waits;       // of its reporting thread, ascending; one for each awaited
   std::vector<Iteration> steady;      // iterations after warm-up, in order
   std::optional<Interval> warm_up;    // from the begin of the first iteration to that of |steady|

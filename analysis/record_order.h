@@ -44,6 +44,7 @@ inline bool Before(const ThreadOverhead& a, const ThreadOverhead& b) {
 inline int64_t BeginOf(const ThreadCall& record) { return record.call.start_ns; }
 inline int64_t BeginOf(const ThreadOverhead& record) { return record.overhead.start_ns; }
 inline int64_t BeginOf(const DeviceWork& record) { return record.start_ns; }
+inline int64_t BeginOf(const Sync& record) { return record.start_ns; }
 
 // Most of a trace arrives in order; then a look is cheaper than a sort.
 template <typename Record>

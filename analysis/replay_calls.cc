@@ -12,10 +12,6 @@
 namespace gpubound {
 namespace {
 
-// CUpti_ActivitySynchronizationType
-constexpr uint32_t kStreamWaitEvent = 2;
-constexpr uint32_t kStreamSynchronize = 3;
-
 constexpr size_t kMostOpenSyncs = 4096;
 
 // A call that is still open after so many times what it takes by itself waits.
@@ -32,6 +28,9 @@ ProcessReplay::CallKind ProcessReplay::KindOf(const Label& label) {
   };
   kind.capturable = IsCapturable(name);
   kind.ends_capture = EndsCapture(name);
+  kind.stream_capture = has("StreamBeginCapture") ? StreamCapture::kBegins
+                        : has("StreamEndCapture") ? StreamCapture::kEnds
+                                                  : StreamCapture::kNone;
   switch (ClassifyApi(name)) {
     case ApiClass::kSync:
       kind.role = has("Memcpy")   ? CallRole::kSyncCopy
@@ -123,6 +122,7 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
       if (open.outermost) own_part_.Add(static_cast<double>(call.end_ns - call.start_ns), true);
       Move(thread, call.end_ns, KindOf(call, CallEdge::kEnd));
     }
+    NoteStreamCapture(index, call, kind.stream_capture);
     if (kind.role == CallRole::kRecordEvent || kind.role == CallRole::kStreamWait) {
       NoteEventCall(thread, call);
     }
@@ -146,16 +146,16 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
   if (thread->adopts) adopters_at_ns_ = call.end_ns;
 }
 
-const Sync* ProcessReplay::SyncOf(const ApiCall& call) {
-  while (next_sync_ < process_.syncs.size() && process_.syncs[next_sync_].start_ns <= call.end_ns) {
-    const Sync& sync = process_.syncs[next_sync_++];
-    if (syncs_.size() >= kMostOpenSyncs) syncs_.clear();  // of calls that were never recorded
-    syncs_[sync.correlation] = &sync;
+std::optional<Sync> ProcessReplay::SyncOf(const ApiCall& call) {
+  while (syncs_.Peek() != nullptr && syncs_.Peek()->start_ns <= call.end_ns) {
+    if (open_syncs_.size() >= kMostOpenSyncs) open_syncs_.clear();  // of calls never recorded
+    open_syncs_[syncs_.Peek()->correlation] = *syncs_.Peek();
+    syncs_.Pop();
   }
-  const auto found = syncs_.find(call.correlation);
-  if (call.correlation == 0 || found == syncs_.end()) return nullptr;
-  const Sync* const sync = found->second;
-  syncs_.erase(found);
+  const auto found = open_syncs_.find(call.correlation);
+  if (call.correlation == 0 || found == open_syncs_.end()) return std::nullopt;
+  const Sync sync = found->second;
+  open_syncs_.erase(found);
   return sync;
 }
 
@@ -171,13 +171,13 @@ DoneWork ProcessReplay::WaitedFor(ReplayThread* thread, const ApiCall& call, Cal
     const DoneWork own = work_of(call.correlation);
     return own.end_ns > call.start_ns ? own : DoneWork{};
   }
-  const Sync* const sync = SyncOf(call);
-  if (role == CallRole::kSyncStream && sync != nullptr && sync->type == kStreamSynchronize) {
+  const std::optional<Sync> sync = SyncOf(call);
+  if (role == CallRole::kSyncStream && sync && sync->type == kSyncStream) {
     const auto stream = stream_ids_.find(StreamKey(sync->context, sync->stream));
     if (stream != stream_ids_.end()) return device_.StreamDone(stream->second, call.end_ns);
   }
   if (role == CallRole::kSyncAll) return device_.AllDone(call.end_ns);
-  if (role == CallRole::kSyncEvent && sync != nullptr) {
+  if (role == CallRole::kSyncEvent && sync) {
     if (const EventRecord* const record = recorded_events_.Find(sync->context, sync->event)) {
       const DoneWork& behind = recorded_events_.WorkOf(*record);
       return behind.end_ns <= call.end_ns ? behind : DoneWork{};
@@ -228,16 +228,17 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
 }
 
 void ProcessReplay::NoteEventCall(ReplayThread* thread, const ApiCall& call) {
-  const Sync* const sync = SyncOf(call);
+  const std::optional<Sync> sync = SyncOf(call);
+  if (!capturing_threads_.empty()) return;
   if (KindOf(call.label).role == CallRole::kRecordEvent) {
     thread->recorded_launch = thread->last_launch;
-    if (sync == nullptr || sync->type != kSyncEventRecorded) return;
+    if (!sync || sync->type != kSyncEventRecorded) return;
     const auto stream = stream_ids_.find(StreamKey(sync->context, sync->stream));
     const StreamId recorded_in = stream == stream_ids_.end() ? StreamId{} : stream->second;
     recorded_events_.Record(sync->context, sync->event, recorded_in, call.start_ns);
     return;
   }
-  if (sync == nullptr || sync->type != kStreamWaitEvent) return;
+  if (!sync || sync->type != kSyncEventByStream) return;
   const auto stream = stream_ids_.find(StreamKey(sync->context, sync->stream));
   if (stream == stream_ids_.end()) return;
   StreamWait wait{call.start_ns, recorded_events_.Latest(sync->context, sync->event), 0};

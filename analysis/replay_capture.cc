@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A what-if that makes one graph of what an operation launches. One object, one caller.
+// Capture into graphs: what the program did, and a what-if that makes one graph of what an
+// operation launches. One object, one caller.
 #include <algorithm>
 
 #include "analysis/replay_process.h"
@@ -40,6 +41,15 @@ void ProcessReplay::NoteEndOfCapture(ReplayThread* thread) {
     const bool goes_on = scope->capture == GraphCapture::kGoesOn;
     if (scope->capture_launch != 0 && goes_on) scope->capture = GraphCapture::kEnded;
   });
+}
+
+// Of all threads: what one captures others may continue, as autograd's threads do, and which
+// streams belong to it no record tells. So events that another thread records for itself meanwhile
+// are missed, and fall back on what is likely.
+void ProcessReplay::NoteStreamCapture(uint32_t index, const ApiCall& call, StreamCapture capture) {
+  const bool done = call.result == 0;
+  if (capture == StreamCapture::kBegins && done) capturing_threads_.insert(index);
+  if (capture == StreamCapture::kEnds) capturing_threads_.erase(index);  // a failed one is over too
 }
 
 }  // namespace gpubound

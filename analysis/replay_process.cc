@@ -21,6 +21,7 @@ ProcessReplay::ProcessReplay(const Input& input)
       calls_(input.source->Calls()),
       overheads_(input.source->Overheads()),
       work_(input.source->Work()),
+      syncs_(input.source->Syncs()),
       device_(process_, input.path) {
   begin_.at = static_cast<double>(process_.span_begin_ns - in_.origin_ns);
   for (const std::string& name : roles_.operations()) facts_.operations.push_back({name, {}});

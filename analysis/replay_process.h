@@ -25,6 +25,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -125,10 +126,13 @@ class ProcessReplay {
     kRecordEvent,
     kStreamWait
   };
+  // The program captures a graph: what it calls meanwhile makes nodes and orders none of its work.
+  enum class StreamCapture : uint8_t { kNone, kBegins, kEnds };
   struct CallKind {
     CallRole role = CallRole::kOther;
     bool capturable = false;
     bool ends_capture = false;
+    StreamCapture stream_capture = StreamCapture::kNone;
     OwnPart own_part;  // of its time, where it waits or launches while it is open
   };
   enum class TimerKind : uint8_t { kCallEnds, kOverheadEnds, kProbe };
@@ -189,7 +193,8 @@ class ProcessReplay {
   bool MergeIntoGraph(ReplayThread* thread, const ReplayThread::OpenCall& open);
   void NoteEndOfCapture(ReplayThread* thread);
   DoneWork WaitedFor(ReplayThread* thread, const ApiCall& call, CallRole role);
-  const Sync* SyncOf(const ApiCall& call);
+  std::optional<Sync> SyncOf(const ApiCall& call);
+  void NoteStreamCapture(uint32_t index, const ApiCall& call, StreamCapture capture);
   void NoteEventCall(ReplayThread* thread, const ApiCall& call);
   void ApplyStreamWaits(const DeviceWork& work, const LaunchEntry* launched);
   void BeginWork();
@@ -234,13 +239,14 @@ class ProcessReplay {
   std::deque<ThreadCall> ahead_;  // calls that are indexed and have not begun
   RecordStream<ThreadOverhead> overheads_;
   RecordStream<DeviceWork> work_;
+  RecordStream<Sync> syncs_;
   std::unordered_map<uint32_t, OpenOverhead> open_overheads_;
   HandOvers hand_overs_;
   LaunchTable launches_;
   ReplayDevice device_;
   SegmentLengths lengths_;
-  size_t next_sync_ = 0;
-  std::unordered_map<uint32_t, const Sync*> syncs_;    // by correlation, of calls that are open
+  std::unordered_map<uint32_t, Sync> open_syncs_;  // by correlation, of calls that are open
+  std::set<uint32_t> capturing_threads_;
   std::unordered_map<uint64_t, StreamId> stream_ids_;  // by context and stream
   RecordedEvents recorded_events_;
   std::unordered_map<uint32_t, std::deque<StreamWait>> stream_waits_;  // by stream

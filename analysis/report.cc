@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "analysis/awaited.h"
@@ -218,11 +219,16 @@ std::string NoteOn(const BoundedHost& bounded) {
 
 std::vector<std::string> NotesOf(const Run& run, const ClockAlignment& clocks) {
   std::vector<std::string> notes = run.problems;
+  std::set<std::string> without_nvml;  // mostly one reason for all
   for (const ProcessTrace& process : run.processes) {
     NoteLostScopes(process, &notes);
     for (const Note& note : process.notes) {
       notes.push_back("pid " + std::to_string(process.identity.pid) + ": " + note.text);
     }
+    if (!process.nvml_unavailable.empty()) without_nvml.insert(process.nvml_unavailable);
+  }
+  for (const std::string& why : without_nvml) {
+    notes.push_back("what nvidia-smi said was not sampled: " + why);
   }
   for (const std::string& host : clocks.unbounded_hosts) {
     notes.push_back("host " + host + ": its clock is taken to agree with the root host's.");
@@ -231,13 +237,17 @@ std::vector<std::string> NotesOf(const Run& run, const ClockAlignment& clocks) {
   return notes;
 }
 
-void NoteEarlyWork(const std::vector<ProcessAnalysis>& analyses, Report* report) {
+void NoteMisplacedWork(const std::vector<ProcessAnalysis>& analyses, Report* report) {
+  const auto note = [report](const ProcessAnalysis& analysis, const char* seems, int64_t by_ns,
+                             const char* what) {
+    if (by_ns == 0) return;
+    report->notes.push_back("pid " + std::to_string(analysis.report.pid) + ": GPU work seems to " +
+                            seems + " up to " + FormatTime(by_ns) + " " + what +
+                            "; by that much its times are wrong.");
+  };
   for (const ProcessAnalysis& analysis : analyses) {
-    if (analysis.work_before_launch_ns == 0) continue;
-    report->notes.push_back("pid " + std::to_string(analysis.report.pid) +
-                            ": GPU work seems to begin up to " +
-                            FormatTime(analysis.work_before_launch_ns) +
-                            " before the call that launched it; by that much its times are wrong.");
+    note(analysis, "begin", analysis.work_before_launch_ns, "before the call that launched it");
+    note(analysis, "end", analysis.work_after_wait_ns, "after a wait for it had returned");
   }
 }
 
@@ -274,7 +284,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   Result<std::vector<ProcessAnalysis>> analyses = AnalyzeProcesses(run, options);
   if (!analyses.ok()) return analyses.error();
   Report report;
-  NoteEarlyWork(*analyses, &report);
+  NoteMisplacedWork(*analyses, &report);
   Ledger ledger = run.ledger;
   for (size_t p = 0; p < run.processes.size(); ++p) {
     Accumulate(run.processes[p].ledger, &ledger);

@@ -77,4 +77,8 @@ std::unique_ptr<RecordCursor<DeviceWork>> ResumedSource::Work() const {
   return std::make_unique<LateRecords<DeviceWork>>(source_.Work(), from_ns_);
 }
 
+std::unique_ptr<RecordCursor<Sync>> ResumedSource::Syncs() const {
+  return std::make_unique<LateRecords<Sync>>(source_.Syncs(), from_ns_);
+}
+
 }  // namespace gpubound

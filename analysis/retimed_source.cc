@@ -136,5 +136,11 @@ std::unique_ptr<RecordCursor<ThreadOverhead>> RetimedSource::Overheads() const {
 std::unique_ptr<RecordCursor<DeviceWork>> RetimedSource::Work() const {
   return std::make_unique<BlockMerge<DeviceWork>>(work_.log());
 }
+std::unique_ptr<RecordCursor<Sync>> RetimedSource::Syncs() const {
+  class NoSyncs : public RecordCursor<Sync> {
+    std::span<const Sync> Next() override { return {}; }
+  };
+  return std::make_unique<NoSyncs>();
+}
 
 }  // namespace gpubound

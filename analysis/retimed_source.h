@@ -58,6 +58,7 @@ class RetimedSource : public EventSource {
   std::unique_ptr<RecordCursor<ThreadCall>> Calls() const override;
   std::unique_ptr<RecordCursor<ThreadOverhead>> Overheads() const override;
   std::unique_ptr<RecordCursor<DeviceWork>> Work() const override;
+  std::unique_ptr<RecordCursor<Sync>> Syncs() const override;  // none: calls tell of waits
   bool failed() const override { return space_.error().has_value(); }
   const std::optional<Error>& error() const { return space_.error(); }
 

@@ -216,6 +216,7 @@ struct ProcessTrace {
   // had CUPTI record on meanwhile; empty: the trace does not say.
   std::string in_run_calibration;
   std::string cupti_not_suspended;
+  std::string nvml_unavailable;  // why; empty: it was used, or the trace does not say
   uint32_t main_tid = 0;
   uint32_t reporting_tid = 0;  // of the thread that an importer chose to report; 0: none was
   bool python = false;         // an interpreter runs here: base layer python

@@ -22,7 +22,10 @@ int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
 void Sample(const UtilizationOptions& options, DeviceHost* host, SamplingThread::Control* control) {
   NvmlApi nvml;
   std::string why;
-  if (!nvml.Open(options.nvml, &why)) host->Count(LedgerCounter::nvml_unavailable, 1);
+  if (!nvml.Open(options.nvml, &why)) {
+    host->Count(LedgerCounter::nvml_unavailable, 1);
+    host->Fact("nvml_unavailable", why);
+  }
   DeviceClients clients(options.proc, host);
   std::vector<NvmlApi::Client> listed;
   const auto pid = static_cast<uint32_t>(getpid());

@@ -79,7 +79,8 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(processes_missing, kDataLoss, "Processes that were recorded and of which no file is there, as a note names them; waits for them are idle time.") \
   X(import_cut_short, kError, "Imported files that break off: what follows is missing, and GPU time after the last GPU work is unknown. A note says where.") \
   X(processes_not_profiled, kNotice, "Processes that are not part of the run and had a context on a GPU of it meanwhile, as NVML lists them; what that GPU did in all may be more than its figures say.") \
-  X(utilization_above_busy, kNotice, "Devices of which nvidia-smi said at least ten points more than all recorded work explains: something else used them, or work that CUPTI does not see.")
+  X(utilization_above_busy, kNotice, "Devices of which nvidia-smi said at least ten points more than all recorded work explains: something else used them, or work that CUPTI does not see.") \
+  X(work_after_wait, kError, "GPU work that seems to end after a thread had waited for it: its times lie too late, so the idle time beside it is doubtful; the columns of caused time stand.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

@@ -31,6 +31,7 @@ class CountingSource : public EventSource {
     return source_.Overheads();
   }
   std::unique_ptr<RecordCursor<DeviceWork>> Work() const override { return source_.Work(); }
+  std::unique_ptr<RecordCursor<Sync>> Syncs() const override { return source_.Syncs(); }
   size_t most_open() const { return most_open_; }
 
  private:

@@ -141,6 +141,10 @@ void SegmentWriter::Overheads(const ChunkMeta& meta, const std::vector<OverheadR
   Put(encoder_.EncodeOverhead(meta, records, ClockConversion()));
 }
 
+void SegmentWriter::Syncs(const ChunkMeta& meta, const std::vector<SyncRecord>& records) {
+  Put(encoder_.EncodeSync(meta, records, ClockConversion()));
+}
+
 void SegmentWriter::UseLog() { Sql("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0"); }
 
 void SegmentWriter::Close(bool keep_log) {

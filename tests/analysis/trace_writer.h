@@ -66,6 +66,7 @@ class SegmentWriter {
   void Calls(const ChunkMeta& meta, const std::vector<ApiRecord>& records);
   void Work(const ChunkMeta& meta, const std::vector<DeviceRecord>& records);
   void Overheads(const ChunkMeta& meta, const std::vector<OverheadRecord>& records);
+  void Syncs(const ChunkMeta& meta, const std::vector<SyncRecord>& records);
 
   // Writes from now on into the log, which is never moved into the database.
   void UseLog();

@@ -17,6 +17,7 @@
 namespace gpubound {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr int64_t kPlentyNs = 60'000'000'000;
@@ -100,6 +101,7 @@ TEST_F(UtilizationSourceTest, WithoutNvmlTheProcessTreeIsSampled) {
   Stop();
   EXPECT_THAT(host_.utilization, IsEmpty());
   EXPECT_EQ(host_.CountOf(LedgerCounter::nvml_unavailable), 1u);
+  EXPECT_THAT(host_.facts.at("nvml_unavailable"), HasSubstr("/nowhere/libnvidia-ml.so.1"));
   EXPECT_THAT(host_.notes, IsEmpty()) << "it is no failure of ours";
 }
 

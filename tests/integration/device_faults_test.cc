@@ -119,6 +119,20 @@ TEST_F(DeviceFaults, ADeviceClockThatFallsBehindIsDoubtful) {
   EXPECT_THAT(report_["notes"].dump(), HasSubstr("GPU work seems to begin up to"));
 }
 
+TEST_F(DeviceFaults, ADeviceClockThatRunsAheadIsDoubtful) {
+  Train({{"faults", {{"device_skew_ppm", 20'000}}}});
+  EXPECT_GT(LedgerOf(report_, "work_after_wait"), 0);
+  EXPECT_EQ(LedgerOf(report_, "work_before_launch"), 0);
+  EXPECT_THAT(Verdict(), HasSubstr("doubtful: GPU work"));
+  EXPECT_THAT(report_["notes"].dump(), HasSubstr("GPU work seems to end up to"));
+}
+
+TEST_F(DeviceFaults, AClockThatIsRightIsNotDoubted) {
+  Train({});
+  EXPECT_EQ(LedgerOf(report_, "work_after_wait"), 0);
+  EXPECT_EQ(LedgerOf(report_, "work_before_launch"), 0);
+}
+
 class DeviceDrift : public DeviceFaults, public testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(PartsPerMillion, DeviceDrift, testing::Values(-20'000, 20'000),
                          [](const auto& drift) { return drift.param < 0 ? "behind" : "ahead"; });
@@ -140,6 +154,7 @@ TEST_F(DeviceFaults, AnNvmlThatCannotBeInitialisedIsSaidAndCostsNothingElse) {
   constexpr int kDriverNotLoaded = 9;  // of nvmlReturn_t
   Train({{"nvml", {{"init_error", kDriverNotLoaded}}}});
   EXPECT_EQ(LedgerOf(report_, "nvml_unavailable"), 1);
+  EXPECT_THAT(report_["notes"].dump(), HasSubstr("not sampled: nvmlInit_v2 failed with 9"));
   EXPECT_TRUE(report_["devices"][0]["simulated_utilization"].is_null());
   EXPECT_EQ(Kernels(), kIterations * kKernels);
   ExpectSameTime(report_["processes"][0]["gpu_busy_ns"], truth_["busy_ns"], "busy");

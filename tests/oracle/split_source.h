@@ -31,6 +31,9 @@ class SplitSource : public EventSource {
   std::unique_ptr<RecordCursor<DeviceWork>> Work() const override {
     return std::make_unique<SplitRecords<DeviceWork>>(whole_.Work(), most_);
   }
+  std::unique_ptr<RecordCursor<Sync>> Syncs() const override {
+    return std::make_unique<SplitRecords<Sync>>(whole_.Syncs(), most_);
+  }
 
  private:
   class SplitThread : public ThreadCursor {
