@@ -4,7 +4,7 @@ import statistics
 
 TITLE = "no slowdown is left after the recording has ended"
 
-ROUNDS = 4
+ROUNDS = 7
 SECONDS = 6
 RECORDED_S = 2
 SETTLED_S = 3.5  # since the program began: the recording is over by then
@@ -32,7 +32,7 @@ def run(verdict, machine):
         return
     plain, recorded = (seen[name]["late"] for name in ways)
     ratio = statistics.median(recorded) / statistics.median(plain)
-    verdict.check(ratio < 1.1 or min(recorded) <= statistics.median(plain),
+    verdict.check(ratio < 1.1,
                   "after the recording the turns are as short as without it", f"ratio {ratio:.3f}")
 
 
