@@ -223,9 +223,14 @@ bool CuptiSource::ReadClock(int64_t* now_ns) {
   return true;
 }
 
-void CuptiSource::Stop(int64_t deadline_ns) {
+void CuptiSource::Stop(int64_t deadline_ns, AfterStop after) {
+  stopped_.store(true, std::memory_order_release);
   // The clock can still be read: the last records are converted with it.
-  if (worker_ != nullptr) worker_->Stop(deadline_ns, CuptiWorker::AfterDeadline::kAbandon);
+  if (worker_ != nullptr) worker_->Stop(deadline_ns, after);
+}
+
+void CuptiSource::Abandon() noexcept {
+  if (worker_ != nullptr) worker_->Abandon();
 }
 
 void CuptiSource::Yield(int64_t deadline_ns, std::string_view to) {
@@ -235,9 +240,11 @@ void CuptiSource::Yield(int64_t deadline_ns, std::string_view to) {
                 " asks for CUPTI and does not get it, because GPUBOUND_KEEP_CUPTI is 1");
     return;
   }
+  // Where the recording has ended, CUPTI is being given up already.
+  if (stopped_.load(std::memory_order_acquire)) return worker_->AwaitEnd(deadline_ns);
   if (yielded_.exchange(true)) return;
   const int64_t from_ns = NowNs();
-  worker_->Stop(deadline_ns, CuptiWorker::AfterDeadline::kGoOn);
+  worker_->Stop(deadline_ns, AfterStop::kProgramGoesOn);
   const std::string given =
       HasEnded() ? "CUPTI was handed to " + std::string(to)
                  : std::string(to) + " asked for CUPTI, which took too long to give it up";

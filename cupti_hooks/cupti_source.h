@@ -47,7 +47,8 @@ class CuptiSource final : public DeviceSource {
   const char* name() const override { return "cupti"; }
   bool Start(DeviceHost* host) override;
   bool ReadClock(int64_t* now_ns) override;
-  void Stop(int64_t deadline_ns) override;
+  void Stop(int64_t deadline_ns, AfterStop after) override;
+  void Abandon() noexcept override;
   void Yield(int64_t deadline_ns, std::string_view to) override;
   void AbandonInForkChild() noexcept override;
 
@@ -66,6 +67,7 @@ class CuptiSource final : public DeviceSource {
   DeviceHost* host_ = nullptr;
   CuptiWorker* worker_ = nullptr;
   std::atomic<bool> yielded_{false};
+  std::atomic<bool> stopped_{false};
 };
 
 }  // namespace gpubound

@@ -116,22 +116,31 @@ void CuptiWorker::BringInTheRest(Delivery* delivery) {
   Unsubscribe(api_, subscriber_);
 }
 
-void CuptiWorker::Stop(int64_t deadline_ns, AfterDeadline after) {
-  stop_deadline_ns_.store(std::max<int64_t>(deadline_ns, 1), std::memory_order_release);
-  buffers_->worker_signal().Set();
+void CuptiWorker::AwaitEnd(int64_t deadline_ns) {
   while (!HasEnded() && NowNs() < deadline_ns) {
     ended_signal_.Wait(std::min(kEndPollNs, deadline_ns - NowNs()));
   }
-  if (after == AfterDeadline::kAbandon && !HasEnded()) {
-    gone_.store(true, std::memory_order_release);
-    state_->StopTimingCalls();
-  }
+}
+
+void CuptiWorker::Abandon() noexcept {
+  if (HasEnded()) return;
+  gone_.store(true, std::memory_order_release);
+  state_->StopTimingCalls();
+  buffers_->worker_signal().Set();
+}
+
+void CuptiWorker::Stop(int64_t deadline_ns, AfterStop after) {
+  stop_deadline_ns_.store(std::max<int64_t>(deadline_ns, 1), std::memory_order_release);
+  buffers_->worker_signal().Set();
+  AwaitEnd(deadline_ns);
+  if (after == AfterStop::kProgramEnds) Abandon();
   if (complete_.load(std::memory_order_acquire)) return;
   const uint32_t outstanding = buffers_->outstanding();
   if (outstanding == 0 || fatal_.load(std::memory_order_acquire)) return;
+  if (loss_is_said_.exchange(true)) return;
   host_->Count(LedgerCounter::undelivered_device_buffers, outstanding);
   host_->MarkUnknown(delivered_until_ns_.load(std::memory_order_acquire), INT64_MAX,
-                     "the process ended before CUPTI had delivered everything");
+                     "recording ended before CUPTI had delivered everything");
 }
 
 void CuptiWorker::OnFatalError() noexcept {

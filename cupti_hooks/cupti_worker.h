@@ -30,11 +30,16 @@ class CuptiWorker {
   bool Start(CUpti_SubscriberHandle subscriber);
 
   // Asks the thread to bring in the rest and to leave CUPTI, and waits for it until |deadline_ns|
-  // (CLOCK_MONOTONIC). What is missing then is counted and unknown. A thread that is abandoned
-  // calls CUPTI no more: the process ends, and CUPTI must not be called once its own exit handlers
-  // have run. From any thread; a second time only to abandon one that went on.
-  enum class AfterDeadline : uint8_t { kGoOn, kAbandon };
-  void Stop(int64_t deadline_ns, AfterDeadline after);
+  // (CLOCK_MONOTONIC). What is missing then is counted and unknown. Where the program goes on, so
+  // does the thread, until it has left CUPTI; else it is abandoned. From any thread, several times.
+  void Stop(int64_t deadline_ns, AfterStop after);
+
+  // The thread calls CUPTI no more: the process ends, and CUPTI must not be called once its own
+  // exit handlers have run. From any thread and from a signal handler.
+  void Abandon() noexcept;
+
+  // Waits until the thread has left, or until |deadline_ns|.
+  void AwaitEnd(int64_t deadline_ns);
 
   // True once the thread will touch nothing any more.
   bool HasEnded() const { return ended_.load(std::memory_order_acquire); }
@@ -61,6 +66,7 @@ class CuptiWorker {
   std::atomic<bool> gone_{false};  // CUPTI is not to be called any more
   std::atomic<bool> fatal_{false};
   std::atomic<bool> complete_{false};  // everything was delivered
+  std::atomic<bool> loss_is_said_{false};
   std::atomic<bool> ended_{false};
   WakeSignal ended_signal_;
 };

@@ -60,6 +60,8 @@ bool Delivery::ConvertTimedCalls() {
   }
   const uint64_t lost = state_->timed_calls->TakeLost();
   if (lost != 0) host_->Count(LedgerCounter::device_records_dropped, lost);
+  const uint64_t inverted = state_->timed_calls->TakeInverted();
+  if (inverted != 0) host_->Count(LedgerCounter::cupti_inverted_timestamps, inverted);
   return any;
 }
 
@@ -75,10 +77,11 @@ void Delivery::CountLosses() {
   count(LedgerCounter::graphs_recorded_whole, counts.whole_graphs);
   count(LedgerCounter::graphs_before_recording, counts.unseen_graphs);
   count(LedgerCounter::api_calls_suppressed, counts.skipped + state_->suppressed_calls.Take());
+  count(LedgerCounter::foreign_thread_calls, counts.foreign_threads);
   if (counts.foreign_threads != 0 && !std::exchange(said_foreign_threads_, true)) {
     host_->Note(
-        "CUPTI names threads otherwise than the system does: CUDA calls and the GPU work that they "
-        "launch belong to no operation");
+        "CUPTI names threads otherwise than the system does: which thread and so which operation "
+        "made a CUDA call is not known");
   }
   // Of bytes that nobody read, about as many as of those that were.
   records_read_ += counts.records + counts.skipped;

@@ -19,7 +19,11 @@ class SamplingSource : public DeviceSource {
     *now_ns = 0;
     return false;
   }
-  void Stop(int64_t deadline_ns) final { thread_.Stop(deadline_ns); }
+  void Stop(int64_t deadline_ns, AfterStop after) final {
+    thread_.Stop(deadline_ns);
+    if (after == AfterStop::kProgramEnds) thread_.Abandon();
+  }
+  void Abandon() noexcept final { thread_.Abandon(); }
   void AbandonInForkChild() noexcept final { thread_.AbandonInForkChild(); }
 
  protected:

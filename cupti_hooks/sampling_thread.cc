@@ -66,7 +66,10 @@ void SamplingThread::Stop(int64_t deadline_ns) {
   while (!state_->ended.load(std::memory_order_acquire) && NowNs() < deadline_ns) {
     state_->end.Wait(std::min(kEndPollNs, deadline_ns - NowNs()));
   }
-  state_->control.abandoned_.store(true, std::memory_order_release);
+}
+
+void SamplingThread::Abandon() noexcept {
+  if (state_ != nullptr) state_->control.abandoned_.store(true, std::memory_order_release);
 }
 
 }  // namespace gpubound

@@ -45,6 +45,8 @@ class SamplingThread {
   // Asks the work to end, and waits for it until |deadline_ns| of CLOCK_MONOTONIC. Any number of
   // times, also without a thread.
   void Stop(int64_t deadline_ns);
+  // Nobody waits for it any more. From a signal handler too.
+  void Abandon() noexcept;
   // In a fork child, which has no such thread.
   void AbandonInForkChild() noexcept { state_ = nullptr; }
 

@@ -102,7 +102,15 @@ void TimedCalls::OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
   TimedCall timed;
   timed.start_ns = *call.correlationData;
   timed.end_ns = Now();
-  if (timed.start_ns == 0 || timed.end_ns < timed.start_ns) return;
+  if (timed.start_ns == 0) return;  // it began before calls were timed
+  if (timed.end_ns == 0) {
+    lost_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  if (timed.end_ns < timed.start_ns) {
+    inverted_.fetch_add(1, std::memory_order_relaxed);
+    timed.end_ns = timed.start_ns;
+  }
   timed.correlation = call.correlationId;
   timed.tid = ThisThread();
   timed.id = id;

@@ -59,8 +59,10 @@ class TimedCalls {
 
   // The worker. False: nothing more is there.
   bool Take(TimedCall* call) noexcept;
-  // Calls lost since it was last asked, because the queue was full.
+  // Calls lost since it was last asked, because the queue was full or the clock could not be read.
   uint64_t TakeLost() noexcept { return lost_.exchange(0, std::memory_order_relaxed); }
+  // Likewise, those that seemed to end before they began; they are kept with length zero.
+  uint64_t TakeInverted() noexcept { return inverted_.exchange(0, std::memory_order_relaxed); }
 
   static constexpr uint64_t kSize = uint64_t{1} << 16;
 
@@ -87,6 +89,7 @@ class TimedCalls {
   alignas(64) std::atomic<uint64_t> next_put_{0};
   alignas(64) uint64_t next_take_ = 0;
   std::atomic<uint64_t> lost_{0};
+  std::atomic<uint64_t> inverted_{0};
   std::atomic<bool> closed_{false};
 };
 

@@ -11,6 +11,7 @@ namespace {
 // A program whose geometry never repeats must not grow the cache for ever; the rows themselves are
 // the collector's to bound.
 constexpr size_t kMaxKernels = 1 << 16;
+constexpr size_t kMostStreams = 1 << 16;
 
 constexpr std::string_view kUnnamedKernel = "(unnamed kernel)";
 
@@ -104,6 +105,7 @@ StreamId WorkCache::StreamOf(uint32_t device, uint32_t context, uint32_t stream)
   const StreamKey key = {device, context, stream};
   const auto known = streams_.find(key);
   if (known != streams_.end()) return known->second;
+  if (streams_.size() >= kMostStreams) streams_.clear();  // the host still knows them
   return streams_[key] = host_->InternStream(DeviceOf(device), context, stream);
 }
 

@@ -3,6 +3,8 @@
 // Builds and ends a process record.
 #include "libprofiler/collector.h"
 
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "libprofiler/lifecycle.h"
@@ -99,47 +101,65 @@ void Collector::UnregisterThread(ThreadBuffer* buffer, const std::string& name) 
 }
 
 void Collector::StartSource(std::unique_ptr<DeviceSource> source) {
-  DeviceSource* started = source.get();
+  const size_t place = sources_there_.load(std::memory_order_relaxed);
   {
-    const std::lock_guard<std::mutex> lock(sources_mutex_);
-    sources_.push_back(std::move(source));
+    const std::lock_guard<std::mutex> lock(stop_mutex_);
+    if (stopped_ || place == kMaxSources) return;
   }
-  if (!started->records_device_work()) {
-    started->Start(host_.get());
-    return;
-  }
-  // Outside the lock: a source calls back into the host, and may call into CUPTI.
+  DeviceSource* const started = source.get();
+  sources_[place] = std::move(source);
+  sources_there_.store(place + 1, std::memory_order_release);
+  const bool records = started->records_device_work();
   // Until its first delivery, whatever it has seen would be lost with the process.
-  drain_->SetDeliveredUntil(clock_->MonotonicNs());
-  if (started->Start(host_.get())) drain_->SetSource(started);
+  if (records) drain_->SetDeliveredUntil(clock_->MonotonicNs());
+  // Outside the lock: a source calls back into the host, and may call into CUPTI.
+  const bool works = started->Start(host_.get());
+  std::optional<AfterStop> stopped;
+  {
+    const std::lock_guard<std::mutex> lock(stop_mutex_);
+    if (stopped_) stopped = after_stop_;
+    sources_started_.store(place + 1, std::memory_order_release);
+  }
+  if (stopped) {
+    started->Stop(clock_->MonotonicNs(), *stopped);
+  } else if (records && works) {
+    drain_->SetSource(started);
+  }
 }
 
 void Collector::Finish(const char* how, std::chrono::milliseconds timeout) {
-  std::vector<DeviceSource*> sources;
+  const bool goes_on = how == std::string_view("duration");
+  const AfterStop after = goes_on ? AfterStop::kProgramGoesOn : AfterStop::kProgramEnds;
+  size_t started = 0;
   {
-    const std::lock_guard<std::mutex> lock(sources_mutex_);
-    for (const auto& source : sources_) sources.push_back(source.get());
+    const std::lock_guard<std::mutex> lock(stop_mutex_);
+    stopped_ = true;
+    after_stop_ = after;
+    started = sources_started_.load(std::memory_order_relaxed);
   }
+  program_went_on_.store(goes_on, std::memory_order_release);
   const int64_t deadline_ns = clock_->MonotonicNs() + std::chrono::nanoseconds(timeout).count();
-  for (DeviceSource* source : sources) source->Stop(deadline_ns);
+  for (size_t i = 0; i < started; ++i) sources_[i]->Stop(deadline_ns, after);
   threads_->RefreshNames();
   context_.finished.store(true, std::memory_order_release);
   flusher_->Finish(how, timeout);
 }
 
+void Collector::AbandonSources() noexcept {
+  const size_t started = sources_started_.load(std::memory_order_acquire);
+  for (size_t i = 0; i < started; ++i) sources_[i]->Abandon();
+}
+
 void Collector::YieldSources(std::string_view to, std::chrono::milliseconds timeout) {
-  std::vector<DeviceSource*> sources;
-  {
-    const std::lock_guard<std::mutex> lock(sources_mutex_);
-    for (const auto& source : sources_) sources.push_back(source.get());
-  }
+  const size_t started = sources_started_.load(std::memory_order_acquire);
   const int64_t deadline_ns = clock_->MonotonicNs() + std::chrono::nanoseconds(timeout).count();
-  for (DeviceSource* source : sources) source->Yield(deadline_ns, to);
+  for (size_t i = 0; i < started; ++i) sources_[i]->Yield(deadline_ns, to);
 }
 
 void Collector::AbandonInForkChild() noexcept {
   suspender_->AbandonInForkChild();
-  for (const auto& source : sources_) source->AbandonInForkChild();
+  const size_t there = sources_there_.load(std::memory_order_acquire);
+  for (size_t i = 0; i < there; ++i) sources_[i]->AbandonInForkChild();
 }
 
 uint64_t Collector::NewHandOverToken(LabelId label) {

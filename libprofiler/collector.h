@@ -8,6 +8,7 @@
 #ifndef GPUBOUND_LIBPROFILER_COLLECTOR_H_
 #define GPUBOUND_LIBPROFILER_COLLECTOR_H_
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -66,8 +67,9 @@ class Collector {
   // On the thread that |buffer| belongs to, when it ends.
   void UnregisterThread(ThreadBuffer* buffer, const std::string& name);
 
-  // Starts |source| and records its clock from now on. A source that cannot start is kept, since it
-  // may have told others of itself. Any thread.
+  // Starts |source| and records its clock from now on; not when the recording has ended, and one
+  // that meets its end is stopped at once. A source that cannot start is kept, since it may have
+  // told others of itself. One thread at a time.
   void StartSource(std::unique_ptr<DeviceSource> source);
 
   // True for the first caller: the sources of a process start once.
@@ -82,8 +84,14 @@ class Collector {
   // Writes out everything recorded so far.
   void DrainNow() { flusher_->DrainNow(); }
 
-  // Stops the sources and ends the trace, at most |timeout| for each. Once.
+  // Stops the sources and ends the trace, at most |timeout| for each. The program goes on where
+  // |how| is "duration". Once.
   void Finish(const char* how, std::chrono::milliseconds timeout = kPatience);
+
+  // The program ends, after it went on behind the end of the recording. From any thread, which may
+  // be inside a signal handler: no lock, no allocation.
+  void AbandonSources() noexcept;
+  bool program_went_on() const { return program_went_on_.load(std::memory_order_acquire); }
 
   // The same from any thread, which may be inside a signal handler and hold any lock of the
   // program: no lock, no allocation, no loader on it.
@@ -138,8 +146,17 @@ class Collector {
   std::unique_ptr<Flusher> flusher_;
   std::unique_ptr<CollectorHost> host_;
 
-  std::mutex sources_mutex_;
-  std::vector<std::unique_ptr<DeviceSource>> sources_;
+  // A source is there before it is started, and is stopped by Finish or, where that has come before
+  // it was started, by who started it. What is there stays where it is: a fork child and a signal
+  // handler look at it without the lock.
+  static constexpr size_t kMaxSources = 8;
+  std::array<std::unique_ptr<DeviceSource>, kMaxSources> sources_;
+  std::atomic<size_t> sources_there_{0};
+  std::atomic<size_t> sources_started_{0};
+  std::mutex stop_mutex_;
+  bool stopped_ = false;                            // guarded by stop_mutex_
+  AfterStop after_stop_ = AfterStop::kProgramEnds;  // likewise
+  std::atomic<bool> program_went_on_{false};
   std::atomic<bool> sources_claimed_{false};
   std::atomic<uint64_t> next_token_{1};
 };

@@ -93,6 +93,12 @@ class DeviceHost {
   virtual void Fact(std::string_view key, std::string_view value) = 0;
 };
 
+// What is behind the end of a recording.
+enum class AfterStop : uint8_t {
+  kProgramEnds,   // foreign libraries may be gone at any moment
+  kProgramGoesOn  // and is to be as if nothing had been recorded
+};
+
 class DeviceSource {
  public:
   virtual ~DeviceSource() = default;
@@ -111,12 +117,19 @@ class DeviceSource {
   virtual bool ReadClock(int64_t* now_ns) = 0;
 
   // Delivers everything that is complete, waits for outstanding buffers until |deadline_ns|
-  // (CLOCK_MONOTONIC), then stops for good. Called once, on the exit path, from any thread.
-  virtual void Stop(int64_t deadline_ns) = 0;
+  // (CLOCK_MONOTONIC), then stops for good: what it would still have to do is left where the
+  // program ends, and done later on a thread of its own where it goes on. Once, after Start, from
+  // any thread.
+  virtual void Stop(int64_t deadline_ns, AfterStop after) = 0;
+
+  // The program ends, after a Stop with which it went on: what is still to be done is left. From
+  // any thread and from a signal handler.
+  virtual void Abandon() noexcept {}
 
   // Another tool of the program, the library |to|, is about to ask for the interface that this
   // source holds: delivers what there is until |deadline_ns| and gives the interface up for good,
-  // unless the user wants it kept. On the other tool's thread, at most until Stop.
+  // unless the user wants it kept. On the other tool's thread, also after a Stop with which the
+  // program went on.
   virtual void Yield(int64_t deadline_ns, std::string_view to) {
     static_cast<void>(deadline_ns);
     static_cast<void>(to);

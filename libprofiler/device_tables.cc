@@ -16,6 +16,8 @@ namespace {
 // whose grids follow its data would otherwise grow the table for ever.
 constexpr size_t kMaxWorksWithGeometry = 200'000;
 constexpr size_t kMaxWorks = 400'000;
+constexpr size_t kMaxStreams = 100'000;  // and then one for each context
+constexpr uint32_t kOtherStreams = UINT32_MAX;
 constexpr size_t kMaxContexts = 10'000;  // one that is told again replaces its row in the trace
 // A program that captures anew in each iteration would do so too.
 constexpr size_t kMaxGraphNodes = 200'000;
@@ -37,6 +39,14 @@ std::string WorkKey(const WorkInfo& info, std::string_view name) {
   AppendBytes(&key, info.static_shared_bytes);
   AppendBytes(&key, info.dynamic_shared_bytes);
   key.append(name);
+  return key;
+}
+
+std::string StreamKey(DeviceId device, uint32_t context, uint32_t stream) {
+  std::string key;
+  AppendBytes(&key, device);
+  AppendBytes(&key, context);
+  AppendBytes(&key, stream);
   return key;
 }
 
@@ -64,11 +74,13 @@ WorkId DeviceTables::InternWork(const WorkInfo& info, std::string_view name) {
 }
 
 StreamId DeviceTables::InternStream(DeviceId device, uint32_t context, uint32_t stream) {
-  std::string key;
-  AppendBytes(&key, device);
-  AppendBytes(&key, context);
-  AppendBytes(&key, stream);
   const std::lock_guard<std::mutex> lock(mutex_);
+  std::string key = StreamKey(device, context, stream);
+  if (streams_.size() >= kMaxStreams && !stream_ids_.contains(key)) {
+    ledger_->Add(LedgerCounter::labels_overflowed, 1);
+    stream = kOtherStreams;
+    key = StreamKey(device, context, stream);
+  }
   const auto [place, inserted] =
       stream_ids_.try_emplace(std::move(key), static_cast<StreamId>(streams_.size() + 1));
   if (inserted) {

@@ -263,7 +263,9 @@ void EndBeforeHandlersSoFar() noexcept { std::atexit(&OnExit); }
 
 void YieldDevices(const char* to) noexcept {
   Collector* collector = CurrentCollector();
-  if (collector == nullptr || g_state.load(std::memory_order_acquire) != State::kRecording) return;
+  if (collector == nullptr) return;
+  const State state = g_state.load(std::memory_order_acquire);
+  if (state != State::kRecording && !collector->program_went_on()) return;
   try {
     collector->YieldSources(to);
   } catch (const std::exception&) {  // out of memory: the other tool will be told that it is taken
@@ -277,7 +279,10 @@ void FinishRecording(const char* how) noexcept {
   State recording = State::kRecording;
   if (!g_state.compare_exchange_strong(recording, State::kFinished)) {
     // Somebody else ends it, or has; the process must not be gone before.
-    if (recording == State::kFinished) collector->AwaitEnd();
+    if (recording == State::kFinished) {
+      collector->AwaitEnd();
+      collector->AbandonSources();
+    }
     return;
   }
   if (t_thread_buffer->context() == collector->context()) {

@@ -27,12 +27,12 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(cupti_unavailable, kNotice, "libcupti could not be used; GPU time is unknown.") \
   X(cupti_held_by_other, kDataLoss, "Another tool holds CUPTI; GPU time is unknown.") \
   X(cupti_api_errors, kNotice, "CUPTI calls that returned an unexpected error.") \
-  X(undelivered_device_buffers, kDataLoss, "CUPTI buffers still outstanding when the process ended.") \
+  X(undelivered_device_buffers, kDataLoss, "CUPTI buffers still outstanding when the recording ended.") \
   X(kernels_without_launch, kNotice, "GPU work for which no API call was seen; it belongs to (no operation).") \
   X(unbalanced_scopes, kNotice, "Scopes that were closed without being open; ignored.") \
   X(scopes_open_at_end, kNotice, "Scopes still open when the recording ended; closed at the end of the span.") \
   X(scope_depth_exceeded, kNotice, "Scopes nested deeper than the recorder follows; time stays with the outer one.") \
-  X(labels_overflowed, kDataLoss, "Names beyond the label table's capacity; recorded as (other names).") \
+  X(labels_overflowed, kDataLoss, "Names beyond the label table's capacity, recorded as (other names), and streams beyond 100,000, recorded as one.") \
   X(names_truncated, kNotice, "Names cut to the longest length that is stored.") \
   X(clock_backwards, kNotice, "Events whose time stamp ran backwards on their thread; moved to the previous event.") \
   X(clock_steps, kError, "Steps of the system clock during the run; GPU times near them are uncertain.") \
@@ -80,7 +80,8 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(import_cut_short, kError, "Imported files that break off: what follows is missing, and GPU time after the last GPU work is unknown. A note says where.") \
   X(processes_not_profiled, kNotice, "Processes that are not part of the run and had a context on a GPU of it meanwhile, as NVML lists them; what that GPU did in all may be more than its figures say.") \
   X(utilization_above_busy, kNotice, "Devices of which nvidia-smi said at least ten points more than all recorded work explains: something else used them, or work that CUPTI does not see.") \
-  X(work_after_wait, kError, "GPU work that seems to end after a thread had waited for it: its times lie too late, so the idle time beside it is doubtful; the columns of caused time stand.")
+  X(work_after_wait, kError, "GPU work that seems to end after a thread had waited for it: its times lie too late, so the idle time beside it is doubtful; the columns of caused time stand.") \
+  X(foreign_thread_calls, kError, "CUDA calls that CUPTI gave a thread id which is not the system's: which thread made them is not known, so layers, transitions and caused time are doubtful.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

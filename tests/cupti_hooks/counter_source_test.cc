@@ -40,7 +40,7 @@ TEST(CounterSourceTest, AsksTheLibraryThatRecordsWhicheverWasLoadedFirst) {
   CounterSource source(options);
   ASSERT_TRUE(source.Start(&host));
   while (!g_was_asked) std::this_thread::yield();
-  source.Stop(static_cast<int64_t>(ReadMonotonicNs()) + kPlentyNs);
+  source.Stop(static_cast<int64_t>(ReadMonotonicNs()) + kPlentyNs, AfterStop::kProgramEnds);
   EXPECT_EQ(g_asked, "/toolkit/libcupti.so.13");
 }
 
@@ -50,7 +50,7 @@ TEST(CounterSourceTest, SaysWhyNothingWasSampledWhereWorkWasMissed) {
     RecordingHost host;
     CounterSource source(CounterOptions{});
     ASSERT_TRUE(source.Start(&host));
-    source.Stop(static_cast<int64_t>(ReadMonotonicNs()) + kPlentyNs);
+    source.Stop(static_cast<int64_t>(ReadMonotonicNs()) + kPlentyNs, AfterStop::kProgramEnds);
     EXPECT_EQ(host.CountOf(LedgerCounter::counters_unavailable), recorded ? 0u : 1u)
         << "a program that is recorded and used no GPU misses nothing";
   }
@@ -65,7 +65,7 @@ TEST(CounterSourceTest, SaysThatTheProgramWasTooShort) {
   ASSERT_TRUE(source.Start(&host));
   while (host.devices_asked == 0) std::this_thread::yield();
   host.devices_used = 1;  // as the last delivery tells
-  source.Stop(static_cast<int64_t>(ReadMonotonicNs()) + kPlentyNs);
+  source.Stop(static_cast<int64_t>(ReadMonotonicNs()) + kPlentyNs, AfterStop::kProgramEnds);
   EXPECT_EQ(host.CountOf(LedgerCounter::counters_unavailable), 1u);
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The source with its thread, over a scripted CUPTI: start, end, and every way in which either goes
-// wrong. Nothing here depends on how fast the thread is: each test ends with Stop, which waits.
-#include "cupti_hooks/cupti_source.h"
-
+// The source with its thread: start, end, and every way in which either goes wrong; a CUPTI that
+// does not answer at the end is in cupti_end_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -14,10 +12,7 @@
 #include <memory>
 #include <thread>
 
-#include "libprofiler/clock.h"
-#include "tests/cupti_hooks/record_bytes.h"
-#include "tests/cupti_hooks/recording_host.h"
-#include "tests/cupti_hooks/scripted_cupti.h"
+#include "tests/cupti_hooks/cupti_source_fixture.h"
 
 namespace gpubound {
 namespace {
@@ -28,68 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr int64_t kPlentyNs = 60'000'000'000;
-
-ScriptedCupti* g_cupti = nullptr;
-bool g_simulated = false;
-
-int g_libraries = 1;          // how many there are to try
-bool g_second_works = false;  // whatever the first said
-
-bool LoadScripted(const CuptiSearch&, size_t* next, CuptiApi* api, std::string* why) {
-  if (g_cupti == nullptr || *next >= static_cast<size_t>(g_libraries)) {
-    *why = "no libcupti was found";
-    return false;
-  }
-  ++*next;
-  if (*next == 2 && g_second_works) g_cupti->answers.clear();
-  *api = g_cupti->api();
-  if (*next == 2) api->path = "libcupti-second.so";
-  api->simulated_device = g_simulated;
-  return true;
-}
-
-int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
-
-class CuptiSourceTest : public ::testing::Test {
- protected:
-  CuptiSourceTest() {
-    g_cupti = &cupti_;
-    g_simulated = false;
-    g_libraries = 1;
-    g_second_works = false;
-    options_.load = &LoadScripted;
-  }
-  ~CuptiSourceTest() override {
-    // A worker that Stop gave up on still has to leave before what it uses is gone.
-    while (source_ != nullptr && !source_->HasEnded()) std::this_thread::yield();
-    source_.reset();
-    g_cupti = nullptr;
-  }
-
-  bool Start() {
-    source_ = std::make_unique<CuptiSource>(options_);
-    before_start_ns_ = NowNs();
-    return source_->Start(&host_);
-  }
-  void Stop(int64_t within_ns = kPlentyNs) { source_->Stop(NowNs() + within_ns); }
-  void Kernel(uint64_t start, uint64_t end) {
-    cupti_.Emit(KernelBytes(kCupti13_0, "k", start, end));
-  }
-  void ExpectAllUnknownBecause(const std::string& reason) {
-    ASSERT_EQ(host_.unknowns.size(), 1u);
-    EXPECT_GE(host_.unknowns[0].from_ns, before_start_ns_);
-    EXPECT_EQ(host_.unknowns[0].to_ns, INT64_MAX);
-    EXPECT_THAT(host_.unknowns[0].reason, HasSubstr(reason));
-    EXPECT_THAT(host_.notes, ElementsAre(HasSubstr(reason)));
-  }
-
-  ScriptedCupti cupti_{kCupti13_0};
-  RecordingHost host_;
-  CuptiOptions options_;
-  std::unique_ptr<CuptiSource> source_;
-  int64_t before_start_ns_ = 0;
-};
+class CuptiSourceTest : public CuptiSourceFixture {};
 
 TEST_F(CuptiSourceTest, TellsWhatCostsDependOn) {
   ASSERT_TRUE(Start());
@@ -235,83 +169,6 @@ TEST_F(CuptiSourceTest, AKindThatIsMissingMakesTimeUnknownButTheRestIsRecorded) 
   ExpectAllUnknownBecause("memory sets");
 }
 
-TEST_F(CuptiSourceTest, BuffersThatComeAfterTheForcedFlushAreWaitedFor) {
-  cupti_.hold_back = true;
-  cupti_.hold_back_forced = true;
-  std::atomic<bool> forced{false};
-  cupti_.on_flush = [&] {
-    if (cupti_.CallsOf("cuptiActivityDisable") > 0) forced = true;
-  };
-  ASSERT_TRUE(Start());
-  Kernel(10, 20);
-  std::thread cuptis_own([&] {
-    while (!forced) std::this_thread::yield();
-    cupti_.Deliver();
-  });
-  Stop();
-  cuptis_own.join();
-  EXPECT_EQ(host_.sink.devices.size(), 1u);
-  EXPECT_EQ(host_.CountOf(LedgerCounter::undelivered_device_buffers), 0u);
-  EXPECT_THAT(host_.unknowns, IsEmpty());
-}
-
-TEST_F(CuptiSourceTest, BuffersThatNeverComeAreCountedAndTheirTimeIsUnknown) {
-  ASSERT_TRUE(Start());
-  cupti_.hold_back = true;
-  cupti_.hold_back_forced = true;
-  const int64_t before_work = NowNs();
-  Kernel(10, 20);
-  Stop(1'000'000);
-  EXPECT_EQ(host_.CountOf(LedgerCounter::undelivered_device_buffers), 1u);
-  ASSERT_EQ(host_.unknowns.size(), 1u);
-  EXPECT_LE(host_.unknowns[0].from_ns, NowNs());
-  EXPECT_GE(host_.unknowns[0].from_ns, before_start_ns_);
-  EXPECT_LE(before_start_ns_, before_work);
-  EXPECT_EQ(host_.unknowns[0].to_ns, INT64_MAX);
-}
-
-TEST_F(CuptiSourceTest, AFlushThatHangsDoesNotHoldUpTheEnd) {
-  std::atomic<bool> release{false};
-  cupti_.on_flush = [&] {
-    while (!release) std::this_thread::yield();
-  };
-  ASSERT_TRUE(Start());
-  Kernel(10, 20);
-  Stop(1'000'000);  // returns, or the test runs into its time limit
-  EXPECT_EQ(host_.CountOf(LedgerCounter::undelivered_device_buffers), 1u);
-  const int calls = cupti_.call_count();
-  release = true;
-  while (!source_->HasEnded()) std::this_thread::yield();
-  // By then CUPTI's own exit handlers may have run.
-  EXPECT_EQ(cupti_.call_count(), calls);
-}
-
-TEST_F(CuptiSourceTest, AFlushThatHangsIsWaitedForAfterwardsWhereTheProgramGoesOn) {
-  std::atomic<bool> release{false};
-  cupti_.on_flush = [&] {
-    while (!release) std::this_thread::yield();
-  };
-  ASSERT_TRUE(Start());
-  Kernel(10, 20);
-  source_->Yield(NowNs() + 1'000'000, "torch");
-  ASSERT_FALSE(host_.notes.empty());
-  EXPECT_THAT(host_.notes.back(), HasSubstr("torch asked for CUPTI, which took too long"));
-  release = true;
-  while (!source_->HasEnded()) std::this_thread::yield();
-  EXPECT_EQ(cupti_.CallsOf("cuptiUnsubscribe"), 1);
-}
-
-TEST_F(CuptiSourceTest, WorkThatIsStillRunningAtTheEndMakesTimeUnknown) {
-  ASSERT_TRUE(Start());
-  cupti_.hold_back = true;
-  Kernel(10, 0);
-  Stop();
-  EXPECT_THAT(host_.sink.devices, IsEmpty());
-  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_zero_timestamps), 1u);
-  ASSERT_EQ(host_.unknowns.size(), 1u);
-  EXPECT_GE(host_.unknowns[0].to_ns, host_.unknowns[0].from_ns);
-}
-
 TEST_F(CuptiSourceTest, AfterAFatalErrorCuptiIsLeftAloneAndTimeIsUnknown) {
   ASSERT_TRUE(Start());
   Kernel(10, 20);
@@ -381,7 +238,8 @@ TEST_F(CuptiSourceTest, AForkChildTouchesNothing) {
     const int before = cupti_.call_count();
     int64_t now = 0;
     const bool clock = source_->ReadClock(&now);
-    source_->Stop(NowNs() + kPlentyNs);  // must not wait for a thread that is not there
+    // It must not wait for a thread that is not there.
+    source_->Stop(NowNs() + kPlentyNs, AfterStop::kProgramEnds);
     source_.reset();
     _exit(!clock && cupti_.call_count() == before ? 0 : 1);
   }

@@ -26,6 +26,22 @@ TEST(SamplingThreadTest, WorkThatEndsWhenAskedIsNotAbandoned) {
   EXPECT_FALSE(abandoned);
 }
 
+// The recording ends, the program goes on: what was begun is still to be undone.
+TEST(SamplingThreadTest, WorkThatIsLateIsNotAbandonedByThat) {
+  std::atomic<bool> in_call{true};
+  std::atomic<bool> abandoned{true};
+  SamplingThread thread;
+  ASSERT_TRUE(thread.Start("test", [&](SamplingThread::Control* control) {
+    while (in_call) {
+    }
+    abandoned = control->abandoned();
+  }));
+  thread.Stop(NowNs());
+  in_call = false;
+  thread.Stop(NowNs() + kLongNs);
+  EXPECT_FALSE(abandoned);
+}
+
 TEST(SamplingThreadTest, WorkThatNobodyWaitsForAnyMoreIsTold) {
   std::atomic<bool> in_call{true};
   std::atomic<bool> abandoned{false};
@@ -36,6 +52,7 @@ TEST(SamplingThreadTest, WorkThatNobodyWaitsForAnyMoreIsTold) {
     abandoned = control->abandoned();
   }));
   thread.Stop(NowNs());
+  thread.Abandon();
   in_call = false;
   thread.Stop(NowNs() + kLongNs);
   EXPECT_TRUE(abandoned);

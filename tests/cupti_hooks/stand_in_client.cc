@@ -93,7 +93,7 @@ Json ForkChild(CuptiSource* source) {
   const pid_t child = fork();
   if (child == 0) {
     source->AbandonInForkChild();
-    source->Stop(NowNs() + kPlentyNs);
+    source->Stop(NowNs() + kPlentyNs, gpubound::AfterStop::kProgramEnds);
     _exit(42);
   }
   int status = 0;
@@ -208,7 +208,7 @@ int Main(const std::string& workload, const std::string& library) {
   int64_t clock_ns = 0;
   const bool has_clock = source->ReadClock(&clock_ns);
   const int open_to_several = OpenToSeveral();
-  source->Stop(NowNs() + kPlentyNs);
+  source->Stop(NowNs() + kPlentyNs, gpubound::AfterStop::kProgramEnds);
 
   Json result = Describe(*host);
   result["started"] = started;

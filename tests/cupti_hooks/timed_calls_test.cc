@@ -37,10 +37,11 @@ constexpr uint32_t kContext = 3;
 constexpr uint32_t kOwnStream = 1000;  // added to a stream's id where none means the thread's own
 
 std::atomic<uint64_t> g_now_ns{0};
+std::atomic<bool> g_clock_fails{false};
 
 CUptiResult ReadNow(uint64_t* now_ns) {
   *now_ns = ++g_now_ns;
-  return CUPTI_SUCCESS;
+  return g_clock_fails ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
 }
 
 CUptiResult IdOfStream(CUcontext, CUstream stream, uint8_t per_thread, uint32_t* id) {
@@ -67,7 +68,10 @@ CuptiApi ApiWith(ScriptedCupti* cupti) {
 
 class TimedCallsTest : public ::testing::Test {
  protected:
-  TimedCallsTest() { g_now_ns = 100; }
+  TimedCallsTest() {
+    g_now_ns = 100;
+    g_clock_fails = false;
+  }
 
   // One call of a function; |inside| happens between its begin and its end.
   template <typename Inside>
@@ -131,6 +135,23 @@ TEST_F(TimedCallsTest, WhatARuntimeFunctionCallsOfTheDriverIsPartOfIt) {
   EXPECT_THAT(TakeAll(), IsEmpty()) << "CUPTI's record tells of the launch";
   Call(kDriver, kDriverLaunch);
   EXPECT_THAT(TakeAll(), SizeIs(1)) << "that call is over";
+}
+
+TEST_F(TimedCallsTest, AClockThatIsSetBackMakesTheCallShortAndIsCounted) {
+  Call(kDriver, kDriverLaunch, {}, [] { g_now_ns = 50; });
+  const std::vector<TimedCall> taken = TakeAll();
+  ASSERT_THAT(taken, SizeIs(1));
+  EXPECT_EQ(taken[0].start_ns, 101u);
+  EXPECT_EQ(taken[0].end_ns, 101u);
+  EXPECT_EQ(calls_.TakeInverted(), 1u);
+  EXPECT_EQ(calls_.TakeInverted(), 0u);
+  EXPECT_EQ(calls_.TakeLost(), 0u);
+}
+
+TEST_F(TimedCallsTest, ACallWhoseEndHasNoTimeIsLostAndCounted) {
+  Call(kDriver, kDriverLaunch, {}, [] { g_clock_fails = true; });
+  EXPECT_THAT(TakeAll(), IsEmpty());
+  EXPECT_EQ(calls_.TakeLost(), 1u);
 }
 
 TEST_F(TimedCallsTest, ARuntimeFunctionOnAnotherThreadHidesNothing) {

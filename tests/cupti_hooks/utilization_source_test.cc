@@ -37,7 +37,7 @@ class UtilizationSourceTest : public ::testing::Test {
   void AwaitSamples(int count) {
     while (host_.samples < count) std::this_thread::yield();
   }
-  void Stop() { source_->Stop(NowNs() + kPlentyNs); }
+  void Stop() { source_->Stop(NowNs() + kPlentyNs, AfterStop::kProgramEnds); }
 
   UtilizationOptions options_;
   RecordingHost host_;
@@ -134,7 +134,7 @@ TEST_F(UtilizationSourceTest, AForkChildHasNoThreadToWaitFor) {
   const pid_t child = fork();
   if (child == 0) {
     source_->AbandonInForkChild();
-    source_->Stop(NowNs() + kPlentyNs);
+    source_->Stop(NowNs() + kPlentyNs, AfterStop::kProgramEnds);
     source_.reset();
     _exit(0);
   }

@@ -133,6 +133,14 @@ TEST_F(DeviceFaults, AClockThatIsRightIsNotDoubted) {
   EXPECT_EQ(LedgerOf(report_, "work_before_launch"), 0);
 }
 
+// What it is called by CUPTI is no thread of the process: work cannot be told by who launched it.
+TEST_F(DeviceFaults, ThreadsThatCuptiNamesOtherwiseAreDoubtful) {
+  Train({{"faults", {{"truncated_thread_ids", true}}}});
+  EXPECT_GT(LedgerOf(report_, "foreign_thread_calls"), 0);
+  EXPECT_THAT(Verdict(), HasSubstr("doubtful: CUDA calls that CUPTI gave a thread id"));
+  EXPECT_THAT(report_["notes"].dump(), HasSubstr("names threads otherwise than the system does"));
+}
+
 class DeviceDrift : public DeviceFaults, public testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(PartsPerMillion, DeviceDrift, testing::Values(-20'000, 20'000),
                          [](const auto& drift) { return drift.param < 0 ? "behind" : "ahead"; });

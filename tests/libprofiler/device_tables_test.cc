@@ -38,6 +38,18 @@ TEST_F(DeviceTablesTest, StreamsAreOneRowPerDeviceContextAndStream) {
   EXPECT_NE(tables_.InternStream(DeviceId{2}, 1, 7), id);
 }
 
+TEST_F(DeviceTablesTest, StreamsAreBoundedAndTheRestIsOnePerContext) {
+  const StreamId first = tables_.InternStream(DeviceId{1}, 1, 0);
+  for (uint32_t i = 1; i < 100'000; ++i) tables_.InternStream(DeviceId{1}, 1, i);
+  EXPECT_EQ(ledger_.Get(LedgerCounter::labels_overflowed), 0u);
+  const StreamId rest = tables_.InternStream(DeviceId{1}, 1, 100'000);
+  EXPECT_EQ(tables_.InternStream(DeviceId{1}, 1, 100'001), rest);
+  EXPECT_NE(tables_.InternStream(DeviceId{1}, 2, 100'001), rest);
+  EXPECT_EQ(ledger_.Get(LedgerCounter::labels_overflowed), 3u);
+  EXPECT_EQ(tables_.InternStream(DeviceId{1}, 1, 0), first);
+  EXPECT_EQ(NewRows().streams.size(), 100'002u);
+}
+
 TEST_F(DeviceTablesTest, ADeviceIsUsedFromItsFirstStreamOn) {
   DeviceInfo info;
   info.index = 3;

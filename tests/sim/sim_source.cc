@@ -37,7 +37,7 @@ bool SimSource::ReadClock(int64_t* now_ns) {
   return true;
 }
 
-void SimSource::Stop(int64_t) {
+void SimSource::Stop(int64_t, AfterStop) {
   Deliver();
   sink_ = nullptr;
 }

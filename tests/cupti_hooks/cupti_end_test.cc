@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The end of a source whose CUPTI is slow, holds buffers back or does not answer: of a recording,
+// of the program, and of both one after the other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/cupti_hooks/cupti_source_fixture.h"
+
+namespace gpubound {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class CuptiEndTest : public CuptiSourceFixture {};
+
+TEST_F(CuptiEndTest, BuffersThatComeAfterTheForcedFlushAreWaitedFor) {
+  cupti_.hold_back = true;
+  cupti_.hold_back_forced = true;
+  std::atomic<bool> forced{false};
+  cupti_.on_flush = [&] {
+    if (cupti_.CallsOf("cuptiActivityDisable") > 0) forced = true;
+  };
+  ASSERT_TRUE(Start());
+  Kernel(10, 20);
+  std::thread cuptis_own([&] {
+    while (!forced) std::this_thread::yield();
+    cupti_.Deliver();
+  });
+  Stop();
+  cuptis_own.join();
+  EXPECT_EQ(host_.sink.devices.size(), 1u);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::undelivered_device_buffers), 0u);
+  EXPECT_THAT(host_.unknowns, IsEmpty());
+}
+
+TEST_F(CuptiEndTest, BuffersThatNeverComeAreCountedAndTheirTimeIsUnknown) {
+  ASSERT_TRUE(Start());
+  cupti_.hold_back = true;
+  cupti_.hold_back_forced = true;
+  const int64_t before_work = NowNs();
+  Kernel(10, 20);
+  Stop(1'000'000);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::undelivered_device_buffers), 1u);
+  ASSERT_EQ(host_.unknowns.size(), 1u);
+  EXPECT_LE(host_.unknowns[0].from_ns, NowNs());
+  EXPECT_GE(host_.unknowns[0].from_ns, before_start_ns_);
+  EXPECT_LE(before_start_ns_, before_work);
+  EXPECT_EQ(host_.unknowns[0].to_ns, INT64_MAX);
+}
+
+TEST_F(CuptiEndTest, AFlushThatHangsDoesNotHoldUpTheEnd) {
+  std::atomic<bool> release{false};
+  cupti_.on_flush = [&] {
+    while (!release) std::this_thread::yield();
+  };
+  ASSERT_TRUE(Start());
+  Kernel(10, 20);
+  Stop(1'000'000);  // returns, or the test runs into its time limit
+  EXPECT_EQ(host_.CountOf(LedgerCounter::undelivered_device_buffers), 1u);
+  const int calls = cupti_.call_count();
+  release = true;
+  while (!source_->HasEnded()) std::this_thread::yield();
+  // By then CUPTI's own exit handlers may have run.
+  EXPECT_EQ(cupti_.call_count(), calls);
+}
+
+TEST_F(CuptiEndTest, AFlushThatHangsIsWaitedForAfterwardsWhereTheProgramGoesOn) {
+  std::atomic<bool> release{false};
+  cupti_.on_flush = [&] {
+    while (!release) std::this_thread::yield();
+  };
+  ASSERT_TRUE(Start());
+  Kernel(10, 20);
+  source_->Yield(NowNs() + 1'000'000, "torch");
+  ASSERT_FALSE(host_.notes.empty());
+  EXPECT_THAT(host_.notes.back(), HasSubstr("torch asked for CUPTI, which took too long"));
+  release = true;
+  while (!source_->HasEnded()) std::this_thread::yield();
+  EXPECT_EQ(cupti_.CallsOf("cuptiUnsubscribe"), 1);
+}
+
+// `gpubound run --duration`: the program is rid of CUPTI then, however long that takes.
+TEST_F(CuptiEndTest, ARecordingThatEndsBeforeTheProgramGivesCuptiUpWhenTheFlushReturns) {
+  std::atomic<bool> release{false};
+  cupti_.on_flush = [&] {
+    while (!release) std::this_thread::yield();
+  };
+  ASSERT_TRUE(Start());
+  Kernel(10, 20);
+  Stop(1'000'000, AfterStop::kProgramGoesOn);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::undelivered_device_buffers), 1u);
+  EXPECT_EQ(cupti_.CallsOf("cuptiUnsubscribe"), 0);
+  // A tool that asks meanwhile waits for it, and nothing is said of a recording that is over.
+  source_->Yield(NowNs() + 1'000'000, "torch");
+  EXPECT_THAT(host_.notes, IsEmpty());
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_yielded), 0u);
+  release = true;
+  source_->Yield(NowNs() + kPlentyNs, "torch");
+  EXPECT_TRUE(source_->HasEnded());
+  EXPECT_EQ(cupti_.CallsOf("cuptiUnsubscribe"), 1);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::undelivered_device_buffers), 1u);
+}
+
+TEST_F(CuptiEndTest, AProgramThatEndsMeanwhileLeavesCuptiAlone) {
+  std::atomic<bool> release{false};
+  cupti_.on_flush = [&] {
+    while (!release) std::this_thread::yield();
+  };
+  ASSERT_TRUE(Start());
+  Kernel(10, 20);
+  Stop(1'000'000, AfterStop::kProgramGoesOn);
+  source_->Abandon();
+  const int calls = cupti_.call_count();
+  release = true;
+  while (!source_->HasEnded()) std::this_thread::yield();
+  EXPECT_EQ(cupti_.call_count(), calls);
+}
+
+TEST_F(CuptiEndTest, WorkThatIsStillRunningAtTheEndMakesTimeUnknown) {
+  ASSERT_TRUE(Start());
+  cupti_.hold_back = true;
+  Kernel(10, 0);
+  Stop();
+  EXPECT_THAT(host_.sink.devices, IsEmpty());
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_zero_timestamps), 1u);
+  ASSERT_EQ(host_.unknowns.size(), 1u);
+  EXPECT_GE(host_.unknowns[0].to_ns, host_.unknowns[0].from_ns);
+}
+
+}  // namespace
+}  // namespace gpubound
