@@ -18,6 +18,7 @@ namespace gpubound::sim {
 namespace {
 
 // Values of cuptiGetVersion.
+constexpr uint32_t kNodeUpdatesSince = 130000;    // the headers of 12.8 lack the callbacks
 constexpr uint32_t kCommandBufferFullSince = 22;  // 12.4: the overhead kind exists
 constexpr TimeNs kInvertedByNs = 1000;
 
@@ -336,6 +337,7 @@ void CuptiMonitor::GraphInstantiated(void* executable) {
 // As seen with CUPTI 13.0 on an H100: first the other graph's node, then the executable's own;
 // neither with a graph.
 void CuptiMonitor::GraphNodeUpdated(const GraphNodeUpdate& update) {
+  if (version() < kNodeUpdatesSince) return;
   CUgraphNode_st source = {update.source};
   CUgraphNode_st own = {update.node};
   CUpti_GraphData graph = {};

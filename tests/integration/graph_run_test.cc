@@ -97,6 +97,18 @@ TEST_F(RecordedGraphs, AutomaticallyKnowTheNodesOfAnUpdatedGraph) {
   EXPECT_THAT(kernels, testing::Not(testing::HasSubstr("\"captured_in\":\"capture\"")));
 }
 
+// CUPTI does not tell of updates there: what is said of the nodes is what was instantiated.
+TEST_F(RecordedGraphs, BeforeCuda13TheNodesOfAnUpdatedGraphAreThoseItWasMadeOf) {
+  runner().Set("GPUBOUND_SIM_SCRIPT", R"({"cupti": "12.8"})");
+  RunGraphs("auto", "updates");
+  const Json report = Report();
+  const std::string kernels = report["processes"][0]["kernels"].dump();
+  EXPECT_THAT(kernels, testing::HasSubstr("policy_forward"));
+  EXPECT_THAT(kernels, testing::Not(testing::HasSubstr("policy_backward")));
+  ExpectSameTime(RowOf(report["processes"][0], "inference")["gpu_caused_ns"], truth_["busy_ns"],
+                 "inference");
+}
+
 TEST_F(RecordedGraphs, AutomaticallyHaveTheirNodesInTheReport) {
   RunGraphs("auto");
   const Json kernels = Report()["processes"][0]["kernels"];
