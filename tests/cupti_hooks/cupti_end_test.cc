@@ -16,7 +16,18 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class CuptiEndTest : public CuptiSourceFixture {};
+class CuptiEndTest : public CuptiSourceFixture {
+ protected:
+  ~CuptiEndTest() override { release_ = true; }
+  // A flush does not return before |release_|.
+  void HangInFlushes() {
+    cupti_.on_flush = [this] {
+      while (!release_) std::this_thread::yield();
+    };
+  }
+
+  std::atomic<bool> release_{false};
+};
 
 TEST_F(CuptiEndTest, BuffersThatComeAfterTheForcedFlushAreWaitedFor) {
   cupti_.hold_back = true;
@@ -54,42 +65,33 @@ TEST_F(CuptiEndTest, BuffersThatNeverComeAreCountedAndTheirTimeIsUnknown) {
 }
 
 TEST_F(CuptiEndTest, AFlushThatHangsDoesNotHoldUpTheEnd) {
-  std::atomic<bool> release{false};
-  cupti_.on_flush = [&] {
-    while (!release) std::this_thread::yield();
-  };
+  HangInFlushes();
   ASSERT_TRUE(Start());
   Kernel(10, 20);
   Stop(1'000'000);  // returns, or the test runs into its time limit
   EXPECT_EQ(host_.CountOf(LedgerCounter::undelivered_device_buffers), 1u);
   const int calls = cupti_.call_count();
-  release = true;
+  release_ = true;
   while (!source_->HasEnded()) std::this_thread::yield();
   // By then CUPTI's own exit handlers may have run.
   EXPECT_EQ(cupti_.call_count(), calls);
 }
 
 TEST_F(CuptiEndTest, AFlushThatHangsIsWaitedForAfterwardsWhereTheProgramGoesOn) {
-  std::atomic<bool> release{false};
-  cupti_.on_flush = [&] {
-    while (!release) std::this_thread::yield();
-  };
+  HangInFlushes();
   ASSERT_TRUE(Start());
   Kernel(10, 20);
   source_->Yield(NowNs() + 1'000'000, "torch");
   ASSERT_FALSE(host_.notes.empty());
   EXPECT_THAT(host_.notes.back(), HasSubstr("torch asked for CUPTI, which took too long"));
-  release = true;
+  release_ = true;
   while (!source_->HasEnded()) std::this_thread::yield();
   EXPECT_EQ(cupti_.CallsOf("cuptiUnsubscribe"), 1);
 }
 
 // `gpubound run --duration`: the program is rid of CUPTI then, however long that takes.
 TEST_F(CuptiEndTest, ARecordingThatEndsBeforeTheProgramGivesCuptiUpWhenTheFlushReturns) {
-  std::atomic<bool> release{false};
-  cupti_.on_flush = [&] {
-    while (!release) std::this_thread::yield();
-  };
+  HangInFlushes();
   ASSERT_TRUE(Start());
   Kernel(10, 20);
   Stop(1'000'000, AfterStop::kProgramGoesOn);
@@ -99,7 +101,7 @@ TEST_F(CuptiEndTest, ARecordingThatEndsBeforeTheProgramGivesCuptiUpWhenTheFlushR
   source_->Yield(NowNs() + 1'000'000, "torch");
   EXPECT_THAT(host_.notes, IsEmpty());
   EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_yielded), 0u);
-  release = true;
+  release_ = true;
   source_->Yield(NowNs() + kPlentyNs, "torch");
   EXPECT_TRUE(source_->HasEnded());
   EXPECT_EQ(cupti_.CallsOf("cuptiUnsubscribe"), 1);
@@ -107,16 +109,13 @@ TEST_F(CuptiEndTest, ARecordingThatEndsBeforeTheProgramGivesCuptiUpWhenTheFlushR
 }
 
 TEST_F(CuptiEndTest, AProgramThatEndsMeanwhileLeavesCuptiAlone) {
-  std::atomic<bool> release{false};
-  cupti_.on_flush = [&] {
-    while (!release) std::this_thread::yield();
-  };
+  HangInFlushes();
   ASSERT_TRUE(Start());
   Kernel(10, 20);
   Stop(1'000'000, AfterStop::kProgramGoesOn);
   source_->Abandon();
   const int calls = cupti_.call_count();
-  release = true;
+  release_ = true;
   while (!source_->HasEnded()) std::this_thread::yield();
   EXPECT_EQ(cupti_.call_count(), calls);
 }
