@@ -7,14 +7,13 @@
 #include <limits>
 #include <utility>
 
+#include "analysis/stream_key.h"
 #include "proto/sync_types.h"
 
 namespace gpubound {
 namespace {
 
 constexpr uint32_t kWholeContext = std::numeric_limits<uint32_t>::max();
-
-uint64_t KeyOf(uint32_t context, uint32_t stream) { return uint64_t{context} << 32 | stream; }
 
 }  // namespace
 
@@ -40,8 +39,8 @@ FinishedWaits::FinishedWaits(const ProcessTrace& process, std::unique_ptr<Record
   };
   for (size_t id = 1; id < process.streams.size(); ++id) {
     const Stream& stream = process.streams[id];
-    by_stream_[id] = place(KeyOf(stream.context, stream.stream));
-    by_context_[id] = place(KeyOf(stream.context, kWholeContext));
+    by_stream_[id] = place(StreamKey(stream.context, stream.stream));
+    by_context_[id] = place(StreamKey(stream.context, kWholeContext));
   }
 }
 
@@ -60,7 +59,7 @@ void FinishedWaits::TakeUntil(int64_t time_ns) {
     const bool of_stream = sync->type == kSyncStream;
     if (of_stream || sync->type == kSyncContext) {
       const auto found =
-          place_of_.find(KeyOf(sync->context, of_stream ? sync->stream : kWholeContext));
+          place_of_.find(StreamKey(sync->context, of_stream ? sync->stream : kWholeContext));
       if (found != place_of_.end()) places_[found->second].Add({sync->start_ns, sync->end_ns});
     }
     syncs_.Pop();

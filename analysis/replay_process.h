@@ -45,6 +45,7 @@
 #include "analysis/replay_thread.h"
 #include "analysis/retimed_source.h"
 #include "analysis/segment_lengths.h"
+#include "analysis/stream_key.h"
 #include "analysis/thread_scan.h"
 
 namespace gpubound {
@@ -97,9 +98,6 @@ class ProcessReplay {
  private:
   static constexpr size_t kLayers = ReplayThread::kLayers;
 
-  static uint64_t StreamKey(uint32_t context, uint32_t stream) {
-    return uint64_t{context} << 32 | stream;
-  }
   static bool IsInstant(SlotKind kind) {
     return kind == SlotKind::kPhase || kind == SlotKind::kStep || kind == SlotKind::kCounter ||
            kind == SlotKind::kMark;

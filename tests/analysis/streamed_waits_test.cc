@@ -73,6 +73,23 @@ class StreamedWaitsTest : public testing::Test {
     Sync(at, at + 1, kWaitEvent, kSyncEventByStream, stream, event);
   }
 
+  // Event 5 is recorded behind the first kernel.
+  void LaunchFirstAndSecond() {
+    Launch(10, 1, 14, 30);
+    Record(16, 5, 7);
+    Launch(20, 2, 24, 28);
+  }
+  // The third stream waits for event 5, and the thread for the third stream. Nothing but the event
+  // tells of the order: the first kernel has ended by the time of the third one's launch.
+  void LaunchBehindFirst() {
+    WaitForEvent(30, 5, 9);
+    Launch(34, 3, 38, 72);
+    Sync(40, 76, kSyncCall, kSyncStream, 9);
+    Write();
+  }
+  // Three times as long the first kernel ends at 62, and the third one would have begun at 38.
+  static constexpr int64_t kHeldUpNs = 24 * kUs;
+
   // A chunk each, the second half of the waits first: writers of records know no order.
   void Write() {
     const auto half = static_cast<std::ptrdiff_t>(syncs_.size() / 2);
@@ -131,34 +148,24 @@ class StreamedWaitsTest : public testing::Test {
 
 // The thread recorded another event last; what its calls tell is not enough.
 TEST_F(StreamedWaitsTest, AStreamWaitsForItsEventWhetherStreamedOrLoaded) {
-  Launch(10, 1, 14, 64);
-  Record(16, 5, 7);
-  Launch(20, 2, 24, 44);
+  LaunchFirstAndSecond();
   Record(26, 6, 8);
-  WaitForEvent(30, 5, 9);
-  Launch(34, 3, 66, 100);
-  Sync(40, 104, kSyncCall, kSyncStream, 9);
-  Write();
-  EXPECT_EQ(LongerByLoaded("first"), 100 * kUs);
+  LaunchBehindFirst();
+  EXPECT_EQ(LongerByLoaded("first"), kHeldUpNs);
   EXPECT_EQ(LongerByLoaded("second"), 0);
-  EXPECT_EQ(LongerByStreamed("first"), 100 * kUs);
+  EXPECT_EQ(LongerByStreamed("first"), kHeldUpNs);
   EXPECT_EQ(LongerByStreamed("second"), 0);
 }
 
 // An event that is recorded into a graph is not recorded for those who wait for it afterwards.
 TEST_F(StreamedWaitsTest, WhatIsCapturedMeanwhileRecordsNoEvent) {
-  Launch(10, 1, 14, 64);
-  Record(16, 5, 7);
-  Launch(20, 2, 24, 44);
+  LaunchFirstAndSecond();
   Call(25, 26, kBeginCapture);
   Record(26, 5, 8);
   WaitForEvent(27, 5, 9);
   Call(28, 29, kEndCapture);
-  WaitForEvent(30, 5, 9);
-  Launch(34, 3, 66, 100);
-  Sync(40, 104, kSyncCall, kSyncStream, 9);
-  Write();
-  EXPECT_EQ(LongerByStreamed("first"), 100 * kUs);
+  LaunchBehindFirst();
+  EXPECT_EQ(LongerByStreamed("first"), kHeldUpNs);
   EXPECT_EQ(LongerByStreamed("second"), 0);
 }
 
