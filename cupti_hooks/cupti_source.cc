@@ -235,13 +235,13 @@ void CuptiSource::Abandon() noexcept {
 
 void CuptiSource::Yield(int64_t deadline_ns, std::string_view to) {
   if (worker_ == nullptr || HasEnded()) return;
+  // Where the recording has ended, CUPTI is being given up already.
+  if (stopped_.load(std::memory_order_acquire)) return worker_->AwaitEnd(deadline_ns);
   if (options_.keep) {
     host_->Note(std::string(to) +
                 " asks for CUPTI and does not get it, because GPUBOUND_KEEP_CUPTI is 1");
     return;
   }
-  // Where the recording has ended, CUPTI is being given up already.
-  if (stopped_.load(std::memory_order_acquire)) return worker_->AwaitEnd(deadline_ns);
   if (yielded_.exchange(true)) return;
   const int64_t from_ns = NowNs();
   worker_->Stop(deadline_ns, AfterStop::kProgramGoesOn);

@@ -96,13 +96,15 @@ void TimedCalls::OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
   }
   if (call.correlationData == nullptr || closed_.load(std::memory_order_relaxed)) return;
   if (enters) {
-    *call.correlationData = Now();
+    const uint64_t now_ns = Now();
+    *call.correlationData = now_ns;
+    if (now_ns == 0) lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   TimedCall timed;
   timed.start_ns = *call.correlationData;
   timed.end_ns = Now();
-  if (timed.start_ns == 0) return;  // it began before calls were timed
+  if (timed.start_ns == 0) return;  // it began before calls were timed, or is counted as lost
   if (timed.end_ns == 0) {
     lost_.fetch_add(1, std::memory_order_relaxed);
     return;

@@ -3,7 +3,6 @@
 // Builds and ends a process record.
 #include "libprofiler/collector.h"
 
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -117,7 +116,7 @@ void Collector::StartSource(std::unique_ptr<DeviceSource> source) {
   std::optional<AfterStop> stopped;
   {
     const std::lock_guard<std::mutex> lock(stop_mutex_);
-    if (stopped_) stopped = after_stop_;
+    stopped = stopped_;
     sources_started_.store(place + 1, std::memory_order_release);
   }
   if (stopped) {
@@ -128,16 +127,14 @@ void Collector::StartSource(std::unique_ptr<DeviceSource> source) {
 }
 
 void Collector::Finish(const char* how, std::chrono::milliseconds timeout) {
-  const bool goes_on = how == std::string_view("duration");
-  const AfterStop after = goes_on ? AfterStop::kProgramGoesOn : AfterStop::kProgramEnds;
+  const AfterStop after =
+      how == std::string_view("duration") ? AfterStop::kProgramGoesOn : AfterStop::kProgramEnds;
   size_t started = 0;
   {
     const std::lock_guard<std::mutex> lock(stop_mutex_);
-    stopped_ = true;
-    after_stop_ = after;
+    stopped_ = after;
     started = sources_started_.load(std::memory_order_relaxed);
   }
-  program_went_on_.store(goes_on, std::memory_order_release);
   const int64_t deadline_ns = clock_->MonotonicNs() + std::chrono::nanoseconds(timeout).count();
   for (size_t i = 0; i < started; ++i) sources_[i]->Stop(deadline_ns, after);
   threads_->RefreshNames();
@@ -148,6 +145,11 @@ void Collector::Finish(const char* how, std::chrono::milliseconds timeout) {
 void Collector::AbandonSources() noexcept {
   const size_t started = sources_started_.load(std::memory_order_acquire);
   for (size_t i = 0; i < started; ++i) sources_[i]->Abandon();
+}
+
+bool Collector::program_went_on() {
+  const std::lock_guard<std::mutex> lock(stop_mutex_);
+  return stopped_ == AfterStop::kProgramGoesOn;
 }
 
 void Collector::YieldSources(std::string_view to, std::chrono::milliseconds timeout) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,16 +89,17 @@ class Collector {
   // |how| is "duration". Once.
   void Finish(const char* how, std::chrono::milliseconds timeout = kPatience);
 
-  // The program ends, after it went on behind the end of the recording. From any thread, which may
-  // be inside a signal handler: no lock, no allocation.
-  void AbandonSources() noexcept;
-  bool program_went_on() const { return program_went_on_.load(std::memory_order_acquire); }
-
   // The same from any thread, which may be inside a signal handler and hold any lock of the
   // program: no lock, no allocation, no loader on it.
   void FinishElsewhere(const char* how) noexcept { flusher_->EndElsewhere(how, kEndPatience); }
   // Until it has been finished so.
   void AwaitEnd() noexcept { flusher_->AwaitEnd(kEndPatience); }
+
+  // The program ends, after it went on behind the end of the recording. From any thread, which may
+  // be inside a signal handler: no lock, no allocation.
+  void AbandonSources() noexcept;
+  // The recording has ended, and the program goes on.
+  bool program_went_on();
 
   // Has every device source give up what the library |to| wants (DeviceSource::Yield). Any thread.
   void YieldSources(std::string_view to, std::chrono::milliseconds timeout = kPatience);
@@ -154,9 +156,7 @@ class Collector {
   std::atomic<size_t> sources_there_{0};
   std::atomic<size_t> sources_started_{0};
   std::mutex stop_mutex_;
-  bool stopped_ = false;                            // guarded by stop_mutex_
-  AfterStop after_stop_ = AfterStop::kProgramEnds;  // likewise
-  std::atomic<bool> program_went_on_{false};
+  std::optional<AfterStop> stopped_;  // guarded by stop_mutex_
   std::atomic<bool> sources_claimed_{false};
   std::atomic<uint64_t> next_token_{1};
 };

@@ -108,6 +108,16 @@ TEST_F(CuptiEndTest, ARecordingThatEndsBeforeTheProgramGivesCuptiUpWhenTheFlushR
   EXPECT_EQ(host_.CountOf(LedgerCounter::undelivered_device_buffers), 1u);
 }
 
+// It is not kept: nobody records.
+TEST_F(CuptiEndTest, CuptiThatIsToBeKeptIsGivenUpWithTheRecording) {
+  options_.keep = true;
+  HangInFlushes();
+  ASSERT_TRUE(Start());
+  Stop(1'000'000, AfterStop::kProgramGoesOn);
+  source_->Yield(NowNs() + 1'000'000, "torch");
+  EXPECT_THAT(host_.notes, IsEmpty());
+}
+
 TEST_F(CuptiEndTest, AProgramThatEndsMeanwhileLeavesCuptiAlone) {
   HangInFlushes();
   ASSERT_TRUE(Start());

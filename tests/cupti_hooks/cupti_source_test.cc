@@ -8,9 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <memory>
-#include <thread>
 
 #include "tests/cupti_hooks/cupti_source_fixture.h"
 

@@ -26,36 +26,34 @@ TEST(SamplingThreadTest, WorkThatEndsWhenAskedIsNotAbandoned) {
   EXPECT_FALSE(abandoned);
 }
 
-// The recording ends, the program goes on: what was begun is still to be undone.
-TEST(SamplingThreadTest, WorkThatIsLateIsNotAbandonedByThat) {
+// What work that is in a call of a foreign library, which cannot be interrupted, sees when |end|
+// has come meanwhile.
+template <typename End>
+bool IsAbandonedBy(const End& end) {
   std::atomic<bool> in_call{true};
-  std::atomic<bool> abandoned{true};
+  std::atomic<bool> abandoned{false};
   SamplingThread thread;
-  ASSERT_TRUE(thread.Start("test", [&](SamplingThread::Control* control) {
+  EXPECT_TRUE(thread.Start("test", [&](SamplingThread::Control* control) {
     while (in_call) {
     }
     abandoned = control->abandoned();
   }));
-  thread.Stop(NowNs());
+  end(&thread);
   in_call = false;
   thread.Stop(NowNs() + kLongNs);
-  EXPECT_FALSE(abandoned);
+  return abandoned;
+}
+
+// The recording ends, the program goes on: what was begun is still to be undone.
+TEST(SamplingThreadTest, WorkThatIsLateIsNotAbandonedByThat) {
+  EXPECT_FALSE(IsAbandonedBy([](SamplingThread* thread) { thread->Stop(NowNs()); }));
 }
 
 TEST(SamplingThreadTest, WorkThatNobodyWaitsForAnyMoreIsTold) {
-  std::atomic<bool> in_call{true};
-  std::atomic<bool> abandoned{false};
-  SamplingThread thread;
-  ASSERT_TRUE(thread.Start("test", [&](SamplingThread::Control* control) {
-    while (in_call) {  // of a foreign library, which cannot be interrupted
-    }
-    abandoned = control->abandoned();
+  EXPECT_TRUE(IsAbandonedBy([](SamplingThread* thread) {
+    thread->Stop(NowNs());
+    thread->Abandon();
   }));
-  thread.Stop(NowNs());
-  thread.Abandon();
-  in_call = false;
-  thread.Stop(NowNs() + kLongNs);
-  EXPECT_TRUE(abandoned);
 }
 
 }  // namespace

@@ -154,6 +154,13 @@ TEST_F(TimedCallsTest, ACallWhoseEndHasNoTimeIsLostAndCounted) {
   EXPECT_EQ(calls_.TakeLost(), 1u);
 }
 
+TEST_F(TimedCallsTest, ACallWhoseBeginHasNoTimeIsLostAndCountedOnce) {
+  g_clock_fails = true;
+  Call(kDriver, kDriverLaunch, {}, [] { g_clock_fails = false; });
+  EXPECT_THAT(TakeAll(), IsEmpty());
+  EXPECT_EQ(calls_.TakeLost(), 1u);
+}
+
 TEST_F(TimedCallsTest, ARuntimeFunctionOnAnotherThreadHidesNothing) {
   Call(kRuntime, kLaunch, {},
        [this] { std::thread([this] { Call(kDriver, kDriverLaunch); }).join(); });
