@@ -9,11 +9,11 @@
 //   integration_victim storm N       launches N kernels as fast as it can; prints
 //                                    "resident KIB KIB", after a quarter of them and at the end
 //   integration_victim steady N      launches 20,000 kernels a second for N seconds; prints as
-//   storm integration_victim threads N     N threads that live at once launch 100 kernels each; as
-//   storm integration_victim brief N       N threads, one after the other, launch a kernel each; as
-//   storm integration_victim uninjected N  N iterations; CUDA is told to load no tool before it
-//   starts integration_victim events N      N times a kernel, an event behind it, and a kernel of
-//   another
+//   storm integration_victim pressing N    likewise 100,000 integration_victim threads N     N
+//   threads that live at once launch 100 kernels each; as storm integration_victim brief N       N
+//   threads, one after the other, launch a kernel each; as storm integration_victim uninjected N  N
+//   iterations; CUDA is told to load no tool before it starts integration_victim events N      N
+//   times a kernel, an event behind it, and a kernel of another
 //                                    stream that waits for the event
 //   integration_victim updates N     as graphs, then captures another first kernel in operation
 //                                    "recapture", updates the graph with it and replays that N
@@ -90,15 +90,14 @@ void Storm(int launches) {
   std::printf("resident %ld %ld\n", early, ResidentKib());
 }
 
-void Steady(int seconds) {
-  constexpr int kLaunchesAtOnce = 200;
+void Steady(int seconds, int launches_a_second) {
   constexpr auto kTurn = std::chrono::milliseconds(10);
   Trainer trainer;
   const int turns = seconds * 100;
   long early = 0;
   auto next = std::chrono::steady_clock::now();
   for (int turn = 0; turn < turns; ++turn) {
-    trainer.Storm(kLaunchesAtOnce);
+    trainer.Storm(launches_a_second / 100);
     if (turn == turns / 4) early = ResidentKib();
     next += kTurn;
     std::this_thread::sleep_until(next);
@@ -190,7 +189,9 @@ int Main(int argc, char** argv) {
   } else if (std::strcmp(action, "storm") == 0) {
     Storm(count);
   } else if (std::strcmp(action, "steady") == 0) {
-    Steady(count);
+    Steady(count, 20'000);
+  } else if (std::strcmp(action, "pressing") == 0) {
+    Steady(count, 100'000);
   } else if (std::strcmp(action, "threads") == 0) {
     LaunchInThreads(count);
   } else if (std::strcmp(action, "brief") == 0) {
