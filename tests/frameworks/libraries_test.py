@@ -71,6 +71,28 @@ class SimulatorTest(LibraryTest):
         self.assertGreaterEqual(self.count(calls, "layer(4) mujoco.mj_step"), 5)
 
 
+class TensorflowTest(LibraryTest):
+    def test_what_is_executed_is_the_backend(self):
+        calls = self.told("import tensorflow as tf\nx = tf.ones((4, 4))\n"
+                          "for _ in range(5): x = tf.matmul(x, x) + 1\n"
+                          "@tf.function\ndef twice(x): return x + x\n"
+                          "for _ in range(3): twice(x)\nx.numpy()\n")
+        self.assertGreaterEqual(
+            self.count(calls, "layer(5) tensorflow.python.pywrap_tfe.TFE_Py_FastPathExecute"), 10)
+        self.assertEqual(self.count(calls, "layer(5) tensorflow.python.pywrap_tfe.TFE_Py_Execute"), 3)
+        self.assertEqual(self.count(calls, "layer(5) _EagerTensorBase._numpy"), 1)
+
+    def test_a_tape_is_backpropagation_where_it_is_executed_and_not_where_it_is_traced(self):
+        program = ("import tensorflow as tf\nx = tf.Variable(tf.ones((4, 4)))\n"
+                   "def learn():\n"
+                   "    with tf.GradientTape() as tape: loss = tf.reduce_sum(x * x)\n"
+                   "    return tape.gradient(loss, x)\n")
+        calls = self.told(program + "for _ in range(3): learn()\n")
+        self.assertEqual(self.count(calls, "operation backpropagation"), 3)
+        calls = self.told(program + "learn = tf.function(learn)\nfor _ in range(3): learn()\n")
+        self.assertEqual(self.count(calls, "operation backpropagation"), 0)
+
+
 class JaxTest(LibraryTest):
     LOOP = ("import jax\n@jax.jit\ndef train_step(x): return (x * x).sum(), x + 1\n"
             "x = jax.numpy.ones(4)\n")

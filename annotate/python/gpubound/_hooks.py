@@ -28,6 +28,7 @@ class Library:
 
     def __init__(self, description: Dict[str, Any]) -> None:
         self.name: str = description["library"]
+        self._distributions: List[str] = description.get("distributions", [self.name])
         self._versions: str = description["versions"]
         self._hooks: List[Dict[str, Any]] = description["hooks"]
         self._refused: Optional[bool] = None  # None: the version has not been looked at
@@ -65,7 +66,12 @@ class Library:
         if self.name == "python":
             return sys.version.split()[0]
         from importlib import metadata
-        return metadata.version(self.name)
+        for distribution in self._distributions[:-1]:
+            try:
+                return metadata.version(distribution)
+            except metadata.PackageNotFoundError:
+                pass
+        return metadata.version(self._distributions[-1])
 
 
 def note_failure(text: str) -> None:
@@ -183,9 +189,15 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
 
 
 def _guard(hook: Dict[str, Any]) -> Optional[Callable[[], object]]:
-    if "unless" in hook:  # a function of no arguments: not where it returns True
-        module, _, name = hook["unless"].rpartition(".")
-        return getattr(sys.modules[module], name)
+    signal = _signal_of(hook)
+    if "unless" not in hook:
+        return signal
+    module, _, name = hook["unless"].rpartition(".")  # a function of no arguments
+    refuses = getattr(sys.modules[module], name)
+    return refuses if signal is None else lambda: refuses() or signal()
+
+
+def _signal_of(hook: Dict[str, Any]) -> Optional[Callable[[], object]]:
     if hook.get("iteration") == "begins":
         return _loop.begin_iteration
     if "loop" in hook:  # in a script without a framework, what this call says of its loop

@@ -163,6 +163,28 @@ class InstallTest(RecordedTest):
             self.assertEqual(module.reset(), "reset")
         self.assert_recorded(*scope("inference"), *scope("inference"))
 
+    def test_what_is_refused_says_nothing_of_the_loop(self):
+        module = sample()
+        answers = [False, True]
+        module.declines = answers.pop
+        unittest.mock.patch.dict("sys.modules", sample=module).start()
+        self.addCleanup(unittest.mock.patch.stopall)
+        self.addCleanup(_loop._finish)
+        library({"module": "sample", "names": ["reset"], "operation": "simulation", "loop": "rollout",
+                 "unless": "sample.declines"}).install(module)
+        take()
+        module.reset()
+        self.assert_recorded()
+        module.reset()
+        self.assert_recorded("begin operation rollout", *scope("simulation"))
+
+    def test_a_version_is_that_of_whichever_distribution_is_installed(self):
+        description = {"library": "sample", "versions": ">=1", "hooks": [],
+                       "distributions": ["no-such-distribution", "pip"]}
+        self.assertRegex(_hooks.Library(description)._find_version(), "^[0-9]+[.][0-9]")
+        description["distributions"].reverse()
+        self.assertRegex(_hooks.Library(description)._find_version(), "^[0-9]+[.][0-9]")
+
     def test_a_name_that_is_missing_is_in_the_ledger_and_the_others_are_hooked(self):
         module = sample()
         missing = {"module": "sample", "names": ["gone"], "layer": "wait"}
@@ -322,7 +344,8 @@ class HookFileTest(unittest.TestCase):
         for path in folder.glob("*.json"):
             with self.subTest(file=path.name):
                 description = json.loads(path.read_text())
-                self.assertEqual(set(description), {"library", "versions", "hooks"})
+                self.assertEqual(set(description) - {"distributions"},
+                                 {"library", "versions", "hooks"})
                 _versions.is_within("1", description["versions"])
                 for hook in description["hooks"]:
                     self.assertLessEqual(set(hook), {
