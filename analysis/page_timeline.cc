@@ -11,6 +11,7 @@
 
 #include "analysis/clock_align.h"
 #include "analysis/demangle.h"
+#include "analysis/foreign_ends.h"
 #include "analysis/known_graphs.h"
 #include "analysis/memory_source.h"
 #include "analysis/scope_track.h"
@@ -129,12 +130,14 @@ class ProcessTracks {
       for (const ReportOperation& row : lane.operations)
         scope_names.operations.insert(row.operation);
     }
+    std::vector<std::vector<ForeignEnd>> foreign_ends = FindForeignEnds(process_, *source_);
     for (uint32_t thread = 0; thread < process_.threads.size(); ++thread) {
       const ThreadTrace& trace = process_.threads[thread];
       auto track = Open(TrackKind::kThread, ThreadTitle(trace));
       track->track.tid = trace.tid;
       track->track.reporting = trace.tid == process_.main_tid;
       ScopeTrack scopes(process_, trace, scope_names, to_run_ns_, &track->band, &track->keeper);
+      scopes.ExpectEnds(std::move(foreign_ends[thread]));
       const std::unique_ptr<ThreadCursor> cursor = source_->ThreadEvents(thread);
       for (ThreadBatch batch; cursor->Next(&batch);) scopes.Take(batch);
       scopes.Finish(process_.span_end_ns, trace.tail_thinned);

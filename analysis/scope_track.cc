@@ -63,6 +63,18 @@ void ScopeTrack::CloseLast(const ThreadEvent& event, bool is_range) {
   }
 }
 
+void ScopeTrack::CloseForeignUntil(int64_t time_ns) {
+  for (; next_foreign_end_ < foreign_ends_.size() &&
+         foreign_ends_[next_foreign_end_].time_ns <= time_ns;
+       ++next_foreign_end_) {
+    const ForeignEnd& end = foreign_ends_[next_foreign_end_];
+    ThreadEvent event;
+    event.time_ns = std::max(end.time_ns, band_ns_);
+    event.payload = end.range;
+    CloseLast(event, true);
+  }
+}
+
 void ScopeTrack::Take(const ThreadBatch& batch) {
   if (batch.resync || batch.thinned) {
     while (!open_.empty()) Close(open_.size() - 1, last_ns_, true);
@@ -74,6 +86,7 @@ void ScopeTrack::Take(const ThreadBatch& batch) {
     }
   }
   for (const ThreadEvent& event : batch.events) {
+    CloseForeignUntil(event.time_ns);
     last_ns_ = event.time_ns;
     switch (event.kind) {
       case SlotKind::kBegin:
@@ -100,6 +113,7 @@ void ScopeTrack::NoteThinned(int64_t until_ns) {
 }
 
 void ScopeTrack::Finish(int64_t end_ns, bool tail_is_missing) {
+  CloseForeignUntil(end_ns);
   if (tail_is_missing) NoteThinned(end_ns);
   if (tail_is_missing) end_ns = last_ns_;
   while (!open_.empty()) Close(open_.size() - 1, std::max(end_ns, open_.back().begin_ns), true);

@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/event_keeper.h"
 #include "analysis/event_source.h"
+#include "analysis/foreign_ends.h"
 #include "analysis/interval.h"
 #include "analysis/share_band.h"
 
@@ -27,6 +29,9 @@ class ScopeTrack {
   // Everything outlives the object. |to_run_ns| is added to each time that is handed on.
   ScopeTrack(const ProcessTrace& process, const ThreadTrace& thread, const Names& names,
              int64_t to_run_ns, ShareBand* band, EventKeeper* keeper);
+
+  // Ranges of this thread that another one ends. Before the first batch.
+  void ExpectEnds(std::vector<ForeignEnd> ends) { foreign_ends_ = std::move(ends); }
 
   void Take(const ThreadBatch& batch);
   // The process ends at |end_ns|: what is open ends there, or with the thread's last event if those
@@ -50,6 +55,7 @@ class ScopeTrack {
   void Push(LabelId label, int64_t time_ns, bool is_range, uint64_t range);
   void Close(size_t index, int64_t time_ns, bool end_cut);
   void CloseLast(const ThreadEvent& event, bool is_range);
+  void CloseForeignUntil(int64_t time_ns);
   void MoveBand(int64_t time_ns);
   void NoteThinned(int64_t until_ns);
   uint32_t Owner() const;
@@ -60,6 +66,8 @@ class ScopeTrack {
   EventKeeper* keeper_;
   std::vector<bool> operation_;  // by LabelId
   std::vector<Open> open_;
+  std::vector<ForeignEnd> foreign_ends_;
+  size_t next_foreign_end_ = 0;
   int64_t band_ns_ = 0;  // the band is filled until then
   int64_t last_ns_ = 0;  // of the last event; before the first, where the thread began
   std::vector<Interval> thinned_;

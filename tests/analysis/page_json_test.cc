@@ -112,6 +112,25 @@ TEST_F(PageJsonTest, AScopeThatIsOpenAtTheEndEndsWithTheProcess) {
   EXPECT_EQ(TrackOf(TrackKind::kThread).events[0].end_ns, 1'000);
 }
 
+TEST_F(PageJsonTest, ARangeThatAnotherThreadEndsEndsThere) {
+  process().threads.push_back(process().threads[0]);
+  process().threads[1].tid = 8;
+  process().threads[0].events = {{1'100, 40, kOuter, SlotKind::kRangeStart},
+                                 {1'200, 41, kInner, SlotKind::kRangeStart},
+                                 {1'900, 41, kInner, SlotKind::kRangeEnd}};
+  // Of what no thread started there is nothing to end.
+  process().threads[1].events = {{1'150, 99, kOuter, SlotKind::kRangeEnd},
+                                 {1'600, 40, kOuter, SlotKind::kRangeEnd}};
+  Build();
+  const std::vector<KeptEvent>& events = TrackOf(TrackKind::kThread).events;
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(NameOfEvent(events[0]), "outer");
+  EXPECT_EQ(events[0].end_ns, 600);
+  EXPECT_FALSE(events[0].end_cut);
+  EXPECT_EQ(NameOfEvent(events[1]), "inner");
+  EXPECT_EQ(events[1].end_ns, 900);
+}
+
 TEST_F(PageJsonTest, LostEventsReplaceWhatIsOpen) {
   process().threads[0].events = {{1'100, 0, kOuter, SlotKind::kBegin},
                                  {1'600, 0, kOuter, SlotKind::kBegin},
