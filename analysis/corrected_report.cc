@@ -19,17 +19,13 @@
 namespace gpubound {
 namespace {
 
-// What the replay was off by on simulated programs beyond what costs are uncertain by, as standard
-// deviations: of what it moved, and of the length (docs/overhead_model.md).
-constexpr double kErrorOfMoved = 0.005;
-constexpr double kErrorOfLength = 0.0001;
-
 // Where a length of the timeline lies with 95 % probability, as far as the costs that moved it and
 // the replay are concerned; |unmoved_ns| more on both sides is possible.
 Bounds BoundsOfLength(int64_t recorded, int64_t corrected, const CostNoise& noise,
                       double unmoved_ns, bool anything_removed) {
-  const double of_moved = kErrorOfMoved * static_cast<double>(recorded - corrected);
-  const double of_length = anything_removed ? kErrorOfLength * static_cast<double>(corrected) : 0;
+  const double of_moved = kReplayErrorOfMoved * static_cast<double>(recorded - corrected);
+  const double of_length =
+      anything_removed ? kReplayErrorOfLength * static_cast<double>(corrected) : 0;
   const double variance =
       noise.variance + noise.error * noise.error + of_moved * of_moved + of_length * of_length;
   const auto half = static_cast<int64_t>(std::ceil(kNormal975 * std::sqrt(variance) + unmoved_ns));
@@ -51,8 +47,8 @@ double UncertainShare(const ReplayFacts& facts) {
 Bounds BoundsBetween(int64_t recorded, int64_t corrected, double share, double moved_ns,
                      int64_t length_ns) {
   const double way = std::max(moved_ns, static_cast<double>(std::abs(corrected - recorded)));
-  const double of_moved = kErrorOfMoved * way;
-  const double of_length = way > 0 ? kErrorOfLength * static_cast<double>(length_ns) : 0;
+  const double of_moved = kReplayErrorOfMoved * way;
+  const double of_length = way > 0 ? kReplayErrorOfLength * static_cast<double>(length_ns) : 0;
   const double half = std::hypot(way * share, kNormal975 * std::hypot(of_moved, of_length));
   const int64_t half_ns = std::llround(half);
   return {std::max<int64_t>(0, corrected - half_ns), corrected + half_ns};

@@ -4,9 +4,7 @@
 #include "analysis/headline.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,6 +13,7 @@
 #include "analysis/report_sections.h"
 #include "analysis/report_waits.h"
 #include "analysis/short_name.h"
+#include "analysis/span_ratio.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -113,11 +112,9 @@ std::string WhatIfText(const ReportWhatIf& what_if, bool headline_is_part, bool 
   const std::string faster = std::isinf(what_if.speedup) ? "infinitely fast"
                              : what_if.speedup == 2      ? "twice as fast"
                                                          : "faster";
-  std::array<char, 64> part;
-  std::snprintf(part.data(), part.size(), "%.2f x [%.2f, %.2f]", what_if.part, what_if.part_low,
-                what_if.part_high);
+  const std::string part = FormatRatio({what_if.part, what_if.part_low, what_if.part_high});
   return "; " + faster + " " + ShortName(EscapeName(what_if.operation), kNameInSentence, unicode) +
-         " would take " + part.data() + (headline_is_part ? " the whole run's time" : " the time");
+         " would take " + part + (headline_is_part ? " the whole run's time" : " the time");
 }
 
 std::string WithoutWorkText(double unknown) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/run.h"
+#include "analysis/step_times.h"
 
 namespace gpubound {
 
@@ -18,6 +19,11 @@ struct CostNoise {
   double variance = 0;  // ns^2, of costs that differ from one occurrence to the next
   double error = 0;     // ns, of their means
 };
+
+// What the replay was off by on simulated programs beyond what costs are uncertain by, as standard
+// deviations: of what it moved, and of the length (docs/overhead_model.md).
+inline constexpr double kReplayErrorOfMoved = 0.005;
+inline constexpr double kReplayErrorOfLength = 0.0001;
 
 struct OperationNoise {
   std::string operation;
@@ -39,6 +45,7 @@ struct ReplayFacts {
   uint64_t captures = 0;
   uint64_t captures_broken = 0;
   uint32_t last_step = 0;  // of the critical path to its end
+  StepTimes steps;         // replayed
 };
 
 }  // namespace gpubound

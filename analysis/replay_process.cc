@@ -251,6 +251,7 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
     EnterCell(thread);
     Charge(index, thread, costs_.AfterEnd(event.label), KindOf(event));
   } else if (IsInstant(event.kind)) {
+    if (event.kind == SlotKind::kStep) facts_.steps.Add(thread->shown);
     Charge(index, thread, costs_.AfterInstant(), KindOf(event));
   }
 }

@@ -4,7 +4,6 @@
 #include "analysis/speedups.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -13,8 +12,7 @@
 #include <utility>
 
 #include "analysis/corrected_report.h"
-#include "analysis/estimate.h"
-#include "analysis/run_span.h"
+#include "analysis/span_ratio.h"
 
 namespace gpubound {
 namespace {
@@ -22,60 +20,31 @@ namespace {
 // A part with less of the critical path than this cannot buy more, so nothing is asked about it.
 constexpr double kMatters = 0.01;
 
-// Of the run, and of the process whose critical path is known: its root, where that was recorded.
-struct Spans {
-  int64_t run_ns = 0;
-  CostNoise noise;  // of the run's
-  int64_t process_ns = 0;
-};
-
-Spans SpansOf(const ReplayedRun& replayed, size_t process) {
-  const Run& run = replayed.run;
-  const ProcessTrace* const root = FindRoot(run);
-  Spans spans;
-  spans.run_ns = RunSpan(run, root).length();
-  if (const ProcessTrace* const last = LastOfRun(run, root); last != nullptr) {
-    spans.noise = replayed.facts[static_cast<size_t>(last - run.processes.data())].span;
-  }
-  const ReplayFacts& facts = replayed.facts[process];
-  spans.process_ns = facts.span_end_ns - facts.span_begin_ns;
-  return spans;
-}
-
-double DeviationOf(const CostNoise& noise) {
-  return std::sqrt(noise.variance + noise.error * noise.error);
-}
-
 class Questions {
  public:
   Questions(const Run& run, const ReplayOptions& replay, const ReplayedRun& base)
       : run_(run),
         base_(base),
         leading_(*replay.critical_path_of),
-        as_is_(SpansOf(base, leading_)),
+        as_is_(SpanOf(base, leading_)),
         replay_(replay) {
     replay_.keep_events = false;
     replay_.critical_path_of.reset();
   }
 
-  const Spans& as_is() const { return as_is_; }
+  const ReplayedSpan& as_is() const { return as_is_; }
 
-  Result<Spans> With(ScaledPart part, const std::string& name, double factor) {
+  Result<ReplayedSpan> With(ScaledPart part, const std::string& name, double factor) {
     replay_.changes.scalings = {{part, name, factor}};
     const Result<ReplayedRun> replayed = ReplayRun(run_, replay_);
     if (!replayed.ok()) return replayed.error();
-    return SpansOf(*replayed, leading_);
+    return SpanOf(*replayed, leading_);
   }
 
-  // The run's span |changed| as a part of what it is. Both are uncertain, as if about different
-  // costs.
-  ReportWhatIf PartOf(const std::string& operation, double speedup, const Spans& changed) const {
-    const auto whole = static_cast<double>(as_is_.run_ns);
-    const double part = static_cast<double>(changed.run_ns) / whole;
-    const double half = kNormal975 *
-                        std::hypot(DeviationOf(changed.noise), part * DeviationOf(as_is_.noise)) /
-                        whole;
-    return {operation, speedup, part, std::max(0.0, part - half), part + half};
+  ReportWhatIf PartOf(const std::string& operation, double speedup,
+                      const ReplayedSpan& changed) const {
+    const SpanRatio ratio = RatioOf(changed, as_is_);
+    return {operation, speedup, ratio.part, ratio.low, ratio.high};
   }
 
   // CPU time on the critical path by operation; of no operation nothing can be made faster.
@@ -104,16 +73,16 @@ class Questions {
   const Run& run_;
   const ReplayedRun& base_;
   const size_t leading_;
-  const Spans as_is_;
+  const ReplayedSpan as_is_;
   ReplayOptions replay_;
 };
 
 // What |operation| would bring, twice and infinitely fast.
 Status AskOperation(const std::string& operation, Questions* questions, ReportRun* run) {
-  const Result<Spans> twice = questions->With(ScaledPart::kOperation, operation, 0.5);
+  const Result<ReplayedSpan> twice = questions->With(ScaledPart::kOperation, operation, 0.5);
   if (!twice.ok()) return twice.error();
   run->what_if = questions->PartOf(operation, 2, *twice);
-  const Result<Spans> free = questions->With(ScaledPart::kOperation, operation, 0);
+  const Result<ReplayedSpan> free = questions->With(ScaledPart::kOperation, operation, 0);
   if (!free.ok()) return free.error();
   run->what_if_free = questions->PartOf(operation, std::numeric_limits<double>::infinity(), *free);
   run->critical_path->speedups.push_back({"operation " + operation, free->process_ns});
@@ -122,14 +91,14 @@ Status AskOperation(const std::string& operation, Questions* questions, ReportRu
 
 Status AskLayer(const std::string& layer, Questions* questions, ReportRun* run) {
   if (!questions->LayerMatters(layer)) return Ok{};
-  const Result<Spans> free = questions->With(ScaledPart::kLayer, layer, 0);
+  const Result<ReplayedSpan> free = questions->With(ScaledPart::kLayer, layer, 0);
   if (!free.ok()) return free.error();
   run->critical_path->speedups.push_back({"layer " + layer, free->process_ns});
   return Ok{};
 }
 
 Status AskDevice(Questions* questions, ReportRun* run) {
-  const Result<Spans> free = questions->With(ScaledPart::kDevice, "", 0);
+  const Result<ReplayedSpan> free = questions->With(ScaledPart::kDevice, "", 0);
   if (!free.ok()) return free.error();
   run->critical_path->speedups.push_back({"device", free->process_ns});
   const double left =

@@ -51,11 +51,13 @@ class Imagination {
     Result<Report> before = ReportWith({});
     if (!before.ok()) return before.error();
     result.before = std::move(*before);
+    const ReplayedSpan as_is = std::move(span_);
     const Status known = CheckNames(result.before);
     if (!known.ok()) return known.error();
     Result<Report> after = ReportWith(changes_);
     if (!after.ok()) return after.error();
     result.after = std::move(*after);
+    result.ratio = RatioOf(span_, as_is);
     for (const ReplayFacts& facts : facts_) {
       result.captures += facts.captures;
       result.captures_broken += facts.captures_broken;
@@ -78,6 +80,9 @@ class Imagination {
     replay_.keep_events = true;
     const Result<ReplayedRun> replayed = ReplayRun(run_, replay_);
     if (!replayed.ok()) return replayed.error();
+    const ProcessTrace* const root = FindRoot(run_);
+    const auto leading = root == nullptr ? 0 : static_cast<size_t>(root - run_.processes.data());
+    span_ = SpanOf(*replayed, leading);
     facts_ = (*replayed).facts;
     return BuildReport((*replayed).run, options_);
   }
@@ -160,6 +165,7 @@ class Imagination {
   const WhatIf& changes_;
   ReplayOptions replay_;
   std::vector<ReplayFacts> facts_;  // of the last report
+  ReplayedSpan span_;               // likewise
 };
 
 // What is to be known of graphs that the prediction rests on; empty without any.
@@ -203,7 +209,8 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
   const std::string mark = SimulatedMark(report.before);
   std::string text = mark.empty() ? "" : Wrap(mark, width, 2);
   text += Wrap("Predicted span " + FormatTime(after.wall_ns) + " instead of " +
-                   FormatTime(before.wall_ns) + ", " + speed + " times as fast; GPU busy " +
+                   FormatTime(before.wall_ns) + ", " + speed + " times as fast (" +
+                   FormatRatio(report.ratio) + " the time); GPU busy " +
                    FormatShare(after.gpu_busy_share) + " instead of " +
                    FormatShare(before.gpu_busy_share) + ".",
                width, 2);
@@ -248,6 +255,9 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
   const Json document{{"format", "gpubound.whatif.v1"},
                       {"wall_ns", report.before.run.wall_ns},
                       {"predicted_wall_ns", report.after.run.wall_ns},
+                      {"predicted_part", report.ratio.part},
+                      {"predicted_part_low", report.ratio.low},
+                      {"predicted_part_high", report.ratio.high},
                       {"before", Json::parse(RenderJson(report.before))},
                       {"after", Json::parse(RenderJson(report.after))},
                       {"curves", std::move(curves)},

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/report.h"
+#include "analysis/span_ratio.h"
 #include "analysis/status.h"
 #include "analysis/what_if.h"
 
@@ -29,6 +30,7 @@ struct SpeedCurve {
 struct WhatIfReport {
   Report before;  // without the profiler's costs, where they are known
   Report after;
+  SpanRatio ratio;                 // of the run's span
   std::vector<SpeedCurve> curves;  // those that matter most first
   // Occurrences of operations that --graph-capture makes a graph of, and those of them that could
   // not be one: they launch more behind a wait for the device or an allocation.

@@ -8,11 +8,15 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/corrected_report.h"
 #include "analysis/replay.h"
+#include "analysis/report.h"
 #include "analysis/what_if.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/virtual_program.h"
@@ -22,7 +26,13 @@ namespace gpubound::sim {
 namespace {
 
 constexpr double kWithin = 0.03;
+constexpr double kCoveredShare = 0.90;
 constexpr uint64_t kCalibrationSamples = 100'000;
+
+uint64_t Wanted(const char* variable, uint64_t otherwise) {
+  const char* const wanted = std::getenv(variable);
+  return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : otherwise;
+}
 
 using Change = std::function<void(VirtualProgram*)>;
 
@@ -162,6 +172,59 @@ TEST_F(WhatIfTest, AGraphInPlaceOfLaunchesIsPredicted) {
   ExpectPredicted("graph-capture backpropagation", {{}, {"backpropagation"}},
                   [](VirtualProgram* program) { CaptureOperation("backpropagation", program); },
                   {Workload::kCpuBound, Workload::kLaunchBound, Workload::kGpuBound});
+}
+
+// What a report states of its longest operation, against both programs run without a profiler.
+struct Stated {
+  double part = 0;
+  double truth = 0;
+  bool covered = false;
+};
+
+double WallOf(const VirtualProgram& program) {
+  const Result<Report> report = BuildReport(RunOf(Execute(program, nullptr)));
+  EXPECT_TRUE(report.ok());
+  return static_cast<double>((*report).run.wall_ns);
+}
+
+Stated Compare(const ReportWhatIf& stated, double factor, const VirtualProgram& bare) {
+  VirtualProgram changed = bare;
+  ScaleOperation(stated.operation, factor, &changed);
+  const double truth = WallOf(changed) / WallOf(bare);
+  return {stated.part, truth, stated.part_low <= truth && truth <= stated.part_high};
+}
+
+// The interval that the headline prints behind "twice as fast".
+TEST_F(WhatIfTest, StatedIntervalsHoldTheTruth) {
+  const uint64_t workloads = Wanted("GPUBOUND_WHAT_IF_WORKLOADS", 42);
+  uint64_t stated = 0;
+  uint64_t covered = 0;
+  for (uint64_t seed = 1; seed <= workloads; ++seed) {
+    const auto workload = static_cast<Workload>(seed % kWorkloads);
+    const VirtualProgram program = MakeWorkload(workload, 1000 + seed);
+    const gpubound::Run recorded = RunOf(Execute(program, nullptr));
+    ReportOptions options;
+    options.costs = CalibratedCosts(program, kCalibrationSamples);
+    Result<Report> report = BuildReport(recorded);
+    ASSERT_TRUE(report.ok() && AddReplays(recorded, options, &*report).ok());
+    const VirtualProgram bare = Uninstrumented(program);
+    const auto check = [&](const std::optional<ReportWhatIf>& what_if, double factor) {
+      if (!what_if) return;
+      const Stated outcome = Compare(*what_if, factor, bare);
+      ++stated;
+      covered += outcome.covered ? 1 : 0;
+      if (outcome.covered) return;
+      std::printf("seed %llu, %s: %s:%g %.4f [%.4f, %.4f], truth %.4f\n",
+                  static_cast<unsigned long long>(seed), WorkloadName(workload),
+                  what_if->operation.c_str(), factor, what_if->part, what_if->part_low,
+                  what_if->part_high, outcome.truth);
+    };
+    check(report->run.what_if, 0.5);
+    check(report->run.what_if_free, 0);
+  }
+  std::printf("%llu intervals, %.1f %% hold the truth\n", static_cast<unsigned long long>(stated),
+              100 * static_cast<double>(covered) / static_cast<double>(stated));
+  EXPECT_GE(static_cast<double>(covered), kCoveredShare * static_cast<double>(stated));
 }
 
 }  // namespace

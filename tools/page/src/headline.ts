@@ -134,7 +134,11 @@ function idleMeter(data: PageData): HTMLElement {
 
 function whatIfFact(what: WhatIf|null, speed: string, data: PageData): HTMLElement|null {
   if (!what) return null;
-  const [part, low, high] = [what.part, what.part_low, what.part_high].map((x) => x.toFixed(2));
+  // The interval is rounded outwards, as in the text report.
+  const [part, low, high] = [
+    what.part, Math.floor(what.part_low * 100 + 1e-9) / 100,
+    Math.ceil(what.part_high * 100 - 1e-9) / 100
+  ].map((x) => x.toFixed(2));
   return fact(
       `${what.operation} ${speed}`,
       `${part} x the ${data.summary.headline_is_part ? 'whole run\'s ' : ''}time`,

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The span of a run with changes as a part of that of the same run without, and how sure that is.
+// Pure functions.
+#ifndef GPUBOUND_ANALYSIS_SPAN_RATIO_H_
+#define GPUBOUND_ANALYSIS_SPAN_RATIO_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/replay.h"
+#include "analysis/replay_facts.h"
+
+namespace gpubound {
+
+// Of a replayed run, and of one process of it.
+struct ReplayedSpan {
+  int64_t run_ns = 0;
+  CostNoise noise;  // of the run's
+  int64_t process_ns = 0;
+  std::vector<double> steps_ns;  // when its iterations ended
+};
+ReplayedSpan SpanOf(const ReplayedRun& replayed, size_t process);
+
+// |low| to |high| is where it lies with 95 % probability in a run of the same program that is as
+// long: what costs are uncertain by, what the replay is off by, and what iterations gain more or
+// less than others (docs/overhead_model.md).
+struct SpanRatio {
+  double part = 1;
+  double low = 1;
+  double high = 1;
+};
+SpanRatio RatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is);
+// "0.70 x [0.66, 0.75]"; the interval is rounded outwards, so that it says no more than is known.
+std::string FormatRatio(const SpanRatio& ratio);
+
+// The standard error of the sum of |changed| lengths over that of |as_is|, as an estimate from a
+// sample of iterations; 0 of fewer than kFewIterations. |*degrees|: of freedom.
+inline constexpr size_t kFewIterations = 5;
+double SamplingError(const std::vector<double>& changed_steps_ns,
+                     const std::vector<double>& as_is_steps_ns, uint64_t* degrees);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_SPAN_RATIO_H_
