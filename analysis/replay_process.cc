@@ -188,23 +188,6 @@ void ProcessReplay::Move(ReplayThread* thread, int64_t time_ns, uint64_t kind) {
       time_ns);
 }
 
-// Brings a thread to |time_ns| along its program order.
-void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind) {
-  if (IsReporting(index)) {
-    if (adopters_at_ns_ > thread->at_ns) JoinAdopters(thread, time_ns);
-    return Move(thread, time_ns, kind);
-  }
-  // It waited for the reporting thread, if that has done anything since.
-  const bool told =
-      scan_.reporting < threads_.size() && threads_[scan_.reporting].at_ns > thread->at_ns;
-  if (told && IsParked(*thread, time_ns)) {
-    thread->WaitFor(At(time_ns), time_ns, thread->shown);
-  } else {
-    Move(thread, time_ns, kind);
-  }
-  if (thread->adopts) adopters_at_ns_ = time_ns;
-}
-
 void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent event) {
   const int64_t time_ns = event.time_ns;
   switch (event.kind) {
@@ -315,7 +298,11 @@ void ProcessReplay::Suspend(bool suspended) {
 // What the thread has done until now is its own, whatever comes behind it.
 void ProcessReplay::EndStep(ReplayThread* thread) {
   if (in_.path == nullptr) return;
-  thread->now.step = in_.path->Add(thread->now.step, PathPartOf(thread->cell), thread->now.at);
+  const uint32_t part = PathPartOf(thread->cell);
+  thread->now.step = in_.path->Add(thread->now.step, part, thread->now.at);
+  if (thread->guessed) {
+    thread->certain.step = in_.path->Add(thread->certain.step, part, thread->certain.at);
+  }
 }
 
 std::pair<OperationIndex, Layer> ProcessReplay::CellOf(const ReplayThread& thread) const {
@@ -367,14 +354,14 @@ ReplayFacts ProcessReplay::Finish() {
   for (ReplayThread& thread : threads_) {
     if (!thread.started) continue;
     EndStep(&thread);
-    end = Later(end, thread.now);
+    end = Later(end, thread.Done());
     if (last == nullptr || thread.at_ns > last->at_ns) last = &thread;
   }
   const int64_t span_end_ns = std::max(process_.span_begin_ns, process_.span_end_ns);
   if (last == nullptr) {
     end = begin_.After(static_cast<double>(span_end_ns - process_.span_begin_ns));
   } else if (last->at_ns <= span_end_ns) {
-    end = Later(end, last->At(span_end_ns));
+    end = Later(end, last->guessed ? At(span_end_ns) : last->At(span_end_ns));
   } else {
     end = last->now.After(static_cast<double>(span_end_ns - last->at_ns));
   }

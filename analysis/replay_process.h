@@ -81,6 +81,8 @@ class ProcessReplay {
   // Where its reporting thread is at recorded |time_ns|, which is no earlier than what has been
   // replayed.
   Moment At(int64_t time_ns) const;
+  // Where it did something last.
+  const Moment& Known() const;
   // When that thread did something last, in the recording; and whether it came to rest by that: it
   // waits, or is in no scope and no call. A process that has done nothing does not rest.
   int64_t LastEvent() const;

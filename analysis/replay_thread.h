@@ -47,6 +47,8 @@ struct ReplayThread {
   int64_t at_ns = 0;                          // recorded
   Moment now;                                 // replayed
   double shown = 0;                           // when events of now are shown, ascending
+  bool guessed = false;                       // |now| is; see WaitForThread
+  Moment certain;                             // ... and no earlier than this
   double factor = 1;                          // of the time that passes
   std::vector<Debt> owed;                     // by cell
   double overdue = 0;                         // owed by whatever passes next
@@ -87,6 +89,7 @@ struct ReplayThread {
   }
   void BeginAt(const Moment& begin, int64_t time_ns) {
     now = begin;
+    guessed = false;
     shown = begin.at;
     at_ns = time_ns;
   }
@@ -99,6 +102,7 @@ struct ReplayThread {
     if (time_ns <= at_ns) return;
     const double length = std::max(0.0, spent + (recorded_length - spent) * factor);
     now.at += length;
+    certain.at += length;
     shown += length - PaidOf(length);
     at_ns = time_ns;
   }
@@ -124,8 +128,10 @@ struct ReplayThread {
   bool WaitFor(const Moment& release, int64_t time_ns, double shown_begun) {
     charged = {};
     at_ns = std::max(at_ns, time_ns);
+    if (guessed) certain = Later(certain, release);
     if (release.at <= now.at) return false;
     now = release;
+    guessed = false;
     // Waiting ends when it ends, whatever is owed for what came before.
     const double shown_before = std::exchange(shown, std::max(shown_begun, release.at));
     const size_t operation = cell - cell % kLayers;
@@ -135,6 +141,20 @@ struct ReplayThread {
     if (shown_before > shown) overdue -= std::min(overdue, shown_before - shown);
     return true;
   }
+  // It did nothing until |time_ns|, when another thread was on its way: there at |known| and, if it
+  // goes on as it did in the recording, at |release| now. That thread may turn out to be faster,
+  // because what it does is a wait that has become shorter. Then this one did not hold anything up:
+  // only what it did itself takes time for certain.
+  bool WaitForThread(const Moment& known, const Moment& release, int64_t time_ns) {
+    if (guessed) now = certain;
+    const Moment done = Later(now, known);
+    const bool waits = WaitFor(release, time_ns, shown);
+    guessed = true;
+    certain = done;
+    return waits;
+  }
+  // When it has done what it did, at the earliest.
+  const Moment& Done() const { return guessed ? certain : now; }
   void Charge(const Spent& spent, uint64_t kind) {
     if (charged.from_ns != at_ns) charged = {};
     charged = {charged.ns + spent.ns, charged.variance + spent.variance,
@@ -143,6 +163,7 @@ struct ReplayThread {
     debt.ns += spent.ns;
     debt.variance += spent.variance - debt.variance / kRecent;
     now.at -= spent.ns;
+    certain.at -= spent.ns;
     now.variance += spent.variance;
     now.error += spent.error;
     noise_variance += spent.variance;

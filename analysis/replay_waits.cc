@@ -42,11 +42,35 @@ bool ProcessReplay::IsParked(const ReplayThread& thread, int64_t time_ns) {
          (layer == Layer::kUnset || layer == Layer::kPython || layer == Layer::kNative);
 }
 
+const Moment& ProcessReplay::Known() const {
+  if (scan_.reporting < threads_.size() && threads_[scan_.reporting].started) {
+    return threads_[scan_.reporting].now;
+  }
+  return begin_;
+}
+
+// Brings a thread to |time_ns| along its program order.
+void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind) {
+  if (IsReporting(index)) {
+    if (adopters_at_ns_ > thread->at_ns) JoinAdopters(thread, time_ns);
+    return Move(thread, time_ns, kind);
+  }
+  if (IsParked(*thread, time_ns)) {
+    thread->WaitForThread(Known(), At(time_ns), time_ns);
+  } else {
+    Move(thread, time_ns, kind);
+  }
+  if (thread->adopts) adopters_at_ns_ = time_ns;
+}
+
 void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
                                  int64_t time_ns) {
   std::optional<Moment> release;
   if (scope.peer != kNotOne && in_.peer_moment) release = in_.peer_moment(scope.peer, time_ns);
-  if (!release && !IsReporting(index)) release = At(time_ns);
+  if (!release && !IsReporting(index)) {
+    if (thread->WaitForThread(Known(), At(time_ns), time_ns)) NoteWaited(index, thread);
+    return;
+  }
   if (release) {
     if (thread->WaitFor(*release, time_ns, thread->shown)) NoteWaited(index, thread);
     return;

@@ -41,9 +41,9 @@ std::string Event(int64_t us, const std::string& what) {
 
 // The loop of the main thread, beside |other| of a second one; the length of the whole where device
 // work takes no time.
-double WithoutDeviceMs(const std::string& other) {
+double WithoutDeviceMs(const std::string& other, const std::string& loop = Loop()) {
   golden::Scenario scenario =
-      golden::ParseScenario("span 0 10000000\nthread main\nthread other\n" + Loop() + other);
+      golden::ParseScenario("span 0 10000000\nthread main\nthread other\n" + loop + other);
   EXPECT_TRUE(scenario.mistakes.empty()) << scenario.mistakes.front();
   ReplayOptions options;
   const Result<Scaling> free_device = ParseScaling("device:0");
@@ -90,6 +90,47 @@ TEST(ParkedThreadTest, SoIsAFrameworkOrSimulatorAtWork) {
                 10.0, 0.02)
         << layer;
   }
+}
+
+// Two iterations of 5 ms, of which the thread waits 4.5 ms for a kernel.
+std::string LoopOfLongWaits() {
+  std::string text;
+  for (int64_t i = 0; i < 2; ++i) {
+    const auto at = [i](int64_t us) { return std::to_string(1000 * (5000 * i + us)); };
+    const std::string launch = " #" + std::to_string(2 * i + 1) + "\n";
+    const std::string sync = " #" + std::to_string(2 * i + 2) + "\n";
+    text += "@" + at(0) + " main begin operation backpropagation\n";
+    text += "call main " + at(200) + " " + at(210) + " cudaLaunchKernel" + launch;
+    text += "call main " + at(300) + " " + at(4800) + " cudaDeviceSynchronize" + sync;
+    text += "kernel " + at(220) + " " + at(4790) + " k" + launch;
+    text += "@" + at(4900) + " main end operation backpropagation\n";
+  }
+  return text;
+}
+
+// What happens now and then while another thread sits in one call says nothing of how long that
+// call has to be.
+TEST(ParkedThreadTest, WorkNowAndThenIsNoFloorUnderALongCall) {
+  const double alone = WithoutDeviceMs("", LoopOfLongWaits());
+  EXPECT_LT(alone, 1.3);
+  std::string logging;
+  std::string sampling;
+  std::string flushing;
+  std::string waiting;
+  for (int64_t us = 100; us < 10'000; us += 500) {
+    logging +=
+        Event(us, "other begin operation logging") + Event(us + 5, "other end operation logging");
+    sampling += Event(us, "other phase sampling");
+    const std::string begin = std::to_string(1000 * us);
+    const std::string end = std::to_string(1000 * (us + 5));
+    flushing += "overhead other " + begin + " " + end + " CUPTI_BUFFER_FLUSH\n";
+    waiting += Event(us, "other begin layer wait:time.sleep") +
+               Event(us + 495, "other end layer wait:time.sleep");
+  }
+  EXPECT_DOUBLE_EQ(WithoutDeviceMs(sampling, LoopOfLongWaits()), alone);
+  EXPECT_DOUBLE_EQ(WithoutDeviceMs(flushing, LoopOfLongWaits()), alone);
+  EXPECT_DOUBLE_EQ(WithoutDeviceMs(waiting, LoopOfLongWaits()), alone);
+  EXPECT_NEAR(WithoutDeviceMs(logging, LoopOfLongWaits()), alone, 0.1);
 }
 
 }  // namespace
