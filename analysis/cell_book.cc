@@ -30,7 +30,7 @@ void CellBook::EnterState(const CpuState& state) {
 void CellBook::Visit(StateArchive& archive, const CpuState& state) {
   std::vector<RowName> names = names_;
   std::vector<Account> rows = rows_;
-  archive.All(names, rows, by_device_, now_ns_, sum_ns_, graph_ns_, filled_);
+  archive.All(names, rows, by_device_, now_ns_, sum_ns_, graph_ns_, filled_, part_, touched_);
   if (!archive.reads()) return;
   if (names.size() != rows.size()) return archive.Fail();
   for (const std::vector<DeviceAccount>& device : by_device_) {
@@ -49,6 +49,11 @@ void CellBook::Visit(StateArchive& archive, const CpuState& state) {
   if (rows_.size() != rows.size()) return archive.Fail();
   rows_ = std::move(rows);
   by_device_ = std::move(by_device);
+  part_of_.assign(rows_.size(), 0);
+  for (const Touched& touched : touched_) {
+    if (touched.row >= rows_.size()) return archive.Fail();
+    part_of_[touched.row] = part_;
+  }
   EnterState(state);
 }
 
@@ -90,7 +95,14 @@ void CellBook::OpenWindow(const GpuWindow& gpu) {
   for (const std::vector<DeviceSegment>& each : gpu.each) device_segments_.push_back(each.data());
 }
 
+void CellBook::TouchSlowPath() {
+  part_of_.resize(rows_.size());
+  part_of_[current_] = part_;
+  touched_.push_back({current_, rows_[current_].by_mix});
+}
+
 void CellBook::BookUntil(int64_t now_ns) {
+  if (part_ != 0) Touch();
   Account& account = rows_[current_];
   if (!by_device_.empty()) BookDevices(now_ns);
   int64_t since_ns = now_ns_;

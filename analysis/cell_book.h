@@ -76,13 +76,21 @@ class CellBook {
   size_t devices() const { return by_device_.size(); }
   // What was booked; in the order of first use.
   std::vector<Row> Rows() const;
-  // The same without a copy: calls |on_cell|(CpuState, GpuState, ns) for each cell; several may be
-  // of one operation and state.
+
+  // What is booked from here on is a new part of the time. Before the first, parts are not
+  // followed.
+  void BeginPart() {
+    ++part_;
+    touched_.clear();
+  }
+  // Calls |on_cell|(CpuState, GpuState, ns) for the cells to which this part has booked, which may
+  // be few of many; several may be of one operation and state.
   template <typename OnCell>
-  void ForEachCell(OnCell on_cell) const {
-    for (size_t row = 0; row < rows_.size(); ++row) {
+  void ForEachCellOfPart(OnCell on_cell) const {
+    for (const Touched& touched : touched_) {
+      const Account& now = rows_[touched.row];
       for (GpuMix mix = 0; mix < kGpuMixes; ++mix) {
-        on_cell(names_[row].state, StateOf(mix), rows_[row].by_mix[mix]);
+        on_cell(names_[touched.row].state, StateOf(mix), now.by_mix[mix] - touched.before[mix]);
       }
     }
   }
@@ -112,8 +120,22 @@ class CellBook {
       archive.All(state, waiting);
     }
   };
+  // A row to which the part has booked, as it was before.
+  struct Touched {
+    size_t row = 0;
+    std::array<int64_t, kGpuMixes> before{};
+    template <typename Archive>
+    void Visit(Archive& archive) {
+      archive.All(row, before);
+    }
+  };
   using DeviceAccount = std::array<int64_t, kDeviceStates>;
 
+  void Touch() {
+    if (current_ < part_of_.size() && part_of_[current_] == part_) return;
+    TouchSlowPath();
+  }
+  void TouchSlowPath();
   void AddAll(const CellBook& other, int sign);
   static uint64_t KeyOf(const CpuState& state, bool waiting) {
     return uint64_t{state.phase} << 40 | uint64_t{state.operation} << 8 |
@@ -140,6 +162,10 @@ class CellBook {
   std::vector<std::vector<DeviceAccount>> by_device_;
   uint64_t key_ = kNoKey;
   size_t current_ = 0;
+
+  uint64_t part_ = 0;              // 0: parts are not followed
+  std::vector<uint64_t> part_of_;  // by row: the part that booked to it last
+  std::vector<Touched> touched_;
 
   // The place in the window.
   int64_t now_ns_;

@@ -76,9 +76,11 @@ class IterationBook {
 
   // Iteration 1 begins at |now_ns|, in the span; |book| has booked until then. |warm_up|: the phase
   // that holds now is warm-up. Told again before one has ended, the last time counts.
-  void Begin(int64_t now_ns, bool warm_up, const CellBook& book);
-  // Iteration |number| ends at |now_ns|, and the next begins.
-  void Step(uint64_t number, int64_t now_ns, bool warm_up, const CellBook& book);
+  // |book| is the same at every call: iterations are its parts.
+  void Begin(int64_t now_ns, bool warm_up, CellBook* book);
+  // Iteration |number| ends at |now_ns|, and the next begins. Takes as long as there are cells in
+  // which the iteration spent time, however many others there are.
+  void Step(uint64_t number, int64_t now_ns, bool warm_up, CellBook* book);
 
   // What it was told so far; of operations that became known since, nothing.
   void Visit(StateArchive& archive);
@@ -92,14 +94,18 @@ class IterationBook {
   IterationTimes Take();
 
  private:
-  void KeepDetail(const PartTimes& totals, const IdleTimes& idle_ns);
-  PartTimes TotalsOf(const CellBook& book) const;
+  struct PartOfSpan {
+    std::vector<uint32_t> operations;  // those with any cell, ascending; their times are in |part_|
+    IdleTimes idle_ns{};
+  };
+  PartOfSpan TakePart(const CellBook& book);
+  void KeepDetail(const PartOfSpan& part);
 
   const Interval span_;
   const size_t operations_;
   IterationTimes times_;
-  PartTimes at_begin_;  // totals when the iteration began
-  IdleTimes idle_at_begin_{};
+  PartTimes part_;                // of the iteration that ends; else zero
+  std::vector<bool> is_in_part_;  // by OperationIndex; likewise
   Random random_{0};
   int64_t begin_ns_ = 0;
   bool begun_ = false;

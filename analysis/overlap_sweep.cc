@@ -219,22 +219,22 @@ class Sweep {
     const int64_t now_ns = Clipped(time_ns);
     book_.BookUntil(now_ns);
     const bool warm_up = in_.roles->IsWarmUp(timeline_.phase());
-    if (starts) iterations_.Begin(now_ns, warm_up, book_);
+    if (starts) iterations_.Begin(now_ns, warm_up, &book_);
     started_ = true;  // a step before the first operation begins an iteration too
     if (time_ns > in_.span.end_ns) return;
     bool begun = time_ns > in_.span.begin_ns && !starts;
     for (const uint64_t number : timeline_.steps()) {
       if (number == kIterationsBegin) {
         // Where one has ended already, another thread comes to iterate.
-        if (iterations_.times().warm_up.empty()) iterations_.Begin(now_ns, warm_up, book_);
+        if (iterations_.times().warm_up.empty()) iterations_.Begin(now_ns, warm_up, &book_);
         begun = true;
         continue;
       }
       // What begins with the span or with the first operation has nothing behind it to end.
       if (begun) {
-        iterations_.Step(number, now_ns, warm_up, book_);
+        iterations_.Step(number, now_ns, warm_up, &book_);
       } else {
-        iterations_.Begin(now_ns, warm_up, book_);
+        iterations_.Begin(now_ns, warm_up, &book_);
       }
     }
   }
