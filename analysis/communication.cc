@@ -26,6 +26,12 @@ struct Rank {
   ReportRank report;
 };
 
+// Whether |time|, which may have no length, is in |window| at least in part.
+bool LiesIn(const Interval& window, const Interval& time) {
+  if (!time.empty()) return !time.ClippedTo(window).empty();
+  return window.begin_ns <= time.begin_ns && time.begin_ns < window.end_ns;
+}
+
 class Ranks {
  public:
   explicit Ranks(const Run& run) : run_(run) {}
@@ -49,6 +55,12 @@ class Ranks {
     const bool matched = collective.size() > 1;
     int64_t first_ns = last.time.begin_ns;
     for (const CollectiveMember& member : collective) {
+      if (&member != &last) first_ns = std::min(first_ns, member.time.begin_ns);
+    }
+    const Interval late = Interval{first_ns, last.time.begin_ns}.ClippedTo(window);
+    for (const CollectiveMember& member : collective) {
+      const bool held_up_others = &member == &last && !late.empty();
+      if (!LiesIn(window, member.time) && !held_up_others) continue;
       ReportRank& report = ranks_[member.rank].report;
       const Interval inside = member.time.ClippedTo(window);
       const int64_t sum_ns = inside.length();
@@ -57,12 +69,8 @@ class Ranks {
       report.comm_sum_ns += sum_ns;
       (matched ? report.peer_wait_ns : report.unmatched_ns) += matched ? wait_ns : sum_ns;
       report.moving_ns += matched ? sum_ns - wait_ns : 0;
-      if (&member == &last) continue;
-      ranks_[last.rank].report.waited_for_ns += wait_ns;
-      first_ns = std::min(first_ns, member.time.begin_ns);
+      if (&member != &last) ranks_[last.rank].report.waited_for_ns += wait_ns;
     }
-    const Interval late{std::max(first_ns, window.begin_ns),
-                        std::min(last.time.begin_ns, window.end_ns)};
     if (late.empty()) return;
     ++ranks_[last.rank].report.late;
     late_[last.rank].push_back(late);
@@ -72,6 +80,7 @@ class Ranks {
     std::vector<ReportRank> reports;
     for (const auto& [key, rank] : index_) {
       ReportRank& report = ranks_[rank].report;
+      if (report.collectives == 0) continue;
       std::vector<Interval>& late = late_[rank];
       for (Interval& interval : late) {
         interval.begin_ns -= clocks.offset_ns[key.first];

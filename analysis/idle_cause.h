@@ -4,14 +4,15 @@
 // exactly one cause. The first rule that holds decides:
 //
 //   checkpoint   an operation or annotation whose name says so is open (data/checkpoint_names.txt)
+//                and none inside it has a name that says something else
 //   compile      likewise (data/compile_names.txt); or a module is loaded, lazily or not; or a
 //                stream is being captured or a graph instantiated
 //   start-up     nothing was begun yet: before the first operation, or before the first step()
 //   simulation   layer simulator; or an operation named so (data/simulation_names.txt) outside CUDA
 //                calls; or a wait for a process that simulates
 //   waiting      layer wait: another process, a queue, a lock
+//   copy         a copy or set call, whether it waits or not
 //   sync         layer cuda_sync: the round trip after the device had finished
-//   copy         a copy or set call
 //   launch       any other work of the CPU under a scope or in a call: the launch path, and Python
 //   unknown      nothing is recorded; never spread over the others
 #ifndef GPUBOUND_ANALYSIS_IDLE_CAUSE_H_

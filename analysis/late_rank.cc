@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replays the reporting thread and books what holds during the stretches asked for.
+// Follows the process and books what holds during the stretches asked for.
 #include "analysis/late_rank.h"
 
 #include <algorithm>
@@ -12,9 +12,8 @@
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
 #include "analysis/memory_source.h"
+#include "analysis/process_timeline.h"
 #include "analysis/thread_scan.h"
-#include "analysis/thread_state.h"
-#include "analysis/thread_stream.h"
 #include "analysis/work_classes.h"
 
 namespace gpubound {
@@ -26,12 +25,12 @@ class ActivityBook {
   explicit ActivityBook(std::vector<TaggedInterval> when) : when_(std::move(when)) {}
 
   // |state| held from the time of the last call to |until_ns|.
-  void Pass(const ThreadState& state, int64_t until_ns) {
+  void Pass(const CpuState& state, int64_t until_ns) {
     for (; next_ < when_.size() && when_[next_].time.begin_ns < until_ns; ++next_) {
       const Interval& time = when_[next_].time;
       const Interval part = time.ClippedTo({std::max(since_ns_, time.begin_ns), until_ns});
       if (!part.empty()) {
-        ns_[{when_[next_].tag, state.operation(), state.doing().layer()}] += part.length();
+        ns_[{when_[next_].tag, state.operation, state.layer}] += part.length();
       }
       if (time.end_ns > until_ns) break;
     }
@@ -43,8 +42,7 @@ class ActivityBook {
     std::vector<std::vector<ReportActivity>> activities(tags);
     for (const auto& [what, ns] : ns_) {
       const auto& [tag, operation, layer] = what;
-      activities[tag].push_back(
-          {operation == kNotOne ? kNoOperation : operations[operation], LayerName(layer), ns});
+      activities[tag].push_back({operations[operation], LayerName(layer), ns});
     }
     for (std::vector<ReportActivity>& of_tag : activities) {
       std::stable_sort(of_tag.begin(), of_tag.end(),
@@ -60,56 +58,40 @@ class ActivityBook {
   std::map<std::tuple<size_t, OperationIndex, Layer>, int64_t> ns_;
 };
 
-// The reporting thread's events and calls, one instant after the other.
-class ThreadReplay {
+// Follows the CPU side of a process as its own report does, device work included: a copy that the
+// process made itself may have held it up.
+class ProcessFollower {
  public:
-  ThreadReplay(const EventSource& source, uint32_t thread, ThreadState* state)
-      : thread_(thread), state_(*state), events_(source, thread), calls_(source.Calls()) {
-    SkipOtherThreads();
-  }
+  ProcessFollower(const ProcessTimeline::Input& input, ActivityBook* book)
+      : timeline_(input), work_(input.source->Work()), state_(timeline_.state()), book_(book) {}
 
-  int64_t NextTime() const {
-    const int64_t call_ns = calls_.Peek() != nullptr ? calls_.Peek()->call.start_ns : kOpenEnded;
-    return std::min({events_.NextTime(), call_ns, state_.next_call_end_ns()});
-  }
-  void Advance() {
-    const int64_t now_ns = NextTime();
-    state_.EndCalls(now_ns);
-    while (events_.NextTime() <= now_ns) {
-      if (events_.gap()) state_.Resync(events_.TakeGap(), &step_);
-      Apply(events_.Peek());
-      events_.Pop();
+  void RunUntil(int64_t until_ns) {
+    for (int64_t begin_ns = NextTime(); begin_ns < until_ns; begin_ns = NextTime()) {
+      const int64_t end_ns = timeline_.Open(begin_ns, until_ns);
+      for (; work_.Peek() != nullptr && work_.Peek()->start_ns < end_ns; work_.Pop()) {
+        timeline_.WorkBegins(*work_.Peek());
+      }
+      timeline_.Run(begin_ns, end_ns);
+      SwitchTo(timeline_.state_at_begin(), begin_ns);
+      for (const CpuChange& change : timeline_.changes()) SwitchTo(change.state, change.time_ns);
     }
-    while (calls_.Peek() != nullptr && calls_.Peek()->call.start_ns <= now_ns) {
-      const ApiCall& call = calls_.Peek()->call;
-      if (call.end_ns > now_ns) state_.BeginCall(call.label, call.end_ns, &step_);
-      calls_.Pop();
-      SkipOtherThreads();
-    }
-    step_.Clear();
+    book_->Pass(state_, until_ns);
   }
 
  private:
-  void Apply(const ThreadEvent& event) {
-    if (event.kind == SlotKind::kBegin) {
-      state_.Begin(event.label, &step_);
-    } else if (event.kind == SlotKind::kEnd) {
-      state_.End(event.label, &step_);
-    } else if (event.kind == SlotKind::kRangeStart) {
-      state_.StartRange(event.label, event.payload, &step_);
-    } else if (event.kind == SlotKind::kRangeEnd) {
-      state_.CloseRange(event.payload, &step_);
-    }
+  int64_t NextTime() {
+    const int64_t next_ns = timeline_.NextTime();
+    return work_.Peek() == nullptr ? next_ns : std::min(next_ns, work_.Peek()->start_ns);
   }
-  void SkipOtherThreads() {
-    while (calls_.Peek() != nullptr && calls_.Peek()->thread != thread_) calls_.Pop();
+  void SwitchTo(const CpuState& state, int64_t time_ns) {
+    book_->Pass(state_, time_ns);
+    state_ = state;
   }
 
-  const uint32_t thread_;
-  ThreadState& state_;
-  ThreadStream events_;
-  RecordStream<ThreadCall> calls_;
-  ThreadStep step_;
+  ProcessTimeline timeline_;
+  RecordStream<DeviceWork> work_;
+  CpuState state_;
+  ActivityBook* const book_;
 };
 
 }  // namespace
@@ -139,17 +121,11 @@ std::vector<std::vector<ReportActivity>> WhatItDidByTag(const ProcessTrace& proc
   input.annotations_serve = !OpensOperations(process, *source);
   input.peers = &no_peers;
   const LabelRoles roles(process, input);
-  ThreadState state(&roles, process.python ? Layer::kPython : Layer::kNative);
+  const ThreadScan scan = ScanThreads(process, *source, roles);
+  const std::vector<InheritedOperation> none_inherited;
   ActivityBook book(std::move(inside));
-  const uint32_t reporting = ScanThreads(process, *source, roles).reporting;
-  if (reporting != kNotOne) {
-    ThreadReplay replay(*source, reporting, &state);
-    for (int64_t next_ns = replay.NextTime(); next_ns < end_ns; next_ns = replay.NextTime()) {
-      book.Pass(state, next_ns);
-      replay.Advance();
-    }
-  }
-  book.Pass(state, end_ns);
+  ProcessFollower({&process, source.get(), &roles, &scan, &no_peers, &none_inherited}, &book)
+      .RunUntil(end_ns);
   return book.Finish(tags, roles.operations());
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process did on its reporting thread during given stretches of time, by operation and
-// layer. Layers are the thread's own: what other threads did for it meanwhile is not looked at.
-// Reads the source.
+// What a process did during given stretches of time, by operation and layer, as in its own cells
+// but for operations that it inherits. Reads the source.
 #ifndef GPUBOUND_ANALYSIS_LATE_RANK_H_
 #define GPUBOUND_ANALYSIS_LATE_RANK_H_
 

@@ -104,16 +104,23 @@ void ThreadState::Derive(const LabelRole& role, const Open& beneath, uint32_t pl
   open->layer_is_call = is_layer ? role.call_is_scope : beneath.layer_is_call;
   open->peer = is_layer ? role.peer : beneath.peer;
   open->layer_from = is_layer ? place : beneath.layer_from;
-  // An operation speaks for itself: what encloses it does not explain its time.
-  const bool is_cause = role.cause != IdleCause::kUnknown || is_operation;
+  const bool is_cause = role.cause != IdleCause::kUnknown;
   open->named_cause = is_cause ? role.cause : beneath.named_cause;
   open->cause_from = is_cause ? place : beneath.cause_from;
   DeriveDoing(open);
 }
 
+// An operation speaks for itself: what encloses it does not explain its time, unless all of that is
+// one thing.
+IdleCause ThreadState::NamedCause(const Open& open) {
+  const bool is_own = open.cause_from >= open.operation_from;
+  return is_own || SaysAll(open.named_cause) ? open.named_cause : IdleCause::kUnknown;
+}
+
 void ThreadState::DeriveDoing(Open* open) {
-  const IdleCause cause = open->layer_is_call ? CauseInCall(open->named_cause, open->layer)
-                                              : CauseInScope(open->named_cause, open->layer);
+  const IdleCause named = NamedCause(*open);
+  const IdleCause cause =
+      open->layer_is_call ? CauseInCall(named, open->layer) : CauseInScope(named, open->layer);
   open->doing = Doing(open->operation, open->layer, cause,
                       open->layer == Layer::kWait ? open->peer : kNotOne);
 }
@@ -240,7 +247,7 @@ void ThreadState::RefreshSlowPath() {
 }
 
 IdleCause ThreadState::CauseIn(Layer layer) const {
-  const IdleCause named = Top().named_cause;
+  const IdleCause named = NamedCause(Top());
   if (SaysAll(named)) return named;
   if (compile_windows_ != 0 || capturing_) return IdleCause::kCompile;
   if (!open_calls_.empty()) return CauseInCall(open_calls_.back().cause, layer);

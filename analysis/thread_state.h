@@ -154,6 +154,7 @@ class ThreadState {
   }
   void RefreshSlowPath();
   static void Derive(const LabelRole& role, const Open& beneath, uint32_t place, Open* open);
+  static IdleCause NamedCause(const Open& open);
   static void DeriveDoing(Open* open);
   void NoteRange(uint64_t range);
   void ForgetRange(size_t index);

@@ -153,13 +153,15 @@ class Oracle {
     return state;
   }
 
-  // What the names of the open scopes tell, up to the innermost operation.
+  // What the names of the open scopes tell: the nearest that tells anything, and beneath the
+  // innermost operation only a checkpoint.
   std::string NamedCause(const std::vector<LabelId>& scopes) const {
+    bool enclosing = false;
     for (size_t i = scopes.size(); i-- > 0;) {
       const std::string& text = p_.labels[Raw(scopes[i])].text;
       if (text == "save_checkpoint") return "checkpoint";
-      if (text == "simulation") return "simulation";
-      if (!OperationOf(scopes[i]).empty()) break;
+      if (text == "simulation") return enclosing ? "" : "simulation";
+      enclosing = enclosing || !OperationOf(scopes[i]).empty();
     }
     return {};
   }
