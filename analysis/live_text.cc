@@ -113,7 +113,8 @@ std::string StateOf(const LiveGlance::ProcessRow& row) {
 }
 
 std::string ProcessTable(const LiveGlance& glance, const TextOptions& options) {
-  TextTable table({"Process", "pid", "now in", "GPU busy"});
+  TextTable table(
+      {"Process", "pid", "now in", "GPU busy, last " + FormatTime(glance.windows_ns[1])});
   const size_t shown = std::min(glance.processes.size(), kMostRows);
   for (size_t i = 0; i < shown; ++i) {
     const LiveGlance::ProcessRow& row = glance.processes[i];

@@ -188,7 +188,7 @@ std::string DeviceLine(const Report& report) {
   return line + ".";
 }
 
-std::string IdleSentence(const ReportProcess& process, const TextOptions& options) {
+std::string IdleSentence(const ReportProcess& process, bool of_whole, const TextOptions& options) {
   std::map<std::string, int64_t> sums;
   int64_t idle_ns = 0;
   for (const ReportOperation& row : process.operations) {
@@ -201,7 +201,8 @@ std::string IdleSentence(const ReportProcess& process, const TextOptions& option
   std::vector<std::pair<std::string, int64_t>> causes(sums.begin(), sums.end());
   std::stable_sort(causes.begin(), causes.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string line = "GPU idle " + FormatTime(idle_ns, options.raw) + ": ";
+  std::string line =
+      "GPU idle " + FormatTime(idle_ns, options.raw) + (of_whole ? " of the whole span: " : ": ");
   int64_t others_ns = 0;
   for (size_t i = 0; i < causes.size(); ++i) {
     const double share = ShareOf(causes[i].second, idle_ns);

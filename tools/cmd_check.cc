@@ -35,9 +35,9 @@ constexpr CommandHelp kHelp = {
     "gpu_limited and pointers replay the run, which takes several times as long.\n"
     "A figure that is a range, because GPU time is unknown in part, cannot decide every\n"
     "requirement; one that cannot be decided does not pass.\n"
-    "Exit status: 0 if all hold; 1 if one fails or cannot be decided, or a file cannot be "
-    "written;\n"
-    "2 for an expression that cannot be understood; 3 if a run cannot be read.\n",
+    "Exit status: 0 if all hold; 1 if one fails or cannot be decided; 2 for an expression that\n"
+    "cannot be understood, or if they hold and a file cannot be written; 3 if a run cannot be\n"
+    "read, in which case FILE of --junit has an error for each requirement.\n",
     "  gpubound check a.gpubound --require 'gpu_busy>=40%' --require 'idle<=50%'\n"
     "  gpubound check --baseline a.gpubound --require 'wall<=1.1x baseline'\n"
     "  gpubound check a.gpubound --require 'iteration.median<250ms' --junit check.xml\n"
@@ -127,6 +127,25 @@ ReportOptions OptionsFor(const std::vector<Requirement>& requirements,
   return options;
 }
 
+int StoreJUnit(const std::vector<CheckResult>& results, const std::string& run,
+               const CheckArguments& arguments) {
+  if (arguments.junit.empty()) return kExitSuccess;
+  return StoreAs(arguments.junit, RenderJUnit(results, run), arguments.force, kExitCheckFailed);
+}
+
+// What is said of each where there is no report: a file that an earlier check left behind would
+// still say that all hold.
+std::vector<CheckResult> UndecidedBy(const Error& error,
+                                     const std::vector<Requirement>& requirements) {
+  std::vector<CheckResult> results;
+  for (const Requirement& requirement : requirements) {
+    CheckResult& result = results.emplace_back();
+    result.requirement = requirement.text;
+    result.why = error.ToString();
+  }
+  return results;
+}
+
 bool IsOfBaseline(const Requirement& requirement) {
   return requirement.bound.unit == BoundUnit::kOfBaseline;
 }
@@ -166,31 +185,29 @@ int CheckRun(const Arguments& words) {
 
   const Result<AnalyzedRun> analyzed = LoadRunAndReport(
       arguments.run, OptionsFor(*requirements, [](const Requirement&) { return true; }));
-  if (!analyzed.ok()) {
-    PrintError(analyzed.error());
+  const auto unreadable = [&](const Error& error) {
+    PrintError(error);
+    StoreJUnit(UndecidedBy(error, *requirements), arguments.run, arguments);
     return kExitUnreadable;
-  }
+  };
+  if (!analyzed.ok()) return unreadable(analyzed.error());
   const Report& report = analyzed->report;
   Result<Report> baseline = Report{};
   if (needs_baseline) {
     baseline = LoadReport(arguments.baseline, OptionsFor(*requirements, IsOfBaseline));
   }
-  if (!baseline.ok()) {
-    PrintError(baseline.error());
-    return kExitUnreadable;
-  }
+  if (!baseline.ok()) return unreadable(baseline.error());
   std::vector<CheckResult> results;
   for (const Requirement& requirement : *requirements) {
     results.push_back(Judge(requirement, report, needs_baseline ? &*baseline : nullptr));
   }
   const TextOptions options = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);
-  int status = WriteStdout(arguments.json ? RenderCheckJson(results, report.device_kind)
-                                          : MarkLine(report, options) + Lines(results, options));
-  if (!arguments.junit.empty()) {
-    const std::string junit = RenderJUnit(results, analyzed->run.path);
-    status = std::max(status, StoreAs(arguments.junit, junit, arguments.force, kExitCheckFailed));
-  }
-  return AllHold(results) ? status : kExitCheckFailed;
+  const int printed =
+      WriteStdout(arguments.json ? RenderCheckJson(results, report.device_kind)
+                                 : MarkLine(report, options) + Lines(results, options));
+  const int stored = StoreJUnit(results, analyzed->run.path, arguments);
+  if (!AllHold(results)) return kExitCheckFailed;
+  return printed == kExitSuccess && stored == kExitSuccess ? kExitSuccess : kExitWrongUse;
 }
 
 }  // namespace gpubound

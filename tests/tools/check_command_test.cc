@@ -140,8 +140,27 @@ TEST_F(CheckCommand, WritesJUnitForCi) {
   EXPECT_THAT(ReadText(file), HasSubstr("failures=\"1\""));
   const Captured captured =
       Check({"--require", "wall>0", "--junit", folder_.File("nowhere/check.xml")});
-  EXPECT_EQ(captured.status, kExitCheckFailed);
+  EXPECT_EQ(captured.status, kExitWrongUse);  // not that of a requirement that fails
   EXPECT_THAT(captured.err, HasSubstr("nowhere/check.xml"));
+}
+
+TEST_F(CheckCommand, JUnitOfARunThatCannotBeReadIsNotThatOfTheOneBefore) {
+  const std::string file = folder_.File("check.xml");
+  EXPECT_EQ(Check({"--require", "gpu_busy>=1%", "--junit", file}).status, kExitSuccess);
+  const std::string nowhere = folder_.File("nowhere");
+  const auto check = [&](const std::string& run, const std::string& baseline) {
+    return Capture([&] {
+             return Dispatch({"check", run, "--require", "wall<=2x baseline", "--require",
+                              "gpu_busy>=1%", "--baseline", baseline, "--junit", file});
+           })
+        .status;
+  };
+  EXPECT_EQ(check(nowhere, run_), kExitUnreadable);
+  EXPECT_THAT(ReadText(file), HasSubstr("tests=\"2\" failures=\"0\" errors=\"2\""));
+  EXPECT_THAT(ReadText(file), HasSubstr("nowhere"));
+  EXPECT_EQ(Check({"--require", "gpu_busy>=1%", "--junit", file}).status, kExitSuccess);
+  EXPECT_EQ(check(run_, nowhere), kExitUnreadable);
+  EXPECT_THAT(ReadText(file), HasSubstr("errors=\"2\""));
 }
 
 TEST_F(CheckCommand, JUnitNamesTheRunThatWasFound) {
