@@ -137,7 +137,7 @@ void DeviceTimeline::RunOneDevice(int64_t end_ns) {
     }
     const DeviceState state = device.running != 0 ? DeviceState::kBusy : DeviceState::kIdle;
     if (state != device.state) {
-      changes_.push_back({now_ns, id, device.state, state, device.used, begun, device.last_work});
+      changes_.push_back({now_ns, id, device.state, state, begun, device.last_work});
       device.state = state;
     }
     AddSegment(now_ns);
@@ -211,7 +211,7 @@ void DeviceTimeline::RefreshDevice(uint32_t id, int64_t now_ns, WorkId begun) {
                             : unknown()         ? DeviceState::kUnknown
                                                 : DeviceState::kIdle;
   if (state == device.state) return;
-  changes_.push_back({now_ns, id, device.state, state, device.used, begun, device.last_work});
+  changes_.push_back({now_ns, id, device.state, state, begun, device.last_work});
   device.state = state;
   if (place_[id] < window_.each.size()) {
     window_.each[place_[id]].push_back({Clipped(now_ns), state});

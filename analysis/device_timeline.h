@@ -26,7 +26,6 @@ struct DeviceChange {
   uint32_t device;
   DeviceState from;
   DeviceState to;
-  bool used;         // it has had work by then
   WorkId begun;      // the first work that began on it at this instant; none if it only ended
   WorkId last_work;  // that has ended last; none so far
 };

@@ -17,56 +17,67 @@ bool IsLonger(const IdleGap& a, const IdleGap& b) {
 }  // namespace
 
 void IdleGaps::Begin(uint32_t device, int64_t now_ns, const CpuState& state, WorkId before) {
-  OpenGap& open = open_[device];
-  open.open = true;
-  open.begin_ns = now_ns;
-  open.at_begin = state;
-  open.before = before;
-  open.by_cause = ClockAt(now_ns);
+  DeviceGaps& of = devices_[device];
+  of.open = true;
+  of.begin_ns = now_ns;
+  of.at_begin = state;
+  of.before = before;
+  of.by_cause = ClockAt(now_ns);
 }
 
 void IdleGaps::End(uint32_t device, int64_t now_ns, const CpuState& state, WorkId after) {
-  OpenGap& open = open_[device];
-  if (!open.open) return;
-  open.open = false;
-  const int64_t length_ns = now_ns - open.begin_ns;
+  DeviceGaps& of = devices_[device];
+  if (!of.open) return;
+  of.open = false;
+  const int64_t length_ns = now_ns - of.begin_ns;
   if (length_ns <= 0) return;
   // Most gaps are far too short.
-  if (longest_.size() == kLongestGaps && length_ns < longest_.back().time.length()) return;
+  if (of.longest.size() == kLongestGaps && length_ns <= of.longest.back().time.length()) return;
   IdleGap gap;
-  gap.time = {open.begin_ns, now_ns};
-  gap.device = device;
-  gap.at_begin = open.at_begin;
+  gap.time = {of.begin_ns, now_ns};
+  gap.at_begin = of.at_begin;
   gap.at_end = state;
-  gap.before = open.before;
+  gap.before = of.before;
   gap.after = after;
-  Keep(open, gap);
+  Keep(gap, &of);
 }
 
-void IdleGaps::Keep(const OpenGap& open, IdleGap gap) {
-  if (longest_.size() == kLongestGaps && !IsLonger(gap, longest_.back())) return;
+void IdleGaps::Keep(IdleGap gap, DeviceGaps* device) {
   const CauseClock clock = ClockAt(gap.time.end_ns);
   int64_t most_ns = -1;
   for (size_t cause = 0; cause < kIdleCauses; ++cause) {
-    const int64_t ns = clock[cause] - open.by_cause[cause];
+    const int64_t ns = clock[cause] - device->by_cause[cause];
     if (ns <= most_ns) continue;
     most_ns = ns;
     gap.cause = static_cast<IdleCause>(cause);
   }
-  longest_.insert(std::upper_bound(longest_.begin(), longest_.end(), gap, IsLonger), gap);
-  if (longest_.size() > kLongestGaps) longest_.pop_back();
+  std::vector<IdleGap>& longest = device->longest;
+  longest.insert(std::upper_bound(longest.begin(), longest.end(), gap, IsLonger), gap);
+  if (longest.size() > kLongestGaps) longest.pop_back();
 }
 
 void IdleGaps::Visit(StateArchive& archive) {
-  const size_t known = open_.size();
-  OpenGap unused = open_.back();
-  open_.pop_back();
-  archive.All(unused, open_, longest_, since_ns_, by_cause_);
+  const size_t known = devices_.size();
+  DeviceGaps unused = devices_.back();
+  devices_.pop_back();
+  archive.All(unused, devices_, since_ns_, by_cause_);
   archive.IndexBelow(kIdleCauses, cause_);
-  if (open_.size() >= known || longest_.size() > kLongestGaps) return archive.Fail();
-  open_.resize(known, unused);
+  if (devices_.size() >= known) return archive.Fail();
+  devices_.resize(known, unused);
 }
 
-std::vector<IdleGap> IdleGaps::Take() { return std::move(longest_); }
+std::vector<IdleGap> IdleGaps::Take(const std::vector<bool>& used) {
+  std::vector<IdleGap> longest;
+  for (uint32_t device = 0; device < devices_.size(); ++device) {
+    if (device >= used.size() || !used[device]) continue;
+    for (IdleGap& gap : devices_[device].longest) {
+      gap.device = device;
+      longest.push_back(gap);
+    }
+  }
+  std::sort(longest.begin(), longest.end(), IsLonger);
+  if (longest.size() > kLongestGaps) longest.resize(kLongestGaps);
+  return longest;
+}
 
 }  // namespace gpubound

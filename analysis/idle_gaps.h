@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The longest stretches during which a device was idle, with what the CPU did at their begin, at
-// their end and for most of them. Remembers the longest few only. One object, one caller.
+// their end and for most of them. Remembers the longest few of each device only, since it shows
+// late which devices are used at all. One object, one caller.
 #ifndef GPUBOUND_ANALYSIS_IDLE_GAPS_H_
 #define GPUBOUND_ANALYSIS_IDLE_GAPS_H_
 
@@ -31,13 +32,12 @@ struct IdleGap {
   void Visit(Archive& archive) {
     archive.All(time, at_begin, at_end, before, after);
     archive.IndexBelow(kIdleCauses, cause);
-    archive.All(device);
   }
 };
 
 class IdleGaps {
  public:
-  explicit IdleGaps(size_t devices) : open_(devices) {}
+  explicit IdleGaps(size_t devices) : devices_(devices) {}
 
   // From |now_ns| on the CPU side is about |cause|.
   void SwitchTo(IdleCause cause, int64_t now_ns) {
@@ -50,23 +50,25 @@ class IdleGaps {
   void End(uint32_t device, int64_t now_ns, const CpuState& state, WorkId after);
 
   // Gaps that are open, and the longest so far. Devices that became known since are added: their
-  // gap is that of the last one, which is never used.
+  // gaps are those of the last one, which is never used.
   void Visit(StateArchive& archive);
 
-  // Longest first; ties by begin.
-  std::vector<IdleGap> Take();
+  // Of the devices that |used| names, longest first; ties by begin.
+  std::vector<IdleGap> Take(const std::vector<bool>& used);
 
  private:
   using CauseClock = std::array<int64_t, kIdleCauses>;
-  struct OpenGap {
-    bool open = false;
+  struct DeviceGaps {
+    bool open = false;  // one is, as the next members say
     int64_t begin_ns = 0;
     CpuState at_begin;
     WorkId before{};
     CauseClock by_cause{};
+    std::vector<IdleGap> longest;
     template <typename Archive>
     void Visit(Archive& archive) {
-      archive.All(open, begin_ns, at_begin, before, by_cause);
+      archive.All(open, begin_ns, at_begin, before, by_cause, longest);
+      if (longest.size() > kLongestGaps) archive.Fail();
     }
   };
   CauseClock ClockAt(int64_t now_ns) const {
@@ -74,10 +76,9 @@ class IdleGaps {
     clock[static_cast<size_t>(cause_)] += now_ns - since_ns_;
     return clock;
   }
-  void Keep(const OpenGap& open, IdleGap gap);
+  void Keep(IdleGap gap, DeviceGaps* device);
 
-  std::vector<OpenGap> open_;  // by device
-  std::vector<IdleGap> longest_;
+  std::vector<DeviceGaps> devices_;  // by device
   IdleCause cause_ = IdleCause::kUnknown;
   int64_t since_ns_ = 0;
   CauseClock by_cause_{};  // until |since_ns_|

@@ -182,7 +182,7 @@ class Sweep {
 
   void NoteGap(const DeviceChange& change, const CpuState& before) {
     const int64_t now_ns = Clipped(change.time_ns);
-    if (change.from == DeviceState::kIdle && change.used) {
+    if (change.from == DeviceState::kIdle) {
       gaps_.End(change.device, now_ns, before, change.begun);
     }
     if (change.to == DeviceState::kIdle) {
@@ -256,7 +256,7 @@ class Sweep {
     result_.counts = timeline_.Finish();
     result_.caused_ns = caused_.caused_ns();
     result_.iterations = iterations_.Take();
-    result_.gaps = gaps_.Take();
+    result_.gaps = gaps_.Take(result_.device_used);
     result_.kernels = kernels_.Take();
     result_.smi_model = smi_.Share();
     result_.counters = counters_.Finish(in_.span.end_ns, in_.roles->operations().size());

@@ -75,7 +75,7 @@ class Maker {
     scopes_.push_back(Add(LabelKind::kLayer, "", "native", Layer::kNative));
     scopes_.push_back(Add(LabelKind::kLayer, "", "simulator", Layer::kSimulator));
     scopes_.push_back(Add(LabelKind::kLayer, "", "backend", Layer::kBackend));
-    phases_ = {Add(LabelKind::kPhase, "", "early"), Add(LabelKind::kPhase, "", "late")};
+    phases_ = {Add(LabelKind::kPhase, "", "warm-up"), Add(LabelKind::kPhase, "", "late")};
     for (const char* name : {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemcpy",
                              "cudaDeviceSynchronize", "cuModuleLoadData"}) {
       calls_.push_back(Add(LabelKind::kApi, "", name));

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Iterations and idle gaps of random traces, found by looking at every nanosecond and every step,
+// against those of the report.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/process_report.h"
+#include "tests/oracle/random_trace.h"
+
+namespace gpubound::oracle {
+namespace {
+
+constexpr uint64_t kTraces = 10'000;
+constexpr size_t kListed = 10;
+
+bool Opens(const ThreadEvent& event) {
+  return event.kind == SlotKind::kBegin || event.kind == SlotKind::kRangeStart;
+}
+
+// When the first operation was begun; where there is none, annotations of the program's serve.
+std::optional<int64_t> FirstOperation(const ProcessTrace& process) {
+  for (const LabelKind kind : {LabelKind::kOperation, LabelKind::kAnnotation}) {
+    std::optional<int64_t> first_ns;
+    for (const ThreadTrace& thread : process.threads) {
+      for (const ThreadEvent& event : thread.events) {
+        const Label& label = process.labels[Raw(event.label)];
+        if (!Opens(event) || label.kind != kind || label.domain == "NCCL") continue;
+        if (!first_ns || event.time_ns < *first_ns) first_ns = event.time_ns;
+      }
+    }
+    if (first_ns) return first_ns;
+  }
+  return std::nullopt;
+}
+
+std::string PhaseAt(const ProcessTrace& process, int64_t t) {
+  std::string phase;
+  int64_t latest_ns = INT64_MIN;
+  for (const ThreadTrace& thread : process.threads) {
+    for (const ThreadEvent& event : thread.events) {
+      if (event.kind != SlotKind::kPhase || event.time_ns > t || event.time_ns < latest_ns)
+        continue;
+      latest_ns = event.time_ns;
+      phase = process.labels[Raw(event.label)].text;
+    }
+  }
+  return phase;
+}
+
+bool Runs(const DeviceWork& work, int64_t t) { return work.start_ns <= t && t < work.end_ns; }
+
+struct NaiveIteration {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  bool warm_up = false;
+  int64_t length() const { return end_ns - begin_ns; }
+};
+
+// The first operation begins the first iteration, and so does a step before it; every later step
+// ends one and begins the next. Until something has begun there is nothing to end.
+std::vector<NaiveIteration> IterationsOf(const ProcessTrace& process) {
+  std::map<int64_t, int> steps;  // how many, by time
+  for (const ThreadTrace& thread : process.threads) {
+    for (const ThreadEvent& event : thread.events) {
+      if (event.kind != SlotKind::kStep || event.time_ns > process.span_end_ns) continue;
+      ++steps[std::max(event.time_ns, process.span_begin_ns)];
+    }
+  }
+  const std::optional<int64_t> operation_ns = FirstOperation(process);
+  std::optional<int64_t> begun_ns;
+  const auto begin_with_operation = [&](int64_t until_ns) {
+    if (begun_ns || !operation_ns || *operation_ns > until_ns) return;
+    begun_ns = std::clamp(*operation_ns, process.span_begin_ns, process.span_end_ns);
+  };
+  std::vector<NaiveIteration> iterations;
+  for (const auto& [t, count] : steps) {
+    begin_with_operation(t);
+    // What comes with the span or with the first operation has nothing behind it to end.
+    const bool only_begins = t == process.span_begin_ns || (iterations.empty() && begun_ns == t);
+    for (int i = 0; i < count; ++i) {
+      if (begun_ns && !only_begins) iterations.push_back({*begun_ns, t, false});
+      begun_ns = t;
+    }
+  }
+  bool warm_up = true;
+  for (NaiveIteration& iteration : iterations) {
+    const bool first = &iteration == &iterations.front();
+    warm_up = warm_up && (first || PhaseAt(process, iteration.begin_ns) == "warm-up");
+    iteration.warm_up = warm_up;
+  }
+  return iterations;
+}
+
+int64_t BusyIn(const ProcessTrace& process, const NaiveIteration& iteration) {
+  int64_t busy_ns = 0;
+  for (int64_t t = iteration.begin_ns; t < iteration.end_ns; ++t) {
+    busy_ns += std::any_of(process.device_work.begin(), process.device_work.end(),
+                           [t](const DeviceWork& work) { return Runs(work, t); });
+  }
+  return busy_ns;
+}
+
+class PartsOracleTest : public testing::Test {
+ protected:
+  static void OnRandomTraces(
+      const std::function<void(const ProcessTrace&, const ReportProcess&)>& check) {
+    for (uint64_t seed = 1; seed <= kTraces && !HasFailure(); ++seed) {
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      const ProcessTrace process = MakeRandomTrace(seed);
+      const Result<ProcessAnalysis> analysis = AnalyzeProcess(process, {});
+      ASSERT_TRUE(analysis.ok());
+      check(process, analysis->report);
+    }
+  }
+};
+
+TEST_F(PartsOracleTest, IterationsAreThoseCountedNaively) {
+  uint64_t iterating = 0;
+  uint64_t of_several = 0;
+  OnRandomTraces([&](const ProcessTrace& process, const ReportProcess& report) {
+    const std::vector<NaiveIteration> all = IterationsOf(process);
+    ASSERT_EQ(report.iterations.has_value(), !all.empty());
+    if (all.empty()) return;
+    const ReportIterations& found = *report.iterations;
+    ASSERT_EQ(found.every.size(), all.size());
+    std::vector<int64_t> lengths;
+    int64_t warm_up_ns = 0;
+    int64_t total_ns = 0;
+    int64_t busy_ns = 0;
+    for (size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(found.every[i].begin_ns, all[i].begin_ns - process.span_begin_ns);
+      EXPECT_EQ(found.every[i].ns, all[i].length());
+      EXPECT_EQ(found.every[i].gpu_busy_ns, BusyIn(process, all[i]));
+      if (all[i].warm_up) {
+        warm_up_ns += all[i].length();
+        continue;
+      }
+      lengths.push_back(all[i].length());
+      total_ns += all[i].length();
+      busy_ns += BusyIn(process, all[i]);
+    }
+    EXPECT_EQ(found.count, lengths.size());
+    EXPECT_EQ(found.warm_up, all.size() - lengths.size());
+    EXPECT_EQ(found.start_up_ns, all.front().begin_ns - process.span_begin_ns);
+    EXPECT_EQ(found.warm_up_ns, warm_up_ns);
+    EXPECT_EQ(found.total_ns, total_ns);
+    EXPECT_EQ(found.gpu_busy_ns, busy_ns);
+    EXPECT_EQ(found.shutdown_ns, process.span_end_ns - all.back().end_ns);
+    ++iterating;
+    if (lengths.empty()) return;
+    ++of_several;
+    const auto count = static_cast<int64_t>(lengths.size());
+    EXPECT_EQ(found.mean_ns, total_ns / count);
+    // Of n lengths: so many are no longer than it, and so many no shorter.
+    const auto no_longer = [&](int64_t ns) {
+      return std::count_if(lengths.begin(), lengths.end(), [ns](int64_t l) { return l <= ns; });
+    };
+    EXPECT_GE(20 * no_longer(found.p95_ns), 19 * count);
+    EXPECT_LT(20 * no_longer(found.p95_ns - 1), 19 * count);
+    EXPECT_GE(2 * no_longer(found.median_ns), count);
+    EXPECT_LE(2 * no_longer(found.median_ns - 1), count);
+    std::sort(lengths.rbegin(), lengths.rend());
+    lengths.resize(std::min(lengths.size(), kListed));
+    std::vector<int64_t> slowest;
+    for (const ReportIteration& row : found.slowest) slowest.push_back(row.ns);
+    EXPECT_EQ(slowest, lengths);
+  });
+  EXPECT_GT(iterating, kTraces / 4);
+  EXPECT_GT(of_several, kTraces / 10);
+}
+
+// Where |device| neither works nor may have worked, as far as that goes in both directions.
+std::vector<Interval> GapsOf(const ProcessTrace& process, uint32_t device) {
+  std::vector<Interval> gaps;
+  bool was_idle = false;
+  for (int64_t t = process.span_begin_ns; t < process.span_end_ns; ++t) {
+    bool idle = true;
+    for (const DeviceWork& work : process.device_work) {
+      if (Raw(process.streams[Raw(work.stream)].device) != device) continue;
+      idle = idle && !Runs(work, t);
+    }
+    for (const UnknownInterval& unknown : process.unknown) {
+      idle = idle && !(unknown.start_ns <= t && t < unknown.end_ns);
+    }
+    if (idle && !was_idle) gaps.push_back({t, t});
+    if (idle) gaps.back().end_ns = t + 1;
+    was_idle = idle;
+  }
+  return gaps;
+}
+
+TEST_F(PartsOracleTest, TheLongestGapsAreThoseCountedNaively) {
+  uint64_t with_gaps = 0;
+  OnRandomTraces([&](const ProcessTrace& process, const ReportProcess& report) {
+    std::vector<int64_t> lengths;
+    for (uint32_t device = 1; device <= 2; ++device) {
+      const bool used = std::any_of(
+          process.device_work.begin(), process.device_work.end(), [&](const DeviceWork& work) {
+            return Raw(process.streams[Raw(work.stream)].device) == device;
+          });
+      if (!used) continue;
+      for (const Interval& gap : GapsOf(process, device)) lengths.push_back(gap.length());
+    }
+    std::sort(lengths.rbegin(), lengths.rend());
+    lengths.resize(std::min(lengths.size(), kListed));
+    std::vector<int64_t> found;
+    for (const ReportGap& gap : report.gaps) found.push_back(gap.ns);
+    EXPECT_EQ(found, lengths);
+    with_gaps += lengths.empty() ? 0 : 1;
+  });
+  EXPECT_GT(with_gaps, kTraces / 2);
+}
+
+}  // namespace
+}  // namespace gpubound::oracle
