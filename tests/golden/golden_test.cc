@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Text in, report out: every file in tests/golden/scenarios is one test, and teaches one rule of
-// the breakdown.
+// the breakdown. Beside each lies what `gpubound report --raw` prints of it, word for word; with
+// GPUBOUND_WRITE_GOLDEN set these files are written instead of compared, to be read in the diff.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "analysis/report_text.h"
 #include "tests/golden/scenario.h"
 
 namespace gpubound::golden {
@@ -25,9 +28,17 @@ std::vector<std::string> ScenarioNames() {
   return names;
 }
 
+fs::path FileOf(const std::string& name, const std::string& extension) {
+  return fs::path(GPUBOUND_SCENARIOS) / (name + extension);
+}
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 Scenario Load(const std::string& name) {
-  std::ifstream file(fs::path(GPUBOUND_SCENARIOS) / (name + ".scenario"));
-  return ParseScenario({std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
+  return ParseScenario(ReadFile(FileOf(name, ".scenario")));
 }
 
 // The values of |actual| that |expected| asks for; zero where there is none.
@@ -67,6 +78,19 @@ TEST_P(GoldenTest, ReportsWhatTheScenarioExpects) {
   for (const auto& [section, values] : scenario.expected.values) {
     EXPECT_EQ(Asked(ActualValues(*report, section), values), values) << section;
   }
+}
+
+TEST_P(GoldenTest, PrintsWhatLiesBesideTheScenario) {
+  const Scenario scenario = Load(GetParam());
+  const Result<Report> report = BuildReport(scenario.run, scenario.options);
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  TextOptions options;
+  options.raw = true;
+  options.names_more = false;
+  const std::string text = RenderText(*report, options);
+  const fs::path beside = FileOf(GetParam(), ".report");
+  if (std::getenv("GPUBOUND_WRITE_GOLDEN") != nullptr) std::ofstream(beside) << text;
+  EXPECT_EQ(text, ReadFile(beside));
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, GoldenTest, testing::ValuesIn(ScenarioNames()),
