@@ -28,8 +28,9 @@ ReportKernel RowOf(const KernelTime& time, const KnownGraphs& graphs, const Proc
   row.count = time.lengths.count();
   row.sum_ns = time.lengths.sum_ns();
   row.mean_ns = time.lengths.MeanNs();
-  row.median_ns = time.lengths.MedianNs();
-  row.p95_ns = time.lengths.PercentileNs(95);
+  const LengthCounts::Quantiles quantiles = time.lengths.QuantilesNs();
+  row.median_ns = quantiles.median_ns;
+  row.p95_ns = quantiles.p95_ns;
   row.lengths_rounded = time.lengths.rounded();
   row.sm_filled_ns = static_cast<int64_t>(time.filled / kFillOne);
   row.sm_fill_is_upper_bound = !time.fill_known;

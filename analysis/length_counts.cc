@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace gpubound {
 namespace {
@@ -30,7 +31,21 @@ int64_t LengthCounts::RoundedDown(int64_t length_ns) {
   return static_cast<int64_t>(length >> dropped << dropped);
 }
 
+void LengthCounts::CountWaiting() {
+  if (slots_.empty()) slots_.resize(kFewestSlots);
+  const uint32_t waiting = std::exchange(waiting_count_, 0);
+  for (uint32_t i = 0; i < waiting; ++i) {
+    if (rounded_) waiting_[i] = RoundedDown(waiting_[i]);
+    __builtin_prefetch(&slots_[HomeOf(waiting_[i])], 1);
+  }
+  for (uint32_t i = 0; i < waiting; ++i) {
+    Count(rounded_ ? RoundedDown(waiting_[i]) : waiting_[i], 1);
+  }
+}
+
 void LengthCounts::Add(const LengthCounts& other) {
+  CountWaiting();
+  other.Settled();
   count_ += other.count_;
   sum_ns_ += other.sum_ns_;
   if (other.rounded_ && !rounded_) {
@@ -47,15 +62,14 @@ int64_t LengthCounts::MeanNs() const {
   return count_ == 0 ? 0 : sum_ns_ / static_cast<int64_t>(count_);
 }
 
-int64_t LengthCounts::MedianNs() const {
-  const SortedCounts counts = Sorted();
+LengthCounts::Quantiles LengthCounts::QuantilesNs() const {
+  const SortedCounts counts = Settled().Sorted();
   const uint64_t middle = count_ / 2;
-  if (count_ % 2 != 0) return AtRank(counts, middle + 1);
-  return (AtRank(counts, middle) + AtRank(counts, middle + 1)) / 2;
-}
-
-int64_t LengthCounts::PercentileNs(uint64_t percent) const {
-  return AtRank(Sorted(), (count_ * percent + 99) / 100);
+  Quantiles quantiles;
+  quantiles.median_ns = count_ % 2 != 0 ? AtRank(counts, middle + 1)
+                                        : (AtRank(counts, middle) + AtRank(counts, middle + 1)) / 2;
+  quantiles.p95_ns = AtRank(counts, (count_ * 95 + 99) / 100);
+  return quantiles;
 }
 
 void LengthCounts::CountNewSlowPath() {

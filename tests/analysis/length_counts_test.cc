@@ -34,27 +34,28 @@ LengthCounts Of(const std::vector<int64_t>& lengths) {
 TEST(LengthCountsTest, OfNothingAllIsZero) {
   LengthCounts counts;
   EXPECT_EQ(counts.MeanNs(), 0);
-  EXPECT_EQ(counts.MedianNs(), 0);
-  EXPECT_EQ(counts.PercentileNs(95), 0);
+  EXPECT_EQ(counts.QuantilesNs().median_ns, 0);
+  EXPECT_EQ(counts.QuantilesNs().p95_ns, 0);
   EXPECT_FALSE(counts.rounded());
 }
 
 TEST(LengthCountsTest, TheMedianOfAnEvenNumberIsBetweenTheMiddleTwo) {
-  EXPECT_EQ(Of({10, 40, 20}).MedianNs(), 20);
-  EXPECT_EQ(Of({10, 40, 20, 31}).MedianNs(), 25);
+  EXPECT_EQ(Of({10, 40, 20}).QuantilesNs().median_ns, 20);
+  EXPECT_EQ(Of({10, 40, 20, 31}).QuantilesNs().median_ns, 25);
 }
 
 TEST(LengthCountsTest, APercentileIsTheSmallestLengthThatSoManyDoNotExceed) {
-  EXPECT_EQ(Of(Ladder(100, 1, 1)).PercentileNs(95), 95);
-  EXPECT_EQ(Of(Ladder(20, 1, 1)).PercentileNs(95), 19);
-  EXPECT_EQ(Of(Ladder(19, 1, 1)).PercentileNs(95), 19);
-  EXPECT_EQ(Of({7}).PercentileNs(95), 7);
+  EXPECT_EQ(Of(Ladder(100, 1, 1)).QuantilesNs().p95_ns, 95);
+  EXPECT_EQ(Of(Ladder(20, 1, 1)).QuantilesNs().p95_ns, 19);
+  EXPECT_EQ(Of(Ladder(19, 1, 1)).QuantilesNs().p95_ns, 19);
+  EXPECT_EQ(Of({7}).QuantilesNs().p95_ns, 7);
 }
 
 TEST(LengthCountsTest, IsExactForAsManyDifferentLengthsAsItKeeps) {
   LengthCounts counts = Of(Ladder(kMost, 1'000'003, 977));
   EXPECT_FALSE(counts.rounded());
-  EXPECT_EQ(counts.PercentileNs(100), 1'000'003 + (kMost - 1) * 977);
+  // Rank 973 of 1024.
+  EXPECT_EQ(counts.QuantilesNs().p95_ns, 1'000'003 + 972 * 977);
 }
 
 TEST(LengthCountsTest, BeyondThatRoundsDownByLessThanOnePartIn256) {
@@ -62,8 +63,8 @@ TEST(LengthCountsTest, BeyondThatRoundsDownByLessThanOnePartIn256) {
   LengthCounts counts = Of(lengths);
   EXPECT_TRUE(counts.rounded());
   const int64_t exact = lengths[lengths.size() / 2];
-  EXPECT_LE(counts.MedianNs(), exact);
-  EXPECT_GT(counts.MedianNs(), exact - exact / 256);
+  EXPECT_LE(counts.QuantilesNs().median_ns, exact);
+  EXPECT_GT(counts.QuantilesNs().median_ns, exact - exact / 256);
 }
 
 TEST(LengthCountsTest, RoundedLengthsStillHaveTheirExactSumAndCount) {
@@ -78,9 +79,21 @@ TEST(LengthCountsTest, TheOrderChangesNothing) {
   std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same order each time
   std::shuffle(lengths.begin(), lengths.end(), random);
   LengthCounts shuffled = Of(lengths);
-  for (const uint64_t percent : {1, 50, 95, 100}) {
-    EXPECT_EQ(shuffled.PercentileNs(percent), ascending.PercentileNs(percent)) << percent;
+  EXPECT_EQ(shuffled.QuantilesNs().median_ns, ascending.QuantilesNs().median_ns);
+  EXPECT_EQ(shuffled.QuantilesNs().p95_ns, ascending.QuantilesNs().p95_ns);
+}
+
+TEST(LengthCountsTest, LookingInBetweenChangesNothing) {
+  const std::vector<int64_t> lengths = Ladder(3000, 100, 13);
+  LengthCounts looked_at;
+  for (const int64_t length : lengths) {
+    looked_at.Add(length);
+    EXPECT_LE(looked_at.QuantilesNs().median_ns, length);
   }
+  const LengthCounts whole = Of(lengths);
+  EXPECT_EQ(looked_at.QuantilesNs().median_ns, whole.QuantilesNs().median_ns);
+  EXPECT_EQ(looked_at.QuantilesNs().p95_ns, whole.QuantilesNs().p95_ns);
+  EXPECT_EQ(looked_at.rounded(), whole.rounded());
 }
 
 TEST(LengthCountsTest, TwoPartsAddedAreTheWhole) {
@@ -88,8 +101,8 @@ TEST(LengthCountsTest, TwoPartsAddedAreTheWhole) {
   LengthCounts whole = Of(lengths);
   LengthCounts sum = Of(std::vector<int64_t>(lengths.begin(), lengths.begin() + 700));
   sum.Add(Of(std::vector<int64_t>(lengths.begin() + 700, lengths.end())));
-  EXPECT_EQ(sum.MedianNs(), whole.MedianNs());
-  EXPECT_EQ(sum.PercentileNs(95), whole.PercentileNs(95));
+  EXPECT_EQ(sum.QuantilesNs().median_ns, whole.QuantilesNs().median_ns);
+  EXPECT_EQ(sum.QuantilesNs().p95_ns, whole.QuantilesNs().p95_ns);
   EXPECT_EQ(sum.MeanNs(), whole.MeanNs());
   EXPECT_EQ(sum.rounded(), whole.rounded());
 }
