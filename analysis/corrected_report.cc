@@ -13,6 +13,7 @@
 
 #include "analysis/estimate.h"
 #include "analysis/in_run_costs.h"
+#include "analysis/main_process.h"
 #include "analysis/replay.h"
 #include "analysis/speedups.h"
 
@@ -87,14 +88,6 @@ CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess correc
   return result;
 }
 
-// The process that stands for the run: the root, else the first.
-size_t LeadingProcess(const Report& report) {
-  for (size_t p = 0; p < report.processes.size(); ++p) {
-    if (report.run.root && report.processes[p].pid == *report.run.root) return p;
-  }
-  return 0;
-}
-
 // The report of |replayed| beside the recorded values of |report|, with what the run says of its
 // costs.
 Status PutBeside(const ReplayedRun& replayed, const std::vector<InRunCheck>& checks,
@@ -132,7 +125,7 @@ Status AddReplays(const Run& run, const ReportOptions& options, Report* report) 
   }
   if (report->processes.empty()) return Ok{};
   // One pass serves the corrected values, the critical path and what parts are compared with.
-  const size_t leading = LeadingProcess(*report);
+  const auto leading = static_cast<size_t>(MainProcess(*report) - report->processes.data());
   ReplayOptions replay;
   replay.operations = options.operations;
   replay.critical_path_of = leading;

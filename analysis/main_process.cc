@@ -3,13 +3,19 @@
 // Chooses a process. No state.
 #include "analysis/main_process.h"
 
+#include <algorithm>
+
 namespace gpubound {
 
 const ReportProcess* MainProcess(const Report& report) {
+  if (report.processes.empty()) return nullptr;
   for (const ReportProcess& process : report.processes) {
     if (report.run.root && process.pid == *report.run.root) return &process;
   }
-  return report.processes.empty() ? nullptr : &report.processes.front();
+  if (report.run.root) return &report.processes.front();
+  return &*std::max_element(
+      report.processes.begin(), report.processes.end(),
+      [](const ReportProcess& a, const ReportProcess& b) { return a.span_ns < b.span_ns; });
 }
 
 const ReportProcess* SteppingProcess(const Report& report) {

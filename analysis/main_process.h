@@ -8,8 +8,8 @@
 
 namespace gpubound {
 
-// The root of the run where it was recorded, else the first process; null without any. It points
-// into |report|.
+// The root of the run where it was recorded, else the first process; where nothing says which the
+// root is, the first of those with the longest span. Null without any. It points into |report|.
 const ReportProcess* MainProcess(const Report& report);
 
 // The process whose iterations are the run's: the main process, else the one with the most of them;

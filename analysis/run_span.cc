@@ -24,6 +24,8 @@ const ProcessTrace* FindRoot(const Run& run) {
                  other.identity.pid == process.parent_pid;
         });
     if (has_parent) continue;
+    // A foreign trace does not say which process started which: the first to begin is any of them.
+    if (root != nullptr && process.device_kind == "imported") return nullptr;
     if (root == nullptr || process.span_begin_ns < root->span_begin_ns) root = &process;
   }
   return root;

@@ -10,11 +10,12 @@
 namespace gpubound {
 
 // The process that the launcher started, or else the earliest whose parent is not part of the run.
-// Null where there is none.
+// Null where there is none, and where several processes were imported.
 const ProcessTrace* FindRoot(const Run& run);
 
 // The span of the run: that of its root with everything its pid became by exec; without a recorded
-// root (a shell, say) what the launcher measured.
+// root (a shell, say) what the launcher measured; without a launcher, from the first begin to the
+// last end.
 Interval RunSpan(const Run& run, const ProcessTrace* root);
 
 // The process that ends last of those that make up that span. Null where there is none.

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "analysis/event_source.h"
 #include "analysis/in_run_costs.h"
+#include "analysis/main_process.h"
 #include "analysis/reader.h"
 #include "analysis/replay.h"
 #include "analysis/report_json.h"
@@ -24,13 +26,6 @@ namespace {
 
 constexpr double kFactors[] = {2, 1, 0.5, 0.25, 0};
 constexpr size_t kCurveOperations = 4;
-
-const ReportProcess* LeadingProcess(const Report& report) {
-  for (const ReportProcess& process : report.processes) {
-    if (report.run.root && process.pid == *report.run.root) return &process;
-  }
-  return report.processes.empty() ? nullptr : &report.processes.front();
-}
 
 class Imagination {
  public:
@@ -80,11 +75,13 @@ class Imagination {
     replay_.keep_events = true;
     const Result<ReplayedRun> replayed = ReplayRun(run_, replay_);
     if (!replayed.ok()) return replayed.error();
-    const ProcessTrace* const root = FindRoot(run_);
-    const auto leading = root == nullptr ? 0 : static_cast<size_t>(root - run_.processes.data());
-    span_ = SpanOf(*replayed, leading);
     facts_ = (*replayed).facts;
-    return BuildReport((*replayed).run, options_);
+    Result<Report> report = BuildReport((*replayed).run, options_);
+    if (!report.ok()) return report;
+    // Of a changed run another process may be the longest: both are told by the same one.
+    if (!leading_) leading_ = static_cast<size_t>(MainProcess(*report) - report->processes.data());
+    span_ = SpanOf(*replayed, *leading_);
+    return report;
   }
 
   bool HasWorkNamed(const std::string& part) const {
@@ -129,7 +126,7 @@ class Imagination {
   static std::vector<std::pair<std::string, Scaling>> PartsOf(const Report& report) {
     std::vector<std::pair<std::string, Scaling>> parts;
     parts.push_back({"device", {ScaledPart::kDevice, "", 1}});
-    const ReportProcess* const leading = LeadingProcess(report);
+    const ReportProcess* const leading = MainProcess(report);
     if (leading == nullptr) return parts;
     for (const ReportOperation& row : leading->operations) {
       if (parts.size() > kCurveOperations) break;
@@ -166,6 +163,7 @@ class Imagination {
   ReplayOptions replay_;
   std::vector<ReplayFacts> facts_;  // of the last report
   ReplayedSpan span_;               // likewise
+  std::optional<size_t> leading_;   // the process that tells the run's story
 };
 
 // What is to be known of graphs that the prediction rests on; empty without any.
@@ -217,9 +215,10 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
   if (const std::string graphs = CaptureText(report); !graphs.empty()) {
     text += Wrap(graphs, width, 2);
   }
-  const ReportProcess* const was = LeadingProcess(report.before);
-  const ReportProcess* const is = LeadingProcess(report.after);
-  if (was != nullptr && is != nullptr) {
+  const ReportProcess* const was = MainProcess(report.before);
+  if (was != nullptr) {
+    const ReportProcess* const is =
+        &report.after.processes[static_cast<size_t>(was - report.before.processes.data())];
     TextTable table({"Operation", "wall", "predicted", "GPU busy", "predicted"});
     for (const ReportOperation& row : was->operations) {
       const auto now = std::find_if(

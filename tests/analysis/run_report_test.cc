@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/main_process.h"
 #include "analysis/report.h"
 
 namespace gpubound {
@@ -126,6 +127,31 @@ TEST_F(RunReportTest, CountsEveryUsedDeviceOverTheRootsSpan) {
   EXPECT_EQ(report.devices.size(), 3u);
   EXPECT_EQ(report.run.devices_used, 2);
   EXPECT_DOUBLE_EQ(report.run.gpu_busy_share, (100.0 + 40.0) / 200.0);
+}
+
+TEST_F(RunReportTest, CountsFromTheFirstBeginToTheLastEndWhereATraceNamesNoRoot) {
+  AddProcess(1, 0, 10, "GPU-a", {}).device_kind = "imported";
+  AddProcess(2, 5, 105, "GPU-a", {{5, 50}}).device_kind = "imported";
+  AddProcess(3, 20, 200, "GPU-b", {{150, 200}}).device_kind = "imported";
+  const Report report = Build();
+  EXPECT_FALSE(report.run.root);
+  EXPECT_EQ(report.run.wall_ns, 200);
+  EXPECT_EQ(report.devices.at(0).busy_ns, 45);
+  EXPECT_DOUBLE_EQ(report.run.gpu_busy_share, (45.0 + 50.0) / 400.0);
+  EXPECT_EQ(MainProcess(report)->pid, 3) << "the longest";
+}
+
+TEST_F(RunReportTest, TheOnlyProcessOfATraceIsItsRoot) {
+  AddProcess(7, 5, 105, "GPU-a", {}).device_kind = "imported";
+  EXPECT_EQ(Build().run.root, 7);
+}
+
+TEST_F(RunReportTest, OfRecordedProcessesWithoutALauncherTheFirstIsTheRoot) {
+  AddProcess(2, 5, 105, "GPU-a", {});
+  AddProcess(1, 0, 10, "GPU-a", {});
+  const Report report = Build();
+  EXPECT_EQ(report.run.root, 1);
+  EXPECT_EQ(report.run.wall_ns, 10);
 }
 
 TEST_F(RunReportTest, UnknownTimePutsThoseDevicesInDoubtThatItsProcessSees) {
