@@ -7,7 +7,7 @@
 
 namespace gpubound {
 
-bool ForeignTrace::IsPlausible(int64_t start_ns, int64_t end_ns) {
+bool ForeignTrace::Takes(int64_t start_ns, int64_t end_ns) {
   if (start_ns <= end_ns && IsPlausibleTime(start_ns) && IsPlausibleTime(end_ns)) return true;
   ++malformed;
   return false;
@@ -19,21 +19,21 @@ void ForeignTrace::See(int64_t start_ns, int64_t end_ns) {
 }
 
 Status ForeignTrace::Add(CpuInterval interval) {
-  if (!IsPlausible(interval.start_ns, interval.end_ns)) return Ok{};
+  if (!Takes(interval.start_ns, interval.end_ns)) return Ok{};
   See(interval.start_ns, interval.end_ns);
   interval.order = order_++;
   return cpu.Add(interval);
 }
 
 Status ForeignTrace::Add(ForeignWork item) {
-  if (!IsPlausible(item.start_ns, item.end_ns)) return Ok{};
+  if (!Takes(item.start_ns, item.end_ns)) return Ok{};
   See(item.start_ns, item.end_ns);
   item.order = order_++;
   return work.Add(item);
 }
 
 Status ForeignTrace::Add(ForeignSync sync) {
-  if (!IsPlausible(sync.start_ns, sync.end_ns)) return Ok{};
+  if (!Takes(sync.start_ns, sync.end_ns)) return Ok{};
   sync.order = order_++;
   return syncs.Add(sync);
 }

@@ -23,8 +23,12 @@ struct ForeignTrace {
   // Temporary files go to |folder|.
   explicit ForeignTrace(const std::string& folder) : cpu(folder), work(folder), syncs(folder) {}
 
-  // `order` is filled in here. What ends before it starts, or lies farther from zero than any clock
-  // gets, is counted in `malformed` instead.
+  // Whether the times can be those of an event: what ends before it starts, or lies farther from
+  // zero than any clock gets, is counted in `malformed` and is not to be added. To be asked before
+  // anything is named for the event: a process comes to be by what it did.
+  bool Takes(int64_t start_ns, int64_t end_ns);
+
+  // `order` is filled in here. What is not taken is left out.
   Status Add(CpuInterval interval);
   Status Add(ForeignWork item);
   Status Add(ForeignSync sync);
@@ -48,10 +52,10 @@ struct ForeignTrace {
   bool busiest_reports = true;
   uint64_t malformed = 0;    // events that were skipped since they, or their time, cannot be read
   uint64_t never_ended = 0;  // scopes without an end, closed with the trace
+  uint64_t never_begun = 0;  // ends of nothing that is open
   std::string cut_short;     // where and why the file ends before its end; empty where it does not
 
  private:
-  bool IsPlausible(int64_t start_ns, int64_t end_ns);
   void See(int64_t start_ns, int64_t end_ns);
   uint64_t order_ = 0;
 };

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <optional>
+#include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -87,10 +89,23 @@ class ChromeImport {
   }
 
  private:
-  // A duration written as two events, the first of which was seen.
+  // A duration written as two events, the first of which was seen. It is kept as it was written:
+  // an event that never counts names no process and no thread.
   struct Begun {
     bool wanted = false;
-    CpuInterval interval;
+    int64_t start_ns = 0;
+    ChromeEvent event;
+    std::string name;
+    std::string pid;
+    std::string tid;
+
+    // Valid as long as this object stays where it is.
+    const ChromeEvent& Event() {
+      event.name = name;
+      event.pid = pid;
+      event.tid = tid;
+      return event;
+    }
   };
 
   // The first thing that is wrong with the file is what is said where nothing of it is of use.
@@ -145,25 +160,39 @@ class ChromeImport {
       ++trace_.malformed;
       return Ok{};
     }
-    if (IsGpu(event.category)) return trace_.Add(WorkOf(event, *start, end_ns));
-    return trace_.Add(IntervalOf(event, *start, end_ns));
+    return AddTimed(event, *start, end_ns);
+  }
+
+  Status AddTimed(const ChromeEvent& event, int64_t start_ns, int64_t end_ns) {
+    if (!trace_.Takes(start_ns, end_ns)) return Ok{};
+    if (IsGpu(event.category)) return trace_.Add(WorkOf(event, start_ns, end_ns));
+    return trace_.Add(IntervalOf(event, start_ns, end_ns));
   }
 
   Status Begin(const ChromeEvent& event) {
-    Begun begun;
+    Begun& begun = begun_[StackKey(event)].emplace_back();
+    if (event.category == ChromeCategory::kOther) return Ok{};
     const std::optional<int64_t> start = NanosecondsOf(event.ts);
-    begun.wanted = event.category != ChromeCategory::kOther && !IsGpu(event.category);
-    if (begun.wanted && !start) ++trace_.malformed;
-    begun.wanted = begun.wanted && start;
-    if (begun.wanted) begun.interval = IntervalOf(event, *start, *start);
-    begun_[StackKey(event)].push_back(begun);
+    if (!start) {
+      ++trace_.malformed;
+      return Ok{};
+    }
+    begun = {true,
+             *start,
+             event,
+             std::string(event.name),
+             std::string(event.pid),
+             std::string(event.tid)};
     return Ok{};
   }
 
   Status End(const ChromeEvent& event) {
     std::vector<Begun>& stack = begun_[StackKey(event)];
-    if (stack.empty()) return Ok{};
-    Begun begun = stack.back();
+    if (stack.empty()) {
+      ++trace_.never_begun;
+      return Ok{};
+    }
+    Begun begun = std::move(stack.back());
     stack.pop_back();
     if (!begun.wanted) return Ok{};
     const std::optional<int64_t> end = NanosecondsOf(event.ts);
@@ -171,23 +200,31 @@ class ChromeImport {
       ++trace_.malformed;
       return Ok{};
     }
-    begun.interval.end_ns = *end;
-    return trace_.Add(begun.interval);
+    return AddTimed(begun.Event(), begun.start_ns, *end);
   }
 
-  // What never ended was open to the last.
+  // A scope that never ended was open to the last; how long work ran of which no end is known,
+  // nobody knows.
   Status CloseOpen() {
     const int64_t last_ns = trace_.last_ns;
     for (auto& [key, stack] : begun_) {
       for (Begun& begun : stack) {
-        if (!begun.wanted) continue;
-        ++trace_.never_ended;
-        begun.interval.end_ns = std::max(last_ns, begun.interval.start_ns);
-        const Status added = trace_.Add(begun.interval);
+        const int64_t end_ns = std::max(last_ns, begun.start_ns);
+        if (!begun.wanted || !trace_.Takes(begun.start_ns, end_ns)) continue;
+        const bool is_gpu = IsGpu(begun.event.category);
+        ++(is_gpu ? trace_.malformed : trace_.never_ended);
+        const Status added = is_gpu ? AddUnended(begun.Event(), begun.start_ns, end_ns)
+                                    : trace_.Add(IntervalOf(begun.Event(), begun.start_ns, end_ns));
         if (!added.ok()) return added;
       }
     }
     return Ok{};
+  }
+
+  Status AddUnended(const ChromeEvent& event, int64_t start_ns, int64_t end_ns) {
+    ForeignWork work = WorkOf(event, start_ns, end_ns);
+    work.ended = false;
+    return trace_.Add(work);
   }
 
   static std::string StackKey(const ChromeEvent& event) {
@@ -281,7 +318,8 @@ class ChromeImport {
   ChromeParser parser_;
   std::optional<Error> wrong_;
   std::vector<Device> devices_;
-  std::unordered_map<std::string, std::vector<Begun>> begun_;  // by thread
+  // By thread; in an order that is the same everywhere, since processes are numbered as they come.
+  std::map<std::string, std::vector<Begun>> begun_;
 };
 
 }  // namespace

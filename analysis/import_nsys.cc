@@ -103,6 +103,7 @@ class NsysImport {
         ++trace_.malformed;
         continue;
       }
+      if (!trace_.Takes(*start, *end)) continue;
       const Status added = each(table, *start, *end);
       if (!added.ok()) return added;
     }
@@ -186,6 +187,9 @@ class NsysImport {
         ++trace_.malformed;
         continue;
       }
+      const std::optional<int64_t> end = table.Int(kEnd);
+      const bool ends = end && *end >= *start;
+      if (!trace_.Takes(*start, ends ? *end : *start)) continue;
       const auto domain = domain_names.find(
           {NsysPid(table.Int(kThread).value_or(0)), table.Int(kDomain).value_or(0)});
       CpuInterval range;
@@ -196,8 +200,7 @@ class NsysImport {
           trace_.names.Label(LabelKind::kAnnotation, Layer::kUnset,
                              domain == domain_names.end() ? std::string() : domain->second,
                              RangeText(table, kText, kTextId));
-      const std::optional<int64_t> end = table.Int(kEnd);
-      if (!end || *end < *start) {
+      if (!ends) {
         open_.push_back(range);  // it was still open when the session ended
         continue;
       }

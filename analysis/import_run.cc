@@ -14,6 +14,7 @@
 #include "analysis/import_nesting.h"
 #include "analysis/import_segment.h"
 #include "analysis/import_unassigned.h"
+#include "analysis/interval.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -52,6 +53,7 @@ class RunWriter {
     std::unique_ptr<ImportSegment> segment;
     uint64_t next_range = 1;
     std::vector<ThreadTotals> threads;
+    std::vector<Interval> unended;  // from where work began whose end is not known
   };
 
   Error NothingThere() const {
@@ -217,6 +219,10 @@ class RunWriter {
   }
 
   Status WriteWorkItem(const ForeignWork& work) {
+    if (!work.ended) {
+      processes_[work.process].unended.push_back({work.start_ns, work.end_ns});
+      return Ok{};
+    }
     DeviceRecord record{};
     record.start_ns = static_cast<uint64_t>(work.start_ns);
     record.end_ns = static_cast<uint64_t>(work.end_ns);
@@ -275,11 +281,15 @@ class RunWriter {
     ImportSegment& first = *processes_.front().segment;
     first.Count(LedgerCounter::import_events_malformed, trace_.malformed);
     first.Count(LedgerCounter::scopes_open_at_end, trace_.never_ended);
+    first.Count(LedgerCounter::unbalanced_scopes, trace_.never_begun);
     first.Count(LedgerCounter::labels_overflowed, trace_.names.names_lost());
     if (!trace_.cut_short.empty()) NoteCutShort();
     for (const auto& [device, work] : unassigned_.devices()) MarkUnassigned(device, work);
     for (Process& process : processes_) {
       ImportSegment& segment = *process.segment;
+      for (const Interval& work : process.unended) {
+        segment.AddUnknown(work.begin_ns, work.end_ns, "GPU work began of which no end is known");
+      }
       const uint32_t tid = BusiestTid(process);
       const std::string& name = trace_.names.NameOfProcess(process.index);
       segment.Meta("name", name.empty() ? std::filesystem::path(path_).filename().string() : name);

@@ -210,6 +210,17 @@ TEST_F(ImportedRun, AnEventThatIsNoJsonIsCountedAndSkipped) {
   EXPECT_EQ(Process().Counted(LedgerCounter::import_cut_short), 0u);
 }
 
+TEST_F(ImportedRun, AnEventThatIsRefusedMakesNoProcessAndNoDevice) {
+  Import(std::string(kOperator) +
+         R"(,{"ph":"X","cat":"cpu_op","name":"a","pid":3,"tid":3,"ts":10,"dur":-1})"
+         R"(,{"ph":"B","cat":"cpu_op","name":"a","pid":2,"tid":2,"ts":10})"
+         R"(,{"ph":"E","pid":2,"tid":2,"ts":9})"
+         R"(,{"ph":"X","cat":"kernel","name":"k","pid":7,"tid":7,"ts":10,"dur":-1})");
+  ASSERT_THAT(run_.processes, SizeIs(1));
+  EXPECT_THAT(Process().devices, IsEmpty());
+  EXPECT_EQ(Process().Counted(LedgerCounter::import_events_malformed), 3u);
+}
+
 TEST_F(ImportedRun, WorkOfNoProcessMakesTimeUnknownWhereItsDeviceIsUsed) {
   Import(std::string(R"({"ph":"X","cat":"cuda_runtime","name":"l","pid":4,"tid":4,"ts":0,"dur":50,)"
                      R"("args":{"correlation":1}},)"

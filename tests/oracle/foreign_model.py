@@ -18,6 +18,7 @@ LAYERS = ["unset", "python", "wait", "native", "simulator", "backend", "cuda_syn
 SYNC = re.compile(r"(cuda|cu|hip)((Stream|Device|Ctx|Event|Thread)Synchronize|Memcpy(?!.*Async).*)$")
 COPY = re.compile(r"(cuda|cu|hip)Memcpy.*Async.*$")
 codecs.register_error("each byte", lambda error: ("\ufffd" * (error.end - error.start), error.end))
+FURTHEST_NS = 2**62  # no clock gets farther from zero
 LIBRARY = ("nccl:", "## Call CompiledFxGraph", "Torch-Compiled Region")
 LIBRARY_DOMAINS = re.compile(
     r"(nccl.*|nvshmem.*|tsl|tsl:.*|xla|xla:.*|cublas.*|cudnn.*|cusparse.*|cusolver.*|cufft.*|cub|cccl"
@@ -54,6 +55,7 @@ class Work:
     correlation: int
     pid: object = None
     device: int = 0
+    ended: bool = True  # else it is not known how long it ran
 
 
 @dataclasses.dataclass
@@ -65,6 +67,13 @@ class Process:
     busiest_reports: bool = True
     unknown: list = dataclasses.field(default_factory=list)  # intervals of GPU time
     calls_nest: bool = True  # the innermost event decides; else any open wait does
+
+
+@dataclasses.dataclass
+class Trace:
+    processes: list
+    lost: int  # pieces of work that no process launched
+    never_begun: int = 0  # ends of nothing
 
 
 def nanoseconds(number):
@@ -156,10 +165,9 @@ def chrome_events(path):
     return document["traceEvents"] if isinstance(document, dict) else document, document, cut_short
 
 
-def chrome_interval(event, order):
+def chrome_interval(event, order, start, end):
     category, name = event.get("cat"), event.get("name", "")
-    start = nanoseconds(event["ts"])
-    interval = Event(start, start + nanoseconds(event["dur"]), order, name)
+    interval = Event(start, end, order, name)
     if category == "user_annotation":
         interval.operation = not (re.fullmatch(r"ProfilerStep#[0-9]+", name) or
                                   name.startswith(LIBRARY))
@@ -176,42 +184,59 @@ def chrome_interval(event, order):
 
 
 def join_begins_with_ends(events):
-    """Replaces the begin and end events of a thread by complete ones, which come where they end."""
-    stacks, joined, last = {}, [], 0
+    """Complete events for the begins and ends of each thread, where they end; the begins that never
+    end; and how many ends there are of nothing."""
+    stacks, joined, never_begun = {}, [], 0
     for event in events:
-        where = (event.get("pid"), event.get("tid"))
+        stack = stacks.setdefault((event.get("pid"), event.get("tid")), [])
         if event.get("ph") == "B":
-            stacks.setdefault(where, []).append(event)
+            stack.append(event)
         elif event.get("ph") == "E":
-            if stacks.get(where):
-                begin = stacks[where].pop()
+            never_begun += not stack
+            if stack:
+                begin = stack.pop()
                 length = fractions.Fraction(nanoseconds(event["ts"]) - nanoseconds(begin["ts"]), 1000)
                 joined.append({**begin, "ph": "X", "dur": length})
-        else:
+        elif event.get("ph") == "X":
             joined.append(event)
-    assert not any(stacks.values()), "an event without an end: the oracle knows no case with one"
-    return joined
+    return joined, [event for stack in stacks.values() for event in stack], never_begun
+
+
+GPU = ("kernel", "gpu_memcpy", "gpu_memset")
+
+
+def chrome_work(event, start, end, patterns):
+    args = event.get("args", {})
+    kind = kernel_class(event["name"], patterns) if event["cat"] == "kernel" else "copy"
+    return Work(start, end, kind, correlation_of(args),
+                device=int(args.get("device", event["pid"])))
 
 
 def read_chrome(path):
     events, _, cut_short = chrome_events(path)
     patterns = comm_patterns()
-    processes, work = {}, []
-    for order, event in enumerate(join_begins_with_ends(events)):
-        if event.get("ph") != "X":
-            continue
-        category = event.get("cat")
-        if category in ("kernel", "gpu_memcpy", "gpu_memset"):
-            start = nanoseconds(event["ts"])
-            kind = kernel_class(event["name"], patterns) if category == "kernel" else "copy"
-            args = event.get("args", {})
-            work.append(Work(start, start + nanoseconds(event["dur"]), kind, correlation_of(args),
-                             device=int(args.get("device", event["pid"]))))
-            continue
-        interval = chrome_interval(event, order)
-        if interval is not None:
-            process = processes.setdefault(event["pid"], Process(int(event["pid"])))
-            process.threads.setdefault(int(event["tid"]), []).append((category, interval))
+    processes, work, last = {}, [], -math.inf
+
+    def add(order, event, ended):
+        start = nanoseconds(event["ts"])
+        end = start + nanoseconds(event["dur"]) if ended else max(last, start)
+        if end < start:
+            return -math.inf  # it counts for nothing
+        if event.get("cat") in GPU:
+            work.append(chrome_work(event, start, end, patterns))
+            work[-1].ended = ended
+            return end
+        interval = chrome_interval(event, order, start, end)
+        if interval is None:
+            return -math.inf
+        process = processes.setdefault(event["pid"], Process(int(event["pid"])))
+        process.threads.setdefault(int(event["tid"]), []).append((event["cat"], interval))
+        return end
+
+    joined, open_at_end, never_begun = join_begins_with_ends(events)
+    last = max((add(order, event, True) for order, event in enumerate(joined)), default=last)
+    for order, event in enumerate(open_at_end, len(joined)):
+        add(order, event, False)
     unnamed = processes.get("0")
     if unnamed and len(processes) == 2 and all(
             category == "python_function" for thread in unnamed.threads.values()
@@ -228,7 +253,7 @@ def read_chrome(path):
     processes, lost = assign(list(processes.values()), work)
     for process in processes if cut_short else []:
         process.unknown.append(after_last_work(process))
-    return processes, lost
+    return Trace(processes, lost, never_begun)
 
 
 def after_last_work(process):
@@ -253,8 +278,10 @@ def assign(processes, work):
             before = [call for call in calls if call[0] <= item.start]
             chosen = before[-1] if before else calls[0] if calls else None
             owners = [processes[chosen[1]]] if chosen else []
-        if owners:
+        if owners and item.ended:
             owners[0].work.append(item)
+        elif owners:
+            owners[0].unknown.append((item.start, item.end))
         else:
             lost.append(item)
     for item in lost:
@@ -273,6 +300,12 @@ def read_nsys(path):
         return [dict(row) for row in database.execute(f"SELECT * FROM {table}")] \
             if table in tables else []
 
+    def timed_rows(table):
+        return [row for row in rows("CUPTI_ACTIVITY_KIND_" + table) if row["start"] <= row["end"]]
+
+    def is_range(row):
+        return row.get("eventType", 59) in (59, 60) and abs(row["start"]) < FURTHEST_NS
+
     strings = {row["id"]: row["value"] for row in rows("StringIds")}
     names = {row["globalPid"] >> 24 & 0xffffff: row["name"] for row in rows("PROCESSES")}
     patterns = comm_patterns()
@@ -290,7 +323,7 @@ def read_nsys(path):
         return process_of(global_id).threads.setdefault(global_id & 0xffffff, [])
 
     order = 0
-    for row in rows("CUPTI_ACTIVITY_KIND_RUNTIME") + rows("CUPTI_ACTIVITY_KIND_DRIVER"):
+    for row in timed_rows("RUNTIME") + timed_rows("DRIVER"):
         order += 1
         name = strip_version(strings.get(row["nameId"], ""))
         thread_of(row["globalTid"]).append(Event(row["start"], row["end"], order, name,
@@ -300,7 +333,7 @@ def read_nsys(path):
                row["text"] or strings.get(row.get("textId"), "")
                for row in rows("NVTX_EVENTS") if row.get("eventType") == 75}
     for row in rows("NVTX_EVENTS"):
-        if row.get("eventType", 59) not in (59, 60):
+        if not is_range(row):
             continue
         order += 1
         text = row.get("text") or strings.get(row.get("textId"), "")
@@ -310,7 +343,7 @@ def read_nsys(path):
                                                  operation=own))
     work = []
     for table in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE"):
-        for row in rows("CUPTI_ACTIVITY_KIND_" + table):
+        for row in timed_rows(table):
             kind = "copy"
             if table in ("KERNEL", "GRAPH_TRACE"):
                 known = [strings.get(row.get(column), "")
@@ -321,7 +354,7 @@ def read_nsys(path):
                 pid = process_of(row["globalPid"]).pid
             work.append(Work(row["start"], row["end"], kind, row.get("correlationId") or 0, pid,
                              row.get("deviceId") or 0))
-    return assign(list(processes.values()), work)
+    return Trace(*assign(list(processes.values()), work))
 
 
 def read(path):

@@ -80,7 +80,7 @@ def compare_expected(expected, report, comparison):
                        if c["ns"])
         comparison.same(f"{process['pid']} cells by hand", cells,
                         sorted([*cell[:3], int(cell[3])]
-                               for cell in expected["cells"][str(process["pid"])]))
+                               for cell in expected["cells"].get(str(process["pid"]), [])))
     comparison.same("processes by hand", sorted(str(p["pid"]) for p in report["processes"]),
                     sorted(expected["cells"]))
     ledger = {entry["counter"]: entry["value"] for entry in report["ledger"]}
@@ -110,15 +110,16 @@ def check(gpubound, file):
 
 def check_trace(gpubound, file, expected):
     comparison = Comparison()
-    processes, lost = foreign_model.read(file)
+    trace = foreign_model.read(file)
     report = report_of(gpubound, file)
     comparison.same("device_kind", report["device_kind"], "imported")
     reported = {process["pid"]: process for process in report["processes"]}
-    comparison.same("processes", sorted(reported), sorted(p.pid for p in processes))
+    comparison.same("processes", sorted(reported), sorted(p.pid for p in trace.processes))
     ledger = collections.Counter({e["counter"]: e["value"] for e in report["ledger"]})
-    comparison.same("unassigned work", ledger["import_work_unassigned"], lost)
+    comparison.same("unassigned work", ledger["import_work_unassigned"], trace.lost)
+    comparison.same("ends of nothing", ledger["unbalanced_scopes"], trace.never_begun)
     unlaunched = 0
-    for process in processes:
+    for process in trace.processes:
         right = brute_force.Evaluation(process)
         unlaunched += sum(launch is None for launch in right.launch.values())
         if process.pid in reported:

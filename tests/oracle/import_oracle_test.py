@@ -50,7 +50,7 @@ class OracleTest(unittest.TestCase):
         self.assertFalse(self.changed(change))
 
     def test_notices_a_report_of_another_trace(self):
-        processes, _ = foreign_model.read(CASES / "nested_operations.json")
+        processes = foreign_model.read(CASES / "nested_operations.json").processes
         comparison = import_oracle.Comparison()
         reported = import_oracle.report_of(GPUBOUND, CASES / "hip_names.json")["processes"][0]
         import_oracle.compare_process(brute_force.Evaluation(processes[0]), reported, comparison)
