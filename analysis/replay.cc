@@ -208,8 +208,10 @@ class RunReplay {
     Entry& entry = replays_[p];
     entry.begun = true;
     const ProcessTrace& process = run_.processes[p];
-    const std::optional<Moment> parent =
-        peers_.MomentOf(process.identity.host, process.parent_pid, process.span_begin_ns);
+    std::optional<Moment> parent;
+    if (process.parent_pid != 0) {
+      parent = peers_.MomentOf(process.identity.host, process.parent_pid, process.span_begin_ns);
+    }
     if (parent) entry.replay->BeginAt(*parent);
     peers_.Begin(p, entry.replay.get());
   }

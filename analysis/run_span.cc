@@ -18,7 +18,9 @@ const ProcessTrace* FindRoot(const Run& run) {
   }
   if (root != nullptr || run.info) return root;
   for (const ProcessTrace& process : run.processes) {
+    // Pid 0 says that no parent is known; an imported process may have that pid.
     const bool has_parent =
+        process.parent_pid != 0 &&
         std::any_of(run.processes.begin(), run.processes.end(), [&](const ProcessTrace& other) {
           return &other != &process && other.identity.host == process.identity.host &&
                  other.identity.pid == process.parent_pid;

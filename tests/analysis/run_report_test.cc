@@ -141,6 +141,14 @@ TEST_F(RunReportTest, CountsFromTheFirstBeginToTheLastEndWhereATraceNamesNoRoot)
   EXPECT_EQ(MainProcess(report)->pid, 3) << "the longest";
 }
 
+TEST_F(RunReportTest, AProcessOfPidZeroIsNobodysParent) {
+  AddProcess(0, 0, 10, "GPU-a", {}).device_kind = "imported";
+  AddProcess(2, 5, 105, "GPU-a", {}).device_kind = "imported";
+  const Report report = Build();
+  EXPECT_FALSE(report.processes.at(1).parent);
+  EXPECT_EQ(report.run.wall_ns, 105);
+}
+
 TEST_F(RunReportTest, TheOnlyProcessOfATraceIsItsRoot) {
   AddProcess(7, 5, 105, "GPU-a", {}).device_kind = "imported";
   EXPECT_EQ(Build().run.root, 7);
