@@ -45,6 +45,12 @@ struct ChromeEvent {
   std::optional<int64_t> device;
   std::optional<int64_t> context;
   std::optional<int64_t> stream;
+  std::optional<int64_t> from_device;  // of a copy between two devices
+  std::optional<int64_t> from_context;
+  std::optional<int64_t> to_device;
+  std::optional<int64_t> to_context;
+  std::optional<int64_t> in_device;  // which of the two runs it
+  std::optional<int64_t> in_context;
   std::optional<int64_t> bytes;
   std::optional<int64_t> registers;
   std::optional<int64_t> shared_bytes;

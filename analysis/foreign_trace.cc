@@ -32,6 +32,18 @@ Status ForeignTrace::Add(ForeignWork item) {
   return work.Add(item);
 }
 
+Status ForeignTrace::AddOtherEnd(const ForeignWork& added, WorkInfo info, std::string_view name,
+                                 uint32_t device, uint32_t context) {
+  ForeignWork other = added;
+  other.bytes = 0;
+  info.copy_kind |= kCopyOtherEnd;
+  other.work = Raw(names.Work(info, std::string(name).append(kOtherEnd)));
+  // As recorded: nobody names a stream there, and none of the device's own has number 0.
+  other.stream = Raw(names.Stream(device, context, 0));
+  ++other_ends;
+  return Add(other);
+}
+
 Status ForeignTrace::Add(ForeignSync sync) {
   if (!Takes(sync.start_ns, sync.end_ns)) return Ok{};
   sync.order = order_++;

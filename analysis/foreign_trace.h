@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/external_sorter.h"
@@ -18,6 +19,10 @@
 #include "analysis/status.h"
 
 namespace gpubound {
+
+// Ends the name of a copy's second record, as cupti_hooks/work_cache.cc writes it: an exported run
+// has it.
+inline constexpr std::string_view kOtherEnd = " (other end)";
 
 struct ForeignTrace {
   // Temporary files go to |folder|.
@@ -32,6 +37,10 @@ struct ForeignTrace {
   Status Add(CpuInterval interval);
   Status Add(ForeignWork item);
   Status Add(ForeignSync sync);
+  // After the copy |added|, which is |info| and |name|: the device at its other end, which is busy
+  // with it as long. The copy and its bytes are counted once.
+  Status AddOtherEnd(const ForeignWork& added, WorkInfo info, std::string_view name,
+                     uint32_t device, uint32_t context);
 
   // From the first start to the last end of everything that counts as time; empty before the first
   // Add.
@@ -53,6 +62,7 @@ struct ForeignTrace {
   uint64_t malformed = 0;    // events that were skipped since they, or their time, cannot be read
   uint64_t never_ended = 0;  // scopes without an end, closed with the trace
   uint64_t never_begun = 0;  // ends of nothing that is open
+  uint64_t other_ends = 0;   // of copies: work that is not one more piece
   std::string cut_short;     // where and why the file ends before its end; empty where it does not
 
  private:

@@ -165,8 +165,26 @@ class ChromeImport {
 
   Status AddTimed(const ChromeEvent& event, int64_t start_ns, int64_t end_ns) {
     if (!trace_.Takes(start_ns, end_ns)) return Ok{};
-    if (IsGpu(event.category)) return trace_.Add(WorkOf(event, start_ns, end_ns));
+    if (IsGpu(event.category)) return AddWork(event, WorkOf(event, start_ns, end_ns));
     return trace_.Add(IntervalOf(event, start_ns, end_ns));
+  }
+
+  Status AddWork(const ChromeEvent& event, const ForeignWork& work) {
+    if (event.name.ends_with(kOtherEnd)) ++trace_.other_ends;
+    const Status added = trace_.Add(work);
+    if (!added.ok() || event.category != ChromeCategory::kMemcpy || !event.from_device ||
+        !event.to_device || event.from_device == event.to_device) {
+      return added;
+    }
+    const bool source_runs_it = DeviceOf(event) == event.from_device;
+    const auto device = source_runs_it ? event.to_device : event.from_device;
+    const auto context = source_runs_it ? event.to_context : event.from_context;
+    return trace_.AddOtherEnd(work, InfoOf(event), event.name, U32Of(device), U32Of(context));
+  }
+
+  static std::optional<int64_t> DeviceOf(const ChromeEvent& event) {
+    if (event.device) return event.device;
+    return event.in_device ? event.in_device : IntOf(event.pid);
   }
 
   Status Begin(const ChromeEvent& event) {
@@ -224,7 +242,7 @@ class ChromeImport {
   Status AddUnended(const ChromeEvent& event, int64_t start_ns, int64_t end_ns) {
     ForeignWork work = WorkOf(event, start_ns, end_ns);
     work.ended = false;
-    return trace_.Add(work);
+    return AddWork(event, work);
   }
 
   static std::string StackKey(const ChromeEvent& event) {
@@ -277,14 +295,20 @@ class ChromeImport {
     work.correlation = U32Of(event.correlation);
     work.graph = U32Of(event.graph);
     work.graph_node = static_cast<uint64_t>(event.graph_node.value_or(0));
-    const auto device = event.device ? event.device : IntOf(event.pid);
+    const auto context = event.context ? event.context : event.in_context;
     const auto stream = event.stream ? event.stream : IntOf(event.tid);
-    work.stream = Raw(trace_.names.Stream(U32Of(device), U32Of(event.context), U32Of(stream)));
+    work.stream = Raw(trace_.names.Stream(U32Of(DeviceOf(event)), U32Of(context), U32Of(stream)));
+    work.work = Raw(trace_.names.Work(InfoOf(event), event.name));
+    return work;
+  }
+
+  static WorkInfo InfoOf(const ChromeEvent& event) {
     WorkInfo info;
     switch (event.category) {
       case ChromeCategory::kMemcpy:
         info.kind = WorkKind::kMemcpy;
         info.copy_kind = CopyKindOf(event.name);
+        if (event.name.ends_with(kOtherEnd)) info.copy_kind |= kCopyOtherEnd;
         break;
       case ChromeCategory::kMemset:
         info.kind = WorkKind::kMemset;
@@ -297,8 +321,7 @@ class ChromeImport {
         info.dynamic_shared_bytes = U32Of(event.shared_bytes);
         break;
     }
-    work.work = Raw(trace_.names.Work(info, event.name));
-    return work;
+    return info;
   }
 
   // N of "ProfilerStep#N".

@@ -219,11 +219,14 @@ class NsysImport {
     const std::optional<int64_t> global = table.Int(2);
     if (global) work.process = ProcessOf(*global);
     work.correlation = U32Of(table.Int(3));
-    const int64_t ordinal = table.Int(4).value_or(0);
-    const auto gpu = gpu_of_.find({global ? NsysPid(*global) : 0, ordinal});
-    const uint32_t device = gpu == gpu_of_.end() ? U32Of(ordinal) : gpu->second;
+    const uint32_t device = DeviceOf(global, table.Int(4).value_or(0));
     work.stream = Raw(trace_.names.Stream(device, U32Of(table.Int(5)), U32Of(table.Int(6))));
     return work;
+  }
+
+  uint32_t DeviceOf(std::optional<int64_t> global, int64_t ordinal) const {
+    const auto gpu = gpu_of_.find({global ? NsysPid(*global) : 0, ordinal});
+    return gpu == gpu_of_.end() ? U32Of(ordinal) : gpu->second;
   }
 
   Status ReadKernels() {
@@ -271,23 +274,36 @@ class NsysImport {
   }
 
   Status ReadCopies() {
-    return ForEachInterval("CUPTI_ACTIVITY_KIND_MEMCPY",
-                           {"start", "end", "globalPid", "correlationId", "deviceId", "contextId",
-                            "streamId", "copyKind", "bytes"},
-                           [this](const NsysTable& table, int64_t start_ns, int64_t end_ns) {
-                             ForeignWork work = WorkOf(table, start_ns, end_ns);
-                             WorkInfo info;
-                             info.kind = WorkKind::kMemcpy;
-                             std::string name = "Memcpy";
-                             const uint32_t kind = U32Of(table.Int(7));
-                             if (kind >= 1 && kind <= std::size(kCopyNames)) {
-                               info.copy_kind = static_cast<uint8_t>(kind);
-                               name += std::string(" ") + kCopyNames[kind - 1];
-                             }
-                             work.bytes = U64Of(table.Int(8));
-                             work.work = Raw(trace_.names.Work(info, name));
-                             return trace_.Add(work);
-                           });
+    return ForEachInterval(
+        "CUPTI_ACTIVITY_KIND_MEMCPY",
+        {"start", "end", "globalPid", "correlationId", "deviceId", "contextId", "streamId",
+         "copyKind", "bytes", "srcDeviceId", "srcContextId", "dstDeviceId", "dstContextId"},
+        [this](const NsysTable& table, int64_t start_ns, int64_t end_ns) {
+          return AddCopy(table, WorkOf(table, start_ns, end_ns));
+        });
+  }
+
+  Status AddCopy(const NsysTable& table, ForeignWork work) {
+    enum : int { kDevice = 4, kKind = 7, kBytes, kFrom, kFromContext, kTo, kToContext };
+    WorkInfo info;
+    info.kind = WorkKind::kMemcpy;
+    std::string name = "Memcpy";
+    const uint32_t kind = U32Of(table.Int(kKind));
+    if (kind >= 1 && kind <= std::size(kCopyNames)) {
+      info.copy_kind = static_cast<uint8_t>(kind);
+      name += std::string(" ") + kCopyNames[kind - 1];
+    }
+    work.bytes = U64Of(table.Int(kBytes));
+    work.work = Raw(trace_.names.Work(info, name));
+    const Status added = trace_.Add(work);
+    const std::optional<int64_t> from = table.Int(kFrom);
+    const std::optional<int64_t> to = table.Int(kTo);
+    // Of a copy from or to the host one of the two devices is none.
+    if (!added.ok() || !from || !to || *from == *to || name.find('H') != name.npos) return added;
+    const bool source_runs_it = table.Int(kDevice) == from;
+    return trace_.AddOtherEnd(work, info, name,
+                              DeviceOf(table.Int(2), source_runs_it ? *to : *from),
+                              U32Of(table.Int(source_runs_it ? kToContext : kFromContext)));
   }
 
   Status ReadSets() {

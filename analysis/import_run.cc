@@ -43,7 +43,8 @@ class RunWriter {
       const Status done = (this->*step)();
       if (!done.ok()) return done.error();
     }
-    return ImportSummary{processes_.size(), trace_.cpu.size(), trace_.work.size(), trace_.malformed,
+    return ImportSummary{processes_.size(), trace_.cpu.size(),
+                         trace_.work.size() - trace_.other_ends, trace_.malformed,
                          trace_.cut_short};
   }
 
@@ -186,7 +187,10 @@ class RunWriter {
     if (!more.ok()) return more.error();
     return join_.Resolve([this](const ForeignWork& item) {
       if (item.process != kNoIndex) return WriteWorkItem(item);
-      processes_.front().segment->Count(LedgerCounter::import_work_unassigned, 1);
+      const bool is_copy_again = trace_.names.works()[item.work].info.is_other_end();
+      if (!is_copy_again) {
+        processes_.front().segment->Count(LedgerCounter::import_work_unassigned, 1);
+      }
       const DeviceId device = trace_.names.streams()[item.stream].device;
       unassigned_.Add(device, {item.start_ns, item.end_ns});
       return Status(Ok{});

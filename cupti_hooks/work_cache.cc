@@ -65,7 +65,9 @@ WorkId WorkCache::CopyOf(uint8_t copy_kind) {
   return id;
 }
 
-// There are copies of one kind between devices, and the host knows what it was given before.
+// There are copies of one kind between devices, and the host knows what it was given before. The
+// importer knows such records of an exported run by their names (kOtherEnd in
+// analysis/foreign_trace.h).
 WorkId WorkCache::OtherEndOf(uint8_t copy_kind) {
   WorkInfo info;
   info.kind = WorkKind::kMemcpy;
