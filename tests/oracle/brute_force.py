@@ -160,7 +160,8 @@ class Evaluation:
             gpu = "+".join(kind for kind in ORDER if kind in kinds) or (
                 "unknown" if is_unknown else "idle")
             self.cells[(operation, layer, gpu)] += following - t
-            self.sums[operation] += (following - t) * len(running)
+            pieces = sum(not work.other_end for work in running)
+            self.sums[operation] += (following - t) * pieces
 
     def state_at(self, t):
         return self.states[bisect.bisect_right(self.times, t) - 1]
@@ -243,3 +244,39 @@ class Evaluation:
         row["inclusive_wall_ns"] = row["wall_ns"] if name == NO_OPERATION else \
             self.inclusive.get(name, 0)
         return row
+
+
+class RunEvaluation:
+    """What a report says of a run and its devices, all processes taken together."""
+
+    def __init__(self, processes):
+        self.begin = min(process.begin for process in processes)
+        self.end = max(process.end for process in processes)
+        self.wall = self.end - self.begin
+        self.work = [(process.process.pid, work) for process in processes
+                     for work in process.process.work]
+        self.devices = sorted({work.device for _, work in self.work})
+
+    def device(self, number):
+        """Time in which |number| works, and for each process alone and beside others."""
+        mine = [(pid, work) for pid, work in self.work if work.device == number]
+        busy, alone, contended = 0, collections.Counter(), collections.Counter()
+        for t, following in self.slices(mine):
+            pids = {pid for pid, work in mine if work.start <= t < work.end}
+            busy += following - t if pids else 0
+            for pid in pids:
+                (contended if len(pids) > 1 else alone)[pid] += following - t
+        return busy, sorted((pid, alone[pid], contended[pid]) for pid in {pid for pid, _ in mine})
+
+    @staticmethod
+    def slices(work):
+        times = sorted({t for _, item in work for t in (item.start, item.end)})
+        return zip(times, times[1:])
+
+    def share(self, begin, end, kinds):
+        """The part of the devices' time from |begin| to |end| in which work of |kinds| runs."""
+        busy = sum(union((max(work.start, begin), max(min(work.end, end), begin))
+                         for _, work in self.work if work.device == number and work.kind in kinds)
+                   for number in self.devices)
+        time = (end - begin) * len(self.devices)
+        return float(fractions.Fraction(busy, time)) if time else 0.0

@@ -56,6 +56,7 @@ class Work:
     pid: object = None
     device: int = 0
     ended: bool = True  # else it is not known how long it ran
+    other_end: bool = False  # a copy keeps the device at its other end busy too
 
 
 @dataclasses.dataclass
@@ -206,10 +207,18 @@ GPU = ("kernel", "gpu_memcpy", "gpu_memset")
 
 
 def chrome_work(event, start, end, patterns):
+    """One piece of work; of a copy between two devices one on each."""
     args = event.get("args", {})
     kind = kernel_class(event["name"], patterns) if event["cat"] == "kernel" else "copy"
-    return Work(start, end, kind, correlation_of(args),
-                device=int(args.get("device", event["pid"])))
+    work = Work(start, end, kind, correlation_of(args), other_end="(other end)" in event["name"],
+                device=int(args.get("device", args.get("inDevice", event["pid"]))))
+    return [work] + other_ends(work, args.get("fromDevice"), args.get("toDevice"))
+
+
+def other_ends(work, from_device, to_device):
+    ends = {int(end) for end in (from_device, to_device) if end is not None}
+    return [dataclasses.replace(work, device=end, other_end=True)
+            for end in ends - {work.device} if len(ends) == 2]
 
 
 def read_chrome(path):
@@ -223,8 +232,8 @@ def read_chrome(path):
         if end < start:
             return -math.inf  # it counts for nothing
         if event.get("cat") in GPU:
-            work.append(chrome_work(event, start, end, patterns))
-            work[-1].ended = ended
+            pieces = chrome_work(event, start, end, patterns)
+            work.extend(dataclasses.replace(piece, ended=ended) for piece in pieces)
             return end
         interval = chrome_interval(event, order, start, end)
         if interval is None:
@@ -288,7 +297,7 @@ def assign(processes, work):
         users = [p for p in processes if any(w.device == item.device for w in p.work)] or processes
         for process in users:
             process.unknown.append((item.start, item.end))
-    return processes, len(lost)
+    return processes, sum(not item.other_end for item in lost)
 
 
 def read_nsys(path):
@@ -309,6 +318,7 @@ def read_nsys(path):
     strings = {row["id"]: row["value"] for row in rows("StringIds")}
     names = {row["globalPid"] >> 24 & 0xffffff: row["name"] for row in rows("PROCESSES")}
     patterns = comm_patterns()
+    visible = {(row["pid"], row["cudaId"]): row["gpuId"] for row in rows("TARGET_INFO_CUDA_DEVICE")}
     processes = {}
 
     def process_of(global_id):
@@ -352,8 +362,15 @@ def read_nsys(path):
             pid = None
             if row.get("globalPid") is not None:
                 pid = process_of(row["globalPid"]).pid
+
+            def gpu(column, pid=pid, row=row):
+                number = row.get(column)
+                return visible.get((pid, number), number)
+
             work.append(Work(row["start"], row["end"], kind, row.get("correlationId") or 0, pid,
-                             row.get("deviceId") or 0))
+                             gpu("deviceId") or 0))
+            if table == "MEMCPY" and row.get("copyKind") in (5, 6, 7, 8, 10):
+                work.extend(other_ends(work[-1], gpu("srcDeviceId"), gpu("dstDeviceId")))
     return Trace(*assign(list(processes.values()), work))
 
 

@@ -73,8 +73,31 @@ def compare_process(right, reported, comparison):
                     round(right.smi_model(), 12))
 
 
+def compare_run(right, report, comparison):
+    run = report["run"]
+    comparison.same("wall time", run["wall_ns"], right.wall)
+    comparison.same("devices used", run["devices_used"], len(right.devices))
+    used = [device for device in report["devices"] if device["used"]]
+    for number, device in zip(right.devices, used):
+        bands = sorted((band["pid"], band["alone_ns"], band["contended_ns"])
+                       for band in device["processes"])
+        comparison.same(f"device {number}", (device["busy_ns"], bands), right.device(number))
+        comparison.same(f"device {number} span", device["span_ns"], right.wall)
+
+    def share(name, reported, *kinds):
+        comparison.same(name, round(run[reported], 12),
+                        round(right.share(right.begin, right.end, kinds), 12))
+
+    share("busy share of the whole", "whole_gpu_busy_share", *brute_force.ORDER)
+    if run["headline"] == "span":
+        share("busy share", "gpu_busy_share", *brute_force.ORDER)
+        for kind in brute_force.ORDER:
+            share(f"share of {kind}", f"{kind}_share", kind)
+
+
 def compare_expected(expected, report, comparison):
-    """What the file itself says: cells by process, and the ledger."""
+    """What the file itself says: cells by process, the ledger, and where it says so the wall time and
+    how long each used device was busy."""
     for process in report["processes"]:
         cells = sorted([c["operation"], c["layer"], c["gpu"], c["ns"]] for c in process["cells"]
                        if c["ns"])
@@ -83,6 +106,11 @@ def compare_expected(expected, report, comparison):
                                for cell in expected["cells"].get(str(process["pid"]), [])))
     comparison.same("processes by hand", sorted(str(p["pid"]) for p in report["processes"]),
                     sorted(expected["cells"]))
+    if "devices" in expected:
+        busy = [device["busy_ns"] for device in report["devices"] if device["used"]]
+        comparison.same("devices by hand", busy, [int(ns) for ns in expected["devices"].values()])
+    if "wall_ns" in expected:
+        comparison.same("wall time by hand", report["run"]["wall_ns"], int(expected["wall_ns"]))
     ledger = {entry["counter"]: entry["value"] for entry in report["ledger"]}
     comparison.same("ledger by hand", ledger,
                     {name: int(value) for name, value in expected.get("ledger", {}).items()})
@@ -118,12 +146,13 @@ def check_trace(gpubound, file, expected):
     ledger = collections.Counter({e["counter"]: e["value"] for e in report["ledger"]})
     comparison.same("unassigned work", ledger["import_work_unassigned"], trace.lost)
     comparison.same("ends of nothing", ledger["unbalanced_scopes"], trace.never_begun)
-    unlaunched = 0
-    for process in trace.processes:
-        right = brute_force.Evaluation(process)
-        unlaunched += sum(launch is None for launch in right.launch.values())
-        if process.pid in reported:
-            compare_process(right, reported[process.pid], comparison)
+    right = [brute_force.Evaluation(process) for process in trace.processes]
+    unlaunched = sum(process.launch[id(work)] is None and not work.other_end
+                     for process in right for work in process.process.work)
+    for process in right:
+        if process.process.pid in reported:
+            compare_process(process, reported[process.process.pid], comparison)
+    compare_run(brute_force.RunEvaluation(right), report, comparison)
     comparison.same("work without launch", ledger["kernels_without_launch"], unlaunched)
     if expected is not None:
         compare_expected(expected, report, comparison)

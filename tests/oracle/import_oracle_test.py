@@ -49,6 +49,12 @@ class OracleTest(unittest.TestCase):
             document["expected"]["ledger"] = {"kernels_without_launch": 1}
         self.assertFalse(self.changed(change))
 
+    def test_notices_another_wall_time(self):
+        self.assertFalse(self.changed(lambda d: d["expected"].update(wall_ns=1)))
+
+    def test_notices_a_device_that_should_be_busy(self):
+        self.assertFalse(self.changed(lambda d: d["expected"].update(devices={"9": 1})))
+
     def test_notices_a_report_of_another_trace(self):
         processes = foreign_model.read(CASES / "nested_operations.json").processes
         comparison = import_oracle.Comparison()

@@ -3,7 +3,8 @@
 """Random Chrome traces through gpubound and brute force: random_import.py GPUBOUND COUNT [SEED].
 
 Times are small whole and half nanoseconds, so that ties, partial overlaps, touching intervals and
-intervals of no length are the rule. Prints the seed; keeps the trace that shows a difference.
+intervals of no length are the rule; some end before they begin. Of several processes some are short,
+and there are copies between devices. Events may come as a begin and an end. Prints the seed; keeps the trace that shows a difference.
 """
 import json
 import pathlib
@@ -20,8 +21,8 @@ OPERATIONS = ["train", "inference", "simulation", "nccl:all_reduce", "ProfilerSt
 
 def decimal_of(half_nanoseconds):
     """Microseconds, as they would be written."""
-    digits = f"{half_nanoseconds * 5:05d}"
-    return f"{digits[:-4]}.{digits[-4:]}"
+    digits = f"{abs(half_nanoseconds) * 5:05d}"
+    return f"{'-' * (half_nanoseconds < 0)}{digits[:-4]}.{digits[-4:]}"
 
 
 def cpu_event(rng, pids):
@@ -38,25 +39,56 @@ def cpu_event(rng, pids):
 def gpu_event(rng):
     category, name = rng.choice([("kernel", "gemm"), ("kernel", "ncclDevKernel_Broadcast"),
                                  ("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)"),
+                                 ("gpu_memcpy", "Memcpy PtoP (Device -> Device)"),
                                  ("gpu_memset", "Memset (Device)")])
     correlation = rng.choice([int, int, str])(rng.randint(0, 14))
-    return {"ph": "X", "cat": category, "name": name, "pid": 0, "tid": 7,
-            "args": {"device": rng.randint(0, 1), "stream": 7, "correlation": correlation}}
+    event = {"ph": "X", "cat": category, "name": name, "pid": 0, "tid": 7,
+             "args": {"device": rng.randint(0, 2), "stream": 7, "correlation": correlation}}
+    if "PtoP" in name:
+        del event["args"]["device"]
+        ends = [rng.randint(0, 2), rng.randint(0, 2)]
+        event["args"].update({"fromDevice": ends[0], "toDevice": ends[1],
+                              "inDevice": rng.choice(ends)})
+    return event
 
 
-def draw_times(rng, event, taken):
-    """When |event| is. Of calls with one id that begin and end together none comes first, so there
-    are no such calls."""
+def is_gpu(event):
+    return "stream" in event.get("args", {})
+
+
+def draw_times(rng, event, spans, taken):
+    """When |event| is, within its process's span of |spans|. Of calls with one id that begin and end
+    together none comes first, so there are no such calls."""
+    first, last = (2, 80) if is_gpu(event) else spans[event["pid"]]
     while True:
-        start, length = rng.randint(2, 80), rng.randint(0, 40)
+        start, length = rng.randint(first, last), rng.randint(0, 40)
+        if not rng.randrange(30):
+            length = -rng.randint(1, 5)
         call = (event["pid"], event.get("args"), (start + 1) // 2, (length + 1) // 2)
-        if "device" in event.get("args", {}) or repr(call) not in taken:
+        if is_gpu(event) or repr(call) not in taken:
             taken.add(repr(call))
             return start, length
 
 
+def as_begin_and_end(rng, event, start, length):
+    """|event| as lines: mostly one. Calls stay whole, lest two with one id begin and end together."""
+    begin = {**event, "ts": decimal_of(start)}
+    if rng.randrange(8) or event["cat"].startswith("cuda"):
+        return [{**begin, "dur": decimal_of(length)}]
+    end = {"ph": "E", "pid": event["pid"], "tid": event["tid"], "ts": decimal_of(start + length)}
+    return [{**begin, "ph": "B"}] + [end] * rng.choice([0, 1, 1, 1, 1, 2])
+
+
+def line_of(event):
+    """JSON with the decimals of times as they are."""
+    times = ", ".join(f'"{key}": {event[key]}' for key in ("ts", "dur") if key in event)
+    rest = {key: value for key, value in event.items() if key not in ("ts", "dur")}
+    return json.dumps(rest)[:-1] + ", " + times + "}"
+
+
 def random_trace(rng):
-    pids = rng.choice([[5], [5], [5, 6], [0, 5]])
+    pids = rng.choice([[5], [5], [5, 6], [5, 6], [4, 5, 6], [0, 5]])
+    spans = {pid: rng.choice([(2, 80), (2, 20), (40, 60)]) for pid in pids}
     events = [cpu_event(rng, pids) for _ in range(max(0, rng.randint(-2, 40)))]
     events += [gpu_event(rng) for _ in range(rng.randint(0 if events else 1, 12))]
     lines = []
@@ -64,9 +96,14 @@ def random_trace(rng):
     for event in events:
         rng.shuffle(keys := list(event))
         event = {key: event[key] for key in keys}
-        start, length = draw_times(rng, event, taken)
-        times = f'"ts": {decimal_of(start)}, "dur": {decimal_of(length)}'
-        lines.append(json.dumps(event)[:-1] + ", " + times + "}")
+        start, length = draw_times(rng, event, spans, taken)
+        if not lines:  # one event is of use
+            lines.append(line_of({**event, "ts": decimal_of(start), "dur": decimal_of(abs(length))}))
+            continue
+        place = rng.randint(1, len(lines)) if rng.randrange(2) else len(lines)
+        for part in as_begin_and_end(rng, event, start, length):
+            lines.insert(place, line_of(part))
+            place = rng.randint(place + 1, len(lines))
     text = '{"traceEvents": [\n' + ",\n".join(lines) + "\n]}\n"
     if rng.randrange(4):
         return text
