@@ -17,6 +17,8 @@ constexpr size_t kShownBytes = 24;
 // length, some seconds. Text may be made so that every event seems to reach to its end.
 constexpr uint64_t kMostSeenAgain = uint64_t{4} << 30;
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 constexpr std::string_view kFirstMember = "\"ph\"";  // of an event
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
@@ -182,7 +184,21 @@ Result<JsonSplitter::Value> JsonSplitter::Step() {
   return Value{};
 }
 
+Status JsonSplitter::SkipMark() {
+  while (filled_ < kByteOrderMark.size()) {
+    const Result<bool> more = More();
+    if (!more.ok()) return more.error();
+    if (!*more) break;
+  }
+  if (std::string_view(buffer_.get(), filled_).starts_with(kByteOrderMark)) {
+    at_ = kByteOrderMark.size();
+  }
+  return Ok{};
+}
+
 Result<JsonSplitter::Value> JsonSplitter::FirstValue() {
+  const Status skipped = SkipMark();
+  if (!skipped.ok()) return skipped.error();
   const Result<char> c = Peek();
   if (!c.ok()) return c.error();
   if (*c != '{' && *c != '[') {

@@ -67,6 +67,7 @@ class JsonSplitter {
   Result<Value> Step();
   Result<bool> More();       // reads on behind what is there; false at the end of the text
   Result<char> Peek();       // skips white space; 0 at the end of the text
+  Status SkipMark();         // the byte order mark that some tools put first
   Result<bool> ScanValue();  // moves at_ behind the value at value_
   Result<Value> FirstValue();
   Result<Value> MemberOf();

@@ -71,6 +71,15 @@ Pieces SplitAnyhow(const std::string& text) {
   return whole;
 }
 
+TEST(ImportSplitter, SkipsAByteOrderMarkAtTheBegin) {
+  const std::string mark = "\xef\xbb\xbf";
+  EXPECT_THAT(SplitAnyhow(mark + R"({"traceEvents": [{"a": 1}]})").events,
+              ElementsAre(R"({"a": 1})"));
+  EXPECT_THAT(SplitAnyhow(mark + "\n[{}]").events, ElementsAre("{}"));
+  EXPECT_THAT(SplitAnyhow(mark).error, HasSubstr("an empty file"));
+  EXPECT_THAT(SplitAnyhow("\xef\xbb[{}]").error, HasSubstr("text that begins with"));
+}
+
 TEST(ImportSplitter, GivesEventsAndMembersInTheirOrder) {
   const Pieces pieces = SplitAnyhow(
       " {\"a\" : 1, \"traceEvents\": [ {\"x\":[{}]} , {} ], \"b\": {\"traceEvents\":[3]}, "
