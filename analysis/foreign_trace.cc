@@ -3,6 +3,8 @@
 // Numbers and bounds what is added. One object, one thread.
 #include "analysis/foreign_trace.h"
 
+#include <utility>
+
 #include "analysis/plausible_time.h"
 
 namespace gpubound {
@@ -21,8 +23,23 @@ void ForeignTrace::See(int64_t start_ns, int64_t end_ns) {
 Status ForeignTrace::Add(CpuInterval interval) {
   if (!Takes(interval.start_ns, interval.end_ns)) return Ok{};
   See(interval.start_ns, interval.end_ns);
+  if (interval.kind == CpuKind::kIteration) NoteStep(interval);
   interval.order = order_++;
   return cpu.Add(interval);
+}
+
+// Of threads that begin together the one with the smaller id, so that the order of the file decides
+// nothing.
+void ForeignTrace::NoteStep(const CpuInterval& iteration) {
+  const std::vector<ForeignThread>& threads = names.threads();
+  const ForeignThread& thread = threads[iteration.thread];
+  ForeignProcess& process = names.processes()[thread.process];
+  const bool is_first = process.stepping_thread == kNoIndex ||
+                        std::pair(iteration.start_ns, thread.id) <
+                            std::pair(process.first_step_ns, threads[process.stepping_thread].id);
+  if (!is_first) return;
+  process.stepping_thread = iteration.thread;
+  process.first_step_ns = iteration.start_ns;
 }
 
 Status ForeignTrace::Add(ForeignWork item) {

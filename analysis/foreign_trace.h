@@ -67,6 +67,7 @@ struct ForeignTrace {
 
  private:
   void See(int64_t start_ns, int64_t end_ns);
+  void NoteStep(const CpuInterval& iteration);
   uint64_t order_ = 0;
 };
 

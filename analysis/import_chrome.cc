@@ -24,8 +24,6 @@ namespace {
 constexpr std::string_view kLibraryRanges[] = {"nccl:", "## Call CompiledFxGraph",
                                                "Torch-Compiled Region"};
 
-constexpr std::string_view kIterationPrefix = "ProfilerStep#";
-
 // How a copy's name says what it copies: CUPTI's numbers.
 constexpr std::pair<std::string_view, uint8_t> kCopyKinds[] = {
     {"HtoD", 1}, {"DtoH", 2}, {"HtoA", 3}, {"AtoH", 4}, {"AtoA", 5},

@@ -24,6 +24,9 @@ namespace gpubound {
 struct ForeignProcess {
   int64_t pid = 0;
   bool only_python = true;  // nothing but Python functions so far
+  // The thread that tells the iterations, the first to begin one, and when it did.
+  uint32_t stepping_thread = kNoIndex;
+  int64_t first_step_ns = 0;
 };
 
 struct ForeignThread {

@@ -19,9 +19,11 @@ void ThreadNesting::Add(const CpuInterval& interval) {
   if (interval.kind == CpuKind::kIteration) {
     open.payload = static_cast<uint64_t>(interval.number);
     open.end_kind = SlotKind::kStep;
-    // A step ends an iteration; what precedes the first one is start-up and no part of it.
-    if (!iterating_) emit_({interval.start_ns, kIterationsBegin, LabelId{0}, SlotKind::kStep});
-    iterating_ = true;
+    // A step ends an iteration, and the next one begins there. What lies before the first, or
+    // between two, is part of none.
+    if (iterations_open_++ == 0 && iterated_until_ns_ != interval.start_ns) {
+      emit_({interval.start_ns, kIterationsBegin, LabelId{0}, SlotKind::kStep});
+    }
   } else if (interval.kind == CpuKind::kRange || outlasts) {
     open.payload = (*next_range_)++;
     open.end_kind = SlotKind::kRangeEnd;
@@ -46,6 +48,10 @@ void ThreadNesting::EndUntil(int64_t time_ns) {
 void ThreadNesting::EndNext() {
   std::pop_heap(open_.begin(), open_.end());
   const Open& ended = open_.back();
+  if (ended.end_kind == SlotKind::kStep) {
+    --iterations_open_;
+    iterated_until_ns_ = ended.end_ns;
+  }
   emit_({ended.end_ns, ended.payload, ended.label, ended.end_kind});
   open_.pop_back();
 }

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "analysis/import_records.h"
@@ -62,7 +63,9 @@ class ThreadNesting {
   uint64_t* next_range_;
   std::vector<Open> open_;  // a heap
   uint64_t places_ = 0;
-  bool iterating_ = false;  // an iteration has begun
+  uint64_t iterations_open_ = 0;
+  std::optional<int64_t>
+      iterated_until_ns_;  // the end of the last iteration; none has ended: empty
 };
 
 }  // namespace gpubound

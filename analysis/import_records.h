@@ -7,6 +7,7 @@
 #define GPUBOUND_ANALYSIS_IMPORT_RECORDS_H_
 
 #include <cstdint>
+#include <string_view>
 #include <tuple>
 
 #include "proto/event_model.h"
@@ -14,6 +15,9 @@
 namespace gpubound {
 
 inline constexpr uint32_t kNoIndex = 0xffffffff;
+
+// The range that is an iteration of PyTorch's profiler, before its number.
+inline constexpr std::string_view kIterationPrefix = "ProfilerStep#";
 
 // What happened on a thread. The order breaks ties: of two intervals with the same start and end
 // the later kind lies inside the earlier one, as a call lies inside the operator that makes it.

@@ -132,6 +132,7 @@ class RunWriter {
         totals.operation_ns += std::max<int64_t>(interval->end_ns - from_ns, 0);
         covered_until_ns = std::max(covered_until_ns, interval->end_ns);
       }
+      if (interval->kind == CpuKind::kIteration) TellOnce(interval);
       interval->start_ns = TraceTime(interval->start_ns);
       interval->end_ns = TraceTime(interval->end_ns);
       // Calls whose label has a layer are scopes too; see LabelRole::call_is_scope.
@@ -144,6 +145,17 @@ class RunWriter {
     nesting.Finish();
     process.threads.push_back(totals);
     return status;
+  }
+
+  // Threads that work together tell the same iterations. One of them tells those of the process;
+  // what the others tell is a range of the profiler's own, like those that are recorded in this
+  // domain.
+  void TellOnce(CpuInterval* interval) {
+    const uint32_t process = trace_.names.threads()[interval->thread].process;
+    if (trace_.names.processes()[process].stepping_thread == interval->thread) return;
+    const std::string name = std::string(kIterationPrefix) + std::to_string(interval->number);
+    interval->kind = CpuKind::kScope;
+    interval->label = trace_.names.Label(LabelKind::kAnnotation, Layer::kUnset, "torch", name);
   }
 
   bool IsOperation(const CpuInterval& interval) const {

@@ -2,8 +2,8 @@
 //
 // Cuts a process's span at its steps: start-up, iterations, and what comes after the last one.
 // Iteration 1 begins with the first operation; without operations it is part of start-up, since
-// nothing says when it began. An iteration is warm-up when it is the first, or when it and all
-// before it began in a phase called so. One object, one caller.
+// nothing says when it began. Importers say where each one begins. An iteration is warm-up when it
+// is the first, or when it and all before it began in a phase called so. One object, one caller.
 #ifndef GPUBOUND_ANALYSIS_ITERATION_BOOK_H_
 #define GPUBOUND_ANALYSIS_ITERATION_BOOK_H_
 
@@ -74,9 +74,9 @@ class IterationBook {
  public:
   IterationBook(const Interval& span, size_t operations);
 
-  // Iteration 1 begins at |now_ns|, in the span; |book| has booked until then. |warm_up|: the phase
-  // that holds now is warm-up. Told again before one has ended, the last time counts.
-  // |book| is the same at every call: iterations are its parts.
+  // An iteration begins at |now_ns|, in the span; |book| has booked until then. |warm_up|: the
+  // phase that holds now is warm-up. What has begun and not ended is none. |book| is the same at
+  // every call: iterations are its parts.
   void Begin(int64_t now_ns, bool warm_up, CellBook* book);
   // Iteration |number| ends at |now_ns|, and the next begins. Takes as long as there are cells in
   // which the iteration spent time, however many others there are.

@@ -54,8 +54,11 @@ class Sweep {
       stop.waits.back().time.end_ns = until_ns;
     }
     const IterationTimes& times = iterations_.times();
-    if (!times.warm_up.empty()) stop.boundaries_ns.push_back(times.first_begin_ns);
-    if (!times.steady.empty()) stop.boundaries_ns.push_back(times.steady.front().time.begin_ns);
+    if (!times.warm_up.empty()) {
+      stop.boundaries_ns.push_back(times.first_begin_ns);
+      stop.boundaries_ns.push_back(times.warm_up.back().time.end_ns);
+    }
+    if (!times.steady.empty()) stop.boundaries_ns.push_back(times.steady.back().time.end_ns);
     stop.steady = times.steady;
     if (iterations_.begun_ns()) stop.boundaries_ns.push_back(*iterations_.begun_ns());
     counters_.SwitchTo(state_.operation, Clipped(until_ns));
@@ -225,8 +228,7 @@ class Sweep {
     bool begun = time_ns > in_.span.begin_ns && !starts;
     for (const uint64_t number : timeline_.steps()) {
       if (number == kIterationsBegin) {
-        // Where one has ended already, another thread comes to iterate.
-        if (iterations_.times().warm_up.empty()) iterations_.Begin(now_ns, warm_up, &book_);
+        iterations_.Begin(now_ns, warm_up, &book_);
         begun = true;
         continue;
       }

@@ -89,8 +89,8 @@ struct SweepStop {
   // again whole.
   std::vector<PeerWait> waits;
   bool last_wait_goes_on = false;
-  // Where an iteration began that may bound a part of the run: the first one, the first one after
-  // warm-up, the one that has not ended.
+  // What may bound a part of the run: the begin of the first iteration and of the one that has not
+  // ended, the end of warm-up and of the last iteration after it.
   std::vector<int64_t> boundaries_ns;
   std::vector<Iteration> steady;  // iterations after warm-up that have ended
 };

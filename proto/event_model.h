@@ -125,8 +125,7 @@ constexpr bool HasPayload(SlotKind kind) {
   }
 }
 
-// The payload of a step that ends no iteration: the first one begins there. Importers alone write
-// it.
+// The payload of a step that ends no iteration: one begins there. Importers alone write it.
 inline constexpr uint64_t kIterationsBegin = UINT64_MAX;
 constexpr bool BeginsIterations(SlotKind kind, uint64_t payload) {
   return kind == SlotKind::kStep && payload == kIterationsBegin;

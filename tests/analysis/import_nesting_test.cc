@@ -90,6 +90,17 @@ TEST(ImportNesting, AnIterationIsTheStepThatEndsIt) {
       ElementsAre("10 iterations begin", "12 begin 1", "14 end 1", "20 step 7", "30 step 8"));
 }
 
+TEST(ImportNesting, AnIterationThatDoesNotFollowTheOneBeforeBeginsAnew) {
+  EXPECT_THAT(Nested({Iteration(10, 20, 7), Iteration(25, 30, 8), Iteration(30, 40, 9)}),
+              ElementsAre("10 iterations begin", "20 step 7", "25 iterations begin", "30 step 8",
+                          "40 step 9"));
+}
+
+TEST(ImportNesting, AnIterationWithinAnotherBeginsNoneAnew) {
+  EXPECT_THAT(Nested({Iteration(10, 30, 7), Iteration(15, 20, 8)}),
+              ElementsAre("10 iterations begin", "20 step 8", "30 step 7"));
+}
+
 TEST(ImportNesting, TheFirstIterationMayBeNumberZero) {
   EXPECT_THAT(Nested({Iteration(0, 5, 0)}), ElementsAre("0 iterations begin", "5 step 0"));
 }

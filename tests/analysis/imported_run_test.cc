@@ -136,6 +136,21 @@ TEST_F(ImportedRun, AStepSaysWhereIterationsBeginAndOthersEndThem) {
   EXPECT_THAT(Steps(), ElementsAre(std::pair(begins, 0), std::pair(6, 10000), std::pair(7, 15000)));
 }
 
+TEST_F(ImportedRun, OneThreadTellsTheIterationsOfItsProcess) {
+  constexpr char kStep[] =
+      R"({"ph":"X","cat":"user_annotation","name":"ProfilerStep#6","pid":4,"dur":10,)";
+  Import(std::string(kStep) + R"("tid":9,"ts":10},)" + kStep + R"("tid":5,"ts":10},)" + kStep +
+         R"("tid":7,"ts":11})");
+  ASSERT_THAT(Process().threads, SizeIs(3));
+  for (const ThreadTrace& thread : Process().threads) {
+    const ThreadEvent& first = thread.events.at(0);
+    EXPECT_EQ(first.kind, thread.tid == 5 ? SlotKind::kStep : SlotKind::kBegin);
+    if (thread.tid == 5) continue;
+    EXPECT_EQ(Process().LabelOf(first.label).kind, LabelKind::kAnnotation);
+    EXPECT_EQ(Process().LabelOf(first.label).text, "ProfilerStep#6");
+  }
+}
+
 TEST_F(ImportedRun, AGapLongerThanASlotHoldsIsKept) {
   Import(std::string(kOperator) +
          R"(,{"ph":"X","cat":"cpu_op","name":"late","pid":4,"tid":5,"ts":9e9,"dur":1})");

@@ -219,6 +219,16 @@ class Evaluation:
         touched = sum(min(span, (n + 1) * WINDOW_NS) - n * WINDOW_NS for n in windows)
         return float(fractions.Fraction(touched, span)) if span else 0.0
 
+    def iterations(self):
+        """Those of the thread that begins the first, in order of time. None where some overlap or
+        have no length: what is one then is no matter of definition."""
+        steps = {tid: [e for e in events if e.iteration] for tid, events in self.threads.items()}
+        told = min(((events[0].start, tid) for tid, events in steps.items() if events),
+                   default=(0, None))[1]
+        mine = steps.get(told, [])
+        follow = all(a.end <= b.start for a, b in zip(mine, mine[1:]))
+        return mine if follow and all(e.start < e.end for e in mine) else None
+
     def rows(self):
         # A row has time, scopes, transitions, or work that took time.
         names = {NO_OPERATION} | set(self.counts) | {o for o, ns in self.caused.items() if ns} | {

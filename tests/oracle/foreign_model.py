@@ -38,6 +38,7 @@ class Event:
     operation: bool = False
     call: bool = False
     correlation: int = 0
+    iteration: bool = False
 
     def key(self):
         """Outer intervals sort before those inside them."""
@@ -170,8 +171,8 @@ def chrome_interval(event, order, start, end):
     category, name = event.get("cat"), event.get("name", "")
     interval = Event(start, end, order, name)
     if category == "user_annotation":
-        interval.operation = not (re.fullmatch(r"ProfilerStep#[0-9]+", name) or
-                                  name.startswith(LIBRARY))
+        interval.iteration = bool(re.fullmatch(r"ProfilerStep#[0-9]+", name))
+        interval.operation = not (interval.iteration or name.startswith(LIBRARY))
     elif category == "python_function":
         interval.layer = "python"
     elif category == "cpu_op":

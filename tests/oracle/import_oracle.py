@@ -73,6 +73,36 @@ def compare_process(right, reported, comparison):
                     round(right.smi_model(), 12))
 
 
+def compare_iterations(right, reported, comparison):
+    """The first iteration is warm-up; a foreign trace has no phases."""
+    steps = right.iterations()
+    if not steps:
+        return
+    pid, lengths = right.process.pid, [e.end - e.start for e in steps]
+    found = reported["iterations"] or collections.Counter()
+    for field, value in {"warm_up": 1, "count": len(steps) - 1, "warm_up_ns": lengths[0],
+                         "total_ns": sum(lengths[1:]), "start_up_ns": steps[0].start - right.begin,
+                         "shutdown_ns": right.end - steps[-1].end}.items():
+        comparison.same(f"{pid} iterations {field}", found[field], value)
+
+
+def compare_headline(processes, right, report, comparison):
+    """The headline is about the time from the end of the warm-up of the process with the most
+    iterations, the first of such, to the end of its last iteration."""
+    found = {process.process.pid: process.iterations() for process in processes}
+    if None in found.values():
+        return
+    stepping = max((found[process["pid"]] for process in report["processes"]), key=len)
+    begin, end = right.begin, right.end
+    if len(stepping) > 1:
+        begin, end = stepping[0].end, stepping[-1].end
+    run = report["run"]
+    comparison.same("headline", run["headline_ns"], end - begin)
+    for name, *kinds in [("gpu_busy_share", *brute_force.ORDER),
+                         *((f"{kind}_share", kind) for kind in brute_force.ORDER)]:
+        comparison.same(name, round(run[name], 12), round(right.share(begin, end, kinds), 12))
+
+
 def compare_run(right, report, comparison):
     run = report["run"]
     comparison.same("wall time", run["wall_ns"], right.wall)
@@ -84,15 +114,9 @@ def compare_run(right, report, comparison):
         comparison.same(f"device {number}", (device["busy_ns"], bands), right.device(number))
         comparison.same(f"device {number} span", device["span_ns"], right.wall)
 
-    def share(name, reported, *kinds):
-        comparison.same(name, round(run[reported], 12),
-                        round(right.share(right.begin, right.end, kinds), 12))
-
-    share("busy share of the whole", "whole_gpu_busy_share", *brute_force.ORDER)
-    if run["headline"] == "span":
-        share("busy share", "gpu_busy_share", *brute_force.ORDER)
-        for kind in brute_force.ORDER:
-            share(f"share of {kind}", f"{kind}_share", kind)
+    whole = right.share(right.begin, right.end, brute_force.ORDER)
+    comparison.same("busy share of the whole", round(run["whole_gpu_busy_share"], 12),
+                    round(whole, 12))
 
 
 def compare_expected(expected, report, comparison):
@@ -152,7 +176,10 @@ def check_trace(gpubound, file, expected):
     for process in right:
         if process.process.pid in reported:
             compare_process(process, reported[process.process.pid], comparison)
-    compare_run(brute_force.RunEvaluation(right), report, comparison)
+            compare_iterations(process, reported[process.process.pid], comparison)
+    run_right = brute_force.RunEvaluation(right)
+    compare_run(run_right, report, comparison)
+    compare_headline(right, run_right, report, comparison)
     comparison.same("work without launch", ledger["kernels_without_launch"], unlaunched)
     if expected is not None:
         compare_expected(expected, report, comparison)

@@ -16,7 +16,7 @@ import import_oracle
 
 API = ["cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemcpy", "cudaStreamSynchronize", "hipFree",
        "cuMemcpyHtoDAsync_v2"]
-OPERATIONS = ["train", "inference", "simulation", "nccl:all_reduce", "ProfilerStep#4"]
+OPERATIONS = ["train", "inference", "simulation", "nccl:all_reduce"]
 
 
 def decimal_of(half_nanoseconds):
@@ -25,9 +25,9 @@ def decimal_of(half_nanoseconds):
     return f"{'-' * (half_nanoseconds < 0)}{digits[:-4]}.{digits[-4:]}"
 
 
-def cpu_event(rng, pids):
+def cpu_event(rng, pids, stray_steps):
     category, names = rng.choice([
-        ("user_annotation", OPERATIONS), ("cpu_op", ["aten::add", "aten::mul"]),
+        ("user_annotation", OPERATIONS + ["ProfilerStep#4"] * stray_steps), ("cpu_op", ["aten::add", "aten::mul"]),
         ("python_function", ["f", "g"]), ("cuda_runtime", API), ("cuda_driver", API)])
     event = {"ph": "X", "cat": category, "name": rng.choice(names), "pid": rng.choice(pids),
              "tid": rng.randint(1, 3)}
@@ -50,6 +50,21 @@ def gpu_event(rng):
         event["args"].update({"fromDevice": ends[0], "toDevice": ends[1],
                               "inDevice": rng.choice(ends)})
     return event
+
+
+def iterations(rng, pids):
+    """Iterations of one process that follow each other, some with time between; other threads may
+    tell them too."""
+    pid, tids = rng.choice(pids), rng.sample([1, 2, 3], rng.randint(1, 2))
+    start, steps = rng.randint(2, 40), []
+    for number in range(rng.randint(0, 5)):
+        # Whole nanoseconds, which no rounding makes overlap.
+        start, length = start + rng.choice([0, 0, rng.randint(1, 10)]), rng.randint(1, 15)
+        steps += [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{number}", "pid": pid,
+                   "tid": tid, "ts": decimal_of(2 * start), "dur": decimal_of(2 * length)}
+                  for tid in tids]
+        start += length
+    return steps
 
 
 def is_gpu(event):
@@ -89,7 +104,8 @@ def line_of(event):
 def random_trace(rng):
     pids = rng.choice([[5], [5], [5, 6], [5, 6], [4, 5, 6], [0, 5]])
     spans = {pid: rng.choice([(2, 80), (2, 20), (40, 60)]) for pid in pids}
-    events = [cpu_event(rng, pids) for _ in range(max(0, rng.randint(-2, 40)))]
+    stray_steps = not rng.randrange(4)
+    events = [cpu_event(rng, pids, stray_steps) for _ in range(max(0, rng.randint(-2, 40)))]
     events += [gpu_event(rng) for _ in range(rng.randint(0 if events else 1, 12))]
     lines = []
     taken = set()
@@ -104,6 +120,8 @@ def random_trace(rng):
         for part in as_begin_and_end(rng, event, start, length):
             lines.insert(place, line_of(part))
             place = rng.randint(place + 1, len(lines))
+    if lines:
+        lines[1:1] = map(line_of, [] if stray_steps else iterations(rng, pids))
     text = '{"traceEvents": [\n' + ",\n".join(lines) + "\n]}\n"
     if rng.randrange(4):
         return text
