@@ -14,6 +14,9 @@ namespace {
 
 constexpr size_t kMostOpenSyncs = 4096;
 
+// Work that begins so soon behind other work of its stream had been launched by then.
+constexpr int64_t kQueuedNs = 10'000;
+
 // A call that is still open after so many times what it takes by itself waits.
 constexpr double kClearly = 4;
 
@@ -306,7 +309,12 @@ LaunchAnchor ProcessReplay::AnchorOf(const DeviceWork& work, LaunchEntry* launch
   LaunchAnchor anchor;
   anchor.at_ns = work.start_ns;
   if (launch == nullptr) {
-    anchor.at = At(work.start_ns);
+    // Queued before the recording began, say. What follows the work before it at once was there
+    // already.
+    const DoneWork& before = device_.StreamDone(work.stream, work.start_ns);
+    const bool queued = before.done.exists() && work.start_ns - before.end_ns <= kQueuedNs;
+    anchor.at_ns = queued ? before.end_ns : work.start_ns;
+    anchor.at = queued ? before.done : At(work.start_ns);
     return anchor;
   }
   anchor.tells_latency = launch->works == 0;
@@ -340,58 +348,6 @@ LaunchAnchor ProcessReplay::AnchorOf(const DeviceWork& work, LaunchEntry* launch
     }
   }
   return anchor;
-}
-
-void ProcessReplay::BeginOverhead() {
-  const ThreadOverhead next = *overheads_.Peek();
-  overheads_.Pop();
-  const Overhead& overhead = next.overhead;
-  ReplayThread& thread = Started(next.thread, overhead.start_ns);
-  Arrive(next.thread, &thread, overhead.start_ns, 0);
-  if (costs_.IsOwnOverhead(overhead.label)) {
-    if (costs_.removes()) ChargeRecorded(next.thread, &thread, overhead);
-    return;
-  }
-  const auto index = static_cast<uint32_t>(next_sequence_);
-  open_overheads_[index] = {next, thread.shown};
-  SetTimer(std::max(overhead.start_ns, overhead.end_ns), TimerKind::kOverheadEnds, index);
-}
-
-// The record tells what it cost, so nothing about it is uncertain. Records may nest or come twice;
-// and in a call its usual cost is gone already, which is not removed again.
-void ProcessReplay::ChargeRecorded(uint32_t index, ReplayThread* thread, const Overhead& overhead) {
-  const int64_t begin_ns = std::max(overhead.start_ns, thread->own_overhead_until_ns);
-  if (overhead.end_ns <= begin_ns) return;
-  thread->own_overhead_until_ns = overhead.end_ns;
-  auto cost_ns = static_cast<double>(overhead.end_ns - begin_ns);
-  for (ReplayThread::OpenCall& open : thread->calls) {
-    const double known_ns = std::min(open.unrecorded_ns, cost_ns);
-    open.unrecorded_ns -= known_ns;
-    cost_ns -= known_ns;
-  }
-  Charge(index, thread, {cost_ns, 0, 0, cost_ns}, 0);
-}
-
-void ProcessReplay::EndOverhead(uint32_t index) {
-  const OpenOverhead open = open_overheads_.at(index);
-  open_overheads_.erase(index);
-  const uint32_t number = open.overhead.thread;
-  const Overhead& overhead = open.overhead.overhead;
-  ReplayThread& thread = ThreadAt(number);
-  const DoneWork& freed = device_.LastEnded(overhead.end_ns);
-  if (roles_.Of(overhead.label).command_buffer_full && freed.end_ns > overhead.start_ns) {
-    // The queue had room again when work ended.
-    const auto delay = static_cast<double>(overhead.end_ns - freed.end_ns);
-    thread.WaitFor(freed.done.After(delay), overhead.end_ns, open.shown_begun);
-    NoteWaited(number, &thread);
-  } else {
-    thread.MoveTo(overhead.end_ns);
-  }
-  if (in_.output == nullptr) return;
-  ThreadOverhead retimed = open.overhead;
-  retimed.overhead.start_ns = Retimed(open.shown_begun);
-  retimed.overhead.end_ns = Retimed(thread.shown);
-  in_.output->Add(retimed);
 }
 
 }  // namespace gpubound

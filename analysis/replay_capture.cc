@@ -12,8 +12,14 @@ namespace gpubound {
 // take no time, and their work is the graph's. False for a call that is not affected.
 bool ProcessReplay::MergeIntoGraph(ReplayThread* thread, const ReplayThread::OpenCall& open) {
   if (!KindOf(open.call.label).capturable) return false;
-  OpenScope* const scope = thread->scopes.InnermostOperation();
-  if (scope == nullptr || !scales_.captures(scope->operation)) return false;
+  OpenScope* scope = nullptr;  // the outermost: what lies inside it is in its graph
+  thread->scopes.ForEach([&](OpenScope* open_scope) {
+    const bool is_operation = open_scope->operation != kNotOne;
+    if (scope == nullptr && is_operation && scales_.captures(open_scope->operation)) {
+      scope = open_scope;
+    }
+  });
+  if (scope == nullptr) return false;
   if (scope->capture_launch == 0) {
     scope->capture_launch = open.call.correlation;
     ++facts_.captures;

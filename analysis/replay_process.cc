@@ -358,7 +358,12 @@ ReplayFacts ProcessReplay::Finish() {
     if (last == nullptr || thread.at_ns > last->at_ns) last = &thread;
   }
   const int64_t span_end_ns = std::max(process_.span_begin_ns, process_.span_end_ns);
-  if (last == nullptr) {
+  const DoneWork& work = device_.AllDone(span_end_ns);
+  const bool ends_with_work = work.done.exists() && work.end_ns == span_end_ns;
+  if (ends_with_work && (last == nullptr || last->at_ns < span_end_ns)) {
+    // As an imported trace does; nothing says that a thread went on behind its last event.
+    end = Later(end, work.done);
+  } else if (last == nullptr) {
     end = begin_.After(static_cast<double>(span_end_ns - process_.span_begin_ns));
   } else if (last->at_ns <= span_end_ns) {
     end = Later(end, last->guessed ? At(span_end_ns) : last->At(span_end_ns));

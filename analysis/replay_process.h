@@ -222,6 +222,8 @@ class ProcessReplay {
   void Move(ReplayThread* thread, int64_t time_ns, uint64_t kind);
   void JoinAdopters(ReplayThread* reporting, int64_t time_ns);
   static bool IsParked(const ReplayThread& thread, int64_t time_ns);
+  bool IsInFramework(const ReplayThread& reporting) const;
+  bool GoesOnFor(const ReplayThread& thread) const;
 
   const Input in_;
   const ProcessTrace& process_;

@@ -8,21 +8,36 @@
 
 namespace gpubound {
 
+namespace {
+
+// By no more a framework's call outlasts the threads that work for it: they wake its thread up.
+constexpr int64_t kJoinsNs = 200'000;
+
+}  // namespace
+
+bool ProcessReplay::IsInFramework(const ReplayThread& reporting) const {
+  return process_.python && !reporting.scopes.empty() && reporting.calls.empty() &&
+         reporting.scopes.layer() == Layer::kBackend;
+}
+
 // Under a framework's call the reporting thread waits for the threads that work for it; no record
 // says so, hence what that moves counts as uncertain too.
 void ProcessReplay::JoinAdopters(ReplayThread* reporting, int64_t time_ns) {
-  if (!process_.python || reporting->scopes.empty() || !reporting->calls.empty()) return;
-  if (reporting->scopes.layer() != Layer::kBackend) return;
+  if (!IsInFramework(*reporting)) return;
   Moment join;
+  int64_t joined_ns = INT64_MIN;
   for (const ReplayThread& thread : threads_) {
     if (!thread.adopts || !thread.started || thread.at_ns <= reporting->at_ns) continue;
     join = Later(join, thread.At(time_ns));
+    joined_ns = std::max(joined_ns, thread.at_ns);
   }
   const Moment alone = reporting->At(time_ns);
-  if (!join.exists() || join.at >= alone.at) return;
+  if (!join.exists() || join.at == alone.at) return;
+  // What came long after them did not come because of them.
+  if (join.at > alone.at && time_ns - joined_ns > kJoinsNs) return;
   // It need not have waited at all; then it would have come here on its own.
   const Moment released = Later(reporting->now, join);
-  facts_.unmoved_waits_ns += alone.at - released.at;
+  facts_.unmoved_waits_ns += std::max(0.0, alone.at - released.at);
   reporting->shown += released.at - reporting->now.at;
   reporting->now = released;
   reporting->at_ns = time_ns;
@@ -55,12 +70,20 @@ void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns
     if (adopters_at_ns_ > thread->at_ns) JoinAdopters(thread, time_ns);
     return Move(thread, time_ns, kind);
   }
-  if (IsParked(*thread, time_ns)) {
+  if (IsParked(*thread, time_ns) && !GoesOnFor(*thread)) {
     thread->WaitForThread(Known(), At(time_ns), time_ns);
   } else {
     Move(thread, time_ns, kind);
   }
   if (thread->adopts) adopters_at_ns_ = time_ns;
+}
+
+// It has worked for a call of the framework's that the reporting thread is in, and still does: one
+// piece of work follows the other.
+bool ProcessReplay::GoesOnFor(const ReplayThread& thread) const {
+  if (!thread.adopts || scan_.reporting >= threads_.size()) return false;
+  const ReplayThread& reporting = threads_[scan_.reporting];
+  return reporting.at_ns <= thread.at_ns && IsInFramework(reporting);
 }
 
 void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,

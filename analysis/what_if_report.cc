@@ -53,6 +53,7 @@ class Imagination {
     if (!after.ok()) return after.error();
     result.after = std::move(*after);
     result.ratio = RatioOf(span_, as_is);
+    result.asks_for_graphs = !changes_.graph_capture.empty();
     for (const ReplayFacts& facts : facts_) {
       result.captures += facts.captures;
       result.captures_broken += facts.captures_broken;
@@ -97,6 +98,9 @@ class Imagination {
     std::set<std::string> names;
     for (const ReportProcess& process : report.processes) {
       for (const ReportOperation& row : process.operations) names.insert(row.operation);
+      for (const ReportLane& lane : process.lanes) {
+        for (const ReportOperation& row : lane.operations) names.insert(row.operation);
+      }
     }
     for (const std::string& name : changes_.graph_capture) {
       if (name != kNoOperation && name != kSuspended) continue;
@@ -168,7 +172,11 @@ class Imagination {
 
 // What is to be known of graphs that the prediction rests on; empty without any.
 std::string CaptureText(const WhatIfReport& report) {
-  if (report.captures == 0) return "";
+  if (report.captures == 0) {
+    return report.asks_for_graphs
+               ? "No launch lies in what is to be captured, so that there is nothing to change."
+               : "";
+  }
   if (report.captures_broken == 0) {
     return FormatCount(report.captures) +
            " graphs; no call that was recorded forbids their capture.";

@@ -34,6 +34,7 @@ struct WhatIfReport {
   std::vector<SpeedCurve> curves;  // those that matter most first
   // Occurrences of operations that --graph-capture makes a graph of, and those of them that could
   // not be one: they launch more behind a wait for the device or an allocation.
+  bool asks_for_graphs = false;
   uint64_t captures = 0;
   uint64_t captures_broken = 0;
 };
