@@ -71,6 +71,43 @@ class SimulatorTest(LibraryTest):
         self.assertGreaterEqual(self.count(calls, "layer(4) mujoco.mj_step"), 5)
 
 
+class TorchTest(LibraryTest):
+    LOOP = ("import gymnasium, torch\n"
+            "env = gymnasium.make('CartPole-v1')\nenv.reset(seed=1)\n"
+            "weight = torch.ones(4, requires_grad=True)\n"
+            "optimizer = torch.optim.SGD([weight])\n"
+            "for _ in range(3):\n"
+            "    env.reset(seed=1)\n"
+            "    env.step(0)\n"
+            "    loss = (weight * weight).sum()\n    {learn}\n")
+
+    def test_every_way_to_call_autograd_is_backpropagation_and_an_update(self):
+        for learn in ("loss.backward(); optimizer.step()",
+                      "torch.autograd.backward([loss]); optimizer.step()",
+                      "torch.autograd.grad(loss, weight)"):
+            with self.subTest(learn=learn):
+                calls = self.told(self.LOOP.format(learn=learn))
+                self.assertEqual(self.count(calls, "operation backpropagation"), 3)
+                self.assertEqual(self.count(calls, "operation update"), 3)
+                self.assertEqual(self.steps(calls), 3)
+
+
+class DillTest(LibraryTest):
+    def test_what_dill_carries_along_is_loaded_where_nothing_is_hooked(self):
+        self.told("import dill, gymnasium, os, subprocess, sys\n"
+                  "class Own(gymnasium.Env):\n"
+                  "    def step(self, action): return action + 1\n"
+                  "data = dill.dumps(Own()).hex()\n"
+                  "own = f'import dill; print(dill.loads(bytes.fromhex({data!r})).step(1))'\n"
+                  "plain = {key: value for key, value in os.environ.items()\n"
+                  "         if not key.startswith(('PYTHONPATH', 'GPUBOUND', 'LD_PRELOAD'))}\n"
+                  "done = subprocess.run([sys.executable, '-c', own], env=plain, text=True,\n"
+                  "                      capture_output=True)\n"
+                  "assert done.stdout == '2\\n', done.stderr\n"
+                  "assert dill.loads(bytes.fromhex(data)).step(1) == 2\n"
+                  "assert dill.loads(dill.dumps(gymnasium.Env.step)) is gymnasium.Env.step\n")
+
+
 class TensorflowTest(LibraryTest):
     def test_what_is_executed_is_the_backend(self):
         calls = self.told("import tensorflow as tf\nx = tf.ones((4, 4))\n"

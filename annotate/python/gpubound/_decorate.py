@@ -61,7 +61,7 @@ def decorate(scope: _core.Scope, function: Any) -> Any:
     """`function` with `scope` open while it runs. Called by Scope."""
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(decorate(scope, function.__func__))
-    if not callable(function):
+    if not callable(function) or isinstance(function, type):  # a class would no longer be one
         raise TypeError(f"{scope!r} decorates functions, not {type(function).__name__}")
     if inspect.isasyncgenfunction(function):
         return _decorate_async_generator(scope, function)

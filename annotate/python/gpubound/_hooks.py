@@ -137,6 +137,18 @@ def _is_method(value: Any) -> bool:
     return callable(value)
 
 
+def _shadow_methods(cls: Any, base: Any, names: List[str],
+                    wrap: Callable[[Any, str], Any]) -> int:
+    """Of a class derived from `base` whose methods come from one that is not (a mixin)."""
+    installed = 0
+    for name in names:
+        provider = next((one for one in cls.__mro__ if name in vars(one)), object)
+        if provider is not object and not issubclass(provider, base):
+            original = vars(provider)[name]
+            installed += _put(cls, name, original, wrap) if _is_method(original) else 0
+    return installed
+
+
 def _hook_subclasses(base: Any, names: List[str], wrap: Callable[[Any, str], Any]) -> int:
     """Of `base` itself, of every class derived from it, and of those still to come."""
     original = vars(base).get("__init_subclass__")
@@ -147,6 +159,7 @@ def _hook_subclasses(base: Any, names: List[str], wrap: Callable[[Any, str], Any
         else:
             super(base, cls).__init_subclass__(**keywords)
         _replace_methods(cls, names, wrap)
+        _shadow_methods(cls, base, names, wrap)
 
     installed, todo, seen = 0, [base], set()
     while todo:
@@ -154,6 +167,7 @@ def _hook_subclasses(base: Any, names: List[str], wrap: Callable[[Any, str], Any
         if cls not in seen:
             seen.add(cls)
             installed += _replace_methods(cls, names, wrap)
+            installed += _shadow_methods(cls, base, names, wrap)
             todo.extend(cls.__subclasses__())
     base.__init_subclass__ = classmethod(init_subclass)
     return installed

@@ -39,7 +39,7 @@ def reduce_by_value(wrapper: Any) -> Tuple[Any, ...]:
 
 
 def reduce_for_cloudpickle(wrapper: Any) -> Union[str, Tuple[Any, ...]]:
-    """By name, except where the name means nothing in another process."""
+    """By name, except where the name means nothing in another process. For dill as well."""
     if getattr(wrapper, "__module__", None) in (None, "__main__", "__mp_main__"):
         return reduce_by_value(wrapper)
     return reduce_wrapper(wrapper)

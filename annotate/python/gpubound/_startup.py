@@ -16,6 +16,7 @@ class Finder:
 
     def __init__(self) -> None:
         self._waiting: Dict[str, List[Callable[[Any], None]]] = {}
+        self._under_way: List[str] = []  # of these, modules whose import had begun before
 
     def when_imported(self, name: str, action: Callable[[Any], None]) -> None:
         """Calls action(module) now or once, when module `name` has been imported."""
@@ -23,9 +24,13 @@ class Finder:
             _carry_out(action, sys.modules[name])
         else:
             self._waiting.setdefault(name, []).append(action)
+            if name in sys.modules:
+                self._under_way.append(name)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[Any]:
         """What the other finders find, with a loader that tells us when it is done."""
+        if self._under_way:
+            self._look_again()
         if name not in self._waiting:
             return None
         for finder in sys.meta_path:
@@ -35,6 +40,17 @@ class Finder:
                 self._watch(spec)
                 return spec
         return None
+
+    def _look_again(self) -> None:
+        """Their loaders run already and cannot tell; whoever imports something else afterwards does."""
+        for name in list(self._under_way):
+            module = sys.modules.get(name)
+            if module is not None and _is_initialising(module):
+                continue
+            self._under_way.remove(name)
+            actions = self._waiting.pop(name, ()) if module is not None else ()
+            for action in actions:
+                _carry_out(action, module)
 
     def _watch(self, spec: Any) -> None:
         original = spec.loader
@@ -87,6 +103,17 @@ def _register_wrappers(cloudpickle: Any) -> None:
         cloudpickle.CloudPickler.dispatch_table[wrapper_type] = _pickling.reduce_for_cloudpickle
 
 
+def _register_with_dill(dill: Any) -> None:
+    def save(pickler: Any, wrapper: Any) -> None:
+        reduced = _pickling.reduce_for_cloudpickle(wrapper)
+        if isinstance(reduced, str):
+            pickler.save_global(wrapper, name=reduced)
+        else:
+            pickler.save_reduce(*reduced, obj=wrapper)
+    for wrapper_type in (_core.Wrapper, _core.FunctionWrapper):
+        dill.Pickler.dispatch[wrapper_type] = save
+
+
 def _after_fork_in_child() -> None:
     _core.after_fork_in_child()
     _loop.forget_in_fork_child()
@@ -104,4 +131,5 @@ def install() -> None:
     finder.when_imported("asyncio.events", _asyncio.install)
     for name in CLOUDPICKLES:
         finder.when_imported(name, _register_wrappers)
+    finder.when_imported("dill._dill", _register_with_dill)
     sys.meta_path.insert(0, finder)

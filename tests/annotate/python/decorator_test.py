@@ -71,6 +71,8 @@ class FunctionTest(RecordedTest):
     def test_what_is_no_function_is_refused(self):
         with self.assertRaisesRegex(TypeError, "decorates functions, not int"):
             gpubound.operation("work")(3)
+        with self.assertRaisesRegex(TypeError, "decorates functions, not type"):
+            gpubound.operation("work")(type("Own", (), {}))
         with self.assertRaisesRegex(TypeError, "one function"):
             gpubound.operation("work")()
         with self.assertRaisesRegex(TypeError, "one function"):

@@ -71,6 +71,26 @@ class InstallTest(RecordedTest):
         self.assert_recorded(*scope("simulation"))
         self.assertEqual(told, [{"key": 1}])
 
+    def test_methods_that_a_mixin_brings_are_hooked_where_they_become_the_classs(self):
+        module = sample()
+
+        class Mixin:
+            def step(self, action):
+                return action + 1
+
+        class Earlier(Mixin, module.Env):
+            pass
+        library({"module": "sample", "class": "Env", "names": ["step"], "subclasses": True,
+                 "operation": "simulation"}).install(module)
+
+        class Later(Mixin, module.Env):
+            pass
+        take()
+        self.assertEqual([Earlier().step(1), Later().step(2)], [2, 3])
+        self.assert_recorded(*scope("simulation"), *scope("simulation"))
+        self.assertEqual(Mixin().step(1), 2)
+        self.assert_recorded()
+
     def test_a_hook_inside_the_same_operation_counts_once(self):
         module = sample()
         library(STEP).install(module)

@@ -150,6 +150,15 @@ class StartupTest(unittest.TestCase):
             "print(CloudPickler.dispatch_table[type(shared)](shared))\n")
         self.assertEqual(done.stdout, "FunctionWrapper True\nEnv.step\n", done.stderr)
 
+    def test_a_module_in_whose_import_hooking_began_is_told_when_it_is_complete(self):
+        self.install_gymnasium("1.2.0")
+        self.write("dill/__init__.py", "")
+        self.write("dill/_dill.py", "import gymnasium.core\nclass Pickler:\n    dispatch = {}\n")
+        done = self.run_program(
+            "from dill._dill import Pickler\nprint(len(Pickler.dispatch))\n"
+            "import colorsys\nprint(sorted(kind.__name__ for kind in Pickler.dispatch))\n")
+        self.assertEqual(done.stdout, "0\n['FunctionWrapper', 'Wrapper']\n", done.stderr)
+
     def test_where_recording_is_off_nothing_is_hooked(self):
         self.install_gymnasium("1.2.0")
         done = self.run_program(USE + "import sys; print('gpubound' in sys.modules)",
