@@ -88,12 +88,8 @@ std::vector<ReportLedgerEntry> LedgerEntries(const Ledger& ledger, bool ends_los
 void AddParents(const Run& run, Report* report) {
   for (size_t p = 0; p < run.processes.size(); ++p) {
     const ProcessTrace& process = run.processes[p];
-    if (process.parent_pid == 0) continue;  // not known; an imported process may have that pid
     for (const ProcessTrace& other : run.processes) {
-      if (other.identity.host == process.identity.host &&
-          other.identity.pid == process.parent_pid && &other != &process) {
-        report->processes[p].parent = process.parent_pid;
-      }
+      if (IsParent(other, process)) report->processes[p].parent = process.parent_pid;
     }
   }
 }

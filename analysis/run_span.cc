@@ -7,6 +7,11 @@
 
 namespace gpubound {
 
+bool IsParent(const ProcessTrace& parent, const ProcessTrace& child) {
+  return child.parent_pid != 0 && &parent != &child &&
+         parent.identity.host == child.identity.host && parent.identity.pid == child.parent_pid;
+}
+
 const ProcessTrace* FindRoot(const Run& run) {
   const ProcessTrace* root = nullptr;
   for (const ProcessTrace& process : run.processes) {
@@ -18,13 +23,9 @@ const ProcessTrace* FindRoot(const Run& run) {
   }
   if (root != nullptr || run.info) return root;
   for (const ProcessTrace& process : run.processes) {
-    // Pid 0 says that no parent is known; an imported process may have that pid.
     const bool has_parent =
-        process.parent_pid != 0 &&
-        std::any_of(run.processes.begin(), run.processes.end(), [&](const ProcessTrace& other) {
-          return &other != &process && other.identity.host == process.identity.host &&
-                 other.identity.pid == process.parent_pid;
-        });
+        std::any_of(run.processes.begin(), run.processes.end(),
+                    [&](const ProcessTrace& other) { return IsParent(other, process); });
     if (has_parent) continue;
     // A foreign trace does not say which process started which: the first to begin is any of them.
     if (root != nullptr && process.device_kind == "imported") return nullptr;

@@ -9,6 +9,10 @@
 
 namespace gpubound {
 
+// Whether |parent| started |child|, both of one run. Pid 0 says that no parent is known; an
+// imported process may have that pid.
+bool IsParent(const ProcessTrace& parent, const ProcessTrace& child);
+
 // The process that the launcher started, or else the earliest whose parent is not part of the run.
 // Null where there is none, and where several processes were imported.
 const ProcessTrace* FindRoot(const Run& run);
