@@ -17,6 +17,14 @@ namespace gpubound {
 // Apart, because its macro adds up zeros, which clang-tidy takes for a slip in a longer expression.
 inline constexpr unsigned kDefaultTypeFlags = Py_TPFLAGS_DEFAULT;
 
+// A class that cannot be changed. The interpreter looks up a method once per place in the program
+// only where the method's own class is such a one.
+#ifdef Py_TPFLAGS_IMMUTABLETYPE
+inline constexpr unsigned kImmutableType = Py_TPFLAGS_IMMUTABLETYPE;  // 3.10
+#else
+inline constexpr unsigned kImmutableType = 0;
+#endif
+
 // A C function pointer in a table of slots, which holds void pointers.
 template <typename Function>
 void* SlotOf(Function* function) {

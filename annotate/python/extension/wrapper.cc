@@ -316,7 +316,8 @@ PyType_Slot function_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
                                 {Py_tp_dealloc, SlotOf(Deallocate)},
                                 {0, nullptr}};
 
-constexpr unsigned kFlags = kDefaultTypeFlags | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
+constexpr unsigned kFlags =
+    kDefaultTypeFlags | kImmutableType | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
 PyType_Spec callable_spec = {"gpubound._core.Wrapper", sizeof(Wrapper), 0, kFlags, callable_slots};
 PyType_Spec function_spec = {"gpubound._core.FunctionWrapper", sizeof(Wrapper), 0,
                              kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, function_slots};
