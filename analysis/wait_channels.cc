@@ -55,9 +55,9 @@ struct Host {
       return {NumberAtBegin(std::string_view(word).substr(kProcessPrefix.size()))};
     }
     const auto other = other_end.find(word);
-    const bool is_pipe = word.starts_with("pipe:");
-    if (!is_pipe && other == other_end.end()) return {};
-    const auto found = holders.find(is_pipe ? word : other->second);
+    const bool is_socket = word.starts_with("socket:");
+    if (is_socket && other == other_end.end()) return {};
+    const auto found = holders.find(is_socket ? other->second : word);
     return found == holders.end() ? std::set<int64_t>() : found->second;
   }
 };

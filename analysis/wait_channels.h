@@ -9,13 +9,13 @@
 //
 //   domain            layer  text                          says
 //   channel           wait   socket:[5] process:[17]       scopes wait for any of these
-//   channel holder    none   17 socket:[6]                 process 17 uses this end of a socket, or
-//                                                          writes into this pipe
+//   channel holder    none   17 socket:[6]                 process 17 uses this end of a socket,
+//                                                          writes into this pipe, or is this actor
 //   channel ends      none   socket:[5] socket:[6]         the two ends of a socket pair
 //
 // What waits on socket:[5] waits for the holders of the other end; what waits on pipe:[7] for those
 // who write into it, since both ends of a pipe have one number. Numbers are inodes; a kernel gives
-// one out again after four billion others.
+// one out again after four billion others. Any other name (ray:[ACTOR]) stands for its holders.
 #ifndef GPUBOUND_ANALYSIS_WAIT_CHANNELS_H_
 #define GPUBOUND_ANALYSIS_WAIT_CHANNELS_H_
 

@@ -145,4 +145,16 @@ PyObject* WaitLabel(PyObject*, PyObject* words) {
       Intern(GPUBOUND_LAYER_wait, "channel", text, static_cast<size_t>(length)));
 }
 
+PyObject* HoldChannel(PyObject*, PyObject* name) {
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(name, &length);
+  if (text == nullptr) return nullptr;
+  if (static_cast<size_t>(length) >= kNameBytes) {
+    PyErr_SetString(PyExc_ValueError, "the name of a channel is too long");
+    return nullptr;
+  }
+  TellHolder(text);
+  Py_RETURN_NONE;
+}
+
 }  // namespace gpubound

@@ -33,10 +33,11 @@ void ForgetChannels();
 // Functions of the module _core. channel_name(connection): "socket:[5]", or None where it is
 // neither socket nor pipe. note_channel_ends(one, other): both ends of a socket pair.
 // wait_label(words): the label of a wait for any of the channels and processes named, 0 where there
-// are too many.
+// are too many. hold_channel(name): this process is whom waits on the channel of that name are for.
 PyObject* ChannelName(PyObject* module, PyObject* connection);
 PyObject* NoteChannelEnds(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 PyObject* WaitLabel(PyObject* module, PyObject* words);
+PyObject* HoldChannel(PyObject* module, PyObject* name);
 
 }  // namespace gpubound
 

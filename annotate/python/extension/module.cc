@@ -223,6 +223,7 @@ PyMethodDef functions[] = {
     {"channel_name", ChannelName, METH_O, nullptr},
     {"note_channel_ends", AsMethod(NoteChannelEnds), METH_FASTCALL, nullptr},
     {"wait_label", WaitLabel, METH_O, nullptr},
+    {"hold_channel", HoldChannel, METH_O, nullptr},
     {"annotation_label", AsMethod(AnnotationLabel), METH_FASTCALL, nullptr},
     {"operation_label", AsMethod(OperationLabel), METH_FASTCALL, nullptr},
     {"after_fork_in_child", AfterForkInChild, METH_NOARGS, nullptr},
