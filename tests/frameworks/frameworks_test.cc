@@ -253,6 +253,35 @@ TEST_F(WorkersTest, RayActorsAreRecordedUnderTheirMethods) {
     EXPECT_FALSE(RowOf(process, "simulation").is_null());
   }
   EXPECT_EQ(actors, 2);
+  EXPECT_EQ(WorkersAwaited("rollout"), 2u);
+}
+
+TEST_F(WorkersTest, RayTasksAreNamedAndWaitedFor) {
+  Compare({"ray_tasks.py", "20"});
+  const Json report = Report();
+  int64_t tasks = 0;
+  int64_t evaluations = 0;
+  size_t workers = 0;
+  for (const Json& process : report["processes"]) {
+    const Json sampled = RowOf(process, "sample_episodes");
+    const Json evaluated = RowOf(process, "evaluate");
+    workers += !sampled.is_null() || !evaluated.is_null();
+    if (!sampled.is_null()) tasks += sampled["count"].get<int64_t>();
+    if (!evaluated.is_null()) evaluations += evaluated["count"].get<int64_t>();
+    if (process["pid"] == report["run"]["root"]) {
+      EXPECT_EQ(process["iterations"]["count"], 18) << "19 of which the first is warm-up";
+    }
+  }
+  EXPECT_EQ(tasks, 40);
+  EXPECT_EQ(evaluations, 20);
+  EXPECT_GE(workers, 3u);
+  EXPECT_GE(WorkersAwaited("update"), workers) << "and services that shutdown() waits for";
+}
+
+TEST_F(WorkersTest, ALearnerWaitsForItsActors) {
+  Compare({"learners.py", "actors", "300", "2"});
+  EXPECT_EQ(WorkersAwaited("update"), 2u);
+  EXPECT_NE(Text().find("for simulation in 2 workers: "), std::string::npos) << Text();
 }
 
 std::string NameOf(const testing::TestParamInfo<Program>& info) {
@@ -290,7 +319,16 @@ INSTANTIATE_TEST_SUITE_P(
                     Program{"jitted JAX PPO CartPole",
                             {GPUBOUND_TEST_EXAMPLES "/jax_ppo.py", "20"},
                             20,
-                            {"train_step"}}),
+                            {"train_step"}},
+                    Program{"offline learner, evaluated twice",
+                            {"learners.py", "offline", "3000", "1500"},
+                            2999,
+                            kOnPolicy},
+                    Program{"learner with two actors",
+                            {"learners.py", "actors", "300", "2"},
+                            299,
+                            {"update", "backpropagation", "optimizer"},
+                            3}),
     NameOf);
 
 }  // namespace

@@ -13,6 +13,7 @@ LAYERS = {"python": 1, "wait": 2, "native": 3, "simulator": 4, "backend": 5}
 
 _NUMBERS = 2**64  # of iterations, as the C table takes them
 _iterations = itertools.count()
+_steps_by_program = False
 
 
 def recording() -> bool:
@@ -52,17 +53,28 @@ def step(iteration: Optional[SupportsIndex] = None, /, **counters: float) -> Non
     Raises TypeError if `iteration` is no integer, OverflowError if it is negative or beyond 64 bits;
     then nothing is recorded, and the next step() counts on as if it had not been called.
     """
-    global _iterations
+    global _iterations, _steps_by_program
     number = None if iteration is None else operator.index(iteration)
     if number is not None and not 0 <= number < _NUMBERS:
         raise OverflowError(f"iteration {number} is not in 0 to 2**64 - 1")
+    _steps_by_program = True
     for name, value in counters.items():
         _core.counter(name, value)
     if number is None:
-        _core.step(next(_iterations) % _NUMBERS)
+        end_iteration()
     else:
         _core.step(number)
         _iterations = itertools.count(number + 1)
+
+
+def end_iteration() -> None:
+    """What step() does without arguments, for a hook that found where an iteration ends."""
+    _core.step(next(_iterations) % _NUMBERS)
+
+
+def steps_by_program() -> bool:
+    """Whether the program itself has called step()."""
+    return _steps_by_program
 
 
 def counter(name: str, value: float, /) -> None:

@@ -14,12 +14,13 @@ import inspect
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import (_api, _core, _cupti, _jitted, _loop, _natives, _ranges, _timers, _versions,
-                      _waits)
+from gpubound import (_api, _core, _cupti, _jitted, _loop, _natives, _ranges, _ray, _timers,
+                      _versions, _waits)
 from gpubound._decorate import binds_to_instances
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "update": _loop.enter_update}
-_AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "turn": _api.step}
+_AFTER_SUCCESS, _BEFORE = 5, 6  # of CallRole in extension/wrapper.h: who is told of a call then
+_AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "turn": _loop.end_turn}
 _UNBOUND = (staticmethod, classmethod)
 
 
@@ -191,6 +192,8 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
         return lambda original, name: _jitted.wrap_wait(original, hook, name)
     if "makes" in hook:
         return lambda original, _: _around_what_it_makes(original, hook["makes"])
+    if "finds" in hook:
+        return lambda original, _: _around_what_it_finds(original, hook["finds"])
     if "layer" in hook:
         return lambda original, name: _core.wrap(
             original, _api.layer(hook["layer"], name).label, binds_to_instances(original))
@@ -198,8 +201,14 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
         return _around_iteration(hook["iteration"])
     label = _core.operation(hook["operation"]).label
     alone = bool(hook.get("alone"))  # only where no other hook is open on the thread
-    return lambda original, name: _core.hook(original, label, binds_to_instances(original), True,
-                                             alone, _guard(hook))
+
+    def wrap(original: Any, _: str) -> Any:
+        binds = binds_to_instances(original)
+        hooked = _core.hook(original, label, binds, True, alone, _guard(hook))
+        if hook.get("loop") != "optimized":
+            return hooked
+        return _core.watch(hooked, 0, binds, _AFTER_SUCCESS, _loop.note_optimizer)
+    return wrap
 
 
 def _guard(hook: Dict[str, Any]) -> Optional[Callable[[], object]]:
@@ -214,9 +223,7 @@ def _guard(hook: Dict[str, Any]) -> Optional[Callable[[], object]]:
 def _signal_of(hook: Dict[str, Any]) -> Optional[Callable[[], object]]:
     if hook.get("iteration") == "begins":
         return _loop.begin_iteration
-    if "loop" in hook:  # in a script without a framework, what this call says of its loop
-        return _LOOP_SIGNALS[hook["loop"]]
-    return None
+    return _LOOP_SIGNALS.get(hook.get("loop", ""))  # what it says of a loop without a framework
 
 
 def _around_iteration(moment: str) -> Callable[[Any, str], Any]:
@@ -239,19 +246,41 @@ def _around_iteration(moment: str) -> Callable[[Any, str], Any]:
 
 def _around_what_it_makes(original: Any, makes: Dict[str, str]) -> Any:
     """For a function that returns what will be called: each such call is an operation, named by the
-    argument that makes["operation"] names, in layer python inside of whatever waits for calls."""
+    argument that makes["operation"] names."""
     signature = inspect.signature(original)
 
     @functools.wraps(original)
     def make(*arguments: Any, **keywords: Any) -> Any:
         made = original(*arguments, **keywords)
         name = str(signature.bind(*arguments, **keywords).arguments[makes["operation"]])
-        if name.startswith("__") or inspect.iscoroutinefunction(getattr(made, "method", made)):
-            return made
-        in_python = _core.wrap(made, _api.layer("python", name).label, False)
-        return _core.wrap(in_python, _core.operation(name).label, False)
+        return _remote_call(made, name)
     make._gpubound_hook = True  # type: ignore[attr-defined]
     return make
+
+
+def _around_what_it_finds(original: Any, finds: Dict[str, str]) -> Any:
+    """For a function that returns a named tuple, whose field finds["function"] will be called: each such
+    call is an operation, named by its field finds["operation"]."""
+    @functools.wraps(original)
+    def find(*arguments: Any, **keywords: Any) -> Any:
+        found = original(*arguments, **keywords)
+        function = getattr(found, finds["function"])
+        if _core.wrapped(function) is not None:
+            return found
+        name = str(getattr(found, finds["operation"])).rpartition(".")[2]
+        return found._replace(**{finds["function"]: _remote_call(function, name)})
+    find._gpubound_hook = True  # type: ignore[attr-defined]
+    return find
+
+
+def _remote_call(function: Any, name: str) -> Any:
+    """`function`, each call of which is the operation `name`, in layer python inside of whatever waits
+    for calls; what Ray itself calls, and coroutines, which begin in their call, are not."""
+    if name.startswith("__") or inspect.iscoroutinefunction(getattr(function, "method", function)):
+        return function
+    in_python = _core.wrap(function, _api.layer("python", name).label, False)
+    operation = _core.wrap(in_python, _core.operation(name).label, False)
+    return _core.watch(operation, 0, False, _BEFORE, _ray.hold_channel)
 
 
 def _before_profiler(original: Any, name: str) -> Any:

@@ -4,96 +4,207 @@ structures, whether it collects experience or learns.
 
 A single-file script steps environments, then calls backward(), then steps environments again. From
 the first environment step on it is in `rollout`, from the first backward() in `update`, and the
-environment step that ends an update ends the iteration. The two operations lie around those of the
-hooks; a script that opens operations of its own is left alone.
+environment step that ends an update ends the iteration. A learner that steps no environment (offline,
+or fed by actors on other threads or in other processes), or hardly ever, is in `update` throughout, and
+each step of the optimizer that leads ends an iteration. The two operations lie around those of the
+hooks; a script that opens operations of its own is left alone, and one that calls gpubound.step() ends
+its iterations itself.
 """
 import atexit
 import threading
-from typing import Optional
+import weakref
+from typing import Any, Callable, Dict, Optional
 
 from gpubound import _api, _core
 
-_open_iteration = False
-_thread: Optional[int] = None  # the one whose loop it is: the first to step an environment
-_stage: Optional[_core.Scope] = None
+# Optimizer steps in a row without one of an environment, from which on each is an iteration. An update
+# of an on-policy algorithm has some hundreds at most; an offline algorithm is evaluated after thousands.
+_LONG_UPDATE = 1024
 _rollout = _core.operation("rollout")
 _update = _core.operation("update")
 
 
+class _Loop:
+    """What is known of the loop of this process."""
+
+    def __init__(self) -> None:
+        self.open_iteration = False  # one that its next turn or the end of the loop ends
+        self.by_framework = False    # a framework says which its iterations are
+        self.collector: Optional[int] = None  # thread: the first to step an environment
+        self.learner: Optional[int] = None    # thread whose turns are the iterations
+        self.stages: Dict[int, _core.Scope] = {}  # `rollout` or `update`, open on that thread
+        self.each_step = False  # each step of the leading optimizer is a turn
+        self.steps = 0          # of it, since the learner last stepped an environment
+        self.leader: Callable[[], Any] = lambda: None  # the optimizer that is first to step
+        self.others = 0         # steps of other ones since it last stepped
+        self.has_optimised = False
+        self.has_gradients = False  # backward() was called since the leading optimizer stepped
+        self.has_exit_handler = False
+
+    def enter(self, thread: int, stage: _core.Scope) -> None:
+        """Opens `stage` in place of what is open, unless the program has operations of its own open."""
+        was_open = self.stages.get(thread)
+        if stage is was_open or _core.depth() != (0 if was_open is None else 1):
+            return
+        self.leave(thread)
+        self.stages[thread] = stage
+        stage.__enter__()
+        self.end_at_exit()
+
+    def leave(self, thread: int) -> None:
+        """Closes what is open on `thread`, the calling one; an update that is a turn ends with it."""
+        stage = self.stages.pop(thread, None)
+        if stage is None:
+            return
+        stage.__exit__()
+        if stage is _update and not self.each_step:
+            end_iteration()
+
+    def stop_guessing(self) -> None:
+        """A framework says what its iterations are."""
+        self.by_framework = True
+        thread = threading.get_ident()
+        if thread in self.stages and _core.depth() == 1:
+            self.stages.pop(thread).__exit__()
+
+    def count_step(self) -> bool:
+        """Of the leading optimizer; whether it ends a turn by itself."""
+        self.steps += 1
+        if self.steps == _LONG_UPDATE:
+            self.each_step = True
+        return self.each_step
+
+    def is_led_by(self, optimizer: Any) -> bool:
+        """Of several optimizers the first to step leads, until it has not stepped for long."""
+        if self.leader() is not optimizer:
+            self.others += 1
+            if self.leader() is not None and self.others < _LONG_UPDATE:
+                return False
+            self.leader = weakref.ref(optimizer)
+        self.others = 0
+        return True
+
+    def end_at_exit(self) -> None:
+        """The last turn ends with the program."""
+        if not self.has_exit_handler:
+            self.has_exit_handler = True
+            atexit.register(_finish)
+
+
+_loop = _Loop()
+
+
+def end_iteration() -> None:
+    """A turn ended, unless the program itself says when."""
+    if not _api.steps_by_program():
+        _api.end_iteration()
+
+
 def begin_iteration() -> None:
     """A framework begins a turn of its loop: ends the one before."""
-    global _open_iteration
-    if _open_iteration:
-        _api.step()
-    _open_iteration = True
+    _loop.stop_guessing()
+    _begin_turn()
+
+
+def _begin_turn() -> None:
+    if _loop.open_iteration:
+        end_iteration()
+    _loop.open_iteration = True
+
+
+def end_turn() -> None:
+    """A framework ended a turn of its loop."""
+    _loop.stop_guessing()
+    end_iteration()
 
 
 def end_iterations() -> None:
     """The framework's loop returned: ends its last turn."""
-    global _open_iteration
-    if _open_iteration:
-        _api.step()
-    _open_iteration = False
+    _loop.by_framework = False
+    if _loop.open_iteration:
+        end_iteration()
+    _loop.open_iteration = False
 
 
 def is_outermost() -> bool:
     """Whether no operation is open on this thread but what the loop itself has open."""
-    own_stage = _stage is not None and _thread == threading.get_ident()
-    return _core.depth() == (1 if own_stage else 0)
+    return bool(_core.depth() == (1 if threading.get_ident() in _loop.stages else 0))
 
 
 def begin_jitted_turn() -> None:
     """A jitted training step is about to be called, outside of any operation: what it learns from was
     collected before, or it is a turn of the loop by itself."""
-    if _stage is not None:
+    if _loop.by_framework:
+        return
+    thread = threading.get_ident()
+    if thread not in _loop.stages:
+        _loop.each_step = True
+    is_turn = _loop.count_step()
+    if not is_turn:
         enter_update()
         return
-    if not _open_iteration:
-        atexit.register(end_iterations)
-    begin_iteration()
+    _loop.learner = thread
+    _loop.leave(thread)
+    _loop.end_at_exit()
+    _begin_turn()
 
 
 def enter_rollout() -> None:
     """An environment is about to be stepped, outside of any hook."""
-    _enter(_rollout)
+    loop, thread = _loop, threading.get_ident()
+    if loop.by_framework or thread != (loop.learner or loop.collector or thread):
+        return  # on the threads of a pool only some of the time would be rollout
+    loop.collector = loop.collector or thread
+    if loop.stages.get(thread) is _rollout:
+        return
+    alternates = loop.each_step and 0 < loop.steps < _LONG_UPDATE
+    loop.steps = 0
+    loop.enter(thread, _rollout)
+    if alternates:
+        loop.each_step = False
+        end_iterations()
 
 
 def enter_update() -> None:
     """backward() is about to be called, outside of any hook."""
-    if _stage is not None:
-        _enter(_update)
-
-
-def _enter(stage: _core.Scope) -> None:
-    global _stage, _thread
-    if stage is _stage or (_thread is not None and _thread != threading.get_ident()):
+    loop, thread = _loop, threading.get_ident()
+    if loop.by_framework:
         return
-    if _core.depth() != (0 if _stage is None else 1):
-        return
-    _leave()
-    if _thread is None:
-        _thread = threading.get_ident()
-        atexit.register(_finish)
-    _stage = stage
-    stage.__enter__()
+    if loop.learner is None:
+        if thread != loop.collector:
+            if not loop.has_optimised:
+                return  # a framework says only after the first turn that it has turns
+            loop.each_step = True
+        loop.learner = thread
+    if thread == loop.learner:
+        loop.has_gradients = True
+        loop.enter(thread, _update)
 
 
-def _leave() -> None:
-    global _stage
-    if _stage is None:
+def note_optimizer(optimizer: Any, *_: Any, **__: Any) -> None:
+    """An optimizer has stepped."""
+    loop, thread = _loop, threading.get_ident()
+    loop.has_optimised = True
+    if loop.by_framework or loop.stages.get(thread) is not _update or not loop.is_led_by(optimizer):
         return
-    _stage.__exit__()
-    if _stage is _update:
-        _api.step()
-    _stage = None
+    # The step of a derived class may call that of its base, for which there are no new gradients.
+    if loop.has_gradients:
+        loop.has_gradients = False
+        if loop.count_step():
+            end_iteration()
 
 
 def _finish() -> None:
-    if _thread == threading.get_ident():
-        _leave()
+    _loop.leave(threading.get_ident())
+    end_iterations()
 
 
 def forget_in_fork_child() -> None:
-    """The child has a loop of its own, if any."""
-    global _stage, _thread, _open_iteration
-    _stage, _thread, _open_iteration = None, None, False
+    """The child has a loop of its own, if any; what the forking thread had open around it ends here."""
+    global _loop
+    stage = _loop.stages.get(threading.get_ident())
+    if stage is not None and _core.depth() == 1:
+        stage.__exit__()
+    registered = _loop.has_exit_handler
+    _loop = _Loop()
+    _loop.has_exit_handler = registered

@@ -1,9 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What workers of a Ray cluster need to be recorded into this run."""
+"""Ray: what workers of a cluster need to be recorded into this run, and who makes what is waited for.
+
+Whom ray.get waits for follows from the ids: that of an object contains the id of the actor whose method
+makes it, or, of a task's object, one that stands for all tasks of the job. Each worker says which of
+these it is when it is first called.
+"""
+import itertools
 import os
-from typing import Any, Dict, Mapping, Optional
+import sys
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Set
+
+from gpubound import _core
 
 _OF_ONE_HOST = ("GPUBOUND_END_NS",)  # a time of this host's clock, which counts from its start
+_MAX_MAKERS = 64  # of one wait: more do not fit into its name
+_held: List[str] = []  # what this process has said that it is
 _LOADERS = ("LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
 
 
@@ -23,3 +34,26 @@ def ray_runtime_env(runtime_env: Optional[Mapping[str, Any]] = None, /) -> Dict[
     if "GPUBOUND_RUN" in ours:
         merged["env_vars"] = {**ours, **merged.get("env_vars", {})}
     return merged
+
+
+def makers_of(references: Iterable[Any]) -> Set[str]:
+    """Channels of those who make the objects that are referred to; empty where that is not known, as
+    of references to compiled graphs."""
+    try:
+        makers = {_channel(reference.task_id()) for reference in references}
+    except AttributeError:
+        return set()
+    return set(itertools.islice(sorted(makers), _MAX_MAKERS))
+
+
+def hold_channel(*_: Any, **__: Any) -> None:
+    """Before a worker carries out a call: says, once each, whose calls it does."""
+    worker = sys.modules["ray._private.worker"].global_worker  # type: ignore[attr-defined]
+    channel = _channel(worker.current_task_id)
+    if channel not in _held:
+        _held.append(channel)
+        _core.hold_channel(channel)
+
+
+def _channel(task: Any) -> str:
+    return f"ray:[{task.actor_id().hex()}]"

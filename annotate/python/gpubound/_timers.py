@@ -11,7 +11,7 @@ import functools
 import inspect
 from typing import Any, Callable, Dict, Iterator
 
-from gpubound import _api, _core
+from gpubound import _core, _loop
 
 
 def wrap(original: Any, hook: Dict[str, Any]) -> Any:
@@ -37,7 +37,7 @@ def _wrap_function(original: Callable[..., Any], parameter: str, turn: Any) -> A
         with _core.operation(name), original(*arguments, **keywords) as value:
             yield value
         if name == turn:
-            _api.step()
+            _loop.end_turn()
 
     @functools.wraps(original)
     def make(*arguments: Any, **keywords: Any) -> Any:
@@ -70,6 +70,6 @@ def _wrap_exit(original: Callable[..., Any], attribute: str, turn: Any) -> Any:
         finally:
             _core.operation(name).__exit__()
             if name == turn:
-                _api.step()
+                _loop.end_turn()
     leave._gpubound_hook = True  # type: ignore[attr-defined]
     return leave

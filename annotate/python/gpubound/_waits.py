@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-from gpubound import _api, _core
+from gpubound import _api, _core, _ray
 
 _MAX_LABELS = 1024
 _labels: Dict[str, int] = {}  # by the words that they stand for
@@ -78,6 +78,14 @@ def for_lock(block: Any = True, timeout: Any = None) -> Optional[int]:
     return 0 if block else None
 
 
+def for_references(object_refs: Any, *_: Any, timeout: Optional[float] = None, **__: Any) -> Optional[int]:
+    """Of ray.get and ray.wait: the actors whose methods make the objects, or the workers that have tasks."""
+    if timeout == 0:
+        return None
+    references = object_refs if isinstance(object_refs, (list, tuple)) else (object_refs,)
+    return _label_of(sorted(_ray.makers_of(references)))
+
+
 def note_ends(ends: Tuple[Any, Any]) -> None:
     """Told what multiprocessing.connection.Pipe returned."""
     _core.note_channel_ends(*ends)
@@ -88,7 +96,7 @@ _Role = Tuple[int, Optional[Callable[..., Any]]]
 _PLAIN: _Role = (0, None)
 PEERS: Dict[str, _Role] = {"connection": (1, None), "objects": (0, for_objects),
                            "process": (0, for_process), "pid": (0, for_pid), "pool": (0, for_pool),
-                           "lock": (0, for_lock)}
+                           "lock": (0, for_lock), "references": (0, for_references)}
 CHANNELS: Dict[str, _Role] = {"written": (2, None), "made": (3, None), "ends": (4, note_ends)}
 
 

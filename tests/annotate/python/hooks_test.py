@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import sys
-import threading
 import types
 import unittest
 import unittest.mock
@@ -189,7 +188,8 @@ class InstallTest(RecordedTest):
         module.declines = answers.pop
         unittest.mock.patch.dict("sys.modules", sample=module).start()
         self.addCleanup(unittest.mock.patch.stopall)
-        self.addCleanup(_loop._finish)
+        _loop.forget_in_fork_child()
+        self.addCleanup(_loop.forget_in_fork_child)
         library({"module": "sample", "names": ["reset"], "operation": "simulation", "loop": "rollout",
                  "unless": "sample.declines"}).install(module)
         take()
@@ -297,67 +297,6 @@ class NativesTest(RecordedTest):
         self.assertIs(self.public.total, sum)
 
 
-class IterationTest(RecordedTest):
-    def setUp(self):
-        _loop.forget_in_fork_child()
-        self.addCleanup(_loop.forget_in_fork_child)
-        super().setUp()
-
-    def steps(self):
-        return [call for call in take() if call.startswith("step ")]
-
-    def test_each_turn_of_a_frameworks_loop_ends_an_iteration(self):
-        module = types.ModuleType("sample")
-
-        class Algorithm:
-            def collect(self):
-                return None
-
-            def learn(self, turns):
-                for _ in range(turns):
-                    self.collect()
-                return self
-        module.Algorithm = Algorithm
-        library({"module": "sample", "class": "Algorithm", "names": ["collect"],
-                 "operation": "rollout", "iteration": "begins"},
-                {"module": "sample", "class": "Algorithm", "names": ["learn"],
-                 "iteration": "ends"}).install(module)
-        take()
-        algorithm = Algorithm()
-        self.assertIs(algorithm.learn(3), algorithm)
-        self.assertEqual(len(self.steps()), 3)
-        algorithm.learn(0)
-        self.assertEqual(self.steps(), [])
-
-    def test_a_single_file_script_alternates_between_rollout_and_update(self):
-        for _ in range(2):
-            _loop.enter_rollout()
-            _loop.enter_rollout()
-            _loop.enter_update()
-            _loop.enter_update()
-        _loop._finish()
-        calls = ["step" if call.startswith("step ") else call for call in take()]
-        self.assertEqual(calls, (scope("rollout") + scope("update") + ["step"]) * 2)
-
-    def test_learning_without_environments_is_no_loop(self):
-        _loop.enter_update()
-        self.assert_recorded()
-
-    def test_a_script_with_operations_of_its_own_is_left_alone(self):
-        with _core.operation("own"):
-            _loop.enter_rollout()
-        self.assert_recorded(*scope("own"))
-
-    def test_only_the_first_thread_has_the_loop(self):
-        _loop.enter_rollout()
-        other = threading.Thread(target=_loop.enter_update)
-        other.start()
-        other.join()
-        self.assert_recorded("begin operation rollout")
-        _loop._finish()
-        self.assert_recorded("end operation rollout")
-
-
 class HookFileTest(unittest.TestCase):
     def test_every_file_says_what_it_hooks(self):
         folder = pathlib.Path(_hooks.__file__).parent / "hooks"
@@ -372,7 +311,8 @@ class HookFileTest(unittest.TestCase):
                         "module", "class", "names", "subclasses", "operation", "layer",
                         "iteration", "loop", "alone", "unless", "peer", "channel", "yields", "sets",
                         "inherited",
-                        "natives", "timer", "range", "own", "turn", "jitted", "foreign", "turns", "makes"})
+                        "natives", "timer", "range", "own", "turn", "jitted", "foreign", "turns", "makes",
+                        "finds"})
                     self.assertNotEqual("names" in hook, "natives" in hook)
 
 

@@ -8,7 +8,7 @@ import unittest.mock
 
 import gpubound
 from gpubound import _core, _hooks, _jitted, _loop
-from recorded import RecordedTest, scope, take
+from recorded import RecordedTest, scope, take, without_numbers
 
 
 class Timer:
@@ -53,10 +53,6 @@ def install(hook, **members):
 
 def copy_of(cls):
     return type(cls.__name__, cls.__bases__, dict(vars(cls)))
-
-
-def without_numbers(calls):
-    return ["step" if call.startswith("step ") else call for call in calls]
 
 
 class TimerTest(RecordedTest):

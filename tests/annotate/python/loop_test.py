@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which iterations and stages are found in training loops of several shapes."""
+import os
+import threading
+import types
+import unittest
+
+import gpubound
+from gpubound import _core, _hooks, _loop
+from recorded import RecordedTest, scope, take, without_numbers
+
+LONG = _loop._LONG_UPDATE
+
+
+class Optimizer:
+    pass
+
+
+class LoopTest(RecordedTest):
+    def setUp(self):
+        _loop.forget_in_fork_child()
+        self.addCleanup(_loop.forget_in_fork_child)
+        self.critic, self.actor = Optimizer(), Optimizer()
+        self.calls = {"e": _loop.enter_rollout, "b": _loop.enter_update, "j": _loop.begin_jitted_turn,
+                      "c": lambda: _loop.note_optimizer(self.critic),
+                      "a": lambda: _loop.note_optimizer(self.actor),
+                      "t": _loop.end_turn, "s": gpubound.step}
+        super().setUp()
+
+    def run_loop(self, program):
+        """`program` has a letter for each call: an environment is stepped, backward(), the critic's or
+        the actor's optimizer steps, a jitted training step, a framework's turn, step() of the program. Returns what is recorded, a word each."""
+        for call in program:
+            self.calls[call]()
+        words = {"begin operation rollout": "rollout(", "end operation rollout": ")",
+                 "begin operation update": "update(", "end operation update": ")"}
+        return " ".join(words.get(call, call) for call in without_numbers(take()))
+
+    def test_each_turn_of_a_frameworks_loop_ends_an_iteration(self):
+        module = types.ModuleType("sample")
+
+        class Algorithm:
+            def collect(self):
+                return None
+
+            def learn(self, turns):
+                for _ in range(turns):
+                    self.collect()
+                return self
+        module.Algorithm = Algorithm
+        for hook in ({"names": ["collect"], "operation": "rollout", "iteration": "begins"},
+                     {"names": ["learn"], "iteration": "ends"}):
+            _hooks.install_hook({"module": "sample", "class": "Algorithm", **hook}, module)
+        algorithm = Algorithm()
+        self.assertIs(algorithm.learn(3), algorithm)
+        self.assertEqual(self.run_loop("").split().count("step"), 3)
+        algorithm.learn(0)
+        self.assertEqual(self.run_loop(""), "")
+
+    def test_a_single_file_script_alternates_between_rollout_and_update(self):
+        self.assertEqual(self.run_loop("eebcbc" * 2), "rollout( ) update( ) step rollout( ) update(")
+        _loop._finish()
+        self.assertEqual(self.run_loop(""), ") step")
+
+    def test_a_learner_without_environments_turns_with_its_optimizer(self):
+        self.assertEqual(self.run_loop("bcbcbc"), "update( step step")
+
+    def test_of_several_optimizers_the_first_one_leads(self):
+        self.assertEqual(self.run_loop("bc" + "bcba" * 3), "update( step step step")
+
+    def test_an_optimizer_may_step_inside_of_a_range(self):
+        self.run_loop("bcb")
+        with _core.layer_scope(5, "Optimizer.step"):
+            self.calls["c"]()
+        self.assertEqual(self.run_loop("").split().count("step"), 1)
+
+    def test_a_step_that_calls_the_step_of_its_base_counts_once(self):
+        self.assertEqual(self.run_loop("bcc" * 3), "update( step step")
+
+    def test_gradients_may_be_accumulated(self):
+        self.assertEqual(self.run_loop("bbbc" * 3), "update( step step")
+
+    def test_an_evaluation_now_and_then_ends_no_iteration(self):
+        many = LONG + 100
+        self.assertEqual(self.run_loop("bc" * (many + 1)).count("step"), many)
+        self.assertEqual(self.run_loop("eee"), ") rollout(")
+        self.assertEqual(self.run_loop("bc" * many).count("step"), many)
+
+    def test_a_stray_environment_step_does_not_make_one_update_of_the_rest(self):
+        self.assertEqual(self.run_loop("e" + "bc" * (LONG - 1)), "rollout( ) update(")
+        self.assertEqual(self.run_loop("bcbcbc"), "step step step")
+
+    def test_training_before_the_loop_does_not_hide_that_it_alternates(self):
+        self.run_loop("bc" * 2 * LONG)
+        self.run_loop("eebcbc")
+        self.assertEqual(self.run_loop("eebcbc" * 2), ") rollout( ) update( ) step rollout( ) update(")
+
+    def test_an_optimizer_that_is_used_no_more_leads_no_more(self):
+        self.run_loop("bcbc")
+        self.assertEqual(self.run_loop("ba" * (LONG + 2)).count("step"), 3)
+        del self.calls["a"], self.actor
+        self.actor = Optimizer()
+        self.calls["a"] = lambda: _loop.note_optimizer(self.actor)
+        self.assertEqual(self.run_loop("baba"), "step step")
+
+    def test_a_framework_that_ends_a_turn_says_where_all_end(self):
+        self.assertEqual(self.run_loop("bct" * 3), "step step step")
+        self.assertEqual(self.run_loop("ebc"), "")
+
+    def test_a_framework_closes_what_was_taken_for_a_loop(self):
+        self.assertEqual(self.run_loop("e"), "rollout(")
+        _loop.begin_iteration()
+        self.assertEqual(self.run_loop("ebc"), ")")
+        _loop.end_iterations()
+        self.assertEqual(self.run_loop("e"), "step rollout(")
+
+    def test_a_program_that_calls_step_ends_its_iterations_itself(self):
+        self.assertEqual(self.run_loop("s" + "ebc" * 2 + "s"),
+                         "step rollout( ) update( ) rollout( ) update( step")
+
+    def test_a_script_with_operations_of_its_own_is_left_alone(self):
+        with _core.operation("own"):
+            self.assertEqual(self.run_loop("ebcbcbc"), "begin operation own")
+        self.assert_recorded("end operation own")
+
+    def on_another_thread(self, program):
+        other = threading.Thread(target=lambda: [self.calls[call]() for call in program])
+        other.start()
+        other.join()
+
+    def test_threads_that_step_environments_for_a_learner_are_no_loop(self):
+        self.run_loop("bcbc")
+        self.on_another_thread("eee")
+        self.assertEqual(self.run_loop("bc"), "step")
+
+    def test_a_learner_thread_beside_one_that_steps_environments(self):
+        self.run_loop("eee")
+        self.on_another_thread("bcbcbc")
+        self.assertEqual(self.run_loop("e"), "update( step step")
+
+    def test_jitted_turns_without_environments(self):
+        self.assertEqual(self.run_loop("jjj"), "step step")
+        _loop.end_iterations()
+        self.assertEqual(self.run_loop(""), "step")
+
+    def test_jitted_turns_alternate_with_rollouts(self):
+        self.assertEqual(self.run_loop("ej" * 2), "rollout( ) update( ) step rollout( ) update(")
+
+    def test_jitted_turns_after_a_stray_environment_step(self):
+        self.assertEqual(self.run_loop("e" + "j" * (LONG - 1)), "rollout( ) update(")
+        self.assertEqual(self.run_loop("jjj"), ") step step")
+
+    def test_a_fork_child_is_not_inside_what_its_parent_did(self):
+        self.run_loop("e")
+        read_end, write_end = os.pipe()
+        if os.fork() == 0:
+            _loop.forget_in_fork_child()
+            os.write(write_end, self.run_loop("bcbc").encode())
+            os._exit(0)
+        os.wait()
+        self.assertEqual(os.read(read_end, 1000), b") update( step")
+
+    def test_what_the_program_has_open_at_a_fork_stays_open(self):
+        self.run_loop("e")
+        with _core.operation("own"):
+            take()
+            _loop.forget_in_fork_child()
+            self.assert_recorded()
+        self.assert_recorded("end operation own")
+        _loop._rollout.__exit__()
+
+    def test_an_optimizer_hook_tells_the_loop(self):
+        module = types.ModuleType("sample")
+
+        class Sgd:
+            def step(self, closure=None):
+                return closure
+
+        class Better(Sgd):
+            def step(self, closure=None):
+                return super().step(closure)
+        module.Sgd = Sgd
+        _hooks.install_hook({"module": "sample", "class": "Sgd", "names": ["step"], "subclasses": True,
+                             "operation": "optimizer", "loop": "optimized"}, module)
+        self.run_loop("bc")
+        self.critic = better = Better()
+        self.run_loop("b")
+        take()
+        self.assertIsNone(better.step())
+        self.assertEqual(self.run_loop("").split().count("step"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
