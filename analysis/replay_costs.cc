@@ -65,6 +65,7 @@ ReplayCosts::ReplayCosts(const ProcessTrace& process, const CostModel& model)
   for (size_t id = 0; id < labels_.size(); ++id) {
     const Label& label = process.labels[id];
     ByLabel& costs = labels_[id];
+    costs.own_overhead = label.kind == LabelKind::kAnnotation && label.domain == kOwnDomain;
     switch (label.kind) {
       case LabelKind::kOperation:
       case LabelKind::kAnnotation:

@@ -13,6 +13,10 @@
 
 namespace gpubound {
 
+// Domain of annotations around what the profiler itself does on a thread of the program, as when it
+// wraps the functions of a library that was imported.
+inline constexpr char kOwnDomain[] = "gpubound";
+
 // Time that the profiler spent on a thread right behind a time stamp.
 struct Spent {
   double ns = 0;
@@ -29,7 +33,7 @@ class ReplayCosts {
   const Spent& AfterBegin(LabelId label) const { return Of(label).begin; }
   const Spent& AfterEnd(LabelId label) const { return Of(label).end; }
   const Spent& AfterInstant() const { return instant_; }
-  // CUPTI's own work, of which each record tells the actual cost.
+  // CUPTI's own work, of which each record tells the actual cost, and scopes of ours (kOwnDomain).
   bool IsOwnOverhead(LabelId label) const { return Of(label).own_overhead; }
   // Whether the model was measured; otherwise nothing is removed, what records tell included.
   bool removes() const { return removes_; }

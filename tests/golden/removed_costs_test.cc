@@ -65,6 +65,17 @@ TEST(RemovedCostsTest, RecordsThatNestOrComeTwiceCountOnce) {
             40000);
 }
 
+// What the profiler does on a thread of the program tells by itself how long it took.
+TEST(RemovedCostsTest, ScopesAroundOwnWorkAreRemovedWhole) {
+  const std::string own =
+      "span 0 110000\nthread main\n@20000 main begin annotation gpubound:hooks\n"
+      "@50000 main end annotation gpubound:hooks\n";
+  EXPECT_EQ(RemovedNs(own), 30000);
+  EXPECT_EQ(RemovedNs(own + "@60000 main begin annotation torch:hooks\n"
+                            "@90000 main end annotation torch:hooks\n"),
+            30000);
+}
+
 TEST(RemovedCostsTest, ARuntimeCallAndTheDriversWithinItAreOneCall) {
   const std::string driver = "call main 11000 19000 cuLaunchKernel ";
   EXPECT_EQ(RemovedNs(kCall + driver + "#1\n"), 6000);

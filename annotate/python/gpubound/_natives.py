@@ -78,11 +78,13 @@ class NativeCalls:
         return self._taken(name) is not None and self._left(name) is None
 
     def _replace_functions(self, holder: Any, natives: Dict[int, str]) -> None:
-        # A module may look names up in a source by itself (torch._VF).
-        names = {*vars(holder), *(name.rpartition(".")[2] for name in natives.values())}
-        for name in sorted(filter(self._takes, names)):
-            value = getattr(holder, name, None)
-            if id(value) in natives:
+        held = dict(vars(holder))
+        if type(holder) is not types.ModuleType:  # it may look names up by itself (torch._VF)
+            for native in natives.values():
+                name = native.rpartition(".")[2]
+                held.setdefault(name, getattr(holder, name, None))
+        for name, value in held.items():
+            if id(value) in natives and self._takes(name):
                 self._functions.shadow(holder, name, self._wrap(value, natives[id(value)]))
 
     def _shadow_methods(self, holder: type) -> None:

@@ -69,6 +69,14 @@ class StartupTest(unittest.TestCase):
         done = self.run_program("import sys; print([m for m in sys.modules if 'gpubound' in m])")
         self.assertEqual((done.stdout, done.stderr), ("[]\n", ""))
 
+    def test_what_installing_hooks_takes_is_in_the_trace(self):
+        self.install_gymnasium("1.2.0")
+        calls = self.run_program("import gymnasium.core\n" + PRINT_CALLS).stdout.splitlines()
+        begin = calls.index("begin annotation gpubound:hooks")
+        installed = next(at for at, call in enumerate(calls) if "hooks_installed" in call)
+        end = calls.index("end annotation gpubound:hooks")
+        self.assertTrue(begin < installed < end, calls)
+
     def test_the_sitecustomize_that_was_there_before_runs(self):
         self.write("sitecustomize.py", "print('the other one')")
         done = self.run_program("import sitecustomize; print(sitecustomize.__file__)")
