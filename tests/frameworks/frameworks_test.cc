@@ -274,14 +274,13 @@ TEST_F(WorkersTest, RayTasksAreNamedAndWaitedFor) {
   }
   EXPECT_EQ(tasks, 40);
   EXPECT_EQ(evaluations, 20);
-  EXPECT_GE(workers, 3u);
+  EXPECT_GE(workers, 2u);
   EXPECT_GE(WorkersAwaited("update"), workers) << "and services that shutdown() waits for";
 }
 
 TEST_F(WorkersTest, ALearnerWaitsForItsActors) {
   Compare({"learners.py", "actors", "300", "2"});
   EXPECT_EQ(WorkersAwaited("update"), 2u);
-  EXPECT_NE(Text().find("for simulation in 2 workers: "), std::string::npos) << Text();
 }
 
 std::string NameOf(const testing::TestParamInfo<Program>& info) {

@@ -195,8 +195,7 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
     if "finds" in hook:
         return lambda original, _: _around_what_it_finds(original, hook["finds"])
     if "layer" in hook:
-        return lambda original, name: _core.wrap(
-            original, _api.layer(hook["layer"], name).label, binds_to_instances(original))
+        return lambda original, name: _in_layer(original, name, hook)
     if "operation" not in hook:
         return _around_iteration(hook["iteration"])
     label = _core.operation(hook["operation"]).label
@@ -209,6 +208,14 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
             return hooked
         return _core.watch(hooked, 0, binds, _AFTER_SUCCESS, _loop.note_optimizer)
     return wrap
+
+
+def _in_layer(original: Any, name: str, hook: Dict[str, Any]) -> Any:
+    binds = binds_to_instances(original)
+    wrapper = _core.wrap(original, _api.layer(hook["layer"], name).label, binds)
+    if hook.get("loop") != "worker":
+        return wrapper
+    return _core.watch(wrapper, 0, binds, _BEFORE, _loop.enter_worker)
 
 
 def _guard(hook: Dict[str, Any]) -> Optional[Callable[[], object]]:

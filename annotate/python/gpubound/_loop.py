@@ -40,11 +40,17 @@ class _Loop:
         self.has_optimised = False
         self.has_gradients = False  # backward() was called since the leading optimizer stepped
         self.has_exit_handler = False
+        self.worker: Optional[int] = None  # thread that does what this worker process is for
+        self.around_worker = 0             # scopes that are open there as long as it does
+
+    def depth(self, thread: int) -> int:
+        """How many scopes are open on `thread`, the calling one, within its worker and its stage."""
+        around = self.around_worker if thread == self.worker else 0
+        return int(_core.depth()) - around - (thread in self.stages)
 
     def enter(self, thread: int, stage: _core.Scope) -> None:
         """Opens `stage` in place of what is open, unless the program has operations of its own open."""
-        was_open = self.stages.get(thread)
-        if stage is was_open or _core.depth() != (0 if was_open is None else 1):
+        if stage is self.stages.get(thread) or self.depth(thread) != 0:
             return
         self.leave(thread)
         self.stages[thread] = stage
@@ -64,7 +70,7 @@ class _Loop:
         """A framework says what its iterations are."""
         self.by_framework = True
         thread = threading.get_ident()
-        if thread in self.stages and _core.depth() == 1:
+        if thread in self.stages and self.depth(thread) == 0:
             self.stages.pop(thread).__exit__()
 
     def count_step(self) -> bool:
@@ -92,6 +98,12 @@ class _Loop:
 
 
 _loop = _Loop()
+
+
+def enter_worker(*_: Any, **__: Any) -> None:
+    """What a worker process is for is about to begin, in a layer that is open around all of it."""
+    _loop.worker = threading.get_ident()
+    _loop.around_worker = _core.depth() + 1
 
 
 def end_iteration() -> None:
@@ -128,7 +140,7 @@ def end_iterations() -> None:
 
 def is_outermost() -> bool:
     """Whether no operation is open on this thread but what the loop itself has open."""
-    return bool(_core.depth() == (1 if threading.get_ident() in _loop.stages else 0))
+    return _loop.depth(threading.get_ident()) == 0
 
 
 def begin_jitted_turn() -> None:
@@ -155,8 +167,8 @@ def enter_rollout() -> None:
     if loop.by_framework or thread != (loop.learner or loop.collector or thread):
         return  # on the threads of a pool only some of the time would be rollout
     loop.collector = loop.collector or thread
-    if loop.stages.get(thread) is _rollout:
-        return
+    if loop.stages.get(thread) is _rollout or (thread == loop.worker and thread != loop.learner):
+        return  # what steps environments for others is rollout only where it does
     alternates = loop.each_step and 0 < loop.steps < _LONG_UPDATE
     loop.steps = 0
     loop.enter(thread, _rollout)
@@ -202,9 +214,10 @@ def _finish() -> None:
 def forget_in_fork_child() -> None:
     """The child has a loop of its own, if any; what the forking thread had open around it ends here."""
     global _loop
-    stage = _loop.stages.get(threading.get_ident())
-    if stage is not None and _core.depth() == 1:
+    thread = threading.get_ident()
+    stage = _loop.stages.get(thread)
+    if stage is not None and _loop.depth(thread) == 0:
         stage.__exit__()
-    registered = _loop.has_exit_handler
-    _loop = _Loop()
-    _loop.has_exit_handler = registered
+    parent, _loop = _loop, _Loop()
+    _loop.has_exit_handler = parent.has_exit_handler
+    _loop.worker, _loop.around_worker = parent.worker, parent.around_worker

@@ -37,22 +37,27 @@ def ray_runtime_env(runtime_env: Optional[Mapping[str, Any]] = None, /) -> Dict[
 
 
 def makers_of(references: Iterable[Any]) -> Set[str]:
-    """Channels of those who make the objects that are referred to; empty where that is not known, as
-    of references to compiled graphs."""
+    """Channels of the others who make the objects that are referred to; empty where that is not known,
+    as of references to compiled graphs."""
     try:
-        makers = {_channel(reference.task_id()) for reference in references}
+        tasks = {reference.task_id() for reference in references}
     except AttributeError:
         return set()
+    tasks.discard(_worker().current_task_id)  # what it puts into the store itself
+    makers = {_channel(task) for task in tasks}
     return set(itertools.islice(sorted(makers), _MAX_MAKERS))
 
 
 def hold_channel(*_: Any, **__: Any) -> None:
     """Before a worker carries out a call: says, once each, whose calls it does."""
-    worker = sys.modules["ray._private.worker"].global_worker  # type: ignore[attr-defined]
-    channel = _channel(worker.current_task_id)
+    channel = _channel(_worker().current_task_id)
     if channel not in _held:
         _held.append(channel)
         _core.hold_channel(channel)
+
+
+def _worker() -> Any:
+    return sys.modules["ray._private.worker"].global_worker  # type: ignore[attr-defined]
 
 
 def _channel(task: Any) -> str:

@@ -29,7 +29,8 @@ class LoopTest(RecordedTest):
 
     def run_loop(self, program):
         """`program` has a letter for each call: an environment is stepped, backward(), the critic's or
-        the actor's optimizer steps, a jitted training step, a framework's turn, step() of the program. Returns what is recorded, a word each."""
+        the actor's optimizer steps, a jitted training step, a framework's turn, step() of the program.
+        Returns what is recorded, a word each."""
         for call in program:
             self.calls[call]()
         words = {"begin operation rollout": "rollout(", "end operation rollout": ")",
@@ -149,6 +150,24 @@ class LoopTest(RecordedTest):
     def test_jitted_turns_after_a_stray_environment_step(self):
         self.assertEqual(self.run_loop("e" + "j" * (LONG - 1)), "rollout( ) update(")
         self.assertEqual(self.run_loop("jjj"), ") step step")
+
+    def in_worker(self, program):
+        _loop.enter_worker()
+        with _core.layer_scope(1, "worker"):
+            take()
+            recorded = self.run_loop(program)
+            _loop._finish()
+        _loop._loop = _loop._Loop()
+        return recorded
+
+    def test_a_worker_that_steps_environments_for_others_is_not_in_rollout(self):
+        self.assertEqual(self.in_worker("eee"), "")
+
+    def test_a_worker_that_learns_has_a_loop(self):
+        self.assertEqual(self.in_worker("eebcbc" * 2 + "e"), "update( ) step rollout( ) update( ) step rollout(")
+
+    def test_a_worker_that_only_learns_turns_with_its_optimizer(self):
+        self.assertEqual(self.in_worker("bcbcbc"), "update( step step")
 
     def test_a_fork_child_is_not_inside_what_its_parent_did(self):
         self.run_loop("e")
