@@ -47,6 +47,9 @@ CostModel ModelOf(const Calibration& calibration) {
     if (measured.kind == CostKind::kInstant && measured.condition == kFromPython) {
       model.python_instant = measured.cost;
     }
+    if (measured.condition == kAfterOtherWork) {
+      model.after_other_work[static_cast<size_t>(measured.kind)] = measured.cost;
+    }
     if (!measured.condition.empty()) continue;
     if (measured.kind == CostKind::kApiCall) {
       model.api[measured.api] = measured.cost;

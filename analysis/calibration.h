@@ -17,12 +17,14 @@ namespace gpubound {
 
 // MeasuredCost::condition of an instant that an interpreter made.
 inline constexpr char kFromPython[] = "from Python";
+// ... of an event that follows code which has nothing to do with it.
+inline constexpr char kAfterOtherWork[] = "after other work";
 
 struct MeasuredCost {
   CostKind kind = CostKind::kNativeScope;
   std::string api;  // function, for kApiCall
   // What was different from the usual (warm caches, one thread, a name that is a literal); empty:
-  // nothing. These are stored to be known; the model takes the usual, and of instants both.
+  // nothing. These are stored to be known; the model takes the usual, and the two above.
   std::string condition;
   Cost cost;
 };

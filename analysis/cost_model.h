@@ -38,8 +38,15 @@ struct Cost {
   double total_ns() const { return inside_ns + outside_ns; }
 };
 
+// Time without an event of the thread, from which on what recording needs is taken to have been
+// driven out of the nearest caches.
+inline constexpr int64_t kOtherWorkNs = 1'000;
+
 struct CostModel {
   std::array<Cost, kCostKindCount> kinds;
+  // With the first of its two time stamps behind other work, where that was measured: what it costs
+  // more than |kinds| falls to each time stamp with at least kOtherWorkNs before it.
+  std::array<Cost, kCostKindCount> after_other_work;
   Cost python_instant;              // of kInstant by way of the interpreter, where it was measured
   std::map<std::string, Cost> api;  // by function name without its versioned suffix
   std::optional<MachineKey> measured_on;  // absent: the costs hold for any process

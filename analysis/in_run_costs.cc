@@ -48,8 +48,11 @@ Cost Scaled(Cost cost, double factor) {
 CostModel ScopesOnly(const CostModel& costs, double factor) {
   CostModel scopes;
   for (const CostKind kind : kScopeKinds) {
+    Cost& later = scopes.after_other_work[static_cast<size_t>(kind)];
     scopes.Of(kind) = Scaled(costs.Of(kind), factor);
     scopes.Of(kind).variance_ns2 = 0;
+    later = Scaled(costs.after_other_work[static_cast<size_t>(kind)], factor);
+    later.variance_ns2 = 0;
   }
   return scopes;
 }
@@ -173,13 +176,15 @@ void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {
 
 void Apply(const Loop& loop, const InRunCheck& check, CostModel* costs) {
   for (const CostKind kind : kScopeKinds) {
-    Cost& cost = costs->Of(kind);
-    if (check.used) {
-      const double error_ns = loop.slope.standard_error * cost.total_ns();
-      cost = Scaled(cost, loop.slope.value);
-      cost.standard_error_ns = error_ns;
-    } else {
-      Widen(&cost);
+    for (Cost* const cost :
+         {&costs->Of(kind), &costs->after_other_work[static_cast<size_t>(kind)]}) {
+      if (check.used) {
+        const double error_ns = loop.slope.standard_error * cost->total_ns();
+        *cost = Scaled(*cost, loop.slope.value);
+        cost->standard_error_ns = error_ns;
+      } else {
+        Widen(cost);
+      }
     }
   }
   // Instants are never suspended, but the code and the pages are those of scopes.

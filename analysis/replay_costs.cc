@@ -44,6 +44,16 @@ Spent PartOf(const Cost& cost, double ns) {
   return {ns, variance, cost.standard_error_ns * share, LeastOf(ns, variance)};
 }
 
+// |part| of the usual cost, and what |late| is more than that.
+Spent WithExtra(const Spent& part, const Cost& usual, const Cost& late) {
+  const double extra_ns = late.total_ns() - usual.total_ns();
+  if (late.samples == 0 || extra_ns <= 0) return part;
+  const double ns = part.ns + extra_ns;
+  const double variance = part.variance + std::max(0.0, late.variance_ns2 - usual.variance_ns2);
+  const double error = std::hypot(part.error, late.standard_error_ns);
+  return {ns, variance, error, LeastOf(ns, variance)};
+}
+
 }  // namespace
 
 bool IsProfilersOverhead(std::string_view kind) {
@@ -70,15 +80,19 @@ ReplayCosts::ReplayCosts(const ProcessTrace& process, const CostModel& model)
       case LabelKind::kOperation:
       case LabelKind::kAnnotation:
       case LabelKind::kLayer: {
-        const Cost& cost = model.Of(KindOfScope(label, process.python));
+        const CostKind kind = KindOfScope(label, process.python);
+        const Cost& cost = model.Of(kind);
+        const Cost& late = model.after_other_work[static_cast<size_t>(kind)];
         costs.begin = PartOf(cost, cost.inside_ns);
         costs.end = PartOf(cost, cost.outside_ns);
+        costs.late_begin = WithExtra(costs.begin, cost, late);
+        costs.late_end = WithExtra(costs.end, cost, late);
         break;
       }
       case LabelKind::kApi: {
         const Cost& cost = model.OfApi(std::string(StripApiVersion(label.text)));
-        costs.begin = PartOf(cost, cost.inside_ns);
-        costs.end = PartOf(cost, cost.outside_ns);
+        costs.begin = costs.late_begin = PartOf(cost, cost.inside_ns);
+        costs.end = costs.late_end = PartOf(cost, cost.outside_ns);
         break;
       }
       case LabelKind::kOverhead:

@@ -29,9 +29,14 @@ class ReplayCosts {
  public:
   ReplayCosts(const ProcessTrace& process, const CostModel& model);
 
-  // Behind the begin, and behind the end, of a scope or a call with this label.
-  const Spent& AfterBegin(LabelId label) const { return Of(label).begin; }
-  const Spent& AfterEnd(LabelId label) const { return Of(label).end; }
+  // Behind the begin, and behind the end, of a scope or a call with this label, where the thread
+  // had its event before |since_ns| earlier.
+  const Spent& AfterBegin(LabelId label, int64_t since_ns = 0) const {
+    return since_ns < kOtherWorkNs ? Of(label).begin : Of(label).late_begin;
+  }
+  const Spent& AfterEnd(LabelId label, int64_t since_ns = 0) const {
+    return since_ns < kOtherWorkNs ? Of(label).end : Of(label).late_end;
+  }
   const Spent& AfterInstant() const { return instant_; }
   // CUPTI's own work, of which each record tells the actual cost, and scopes of ours (kOwnDomain).
   bool IsOwnOverhead(LabelId label) const { return Of(label).own_overhead; }
@@ -42,6 +47,8 @@ class ReplayCosts {
   struct ByLabel {
     Spent begin;
     Spent end;
+    Spent late_begin;  // behind other work
+    Spent late_end;
     bool own_overhead = false;
   };
   const ByLabel& Of(LabelId label) const {

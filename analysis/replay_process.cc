@@ -190,6 +190,7 @@ void ProcessReplay::Move(ReplayThread* thread, int64_t time_ns, uint64_t kind) {
 
 void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent event) {
   const int64_t time_ns = event.time_ns;
+  const int64_t since_ns = time_ns - thread->at_ns;
   switch (event.kind) {
     case SlotKind::kEnd:
     case SlotKind::kRangeEnd:
@@ -229,10 +230,10 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
     if (peer != kNotOne && in_.peer_awaited && IsReporting(index)) {
       in_.peer_awaited(peer, OperationOf(*thread), event.time_ns);
     }
-    Charge(index, thread, costs_.AfterBegin(event.label), KindOf(event));
+    Charge(index, thread, costs_.AfterBegin(event.label, since_ns), KindOf(event));
   } else if (event.kind == SlotKind::kEnd || event.kind == SlotKind::kRangeEnd) {
     EnterCell(thread);
-    Charge(index, thread, costs_.AfterEnd(event.label), KindOf(event));
+    Charge(index, thread, costs_.AfterEnd(event.label, since_ns), KindOf(event));
   } else if (IsInstant(event.kind)) {
     if (event.kind == SlotKind::kStep) facts_.steps.Add(thread->shown);
     Charge(index, thread, costs_.AfterInstant(), KindOf(event));

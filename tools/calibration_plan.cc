@@ -3,6 +3,8 @@
 // The table of workloads.
 #include "tools/calibration_plan.h"
 
+#include "analysis/calibration.h"
+
 namespace gpubound {
 namespace {
 
@@ -24,7 +26,11 @@ constexpr CalibrationWorkload kPlan[] = {
     {kNative, "counter", CostKind::kInstant, "", nullptr, 4'000, 0},
     {kPython, "operation", CostKind::kPythonScope, "", "calibration operation", 1'000, 0.5},
     {kPython, "call", CostKind::kInterceptedCall, "", "calibration.call", 1'000, 1.0},
-    {kPython, "counter", CostKind::kInstant, "from Python", nullptr, 1'000, 0},
+    {kPython, "operation_between", CostKind::kPythonScope, kAfterOtherWork,
+     "calibration operation between", 60, 0.5},
+    {kPython, "call_between", CostKind::kInterceptedCall, kAfterOtherWork, "calibration.between",
+     60, 1.0},
+    {kPython, "counter", CostKind::kInstant, kFromPython, nullptr, 1'000, 0},
     ApiCall("cudaLaunchKernel"),
     ApiCall("cudaMemcpyAsync"),
     ApiCall("cudaMemsetAsync"),

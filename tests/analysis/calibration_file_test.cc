@@ -255,6 +255,16 @@ TEST(CostModelTest, HasTheInstantsOfAnInterpreterBesideTheOthers) {
   EXPECT_DOUBLE_EQ(ModelOf(calibration).python_instant.total_ns(), 97);
 }
 
+TEST(CostModelTest, HasWhatEventsCostBehindOtherWorkBesideTheUsual) {
+  Calibration calibration = Sample();
+  calibration.costs.push_back({CostKind::kInterceptedCall, "", "", {10, 24, 1, 1, 80}});
+  calibration.costs.push_back(
+      {CostKind::kInterceptedCall, "", "after other work", {10, 63, 1, 1, 80}});
+  const auto call = static_cast<size_t>(CostKind::kInterceptedCall);
+  EXPECT_DOUBLE_EQ(ModelOf(calibration).Of(CostKind::kInterceptedCall).total_ns(), 34);
+  EXPECT_DOUBLE_EQ(ModelOf(calibration).after_other_work[call].total_ns(), 73);
+}
+
 TEST(CostModelTest, GivesAFunctionThatWasNotMeasuredTheMeanAndTheSpreadOfTheOthers) {
   const CostModel model = ModelOf(Sample());
   EXPECT_DOUBLE_EQ(model.OfApi("cudaLaunchKernel").total_ns(), 1000);

@@ -65,6 +65,25 @@ TEST(RemovedCostsTest, RecordsThatNestOrComeTwiceCountOnce) {
             40000);
 }
 
+// Time stamps that lie 250 ns and 2.5 us apart.
+TEST(RemovedCostsTest, EventsBehindOtherWorkCostWhatTheyDoThere) {
+  ReplayOptions options;
+  options.costs.kinds.fill(CostOf(10, 20));
+  options.costs.after_other_work.fill(CostOf(10, 60));
+  for (const auto& [apart_ns, cost_ns] : {std::pair{250, 30.0}, {2500, 30.0 + 2 * 40.0}}) {
+    std::string text = "span 0 1000000\nthread main\n";
+    for (int i = 0; i < 100; ++i) {
+      const int at_ns = 100 + 2 * i * apart_ns;
+      text += "@" + std::to_string(at_ns) + " main begin operation act\n@" +
+              std::to_string(at_ns + apart_ns) + " main end operation act\n";
+    }
+    const golden::Scenario scenario = Parsed(text);
+    const Result<ReplayedRun> replayed = ReplayRun(scenario.run, options);
+    ASSERT_TRUE(replayed.ok());
+    EXPECT_NEAR((*replayed).facts.at(0).removed_ns, 100 * cost_ns, 40) << apart_ns;
+  }
+}
+
 // What the profiler does on a thread of the program tells by itself how long it took.
 TEST(RemovedCostsTest, ScopesAroundOwnWorkAreRemovedWhole) {
   const std::string own =

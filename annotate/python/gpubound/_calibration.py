@@ -5,14 +5,46 @@ Run as a script, with the profiler and without. The conversation is that of
 tools/calibration/workload.h: "run NAME COUNT" is answered by the ns of each occurrence, or by "no "
 and the reason.
 """
+import ast
+import base64
+import collections
+import csv
+import datetime
+import decimal
+import fractions
+import hashlib
+import heapq
 import itertools
+import json
+import math
 import os
+import pickle
+import re
 import resource
+import struct
 import sys
+import textwrap
 import time
 import types
+import unicodedata
+import zlib
 
 ATTEMPTS = 20
+RECORD = {"list": list(range(20)), "inner": {"text": "text" * 4, "numbers": [1.5, 2.5]}}
+# Some 40 us of code that has nothing in common, as a program runs between two calls of a framework. It
+# drives what recording needs out of a core's nearest caches.
+OTHER_WORK = (
+    lambda: json.dumps(RECORD), lambda: json.loads('{"a": [1, 2, {"b": null}]}'),
+    lambda: re.sub(r"\d+", "x", "a1b22c333"), lambda: decimal.Decimal("1.1") ** 3,
+    lambda: zlib.compress(b"abc" * 30), lambda: hashlib.sha256(b"x" * 200).digest(),
+    lambda: datetime.datetime(2020, 1, 2).isoformat(),
+    lambda: collections.Counter("abracadabra").most_common(2),
+    lambda: "{:>10.3f}{!r}".format(1.5, "x"), lambda: fractions.Fraction(1, 3) + fractions.Fraction(2, 5),
+    lambda: sorted(RECORD["list"], key=id), lambda: pickle.loads(pickle.dumps(RECORD)),
+    lambda: base64.b64encode(b"hello" * 10), lambda: unicodedata.normalize("NFC", "\u00e9a"),
+    lambda: list(csv.reader(["a,b,c"])), lambda: textwrap.dedent("  a\n  b"),
+    lambda: heapq.nlargest(3, range(30)), lambda: ast.literal_eval("[1, 2]"),
+    lambda: struct.unpack("<4d", bytes(32)), lambda: max(map(math.sqrt, range(20))))
 
 
 def _without_own_folder():
@@ -23,14 +55,16 @@ def _without_own_folder():
 
 
 def workloads():
-    """Functions that run their subject once per item, by name."""
+    """Functions that run their subject once per item, by name. They may return how long that took, in ns,
+    where they do other things too."""
     import gpubound
 
     native = types.ModuleType("calibration")
-    native.call = len
+    native.call, native.between = len, callable
     if gpubound.recording():
-        gpubound.intercept(native, layer="backend", names=["call"])
+        gpubound.intercept(native, layer="backend", names=["call", "between"])
     sized = ()
+    clock = time.perf_counter_ns
 
     def empty(items):
         for _ in items:
@@ -50,7 +84,32 @@ def workloads():
         for _ in items:
             gpubound.counter("calibration counter", 1.0)
 
-    return {"empty": empty, "operation": operation, "call": call, "counter": counter}
+    def operation_between(items):
+        took = 0
+        for _ in items:
+            do_other_work()
+            begin = clock()
+            with gpubound.operation("calibration operation between"):
+                pass
+            took += clock() - begin
+        return took
+
+    def call_between(items):
+        function, took = native.between, 0
+        for _ in items:
+            do_other_work()
+            begin = clock()
+            function(sized)
+            took += clock() - begin
+        return took
+
+    return {"empty": empty, "operation": operation, "call": call, "counter": counter,
+            "operation_between": operation_between, "call_between": call_between}
+
+
+def do_other_work():
+    for work in OTHER_WORK:
+        work()
 
 
 def answer(line, known, problem):
@@ -77,8 +136,8 @@ def undisturbed_ns(work, count):
         switches = context_switches()
         items = itertools.repeat(None, count)
         begin = time.perf_counter_ns()
-        work(items)
-        took = time.perf_counter_ns() - begin
+        told = work(items)
+        took = time.perf_counter_ns() - begin if told is None else told
         if context_switches() == switches:
             return took
         least = min(least, took)
