@@ -109,11 +109,15 @@ bool HasPython() { return g_has_python.load(std::memory_order_relaxed); }
 
 std::string PythonVersion() {
   const char* version = g_python_version.load(std::memory_order_relaxed);
-  if (version == nullptr) return {};
-  const std::string text = version;
+  return version == nullptr ? std::string() : ShortPythonVersion(version);
+}
+
+std::string ShortPythonVersion(const std::string& text) {
   const size_t minor = text.find('.');
   if (minor == std::string::npos) return {};
-  return text.substr(0, text.find_first_not_of("0123456789", minor + 1));
+  const bool free_threaded = text.find("free-threading build") != std::string::npos;
+  return text.substr(0, text.find_first_not_of("0123456789", minor + 1)) +
+         (free_threaded ? "t" : "");
 }
 
 std::string CpuModel() {

@@ -46,8 +46,12 @@ void LookForPython();
 // What the last look found; false before the first.
 bool HasPython();
 
-// "3.11"; empty without Python, or where the interpreter does not tell.
+// "3.11", "3.14t" where it is free-threaded; empty without Python, or where the interpreter does
+// not tell.
 std::string PythonVersion();
+
+// The same of what Py_GetVersion says.
+std::string ShortPythonVersion(const std::string& text);
 
 // Of the first CPU, as /proc/cpuinfo names it; empty where it does not.
 std::string CpuModel();

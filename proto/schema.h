@@ -25,7 +25,7 @@ enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
 // program), command (arguments, joined by NUL), segment, sealed (0/1), version (of gpubound),
 // ticks (tsc|monotonic), device_kind (real|simulated|imported|none), main_tid, python (0/1),
 // end_monotonic_ns and end_how (exit|_exit|fork-child-exit|import...) once the process has closed.
-// What costs depend on: cpu_model, python_version (3.11; empty without), and of a process that uses
+// What costs depend on: cpu_model, python_version (3.11, 3.14t or none), and of a process that uses
 // CUDA driver_version (580.65.06) and cupti_version (as cuptiGetVersion says, and behind a comma
 // what is not recorded); nvml_unavailable: why NVML could not be used, absent where it could.
 // How the run itself was used to check these costs: in_run_calibration (off|waiting|measuring|

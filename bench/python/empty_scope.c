@@ -49,6 +49,9 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "empty_
 PyMODINIT_FUNC PyInit_empty_scope(void) {
   PyObject* module = PyModule_Create(&definition);
   if (module == NULL || PyType_Ready(&type) < 0) return NULL;
+#ifdef Py_GIL_DISABLED /* else the import would switch the lock on for all that is measured */
+  if (PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED) < 0) return NULL;
+#endif
   Py_INCREF(&type);
   if (PyModule_AddObject(module, "EmptyScope", (PyObject*)&type) < 0) return NULL;
   return module;

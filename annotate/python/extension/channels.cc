@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -19,21 +20,26 @@ constexpr size_t kNameBytes = 48;
 constexpr size_t kMaxNames = 16384;  // of about kNameBytes each: a third of the collector's room
 constexpr size_t kMaxBytes = 3000;   // of one label; the collector cuts at 4096
 
-struct Descriptor {
-  uint32_t label = 0;      // of waits on it; 0: not looked at
-  bool unnamed = false;    // looked at, and it has no name
-  bool announced = false;  // the collector knows that this process holds it
-};
+// What is known of a descriptor, in one word, because threads meet here that hold no lock:
+//
+//   | label (32) | connection (30) | unnamed (1) | announced (1) |
+//
+// label: of waits on it, 0 before it was looked at. unnamed: looked at, and it has no name.
+// announced: the collector knows that this process holds it. connection: counts those that were
+// made on the descriptor, so that what a thread learned of the one before is not stored for the
+// next.
+constexpr uint64_t kAnnounced = 1;
+constexpr uint64_t kUnnamed = 2;
+constexpr uint64_t kOneConnection = 4;
+constexpr uint64_t kConnections = 0xFFFFFFFC;
+constexpr unsigned kLabelShift = 32;
 
-Descriptor g_descriptors[kMaxDescriptors];
-size_t g_names = 0;
-PyObject* g_handle_name = nullptr;  // "_handle"
+std::atomic<uint64_t> g_descriptors[kMaxDescriptors];
+std::atomic<size_t> g_names{0};
 
 // The descriptor of a multiprocessing connection; -1 for a closed one, or anything else.
-int DescriptorOf(PyObject* connection) {
-  if (g_handle_name == nullptr) g_handle_name = PyUnicode_InternFromString("_handle");
-  PyObject* handle =
-      g_handle_name == nullptr ? nullptr : PyObject_GetAttr(connection, g_handle_name);
+int DescriptorOf(PyObject* connection, PyObject* handle_name) {
+  PyObject* handle = PyObject_GetAttr(connection, handle_name);
   const long descriptor = handle != nullptr && PyLong_Check(handle) ? PyLong_AsLong(handle) : -1;
   Py_XDECREF(handle);
   if (PyErr_Occurred() != nullptr) PyErr_Clear();
@@ -55,11 +61,11 @@ Kind Describe(int descriptor, char (&name)[kNameBytes]) {
 
 // 0 where this process has named as much as it may, or the text is too long.
 uint32_t Intern(uint32_t layer, const char* domain, const char* text, size_t length) {
-  if (g_names >= kMaxNames || length > kMaxBytes) {
+  if (g_names.load(std::memory_order_relaxed) >= kMaxNames || length > kMaxBytes) {
     g_table.ledger("waits_unnamed", 1, nullptr, 0);
     return 0;
   }
-  g_names += 1 + length / kNameBytes;
+  g_names.fetch_add(1 + length / kNameBytes, std::memory_order_relaxed);
   return g_table.label(GPUBOUND_LABEL_LAYER, layer, domain, text, length);
 }
 
@@ -79,82 +85,82 @@ void TellHolder(const char* name) {
 
 }  // namespace
 
-uint32_t ChannelLabel(PyObject* connection) {
-  const int descriptor = DescriptorOf(connection);
+uint32_t ChannelLabel(PyObject* connection, PyObject* handle_name) {
+  const int descriptor = DescriptorOf(connection, handle_name);
   if (descriptor < 0 || descriptor >= kMaxDescriptors) return 0;
-  Descriptor& known = g_descriptors[descriptor];
-  if (known.label != 0 || known.unnamed) return known.label;
+  std::atomic<uint64_t>& entry = g_descriptors[descriptor];
+  uint64_t known = entry.load(std::memory_order_relaxed);
+  if (known >> kLabelShift != 0 || (known & kUnnamed) != 0) {
+    return static_cast<uint32_t>(known >> kLabelShift);
+  }
   char name[kNameBytes];
   const Kind kind = Describe(descriptor, name);
-  if (kind != Kind::kNone) {
-    known.label = Intern(GPUBOUND_LAYER_wait, "channel", name, std::strlen(name));
-  }
-  known.unnamed = known.label == 0;
+  const uint32_t label =
+      kind == Kind::kNone ? 0 : Intern(GPUBOUND_LAYER_wait, "channel", name, std::strlen(name));
   // Who reads from a pipe tells nothing to those who wait for what comes out of it.
-  if (kind == Kind::kSocket && !known.announced) {
-    known.announced = true;
-    TellHolder(name);
-  }
-  return known.label;
+  const bool tells = kind == Kind::kSocket && (known & kAnnounced) == 0;
+  const uint64_t learned = uint64_t{label} << kLabelShift | (label == 0 ? kUnnamed : 0) |
+                           (kind == Kind::kSocket ? kAnnounced : 0);
+  // Where it fails, another thread has learned the same, or the connection is another one by now.
+  const bool first =
+      entry.compare_exchange_strong(known, known | learned, std::memory_order_relaxed);
+  if (first && tells) TellHolder(name);
+  return label;
 }
 
-void NoteWriter(PyObject* connection) {
-  const int descriptor = DescriptorOf(connection);
+void NoteWriter(PyObject* connection, PyObject* handle_name) {
+  const int descriptor = DescriptorOf(connection, handle_name);
   if (descriptor < 0 || descriptor >= kMaxDescriptors) return;
-  if (g_descriptors[descriptor].announced) return;
-  g_descriptors[descriptor].announced = true;
+  std::atomic<uint64_t>& entry = g_descriptors[descriptor];
+  uint64_t known = entry.load(std::memory_order_relaxed);
+  if ((known & kAnnounced) != 0) return;
+  const uint64_t described = known & kConnections;
   char name[kNameBytes];
-  if (Describe(descriptor, name) != Kind::kNone) TellHolder(name);
+  const Kind kind = Describe(descriptor, name);
+  do {
+    if ((known & kAnnounced) != 0 || (known & kConnections) != described) return;
+  } while (!entry.compare_exchange_weak(known, known | kAnnounced, std::memory_order_relaxed));
+  if (kind != Kind::kNone) TellHolder(name);
 }
 
-void ForgetChannel(PyObject* connection) {
-  const int descriptor = DescriptorOf(connection);
-  if (descriptor >= 0 && descriptor < kMaxDescriptors) g_descriptors[descriptor] = {};
+void ForgetChannel(PyObject* connection, PyObject* handle_name) {
+  const int descriptor = DescriptorOf(connection, handle_name);
+  if (descriptor < 0 || descriptor >= kMaxDescriptors) return;
+  std::atomic<uint64_t>& entry = g_descriptors[descriptor];
+  uint64_t known = entry.load(std::memory_order_relaxed);
+  while (!entry.compare_exchange_weak(known, (known + kOneConnection) & kConnections,
+                                      std::memory_order_relaxed)) {
+  }
 }
 
 void ForgetChannels() {
-  for (Descriptor& descriptor : g_descriptors) descriptor = {};
-  g_names = 0;
+  for (std::atomic<uint64_t>& entry : g_descriptors) entry.store(0, std::memory_order_relaxed);
+  g_names.store(0, std::memory_order_relaxed);
 }
 
-PyObject* ChannelName(PyObject*, PyObject* connection) {
+PyObject* ChannelName(PyObject* connection, PyObject* handle_name) {
   char name[kNameBytes];
-  if (Describe(DescriptorOf(connection), name) == Kind::kNone) Py_RETURN_NONE;
+  if (Describe(DescriptorOf(connection, handle_name), name) == Kind::kNone) Py_RETURN_NONE;
   return PyUnicode_FromString(name);
 }
 
-PyObject* NoteChannelEnds(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+void NoteChannelEnds(PyObject* one, PyObject* other, PyObject* handle_name) {
   char names[2][kNameBytes];
-  if (count != 2) {
-    PyErr_SetString(PyExc_TypeError, "note_channel_ends() takes two connections");
-    return nullptr;
-  }
   // Both ends of a pipe are the same inode: there is nothing to tell.
-  if (Describe(DescriptorOf(arguments[0]), names[0]) == Kind::kSocket &&
-      Describe(DescriptorOf(arguments[1]), names[1]) == Kind::kSocket) {
+  if (Describe(DescriptorOf(one, handle_name), names[0]) == Kind::kSocket &&
+      Describe(DescriptorOf(other, handle_name), names[1]) == Kind::kSocket) {
     Tell("channel ends", names[0], names[1]);
   }
-  Py_RETURN_NONE;
 }
 
-PyObject* WaitLabel(PyObject*, PyObject* words) {
-  Py_ssize_t length = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(words, &length);
-  if (text == nullptr) return nullptr;
-  return PyLong_FromUnsignedLong(
-      Intern(GPUBOUND_LAYER_wait, "channel", text, static_cast<size_t>(length)));
+uint32_t WaitLabel(const char* text, size_t length) {
+  return Intern(GPUBOUND_LAYER_wait, "channel", text, length);
 }
 
-PyObject* HoldChannel(PyObject*, PyObject* name) {
-  Py_ssize_t length = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(name, &length);
-  if (text == nullptr) return nullptr;
-  if (static_cast<size_t>(length) >= kNameBytes) {
-    PyErr_SetString(PyExc_ValueError, "the name of a channel is too long");
-    return nullptr;
-  }
-  TellHolder(text);
-  Py_RETURN_NONE;
+bool HoldChannel(const char* name, size_t length) {
+  if (length >= kNameBytes) return false;
+  TellHolder(name);
+  return true;
 }
 
 }  // namespace gpubound

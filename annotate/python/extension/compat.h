@@ -2,6 +2,10 @@
 //
 // Python.h as this extension uses it: the stable ABI of 3.12 where the build asks for it, else the
 // full API of one version from 3.9 on, with the few spellings that differ. Include first.
+//
+// Where the interpreter is free-threaded (Py_GIL_DISABLED), threads of Python run this code at the
+// same time. So objects do not change once another thread can see them, state of the process is
+// atomic or of one thread, and no reference is borrowed from a container that may change.
 #ifndef GPUBOUND_ANNOTATE_PYTHON_COMPAT_H_
 #define GPUBOUND_ANNOTATE_PYTHON_COMPAT_H_
 
@@ -38,6 +42,31 @@ inline Py_ssize_t ArgumentCount(size_t nargsf) {
 inline PyObject* NewReference(PyObject* object) {
   Py_INCREF(object);
   return object;
+}
+
+// What |dict| holds for |key|, an exact str, as a new reference; null where there is nothing, and
+// with an error set.
+inline PyObject* FindInDict(PyObject* dict, PyObject* key) {
+#ifdef Py_GIL_DISABLED
+  PyObject* found = nullptr;
+  return PyDict_GetItemRef(dict, key, &found) < 0 ? nullptr : found;
+#else
+  PyObject* found = PyDict_GetItemWithError(dict, key);
+  return found == nullptr ? nullptr : NewReference(found);
+#endif
+}
+
+// Puts |value| there unless another thread was faster; returns what |dict| holds now, as a new
+// reference. Null with an error set.
+inline PyObject* KeepFirstInDict(PyObject* dict, PyObject* key, PyObject* value) {
+#ifdef Py_GIL_DISABLED
+  PyObject* kept = nullptr;
+  return PyDict_SetDefaultRef(dict, key, value, &kept) < 0 ? nullptr : kept;
+#else
+  PyObject* kept = FindInDict(dict, key);  // nothing between here and there lets a thread in
+  if (kept != nullptr || PyErr_Occurred() != nullptr) return kept;
+  return PyDict_SetItem(dict, key, value) != 0 ? nullptr : NewReference(value);
+#endif
 }
 
 // The method table of a Python type wants one signature for all.

@@ -10,6 +10,8 @@
 #include "annotate/python/extension/table.h"
 #include "annotate/python/extension/wrapper.h"
 
+#include <atomic>
+
 namespace gpubound {
 namespace {
 
@@ -137,6 +139,34 @@ PyObject* Wrapped(PyObject* module, PyObject* object) {
   return wrapped == nullptr ? NewReference(Py_None) : wrapped;
 }
 
+// channel_name(connection): "socket:[5]", or None where it is neither socket nor pipe.
+PyObject* NameOfChannel(PyObject* module, PyObject* connection) {
+  return ChannelName(connection, StateOf(module)->wrapper_types.handle);
+}
+
+// note_channel_ends(one, other): both ends of a socket pair.
+PyObject* NoteEnds(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  if (!CheckCount("note_channel_ends", count, 2)) return nullptr;
+  NoteChannelEnds(arguments[0], arguments[1], StateOf(module)->wrapper_types.handle);
+  Py_RETURN_NONE;
+}
+
+PyObject* LabelOfWait(PyObject*, PyObject* words) {
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(words, &length);
+  if (text == nullptr) return nullptr;
+  return PyLong_FromUnsignedLong(WaitLabel(text, static_cast<size_t>(length)));
+}
+
+PyObject* HoldChannelOfName(PyObject*, PyObject* name) {
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(name, &length);
+  if (text == nullptr) return nullptr;
+  if (HoldChannel(text, static_cast<size_t>(length))) Py_RETURN_NONE;
+  PyErr_SetString(PyExc_ValueError, "the name of a channel is too long");
+  return nullptr;
+}
+
 PyObject* Phase(PyObject*, PyObject* name) {
   uint32_t label = 0;
   if (!ReadLabel(GPUBOUND_LABEL_PHASE, name, &label)) return nullptr;
@@ -144,9 +174,18 @@ PyObject* Phase(PyObject*, PyObject* name) {
   Py_RETURN_NONE;
 }
 
+// The number that follows the last iteration's; after the last comes 0.
+std::atomic<uint64_t> g_next_iteration{0};
+
+// step(iteration): None stands for the next one.
 PyObject* Step(PyObject*, PyObject* iteration) {
   uint64_t number = 0;
-  if (!ReadToken(iteration, &number)) return nullptr;
+  if (iteration == Py_None) {
+    number = g_next_iteration.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    if (!ReadToken(iteration, &number)) return nullptr;
+    g_next_iteration.store(number + 1, std::memory_order_relaxed);
+  }
   g_table.step(number);
   Py_RETURN_NONE;
 }
@@ -220,10 +259,10 @@ PyMethodDef functions[] = {
     {"wrap", AsMethod(Wrap), METH_FASTCALL, nullptr},
     {"hook", AsMethod(Hook), METH_FASTCALL, nullptr},
     {"watch", AsMethod(Watch), METH_FASTCALL, nullptr},
-    {"channel_name", ChannelName, METH_O, nullptr},
-    {"note_channel_ends", AsMethod(NoteChannelEnds), METH_FASTCALL, nullptr},
-    {"wait_label", WaitLabel, METH_O, nullptr},
-    {"hold_channel", HoldChannel, METH_O, nullptr},
+    {"channel_name", NameOfChannel, METH_O, nullptr},
+    {"note_channel_ends", AsMethod(NoteEnds), METH_FASTCALL, nullptr},
+    {"wait_label", LabelOfWait, METH_O, nullptr},
+    {"hold_channel", HoldChannelOfName, METH_O, nullptr},
     {"annotation_label", AsMethod(AnnotationLabel), METH_FASTCALL, nullptr},
     {"operation_label", AsMethod(OperationLabel), METH_FASTCALL, nullptr},
     {"after_fork_in_child", AfterForkInChild, METH_NOARGS, nullptr},
@@ -278,6 +317,7 @@ int Clear(PyObject* module) {
   Py_CLEAR(state->wrapper_types.callable);
   Py_CLEAR(state->wrapper_types.function);
   Py_CLEAR(state->wrapper_types.method);
+  Py_CLEAR(state->wrapper_types.handle);
   for (ScopeCache& layer : state->layers) layer.Clear();
   state->operations.Clear();
   return 0;
@@ -285,7 +325,14 @@ int Clear(PyObject* module) {
 
 void Free(void* module) { Clear(static_cast<PyObject*>(module)); }
 
-PyModuleDef_Slot slots[] = {{Py_mod_exec, SlotOf(Execute)}, {0, nullptr}};
+PyModuleDef_Slot slots[] = {{Py_mod_exec, SlotOf(Execute)},
+#ifdef Py_mod_multiple_interpreters
+                            {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+#ifdef Py_GIL_DISABLED  // else the import would switch the lock on that the program runs without
+                            {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+                            {0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           "gpubound._core",

@@ -39,16 +39,13 @@ PyObject* ScopeCache::GetSlowPath(const ScopeTypes& types, PyObject* name) {
   if (!PyUnicode_CheckExact(name) || PyUnicode_GetLength(name) > kMaxNameLength) {
     return NewScope(types, kind_, layer_, name);
   }
-  PyObject* known = PyDict_GetItemWithError(by_value_, name);
-  if (known != nullptr) return NewReference(known);
-  if (PyErr_Occurred() != nullptr) return nullptr;
-  PyObject* scope = NewScope(types, kind_, layer_, name);
-  if (scope == nullptr || PyDict_Size(by_value_) >= kMaxNames) return scope;
-  if (PyDict_SetItem(by_value_, name, scope) != 0) {
-    Py_DECREF(scope);
-    return nullptr;
-  }
-  Remember(name, scope);
+  PyObject* known = FindInDict(by_value_, name);
+  if (known != nullptr || PyErr_Occurred() != nullptr) return known;
+  PyObject* made = NewScope(types, kind_, layer_, name);
+  if (made == nullptr || PyDict_Size(by_value_) >= kMaxNames) return made;
+  PyObject* scope = KeepFirstInDict(by_value_, name, made);
+  if (scope == made) Remember(name, scope);
+  Py_DECREF(made);
   return scope;
 }
 

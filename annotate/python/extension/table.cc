@@ -33,17 +33,25 @@ constexpr gpubound_api kNoCollector = {
 gpubound_api g_table = kNoCollector;
 const gpubound_api* g_scopes = &kNoCollector;
 
-bool CanSuspend() { return g_table.open_scopes != kNoCollector.open_scopes; }
+namespace {
 
-bool LoadTable() {
+bool CopyTable() {
   const gpubound_api* found = gpubound_table_();
   if (found == nullptr) return false;
-  g_table = kNoCollector;
   // An older collector's table is a prefix of ours, a newer one's begins with ours.
   const size_t shared = found->size < sizeof(g_table) ? found->size : sizeof(g_table);
   std::memcpy(&g_table, found, shared);
   g_scopes = found;
   return true;
+}
+
+}  // namespace
+
+bool CanSuspend() { return g_table.open_scopes != kNoCollector.open_scopes; }
+
+bool LoadTable() {
+  static const bool loaded = CopyTable();
+  return loaded;
 }
 
 }  // namespace gpubound

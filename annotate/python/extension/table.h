@@ -25,7 +25,8 @@ inline void EndScope(uint32_t label) { __atomic_load_n(&g_scopes->end, __ATOMIC_
 // coroutine, because none could be closed.
 bool CanSuspend();
 
-// Looks for the collector: dlsym, else $GPUBOUND_LIBRARY. True when one records.
+// Looks for the collector: dlsym, else $GPUBOUND_LIBRARY. True when one records. Only the first
+// call of the process looks, though each interpreter in it makes one.
 bool LoadTable();
 
 }  // namespace gpubound

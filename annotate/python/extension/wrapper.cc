@@ -11,12 +11,22 @@
 namespace gpubound {
 namespace {
 
+// What a wrapper does around a call.
+struct Around {
+  vectorcallfunc call;
+  uint32_t label = 0;
+  PyObject* helper = nullptr;  // a hook's guard, what a CallRole asks, or WrapperTypes::handle
+  bool once = false;
+  bool alone = false;
+};
+
+// Nothing of it changes after it was made, so that any number of threads may call it at once.
 struct Wrapper {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* wrapped;
   PyObject* method_type;
   PyObject* weak_references;
-  PyObject* helper;  // a hook's guard, or what a CallRole asks
+  PyObject* helper;
   uint32_t label;
   bool once;
   bool alone;
@@ -112,19 +122,22 @@ PyObject* CallReceiving(PyObject* self, PyObject* const* arguments, size_t nargs
   if (t_waiting || ArgumentCount(nargsf) == 0) {
     return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
   }
-  return CallInWait(wrapper, ChannelLabel(arguments[0]), arguments, nargsf, keywords);
+  const uint32_t label = ChannelLabel(arguments[0], wrapper->helper);
+  return CallInWait(wrapper, label, arguments, nargsf, keywords);
 }
 
 PyObject* CallWriting(PyObject* self, PyObject* const* arguments, size_t nargsf,
                       PyObject* keywords) {
-  if (ArgumentCount(nargsf) != 0) NoteWriter(arguments[0]);
+  if (ArgumentCount(nargsf) != 0) NoteWriter(arguments[0], Cast(self)->helper);
   return PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
 }
 
 PyObject* CallMaking(PyObject* self, PyObject* const* arguments, size_t nargsf,
                      PyObject* keywords) {
   PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
-  if (result != nullptr && ArgumentCount(nargsf) != 0) ForgetChannel(arguments[0]);
+  if (result != nullptr && ArgumentCount(nargsf) != 0) {
+    ForgetChannel(arguments[0], Cast(self)->helper);
+  }
   return result;
 }
 
@@ -172,7 +185,8 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
 void Deallocate(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
-  if (Cast(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
+  // Another thread may be taking the last one off: the interpreter knows how to look.
+  PyObject_ClearWeakRefs(self);
   Py_XDECREF(Cast(self)->wrapped);
   Py_XDECREF(Cast(self)->method_type);
   Py_XDECREF(Cast(self)->helper);
@@ -227,20 +241,21 @@ PyObject* Reduce(PyObject* self, PyObject*) {
   return result;
 }
 
-// One that opens |label| at each call. Null with an error set.
-Wrapper* Allocate(PyTypeObject* type, PyObject* wrapped, PyObject* method_type, uint32_t label) {
+// Null with an error set.
+PyObject* Allocate(PyTypeObject* type, PyObject* wrapped, PyObject* method_type,
+                   const Around& around) {
   auto* wrapper = PyObject_GC_New(Wrapper, type);
   if (wrapper == nullptr) return nullptr;
-  wrapper->vectorcall = CallWrapped;
+  wrapper->vectorcall = around.call;
   wrapper->wrapped = NewReference(wrapped);
   wrapper->method_type = NewReference(method_type);
   wrapper->weak_references = nullptr;
-  wrapper->helper = nullptr;
-  wrapper->label = label;
-  wrapper->once = false;
-  wrapper->alone = false;
+  wrapper->helper = around.helper == nullptr ? nullptr : NewReference(around.helper);
+  wrapper->label = around.label;
+  wrapper->once = around.once;
+  wrapper->alone = around.alone;
   PyObject_GC_Track(reinterpret_cast<PyObject*>(wrapper));
-  return wrapper;
+  return reinterpret_cast<PyObject*>(wrapper);
 }
 
 // A copy of |self| around |wrapped|, a copy of what it wraps: itself where there is none, as of a
@@ -248,13 +263,9 @@ Wrapper* Allocate(PyTypeObject* type, PyObject* wrapped, PyObject* method_type, 
 PyObject* CopyAround(PyObject* self, PyObject* wrapped) {
   const Wrapper* original = Cast(self);
   if (wrapped == original->wrapped) return NewReference(self);
-  Wrapper* copy = Allocate(Py_TYPE(self), wrapped, original->method_type, original->label);
-  if (copy == nullptr) return nullptr;
-  copy->vectorcall = original->vectorcall;
-  copy->helper = original->helper == nullptr ? nullptr : NewReference(original->helper);
-  copy->once = original->once;
-  copy->alone = original->alone;
-  return reinterpret_cast<PyObject*>(copy);
+  return Allocate(
+      Py_TYPE(self), wrapped, original->method_type,
+      {original->vectorcall, original->label, original->helper, original->once, original->alone});
 }
 
 // |memo| is null for a shallow copy.
@@ -322,6 +333,15 @@ PyType_Spec callable_spec = {"gpubound._core.Wrapper", sizeof(Wrapper), 0, kFlag
 PyType_Spec function_spec = {"gpubound._core.FunctionWrapper", sizeof(Wrapper), 0,
                              kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, function_slots};
 
+PyObject* Make(const WrapperTypes& types, PyObject* wrapped, bool binds, const Around& around) {
+  if (PyCallable_Check(wrapped) == 0) {
+    PyErr_SetString(PyExc_TypeError, "only a callable can be wrapped");
+    return nullptr;
+  }
+  PyObject* type = binds ? types.function : types.callable;
+  return Allocate(reinterpret_cast<PyTypeObject*>(type), wrapped, types.method, around);
+}
+
 }  // namespace
 
 bool MakeWrapperTypes(PyObject* module, WrapperTypes* types) {
@@ -330,33 +350,24 @@ bool MakeWrapperTypes(PyObject* module, WrapperTypes* types) {
   PyObject* library = PyImport_ImportModule("types");
   if (library != nullptr) types->method = PyObject_GetAttrString(library, "MethodType");
   Py_XDECREF(library);
-  return types->callable != nullptr && types->function != nullptr && types->method != nullptr;
+  types->handle = PyUnicode_InternFromString("_handle");
+  return types->callable != nullptr && types->function != nullptr && types->method != nullptr &&
+         types->handle != nullptr;
 }
 
 PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds,
                      const HookRules* rules) {
-  if (PyCallable_Check(wrapped) == 0) {
-    PyErr_SetString(PyExc_TypeError, "only a callable can be wrapped");
-    return nullptr;
-  }
-  PyObject* type = binds ? types.function : types.callable;
-  Wrapper* wrapper = Allocate(reinterpret_cast<PyTypeObject*>(type), wrapped, types.method, label);
-  if (wrapper != nullptr && rules != nullptr) {
-    wrapper->vectorcall = CallHooked;
-    wrapper->once = rules->once;
-    wrapper->alone = rules->alone;
-    wrapper->helper = rules->guard == nullptr ? nullptr : NewReference(rules->guard);
-  }
-  return reinterpret_cast<PyObject*>(wrapper);
+  if (rules == nullptr) return Make(types, wrapped, binds, {CallWrapped, label});
+  return Make(types, wrapped, binds, {CallHooked, label, rules->guard, rules->once, rules->alone});
 }
 
 PyObject* NewCallWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds,
                          CallRole role, PyObject* helper) {
-  PyObject* made = NewWrapper(types, wrapped, label, binds, nullptr);
-  if (made == nullptr) return nullptr;
-  Cast(made)->vectorcall = kRoleCalls[static_cast<uint32_t>(role)];
-  Cast(made)->helper = helper == nullptr ? nullptr : NewReference(helper);
-  return made;
+  const bool on_connection =
+      role == CallRole::kReceives || role == CallRole::kWrites || role == CallRole::kMakes;
+  return Make(
+      types, wrapped, binds,
+      {kRoleCalls[static_cast<uint32_t>(role)], label, on_connection ? types.handle : helper});
 }
 
 void ForgetOpenHooks() {

@@ -16,6 +16,7 @@ struct WrapperTypes {
   PyObject* callable;  // gpubound.Wrapper
   PyObject* function;  // gpubound.FunctionWrapper: binds as a method does
   PyObject* method;    // types.MethodType
+  PyObject* handle;    // the str "_handle", see channels.h
 };
 
 bool MakeWrapperTypes(PyObject* module, WrapperTypes* types);

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The annotation calls that are not scopes of operations. Any thread; nothing is recorded, and
 arguments are still checked, where no collector runs."""
-import itertools
 import json
 import operator
 from typing import Any, Callable, Mapping, Optional, SupportsIndex
@@ -12,7 +11,6 @@ from gpubound import _core
 LAYERS = {"python": 1, "wait": 2, "native": 3, "simulator": 4, "backend": 5}
 
 _NUMBERS = 2**64  # of iterations, as the C table takes them
-_iterations = itertools.count()
 _steps_by_program = False
 
 
@@ -53,23 +51,19 @@ def step(iteration: Optional[SupportsIndex] = None, /, **counters: float) -> Non
     Raises TypeError if `iteration` is no integer, OverflowError if it is negative or beyond 64 bits;
     then nothing is recorded, and the next step() counts on as if it had not been called.
     """
-    global _iterations, _steps_by_program
+    global _steps_by_program
     number = None if iteration is None else operator.index(iteration)
     if number is not None and not 0 <= number < _NUMBERS:
         raise OverflowError(f"iteration {number} is not in 0 to 2**64 - 1")
     _steps_by_program = True
     for name, value in counters.items():
         _core.counter(name, value)
-    if number is None:
-        end_iteration()
-    else:
-        _core.step(number)
-        _iterations = itertools.count(number + 1)
+    _core.step(number)
 
 
 def end_iteration() -> None:
     """What step() does without arguments, for a hook that found where an iteration ends."""
-    _core.step(next(_iterations) % _NUMBERS)
+    _core.step(None)
 
 
 def steps_by_program() -> bool:

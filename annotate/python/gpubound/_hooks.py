@@ -32,7 +32,8 @@ class Library:
         self._distributions: List[str] = description.get("distributions", [self.name])
         self._versions: str = description["versions"]
         self._hooks: List[Dict[str, Any]] = description["hooks"]
-        self._refused: Optional[bool] = None  # None: the version has not been looked at
+        self._version: Optional[str] = None  # None: not looked at
+        self._refused = False
 
     @property
     def modules(self) -> List[str]:
@@ -45,7 +46,7 @@ class Library:
             return
         installed = 0
         for hook in self._hooks:
-            if hook["module"] != module.__name__:
+            if hook["module"] != module.__name__ or not self._is_for_this_version(hook):
                 continue
             try:
                 installed += install_hook(hook, module)
@@ -55,13 +56,17 @@ class Library:
             _core.ledger("hooks_installed", installed, "")
 
     def _is_refused(self) -> bool:
-        if self._refused is None:
+        if self._version is None:
             version = self._find_version()
             self._refused = not _versions.is_within(version, self._versions)
+            self._version = version
             if self._refused:
                 note_failure(f"{self.name} {version} is not hooked: its hooks were written for "
                              f"{self._versions}")
         return self._refused
+
+    def _is_for_this_version(self, hook: Dict[str, Any]) -> bool:
+        return "versions" not in hook or _versions.is_within(str(self._version), hook["versions"])
 
     def _find_version(self) -> str:
         if self.name == "python":
@@ -162,6 +167,8 @@ def _hook_subclasses(base: Any, names: List[str], wrap: Callable[[Any, str], Any
         _replace_methods(cls, names, wrap)
         _shadow_methods(cls, base, names, wrap)
 
+    # First, so that no class that another thread derives meanwhile is missed.
+    base.__init_subclass__ = classmethod(init_subclass)
     installed, todo, seen = 0, [base], set()
     while todo:
         cls = todo.pop()
@@ -170,7 +177,6 @@ def _hook_subclasses(base: Any, names: List[str], wrap: Callable[[Any, str], Any
             installed += _replace_methods(cls, names, wrap)
             installed += _shadow_methods(cls, base, names, wrap)
             todo.extend(cls.__subclasses__())
-    base.__init_subclass__ = classmethod(init_subclass)
     return installed
 
 

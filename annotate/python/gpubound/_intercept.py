@@ -25,11 +25,12 @@ class Interception:
     def __len__(self) -> int:
         return len(self._originals)
 
-    def replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> bool:
-        """Puts wrap(original) in the place of owner.name; False where owner does not let it."""
-        original = vars(owner)[name]
+    def replace(self, owner: Any, name: str, original: Any, wrap: Callable[[Any, int], Any],
+                label: int) -> bool:
+        """Puts wrap(original, label) in the place of `original`, which owner.name is; False where
+        owner does not let it."""
         try:
-            wrapper = wrap(original)
+            wrapper = wrap(original, label)
             setattr(owner, name, wrapper)
         except (TypeError, AttributeError) as error:
             self.failed.append(f"{getattr(owner, '__name__', owner)}.{name}: {error}")
@@ -46,8 +47,11 @@ class Interception:
 
     def restore(self) -> None:
         """Puts the originals back, except where somebody else has replaced the wrapper since."""
-        while self._originals:
-            owner, name, original, wrapper = self._originals.pop()
+        while True:
+            try:
+                owner, name, original, wrapper = self._originals.pop()
+            except IndexError:  # the last one was put back, maybe by another thread
+                return
             if vars(owner).get(name) is not wrapper:
                 continue
             if original is _INHERITED:
@@ -86,10 +90,11 @@ def intercept(target: Any, /, *, layer: str, names: Optional[Iterable[str]] = No
     for name in chosen:
         if name in excluded or (names is None and name.startswith("_")):
             continue
-        if names is None and not is_native(own[name]):
+        original = own.get(name)  # looked at once: another thread may be replacing it as well
+        if names is None and not is_native(original):
             continue
-        scope = _api.layer(layer, f"{target.__name__}.{name}")
-        interception.replace(target, name, lambda original, label=scope.label: wrap(original, label))
+        label = _api.layer(layer, f"{target.__name__}.{name}").label
+        interception.replace(target, name, original, wrap, label)
     return interception
 
 

@@ -9,11 +9,14 @@ or fed by actors on other threads or in other processes), or hardly ever, is in 
 each step of the optimizer that leads ends an iteration. The two operations lie around those of the
 hooks; a script that opens operations of its own is left alone, and one that calls gpubound.step() ends
 its iterations itself.
+
+What several threads may do at once is one operation of a dict or a list, which only one of them
+succeeds with: no lock that a fork could leave behind closed.
 """
 import atexit
 import threading
 import weakref
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from gpubound import _api, _core
 
@@ -28,10 +31,11 @@ class _Loop:
     """What is known of the loop of this process."""
 
     def __init__(self) -> None:
-        self.open_iteration = False  # one that its next turn or the end of the loop ends
+        self.open_turns: List[None] = []  # an item for each that its next one or the end of the loop ends
         self.by_framework = False    # a framework says which its iterations are
-        self.collector: Optional[int] = None  # thread: the first to step an environment
-        self.learner: Optional[int] = None    # thread whose turns are the iterations
+        # "collector": the thread that was the first to step an environment. "learner": the one whose
+        # turns are the iterations.
+        self.threads: Dict[str, int] = {}
         self.stages: Dict[int, _core.Scope] = {}  # `rollout` or `update`, open on that thread
         self.each_step = False  # each step of the leading optimizer is a turn
         self.steps = 0          # of it, since the learner last stepped an environment
@@ -119,9 +123,16 @@ def begin_iteration() -> None:
 
 
 def _begin_turn() -> None:
-    if _loop.open_iteration:
-        end_iteration()
-    _loop.open_iteration = True
+    _end_open_turn()
+    _loop.open_turns.append(None)
+
+
+def _end_open_turn() -> None:
+    try:
+        _loop.open_turns.pop()
+    except IndexError:
+        return
+    end_iteration()
 
 
 def end_turn() -> None:
@@ -133,9 +144,7 @@ def end_turn() -> None:
 def end_iterations() -> None:
     """The framework's loop returned: ends its last turn."""
     _loop.by_framework = False
-    if _loop.open_iteration:
-        end_iteration()
-    _loop.open_iteration = False
+    _end_open_turn()
 
 
 def is_outermost() -> bool:
@@ -155,7 +164,7 @@ def begin_jitted_turn() -> None:
     if not is_turn:
         enter_update()
         return
-    _loop.learner = thread
+    _loop.threads.setdefault("learner", thread)
     _loop.leave(thread)
     _loop.end_at_exit()
     _begin_turn()
@@ -164,10 +173,12 @@ def begin_jitted_turn() -> None:
 def enter_rollout() -> None:
     """An environment is about to be stepped, outside of any hook."""
     loop, thread = _loop, threading.get_ident()
-    if loop.by_framework or thread != (loop.learner or loop.collector or thread):
+    if loop.by_framework:
+        return
+    learner = loop.threads.get("learner")
+    if thread != (learner or loop.threads.setdefault("collector", thread)):
         return  # on the threads of a pool only some of the time would be rollout
-    loop.collector = loop.collector or thread
-    if loop.stages.get(thread) is _rollout or (thread == loop.worker and thread != loop.learner):
+    if loop.stages.get(thread) is _rollout or (thread == loop.worker and thread != learner):
         return  # what steps environments for others is rollout only where it does
     alternates = loop.each_step and 0 < loop.steps < _LONG_UPDATE
     loop.steps = 0
@@ -182,13 +193,13 @@ def enter_update() -> None:
     loop, thread = _loop, threading.get_ident()
     if loop.by_framework:
         return
-    if loop.learner is None:
-        if thread != loop.collector:
-            if not loop.has_optimised:
-                return  # a framework says only after the first turn that it has turns
+    if "learner" not in loop.threads:
+        collects = thread == loop.threads.get("collector")
+        if not collects and not loop.has_optimised:
+            return  # a framework says only after the first turn that it has turns
+        if loop.threads.setdefault("learner", thread) == thread and not collects:
             loop.each_step = True
-        loop.learner = thread
-    if thread == loop.learner:
+    if thread == loop.threads["learner"]:
         loop.has_gradients = True
         loop.enter(thread, _update)
 

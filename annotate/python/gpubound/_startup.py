@@ -16,7 +16,8 @@ class Finder:
 
     def __init__(self) -> None:
         self._waiting: Dict[str, List[Callable[[Any], None]]] = {}
-        self._under_way: List[str] = []  # of these, modules whose import had begun before
+        # Of these, modules whose import had begun before.
+        self._under_way: Dict[str, None] = {}
         # What this takes is ours, and reports take it out.
         self._carry_out = _core.wrap(_carry_out, _core.annotation_label("gpubound", "hooks"), False)
 
@@ -27,7 +28,7 @@ class Finder:
         else:
             self._waiting.setdefault(name, []).append(action)
             if name in sys.modules:
-                self._under_way.append(name)
+                self._under_way[name] = None
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[Any]:
         """What the other finders find, with a loader that tells us when it is done."""
@@ -35,7 +36,7 @@ class Finder:
             self._look_again()
         if name not in self._waiting:
             return None
-        for finder in sys.meta_path:
+        for finder in list(sys.meta_path):
             find = getattr(finder, "find_spec", None)
             spec = None if finder is self or find is None else find(name, path, target)
             if spec is not None:
@@ -49,7 +50,7 @@ class Finder:
             module = sys.modules.get(name)
             if module is not None and _is_initialising(module):
                 continue
-            self._under_way.remove(name)
+            self._under_way.pop(name, None)  # another thread may have been faster
             actions = self._waiting.pop(name, ()) if module is not None else ()
             for action in actions:
                 self._carry_out(action, module)
@@ -121,17 +122,23 @@ def _after_fork_in_child() -> None:
     _loop.forget_in_fork_child()
 
 
-def install() -> None:
-    """Starts waiting for every module that a hook file names; once per process."""
-    if not _core.recording or any(isinstance(finder, Finder) for finder in sys.meta_path):
-        return
-    finder = Finder()
+def install() -> Optional[Finder]:
+    """Starts waiting for every module that a hook file names; once per process. Returns who waits, None
+    where nobody records."""
+    if not _core.recording:
+        return None
+    for other in sys.meta_path:
+        if isinstance(other, Finder):
+            return other
+    libraries = _hooks.load_libraries(os.path.join(os.path.dirname(__file__), "hooks"))
     os.register_at_fork(after_in_child=_after_fork_in_child)
-    for library in _hooks.load_libraries(os.path.join(os.path.dirname(__file__), "hooks")):
+    finder = Finder()
+    sys.meta_path.insert(0, finder)  # first, so that no import of another thread is missed
+    for library in libraries:
         for name in dict.fromkeys(library.modules):
             finder.when_imported(name, library.install)
     finder.when_imported("asyncio.events", _asyncio.install)
     for name in CLOUDPICKLES:
         finder.when_imported(name, _register_wrappers)
     finder.when_imported("dill._dill", _register_with_dill)
-    sys.meta_path.insert(0, finder)
+    return finder

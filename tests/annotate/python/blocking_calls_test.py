@@ -47,6 +47,12 @@ class BlockingCallTest(unittest.TestCase):
         self.assertEqual(self.waits_of("r, w = os.pipe()\nos.write(w, b'xy')\n"
                                        "assert os.read(r, 9) == b'xy'"), ["os.read"])
 
+    if sys.version_info >= (3, 14):
+        def test_reading_a_descriptor_into_a_buffer(self):
+            self.assertEqual(self.waits_of("r, w = os.pipe()\nos.write(w, b'xy')\n"
+                                           "assert os.readinto(r, bytearray(9)) == 2"),
+                             ["os.readinto"])
+
     def test_polling_descriptors(self):
         self.assertEqual(self.waits_of(
             "r, w = os.pipe()\nos.write(w, b'x')\npoll = select.epoll()\npoll.register(r)\n"

@@ -198,13 +198,6 @@ class InstallTest(RecordedTest):
         module.reset()
         self.assert_recorded("begin operation rollout", *scope("simulation"))
 
-    def test_a_version_is_that_of_whichever_distribution_is_installed(self):
-        description = {"library": "sample", "versions": ">=1", "hooks": [],
-                       "distributions": ["no-such-distribution", "pip"]}
-        self.assertRegex(_hooks.Library(description)._find_version(), "^[0-9]+[.][0-9]")
-        description["distributions"].reverse()
-        self.assertRegex(_hooks.Library(description)._find_version(), "^[0-9]+[.][0-9]")
-
     def test_a_name_that_is_missing_is_in_the_ledger_and_the_others_are_hooked(self):
         module = sample()
         missing = {"module": "sample", "names": ["gone"], "layer": "wait"}
@@ -310,29 +303,9 @@ class HookFileTest(unittest.TestCase):
                     self.assertLessEqual(set(hook), {
                         "module", "class", "names", "subclasses", "operation", "layer",
                         "iteration", "loop", "alone", "unless", "peer", "channel", "yields", "sets",
-                        "inherited",
-                        "natives", "timer", "range", "own", "turn", "jitted", "foreign", "turns", "makes",
-                        "finds"})
+                        "inherited", "versions", "finds",
+                        "natives", "timer", "range", "own", "turn", "jitted", "foreign", "turns", "makes"})
                     self.assertNotEqual("names" in hook, "natives" in hook)
-
-
-class VersionTest(unittest.TestCase):
-    def test_every_condition_must_hold(self):
-        self.assertTrue(_versions.is_within("1.2.0", ">=0.26,<2"))
-        self.assertFalse(_versions.is_within("2.0", ">=0.26,<2"))
-        self.assertFalse(_versions.is_within("0.25.9", ">=0.26,<2"))
-
-    def test_numbers_are_compared_as_numbers(self):
-        self.assertTrue(_versions.is_within("2.10", ">2.9"))
-        self.assertTrue(_versions.is_within("2", "==2.0.0"))
-        self.assertTrue(_versions.is_within("2.8.0+cpu", "<=2.8"))
-
-    def test_what_is_no_version_is_below_all(self):
-        self.assertFalse(_versions.is_within("unknown", ">=0.1"))
-
-    def test_a_condition_that_is_not_understood_is_named(self):
-        with self.assertRaisesRegex(ValueError, "'~=2'"):
-            _versions.is_within("2", "~=2")
 
 
 if __name__ == "__main__":

@@ -123,13 +123,13 @@ class StartupTest(unittest.TestCase):
         """As Debian's select is; a class loads them all."""
         done = self.run_program("import sys\nfrom gpubound import _startup\n"
                                 "finder = _startup.Finder()\nsys.meta_path.insert(0, finder)\n"
-                                "assert 'xxsubtype' in sys.builtin_module_names\n"
-                                "finder.when_imported('xxsubtype', lambda module: print(module.__name__))\n"
-                                "import xxsubtype\n"
-                                "print(xxsubtype.__loader__.__name__, xxsubtype.__spec__.loader.__name__)\n"
+                                "assert '_symtable' in sys.builtin_module_names\n"
+                                "finder.when_imported('_symtable', lambda module: print(module.__name__))\n"
+                                "import _symtable\n"
+                                "print(_symtable.__loader__.__name__, _symtable.__spec__.loader.__name__)\n"
                                 + PRINT_CALLS)
         self.assertEqual(done.stdout.splitlines()[:2],
-                         ["xxsubtype", "BuiltinImporter BuiltinImporter"])
+                         ["_symtable", "BuiltinImporter BuiltinImporter"])
         self.assertNotIn("hooks_failed", done.stdout)
         self.assertEqual(done.stderr, "")
 
@@ -177,11 +177,29 @@ class StartupTest(unittest.TestCase):
         self.install_gymnasium("1.2.0")
         bare = self.folder / "bare" / "gpubound"
         shutil.copytree(PACKAGE, bare, ignore=shutil.ignore_patterns("*.so"))
+        if sys.version_info < (3, 12) or "t" in sys.abiflags:
+            (bare / "_core.abi3.so").write_text("")  # which these cannot use
         self.startup = bare / "startup"
         preload = os.pathsep.join(filter(None, [os.environ.get("LD_PRELOAD"), COLLECTOR]))
         done = self.run_program(USE + PRINT_CALLS, LD_PRELOAD=preload)
-        self.assertRegex(done.stderr, r"^gpubound: no gpubound extension for Python 3\.\d+ of .*\n$")
+        self.assertRegex(done.stderr, r"^gpubound: no gpubound extension for Python 3\.\d+t? of .*\n$")
         self.assertRegex(done.stdout, "ledger python_without_extension 1 no gpubound extension")
+
+    def test_threads_that_import_known_libraries_first_are_all_hooked(self):
+        self.install_gymnasium("1.2.0")
+        self.write("jax.py", "")
+        done = self.run_program(
+            "import sys, threading\nsys.setswitchinterval(1e-4)\nstart = threading.Barrier(6)\n"
+            "def load(name):\n    start.wait()\n    __import__(name)\n"
+            "threads = [threading.Thread(target=load, args=(name,))\n"
+            "           for name in ['gymnasium.core', 'gpubound', 'jax'] * 2]\n"
+            "for thread in threads: thread.start()\n"
+            "for thread in threads: thread.join()\n"
+            "import gymnasium.core\ngymnasium.core.Env().step(1)\n"
+            "print([type(finder).__name__ for finder in sys.meta_path].count('Finder'))" + PRINT_CALLS)
+        self.assertEqual(done.stderr, "")
+        self.assertTrue(done.stdout.startswith("1\n"), done.stdout)
+        self.assertEqual(done.stdout.count("begin operation simulation"), 1)
 
     def test_a_broken_hook_file_is_named_and_the_program_runs(self):
         self.install_gymnasium("1.2.0")

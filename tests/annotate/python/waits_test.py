@@ -246,6 +246,17 @@ class HelperTest(unittest.TestCase):
             "    os._exit(0)\n"
             "os.wait()"), "False\nFunctionWrapper\n")
 
+    def test_a_fork_server_may_import_the_package_for_its_children(self):
+        """As it does where the program's main module imports it."""
+        self.assertEqual(self.run_python(
+            "from multiprocessing.forkserver import main\n"
+            "import gpubound, multiprocessing.connection as connection, os\n"
+            "print(type(connection.Pipe).__name__, flush=True)\n"
+            "if os.fork() == 0:\n"
+            "    print(type(connection.Pipe).__name__, flush=True)\n"
+            "    os._exit(0)\n"
+            "os.wait()"), "function\nFunctionWrapper\n")
+
 
 if __name__ == "__main__":
     unittest.main()

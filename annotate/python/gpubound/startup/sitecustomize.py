@@ -24,15 +24,20 @@ def _has_extension(package):
     if sys.version_info < (3, 9) or sys.implementation.name != "cpython":
         return False
     from _imp import extension_suffixes
-    suffixes = [suffix for suffix in extension_suffixes()
-                if suffix != ".abi3.so" or sys.version_info >= (3, 12)]
+    stable_abi = sys.version_info >= (3, 12) and not _is_free_threaded()
+    suffixes = [suffix for suffix in extension_suffixes() if suffix != ".abi3.so" or stable_abi]
     return any(os.path.exists(os.path.join(package, "_core" + suffix)) for suffix in suffixes)
+
+
+def _is_free_threaded():
+    return "t" in getattr(sys, "abiflags", "")
 
 
 def _say_there_is_no_extension():
     """On stderr and, through the C table, in the ledger."""
-    text = "no gpubound extension for Python %d.%d of %s; its libraries are not hooked" % (
-        sys.version_info[0], sys.version_info[1], sys.executable)
+    text = "no gpubound extension for Python %d.%d%s of %s; its libraries are not hooked" % (
+        sys.version_info[0], sys.version_info[1], "t" if _is_free_threaded() else "",
+        sys.executable)
     sys.stderr.write("gpubound: " + text + "\n")
     import ctypes
     text = text.encode()
@@ -60,69 +65,89 @@ def _is_helper(name):
 
 
 class _FirstLibrary(object):
-    """On sys.meta_path until a module is imported that has a hook file, or gpubound itself."""
+    """On sys.meta_path until a module is imported that has a hook file, or gpubound itself.
+
+    Several threads may come at once: the import system lets one of them execute the package, which
+    installs the hooks, and the others wait. Nothing is taken off the path before the hooks' finder is
+    on it, since who is on his way along it would miss the next one."""
 
     def __init__(self, package):
         self._package = package
         self._names = {name.partition(".")[0]
                        for name in os.listdir(os.path.join(package, "hooks"))} | {"gpubound"}
+        self._is_server = False
+        self._hooks = None  # their finder, once they are installed
 
     def find_spec(self, name, path=None, target=None):
-        if name not in self._names:
-            return None
-        sys.meta_path.remove(self)
-        if _is_helper("resource_tracker"):
-            return None
-        if _is_helper("forkserver"):  # it does nothing of its own; its children do
-            os.register_at_fork(after_in_child=self._load_in_worker)
-            return None
-        try:
-            if not _has_extension(self._package):
-                _say_there_is_no_extension()
-                return None
-            if name == "gpubound":
-                return self._find_package()
+        if name in self._names:
+            if self._is_server or self._serves():
+                return self._find_package(None) if name == "gpubound" else None
+            if name == "gpubound" and _has_extension(self._package):
+                return self._find_package(self._install)
             self._load()
-        except Exception as error:
-            sys.stderr.write("gpubound: Python libraries are not hooked: %r\n" % (error,))
-            return None
-        return sys.meta_path[0].find_spec(name, path, target)
+        return None if self._hooks is None else self._hooks.find_spec(name, path, target)
 
-    def _find_package(self):
-        """The package where it lies, which need not be on sys.path; importing it installs the hooks."""
+    def _serves(self):
+        """Whether this process does nothing of its own."""
+        if _is_helper("resource_tracker"):
+            self._give_up()
+            return True
+        if _is_helper("forkserver"):  # its children do, and what it imports for them is theirs
+            self._is_server = True
+            os.register_at_fork(after_in_child=self._load_in_worker)
+            return True
+        return False
+
+    def _find_package(self, executed):
+        """The package where it lies, which need not be on sys.path; `executed` is called when it is."""
         from importlib import util
         spec = util.spec_from_file_location("gpubound", os.path.join(self._package, "__init__.py"),
                                             submodule_search_locations=[self._package])
-        execute = spec.loader.exec_module
+        if executed is not None:
+            execute = spec.loader.exec_module
 
-        def exec_module(module):
-            execute(module)
-            from gpubound import _startup
-            _startup.install()
-        spec.loader.exec_module = exec_module
+            def exec_module(module):
+                execute(module)
+                executed()
+            spec.loader.exec_module = exec_module
         return spec
 
     def _load_in_worker(self):
-        if "gpubound" in sys.modules:  # a fork of the worker's own
-            return
-        try:
-            if _has_extension(self._package):
-                self._load()
-            else:
-                _say_there_is_no_extension()
-        except Exception as error:
-            sys.stderr.write("gpubound: Python libraries are not hooked: %r\n" % (error,))
+        self._is_server = False
+        if self._names:  # else it is a fork of the worker's own
+            self._load()
 
     def _load(self):
-        from importlib import util
-        spec = self._find_package()
-        sys.modules["gpubound"] = module = util.module_from_spec(spec)
         try:
-            spec.loader.exec_module(module)
-        except BaseException:
+            if _has_extension(self._package):
+                import gpubound  # pylint: disable=unused-import  # found by us
+                self._install()
+            elif self._give_up():
+                _say_there_is_no_extension()
+        except Exception as error:
             for name in [name for name in sys.modules if name.partition(".")[0] == "gpubound"]:
                 del sys.modules[name]
-            raise
+            if self._give_up():
+                sys.stderr.write("gpubound: Python libraries are not hooked: %r\n" % (error,))
+
+    def _install(self):
+        from gpubound import _startup
+        hooks = _startup.install()
+        try:
+            sys.meta_path.remove(self)
+        except ValueError:  # by another thread, or by the program
+            pass
+        self._hooks = hooks  # for threads that are on their way through find_spec
+        self._give_up()
+
+    def _give_up(self):
+        """Finds nothing any more. False where another thread was faster."""
+        try:
+            self._names.remove("gpubound")
+        except KeyError:
+            return False
+        self._names.clear()
+        return True
 
 
 def _go_on():
