@@ -119,9 +119,9 @@ class EventTest(ThreadsTest):
     def test_no_iteration_has_the_number_of_another(self):
         gpubound.step(0)
         take()
-        in_threads(lambda _: [gpubound.step() for _ in range(ROUNDS)])
+        in_threads(lambda _: [gpubound.step() for _ in range(10 * ROUNDS)])
         self.assertEqual(self.counts(), {f"step {number}": 1
-                                         for number in range(1, THREADS * ROUNDS + 1)})
+                                         for number in range(1, 10 * THREADS * ROUNDS + 1)})
 
     def test_counters_and_notes_of_all_threads_arrive(self):
         def use(index):
@@ -167,15 +167,6 @@ class WrapperTest(ThreadsTest):
             in_threads(lambda _, interception=interception: interception.restore())
             self.assertEqual([vars(module)[name] for name in names], [len] * 10)
             self.assertEqual(len(interception), 0)
-
-    def test_weak_references_come_and_go_with_a_wrapper(self):
-        import weakref
-        for _ in range(ROUNDS):
-            wrapper = [_core.wrap(len, 1, False)]
-            references = in_threads(lambda _, wrapper=wrapper: weakref.ref(wrapper[0]), 4)
-            in_threads(lambda index, wrapper=wrapper, references=references: (
-                wrapper.clear() if index == 0 else references.__setitem__(index, None)), 4)
-            self.assertIsNone(references[0]())
 
 
 class HookTest(ThreadsTest):
@@ -269,26 +260,6 @@ class ChannelTest(ThreadsTest):
             self.assertEqual(calls.pop(f"fact channel holder:{os.getpid()} {name}"), 1)
             self.assertEqual(calls, {f"begin layer(2) channel:{name}": THREADS // 2,
                                      f"end layer(2) channel:{name}": THREADS // 2})
-
-    def test_of_two_connections_on_one_descriptor_the_later_one_is_known(self):
-        for _ in range(ROUNDS):
-            old = socket.socketpair()
-            descriptor = old[0].fileno()
-            connection = types.SimpleNamespace(_handle=descriptor)
-            new = socket.socketpair()
-
-            def use(index, connection=connection, descriptor=descriptor, new=new):
-                if index != 0:
-                    return self.read(connection)
-                os.dup2(new[0].fileno(), descriptor)
-                return self.make(connection)
-            in_threads(use, 3)
-            take()
-            self.read(connection)
-            name = os.readlink(f"/proc/self/fd/{descriptor}")
-            self.assertIn(f"begin layer(2) channel:{name}", take())
-            for end in (*old, *new):
-                end.close()
 
 
 if sys.version_info >= (3, 14):
