@@ -7,6 +7,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import unittest
 
@@ -65,6 +66,16 @@ class WheelTest(unittest.TestCase):
                      "startup/sitecustomize.py", "include/gpubound/annotate.h"):
             self.assertTrue((package / name).is_file(), name)
         self.assertEqual(len(list(package.glob("_core*.so"))), 1)
+
+    def test_the_wheel_says_which_interpreters_it_serves(self):
+        described = next((self.folder / "environment").glob(
+            "lib/python*/site-packages/gpubound-*.dist-info/WHEEL"))
+        tag = "cp%d%d" % sys.version_info[:2]
+        if sysconfig.get_config_var("Py_GIL_DISABLED"):
+            expected = f"{tag}-{tag}t"
+        else:
+            expected = f"{tag}-{tag}" if sys.version_info < (3, 12) else "cp312-abi3"
+        self.assertRegex(described.read_text(), rf"\nTag: {expected}-")
 
     def test_an_annotated_program_is_recorded_and_reported(self):
         run = self.profile(ANNOTATED)
