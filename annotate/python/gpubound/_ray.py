@@ -43,8 +43,9 @@ def makers_of(references: Iterable[Any]) -> Set[str]:
         tasks = {reference.task_id() for reference in references}
     except AttributeError:
         return set()
-    tasks.discard(_worker().current_task_id)  # what it puts into the store itself
-    makers = {_channel(task) for task in tasks}
+    # What a task puts into the store itself is named after it, but for the first byte.
+    own = _worker().current_task_id.binary()[1:]
+    makers = {_channel(task) for task in tasks if task.binary()[1:] != own}
     return set(itertools.islice(sorted(makers), _MAX_MAKERS))
 
 
