@@ -48,7 +48,7 @@ CostModel ModelOf(const Calibration& calibration) {
       model.python_instant = measured.cost;
     }
     if (measured.condition == kAfterOtherWork) {
-      model.after_other_work[static_cast<size_t>(measured.kind)] = measured.cost;
+      model.AfterOtherWork(measured.kind) = measured.cost;
     }
     if (!measured.condition.empty()) continue;
     if (measured.kind == CostKind::kApiCall) {

@@ -46,13 +46,17 @@ struct CostModel {
   std::array<Cost, kCostKindCount> kinds;
   // With the first of its two time stamps behind other work, where that was measured: what it costs
   // more than |kinds| falls to each time stamp with at least kOtherWorkNs before it.
-  std::array<Cost, kCostKindCount> after_other_work;
+  std::array<Cost, kCostKindCount> kinds_after_other_work;
   Cost python_instant;              // of kInstant by way of the interpreter, where it was measured
   std::map<std::string, Cost> api;  // by function name without its versioned suffix
   std::optional<MachineKey> measured_on;  // absent: the costs hold for any process
 
   const Cost& Of(CostKind kind) const { return kinds[static_cast<size_t>(kind)]; }
   Cost& Of(CostKind kind) { return kinds[static_cast<size_t>(kind)]; }
+  const Cost& AfterOtherWork(CostKind kind) const {
+    return kinds_after_other_work[static_cast<size_t>(kind)];
+  }
+  Cost& AfterOtherWork(CostKind kind) { return kinds_after_other_work[static_cast<size_t>(kind)]; }
   // Of one call of |function|: its own cost where it was measured, else that of any call.
   const Cost& OfApi(const std::string& function) const {
     const auto found = api.find(function);

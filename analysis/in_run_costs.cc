@@ -43,16 +43,19 @@ Cost Scaled(Cost cost, double factor) {
   return cost;
 }
 
+// In a tight loop and behind other work.
+std::array<Cost*, 2> CostsOf(CostKind kind, CostModel* costs) {
+  return {&costs->Of(kind), &costs->AfterOtherWork(kind)};
+}
+
 // Without variance, so that the replay leaves lengths as they were recorded: that it takes usual
 // ones for noisy ones would be a saving of iterations that were long for other reasons.
 CostModel ScopesOnly(const CostModel& costs, double factor) {
   CostModel scopes;
   for (const CostKind kind : kScopeKinds) {
-    Cost& later = scopes.after_other_work[static_cast<size_t>(kind)];
     scopes.Of(kind) = Scaled(costs.Of(kind), factor);
-    scopes.Of(kind).variance_ns2 = 0;
-    later = Scaled(costs.after_other_work[static_cast<size_t>(kind)], factor);
-    later.variance_ns2 = 0;
+    scopes.AfterOtherWork(kind) = Scaled(costs.AfterOtherWork(kind), factor);
+    for (Cost* const cost : CostsOf(kind, &scopes)) cost->variance_ns2 = 0;
   }
   return scopes;
 }
@@ -176,8 +179,7 @@ void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {
 
 void Apply(const Loop& loop, const InRunCheck& check, CostModel* costs) {
   for (const CostKind kind : kScopeKinds) {
-    for (Cost* const cost :
-         {&costs->Of(kind), &costs->after_other_work[static_cast<size_t>(kind)]}) {
+    for (Cost* const cost : CostsOf(kind, costs)) {
       if (check.used) {
         const double error_ns = loop.slope.standard_error * cost->total_ns();
         *cost = Scaled(*cost, loop.slope.value);

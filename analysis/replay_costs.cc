@@ -82,7 +82,7 @@ ReplayCosts::ReplayCosts(const ProcessTrace& process, const CostModel& model)
       case LabelKind::kLayer: {
         const CostKind kind = KindOfScope(label, process.python);
         const Cost& cost = model.Of(kind);
-        const Cost& late = model.after_other_work[static_cast<size_t>(kind)];
+        const Cost& late = model.AfterOtherWork(kind);
         costs.begin = PartOf(cost, cost.inside_ns);
         costs.end = PartOf(cost, cost.outside_ns);
         costs.late_begin = WithExtra(costs.begin, cost, late);

@@ -260,9 +260,8 @@ TEST(CostModelTest, HasWhatEventsCostBehindOtherWorkBesideTheUsual) {
   calibration.costs.push_back({CostKind::kInterceptedCall, "", "", {10, 24, 1, 1, 80}});
   calibration.costs.push_back(
       {CostKind::kInterceptedCall, "", "after other work", {10, 63, 1, 1, 80}});
-  const auto call = static_cast<size_t>(CostKind::kInterceptedCall);
   EXPECT_DOUBLE_EQ(ModelOf(calibration).Of(CostKind::kInterceptedCall).total_ns(), 34);
-  EXPECT_DOUBLE_EQ(ModelOf(calibration).after_other_work[call].total_ns(), 73);
+  EXPECT_DOUBLE_EQ(ModelOf(calibration).AfterOtherWork(CostKind::kInterceptedCall).total_ns(), 73);
 }
 
 TEST(CostModelTest, GivesAFunctionThatWasNotMeasuredTheMeanAndTheSpreadOfTheOthers) {

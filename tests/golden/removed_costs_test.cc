@@ -69,7 +69,7 @@ TEST(RemovedCostsTest, RecordsThatNestOrComeTwiceCountOnce) {
 TEST(RemovedCostsTest, EventsBehindOtherWorkCostWhatTheyDoThere) {
   ReplayOptions options;
   options.costs.kinds.fill(CostOf(10, 20));
-  options.costs.after_other_work.fill(CostOf(10, 60));
+  options.costs.kinds_after_other_work.fill(CostOf(10, 60));
   for (const auto& [apart_ns, cost_ns] : {std::pair{250, 30.0}, {2500, 30.0 + 2 * 40.0}}) {
     std::string text = "span 0 1000000\nthread main\n";
     for (int i = 0; i < 100; ++i) {

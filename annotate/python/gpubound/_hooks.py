@@ -14,12 +14,11 @@ import inspect
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import (_api, _core, _cupti, _jitted, _loop, _natives, _ranges, _ray, _timers,
-                      _versions, _waits)
+from gpubound import (_api, _core, _cupti, _jitted, _loop, _natives, _ranges, _ray, _roles,
+                      _timers, _versions, _waits)
 from gpubound._decorate import binds_to_instances
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "update": _loop.enter_update}
-_AFTER_SUCCESS, _BEFORE = 5, 6  # of CallRole in extension/wrapper.h: who is told of a call then
 _AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "turn": _loop.end_turn}
 _UNBOUND = (staticmethod, classmethod)
 
@@ -212,7 +211,7 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
         hooked = _core.hook(original, label, binds, True, alone, _guard(hook))
         if hook.get("loop") != "optimized":
             return hooked
-        return _core.watch(hooked, 0, binds, _AFTER_SUCCESS, _loop.note_optimizer)
+        return _core.watch(hooked, 0, binds, _roles.OPENS, _loop.note_optimizer)
     return wrap
 
 
@@ -221,7 +220,7 @@ def _in_layer(original: Any, name: str, hook: Dict[str, Any]) -> Any:
     wrapper = _core.wrap(original, _api.layer(hook["layer"], name).label, binds)
     if hook.get("loop") != "worker":
         return wrapper
-    return _core.watch(wrapper, 0, binds, _BEFORE, _loop.enter_worker)
+    return _core.watch(wrapper, 0, binds, _roles.CLOSES, _loop.enter_worker)
 
 
 def _guard(hook: Dict[str, Any]) -> Optional[Callable[[], object]]:
@@ -293,7 +292,7 @@ def _remote_call(function: Any, name: str) -> Any:
         return function
     in_python = _core.wrap(function, _api.layer("python", name).label, False)
     operation = _core.wrap(in_python, _core.operation(name).label, False)
-    return _core.watch(operation, 0, False, _BEFORE, _ray.hold_channel)
+    return _core.watch(operation, 0, False, _roles.CLOSES, _ray.hold_channel)
 
 
 def _before_profiler(original: Any, name: str) -> Any:

@@ -185,7 +185,7 @@ def enter_rollout() -> None:
     loop.enter(thread, _rollout)
     if alternates:
         loop.each_step = False
-        end_iterations()
+        _end_open_turn()
 
 
 def enter_update() -> None:

@@ -10,11 +10,11 @@ import fnmatch
 import re
 from typing import Any, Dict
 
-from gpubound import _core
+from gpubound import _core, _roles
 from gpubound._decorate import binds_to_instances
 
 _MAX_LABELS = 4096  # what else a program makes up is looked up by the collector each time
-_ROLES = {"__enter__": 5, "__exit__": 6}  # values of CallRole in extension/wrapper.h
+_ROLES = {"__enter__": _roles.OPENS, "__exit__": _roles.CLOSES}
 
 
 def wrap(original: Any, hook: Dict[str, Any]) -> Any:

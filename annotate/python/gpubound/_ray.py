@@ -5,10 +5,9 @@ Whom ray.get waits for follows from the ids: that of an object contains the id o
 makes it, or, of a task's object, one that stands for all tasks of the job. Each worker says which of
 these it is when it is first called.
 """
-import itertools
 import os
 import sys
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Set
+from typing import Any, Dict, Iterable, List, Mapping, Optional
 
 from gpubound import _core
 
@@ -36,17 +35,16 @@ def ray_runtime_env(runtime_env: Optional[Mapping[str, Any]] = None, /) -> Dict[
     return merged
 
 
-def makers_of(references: Iterable[Any]) -> Set[str]:
-    """Channels of the others who make the objects that are referred to; empty where that is not known,
-    as of references to compiled graphs."""
+def makers_of(references: Iterable[Any]) -> List[str]:
+    """Channels of the others who make the objects that are referred to, in order; none where that is not
+    known, as of references to compiled graphs."""
     try:
         tasks = {reference.task_id() for reference in references}
     except AttributeError:
-        return set()
+        return []
     # What a task puts into the store itself is named after it, but for the first byte.
     own = _worker().current_task_id.binary()[1:]
-    makers = {_channel(task) for task in tasks if task.binary()[1:] != own}
-    return set(itertools.islice(sorted(makers), _MAX_MAKERS))
+    return sorted({_channel(task) for task in tasks if task.binary()[1:] != own})[:_MAX_MAKERS]
 
 
 def hold_channel(*_: Any, **__: Any) -> None:

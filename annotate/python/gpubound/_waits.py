@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-from gpubound import _api, _core, _ray
+from gpubound import _api, _core, _ray, _roles
 
 _MAX_LABELS = 1024
 _labels: Dict[str, int] = {}  # by the words that they stand for
@@ -83,7 +83,7 @@ def for_references(object_refs: Any, *_: Any, timeout: Optional[float] = None, *
     if timeout == 0:
         return None
     references = object_refs if isinstance(object_refs, (list, tuple)) else (object_refs,)
-    return _label_of(sorted(_ray.makers_of(references)))
+    return _label_of(_ray.makers_of(references))
 
 
 def note_ends(ends: Tuple[Any, Any]) -> None:
@@ -91,13 +91,16 @@ def note_ends(ends: Tuple[Any, Any]) -> None:
     _core.note_channel_ends(*ends)
 
 
-# Values of CallRole in extension/wrapper.h, and who is asked.
+# What the wrapper does, and who is asked.
 _Role = Tuple[int, Optional[Callable[..., Any]]]
-_PLAIN: _Role = (0, None)
-PEERS: Dict[str, _Role] = {"connection": (1, None), "objects": (0, for_objects),
-                           "process": (0, for_process), "pid": (0, for_pid), "pool": (0, for_pool),
-                           "lock": (0, for_lock), "references": (0, for_references)}
-CHANNELS: Dict[str, _Role] = {"written": (2, None), "made": (3, None), "ends": (4, note_ends)}
+_PLAIN: _Role = (_roles.WAITS, None)
+PEERS: Dict[str, _Role] = {
+    "connection": (_roles.RECEIVES, None), "objects": (_roles.WAITS, for_objects),
+    "process": (_roles.WAITS, for_process), "pid": (_roles.WAITS, for_pid),
+    "pool": (_roles.WAITS, for_pool), "lock": (_roles.WAITS, for_lock),
+    "references": (_roles.WAITS, for_references)}
+CHANNELS: Dict[str, _Role] = {"written": (_roles.WRITES, None), "made": (_roles.MAKES, None),
+                              "ends": (_roles.RETURNS, note_ends)}
 
 
 def watch(original: Any, name: str, binds: bool, hook: Dict[str, Any]) -> Any:

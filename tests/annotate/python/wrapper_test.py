@@ -37,6 +37,13 @@ documented = _core.wrap(plain, LABEL, True)
 
 
 class WrapperTest(RecordedTest):
+    @unittest.skipIf(sys.version_info < (3, 10), "no class of an extension is immutable before")
+    def test_the_types_cannot_be_changed(self):
+        # Only then does the interpreter keep what it found for a method where the program names it.
+        for wrapper_type in (_core.Wrapper, _core.FunctionWrapper):
+            with self.assertRaisesRegex(TypeError, "immutable"):
+                wrapper_type.changed = 1
+
     def test_a_call_passes_everything_on(self):
         self.assertEqual(documented(3, scale=2.0), 6.0)
         self.assert_recorded(*CALL)

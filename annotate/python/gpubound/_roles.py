@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a wrapper does around a call: the values of CallRole in extension/wrapper.h, which says more."""
+WAITS, RECEIVES, WRITES, MAKES, RETURNS = range(5)
+# They open and close the scope that the helper names, if any: who names none is only told of the call,
+# after it or before it.
+OPENS, CLOSES = 5, 6
