@@ -45,16 +45,18 @@ void AddSlowest(std::vector<Iteration> steady, int64_t span_begin_ns, ReportIter
                       return a.time.begin_ns < b.time.begin_ns;
                     });
   for (size_t i = 0; i < kept; ++i) {
-    report->slowest.push_back({steady[i].number, steady[i].time.begin_ns - span_begin_ns,
-                               steady[i].time.length(), steady[i].busy_ns, false});
+    report->slowest.push_back({static_cast<int64_t>(steady[i].number),
+                               steady[i].time.begin_ns - span_begin_ns, steady[i].time.length(),
+                               steady[i].busy_ns, false});
   }
 }
 
 void AddEvery(const std::vector<Iteration>& iterations, bool warm_up, int64_t span_begin_ns,
               ReportIterations* report) {
   for (const Iteration& iteration : iterations) {
-    report->every.push_back({iteration.number, iteration.time.begin_ns - span_begin_ns,
-                             iteration.time.length(), iteration.busy_ns, warm_up});
+    report->every.push_back({static_cast<int64_t>(iteration.number),
+                             iteration.time.begin_ns - span_begin_ns, iteration.time.length(),
+                             iteration.busy_ns, warm_up});
   }
 }
 

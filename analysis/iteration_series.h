@@ -16,8 +16,8 @@ namespace gpubound {
 
 // |count| iterations that follow each other.
 struct IterationPoint {
-  uint64_t first = 0;  // as the program counts
-  uint64_t last = 0;
+  int64_t first = 0;  // as the program counts
+  int64_t last = 0;
   uint64_t count = 0;
   Interval time;
   int64_t shortest_ns = 0;

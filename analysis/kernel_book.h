@@ -38,7 +38,7 @@ class KernelBook {
   KernelBook(const ProcessTrace& process, const Interval& span);  // |process| outlives the object
 
   void Add(const GpuItem& item, OperationIndex operation) {
-    if (item.other_end) return;
+    if (item.other_end || !process_.Counts(item.begin_ns, item.end_ns)) return;
     Account& account = AccountOf(KindOf(item), operation);
     const int64_t length_ns = Interval{item.begin_ns, item.end_ns}.ClippedTo(span_).length();
     account.lengths.Add(length_ns);

@@ -169,8 +169,11 @@ Salvaged LiveFile::AddEvents(const ProcessTrace& process, const Coverage& covera
   Salvaged salvaged;
   for (const Page& page : PagesInOrder()) {
     const auto family = static_cast<EventFamily>(page.header.family);
-    uint64_t& expected = next[{family, page.header.thread}];
     const uint64_t first = page.header.first_sequence;
+    // What came before the iterations that were to be recorded was let go.
+    const uint64_t begin = process.steps.empty() ? 0 : first;
+    uint64_t& expected =
+        next.try_emplace(std::pair(family, page.header.thread), begin).first->second;
     const uint64_t skip = expected > first ? expected - first : 0;
     const bool gap = first > expected || (page.header.dropped_before != 0 && skip == 0);
     if (first > expected) {

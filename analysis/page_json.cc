@@ -216,6 +216,7 @@ Json RunJson(const Run& run) {
     json["exit_code"] = info.exit_code ? Json(*info.exit_code) : Json();
     json["signal"] = info.signal ? Json(*info.signal) : Json();
   }
+  json["steps"] = run.steps.empty() ? Json() : Json(run.steps);
   Json metadata = Json::object();
   for (const auto& [key, value] : MetadataOf(run)) metadata[key] = value;
   json["metadata"] = std::move(metadata);

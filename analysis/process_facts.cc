@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/plausible_time.h"
+#include "proto/step_range.h"
 
 namespace gpubound {
 namespace {
@@ -57,6 +58,7 @@ void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) 
   process->driver_version = TextOf(meta, "driver_version");
   process->cupti_version = TextOf(meta, "cupti_version");
   process->python_version = TextOf(meta, "python_version");
+  process->cuda_runtime = TextOf(meta, "cuda_runtime");
   process->in_run_calibration = TextOf(meta, "in_run_calibration");
   process->nvml_unavailable = TextOf(meta, "nvml_unavailable");
   process->cupti_not_suspended = TextOf(meta, "cupti_not_suspended");
@@ -67,6 +69,25 @@ void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) 
   TimeOf(meta, "start_realtime_ns", process);  // part of the identity, which the segment has read
   span->begin_ns = TimeOf(meta, "start_monotonic_ns", process);
   span->end_ns = TimeOf(meta, "end_monotonic_ns", process);
+  process->steps = TextOf(meta, "steps");
+  span->steps_begin_ns = TimeOf(meta, "steps_begin_ns", process);
+  span->steps_end_ns = TimeOf(meta, "steps_end_ns", process);
+}
+
+void ClipToSteps(const RecordedSpan& span, ProcessTrace* process) {
+  const std::optional<StepRange> steps = ParseStepRange(process->steps);
+  if (!steps) return;
+  const bool begun = steps->begin == 0 || span.steps_begin_ns;
+  const int64_t begin_ns =
+      std::max(process->span_begin_ns, span.steps_begin_ns.value_or(INT64_MIN));
+  if (span.steps_end_ns && *span.steps_end_ns <= process->span_end_ns) {
+    process->span_end_ns = *span.steps_end_ns;
+    process->span_end = SpanEnd::kAsked;
+  }
+  process->outside_steps = !begun || begin_ns >= process->span_end_ns;
+  if (process->outside_steps) return;
+  process->before_span_ns = begin_ns - process->span_begin_ns;
+  process->span_begin_ns = begin_ns;
 }
 
 void InferDeviceKind(ProcessTrace* process) {

@@ -12,15 +12,22 @@
 
 namespace gpubound {
 
-// When a process began and ended, where its rows say so.
+// When a process began and ended, where its rows say so, and the part of that which was to be
+// recorded: where certain iterations were.
 struct RecordedSpan {
   std::optional<int64_t> begin_ns;
   std::optional<int64_t> end_ns;
+  std::optional<int64_t> steps_begin_ns;
+  std::optional<int64_t> steps_end_ns;
 };
 
 // Sets |process|'s facts and |span| to what |meta| says; without any rows, leaves them. A time that
 // cannot be one (plausible_time.h) is taken as absent and counted (times_impossible).
 void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span);
+
+// Takes the span of |process|, which is all that |span| says of its life, to the part that was to
+// be recorded.
+void ClipToSteps(const RecordedSpan& span, ProcessTrace* process);
 
 // Sets the device kind of a process that did not close and was killed before its device was
 // described: what says so then is that CUPTI recorded in it.

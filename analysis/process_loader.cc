@@ -23,7 +23,8 @@ namespace {
 
 SpanEnd SpanEndOf(const ProcessTrace& process, const RecordedSpan& span) {
   if (!span.end_ns) return SpanEnd::kLastEvent;
-  return process.end_how == "duration" ? SpanEnd::kAsked : SpanEnd::kClosed;
+  const bool asked = process.end_how == "duration" || process.end_how == "steps";
+  return asked ? SpanEnd::kAsked : SpanEnd::kClosed;
 }
 
 class Loader {
@@ -60,6 +61,7 @@ class Loader {
     }
     process_.span_end_ns = std::max(*span_.begin_ns, span_.end_ns.value_or(kOpenEnded));
     process_.span_end = SpanEndOf(process_, span_);
+    ClipToSteps(span_, &process_);
     InferDeviceKind(&process_);
     MarkThinnedTails(sequence_.ThinnedTails(), &process_);
     if (sums_ != nullptr) PlaceThreads(*sums_, &process_);
@@ -106,6 +108,8 @@ class Loader {
       end_rows_cut_ |= segment.damage().Has("meta");
     }
     DropImpossibleUnknown(&process_);
+    // What was recorded before was let go.
+    if (span_.steps_begin_ns) sequence_.BeginAnywhere();
   }
 
   // Segments are numbered from 0 in a row, and one that is sealed has a successor unless the
@@ -150,10 +154,14 @@ class Loader {
     }
   }
 
-  // The rest of a chunk table is unreadable: how much it held is unknown.
+  // The rest of a chunk table is unreadable: device work that began behind what was read of it may
+  // be there. What threads did later says nothing of it: records come half a second late.
   void MarkRestUnknown(const std::vector<PlannedChunk>& places) {
     int64_t last_ns = process_.span_begin_ns;
-    for (const PlannedChunk& place : places) last_ns = std::max(last_ns, place.head.row.max_ns);
+    for (const PlannedChunk& place : places) {
+      const ChunkRow& row = place.head.row;
+      if (row.family == EventFamily::kDevice) last_ns = std::max(last_ns, row.max_ns);
+    }
     process_.unknown.push_back({last_ns, kOpenEnded, "the rest of the segment cannot be read"});
   }
 
@@ -279,6 +287,7 @@ class Loader {
     if (!span_.begin_ns && known.begin_ns != kOpenEnded) process_.span_begin_ns = known.begin_ns;
     process_.span_end_ns = std::max(process_.span_begin_ns, span_.end_ns.value_or(known.end_ns));
     process_.span_end = SpanEndOf(process_, span_);
+    ClipToSteps(span_, &process_);
     InferDeviceKind(&process_);
     if (!span_.end_ns && !end_rows_cut_) process_.Count(LedgerCounter::process_not_closed) = 1;
   }

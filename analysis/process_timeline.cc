@@ -22,8 +22,7 @@ ProcessTimeline::ProcessTimeline(const Input& input)
       peers_(*input.peers),
       inherited_(*input.inherited),
       base_layer_(input.process->python ? Layer::kPython : Layer::kNative),
-      counts_({process_.span_begin_ns, std::max(process_.span_begin_ns, process_.span_end_ns)},
-              roles_.operations().size()),
+      counts_(process_, roles_.operations().size()),
       calls_(source_.Calls()),
       overheads_(source_.Overheads()) {
   reporting_ = Doing(kNotOne, base_layer_, IdleCause::kUnknown, kNotOne);
@@ -268,7 +267,9 @@ void ProcessTimeline::ResolveAdoption(const Doing& reporting) {
     Layer from = adopted.transition.from;
     if (operation == kNotOne) operation = adoption ? OperationOf(at) : kNoOperationIndex;
     if (from == Layer::kUnset) from = adoption ? at.layer() : base_layer_;
-    if (adopted.transition.to > from) counts_.AddTransition(operation, from, adopted.transition.to);
+    if (adopted.transition.to > from) {
+      counts_.AddTransition(operation, from, adopted.transition.to, adopted.time_ns);
+    }
   }
 }
 

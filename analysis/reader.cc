@@ -123,6 +123,19 @@ void CloseSpans(Run* run) {
   }
 }
 
+// Of a run of which certain iterations were to be recorded, the processes that were there then.
+void KeepAskedSteps(Run* run) {
+  for (const ProcessTrace& process : run->processes) {
+    if (!process.steps.empty()) run->steps = process.steps;
+  }
+  const size_t outside = std::erase_if(
+      run->processes, [](const ProcessTrace& process) { return process.outside_steps; });
+  if (outside == 0 || !run->processes.empty()) return;
+  run->problems.push_back("No process came to the iterations " + run->steps +
+                          " that were to be recorded (--steps). Iterations end where the program "
+                          "calls step(), or where gpubound finds the end of a training loop's.");
+}
+
 ProcessTrace OpenGrowing(const ProcessIdentity& identity, std::vector<Segment>* segments,
                          const std::optional<LiveFile>& live, const ProcessSums* sums,
                          std::vector<std::string>* problems) {
@@ -182,6 +195,7 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
         read_process(identity, &files.segments, files.live, before, &run.problems));
   }
   CloseSpans(&run);
+  KeepAskedSteps(&run);
   NameAwaitedProcesses(&run);
   std::set<ProcessIdentity> present;
   for (const auto& [file, name] : list->files) present.insert(name.identity);

@@ -39,7 +39,9 @@ ProcessTrace WithoutEvents(const ProcessTrace& process) {
   copy.main_tid = process.main_tid;
   copy.reporting_tid = process.reporting_tid;
   copy.python = process.python;
+  copy.before_span_ns = process.before_span_ns;
   copy.span_end = process.span_end;
+  copy.steps = process.steps;
   copy.end_how = process.end_how;
   copy.in_run_calibration = process.in_run_calibration;
   copy.labels = process.labels;
@@ -199,7 +201,7 @@ class RunReplay {
   // its parent has gone on.
   void AwaitTurn(size_t p) {
     const int64_t time_ns =
-        replays_[p].begun ? replays_[p].replay->NextTime() : run_.processes[p].span_begin_ns;
+        replays_[p].begun ? replays_[p].replay->NextTime() : run_.processes[p].BegunNs();
     if (time_ns != kOpenEnded) turns_.emplace(time_ns, p);
   }
 
@@ -210,7 +212,7 @@ class RunReplay {
     const ProcessTrace& process = run_.processes[p];
     std::optional<Moment> parent;
     if (process.parent_pid != 0) {
-      parent = peers_.MomentOf(process.identity.host, process.parent_pid, process.span_begin_ns);
+      parent = peers_.MomentOf(process.identity.host, process.parent_pid, process.BegunNs());
     }
     if (parent) entry.replay->BeginAt(*parent);
     peers_.Begin(p, entry.replay.get());
@@ -220,6 +222,7 @@ class RunReplay {
     ReplayedRun replayed;
     replayed.run.path = run_.path;
     replayed.run.info = run_.info;
+    replayed.run.steps = run_.steps;
     replayed.run.problems = run_.problems;
     if (options_.keep_events) replayed.run.recorded_offsets_ns = HostOffsets(run_);
     for (size_t p = 0; p < replays_.size(); ++p) {
@@ -233,11 +236,11 @@ class RunReplay {
       process.unknown = facts.unknown;
       process.source = entry.output;
     }
-    MoveEnd(&replayed.run);
     if (path_ != nullptr) {
       replayed.parts = PartsOf(replayed.facts[*options_.critical_path_of]);
       if (path_->error()) return *path_->error();
     }
+    MoveEnd(&replayed.run);
     return replayed;
   }
 

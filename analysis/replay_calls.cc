@@ -287,7 +287,7 @@ void ProcessReplay::BeginWork() {
                        static_cast<uint32_t>(work_classes_->Of(work));
   }
   ApplyStreamWaits(work, launch);
-  const double scale = scales_.Of(work.work);
+  const double scale = work.start_ns < process_.span_begin_ns ? 1 : scales_.Of(work.work);
   const ReplayDevice::Times times = device_.Start(work, anchor, scale);
   recorded_events_.NoteWork(work.stream, launch == nullptr ? work.start_ns : launch->start_ns,
                             {std::max(work.start_ns, work.end_ns), times.end});

@@ -9,7 +9,7 @@ namespace gpubound {
 
 int64_t ProcessReplay::LastEvent() const {
   const ReplayThread* const reporting = StartedReporting();
-  return reporting == nullptr ? process_.span_begin_ns : reporting->at_ns;
+  return reporting == nullptr ? process_.BegunNs() : reporting->at_ns;
 }
 
 bool ProcessReplay::IsAtRest() const {
@@ -33,7 +33,7 @@ std::optional<size_t> ReplayPeers::Find(const std::string& host, int64_t pid,
   std::optional<size_t> found;
   int64_t begin_ns = INT64_MIN;
   for (const size_t p : of_pid->second) {
-    const int64_t own_ns = run_.processes[p].span_begin_ns;
+    const int64_t own_ns = run_.processes[p].BegunNs();
     if (replays_[p] == nullptr || own_ns > time_ns || own_ns < begin_ns) continue;
     found = p;
     begin_ns = own_ns;

@@ -23,7 +23,7 @@ ProcessReplay::ProcessReplay(const Input& input)
       work_(input.source->Work()),
       syncs_(input.source->Syncs()),
       device_(process_, input.path) {
-  begin_.at = static_cast<double>(process_.span_begin_ns - in_.origin_ns);
+  begin_.at = static_cast<double>(process_.BegunNs() - in_.origin_ns);
   for (const std::string& name : roles_.operations()) facts_.operations.push_back({name, {}});
   facts_.unknown = process_.unknown;
   for (const Label& label : process_.labels) call_kinds_.push_back(KindOf(label));
@@ -41,10 +41,10 @@ ProcessReplay::ProcessReplay(const Input& input)
   }
   for (uint32_t i = 0; i < facts_.unknown.size(); ++i) {
     const UnknownInterval& unknown = facts_.unknown[i];
-    if (unknown.start_ns >= process_.span_begin_ns && unknown.start_ns < kOpenEnded) {
+    if (unknown.start_ns >= process_.BegunNs() && unknown.start_ns < kOpenEnded) {
       SetTimer(unknown.start_ns, TimerKind::kProbe, 2 * i);
     }
-    if (unknown.end_ns >= process_.span_begin_ns && unknown.end_ns < process_.span_end_ns) {
+    if (unknown.end_ns >= process_.BegunNs() && unknown.end_ns < process_.span_end_ns) {
       SetTimer(unknown.end_ns, TimerKind::kProbe, 2 * i + 1);
     }
   }
@@ -67,7 +67,7 @@ ReplayThread& ProcessReplay::Started(uint32_t index, int64_t time_ns) {
   if (thread.started) return thread;
   thread.started = true;
   if (IsReporting(index)) {
-    thread.BeginAt(begin_, process_.span_begin_ns);
+    thread.BeginAt(begin_, process_.BegunNs());
   } else {
     thread.BeginAt(At(time_ns), time_ns);
   }
@@ -80,7 +80,7 @@ Moment ProcessReplay::At(int64_t time_ns) const {
   if (scan_.reporting < threads_.size() && threads_[scan_.reporting].started) {
     return threads_[scan_.reporting].At(time_ns);
   }
-  return begin_.After(static_cast<double>(time_ns - process_.span_begin_ns));
+  return begin_.After(static_cast<double>(time_ns - process_.BegunNs()));
 }
 
 int64_t ProcessReplay::NextTime() {
@@ -235,7 +235,9 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
     EnterCell(thread);
     Charge(index, thread, costs_.AfterEnd(event.label, since_ns), KindOf(event));
   } else if (IsInstant(event.kind)) {
-    if (event.kind == SlotKind::kStep) facts_.steps.Add(thread->shown);
+    if (event.kind == SlotKind::kStep && time_ns >= process_.span_begin_ns) {
+      facts_.steps.Add(thread->shown);
+    }
     Charge(index, thread, costs_.AfterInstant(), KindOf(event));
   }
 }
@@ -274,7 +276,7 @@ void ProcessReplay::EndScope(uint32_t index, ReplayThread* thread, const ThreadE
 
 void ProcessReplay::Charge(uint32_t index, ReplayThread* thread, const Spent& spent,
                            uint64_t kind) {
-  if (spent.ns == 0) return;
+  if (spent.ns == 0 || thread->at_ns < process_.span_begin_ns) return;
   thread->Charge(spent, kind);
   facts_.removed_ns += spent.ns;
   facts_.removed.variance += spent.variance;
@@ -351,7 +353,7 @@ void ProcessReplay::EnterCell(ReplayThread* thread) {
   thread->cell = cell;
   // A wait lasts as long as what it waits for, and of suspended time nothing was taken.
   thread->pays_overdue = !suspended_ && layer != Layer::kWait && layer != Layer::kCudaSync;
-  thread->factor = scales_.Of(operation, layer);
+  thread->factor = thread->at_ns < process_.span_begin_ns ? 1 : scales_.Of(operation, layer);
 }
 
 ReplayFacts ProcessReplay::Finish() {
@@ -365,24 +367,27 @@ ReplayFacts ProcessReplay::Finish() {
   }
   const int64_t span_end_ns = std::max(process_.span_begin_ns, process_.span_end_ns);
   const DoneWork& work = device_.AllDone(span_end_ns);
-  const bool ends_with_work = work.done.exists() && work.end_ns == span_end_ns;
-  if (ends_with_work && (last == nullptr || last->at_ns < span_end_ns)) {
+  const bool ends_with_work = work.done.exists() && work.end_ns == span_end_ns &&
+                              (last == nullptr || last->at_ns < span_end_ns);
+  if (ends_with_work) {
     // As an imported trace does; nothing says that a thread went on behind its last event.
-    end = Later(end, work.done);
   } else if (last == nullptr) {
-    end = begin_.After(static_cast<double>(span_end_ns - process_.span_begin_ns));
+    end = begin_.After(static_cast<double>(span_end_ns - process_.BegunNs()));
   } else if (last->at_ns <= span_end_ns) {
     end = Later(end, last->guessed ? At(span_end_ns) : last->At(span_end_ns));
   } else {
     end = last->now.After(static_cast<double>(span_end_ns - last->at_ns));
   }
-  facts_.span_begin_ns = Retimed(begin_.at);
+  // A faster program still wants the work done that was done when it ended, whether it waits or
+  // not.
+  const bool outlasted = scales_.scales_cpu() && work.end_ns <= span_end_ns;
+  if (work.done.exists() && (ends_with_work || outlasted)) end = Later(end, work.done);
+  facts_.span_begin_ns = process_.before_span_ns == 0 ? Retimed(begin_.at) : process_.span_begin_ns;
   facts_.span_end_ns = std::max(facts_.span_begin_ns, Retimed(end.at));
   facts_.span = {end.variance, end.error};
   if (in_.path != nullptr) {
-    const size_t cell = last == nullptr
-                            ? size_t{kNoOperationIndex} * kLayers + static_cast<size_t>(base_layer_)
-                            : last->cell;
+    size_t cell = size_t{kNoOperationIndex} * kLayers + static_cast<size_t>(base_layer_);
+    if (last != nullptr) cell = last->cell;
     facts_.last_step = in_.path->Add(end.step, PathPartOf(cell), end.at);
   }
   for (UnknownInterval& unknown : facts_.unknown) {

@@ -12,6 +12,9 @@
 //                   that is told to wait for another process goes on when that one comes there
 //   other threads   begin, and go on after a wait, where the reporting thread is
 //
+// What lies before the span of a process of which a part was to be recorded is replayed as it was,
+// so that the span begins with the threads and the device as they were.
+//
 // A process that opens no operation works for the one under which another process waited for it
 // last. (A report is stricter: it inherits while that wait goes on. But what one of several workers
 // does while another one is waited for is the same work.)

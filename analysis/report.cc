@@ -171,7 +171,9 @@ std::string VerdictOf(const Report& report) {
                      : "so GPU shares are lower bounds.";
     return verdict;
   }
-  if (verdict.empty()) verdict = "complete: nothing was lost.";
+  if (verdict.empty()) {
+    verdict = report.processes.empty() ? "nothing was recorded." : "complete: nothing was lost.";
+  }
   if (report.run.gpu_busy_is_lower_bound) {
     verdict +=
         " Processes that are not part of the run were on its GPU too: what that did in all may be "
@@ -317,6 +319,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   if (!measured.ok()) return measured.error();
   const std::vector<DeviceUsage>& devices = *measured;
   report.device_kind = DeviceKindOf(run, devices);
+  report.run.steps = run.steps;
   if (report.device_kind == "simulated") {
     uint64_t& simulated = ledger[static_cast<size_t>(LedgerCounter::simulated_device)];
     simulated = std::max<uint64_t>(simulated, 1);

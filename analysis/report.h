@@ -134,13 +134,6 @@ struct ReportLane {
   std::vector<ReportOperation> operations;
 };
 
-// How far the program said it had come, and when that was, after the span's begin.
-struct ReportProgress {
-  double done = 0;
-  double total = 0;
-  int64_t at_ns = 0;
-};
-
 // What the run would take if an operation were made faster, as a part of what it took, with its
 // 95 % interval.
 struct ReportWhatIf {
@@ -348,6 +341,7 @@ struct ReportLedgerEntry {
 
 struct ReportRun {
   std::optional<int64_t> root;  // pid of the root process
+  std::string steps;            // that were to be recorded, A:B; empty: all
   int64_t wall_ns = 0;
   // How the program that the launcher started ended; both absent where nobody knows.
   std::optional<int> exit_code;

@@ -12,8 +12,17 @@
 
 namespace gpubound {
 
+// How far the program said it had come, and when that was, after the span's begin.
+struct ReportProgress {
+  double done = 0;
+  double total = 0;
+  int64_t at_ns = 0;
+  double first_done = 0;  // what it said first: not 0 where a training goes on
+  int64_t first_at_ns = 0;
+};
+
 struct ReportIteration {
-  uint64_t number = 0;   // as the program counts
+  int64_t number = 0;    // as the program counts, which may be below 0
   int64_t begin_ns = 0;  // after the span's begin
   int64_t ns = 0;
   int64_t gpu_busy_ns = 0;

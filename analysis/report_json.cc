@@ -85,7 +85,8 @@ Json RunJson(const ReportRun& run) {
               {"signal", OrNull(run.signal)},
               {"gpu_busy_is_upper_bound", run.gpu_busy_is_upper_bound},
               {"whole_gpu_busy_is_upper_bound", run.whole_gpu_busy_is_upper_bound},
-              {"gpu_busy_is_lower_bound", run.gpu_busy_is_lower_bound}};
+              {"gpu_busy_is_lower_bound", run.gpu_busy_is_lower_bound},
+              {"steps", run.steps.empty() ? Json() : Json(run.steps)}};
 }
 
 Json CellJson(const ReportCell& cell) {

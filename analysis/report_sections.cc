@@ -93,6 +93,19 @@ std::string CorrectedWall(const Report& report, const ReportProcess& main,
          "): " + FormatShare(Slowdown(main)) + " slower";
 }
 
+// What all of the work takes from the span's begin, if the rest of it goes on as what was done. A
+// program that told but once has done that since its start-up.
+int64_t WholeTime(const ReportProgress& progress, const ReportProcess& process) {
+  double done = progress.done - progress.first_done;
+  int64_t since_ns = progress.first_at_ns;
+  if (done <= 0) {
+    done = progress.done;
+    since_ns = process.iterations ? process.iterations->start_up_ns : 0;
+  }
+  const double per_unit_ns = static_cast<double>(progress.at_ns - since_ns) / done;
+  return progress.at_ns + std::llround((progress.total - progress.done) * per_unit_ns);
+}
+
 }  // namespace
 
 bool RunsPython(const ReportProcess& process) {
@@ -166,12 +179,10 @@ std::string WallTimeLine(const Report& report, const TextOptions& options) {
   const ReportProcess* told = stepping != nullptr ? stepping : main;
   if (told != nullptr && told->progress && told->progress->done > 0) {
     const ReportProgress& progress = *told->progress;
-    const int64_t start_ns = told->iterations ? told->iterations->start_up_ns : 0;
-    const double share = progress.done / progress.total;
-    const double whole_ns =
-        static_cast<double>(start_ns) + static_cast<double>(progress.at_ns - start_ns) / share;
-    line += "; " + FormatShare(share) + " of the work was done at " + time(progress.at_ns) +
-            ", all of it takes about " + time(std::llround(whole_ns));
+    line += "; " + FormatShare(progress.done / progress.total) + " of the work was done at " +
+            time(progress.at_ns);
+    const int64_t whole_ns = WholeTime(progress, *told);
+    if (whole_ns >= told->span_ns) line += ", all of it takes about " + time(whole_ns);
   }
   return Wrap(line + ".", options.width, 2);
 }

@@ -4,6 +4,7 @@
 #include "analysis/report_text.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "analysis/advice.h"
 #include "analysis/breakdown_table.h"
@@ -21,6 +22,7 @@
 #include "analysis/short_name.h"
 #include "analysis/span_end.h"
 #include "analysis/text_table.h"
+#include "proto/step_range.h"
 
 namespace gpubound {
 namespace {
@@ -61,6 +63,7 @@ class TextReport {
     paint(Wrap("Trust: " + EscapeName(report_.run.verdict), options_.width, 2),
           doubtful ? Paint::kWarning : Paint::kPlain);
     text_ += HeadlineScope(report_, options_);
+    if (!report_.run.steps.empty()) text_ += StepsSentence();
     if (report_.device_kind == "simulated") {
       const std::string mark = "SIMULATED DEVICE";
       const std::string line =
@@ -69,6 +72,20 @@ class TextReport {
     } else if (report_.device_kind == "imported") {
       text_ += "Imported from another tool's trace.\n";
     }
+  }
+
+  std::string StepsSentence() const {
+    const std::optional<StepRange> steps = ParseStepRange(report_.run.steps);
+    if (!steps) return {};
+    const std::string first = std::to_string(steps->begin);
+    const std::string which = steps->end == UINT64_MAX ? "from " + first + " on"
+                              : steps->begin == 0      ? "before " + std::to_string(steps->end)
+                              : steps->end == steps->begin + 1
+                                  ? first
+                                  : first + " to " + std::to_string(steps->end - 1);
+    return Wrap("Recorded: iterations " + which + " (--steps " + report_.run.steps +
+                    "); all else here is about their time.",
+                options_.width, 2);
   }
 
   void Advice() {

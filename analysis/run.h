@@ -212,6 +212,7 @@ struct ProcessTrace {
   std::string driver_version;
   std::string cupti_version;
   std::string python_version;
+  std::string cuda_runtime;  // path of its libcudart
   // How far the recorder used the run itself to check these costs (suspension_plan.h), and why it
   // had CUPTI record on meanwhile; empty: the trace does not say.
   std::string in_run_calibration;
@@ -224,6 +225,9 @@ struct ProcessTrace {
   int64_t span_begin_ns = 0;
   int64_t span_end_ns = 0;
   SpanEnd span_end = SpanEnd::kClosed;
+  int64_t before_span_ns = 0;  // so long it had run when its span begins
+  std::string steps;           // the iterations that were to be recorded, A:B; empty: all
+  bool outside_steps = false;  // and the process was there at none of them
   std::string end_how;
 
   // Where the events are; null: in the vectors here. A process with a source has no events in them.
@@ -248,6 +252,12 @@ struct ProcessTrace {
   std::vector<Note> notes;
   Ledger ledger{};
 
+  int64_t BegunNs() const { return span_begin_ns - before_span_ns; }
+  // Whether what happens then counts: of a part of its life that was to be recorded the trace has
+  // events before and behind it too.
+  bool Counts(int64_t begin_ns, int64_t end_ns) const {
+    return steps.empty() || (begin_ns <= span_end_ns && end_ns >= span_begin_ns);
+  }
   uint64_t& Count(LedgerCounter counter) { return ledger[static_cast<size_t>(counter)]; }
   uint64_t Counted(LedgerCounter counter) const { return ledger[static_cast<size_t>(counter)]; }
 
@@ -264,6 +274,7 @@ struct Run {
   std::string path;
   std::optional<RunInfo> info;
   std::vector<ProcessTrace> processes;  // by identity
+  std::string steps;                    // as of its processes
   std::vector<std::string> problems;    // files that could be read in part only, and why
   Ledger ledger{};                      // of what belongs to no process
   // Of the time whose events may be gone; null: none are.

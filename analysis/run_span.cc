@@ -56,7 +56,7 @@ Interval RunSpan(const Run& run, const ProcessTrace* root) {
   for (const ProcessTrace& process : run.processes) {
     span.begin_ns = std::min(span.begin_ns, process.span_begin_ns);
   }
-  if (run.info) {
+  if (run.info && run.steps.empty()) {
     span.begin_ns = std::min(span.begin_ns, run.info->start_monotonic_ns);
     if (run.info->end_monotonic_ns)
       span.end_ns = std::max(span.end_ns, *run.info->end_monotonic_ns);

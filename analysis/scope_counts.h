@@ -13,6 +13,7 @@
 #include "analysis/cpu_state.h"
 #include "analysis/interval.h"
 #include "analysis/label_roles.h"
+#include "analysis/run.h"
 #include "proto/event_model.h"
 
 namespace gpubound {
@@ -30,16 +31,20 @@ struct OperationCounts {
 
 class ScopeCounts {
  public:
-  // Time counts within |span|.
-  ScopeCounts(const Interval& span, size_t operations)
-      : span_(span), counts_(operations), open_(operations), since_ns_(operations) {}
+  // |process| outlives the object.
+  ScopeCounts(const ProcessTrace& process, size_t operations)
+      : process_(process),
+        span_{process.span_begin_ns, std::max(process.span_begin_ns, process.span_end_ns)},
+        counts_(operations),
+        open_(operations),
+        since_ns_(operations) {}
 
   // All that happened at one instant. A scope that closed and reopened then was never away, and one
   // that opened and closed took no time; so all openings come before the closings.
   void Note(const std::vector<OperationIndex>& opened, const std::vector<OperationIndex>& closed,
             int64_t now_ns) {
     for (const OperationIndex operation : opened) {
-      ++counts_[operation].opened;
+      if (process_.Counts(now_ns, now_ns)) ++counts_[operation].opened;
       if (open_[operation]++ == 0) since_ns_[operation] = now_ns;
     }
     for (const OperationIndex operation : closed) {
@@ -47,7 +52,8 @@ class ScopeCounts {
     }
   }
 
-  void AddTransition(OperationIndex operation, Layer from, Layer to) {
+  void AddTransition(OperationIndex operation, Layer from, Layer to, int64_t now_ns) {
+    if (!process_.Counts(now_ns, now_ns)) return;
     ++counts_[operation].transitions[static_cast<size_t>(from)][static_cast<size_t>(to)];
   }
 
@@ -73,6 +79,7 @@ class ScopeCounts {
         Interval{since_ns_[operation], now_ns}.ClippedTo(span_).length();
   }
 
+  const ProcessTrace& process_;
   const Interval span_;
   std::vector<OperationCounts> counts_;
   std::vector<uint64_t> open_;

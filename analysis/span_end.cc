@@ -34,7 +34,7 @@ const char* SpanEndName(SpanEnd end) {
     case SpanEnd::kClosed:
       break;
     case SpanEnd::kAsked:
-      return "duration over";
+      return "as asked";
     case SpanEnd::kReplaced:
       return "replaced by exec";
     case SpanEnd::kLauncherWait:

@@ -112,7 +112,7 @@ void ThreadTimeline::CountTransitions(int64_t now_ns, OperationIndex inherited) 
     const OperationIndex operation = own           ? transition.operation
                                      : in_.reports ? inherited
                                                    : kNoOperationIndex;
-    in_.counts->AddTransition(operation, transition.from, transition.to);
+    in_.counts->AddTransition(operation, transition.from, transition.to, now_ns);
   }
   step_.transitions.clear();
 }

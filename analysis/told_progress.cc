@@ -17,6 +17,11 @@ void Keep(const ThreadEvent& event, ToldValue* told) {
   if (event.time_ns >= told->time_ns) *told = {event.time_ns, std::bit_cast<double>(event.payload)};
 }
 
+void KeepFirst(const ThreadEvent& event, ToldValue* told) {
+  if (told->time_ns != INT64_MIN && told->time_ns <= event.time_ns) return;
+  *told = {event.time_ns, std::bit_cast<double>(event.payload)};
+}
+
 LabelId CounterCalled(const ProcessTrace& process, const char* name) {
   for (size_t id = 0; id < process.labels.size(); ++id) {
     const Label& label = process.labels[id];
@@ -39,7 +44,10 @@ ToldValues LastTold(const ProcessTrace& process, const EventSource& source,
     while (cursor->Next(&batch)) {
       for (const ThreadEvent& event : batch.events) {
         if (event.kind != SlotKind::kCounter || event.time_ns >= until_ns) continue;
-        if (event.label == done_label) Keep(event, &told.done);
+        if (event.label == done_label) {
+          KeepFirst(event, &told.first_done);
+          Keep(event, &told.done);
+        }
         if (event.label == total_label) Keep(event, &told.total);
       }
     }
@@ -48,11 +56,12 @@ ToldValues LastTold(const ProcessTrace& process, const EventSource& source,
 }
 
 std::optional<ReportProgress> ToldProgress(const ProcessTrace& process, const ToldValues& told) {
-  const auto& [done, total] = told;
+  const auto& [first, done, total] = told;
   const bool sound = std::isfinite(done.value) && std::isfinite(total.value) && done.value >= 0 &&
                      total.value > 0 && done.value <= total.value;
   if (!sound) return std::nullopt;
-  return ReportProgress{done.value, total.value, done.time_ns - process.span_begin_ns};
+  return ReportProgress{done.value, total.value, done.time_ns - process.span_begin_ns, first.value,
+                        first.time_ns - process.span_begin_ns};
 }
 
 }  // namespace gpubound

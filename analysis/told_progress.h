@@ -23,16 +23,18 @@ struct ToldValue {
   }
 };
 struct ToldValues {
+  ToldValue first_done;
   ToldValue done;
   ToldValue total;
   template <typename Archive>
   void Visit(Archive& archive) {
-    archive.All(done, total);
+    archive.All(first_done, done, total);
   }
 };
 
-// The last of each that was told before |until_ns|, of |before| and the events of |source|. Costs a
-// pass over the thread events of a process that has such counters, and nothing otherwise.
+// The last of each, and the first of what was done, that was told before |until_ns|, of |before|
+// and the events of |source|. Costs a pass over the thread events of a process that has such
+// counters, and nothing otherwise.
 ToldValues LastTold(const ProcessTrace& process, const EventSource& source,
                     const ToldValues& before, int64_t until_ns);
 

@@ -14,7 +14,8 @@ WriterSequence::Step WriterSequence::To(const ChunkRow& row, int64_t begin_ns) {
     decoded_until_ = 0;
     last_end_ns_ = begin_ns;
   }
-  uint64_t& covered = coverage_[writer];
+  const uint64_t from = begins_anywhere_ ? row.first_sequence : 0;
+  uint64_t& covered = coverage_.try_emplace(writer, from).first->second;
   const uint64_t next = row.first_sequence + row.sequence_count;
   Step step;
   if (next <= covered && row.sequence_count != 0) {

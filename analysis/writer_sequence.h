@@ -26,6 +26,9 @@ class WriterSequence {
   // |sums|: of the time whose events may be gone; null where none are. Outlives the object.
   explicit WriterSequence(const ProcessSums* sums) : sums_(sums) {}
 
+  // Nothing is missing before the first chunk of a writer, whatever its number.
+  void BeginAnywhere() { begins_anywhere_ = true; }
+
   struct Step {
     bool repeated = false;  // all of it was there already
     bool gap = false;       // what was decoded last is not what comes before it
@@ -53,6 +56,7 @@ class WriterSequence {
   const SummedWriter* WriterInSums(const ChunkRow& row) const;
 
   const ProcessSums* sums_;
+  bool begins_anywhere_ = false;
   Coverage coverage_;
   std::pair<EventFamily, uint32_t> writer_{EventFamily::kNone, 0};
   uint64_t decoded_until_ = 0;  // of this writer

@@ -202,6 +202,13 @@ CuptiSearch DescribeProcess(std::string override_path) {
   return search;
 }
 
+std::string CudaRuntimePath(const CuptiSearch& search) {
+  for (const std::string& path : search.loaded_paths) {
+    if (IsCalled(path, "libcudart") && path.starts_with("/")) return path;
+  }
+  return {};
+}
+
 bool LoadCupti(const CuptiSearch& search, size_t* next, CuptiApi* api, std::string* why) {
   std::string last_failure;
   const std::vector<CuptiCandidate> candidates = CuptiCandidates(search);

@@ -49,6 +49,9 @@ std::string DriverVersion(std::string_view driver_path);
 // This process as it is now. Makes no CUDA call.
 CuptiSearch DescribeProcess(std::string override_path);
 
+// Of the libcudart that is loaded; empty where none is, or it is linked statically. Pure.
+std::string CudaRuntimePath(const CuptiSearch& search);
+
 // Opens the first candidate from place |*next| on that can be used, and leaves the place behind it
 // in |*next|: there the search goes on when CUPTI then says that it is the wrong one for this GPU.
 // False: there is none, and |*why| says what was tried. A loaded copy that cannot be used ends the

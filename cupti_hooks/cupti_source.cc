@@ -131,6 +131,7 @@ bool CuptiSource::Start(DeviceHost* host) {
       const bool by_records = options_.levels.api == ApiLevel::kRecords;
       host->Fact("cupti_version", std::to_string(api_.version) + (by_records ? kByRecords : ""));
       host->Fact("driver_version", search.driver_version);
+      host->Fact("cuda_runtime", CudaRuntimePath(search));
       host->Fact("cupti_not_suspended", kWhyNotSuspended);
       return true;
     }

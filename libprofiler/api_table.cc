@@ -118,8 +118,7 @@ struct Entries {
     t_thread_buffer->EmitWithPayload(SlotKind::kStep, LabelId{0}, iteration, ticks);
     Collector* collector = CurrentCollector();
     if (collector == nullptr || collector->context()->finished) return;
-    if (!collector->suspender()->enabled()) return;
-    collector->suspender()->OnStep(t_thread_buffer, ticks, collector->clock()->MonotonicNs());
+    if (collector->wants_steps()) collector->OnStep(t_thread_buffer, iteration, ticks);
   }
   static void Counter(uint32_t label, double value) noexcept {
     t_thread_buffer->EmitWithPayload(SlotKind::kCounter, ToLabel(label),

@@ -3,11 +3,11 @@
 // Builds and ends a process record.
 #include "libprofiler/collector.h"
 
-#include <string_view>
 #include <utility>
 
 #include "libprofiler/lifecycle.h"
 #include "libprofiler/log.h"
+#include "libprofiler/recording_end.h"
 
 namespace gpubound {
 namespace {
@@ -29,6 +29,10 @@ bool Collector::Build(CollectorOptions options) {
   start_ = options.start;
   const Settings& settings = options.settings;
   if (!directory_.Open(settings.run_directory, start_)) return false;
+  if (!settings.steps.is_all()) {
+    window_ = std::make_unique<StepWindow>(settings.steps, directory_.StepsPath());
+    if (window_->over()) return false;
+  }
   clock_ = options.clock;
   if (clock_ == nullptr) {
     own_clock_ = std::make_unique<SystemClock>(TscIsInvariant());
@@ -64,7 +68,8 @@ bool Collector::Build(CollectorOptions options) {
   threads_ = std::make_unique<ThreadRegistry>(&context_);
   writer_ = std::make_unique<TraceWriter>(
       directory_, start_, clock_->ticks_are_tsc(), settings.segment_bytes,
-      TraceWriter::Tables{labels_.get(), device_tables_.get(), threads_.get(), ledger_.get()});
+      TraceWriter::Tables{labels_.get(), device_tables_.get(), threads_.get(), ledger_.get()},
+      window_.get());
   // The drain reads the clocks once now and once when the database is open, some milliseconds
   // later.
   drain_ = std::make_unique<Drain>(&context_, writer_.get(), clock_, settings.compression);
@@ -81,7 +86,7 @@ bool Collector::Build(CollectorOptions options) {
   };
   flusher_ = std::make_unique<Flusher>(
       Flusher::Parts{drain_.get(), writer_.get(), pool_.get(), mapping_.get(), clock_,
-                     bystanders_.get(), end, settings.end_ns, &FinishRecording},
+                     bystanders_.get(), end, settings.end_ns, window_.get(), &FinishRecording},
       std::chrono::milliseconds(settings.flush_ms));
   host_ = std::make_unique<CollectorHost>(this);
   mapping_->Announce();
@@ -127,8 +132,7 @@ void Collector::StartSource(std::unique_ptr<DeviceSource> source) {
 }
 
 void Collector::Finish(const char* how, std::chrono::milliseconds timeout) {
-  const AfterStop after =
-      how == std::string_view("duration") ? AfterStop::kProgramGoesOn : AfterStop::kProgramEnds;
+  const AfterStop after = EndsAsAsked(how) ? AfterStop::kProgramGoesOn : AfterStop::kProgramEnds;
   size_t started = 0;
   {
     const std::lock_guard<std::mutex> lock(stop_mutex_);
@@ -140,6 +144,12 @@ void Collector::Finish(const char* how, std::chrono::milliseconds timeout) {
   threads_->RefreshNames();
   context_.finished.store(true, std::memory_order_release);
   flusher_->Finish(how, timeout);
+}
+
+void Collector::OnStep(ThreadBuffer* buffer, uint64_t number, uint64_t ticks) noexcept {
+  const int64_t now_ns = clock_->MonotonicNs();
+  if (window_ != nullptr && window_->OnStep(number, now_ns)) pool_->Wake();
+  suspender_->OnStep(buffer, ticks, now_ns);
 }
 
 void Collector::AbandonSources() noexcept {

@@ -36,6 +36,7 @@
 #include "libprofiler/recording_context.h"
 #include "libprofiler/run_directory.h"
 #include "libprofiler/settings.h"
+#include "libprofiler/step_window.h"
 #include "libprofiler/thread_registry.h"
 #include "libprofiler/trace_writer.h"
 
@@ -86,7 +87,7 @@ class Collector {
   void DrainNow() { flusher_->DrainNow(); }
 
   // Stops the sources and ends the trace, at most |timeout| for each. The program goes on where
-  // |how| is "duration". Once.
+  // EndsAsAsked(how) (recording_end.h). Once.
   void Finish(const char* how, std::chrono::milliseconds timeout = kPatience);
 
   // The same from any thread, which may be inside a signal handler and hold any lock of the
@@ -125,6 +126,11 @@ class Collector {
   Drain* drain() { return drain_.get(); }
   IterationSuspender* suspender() { return suspender_.get(); }
 
+  // Whether anybody wants to be told of iterations.
+  bool wants_steps() const { return window_ != nullptr || suspender_->enabled(); }
+  // The calling thread, which has |buffer|, has recorded that iteration |number| ends at |ticks|.
+  void OnStep(ThreadBuffer* buffer, uint64_t number, uint64_t ticks) noexcept;
+
  private:
   Collector() = default;
   bool Build(CollectorOptions options);
@@ -132,6 +138,7 @@ class Collector {
   // In the order of construction; each uses those above it.
   ProcessStart start_;
   RunDirectory directory_;
+  std::unique_ptr<StepWindow> window_;  // null: all of the run is recorded
   std::unique_ptr<Clock> own_clock_;
   Clock* clock_ = nullptr;
   std::unique_ptr<LiveMapping> mapping_;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <span>
 
+#include "libprofiler/recording_end.h"
+
 namespace gpubound {
 namespace {
 
@@ -150,7 +152,9 @@ bool Drain::RunOnce(bool live) {
   const bool rows = writer_->CollectRows();
   const int64_t delivered_ns = delivered_until_ns_.load(std::memory_order_relaxed);
   const bool delivered = live && delivered_ns != delivered_until_written_ns_;
-  if (full_.empty() && live_.empty() && !rows && !delivered) {
+  // A clock sample, one a second, says that the process is there, whatever it does.
+  const bool alive = live && has_unstored_sample_;
+  if (full_.empty() && live_.empty() && !rows && !delivered && !alive) {
     writer_->Maintain(/*busy=*/!IsQuiet(0));
     return false;
   }
@@ -290,7 +294,9 @@ void Drain::Finish(const char* how) {
   }
   uint64_t open = 0;
   for (const Writer& writer : writers_) open += writer.open_depth;
-  if (open != 0) context_->ledger->Add(LedgerCounter::scopes_open_at_end, open);
+  // Those of a program that goes on are no scopes that it left open.
+  if (open != 0 && !EndsAsAsked(how))
+    context_->ledger->Add(LedgerCounter::scopes_open_at_end, open);
   SampleClocks(/*force=*/true);
   if (writer_->failed()) return;
   writer_->CollectRows();

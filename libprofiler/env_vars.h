@@ -19,6 +19,7 @@ namespace gpubound {
   X(GPUBOUND_PYTHON, "", "Folder of the hook that Python programs start with, which names what known libraries do; gpubound run sets it. 0: leave Python alone.") \
   X(GPUBOUND_DISABLE, "0", "1: record nothing in this process and its children.") \
   X(GPUBOUND_END_NS, "0", "When recording ends in every process of the run, in ns of CLOCK_MONOTONIC; gpubound run --duration sets it. 0: with the process.") \
+  X(GPUBOUND_STEPS, "", "A:B: record only from the iteration number A until number B begins, of whichever process comes there first; gpubound run --steps sets it. Empty: all.") \
   X(GPUBOUND_LIVE_PAGES, "256", "Pages of 64 KiB that buffer events between the program and the writer (16 to 16384).") \
   X(GPUBOUND_FLUSH_MS, "1000", "How often events that fill no page yet are written to the database, in ms (10 to 1000).") \
   X(GPUBOUND_SEGMENT_BYTES, "1073741824", "Size at which a database file is sealed and the next one begun, in bytes (at least 1 MiB).") \

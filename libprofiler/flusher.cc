@@ -11,6 +11,7 @@
 
 #include "libprofiler/log.h"
 #include "libprofiler/process_end.h"
+#include "libprofiler/recording_end.h"
 
 namespace gpubound {
 namespace {
@@ -82,16 +83,24 @@ void* Flusher::EndMain(void* self) {
   return nullptr;
 }
 
-void* Flusher::DueMain(void* self) {
-  static_cast<Flusher*>(self)->parts_.finish("duration");
+void* Flusher::DurationMain(void* self) {
+  static_cast<Flusher*>(self)->parts_.finish(kDurationOver);
+  return nullptr;
+}
+
+void* Flusher::StepsMain(void* self) {
+  static_cast<Flusher*>(self)->parts_.finish(kStepsOver);
   return nullptr;
 }
 
 // Whoever finishes the recording waits for the background thread, which is the one that calls this.
 void Flusher::EndIfDue() {
-  if (parts_.end_ns == 0 || was_due_ || ReadMonotonicNs() < parts_.end_ns) return;
+  if (was_due_) return;
+  const bool steps_over = parts_.window != nullptr && parts_.window->over();
+  const bool duration_over = parts_.end_ns != 0 && ReadMonotonicNs() >= parts_.end_ns;
+  if (!steps_over && !duration_over) return;
   was_due_ = true;
-  StartThread(&DueMain, this);
+  StartThread(steps_over ? &StepsMain : &DurationMain, this);
 }
 
 void* Flusher::ThreadMain(void* self) {

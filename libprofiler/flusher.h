@@ -20,6 +20,7 @@
 #include "libprofiler/drain.h"
 #include "libprofiler/live_mapping.h"
 #include "libprofiler/page_pool.h"
+#include "libprofiler/step_window.h"
 #include "libprofiler/trace_writer.h"
 #include "libprofiler/wake_signal.h"
 
@@ -36,9 +37,10 @@ class Flusher {
     Bystanders* bystanders;
     // Ends the recording as it is told: stops the sources and calls Finish(). May wait for pages.
     std::function<void(const char* how)> end;
-    // From |end_ns| (CLOCK_MONOTONIC; 0: never) on, |finish| is called with "duration" on a thread
-    // of its own.
+    // From |end_ns| (CLOCK_MONOTONIC; 0: never) on, |finish| is called with kDurationOver on a
+    // thread of its own; once |window| (null: none) is over, with kStepsOver.
     uint64_t end_ns = 0;
+    const StepWindow* window = nullptr;
     void (*finish)(const char* how) noexcept = nullptr;
   };
 
@@ -73,7 +75,8 @@ class Flusher {
  private:
   static void* ThreadMain(void* self);
   static void* EndMain(void* self);
-  static void* DueMain(void* self);
+  static void* DurationMain(void* self);
+  static void* StepsMain(void* self);
   void EndIfDue();
   void Run();
   void ObeyEnd();

@@ -87,7 +87,8 @@ bool RunDirectory::Open(const std::string& path, const ProcessStart& start) {
   std::snprintf(identity, sizeof(identity), ".%llu.%lld",
                 static_cast<unsigned long long>(start.pid),
                 static_cast<long long>(start.realtime_ns));
-  stem_ = path_ + "/" + FileNameSafe(HostName()) + identity;
+  host_stem_ = path_ + "/" + FileNameSafe(HostName());
+  stem_ = host_stem_ + identity;
   return true;
 }
 

@@ -24,10 +24,13 @@ class RunDirectory {
 
   std::string DatabasePath(uint32_t segment) const;
   std::string LivePath() const;
+  // Shared by the processes of the run on this host (step_window.h).
+  std::string StepsPath() const { return host_stem_ + ".steps"; }
 
  private:
   std::string path_;
-  std::string stem_;  // path/host.pid.start
+  std::string host_stem_;  // path/host
+  std::string stem_;       // path/host.pid.start
   bool is_network_ = false;
 };
 

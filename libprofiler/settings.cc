@@ -72,6 +72,17 @@ ChunkCompression ReadCompression() {
   return ChunkCompression::kNone;
 }
 
+StepRange ReadSteps() {
+  const char* name = "GPUBOUND_STEPS";
+  const char* text = EnvValue(name);
+  if (*text == '\0') return {};
+  const std::optional<StepRange> steps = ParseStepRange(text);
+  if (!steps) {
+    LogOnce("%s is '%s', expected A:B with A below B; recording every iteration", name, text);
+  }
+  return steps.value_or(StepRange());
+}
+
 }  // namespace
 
 Settings ReadSettings() {
@@ -80,6 +91,7 @@ Settings ReadSettings() {
   // The shim reads it so too, and loads nothing then.
   settings.disabled = SaysDisabled(EnvValue("GPUBOUND_DISABLE"));
   settings.end_ns = EnvNumber("GPUBOUND_END_NS", 0, uint64_t{1} << 62);
+  settings.steps = ReadSteps();
   settings.live_pages = static_cast<uint32_t>(EnvNumber("GPUBOUND_LIVE_PAGES", 16, 16384));
   settings.flush_ms = static_cast<uint32_t>(EnvNumber("GPUBOUND_FLUSH_MS", 10, 1000));
   settings.segment_bytes = EnvNumber("GPUBOUND_SEGMENT_BYTES", 1 << 20, uint64_t{1} << 50);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "proto/schema.h"
+#include "proto/step_range.h"
 
 namespace gpubound {
 
@@ -17,6 +18,7 @@ struct Settings {
   std::string run_directory;  // GPUBOUND_RUN; empty: choose the default name
   bool disabled = false;
   uint64_t end_ns = 0;  // CLOCK_MONOTONIC; 0: the recording ends with the process
+  StepRange steps;      // the iterations to record
   uint32_t live_pages = 256;
   uint32_t flush_ms = 1000;
   uint64_t segment_bytes = uint64_t{1} << 30;

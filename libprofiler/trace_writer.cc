@@ -32,12 +32,15 @@ const char* DeviceKindName(DeviceTables::Kind kind) {
 }  // namespace
 
 TraceWriter::TraceWriter(const RunDirectory& directory, const ProcessStart& start,
-                         bool ticks_are_tsc, uint64_t segment_bytes, const Tables& tables)
+                         bool ticks_are_tsc, uint64_t segment_bytes, const Tables& tables,
+                         const StepWindow* window)
     : directory_(directory),
       start_(start),
       ticks_are_tsc_(ticks_are_tsc),
       segment_bytes_(segment_bytes),
-      tables_(tables) {}
+      tables_(tables),
+      window_(window),
+      holds_back_(window != nullptr && window->pending()) {}
 
 bool TraceWriter::Open() { return OpenSegment(); }
 
@@ -82,6 +85,17 @@ void TraceWriter::PutHeaderRows() {
   sink_.PutMeta("python_version", PythonVersion());
   sink_.PutMeta("cpu_model", CpuModel());
   for (const EnvVar& var : kEnvVars) sink_.PutConfig(var.name, EnvValue(var.name));
+  PutWindow();
+}
+
+// That one was asked for, and from when to when it lasted as far as is known.
+void TraceWriter::PutWindow() {
+  if (window_ == nullptr) return;
+  const StepRange& steps = window_->steps();
+  const std::string end = steps.end == UINT64_MAX ? "" : std::to_string(steps.end);
+  sink_.PutMeta("steps", std::to_string(steps.begin) + ":" + end);
+  if (window_->begin_ns() != 0) sink_.PutMeta("steps_begin_ns", window_->begin_ns());
+  if (window_->over()) sink_.PutMeta("steps_end_ns", window_->end_ns());
 }
 
 bool TraceWriter::CollectRows() {
@@ -113,6 +127,10 @@ void TraceWriter::Begin() {
   labels_.clear();
   threads_.clear();
   device_rows_.clear();
+  if (!holds_back_ || window_->pending()) return;
+  holds_back_ = false;
+  PutWindow();
+  held_.Release([this](const ChunkRow& row) { sink_.PutChunk(row); });
 }
 
 void TraceWriter::PutDeliveredUntil(int64_t until_ns) {
@@ -161,6 +179,7 @@ void TraceWriter::PutEnd(const char* how, int64_t end_monotonic_ns) {
   sink_.PutMeta("python_version", PythonVersion());
   sink_.PutMeta("end_monotonic_ns", end_monotonic_ns);
   sink_.PutMeta("end_how", how);
+  PutWindow();
   sink_.PutMeta("sealed", int64_t{1});
 }
 

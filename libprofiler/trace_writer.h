@@ -14,11 +14,13 @@
 #include <vector>
 
 #include "libprofiler/device_tables.h"
+#include "libprofiler/held_chunks.h"
 #include "libprofiler/interner.h"
 #include "libprofiler/ledger.h"
 #include "libprofiler/process_info.h"
 #include "libprofiler/run_directory.h"
 #include "libprofiler/sqlite_sink.h"
+#include "libprofiler/step_window.h"
 #include "libprofiler/thread_registry.h"
 #include "proto/live_format.h"
 
@@ -39,8 +41,9 @@ class TraceWriter {
     Ledger* ledger;
   };
 
+  // |window|: outside of it nothing is written; null: all is. Outlives the writer.
   TraceWriter(const RunDirectory& directory, const ProcessStart& start, bool ticks_are_tsc,
-              uint64_t segment_bytes, const Tables& tables);
+              uint64_t segment_bytes, const Tables& tables, const StepWindow* window = nullptr);
 
   // Opens the first segment. False: nothing can be written.
   bool Open();
@@ -52,7 +55,10 @@ class TraceWriter {
   // One transaction: what CollectRows found, the chunks put in between, the ledger. Commit says
   // whether all of it is in the database.
   void Begin();
-  void PutChunk(const ChunkRow& row) { sink_.PutChunk(row); }
+  void PutChunk(const ChunkRow& row) {
+    if (holds_back_) return held_.Add(row);
+    sink_.PutChunk(row);
+  }
   void PutClock(const ClockSample& sample) { sink_.PutClock(sample); }
   // Device work after |until_ns| may not have been delivered; replaces what was said before.
   void PutDeliveredUntil(int64_t until_ns);
@@ -70,6 +76,7 @@ class TraceWriter {
  private:
   bool OpenSegment();
   void PutHeaderRows();
+  void PutWindow();
   void PutLedger(bool all);
   bool Stop();
 
@@ -78,6 +85,9 @@ class TraceWriter {
   const bool ticks_are_tsc_;
   const uint64_t segment_bytes_;
   const Tables tables_;
+  const StepWindow* const window_;
+  bool holds_back_;  // until the window begins
+  HeldChunks held_;
 
   SqliteSink sink_;
   uint32_t segment_ = 0;

@@ -97,8 +97,9 @@ class Round {
  private:
   Status StartAll() {
     const std::string folder = fs::path(options_.libraries.shim).parent_path().string();
-    if (const Status native = Start(CalibrationProgram::kNative, {folder + "/" + kNativeFile});
-        !native.ok()) {
+    std::vector<std::string> command = {folder + "/" + kNativeFile};
+    if (!options_.cuda_runtime.empty()) command.push_back(options_.cuda_runtime);
+    if (const Status native = Start(CalibrationProgram::kNative, command); !native.ok()) {
       return native;
     }
     const fs::path package = fs::path(options_.libraries.python_startup).parent_path();

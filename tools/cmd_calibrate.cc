@@ -10,6 +10,7 @@
 #include "tools/calibrate.h"
 #include "tools/commands.h"
 #include "tools/console.h"
+#include "tools/cuda_runtime.h"
 #include "tools/exit_codes.h"
 #include "tools/library_files.h"
 #include "tools/option_parser.h"
@@ -26,8 +27,9 @@ constexpr CommandHelp kHelp = {
     "most exact while nothing else runs. Reports take these costs out of what they show.",
     "The result is kept in $XDG_CACHE_HOME/gpubound (~/.cache/gpubound) for this CPU, device,\n"
     "driver, CUPTI and Python. `gpubound run` measures by itself, after the program has ended,\n"
-    "where nothing was kept yet. CUDA calls are measured with the CUDA runtime that the dynamic\n"
-    "loader finds (LD_LIBRARY_PATH).\n"
+    "where nothing was kept yet, with the interpreter and the CUDA runtime that the program used.\n"
+    "Here CUDA calls are measured with the CUDA runtime in the interpreter's site-packages, else\n"
+    "with the one that the dynamic loader finds (LD_LIBRARY_PATH).\n"
     "Exit status: 0; 3 if nothing could be measured.\n",
     "  gpubound calibrate\n"
     "  gpubound calibrate --python .venv/bin/python --json > calibration.json\n"};
@@ -55,6 +57,7 @@ int Calibrate(const Arguments& words) {
       .Value("N");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   options.time_cap = std::chrono::seconds(seconds);
+  options.cuda_runtime = CudaRuntimeOfPython(options.python, EnvironmentVariable);
 
   Result<LibraryFiles> libraries = FindOurLibraryFiles();
   if (libraries.ok()) {

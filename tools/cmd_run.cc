@@ -147,6 +147,7 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
     const int64_t end_ns = ReadClockNs(CLOCK_MONOTONIC) + *arguments.duration_ns;
     assignments.push_back({"GPUBOUND_END_NS", std::to_string(end_ns)});
   }
+  if (!arguments.steps.empty()) assignments.push_back({"GPUBOUND_STEPS", arguments.steps});
   if (arguments.retention && EnvironmentVariable("GPUBOUND_SEGMENT_BYTES") == nullptr) {
     const uint64_t bytes = SegmentBytesFor(*arguments.retention->max_bytes);
     assignments.push_back({"GPUBOUND_SEGMENT_BYTES", std::to_string(bytes)});

@@ -4,7 +4,6 @@
 #include "tools/machine_facts.h"
 
 #include <dlfcn.h>
-#include <glob.h>
 #include <sys/statfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 
 #include "libprofiler/env_vars.h"
 #include "proto/filesystem_kind.h"
+#include "tools/glob_paths.h"
 #include "tools/library_files.h"
 #include "tools/run_environment.h"
 
@@ -32,16 +32,6 @@ namespace {
 std::string ValueOf(const char* name) {
   const char* value = EnvironmentVariable(name);
   return value == nullptr ? "" : value;
-}
-
-std::vector<std::string> Glob(const std::string& pattern) {
-  std::vector<std::string> paths;
-  glob_t found = {};
-  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
-    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  }
-  globfree(&found);
-  return paths;
 }
 
 std::string LoaderError() {
@@ -62,8 +52,8 @@ DriverFacts GatherDriver() {
              error.find("cannot open shared object file: No such") == std::string::npos) {
     driver.libcuda = {"libcuda.so.1", error};
   }
-  std::vector<std::string> nodes = Glob("/dev/nvidia[0-9]*");
-  if (nodes.empty()) nodes = Glob("/dev/dxg");  // Windows Subsystem for Linux
+  std::vector<std::string> nodes = GlobPaths("/dev/nvidia[0-9]*");
+  if (nodes.empty()) nodes = GlobPaths("/dev/dxg");  // Windows Subsystem for Linux
   driver.device_nodes = static_cast<int>(nodes.size());
   driver.forbidden_device_nodes =
       static_cast<int>(std::count_if(nodes.begin(), nodes.end(), [](const std::string& node) {
@@ -150,7 +140,7 @@ std::vector<std::string> CuptiFolders(const GetVariable& variable) {
     for (const char* package : {"cuda_cupti", "cu13", "cu12"}) {
       const std::string pattern =
           environment + "/lib/python3*/site-packages/nvidia/" + package + "/lib";
-      for (std::string& folder : Glob(pattern)) folders.push_back(std::move(folder));
+      for (std::string& folder : GlobPaths(pattern)) folders.push_back(std::move(folder));
     }
   }
   return folders;
@@ -160,7 +150,7 @@ std::vector<std::string> FindCupti(const std::vector<std::string>& folders) {
   std::vector<std::string> found;
   std::vector<std::string> real_paths;
   for (const std::string& folder : folders) {
-    std::vector<std::string> here = Glob(folder + "/libcupti.so.1[2-9]");
+    std::vector<std::string> here = GlobPaths(folder + "/libcupti.so.1[2-9]");
     const auto newer = [](const std::string& a, const std::string& b) {
       return strverscmp(a.c_str(), b.c_str()) > 0;
     };

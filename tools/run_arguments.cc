@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "proto/step_range.h"
 #include "tools/exit_codes.h"
 #include "tools/option_parser.h"
 #include "tools/option_values.h"
@@ -25,6 +26,7 @@ constexpr CommandHelp kHelp = {
     "Further settings are environment variables: see `gpubound env`.\n",
     "  gpubound run -- python train.py --env CartPole-v1\n"
     "  gpubound run -o before.gpubound -- ./cartpole_ppo\n"
+    "  gpubound run --steps 100:200 -- python train.py\n"
     "  gpubound run --long --window 1h -- python train.py\n"};
 
 ValueRule Seconds() {
@@ -32,6 +34,14 @@ ValueRule Seconds() {
     const auto parsed = ParseSeconds(text);
     const Complaint* const found = std::get_if<Complaint>(&parsed);
     return found == nullptr ? Complaint() : *found;
+  };
+  return {complaint, {}};
+}
+
+ValueRule Steps() {
+  const auto complaint = [](const std::string& text) {
+    if (ParseStepRange(text)) return Complaint();
+    return Complaint("expected A:B, two whole numbers of which A is the smaller");
   };
   return {complaint, {}};
 }
@@ -75,6 +85,12 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
                  "CMD goes on without it")
       .Check(Seconds())
       .Value("S");
+  parser
+      .AddOption("--steps", &arguments->steps,
+                 "Record iterations number A to B-1 only, as step() counts them, from 0 on; 100: "
+                 "and :10 leave one side open. CMD goes on without the recording behind them")
+      .Check(Steps())
+      .Value("A:B");
   bool is_long = false;
   RetentionOptions retention;
   parser.AddFlag("--long", &is_long,
@@ -92,6 +108,10 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
   const auto split = std::find(words.begin(), words.end(), "--");
   if (const auto over = parser.Parse({words.begin(), split}, kExitLauncherFailed)) return over;
   if (is_long || GaveRetentionOption(parser)) arguments->retention = RetentionOf(retention);
+  if (arguments->retention && !arguments->steps.empty()) {
+    parser.Complain("--steps records a part of the run, --long and its options sum all of it.");
+    return kExitLauncherFailed;
+  }
   if (!duration.empty()) arguments->duration_ns = std::get<int64_t>(ParseSeconds(duration));
   arguments->command = parser.Remaining();
   // In `run CMD -- X` the mark is an argument of CMD.

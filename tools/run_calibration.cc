@@ -13,6 +13,7 @@
 #include "analysis/reader.h"
 #include "tools/calibrate.h"
 #include "tools/console.h"
+#include "tools/cuda_runtime.h"
 #include "tools/progress_note.h"
 
 namespace gpubound {
@@ -49,6 +50,7 @@ Result<Calibration> Measure(const Run& run, const RunCalibrationOptions& options
   measuring.settings = options.settings;
   measuring.python = InterpreterOf(run);
   measuring.cuda = KeyOf(run).device_kind != "none";
+  measuring.cuda_runtime = CudaRuntimeOf(run);
   measuring.seed = std::random_device()();
   measuring.time_cap = options.time_cap;
   const WithoutInterrupts uninterrupted;

@@ -34,7 +34,8 @@ Report RunOf(int64_t simulation_ms, size_t count) {
     const int64_t simulation_ns =
         simulation_ms * kMs + static_cast<int64_t>(i * 7919 % 11) * kMs / 10;
     series.iterations.push_back(i);
-    iterations.every.push_back({i + 1, 0, simulation_ns + 10 * kMs, 8 * kMs, false});
+    iterations.every.push_back(
+        {static_cast<int64_t>(i) + 1, 0, simulation_ns + 10 * kMs, 8 * kMs, false});
     series.operation_wall_ns[0].push_back(simulation_ns);
     series.operation_wall_ns[1].push_back(10 * kMs);
     series.operation_busy_ns[0].push_back(0);

@@ -92,7 +92,8 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
                                         "signal",
                                         "gpu_busy_is_upper_bound",
                                         "whole_gpu_busy_is_upper_bound",
-                                        "gpu_busy_is_lower_bound"}));
+                                        "gpu_busy_is_lower_bound",
+                                        "steps"}));
   EXPECT_TRUE(json_["run"]["critical_path"].is_null());
   EXPECT_TRUE(json_["run"]["gpu_limited_share"].is_null());
 }

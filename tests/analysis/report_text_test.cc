@@ -139,9 +139,20 @@ TEST_F(ReportTextTest, SaysHowLongAllOfTheWorkTakesWhereTheProgramToldHowFarItIs
 }
 
 TEST_F(ReportTextTest, StartUpIsNotExtrapolated) {
-  report_.processes[0].progress = ReportProgress{25, 100, 500'000'000};
+  report_.processes[0].progress = ReportProgress{25, 100, 500'000'000, 25, 500'000'000};
   report_.processes[0].iterations.emplace().start_up_ns = 100'000'000;
   EXPECT_THAT(Text(), HasSubstr("all of it takes about\n  1.70 s."));
+}
+
+TEST_F(ReportTextTest, ATrainingThatGoesOnFromACheckpointDoesNotBeginAtZero) {
+  report_.processes[0].progress = ReportProgress{60, 100, 1'000'000'000, 50, 0};
+  EXPECT_THAT(Text(), HasSubstr("60 % of the work was done at 1.00 s, all of it takes about\n"
+                                "  5.00 s."));
+}
+
+TEST_F(ReportTextTest, WhatTakesLongerThanItsProgressSaysIsNotExtrapolated) {
+  report_.processes[0].progress = ReportProgress{60, 100, 100'000'000, 60, 100'000'000};
+  EXPECT_THAT(Text(), HasSubstr("60 % of the work was done at 100 ms."));
 }
 
 TEST_F(ReportTextTest, AdviceFollowsTheTrustInTheNumbers) {

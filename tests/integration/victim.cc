@@ -15,6 +15,8 @@
 //   iterations; CUDA is told to load no tool before it starts integration_victim events N      N
 //   times a kernel, an event behind it, and a kernel of another
 //                                    stream that waits for the event
+//   integration_victim steps_slowly N    N iterations of ten ms each, without any CUDA
+//   integration_victim steps_and_kill N  the same, then SIGKILL
 //   integration_victim updates N     as graphs, then captures another first kernel in operation
 //                                    "recapture", updates the graph with it and replays that N
 //                                    times
@@ -51,6 +53,17 @@ void Train(int iterations) {
   GPUBOUND_PHASE("update");
   for (int i = 0; i < iterations; ++i) {
     trainer.Iterate();
+    GPUBOUND_STEP(i);
+  }
+}
+
+// An iteration in ten milliseconds.
+void TrainSlowly(int iterations) {
+  for (int i = 0; i < iterations; ++i) {
+    {
+      GPUBOUND_OPERATION("thinking");
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
     GPUBOUND_STEP(i);
   }
 }
@@ -180,6 +193,11 @@ int Main(int argc, char** argv) {
   int status = 0;
   if (std::strcmp(action, "train") == 0) {
     Train(count);
+  } else if (std::strcmp(action, "steps_slowly") == 0) {
+    TrainSlowly(count);
+  } else if (std::strcmp(action, "steps_and_kill") == 0) {
+    TrainSlowly(count);
+    raise(SIGKILL);
   } else if (std::strcmp(action, "graphs") == 0) {
     ReplayGraphs(count);
   } else if (std::strcmp(action, "devices") == 0) {

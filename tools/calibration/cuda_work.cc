@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA API calls, through whichever CUDA runtime the dynamic loader finds: no CUDA is needed to
-// build this. Each block issues short batches and waits for the device outside the measured time,
-// so that the launch queue never fills.
+// CUDA API calls, through the CUDA runtime that the caller names, or whichever the dynamic loader
+// finds: no CUDA is needed to build this. Each block issues short batches and waits for the device
+// outside the measured time, so that the launch queue never fills.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -61,8 +61,8 @@ bool Resolve(void* library, const char* name, Function* function) {
 class Cuda {
  public:
   // Loads and initialises CUDA at the first call. Null, and |why|, where that cannot be.
-  static Cuda* Get(std::string* why) {
-    static auto* const cuda = new Cuda();
+  static Cuda* Get(const std::string& runtime, std::string* why) {
+    static auto* const cuda = new Cuda(runtime);
     if (cuda->problem_.empty()) return cuda;
     *why = cuda->problem_;
     return nullptr;
@@ -77,8 +77,8 @@ class Cuda {
   void* host_memory() const { return host_memory_; }
 
  private:
-  Cuda() {
-    void* library = Load();
+  explicit Cuda(const std::string& runtime) {
+    void* library = Load(runtime);
     if (library == nullptr) return;
     if (!ResolveAll(library)) return;
     int result = runtime_.cudaMalloc(&device_memory_, kBytes);
@@ -89,8 +89,10 @@ class Cuda {
     if (result == 0) FindKernel(library);
   }
 
-  void* Load() {
-    std::vector<std::string> names = {"libcudart.so.13", "libcudart.so.12", "libcudart.so"};
+  void* Load(const std::string& runtime) {
+    std::vector<std::string> names;
+    if (!runtime.empty()) names.push_back(runtime);
+    names.insert(names.end(), {"libcudart.so.13", "libcudart.so.12", "libcudart.so"});
     const char* home = std::getenv("CUDA_HOME");  // NOLINT(concurrency-mt-unsafe): one thread
     const std::string toolkit = home == nullptr ? "/usr/local/cuda" : home;
     names.push_back(toolkit + "/lib64/libcudart.so");
@@ -175,9 +177,9 @@ Block Batches(const Cuda& cuda, Call call) {
 
 }  // namespace
 
-Block FindCudaWork(const std::string& name, std::string* why) {
+Block FindCudaWork(const std::string& name, const std::string& path, std::string* why) {
   if (!name.starts_with("cuda")) return nullptr;
-  const Cuda* found = Cuda::Get(why);
+  const Cuda* found = Cuda::Get(path, why);
   if (found == nullptr) return nullptr;
   const Cuda& cuda = *found;
   const Runtime& runtime = cuda.runtime();

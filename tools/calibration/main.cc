@@ -15,24 +15,25 @@ namespace {
 using gpubound::calibration::Block;
 
 // Found once: the first look may load the CUDA runtime.
-const Block& WorkNamed(const std::string& name, std::string* why) {
+const Block& WorkNamed(const std::string& name, const std::string& runtime, std::string* why) {
   static std::map<std::string, Block> found;
   Block& work = found[name];
   if (!work) work = gpubound::calibration::FindScopeWork(name, why);
-  if (!work) work = gpubound::calibration::FindCudaWork(name, why);
+  if (!work) work = gpubound::calibration::FindCudaWork(name, runtime, why);
   return work;
 }
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  const std::string runtime = argc > 1 ? argv[1] : "";
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
     std::string verb, name, why = "there is no such workload";
     uint64_t count = 0;
     if (!(words >> verb >> name >> count) || verb != "run" || count == 0) {
       std::printf("no expected 'run NAME COUNT'\n");
-    } else if (const Block& work = WorkNamed(name, &why)) {
+    } else if (const Block& work = WorkNamed(name, runtime, &why)) {
       std::printf("%.3f\n", work(count) / static_cast<double>(count));
     } else {
       std::printf("no %s\n", why.c_str());

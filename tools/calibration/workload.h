@@ -4,7 +4,8 @@
 // without; `gpubound calibrate` runs it both ways at once, lets them take turns, and compares.
 //
 // The conversation, one line each: "run NAME COUNT" is answered by the ns that each of COUNT
-// occurrences took, or by "no " and the reason. The end of the input ends the program.
+// occurrences took, or by "no " and the reason. The end of the input ends the program. Its
+// argument, where it has one, is the path of the CUDA runtime to use.
 #ifndef GPUBOUND_TOOLS_CALIBRATION_WORKLOAD_H_
 #define GPUBOUND_TOOLS_CALIBRATION_WORKLOAD_H_
 
@@ -24,7 +25,7 @@ using Block = std::function<double(uint64_t count)>;
 
 // Null, and |why| says why, where there is no workload of that name or this machine cannot run it.
 Block FindScopeWork(const std::string& name, std::string* why);
-Block FindCudaWork(const std::string& name, std::string* why);
+Block FindCudaWork(const std::string& name, const std::string& path, std::string* why);
 
 inline double NowNs() {
   timespec now = {};

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Maps the file and keeps its two times.
+#include "libprofiler/step_window.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "libprofiler/log.h"
+
+namespace gpubound {
+namespace {
+
+int64_t Load(int64_t& value) noexcept {
+  return std::atomic_ref<int64_t>(value).load(std::memory_order_acquire);
+}
+
+// True for whoever comes first.
+bool SetOnce(int64_t& value, int64_t now_ns) noexcept {
+  int64_t unset = 0;
+  return std::atomic_ref<int64_t>(value).compare_exchange_strong(unset, now_ns);
+}
+
+// Null where |path| cannot be mapped; errno says why. A new file holds zeros.
+void* MapShared(const std::string& path, size_t bytes) {
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return nullptr;
+  void* mapped = MAP_FAILED;
+  if (ftruncate(file, static_cast<off_t>(bytes)) == 0) {
+    mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  }
+  const int error = errno;
+  close(file);
+  errno = error;
+  return mapped == MAP_FAILED ? nullptr : mapped;
+}
+
+}  // namespace
+
+StepWindow::StepWindow(const StepRange& steps, const std::string& path)
+    : steps_(steps), shared_(&own_) {
+  if (void* mapped = MapShared(path, sizeof(Shared))) {
+    shared_ = static_cast<Shared*>(mapped);
+    return;
+  }
+  char reason[128];
+  LogOnce("cannot share %s: %s; --steps goes by the iterations of each process alone", path.c_str(),
+          strerror_r(errno, reason, sizeof(reason)));
+}
+
+StepWindow::~StepWindow() {
+  if (shared_ != &own_) munmap(shared_, sizeof(Shared));
+}
+
+int64_t StepWindow::begin_ns() const noexcept { return Load(shared_->begin_ns); }
+int64_t StepWindow::end_ns() const noexcept { return Load(shared_->end_ns); }
+
+bool StepWindow::OnStep(uint64_t number, int64_t now_ns) noexcept {
+  const uint64_t next = number + 1 == 0 ? number : number + 1;
+  if (steps_.begin != 0 && next >= steps_.begin && begin_ns() == 0) {
+    SetOnce(shared_->begin_ns, now_ns);
+  }
+  return next >= steps_.end && !over() && SetOnce(shared_->end_ns, now_ns);
+}
+
+}  // namespace gpubound

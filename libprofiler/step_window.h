@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of a run that GPUBOUND_STEPS=A:B asks for. It begins when an iteration ends whose number
+// is A-1 or more, and is over when one ends whose number is B-1 or more, whichever process of the
+// run comes to it first. The processes of a run on one host tell each other through a file in the
+// run directory, which each maps:
+//
+//   HOST.steps:   int64 begin_ns | int64 end_ns        CLOCK_MONOTONIC; 0: not yet
+//
+// Any thread; no lock, and no system call once it is made.
+#ifndef GPUBOUND_LIBPROFILER_STEP_WINDOW_H_
+#define GPUBOUND_LIBPROFILER_STEP_WINDOW_H_
+
+#include <cstdint>
+#include <string>
+
+#include "proto/step_range.h"
+
+namespace gpubound {
+
+class StepWindow {
+ public:
+  // Where |path| cannot be mapped, which is said on stderr, the process goes by its own iterations.
+  StepWindow(const StepRange& steps, const std::string& path);
+  ~StepWindow();
+  StepWindow(const StepWindow&) = delete;
+  StepWindow& operator=(const StepWindow&) = delete;
+
+  const StepRange& steps() const { return steps_; }
+  // The first iteration that is wanted is still to come.
+  bool pending() const noexcept { return steps_.begin != 0 && begin_ns() == 0; }
+  bool over() const noexcept { return end_ns() != 0; }
+  // 0: not yet, or it begins with the run.
+  int64_t begin_ns() const noexcept;
+  int64_t end_ns() const noexcept;  // 0: not yet
+
+  // Iteration |number| ended at |now_ns|. True where this ends the window.
+  bool OnStep(uint64_t number, int64_t now_ns) noexcept;
+
+ private:
+  struct Shared {
+    int64_t begin_ns;
+    int64_t end_ns;
+  };
+
+  const StepRange steps_;
+  Shared* shared_;
+  Shared own_ = {};
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_LIBPROFILER_STEP_WINDOW_H_

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound run --steps A:B`: what was done from the iteration number A until number B begins is
+// recorded, in every process of the run, and nothing else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "tests/integration/command_run.h"
+
+namespace gpubound {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+constexpr char kVictim[] = GPUBOUND_TEST_VICTIM;
+
+class StepsTest : public CommandRun {
+ protected:
+  Outcome ProfileSteps(const char* steps, const std::vector<std::string>& command) {
+    std::vector<std::string> words = {"run", "-q", "-o", run_path(), "--steps", steps, "--"};
+    words.insert(words.end(), command.begin(), command.end());
+    return Gpubound(words);
+  }
+  Outcome ProfileScript(const char* steps, const std::string& script) {
+    return ProfileSteps(steps, {"/bin/sh", "-c", script});
+  }
+  // The numbers of the iterations of the run's first process.
+  std::vector<int> Iterations() {
+    std::vector<int> numbers;
+    const Outcome outcome =
+        Gpubound({"sql", "--csv", run_path(), "select number from iteration order by begin_ns"});
+    std::istringstream lines(outcome.out);
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) numbers.push_back(std::stoi(line));
+    return numbers;
+  }
+  static int64_t OpenedOf(const Json& process, const std::string& operation) {
+    return RowOf(process, operation)["count"];
+  }
+};
+
+TEST_F(StepsTest, TheIterationsThatWereAskedForAreRecordedWhole) {
+  const Outcome outcome = ProfileSteps("40:60", {kVictim, "train", "200"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.out, HasSubstr("trained 200"));
+  const std::vector<int> numbers = Iterations();
+  ASSERT_EQ(numbers.size(), 20u);
+  EXPECT_EQ(numbers.front(), 40);
+  EXPECT_EQ(numbers.back(), 59);
+  const Json report = Report();
+  ExpectExactPartition(report);
+  EXPECT_EQ(report["run"]["steps"], "40:60");
+  ASSERT_EQ(report["processes"].size(), 1u);
+  const Json& process = report["processes"][0];
+  // Some are suspended for the in-run calibration: none before number 100.
+  EXPECT_EQ(OpenedOf(process, "inference"), 20);
+  EXPECT_EQ(OpenedOf(process, "backpropagation"), 20);
+  EXPECT_GT(RowOf(process, "backpropagation")["gpu_busy_ns"].get<int64_t>(), 0);
+  int64_t unknown_ns = 0;
+  for (const Json& row : process["operations"]) unknown_ns += row["unknown_ns"].get<int64_t>();
+  EXPECT_EQ(unknown_ns, 0);
+  // Nothing is missing: what came before was not wanted.
+  EXPECT_THAT(report["run"]["verdict"].get<std::string>(), HasSubstr("complete"));
+  EXPECT_THAT(report["ledger"].dump(), Not(HasSubstr("lost")));
+  EXPECT_THAT(report["ledger"].dump(), Not(HasSubstr("work_without_launch")));
+  const Outcome text = Gpubound({"report", run_path()});
+  EXPECT_THAT(text.out, HasSubstr("Recorded: iterations 40 to 59 (--steps 40:60)"));
+  EXPECT_THAT(text.out, HasSubstr("recording ended as asked"));
+}
+
+TEST_F(StepsTest, ALongTimeBeforeLeavesNoEvents) {
+  const Outcome outcome = ProfileScript(
+      "400:410", std::string("GPUBOUND_FLUSH_MS=50 ") + kVictim + " steps_slowly 420");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  const gpubound::Run run = Load();
+  ASSERT_EQ(run.processes.size(), 1u);
+  const ProcessTrace& process = run.processes[0];
+  EXPECT_GT(process.before_span_ns, 3 * kNsPerSecond);
+  int64_t first_ns = process.span_begin_ns;
+  for (const ThreadTrace& thread : process.threads) {
+    if (!thread.events.empty()) first_ns = std::min(first_ns, thread.events.front().time_ns);
+  }
+  EXPECT_LT(process.span_begin_ns - first_ns, 4 * kNsPerSecond);
+  EXPECT_GT(first_ns, process.span_begin_ns - process.before_span_ns + kNsPerSecond / 4)
+      << "the first seconds were let go";
+  EXPECT_EQ(Iterations().size(), 10u);
+  EXPECT_THAT(Report()["run"]["verdict"].get<std::string>(), HasSubstr("complete"));
+}
+
+TEST_F(StepsTest, ASideLeftOpenIsTheBeginOrTheEndOfTheRun) {
+  EXPECT_EQ(ProfileSteps(":10", {kVictim, "train", "30"}).exit_code, 0);
+  EXPECT_EQ(Iterations().size(), 10u);
+  EXPECT_THAT(Gpubound({"report", run_path()}).out, HasSubstr("iterations before 10"));
+  std::filesystem::remove_all(run_path());
+  EXPECT_EQ(ProfileSteps("25:", {kVictim, "train", "30"}).exit_code, 0);
+  EXPECT_THAT(Iterations(), ElementsAre(25, 26, 27, 28, 29));
+  EXPECT_THAT(Gpubound({"report", run_path()}).out, HasSubstr("iterations from 25 on"));
+}
+
+TEST_F(StepsTest, ProcessesThatEndNoIterationsAreRecordedForTheSameTime) {
+  const Outcome outcome = ProfileScript(
+      "20:40", std::string(kVictim) + " steady 2 & sleep 0.3; " + kVictim + " train 100; wait");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  const Json report = Report();
+  ExpectExactPartition(report);
+  ASSERT_EQ(report["processes"].size(), 2u);
+  const int64_t first_ns = report["processes"][0]["span_ns"];
+  EXPECT_EQ(report["processes"][1]["span_ns"].get<int64_t>(), first_ns);
+  EXPECT_EQ(report["run"]["wall_ns"].get<int64_t>(), first_ns);
+  for (const Json& process : report["processes"]) {
+    EXPECT_GT(process["gpu_busy_ns"].get<int64_t>(), 0);
+  }
+  EXPECT_THAT(report["run"]["verdict"].get<std::string>(), HasSubstr("complete"));
+}
+
+TEST_F(StepsTest, ProcessesOfAnotherTimeAreNoPartOfIt) {
+  const Outcome outcome =
+      ProfileScript("5:10", std::string(kVictim) + " annotate 3; " + kVictim + " train 20; " +
+                                kVictim + " annotate 3; " + kVictim + " train 20");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  const Json report = Report();
+  ASSERT_EQ(report["processes"].size(), 1u);
+  EXPECT_EQ(Iterations().size(), 5u);
+}
+
+TEST_F(StepsTest, ThatNoIterationWasReachedIsSaid) {
+  const Outcome outcome = Gpubound({"run", "--no-calibrate", "-o", run_path(), "--steps", "500:600",
+                                    "--", kVictim, "train", "20"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.err, HasSubstr("No process came to the iterations 500:600"));
+}
+
+TEST_F(StepsTest, AProcessThatIsKilledKeepsWhatItHad) {
+  const Outcome outcome =
+      ProfileSteps("10:", {"/bin/sh", "-c", std::string(kVictim) + " steps_and_kill 60; true"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  const std::vector<int> numbers = Iterations();
+  ASSERT_FALSE(numbers.empty());
+  EXPECT_EQ(numbers.front(), 10);
+  EXPECT_EQ(numbers.back(), 59);
+  const Json report = Report();
+  ExpectExactPartition(report);
+  EXPECT_THAT(report["ledger"].dump(), Not(HasSubstr("chunk_events_lost")));
+}
+
+TEST_F(StepsTest, ARangeIsTwoNumbers) {
+  for (const char* range : {"5", "9:9", "10:5", "a:b", "-1:4", ":", "1:2:3", ""}) {
+    const Outcome outcome = ProfileSteps(range, {kVictim, "annotate", "1"});
+    if (std::string(range) == ":") continue;  // all of them
+    EXPECT_EQ(outcome.exit_code, 125) << range;
+    EXPECT_THAT(outcome.err, HasSubstr("expected A:B")) << range;
+  }
+  EXPECT_EQ(Gpubound({"run", "--long", "--steps", "1:2", "--", kVictim, "annotate", "1"}).exit_code,
+            125);
+}
+
+}  // namespace
+}  // namespace gpubound
