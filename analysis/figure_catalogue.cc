@@ -75,7 +75,8 @@ constexpr std::array<RunFigure, 12> kRunFigures{{
     {"gpu_limited", FigureKind::kShare,
      [](const Report& report) {
        const std::optional<double>& share = report.run.gpu_limited_share;
-       return share ? Exact(FigureKind::kShare, *share) : NotKnown(FigureKind::kShare);
+       if (!share) return NotKnown(FigureKind::kShare);
+       return AtLeast(FigureKind::kShare, *share, std::min(UnknownShare(report), 1 - *share));
      }},
     {"wall", FigureKind::kTime,
      [](const Report& report) { return Exact(FigureKind::kTime, Number(report.run.wall_ns)); }},

@@ -46,6 +46,11 @@ void NameLongCalls(const ProcessTrace& process, const EventSource& source,
       stretch.gap->call_ns = call.end_ns - call.start_ns;
     }
   }
+  for (const Stretch& stretch : stretches) {
+    if (2 * stretch.shared_ns >= stretch.time.length()) continue;
+    stretch.gap->call.clear();
+    stretch.gap->call_ns = 0;
+  }
 }
 
 }  // namespace gpubound

@@ -162,6 +162,14 @@ TEST_F(CheckTest, InflationAtZeroBusyCannotBeDecided) {
   EXPECT_EQ(result.found, "not known");
 }
 
+TEST_F(CheckTest, UnknownTimeMayHaveBeenLimitedByTheGpu) {
+  report_.run.gpu_limited_share = 0.4;
+  EXPECT_EQ(Of("gpu_limited==40%"), Outcome::kHolds);
+  MakeUnknown(100 * kMs);
+  EXPECT_EQ(Of("gpu_limited<=40%"), Outcome::kUndecided);
+  EXPECT_EQ(Of("gpu_limited>=40%"), Outcome::kHolds);
+}
+
 TEST_F(CheckTest, ABaselineIsMultiplied) {
   baseline_.processes[0].operations[0].wall_ns = 280 * kMs;
   EXPECT_EQ(Of("simulation.wall<=1.1x baseline"), Outcome::kHolds);

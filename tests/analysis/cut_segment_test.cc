@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -160,6 +161,53 @@ TEST_F(CutSegmentTest, RefusesAFileWithoutItsFirstPage) {
     EXPECT_THAT(run.error().ToString(), HasSubstr(File()));
   }
   EXPECT_THAT(LoadRun(run_.path()).error().ToString(), HasSubstr("found 4095 of "));
+}
+
+// Scopes are written at once, records half a second later: a chunk of scopes that was read says
+// nothing of device work before its end.
+TEST_F(CutSegmentTest, DeviceWorkThatIsLostLiesInUnknownTime) {
+  constexpr uint64_t kMs = 1'000'000;
+  constexpr uint64_t kDelay = 3;  // chunks
+  {
+    SegmentWriter writer(run_, {});
+    writer.PutUsualRows();
+    writer.Meta("end_monotonic_ns", static_cast<int64_t>(kChunks * kMs));
+    for (uint64_t c = 0; c < kChunks + kDelay; ++c) {
+      std::vector<Slot> slots;
+      for (uint64_t k = 0; k < 200 && c < kChunks; ++k) {
+        slots.push_back(Begin(kTrain, c * kMs + k * 5'000));
+        slots.push_back(End(kTrain, c * kMs + k * 5'000 + 1'000 + k * k % 971));
+      }
+      if (!slots.empty()) writer.Scopes({.thread = 1, .first_sequence = c * 400}, slots);
+      std::vector<DeviceRecord> records;
+      const uint64_t first_ns = (c - kDelay) * kMs;
+      for (uint64_t k = 0; k < 200 && c >= kDelay; ++k) {
+        records.push_back(Kernel(first_ns + k * 5'000, first_ns + k * 5'000 + 1 + k * k % 997,
+                                 static_cast<uint32_t>(c * 200 + k)));
+      }
+      if (!records.empty()) {
+        writer.Work({.thread = 9, .first_sequence = (c - kDelay) * 200}, records);
+      }
+    }
+  }
+  const std::string whole = Bytes(File());
+  uint64_t cuts_with_loss = 0;
+  for (uint64_t left = kPageBytes; left < whole.size(); left += kPageBytes) {
+    SCOPED_TRACE(left);
+    Restore(File(), whole.substr(0, left));
+    const gpubound::Run run = Load();
+    const ProcessTrace& process = run.processes.at(0);
+    const uint64_t read = process.device_work.size();
+    if (read == kChunks * 200 || process.Counted(LedgerCounter::tables_cut) == 0) continue;
+    ++cuts_with_loss;
+    const auto first_lost_ns = static_cast<int64_t>(read / 200 * kMs);
+    const bool unknown = std::any_of(
+        process.unknown.begin(), process.unknown.end(), [&](const UnknownInterval& interval) {
+          return interval.start_ns <= first_lost_ns && interval.end_ns >= process.span_end_ns;
+        });
+    EXPECT_TRUE(unknown) << "from " << first_lost_ns << " on";
+  }
+  EXPECT_GE(cuts_with_loss, 5u);
 }
 
 // The next segment's numbers tell what the one before it held.

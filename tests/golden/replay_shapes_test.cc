@@ -94,6 +94,26 @@ TEST(ReplayShapesTest, ASpanThatEndsWithDeviceWorkFollowsTheDevice) {
   EXPECT_NEAR(SpanUs(text, "operation=act:0"), 5'000, 10);
 }
 
+// A kernel of 9 ms that is launched at the begin of 10 ms of CPU work, and nobody waits for it.
+TEST(ReplayShapesTest, AProgramDoesNotEndBeforeItsDeviceWorkIsDone) {
+  const std::string text =
+      "span 0 10000000\nthread main\n"
+      "@" +
+      Us(0) +
+      " main begin operation train\n"
+      "call main " +
+      Us(10) + " " + Us(20) +
+      " cudaLaunchKernel #1\n"
+      "kernel " +
+      Us(100) + " " + Us(9'100) +
+      " k #1\n"
+      "@" +
+      Us(9'990) + " main end operation train\n";
+  EXPECT_NEAR(SpanUs(text, "device:1"), 10'000, 0.01);
+  EXPECT_NEAR(SpanUs(text, "operation=train:0"), 9'090, 20);
+  EXPECT_NEAR(SpanUs(text, "device:0"), 10'000, 0.01);
+}
+
 // Ten kernels that follow each other, launched before the recording began; the thread waits.
 TEST(ReplayShapesTest, WorkThatWasQueuedBeforeTheRecordingFollowsItsStream) {
   std::string text = "span 0 2000000\nthread main\n@0 main begin operation wait for it\n";
