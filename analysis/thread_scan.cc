@@ -15,8 +15,8 @@ bool Opens(const ThreadEvent& event) {
 
 struct FirstEvents {
   int64_t operation_ns = kOpenEnded;  // an operation is open; kOpenEnded: never
+  int64_t own_ns = kOpenEnded;        // the same of one that was not handed over
   int64_t step_ns = kOpenEnded;       // found only where no operation comes before
-  bool own = false;                   // one of the operations was not handed over
 };
 
 // Reads until an operation of the thread's own was opened.
@@ -38,7 +38,7 @@ FirstEvents ReadFirst(const EventSource& source, uint32_t thread, const LabelRol
       if (resumed || opens) {
         first.operation_ns = std::min(first.operation_ns, event.time_ns);
         if (resumed || !handed) {
-          first.own = true;
+          first.own_ns = event.time_ns;
           return first;
         }
       }
@@ -97,16 +97,20 @@ ThreadScan ScanThreads(const ProcessTrace& process, const EventSource& source,
   ThreadScan scan;
   scan.reporting = MainThread(process);
   int64_t first_ns = kOpenEnded;
+  int64_t own_ns = kOpenEnded;
   int64_t step_ns = kOpenEnded;
   for (uint32_t t = 0; t < process.threads.size(); ++t) {
     const FirstEvents first = ReadFirst(source, t, roles);
     scan.annotates.push_back(first.operation_ns != kOpenEnded);
-    scan.lane.push_back(first.own);
+    scan.lane.push_back(first.own_ns != kOpenEnded);
     scan.any_operation |= first.operation_ns != kOpenEnded;
     step_ns = std::min(step_ns, first.step_ns);
-    if (first.operation_ns >= first_ns) continue;
-    first_ns = first.operation_ns;
-    scan.reporting = t;
+    // What was handed over to a thread, it did not open: it may be there first only where the one
+    // that did is not in the trace, or at the same instant.
+    const bool earlier = own_ns == kOpenEnded && first.operation_ns < first_ns;
+    if (first.own_ns < own_ns || (first.own_ns == kOpenEnded && earlier)) scan.reporting = t;
+    own_ns = std::min(own_ns, first.own_ns);
+    first_ns = std::min(first_ns, first.operation_ns);
   }
   if (process.reporting_tid != 0) {
     const uint32_t chosen = ThreadWithTid(process, process.reporting_tid);

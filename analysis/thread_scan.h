@@ -15,9 +15,10 @@
 namespace gpubound {
 
 struct ThreadScan {
-  // The thread that an importer chose, else the one that opened the first operation, else the main
-  // thread; kNotOne when there is no row for any. Index into ProcessTrace::threads, as are the
-  // positions of the vectors below.
+  // The thread that an importer chose, else the one that opened the first operation that was not
+  // handed over to it, else the one that was handed the first, else the main thread; kNotOne when
+  // there is no row for any. Index into ProcessTrace::threads, as are the positions of the vectors
+  // below.
   uint32_t reporting = kNotOne;
   std::vector<bool> annotates;  // has operations of its own, so it never adopts
   std::vector<bool> lane;       // opens some that it was not handed, and does not report

@@ -8,25 +8,38 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "analysis/run.h"
+#include "tests/oracle/naive_threads.h"
 
 namespace gpubound::oracle {
 
 struct NaiveBreakdown {
-  std::map<std::string, int64_t> cells;   // "phase|operation|layer|gpu" -> ns
-  std::map<std::string, int64_t> caused;  // by operation, as the maps below
+  std::map<std::string, int64_t> cells;    // "phase|operation|layer|gpu" -> ns
+  std::map<std::string, int64_t> columns;  // "operation|column" -> ns
+  std::map<std::string, int64_t> waiting;  // "phase|operation" -> ns of that column; some are zero
+  std::map<std::string, int64_t> caused;   // by operation, as the maps below
   std::map<std::string, int64_t> sum;
   std::map<std::string, int64_t> inclusive;  // without (no operation)
   std::map<std::string, int64_t> count;      // without (no operation)
   std::map<std::string, int64_t> idle;  // "operation|cause" -> ns, summed over the used devices
   std::map<std::string, std::map<std::string, int64_t>> lanes;  // by tid: cells
+  std::map<int64_t, std::pair<std::string, std::string>> did;   // operation, layer: by instant
   int64_t busy = 0;
   int64_t wait = 0;
 };
 
-NaiveBreakdown BreakDownNaively(const ProcessTrace& process);
+// What a process has to do with the others of its run.
+struct Surroundings {
+  NaiveThreads::Awaited awaited;
+  std::set<int64_t> simulating;                  // of those processes
+  std::map<int64_t, std::string> awaited_under;  // what is inherited, by instant
+};
+
+NaiveBreakdown BreakDownNaively(const ProcessTrace& process, const Surroundings& others = {});
 
 }  // namespace gpubound::oracle
 

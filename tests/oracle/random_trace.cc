@@ -16,7 +16,7 @@ constexpr int64_t kFirstNode = 11;
 
 class Maker {
  public:
-  Maker(uint64_t seed, bool crowd) : random_(seed), crowd_(crowd) {}
+  Maker(uint64_t seed, const TraceKind& kind) : random_(seed), kind_(kind), crowd_(kind.crowd) {}
 
   ProcessTrace Make() {
     p_.identity = {"host", 7, static_cast<int64_t>(1)};
@@ -31,6 +31,7 @@ class Maker {
     MakeNames();
     const int64_t threads = crowd_ ? 66 + Pick(60) : 1 + Pick(4);
     for (int64_t i = 0; i < threads; ++i) MakeThread(i);
+    for (int64_t i = kind_.hands_over ? 1 + Pick(4) : 0; i > 0; --i) HandOver();
     MakeWork();
     while (Chance(3)) {
       const int64_t start = Pick(length_);
@@ -53,10 +54,10 @@ class Maker {
 
   void MakeNames() {
     p_.labels.resize(1);
-    suspends_ = Chance(3);
+    suspends_ = !kind_.bare && Chance(3);
     if (suspends_) p_.in_run_calibration = "measuring";
     // One trace in four has no operation, so that its annotations serve.
-    if (!Chance(4)) {
+    if (!kind_.bare && !Chance(4)) {
       for (const char* name : {"a", "b", "simulation", "save_checkpoint"}) {
         scopes_.push_back(Add(LabelKind::kOperation, "", name));
       }
@@ -66,10 +67,15 @@ class Maker {
         scopes_.push_back(jitted_.back());
       }
     }
-    scopes_.push_back(Add(LabelKind::kAnnotation, "", "note"));
-    scopes_.push_back(Add(LabelKind::kAnnotation, "mine", "detail"));
-    scopes_.push_back(Add(LabelKind::kAnnotation, "NCCL", "reduce"));
-    ranges_ = {scopes_.end() - 3, scopes_.end()};
+    if (!kind_.bare) {
+      ranges_.push_back(Add(LabelKind::kAnnotation, "", "note"));
+      ranges_.push_back(Add(LabelKind::kAnnotation, "mine", "detail"));
+    }
+    ranges_.push_back(Add(LabelKind::kAnnotation, "NCCL", "reduce"));
+    scopes_.insert(scopes_.end(), ranges_.begin(), ranges_.end());
+    for (const auto& [domain, text] : kind_.waits) {
+      scopes_.insert(scopes_.end(), 3, Add(LabelKind::kLayer, domain, text, Layer::kWait));
+    }
     scopes_.push_back(Add(LabelKind::kLayer, "", "python", Layer::kPython));
     scopes_.push_back(Add(LabelKind::kLayer, "", "wait", Layer::kWait));
     scopes_.push_back(Add(LabelKind::kLayer, "", "native", Layer::kNative));
@@ -118,7 +124,11 @@ class Maker {
 
   template <typename T>
   T Any(const std::vector<T>& of) {
-    return of[static_cast<size_t>(Pick(static_cast<int64_t>(of.size())))];
+    return of[static_cast<size_t>(Pick(Count(of)))];
+  }
+  template <typename T>
+  static int64_t Count(const std::vector<T>& of) {
+    return static_cast<int64_t>(of.size());
   }
 
   // An instant of the thread that is made.
@@ -131,7 +141,8 @@ class Maker {
     thread.ordinal = static_cast<ThreadId>(index + 1);
     thread.tid = static_cast<uint32_t>(index + 1);
     // Some threads only make calls, as autograd's do.
-    const int64_t events = index > 0 && Chance(2) ? 0 : Pick(14);
+    int64_t events = index > 0 && Chance(2) ? 0 : Pick(14);
+    if (index == 0 && !kind_.waits.empty()) events += 6;
     std::vector<int64_t> times;
     for (int64_t i = 0; i < events; ++i) times.push_back(PickTime());
     std::sort(times.begin(), times.end());
@@ -184,6 +195,45 @@ class Maker {
     return event;
   }
 
+  // The operation that a thread has begun last, which the recorder would hand over; 0: none is
+  // open.
+  LabelId InnermostOperation(const ThreadTrace& thread, int64_t time) const {
+    std::vector<LabelId> open;
+    for (const ThreadEvent& event : thread.events) {
+      if (event.time_ns > time) break;
+      if (p_.labels[Raw(event.label)].kind != LabelKind::kOperation) continue;
+      if (event.kind == SlotKind::kBegin) open.push_back(event.label);
+      if (event.kind != SlotKind::kEnd) continue;
+      const auto found = std::find(open.rbegin(), open.rend(), event.label);
+      if (found != open.rend()) open.erase(std::next(found).base());
+    }
+    return open.empty() ? LabelId{0} : open.back();
+  }
+
+  static void Insert(ThreadTrace* thread, std::vector<ThreadEvent> events) {
+    const auto behind = std::upper_bound(
+        thread->events.begin(), thread->events.end(), events.front().time_ns,
+        [](int64_t time, const ThreadEvent& event) { return time < event.time_ns; });
+    thread->events.insert(behind, events.begin(), events.end());
+  }
+
+  // Mostly from one thread to another. What was taken up mostly ends.
+  void HandOver() {
+    ThreadTrace& giver = p_.threads[static_cast<size_t>(Pick(Count(p_.threads)))];
+    ThreadTrace& taker = p_.threads[static_cast<size_t>(Pick(Count(p_.threads)))];
+    if (giver.events.empty()) return;
+    int64_t time = Any(giver.events).time_ns;
+    const LabelId operation = InnermostOperation(giver, time);
+    if (operation == LabelId{0}) return;
+    const uint64_t token = ++last_token_;
+    Insert(&giver, {{time, token, operation, SlotKind::kHandOver}});
+    time += Pick(10);
+    Insert(&taker,
+           {{time, token, operation, SlotKind::kAdopt}, {time, 0, operation, SlotKind::kBegin}});
+    if (Chance(4)) return;
+    Insert(&taker, {{time + Pick(20), 0, operation, SlotKind::kEnd}});
+  }
+
   void MakeCall(ThreadTrace* thread) {
     const int64_t start = PickTime();
     thread->calls.push_back({start, start + Pick(12), ++last_correlation_, Any(calls_), 0});
@@ -210,6 +260,7 @@ class Maker {
   }
 
   std::mt19937_64 random_;
+  const TraceKind kind_;
   const bool crowd_;
   ProcessTrace p_;
   int64_t length_ = 0;
@@ -224,13 +275,17 @@ class Maker {
   std::vector<LabelId> overheads_;
   uint64_t last_range_ = 0;
   uint64_t last_step_ = 0;
+  uint64_t last_token_ = 0;
   bool suspends_ = false;  // iterations run without scopes being recorded, here and there
   uint32_t last_correlation_ = 0;
 };
 
 }  // namespace
 
-ProcessTrace MakeRandomTrace(uint64_t seed) { return Maker(seed, /*crowd=*/false).Make(); }
+ProcessTrace MakeRandomTrace(uint64_t seed) { return MakeRandomTrace(seed, {}); }
+ProcessTrace MakeRandomTrace(uint64_t seed, const TraceKind& kind) {
+  return Maker(seed, kind).Make();
+}
 
 gpubound::Run MakeRandomRun(uint64_t seed) {
   constexpr uint64_t kMostProcesses = 5;
@@ -246,6 +301,10 @@ gpubound::Run MakeRandomRun(uint64_t seed) {
   return run;
 }
 
-ProcessTrace MakeRandomCrowd(uint64_t seed) { return Maker(seed, /*crowd=*/true).Make(); }
+ProcessTrace MakeRandomCrowd(uint64_t seed) {
+  TraceKind kind;
+  kind.crowd = true;
+  return MakeRandomTrace(seed, kind);
+}
 
 }  // namespace gpubound::oracle

@@ -6,13 +6,25 @@
 #define GPUBOUND_TESTS_ORACLE_RANDOM_TRACE_H_
 
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/run.h"
 
 namespace gpubound::oracle {
 
+struct TraceKind {
+  bool crowd = false;       // some hundreds of ns, in which threads come and go
+  bool bare = false;        // opens no operation, nor what serves as one
+  bool hands_over = false;  // threads take up operations of each other
+  // Domain and text of wait scopes that say for whom.
+  std::vector<std::pair<std::string, std::string>> waits;
+};
+
 // The same seed gives the same trace.
 ProcessTrace MakeRandomTrace(uint64_t seed);
+ProcessTrace MakeRandomTrace(uint64_t seed, const TraceKind& kind);
 
 // The same of some hundreds of ns, in which far more threads come and go than live at once.
 ProcessTrace MakeRandomCrowd(uint64_t seed);

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/call_index.h"
 #include "analysis/memory_source.h"
 #include "analysis/process_report.h"
 #include "analysis/report_json.h"
 #include "tests/oracle/random_trace.h"
+#include "tests/oracle/thinned_trace.h"
 
 namespace gpubound::oracle {
 namespace {
@@ -43,28 +43,6 @@ ProcessTrace Stretched(ProcessTrace trace, int64_t factor) {
   }
   for (DeviceWork& work : trace.device_work) work.start_ns *= factor, work.end_ns *= factor;
   for (UnknownInterval& time : trace.unknown) time.start_ns *= factor, time.end_ns *= factor;
-  return trace;
-}
-
-// |trace| without the events that sums until |until_ns| hold. Stacks are lost with them.
-ProcessTrace WithoutDetail(ProcessTrace trace, int64_t until_ns) {
-  const auto drop = [](auto* records, int64_t before_ns) {
-    std::erase_if(*records,
-                  [before_ns](const auto& record) { return record.start_ns < before_ns; });
-  };
-  for (ThreadTrace& thread : trace.threads) {
-    const auto kept = std::partition_point(
-        thread.events.begin(), thread.events.end(),
-        [until_ns](const ThreadEvent& event) { return event.time_ns < until_ns; });
-    const auto gone = static_cast<size_t>(kept - thread.events.begin());
-    thread.events.erase(thread.events.begin(), kept);
-    std::erase_if(thread.resets,
-                  [gone](const StackReset& reset) { return reset.event_index < gone; });
-    for (StackReset& reset : thread.resets) reset.event_index -= gone;
-    drop(&thread.calls, until_ns + kClockSlackNs);
-    drop(&thread.overheads, until_ns);
-  }
-  drop(&trace.device_work, until_ns);
   return trace;
 }
 
@@ -160,6 +138,15 @@ TEST_F(ResumeTest, StoppingWhileThreadsComeAndGoChangesNothing) {
     if (seed % kTracesPerCrowd != 0) return;
     const ProcessTrace crowd = Stretched(MakeRandomCrowd(seed), kStretch);
     EXPECT_EQ(JsonWithStops(crowd, RandomStops(crowd, seed)), Json(crowd, nullptr));
+  });
+}
+
+TEST_F(ResumeTest, StoppingWhileOperationsAreHandedOverChangesNothing) {
+  OnRandomTraces(kStretch, [](const ProcessTrace&, uint64_t seed) {
+    TraceKind kind;
+    kind.hands_over = true;
+    const ProcessTrace trace = Stretched(MakeRandomTrace(seed, kind), kStretch);
+    EXPECT_EQ(JsonWithStops(trace, RandomStops(trace, seed)), Json(trace, nullptr));
   });
 }
 

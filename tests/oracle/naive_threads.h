@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every thread of a process does at an instant, worked out from all of its events each time
+// anew, as SPEC section 1 words it. It shares no code with the analysis and knows only the names
+// that random_trace.h uses. One object, any caller.
+#ifndef GPUBOUND_TESTS_ORACLE_NAIVE_THREADS_H_
+#define GPUBOUND_TESTS_ORACLE_NAIVE_THREADS_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/run.h"
+
+namespace gpubound::oracle {
+
+struct NaiveThread {
+  std::string operation;  // empty: none open
+  std::string layer;      // empty: nothing known
+  std::string cause;
+  std::vector<std::string> open_operations;
+  std::set<int64_t> awaited;  // processes for any of which it waits
+};
+
+class NaiveThreads {
+ public:
+  // For whom scopes wait, by label id.
+  using Awaited = std::map<uint32_t, std::set<int64_t>>;
+
+  // |process| outlives the object.
+  NaiveThreads(const ProcessTrace& process, Awaited awaited);
+
+  size_t reporting() const { return reporting_; }
+  // Opens operations, its own or such as were handed over to it.
+  bool Annotates(size_t thread) const { return annotates_[thread]; }
+  // Opens operations of its own.
+  bool Speaks(size_t thread) const { return speaks_[thread]; }
+  bool any_operation() const;
+
+  NaiveThread StateOf(size_t thread, int64_t t) const;
+
+  // Whether |event| opens an operation.
+  bool OpensOperation(const ThreadEvent& event) const {
+    return Opens(event) && !OperationOf(event.label).empty();
+  }
+
+ private:
+  static bool Opens(const ThreadEvent& event) {
+    return event.kind == SlotKind::kBegin || event.kind == SlotKind::kRangeStart;
+  }
+  bool AnyScopeOfKind(LabelKind kind) const;
+  std::string OperationOf(LabelId id) const;
+  void FindReportingThread();
+  std::string Base() const { return p_.python ? "python" : "native"; }
+  bool RangeEnded(size_t thread, size_t index, int64_t t) const;
+  std::vector<LabelId> ScopesOf(size_t thread, int64_t t) const;
+  std::string NamedCause(const std::vector<LabelId>& scopes) const;
+  std::string CauseOf(const ThreadTrace& thread, const std::vector<LabelId>& scopes,
+                      const std::string& layer, int64_t t) const;
+  std::string ApiLayer(const ThreadTrace& thread, int64_t t) const;
+
+  const ProcessTrace& p_;
+  const Awaited awaited_;
+  bool has_operations_ = false;
+  size_t reporting_ = 0;
+  std::vector<bool> annotates_;
+  std::vector<bool> speaks_;
+};
+
+}  // namespace gpubound::oracle
+
+#endif  // GPUBOUND_TESTS_ORACLE_NAIVE_THREADS_H_
