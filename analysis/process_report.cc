@@ -183,7 +183,8 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   NameLongCalls(process, setup.source(), &analysis.report.gaps);
   analysis.report.corrected_why_not = options.why_not_replayed;
   for (ReportOperation& row : analysis.report.operations) {
-    row.inherited = setup.inherits() && row.operation != kNoOperation;
+    row.inherited =
+        setup.inherits() && row.operation != kNoOperation && row.operation != kSuspended;
   }
   if (setup.scan().reporting < process.threads.size()) {
     MarkScopesMissing(process, process.threads[setup.scan().reporting],
@@ -196,6 +197,8 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   const TreePeaks tree = PeaksOf(process, before.process_tree);
   if (tree.processes != 0) analysis.report.process_tree = tree;
   analysis.waits = NamedWaits(sweep.waits, context.peers, roles);
+  analysis.any_operation = setup.scan().any_operation;
+  if (!analysis.any_operation) analysis.inherited = context.awaited;
   analysis.report.waits = RowsOf(SumOf(before.waits, sweep.waits, context.peers, roles));
   analysis.report.counters = NamedCounters(sweep.counters, analysis.report.operations, roles);
   analysis.steady = sweep.iterations.steady;

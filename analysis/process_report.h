@@ -25,6 +25,9 @@ struct NamedWait {
   int64_t pid = 0;  // of the process that is waited for
   Interval time;    // trace time of the host that both run on
   std::string operation;
+  size_t waiter = 0;  // the process that waits, in the run; told to those that come later
+  // Else who is waited for has nothing to inherit from it.
+  bool under_operation() const { return operation != kNoOperation && operation != kSuspended; }
 };
 
 // What a process has to know of the others.
@@ -43,6 +46,8 @@ struct ProcessAnalysis {
   int64_t work_before_launch_ns = 0;  // by how much at most
   int64_t work_after_wait_ns = 0;     // likewise
   std::vector<NamedWait> waits;       // of its reporting thread, ascending; one for each awaited
+  bool any_operation = false;         // it opens some, or what serves as one, so inherits nothing
+  std::vector<NamedWait> inherited;   // as ProcessContext::awaited, where it does inherit
   std::vector<Iteration> steady;      // iterations after warm-up, in order
   std::optional<Interval> warm_up;    // from the begin of the first iteration to that of |steady|
 };
@@ -55,6 +60,7 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
 struct SummedProcess {
   ProcessSums sums;                    // but for |writers|
   std::vector<NamedWait> waits;        // since the sums before, ascending; one for each awaited
+  bool any_operation = false;          // as of ProcessAnalysis
   std::vector<int64_t> boundaries_ns;  // as in SweepStop
   std::vector<Iteration> steady;       // iterations after warm-up, in order
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Goes through the processes of a run in the order in which they depend on each other
-// (run_waits.h): those of a round side by side, on as many threads as the machine has.
+// (run_waits.h): those of a round side by side, on as many threads as the machine has. Those of a
+// circle are gone through as if they inherited nothing, and those that do (wait_circles.h) again.
 #ifndef GPUBOUND_ANALYSIS_PROCESS_ROUNDS_H_
 #define GPUBOUND_ANALYSIS_PROCESS_ROUNDS_H_
 
@@ -20,54 +21,120 @@
 #include "analysis/run_sums.h"
 #include "analysis/run_waits.h"
 #include "analysis/status.h"
+#include "analysis/wait_circles.h"
 
 namespace gpubound {
 
-// Calls |outcome_of|(process, context), from several threads at once, and returns what it returned,
-// by process; the first error where it returned any. An Outcome holds |waits|, for those that come
-// later.
+// See ProcessesInRounds().
 template <typename Outcome, typename OutcomeOf>
-Result<std::vector<Outcome>> ProcessesInRounds(const Run& run, OutcomeOf outcome_of) {
-  std::vector<Outcome> outcomes(run.processes.size());
-  std::map<std::string, std::vector<NamedWait>> waits;  // of those that are done, by host
-  for (const ProcessTrace& process : run.processes) waits[process.identity.host];
-  const std::vector<ProcessNature> natures = NaturesOf(run);
-  for (const std::vector<size_t>& round : AnalysisRounds(run, natures)) {
-    std::vector<std::optional<Error>> errors(round.size());
+class ProcessRounds {
+ public:
+  ProcessRounds(const Run& run, OutcomeOf outcome_of)
+      : run_(run),
+        outcome_of_(std::move(outcome_of)),
+        natures_(NaturesOf(run)),
+        outcomes_(run.processes.size()) {
+    for (const ProcessTrace& process : run.processes) waits_[process.identity.host];
+  }
+
+  Result<std::vector<Outcome>> Go() {
+    for (const std::vector<WaitCircle>& round : AnalysisRounds(run_, natures_)) {
+      std::vector<Job> jobs;
+      for (const WaitCircle& circle : round) {
+        for (const size_t p : circle) jobs.push_back({p, circle.size() > 1, {}});
+      }
+      if (const std::optional<Error> error = Do(jobs)) return *error;
+      jobs.clear();
+      for (const WaitCircle& circle : round) AddHeirs(circle, &jobs);
+      if (const std::optional<Error> error = Do(jobs)) return *error;
+      for (const WaitCircle& circle : round) {
+        for (const size_t p : circle) TellOn(p);
+      }
+    }
+    return std::move(outcomes_);
+  }
+
+ private:
+  struct Job {
+    size_t process;
+    bool knows_awaited;  // else it is those that come before who wait for it
+    std::vector<NamedWait> awaited;
+  };
+
+  Interval SpanOf(size_t p) const {
+    return {run_.processes[p].span_begin_ns, run_.processes[p].span_end_ns};
+  }
+
+  std::optional<Error> DoOne(const Job& job) {
+    const ProcessTrace& process = run_.processes[job.process];
+    ProcessContext context;
+    context.peers = PeersOf(run_, natures_, job.process);
+    context.awaited = job.knows_awaited ? job.awaited
+                                        : WaitsFor(process.identity.pid, SpanOf(job.process),
+                                                   waits_.at(process.identity.host));
+    context.simulates = natures_[job.process].simulates;
+    if (run_.sums != nullptr) context.before = run_.sums->Of(process.identity);
+    Result<Outcome> outcome = outcome_of_(process, context);
+    if (!outcome.ok()) return outcome.error();
+    outcomes_[job.process] = std::move(*outcome);
+    return std::nullopt;
+  }
+
+  // The first error where there is any.
+  std::optional<Error> Do(const std::vector<Job>& jobs) {
+    std::vector<std::optional<Error>> errors(jobs.size());
     std::atomic<size_t> next = 0;
     const auto work = [&] {
-      for (size_t i = next++; i < round.size(); i = next++) {
-        const ProcessTrace& process = run.processes[round[i]];
-        ProcessContext context;
-        context.peers = PeersOf(run, natures, round[i]);
-        context.awaited =
-            WaitsFor(process.identity.pid, {process.span_begin_ns, process.span_end_ns},
-                     waits.at(process.identity.host));
-        context.simulates = natures[round[i]].simulates;
-        if (run.sums != nullptr) context.before = run.sums->Of(process.identity);
-        Result<Outcome> outcome = outcome_of(process, context);
-        if (outcome.ok()) {
-          outcomes[round[i]] = std::move(*outcome);
-        } else {
-          errors[i] = outcome.error();
-        }
-      }
+      for (size_t i = next++; i < jobs.size(); i = next++) errors[i] = DoOne(jobs[i]);
     };
     const size_t threads =
-        std::min<size_t>(round.size(), std::max(1u, std::thread::hardware_concurrency()));
+        std::min<size_t>(jobs.size(), std::max(1u, std::thread::hardware_concurrency()));
     std::vector<std::thread> helpers;
     for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
     work();
     for (std::thread& helper : helpers) helper.join();
     for (const std::optional<Error>& error : errors) {
-      if (error) return *error;
+      if (error) return error;
     }
-    for (const size_t p : round) {
-      std::vector<NamedWait>& known = waits[run.processes[p].identity.host];
-      known.insert(known.end(), outcomes[p].waits.begin(), outcomes[p].waits.end());
+    return std::nullopt;
+  }
+
+  // Of a circle those that inherit.
+  void AddHeirs(const WaitCircle& circle, std::vector<Job>* jobs) const {
+    if (circle.size() < 2) return;
+    std::vector<CircleMember> members;
+    for (const size_t p : circle) {
+      members.push_back({p, run_.processes[p].identity.pid, SpanOf(p), outcomes_[p].any_operation,
+                         &outcomes_[p].waits});
+    }
+    const std::string& host = run_.processes[circle.front()].identity.host;
+    std::vector<std::vector<NamedWait>> inherited = InheritInCircle(members, waits_.at(host));
+    for (size_t m = 0; m < circle.size(); ++m) {
+      if (!inherited[m].empty()) jobs->push_back({circle[m], true, std::move(inherited[m])});
     }
   }
-  return outcomes;
+
+  void TellOn(size_t p) {
+    std::vector<NamedWait>& known = waits_[run_.processes[p].identity.host];
+    for (NamedWait wait : outcomes_[p].waits) {
+      wait.waiter = p;
+      known.push_back(std::move(wait));
+    }
+  }
+
+  const Run& run_;
+  OutcomeOf outcome_of_;
+  const std::vector<ProcessNature> natures_;
+  std::vector<Outcome> outcomes_;
+  std::map<std::string, std::vector<NamedWait>> waits_;  // of those that are done, by host
+};
+
+// Calls |outcome_of|(process, context), from several threads at once, and returns what it returned,
+// by process; the first error where it returned any. An Outcome holds |waits|, for those that come
+// later, and |any_operation|.
+template <typename Outcome, typename OutcomeOf>
+Result<std::vector<Outcome>> ProcessesInRounds(const Run& run, OutcomeOf outcome_of) {
+  return ProcessRounds<Outcome, OutcomeOf>(run, std::move(outcome_of)).Go();
 }
 
 }  // namespace gpubound

@@ -84,6 +84,7 @@ Result<SummedProcess> SumProcess(const ProcessTrace& process, const EventSource&
   sums.waits = SumOf(sums.waits, over, context.peers, setup.roles());
   sums.sweep = std::move(stop->state);
   summed.waits = NamedWaits(stop->waits, context.peers, setup.roles());
+  summed.any_operation = setup.scan().any_operation;
   summed.boundaries_ns = std::move(stop->boundaries_ns);
   summed.steady = std::move(stop->steady);
   return summed;

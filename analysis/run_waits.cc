@@ -12,6 +12,7 @@
 
 #include "analysis/memory_source.h"
 #include "analysis/run_sums.h"
+#include "analysis/strong_components.h"
 #include "analysis/thread_scan.h"
 
 namespace gpubound {
@@ -38,12 +39,6 @@ std::set<int64_t> PidsAwaitedBy(const ProcessTrace& waiter) {
     awaited.insert(pids.begin(), pids.end());
   }
   return awaited;
-}
-
-bool BeganBefore(const Run& run, size_t a, size_t b) {
-  const int64_t a_ns = run.processes[a].identity.start_realtime_ns;
-  const int64_t b_ns = run.processes[b].identity.start_realtime_ns;
-  return std::tie(a_ns, a) < std::tie(b_ns, b);
 }
 
 }  // namespace
@@ -92,37 +87,36 @@ std::vector<Peer> PeersOf(const Run& run, const std::vector<ProcessNature>& natu
   return peers;
 }
 
-std::vector<std::vector<size_t>> AnalysisRounds(const Run& run,
-                                                const std::vector<ProcessNature>& natures) {
+std::vector<std::vector<WaitCircle>> AnalysisRounds(const Run& run,
+                                                    const std::vector<ProcessNature>& natures) {
   const size_t count = run.processes.size();
-  std::vector<std::set<size_t>> waiters(count);  // that are still to be analysed
+  std::vector<std::vector<size_t>> waiters(count);
   for (size_t other = 0; other < count; ++other) {
     const std::set<int64_t> awaited = PidsAwaitedBy(run.processes[other]);
     for (size_t p = 0; p < count && !awaited.empty(); ++p) {
-      if (p == other || natures[p].opens_operations) continue;
-      if (!SameHost(run.processes[p], run.processes[other])) continue;
-      if (awaited.contains(run.processes[p].identity.pid)) waiters[p].insert(other);
+      if (natures[p].opens_operations || !SameHost(run.processes[p], run.processes[other]))
+        continue;
+      const int64_t pid = run.processes[p].identity.pid;
+      if (pid == run.processes[other].identity.pid)
+        continue;  // a process, and what exec made of it
+      if (awaited.contains(pid)) waiters[p].push_back(other);
     }
   }
-  std::vector<std::vector<size_t>> rounds;
-  std::vector<bool> done(count);
-  for (size_t left = count; left > 0; left -= rounds.back().size()) {
-    std::vector<size_t> round;
-    for (size_t p = 0; p < count; ++p) {
-      if (!done[p] && waiters[p].empty()) round.push_back(p);
+  const std::vector<size_t> circle_of = StrongComponents(waiters);
+  std::vector<WaitCircle> circles(count);
+  for (size_t p = 0; p < count; ++p) circles[circle_of[p]].push_back(p);
+  std::vector<size_t> round_of(count);  // by circle; those of its waiters are known before
+  std::vector<std::vector<WaitCircle>> rounds;
+  for (size_t circle = 0; circle < count && !circles[circle].empty(); ++circle) {
+    size_t round = 0;
+    for (const size_t p : circles[circle]) {
+      for (const size_t waiter : waiters[p]) {
+        if (circle_of[waiter] != circle) round = std::max(round, round_of[circle_of[waiter]] + 1);
+      }
     }
-    const bool circle = round.empty();
-    for (size_t p = 0; p < count && circle; ++p) {
-      const bool first =
-          std::all_of(waiters[p].begin(), waiters[p].end(),
-                      [&run, p](size_t waiter) { return BeganBefore(run, p, waiter); });
-      if (!done[p] && first) round.push_back(p);
-    }
-    for (const size_t p : round) done[p] = true;
-    for (std::set<size_t>& of_process : waiters) {
-      for (const size_t p : round) of_process.erase(p);
-    }
-    rounds.push_back(std::move(round));
+    round_of[circle] = round;
+    if (rounds.size() <= round) rounds.resize(round + 1);
+    rounds[round].push_back(std::move(circles[circle]));
   }
   return rounds;
 }
@@ -140,27 +134,29 @@ std::vector<NamedWait> WaitsFor(int64_t pid, const Interval& span,
   std::vector<Edge> edges;
   for (size_t i = 0; i < waits.size(); ++i) {
     const Interval time = waits[i].time.ClippedTo(span);
-    if (waits[i].pid != pid || waits[i].operation == kNoOperation || time.empty()) continue;
+    if (waits[i].pid != pid || !waits[i].under_operation() || time.empty()) continue;
     edges.push_back({time.begin_ns, true, i});
     edges.push_back({time.end_ns, false, i});
   }
   std::sort(edges.begin(), edges.end());
 
   std::vector<NamedWait> owned;
-  std::set<std::pair<int64_t, size_t>> open;  // (minus begin, wait): the first one owns
+  // (minus begin, process, wait): the first one owns.
+  std::set<std::tuple<int64_t, size_t, size_t>> open;
   const NamedWait* owner = nullptr;
   int64_t since_ns = 0;
   for (size_t i = 0; i < edges.size();) {
     const int64_t now_ns = edges[i].time_ns;
     for (; i < edges.size() && edges[i].time_ns == now_ns; ++i) {
-      const std::pair key{-waits[edges[i].wait].time.begin_ns, edges[i].wait};
+      const NamedWait& wait = waits[edges[i].wait];
+      const std::tuple key{-wait.time.begin_ns, wait.waiter, edges[i].wait};
       if (edges[i].begins) {
         open.insert(key);
       } else {
         open.erase(key);
       }
     }
-    const NamedWait* next = open.empty() ? nullptr : &waits[open.begin()->second];
+    const NamedWait* next = open.empty() ? nullptr : &waits[std::get<2>(*open.begin())];
     if (next == owner) continue;
     if (owner != nullptr) owned.push_back({pid, {since_ns, now_ns}, owner->operation});
     owner = next;

@@ -28,14 +28,18 @@ std::vector<ProcessNature> NaturesOf(const Run& run);
 std::vector<Peer> PeersOf(const Run& run, const std::vector<ProcessNature>& natures,
                           size_t process);
 
-// Indices of all processes in rounds: a process that may inherit comes after those that wait for
-// it. Where processes wait for each other in a circle, as a worker waits for orders, the one that
-// began first comes first.
-std::vector<std::vector<size_t>> AnalysisRounds(const Run& run,
-                                                const std::vector<ProcessNature>& natures);
+// Processes that may wait for each other in a circle, as a worker does that waits for orders;
+// mostly one alone. Ascending indices.
+using WaitCircle = std::vector<size_t>;
+
+// All processes in rounds: one that may inherit comes after those that wait for it, or with them in
+// a circle.
+std::vector<std::vector<WaitCircle>> AnalysisRounds(const Run& run,
+                                                    const std::vector<ProcessNature>& natures);
 
 // Of the |waits| of any number of processes, at each instant the one begun last; of those begun at
-// once the first. Only waits for |pid| under an operation, clipped to |span|; disjoint, ascending.
+// once that of the first process. Only waits for |pid| under an operation, clipped to |span|;
+// disjoint, ascending.
 std::vector<NamedWait> WaitsFor(int64_t pid, const Interval& span,
                                 const std::vector<NamedWait>& waits);
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What processes inherit that may wait for each other, each for the next (SPEC section 2): none of
+// them can be analysed before the others. When each waits is known without that, so what all of
+// them inherit is worked out together, instant by instant, and behind each other:
+//
+//   main     update |--wait for W, "rollout"-------|      opens operations
+//   worker W        |...|--wait for S---|..........|      inherits "rollout"
+//   server S   wait for W --|...........|-- wait for W    inherits it too, while W waits for it
+//
+// Where at one instant some wait for each other in a circle, as a worker that has sent a request
+// and a server that has yet to take it do, those have something first for whom somebody outside of
+// it waits, and the others from them.
+//
+// Time grows with waits times members: 0.4 million waits of 9 took 0.8 s, of 65 4.3 s. Pure.
+#ifndef GPUBOUND_ANALYSIS_WAIT_CIRCLES_H_
+#define GPUBOUND_ANALYSIS_WAIT_CIRCLES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/interval.h"
+#include "analysis/process_report.h"
+
+namespace gpubound {
+
+struct CircleMember {
+  size_t process = 0;  // in the run, as NamedWait::waiter
+  int64_t pid = 0;
+  Interval span;
+  bool any_operation = false;  // of its own: it inherits nothing
+  // Its own, as they are while it inherits nothing.
+  const std::vector<NamedWait>* waits = nullptr;
+};
+
+// What each member inherits, as WaitsFor() has it. |outside|: waits of processes that are no
+// members.
+std::vector<std::vector<NamedWait>> InheritInCircle(const std::vector<CircleMember>& members,
+                                                    const std::vector<NamedWait>& outside);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_WAIT_CIRCLES_H_
