@@ -13,11 +13,6 @@
 namespace gpubound {
 namespace {
 
-bool Inherits(const ReportProcess& process) {
-  return std::any_of(process.operations.begin(), process.operations.end(),
-                     [](const ReportOperation& row) { return row.inherited; });
-}
-
 const ProcessTrace* Find(const Run& run, const std::string& host, int64_t pid) {
   const auto found =
       std::find_if(run.processes.begin(), run.processes.end(), [&](const ProcessTrace& process) {
@@ -53,20 +48,18 @@ struct Waits {
   }
 };
 
-// Rows of what |process| did during |waits|. Where it |inherits|, its time outside of operations is
-// that of the waiting one's.
-void Explain(const ProcessTrace& process, bool inherits, const Waits& waits,
-             const ReportOptions& options, std::vector<ReportAwaited>* rows) {
+// Rows of what |process| did during |waits|.
+void Explain(const ProcessTrace& process, const std::vector<NamedWait>& inherited,
+             const Waits& waits, const ReportOptions& options, std::vector<ReportAwaited>* rows) {
   std::vector<std::vector<ReportActivity>> did =
-      WhatItDidByTag(process, waits.times, waits.operations.size(), options);
+      WhatItDidByTag(process, waits.times, waits.operations.size(), inherited, options);
   for (size_t tag = 0; tag < did.size(); ++tag) {
     std::map<std::pair<std::string, std::string>, int64_t> sums;  // operation, layer
     for (const ReportActivity& activity : (*rows)[tag].meanwhile) {
       sums[{activity.operation, activity.layer}] += activity.ns;  // before it was replaced by exec
     }
     for (const ReportActivity& activity : did[tag]) {
-      const bool lent = inherits && activity.operation == kNoOperation;
-      sums[{lent ? waits.operations[tag] : activity.operation, activity.layer}] += activity.ns;
+      sums[{activity.operation, activity.layer}] += activity.ns;
     }
     std::vector<ReportActivity>& meanwhile = (*rows)[tag].meanwhile;
     meanwhile.clear();
@@ -78,7 +71,7 @@ void Explain(const ProcessTrace& process, bool inherits, const Waits& waits,
 
 std::vector<ReportAwaited> RowsOf(const Run& run, const ProcessTrace& waiter, int64_t pid,
                                   const Waits& waits, const ReportOptions& options,
-                                  const Report& report) {
+                                  const std::vector<ProcessAnalysis>& analyses) {
   std::vector<ReportAwaited> rows(waits.operations.size());
   for (size_t tag = 0; tag < rows.size(); ++tag) {
     rows[tag].pid = pid;
@@ -89,7 +82,7 @@ std::vector<ReportAwaited> RowsOf(const Run& run, const ProcessTrace& waiter, in
     const ProcessTrace& process = run.processes[p];
     if (process.identity.host != waiter.identity.host || process.identity.pid != pid) continue;
     for (ReportAwaited& row : rows) row.worker |= IsWorkerOf(run, process, waiter);
-    Explain(process, Inherits(report.processes[p]), waits, options, &rows);
+    Explain(process, analyses[p].inherited, waits, options, &rows);
   }
   return rows;
 }
@@ -100,7 +93,7 @@ void ExplainWaits(const Run& run, const std::vector<ProcessAnalysis>& analyses,
                   const ProcessTrace* root, const ReportOptions& options, Report* report) {
   for (size_t p = 0; p < analyses.size(); ++p) {
     // Under what a process inherits it is awaited itself: that is the other one's story.
-    if (Inherits(report->processes[p])) continue;
+    if (!analyses[p].inherited.empty()) continue;
     std::map<int64_t, Waits> waits;
     for (const NamedWait& wait : analyses[p].waits) {
       if (wait.operation == kNoOperation && &run.processes[p] != root) continue;
@@ -109,7 +102,7 @@ void ExplainWaits(const Run& run, const std::vector<ProcessAnalysis>& analyses,
     std::vector<ReportAwaited>& all = report->processes[p].awaited;
     for (const auto& [pid, of_pid] : waits) {
       const std::vector<ReportAwaited> rows =
-          RowsOf(run, run.processes[p], pid, of_pid, options, *report);
+          RowsOf(run, run.processes[p], pid, of_pid, options, analyses);
       all.insert(all.end(), rows.begin(), rows.end());
     }
   }

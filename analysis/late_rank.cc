@@ -10,10 +10,9 @@
 #include <utility>
 
 #include "analysis/event_source.h"
-#include "analysis/label_roles.h"
 #include "analysis/memory_source.h"
 #include "analysis/process_timeline.h"
-#include "analysis/thread_scan.h"
+#include "analysis/sweep_setup.h"
 #include "analysis/work_classes.h"
 
 namespace gpubound {
@@ -100,12 +99,14 @@ std::vector<ReportActivity> WhatItDid(const ProcessTrace& process, std::vector<I
                                       const ReportOptions& options) {
   std::vector<TaggedInterval> tagged;
   for (const Interval& time : Union(std::move(when))) tagged.push_back({time, 0});
-  return std::move(WhatItDidByTag(process, tagged, 1, options).front());
+  return std::move(WhatItDidByTag(process, tagged, 1, {}, options).front());
 }
 
 std::vector<std::vector<ReportActivity>> WhatItDidByTag(const ProcessTrace& process,
                                                         const std::vector<TaggedInterval>& when,
-                                                        size_t tags, const ReportOptions& options) {
+                                                        size_t tags,
+                                                        const std::vector<NamedWait>& inherited,
+                                                        const ReportOptions& options) {
   const Interval span{process.span_begin_ns, process.span_end_ns};
   std::vector<TaggedInterval> inside;
   for (const TaggedInterval& interval : when) {
@@ -115,18 +116,15 @@ std::vector<std::vector<ReportActivity>> WhatItDidByTag(const ProcessTrace& proc
   if (inside.empty()) return std::vector<std::vector<ReportActivity>>(tags);
   const int64_t end_ns = inside.back().time.end_ns;
   const std::shared_ptr<const EventSource> source = SourceOf(process);
-  LabelRoles::Input input;
-  const std::vector<Peer> no_peers;
-  input.promoted = &options.operations;
-  input.annotations_serve = !OpensOperations(process, *source);
-  input.peers = &no_peers;
-  const LabelRoles roles(process, input);
-  const ThreadScan scan = ScanThreads(process, *source, roles);
-  const std::vector<InheritedOperation> none_inherited;
+  ProcessContext context;
+  context.awaited = inherited;
+  const SweepSetup setup(process, *source, options, context);
+  const SweepInput& input = setup.input();
   ActivityBook book(std::move(inside));
-  ProcessFollower({&process, source.get(), &roles, &scan, &no_peers, &none_inherited}, &book)
+  ProcessFollower({&process, source.get(), input.roles, input.scan, input.peers, input.inherited},
+                  &book)
       .RunUntil(end_ns);
-  return book.Finish(tags, roles.operations());
+  return book.Finish(tags, setup.roles().operations());
 }
 
 }  // namespace gpubound

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process did during given stretches of time, by operation and layer, as in its own cells
-// but for operations that it inherits. Reads the source.
+// What a process did during given stretches of time, by operation and layer, as in its own cells.
+// Reads the source.
 #ifndef GPUBOUND_ANALYSIS_LATE_RANK_H_
 #define GPUBOUND_ANALYSIS_LATE_RANK_H_
 
@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "analysis/interval.h"
+#include "analysis/process_report.h"
 #include "analysis/report.h"
 #include "analysis/run.h"
 
 namespace gpubound {
 
 // |when|: the process's own time, in any order; where they overlap, time counts once. Longest
-// first; sums to what |when| covers of the span.
+// first; sums to what |when| covers of the span. Operations that it inherits are left out.
 std::vector<ReportActivity> WhatItDid(const ProcessTrace& process, std::vector<Interval> when,
                                       const ReportOptions& options);
 
@@ -24,10 +25,13 @@ struct TaggedInterval {
   Interval time;
   size_t tag = 0;
 };
-// The same for |tags| questions at once, whose stretches are ascending and disjoint: by tag.
+// The same for |tags| questions at once, whose stretches are ascending and disjoint: by tag. With
+// |inherited|, as ProcessContext::awaited.
 std::vector<std::vector<ReportActivity>> WhatItDidByTag(const ProcessTrace& process,
                                                         const std::vector<TaggedInterval>& when,
-                                                        size_t tags, const ReportOptions& options);
+                                                        size_t tags,
+                                                        const std::vector<NamedWait>& inherited,
+                                                        const ReportOptions& options);
 
 }  // namespace gpubound
 
