@@ -51,7 +51,7 @@ class Sweep {
     stop.last_wait_goes_on = wait_.peer != kNotOne;
     if (stop.last_wait_goes_on) {
       stop.waits.push_back(wait_);
-      stop.waits.back().time.end_ns = until_ns;
+      stop.waits.back().time.end_ns = Clipped(until_ns);  // nobody waits beyond its end
     }
     const IterationTimes& times = iterations_.times();
     if (!times.warm_up.empty()) {
