@@ -28,6 +28,8 @@ class Maker {
     p_.span_begin_ns = Pick(10);
     // Mostly everything lies in the span; sometimes it ends early, or at once.
     p_.span_end_ns = p_.span_begin_ns + (Chance(4) ? Pick(length_) : length_ + Pick(20));
+    // Processes of a run do things at the same instant too.
+    if (!kind_.waits.empty()) grid_ns_ = 1 + Pick(8);
     MakeNames();
     const int64_t threads = crowd_ ? 66 + Pick(60) : 1 + Pick(4);
     for (int64_t i = 0; i < threads; ++i) MakeThread(i);
@@ -144,7 +146,7 @@ class Maker {
     int64_t events = index > 0 && Chance(2) ? 0 : Pick(14);
     if (index == 0 && !kind_.waits.empty()) events += 6;
     std::vector<int64_t> times;
-    for (int64_t i = 0; i < events; ++i) times.push_back(PickTime());
+    for (int64_t i = 0; i < events; ++i) times.push_back(PickTime() / grid_ns_ * grid_ns_);
     std::sort(times.begin(), times.end());
     std::vector<LabelId> open;
     for (const int64_t time : times) thread.events.push_back(MakeEvent(time, &open));
@@ -264,6 +266,7 @@ class Maker {
   const bool crowd_;
   ProcessTrace p_;
   int64_t length_ = 0;
+  int64_t grid_ns_ = 1;  // of events
   int64_t born_ns_ = 0;  // of the thread that is made
   int64_t life_ns_ = 0;
   std::vector<LabelId> scopes_;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random runs are compared with a naive oracle (tests/oracle/waits_oracle_test.cc); here are the
+// cases one by one.
+#include "analysis/wait_circles.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace gpubound {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr int64_t kServer = 1;
+constexpr int64_t kWorker = 2;
+constexpr size_t kMain = 0;  // the process with operations, first of the run
+
+class WaitCirclesTest : public testing::Test {
+ protected:
+  void MainWaits(int64_t pid, const Interval& time, const std::string& operation) {
+    outside_.push_back({pid, time, operation, kMain});
+  }
+  void ServerWaits(const Interval& time, const std::string& operation = kNoOperation) {
+    server_.push_back({kWorker, time, operation});
+  }
+  void WorkerWaits(const Interval& time, const std::string& operation = kNoOperation) {
+    worker_.push_back({kServer, time, operation});
+  }
+
+  // What one of them inherits, in words.
+  std::vector<std::string> InheritedBy(int64_t pid) const {
+    const std::vector<CircleMember> members = {{1, kServer, {0, 100}, false, &server_},
+                                               {2, kWorker, {0, 100}, false, &worker_}};
+    const std::vector<std::vector<NamedWait>> inherited = InheritInCircle(members, outside_);
+    std::vector<std::string> words;
+    for (const NamedWait& wait : inherited[static_cast<size_t>(pid - kServer)]) {
+      words.push_back(wait.operation + " " + std::to_string(wait.time.begin_ns) + ".." +
+                      std::to_string(wait.time.end_ns));
+    }
+    return words;
+  }
+
+ private:
+  std::vector<NamedWait> outside_;
+  std::vector<NamedWait> server_;
+  std::vector<NamedWait> worker_;
+};
+
+TEST_F(WaitCirclesTest, WhatIsInheritedIsLeftToThoseWaitedFor) {
+  MainWaits(kWorker, {10, 80}, "a");
+  WorkerWaits({30, 60});
+  EXPECT_THAT(InheritedBy(kWorker), ElementsAre("a 10..80"));
+  EXPECT_THAT(InheritedBy(kServer), ElementsAre("a 30..60"));
+}
+
+TEST_F(WaitCirclesTest, WhereBothWaitForEachOtherTheOneAwaitedFromOutsideComesFirst) {
+  MainWaits(kWorker, {10, 80}, "a");
+  MainWaits(kServer, {50, 70}, "b");
+  WorkerWaits({0, 100});
+  ServerWaits({0, 100});
+  EXPECT_THAT(InheritedBy(kWorker), ElementsAre("a 10..80"));
+  EXPECT_THAT(InheritedBy(kServer), ElementsAre("a 10..50", "b 50..70", "a 70..80"));
+}
+
+TEST_F(WaitCirclesTest, WithoutAnOperationNobodyInherits) {
+  MainWaits(kWorker, {10, 80}, kNoOperation);
+  WorkerWaits({0, 100});
+  ServerWaits({0, 100});
+  EXPECT_THAT(InheritedBy(kWorker), IsEmpty());
+  EXPECT_THAT(InheritedBy(kServer), IsEmpty());
+}
+
+TEST_F(WaitCirclesTest, AWaitUnderAnotherOperationBeganWithThat) {
+  MainWaits(kWorker, {0, 40}, "a");
+  MainWaits(kWorker, {40, 80}, "b");
+  MainWaits(kServer, {20, 80}, "c");
+  WorkerWaits({10, 80});
+  EXPECT_THAT(InheritedBy(kServer), ElementsAre("a 10..20", "c 20..40", "b 40..80"));
+}
+
+// A sweep that resumes knows the begin of the wait under what was inherited then.
+TEST_F(WaitCirclesTest, AWaitThatGoesOnBehindSumsKeepsItsBegin) {
+  MainWaits(kWorker, {0, 90}, "a");
+  MainWaits(kServer, {20, 30}, "b");
+  WorkerWaits({10, 25}, "a");
+  WorkerWaits({25, 90});
+  EXPECT_THAT(InheritedBy(kServer), ElementsAre("a 10..20", "b 20..30", "a 30..90"));
+}
+
+}  // namespace
+}  // namespace gpubound
