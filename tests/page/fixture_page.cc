@@ -3,12 +3,14 @@
 // fixture_page FOLDER: writes what the tests of the page look at, out of one run made by hand:
 // page.html, report.json, report.txt, figure.svg and figure.pdf, and compare.html and compare.json
 // out of two groups of such runs; many.html has many operations, killed.html a run that was killed,
-// thinned.html the first run without most of its older events.
+// thinned.html the first run without most of its older events, imported.html a run of another tool
+// whose text is imported.txt. figures.json has figures as the text report writes them.
 // Two processes that share a device, forty iterations, a device that is simulated and for a while
 // unknown, and names that would harm a page which took them for markup.
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +22,7 @@
 #include "analysis/report_text.h"
 #include "analysis/run_metadata.h"
 #include "analysis/run_sums.h"
+#include "analysis/text_table.h"
 #include "tests/golden/scenario.h"
 #include "tests/page/hostile_names.h"
 #include "tools/report_file.h"
@@ -190,6 +193,54 @@ bool WriteKilled(const std::string& folder) {
   return page.ok() && Write(folder + "/killed.html", *page);
 }
 
+// Two processes of which nothing says that one started the other: the second is the longer one.
+bool WriteImported(const std::string& folder) {
+  AnalyzedRun analyzed;
+  analyzed.run =
+      golden::ParseScenario("span 0 40000\nthread main\n" + At(10'000, "begin operation act") +
+                            "process 101 0\nspan 0 100000\nthread main\n" +
+                            At(10'000, "begin operation learn"))
+          .run;
+  for (ProcessTrace& process : analyzed.run.processes) process.device_kind = "imported";
+  analyzed.run.processes[0].name = "actor";
+  analyzed.run.processes[1].name = "learner";
+  Result<Report> report = BuildReport(analyzed.run);
+  ReportOptions options;
+  options.replays = true;
+  if (!report.ok() || !AddReplays(analyzed.run, options, &*report).ok()) return false;
+  analyzed.report = std::move(*report);
+  const Result<std::string> page = PageOf(analyzed);
+  return page.ok() && Write(folder + "/imported.html", *page) &&
+         Write(folder + "/imported.txt", RenderText(analyzed.report, TextOptions{}));
+}
+
+// At the borders of units and of roundings, and in the middle between two figures.
+bool WriteFigures(const std::string& folder) {
+  nlohmann::json times = nlohmann::json::array();
+  nlohmann::json counts = nlohmann::json::array();
+  nlohmann::json shares = nlohmann::json::array();
+  const auto add = [&](int64_t value) {
+    times.push_back({value, FormatTime(value)});
+    if (value >= 0) counts.push_back({value, FormatCount(static_cast<uint64_t>(value))});
+  };
+  for (const int64_t size :
+       {1LL, 1'000LL, 1'000'000LL, 1'000'000'000LL, 3'600'000'000'000LL, 86'400'000'000'000LL}) {
+    for (const int64_t thousandths :
+         {-1'500, 0, 1'000, 1'125, 1'135, 1'875, 9'994, 9'995, 12'250, 12'750, 99'949, 99'950,
+          100'500, 101'500, 999'499, 999'500, 999'700, 9'999'499, 9'999'500}) {
+      add(size * thousandths / 1'000);
+    }
+  }
+  for (int thousandths = -1; thousandths <= 1001; ++thousandths) {
+    for (const double more : {0.0, 0.0003, 0.0005, 0.00097}) {
+      const double share = thousandths / 1000.0 + more;
+      shares.push_back({share, FormatShare(share)});
+    }
+  }
+  return Write(folder + "/figures.json",
+               nlohmann::json{{"times", times}, {"counts", counts}, {"shares", shares}}.dump());
+}
+
 // Removes the events of a thread in a time.
 void Thin(const Interval& time, ThreadTrace* thread) {
   StackReset reset;
@@ -261,7 +312,8 @@ int WriteAll(const std::string& folder) {
     return written ? 0 : 1;
   }
   return Write(folder + "/page.html", *page) && WriteComparison(folder) && WriteManyRows(folder) &&
-                 WriteKilled(folder) && WriteThinned(folder) && written
+                 WriteKilled(folder) && WriteThinned(folder) && WriteImported(folder) &&
+                 WriteFigures(folder) && written
              ? 0
              : 1;
 }

@@ -153,7 +153,7 @@ test('waits, counters, collectives and further threads are those of the report',
   assert.deepEqual(
       waits.map((row) => [row.row, row.figures.ns]),
       process.waits.map((wait) => [`${wait.pid} ${wait.operation}`, wait.ns]));
-  assert.match(waits[0].shown, /simulation \u203a simulator 99\u00a0%/);
+  assert.match(waits[0].shown, /simulation \u203a simulator 99\.3\u00a0%/);
   const [counters] = await rows(page, '.counters');
   assert.equal(counters.figures.sampled_ns, process.counters[0].sampled_ns);
   assert.match(counters.shown, /41 %17 %\u2013$/);

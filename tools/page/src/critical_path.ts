@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the length of the run hangs on, and what it would be without each part.
-import {CriticalPath, Report} from './data';
+import {CriticalPath, PageData, Report} from './data';
 import {barCell, element, nameCell, part, rowOf, shareCell, table, timeCell} from './dom';
 import {formatTime, share} from './format';
 
@@ -48,20 +48,21 @@ function withoutTable(path: CriticalPath): HTMLElement {
 }
 
 // Whose path it is: by name where that is not the run's own, since its root was not recorded.
-function ownerName({run, processes}: Report): string {
-  if (processes.some((process) => process.pid === run.root)) return 'the main process';
-  return `${processes[0].name || 'process'} (pid ${processes[0].pid})`;
+function ownerName({report, summary}: PageData): string {
+  const main = report.processes[summary.main_process ?? 0];
+  return main.pid === report.run.root ? 'the main process' :
+                                        `${main.name || 'process'} (pid ${main.pid})`;
 }
 
-export function criticalPath(path: CriticalPath, report: Report): HTMLElement[] {
-  const owner = ownerName(report);
+export function criticalPath(path: CriticalPath, data: PageData): HTMLElement[] {
+  const owner = ownerName(data);
   const nodes = [
     element('p', {
       class: 'note',
       text: `The chain of what waited for what, from the end of ${owner} back to its begin: ${
           formatTime(path.wall_ns)}. What is not on it can take longer at no cost.`,
     }),
-    partTable(path, report),
+    partTable(path, data.report),
   ];
   if (path.without.length > 0) nodes.push(part('What each part costs', [withoutTable(path)]));
   return nodes;

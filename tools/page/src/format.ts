@@ -1,29 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Figures in few characters, by the rules of the text report (analysis/text_table.h).
+// Figures in few characters, by the rules of the text report (analysis/text_table.h), to which
+// tests/page/same_words_test.mjs holds them.
 
-const UNITS: [number, string][] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'us']];
+// As printf rounds: what lies in the middle of two figures becomes the even one.
+function fixed(value: number, digits: number): string {
+  const scaled = value * 10 ** digits;
+  const isMiddle = scaled % 1 === 0.5 && Number.isInteger(value * 2 ** (digits + 1));
+  if (!isMiddle) return value.toFixed(digits);
+  const below = Math.floor(scaled);
+  return ((below % 2 === 0 ? below : below + 1) / 10 ** digits).toFixed(digits);
+}
+
+const threeDigits = (value: number): string => fixed(
+    value,
+    value < 9.995     ? 2 :
+        value < 99.95 ? 1 :
+                        0);
+
+// Unit, its length, and from where on the next one serves better.
+const UNITS: [string, number, number][] = [
+  ['us', 1e3, 999.5e3],
+  ['ms', 1e6, 999.5e6],
+  ['s', 1e9, 9999.5e9],
+  ['h', 3600e9, 999.5 * 3600e9],
+  ['d', 86400e9, Infinity],
+];
 
 // Three significant digits and a unit: "12.3 ms".
 export function formatTime(ns: number): string {
-  const magnitude = Math.abs(ns);
-  for (const [size, unit] of UNITS) {
-    const value = ns / size;
-    if (magnitude < size * 0.9995) continue;
-    const digits = Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 9.995 ? 1 : 2;
-    return `${value.toFixed(digits)} ${unit}`;
+  if (ns === 0) return '0';
+  if (ns < 0) return `-${formatTime(-ns)}`;
+  for (const [unit, size, end] of ns < 1000 ? [] : UNITS) {
+    if (ns < end) return `${threeDigits(ns / size)} ${unit}`;
   }
-  return ns === 0 ? '0' : `${ns} ns`;
+  return `${ns} ns`;
 }
 
-// "41 %", with a decimal below 10 %; never "0 %" or "100 %" for what is neither.
+// "41 %", with a decimal below 10 % and above 99 %; never "0 %" or "100 %" for what is neither.
 export function formatShare(share: number): string {
-  const percent = share * 100;
+  const percent = 100 * share;
   if (percent <= 0) return '0 %';
   if (percent < 0.1) return '<0.1 %';
-  if (percent < 9.95) return `${percent.toFixed(1)} %`;
-  if (percent < 100 && percent >= 99.5) return '>99 %';
-  return `${percent.toFixed(0)} %`;
+  if (percent > 99 && percent < 99.95) return `${threeDigits(Math.floor(percent * 10) / 10)} %`;
+  return `${fixed(percent, percent < 9.95 ? 1 : 0)} %`;
 }
 
 const LONGEST_NAME = 60;
@@ -72,12 +92,12 @@ export function bounded(isUpperBound: boolean, isLowerBound: boolean, figure: st
   return isLowerBound ? `\u2265 ${figure}` : upTo(isUpperBound, figure);
 }
 
+// "1234", "12.3k", "4.56M".
 export function formatCount(count: number): string {
   if (count < 10_000) return String(count);
-  for (const [size, unit] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']] as [number, string][]) {
-    if (count >= size) return `${(count / size).toPrecision(3)}${unit}`;
-  }
-  return String(count);
+  if (count < 999.5e3) return `${threeDigits(count / 1e3)}k`;
+  if (count < 999.5e6) return `${threeDigits(count / 1e6)}M`;
+  return `${threeDigits(count / 1e9)}G`;
 }
 
 export function exactNs(ns: number): string {

@@ -139,8 +139,8 @@ class Page {
     const {run, ranks} = this.data.report;
     const nodes: HTMLElement[] = [];
     if (run.critical_path) {
-      nodes.push(section(
-          'path', 'What the run hangs on', criticalPath(run.critical_path, this.data.report)));
+      nodes.push(
+          section('path', 'What the run hangs on', criticalPath(run.critical_path, this.data)));
     }
     if (ranks.length > 0) {
       nodes.push(section('collectives', 'Collectives', collectives(ranks)));

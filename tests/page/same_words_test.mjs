@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the page and the text report both say, they say in the same words: figures, and whose
+// critical path it is.
+import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {join} from 'node:path';
+import {before, test} from 'node:test';
+import {fileURLToPath} from 'node:url';
+
+import {browser, open, surround, text} from './browser.mjs';
+
+const folder = surround('words');
+const source = fileURLToPath(new URL('../../tools/page/src/format.ts', import.meta.url));
+let figures;
+let format;
+
+before(async () => {
+  const require = createRequire(join(process.env.GPUBOUND_PAGE_MODULES, 'package.json'));
+  const {code} =
+      require('esbuild').transformSync(readFileSync(source, 'utf8'), {loader: 'ts', format: 'esm'});
+  format = await import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`);
+  figures = JSON.parse(readFileSync(join(folder, 'figures.json')));
+});
+
+for (const [name, kind] of [
+         ['formatTime', 'times'], ['formatCount', 'counts'], ['formatShare', 'shares']]) {
+  test(`${kind} are those of the text report`, () => {
+    assert.ok(figures[kind].length > 50);
+    for (const [value, said] of figures[kind]) assert.equal(format[name](value), said, `${value}`);
+  });
+}
+
+test('the critical path of an import is that of the process which the text names', async () => {
+  const said =
+      readFileSync(join(folder, 'imported.txt'), 'utf8').match(/Critical path of ([^,]*),/);
+  assert.equal(said[1], 'learner (pid 101)');
+  const page = await open(browser, join(folder, 'imported.html'));
+  assert.match(
+      await text(page, '#path .note'), /^The chain .* the end of learner \(pid 101\) back/);
+});
