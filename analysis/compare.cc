@@ -148,6 +148,14 @@ bool HasIterations(const Report& report) {
   return process != nullptr && !process->iterations->series.iterations.empty();
 }
 
+// Without a device nothing is idle.
+bool UsesNoDevice(const std::vector<RunGroup>& groups) {
+  return std::all_of(groups.begin(), groups.end(), [](const RunGroup& group) {
+    return std::all_of(group.reports.begin(), group.reports.end(),
+                       [](const Report& report) { return report.run.devices_used == 0; });
+  });
+}
+
 // Once where it is so of every run, else with the runs of which it is.
 void NoteSimulated(const std::vector<RunGroup>& groups, std::vector<std::string>* notes) {
   size_t runs = 0;
@@ -254,6 +262,9 @@ GroupComparison CompareGroups(const std::vector<RunGroup>& groups, uint64_t seed
         if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
       }
     }
+  }
+  if (UsesNoDevice(groups)) {
+    std::erase_if(keys, [](const Key& key) { return key.first == ComparedFigure::kIdleCause; });
   }
   std::stable_sort(keys.begin(), keys.end(),
                    [](const Key& a, const Key& b) { return a.first < b.first; });

@@ -10,6 +10,7 @@
 #include "analysis/compare.h"
 #include "analysis/main_process.h"
 #include "analysis/report_sections.h"
+#include "analysis/short_name.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -127,17 +128,17 @@ double LargestTime(const GroupComparison& comparison) {
 }
 
 constexpr size_t kIntervalColumn = 4;
+constexpr int kLongestGroupName = 12;  // above a column
 
 class ComparisonTable {
  public:
   ComparisonTable(const GroupComparison& comparison, const std::vector<RunGroup>& groups,
-                  size_t group)
+                  size_t group, const TextOptions& options)
       : comparison_(comparison),
         group_(group),
-        heads_({comparison.per_iteration ? "Each iteration" : "", groups.front().name,
-                groups[group].name, "change", "95 % interval", ""}) {}
-
-  std::string Render(const TextOptions& options) {
+        options_(options),
+        heads_({comparison.per_iteration ? "Each iteration" : "", Head(groups.front()),
+                Head(groups[group]), "change", "95 % interval", ""}) {
     const double largest = LargestTime(comparison_);
     ComparedFigure section = ComparedFigure::kRunWall;
     for (const ComparedRow& row : comparison_.rows) {
@@ -147,14 +148,25 @@ class ComparisonTable {
       section = row.figure;
       AddRow(row);
     }
-    if (WidthOfAll() > options.width) LeaveOutIntervals();
+    has_intervals_ = SmallestWidth() <= options_.width;
+    if (!has_intervals_) LeaveOutIntervals();
+  }
+
+  // Whether there is room for them.
+  bool has_intervals() const { return has_intervals_; }
+
+  std::string Render() const {
     TextTable table(heads_);
-    for (std::vector<std::string>& cells : rows_) table.AddRow(std::move(cells));
-    const std::string text = table.Render(options.width, 0, options.unicode);
-    return options.color ? Coloured(text) : text;
+    for (const std::vector<std::string>& cells : rows_) table.AddRow(cells);
+    const std::string text = table.Render(options_.width, 0, options_.unicode);
+    return options_.color ? Coloured(text) : text;
   }
 
  private:
+  std::string Head(const RunGroup& group) const {
+    return ShortName(EscapeName(group.name), kLongestGroupName, options_.unicode);
+  }
+
   void AddTitle(const char* title) {
     rows_.push_back({title, "", "", "", "", ""});
     colours_.emplace_back();
@@ -181,18 +193,17 @@ class ComparisonTable {
     colours_.emplace_back(after.significant ? ColourOf(row, after.difference) : "");
   }
 
-  // What the table takes where no name is cut.
-  int WidthOfAll() const {
+  // What the table takes where names are cut as far as they may be.
+  int SmallestWidth() const {
     int all = 0;
     for (size_t column = 0; column < heads_.size(); ++column) {
       int needed = DisplayWidth(heads_[column]);
       for (const auto& cells : rows_) needed = std::max(needed, DisplayWidth(cells[column]));
-      all += needed + (column == 0 ? 0 : 1);
+      all += column == 0 ? std::min(needed, kSmallestTableName) : 1 + needed;
     }
     return all;
   }
 
-  // A name that is cut says less than the mark of what differs.
   void LeaveOutIntervals() {
     heads_.erase(heads_.begin() + kIntervalColumn);
     for (auto& cells : rows_) cells.erase(cells.begin() + kIntervalColumn);
@@ -215,6 +226,8 @@ class ComparisonTable {
 
   const GroupComparison& comparison_;
   const size_t group_;
+  const TextOptions& options_;
+  bool has_intervals_ = true;
   std::vector<std::string> heads_;
   std::vector<std::vector<std::string>> rows_;
   std::vector<std::string> colours_;
@@ -236,14 +249,16 @@ std::string GroupLines(const std::vector<RunGroup>& groups, const TextOptions& o
   return text;
 }
 
-std::string IntervalLine(const GroupComparison& comparison, size_t group) {
+std::string IntervalLine(const GroupComparison& comparison, size_t group, bool has_intervals) {
   const Resampling resampling = comparison.resampling[group];
   if (resampling == Resampling::kNothing) {
     return "No interval can be given: that takes several runs of each, or " +
            std::to_string(kFewestIterations) + " iterations after warm-up in one run of each.";
   }
-  return std::string("* differs: 95 % bootstrap interval over ") + ResamplingText(resampling) +
-         ", seed " + std::to_string(comparison.seed) + ".";
+  return std::string(has_intervals ? "* differs: 95 % bootstrap interval over "
+                                   : "* differs, by bootstrap over ") +
+         ResamplingText(resampling) + ", seed " + std::to_string(comparison.seed) +
+         (has_intervals ? "." : "; no room: 95 % interval.");
 }
 
 Json ValueJson(const ComparedValue& value) {
@@ -273,8 +288,9 @@ std::string RenderComparison(const GroupComparison& comparison, const std::vecto
                              const TextOptions& options) {
   std::string text = GroupLines(groups, options);
   for (size_t group = 1; group < groups.size(); ++group) {
-    text += "\n" + ComparisonTable(comparison, groups, group).Render(options) + "\n";
-    text += Wrap(IntervalLine(comparison, group), options.width, 2);
+    const ComparisonTable table(comparison, groups, group, options);
+    text += "\n" + table.Render() + "\n";
+    text += Wrap(IntervalLine(comparison, group, table.has_intervals()), options.width, 2);
   }
   for (const std::string& note : comparison.notes) {
     text += Wrap("note: " + EscapeName(note), options.width, 2);

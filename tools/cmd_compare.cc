@@ -6,6 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
 
 #include "analysis/compare.h"
 #include "analysis/text_table.h"
@@ -37,9 +41,11 @@ constexpr CommandHelp kHelp = {
     "  gpubound compare old1.gpubound old2.gpubound -- new1.gpubound new2.gpubound\n"
     "  gpubound compare --group v1=a.gpubound,b.gpubound --group v2=c.gpubound --json\n"};
 
-constexpr size_t kLongestName = 12;
-
-std::string LetterOf(size_t group) { return std::string(1, static_cast<char>('A' + group % 26)); }
+// A to Z, then A2 to Z2 and so on.
+std::string LetterOf(size_t group) {
+  const std::string round = group < 26 ? "" : std::to_string(group / 26 + 1);
+  return std::string(1, static_cast<char>('A' + group % 26)) + round;
+}
 
 // RUN... -- RUN...: |words| is left with what stands before the first mark.
 std::vector<RunGroup> TakeMarkedGroups(Arguments* words) {
@@ -61,13 +67,38 @@ std::optional<RunGroup> ParseNamedGroup(const std::string& text) {
   const size_t equal = text.find('=');
   if (equal == 0 || equal == std::string::npos) return std::nullopt;
   RunGroup group;
-  group.name = text.substr(0, std::min(equal, kLongestName));
+  group.name = text.substr(0, equal);
   for (size_t at = equal + 1; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
     group.runs.push_back(text.substr(at, end - at));
     at = end + 1;
   }
   return group;
+}
+
+// A run that counts twice makes its group look surer than it is.
+std::optional<std::string> FindRunGivenTwice(const RunGroup& group) {
+  std::map<std::filesystem::path, std::string> seen;
+  for (const std::string& run : group.runs) {
+    std::error_code ignored;  // what cannot be read is said when it is read
+    const auto [first, is_new] = seen.emplace(std::filesystem::weakly_canonical(run, ignored), run);
+    if (is_new || first->first.empty()) continue;
+    const std::string as =
+        first->second == run ? "" : " (the other time as '" + first->second + "')";
+    return fmt::format("group '{}' has the run '{}' twice{}; each run of a group counts once.",
+                       EscapeName(group.name), EscapeName(run), EscapeName(as));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> FindSameName(const std::vector<RunGroup>& groups) {
+  std::set<std::string> names;
+  for (const RunGroup& group : groups) {
+    if (names.insert(group.name).second) continue;
+    return fmt::format("two groups are called '{}'; give each a name of its own.",
+                       EscapeName(group.name));
+  }
+  return std::nullopt;
 }
 
 // The groups in the order of the command line; a complaint where they make no sense.
@@ -104,9 +135,10 @@ std::optional<std::string> CollectGroups(const std::vector<std::string>& runs,
                                    [](const std::string& run) { return run.empty(); });
     if (of_group.empty() || empty) return "a group has no run.";
     if ((*groups)[group].name.empty()) (*groups)[group].name = LetterOf(group);
+    if (auto complaint = FindRunGivenTwice((*groups)[group])) return complaint;
   }
   if (groups->size() < 2) return "there is nothing to compare with: expected two runs or groups.";
-  return std::nullopt;
+  return FindSameName(*groups);
 }
 
 }  // namespace

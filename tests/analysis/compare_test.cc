@@ -21,6 +21,7 @@ constexpr int64_t kMs = 1'000'000;
 Report RunOf(int64_t simulation_ms, size_t count) {
   Report report;
   report.run.wall_ns = 10'000 * kMs;
+  report.run.devices_used = 1;
   ReportProcess& process = report.processes.emplace_back();
   process.pid = 100;
   ReportIterations& iterations = process.iterations.emplace();
@@ -256,6 +257,17 @@ TEST(Compare, ASimulatedDeviceIsNamed) {
   EXPECT_THAT(CompareGroups(both, 1).notes.front(), testing::StartsWith("SIMULATED DEVICE: "));
 }
 
+TEST(Compare, WithoutADeviceNothingIsIdle) {
+  Report report = RunOf(20, 50);
+  report.run.devices_used = 0;
+  const std::vector<RunGroup> neither{Group("A", {report}), Group("B", {report})};
+  for (const ComparedRow& row : CompareGroups(neither, 1).rows) {
+    EXPECT_NE(row.figure, ComparedFigure::kIdleCause) << row.name;
+  }
+  const std::vector<RunGroup> one{Group("A", {report}), Group("B", {RunOf(20, 50)})};
+  RowOf(CompareGroups(one, 1), ComparedFigure::kIdleCause, "simulation");
+}
+
 class ComparisonText : public testing::Test {
  protected:
   std::string Text() const {
@@ -273,15 +285,29 @@ TEST_F(ComparisonText, FitsTheWidth) {
   }
 }
 
-TEST_F(ComparisonText, ANarrowWindowCutsNoNames) {
+TEST_F(ComparisonText, NamesAreCutBeforeTheIntervalsAreLeftOut) {
   for (RunGroup& group : groups_) {
-    group.reports[0].processes[0].iterations->operations[0].operation = "backpropagation";
+    group.reports[0].processes[0].iterations->operations[0].operation = std::string(90, 'b');
   }
-  options_.width = 80;
-  EXPECT_THAT(Text(), HasSubstr("95 % interval"));
+  for (const int width : {60, 80}) {
+    options_.width = width;
+    EXPECT_THAT(Text(), testing::ContainsRegex("\n  b+…b+ .* \\+[0-9]+ % to \\+[0-9]+ %"));
+    EXPECT_THAT(Text(), HasSubstr("95 % interval"));
+  }
+}
+
+TEST_F(ComparisonText, IntervalsWithoutRoomAreSaidToBeLeftOut) {
   options_.width = 50;
-  EXPECT_THAT(Text(), Not(HasSubstr("95 % interval")));
-  EXPECT_THAT(Text(), HasSubstr("  backpropagation  "));
+  EXPECT_THAT(Text(), Not(HasSubstr("95 % interval  ")));
+  EXPECT_THAT(Text(), Not(HasSubstr("95 % bootstrap interval")));
+  EXPECT_THAT(Text(), HasSubstr("* differs, by bootstrap over iterations, seed"));
+  EXPECT_THAT(Text(), HasSubstr("no room: 95 %"));
+}
+
+TEST_F(ComparisonText, LongNamesOfGroupsAreCutInTheTableOnly) {
+  groups_[1].name = "candidate-with-rate-0.001";
+  EXPECT_THAT(Text(), testing::ContainsRegex("A +candid…0.001 +change"));
+  EXPECT_THAT(Text(), HasSubstr("\ncandidate-with-rate-0.001: "));
 }
 
 TEST_F(ComparisonText, AColumnHasOneUnit) {

@@ -104,6 +104,21 @@ TEST_F(CompareCommand, GroupsHaveTheNamesThatAreGivenToThem) {
   EXPECT_EQ(document["groups"][1]["runs"].size(), 2u);
 }
 
+TEST_F(CompareCommand, NamesOfGroupsAreWholeInJson) {
+  const Json document = Parsed({"--group", "baseline-of-last-week=" + Run("a", 20), "--group",
+                                "baseline-of-this-week=" + Run("b", 40)});
+  EXPECT_EQ(document["groups"][0]["name"], "baseline-of-last-week");
+  EXPECT_EQ(document["groups"][1]["name"], "baseline-of-this-week");
+}
+
+TEST_F(CompareCommand, EveryRunOfManyHasALetterOfItsOwn) {
+  Arguments words{"--json"};
+  for (int i = 0; i < 28; ++i) words.push_back(Run("run" + std::to_string(i), 20, 2));
+  const Captured captured = Compare(words);
+  EXPECT_EQ(captured.status, kExitSuccess) << captured.err;
+  EXPECT_EQ(Json::parse(captured.out)["groups"][26]["name"], "A2");
+}
+
 TEST_F(CompareCommand, TheJsonHasEveryKeyInOrder) {
   const Json document = Parsed({Run("a", 20), Run("b", 40)});
   EXPECT_EQ(KeysOf(document),
@@ -153,6 +168,25 @@ TEST_F(CompareCommand, IsTwoWhereAGroupIsNotWritten) {
   EXPECT_EQ(captured.status, kExitWrongUse);
   EXPECT_THAT(captured.err, HasSubstr("--group has 'old', expected NAME=RUN,RUN..."));
   EXPECT_EQ(Compare({"--group", "old=a,", "--group", "new=b"}).status, kExitWrongUse);
+}
+
+TEST_F(CompareCommand, IsTwoWhereTwoGroupsHaveOneName) {
+  const Captured captured = Compare({"--group", "old=a", "--group", "old=b"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("two groups are called 'old'"));
+}
+
+TEST_F(CompareCommand, IsTwoWhereAGroupHasARunTwice) {
+  const std::string a = Run("a", 20);
+  const std::string b = Run("b", 40);
+  for (const std::string& again : {a, a + "/", folder_.File("./a.gpubound")}) {
+    const Captured captured = Compare({a, again, "--", b});
+    EXPECT_EQ(captured.status, kExitWrongUse);
+    EXPECT_THAT(captured.err, HasSubstr("group 'A' has the run '" + again + "' twice"));
+  }
+  EXPECT_EQ(Compare({"--group", "old=" + a + "," + a, "--group", "new=" + a}).status,
+            kExitWrongUse);
+  EXPECT_EQ(Compare({a, a}).status, kExitSuccess) << "two groups may share a run";
 }
 
 TEST_F(CompareCommand, IsTwoWhereRunsStandBesideGroups) {
