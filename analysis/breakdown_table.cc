@@ -43,7 +43,8 @@ std::string Bar(const ReportOperation& row, int64_t span_ns, int width,
 std::string BreakdownTables::Operations(const ReportProcess& process, size_t most) {
   std::vector<Breakdown> rows;
   for (const ReportOperation& row : process.operations) {
-    rows.push_back({row.operation + (row.inherited ? " (inherited)" : ""), row, true});
+    rows.push_back({row.operation + (row.inherited ? " (inherited)" : ""), row, true,
+                    /*caused_is_lower_bound=*/process.unknown_ns > 0});
   }
   return Table("Operation", std::move(rows), most, process.span_ns);
 }
@@ -55,7 +56,7 @@ std::string BreakdownTables::Groups(const ReportProcess& process, const char* ti
   std::vector<Breakdown> rows;
   for (auto& [name, time] : groups) {
     time.scopes_missing = AnyScopesMissing(process.operations);
-    rows.push_back({name, time, false});
+    rows.push_back({name, time});
   }
   std::stable_sort(rows.begin(), rows.end(), [](const Breakdown& a, const Breakdown& b) {
     return a.time.wall_ns > b.time.wall_ns;

@@ -56,12 +56,15 @@ std::string ProcessList(const Report& report, const TextOptions& options, bool u
     const std::string name = EscapeName(line.first->name);
     const std::string pid = std::to_string(line.first->pid);
     const bool one = line.count == 1;
-    table.AddRow({one ? name : std::to_string(line.count) + " x " + name, one ? pid : pid + " ...",
-                  time(line.span_ns), UpTo(line.is_upper_bound, time(line.busy_ns)),
-                  time(line.wait_ns), time(line.unknown_ns)});
+    table.AddRow(
+        {one ? name : std::to_string(line.count) + " x " + name, one ? pid : pid + " ...",
+         time(line.span_ns), Bounded(line.is_upper_bound, line.unknown_ns > 0, time(line.busy_ns)),
+         Bounded(line.is_upper_bound && line.wait_ns > 0, line.unknown_ns > 0, time(line.wait_ns)),
+         time(line.unknown_ns)});
   }
   return "\n" + table.Render(options.width, 0, options.unicode) +
-         (fold ? "Spans are the longest of a line, GPU times sums; --by process lists each.\n"
+         (fold ? Wrap("Spans are the longest of a line, GPU times sums; --by process lists each.",
+                      options.width, 2)
                : "");
 }
 

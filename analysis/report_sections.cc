@@ -282,7 +282,8 @@ std::string IterationTables(const ReportProcess& process, const TextOptions& opt
   TextTable operations({"Per iteration", "wall", "GPU busy", "unknown"});
   for (const ReportIterationOperation& row : process.iterations->operations) {
     operations.AddRow({EscapeName(row.operation), time(row.wall_ns / count),
-                       busy(row.gpu_busy_ns / count, false), time(row.unknown_ns / count)});
+                       busy(row.gpu_busy_ns / count, row.unknown_ns > 0),
+                       time(row.unknown_ns / count)});
     more |= row.unknown_ns > 0;
   }
   TextTable slowest({"Slowest iteration", "begin", "wall", "GPU busy"});
@@ -326,7 +327,8 @@ std::string LaneTables(const ReportProcess& process, const TextOptions& options)
     for (const ReportOperation& row : lane.operations) {
       const std::string mark(row.scopes_missing ? kScopesMissing : "");
       table.AddRow({EscapeName(row.operation), mark + FormatTime(row.wall_ns, options.raw),
-                    UpTo(row.gpu_busy_is_upper_bound, FormatTime(row.gpu_busy_ns, options.raw)),
+                    Bounded(row.gpu_busy_is_upper_bound, row.unknown_ns > 0,
+                            FormatTime(row.gpu_busy_ns, options.raw)),
                     FormatTime(row.cpu_only_ns, options.raw),
                     FormatTime(row.idle_ns + row.waiting_ns, options.raw)});
     }
@@ -368,7 +370,8 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
   TextTable operations({"Operation on device", "wall", "busy", "idle", "unknown"});
   for (const ReportOperationDevice& row : report.operation_devices) {
     operations.AddRow({EscapeName(row.operation) + " on " + LabelOf(report, row.device),
-                       time(row.wall_ns), UpTo(row.busy_is_upper_bound, time(row.busy_ns)),
+                       time(row.wall_ns),
+                       Bounded(row.busy_is_upper_bound, row.unknown_ns > 0, time(row.busy_ns)),
                        time(row.idle_ns), time(row.unknown_ns)});
   }
   std::string text = Table(devices, options);

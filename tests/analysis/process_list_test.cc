@@ -40,6 +40,23 @@ TEST_F(ProcessTreesTest, TheReportHasThemWhereProcessesAreAskedFor) {
   EXPECT_THAT(RenderText(report_, options_), HasSubstr("Process tree"));
 }
 
+TEST(ProcessListTest, GpuTimeBesideUnknownTimeIsALowerBound) {
+  Report report;
+  report.processes.resize(2);
+  report.processes[1].gpu_busy_ns = report.processes[1].gpu_wait_ns = 5;
+  report.processes[1].unknown_ns = 7;
+  EXPECT_THAT(ProcessList(report, {}, false), ContainsRegex(" >= 5 ns +>= 5 ns +7 ns\n"));
+}
+
+TEST(ProcessListTest, WhatAFoldedListMeansFitsTheWidth) {
+  Report report;
+  report.processes.resize(9);
+  TextOptions options;
+  options.width = 60;
+  EXPECT_THAT(ProcessList(report, options, false),
+              HasSubstr("Spans are the longest of a line, GPU times sums; --by\n  process"));
+}
+
 TEST(TreePeaksTest, AreTheMostThatAnySampleSaysGoneOnesToo) {
   ProcessTrace process;
   process.process_tree = {{100, 4, 10, 3000, 9}, {200, 2, 30, 2000, 5}};

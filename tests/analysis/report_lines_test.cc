@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/report_text.h"
+#include "tests/analysis/report_rows.h"
 
 namespace gpubound {
 namespace {
@@ -151,6 +152,32 @@ TEST_F(ReportLinesTest, TheSlowestIterationsAreBoundsWhereIterationsHaveUnknownT
   EXPECT_THAT(Text(), ContainsRegex("\n7 +0 +40.0 ms +5 ns\n"));
   iterations.operations[0].unknown_ns = 1;
   EXPECT_THAT(Text(), ContainsRegex("\n7 +0 +40.0 ms +>= 5 ns\n"));
+}
+
+TEST_F(ReportLinesTest, GpuTimeBesideUnknownTimeIsALowerBoundInEveryTable) {
+  options_.by = {"operation", "layer", "iteration", "device", "thread"};
+  process().unknown_ns = 7;
+  ReportOperation inference = Row("inference", 40'000'000, 5);
+  inference.gpu_caused_ns = 6;
+  inference.unknown_ns = 7;
+  process().operations = {inference, Row("simulation", 10'000'000, 3)};
+  process().cells = {{kNoPhase, "inference", "native", "compute", 4},
+                     {kNoPhase, "inference", "native", "unknown", 7}};
+  process().lanes.push_back({"actor", 7, {}, {inference}});
+  ReportIterations& iterations = process().iterations.emplace();
+  iterations.count = 1;
+  iterations.slowest.push_back({7, 0, 40'000'000, 5});
+  iterations.operations.push_back({"in a mean iteration", 40'000'000, 9, 7});
+  report_.operation_devices.push_back({"inference", "1", 50'000'000, 8, 2, 7, false});
+  EXPECT_THAT(Text(), ContainsRegex("\ninference +40.0 ms +>= 5 ns +>= 6 ns "));
+  EXPECT_THAT(Text(), ContainsRegex("\nsimulation +10.0 ms +3 ns +>= 0 ")) << "unknown elsewhere";
+  EXPECT_THAT(Text(), ContainsRegex("\nnative +11 ns +>= 4 ns "));
+  EXPECT_THAT(Text(), ContainsRegex("\nin a mean iteration +40.0 ms +>= 9 ns "));
+  EXPECT_THAT(Text(), ContainsRegex("\ninference on 1 +50.0 ms +>= 8 ns "));
+  EXPECT_THAT(Text(), ContainsRegex("\nThread actor 7[^\n]*\ninference +40.0 ms +>= 5 ns "));
+  inference.gpu_busy_is_upper_bound = true;
+  process().operations = {inference};
+  EXPECT_THAT(Text(), ContainsRegex("\ninference +40.0 ms +about 5 ns +"));
 }
 
 TEST_F(ReportLinesTest, GpuLimitedIsOfTheWholeRun) {

@@ -9,7 +9,7 @@ import {join} from 'node:path';
 import {before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
-import {browser, open, surround, text} from './browser.mjs';
+import {browser, open, rows, surround, text} from './browser.mjs';
 
 const folder = surround('words');
 const source = fileURLToPath(new URL('../../tools/page/src/format.ts', import.meta.url));
@@ -31,6 +31,28 @@ for (const [name, kind] of [
     for (const [value, said] of figures[kind]) assert.equal(format[name](value), said, `${value}`);
   });
 }
+
+test('GPU time beside unknown time is a lower bound in every table', async () => {
+  const [process] = JSON.parse(readFileSync(join(folder, 'report.json'))).processes;
+  const page = await open(browser, join(folder, 'page.html'));
+  const isBound = (row, key) => row.texts[key].startsWith('\u2265 ');
+  for (const [selector, key] of [
+           ['.breakdown', 'gpu_busy_ns'], ['.mean-iteration', 'gpu_busy_ns'],
+           ['.operation-devices', 'busy_ns'], ['.lane', 'gpu_busy_ns']]) {
+    const shown = await rows(page, selector);
+    if (selector !== '.mean-iteration' && selector !== '.lane')
+      assert.ok(shown.some((row) => row.figures.unknown_ns > 0), selector);
+    for (const row of shown) {
+      if (row.figures.unknown_ns === undefined) {
+        const operation = process.lanes[0].operations.find(({operation}) => operation === row.row);
+        row.figures.unknown_ns = operation.unknown_ns;
+      }
+      assert.equal(isBound(row, key), row.figures.unknown_ns > 0, `${selector} ${row.row}`);
+    }
+  }
+  const caused = await rows(page, '.breakdown');
+  assert.ok(caused.every((row) => isBound(row, 'gpu_caused_ns')));
+});
 
 test('the critical path of an import is that of the process which the text names', async () => {
   const said =

@@ -2,7 +2,7 @@
 //
 // Where the time went: a stacked bar for each operation, layer or phase, with the figures beside
 // it.
-import {Cell, Operation, ReportProcess} from './data';
+import {Cell, Operation, ReportProcess, unknownNs} from './data';
 import {element, table, timeCell} from './dom';
 import {exactNs, formatShare, formatTime, share} from './format';
 import {Column, COLUMNS} from './palette';
@@ -16,6 +16,7 @@ interface Row {
   times: Times;
   inherited: boolean;
   isUpperBound: boolean;  // GPU busy
+  causedIsUpperBound: boolean;
   scopesMissing: boolean;
 }
 
@@ -56,6 +57,7 @@ export function rowsOf(process: ReportProcess, grouping: Grouping): Row[] {
                                     times: row,
                                     inherited: row.inherited,
                                     isUpperBound: row.gpu_busy_is_upper_bound,
+                                    causedIsUpperBound: row.gpu_caused_is_upper_bound,
                                     scopesMissing: row.scopes_missing,
                                   }));
   }
@@ -67,7 +69,14 @@ export function rowsOf(process: ReportProcess, grouping: Grouping): Row[] {
                                         `${cell.operation} \u203a ${cell.layer}`;
     let row = rows.get(name);
     if (!row) {
-      row = {name, times: {...NO_TIME}, inherited: false, isUpperBound: false, scopesMissing};
+      row = {
+        name,
+        times: {...NO_TIME},
+        inherited: false,
+        isUpperBound: false,
+        causedIsUpperBound: false,
+        scopesMissing
+      };
       rows.set(name, row);
     }
     addCell(cell, row.times);
@@ -92,6 +101,7 @@ export function longestRows(rows: Row[]): Row[] {
       times,
       inherited: false,
       isUpperBound: rest.some((row) => row.isUpperBound),
+      causedIsUpperBound: rest.some((row) => row.causedIsUpperBound),
       scopesMissing: rest.some((row) => row.scopesMissing),
     }
   ];
@@ -152,11 +162,13 @@ export function breakdown(process: ReportProcess, grouping: Grouping): HTMLEleme
       wall,
       element(
           'td', {class: 'figure', text: formatShare(share(row.times.wall_ns, process.span_ns))}),
-      timeCell(row.times.gpu_busy_ns, 'gpu_busy_ns', row.isUpperBound),
+      timeCell(row.times.gpu_busy_ns, 'gpu_busy_ns', row.isUpperBound, row.times.unknown_ns > 0),
       ...(grouping !== 'operation' ? [] :
               row.times.gpu_caused_ns === undefined ?
                                      [element('td', {class: 'figure', text: '\u2013'})] :
-                                     [timeCell(row.times.gpu_caused_ns, 'gpu_caused_ns')]),
+                                     [timeCell(
+                                         row.times.gpu_caused_ns, 'gpu_caused_ns',
+                                         row.causedIsUpperBound, unknownNs(process) > 0)]),
       ...COLUMNS.map((column) => timeCell(row.times[column.key], column.key)),
     ]);
     node.dataset.row = row.name;

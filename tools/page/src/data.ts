@@ -29,6 +29,7 @@ export interface Operation {
   device_idle: Record<string, number>;
   inherited: boolean;
   gpu_busy_is_upper_bound: boolean;
+  gpu_caused_is_upper_bound: boolean;
   scopes_missing: boolean;
 }
 
@@ -173,6 +174,7 @@ export interface OperationDevice {
   busy_ns: number;
   idle_ns: number;
   unknown_ns: number;
+  busy_is_upper_bound: boolean;
 }
 
 export interface WhatIf {

@@ -182,14 +182,16 @@ function chart(process: ReportProcess, page: PageProcess, warmUp: number, show: 
 }
 
 // The operations of a mean iteration.
-function meanTable(figures: Iterations): HTMLElement {
+function meanTable(figures: Iterations, isUpperBound: boolean): HTMLElement {
   const each = (ns: number): number => Math.floor(ns / Math.max(1, figures.count));
   const result = table(
       'The mean iteration', ['mean iteration', 'wall', 'GPU busy', 'unknown'],
       figures.operations.map((row) => rowOf(row.operation, [
                                nameCell(row.operation),
                                timeCell(each(row.wall_ns), 'wall_ns'),
-                               timeCell(each(row.gpu_busy_ns), 'gpu_busy_ns'),
+                               timeCell(
+                                   each(row.gpu_busy_ns), 'gpu_busy_ns',
+                                   isUpperBound && row.gpu_busy_ns > 0, row.unknown_ns > 0),
                                timeCell(each(row.unknown_ns), 'unknown_ns'),
                              ])));
   result.classList.add('mean-iteration');
@@ -257,6 +259,6 @@ export function iterations(process: ReportProcess, page: PageProcess, show: Show
           fact('shutdown_ns', 'shutdown', figures.shutdown_ns),
         ]),
     chart(process, page, figures.warm_up, show),
-    ...(figures.count === 0 ? [] : [meanTable(figures), slowestPart]),
+    ...(figures.count === 0 ? [] : [meanTable(figures, bound), slowestPart]),
   ]);
 }

@@ -136,7 +136,7 @@ function operationTable(report: Report): HTMLElement {
                 'td',
                 {class: 'name', text: names.get(row.device) || row.device, title: row.device}),
             timeCell(row.wall_ns, 'wall_ns'),
-            timeCell(row.busy_ns, 'busy_ns'),
+            timeCell(row.busy_ns, 'busy_ns', row.busy_is_upper_bound, row.unknown_ns > 0),
             timeCell(row.idle_ns, 'idle_ns'),
             timeCell(row.unknown_ns, 'unknown_ns'),
           ])));
