@@ -35,8 +35,10 @@ Status LiveRun::FindFiles() {
   std::error_code error;
   fs::directory_iterator entries(path_, error);
   if (error) {
-    return Error{"watching the run", path_, error.message(), "a run directory that can be listed",
-                 "Give the directory that `gpubound run` named when it began."};
+    return Error{
+        "watching the run", path_, error.message(), "a run directory that can be listed",
+        "Name the run's directory: that of `gpubound run -o`, or NAME-TIME-PID.gpubound where "
+        "it was started. Without a name it is the newest one here."};
   }
   for (const fs::directory_entry& entry : entries) {
     const auto name = ParseTraceFileName(entry.path().filename().string());

@@ -51,7 +51,9 @@ std::string LedgerLines(const Report& report, const TextOptions& options) {
     }
   }
   if (!others.empty()) {
-    lines += Wrap("and " + others + ": gpubound doctor says what they are.", options.width, 2);
+    lines += Wrap(
+        "and " + others + ": gpubound doctor " + EscapeName(options.run) + " says what they are.",
+        options.width, 2);
   }
   for (size_t i = 0; i < report.notes.size(); ++i) {
     if (!options.full && i == kShownEntries) {

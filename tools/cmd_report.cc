@@ -24,6 +24,7 @@
 #include "tools/report_file.h"
 #include "tools/report_page.h"
 #include "tools/report_plot.h"
+#include "tools/shell_quote.h"
 
 namespace gpubound {
 namespace {
@@ -179,6 +180,7 @@ int PrintReport(const Arguments& words) {
   const Report& report = analyzed->report;
   if (arguments.csv) {
     // The table has no place for it.
+  arguments.text.run = ShellQuote(analyzed->run.path);
     if (const std::string mark = SimulatedMark(report); !mark.empty()) PrintMessage(mark);
     return WriteStdout(RenderCsv(report));
   }

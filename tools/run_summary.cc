@@ -34,6 +34,7 @@ void PrintSummary(const std::string& directory) {
   const Result<Report> report = LoadReport(directory, SummaryOptions(directory));
   if (!report.ok()) return PrintError(report.error());
   TextOptions options = TextOptionsFor(FactsOf(STDERR_FILENO), EnvironmentVariable);
+  options.run = ShellQuote(directory);
   options.names_more = false;  // options of a command that follows only below
   WriteStderr(RenderText(*report, options));
   WriteStderr(fmt::format("\ntrace: {}\nmore:  gpubound report {}\n", EscapeName(directory),

@@ -210,7 +210,10 @@ TEST_F(LiveRunTest, NothingBesideTheFilesOfTheRunIsLeft) {
 }
 
 TEST(LiveRun, ADirectoryThatIsNotThereIsAnError) {
-  EXPECT_FALSE(LiveRun("/nonexistent/x.gpubound").Look().ok());
+  const auto looked = LiveRun("/nonexistent/x.gpubound").Look();
+  ASSERT_FALSE(looked.ok());
+  EXPECT_THAT(looked.error().remedy,
+              testing::HasSubstr("NAME-TIME-PID.gpubound where it was started"));
 }
 
 class GlanceText : public testing::Test {

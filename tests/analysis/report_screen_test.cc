@@ -189,7 +189,9 @@ TEST_F(ReportScreenTest, OfALongLedgerTheWorstIsExplainedAndTheRestIsNamed) {
                     {"c", 1, Severity::kNotice, "C."},
                     {"d", 7, Severity::kNotice, "D."}};
   report_.notes = {"one", "two", "three", "four", "five"};
-  EXPECT_THAT(Text(), HasSubstr("\nnotice: c 1. C.\nand d 7: gpubound doctor says what they are.\n"
+  options_.run = "'my run.gpubound'";
+  EXPECT_THAT(Text(), HasSubstr("\nnotice: c 1. C.\n"
+                                "and d 7: gpubound doctor 'my run.gpubound' says what they are.\n"
                                 "note: one\nnote: two\nnote: three\nand 2 more notes\n"));
   options_.full = true;
   EXPECT_THAT(Text(), HasSubstr("\nnotice: d 7. D.\n"));
