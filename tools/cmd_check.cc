@@ -160,8 +160,10 @@ int CheckRun(const Arguments& words) {
       .Value("EXPRESSION")
       .TakeOneEach();
   parser.AddOption("--baseline", &arguments.baseline, "Run that 'baseline' stands for")
+      .Check(NotEmpty())
       .Value("RUN");
   parser.AddOption("--junit", &arguments.junit, "Write the results as JUnit's XML too")
+      .Check(NotEmpty())
       .Value("FILE");
   parser.AddFlag("--json", &arguments.json, "JSON (gpubound.check.v1), the stable form");
   parser.AddFlag("--force", &arguments.force, "Let --junit replace any file");

@@ -161,7 +161,9 @@ int CompareRuns(const Arguments& all_words) {
       .Check(WholeNumber(0, UINT64_MAX))
       .Value("N");
   parser.AddFlag("--json", &json, "JSON (gpubound.compare.v1), the stable form");
-  parser.AddOption("--html", &html, "Write a page to look at in a browser").Value("FILE");
+  parser.AddOption("--html", &html, "Write a page to look at in a browser")
+      .Check(NotEmpty())
+      .Value("FILE");
   parser.AddFlag("--force", &force, "Let --html replace any file");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
 

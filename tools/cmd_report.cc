@@ -90,10 +90,12 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   parser.AddFlag("--json", &arguments->json, "JSON (gpubound.report.v1), the stable form");
   parser.AddFlag("--csv", &arguments->csv, "Operations as comma-separated values");
   parser.AddOption("--html", &arguments->html, "Write a page to look at in a browser")
+      .Check(NotEmpty())
       .Value("FILE");
   parser
       .AddOption("--plot", &arguments->plot,
                  "Draw bars and transitions for a paper, as .svg or .pdf")
+      .Check(NotEmpty())
       .Value("FILE");
   parser
       .AddOption("--group-by", &arguments->group_by,
@@ -178,9 +180,9 @@ int PrintReport(const Arguments& words) {
     return StoreAs(arguments.html, PageOf(*analyzed), arguments.force, kExitCheckFailed);
   }
   const Report& report = analyzed->report;
+  arguments.text.run = ShellQuote(analyzed->run.path);
   if (arguments.csv) {
     // The table has no place for it.
-  arguments.text.run = ShellQuote(analyzed->run.path);
     if (const std::string mark = SimulatedMark(report); !mark.empty()) PrintMessage(mark);
     return WriteStdout(RenderCsv(report));
   }

@@ -128,6 +128,22 @@ TEST(Commands, AnEmptyOperandIsNotTakenForNone) {
   EXPECT_THAT(Gpubound({"report", ""}).err, HasSubstr("RUN: the word is empty"));
 }
 
+TEST(Commands, AnEmptyFileNameIsNotTakenForNone) {
+  for (const Arguments& words :
+       {Arguments{"check", "none", "--require", "wall<1s", "--junit"},
+        Arguments{"check", "none", "--require", "wall<1s", "--baseline"},
+        Arguments{"report", "none", "--html"}, Arguments{"report", "none", "--plot"},
+        Arguments{"compare", "none", "neither", "--html"}, Arguments{"import", "none", "-o"},
+        Arguments{"env", "-o"}}) {
+    Arguments with_empty = words;
+    with_empty.emplace_back();
+    const Captured captured = Gpubound(with_empty);
+    EXPECT_EQ(captured.status, kExitWrongUse) << words.front();
+    EXPECT_THAT(captured.err, HasSubstr("the word is empty")) << words.front();
+    EXPECT_THAT(captured.out, IsEmpty()) << words.front();
+  }
+}
+
 TEST(Commands, AHostileNameIsEscaped) {
   EXPECT_THAT(Gpubound({"\x1b[2J"}).err, Not(HasSubstr("\x1b")));
 }
