@@ -91,8 +91,8 @@ std::string Line(const CheckResult& result, size_t width, const TextOptions& opt
   text += "  " + PadRight(requirement, static_cast<int>(width), options.unicode) + "  ";
   std::string found = EscapeName(result.found);
   if (!holds && !result.allowed.empty()) found += ", expected " + result.allowed;
-  if (result.outcome == Outcome::kUndecided) found = "cannot be decided: " + found;
   if (!result.why.empty()) found += (found.empty() ? "" : "; ") + EscapeName(result.why);
+  if (result.outcome == Outcome::kUndecided) found = "cannot be decided: " + found;
   const std::string closest = DidYouMean(result.word, result.known);
   return text + found + (closest.empty() ? "" : ".") + closest + "\n";
 }

@@ -62,6 +62,18 @@ TEST_F(CheckCommand, IsOneWhereARequirementCannotBeDecided) {
   EXPECT_THAT(captured.out, HasSubstr("cannot be decided"));
 }
 
+TEST_F(CheckCommand, AReasonWithoutAFigureStandsAlone) {
+  const std::string trace = folder_.Write(
+      "two", R"([{"ph":"X","cat":"user_annotation","name":"act","pid":4,"tid":5,"ts":0,"dur":10},)"
+             R"({"ph":"X","cat":"user_annotation","name":"act","pid":6,"tid":7,"ts":0,"dur":10}])");
+  const std::string run = folder_.File("two.gpubound");
+  EXPECT_EQ(Capture([&] { return Dispatch({"import", trace, "-o", run}); }).status, kExitSuccess);
+  const Captured captured = Capture([&] {
+    return Dispatch({"check", run, "--require", "wall@two<=1x baseline", "--baseline", run});
+  });
+  EXPECT_THAT(captured.out, HasSubstr("cannot be decided: several processes"));
+}
+
 // The kernel hides behind Python, so without it the run would be as long.
 TEST_F(CheckCommand, KnowsWhatTheReportGetsFromTheReplay) {
   const Captured captured =
