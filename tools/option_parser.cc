@@ -161,7 +161,7 @@ Arguments OptionParser::Remaining() const { return app_->remaining(); }
 void OptionParser::AddListOption(const std::string& name, std::vector<std::string>* values,
                                  const std::vector<std::string>& allowed,
                                  const std::string& description) {
-  const auto read = [=](const std::string& text) {
+  const auto take = [=](const std::string& text) {
     for (const std::string& word : SplitAtCommas(text)) {
       if (std::find(allowed.begin(), allowed.end(), word) == allowed.end()) {
         const std::string closest = ClosestName(word, allowed);
@@ -175,12 +175,16 @@ void OptionParser::AddListOption(const std::string& name, std::vector<std::strin
       }
     }
   };
+  const auto read = [take](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) take(text);
+  };
   list_words_[name] = allowed;
-  app_->add_option_function<std::string>(
+  app_->add_option_function<std::vector<std::string>>(
           name, read, fmt::format("{}: {}", description, fmt::join(allowed, ", ")))
       ->type_name("LIST")
+      ->expected(1)
       ->take_all()
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+      ->allow_extra_args(false);
 }
 
 std::string OptionParser::UnknownOption(const std::string& typed) const {

@@ -85,7 +85,8 @@ class OptionParser {
   // The first word that is no option begins a command, which Remaining() returns.
   void LetCommandFollow();
 
-  // An option whose value is a comma separated list of words out of |allowed|.
+  // An option whose value is a comma separated list of words out of |allowed|. Repeated, it is one
+  // list.
   void AddListOption(const std::string& name, std::vector<std::string>* values,
                      const std::vector<std::string>& allowed, const std::string& description);
 

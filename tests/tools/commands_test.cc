@@ -11,6 +11,7 @@
 
 #include "tests/tools/tool_fixtures.h"
 #include "tools/exit_codes.h"
+#include "tools/option_parser.h"
 
 namespace gpubound {
 namespace {
@@ -142,6 +143,19 @@ TEST(Commands, AnEmptyFileNameIsNotTakenForNone) {
     EXPECT_THAT(captured.err, HasSubstr("the word is empty")) << words.front();
     EXPECT_THAT(captured.out, IsEmpty()) << words.front();
   }
+}
+
+TEST(Commands, ListsThatAreGivenTwiceAreOne) {
+  std::vector<std::string> words;
+  static constexpr CommandHelp kHelp = {"gpubound test", "[OPTIONS] RUN", "Tests.", "", ""};
+  OptionParser parser(kHelp);
+  std::string run;
+  parser.AddOption("RUN", &run, "");
+  parser.AddListOption("--by", &words, {"operation", "layer", "phase"}, "Tables");
+  const Arguments typed{"--by", "operation", "--by=layer,operation", "--by", "phase", "x.gpubound"};
+  EXPECT_EQ(parser.Parse(typed, kExitWrongUse), std::nullopt);
+  EXPECT_THAT(words, testing::ElementsAre("operation", "layer", "phase"));
+  EXPECT_EQ(run, "x.gpubound");
 }
 
 TEST(Commands, AHostileNameIsEscaped) {
