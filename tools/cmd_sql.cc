@@ -3,6 +3,7 @@
 // `gpubound sql RUN QUERY`: SQL on the tables of a run.
 #include <fmt/format.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -78,8 +79,10 @@ int PrintTableRows(RowFormat format) {
 std::string ReadStdin() {
   std::string text;
   char buffer[4096];
-  size_t read = 0;
-  while ((read = fread(buffer, 1, sizeof(buffer), stdin)) > 0) text.append(buffer, read);
+  // On a terminal reading goes on behind an end, with what is typed next.
+  while (feof(stdin) == 0 && ferror(stdin) == 0) {
+    text.append(buffer, fread(buffer, 1, sizeof(buffer), stdin));
+  }
   return text;
 }
 
@@ -161,6 +164,9 @@ int QueryRun(const Arguments& words) {
   const RowFormat format = csv ? RowFormat::kCsv : json ? RowFormat::kJson : RowFormat::kTable;
   if (tables)
     return format == RowFormat::kTable ? WriteStdout(TableListing()) : PrintTableRows(format);
+  if (!query && FactsOf(STDIN_FILENO).is_terminal) {
+    PrintMessage("reading the query from standard input; ^D ends it.");
+  }
   if (!query) query = ReadStdin();
 
   std::optional<ProgressNote> reading("reading " + run);

@@ -4,6 +4,8 @@
 #include "tools/row_printer.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "analysis/cell_text.h"
@@ -55,11 +57,28 @@ class CsvPrinter : public BufferedPrinter {
   void End() override {}
 };
 
+// Those of the columns, each once: a later one that is called as another has ":1" behind it, or
+// the next number that is free. A join has the names of both tables.
+std::vector<std::string> KeysOf(const std::vector<std::string>& columns) {
+  std::set<std::string> taken(columns.begin(), columns.end());
+  std::set<std::string> used;
+  std::vector<std::string> keys;
+  for (const std::string& column : columns) {
+    std::string key = column;
+    for (int number = 1; !used.insert(key).second; ++number) {
+      const std::string next = column + ":" + std::to_string(number);
+      if (taken.insert(next).second) key = next;
+    }
+    keys.push_back(key);
+  }
+  return keys;
+}
+
 class JsonPrinter : public BufferedPrinter {
  public:
   void Begin(const std::vector<std::string>& columns) override {
     names_.clear();
-    for (const std::string& column : columns) names_.push_back(JsonString(column));
+    for (const std::string& key : KeysOf(columns)) names_.push_back(JsonString(key));
     first_ = true;
     Print("[");
   }

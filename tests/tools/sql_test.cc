@@ -3,6 +3,9 @@
 // `gpubound sql`: formats, exit statuses and what is said about a wrong query.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -54,6 +57,14 @@ TEST_F(SqlCommand, ATableEscapesWhatATerminalWouldObey) {
   EXPECT_THAT(captured.out, HasSubstr("\\x1b[2J"));
 }
 
+TEST_F(SqlCommand, JsonHasEveryKeyOnce) {
+  EXPECT_EQ(Sql("SELECT 1 AS a, 2 AS b, 3 AS a, 4 AS a, 5 AS 'a:1'", {"--json"}).out,
+            "[\n{\"a\": 1, \"b\": 2, \"a:2\": 3, \"a:3\": 4, \"a:1\": 5}\n]\n");
+  EXPECT_THAT(
+      Sql("SELECT a.begin_ns, b.begin_ns FROM scope a JOIN scope b LIMIT 1", {"--json"}).out,
+      HasSubstr(", \"begin_ns:1\": "));
+}
+
 TEST_F(SqlCommand, CsvQuotesNames) {
   EXPECT_EQ(Sql("SELECT name, NULL AS none FROM scope WHERE depth=0", {"--csv"}).out,
             "name,none\r\n\"a,\"\"b\"\"\n<i>\",\r\n");
@@ -64,6 +75,22 @@ TEST_F(SqlCommand, JsonIsAnArrayForEachStatement) {
                 {"--json"})
                 .out,
             "[\n{\"name\": \"a,\\\"b\\\"\\n<i>\", \"half\": 0.5, \"none\": null}\n]\n[]\n");
+}
+
+TEST_F(SqlCommand, OnATerminalItSaysThatItReadsTheQueryThere) {
+  int terminal = -1;
+  int other_side = -1;
+  ASSERT_EQ(openpty(&terminal, &other_side, nullptr, nullptr, nullptr), 0);
+  const std::string typed = "SELECT 5 AS five\n\x04";
+  ASSERT_EQ(write(terminal, typed.data(), typed.size()), static_cast<ssize_t>(typed.size()));
+  const int before = dup(STDIN_FILENO);
+  dup2(other_side, STDIN_FILENO);
+  const Captured captured = Capture([this] { return Dispatch({"sql", Run()}); });
+  dup2(before, STDIN_FILENO);
+  clearerr(stdin);
+  for (const int descriptor : {terminal, other_side, before}) close(descriptor);
+  EXPECT_EQ(captured.out, "five\n   5\n");
+  EXPECT_EQ(captured.err, "gpubound: reading the query from standard input; ^D ends it.\n");
 }
 
 TEST_F(SqlCommand, AWrongNameIsTwoAndGetsASuggestion) {
