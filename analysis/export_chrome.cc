@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -257,10 +258,14 @@ class ChromeWriter {
       case SlotKind::kMark:
         Put("i", "mark", name, pid_, tid, event.time_ns, ", \"s\": \"t\"");
         break;
-      case SlotKind::kCounter:
+      case SlotKind::kCounter: {
+        // JSON has no number for it, and readers take null for a broken event.
+        const auto value = std::bit_cast<double>(event.payload);
+        if (!std::isfinite(value)) break;
         Put("C", "counter", name, pid_, tid, event.time_ns,
-            ", \"args\": {\"value\": " + JsonCell(std::bit_cast<double>(event.payload)) + "}");
+            ", \"args\": {\"value\": " + JsonCell(value) + "}");
         break;
+      }
       default:
         break;
     }

@@ -4,6 +4,8 @@
 #include "analysis/export_prometheus.h"
 
 #include <initializer_list>
+#include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "analysis/cell_text.h"
 #include "analysis/figure.h"
 #include "analysis/headline.h"
+#include "analysis/text_table.h"
 #include "analysis/utf8.h"
 
 namespace gpubound {
@@ -121,6 +124,25 @@ void AddRun(const Report& report, MetricsText* metrics) {
   metrics->Add({}, whole_unknown);
 }
 
+// What the operations of |process| are called, each differently: names that differ in nothing but
+// bytes that are not UTF-8 have these spelled out.
+std::vector<std::string> OperationLabels(const ReportProcess& process) {
+  std::map<std::string, int> uses;
+  std::string scratch;
+  for (const ReportOperation& row : process.operations) {
+    ++uses[std::string(ValidUtf8(row.operation, &scratch))];
+  }
+  std::set<std::string> taken;
+  std::vector<std::string> labels;
+  for (const ReportOperation& row : process.operations) {
+    std::string label(ValidUtf8(row.operation, &scratch));
+    if (uses[label] > 1) label = EscapeName(row.operation);
+    while (!taken.insert(label).second) label += " (another)";
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
 // One metric of every operation of every process.
 template <typename AddRow>
 void AddOperations(const Report& report, MetricsText* metrics, const char* name, const char* help,
@@ -128,8 +150,9 @@ void AddOperations(const Report& report, MetricsText* metrics, const char* name,
   metrics->Begin(name, help);
   for (size_t p = 0; p < report.processes.size(); ++p) {
     const Labels labels = LabelsOf(report.processes[p], p);
-    for (const ReportOperation& row : report.processes[p].operations) {
-      add_row(With(labels, {{"operation", row.operation}}), row);
+    const std::vector<std::string> names = OperationLabels(report.processes[p]);
+    for (size_t row = 0; row < names.size(); ++row) {
+      add_row(With(labels, {{"operation", names[row]}}), report.processes[p].operations[row]);
     }
   }
 }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes a run with everything that an export has to show:
-// example_run FOLDER [damaged|long|iterating]. Two
+// example_run FOLDER [damaged|long|iterating|odd_values]. Two
 // processes, one of which was killed; names that are data; scopes that do not nest, ranges over
 // threads, counters, phases, steps; calls inside calls; work that overlaps on its stream. A long
-// one has more work than formats take at a time. An iterating one is to be compacted.
+// one has more work than formats take at a time. An iterating one is to be compacted. One of odd
+// values has counters that are no number.
 #include <sys/stat.h>
 
 #include <bit>
 #include <cstdint>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +55,16 @@ void PutThreads(SegmentWriter* writer) {
                  {7});
   writer->Scopes({.thread = 2}, {Begin(kInner, 150), Odd(SlotKind::kRangeEnd, kInner, 1200), 9,
                                  End(kInner, 1500), Odd(SlotKind::kMark, kPhase, 1600)});
+}
+
+void PutOddValues(SegmentWriter* writer) {
+  std::vector<Slot> slots;
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const double value : {std::numeric_limits<double>::quiet_NaN(), infinite, -infinite, 2.5}) {
+    slots.insert(slots.end(), {Odd(SlotKind::kCounter, kCounter, 1700 + slots.size()),
+                               std::bit_cast<uint64_t>(value)});
+  }
+  writer->Scopes({.thread = 2, .first_sequence = 4}, slots);
 }
 
 void PutDeviceRecords(SegmentWriter* writer) {
@@ -138,6 +150,7 @@ void Write(const std::string& folder, std::string_view kind) {
   }
   PutRows(&writer);
   PutThreads(&writer);
+  if (kind == "odd_values") PutOddValues(&writer);
   PutDeviceRecords(&writer);
   if (kind == "long") PutMuchWork(&writer);
   if (kind == "damaged")

@@ -12,7 +12,7 @@ import subprocess
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from exports_fixture import DATA, Exports, ODD_NAME, gpubound, main
+from exports_fixture import DATA, EXAMPLE_RUN, Exports, ODD_NAME, gpubound, main
 
 
 def stepping_trace(path):
@@ -63,6 +63,13 @@ class Chrome(Exports):
         self.assertEqual(len([e for e in events if e["ph"] == "s"]), 3)
         ranges = [e for e in events if e["name"] == "inner" and e["ts"] == 0.65]
         self.assertEqual([(e["tid"], e["dur"]) for e in ranges], [(100, 0.55)])
+
+
+    def test_a_counter_that_is_no_number_is_left_out(self):
+        subprocess.run([EXAMPLE_RUN, self.path("odd.gpubound"), "odd_values"], check=True)
+        with open(self.export(self.path("odd.gpubound"), "chrome", "x.json"), encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        self.assertEqual([e["args"]["value"] for e in events if e["ph"] == "C"], [1.5, 2.5])
 
 
 class Tables(Exports):
