@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "analysis/recent_time.h"
+#include "analysis/short_name.h"
 #include "analysis/simulated_mark.h"
 #include "analysis/text_table.h"
 
@@ -16,6 +17,7 @@ namespace gpubound {
 namespace {
 
 constexpr size_t kMostRows = 8;  // operations, and processes
+constexpr int kGaps = 3;         // between the columns of processes, at least
 
 // A recorder writes every second; one that has not for so long is stopped, or its disk is.
 constexpr int64_t kSilentNs = 10'000'000'000;
@@ -106,22 +108,30 @@ std::string OperationTable(const LiveGlance& glance, const TextOptions& options)
   return table.Render(options.width, 0, options.unicode);
 }
 
-std::string StateOf(const LiveGlance::ProcessRow& row) {
+std::string StateOf(const LiveGlance::ProcessRow& row, int width, bool unicode) {
   if (row.ended) return "(ended)";
   if (row.age_ns && *row.age_ns >= kSilentNs) return "(silent for " + FormatTime(*row.age_ns) + ")";
-  return row.operation.empty() ? "-" : EscapeName(row.operation);
+  return row.operation.empty() ? "-" : ShortName(EscapeName(row.operation), width, unicode);
 }
 
 std::string ProcessTable(const LiveGlance& glance, const TextOptions& options) {
-  TextTable table(
-      {"Process", "pid", "now in", "GPU busy, last " + FormatTime(glance.windows_ns[1])});
+  const std::vector<std::string> heads{"Process", "pid", "now in",
+                                       "GPU busy, last " + FormatTime(glance.windows_ns[1])};
+  TextTable table(heads);
   const size_t shown = std::min(glance.processes.size(), kMostRows);
+  // What the other columns leave, of which the first takes little.
+  int state_width = options.width - kSmallestTableName - DisplayWidth(heads.back()) - kGaps;
+  int widest_pid = DisplayWidth(heads[1]);
+  for (size_t i = 0; i < shown; ++i) {
+    widest_pid = std::max(widest_pid, DisplayWidth(std::to_string(glance.processes[i].pid)));
+  }
+  state_width = std::max(state_width - widest_pid, kSmallestTableName);
   for (size_t i = 0; i < shown; ++i) {
     const LiveGlance::ProcessRow& row = glance.processes[i];
-    table.AddRow({EscapeName(row.name), std::to_string(row.pid), StateOf(row),
-                  glance.windows_ns[1] == 0
-                      ? "-"
-                      : FormatShare(Ratio(row.busy_ns[1], glance.windows_ns[1]))});
+    table.AddRow(
+        {EscapeName(row.name), std::to_string(row.pid), StateOf(row, state_width, options.unicode),
+         glance.windows_ns[1] == 0 ? "-"
+                                   : FormatShare(Ratio(row.busy_ns[1], glance.windows_ns[1]))});
   }
   std::string text = table.Render(options.width, 0, options.unicode);
   if (shown < glance.processes.size()) {

@@ -51,8 +51,9 @@ class Listing {
 
   std::string Render() const {
     std::string text = "\n" + table_.Render(options_.width, 0, options_.unicode);
-    if (any_bound_) text += "<= work of unknown geometry was taken as filling the device.\n";
-    if (any_rounded_) text += "Median and p95 of many lengths are rounded down by up to 0.4 %.\n";
+    const auto say = [&](const char* sentence) { text += Wrap(sentence, options_.width, 2); };
+    if (any_bound_) say("<= work of unknown geometry was taken as filling the device.");
+    if (any_rounded_) say("Median and p95 of many lengths are rounded down by up to 0.4 %.");
     return text;
   }
 

@@ -30,7 +30,7 @@ std::string DeviceName(const std::string& uuid, uint32_t ordinal) {
 }
 
 std::string Table(const TextTable& table, const TextOptions& options) {
-  return "\n" + table.Render(options.width, 0, options.unicode);
+  return "\n" + table.RenderInParts(options.width, options.unicode);
 }
 
 enum class Use : uint8_t { kUsed, kUnused, kUnknown };

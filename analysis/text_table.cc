@@ -204,13 +204,18 @@ void TextTable::AddRow(std::vector<std::string> cells, std::string tail) {
   rows_.push_back({std::move(cells), std::move(tail)});
 }
 
-std::string TextTable::Render(int width, int tail_width, bool unicode) const {
+std::vector<int> TextTable::Widths() const {
   std::vector<int> widths;
   for (size_t column = 0; column < heads_.size(); ++column) {
     int needed = DisplayWidth(heads_[column]);
     for (const Row& row : rows_) needed = std::max(needed, DisplayWidth(row.cells[column]));
     widths.push_back(needed);
   }
+  return widths;
+}
+
+std::string TextTable::Render(int width, int tail_width, bool unicode) const {
+  std::vector<int> widths = Widths();
   const int figures = std::accumulate(widths.begin() + 1, widths.end(), tail_width);
   const int gaps = static_cast<int>(widths.size()) - (tail_width > 0 ? 0 : 1);
   const int gap = std::min(widths[0], kLongestTableName) + figures + 2 * gaps <= width ? 2 : 1;
@@ -229,6 +234,26 @@ std::string TextTable::Render(int width, int tail_width, bool unicode) const {
   };
   line(heads_, {});
   for (const Row& row : rows_) line(row.cells, row.tail);
+  return text;
+}
+
+std::string TextTable::RenderInParts(int width, bool unicode) const {
+  const std::vector<int> widths = Widths();
+  std::string text;
+  for (size_t first = 1; first < heads_.size();) {
+    int used = std::min(widths[0], kSmallestTableName) + 1 + widths[first];
+    size_t end = first + 1;
+    while (end < heads_.size() && used + 1 + widths[end] <= width) used += 1 + widths[end++];
+    const auto part_of = [first, end](const std::vector<std::string>& cells) {
+      std::vector<std::string> part{cells[0]};
+      for (size_t column = first; column < end; ++column) part.push_back(cells[column]);
+      return part;
+    };
+    TextTable part(part_of(heads_));
+    for (const Row& row : rows_) part.AddRow(part_of(row.cells));
+    text += (first == 1 ? "" : "\n") + part.Render(width, 0, unicode);
+    first = end;
+  }
   return text;
 }
 

@@ -62,11 +62,18 @@ class TextTable {
   // tail, 0 without tails.
   std::string Render(int width, int tail_width, bool unicode) const;
 
+  // The same without tails, as several tables of some columns each where even the shortest names
+  // leave no room for all.
+  std::string RenderInParts(int width, bool unicode) const;
+
  private:
   struct Row {
     std::vector<std::string> cells;
     std::string tail;
   };
+  // Of each column what it needs.
+  std::vector<int> Widths() const;
+
   std::vector<std::string> heads_;
   std::vector<Row> rows_;
 };

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <sstream>
 
 #include "analysis/live_text.h"
 #include "analysis/recent_time.h"
+#include "analysis/text_table.h"
 #include "proto/schema.h"
 #include "tests/analysis/trace_writer.h"
 
@@ -237,6 +239,16 @@ TEST_F(GlanceText, ShowsSharesOfEachWindow) {
   EXPECT_THAT(Text(), ContainsRegex("no operation. +75 % +50 % +50 %"));
   EXPECT_THAT(Text(), ContainsRegex("iterations +2 /s +2 /s +2 /s"));
   EXPECT_THAT(Text(), ContainsRegex("python3 +100 +simulation +10 %"));
+}
+
+TEST_F(GlanceText, ALongOperationIsCutToTheWidth) {
+  glance_.processes[0].operation = std::string(10'000, 'x');
+  for (const int width : {60, 80}) {
+    TextOptions options;
+    options.width = width;
+    std::istringstream lines(RenderGlance(glance_, "run", 100, options));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), width) << line;
+  }
 }
 
 TEST_F(GlanceText, AWindowLongerThanTheRunIsNotShownTwice) {

@@ -183,6 +183,21 @@ TEST_F(ReportScreenTest, ADeviceIsANumberInTablesAndNamedInFullBeneath) {
   EXPECT_THAT(Text(), HasSubstr("\ninference on GPU 0 "));
 }
 
+TEST_F(ReportScreenTest, TablesOfDevicesAndKernelsFitSixtyColumns) {
+  options_.width = 60;
+  options_.by = {"device"};
+  options_.kernels = true;
+  report_.devices.front().busy_ns = report_.devices.front().span_ns = 1'110 * kMs;
+  report_.devices.front().has_unknown_time = true;
+  report_.devices.front().inflation = 10.5;
+  ReportOperationKernel& row = report_.processes[0].operation_kernels.emplace_back();
+  row.kernel.sm_filled_ns = row.kernel.sum_ns = 5;
+  row.kernel.sm_fill_is_upper_bound = row.kernel.lengths_rounded = true;
+  std::istringstream lines(Text());
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), 60) << line;
+  EXPECT_THAT(Text(), HasSubstr("\nDevice  inflation\n"));
+}
+
 TEST_F(ReportScreenTest, OfALongLedgerTheWorstIsExplainedAndTheRestIsNamed) {
   report_.ledger = {{"a", 1, Severity::kError, "A."},
                     {"b", 1, Severity::kNotice, "B."},

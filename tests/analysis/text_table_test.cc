@@ -80,6 +80,20 @@ TEST(TextTableTest, ColumnsStandApartWhereNamesHaveRoom) {
             "a name of eighteen 12345\n");
 }
 
+TEST(TextTableTest, ColumnsWithoutRoomAreATableOfTheirOwn) {
+  TextTable table({"Name", "first", "second", "third"});
+  table.AddRow({"a name of eighteen", "1", "2", "3"});
+  EXPECT_EQ(table.RenderInParts(29, false),
+            "Name       first second third\n"
+            "a na..teen     1      2     3\n");
+  EXPECT_EQ(table.RenderInParts(28, false),
+            "Name            first second\n"
+            "a name ..ghteen     1      2\n"
+            "\n"
+            "Name                third\n"
+            "a name of eighteen      3\n");
+}
+
 TEST(ErrorTest, NamesWhatWhereBothSidesAndTheRemedy) {
   const Error error{"reading the trace", "x.db", "version 2", "version 1", "Upgrade."};
   EXPECT_EQ(error.ToString(),
