@@ -16,6 +16,9 @@
 namespace gpubound {
 namespace {
 
+// What lies beyond is a number below 0 that a program counted down to, or up from.
+constexpr uint64_t kLargestNumber = INT64_MAX;
+
 int64_t Load(int64_t& value) noexcept {
   return std::atomic_ref<int64_t>(value).load(std::memory_order_acquire);
 }
@@ -26,15 +29,17 @@ bool SetOnce(int64_t& value, int64_t now_ns) noexcept {
   return std::atomic_ref<int64_t>(value).compare_exchange_strong(unset, now_ns);
 }
 
-// Null where |path| cannot be mapped; errno says why. A new file holds zeros.
+// Null where |path| cannot be mapped; errno says why. A new file holds zeros. It has its blocks: a
+// store into a hole of a full disk would kill the program.
 void* MapShared(const std::string& path, size_t bytes) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return nullptr;
   void* mapped = MAP_FAILED;
-  if (ftruncate(file, static_cast<off_t>(bytes)) == 0) {
+  int error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  if (error == 0) {
     mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    error = errno;
   }
-  const int error = errno;
   close(file);
   errno = error;
   return mapped == MAP_FAILED ? nullptr : mapped;
@@ -61,7 +66,8 @@ int64_t StepWindow::begin_ns() const noexcept { return Load(shared_->begin_ns); 
 int64_t StepWindow::end_ns() const noexcept { return Load(shared_->end_ns); }
 
 bool StepWindow::OnStep(uint64_t number, int64_t now_ns) noexcept {
-  const uint64_t next = number + 1 == 0 ? number : number + 1;
+  if (number > kLargestNumber) return false;
+  const uint64_t next = number + 1;
   if (steps_.begin != 0 && next >= steps_.begin && begin_ns() == 0) {
     SetOnce(shared_->begin_ns, now_ns);
   }

@@ -34,7 +34,8 @@ class StepWindow {
   int64_t begin_ns() const noexcept;
   int64_t end_ns() const noexcept;  // 0: not yet
 
-  // Iteration |number| ended at |now_ns|. True where this ends the window.
+  // Iteration |number| ended at |now_ns|. True where this ends the window. Numbers below 0, cast as
+  // gpubound_api::step has them, come before all others.
   bool OnStep(uint64_t number, int64_t now_ns) noexcept;
 
  private:

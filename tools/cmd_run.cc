@@ -156,18 +156,24 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
     assignments.push_back({"GPUBOUND_IN_RUN_CALIBRATION", "0"});
   }
   const std::vector<std::string> environment = WithAssignments(OwnEnvironment(), assignments);
+  // Before the program starts, which may fill the disk at once.
+  const Result<bool> placed = WriteRunRecord(directory.path, record, /*replace=*/false);
+  if (!placed.ok()) PrintError(placed.error());
+  const bool owns_run = !placed.ok() || *placed;
   ChildProgram program;
   if (const int error = program.Start(command, environment); error != 0) {
+    if (placed.ok() && *placed) RemoveRunRecord(directory.path);
     RemoveIfEmpty(directory);
     return {CannotStart(command.front(), error), /*ran=*/false};
   }
   record.root_pid = program.pid();
-  const Result<bool> placed = WriteRunRecord(directory.path, record, /*replace=*/false);
-  if (!placed.ok()) PrintError(placed.error());
+  if (placed.ok() && *placed) {
+    const Result<bool> named = WriteRunRecord(directory.path, record, /*replace=*/true);
+    if (!named.ok()) PrintError(named.error());
+  }
 
   // Of several launchers that share a run, the first one keeps it small.
   std::optional<RunKeeper> keeper;
-  const bool owns_run = !placed.ok() || *placed;
   if (arguments.retention && owns_run) keeper.emplace(directory.path, *arguments.retention);
   const ProgramEnd end = program.Wait();
   Outcome outcome = {end.ExitStatus(), /*ran=*/true, owns_run};

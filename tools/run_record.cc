@@ -111,6 +111,10 @@ std::string RenderRunRecord(const RunRecord& record) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+void RemoveRunRecord(const std::string& run_directory) {
+  unlink((run_directory + "/" + kRunInfoFile).c_str());
+}
+
 Result<bool> WriteRunRecord(const std::string& run_directory, const RunRecord& record,
                             bool replace) {
   const std::string path = run_directory + "/" + kRunInfoFile;

@@ -37,6 +37,9 @@ std::vector<std::string> RecordedIn(const std::string& run_directory);
 
 std::string RenderRunRecord(const RunRecord& record);
 
+// Takes away what this launcher placed, where the program could not be started.
+void RemoveRunRecord(const std::string& run_directory);
+
 // Writes |record| as run.json of |run_directory|, mode 0600. With |replace| unset an existing one
 // belongs to another launcher of the same run: it is kept, and `false` returned.
 Result<bool> WriteRunRecord(const std::string& run_directory, const RunRecord& record,

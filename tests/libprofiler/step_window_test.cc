@@ -62,8 +62,18 @@ TEST_F(StepWindowTest, ProgramsMayLeaveNumbersOut) {
   StepWindow window({10, 20}, path());
   EXPECT_FALSE(window.OnStep(14, 100));
   EXPECT_EQ(window.begin_ns(), 100);
-  EXPECT_TRUE(window.OnStep(UINT64_MAX, 200));
+  EXPECT_TRUE(window.OnStep(25, 200));
   EXPECT_EQ(window.end_ns(), 200);
+}
+
+TEST_F(StepWindowTest, NumbersBelowZeroComeBeforeAllOthers) {
+  StepWindow window({1, 2}, path());
+  for (int64_t number = -3; number < 0; ++number) {
+    EXPECT_FALSE(window.OnStep(static_cast<uint64_t>(number), 100));
+  }
+  EXPECT_TRUE(window.pending());
+  EXPECT_FALSE(window.OnStep(0, 200));
+  EXPECT_EQ(window.begin_ns(), 200);
 }
 
 TEST_F(StepWindowTest, IsThatOfAllProcessesOfTheRun) {
