@@ -111,6 +111,7 @@ struct Entries {
 
   static void Phase(uint32_t label) noexcept {
     t_thread_buffer->Emit(SlotKind::kPhase, ToLabel(label), Now());
+    if (Collector* collector = CurrentCollector()) collector->OnPhase(ToLabel(label));
   }
   static void Step(uint64_t iteration) noexcept {
     const uint64_t ticks = Now();

@@ -130,6 +130,10 @@ class Collector {
   bool wants_steps() const { return window_ != nullptr || suspender_->enabled(); }
   // The calling thread, which has |buffer|, has recorded that iteration |number| ends at |ticks|.
   void OnStep(ThreadBuffer* buffer, uint64_t number, uint64_t ticks) noexcept;
+  // A thread has recorded that |phase| began.
+  void OnPhase(LabelId phase) noexcept {
+    if (window_ != nullptr) window_->NotePhase(phase);
+  }
 
  private:
   Collector() = default;

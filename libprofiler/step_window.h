@@ -11,9 +11,11 @@
 #ifndef GPUBOUND_LIBPROFILER_STEP_WINDOW_H_
 #define GPUBOUND_LIBPROFILER_STEP_WINDOW_H_
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
+#include "proto/event_model.h"
 #include "proto/step_range.h"
 
 namespace gpubound {
@@ -38,6 +40,15 @@ class StepWindow {
   // gpubound_api::step has them, come before all others.
   bool OnStep(uint64_t number, int64_t now_ns) noexcept;
 
+  // A phase of this process began. What was recorded of it may be let go before the window begins.
+  void NotePhase(LabelId phase) noexcept {
+    if (pending()) phase_.store(Raw(phase), std::memory_order_relaxed);
+  }
+  // Once the window has begun, and once: the phase that held then. None: there is nothing to say.
+  LabelId TakePhase() noexcept {
+    return static_cast<LabelId>(pending() ? 0 : phase_.exchange(0, std::memory_order_relaxed));
+  }
+
  private:
   struct Shared {
     int64_t begin_ns;
@@ -47,6 +58,7 @@ class StepWindow {
   const StepRange steps_;
   Shared* shared_;
   Shared own_ = {};
+  std::atomic<uint32_t> phase_{0};
 };
 
 }  // namespace gpubound

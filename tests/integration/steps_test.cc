@@ -47,9 +47,9 @@ class StepsTest : public CommandRun {
 };
 
 TEST_F(StepsTest, TheIterationsThatWereAskedForAreRecordedWhole) {
-  const Outcome outcome = ProfileSteps("40:60", {kVictim, "train", "200"});
+  const Outcome outcome = ProfileSteps("40:60", {kVictim, "train", "1000"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
-  EXPECT_THAT(outcome.out, HasSubstr("trained 200"));
+  EXPECT_THAT(outcome.out, HasSubstr("trained 1000"));
   const std::vector<int> numbers = Iterations();
   ASSERT_EQ(numbers.size(), 20u);
   EXPECT_EQ(numbers.front(), 40);
@@ -91,7 +91,11 @@ TEST_F(StepsTest, ALongTimeBeforeLeavesNoEvents) {
   EXPECT_GT(first_ns, process.span_begin_ns - process.before_span_ns + kNsPerSecond / 4)
       << "the first seconds were let go";
   EXPECT_EQ(Iterations().size(), 10u);
-  EXPECT_THAT(Report()["run"]["verdict"].get<std::string>(), HasSubstr("complete"));
+  const Json report = Report();
+  EXPECT_THAT(report["run"]["verdict"].get<std::string>(), HasSubstr("complete"));
+  for (const Json& cell : report["processes"][0]["cells"]) {
+    EXPECT_EQ(cell["phase"], "collection") << "which began before the events that are kept";
+  }
 }
 
 TEST_F(StepsTest, ASideLeftOpenIsTheBeginOrTheEndOfTheRun) {

@@ -59,6 +59,7 @@ void Train(int iterations) {
 
 // An iteration in ten milliseconds.
 void TrainSlowly(int iterations) {
+  GPUBOUND_PHASE("collection");
   for (int i = 0; i < iterations; ++i) {
     {
       GPUBOUND_OPERATION("thinking");

@@ -76,6 +76,17 @@ TEST_F(StepWindowTest, NumbersBelowZeroComeBeforeAllOthers) {
   EXPECT_EQ(window.begin_ns(), 200);
 }
 
+TEST_F(StepWindowTest, KnowsThePhaseThatHeldWhenItBegan) {
+  StepWindow window({2, 3}, path());
+  window.NotePhase(LabelId{7});
+  window.NotePhase(LabelId{8});
+  EXPECT_EQ(window.TakePhase(), LabelId{}) << "not yet";
+  window.OnStep(1, 100);
+  window.NotePhase(LabelId{9});  // is recorded
+  EXPECT_EQ(window.TakePhase(), LabelId{8});
+  EXPECT_EQ(window.TakePhase(), LabelId{}) << "once";
+}
+
 TEST_F(StepWindowTest, IsThatOfAllProcessesOfTheRun) {
   const StepWindow here({10, 20}, path());
   const pid_t child = fork();
