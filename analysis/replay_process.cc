@@ -39,6 +39,9 @@ ProcessReplay::ProcessReplay(const Input& input)
     ThreadAt(t).cursor = in_.source->ThreadEvents(t);
     Queue(t);
   }
+  if (process_.span_end == SpanEnd::kAsked) {
+    SetTimer(process_.span_end_ns, TimerKind::kSpanEnds, 0);
+  }
   for (uint32_t i = 0; i < facts_.unknown.size(); ++i) {
     const UnknownInterval& unknown = facts_.unknown[i];
     if (unknown.start_ns >= process_.BegunNs() && unknown.start_ns < kOpenEnded) {
@@ -134,6 +137,9 @@ void ProcessReplay::RunTimer() {
     }
     case TimerKind::kOverheadEnds:
       EndOverhead(timer.index);
+      break;
+    case TimerKind::kSpanEnds:
+      ended_ = EndAt(timer.time_ns);
       break;
     case TimerKind::kProbe: {
       UnknownInterval& unknown = facts_.unknown[timer.index / 2];
@@ -354,47 +360,6 @@ void ProcessReplay::EnterCell(ReplayThread* thread) {
   // A wait lasts as long as what it waits for, and of suspended time nothing was taken.
   thread->pays_overdue = !suspended_ && layer != Layer::kWait && layer != Layer::kCudaSync;
   thread->factor = thread->at_ns < process_.span_begin_ns ? 1 : scales_.Of(operation, layer);
-}
-
-ReplayFacts ProcessReplay::Finish() {
-  const ReplayThread* last = nullptr;
-  Moment end = begin_;
-  for (ReplayThread& thread : threads_) {
-    if (!thread.started) continue;
-    EndStep(&thread);
-    end = Later(end, thread.Done());
-    if (last == nullptr || thread.at_ns > last->at_ns) last = &thread;
-  }
-  const int64_t span_end_ns = std::max(process_.span_begin_ns, process_.span_end_ns);
-  const DoneWork& work = device_.AllDone(span_end_ns);
-  const bool ends_with_work = work.done.exists() && work.end_ns == span_end_ns &&
-                              (last == nullptr || last->at_ns < span_end_ns);
-  if (ends_with_work) {
-    // As an imported trace does; nothing says that a thread went on behind its last event.
-  } else if (last == nullptr) {
-    end = begin_.After(static_cast<double>(span_end_ns - process_.BegunNs()));
-  } else if (last->at_ns <= span_end_ns) {
-    end = Later(end, last->guessed ? At(span_end_ns) : last->At(span_end_ns));
-  } else {
-    end = last->now.After(static_cast<double>(span_end_ns - last->at_ns));
-  }
-  // A faster program still wants the work done that was done when it ended, whether it waits or
-  // not.
-  const bool outlasted = scales_.scales_cpu() && work.end_ns <= span_end_ns;
-  if (work.done.exists() && (ends_with_work || outlasted)) end = Later(end, work.done);
-  facts_.span_begin_ns = process_.before_span_ns == 0 ? Retimed(begin_.at) : process_.span_begin_ns;
-  facts_.span_end_ns = std::max(facts_.span_begin_ns, Retimed(end.at));
-  facts_.span = {end.variance, end.error};
-  if (in_.path != nullptr) {
-    size_t cell = size_t{kNoOperationIndex} * kLayers + static_cast<size_t>(base_layer_);
-    if (last != nullptr) cell = last->cell;
-    facts_.last_step = in_.path->Add(end.step, PathPartOf(cell), end.at);
-  }
-  for (UnknownInterval& unknown : facts_.unknown) {
-    if (unknown.end_ns >= process_.span_end_ns) unknown.end_ns = kOpenEnded;
-  }
-  if (in_.output != nullptr) in_.output->Finish();
-  return std::move(facts_);
 }
 
 }  // namespace gpubound

@@ -138,7 +138,7 @@ class ProcessReplay {
     StreamCapture stream_capture = StreamCapture::kNone;
     OwnPart own_part;  // of its time, where it waits or launches while it is open
   };
-  enum class TimerKind : uint8_t { kCallEnds, kOverheadEnds, kProbe };
+  enum class TimerKind : uint8_t { kCallEnds, kOverheadEnds, kProbe, kSpanEnds };
   struct Timer {
     int64_t time_ns;
     TimerKind kind;
@@ -173,6 +173,7 @@ class ProcessReplay {
     return role >= CallRole::kSyncStream && role <= CallRole::kSyncCopy;
   }
 
+  Moment EndAt(int64_t span_end_ns);
   ReplayThread& ThreadAt(uint32_t thread);
   ReplayThread& Started(uint32_t thread, int64_t time_ns);
   void Queue(uint32_t thread);
@@ -264,6 +265,8 @@ class ProcessReplay {
   OperationIndex inherited_ = kNoOperationIndex;
   bool suspended_ = false;              // scopes are not recorded: what is done is not known
   int64_t adopters_at_ns_ = INT64_MIN;  // when a thread that adopts did something last
+  std::optional<Moment> ended_;         // where a span ends behind which the trace goes on
+  std::optional<size_t> last_cell_;
   ReplayFacts facts_;
 };
 

@@ -149,7 +149,7 @@ void Collector::Finish(const char* how, std::chrono::milliseconds timeout) {
 void Collector::OnStep(ThreadBuffer* buffer, uint64_t number, uint64_t ticks) noexcept {
   const int64_t now_ns = clock_->MonotonicNs();
   if (window_ != nullptr) {
-    if (window_->OnStep(number, now_ns)) pool_->Wake();
+    if (window_->OnStep(number, now_ns)) pool_->Wake();  // its begin or its end is to be noted
     const LabelId phase = window_->TakePhase();
     if (phase != LabelId{}) buffer->Emit(SlotKind::kPhase, phase, ticks);
   }

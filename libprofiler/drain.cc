@@ -154,7 +154,8 @@ bool Drain::RunOnce(bool live) {
   const bool delivered = live && delivered_ns != delivered_until_written_ns_;
   // A clock sample, one a second, says that the process is there, whatever it does.
   const bool alive = live && has_unstored_sample_;
-  if (full_.empty() && live_.empty() && !rows && !delivered && !alive) {
+  const bool begins = writer_->window_begins();
+  if (full_.empty() && live_.empty() && !rows && !delivered && !alive && !begins) {
     writer_->Maintain(/*busy=*/!IsQuiet(0));
     return false;
   }

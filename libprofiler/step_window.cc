@@ -68,10 +68,10 @@ int64_t StepWindow::end_ns() const noexcept { return Load(shared_->end_ns); }
 bool StepWindow::OnStep(uint64_t number, int64_t now_ns) noexcept {
   if (number > kLargestNumber) return false;
   const uint64_t next = number + 1;
-  if (steps_.begin != 0 && next >= steps_.begin && begin_ns() == 0) {
-    SetOnce(shared_->begin_ns, now_ns);
-  }
-  return next >= steps_.end && !over() && SetOnce(shared_->end_ns, now_ns);
+  const bool begins = steps_.begin != 0 && next >= steps_.begin && begin_ns() == 0 &&
+                      SetOnce(shared_->begin_ns, now_ns);
+  const bool ends = next >= steps_.end && !over() && SetOnce(shared_->end_ns, now_ns);
+  return begins || ends;
 }
 
 }  // namespace gpubound

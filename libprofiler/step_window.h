@@ -36,8 +36,8 @@ class StepWindow {
   int64_t begin_ns() const noexcept;
   int64_t end_ns() const noexcept;  // 0: not yet
 
-  // Iteration |number| ended at |now_ns|. True where this ends the window. Numbers below 0, cast as
-  // gpubound_api::step has them, come before all others.
+  // Iteration |number| ended at |now_ns|. True where this begins the window or ends
+  // it. Numbers below 0, cast as gpubound_api::step has them, come before all others.
   bool OnStep(uint64_t number, int64_t now_ns) noexcept;
 
   // A phase of this process began. What was recorded of it may be let go before the window begins.

@@ -127,7 +127,7 @@ void TraceWriter::Begin() {
   labels_.clear();
   threads_.clear();
   device_rows_.clear();
-  if (!holds_back_ || window_->pending()) return;
+  if (!window_begins()) return;
   holds_back_ = false;
   PutWindow();
   held_.Release([this](const ChunkRow& row) { sink_.PutChunk(row); });

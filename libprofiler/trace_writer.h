@@ -52,6 +52,9 @@ class TraceWriter {
   // before calling this, so that every id in them has its row.
   bool CollectRows();
 
+  // The window has begun, and what was held back for it is still to be written.
+  bool window_begins() const { return holds_back_ && !window_->pending(); }
+
   // One transaction: what CollectRows found, the chunks put in between, the ledger. Commit says
   // whether all of it is in the database.
   void Begin();

@@ -34,7 +34,9 @@ inline std::optional<StepRange> ParseStepRange(std::string_view text) {
   StepRange range;
   const bool sound =
       read(text.substr(0, colon), &range.begin) && read(text.substr(colon + 1), &range.end);
-  if (!sound || range.begin >= range.end) return std::nullopt;
+  // Larger ones are numbers below 0 to those who count iterations.
+  constexpr uint64_t kLargest = INT64_MAX;
+  if (!sound || range.begin >= range.end || range.begin > kLargest) return std::nullopt;
   return range;
 }
 

@@ -114,6 +114,31 @@ TEST(ReplayShapesTest, AProgramDoesNotEndBeforeItsDeviceWorkIsDone) {
   EXPECT_NEAR(SpanUs(text, "device:0"), 10'000, 0.01);
 }
 
+// Of a part of a run the trace holds what its threads did behind it too: half of each millisecond
+// in an operation.
+TEST(ReplayShapesTest, WhatLiesBehindASpanThatWasAskedForChangesNothing) {
+  std::string text = "span 0 10000000\nthread main\n";
+  for (int64_t i = 0; i < 30; ++i) {
+    text += "@" + Us(1000 * i) + " main begin operation act\n";
+    text += "@" + Us(1000 * i + 500) + " main end operation act\n";
+  }
+  golden::Scenario scenario = golden::ParseScenario(text);
+  ASSERT_TRUE(scenario.mistakes.empty());
+  scenario.run.processes[0].span_end = SpanEnd::kAsked;
+  const auto span_us = [&scenario](double factor) {
+    ReplayOptions options;
+    options.changes.scalings = {*ParseScaling("operation=act:" + std::to_string(factor))};
+    const Result<ReplayedRun> replayed = ReplayRun(scenario.run, options);
+    EXPECT_TRUE(replayed.ok());
+    const ReplayFacts& facts = (*replayed).facts.at(0);
+    return static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / 1e3;
+  };
+  EXPECT_NEAR(span_us(1), 10'000, 0.01);
+  EXPECT_NEAR(span_us(0.5), 7'500, 1);
+  EXPECT_NEAR(span_us(0), 5'000, 1);
+  EXPECT_NEAR(span_us(2), 15'000, 1);
+}
+
 // Ten kernels that follow each other, launched before the recording began; the thread waits.
 TEST(ReplayShapesTest, WorkThatWasQueuedBeforeTheRecordingFollowsItsStream) {
   std::string text = "span 0 2000000\nthread main\n@0 main begin operation wait for it\n";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `gpubound run --steps A:B`: what was done from the iteration number A until number B begins is
-// recorded, in every process of the run, and nothing else.
+// recorded, in every process of the run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -152,6 +152,13 @@ TEST_F(StepsTest, AProcessThatIsKilledKeepsWhatItHad) {
   const Json report = Report();
   ExpectExactPartition(report);
   EXPECT_THAT(report["ledger"].dump(), Not(HasSubstr("chunk_events_lost")));
+}
+
+TEST_F(StepsTest, AProcessThatIsKilledAtOnceKeepsItToo) {
+  const Outcome outcome =
+      ProfileSteps("57:", {"/bin/sh", "-c", std::string(kVictim) + " steps_and_kill 60; true"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(Iterations(), ElementsAre(57, 58, 59));
 }
 
 TEST_F(StepsTest, ARangeIsTwoNumbers) {
