@@ -7,7 +7,7 @@
 
 #include "libprofiler/lifecycle.h"
 #include "libprofiler/log.h"
-#include "libprofiler/recording_end.h"
+#include "proto/recording_end.h"
 
 namespace gpubound {
 namespace {

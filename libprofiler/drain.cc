@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <span>
 
-#include "libprofiler/recording_end.h"
+#include "proto/recording_end.h"
 
 namespace gpubound {
 namespace {

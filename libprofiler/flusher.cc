@@ -11,7 +11,7 @@
 
 #include "libprofiler/log.h"
 #include "libprofiler/process_end.h"
-#include "libprofiler/recording_end.h"
+#include "proto/recording_end.h"
 
 namespace gpubound {
 namespace {
@@ -83,24 +83,21 @@ void* Flusher::EndMain(void* self) {
   return nullptr;
 }
 
-void* Flusher::DurationMain(void* self) {
-  static_cast<Flusher*>(self)->parts_.finish(kDurationOver);
-  return nullptr;
-}
-
-void* Flusher::StepsMain(void* self) {
-  static_cast<Flusher*>(self)->parts_.finish(kStepsOver);
+void* Flusher::DueMain(void* self) {
+  const auto* const flusher = static_cast<const Flusher*>(self);
+  flusher->parts_.finish(flusher->due_);
   return nullptr;
 }
 
 // Whoever finishes the recording waits for the background thread, which is the one that calls this.
 void Flusher::EndIfDue() {
-  if (was_due_) return;
-  const bool steps_over = parts_.window != nullptr && parts_.window->over();
-  const bool duration_over = parts_.end_ns != 0 && ReadMonotonicNs() >= parts_.end_ns;
-  if (!steps_over && !duration_over) return;
-  was_due_ = true;
-  StartThread(steps_over ? &StepsMain : &DurationMain, this);
+  if (due_ != nullptr) return;
+  if (parts_.window != nullptr && parts_.window->over()) {
+    due_ = kStepsOver;
+  } else if (parts_.end_ns != 0 && ReadMonotonicNs() >= parts_.end_ns) {
+    due_ = kDurationOver;
+  }
+  if (due_ != nullptr) StartThread(&DueMain, this);
 }
 
 void* Flusher::ThreadMain(void* self) {

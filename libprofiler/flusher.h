@@ -75,8 +75,7 @@ class Flusher {
  private:
   static void* ThreadMain(void* self);
   static void* EndMain(void* self);
-  static void* DurationMain(void* self);
-  static void* StepsMain(void* self);
+  static void* DueMain(void* self);
   void EndIfDue();
   void Run();
   void ObeyEnd();
@@ -85,7 +84,7 @@ class Flusher {
   const Parts parts_;
   const std::chrono::milliseconds live_interval_;
   bool has_thread_ = false;
-  bool was_due_ = false;  // of the background thread
+  const char* due_ = nullptr;  // how it is to end since its time is over; of the background thread
   std::mutex io_mutex_;
 
   std::atomic<bool> finish_{false};

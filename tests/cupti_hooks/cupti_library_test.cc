@@ -48,6 +48,14 @@ TEST(CuptiLibraryTest, ACopyThatIsLoadedComesFirstWhateverItsVersion) {
   for (size_t i = 1; i < candidates.size(); ++i) EXPECT_FALSE(candidates[i].loaded);
 }
 
+TEST(CuptiLibraryTest, TheCudaRuntimeIsTheOneThatIsLoaded) {
+  CuptiSearch search;
+  EXPECT_EQ(CudaRuntimePath(search), "");
+  search.loaded_paths = {"/lib/libc.so.6", "/x/libcudart_static_user.so", "libcudart.so.12",
+                         "/site/nvidia/cuda_runtime/lib/libcudart.so.12", "/y/libcudart.so.13"};
+  EXPECT_EQ(CudaRuntimePath(search), "/site/nvidia/cuda_runtime/lib/libcudart.so.12");
+}
+
 TEST(CuptiLibraryTest, TheSearchGoesOnBehindWhatWasFound) {
   CuptiSearch search;
   search.override_path = GPUBOUND_TEST_CUPTI_MINIMAL;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/process_report.h"
+#include "tests/oracle/environment.h"
 #include "tests/oracle/naive_oracle.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/oracle/shrink_run.h"
@@ -21,11 +22,6 @@ namespace {
 constexpr uint64_t kTraces = 3'000;
 
 using Figures = std::map<std::string, int64_t>;
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 ProcessTrace MakeTrace(uint64_t seed) {
   TraceKind kind;

@@ -14,17 +14,13 @@
 #include "analysis/event_store.h"
 #include "analysis/process_report.h"
 #include "analysis/report_json.h"
+#include "tests/oracle/environment.h"
 #include "tests/oracle/naive_oracle.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/oracle/split_source.h"
 
 namespace gpubound::oracle {
 namespace {
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 constexpr uint64_t kTraces = 10'000;
 constexpr uint64_t kTracesPerCrowd = 50;  // a crowd takes the oracle as long as so many traces

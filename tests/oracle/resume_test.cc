@@ -16,6 +16,7 @@
 #include "analysis/memory_source.h"
 #include "analysis/process_report.h"
 #include "analysis/report_json.h"
+#include "tests/oracle/environment.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/oracle/thinned_trace.h"
 
@@ -27,11 +28,6 @@ constexpr uint64_t kTracesPerCrowd = 10;
 // Makes a trace of some dozens of ns one of some hundreds of ms.
 constexpr uint64_t kWithOperations = 4;  // the seed of a trace in which some are open at half time
 constexpr int64_t kStretch = 7'654'321;
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 ProcessTrace Stretched(ProcessTrace trace, int64_t factor) {
   trace.span_begin_ns *= factor;

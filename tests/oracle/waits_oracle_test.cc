@@ -19,6 +19,7 @@
 #include "analysis/run_summing.h"
 #include "analysis/run_sums.h"
 #include "analysis/wait_channels.h"
+#include "tests/oracle/environment.h"
 #include "tests/oracle/naive_run.h"
 #include "tests/oracle/random_waits.h"
 #include "tests/oracle/shrink_run.h"
@@ -31,11 +32,6 @@ constexpr uint64_t kRuns = 3'000;
 
 // What a report says, by a name for each figure. None is zero.
 using Figures = std::map<std::string, int64_t>;
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 void Add(const std::string& name, const Figures& figures, Figures* all) {
   for (const auto& [key, value] : figures) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a recording ends while its program goes on, as table `meta` has it (end_how). Plain data.
-#ifndef GPUBOUND_LIBPROFILER_RECORDING_END_H_
-#define GPUBOUND_LIBPROFILER_RECORDING_END_H_
+#ifndef GPUBOUND_PROTO_RECORDING_END_H_
+#define GPUBOUND_PROTO_RECORDING_END_H_
 
 #include <string_view>
 
@@ -16,4 +16,4 @@ constexpr bool EndsAsAsked(std::string_view how) {
 
 }  // namespace gpubound
 
-#endif  // GPUBOUND_LIBPROFILER_RECORDING_END_H_
+#endif  // GPUBOUND_PROTO_RECORDING_END_H_
