@@ -3,8 +3,9 @@
 // How long a call of one kind takes by itself, the profiler's cost included, where its end tells
 // that only sometimes: one that had to wait for something says no more than that its own part was
 // shorter. Leaving those out would keep the long ones alone, so what they probably took is counted
-// in their place, the mean of what lies below the limit (a censored sample, by expectation and
-// maximisation step by step; times are taken as normal for that).
+// in their place, the mean of what lies below the limit, and they count as much as they tell: a
+// censored sample, by the gradient of its likelihood step by step. What they take beyond the least
+// is taken as lognormal for that; sums of those that are known stay exact.
 //
 // Fixed size. One object, one thread.
 #ifndef GPUBOUND_ANALYSIS_OWN_PART_H_
@@ -12,16 +13,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
+#include "analysis/lognormal.h"
 #include "analysis/typical_delay.h"
 
 namespace gpubound {
-
-inline double NormalDensity(double x) {
-  return std::exp(-x * x / 2) / (std::numbers::sqrt2 * std::sqrt(std::numbers::pi));
-}
-inline double NormalBelow(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
 
 // By how much the later of |a|, which is uncertain by |deviation|, and |b| is later on average than
 // the later of their means (Clark 1961).
@@ -37,28 +33,31 @@ class OwnPart {
   // A call that took |ns| by itself; |surely|: what it waits for was over before it began.
   void Add(double ns, bool surely) {
     if (surely) usual_.Add(ns);
-    if (count_ > kFew) {
+    least_ = count_ == 0 ? ns : std::min(least_, ns);
+    if (count_ >= kFew) {
       const double most = kStray * std::sqrt(variance_);
       ns = std::clamp(ns, mean_ - most, mean_ + most);
     }
-    Count(ns, 0);
+    Count({ns, 0, 1});
   }
   // A call whose own part was over within |limit| ns.
   void AddBelow(double limit) {
-    if (count_ == 0) return;
-    const double deviation = std::sqrt(variance_);
-    if (limit >= mean_ + kSurely * deviation || deviation == 0) return;
-    const Truncated below = Below(limit);
-    Count(below.mean, below.variance);
+    if (count_ == 0 || variance_ <= 0) return;
+    least_ = std::min(least_, limit);
+    Count(Below(limit));
   }
   // Begins with what is known of |others|, which this kind may differ from.
   void BeginLike(const OwnPart& others) {
     mean_ = others.mean_;
     variance_ = others.variance_;
-    count_ = std::min(others.count_, kFew);
+    least_ = others.least_;
+    count_ = std::min(others.count_, kPrior);
+    told_ = 0;
   }
 
   bool known() const { return count_ != 0; }
+  // Whether calls of this kind told anything since it began like others.
+  bool told() const { return told_ >= 1; }
   const TypicalDelay& usual() const { return usual_; }  // of calls that surely did not wait
   double mean() const { return mean_; }
   // Of a call that was over within |limit|.
@@ -77,6 +76,16 @@ class OwnPart {
     if (count_ < kFew || variance_ <= 0) return 0;
     return std::sqrt(std::max(0.0, variance_ - variance) / variance_ * variance);
   }
+  // By how much a call takes longer than |ns|, on average over those that were over within |limit|
+  // and with 0 for those that take less. All times without the cost, |cost| ns with |variance|.
+  double LongerThan(double ns, double limit, double cost, double variance) const {
+    if (count_ == 0 || ns >= limit) return 0;
+    const Lognormal times(std::max(0.0, mean_ - cost), std::max(0.0, variance_ - variance));
+    const double share = times.ShareBelow(limit);
+    if (share < kHardly) return 0;
+    const double sum = times.SumBelow(limit) - times.SumBelow(ns);
+    return std::max(0.0, sum - ns * (share - times.ShareBelow(ns))) / share;
+  }
   // By how much |ns| is unusual, in standard deviations.
   double Strangeness(double ns) const {
     return std::abs(ns - mean_) / (std::sqrt(variance_) + kResolution);
@@ -84,43 +93,45 @@ class OwnPart {
 
  private:
   static constexpr double kFew = 16;
-  static constexpr double kSlowest = 1.0 / 256;  // weight of the newest
-  static constexpr double kStray = 6;            // deviations beyond which a sample is a stray one
-  static constexpr double kSurely = 3;           // ... a limit tells nothing
-  static constexpr double kHardly = 1e-6;        // part of a distribution that tells nothing
-  static constexpr double kResolution = 100;     // ns; time stamps are no better
+  static constexpr double kPrior = 64;     // calls that what is known of others counts for
+  static constexpr double kMost = 256;     // ... that all together count for, so that the newest do
+  static constexpr double kStray = 6;      // deviations beyond which a sample is a stray one
+  static constexpr double kHardly = 1e-6;  // part of a distribution that tells nothing
+  static constexpr double kResolution = 100;  // ns; time stamps are no better
 
-  struct Truncated {
+  struct Sample {
     double mean;
     double variance;
+    double information;  // of a call that is known: 1
   };
-  // Of a normal distribution cut off above |limit|, and below at 0, before which no call is over:
-  // else where nearly all calls wait, each would take the mean further down.
-  Truncated Below(double limit) const {
-    const double deviation = std::sqrt(variance_);
-    const double high = deviation > 0 ? (limit - mean_) / deviation : kSurely;
-    if (high >= kSurely && mean_ >= kSurely * deviation) return {mean_, variance_};
-    if (high <= -kSurely || limit <= 0) return {limit, 0};
-    const double low = -mean_ / deviation;
-    const double inside = NormalBelow(high) - NormalBelow(low);
-    if (inside < kHardly) return {std::clamp(mean_, 0.0, limit), 0};
-    const double at_high = NormalDensity(high) / inside;
-    const double at_low = NormalDensity(low) / inside;
-    const double shift = at_low - at_high;
-    const double shrink = 1 + low * at_low - high * at_high - shift * shift;
-    return {mean_ + deviation * shift, variance_ * std::max(0.0, shrink)};
+  // Of a call that took less than |limit|.
+  Sample Below(double limit) const {
+    const Lognormal beyond(mean_ - least_, variance_);
+    limit -= least_;
+    const double share = beyond.ShareBelow(limit);
+    if (share < kHardly) {
+      return {least_ + std::clamp(limit, 0.0, std::max(0.0, mean_ - least_)), 0, 1};
+    }
+    const double mean = beyond.SumBelow(limit) / share;
+    const double variance = beyond.SquaresBelow(limit) / share - mean * mean;
+    return {least_ + mean, std::max(0.0, variance), beyond.InformationBelow(limit)};
   }
-  void Count(double ns, double variance) {
-    const double weight = std::max(1 / ++count_, kSlowest);
-    const double difference = ns - mean_;
+  void Count(const Sample& sample) {
+    told_ += sample.information;
+    count_ = std::min(count_ + sample.information, kMost);
+    const double weight = 1 / count_;
+    const double difference = sample.mean - mean_;
     mean_ += weight * difference;
-    variance_ = (1 - weight) * (variance_ + weight * difference * difference) + weight * variance;
+    variance_ =
+        (1 - weight) * (variance_ + weight * difference * difference) + weight * sample.variance;
   }
 
   TypicalDelay usual_;
   double mean_ = 0;
   double variance_ = 0;
-  double count_ = 0;
+  double least_ = 0;  // none is shorter
+  double count_ = 0;  // calls that it is known from
+  double told_ = 0;   // ... of this kind
 };
 
 }  // namespace gpubound

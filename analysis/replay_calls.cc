@@ -204,28 +204,41 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
   const auto length = static_cast<double>(call.end_ns - call.start_ns);
   const double wake_up = has_work ? static_cast<double>(call.end_ns - waited_for.end_ns) : 0;
   const TypicalDelay& usual = UsualOwnPartOf(*kind);
-  const bool waited = has_work && waited_for.end_ns > call.start_ns &&
-                      ExplainsRather(wake_up_, wake_up, usual, length);
+  const bool may_wait = has_work && waited_for.end_ns > call.start_ns;
+  if (may_wait) any_wake_up_.Add(wake_up);
+  const TypicalDelay& usual_wake_up = UsualWakeUp(usual);
+  const bool waited = may_wait && ExplainsRather(usual_wake_up, wake_up, usual, length);
   // Only what is beyond doubt tells what is usual; a guess would confirm itself.
   if (waited && length - wake_up > kClearly * usual.ns()) wake_up_.Add(wake_up);
   OwnPart& own_part = OwnPartOf(kind);
+  const Spent cost = open.charged ? costs_.AfterBegin(call.label) : Spent{};
+  const double begun_at = thread->now.at;
+  const bool at_begin = thread->at_ns == call.start_ns;
   double deviation = 0;  // of the call's own part
   if (waited) {
     const double own_ns = own_part.MeanBelow(length);
     own_part.AddBelow(length - wake_up);
     thread->MoveTo(call.start_ns + Rounded(own_ns));
-  } else if (kind->role == CallRole::kAsyncCopy || thread->at_ns != call.start_ns) {
+  } else if (kind->role == CallRole::kAsyncCopy || !at_begin) {
     Move(thread, call.end_ns, KindOf(call, CallEdge::kEnd));
   } else {
-    const double variance = open.charged ? costs_.AfterBegin(call.label).variance : 0;
-    thread->MoveBy(own_part.Likely(length, variance), call.end_ns);
-    deviation = own_part.DeviationOf(variance);
+    thread->MoveBy(own_part.Likely(length, cost.variance), call.end_ns);
+    deviation = own_part.DeviationOf(cost.variance);
     own_part.Add(length, waited_for.end_ns <= call.start_ns);
   }
   if (!has_work) return;
-  const Moment release = waited_for.done.After(waited ? wake_up : std::min(wake_up_.ns(), wake_up));
+  const Moment release =
+      waited_for.done.After(waited ? wake_up : std::min(usual_wake_up.ns(), wake_up));
   const bool waits = release.at > thread->now.at;
-  const double later_by = LaterBy(thread->now.at, release.at, deviation);
+  double later_by = LaterBy(thread->now.at, release.at, deviation);
+  if (waited && at_begin && thread->factor > 0) {
+    // Its own part may be longer than its mean, which shows where the work is now done before.
+    const double until = (release.at - begun_at - cost.ns) / thread->factor;
+    const double limit = length - wake_up - cost.ns;
+    const double longer =
+        thread->factor * own_part.LongerThan(until, limit, cost.ns, cost.variance);
+    later_by = std::max(0.0, release.at + longer - std::max(thread->now.at, release.at));
+  }
   thread->WaitFor(Later(thread->now, release).After(later_by), call.end_ns, open.shown_begun);
   if (waits) NoteWaited(index, thread);
 }

@@ -165,8 +165,16 @@ class ProcessReplay {
   const TypicalDelay& UsualOwnPartOf(const CallKind& kind) const {
     return (kind.own_part.usual().known_well() ? kind.own_part : own_part_).usual();
   }
+  // Where no call has waited beyond doubt, ends of calls that are far more alike than their own
+  // parts tell that most of them have.
+  const TypicalDelay& UsualWakeUp(const TypicalDelay& own_part) const {
+    constexpr double kFar = 4;
+    const bool alike =
+        any_wake_up_.known_well() && kFar * any_wake_up_.spread() < own_part.spread();
+    return !wake_up_.known_well() && alike ? any_wake_up_ : wake_up_;
+  }
   OwnPart& OwnPartOf(CallKind* kind) const {
-    if (!kind->own_part.known()) kind->own_part.BeginLike(own_part_);
+    if (!kind->own_part.told()) kind->own_part.BeginLike(own_part_);
     return kind->own_part;
   }
   static bool Waits(CallRole role) {
@@ -260,7 +268,8 @@ class ProcessReplay {
 
   std::vector<CallKind> call_kinds_;  // by label
   OwnPart own_part_;                  // of any other call
-  TypicalDelay wake_up_;  // from the end of work to the end of the call that waits for it
+  TypicalDelay wake_up_;      // from the end of work to the end of the call that waits for it
+  TypicalDelay any_wake_up_;  // ... of calls that may have ended by themselves
   Moment begin_;
   OperationIndex inherited_ = kNoOperationIndex;
   bool suspended_ = false;              // scopes are not recorded: what is done is not known

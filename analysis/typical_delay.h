@@ -23,7 +23,8 @@ class TypicalDelay {
   bool known() const { return count_ != 0; }
   // Whether there are enough of them to say how much they differ.
   bool known_well() const { return count_ >= kFew; }
-  double ns() const { return median_; }  // 0 while it is not known
+  double ns() const { return median_; }      // 0 while it is not known
+  double spread() const { return spread_; }  // between the quartiles
   // By how much |ns| is unusual, in units of how much samples usually differ from each other.
   double Strangeness(double ns) const { return std::abs(ns - median_) / (spread_ + kResolution); }
 
@@ -44,7 +45,7 @@ class TypicalDelay {
   std::array<double, kSamples> samples_{};
   size_t count_ = 0;
   double median_ = 0;
-  double spread_ = 0;  // between the quartiles
+  double spread_ = 0;
 };
 
 // Whether |ns| of |one| is less of a surprise than |other_ns| of |other|. As long as it is not
