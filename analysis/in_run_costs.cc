@@ -173,6 +173,13 @@ void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {
     check->used = loop.slope.standard_error < calibrated_error && loop.slope.value > 0;
     why = "this run tells their cost to within " + Percent(loop.slope.standard_error) +
           ", calibration to within " + Percent(calibrated_error);
+    if (check->used && process.python && loop.slope.value < 1) {
+      check->used = false;
+      why =
+          "calls from Python that are not recorded still go through their wrappers, so that they "
+          "save less "
+          "than calibration says does not tell that they cost less";
+    }
   }
   if (!check->used) check->unchecked.push_back({"scopes", why});
 }

@@ -38,7 +38,6 @@ class Loop {
 
   VirtualProgram Program(double kernel_ns) {
     VirtualProgram program;
-    program.python = true;
     program.device.launch_latency_ns = std::llround(2'000 * scale_);
     program.cost.scope_ns = std::llround(400 * scale_);
     program.cost.deviation = 0.8;
