@@ -177,8 +177,7 @@ void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {
       check->used = false;
       why =
           "calls from Python that are not recorded still go through their wrappers, so that they "
-          "save less "
-          "than calibration says does not tell that they cost less";
+          "save less than calibration says does not tell that they cost less";
     }
   }
   if (!check->used) check->unchecked.push_back({"scopes", why});

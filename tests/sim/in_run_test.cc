@@ -144,6 +144,7 @@ class InRunTest : public testing::Test {
   }
   // The trace as it would be, had the recorder said nothing of suspensions.
   void ForgetWhatTheRunTells() { recorded_.processes.front().in_run_calibration.clear(); }
+  void MakePython() { recorded_.processes.front().python = true; }
   // The trace of a recorder that suspends nothing.
   void RecordEveryIteration(const char* verdict) {
     program_.cost.suspends = false;
@@ -190,6 +191,19 @@ TEST_F(InRunTest, CostsThatCalibrationTakesForTwiceWhatTheyAreAreCorrected) {
   EXPECT_TRUE(outcome.covered);
   ForgetWhatTheRunTells();
   EXPECT_FALSE(CorrectBy(2).within());
+}
+
+// A wrapper that records nothing is still gone through.
+TEST_F(InRunTest, CallsFromPythonDoNotBecomeCheaperThanCalibrated) {
+  Record(2, kShortKernelNs);
+  MakePython();
+  const Outcome dear = CorrectBy(2);
+  EXPECT_LT(dear.check.factor, 1);
+  EXPECT_FALSE(dear.check.used);
+  ASSERT_FALSE(dear.check.unchecked.empty());
+  EXPECT_EQ(dear.check.unchecked[0].what, "scopes");
+  EXPECT_NE(dear.check.unchecked[0].why.find("wrappers"), std::string::npos);
+  EXPECT_TRUE(CorrectBy(0.5).check.used);
 }
 
 TEST_F(InRunTest, CostsThatCalibrationKnowsAreConfirmed) {
