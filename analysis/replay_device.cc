@@ -88,6 +88,14 @@ void ReplayDevice::WaitFor(StreamId stream, const DoneWork& done) {
   Add(done.end_ns, done.done, &StreamAt(stream).waits_for);
 }
 
+// Whether the call that launched work, which is open still, decided when it started by its own
+// part, |unexplained| longer than usual, rather than other work that had ended |delay| before.
+bool ReplayDevice::OwnPartDecided(const LaunchAnchor& launch, double unexplained,
+                                  double delay) const {
+  if (launch.own_part == nullptr || !latency_.known()) return false;
+  return launch.own_part->Strangeness(launch.own_ns + unexplained) <= gap_.Strangeness(delay);
+}
+
 // Whether its launch and not its stream decided when work started, |unexplained| longer after the
 // launch than usual or |gap| after what came before it in its stream.
 bool ReplayDevice::LaunchDecided(const LaunchAnchor& launch, double unexplained, double gap) const {
@@ -122,7 +130,8 @@ ReplayDevice::Limits ReplayDevice::Explain(const DeviceWork& work, const LaunchA
 
   const Device& device = devices_[stream.device];
   const double other = device.last_ended.done.exists() ? since(device.last_ended.end_ns) : kNever;
-  if (unexplained > 0 && other < unexplained) {
+  if (unexplained > 0 && other < unexplained &&
+      !OwnPartDecided(launch, latency - limits.latency, other)) {
     // Work that waits for a slot starts with as many beside it as ever run at the same time.
     const uint32_t together = resource.running + 1;
     const bool same = device.last_resource == index;

@@ -109,6 +109,7 @@ class ReplayDevice {
   static void RetireStream(Stream* stream, int64_t until_ns);
   Limits Explain(const DeviceWork& work, const LaunchAnchor& launch, const Stream& stream,
                  uint32_t index);
+  bool OwnPartDecided(const LaunchAnchor& launch, double unexplained, double delay) const;
   bool LaunchDecided(const LaunchAnchor& launch, double unexplained, double gap) const;
   static Moment TakeSlot(uint32_t slots, const Moment& ready, double hand_over,
                          std::vector<Moment>* ends);
