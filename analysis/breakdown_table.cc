@@ -4,6 +4,7 @@
 #include "analysis/breakdown_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -18,24 +19,37 @@ namespace {
 // Length by share of the span, filling by what the GPU did in it.
 std::string Bar(const ReportOperation& row, int64_t span_ns, int width,
                 const TextOptions& options) {
-  const auto columns = [&](int64_t ns) {
-    return static_cast<size_t>(std::lround(ShareOf(ns, span_ns) * width));
+  const auto length = static_cast<size_t>(std::lround(ShareOf(row.wall_ns, span_ns) * width));
+  struct Part {
+    size_t columns;
+    double rest;  // of a column
   };
-  const size_t length = columns(row.wall_ns);
-  const size_t busy = std::min(length, columns(row.gpu_busy_ns));
-  const size_t unknown = std::min(length - busy, columns(row.unknown_ns));
-  const size_t idle = std::min(length - busy - unknown, columns(row.idle_ns + row.waiting_ns));
-  const size_t cpu = length - busy - unknown - idle;
+  const auto part_of = [&](int64_t ns) {
+    const double columns = ShareOf(ns, span_ns) * width;
+    return Part{static_cast<size_t>(columns), columns - std::floor(columns)};
+  };
+  std::array parts{part_of(row.gpu_busy_ns), part_of(row.cpu_only_ns),
+                   part_of(row.idle_ns + row.waiting_ns), part_of(row.unknown_ns)};
+  // What the parts have beyond whole columns goes to those that have most of it.
+  size_t drawn = 0;
+  for (const Part& part : parts) drawn += part.columns;
+  for (; drawn < length; ++drawn) {
+    const auto most = std::max_element(
+        parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.rest < b.rest; });
+    ++most->columns;
+    most->rest = 0;
+  }
+  const auto [busy, cpu, idle, unknown] = parts;
   const auto repeat = [](const char* symbol, size_t times) {
     std::string text;
     for (size_t i = 0; i < times; ++i) text += symbol;
     return text;
   };
   const bool unicode = options.unicode;
-  return Painted(repeat(unicode ? "█" : "#", busy), Paint::kBusy, options) +
-         Painted(repeat(unicode ? "▒" : "-", cpu), Paint::kCpu, options) +
-         repeat(unicode ? "·" : ".", idle) +
-         Painted(repeat("?", unknown), Paint::kWarning, options);
+  return Painted(repeat(unicode ? "█" : "#", busy.columns), Paint::kBusy, options) +
+         Painted(repeat(unicode ? "▒" : "-", cpu.columns), Paint::kCpu, options) +
+         repeat(unicode ? "·" : ".", idle.columns) +
+         Painted(repeat("?", unknown.columns), Paint::kWarning, options);
 }
 
 }  // namespace

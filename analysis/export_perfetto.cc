@@ -187,7 +187,9 @@ class ProcessWriter {
     for (uint32_t t = 0; t < threads; ++t) {
       const bool tail_is_there = !trace_.threads[t].tail_thinned;
       if (!tail_is_there) CutRanges(t, /*thinned=*/true);
-      CutDownTo(&threads_[t], tail_is_there ? trace_.span_end_ns : threads_[t].last_ns, 0);
+      // Where a span was to end, what follows it begins behind it.
+      const int64_t last_ns = threads_[t].last_ns;
+      CutDownTo(&threads_[t], tail_is_there ? std::max(trace_.span_end_ns, last_ns) : last_ns, 0);
     }
     for (const auto& [id, range] : ranges_) {
       WriteRange(range, range.known_until_ns.value_or(trace_.span_end_ns), /*cut=*/true);

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <system_error>
+#include <tuple>
 
 #include "analysis/run_info.h"
 #include "analysis/run_sums.h"
@@ -185,8 +186,11 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
   }
   for (const auto& [identity, followed] : followed_) {
     glance.simulated |= followed->process.facts().simulated;
-    AddProcess(identity, followed->process, &glance);
+    LiveGlance::ProcessRow& row = glance.processes.emplace_back();
+    row.name = followed->process.facts().name;
+    row.pid = identity.pid;
     TellEnd(identity, followed->process, surroundings, &glance);
+    AddTimes(followed->process, &glance);
   }
   std::stable_sort(glance.operations.begin(), glance.operations.end(),
                    [](const auto& a, const auto& b) { return a.ns.back() > b.ns.back(); });
@@ -210,20 +214,16 @@ void LiveRun::TellEnd(const ProcessIdentity& identity, const LiveProcess& proces
     row.ended = presence == Presence::kGone ? run_over || quiet
                                             : presence == Presence::kElsewhere && run_over && quiet;
   }
-  if (row.ended) {
-    row.operation.clear();
-  } else if (row.age_ns) {
+  if (!row.ended && row.age_ns) {
     glance->age_ns = std::min(glance->age_ns.value_or(INT64_MAX), *row.age_ns);
   }
 }
 
-void LiveRun::AddProcess(const ProcessIdentity& identity, const LiveProcess& process,
-                         LiveGlance* glance) {
-  LiveGlance::ProcessRow& row = glance->processes.emplace_back();
-  row.name = process.facts().name;
-  row.pid = identity.pid;
+// Of the row that was added last.
+void LiveRun::AddTimes(const LiveProcess& process, LiveGlance* glance) {
+  LiveGlance::ProcessRow& row = glance->processes.back();
   const bool known = process.KnowsOperationsSince(known_ns_);
-  if (known) row.operation = process.OperationNow();
+  if (known && !row.ended) row.operation = process.OperationNow();
   std::vector<LiveGlance::OperationRow> operations;
   for (const std::string& name : process.names()) operations.push_back({name, {}});
   LiveTimes steps{};
@@ -240,11 +240,15 @@ void LiveRun::AddProcess(const ProcessIdentity& identity, const LiveProcess& pro
     return std::accumulate(rows.begin(), rows.end(), int64_t{0},
                            [](int64_t ns, const auto& of) { return ns + of.ns.back(); });
   };
-  // One that steps tells more than one that works; of equals the first.
-  const auto weight = [](const LiveTimes& of, int64_t ns) { return std::pair(of.back() > 0, ns); };
+  // One that goes on tells more than one that has ended, one that steps more than one that works;
+  // of equals the first.
+  const auto weight = [](const LiveGlance::ProcessRow& of, const LiveTimes& its_steps, int64_t ns) {
+    return std::tuple(!of.ended, its_steps.back() > 0, ns);
+  };
   const bool better =
       glance->processes.size() == 1 ||
-      weight(steps, sum(operations)) > weight(glance->steps, sum(glance->operations));
+      weight(row, steps, sum(operations)) >
+          weight(glance->processes[glance->shown_process], glance->steps, sum(glance->operations));
   if (!better) return;
   glance->operations = std::move(operations);
   glance->operations_known = known;

@@ -41,7 +41,7 @@ struct LiveGlance {
   };
   std::vector<DeviceRow> devices;
   struct OperationRow {
-    std::string name;  // of the process below with the most time under operations
+    std::string name;  // of |shown_process|
     LiveTimes ns{};
   };
   std::vector<OperationRow> operations;  // by time in the longest window, longest first
@@ -56,7 +56,9 @@ struct LiveGlance {
     LiveTimes busy_ns{};
   };
   std::vector<ProcessRow> processes;  // by identity
-  size_t shown_process = 0;           // whose operations and steps these are
+  // Whose operations and steps these are: of those that go on one that steps, or else the one with
+  // the most time under operations.
+  size_t shown_process = 0;
 };
 
 // What a look takes from outside the run.
@@ -87,7 +89,7 @@ class LiveRun {
   Status LearnThinned();
   int64_t ReadUntil() const;
   LiveGlance Glance(const LiveSurroundings& surroundings);
-  void AddProcess(const ProcessIdentity& identity, const LiveProcess& process, LiveGlance* glance);
+  void AddTimes(const LiveProcess& process, LiveGlance* glance);
   void TellEnd(const ProcessIdentity& identity, const LiveProcess& process,
                const LiveSurroundings& surroundings, LiveGlance* glance) const;
 

@@ -35,8 +35,13 @@ std::vector<size_t> ShownWindows(const LiveGlance& glance) {
   return shown;
 }
 
+// Of several processes the table is one's.
 std::vector<std::string> Heads(const LiveGlance& glance) {
   std::vector<std::string> heads{""};
+  if (glance.processes.size() > 1) {
+    const LiveGlance::ProcessRow& shown = glance.processes[glance.shown_process];
+    heads[0] = EscapeName(shown.name) + " " + std::to_string(shown.pid);
+  }
   for (const size_t window : ShownWindows(glance)) {
     heads.push_back("last " + FormatTime(glance.windows_ns[window]));
   }

@@ -49,17 +49,28 @@ std::string OwnerText(const Report& report, const TextOptions& options) {
          " (pid " + std::to_string(main->pid) + ")";
 }
 
+// Of the first |count| parts.
+bool AreOfSeveralProcesses(const ReportCriticalPath& path, size_t count) {
+  const auto end = path.parts.begin() + static_cast<std::ptrdiff_t>(count);
+  return std::any_of(path.parts.begin(), end, [&path](const ReportPathPart& part) {
+    return part.pid != path.parts.front().pid;
+  });
+}
+
 }  // namespace
 
 std::string CriticalPathSentence(const Report& report, const TextOptions& options) {
   if (!report.run.critical_path) return {};
   const ReportCriticalPath& path = *report.run.critical_path;
   std::string text;
-  for (size_t i = 0; i < std::min(path.parts.size(), kNamedParts); ++i) {
+  const size_t named = std::min(path.parts.size(), kNamedParts);
+  const bool several = AreOfSeveralProcesses(path, named);
+  for (size_t i = 0; i < named; ++i) {
     const ReportPathPart& part = path.parts[i];
     text += (i == 0 ? ": " : ", ") +
             ShortName(EscapeName(part.operation), kNameInSentence, options.unicode) + " (" +
-            part.layer + ") " + FormatShare(ShareOf(part.ns, path.wall_ns));
+            part.layer + (several ? ", pid " + std::to_string(part.pid) : "") + ") " +
+            FormatShare(ShareOf(part.ns, path.wall_ns));
   }
   text = "Critical path" + OwnerText(report, options) + ", " +
          FormatTime(path.wall_ns, options.raw) + text + ".";
@@ -70,9 +81,7 @@ std::string CriticalPathSentence(const Report& report, const TextOptions& option
 std::string CriticalPathSection(const Report& report, const TextOptions& options) {
   if (!report.run.critical_path) return {};
   const ReportCriticalPath& path = *report.run.critical_path;
-  const bool several = std::any_of(
-      path.parts.begin(), path.parts.end(),
-      [&path](const ReportPathPart& part) { return part.pid != path.parts.front().pid; });
+  const bool several = AreOfSeveralProcesses(path, path.parts.size());
   std::vector<std::string> heads{"Operation", "layer", "time", "share"};
   if (several) heads.insert(heads.begin() + 1, "pid");
   TextTable table(heads);

@@ -97,6 +97,8 @@ Result<std::unique_ptr<SqlSession>> SqlSession::Open(const std::string& run_path
   if (wrong.empty()) wrong = CreateTraceTables(database, "main", run_path, "");
   if (!wrong.empty()) return Error{"opening the run for queries", run_path, wrong, "", ""};
   sqlite3_set_authorizer(database, Authorize, nullptr);
+  // A mistyped name in double quotes is an error and no text.
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
   return session;
 }
 

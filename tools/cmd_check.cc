@@ -183,7 +183,7 @@ int CheckRun(const Arguments& words) {
     parser.Complain("--baseline names a run, and no requirement speaks of a baseline.");
     return kExitWrongUse;
   }
-  if (const auto refused = RefusePlace(arguments.junit, arguments.force)) return *refused;
+  if (RefusePlace(arguments.junit, arguments.force)) return kExitWrongUse;
 
   const Result<AnalyzedRun> analyzed = LoadRunAndReport(
       arguments.run, OptionsFor(*requirements, [](const Requirement&) { return true; }));

@@ -108,7 +108,11 @@ int ExportRun(const Arguments& words) {
   const bool any =
       std::any_of(paths.begin(), paths.end(), [](const auto& p) { return !p.empty(); });
   if (run.empty() || !any) {
-    parser.Complain(run.empty() ? "RUN is missing." : "Name a format: --perfetto FILE, ...");
+    std::string formats;
+    for (const Format& format : kFormats) {
+      formats += (formats.empty() ? "" : ", ") + std::string(format.option);
+    }
+    parser.Complain(run.empty() ? "RUN is missing." : "Name a format: " + formats + ".");
     return kExitWrongUse;
   }
   for (size_t i = 0; i < kFormatCount; ++i) {

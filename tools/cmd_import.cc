@@ -64,9 +64,11 @@ int ImportRun(const Arguments& words) {
     PrintError(directory.error());
     return kExitWrongUse;
   }
-  const ProgressNote note("importing " + file);
   bool output_failed = false;
-  const Result<ImportSummary> summary = ImportTrace(file, directory->path, &output_failed);
+  const Result<ImportSummary> summary = [&] {
+    const ProgressNote note("importing " + file);
+    return ImportTrace(file, directory->path, &output_failed);
+  }();
   if (!summary.ok()) {
     RemoveRemains(*directory);
     PrintError(summary.error());

@@ -26,7 +26,8 @@ constexpr CommandHelp kHelp = {
     "*.gpubound directory here.",
     "q or Ctrl-C ends it. It reads what the run has written, about a second late, and never gets "
     "in\n"
-    "its way. Exit status: 0, or 3 if the run cannot be read.\n",
+    "its way. Exit status: 0; 1 if it cannot print; 2 for wrong use; 3 if the\n"
+    "run cannot be read.\n",
     "  gpubound top\n"
     "  gpubound top train.gpubound --once\n"};
 

@@ -166,6 +166,23 @@ TEST_F(LiveRunTest, AProcessThatHasClosedIsSaidToHave) {
   EXPECT_TRUE(Look().processes.at(0).ended);
 }
 
+TEST_F(LiveRunTest, ShowsAProcessThatGoesOnRatherThanOneThatHasEnded) {
+  writer_.Sql("INSERT INTO meta VALUES('end_monotonic_ns', '900000000')");
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 0), End(kTrain, 800 * kMs)});
+  Drained(900 * kMs);
+  testing_support::SegmentWriter later(files_, {.pid = 200});
+  later.PutUsualRows();
+  later.Sql("DELETE FROM meta WHERE key IN ('end_monotonic_ns', 'end_how')");
+  later.Scopes({.thread = 1}, {Begin(kInner, 900 * kMs), End(kInner, 950 * kMs)});
+  later.Sql("INSERT INTO clock VALUES(NULL, 0, 1000000000, 0, 0, 0)");
+  const LiveGlance glance = Look();
+  ASSERT_EQ(glance.processes.size(), 2u);
+  EXPECT_TRUE(glance.processes[0].ended);
+  EXPECT_EQ(glance.shown_process, 1u);
+  ASSERT_EQ(glance.operations.size(), 1u);
+  EXPECT_EQ(glance.operations[0].name, "inner");
+}
+
 TEST_F(LiveRunTest, AKilledProcessOfARunThatIsOverHasEnded) {
   LauncherSaw(R"(, "end_monotonic_ns": 1000000000, "signal": 9)");
   const LiveGlance glance = LookAfter(kMs, Presence::kGone);
@@ -284,6 +301,13 @@ TEST_F(GlanceText, ManyOperationsAreSummedUp) {
   glance_.operations.assign(12, tenth);
   EXPECT_THAT(Text(),
               testing::ContainsRegex("\nothers .4. +20 % +40 % +20 %\n.no operation. +40 %"));
+}
+
+TEST_F(GlanceText, OfSeveralProcessesItSaysWhoseOperationsTheseAre) {
+  EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("python3 100 ")));
+  glance_.processes.push_back({"actor", 200, false, {}, "simulation", {}});
+  glance_.shown_process = 1;
+  EXPECT_THAT(Text(), testing::HasSubstr("\nactor 200 "));
 }
 
 TEST_F(GlanceText, ManyProcessesAreCounted) {

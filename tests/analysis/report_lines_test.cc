@@ -44,6 +44,8 @@ TEST_F(ReportLinesTest, TheCriticalPathNamesProcessesWhereItRunsThroughSeveral) 
   EXPECT_THAT(Text(), ContainsRegex("\nOperation +pid +layer +time +share\n"
                                     "act +100 +python +60 ns +60 %\n"
                                     "act +101 +python +40 ns +40 %\n"));
+  options_.full = false;
+  EXPECT_THAT(Text(), HasSubstr(": act (python, pid 100) 60 %, act (python, pid 101) 40 %.\n"));
 }
 
 TEST_F(ReportLinesTest, SaysWhatTheRunWouldTakeIfAPartTookNoTime) {

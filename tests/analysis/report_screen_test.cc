@@ -121,6 +121,23 @@ class ReportScreenTest : public testing::Test {
   TextOptions options_;
 };
 
+// Of what is less than a column the larger one gets it.
+TEST_F(ReportScreenTest, ABarEndsInTheLargerOfSmallParts) {
+  ReportOperation& row = report_.processes.front().operations.front();
+  const int64_t wall_ns = row.wall_ns;
+  const auto with_idle = [&](int64_t idle_ns, int64_t cpu_only_ns) {
+    row = Row(row.operation, wall_ns, 0);
+    row.idle_ns = idle_ns;
+    row.cpu_only_ns = cpu_only_ns;
+    row.gpu_only_ns = row.gpu_busy_ns = wall_ns - idle_ns - cpu_only_ns;
+    options_.unicode = false;
+    return Text();
+  };
+  const int64_t little = wall_ns / 100;  // two columns are |wall_ns|
+  EXPECT_THAT(with_idle(22 * little, 16 * little), HasSubstr(" #.\n"));
+  EXPECT_THAT(with_idle(16 * little, 22 * little), HasSubstr("ms #-\n"));
+}
+
 TEST_F(ReportScreenTest, OneScreenSaysItAll) {
   const std::string screen = ScreenOf(Text());
   EXPECT_LE(LinesOf(screen), 24) << screen;

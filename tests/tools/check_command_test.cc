@@ -154,6 +154,7 @@ TEST_F(CheckCommand, WritesJUnitForCi) {
       Check({"--require", "wall>0", "--junit", folder_.File("nowhere/check.xml")});
   EXPECT_EQ(captured.status, kExitWrongUse);  // not that of a requirement that fails
   EXPECT_THAT(captured.err, HasSubstr("nowhere/check.xml"));
+  EXPECT_EQ(Check({"--require", "wall>0", "--junit", folder_.path()}).status, kExitWrongUse);
 }
 
 TEST_F(CheckCommand, JUnitOfARunThatCannotBeReadIsNotThatOfTheOneBefore) {

@@ -99,6 +99,7 @@ TEST_F(SqlCommand, AWrongNameIsTwoAndGetsASuggestion) {
   EXPECT_THAT(table.err, HasSubstr("no such table: scopes"));
   EXPECT_THAT(table.err, HasSubstr("Did you mean 'scope'?"));
   EXPECT_THAT(Sql("SELECT s.beginns FROM scope s").err, HasSubstr("Did you mean 'begin_ns'?"));
+  EXPECT_THAT(Sql("SELECT \"beginns\" FROM scope").err, HasSubstr("Did you mean 'begin_ns'?"));
   const std::string elsewhere = Sql("SELECT uuid FROM scope").err;
   EXPECT_THAT(elsewhere, HasSubstr("Tables with a column 'uuid': device"));
   EXPECT_THAT(elsewhere, Not(HasSubstr("Did you mean")));
