@@ -4,7 +4,6 @@
 #include "analysis/replay_device.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace gpubound {
@@ -100,11 +99,8 @@ bool ReplayDevice::OwnPartDecided(const LaunchAnchor& launch, double unexplained
 // launch than usual or |gap| after what came before it in its stream.
 bool ReplayDevice::LaunchDecided(const LaunchAnchor& launch, double unexplained, double gap) const {
   const double by_stream = gap - std::min(gap_.ns(), gap);
-  if (launch.own_part == nullptr || !latency_.known() || !std::isfinite(gap)) {
-    return unexplained <= by_stream;
-  }
-  const double own_ns = launch.own_ns + unexplained;
-  return launch.own_part->Strangeness(own_ns) <= gap_.Strangeness(gap);
+  if (launch.own_part == nullptr || !latency_.known()) return unexplained <= by_stream;
+  return OwnPartDecided(launch, unexplained, gap);
 }
 
 ReplayDevice::Limits ReplayDevice::Explain(const DeviceWork& work, const LaunchAnchor& launch,

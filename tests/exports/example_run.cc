@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes a run with everything that an export has to show:
-// example_run FOLDER [damaged|long|iterating|odd_values]. Two
+// example_run FOLDER [damaged|long|iterating|odd_values|in_part]. Two
 // processes, one of which was killed; names that are data; scopes that do not nest, ranges over
 // threads, counters, phases, steps; calls inside calls; work that overlaps on its stream. A long
 // one has more work than formats take at a time. An iterating one is to be compacted. One of odd
-// values has counters that are no number.
+// values has counters that are no number. One in part was to end before what it has last.
 #include <sys/stat.h>
 
 #include <bit>
@@ -139,6 +139,14 @@ void PutIterations(SegmentWriter* writer) {
   }
 }
 
+// A recording that ends as asked has events behind its end, and what is open there stays open.
+void PutWhatFollowsTheEnd(SegmentWriter* writer) {
+  writer->Sql("UPDATE meta SET value='steps' WHERE key='end_how'");
+  writer->Sql("INSERT INTO thread VALUES(7, 107, 'late')");
+  writer->Scopes({.thread = 7},
+                 {Begin(kTrain, 101'000), End(kTrain, 102'000), Begin(kTrain, 103'000)});
+}
+
 void Write(const std::string& folder, std::string_view kind) {
   mkdir(folder.c_str(), 0700);
   const TemporaryRun place;  // SegmentWriter writes there
@@ -153,6 +161,7 @@ void Write(const std::string& folder, std::string_view kind) {
   if (kind == "odd_values") PutOddValues(&writer);
   PutDeviceRecords(&writer);
   if (kind == "long") PutMuchWork(&writer);
+  if (kind == "in_part") PutWhatFollowsTheEnd(&writer);
   if (kind == "damaged")
     writer.Sql("UPDATE chunk SET crc=crc+1 WHERE family=3 AND first_sequence=2");
   writer.Close();
@@ -175,7 +184,7 @@ void Write(const std::string& folder, std::string_view kind) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::cerr << "usage: example_run FOLDER [damaged|long|iterating]\n";
+    std::cerr << "usage: example_run FOLDER [damaged|long|iterating|odd_values|in_part]\n";
     return 2;
   }
   gpubound::testing_support::Write(argv[1], argc > 2 ? argv[2] : "");

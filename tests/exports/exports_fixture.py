@@ -37,6 +37,10 @@ class Exports(unittest.TestCase):
         subprocess.run([EXAMPLE_RUN, self.path("damaged.gpubound"), "damaged"], check=True)
         return self.path("damaged.gpubound")
 
+    def in_part(self):
+        subprocess.run([EXAMPLE_RUN, self.path("in_part.gpubound"), "in_part"], check=True)
+        return self.path("in_part.gpubound")
+
     def thinned(self):
         subprocess.run([EXAMPLE_RUN, self.path("thinned.gpubound"), "iterating"], check=True)
         gpubound("compact", self.path("thinned.gpubound"), "--window", "250ms", "--detail", "slow:3x")

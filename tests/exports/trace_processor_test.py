@@ -171,8 +171,8 @@ class Opened(Exports):
         maker.setUp()
         cls.addClassCleanup(maker.doCleanups)
         hostile = maker.imported(hostile_trace(maker.path("names.json"), cls.names))
-        for run in [*maker.runs(), maker.thinned(), hostile, maker.recorded(),
-                    maker.recorded("in_part.gpubound", "--steps", "1:3")]:
+        for run in [*maker.runs(), maker.thinned(), maker.in_part(), hostile,
+                    maker.recorded()]:
             name = os.path.basename(run)
             cls.files[name] = maker.export(run, cls.form, name + "." + cls.form)
             cls.seen[name] = ask(cls.files[name], cls.queries)
@@ -183,13 +183,13 @@ class Opened(Exports):
     def make(self):
         """Only `setUpClass` has one of this name."""
 
-    def recorded(self, name="recorded.gpubound", *options):
-        run = self.path(name)
+    def recorded(self):
+        run = self.path("recorded.gpubound")
         environment = {key: value for key, value in os.environ.items()
                        if not key.startswith("GPUBOUND_") and key != "LD_PRELOAD"}
         environment |= {"LD_LIBRARY_PATH": os.environ["GPUBOUND_TEST_SIM_DIR"],
                         "GPUBOUND_CALIBRATE": "0"}
-        subprocess.run([GPUBOUND, "run", "-o", run, *options, "--", os.environ["GPUBOUND_TEST_VICTIM"], "train",
+        subprocess.run([GPUBOUND, "run", "-o", run, "--", os.environ["GPUBOUND_TEST_VICTIM"], "train",
                         "5"], check=True, capture_output=True, env=environment)
         return run
 
@@ -242,8 +242,6 @@ class Perfetto(Opened):
 
     def test_iterations_are_as_long_as_the_report_says(self):
         for name, seen, told in self.each():
-            if name == "in_part.gpubound":
-                continue  # a report counts those of the recorded part alone
             with self.subTest(name):
                 self.assertLessEqual(collections.Counter(seen["lengths"]),
                                      collections.Counter(told["lengths"]))
