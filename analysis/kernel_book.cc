@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -26,12 +27,35 @@ KernelBook::KernelBook(const ProcessTrace& process, const Interval& span)
   unnamed_ = number("(unnamed)", kCompute);
 }
 
-KernelBook::Account& KernelBook::OpenAccount(uint32_t kind, OperationIndex operation) {
+uint32_t KernelBook::OpenAccount(uint32_t kind, OperationIndex operation) {
   if (operation >= places_.size()) places_.resize(size_t{operation} + 1);
   places_[operation].resize(kinds_.size(), kNone);
-  places_[operation][kind] = static_cast<uint32_t>(accounts_.size());
+  const auto place = static_cast<uint32_t>(accounts_.size());
+  places_[operation][kind] = place;
   accounts_.push_back({operation, kind, {}, 0, true});
-  return accounts_.back();
+  return place;
+}
+
+void KernelBook::BookWaiting() {
+  // By account, where its first one comes, and when all have come, where the next account's does.
+  std::vector<uint32_t> ends(accounts_.size() + 1);
+  for (const Waiting& waiting : waiting_) ++ends[waiting.place + 1];
+  for (size_t place = 1; place < ends.size(); ++place) ends[place] += ends[place - 1];
+  std::vector<Waiting>& by_account = by_account_;
+  by_account.resize(waiting_.size());
+  for (const Waiting& waiting : waiting_) by_account[ends[waiting.place]++] = waiting;
+  size_t begin = 0;
+  for (size_t place = 0; place < accounts_.size(); ++place) {
+    const std::span<const Waiting> of = std::span(by_account).subspan(begin, ends[place] - begin);
+    begin = ends[place];
+    if (of.empty()) continue;
+    Account& account = accounts_[place];
+    account.lengths.Add(of.size(), [of](size_t i) { return of[i].length_ns; });
+    for (const Waiting& waiting : of) {
+      account.filled += FilledTime{waiting.fill} * static_cast<uint64_t>(waiting.length_ns);
+    }
+  }
+  waiting_.clear();
 }
 
 // Graphs that run the same are one kind, which has the number of the first of them.
@@ -55,6 +79,7 @@ uint32_t KernelBook::NumberOf(const Kind& kind) {
 }
 
 void KernelBook::Visit(StateArchive& archive) {
+  BookWaiting();
   uint64_t count = accounts_.size();
   archive.All(count);
   for (uint64_t i = 0; i < count && !archive.failed(); ++i) {
@@ -70,12 +95,13 @@ void KernelBook::Visit(StateArchive& archive) {
     archive.IndexBelow(archive.operations(), account.operation);
     if (!archive.reads() || archive.failed()) continue;
     account.kind = NumberOf(kind);
-    Account& opened = OpenAccount(account.kind, account.operation);
-    opened = std::move(account);
+    const uint32_t place = OpenAccount(account.kind, account.operation);
+    accounts_[place] = std::move(account);
   }
 }
 
 std::vector<KernelTime> KernelBook::Take() {
+  BookWaiting();
   std::vector<KernelTime> times;
   times.reserve(accounts_.size());
   for (Account& account : accounts_) {

@@ -39,11 +39,11 @@ class KernelBook {
 
   void Add(const GpuItem& item, OperationIndex operation) {
     if (item.other_end || !process_.Counts(item.begin_ns, item.end_ns)) return;
-    Account& account = AccountOf(KindOf(item), operation);
+    const uint32_t place = PlaceOf(KindOf(item), operation);
     const int64_t length_ns = Interval{item.begin_ns, item.end_ns}.ClippedTo(span_).length();
-    account.lengths.Add(length_ns);
-    account.filled += FilledTime{item.fill} * static_cast<uint64_t>(length_ns);
-    account.fill_known &= item.fill_known;
+    waiting_.push_back({length_ns, place, item.fill});
+    if (!item.fill_known) accounts_[place].fill_known = false;
+    if (waiting_.size() == kMostWaiting) BookWaiting();
   }
 
   // What was added. The object that reads is new.
@@ -67,6 +67,14 @@ class KernelBook {
     FilledTime filled = 0;
     bool fill_known = true;
   };
+  // Kernels of hundreds of names come in turns, so that the account of each is not in the cache
+  // when its turn comes. So they wait until there are many, and are booked account by account.
+  struct Waiting {
+    int64_t length_ns;
+    uint32_t place;  // in |accounts_|
+    Fill fill;
+  };
+  static constexpr size_t kMostWaiting = 32'768;
   static constexpr uint32_t kNone = 0xffffffff;
 
   uint32_t KindOf(const GpuItem& item) {
@@ -74,15 +82,16 @@ class KernelBook {
     return Raw(item.work) < kind_of_.size() ? kind_of_[Raw(item.work)] : unnamed_;
   }
   uint32_t KindOfGraph(const GpuItem& item);
-  Account& AccountOf(uint32_t kind, OperationIndex operation) {
+  uint32_t PlaceOf(uint32_t kind, OperationIndex operation) {
     if (operation < places_.size() && kind < places_[operation].size() &&
         places_[operation][kind] != kNone) {
-      return accounts_[places_[operation][kind]];
+      return places_[operation][kind];
     }
     return OpenAccount(kind, operation);
   }
   uint32_t NumberOf(const Kind& kind);
-  Account& OpenAccount(uint32_t kind, OperationIndex operation);
+  uint32_t OpenAccount(uint32_t kind, OperationIndex operation);
+  void BookWaiting();
 
   const ProcessTrace& process_;
   const Interval span_;
@@ -93,6 +102,8 @@ class KernelBook {
   std::unordered_map<uint32_t, uint32_t> kind_of_graph_;
   std::vector<std::vector<uint32_t>> places_;  // by operation and kind, in |accounts_|
   std::vector<Account> accounts_;
+  std::vector<Waiting> waiting_;
+  std::vector<Waiting> by_account_;  // scratch
 };
 
 }  // namespace gpubound

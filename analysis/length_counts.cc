@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hash table that grows; sorted when a figure is asked for. One object, one thread.
+// A list, then buckets. One object, one thread.
 #include "analysis/length_counts.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -12,50 +13,122 @@ namespace {
 
 constexpr int kKeptBits = 9;  // the first one is always set: less than 1/256 is lost
 
-using SortedCounts = std::vector<std::pair<int64_t, uint64_t>>;
-
-// The length that |rank| lengths, from 1, do not exceed.
-int64_t AtRank(const SortedCounts& counts, uint64_t rank) {
-  for (const auto& [length_ns, count] : counts) {
-    if (rank <= count) return length_ns;
-    rank -= count;
-  }
-  return 0;
+int DroppedBits(int64_t length_ns) {
+  return std::max(0,
+                  static_cast<int>(std::bit_width(static_cast<uint64_t>(length_ns))) - kKeptBits);
 }
+
+// Counted from that of length 0: each power of two from 2^9 on has as many as 2^8 has lengths.
+size_t NumberOfBucket(int64_t length_ns) {
+  const int dropped = DroppedBits(length_ns);
+  return (static_cast<size_t>(dropped) << (kKeptBits - 1)) +
+         (static_cast<size_t>(length_ns) >> dropped);
+}
+
+// The least length of a bucket, which stands for all of them.
+int64_t LengthOfBucket(size_t number) {
+  constexpr size_t kPerPower = size_t{1} << (kKeptBits - 1);
+  const size_t dropped = number < 2 * kPerPower ? 0 : number / kPerPower - 1;
+  return static_cast<int64_t>((number - dropped * kPerPower) << dropped);
+}
+
+// Lengths and how often each occurred, in a table small enough for the nearest cache.
+class DistinctLengths {
+ public:
+  // So many counts come at most.
+  explicit DistinctLengths(size_t counts)
+      : mask_(std::min(kMostSlots, std::bit_ceil(2 * counts + 1)) - 1) {
+    std::fill_n(slots_.begin(), mask_ + 1, Slot{});
+  }
+  // False: there are more than LengthCounts::kMostLengths.
+  bool Add(const std::vector<std::pair<int64_t, uint64_t>>& counts) {
+    for (const auto& [length_ns, times] : counts) {
+      size_t at = HomeOf(length_ns);
+      while (slots_[at].times != 0 && slots_[at].length_ns != length_ns) at = (at + 1) & mask_;
+      if (slots_[at].times == 0 && ++lengths_ > LengthCounts::kMostLengths) return false;
+      slots_[at].length_ns = length_ns;
+      slots_[at].times += times;
+    }
+    return true;
+  }
+  std::vector<std::pair<int64_t, uint64_t>> Take() const {
+    std::vector<std::pair<int64_t, uint64_t>> counts;
+    counts.reserve(lengths_);
+    for (size_t i = 0; i <= mask_; ++i) {
+      if (slots_[i].times != 0) counts.emplace_back(slots_[i].length_ns, slots_[i].times);
+    }
+    return counts;
+  }
+
+ private:
+  static constexpr size_t kMostSlots = 2 * LengthCounts::kMostLengths;
+  struct Slot {
+    int64_t length_ns;
+    uint64_t times;  // 0: the slot is free
+  };
+  size_t HomeOf(int64_t length_ns) const {
+    constexpr uint64_t kHashFactor = 0x9e3779b97f4a7c15;
+    return static_cast<size_t>((static_cast<uint64_t>(length_ns) * kHashFactor) >> 32) & mask_;
+  }
+  const size_t mask_;
+  std::array<Slot, kMostSlots> slots_;  // as many as the mask says
+  size_t lengths_ = 0;
+};
 
 }  // namespace
 
-int64_t LengthCounts::RoundedDown(int64_t length_ns) {
-  const auto length = static_cast<uint64_t>(length_ns);
-  const int dropped = std::max(0, static_cast<int>(std::bit_width(length)) - kKeptBits);
-  return static_cast<int64_t>(length >> dropped << dropped);
+void LengthCounts::CountWaiting() {
+  if (rounded_) {
+    for (const int64_t length_ns : waiting_) ++BucketOf(length_ns);
+  } else {
+    Counts counts;
+    counts.reserve(waiting_.size());
+    for (const int64_t length_ns : waiting_) counts.emplace_back(length_ns, 1);
+    Count(counts);
+  }
+  waiting_.clear();
+  if (waiting_.capacity() > most_waiting_) waiting_.shrink_to_fit();
 }
 
-void LengthCounts::CountWaiting() {
-  if (slots_.empty()) slots_.resize(kFewestSlots);
-  const uint32_t waiting = std::exchange(waiting_count_, 0);
-  for (uint32_t i = 0; i < waiting; ++i) {
-    if (rounded_) waiting_[i] = RoundedDown(waiting_[i]);
-    __builtin_prefetch(&slots_[HomeOf(waiting_[i])], 1);
+void LengthCounts::Count(const Counts& counts) {
+  DistinctLengths distinct(counts_.size() + counts.size());
+  const bool few = !rounded_ && distinct.Add(counts_) && distinct.Add(counts);
+  if (few) {
+    counts_ = distinct.Take();
+    return;
   }
-  for (uint32_t i = 0; i < waiting; ++i) {
-    Count(rounded_ ? RoundedDown(waiting_[i]) : waiting_[i], 1);
+  Round();
+  for (const auto& [length_ns, times] : counts) BucketOf(length_ns) += times;
+}
+
+void LengthCounts::Round() {
+  rounded_ = true;
+  most_waiting_ = kMostWaitingRounded;
+  for (const auto& [length_ns, times] : std::exchange(counts_, {})) BucketOf(length_ns) += times;
+}
+
+uint64_t& LengthCounts::BucketOf(int64_t length_ns) {
+  const size_t number = NumberOfBucket(length_ns);
+  const size_t first = first_page_ * kPage;
+  if (number < first || number - first >= buckets_.size()) Reach(number / kPage);
+  return buckets_[number - first_page_ * kPage];
+}
+
+void LengthCounts::Reach(size_t page) {
+  if (buckets_.empty()) first_page_ = page;
+  if (page < first_page_) {
+    buckets_.insert(buckets_.begin(), (first_page_ - page) * kPage, 0);
+    first_page_ = page;
   }
+  buckets_.resize(std::max(buckets_.size(), (page - first_page_ + 1) * kPage));
 }
 
 void LengthCounts::Add(const LengthCounts& other) {
   CountWaiting();
-  other.Settled();
   count_ += other.count_;
   sum_ns_ += other.sum_ns_;
-  if (other.rounded_ && !rounded_) {
-    rounded_ = true;
-    Refill(slots_.size());
-  }
-  for (const Slot& slot : other.slots_) {
-    if (slot.count == 0) continue;
-    Count(rounded_ ? RoundedDown(slot.length_ns) : slot.length_ns, slot.count);
-  }
+  if (other.rounded()) Round();
+  Count(other.rounded_ ? other.Sorted() : other.counts_);
 }
 
 int64_t LengthCounts::MeanNs() const {
@@ -63,42 +136,30 @@ int64_t LengthCounts::MeanNs() const {
 }
 
 LengthCounts::Quantiles LengthCounts::QuantilesNs() const {
-  const SortedCounts counts = Settled().Sorted();
+  const Counts counts = Settled().Sorted();
+  // The length that |rank| lengths, from 1, do not exceed.
+  const auto at_rank = [&counts](uint64_t rank) -> int64_t {
+    for (const auto& [length_ns, times] : counts) {
+      if (rank <= times) return length_ns;
+      rank -= times;
+    }
+    return 0;
+  };
   const uint64_t middle = count_ / 2;
   Quantiles quantiles;
-  quantiles.median_ns = count_ % 2 != 0 ? AtRank(counts, middle + 1)
-                                        : (AtRank(counts, middle) + AtRank(counts, middle + 1)) / 2;
-  quantiles.p95_ns = AtRank(counts, (count_ * 95 + 99) / 100);
+  quantiles.median_ns =
+      count_ % 2 != 0 ? at_rank(middle + 1) : (at_rank(middle) + at_rank(middle + 1)) / 2;
+  quantiles.p95_ns = at_rank((count_ * 95 + 99) / 100);
   return quantiles;
 }
 
-void LengthCounts::CountNewSlowPath() {
-  ++lengths_;
-  if (!rounded_ && lengths_ > kMostLengths) {
-    rounded_ = true;
-    Refill(slots_.size());
-  } else if (lengths_ * 2 > slots_.size()) {
-    Refill(slots_.size() * 2);
-  }
-}
-
-void LengthCounts::Refill(size_t slots) {
-  std::vector<Slot> before(slots);
-  before.swap(slots_);
-  lengths_ = 0;
-  for (const Slot& slot : before) {
-    if (slot.count == 0) continue;
-    Count(rounded_ ? RoundedDown(slot.length_ns) : slot.length_ns, slot.count);
-  }
-}
-
-std::vector<std::pair<int64_t, uint64_t>> LengthCounts::Sorted() const {
-  SortedCounts counts;
-  counts.reserve(lengths_);
-  for (const Slot& slot : slots_) {
-    if (slot.count != 0) counts.emplace_back(slot.length_ns, slot.count);
-  }
+LengthCounts::Counts LengthCounts::Sorted() const {
+  Counts counts = counts_;
   std::sort(counts.begin(), counts.end());
+  for (size_t i = 0; i < buckets_.size(); ++i) {
+    if (buckets_[i] == 0) continue;
+    counts.emplace_back(LengthOfBucket(first_page_ * kPage + i), buckets_[i]);
+  }
   return counts;
 }
 

@@ -5,13 +5,19 @@
 // less than one part in 256. Which of the two it is, and every figure, depends on what was added
 // alone and never on its order.
 //
-// Kernels of hundreds of names come in turns, so the table of each is not in the cache when its
-// turn comes: lengths wait in a line of the object and are counted several at once, whose misses
-// then overlap. One object, one thread, readers included.
+// Kernels of hundreds of names come in turns, so what is kept of each is not in the cache when its
+// turn comes: lengths wait, one behind the other, until there are many, and are then counted at
+// once. One object, one thread, readers included.
+//
+//   exact     waiting | 7 3 7 9 ...  ->  counts | 7 x2 | 3 x1 | 9 x1 | ...
+//   rounded   waiting | 7 3 7 9 ...  ->  buckets of 256 to each power of two:
+//
+//             pages   | 0..255 | 256..511 | 512..1023 by 2 | 1024..2047 by 4 | ...
+//             kept             |<-- from the first to the last in use -->|
 #ifndef GPUBOUND_ANALYSIS_LENGTH_COUNTS_H_
 #define GPUBOUND_ANALYSIS_LENGTH_COUNTS_H_
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -27,22 +33,37 @@ class LengthCounts {
   void Add(int64_t length_ns) {
     ++count_;
     sum_ns_ += length_ns;
-    waiting_[waiting_count_++] = length_ns;
-    if (waiting_count_ == kMostWaiting) CountWaiting();
+    waiting_.push_back(length_ns);
+    if (waiting_.size() == most_waiting_) CountWaiting();
+  }
+  // Some that are not negative.
+  template <typename LengthOf>
+  void Add(size_t lengths, LengthOf length_of) {
+    size_t next = 0;
+    while (next < lengths) {
+      const size_t end = std::min(lengths, next + most_waiting_ - waiting_.size());
+      for (; next < end; ++next) {
+        const int64_t length_ns = length_of(next);
+        sum_ns_ += length_ns;
+        waiting_.push_back(length_ns);
+      }
+      if (waiting_.size() == most_waiting_) CountWaiting();
+    }
+    count_ += lengths;
   }
   void Add(const LengthCounts& other);
 
   template <typename Archive>
   void Visit(Archive& archive) {
-    CountWaiting();
-    std::vector<std::pair<int64_t, uint64_t>> counts = Sorted();
+    Counts counts = Settled().Sorted();
     archive.All(counts, rounded_, sum_ns_);
     if (!archive.reads()) return;
     for (const auto& [length_ns, times] : counts) {
-      if (times == 0) return archive.Fail();
+      if (times == 0 || length_ns < 0) return archive.Fail();
       count_ += times;
-      Count(length_ns, times);
     }
+    if (rounded_) Round();
+    Count(counts);
   }
 
   uint64_t count() const { return count_; }
@@ -59,47 +80,35 @@ class LengthCounts {
   Quantiles QuantilesNs() const;
 
  private:
-  struct Slot {
-    int64_t length_ns;
-    uint64_t count;  // 0: the slot is free
-  };
-  static constexpr size_t kFewestSlots = 16;
-  static constexpr size_t kMostWaiting = 32;
+  using Counts = std::vector<std::pair<int64_t, uint64_t>>;  // length and times
+  // Where nearly all lengths differ, the first time that any are counted is the last one at which
+  // they are told apart.
+  static constexpr size_t kMostWaitingExact = kMostLengths + kMostLengths / 2;
+  static constexpr size_t kMostWaitingRounded = 512;
+  static constexpr size_t kPage = 256;  // buckets
 
-  static int64_t RoundedDown(int64_t length_ns);
-  size_t HomeOf(int64_t length_ns) const {
-    constexpr uint64_t kHashFactor = 0x9e3779b97f4a7c15;
-    return static_cast<size_t>((static_cast<uint64_t>(length_ns) * kHashFactor) >> 32) &
-           (slots_.size() - 1);
-  }
   // Counts what waits.
   void CountWaiting();
   // As if nothing had waited: nothing that can be seen changes.
   const LengthCounts& Settled() const {
-    if (waiting_count_ != 0) const_cast<LengthCounts*>(this)->CountWaiting();
+    if (!waiting_.empty()) const_cast<LengthCounts*>(this)->CountWaiting();
     return *this;
   }
-  void Count(int64_t length_ns, uint64_t times) {
-    if (slots_.empty()) slots_.resize(kFewestSlots);
-    const size_t mask = slots_.size() - 1;
-    size_t at = HomeOf(length_ns);
-    while (slots_[at].count != 0 && slots_[at].length_ns != length_ns) at = (at + 1) & mask;
-    slots_[at].length_ns = length_ns;
-    const bool is_new = slots_[at].count == 0;
-    slots_[at].count += times;
-    if (is_new) CountNewSlowPath();
-  }
-  void CountNewSlowPath();
-  void Refill(size_t slots);
-  std::vector<std::pair<int64_t, uint64_t>> Sorted() const;
+  // Adds |counts|, which may hold a length several times.
+  void Count(const Counts& counts);
+  void Round();
+  uint64_t& BucketOf(int64_t length_ns);
+  void Reach(size_t page);
+  Counts Sorted() const;
 
-  std::array<int64_t, kMostWaiting> waiting_;
-  uint32_t waiting_count_ = 0;
-  std::vector<Slot> slots_;  // open addressing; a power of two, at most half of them taken
-  size_t lengths_ = 0;       // that differ
-  bool rounded_ = false;
   uint64_t count_ = 0;
   int64_t sum_ns_ = 0;
+  std::vector<int64_t> waiting_;
+  size_t most_waiting_ = kMostWaitingExact;
+  bool rounded_ = false;
+  size_t first_page_ = 0;
+  std::vector<uint64_t> buckets_;  // if rounded: whole pages from the first one on
+  Counts counts_;                  // else: every length once
 };
 
 }  // namespace gpubound
