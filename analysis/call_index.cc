@@ -4,11 +4,10 @@
 #include "analysis/call_index.h"
 
 #include <algorithm>
+#include <new>
 
 namespace gpubound {
 namespace {
-
-constexpr size_t kFirstSize = 64;
 
 // Work waits in the launch queue at most so long. Less than the fastest wrap of ids (2^32 calls at
 // two million a second), so a call that was lost is never replaced by its successor's namesake.
@@ -21,18 +20,25 @@ bool Contains(const IndexedCall& outer, const IndexedCall& inner) {
 
 }  // namespace
 
-CallIndex::CallIndex() : ring_(kFirstSize), buckets_(kFirstSize, kNoCall) {}
+CallIndex::CallIndex() { Grow(); }
 
 void CallIndex::Grow() {
-  std::vector<Entry> larger(ring_.size() * 2);
-  for (CallNumber number = next_ - ring_.size(); number < next_; ++number) {
-    larger[number & (larger.size() - 1)] = ring_[number & (ring_.size() - 1)];
-  }
-  const CallNumber oldest = next_ - ring_.size();
-  ring_ = std::move(larger);
-  buckets_.assign(ring_.size(), kNoCall);
+  const CallNumber oldest = Oldest();
+  const size_t smaller = size_;
+  const size_t size = smaller == 0 ? kFirstSize : kLargestSize;
+  size_ = size;
+  const auto zeroed = [size](size_t bytes) {
+    void* const memory = std::calloc(size, bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+  };
+  const Table<Entry> before = std::move(ring_);
+  ring_.reset(static_cast<Entry*>(zeroed(sizeof(Entry))));
+  buckets_.reset(static_cast<CallNumber*>(zeroed(sizeof(CallNumber))));
   for (CallNumber number = oldest; number < next_; ++number) {
-    Link(number, &ring_[number & (ring_.size() - 1)]);
+    Entry& entry = ring_[number & (size - 1)];
+    entry = before[number & (smaller - 1)];
+    Link(number, &entry);
   }
 }
 
@@ -56,15 +62,14 @@ void CallIndex::Visit(StateArchive& archive, size_t threads) {
   archive.All(first, end);
   if (!archive.reads()) {
     for (CallNumber number = first; number < end; ++number) {
-      visit(&ring_[number & (ring_.size() - 1)].call);
+      visit(&ring_[number & (size_ - 1)].call);
     }
     return;
   }
   if (first > end || end - first > kLargestSize) return archive.Fail();
-  while (ring_.size() < end - first) ring_.resize(ring_.size() * 2);
-  buckets_.assign(ring_.size(), kNoCall);
+  if (end - first > size_) Grow();  // while there is none
   for (next_ = first; next_ < end && !archive.failed(); ++next_) {
-    Entry& entry = ring_[next_ & (ring_.size() - 1)];
+    Entry& entry = ring_[next_ & (size_ - 1)];
     visit(&entry.call);
     Link(next_, &entry);
   }
@@ -75,9 +80,9 @@ void CallIndex::Visit(StateArchive& archive, size_t threads) {
 CallNumber CallIndex::Find(const DeviceWork& work) const {
   if (work.correlation == 0) return kNoCall;
   CallNumber found = kNoCall;
-  CallNumber number = Remembered(buckets_[work.correlation & (buckets_.size() - 1)]);
+  CallNumber number = Remembered(buckets_[work.correlation & (size_ - 1)] - 1);
   while (number != kNoCall) {
-    const Entry& entry = ring_[number & (ring_.size() - 1)];
+    const Entry& entry = ring_[number & (size_ - 1)];
     const IndexedCall& call = entry.call;
     if (call.correlation == work.correlation && call.start_ns <= work.start_ns + kClockSlackNs) {
       const IndexedCall* const chosen = At(found);

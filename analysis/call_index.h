@@ -11,8 +11,11 @@
 #ifndef GPUBOUND_ANALYSIS_CALL_INDEX_H_
 #define GPUBOUND_ANALYSIS_CALL_INDEX_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <cstdlib>
+#include <memory>
+#include <type_traits>
 
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
@@ -48,9 +51,9 @@ class CallIndex {
 
   // Calls come in order of begin.
   CallNumber Add(const ThreadCall& call, ApiClass api_class) {
-    if (next_ >= ring_.size() && ring_.size() < kLargestSize) Grow();
+    if (next_ >= size_ && size_ < kLargestSize) Grow();
     const CallNumber number = next_++;
-    Entry& entry = ring_[number & (ring_.size() - 1)];
+    Entry& entry = ring_[number & (size_ - 1)];
     entry.call = {call.call.start_ns, call.call.end_ns, call.call.correlation,
                   call.thread,        kNotOne,          api_class};
     Link(number, &entry);
@@ -67,35 +70,47 @@ class CallIndex {
 
   // Null when the call is no longer remembered. Valid until the next Add().
   IndexedCall* At(CallNumber number) {
-    return Remembered(number) == kNoCall ? nullptr : &ring_[number & (ring_.size() - 1)].call;
+    return Remembered(number) == kNoCall ? nullptr : &ring_[number & (size_ - 1)].call;
   }
   const IndexedCall* At(CallNumber number) const {
     return const_cast<CallIndex*>(this)->At(number);
   }
 
  private:
+  // Of most processes all calls that matter fit; of others the largest table is there at once.
+  static constexpr size_t kFirstSize = 4096;
   struct Entry {
     IndexedCall call;
     uint32_t back = 0;  // so many calls to the previous one in the same bucket; 0: none remembered
   };
+  static_assert(std::is_trivially_copyable_v<Entry>);
   // A launch queue holds about a thousand entries per stream before the next launch waits, so work
   // whose call lies further back than this many calls does not exist in practice; it would be
   // counted as work without a launch. 40 bytes each.
   static constexpr size_t kLargestSize = size_t{1} << 20;
 
+  // Zeroed; what is never touched takes no memory.
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  template <typename Value>
+  using Table = std::unique_ptr<Value[], Free>;
+
   void Grow();
-  CallNumber Oldest() const { return next_ > ring_.size() ? next_ - ring_.size() : 0; }
+  CallNumber Oldest() const { return next_ > size_ ? next_ - size_ : 0; }
   void Link(CallNumber number, Entry* entry) {
-    CallNumber& newest = buckets_[entry->call.correlation & (buckets_.size() - 1)];
-    entry->back = Remembered(newest) == kNoCall ? 0 : static_cast<uint32_t>(number - newest);
-    newest = number;
+    CallNumber& behind_newest = buckets_[entry->call.correlation & (size_ - 1)];
+    const CallNumber newest = Remembered(behind_newest - 1);
+    entry->back = newest == kNoCall ? 0 : static_cast<uint32_t>(number - newest);
+    behind_newest = number + 1;
   }
   CallNumber Remembered(CallNumber number) const {
-    return number != kNoCall && number + ring_.size() >= next_ ? number : kNoCall;
+    return number != kNoCall && number + size_ >= next_ ? number : kNoCall;
   }
 
-  std::vector<Entry> ring_;          // a power of two
-  std::vector<CallNumber> buckets_;  // as many
+  size_t size_ = 0;  // a power of two
+  Table<Entry> ring_;
+  Table<CallNumber> buckets_;  // the number behind the newest call's; 0: none
   CallNumber next_ = 0;
 };
 

@@ -5,20 +5,20 @@
 #include "analysis/record_order.h"
 
 #include <bit>
-#include <utility>
+#include <numeric>
 
 namespace gpubound {
 namespace {
 
-// Each moves past those before it that begin later. Cheap where these are few; gives up where they
+// Each moves past those before it that come later. Cheap where these are few; gives up where they
 // are not, as where one record lies hours apart and all others share a bucket.
-bool SortByInsertion(std::span<const int64_t> start_ns, std::span<uint32_t> order) {
-  size_t moves_left = 8 * order.size();
-  for (size_t i = 1; i < order.size(); ++i) {
-    const uint32_t moved = order[i];
+bool SortByInsertion(std::span<uint64_t> keys) {
+  size_t moves_left = 8 * keys.size();
+  for (size_t i = 1; i < keys.size(); ++i) {
+    const uint64_t moved = keys[i];
     size_t to = i;
-    for (; to > 0 && start_ns[order[to - 1]] > start_ns[moved]; --to) order[to] = order[to - 1];
-    order[to] = moved;
+    for (; to > 0 && keys[to - 1] > moved; --to) keys[to] = keys[to - 1];
+    keys[to] = moved;
     if (i - to > moves_left) return false;
     moves_left -= i - to;
   }
@@ -28,30 +28,51 @@ bool SortByInsertion(std::span<const int64_t> start_ns, std::span<uint32_t> orde
 }  // namespace
 
 std::span<const uint32_t> BeginOrder::Of(std::span<const int64_t> start_ns) {
-  order_.resize(start_ns.size());
-  if (start_ns.empty()) return order_;
-  const auto [least, most] = std::minmax_element(start_ns.begin(), start_ns.end());
-  const auto first_ns = static_cast<uint64_t>(*least);
-  const auto bits = std::bit_width(static_cast<uint64_t>(*most) - first_ns);
-  const auto bucket_bits = std::bit_width(start_ns.size());
-  const int shift = std::max(0, static_cast<int>(bits) - static_cast<int>(bucket_bits));
-  bucket_ends_.assign((size_t{1} << bucket_bits) + 1, 0);
-  const auto bucket_of = [&](size_t i) {
-    return (static_cast<uint64_t>(start_ns[i]) - first_ns) >> shift;
-  };
-  for (size_t i = 0; i < start_ns.size(); ++i) ++bucket_ends_[bucket_of(i) + 1];
+  const size_t size = start_ns.size();
+  order_.resize(size);
+  if (size == 0) return order_;
+  int64_t least_ns = start_ns.front();
+  int64_t most_ns = start_ns.front();
+  bool in_order = true;
+  for (size_t i = 1; i < size; ++i) {
+    in_order &= start_ns[i] >= start_ns[i - 1];
+    least_ns = std::min(least_ns, start_ns[i]);
+    most_ns = std::max(most_ns, start_ns[i]);
+  }
+  const auto first_ns = static_cast<uint64_t>(least_ns);
+  const auto bits = static_cast<int>(std::bit_width(static_cast<uint64_t>(most_ns) - first_ns));
+  const auto place_bits = static_cast<int>(std::bit_width(size));
+  if (in_order || bits + place_bits > 64 || !SortKeys(start_ns, first_ns, bits, place_bits)) {
+    std::iota(order_.begin(), order_.end(), 0);
+    if (in_order) return order_;
+    std::stable_sort(order_.begin(), order_.end(),
+                     [start_ns](uint32_t a, uint32_t b) { return start_ns[a] < start_ns[b]; });
+  }
+  return order_;
+}
+
+// A key is a time since the first, and behind it the place of that time. There are about as many
+// buckets as times.
+bool BeginOrder::SortKeys(std::span<const int64_t> start_ns, uint64_t first_ns, int bits,
+                          int place_bits) {
+  const int shift = std::max(0, bits - place_bits);
+  bucket_ends_.assign((size_t{1} << place_bits) + 1, 0);
+  for (const int64_t time_ns : start_ns) {
+    ++bucket_ends_[((static_cast<uint64_t>(time_ns) - first_ns) >> shift) + 1];
+  }
   for (size_t bucket = 1; bucket < bucket_ends_.size(); ++bucket) {
     bucket_ends_[bucket] += bucket_ends_[bucket - 1];
   }
+  keys_.resize(start_ns.size());
   for (size_t i = 0; i < start_ns.size(); ++i) {
-    order_[bucket_ends_[bucket_of(i)]++] = static_cast<uint32_t>(i);
+    const uint64_t since_ns = static_cast<uint64_t>(start_ns[i]) - first_ns;
+    keys_[bucket_ends_[since_ns >> shift]++] = since_ns << place_bits | i;
   }
-  if (!SortByInsertion(start_ns, order_)) {
-    std::sort(order_.begin(), order_.end(), [start_ns](uint32_t a, uint32_t b) {
-      return std::pair(start_ns[a], a) < std::pair(start_ns[b], b);
-    });
-  }
-  return order_;
+  if (!SortByInsertion(keys_)) return false;
+  const uint64_t place_mask = (uint64_t{1} << place_bits) - 1;
+  for (size_t i = 0; i < keys_.size(); ++i)
+    order_[i] = static_cast<uint32_t>(keys_[i] & place_mask);
+  return true;
 }
 
 }  // namespace gpubound

@@ -64,7 +64,11 @@ class BeginOrder {
   std::span<const uint32_t> Of(std::span<const int64_t> start_ns);
 
  private:
+  // False: it would take too long.
+  bool SortKeys(std::span<const int64_t> start_ns, uint64_t first_ns, int bits, int place_bits);
+
   std::vector<uint32_t> bucket_ends_;
+  std::vector<uint64_t> keys_;
   std::vector<uint32_t> order_;
 };
 
