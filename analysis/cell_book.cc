@@ -17,7 +17,7 @@ constexpr size_t kSlotsPerRow = 4;
 }  // namespace
 
 CellBook::CellBook(int64_t begin_ns, const CpuState& state, Devices devices)
-    : devices_(devices), slots_(kFirstSlots), now_ns_(begin_ns) {
+    : devices_(devices), slots_(kFirstSlots), at_{.now_ns = begin_ns} {
   EnterState(state);
 }
 
@@ -30,7 +30,10 @@ void CellBook::EnterState(const CpuState& state) {
 void CellBook::Visit(StateArchive& archive, const CpuState& state) {
   std::vector<RowName> names = names_;
   std::vector<Account> rows = rows_;
-  archive.All(names, rows, by_device_, now_ns_, sum_ns_, graph_ns_, filled_, part_, touched_);
+  FilledTime filled = at_.filled;
+  archive.All(names, rows, by_device_, at_.now_ns, at_.sum_ns, at_.graph_ns, filled, part_,
+              touched_);
+  at_.filled = static_cast<uint64_t>(filled);
   if (!archive.reads()) return;
   if (names.size() != rows.size()) return archive.Fail();
   for (const std::vector<DeviceAccount>& device : by_device_) {
@@ -80,15 +83,11 @@ void CellBook::Reopen(const CellBook& other) {
   AddAll(other, 1);
   key_ = other.key_;
   current_ = Find(other.names_[other.current_].state, other.names_[other.current_].waiting);
-  segment_ = other.segment_;
-  now_ns_ = other.now_ns_;
-  sum_ns_ = other.sum_ns_;
-  graph_ns_ = other.graph_ns_;
-  filled_ = other.filled_;
+  at_ = other.at_;
 }
 
 void CellBook::OpenWindow(const GpuWindow& gpu) {
-  segment_ = gpu.all.data();
+  at_.segment = gpu.all.data();
   if (devices_ == Devices::kTogether) return;
   while (by_device_.size() < gpu.each.size()) MeetDevice();
   device_segments_.clear();
@@ -101,35 +100,23 @@ void CellBook::TouchSlowPath() {
   touched_.push_back({current_, rows_[current_].by_mix});
 }
 
-void CellBook::BookUntil(int64_t now_ns) {
-  if (part_ != 0) Touch();
-  Account& account = rows_[current_];
-  if (!by_device_.empty()) BookDevices(now_ns);
-  int64_t since_ns = now_ns_;
-  for (; segment_[1].begin_ns <= now_ns; ++segment_) {
-    account.by_mix[segment_->mix] += segment_[1].begin_ns - since_ns;
-    since_ns = segment_[1].begin_ns;
+// What is missing in the filled time that 64 bits give of a long stretch.
+void CellBook::AddLongStretch(Place at, int64_t now_ns, Account* account) {
+  FilledTime whole = 0;
+  while (at.now_ns < now_ns) {
+    const int64_t until_ns = std::min(at.segment[1].begin_ns, now_ns);
+    whole += FilledTime{at.segment->fill} * static_cast<uint64_t>(until_ns - at.now_ns);
+    at.now_ns = until_ns;
+    if (at.segment[1].begin_ns <= now_ns) ++at.segment;
   }
-  account.by_mix[segment_->mix] += now_ns - since_ns;
-  now_ns_ = now_ns;
-  const int64_t into_ns = now_ns - segment_->begin_ns;
-  const int64_t sum_ns = segment_->sum_ns + int64_t{segment_->running} * into_ns;
-  const FilledTime filled =
-      segment_->filled + static_cast<FilledTime>(segment_->fill) * static_cast<uint64_t>(into_ns);
-  const int64_t graph_ns = segment_->graph_ns + (segment_->in_graph ? into_ns : 0);
-  account.sum_ns += sum_ns - sum_ns_;
-  account.graph_ns += graph_ns - graph_ns_;
-  account.filled += filled - filled_;
-  sum_ns_ = sum_ns;
-  graph_ns_ = graph_ns;
-  filled_ = filled;
+  account->filled += whole - static_cast<uint64_t>(whole);
 }
 
-void CellBook::BookDevices(int64_t now_ns) {
+void CellBook::BookDevices(int64_t begin_ns, int64_t now_ns) {
   for (size_t device = 0; device < by_device_.size(); ++device) {
     DeviceAccount& account = by_device_[device][current_];
     const DeviceSegment*& segment = device_segments_[device];
-    int64_t since_ns = now_ns_;
+    int64_t since_ns = begin_ns;
     for (; segment[1].begin_ns <= now_ns; ++segment) {
       account[static_cast<size_t>(segment->state)] += segment[1].begin_ns - since_ns;
       since_ns = segment[1].begin_ns;

@@ -6,12 +6,15 @@
 #ifndef GPUBOUND_ANALYSIS_CELL_BOOK_H_
 #define GPUBOUND_ANALYSIS_CELL_BOOK_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analysis/gpu_segments.h"
+#include "analysis/interval.h"
 #include "analysis/process_timeline.h"
 #include "analysis/state_archive.h"
 #include "analysis/work_classes.h"
@@ -50,18 +53,20 @@ class CellBook {
   void OpenWindow(const GpuWindow& gpu);
 
   // From |now_ns| on, a time of the window, it is the time of |state|. Never goes back.
-  void SwitchTo(const CpuState& state, int64_t now_ns) {
-    const bool waiting = state.layer == Layer::kWait && state.peer != kNotOne;
-    const uint64_t key = KeyOf(state, waiting);
-    if (key == key_) return;
-    BookUntil(now_ns);
-    key_ = key;
-    const Slot& home = slots_[HomeOf(key)];
-    current_ = home.key == key ? home.row : Find(state, waiting);
+  void SwitchTo(const CpuState& state, int64_t now_ns) { Switch(state, now_ns, &at_); }
+
+  // The same for each of |changes|, whose times are clipped to |span|: |state_of|(change).
+  template <typename Change, typename StateOf>
+  void SwitchAll(std::span<const Change> changes, const Interval& span, StateOf state_of) {
+    Place at = at_;  // as a local value it stays in registers
+    for (const Change& change : changes) {
+      Switch(state_of(change), std::clamp(change.time_ns, span.begin_ns, span.end_ns), &at);
+    }
+    at_ = at;
   }
 
   // Books what passes until |now_ns|, a time of the window.
-  void BookUntil(int64_t now_ns);
+  void BookUntil(int64_t now_ns) { Book(now_ns, &at_); }
 
   // Closes a book that stands where |other| stands, in the same state, and from then on gets the
   // same time: keeps what it has more than |other|, and little memory. It has to be reopened before
@@ -130,7 +135,49 @@ class CellBook {
     }
   };
   using DeviceAccount = std::array<int64_t, kDeviceStates>;
+  // In the window.
+  struct Place {
+    int64_t now_ns = 0;
+    const GpuSegment* segment = nullptr;
+    int64_t sum_ns = 0;  // of the segments until now
+    int64_t graph_ns = 0;
+    uint64_t filled = 0;
+  };
 
+  void Switch(const CpuState& state, int64_t now_ns, Place* at) {
+    const bool waiting = state.layer == Layer::kWait && state.peer != kNotOne;
+    const uint64_t key = KeyOf(state, waiting);
+    if (key == key_) return;
+    Book(now_ns, at);
+    key_ = key;
+    const Slot& home = slots_[HomeOf(key)];
+    current_ = home.key == key ? home.row : Find(state, waiting);
+  }
+  void Book(int64_t now_ns, Place* at) {
+    if (part_ != 0) Touch();
+    if (!by_device_.empty()) BookDevices(at->now_ns, now_ns);
+    Account& account = rows_[current_];
+    if (now_ns - at->now_ns > kLongestStretchNs) AddLongStretch(*at, now_ns, &account);
+    int64_t since_ns = at->now_ns;
+    for (; at->segment[1].begin_ns <= now_ns; ++at->segment) {
+      account.by_mix[at->segment->mix] += at->segment[1].begin_ns - since_ns;
+      since_ns = at->segment[1].begin_ns;
+    }
+    const GpuSegment& segment = *at->segment;
+    account.by_mix[segment.mix] += now_ns - since_ns;
+    at->now_ns = now_ns;
+    const int64_t into_ns = now_ns - segment.begin_ns;
+    const int64_t sum_ns = segment.sum_ns + int64_t{segment.running} * into_ns;
+    const int64_t graph_ns = segment.graph_ns + (segment.in_graph ? into_ns : 0);
+    const uint64_t filled = segment.filled + segment.fill * static_cast<uint64_t>(into_ns);
+    account.sum_ns += sum_ns - at->sum_ns;
+    account.graph_ns += graph_ns - at->graph_ns;
+    account.filled += filled - at->filled;
+    at->sum_ns = sum_ns;
+    at->graph_ns = graph_ns;
+    at->filled = filled;
+  }
+  static void AddLongStretch(Place at, int64_t now_ns, Account* account);
   void Touch() {
     if (current_ < part_of_.size() && part_of_[current_] == part_) return;
     TouchSlowPath();
@@ -150,7 +197,7 @@ class CellBook {
   void EnterState(const CpuState& state);
   void Grow();
   void Index();
-  void BookDevices(int64_t now_ns);
+  void BookDevices(int64_t begin_ns, int64_t now_ns);
   void MeetDevice();
   static DeviceAccount OfDevice(const Account& account, bool first);
 
@@ -167,12 +214,7 @@ class CellBook {
   std::vector<uint64_t> part_of_;  // by row: the part that booked to it last
   std::vector<Touched> touched_;
 
-  // The place in the window.
-  int64_t now_ns_;
-  const GpuSegment* segment_ = nullptr;
-  int64_t sum_ns_ = 0;  // of the segments until now
-  int64_t graph_ns_ = 0;
-  FilledTime filled_ = 0;
+  Place at_;
   std::vector<const DeviceSegment*> device_segments_;
 };
 

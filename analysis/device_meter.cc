@@ -6,58 +6,105 @@
 #include <algorithm>
 
 namespace gpubound {
+namespace {
+
+constexpr RunningWork kClasses = kGraphRuns - 1;
+constexpr RunningWork kKernels = kClasses & ~(1u << kCopy);
+
+}  // namespace
 
 DeviceMeter::DeviceMeter(const std::vector<Interval>& windows) {
-  for (const Interval& window : windows) windows_.push_back({window, {}, SmiModel(window), 0});
+  std::vector<int64_t> bounds_ns = {INT64_MAX};
+  for (const Interval& window : windows) {
+    windows_.push_back({window, {}, SmiModel(window)});
+    bounds_ns.push_back(window.begin_ns);
+    bounds_ns.push_back(window.end_ns);
+  }
+  std::sort(bounds_ns.begin(), bounds_ns.end());
+  bounds_ns.erase(std::unique(bounds_ns.begin(), bounds_ns.end()), bounds_ns.end());
+  for (const int64_t end_ns : bounds_ns) {
+    const bool in_first =
+        !windows.empty() && end_ns > windows.front().begin_ns && end_ns <= windows.front().end_ns;
+    pieces_.push_back({end_ns, in_first, {}});
+  }
 }
 
-void DeviceMeter::Begin(const Interval& work, WorkClass work_class, bool is_graph, size_t process) {
-  const size_t band = BandOf(process);
-  if (work_class != kCopy) {
-    for (Window& window : windows_) window.smi.Add(work);
+void DeviceMeter::Change(size_t process, int64_t now_ns, RunningWork now) {
+  MoveTo(now_ns);
+  running_of_[BandOf(process)] = now;
+  if (running_of_.size() == 1) {
+    running_ = now;
+    busy_bands_ = now != 0 ? 1 : 0;
+    return;
   }
-  if (work.empty()) return;
-  MoveTo(work.begin_ns);
-  // Few run at once, and what begins last mostly ends last.
-  const Running begun{work.end_ns, work_class, is_graph, band};
-  works_.push_back(begun);
-  for (size_t at = works_.size() - 1; at > 0; --at) {
-    if (works_[at - 1].end_ns > begun.end_ns) break;
-    works_[at] = works_[at - 1];
-    works_[at - 1] = begun;
+  running_ = 0;
+  busy_bands_ = 0;
+  for (const RunningWork of : running_of_) {
+    running_ |= of;
+    busy_bands_ += of != 0 ? 1 : 0;
   }
-  classes_.Enter(work_class);
-  if (is_graph) ++running_graphs_;
-  if (running_[band]++ == 0) ++busy_bands_;
+}
+
+// Some work has run until |until_ns|.
+void DeviceMeter::Pass(int64_t until_ns) {
+  if ((running_ & kKernels) != 0 && until_ns > undecided_ns_) AddKernel({now_ns_, until_ns});
+  while (pieces_[piece_].end_ns <= now_ns_) ++piece_;
+  int64_t from_ns = now_ns_;
+  for (; pieces_[piece_].end_ns < until_ns; ++piece_) {
+    Book(&pieces_[piece_], pieces_[piece_].end_ns - from_ns);
+    from_ns = pieces_[piece_].end_ns;
+  }
+  Book(&pieces_[piece_], until_ns - from_ns);
+}
+
+void DeviceMeter::AddKernel(const Interval& time) {
+  undecided_ns_ = INT64_MAX;
+  for (Window& window : windows_) {
+    window.smi.Add(time);
+    undecided_ns_ = std::min(undecided_ns_, window.smi.undecided_ns());
+  }
+}
+
+void DeviceMeter::Book(Piece* piece, int64_t ns) {
+  piece->sums.by_state[running_ & kClasses] += ns;
+  if ((running_ & kGraphRuns) != 0) piece->sums.graph_ns += ns;
+  if (!piece->in_first) return;
+  if (bands_.size() == 1) {
+    bands_.front().alone_ns += ns;
+    return;
+  }
+  for (size_t band = 0; band < bands_.size(); ++band) {
+    if (running_of_[band] == 0) continue;
+    (busy_bands_ == 1 ? bands_[band].alone_ns : bands_[band].contended_ns) += ns;
+  }
+}
+
+DeviceMeter::Sums DeviceMeter::SumsOf(const Window& window) const {
+  Sums sums = window.before;
+  for (const Piece& piece : pieces_) {
+    if (piece.end_ns > window.time.begin_ns && piece.end_ns <= window.time.end_ns) {
+      sums.Add(piece.sums);
+    }
+  }
+  return sums;
 }
 
 void DeviceMeter::Visit(StateArchive& archive, int64_t from_ns) {
-  VisitWindows(archive, from_ns);
-  archive.All(works_, bands_, now_ns_);
-  if (!archive.reads()) return;
-  running_.assign(bands_.size(), 0);
-  busy_bands_ = 0;
-  running_graphs_ = 0;
-  classes_ = {};
-  for (const Running& running : works_) {
-    if (running.band >= bands_.size()) return archive.Fail();
-    classes_.Enter(running.work_class);
-    if (running.is_graph) ++running_graphs_;
-    if (running_[running.band]++ == 0) ++busy_bands_;
-  }
-}
-
-void DeviceMeter::VisitWindows(StateArchive& archive, int64_t from_ns) {
   uint64_t count = windows_.size();
   archive.All(count);
   std::vector<Window> written;
   for (uint64_t i = 0; i < count && !archive.failed(); ++i) {
-    Interval time;
-    if (!archive.reads()) time = windows_[i].time;
-    archive.All(time);
-    if (archive.reads()) written.push_back({time, {}, SmiModel(time), 0});
-    archive.All(archive.reads() ? written.back() : windows_[i]);
+    Window window{{}, {}, SmiModel({})};
+    if (!archive.reads()) {
+      window = windows_[i];
+      window.before = SumsOf(window);
+    }
+    archive.All(window.time);
+    if (archive.reads()) window.smi = SmiModel(window.time);
+    archive.All(window.before, window.smi);
+    written.push_back(window);
   }
+  archive.All(bands_);
   if (!archive.reads()) return;
   for (Window& window : windows_) {
     if (window.time.begin_ns >= from_ns) continue;
@@ -66,44 +113,15 @@ void DeviceMeter::VisitWindows(StateArchive& archive, int64_t from_ns) {
       return other.time == window.time || (goes_on && other.time.begin_ns == window.time.begin_ns);
     });
     if (same == written.end()) return archive.Fail();
-    window.by_state = same->by_state;
+    window.before = same->before;
     window.smi = same->smi.Of(window.time);
-    window.graph_ns = same->graph_ns;
   }
+  running_of_.assign(bands_.size(), 0);
+  now_ns_ = from_ns;
 }
 
 void DeviceMeter::Renumber(const std::vector<size_t>& numbers) {
   for (DeviceBand& band : bands_) band.process = numbers[band.process];
-}
-
-void DeviceMeter::EndLast() {
-  const Running ended = works_.back();
-  works_.pop_back();
-  if (ended.end_ns > now_ns_) Pass(ended.end_ns);
-  classes_.Leave(ended.work_class);
-  if (ended.is_graph) --running_graphs_;
-  if (--running_[ended.band] == 0) --busy_bands_;
-}
-
-// Some work has run until |until_ns|.
-void DeviceMeter::Pass(int64_t until_ns) {
-  const Interval passed{now_ns_, until_ns};
-  now_ns_ = until_ns;
-  for (Window& window : windows_) {
-    const int64_t ns = passed.ClippedTo(window.time).length();
-    window.by_state[classes_.mask()] += ns;
-    if (running_graphs_ != 0) window.graph_ns += ns;
-  }
-  if (windows_.empty()) return;
-  const int64_t ns = passed.ClippedTo(windows_.front().time).length();
-  if (bands_.size() == 1) {
-    bands_.front().alone_ns += ns;
-    return;
-  }
-  for (size_t band = 0; band < bands_.size(); ++band) {
-    if (running_[band] == 0) continue;
-    (busy_bands_ == 1 ? bands_[band].alone_ns : bands_[band].contended_ns) += ns;
-  }
 }
 
 size_t DeviceMeter::FindBand(size_t process) {
@@ -111,24 +129,24 @@ size_t DeviceMeter::FindBand(size_t process) {
     if (bands_[band].process == process) return last_band_ = band;
   }
   bands_.push_back({process, 0, 0});
-  running_.push_back(0);
+  running_of_.push_back(0);
   return last_band_ = bands_.size() - 1;
 }
 
-std::vector<DeviceTime> DeviceMeter::Finish() {
-  MoveTo(INT64_MAX);
+std::vector<DeviceTime> DeviceMeter::Times() const {
   std::vector<DeviceTime> times;
-  for (Window& window : windows_) {
-    DeviceTime& sum = times.emplace_back();
+  for (const Window& window : windows_) {
+    const Sums sums = SumsOf(window);
+    DeviceTime& time = times.emplace_back();
     for (GpuState state = 1; state < kGpuUnknown; ++state) {
-      const int64_t ns = window.by_state[state];
-      sum.busy_ns += ns;
-      if (HasClass(state, kCompute)) sum.compute_ns += ns;
-      if (HasClass(state, kComm)) sum.comm_ns += ns;
-      if (HasClass(state, kCopy)) sum.copy_ns += ns;
+      const int64_t ns = sums.by_state[state];
+      time.busy_ns += ns;
+      if (HasClass(state, kCompute)) time.compute_ns += ns;
+      if (HasClass(state, kComm)) time.comm_ns += ns;
+      if (HasClass(state, kCopy)) time.copy_ns += ns;
     }
-    sum.graph_ns = window.graph_ns;
-    sum.smi_model = window.smi.Share();
+    time.graph_ns = sums.graph_ns;
+    time.smi_model = window.smi.Share();
   }
   return times;
 }

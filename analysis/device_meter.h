@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Follows the work of one physical device, whoever launched it, and adds up what ran. One object,
-// one caller.
+// Follows what runs on one physical device, whoever launched it, and adds up for how long. Windows
+// of time may overlap; what is counted is what lies between two neighbouring bounds of any of them:
+//
+//   windows   |-------------------------------------|
+//             |--start-up--|--------iterations--|
+//   pieces    |      0     |          1         |  2 |
+//
+// One object, one caller.
 #ifndef GPUBOUND_ANALYSIS_DEVICE_METER_H_
 #define GPUBOUND_ANALYSIS_DEVICE_METER_H_
 
@@ -9,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/device_activity.h"
 #include "analysis/device_usage.h"
 #include "analysis/interval.h"
 #include "analysis/smi_model.h"
@@ -21,66 +28,71 @@ class DeviceMeter {
  public:
   explicit DeviceMeter(const std::vector<Interval>& windows);
 
-  // Work comes in order of begin.
-  // |is_graph|: it is a graph that was recorded as a whole.
-  void Begin(const Interval& work, WorkClass work_class, bool is_graph, size_t process);
+  // A process ran some work on the device, perhaps without length.
+  void Use(size_t process) { BandOf(process); }
+  // From |now_ns| on, which never goes back, |now| is what |process| runs.
+  void Change(size_t process, int64_t now_ns, RunningWork now);
+  // Nothing changes until |now_ns|.
+  void MoveTo(int64_t now_ns) {
+    if (now_ns <= now_ns_) return;
+    if (running_ != 0) Pass(now_ns);
+    now_ns_ = now_ns;
+  }
 
-  // What it was told so far. Of the windows of the object that reads, those that begin before
-  // |from_ns| were windows of the one that wrote, or begin where one without an end did and end at
-  // |from_ns| or later; else the archive has failed.
+  // What it was told so far. The object that reads goes on at |from_ns|, when nothing runs as far
+  // as it knows. Of its windows, those that begin before |from_ns| were windows of the one that
+  // wrote, or begin where one without an end did and end at |from_ns| or later; else the archive
+  // has failed.
   void Visit(StateArchive& archive, int64_t from_ns);
   // Processes get other numbers: |numbers|, by the one they had.
   void Renumber(const std::vector<size_t>& numbers);
 
-  // Call once, last.
-  std::vector<DeviceTime> Finish();
+  std::vector<DeviceTime> Times() const;                           // by window
   const std::vector<DeviceBand>& bands() const { return bands_; }  // by first use
 
  private:
-  struct Running {
-    int64_t end_ns;
-    WorkClass work_class;
-    bool is_graph;
-    size_t band;
+  struct Sums {
+    std::array<int64_t, kGpuStates> by_state{};
+    int64_t graph_ns = 0;
     template <typename Archive>
     void Visit(Archive& archive) {
-      archive.All(end_ns, is_graph, band);
-      archive.IndexBelow(kWorkClasses, work_class);
+      archive.All(by_state, graph_ns);
+    }
+    void Add(const Sums& other) {
+      for (size_t state = 0; state < kGpuStates; ++state) by_state[state] += other.by_state[state];
+      graph_ns += other.graph_ns;
     }
   };
   struct Window {
     Interval time;
-    std::array<int64_t, kGpuStates> by_state;
+    Sums before;  // of what was read
     SmiModel smi;
-    int64_t graph_ns = 0;
-    template <typename Archive>
-    void Visit(Archive& archive) {
-      archive.All(by_state, smi, graph_ns);
-    }
   };
-  void MoveTo(int64_t now_ns) {
-    while (!works_.empty() && works_.back().end_ns <= now_ns) EndLast();
-    if (!works_.empty() && now_ns > now_ns_) Pass(now_ns);
-    now_ns_ = now_ns;
-  }
-  void EndLast();
+  struct Piece {
+    int64_t end_ns;
+    bool in_first;  // window
+    Sums sums;
+  };
   void Pass(int64_t until_ns);
+  void AddKernel(const Interval& time);
+  void Book(Piece* piece, int64_t ns);
+  Sums SumsOf(const Window& window) const;
   size_t BandOf(size_t process) {
     if (last_band_ < bands_.size() && bands_[last_band_].process == process) return last_band_;
     return FindBand(process);
   }
   size_t FindBand(size_t process);
-  void VisitWindows(StateArchive& archive, int64_t from_ns);
 
   std::vector<Window> windows_;
-  std::vector<Running> works_;  // that run now, by end, latest first
-  ActiveSet classes_;
+  std::vector<Piece> pieces_;  // the last one has no end
+  size_t piece_ = 0;           // in which |now_ns_| lies, or before
   std::vector<DeviceBand> bands_;
-  std::vector<int64_t> running_;  // pieces of work, by band
-  size_t running_graphs_ = 0;
+  std::vector<RunningWork> running_of_;  // by band
+  RunningWork running_ = 0;              // of all together
   size_t busy_bands_ = 0;
-  size_t last_band_ = 0;  // that work began in
+  size_t last_band_ = 0;  // that changed
   int64_t now_ns_ = INT64_MIN;
+  int64_t undecided_ns_ = INT64_MIN;  // of a window's model of nvidia-smi, the first
 };
 
 }  // namespace gpubound

@@ -6,9 +6,11 @@
 namespace gpubound {
 
 DeviceTimeline::DeviceTimeline(const ProcessTrace& process, const EventSource& source,
-                               const Interval& span, const std::vector<Interval>& unknown)
+                               const Interval& span, const std::vector<Interval>& unknown,
+                               DeviceActivity* activity)
     : span_(span),
       unknown_(unknown),
+      activity_(*activity),
       work_(source.Work()),
       classifier_(process),
       devices_(classifier_.devices() + 1),
@@ -34,7 +36,10 @@ void DeviceTimeline::Visit(StateArchive& archive) {
     if (item.is_graph) ++running_graphs_;
   }
   for (size_t i = 0; i < devices_used_.size(); ++i) {
-    place_[devices_used_[i]] = static_cast<uint32_t>(i);
+    const uint32_t id = devices_used_[i];
+    place_[id] = static_cast<uint32_t>(i);
+    devices_[id].active = RunningOn(id);
+    activity_.BeginWith(id, devices_[id].active);
   }
   FindNext();
 }
@@ -77,7 +82,8 @@ void DeviceTimeline::Meet(uint32_t device) {
 
 void DeviceTimeline::OpenWindow() {
   changes_.clear();
-  window_.all.assign(1, last_);
+  window_.all.clear();
+  window_.all.push_back(last_);
   if (devices_used_.size() > 1) window_.each.resize(devices_used_.size());
   for (size_t i = 0; i < window_.each.size(); ++i) {
     window_.each[i].assign(1, {last_.begin_ns, devices_[devices_used_[i]].state});
@@ -86,7 +92,9 @@ void DeviceTimeline::OpenWindow() {
 
 void DeviceTimeline::CloseWindow() {
   last_ = window_.all.back();
-  window_.all.emplace_back().begin_ns = kOpenEnded;
+  GpuSegment end;
+  end.begin_ns = kOpenEnded;
+  window_.all.push_back(end);
   for (std::vector<DeviceSegment>& each : window_.each) each.push_back({kOpenEnded, {}});
 }
 
@@ -100,7 +108,10 @@ void DeviceTimeline::Step(int64_t now_ns) {
   }
   EndUntil(now_ns);
   if (next_unknown_ < unknown_.size()) MoveUnknown(now_ns);
-  for (const Touched& touched : touched_) RefreshDevice(touched.device, now_ns, touched.begun);
+  for (const Touched& touched : touched_) {
+    RefreshDevice(touched.device, now_ns, touched.begun);
+    NoteActivity(touched.device, now_ns);
+  }
   AddSegment(now_ns);
   FindNext();
 }
@@ -110,38 +121,70 @@ bool DeviceTimeline::IsOneDeviceUntil(int64_t end_ns) const {
   return next_unknown_ == unknown_.size() || unknown_[next_unknown_].begin_ns >= end_ns;
 }
 
-// Steps where nothing but the work of one device happens: nearly all there are.
+// Steps where nothing but the work of one device happens: nearly all there are. What changes from
+// one to the next stays in registers.
 void DeviceTimeline::RunOneDevice(int64_t end_ns) {
   const uint32_t id = devices_used_.front();
   Device& device = devices_[id];
+  ActiveSet classes = classes_;
+  uint32_t counted = counted_;
+  uint32_t graphs = running_graphs_;
+  uint64_t fill = device.fill;
+  GpuSegment segment = window_.all.back();
   int64_t begin_ns = begins_.empty() ? kOpenEnded : begins_.front().begin_ns;
+  int64_t work_end_ns = running_.empty() ? kOpenEnded : running_.back().end_ns;
   for (;;) {
-    const int64_t work_end_ns = running_.empty() ? kOpenEnded : running_.back().end_ns;
     const int64_t now_ns = std::min(begin_ns, work_end_ns);
-    next_ns_ = now_ns;
     if (now_ns >= end_ns) break;
     WorkId begun{};
     while (begin_ns <= now_ns) {
       const GpuItem& item = begins_.front();
       device.used = true;
       if (item.end_ns > now_ns) {
-        if (device.running == 0) begun = item.work;
-        Begin(item);
+        if (running_.empty()) begun = item.work;
+        InsertRunning(item);
+        classes.Enter(item.work_class);
+        counted += item.other_end ? 0 : 1;
+        graphs += item.is_graph ? 1 : 0;
+        device.ran_graph |= item.is_graph;
+        fill += item.fill;
       }
       begins_.pop();
       begin_ns = begins_.empty() ? kOpenEnded : begins_.front().begin_ns;
     }
-    while (!running_.empty() && running_.back().end_ns <= now_ns) {
-      device.last_work = EndLast().work;
-      running_.pop_back();
+    for (; !running_.empty() && running_.back().end_ns <= now_ns; running_.pop_back()) {
+      const GpuItem& item = running_.back();
+      classes.Leave(item.work_class);
+      counted -= item.other_end ? 0 : 1;
+      graphs -= item.is_graph ? 1 : 0;
+      fill -= item.fill;
+      device.last_work = item.work;
     }
-    const DeviceState state = device.running != 0 ? DeviceState::kBusy : DeviceState::kIdle;
+    work_end_ns = running_.empty() ? kOpenEnded : running_.back().end_ns;
+    const DeviceState state = running_.empty() ? DeviceState::kIdle : DeviceState::kBusy;
     if (state != device.state) {
       changes_.push_back({now_ns, id, device.state, state, begun, device.last_work});
       device.state = state;
     }
-    AddSegment(now_ns);
+    const RunningWork active = classes.mask() | (graphs != 0 ? kGraphRuns : 0);
+    if (active != device.active) {
+      device.active = active;
+      activity_.Add(id, now_ns, active);
+    }
+    MoveSegment(now_ns, &segment);
+    segment.mix = classes.mask();
+    segment.running = counted;
+    segment.fill = static_cast<Fill>(std::min<uint64_t>(fill, kFillOne));
+    segment.in_graph = graphs != 0;
+    window_.all.push_back(segment);
   }
+  classes_ = classes;
+  counted_ = counted;
+  running_graphs_ = graphs;
+  device.fill = fill;
+  device.running = static_cast<uint32_t>(running_.size());
+  busy_devices_ = running_.empty() ? 0 : 1;
+  fill_of_devices_ = std::min<uint64_t>(fill, kFillOne);
   FindNext();
 }
 
@@ -155,13 +198,7 @@ void DeviceTimeline::MoveUnknown(int64_t now_ns) {
 }
 
 void DeviceTimeline::Begin(const GpuItem& item) {
-  // Few run at once, and what begins last mostly ends last.
-  running_.push_back(item);
-  for (size_t at = running_.size() - 1; at > 0; --at) {
-    if (running_[at - 1].end_ns > item.end_ns) break;
-    running_[at] = running_[at - 1];
-    running_[at - 1] = item;
-  }
+  InsertRunning(item);
   classes_.Enter(item.work_class);
   if (!item.other_end) ++counted_;
   Device& device = devices_[item.device];
@@ -191,6 +228,23 @@ void DeviceTimeline::EndUntil(int64_t now_ns) {
     devices_[item.device].last_work = item.work;
     touched_.push_back({item.device, WorkId{}});
   }
+}
+
+// Of all that runs, which is little.
+RunningWork DeviceTimeline::RunningOn(uint32_t device) const {
+  RunningWork active = 0;
+  for (const GpuItem& item : running_) {
+    if (item.device != device) continue;
+    active |= 1u << item.work_class | (item.is_graph ? kGraphRuns : 0);
+  }
+  return active;
+}
+
+void DeviceTimeline::NoteActivity(uint32_t device, int64_t now_ns) {
+  const RunningWork active = RunningOn(device);
+  if (active == devices_[device].active) return;
+  devices_[device].active = active;
+  activity_.Add(device, now_ns, active);
 }
 
 void DeviceTimeline::AddFill(Device* device, int64_t fill) {
@@ -224,17 +278,13 @@ Fill DeviceTimeline::FillNow() const {
 }
 
 void DeviceTimeline::AddSegment(int64_t now_ns) {
-  GpuSegment& now = window_.all.emplace_back();
-  const GpuSegment& before = *(&now - 1);
-  now.begin_ns = Clipped(now_ns);
+  GpuSegment now = window_.all.back();
+  MoveSegment(now_ns, &now);
   now.mix = classes_.mask() | (unknown() ? kUnrecordedBit : 0);
   now.running = counted_;
   now.fill = FillNow();
   now.in_graph = running_graphs_ != 0;
-  const int64_t ns = now.begin_ns - before.begin_ns;
-  now.sum_ns = before.sum_ns + int64_t{before.running} * ns;
-  now.graph_ns = before.graph_ns + (before.in_graph ? ns : 0);
-  now.filled = before.filled + static_cast<FilledTime>(before.fill) * static_cast<uint64_t>(ns);
+  window_.all.push_back(now);
 }
 
 }  // namespace gpubound

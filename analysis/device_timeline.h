@@ -10,11 +10,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/device_activity.h"
 #include "analysis/event_source.h"
 #include "analysis/fifo.h"
 #include "analysis/gpu_segments.h"
 #include "analysis/gpu_work.h"
 #include "analysis/interval.h"
+#include "analysis/plain_list.h"
 #include "analysis/state_archive.h"
 #include "analysis/work_classes.h"
 
@@ -32,9 +34,10 @@ struct DeviceChange {
 
 class DeviceTimeline {
  public:
-  // |unknown| is disjoint and ascending. Everything outlives the object.
+  // |unknown| is disjoint and ascending. What runs on each device goes to |activity|. Everything
+  // outlives the object.
   DeviceTimeline(const ProcessTrace& process, const EventSource& source, const Interval& span,
-                 const std::vector<Interval>& unknown);
+                 const std::vector<Interval>& unknown, DeviceActivity* activity);
 
   // The next instant at which something happens; kOpenEnded when nothing does.
   int64_t NextTime() const {
@@ -51,7 +54,7 @@ class DeviceTimeline {
   // Open() said. |paused|: recording is off since |begin_ns|.
   void Run(int64_t begin_ns, int64_t end_ns, bool paused);
   const GpuWindow& window() const { return window_; }
-  const std::vector<DeviceChange>& changes() const { return changes_; }
+  const PlainList<DeviceChange>& changes() const { return changes_; }
 
   // What holds between two windows; see ProcessTimeline::Visit().
   void Visit(StateArchive& archive);
@@ -62,7 +65,8 @@ class DeviceTimeline {
     bool ran_graph = false;  // that was recorded as a whole
     uint32_t running = 0;
     uint64_t fill = 0;
-    WorkId last_work{};  // that ended last
+    WorkId last_work{};      // that ended last
+    RunningWork active = 0;  // as |running| says
     template <typename Archive>
     void Visit(Archive& archive) {
       archive.All(state, used, ran_graph, running, fill, last_work);
@@ -96,9 +100,27 @@ class DeviceTimeline {
   bool IsOneDeviceUntil(int64_t end_ns) const;
   void RunOneDevice(int64_t end_ns);
   void Begin(const GpuItem& item);
+  void InsertRunning(const GpuItem& item) {
+    // Few run at once, and what begins last mostly ends last.
+    size_t at = running_.size();
+    running_.push_back(item);
+    for (; at > 0 && running_[at - 1].end_ns <= item.end_ns; --at) running_[at] = running_[at - 1];
+    running_[at] = item;
+  }
+  // |segment| begins at |now_ns|, clipped; its sums grow by what it was until then.
+  void MoveSegment(int64_t now_ns, GpuSegment* segment) const {
+    const int64_t begin_ns = Clipped(now_ns);
+    const int64_t ns = begin_ns - segment->begin_ns;
+    segment->sum_ns += int64_t{segment->running} * ns;
+    segment->graph_ns += segment->in_graph ? ns : 0;
+    segment->filled += segment->fill * static_cast<uint64_t>(ns);
+    segment->begin_ns = begin_ns;
+  }
   const GpuItem& EndLast();
   void EndUntil(int64_t now_ns);
   void MoveUnknown(int64_t now_ns);
+  RunningWork RunningOn(uint32_t device) const;
+  void NoteActivity(uint32_t device, int64_t now_ns);
   void AddFill(Device* device, int64_t fill);
   void RefreshDevice(uint32_t device, int64_t now_ns, WorkId begun);
   void RefreshAll(int64_t now_ns);
@@ -109,13 +131,14 @@ class DeviceTimeline {
 
   const Interval span_;
   const std::vector<Interval>& unknown_;
+  DeviceActivity& activity_;
   size_t next_unknown_ = 0;
   bool in_unknown_ = false;
   bool paused_ = false;
   RecordStream<DeviceWork> work_;
   WorkClassifier classifier_;
-  Fifo<GpuItem> begins_;          // taken up
-  std::vector<GpuItem> running_;  // by end, latest first
+  Fifo<GpuItem> begins_;        // taken up
+  PlainList<GpuItem> running_;  // by end, latest first
   int64_t next_ns_ = kOpenEnded;
   ActiveSet classes_;
   uint32_t counted_ = 0;  // of |running_|, without other ends
@@ -128,7 +151,7 @@ class DeviceTimeline {
   uint64_t fill_of_devices_ = 0;
   GpuSegment last_;
   GpuWindow window_;
-  std::vector<DeviceChange> changes_;
+  PlainList<DeviceChange> changes_;
 };
 
 template <typename OnBegin>

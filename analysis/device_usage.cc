@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Merges the work of all processes and hands each piece to the meter of its device. No state.
+// Merges what all processes did and hands each change to the meter of its device. No state.
 #include "analysis/device_usage.h"
 
 #include <algorithm>
@@ -11,9 +11,6 @@
 #include <utility>
 
 #include "analysis/device_meter.h"
-#include "analysis/gpu_work.h"
-#include "analysis/memory_source.h"
-#include "analysis/resumed_source.h"
 #include "analysis/run_sums.h"
 
 namespace gpubound {
@@ -67,13 +64,17 @@ class DeviceTable {
     }
   }
 
+  void MoveTo(int64_t now_ns) {
+    for (PhysicalDevice& device : devices_) device.meter.MoveTo(now_ns);
+  }
+
   std::vector<DeviceUsage> Finish() {
     std::sort(devices_.begin(), devices_.end(), [](const auto& a, const auto& b) {
       return std::tie(a.host, a.ordinal, a.usage.uuid) < std::tie(b.host, b.ordinal, b.usage.uuid);
     });
     std::vector<DeviceUsage> usages;
     for (PhysicalDevice& device : devices_) {
-      device.usage.windows = device.meter.Finish();
+      device.usage.windows = device.meter.Times();
       device.usage.bands = device.meter.bands();
       std::sort(device.usage.bands.begin(), device.usage.bands.end(),
                 [](const auto& a, const auto& b) { return a.process < b.process; });
@@ -87,42 +88,46 @@ class DeviceTable {
   std::deque<PhysicalDevice> devices_;
 };
 
-// The work of one process, in the time of the reference host.
-class ProcessWork {
+// What one process did, in the time of the reference host.
+class ProcessActivity {
  public:
-  // |from_ns|: of the work that begins before it, the sums tell.
-  ProcessWork(const Run& run, size_t number, int64_t offset_ns, int64_t from_ns,
-              DeviceTable* devices)
+  // |from_ns|: of what was before it, the sums tell.
+  ProcessActivity(const Run& run, size_t number, const DeviceActivity* activity, int64_t offset_ns,
+                  int64_t from_ns, DeviceTable* devices)
       : number_(number),
         process_(run.processes[number]),
         offset_ns_(offset_ns),
-        devices_(*devices),
-        source_(SourceOf(process_)),
-        resumed_(*source_, from_ns),
-        work_(resumed_.Work()),
-        classifier_(process_),
-        by_id_(classifier_.devices()) {
+        devices_(*devices) {
     for (uint32_t id = 1; id < process_.devices.size(); ++id) {
       const Device& device = process_.devices[id];
       if (device.name.empty() && device.uuid.empty() && device.info.multiprocessors == 0) continue;
       See(static_cast<DeviceId>(id))->usage.simulated |= device.info.simulated;
     }
+    if (activity == nullptr) return;
+    for (const uint32_t device : activity->used()) {
+      Of(device)->usage.used = true;
+      Of(device)->meter.Use(number_);
+    }
+    for (const auto& [device, now] : activity->at_begin()) {
+      Of(device)->meter.Change(number_, from_ns, now);
+    }
+    reader_.emplace(*activity);
+    Read();
   }
 
-  int64_t NextTime() const {
-    return work_.Peek() == nullptr ? kOpenEnded : work_.Peek()->start_ns + offset_ns_;
-  }
-  void Begin() {
-    const GpuItem item = classifier_.Classify(*work_.Peek());
-    PhysicalDevice*& device = by_id_[item.device];
-    if (device == nullptr) device = See(static_cast<DeviceId>(item.device));
-    device->usage.used = true;
-    device->meter.Begin({item.begin_ns + offset_ns_, item.end_ns + offset_ns_}, item.work_class,
-                        item.is_graph, number_);
-    work_.Pop();
+  int64_t NextTime() const { return next_ns_; }
+  void Take() {
+    Of(next_.device)->meter.Change(number_, next_ns_, next_.now);
+    Read();
   }
 
  private:
+  void Read() { next_ns_ = reader_->Next(&next_) ? next_.time_ns + offset_ns_ : kOpenEnded; }
+  PhysicalDevice* Of(uint32_t id) {
+    if (id >= by_id_.size()) by_id_.resize(size_t{id} + 1);
+    if (by_id_[id] == nullptr) by_id_[id] = See(static_cast<DeviceId>(id));
+    return by_id_[id];
+  }
   PhysicalDevice* See(DeviceId id) {
     PhysicalDevice* const device = devices_.Find(process_, id);
     std::vector<size_t>& seen_by = device->usage.seen_by;
@@ -135,11 +140,10 @@ class ProcessWork {
   const ProcessTrace& process_;
   const int64_t offset_ns_;
   DeviceTable& devices_;
-  const std::shared_ptr<const EventSource> source_;
-  const ResumedSource resumed_;
-  RecordStream<DeviceWork> work_;
-  WorkClassifier classifier_;
   std::vector<PhysicalDevice*> by_id_;
+  std::optional<DeviceActivity::Reader> reader_;
+  DeviceActivity::Change next_;
+  int64_t next_ns_ = kOpenEnded;
 };
 
 int64_t SummedUntil(const Run& run) { return run.sums == nullptr ? INT64_MIN : run.sums->until_ns; }
@@ -224,14 +228,14 @@ Status Resume(const Run& run, DeviceTable* devices) {
                "The time of devices is shown for the whole run only."};
 }
 
-// All work that begins before |until_ns|, in order.
-void Pass(const Run& run, const std::vector<int64_t>& offset_ns, int64_t until_ns,
-          DeviceTable* devices) {
-  std::deque<ProcessWork> work;
-  std::vector<std::pair<int64_t, size_t>> queue;  // min-heap of (next begin, process)
+// All that happened before |until_ns|, in order.
+Status Pass(const Run& run, const RunActivity& activity, const std::vector<int64_t>& offset_ns,
+            int64_t until_ns, DeviceTable* devices) {
+  std::deque<ProcessActivity> processes;
+  std::vector<std::pair<int64_t, size_t>> queue;  // min-heap of (next change, process)
   for (size_t p = 0; p < run.processes.size(); ++p) {
-    work.emplace_back(run, p, offset_ns[p], SummedUntil(run), devices);
-    if (work[p].NextTime() < until_ns) queue.emplace_back(work[p].NextTime(), p);
+    processes.emplace_back(run, p, activity[p].get(), offset_ns[p], SummedUntil(run), devices);
+    if (processes[p].NextTime() < until_ns) queue.emplace_back(processes[p].NextTime(), p);
   }
   std::make_heap(queue.begin(), queue.end(), std::greater<>());
   while (!queue.empty()) {
@@ -240,22 +244,28 @@ void Pass(const Run& run, const std::vector<int64_t>& offset_ns, int64_t until_n
     queue.pop_back();
     const int64_t next_ns = queue.empty() ? until_ns : queue.front().first;
     do {
-      work[process].Begin();
-    } while (work[process].NextTime() < next_ns);
-    if (work[process].NextTime() >= until_ns) continue;
-    queue.emplace_back(work[process].NextTime(), process);
+      processes[process].Take();
+    } while (processes[process].NextTime() < next_ns);
+    if (processes[process].NextTime() >= until_ns) continue;
+    queue.emplace_back(processes[process].NextTime(), process);
     std::push_heap(queue.begin(), queue.end(), std::greater<>());
   }
+  for (const std::shared_ptr<const DeviceActivity>& of : activity) {
+    if (of != nullptr && of->error()) return *of->error();
+  }
+  return Ok{};
 }
 
 }  // namespace
 
-Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const ClockAlignment& clocks,
+Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const RunActivity& activity,
+                                                const ClockAlignment& clocks,
                                                 const std::vector<Interval>& windows) {
   DeviceTable devices(windows);
   const Status resumed = Resume(run, &devices);
   if (!resumed.ok()) return resumed.error();
-  Pass(run, clocks.offset_ns, kOpenEnded, &devices);
+  const Status passed = Pass(run, activity, clocks.offset_ns, kOpenEnded, &devices);
+  if (!passed.ok()) return passed.error();
   std::vector<DeviceUsage> usages = devices.Finish();
   for (DeviceUsage& usage : usages) {
     TakeUtilization(run, clocks, windows, &usage);
@@ -263,8 +273,8 @@ Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const ClockAlign
   return usages;
 }
 
-Result<std::string> SumDevices(const Run& run, const std::vector<int64_t>& boundaries_ns,
-                               int64_t until_ns) {
+Result<std::string> SumDevices(const Run& run, const RunActivity& activity,
+                               const std::vector<int64_t>& boundaries_ns, int64_t until_ns) {
   std::vector<Interval> windows;
   for (size_t i = 0; i < boundaries_ns.size(); ++i) {
     windows.push_back({boundaries_ns[i], kOpenEnded});
@@ -275,7 +285,10 @@ Result<std::string> SumDevices(const Run& run, const std::vector<int64_t>& bound
   DeviceTable devices(windows);
   const Status resumed = Resume(run, &devices);
   if (!resumed.ok()) return resumed.error();
-  Pass(run, std::vector<int64_t>(run.processes.size()), until_ns, &devices);
+  const Status passed =
+      Pass(run, activity, std::vector<int64_t>(run.processes.size()), until_ns, &devices);
+  if (!passed.ok()) return passed.error();
+  devices.MoveTo(until_ns);
   StateArchive archive;
   devices.Visit(archive, until_ns, {});
   return archive.Take();

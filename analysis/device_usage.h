@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Devices of a run: what each physical device did over all processes that used it, and what share
-// each process had in it. One pass over the work of all processes; memory is what runs at one
-// instant. Pure but for reading the sources.
+// each process had in it. One pass over what their sweeps saw. Pure but for reading that.
 #ifndef GPUBOUND_ANALYSIS_DEVICE_USAGE_H_
 #define GPUBOUND_ANALYSIS_DEVICE_USAGE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/clock_align.h"
+#include "analysis/device_activity.h"
 #include "analysis/interval.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
@@ -59,17 +60,21 @@ struct DeviceUsage {
   std::vector<DeviceBand> bands;  // within the first window; of the processes that used it
 };
 
+// What the devices of each process did since the run's sums, by process; null: nothing.
+using RunActivity = std::vector<std::shared_ptr<const DeviceActivity>>;
+
 // Every device that any process saw, in order of host and ordinal, within each of |windows| (trace
 // time of the reference host of |clocks|). A device without uuid is one per host and ordinal.
 // An error where the run's sums cannot tell one of the windows from the rest.
-Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const ClockAlignment& clocks,
+Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const RunActivity& activity,
+                                                const ClockAlignment& clocks,
                                                 const std::vector<Interval>& windows);
 
-// For RunSums::devices: the work that begins before |until_ns| on devices of one host. Afterwards
+// For RunSums::devices: what devices of one host did before |until_ns|. Afterwards
 // windows can be told that are bounded by |boundaries_ns|, ascending, the run's begin first, or by
 // instants from |until_ns| on.
-Result<std::string> SumDevices(const Run& run, const std::vector<int64_t>& boundaries_ns,
-                               int64_t until_ns);
+Result<std::string> SumDevices(const Run& run, const RunActivity& activity,
+                               const std::vector<int64_t>& boundaries_ns, int64_t until_ns);
 
 }  // namespace gpubound
 

@@ -2,37 +2,62 @@
 //
 // A queue of plain values in one piece of memory, for the few thousand records that wait between
 // two stages. One object, one caller.
+//
+//   values_      first_              next_        end_
+//     |..gone......|====waiting========|..free......|
 #ifndef GPUBOUND_ANALYSIS_FIFO_H_
 #define GPUBOUND_ANALYSIS_FIFO_H_
 
+#include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <span>
-#include <vector>
+#include <type_traits>
 
 namespace gpubound {
 
 template <typename Value>
 class Fifo {
  public:
-  bool empty() const { return first_ == values_.size(); }
-  size_t size() const { return values_.size() - first_; }
-  const Value& front() const { return values_[first_]; }
-  std::span<const Value> waiting() const { return std::span(values_).subspan(first_); }
-  void push(const Value& value) { values_.push_back(value); }
-  void pop() {
-    if (++first_ == values_.size()) {
-      values_.clear();
-      first_ = 0;
-    } else if (first_ >= kWorthMoving && first_ > values_.size() / 2) {
-      values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(first_));
-      first_ = 0;
-    }
+  static_assert(std::is_trivially_copyable_v<Value>);
+
+  bool empty() const { return first_ == next_; }
+  size_t size() const { return static_cast<size_t>(next_ - first_); }
+  const Value& front() const { return *first_; }
+  std::span<const Value> waiting() const { return {first_, next_}; }
+  // |value| is none of the queue's own.
+  void push(const Value& value) {
+    if (next_ == end_) [[unlikely]]
+      MakeRoom();
+    *next_++ = value;
   }
+  void pop() {
+    if (++first_ == next_) clear();
+  }
+  void clear() { first_ = next_ = values_.get(); }
 
  private:
-  static constexpr size_t kWorthMoving = 4096;
-  std::vector<Value> values_;
-  size_t first_ = 0;
+  // Where most is gone already, by moving what waits to the front.
+  [[gnu::noinline]] void MakeRoom() {
+    const size_t waiting = size();
+    const auto capacity = static_cast<size_t>(end_ - values_.get());
+    if (2 * waiting <= capacity && capacity != 0) {
+      std::copy(first_, next_, values_.get());
+    } else {
+      const size_t larger = std::max<size_t>(16, 2 * capacity);
+      std::unique_ptr<Value[]> values = std::make_unique_for_overwrite<Value[]>(larger);
+      std::copy(first_, next_, values.get());
+      values_ = std::move(values);
+      end_ = values_.get() + larger;
+    }
+    first_ = values_.get();
+    next_ = first_ + waiting;
+  }
+
+  std::unique_ptr<Value[]> values_;
+  Value* first_ = nullptr;
+  Value* next_ = nullptr;
+  Value* end_ = nullptr;
 };
 
 }  // namespace gpubound

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/plain_list.h"
 #include "analysis/run.h"
 #include "analysis/sm_fill.h"
 #include "analysis/work_classes.h"
@@ -25,18 +26,25 @@ inline constexpr GpuMix kGpuMixes = 2 * kUnrecordedBit;
 
 constexpr GpuState StateOf(GpuMix mix) { return mix > kUnrecordedBit ? mix - kUnrecordedBit : mix; }
 
+// Kept in 64 bits, the filled time of so long a stretch is exact.
+inline constexpr int64_t kLongestStretchNs = int64_t{1} << 33;
+
 struct GpuSegment {
-  FilledTime filled = 0;  // until |begin_ns|, weighted by fill
-  int64_t begin_ns = 0;   // clipped to the span
-  int64_t sum_ns = 0;     // of all work until |begin_ns|, concurrent work counted each
-  int64_t graph_ns = 0;   // until |begin_ns|, in which graphs ran that were recorded as a whole
+  int64_t begin_ns = 0;  // clipped to the span
+  int64_t sum_ns = 0;    // of all work until |begin_ns|, concurrent work counted each
+  int64_t graph_ns = 0;  // until |begin_ns|, in which graphs ran that were recorded as a whole
+  // Until |begin_ns|, weighted by fill, modulo 2^64: of no more than kLongestStretchNs the
+  // difference is right.
+  uint64_t filled = 0;
   GpuMix mix = kGpuIdle;
   uint32_t running = 0;   // pieces of work, a copy between devices once
   Fill fill = 0;          // mean over the devices that are busy
   bool in_graph = false;  // a graph runs that was recorded as a whole
   template <typename Archive>
   void Visit(Archive& archive) {
-    archive.All(begin_ns, mix, running, fill, in_graph, sum_ns, graph_ns, filled);
+    FilledTime whole = filled;
+    archive.All(begin_ns, mix, running, fill, in_graph, sum_ns, graph_ns, whole);
+    filled = static_cast<uint64_t>(whole);
   }
 };
 
@@ -52,7 +60,7 @@ struct DeviceSegment {
 // Each list holds what was at the window's begin, then every change, then an end that lies beyond
 // all times.
 struct GpuWindow {
-  std::vector<GpuSegment> all;
+  PlainList<GpuSegment> all;
   std::vector<std::vector<DeviceSegment>> each;  // by order of first use; none for a single device
 };
 

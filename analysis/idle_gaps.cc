@@ -31,8 +31,7 @@ void IdleGaps::End(uint32_t device, int64_t now_ns, const CpuState& state, WorkI
   of.open = false;
   const int64_t length_ns = now_ns - of.begin_ns;
   if (length_ns <= 0) return;
-  // Most gaps are far too short.
-  if (of.longest.size() == kLongestGaps && length_ns <= of.longest.back().time.length()) return;
+  if (!Matters(device, length_ns)) return;
   IdleGap gap;
   gap.time = {of.begin_ns, now_ns};
   gap.at_begin = of.at_begin;

@@ -46,6 +46,11 @@ class IdleGaps {
     since_ns_ = now_ns;
   }
 
+  // Whether one of |length_ns| could be among the longest of its device.
+  bool Matters(uint32_t device, int64_t length_ns) const {
+    const std::vector<IdleGap>& longest = devices_[device].longest;
+    return longest.size() < kLongestGaps || length_ns > longest.back().time.length();
+  }
   void Begin(uint32_t device, int64_t now_ns, const CpuState& state, WorkId before);
   void End(uint32_t device, int64_t now_ns, const CpuState& state, WorkId after);
 

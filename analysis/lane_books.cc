@@ -26,10 +26,8 @@ void LaneBooks::BookWindow(int64_t at_ns, const Interval& span) {
   for (const uint32_t lane : open_) {
     CellBook& book = *lanes_[lane].book;
     book.SwitchTo(timeline_.LaneAtBegin(lane), at_ns);
-    for (const ThreadChange& change : timeline_.LaneChanges(lane)) {
-      book.SwitchTo(timeline_.StateOf(change.doing),
-                    std::clamp(change.time_ns, span.begin_ns, span.end_ns));
-    }
+    book.SwitchAll(timeline_.LaneChanges(lane), span,
+                   [this](const ThreadChange& change) { return timeline_.StateOf(change.doing); });
   }
   quiet_book_.SwitchTo(QuietState(), at_ns);
 }

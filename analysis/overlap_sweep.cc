@@ -4,6 +4,8 @@
 #include "analysis/overlap_sweep.h"
 
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include "analysis/caused_time.h"
@@ -11,6 +13,7 @@
 #include "analysis/lane_books.h"
 #include "analysis/node_operations.h"
 #include "analysis/smi_model.h"
+#include "analysis/spill_file.h"
 
 namespace gpubound {
 namespace {
@@ -21,7 +24,8 @@ class Sweep {
       : in_(input),
         timeline_(
             {input.process, input.source, input.roles, input.scan, input.peers, input.inherited}),
-        devices_(*input.process, *input.source, input.span, *input.unknown),
+        activity_(std::make_shared<DeviceActivity>(SpillFolder())),
+        devices_(*input.process, *input.source, input.span, *input.unknown, activity_.get()),
         state_(timeline_.state()),
         book_(input.span.begin_ns, state_, CellBook::Devices::kEach),
         lanes_(timeline_, input.process->python, input.span.begin_ns),
@@ -65,6 +69,7 @@ class Sweep {
     StateArchive archive;
     Visit(archive);
     stop.state = archive.Take();
+    stop.activity = FinishActivity();
     return stop;
   }
 
@@ -123,9 +128,8 @@ class Sweep {
     const int64_t at_ns = Clipped(begin_ns);
     book_.SwitchTo(timeline_.state_at_begin(), at_ns);
     NoteIterations(begin_ns);
-    for (const CpuChange& change : timeline_.changes()) {
-      book_.SwitchTo(change.state, Clipped(change.time_ns));
-    }
+    book_.SwitchAll(std::span(timeline_.changes()), in_.span,
+                    [](const CpuChange& change) -> const CpuState& { return change.state; });
   }
 
   void NoteWork(const DeviceWork& work, const GpuItem& item) {
@@ -167,12 +171,18 @@ class Sweep {
   // Goes through the changes of both sides. At the instant of a device's change the CPU side was
   // |before| and is |state_|.
   void NoteGaps(int64_t begin_ns) {
-    const std::vector<CpuChange>& changes = timeline_.changes();
+    const PlainList<CpuChange>& changes = timeline_.changes();
     CpuState before = state_;
     int64_t state_ns = begin_ns;
     MoveState({begin_ns, timeline_.state_at_begin()});
     size_t next = 0;
-    for (const DeviceChange& device : devices_.changes()) {
+    const PlainList<DeviceChange>& device_changes = devices_.changes();
+    for (size_t at = 0; at < device_changes.size(); ++at) {
+      const DeviceChange& device = device_changes[at];
+      if (at + 1 < device_changes.size() && IsShortGap(device, device_changes[at + 1])) {
+        ++at;
+        continue;
+      }
       for (; next < changes.size() && changes[next].time_ns <= device.time_ns; ++next) {
         before = state_;
         state_ns = changes[next].time_ns;
@@ -181,6 +191,12 @@ class Sweep {
       NoteGap(device, device.time_ns == state_ns ? before : state_);
     }
     for (; next < changes.size(); ++next) MoveState(changes[next]);
+  }
+
+  // Nearly all are.
+  bool IsShortGap(const DeviceChange& begin, const DeviceChange& end) const {
+    if (begin.to != DeviceState::kIdle || end.device != begin.device) return false;
+    return !gaps_.Matters(end.device, Clipped(end.time_ns) - Clipped(begin.time_ns));
   }
 
   void NoteGap(const DeviceChange& change, const CpuState& before) {
@@ -260,6 +276,7 @@ class Sweep {
     result_.iterations = iterations_.Take();
     result_.gaps = gaps_.Take(result_.device_used);
     result_.kernels = kernels_.Take();
+    result_.activity = FinishActivity();
     result_.smi_model = smi_.Share();
     result_.counters = counters_.Finish(in_.span.end_ns, in_.roles->operations().size());
     result_.fill_is_upper_bound = devices_.classifier().fill_is_upper_bound();
@@ -267,6 +284,14 @@ class Sweep {
     result_.scopes_open_at_end = timeline_.scopes_open_at_end();
     result_.unbalanced_scopes = timeline_.unbalanced_scopes();
     return std::move(result_);
+  }
+
+  std::shared_ptr<const DeviceActivity> FinishActivity() {
+    for (uint32_t device = 0; device < devices_.devices().size(); ++device) {
+      if (devices_.devices()[device].used) activity_->Use(device);
+    }
+    activity_->Finish();
+    return activity_;
   }
 
   void Visit(StateArchive& archive) {
@@ -299,6 +324,7 @@ class Sweep {
 
   const SweepInput& in_;
   ProcessTimeline timeline_;
+  const std::shared_ptr<DeviceActivity> activity_;
   DeviceTimeline devices_;
   CpuState state_;  // that NoteGaps() has come to
   CellBook book_;

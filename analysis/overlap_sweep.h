@@ -7,12 +7,14 @@
 #define GPUBOUND_ANALYSIS_OVERLAP_SWEEP_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/cell_book.h"
 #include "analysis/counter_book.h"
+#include "analysis/device_activity.h"
 #include "analysis/device_timeline.h"
 #include "analysis/idle_gaps.h"
 #include "analysis/interval.h"
@@ -73,6 +75,7 @@ struct SweepResult {
   std::vector<bool> device_used;       // by DeviceId
   std::vector<bool> device_ran_graph;  // likewise: graphs that were recorded as a whole
   double smi_model = 0;
+  std::shared_ptr<const DeviceActivity> activity;  // since |before|, beyond the span too
   bool fill_is_upper_bound = false;
   uint64_t work_without_launch = 0;
   MisplacedWork early_work;  // seems to begin before the call that launched it
@@ -92,7 +95,8 @@ struct SweepStop {
   // What may bound a part of the run: the begin of the first iteration and of the one that has not
   // ended, the end of warm-up and of the last iteration after it.
   std::vector<int64_t> boundaries_ns;
-  std::vector<Iteration> steady;  // iterations after warm-up that have ended
+  std::vector<Iteration> steady;                   // iterations after warm-up that have ended
+  std::shared_ptr<const DeviceActivity> activity;  // since |before|
 };
 
 // An error of |input|.before: it is no such state.

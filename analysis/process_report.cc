@@ -203,6 +203,7 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   analysis.report.counters = NamedCounters(sweep.counters, analysis.report.operations, roles);
   analysis.steady = sweep.iterations.steady;
   analysis.warm_up = WarmUpOf(sweep.iterations);
+  analysis.activity = sweep.activity;
   const auto found = [&analysis](LedgerCounter counter) -> uint64_t& {
     return analysis.found[static_cast<size_t>(counter)];
   };

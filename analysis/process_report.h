@@ -5,10 +5,12 @@
 #ifndef GPUBOUND_ANALYSIS_PROCESS_REPORT_H_
 #define GPUBOUND_ANALYSIS_PROCESS_REPORT_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/device_activity.h"
 #include "analysis/event_source.h"
 #include "analysis/interval.h"
 #include "analysis/iteration_book.h"
@@ -50,6 +52,7 @@ struct ProcessAnalysis {
   std::vector<NamedWait> inherited;   // as ProcessContext::awaited, where it does inherit
   std::vector<Iteration> steady;      // iterations after warm-up, in order
   std::optional<Interval> warm_up;    // from the begin of the first iteration to that of |steady|
+  std::shared_ptr<const DeviceActivity> activity;  // of its devices, since the sums
 };
 
 // Everything of ReportProcess but `parent`. An error is internal: rows that do not sum to the span.
@@ -63,6 +66,7 @@ struct SummedProcess {
   bool any_operation = false;          // as of ProcessAnalysis
   std::vector<int64_t> boundaries_ns;  // as in SweepStop
   std::vector<Iteration> steady;       // iterations after warm-up, in order
+  std::shared_ptr<const DeviceActivity> activity;  // since the sums before
 };
 
 // Sums the events that begin before |until_ns|; the sums of |context| end there or before.

@@ -87,6 +87,7 @@ Result<SummedProcess> SumProcess(const ProcessTrace& process, const EventSource&
   summed.any_operation = setup.scan().any_operation;
   summed.boundaries_ns = std::move(stop->boundaries_ns);
   summed.steady = std::move(stop->steady);
+  summed.activity = std::move(stop->activity);
   return summed;
 }
 

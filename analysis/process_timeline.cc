@@ -167,7 +167,8 @@ std::span<const ThreadChange> ProcessTimeline::RunThread(uint32_t thread, int64_
 void ProcessTimeline::TakeReporting(int64_t begin_ns, const Doing& at_begin,
                                     std::span<const ThreadChange> changes) {
   reporting_changes_ = changes.size();
-  own_.assign(1, {begin_ns, OwnState(at_begin, begin_ns)});
+  own_.clear();
+  own_.push_back({begin_ns, OwnState(at_begin, begin_ns)});
   for (const ThreadChange& change : changes) {
     own_.push_back({change.time_ns, OwnState(change.doing, begin_ns)});
   }

@@ -79,7 +79,7 @@ class ProcessTimeline {
 
   // Of the window: what the CPU side is after its first instant, and every change after that.
   const CpuState& state_at_begin() const { return state_at_begin_; }
-  const std::vector<CpuChange>& changes() const { return changes_; }
+  const PlainList<CpuChange>& changes() const { return changes_; }
   // What holds at its end.
   const CpuState& state() const { return state_; }
   // The same of a lane, in states of its own. In those that are not awake nothing changes.
@@ -183,11 +183,11 @@ class ProcessTimeline {
   std::vector<uint32_t> first_;   // threads that do something at its first instant
   size_t first_changes_ = 0;      // so many changes are of the first instant
   size_t reporting_changes_ = 0;  // so many after them are the reporting thread's
-  std::vector<CpuChange> own_;    // what the process is by the reporting thread alone
+  PlainList<CpuChange> own_;      // what the process is by the reporting thread alone
   Refinement refinement_;
   std::vector<uint64_t> steps_;
   CpuState state_at_begin_;
-  std::vector<CpuChange> changes_;
+  PlainList<CpuChange> changes_;
 
   // As of the window's end.
   Doing reporting_;

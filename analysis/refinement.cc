@@ -34,11 +34,11 @@ void Refinement::Open(std::span<const CpuChange> own, bool starting) {
   own_ = own;
   starting_ = starting;
   least_ = kNoLayer;
-  stretches_.resize(own.size());
-  for (size_t i = 0; i < own.size(); ++i) {
-    const CpuState& state = own[i].state;
-    stretches_[i] = {own[i].time_ns, state.operation, LeastHelp(state.layer)};
-    least_ = std::min(least_, stretches_[i].least);
+  stretches_.clear();
+  for (const CpuChange& change : own) {
+    const Layer least = LeastHelp(change.state.layer);
+    stretches_.push_back({change.time_ns, change.state.operation, least});
+    least_ = std::min(least_, least);
   }
   help_.clear();
   run_ends_.clear();
@@ -56,11 +56,8 @@ size_t Refinement::StretchAt(int64_t time_ns, size_t from) const {
     at += step;
     step *= 2;
   }
-  const auto first = stretches_.begin() + static_cast<std::ptrdiff_t>(at);
-  const auto last =
-      stretches_.begin() + static_cast<std::ptrdiff_t>(std::min(at + step, stretches_.size()));
-  const auto behind = std::upper_bound(
-      first, last, time_ns,
+  const Stretch* const behind = std::upper_bound(
+      stretches_.begin() + at, stretches_.begin() + std::min(at + step, stretches_.size()), time_ns,
       [](int64_t time, const Stretch& stretch) { return time < stretch.begin_ns; });
   return static_cast<size_t>(behind - stretches_.begin()) - 1;
 }
@@ -139,7 +136,7 @@ CpuState Refinement::Refined(const CpuState& own) const {
   return state;
 }
 
-CpuState Refinement::Resolve(std::vector<CpuChange>* changes) {
+CpuState Refinement::Resolve(PlainList<CpuChange>* changes) {
   changes->clear();
   if (help_.empty()) {
     CpuState last = own_.front().state;

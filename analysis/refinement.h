@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "analysis/cpu_state.h"
+#include "analysis/plain_list.h"
 #include "analysis/thread_change.h"
 
 namespace gpubound {
@@ -36,7 +37,7 @@ class Refinement {
   void Add(bool adopts, const Doing& at_begin, std::span<const ThreadChange> changes);
 
   // What the process is at the window's begin; every change after that goes to |changes|.
-  CpuState Resolve(std::vector<CpuChange>* changes);
+  CpuState Resolve(PlainList<CpuChange>* changes);
 
  private:
   // How deep a thread lies: its layer, then whether it adopts, then its cause; zero: it is no help.
@@ -66,8 +67,8 @@ class Refinement {
   std::span<const CpuChange> own_;
   bool starting_ = false;
   Layer least_ = Layer::kUnset;  // of all stretches
-  std::vector<Stretch> stretches_;
-  std::vector<Help> help_;        // thread by thread
+  PlainList<Stretch> stretches_;
+  PlainList<Help> help_;          // thread by thread
   std::vector<size_t> run_ends_;  // behind the help of each
   std::vector<uint64_t> order_;
   std::vector<uint64_t> merge_scratch_;

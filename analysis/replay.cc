@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <queue>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,6 +21,7 @@
 #include "analysis/replay_process.h"
 #include "analysis/run_span.h"
 #include "analysis/run_waits.h"
+#include "analysis/spill_file.h"
 
 namespace gpubound {
 namespace {
@@ -75,14 +74,6 @@ std::map<std::string, int64_t> HostOffsets(const Run& run) {
   return offsets;
 }
 
-// For what does not fit into memory. A $TMPDIR that is not there is no reason to do without: most
-// runs never need it, and one that does is told what cannot be written.
-std::string FolderForOverflow() {
-  std::error_code error;
-  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
-  return error ? "/tmp" : folder.string();
-}
-
 class RunReplay {
  public:
   RunReplay(const Run& run, const ReplayOptions& options)
@@ -93,7 +84,7 @@ class RunReplay {
     }
     origin_ns_ = origin_ns;
     if (options.critical_path_of) {
-      path_ = std::make_unique<PathLog>(FolderForOverflow());
+      path_ = std::make_unique<PathLog>(SpillFolder());
     }
     for (size_t p = 0; p < run.processes.size(); ++p) AddRoles(p);
     some_inherit_ = std::any_of(replays_.begin(), replays_.end(),
@@ -158,7 +149,7 @@ class RunReplay {
     Entry& entry = replays_[p];
     if (!entry.opens_operations) SetRoles(p, {operations_.begin(), operations_.end()});
     if (options_.keep_events) {
-      entry.output = std::make_shared<RetimedSource>(FolderForOverflow());
+      entry.output = std::make_shared<RetimedSource>(SpillFolder());
     }
     ProcessReplay::Input input;
     input.process = &process;

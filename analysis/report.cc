@@ -285,7 +285,9 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   Report report;
   NoteMisplacedWork(*analyses, &report);
   Ledger ledger = run.ledger;
+  RunActivity activity;
   for (size_t p = 0; p < run.processes.size(); ++p) {
+    activity.push_back(std::move((*analyses)[p].activity));
     Accumulate(run.processes[p].ledger, &ledger);
     Accumulate((*analyses)[p].found, &ledger);
     report.processes.push_back(std::move((*analyses)[p].report));
@@ -310,11 +312,11 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   RunWindows cut = stepping < run.processes.size()
                        ? CutRun(span, &(*analyses)[stepping], clocks.offset_ns[stepping])
                        : CutRun(span, nullptr, 0);
-  Result<std::vector<DeviceUsage>> measured = MeasureDevices(run, clocks, cut.windows);
+  Result<std::vector<DeviceUsage>> measured = MeasureDevices(run, activity, clocks, cut.windows);
   if (!measured.ok() && cut.windows.size() > 1) {
     report.notes.push_back(measured.error().ToString());
     cut = CutRun(span, nullptr, 0);
-    measured = MeasureDevices(run, clocks, cut.windows);
+    measured = MeasureDevices(run, activity, clocks, cut.windows);
   }
   if (!measured.ok()) return measured.error();
   const std::vector<DeviceUsage>& devices = *measured;

@@ -107,7 +107,10 @@ Result<SummedRun> SumRun(const Run& run, const ReportOptions& options, int64_t u
       root == nullptr ? run.processes.size() : static_cast<size_t>(root - run.processes.data());
   const size_t stepping = SteppingProcess(*processes, root_index);
   const SummedProcess* steps = stepping < processes->size() ? &(*processes)[stepping] : nullptr;
-  Result<std::string> devices = SumDevices(run, BoundariesOf(steps, span, until_ns), until_ns);
+  RunActivity activity;
+  for (const SummedProcess& process : *processes) activity.push_back(process.activity);
+  Result<std::string> devices =
+      SumDevices(run, activity, BoundariesOf(steps, span, until_ns), until_ns);
   if (!devices.ok()) return devices.error();
 
   SummedRun summed;

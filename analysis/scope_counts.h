@@ -13,6 +13,7 @@
 #include "analysis/cpu_state.h"
 #include "analysis/interval.h"
 #include "analysis/label_roles.h"
+#include "analysis/plain_list.h"
 #include "analysis/run.h"
 #include "proto/event_model.h"
 
@@ -41,7 +42,7 @@ class ScopeCounts {
 
   // All that happened at one instant. A scope that closed and reopened then was never away, and one
   // that opened and closed took no time; so all openings come before the closings.
-  void Note(const std::vector<OperationIndex>& opened, const std::vector<OperationIndex>& closed,
+  void Note(const PlainList<OperationIndex>& opened, const PlainList<OperationIndex>& closed,
             int64_t now_ns) {
     for (const OperationIndex operation : opened) {
       if (process_.Counts(now_ns, now_ns)) ++counts_[operation].opened;

@@ -24,6 +24,8 @@ class SmiModel {
   void Add(const Interval& kernel) {
     if (kernel.end_ns > undecided_ns_) AddSlowPath(kernel);
   }
+  // A kernel that ends here or before changes nothing any more.
+  int64_t undecided_ns() const { return undecided_ns_; }
 
   // The span of the object that reads may end elsewhere, not before what was added.
   void Visit(StateArchive& archive);

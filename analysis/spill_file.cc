@@ -8,10 +8,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
 namespace gpubound {
+
+std::string SpillFolder() {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  return error ? "/tmp" : folder.string();
+}
 
 SpillFile::SpillFile(std::string folder) : folder_(std::move(folder)) {}
 

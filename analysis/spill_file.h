@@ -13,6 +13,10 @@
 
 namespace gpubound {
 
+// Where such files lie: $TMPDIR, else /tmp. One that is not there is no reason to do without: most
+// runs need no file, and one that does is told what cannot be written.
+std::string SpillFolder();
+
 class SpillFile {
  public:
   // The file lies in |folder|.

@@ -25,6 +25,7 @@
 
 #include "analysis/fifo.h"
 #include "analysis/gpu_segments.h"
+#include "analysis/plain_list.h"
 
 namespace gpubound {
 
@@ -127,11 +128,19 @@ class StateArchive {
     All(pair.first, pair.second);
   }
   template <typename Element>
+  void Value(PlainList<Element>& list) {
+    std::vector<Element> elements(list.begin(), list.end());
+    Value(elements);
+    if (!reads_) return;
+    list.clear();
+    for (const Element& element : elements) list.push_back(element);
+  }
+  template <typename Element>
   void Value(Fifo<Element>& queue) {
     std::vector<Element> waiting(queue.waiting().begin(), queue.waiting().end());
     Value(waiting);
     if (!reads_) return;
-    queue = {};
+    queue.clear();
     for (const Element& element : waiting) queue.push(element);
   }
   template <typename Object>

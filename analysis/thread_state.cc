@@ -12,23 +12,13 @@ namespace {
 // So many scopes are looked at one by one.
 constexpr size_t kNear = 32;
 
-IdleCause CauseInCall(IdleCause call, Layer layer) {
-  return call == IdleCause::kLaunch && layer == Layer::kCudaSync ? IdleCause::kSync : call;
-}
-
-// Under an open scope and outside calls.
-IdleCause CauseInScope(IdleCause named, Layer layer) {
-  if (SaysAll(named)) return named;
-  if (named == IdleCause::kSimulation || layer == Layer::kSimulator) return IdleCause::kSimulation;
-  if (layer == Layer::kCudaSync) return IdleCause::kSync;
-  return layer == Layer::kWait ? IdleCause::kWaiting : IdleCause::kLaunch;
-}
-
 }  // namespace
 
-ThreadState::ThreadState(const LabelRoles* roles, Layer base) : roles_(roles), open_(1) {
-  open_.front().layer = base;
-  open_.front().doing = Doing(kNotOne, base, IdleCause::kUnknown, kNotOne);
+ThreadState::ThreadState(const LabelRoles* roles, Layer base) : roles_(roles) {
+  Open beneath;
+  beneath.layer = base;
+  beneath.doing = Doing(kNotOne, base, IdleCause::kUnknown, kNotOne);
+  open_.push_back(beneath);
   Refresh();
 }
 
@@ -68,22 +58,18 @@ void ThreadState::Visit(StateArchive& archive) {
   Refresh();
 }
 
-void ThreadState::BeginCall(LabelId label, int64_t end_ns, ThreadStep* step) {
-  const LabelRole& role = roles_->Of(label);
+void ThreadState::BeginCallSlowPath(const LabelRole& role, int64_t end_ns, ThreadStep* step) {
   const Layer from = doing_.layer();
   if (role.capture != CaptureEdge::kNone) capturing_ = role.capture == CaptureEdge::kBegins;
   if (role.call_is_scope) return Refresh();
-  const bool sync = role.api_class == ApiClass::kSync;
-  open_calls_.push_back({end_ns, sync, role.cause});
-  next_call_end_ns_ = std::min(next_call_end_ns_, end_ns);
-  sync_calls_ += sync ? 1 : 0;
+  AddCall(role, end_ns);
   RefreshSlowPath();
   if (doing_.layer() > from) step->transitions.push_back({operation(), from, doing_.layer()});
 }
 
-void ThreadState::EndCalls(int64_t now_ns) {
+void ThreadState::EndCallsSlowPath(int64_t now_ns) {
   int64_t next_ns = kOpenEnded;
-  std::erase_if(open_calls_, [this, now_ns, &next_ns](const OpenCall& call) {
+  open_calls_.EraseIf([this, now_ns, &next_ns](const OpenCall& call) {
     const bool ends = call.end_ns <= now_ns;
     if (ends && call.sync) --sync_calls_;
     if (!ends) next_ns = std::min(next_ns, call.end_ns);
@@ -91,38 +77,6 @@ void ThreadState::EndCalls(int64_t now_ns) {
   });
   next_call_end_ns_ = next_ns;
   Refresh();
-}
-
-// |place|: of |open|.
-void ThreadState::Derive(const LabelRole& role, const Open& beneath, uint32_t place, Open* open) {
-  const bool is_operation = role.operation != kNotOne;
-  open->opens = role.operation;
-  open->operation = is_operation ? role.operation : beneath.operation;
-  open->operation_from = is_operation ? place : beneath.operation_from;
-  const bool is_layer = role.layer != Layer::kUnset;
-  open->layer = is_layer ? role.layer : beneath.layer;
-  open->layer_is_call = is_layer ? role.call_is_scope : beneath.layer_is_call;
-  open->peer = is_layer ? role.peer : beneath.peer;
-  open->layer_from = is_layer ? place : beneath.layer_from;
-  const bool is_cause = role.cause != IdleCause::kUnknown;
-  open->named_cause = is_cause ? role.cause : beneath.named_cause;
-  open->cause_from = is_cause ? place : beneath.cause_from;
-  DeriveDoing(open);
-}
-
-// An operation speaks for itself: what encloses it does not explain its time, unless all of that is
-// one thing.
-IdleCause ThreadState::NamedCause(const Open& open) {
-  const bool is_own = open.cause_from >= open.operation_from;
-  return is_own || SaysAll(open.named_cause) ? open.named_cause : IdleCause::kUnknown;
-}
-
-void ThreadState::DeriveDoing(Open* open) {
-  const IdleCause named = NamedCause(*open);
-  const IdleCause cause =
-      open->layer_is_call ? CauseInCall(named, open->layer) : CauseInScope(named, open->layer);
-  open->doing = Doing(open->operation, open->layer, cause,
-                      open->layer == Layer::kWait ? open->peer : kNotOne);
 }
 
 // The nearest one at |index| or beneath that has the part and has not ended. Shortens the way there
@@ -154,7 +108,7 @@ void ThreadState::DropEnded() {
 
 void ThreadState::Compact() {
   if (ended_ == 0) return;
-  std::erase_if(open_, [](const Open& open) { return open.ended; });
+  open_.EraseIf([](const Open& open) { return open.ended; });
   ended_ = 0;
   ranges_.clear();
   for (uint32_t place = 1; place < open_.size(); ++place) {
@@ -226,7 +180,7 @@ void ThreadState::ForgetRange(size_t index) {
 
 void ThreadState::Erase(size_t index, ThreadStep* step) {
   Open& erased = open_[index];
-  if (erased.opens != kNotOne) step->closed.push_back(erased.opens);
+  if (erased.opens != kNotOne && step->counts) step->closed.push_back(erased.opens);
   if (!erased.is_scope) ForgetRange(index);
   if (erased.is_scope && scopes_mapped_) UnmapScope(erased);
   erased.ended = true;

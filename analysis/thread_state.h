@@ -16,6 +16,7 @@
 #ifndef GPUBOUND_ANALYSIS_THREAD_STATE_H_
 #define GPUBOUND_ANALYSIS_THREAD_STATE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -24,6 +25,7 @@
 #include "analysis/doing.h"
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
+#include "analysis/plain_list.h"
 #include "analysis/state_archive.h"
 
 namespace gpubound {
@@ -35,9 +37,10 @@ struct ThreadStep {
     Layer from;                // kUnset: nothing was known of the thread before
     Layer to;
   };
-  std::vector<OperationIndex> opened;  // operations, one per scope
-  std::vector<OperationIndex> closed;
-  std::vector<Transition> transitions;
+  bool counts = true;                // else the two lists stay empty
+  PlainList<OperationIndex> opened;  // operations, one per scope
+  PlainList<OperationIndex> closed;
+  PlainList<Transition> transitions;
   void Clear() {
     opened.clear();
     closed.clear();
@@ -64,10 +67,28 @@ class ThreadState {
   // Events were lost; |open| is what is open now.
   void Resync(std::span<const LabelId> open, ThreadStep* step);
 
-  void BeginCall(LabelId label, int64_t end_ns, ThreadStep* step);
+  void BeginCall(LabelId label, int64_t end_ns, ThreadStep* step) {
+    const LabelRole& role = roles_->Of(label);
+    if (HasSpecialTime() || role.capture != CaptureEdge::kNone || role.call_is_scope) {
+      return BeginCallSlowPath(role, end_ns, step);
+    }
+    AddCall(role, end_ns);
+    const Layer from = doing_.layer();
+    const Layer layer = sync_calls_ != 0 ? Layer::kCudaSync : Layer::kCudaApi;
+    const IdleCause named = NamedCause(Top());
+    const IdleCause cause = SaysAll(named) ? named : CauseInCall(role.cause, layer);
+    doing_ = Doing(Top().operation, layer, cause, kNotOne);
+    if (layer > from) step->transitions.push_back({Top().operation, from, layer});
+  }
   // When the next of the open calls ends; kOpenEnded where none is open.
   int64_t next_call_end_ns() const { return next_call_end_ns_; }
-  void EndCalls(int64_t now_ns);
+  void EndCalls(int64_t now_ns) {
+    if (open_calls_.size() != 1) return EndCallsSlowPath(now_ns);
+    open_calls_.clear();
+    sync_calls_ = 0;
+    next_call_end_ns_ = kOpenEnded;
+    Refresh();
+  }
 
   // While a window is open, time inside any API call is cuda_sync. Windows may overlap.
   void EnterWait() { ++wait_windows_, Refresh(); }
@@ -124,38 +145,87 @@ class ThreadState {
   void Push(LabelId label, bool is_range, uint64_t range, ThreadStep* step) {
     const LabelRole& role = roles_->Of(label);
     const Layer from = doing_.layer();
-    Open& open = open_.emplace_back();
+    Open open;
     open.label = label;
     open.is_scope = !is_range;
-    Derive(role, *(&open - 1), static_cast<uint32_t>(open_.size() - 1), &open);
+    Derive(role, Top(), static_cast<uint32_t>(open_.size()), &open);
+    open_.push_back(open);
     if (is_range) {
       NoteRange(range);
     } else if (scopes_mapped_) {
       MapScope(static_cast<uint32_t>(open_.size() - 1));
     }
-    if (role.operation != kNotOne) step->opened.push_back(role.operation);
+    if (role.operation != kNotOne && step->counts) step->opened.push_back(role.operation);
     Refresh();
     if (role.layer != Layer::kUnset && doing_.layer() > from) {
       step->transitions.push_back({operation(), from, doing_.layer()});
     }
   }
   void Pop(ThreadStep* step) {
-    if (Top().opens != kNotOne) step->closed.push_back(Top().opens);
+    if (Top().opens != kNotOne && step->counts) step->closed.push_back(Top().opens);
     if (scopes_mapped_) UnmapScope(Top());
     open_.pop_back();
     if (ended_ != 0) DropEnded();
     Refresh();
   }
   void Refresh() {
-    if (!open_calls_.empty() || (wait_windows_ | compile_windows_) != 0 || capturing_) {
-      return RefreshSlowPath();
-    }
+    if (!open_calls_.empty() || HasSpecialTime()) return RefreshSlowPath();
     doing_ = Top().doing;
   }
+  // That a scope or call is in says more than the scope or call.
+  bool HasSpecialTime() const {
+    return (wait_windows_ | compile_windows_ | static_cast<uint32_t>(capturing_)) != 0;
+  }
+  void AddCall(const LabelRole& role, int64_t end_ns) {
+    const bool sync = role.api_class == ApiClass::kSync;
+    open_calls_.push_back({end_ns, sync, role.cause});
+    next_call_end_ns_ = std::min(next_call_end_ns_, end_ns);
+    sync_calls_ += sync ? 1 : 0;
+  }
+  void BeginCallSlowPath(const LabelRole& role, int64_t end_ns, ThreadStep* step);
+  void EndCallsSlowPath(int64_t now_ns);
   void RefreshSlowPath();
-  static void Derive(const LabelRole& role, const Open& beneath, uint32_t place, Open* open);
-  static IdleCause NamedCause(const Open& open);
-  static void DeriveDoing(Open* open);
+  static IdleCause CauseInCall(IdleCause call, Layer layer) {
+    return call == IdleCause::kLaunch && layer == Layer::kCudaSync ? IdleCause::kSync : call;
+  }
+  // Under an open scope and outside calls.
+  static IdleCause CauseInScope(IdleCause named, Layer layer) {
+    if (SaysAll(named)) return named;
+    if (named == IdleCause::kSimulation || layer == Layer::kSimulator) {
+      return IdleCause::kSimulation;
+    }
+    if (layer == Layer::kCudaSync) return IdleCause::kSync;
+    return layer == Layer::kWait ? IdleCause::kWaiting : IdleCause::kLaunch;
+  }
+  // |place|: of |open|.
+  static void Derive(const LabelRole& role, const Open& beneath, uint32_t place, Open* open) {
+    const bool is_operation = role.operation != kNotOne;
+    open->opens = role.operation;
+    open->operation = is_operation ? role.operation : beneath.operation;
+    open->operation_from = is_operation ? place : beneath.operation_from;
+    const bool is_layer = role.layer != Layer::kUnset;
+    open->layer = is_layer ? role.layer : beneath.layer;
+    open->layer_is_call = is_layer ? role.call_is_scope : beneath.layer_is_call;
+    open->peer = is_layer ? role.peer : beneath.peer;
+    open->layer_from = is_layer ? place : beneath.layer_from;
+    const bool is_cause = role.cause != IdleCause::kUnknown;
+    open->named_cause = is_cause ? role.cause : beneath.named_cause;
+    open->cause_from = is_cause ? place : beneath.cause_from;
+    DeriveDoing(open);
+  }
+  // An operation speaks for itself: what encloses it does not explain its time, unless all of that
+  // is one thing.
+  static IdleCause NamedCause(const Open& open) {
+    const bool is_own = open.cause_from >= open.operation_from;
+    return is_own || SaysAll(open.named_cause) ? open.named_cause : IdleCause::kUnknown;
+  }
+  static void DeriveDoing(Open* open) {
+    const IdleCause named = NamedCause(*open);
+    const IdleCause cause =
+        open->layer_is_call ? CauseInCall(named, open->layer) : CauseInScope(named, open->layer);
+    open->doing = Doing(open->operation, open->layer, cause,
+                        open->layer == Layer::kWait ? open->peer : kNotOne);
+  }
   void NoteRange(uint64_t range);
   void ForgetRange(size_t index);
   void MapScope(uint32_t place);
@@ -170,12 +240,12 @@ class ThreadState {
   IdleCause CauseIn(Layer layer) const;
 
   const LabelRoles* roles_;
-  std::vector<Open> open_;  // the first one stands for what is beneath all scopes
-  size_t ended_ = 0;        // of them
+  PlainList<Open> open_;  // the first one stands for what is beneath all scopes
+  size_t ended_ = 0;      // of them
   std::unordered_multimap<uint64_t, size_t> ranges_;  // places of those that have not ended
   bool scopes_mapped_ = false;
   std::unordered_map<LabelId, uint32_t> innermost_;  // place of the one begun last, by label
-  std::vector<OpenCall> open_calls_;
+  PlainList<OpenCall> open_calls_;
   int64_t next_call_end_ns_ = kOpenEnded;
   uint32_t sync_calls_ = 0;
   uint32_t wait_windows_ = 0;

@@ -14,6 +14,7 @@ namespace gpubound {
 ThreadTimeline::ThreadTimeline(const Input& input, ThreadStream events)
     : in_(input), state_(input.roles, input.base), events_(std::move(events)) {
   doing_ = state_.doing();
+  step_.counts = input.reports;
 }
 
 void ThreadTimeline::Visit(StateArchive& archive) {
@@ -100,6 +101,12 @@ void ThreadTimeline::BeginCalls(int64_t now_ns, OperationIndex inherited) {
     state_.BeginCall(call.label, std::max(now_ns, call.end_ns), &step_);
   }
   next_call_ns_ = calls_.empty() ? kOpenEnded : calls_.front().start_ns;
+}
+
+void ThreadTimeline::NoteScopes(int64_t now_ns) {
+  in_.counts->Note(step_.opened, step_.closed, now_ns);
+  step_.opened.clear();
+  step_.closed.clear();
 }
 
 void ThreadTimeline::CountTransitions(int64_t now_ns, OperationIndex inherited) {

@@ -16,6 +16,7 @@
 #include "analysis/event_source.h"
 #include "analysis/fifo.h"
 #include "analysis/label_roles.h"
+#include "analysis/plain_list.h"
 #include "analysis/scope_counts.h"
 #include "analysis/thread_change.h"
 #include "analysis/thread_state.h"
@@ -43,8 +44,8 @@ struct WindowFindings {
     uint32_t thread;
     uint64_t range;
   };
-  std::vector<ThreadChange> changes;  // thread by thread, each in order of time
-  std::vector<AdoptedCall> calls;     // likewise
+  PlainList<ThreadChange> changes;  // thread by thread, each in order of time
+  std::vector<AdoptedCall> calls;   // likewise
   std::vector<AdoptedTransition> transitions;
   std::vector<ProcessEvent> process_events;
   std::vector<ForeignEnd> foreign_ends;
@@ -90,32 +91,34 @@ class ThreadTimeline {
   // All that happens before |end_ns|. What has no operation of its own works for |inherited| if it
   // reports.
   void RunUntil(int64_t end_ns, OperationIndex inherited) {
-    for (int64_t now_ns = NextTime(); now_ns < end_ns; now_ns = NextTime()) {
-      EndAndOpen(now_ns);
-      CallAndSettle(now_ns, inherited);
+    for (;;) {
+      const int64_t event_ns = events_.NextTime();
+      const int64_t call_ns = next_call_ns_;
+      const int64_t call_end_ns = NextEnd();
+      const int64_t now_ns = std::min(std::min(event_ns, call_ns), call_end_ns);
+      if (now_ns >= end_ns) return;
+      // At nearly every instant one thing happens, and nothing has to be put in order.
+      if (call_ns != now_ns && call_end_ns != now_ns) {
+        TakeEvents(now_ns);
+      } else if (event_ns != now_ns && call_ns != now_ns) {
+        RunTimers(now_ns);
+      } else {
+        EndAndOpen(now_ns);
+        Call(now_ns, inherited);
+      }
+      Settle(now_ns, inherited);
     }
   }
 
   // One instant in two halves, between which other threads may close a range of this one.
   void EndAndOpen(int64_t now_ns) {
     if (NextEnd() <= now_ns) RunTimers(now_ns);
-    while (events_.NextTime() <= now_ns) {
-      if (events_.gap()) CloseGap();
-      Apply(events_.Peek());
-      events_.Pop();
-    }
+    TakeEvents(now_ns);
   }
   bool CloseRange(uint64_t range) { return state_.CloseRange(range, &step_); }
   void CallAndSettle(int64_t now_ns, OperationIndex inherited) {
-    if (next_call_ns_ <= now_ns) BeginCalls(now_ns, inherited);
-    if (NextEnd() <= now_ns) RunTimers(now_ns);
-    if (in_.reports) in_.counts->Note(step_.opened, step_.closed, now_ns);
-    if (!step_.transitions.empty()) CountTransitions(now_ns, inherited);
-    step_.opened.clear();
-    step_.closed.clear();
-    if (state_.doing() == doing_) return;
-    doing_ = state_.doing();
-    in_.findings->changes.push_back({now_ns, doing_});
+    Call(now_ns, inherited);
+    Settle(now_ns, inherited);
   }
 
   bool adopts() const { return in_.adopts; }
@@ -151,6 +154,25 @@ class ThreadTimeline {
     bool operator>(const Timer& other) const { return time_ns > other.time_ns; }
   };
 
+  void TakeEvents(int64_t now_ns) {
+    while (events_.NextTime() <= now_ns) {
+      if (events_.gap()) CloseGap();
+      Apply(events_.Peek());
+      events_.Pop();
+    }
+  }
+  void Call(int64_t now_ns, OperationIndex inherited) {
+    if (next_call_ns_ <= now_ns) BeginCalls(now_ns, inherited);
+    if (NextEnd() <= now_ns) RunTimers(now_ns);
+  }
+  void Settle(int64_t now_ns, OperationIndex inherited) {
+    if (!step_.opened.empty() || !step_.closed.empty()) NoteScopes(now_ns);
+    if (!step_.transitions.empty()) CountTransitions(now_ns, inherited);
+    if (state_.doing() == doing_) return;
+    doing_ = state_.doing();
+    in_.findings->changes.push_back({now_ns, doing_});
+  }
+
   int64_t NextEnd() const { return std::min(state_.next_call_end_ns(), next_timer_ns_); }
   void AddTimers(const Interval& time, TimerKind begin);
   void RunTimers(int64_t now_ns) {
@@ -166,6 +188,7 @@ class ThreadTimeline {
   }
   void ApplySlowPath(const ThreadEvent& event);
   void BeginCalls(int64_t now_ns, OperationIndex inherited);
+  void NoteScopes(int64_t now_ns);
   void CountTransitions(int64_t now_ns, OperationIndex inherited);
 
   const Input in_;

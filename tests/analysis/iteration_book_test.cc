@@ -22,11 +22,14 @@ class IterationBookTest : public testing::Test {
  protected:
   IterationBookTest() : cells_(0, In(0), CellBook::Devices::kTogether) {
     for (int64_t at = 0; at < kSpan.end_ns; at += 5) {
-      GpuSegment& segment = window_.all.emplace_back();
+      GpuSegment segment;
       segment.begin_ns = at;
       segment.mix = at % 10 == 0 ? GpuMix{1} << kCompute : kGpuIdle;
+      window_.all.push_back(segment);
     }
-    window_.all.emplace_back().begin_ns = INT64_MAX;
+    GpuSegment end;
+    end.begin_ns = INT64_MAX;
+    window_.all.push_back(end);
     cells_.OpenWindow(window_);
   }
   void Spend(OperationIndex operation, int64_t ns) {

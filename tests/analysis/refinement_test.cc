@@ -42,7 +42,7 @@ class RefinementTest : public testing::Test {
   }
 
   std::vector<CpuChange> own_;
-  std::vector<CpuChange> changes_;
+  PlainList<CpuChange> changes_;
   Refinement refinement_;
 };
 

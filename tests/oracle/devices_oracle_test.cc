@@ -11,6 +11,7 @@
 
 #include "analysis/clock_align.h"
 #include "analysis/device_usage.h"
+#include "analysis/process_report.h"
 #include "tests/oracle/random_trace.h"
 
 namespace gpubound::oracle {
@@ -54,8 +55,14 @@ Times CountedNaively(const gpubound::Run& run, const Interval& window) {
 }
 
 Times Measured(const gpubound::Run& run, const Interval& window) {
+  RunActivity activity;
+  for (const ProcessTrace& process : run.processes) {
+    const Result<ProcessAnalysis> analysis = AnalyzeProcess(process, {});
+    EXPECT_TRUE(analysis.ok());
+    activity.push_back(analysis.ok() ? analysis->activity : nullptr);
+  }
   const Result<std::vector<DeviceUsage>> devices =
-      MeasureDevices(run, AlignClocks(run, "host"), {window});
+      MeasureDevices(run, activity, AlignClocks(run, "host"), {window});
   EXPECT_TRUE(devices.ok()) << (devices.ok() ? "" : devices.error().ToString());
   Times times;
   if (!devices.ok()) return times;

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is rare in a log of activity. One object, one thread.
+#include "analysis/device_activity.h"
+
+#include <algorithm>
+
+namespace gpubound {
+
+void DeviceActivity::AddSlowPath(uint32_t device, int64_t time_ns, RunningWork now) {
+  if (!begun_) {
+    begun_ = true;
+    first_ns_ = time_ns;
+    last_ns_ = time_ns;
+  }
+  if (device != device_) {
+    device_ = device;
+    Put(device << kEscapeShift | kDevice);
+  }
+  constexpr uint64_t kMostSteps = (uint64_t{1} << (32 - kEscapeShift)) - 1;
+  uint64_t passed = static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(last_ns_);
+  while (passed >= kStep) {
+    const uint64_t steps = std::min(passed / kStep, kMostSteps);
+    Put(static_cast<uint32_t>(steps << kEscapeShift) | kSteps);
+    passed -= steps * kStep;
+  }
+  last_ns_ = time_ns - static_cast<int64_t>(passed);
+  Add(device, time_ns, now);
+}
+
+bool DeviceActivity::Reader::ReadBlock() {
+  if (next_block_ == activity_.log_.blocks()) return false;
+  words_ = activity_.log_.Read(next_block_++, &buffer_);
+  next_ = 0;
+  return true;
+}
+
+void DeviceActivity::Reader::Skip(uint32_t word) {
+  const uint32_t value = word >> kEscapeShift;
+  if ((word & kSteps) == kSteps) {
+    time_ns_ += static_cast<int64_t>(value * kStep);
+  } else {
+    device_ = value;
+  }
+}
+
+}  // namespace gpubound

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the devices of a process did over time: every change of what runs on them. The sweep writes
+// it while it goes along the work, for those who bring processes together (device_usage.h) and need
+// neither to decode nor to put in order what has been. Memory is bounded: beyond a few megabytes it
+// lies in a file without a name.
+//
+//   a word   31                     5 4       1 0
+//           +------------------------+---------+-+
+//           | ns since the one before| running |0|   of the device named last, at first 0
+//           +------------------------+-------+-+-+
+//           | device                         |0|1|
+//           +--------------------------------+-+-+
+//           | so many times 2^27 ns go by    |1|1|
+//           +--------------------------------+-+-+
+//
+// Written by one thread, then finished; each reader is of one thread.
+#ifndef GPUBOUND_ANALYSIS_DEVICE_ACTIVITY_H_
+#define GPUBOUND_ANALYSIS_DEVICE_ACTIVITY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/record_log.h"
+#include "analysis/work_classes.h"
+
+namespace gpubound {
+
+// What runs on a device: a bit per class, as in a GpuState, and one for graphs that were recorded
+// as a whole.
+using RunningWork = uint32_t;
+inline constexpr RunningWork kGraphRuns = 1u << kWorkClasses;
+
+class DeviceActivity {
+ public:
+  struct Change {
+    int64_t time_ns = 0;
+    uint32_t device = 0;  // DeviceId
+    RunningWork now = 0;
+  };
+
+  // |folder|: of the file, where one is needed.
+  explicit DeviceActivity(std::string folder) : space_(std::move(folder), kMemoryBytes) {}
+  DeviceActivity(const DeviceActivity&) = delete;
+  DeviceActivity& operator=(const DeviceActivity&) = delete;
+
+  // What ran when the time begins that this is about; before the first change.
+  void BeginWith(uint32_t device, RunningWork now) { at_begin_.emplace_back(device, now); }
+
+  // From |time_ns| on, which never goes back, |now| runs on |device|.
+  void Add(uint32_t device, int64_t time_ns, RunningWork now) {
+    const uint64_t passed = static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(last_ns_);
+    if (device != device_ || passed >= kStep) return AddSlowPath(device, time_ns, now);
+    last_ns_ = time_ns;
+    Put(static_cast<uint32_t>(passed << kTimeShift) | now << 1);
+  }
+
+  // A device of the process ran some work, perhaps without length.
+  void Use(uint32_t device) { used_.push_back(device); }
+
+  // Nothing is added any more.
+  void Finish() { log_.Seal(); }
+
+  const std::vector<std::pair<uint32_t, RunningWork>>& at_begin() const { return at_begin_; }
+  const std::vector<uint32_t>& used() const { return used_; }
+  // Why the file could not be written or read; what was read is void then.
+  const std::optional<Error>& error() const { return space_.error(); }
+
+  class Reader {
+   public:
+    explicit Reader(const DeviceActivity& activity)
+        : activity_(activity), time_ns_(activity.first_ns_) {}
+    // False at the end.
+    bool Next(Change* change) {
+      while (next_ != words_.size() || ReadBlock()) {
+        const uint32_t word = words_[next_++];
+        if ((word & 1) != 0) {
+          Skip(word);
+          continue;
+        }
+        time_ns_ += word >> kTimeShift;
+        *change = {time_ns_, device_, word >> 1 & kRunningMask};
+        return true;
+      }
+      return false;
+    }
+
+   private:
+    bool ReadBlock();
+    void Skip(uint32_t word);
+
+    const DeviceActivity& activity_;
+    size_t next_block_ = 0;
+    std::vector<uint32_t> buffer_;
+    std::span<const uint32_t> words_;
+    size_t next_ = 0;
+    int64_t time_ns_;
+    uint32_t device_ = 0;
+  };
+
+ private:
+  static constexpr size_t kMemoryBytes = size_t{16} << 20;
+  static constexpr int kTimeShift = 5;
+  static constexpr uint32_t kRunningMask = 2 * kGraphRuns - 1;
+  static_assert(kRunningMask < 1u << (kTimeShift - 1));
+  static constexpr uint64_t kStep = uint64_t{1} << (32 - kTimeShift);
+  enum Escape : uint32_t { kDevice = 1, kSteps = 3 };
+  static constexpr int kEscapeShift = 2;
+
+  void AddSlowPath(uint32_t device, int64_t time_ns, RunningWork now);
+  void Put(uint32_t word) {
+    log_.open_block().push_back(word);
+    if (log_.full()) log_.Seal();
+  }
+
+  LogSpace space_;
+  RecordLog<uint32_t> log_{&space_};
+  std::vector<std::pair<uint32_t, RunningWork>> at_begin_;
+  std::vector<uint32_t> used_;
+  bool begun_ = false;
+  int64_t first_ns_ = 0;
+  int64_t last_ns_ = INT64_MIN;
+  uint32_t device_ = 0;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_DEVICE_ACTIVITY_H_

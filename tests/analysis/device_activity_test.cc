@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/device_activity.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <tuple>
+#include <vector>
+
+namespace gpubound {
+namespace {
+
+using Changes = std::vector<std::tuple<int64_t, uint32_t, RunningWork>>;
+
+class DeviceActivityTest : public testing::Test {
+ protected:
+  void Write(const Changes& changes) {
+    for (const auto& [time_ns, device, now] : changes) activity_.Add(device, time_ns, now);
+    activity_.Finish();
+  }
+  Changes Read() const {
+    Changes changes;
+    DeviceActivity::Reader reader(activity_);
+    for (DeviceActivity::Change change; reader.Next(&change);) {
+      changes.emplace_back(change.time_ns, change.device, change.now);
+    }
+    return changes;
+  }
+
+  DeviceActivity activity_{testing::TempDir()};
+};
+
+TEST_F(DeviceActivityTest, OfNothingIsNothing) {
+  Write({});
+  EXPECT_EQ(Read(), Changes());
+}
+
+TEST_F(DeviceActivityTest, ChangesOfOneInstantStayInOrder) {
+  const Changes changes = {{5, 1, 2}, {5, 2, 3}, {5, 1, 0}, {5, 1, 2 | kGraphRuns}};
+  Write(changes);
+  EXPECT_EQ(Read(), changes);
+}
+
+TEST_F(DeviceActivityTest, TimesMayBeNegativeAndFarApart) {
+  const Changes changes = {{-7'000'000'000, 1, 1},
+                           {-1, 1, 0},
+                           {(int64_t{1} << 27) - 2, 1, 1},
+                           {int64_t{1} << 28, 1, 0},
+                           {int64_t{1} << 61, 1, 1}};
+  Write(changes);
+  EXPECT_EQ(Read(), changes);
+}
+
+TEST_F(DeviceActivityTest, IsReadAsOftenAsWanted) {
+  const Changes changes = {{1, 3, 4}, {9, 3, 0}};
+  Write(changes);
+  EXPECT_EQ(Read(), Read());
+}
+
+TEST_F(DeviceActivityTest, WhatMemoryDoesNotHoldComesBackFromTheFile) {
+  std::mt19937_64 random(1);  // NOLINT(cert-msc51-cpp): the same each time
+  Changes changes;
+  int64_t now_ns = 0;
+  for (int i = 0; i < 6'000'000; ++i) {
+    now_ns += static_cast<int64_t>(random() % 10'000);
+    changes.emplace_back(now_ns, 1 + random() % 2, static_cast<RunningWork>(random() % 16));
+  }
+  Write(changes);
+  EXPECT_TRUE(Read() == changes);
+  EXPECT_FALSE(activity_.error().has_value());
+}
+
+TEST(DeviceActivityFileTest, SaysWhereItCannotBeMade) {
+  DeviceActivity activity("/dev/null");
+  for (int64_t i = 0; i < 6'000'000; ++i) activity.Add(1, i, static_cast<RunningWork>(i % 2));
+  activity.Finish();
+  EXPECT_TRUE(activity.error().has_value());
+}
+
+}  // namespace
+}  // namespace gpubound
