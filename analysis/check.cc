@@ -128,6 +128,9 @@ void NameMissing(const NameProblem& missing, const char* where, CheckResult* res
   result->known = missing.known;
 }
 
+// Of such a run every figure is a zero that nobody measured.
+bool IsEmpty(const Report& report) { return report.processes.empty(); }
+
 int Badness(Outcome outcome) {
   return outcome == Outcome::kFails ? 2 : outcome == Outcome::kUndecided ? 1 : 0;
 }
@@ -137,13 +140,20 @@ int Badness(Outcome outcome) {
 CheckResult Judge(const Requirement& requirement, const Report& report, const Report* baseline) {
   CheckResult result;
   result.requirement = requirement.text;
+  const bool of_baseline = requirement.bound.unit == BoundUnit::kOfBaseline;
+  if (IsEmpty(report) || (of_baseline && IsEmpty(*baseline))) {
+    result.why = std::string("nothing was recorded in ") +
+                 (IsEmpty(report) ? "the run" : "the baseline") +
+                 ", so that it says nothing about it";
+    return result;
+  }
   const FoundFigures found = FindFigures(report, requirement.figure);
   if (found.missing) {
     NameMissing(*found.missing, "", &result);
     return result;
   }
   FoundFigures before;
-  if (requirement.bound.unit == BoundUnit::kOfBaseline) {
+  if (of_baseline) {
     before = FindFigures(*baseline, requirement.figure);
     if (before.missing) {
       NameMissing(*before.missing, " (the baseline)", &result);

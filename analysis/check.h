@@ -28,7 +28,7 @@ struct CheckResult {
 };
 
 // |baseline| is not null where the requirement is about one. Where several processes are selected
-// it has to hold for each.
+// it has to hold for each. A run, or a baseline, of which no process was recorded decides nothing.
 CheckResult Judge(const Requirement& requirement, const Report& report, const Report* baseline);
 
 // True when every one holds.

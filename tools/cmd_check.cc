@@ -34,7 +34,8 @@ constexpr CommandHelp kHelp = {
     "report JSON. COMPARISON: >= <= > < == !=. BOUND: 40%, 12.5ms, 2x, 100, or 1.1x baseline.\n"
     "gpu_limited and pointers replay the run, which takes several times as long.\n"
     "A figure that is a range, because GPU time is unknown in part, cannot decide every\n"
-    "requirement; one that cannot be decided does not pass.\n"
+    "requirement, and a run of which nothing was recorded decides none; one that cannot be\n"
+    "decided does not pass.\n"
     "Exit status: 0 if all hold; 1 if one fails or cannot be decided; 2 for an expression that\n"
     "cannot be understood, or if they hold and a file cannot be written; 3 if a run cannot be\n"
     "read, in which case FILE of --junit has an error for each requirement.\n",
@@ -142,6 +143,7 @@ std::vector<CheckResult> UndecidedBy(const Error& error,
     CheckResult& result = results.emplace_back();
     result.requirement = requirement.text;
     result.why = error.ToString();
+    std::replace(result.why.begin(), result.why.end(), '\n', ' ');  // in front of the remedy
   }
   return results;
 }
@@ -162,7 +164,8 @@ int CheckRun(const Arguments& words) {
   parser.AddOption("--baseline", &arguments.baseline, "Run that 'baseline' stands for")
       .Check(NotEmpty())
       .Value("RUN");
-  parser.AddOption("--junit", &arguments.junit, "Write the results as JUnit's XML too")
+  parser
+      .AddOption("--junit", &arguments.junit, "Write the results as JUnit's XML too; to - instead")
       .Check(NotEmpty())
       .Value("FILE");
   parser.AddFlag("--json", &arguments.json, "JSON (gpubound.check.v1), the stable form");
@@ -181,6 +184,11 @@ int CheckRun(const Arguments& words) {
   }
   if (!needs_baseline && !arguments.baseline.empty()) {
     parser.Complain("--baseline names a run, and no requirement speaks of a baseline.");
+    return kExitWrongUse;
+  }
+  const bool junit_alone = IsStdout(arguments.junit);
+  if (junit_alone && arguments.json) {
+    parser.Complain("--json and --junit - both write to stdout.");
     return kExitWrongUse;
   }
   if (RefusePlace(arguments.junit, arguments.force)) return kExitWrongUse;
@@ -204,9 +212,10 @@ int CheckRun(const Arguments& words) {
     results.push_back(Judge(requirement, report, needs_baseline ? &*baseline : nullptr));
   }
   const TextOptions options = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);
-  const int printed =
-      WriteStdout(arguments.json ? RenderCheckJson(results, report.device_kind)
-                                 : MarkLine(report, options) + Lines(results, options));
+  const int printed = junit_alone ? kExitSuccess
+                      : arguments.json
+                          ? WriteStdout(RenderCheckJson(results, report.device_kind))
+                          : WriteStdout(MarkLine(report, options) + Lines(results, options));
   const int stored = StoreJUnit(results, analyzed->run.path, arguments);
   if (!AllHold(results)) return kExitCheckFailed;
   return printed == kExitSuccess && stored == kExitSuccess ? kExitSuccess : kExitWrongUse;

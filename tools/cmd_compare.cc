@@ -6,10 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
 #include <set>
-#include <system_error>
 
 #include "analysis/compare.h"
 #include "analysis/text_table.h"
@@ -19,6 +16,7 @@
 #include "tools/load_report.h"
 #include "tools/option_parser.h"
 #include "tools/option_values.h"
+#include "tools/repeated_run.h"
 #include "tools/report_file.h"
 #include "tools/report_page.h"
 
@@ -76,21 +74,6 @@ std::optional<RunGroup> ParseNamedGroup(const std::string& text) {
   return group;
 }
 
-// A run that counts twice makes its group look surer than it is.
-std::optional<std::string> FindRunGivenTwice(const RunGroup& group) {
-  std::map<std::filesystem::path, std::string> seen;
-  for (const std::string& run : group.runs) {
-    std::error_code ignored;  // what cannot be read is said when it is read
-    const auto [first, is_new] = seen.emplace(std::filesystem::weakly_canonical(run, ignored), run);
-    if (is_new || first->first.empty()) continue;
-    const std::string as =
-        first->second == run ? "" : " (the other time as '" + first->second + "')";
-    return fmt::format("group '{}' has the run '{}' twice{}; each run of a group counts once.",
-                       EscapeName(group.name), EscapeName(run), EscapeName(as));
-  }
-  return std::nullopt;
-}
-
 std::optional<std::string> FindSameName(const std::vector<RunGroup>& groups) {
   std::set<std::string> names;
   for (const RunGroup& group : groups) {
@@ -135,7 +118,8 @@ std::optional<std::string> CollectGroups(const std::vector<std::string>& runs,
                                    [](const std::string& run) { return run.empty(); });
     if (of_group.empty() || empty) return "a group has no run.";
     if ((*groups)[group].name.empty()) (*groups)[group].name = LetterOf(group);
-    if (auto complaint = FindRunGivenTwice((*groups)[group])) return complaint;
+    const std::string owner = fmt::format("group '{}'", EscapeName((*groups)[group].name));
+    if (auto complaint = FindRunGivenTwice(owner, of_group)) return complaint;
   }
   if (groups->size() < 2) return "there is nothing to compare with: expected two runs or groups.";
   return FindSameName(*groups);
@@ -161,7 +145,7 @@ int CompareRuns(const Arguments& all_words) {
       .Check(WholeNumber(0, UINT64_MAX))
       .Value("N");
   parser.AddFlag("--json", &json, "JSON (gpubound.compare.v1), the stable form");
-  parser.AddOption("--html", &html, "Write a page to look at in a browser")
+  parser.AddOption("--html", &html, "Write a page to look at in a browser; - is stdout")
       .Check(NotEmpty())
       .Value("FILE");
   parser.AddFlag("--force", &force, "Let --html replace any file");

@@ -47,7 +47,7 @@ int PrintEnvironment(const Arguments& words) {
       .AddOption("-o,--output", &output,
                  "Run directory to name (default: $GPUBOUND_RUN, else run-TIME-PID.gpubound here); "
                  "it is made when something is recorded")
-      .Check(NotEmpty())
+      .Check(NewFolder())
       .Value("DIR");
   parser.AddFlag("--json", &json, "JSON, format gpubound.env.v1");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;

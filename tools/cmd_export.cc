@@ -15,6 +15,7 @@
 #include "tools/exit_codes.h"
 #include "tools/option_parser.h"
 #include "tools/progress_note.h"
+#include "tools/report_file.h"
 #include "tools/scratch_folder.h"
 
 namespace gpubound {
@@ -64,8 +65,6 @@ int ExportOne(const Format& format, const std::string& run, const std::string& p
   const bool is_there = outcome.status.error().expected == kNothingThere;
   return is_there ? kExitWrongUse : kExitCheckFailed;
 }
-
-bool IsStdout(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
 
 bool IsText(ExportFormat format) {
   return format == ExportFormat::kChrome || format == ExportFormat::kPrometheus;

@@ -50,7 +50,7 @@ int ImportRun(const Arguments& words) {
   OptionParser parser(kHelp);
   parser.AddOption("FILE", &file, "Trace to import").Value("");
   parser.AddOption("-o,--output", &output, "Directory of the run (default: NAME-TIME-PID.gpubound)")
-      .Check(NotEmpty())
+      .Check(NewFolder())
       .Value("RUN");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   if (file.empty()) {

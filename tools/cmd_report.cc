@@ -21,6 +21,7 @@
 #include "tools/load_report.h"
 #include "tools/operations_option.h"
 #include "tools/option_parser.h"
+#include "tools/repeated_run.h"
 #include "tools/report_file.h"
 #include "tools/report_page.h"
 #include "tools/report_plot.h"
@@ -89,7 +90,7 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   parser.AddOption("RUN", &arguments->runs, "Directory of a run").Value("");
   parser.AddFlag("--json", &arguments->json, "JSON (gpubound.report.v1), the stable form");
   parser.AddFlag("--csv", &arguments->csv, "Operations as comma-separated values");
-  parser.AddOption("--html", &arguments->html, "Write a page to look at in a browser")
+  parser.AddOption("--html", &arguments->html, "Write a page to look at in a browser; - is stdout")
       .Check(NotEmpty())
       .Value("FILE");
   parser
@@ -127,6 +128,7 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
     complaint = "'" + EscapeName(arguments->runs[1]) +
                 "' is one argument too many: only --plot takes several runs";
   }
+  if (complaint.empty()) complaint = FindRunGivenTwice("--plot", arguments->runs).value_or("");
   if (complaint.empty()) return std::nullopt;
   parser.Complain(complaint);
   return kExitWrongUse;

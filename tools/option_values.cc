@@ -110,6 +110,14 @@ ValueRule NotEmpty() {
   return {complaint, {}};
 }
 
+ValueRule NewFolder() {
+  const auto complaint = [](const std::string& text) {
+    if (text != "-") return NotEmpty().complaint(text);
+    return Complaint("a run is a directory and no stdout; './-' is one of that name");
+  };
+  return {complaint, {}};
+}
+
 ValueRule WholeNumber(uint64_t least, uint64_t most) {
   const auto complaint = [=](const std::string& text) -> Complaint {
     const std::optional<uint64_t> number = WholeText<uint64_t>(text);

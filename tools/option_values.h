@@ -38,6 +38,8 @@ struct ValueRule {
 ValueRule OneOf(const std::vector<std::string>& words);
 // Anything but the empty word, which a shell makes of a variable that is not set.
 ValueRule NotEmpty();
+// A folder to make: that, and not "-", which stands for standard output elsewhere.
+ValueRule NewFolder();
 ValueRule WholeNumber(uint64_t least, uint64_t most);
 ValueRule NumberWithin(double least, double most);
 

@@ -66,6 +66,8 @@ Status WriteInto(const std::string& path, std::string_view content) {
 
 }  // namespace
 
+bool IsStdout(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
+
 Status CheckPlace(const std::string& path, bool force) {
   struct stat there = {};
   if (stat(path.c_str(), &there) != 0) return Ok{};  // to be made
@@ -76,7 +78,8 @@ Status CheckPlace(const std::string& path, bool force) {
 }
 
 std::optional<int> RefusePlace(const std::string& path, bool force) {
-  const Status place = path.empty() ? Status(Ok{}) : CheckPlace(path, force);
+  const bool is_file = !path.empty() && !IsStdout(path);
+  const Status place = is_file ? CheckPlace(path, force) : Status(Ok{});
   if (place.ok()) return std::nullopt;
   PrintError(place.error());
   return place.error().expected == kNothingThere ? kExitWrongUse : kExitCheckFailed;
@@ -101,6 +104,7 @@ Status WriteWholeFile(const std::string& path, const std::string& content, bool 
 
 int StoreAs(const std::string& path, const Result<std::string>& content, bool force,
             int no_content) {
+  if (content.ok() && IsStdout(path)) return WriteStdout(*content);
   const Status written =
       content.ok() ? WriteWholeFile(path, *content, force) : Status(content.error());
   if (written.ok()) return kExitSuccess;

@@ -12,6 +12,9 @@
 
 namespace gpubound {
 
+// "-", or what the system calls standard output: written into as it is, where a format is text.
+bool IsStdout(const std::string& path);
+
 // An error where |path| is a file with content that is no earlier output of these commands, unless
 // |force|. Pipes and devices are places to write into.
 Status CheckPlace(const std::string& path, bool force);
@@ -25,7 +28,7 @@ std::optional<int> RefusePlace(const std::string& path, bool force);
 Status WriteWholeFile(const std::string& path, const std::string& content, bool force);
 
 // The same for a command, with what it says. Returns its exit status: |no_content| where |content|
-// is an error.
+// is an error. Standard output is a place like others.
 int StoreAs(const std::string& path, const Result<std::string>& content, bool force,
             int no_content);
 

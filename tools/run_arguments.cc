@@ -54,7 +54,7 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
   parser
       .AddOption("-o,--output", &arguments->output,
                  "Run directory (default: $GPUBOUND_RUN, or a new one here)")
-      .Check(NotEmpty())
+      .Check(NewFolder())
       .Value("DIR");
   parser
       .AddOption(

@@ -255,10 +255,20 @@ TEST_F(CheckTest, APointerReachesAnyNumberOfTheJson) {
   EXPECT_THAT(Check("/run/verdict>=1").why, HasSubstr("no number"));
 }
 
-TEST_F(CheckTest, ARunWithoutProcessesHasNoOperations) {
+TEST_F(CheckTest, ARunWithoutProcessesDecidesNothing) {
   report_.processes.clear();
-  EXPECT_EQ(Of("simulation.wall<=1s"), Outcome::kFails);
-  EXPECT_EQ(Of("iteration.median<=1s"), Outcome::kFails);
+  for (const char* text : {"simulation.wall<=1s", "iteration.median<=1s", "gpu_busy<=100%",
+                           "ledger.chunks_corrupt==0", "/run/wall_ns>=0", "processes==0"}) {
+    EXPECT_EQ(Of(text), Outcome::kUndecided) << text;
+    EXPECT_THAT(Check(text).why, HasSubstr("nothing was recorded in the run"));
+  }
+}
+
+TEST_F(CheckTest, ABaselineWithoutProcessesDecidesOnlyWhatIsNotAboutIt) {
+  baseline_.processes.clear();
+  EXPECT_EQ(Of("wall>=1x baseline"), Outcome::kUndecided);
+  EXPECT_THAT(Check("wall>=1x baseline").why, HasSubstr("nothing was recorded in the baseline"));
+  EXPECT_EQ(Of("gpu_busy>=40%"), Outcome::kHolds);
 }
 
 TEST_F(CheckTest, JUnitCountsFailuresAndErrorsAndEscapesNames) {

@@ -146,6 +146,33 @@ TEST_F(CheckCommand, ComparesWithABaseline) {
             kExitCheckFailed);
 }
 
+// As `gpubound run` leaves it of a program in which nothing was recorded.
+TEST_F(CheckCommand, NothingPassesWhereNothingWasRecorded) {
+  const std::string empty = folder_.File("empty.gpubound");
+  std::filesystem::create_directory(empty);
+  std::ofstream(empty + "/run.json")
+      << R"({"format":"gpubound.run.v1","command":["true"],"cwd":"/","host":"h","root_pid":4,)"
+      << R"("start_monotonic_ns":1,"start_realtime_ns":1,"end_monotonic_ns":9000,"exit_code":0,)"
+      << R"("version":"1"})";
+  const auto check = [](const Arguments& words) {
+    return Capture([&] { return Dispatch(words); });
+  };
+  const std::string file = folder_.File("check.xml");
+  const Captured captured =
+      check({"check", empty, "--require", "wall<=1.1x baseline", "--require", "gpu_busy<=50%",
+             "--require", "ledger.chunks_corrupt==0", "--require", "/run/wall_ns>=0", "--baseline",
+             run_, "--junit", file});
+  EXPECT_EQ(captured.status, kExitCheckFailed);
+  EXPECT_THAT(captured.out, HasSubstr("cannot be decided: nothing was recorded in the run"));
+  EXPECT_THAT(captured.out, HasSubstr("0 of 4 requirements hold."));
+  EXPECT_THAT(ReadText(file), HasSubstr("tests=\"4\" failures=\"0\" errors=\"4\""));
+  const Captured against =
+      Check({"--require", "wall>=1.1x baseline", "--require", "wall>0", "--baseline", empty});
+  EXPECT_EQ(against.status, kExitCheckFailed);
+  EXPECT_THAT(against.out, HasSubstr("nothing was recorded in the baseline"));
+  EXPECT_THAT(against.out, HasSubstr("1 of 2 requirements hold."));
+}
+
 TEST_F(CheckCommand, WritesJUnitForCi) {
   const std::string file = folder_.File("check.xml");
   EXPECT_EQ(Check({"--require", "gpu_busy>=60%", "--junit", file}).status, kExitCheckFailed);
@@ -171,6 +198,8 @@ TEST_F(CheckCommand, JUnitOfARunThatCannotBeReadIsNotThatOfTheOneBefore) {
   EXPECT_EQ(check(nowhere, run_), kExitUnreadable);
   EXPECT_THAT(ReadText(file), HasSubstr("tests=\"2\" failures=\"0\" errors=\"2\""));
   EXPECT_THAT(ReadText(file), HasSubstr("nowhere"));
+  EXPECT_THAT(ReadText(file), HasSubstr("(NAME-TIME-PID.gpubound). Give the directory"));
+  EXPECT_THAT(ReadText(file), testing::Not(HasSubstr("\\x0a")));
   EXPECT_EQ(Check({"--require", "gpu_busy>=1%", "--junit", file}).status, kExitSuccess);
   EXPECT_EQ(check(run_, nowhere), kExitUnreadable);
   EXPECT_THAT(ReadText(file), HasSubstr("errors=\"2\""));

@@ -189,6 +189,25 @@ TEST_F(CompareCommand, IsTwoWhereAGroupHasARunTwice) {
   EXPECT_EQ(Compare({a, a}).status, kExitSuccess) << "two groups may share a run";
 }
 
+TEST_F(CompareCommand, AFigureTakesARunOnceToo) {
+  const std::string a = Run("a", 20);
+  const std::string b = Run("b", 20);
+  const std::string figure = folder_.File("figure.svg");
+  for (const std::string& again : {a, a + "/", folder_.File("./a.gpubound")}) {
+    const Captured captured = Capture([&] {
+      return Dispatch({"report", a, again, "--plot", figure});
+    });
+    EXPECT_EQ(captured.status, kExitWrongUse);
+    EXPECT_THAT(captured.err, HasSubstr("--plot has the run '" + again + "' twice"));
+    EXPECT_THAT(captured.err, HasSubstr("each run of a group counts once."));
+    EXPECT_FALSE(std::filesystem::exists(figure));
+  }
+  EXPECT_EQ(Capture([&] {
+              return Dispatch({"report", a, b, "--plot", figure});
+            }).status,
+            kExitSuccess);
+}
+
 TEST_F(CompareCommand, IsTwoWhereRunsStandBesideGroups) {
   const Captured captured = Compare({"a", "--group", "new=b"});
   EXPECT_EQ(captured.status, kExitWrongUse);

@@ -134,5 +134,66 @@ TEST_F(ReportFileTest, EveryCommandRefusesBeforeItBegins) {
   }
 }
 
+// As --chrome - and --prometheus - do; none of them makes a file of that name.
+class StandardOutput : public ReportFileTest {
+ protected:
+  StandardOutput() {
+    const std::string trace = folder_.Write(
+        "trace.json",
+        R"([{"ph":"X","cat":"user_annotation","pid":4,"tid":5,"name":"act","ts":0,"dur":9}])");
+    run_ = folder_.File("a.gpubound");
+    EXPECT_EQ(Capture([&] {
+                return Dispatch({"import", trace, "-o", run_});
+              }).status,
+              kExitSuccess);
+    std::filesystem::current_path(folder_.path());
+  }
+  ~StandardOutput() override { std::filesystem::current_path(before_); }
+  Captured Call(const Arguments& words) const {
+    const Captured captured = Capture([&] { return Dispatch(words); });
+    EXPECT_FALSE(std::filesystem::exists("-")) << words.front();
+    return captured;
+  }
+
+  const std::filesystem::path before_ = std::filesystem::current_path();
+  std::string run_;
+};
+
+TEST_F(StandardOutput, TakesAPageAndResults) {
+  for (const char* place : {"-", "/dev/stdout"}) {
+    const Captured page = Call({"report", run_, "--html", place});
+    EXPECT_EQ(page.status, kExitSuccess) << page.err;
+    EXPECT_TRUE(page.out.starts_with("<!doctype html>"));
+    const Captured compared = Call({"compare", run_, run_, "--html", place});
+    EXPECT_TRUE(compared.out.starts_with("<!doctype html>")) << compared.err;
+    const Captured results = Call({"check", run_, "--require", "wall>0", "--junit", place});
+    EXPECT_EQ(results.status, kExitSuccess) << results.err;
+    EXPECT_TRUE(results.out.starts_with("<?xml")) << results.out;
+    EXPECT_TRUE(results.out.ends_with("</testsuites>\n")) << results.out;
+  }
+}
+
+TEST_F(StandardOutput, HoldsOneOutput) {
+  const Captured both = Call({"check", run_, "--require", "wall>0", "--junit", "-", "--json"});
+  EXPECT_EQ(both.status, kExitWrongUse);
+  EXPECT_THAT(both.err, HasSubstr("--json and --junit - both write to stdout"));
+}
+
+TEST_F(StandardOutput, IsNoPlaceForAFigureOrAFolder) {
+  EXPECT_EQ(Call({"report", run_, "--plot", "-"}).status, kExitWrongUse);
+  for (const char* format : {"--perfetto", "--sqlite", "--csv", "--parquet"}) {
+    const Captured refused = Call({"export", run_, format, "-"});
+    EXPECT_EQ(refused.status, kExitWrongUse);
+    EXPECT_THAT(refused.err, HasSubstr(std::string(format) + " is no text"));
+  }
+  for (const Arguments& words :
+       {Arguments{"import", "trace.json", "-o", "-"}, Arguments{"env", "-o", "-"}}) {
+    const Captured refused = Call(words);
+    EXPECT_EQ(refused.status, kExitWrongUse);
+    EXPECT_THAT(refused.err, HasSubstr("a run is a directory and no stdout"));
+  }
+  EXPECT_EQ(Call({"run", "-o", "-", "--", "true"}).status, kExitLauncherFailed);
+}
+
 }  // namespace
 }  // namespace gpubound
