@@ -25,6 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kRunDirectory[] = "a run directory (NAME-TIME-PID.gpubound)";
+constexpr char kGiveDirectory[] = "Give the directory that `gpubound run` named when it ended.";
+constexpr char kRunJson[] = "run.json";
 
 // The files of one process.
 struct ProcessFiles {
@@ -41,16 +43,31 @@ Error RunError(const std::string& path, const std::string& found, const std::str
   return {"reading the run", path, found, kRunDirectory, remedy};
 }
 
+// Of what is there and no directory.
+Error NoDirectory(const fs::path& path, const fs::file_status& status) {
+  const std::string name = path.filename().string();
+  if (name == kRunJson || ParseTraceFileName(name)) {
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    return RunError(path.string(), "a file of a run",
+                    "Give the directory that contains it, " + folder.string() + ".");
+  }
+  if (!fs::is_regular_file(status)) {
+    return RunError(path.string(), "something that is neither file nor directory", kGiveDirectory);
+  }
+  std::error_code ignored;
+  if (fs::file_size(path, ignored) == 0) {
+    return RunError(path.string(), "an empty file", kGiveDirectory);
+  }
+  return RunError(
+      path.string(), "a file",
+      std::string(kGiveDirectory) + " `gpubound import FILE` makes a run of another tool's trace.");
+}
+
 Result<FileList> ListFiles(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) {
-    return RunError(path, "nothing there",
-                    "Give the directory that `gpubound run` named when it ended.");
-  }
-  if (!fs::is_directory(status)) {
-    return RunError(path, "a file", "Give the directory that contains it.");
-  }
+  if (!fs::exists(status)) return RunError(path, "nothing there", kGiveDirectory);
+  if (!fs::is_directory(status)) return NoDirectory(path, status);
   FileList list;
   fs::directory_iterator entries(path, error);
   if (error) {
@@ -59,7 +76,7 @@ Result<FileList> ListFiles(const std::string& path) {
   }
   for (const fs::directory_entry& entry : entries) {
     const std::string name = entry.path().filename().string();
-    if (name == "run.json") list.has_run_json = true;
+    if (name == kRunJson) list.has_run_json = true;
     const std::optional<TraceFileName> parsed = ParseTraceFileName(name);
     if (parsed) list.files.emplace_back(entry.path().string(), *parsed);
   }
@@ -69,7 +86,7 @@ Result<FileList> ListFiles(const std::string& path) {
   });
   if (list.files.empty() && !list.has_run_json) {
     return RunError(path, "a directory without a trace (no HOST.PID.START.SEGMENT.db)",
-                    "Give the directory that `gpubound run` named when it ended.");
+                    kGiveDirectory);
   }
   return list;
 }
@@ -86,7 +103,7 @@ bool IsVersionError(const Error& error) {
 }
 
 void ReadLauncherRecord(const std::string& path, Run* run) {
-  Result<RunInfo> info = ReadRunInfo(path + "/run.json");
+  Result<RunInfo> info = ReadRunInfo(path + "/" + kRunJson);
   if (info.ok()) {
     run->info = std::move(*info);
     run->Count(LedgerCounter::times_impossible) += run->info->times_impossible;

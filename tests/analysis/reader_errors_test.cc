@@ -99,6 +99,22 @@ TEST_F(ReaderErrorsTest, NamesADirectoryThatDoesNotExist) {
 TEST_F(ReaderErrorsTest, NamesAFileThatIsNoDirectory) {
   const std::string file = run_.Write("notes.txt", "hello");
   EXPECT_THAT(ErrorOf(file), HasSubstr("found a file, expected a run directory"));
+  EXPECT_THAT(ErrorOf(file), HasSubstr("`gpubound import FILE`"));
+}
+
+TEST_F(ReaderErrorsTest, AnEmptyFileIsSaidToBeOne) {
+  const std::string error = ErrorOf(run_.Write("train.gpubound", ""));
+  EXPECT_THAT(error, HasSubstr("found an empty file, expected a run directory"));
+  EXPECT_THAT(error, HasSubstr("the directory that `gpubound run` named when it ended"));
+  EXPECT_THAT(error, testing::Not(HasSubstr("contains it")));
+  EXPECT_THAT(ErrorOf("/dev/null"), HasSubstr("neither file nor directory"));
+}
+
+TEST_F(ReaderErrorsTest, AFileOfARunLeadsToItsDirectory) {
+  const std::string remedy = "Give the directory that contains it, " + run_.path() + ".";
+  EXPECT_THAT(ErrorOf(WriteSoundSegment()), HasSubstr(remedy));
+  EXPECT_THAT(ErrorOf(run_.Write("run.json", "{}")), HasSubstr(remedy));
+  EXPECT_THAT(ErrorOf(run_.Write("h.4.5.live", "")), HasSubstr(remedy));
 }
 
 TEST_F(ReaderErrorsTest, NamesADirectoryWithoutATrace) {
