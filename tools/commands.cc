@@ -10,6 +10,8 @@
 #include "analysis/text_table.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
+#include "tools/option_parser.h"
+#include "tools/option_values.h"
 #include "tools/suggestion.h"
 
 namespace gpubound {
@@ -33,7 +35,12 @@ constexpr Command kCommands[] = {
     {"env", "", "variables for other launchers to set", PrintEnvironment},
     {"completion", "SHELL", "a script that lets a shell complete all this", PrintCompletion},
     {"man", "", "the manual page", PrintManual},
+    {"help", "[COMMAND]", "this text, or what COMMAND --help says", PrintHelp},
 };
+
+constexpr CommandHelp kHelpHelp = {"gpubound help", "[COMMAND]",
+                                   "Prints what there is, or what COMMAND --help says.", "",
+                                   "  gpubound help report\n"};
 
 std::string Help() {
   constexpr int kSummaryColumn = 36;
@@ -64,15 +71,16 @@ const Command* FindCommand(const std::string& name) {
   return found == std::end(kCommands) ? nullptr : found;
 }
 
+std::vector<std::string> CommandNames() {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  return names;
+}
+
 int UnknownCommand(const std::string& name) {
   const bool is_option = name.starts_with('-');
-  std::vector<std::string> names;
-  if (is_option) {
-    names = {"--help", "--version"};
-  } else {
-    names = {"help"};
-    for (const Command& command : kCommands) names.emplace_back(command.name);
-  }
+  const std::vector<std::string> names =
+      is_option ? std::vector<std::string>{"--help", "--version"} : CommandNames();
   const std::string closest = ClosestName(name, names);
   const char* what = is_option ? "option" : "command";
   PrintMessage(fmt::format("there is no {} '{}'.{}\nTry 'gpubound --help' for what there is.", what,
@@ -91,15 +99,22 @@ int Dispatch(const Arguments& arguments) {
     return kExitWrongUse;
   }
   const std::string& name = arguments.front();
-  const bool wants_help = name == "--help" || name == "-h" || name == "help";
-  if (wants_help && arguments.size() == 1) return WriteStdout(Help());
   if (name == "--version" || name == "-V") return WriteStdout("gpubound " GPUBOUND_VERSION "\n");
+  const Arguments rest(arguments.begin() + 1, arguments.end());
+  if (name == "--help" || name == "-h") return PrintHelp(rest);
+  const Command* command = FindCommand(name);
+  return command == nullptr ? UnknownCommand(name) : command->run(rest);
+}
 
-  const std::string& wanted = wants_help ? arguments[1] : name;
-  const Command* command = FindCommand(wanted);
-  if (command == nullptr) return UnknownCommand(wanted);
-  if (wants_help) return command->run({"--help"});
-  return command->run(Arguments(arguments.begin() + 1, arguments.end()));
+int PrintHelp(const Arguments& words) {
+  std::string name;
+  OptionParser parser(kHelpHelp);
+  const auto any = [](const std::string&) { return Complaint(); };  // what is none is said below
+  parser.AddOption("COMMAND", &name, "What to say more of").Value("").Check({any, CommandNames()});
+  if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  if (name.empty()) return WriteStdout(Help());
+  const Command* command = FindCommand(name);
+  return command == nullptr ? UnknownCommand(name) : command->run({"--help"});
 }
 
 }  // namespace gpubound

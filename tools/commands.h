@@ -44,6 +44,7 @@ int RunDoctor(const Arguments& arguments);
 int PrintCompletion(const Arguments& arguments);
 int PrintManual(const Arguments& arguments);
 int PrintEnvironment(const Arguments& arguments);
+int PrintHelp(const Arguments& arguments);
 
 }  // namespace gpubound
 

@@ -135,12 +135,13 @@ complete -c gpubound -n __fish_use_subcommand -s h -l help -d 'What there is'
 complete -c gpubound -n __fish_use_subcommand -s V -l version -d 'The version'
 )";
 
+// A word with a tab has a description of its own, if an empty one: else that of the option.
 std::string FishValues(const OptionDescription& option) {
+  const std::string words = fmt::format("{}\\t", fmt::join(option.words, "\\t "));
   switch (ValuesOf(option)) {
     case Values::kWords:
-      return option.list
-                 ? fmt::format(" -xa \"(__fish_append , {})\"", fmt::join(option.words, " "))
-                 : fmt::format(" -xa '{}'", fmt::join(option.words, " "));
+      return option.list ? fmt::format(" -xa \"(__fish_append , {})\"", words)
+                         : fmt::format(" -xa '{}'", words);
     case Values::kFolder:
       return " -xa '(__fish_complete_directories)'";
     case Values::kFile:
@@ -215,7 +216,7 @@ std::string BashCompletion(const std::vector<DescribedCommand>& commands) {
   for (const DescribedCommand& command : commands) names.push_back(command.name);
   std::string text = kBashHead;
   text += fmt::format(
-      "  if ((COMP_CWORD == 1)); then _gpubound_words \"{} help -h --help -V --version\"; return; "
+      "  if ((COMP_CWORD == 1)); then _gpubound_words \"{} -h --help -V --version\"; return; "
       "fi\n",
       fmt::join(names, " "));
   text += "  case ${COMP_WORDS[1]} in\n";
@@ -237,7 +238,6 @@ std::string BashCompletion(const std::vector<DescribedCommand>& commands) {
     const OptionDescription* positional = PositionalOf(command);
     text += fmt::format("      {} ;;\n", positional == nullptr ? ":" : BashReply(*positional));
   }
-  text += fmt::format("    help) _gpubound_words \"{}\" ;;\n", fmt::join(names, " "));
   return text + "  esac\n}\ncomplete -F _gpubound gpubound\n";
 }
 
@@ -260,7 +260,7 @@ std::string ZshCompletion(const std::vector<DescribedCommand>& commands) {
     text += fmt::format("      _arguments{} ;;\n", ZshArguments(command));
   }
   return text +
-         "    help) _describe command subcommands ;;\n  esac\n}\nif [ \"$funcstack[1]\" = "
+         "  esac\n}\nif [ \"$funcstack[1]\" = "
          "_gpubound "
          "]; then _gpubound; else compdef _gpubound "
          "gpubound; fi\n";
@@ -268,11 +268,9 @@ std::string ZshCompletion(const std::vector<DescribedCommand>& commands) {
 
 std::string FishCompletion(const std::vector<DescribedCommand>& commands) {
   std::string text = kFishHead;
-  std::vector<std::string> names;
   for (const DescribedCommand& command : commands) {
     text += fmt::format("complete -c gpubound -n __fish_use_subcommand -xa {} -d {}\n",
                         command.name, ShellQuote(command.summary));
-    names.push_back(command.name);
     for (const OptionDescription& option : command.description.options) {
       text += FishCondition(command);
       for (const std::string& name : option.names) {
@@ -288,11 +286,7 @@ std::string FishCompletion(const std::vector<DescribedCommand>& commands) {
           command.name, fmt::join(NamesWithValue(command), " "));
     }
   }
-  return text +
-         fmt::format(
-             "complete -c gpubound -n __fish_use_subcommand -xa help -d 'Help on a command'\n"
-             "complete -c gpubound -n '__gpubound_in help' -xa '{}'\n",
-             fmt::join(names, " "));
+  return text;
 }
 
 }  // namespace gpubound

@@ -35,7 +35,8 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     const std::string type = option->get_type_name();
     if (type.empty()) return "";
-    return " " + (type.front() == ':' ? type.substr(1) : type);  // words, of what has no name
+    if (type.front() != ':') return " " + type;
+    return type.size() < kTextColumn ? " " + type.substr(1) : "";  // words, of what has no name
   }
 
   // CLI11 indents what follows a newline.

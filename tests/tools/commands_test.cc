@@ -35,6 +35,19 @@ TEST(Commands, HelpGoesToStdoutAndListsEveryCommand) {
   }
 }
 
+TEST(Commands, HelpIsACommandLikeOthers) {
+  const Captured list = Gpubound({"--help"});
+  EXPECT_THAT(list.out, HasSubstr("\n  help [COMMAND] "));
+  EXPECT_EQ(Gpubound({"--help", "report"}).out, Gpubound({"report", "--help"}).out);
+  EXPECT_THAT(Gpubound({"help", "help"}).out, HasSubstr("Usage: gpubound help [COMMAND]"));
+  const Captured two = Gpubound({"help", "report", "check"});
+  EXPECT_EQ(two.status, kExitWrongUse);
+  EXPECT_THAT(two.err, HasSubstr("'check' is one argument too many"));
+  const Captured mistyped = Gpubound({"help", "reprot"});
+  EXPECT_EQ(mistyped.status, kExitWrongUse);
+  EXPECT_THAT(mistyped.err, HasSubstr("there is no command 'reprot'. Did you mean 'report'?"));
+}
+
 TEST(Commands, NothingAtAllIsWrongUseAndShowsTheHelpOnStderr) {
   const Captured captured = Gpubound({});
   EXPECT_EQ(captured.status, kExitWrongUse);

@@ -17,6 +17,7 @@ import unittest
 GPUBOUND = sys.argv[1]
 # Lines that every shell completes to one more word, and that word.
 COMPLETED = (("gpubound rep", "report"),
+             ("gpubound hel", "help"),
              ("gpubound --vers", "--version"),
              ("gpubound help rep", "report"),
              ("gpubound report --ker", "--kernels"),
@@ -91,6 +92,19 @@ class FishTest(ShellTest):
             found = self.output("fish", "--no-config", "-c", f"source {script}; complete -C '{line}'")
             return [row.split("\t")[0].rstrip("/") for row in found.splitlines()]
         self.check_all(complete)
+
+
+    def test_values_do_not_repeat_what_their_option_is(self):
+        script = self.script("fish")
+
+        def described(line):
+            found = self.output("fish", "--no-config", "-c", f"source {script}; complete -C '{line}'")
+            return dict((row.split("\t") + [""])[:2] for row in found.splitlines())
+        self.assertEqual(described("gpubound run --graphs "), {"node": "", "graph": "", "auto": ""})
+        self.assertEqual(described("gpubound report --attribution "), {"timeline": "", "caused": ""})
+        self.assertEqual(described("gpubound completion "), {"bash": "", "zsh": "", "fish": ""})
+        self.assertEqual(described("gpubound check --junit notes"), {"notes.txt": ""})
+        self.assertIn("CUDA graphs", described("gpubound run --grap")["--graphs"])
 
 
 class ZshTest(ShellTest):
