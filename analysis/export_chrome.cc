@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analysis/cell_text.h"
+#include "analysis/iteration_marks.h"
 #include "analysis/label_roles.h"
 #include "analysis/launch_match.h"
 #include "analysis/memory_source.h"
@@ -175,8 +176,7 @@ class ChromeWriter {
 
   void WriteThreads() {
     builders_.assign(trace_->threads.size(), ScopeBuilder());
-    last_step_ns_.assign(trace_->threads.size(), std::nullopt);
-    thinned_.assign(trace_->threads.size(), false);
+    marks_.assign(trace_->threads.size(), IterationMarks());
     std::vector<int64_t> last_ns(trace_->threads.size(), trace_->span_begin_ns);
     ranges_.clear();
     ThreadMerge merge(*source_, static_cast<uint32_t>(trace_->threads.size()));
@@ -187,13 +187,11 @@ class ChromeWriter {
       if (next.missing) {
         builders_[thread].Resync(next.known_until_ns, event.time_ns, next.open);
       }
-      if (next.thinned) {
-        thinned_[thread] = true;
-        last_step_ns_[thread].reset();
-      }
+      if (next.thinned) marks_[thread].Thin();
       last_ns[thread] = event.time_ns;
-      if (!last_step_ns_[thread] && !thinned_[thread] && BeginsIterations(event)) {
-        last_step_ns_[thread] = event.time_ns;
+      if (const auto iteration = marks_[thread].Take(*trace_, event)) {
+        PutComplete("user_annotation", "ProfilerStep#" + std::to_string(event.payload), pid_,
+                    trace_->threads[thread].tid, iteration->begin_ns, iteration->end_ns);
       }
       if (event.kind == SlotKind::kRangeStart) ranges_[event.payload] = thread;
       if (event.kind == SlotKind::kRangeEnd) {
@@ -221,12 +219,6 @@ class ChromeWriter {
     }
   }
 
-  // The first iteration begins with the first operation; that of an importer with a step.
-  bool BeginsIterations(const ThreadEvent& event) const {
-    return event.kind == SlotKind::kBegin && trace_->device_kind != "imported" &&
-           trace_->LabelOf(event.label).kind == LabelKind::kOperation;
-  }
-
   void WriteEnded(uint32_t thread) {
     Scope scope;
     while (builders_[thread].Pop(&scope)) WriteScope(thread, scope);
@@ -245,13 +237,6 @@ class ChromeWriter {
     const std::string& name = trace_->LabelOf(event.label).text;
     const int64_t tid = trace_->threads[thread].tid;
     switch (event.kind) {
-      case SlotKind::kStep:
-        if (last_step_ns_[thread] && event.payload != kIterationsBegin) {
-          PutComplete("user_annotation", "ProfilerStep#" + std::to_string(event.payload), pid_, tid,
-                      *last_step_ns_[thread], event.time_ns);
-        }
-        last_step_ns_[thread] = event.time_ns;
-        break;
       case SlotKind::kPhase:
         Put("i", "phase", name, pid_, tid, event.time_ns, ", \"s\": \"p\"");
         break;
@@ -353,9 +338,8 @@ class ChromeWriter {
   int64_t pid_ = 0;
   const ProcessTrace* trace_ = nullptr;
   std::shared_ptr<const EventSource> source_;
-  std::vector<ScopeBuilder> builders_;                // by thread
-  std::vector<std::optional<int64_t>> last_step_ns_;  // by thread: when its iteration began
-  std::vector<bool> thinned_;  // by thread: what began its iterations may be gone
+  std::vector<ScopeBuilder> builders_;             // by thread
+  std::vector<IterationMarks> marks_;              // by thread
   std::unordered_map<uint64_t, uint32_t> ranges_;  // thread of an open range, by id
 };
 

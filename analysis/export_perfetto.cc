@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/iteration_marks.h"
 #include "analysis/known_graphs.h"
 #include "analysis/launch_match.h"
 #include "analysis/memory_source.h"
@@ -88,9 +89,8 @@ class ProcessWriter {
     std::vector<LabelId> open;  // outermost first
     std::optional<PerfettoLanes> calls;
     std::optional<PerfettoTrack> iterations;
-    std::optional<int64_t> last_step_ns;  // when the iteration began
-    bool thinned = false;                 // what began its iterations may be gone
-    int64_t last_ns = 0;                  // of its last event
+    IterationMarks marks;
+    int64_t last_ns = 0;  // of its last event
   };
 
   PerfettoTrack AddThread(const ThreadTrace& thread) {
@@ -200,10 +200,8 @@ class ProcessWriter {
   void WriteEvent(uint32_t index, const ThreadEvent& event) {
     Thread& thread = threads_[index];
     const Label& label = trace_.LabelOf(event.label);
-    // The first iteration begins with the first operation; that of an importer with a step.
-    if (!thread.last_step_ns && !thread.thinned && event.kind == SlotKind::kBegin &&
-        label.kind == LabelKind::kOperation && trace_.device_kind != "imported") {
-      thread.last_step_ns = event.time_ns;
+    if (const auto iteration = thread.marks.Take(trace_, event)) {
+      PutIteration(&thread, *iteration, event.payload);
     }
     switch (event.kind) {
       case SlotKind::kBegin:
@@ -220,9 +218,6 @@ class ProcessWriter {
           WriteRange(range->second, event.time_ns, /*cut=*/false);
           ranges_.erase(range);
         }
-        break;
-      case SlotKind::kStep:
-        EndIteration(&thread, event);
         break;
       case SlotKind::kPhase:
         if (!phases_) phases_ = packets_.AddTrack(process_, "phases");
@@ -242,16 +237,13 @@ class ProcessWriter {
     }
   }
 
-  void EndIteration(Thread* thread, const ThreadEvent& step) {
-    if (thread->last_step_ns && step.payload != kIterationsBegin) {
-      if (!thread->iterations) {
-        thread->iterations = packets_.AddTrack(thread->track, "iterations");
-      }
-      packets_.Begin(*thread->iterations, *thread->last_step_ns, "iteration", "iteration", 0,
-                     {{"number", step.payload}});
-      packets_.End(*thread->iterations, step.time_ns);
+  void PutIteration(Thread* thread, const Interval& time, uint64_t number) {
+    if (!thread->iterations) {
+      thread->iterations = packets_.AddTrack(thread->track, "iterations");
     }
-    thread->last_step_ns = step.time_ns;
+    packets_.Begin(*thread->iterations, time.begin_ns, "iteration", "iteration", 0,
+                   {{"number", number}});
+    packets_.End(*thread->iterations, time.end_ns);
   }
 
   void Open(Thread* thread, int64_t time_ns, LabelId id,
@@ -291,9 +283,7 @@ class ProcessWriter {
     for (const LabelId label : next.open) {
       Open(&thread, next.event.time_ns, label, {{kBeginCut, 1}});
     }
-    if (!next.thinned) return;
-    thread.thinned = true;
-    thread.last_step_ns.reset();
+    if (next.thinned) thread.marks.Thin();
   }
 
   struct Range {

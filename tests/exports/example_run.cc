@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes a run with everything that an export has to show:
-// example_run FOLDER [damaged|long|iterating|odd_values|in_part]. Two
-// processes, one of which was killed; names that are data; scopes that do not nest, ranges over
-// threads, counters, phases, steps; calls inside calls; work that overlaps on its stream. A long
-// one has more work than formats take at a time. An iterating one is to be compacted. One of odd
-// values has counters that are no number. One in part was to end before what it has last.
+// example_run FOLDER [damaged|long|iterating|asked|odd_values|in_part]. Two processes, one of which
+// was killed; names that are data; scopes that do not nest, ranges over threads, counters, phases,
+// steps; calls inside calls; work that overlaps on its stream. A long one has more work than
+// formats take at a time. An iterating one is to be compacted; of another like it, some iterations
+// were asked for. One of odd values has counters that are no number. One in part was to end before
+// what it has last.
 #include <sys/stat.h>
 
 #include <bit>
@@ -139,6 +140,13 @@ void PutIterations(SegmentWriter* writer) {
   }
 }
 
+// Of the iterations above 4 to 6 were to be recorded; what surrounds them was still in memory.
+void AskForSteps(SegmentWriter* writer) {
+  writer->Meta("steps", "4:7");
+  writer->Meta("steps_begin_ns", 800'000'000);
+  writer->Meta("steps_end_ns", 1'100'000'000);
+}
+
 // A recording that ends as asked has events behind its end, and what is open there stays open.
 void PutWhatFollowsTheEnd(SegmentWriter* writer) {
   writer->Sql("UPDATE meta SET value='steps' WHERE key='end_how'");
@@ -151,8 +159,9 @@ void Write(const std::string& folder, std::string_view kind) {
   mkdir(folder.c_str(), 0700);
   const TemporaryRun place;  // SegmentWriter writes there
   SegmentWriter writer(place, WriterIdentity{});
-  if (kind == "iterating") {
+  if (kind == "iterating" || kind == "asked") {
     PutIterations(&writer);
+    if (kind == "asked") AskForSteps(&writer);
     writer.Close();
     return Copy(place, folder);
   }
@@ -184,7 +193,7 @@ void Write(const std::string& folder, std::string_view kind) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::cerr << "usage: example_run FOLDER [damaged|long|iterating|odd_values|in_part]\n";
+    std::cerr << "usage: example_run FOLDER [damaged|long|iterating|asked|odd_values|in_part]\n";
     return 2;
   }
   gpubound::testing_support::Write(argv[1], argc > 2 ? argv[2] : "");

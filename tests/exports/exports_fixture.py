@@ -46,6 +46,10 @@ class Exports(unittest.TestCase):
         gpubound("compact", self.path("thinned.gpubound"), "--window", "250ms", "--detail", "slow:3x")
         return self.path("thinned.gpubound")
 
+    def asked(self):
+        subprocess.run([EXAMPLE_RUN, self.path("asked.gpubound"), "asked"], check=True)
+        return self.path("asked.gpubound")
+
     def imported(self, file):
         run = self.path(file.name + ".gpubound")
         gpubound("import", file, "-o", run)

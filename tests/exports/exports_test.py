@@ -14,6 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from exports_fixture import DATA, EXAMPLE_RUN, Exports, ODD_NAME, gpubound, main
 
+MS = 1_000_000
+
 
 def stepping_trace(path):
     """A trace of a warm-up and three iterations of 10 us, the last two with a kernel of 5 us each."""
@@ -70,6 +72,20 @@ class Chrome(Exports):
         with open(self.export(self.path("odd.gpubound"), "chrome", "x.json"), encoding="utf-8") as file:
             events = json.load(file)["traceEvents"]
         self.assertEqual([e["args"]["value"] for e in events if e["ph"] == "C"], [1.5, 2.5])
+
+
+class Iterations(Exports):
+    def test_those_of_every_format_are_those_of_the_report(self):
+        run = self.asked()
+        told = self.database(run).execute("SELECT number, begin_ns, end_ns FROM iteration").fetchall()
+        self.assertEqual(told, [(4 + i, (800 + 100 * i) * MS, (900 + 100 * i) * MS) for i in range(3)])
+        seen = [(item.details["number"], item.begin, item.end)
+                for item in self.perfetto(run).slices if item.category == "iteration"]
+        self.assertEqual(seen, told)
+        with open(self.export(run, "chrome", "x.json"), encoding="utf-8") as file:
+            events = [e for e in json.load(file)["traceEvents"] if e["name"].startswith("ProfilerStep#")]
+        self.assertEqual([(int(e["name"].split("#")[1]), round(e["ts"] * 1000),
+                           round((e["ts"] + e["dur"]) * 1000)) for e in events], told)
 
 
 class Tables(Exports):
