@@ -152,7 +152,7 @@ std::string OnWhatIf(const Report& report, bool unicode) {
   std::array<char, 32> part;
   std::snprintf(part.data(), part.size(), "%.2f x", what_if.part);
   return "With infinitely fast " +
-         ShortName(EscapeName(what_if.operation), kNameInSentence, unicode) + " the " +
+         ShortName(ShownName(what_if.operation), kNameInSentence, unicode) + " the " +
          (HeadlineIsPart(report) ? "whole " : "") + "run would take " + part.data() + " as long.";
 }
 

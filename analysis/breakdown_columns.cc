@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/short_name.h"
 #include "analysis/table_legend.h"
 #include "analysis/text_table.h"
 
@@ -75,7 +76,7 @@ class Room {
   Room(const std::vector<Breakdown>& rows, const TextOptions& options)
       : rows_(rows), options_(options) {
     for (const Breakdown& row : rows) {
-      longest_name_ = std::max(longest_name_, DisplayWidth(EscapeName(row.name)));
+      longest_name_ = std::max(longest_name_, DisplayWidth(ShownName(row.name)));
     }
   }
 

@@ -11,6 +11,7 @@
 
 #include "analysis/breakdown_columns.h"
 #include "analysis/paint.h"
+#include "analysis/short_name.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -93,7 +94,7 @@ std::string BreakdownTables::Table(const char* title, std::vector<Breakdown> row
     for (size_t i = first; i < first + count; ++i) heads.emplace_back(layout.columns[i].head);
     TextTable table(heads);
     for (const Breakdown& row : rows) {
-      std::vector<std::string> cells{EscapeName(row.name)};
+      std::vector<std::string> cells{ShownName(row.name)};
       for (size_t i = first; i < first + count; ++i) {
         cells.push_back(CellOf(row, layout.columns[i], options_));
       }

@@ -70,7 +70,7 @@ std::string RowTitle(const ComparedRow& row) {
     case ComparedFigure::kOperationBusy:
       break;
   }
-  return "  " + EscapeName(row.name);
+  return "  " + ShownName(row.name);
 }
 
 const char* SectionTitle(ComparedFigure figure) {

@@ -113,7 +113,7 @@ std::string WhatIfText(const ReportWhatIf& what_if, bool headline_is_part, bool 
                              : what_if.speedup == 2      ? "twice as fast"
                                                          : "faster";
   const std::string part = FormatRatio({what_if.part, what_if.part_low, what_if.part_high});
-  return "; " + faster + " " + ShortName(EscapeName(what_if.operation), kNameInSentence, unicode) +
+  return "; " + faster + " " + ShortName(ShownName(what_if.operation), kNameInSentence, unicode) +
          " would take " + part + (headline_is_part ? " the whole run's time" : " the time");
 }
 

@@ -161,11 +161,12 @@ std::vector<int64_t> LiveProcess::OperationTimes(const Interval& window) const {
   return times;
 }
 
-std::string LiveProcess::OperationNow() const {
+std::optional<std::string> LiveProcess::OperationNow() const {
   const Thread* thread = Shown();
-  if (thread == nullptr || facts_.end_ns) return {};
+  if (thread == nullptr || facts_.end_ns) return std::nullopt;
   const uint32_t operation = Innermost(*thread);
-  return operation == kNone ? std::string() : names_[operation];
+  if (operation == kNone) return std::nullopt;
+  return names_[operation];
 }
 
 int64_t LiveProcess::StepsIn(const Interval& window) const {

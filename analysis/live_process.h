@@ -45,7 +45,7 @@ class LiveProcess {
   // Of the thread that shows what the process does: time of each operation in |window|, by names().
   std::vector<int64_t> OperationTimes(const Interval& window) const;
   const std::vector<std::string>& names() const { return names_; }
-  std::string OperationNow() const;  // empty without one
+  std::optional<std::string> OperationNow() const;
   int64_t StepsIn(const Interval& window) const;
 
   // Work of a device, by uuid, else by name and ordinal.

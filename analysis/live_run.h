@@ -50,9 +50,9 @@ struct LiveGlance {
   struct ProcessRow {
     std::string name;
     int64_t pid = 0;
-    bool ended = false;             // closed, or killed
-    std::optional<int64_t> age_ns;  // of its newest record, by the clock of who looks
-    std::string operation;          // now
+    bool ended = false;                    // closed, or killed
+    std::optional<int64_t> age_ns;         // of its newest record, by the clock of who looks
+    std::optional<std::string> operation;  // now
     LiveTimes busy_ns{};
   };
   std::vector<ProcessRow> processes;  // by identity

@@ -36,11 +36,12 @@ std::vector<size_t> ShownWindows(const LiveGlance& glance) {
 }
 
 // Of several processes the table is one's.
-std::vector<std::string> Heads(const LiveGlance& glance) {
+std::vector<std::string> Heads(const LiveGlance& glance, const TextOptions& options) {
   std::vector<std::string> heads{""};
   if (glance.processes.size() > 1) {
     const LiveGlance::ProcessRow& shown = glance.processes[glance.shown_process];
-    heads[0] = EscapeName(shown.name) + " " + std::to_string(shown.pid);
+    heads[0] = ShortName(ShownName(shown.name), kNameInSentence, options.unicode) + " " +
+               std::to_string(shown.pid);
   }
   for (const size_t window : ShownWindows(glance)) {
     heads.push_back("last " + FormatTime(glance.windows_ns[window]));
@@ -80,7 +81,7 @@ std::string Coverage(const LiveGlance& glance, const TextOptions& options) {
 }
 
 std::string OperationTable(const LiveGlance& glance, const TextOptions& options) {
-  TextTable table(Heads(glance));
+  TextTable table(Heads(glance, options));
   for (const LiveGlance::DeviceRow& device : glance.devices) {
     AddShares("GPU busy, " + EscapeName(device.name), device.busy_ns, glance, &table);
   }
@@ -95,7 +96,7 @@ std::string OperationTable(const LiveGlance& glance, const TextOptions& options)
       none[window] -= row.ns[window];
       if (i >= shown) others[window] += row.ns[window];
     }
-    if (i < shown) AddShares(EscapeName(row.name), row.ns, glance, &table);
+    if (i < shown) AddShares(ShownName(row.name), row.ns, glance, &table);
   }
   if (shown < rows) {
     AddShares("others (" + std::to_string(rows - shown) + ")", others, glance, &table);
@@ -116,7 +117,7 @@ std::string OperationTable(const LiveGlance& glance, const TextOptions& options)
 std::string StateOf(const LiveGlance::ProcessRow& row, int width, bool unicode) {
   if (row.ended) return "(ended)";
   if (row.age_ns && *row.age_ns >= kSilentNs) return "(silent for " + FormatTime(*row.age_ns) + ")";
-  return row.operation.empty() ? "-" : ShortName(EscapeName(row.operation), width, unicode);
+  return row.operation ? ShortName(ShownName(*row.operation), width, unicode) : "-";
 }
 
 std::string ProcessTable(const LiveGlance& glance, const TextOptions& options) {
@@ -133,10 +134,11 @@ std::string ProcessTable(const LiveGlance& glance, const TextOptions& options) {
   state_width = std::max(state_width - widest_pid, kSmallestTableName);
   for (size_t i = 0; i < shown; ++i) {
     const LiveGlance::ProcessRow& row = glance.processes[i];
-    table.AddRow(
-        {EscapeName(row.name), std::to_string(row.pid), StateOf(row, state_width, options.unicode),
-         glance.windows_ns[1] == 0 ? "-"
-                                   : FormatShare(Ratio(row.busy_ns[1], glance.windows_ns[1]))});
+    table.AddRow({ShortName(ShownName(row.name), kNameInSentence, options.unicode),
+                  std::to_string(row.pid), StateOf(row, state_width, options.unicode),
+                  glance.windows_ns[1] == 0
+                      ? "-"
+                      : FormatShare(Ratio(row.busy_ns[1], glance.windows_ns[1]))});
   }
   std::string text = table.Render(options.width, 0, options.unicode);
   if (shown < glance.processes.size()) {

@@ -26,7 +26,7 @@ std::string SubjectOf(const std::string& part, const TextOptions& options) {
   if (part == "layer python") return "Python";
   if (part == "layer simulator") return "the simulator";
   const std::string_view name = part;
-  return ShortName(EscapeName(name.substr(part.starts_with(kOperation) ? kOperation.size() : 0)),
+  return ShortName(ShownName(name.substr(part.starts_with(kOperation) ? kOperation.size() : 0)),
                    kNameInSentence, options.unicode);
 }
 
@@ -68,7 +68,7 @@ std::string CriticalPathSentence(const Report& report, const TextOptions& option
   for (size_t i = 0; i < named; ++i) {
     const ReportPathPart& part = path.parts[i];
     text += (i == 0 ? ": " : ", ") +
-            ShortName(EscapeName(part.operation), kNameInSentence, options.unicode) + " (" +
+            ShortName(ShownName(part.operation), kNameInSentence, options.unicode) + " (" +
             part.layer + (several ? ", pid " + std::to_string(part.pid) : "") + ") " +
             FormatShare(ShareOf(part.ns, path.wall_ns));
   }
@@ -86,7 +86,7 @@ std::string CriticalPathSection(const Report& report, const TextOptions& options
   if (several) heads.insert(heads.begin() + 1, "pid");
   TextTable table(heads);
   const auto add = [&](const ReportPathPart& part, const std::string& pid) {
-    std::vector<std::string> cells{EscapeName(part.operation), part.layer,
+    std::vector<std::string> cells{ShownName(part.operation), part.layer,
                                    FormatTime(part.ns, options.raw),
                                    FormatShare(ShareOf(part.ns, path.wall_ns))};
     if (several) cells.insert(cells.begin() + 1, pid);

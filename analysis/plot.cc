@@ -9,6 +9,7 @@
 
 #include "analysis/helvetica.h"
 #include "analysis/pdf_writer.h"
+#include "analysis/short_name.h"
 #include "analysis/svg_writer.h"
 #include "analysis/text_table.h"
 
@@ -100,7 +101,7 @@ double NiceStep(double value) {
 // |name| in at most |room| points at |size|, whatever font it is shown in: cut in the middle, since
 // names differ at both ends.
 std::string Fitting(const std::string& name, double room, double size) {
-  const std::string shown = EscapeName(name);
+  const std::string shown = ShownName(name);
   int columns = std::min(DisplayWidth(shown), kLongestName);
   const auto cut = [&] { return PadRight(shown, columns, true); };
   while (columns > 1 && kWiderFont * HelveticaWidth(cut(), size) > room) --columns;
@@ -172,7 +173,7 @@ class Picture {
   }
 
   void DrawOperation(const PlotOperation& row) {
-    const std::string name = EscapeName(row.operation);
+    const std::string name = ShownName(row.operation);
     Text(kLeft - 6, y_ + 9, Fitting(row.operation, kLeft - 6 - kMargin, kTextSize),
          Drawing::Anchor::kEnd);
     double x = kLeft;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/main_process.h"
+#include "analysis/short_name.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -53,7 +54,7 @@ std::string ProcessList(const Report& report, const TextOptions& options, bool u
   TextTable table({"Process", "pid", "span", "GPU busy", "GPU wait", "unknown"});
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
   for (const Line& line : LinesOf(report, fold)) {
-    const std::string name = EscapeName(line.first->name);
+    const std::string name = ShownName(line.first->name);
     const std::string pid = std::to_string(line.first->pid);
     const bool one = line.count == 1;
     table.AddRow(
@@ -75,7 +76,7 @@ std::string ProcessTrees(const Report& report, const TextOptions& options) {
     if (!process.process_tree) continue;
     const TreePeaks& tree = *process.process_tree;
     any = true;
-    table.AddRow({EscapeName(process.name), std::to_string(process.pid),
+    table.AddRow({ShownName(process.name), std::to_string(process.pid),
                   std::to_string(tree.processes), FormatTime(tree.cpu_ns, options.raw),
                   std::to_string(tree.resident_bytes >> 20) + " MiB",
                   FormatShare(tree.RunDelayShare())});

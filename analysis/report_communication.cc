@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/short_name.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -30,7 +31,7 @@ std::string LateSentence(const Report& report, const TextOptions& options) {
     const ReportActivity& first = late->while_late.front();
     int64_t late_ns = 0;
     for (const ReportActivity& activity : late->while_late) late_ns += activity.ns;
-    text += "; meanwhile it was in " + EscapeName(first.operation) + " (" + first.layer + ") for " +
+    text += "; meanwhile it was in " + ShownName(first.operation) + " (" + first.layer + ") for " +
             FormatShare(ShareOf(first.ns, late_ns)) + " of the time";
   }
   return "\n" + Wrap(text + ".", options.width, 2);

@@ -3,6 +3,7 @@
 // One row for each operation that samples cover.
 #include "analysis/report_counters.h"
 
+#include "analysis/short_name.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -18,7 +19,7 @@ std::string CounterTable(const ReportProcess& process, const TextOptions& option
   if (process.counters.empty()) return {};
   TextTable table({"Hardware counters", "sampled", "SMs active", "warps active", "DRAM"});
   for (const ReportCounters& row : process.counters) {
-    table.AddRow({EscapeName(row.operation), FormatTime(row.sampled_ns, options.raw),
+    table.AddRow({ShownName(row.operation), FormatTime(row.sampled_ns, options.raw),
                   ShareText(row.sm_active_share), ShareText(row.warps_active_share),
                   ShareText(row.dram_throughput_share)});
   }

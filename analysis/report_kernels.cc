@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/demangle.h"
+#include "analysis/short_name.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -38,10 +39,10 @@ class Listing {
       : options_(options), with_class_(options.width >= kWidthWithClass), table_(Heads()) {}
 
   void AddOperation(KernelIterator begin, KernelIterator end) {
-    Add(EscapeName(begin->operation), SumOf(begin, end), /*lengths=*/false);
+    Add(ShownName(begin->operation), SumOf(begin, end), /*lengths=*/false);
     const auto shown = std::min<std::ptrdiff_t>(end - begin, kShownKernels);
     for (KernelIterator row = begin; row != begin + shown; ++row) {
-      Add("  " + EscapeName(Demangled(row->kernel.name)), row->kernel, /*lengths=*/true);
+      Add("  " + ShownName(Demangled(row->kernel.name)), row->kernel, /*lengths=*/true);
       AddNodes(row->kernel.nodes);
     }
     if (begin + shown == end) return;
@@ -77,7 +78,7 @@ class Listing {
       if (i == 0 || node.captured_in != nodes[i - 1].captured_in) {
         AddNote("    captured in " + EscapeName(node.captured_in), "");
       }
-      AddNote("      " + FormatCount(node.count) + " x " + EscapeName(Demangled(node.name)),
+      AddNote("      " + FormatCount(node.count) + " x " + ShownName(Demangled(node.name)),
               node.work_class);
     }
     if (shown < nodes.size()) {

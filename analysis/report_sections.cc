@@ -281,7 +281,7 @@ std::string IterationTables(const ReportProcess& process, const TextOptions& opt
   bool more = false;
   TextTable operations({"Per iteration", "wall", "GPU busy", "unknown"});
   for (const ReportIterationOperation& row : process.iterations->operations) {
-    operations.AddRow({EscapeName(row.operation), time(row.wall_ns / count),
+    operations.AddRow({ShownName(row.operation), time(row.wall_ns / count),
                        busy(row.gpu_busy_ns / count, row.unknown_ns > 0),
                        time(row.unknown_ns / count)});
     more |= row.unknown_ns > 0;
@@ -304,7 +304,7 @@ std::string GapTable(const Report& report, const ReportProcess& process,
     const auto side = [&options](const std::string& operation, const std::string& layer,
                                  const std::string& work) {
       const auto name = [&options](const std::string& of) {
-        return ShortName(EscapeName(of), kNameInSentence, options.unicode);
+        return ShortName(ShownName(of), kNameInSentence, options.unicode);
       };
       return name(operation) + " in " + layer +
              (work.empty() ? "" : " (" + name(Demangled(work)) + ")");
@@ -326,7 +326,7 @@ std::string LaneTables(const ReportProcess& process, const TextOptions& options)
                      "GPU busy", "cpu only", "idle"});
     for (const ReportOperation& row : lane.operations) {
       const std::string mark(row.scopes_missing ? kScopesMissing : "");
-      table.AddRow({EscapeName(row.operation), mark + FormatTime(row.wall_ns, options.raw),
+      table.AddRow({ShownName(row.operation), mark + FormatTime(row.wall_ns, options.raw),
                     Bounded(row.gpu_busy_is_upper_bound, row.unknown_ns > 0,
                             FormatTime(row.gpu_busy_ns, options.raw)),
                     FormatTime(row.cpu_only_ns, options.raw),
@@ -369,7 +369,7 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
   }
   TextTable operations({"Operation on device", "wall", "busy", "idle", "unknown"});
   for (const ReportOperationDevice& row : report.operation_devices) {
-    operations.AddRow({EscapeName(row.operation) + " on " + LabelOf(report, row.device),
+    operations.AddRow({ShownName(row.operation) + " on " + LabelOf(report, row.device),
                        time(row.wall_ns),
                        Bounded(row.busy_is_upper_bound, row.unknown_ns > 0, time(row.busy_ns)),
                        time(row.idle_ns), time(row.unknown_ns)});

@@ -198,7 +198,7 @@ class TextReport {
     for (const ReportOperation& row : process.operations) {
       if (row.transitions.empty()) continue;
       std::string line =
-          ShortName(EscapeName(row.operation), kNameInSentence, options_.unicode) + ": ";
+          ShortName(ShownName(row.operation), kNameInSentence, options_.unicode) + ": ";
       bool first = true;
       for (const auto& [name, count] : row.transitions) {
         line += (first ? "" : ", ") + name + " " + FormatCount(count);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/name_lists.h"
+#include "analysis/short_name.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -23,11 +24,11 @@ constexpr char kWaiting[] = "waiting";
 using AwaitedRows = std::map<std::pair<int64_t, std::string>, const ReportAwaited*>;
 
 // What an activity is to somebody who waits for it under |operation|, which names what has no name
-// of its own: the messages of an environment's worker are simulation too. Empty where nothing does.
+// of its own: the messages of an environment's worker are simulation too.
 std::string NameOf(const ReportActivity& activity, const std::string& operation) {
   const std::string& name = activity.operation == kNoOperation ? operation : activity.operation;
   if (activity.layer == "simulator" || SimulationNames().Matches(name)) return kSimulation;
-  return name == kNoOperation ? "" : name;
+  return name;
 }
 
 AwaitedRows AwaitedRowsOf(const ReportProcess& process) {
@@ -61,14 +62,15 @@ struct Group {
 std::string GroupText(const std::string& activity, const Group& group, int64_t span_ns,
                       const TextOptions& options) {
   std::string text = "for ";
-  if (!activity.empty()) text += EscapeName(activity) + " in ";
+  const bool named = activity != kNoOperation;
+  if (named) text += ShownName(activity) + " in ";
   text += FormatCount(group.pids.size());
   if (group.workers) {
     text += group.pids.size() == 1 ? " worker" : " workers";
   } else {
     text += group.pids.size() == 1 ? " process" : " processes";
   }
-  if (activity.empty()) text += " outside operations";
+  if (!named) text += " outside operations";
   const double share =
       span_ns > 0 ? static_cast<double>(group.ns) / static_cast<double>(span_ns) : 0;
   return text + ": " + FormatTime(group.ns, options.raw) + " (" + FormatShare(share) + ")";

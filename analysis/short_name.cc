@@ -51,6 +51,13 @@ std::string With(const std::string& name, const Inside& inside, const std::strin
 
 }  // namespace
 
+std::string ShownName(std::string_view name) {
+  if (name.empty()) return "(empty name)";
+  std::string shown = EscapeName(name);
+  const bool blank = shown.find_first_not_of(' ') == std::string::npos;
+  return blank ? '"' + shown + '"' : shown;
+}
+
 std::string ShortName(const std::string& name, int width, bool unicode) {
   if (DisplayWidth(name) <= width) return name;
   const std::string ellipsis = unicode ? "…" : "..";

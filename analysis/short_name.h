@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of C++ are longer than lines. Pure.
+// Names as people read them: those of C++ are longer than lines, others are nothing at all. Pure.
 #ifndef GPUBOUND_ANALYSIS_SHORT_NAME_H_
 #define GPUBOUND_ANALYSIS_SHORT_NAME_H_
 
 #include <string>
+#include <string_view>
 
 namespace gpubound {
 
 inline constexpr int kNameInSentence = 40;  // columns that a name in a sentence takes at most
+
+// |name| of an operation, a phase, a kernel, ... for people: escaped, and where there is nothing to
+// see in it, so that it can be told from nothing at all: "(empty name)", or blanks in quotes.
+std::string ShownName(std::string_view name);
 
 // |name| (escaped) in at most |width| columns. What goes first are the arguments of a function,
 // then the middle of those of a template, which leave what it is and what it is made for; then the

@@ -17,6 +17,7 @@
 #include "analysis/report_json.h"
 #include "analysis/run_costs.h"
 #include "analysis/run_span.h"
+#include "analysis/short_name.h"
 #include "analysis/simulated_mark.h"
 #include "analysis/text_table.h"
 #include "analysis/work_classes.h"
@@ -234,7 +235,7 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
           [&row](const ReportOperation& other) { return other.operation == row.operation; });
       const ReportOperation none;
       const ReportOperation& then = now == is->operations.end() ? none : *now;
-      table.AddRow({EscapeName(row.operation), FormatTime(row.wall_ns), FormatTime(then.wall_ns),
+      table.AddRow({ShownName(row.operation), FormatTime(row.wall_ns), FormatTime(then.wall_ns),
                     FormatTime(row.gpu_busy_ns), FormatTime(then.gpu_busy_ns)});
     }
     text += "\n" + table.Render(width, 0, unicode);

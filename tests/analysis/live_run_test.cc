@@ -187,7 +187,7 @@ TEST_F(LiveRunTest, AKilledProcessOfARunThatIsOverHasEnded) {
   LauncherSaw(R"(, "end_monotonic_ns": 1000000000, "signal": 9)");
   const LiveGlance glance = LookAfter(kMs, Presence::kGone);
   EXPECT_TRUE(glance.processes.at(0).ended);
-  EXPECT_EQ(glance.processes.at(0).operation, "");
+  EXPECT_EQ(glance.processes.at(0).operation, std::nullopt);
   EXPECT_FALSE(glance.age_ns);
 }
 
@@ -266,6 +266,39 @@ TEST_F(GlanceText, ALongOperationIsCutToTheWidth) {
     std::istringstream lines(RenderGlance(glance_, "run", 100, options));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), width) << line;
   }
+}
+
+// A name of the kernel's is cut, but a log or an importer may have any.
+TEST_F(GlanceText, ALongProcessLeavesFiguresBesideTheirNames) {
+  std::string wide;
+  for (int i = 0; i < 300; ++i) wide += "\u5b66\u7fd2";
+  glance_.processes.push_back(glance_.processes[0]);
+  for (const std::string& name : {std::string(3'000, 'x'), wide}) {
+    for (LiveGlance::ProcessRow& row : glance_.processes) row.name = name;
+    for (const int width : {60, 80, 200}) {
+      for (const bool unicode : {false, true}) {
+        TextOptions options;
+        options.width = width;
+        options.unicode = unicode;
+        const std::string text = RenderGlance(glance_, "run", 100, options);
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);) {
+          EXPECT_LE(DisplayWidth(line), std::min(width, 90)) << text;
+        }
+        EXPECT_THAT(text, testing::ContainsRegex(" 100 +last 1.00 s +last 10.0 s +last 60.0 s\n"));
+        EXPECT_THAT(text, testing::ContainsRegex(" 100 +simulation +10 %\n"));
+      }
+    }
+  }
+}
+
+TEST_F(GlanceText, AnOperationWithoutANameIsMarked) {
+  glance_.operations[0].name = "";
+  glance_.processes[0].operation = "";
+  EXPECT_THAT(Text(), testing::HasSubstr("\n(empty name) "));
+  EXPECT_THAT(Text(), testing::ContainsRegex("python3 +100 +.empty name. +10 %"));
+  glance_.processes[0].operation.reset();
+  EXPECT_THAT(Text(), testing::ContainsRegex("python3 +100 +- +10 %"));
 }
 
 TEST_F(GlanceText, AWindowLongerThanTheRunIsNotShownTwice) {

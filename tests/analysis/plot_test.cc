@@ -51,6 +51,11 @@ TEST_F(PlotTest, RunsOfTheSameMetadataAreOneGroupAndItsMean) {
   EXPECT_EQ(groups[0].operations[0].transitions.at("python->backend"), 6u);
 }
 
+TEST_F(PlotTest, AnOperationWithoutANameIsMarked) {
+  Add("a", {}, ReportWith("", 10, 4));
+  EXPECT_THAT(RenderPlot(Groups(), PlotFormat::kSvg), HasSubstr(">(empty name)</text>"));
+}
+
 TEST_F(PlotTest, AnOperationThatOneRunLacksIsZeroThere) {
   Add("a", {{"algorithm", "PPO"}}, ReportWith("one", 10, 0));
   Add("b", {{"algorithm", "PPO"}}, ReportWith("two", 30, 0));

@@ -31,5 +31,12 @@ TEST(ShortNameTest, WhatIsNoTemplateLosesItsMiddle) {
   EXPECT_EQ(Short("operator<(abcdefghijklmnopqrstuvwxyz)", 12), "operator<(…)");
 }
 
+TEST(ShownNameTest, WhatThereIsNothingToSeeOfIsMarked) {
+  EXPECT_EQ(ShownName(""), "(empty name)");
+  EXPECT_EQ(ShownName("  "), "\"  \"");
+  EXPECT_EQ(ShownName(" act "), " act ");
+  EXPECT_EQ(ShownName("\t"), "\\x09");
+}
+
 }  // namespace
 }  // namespace gpubound

@@ -4,7 +4,8 @@
 // page.html, report.json, report.txt, figure.svg and figure.pdf, and compare.html and compare.json
 // out of two groups of such runs; many.html has many operations, killed.html a run that was killed,
 // thinned.html the first run without most of its older events, imported.html a run of another tool
-// whose text is imported.txt. figures.json has figures as the text report writes them.
+// whose text is imported.txt, blank.html one of names without anything to see, blank.txt its text.
+// figures.json has figures as the text report writes them.
 // Two processes that share a device, forty iterations, a device that is simulated and for a while
 // unknown, and names that would harm a page which took them for markup.
 #include <cstdio>
@@ -214,6 +215,29 @@ bool WriteImported(const std::string& folder) {
          Write(folder + "/imported.txt", RenderText(analyzed.report, TextOptions{}));
 }
 
+// An operation and a phase without a name, and an operation of two blanks.
+bool WriteBlank(const std::string& folder) {
+  AnalyzedRun analyzed;
+  analyzed.run =
+      golden::ParseScenario("span 0 90000\nthread main\n" + At(0, "phase none") +
+                            At(10'000, "begin operation none") + At(40'000, "end operation none") +
+                            At(50'000, "begin operation blank"))
+          .run;
+  for (Label& label : analyzed.run.processes[0].labels) {
+    if (label.text == "none") label.text = "";
+    if (label.text == "blank") label.text = "  ";
+  }
+  Result<Report> report = BuildReport(analyzed.run);
+  if (!report.ok()) return false;
+  analyzed.report = std::move(*report);
+  TextOptions text;
+  text.full = true;
+  text.by = {"operation", "phase"};
+  const Result<std::string> page = PageOf(analyzed);
+  return page.ok() && Write(folder + "/blank.html", *page) &&
+         Write(folder + "/blank.txt", RenderText(analyzed.report, text));
+}
+
 // At the borders of units and of roundings, and in the middle between two figures.
 bool WriteFigures(const std::string& folder) {
   nlohmann::json times = nlohmann::json::array();
@@ -313,7 +337,7 @@ int WriteAll(const std::string& folder) {
   }
   return Write(folder + "/page.html", *page) && WriteComparison(folder) && WriteManyRows(folder) &&
                  WriteKilled(folder) && WriteThinned(folder) && WriteImported(folder) &&
-                 WriteFigures(folder) && written
+                 WriteBlank(folder) && WriteFigures(folder) && written
              ? 0
              : 1;
 }

@@ -283,26 +283,6 @@ test('a gap is one key away on the timeline', async () => {
   assert.match(await text(page, '#resolution'), /every single event/);
 });
 
-test('keys zoom, pan, and walk from event to event', async () => {
-  page = await open(browser, html);
-  await page.focus('.tl-canvas canvas');
-  assert.match(await text(page, '#resolution'), /^Shown: 4\.00 ms from 0/);
-  for (let i = 0; i < 6; ++i) await page.keyboard.press('+');
-  await settle(page);
-  assert.match(await text(page, '#resolution'), /^Shown: 238 us .*every single event/);
-  const zoomed = await text(page, '#resolution');
-  await page.keyboard.press('ArrowRight');
-  await settle(page);
-  assert.notEqual(await text(page, '#resolution'), zoomed);
-  await page.keyboard.press('ArrowDown');
-  assert.match(await text(page, '#chosen'), /^Track GPU 0 busy/);
-  await page.keyboard.press('n');
-  assert.match(await text(page, '#chosen'), /^<svg onload=window\.harmed=2>.*24\.\d us/);
-  await page.keyboard.press('0');
-  await settle(page);
-  assert.match(await text(page, '#resolution'), /^Shown: 4\.00 ms/);
-});
-
 test('everything that can be clicked can be reached with Tab', async () => {
   page = await open(browser, html);
   const wanted = await page.$$eval(

@@ -62,3 +62,25 @@ test('the critical path of an import is that of the process which the text names
   assert.match(
       await text(page, '#path .note'), /^The chain .* the end of learner \(pid 101\) back/);
 });
+
+test('a name in which there is nothing to see is marked as in the text', async () => {
+  const said = readFileSync(join(folder, 'blank.txt'), 'utf8');
+  for (const name of ['(empty name)', '"  "']) assert.ok(said.includes(`\n${name} `), said);
+  const page = await open(browser, join(folder, 'blank.html'));
+  const operations = await rows(page, '.breakdown');
+  assert.deepEqual(
+      operations.map((row) => row.row).sort(), ['"  "', '(empty name)', '(no operation)']);
+  assert.ok(operations.find((row) => row.row === '(empty name)').shown.startsWith('(empty name)'));
+  await page.evaluate(
+      () => [...document.querySelectorAll('button')]
+                .find((b) => b.textContent === 'by phase')
+                .click());
+  assert.deepEqual((await rows(page, '.breakdown')).map((row) => row.row), ['(empty name)']);
+  await page.evaluate(
+      () => [...document.querySelectorAll('.tl-label')]
+                .find((l) => l.textContent.startsWith('main'))
+                .click());
+  await page.focus('.tl-canvas canvas');
+  await page.keyboard.press('n');
+  assert.match(await text(page, '#chosen'), /^\(empty name\): 30\.0 us/);
+});

@@ -363,24 +363,35 @@ export interface ComparisonData {
 
 export const NO_OPERATION = '(no operation)';
 
-// As the text report does (EscapeName in analysis/text_table.cc): what could steer the text around
-// a name is spelled out, byte by byte.
+// As the text report does (EscapeName in analysis/text_table.cc, ShownName in analysis/short_name.cc):
+// what could steer the text around a name is spelled out, byte by byte, and one in which there is
+// nothing to see is marked.
 const HARMFUL = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 export function shownName(name: string): string {
-  return name.replace(
-      HARMFUL,
-      (character) => [...new TextEncoder().encode(character)]
-                         .map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`)
-                         .join(''));
+  return /^ +$/.test(name) ?
+      `"${name}"` :
+      name.replace(
+          HARMFUL,
+          (character) => [...new TextEncoder().encode(character)]
+                             .map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`)
+                             .join(''));
 }
+
+// Texts that are names wherever they stand, if empty ones.
+const NAMES = ['operation', 'phase', 'operation_at_begin', 'operation_at_end'];
+
+// Whether |key| of |owner| is a name: in a list of names, or of an operation that is compared.
+const isName = (owner: object, key: string): boolean => NAMES.includes(key) ||
+    Array.isArray(owner) ||
+    (key === 'name' && 'figure' in owner && String(owner.figure).startsWith('operation_'));
 
 // All of it can be shown: keys of the metadata are the only names that are not values.
 export function readData(): PageData|ComparisonData {
   const element = document.getElementById('data');
-  return JSON.parse(
-             element?.textContent ?? 'null',
-             (_, value: unknown) => (typeof value === 'string' ? shownName(value) : value)) as
-      PageData |
-      ComparisonData;
+  const show = function(this: object, key: string, value: unknown): unknown {
+    if (value === '') return isName(this, key) ? '(empty name)' : value;
+    return typeof value === 'string' ? shownName(value) : value;
+  };
+  return JSON.parse(element?.textContent ?? 'null', show) as PageData | ComparisonData;
 }

@@ -13,7 +13,7 @@ import {Palette} from '../palette';
 import {aroundPrinting} from '../theme';
 
 import {instant, paintAxis} from './axis';
-import {decodeTracks, firstAfter} from './decode';
+import {decodeTracks, firstOfWalk} from './decode';
 import {Stretch} from './draw';
 import {timelineLegend} from './legend';
 import {Paper, PAPER_WIDTH} from './paper';
@@ -289,10 +289,14 @@ export class Timeline {
     if (this.chosen < 0) this.stepTrack(1);
     const lane = this.scene.tracks[this.chosen]?.lanes[this.event.lane];
     if (!lane) return;
-    const first = firstAfter(lane, this.view.begin);
-    const index = this.event.index < 0 ? first : this.event.index + step;
-    this.tellEvent(
-        this.chosen, this.event.lane, Math.max(0, Math.min(lane.begins.length - 1, index)));
+    const index = this.event.index < 0 ?
+        firstOfWalk(lane, this.view.begin, this.view.end, step) :
+        this.event.index + step;
+    if (index >= 0 && index < lane.begins.length) {
+      this.tellEvent(this.chosen, this.event.lane, index);
+    } else {
+      this.spoken.textContent = step > 0 ? 'No later event' : 'No earlier event';
+    }
   }
 
   // Marks an event, says what it is, and brings it into view.
