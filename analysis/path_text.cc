@@ -49,11 +49,13 @@ std::string OwnerText(const Report& report, const TextOptions& options) {
          " (pid " + std::to_string(main->pid) + ")";
 }
 
-// Of the first |count| parts.
-bool AreOfSeveralProcesses(const ReportCriticalPath& path, size_t count) {
-  const auto end = path.parts.begin() + static_cast<std::ptrdiff_t>(count);
-  return std::any_of(path.parts.begin(), end, [&path](const ReportPathPart& part) {
-    return part.pid != path.parts.front().pid;
+// Whether some of the first |count| parts are another process's than whose path it is.
+bool LeadsThroughOthers(const Report& report, size_t count) {
+  const std::vector<ReportPathPart>& parts = report.run.critical_path->parts;
+  const ReportProcess* const main = MainProcess(report);
+  const auto end = parts.begin() + static_cast<std::ptrdiff_t>(count);
+  return std::any_of(parts.begin(), end, [main](const ReportPathPart& part) {
+    return main == nullptr || part.pid != main->pid;
   });
 }
 
@@ -64,7 +66,7 @@ std::string CriticalPathSentence(const Report& report, const TextOptions& option
   const ReportCriticalPath& path = *report.run.critical_path;
   std::string text;
   const size_t named = std::min(path.parts.size(), kNamedParts);
-  const bool several = AreOfSeveralProcesses(path, named);
+  const bool several = LeadsThroughOthers(report, named);
   for (size_t i = 0; i < named; ++i) {
     const ReportPathPart& part = path.parts[i];
     text += (i == 0 ? ": " : ", ") +
@@ -81,7 +83,7 @@ std::string CriticalPathSentence(const Report& report, const TextOptions& option
 std::string CriticalPathSection(const Report& report, const TextOptions& options) {
   if (!report.run.critical_path) return {};
   const ReportCriticalPath& path = *report.run.critical_path;
-  const bool several = AreOfSeveralProcesses(path, path.parts.size());
+  const bool several = LeadsThroughOthers(report, path.parts.size());
   std::vector<std::string> heads{"Operation", "layer", "time", "share"};
   if (several) heads.insert(heads.begin() + 1, "pid");
   TextTable table(heads);

@@ -46,6 +46,9 @@ TEST_F(ReportLinesTest, TheCriticalPathNamesProcessesWhereItRunsThroughSeveral) 
                                     "act +101 +python +40 ns +40 %\n"));
   options_.full = false;
   EXPECT_THAT(Text(), HasSubstr(": act (python, pid 100) 60 %, act (python, pid 101) 40 %.\n"));
+  path.parts[0].pid = 101;
+  EXPECT_THAT(Text(), HasSubstr(": act (python, pid 101) 60 %, act (python, pid 101) 40 %.\n"))
+      << "the run's path, but none of it is its own";
 }
 
 TEST_F(ReportLinesTest, SaysWhatTheRunWouldTakeIfAPartTookNoTime) {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the length of the run hangs on, and what it would be without each part.
-import {CriticalPath, PageData, Report} from './data';
+import {CriticalPath, PageData} from './data';
 import {barCell, element, nameCell, part, rowOf, shareCell, table, timeCell} from './dom';
 import {formatTime, share} from './format';
 
 const MOST_ROWS = 12;
 
-function partTable(path: CriticalPath, report: Report): HTMLElement {
-  const several = new Set(path.parts.map((row) => row.pid)).size > 1;
+function partTable(path: CriticalPath, {report, summary}: PageData): HTMLElement {
+  const owner = report.processes[summary.main_process ?? 0].pid;
+  const others = path.parts.some(({pid}) => pid !== owner);
   const shown = path.parts.length > MOST_ROWS + 1 ? path.parts.slice(0, MOST_ROWS) : path.parts;
   const row = (name: string, process: string, layer: string, ns: number): HTMLElement =>
       rowOf(`${name} ${process} ${layer}`, [
         nameCell(name),
-        ...(several ? [element('td', {class: 'name', text: process, title: process})] : []),
+        ...(others ? [element('td', {class: 'name', text: process, title: process})] : []),
         element('td', {text: layer}),
         barCell('c-plain', share(ns, shown[0].ns)),
         timeCell(ns, 'ns'),
@@ -25,7 +26,7 @@ function partTable(path: CriticalPath, report: Report): HTMLElement {
   const restNs = path.parts.slice(shown.length).reduce((sum, {ns}) => sum + ns, 0);
   if (restNs > 0) rows.push(row(`${path.parts.length - shown.length} others`, '', '', restNs));
   const result = table(
-      'Critical path', ['operation', ...(several ? ['process'] : []), 'layer', '', 'time', 'of it'],
+      'Critical path', ['operation', ...(others ? ['process'] : []), 'layer', '', 'time', 'of it'],
       rows);
   result.classList.add('path');
   return result;
@@ -62,7 +63,7 @@ export function criticalPath(path: CriticalPath, data: PageData): HTMLElement[] 
       text: `The chain of what waited for what, from the end of ${owner} back to its begin: ${
           formatTime(path.wall_ns)}. What is not on it can take longer at no cost.`,
     }),
-    partTable(path, data.report),
+    partTable(path, data),
   ];
   if (path.without.length > 0) nodes.push(part('What each part costs', [withoutTable(path)]));
   return nodes;
