@@ -248,7 +248,7 @@ Status StoreCalibration(const std::string& folder, const Calibration& calibratio
 Result<Calibration> FindCalibration(const std::string& folder, const MachineKey& key) {
   std::error_code error;
   std::optional<Calibration> best;
-  std::string why = "nothing was measured on this machine yet";
+  std::string why = "none that was measured on this machine";
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();

@@ -142,9 +142,8 @@ CheckResult Judge(const Requirement& requirement, const Report& report, const Re
   result.requirement = requirement.text;
   const bool of_baseline = requirement.bound.unit == BoundUnit::kOfBaseline;
   if (IsEmpty(report) || (of_baseline && IsEmpty(*baseline))) {
-    result.why = std::string("nothing was recorded in ") +
-                 (IsEmpty(report) ? "the run" : "the baseline") +
-                 ", so that it says nothing about it";
+    result.why =
+        std::string("nothing was recorded in ") + (IsEmpty(report) ? "the run" : "the baseline");
     return result;
   }
   const FoundFigures found = FindFigures(report, requirement.figure);

@@ -182,6 +182,9 @@ std::vector<std::string> NotesOf(const GroupComparison& comparison,
   for (const RunGroup& group : groups) {
     for (size_t run = 0; run < group.runs.size(); ++run) {
       const Report& report = group.reports[run];
+      if (report.processes.empty()) {
+        notes.push_back(group.runs[run] + ": nothing was recorded, so its figures say nothing.");
+      }
       int64_t unknown_ns = 0;
       for (const ReportProcess& process : report.processes) unknown_ns += process.unknown_ns;
       if (unknown_ns > 0) {

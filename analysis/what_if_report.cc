@@ -37,6 +37,10 @@ class Imagination {
   }
 
   Result<WhatIfReport> Imagine() {
+    if (run_.processes.empty()) {
+      return Error{"replaying the run", run_.path, "no process that was recorded",
+                   "one whose events can be replayed", "gpubound report says why there is none."};
+    }
     WhatIfReport result;
     if (options_.costs) {
       // Those that the run's own report takes out, so that both begin at the same span.

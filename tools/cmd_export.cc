@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,15 +50,16 @@ constexpr Format kFormats[] = {
 };
 constexpr size_t kFormatCount = std::size(kFormats);
 
-// Exit status of one export, whose errors it prints.
-int ExportOne(const Format& format, const std::string& run, const std::string& path, bool force) {
+// Exit status of one export, whose errors it prints, and of its problems those that are not |said|.
+int ExportOne(const Format& format, const std::string& run, const std::string& path, bool force,
+              std::set<std::string>* said) {
   ExportOutcome outcome;
   {
     const ProgressNote note("writing " + path);
     outcome = ExportRunTo(format.format, run, path, force);
   }
   for (const std::string& problem : outcome.problems) {
-    PrintMessage("read in part only: " + EscapeName(problem));
+    if (said->insert(problem).second) PrintMessage("read in part only: " + EscapeName(problem));
   }
   if (outcome.status.ok()) return kExitSuccess;
   PrintError(outcome.status.error());
@@ -71,14 +73,15 @@ bool IsText(ExportFormat format) {
 }
 
 // Written whole or not at all, like a file.
-int ExportToStdout(const Format& format, const std::string& run) {
+int ExportToStdout(const Format& format, const std::string& run, std::set<std::string>* said) {
   const ScratchFolder folder;
   if (const Status made = folder.Made(); !made.ok()) {
     PrintError(made.error());
     return kExitCheckFailed;
   }
   const std::string path = folder.File("export");
-  if (const int status = ExportOne(format, run, path, false); status != kExitSuccess) return status;
+  const int exported = ExportOne(format, run, path, false, said);
+  if (exported != kExitSuccess) return exported;
   std::ifstream file(path, std::ios::binary);
   std::string bytes(size_t{1} << 20, '\0');
   while (file) {
@@ -120,10 +123,11 @@ int ExportRun(const Arguments& words) {
                     ", not '" + paths[i] + "'.");
     return kExitWrongUse;
   }
+  std::set<std::string> said;
   for (size_t i = 0; i < kFormatCount; ++i) {
     if (paths[i].empty()) continue;
-    const int status = IsStdout(paths[i]) ? ExportToStdout(kFormats[i], run)
-                                          : ExportOne(kFormats[i], run, paths[i], force);
+    const int status = IsStdout(paths[i]) ? ExportToStdout(kFormats[i], run, &said)
+                                          : ExportOne(kFormats[i], run, paths[i], force, &said);
     if (status != kExitSuccess) return status;
   }
   return kExitSuccess;

@@ -123,7 +123,7 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   std::string complaint = Contradiction(parser);
   if (complaint.empty() && !arguments->plot.empty() && !PlotFormatOf(arguments->plot)) {
     complaint = "--plot writes SVG or PDF, and '" + EscapeName(arguments->plot) +
-                "' ends in neither .svg nor .pdf";
+                "' ends in neither .svg nor .pdf.";
   } else if (complaint.empty() && arguments->runs.size() > 1 && arguments->plot.empty()) {
     complaint = "'" + EscapeName(arguments->runs[1]) +
                 "' is one argument too many: only --plot takes several runs";

@@ -232,7 +232,7 @@ TEST_F(CalibrationFile, IsNotThereForAnImportedRun) {
 TEST_F(CalibrationFile, IsMissingWithAReasonWhereNothingWasMeasured) {
   const Result<Calibration> found = Find(Sample().machine);
   ASSERT_FALSE(found.ok());
-  EXPECT_THAT(found.error().found, HasSubstr("nothing was measured"));
+  EXPECT_THAT(found.error().found, HasSubstr("none that was measured on this machine"));
 }
 
 TEST(MachineKeyTest, JoinsTheProcessesOfOneHost) {

@@ -146,14 +146,8 @@ TEST_F(CheckCommand, ComparesWithABaseline) {
             kExitCheckFailed);
 }
 
-// As `gpubound run` leaves it of a program in which nothing was recorded.
 TEST_F(CheckCommand, NothingPassesWhereNothingWasRecorded) {
-  const std::string empty = folder_.File("empty.gpubound");
-  std::filesystem::create_directory(empty);
-  std::ofstream(empty + "/run.json")
-      << R"({"format":"gpubound.run.v1","command":["true"],"cwd":"/","host":"h","root_pid":4,)"
-      << R"("start_monotonic_ns":1,"start_realtime_ns":1,"end_monotonic_ns":9000,"exit_code":0,)"
-      << R"("version":"1"})";
+  const std::string empty = WriteEmptyRun(folder_.File("empty.gpubound"));
   const auto check = [](const Arguments& words) {
     return Capture([&] { return Dispatch(words); });
   };

@@ -310,6 +310,28 @@ TEST(Commands, ARunThatIsNotThereIsUnreadable) {
   }
 }
 
+TEST(Commands, ARunOfWhichNothingWasRecordedHasNothingToShow) {
+  const TemporaryFolder folder;
+  const std::string run = WriteEmptyRun(folder.File("empty.gpubound"));
+  for (const Arguments& words :
+       {Arguments{"report", run}, Arguments{"report", run, "--full", "--kernels"},
+        Arguments{"report", run, "--json"}, Arguments{"report", run, "--csv"},
+        Arguments{"report", run, "--html", folder.File("x.html")},
+        Arguments{"report", run, "--plot", folder.File("x.svg")}, Arguments{"top", run},
+        Arguments{"compare", run, run}, Arguments{"doctor", run}, Arguments{"compact", run},
+        Arguments{"sql", run, "select * from gpu"},
+        Arguments{"export", run, "--perfetto", folder.File("p"), "--chrome", folder.File("c"),
+                  "--sqlite", folder.File("s"), "--prometheus", folder.File("m")}}) {
+    const Captured captured = Gpubound(words);
+    EXPECT_EQ(captured.status, kExitSuccess) << words.front() << captured.err;
+  }
+  EXPECT_THAT(Gpubound({"compare", run, run}).out,
+              HasSubstr("empty.gpubound: nothing was recorded"));
+  const Captured imagined = Gpubound({"whatif", run, "--scale", "device:0.5"});
+  EXPECT_EQ(imagined.status, kExitUnreadable);
+  EXPECT_THAT(imagined.err, HasSubstr("found no process that was recorded"));
+}
+
 TEST(Commands, AllCountersNeedARun) {
   EXPECT_EQ(Gpubound({"doctor", "--all"}).status, kExitWrongUse);
 }

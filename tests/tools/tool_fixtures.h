@@ -55,6 +55,16 @@ inline mode_t ModeOf(const std::string& path) {
   return stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
 }
 
+// What `gpubound run` leaves of a program in which nothing was recorded; returns |path|.
+inline std::string WriteEmptyRun(const std::string& path) {
+  std::filesystem::create_directory(path);
+  std::ofstream(path + "/run.json")
+      << R"({"format":"gpubound.run.v1","command":["true"],"cwd":"/","host":"h","root_pid":4,)"
+      << R"("start_monotonic_ns":1,"start_realtime_ns":1,"end_monotonic_ns":9000,"exit_code":0,)"
+      << R"("version":"1"})";
+  return path;
+}
+
 // An environment without side effects.
 inline GetVariable FakeVariables(std::map<std::string, std::string> values) {
   return [values = std::move(values)](const char* name) -> const char* {
