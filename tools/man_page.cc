@@ -4,6 +4,7 @@
 #include "tools/man_page.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string_view>
 
@@ -50,6 +51,9 @@ std::string OptionEntry(const OptionDescription& option) {
   }
   if (!option.value.empty()) {
     names += (names.empty() ? "" : " ") + fmt::format("\\fI{}\\fR", Troff(option.value));
+  }
+  if (!option.words.empty() && !option.list) {  // of a list the text has them
+    names += fmt::format(" ({})", Troff(fmt::format("{}", fmt::join(option.words, ", "))));
   }
   return fmt::format(".TP\n{}\n{}\n", names, Troff(option.text));
 }

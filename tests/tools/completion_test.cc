@@ -125,6 +125,12 @@ TEST(Manual, NamesEveryCommandWithItsExample) {
   EXPECT_THAT(page, HasSubstr("gpubound 1.2.3"));
 }
 
+TEST(Manual, NamesTheValuesThatAnOptionKnows) {
+  const std::string page = ManPage(DescribeCommands(), "1.2.3");
+  EXPECT_THAT(page, HasSubstr("\\fISET\\fR (occupancy)\n"));
+  EXPECT_THAT(page, HasSubstr("\\fISHELL\\fR (bash, zsh, fish)\n"));
+}
+
 TEST(Manual, TheSynopsisHasTheOptionsOfTheListOfCommands) {
   const std::vector<DescribedCommand> described = DescribeCommands();
   for (size_t i = 0; i < described.size(); ++i) {

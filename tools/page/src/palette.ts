@@ -33,11 +33,36 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
+// Of "#0072B2" or "rgb(0,114,178)".
+const partsOf = (color: string): number[] => color.startsWith('#') ?
+    [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16)) :
+    (color.match(/\d+/g) ?? []).map(Number);
+
+// As WCAG 2 defines it.
+function luminance(color: string): number {
+  const [red, green, blue] = partsOf(color).map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+const inks = new Map<string, string>();
+
+// Black or white, whichever can be read better on |color|.
+export function inkOn(color: string): string {
+  let ink = inks.get(color);
+  if (ink === undefined) {
+    const light = luminance(color) + 0.05;
+    inks.set(color, ink = light / 0.05 > 1.05 / light ? '#000' : '#fff');
+  }
+  return ink;
+}
+
 // |color| lighter or darker, so that neighbours of one kind can be told apart.
 function shade(color: string, step: number): string {
-  const parts = [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
-  const mixed =
-      parts.map((part) => Math.round(step < 0 ? part * (1 + step) : part + (255 - part) * step));
+  const mixed = partsOf(color).map(
+      (part) => Math.round(step < 0 ? part * (1 + step) : part + (255 - part) * step));
   return `rgb(${mixed.join(',')})`;
 }
 

@@ -3,6 +3,8 @@
 // Draws one track for one stretch of time: single events where they are known and can be told
 // apart, else shares of names in steps of a bucket, or of a pixel where that is longer. The work is
 // bounded by the pixels and the buckets, whatever the length of the run.
+import {inkOn} from '../palette';
+
 import {Band, firstAfter, Lane, Track} from './decode';
 
 export interface Stretch {
@@ -15,7 +17,6 @@ export interface Frame {
   visible: Stretch;
   left: number;  // of the pixels that |visible| has
   width: number;
-  text: string;  // colour of text on a bar that is not dark
 }
 
 export interface Grid {
@@ -74,7 +75,8 @@ function drawLane(
     const x1 = Math.min(until, toX(frame, lane.ends[i]));
     if (x1 <= drawnUntil) continue;  // within a pixel that has something
     const width = Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 0.5 : 0));
-    context.fillStyle = color(lane.names[i]);
+    const fill = color(lane.names[i]);
+    context.fillStyle = fill;
     context.fillRect(x0, top, width, height - 1);
     drawnUntil = Math.max(x0 + 1, x1);
     if (width > 34) {
@@ -82,7 +84,7 @@ function drawLane(
       context.beginPath();
       context.rect(x0, top, width - 3, height);
       context.clip();
-      context.fillStyle = frame.text;
+      context.fillStyle = inkOn(fill);
       context.fillText(names[lane.names[i]] ?? '', x0 + 4, top + height - 4);
       context.restore();
     }

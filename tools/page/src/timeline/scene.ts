@@ -75,7 +75,7 @@ export class Scene {
       context: CanvasRenderingContext2D, width: number, height: number, rows: Rows, scroll: number,
       visible: Stretch, marked: Marked|null, chosen: number): void {
     const dark = isDark();
-    const frame: Frame = {context, visible, left: 0, width, text: '#000'};
+    const frame: Frame = {context, visible, left: 0, width};
     context.clearRect(0, 0, width, height);
     context.font = '11px system-ui, sans-serif';
     for (const row of rows.rows) {
@@ -112,7 +112,7 @@ export class Scene {
     context.clearRect(0, 0, width, height);
     context.fillStyle = dark ? '#20242b' : '#f1f3f5';
     context.fillRect(0, 0, width, height);
-    const strip: Frame = {context, visible: whole, left: 0, width, text: '#000'};
+    const strip: Frame = {context, visible: whole, left: 0, width};
     for (const stretch of this.thinned)
       drawHatch(strip, stretch, 0, height, dark ? THINNED_IN_DARK : THINNED);
     const track = this.tracks[0];

@@ -289,9 +289,8 @@ export class Timeline {
     if (this.chosen < 0) this.stepTrack(1);
     const lane = this.scene.tracks[this.chosen]?.lanes[this.event.lane];
     if (!lane) return;
-    const index = this.event.index < 0 ?
-        firstOfWalk(lane, this.view.begin, this.view.end, step) :
-        this.event.index + step;
+    const index = this.event.index < 0 ? firstOfWalk(lane, this.view.begin, this.view.end, step) :
+                                         this.event.index + step;
     if (index >= 0 && index < lane.begins.length) {
       this.tellEvent(this.chosen, this.event.lane, index);
     } else {
