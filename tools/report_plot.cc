@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "analysis/run_metadata.h"
 #include "analysis/text_table.h"
 #include "tools/load_report.h"
+#include "tools/suggestion.h"
 
 namespace gpubound {
 
@@ -37,14 +39,17 @@ Status CheckPlotKeys(const PlotInput& input, const std::vector<std::string>& key
   for (const PlotRun& run : input.runs) {
     for (const auto& [key, value] : run.metadata) known.insert(key);
   }
+  const std::vector<std::string> spelled(known.begin(), known.end());
   std::string names;
   for (const std::string& key : known) names += (names.empty() ? "" : ", ") + EscapeName(key);
   for (const std::string& key : keys) {
     if (known.contains(key)) continue;
-    return Error{
-        "grouping runs", "--group-by " + EscapeName(key), "no run has such metadata",
-        names.empty() ? "metadata, of which they have none" : names,
-        "gpubound.metadata({\"algorithm\": \"ppo\"}) in the program names what runs differ in."};
+    const std::string closest = ClosestName(key, spelled);
+    return Error{"grouping runs", "--group-by " + EscapeName(key), "no run with such metadata",
+                 names.empty() ? "metadata, of which they have none" : names,
+                 closest.empty() ? "gpubound.metadata({\"algorithm\": \"ppo\"}) in the program "
+                                   "names what runs differ in."
+                                 : "Did you mean '" + EscapeName(closest) + "'?"};
   }
   return Ok{};
 }

@@ -31,6 +31,12 @@ TEST_F(PlotKeysTest, AKeyThatNoRunHasIsAnErrorThatNamesTheOthers) {
   EXPECT_EQ(checked.error().expected, "algorithm, seed");
 }
 
+TEST_F(PlotKeysTest, AMistypedKeyGetsASuggestion) {
+  const Status checked = CheckPlotKeys(input_, {"algoritm"});
+  ASSERT_FALSE(checked.ok());
+  EXPECT_EQ(checked.error().remedy, "Did you mean 'algorithm'?");
+}
+
 TEST_F(PlotKeysTest, RunsWithoutMetadataAreSaidToHaveNone) {
   const Status checked = CheckPlotKeys(PlotInput{}, {"seed"});
   ASSERT_FALSE(checked.ok());
