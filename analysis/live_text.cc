@@ -7,6 +7,9 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
+#include <tuple>
+#include <vector>
 
 #include "analysis/recent_time.h"
 #include "analysis/short_name.h"
@@ -120,19 +123,35 @@ std::string StateOf(const LiveGlance::ProcessRow& row, int width, bool unicode) 
   return row.operation ? ShortName(ShownName(*row.operation), width, unicode) : "-";
 }
 
+// Where there are too many, those that use a device most or at least go on; in their own order, so
+// that rows do not jump.
+std::vector<size_t> ShownProcesses(const LiveGlance& glance) {
+  std::vector<size_t> shown(glance.processes.size());
+  std::iota(shown.begin(), shown.end(), size_t{0});
+  if (shown.size() <= kMostRows) return shown;
+  std::stable_sort(shown.begin(), shown.end(), [&glance](size_t a, size_t b) {
+    const LiveGlance::ProcessRow& first = glance.processes[a];
+    const LiveGlance::ProcessRow& second = glance.processes[b];
+    return std::tuple(second.busy_ns[1], first.ended) < std::tuple(first.busy_ns[1], second.ended);
+  });
+  shown.resize(kMostRows);
+  std::sort(shown.begin(), shown.end());
+  return shown;
+}
+
 std::string ProcessTable(const LiveGlance& glance, const TextOptions& options) {
   const std::vector<std::string> heads{"Process", "pid", "now in",
                                        "GPU busy, last " + FormatTime(glance.windows_ns[1])};
   TextTable table(heads);
-  const size_t shown = std::min(glance.processes.size(), kMostRows);
+  const std::vector<size_t> shown = ShownProcesses(glance);
   // What the other columns leave, of which the first takes little.
   int state_width = options.width - kSmallestTableName - DisplayWidth(heads.back()) - kGaps;
   int widest_pid = DisplayWidth(heads[1]);
-  for (size_t i = 0; i < shown; ++i) {
+  for (const size_t i : shown) {
     widest_pid = std::max(widest_pid, DisplayWidth(std::to_string(glance.processes[i].pid)));
   }
   state_width = std::max(state_width - widest_pid, kSmallestTableName);
-  for (size_t i = 0; i < shown; ++i) {
+  for (const size_t i : shown) {
     const LiveGlance::ProcessRow& row = glance.processes[i];
     table.AddRow({ShortName(ShownName(row.name), kNameInSentence, options.unicode),
                   std::to_string(row.pid), StateOf(row, state_width, options.unicode),
@@ -141,8 +160,8 @@ std::string ProcessTable(const LiveGlance& glance, const TextOptions& options) {
                       : FormatShare(Ratio(row.busy_ns[1], glance.windows_ns[1]))});
   }
   std::string text = table.Render(options.width, 0, options.unicode);
-  if (shown < glance.processes.size()) {
-    text += "and " + std::to_string(glance.processes.size() - shown) + " more\n";
+  if (shown.size() < glance.processes.size()) {
+    text += "and " + std::to_string(glance.processes.size() - shown.size()) + " more\n";
   }
   return text;
 }

@@ -343,6 +343,18 @@ TEST_F(GlanceText, OfSeveralProcessesItSaysWhoseOperationsTheseAre) {
   EXPECT_THAT(Text(), testing::HasSubstr("\nactor 200 "));
 }
 
+TEST_F(GlanceText, OfManyProcessesThoseAreShownThatUseADeviceOrGoOn) {
+  const LiveGlance::ProcessRow worker{"worker", 200, false, {}, std::nullopt, {}};
+  glance_.processes.insert(glance_.processes.begin(), 12, worker);
+  glance_.processes[0].name = "gone";
+  glance_.processes[0].ended = true;
+  glance_.shown_process = 12;
+  glance_.processes.push_back({"server", 300, false, {}, std::nullopt, {0, kSecond, 0}});
+  EXPECT_THAT(Text(), testing::ContainsRegex("python3 +100 +simulation +10 %\nserver +300 +- +10 %"
+                                             "\nand 6 more\n$"));
+  EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("gone")));
+}
+
 TEST_F(GlanceText, ManyProcessesAreCounted) {
   glance_.processes.assign(64, glance_.processes[0]);
   EXPECT_THAT(Text(), testing::HasSubstr("and 56 more"));
