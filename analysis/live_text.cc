@@ -140,8 +140,10 @@ std::vector<size_t> ShownProcesses(const LiveGlance& glance) {
 }
 
 std::string ProcessTable(const LiveGlance& glance, const TextOptions& options) {
-  const std::vector<std::string> heads{"Process", "pid", "now in",
-                                       "GPU busy, last " + FormatTime(glance.windows_ns[1])};
+  const bool too_short = glance.windows_ns[1] == 0;
+  const std::vector<std::string> heads{
+      "Process", "pid", "now in",
+      too_short ? "GPU busy" : "GPU busy, last " + FormatTime(glance.windows_ns[1])};
   TextTable table(heads);
   const std::vector<size_t> shown = ShownProcesses(glance);
   // What the other columns leave, of which the first takes little.
@@ -155,9 +157,7 @@ std::string ProcessTable(const LiveGlance& glance, const TextOptions& options) {
     const LiveGlance::ProcessRow& row = glance.processes[i];
     table.AddRow({ShortName(ShownName(row.name), kNameInSentence, options.unicode),
                   std::to_string(row.pid), StateOf(row, state_width, options.unicode),
-                  glance.windows_ns[1] == 0
-                      ? "-"
-                      : FormatShare(Ratio(row.busy_ns[1], glance.windows_ns[1]))});
+                  too_short ? "-" : FormatShare(Ratio(row.busy_ns[1], glance.windows_ns[1]))});
   }
   std::string text = table.Render(options.width, 0, options.unicode);
   if (shown.size() < glance.processes.size()) {

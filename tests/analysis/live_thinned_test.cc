@@ -138,6 +138,7 @@ TEST_F(ThinnedRun, ARunOfLessThanABucketHasNoShares) {
   writer.Work({.thread = 9}, {Kernel(0, 7 * kMs, 1)});
   const std::string text = TextOf(Look());
   EXPECT_THAT(text, HasSubstr("Less than 200 ms is recorded: too short for shares"));
+  EXPECT_THAT(text, HasSubstr("now in  GPU busy\n"));
   EXPECT_THAT(text, Not(HasSubstr("%")));
 }
 
