@@ -84,3 +84,33 @@ test('a name in which there is nothing to see is marked as in the text', async (
   await page.keyboard.press('n');
   assert.match(await text(page, '#chosen'), /^\(empty name\): 30\.0 us/);
 });
+
+test('no figure in a sentence loses its unit at the end of a line', async () => {
+  for (const width of [320, 400, 700, 1280]) {
+    const page = await open(browser, join(folder, 'page.html'), {width});
+    const {figures, broken} = await page.evaluate(() => {
+      const found = {figures: 0, broken: []};
+      for (const sentence of document.querySelectorAll('p, li, dd, .note')) {
+        if (!sentence.checkVisibility()) continue;
+        for (const {index, 0: figure} of sentence.textContent.matchAll(
+                 /\d (ns|us|ms|s|%|x)(?![^\s.,;:)\]])/g)) {
+          const walker = document.createTreeWalker(sentence, NodeFilter.SHOW_TEXT);
+          let at = 0;
+          while (walker.nextNode() && at + walker.currentNode.length <= index)
+            at += walker.currentNode.length;
+          const range = document.createRange();
+          range.setStart(walker.currentNode, index - at);
+          range.setEnd(
+              walker.currentNode, Math.min(walker.currentNode.length, index - at + figure.length));
+          ++found.figures;
+          const lines = new Set([...range.getClientRects()].map((rect) => Math.round(rect.top)));
+          if (lines.size !== 1) found.broken.push(sentence.textContent.slice(0, index + 9));
+        }
+      }
+      return found;
+    });
+    assert.ok(figures > 20, `${figures} figures`);
+    assert.deepEqual(broken, [], `${width} pixels`);
+    await page.close();
+  }
+});

@@ -16,11 +16,24 @@ interface Properties {
 
 type Child = Node|string|null;
 
+const SENTENCES = ['p', 'li', 'dd'];
+// A figure and the unit behind it, as Wrap() of analysis/text_table.cc keeps them on one line.
+const FIGURE = /(\S*\d (?:ns|us|ms|s|h|d|%|x)(?![^\s.,;:)\]]))/;
+
+// |text|, of which no figure loses its unit at the end of a line.
+const unbroken = (text: string): (Node|string)[] => text.split(FIGURE).map(
+    (piece, i) => (i % 2 === 0 ? piece : element('span', {class: 'figure-in-text', text: piece})));
+
 export function element<K extends keyof HTMLElementTagNameMap>(
     tag: K, properties: Properties = {}, children: Child[] = []): HTMLElementTagNameMap[K] {
   const node = document.createElement(tag);
   if (properties.class) node.className = properties.class;
-  if (properties.text !== undefined) node.textContent = properties.text;
+  const {text} = properties;
+  if (text !== undefined && (SENTENCES.includes(tag) || properties.class === 'note')) {
+    node.append(...unbroken(text));
+  } else if (text !== undefined) {
+    node.textContent = text;
+  }
   if (properties.title) node.title = properties.title;
   if (properties.id) node.id = properties.id;
   if (properties.href) node.setAttribute('href', properties.href);
