@@ -123,17 +123,18 @@ std::string StateOf(const LiveGlance::ProcessRow& row, int width, bool unicode) 
   return row.operation ? ShortName(ShownName(*row.operation), width, unicode) : "-";
 }
 
-// Where there are too many, those that use a device most or at least go on; in their own order, so
-// that rows do not jump.
+// Where there are too many, the one whose operations are shown and those that use a device most or
+// at least go on; in their own order, so that rows do not jump.
 std::vector<size_t> ShownProcesses(const LiveGlance& glance) {
   std::vector<size_t> shown(glance.processes.size());
   std::iota(shown.begin(), shown.end(), size_t{0});
   if (shown.size() <= kMostRows) return shown;
-  std::stable_sort(shown.begin(), shown.end(), [&glance](size_t a, size_t b) {
-    const LiveGlance::ProcessRow& first = glance.processes[a];
-    const LiveGlance::ProcessRow& second = glance.processes[b];
-    return std::tuple(second.busy_ns[1], first.ended) < std::tuple(first.busy_ns[1], second.ended);
-  });
+  const auto rank = [&glance](size_t i) {
+    const LiveGlance::ProcessRow& row = glance.processes[i];
+    return std::tuple(i != glance.shown_process, -row.busy_ns[1], row.ended);
+  };
+  std::stable_sort(shown.begin(), shown.end(),
+                   [&rank](size_t a, size_t b) { return rank(a) < rank(b); });
   shown.resize(kMostRows);
   std::sort(shown.begin(), shown.end());
   return shown;

@@ -260,7 +260,9 @@ std::optional<int> OptionParser::Parse(const Arguments& arguments, int wrong_use
   try {
     app_->parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
-    return WriteStdout(app_->help());
+    std::string help = app_->help();
+    while (help.ends_with("\n\n")) help.pop_back();
+    return WriteStdout(help);
   } catch (const CLI::ExtrasError&) {
     const std::string extra = FirstUnread();
     Complain(extra.starts_with('-')

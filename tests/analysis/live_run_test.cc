@@ -353,6 +353,8 @@ TEST_F(GlanceText, OfManyProcessesThoseAreShownThatUseADeviceOrGoOn) {
   EXPECT_THAT(Text(), testing::ContainsRegex("python3 +100 +simulation +10 %\nserver +300 +- +10 %"
                                              "\nand 6 more\n$"));
   EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("gone")));
+  glance_.shown_process = 0;
+  EXPECT_THAT(Text(), testing::HasSubstr("\ngone     200     (ended)"));
 }
 
 TEST_F(GlanceText, ManyProcessesAreCounted) {

@@ -46,6 +46,8 @@ says err "Did you mean 'doctor'?"
 
 step "mistypes help" 2 "$gpubound" hepl
 says err "Did you mean 'help'?"
+step "asks for help on a command" 0 "$gpubound" help report
+says out "gpubound report train.gpubound --json"
 
 step "wants a report before there is a run" 3 "$gpubound" report
 says err "gpubound run -- CMD"
@@ -58,6 +60,13 @@ says err "no command"
 step "profiles something that has no GPU work" 0 "$gpubound" run -- /bin/echo hello
 says out "hello"
 says err "nothing was recorded"
+step "checks what was not recorded" 1 "$gpubound" check --require 'wall<=10min'
+says out "cannot be decided: nothing was recorded in the run"
+step "wonders what that run would be" 3 "$gpubound" whatif ./*.gpubound --scale device:0.5
+says err "found no process that was recorded"
+: > empty
+step "takes a file for a run" 3 "$gpubound" report empty
+says err "found an empty file"
 rm -rf -- *.gpubound
 step "profiles the training" 0 "$gpubound" run -- "$victim" train 5
 says out "trained 5"
@@ -72,6 +81,8 @@ step "wants it as JSON" 0 "$gpubound" report --json
 says out '"format": "gpubound.report.v1"'
 step "wants to look at it in a browser" 0 "$gpubound" report --html page.html
 [ -s page.html ] || fail "no page was written"
+step "hands the page on" 0 "$gpubound" report --html -
+says out "<!doctype html>"
 step "wants a figure" 0 "$gpubound" report --plot figure.svg
 [ -s figure.svg ] || fail "no figure was written"
 step "wants the figure as PDF" 0 "$gpubound" report --plot figure.pdf

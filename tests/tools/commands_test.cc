@@ -61,6 +61,7 @@ TEST(Commands, EachHasAHelpWithAnExample) {
     EXPECT_EQ(captured.status, kExitSuccess) << command.name;
     EXPECT_THAT(captured.out, HasSubstr(std::string("Usage: gpubound ") + command.name));
     EXPECT_THAT(captured.out, HasSubstr("Example:\n  "));
+    EXPECT_FALSE(captured.out.ends_with("\n\n")) << command.name;
     EXPECT_EQ(Gpubound({"help", command.name}).out, captured.out);
   }
 }
