@@ -19,6 +19,7 @@
 #include "analysis/run_span.h"
 #include "analysis/short_name.h"
 #include "analysis/simulated_mark.h"
+#include "analysis/suggestion.h"
 #include "analysis/text_table.h"
 #include "analysis/work_classes.h"
 
@@ -125,8 +126,11 @@ class Imagination {
       if (names.count(name) != 0) continue;
       std::string all;
       for (const std::string& other : names) all += (all.empty() ? "" : ", ") + other;
+      const std::vector<std::string> known(names.begin(), names.end());
+      const std::string closest = ClosestName(name, known);
       return Error{"changing", "operation '" + name + "'", "no such operation in the run", all,
-                   "gpubound report names the operations of a run."};
+                   closest.empty() ? "gpubound report names the operations of a run."
+                                   : "Did you mean '" + closest + "'?"};
     }
     return Ok{};
   }

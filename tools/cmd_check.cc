@@ -10,6 +10,7 @@
 #include "analysis/calibration_file.h"
 #include "analysis/check.h"
 #include "analysis/simulated_mark.h"
+#include "analysis/suggestion.h"
 #include "analysis/text_table.h"
 #include "tools/commands.h"
 #include "tools/console.h"
@@ -17,7 +18,6 @@
 #include "tools/load_report.h"
 #include "tools/option_parser.h"
 #include "tools/report_file.h"
-#include "tools/suggestion.h"
 
 namespace gpubound {
 namespace {

@@ -13,6 +13,7 @@
 
 #include "analysis/simulated_mark.h"
 #include "analysis/sqlite_session.h"
+#include "analysis/suggestion.h"
 #include "analysis/text_table.h"
 #include "analysis/trace_table.h"
 #include "tools/commands.h"
@@ -21,7 +22,6 @@
 #include "tools/option_parser.h"
 #include "tools/progress_note.h"
 #include "tools/row_printer.h"
-#include "tools/suggestion.h"
 
 namespace gpubound {
 namespace {

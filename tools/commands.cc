@@ -7,12 +7,12 @@
 
 #include <algorithm>
 
+#include "analysis/suggestion.h"
 #include "analysis/text_table.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/option_parser.h"
 #include "tools/option_values.h"
-#include "tools/suggestion.h"
 
 namespace gpubound {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <string_view>
 
+#include "analysis/suggestion.h"
 #include "tools/option_values.h"
-#include "tools/suggestion.h"
 
 namespace gpubound {
 namespace {

@@ -11,11 +11,11 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 
+#include "analysis/suggestion.h"
 #include "analysis/text_table.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/help_text.h"
-#include "tools/suggestion.h"
 
 namespace gpubound {
 namespace {

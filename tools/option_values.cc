@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-#include "tools/suggestion.h"
+#include "analysis/suggestion.h"
 
 namespace gpubound {
 namespace {

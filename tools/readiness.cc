@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "analysis/suggestion.h"
 #include "analysis/text_table.h"
 #include "libprofiler/env_vars.h"
-#include "tools/suggestion.h"
 
 namespace gpubound {
 namespace {

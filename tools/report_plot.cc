@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "analysis/run_metadata.h"
+#include "analysis/suggestion.h"
 #include "analysis/text_table.h"
 #include "tools/load_report.h"
-#include "tools/suggestion.h"
 
 namespace gpubound {
 

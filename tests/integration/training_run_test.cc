@@ -170,7 +170,7 @@ TEST_F(TrainingRun, EveryOutputSaysThatTheDeviceIsSimulated) {
 TEST_F(TrainingRun, WhatIfRefusesWhatTheRunDoesNotHave) {
   Victim("train", 2);
   for (const auto& [scale, named] : std::vector<std::pair<std::string, std::string>>{
-           {"operation=inferense:0.5", "no such operation"},
+           {"operation=inferense:0.5", "Did you mean 'inference'?"},
            {"kernel=policy_sideways:0.5", "no device work of that name"}}) {
     const Outcome outcome = Gpubound({"whatif", run_path(), "--scale", scale});
     EXPECT_EQ(outcome.exit_code, 2) << outcome.Describe();

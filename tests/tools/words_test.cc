@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/suggestion.h"
 #include "tools/shell_quote.h"
-#include "tools/suggestion.h"
 
 namespace gpubound {
 namespace {

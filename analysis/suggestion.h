@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What somebody meant who mistyped a command or an option. Pure.
-#ifndef GPUBOUND_TOOLS_SUGGESTION_H_
-#define GPUBOUND_TOOLS_SUGGESTION_H_
+#ifndef GPUBOUND_ANALYSIS_SUGGESTION_H_
+#define GPUBOUND_ANALYSIS_SUGGESTION_H_
 
 #include <span>
 #include <string>
@@ -19,4 +19,4 @@ std::string ClosestName(std::string_view typed, std::span<const std::string> nam
 
 }  // namespace gpubound
 
-#endif  // GPUBOUND_TOOLS_SUGGESTION_H_
+#endif  // GPUBOUND_ANALYSIS_SUGGESTION_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Optimal string alignment distance over three rows; the words are short.
-#include "tools/suggestion.h"
+#include "analysis/suggestion.h"
 
 #include <algorithm>
 #include <vector>
