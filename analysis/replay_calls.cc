@@ -217,7 +217,10 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
   double deviation = 0;  // of the call's own part
   if (waited) {
     const double own_ns = own_part.MeanBelow(length);
-    own_part.AddBelow(length - wake_up);
+    // A copy waits for what its own part launches: the longer that took, the later its limit. What
+    // that tells is told where the work starts.
+    const bool launches = kind->role == CallRole::kSyncCopy || kind->role == CallRole::kAsyncCopy;
+    if (!launches) own_part.AddBelow(length - wake_up);
     thread->MoveTo(call.start_ns + Rounded(own_ns));
   } else if (kind->role == CallRole::kAsyncCopy || !at_begin) {
     Move(thread, call.end_ns, KindOf(call, CallEdge::kEnd));

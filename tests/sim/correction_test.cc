@@ -125,6 +125,15 @@ TEST(CorrectionTest, WhatTheProgramDoesRarelyIsNotTakenForNoise) {
   }
 }
 
+// A copy that waits for itself says what its own part took, and no more because it waits.
+TEST(CorrectionTest, CopiesThatAlwaysWaitAreNotTakenForShorterThanTheyAre) {
+  for (const uint64_t seed : {329, 336, 371}) {
+    const Outcome outcome = CorrectAndCompare(MakeWorkload(Workload::kCpuBound, seed, 400'000));
+    EXPECT_LE(outcome.total_error, 0.005) << "seed " << seed;
+    EXPECT_LE(outcome.row_error, 0.015) << "seed " << seed << ", " << outcome.worst_row;
+  }
+}
+
 // A copy begins late because the call that launches it cost much, while other streams' work ends
 // all the time.
 TEST(CorrectionTest, WorkOfOtherStreamsThatEndsByChanceHoldsNothingUp) {
