@@ -345,6 +345,16 @@ std::vector<Segment::ChunkHead> Segment::ReadChunkHeads() {
   return heads;
 }
 
+void Segment::CheckLastChunk(const std::vector<ChunkHead>& heads) {
+  const auto written = meta_.find("chunks");
+  if (written == meta_.end() || damage_.Has("chunk")) return;
+  const int64_t expected = ParseInt(written->second).value_or(0);
+  const int64_t found = heads.empty() ? 0 : heads.back().id;
+  if (found >= expected) return;
+  damage_.tables.push_back({"chunk", "the last chunk is number " + std::to_string(found) +
+                                         ", expected " + std::to_string(expected)});
+}
+
 bool Segment::ReadChunkBody(ChunkHead* head) {
   if (!body_query_) body_query_ = database_.Prepare("SELECT body FROM chunk WHERE id=?1");
   body_query_->Bind(1, head->id);

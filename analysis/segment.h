@@ -55,6 +55,8 @@ class Segment {
     ChunkRow row;
   };
   std::vector<ChunkHead> ReadChunkHeads();
+  // Whether |heads|, all that were read, end where the recorder stopped, as far as it said where.
+  void CheckLastChunk(const std::vector<ChunkHead>& heads);
 
   // Points |head|'s body at the bytes of its chunk until the next call. False when unreadable.
   bool ReadChunkBody(ChunkHead* head);

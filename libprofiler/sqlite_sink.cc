@@ -152,6 +152,7 @@ bool SqliteSink::Open(const std::string& path, bool network) {
   std::snprintf(identity, sizeof(identity), "PRAGMA application_id=%d; PRAGMA user_version=%d",
                 kTraceApplicationId, kTraceFormatVersion);
   wal_ = !network;
+  chunks_ = 0;
   bytes_ = 0;
   log_bytes_ = 0;
   log_transactions_ = 0;
@@ -283,6 +284,7 @@ void SqliteSink::PutLedger(const char* counter, uint64_t value) {
 void SqliteSink::PutChunk(const ChunkRow& row) {
   Run(kChunk, row.family, row.thread, row.first_sequence, row.sequence_count, row.event_count,
       row.min_ns, row.max_ns, row.compression, row.raw_bytes, row.crc, Blob{row.body});
+  ++chunks_;
   bytes_ += row.body.size();
   log_bytes_ += row.body.size();
 }

@@ -73,6 +73,7 @@ class SqliteSink {
   const std::string& error() const { return error_; }
   // Bytes of rows committed or pending, without SQLite's own overhead.
   uint64_t bytes() const { return bytes_; }
+  uint64_t chunks() const { return chunks_; }  // the newest one's id
 
  private:
   enum Statement : int;
@@ -88,6 +89,7 @@ class SqliteSink {
   sqlite3* database_ = nullptr;
   OpenFiles files_;
   sqlite3_stmt* statements_[kMaxStatements] = {};
+  uint64_t chunks_ = 0;
   uint64_t bytes_ = 0;
   uint64_t log_bytes_ = 0;         // put since the last checkpoint
   uint64_t log_transactions_ = 0;  // committed since the last checkpoint

@@ -157,7 +157,7 @@ void TraceWriter::Maintain(bool busy) {
   if (failed_) return;
   if (sink_.bytes() >= segment_bytes_) {
     sink_.Begin();
-    sink_.PutMeta("sealed", int64_t{1});
+    PutSealed();
     if (delivered_until_ns_ != INT64_MIN) sink_.DropUnknown(kUndeliveredRow);
     if (!Commit()) return;
     sink_.Seal();
@@ -180,6 +180,12 @@ void TraceWriter::PutEnd(const char* how, int64_t end_monotonic_ns) {
   sink_.PutMeta("end_monotonic_ns", end_monotonic_ns);
   sink_.PutMeta("end_how", how);
   PutWindow();
+  PutSealed();
+}
+
+// Nothing comes behind it.
+void TraceWriter::PutSealed() {
+  sink_.PutMeta("chunks", static_cast<int64_t>(sink_.chunks()));
   sink_.PutMeta("sealed", int64_t{1});
 }
 

@@ -79,6 +79,7 @@ class TraceWriter {
  private:
   bool OpenSegment();
   void PutHeaderRows();
+  void PutSealed();
   void PutWindow();
   void PutLedger(bool all);
   bool Stop();

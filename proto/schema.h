@@ -22,14 +22,14 @@ inline constexpr char kUndeliveredReason[] = "not delivered before the end";
 enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
 
 // meta keys: host, pid, start_realtime_ns, start_monotonic_ns, parent_pid, name (basename of the
-// program), command (arguments, joined by NUL), segment, sealed (0/1), version (of gpubound),
-// ticks (tsc|monotonic), device_kind (real|simulated|imported|none), main_tid, python (0/1),
-// end_monotonic_ns and end_how (exit|_exit|fork-child-exit|import...) once the process has closed.
-// What costs depend on: cpu_model, python_version (3.11, 3.14t or none), and of a process that uses
-// CUDA driver_version (580.65.06) and cupti_version (as cuptiGetVersion says, and behind a comma
-// what is not recorded), cuda_runtime (path of its libcudart, empty where there is none);
-// nvml_unavailable: why NVML could not be used, absent where it could. How the run itself was used
-// to check these costs: in_run_calibration (off|waiting|measuring| too_short|too_long),
+// program), command (arguments, joined by NUL), segment, sealed (0/1), chunks (how many, once it is
+// sealed), version, ticks (tsc|monotonic), device_kind (real|simulated|imported|none), main_tid,
+// python (0/1), end_monotonic_ns and end_how (exit|_exit|fork-child-exit|import...) once the
+// process has closed. What costs depend on: cpu_model, python_version (3.11, 3.14t or none), and of
+// a process that uses CUDA driver_version (580.65.06) and cupti_version (as cuptiGetVersion says,
+// and behind a comma what is not recorded), cuda_runtime (path of its libcudart, empty where there
+// is none); nvml_unavailable: why NVML could not be used, absent where it could. How the run itself
+// was used to check these costs: in_run_calibration (off|waiting|measuring|too_short|too_long),
 // in_run_seed, and cupti_not_suspended: why CUPTI records on meanwhile. Where certain iterations
 // were to be recorded: steps (A:B), and from when to when they lasted, so far as that is known:
 // steps_begin_ns (absent also where they begin with the run), steps_end_ns. Of an imported process

@@ -151,6 +151,36 @@ TEST_F(CutSegmentTest, WhatAListedChunkHeldIsKnown) {
   EXPECT_EQ(process.Counted(LedgerCounter::tables_cut), 1u);
 }
 
+// SQLite finds nothing wrong with a table whose last row is gone.
+TEST_F(CutSegmentTest, ALastChunkThatIsGoneIsMissed) {
+  const auto load_without = [this](const char* rows) {
+    {
+      SegmentWriter writer(run_, {}, 1);
+      writer.PutUsualRows();
+      writer.Meta("chunks", 3);
+      for (uint64_t c = 0; c < 3; ++c) {
+        writer.Work({.thread = 9, .first_sequence = kEvents + c},
+                    {Kernel(60'000'000 + c * 100, 60'000'050 + c * 100, 7)});
+      }
+      writer.Sql(std::string("DELETE FROM chunk WHERE ") + rows);
+    }
+    gpubound::Run run = Load();
+    fs::remove(File(1));
+    return run;
+  };
+  Write();
+  EXPECT_TRUE(load_without("0").problems.empty());
+  for (const char* rows : {"id = 3", "id > 1", "1"}) {
+    SCOPED_TRACE(rows);
+    const gpubound::Run run = load_without(rows);
+    EXPECT_THAT(run.problems, ElementsAre(HasSubstr("expected 3). How many events are lost is")));
+    EXPECT_EQ(run.processes.at(0).Counted(LedgerCounter::tables_cut), 1u);
+    ASSERT_FALSE(run.processes[0].unknown.empty());
+    EXPECT_EQ(run.processes[0].unknown.back().end_ns, kOpenEnded);
+    ExpectDoubtful(run);
+  }
+}
+
 TEST_F(CutSegmentTest, RefusesAFileWithoutItsFirstPage) {
   Write();
   const std::string whole = Bytes(File());

@@ -70,6 +70,7 @@ TEST_F(TraceWriterTest, AnOpenSegmentIsReadableAndNotSealed) {
   Drain();
   const TraceFile trace(DatabasePath());
   EXPECT_EQ(trace.Meta("sealed"), "0");
+  EXPECT_EQ(trace.Meta("chunks"), "");
   EXPECT_EQ(trace.Meta("end_how"), "");
   EXPECT_THAT(trace.ThreadEventsOf(1), SizeIs(2));
 }
@@ -95,6 +96,7 @@ TEST_F(TraceWriterTest, AFullSegmentIsSealedAndTheNextRepeatsWhatItsChunksNeed) 
   for (size_t segment = 0; segment < Databases().size(); ++segment) {
     const TraceFile trace(DatabasePath(segment));
     EXPECT_EQ(trace.Meta("sealed"), "1");
+    EXPECT_EQ(trace.Meta("chunks"), trace.Text("SELECT count(*) FROM chunk"));
     EXPECT_EQ(trace.Meta("segment"), std::to_string(segment));
     EXPECT_THAT(trace.Column("SELECT text FROM label"), Contains("update"));
     EXPECT_EQ(trace.Text("SELECT name FROM thread WHERE id=1"), "main");
