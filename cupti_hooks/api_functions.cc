@@ -32,6 +32,7 @@ constexpr std::string_view kQuiet[] = {
     "cuDevicePrimaryCtxGetState",
     "cuEventQuery",
     "cuFuncGetAttribute",
+    "cuFuncGetName",
     "cuGetErrorName",
     "cuGetErrorString",
     "cuGetProcAddress",
@@ -61,8 +62,10 @@ constexpr std::string_view kQuiet[] = {
 static_assert(std::is_sorted(std::begin(kQuiet), std::end(kQuiet)));
 
 // Quiet, and not the program's: the runtime asks for the name of each kernel that it launches while
-// somebody listens (CUDA 13.0).
-constexpr std::string_view kAskedForUs = "cuKernelGetName";
+// somebody listens (CUDA 13.0), and we for those of nodes.
+bool IsAskedForUs(std::string_view name) {
+  return name == "cuKernelGetName" || name == "cuFuncGetName";
+}
 
 bool LaunchesKernel(std::string_view name) {
   for (std::string_view launch :
@@ -133,11 +136,14 @@ ApiFunctions::ApiFunctions(const CuptiApi& api, DeviceHost* host, const QuietApi
       Function& function = Functions(domain)[id];
       function.is_quiet = quiet.Contains(name);
       function.is_loud = !function.is_quiet;
-      function.is_counted = function.is_quiet && name != kAskedForUs;
+      function.is_counted = function.is_quiet && !IsAskedForUs(name);
       function.is_launch = LaunchesKernel(name);
       function.is_graph_launch = name == "cuGraphLaunch" || name == "cudaGraphLaunch";
       function.is_per_thread = FullNameOf(domain, id).find("_ptsz") != std::string_view::npos;
       function.awaited = AwaitedByName(name);
+      const bool of_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
+      function.node = of_driver ? NodeFunctionCalled(FullNameOf(domain, id)) : nullptr;
+      function.is_node_change = function.node != nullptr;
     }
   }
 }
@@ -173,12 +179,21 @@ std::vector<CUpti_CallbackId> ApiFunctions::GraphLaunchIds(CUpti_CallbackDomain 
   return IdsOf(domain, &Function::is_graph_launch);
 }
 
+std::vector<CUpti_CallbackId> ApiFunctions::NodeIds(CUpti_CallbackDomain domain) const {
+  return IdsOf(domain, &Function::is_node_change);
+}
+
 std::vector<CUpti_CallbackId> ApiFunctions::LoudIds(CUpti_CallbackDomain domain) const {
   return IdsOf(domain, &Function::is_loud);
 }
 
 Awaited ApiFunctions::AwaitedBy(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
   return id < kMaxFunctions ? Functions(domain)[id].awaited : Awaited::kNone;
+}
+
+const NodeFunction* ApiFunctions::NodeFunctionOf(CUpti_CallbackDomain domain,
+                                                 CUpti_CallbackId id) const {
+  return id < kMaxFunctions ? Functions(domain)[id].node : nullptr;
 }
 
 bool ApiFunctions::IsPerThread(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cupti_hooks/cupti_api.h"
+#include "cupti_hooks/graph_calls.h"
 #include "libprofiler/device_source.h"
 
 namespace gpubound {
@@ -63,6 +64,10 @@ class ApiFunctions {
   std::vector<CUpti_CallbackId> GraphLaunchIds(CUpti_CallbackDomain domain) const;
   bool IsGraphLaunch(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
 
+  // Likewise of those that make or change a kernel node of a graph; null: the function is none.
+  std::vector<CUpti_CallbackId> NodeIds(CUpti_CallbackDomain domain) const;
+  const NodeFunction* NodeFunctionOf(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
+
   // Callback ids of the functions that are not quiet.
   std::vector<CUpti_CallbackId> LoudIds(CUpti_CallbackDomain domain) const;
   Awaited AwaitedBy(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
@@ -80,7 +85,9 @@ class ApiFunctions {
     bool is_graph_launch = false;
     bool is_loud = false;
     bool is_per_thread = false;
+    bool is_node_change = false;
     Awaited awaited = Awaited::kNone;
+    const NodeFunction* node = nullptr;
   };
 
   std::vector<Function>& Functions(CUpti_CallbackDomain domain) {

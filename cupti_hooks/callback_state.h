@@ -33,8 +33,8 @@ struct CallbackState {
     if (timed_calls != nullptr) timed_calls->Close();
   }
 
-  // Begin and end of a call whose callback is on: one that launches a kernel or a graph, a quiet
-  // one, or, where calls are timed, any other.
+  // Begin and end of a call whose callback is on: one that launches a kernel or a graph, or
+  // makes a node of one, a quiet one, or, where calls are timed, any other.
   void OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
               const CUpti_CallbackData& call) noexcept {
     if (functions.IsQuiet(domain, id)) {
@@ -47,6 +47,8 @@ struct CallbackState {
       }
     } else if (functions.IsKernelLaunch(domain, id)) {
       GraphNodes::OnLaunch(call);
+    } else if (const NodeFunction* function = functions.NodeFunctionOf(domain, id)) {
+      if (names_graph_nodes.load(std::memory_order_relaxed)) graphs.OnNodeCall(*function, call);
     }
     if (timed_calls != nullptr) timed_calls->OnCall(domain, id, call);
   }
@@ -57,6 +59,7 @@ struct CallbackState {
   CallCounter suppressed_calls;
   std::unique_ptr<TimedCalls> timed_calls;          // null: records tell of all calls
   std::atomic<bool> watches_graph_launches{false};  // graphs are recorded as a whole
+  std::atomic<bool> names_graph_nodes{false};       // ... and their nodes are to have names
   // That of an earlier source of this process. Only here to be reachable: what lives until the end
   // on purpose is then no leak to those who look for leaks.
   CallbackState* previous = nullptr;

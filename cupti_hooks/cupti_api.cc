@@ -62,6 +62,7 @@ bool ResolveCuptiApi(void* library, CuptiApi* api, std::string* why) {
     *why = "cuptiGetVersion failed with " + CuptiResultName(*api, result);
     return false;
   }
+  if (api->version < kCuptiGraphExecIds) api->cuptiGetGraphExecId = nullptr;
   if (api->version < kCuptiOldest) {
     *why = "its version is " + std::to_string(api->version) + ", at least " +
            std::to_string(kCuptiOldest) + " (CUDA 11.8) is needed";

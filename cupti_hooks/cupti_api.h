@@ -103,6 +103,10 @@ struct CuptiApi {
   CUptiResult (*cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
                                    CuptiSubscriberNames*) = nullptr;  // 13.0
 
+  // Of the driver, which has them since 12.3: null where it is older, or not loaded.
+  CUresult (*cuFuncGetName)(const char**, CUfunction) = nullptr;
+  CUresult (*cuKernelGetName)(const char**, CUkernel) = nullptr;
+
   CuptiSubscriberApi per_subscriber;
   // Not null in a table of SharedCupti: whether graphs are recorded whole because a tool that came
   // first chose so for all. Only while subscribed.
@@ -122,6 +126,7 @@ inline constexpr uint32_t kCuptiOldest = 18;  // the record layouts we read
 inline constexpr uint32_t kCuptiFirst12 = 19;
 inline constexpr uint32_t kCuptiFirst13 = 130000;
 inline constexpr uint32_t kCuptiOverheadHasCorrelation = 21;  // 12.3: CUpti_ActivityOverhead2
+inline constexpr uint32_t kCuptiGraphExecIds = 21;            // 12.3: cuptiGetGraphExecId
 inline constexpr uint32_t kCuptiGreenContexts = 22;           // 12.4: CUpti_ActivityContext2
 inline constexpr uint32_t kCuptiMayDeclineBuffer = 27;        // 12.9; crashed before
 // A buffer for each thread takes more of them than a CUPTI that may not be declined can be

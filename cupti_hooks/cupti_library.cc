@@ -14,6 +14,7 @@
 #include <atomic>
 #include <climits>
 #include <cstdlib>
+#include <type_traits>
 
 namespace gpubound {
 namespace {
@@ -209,6 +210,18 @@ std::string CudaRuntimePath(const CuptiSearch& search) {
   return {};
 }
 
+// What the process has of the driver's is looked up and never loaded.
+void ResolveDriver(CuptiApi* api) {
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver == nullptr) return;
+  const auto find = [driver](const char* name, auto* function) {
+    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(dlsym(driver, name));
+  };
+  find("cuFuncGetName", &api->cuFuncGetName);
+  find("cuKernelGetName", &api->cuKernelGetName);
+  dlclose(driver);  // it stays: CUDA is being initialised
+}
+
 bool LoadCupti(const CuptiSearch& search, size_t* next, CuptiApi* api, std::string* why) {
   std::string last_failure;
   const std::vector<CuptiCandidate> candidates = CuptiCandidates(search);
@@ -226,6 +239,7 @@ bool LoadCupti(const CuptiSearch& search, size_t* next, CuptiApi* api, std::stri
     std::string failure;
     // What cannot be used stays open: closing a libcupti is not safe.
     if (ResolveCuptiApi(library, &found, &failure)) {
+      ResolveDriver(&found);
       *api = std::move(found);
       return true;
     }

@@ -174,6 +174,7 @@ void WatchGraphs(const ApiFunctions& functions, GraphLevel level, Callbacks* cal
   for (CUpti_CallbackId id : GraphNodes::kUpdateIds) callbacks->Try(CUPTI_CB_DOMAIN_RESOURCE, id);
   if (level == GraphLevel::kNode) return;  // the records of kernels have their names
   calls(&ApiFunctions::LaunchIds);
+  calls(&ApiFunctions::NodeIds);
 }
 
 CuptiSetupResult& Fail(const CuptiApi& api, const char* call, CUptiResult result,

@@ -177,6 +177,7 @@ bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupRes
   *setup = SetUpCupti(api_, {&OnBufferRequested, &OnBufferCompleted, &OnEvent}, state->functions,
                       options_.levels);
   state->watches_graph_launches.store(setup->graphs != GraphLevel::kNode);
+  state->names_graph_nodes.store(setup->graphs == GraphLevel::kAuto);
   if (setup->api_errors != 0) host->Count(LedgerCounter::cupti_api_errors, setup->api_errors);
   const bool recording =
       setup->outcome == CuptiSetup::kRecording || setup->outcome == CuptiSetup::kIncomplete;

@@ -18,8 +18,9 @@ namespace {
 constexpr size_t kMaxNodes = 400'000;
 constexpr size_t kMaxGraphs = 1 << 16;
 
-// The kernel whose launch the calling thread is in; CUPTI's own string.
-constinit thread_local const char* t_launched_kernel = nullptr;
+// The kernel whose launch the calling thread is in, or that it makes a node of; CUPTI's own string,
+// or the driver's.
+constinit thread_local const char* t_kernel = nullptr;
 
 // The node from which the calling thread is about to update one of an executable graph; 0: none.
 constinit thread_local uint64_t t_update = 0;
@@ -28,7 +29,7 @@ constinit thread_local uint64_t t_update = 0;
 constexpr size_t kLongestName = 1000;
 constexpr std::string_view kOr = " or ";
 
-// Whether |name| is one of |names|, which are joined by kOr.
+// Whether |name| is one of |names|, which are joined by kOr. Pure.
 bool IsOneOf(std::string_view name, std::string_view names) {
   while (true) {
     const size_t end = std::min(names.find(kOr), names.size());
@@ -48,16 +49,21 @@ constexpr std::string_view kNodeNames[] = {
 
 std::string_view NameOf(const CUpti_GraphData& graph) {
   const uint32_t type = NumberAt(&graph, offsetof(CUpti_GraphData, nodeType));
-  if (type == CU_GRAPH_NODE_TYPE_KERNEL && t_launched_kernel != nullptr) {
-    return t_launched_kernel;
-  }
+  if (type == CU_GRAPH_NODE_TYPE_KERNEL && t_kernel != nullptr) return t_kernel;
   return type < std::size(kNodeNames) ? kNodeNames[type] : "(node)";
+}
+
+// To the names of a node another one, if it is new and there is room. False: there is not.
+bool AddName(std::string_view name, std::string* names) {
+  if (IsOneOf(name, *names) || names->size() + name.size() > kLongestName) return false;
+  *names += std::string(kOr) + std::string(name);
+  return true;
 }
 
 }  // namespace
 
 void GraphNodes::OnLaunch(const CUpti_CallbackData& call) noexcept {
-  t_launched_kernel = call.callbackSite == CUPTI_API_ENTER ? call.symbolName : nullptr;
+  t_kernel = call.callbackSite == CUPTI_API_ENTER ? call.symbolName : nullptr;
 }
 
 void GraphNodes::OnResource(CUpti_CallbackId id, const CUpti_ResourceData& resource) noexcept {
@@ -104,7 +110,7 @@ void GraphNodes::OnCloned(const CUpti_GraphData& graph) {
   const uint64_t id = IdOf(graph.node);
   const uint64_t original = IdOf(graph.originalNode);
   if (id == 0) return;
-  Node node = {LabelId{}, std::string(NameOf(graph))};
+  Node node = {LabelId{}, std::string(NameOf(graph)), 0, original};
   if (graph.graph != nullptr && api_.cuptiGetGraphId != nullptr) {
     api_.cuptiGetGraphId(graph.graph, &node.graph);
   }
@@ -115,7 +121,10 @@ void GraphNodes::OnCloned(const CUpti_GraphData& graph) {
       node.name = found->second.name;
     }
     // A clone may be cloned again: child graphs, cudaGraphClone.
-    if (nodes_.size() < kMaxNodes) nodes_.insert_or_assign(id, node);
+    if (nodes_.size() < kMaxNodes) {
+      nodes_.insert_or_assign(id, node);
+      if (original != 0) clones_.insert_or_assign({node.graph, original}, id);
+    }
   }
   GraphNodeInfo info;
   info.node = id;
@@ -138,13 +147,10 @@ void GraphNodes::OnUpdated(const CUpti_GraphData& graph) {
     const auto own = nodes_.find(id);
     if (source == nodes_.end() || own == nodes_.end()) return;
     Node& node = own->second;
-    const bool is_known = IsOneOf(source->second.name, node.name) ||
-                          node.name.size() + source->second.name.size() > kLongestName;
-    if (is_known && (node.operation == LabelId{} || node.operation == source->second.operation)) {
-      return;
-    }
-    if (!is_known) node.name += std::string(kOr) + source->second.name;
-    if (node.operation != source->second.operation) node.operation = LabelId{};
+    const bool same_operation =
+        node.operation == LabelId{} || node.operation == source->second.operation;
+    if (!AddName(source->second.name, &node.name) && same_operation) return;
+    if (!same_operation) node.operation = LabelId{};
     info.operation = node.operation;
     info.graph = node.graph;
     name = node.name;
@@ -157,7 +163,61 @@ void GraphNodes::OnUpdated(const CUpti_GraphData& graph) {
 void GraphNodes::OnDestroyed(const CUpti_GraphData& graph) {
   const uint64_t id = IdOf(graph.node);
   const std::lock_guard<std::mutex> lock(mutex_);
-  nodes_.erase(id);
+  const auto node = nodes_.find(id);
+  if (node == nodes_.end()) return;
+  const auto clone = clones_.find({node->second.graph, node->second.original});
+  if (clone != clones_.end() && clone->second == id) clones_.erase(clone);
+  nodes_.erase(node);
+}
+
+void GraphNodes::OnNodeCall(const NodeFunction& function, const CUpti_CallbackData& call) noexcept {
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    t_kernel = KernelNameOf(api_, function, call);
+    return;
+  }
+  const char* name = std::exchange(t_kernel, nullptr);
+  if (name == nullptr || function.change == NodeChange::kAdded) return;
+  const bool failed =
+      call.functionReturnValue != nullptr &&
+      *static_cast<const int32_t*>(call.functionReturnValue) != CUDA_SUCCESS;
+  if (failed) return;
+  try {
+    SetKernel(function, call, name);
+  } catch (const std::exception&) {  // out of memory: this node keeps the name that it had
+  }
+}
+
+void GraphNodes::SetKernel(const NodeFunction& function, const CUpti_CallbackData& call,
+                           const char* name) {
+  const bool in_executable = function.change == NodeChange::kSetInExecutable;
+  const uint64_t id = IdOf(static_cast<CUgraphNode>(ParameterOf(call, in_executable ? 1 : 0)));
+  if (!in_executable) {
+    // Not instantiated as it was, or that has its own row.
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto node = nodes_.find(id); node != nodes_.end()) node->second.name = name;
+    return;
+  }
+  uint32_t executable = 0;
+  if (api_.cuptiGetGraphExecId == nullptr ||
+      api_.cuptiGetGraphExecId(static_cast<CUgraphExec>(ParameterOf(call, 0)), &executable) !=
+          CUPTI_SUCCESS) {
+    return;
+  }
+  GraphNodeInfo info;
+  std::string names;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto clone = clones_.find({executable, id});
+    if (clone == clones_.end()) return;
+    Node& node = nodes_[clone->second];
+    if (!AddName(name, &node.name)) return;
+    info.node = clone->second;
+    info.graph = node.graph;
+    info.operation = node.operation;
+    names = node.name;
+  }
+  info.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  host_->DefineGraphNode(info, names);
 }
 
 void GraphNodes::OnInstantiated(const CUpti_GraphData& graph) {

@@ -4,18 +4,20 @@
 // operation was open where a node was captured, what kernel it is, and which graphs were
 // instantiated under our eyes.
 //
-//   capture:     GRAPHNODE_CREATED  node A, inside the launch that is captured
+//   capture:     GRAPHNODE_CREATED  node A, inside the launch that is captured, or the call that
+//                                   adds it
 //   instantiate: GRAPHNODE_CLONED   node B of the executable graph, from A     -> a row
 //                GRAPHEXEC_CREATED  executable graph
 //   update:      GRAPH_NODE_UPDATED, then GRAPH_NODE_SET_PARAMS: from node C of another graph,
 //                to node B                                                     -> its row anew
+//   set:         a call that gives node A, or node B by its graph and A, another kernel
 //   each launch: records that say node B and the graph
 //
-// A row holds for the whole run: a node that was updated has all the names it ever had, and no
-// operation where they differ.
+// A row holds for the whole run: a node that was updated or set has all the names it ever had, and
+// no operation where they differ.
 //
-// The callbacks come on the program's threads, inside its CUDA calls. They make no CUDA call, and
-// hold no lock while they ask CUPTI for an id.
+// The callbacks come on the program's threads, inside its CUDA calls. They make no CUDA call but
+// the one for a kernel's name (graph_calls.h), and hold no lock while they ask CUPTI for an id.
 #ifndef GPUBOUND_CUPTI_HOOKS_GRAPH_NODES_H_
 #define GPUBOUND_CUPTI_HOOKS_GRAPH_NODES_H_
 
@@ -26,6 +28,7 @@
 #include <unordered_set>
 
 #include "cupti_hooks/cupti_api.h"
+#include "cupti_hooks/graph_calls.h"
 #include "libprofiler/device_source.h"
 
 namespace gpubound {
@@ -46,6 +49,10 @@ class GraphNodes {
   // its name.
   static void OnLaunch(const CUpti_CallbackData& call) noexcept;
 
+  // Begin and end of a call that adds or sets a kernel node, which then has its name from the
+  // call's parameters.
+  void OnNodeCall(const NodeFunction& function, const CUpti_CallbackData& call) noexcept;
+
   // Begin and end of a call that launches a graph, where graphs are recorded as a whole: CUPTI then
   // records nothing of one that was instantiated before, which is counted.
   void OnGraphLaunch(CUpti_CallbackDomain domain, const CUpti_CallbackData& call) noexcept;
@@ -58,10 +65,23 @@ class GraphNodes {
   struct Node {
     LabelId operation;
     std::string name;
-    uint32_t graph = 0;  // that it was made for; of a node of an executable graph
+    uint32_t graph = 0;     // that it was made for; of a node of an executable graph
+    uint64_t original = 0;  // that it is a clone of; 0: of none
+  };
+  // A node by the graph that it is in and the one that it is a clone of.
+  struct CloneKey {
+    uint32_t graph;
+    uint64_t original;
+    friend bool operator==(const CloneKey&, const CloneKey&) = default;
+  };
+  struct CloneKeyHash {
+    size_t operator()(const CloneKey& key) const {
+      return (key.original ^ (uint64_t{key.graph} << 32)) * 0x9e3779b97f4a7c15u;
+    }
   };
 
   uint64_t IdOf(CUgraphNode node) const;
+  void SetKernel(const NodeFunction& function, const CUpti_CallbackData& call, const char* name);
   void OnCreated(const CUpti_GraphData& graph);
   void OnCloned(const CUpti_GraphData& graph);
   void OnUpdated(const CUpti_GraphData& graph);
@@ -72,6 +92,7 @@ class GraphNodes {
   DeviceHost* const host_;
   std::mutex mutex_;
   std::unordered_map<uint64_t, Node> nodes_;  // by id, of graphs that can be instantiated
+  std::unordered_map<CloneKey, uint64_t, CloneKeyHash> clones_;
   std::unordered_set<uint32_t> instantiated_;
 };
 

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cupti_hooks/graph_calls.h"
 #include "proto/sync_types.h"
 
 namespace gpubound {
@@ -37,11 +38,6 @@ uint32_t SyncTypeOf(Awaited awaited) {
       break;
   }
   return CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_UNKNOWN;
-}
-
-// A parameter of the call, by place. All that are asked for are handles.
-void* Parameter(const CUpti_CallbackData& call, int place) {
-  return static_cast<void* const*>(call.functionParams)[place];
 }
 
 }  // namespace
@@ -134,18 +130,18 @@ void TimedCalls::Describe(CUpti_CallbackDomain domain, const CUpti_CallbackData&
   to->stream = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
   switch (awaited) {
     case Awaited::kStream:
-      to->stream = StreamOf(domain, call, Parameter(call, 0), to->id);
+      to->stream = StreamOf(domain, call, ParameterOf(call, 0), to->id);
       return;
     case Awaited::kEvent:
-      to->event = reinterpret_cast<uintptr_t>(Parameter(call, 0));
+      to->event = reinterpret_cast<uintptr_t>(ParameterOf(call, 0));
       return;
     case Awaited::kEventByStream:
-      to->stream = StreamOf(domain, call, Parameter(call, 0), to->id);
-      to->event = reinterpret_cast<uintptr_t>(Parameter(call, 1));
+      to->stream = StreamOf(domain, call, ParameterOf(call, 0), to->id);
+      to->event = reinterpret_cast<uintptr_t>(ParameterOf(call, 1));
       return;
     case Awaited::kEventRecorded:
-      to->event = reinterpret_cast<uintptr_t>(Parameter(call, 0));
-      to->stream = StreamOf(domain, call, Parameter(call, 1), to->id);
+      to->event = reinterpret_cast<uintptr_t>(ParameterOf(call, 0));
+      to->stream = StreamOf(domain, call, ParameterOf(call, 1), to->id);
       return;
     default:
       return;

@@ -146,11 +146,13 @@ TEST_F(CuptiSessionTest, GraphsAsAWholeAreSwitchedOnBeforeKernelsAndTheirNodesAr
 }
 
 TEST_F(CuptiSessionTest, AutomaticGraphsAreWholeWithNodesAndLaunchesWatched) {
-  const CuptiSetupResult setup = SetUpWith(cupti_.api(), {.graphs = GraphLevel::kAuto});
+  cupti_.driver_names[689] = "cuGraphAddKernelNode_v2";
+  const CuptiSetupResult setup =
+      SetUpWith(cupti_.api(), {.graphs = GraphLevel::kAuto, .api = ApiLevel::kRecords});
   EXPECT_EQ(setup.graphs, GraphLevel::kAuto);
   const auto calls = cupti_.calls();
   EXPECT_THAT(calls, Contains("cuptiActivityEnable 51"));
-  for (const char* callback : {"3 13", "3 20", "2 211", "1 307"}) {
+  for (const char* callback : {"3 13", "3 20", "2 211", "1 307", "1 689"}) {
     EXPECT_THAT(calls, Contains(std::string("cuptiEnableCallback 1 ") + callback));
   }
 }

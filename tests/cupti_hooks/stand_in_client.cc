@@ -29,6 +29,7 @@ using Json = nlohmann::json;
 constexpr int64_t kPlentyNs = 10'000'000'000;
 
 char g_kernel;
+char g_other_kernel;
 
 int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
 
@@ -79,6 +80,33 @@ cudaGraphExec_t CaptureGraph(RecordingHost* host, cudaStream_t stream) {
   cudaStreamEndCapture(stream, &graph);
   cudaGraphExec_t executable = nullptr;
   cudaGraphInstantiate(&executable, graph, 0);
+  host->open_operation = LabelId{};
+  return executable;
+}
+
+// The same of nodes that the program adds itself; one of them is set to another kernel afterwards.
+cudaGraphExec_t BuildGraph(RecordingHost* host) {
+  host->open_operation = host->InternLabel(LabelKind::kOperation, "", "capture");
+  cudaGraph_t graph = nullptr;
+  cudaGraphCreate(&graph, 0);
+  cudaKernelNodeParams parameters = {};
+  parameters.func = &g_kernel;
+  parameters.gridDim = dim3(4, 2);
+  parameters.blockDim = dim3(128);
+  cudaGraphNode_t first = nullptr;
+  cudaGraphAddKernelNode(&first, graph, nullptr, 0, &parameters);
+  cudaGraphNodeParams of_any_type = {};
+  of_any_type.type = cudaGraphNodeTypeKernel;
+  of_any_type.kernel.func = &g_kernel;
+  of_any_type.kernel.gridDim = parameters.gridDim;
+  of_any_type.kernel.blockDim = parameters.blockDim;
+  cudaGraphNode_t second = nullptr;
+  cudaGraphAddNode(&second, graph, &first, nullptr, 1, &of_any_type);
+  cudaGraphExec_t executable = nullptr;
+  cudaGraphInstantiate(&executable, graph, 0);
+  parameters.func = &g_other_kernel;
+  parameters.gridDim = dim3(16);
+  cudaGraphExecKernelNodeSetParams(executable, second, &parameters);
   host->open_operation = LabelId{};
   return executable;
 }
@@ -177,6 +205,9 @@ int Main(const std::string& workload, const std::string& library) {
   auto* register_kernel = reinterpret_cast<gpubound_sim_register_kernel_fn>(
       dlsym(RTLD_DEFAULT, "gpubound_sim_register_kernel"));
   register_kernel(&g_kernel, "scripted", nullptr, nullptr, 0, 40, 512);
+  register_kernel(&g_other_kernel, "other", nullptr, nullptr, 0, 40, 0);
+  // As CUDA itself has by the time that it loads a profiler; a stand-in for it, where there is one.
+  if (const char* driver = std::getenv("GPUBOUND_STAND_IN_DRIVER")) dlopen(driver, RTLD_LAZY);
 
   static auto* const host = new RecordingHost;  // CUPTI's threads may outlive this function
   CuptiOptions options;
@@ -186,7 +217,8 @@ int Main(const std::string& workload, const std::string& library) {
   options.share = workload == "basic-shared";
   static auto* const source = new CuptiSource(options);
   const bool captures_before = workload.starts_with("before-");
-  const bool uses_graphs = captures_before || workload.starts_with("graph-");
+  const bool builds = workload.starts_with("added-");
+  const bool uses_graphs = captures_before || builds || workload.starts_with("graph-");
   cudaStream_t stream = nullptr;
   cudaGraphExec_t graph = nullptr;
   if (captures_before) {
@@ -196,7 +228,7 @@ int Main(const std::string& workload, const std::string& library) {
   const bool started = source->Start(host);
   if (uses_graphs && graph == nullptr) {
     cudaStreamCreate(&stream);
-    graph = CaptureGraph(host, stream);
+    graph = builds ? BuildGraph(host) : CaptureGraph(host, stream);
   }
   if (uses_graphs) LaunchGraph(graph, stream, 3);
   Json extra;

@@ -301,6 +301,57 @@ TEST_F(StandInTest, AutomaticGraphsAreWholeAndTheirNodesHaveNamesAndOperations) 
   EXPECT_EQ(nodes[0]["graph"], Work("CUDA graph")[0]["graph"]);
 }
 
+// A graph of two kernels that the program adds itself, the second of which it sets to "other".
+
+class AddedNodesTest : public StandInTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  void RunAdded(const std::string& workload, const char* api) {
+    setenv("GPUBOUND_STAND_IN_DRIVER", GPUBOUND_STAND_IN_DRIVER, 1);
+    setenv("GPUBOUND_API", api, 1);
+    Run(workload);
+    unsetenv("GPUBOUND_API");
+    unsetenv("GPUBOUND_STAND_IN_DRIVER");
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Cupti, AddedNodesTest, ::testing::Values("callbacks", "records"));
+
+TEST_P(AddedNodesTest, AutomaticallyHaveTheNamesThatTheirCallsGaveThem) {
+  RunAdded("added-auto", GetParam());
+  ASSERT_EQ(Work("CUDA graph").size(), 3u);
+  const auto nodes = result_["graph_nodes"];
+  ASSERT_EQ(nodes.size(), 3u) << nodes;
+  EXPECT_EQ(nodes[0]["name"], "scripted");
+  EXPECT_EQ(nodes[1]["name"], "scripted");
+  EXPECT_EQ(nodes[2]["name"], "scripted or other");
+  EXPECT_EQ(nodes[2]["node"], nodes[1]["node"]) << "the same one anew";
+  for (const Json& node : nodes) {
+    EXPECT_EQ(node["operation"], "capture");
+    EXPECT_EQ(node["graph"], Work("CUDA graph")[0]["graph"]);
+  }
+}
+
+TEST_P(AddedNodesTest, AreRecordedAsTheyRan) {
+  RunAdded("added-node", GetParam());
+  EXPECT_EQ(Work("scripted").size(), 3u);
+  ASSERT_EQ(Work("other").size(), 3u);
+  EXPECT_EQ(Work("other")[0]["grid"], Json({16, 1, 1}));
+  EXPECT_EQ(Work("other")[0]["correlation"], Calls("cudaGraphLaunch")[0]["correlation"]);
+}
+
+TEST_P(AddedNodesTest, AskingForTheirNamesIsNoCallOfTheProgram) {
+  RunAdded("added-auto", GetParam());
+  EXPECT_TRUE(Calls("cuFuncGetName").empty());
+  EXPECT_TRUE(Calls("cuKernelGetName").empty());
+  EXPECT_EQ(Calls("cudaGraphAddKernelNode").size(), 1u);
+}
+
+TEST_F(StandInTest, BeforeTheDriverTellsNamesAddedKernelsHaveNone) {
+  Run("added-auto");
+  ASSERT_EQ(result_["graph_nodes"].size(), 2u);
+  EXPECT_EQ(result_["graph_nodes"][0]["name"], "(kernel)");
+  EXPECT_EQ(result_["graph_nodes"][0]["operation"], "capture");
+}
+
 TEST_F(StandInTest, AGraphFromBeforeTheRecordingIsCountedOnce) {
   Run("before-node");
   EXPECT_EQ(Work("scripted").size(), 6u);

@@ -11,12 +11,13 @@
 #include "tests/fake_cupti/cudart_state.h"
 
 namespace gpubound::sim {
-namespace {
 
 uint32_t NextGraphId() {
   static std::atomic<uint32_t> next{1};
   return next.fetch_add(1);
 }
+
+namespace {
 
 cudaError_t Instantiate(ApiCall& call, cudaGraphExec_t* executable, cudaGraph_t graph) {
   if (!call.ok()) return call.Fail();

@@ -42,19 +42,7 @@ cudaError_t Launch(ApiCall& call, const CUkern_st* kernel, dim3 grid, dim3 block
   if (empty || block.x * block.y * block.z > 1024) {
     return call.Return(cudaErrorInvalidConfiguration);
   }
-  OpSpec spec;
-  spec.kind = OpKind::kKernel;
-  spec.name = kernel->name;
-  spec.work = {.kind = WorkKind::kKernel,
-               .copy_kind = 0,
-               .grid = {grid.x, grid.y, grid.z},
-               .block = {block.x, block.y, block.z},
-               .registers_per_thread = kernel->registers_per_thread,
-               .static_shared_bytes = kernel->static_shared_bytes,
-               .dynamic_shared_bytes = static_cast<uint32_t>(shared)};
-  spec.body = BindBody(*kernel, grid, block, args);
-  spec.external_body = spec.body != nullptr;
-  SubmitTo(ResolveStream(stream), std::move(spec), {}, call);
+  SubmitTo(ResolveStream(stream), KernelOp(*kernel, grid, block, args, shared), {}, call);
   return call.Return(cudaSuccess);
 }
 
@@ -74,6 +62,23 @@ cudaError_t LaunchFunction(uint32_t cbid, const char* name, const void* function
 }
 
 }  // namespace
+
+OpSpec KernelOp(const CUkern_st& kernel, dim3 grid, dim3 block, void** args, size_t shared) {
+  OpSpec spec;
+  spec.kind = OpKind::kKernel;
+  spec.name = kernel.name;
+  spec.work = {.kind = WorkKind::kKernel,
+               .copy_kind = 0,
+               .grid = {grid.x, grid.y, grid.z},
+               .block = {block.x, block.y, block.z},
+               .registers_per_thread = kernel.registers_per_thread,
+               .static_shared_bytes = kernel.static_shared_bytes,
+               .dynamic_shared_bytes = static_cast<uint32_t>(shared)};
+  spec.body = BindBody(kernel, grid, block, args);
+  spec.external_body = spec.body != nullptr;
+  return spec;
+}
+
 }  // namespace gpubound::sim
 
 using namespace gpubound::sim;  // NOLINT: this file defines C entry points

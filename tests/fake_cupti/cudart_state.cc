@@ -46,18 +46,21 @@ ThreadState& CurrentThread() {
   return *state;
 }
 
-ApiCall::ApiCall(uint32_t cbid, const char* name, const void* params, const Launch* launch) {
+ApiCall::ApiCall(uint32_t cbid, const char* name, const void* params, const Launch* launch,
+                 const void* driver_params) {
   GpuRuntime& runtime = GpuRuntime::Get();
   ok_ = runtime.Enter() == GpuRuntime::State::kReady;
   if (!ok_) return;
   info_.cbid = cbid;
   info_.name = name;
   info_.params = params;
+  info_.driver_params = driver_params == nullptr ? params : driver_params;
   if (const DriverFunction* function = DriverFunctionOf(cbid);
       function != nullptr && runtime.script().driver_api) {
     info_.domain = ApiDomain::kDriver;
     info_.cbid = function->cbid;
     info_.name = function->name;
+    info_.params = info_.driver_params;
   }
   info_.is_launch = launch != nullptr;
   info_.symbol = launch == nullptr ? nullptr : launch->symbol;

@@ -27,9 +27,10 @@ struct CUgraph_st {
   std::vector<CUstream_st*> streams;          // in the capture in progress; the first began it
 };
 
-// Exists while a profiler is told of the node.
+// Of a node that the program added, for good; of others while a profiler is told of the node.
 struct CUgraphNode_st {
   uint64_t id = 0;
+  CUgraph_st* graph = nullptr;  // where the program added it
 };
 
 struct CUgraphExec_st {
@@ -79,8 +80,9 @@ class ApiCall {
   struct Launch {
     const char* symbol;  // kernel name, null for graphs
   };
+  // |driver_params| are those of the driver's function, where they are others.
   ApiCall(uint32_t cbid, const char* name, const void* params = nullptr,
-          const Launch* launch = nullptr);
+          const Launch* launch = nullptr, const void* driver_params = nullptr);
   ~ApiCall();
   ApiCall(const ApiCall&) = delete;
   ApiCall& operator=(const ApiCall&) = delete;
@@ -119,6 +121,8 @@ CUstream_st* NewStream(uint32_t device, bool blocking, unsigned int flags, int p
 
 // Ids of nodes: unique over the process, telling graph and position.
 inline uint64_t NodeId(uint32_t graph, size_t node) { return (uint64_t{graph} << 32) | (node + 1); }
+inline size_t NodePosition(uint64_t id) { return (id & UINT32_MAX) - 1; }
+uint32_t NextGraphId();
 
 // Puts |spec| at the end of |stream|: into its capture, or onto the device, with its record.
 // Returns the operation, 0 when captured.
@@ -147,6 +151,8 @@ void DeleteHandle(T* handle) {
 // Kernels, by the address of their host function.
 CUkern_st* FindKernel(const void* function);
 void RegisterKernel(const void* function, CUkern_st kernel);
+// What a launch of |kernel| is for the device. |args| are copied.
+OpSpec KernelOp(const CUkern_st& kernel, dim3 grid, dim3 block, void** args, size_t shared);
 
 // How |pointer| was allocated: a CUpti_ActivityMemoryKind.
 uint8_t MemoryKindOf(const void* pointer);

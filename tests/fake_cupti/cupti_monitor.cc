@@ -234,6 +234,7 @@ void CuptiMonitor::CallBackDriver(ApiInfo* info, CUpti_ApiCallbackSite site) {
   inner.domain = ApiDomain::kDriver;
   inner.cbid = function->cbid;
   inner.name = function->name;
+  inner.params = info->driver_params;
   inner.correlation_data = info->driver_correlation_data;
   CallBackApi(&inner, site);
   info->driver_correlation_data = inner.correlation_data;

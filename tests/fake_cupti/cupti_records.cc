@@ -311,8 +311,8 @@ void CuptiMonitor::PutOverhead(uint32_t overhead_kind, TimeNs start_ns, TimeNs e
 }
 
 void CuptiMonitor::GraphNodeMade(const GraphNodeBirth& birth) {
-  CUgraphNode_st node = {birth.node};
-  CUgraphNode_st original = {birth.original};
+  CUgraphNode_st node = {.id = birth.node};
+  CUgraphNode_st original = {.id = birth.original};
   CUpti_GraphData graph = {};
   graph.graph = static_cast<CUgraph>(birth.graph);
   graph.node = &node;
@@ -338,15 +338,17 @@ void CuptiMonitor::GraphInstantiated(void* executable) {
 // neither with a graph.
 void CuptiMonitor::GraphNodeUpdated(const GraphNodeUpdate& update) {
   if (version() < kNodeUpdatesSince) return;
-  CUgraphNode_st source = {update.source};
-  CUgraphNode_st own = {update.node};
+  CUgraphNode_st source = {.id = update.source};
+  CUgraphNode_st own = {.id = update.node};
   CUpti_GraphData graph = {};
   graph.graphExec = static_cast<CUgraphExec>(update.executable);
   graph.nodeType = NodeTypeOf(update.kind);
   CUpti_ResourceData data = {};
   data.resourceDescriptor = &graph;
   graph.node = &source;
-  CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED, &data);
+  if (update.source != 0) {
+    CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED, &data);
+  }
   graph.node = &own;
   CallBack(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS, &data);
 }

@@ -2,7 +2,8 @@
 //
 // Which function of the driver each function of the runtime calls, as far as anybody looks: on an
 // H100 (driver 580) CUPTI calls back for both, the driver's inside the runtime's, with one
-// correlation id. Where both have parameters, they are the same handles at the same places.
+// correlation id. Where both have parameters, they are the same handles at the same places, but for
+// the nodes of graphs (cudart_nodes.cc).
 #ifndef GPUBOUND_TESTS_FAKE_CUPTI_DRIVER_FUNCTIONS_H_
 #define GPUBOUND_TESTS_FAKE_CUPTI_DRIVER_FUNCTIONS_H_
 
@@ -26,6 +27,15 @@ inline constexpr DriverFunction kDriverFunctions[] = {
      "cuLaunchKernelEx"},
     {CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
      "cuGraphLaunch"},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaGraphAddKernelNode_v10000,
+     CUPTI_DRIVER_TRACE_CBID_cuGraphAddKernelNode_v2, "cuGraphAddKernelNode_v2"},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaGraphAddNode_v12030, CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode_v2,
+     "cuGraphAddNode_v2"},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaGraphKernelNodeSetParams_v10000,
+     CUPTI_DRIVER_TRACE_CBID_cuGraphKernelNodeSetParams_v2, "cuGraphKernelNodeSetParams_v2"},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaGraphExecKernelNodeSetParams_v10010,
+     CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2,
+     "cuGraphExecKernelNodeSetParams_v2"},
     {CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_v3020, CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async,
      "cuMemsetD8Async"},
     {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync,

@@ -25,7 +25,8 @@ struct ApiInfo {
   uint32_t correlation = 0;
   const char* name = "";
   const void* params = nullptr;  // the call's *_params struct, or null
-  const char* symbol = nullptr;  // kernel name of a launch
+  const void* driver_params = nullptr;  // likewise, of the driver's function in the runtime's
+  const char* symbol = nullptr;         // kernel name of a launch
   bool is_launch = false;
   int32_t result = 0;
   uint64_t correlation_data = 0;         // the subscriber's slot between enter and exit
@@ -63,7 +64,7 @@ struct GraphNodeBirth {
 struct GraphNodeUpdate {
   void* executable = nullptr;  // CUgraphExec
   uint64_t node = 0;           // its own, whose id stays
-  uint64_t source = 0;         // the other graph's
+  uint64_t source = 0;         // the other graph's; 0: it was set by itself
   OpKind kind = OpKind::kKernel;
 };
 
