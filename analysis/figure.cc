@@ -167,6 +167,9 @@ FoundFigures OfLedger(const Report& report, const std::string& counter) {
       return {{Exact(FigureKind::kCount, static_cast<double>(entry.value))}, {}};
     }
   }
+  for (const ReportNotCounted& what : report.not_counted) {
+    if (what.counter == counter) return {{NotKnown(FigureKind::kCount)}, {}};
+  }
   return {{Exact(FigureKind::kCount, 0)}, {}};  // the report lists those that are not zero
 }
 

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "analysis/text_table.h"
 
 namespace gpubound {
 namespace {
@@ -59,7 +62,26 @@ void AddByName(const std::vector<KernelTime>& kernels, const KnownGraphs& graphs
   std::sort(report->kernels.begin(), report->kernels.end(), TakesLonger);
 }
 
+// As the recorder calls a kernel of which nobody tells the name (cupti_hooks/graph_nodes.cc).
+constexpr std::string_view kUnnamedKernel = "(kernel)";
+
 }  // namespace
+
+void NoteUnnamedNodes(Report* report) {
+  uint64_t unnamed = 0;
+  for (const ReportProcess& process : report->processes) {
+    for (const ReportKernel& kernel : process.kernels) {
+      for (const ReportGraphNode& node : kernel.nodes) {
+        if (node.name == kUnnamedKernel) unnamed += node.count;
+      }
+    }
+  }
+  if (unnamed == 0) return;
+  report->notes.push_back(FormatCount(unnamed) +
+                          " kernels in CUDA graphs have no name: the program added them itself, "
+                          "and the driver tells their names since CUDA 12.3 only. --graphs node "
+                          "records each.");
+}
 
 void AddKernelTables(const std::vector<KernelTime>& kernels,
                      const std::vector<std::string>& operations, const ProcessTrace& process,

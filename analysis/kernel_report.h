@@ -18,6 +18,9 @@ void AddKernelTables(const std::vector<KernelTime>& kernels,
                      const std::vector<std::string>& operations, const ProcessTrace& process,
                      ReportProcess* report);
 
+// A note on how many kernels of graphs that were recorded as a whole have no name, if any.
+void NoteUnnamedNodes(Report* report);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_KERNEL_REPORT_H_

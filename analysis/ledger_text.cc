@@ -21,6 +21,10 @@ std::string RenderLedger(const Report& report, const TextOptions& options) {
             std::to_string(entry.value) + "\n";
     text += Wrap(std::string(11, ' ') + entry.help, width, 11);
   }
+  for (const ReportNotCounted& what : report.not_counted) {
+    text += PadRight("unknown", 9, options.unicode) + "  " + what.counter + "\n";
+    text += Wrap(std::string(11, ' ') + EscapeName(what.why), width, 11);
+  }
   for (const std::string& note : report.notes) {
     text += Wrap("note       " + EscapeName(note), width, 11);
   }

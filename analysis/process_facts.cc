@@ -61,6 +61,7 @@ void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) 
   process->cuda_runtime = TextOf(meta, "cuda_runtime");
   process->in_run_calibration = TextOf(meta, "in_run_calibration");
   process->nvml_unavailable = TextOf(meta, "nvml_unavailable");
+  process->queries_not_counted = TextOf(meta, "queries_not_counted");
   process->cupti_not_suspended = TextOf(meta, "cupti_not_suspended");
   process->main_tid = static_cast<uint32_t>(IntOf(meta, "main_tid").value_or(0));
   process->reporting_tid = static_cast<uint32_t>(IntOf(meta, "reporting_tid").value_or(0));

@@ -15,6 +15,7 @@
 #include "analysis/clock_align.h"
 #include "analysis/communication.h"
 #include "analysis/device_usage.h"
+#include "analysis/kernel_report.h"
 #include "analysis/memory_source.h"
 #include "analysis/process_report.h"
 #include "analysis/process_rounds.h"
@@ -236,6 +237,16 @@ std::vector<std::string> NotesOf(const Run& run, const ClockAlignment& clocks) {
   return notes;
 }
 
+// One reason for all processes; what some have counted stands.
+std::vector<ReportNotCounted> NotCounted(const Run& run) {
+  for (const ProcessTrace& process : run.processes) {
+    if (process.queries_not_counted.empty()) continue;
+    const auto counter = static_cast<size_t>(LedgerCounter::api_calls_suppressed);
+    return {{kLedgerCounters[counter].name, process.queries_not_counted}};
+  }
+  return {};
+}
+
 void NoteMisplacedWork(const std::vector<ProcessAnalysis>& analyses, Report* report) {
   const auto note = [report](const ProcessAnalysis& analysis, const char* seems, int64_t by_ns,
                              const char* what) {
@@ -349,7 +360,9 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   }
   report.ledger =
       LedgerEntries(ledger, std::any_of(run.processes.begin(), run.processes.end(), &LostItsEnd));
+  report.not_counted = NotCounted(run);
   for (std::string& note : NotesOf(run, clocks)) report.notes.push_back(std::move(note));
+  NoteUnnamedNodes(&report);
   report.run.verdict = VerdictOf(report);
   return report;
 }

@@ -339,6 +339,11 @@ struct ReportLedgerEntry {
   std::string help;
 };
 
+struct ReportNotCounted {  // of which nothing is known, not that it is zero
+  std::string counter;
+  std::string why;
+};
+
 struct ReportRun {
   std::optional<int64_t> root;  // pid of the root process
   std::string steps;            // that were to be recorded, A:B; empty: all
@@ -382,6 +387,7 @@ struct Report {
   std::vector<ReportRank> ranks;          // by process and device; of those that ran collectives
   std::vector<ReportLedgerEntry> ledger;  // non-zero counters of all processes, worst first
   std::vector<std::string> notes;         // what the reader and the recorder had to say, as prose
+  std::vector<ReportNotCounted> not_counted;
 };
 
 // Runs the whole pipeline. The only error is an internal one: a partition that does not sum to its

@@ -390,6 +390,9 @@ std::string RenderJson(const Report& report) {
   document["notes"] = report.notes;
   document["operation_devices"] = ArrayOf(report.operation_devices, OperationDeviceJson);
   document["ranks"] = ArrayOf(report.ranks, RankJson);
+  document["not_counted"] = ArrayOf(report.not_counted, [](const ReportNotCounted& what) {
+    return Json{{"counter", what.counter}, {"why", what.why}};
+  });
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

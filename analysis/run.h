@@ -218,6 +218,8 @@ struct ProcessTrace {
   std::string in_run_calibration;
   std::string cupti_not_suspended;
   std::string nvml_unavailable;  // why; empty: it was used, or the trace does not say
+  // Why calls that are not recorded were not counted either; empty: they were, or likewise.
+  std::string queries_not_counted;
   uint32_t main_tid = 0;
   uint32_t reporting_tid = 0;  // of the thread that an importer chose to report; 0: none was
   bool python = false;         // an interpreter runs here: base layer python

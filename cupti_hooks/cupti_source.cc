@@ -31,6 +31,10 @@ constexpr uint32_t kParts = 4;
 constexpr char kWhyNotSuspended[] =
     "CUPTI loses the kernels of graphs captured before when its API kinds are switched off and on";
 
+// Likewise. A callback for each costs as much as records of the driver do (docs/results/gpu.md).
+constexpr char kQueriesNotCounted[] =
+    "polling and query functions are not recorded; with --api records they are counted";
+
 // With the version, since what CUPTI costs depends on both.
 constexpr char kByRecords[] = ", driver API by records";
 
@@ -133,6 +137,9 @@ bool CuptiSource::Start(DeviceHost* host) {
       host->Fact("driver_version", search.driver_version);
       host->Fact("cuda_runtime", CudaRuntimePath(search));
       host->Fact("cupti_not_suspended", kWhyNotSuspended);
+      if (!by_records && setup.quiet_functions != 0) {
+        host->Fact("queries_not_counted", kQueriesNotCounted);
+      }
       return true;
     }
     if (why.empty()) why = api.path + ": " + setup.problem;

@@ -238,7 +238,8 @@ void GraphNodes::OnGraphLaunch(CUpti_CallbackDomain domain,
   } else if (t_in_runtime_launch) {
     return;
   }
-  if (!enters || call.functionParams == nullptr || api_.cuptiGetGraphExecId == nullptr) return;
+  if (!enters || call.functionParams == nullptr) return;
+  if (api_.cuptiGetGraphExecId == nullptr) return SayUntold();
   // The first parameter of all of them.
   const CUgraphExec executable = *static_cast<const CUgraphExec*>(call.functionParams);
   uint32_t id = 0;
@@ -246,8 +247,15 @@ void GraphNodes::OnGraphLaunch(CUpti_CallbackDomain domain,
   if (!WasSeen(id)) host_->Count(LedgerCounter::graph_launches_lost, 1);
 }
 
+void GraphNodes::SayUntold() {
+  if (said_untold_.exchange(true)) return;
+  host_->Note(
+      "before CUDA 12.3 CUPTI does not tell which CUDA graphs were instantiated before recording "
+      "began; work of those may be missing, and none is counted");
+}
+
 bool GraphNodes::WasSeen(uint32_t graph) {
-  if (api_.cuptiGetGraphExecId == nullptr) return true;
+  if (api_.cuptiGetGraphExecId == nullptr) return SayUntold(), true;
   const std::lock_guard<std::mutex> lock(mutex_);
   return instantiated_.size() >= kMaxGraphs || instantiated_.count(graph) != 0;
 }

@@ -21,6 +21,7 @@
 #ifndef GPUBOUND_CUPTI_HOOKS_GRAPH_NODES_H_
 #define GPUBOUND_CUPTI_HOOKS_GRAPH_NODES_H_
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -58,7 +59,7 @@ class GraphNodes {
   void OnGraphLaunch(CUpti_CallbackDomain domain, const CUpti_CallbackData& call) noexcept;
 
   // Whether the executable graph that records call |graph| was instantiated while we recorded. True
-  // where that cannot be told.
+  // where that cannot be told, which is noted.
   bool WasSeen(uint32_t graph);
 
  private:
@@ -81,6 +82,7 @@ class GraphNodes {
   };
 
   uint64_t IdOf(CUgraphNode node) const;
+  void SayUntold();
   void SetKernel(const NodeFunction& function, const CUpti_CallbackData& call, const char* name);
   void OnCreated(const CUpti_GraphData& graph);
   void OnCloned(const CUpti_GraphData& graph);
@@ -94,6 +96,7 @@ class GraphNodes {
   std::unordered_map<uint64_t, Node> nodes_;  // by id, of graphs that can be instantiated
   std::unordered_map<CloneKey, uint64_t, CloneKeyHash> clones_;
   std::unordered_set<uint32_t> instantiated_;
+  std::atomic<bool> said_untold_{false};
 };
 
 }  // namespace gpubound

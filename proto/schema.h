@@ -28,12 +28,14 @@ enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
 // process has closed. What costs depend on: cpu_model, python_version (3.11, 3.14t or none), and of
 // a process that uses CUDA driver_version (580.65.06) and cupti_version (as cuptiGetVersion says,
 // and behind a comma what is not recorded), cuda_runtime (path of its libcudart, empty where there
-// is none); nvml_unavailable: why NVML could not be used, absent where it could. How the run itself
-// was used to check these costs: in_run_calibration (off|waiting|measuring|too_short|too_long),
-// in_run_seed, and cupti_not_suspended: why CUPTI records on meanwhile. Where certain iterations
-// were to be recorded: steps (A:B), and from when to when they lasted, so far as that is known:
-// steps_begin_ns (absent also where they begin with the run), steps_end_ns. Of an imported process
-// also imported_from, and reporting_tid where the importer chose the thread.
+// is none); nvml_unavailable: why NVML could not be used, absent where it could;
+// queries_not_counted: why calls of functions that are not recorded were not counted, absent where
+// they were. How the run itself was used to check these costs: in_run_calibration
+// (off|waiting|measuring|too_short|too_long), in_run_seed, and cupti_not_suspended: why CUPTI
+// records on meanwhile. Where certain iterations were to be recorded: steps (A:B), and from when to
+// when they lasted, so far as that is known: steps_begin_ns (absent also where they begin with the
+// run), steps_end_ns. Of an imported process also imported_from, and reporting_tid where the
+// importer chose the thread.
 inline constexpr char kSchemaSql[] = R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE label(id INTEGER PRIMARY KEY, kind INT, layer INT, domain TEXT, text TEXT);

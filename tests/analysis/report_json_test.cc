@@ -64,7 +64,7 @@ class ReportJsonTest : public testing::Test {
 
 TEST_F(ReportJsonTest, TopHasEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(json_), (Keys{"format", "device_kind", "run", "processes", "devices", "ledger",
-                                 "notes", "operation_devices", "ranks"}));
+                                 "notes", "operation_devices", "ranks", "not_counted"}));
   EXPECT_EQ(json_["notes"], Json({"a note"}));
   EXPECT_EQ(json_["format"], "gpubound.report.v1");
 }
@@ -202,6 +202,15 @@ TEST_F(ReportJsonTest, LanesSharesGapsAndWaitsHaveEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(process["awaited"][0]), (Keys{"pid", "operation", "worker", "ns", "meanwhile"}));
   EXPECT_EQ(KeysOf(process["awaited"][0]["meanwhile"][0]), (Keys{"operation", "layer", "ns"}));
   EXPECT_EQ(process["operations"][0]["device_idle"]["launch"], 7);
+}
+
+TEST_F(ReportJsonTest, WhatWasNotCountedIsNamedWithTheReason) {
+  EXPECT_EQ(json_["not_counted"], Json::array());
+  Report report = FullReport();
+  report.not_counted = {{"api_calls_suppressed", "Why."}};
+  const Json not_counted = Json::parse(RenderJson(report))["not_counted"];
+  EXPECT_EQ(not_counted,
+            Json::array({{{"counter", "api_calls_suppressed"}, {"why", "Why."}}}));
 }
 
 TEST_F(ReportJsonTest, KernelHasEveryKeyInOrder) {

@@ -181,6 +181,7 @@ TEST_F(GraphNodesTest, AGraphInstantiatedUnderOurEyesWasSeen) {
   Instantiated(5);
   EXPECT_TRUE(nodes_.WasSeen(5));
   EXPECT_FALSE(nodes_.WasSeen(6));
+  EXPECT_THAT(host_.notes, IsEmpty());
 }
 
 TEST_F(GraphNodesTest, LaunchesOfAGraphThatWasNotSeenAreCounted) {
@@ -207,6 +208,8 @@ TEST_F(GraphNodesTest, WhereCuptiTellsNoIdsNothingIsClaimed) {
   LaunchGraph(CUPTI_CB_DOMAIN_RUNTIME_API, 6);
   EXPECT_TRUE(nodes_.WasSeen(6));
   EXPECT_EQ(host_.counts[LedgerCounter::graph_launches_lost], 0u);
+  ASSERT_EQ(host_.notes.size(), 1u) << "said once";
+  EXPECT_THAT(host_.notes[0], testing::HasSubstr("before CUDA 12.3"));
   EXPECT_THAT(host_.graph_nodes, IsEmpty());
 }
 

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,6 +18,7 @@
 
 #include "cupti_hooks/nvtx_injection.h"
 #include "tests/cupti_hooks/nvtx_test_tool.h"
+#include "tests/lifecycle/process_runner.h"
 
 namespace gpubound {
 namespace {
@@ -155,12 +155,10 @@ TEST_F(NvtxInjectionTest, ForkChildrenUseNvtxWhateverOtherThreadsDidMeanwhile) {
     const pid_t pid = fork();
     ASSERT_GE(pid, 0);
     if (pid == 0) {
-      alarm(20);  // a child that hangs ends by SIGALRM
       _exit(nvtxDomainRegisterStringA(domain, "child") == nullptr ? 1 : 0);
     }
-    int status = 0;
-    ASSERT_EQ(waitpid(pid, &status, 0), pid);
-    ASSERT_EQ(status, 0) << "child " << child;
+    const Outcome outcome = AwaitChild(pid, /*deadline_seconds=*/20);
+    ASSERT_EQ(outcome.exit_code, 0) << "child " << child << ": " << outcome.Describe();
   }
   stop = true;
   for (std::thread& other : others) other.join();

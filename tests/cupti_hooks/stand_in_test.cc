@@ -4,14 +4,16 @@
 // is a process of its own (stand_in_client), since the stand-in reads its script once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
+
+#include "tests/lifecycle/process_runner.h"
 
 namespace gpubound {
 namespace {
@@ -23,15 +25,14 @@ class StandInTest : public ::testing::Test {
  protected:
   void Run(const std::string& workload, const Json& script = Json::object(),
            const std::string& library = "") {
-    const std::string output = ::testing::TempDir() + "stand_in_" + std::to_string(getpid());
-    setenv("GPUBOUND_SIM_SCRIPT", script.dump().c_str(), 1);
-    const std::string command = std::string("timeout 60 ") + GPUBOUND_STAND_IN_CLIENT + " " +
-                                workload + " " + library + " > " + output + " 2>&1";
-    const int status = std::system(command.c_str());
-    std::ifstream file(output);
-    const std::string text(std::istreambuf_iterator<char>(file), {});
-    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << text;
-    result_ = Json::parse(text);
+    ProcessRunner runner;
+    runner.Set("GPUBOUND_SIM_SCRIPT", script.dump());
+    std::vector<std::string> command = {GPUBOUND_STAND_IN_CLIENT, workload};
+    if (!library.empty()) command.push_back(library);
+    const Outcome outcome = runner.Run(command);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+    result_ = Json::parse(outcome.out, nullptr, /*allow_exceptions=*/false);
+    ASSERT_TRUE(result_.is_object()) << outcome.Describe();
   }
   std::vector<Json> Work(const std::string& name) {
     std::vector<Json> found;
@@ -305,10 +306,10 @@ TEST_F(StandInTest, AutomaticGraphsAreWholeAndTheirNodesHaveNamesAndOperations) 
 
 class AddedNodesTest : public StandInTest, public ::testing::WithParamInterface<const char*> {
  protected:
-  void RunAdded(const std::string& workload, const char* api) {
+  void RunAdded(const std::string& workload, bool driver_api = false) {
     setenv("GPUBOUND_STAND_IN_DRIVER", GPUBOUND_STAND_IN_DRIVER, 1);
-    setenv("GPUBOUND_API", api, 1);
-    Run(workload);
+    setenv("GPUBOUND_API", GetParam(), 1);
+    Run(workload, {{"driver_api", driver_api}});
     unsetenv("GPUBOUND_API");
     unsetenv("GPUBOUND_STAND_IN_DRIVER");
   }
@@ -316,7 +317,7 @@ class AddedNodesTest : public StandInTest, public ::testing::WithParamInterface<
 INSTANTIATE_TEST_SUITE_P(Cupti, AddedNodesTest, ::testing::Values("callbacks", "records"));
 
 TEST_P(AddedNodesTest, AutomaticallyHaveTheNamesThatTheirCallsGaveThem) {
-  RunAdded("added-auto", GetParam());
+  RunAdded("added-auto");
   ASSERT_EQ(Work("CUDA graph").size(), 3u);
   const auto nodes = result_["graph_nodes"];
   ASSERT_EQ(nodes.size(), 3u) << nodes;
@@ -331,18 +332,25 @@ TEST_P(AddedNodesTest, AutomaticallyHaveTheNamesThatTheirCallsGaveThem) {
 }
 
 TEST_P(AddedNodesTest, AreRecordedAsTheyRan) {
-  RunAdded("added-node", GetParam());
+  RunAdded("added-node");
   EXPECT_EQ(Work("scripted").size(), 3u);
   ASSERT_EQ(Work("other").size(), 3u);
   EXPECT_EQ(Work("other")[0]["grid"], Json({16, 1, 1}));
   EXPECT_EQ(Work("other")[0]["correlation"], Calls("cudaGraphLaunch")[0]["correlation"]);
 }
 
+TEST_P(AddedNodesTest, HaveTheirNamesWhereTheProgramCallsTheDriverItself) {
+  RunAdded("added-auto", /*driver_api=*/true);
+  ASSERT_EQ(result_["graph_nodes"].size(), 3u);
+  EXPECT_EQ(result_["graph_nodes"][2]["name"], "scripted or other");
+}
+
 TEST_P(AddedNodesTest, AskingForTheirNamesIsNoCallOfTheProgram) {
-  RunAdded("added-auto", GetParam());
+  RunAdded("added-auto", /*driver_api=*/true);
   EXPECT_TRUE(Calls("cuFuncGetName").empty());
   EXPECT_TRUE(Calls("cuKernelGetName").empty());
-  EXPECT_EQ(Calls("cudaGraphAddKernelNode").size(), 1u);
+  EXPECT_EQ(Ledger("api_calls_suppressed"), 0u);
+  EXPECT_EQ(Calls("cuGraphAddKernelNode").size(), 1u);
 }
 
 TEST_F(StandInTest, BeforeTheDriverTellsNamesAddedKernelsHaveNone) {
@@ -357,6 +365,18 @@ TEST_F(StandInTest, AGraphFromBeforeTheRecordingIsCountedOnce) {
   EXPECT_EQ(Work("scripted").size(), 6u);
   EXPECT_EQ(Ledger("graphs_before_recording"), 1u);
   EXPECT_EQ(Ledger("graph_launches_lost"), 0u);
+}
+
+// Whether there were any is then not known, which is not none.
+TEST_F(StandInTest, BeforeCuda123GraphsFromBeforeTheRecordingCannotBeToldAndThatIsSaid) {
+  for (const char* workload : {"before-node", "before-graph"}) {
+    for (const auto& [release, notes] : std::map<std::string, size_t>{{"12.2", 1}, {"12.3", 0}}) {
+      Run(workload, {{"cupti", release}});
+      const auto said = result_["notes"].get<std::vector<std::string>>();
+      ASSERT_EQ(said.size(), notes) << workload << " with " << release;
+      for (const std::string& note : said) EXPECT_THAT(note, HasSubstr("before CUDA 12.3"));
+    }
+  }
 }
 
 TEST_F(StandInTest, LaunchesOfAGraphFromBeforeTheRecordingAreLostAsAWholeAndCounted) {

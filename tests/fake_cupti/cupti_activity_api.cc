@@ -188,8 +188,7 @@ GPUBOUND_CUPTI_API CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute
 
 GPUBOUND_CUPTI_API CUptiResult cuptiActivityFlushAll(uint32_t flags) {
   // Observed with real CUPTI: its worker does not exist in a fork child, and a flush waits for it.
-  while (GpuRuntime::Get().InForkChild() && Script().faults.fork_child_flush_hangs) pause();
-  if (GpuRuntime::Get().InForkChild()) return Result(CUPTI_ERROR_NOT_INITIALIZED);
+  while (GpuRuntime::Get().InForkChild()) pause();
   CuptiMonitor& monitor = CuptiMonitor::Get();
   if (!monitor.buffers().registered()) return Result(CUPTI_ERROR_INVALID_OPERATION);
   monitor.FlushAll((flags & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0);

@@ -67,6 +67,10 @@ constexpr ResultText kResults[] = {
 
 }  // namespace
 
+GPUBOUND_CUPTI_API void gpubound_sim_listening_now(gpubound_sim_listening* now) {
+  *now = CuptiMonitor::Get().Listening();
+}
+
 GPUBOUND_CUPTI_API CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
   if (text == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   for (const ResultText& known : kResults) {

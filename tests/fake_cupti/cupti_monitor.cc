@@ -204,6 +204,16 @@ bool CuptiMonitor::IsCallbackEnabled(uint32_t domain, uint32_t cbid) const {
   return domain < CUPTI_CB_DOMAIN_SIZE && cbid < kMaxCallbackIds && callbacks_[domain][cbid];
 }
 
+gpubound_sim_listening CuptiMonitor::Listening() const {
+  gpubound_sim_listening now = {};
+  for (const auto& kind : kinds_) now.kinds += kind ? 1 : 0;
+  for (const Flags& domain : callbacks_) {
+    for (const auto& enabled : domain) now.callbacks += enabled ? 1 : 0;
+  }
+  now.subscribers = subscribed_ ? 1 : 0;
+  return now;
+}
+
 void CuptiMonitor::CallBack(uint32_t domain, uint32_t cbid, const void* data) {
   const CUpti_CallbackFunc callback = callback_;
   if (callback == nullptr || !IsCallbackEnabled(domain, cbid)) return;

@@ -21,6 +21,7 @@
 #include "tests/fake_cupti/activity_buffers.h"
 #include "tests/fake_cupti/gpu_runtime.h"
 #include "tests/fake_cupti/profiler_tap.h"
+#include "tests/sim/include/gpubound_sim.h"
 
 namespace gpubound::sim {
 
@@ -59,6 +60,8 @@ class CuptiMonitor : public ProfilerTap {
                              bool enable);
   CUptiResult EnableDomain(CUpti_SubscriberHandle handle, uint32_t domain, bool enable);
   bool IsCallbackEnabled(uint32_t domain, uint32_t cbid) const;
+
+  gpubound_sim_listening Listening() const;
 
   // ProfilerTap
   bool ApiEnter(ApiInfo* info) override;

@@ -7,15 +7,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/lifecycle/process_runner.h"
 
 namespace gpubound::sim {
 
@@ -42,18 +42,15 @@ class ProtocolTest : public ::testing::Test {
  protected:
   // Runs the client; returns what it printed, null when it did not end by itself with status 0.
   Json Run(const Json& config = Json::object(), const Json& script = Json::object()) {
-    const std::string base = ::testing::TempDir() + "sim_" + std::to_string(getpid());
-    const std::string output = base + ".out";
-    truth_path_ = base + ".truth.json";
-    setenv("GPUBOUND_SIM_SCRIPT", script.dump().c_str(), 1);
-    setenv("GPUBOUND_SIM_TRUTH", truth_path_.c_str(), 1);
-    const std::string command =
-        std::string(PROTOCOL_CLIENT) + " '" + config.dump() + "' > " + output + " 2>&1";
-    const int status = std::system(command.c_str());
-    std::ifstream file(output);
-    output_.assign(std::istreambuf_iterator<char>(file), {});
-    exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return exit_status_ == 0 ? Json::parse(output_) : Json();
+    truth_path_ = ::testing::TempDir() + "sim_" + std::to_string(getpid()) + ".truth.json";
+    ProcessRunner runner;
+    runner.Set("GPUBOUND_SIM_SCRIPT", script.dump());
+    runner.Set("GPUBOUND_SIM_TRUTH", truth_path_);
+    const Outcome outcome = runner.Run({PROTOCOL_CLIENT, config.dump()});
+    EXPECT_FALSE(outcome.hung) << outcome.Describe();
+    output_ = outcome.out + outcome.err;
+    exit_status_ = outcome.exit_code;
+    return exit_status_ == 0 ? Json::parse(outcome.out) : Json();
   }
   Json Truth() {
     std::ifstream file(truth_path_);

@@ -66,7 +66,6 @@ Readers FaultReaders(CuptiFaults* faults) {
       {"driver_records", Into(&faults->driver_records)},
       {"separate_graph_correlations", Into(&faults->separate_graph_correlations)},
       {"truncated_thread_ids", Into(&faults->truncated_thread_ids)},
-      {"fork_child_flush_hangs", Into(&faults->fork_child_flush_hangs)},
       {"kernel_start_shift_ns", Into(&faults->kernel_start_shift_ns)},
       {"device_skew_ppm", Into(&faults->device_skew_ppm)},
       {"realtime_step_ns", Into(&faults->realtime_step_ns)},

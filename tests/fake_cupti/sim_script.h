@@ -33,7 +33,6 @@ struct CuptiFaults {
   bool driver_records = false;      // launches carry a nested DRIVER record (cuLaunchKernel)
   bool separate_graph_correlations = false;  // nodes of one graph launch: own ids, not the launch's
   bool truncated_thread_ids = false;   // pthread_self() whatever cuptiSetThreadIdType was told
-  bool fork_child_flush_hangs = true;  // as observed with real CUPTI: never returns in a fork child
   int64_t kernel_start_shift_ns = 0;  // added to device times: negative puts starts before launches
   int64_t device_skew_ppm = 0;        // drift of device times against the host's clock
   int64_t realtime_step_ns = 0;       // CUPTI's clock jumps by this ...

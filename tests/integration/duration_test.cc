@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "tests/integration/command_run.h"
 
 namespace gpubound {
@@ -44,6 +46,22 @@ TEST_F(DurationTest, WhatCameBeforeIsCompleteAndTheProgramRunsToItsEnd) {
   EXPECT_LT(unknown_ns, process["gpu_busy_ns"].get<int64_t>() / 4);
   EXPECT_FALSE(report["ledger"].dump().find("process_not_closed") != std::string::npos);
   EXPECT_THAT(Gpubound({"report", run_path()}).out, HasSubstr("recording ended as asked"));
+}
+
+// Then the rest of the program costs what it costs without us.
+TEST_F(DurationTest, AfterwardsCuptiListensToNothing) {
+  const Outcome outcome = ProfileFor("500ms", {GPUBOUND_TEST_VICTIM, "left_alone", "20"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  unsigned before[3] = {};
+  unsigned after[3] = {};
+  ASSERT_EQ(std::sscanf(outcome.out.c_str(), "listening %u %u %u\nlistening %u %u %u", &before[0],
+                        &before[1], &before[2], &after[0], &after[1], &after[2]),
+            6)
+      << outcome.Describe();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_GT(before[i], 0u);
+    EXPECT_EQ(after[i], 0u);
+  }
 }
 
 TEST_F(DurationTest, AProcessThatEndsBeforeIsAsEver) {

@@ -109,6 +109,39 @@ TEST_F(RecordedGraphs, BeforeCuda13TheNodesOfAnUpdatedGraphAreThoseItWasMadeOf) 
                  "inference");
 }
 
+// As XLA makes them: nodes are added and not captured.
+
+TEST_F(RecordedGraphs, AutomaticallyKnowNodesThatTheProgramAddsItself) {
+  runner().Set("GPUBOUND_TEST_DRIVER_NAMES", GPUBOUND_TEST_DRIVER_NAMES);
+  RunGraphs("auto", "added");
+  const Json report = Report();
+  const std::string kernels = report["processes"][0]["kernels"].dump();
+  EXPECT_THAT(kernels, testing::HasSubstr("policy_forward or policy_backward"));
+  EXPECT_THAT(kernels, testing::HasSubstr("optimizer_step"));
+  EXPECT_THAT(kernels, testing::HasSubstr("\"captured_in\":\"capture\""));
+  EXPECT_THAT(report["notes"].dump(), testing::Not(testing::HasSubstr("have no name")));
+  ExpectSameTime(RowOf(report["processes"][0], "inference")["gpu_caused_ns"], truth_["busy_ns"],
+                 "inference");
+}
+
+TEST_F(RecordedGraphs, NodesWithoutANameAreCountedInANote) {
+  RunGraphs("auto", "added");
+  EXPECT_THAT(Report()["notes"].dump(), testing::HasSubstr("2 kernels in CUDA graphs have no name"));
+}
+
+TEST_F(RecordedGraphs, NodesThatTheProgramAddsItselfAreTheKernelsThatRan) {
+  RunGraphs("node", "added");
+  const Json report = Report();
+  std::map<std::string, int> kernels;
+  for (const Json& kernel : report["processes"][0]["kernels"]) {
+    kernels[kernel["name"]] += kernel["count"].get<int>();
+  }
+  const std::map<std::string, int> expected = {{"policy_backward", kReplays},
+                                               {"optimizer_step", kReplays}};
+  EXPECT_EQ(kernels, expected);
+  EXPECT_THAT(report["notes"].dump(), testing::Not(testing::HasSubstr("have no name")));
+}
+
 TEST_F(RecordedGraphs, AutomaticallyHaveTheirNodesInTheReport) {
   RunGraphs("auto");
   const Json kernels = Report()["processes"][0]["kernels"];

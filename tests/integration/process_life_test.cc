@@ -3,12 +3,14 @@
 // Programs that use the GPU and end in each of the ways that processes end, fork or change: none
 // hangs, their exit status is their own, and every kernel that was done is in the trace; where the
 // process is killed or replaced before CUPTI delivered its records, that time is unknown.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <string>
 
 #include "tests/integration/command_run.h"
+#include "tests/integration/device_truth.h"
 
 namespace gpubound {
 namespace {
@@ -109,6 +111,17 @@ TEST_F(ProcessLife, AModuleWithNvtxIsUnloaded) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
   ExpectEveryKernel();
   EXPECT_EQ(Count("scope WHERE name = 'range of a module'"), kIterations);
+}
+
+TEST_F(ProcessLife, NvtxThatTheUserGaveToAnotherToolStaysItsOwnAndThatIsSaid) {
+  runner().Set("GPUBOUND_TEST_NVTX_MODULE", GPUBOUND_TEST_NVTX_MODULE);
+  runner().Set("NVTX_INJECTION64_PATH", GPUBOUND_TEST_OTHER_NVTX_TOOL);
+  const Outcome outcome = Live("unload");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.out, testing::HasSubstr("the other tool was asked"));
+  EXPECT_EQ(LedgerOf(Report(), "nvtx_not_injected"), 1);
+  EXPECT_EQ(Count("scope WHERE name = 'range of a module'"), 0);
+  ExpectEveryKernel();
 }
 
 }  // namespace

@@ -63,6 +63,10 @@ TEST_F(SecondTool, LeavesUsWhatWasBeforeAndUnknownTimeBehind) {
   EXPECT_GT(RowOf(process, "inference")["gpu_busy_ns"], 0);
 }
 
+TEST_F(SecondTool, WhenItHasEndedCuptiListensToNothing) {
+  EXPECT_THAT(RunBoth().out, HasSubstr("\nlistening 0 0 0\n"));
+}
+
 TEST_F(SecondTool, IsNamedInOneLine) {
   EXPECT_THAT(RunBoth().err, HasSubstr("CUPTI was handed to libsecond_tool.so"));
 }

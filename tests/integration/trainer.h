@@ -95,6 +95,24 @@ class Trainer {
     return executable;
   }
 
+  // The same graph, of nodes that are added and not captured, then given the backward pass in place
+  // of the forward pass.
+  cudaGraphExec_t Build() {
+    GPUBOUND_OPERATION("capture");
+    cudaGraph_t graph = nullptr;
+    cudaGraphNode_t nodes[2] = {};
+    Check(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
+    cudaKernelNodeParams kernel = NodeOf(&policy_forward);
+    Check(cudaGraphAddKernelNode(&nodes[0], graph, nullptr, 0, &kernel), "cudaGraphAddKernelNode");
+    kernel = NodeOf(&optimizer_step);
+    Check(cudaGraphAddKernelNode(&nodes[1], graph, nodes, 1, &kernel), "cudaGraphAddKernelNode");
+    cudaGraphExec_t executable = nullptr;
+    Check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    kernel = NodeOf(&policy_backward);
+    Check(cudaGraphExecKernelNodeSetParams(executable, nodes[0], &kernel), "SetParams");
+    return executable;
+  }
+
   // Makes |executable| one of the backward pass and the optimizer.
   void Update(cudaGraphExec_t executable) {
     GPUBOUND_OPERATION("recapture");
@@ -119,6 +137,14 @@ class Trainer {
     Launch(&optimizer_step);
     Check(cudaStreamEndCapture(stream_, &graph), "cudaStreamEndCapture");
     return graph;
+  }
+
+  static cudaKernelNodeParams NodeOf(void* function) {
+    cudaKernelNodeParams kernel = {};
+    kernel.func = function;
+    kernel.gridDim = dim3(4);
+    kernel.blockDim = dim3(128);
+    return kernel;
   }
 
   static void Simulate() {

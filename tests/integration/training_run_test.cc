@@ -121,6 +121,25 @@ TEST_F(TrainingRun, WithTheDriverByCallbacksHoldsTheSame) {
   }
 }
 
+// What costs nothing to leave out cannot be had for nothing (docs/results/gpu.md).
+TEST_F(TrainingRun, QueriesAreCountedByRecordsOnlyAndElseSaidNotToBe) {
+  Victim("train", kIterations);
+  const Json report = Report();
+  ASSERT_EQ(report["not_counted"].size(), 1u);
+  EXPECT_EQ(report["not_counted"][0]["counter"], "api_calls_suppressed");
+  EXPECT_THAT(Gpubound({"doctor", run_path()}).out, HasSubstr("unknown    api_calls_suppressed"));
+  const auto check = [this](const char* condition) {
+    return Gpubound({"check", run_path(), "--require", condition});
+  };
+  EXPECT_EQ(check("ledger.api_calls_suppressed<=1000000").exit_code, 1) << "it is not zero";
+  std::filesystem::remove_all(run_path());
+  runner().Set("GPUBOUND_API", "records");
+  Victim("train", kIterations);
+  EXPECT_TRUE(Report()["not_counted"].empty());
+  EXPECT_THAT(Gpubound({"doctor", run_path()}).out, Not(HasSubstr("unknown  ")));
+  EXPECT_EQ(check("ledger.api_calls_suppressed<=1000000").exit_code, 0);
+}
+
 TEST_F(TrainingRun, KnowsTheContextOfEveryStream) {
   Victim("train", kIterations);
   const Outcome outcome =

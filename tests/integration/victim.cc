@@ -20,7 +20,11 @@
 //   integration_victim updates N     as graphs, then captures another first kernel in operation
 //                                    "recapture", updates the graph with it and replays that N
 //                                    times
+//   integration_victim added N       as graphs, of nodes that it adds itself; see trainer.h
 //   integration_victim devices N     N iterations on two devices, see device_pair.h
+//   integration_victim left_alone N  iterations until CUPTI listens to nothing any more, then N;
+//                                    prints "listening KINDS CALLBACKS SUBSCRIBERS", in the
+//                                    first iteration and at the end
 //   integration_victim second_tool N N iterations, then N more while the profiler in the library
 //                                    $GPUBOUND_TEST_SECOND_TOOL records; prints what it said
 //   integration_victim fork N        the same in this process and in a child, at the same time
@@ -44,6 +48,7 @@
 
 #include "tests/integration/device_pair.h"
 #include "tests/integration/trainer.h"
+#include "tests/sim/include/gpubound_sim.h"
 
 namespace gpubound {
 namespace {
@@ -72,6 +77,14 @@ void TrainSlowly(int iterations) {
 void ReplayGraphs(int count) {
   Trainer trainer;
   cudaGraphExec_t executable = trainer.Capture();
+  for (int i = 0; i < count; ++i) trainer.Replay(executable);
+}
+
+// With the driver's names of kernels where the test has a libcuda that knows them.
+void ReplayBuiltGraph(int count) {
+  if (const char* driver = std::getenv("GPUBOUND_TEST_DRIVER_NAMES")) dlopen(driver, RTLD_NOW);
+  Trainer trainer;
+  cudaGraphExec_t executable = trainer.Build();
   for (int i = 0; i < count; ++i) trainer.Replay(executable);
 }
 
@@ -148,6 +161,29 @@ void WaitForEvents(int count) {
   for (int i = 0; i < count; ++i) trainer.HandOverByEvent();
 }
 
+gpubound_sim_listening Listening() {
+  gpubound_sim_listening now = {};
+  void* cupti = dlopen("libcupti.so.13", RTLD_LAZY | RTLD_NOLOAD);
+  if (cupti == nullptr) return now;
+  reinterpret_cast<gpubound_sim_listening_fn>(dlsym(cupti, "gpubound_sim_listening_now"))(&now);
+  dlclose(cupti);
+  return now;
+}
+
+void PrintListening() {
+  const gpubound_sim_listening now = Listening();
+  std::printf("listening %u %u %u\n", now.kinds, now.callbacks, now.subscribers);
+}
+
+void TrainUntilLeftAlone(int iterations) {
+  Trainer trainer;
+  trainer.Iterate();
+  PrintListening();
+  while (Listening().subscribers != 0) trainer.Iterate();
+  for (int i = 0; i < iterations; ++i) trainer.Iterate();
+  PrintListening();
+}
+
 // As torch does with its profiler: opened privately, when it is wanted.
 void TrainUnderSecondTool(int iterations) {
   Trainer trainer;
@@ -161,6 +197,7 @@ void TrainUnderSecondTool(int iterations) {
   std::printf("second tool: %d", started);
   if (started == 0) std::printf(", kernels %d", stop());
   std::printf("\n");
+  PrintListening();
 }
 
 int TrainTwice(int iterations) {
@@ -201,6 +238,8 @@ int Main(int argc, char** argv) {
     raise(SIGKILL);
   } else if (std::strcmp(action, "graphs") == 0) {
     ReplayGraphs(count);
+  } else if (std::strcmp(action, "added") == 0) {
+    ReplayBuiltGraph(count);
   } else if (std::strcmp(action, "devices") == 0) {
     TrainOnTwoDevices(count);
   } else if (std::strcmp(action, "updates") == 0) {
@@ -220,6 +259,8 @@ int Main(int argc, char** argv) {
     Train(count);
   } else if (std::strcmp(action, "events") == 0) {
     WaitForEvents(count);
+  } else if (std::strcmp(action, "left_alone") == 0) {
+    TrainUntilLeftAlone(count);
   } else if (std::strcmp(action, "second_tool") == 0) {
     TrainUnderSecondTool(count);
   } else if (std::strcmp(action, "fork") == 0) {

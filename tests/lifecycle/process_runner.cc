@@ -98,6 +98,22 @@ bool WaitUntil(Clock::time_point deadline, pid_t pid, int* status) {
   }
 }
 
+// Of what it started, too.
+void EndHung(Outcome* outcome) {
+  outcome->hung = true;
+  const std::vector<FamilyMember> family = FamilyOf(outcome->pid);
+  outcome->stacks = StacksOf(family);
+  for (const FamilyMember& member : family) kill(member.pid, SIGKILL);
+  if (getpgid(outcome->pid) == outcome->pid) kill(-outcome->pid, SIGKILL);
+  int status = 0;
+  waitpid(outcome->pid, &status, 0);
+}
+
+void SetStatus(int status, Outcome* outcome) {
+  if (WIFSIGNALED(status)) outcome->signal = WTERMSIG(status);
+  if (WIFEXITED(status)) outcome->exit_code = WEXITSTATUS(status);
+}
+
 }  // namespace
 
 std::string Outcome::Describe() const {
@@ -134,16 +150,22 @@ Outcome ProcessRunner::Run(const std::vector<std::string>& command) const {
   int status = 0;
   if (!pipes.ReadAll(deadline, &outcome.out, &outcome.err) ||
       !WaitUntil(deadline, outcome.pid, &status)) {
-    outcome.hung = true;
-    const std::vector<FamilyMember> family = FamilyOf(outcome.pid);
-    outcome.stacks = StacksOf(family);
-    for (const FamilyMember& member : family) kill(member.pid, SIGKILL);
-    kill(-outcome.pid, SIGKILL);
-    waitpid(outcome.pid, &status, 0);
+    EndHung(&outcome);
     return outcome;
   }
-  if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
-  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+  SetStatus(status, &outcome);
+  return outcome;
+}
+
+Outcome AwaitChild(pid_t child, int deadline_seconds) {
+  Outcome outcome;
+  outcome.pid = child;
+  int status = 0;
+  if (WaitUntil(Clock::now() + std::chrono::seconds(deadline_seconds), child, &status)) {
+    SetStatus(status, &outcome);
+  } else {
+    EndHung(&outcome);
+  }
   return outcome;
 }
 

@@ -49,6 +49,9 @@ class ProcessRunner {
   int deadline_seconds_ = 60;
 };
 
+// Waits under the same rules for |child|, which the calling process forked itself.
+Outcome AwaitChild(pid_t child, int deadline_seconds);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_TESTS_LIFECYCLE_PROCESS_RUNNER_H_

@@ -52,6 +52,26 @@ TEST_F(HangingProgram, IsShownWithTheStacksOfItsDescendants) {
   }
 }
 
+TEST(AwaitChildTest, AChildThatHangsIsShownWithItsStackAndEnded) {
+  const pid_t child = fork();
+  if (child == 0) {
+    for (;;) pause();
+  }
+  const Outcome outcome = AwaitChild(child, 1);
+  EXPECT_TRUE(outcome.hung);
+  EXPECT_THAT(outcome.stacks, HasSubstr("pid " + std::to_string(child)));
+  EXPECT_THAT(outcome.stacks, HasSubstr("pause"));
+  EXPECT_TRUE(FamilyOf(child).empty());
+}
+
+TEST(AwaitChildTest, AChildThatEndsSaysHow) {
+  const pid_t child = fork();
+  if (child == 0) _exit(7);
+  const Outcome outcome = AwaitChild(child, 60);
+  EXPECT_FALSE(outcome.hung);
+  EXPECT_EQ(outcome.exit_code, 7);
+}
+
 TEST_F(HangingProgram, IsEndedWithItsDescendants) {
   for (const FamilyMember& member : family_) {
     while (!FamilyOf(member.pid).empty()) usleep(kPollUs);  // ended, by the test's time limit

@@ -56,6 +56,17 @@ int gpubound_sim_register_kernel(const void* function, const char* name, gpuboun
                                  const size_t* argument_sizes, uint32_t argument_count,
                                  uint32_t registers_per_thread, uint32_t static_shared_bytes);
 
+/* What CUPTI has been told to do for every call, which is what being watched costs a program. */
+struct gpubound_sim_listening {
+  uint32_t kinds;
+  uint32_t callbacks;
+  uint32_t subscribers;
+};
+typedef void (*gpubound_sim_listening_fn)(struct gpubound_sim_listening* now);
+
+/* Exported by the stand-in libcupti. */
+void gpubound_sim_listening_now(struct gpubound_sim_listening* now);
+
 /* Exported by both stand-ins, never by NVIDIA's libraries: a profiler that finds it says on every
  * output that the device was simulated. Non-zero. */
 #ifdef GPUBOUND_SIM_DECLARE_MARKER
