@@ -21,11 +21,12 @@ namespace {
 
 double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// What NVML said, where it was asked; the model otherwise. What a stand-in says of a simulated
-// device is no claim of nvidia-smi's.
+// What NVML said, where it was asked, and the model. What a stand-in says of a simulated device is
+// no claim of nvidia-smi's.
 std::string SmiText(const ReportRun& run) {
-  if (run.nvml_utilization) return "nvidia-smi " + FormatShare(*run.nvml_utilization);
-  return "nvidia-smi model " + FormatShare(run.smi_model);
+  const std::string model = "model " + FormatShare(run.smi_model);
+  if (!run.nvml_utilization) return "nvidia-smi " + model;
+  return "nvidia-smi " + FormatShare(*run.nvml_utilization) + " (" + model + ")";
 }
 
 // Who was waited for while a GPU was idle for one cause.

@@ -32,8 +32,8 @@ std::vector<CauseTime> HeadlineIdleCauses(const Report& report);
 // processes use its devices too and the report tells; absent otherwise.
 std::optional<double> OwnShare(const Report& report);
 
-// "nvidia-smi 97 %, GPU really 41 % (peers 24 %), idle 35 %: waiting for 8 env workers; ..."
-// Long names are shortened, with an ellipsis of |unicode| or of dots.
+// "nvidia-smi 97 % (model 100 %), GPU really 41 % (peers 24 %), idle 35 %: waiting for 8 env
+// workers; ..." Long names are shortened, with an ellipsis of |unicode| or of dots.
 std::string HeadlineText(const Report& report, bool unicode = true);
 
 }  // namespace gpubound

@@ -379,7 +379,8 @@ void ActivityConverter::ConvertDevice(const CUpti_Activity* record) {
   info.compute_capability_major = from.computeCapabilityMajor;
   info.compute_capability_minor = from.computeCapabilityMinor;
   info.memory_bytes = from.globalMemorySize;
-  const CUuuid& uuid = from.isMigEnabled != 0 ? from.migUuid : from.uuid;
+  info.is_mig = from.isMigEnabled != 0;
+  const CUuuid& uuid = info.is_mig ? from.migUuid : from.uuid;
   static_assert(sizeof(uuid.bytes) == sizeof(info.uuid));
   std::memcpy(info.uuid, uuid.bytes, sizeof(info.uuid));
   works_.DescribeDevice(info, from.name == nullptr ? "" : from.name);

@@ -98,12 +98,15 @@ void Bind(sqlite3_stmt* statement, int index, std::optional<double> number) {
   if (number) sqlite3_bind_double(statement, index, *number);
 }
 
-std::string UuidText(const uint8_t (&uuid)[16]) {
+// As nvidia-smi and CUDA_VISIBLE_DEVICES have it.
+std::string UuidText(const DeviceInfo& device) {
+  const uint8_t(&uuid)[16] = device.uuid;
   char text[48];
   std::snprintf(text, sizeof(text),
-                "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", uuid[0],
-                uuid[1], uuid[2], uuid[3], uuid[4], uuid[5], uuid[6], uuid[7], uuid[8], uuid[9],
-                uuid[10], uuid[11], uuid[12], uuid[13], uuid[14], uuid[15]);
+                "%s-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+                device.is_mig ? "MIG" : "GPU", uuid[0], uuid[1], uuid[2], uuid[3], uuid[4], uuid[5],
+                uuid[6], uuid[7], uuid[8], uuid[9], uuid[10], uuid[11], uuid[12], uuid[13],
+                uuid[14], uuid[15]);
   return text;
 }
 
@@ -224,7 +227,7 @@ void SqliteSink::PutThread(const ThreadRow& row) {
 }
 void SqliteSink::PutDevice(const DeviceRow& row) {
   const DeviceInfo& d = row.info;
-  const std::string uuid = UuidText(d.uuid);
+  const std::string uuid = UuidText(d);
   Run(kDevice, row.id, d.index, std::string_view(uuid), std::string_view(row.name),
       d.multiprocessors, d.max_warps_per_multiprocessor, d.max_blocks_per_multiprocessor,
       d.max_registers_per_multiprocessor, d.max_shared_bytes_per_multiprocessor, d.threads_per_warp,

@@ -213,6 +213,7 @@ struct DeviceInfo {
   uint32_t compute_capability_minor = 0;
   uint64_t memory_bytes = 0;
   bool simulated = false;
+  bool is_mig = false;  // a slice of a device, with an identity of its own
   uint8_t uuid[16] = {};
 };
 

@@ -56,9 +56,9 @@ TEST_F(HeadlineTest, SaysWhatWasClaimedWhatIsTrueAndWhyTheRestIsIdle) {
   EXPECT_EQ(Text(), "nvidia-smi model 97 %, GPU really 65 %, idle 35 %: simulation");
 }
 
-TEST_F(HeadlineTest, TellsWhatNvmlSaidWhereItWasAsked) {
+TEST_F(HeadlineTest, TellsWhatNvmlSaidWhereItWasAskedBesideTheModel) {
   report_.run.nvml_utilization = 0.98;
-  EXPECT_TRUE(Text().starts_with("nvidia-smi 98 %, "));
+  EXPECT_TRUE(Text().starts_with("nvidia-smi 98 % (model 97 %), GPU really 65 %"));
 }
 
 TEST_F(HeadlineTest, WhereOthersUseTheDeviceTooItIsBusyForAtLeastThat) {

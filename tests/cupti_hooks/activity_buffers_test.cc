@@ -9,8 +9,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <new>
 #include <thread>
 #include <vector>
+
+#include "tests/cupti_hooks/allocation_count.h"
 
 namespace gpubound {
 namespace {
@@ -56,6 +59,21 @@ TEST_F(ActivityBuffersTest, HandsOutAlignedZeroedMemoryThatIsDistinct) {
   EXPECT_GE(static_cast<size_t>(std::abs(second - first)), kBytes);
   EXPECT_TRUE(IsZero(first));
   EXPECT_EQ(size_, kBytes);
+}
+
+// They are called inside the program's CUDA calls.
+TEST_F(ActivityBuffersTest, RequestsAndCompletionsAllocateNothing) {
+  Make({.count = 2, .small_count = 2});
+  const uint64_t before = AllocationsOfThisThread();
+  for (int i = 0; i < 100; ++i) {
+    while (uint8_t* buffer = Request()) buffers_->Complete(buffer, 40);
+    ActivityBuffers::Completed completed;
+    while (buffers_->TakeCompleted(&completed)) buffers_->Recycle(completed);
+  }
+  EXPECT_EQ(AllocationsOfThisThread(), before);
+  void* volatile memory = ::operator new(1);
+  ::operator delete(memory);
+  EXPECT_GT(AllocationsOfThisThread(), before) << "they would be noticed";
 }
 
 TEST_F(ActivityBuffersTest, DeclinesWhenAllAreInUse) {

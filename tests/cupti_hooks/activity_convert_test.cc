@@ -263,12 +263,14 @@ TEST_P(ActivityConvertTest, ADeviceTellsItsLimits) {
   EXPECT_EQ(info.compute_capability_major, 9u);
   EXPECT_EQ(info.uuid[5], 5u);
   EXPECT_FALSE(info.simulated);
+  EXPECT_FALSE(info.is_mig);
 }
 
 TEST_P(ActivityConvertTest, ASliceOfADeviceHasAnIdentityOfItsOwn) {
   Put(DeviceBytes(version()).Set<uint8_t>(145, 1));
   Convert();
   EXPECT_EQ(host_.devices[0].info.uuid[5], 0x4d);
+  EXPECT_TRUE(host_.devices[0].info.is_mig);
 }
 
 TEST_P(ActivityConvertTest, ADeviceThatTheProcessMayNotUseIsNotItsDevice) {

@@ -51,6 +51,18 @@ TEST_F(CuptiSourceTest, AtTheEndKindsGoOffBeforeTheForcedFlushAndCuptiIsGivenBac
   EXPECT_EQ(calls.back(), "cuptiUnsubscribe");
 }
 
+// A program that makes few records never fills a buffer. The wait is for the worker's second turn.
+TEST_F(CuptiSourceTest, WhileTheProgramRunsRecordsAreAskedForAgainAndAgain) {
+  ASSERT_TRUE(Start());
+  Kernel(10, 20);
+  while (cupti_.CallsOf("cuptiActivityFlushAll") < 2) std::this_thread::yield();
+  const auto calls = cupti_.calls();
+  EXPECT_THAT(calls, Not(Contains("cuptiActivityFlushAll 1")));
+  EXPECT_THAT(calls, Not(Contains("cuptiActivityDisable 10")));
+  Stop();
+  EXPECT_EQ(host_.sink.devices.size(), 1u);
+}
+
 TEST_F(CuptiSourceTest, AProgramWithoutGpuCallsIsNeverFlushed) {
   ASSERT_TRUE(Start());
   Stop();

@@ -214,6 +214,7 @@ int Main(const std::string& workload, const std::string& library) {
   options.library_path = library;
   options.levels.graphs = LevelOf(workload);
   if (const char* level = std::getenv("GPUBOUND_API")) ParseApiLevel(level, &options.levels.api);
+  if (const char* quiet = std::getenv("GPUBOUND_QUIET_APIS")) options.quiet = QuietApis(quiet);
   options.share = workload == "basic-shared";
   static auto* const source = new CuptiSource(options);
   const bool captures_before = workload.starts_with("before-");
@@ -244,6 +245,7 @@ int Main(const std::string& workload, const std::string& library) {
 
   Json result = Describe(*host);
   result["started"] = started;
+  result["cupti"] = CuptiInUse();
   result["has_clock"] = has_clock;
   result["child"] = extra;
   result["open_to_several"] = open_to_several;

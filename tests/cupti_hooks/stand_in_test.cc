@@ -185,6 +185,33 @@ TEST_F(StandInTest, ALibraryThatDoesNotKnowTheGpuIsFollowedByTheToolkits) {
   EXPECT_EQ(Ledger("cupti_unavailable"), 0u);
 }
 
+// The first one found beside libcudart is newer than the driver; the toolkit has both.
+TEST_F(StandInTest, ACuptiThatIsNewerThanTheDriverIsLeftAlone) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / ("driver_" + std::to_string(getpid()));
+  fs::create_directories(folder / "lib64");
+  const auto copy = [](const char* from, const fs::path& to) {
+    fs::copy_file(fs::canonical(from), to, fs::copy_options::overwrite_existing);
+  };
+  copy(GPUBOUND_STAND_IN_CUPTI, folder / "lib64/libcupti.so.13");
+  copy(GPUBOUND_STAND_IN_CUPTI12, folder / "lib64/libcupti.so.12");
+  const std::map<std::string, std::string> used = {{"libcuda.so.535.54.03", "libcupti.so.12"},
+                                                   {"libcuda.so.580.65.06", "libcupti.so.13"}};
+  setenv("CUDA_HOME", folder.c_str(), 1);
+  for (const auto& [driver, cupti] : used) {
+    copy(GPUBOUND_STAND_IN_DRIVER, folder / driver);
+    fs::remove(folder / "libcuda.so.1");
+    fs::create_symlink(driver, folder / "libcuda.so.1");
+    setenv("GPUBOUND_STAND_IN_DRIVER", (folder / "libcuda.so.1").c_str(), 1);
+    Run("basic", {{"cupti", cupti.ends_with("12") ? "12.4" : "13.0"}});
+    EXPECT_TRUE(result_["cupti"].get<std::string>().ends_with(cupti)) << driver << result_["cupti"];
+    EXPECT_EQ(Work("scripted").size(), 1u);
+  }
+  unsetenv("GPUBOUND_STAND_IN_DRIVER");
+  unsetenv("CUDA_HOME");
+  fs::remove_all(folder);
+}
+
 TEST_P(StandInReleaseTest, AGreenContextIsKnownWithItsShare) {
   Run("basic", {{"cupti", GetParam()}, {"green_multiprocessors", 8}});
   EXPECT_EQ(Ledger("cupti_unknown_records"), 0u);
@@ -397,6 +424,18 @@ TEST_P(StandInReleaseTest, QueriesAreNotRecordedAndByRecordsCounted) {
   unsetenv("GPUBOUND_API");
   EXPECT_TRUE(Calls("cudaGetLastError").empty());
   EXPECT_EQ(Ledger("api_calls_suppressed"), 10u);
+}
+
+TEST_P(StandInReleaseTest, TheUserSaysWhichFunctionsAreNotRecorded) {
+  setenv("GPUBOUND_QUIET_APIS", "cudaMemsetAsync,-cudaGetLastError", 1);
+  setenv("GPUBOUND_API", "records", 1);
+  Run("basic", {{"cupti", GetParam()}});
+  unsetenv("GPUBOUND_API");
+  unsetenv("GPUBOUND_QUIET_APIS");
+  EXPECT_EQ(Calls("cudaGetLastError").size(), 10u);
+  EXPECT_TRUE(Calls("cudaMemsetAsync").empty());
+  EXPECT_EQ(Work("Memset").size(), 1u) << "what it starts is";
+  EXPECT_EQ(Ledger("api_calls_suppressed"), 1u);
 }
 
 TEST_F(StandInTest, AForkChildLeavesWithoutTouchingCupti) {

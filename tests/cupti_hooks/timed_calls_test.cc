@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "proto/sync_types.h"
+#include "tests/cupti_hooks/allocation_count.h"
 #include "tests/cupti_hooks/scripted_cupti.h"
 
 namespace gpubound {
@@ -128,6 +129,17 @@ TEST_F(TimedCallsTest, ACallOfTheDriverHasItsTimesItsThreadAndWhatItReturned) {
   EXPECT_EQ(record.tid, static_cast<uint32_t>(syscall(SYS_gettid)));
   EXPECT_EQ(record.label, LabelId{5});
   EXPECT_EQ(record.result, 7);
+}
+
+TEST_F(TimedCallsTest, ACallAllocatesNothing) {
+  const std::vector<void*> parameters = {nullptr, nullptr};
+  const uint64_t before = AllocationsOfThisThread();
+  for (int i = 0; i < 100; ++i) {
+    Call(kRuntime, kRecordEvent, parameters, [&] { Call(kDriver, kDriverRecordEvent, parameters); });
+    Call(kDriver, kDriverLaunch, parameters);
+  }
+  EXPECT_EQ(AllocationsOfThisThread(), before);
+  EXPECT_THAT(TakeAll(), SizeIs(200));
 }
 
 TEST_F(TimedCallsTest, WhatARuntimeFunctionCallsOfTheDriverIsPartOfIt) {

@@ -100,8 +100,9 @@ CUstream_st* NewStream(uint32_t device, bool blocking, unsigned int flags, int p
   stream->flags = flags;
   stream->priority = priority;
   std::lock_guard<std::mutex> lock(registry.mutex);
-  stream->place = {
-      .device = device, .context = ContextOf(device), .stream = registry.next_stream_id++};
+  const SimScript& script = GpuRuntime::Get().script();
+  const uint32_t context = ContextOf(script, device, registry.next_stream_id % script.contexts);
+  stream->place = {.device = device, .context = context, .stream = registry.next_stream_id++};
   return stream;
 }
 

@@ -95,6 +95,9 @@ class CuptiMonitor : public ProfilerTap {
   bool RecordsApi(const ApiInfo& info) const;
   void PutApi(const ApiInfo& info, uint32_t kind, uint32_t cbid, uint32_t correlation);
   void PutDevice(const Place& place);
+  bool IsGreen(const Place& place) const;
+  // That a green context is a part of; 0: it is not told.
+  uint32_t ParentOf(const Place& place) const;
   void PutContext(const Place& place);
   void PutGreenContext(const Place& place);
   void PutStream(const Place& place, uint32_t correlation);

@@ -15,6 +15,7 @@ namespace gpubound::sim {
 namespace {
 
 // Values of cuptiGetVersion.
+constexpr uint32_t kSliceUuidSince = 26;               // 12.8
 constexpr uint32_t kDeviceNameGivenAwaySince = 130000;  // 13.0
 constexpr uint32_t kGreenContextKindSince = 130200;     // 13.2
 
@@ -27,7 +28,7 @@ void CuptiMonitor::ContextCreated(const Place& place) {
   }
   if (IsEnabled(CUPTI_ACTIVITY_KIND_DEVICE)) PutDevice(place);
   const bool is_own_kind = version() >= kGreenContextKindSince;
-  if (script_.green_multiprocessors != 0 && is_own_kind) {
+  if (IsGreen(place) && is_own_kind) {
     PutGreenContext(place);
   } else {
     PutContext(place);
@@ -62,12 +63,29 @@ void CuptiMonitor::PutDevice(const Place& place) {
   record.computeCapabilityMinor = kDeviceLimits.compute_capability_minor;
   record.id = place.device;
   std::memcpy(record.uuid.bytes, DeviceUuid(place.device).data(), 16);
+  if (script_.mig) {
+    record.isMigEnabled = 1;
+    record.gpuInstanceId = place.device;
+    std::memcpy(record.migUuid.bytes, SliceUuid(place.device).data(), 16);
+    // Slices are of one device, which until 12.8 the record says.
+    const auto whole = version() >= kSliceUuidSince ? SliceUuid(place.device) : DeviceUuid(0);
+    std::memcpy(record.uuid.bytes, whole.data(), 16);
+  }
   // The header of 13.0 gives the name to the reader, to free; in older ones all records share it.
   const bool gives_away = version() >= kDeviceNameGivenAwaySince;
   const std::string name = DeviceName(place.device);
   record.name = gives_away ? strdup(name.c_str()) : InternName(name);
   record.isCudaVisible = 1;
   if (Put(record, true) == 0 && gives_away) std::free(const_cast<char*>(record.name));
+}
+
+bool CuptiMonitor::IsGreen(const Place& place) const {
+  const bool is_part = script_.contexts == 1 || NumberOfContext(script_, place.context) != 0;
+  return script_.green_multiprocessors != 0 && is_part;
+}
+
+uint32_t CuptiMonitor::ParentOf(const Place& place) const {
+  return script_.contexts == 1 ? 0 : ContextOf(script_, place.device, 0);
 }
 
 // A record of its own kind from 13.2 on, and then no other.
@@ -77,6 +95,7 @@ void CuptiMonitor::PutGreenContext(const Place& place) {
   record.kind = kGreenContextKind;
   record.context = place.context;
   record.device = place.device;
+  record.parent = ParentOf(place);
   record.multiprocessors = static_cast<uint16_t>(script_.green_multiprocessors);
   Put(record, true);
 }
@@ -90,8 +109,9 @@ void CuptiMonitor::PutContext(const Place& place) {
   record.computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA;
   record.nullStreamId = static_cast<uint16_t>(place.stream);
   record.numMultiprocessors = static_cast<uint16_t>(kDeviceLimits.multiprocessors);
-  if (script_.green_multiprocessors != 0) {
+  if (IsGreen(place)) {
     record.isGreenContext = 1;
+    record.parentContextId = ParentOf(place);
     record.numMultiprocessors = static_cast<uint16_t>(script_.green_multiprocessors);
   }
   Put(record, true);

@@ -39,6 +39,13 @@ inline std::array<uint8_t, 16> DeviceUuid(uint32_t device) {
   return uuid;
 }
 
+// Of a slice.
+inline std::array<uint8_t, 16> SliceUuid(uint32_t slice) {
+  std::array<uint8_t, 16> uuid = DeviceUuid(slice);
+  uuid[14] = 0xf1;
+  return uuid;
+}
+
 }  // namespace gpubound::sim
 
 #endif  // GPUBOUND_TESTS_FAKE_CUPTI_DEVICE_LIMITS_H_

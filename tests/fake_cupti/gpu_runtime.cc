@@ -121,7 +121,10 @@ void GpuRuntime::Initialise() {
   MapContextDevice();
   if (ProfilerTap* watching = tap()) {
     for (uint32_t device = 0; device < script_.device.devices; ++device) {
-      watching->ContextCreated({.device = device, .context = device + 1, .stream = 7});
+      for (uint32_t number = 0; number < script_.contexts; ++number) {
+        const uint32_t context = ContextOf(script_, device, number);
+        watching->ContextCreated({.device = device, .context = context, .stream = 7});
+      }
     }
   }
 }

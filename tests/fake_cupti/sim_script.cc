@@ -142,6 +142,8 @@ bool ParseScript(const std::string& json, SimScript* script, std::string* error)
          *error = "unknown CUPTI release " + value.dump();
          nested_ok = false;
        }},
+      {"contexts", Into(&script->contexts)},
+      {"mig", Into(&script->mig)},
       {"green_multiprocessors", Into(&script->green_multiprocessors)},
       {"correlation_start", Into(&script->correlation_start)},
       {"api_ns", Into(&script->api_ns)},

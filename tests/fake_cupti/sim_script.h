@@ -78,7 +78,10 @@ struct CounterFigures {
 
 struct SimScript {
   DeviceModelConfig device;
-  uint32_t green_multiprocessors = 0;  // every context is a green one, with so many; 0: none is
+  uint32_t contexts = 1;  // of each device; the streams of a program are in one after the other
+  // Every context is a green one, with so many, but the first of several; 0: none is.
+  uint32_t green_multiprocessors = 0;
+  bool mig = false;                    // every device is a slice of one
   uint32_t cupti_version = 130001;     // as cuptiGetVersion; a script may say "11.8" to "13.5"
   uint32_t correlation_start = 1;
   int64_t api_ns = 0;       // least duration of every API call, spent by spinning
@@ -88,6 +91,15 @@ struct SimScript {
   NvmlFigures nvml;
   CounterFigures counters;
 };
+
+// CUPTI's number of a context, from the device's |number|th; the first is the one that its own
+// streams are in.
+inline uint32_t ContextOf(const SimScript& script, uint32_t device, uint32_t number) {
+  return number * script.device.devices + device + 1;
+}
+inline uint32_t NumberOfContext(const SimScript& script, uint32_t context) {
+  return (context - 1) / script.device.devices;
+}
 
 // The script of this process.
 const SimScript& Script();

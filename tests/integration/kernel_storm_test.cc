@@ -174,7 +174,7 @@ TEST_P(ManyThreads, ThatLiveAtOnceLoseNothing) {
   ExpectAllInLittleMemory(Victim("threads", 300), 300 * 100);
 }
 
-// More than there are buffers, so they have to come back between two regular flushes.
+// More than there are buffers (2,240), so they have to come back while it runs.
 TEST_P(ManyThreads, ThatComeAndGoLoseNothing) {
   ExpectAllInLittleMemory(Victim("brief", 4000), 4000);
 }

@@ -82,6 +82,13 @@ TEST_F(ProcessLife, Abort) {
   ExpectUnknown(Report()["processes"][0]);
 }
 
+TEST_F(ProcessLife, Crash) {
+  const Outcome outcome = Live("crash");
+  EXPECT_TRUE(outcome.signal == SIGSEGV || outcome.exit_code == 128 + SIGSEGV)
+      << outcome.Describe();
+  ExpectUnknown(Report()["processes"][0]);
+}
+
 TEST_F(ProcessLife, Terminated) {
   const Outcome outcome = Live("term");
   EXPECT_TRUE(outcome.signal == SIGTERM || outcome.exit_code == 128 + SIGTERM)

@@ -116,6 +116,26 @@ TEST_F(SecondTool, ThatFindsCuptiByItselfIsGivenItByItsHook) {
   EXPECT_EQ(Ledger("cupti_yielded"), 1);
 }
 
+// As one that was started with the program, or that torch.profiler left behind.
+TEST_F(SecondTool, ThatCameFirstIsNamedAndTheRestIsRecorded) {
+  runner().Set("GPUBOUND_SIM_SCRIPT",
+               R"({"faults": {"subscribe_error": 39, "held_by": "CUPTI for Kineto"}})");
+  const Outcome outcome = Victim("train", kIterations);
+  EXPECT_THAT(outcome.err, HasSubstr("CUPTI for Kineto holds CUPTI"));
+  report_ = Report();
+  EXPECT_EQ(Ledger("cupti_held_by_other"), 1);
+  EXPECT_THAT(report_["run"]["verdict"].get<std::string>(), HasSubstr("incomplete"));
+  EXPECT_THAT(report_["notes"].dump(), HasSubstr("CUPTI for Kineto holds CUPTI"));
+  const Json& process = report_["processes"][0];
+  ExpectExactPartition(report_);
+  EXPECT_EQ(process["gpu_busy_ns"], 0);
+  for (const char* operation : {"simulation", "inference", "backpropagation"}) {
+    const Json row = RowOf(process, operation);
+    EXPECT_EQ(row["count"], kIterations);
+    EXPECT_EQ(row["unknown_ns"], row["wall_ns"]) << operation;
+  }
+}
+
 TEST_F(SecondTool, ThatTheDriverLoadsInsteadOfUsLeavesGpuTimeUnknown) {
   runner().Set("CUDA_INJECTION64_PATH", "/opt/another/libtool.so");
   runner().Set("LD_PRELOAD", GPUBOUND_TEST_CUDA_DRIVER);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <string>
 
 #include "tests/integration/command_run.h"
 #include "tests/integration/device_truth.h"
@@ -18,9 +20,13 @@ class TwoDevices : public CommandRun {
  protected:
   TwoDevices() {
     runner().Set("GPUBOUND_SIM_TRUTH", File("truth.json"));
-    runner().Set("GPUBOUND_SIM_SCRIPT",
-                 R"({"device": {"devices": 2,)"
-                 R"( "kernels": {"policy_forward": 300000, "policy_backward": 500000}}})");
+    SetScript({});
+  }
+  // Two devices, and what |script| has besides.
+  void SetScript(Json script) {
+    script["device"] = {{"devices", 2},
+                        {"kernels", {{"policy_forward", 300'000}, {"policy_backward", 500'000}}}};
+    runner().Set("GPUBOUND_SIM_SCRIPT", script.dump());
   }
   void Train() {
     const Outcome outcome = Victim("devices", kIterations);
@@ -117,6 +123,46 @@ TEST_F(TwoDevices, KernelsStayOnTheirDevice) {
   const Json expected = {{{"device", 0}, {"name", "policy_forward"}, {"n", kIterations}},
                          {{"device", 1}, {"name", "policy_backward"}, {"n", kIterations}}};
   EXPECT_EQ(kernels, expected);
+}
+
+// As two slices of one device, which CUPTI's records named after the whole device until 12.8.
+TEST_F(TwoDevices, SlicesOfOneDeviceHaveTheirOwnIdentity) {
+  for (const char* release : {"12.6", "12.8", "13.0"}) {
+    SCOPED_TRACE(release);
+    std::filesystem::remove_all(run_path());
+    SetScript({{"mig", true}, {"cupti", release}});
+    Train();
+    for (int number : {0, 1}) {
+      const Json device = Device(number);
+      EXPECT_EQ(device["uuid"], "MIG-67707562-6f75-6e64-7369-6d000000f10" + std::to_string(number));
+      ExpectSameTime(device["busy_ns"], TrueBusyNs(number), device["uuid"]);
+      const std::string uuid = device["uuid"];
+      EXPECT_EQ(Rows("SELECT 1 FROM device WHERE uuid = '" + uuid + "'").size(), 1u);
+    }
+  }
+}
+
+// The streams of a device are in its first context and in the other one, which has a part of it.
+TEST_F(TwoDevices, ContextsOfADeviceStayApartAndAreOfOneDevice) {
+  SetScript({{"contexts", 2}, {"green_multiprocessors", 4}});
+  ASSERT_EQ(Victim("events", kIterations).exit_code, 0);
+  const Json work = Rows(
+      "SELECT device, context, count(*) AS n FROM gpu WHERE kind = 'kernel' GROUP BY 1, 2 "
+      "ORDER BY 1, 2");
+  const Json two_contexts = {{{"device", 0}, {"context", 1}, {"n", kIterations}},
+                             {{"device", 0}, {"context", 3}, {"n", kIterations}}};
+  EXPECT_EQ(work, two_contexts);
+  report_ = Report();
+  EXPECT_EQ(report_["run"]["devices_used"], 1);
+  ExpectExactPartition(report_);
+  const Json contexts = Rows(
+      "SELECT device, context, parent, multiprocessors, is_green FROM context ORDER BY context");
+  const Json expected = {
+      {{"device", 0}, {"context", 1}, {"parent", nullptr}, {"multiprocessors", 16}, {"is_green", 0}},
+      {{"device", 1}, {"context", 2}, {"parent", nullptr}, {"multiprocessors", 16}, {"is_green", 0}},
+      {{"device", 0}, {"context", 3}, {"parent", 1}, {"multiprocessors", 4}, {"is_green", 1}},
+      {{"device", 1}, {"context", 4}, {"parent", 2}, {"multiprocessors", 4}, {"is_green", 1}}};
+  EXPECT_EQ(contexts, expected);
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Worker processes of multiprocessing that launch kernels on the stand-in CUDA runtime:
+"""Worker processes that launch kernels on the stand-in CUDA runtime:
 worker_kernels.py METHOD WORKERS LAUNCHES, METHOD as in multiprocessing.get_context. The library is
-loaded where this file is imported, so in a fork server too; CUDA is used in the workers alone. Prints
-{"workers": [pid, ...], "exit_codes": [...]}."""
+loaded where this file is imported, so in a fork server too; CUDA is used in the workers alone. With
+METHOD subprocess they are programs of their own, with preexec likewise, each behind a fork that runs
+Python; there this process uses CUDA first. Prints {"workers": [pid, ...], "exit_codes": [...]},
+"workers" being all who launched kernels."""
 import ctypes
 import json
 import multiprocessing
+import os
+import subprocess
 import sys
 
 CUDA = ctypes.CDLL("libcudart.so.13")
@@ -37,7 +41,22 @@ def launch(count):
     check(CUDA.cudaDeviceSynchronize())
 
 
+def run_programs(workers, launches, before_exec):
+    launch(launches)
+    command = [sys.executable, "-B", __file__, "launch", "1", str(launches)]
+    programs = [subprocess.Popen(command, preexec_fn=before_exec) for _ in range(workers)]
+    exit_codes = [program.wait() for program in programs]
+    print(json.dumps({"workers": [os.getpid()] + [program.pid for program in programs],
+                      "exit_codes": exit_codes}))
+
+
 def main(method, workers, launches):
+    if method == "launch":
+        launch(launches)
+        return
+    if method in ("subprocess", "preexec"):
+        run_programs(workers, launches, os.setsid if method == "preexec" else None)
+        return
     context = multiprocessing.get_context(method)
     processes = [context.Process(target=launch, args=(launches,)) for _ in range(workers)]
     for process in processes:
