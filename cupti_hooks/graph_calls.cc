@@ -54,8 +54,8 @@ const char* KernelNameOf(const CuptiApi& api, const NodeFunction& function,
   const auto* kernel = reinterpret_cast<const KernelParameters*>(bytes);
   const char* name = nullptr;
   if (kernel->func != nullptr) {
-    const bool told = api.cuFuncGetName != nullptr &&
-                      api.cuFuncGetName(&name, kernel->func) == CUDA_SUCCESS;
+    const bool told =
+        api.cuFuncGetName != nullptr && api.cuFuncGetName(&name, kernel->func) == CUDA_SUCCESS;
     return told ? name : nullptr;
   }
   if (!function.knows_kernels || kernel->kern == nullptr || api.cuKernelGetName == nullptr) {

@@ -177,9 +177,8 @@ void GraphNodes::OnNodeCall(const NodeFunction& function, const CUpti_CallbackDa
   }
   const char* name = std::exchange(t_kernel, nullptr);
   if (name == nullptr || function.change == NodeChange::kAdded) return;
-  const bool failed =
-      call.functionReturnValue != nullptr &&
-      *static_cast<const int32_t*>(call.functionReturnValue) != CUDA_SUCCESS;
+  const bool failed = call.functionReturnValue != nullptr &&
+                      *static_cast<const int32_t*>(call.functionReturnValue) != CUDA_SUCCESS;
   if (failed) return;
   try {
     SetKernel(function, call, name);

@@ -102,11 +102,10 @@ void Bind(sqlite3_stmt* statement, int index, std::optional<double> number) {
 std::string UuidText(const DeviceInfo& device) {
   const uint8_t(&uuid)[16] = device.uuid;
   char text[48];
-  std::snprintf(text, sizeof(text),
-                "%s-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-                device.is_mig ? "MIG" : "GPU", uuid[0], uuid[1], uuid[2], uuid[3], uuid[4], uuid[5],
-                uuid[6], uuid[7], uuid[8], uuid[9], uuid[10], uuid[11], uuid[12], uuid[13],
-                uuid[14], uuid[15]);
+  std::snprintf(
+      text, sizeof(text), "%s-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+      device.is_mig ? "MIG" : "GPU", uuid[0], uuid[1], uuid[2], uuid[3], uuid[4], uuid[5], uuid[6],
+      uuid[7], uuid[8], uuid[9], uuid[10], uuid[11], uuid[12], uuid[13], uuid[14], uuid[15]);
   return text;
 }
 

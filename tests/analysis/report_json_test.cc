@@ -209,8 +209,7 @@ TEST_F(ReportJsonTest, WhatWasNotCountedIsNamedWithTheReason) {
   Report report = FullReport();
   report.not_counted = {{"api_calls_suppressed", "Why."}};
   const Json not_counted = Json::parse(RenderJson(report))["not_counted"];
-  EXPECT_EQ(not_counted,
-            Json::array({{{"counter", "api_calls_suppressed"}, {"why", "Why."}}}));
+  EXPECT_EQ(not_counted, Json::array({{{"counter", "api_calls_suppressed"}, {"why", "Why."}}}));
 }
 
 TEST_F(ReportJsonTest, KernelHasEveryKeyInOrder) {

@@ -153,8 +153,8 @@ TEST_F(GraphCallsTest, WhereTheDriverTellsNoNamesThereIsNone) {
 }
 
 TEST_F(GraphCallsTest, ANodeThatIsSetBeforeItIsInstantiatedIsTheNewKernel) {
-  for (const char* function : {"cuGraphKernelNodeSetParams", "cuGraphKernelNodeSetParams_v2",
-                               "cuGraphNodeSetParams"}) {
+  for (const char* function :
+       {"cuGraphKernelNodeSetParams", "cuGraphKernelNodeSetParams_v2", "cuGraphNodeSetParams"}) {
     Add("cuGraphAddKernelNode_v2", 1, Parameters::OfFunction("gemm"));
     Call(function, {1}, Parameters::OfFunction("conv"));
     Clone(2, 1);
@@ -164,9 +164,8 @@ TEST_F(GraphCallsTest, ANodeThatIsSetBeforeItIsInstantiatedIsTheNewKernel) {
 }
 
 TEST_F(GraphCallsTest, ANodeOfAnExecutableThatIsSetIsBothKernels) {
-  for (const char* function :
-       {"cuGraphExecKernelNodeSetParams", "cuGraphExecKernelNodeSetParams_v2",
-        "cuGraphExecNodeSetParams"}) {
+  for (const char* function : {"cuGraphExecKernelNodeSetParams",
+                               "cuGraphExecKernelNodeSetParams_v2", "cuGraphExecNodeSetParams"}) {
     host_.open_operation = LabelId{11};
     Add("cuGraphAddKernelNode_v2", 1, Parameters::OfFunction("gemm"));
     Clone(2, 1);

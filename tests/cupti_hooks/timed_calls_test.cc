@@ -135,7 +135,8 @@ TEST_F(TimedCallsTest, ACallAllocatesNothing) {
   const std::vector<void*> parameters = {nullptr, nullptr};
   const uint64_t before = AllocationsOfThisThread();
   for (int i = 0; i < 100; ++i) {
-    Call(kRuntime, kRecordEvent, parameters, [&] { Call(kDriver, kDriverRecordEvent, parameters); });
+    Call(kRuntime, kRecordEvent, parameters,
+         [&] { Call(kDriver, kDriverRecordEvent, parameters); });
     Call(kDriver, kDriverLaunch, parameters);
   }
   EXPECT_EQ(AllocationsOfThisThread(), before);

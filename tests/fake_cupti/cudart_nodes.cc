@@ -146,8 +146,7 @@ GPUBOUND_CUDART_API cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGrap
   CUgraphNodeParams inner = kernel.AsKernel();
   const cudaGraphAddNode_v12030_params params = {node,  graph, dependencies,
                                                  edges, count, parameters};
-  const DriverAddNode driver_params = {node, graph, dependencies, nullptr, count,
-                                                  &inner};
+  const DriverAddNode driver_params = {node, graph, dependencies, nullptr, count, &inner};
   ApiCall call(CUPTI_RUNTIME_TRACE_CBID_cudaGraphAddNode_v12030, "cudaGraphAddNode", &params,
                nullptr, &driver_params);
   return Add(call, kernel, graph, dependencies, count, node);
@@ -170,9 +169,8 @@ cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* p
   return call.Return(cudaSuccess);
 }
 
-GPUBOUND_CUDART_API cudaError_t
-cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
-                                 const cudaKernelNodeParams* parameters) {
+GPUBOUND_CUDART_API cudaError_t cudaGraphExecKernelNodeSetParams(
+    cudaGraphExec_t executable, cudaGraphNode_t node, const cudaKernelNodeParams* parameters) {
   if (parameters == nullptr) return cudaErrorInvalidValue;
   const KernelNode kernel(*parameters);
   const CUDA_KERNEL_NODE_PARAMS inner = kernel.AsFunction();

@@ -15,7 +15,7 @@ namespace gpubound::sim {
 namespace {
 
 // Values of cuptiGetVersion.
-constexpr uint32_t kSliceUuidSince = 26;               // 12.8
+constexpr uint32_t kSliceUuidSince = 26;                // 12.8
 constexpr uint32_t kDeviceNameGivenAwaySince = 130000;  // 13.0
 constexpr uint32_t kGreenContextKindSince = 130200;     // 13.2
 

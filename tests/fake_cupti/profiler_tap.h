@@ -24,7 +24,7 @@ struct ApiInfo {
   uint32_t cbid = 0;
   uint32_t correlation = 0;
   const char* name = "";
-  const void* params = nullptr;  // the call's *_params struct, or null
+  const void* params = nullptr;         // the call's *_params struct, or null
   const void* driver_params = nullptr;  // likewise, of the driver's function in the runtime's
   const char* symbol = nullptr;         // kernel name of a launch
   bool is_launch = false;

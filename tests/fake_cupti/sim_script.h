@@ -32,7 +32,7 @@ struct CuptiFaults {
   bool shuffle_records = false;     // records of a buffer are delivered in reversed order
   bool driver_records = false;      // launches carry a nested DRIVER record (cuLaunchKernel)
   bool separate_graph_correlations = false;  // nodes of one graph launch: own ids, not the launch's
-  bool truncated_thread_ids = false;   // pthread_self() whatever cuptiSetThreadIdType was told
+  bool truncated_thread_ids = false;  // pthread_self() whatever cuptiSetThreadIdType was told
   int64_t kernel_start_shift_ns = 0;  // added to device times: negative puts starts before launches
   int64_t device_skew_ppm = 0;        // drift of device times against the host's clock
   int64_t realtime_step_ns = 0;       // CUPTI's clock jumps by this ...
@@ -81,8 +81,8 @@ struct SimScript {
   uint32_t contexts = 1;  // of each device; the streams of a program are in one after the other
   // Every context is a green one, with so many, but the first of several; 0: none is.
   uint32_t green_multiprocessors = 0;
-  bool mig = false;                    // every device is a slice of one
-  uint32_t cupti_version = 130001;     // as cuptiGetVersion; a script may say "11.8" to "13.5"
+  bool mig = false;                 // every device is a slice of one
+  uint32_t cupti_version = 130001;  // as cuptiGetVersion; a script may say "11.8" to "13.5"
   uint32_t correlation_start = 1;
   int64_t api_ns = 0;       // least duration of every API call, spent by spinning
   bool driver_api = false;  // calls that have a twin in the driver are said to be that one's

@@ -126,7 +126,8 @@ TEST_F(RecordedGraphs, AutomaticallyKnowNodesThatTheProgramAddsItself) {
 
 TEST_F(RecordedGraphs, NodesWithoutANameAreCountedInANote) {
   RunGraphs("auto", "added");
-  EXPECT_THAT(Report()["notes"].dump(), testing::HasSubstr("2 kernels in CUDA graphs have no name"));
+  EXPECT_THAT(Report()["notes"].dump(),
+              testing::HasSubstr("2 kernels in CUDA graphs have no name"));
 }
 
 TEST_F(RecordedGraphs, NodesThatTheProgramAddsItselfAreTheKernelsThatRan) {

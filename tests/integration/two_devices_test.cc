@@ -158,8 +158,16 @@ TEST_F(TwoDevices, ContextsOfADeviceStayApartAndAreOfOneDevice) {
   const Json contexts = Rows(
       "SELECT device, context, parent, multiprocessors, is_green FROM context ORDER BY context");
   const Json expected = {
-      {{"device", 0}, {"context", 1}, {"parent", nullptr}, {"multiprocessors", 16}, {"is_green", 0}},
-      {{"device", 1}, {"context", 2}, {"parent", nullptr}, {"multiprocessors", 16}, {"is_green", 0}},
+      {{"device", 0},
+       {"context", 1},
+       {"parent", nullptr},
+       {"multiprocessors", 16},
+       {"is_green", 0}},
+      {{"device", 1},
+       {"context", 2},
+       {"parent", nullptr},
+       {"multiprocessors", 16},
+       {"is_green", 0}},
       {{"device", 0}, {"context", 3}, {"parent", 1}, {"multiprocessors", 4}, {"is_green", 1}},
       {{"device", 1}, {"context", 4}, {"parent", 2}, {"multiprocessors", 4}, {"is_green", 1}}};
   EXPECT_EQ(contexts, expected);

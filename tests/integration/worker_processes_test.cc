@@ -24,7 +24,8 @@ class PythonWorkers : public CommandRun, public testing::WithParamInterface<cons
                     std::to_string(kWorkers), std::to_string(kLaunches)});
   }
 };
-INSTANTIATE_TEST_SUITE_P(Methods, PythonWorkers, testing::Values("fork", "spawn", "forkserver", "subprocess", "preexec"),
+INSTANTIATE_TEST_SUITE_P(Methods, PythonWorkers,
+                         testing::Values("fork", "spawn", "forkserver", "subprocess", "preexec"),
                          [](const auto& method) { return std::string(method.param); });
 
 TEST_P(PythonWorkers, EveryKernelOfEachIsRecorded) {
