@@ -125,7 +125,7 @@ class Machine:
         """For the interpreter that has torch. Returns what was done, in one line."""
         python = self.find_python()
         facts = self.command([python, self.bundle / "src/annotate/python/describe_interpreter.py"])
-        include, suffix, stable = facts.out.strip().split(";")
+        include, suffix, stable, _ = facts.out.strip().split(";")
         if not pathlib.Path(include, "Python.h").exists():
             return f"no extension for {python}: {include}/Python.h is missing; operations named in " \
                    "Python are not recorded"

@@ -47,3 +47,21 @@ def run(verdict, machine):
     verdict.check(busy["graph"] >= 0.95 * busy["node"],  # a record makes each node longer
                   "a graph as a whole is no shorter than its nodes",
                   f"{busy['graph'] / busy['node']:.3f} times")
+    check_added(verdict, machine, program)
+
+
+def check_added(verdict, machine, program):
+    """Of kernels that the program adds to a graph itself."""
+    recording = machine.record([program, NODES, REPLAYS, "added"], options=["--graphs", "auto"])
+    verdict.equal(recording.outcome.status, 0, "added: the program ends well")
+    verdict.equal(recording.process["work"]["launched_by_graph"], REPLAYS,
+                  "added: each graph has the correlation of its cudaGraphLaunch")
+    nodes = recording.rows("select name, operation from graph_node where type = 0")
+    verdict.equal(len(nodes), NODES, "added: the nodes of the graph are known")
+    verdict.check(all(operation for _, operation in nodes),
+                  "added: with the operation that added them")
+    if machine.simulated:
+        verdict.left_out("added: their names", "the stand-in for the driver is not loaded")
+        return
+    verdict.check(all("Spin" in (name or "") for name, _ in nodes), "added: by their names",
+                  str(nodes[:2]))
