@@ -152,6 +152,11 @@ inline uint32_t NumberAt(const void* structure, size_t offset) {
   return number;
 }
 
+// A parameter of |call|, by place. All that are asked for are handles or pointers.
+inline void* ParameterOf(const CUpti_CallbackData& call, int place) {
+  return static_cast<void* const*>(call.functionParams)[place];
+}
+
 // "CUPTI_ERROR_..." of the library, or the number.
 std::string CuptiResultName(const CuptiApi& api, CUptiResult result);
 

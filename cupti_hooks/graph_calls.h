@@ -38,11 +38,6 @@ const NodeFunction* NodeFunctionCalled(std::string_view name);
 const char* KernelNameOf(const CuptiApi& api, const NodeFunction& function,
                          const CUpti_CallbackData& call);
 
-// A parameter of |call|, by place. All that are asked for are handles or pointers.
-inline void* ParameterOf(const CUpti_CallbackData& call, int place) {
-  return static_cast<void* const*>(call.functionParams)[place];
-}
-
 }  // namespace gpubound
 
 #endif  // GPUBOUND_CUPTI_HOOKS_GRAPH_CALLS_H_

@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cupti_hooks/graph_calls.h"
 #include "proto/sync_types.h"
 
 namespace gpubound {
