@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "analysis/device_usage.h"
+#include "analysis/event_source.h"
 #include "analysis/memory_source.h"
 #include "analysis/process_rounds.h"
 #include "analysis/run_span.h"
@@ -45,6 +47,15 @@ std::vector<SummedUtilization> UtilizationUntil(const ProcessTrace& process,
   std::vector<SummedUtilization> rows;
   for (auto& [uuid, device] : by_device) rows.push_back(std::move(device));
   return rows;
+}
+
+// Whether |process| began later, and nothing of it has to be summed. What its devices did before it
+// began, as far as clocks can be trusted, is time of the devices all the same.
+bool IsLater(const ProcessTrace& process, int64_t until_ns) {
+  if (process.span_begin_ns < until_ns) return false;
+  const std::shared_ptr<const EventSource> source = SourceOf(process);
+  const RecordStream<DeviceWork> work(source->Work());
+  return work.Peek() == nullptr || work.Peek()->start_ns >= until_ns;
 }
 
 // The process whose steps are the run's: the root, else the one with the most iterations.
@@ -85,7 +96,7 @@ Result<SummedRun> SumRun(const Run& run, const ReportOptions& options, int64_t u
   Result<std::vector<SummedProcess>> processes = ProcessesInRounds<SummedProcess>(
       run,
       [&](const ProcessTrace& process, const ProcessContext& context) -> Result<SummedProcess> {
-        if (process.span_begin_ns >= until_ns) {
+        if (IsLater(process, until_ns)) {
           SummedProcess later;
           later.sums.identity = process.identity;
           return later;
