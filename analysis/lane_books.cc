@@ -3,8 +3,6 @@
 // Opens and closes books. One object, one caller.
 #include "analysis/lane_books.h"
 
-#include <algorithm>
-
 namespace gpubound {
 
 LaneBooks::LaneBooks(const ProcessTimeline& timeline, bool python, int64_t begin_ns)

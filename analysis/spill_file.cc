@@ -28,7 +28,8 @@ SpillFile::~SpillFile() {
 
 Error SpillFile::Failed(const char* doing) const {
   return {doing, folder_, std::generic_category().message(errno), "room for temporary data",
-          "Choose a place with more room with -o DIR."};
+          "Free some space there, or choose another place: with -o DIR for what is imported, else "
+          "with TMPDIR=DIR."};
 }
 
 Status SpillFile::Append(const void* bytes, size_t count) {

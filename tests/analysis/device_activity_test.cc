@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/device_activity.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -74,7 +75,10 @@ TEST(DeviceActivityFileTest, SaysWhereItCannotBeMade) {
   DeviceActivity activity("/dev/null");
   for (int64_t i = 0; i < 6'000'000; ++i) activity.Add(1, i, static_cast<RunningWork>(i % 2));
   activity.Finish();
-  EXPECT_TRUE(activity.error().has_value());
+  ASSERT_TRUE(activity.error().has_value());
+  EXPECT_EQ(activity.error()->object, "/dev/null");
+  // Commands that read a run have no option for it.
+  EXPECT_THAT(activity.error()->remedy, testing::HasSubstr("TMPDIR"));
 }
 
 }  // namespace
