@@ -8,11 +8,7 @@
 namespace gpubound {
 
 void DeviceActivity::AddSlowPath(uint32_t device, int64_t time_ns, RunningWork now) {
-  if (!begun_) {
-    begun_ = true;
-    first_ns_ = time_ns;
-    last_ns_ = time_ns;
-  }
+  if (device_ == kNoDevice) first_ns_ = last_ns_ = time_ns;
   if (device != device_) {
     device_ = device;
     Put(device << kEscapeShift | kDevice);

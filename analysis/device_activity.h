@@ -7,7 +7,7 @@
 //
 //   a word   31                     5 4       1 0
 //           +------------------------+---------+-+
-//           | ns since the one before| running |0|   of the device named last, at first 0
+//           | ns since the one before| running |0|   of the device named last
 //           +------------------------+-------+-+-+
 //           | device                         |0|1|
 //           +--------------------------------+-+-+
@@ -104,11 +104,12 @@ class DeviceActivity {
   };
 
  private:
-  static constexpr size_t kMemoryBytes = size_t{16} << 20;
+  static constexpr size_t kMemoryBytes = size_t{4} << 20;
   static constexpr int kTimeShift = 5;
   static constexpr uint32_t kRunningMask = 2 * kGraphRuns - 1;
   static_assert(kRunningMask < 1u << (kTimeShift - 1));
   static constexpr uint64_t kStep = uint64_t{1} << (32 - kTimeShift);
+  static constexpr uint32_t kNoDevice = 0xffffffff;  // so that the first change names its own
   enum Escape : uint32_t { kDevice = 1, kSteps = 3 };
   static constexpr int kEscapeShift = 2;
 
@@ -122,10 +123,9 @@ class DeviceActivity {
   RecordLog<uint32_t> log_{&space_};
   std::vector<std::pair<uint32_t, RunningWork>> at_begin_;
   std::vector<uint32_t> used_;
-  bool begun_ = false;
   int64_t first_ns_ = 0;
-  int64_t last_ns_ = INT64_MIN;
-  uint32_t device_ = 0;
+  int64_t last_ns_ = 0;
+  uint32_t device_ = kNoDevice;
 };
 
 }  // namespace gpubound

@@ -39,6 +39,11 @@ class DeviceMeter {
     now_ns_ = now_ns;
   }
 
+  // Nothing changes until all windows have ended: work may have no end.
+  void MoveToEnd() {
+    if (pieces_.size() > 1) MoveTo(pieces_[pieces_.size() - 2].end_ns);
+  }
+
   // What it was told so far. The object that reads goes on at |from_ns|, when nothing runs as far
   // as it knows. Of its windows, those that begin before |from_ns| were windows of the one that
   // wrote, or begin where one without an end did and end at |from_ns| or later; else the archive

@@ -74,6 +74,7 @@ class DeviceTable {
     });
     std::vector<DeviceUsage> usages;
     for (PhysicalDevice& device : devices_) {
+      device.meter.MoveToEnd();
       device.usage.windows = device.meter.Times();
       device.usage.bands = device.meter.bands();
       std::sort(device.usage.bands.begin(), device.usage.bands.end(),

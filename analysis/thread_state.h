@@ -41,11 +41,6 @@ struct ThreadStep {
   PlainList<OperationIndex> opened;  // operations, one per scope
   PlainList<OperationIndex> closed;
   PlainList<Transition> transitions;
-  void Clear() {
-    opened.clear();
-    closed.clear();
-    transitions.clear();
-  }
 };
 
 class ThreadState {

@@ -42,6 +42,12 @@ TEST_F(DeviceActivityTest, ChangesOfOneInstantStayInOrder) {
   EXPECT_EQ(Read(), changes);
 }
 
+TEST_F(DeviceActivityTest, TheFirstChangeMayBeOfAnyDeviceAtAnyTime) {
+  const Changes changes = {{INT64_MIN + 5, 0, 1}, {INT64_MIN + 9, 0, 0}};
+  Write(changes);
+  EXPECT_EQ(Read(), changes);
+}
+
 TEST_F(DeviceActivityTest, TimesMayBeNegativeAndFarApart) {
   const Changes changes = {{-7'000'000'000, 1, 1},
                            {-1, 1, 0},
