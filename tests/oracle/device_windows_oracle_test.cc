@@ -39,21 +39,6 @@ struct Item {
   size_t process;
 };
 
-// Stretched, a run has windows of the model of nvidia-smi.
-void Stretch(gpubound::Run* run, int64_t factor) {
-  for (ProcessTrace& trace : run->processes) {
-    trace.span_begin_ns *= factor;
-    trace.span_end_ns *= factor;
-    for (ThreadTrace& thread : trace.threads) {
-      for (ThreadEvent& event : thread.events) event.time_ns *= factor;
-      for (ApiCall& call : thread.calls) call.start_ns *= factor, call.end_ns *= factor;
-      for (Overhead& cost : thread.overheads) cost.start_ns *= factor, cost.end_ns *= factor;
-    }
-    for (DeviceWork& work : trace.device_work) work.start_ns *= factor, work.end_ns *= factor;
-    for (UnknownInterval& time : trace.unknown) time.start_ns *= factor, time.end_ns *= factor;
-  }
-}
-
 Figures Naive(const gpubound::Run& run, const std::vector<int64_t>& offsets,
               const std::vector<Interval>& windows) {
   std::map<uint32_t, std::vector<Item>> by_device;
@@ -175,7 +160,8 @@ gpubound::Run MakeRun(uint64_t seed, int64_t factor) {
       }
     }
   }
-  Stretch(&run, factor);
+  // Stretched, a run has windows of the model of nvidia-smi.
+  for (ProcessTrace& trace : run.processes) Stretch(&trace, factor);
   return run;
 }
 

@@ -27,15 +27,7 @@ constexpr int64_t kStretch = 1'234'567'890;
 // Works fill a device in part, in two traces of three.
 ProcessTrace Long(ProcessTrace trace, uint64_t seed) {
   std::mt19937_64 random(seed);
-  trace.span_begin_ns *= kStretch;
-  trace.span_end_ns *= kStretch;
-  for (ThreadTrace& thread : trace.threads) {
-    for (ThreadEvent& event : thread.events) event.time_ns *= kStretch;
-    for (ApiCall& call : thread.calls) call.start_ns *= kStretch, call.end_ns *= kStretch;
-    for (Overhead& cost : thread.overheads) cost.start_ns *= kStretch, cost.end_ns *= kStretch;
-  }
-  for (DeviceWork& work : trace.device_work) work.start_ns *= kStretch, work.end_ns *= kStretch;
-  for (UnknownInterval& time : trace.unknown) time.start_ns *= kStretch, time.end_ns *= kStretch;
+  Stretch(&trace, kStretch);
   if (seed % 3 != 0) {
     for (uint32_t device = 1; device <= 2; ++device) {
       DeviceInfo& info = trace.devices[device].info;

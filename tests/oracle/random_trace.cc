@@ -310,4 +310,16 @@ ProcessTrace MakeRandomCrowd(uint64_t seed) {
   return MakeRandomTrace(seed, kind);
 }
 
+void Stretch(ProcessTrace* trace, int64_t factor) {
+  trace->span_begin_ns *= factor;
+  trace->span_end_ns *= factor;
+  for (ThreadTrace& thread : trace->threads) {
+    for (ThreadEvent& event : thread.events) event.time_ns *= factor;
+    for (ApiCall& call : thread.calls) call.start_ns *= factor, call.end_ns *= factor;
+    for (Overhead& cost : thread.overheads) cost.start_ns *= factor, cost.end_ns *= factor;
+  }
+  for (DeviceWork& work : trace->device_work) work.start_ns *= factor, work.end_ns *= factor;
+  for (UnknownInterval& time : trace->unknown) time.start_ns *= factor, time.end_ns *= factor;
+}
+
 }  // namespace gpubound::oracle

@@ -32,6 +32,9 @@ ProcessTrace MakeRandomCrowd(uint64_t seed);
 // Two to five such processes of one host, which share its two devices: GPU-1 and GPU-2.
 gpubound::Run MakeRandomRun(uint64_t seed);
 
+// Multiplies every time of |trace|: what takes some dozens of ns may as well take minutes.
+void Stretch(ProcessTrace* trace, int64_t factor);
+
 }  // namespace gpubound::oracle
 
 #endif  // GPUBOUND_TESTS_ORACLE_RANDOM_TRACE_H_
