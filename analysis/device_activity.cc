@@ -8,19 +8,18 @@
 namespace gpubound {
 
 void DeviceActivity::AddSlowPath(uint32_t device, int64_t time_ns, RunningWork now) {
-  if (device_ == kNoDevice) first_ns_ = last_ns_ = time_ns;
   if (device != device_) {
     device_ = device;
     Put(device << kEscapeShift | kDevice);
   }
   constexpr uint64_t kMostSteps = (uint64_t{1} << (32 - kEscapeShift)) - 1;
-  uint64_t passed = static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(last_ns_);
+  uint64_t passed = static_cast<uint64_t>(time_ns) - last_ns_;
   while (passed >= kStep) {
     const uint64_t steps = std::min(passed / kStep, kMostSteps);
     Put(static_cast<uint32_t>(steps << kEscapeShift) | kSteps);
     passed -= steps * kStep;
   }
-  last_ns_ = time_ns - static_cast<int64_t>(passed);
+  last_ns_ = static_cast<uint64_t>(time_ns) - passed;
   Add(device, time_ns, now);
 }
 
@@ -34,7 +33,7 @@ bool DeviceActivity::Reader::ReadBlock() {
 void DeviceActivity::Reader::Skip(uint32_t word) {
   const uint32_t value = word >> kEscapeShift;
   if ((word & kSteps) == kSteps) {
-    time_ns_ += static_cast<int64_t>(value * kStep);
+    time_ns_ += value * kStep;
   } else {
     device_ = value;
   }

@@ -5,6 +5,8 @@
 // neither to decode nor to put in order what has been. Memory is bounded: beyond a few megabytes it
 // lies in a file without a name.
 //
+// Times go on from 0, modulo 2^64, and devices from 0:
+//
 //   a word   31                     5 4       1 0
 //           +------------------------+---------+-+
 //           | ns since the one before| running |0|   of the device named last
@@ -54,9 +56,9 @@ class DeviceActivity {
 
   // From |time_ns| on, which never goes back, |now| runs on |device|.
   void Add(uint32_t device, int64_t time_ns, RunningWork now) {
-    const uint64_t passed = static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(last_ns_);
+    const uint64_t passed = static_cast<uint64_t>(time_ns) - last_ns_;
     if (device != device_ || passed >= kStep) return AddSlowPath(device, time_ns, now);
-    last_ns_ = time_ns;
+    last_ns_ = static_cast<uint64_t>(time_ns);
     Put(static_cast<uint32_t>(passed << kTimeShift) | now << 1);
   }
 
@@ -73,8 +75,7 @@ class DeviceActivity {
 
   class Reader {
    public:
-    explicit Reader(const DeviceActivity& activity)
-        : activity_(activity), time_ns_(activity.first_ns_) {}
+    explicit Reader(const DeviceActivity& activity) : activity_(activity) {}
     // False at the end.
     bool Next(Change* change) {
       while (next_ != words_.size() || ReadBlock()) {
@@ -84,7 +85,7 @@ class DeviceActivity {
           continue;
         }
         time_ns_ += word >> kTimeShift;
-        *change = {time_ns_, device_, word >> 1 & kRunningMask};
+        *change = {static_cast<int64_t>(time_ns_), device_, word >> 1 & kRunningMask};
         return true;
       }
       return false;
@@ -99,7 +100,7 @@ class DeviceActivity {
     std::vector<uint32_t> buffer_;
     std::span<const uint32_t> words_;
     size_t next_ = 0;
-    int64_t time_ns_;
+    uint64_t time_ns_ = 0;
     uint32_t device_ = 0;
   };
 
@@ -109,7 +110,6 @@ class DeviceActivity {
   static constexpr uint32_t kRunningMask = 2 * kGraphRuns - 1;
   static_assert(kRunningMask < 1u << (kTimeShift - 1));
   static constexpr uint64_t kStep = uint64_t{1} << (32 - kTimeShift);
-  static constexpr uint32_t kNoDevice = 0xffffffff;  // so that the first change names its own
   enum Escape : uint32_t { kDevice = 1, kSteps = 3 };
   static constexpr int kEscapeShift = 2;
 
@@ -123,9 +123,8 @@ class DeviceActivity {
   RecordLog<uint32_t> log_{&space_};
   std::vector<std::pair<uint32_t, RunningWork>> at_begin_;
   std::vector<uint32_t> used_;
-  int64_t first_ns_ = 0;
-  int64_t last_ns_ = 0;
-  uint32_t device_ = kNoDevice;
+  uint64_t last_ns_ = 0;
+  uint32_t device_ = 0;
 };
 
 }  // namespace gpubound

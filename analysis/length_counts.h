@@ -5,9 +5,9 @@
 // less than one part in 256. Which of the two it is, and every figure, depends on what was added
 // alone and never on its order.
 //
-// Kernels of hundreds of names come in turns, so what is kept of each is not in the cache when its
-// turn comes: lengths wait, one behind the other, until there are many, and are then counted at
-// once. One object, one thread, readers included.
+// There are as many objects as kernels have names, too many for the cache: lengths wait, one behind
+// the other, until there are many, and are then counted at once. One object, one thread, readers
+// included.
 //
 //   exact     waiting | 7 3 7 9 ...  ->  counts | 7 x2 | 3 x1 | 9 x1 | ...
 //   rounded   waiting | 7 3 7 9 ...  ->  buckets of 256 to each power of two:
@@ -31,10 +31,7 @@ class LengthCounts {
 
   // A length that is not negative.
   void Add(int64_t length_ns) {
-    ++count_;
-    sum_ns_ += length_ns;
-    waiting_.push_back(length_ns);
-    if (waiting_.size() == most_waiting_) CountWaiting();
+    Add(1, [length_ns](size_t) { return length_ns; });
   }
   // Some that are not negative.
   template <typename LengthOf>
