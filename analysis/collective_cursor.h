@@ -36,6 +36,7 @@ class CollectiveCursor {
   const DeviceWork* Peek() const { return work_ ? work_->Peek() : nullptr; }
   int64_t begin_ns() const { return Peek() == nullptr ? kOpenEnded : Time().begin_ns; }
   Interval Time() const { return {Peek()->start_ns + offset_ns_, Peek()->end_ns + offset_ns_}; }
+  StreamId stream() const { return Peek()->stream; }
   DeviceId device() const { return process_.StreamOf(Peek()->stream).device; }
   const std::string& name() const { return process_.WorkOf(Peek()->work).name; }
   void Pop() {

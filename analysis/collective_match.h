@@ -3,8 +3,9 @@
 // Finds the same collective on several ranks, from the kernels alone: CUPTI tells neither the
 // communicator nor a sequence number. A rank leaves a collective only after the last one has
 // entered it, so all members run side by side at one instant: kernels of one name that do, on
-// different ranks, are taken for one collective. Where two groups of ranks run collectives of one
-// name at once they are taken for one, which makes the waiting an upper bound.
+// different ranks and in groups that are not known to differ (communicators.h), are taken for one
+// collective. Where two groups that run collectives of one name at once are not told apart, they
+// are taken for one, which makes the waiting an upper bound.
 //
 //     rank 0   |=======spins=======|==moves==|
 //     rank 1                       |==moves===|       entered last: rank 0 waited for it
@@ -19,6 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/communicators.h"
 #include "analysis/interval.h"
 
 namespace gpubound {
@@ -27,6 +29,7 @@ namespace gpubound {
 struct CollectiveMember {
   size_t rank = 0;
   Interval time;
+  size_t group = Communicators::kAny;
 };
 
 // In order of begin: the last one entered last.
@@ -45,7 +48,8 @@ class CollectiveMatch {
  private:
   struct Open {
     Collective members;
-    int64_t first_end_ns = 0;  // nobody enters after somebody left
+    int64_t first_end_ns = 0;            // nobody enters after somebody left
+    size_t group = Communicators::kAny;  // of the members, as far as it is known
   };
   void Close(Open* open);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Merges the collective kernels of all processes, books each match, then asks the late ones.
+// Merges the collective kernels of all processes twice: to learn which streams work together, then
+// to book each match. Asks the late ranks.
 #include "analysis/communication.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include "analysis/collective_cursor.h"
 #include "analysis/collective_match.h"
+#include "analysis/communicators.h"
 #include "analysis/event_source.h"
 #include "analysis/late_rank.h"
 #include "analysis/memory_source.h"
@@ -99,10 +101,13 @@ class Ranks {
   std::map<size_t, std::vector<Interval>> late_;  // by rank
 };
 
-}  // namespace
+// The first so many collective kernels of a run say which streams work together.
+constexpr uint64_t kMostLearnt = 1 << 16;
 
-std::vector<ReportRank> SplitCommunication(const Run& run, const ClockAlignment& clocks,
-                                           const Interval& window, const ReportOptions& options) {
+// Calls |on_kernel|(process, cursor) for the collective kernels of all processes, in order of
+// begin, as long as it returns true.
+template <typename OnKernel>
+void ForEachCollectiveKernel(const Run& run, const ClockAlignment& clocks, OnKernel on_kernel) {
   std::vector<std::unique_ptr<CollectiveCursor>> cursors;
   std::vector<std::pair<int64_t, size_t>> queue;  // min-heap of (next begin, process)
   for (size_t p = 0; p < run.processes.size(); ++p) {
@@ -110,23 +115,55 @@ std::vector<ReportRank> SplitCommunication(const Run& run, const ClockAlignment&
     if (cursors[p]->Peek() != nullptr) queue.emplace_back(cursors[p]->begin_ns(), p);
   }
   std::make_heap(queue.begin(), queue.end(), std::greater<>());
-  Ranks ranks(run);
-  CollectiveMatch match;
-  const auto book = [&] {
-    for (const Collective& collective : match.Take()) ranks.Book(collective, window);
-  };
   while (!queue.empty()) {
     std::pop_heap(queue.begin(), queue.end(), std::greater<>());
     const size_t process = queue.back().second;
     queue.pop_back();
     CollectiveCursor& cursor = *cursors[process];
-    match.Add(cursor.name(), {ranks.Find(process, cursor.device()), cursor.Time()});
-    book();
+    if (!on_kernel(process, cursor)) return;
     cursor.Pop();
     if (cursor.Peek() == nullptr) continue;
     queue.emplace_back(cursor.begin_ns(), process);
     std::push_heap(queue.begin(), queue.end(), std::greater<>());
   }
+}
+
+// A stream of a process.
+class Lanes {
+ public:
+  size_t Find(size_t process, StreamId stream) {
+    return index_.try_emplace({process, stream}, index_.size()).first->second;
+  }
+
+ private:
+  std::map<std::pair<size_t, StreamId>, size_t> index_;
+};
+
+}  // namespace
+
+std::vector<ReportRank> SplitCommunication(const Run& run, const ClockAlignment& clocks,
+                                           const Interval& window, const ReportOptions& options) {
+  Ranks ranks(run);
+  Lanes lanes;
+  Communicators communicators;
+  uint64_t learnt = 0;
+  ForEachCollectiveKernel(run, clocks, [&](size_t process, const CollectiveCursor& kernel) {
+    communicators.Add(kernel.name(), lanes.Find(process, kernel.stream()),
+                      ranks.Find(process, kernel.device()), kernel.Time());
+    return ++learnt < kMostLearnt;
+  });
+  communicators.Finish();
+  CollectiveMatch match;
+  const auto book = [&] {
+    for (const Collective& collective : match.Take()) ranks.Book(collective, window);
+  };
+  ForEachCollectiveKernel(run, clocks, [&](size_t process, const CollectiveCursor& kernel) {
+    const size_t lane = lanes.Find(process, kernel.stream());
+    match.Add(kernel.name(), {ranks.Find(process, kernel.device()), kernel.Time(),
+                              communicators.Group(kernel.name(), lane)});
+    book();
+    return true;
+  });
   match.Finish();
   book();
   return ranks.Finish(clocks, options);

@@ -20,6 +20,9 @@ class CollectiveMatchTest : public testing::Test {
               const std::string& name = "AllReduce") {
     match_.Add(name, {rank, {begin_ns, end_ns}});
   }
+  void KernelOfGroup(size_t group, size_t rank, int64_t begin_ns, int64_t end_ns) {
+    match_.Add("AllReduce", {rank, {begin_ns, end_ns}, group});
+  }
   // The ranks of each collective that is complete, in the order in which they entered.
   std::vector<std::vector<size_t>> Complete() {
     std::vector<std::vector<size_t>> collectives;
@@ -68,6 +71,21 @@ TEST_F(CollectiveMatchTest, ARankIsInACollectiveOnce) {
   Kernel(1, 2, 10);
   Kernel(1, 3, 10);
   EXPECT_THAT(CompleteAtTheEnd(), UnorderedElementsAre(ElementsAre(0, 1), ElementsAre(0, 1)));
+}
+
+TEST_F(CollectiveMatchTest, GroupsAreKeptApart) {
+  KernelOfGroup(7, 0, 0, 10);
+  KernelOfGroup(8, 2, 1, 10);
+  KernelOfGroup(7, 1, 2, 10);
+  KernelOfGroup(8, 3, 3, 10);
+  EXPECT_THAT(CompleteAtTheEnd(), UnorderedElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
+}
+
+TEST_F(CollectiveMatchTest, ARankOfWhichNoGroupIsKnownMayBeOfAny) {
+  Kernel(4, 0, 10);
+  KernelOfGroup(8, 2, 1, 10);
+  KernelOfGroup(7, 0, 2, 10);
+  EXPECT_THAT(CompleteAtTheEnd(), UnorderedElementsAre(ElementsAre(4, 2), ElementsAre(0)));
 }
 
 TEST_F(CollectiveMatchTest, ACollectiveIsGivenOutOnceAndNotBeforeItIsOver) {

@@ -138,7 +138,22 @@ class Parser {
     if (w[0] == "call" && w.size() >= 5) return Call(w);
     if (w[0] == "overhead" && w.size() == 5) return OverheadLine(w);
     if (w[0][0] == '@' && w.size() >= 3) return Event(w);
+    if (w[0] == "repeat" && w.size() >= 6) return Repeated(w);
     return WorkLine(w);
+  }
+  // repeat TIMES EVERY work...
+  bool Repeated(const std::vector<std::string>& w) {
+    const int64_t every_ns = std::stoll(w[2]);
+    std::vector<std::string> work(w.begin() + 3, w.end());
+    const int64_t begin_ns = std::stoll(work[1]);
+    const int64_t end_ns = std::stoll(work[2]);
+    bool ok = true;
+    for (int64_t turn = 0; turn < std::stoll(w[1]); ++turn) {
+      work[1] = std::to_string(begin_ns + turn * every_ns);
+      work[2] = std::to_string(end_ns + turn * every_ns);
+      ok = ok && WorkLine(work);
+    }
+    return ok;
   }
 
   bool AddThread(const std::string& name) {
