@@ -14,7 +14,7 @@
 // be damaged sets failed(): what was read so far is to be thrown away and the process loaded by
 // LoadProcess, which accounts for what is missing.
 //
-// Thread rule: one thread at a time, cursors included.
+// Thread rule: any threads; each cursor is of one.
 #ifndef GPUBOUND_ANALYSIS_CHUNK_SOURCE_H_
 #define GPUBOUND_ANALYSIS_CHUNK_SOURCE_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decodes chunks. One object, one thread.
+// Decodes chunks. One thread at a time.
 #include "analysis/chunk_store.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ bool ChunkStore::DecodeInto(const PlannedChunk& chunk, Events* events) {
   Segment::ChunkHead head = chunk.head;
   const bool ok =
       segments_[chunk.segment].ReadChunkBody(&head) && decoder_.Decode(head.row, events).ok();
-  failed_ |= !ok;
+  if (!ok) failed_ = true;
   return ok;
 }
 
@@ -84,6 +84,7 @@ void ChunkStore::SortAndCheck(const PlannedChunk& chunk, std::vector<Record>* re
 }
 
 void ChunkStore::Decode(const PlannedChunk& chunk, DecodedThread* thread) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   thread->events.clear();
   thread->open.clear();
   if (!DecodeInto(chunk, &thread_events_)) return;
@@ -103,6 +104,7 @@ void ChunkStore::Decode(const PlannedChunk& chunk, DecodedThread* thread) {
 }
 
 void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<ThreadCall>* calls) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   calls->clear();
   if (!DecodeInto(chunk, &api_events_)) return;
   const ApiEvents& from = api_events_;
@@ -116,6 +118,7 @@ void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<ThreadCall>* call
 }
 
 void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<ThreadOverhead>* overheads) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   overheads->clear();
   if (!DecodeInto(chunk, &overhead_events_)) return;
   const OverheadEvents& from = overhead_events_;
@@ -127,6 +130,7 @@ void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<ThreadOverhead>* 
 }
 
 void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<DeviceWork>* work) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   work->clear();
   if (!DecodeInto(chunk, &device_events_)) return;
   const DeviceEvents& from = device_events_;
@@ -140,6 +144,7 @@ void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<DeviceWork>* work
 }
 
 void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<Sync>* syncs) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   syncs->clear();
   if (!DecodeInto(chunk, &sync_events_)) return;
   const SyncEvents& from = sync_events_;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decodes the chunks of one process on demand and says to which thread a record belongs. Remembers
-// whether any chunk was damaged. One object, one thread.
+// whether any chunk was damaged. Any threads: one of them decodes at a time.
 #ifndef GPUBOUND_ANALYSIS_CHUNK_STORE_H_
 #define GPUBOUND_ANALYSIS_CHUNK_STORE_H_
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -54,8 +56,11 @@ class ChunkStore {
   void Decode(const PlannedChunk& chunk, std::vector<Sync>* syncs);
 
   // Threads without a row, by tid; the first one's number is that of all rows.
-  const std::vector<uint32_t>& further_threads() const { return further_threads_; }
-  bool failed() const { return failed_; }
+  std::vector<uint32_t> further_threads() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return further_threads_;
+  }
+  bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
  private:
   struct OfTid {
@@ -85,8 +90,9 @@ class ChunkStore {
   const uint32_t first_further_;
   std::vector<uint32_t> further_threads_;
   std::array<KnownTid, kKnownTids> known_tids_{};
-  bool failed_ = false;
+  std::atomic<bool> failed_{false};
 
+  mutable std::mutex mutex_;  // of all but the plan, while one decodes
   ChunkDecoder decoder_;
   ThreadEvents thread_events_;
   ApiEvents api_events_;

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analysis/estimate.h"
+#include "analysis/in_parallel.h"
 #include "analysis/in_run_costs.h"
 #include "analysis/main_process.h"
 #include "analysis/replay.h"
@@ -137,13 +140,35 @@ Status AddReplays(const Run& run, const ReportOptions& options, Report* report) 
     checked = std::move(*costs);
     replay.process_costs = checked.costs;
   }
-  const Result<ReplayedRun> replayed = ReplayRun(run, replay);
-  if (!replayed.ok()) return replayed.error();
+  Speedups speedups(run, replay);
+  if (options.speedups && report->run.devices_used != 0) speedups.AskDevice();
+  std::vector<std::function<Status()>> jobs;
+  const auto answer_from = [&speedups, &jobs](size_t first) {
+    for (size_t i = first; i < speedups.questions(); ++i) {
+      jobs.emplace_back([&speedups, i] { return speedups.Answer(i); });
+    }
+  };
+  ReplayedRun replayed;
+  jobs.emplace_back([&]() -> Status {
+    Result<ReplayedRun> base = ReplayRun(run, replay);
+    if (!base.ok()) return base.error();
+    replayed = std::move(*base);
+    return Ok{};
+  });
+  answer_from(0);
+  const Status known = InParallel(jobs);
+  if (!known.ok()) return known;
+  // What is worth asking beside that is told by the critical path.
+  jobs.clear();
   if (options.costs) {
-    const Status corrected = PutBeside(*replayed, checked.checks, options, report);
-    if (!corrected.ok()) return corrected;
+    jobs.emplace_back([&] { return PutBeside(replayed, checked.checks, options, report); });
   }
-  return AddSpeedups(run, *replayed, replay, options.speedups, report);
+  const size_t answered = speedups.questions();
+  if (options.speedups) speedups.AskPath(replayed);
+  answer_from(answered);
+  const Status done = InParallel(jobs);
+  if (done.ok()) speedups.Put(replayed, report);
+  return done;
 }
 
 }  // namespace gpubound

@@ -4,9 +4,9 @@
 // chunks of a database. A cursor yields batches and keeps no more than what overlaps in time, so
 // the engine's memory does not grow with the length of a run.
 //
-// Thread rule: a source may be read from one thread at a time; each of its cursors is independent
-// of the others, starts at the begin and can be opened as often as needed. A batch is valid until
-// the cursor's next call.
+// Thread rule: a source that was recorded may be read from any threads, one that a replay wrote
+// from one at a time. Each of its cursors is of one thread, independent of the others, starts at
+// the begin and can be opened as often as needed. A batch is valid until the cursor's next call.
 #ifndef GPUBOUND_ANALYSIS_EVENT_SOURCE_H_
 #define GPUBOUND_ANALYSIS_EVENT_SOURCE_H_
 

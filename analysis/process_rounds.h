@@ -7,15 +7,14 @@
 #define GPUBOUND_ANALYSIS_PROCESS_ROUNDS_H_
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
+#include <functional>
 #include <map>
-#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "analysis/in_parallel.h"
 #include "analysis/process_report.h"
 #include "analysis/run.h"
 #include "analysis/run_sums.h"
@@ -43,10 +42,10 @@ class ProcessRounds {
       for (const WaitCircle& circle : round) {
         for (const size_t p : circle) jobs.push_back({p, circle.size() > 1, {}});
       }
-      if (const std::optional<Error> error = Do(jobs)) return *error;
+      if (const Status done = Do(jobs); !done.ok()) return done.error();
       jobs.clear();
       for (const WaitCircle& circle : round) AddHeirs(circle, &jobs);
-      if (const std::optional<Error> error = Do(jobs)) return *error;
+      if (const Status done = Do(jobs); !done.ok()) return done.error();
       for (const WaitCircle& circle : round) {
         for (const size_t p : circle) TellOn(p);
       }
@@ -65,7 +64,7 @@ class ProcessRounds {
     return {run_.processes[p].span_begin_ns, run_.processes[p].span_end_ns};
   }
 
-  std::optional<Error> DoOne(const Job& job) {
+  Status DoOne(const Job& job) {
     const ProcessTrace& process = run_.processes[job.process];
     ProcessContext context;
     context.peers = PeersOf(run_, natures_, job.process);
@@ -77,26 +76,13 @@ class ProcessRounds {
     Result<Outcome> outcome = outcome_of_(process, context);
     if (!outcome.ok()) return outcome.error();
     outcomes_[job.process] = std::move(*outcome);
-    return std::nullopt;
+    return Ok{};
   }
 
-  // The first error where there is any.
-  std::optional<Error> Do(const std::vector<Job>& jobs) {
-    std::vector<std::optional<Error>> errors(jobs.size());
-    std::atomic<size_t> next = 0;
-    const auto work = [&] {
-      for (size_t i = next++; i < jobs.size(); i = next++) errors[i] = DoOne(jobs[i]);
-    };
-    const size_t threads =
-        std::min<size_t>(jobs.size(), std::max(1u, std::thread::hardware_concurrency()));
-    std::vector<std::thread> helpers;
-    for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
-    work();
-    for (std::thread& helper : helpers) helper.join();
-    for (const std::optional<Error>& error : errors) {
-      if (error) return error;
-    }
-    return std::nullopt;
+  Status Do(const std::vector<Job>& jobs) {
+    std::vector<std::function<Status()>> all;
+    for (const Job& job : jobs) all.emplace_back([this, &job] { return DoOne(job); });
+    return InParallel(all);
   }
 
   // Of a circle those that inherit.

@@ -33,7 +33,7 @@ struct ReportOptions {
   // Foreign ranges that serve as operations beside the usual rule: "nvtx:DOMAIN", or "all".
   std::vector<std::string> operations;
   // Runs the replays: the corrected values, if |costs| are known, and the GPU-limited share. They
-  // take several times as long as the recorded values.
+  // take several times as long as the recorded values, and all processors.
   bool replays = false;
   std::string why_not_replayed = "the replay was left out";  // where |replays| is false
   // With |replays|: also what parts infinitely fast would buy, a pass over the events for each.

@@ -4,12 +4,15 @@
 #include "analysis/what_if_report.h"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "analysis/event_source.h"
+#include "analysis/in_parallel.h"
 #include "analysis/in_run_costs.h"
 #include "analysis/main_process.h"
 #include "analysis/reader.h"
@@ -64,12 +67,8 @@ class Imagination {
       result.captures += facts.captures;
       result.captures_broken += facts.captures_broken;
     }
-    for (const auto& [part, scaling] : PartsOf(result.before)) {
-      SpeedCurve& curve = result.curves.emplace_back();
-      curve.part = part;
-      const Status drawn = Draw(scaling, &curve);
-      if (!drawn.ok()) return drawn.error();
-    }
+    const Status drawn = Draw(PartsOf(result.before), &result.curves);
+    if (!drawn.ok()) return drawn.error();
     std::stable_sort(result.curves.begin(), result.curves.end(), [](const auto& a, const auto& b) {
       return a.points.back().wall_ns < b.points.back().wall_ns;
     });
@@ -156,17 +155,32 @@ class Imagination {
     return parts;
   }
 
-  Status Draw(Scaling scaling, SpeedCurve* curve) {
-    replay_.keep_events = false;
-    for (const double factor : kFactors) {
-      scaling.factor = factor;
-      replay_.changes = changes_;
-      replay_.changes.scalings.push_back(scaling);
-      const Result<ReplayedRun> replayed = ReplayRun(run_, replay_);
-      if (!replayed.ok()) return replayed.error();
-      const Run& run = (*replayed).run;
-      curve->points.push_back({factor, RunSpan(run, FindRoot(run)).length()});
+  // Every point is a replay of its own.
+  Status Draw(const std::vector<std::pair<std::string, Scaling>>& parts,
+              std::vector<SpeedCurve>* curves) const {
+    std::vector<std::function<Status()>> jobs;
+    for (const auto& [part, scaling] : parts) {
+      SpeedCurve& curve = curves->emplace_back();
+      curve.part = part;
+      for (const double factor : kFactors) curve.points.push_back({factor, 0});
     }
+    for (size_t i = 0; i < parts.size(); ++i) {
+      for (SpeedPoint& point : (*curves)[i].points) {
+        jobs.emplace_back([this, of = parts[i].second, &point] { return DrawPoint(of, &point); });
+      }
+    }
+    return InParallel(jobs);
+  }
+  Status DrawPoint(Scaling scaling, SpeedPoint* point) const {
+    scaling.factor = point->factor;
+    ReplayOptions replay = replay_;
+    replay.keep_events = false;
+    replay.changes = changes_;
+    replay.changes.scalings.push_back(scaling);
+    const Result<ReplayedRun> replayed = ReplayRun(run_, replay);
+    if (!replayed.ok()) return replayed.error();
+    const Run& run = (*replayed).run;
+    point->wall_ns = RunSpan(run, FindRoot(run)).length();
     return Ok{};
   }
 
