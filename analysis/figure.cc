@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "analysis/estimate.h"
 #include "analysis/figure_catalogue.h"
 #include "analysis/main_process.h"
 #include "analysis/report_json.h"
@@ -162,15 +163,25 @@ FoundFigures OfProcesses(const Report& report, const FigureName& name) {
 }
 
 FoundFigures OfLedger(const Report& report, const std::string& counter) {
-  for (const ReportLedgerEntry& entry : report.ledger) {
-    if (entry.counter == counter) {
-      return {{Exact(FigureKind::kCount, static_cast<double>(entry.value))}, {}};
-    }
+  const auto named = [&counter](const auto& what) { return what.counter == counter; };
+  const auto find = [&named](const auto& list) {
+    return std::find_if(list.begin(), list.end(), named);
+  };
+  const auto estimate = find(report.estimated);
+  const bool is_estimate = estimate != report.estimated.end();
+  if (find(report.not_counted) != report.not_counted.end() ||
+      (is_estimate && !estimate->standard_error)) {
+    return {{NotKnown(FigureKind::kCount)}, {}};
   }
-  for (const ReportNotCounted& what : report.not_counted) {
-    if (what.counter == counter) return {{NotKnown(FigureKind::kCount)}, {}};
+  const auto entry = find(report.ledger);  // has those that are not zero
+  Figure figure = Exact(FigureKind::kCount,
+                        entry == report.ledger.end() ? 0 : static_cast<double>(entry->value));
+  if (is_estimate) {
+    const double half = kNormal975 * static_cast<double>(*estimate->standard_error);
+    figure.low = std::max(0.0, std::floor(figure.low - half));
+    figure.high = std::ceil(figure.high + half);
   }
-  return {{Exact(FigureKind::kCount, 0)}, {}};  // the report lists those that are not zero
+  return {{figure}, {}};
 }
 
 FigureKind KindOfKey(const std::string& pointer, const Json& value) {

@@ -344,6 +344,12 @@ struct ReportNotCounted {  // of which nothing is known, not that it is zero
   std::string why;
 };
 
+struct ReportEstimate {  // a counter of the ledger that was counted in a part of the time only
+  std::string counter;
+  double counted_share = 0;               // of the time, where it was least
+  std::optional<int64_t> standard_error;  // of the counter; absent where it is not known
+};
+
 struct ReportRun {
   std::optional<int64_t> root;  // pid of the root process
   std::string steps;            // that were to be recorded, A:B; empty: all
@@ -388,6 +394,7 @@ struct Report {
   std::vector<ReportLedgerEntry> ledger;  // non-zero counters of all processes, worst first
   std::vector<std::string> notes;         // what the reader and the recorder had to say, as prose
   std::vector<ReportNotCounted> not_counted;
+  std::vector<ReportEstimate> estimated;
 };
 
 // Runs the whole pipeline. The only error is an internal one: a partition that does not sum to its

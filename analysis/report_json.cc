@@ -393,6 +393,11 @@ std::string RenderJson(const Report& report) {
   document["not_counted"] = ArrayOf(report.not_counted, [](const ReportNotCounted& what) {
     return Json{{"counter", what.counter}, {"why", what.why}};
   });
+  document["estimated"] = ArrayOf(report.estimated, [](const ReportEstimate& what) {
+    return Json{{"counter", what.counter},
+                {"counted_share", what.counted_share},
+                {"standard_error", what.standard_error ? Json(*what.standard_error) : Json()}};
+  });
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

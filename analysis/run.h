@@ -220,6 +220,10 @@ struct ProcessTrace {
   std::string nvml_unavailable;  // why; empty: it was used, or the trace does not say
   // Why calls that are not recorded were not counted either; empty: they were, or likewise.
   std::string queries_not_counted;
+  // They were counted in this share of the time, so that their number is an estimate; 0: it is
+  // none.
+  double queries_sampled_share = 0;
+  std::optional<int64_t> queries_standard_error;  // of it, in calls; absent where it is not known
   uint32_t main_tid = 0;
   uint32_t reporting_tid = 0;  // of the thread that an importer chose to report; 0: none was
   bool python = false;         // an interpreter runs here: base layer python

@@ -57,6 +57,7 @@ struct CallbackState {
   const ApiFunctions functions;
   GraphNodes graphs;
   CallCounter suppressed_calls;
+  bool samples_calls = false;  // they are counted in a part of the time; set before callbacks
   std::unique_ptr<TimedCalls> timed_calls;          // null: records tell of all calls
   std::atomic<bool> watches_graph_launches{false};  // graphs are recorded as a whole
   std::atomic<bool> names_graph_nodes{false};       // ... and their nodes are to have names

@@ -124,20 +124,23 @@ class Callbacks {
 
 // Failure is no loss: the records are then skipped when they arrive. What CUPTI does not record, a
 // callback counts, if |counts|.
-uint32_t SilenceQuietFunctions(const CuptiApi& api, const ApiFunctions& functions, bool counts,
-                               Callbacks* callbacks) {
-  uint32_t silenced = 0;
+void SilenceQuietFunctions(const CuptiApi& api, const ApiFunctions& functions, bool counts,
+                           Callbacks* callbacks, CuptiSetupResult* setup) {
   const auto silence = [&](CUpti_CallbackDomain domain, auto function) {
     if (function == nullptr) return;
     for (CUpti_CallbackId id : functions.QuietIds(domain)) {
       if (function(id, 0) != CUPTI_SUCCESS) continue;
-      ++silenced;
-      if (counts && functions.IsCounted(domain, id)) callbacks->Enable(domain, id);
+      ++setup->quiet_functions;
+      if (!functions.IsCounted(domain, id)) continue;
+      if (counts) {
+        callbacks->Enable(domain, id);
+      } else {
+        setup->uncounted.push_back({domain, id});
+      }
     }
   };
   silence(CUPTI_CB_DOMAIN_RUNTIME_API, api.cuptiActivityEnableRuntimeApi);
   silence(CUPTI_CB_DOMAIN_DRIVER_API, api.cuptiActivityEnableDriverApi);
-  return silenced;
 }
 
 // Before any graph is instantiated; those that are, are seen from now on.
@@ -248,8 +251,7 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   }
   Callbacks enable(api, setup.subscriber, &optional);
   // After the kind: enabling a kind puts all its functions back on.
-  setup.quiet_functions =
-      SilenceQuietFunctions(api, functions, levels.api == ApiLevel::kRecords, &enable);
+  SilenceQuietFunctions(api, functions, levels.CountsAllQueries(), &enable, &setup);
   if (api.cuptiActivityEnableAllSyncRecords != nullptr) {
     optional(api.cuptiActivityEnableAllSyncRecords(0));  // not those of polling
   }
@@ -257,6 +259,14 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   WatchGraphs(functions, setup.graphs, &enable);
   enable.Enable(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
   return setup;
+}
+
+void SwitchCallbacks(const CuptiApi& api, CUpti_SubscriberHandle subscriber,
+                     const std::vector<CallbackPoint>& points, bool on) {
+  if (api.cuptiEnableCallback == nullptr) return;
+  for (const CallbackPoint& point : points) {
+    api.cuptiEnableCallback(on ? 1 : 0, subscriber, point.domain, point.id);
+  }
 }
 
 void DisableKinds(const CuptiApi& api) {

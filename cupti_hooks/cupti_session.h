@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cupti_hooks/api_functions.h"
 #include "cupti_hooks/cupti_api.h"
@@ -37,8 +38,8 @@ bool ParseGraphLevel(std::string_view text, GraphLevel* level);
 // costs more: on an H100 (driver 580) a kernel's launch with its queries 5 us instead of 2
 // (docs/results/gpu.md).
 enum class ApiLevel {
-  kCallbacks,  // from inside CUPTI's callbacks (timed_calls.h); quiet functions are not counted
-  kRecords,    // by CUPTI's records; quiet functions are counted
+  kCallbacks,  // from inside CUPTI's callbacks (timed_calls.h)
+  kRecords,    // by CUPTI's records; calls of quiet functions are all counted
 };
 
 // "callbacks" or "records". Pure.
@@ -47,6 +48,18 @@ bool ParseApiLevel(std::string_view text, ApiLevel* level);
 struct RecordingLevels {
   GraphLevel graphs = GraphLevel::kNode;
   ApiLevel api = ApiLevel::kCallbacks;
+  // In how many of 100 parts of the time calls of quiet functions are counted, where records do not
+  // tell of them: 100 counts each, 0 none, others are for a QuerySampler.
+  uint32_t count_queries_percent = 0;
+  bool CountsAllQueries() const {
+    return api == ApiLevel::kRecords || count_queries_percent == 100;
+  }
+};
+
+// A function for which CUPTI calls back.
+struct CallbackPoint {
+  CUpti_CallbackDomain domain;
+  CUpti_CallbackId id;
 };
 
 enum class CuptiSetup {
@@ -62,6 +75,7 @@ struct CuptiSetupResult {
   uint64_t api_errors = 0;  // of calls that recording can do without
   bool system_thread_ids = false;
   uint32_t quiet_functions = 0;           // API functions that CUPTI was told not to record
+  std::vector<CallbackPoint> uncounted;   // those of them that no callback counts
   GraphLevel graphs = GraphLevel::kNode;  // kNode also where CUPTI cannot do what was asked for
   std::string graph_problem;              // why it cannot
   std::string problem;
@@ -73,6 +87,10 @@ struct CuptiSetupResult {
 // ours is left in CUPTI. |functions| are those of |api|.
 CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks,
                             const ApiFunctions& functions, const RecordingLevels& levels);
+
+// Switches callbacks for |points| on or off, by the one thread that does so once recording goes on.
+void SwitchCallbacks(const CuptiApi& api, CUpti_SubscriberHandle subscriber,
+                     const std::vector<CallbackPoint>& points, bool on);
 
 // Ends what SetUpCupti began, so that another tool may have CUPTI as if we had never been: first
 // the kinds, then, after the last flush, settings and subscription. cuptiFinalize is never called:

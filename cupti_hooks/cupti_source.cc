@@ -32,8 +32,10 @@ constexpr char kWhyNotSuspended[] =
     "CUPTI loses the kernels of graphs captured before when its API kinds are switched off and on";
 
 // Likewise. A callback for each costs as much as records of the driver do (docs/results/gpu.md).
+// Holds until the first of them were counted (queries_sampled).
 constexpr char kQueriesNotCounted[] =
-    "polling and query functions are not recorded; with --api records they are counted";
+    "polling and query functions are not recorded, and none was counted: that is done in a part of "
+    "the time, which GPUBOUND_COUNT_QUERIES says; with --api records each is";
 
 // With the version, since what CUPTI costs depends on both.
 constexpr char kByRecords[] = ", driver API by records";
@@ -137,7 +139,7 @@ bool CuptiSource::Start(DeviceHost* host) {
       host->Fact("driver_version", search.driver_version);
       host->Fact("cuda_runtime", CudaRuntimePath(search));
       host->Fact("cupti_not_suspended", kWhyNotSuspended);
-      if (!by_records && setup.quiet_functions != 0) {
+      if (!setup.uncounted.empty()) {
         host->Fact("queries_not_counted", kQueriesNotCounted);
       }
       return true;
@@ -176,6 +178,8 @@ bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupRes
   // Leaked, as the buffers are: CUPTI may call back at any time.
   auto* state = new CallbackState(api_, host, options_.quiet);
   if (options_.levels.api == ApiLevel::kCallbacks) state->TimeCalls(&buffers->worker_signal());
+  state->samples_calls =
+      !options_.levels.CountsAllQueries() && options_.levels.count_queries_percent != 0;
   auto* worker = new CuptiWorker(api_, buffers, state, host, started_ns);
   g_buffers.store(buffers, std::memory_order_release);
   state->previous = g_state.load(std::memory_order_relaxed);
@@ -188,6 +192,9 @@ bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupRes
   if (setup->api_errors != 0) host->Count(LedgerCounter::cupti_api_errors, setup->api_errors);
   const bool recording =
       setup->outcome == CuptiSetup::kRecording || setup->outcome == CuptiSetup::kIncomplete;
+  if (state->samples_calls) {
+    worker->SampleCalls(setup->uncounted, options_.levels.count_queries_percent / 100.0);
+  }
   if (recording && worker->Start(setup->subscriber)) {
     worker_ = worker;
     host_ = host;

@@ -7,7 +7,9 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
+#include <random>
 #include <string>
 #include <utility>
 
@@ -29,6 +31,8 @@ constexpr int64_t kEndPollNs = 1'000'000;
 
 int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
 
+std::string Percent(double share) { return std::to_string(std::llround(100 * share)); }
+
 }  // namespace
 
 CuptiWorker::CuptiWorker(const CuptiApi& api, ActivityBuffers* buffers, CallbackState* state,
@@ -39,6 +43,11 @@ CuptiWorker::CuptiWorker(const CuptiApi& api, ActivityBuffers* buffers, Callback
       host_(host),
       started_ns_(started_ns),
       delivered_until_ns_(started_ns) {}
+
+void CuptiWorker::SampleCalls(std::vector<CallbackPoint> points, double share) {
+  sampled_ = std::move(points);
+  sampled_share_ = share;
+}
 
 bool CuptiWorker::Start(CUpti_SubscriberHandle subscriber) {
   subscriber_ = subscriber;
@@ -72,12 +81,21 @@ void CuptiWorker::Run() {
   Delivery delivery(api_, buffers_, state_, host_, sink, started_ns_, &NowNs, gone_);
   int64_t last_flush_ns = NowNs();
   bool has_flushed = false;
+  bool has_sampled = false;
   const auto next_flush_ns = [this, &last_flush_ns] {
     return last_flush_ns + (buffers_->IsShort() ? kShortIntervalNs : kFlushIntervalNs);
   };
-  while (stop_deadline_ns_.load(std::memory_order_acquire) == 0) {
-    buffers_->worker_signal().Wait(next_flush_ns() - NowNs());
+  BeginSampling();
+  while (!stops()) {
+    const int64_t next_window_ns = sampler_ ? sampler_->next_ns() : INT64_MAX;
+    buffers_->worker_signal().Wait(std::min(next_flush_ns(), next_window_ns) - NowNs());
     if (cupti_is_gone()) return;
+    if (NowNs() >= next_window_ns && !stops()) {
+      sampler_->RunWindow();
+      if (cupti_is_gone()) return;
+      if (!std::exchange(has_sampled, true))
+        host_->Fact("queries_sampled", Percent(sampled_share_));
+    }
     if (NowNs() < next_flush_ns()) {
       delivery.Drain();
       continue;
@@ -88,9 +106,40 @@ void CuptiWorker::Run() {
     last_flush_ns = NowNs();
   }
   if (cupti_is_gone()) return;
+  EndSampling();
   BringInTheRest(&delivery);
   delivered_until_ns_.store(delivery.delivered_until_ns(), std::memory_order_release);
   complete_.store(delivery.EverythingDelivered(), std::memory_order_release);
+}
+
+// On this thread, which is the only one to switch callbacks once recording goes on: CUPTI leaves it
+// to its clients that no two do so at once.
+void CuptiWorker::BeginSampling() {
+  if (sampled_.empty()) return;
+  QuerySampler::World world;
+  world.now_ns = &NowNs;
+  world.wait_until = [this](int64_t until_ns) {
+    while (!stops() && !cupti_is_gone() && NowNs() < until_ns) {
+      buffers_->worker_signal().Wait(until_ns - NowNs());
+    }
+  };
+  world.switch_callbacks = [this](bool on) {
+    if (!cupti_is_gone()) SwitchCallbacks(api_, subscriber_, sampled_, on);
+  };
+  world.take = [this] { return state_->suppressed_calls.Take(); };
+  world.count = [this](uint64_t calls) {
+    host_->Count(LedgerCounter::api_calls_suppressed, calls);
+  };
+  world.random = [random = std::minstd_rand(static_cast<uint32_t>(NowNs()))]() mutable {
+    return std::uniform_real_distribution<double>()(random);
+  };
+  sampler_.emplace(std::move(world), sampled_share_);
+}
+
+void CuptiWorker::EndSampling() {
+  if (!sampler_) return;
+  const std::optional<double> error = sampler_->Finish();
+  if (error) host_->Fact("queries_standard_error", std::to_string(std::llround(*error)));
 }
 
 void CuptiWorker::BringInTheRest(Delivery* delivery) {

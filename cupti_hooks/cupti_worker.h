@@ -9,10 +9,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "cupti_hooks/activity_buffers.h"
 #include "cupti_hooks/callback_state.h"
 #include "cupti_hooks/cupti_api.h"
+#include "cupti_hooks/cupti_session.h"
+#include "cupti_hooks/query_sampler.h"
 #include "libprofiler/device_source.h"
 #include "libprofiler/wake_signal.h"
 
@@ -25,6 +29,9 @@ class CuptiWorker {
   // All outlive the worker's thread. Work of the device has been recorded since |started_ns|.
   CuptiWorker(const CuptiApi& api, ActivityBuffers* buffers, CallbackState* state, DeviceHost* host,
               int64_t started_ns);
+
+  // Counts calls that |points| tell of in |share| of the time (query_sampler.h). Before Start().
+  void SampleCalls(std::vector<CallbackPoint> points, double share);
 
   // False when no thread could be made.
   bool Start(CUpti_SubscriberHandle subscriber);
@@ -51,7 +58,10 @@ class CuptiWorker {
  private:
   static void* Main(void* worker);
   void Run();
+  void BeginSampling();
+  void EndSampling();
   void BringInTheRest(Delivery* delivery);
+  bool stops() const { return stop_deadline_ns_.load(std::memory_order_acquire) != 0; }
   bool cupti_is_gone() const { return gone_.load(std::memory_order_acquire); }
 
   const CuptiApi api_;  // its own: it may outlive the source
@@ -60,6 +70,9 @@ class CuptiWorker {
   DeviceHost* const host_;
   const int64_t started_ns_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
+  std::vector<CallbackPoint> sampled_;
+  double sampled_share_ = 0;
+  std::optional<QuerySampler> sampler_;  // the thread's
   pthread_t thread_{};
   std::atomic<int64_t> stop_deadline_ns_{0};  // 0: go on
   std::atomic<int64_t> delivered_until_ns_;

@@ -76,7 +76,8 @@ void Delivery::CountLosses() {
   count(LedgerCounter::cupti_api_errors, counts.unreadable);
   count(LedgerCounter::graphs_recorded_whole, counts.whole_graphs);
   count(LedgerCounter::graphs_before_recording, counts.unseen_graphs);
-  count(LedgerCounter::api_calls_suppressed, counts.skipped + state_->suppressed_calls.Take());
+  const uint64_t counted = state_->samples_calls ? 0 : state_->suppressed_calls.Take();
+  count(LedgerCounter::api_calls_suppressed, counts.skipped + counted);
   count(LedgerCounter::foreign_thread_calls, counts.foreign_threads);
   if (counts.foreign_threads != 0 && !std::exchange(said_foreign_threads_, true)) {
     host_->Note(

@@ -69,7 +69,7 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
       .AddOption("--api", &arguments->api,
                  "How calls of the CUDA driver, waits and events are learnt: from inside CUPTI's "
                  "callbacks (callbacks, the default) or by its records (records: twice the cost of "
-                 "a launch; queries, which are not recorded, are counted)")
+                 "a launch; queries, which are not recorded, are all counted)")
       .Check(OneOf({"callbacks", "records"}))
       .Value("LEVEL");
   parser

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cupti_hooks/cupti_source.h"
@@ -116,10 +117,29 @@ void LaunchGraph(cudaGraphExec_t executable, cudaStream_t stream, int times) {
   cudaStreamSynchronize(stream);
 }
 
+gpubound_sim_listening Listening() {
+  gpubound_sim_listening now = {};
+  void* cupti = dlopen("libcupti.so.13", RTLD_LAZY | RTLD_NOLOAD);
+  if (cupti == nullptr) return now;
+  reinterpret_cast<gpubound_sim_listening_fn>(dlsym(cupti, "gpubound_sim_listening_now"))(&now);
+  return now;
+}
+
+// Goes on into a window in which queries are counted, and makes ten of them there.
+void EnterWindow() {
+  uint32_t before = 0;
+  uint32_t now = Listening().callbacks;
+  do {
+    usleep(100);
+    before = std::exchange(now, Listening().callbacks);
+  } while (now <= before);
+  for (int i = 0; i < 10; ++i) cudaGetLastError();
+}
+
 Json ForkChild(CuptiSource* source) {
-  Basic();
   const pid_t child = fork();
   if (child == 0) {
+    cudaGetLastError();  // may still be called back for
     source->AbandonInForkChild();
     source->Stop(NowNs() + kPlentyNs, gpubound::AfterStop::kProgramEnds);
     _exit(42);
@@ -178,6 +198,7 @@ Json Describe(const RecordingHost& host) {
          {"operation", known ? host.LabelOf(info.operation).text : ""}});
   }
   result["notes"] = host.notes;
+  result["facts"] = host.facts;
   result["syncs"] = host.sink.syncs.size();
   result["delivered_until"] = host.delivered_until;
   return result;
@@ -215,6 +236,9 @@ int Main(const std::string& workload, const std::string& library) {
   options.levels.graphs = LevelOf(workload);
   if (const char* level = std::getenv("GPUBOUND_API")) ParseApiLevel(level, &options.levels.api);
   if (const char* quiet = std::getenv("GPUBOUND_QUIET_APIS")) options.quiet = QuietApis(quiet);
+  if (const char* percent = std::getenv("GPUBOUND_COUNT_QUERIES")) {
+    options.levels.count_queries_percent = static_cast<uint32_t>(std::atoi(percent));
+  }
   options.share = workload == "basic-shared";
   static auto* const source = new CuptiSource(options);
   const bool captures_before = workload.starts_with("before-");
@@ -233,17 +257,21 @@ int Main(const std::string& workload, const std::string& library) {
   }
   if (uses_graphs) LaunchGraph(graph, stream, 3);
   Json extra;
-  if (workload.starts_with("basic")) Basic();
+  if (workload.starts_with("basic") || workload.starts_with("fork")) Basic();
   if (workload == "many") Many();
   if (workload == "left_running") LeftRunning();
   if (workload == "nothing") Nothing();
-  if (workload == "fork") extra = ForkChild(source);
+  if (workload.ends_with("window")) EnterWindow();
+  if (workload.starts_with("fork")) extra = ForkChild(source);
   int64_t clock_ns = 0;
   const bool has_clock = source->ReadClock(&clock_ns);
   const int open_to_several = OpenToSeveral();
-  source->Stop(NowNs() + kPlentyNs, gpubound::AfterStop::kProgramEnds);
+  const AfterStop after =
+      workload == "basic-goes-on-in-window" ? AfterStop::kProgramGoesOn : AfterStop::kProgramEnds;
+  source->Stop(NowNs() + kPlentyNs, after);
 
   Json result = Describe(*host);
+  result["listening"] = Listening().callbacks;
   result["started"] = started;
   result["cupti"] = CuptiInUse();
   result["has_clock"] = has_clock;

@@ -277,6 +277,31 @@ TEST_P(StandInReleaseTest, TheUserSaysWhichFunctionsAreNotRecorded) {
   EXPECT_EQ(Ledger("api_calls_suppressed"), 1u);
 }
 
+// Queries that are counted in half of the time, so that there is time to do something meanwhile.
+class StandInWindowTest : public StandInTest {
+ protected:
+  StandInWindowTest() { setenv("GPUBOUND_COUNT_QUERIES", "50", 1); }
+  ~StandInWindowTest() override { unsetenv("GPUBOUND_COUNT_QUERIES"); }
+};
+
+TEST_F(StandInWindowTest, ARecordingThatEndsInAWindowLeavesNothingSwitchedOn) {
+  for (const char* workload : {"basic-window", "basic-goes-on-in-window"}) {
+    SCOPED_TRACE(workload);
+    Run(workload);
+    EXPECT_EQ(result_["listening"], 0);
+    EXPECT_EQ(result_["facts"]["queries_sampled"], "50");
+    EXPECT_GE(Ledger("api_calls_suppressed"), 10u);
+    EXPECT_EQ(Ledger("cupti_api_errors"), 0u);
+    EXPECT_EQ(Work("scripted").size(), 1u);
+  }
+}
+
+TEST_F(StandInWindowTest, AForkChildOfAWindowLeavesWithoutTouchingCupti) {
+  Run("fork-window");
+  EXPECT_EQ(result_["child"], 42);
+  EXPECT_EQ(Work("scripted").size(), 1u);
+}
+
 TEST_F(StandInTest, AForkChildLeavesWithoutTouchingCupti) {
   Run("fork");
   EXPECT_EQ(result_["child"], 42);

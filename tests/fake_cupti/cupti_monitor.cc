@@ -181,12 +181,29 @@ CUptiResult CuptiMonitor::Unsubscribe(CUpti_SubscriberHandle handle) {
   return CUPTI_SUCCESS;
 }
 
+// What CUPTI leaves to its client: that no two calls switch callbacks at once.
+class CuptiMonitor::Switching {
+ public:
+  explicit Switching(CuptiMonitor* monitor) : monitor_(monitor) {
+    if (!monitor_->switches_.exchange(true)) return;
+    std::fputs("stand-in libcupti: two threads switch callbacks at once\n", stderr);
+    std::abort();
+  }
+  ~Switching() { monitor_->switches_ = false; }
+  Switching(const Switching&) = delete;
+  Switching& operator=(const Switching&) = delete;
+
+ private:
+  CuptiMonitor* const monitor_;
+};
+
 CUptiResult CuptiMonitor::EnableCallback(CUpti_SubscriberHandle handle, uint32_t domain,
                                          uint32_t cbid, bool enable) {
   if (handle != TheHandle() || !subscribed_ || domain == 0 || domain >= CUPTI_CB_DOMAIN_SIZE ||
       cbid >= kMaxCallbackIds) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
+  const Switching switching(this);
   callbacks_[domain][cbid] = enable;
   return CUPTI_SUCCESS;
 }
@@ -196,6 +213,7 @@ CUptiResult CuptiMonitor::EnableDomain(CUpti_SubscriberHandle handle, uint32_t d
   if (handle != TheHandle() || !subscribed_ || domain == 0 || domain >= CUPTI_CB_DOMAIN_SIZE) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
+  const Switching switching(this);
   for (auto& flag : callbacks_[domain]) flag = enable;
   return CUPTI_SUCCESS;
 }

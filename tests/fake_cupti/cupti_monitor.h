@@ -82,6 +82,7 @@ class CuptiMonitor : public ProfilerTap {
 
  private:
   using Flags = std::array<std::atomic<bool>, kMaxCallbackIds>;
+  class Switching;
 
   CuptiMonitor();
   template <typename Record>
@@ -125,6 +126,7 @@ class CuptiMonitor : public ProfilerTap {
   std::atomic<bool> subscribed_{false};
   std::atomic<bool> per_subscriber_{false};
   std::array<Flags, CUPTI_CB_DOMAIN_SIZE> callbacks_{};
+  std::atomic<bool> switches_{false};  // a thread is in EnableCallback or EnableDomain
 };
 
 // The calling thread's stacks of external correlation ids, by CUpti_ExternalCorrelationKind.

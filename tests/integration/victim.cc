@@ -132,6 +132,18 @@ void Steady(int seconds, int launches_a_second) {
   std::printf("resident %ld %ld\n", early, ResidentKib());
 }
 
+// Asks for errors, as frameworks do after every call.
+void Poll(int milliseconds) {
+  Trainer trainer;
+  trainer.Iterate();
+  long polled = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+  while (std::chrono::steady_clock::now() < end) {
+    for (int i = 0; i < 100; ++i, ++polled) cudaGetLastError();
+  }
+  std::printf("polled %ld\n", polled);
+}
+
 void LaunchInThreads(int count) {
   constexpr int kLaunches = 100;
   Trainer trainer;
@@ -257,6 +269,8 @@ int Main(int argc, char** argv) {
     Steady(count, 20'000);
   } else if (std::strcmp(action, "pressing") == 0) {
     Steady(count, 100'000);
+  } else if (std::strcmp(action, "poll") == 0) {
+    Poll(count);
   } else if (std::strcmp(action, "threads") == 0) {
     LaunchInThreads(count);
   } else if (std::strcmp(action, "brief") == 0) {

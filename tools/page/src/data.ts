@@ -228,6 +228,8 @@ export interface Report {
   processes: ReportProcess[];
   devices: Device[];
   ledger: LedgerEntry[];
+  not_counted: {counter: string; why: string}[];
+  estimated: {counter: string; counted_share: number; standard_error: number | null}[];
   operation_devices: OperationDevice[];
   ranks: Rank[];
 }

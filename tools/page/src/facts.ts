@@ -1,29 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How far the figures can be trusted, and what was run.
-import {PageData, shownName} from './data';
+import {PageData, Report, shownName} from './data';
 import {element, table} from './dom';
-import {formatCount, formatTime} from './format';
+import {formatCount, formatShare, formatTime} from './format';
+
+function ledgerRow(
+    severity: string, counter: string, value: string, help: string,
+    exact: string = ''): HTMLElement {
+  const row = element('tr', {}, [
+    element(
+        'th', {attributes: {scope: 'row'}},
+        [element('span', {class: `severity s-${severity}`, text: severity.replace('_', ' ')})]),
+    element('td', {text: counter}),
+    element('td', {class: 'figure', text: value, title: exact}),
+    element('td', {class: 'wide', text: help}),
+  ]);
+  row.dataset.row = counter;
+  return row;
+}
+
+function howEstimated(estimate: Report['estimated'][0]): string {
+  const error = estimate.standard_error === null ?
+      'with an error that is not known' :
+      `with a standard error of ${formatCount(estimate.standard_error)}`;
+  return `Estimated from ${formatShare(estimate.counted_share)} of the time, ${error}.`;
+}
 
 export function ledger(data: PageData): HTMLElement {
   const {report} = data;
   const block =
       element('div', {}, [element('p', {class: 'verdict', text: `Trust: ${report.run.verdict}`})]);
-  if (report.ledger.length > 0) {
-    const rows = report.ledger.map((entry) => {
-      const row = element('tr', {}, [
-        element('th', {attributes: {scope: 'row'}}, [element('span', {
-                  class: `severity s-${entry.severity}`,
-                  text: entry.severity.replace('_', ' ')
-                })]),
-        element('td', {text: entry.counter}),
-        element(
-            'td', {class: 'figure', text: formatCount(entry.value), title: String(entry.value)}),
-        element('td', {class: 'wide', text: entry.help}),
-      ]);
-      row.dataset.row = entry.counter;
-      return row;
-    });
+  const rows = [
+    ...report.ledger.map((entry) => {
+      const estimate = report.estimated.find((what) => what.counter === entry.counter);
+      return ledgerRow(
+          entry.severity, entry.counter, (estimate ? '≈\u00a0' : '') + formatCount(entry.value),
+          entry.help + (estimate ? ` ${howEstimated(estimate)}` : ''), String(entry.value));
+    }),
+    ...report.not_counted.map((what) => ledgerRow('unknown', what.counter, '?', what.why)),
+  ];
+  if (rows.length > 0) {
     const entries = table('Ledger', ['severity', 'counter', 'value', 'what it means'], rows);
     entries.classList.add('ledger', 'plain');
     block.append(entries);
