@@ -17,10 +17,10 @@
 #include "analysis/in_run_check.h"
 #include "analysis/process_tree_peaks.h"
 #include "analysis/report_iterations.h"
+#include "analysis/report_ledger.h"
 #include "analysis/report_work.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
-#include "proto/ledger_counters.h"
 
 namespace gpubound {
 
@@ -330,24 +330,6 @@ struct ReportRank {
   uint64_t late = 0;                       // collectives that it was the last to enter
   int64_t waited_for_ns = 0;               // what the others waited in those, summed over them
   std::vector<ReportActivity> while_late;  // its reporting thread meanwhile, longest first
-};
-
-struct ReportLedgerEntry {
-  std::string counter;
-  uint64_t value = 0;
-  Severity severity = Severity::kInfo;
-  std::string help;
-};
-
-struct ReportNotCounted {  // of which nothing is known, not that it is zero
-  std::string counter;
-  std::string why;
-};
-
-struct ReportEstimate {  // a counter of the ledger that was counted in a part of the time only
-  std::string counter;
-  double counted_share = 0;               // of the time, where it was least
-  std::optional<int64_t> standard_error;  // of the counter; absent where it is not known
 };
 
 struct ReportRun {

@@ -3,25 +3,13 @@
 // Writes the report model as JSON. Fields are added to this format, never renamed. No state.
 #include "analysis/report_json.h"
 
-#include <nlohmann/json.hpp>
+#include "analysis/json_rows.h"
+#include "analysis/ledger_json.h"
 
 namespace gpubound {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keeps the order of the specification
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-// Each of |rows| by |render|.
-template <typename Row, typename Render>
-Json ArrayOf(const std::vector<Row>& rows, Render render) {
-  Json array = Json::array();
-  for (const Row& row : rows) array.push_back(render(row));
-  return array;
-}
+using Json = OrderedJson;
 
 Json CausesJson(const std::vector<CauseTime>& causes) {
   Json json = Json::object();
@@ -371,13 +359,6 @@ Json RankJson(const ReportRank& rank) {
               {"while_late", ArrayOf(rank.while_late, ActivityJson)}};
 }
 
-Json LedgerJson(const ReportLedgerEntry& entry) {
-  return Json{{"counter", entry.counter},
-              {"value", entry.value},
-              {"severity", SeverityName(entry.severity)},
-              {"help", entry.help}};
-}
-
 }  // namespace
 
 std::string RenderJson(const Report& report) {
@@ -390,14 +371,8 @@ std::string RenderJson(const Report& report) {
   document["notes"] = report.notes;
   document["operation_devices"] = ArrayOf(report.operation_devices, OperationDeviceJson);
   document["ranks"] = ArrayOf(report.ranks, RankJson);
-  document["not_counted"] = ArrayOf(report.not_counted, [](const ReportNotCounted& what) {
-    return Json{{"counter", what.counter}, {"why", what.why}};
-  });
-  document["estimated"] = ArrayOf(report.estimated, [](const ReportEstimate& what) {
-    return Json{{"counter", what.counter},
-                {"counted_share", what.counted_share},
-                {"standard_error", what.standard_error ? Json(*what.standard_error) : Json()}};
-  });
+  document["not_counted"] = ArrayOf(report.not_counted, NotCountedJson);
+  document["estimated"] = ArrayOf(report.estimated, EstimateJson);
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -244,8 +244,7 @@ test('counters that are estimated or unknown are not shown as known', async () =
       (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
   assert.equal(shown.length, 2);
   assert.match(shown[0][2], /^≈\s1[.,]23/);
-  assert.ok(
-      shown[0][3].endsWith(`with a standard error of ${standard_error}.`), shown[0][3]);
+  assert.ok(shown[0][3].endsWith(`with a standard error of ${standard_error}.`), shown[0][3]);
   assert.deepEqual([shown[1][0], shown[1][2]], ['unknown', '?']);
 });
 
