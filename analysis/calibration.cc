@@ -48,7 +48,11 @@ CostModel ModelOf(const Calibration& calibration) {
       model.python_instant = measured.cost;
     }
     if (measured.condition == kAfterOtherWork) {
-      model.AfterOtherWork(measured.kind) = measured.cost;
+      if (measured.kind == CostKind::kApiCall) {
+        model.api_after_other_work[measured.api] = measured.cost;
+      } else {
+        model.AfterOtherWork(measured.kind) = measured.cost;
+      }
     }
     if (!measured.condition.empty()) continue;
     if (measured.kind == CostKind::kApiCall) {
@@ -58,6 +62,9 @@ CostModel ModelOf(const Calibration& calibration) {
     }
   }
   if (!model.api.empty()) model.Of(CostKind::kApiCall) = CostOfAnyCall(model.api);
+  if (!model.api_after_other_work.empty()) {
+    model.AfterOtherWork(CostKind::kApiCall) = CostOfAnyCall(model.api_after_other_work);
+  }
   return model;
 }
 

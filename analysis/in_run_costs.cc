@@ -204,8 +204,10 @@ void Apply(const Loop& loop, const InRunCheck& check, CostModel* costs) {
 
 void WidenCalls(const ProcessTrace& process, CostModel* costs, InRunCheck* check) {
   if (!MakesCalls(process)) return;
-  Widen(&costs->Of(CostKind::kApiCall));
-  for (auto& [name, cost] : costs->api) Widen(&cost);
+  for (Cost* const cost : CostsOf(CostKind::kApiCall, costs)) Widen(cost);
+  for (auto* const functions : {&costs->api, &costs->api_after_other_work}) {
+    for (auto& [name, cost] : *functions) Widen(&cost);
+  }
   check->unchecked.push_back({"CUDA calls", process.cupti_not_suspended.empty()
                                                 ? "their records were never suspended"
                                                 : process.cupti_not_suspended});

@@ -92,8 +92,10 @@ void ProcessReplay::BeginCall() {
   }
   const ApiCall& call = next.call;
   ReplayThread& thread = Started(next.thread, call.start_ns);
+  const int64_t since_ns = call.start_ns - thread.at_ns;
   Arrive(next.thread, &thread, call.start_ns, KindOf(call, CallEdge::kBegin));
   ReplayThread::OpenCall open{call, thread.now, thread.shown};
+  open.since_ns = since_ns;
   open.charged = !IsInner(thread, call);
   LaunchEntry* const launch = launches_.Find(call.correlation);
   if (launch != nullptr && launch->thread == next.thread && launch->start_ns == call.start_ns &&
@@ -101,15 +103,14 @@ void ProcessReplay::BeginCall() {
     launch->begun = thread.now;
     open.outermost = true;
   }
-  if (open.charged) open.unrecorded_ns = costs_.AfterBegin(call.label).ns;
+  const Spent& cost = costs_.AfterBegin(call.label, since_ns);
+  if (open.charged) open.unrecorded_ns = cost.ns;
   thread.calls.push_back(open);
   EnterCell(&thread);
   if (launch != nullptr && open.outermost) {
     launch->operation = static_cast<uint32_t>(thread.cell / kLayers);
   }
-  if (open.charged) {
-    Charge(next.thread, &thread, costs_.AfterBegin(call.label), KindOf(call, CallEdge::kBegin));
-  }
+  if (open.charged) Charge(next.thread, &thread, cost, KindOf(call, CallEdge::kBegin));
   SetTimer(std::max(call.start_ns, call.end_ns), TimerKind::kCallEnds, next.thread);
 }
 
@@ -144,7 +145,7 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
   }
   EnterCell(thread);
   if (open.charged) {
-    Charge(index, thread, costs_.AfterEnd(call.label), KindOf(call, CallEdge::kEnd));
+    Charge(index, thread, costs_.AfterEnd(call.label, open.since_ns), KindOf(call, CallEdge::kEnd));
   }
   if (thread->adopts) adopters_at_ns_ = call.end_ns;
 }
@@ -211,7 +212,7 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
   // Only what is beyond doubt tells what is usual; a guess would confirm itself.
   if (waited && length - wake_up > kClearly * usual.ns()) wake_up_.Add(wake_up);
   OwnPart& own_part = OwnPartOf(kind);
-  const Spent cost = open.charged ? costs_.AfterBegin(call.label) : Spent{};
+  const Spent cost = open.charged ? costs_.AfterBegin(call.label, open.since_ns) : Spent{};
   const double begun_at = thread->now.at;
   const bool at_begin = thread->at_ns == call.start_ns;
   double deviation = 0;  // of the call's own part
@@ -360,7 +361,8 @@ LaunchAnchor ProcessReplay::AnchorOf(const DeviceWork& work, LaunchEntry* launch
     if (thread.at_ns == launch->start_ns) {
       anchor.own_part = &OwnPartOf(&kind);
       anchor.own_ns = static_cast<double>(anchor.at_ns - launch->start_ns);
-      anchor.own_variance = costs_.AfterBegin(launch->label).variance;
+      const int64_t since_ns = thread.calls.empty() ? 0 : thread.calls.back().since_ns;
+      anchor.own_variance = costs_.AfterBegin(launch->label, since_ns).variance;
     }
   }
   return anchor;

@@ -44,6 +44,11 @@ Spent PartOf(const Cost& cost, double ns) {
   return {ns, variance, cost.standard_error_ns * share, LeastOf(ns, variance)};
 }
 
+// Behind other work nothing is cheaper than usual, whatever a noisy calibration says.
+const Cost& Dearer(const Cost& usual, const Cost& late) {
+  return late.samples != 0 && late.total_ns() > usual.total_ns() ? late : usual;
+}
+
 // |part| of the usual cost, and what |late| is more than that.
 Spent WithExtra(const Spent& part, const Cost& usual, const Cost& late) {
   const double extra_ns = late.total_ns() - usual.total_ns();
@@ -90,9 +95,17 @@ ReplayCosts::ReplayCosts(const ProcessTrace& process, const CostModel& model)
         break;
       }
       case LabelKind::kApi: {
-        const Cost& cost = model.OfApi(std::string(StripApiVersion(label.text)));
-        costs.begin = costs.late_begin = PartOf(cost, cost.inside_ns);
-        costs.end = costs.late_end = PartOf(cost, cost.outside_ns);
+        const std::string function(StripApiVersion(label.text));
+        const Cost& cost = model.OfApi(function);
+        // An interpreter and its framework execute as much code between two calls as calibration
+        // does; what native programs do there is not known, and mostly less.
+        const Cost& late =
+            process.python ? Dearer(cost, model.OfApiAfterOtherWork(function)) : cost;
+        costs.begin = PartOf(cost, cost.inside_ns);
+        costs.end = PartOf(cost, cost.outside_ns);
+        costs.late_begin = PartOf(late, late.inside_ns);
+        costs.late_end = PartOf(late, late.outside_ns);
+        costs.late_from_ns = kOtherWorkBeforeCallNs;
         break;
       }
       case LabelKind::kOverhead:

@@ -30,12 +30,14 @@ class ReplayCosts {
   ReplayCosts(const ProcessTrace& process, const CostModel& model);
 
   // Behind the begin, and behind the end, of a scope or a call with this label, where the thread
-  // had its event before |since_ns| earlier.
+  // had its event before |since_ns| earlier; of a call's end, its event before the call.
   const Spent& AfterBegin(LabelId label, int64_t since_ns = 0) const {
-    return since_ns < kOtherWorkNs ? Of(label).begin : Of(label).late_begin;
+    const ByLabel& costs = Of(label);
+    return since_ns < costs.late_from_ns ? costs.begin : costs.late_begin;
   }
   const Spent& AfterEnd(LabelId label, int64_t since_ns = 0) const {
-    return since_ns < kOtherWorkNs ? Of(label).end : Of(label).late_end;
+    const ByLabel& costs = Of(label);
+    return since_ns < costs.late_from_ns ? costs.end : costs.late_end;
   }
   const Spent& AfterInstant() const { return instant_; }
   // CUPTI's own work, of which each record tells the actual cost, and scopes of ours (kOwnDomain).
@@ -49,6 +51,7 @@ class ReplayCosts {
     Spent end;
     Spent late_begin;  // behind other work
     Spent late_end;
+    int64_t late_from_ns = kOtherWorkNs;
     bool own_overhead = false;
   };
   const ByLabel& Of(LabelId label) const {

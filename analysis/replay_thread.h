@@ -35,6 +35,7 @@ struct ReplayThread {
     double shown_begun;
     bool outermost = false;
     bool charged = false;
+    int64_t since_ns = 0;      // the thread's event before it
     double unrecorded_ns = 0;  // of its cost: the profiler's own records tell of no part of it
   };
   struct Debt {

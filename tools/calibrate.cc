@@ -38,6 +38,12 @@ const char* ProgramName(const CalibrationWorkload& workload) {
   return workload.program == CalibrationProgram::kPython ? "Python " : "";
 }
 
+// As a user would call it.
+std::string NameOf(const CalibrationWorkload& workload) {
+  if (workload.kind != CostKind::kApiCall || *workload.condition == 0) return workload.name;
+  return std::string(workload.label) + " " + workload.condition;
+}
+
 // Conditions are those of the first round: all rounds have the same.
 std::vector<ProcessCost> CostsOfProcesses(const std::vector<CalibrationRound>& rounds) {
   std::vector<ProcessCost> costs;
@@ -68,13 +74,13 @@ Calibration Summarise(const std::vector<CalibrationRound>& rounds) {
     const bool is_call = workload.kind == CostKind::kApiCall;
     if (!processes.empty()) {
       calibration.costs.push_back(
-          {workload.kind, is_call ? workload.name : "", workload.condition, CostOf(processes)});
+          {workload.kind, is_call ? workload.label : "", workload.condition, CostOf(processes)});
       continue;
     }
     const auto refused = rounds.back().refused.find(workload.name);
     if (refused == rounds.back().refused.end()) continue;  // not asked for
     calibration.missing.push_back(
-        {std::string(ProgramName(workload)) + workload.name, refused->second});
+        {std::string(ProgramName(workload)) + NameOf(workload), refused->second});
   }
   return calibration;
 }

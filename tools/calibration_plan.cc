@@ -15,6 +15,12 @@ constexpr CalibrationWorkload ApiCall(const char* function) {
   return {kNative, function, CostKind::kApiCall, "", function, 128, 1.0};
 }
 
+// One by one behind other work; named as the program knows it.
+constexpr CalibrationWorkload ApiCallBetween(const char* name, const char* function) {
+  return {kNative, name, CostKind::kApiCall,   kAfterOtherWork, function,
+          16,      1.0,  "calibration between"};
+}
+
 constexpr CalibrationWorkload kPlan[] = {
     {kNative, "scope", CostKind::kNativeScope, "", "calibration scope", 4'000, 0.5},
     {kNative, "named_scope", CostKind::kNativeScope, "name known at run time",
@@ -37,6 +43,12 @@ constexpr CalibrationWorkload kPlan[] = {
     ApiCall("cudaEventRecord"),
     ApiCall("cudaStreamWaitEvent"),
     ApiCall("cudaStreamSynchronize"),
+    ApiCallBetween("cudaLaunchKernel_between", "cudaLaunchKernel"),
+    ApiCallBetween("cudaMemcpyAsync_between", "cudaMemcpyAsync"),
+    ApiCallBetween("cudaMemsetAsync_between", "cudaMemsetAsync"),
+    ApiCallBetween("cudaEventRecord_between", "cudaEventRecord"),
+    ApiCallBetween("cudaStreamWaitEvent_between", "cudaStreamWaitEvent"),
+    ApiCallBetween("cudaStreamSynchronize_between", "cudaStreamSynchronize"),
 };
 
 }  // namespace

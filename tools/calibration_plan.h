@@ -17,14 +17,16 @@ enum class CalibrationProgram : uint8_t { kNative, kPython };
 
 struct CalibrationWorkload {
   CalibrationProgram program;
-  const char* name;  // as the program knows it; for kApiCall also the function
+  const char* name;  // as the program knows it
   CostKind kind;
   const char* condition;  // empty: the usual; see MeasuredCost
-  const char* label;      // of the event in the trace; null: it has one time stamp
-  uint64_t count;         // occurrences in a block: some 0.1 ms
+  // Of the event in the trace, for kApiCall the function; null: it has one time stamp.
+  const char* label;
+  uint64_t count;  // occurrences in a block: some 0.1 ms
   // The share of the time that an occurrence takes without the profiler and that lies between the
   // two time stamps with it: all of a call; of a scope that nobody records, half on either side.
   double unrecorded_share;
+  const char* within = "";  // label of the operation that the program opens around each block
 };
 
 // Without "empty", the loop itself, which every program has.

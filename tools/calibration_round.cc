@@ -39,36 +39,44 @@ class RecordedDurations {
  public:
   explicit RecordedDurations(const Run& run) {
     for (const ProcessTrace& process : run.processes) {
-      for (const ThreadTrace& thread : process.threads) {
-        AddScopes(process, thread);
-        for (const ApiCall& call : thread.calls) {
-          durations_[process.LabelOf(call.label).text].push_back(
-              static_cast<double>(call.end_ns - call.start_ns));
-        }
-      }
+      for (const ThreadTrace& thread : process.threads) Add(process, thread);
     }
   }
 
-  // Below 0 where there was none.
-  double MeanOf(const char* label) {
+  // Below 0 where there was none. |within|: the operation around it, of calls; empty: none.
+  double MeanOf(const char* label, const char* within) {
     if (label == nullptr) return -1;
-    const std::vector<double>& durations = durations_[label];
+    const std::vector<double>& durations = durations_[{within, label}];
     return durations.empty() ? -1 : TrimmedMean(durations).mean;
   }
 
  private:
-  // None of the scopes nests in one of its own label.
-  void AddScopes(const ProcessTrace& process, const ThreadTrace& thread) {
+  // Of the scopes none nests in one of its own label, and calls lie in one or in none.
+  void Add(const ProcessTrace& process, const ThreadTrace& thread) {
     std::map<LabelId, int64_t> begin_ns;
+    auto call = thread.calls.begin();
+    const auto add_calls = [&](int64_t until_ns, const std::string& within) {
+      for (; call != thread.calls.end() && call->start_ns < until_ns; ++call) {
+        AddLength(within, process.LabelOf(call->label).text, call->end_ns - call->start_ns);
+      }
+    };
     for (const ThreadEvent& event : thread.events) {
-      if (event.kind == SlotKind::kBegin) begin_ns[event.label] = event.time_ns;
-      if (event.kind != SlotKind::kEnd || !begin_ns.contains(event.label)) continue;
-      durations_[process.LabelOf(event.label).text].push_back(
-          static_cast<double>(event.time_ns - begin_ns[event.label]));
+      const std::string& label = process.LabelOf(event.label).text;
+      if (event.kind == SlotKind::kBegin) {
+        add_calls(event.time_ns, "");
+        begin_ns[event.label] = event.time_ns;
+      } else if (event.kind == SlotKind::kEnd && begin_ns.contains(event.label)) {
+        add_calls(event.time_ns, label);
+        AddLength("", label, event.time_ns - begin_ns[event.label]);
+      }
     }
+    add_calls(INT64_MAX, "");
+  }
+  void AddLength(const std::string& within, const std::string& label, int64_t ns) {
+    durations_[{within, label}].push_back(static_cast<double>(ns));
   }
 
-  std::map<std::string, std::vector<double>> durations_;
+  std::map<std::pair<std::string, std::string>, std::vector<double>> durations_;
 };
 
 class Round {
@@ -230,7 +238,7 @@ class Round {
     result_.machine = KeyOf(*run);
     RecordedDurations recorded(*run);
     for (auto& [workload, blocks] : result_.blocks) {
-      blocks.recorded_ns = recorded.MeanOf(workload->label);
+      blocks.recorded_ns = recorded.MeanOf(workload->label, workload->within);
       blocks.bare_ns =
           workload->unrecorded_share * (Median(blocks.off_ns) - loop_ns[workload->program]);
     }

@@ -264,6 +264,19 @@ TEST(CostModelTest, HasWhatEventsCostBehindOtherWorkBesideTheUsual) {
   EXPECT_DOUBLE_EQ(ModelOf(calibration).AfterOtherWork(CostKind::kInterceptedCall).total_ns(), 73);
 }
 
+TEST(CostModelTest, HasWhatCallsCostBehindOtherWorkByFunction) {
+  Calibration calibration = Sample();
+  calibration.costs.push_back(
+      {CostKind::kApiCall, "cudaLaunchKernel", "after other work", {2500, 1500, 1, 1, 80}});
+  calibration.costs.push_back(
+      {CostKind::kApiCall, "cudaMemcpyAsync", "after other work", {2000, 1000, 1, 1, 80}});
+  const CostModel model = ModelOf(calibration);
+  EXPECT_DOUBLE_EQ(model.OfApi("cudaLaunchKernel").total_ns(), 1000);
+  EXPECT_DOUBLE_EQ(model.OfApiAfterOtherWork("cudaLaunchKernel").total_ns(), 4000);
+  EXPECT_DOUBLE_EQ(model.OfApiAfterOtherWork("cudaEventQuery").total_ns(), 3500);
+  EXPECT_EQ(ModelOf(Sample()).OfApiAfterOtherWork("cudaLaunchKernel").samples, 0u);
+}
+
 TEST(CostModelTest, GivesAFunctionThatWasNotMeasuredTheMeanAndTheSpreadOfTheOthers) {
   const CostModel model = ModelOf(Sample());
   EXPECT_DOUBLE_EQ(model.OfApi("cudaLaunchKernel").total_ns(), 1000);

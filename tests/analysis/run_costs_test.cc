@@ -110,6 +110,29 @@ TEST(InRunCosts, WithoutACallTheCostOfCallsIsNothingToCheck) {
   EXPECT_THAT(unchecked(), HasSubstr("CUDA calls"));
 }
 
+TEST(ReplayCostsTest, CallsBehindOtherWorkCostWhatTheyDoThereAndNoLess) {
+  constexpr auto kCall = static_cast<LabelId>(1);
+  constexpr int64_t kWarmNs = kOtherWorkBeforeCallNs - 1;
+  constexpr int64_t kColdNs = kOtherWorkBeforeCallNs;
+  ProcessTrace process;
+  process.python = true;
+  process.labels = {{}, {LabelKind::kApi, Layer::kUnset, "", "cudaLaunchKernel_v7000"}};
+  CostModel model;
+  model.api["cudaLaunchKernel"] = {900, 1'000, 1, 1, 80};
+  EXPECT_DOUBLE_EQ(ReplayCosts(process, model).AfterBegin(kCall, kColdNs).ns, 900);  // not measured
+  model.api_after_other_work["cudaLaunchKernel"] = {2'100, 1'800, 1, 1, 80};
+  const ReplayCosts costs(process, model);
+  EXPECT_DOUBLE_EQ(costs.AfterBegin(kCall, kWarmNs).ns, 900);
+  EXPECT_DOUBLE_EQ(costs.AfterEnd(kCall, kWarmNs).ns, 1'000);
+  EXPECT_DOUBLE_EQ(costs.AfterBegin(kCall, kColdNs).ns, 2'100);
+  EXPECT_DOUBLE_EQ(costs.AfterEnd(kCall, kColdNs).ns, 1'800);
+  process.python = false;
+  EXPECT_DOUBLE_EQ(ReplayCosts(process, model).AfterBegin(kCall, kColdNs).ns, 900);
+  process.python = true;
+  model.api_after_other_work["cudaLaunchKernel"] = {900, 900, 1, 1, 80};
+  EXPECT_DOUBLE_EQ(ReplayCosts(process, model).AfterEnd(kCall, kColdNs).ns, 1'000);  // noise
+}
+
 TEST(ReplayCostsTest, InstantsOfAPythonProcessCostWhatTheyDoFromPython) {
   CostModel model;
   model.Of(CostKind::kInstant) = {0, 20, 1, 1, 80};

@@ -68,18 +68,22 @@ ApiCall::ApiCall(uint32_t cbid, const char* name, const void* params, const Laun
   info_.start_ns = RealtimeNs();
   if (ProfilerTap* tap = runtime.tap()) {
     const bool recorded = tap->ApiEnter(&info_);
-    overhead_ns_ = !recorded ? 0
-                   : info_.is_launch && runtime.script().overhead.launch_ns > 0
-                       ? runtime.script().overhead.launch_ns
-                       : runtime.script().overhead.api_ns;
+    if (recorded) overhead_ns_ = OverheadNs(runtime.script().overhead);
     SpinFor(overhead_ns_);
   }
   SpinFor(runtime.script().api_ns);
 }
 
+TimeNs ApiCall::OverheadNs(const InjectedOverhead& overhead) const {
+  const bool cold = info_.start_ns - CurrentThread().last_call_end_ns >= InjectedOverhead::kColdNs;
+  const bool as_launch = info_.is_launch && overhead.launch_ns > 0;
+  return (as_launch ? overhead.launch_ns : overhead.api_ns) + (cold ? overhead.cold_ns : 0);
+}
+
 ApiCall::~ApiCall() {
   if (!ok_) return;
   info_.end_ns = RealtimeNs();
+  CurrentThread().last_call_end_ns = info_.end_ns;
   GpuRuntime& runtime = GpuRuntime::Get();
   TruthRecorder::Get().AddApi(info_, SystemThreadId(), overhead_ns_);
   if (ProfilerTap* tap = runtime.tap()) tap->ApiExit(&info_);

@@ -94,6 +94,9 @@ class ApiCall {
   TimeNs start_ns() const { return info_.start_ns; }
 
  private:
+  // What recording this call is to cost.
+  TimeNs OverheadNs(const InjectedOverhead& overhead) const;
+
   ApiInfo info_;
   bool ok_ = false;
   TimeNs overhead_ns_ = 0;
@@ -102,6 +105,7 @@ class ApiCall {
 struct ThreadState {
   int device = 0;
   cudaError_t last_error = cudaSuccess;
+  TimeNs last_call_end_ns = 0;
   std::vector<CUstream_st*> per_thread_streams;  // cudaStreamPerThread, by device
   struct LaunchConfiguration {
     dim3 grid, block;

@@ -133,6 +133,7 @@ bool ParseScript(const std::string& json, SimScript* script, std::string* error)
       {"faults", nested(FaultReaders(&script->faults))},
       {"overhead", nested({{"api_ns", Into(&script->overhead.api_ns)},
                            {"launch_ns", Into(&script->overhead.launch_ns)},
+                           {"cold_ns", Into(&script->overhead.cold_ns)},
                            {"flush_ns", Into(&script->overhead.flush_ns)}})},
       {"nvml", nested(NvmlReaders(&script->nvml))},
       {"counters", nested(CounterReaders(&script->counters))},

@@ -44,7 +44,9 @@ struct CuptiFaults {
 struct InjectedOverhead {
   int64_t api_ns = 0;     // each recorded API call
   int64_t launch_ns = 0;  // each recorded launch, instead of api_ns
+  int64_t cold_ns = 0;    // more of either, kColdNs or more after the thread's last call
   int64_t flush_ns = 0;   // each FlushAll
+  static constexpr int64_t kColdNs = 5'000;
 };
 
 // What the stand-in libnvidia-ml answers; negative: not supported.

@@ -30,8 +30,9 @@ class CalibrationRun : public CommandRun {
     ADD_FAILURE() << parsed.error().ToString() << outcome.Describe();
     return {};
   }
-  Calibration CalibrationWithOverhead(int api_ns, int launch_ns) {
-    const Json overhead = {{"overhead", {{"api_ns", api_ns}, {"launch_ns", launch_ns}}}};
+  Calibration CalibrationWithOverhead(int api_ns, int launch_ns, int cold_ns = 0) {
+    const Json overhead = {
+        {"overhead", {{"api_ns", api_ns}, {"launch_ns", launch_ns}, {"cold_ns", cold_ns}}}};
     runner().Set("GPUBOUND_SIM_SCRIPT", overhead.dump());
     return Parsed(Calibrate({"--python", ""}));
   }
@@ -94,6 +95,21 @@ TEST_F(CalibrationRun, FindsWhatTheDeviceInjectsIntoEachRecordedCall) {
     EXPECT_LT(found_ns, 2 * injected_ns) << function;
     // The stand-in spins between the two time stamps of the call.
     EXPECT_GT(cost.inside_ns, 0.7 * injected_ns) << function;
+  }
+}
+
+TEST_F(CalibrationRun, FindsWhatACallCostsMoreBehindOtherWork) {
+  constexpr int kApiNs = 50'000;
+  constexpr int kColdNs = 150'000;
+  const CostModel model = ModelOf(CalibrationWithOverhead(kApiNs, kApiNs, kColdNs));
+  ASSERT_EQ(model.api_after_other_work.size(), model.api.size());
+  for (const auto& [function, cost] : model.api) {
+    const Cost& cold = model.OfApiAfterOtherWork(function);
+    EXPECT_GT(cost.total_ns(), 0.7 * kApiNs) << function;
+    EXPECT_LT(cost.total_ns(), 2 * kApiNs) << function;
+    EXPECT_GT(cold.total_ns(), 0.7 * (kApiNs + kColdNs)) << function;
+    EXPECT_LT(cold.total_ns(), 2 * (kApiNs + kColdNs)) << function;
+    EXPECT_GT(cold.inside_ns, 0.7 * (kApiNs + kColdNs)) << function;
   }
 }
 

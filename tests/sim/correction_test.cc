@@ -45,15 +45,18 @@ Outcome Judge(const Report& report, const Report& truth) {
   return outcome;
 }
 
-Outcome CorrectAndCompare(const VirtualProgram& program) {
+Outcome CorrectAndCompare(const VirtualProgram& program, const CostModel& costs) {
   const gpubound::Run recorded = RunOf(Execute(program, nullptr));
   const gpubound::Run bare = RunOf(Execute(Uninstrumented(program), nullptr));
   Result<Report> report = BuildReport(recorded);
   const Result<Report> truth = BuildReport(bare);
   EXPECT_TRUE(report.ok() && truth.ok());
-  const CostModel costs = CalibratedCosts(program, kCalibrationSamples);
   EXPECT_TRUE(AddCorrected(recorded, costs, {}, &*report).ok());
   return Judge(*report, *truth);
+}
+
+Outcome CorrectAndCompare(const VirtualProgram& program) {
+  return CorrectAndCompare(program, CalibratedCosts(program, kCalibrationSamples));
 }
 
 // A checkpoint, an evaluation: one backpropagation in 200 takes 50 ms more.
@@ -121,6 +124,29 @@ TEST(CorrectionTest, WhatTheProgramDoesRarelyIsNotTakenForNoise) {
       const Outcome outcome = CorrectAndCompare(program);
       EXPECT_LE(outcome.total_error, kTotalWithin) << WorkloadName(workload) << ", seed " << seed;
       EXPECT_TRUE(outcome.covered) << WorkloadName(workload) << ", seed " << seed;
+    }
+  }
+}
+
+// As CUPTI's do on a GPU, whose code a framework drives out of the caches between two calls.
+TEST(CorrectionTest, CallsBehindOtherWorkAreChargedWithWhatTheyCostThere) {
+  for (const Workload workload :
+       {Workload::kCpuBound, Workload::kLaunchBound, Workload::kGraph, Workload::kTwoProcesses}) {
+    for (const uint64_t seed : {7, 14}) {
+      SCOPED_TRACE(std::string(WorkloadName(workload)) + ", seed " + std::to_string(seed));
+      VirtualProgram program =
+          MakeWorkload(workload, seed + static_cast<uint64_t>(workload), kShortLoop);
+      program.cost.scope_ns = 100;
+      program.cost.api_ns = 2'000;
+      program.cost.cold_api_ns = 3'000;
+      program.cost.deviation = 0.5;
+      const Outcome outcome = CorrectAndCompare(program);
+      EXPECT_LE(outcome.total_error, kTotalWithin);
+      EXPECT_LE(outcome.row_error, kRowWithin) << outcome.worst_row;
+      EXPECT_TRUE(outcome.covered);
+      CostModel warm = CalibratedCosts(program, kCalibrationSamples);
+      warm.AfterOtherWork(CostKind::kApiCall) = {};
+      EXPECT_GT(CorrectAndCompare(program, warm).total_error, outcome.total_error);
     }
   }
 }

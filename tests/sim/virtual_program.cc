@@ -65,10 +65,11 @@ class Machine {
     size_t next = 0;
     Stage stage = Stage::kStart;
     bool blocked = false;
-    bool awaits = false;              // blocked by a semaphore
-    std::vector<OpId> waits_for;      // with kWait
-    TimeNs blocked_since_ns = 0;      // by a full queue
-    size_t call = 0;                  // index in history
+    bool awaits = false;          // blocked by a semaphore
+    std::vector<OpId> waits_for;  // with kWait
+    TimeNs blocked_since_ns = 0;  // by a full queue
+    size_t call = 0;              // index in history
+    TimeNs last_event_ns = INT64_MIN / 2;
     std::map<uint32_t, size_t> open;  // handle -> index in history_.scopes
   };
 
@@ -159,7 +160,7 @@ class Machine {
                                 .queue_full_to_ns = 0,
                                 .stream = statement.slot,
                                 .event = statement.event});
-      thread.wake_ns = now_ + statement.cost_ns + Drawn(program_.cost.api_ns);
+      thread.wake_ns = now_ + statement.cost_ns + Drawn(CostOfCall(thread));
       thread.stage = Stage::kSubmit;
       thread.blocked_since_ns = -1;
       return;
@@ -252,6 +253,7 @@ class Machine {
       default:
         break;
     }
+    thread.last_event_ns = now_;
     thread.wake_ns = now_ + statement.cost_ns + Drawn(program_.cost.scope_ns);
   }
 
@@ -274,6 +276,13 @@ class Machine {
     scope.end_ns = now_;
     scope.end_thread = t;
     sink_->OnRangeEnd(t, scope.range, now_);
+  }
+
+  // Of a call that begins now, in the mean.
+  TimeNs CostOfCall(const Thread& thread) const {
+    const ProfilerCost& cost = program_.cost;
+    const bool cold = now_ - thread.last_event_ns >= cost.cold_after_ns;
+    return cost.api_ns + (cold ? cost.cold_api_ns : 0);
   }
 
   // What one occurrence costs.
@@ -329,6 +338,7 @@ class Machine {
     if (!done) return;
     ApiFact& call = history_.calls[thread.call];
     call.end_ns = now_;
+    thread.last_event_ns = now_;
     if (!IsLost(call.begin_ns, true)) sink_->OnCall(call);
     thread.blocked = false;
     thread.stage = Stage::kStart;

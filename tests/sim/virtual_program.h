@@ -76,8 +76,11 @@ struct VirtualThread {
 // What the profiler itself costs, in host time of the thread that pays it. Means; an occurrence
 // costs more or less with a heavy tail (lognormal).
 struct ProfilerCost {
-  TimeNs scope_ns = 0;   // after each begin and each end
-  TimeNs api_ns = 0;     // inside each API call
+  TimeNs scope_ns = 0;  // after each begin and each end
+  TimeNs api_ns = 0;    // inside each API call
+  // ... and so much more where the thread's last event lies |cold_after_ns| back or further.
+  TimeNs cold_api_ns = 0;
+  TimeNs cold_after_ns = 3'000;
   double deviation = 0;  // standard deviation of an occurrence, over the mean
   uint64_t seed = 1;     // of what each occurrence costs
   // Iterations that the recorder's own plan (suspension_plan.h) chooses run without scopes being

@@ -314,6 +314,10 @@ CostModel CalibratedCosts(const VirtualProgram& program, uint64_t samples) {
   model.Of(CostKind::kInstant) = instant;
   model.Of(CostKind::kApiCall) =
       Estimated(static_cast<double>(cost.api_ns), cost.deviation, samples, 1, &random);
+  if (cost.cold_api_ns != 0) {
+    model.AfterOtherWork(CostKind::kApiCall) = Estimated(
+        static_cast<double>(cost.api_ns + cost.cold_api_ns), cost.deviation, samples, 1, &random);
+  }
   return model;
 }
 

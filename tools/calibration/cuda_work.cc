@@ -4,12 +4,14 @@
 // finds: no CUDA is needed to build this. Each block issues short batches and waits for the device
 // outside the measured time, so that the launch queue never fills.
 #include <dlfcn.h>
+#include <gpubound/annotate.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <vector>
 
+#include "tools/calibration/other_work.h"
 #include "tools/calibration/workload.h"
 
 namespace gpubound::calibration {
@@ -170,9 +172,35 @@ double InBatches(const Cuda& cuda, uint64_t count, Call call) {
   return took;
 }
 
+// Each behind other work, which is not timed. An operation lies around them, by which the recorded
+// ones are told from those of batches.
 template <typename Call>
-Block Batches(const Cuda& cuda, Call call) {
-  return [&cuda, call](uint64_t count) { return InBatches(cuda, count, call); };
+double BehindOtherWork(const Cuda& cuda, uint64_t count, Call call) {
+  constexpr int kAttempts = 20;
+  double least = HUGE_VAL;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    cuda.runtime().cudaStreamSynchronize(cuda.stream());
+    GPUBOUND_OPERATION("calibration between");
+    const int64_t switches = ContextSwitches();
+    double took = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+      DoOtherWork();
+      const double begin = NowNs();
+      call();
+      took += NowNs() - begin - ClockNs();
+    }
+    least = std::min(least, took);
+    if (ContextSwitches() == switches) return took;
+  }
+  return least;
+}
+
+// |between|: behind other work, one by one.
+template <typename Call>
+Block Calls(const Cuda& cuda, bool between, Call call) {
+  return [&cuda, between, call](uint64_t count) {
+    return between ? BehindOtherWork(cuda, count, call) : InBatches(cuda, count, call);
+  };
 }
 
 }  // namespace
@@ -183,32 +211,30 @@ Block FindCudaWork(const std::string& name, const std::string& path, std::string
   if (found == nullptr) return nullptr;
   const Cuda& cuda = *found;
   const Runtime& runtime = cuda.runtime();
-  if (name == "cudaLaunchKernel" && cuda.kernel() == nullptr) {
+  const size_t suffix = name.find("_between");
+  const std::string function = name.substr(0, suffix);
+  if (function == "cudaLaunchKernel" && cuda.kernel() == nullptr) {
     *why = cuda.no_kernel();
     return nullptr;
   }
+  const auto calls = [&cuda, suffix](auto call) {
+    return Calls(cuda, suffix != std::string::npos, call);
+  };
   const std::map<std::string, Block> work = {
-      {"cudaLaunchKernel", Batches(cuda,
-                                   [&] {
-                                     runtime.cudaLaunchKernel(cuda.kernel(), {1, 1, 1}, {1, 1, 1},
-                                                              nullptr, 0, cuda.stream());
-                                   })},
-      {"cudaMemcpyAsync", Batches(cuda,
-                                  [&] {
-                                    runtime.cudaMemcpyAsync(cuda.device_memory(),
-                                                            cuda.host_memory(), kBytes,
-                                                            kHostToDevice, cuda.stream());
-                                  })},
+      {"cudaLaunchKernel", calls([&] {
+         runtime.cudaLaunchKernel(cuda.kernel(), {1, 1, 1}, {1, 1, 1}, nullptr, 0, cuda.stream());
+       })},
+      {"cudaMemcpyAsync", calls([&] {
+         runtime.cudaMemcpyAsync(cuda.device_memory(), cuda.host_memory(), kBytes, kHostToDevice,
+                                 cuda.stream());
+       })},
       {"cudaMemsetAsync",
-       Batches(cuda,
-               [&] { runtime.cudaMemsetAsync(cuda.device_memory(), 0, kBytes, cuda.stream()); })},
-      {"cudaEventRecord",
-       Batches(cuda, [&] { runtime.cudaEventRecord(cuda.event(), cuda.stream()); })},
+       calls([&] { runtime.cudaMemsetAsync(cuda.device_memory(), 0, kBytes, cuda.stream()); })},
+      {"cudaEventRecord", calls([&] { runtime.cudaEventRecord(cuda.event(), cuda.stream()); })},
       {"cudaStreamWaitEvent",
-       Batches(cuda, [&] { runtime.cudaStreamWaitEvent(cuda.stream(), cuda.event(), 0); })},
-      {"cudaStreamSynchronize",
-       Batches(cuda, [&] { runtime.cudaStreamSynchronize(cuda.stream()); })}};
-  const auto chosen = work.find(name);
+       calls([&] { runtime.cudaStreamWaitEvent(cuda.stream(), cuda.event(), 0); })},
+      {"cudaStreamSynchronize", calls([&] { runtime.cudaStreamSynchronize(cuda.stream()); })}};
+  const auto chosen = work.find(function);
   return chosen == work.end() ? nullptr : chosen->second;
 }
 

@@ -60,11 +60,9 @@ void EvictCaches() {
 }
 
 double ColdScope(uint64_t count) {
+  const auto scope = [] { GPUBOUND_OPERATION("calibration cold scope"); };
   double took = 0;
-  for (uint64_t i = 0; i < count; ++i) {
-    EvictCaches();
-    took += Timed(1, [] { GPUBOUND_OPERATION("calibration cold scope"); });
-  }
+  for (uint64_t i = 0; i < count; ++i) took += UndisturbedNs(scope, EvictCaches) - ClockNs();
   return took;
 }
 

@@ -33,6 +33,20 @@ inline double NowNs() {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
+// What one look at the clock takes.
+inline double ClockNs() {
+  static const double kLeast = [] {
+    constexpr int kLooks = 1'000;
+    double least = HUGE_VAL;
+    for (int i = 0; i < kLooks; ++i) {
+      const double begin = NowNs();
+      least = std::min(least, NowNs() - begin);
+    }
+    return least;
+  }();
+  return kLeast;
+}
+
 inline int64_t ContextSwitches() {
   rusage usage = {};
   getrusage(RUSAGE_THREAD, &usage);
