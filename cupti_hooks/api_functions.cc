@@ -93,6 +93,7 @@ constexpr Wait kWaits[] = {
     {"cudaEventSynchronize", Awaited::kEvent},
     {"cudaStreamSynchronize", Awaited::kStream},
     {"cudaStreamWaitEvent", Awaited::kEventByStream},
+    {"cudaThreadSynchronize", Awaited::kContext},
 };
 
 Awaited AwaitedByName(std::string_view name) {

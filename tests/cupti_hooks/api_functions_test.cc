@@ -62,5 +62,26 @@ TEST(ApiFunctionsTest, EveryFormOfAKernelLaunchIsALaunch) {
   EXPECT_THAT(functions.LaunchIds(CUPTI_CB_DOMAIN_DRIVER_API), ElementsAre(307, 652));
 }
 
+// By callbacks its wait is told by what is known of the function, not by a record.
+TEST(ApiFunctionsTest, EveryFunctionThatWaitsIsKnownWithWhatItWaitsFor) {
+  ScriptedCupti cupti(kCupti13_0);
+  cupti.runtime_names = {{10, "cudaThreadSynchronize_v3020"},
+                         {131, "cudaStreamSynchronize_v3020"},
+                         {139, "cudaEventSynchronize_v3020"},
+                         {165, "cudaDeviceSynchronize_v3020"}};
+  cupti.driver_names = {{29, "cuCtxSynchronize"}, {800, "cuCtxSynchronize_v2"}};
+  const CuptiApi api = cupti.api();
+  const ApiFunctions functions(api, nullptr, QuietApis());
+  const auto runtime = [&](uint32_t id) {
+    return functions.AwaitedBy(CUPTI_CB_DOMAIN_RUNTIME_API, id);
+  };
+  EXPECT_EQ(runtime(10), Awaited::kContext);
+  EXPECT_EQ(runtime(131), Awaited::kStream);
+  EXPECT_EQ(runtime(139), Awaited::kEvent);
+  EXPECT_EQ(runtime(165), Awaited::kContext);
+  EXPECT_EQ(functions.AwaitedBy(CUPTI_CB_DOMAIN_DRIVER_API, 29), Awaited::kContext);
+  EXPECT_EQ(functions.AwaitedBy(CUPTI_CB_DOMAIN_DRIVER_API, 800), Awaited::kContext);
+}
+
 }  // namespace
 }  // namespace gpubound
