@@ -272,7 +272,9 @@ int Main(const std::string& workload, const std::string& library) {
 
   Json result = Describe(*host);
   result["listening"] = Listening().callbacks;
+  result["subscribers"] = Listening().subscribers;
   result["started"] = started;
+  result["ended"] = source->HasEnded();
   result["cupti"] = CuptiInUse();
   result["has_clock"] = has_clock;
   result["child"] = extra;

@@ -67,6 +67,22 @@ TEST_F(StandInTest, AProgramWithoutCudaCallsEndsCleanly) {
   EXPECT_EQ(Unknowns(), 0u);
 }
 
+TEST_F(StandInTest, AProgramWithoutCudaCallsIsNotFlushed) {
+  Run("nothing", {{"faults", {{"empty_flush_hangs", true}}}});
+  EXPECT_TRUE(result_["ended"]);
+  EXPECT_EQ(Unknowns(), 0u);
+}
+
+TEST_F(StandInTest, AfterAFatalErrorOfCuptisTimeIsUnknownAndItIsLeftAlone) {
+  Run("many", {{"faults", {{"fatal_error_after", 1000}}}});
+  EXPECT_LT(Work("scripted").size(), 1000u);
+  EXPECT_EQ(Unknowns(), 1u);
+  ASSERT_EQ(result_["notes"].size(), 1u);
+  EXPECT_THAT(result_["notes"][0].get<std::string>(), HasSubstr("CUPTI ended itself"));
+  EXPECT_GE(Ledger("cupti_api_errors"), 1u);
+  EXPECT_EQ(result_["subscribers"], 1) << "nothing of it is called";
+}
+
 TEST_F(StandInTest, WorkLeftBehindByTheProgramIsWaitedFor) {
   Run("left_running", {{"device", {{"kernels", {{"scripted", 50'000'000}}}}}});
   EXPECT_EQ(Work("scripted").size(), 1u);

@@ -191,6 +191,9 @@ GPUBOUND_CUPTI_API CUptiResult cuptiActivityFlushAll(uint32_t flags) {
   while (GpuRuntime::Get().InForkChild()) pause();
   CuptiMonitor& monitor = CuptiMonitor::Get();
   if (!monitor.buffers().registered()) return Result(CUPTI_ERROR_INVALID_OPERATION);
+  // Seen with a program that uses no GPU.
+  while (monitor.faults().empty_flush_hangs && !monitor.has_made_records()) pause();
+  if (monitor.has_ended_itself()) return Result(CUPTI_ERROR_UNKNOWN);
   monitor.FlushAll((flags & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0);
   return CUPTI_SUCCESS;
 }

@@ -238,6 +238,14 @@ void CuptiMonitor::CallBack(uint32_t domain, uint32_t cbid, const void* data) {
   callback(userdata_, static_cast<CUpti_CallbackDomain>(domain), cbid, data);
 }
 
+void CuptiMonitor::EndItself() {
+  if (has_ended_itself_.exchange(true)) return;
+  CUpti_StateData data = {};
+  data.notification.result = CUPTI_ERROR_UNKNOWN;
+  data.notification.message = "scripted";
+  CallBack(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &data);
+}
+
 void CuptiMonitor::CallBackApi(ApiInfo* info, CUpti_ApiCallbackSite site) {
   CUpti_CallbackData data = {};
   data.callbackSite = site;

@@ -44,6 +44,9 @@ class CuptiMonitor : public ProfilerTap {
   void set_thread_id_type(CUpti_ActivityThreadIdType type) { thread_id_type_ = type; }
   CUpti_ActivityThreadIdType thread_id_type() const { return thread_id_type_; }
   void FlushAll(bool forced);
+  bool has_made_records() const { return records_ != 0; }
+  // After a fatal error: nothing is recorded any more, and every flush fails.
+  bool has_ended_itself() const { return has_ended_itself_; }
   // What this copy of the library fails with where it needs the GPU.
   CUptiResult UnusableHere() const;
 
@@ -103,6 +106,7 @@ class CuptiMonitor : public ProfilerTap {
   void PutGreenContext(const Place& place);
   void PutStream(const Place& place, uint32_t correlation);
   void PutOverhead(uint32_t overhead_kind, TimeNs start_ns, TimeNs end_ns, uint32_t correlation);
+  void EndItself();
   void CallBack(uint32_t domain, uint32_t cbid, const void* data);
   void CallBackApi(ApiInfo* info, CUpti_ApiCallbackSite site);
   // Of the driver's function that the runtime's function |info| calls, if it is known.
@@ -115,6 +119,7 @@ class CuptiMonitor : public ProfilerTap {
   Flags denied_driver_{};
   std::atomic<CUpti_ActivityThreadIdType> thread_id_type_{CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT};
   std::atomic<uint64_t> records_{0};
+  std::atomic<bool> has_ended_itself_{false};
   std::atomic<uint64_t> device_records_{0};
 
   std::mutex mutex_;  // what follows, except where atomic

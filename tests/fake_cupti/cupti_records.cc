@@ -69,6 +69,10 @@ uint64_t CuptiMonitor::PutBytes(const void* record, size_t record_bytes, bool co
   std::memcpy(&kind, record, sizeof(kind));
   const size_t bytes = RecordBytes(kind, version());
   const uint64_t count = records_.fetch_add(1) + 1;
+  if (faults().fatal_error_after != 0 && count > faults().fatal_error_after) {
+    EndItself();
+    return 0;
+  }
   if (EveryNth(count, faults().drop_every)) {
     buffers_.CountDropped();
     return 0;

@@ -71,6 +71,8 @@ Readers FaultReaders(CuptiFaults* faults) {
       {"realtime_step_ns", Into(&faults->realtime_step_ns)},
       {"realtime_step_after_ns", Into(&faults->realtime_step_after_ns)},
       {"completion_delay_ms", Into(&faults->completion_delay_ms)},
+      {"fatal_error_after", Into(&faults->fatal_error_after)},
+      {"empty_flush_hangs", Into(&faults->empty_flush_hangs)},
   };
 }
 
@@ -106,9 +108,9 @@ Readers CounterReaders(CounterFigures* counters) {
 // "11.8" .. "13.5", or CUPTI's own number.
 bool ReadVersion(const Json& value, uint32_t* version) {
   static const std::map<std::string, uint32_t> kReleases = {
-      {"11.8", 18},     {"12.0", 19},     {"12.2", 20},     {"12.3", 21},    {"12.4", 22},
-      {"12.5", 23},     {"12.6", 24},     {"12.8", 26},     {"12.9", 27},    {"13.0", 130001},
-      {"13.1", 130100}, {"13.3", 130300}, {"13.4", 130400}, {"13.5", 130500}};
+      {"11.8", 18},     {"12.0", 19},     {"12.2", 20},     {"12.3", 21},     {"12.4", 22},
+      {"12.5", 23},     {"12.6", 24},     {"12.8", 26},     {"12.9", 27},     {"13.0", 130001},
+      {"13.1", 130100}, {"13.2", 130200}, {"13.3", 130300}, {"13.4", 130400}, {"13.5", 130500}};
   if (value.is_number()) {
     *version = value.get<uint32_t>();
     return true;

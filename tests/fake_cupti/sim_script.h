@@ -38,6 +38,8 @@ struct CuptiFaults {
   int64_t realtime_step_ns = 0;       // CUPTI's clock jumps by this ...
   int64_t realtime_step_after_ns = 0;  // ... so long after the first CUDA call
   uint32_t completion_delay_ms = 0;  // buffers come so long after FlushAll returned, by the worker
+  uint32_t fatal_error_after = 0;    // so many records later CUPTI says that it has ended itself
+  bool empty_flush_hangs = false;    // so does FlushAll, as long as no record was made
 };
 
 // Time that the simulated profiler itself costs, spent by spinning, so that a test knows it.
