@@ -122,25 +122,27 @@ class Callbacks {
   Optional* const optional_;
 };
 
-// Failure is no loss: the records are then skipped when they arrive. What CUPTI does not record, a
-// callback counts, if |counts|.
-void SilenceQuietFunctions(const CuptiApi& api, const ApiFunctions& functions, bool counts,
-                           Callbacks* callbacks, CuptiSetupResult* setup) {
-  const auto silence = [&](CUpti_CallbackDomain domain, auto function) {
-    if (function == nullptr) return;
+// Failure is no loss: the records are then skipped when they arrive, and counted. What CUPTI does
+// not record, a callback counts, if all are to be counted.
+void SilenceQuietFunctions(const CuptiApi& api, const ApiFunctions& functions,
+                           const RecordingLevels& levels, Callbacks* callbacks,
+                           CuptiSetupResult* setup) {
+  const auto silence = [&](CUpti_CallbackDomain domain, auto function, bool is_recorded) {
     for (CUpti_CallbackId id : functions.QuietIds(domain)) {
-      if (function(id, 0) != CUPTI_SUCCESS) continue;
-      ++setup->quiet_functions;
-      if (!functions.IsCounted(domain, id)) continue;
-      if (counts) {
+      const bool silenced = function != nullptr && function(id, 0) == CUPTI_SUCCESS;
+      if (silenced) ++setup->quiet_functions;
+      const bool has_records = is_recorded && !silenced;
+      if (has_records || !functions.IsCounted(domain, id)) continue;
+      if (levels.CountsAllQueries()) {
         callbacks->Enable(domain, id);
       } else {
         setup->uncounted.push_back({domain, id});
       }
     }
   };
-  silence(CUPTI_CB_DOMAIN_RUNTIME_API, api.cuptiActivityEnableRuntimeApi);
-  silence(CUPTI_CB_DOMAIN_DRIVER_API, api.cuptiActivityEnableDriverApi);
+  silence(CUPTI_CB_DOMAIN_RUNTIME_API, api.cuptiActivityEnableRuntimeApi, true);
+  silence(CUPTI_CB_DOMAIN_DRIVER_API, api.cuptiActivityEnableDriverApi,
+          levels.api == ApiLevel::kRecords);
 }
 
 // Before any graph is instantiated; those that are, are seen from now on.
@@ -251,7 +253,7 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   }
   Callbacks enable(api, setup.subscriber, &optional);
   // After the kind: enabling a kind puts all its functions back on.
-  SilenceQuietFunctions(api, functions, levels.CountsAllQueries(), &enable, &setup);
+  SilenceQuietFunctions(api, functions, levels, &enable, &setup);
   if (api.cuptiActivityEnableAllSyncRecords != nullptr) {
     optional(api.cuptiActivityEnableAllSyncRecords(0));  // not those of polling
   }
@@ -261,12 +263,14 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   return setup;
 }
 
-void SwitchCallbacks(const CuptiApi& api, CUpti_SubscriberHandle subscriber,
+bool SwitchCallbacks(const CuptiApi& api, CUpti_SubscriberHandle subscriber,
                      const std::vector<CallbackPoint>& points, bool on) {
-  if (api.cuptiEnableCallback == nullptr) return;
+  if (api.cuptiEnableCallback == nullptr) return false;
+  bool any = false;
   for (const CallbackPoint& point : points) {
-    api.cuptiEnableCallback(on ? 1 : 0, subscriber, point.domain, point.id);
+    any |= api.cuptiEnableCallback(on ? 1 : 0, subscriber, point.domain, point.id) == CUPTI_SUCCESS;
   }
+  return any;
 }
 
 void DisableKinds(const CuptiApi& api) {

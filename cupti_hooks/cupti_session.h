@@ -75,7 +75,7 @@ struct CuptiSetupResult {
   uint64_t api_errors = 0;  // of calls that recording can do without
   bool system_thread_ids = false;
   uint32_t quiet_functions = 0;           // API functions that CUPTI was told not to record
-  std::vector<CallbackPoint> uncounted;   // those of them that no callback counts
+  std::vector<CallbackPoint> uncounted;   // quiet ones that no record and no callback counts
   GraphLevel graphs = GraphLevel::kNode;  // kNode also where CUPTI cannot do what was asked for
   std::string graph_problem;              // why it cannot
   std::string problem;
@@ -89,7 +89,8 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
                             const ApiFunctions& functions, const RecordingLevels& levels);
 
 // Switches callbacks for |points| on or off, by the one thread that does so once recording goes on.
-void SwitchCallbacks(const CuptiApi& api, CUpti_SubscriberHandle subscriber,
+// False: CUPTI did so with none of them.
+bool SwitchCallbacks(const CuptiApi& api, CUpti_SubscriberHandle subscriber,
                      const std::vector<CallbackPoint>& points, bool on);
 
 // Ends what SetUpCupti began, so that another tool may have CUPTI as if we had never been: first

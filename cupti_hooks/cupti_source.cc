@@ -37,6 +37,11 @@ constexpr char kQueriesNotCounted[] =
     "polling and query functions are not recorded, and none was counted: that is done in a part of "
     "the time, which GPUBOUND_COUNT_QUERIES says; with --api records each is";
 
+// Before CUDA 12.5, where the runtime's have records that are left out and counted.
+constexpr char kDriversQueriesNotCounted[] =
+    "polling and query functions of the driver are not recorded, and none was counted: that is "
+    "done in a part of the time, which GPUBOUND_COUNT_QUERIES says; with --api records each is";
+
 // With the version, since what CUPTI costs depends on both.
 constexpr char kByRecords[] = ", driver API by records";
 
@@ -140,7 +145,9 @@ bool CuptiSource::Start(DeviceHost* host) {
       host->Fact("cuda_runtime", CudaRuntimePath(search));
       host->Fact("cupti_not_suspended", kWhyNotSuspended);
       if (!setup.uncounted.empty()) {
-        host->Fact("queries_not_counted", kQueriesNotCounted);
+        const bool of_driver = setup.uncounted.front().domain == CUPTI_CB_DOMAIN_DRIVER_API;
+        host->Fact("queries_not_counted",
+                   of_driver ? kDriversQueriesNotCounted : kQueriesNotCounted);
       }
       return true;
     }

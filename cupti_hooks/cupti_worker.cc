@@ -79,31 +79,15 @@ void CuptiWorker::Run() {
   DeviceSink* sink = host_->NewSink();
   if (sink == nullptr) return;  // recording is off for good
   Delivery delivery(api_, buffers_, state_, host_, sink, started_ns_, &NowNs, gone_);
-  int64_t last_flush_ns = NowNs();
-  bool has_flushed = false;
-  bool has_sampled = false;
-  const auto next_flush_ns = [this, &last_flush_ns] {
-    return last_flush_ns + (buffers_->IsShort() ? kShortIntervalNs : kFlushIntervalNs);
-  };
-  BeginSampling();
+  last_flush_ns_ = NowNs();
+  BeginSampling(&delivery);
   while (!stops()) {
     const int64_t next_window_ns = sampler_ ? sampler_->next_ns() : INT64_MAX;
-    buffers_->worker_signal().Wait(std::min(next_flush_ns(), next_window_ns) - NowNs());
+    buffers_->worker_signal().Wait(std::min(NextFlushNs(), next_window_ns) - NowNs());
     if (cupti_is_gone()) return;
-    if (NowNs() >= next_window_ns && !stops()) {
-      sampler_->RunWindow();
-      if (cupti_is_gone()) return;
-      if (!std::exchange(has_sampled, true))
-        host_->Fact("queries_sampled", Percent(sampled_share_));
-    }
-    if (NowNs() < next_flush_ns()) {
-      delivery.Drain();
-      continue;
-    }
-    delivery.Flush(false);
-    if (!std::exchange(has_flushed, true)) host_->EndBeforeHandlersSoFar();
-    delivered_until_ns_.store(delivery.delivered_until_ns(), std::memory_order_release);
-    last_flush_ns = NowNs();
+    if (NowNs() >= next_window_ns && !stops()) CountInWindow();
+    if (cupti_is_gone()) return;
+    TakeTurn(&delivery);
   }
   if (cupti_is_gone()) return;
   EndSampling();
@@ -112,19 +96,42 @@ void CuptiWorker::Run() {
   complete_.store(delivery.EverythingDelivered(), std::memory_order_release);
 }
 
+int64_t CuptiWorker::NextFlushNs() const {
+  return last_flush_ns_ + (buffers_->IsShort() ? kShortIntervalNs : kFlushIntervalNs);
+}
+
+void CuptiWorker::TakeTurn(Delivery* delivery) {
+  if (NowNs() < NextFlushNs()) return delivery->Drain();
+  delivery->Flush(false);
+  if (!std::exchange(has_flushed_, true)) host_->EndBeforeHandlersSoFar();
+  delivered_until_ns_.store(delivery->delivered_until_ns(), std::memory_order_release);
+  last_flush_ns_ = NowNs();
+}
+
+void CuptiWorker::CountInWindow() {
+  sampler_->RunWindow();
+  if (has_sampled_ || !sampler_->has_counted()) return;
+  has_sampled_ = true;
+  host_->Fact("queries_sampled", Percent(sampled_share_));
+}
+
 // On this thread, which is the only one to switch callbacks once recording goes on: CUPTI leaves it
 // to its clients that no two do so at once.
-void CuptiWorker::BeginSampling() {
+void CuptiWorker::BeginSampling(Delivery* delivery) {
   if (sampled_.empty()) return;
   QuerySampler::World world;
   world.now_ns = &NowNs;
-  world.wait_until = [this](int64_t until_ns) {
+  world.wait_until = [this, delivery](int64_t until_ns) {
+    // A turn would make a brief window longer; in a long one what comes cannot wait.
+    const bool is_long = until_ns - NowNs() > kShortIntervalNs;
     while (!stops() && !cupti_is_gone() && NowNs() < until_ns) {
-      buffers_->worker_signal().Wait(until_ns - NowNs());
+      const int64_t wake_ns = is_long ? std::min(until_ns, NextFlushNs()) : until_ns;
+      buffers_->worker_signal().Wait(wake_ns - NowNs());
+      if (is_long && !stops() && !cupti_is_gone()) TakeTurn(delivery);
     }
   };
   world.switch_callbacks = [this](bool on) {
-    if (!cupti_is_gone()) SwitchCallbacks(api_, subscriber_, sampled_, on);
+    return !cupti_is_gone() && SwitchCallbacks(api_, subscriber_, sampled_, on);
   };
   world.take = [this] { return state_->suppressed_calls.Take(); };
   world.count = [this](uint64_t calls) {

@@ -58,7 +58,11 @@ class CuptiWorker {
  private:
   static void* Main(void* worker);
   void Run();
-  void BeginSampling();
+  int64_t NextFlushNs() const;
+  // Asks CUPTI for what is complete if it is time to, else takes what has come.
+  void TakeTurn(Delivery* delivery);
+  void CountInWindow();
+  void BeginSampling(Delivery* delivery);
   void EndSampling();
   void BringInTheRest(Delivery* delivery);
   bool stops() const { return stop_deadline_ns_.load(std::memory_order_acquire) != 0; }
@@ -72,7 +76,10 @@ class CuptiWorker {
   CUpti_SubscriberHandle subscriber_ = nullptr;
   std::vector<CallbackPoint> sampled_;
   double sampled_share_ = 0;
-  std::optional<QuerySampler> sampler_;  // the thread's
+  std::optional<QuerySampler> sampler_;  // the thread's, as the next three
+  int64_t last_flush_ns_ = 0;
+  bool has_flushed_ = false;
+  bool has_sampled_ = false;
   pthread_t thread_{};
   std::atomic<int64_t> stop_deadline_ns_{0};  // 0: go on
   std::atomic<int64_t> delivered_until_ns_;

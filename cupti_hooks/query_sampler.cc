@@ -40,8 +40,16 @@ void QuerySampler::BeginPeriod(int64_t begin_ns) {
 
 void QuerySampler::RunWindow() {
   if (last_) BookLast(last_->end_ns);
+  const int64_t begin_ns = begin_ns_;
+  const bool listens = world_.switch_callbacks(true);
+  const int64_t end_ns = listens ? Listen() : world_.now_ns() + length_ns_;
+  length_ns_ = std::min(2 * length_ns_, kLongestPeriodNs);
+  BeginPeriod(end_ns);
+  if (!listens) begin_ns_ = begin_ns;  // its time is that of the next one, too
+}
+
+int64_t QuerySampler::Listen() {
   const auto window_ns = static_cast<int64_t>(share_ * static_cast<double>(length_ns_));
-  world_.switch_callbacks(true);
   // What was counted while they were switched on, and will be while they are switched off, belongs
   // to no known length of time.
   world_.take();
@@ -57,8 +65,7 @@ void QuerySampler::RunWindow() {
     last_ = {begin_ns_, end_ns,
              static_cast<double>(calls) / static_cast<double>(until_ns - from_ns)};
   }
-  length_ns_ = std::min(2 * length_ns_, kLongestPeriodNs);
-  BeginPeriod(end_ns);
+  return end_ns;
 }
 
 void QuerySampler::BookLast(int64_t until_ns) {

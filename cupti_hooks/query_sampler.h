@@ -50,7 +50,7 @@ class QuerySampler {
   struct World {
     std::function<int64_t()> now_ns;             // CLOCK_MONOTONIC
     std::function<void(int64_t)> wait_until;     // returns early where the recording is to end
-    std::function<void(bool)> switch_callbacks;  // on or off
+    std::function<bool(bool)> switch_callbacks;  // on or off; false: they cannot be
     std::function<uint64_t()> take;              // calls that were counted since it last was asked
     std::function<void(uint64_t)> count;         // so many more, in all of the time
     std::function<double()> random;              // from 0 to below 1, each as likely
@@ -64,7 +64,7 @@ class QuerySampler {
 
   // When the next window begins.
   int64_t next_ns() const { return next_ns_; }
-  // Counts in one; takes as long as it is.
+  // Counts in one; takes as long as it is. There is none where callbacks cannot be switched on.
   void RunWindow();
   // The recording ends: what is left of the time is counted as the rest was. The standard error of
   // all that was counted, in calls; absent where it is not known.
@@ -80,6 +80,8 @@ class QuerySampler {
     double per_ns;  // calls
   };
   void BeginPeriod(int64_t begin_ns);
+  // While callbacks are on, which it switches off; returns when the period ends.
+  int64_t Listen();
   void BookLast(int64_t until_ns);
   void Count(double calls);
 

@@ -116,6 +116,21 @@ TEST_F(CuptiSessionTest, ByCallbacksNoRecordMakesCuptiListenWithinTheDriver) {
   }
 }
 
+// Before CUDA 12.5. Calls of the runtime have records, which are counted when they are left out.
+TEST_F(CuptiSessionTest, ByCallbacksQueriesOfTheDriverAreNotCountedByTheirRecords) {
+  CuptiApi api = cupti_.api();
+  api.cuptiActivityEnableRuntimeApi = nullptr;
+  api.cuptiActivityEnableDriverApi = nullptr;
+  const CuptiSetupResult setup = SetUpWith(api);
+  ASSERT_EQ(setup.uncounted.size(), 1u);
+  EXPECT_EQ(setup.uncounted[0].domain, CUPTI_CB_DOMAIN_DRIVER_API);
+  EXPECT_EQ(setup.uncounted[0].id, 304u);
+  EXPECT_EQ(setup.quiet_functions, 0u);
+  SetUpWith(api, {.count_queries_percent = 100});
+  EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 1 304"));
+  EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiEnableCallback 1 2 17")));
+}
+
 TEST_F(CuptiSessionTest, AFunctionThatCannotBeSilencedIsNoErrorAndHasNoCallback) {
   cupti_.answers["cuptiActivityEnableRuntimeApi"] = CUPTI_ERROR_NOT_SUPPORTED;
   const CuptiSetupResult setup = SetUpAll();

@@ -238,6 +238,47 @@ TEST_F(CuptiSourceTest, WhenRecordingIsOffForGoodNothingIsConverted) {
   EXPECT_THAT(host_.sink.devices, IsEmpty());
 }
 
+// Queries that are counted in windows: callbacks are on in most of the time.
+class CuptiWindowTest : public CuptiSourceFixture {
+ protected:
+  static constexpr const char* kOpens = "cuptiEnableCallback 1 2 17";
+  static constexpr const char* kCloses = "cuptiEnableCallback 0 2 17";
+
+  CuptiWindowTest() { options_.levels.count_queries_percent = 99; }
+  bool IsFlushedInAWindow() {
+    bool is_open = false;
+    for (const std::string& call : cupti_.calls()) {
+      if (is_open && call == "cuptiActivityFlushAll 0") return true;
+      is_open = call == kOpens || (is_open && call != kCloses);
+    }
+    return false;
+  }
+};
+
+TEST_F(CuptiWindowTest, QueriesThatCannotBeListenedToAreNotSaidToBeCounted) {
+  cupti_.answers["cuptiEnableCallback"] = CUPTI_ERROR_UNKNOWN;
+  ASSERT_TRUE(Start());
+  const auto tries = [this] {
+    const auto calls = cupti_.calls();
+    return std::count(calls.begin(), calls.end(), kOpens);
+  };
+  while (tries() < 3) std::this_thread::yield();
+  Stop();
+  EXPECT_FALSE(host_.facts.contains("queries_sampled"));
+  EXPECT_TRUE(host_.facts.contains("queries_not_counted"));
+}
+
+// While few buffers are left the worker asks for them every five milliseconds.
+TEST_F(CuptiWindowTest, BuffersThatAreShortAreAskedForInAWindowToo) {
+  options_.buffer_mebibytes = 4;
+  cupti_.hold_back = true;
+  ASSERT_TRUE(Start());
+  for (int i = 0; i < 5'000; ++i) Kernel(10, 20);  // a megabyte
+  while (!IsFlushedInAWindow()) std::this_thread::yield();
+  Stop();
+  EXPECT_EQ(host_.sink.devices.size(), 5'000u);
+}
+
 TEST_F(CuptiSourceTest, AForkChildTouchesNothing) {
   ASSERT_TRUE(Start());
   Kernel(10, 20);

@@ -60,23 +60,26 @@ class QuerySamplerTest : public testing::Test {
       Pass(std::min(until_ns, end_ns_));
     };
     world.switch_callbacks = [this](bool on) {
+      if (!can_switch_) return false;
       EXPECT_NE(on, on_);
       on_ = on;
       Pass(now_ns_ + switching_ns_);
+      return true;
     };
     world.take = [this] { return std::exchange(counted_, 0); };
     world.count = [this](uint64_t calls) { said_ += calls; };
     world.random = [this] { return std::uniform_real_distribution<double>()(random_); };
     return QuerySampler(std::move(world), share);
   }
+  void RunNext(QuerySampler* sampler) {
+    Pass(sampler->next_ns());
+    sampler->RunWindow();
+    Pass(now_ns_ + held_up_ns_);
+  }
   // Until |end_ns|, as the thread that has it does.
   std::optional<double> RunUntil(int64_t end_ns, QuerySampler* sampler) {
     end_ns_ = end_ns;
-    while (sampler->next_ns() < end_ns) {
-      Pass(sampler->next_ns());
-      sampler->RunWindow();
-      Pass(now_ns_ + held_up_ns_);
-    }
+    while (sampler->next_ns() < end_ns) RunNext(sampler);
     Pass(end_ns);
     EXPECT_FALSE(on_);
     return sampler->Finish();
@@ -85,6 +88,7 @@ class QuerySamplerTest : public testing::Test {
   Rate rate_ = [](int64_t) { return 0.001; };
   int64_t switching_ns_ = 0;
   int64_t held_up_ns_ = 0;
+  bool can_switch_ = true;
   std::minstd_rand random_{1};
   int64_t now_ns_ = 5 * kSecondNs;  // clocks do not begin at 0
   uint64_t said_ = 0;
@@ -166,6 +170,24 @@ TEST_F(QuerySamplerTest, WithoutAWindowNothingIsKnown) {
   EXPECT_EQ(RunUntil(sampler.next_ns(), &sampler), std::nullopt);
   EXPECT_FALSE(sampler.has_counted());
   EXPECT_EQ(said_, 0u);
+}
+
+TEST_F(QuerySamplerTest, NothingIsKnownOfCallsThatCannotBeListenedTo) {
+  can_switch_ = false;
+  QuerySampler sampler = Sampler();
+  EXPECT_EQ(RunUntil(now_ns_ + kSecondNs, &sampler), std::nullopt);
+  EXPECT_FALSE(sampler.has_counted());
+  EXPECT_EQ(said_, 0u);
+}
+
+TEST_F(QuerySamplerTest, TimeWithoutAWindowIsCountedAsTheNextOneSays) {
+  QuerySampler sampler = Sampler();
+  const int64_t begun_ns = now_ns_;
+  can_switch_ = false;
+  while (now_ns_ < begun_ns + kSecondNs) RunNext(&sampler);
+  can_switch_ = true;
+  RunUntil(begun_ns + 2 * kSecondNs, &sampler);
+  EXPECT_NEAR(static_cast<double>(said_), 2e6, 2e6 * 0.005);
 }
 
 TEST_F(QuerySamplerTest, ARecordingThatEndsInAWindowCountsItsPart) {

@@ -63,6 +63,13 @@ void Many() {
   for (std::thread& thread : threads) thread.join();
 }
 
+// Ten of a stream, which can be the driver's (script key "driver_api"), and ten of the runtime's.
+void Query() {
+  Launch();
+  for (int i = 0; i < 10; ++i) cudaStreamQuery(nullptr);
+  for (int i = 0; i < 10; ++i) cudaGetLastError();
+}
+
 // Leaves a kernel behind that is still running when the source is stopped.
 void LeftRunning() { Launch(); }
 
@@ -259,6 +266,7 @@ int Main(const std::string& workload, const std::string& library) {
   Json extra;
   if (workload.starts_with("basic") || workload.starts_with("fork")) Basic();
   if (workload == "many") Many();
+  if (workload == "queries") Query();
   if (workload == "left_running") LeftRunning();
   if (workload == "nothing") Nothing();
   if (workload.ends_with("window")) EnterWindow();

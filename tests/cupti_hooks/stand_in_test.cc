@@ -281,6 +281,25 @@ TEST_P(StandInReleaseTest, QueriesAreNotRecordedAndByRecordsCounted) {
   EXPECT_EQ(Ledger("api_calls_suppressed"), 10u);
 }
 
+// Whether calls of the driver have records depends on the level, and before 12.5 those of the
+// runtime have some that cannot be switched off.
+TEST_P(StandInReleaseTest, QueriesOfTheDriverAreNotRecordedAndCounted) {
+  setenv("GPUBOUND_COUNT_QUERIES", "100", 1);
+  for (const char* api : {"callbacks", "records"}) {
+    SCOPED_TRACE(api);
+    setenv("GPUBOUND_API", api, 1);
+    Run("queries", {{"cupti", GetParam()}, {"driver_api", true}});
+    EXPECT_TRUE(Calls("cuStreamQuery").empty());
+    EXPECT_EQ(Ledger("api_calls_suppressed"), 20u);
+    EXPECT_FALSE(result_["facts"].contains("queries_not_counted"));
+  }
+  unsetenv("GPUBOUND_API");
+  setenv("GPUBOUND_COUNT_QUERIES", "0", 1);
+  Run("queries", {{"cupti", GetParam()}, {"driver_api", true}});
+  unsetenv("GPUBOUND_COUNT_QUERIES");
+  EXPECT_TRUE(result_["facts"].contains("queries_not_counted"));
+}
+
 TEST_P(StandInReleaseTest, TheUserSaysWhichFunctionsAreNotRecorded) {
   setenv("GPUBOUND_QUIET_APIS", "cudaMemsetAsync,-cudaGetLastError", 1);
   setenv("GPUBOUND_API", "records", 1);
