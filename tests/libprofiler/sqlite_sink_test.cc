@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sink over a disk whose synchronisations are counted: this program's own definitions stand in
+// front of the C library's.
+#include "libprofiler/sqlite_sink.h"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tests/libprofiler/temp_directory.h"
+
+namespace {
+int g_synchronised = 0;
+}  // namespace
+
+extern "C" int fsync(int fd) {
+  ++g_synchronised;
+  return static_cast<int>(syscall(SYS_fsync, fd));
+}
+extern "C" int fdatasync(int fd) {
+  ++g_synchronised;
+  return static_cast<int>(syscall(SYS_fdatasync, fd));
+}
+
+namespace gpubound {
+namespace {
+
+class SqliteSinkTest : public testing::TestWithParam<bool> {
+ protected:
+  SqliteSinkTest() { g_synchronised = 0; }
+  bool network() const { return GetParam(); }
+  bool Open() { return sink_.Open(directory_.Below("trace.db"), network()); }
+  void WriteRow() {
+    sink_.Begin();
+    sink_.PutMeta("key", "value");
+    EXPECT_TRUE(sink_.Commit()) << sink_.error();
+  }
+
+  TempDirectory directory_;
+  SqliteSink sink_;
+};
+
+// It is the program's thread that waits for it.
+TEST_P(SqliteSinkTest, MakingATraceWaitsForNoDisk) {
+  ASSERT_TRUE(Open()) << sink_.error();
+  EXPECT_EQ(g_synchronised, 0);
+}
+
+TEST_P(SqliteSinkTest, WhatWasWrittenIsOnTheDiskWhenTheTraceIsSealed) {
+  ASSERT_TRUE(Open());
+  WriteRow();
+  EXPECT_EQ(g_synchronised > 0, network());  // its journal has to be, a log may wait
+  sink_.Seal();
+  EXPECT_GE(g_synchronised, 2);  // of the log or the journal, and of the database
+  EXPECT_FALSE(sink_.failed()) << sink_.error();
+}
+
+INSTANTIATE_TEST_SUITE_P(Journals, SqliteSinkTest, testing::Bool(), [](const auto& journal) {
+  return journal.param ? "OfANetworkFilesystem" : "OfALocalDisk";
+});
+
+}  // namespace
+}  // namespace gpubound
