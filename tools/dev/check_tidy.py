@@ -9,6 +9,7 @@ errors but not tidied.
 A source that was clean is not looked at again until something changes that it depends on: its compile
 command, the content of a file that it includes, .clang-tidy, clang-tidy itself or the checks asked for.
 What was clean is remembered below $XDG_CACHE_HOME (~/.cache), in gpubound-tidy; delete it to start over.
+Where the checkout lies does not count: a clone knows what was clean in another.
 """
 import concurrent.futures
 import functools
@@ -39,7 +40,8 @@ MONTH_S = 30 * 24 * 3600
 class CleanSources:
     """Which sources were clean, by a hash of all that decides it."""
 
-    def __init__(self, *common):
+    def __init__(self, root, *common):
+        self._root = str(root)
         home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
         self._folder = pathlib.Path(home, "gpubound-tidy")
         self._common = "\0".join(common)
@@ -59,10 +61,13 @@ class CleanSources:
                                 capture_output=True, text=True, check=False)
         if listed.returncode != 0:
             return None
-        whole = hashlib.sha256("\0".join([self._common, *words]).encode())
+        whole = hashlib.sha256(self._anywhere("\0".join([self._common, *words])))
         for file in listed.stdout.replace("\\\n", " ").split()[1:]:
-            whole.update(file.encode() + self._content(pathlib.Path(folder, file)))
+            whole.update(self._anywhere(file) + self._content(pathlib.Path(folder, file)))
         return whole.hexdigest()
+
+    def _anywhere(self, text):
+        return text.replace(self._root, "ROOT").encode()
 
     def has(self, key):
         if key is None or not (self._folder / key).exists():
@@ -98,7 +103,7 @@ def main():
                s.relative_to(root).parts[0] in ROOMS and s.suffix in (".cc", ".c") and
                (not wanted or s in wanted)]
     version = subprocess.run([tidy, "--version"], capture_output=True, text=True, check=True).stdout
-    clean = CleanSources(version, *checks, (root / ".clang-tidy").read_text())
+    clean = CleanSources(root, version, *checks, (root / ".clang-tidy").read_text())
 
     def run(source):
         key = clean.key(commands[source]["command"], commands[source]["directory"])

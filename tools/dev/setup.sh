@@ -81,6 +81,10 @@ configure() {
     "${launcher[@]}" "$@" >&2 || die "cmake could not configure $folder (see above)"
 }
 
+# What ccache kept of one checkout serves a clone in another folder. (The names of folders in what
+# debuggers are told are then those of the first.)
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+
 # build FOLDER [TARGET...]
 build() {
   local folder=$1
