@@ -141,6 +141,16 @@ TEST_F(CuptiSourceTest, ALibraryThatDoesNotKnowTheGpuIsFollowedByTheNext) {
   EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_unavailable), 0u);
 }
 
+TEST_F(CuptiSourceTest, ALibraryThatIsTooNewForTheDriverIsFollowedByTheNext) {
+  g_libraries = 2;
+  g_second_works = true;
+  cupti_.answers["cuptiSubscribe"] = CUPTI_ERROR_NOT_INITIALIZED;
+  EXPECT_TRUE(Start());
+  Stop();
+  EXPECT_EQ(CuptiInUse(), "libcupti-second.so");
+  EXPECT_THAT(host_.unknowns, IsEmpty());
+}
+
 TEST_F(CuptiSourceTest, TheLibraryThatRecordsIsTheOneInUse) {
   ASSERT_TRUE(Start());
   Stop();

@@ -194,7 +194,13 @@ GPUBOUND_CUPTI_API CUptiResult cuptiActivityFlushAll(uint32_t flags) {
   // Seen with a program that uses no GPU.
   while (monitor.faults().empty_flush_hangs && !monitor.has_made_records()) pause();
   if (monitor.has_ended_itself()) return Result(CUPTI_ERROR_UNKNOWN);
-  monitor.FlushAll((flags & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0);
+  const bool forced = (flags & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0;
+  if (forced && !monitor.faults().shared_by.empty()) {
+    std::fprintf(stderr, "gpubound-sim: a forced flush takes from %s what is still running\n",
+                 monitor.faults().shared_by.c_str());
+    std::abort();
+  }
+  monitor.FlushAll(forced);
   return CUPTI_SUCCESS;
 }
 
