@@ -21,10 +21,14 @@ constinit std::atomic<ActivityBuffers*> g_buffers{nullptr};
 constinit std::atomic<CallbackState*> g_state{nullptr};
 constinit std::atomic<CuptiWorker*> g_worker{nullptr};
 
-// Of the memory that the user allows, so much is for large buffers, the rest for small ones. The
-// reserve for a CUPTI that crashes when it is declined is mostly addresses, not memory.
+// Of the memory that the user allows, so much is for large buffers, the rest for small ones.
 constexpr uint32_t kLargePart = 3;
 constexpr uint32_t kParts = 4;
+
+// Beyond it, for a CUPTI that crashes when it is declined: addresses, and memory only while CUPTI's
+// thread hands nothing back, as on a machine whose processors are all taken. 256 MiB, a million
+// launches.
+constexpr uint32_t kEmergencyBuffers = 8192;
 
 // A row of table `meta`, for the report. It is what other tools found; a release that is found to
 // differ gets the kinds to switch here.
@@ -84,12 +88,13 @@ void OnEvent(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void
 ActivityBuffers* MakeBuffers(const CuptiApi& api, size_t mebibytes) {
   ActivityBuffers::Options options;
   options.may_decline = api.version >= kCuptiMayDeclineBuffer;
+  uint32_t emergency = options.may_decline ? 0 : kEmergencyBuffers;
   // A limit on the address space must not be what keeps us from recording.
-  for (; mebibytes >= 4; mebibytes /= 4) {
+  for (; mebibytes >= 4; mebibytes /= 4, emergency /= 4) {
     options.count = static_cast<uint32_t>(mebibytes * kLargePart / kParts);
     options.small_count =
         static_cast<uint32_t>((mebibytes - options.count) * options.bytes / options.small_bytes);
-    options.emergency_count = options.may_decline ? 0 : options.small_count;
+    options.emergency_count = emergency;
     if (ActivityBuffers* buffers = ActivityBuffers::Create(options)) return buffers;
   }
   return nullptr;

@@ -149,24 +149,30 @@ void CuptiWorker::EndSampling() {
   if (error) host_->Fact("queries_standard_error", std::to_string(std::llround(*error)));
 }
 
+// Converts what comes until |until_ns|, or until nothing is left at CUPTI.
+void CuptiWorker::AwaitBuffers(Delivery* delivery, int64_t until_ns) {
+  while (!delivery->EverythingDelivered() && NowNs() < until_ns && !cupti_is_gone()) {
+    buffers_->worker_signal().Wait(std::min(kPollNs, until_ns - NowNs()));
+    delivery->Drain();
+  }
+}
+
 void CuptiWorker::BringInTheRest(Delivery* delivery) {
   const int64_t deadline_ns = stop_deadline_ns_.load(std::memory_order_acquire);
   const int64_t patience_ns = std::min(deadline_ns, NowNs() + kPatienceNs);
   // What is complete first: should a later step hang, that much is safe.
   delivery->Flush(false);
   while (!delivery->EverythingDelivered() && NowNs() < patience_ns && !cupti_is_gone()) {
-    buffers_->worker_signal().Wait(std::min(kPollNs, patience_ns - NowNs()));
-    delivery->Flush(false);
+    // In between, however often the signal comes: a flush that is recorded takes a buffer itself.
+    AwaitBuffers(delivery, std::min(NowNs() + kPollNs, patience_ns));
+    if (!cupti_is_gone()) delivery->Flush(false);
   }
   if (cupti_is_gone()) return;
   DisableKinds(api_);
   state_->StopTimingCalls();
   delivery->Flush(true);
   // Buffers may come a moment after the flush has returned, from a thread of CUPTI's.
-  while (!delivery->EverythingDelivered() && NowNs() < deadline_ns && !cupti_is_gone()) {
-    buffers_->worker_signal().Wait(std::min(kPollNs, deadline_ns - NowNs()));
-    delivery->Drain();
-  }
+  AwaitBuffers(delivery, deadline_ns);
   if (cupti_is_gone()) return;
   delivery->Finish();
   Unsubscribe(api_, subscriber_);

@@ -64,6 +64,7 @@ class CuptiWorker {
   void CountInWindow();
   void BeginSampling(Delivery* delivery);
   void EndSampling();
+  void AwaitBuffers(Delivery* delivery, int64_t until_ns);
   void BringInTheRest(Delivery* delivery);
   bool stops() const { return stop_deadline_ns_.load(std::memory_order_acquire) != 0; }
   bool cupti_is_gone() const { return gone_.load(std::memory_order_acquire); }

@@ -58,8 +58,6 @@ class ReleaseOfCupti : public CommandRun, public testing::WithParamInterface<con
     return LedgerOf(report, "cupti_records_dropped") + LedgerOf(report, "device_records_dropped") +
            LedgerOf(report, "cupti_zero_timestamps");
   }
-
- private:
   static int64_t LedgerOf(const Json& report, const std::string& counter) {
     for (const Json& entry : report["ledger"]) {
       if (entry["counter"] == counter) return entry["value"];
@@ -150,6 +148,31 @@ TEST_P(SlowFlushes, FillTheMemoryThatTheUserAllowsAndNoMore) {
   if (!kMemoryIsOurs) return;
   EXPECT_GT(much.resident_kib, little.resident_kib + 8 * 1024);
   EXPECT_LT(much.resident_kib, little.resident_kib + (64 + 16) * 1024);
+}
+
+// CUPTI's own thread, which hands buffers back, gets no processor for seconds.
+class StarvedCupti : public ReleaseOfCupti {
+ protected:
+  StarvedCupti() {
+    const Json script = {{"cupti", GetParam()}, {"faults", {{"completion_delay_ms", 500}}}};
+    runner().Set("GPUBOUND_SIM_SCRIPT", script.dump());
+    runner().Set("GPUBOUND_CUPTI_BUFFER_MB", "4");
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Releases, StarvedCupti, testing::Values("12.4", "12.8"));
+
+// It would crash, and the program with it.
+TEST_P(StarvedCupti, IsDeclinedNothing) {
+  constexpr int kSeconds = 3;
+  const Outcome outcome = Victim("pressing", kSeconds);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  const int kernels = KernelsIn(Load());
+  const Json report = Report();
+  EXPECT_GT(kernels, 0);
+  // What is still with CUPTI when the program may wait no longer is counted by buffers.
+  if (LedgerOf(report, "undelivered_device_buffers") > 0) return;
+  EXPECT_GE(kernels + LostIn(report), kSeconds * 100'000);
 }
 
 // 12.8 can keep a buffer for each thread and may not be declined one; 13.0 does so by default.
