@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The stand-in's PM sampling: every sample of a device says what script key "counters" says, at the
-// interval that was asked for. Checks the order of the calls, and that images are as large as it
-// said.
+// interval that was asked for, but for the first of a session, which says nonsense as the real one
+// does. Checks the order of the calls, and that images are as large as it said.
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
@@ -14,8 +14,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/fake_cupti/cupti_monitor.h"
@@ -35,6 +37,7 @@ struct CUpti_PmSampling_Object {
   uint64_t interval_ns = 0;
   uint64_t next_ns = 0;  // where the next sample begins
   bool started = false;
+  bool has_sampled = false;
 };
 
 namespace {
@@ -42,8 +45,12 @@ namespace {
 constexpr size_t kAvailabilityBytes = 16;
 constexpr char kChip[] = "gpubound";
 
+// Of a sample that began before the counters were set.
+constexpr double kNonsense = 12'345;
+
 struct Sample {
   uint64_t begin_ns, end_ns;
+  bool is_nonsense;
 };
 // A counter data image.
 struct Image {
@@ -85,6 +92,9 @@ bool IsKnown(const std::string& metric) {
 
 double ValueOf(const std::string& metric) {
   const CounterFigures& counters = Script().counters;
+  if (!counters.infinite.empty() && metric.starts_with(counters.infinite)) {
+    return std::numeric_limits<double>::infinity();
+  }
   if (metric.starts_with("sm__cycles_active")) return counters.sm_active;
   if (metric.starts_with("sm__warps_active")) return counters.warps_active;
   return counters.dram_throughput;
@@ -169,16 +179,16 @@ cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params* param
 
 GPUBOUND_CUPTI_API CUptiResult
 cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
-  if (params->rangeIndex >= reinterpret_cast<const Image*>(params->pCounterDataImage)->count) {
-    return CUPTI_ERROR_INVALID_PARAMETER;
-  }
+  const auto* counted = reinterpret_cast<const Image*>(params->pCounterDataImage);
+  if (params->rangeIndex >= counted->count) return CUPTI_ERROR_INVALID_PARAMETER;
+  const bool is_nonsense = counted->samples[params->rangeIndex].is_nonsense;
   for (size_t i = 0; i < params->numMetrics; ++i) {
     const std::string metric = params->ppMetricNames[i];
     const std::vector<std::string>& told = params->pHostObject->metrics;
     if (std::find(told.begin(), told.end(), metric) == told.end()) {
       return CUPTI_ERROR_INVALID_METRIC_NAME;
     }
-    params->pMetricValues[i] = ValueOf(metric);
+    params->pMetricValues[i] = is_nonsense ? kNonsense : ValueOf(metric);
   }
   return CUPTI_SUCCESS;
 }
@@ -259,7 +269,8 @@ cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* params) {
     }
     const uint64_t begin_ns = session->next_ns;
     session->next_ns += session->interval_ns;
-    image->samples[image->count++] = {begin_ns, session->next_ns};
+    const bool is_first = !std::exchange(session->has_sampled, true);
+    image->samples[image->count++] = {begin_ns, session->next_ns, is_first};
   }
   params->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
   return CUPTI_SUCCESS;

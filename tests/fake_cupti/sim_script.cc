@@ -100,6 +100,7 @@ Readers CounterReaders(CounterFigures* counters) {
       {"error", Into(&counters->error)},
       {"unknown_metrics", Into(&counters->unknown_metrics)},
       {"own_pass", Into(&counters->own_pass)},
+      {"infinite", Into(&counters->infinite)},
       {"has_timer", Into(&counters->has_timer)},
       {"overflow", Into(&counters->overflow)},
   };

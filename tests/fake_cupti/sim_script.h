@@ -76,6 +76,7 @@ struct CounterFigures {
   uint32_t error = 0;                        // ... fails with that
   std::vector<std::string> unknown_metrics;  // beginnings of names that the chip does not know
   std::string own_pass;                      // the beginning of a name that needs a pass of its own
+  std::string infinite;                      // likewise of one whose value is
   bool has_timer = true;  // false: samples can be had by cycles only, as on GA100
   bool overflow = false;  // the hardware's buffer always says that it ran over
 };

@@ -128,6 +128,15 @@ TEST_F(Counters, AQuantityThatTheChipDoesNotKnowIsNull) {
   EXPECT_EQ(kept[0]["dram"], 0);
 }
 
+TEST_F(Counters, AValueThatIsNotFiniteIsNull) {
+  Sampled({{"infinite", "dram"}});
+  const Json kept = Rows(
+      "SELECT count(sm_active) AS sm, count(dram_throughput) AS dram FROM "
+      "counter_sample");
+  EXPECT_GT(kept[0]["sm"], 0);
+  EXPECT_EQ(kept[0]["dram"], 0);
+}
+
 TEST_F(Counters, AQuantityThatNeedsAPassOfItsOwnIsLeftOut) {
   Sampled({{"own_pass", "sm__warps_active"}});
   const Json kept = Rows(
