@@ -61,6 +61,7 @@ TEST_F(CuptiSessionTest, EnablesWhatTheReportNeedsAndNeverTheKindThatSerialisesK
     EXPECT_THAT(calls, Contains("cuptiActivityEnable " + std::to_string(kind)));
   }
   EXPECT_THAT(calls, Not(Contains("cuptiActivityEnable 3")));
+  EXPECT_THAT(calls, Contains("cuptiActivityEnableAllSyncRecords 0")) << "not those of polling";
 }
 
 TEST_F(CuptiSessionTest, GreenContextsAreAskedForWhereTheyAreAKindOfTheirOwn) {

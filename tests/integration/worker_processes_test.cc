@@ -13,7 +13,7 @@
 namespace gpubound {
 namespace {
 
-// Python's ways to make worker processes, each of which uses the GPU for itself.
+// Python's ways to make worker processes: each uses the GPU for itself, but a data loader's.
 class PythonWorkers : public CommandRun, public testing::WithParamInterface<const char*> {
  protected:
   static constexpr int kWorkers = 3;
@@ -25,7 +25,8 @@ class PythonWorkers : public CommandRun, public testing::WithParamInterface<cons
   }
 };
 INSTANTIATE_TEST_SUITE_P(Methods, PythonWorkers,
-                         testing::Values("fork", "spawn", "forkserver", "subprocess", "preexec"),
+                         testing::Values("fork", "spawn", "forkserver", "subprocess", "preexec",
+                                         "loader"),
                          [](const auto& method) { return std::string(method.param); });
 
 TEST_P(PythonWorkers, EveryKernelOfEachIsRecorded) {

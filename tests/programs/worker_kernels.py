@@ -4,14 +4,16 @@
 worker_kernels.py METHOD WORKERS LAUNCHES, METHOD as in multiprocessing.get_context. The library is
 loaded where this file is imported, so in a fork server too; CUDA is used in the workers alone. With
 METHOD subprocess they are programs of their own, with preexec likewise, each behind a fork that runs
-Python; there this process uses CUDA first. Prints {"workers": [pid, ...], "exit_codes": [...]},
-"workers" being all who launched kernels."""
+Python; there this process uses CUDA first. With loader they are forked while this process launches, and
+leave CUDA alone, as a data loader's. Prints {"workers": [pid, ...], "exit_codes": [...]}, "workers" being
+all who launched kernels."""
 import ctypes
 import json
 import multiprocessing
 import os
 import subprocess
 import sys
+import threading
 
 CUDA = ctypes.CDLL("libcudart.so.13")
 SUCCESS = 0
@@ -50,12 +52,29 @@ def run_programs(workers, launches, before_exec):
                       "exit_codes": exit_codes}))
 
 
+def load_beside_launches(workers, launches):
+    launch(launches // 2)
+    thread = threading.Thread(target=launch, args=(launches - launches // 2,))
+    thread.start()
+    context = multiprocessing.get_context("fork")
+    loaders = [context.Process(target=sum, args=(range(10_000),)) for _ in range(workers)]
+    for loader in loaders:
+        loader.start()
+    for loader in loaders:
+        loader.join()
+    thread.join()
+    print(json.dumps({"workers": [os.getpid()], "exit_codes": [loader.exitcode for loader in loaders]}))
+
+
 def main(method, workers, launches):
     if method == "launch":
         launch(launches)
         return
     if method in ("subprocess", "preexec"):
         run_programs(workers, launches, os.setsid if method == "preexec" else None)
+        return
+    if method == "loader":
+        load_beside_launches(workers, launches)
         return
     context = multiprocessing.get_context(method)
     processes = [context.Process(target=launch, args=(launches,)) for _ in range(workers)]
