@@ -3,7 +3,8 @@
 """The nvtx package of PyPI in a profiled program: nvtx_package.py GPUBOUND SCRATCH.
 
 Installs it into SCRATCH first. Ranges of the default domain and of one of the program's own, as
-decorator, context manager and push/pop, must be rows of the report, as often as they were opened.
+decorator, context manager and push/pop, must be rows of the report, as often as they were opened;
+marks, and ranges that are started and ended, events of the trace.
 """
 import json
 import os
@@ -53,6 +54,13 @@ def main():
         assert counts.get(name) == TURNS, counts
     assert sum(row["wall_ns"] for row in process["operations"]) == process["span_ns"]
     assert not [entry for entry in report["ledger"] if entry["severity"] == "error"], report["ledger"]
+    events = json.loads(subprocess.run(
+        [gpubound, "sql", run, "--json", "SELECT kind, name, count(*) AS n FROM event WHERE kind IN "
+         "('mark', 'range_start', 'range_end') GROUP BY 1, 2"],
+        text=True, stdout=subprocess.PIPE, check=True).stdout)
+    events = {(event["kind"], event["name"]): event["n"] for event in events}
+    expected = (("mark", "loss"), ("range_start", "background"), ("range_end", "background"))
+    assert events == {event: TURNS for event in expected}, events
     print("nvtx package:", counts)
     return 0
 
