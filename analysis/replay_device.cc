@@ -46,7 +46,7 @@ uint32_t ReplayDevice::ResourceOf(const DeviceWork& work, uint32_t device) const
 }
 
 void ReplayDevice::RetireStream(Stream* stream, int64_t until_ns) {
-  std::erase_if(stream->running, [&](const Running& work) {
+  stream->running.EraseIf([&](const Running& work) {
     if (work.end_ns > until_ns) return false;
     Add(work.end_ns, work.end, &stream->done);
     return true;
@@ -163,7 +163,7 @@ ReplayDevice::Limits ReplayDevice::Explain(const DeviceWork& work, const LaunchA
 // When what is ready at |ready| starts: at once if one of |slots| is free by then. |ends| is of
 // what holds them, a min-heap.
 Moment ReplayDevice::TakeSlot(uint32_t slots, const Moment& ready, double hand_over,
-                              std::vector<Moment>* ends) {
+                              PlainList<Moment>* ends) {
   const auto pop = [ends] {
     std::pop_heap(ends->begin(), ends->end(), IsLater);
     ends->pop_back();
@@ -232,7 +232,7 @@ ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnch
   if (path_ != nullptr) {
     times.end.step = path_->Add(times.start.step, launch.path_part, times.end.at);
   }
-  const auto push = [](const Moment& end, std::vector<Moment>* ends) {
+  const auto push = [](const Moment& end, PlainList<Moment>* ends) {
     ends->push_back(end);
     std::push_heap(ends->begin(), ends->end(), IsLater);
   };

@@ -20,6 +20,7 @@
 
 #include "analysis/critical_path.h"
 #include "analysis/own_part.h"
+#include "analysis/plain_list.h"
 #include "analysis/replay_moment.h"
 #include "analysis/run.h"
 #include "analysis/typical_delay.h"
@@ -76,18 +77,18 @@ class ReplayDevice {
   };
   static bool EndsLater(const Running& a, const Running& b) { return a.end_ns > b.end_ns; }
   struct Stream {
-    std::vector<Running> running;
+    PlainList<Running> running;
     DoneWork done;
     DoneWork waits_for;
     uint32_t device = 0;
   };
   // What work of one kind shares on a device: multiprocessors, or a copy engine.
   struct Resource {
-    uint32_t running = 0;               // in the recording
-    uint32_t most = 0;                  // ... at the same time, ever
-    uint32_t slots = 0;                 // so many may run at a time; 0: no limit was seen
-    std::vector<Moment> ends;           // of what runs in the replay, a min-heap
-    std::vector<Moment> recorded_ends;  // the same in the recording
+    uint32_t running = 0;             // in the recording
+    uint32_t most = 0;                // ... at the same time, ever
+    uint32_t slots = 0;               // so many may run at a time; 0: no limit was seen
+    PlainList<Moment> ends;           // of what runs in the replay, a min-heap
+    PlainList<Moment> recorded_ends;  // the same in the recording
     TypicalDelay hand_over;  // from the end of what held a slot to the start of what waited
   };
   struct Device {
@@ -112,7 +113,7 @@ class ReplayDevice {
   bool OwnPartDecided(const LaunchAnchor& launch, double unexplained, double delay) const;
   bool LaunchDecided(const LaunchAnchor& launch, double unexplained, double gap) const;
   static Moment TakeSlot(uint32_t slots, const Moment& ready, double hand_over,
-                         std::vector<Moment>* ends);
+                         PlainList<Moment>* ends);
   Moment Recorded(int64_t time_ns) const {
     return {static_cast<double>(time_ns - process_.span_begin_ns), 0, 0, 0};
   }
@@ -124,7 +125,7 @@ class ReplayDevice {
   std::vector<Stream> streams_;
   std::vector<Resource> resources_;
   std::vector<Device> devices_;
-  std::vector<Running> running_;  // of all devices, by recorded end, a min-heap
+  PlainList<Running> running_;  // of all devices, by recorded end, a min-heap
   DoneWork all_done_;
   DoneWork last_ended_;
   TypicalDelay latency_;

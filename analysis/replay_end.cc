@@ -12,7 +12,8 @@ namespace gpubound {
 Moment ProcessReplay::EndAt(int64_t span_end_ns) {
   const ReplayThread* last = nullptr;
   Moment end = begin_;
-  for (ReplayThread& thread : threads_) {
+  for (const std::unique_ptr<ReplayThread>& of : threads_) {
+    ReplayThread& thread = *of;
     if (!thread.started) continue;
     EndStep(&thread);
     end = Later(end, thread.Done());

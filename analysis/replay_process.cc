@@ -36,9 +36,11 @@ ProcessReplay::ProcessReplay(const Input& input)
     stream_ids_.emplace(StreamKey(stream.context, stream.stream), static_cast<StreamId>(id));
   }
   for (uint32_t t = 0; t < process_.threads.size(); ++t) {
-    ThreadAt(t).cursor = in_.source->ThreadEvents(t);
-    Queue(t);
+    ReplayThread& thread = ThreadAt(t);
+    thread.cursor = in_.source->ThreadEvents(t);
+    if (FindNextEvent(&thread)) queue_.emplace_back(thread.NextEvent().time_ns, t);
   }
+  std::make_heap(queue_.begin(), queue_.end(), std::greater<>());
   if (process_.span_end == SpanEnd::kAsked) {
     SetTimer(process_.span_end_ns, TimerKind::kSpanEnds, 0);
   }
@@ -55,19 +57,17 @@ ProcessReplay::ProcessReplay(const Input& input)
 
 void ProcessReplay::BeginAt(const Moment& begin) { begin_ = begin; }
 
-ReplayThread& ProcessReplay::ThreadAt(uint32_t thread) {
+void ProcessReplay::AddThreadsUntil(uint32_t thread) {
   while (threads_.size() <= thread) {
     const auto t = static_cast<uint32_t>(threads_.size());
-    ReplayThread& added = threads_.emplace_back();
+    ReplayThread& added = *threads_.emplace_back(std::make_unique<ReplayThread>());
     added.adopts = !IsReporting(t) && (t >= scan_.annotates.size() || !scan_.annotates[t]);
   }
-  return threads_[thread];
 }
 
 // A thread begins where the reporting thread is: nothing tells who started it, and when.
-ReplayThread& ProcessReplay::Started(uint32_t index, int64_t time_ns) {
-  ReplayThread& thread = ThreadAt(index);
-  if (thread.started) return thread;
+void ProcessReplay::Start(uint32_t index, int64_t time_ns) {
+  ReplayThread& thread = *threads_[index];
   thread.started = true;
   if (IsReporting(index)) {
     thread.BeginAt(begin_, process_.BegunNs());
@@ -76,13 +76,10 @@ ReplayThread& ProcessReplay::Started(uint32_t index, int64_t time_ns) {
   }
   thread.owed.resize(facts_.operations.size() * kLayers);
   EnterCell(&thread);
-  return thread;
 }
 
 Moment ProcessReplay::At(int64_t time_ns) const {
-  if (scan_.reporting < threads_.size() && threads_[scan_.reporting].started) {
-    return threads_[scan_.reporting].At(time_ns);
-  }
+  if (const ReplayThread* const reporting = StartedReporting()) return reporting->At(time_ns);
   return begin_.After(static_cast<double>(time_ns - process_.BegunNs()));
 }
 
@@ -100,15 +97,23 @@ int64_t ProcessReplay::NextTime() {
 // Of one instant: what ends, then scopes, then what begins on the host, then what it launched.
 void ProcessReplay::RunUntil(int64_t limit_ns) {
   for (;;) {
-    const int64_t next_ns = NextTime();
+    const int64_t timer_ns = timers_.empty() ? kOpenEnded : timers_.front().time_ns;
+    const int64_t event_ns = queue_.empty() ? kOpenEnded : queue_.front().first;
+    const ThreadOverhead* const overhead = overheads_.Peek();
+    const int64_t overhead_ns = overhead == nullptr ? kOpenEnded : overhead->overhead.start_ns;
+    const int64_t call_ns = NextCallTime();
+    const DeviceWork* const work = work_.Peek();
+    const int64_t work_ns = work == nullptr ? kOpenEnded : work->start_ns;
+    const int64_t others_ns = std::min(std::min(timer_ns, overhead_ns), std::min(call_ns, work_ns));
+    const int64_t next_ns = std::min(event_ns, others_ns);
     if (next_ns > limit_ns || next_ns == kOpenEnded) return;
-    if (!timers_.empty() && timers_.front().time_ns == next_ns) {
+    if (timer_ns == next_ns) {
       RunTimer();
-    } else if (!queue_.empty() && queue_.front().first == next_ns) {
-      RunThread(limit_ns);
-    } else if (overheads_.Peek() != nullptr && overheads_.Peek()->overhead.start_ns == next_ns) {
+    } else if (event_ns == next_ns) {
+      RunThread(limit_ns, others_ns);
+    } else if (overhead_ns == next_ns) {
       BeginOverhead();
-    } else if (NextCallTime() == next_ns) {
+    } else if (call_ns == next_ns) {
       BeginCall();
     } else {
       BeginWork();
@@ -149,22 +154,21 @@ void ProcessReplay::RunTimer() {
   }
 }
 
-void ProcessReplay::Queue(uint32_t index) {
-  ReplayThread& thread = threads_[index];
-  while (thread.next_event >= thread.batch.events.size()) {
-    if (!thread.cursor->Next(&thread.batch)) return;
-    thread.next_event = 0;
+// False at the end of its events.
+bool ProcessReplay::FindNextEvent(ReplayThread* thread) {
+  while (thread->next_event >= thread->batch.events.size()) {
+    if (!thread->cursor->Next(&thread->batch)) return false;
+    thread->next_event = 0;
   }
-  queue_.emplace_back(thread.batch.events[thread.next_event].time_ns, index);
-  std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
+  return true;
 }
 
-// The events of the thread whose turn it is, until something else is due.
-void ProcessReplay::RunThread(int64_t limit_ns) {
-  std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
-  const auto [first_ns, index] = queue_.back();
-  queue_.pop_back();
-  const int64_t others_ns = NextTime();
+// The events of the thread whose turn it is, until something else is due: of others at |others_ns|.
+void ProcessReplay::RunThread(int64_t limit_ns, int64_t others_ns) {
+  const auto [first_ns, index] = queue_.front();
+  for (size_t child = 1; child < std::min<size_t>(queue_.size(), 3); ++child) {
+    others_ns = std::min(others_ns, queue_[child].first);
+  }
   const int64_t until_ns =
       std::max(first_ns, std::min(limit_ns, others_ns == kOpenEnded ? others_ns : others_ns - 1));
   ReplayThread& thread = Started(index, first_ns);
@@ -177,11 +181,29 @@ void ProcessReplay::RunThread(int64_t limit_ns) {
     EnterCell(&thread);
     if (in_.output != nullptr) in_.output->AddResync(index, thread.batch.open);
   }
-  while (thread.next_event < thread.batch.events.size() &&
-         thread.batch.events[thread.next_event].time_ns <= until_ns) {
+  while (thread.next_event < thread.batch.events.size() && thread.NextEvent().time_ns <= until_ns) {
     ApplyEvent(index, &thread, thread.batch.events[thread.next_event++]);
   }
-  Queue(index);
+  QueueAgain(index);
+}
+
+// The thread in front has had its turn.
+void ProcessReplay::QueueAgain(uint32_t thread) {
+  if (!FindNextEvent(threads_[thread].get())) {
+    std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
+    queue_.pop_back();
+    return;
+  }
+  // It goes down to its place: half of what to take it out and put it in again would take.
+  const std::pair<int64_t, uint32_t> moved{threads_[thread]->NextEvent().time_ns, thread};
+  size_t place = 0;
+  for (size_t child = 1; child < queue_.size(); child = 2 * place + 1) {
+    if (child + 1 < queue_.size() && queue_[child + 1] < queue_[child]) ++child;
+    if (moved <= queue_[child]) break;
+    queue_[place] = queue_[child];
+    place = child;
+  }
+  queue_[place] = moved;
 }
 
 // Lets time pass until |time_ns|, when an event of |kind| happens on the thread.
@@ -304,14 +326,12 @@ CostNoise& ProcessReplay::NoiseOf(const ReplayThread& thread) {
 // in a report.
 void ProcessReplay::Suspend(bool suspended) {
   suspended_ = suspended && roles_.suspended() != kNoOperationIndex;
-  for (ReplayThread& thread : threads_) {
-    if (thread.started) EnterCell(&thread);
+  for (const std::unique_ptr<ReplayThread>& thread : threads_) {
+    if (thread->started) EnterCell(thread.get());
   }
 }
 
-// What the thread has done until now is its own, whatever comes behind it.
-void ProcessReplay::EndStep(ReplayThread* thread) {
-  if (in_.path == nullptr) return;
+void ProcessReplay::AddStep(ReplayThread* thread) {
   const uint32_t part = PathPartOf(thread->cell);
   thread->now.step = in_.path->Add(thread->now.step, part, thread->now.at);
   if (thread->guessed) {
@@ -319,26 +339,11 @@ void ProcessReplay::EndStep(ReplayThread* thread) {
   }
 }
 
-std::pair<OperationIndex, Layer> ProcessReplay::CellOf(const ReplayThread& thread) const {
-  Layer layer = thread.scopes.layer();
-  if (layer == Layer::kUnset) layer = thread.adopts ? Layer::kNative : base_layer_;
-  if (!thread.calls.empty()) layer = Layer::kCudaApi;
-  return {OperationOf(thread), layer};
-}
-
-OperationIndex ProcessReplay::OperationOf(const ReplayThread& thread) const {
-  if (suspended_) return roles_.suspended();
-  OperationIndex operation = thread.operation();
-  if (operation == kNotOne && thread.adopts && scan_.reporting < threads_.size()) {
-    operation = threads_[scan_.reporting].operation();
-  }
-  return operation == kNotOne ? inherited_ : operation;
-}
-
 void ProcessReplay::Inherit(OperationIndex operation, int64_t time_ns) {
   if (operation == inherited_) return;
   inherited_ = operation;
-  for (ReplayThread& thread : threads_) {
+  for (const std::unique_ptr<ReplayThread>& of : threads_) {
+    ReplayThread& thread = *of;
     if (!thread.started) continue;
     const auto [now_for, layer] = CellOf(thread);
     const bool waits = layer == Layer::kWait || layer == Layer::kCudaSync;
@@ -348,18 +353,6 @@ void ProcessReplay::Inherit(OperationIndex operation, int64_t time_ns) {
     }
     EnterCell(&thread);
   }
-}
-
-// Notes in which operation and layer the thread's time passes from now on.
-void ProcessReplay::EnterCell(ReplayThread* thread) {
-  const auto [operation, layer] = CellOf(*thread);
-  const size_t cell = operation * kLayers + static_cast<size_t>(layer);
-  const bool began = thread->cell % kLayers == static_cast<size_t>(Layer::kUnset);
-  if (cell != thread->cell && !began) EndStep(thread);
-  thread->cell = cell;
-  // A wait lasts as long as what it waits for, and of suspended time nothing was taken.
-  thread->pays_overdue = !suspended_ && layer != Layer::kWait && layer != Layer::kCudaSync;
-  thread->factor = thread->at_ns < process_.span_begin_ns ? 1 : scales_.Of(operation, layer);
 }
 
 }  // namespace gpubound

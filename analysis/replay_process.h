@@ -182,12 +182,24 @@ class ProcessReplay {
   }
 
   Moment EndAt(int64_t span_end_ns);
-  ReplayThread& ThreadAt(uint32_t thread);
-  ReplayThread& Started(uint32_t thread, int64_t time_ns);
-  void Queue(uint32_t thread);
+  ReplayThread& ThreadAt(uint32_t thread) {
+    if (thread >= threads_.size()) [[unlikely]]
+      AddThreadsUntil(thread);
+    return *threads_[thread];
+  }
+  void AddThreadsUntil(uint32_t thread);
+  ReplayThread& Started(uint32_t index, int64_t time_ns) {
+    ReplayThread& thread = ThreadAt(index);
+    if (!thread.started) [[unlikely]]
+      Start(index, time_ns);
+    return thread;
+  }
+  void Start(uint32_t index, int64_t time_ns);
+  static bool FindNextEvent(ReplayThread* thread);
   void SetTimer(int64_t time_ns, TimerKind kind, uint32_t index);
   void RunTimer();
-  void RunThread(int64_t limit_ns);
+  void RunThread(int64_t limit_ns, int64_t others_ns);
+  void QueueAgain(uint32_t thread);
   void ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent event);
   void BeginScope(ReplayThread* thread, const ThreadEvent& event);
   void EndScope(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
@@ -215,18 +227,44 @@ class ProcessReplay {
   int64_t NextCallTime() const;
   void Charge(uint32_t index, ReplayThread* thread, const Spent& spent, uint64_t kind);
   void NoteWaited(uint32_t index, ReplayThread* thread);
-  OperationIndex OperationOf(const ReplayThread& thread) const;
-  std::pair<OperationIndex, Layer> CellOf(const ReplayThread& thread) const;
-  void EnterCell(ReplayThread* thread);
+  OperationIndex OperationOf(const ReplayThread& thread) const {
+    if (suspended_) return roles_.suspended();
+    OperationIndex operation = thread.operation();
+    if (operation == kNotOne && thread.adopts && scan_.reporting < threads_.size()) {
+      operation = threads_[scan_.reporting]->operation();
+    }
+    return operation == kNotOne ? inherited_ : operation;
+  }
+  std::pair<OperationIndex, Layer> CellOf(const ReplayThread& thread) const {
+    Layer layer = thread.scopes.layer();
+    if (layer == Layer::kUnset) layer = thread.adopts ? Layer::kNative : base_layer_;
+    if (!thread.calls.empty()) layer = Layer::kCudaApi;
+    return {OperationOf(thread), layer};
+  }
+  // Notes in which operation and layer the thread's time passes from now on.
+  void EnterCell(ReplayThread* thread) {
+    const auto [operation, layer] = CellOf(*thread);
+    const size_t cell = operation * kLayers + static_cast<size_t>(layer);
+    const bool began = thread->cell % kLayers == static_cast<size_t>(Layer::kUnset);
+    if (cell != thread->cell && !began) EndStep(thread);
+    thread->cell = cell;
+    // A wait lasts as long as what it waits for, and of suspended time nothing was taken.
+    thread->pays_overdue = !suspended_ && layer != Layer::kWait && layer != Layer::kCudaSync;
+    thread->factor = thread->at_ns < process_.span_begin_ns ? 1 : scales_.Of(operation, layer);
+  }
   void Suspend(bool suspended);
   CostNoise& NoiseOf(const ReplayThread& thread);
   uint32_t PathPartOf(size_t cell) const {
     return in_.first_part + static_cast<uint32_t>(cell / kLayers * kPathColumns + cell % kLayers);
   }
-  void EndStep(ReplayThread* thread);
+  // What the thread has done until now is its own, whatever comes behind it.
+  void EndStep(ReplayThread* thread) {
+    if (in_.path != nullptr) AddStep(thread);
+  }
+  void AddStep(ReplayThread* thread);
   const ReplayThread* StartedReporting() const {
-    const bool started = scan_.reporting < threads_.size() && threads_[scan_.reporting].started;
-    return started ? &threads_[scan_.reporting] : nullptr;
+    const bool started = scan_.reporting < threads_.size() && threads_[scan_.reporting]->started;
+    return started ? threads_[scan_.reporting].get() : nullptr;
   }
   int64_t Retimed(double at) const { return in_.origin_ns + Rounded(at); }
   bool IsReporting(uint32_t thread) const { return thread == scan_.reporting; }
@@ -245,7 +283,7 @@ class ProcessReplay {
   const ThreadScan scan_;
   const Layer base_layer_;
 
-  std::deque<ReplayThread> threads_;
+  std::vector<std::unique_ptr<ReplayThread>> threads_;
   std::vector<std::pair<int64_t, uint32_t>> queue_;  // min-heap of (time of next event, thread)
   std::vector<Timer> timers_;                        // min-heap
   uint64_t next_sequence_ = 0;

@@ -78,6 +78,7 @@ struct ReplayThread {
   ThreadBatch batch;
   size_t next_event = 0;
 
+  const ThreadEvent& NextEvent() const { return batch.events[next_event]; }  // there is one
   // Where it is at recorded |time_ns|, if nothing happens until then. Programs act when the cost
   // behind an event is spent in full, or before the event; which of both it was is told by whether
   // so little time is enough for the cost.

@@ -26,7 +26,8 @@ void ProcessReplay::JoinAdopters(ReplayThread* reporting, int64_t time_ns) {
   if (!IsInFramework(*reporting)) return;
   Moment join;
   int64_t joined_ns = INT64_MIN;
-  for (const ReplayThread& thread : threads_) {
+  for (const std::unique_ptr<ReplayThread>& of : threads_) {
+    const ReplayThread& thread = *of;
     if (!thread.adopts || !thread.started || thread.at_ns <= reporting->at_ns) continue;
     join = Later(join, thread.At(time_ns));
     joined_ns = std::max(joined_ns, thread.at_ns);
@@ -58,10 +59,8 @@ bool ProcessReplay::IsParked(const ReplayThread& thread, int64_t time_ns) {
 }
 
 const Moment& ProcessReplay::Known() const {
-  if (scan_.reporting < threads_.size() && threads_[scan_.reporting].started) {
-    return threads_[scan_.reporting].now;
-  }
-  return begin_;
+  const ReplayThread* const reporting = StartedReporting();
+  return reporting != nullptr ? reporting->now : begin_;
 }
 
 // Brings a thread to |time_ns| along its program order.
@@ -82,7 +81,7 @@ void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns
 // piece of work follows the other.
 bool ProcessReplay::GoesOnFor(const ReplayThread& thread) const {
   if (!thread.adopts || scan_.reporting >= threads_.size()) return false;
-  const ReplayThread& reporting = threads_[scan_.reporting];
+  const ReplayThread& reporting = *threads_[scan_.reporting];
   return reporting.at_ns <= thread.at_ns && IsInFramework(reporting);
 }
 
