@@ -3,6 +3,7 @@
 // Which libcupti is chosen, and what is said when none can be used.
 #include "cupti_hooks/cupti_library.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -231,6 +232,52 @@ TEST(CuptiLibraryTest, ALibraryWhoseVersionNobodyTellsIsRefused) {
   size_t next = 0;
   EXPECT_FALSE(LoadCupti(search, &next, &api, &why));
   EXPECT_THAT(why, HasSubstr("cuptiGetVersion failed with CUPTI error 999"));
+}
+
+// A process that has a copy of libcupti, and a toolkit with another one that is sound.
+class TwoCopiesTest : public ::testing::Test {
+ protected:
+  TwoCopiesTest() {
+    std::filesystem::create_directories(folder_ / "lib64");
+    std::filesystem::copy_file(GPUBOUND_TEST_CUPTI_MINIMAL, folder_ / "lib64/libcupti.so.12");
+    search_.toolkit = folder_;
+    search_.driver_major = 12;
+  }
+  ~TwoCopiesTest() override { std::filesystem::remove_all(folder_); }
+
+  // The process's own.
+  std::string CopyOf(const char* library) {
+    const std::string path = folder_ / "libcupti.so.12";
+    std::filesystem::copy_file(library, path);
+    search_.loaded_paths = {path};
+    return path;
+  }
+
+  // One for each test: what was loaded from it stays.
+  const std::filesystem::path folder_ =
+      std::filesystem::path(::testing::TempDir()) /
+      (::testing::UnitTest::GetInstance()->current_test_info()->name() + std::to_string(getpid()));
+  CuptiSearch search_;
+  CuptiApi api_;
+  std::string why_;
+  size_t next_ = 0;
+};
+
+// Both would want the driver's one place for a profiler.
+TEST_F(TwoCopiesTest, OneThatIsLoadedAndCannotBeUsedIsFollowedByNone) {
+  const std::string path = CopyOf(GPUBOUND_TEST_CUPTI_WITHOUT_FLUSH);
+  void* const library = dlopen(path.c_str(), RTLD_LAZY);
+  ASSERT_NE(library, nullptr);
+  EXPECT_FALSE(LoadCupti(search_, &next_, &api_, &why_));
+  EXPECT_THAT(why_, HasSubstr(path + ": it has no function cuptiActivityFlushAll"));
+  dlclose(library);
+}
+
+TEST_F(TwoCopiesTest, OneThatWasUnloadedMeanwhileIsNotLoadedAgain) {
+  const std::string path = CopyOf(GPUBOUND_TEST_CUPTI_MINIMAL);
+  ASSERT_TRUE(LoadCupti(search_, &next_, &api_, &why_)) << why_;
+  EXPECT_EQ(api_.path, folder_ / "lib64/libcupti.so.12");
+  EXPECT_EQ(dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD), nullptr);
 }
 
 TEST(CuptiLibraryTest, ALibraryWithoutTheNewerFunctionsIsUsed) {

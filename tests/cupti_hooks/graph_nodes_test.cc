@@ -224,5 +224,18 @@ TEST_F(GraphNodesTest, OtherResourcesAreIgnored) {
   EXPECT_THAT(host_.graph_nodes, IsEmpty());
 }
 
+// As of a program that captures for ever.
+TEST_F(GraphNodesTest, BeyondWhatIsKeptANodeHasNoOperationAndIsStillTold) {
+  constexpr uintptr_t kKept = 400'000;
+  host_.open_operation = kCapture;
+  for (uintptr_t node = 1; node <= kKept + 1; ++node) Capture(node);
+  Clone(kKept + 2, kKept);
+  Clone(kKept + 3, kKept + 1);
+  ASSERT_EQ(host_.graph_nodes.size(), 2u);
+  EXPECT_EQ(host_.graph_nodes[0].info.operation, kCapture);
+  EXPECT_EQ(host_.graph_nodes[1].info.operation, LabelId{});
+  EXPECT_EQ(host_.graph_nodes[1].info.node, kKept + 3);
+}
+
 }  // namespace
 }  // namespace gpubound
