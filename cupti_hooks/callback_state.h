@@ -37,8 +37,10 @@ struct CallbackState {
   // makes a node of one, a quiet one, or, where calls are timed, any other.
   void OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
               const CUpti_CallbackData& call) noexcept {
+    const bool begins =
+        call.callbackSite == CUPTI_API_ENTER && !IsWithinRuntimeCall(domain, call.correlationId);
     if (functions.IsQuiet(domain, id)) {
-      if (call.callbackSite == CUPTI_API_ENTER) suppressed_calls.Count();
+      if (begins && IsCountedHere(domain)) suppressed_calls.Count();
       return;
     }
     if (functions.IsGraphLaunch(domain, id)) {
@@ -53,11 +55,28 @@ struct CallbackState {
     if (timed_calls != nullptr) timed_calls->OnCall(domain, id, call);
   }
 
+  // At the begin of a call: whether it is the driver's, within a function of the runtime's that is
+  // called back for too. Both then have one correlation id.
+  static bool IsWithinRuntimeCall(CUpti_CallbackDomain domain, uint32_t correlation) noexcept {
+    constinit static thread_local uint32_t runtime_call = 0;  // the thread's last; 0: none
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+      return correlation != 0 && correlation == runtime_call;
+    }
+    runtime_call = correlation;
+    return false;
+  }
+  bool IsCountedHere(CUpti_CallbackDomain domain) const noexcept {
+    return domain == CUPTI_CB_DOMAIN_DRIVER_API ||
+           !has_runtime_queries.load(std::memory_order_relaxed);
+  }
+
   const CuptiApi api;  // its own: it may outlive the source
   const ApiFunctions functions;
   GraphNodes graphs;
   CallCounter suppressed_calls;
   bool samples_calls = false;  // they are counted in a part of the time; set before callbacks
+  // Quiet functions of the runtime have records, which are counted.
+  std::atomic<bool> has_runtime_queries{false};
   std::unique_ptr<TimedCalls> timed_calls;          // null: records tell of all calls
   std::atomic<bool> watches_graph_launches{false};  // graphs are recorded as a whole
   std::atomic<bool> names_graph_nodes{false};       // ... and their nodes are to have names

@@ -3,6 +3,8 @@
 // Each step of cupti_session.h, in CUPTI's documented order.
 #include "cupti_hooks/cupti_session.h"
 
+#include <utility>
+
 #include "cupti_hooks/graph_nodes.h"
 
 namespace gpubound {
@@ -123,26 +125,31 @@ class Callbacks {
 };
 
 // Failure is no loss: the records are then skipped when they arrive, and counted. What CUPTI does
-// not record, a callback counts, if all are to be counted.
+// not record, a callback counts, all of it or in windows.
 void SilenceQuietFunctions(const CuptiApi& api, const ApiFunctions& functions,
                            const RecordingLevels& levels, Callbacks* callbacks,
                            CuptiSetupResult* setup) {
+  std::vector<CallbackPoint> recorded;
+  std::vector<CallbackPoint> unrecorded;
   const auto silence = [&](CUpti_CallbackDomain domain, auto function, bool is_recorded) {
     for (CUpti_CallbackId id : functions.QuietIds(domain)) {
       const bool silenced = function != nullptr && function(id, 0) == CUPTI_SUCCESS;
       if (silenced) ++setup->quiet_functions;
-      const bool has_records = is_recorded && !silenced;
-      if (has_records || !functions.IsCounted(domain, id)) continue;
-      if (levels.CountsAllQueries()) {
-        callbacks->Enable(domain, id);
-      } else {
-        setup->uncounted.push_back({domain, id});
-      }
+      if (!functions.IsCounted(domain, id)) continue;
+      (is_recorded && !silenced ? recorded : unrecorded).push_back({domain, id});
     }
   };
+  const bool by_records = levels.api == ApiLevel::kRecords;
   silence(CUPTI_CB_DOMAIN_RUNTIME_API, api.cuptiActivityEnableRuntimeApi, true);
-  silence(CUPTI_CB_DOMAIN_DRIVER_API, api.cuptiActivityEnableDriverApi,
-          levels.api == ApiLevel::kRecords);
+  // Called back for all the same, or what they ask the driver for would be taken for calls.
+  setup->has_runtime_queries = !by_records && unrecorded.empty() && !recorded.empty();
+  if (setup->has_runtime_queries) unrecorded = recorded;
+  silence(CUPTI_CB_DOMAIN_DRIVER_API, api.cuptiActivityEnableDriverApi, by_records);
+  if (!levels.CountsAllQueries()) {
+    setup->uncounted = std::move(unrecorded);
+    return;
+  }
+  for (const CallbackPoint& point : unrecorded) callbacks->Enable(point.domain, point.id);
 }
 
 // Before any graph is instantiated; those that are, are seen from now on.

@@ -75,7 +75,8 @@ struct CuptiSetupResult {
   uint64_t api_errors = 0;  // of calls that recording can do without
   bool system_thread_ids = false;
   uint32_t quiet_functions = 0;           // API functions that CUPTI was told not to record
-  std::vector<CallbackPoint> uncounted;   // quiet ones that no record and no callback counts
+  std::vector<CallbackPoint> uncounted;   // quiet ones that are to be counted in windows
+  bool has_runtime_queries = false;       // those of the runtime have records, which are counted
   GraphLevel graphs = GraphLevel::kNode;  // kNode also where CUPTI cannot do what was asked for
   std::string graph_problem;              // why it cannot
   std::string problem;

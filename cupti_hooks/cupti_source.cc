@@ -150,9 +150,8 @@ bool CuptiSource::Start(DeviceHost* host) {
       host->Fact("cuda_runtime", CudaRuntimePath(search));
       host->Fact("cupti_not_suspended", kWhyNotSuspended);
       if (!setup.uncounted.empty()) {
-        const bool of_driver = setup.uncounted.front().domain == CUPTI_CB_DOMAIN_DRIVER_API;
         host->Fact("queries_not_counted",
-                   of_driver ? kDriversQueriesNotCounted : kQueriesNotCounted);
+                   setup.has_runtime_queries ? kDriversQueriesNotCounted : kQueriesNotCounted);
       }
       return true;
     }
@@ -201,6 +200,7 @@ bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupRes
                       options_.levels);
   state->watches_graph_launches.store(setup->graphs != GraphLevel::kNode);
   state->names_graph_nodes.store(setup->graphs == GraphLevel::kAuto);
+  state->has_runtime_queries.store(setup->has_runtime_queries);
   if (setup->api_errors != 0) host->Count(LedgerCounter::cupti_api_errors, setup->api_errors);
   const bool recording =
       setup->outcome == CuptiSetup::kRecording || setup->outcome == CuptiSetup::kIncomplete;

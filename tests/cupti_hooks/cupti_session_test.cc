@@ -117,19 +117,24 @@ TEST_F(CuptiSessionTest, ByCallbacksNoRecordMakesCuptiListenWithinTheDriver) {
   }
 }
 
-// Before CUDA 12.5. Calls of the runtime have records, which are counted when they are left out.
+// Before CUDA 12.5. Calls of the runtime have records, which are counted when they are left out;
+// they are called back for to tell the driver's within them.
 TEST_F(CuptiSessionTest, ByCallbacksQueriesOfTheDriverAreNotCountedByTheirRecords) {
   CuptiApi api = cupti_.api();
   api.cuptiActivityEnableRuntimeApi = nullptr;
   api.cuptiActivityEnableDriverApi = nullptr;
   const CuptiSetupResult setup = SetUpWith(api);
-  ASSERT_EQ(setup.uncounted.size(), 1u);
-  EXPECT_EQ(setup.uncounted[0].domain, CUPTI_CB_DOMAIN_DRIVER_API);
-  EXPECT_EQ(setup.uncounted[0].id, 304u);
+  ASSERT_EQ(setup.uncounted.size(), 2u);
+  EXPECT_EQ(setup.uncounted[0].id, 17u);
+  EXPECT_EQ(setup.uncounted[1].domain, CUPTI_CB_DOMAIN_DRIVER_API);
+  EXPECT_EQ(setup.uncounted[1].id, 304u);
+  EXPECT_TRUE(setup.has_runtime_queries);
   EXPECT_EQ(setup.quiet_functions, 0u);
   SetUpWith(api, {.count_queries_percent = 100});
   EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 1 304"));
-  EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiEnableCallback 1 2 17")));
+  EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 2 17"));
+  EXPECT_FALSE(SetUpWith(cupti_.api()).has_runtime_queries);
+  EXPECT_FALSE(SetUpWith(api, {.api = ApiLevel::kRecords}).has_runtime_queries);
 }
 
 TEST_F(CuptiSessionTest, AFunctionThatCannotBeSilencedIsNoErrorAndHasNoCallback) {

@@ -43,6 +43,12 @@ class DeliveryTest : public ::testing::Test {
   void Kernel(uint64_t start, uint64_t end) {
     cupti_.Emit(KernelBytes(kCupti13_0, "k", start, end));
   }
+  void Query(CUpti_CallbackDomain domain, CUpti_CallbackId id, uint32_t correlation) {
+    CUpti_CallbackData call = {};
+    call.callbackSite = CUPTI_API_ENTER;
+    call.correlationId = correlation;
+    state_.OnCall(domain, id, call);
+  }
   void LaunchByDriver(uint64_t times) {
     uint64_t slot = 0;
     CUpti_CallbackData call = {};
@@ -78,6 +84,17 @@ TEST_F(DeliveryTest, DeliversWhatIsCompleteAndSaysUntilWhen) {
   EXPECT_EQ(host_.sink.publications, 1);
   EXPECT_THAT(host_.delivered_until, ElementsAre(2000));
   EXPECT_TRUE(delivery_->EverythingDelivered());
+}
+
+// It is the runtime's, which has asked it under its own correlation id.
+TEST_F(DeliveryTest, AQueryOfTheDriverWithinOneOfTheRuntimesIsNoCallOfTheProgram) {
+  Query(CUPTI_CB_DOMAIN_RUNTIME_API, 17, 5);
+  Query(CUPTI_CB_DOMAIN_DRIVER_API, 304, 5);
+  Query(CUPTI_CB_DOMAIN_DRIVER_API, 304, 6);
+  EXPECT_EQ(state_.suppressed_calls.Take(), 2u);
+  Query(CUPTI_CB_DOMAIN_DRIVER_API, 304, 0);
+  Query(CUPTI_CB_DOMAIN_DRIVER_API, 304, 0);
+  EXPECT_EQ(state_.suppressed_calls.Take(), 2u) << "without ids none is told from another";
 }
 
 TEST_F(DeliveryTest, WhatAnIncompleteBufferHoldsIsNotClaimedToBeKnown) {
