@@ -7,6 +7,7 @@
 #define GPUBOUND_ANALYSIS_CAUSED_TIME_H_
 
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "analysis/call_index.h"
@@ -24,7 +25,7 @@ class CausedTime {
   // Work comes in order of begin. |call| as CallIndex::Find gives it; |own| is the operation that
   // the work belongs to whatever launched it, else kNotOne.
   void Add(const GpuItem& work, CallNumber call, OperationIndex own) {
-    waiting_.push({work, call, own});
+    new (waiting_.Add()) Waiting{work, call, own};
   }
 
   // Books all work at the front whose call's operation is known, and calls |on_booked|(work,

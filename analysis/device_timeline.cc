@@ -3,6 +3,8 @@
 // Follows device work. One object, one caller.
 #include "analysis/device_timeline.h"
 
+#include <span>
+
 namespace gpubound {
 
 DeviceTimeline::DeviceTimeline(const ProcessTrace& process, const EventSource& source,
@@ -122,7 +124,8 @@ bool DeviceTimeline::IsOneDeviceUntil(int64_t end_ns) const {
 }
 
 // Steps where nothing but the work of one device happens: nearly all there are. What changes from
-// one to the next stays in registers.
+// one to the next stays in registers, and each segment is written where it belongs: put together
+// elsewhere and copied in wider pieces, it would be waited for.
 void DeviceTimeline::RunOneDevice(int64_t end_ns) {
   const uint32_t id = devices_used_.front();
   Device& device = devices_[id];
@@ -130,58 +133,72 @@ void DeviceTimeline::RunOneDevice(int64_t end_ns) {
   uint32_t counted = counted_;
   uint32_t graphs = running_graphs_;
   uint64_t fill = device.fill;
-  GpuSegment segment = window_.all.back();
-  int64_t begin_ns = begins_.empty() ? kOpenEnded : begins_.front().begin_ns;
-  int64_t work_end_ns = running_.empty() ? kOpenEnded : running_.back().end_ns;
+  DeviceState state = device.state;
+  RunningWork active = device.active;
+  const std::span<const GpuItem> waiting = begins_.waiting();
+  const GpuItem* begins = waiting.data();
+  const GpuItem* const begins_end = begins + waiting.size();
+  running_.Room(waiting.size());
+  GpuItem* const bottom = running_.begin();
+  GpuItem* top = running_.end();
+  // Each step begins or ends some work.
+  GpuSegment* next = window_.all.Room(2 * waiting.size() + running_.size());
+  int64_t begin_ns = begins != begins_end ? begins->begin_ns : kOpenEnded;
+  int64_t work_end_ns = top == bottom ? kOpenEnded : top[-1].end_ns;
   for (;;) {
     const int64_t now_ns = std::min(begin_ns, work_end_ns);
     if (now_ns >= end_ns) break;
     WorkId begun{};
     while (begin_ns <= now_ns) {
-      const GpuItem& item = begins_.front();
-      device.used = true;
+      const GpuItem& item = *begins++;
       if (item.end_ns > now_ns) {
-        if (running_.empty()) begun = item.work;
-        InsertRunning(item);
+        if (top == bottom) begun = item.work;
+        PutByEnd(item, bottom, top++);
         classes.Enter(item.work_class);
         counted += item.other_end ? 0 : 1;
         graphs += item.is_graph ? 1 : 0;
         device.ran_graph |= item.is_graph;
         fill += item.fill;
+        work_end_ns = top[-1].end_ns;
       }
-      begins_.pop();
-      begin_ns = begins_.empty() ? kOpenEnded : begins_.front().begin_ns;
+      begin_ns = begins != begins_end ? begins->begin_ns : kOpenEnded;
     }
-    for (; !running_.empty() && running_.back().end_ns <= now_ns; running_.pop_back()) {
-      const GpuItem& item = running_.back();
+    while (work_end_ns <= now_ns) {
+      const GpuItem& item = *--top;
       classes.Leave(item.work_class);
       counted -= item.other_end ? 0 : 1;
       graphs -= item.is_graph ? 1 : 0;
       fill -= item.fill;
       device.last_work = item.work;
+      work_end_ns = top == bottom ? kOpenEnded : top[-1].end_ns;
     }
-    work_end_ns = running_.empty() ? kOpenEnded : running_.back().end_ns;
-    const DeviceState state = running_.empty() ? DeviceState::kIdle : DeviceState::kBusy;
-    if (state != device.state) {
-      changes_.push_back({now_ns, id, device.state, state, begun, device.last_work});
-      device.state = state;
+    const DeviceState before = state;
+    state = top == bottom ? DeviceState::kIdle : DeviceState::kBusy;
+    if (state != before) {
+      changes_.push_back({now_ns, id, before, state, begun, device.last_work});
     }
-    const RunningWork active = classes.mask() | (graphs != 0 ? kGraphRuns : 0);
-    if (active != device.active) {
-      device.active = active;
-      activity_.Add(id, now_ns, active);
-    }
-    MoveSegment(now_ns, &segment);
-    segment.mix = classes.mask();
-    segment.running = counted;
-    segment.fill = static_cast<Fill>(std::min<uint64_t>(fill, kFillOne));
-    segment.in_graph = graphs != 0;
-    window_.all.push_back(segment);
+    const RunningWork active_before = active;
+    active = classes.mask() | (graphs != 0 ? kGraphRuns : 0);
+    if (active != active_before) activity_.Add(id, now_ns, active);
+    MoveSegment(now_ns, next[-1], next);
+    next->mix = classes.mask();
+    next->running = counted;
+    next->fill = static_cast<Fill>(std::min<uint64_t>(fill, kFillOne));
+    next->in_graph = graphs != 0;
+    ++next;
+  }
+  window_.all.AddUntil(next);
+  running_.AddUntil(top);
+  if (begins != waiting.data()) {
+    device.used = true;
+    begins_.PopUntil(begins);
   }
   classes_ = classes;
   counted_ = counted;
   running_graphs_ = graphs;
   device.fill = fill;
+  device.state = state;
+  device.active = active;
   device.running = static_cast<uint32_t>(running_.size());
   busy_devices_ = running_.empty() ? 0 : 1;
   fill_of_devices_ = std::min<uint64_t>(fill, kFillOne);
@@ -198,7 +215,8 @@ void DeviceTimeline::MoveUnknown(int64_t now_ns) {
 }
 
 void DeviceTimeline::Begin(const GpuItem& item) {
-  InsertRunning(item);
+  GpuItem* const top = running_.Add();
+  PutByEnd(item, running_.begin(), top);
   classes_.Enter(item.work_class);
   if (!item.other_end) ++counted_;
   Device& device = devices_[item.device];
@@ -278,8 +296,8 @@ Fill DeviceTimeline::FillNow() const {
 }
 
 void DeviceTimeline::AddSegment(int64_t now_ns) {
-  GpuSegment now = window_.all.back();
-  MoveSegment(now_ns, &now);
+  GpuSegment now;
+  MoveSegment(now_ns, window_.all.back(), &now);
   now.mix = classes_.mask() | (unknown() ? kUnrecordedBit : 0);
   now.running = counted_;
   now.fill = FillNow();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "analysis/device_activity.h"
@@ -100,21 +101,21 @@ class DeviceTimeline {
   bool IsOneDeviceUntil(int64_t end_ns) const;
   void RunOneDevice(int64_t end_ns);
   void Begin(const GpuItem& item);
-  void InsertRunning(const GpuItem& item) {
+  // Puts |item| into its place among those between |bottom| and |top|, which move up to there.
+  static void PutByEnd(const GpuItem& item, const GpuItem* bottom, GpuItem* top) {
     // Few run at once, and what begins last mostly ends last.
-    size_t at = running_.size();
-    running_.push_back(item);
-    for (; at > 0 && running_[at - 1].end_ns <= item.end_ns; --at) running_[at] = running_[at - 1];
-    running_[at] = item;
+    for (; top != bottom && top[-1].end_ns <= item.end_ns; --top) *top = top[-1];
+    *top = item;
   }
-  // |segment| begins at |now_ns|, clipped; its sums grow by what it was until then.
-  void MoveSegment(int64_t now_ns, GpuSegment* segment) const {
+  // |segment| begins at |now_ns|, clipped; its sums are those of the one |before| it and what that
+  // one was until then.
+  void MoveSegment(int64_t now_ns, const GpuSegment& before, GpuSegment* segment) const {
     const int64_t begin_ns = Clipped(now_ns);
-    const int64_t ns = begin_ns - segment->begin_ns;
-    segment->sum_ns += int64_t{segment->running} * ns;
-    segment->graph_ns += segment->in_graph ? ns : 0;
-    segment->filled += segment->fill * static_cast<uint64_t>(ns);
+    const int64_t ns = begin_ns - before.begin_ns;
     segment->begin_ns = begin_ns;
+    segment->sum_ns = before.sum_ns + int64_t{before.running} * ns;
+    segment->graph_ns = before.graph_ns + (before.in_graph ? ns : 0);
+    segment->filled = before.filled + before.fill * static_cast<uint64_t>(ns);
   }
   const GpuItem& EndLast();
   void EndUntil(int64_t now_ns);
@@ -163,10 +164,10 @@ int64_t DeviceTimeline::Open(int64_t begin_ns, int64_t end_ns, OnBegin on_begin)
       end_ns = next->start_ns;
       break;
     }
-    const GpuItem item = classifier_.Classify(*next);
+    // Made where it stays: a copy of what was just put together from small pieces waits for them.
+    const GpuItem& item = *new (begins_.Add()) GpuItem(classifier_.Classify(*next));
     if (place_[item.device] == kNotUsed) Meet(item.device);
     on_begin(*next, item);
-    begins_.push(item);
     work_.Pop();
   }
   FindNext();

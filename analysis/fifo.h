@@ -26,13 +26,20 @@ class Fifo {
   const Value& front() const { return *first_; }
   std::span<const Value> waiting() const { return {first_, next_}; }
   // |value| is none of the queue's own.
-  void push(const Value& value) {
+  void push(const Value& value) { *Add() = value; }
+  // One more behind the last one, whose value is not set.
+  Value* Add() {
     if (next_ == end_) [[unlikely]]
       MakeRoom();
-    *next_++ = value;
+    return next_++;
   }
   void pop() {
     if (++first_ == next_) clear();
+  }
+  // Takes those off that lie before |first|, which is one of waiting() or their end.
+  void PopUntil(const Value* first) {
+    first_ += first - first_;
+    if (first_ == next_) clear();
   }
   void clear() { first_ = next_ = values_.get(); }
 

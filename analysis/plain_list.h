@@ -32,13 +32,26 @@ class PlainList {
   void push_back(const Value& value) {
     if (next_ == end_) [[unlikely]] {
       const Value copy = value;
-      Grow();
+      Grow(std::max<size_t>(16, 2 * size()));
       *next_++ = copy;
       return;
     }
     *next_++ = value;
   }
+  // One more behind the last one, whose value is not set.
+  Value* Add() {
+    if (next_ == end_) [[unlikely]]
+      Grow(std::max<size_t>(16, 2 * size()));
+    return next_++;
+  }
   void pop_back() { --next_; }
+  // Room for |more| values behind the last one. They belong to the list once AddUntil() says how
+  // far it was filled.
+  Value* Room(size_t more) {
+    if (static_cast<size_t>(end_ - next_) < more) Grow(std::max(size() + more, 2 * size()));
+    return next_;
+  }
+  void AddUntil(Value* end) { next_ = end; }
   template <typename Predicate>
   void EraseIf(Predicate predicate) {
     next_ = std::remove_if(begin(), end(), predicate);
@@ -62,9 +75,8 @@ class PlainList {
   const Value& back() const { return next_[-1]; }
 
  private:
-  [[gnu::noinline]] void Grow() {
+  [[gnu::noinline]] void Grow(size_t capacity) {
     const size_t count = size();
-    const size_t capacity = std::max<size_t>(16, 2 * count);
     std::unique_ptr<Value[]> larger = std::make_unique_for_overwrite<Value[]>(capacity);
     std::copy_n(values_.get(), count, larger.get());
     values_ = std::move(larger);
