@@ -22,9 +22,9 @@ CellBook::CellBook(int64_t begin_ns, const CpuState& state, Devices devices)
 }
 
 void CellBook::EnterState(const CpuState& state) {
-  const bool waiting = state.layer == Layer::kWait && state.peer != kNotOne;
-  key_ = KeyOf(state, waiting);
-  current_ = Find(state, waiting);
+  const Doing doing{state.operation, state.layer, state.cause, state.peer};
+  key_ = KeyOf(state.phase, doing, IsWaiting(doing));
+  current_ = Find(state);
 }
 
 void CellBook::Visit(StateArchive& archive, const CpuState& state) {
@@ -46,8 +46,8 @@ void CellBook::Visit(StateArchive& archive, const CpuState& state) {
   rows_.clear();
   slots_.assign(kFirstSlots, {});
   for (const RowName& name : names) {
-    key_ = KeyOf(name.state, name.waiting);
-    Find(name.state, name.waiting);
+    key_ = name.Key();
+    Find(name);
   }
   if (rows_.size() != rows.size()) return archive.Fail();
   rows_ = std::move(rows);
@@ -64,7 +64,7 @@ void CellBook::AddAll(const CellBook& other, int sign) {
   for (size_t i = 0; i < other.rows_.size(); ++i) {
     const Account& from = other.rows_[i];
     key_ = other.names_[i].Key();
-    Account& to = rows_[Find(other.names_[i].state, other.names_[i].waiting)];
+    Account& to = rows_[Find(other.names_[i])];
     for (GpuMix mix = 0; mix < kGpuMixes; ++mix) to.by_mix[mix] += sign * from.by_mix[mix];
     to.sum_ns += sign * from.sum_ns;
     to.graph_ns += sign * from.graph_ns;
@@ -82,7 +82,7 @@ void CellBook::Reopen(const CellBook& other) {
   Index();
   AddAll(other, 1);
   key_ = other.key_;
-  current_ = Find(other.names_[other.current_].state, other.names_[other.current_].waiting);
+  current_ = Find(other.names_[other.current_]);
   at_ = other.at_;
 }
 
@@ -167,7 +167,15 @@ std::vector<CellBook::Row> CellBook::Rows() const {
   return rows;
 }
 
-size_t CellBook::Find(const CpuState& state, bool waiting) {
+size_t CellBook::Find(const CpuState& state) {
+  const bool waiting = state.layer == Layer::kWait && state.peer != kNotOne;
+  RowName name{state, waiting};
+  name.state.peer = kNotOne;
+  return Find(name);
+}
+
+// |name| is that of |key_|.
+size_t CellBook::Find(const RowName& name) {
   size_t slot = HomeOf(key_);
   for (; slots_[slot].key != kNoKey; slot = (slot + 1) & (slots_.size() - 1)) {
     if (slots_[slot].key == key_) return slots_[slot].row;
@@ -175,8 +183,7 @@ size_t CellBook::Find(const CpuState& state, bool waiting) {
   const size_t row = rows_.size();
   slots_[slot] = {key_, row};
   rows_.emplace_back();
-  names_.push_back({state, waiting});
-  names_.back().state.peer = kNotOne;
+  names_.push_back(name);
   for (std::vector<DeviceAccount>& accounts : by_device_) accounts.emplace_back();
   if (rows_.size() * kSlotsPerRow > slots_.size()) Grow();
   return row;

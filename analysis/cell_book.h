@@ -17,6 +17,7 @@
 #include "analysis/interval.h"
 #include "analysis/process_timeline.h"
 #include "analysis/state_archive.h"
+#include "analysis/thread_change.h"
 #include "analysis/work_classes.h"
 
 namespace gpubound {
@@ -53,14 +54,19 @@ class CellBook {
   void OpenWindow(const GpuWindow& gpu);
 
   // From |now_ns| on, a time of the window, it is the time of |state|. Never goes back.
-  void SwitchTo(const CpuState& state, int64_t now_ns) { Switch(state, now_ns, &at_); }
+  void SwitchTo(const CpuState& state, int64_t now_ns) {
+    Switch(state.phase, {state.operation, state.layer, state.cause, state.peer}, now_ns, &at_);
+  }
 
-  // The same for each of |changes|, whose times are clipped to |span|: |state_of|(change).
-  template <typename Change, typename StateOf>
-  void SwitchAll(std::span<const Change> changes, const Interval& span, StateOf state_of) {
+  // The same for each of |changes|, whose times are clipped to |span|, under |phase|:
+  // |doing_of|(what the change says) has an operation, be it kNoOperationIndex.
+  template <typename DoingOf>
+  void SwitchAll(std::span<const ThreadChange> changes, PhaseIndex phase, const Interval& span,
+                 DoingOf doing_of) {
     Place at = at_;  // as a local value it stays in registers
-    for (const Change& change : changes) {
-      Switch(state_of(change), std::clamp(change.time_ns, span.begin_ns, span.end_ns), &at);
+    for (const ThreadChange& change : changes) {
+      Switch(phase, doing_of(change.doing), std::clamp(change.time_ns, span.begin_ns, span.end_ns),
+             &at);
     }
     at_ = at;
   }
@@ -119,7 +125,9 @@ class CellBook {
   struct RowName {
     CpuState state;
     bool waiting;
-    uint64_t Key() const { return KeyOf(state, waiting); }
+    uint64_t Key() const {
+      return KeyOf(state.phase, {state.operation, state.layer, state.cause, kNotOne}, waiting);
+    }
     template <typename Archive>
     void Visit(Archive& archive) {
       archive.All(state, waiting);
@@ -144,14 +152,13 @@ class CellBook {
     uint64_t filled = 0;
   };
 
-  void Switch(const CpuState& state, int64_t now_ns, Place* at) {
-    const bool waiting = state.layer == Layer::kWait && state.peer != kNotOne;
-    const uint64_t key = KeyOf(state, waiting);
+  void Switch(PhaseIndex phase, const Doing& doing, int64_t now_ns, Place* at) {
+    const uint64_t key = KeyOf(phase, doing, IsWaiting(doing));
     if (key == key_) return;
     Book(now_ns, at);
     key_ = key;
     const Slot& home = slots_[HomeOf(key)];
-    current_ = home.key == key ? home.row : Find(state, waiting);
+    current_ = home.key == key ? home.row : Find(CpuStateOf(phase, doing));
   }
   void Book(int64_t now_ns, Place* at) {
     if (part_ != 0) Touch();
@@ -184,16 +191,20 @@ class CellBook {
   }
   void TouchSlowPath();
   void AddAll(const CellBook& other, int sign);
-  static uint64_t KeyOf(const CpuState& state, bool waiting) {
-    return uint64_t{state.phase} << 40 | uint64_t{state.operation} << 8 |
-           static_cast<uint64_t>(state.layer) << 5 | static_cast<uint64_t>(state.cause) << 1 |
-           (waiting ? 1u : 0u);
+  // For a known other process.
+  static bool IsWaiting(const Doing& doing) {
+    return doing.layer() == Layer::kWait && doing.peer() != kNotOne;
+  }
+  static uint64_t KeyOf(PhaseIndex phase, const Doing& doing, bool waiting) {
+    static_assert(2 * kMaxLabels <= uint64_t{1} << Doing::kPeerBits);
+    return doing.BitsWithoutPeer() | uint64_t{phase} << 1 | (waiting ? 1u : 0u);
   }
   size_t HomeOf(uint64_t key) const {
     constexpr uint64_t kHashFactor = 0x9e3779b97f4a7c15;
     return static_cast<size_t>((key * kHashFactor) >> 32) & (slots_.size() - 1);
   }
-  size_t Find(const CpuState& state, bool waiting);
+  size_t Find(const CpuState& state);
+  size_t Find(const RowName& name);
   void EnterState(const CpuState& state);
   void Grow();
   void Index();

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "analysis/doing.h"
 #include "analysis/idle_cause.h"
 #include "analysis/label_roles.h"
 #include "proto/event_model.h"
@@ -33,10 +34,11 @@ struct CpuState {
   friend bool operator==(const CpuState&, const CpuState&) = default;
 };
 
-struct CpuChange {
-  int64_t time_ns = 0;
-  CpuState state;
-};
+// |doing| under |phase|.
+inline CpuState CpuStateOf(PhaseIndex phase, const Doing& doing) {
+  return {phase, doing.operation() == kNotOne ? kNoOperationIndex : doing.operation(),
+          doing.layer(), doing.cause(), doing.peer()};
+}
 
 }  // namespace gpubound
 

@@ -32,13 +32,33 @@ class Doing {
   constexpr Layer layer() const { return static_cast<Layer>(bits_ >> 28 & 0xf); }
   constexpr IdleCause cause() const { return static_cast<IdleCause>(bits_ >> 24 & 0xf); }
   constexpr PeerIndex peer() const { return static_cast<PeerIndex>(bits_ & kPeerMask) - 1; }
+  constexpr Doing WithOperation(OperationIndex operation) const {
+    return Doing((bits_ & kAllButOperation) | uint64_t{operation} << 32);
+  }
+  constexpr Doing With(Layer layer, IdleCause cause) const {
+    return Doing((bits_ & ~kDepthMask) | static_cast<uint64_t>(layer) << 28 |
+                 static_cast<uint64_t>(cause) << 24);
+  }
+  constexpr Doing WithoutCause() const { return Doing(bits_ & ~kCauseMask); }
+  // All but the peer; the bits below kPeerBits are free.
+  constexpr uint64_t BitsWithoutPeer() const { return bits_ & ~kPeerMask; }
+  static constexpr int kPeerBits = 24;
+
+  // Both are under the same operation and wait for the same peer, if any.
+  constexpr bool IsSameWait(const Doing& other) const {
+    return ((bits_ ^ other.bits_) & ~kDepthMask) == 0;
+  }
   // Layer, then cause: the order of refinement.
   constexpr size_t depth() const { return bits_ >> 24 & 0xff; }
 
   friend constexpr bool operator==(const Doing&, const Doing&) = default;
 
  private:
-  static constexpr uint64_t kPeerMask = 0xffffff;
+  static constexpr uint64_t kPeerMask = (uint64_t{1} << kPeerBits) - 1;
+  static constexpr uint64_t kCauseMask = uint64_t{0xf} << 24;
+  static constexpr uint64_t kDepthMask = uint64_t{0xff} << 24;
+  static constexpr uint64_t kAllButOperation = 0xffffffff;
+  constexpr explicit Doing(uint64_t bits) : bits_(bits) {}
   uint64_t bits_ = uint64_t{kNotOne} << 32;
 };
 

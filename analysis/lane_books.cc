@@ -24,8 +24,7 @@ void LaneBooks::BookWindow(int64_t at_ns, const Interval& span) {
   for (const uint32_t lane : open_) {
     CellBook& book = *lanes_[lane].book;
     book.SwitchTo(timeline_.LaneAtBegin(lane), at_ns);
-    book.SwitchAll(timeline_.LaneChanges(lane), span,
-                   [this](const ThreadChange& change) { return timeline_.StateOf(change.doing); });
+    book.SwitchAll(timeline_.LaneChanges(lane), timeline_.phase(), span, timeline_.InLane());
   }
   quiet_book_.SwitchTo(QuietState(), at_ns);
 }

@@ -72,7 +72,9 @@ class ProcessFollower {
       }
       timeline_.Run(begin_ns, end_ns);
       SwitchTo(timeline_.state_at_begin(), begin_ns);
-      for (const CpuChange& change : timeline_.changes()) SwitchTo(change.state, change.time_ns);
+      for (const ThreadChange& change : timeline_.changes()) {
+        SwitchTo(CpuStateOf(timeline_.phase(), change.doing), change.time_ns);
+      }
     }
     book_->Pass(state_, until_ns);
   }

@@ -128,8 +128,8 @@ class Sweep {
     const int64_t at_ns = Clipped(begin_ns);
     book_.SwitchTo(timeline_.state_at_begin(), at_ns);
     NoteIterations(begin_ns);
-    book_.SwitchAll(std::span(timeline_.changes()), in_.span,
-                    [](const CpuChange& change) -> const CpuState& { return change.state; });
+    book_.SwitchAll(std::span(timeline_.changes()), timeline_.phase(), in_.span,
+                    [](const Doing& doing) { return doing; });
   }
 
   void NoteWork(const DeviceWork& work, const GpuItem& item) {
@@ -171,11 +171,11 @@ class Sweep {
   // Goes through the changes of both sides. At the instant of a device's change the CPU side was
   // |before| and is |state_|.
   void NoteGaps(int64_t begin_ns) {
-    const PlainList<CpuChange>& changes = timeline_.changes();
     CpuState before = state_;
     int64_t state_ns = begin_ns;
-    MoveState({begin_ns, timeline_.state_at_begin()});
-    size_t next = 0;
+    MoveState(timeline_.state_at_begin(), begin_ns);
+    const PlainList<ThreadChange>& changes = timeline_.changes();
+    const ThreadChange* next = changes.begin();
     const PlainList<DeviceChange>& device_changes = devices_.changes();
     for (size_t at = 0; at < device_changes.size(); ++at) {
       const DeviceChange& device = device_changes[at];
@@ -183,14 +183,14 @@ class Sweep {
         ++at;
         continue;
       }
-      for (; next < changes.size() && changes[next].time_ns <= device.time_ns; ++next) {
+      for (; next != changes.end() && next->time_ns <= device.time_ns; ++next) {
         before = state_;
-        state_ns = changes[next].time_ns;
-        MoveState(changes[next]);
+        state_ns = next->time_ns;
+        MoveState(*next);
       }
       NoteGap(device, device.time_ns == state_ns ? before : state_);
     }
-    for (; next < changes.size(); ++next) MoveState(changes[next]);
+    for (; next != changes.end(); ++next) MoveState(*next);
   }
 
   // Nearly all are.
@@ -209,14 +209,15 @@ class Sweep {
     }
   }
 
-  void MoveState(const CpuChange& change) {
-    const int64_t now_ns = Clipped(change.time_ns);
-    NoteWait(change.state, now_ns);
-    if (change.state.cause != state_.cause) gaps_.SwitchTo(change.state.cause, now_ns);
-    if (change.state.operation != state_.operation) {
-      counters_.SwitchTo(change.state.operation, now_ns);
-    }
-    state_ = change.state;
+  void MoveState(const ThreadChange& change) {
+    MoveState(CpuStateOf(timeline_.phase(), change.doing), change.time_ns);
+  }
+  void MoveState(const CpuState& state, int64_t time_ns) {
+    const int64_t now_ns = Clipped(time_ns);
+    NoteWait(state, now_ns);
+    if (state.cause != state_.cause) gaps_.SwitchTo(state.cause, now_ns);
+    if (state.operation != state_.operation) counters_.SwitchTo(state.operation, now_ns);
+    state_ = state;
   }
 
   void NoteWait(const CpuState& now, int64_t now_ns) {

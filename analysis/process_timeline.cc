@@ -27,7 +27,7 @@ ProcessTimeline::ProcessTimeline(const Input& input)
       overheads_(source_.Overheads()) {
   reporting_ = Doing(kNotOne, base_layer_, IdleCause::kUnknown, kNotOne);
   for (uint32_t t = 0; t < process_.threads.size(); ++t) ThreadAt(t);
-  state_ = OwnState(reporting_, process_.span_begin_ns);
+  state_ = CpuStateOf(phase_, OwnDoing(reporting_, process_.span_begin_ns));
 }
 
 int64_t ProcessTimeline::NextTime() {
@@ -135,8 +135,9 @@ void ProcessTimeline::Run(int64_t begin_ns, int64_t end_ns) {
       [this](const ThreadRoster::Rest& rest) { refinement_.Add(rest.adopts, rest.doing, {}); });
   LetSleep(begin_ns, end_ns);
   ResolveAdoption(reporting);
-  state_at_begin_ = refinement_.Resolve(&changes_);
-  state_ = changes_.empty() ? state_at_begin_ : changes_.back().state;
+  const Doing at_begin = refinement_.Resolve(&changes_);
+  state_at_begin_ = CpuStateOf(phase_, at_begin);
+  state_ = CpuStateOf(phase_, changes_.empty() ? at_begin : changes_.back().doing);
 }
 
 // What the lanes of the last window did, they do from now on.
@@ -168,9 +169,9 @@ void ProcessTimeline::TakeReporting(int64_t begin_ns, const Doing& at_begin,
                                     std::span<const ThreadChange> changes) {
   reporting_changes_ = changes.size();
   own_.clear();
-  own_.push_back({begin_ns, OwnState(at_begin, begin_ns)});
+  own_.push_back({begin_ns, OwnDoing(at_begin, begin_ns)});
   for (const ThreadChange& change : changes) {
-    own_.push_back({change.time_ns, OwnState(change.doing, begin_ns)});
+    own_.push_back({change.time_ns, OwnDoing(change.doing, begin_ns)});
   }
   if (!changes.empty()) reporting_ = changes.back().doing;
   refinement_.Open(own_, begin_ns < scan_.started_ns);
@@ -274,18 +275,15 @@ void ProcessTimeline::ResolveAdoption(const Doing& reporting) {
   }
 }
 
-CpuState ProcessTimeline::OwnState(const Doing& reporting, int64_t now_ns) const {
-  CpuState state;
-  state.phase = phase_;
-  state.operation = suspended_ ? roles_.suspended() : OperationOf(reporting);
-  state.layer = reporting.layer();
-  state.cause = reporting.cause();
-  state.peer = reporting.peer();
-  if (state.cause == IdleCause::kWaiting && state.peer != kNotOne && peers_[state.peer].simulates) {
-    state.cause = IdleCause::kSimulation;
+Doing ProcessTimeline::OwnDoing(const Doing& reporting, int64_t now_ns) const {
+  IdleCause cause = reporting.cause();
+  if (cause == IdleCause::kWaiting && reporting.peer() != kNotOne &&
+      peers_[reporting.peer()].simulates) {
+    cause = IdleCause::kSimulation;
   }
-  if (now_ns < scan_.started_ns && !SaysAll(state.cause)) state.cause = IdleCause::kStartUp;
-  return state;
+  if (now_ns < scan_.started_ns && !SaysAll(cause)) cause = IdleCause::kStartUp;
+  return reporting.WithOperation(suspended_ ? roles_.suspended() : OperationOf(reporting))
+      .With(reporting.layer(), cause);
 }
 
 std::vector<OperationCounts> ProcessTimeline::Finish() {

@@ -79,7 +79,7 @@ class ProcessTimeline {
 
   // Of the window: what the CPU side is after its first instant, and every change after that.
   const CpuState& state_at_begin() const { return state_at_begin_; }
-  const PlainList<CpuChange>& changes() const { return changes_; }
+  const PlainList<ThreadChange>& changes() const { return changes_; }
   // What holds at its end.
   const CpuState& state() const { return state_; }
   // The same of a lane, in states of its own. In those that are not awake nothing changes.
@@ -91,13 +91,16 @@ class ProcessTimeline {
     const Lane& of = lanes_[lane];
     return std::span(found_.changes).subspan(of.first_change, of.changes);
   }
-  CpuState StateOf(const Doing& lane) const {
-    if (suspended_) {
-      return {phase_, roles_.suspended(), lane.layer(), IdleCause::kUnknown, lane.peer()};
-    }
-    return {phase_, lane.operation() == kNotOne ? kNoOperationIndex : lane.operation(),
-            lane.layer(), IdleCause::kUnknown, lane.peer()};
+  // What the thread of a lane does, as it is booked: no lane explains an idle device.
+  auto InLane() const {
+    return [suspended = suspended_, row = roles_.suspended()](const Doing& doing) {
+      const bool none = doing.operation() == kNotOne;
+      return doing.WithoutCause().WithOperation(suspended ? row
+                                                : none    ? kNoOperationIndex
+                                                          : doing.operation());
+    };
   }
+  CpuState StateOf(const Doing& lane) const { return CpuStateOf(phase_, InLane()(lane)); }
 
   // Since its begin.
   PhaseIndex phase() const { return phase_; }
@@ -156,7 +159,7 @@ class ProcessTimeline {
   OperationIndex OperationOf(const Doing& reporting) const {
     return reporting.operation() == kNotOne ? inherited_now_ : reporting.operation();
   }
-  CpuState OwnState(const Doing& reporting, int64_t now_ns) const;
+  Doing OwnDoing(const Doing& reporting, int64_t now_ns) const;
 
   const ProcessTrace& process_;
   const EventSource& source_;
@@ -183,11 +186,11 @@ class ProcessTimeline {
   std::vector<uint32_t> first_;   // threads that do something at its first instant
   size_t first_changes_ = 0;      // so many changes are of the first instant
   size_t reporting_changes_ = 0;  // so many after them are the reporting thread's
-  PlainList<CpuChange> own_;      // what the process is by the reporting thread alone
+  PlainList<ThreadChange> own_;   // what the process does by the reporting thread alone
   Refinement refinement_;
   std::vector<uint64_t> steps_;
   CpuState state_at_begin_;
-  PlainList<CpuChange> changes_;
+  PlainList<ThreadChange> changes_;
 
   // As of the window's end.
   Doing reporting_;

@@ -30,14 +30,14 @@ Layer LeastHelp(Layer own) {
 
 }  // namespace
 
-void Refinement::Open(std::span<const CpuChange> own, bool starting) {
+void Refinement::Open(std::span<const ThreadChange> own, bool starting) {
   own_ = own;
   starting_ = starting;
   least_ = kNoLayer;
   stretches_.clear();
-  for (const CpuChange& change : own) {
-    const Layer least = LeastHelp(change.state.layer);
-    stretches_.push_back({change.time_ns, change.state.operation, least});
+  for (const ThreadChange& change : own) {
+    const Layer least = LeastHelp(change.doing.layer());
+    stretches_.push_back({change.time_ns, change.doing.operation(), least});
     least_ = std::min(least_, least);
   }
   help_.clear();
@@ -71,11 +71,15 @@ void Refinement::Add(bool adopts, const Doing& at_begin, std::span<const ThreadC
     if (depth != given) help_.push_back({time_ns, given, depth});
     given = depth;
   };
-  for (size_t next = 0;; ++next) {
-    const int64_t until_ns = next < changes.size() ? changes[next].time_ns : kOpenEnded;
+  const ThreadChange* next = changes.data();
+  const ThreadChange* const end = next + changes.size();
+  for (;;) {
     if (doing.layer() < least_) {
       give(from_ns, 0);
+      // Most of what threads do is no help to anybody.
+      while (next != end && next->doing.layer() < least_) ++next;
     } else {
+      const int64_t until_ns = next != end ? next->time_ns : kOpenEnded;
       const OperationIndex operation =
           doing.operation() == kNotOne ? kNoOperationIndex : doing.operation();
       const auto depth = static_cast<Depth>(static_cast<size_t>(doing.layer()) << kDepthLayerShift |
@@ -89,9 +93,10 @@ void Refinement::Add(bool adopts, const Doing& at_begin, std::span<const ThreadC
         if (stretch + 1 == stretches_.size() || stretches_[stretch + 1].begin_ns >= until_ns) break;
       }
     }
-    if (next == changes.size()) break;
-    doing = changes[next].doing;
-    from_ns = until_ns;
+    if (next == end) break;
+    doing = next->doing;
+    from_ns = next->time_ns;
+    ++next;
   }
   const size_t last_end = run_ends_.empty() ? 0 : run_ends_.back();
   if (help_.size() != last_end) run_ends_.push_back(help_.size());
@@ -123,54 +128,50 @@ void Refinement::Apply(const Help& help) {
   }
 }
 
-CpuState Refinement::Refined(const CpuState& own) const {
-  CpuState state = own;
-  if (helping_ == 0) return state;
+// Some thread helps.
+Doing Refinement::RefinedSlowPath(const Doing& own) const {
   size_t word = present_.size() - 1;
   while (present_[word] == 0) --word;
   const size_t deepest = word * 64 + 63 - static_cast<size_t>(std::countl_zero(present_[word]));
-  state.layer = static_cast<Layer>(deepest >> kDepthLayerShift);
-  if (SaysAll(own.cause)) return state;
-  state.cause = static_cast<IdleCause>(deepest & ((size_t{1} << kDepthAdoptsShift) - 1));
-  if (starting_ && !SaysAll(state.cause)) state.cause = IdleCause::kStartUp;
-  return state;
+  const auto layer = static_cast<Layer>(deepest >> kDepthLayerShift);
+  if (SaysAll(own.cause())) return own.With(layer, own.cause());
+  const auto cause = static_cast<IdleCause>(deepest & ((size_t{1} << kDepthAdoptsShift) - 1));
+  return own.With(layer, starting_ && !SaysAll(cause) ? IdleCause::kStartUp : cause);
 }
 
-CpuState Refinement::Resolve(PlainList<CpuChange>* changes) {
+Doing Refinement::Resolve(PlainList<ThreadChange>* changes) {
   changes->clear();
-  if (help_.empty()) {
-    CpuState last = own_.front().state;
-    for (const CpuChange& change : own_.subspan(1)) {
-      if (change.state == last) continue;
-      last = change.state;
-      changes->push_back(change);
-    }
-    return own_.front().state;
-  }
   OrderHelp();
-  CpuState at_begin;
-  CpuState last;
-  const CpuState* own = &own_.front().state;
-  size_t next_own = 0;
-  for (size_t next_help = 0;;) {
-    const int64_t own_ns = next_own < own_.size() ? own_[next_own].time_ns : kOpenEnded;
-    const int64_t help_ns =
-        next_help < order_.size() ? help_[order_[next_help] & kPlaceMask].time_ns : kOpenEnded;
-    const int64_t now_ns = std::min(own_ns, help_ns);
+  const uint64_t* help = order_.data();
+  const uint64_t* const help_end = help + order_.size();
+  const auto help_ns = [&] {
+    return help != help_end ? help_[*help & kPlaceMask].time_ns : kOpenEnded;
+  };
+  const ThreadChange* own = own_.data();
+  const ThreadChange* const own_end = own + own_.size();
+  const int64_t begin_ns = own->time_ns;
+  for (; help_ns() == begin_ns; ++help) Apply(help_[*help & kPlaceMask]);
+  Doing by_own = own++->doing;
+  const Doing at_begin = Refined(by_own);
+  Doing last = at_begin;
+  const auto turn_to = [&](int64_t time_ns, const Doing& doing) {
+    if (doing != last) changes->push_back({time_ns, doing});
+    last = doing;
+  };
+  for (;;) {
+    const int64_t next_help_ns = help_ns();
+    // While nobody helps, the reporting thread says all.
+    if (helping_ == 0) {
+      for (; own != own_end && own->time_ns < next_help_ns; ++own) {
+        by_own = own->doing;
+        turn_to(own->time_ns, by_own);
+      }
+    }
+    const int64_t now_ns = own != own_end ? std::min(own->time_ns, next_help_ns) : next_help_ns;
     if (now_ns == kOpenEnded) return at_begin;
-    if (own_ns == now_ns) own = &own_[next_own++].state;
-    for (; next_help < order_.size(); ++next_help) {
-      const Help& help = help_[order_[next_help] & kPlaceMask];
-      if (help.time_ns != now_ns) break;
-      Apply(help);
-    }
-    const CpuState state = Refined(*own);
-    if (now_ns == own_.front().time_ns) {
-      at_begin = state;
-    } else if (state != last) {
-      changes->push_back({now_ns, state});
-    }
-    last = state;
+    if (own != own_end && own->time_ns == now_ns) by_own = own++->doing;
+    for (; help_ns() == now_ns; ++help) Apply(help_[*help & kPlaceMask]);
+    turn_to(now_ns, Refined(by_own));
   }
 }
 

@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/cpu_state.h"
+#include "analysis/doing.h"
 #include "analysis/plain_list.h"
 #include "analysis/thread_change.h"
 
@@ -28,16 +28,16 @@ namespace gpubound {
 
 class Refinement {
  public:
-  // A window. |own|: what the process is by the reporting thread alone, at the window's begin and
+  // A window. |own|: what the process does by the reporting thread alone, at the window's begin and
   // from each change on, ascending; valid until Resolve(). |starting|: nothing has begun yet.
-  void Open(std::span<const CpuChange> own, bool starting);
+  void Open(std::span<const ThreadChange> own, bool starting);
 
   // Another thread, one that |adopts| the reporting thread's operation or works under its own: what
   // it is at the window's begin, then its |changes|, ascending.
   void Add(bool adopts, const Doing& at_begin, std::span<const ThreadChange> changes);
 
-  // What the process is at the window's begin; every change after that goes to |changes|.
-  CpuState Resolve(PlainList<CpuChange>* changes);
+  // What the process does at the window's begin; every change after that goes to |changes|.
+  Doing Resolve(PlainList<ThreadChange>* changes);
 
  private:
   // How deep a thread lies: its layer, then whether it adopts, then its cause; zero: it is no help.
@@ -62,9 +62,10 @@ class Refinement {
   size_t StretchAt(int64_t time_ns, size_t from) const;
   void OrderHelp();
   void Apply(const Help& help);
-  CpuState Refined(const CpuState& own) const;
+  Doing Refined(const Doing& own) const { return helping_ == 0 ? own : RefinedSlowPath(own); }
+  Doing RefinedSlowPath(const Doing& own) const;
 
-  std::span<const CpuChange> own_;
+  std::span<const ThreadChange> own_;
   bool starting_ = false;
   Layer least_ = Layer::kUnset;  // of all stretches
   PlainList<Stretch> stretches_;

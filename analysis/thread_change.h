@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread of a process began to do something else. Plain value, no thread rule.
+// A thread of a process, or the process as a whole, began to do something else. Plain value, no
+// thread rule.
 #ifndef GPUBOUND_ANALYSIS_THREAD_CHANGE_H_
 #define GPUBOUND_ANALYSIS_THREAD_CHANGE_H_
 
@@ -10,7 +11,8 @@
 
 namespace gpubound {
 
-// What a thread does from |time_ns| on.
+// What it does from |time_ns| on. The process has an operation, be it kNoOperationIndex; a thread
+// may have none of its own.
 struct ThreadChange {
   int64_t time_ns = 0;
   Doing doing;

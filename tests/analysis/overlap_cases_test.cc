@@ -149,7 +149,9 @@ Flat Flatten(const Json& input) {
     const int64_t begin_ns = timeline.NextTime();
     timeline.Run(begin_ns, timeline.Open(begin_ns, kOpenEnded));
     note(begin_ns, timeline.state_at_begin().operation);
-    for (const CpuChange& change : timeline.changes()) note(change.time_ns, change.state.operation);
+    for (const ThreadChange& change : timeline.changes()) {
+      note(change.time_ns, change.doing.operation());
+    }
   }
   return flat;
 }

@@ -20,7 +20,7 @@ class RefinementTest : public testing::Test {
  protected:
   void Reports(int64_t time_ns, OperationIndex operation, Layer layer,
                IdleCause cause = IdleCause::kLaunch) {
-    own_.push_back({time_ns, {kNoPhaseIndex, operation, layer, cause, kNotOne}});
+    own_.push_back({time_ns, {operation, layer, cause, kNotOne}});
   }
   void Open(bool starting = false) { refinement_.Open(own_, starting); }
   void Speaks(const Doing& at_begin, const std::vector<ThreadChange>& changes = {}) {
@@ -36,13 +36,15 @@ class RefinementTest : public testing::Test {
     friend bool operator==(const At&, const At&) = default;
   };
   std::vector<At> Layers() {
-    std::vector<At> layers = {{0, refinement_.Resolve(&changes_).layer}};
-    for (const CpuChange& change : changes_) layers.push_back({change.time_ns, change.state.layer});
+    std::vector<At> layers = {{0, refinement_.Resolve(&changes_).layer()}};
+    for (const ThreadChange& change : changes_) {
+      layers.push_back({change.time_ns, change.doing.layer()});
+    }
     return layers;
   }
 
-  std::vector<CpuChange> own_;
-  PlainList<CpuChange> changes_;
+  std::vector<ThreadChange> own_;
+  PlainList<ThreadChange> changes_;
   Refinement refinement_;
 };
 
@@ -105,21 +107,21 @@ TEST_F(RefinementTest, InTheSameLayerAnAdoptingThreadGivesTheCause) {
   Open();
   Speaks(Under(kTrain, Layer::kCudaApi, IdleCause::kCopy));
   Adopts(Under(kNotOne, Layer::kCudaApi, IdleCause::kLaunch));
-  EXPECT_EQ(refinement_.Resolve(&changes_).cause, IdleCause::kLaunch);
+  EXPECT_EQ(refinement_.Resolve(&changes_).cause(), IdleCause::kLaunch);
 }
 
 TEST_F(RefinementTest, ACauseThatSaysAllStays) {
   Reports(0, kTrain, Layer::kNative, IdleCause::kCheckpoint);
   Open();
   Speaks(Under(kTrain, Layer::kCudaApi, IdleCause::kCopy));
-  EXPECT_EQ(refinement_.Resolve(&changes_).cause, IdleCause::kCheckpoint);
+  EXPECT_EQ(refinement_.Resolve(&changes_).cause(), IdleCause::kCheckpoint);
 }
 
 TEST_F(RefinementTest, BeforeAnythingBeganHelpIsStartUp) {
   Reports(0, kNoOperationIndex, Layer::kNative, IdleCause::kStartUp);
   Open(/*starting=*/true);
   Adopts(Under(kNotOne, Layer::kCudaApi));
-  EXPECT_EQ(refinement_.Resolve(&changes_).cause, IdleCause::kStartUp);
+  EXPECT_EQ(refinement_.Resolve(&changes_).cause(), IdleCause::kStartUp);
 }
 
 TEST_F(RefinementTest, WhatChangesAtOneInstantIsOneChange) {
