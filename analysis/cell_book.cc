@@ -17,7 +17,8 @@ constexpr size_t kSlotsPerRow = 4;
 }  // namespace
 
 CellBook::CellBook(int64_t begin_ns, const CpuState& state, Devices devices)
-    : devices_(devices), slots_(kFirstSlots), at_{.now_ns = begin_ns} {
+    : devices_(devices), at_{.now_ns = begin_ns} {
+  MakeSlots(kFirstSlots);
   EnterState(state);
 }
 
@@ -44,7 +45,7 @@ void CellBook::Visit(StateArchive& archive, const CpuState& state) {
   by_device_.clear();
   names_.clear();
   rows_.clear();
-  slots_.assign(kFirstSlots, {});
+  MakeSlots(kFirstSlots);
   for (const RowName& name : names) {
     key_ = name.Key();
     Find(name);
@@ -52,6 +53,7 @@ void CellBook::Visit(StateArchive& archive, const CpuState& state) {
   if (rows_.size() != rows.size()) return archive.Fail();
   rows_ = std::move(rows);
   by_device_ = std::move(by_device);
+  books_more_ = part_ != 0 || !by_device_.empty();
   part_of_.assign(rows_.size(), 0);
   for (const Touched& touched : touched_) {
     if (touched.row >= rows_.size()) return archive.Fail();
@@ -78,7 +80,7 @@ void CellBook::Close(const CellBook& other) {
 }
 
 void CellBook::Reopen(const CellBook& other) {
-  slots_.assign(std::max(kFirstSlots, std::bit_ceil(names_.size() * kSlotsPerRow)), {});
+  MakeSlots(std::max(kFirstSlots, std::bit_ceil(names_.size() * kSlotsPerRow)));
   Index();
   AddAll(other, 1);
   key_ = other.key_;
@@ -94,7 +96,7 @@ void CellBook::OpenWindow(const GpuWindow& gpu) {
   for (const std::vector<DeviceSegment>& each : gpu.each) device_segments_.push_back(each.data());
 }
 
-void CellBook::TouchSlowPath() {
+void CellBook::Touch() {
   part_of_.resize(rows_.size());
   part_of_[current_] = part_;
   touched_.push_back({current_, rows_[current_].by_mix});
@@ -141,6 +143,7 @@ CellBook::DeviceAccount CellBook::OfDevice(const Account& account, bool first) {
 
 void CellBook::MeetDevice() {
   const bool first = by_device_.empty();
+  books_more_ = true;
   std::vector<DeviceAccount>& accounts = by_device_.emplace_back();
   for (const Account& row : rows_) accounts.push_back(OfDevice(row, first));
 }
@@ -177,7 +180,7 @@ size_t CellBook::Find(const CpuState& state) {
 // |name| is that of |key_|.
 size_t CellBook::Find(const RowName& name) {
   size_t slot = HomeOf(key_);
-  for (; slots_[slot].key != kNoKey; slot = (slot + 1) & (slots_.size() - 1)) {
+  for (; slots_[slot].key != kNoKey; slot = (slot + 1) & slot_mask_) {
     if (slots_[slot].key == key_) return slots_[slot].row;
   }
   const size_t row = rows_.size();
@@ -185,13 +188,17 @@ size_t CellBook::Find(const RowName& name) {
   rows_.emplace_back();
   names_.push_back(name);
   for (std::vector<DeviceAccount>& accounts : by_device_) accounts.emplace_back();
-  if (rows_.size() * kSlotsPerRow > slots_.size()) Grow();
+  if (rows_.size() * kSlotsPerRow > slots_.size()) {
+    MakeSlots(slots_.size() * 2);
+    Index();
+  }
   return row;
 }
 
-void CellBook::Grow() {
-  slots_.assign(slots_.size() * 2, {});
-  Index();
+// Empty ones.
+void CellBook::MakeSlots(size_t count) {
+  slots_.assign(count, {});
+  slot_mask_ = count - 1;
 }
 
 // Puts all rows into their slots.
@@ -199,7 +206,7 @@ void CellBook::Index() {
   for (size_t row = 0; row < names_.size(); ++row) {
     const uint64_t key = names_[row].Key();
     size_t slot = HomeOf(key);
-    while (slots_[slot].key != kNoKey) slot = (slot + 1) & (slots_.size() - 1);
+    while (slots_[slot].key != kNoKey) slot = (slot + 1) & slot_mask_;
     slots_[slot] = {key, row};
   }
 }

@@ -63,10 +63,14 @@ class CellBook {
   template <typename DoingOf>
   void SwitchAll(std::span<const ThreadChange> changes, PhaseIndex phase, const Interval& span,
                  DoingOf doing_of) {
-    Place at = at_;  // as a local value it stays in registers
+    if (changes.empty()) return;
+    const bool inside =
+        changes.front().time_ns >= span.begin_ns && changes.back().time_ns <= span.end_ns;
+    Place at = at_;  // stays in registers, as long as all that changes it is inline
     for (const ThreadChange& change : changes) {
-      Switch(phase, doing_of(change.doing), std::clamp(change.time_ns, span.begin_ns, span.end_ns),
-             &at);
+      const int64_t now_ns =
+          inside ? change.time_ns : std::clamp(change.time_ns, span.begin_ns, span.end_ns);
+      Switch(phase, doing_of(change.doing), now_ns, &at);
     }
     at_ = at;
   }
@@ -93,6 +97,7 @@ class CellBook {
   void BeginPart() {
     ++part_;
     touched_.clear();
+    books_more_ = true;
   }
   // Calls |on_cell|(CpuState, GpuState, ns) for the cells to which this part has booked, which may
   // be few of many; several may be of one operation and state.
@@ -152,7 +157,8 @@ class CellBook {
     uint64_t filled = 0;
   };
 
-  void Switch(PhaseIndex phase, const Doing& doing, int64_t now_ns, Place* at) {
+  [[gnu::always_inline]] void Switch(PhaseIndex phase, const Doing& doing, int64_t now_ns,
+                                     Place* at) {
     const uint64_t key = KeyOf(phase, doing, IsWaiting(doing));
     if (key == key_) return;
     Book(now_ns, at);
@@ -160,36 +166,33 @@ class CellBook {
     const Slot& home = slots_[HomeOf(key)];
     current_ = home.key == key ? home.row : Find(CpuStateOf(phase, doing));
   }
-  void Book(int64_t now_ns, Place* at) {
-    if (part_ != 0) Touch();
-    if (!by_device_.empty()) BookDevices(at->now_ns, now_ns);
+  [[gnu::always_inline]] void Book(int64_t now_ns, Place* at) {
+    if (books_more_) BookMore(at->now_ns, now_ns);
     Account& account = rows_[current_];
     if (now_ns - at->now_ns > kLongestStretchNs) AddLongStretch(*at, now_ns, &account);
+    const GpuSegment* segment = at->segment;
     int64_t since_ns = at->now_ns;
-    for (; at->segment[1].begin_ns <= now_ns; ++at->segment) {
-      account.by_mix[at->segment->mix] += at->segment[1].begin_ns - since_ns;
-      since_ns = at->segment[1].begin_ns;
+    for (int64_t next_ns; (next_ns = segment[1].begin_ns) <= now_ns; ++segment) {
+      account.by_mix[segment->mix] += next_ns - since_ns;
+      since_ns = next_ns;
     }
-    const GpuSegment& segment = *at->segment;
-    account.by_mix[segment.mix] += now_ns - since_ns;
-    at->now_ns = now_ns;
-    const int64_t into_ns = now_ns - segment.begin_ns;
-    const int64_t sum_ns = segment.sum_ns + int64_t{segment.running} * into_ns;
-    const int64_t graph_ns = segment.graph_ns + (segment.in_graph ? into_ns : 0);
-    const uint64_t filled = segment.filled + segment.fill * static_cast<uint64_t>(into_ns);
+    account.by_mix[segment->mix] += now_ns - since_ns;
+    const int64_t into_ns = now_ns - segment->begin_ns;
+    const int64_t sum_ns = segment->sum_ns + int64_t{segment->running} * into_ns;
+    const int64_t graph_ns = segment->graph_ns + (segment->in_graph ? into_ns : 0);
+    const uint64_t filled = segment->filled + segment->fill * static_cast<uint64_t>(into_ns);
     account.sum_ns += sum_ns - at->sum_ns;
     account.graph_ns += graph_ns - at->graph_ns;
     account.filled += filled - at->filled;
-    at->sum_ns = sum_ns;
-    at->graph_ns = graph_ns;
-    at->filled = filled;
+    *at = {now_ns, segment, sum_ns, graph_ns, filled};
   }
   static void AddLongStretch(Place at, int64_t now_ns, Account* account);
-  void Touch() {
-    if (current_ < part_of_.size() && part_of_[current_] == part_) return;
-    TouchSlowPath();
+  // For the part and for each device.
+  void BookMore(int64_t begin_ns, int64_t now_ns) {
+    if (part_ != 0 && (current_ >= part_of_.size() || part_of_[current_] != part_)) Touch();
+    if (!by_device_.empty()) BookDevices(begin_ns, now_ns);
   }
-  void TouchSlowPath();
+  void Touch();
   void AddAll(const CellBook& other, int sign);
   // For a known other process.
   static bool IsWaiting(const Doing& doing) {
@@ -201,12 +204,12 @@ class CellBook {
   }
   size_t HomeOf(uint64_t key) const {
     constexpr uint64_t kHashFactor = 0x9e3779b97f4a7c15;
-    return static_cast<size_t>((key * kHashFactor) >> 32) & (slots_.size() - 1);
+    return static_cast<size_t>((key * kHashFactor) >> 32) & slot_mask_;
   }
   size_t Find(const CpuState& state);
   size_t Find(const RowName& name);
   void EnterState(const CpuState& state);
-  void Grow();
+  void MakeSlots(size_t count);
   void Index();
   void BookDevices(int64_t begin_ns, int64_t now_ns);
   void MeetDevice();
@@ -214,6 +217,7 @@ class CellBook {
 
   const Devices devices_;
   std::vector<Slot> slots_;  // open addressing; a power of two
+  size_t slot_mask_ = 0;     // its size less one
   std::vector<RowName> names_;
   std::vector<Account> rows_;
   // Where the process uses several devices: by device, then row.
@@ -221,6 +225,7 @@ class CellBook {
   uint64_t key_ = kNoKey;
   size_t current_ = 0;
 
+  bool books_more_ = false;        // there are parts or several devices
   uint64_t part_ = 0;              // 0: parts are not followed
   std::vector<uint64_t> part_of_;  // by row: the part that booked to it last
   std::vector<Touched> touched_;

@@ -26,8 +26,7 @@ class Sweep {
             {input.process, input.source, input.roles, input.scan, input.peers, input.inherited}),
         activity_(std::make_shared<DeviceActivity>(SpillFolder())),
         devices_(*input.process, *input.source, input.span, *input.unknown, activity_.get()),
-        state_(timeline_.state()),
-        book_(input.span.begin_ns, state_, CellBook::Devices::kEach),
+        book_(input.span.begin_ns, timeline_.state(), CellBook::Devices::kEach),
         lanes_(timeline_, input.process->python, input.span.begin_ns),
         iterations_(input.span, input.roles->operations().size()),
         gaps_(devices_.devices().size()),
@@ -36,8 +35,9 @@ class Sweep {
         caused_(input.span, input.roles->operations().size()),
         kernels_(*input.process, input.span),
         smi_(input.span),
-        counters_(input.process->counters, input.span.begin_ns, state_.operation) {
-    gaps_.SwitchTo(state_.cause, input.span.begin_ns);
+        counters_(input.process->counters, input.span.begin_ns, timeline_.state().operation) {
+    TakeState(timeline_.state());
+    gaps_.SwitchTo(doing_.cause(), input.span.begin_ns);
   }
 
   // False: |bytes| are no state of this process.
@@ -65,7 +65,7 @@ class Sweep {
     if (!times.steady.empty()) stop.boundaries_ns.push_back(times.steady.back().time.end_ns);
     stop.steady = times.steady;
     if (iterations_.begun_ns()) stop.boundaries_ns.push_back(*iterations_.begun_ns());
-    counters_.SwitchTo(state_.operation, Clipped(until_ns));
+    counters_.SwitchTo(doing_.operation(), Clipped(until_ns));
     StateArchive archive;
     Visit(archive);
     stop.state = archive.Take();
@@ -164,18 +164,20 @@ class Sweep {
     for (uint32_t device = 0; device < devices_.devices().size(); ++device) {
       const DeviceTimeline::Device& now = devices_.devices()[device];
       if (now.state != DeviceState::kIdle) continue;
-      gaps_.Begin(device, in_.span.begin_ns, state_, now.last_work);
+      gaps_.Begin(device, in_.span.begin_ns, State(), now.last_work);
     }
   }
 
-  // Goes through the changes of both sides. At the instant of a device's change the CPU side was
-  // |before| and is |state_|.
+  // Goes through the changes of both sides. At the instant of a device's change the CPU side was as
+  // |before| says and is as State() does.
   void NoteGaps(int64_t begin_ns) {
-    CpuState before = state_;
+    CpuState before = State();
     int64_t state_ns = begin_ns;
-    MoveState(timeline_.state_at_begin(), begin_ns);
+    phase_ = timeline_.phase();
+    MoveTo({begin_ns, timeline_.doing_at_begin()});
     const PlainList<ThreadChange>& changes = timeline_.changes();
     const ThreadChange* next = changes.begin();
+    const ThreadChange* const end = changes.end();
     const PlainList<DeviceChange>& device_changes = devices_.changes();
     for (size_t at = 0; at < device_changes.size(); ++at) {
       const DeviceChange& device = device_changes[at];
@@ -183,14 +185,14 @@ class Sweep {
         ++at;
         continue;
       }
-      for (; next != changes.end() && next->time_ns <= device.time_ns; ++next) {
-        before = state_;
+      for (; next != end && next->time_ns <= device.time_ns; ++next) {
+        if (next + 1 == end || next[1].time_ns > device.time_ns) before = State();
         state_ns = next->time_ns;
-        MoveState(*next);
+        MoveTo(*next);
       }
-      NoteGap(device, device.time_ns == state_ns ? before : state_);
+      NoteGap(device, device.time_ns == state_ns ? before : State());
     }
-    for (; next != changes.end(); ++next) MoveState(*next);
+    for (; next != end; ++next) MoveTo(*next);
   }
 
   // Nearly all are.
@@ -205,26 +207,31 @@ class Sweep {
       gaps_.End(change.device, now_ns, before, change.begun);
     }
     if (change.to == DeviceState::kIdle) {
-      gaps_.Begin(change.device, now_ns, state_, change.last_work);
+      gaps_.Begin(change.device, now_ns, State(), change.last_work);
     }
   }
 
-  void MoveState(const ThreadChange& change) {
-    MoveState(CpuStateOf(timeline_.phase(), change.doing), change.time_ns);
+  CpuState State() const { return CpuStateOf(phase_, doing_); }
+  void TakeState(const CpuState& state) {
+    phase_ = state.phase;
+    doing_ = {state.operation, state.layer, state.cause, state.peer};
   }
-  void MoveState(const CpuState& state, int64_t time_ns) {
-    const int64_t now_ns = Clipped(time_ns);
-    NoteWait(state, now_ns);
-    if (state.cause != state_.cause) gaps_.SwitchTo(state.cause, now_ns);
-    if (state.operation != state_.operation) counters_.SwitchTo(state.operation, now_ns);
-    state_ = state;
+  void MoveTo(const ThreadChange& change) {
+    const Doing& now = change.doing;
+    const int64_t now_ns = Clipped(change.time_ns);
+    if (!now.IsSameWait(doing_)) {
+      NoteWait(now, now_ns);
+      if (now.operation() != doing_.operation()) counters_.SwitchTo(now.operation(), now_ns);
+    }
+    if (now.cause() != doing_.cause()) gaps_.SwitchTo(now.cause(), now_ns);
+    doing_ = now;
   }
 
-  void NoteWait(const CpuState& now, int64_t now_ns) {
-    if (now.peer == state_.peer && now.operation == state_.operation) return;
+  // It is another one from |now_ns| on.
+  void NoteWait(const Doing& now, int64_t now_ns) {
     CloseWait(now_ns);
-    if (now.peer == kNotOne) return;
-    wait_ = {now.peer, {now_ns, now_ns}, now.operation};
+    if (now.peer() == kNotOne) return;
+    wait_ = {now.peer(), {now_ns, now_ns}, now.operation()};
   }
   void CloseWait(int64_t now_ns) {
     if (wait_.peer == kNotOne) return;
@@ -265,7 +272,7 @@ class Sweep {
       const bool used = devices_.devices()[device].used;
       result_.device_used.push_back(used);
       result_.device_ran_graph.push_back(devices_.devices()[device].ran_graph);
-      if (used) gaps_.End(device, in_.span.end_ns, state_, WorkId{});
+      if (used) gaps_.End(device, in_.span.end_ns, State(), WorkId{});
     }
     result_.rows = book_.Rows();
     for (CellBook::Row& row : result_.rows) PutByDevice(&row);
@@ -298,16 +305,16 @@ class Sweep {
   void Visit(StateArchive& archive) {
     archive.SetLimits(in_.roles->operations().size(), in_.roles->phases().size());
     archive.All(timeline_, devices_);
-    state_ = timeline_.state();
-    book_.Visit(archive, state_);
+    TakeState(timeline_.state());
+    book_.Visit(archive, timeline_.state());
     if (book_.devices() > devices_.devices_used().size()) archive.Fail();
     archive.All(lanes_);
     archive.All(iterations_, gaps_, caused_, smi_, gaps_begun_, started_);
-    counters_.Visit(archive, state_.operation);
+    counters_.Visit(archive, doing_.operation());
     // The wait that is not over is that of the state.
     archive.All(wait_.time.begin_ns);
-    wait_.peer = state_.peer;
-    wait_.operation = state_.operation;
+    wait_.peer = doing_.peer();
+    wait_.operation = doing_.operation();
     archive.All(kernels_, result_.work_without_launch, result_.early_work, result_.late_work);
   }
 
@@ -327,7 +334,8 @@ class Sweep {
   ProcessTimeline timeline_;
   const std::shared_ptr<DeviceActivity> activity_;
   DeviceTimeline devices_;
-  CpuState state_;  // that NoteGaps() has come to
+  PhaseIndex phase_ = kNoPhaseIndex;  // that NoteGaps() has come to
+  Doing doing_;                       // likewise
   CellBook book_;
   LaneBooks lanes_;
   IterationBook iterations_;

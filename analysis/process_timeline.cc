@@ -135,9 +135,8 @@ void ProcessTimeline::Run(int64_t begin_ns, int64_t end_ns) {
       [this](const ThreadRoster::Rest& rest) { refinement_.Add(rest.adopts, rest.doing, {}); });
   LetSleep(begin_ns, end_ns);
   ResolveAdoption(reporting);
-  const Doing at_begin = refinement_.Resolve(&changes_);
-  state_at_begin_ = CpuStateOf(phase_, at_begin);
-  state_ = CpuStateOf(phase_, changes_.empty() ? at_begin : changes_.back().doing);
+  doing_at_begin_ = refinement_.Resolve(&changes_);
+  state_ = CpuStateOf(phase_, changes_.empty() ? doing_at_begin_ : changes_.back().doing);
 }
 
 // What the lanes of the last window did, they do from now on.

@@ -78,7 +78,8 @@ class ProcessTimeline {
   void Visit(StateArchive& archive);
 
   // Of the window: what the CPU side is after its first instant, and every change after that.
-  const CpuState& state_at_begin() const { return state_at_begin_; }
+  CpuState state_at_begin() const { return CpuStateOf(phase_, doing_at_begin_); }
+  const Doing& doing_at_begin() const { return doing_at_begin_; }
   const PlainList<ThreadChange>& changes() const { return changes_; }
   // What holds at its end.
   const CpuState& state() const { return state_; }
@@ -189,7 +190,7 @@ class ProcessTimeline {
   PlainList<ThreadChange> own_;   // what the process does by the reporting thread alone
   Refinement refinement_;
   std::vector<uint64_t> steps_;
-  CpuState state_at_begin_;
+  Doing doing_at_begin_;
   PlainList<ThreadChange> changes_;
 
   // As of the window's end.

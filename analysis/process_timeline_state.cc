@@ -32,7 +32,7 @@ void ProcessTimeline::JoinThreads() {
     inherited_now_ = kNoOperationIndex;
   }
   state_.peer = reporting_.peer();
-  state_at_begin_ = state_;
+  doing_at_begin_ = {state_.operation, state_.layer, state_.cause, state_.peer};
 }
 
 }  // namespace gpubound
