@@ -116,7 +116,8 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const Input& input) {
   for (const std::string& name : input.operations) operations.IndexOf(name);
   for (const std::string& name : input.phases) phases.IndexOf(name);
   const bool uses_gpu = process.works.size() > 1;  // the first stands for none
-  roles_.resize(process.labels.size());
+  labels_ = process.labels.size();
+  roles_.resize(labels_ + 1);
   for (size_t id = 0; id < process.labels.size(); ++id) {
     const Label& label = process.labels[id];
     LabelRole& role = roles_[id];

@@ -6,6 +6,8 @@
 #ifndef GPUBOUND_ANALYSIS_LABEL_ROLES_H_
 #define GPUBOUND_ANALYSIS_LABEL_ROLES_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -64,9 +66,7 @@ class LabelRoles {
   };
   LabelRoles(const ProcessTrace& process, const Input& input);
 
-  const LabelRole& Of(LabelId label) const {
-    return Raw(label) < roles_.size() ? roles_[Raw(label)] : none_;
-  }
+  const LabelRole& Of(LabelId label) const { return roles_[std::min<size_t>(Raw(label), labels_)]; }
   const std::vector<std::string>& operations() const { return operations_; }
   const std::vector<std::string>& phases() const { return phases_; }
   // The row of time in which scopes were not recorded; kNoOperationIndex where there is none.
@@ -74,12 +74,12 @@ class LabelRoles {
   bool IsWarmUp(PhaseIndex phase) const { return warm_up_[phase]; }
 
  private:
-  std::vector<LabelRole> roles_;  // by label id
+  size_t labels_ = 0;
+  std::vector<LabelRole> roles_;  // by label id, and behind them that of ids without a label
   std::vector<std::string> operations_;
   OperationIndex suspended_ = kNoOperationIndex;
   std::vector<std::string> phases_;
   std::vector<bool> warm_up_;  // by phase
-  LabelRole none_;
 };
 
 // The pids that the label of a recorded wait names, ascending, each once; none for other labels.

@@ -164,6 +164,17 @@ std::span<const ThreadChange> ProcessTimeline::RunThread(uint32_t thread, int64_
   return std::span(found_.changes).subspan(first, count);
 }
 
+inline Doing ProcessTimeline::OwnDoing(const Doing& reporting, int64_t now_ns) const {
+  IdleCause cause = reporting.cause();
+  if (cause == IdleCause::kWaiting && reporting.peer() != kNotOne &&
+      peers_[reporting.peer()].simulates) {
+    cause = IdleCause::kSimulation;
+  }
+  if (now_ns < scan_.started_ns && !SaysAll(cause)) cause = IdleCause::kStartUp;
+  return reporting.WithOperation(suspended_ ? roles_.suspended() : OperationOf(reporting))
+      .With(reporting.layer(), cause);
+}
+
 void ProcessTimeline::TakeReporting(int64_t begin_ns, const Doing& at_begin,
                                     std::span<const ThreadChange> changes) {
   reporting_changes_ = changes.size();
@@ -272,17 +283,6 @@ void ProcessTimeline::ResolveAdoption(const Doing& reporting) {
       counts_.AddTransition(operation, from, adopted.transition.to, adopted.time_ns);
     }
   }
-}
-
-Doing ProcessTimeline::OwnDoing(const Doing& reporting, int64_t now_ns) const {
-  IdleCause cause = reporting.cause();
-  if (cause == IdleCause::kWaiting && reporting.peer() != kNotOne &&
-      peers_[reporting.peer()].simulates) {
-    cause = IdleCause::kSimulation;
-  }
-  if (now_ns < scan_.started_ns && !SaysAll(cause)) cause = IdleCause::kStartUp;
-  return reporting.WithOperation(suspended_ ? roles_.suspended() : OperationOf(reporting))
-      .With(reporting.layer(), cause);
 }
 
 std::vector<OperationCounts> ProcessTimeline::Finish() {

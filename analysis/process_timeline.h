@@ -143,7 +143,9 @@ class ProcessTimeline {
   std::optional<uint32_t> WakeBefore(int64_t end_ns);
   int64_t WakeAndLimit(int64_t begin_ns, int64_t end_ns);
   void LetSleep(int64_t begin_ns, int64_t end_ns);
-  void ExpectAnew(uint32_t thread) { roster_.Expect(thread, threads_[thread]->NextTime()); }
+  void ExpectAnew(uint32_t thread) {
+    if (roster_.IsAsleep(thread)) roster_.Expect(thread, threads_[thread]->NextTime());
+  }
   int64_t TakeCalls(int64_t begin_ns, int64_t end_ns);
   void TakeOverheads(int64_t end_ns);
   void BeginLanes();

@@ -45,6 +45,7 @@ class ThreadRoster {
   void AddAsleep(uint32_t thread, const Sleeper& sleeper);
   // Something happens to a thread at |time_ns|, perhaps sooner than was known.
   void Expect(uint32_t thread, int64_t time_ns);
+  bool IsAsleep(uint32_t thread) const { return threads_[thread].asleep; }
 
   // When the next thing happens to a sleeping thread; kOpenEnded when nothing does.
   int64_t NextTime();

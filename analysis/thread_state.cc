@@ -64,7 +64,7 @@ void ThreadState::BeginCallSlowPath(const LabelRole& role, int64_t end_ns, Threa
   if (role.call_is_scope) return Refresh();
   AddCall(role, end_ns);
   RefreshSlowPath();
-  if (doing_.layer() > from) step->transitions.push_back({operation(), from, doing_.layer()});
+  step->Enter(operation(), from, doing_.layer());
 }
 
 void ThreadState::EndCallsSlowPath(int64_t now_ns) {
@@ -119,10 +119,7 @@ void ThreadState::Compact() {
   if (scopes_mapped_) MapScopes();
 }
 
-void ThreadState::NoteRange(uint64_t range) {
-  open_.back().range = range;
-  ranges_.emplace(range, open_.size() - 1);
-}
+void ThreadState::NoteRange(uint64_t range) { ranges_.emplace(range, open_.size() - 1); }
 
 void ThreadState::EndSlowPath(LabelId label, ThreadStep* step) {
   const size_t far = open_.size() > kNear ? open_.size() - kNear : 1;
@@ -180,7 +177,7 @@ void ThreadState::ForgetRange(size_t index) {
 
 void ThreadState::Erase(size_t index, ThreadStep* step) {
   Open& erased = open_[index];
-  if (erased.opens != kNotOne && step->counts) step->closed.push_back(erased.opens);
+  step->Close(erased.opens);
   if (!erased.is_scope) ForgetRange(index);
   if (erased.is_scope && scopes_mapped_) UnmapScope(erased);
   erased.ended = true;

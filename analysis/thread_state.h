@@ -38,9 +38,25 @@ struct ThreadStep {
     Layer to;
   };
   bool counts = true;                // else the two lists stay empty
+  bool any = false;                  // some list is not empty
   PlainList<OperationIndex> opened;  // operations, one per scope
   PlainList<OperationIndex> closed;
   PlainList<Transition> transitions;
+  void Open(OperationIndex operation) {
+    if (operation == kNotOne || !counts) return;
+    opened.push_back(operation);
+    any = true;
+  }
+  void Close(OperationIndex operation) {
+    if (operation == kNotOne || !counts) return;
+    closed.push_back(operation);
+    any = true;
+  }
+  void Enter(OperationIndex operation, Layer from, Layer to) {
+    if (to <= from) return;
+    transitions.push_back({operation, from, to});
+    any = true;
+  }
 };
 
 class ThreadState {
@@ -73,7 +89,7 @@ class ThreadState {
     const IdleCause named = NamedCause(Top());
     const IdleCause cause = SaysAll(named) ? named : CauseInCall(role.cause, layer);
     doing_ = Doing(Top().operation, layer, cause, kNotOne);
-    if (layer > from) step->transitions.push_back({Top().operation, from, layer});
+    step->Enter(Top().operation, from, layer);
   }
   // When the next of the open calls ends; kOpenEnded where none is open.
   int64_t next_call_end_ns() const { return next_call_end_ns_; }
@@ -140,24 +156,25 @@ class ThreadState {
   void Push(LabelId label, bool is_range, uint64_t range, ThreadStep* step) {
     const LabelRole& role = roles_->Of(label);
     const Layer from = doing_.layer();
-    Open open;
+    Open& open = *open_.Add();  // made where it stays
     open.label = label;
     open.is_scope = !is_range;
-    Derive(role, Top(), static_cast<uint32_t>(open_.size()), &open);
-    open_.push_back(open);
+    open.ended = false;
+    open.range = range;
+    open.same_beneath = 0;
+    const auto place = static_cast<uint32_t>(open_.size() - 1);
+    Derive(role, (&open)[-1], place, &open);
     if (is_range) {
       NoteRange(range);
     } else if (scopes_mapped_) {
-      MapScope(static_cast<uint32_t>(open_.size() - 1));
+      MapScope(place);
     }
-    if (role.operation != kNotOne && step->counts) step->opened.push_back(role.operation);
+    step->Open(role.operation);
     Refresh();
-    if (role.layer != Layer::kUnset && doing_.layer() > from) {
-      step->transitions.push_back({operation(), from, doing_.layer()});
-    }
+    if (role.layer != Layer::kUnset) step->Enter(operation(), from, doing_.layer());
   }
   void Pop(ThreadStep* step) {
-    if (Top().opens != kNotOne && step->counts) step->closed.push_back(Top().opens);
+    step->Close(Top().opens);
     if (scopes_mapped_) UnmapScope(Top());
     open_.pop_back();
     if (ended_ != 0) DropEnded();

@@ -103,25 +103,30 @@ void ThreadTimeline::BeginCalls(int64_t now_ns, OperationIndex inherited) {
   next_call_ns_ = calls_.empty() ? kOpenEnded : calls_.front().start_ns;
 }
 
-void ThreadTimeline::NoteScopes(int64_t now_ns) {
-  in_.counts->Note(step_.opened, step_.closed, now_ns);
-  step_.opened.clear();
-  step_.closed.clear();
-}
-
-void ThreadTimeline::CountTransitions(int64_t now_ns, OperationIndex inherited) {
+void ThreadTimeline::NoteStep(int64_t now_ns, OperationIndex inherited) {
+  step_.any = false;
+  if (step_.counts) {
+    in_.counts->Note(step_.opened, step_.closed, now_ns);
+    step_.opened.clear();
+    step_.closed.clear();
+  }
   for (const ThreadStep::Transition& transition : step_.transitions) {
-    const bool own = transition.operation != kNotOne;
-    if (in_.adopts && (!own || transition.from == Layer::kUnset)) {
-      in_.findings->transitions.push_back({now_ns, transition});
-      continue;
-    }
-    const OperationIndex operation = own           ? transition.operation
-                                     : in_.reports ? inherited
-                                                   : kNoOperationIndex;
-    in_.counts->AddTransition(operation, transition.from, transition.to, now_ns);
+    CountTransition(transition, now_ns, inherited);
   }
   step_.transitions.clear();
+}
+
+inline void ThreadTimeline::CountTransition(const ThreadStep::Transition& transition,
+                                            int64_t now_ns, OperationIndex inherited) {
+  const bool own = transition.operation != kNotOne;
+  if (in_.adopts && (!own || transition.from == Layer::kUnset)) {
+    in_.findings->transitions.push_back({now_ns, transition});
+    return;
+  }
+  const OperationIndex operation = own           ? transition.operation
+                                   : in_.reports ? inherited
+                                                 : kNoOperationIndex;
+  in_.counts->AddTransition(operation, transition.from, transition.to, now_ns);
 }
 
 }  // namespace gpubound

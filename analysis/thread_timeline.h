@@ -166,8 +166,7 @@ class ThreadTimeline {
     if (NextEnd() <= now_ns) RunTimers(now_ns);
   }
   void Settle(int64_t now_ns, OperationIndex inherited) {
-    if (!step_.opened.empty() || !step_.closed.empty()) NoteScopes(now_ns);
-    if (!step_.transitions.empty()) CountTransitions(now_ns, inherited);
+    if (step_.any) NoteStep(now_ns, inherited);
     if (state_.doing() == doing_) return;
     doing_ = state_.doing();
     in_.findings->changes.push_back({now_ns, doing_});
@@ -188,8 +187,9 @@ class ThreadTimeline {
   }
   void ApplySlowPath(const ThreadEvent& event);
   void BeginCalls(int64_t now_ns, OperationIndex inherited);
-  void NoteScopes(int64_t now_ns);
-  void CountTransitions(int64_t now_ns, OperationIndex inherited);
+  void NoteStep(int64_t now_ns, OperationIndex inherited);
+  void CountTransition(const ThreadStep::Transition& transition, int64_t now_ns,
+                       OperationIndex inherited);
 
   const Input in_;
   ThreadState state_;
