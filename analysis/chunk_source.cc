@@ -55,11 +55,16 @@ class ChunkMerge : public RecordCursor<Record> {
       : store_(*store), chunks_(chunks) {}
 
   std::span<const Record> Next() override {
-    std::erase_if(open_, [](const Open& open) { return open.next == open.records.size(); });
+    std::erase_if(open_, [this](Open& open) {
+      if (open.next != open.records.size()) return false;
+      used_up_ = std::move(open.records);
+      return true;
+    });
     Open* first = First();
     while (next_ < chunks_.size() &&
            (first == nullptr || chunks_[next_].head.row.min_ns <= BeginOf(first->Front()))) {
       Open& added = open_.emplace_back();
+      added.records = std::move(used_up_);
       store_.Decode(chunks_[next_++], &added.records);
       if (added.records.empty()) open_.pop_back();
       first = First();
@@ -68,33 +73,34 @@ class ChunkMerge : public RecordCursor<Record> {
     // As many of its records as come before all others.
     const size_t begin = first->next;
     size_t end = first->records.size();
-    const auto from = first->records.begin() + static_cast<std::ptrdiff_t>(begin);
+    const PlainList<Record>& records = first->records;
+    const Record* const from = records.begin() + begin;
     if (next_ < chunks_.size()) {
       const int64_t limit_ns = chunks_[next_].head.row.min_ns;
-      end = IndexOf(*first, std::partition_point(from, first->records.end(),
-                                                 [limit_ns](const Record& record) {
-                                                   return BeginOf(record) < limit_ns;
-                                                 }));
+      end = IndexOf(*first,
+                    std::partition_point(from, records.end(), [limit_ns](const Record& record) {
+                      return BeginOf(record) < limit_ns;
+                    }));
     }
     for (Open& other : open_) {
       if (&other == first) continue;
       const Record& front = other.Front();
-      end = std::min(end, IndexOf(*first, std::partition_point(from, first->records.end(),
+      end = std::min(end, IndexOf(*first, std::partition_point(from, records.end(),
                                                                [&front](const Record& record) {
                                                                  return !Before(front, record);
                                                                })));
     }
     first->next = end;
-    return std::span(first->records).subspan(begin, end - begin);
+    return std::span(records).subspan(begin, end - begin);
   }
 
  private:
   struct Open {
-    std::vector<Record> records;
+    PlainList<Record> records;
     size_t next = 0;
     const Record& Front() const { return records[next]; }
   };
-  static size_t IndexOf(const Open& open, typename std::vector<Record>::const_iterator at) {
+  static size_t IndexOf(const Open& open, const Record* at) {
     return static_cast<size_t>(at - open.records.begin());
   }
   Open* First() {
@@ -109,6 +115,7 @@ class ChunkMerge : public RecordCursor<Record> {
   const std::vector<PlannedChunk>& chunks_;
   size_t next_ = 0;
   std::deque<Open> open_;
+  PlainList<Record> used_up_;  // whose memory the next chunk gets
 };
 
 }  // namespace

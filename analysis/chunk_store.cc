@@ -4,8 +4,8 @@
 #include "analysis/chunk_store.h"
 
 #include <algorithm>
-
-#include "analysis/record_order.h"
+#include <new>
+#include <span>
 
 namespace gpubound {
 namespace {
@@ -76,9 +76,13 @@ bool ChunkStore::DecodeInto(const PlannedChunk& chunk, Events* events) {
   return ok;
 }
 
-template <typename Record>
-void ChunkStore::SortAndCheck(const PlannedChunk& chunk, std::vector<Record>* records) {
-  SortTies(records);
+template <typename Record, typename RecordOf>
+void ChunkStore::Build(const PlannedChunk& chunk, const std::vector<int64_t>& start_ns,
+                       RecordOf record_of, PlainList<Record>* records) {
+  Record* next = records->Room(start_ns.size());
+  for (const uint32_t i : order_.Of(start_ns)) new (next++) Record(record_of(i));
+  records->AddUntil(next);
+  SortTies(std::span(*records));
   // The merge relies on what the row says of the earliest begin.
   if (!records->empty() && BeginOf(records->front()) < chunk.head.row.min_ns) failed_ = true;
 }
@@ -93,67 +97,69 @@ void ChunkStore::Decode(const PlannedChunk& chunk, DecodedThread* thread) {
   for (const uint32_t label : thread_events_.open_labels) {
     thread->open.push_back(static_cast<LabelId>(label));
   }
-  const ThreadEvents& from = thread_events_;
+  const size_t size = thread_events_.size();
+  const int64_t* const time_ns = thread_events_.time_ns.data();
+  const uint64_t* const payload = thread_events_.payload.data();
+  const LabelId* const label = thread_events_.label.data();
+  const SlotKind* const kind = thread_events_.kind.data();
   uint8_t last_kind = 0;
-  thread->events.reserve(from.size());
-  for (size_t i = 0; i < from.size(); ++i) {
-    last_kind = std::max(last_kind, static_cast<uint8_t>(from.kind[i]));
-    thread->events.push_back({from.time_ns[i], from.payload[i], from.label[i], from.kind[i]});
+  ThreadEvent* const events = thread->events.Room(size);
+  for (size_t i = 0; i < size; ++i) {
+    last_kind = std::max(last_kind, static_cast<uint8_t>(kind[i]));
+    new (events + i) ThreadEvent{time_ns[i], payload[i], label[i], kind[i]};
   }
+  thread->events.AddUntil(events + size);
   thread->scopes_only = last_kind <= static_cast<uint8_t>(SlotKind::kEnd);
 }
 
-void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<ThreadCall>* calls) {
+void ChunkStore::Decode(const PlannedChunk& chunk, PlainList<ThreadCall>* calls) {
   const std::lock_guard<std::mutex> lock(mutex_);
   calls->clear();
   if (!DecodeInto(chunk, &api_events_)) return;
   const ApiEvents& from = api_events_;
-  calls->reserve(from.size());
-  for (const uint32_t i : order_.Of(from.start_ns)) {
-    calls->push_back(
-        {{from.start_ns[i], from.end_ns[i], from.correlation[i], from.label[i], from.result[i]},
-         ThreadOf(from.tid[i], from.start_ns[i])});
-  }
-  SortAndCheck(chunk, calls);
+  const auto call_at = [&](uint32_t i) {
+    return ThreadCall{
+        {from.start_ns[i], from.end_ns[i], from.correlation[i], from.label[i], from.result[i]},
+        ThreadOf(from.tid[i], from.start_ns[i])};
+  };
+  Build(chunk, from.start_ns, call_at, calls);
 }
 
-void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<ThreadOverhead>* overheads) {
+void ChunkStore::Decode(const PlannedChunk& chunk, PlainList<ThreadOverhead>* overheads) {
   const std::lock_guard<std::mutex> lock(mutex_);
   overheads->clear();
   if (!DecodeInto(chunk, &overhead_events_)) return;
   const OverheadEvents& from = overhead_events_;
-  for (const uint32_t i : order_.Of(from.start_ns)) {
-    overheads->push_back({{from.start_ns[i], from.end_ns[i], from.correlation[i], from.label[i]},
-                          ThreadOf(from.tid[i], from.start_ns[i])});
-  }
-  SortAndCheck(chunk, overheads);
+  const auto overhead_at = [&](uint32_t i) {
+    return ThreadOverhead{{from.start_ns[i], from.end_ns[i], from.correlation[i], from.label[i]},
+                          ThreadOf(from.tid[i], from.start_ns[i])};
+  };
+  Build(chunk, from.start_ns, overhead_at, overheads);
 }
 
-void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<DeviceWork>* work) {
+void ChunkStore::Decode(const PlannedChunk& chunk, PlainList<DeviceWork>* work) {
   const std::lock_guard<std::mutex> lock(mutex_);
   work->clear();
   if (!DecodeInto(chunk, &device_events_)) return;
   const DeviceEvents& from = device_events_;
   if (from.dropped_before != 0) failed_ = true;  // some time is unknown
-  work->reserve(from.size());
-  for (const uint32_t i : order_.Of(from.start_ns)) {
-    work->push_back({from.start_ns[i], from.end_ns[i], from.bytes[i], from.graph_node[i],
-                     from.correlation[i], from.graph[i], from.stream[i], from.work[i]});
-  }
-  SortAndCheck(chunk, work);
+  const auto work_at = [&](uint32_t i) {
+    return DeviceWork{from.start_ns[i],    from.end_ns[i], from.bytes[i],  from.graph_node[i],
+                      from.correlation[i], from.graph[i],  from.stream[i], from.work[i]};
+  };
+  Build(chunk, from.start_ns, work_at, work);
 }
 
-void ChunkStore::Decode(const PlannedChunk& chunk, std::vector<Sync>* syncs) {
+void ChunkStore::Decode(const PlannedChunk& chunk, PlainList<Sync>* syncs) {
   const std::lock_guard<std::mutex> lock(mutex_);
   syncs->clear();
   if (!DecodeInto(chunk, &sync_events_)) return;
   const SyncEvents& from = sync_events_;
-  syncs->reserve(from.size());
-  for (const uint32_t i : order_.Of(from.start_ns)) {
-    syncs->push_back({from.start_ns[i], from.end_ns[i], from.event[i], from.correlation[i],
-                      from.type[i], from.context[i], from.stream[i]});
-  }
-  SortAndCheck(chunk, syncs);
+  const auto sync_at = [&](uint32_t i) {
+    return Sync{from.start_ns[i], from.end_ns[i],  from.event[i], from.correlation[i],
+                from.type[i],     from.context[i], from.stream[i]};
+  };
+  Build(chunk, from.start_ns, sync_at, syncs);
 }
 
 }  // namespace gpubound

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/event_source.h"
+#include "analysis/plain_list.h"
 #include "analysis/record_order.h"
 #include "analysis/segment.h"
 #include "proto/chunk_decoder.h"
@@ -43,17 +44,17 @@ class ChunkStore {
 
   // The events of a chunk, sorted; nothing where it is damaged, and failed() from then on.
   struct DecodedThread {
-    std::vector<ThreadEvent> events;
+    PlainList<ThreadEvent> events;
     std::vector<LabelId> open;
     bool gap = false;
     bool thinned = false;
     bool scopes_only = false;  // only begins and ends of scopes
   };
   void Decode(const PlannedChunk& chunk, DecodedThread* thread);
-  void Decode(const PlannedChunk& chunk, std::vector<ThreadCall>* calls);
-  void Decode(const PlannedChunk& chunk, std::vector<ThreadOverhead>* overheads);
-  void Decode(const PlannedChunk& chunk, std::vector<DeviceWork>* work);
-  void Decode(const PlannedChunk& chunk, std::vector<Sync>* syncs);
+  void Decode(const PlannedChunk& chunk, PlainList<ThreadCall>* calls);
+  void Decode(const PlannedChunk& chunk, PlainList<ThreadOverhead>* overheads);
+  void Decode(const PlannedChunk& chunk, PlainList<DeviceWork>* work);
+  void Decode(const PlannedChunk& chunk, PlainList<Sync>* syncs);
 
   // Threads without a row, by tid; the first one's number is that of all rows.
   std::vector<uint32_t> further_threads() const {
@@ -75,8 +76,10 @@ class ChunkStore {
   static constexpr size_t kKnownTids = 64;
   template <typename Events>
   bool DecodeInto(const PlannedChunk& chunk, Events* events);
-  template <typename Record>
-  void SortAndCheck(const PlannedChunk& chunk, std::vector<Record>* records);
+  // Makes the records of a chunk, in order of begin: |record_of|(place in the chunk).
+  template <typename Record, typename RecordOf>
+  void Build(const PlannedChunk& chunk, const std::vector<int64_t>& start_ns, RecordOf record_of,
+             PlainList<Record>* records);
   uint32_t ThreadOf(uint32_t tid, int64_t time_ns) {
     const KnownTid& known = known_tids_[tid % kKnownTids];
     return known.tid == tid ? known.thread : FindThread(tid, time_ns);

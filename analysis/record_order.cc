@@ -16,6 +16,8 @@ bool SortByInsertion(std::span<uint64_t> keys) {
   size_t moves_left = 8 * keys.size();
   for (size_t i = 1; i < keys.size(); ++i) {
     const uint64_t moved = keys[i];
+    if (keys[i - 1] <= moved) [[likely]]
+      continue;
     size_t to = i;
     for (; to > 0 && keys[to - 1] > moved; --to) keys[to] = keys[to - 1];
     keys[to] = moved;

@@ -74,10 +74,10 @@ class BeginOrder {
 
 // Sorts what begins at one instant, in |records| that are in order of begin.
 template <typename Record>
-void SortTies(std::vector<Record>* records) {
-  for (auto first = records->begin(); first != records->end();) {
+void SortTies(std::span<Record> records) {
+  for (auto first = records.begin(); first != records.end();) {
     auto end = std::next(first);
-    while (end != records->end() && BeginOf(*end) == BeginOf(*first)) ++end;
+    while (end != records.end() && BeginOf(*end) == BeginOf(*first)) ++end;
     if (end - first > 1) {
       std::sort(first, end, [](const Record& a, const Record& b) { return Before(a, b); });
     }

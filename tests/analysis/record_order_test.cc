@@ -59,7 +59,7 @@ TEST(BeginOrderTest, SortsTimesInNoOrder) {
 TEST(SortTiesTest, OrdersOnlyWhatBeginsTogether) {
   std::vector<ThreadOverhead> overheads = {
       {{1, 9, 0, {}}, 0}, {{4, 8, 0, {}}, 0}, {{4, 6, 0, {}}, 0}, {{7, 8, 0, {}}, 0}};
-  SortTies(&overheads);
+  SortTies(std::span(overheads));
   EXPECT_EQ(overheads[1].overhead.end_ns, 6);
   EXPECT_EQ(overheads[2].overhead.end_ns, 8);
 }
