@@ -12,6 +12,21 @@
 
 namespace gpubound {
 
+namespace {
+
+// Accounts lie in a cache further away, if in any: what an account has is asked for so many
+// accounts before its turn, and the account itself twice as many.
+constexpr size_t kAhead = 8;
+
+template <typename Value>
+void PrefetchAll(const Value& value) {
+  constexpr size_t kLine = 64;
+  const auto* const bytes = reinterpret_cast<const char*>(&value);
+  for (size_t at = 0; at < sizeof(value); at += kLine) __builtin_prefetch(bytes + at, 1);
+}
+
+}  // namespace
+
 KernelBook::KernelBook(const ProcessTrace& process, const Interval& span)
     : process_(process), span_(span), graphs_(process) {
   std::map<std::pair<std::string_view, WorkClass>, uint32_t> known;
@@ -32,8 +47,13 @@ uint32_t KernelBook::OpenAccount(uint32_t kind, OperationIndex operation) {
   places_[operation].resize(kinds_.size(), kNone);
   const auto place = static_cast<uint32_t>(accounts_.size());
   places_[operation][kind] = place;
-  accounts_.push_back({operation, kind, {}, 0, true});
+  accounts_.push_back({operation, kind, {}, true});
+  filled_.push_back(0);
   return place;
+}
+
+void KernelBook::AddLong(uint32_t place, int64_t length_ns) {
+  accounts_[place].lengths.Add(length_ns);
 }
 
 void KernelBook::BookWaiting() {
@@ -41,19 +61,17 @@ void KernelBook::BookWaiting() {
   std::vector<uint32_t> ends(accounts_.size() + 1);
   for (const Waiting& waiting : waiting_) ++ends[waiting.place + 1];
   for (size_t place = 1; place < ends.size(); ++place) ends[place] += ends[place - 1];
-  std::vector<Waiting>& by_account = by_account_;
+  std::vector<uint32_t>& by_account = by_account_;
   by_account.resize(waiting_.size());
-  for (const Waiting& waiting : waiting_) by_account[ends[waiting.place]++] = waiting;
+  for (const Waiting& waiting : waiting_) by_account[ends[waiting.place]++] = waiting.length_ns;
   size_t begin = 0;
   for (size_t place = 0; place < accounts_.size(); ++place) {
-    const std::span<const Waiting> of = std::span(by_account).subspan(begin, ends[place] - begin);
+    if (place + 2 * kAhead < accounts_.size()) PrefetchAll(accounts_[place + 2 * kAhead]);
+    if (place + kAhead < accounts_.size()) accounts_[place + kAhead].lengths.Prefetch();
+    const std::span<const uint32_t> of = std::span(by_account).subspan(begin, ends[place] - begin);
     begin = ends[place];
     if (of.empty()) continue;
-    Account& account = accounts_[place];
-    account.lengths.Add(of.size(), [of](size_t i) { return of[i].length_ns; });
-    for (const Waiting& waiting : of) {
-      account.filled += FilledTime{waiting.fill} * static_cast<uint64_t>(waiting.length_ns);
-    }
+    accounts_[place].lengths.Add(of.size(), [of](size_t i) { return int64_t{of[i]}; });
   }
   waiting_.clear();
 }
@@ -85,18 +103,20 @@ void KernelBook::Visit(StateArchive& archive) {
   for (uint64_t i = 0; i < count && !archive.failed(); ++i) {
     Kind kind{};
     Account account{};
+    FilledTime filled = 0;
     if (!archive.reads()) {
       account = accounts_[i];
       kind = kinds_[account.kind];
+      filled = filled_[i];
     }
-    archive.All(kind.name, kind.is_graph, kind.graph, account.lengths, account.filled,
-                account.fill_known);
+    archive.All(kind.name, kind.is_graph, kind.graph, account.lengths, filled, account.fill_known);
     archive.IndexBelow(kWorkClasses, kind.work_class);
     archive.IndexBelow(archive.operations(), account.operation);
     if (!archive.reads() || archive.failed()) continue;
     account.kind = NumberOf(kind);
     const uint32_t place = OpenAccount(account.kind, account.operation);
     accounts_[place] = std::move(account);
+    filled_[place] = filled;
   }
 }
 
@@ -104,10 +124,11 @@ std::vector<KernelTime> KernelBook::Take() {
   BookWaiting();
   std::vector<KernelTime> times;
   times.reserve(accounts_.size());
-  for (Account& account : accounts_) {
+  for (size_t place = 0; place < accounts_.size(); ++place) {
+    Account& account = accounts_[place];
     const Kind& kind = kinds_[account.kind];
     times.push_back({account.operation, kind.name, kind.work_class, std::move(account.lengths),
-                     account.filled, account.fill_known, kind.is_graph, kind.graph});
+                     filled_[place], account.fill_known, kind.is_graph, kind.graph});
   }
   std::sort(times.begin(), times.end(), [](const KernelTime& a, const KernelTime& b) {
     return std::tie(a.operation, a.name, a.work_class) <

@@ -16,6 +16,7 @@
 #include "analysis/known_graphs.h"
 #include "analysis/label_roles.h"
 #include "analysis/length_counts.h"
+#include "analysis/plain_list.h"
 #include "analysis/run.h"
 #include "analysis/state_archive.h"
 
@@ -41,8 +42,10 @@ class KernelBook {
     if (item.other_end || !process_.Counts(item.begin_ns, item.end_ns)) return;
     const uint32_t place = PlaceOf(KindOf(item), operation);
     const int64_t length_ns = Interval{item.begin_ns, item.end_ns}.ClippedTo(span_).length();
-    waiting_.push_back({length_ns, place, item.fill});
+    filled_[place] += FilledTime{item.fill} * static_cast<uint64_t>(length_ns);
     if (!item.fill_known) accounts_[place].fill_known = false;
+    if (length_ns > kLongestWaiting) return AddLong(place, length_ns);
+    waiting_.push_back({static_cast<uint32_t>(length_ns), place});
     if (waiting_.size() == kMostWaiting) BookWaiting();
   }
 
@@ -64,17 +67,16 @@ class KernelBook {
     OperationIndex operation;
     uint32_t kind;
     LengthCounts lengths;
-    FilledTime filled = 0;
     bool fill_known = true;
   };
   // Kernels of hundreds of names come in turns, so that the account of each is not in the cache
-  // when its turn comes. So they wait until there are many, and are booked account by account.
+  // when its turn comes. So lengths wait until there are many, and are booked account by account.
   struct Waiting {
-    int64_t length_ns;
+    uint32_t length_ns;
     uint32_t place;  // in |accounts_|
-    Fill fill;
   };
-  static constexpr size_t kMostWaiting = 32'768;
+  static constexpr size_t kMostWaiting = 65'536;
+  static constexpr int64_t kLongestWaiting = UINT32_MAX;  // others are booked at once
   static constexpr uint32_t kNone = 0xffffffff;
 
   uint32_t KindOf(const GpuItem& item) {
@@ -91,6 +93,7 @@ class KernelBook {
   }
   uint32_t NumberOf(const Kind& kind);
   uint32_t OpenAccount(uint32_t kind, OperationIndex operation);
+  void AddLong(uint32_t place, int64_t length_ns);
   void BookWaiting();
 
   const ProcessTrace& process_;
@@ -102,8 +105,9 @@ class KernelBook {
   std::unordered_map<uint32_t, uint32_t> kind_of_graph_;
   std::vector<std::vector<uint32_t>> places_;  // by operation and kind, in |accounts_|
   std::vector<Account> accounts_;
-  std::vector<Waiting> waiting_;
-  std::vector<Waiting> by_account_;  // scratch
+  std::vector<FilledTime> filled_;  // by account, side by side for the cache
+  PlainList<Waiting> waiting_;
+  std::vector<uint32_t> by_account_;  // scratch: lengths
 };
 
 }  // namespace gpubound

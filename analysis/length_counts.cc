@@ -41,15 +41,17 @@ class DistinctLengths {
     std::fill_n(slots_.begin(), mask_ + 1, Slot{});
   }
   // False: there are more than LengthCounts::kMostLengths.
-  bool Add(const std::vector<std::pair<int64_t, uint64_t>>& counts) {
-    for (const auto& [length_ns, times] : counts) {
-      size_t at = HomeOf(length_ns);
-      while (slots_[at].times != 0 && slots_[at].length_ns != length_ns) at = (at + 1) & mask_;
-      if (slots_[at].times == 0 && ++lengths_ > LengthCounts::kMostLengths) return false;
-      slots_[at].length_ns = length_ns;
-      slots_[at].times += times;
-    }
+  bool Add(int64_t length_ns, uint64_t times) {
+    size_t at = HomeOf(length_ns);
+    while (slots_[at].times != 0 && slots_[at].length_ns != length_ns) at = (at + 1) & mask_;
+    if (slots_[at].times == 0 && ++lengths_ > LengthCounts::kMostLengths) return false;
+    slots_[at].length_ns = length_ns;
+    slots_[at].times += times;
     return true;
+  }
+  bool Add(const std::vector<std::pair<int64_t, uint64_t>>& counts) {
+    return std::all_of(counts.begin(), counts.end(),
+                       [this](const auto& count) { return Add(count.first, count.second); });
   }
   std::vector<std::pair<int64_t, uint64_t>> Take() const {
     std::vector<std::pair<int64_t, uint64_t>> counts;
@@ -78,16 +80,27 @@ class DistinctLengths {
 }  // namespace
 
 void LengthCounts::CountWaiting() {
+  if (!rounded_ && !CountExactly()) Round();
   if (rounded_) {
-    for (const int64_t length_ns : waiting_) ++BucketOf(length_ns);
-  } else {
-    Counts counts;
-    counts.reserve(waiting_.size());
-    for (const int64_t length_ns : waiting_) counts.emplace_back(length_ns, 1);
-    Count(counts);
+    for (const uint32_t length_ns : waiting_) ++BucketOf(length_ns);
   }
   waiting_.clear();
   if (waiting_.capacity() > most_waiting_) waiting_.shrink_to_fit();
+}
+
+// False: too many lengths differ, and nothing was counted.
+bool LengthCounts::CountExactly() {
+  DistinctLengths distinct(counts_.size() + waiting_.size());
+  const bool few = distinct.Add(counts_) &&
+                   std::all_of(waiting_.begin(), waiting_.end(),
+                               [&](uint32_t length_ns) { return distinct.Add(length_ns, 1); });
+  if (few) counts_ = distinct.Take();
+  return few;
+}
+
+void LengthCounts::CountLong(int64_t length_ns) {
+  CountWaiting();
+  Count({{length_ns, 1}});
 }
 
 void LengthCounts::Count(const Counts& counts) {

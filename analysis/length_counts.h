@@ -42,13 +42,20 @@ class LengthCounts {
       for (; next < end; ++next) {
         const int64_t length_ns = length_of(next);
         sum_ns_ += length_ns;
-        waiting_.push_back(length_ns);
+        if (length_ns > kLongestWaiting) [[unlikely]] {
+          CountLong(length_ns);
+          ++next;
+          break;
+        }
+        waiting_.push_back(static_cast<uint32_t>(length_ns));
       }
       if (waiting_.size() == most_waiting_) CountWaiting();
     }
     count_ += lengths;
   }
   void Add(const LengthCounts& other);
+  // Some will be added soon.
+  void Prefetch() const { __builtin_prefetch(waiting_.data() + waiting_.size(), 1); }
 
   template <typename Archive>
   void Visit(Archive& archive) {
@@ -78,6 +85,7 @@ class LengthCounts {
 
  private:
   using Counts = std::vector<std::pair<int64_t, uint64_t>>;  // length and times
+  static constexpr int64_t kLongestWaiting = UINT32_MAX;     // 4 s: what is longer is rare
   // Where nearly all lengths differ, the first time that any are counted is the last one at which
   // they are told apart.
   static constexpr size_t kMostWaitingExact = kMostLengths + kMostLengths / 2;
@@ -86,6 +94,8 @@ class LengthCounts {
 
   // Counts what waits.
   void CountWaiting();
+  bool CountExactly();
+  void CountLong(int64_t length_ns);
   // As if nothing had waited: nothing that can be seen changes.
   const LengthCounts& Settled() const {
     if (!waiting_.empty()) const_cast<LengthCounts*>(this)->CountWaiting();
@@ -100,7 +110,7 @@ class LengthCounts {
 
   uint64_t count_ = 0;
   int64_t sum_ns_ = 0;
-  std::vector<int64_t> waiting_;
+  std::vector<uint32_t> waiting_;
   size_t most_waiting_ = kMostWaitingExact;
   bool rounded_ = false;
   size_t first_page_ = 0;
