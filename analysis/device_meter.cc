@@ -6,13 +6,6 @@
 #include <algorithm>
 
 namespace gpubound {
-namespace {
-
-constexpr RunningWork kClasses = kGraphRuns - 1;
-constexpr RunningWork kKernels = kClasses & ~(1u << kCopy);
-
-}  // namespace
-
 DeviceMeter::DeviceMeter(const std::vector<Interval>& windows) {
   std::vector<int64_t> bounds_ns = {INT64_MAX};
   for (const Interval& window : windows) {
@@ -29,14 +22,8 @@ DeviceMeter::DeviceMeter(const std::vector<Interval>& windows) {
   }
 }
 
-void DeviceMeter::Change(size_t process, int64_t now_ns, RunningWork now) {
-  MoveTo(now_ns);
-  running_of_[BandOf(process)] = now;
-  if (running_of_.size() == 1) {
-    running_ = now;
-    busy_bands_ = now != 0 ? 1 : 0;
-    return;
-  }
+// What all bands do together.
+void DeviceMeter::Combine() {
   running_ = 0;
   busy_bands_ = 0;
   for (const RunningWork of : running_of_) {
@@ -45,9 +32,8 @@ void DeviceMeter::Change(size_t process, int64_t now_ns, RunningWork now) {
   }
 }
 
-// Some work has run until |until_ns|.
-void DeviceMeter::Pass(int64_t until_ns) {
-  if ((running_ & kKernels) != 0 && until_ns > undecided_ns_) AddKernel({now_ns_, until_ns});
+// Beyond the piece that the time is in.
+void DeviceMeter::PassPieces(int64_t until_ns) {
   while (pieces_[piece_].end_ns <= now_ns_) ++piece_;
   int64_t from_ns = now_ns_;
   for (; pieces_[piece_].end_ns < until_ns; ++piece_) {
@@ -65,14 +51,7 @@ void DeviceMeter::AddKernel(const Interval& time) {
   }
 }
 
-void DeviceMeter::Book(Piece* piece, int64_t ns) {
-  piece->sums.by_state[running_ & kClasses] += ns;
-  if ((running_ & kGraphRuns) != 0) piece->sums.graph_ns += ns;
-  if (!piece->in_first) return;
-  if (bands_.size() == 1) {
-    bands_.front().alone_ns += ns;
-    return;
-  }
+void DeviceMeter::BookBands(int64_t ns) {
   for (size_t band = 0; band < bands_.size(); ++band) {
     if (running_of_[band] == 0) continue;
     (busy_bands_ == 1 ? bands_[band].alone_ns : bands_[band].contended_ns) += ns;

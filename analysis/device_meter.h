@@ -31,7 +31,13 @@ class DeviceMeter {
   // A process ran some work on the device, perhaps without length.
   void Use(size_t process) { BandOf(process); }
   // From |now_ns| on, which never goes back, |now| is what |process| runs.
-  void Change(size_t process, int64_t now_ns, RunningWork now);
+  void Change(size_t process, int64_t now_ns, RunningWork now) {
+    MoveTo(now_ns);
+    running_of_[BandOf(process)] = now;
+    if (running_of_.size() != 1) return Combine();
+    running_ = now;
+    busy_bands_ = now != 0 ? 1 : 0;
+  }
   // Nothing changes until |now_ns|.
   void MoveTo(int64_t now_ns) {
     if (now_ns <= now_ns_) return;
@@ -78,12 +84,29 @@ class DeviceMeter {
     bool in_first;  // window
     Sums sums;
   };
-  void Pass(int64_t until_ns);
+  static constexpr RunningWork kClasses = kGraphRuns - 1;
+  static constexpr RunningWork kKernels = kClasses & ~(1u << kCopy);
+  // Some work has run until |until_ns|.
+  void Pass(int64_t until_ns) {
+    if ((running_ & kKernels) != 0 && until_ns > undecided_ns_) AddKernel({now_ns_, until_ns});
+    Piece& piece = pieces_[piece_];
+    if (now_ns_ >= piece.end_ns || until_ns > piece.end_ns) return PassPieces(until_ns);
+    Book(&piece, until_ns - now_ns_);
+  }
+  void PassPieces(int64_t until_ns);
+  void Combine();
   void AddKernel(const Interval& time);
-  void Book(Piece* piece, int64_t ns);
+  void Book(Piece* piece, int64_t ns) {
+    piece->sums.by_state[running_ & kClasses] += ns;
+    if ((running_ & kGraphRuns) != 0) piece->sums.graph_ns += ns;
+    if (!piece->in_first) return;
+    if (running_of_.size() != 1) return BookBands(ns);
+    bands_.front().alone_ns += ns;
+  }
+  void BookBands(int64_t ns);
   Sums SumsOf(const Window& window) const;
   size_t BandOf(size_t process) {
-    if (last_band_ < bands_.size() && bands_[last_band_].process == process) return last_band_;
+    if (last_band_ < running_of_.size() && bands_[last_band_].process == process) return last_band_;
     return FindBand(process);
   }
   size_t FindBand(size_t process);

@@ -117,17 +117,22 @@ class ProcessActivity {
   }
 
   int64_t NextTime() const { return next_ns_; }
-  void Take() {
-    Of(next_.device)->meter.Change(number_, next_ns_, next_.now);
-    Read();
+  // All that happens before |until_ns|, and the next change in any case.
+  void TakeUntil(int64_t until_ns) {
+    do {
+      Of(next_.device)->meter.Change(number_, next_ns_, next_.now);
+      Read();
+    } while (next_ns_ < until_ns);
   }
 
  private:
   void Read() { next_ns_ = reader_->Next(&next_) ? next_.time_ns + offset_ns_ : kOpenEnded; }
   PhysicalDevice* Of(uint32_t id) {
+    return id < by_id_.size() && by_id_[id] != nullptr ? by_id_[id] : Meet(id);
+  }
+  [[gnu::noinline]] PhysicalDevice* Meet(uint32_t id) {
     if (id >= by_id_.size()) by_id_.resize(size_t{id} + 1);
-    if (by_id_[id] == nullptr) by_id_[id] = See(static_cast<DeviceId>(id));
-    return by_id_[id];
+    return by_id_[id] = See(static_cast<DeviceId>(id));
   }
   PhysicalDevice* See(DeviceId id) {
     PhysicalDevice* const device = devices_.Find(process_, id);
@@ -244,11 +249,10 @@ Status Pass(const Run& run, const RunActivity& activity, const std::vector<int64
     const size_t process = queue.back().second;
     queue.pop_back();
     const int64_t next_ns = queue.empty() ? until_ns : queue.front().first;
-    do {
-      processes[process].Take();
-    } while (processes[process].NextTime() < next_ns);
-    if (processes[process].NextTime() >= until_ns) continue;
-    queue.emplace_back(processes[process].NextTime(), process);
+    ProcessActivity& activity_of = processes[process];
+    activity_of.TakeUntil(next_ns);
+    if (activity_of.NextTime() >= until_ns) continue;
+    queue.emplace_back(activity_of.NextTime(), process);
     std::push_heap(queue.begin(), queue.end(), std::greater<>());
   }
   for (const std::shared_ptr<const DeviceActivity>& of : activity) {

@@ -17,7 +17,7 @@ constexpr uint32_t kWholeContext = std::numeric_limits<uint32_t>::max();
 
 }  // namespace
 
-int64_t FinishedWaits::Recent::FirstEndFrom(int64_t from_ns) const {
+int64_t FinishedWaits::Recent::FirstEndFromSlowPath(int64_t from_ns) const {
   int64_t end_ns = kOpenEnded;
   for (size_t back = 1; back <= std::min(count, kRemembered); ++back) {
     const Interval& wait = waits[(count - back) % kRemembered];

@@ -40,7 +40,11 @@ class FinishedWaits {
     size_t count = 0;  // of all that ever were
     void Add(const Interval& wait) { waits[count++ % kRemembered] = wait; }
     // The end of the first that began at |from_ns| or later; kOpenEnded where there is none.
-    int64_t FirstEndFrom(int64_t from_ns) const;
+    int64_t FirstEndFrom(int64_t from_ns) const {
+      const bool any = count != 0 && waits[(count - 1) % kRemembered].begin_ns >= from_ns;
+      return any ? FirstEndFromSlowPath(from_ns) : kOpenEnded;
+    }
+    int64_t FirstEndFromSlowPath(int64_t from_ns) const;
   };
 
   void TakeUntil(int64_t time_ns);
