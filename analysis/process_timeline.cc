@@ -27,7 +27,7 @@ ProcessTimeline::ProcessTimeline(const Input& input)
       overheads_(source_.Overheads()) {
   reporting_ = Doing(kNotOne, base_layer_, IdleCause::kUnknown, kNotOne);
   for (uint32_t t = 0; t < process_.threads.size(); ++t) ThreadAt(t);
-  state_ = CpuStateOf(phase_, OwnDoing(reporting_, process_.span_begin_ns));
+  state_ = CpuStateOf(phase_, OwnDoing(reporting_, process_.span_begin_ns < scan_.started_ns));
 }
 
 int64_t ProcessTimeline::NextTime() {
@@ -93,17 +93,12 @@ void ProcessTimeline::TakeOverheads(int64_t end_ns) {
   }
 }
 
-CallNumber ProcessTimeline::WorkBegins(const DeviceWork& work) {
-  const CallNumber number = call_index_.Find(work);
-  const IndexedCall* call = call_index_.At(number);
-  if (call == nullptr || call->api_class != ApiClass::kAsyncCopy) return number;
-  // An asynchronous copy of pageable memory does not return before the copy is done.
-  const Interval wait{std::max(work.start_ns, call->start_ns), std::min(work.end_ns, call->end_ns)};
-  if (!wait.empty()) {
-    ThreadAt(call->thread).AddWait(wait);
-    ExpectAnew(call->thread);
-  }
-  return number;
+// An asynchronous copy of pageable memory does not return before the copy is done.
+void ProcessTimeline::CopyBegins(const DeviceWork& work, const IndexedCall& call) {
+  const Interval wait{std::max(work.start_ns, call.start_ns), std::min(work.end_ns, call.end_ns)};
+  if (wait.empty()) return;
+  ThreadAt(call.thread).AddWait(wait);
+  ExpectAnew(call.thread);
 }
 
 void ProcessTimeline::TakeUntil(int64_t end_ns) {
@@ -164,27 +159,34 @@ std::span<const ThreadChange> ProcessTimeline::RunThread(uint32_t thread, int64_
   return std::span(found_.changes).subspan(first, count);
 }
 
-inline Doing ProcessTimeline::OwnDoing(const Doing& reporting, int64_t now_ns) const {
-  IdleCause cause = reporting.cause();
-  if (cause == IdleCause::kWaiting && reporting.peer() != kNotOne &&
-      peers_[reporting.peer()].simulates) {
-    cause = IdleCause::kSimulation;
+// |starting|: nothing has begun yet.
+inline Doing ProcessTimeline::OwnDoing(const Doing& reporting, bool starting) const {
+  Doing own = reporting;
+  if (suspended_) {
+    own = own.WithOperation(roles_.suspended());
+  } else if (own.operation() == kNotOne) {
+    own = own.WithOperation(inherited_now_);
   }
-  if (now_ns < scan_.started_ns && !SaysAll(cause)) cause = IdleCause::kStartUp;
-  return reporting.WithOperation(suspended_ ? roles_.suspended() : OperationOf(reporting))
-      .With(reporting.layer(), cause);
+  const bool simulates =
+      own.cause() == IdleCause::kWaiting && own.peer() != kNotOne && peers_[own.peer()].simulates;
+  if (simulates) own = own.With(own.layer(), IdleCause::kSimulation);
+  if (starting && !SaysAll(own.cause())) own = own.With(own.layer(), IdleCause::kStartUp);
+  return own;
 }
 
 void ProcessTimeline::TakeReporting(int64_t begin_ns, const Doing& at_begin,
                                     std::span<const ThreadChange> changes) {
+  const bool starting = begin_ns < scan_.started_ns;
   reporting_changes_ = changes.size();
   own_.clear();
-  own_.push_back({begin_ns, OwnDoing(at_begin, begin_ns)});
+  ThreadChange* own = own_.Room(changes.size() + 1);
+  *own++ = {begin_ns, OwnDoing(at_begin, starting)};
   for (const ThreadChange& change : changes) {
-    own_.push_back({change.time_ns, OwnDoing(change.doing, begin_ns)});
+    *own++ = {change.time_ns, OwnDoing(change.doing, starting)};
   }
+  own_.AddUntil(own);
   if (!changes.empty()) reporting_ = changes.back().doing;
-  refinement_.Open(own_, begin_ns < scan_.started_ns);
+  refinement_.Open(own_, starting);
 }
 
 void ProcessTimeline::MoveInherited(int64_t now_ns) {

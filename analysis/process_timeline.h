@@ -65,7 +65,12 @@ class ProcessTimeline {
   int64_t Open(int64_t begin_ns, int64_t end_ns);
   // Told of each piece of work that begins in the window, in order of begin. Says which call
   // launched it; kNoCall where none is known.
-  CallNumber WorkBegins(const DeviceWork& work);
+  CallNumber WorkBegins(const DeviceWork& work) {
+    const CallNumber number = call_index_.Find(work);
+    const IndexedCall* call = call_index_.At(number);
+    if (call != nullptr && call->api_class == ApiClass::kAsyncCopy) CopyBegins(work, *call);
+    return number;
+  }
   // |end_ns|: as Open() said, or earlier.
   void Run(int64_t begin_ns, int64_t end_ns);
 
@@ -148,6 +153,7 @@ class ProcessTimeline {
   }
   int64_t TakeCalls(int64_t begin_ns, int64_t end_ns);
   void TakeOverheads(int64_t end_ns);
+  void CopyBegins(const DeviceWork& work, const IndexedCall& call);
   void BeginLanes();
   void MoveInherited(int64_t now_ns);
   void RunFirstInstant(int64_t now_ns);
@@ -162,7 +168,7 @@ class ProcessTimeline {
   OperationIndex OperationOf(const Doing& reporting) const {
     return reporting.operation() == kNotOne ? inherited_now_ : reporting.operation();
   }
-  Doing OwnDoing(const Doing& reporting, int64_t now_ns) const;
+  Doing OwnDoing(const Doing& reporting, bool starting) const;
 
   const ProcessTrace& process_;
   const EventSource& source_;

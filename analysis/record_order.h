@@ -7,8 +7,8 @@
 #define GPUBOUND_ANALYSIS_RECORD_ORDER_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -75,13 +75,14 @@ class BeginOrder {
 // Sorts what begins at one instant, in |records| that are in order of begin.
 template <typename Record>
 void SortTies(std::span<Record> records) {
-  for (auto first = records.begin(); first != records.end();) {
-    auto end = std::next(first);
-    while (end != records.end() && BeginOf(*end) == BeginOf(*first)) ++end;
-    if (end - first > 1) {
-      std::sort(first, end, [](const Record& a, const Record& b) { return Before(a, b); });
-    }
-    first = end;
+  for (size_t i = 1; i < records.size(); ++i) {
+    if (BeginOf(records[i]) != BeginOf(records[i - 1])) [[likely]]
+      continue;
+    const size_t first = i - 1;
+    while (i < records.size() && BeginOf(records[i]) == BeginOf(records[first])) ++i;
+    const std::span<Record> ties = records.subspan(first, i - first);
+    std::sort(ties.begin(), ties.end(),
+              [](const Record& a, const Record& b) { return Before(a, b); });
   }
 }
 

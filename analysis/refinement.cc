@@ -23,7 +23,7 @@ constexpr size_t kNear = 8;
 constexpr auto kNoLayer = static_cast<Layer>(static_cast<uint8_t>(Layer::kCudaApi) + 1);
 
 // The least layer to which a reporting thread in |own| is refined.
-Layer LeastHelp(Layer own) {
+constexpr Layer LeastHelp(Layer own) {
   if (own == Layer::kPython) return kNoLayer;
   return std::max(Layer::kWait, static_cast<Layer>(static_cast<uint8_t>(own) + 1));
 }
@@ -34,38 +34,36 @@ void Refinement::Open(std::span<const ThreadChange> own, bool starting) {
   own_ = own;
   starting_ = starting;
   least_ = kNoLayer;
-  stretches_.clear();
   for (const ThreadChange& change : own) {
-    const Layer least = LeastHelp(change.doing.layer());
-    stretches_.push_back({change.time_ns, change.doing.operation(), least});
-    least_ = std::min(least_, least);
+    least_ = std::min(least_, LeastHelp(change.doing.layer()));
   }
   help_.clear();
   run_ends_.clear();
 }
 
 // The last one that begins by |time_ns|, from |from| on.
-size_t Refinement::StretchAt(int64_t time_ns, size_t from) const {
+const ThreadChange* Refinement::StretchAt(int64_t time_ns, const ThreadChange* from) const {
+  const ThreadChange* const end = own_.data() + own_.size();
   // Threads that change about as often as the reporting one find it here.
-  for (const size_t far = from + kNear; from < far; ++from) {
-    if (from + 1 == stretches_.size() || stretches_[from + 1].begin_ns > time_ns) return from;
+  for (size_t near = 0; near < kNear; ++near, ++from) {
+    if (from + 1 == end || from[1].time_ns > time_ns) return from;
   }
-  size_t step = 1;
-  size_t at = from;
-  while (at + step < stretches_.size() && stretches_[at + step].begin_ns <= time_ns) {
-    at += step;
+  ptrdiff_t step = 1;
+  while (end - from > step && from[step].time_ns <= time_ns) {
+    from += step;
     step *= 2;
   }
-  const Stretch* const behind = std::upper_bound(
-      stretches_.begin() + at, stretches_.begin() + std::min(at + step, stretches_.size()), time_ns,
-      [](int64_t time, const Stretch& stretch) { return time < stretch.begin_ns; });
-  return static_cast<size_t>(behind - stretches_.begin()) - 1;
+  const ThreadChange* const behind = std::upper_bound(
+      from, from + std::min(step, end - from), time_ns,
+      [](int64_t time, const ThreadChange& change) { return time < change.time_ns; });
+  return behind - 1;
 }
 
 void Refinement::Add(bool adopts, const Doing& at_begin, std::span<const ThreadChange> changes) {
   Doing doing = at_begin;
-  int64_t from_ns = stretches_.front().begin_ns;
-  size_t stretch = 0;
+  int64_t from_ns = own_.front().time_ns;
+  const ThreadChange* stretch = own_.data();
+  const ThreadChange* const last_stretch = stretch + own_.size() - 1;
   Depth given = 0;
   const auto give = [&](int64_t time_ns, Depth depth) {
     if (depth != given) help_.push_back({time_ns, given, depth});
@@ -87,10 +85,11 @@ void Refinement::Add(bool adopts, const Doing& at_begin, std::span<const ThreadC
                                             static_cast<size_t>(doing.cause()));
       stretch = StretchAt(from_ns, stretch);
       for (;; ++stretch) {
-        const Stretch& of = stretches_[stretch];
-        const bool helps = (adopts || operation == of.operation) && doing.layer() >= of.least;
-        give(std::max(from_ns, of.begin_ns), helps ? depth : 0);
-        if (stretch + 1 == stretches_.size() || stretches_[stretch + 1].begin_ns >= until_ns) break;
+        const Doing& of = stretch->doing;
+        const bool helps =
+            (adopts || operation == of.operation()) && doing.layer() >= LeastHelp(of.layer());
+        give(std::max(from_ns, stretch->time_ns), helps ? depth : 0);
+        if (stretch == last_stretch || stretch[1].time_ns >= until_ns) break;
       }
     }
     if (next == end) break;
@@ -103,7 +102,7 @@ void Refinement::Add(bool adopts, const Doing& at_begin, std::span<const ThreadC
 }
 
 void Refinement::OrderHelp() {
-  const int64_t begin_ns = stretches_.front().begin_ns;
+  const int64_t begin_ns = own_.front().time_ns;
   order_.resize(help_.size());
   for (size_t place = 0; place < help_.size(); ++place) {
     order_[place] = static_cast<uint64_t>(help_[place].time_ns - begin_ns) << kPlaceBits | place;

@@ -44,12 +44,6 @@ class Refinement {
   using Depth = uint8_t;
   static constexpr size_t kDepths = 256;
 
-  // In which a thread helps: it works under |operation|, in |least| or deeper.
-  struct Stretch {
-    int64_t begin_ns;
-    OperationIndex operation;
-    Layer least;
-  };
   // From |time_ns| on a thread gives other help than before.
   struct Help {
     int64_t time_ns;
@@ -59,16 +53,15 @@ class Refinement {
   static constexpr int kPlaceBits = 28;  // of a Help's index; above it, time since the begin
   static constexpr uint64_t kPlaceMask = (uint64_t{1} << kPlaceBits) - 1;
 
-  size_t StretchAt(int64_t time_ns, size_t from) const;
+  const ThreadChange* StretchAt(int64_t time_ns, const ThreadChange* from) const;
   void OrderHelp();
   void Apply(const Help& help);
   Doing Refined(const Doing& own) const { return helping_ == 0 ? own : RefinedSlowPath(own); }
   Doing RefinedSlowPath(const Doing& own) const;
 
-  std::span<const ThreadChange> own_;
+  std::span<const ThreadChange> own_;  // stretches, each until the next begins
   bool starting_ = false;
-  Layer least_ = Layer::kUnset;  // of all stretches
-  PlainList<Stretch> stretches_;
+  Layer least_ = Layer::kUnset;   // in which a thread helps some of them
   PlainList<Help> help_;          // thread by thread
   std::vector<size_t> run_ends_;  // behind the help of each
   std::vector<uint64_t> order_;
