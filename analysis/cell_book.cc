@@ -23,7 +23,7 @@ CellBook::CellBook(int64_t begin_ns, const CpuState& state, Devices devices)
 }
 
 void CellBook::EnterState(const CpuState& state) {
-  const Doing doing{state.operation, state.layer, state.cause, state.peer};
+  const Doing doing = DoingOf(state);
   key_ = KeyOf(state.phase, doing, IsWaiting(doing));
   current_ = Find(state);
 }
@@ -171,8 +171,7 @@ std::vector<CellBook::Row> CellBook::Rows() const {
 }
 
 size_t CellBook::Find(const CpuState& state) {
-  const bool waiting = state.layer == Layer::kWait && state.peer != kNotOne;
-  RowName name{state, waiting};
+  RowName name{state, IsWaiting(DoingOf(state))};
   name.state.peer = kNotOne;
   return Find(name);
 }

@@ -55,7 +55,7 @@ class CellBook {
 
   // From |now_ns| on, a time of the window, it is the time of |state|. Never goes back.
   void SwitchTo(const CpuState& state, int64_t now_ns) {
-    Switch(state.phase, {state.operation, state.layer, state.cause, state.peer}, now_ns, &at_);
+    Switch(state.phase, DoingOf(state), now_ns, &at_);
   }
 
   // The same for each of |changes|, whose times are clipped to |span|, under |phase|:
@@ -130,9 +130,7 @@ class CellBook {
   struct RowName {
     CpuState state;
     bool waiting;
-    uint64_t Key() const {
-      return KeyOf(state.phase, {state.operation, state.layer, state.cause, kNotOne}, waiting);
-    }
+    uint64_t Key() const { return KeyOf(state.phase, DoingOf(state), waiting); }
     template <typename Archive>
     void Visit(Archive& archive) {
       archive.All(state, waiting);

@@ -34,6 +34,11 @@ struct CpuState {
   friend bool operator==(const CpuState&, const CpuState&) = default;
 };
 
+// All but the phase.
+inline Doing DoingOf(const CpuState& state) {
+  return {state.operation, state.layer, state.cause, state.peer};
+}
+
 // |doing| under |phase|.
 inline CpuState CpuStateOf(PhaseIndex phase, const Doing& doing) {
   return {phase, doing.operation() == kNotOne ? kNoOperationIndex : doing.operation(),

@@ -214,7 +214,7 @@ class Sweep {
   CpuState State() const { return CpuStateOf(phase_, doing_); }
   void TakeState(const CpuState& state) {
     phase_ = state.phase;
-    doing_ = {state.operation, state.layer, state.cause, state.peer};
+    doing_ = DoingOf(state);
   }
   void MoveTo(const ThreadChange& change) {
     const Doing& now = change.doing;
