@@ -62,14 +62,17 @@ class BeginOrder {
   // For each place in the order, which element of |start_ns| comes there. Equal ones stay as they
   // are. Valid until the next call.
   std::span<const uint32_t> Of(std::span<const int64_t> start_ns);
+  // False: no two of those begin at one instant.
+  bool has_ties() const { return has_ties_; }
 
  private:
-  // False: it would take too long.
-  bool SortKeys(std::span<const int64_t> start_ns, uint64_t first_ns, int bits, int place_bits);
+  // False: it cannot be done, or would take too long. All times lie within |range_ns|.
+  bool SortKeys(std::span<const int64_t> start_ns, uint64_t first_ns, uint64_t range_ns);
 
   std::vector<uint32_t> bucket_ends_;
   std::vector<uint64_t> keys_;
   std::vector<uint32_t> order_;
+  bool has_ties_ = false;
 };
 
 // Sorts what begins at one instant, in |records| that are in order of begin.

@@ -56,6 +56,37 @@ TEST(BeginOrderTest, SortsTimesInNoOrder) {
   EXPECT_EQ(InOrder(times), Sorted(times));
 }
 
+TEST(BeginOrderTest, SortsThreadsThatTakeTurns) {
+  std::mt19937_64 random(3);
+  Times times;
+  for (int64_t i = 0; i < 1000; ++i) {
+    for (int64_t thread = 0; thread < 4; ++thread) {
+      times.push_back(100 * i + 50 * thread + static_cast<int64_t>(random() % 80));
+    }
+  }
+  EXPECT_EQ(InOrder(times), Sorted(times));
+}
+
+TEST(BeginOrderTest, SaysWhetherSomeBeginTogether) {
+  const auto has_ties = [](const Times& times) {
+    BeginOrder order;
+    order.Of(times);
+    return order.has_ties();
+  };
+  EXPECT_FALSE(has_ties({}));
+  EXPECT_FALSE(has_ties({1, 2, 3}));
+  EXPECT_TRUE(has_ties({1, 2, 2}));
+  EXPECT_FALSE(has_ties({3, 1, 2}));
+  EXPECT_TRUE(has_ties({3, 1, 2, 3}));
+  EXPECT_TRUE(has_ties({INT64_MAX, 0, INT64_MIN, 0}));
+}
+
+TEST(BeginOrderTest, ForgetsTheTiesOfTheTimesBefore) {
+  BeginOrder order;
+  for (const Times& times : {Times{2, 1, 2}, Times{}, Times{2, 1, 3}}) order.Of(times);
+  EXPECT_FALSE(order.has_ties());
+}
+
 TEST(SortTiesTest, OrdersOnlyWhatBeginsTogether) {
   std::vector<ThreadOverhead> overheads = {
       {{1, 9, 0, {}}, 0}, {{4, 8, 0, {}}, 0}, {{4, 6, 0, {}}, 0}, {{7, 8, 0, {}}, 0}};
