@@ -96,14 +96,21 @@ class RecordColumns {
       return false;
     }
     bool sound = true;
+    // Not the members: for all that a compiler knows, the arrays may be what holds them.
+    uint64_t now_ns = start_ns_;
+    uint32_t previous_correlation = previous_correlation_;
     for (size_t i = 0; i < count; ++i) {
-      start_ns_ += static_cast<uint64_t>(UnZigZag(starts[i]));
-      start_ns[i] = static_cast<int64_t>(start_ns_);
-      end_ns[i] = static_cast<int64_t>(start_ns_ + durations[i]);
-      sound &= end_ns[i] >= start_ns[i] && durations[i] <= INT64_MAX;
-      previous_correlation_ += static_cast<uint32_t>(UnZigZag(correlations[i])) + 1;
-      correlation[i] = previous_correlation_;
+      now_ns += static_cast<uint64_t>(UnZigZag(starts[i]));
+      const auto begin_ns = static_cast<int64_t>(now_ns);
+      const auto then_ns = static_cast<int64_t>(now_ns + durations[i]);
+      start_ns[i] = begin_ns;
+      end_ns[i] = then_ns;
+      sound &= then_ns >= begin_ns && durations[i] <= INT64_MAX;
+      previous_correlation += static_cast<uint32_t>(UnZigZag(correlations[i])) + 1;
+      correlation[i] = previous_correlation;
     }
+    start_ns_ = now_ns;
+    previous_correlation_ = previous_correlation;
     if (sound) return true;
     return body_->Fail(ChunkError::kStructure, duration_.field_begin(),
                        "a record ends outside the range of the timeline");
