@@ -32,13 +32,13 @@ void CallIndex::Grow() {
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
   };
-  const Table<Entry> before = std::move(ring_);
-  ring_.reset(static_cast<Entry*>(zeroed(sizeof(Entry))));
+  const Table<IndexedCall> before = std::move(ring_);
+  ring_.reset(static_cast<IndexedCall*>(zeroed(sizeof(IndexedCall))));
   buckets_.reset(static_cast<CallNumber*>(zeroed(sizeof(CallNumber))));
   for (CallNumber number = oldest; number < next_; ++number) {
-    Entry& entry = ring_[number & (size - 1)];
+    IndexedCall& entry = ring_[number & (size - 1)];
     entry = before[number & (smaller - 1)];
-    Link(number, &entry);
+    entry.back = Link(number, entry.correlation);
   }
 }
 
@@ -62,16 +62,16 @@ void CallIndex::Visit(StateArchive& archive, size_t threads) {
   archive.All(first, end);
   if (!archive.reads()) {
     for (CallNumber number = first; number < end; ++number) {
-      visit(&ring_[number & (size_ - 1)].call);
+      visit(&ring_[number & (size_ - 1)]);
     }
     return;
   }
   if (first > end || end - first > kLargestSize) return archive.Fail();
   if (end - first > size_) Grow();  // while there is none
   for (next_ = first; next_ < end && !archive.failed(); ++next_) {
-    Entry& entry = ring_[next_ & (size_ - 1)];
-    visit(&entry.call);
-    Link(next_, &entry);
+    IndexedCall& entry = ring_[next_ & (size_ - 1)];
+    visit(&entry);
+    entry.back = Link(next_, entry.correlation);
   }
 }
 
@@ -82,8 +82,7 @@ CallNumber CallIndex::Find(const DeviceWork& work) const {
   CallNumber found = kNoCall;
   CallNumber number = Remembered(buckets_[work.correlation & (size_ - 1)] - 1);
   while (number != kNoCall) {
-    const Entry& entry = ring_[number & (size_ - 1)];
-    const IndexedCall& call = entry.call;
+    const IndexedCall& call = ring_[number & (size_ - 1)];
     if (call.correlation == work.correlation && call.start_ns <= work.start_ns + kClockSlackNs) {
       const IndexedCall* const chosen = At(found);
       if (call.start_ns > work.start_ns) {
@@ -97,7 +96,7 @@ CallNumber CallIndex::Find(const DeviceWork& work) const {
         break;
       }
     }
-    number = entry.back == 0 ? kNoCall : Remembered(number - entry.back);
+    number = call.back == 0 ? kNoCall : Remembered(number - call.back);
   }
   return found;
 }

@@ -43,7 +43,10 @@ struct IndexedCall {
   uint32_t thread = 0;
   OperationIndex operation = kNotOne;  // kNotOne: not known yet
   ApiClass api_class = ApiClass::kCall;
+  // The index's own: so many calls to the previous one in the same bucket; 0: none remembered.
+  uint32_t back : 24 = 0;
 };
+static_assert(sizeof(IndexedCall) == 32 && std::is_trivially_copyable_v<IndexedCall>);
 
 class CallIndex {
  public:
@@ -53,10 +56,10 @@ class CallIndex {
   CallNumber Add(const ThreadCall& call, ApiClass api_class) {
     if (next_ >= size_ && size_ < kLargestSize) Grow();
     const CallNumber number = next_++;
-    Entry& entry = ring_[number & (size_ - 1)];
-    entry.call = {call.call.start_ns, call.call.end_ns, call.call.correlation,
-                  call.thread,        kNotOne,          api_class};
-    Link(number, &entry);
+    const uint32_t correlation = call.call.correlation;
+    ring_[number & (size_ - 1)] = {
+        call.call.start_ns, call.call.end_ns,         correlation, call.thread, kNotOne,
+        api_class,          Link(number, correlation)};
     return number;
   }
 
@@ -70,7 +73,7 @@ class CallIndex {
 
   // Null when the call is no longer remembered. Valid until the next Add().
   IndexedCall* At(CallNumber number) {
-    return Remembered(number) == kNoCall ? nullptr : &ring_[number & (size_ - 1)].call;
+    return Remembered(number) == kNoCall ? nullptr : &ring_[number & (size_ - 1)];
   }
   const IndexedCall* At(CallNumber number) const {
     return const_cast<CallIndex*>(this)->At(number);
@@ -79,15 +82,11 @@ class CallIndex {
  private:
   // Of most processes all calls that matter fit; of others the largest table is there at once.
   static constexpr size_t kFirstSize = 4096;
-  struct Entry {
-    IndexedCall call;
-    uint32_t back = 0;  // so many calls to the previous one in the same bucket; 0: none remembered
-  };
-  static_assert(std::is_trivially_copyable_v<Entry>);
   // A launch queue holds about a thousand entries per stream before the next launch waits, so work
   // whose call lies further back than this many calls does not exist in practice; it would be
-  // counted as work without a launch. 40 bytes each.
+  // counted as work without a launch. 40 bytes each, with the bucket.
   static constexpr size_t kLargestSize = size_t{1} << 20;
+  static_assert(kLargestSize < size_t{1} << 24, "IndexedCall::back counts so far");
 
   // Zeroed; what is never touched takes no memory.
   struct Free {
@@ -98,18 +97,19 @@ class CallIndex {
 
   void Grow();
   CallNumber Oldest() const { return next_ > size_ ? next_ - size_ : 0; }
-  void Link(CallNumber number, Entry* entry) {
-    CallNumber& behind_newest = buckets_[entry->call.correlation & (size_ - 1)];
+  // Makes |number| the newest of its bucket; returns what its entry says of the one before.
+  uint32_t Link(CallNumber number, uint32_t correlation) {
+    CallNumber& behind_newest = buckets_[correlation & (size_ - 1)];
     const CallNumber newest = Remembered(behind_newest - 1);
-    entry->back = newest == kNoCall ? 0 : static_cast<uint32_t>(number - newest);
     behind_newest = number + 1;
+    return newest == kNoCall ? 0 : static_cast<uint32_t>(number - newest);
   }
   CallNumber Remembered(CallNumber number) const {
     return number != kNoCall && number + size_ >= next_ ? number : kNoCall;
   }
 
   size_t size_ = 0;  // a power of two
-  Table<Entry> ring_;
+  Table<IndexedCall> ring_;
   Table<CallNumber> buckets_;  // the number behind the newest call's; 0: none
   CallNumber next_ = 0;
 };
