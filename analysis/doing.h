@@ -39,6 +39,9 @@ class Doing {
     return Doing((bits_ & ~kDepthMask) | static_cast<uint64_t>(layer) << 28 |
                  static_cast<uint64_t>(cause) << 24);
   }
+  constexpr Doing WithCause(IdleCause cause) const {
+    return Doing((bits_ & ~kCauseMask) | static_cast<uint64_t>(cause) << 24);
+  }
   constexpr Doing WithoutCause() const { return Doing(bits_ & ~kCauseMask); }
   // All but the peer; the bits below kPeerBits are free.
   constexpr uint64_t BitsWithoutPeer() const { return bits_ & ~kPeerMask; }
@@ -54,12 +57,38 @@ class Doing {
   friend constexpr bool operator==(const Doing&, const Doing&) = default;
 
  private:
+  friend class DoingPatch;
   static constexpr uint64_t kPeerMask = (uint64_t{1} << kPeerBits) - 1;
   static constexpr uint64_t kCauseMask = uint64_t{0xf} << 24;
-  static constexpr uint64_t kDepthMask = uint64_t{0xff} << 24;
+  static constexpr uint64_t kLayerMask = uint64_t{0xf} << 28;
+  static constexpr uint64_t kDepthMask = kLayerMask | kCauseMask;
   static constexpr uint64_t kAllButOperation = 0xffffffff;
   constexpr explicit Doing(uint64_t bits) : bits_(bits) {}
   uint64_t bits_ = uint64_t{kNotOne} << 32;
+};
+
+// Replaces some parts of what a thread does by others; at first none. Plain value.
+class DoingPatch {
+ public:
+  constexpr void SetOperation(OperationIndex operation) {
+    Set(~Doing::kAllButOperation, Doing().WithOperation(operation));
+  }
+  // Where it waits, for |peer|.
+  constexpr void SetLayer(Layer layer, PeerIndex peer) {
+    Set(Doing::kLayerMask | Doing::kPeerMask, Doing(0, layer, IdleCause::kUnknown, peer));
+  }
+  constexpr void SetCause(IdleCause cause) {
+    Set(Doing::kCauseMask, Doing(0, Layer::kUnset, cause, kNotOne));
+  }
+  constexpr Doing On(const Doing& doing) const { return Doing((doing.bits_ & kept_) | own_); }
+
+ private:
+  constexpr void Set(uint64_t mask, const Doing& parts) {
+    kept_ &= ~mask;
+    own_ = (own_ & ~mask) | (parts.bits_ & mask);
+  }
+  uint64_t kept_ = ~uint64_t{0};
+  uint64_t own_ = 0;
 };
 
 }  // namespace gpubound

@@ -67,6 +67,7 @@ class LabelRoles {
   LabelRoles(const ProcessTrace& process, const Input& input);
 
   const LabelRole& Of(LabelId label) const { return roles_[std::min<size_t>(Raw(label), labels_)]; }
+  size_t labels() const { return labels_; }
   const std::vector<std::string>& operations() const { return operations_; }
   const std::vector<std::string>& phases() const { return phases_; }
   // The row of time in which scopes were not recorded; kNoOperationIndex where there is none.

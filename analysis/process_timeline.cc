@@ -18,6 +18,7 @@ ProcessTimeline::ProcessTimeline(const Input& input)
     : process_(*input.process),
       source_(*input.source),
       roles_(*input.roles),
+      rules_(roles_),
       scan_(*input.scan),
       peers_(*input.peers),
       inherited_(*input.inherited),
@@ -204,17 +205,17 @@ void ProcessTimeline::RunFirstInstant(int64_t now_ns) {
   first_.clear();
   for (const uint32_t t : roster_.awake()) {
     if (threads_[t]->NextTime() > now_ns) continue;
-    threads_[t]->EndAndOpen(now_ns);
+    threads_[t]->EndAndOpen(now_ns, inherited_now_);
     first_.push_back(t);
   }
-  CloseForeignRanges();
-  for (const uint32_t t : first_) threads_[t]->CallAndSettle(now_ns, inherited_now_);
+  CloseForeignRanges(now_ns);
+  for (const uint32_t t : first_) threads_[t]->CallAndSettle(now_ns);
 }
 
-void ProcessTimeline::CloseForeignRanges() {
+void ProcessTimeline::CloseForeignRanges(int64_t now_ns) {
   for (const WindowFindings::ForeignEnd& end : found_.foreign_ends) {
     for (const uint32_t t : roster_.awake()) {
-      if (t == end.thread || !threads_[t]->CloseRange(end.range)) continue;
+      if (t == end.thread || !threads_[t]->CloseRange(end.range, now_ns)) continue;
       if (std::find(first_.begin(), first_.end(), t) == first_.end()) first_.push_back(t);
       break;
     }
@@ -274,15 +275,15 @@ void ProcessTimeline::ResolveAdoption(const Doing& reporting) {
     if (call == nullptr) continue;
     call->operation = at.layer() != Layer::kPython ? OperationOf(at) : kNoOperationIndex;
   }
-  for (const WindowFindings::AdoptedTransition& adopted : found_.transitions) {
+  for (const AdoptedTransition& adopted : found_.transitions) {
     const Doing& at = reporting_at(adopted.time_ns);
     const bool adoption = at.layer() != Layer::kPython;
-    OperationIndex operation = adopted.transition.operation;
-    Layer from = adopted.transition.from;
+    OperationIndex operation = adopted.operation;
+    Layer from = adopted.from;
     if (operation == kNotOne) operation = adoption ? OperationOf(at) : kNoOperationIndex;
     if (from == Layer::kUnset) from = adoption ? at.layer() : base_layer_;
-    if (adopted.transition.to > from) {
-      counts_.AddTransition(operation, from, adopted.transition.to, adopted.time_ns);
+    if (adopted.to > from) {
+      counts_.AddTransition(operation, from, adopted.to, adopted.time_ns);
     }
   }
 }

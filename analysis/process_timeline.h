@@ -31,6 +31,7 @@
 #include "analysis/run.h"
 #include "analysis/scope_counts.h"
 #include "analysis/state_archive.h"
+#include "analysis/state_rules.h"
 #include "analysis/thread_roster.h"
 #include "analysis/thread_scan.h"
 #include "analysis/thread_timeline.h"
@@ -160,7 +161,7 @@ class ProcessTimeline {
   std::span<const ThreadChange> RunThread(uint32_t thread, int64_t end_ns);
   void TakeReporting(int64_t begin_ns, const Doing& at_begin,
                      std::span<const ThreadChange> changes);
-  void CloseForeignRanges();
+  void CloseForeignRanges(int64_t now_ns);
   void NoteProcessEvents();
   void ResolveAdoption(const Doing& reporting);
   void JoinThreads();
@@ -173,6 +174,7 @@ class ProcessTimeline {
   const ProcessTrace& process_;
   const EventSource& source_;
   const LabelRoles& roles_;
+  const StateRules rules_;
   const ThreadScan& scan_;
   const std::vector<Peer>& peers_;
   const std::vector<InheritedOperation>& inherited_;

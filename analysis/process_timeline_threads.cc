@@ -27,7 +27,7 @@ bool ProcessTimeline::Adopts(uint32_t thread) const {
 
 void ProcessTimeline::AddThread() {
   ThreadTimeline::Input input;
-  input.roles = &roles_;
+  input.rules = &rules_;
   input.thread = static_cast<uint32_t>(threads_.size());
   input.reports = input.thread == scan_.reporting;
   input.adopts = Adopts(input.thread);

@@ -13,7 +13,6 @@
 #include "analysis/cpu_state.h"
 #include "analysis/interval.h"
 #include "analysis/label_roles.h"
-#include "analysis/plain_list.h"
 #include "analysis/run.h"
 #include "proto/event_model.h"
 
@@ -32,29 +31,26 @@ struct OperationCounts {
 
 class ScopeCounts {
  public:
-  // |process| outlives the object.
   ScopeCounts(const ProcessTrace& process, size_t operations)
-      : process_(process),
-        span_{process.span_begin_ns, std::max(process.span_begin_ns, process.span_end_ns)},
+      : span_{process.span_begin_ns, std::max(process.span_begin_ns, process.span_end_ns)},
+        counted_(process.steps.empty() ? Interval{INT64_MIN, INT64_MAX}
+                                       : Interval{process.span_begin_ns, process.span_end_ns}),
         counts_(operations),
         open_(operations),
         since_ns_(operations) {}
 
-  // All that happened at one instant. A scope that closed and reopened then was never away, and one
-  // that opened and closed took no time; so all openings come before the closings.
-  void Note(const PlainList<OperationIndex>& opened, const PlainList<OperationIndex>& closed,
-            int64_t now_ns) {
-    for (const OperationIndex operation : opened) {
-      if (process_.Counts(now_ns, now_ns)) ++counts_[operation].opened;
-      if (open_[operation]++ == 0) since_ns_[operation] = now_ns;
-    }
-    for (const OperationIndex operation : closed) {
-      if (--open_[operation] == 0) Close(operation, now_ns);
-    }
+  // One that closes and one that opens at one instant make up one time without a break, in
+  // whichever order they come.
+  void Open(OperationIndex operation, int64_t now_ns) {
+    if (Counts(now_ns)) ++counts_[operation].opened;
+    if (open_[operation]++ == 0) since_ns_[operation] = now_ns;
+  }
+  void Close(OperationIndex operation, int64_t now_ns) {
+    if (--open_[operation] == 0) AddTime(operation, now_ns);
   }
 
   void AddTransition(OperationIndex operation, Layer from, Layer to, int64_t now_ns) {
-    if (!process_.Counts(now_ns, now_ns)) return;
+    if (!Counts(now_ns)) return;
     ++counts_[operation].transitions[static_cast<size_t>(from)][static_cast<size_t>(to)];
   }
 
@@ -69,19 +65,23 @@ class ScopeCounts {
   // Closes what is still open at the span's end. Call once, last.
   std::vector<OperationCounts> Finish() {
     for (OperationIndex operation = 0; operation < open_.size(); ++operation) {
-      if (open_[operation] != 0) Close(operation, span_.end_ns);
+      if (open_[operation] != 0) AddTime(operation, span_.end_ns);
     }
     return std::move(counts_);
   }
 
  private:
-  void Close(OperationIndex operation, int64_t now_ns) {
+  // As ProcessTrace::Counts() says.
+  bool Counts(int64_t now_ns) const {
+    return counted_.begin_ns <= now_ns && now_ns <= counted_.end_ns;
+  }
+  void AddTime(OperationIndex operation, int64_t now_ns) {
     counts_[operation].inclusive_wall_ns +=
         Interval{since_ns_[operation], now_ns}.ClippedTo(span_).length();
   }
 
-  const ProcessTrace& process_;
   const Interval span_;
+  const Interval counted_;  // what happens at its end too
   std::vector<OperationCounts> counts_;
   std::vector<uint64_t> open_;
   std::vector<int64_t> since_ns_;

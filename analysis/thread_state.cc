@@ -14,15 +14,15 @@ constexpr size_t kNear = 32;
 
 }  // namespace
 
-ThreadState::ThreadState(const LabelRoles* roles, Layer base) : roles_(roles) {
+ThreadState::ThreadState(const StateRules* rules, Layer base) : rules_(rules) {
   Open beneath;
-  beneath.layer = base;
-  beneath.doing = Doing(kNotOne, base, IdleCause::kUnknown, kNotOne);
+  beneath.says.doing = Doing(kNotOne, base, IdleCause::kUnknown, kNotOne);
+  beneath.says.origin = CauseOrigin(IdleCause::kUnknown, true, false);
   open_.push_back(beneath);
   Refresh();
 }
 
-void ThreadState::Resync(std::span<const LabelId> open, ThreadStep* step) {
+void ThreadState::Resync(std::span<const LabelId> open, ThreadTally* tally) {
   // What is open on both sides of the gap is taken to have stayed open: closing and reopening it
   // would count scopes that nobody opened.
   Compact();
@@ -31,8 +31,8 @@ void ThreadState::Resync(std::span<const LabelId> open, ThreadStep* step) {
          open_[common + 1].label == open[common]) {
     ++common;
   }
-  while (open_.size() > common + 1) Erase(open_.size() - 1, step);
-  for (size_t i = common; i < open.size(); ++i) Push(open[i], false, 0, step);
+  while (open_.size() > common + 1) Erase(open_.size() - 1, tally);
+  for (size_t i = common; i < open.size(); ++i) Push(open[i], false, 0, tally);
 }
 
 // What scopes mean follows from their labels and those beneath them.
@@ -40,12 +40,13 @@ void ThreadState::Visit(StateArchive& archive) {
   Compact();
   uint64_t scopes = scopes_open();
   archive.All(scopes);
-  ThreadStep counted;  // when they were opened
   for (uint64_t i = 0; i < scopes && !archive.failed(); ++i) {
     Open scope;
     if (!archive.reads()) scope = open_[i + 1];
     archive.All(scope.label, scope.is_scope, scope.range);
-    if (archive.reads()) Push(scope.label, !scope.is_scope, scope.range, &counted);
+    if (!archive.reads()) continue;
+    // Counted when it was opened.
+    Place(scope.label, rules_->Of(scope.label), !scope.is_scope, scope.range);
   }
   archive.All(open_calls_, wait_windows_, compile_windows_, capturing_, unbalanced_);
   if (!archive.reads()) return;
@@ -55,16 +56,19 @@ void ThreadState::Visit(StateArchive& archive) {
     sync_calls_ += call.sync ? 1 : 0;
     next_call_end_ns_ = std::min(next_call_end_ns_, call.end_ns);
   }
-  Refresh();
+  SpecialTimeMayChange();
 }
 
-void ThreadState::BeginCallSlowPath(const LabelRole& role, int64_t end_ns, ThreadStep* step) {
+void ThreadState::BeginCallSlowPath(const StateRule& rule, int64_t end_ns, ThreadTally* tally) {
   const Layer from = doing_.layer();
-  if (role.capture != CaptureEdge::kNone) capturing_ = role.capture == CaptureEdge::kBegins;
-  if (role.call_is_scope) return Refresh();
-  AddCall(role, end_ns);
+  if (rule.capture() != CaptureEdge::kNone) {
+    capturing_ = rule.capture() == CaptureEdge::kBegins;
+    SpecialTimeMayChange();
+  }
+  if (rule.call_is_scope()) return;
+  AddCall(rule, end_ns);
   RefreshSlowPath();
-  step->Enter(operation(), from, doing_.layer());
+  tally->Enter(operation(), from, doing_.layer());
 }
 
 void ThreadState::EndCallsSlowPath(int64_t now_ns) {
@@ -88,17 +92,35 @@ uint32_t ThreadState::SourceOf(size_t index, uint32_t Open::*source) {
   return found;
 }
 
+// Of all that are open.
+void ThreadState::FindSources() {
+  size_t place = open_.size();
+  while (!open_[place - 1].knows_sources) --place;
+  for (; place < open_.size(); ++place) {
+    const Open& beneath = open_[place - 1];
+    Open& open = open_[place];
+    const StateRule& rule = rules_->Of(open.label);
+    const auto own = static_cast<uint32_t>(place);
+    open.layer_from = rule.has_layer() ? own : beneath.layer_from;
+    open.operation_from = rule.has_operation() ? own : beneath.operation_from;
+    open.cause_from = rule.has_cause() ? own : beneath.cause_from;
+    open.knows_sources = true;
+  }
+}
+
 void ThreadState::DeriveTop() {
   const size_t top = open_.size() - 1;
   if (top == 0) return;
+  FindSources();
+  const ScopesSay& layer = open_[SourceOf(top, &Open::layer_from)].says;
+  const ScopesSay& operation = open_[SourceOf(top, &Open::operation_from)].says;
+  const ScopesSay& cause = open_[SourceOf(top, &Open::cause_from)].says;
   Open& open = open_.back();
-  const Open& layer = open_[SourceOf(top, &Open::layer_from)];
-  open.operation = open_[SourceOf(top, &Open::operation_from)].operation;
-  open.layer = layer.layer;
-  open.layer_is_call = layer.layer_is_call;
-  open.peer = layer.peer;
-  open.named_cause = open_[SourceOf(top, &Open::cause_from)].named_cause;
-  DeriveDoing(&open);
+  const bool named_inside = open.cause_from >= open.operation_from;
+  const CauseOrigin origin(cause.origin.named(), named_inside, layer.origin.layer_is_call());
+  open.says = {Doing(operation.doing.operation(), layer.doing.layer(),
+                     CauseUnderScopes(origin, layer.doing.layer()), layer.doing.peer()),
+               origin};
 }
 
 void ThreadState::DropEnded() {
@@ -113,7 +135,8 @@ void ThreadState::Compact() {
   ranges_.clear();
   for (uint32_t place = 1; place < open_.size(); ++place) {
     Open& open = open_[place];
-    Derive(roles_->Of(open.label), open_[place - 1], place, &open);
+    open.says = rules_->Of(open.label).Above(open_[place - 1].says);
+    open.knows_sources = false;
     if (!open.is_scope) ranges_.emplace(open.range, place);
   }
   if (scopes_mapped_) MapScopes();
@@ -121,15 +144,15 @@ void ThreadState::Compact() {
 
 void ThreadState::NoteRange(uint64_t range) { ranges_.emplace(range, open_.size() - 1); }
 
-void ThreadState::EndSlowPath(LabelId label, ThreadStep* step) {
+void ThreadState::EndSlowPath(LabelId label, ThreadTally* tally) {
   const size_t far = open_.size() > kNear ? open_.size() - kNear : 1;
   for (size_t i = open_.size(); i-- > far;) {
-    if (open_[i].is_scope && open_[i].label == label && !open_[i].ended) return Erase(i, step);
+    if (open_[i].is_scope && open_[i].label == label && !open_[i].ended) return Erase(i, tally);
   }
   if (far > 1) {
     if (!scopes_mapped_) MapScopes();
     const auto deep = innermost_.find(label);
-    if (deep != innermost_.end()) return Erase(deep->second, step);
+    if (deep != innermost_.end()) return Erase(deep->second, tally);
   }
   ++unbalanced_;
 }
@@ -159,13 +182,13 @@ void ThreadState::MapScopes() {
   }
 }
 
-bool ThreadState::CloseRange(uint64_t range, ThreadStep* step) {
+bool ThreadState::CloseRange(uint64_t range, ThreadTally* tally) {
   const auto [first, last] = ranges_.equal_range(range);
   if (first == last) return false;
   // Of several by one number the innermost.
   const auto innermost = std::max_element(
       first, last, [](const auto& a, const auto& b) { return a.second < b.second; });
-  Erase(innermost->second, step);
+  Erase(innermost->second, tally);
   return true;
 }
 
@@ -175,9 +198,9 @@ void ThreadState::ForgetRange(size_t index) {
       std::find_if(first, last, [index](const auto& range) { return range.second == index; }));
 }
 
-void ThreadState::Erase(size_t index, ThreadStep* step) {
+void ThreadState::Erase(size_t index, ThreadTally* tally) {
   Open& erased = open_[index];
-  step->Close(erased.opens);
+  tally->Close(erased.own_operation());
   if (!erased.is_scope) ForgetRange(index);
   if (erased.is_scope && scopes_mapped_) UnmapScope(erased);
   erased.ended = true;
@@ -188,22 +211,23 @@ void ThreadState::Erase(size_t index, ThreadStep* step) {
 }
 
 void ThreadState::RefreshSlowPath() {
-  Layer layer = Top().layer;
-  if (Top().layer_is_call && wait_windows_ != 0) layer = Layer::kCudaSync;
+  const ScopesSay& scopes = Top().says;
+  Layer layer = scopes.doing.layer();
+  if (scopes.origin.layer_is_call() && wait_windows_ != 0) layer = Layer::kCudaSync;
   if (!open_calls_.empty()) {
     layer = sync_calls_ != 0 || wait_windows_ != 0 ? Layer::kCudaSync : Layer::kCudaApi;
   }
-  doing_ =
-      Doing(Top().operation, layer, CauseIn(layer), layer == Layer::kWait ? Top().peer : kNotOne);
+  doing_ = Doing(scopes.doing.operation(), layer, CauseIn(layer),
+                 layer == Layer::kWait ? scopes.doing.peer() : kNotOne);
 }
 
 IdleCause ThreadState::CauseIn(Layer layer) const {
-  const IdleCause named = NamedCause(Top());
+  const CauseOrigin origin = Top().says.origin;
+  const IdleCause named = origin.NamedCause();
   if (SaysAll(named)) return named;
   if (compile_windows_ != 0 || capturing_) return IdleCause::kCompile;
   if (!open_calls_.empty()) return CauseInCall(open_calls_.back().cause, layer);
-  if (Top().layer_is_call) return CauseInCall(named, layer);
-  return open_.size() > 1 ? CauseInScope(named, layer) : IdleCause::kUnknown;
+  return open_.size() > 1 ? origin.CauseIn(layer) : IdleCause::kUnknown;
 }
 
 }  // namespace gpubound

@@ -27,69 +27,39 @@
 #include "analysis/label_roles.h"
 #include "analysis/plain_list.h"
 #include "analysis/state_archive.h"
+#include "analysis/state_rules.h"
+#include "analysis/thread_tally.h"
 
 namespace gpubound {
-
-// What events did, beside changing the state.
-struct ThreadStep {
-  struct Transition {
-    OperationIndex operation;  // kNotOne: the thread had none of its own
-    Layer from;                // kUnset: nothing was known of the thread before
-    Layer to;
-  };
-  bool counts = true;                // else the two lists stay empty
-  bool any = false;                  // some list is not empty
-  PlainList<OperationIndex> opened;  // operations, one per scope
-  PlainList<OperationIndex> closed;
-  PlainList<Transition> transitions;
-  void Open(OperationIndex operation) {
-    if (operation == kNotOne || !counts) return;
-    opened.push_back(operation);
-    any = true;
-  }
-  void Close(OperationIndex operation) {
-    if (operation == kNotOne || !counts) return;
-    closed.push_back(operation);
-    any = true;
-  }
-  void Enter(OperationIndex operation, Layer from, Layer to) {
-    if (to <= from) return;
-    transitions.push_back({operation, from, to});
-    any = true;
-  }
-};
 
 class ThreadState {
  public:
   // |base|: the layer outside all scopes and calls; kUnset: nothing is known of the thread there.
-  ThreadState(const LabelRoles* roles, Layer base);
+  ThreadState(const StateRules* rules, Layer base);
 
-  void Begin(LabelId label, ThreadStep* step) { Push(label, false, 0, step); }
-  void End(LabelId label, ThreadStep* step) {
-    if (Top().label == label && Top().is_scope) return Pop(step);
-    EndSlowPath(label, step);
+  void Begin(LabelId label, ThreadTally* tally) { Push(label, false, 0, tally); }
+  void End(LabelId label, ThreadTally* tally) {
+    if (Top().label == label && Top().is_scope) return Pop(tally);
+    EndSlowPath(label, tally);
   }
   // A range: may be closed by another thread.
-  void StartRange(LabelId label, uint64_t range, ThreadStep* step) {
-    Push(label, true, range, step);
+  void StartRange(LabelId label, uint64_t range, ThreadTally* tally) {
+    Push(label, true, range, tally);
   }
   // False for a range that is not open in this thread.
-  bool CloseRange(uint64_t range, ThreadStep* step);
+  bool CloseRange(uint64_t range, ThreadTally* tally);
   // Events were lost; |open| is what is open now.
-  void Resync(std::span<const LabelId> open, ThreadStep* step);
+  void Resync(std::span<const LabelId> open, ThreadTally* tally);
 
-  void BeginCall(LabelId label, int64_t end_ns, ThreadStep* step) {
-    const LabelRole& role = roles_->Of(label);
-    if (HasSpecialTime() || role.capture != CaptureEdge::kNone || role.call_is_scope) {
-      return BeginCallSlowPath(role, end_ns, step);
+  void BeginCall(LabelId label, int64_t end_ns, ThreadTally* tally) {
+    const StateRule& rule = rules_->Of(label);
+    if (special_time_ || sync_calls_ != 0 || !rule.is_plain_call()) {
+      return BeginCallSlowPath(rule, end_ns, tally);
     }
-    AddCall(role, end_ns);
+    AddCall(rule, end_ns);
     const Layer from = doing_.layer();
-    const Layer layer = sync_calls_ != 0 ? Layer::kCudaSync : Layer::kCudaApi;
-    const IdleCause named = NamedCause(Top());
-    const IdleCause cause = SaysAll(named) ? named : CauseInCall(role.cause, layer);
-    doing_ = Doing(Top().operation, layer, cause, kNotOne);
-    step->Enter(Top().operation, from, layer);
+    doing_ = rule.InCall(Top().says.doing);
+    tally->Enter(doing_.operation(), from, doing_.layer());
   }
   // When the next of the open calls ends; kOpenEnded where none is open.
   int64_t next_call_end_ns() const { return next_call_end_ns_; }
@@ -102,10 +72,10 @@ class ThreadState {
   }
 
   // While a window is open, time inside any API call is cuda_sync. Windows may overlap.
-  void EnterWait() { ++wait_windows_, Refresh(); }
-  void LeaveWait() { --wait_windows_, Refresh(); }
-  void EnterCompile() { ++compile_windows_, Refresh(); }
-  void LeaveCompile() { --compile_windows_, Refresh(); }
+  void EnterWait() { ++wait_windows_, SpecialTimeMayChange(); }
+  void LeaveWait() { --wait_windows_, SpecialTimeMayChange(); }
+  void EnterCompile() { ++compile_windows_, SpecialTimeMayChange(); }
+  void LeaveCompile() { --compile_windows_, SpecialTimeMayChange(); }
 
   // Scopes, calls and windows that are open. The object that reads is new.
   void Visit(StateArchive& archive);
@@ -124,22 +94,21 @@ class ThreadState {
   // date until then, but for the topmost one. A scope that lies deep is found by a map, which is
   // there while many are open. So any order of ends costs about as much as the usual one.
   struct Open {
-    LabelId label{};
+    ScopesSay says;
     bool is_scope = false;  // else a range, or what is beneath all scopes
     bool ended = false;
-    Layer layer = Layer::kUnset;
-    bool layer_is_call = false;  // it is an API call that set the layer
-    IdleCause named_cause = IdleCause::kUnknown;
-    OperationIndex opens = kNotOne;  // the scope's own
-    OperationIndex operation = kNotOne;
-    PeerIndex peer = kNotOne;
-    Doing doing;  // while no call and no window is open
+    bool has_operation = false;  // of its own
+    bool knows_sources = true;
+    LabelId label{};
     uint64_t range = 0;
     uint32_t same_beneath = 0;  // place of the next one with this label; while they are mapped
-    // Whose parts these are: places in |open_|, of which some may have ended since.
+    // Whose parts these are: places in |open_|, of which some may have ended since. Once asked for.
     uint32_t layer_from = 0;
     uint32_t operation_from = 0;
     uint32_t cause_from = 0;
+    OperationIndex own_operation() const {
+      return has_operation ? says.doing.operation() : kNotOne;
+    }
   };
   struct OpenCall {
     int64_t end_ns;
@@ -153,105 +122,68 @@ class ThreadState {
   };
 
   const Open& Top() const { return open_.back(); }
-  void Push(LabelId label, bool is_range, uint64_t range, ThreadStep* step) {
-    const LabelRole& role = roles_->Of(label);
+  void Push(LabelId label, bool is_range, uint64_t range, ThreadTally* tally) {
     const Layer from = doing_.layer();
+    const StateRule& rule = rules_->Of(label);
+    Place(label, rule, is_range, range);
+    tally->Open(rule.operation());
+    if (rule.has_layer()) tally->Enter(operation(), from, doing_.layer());
+  }
+  void Place(LabelId label, const StateRule& rule, bool is_range, uint64_t range) {
     Open& open = *open_.Add();  // made where it stays
-    open.label = label;
+    open.says = rule.Above((&open)[-1].says);
     open.is_scope = !is_range;
     open.ended = false;
+    open.has_operation = rule.has_operation();
+    open.knows_sources = false;
+    open.label = label;
     open.range = range;
-    open.same_beneath = 0;
-    const auto place = static_cast<uint32_t>(open_.size() - 1);
-    Derive(role, (&open)[-1], place, &open);
     if (is_range) {
       NoteRange(range);
     } else if (scopes_mapped_) {
-      MapScope(place);
+      MapScope(static_cast<uint32_t>(open_.size() - 1));
     }
-    step->Open(role.operation);
     Refresh();
-    if (role.layer != Layer::kUnset) step->Enter(operation(), from, doing_.layer());
   }
-  void Pop(ThreadStep* step) {
-    step->Close(Top().opens);
+  void Pop(ThreadTally* tally) {
+    tally->Close(Top().own_operation());
     if (scopes_mapped_) UnmapScope(Top());
     open_.pop_back();
     if (ended_ != 0) DropEnded();
     Refresh();
   }
   void Refresh() {
-    if (!open_calls_.empty() || HasSpecialTime()) return RefreshSlowPath();
-    doing_ = Top().doing;
+    if (!open_calls_.empty() || special_time_) return RefreshSlowPath();
+    doing_ = Top().says.doing;
   }
   // That a scope or call is in says more than the scope or call.
-  bool HasSpecialTime() const {
-    return (wait_windows_ | compile_windows_ | static_cast<uint32_t>(capturing_)) != 0;
+  void SpecialTimeMayChange() {
+    special_time_ = wait_windows_ != 0 || compile_windows_ != 0 || capturing_;
+    Refresh();
   }
-  void AddCall(const LabelRole& role, int64_t end_ns) {
-    const bool sync = role.api_class == ApiClass::kSync;
-    open_calls_.push_back({end_ns, sync, role.cause});
+  void AddCall(const StateRule& rule, int64_t end_ns) {
+    open_calls_.push_back({end_ns, rule.is_sync(), rule.cause()});
     next_call_end_ns_ = std::min(next_call_end_ns_, end_ns);
-    sync_calls_ += sync ? 1 : 0;
+    sync_calls_ += rule.is_sync() ? 1 : 0;
   }
-  void BeginCallSlowPath(const LabelRole& role, int64_t end_ns, ThreadStep* step);
+  void BeginCallSlowPath(const StateRule& rule, int64_t end_ns, ThreadTally* tally);
   void EndCallsSlowPath(int64_t now_ns);
   void RefreshSlowPath();
-  static IdleCause CauseInCall(IdleCause call, Layer layer) {
-    return call == IdleCause::kLaunch && layer == Layer::kCudaSync ? IdleCause::kSync : call;
-  }
-  // Under an open scope and outside calls.
-  static IdleCause CauseInScope(IdleCause named, Layer layer) {
-    if (SaysAll(named)) return named;
-    if (named == IdleCause::kSimulation || layer == Layer::kSimulator) {
-      return IdleCause::kSimulation;
-    }
-    if (layer == Layer::kCudaSync) return IdleCause::kSync;
-    return layer == Layer::kWait ? IdleCause::kWaiting : IdleCause::kLaunch;
-  }
-  // |place|: of |open|.
-  static void Derive(const LabelRole& role, const Open& beneath, uint32_t place, Open* open) {
-    const bool is_operation = role.operation != kNotOne;
-    open->opens = role.operation;
-    open->operation = is_operation ? role.operation : beneath.operation;
-    open->operation_from = is_operation ? place : beneath.operation_from;
-    const bool is_layer = role.layer != Layer::kUnset;
-    open->layer = is_layer ? role.layer : beneath.layer;
-    open->layer_is_call = is_layer ? role.call_is_scope : beneath.layer_is_call;
-    open->peer = is_layer ? role.peer : beneath.peer;
-    open->layer_from = is_layer ? place : beneath.layer_from;
-    const bool is_cause = role.cause != IdleCause::kUnknown;
-    open->named_cause = is_cause ? role.cause : beneath.named_cause;
-    open->cause_from = is_cause ? place : beneath.cause_from;
-    DeriveDoing(open);
-  }
-  // An operation speaks for itself: what encloses it does not explain its time, unless all of that
-  // is one thing.
-  static IdleCause NamedCause(const Open& open) {
-    const bool is_own = open.cause_from >= open.operation_from;
-    return is_own || SaysAll(open.named_cause) ? open.named_cause : IdleCause::kUnknown;
-  }
-  static void DeriveDoing(Open* open) {
-    const IdleCause named = NamedCause(*open);
-    const IdleCause cause =
-        open->layer_is_call ? CauseInCall(named, open->layer) : CauseInScope(named, open->layer);
-    open->doing = Doing(open->operation, open->layer, cause,
-                        open->layer == Layer::kWait ? open->peer : kNotOne);
-  }
   void NoteRange(uint64_t range);
   void ForgetRange(size_t index);
   void MapScope(uint32_t place);
   void UnmapScope(const Open& scope);
   void MapScopes();
   uint32_t SourceOf(size_t index, uint32_t Open::*source);
+  void FindSources();
   void DeriveTop();
   void DropEnded();
   void Compact();
-  void EndSlowPath(LabelId label, ThreadStep* step);
-  void Erase(size_t index, ThreadStep* step);
+  void EndSlowPath(LabelId label, ThreadTally* tally);
+  void Erase(size_t index, ThreadTally* tally);
   IdleCause CauseIn(Layer layer) const;
 
-  const LabelRoles* roles_;
+  const StateRules* rules_;
   PlainList<Open> open_;  // the first one stands for what is beneath all scopes
   size_t ended_ = 0;      // of them
   std::unordered_multimap<uint64_t, size_t> ranges_;  // places of those that have not ended
@@ -263,6 +195,7 @@ class ThreadState {
   uint32_t wait_windows_ = 0;
   uint32_t compile_windows_ = 0;
   bool capturing_ = false;
+  bool special_time_ = false;  // one of these
   uint64_t unbalanced_ = 0;
   Doing doing_;
 };

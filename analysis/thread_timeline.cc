@@ -12,9 +12,11 @@
 namespace gpubound {
 
 ThreadTimeline::ThreadTimeline(const Input& input, ThreadStream events)
-    : in_(input), state_(input.roles, input.base), events_(std::move(events)) {
+    : in_(input),
+      state_(input.rules, input.base),
+      tally_({input.reports, input.adopts, input.counts, &input.findings->transitions}),
+      events_(std::move(events)) {
   doing_ = state_.doing();
-  step_.counts = input.reports;
 }
 
 void ThreadTimeline::Visit(StateArchive& archive) {
@@ -25,15 +27,15 @@ void ThreadTimeline::Visit(StateArchive& archive) {
   doing_ = state_.doing();
 }
 
-void ThreadTimeline::CloseGap() { state_.Resync(events_.TakeGap(), &step_); }
+void ThreadTimeline::CloseGap() { state_.Resync(events_.TakeGap(), &tally_); }
 
 void ThreadTimeline::ApplySlowPath(const ThreadEvent& event) {
   switch (event.kind) {
     case SlotKind::kRangeStart:
-      state_.StartRange(event.label, event.payload, &step_);
+      state_.StartRange(event.label, event.payload, &tally_);
       return;
     case SlotKind::kRangeEnd:
-      if (!state_.CloseRange(event.payload, &step_)) {
+      if (!state_.CloseRange(event.payload, &tally_)) {
         in_.findings->foreign_ends.push_back({in_.thread, event.payload});
       }
       return;
@@ -86,47 +88,22 @@ void ThreadTimeline::RunTimersSlowPath(int64_t now_ns) {
   next_timer_ns_ = timers_.empty() ? kOpenEnded : timers_.front().time_ns;
 }
 
-void ThreadTimeline::BeginCalls(int64_t now_ns, OperationIndex inherited) {
-  for (; !calls_.empty() && calls_.front().start_ns <= now_ns; calls_.pop()) {
-    const PendingCall& call = calls_.front();
+void ThreadTimeline::BeginCalls(int64_t now_ns) {
+  do {
+    const PendingCall call = calls_.front();
+    calls_.pop();
+    next_call_ns_ = calls_.empty() ? kOpenEnded : calls_.front().start_ns;
     if (IndexedCall* indexed = in_.calls->At(call.number); indexed != nullptr) {
       if (state_.operation() != kNotOne) {
         indexed->operation = state_.operation();
       } else if (in_.adopts) {
         in_.findings->calls.push_back({now_ns, call.number});
       } else {
-        indexed->operation = in_.reports ? inherited : kNoOperationIndex;
+        indexed->operation = tally_.without_own();
       }
     }
-    state_.BeginCall(call.label, std::max(now_ns, call.end_ns), &step_);
-  }
-  next_call_ns_ = calls_.empty() ? kOpenEnded : calls_.front().start_ns;
-}
-
-void ThreadTimeline::NoteStep(int64_t now_ns, OperationIndex inherited) {
-  step_.any = false;
-  if (step_.counts) {
-    in_.counts->Note(step_.opened, step_.closed, now_ns);
-    step_.opened.clear();
-    step_.closed.clear();
-  }
-  for (const ThreadStep::Transition& transition : step_.transitions) {
-    CountTransition(transition, now_ns, inherited);
-  }
-  step_.transitions.clear();
-}
-
-inline void ThreadTimeline::CountTransition(const ThreadStep::Transition& transition,
-                                            int64_t now_ns, OperationIndex inherited) {
-  const bool own = transition.operation != kNotOne;
-  if (in_.adopts && (!own || transition.from == Layer::kUnset)) {
-    in_.findings->transitions.push_back({now_ns, transition});
-    return;
-  }
-  const OperationIndex operation = own           ? transition.operation
-                                   : in_.reports ? inherited
-                                                 : kNoOperationIndex;
-  in_.counts->AddTransition(operation, transition.from, transition.to, now_ns);
+    state_.BeginCall(call.label, std::max(now_ns, call.end_ns), &tally_);
+  } while (next_call_ns_ <= now_ns);
 }
 
 }  // namespace gpubound

@@ -18,22 +18,20 @@
 #include "analysis/label_roles.h"
 #include "analysis/plain_list.h"
 #include "analysis/scope_counts.h"
+#include "analysis/state_rules.h"
 #include "analysis/thread_change.h"
 #include "analysis/thread_state.h"
 #include "analysis/thread_stream.h"
+#include "analysis/thread_tally.h"
 
 namespace gpubound {
 
 // What the threads of a process did in a window, beside scopes and calls of their own.
 struct WindowFindings {
-  // A call began, or a deeper layer was entered, by a thread that adopts and had no operation.
+  // A call began by a thread that adopts and had no operation.
   struct AdoptedCall {
     int64_t time_ns;
     CallNumber call;
-  };
-  struct AdoptedTransition {
-    int64_t time_ns;
-    ThreadStep::Transition transition;
   };
   // A phase, step, pause or resume; at the window's begin only.
   struct ProcessEvent {
@@ -61,7 +59,7 @@ struct WindowFindings {
 class ThreadTimeline {
  public:
   struct Input {  // everything outlives the object
-    const LabelRoles* roles = nullptr;
+    const StateRules* rules = nullptr;
     uint32_t thread = 0;
     bool reports = false;
     bool adopts = false;
@@ -91,34 +89,36 @@ class ThreadTimeline {
   // All that happens before |end_ns|. What has no operation of its own works for |inherited| if it
   // reports.
   void RunUntil(int64_t end_ns, OperationIndex inherited) {
+    tally_.Inherit(inherited);
     for (;;) {
-      const int64_t event_ns = events_.NextTime();
       const int64_t call_ns = next_call_ns_;
       const int64_t call_end_ns = NextEnd();
-      const int64_t now_ns = std::min(std::min(event_ns, call_ns), call_end_ns);
-      if (now_ns >= end_ns) return;
+      const int64_t now_ns = std::min(std::min(call_ns, call_end_ns), end_ns);
+      RunEventsAlone(now_ns);
+      if (now_ns == end_ns) return;
+      tally_.SetNow(now_ns);
       // At nearly every instant one thing happens, and nothing has to be put in order.
-      if (call_ns != now_ns && call_end_ns != now_ns) {
-        TakeEvents(now_ns);
-      } else if (event_ns != now_ns && call_ns != now_ns) {
-        RunTimers(now_ns);
-      } else {
-        EndAndOpen(now_ns);
-        Call(now_ns, inherited);
-      }
-      Settle(now_ns, inherited);
+      if (call_end_ns == now_ns) RunTimers(now_ns);
+      if (events_.NextTime() <= now_ns) TakeEvents(now_ns);
+      if (call_ns == now_ns) Call(now_ns);
+      Settle(now_ns);
     }
   }
 
   // One instant in two halves, between which other threads may close a range of this one.
-  void EndAndOpen(int64_t now_ns) {
+  void EndAndOpen(int64_t now_ns, OperationIndex inherited) {
+    tally_.Inherit(inherited);
+    tally_.SetNow(now_ns);
     if (NextEnd() <= now_ns) RunTimers(now_ns);
-    TakeEvents(now_ns);
+    if (events_.NextTime() <= now_ns) TakeEvents(now_ns);
   }
-  bool CloseRange(uint64_t range) { return state_.CloseRange(range, &step_); }
-  void CallAndSettle(int64_t now_ns, OperationIndex inherited) {
-    Call(now_ns, inherited);
-    Settle(now_ns, inherited);
+  bool CloseRange(uint64_t range, int64_t now_ns) {
+    tally_.SetNow(now_ns);
+    return state_.CloseRange(range, &tally_);
+  }
+  void CallAndSettle(int64_t now_ns) {
+    if (next_call_ns_ <= now_ns) Call(now_ns);
+    Settle(now_ns);
   }
 
   bool adopts() const { return in_.adopts; }
@@ -154,19 +154,27 @@ class ThreadTimeline {
     bool operator>(const Timer& other) const { return time_ns > other.time_ns; }
   };
 
+  // Those before |end_ns|, until when no call and no timer begins or ends.
+  void RunEventsAlone(int64_t end_ns) {
+    for (int64_t now_ns = events_.NextTime(); now_ns < end_ns; now_ns = events_.NextTime()) {
+      tally_.SetNow(now_ns);
+      TakeEvents(now_ns);
+      Settle(now_ns);
+    }
+  }
+  // There is one.
   void TakeEvents(int64_t now_ns) {
-    while (events_.NextTime() <= now_ns) {
+    do {
       if (events_.gap()) CloseGap();
       Apply(events_.Peek());
       events_.Pop();
-    }
+    } while (events_.NextTime() <= now_ns);
   }
-  void Call(int64_t now_ns, OperationIndex inherited) {
-    if (next_call_ns_ <= now_ns) BeginCalls(now_ns, inherited);
+  void Call(int64_t now_ns) {
+    BeginCalls(now_ns);
     if (NextEnd() <= now_ns) RunTimers(now_ns);
   }
-  void Settle(int64_t now_ns, OperationIndex inherited) {
-    if (step_.any) NoteStep(now_ns, inherited);
+  void Settle(int64_t now_ns) {
     if (state_.doing() == doing_) return;
     doing_ = state_.doing();
     in_.findings->changes.push_back({now_ns, doing_});
@@ -181,24 +189,21 @@ class ThreadTimeline {
   void RunTimersSlowPath(int64_t now_ns);
   void CloseGap();
   void Apply(const ThreadEvent& event) {
-    if (event.kind == SlotKind::kBegin) return state_.Begin(event.label, &step_);
-    if (event.kind == SlotKind::kEnd) return state_.End(event.label, &step_);
+    if (event.kind == SlotKind::kBegin) return state_.Begin(event.label, &tally_);
+    if (event.kind == SlotKind::kEnd) return state_.End(event.label, &tally_);
     ApplySlowPath(event);
   }
   void ApplySlowPath(const ThreadEvent& event);
-  void BeginCalls(int64_t now_ns, OperationIndex inherited);
-  void NoteStep(int64_t now_ns, OperationIndex inherited);
-  void CountTransition(const ThreadStep::Transition& transition, int64_t now_ns,
-                       OperationIndex inherited);
+  void BeginCalls(int64_t now_ns);
 
   const Input in_;
   ThreadState state_;
+  ThreadTally tally_;
   ThreadStream events_;
   Fifo<PendingCall> calls_;
   int64_t next_call_ns_ = kOpenEnded;
   std::vector<Timer> timers_;  // min-heap
   int64_t next_timer_ns_ = kOpenEnded;
-  ThreadStep step_;
   Doing doing_;
 };
 
