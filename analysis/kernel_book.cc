@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -52,28 +53,50 @@ uint32_t KernelBook::OpenAccount(uint32_t kind, OperationIndex operation) {
   return place;
 }
 
-void KernelBook::AddLong(uint32_t place, int64_t length_ns) {
+void KernelBook::AddLong(const GpuItem& item, OperationIndex operation, int64_t length_ns) {
+  BookWaiting();
+  const uint32_t place = PlaceOf(KindOf(item), operation);
+  AddFilled(place, item.fill, item.fill_known, length_ns);
   accounts_[place].lengths.Add(length_ns);
 }
 
 void KernelBook::BookWaiting() {
-  // By account, where its first one comes, and when all have come, where the next account's does.
-  std::vector<uint32_t> ends(accounts_.size() + 1);
-  for (const Waiting& waiting : waiting_) ++ends[waiting.place + 1];
-  for (size_t place = 1; place < ends.size(); ++place) ends[place] += ends[place - 1];
-  std::vector<uint32_t>& by_account = by_account_;
-  by_account.resize(waiting_.size());
-  for (const Waiting& waiting : waiting_) by_account[ends[waiting.place]++] = waiting.length_ns;
+  std::vector<uint32_t> ends = SumWaiting();
+  by_account_.resize(waiting_.size());
+  for (size_t i = 0; i < waiting_.size(); ++i) {
+    by_account_[ends[place_of_waiting_[i]]++] = waiting_[i].length_ns;
+  }
+  BookLengths(ends);
+  waiting_.clear();
+}
+
+// Everything but lengths. By account, where its first length will come: when all have come, that is
+// where the next account's do.
+std::vector<uint32_t> KernelBook::SumWaiting() {
+  place_of_waiting_.clear();
+  std::vector<uint32_t> counts;
+  for (const Waiting& waiting : waiting_) {
+    const uint32_t place = PlaceOf(waiting.kind, waiting.operation);
+    AddFilled(place, waiting.fill, waiting.fill_known, waiting.length_ns);
+    place_of_waiting_.push_back(place);
+    if (place >= counts.size()) counts.resize(accounts_.size());
+    ++counts[place];
+  }
+  counts.resize(accounts_.size());
+  std::exclusive_scan(counts.begin(), counts.end(), counts.begin(), 0u);
+  return counts;
+}
+
+// Of each account those of |by_account_| before its end.
+void KernelBook::BookLengths(std::span<const uint32_t> ends) {
   size_t begin = 0;
   for (size_t place = 0; place < accounts_.size(); ++place) {
     if (place + 2 * kAhead < accounts_.size()) PrefetchAll(accounts_[place + 2 * kAhead]);
     if (place + kAhead < accounts_.size()) accounts_[place + kAhead].lengths.Prefetch();
-    const std::span<const uint32_t> of = std::span(by_account).subspan(begin, ends[place] - begin);
+    const std::span<const uint32_t> of = std::span(by_account_).subspan(begin, ends[place] - begin);
     begin = ends[place];
-    if (of.empty()) continue;
-    accounts_[place].lengths.Add(of.size(), [of](size_t i) { return int64_t{of[i]}; });
+    if (!of.empty()) accounts_[place].lengths.Add(of);
   }
-  waiting_.clear();
 }
 
 // Graphs that run the same are one kind, which has the number of the first of them.

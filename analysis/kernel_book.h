@@ -6,6 +6,7 @@
 #define GPUBOUND_ANALYSIS_KERNEL_BOOK_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -40,12 +41,10 @@ class KernelBook {
 
   void Add(const GpuItem& item, OperationIndex operation) {
     if (item.other_end || !process_.Counts(item.begin_ns, item.end_ns)) return;
-    const uint32_t place = PlaceOf(KindOf(item), operation);
     const int64_t length_ns = Interval{item.begin_ns, item.end_ns}.ClippedTo(span_).length();
-    filled_[place] += FilledTime{item.fill} * static_cast<uint64_t>(length_ns);
-    if (!item.fill_known) accounts_[place].fill_known = false;
-    if (length_ns > kLongestWaiting) return AddLong(place, length_ns);
-    waiting_.push_back({static_cast<uint32_t>(length_ns), place});
+    if (length_ns > kLongestWaiting) return AddLong(item, operation, length_ns);
+    waiting_.push_back(
+        {static_cast<uint32_t>(length_ns), item.fill, item.fill_known, KindOf(item), operation});
     if (waiting_.size() == kMostWaiting) BookWaiting();
   }
 
@@ -70,12 +69,17 @@ class KernelBook {
     bool fill_known = true;
   };
   // Kernels of hundreds of names come in turns, so that the account of each is not in the cache
-  // when its turn comes. So lengths wait until there are many, and are booked account by account.
+  // when its turn comes. So work waits until there is much, is summed up in one go, and lengths are
+  // booked account by account.
   struct Waiting {
     uint32_t length_ns;
-    uint32_t place;  // in |accounts_|
+    Fill fill : 31;
+    bool fill_known : 1;
+    uint32_t kind;
+    OperationIndex operation;
   };
-  static constexpr size_t kMostWaiting = 65'536;
+  static_assert(sizeof(Waiting) == 16 && kFillOne < 1u << 31);
+  static constexpr size_t kMostWaiting = 32'768;
   static constexpr int64_t kLongestWaiting = UINT32_MAX;  // others are booked at once
   static constexpr uint32_t kNone = 0xffffffff;
 
@@ -93,8 +97,14 @@ class KernelBook {
   }
   uint32_t NumberOf(const Kind& kind);
   uint32_t OpenAccount(uint32_t kind, OperationIndex operation);
-  void AddLong(uint32_t place, int64_t length_ns);
+  void AddLong(const GpuItem& item, OperationIndex operation, int64_t length_ns);
+  void AddFilled(uint32_t place, Fill fill, bool fill_known, int64_t length_ns) {
+    filled_[place] += FilledTime{fill} * static_cast<uint64_t>(length_ns);
+    if (!fill_known) accounts_[place].fill_known = false;
+  }
   void BookWaiting();
+  std::vector<uint32_t> SumWaiting();
+  void BookLengths(std::span<const uint32_t> ends);
 
   const ProcessTrace& process_;
   const Interval span_;
@@ -107,7 +117,8 @@ class KernelBook {
   std::vector<Account> accounts_;
   std::vector<FilledTime> filled_;  // by account, side by side for the cache
   PlainList<Waiting> waiting_;
-  std::vector<uint32_t> by_account_;  // scratch: lengths
+  std::vector<uint32_t> place_of_waiting_;  // scratch, like the next one
+  std::vector<uint32_t> by_account_;        // lengths
 };
 
 }  // namespace gpubound

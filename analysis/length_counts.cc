@@ -77,25 +77,79 @@ class DistinctLengths {
   size_t lengths_ = 0;
 };
 
+// Whether more lengths differ than LengthCounts::kMostLengths, where that is easily seen: those
+// differ of which the last bits do.
+bool ManyDiffer(std::span<const uint32_t> lengths_ns) {
+  constexpr size_t kLastBits = 14;
+  if (lengths_ns.size() <= LengthCounts::kMostLengths) return false;
+  std::array<uint64_t, (size_t{1} << kLastBits) / 64> seen{};
+  for (const uint32_t length_ns : lengths_ns) {
+    seen[length_ns / 64 % seen.size()] |= uint64_t{1} << length_ns % 64;
+  }
+  size_t differ = 0;
+  for (const uint64_t word : seen) differ += static_cast<size_t>(std::popcount(word));
+  return differ > LengthCounts::kMostLengths;
+}
+
 }  // namespace
+
+void LengthCounts::Add(int64_t length_ns) {
+  ++count_;
+  sum_ns_ += length_ns;
+  if (length_ns > kLongestWaiting) return CountLong(length_ns);
+  const auto waiting = static_cast<uint32_t>(length_ns);
+  Wait({&waiting, 1});
+}
+
+void LengthCounts::Add(std::span<const uint32_t> lengths_ns) {
+  count_ += lengths_ns.size();
+  for (const uint32_t length_ns : lengths_ns) sum_ns_ += length_ns;
+  Wait(lengths_ns);
+}
+
+void LengthCounts::Add(const LengthCounts& other) {
+  count_ += other.count_;
+  sum_ns_ += other.sum_ns_;
+  Wait(other.waiting_);
+  if (other.rounded_) return AddBuckets(other);
+  if (!other.counts_.empty()) Count(other.counts_);
+}
+
+void LengthCounts::Wait(std::span<const uint32_t> lengths_ns) {
+  if (waiting_.size() + lengths_ns.size() > most_waiting_) CountWaiting();
+  waiting_.insert(waiting_.end(), lengths_ns.begin(), lengths_ns.end());
+}
 
 void LengthCounts::CountWaiting() {
   if (!rounded_ && !CountExactly()) Round();
-  if (rounded_) {
-    for (const uint32_t length_ns : waiting_) ++BucketOf(length_ns);
-  }
+  if (rounded_) CountRounded();
   waiting_.clear();
   if (waiting_.capacity() > most_waiting_) waiting_.shrink_to_fit();
 }
 
 // False: too many lengths differ, and nothing was counted.
 bool LengthCounts::CountExactly() {
+  if (ManyDiffer(waiting_)) return false;
   DistinctLengths distinct(counts_.size() + waiting_.size());
   const bool few = distinct.Add(counts_) &&
                    std::all_of(waiting_.begin(), waiting_.end(),
                                [&](uint32_t length_ns) { return distinct.Add(length_ns, 1); });
   if (few) counts_ = distinct.Take();
   return few;
+}
+
+void LengthCounts::CountRounded() {
+  if (waiting_.empty()) return;
+  uint32_t least = waiting_.front();
+  uint32_t most = least;
+  for (const uint32_t length_ns : waiting_) {
+    least = std::min(least, length_ns);
+    most = std::max(most, length_ns);
+  }
+  Reach(NumberOfBucket(least) / kPage);
+  Reach(NumberOfBucket(most) / kPage);
+  const size_t first = first_page_ * kPage;
+  for (const uint32_t length_ns : waiting_) ++buckets_[NumberOfBucket(length_ns) - first];
 }
 
 void LengthCounts::CountLong(int64_t length_ns) {
@@ -122,8 +176,7 @@ void LengthCounts::Round() {
 
 uint64_t& LengthCounts::BucketOf(int64_t length_ns) {
   const size_t number = NumberOfBucket(length_ns);
-  const size_t first = first_page_ * kPage;
-  if (number < first || number - first >= buckets_.size()) Reach(number / kPage);
+  Reach(number / kPage);
   return buckets_[number - first_page_ * kPage];
 }
 
@@ -136,12 +189,14 @@ void LengthCounts::Reach(size_t page) {
   buckets_.resize(std::max(buckets_.size(), (page - first_page_ + 1) * kPage));
 }
 
-void LengthCounts::Add(const LengthCounts& other) {
-  CountWaiting();
-  count_ += other.count_;
-  sum_ns_ += other.sum_ns_;
-  if (other.rounded()) Round();
-  Count(other.rounded_ ? other.Sorted() : other.counts_);
+void LengthCounts::AddBuckets(const LengthCounts& other) {
+  Round();
+  if (other.buckets_.empty()) return;
+  const size_t pages = other.buckets_.size() / kPage;
+  Reach(other.first_page_);
+  Reach(other.first_page_ + pages - 1);
+  uint64_t* const to = &buckets_[(other.first_page_ - first_page_) * kPage];
+  for (size_t i = 0; i < other.buckets_.size(); ++i) to[i] += other.buckets_[i];
 }
 
 int64_t LengthCounts::MeanNs() const {
@@ -149,30 +204,54 @@ int64_t LengthCounts::MeanNs() const {
 }
 
 LengthCounts::Quantiles LengthCounts::QuantilesNs() const {
-  const Counts counts = Settled().Sorted();
-  // The length that |rank| lengths, from 1, do not exceed.
-  const auto at_rank = [&counts](uint64_t rank) -> int64_t {
-    for (const auto& [length_ns, times] : counts) {
-      if (rank <= times) return length_ns;
-      rank -= times;
-    }
-    return 0;
-  };
+  if (count_ == 0) return {};
+  const bool has_middle = count_ % 2 != 0;
   const uint64_t middle = count_ / 2;
-  Quantiles quantiles;
-  quantiles.median_ns =
-      count_ % 2 != 0 ? at_rank(middle + 1) : (at_rank(middle) + at_rank(middle + 1)) / 2;
-  quantiles.p95_ns = at_rank((count_ * 95 + 99) / 100);
-  return quantiles;
+  const auto [below, above, p95] =
+      At({has_middle ? middle + 1 : middle, middle + 1, (count_ * 95 + 99) / 100});
+  return {has_middle ? above : (below + above) / 2, p95};
+}
+
+LengthCounts::Ranked LengthCounts::At(const Ranks& ranks) const {
+  const bool all_wait = !rounded_ && waiting_.size() == count_ && count_ <= kMostLengths;
+  if (all_wait) return AtOfWaiting(ranks);
+  Ranked at{};
+  size_t next = 0;
+  uint64_t passed = 0;
+  Settled().InOrder([&](int64_t length_ns, uint64_t times) {
+    passed += times;
+    for (; next < ranks.size() && ranks[next] <= passed; ++next) at[next] = length_ns;
+  });
+  return at;
+}
+
+// So few that none was rounded.
+LengthCounts::Ranked LengthCounts::AtOfWaiting(const Ranks& ranks) const {
+  Ranked at{};
+  std::vector<uint32_t> lengths = waiting_;
+  auto from = lengths.begin();
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const auto ranked = lengths.begin() + static_cast<std::ptrdiff_t>(ranks[i] - 1);
+    std::nth_element(from, ranked, lengths.end());
+    at[i] = *ranked;
+    from = ranked;
+  }
+  return at;
+}
+
+template <typename Take>
+void LengthCounts::InOrder(Take take) const {
+  Counts counts = counts_;
+  std::sort(counts.begin(), counts.end());
+  for (const auto& [length_ns, times] : counts) take(length_ns, times);
+  for (size_t i = 0; i < buckets_.size(); ++i) {
+    if (buckets_[i] != 0) take(LengthOfBucket(first_page_ * kPage + i), buckets_[i]);
+  }
 }
 
 LengthCounts::Counts LengthCounts::Sorted() const {
-  Counts counts = counts_;
-  std::sort(counts.begin(), counts.end());
-  for (size_t i = 0; i < buckets_.size(); ++i) {
-    if (buckets_[i] == 0) continue;
-    counts.emplace_back(LengthOfBucket(first_page_ * kPage + i), buckets_[i]);
-  }
+  Counts counts;
+  InOrder([&counts](int64_t length_ns, uint64_t times) { counts.emplace_back(length_ns, times); });
   return counts;
 }
 

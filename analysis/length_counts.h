@@ -17,9 +17,10 @@
 #ifndef GPUBOUND_ANALYSIS_LENGTH_COUNTS_H_
 #define GPUBOUND_ANALYSIS_LENGTH_COUNTS_H_
 
-#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,29 +31,8 @@ class LengthCounts {
   static constexpr size_t kMostLengths = 1024;
 
   // A length that is not negative.
-  void Add(int64_t length_ns) {
-    Add(1, [length_ns](size_t) { return length_ns; });
-  }
-  // Some that are not negative.
-  template <typename LengthOf>
-  void Add(size_t lengths, LengthOf length_of) {
-    size_t next = 0;
-    while (next < lengths) {
-      const size_t end = std::min(lengths, next + most_waiting_ - waiting_.size());
-      for (; next < end; ++next) {
-        const int64_t length_ns = length_of(next);
-        sum_ns_ += length_ns;
-        if (length_ns > kLongestWaiting) [[unlikely]] {
-          CountLong(length_ns);
-          ++next;
-          break;
-        }
-        waiting_.push_back(static_cast<uint32_t>(length_ns));
-      }
-      if (waiting_.size() == most_waiting_) CountWaiting();
-    }
-    count_ += lengths;
-  }
+  void Add(int64_t length_ns);
+  void Add(std::span<const uint32_t> lengths_ns);
   void Add(const LengthCounts& other);
   // Some will be added soon.
   void Prefetch() const { __builtin_prefetch(waiting_.data() + waiting_.size(), 1); }
@@ -73,7 +53,10 @@ class LengthCounts {
   uint64_t count() const { return count_; }
   int64_t sum_ns() const { return sum_ns_; }  // never rounded
   // Lengths were rounded down.
-  bool rounded() const { return Settled().rounded_; }
+  bool rounded() const {
+    const bool few = counts_.size() + waiting_.size() <= kMostLengths;
+    return few ? rounded_ : Settled().rounded_;
+  }
 
   // Rounded down to a whole number; 0 without any length, like those below.
   int64_t MeanNs() const;
@@ -92,9 +75,11 @@ class LengthCounts {
   static constexpr size_t kMostWaitingRounded = 512;
   static constexpr size_t kPage = 256;  // buckets
 
+  void Wait(std::span<const uint32_t> lengths_ns);
   // Counts what waits.
   void CountWaiting();
   bool CountExactly();
+  void CountRounded();
   void CountLong(int64_t length_ns);
   // As if nothing had waited: nothing that can be seen changes.
   const LengthCounts& Settled() const {
@@ -106,6 +91,15 @@ class LengthCounts {
   void Round();
   uint64_t& BucketOf(int64_t length_ns);
   void Reach(size_t page);
+  void AddBuckets(const LengthCounts& other);
+  // Lengths that ascending |ranks|, from 1, have when all are in order.
+  using Ranks = std::array<uint64_t, 3>;
+  using Ranked = std::array<int64_t, 3>;
+  Ranked At(const Ranks& ranks) const;
+  Ranked AtOfWaiting(const Ranks& ranks) const;
+  // Calls |take|(length, times) for what was counted, in order of length.
+  template <typename Take>
+  void InOrder(Take take) const;
   Counts Sorted() const;
 
   uint64_t count_ = 0;

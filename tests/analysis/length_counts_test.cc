@@ -87,13 +87,14 @@ TEST(LengthCountsTest, RoundedLengthsOfAllSizesKeepTheirRank) {
 
 TEST(LengthCountsTest, ManyAddedAtOnceAreThoseAddedOneByOne) {
   const std::vector<int64_t> lengths = Ladder(5000, 100, 13);
-  for (const size_t count : {size_t{700}, lengths.size()}) {
+  for (const int64_t count : {int64_t{700}, std::ssize(lengths)}) {
     LengthCounts at_once;
     at_once.Add(3);
-    at_once.Add(count, [&](size_t i) { return lengths[i]; });
+    const std::vector<uint32_t> added(lengths.begin(), lengths.begin() + count);
+    at_once.Add(std::span(added));
     LengthCounts one_by_one;
     one_by_one.Add(3);
-    for (size_t i = 0; i < count; ++i) one_by_one.Add(lengths[i]);
+    for (const uint32_t length : added) one_by_one.Add(int64_t{length});
     EXPECT_EQ(at_once.count(), one_by_one.count());
     EXPECT_EQ(at_once.sum_ns(), one_by_one.sum_ns());
     EXPECT_EQ(at_once.rounded(), one_by_one.rounded());
