@@ -20,11 +20,13 @@
 #ifndef GPUBOUND_ANALYSIS_DEVICE_ACTIVITY_H_
 #define GPUBOUND_ANALYSIS_DEVICE_ACTIVITY_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -37,6 +39,9 @@ namespace gpubound {
 // as a whole.
 using RunningWork = uint32_t;
 inline constexpr RunningWork kGraphRuns = 1u << kWorkClasses;
+
+// For how long each ran, by RunningWork.
+using RunningTimes = std::array<int64_t, 2 * kGraphRuns>;
 
 class DeviceActivity {
  public:
@@ -91,6 +96,12 @@ class DeviceActivity {
       return false;
     }
 
+    // Whether the next one is at hand and of the same device.
+    bool GoesOn() const { return next_ != words_.size() && (words_[next_] & 1) == 0; }
+    // Goes on so for no more than |most_ns|: |change|, the last one, becomes the one behind which
+    // that is over, and what passes until then is added to |times|.
+    void Sum(uint64_t most_ns, Change* change, RunningTimes* times);
+
    private:
     bool ReadBlock();
     void Skip(uint32_t word);
@@ -108,6 +119,7 @@ class DeviceActivity {
   static constexpr size_t kMemoryBytes = size_t{4} << 20;
   static constexpr int kTimeShift = 5;
   static constexpr uint32_t kRunningMask = 2 * kGraphRuns - 1;
+  static_assert(kRunningMask < std::tuple_size_v<RunningTimes>);
   static_assert(kRunningMask < 1u << (kTimeShift - 1));
   static constexpr uint64_t kStep = uint64_t{1} << (32 - kTimeShift);
   enum Escape : uint32_t { kDevice = 1, kSteps = 3 };

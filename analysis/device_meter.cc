@@ -22,6 +22,17 @@ DeviceMeter::DeviceMeter(const std::vector<Interval>& windows) {
   }
 }
 
+void DeviceMeter::Change(const RunningTimes& times, int64_t now_ns, RunningWork now) {
+  Piece& piece = pieces_[piece_];
+  for (RunningWork running = 1; running < times.size(); ++running) {
+    piece.sums.Add(running, times[running]);
+    if (piece.in_first) bands_.front().alone_ns += times[running];
+  }
+  now_ns_ = now_ns;
+  running_of_.front() = running_ = now;
+  busy_bands_ = now != 0 ? 1 : 0;
+}
+
 // What all bands do together.
 void DeviceMeter::Combine() {
   running_ = 0;
@@ -47,6 +58,8 @@ void DeviceMeter::AddKernel(const Interval& time) {
   undecided_ns_ = INT64_MAX;
   for (Window& window : windows_) {
     window.smi.Add(time);
+    // Behind the window's end there is nothing to decide.
+    if (time.end_ns >= window.time.end_ns) continue;
     undecided_ns_ = std::min(undecided_ns_, window.smi.undecided_ns());
   }
 }

@@ -11,6 +11,7 @@
 #ifndef GPUBOUND_ANALYSIS_DEVICE_METER_H_
 #define GPUBOUND_ANALYSIS_DEVICE_METER_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -38,6 +39,16 @@ class DeviceMeter {
     running_ = now;
     busy_bands_ = now != 0 ? 1 : 0;
   }
+  // For how long from |now_ns| on, the time of the last change, it is enough to be told what ran
+  // for how long: as long as there is one process, and neither a window ends nor a decision of a
+  // model of nvidia-smi is due.
+  uint64_t PlainNs(int64_t now_ns) const {
+    const int64_t until_ns = std::min(pieces_[piece_].end_ns, undecided_ns_);
+    const bool is_plain = running_of_.size() == 1 && now_ns == now_ns_ && now_ns < until_ns;
+    return is_plain ? static_cast<uint64_t>(until_ns) - static_cast<uint64_t>(now_ns) : 0;
+  }
+  // So long it was, until |now_ns|, from when on |now| runs.
+  void Change(const RunningTimes& times, int64_t now_ns, RunningWork now);
   // Nothing changes until |now_ns|.
   void MoveTo(int64_t now_ns) {
     if (now_ns <= now_ns_) return;
@@ -62,12 +73,18 @@ class DeviceMeter {
   const std::vector<DeviceBand>& bands() const { return bands_; }  // by first use
 
  private:
+  static constexpr RunningWork kClasses = kGraphRuns - 1;
+  static constexpr RunningWork kKernels = kClasses & ~(1u << kCopy);
   struct Sums {
     std::array<int64_t, kGpuStates> by_state{};
     int64_t graph_ns = 0;
     template <typename Archive>
     void Visit(Archive& archive) {
       archive.All(by_state, graph_ns);
+    }
+    void Add(RunningWork running, int64_t ns) {
+      by_state[running & kClasses] += ns;
+      if ((running & kGraphRuns) != 0) graph_ns += ns;
     }
     void Add(const Sums& other) {
       for (size_t state = 0; state < kGpuStates; ++state) by_state[state] += other.by_state[state];
@@ -84,8 +101,6 @@ class DeviceMeter {
     bool in_first;  // window
     Sums sums;
   };
-  static constexpr RunningWork kClasses = kGraphRuns - 1;
-  static constexpr RunningWork kKernels = kClasses & ~(1u << kCopy);
   // Some work has run until |until_ns|.
   void Pass(int64_t until_ns) {
     if ((running_ & kKernels) != 0 && until_ns > undecided_ns_) AddKernel({now_ns_, until_ns});
@@ -97,8 +112,7 @@ class DeviceMeter {
   void Combine();
   void AddKernel(const Interval& time);
   void Book(Piece* piece, int64_t ns) {
-    piece->sums.by_state[running_ & kClasses] += ns;
-    if ((running_ & kGraphRuns) != 0) piece->sums.graph_ns += ns;
+    piece->sums.Add(running_, ns);
     if (!piece->in_first) return;
     if (running_of_.size() != 1) return BookBands(ns);
     bands_.front().alone_ns += ns;

@@ -120,12 +120,23 @@ class ProcessActivity {
   // All that happens before |until_ns|, and the next change in any case.
   void TakeUntil(int64_t until_ns) {
     do {
-      Of(next_.device)->meter.Change(number_, next_ns_, next_.now);
+      DeviceMeter& meter = Of(next_.device)->meter;
+      meter.Change(number_, next_ns_, next_.now);
+      if (reader_->GoesOn() && next_ns_ < until_ns) SumUntil(until_ns, &meter);
       Read();
     } while (next_ns_ < until_ns);
   }
 
  private:
+  // Behind the change that |meter| was told last, as far as that is nothing but sums.
+  void SumUntil(int64_t until_ns, DeviceMeter* meter) {
+    const uint64_t left_ns = static_cast<uint64_t>(until_ns) - static_cast<uint64_t>(next_ns_) - 1;
+    const uint64_t most_ns = std::min(left_ns, meter->PlainNs(next_ns_));
+    if (most_ns == 0) return;
+    RunningTimes times{};
+    reader_->Sum(most_ns, &next_, &times);
+    meter->Change(times, next_.time_ns + offset_ns_, next_.now);
+  }
   void Read() { next_ns_ = reader_->Next(&next_) ? next_.time_ns + offset_ns_ : kOpenEnded; }
   PhysicalDevice* Of(uint32_t id) {
     return id < by_id_.size() && by_id_[id] != nullptr ? by_id_[id] : Meet(id);

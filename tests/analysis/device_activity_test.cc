@@ -64,6 +64,24 @@ TEST_F(DeviceActivityTest, IsReadAsOftenAsWanted) {
   EXPECT_EQ(Read(), Read());
 }
 
+TEST_F(DeviceActivityTest, IsSummedUpAsFarAsOneDeviceAndTheTimeGo) {
+  Write({{10, 1, 2}, {15, 1, 0}, {18, 1, 2}, {25, 1, 3}, {26, 1, 0}, {27, 2, 1}});
+  DeviceActivity::Reader reader(activity_);
+  DeviceActivity::Change change;
+  ASSERT_TRUE(reader.Next(&change));
+  RunningTimes times{};
+  reader.Sum(15, &change, &times);
+  EXPECT_EQ(change.time_ns, 25);
+  EXPECT_EQ(change.now, 3u);
+  EXPECT_EQ(times, (RunningTimes{3, 0, 12}));
+  reader.Sum(100, &change, &times);
+  EXPECT_EQ(change.time_ns, 26);
+  EXPECT_EQ(times, (RunningTimes{3, 0, 12, 1}));
+  EXPECT_FALSE(reader.GoesOn());
+  ASSERT_TRUE(reader.Next(&change));
+  EXPECT_EQ(change.device, 2u);
+}
+
 TEST_F(DeviceActivityTest, WhatMemoryDoesNotHoldComesBackFromTheFile) {
   std::mt19937_64 random(1);  // NOLINT(cert-msc51-cpp): the same each time
   Changes changes;
