@@ -116,13 +116,13 @@ void DeviceMeter::Renumber(const std::vector<size_t>& numbers) {
   for (DeviceBand& band : bands_) band.process = numbers[band.process];
 }
 
-size_t DeviceMeter::FindBand(size_t process) {
+size_t DeviceMeter::Use(size_t process) {
   for (size_t band = 0; band < bands_.size(); ++band) {
-    if (bands_[band].process == process) return last_band_ = band;
+    if (bands_[band].process == process) return band;
   }
   bands_.push_back({process, 0, 0});
   running_of_.push_back(0);
-  return last_band_ = bands_.size() - 1;
+  return bands_.size() - 1;
 }
 
 std::vector<DeviceTime> DeviceMeter::Times() const {

@@ -29,12 +29,12 @@ class DeviceMeter {
  public:
   explicit DeviceMeter(const std::vector<Interval>& windows);
 
-  // A process ran some work on the device, perhaps without length.
-  void Use(size_t process) { BandOf(process); }
-  // From |now_ns| on, which never goes back, |now| is what |process| runs.
-  void Change(size_t process, int64_t now_ns, RunningWork now) {
+  // A process ran some work on the device, perhaps without length. Returns its place in bands().
+  size_t Use(size_t process);
+  // From |now_ns| on, which never goes back, |now| is what the process of |band| runs.
+  void Change(size_t band, int64_t now_ns, RunningWork now) {
     MoveTo(now_ns);
-    running_of_[BandOf(process)] = now;
+    running_of_[band] = now;
     if (running_of_.size() != 1) return Combine();
     running_ = now;
     busy_bands_ = now != 0 ? 1 : 0;
@@ -119,11 +119,6 @@ class DeviceMeter {
   }
   void BookBands(int64_t ns);
   Sums SumsOf(const Window& window) const;
-  size_t BandOf(size_t process) {
-    if (last_band_ < running_of_.size() && bands_[last_band_].process == process) return last_band_;
-    return FindBand(process);
-  }
-  size_t FindBand(size_t process);
 
   std::vector<Window> windows_;
   std::vector<Piece> pieces_;  // the last one has no end
@@ -132,7 +127,6 @@ class DeviceMeter {
   std::vector<RunningWork> running_of_;  // by band
   RunningWork running_ = 0;              // of all together
   size_t busy_bands_ = 0;
-  size_t last_band_ = 0;  // that changed
   int64_t now_ns_ = INT64_MIN;
   int64_t undecided_ns_ = INT64_MIN;  // of a window's model of nvidia-smi, the first
 };

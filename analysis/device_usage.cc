@@ -106,28 +106,39 @@ class ProcessActivity {
     }
     if (activity == nullptr) return;
     for (const uint32_t device : activity->used()) {
-      Of(device)->usage.used = true;
-      Of(device)->meter.Use(number_);
+      Of(device).device->usage.used = true;
     }
     for (const auto& [device, now] : activity->at_begin()) {
-      Of(device)->meter.Change(number_, from_ns, now);
+      Of(device).meter().Change(Of(device).band, from_ns, now);
     }
     reader_.emplace(*activity);
     Read();
   }
 
+  // Once there is one of these for each process: whether no other one uses its devices.
+  bool IsAlone() const {
+    return std::all_of(by_id_.begin(), by_id_.end(), [](const Place& place) {
+      return place.device == nullptr || place.meter().bands().size() == 1;
+    });
+  }
   int64_t NextTime() const { return next_ns_; }
   // All that happens before |until_ns|, and the next change in any case.
   void TakeUntil(int64_t until_ns) {
     do {
-      DeviceMeter& meter = Of(next_.device)->meter;
-      meter.Change(number_, next_ns_, next_.now);
+      const Place place = Of(next_.device);
+      DeviceMeter& meter = place.meter();
+      meter.Change(place.band, next_ns_, next_.now);
       if (reader_->GoesOn() && next_ns_ < until_ns) SumUntil(until_ns, &meter);
       Read();
     } while (next_ns_ < until_ns);
   }
 
  private:
+  struct Place {
+    PhysicalDevice* device = nullptr;
+    size_t band = 0;  // in its meter
+    DeviceMeter& meter() const { return device->meter; }
+  };
   // Behind the change that |meter| was told last, as far as that is nothing but sums.
   void SumUntil(int64_t until_ns, DeviceMeter* meter) {
     const uint64_t left_ns = static_cast<uint64_t>(until_ns) - static_cast<uint64_t>(next_ns_) - 1;
@@ -138,12 +149,13 @@ class ProcessActivity {
     meter->Change(times, next_.time_ns + offset_ns_, next_.now);
   }
   void Read() { next_ns_ = reader_->Next(&next_) ? next_.time_ns + offset_ns_ : kOpenEnded; }
-  PhysicalDevice* Of(uint32_t id) {
-    return id < by_id_.size() && by_id_[id] != nullptr ? by_id_[id] : Meet(id);
+  Place Of(uint32_t id) {
+    return id < by_id_.size() && by_id_[id].device != nullptr ? by_id_[id] : Meet(id);
   }
-  [[gnu::noinline]] PhysicalDevice* Meet(uint32_t id) {
+  [[gnu::noinline]] Place Meet(uint32_t id) {
     if (id >= by_id_.size()) by_id_.resize(size_t{id} + 1);
-    return by_id_[id] = See(static_cast<DeviceId>(id));
+    PhysicalDevice* const device = See(static_cast<DeviceId>(id));
+    return by_id_[id] = {device, device->meter.Use(number_)};
   }
   PhysicalDevice* See(DeviceId id) {
     PhysicalDevice* const device = devices_.Find(process_, id);
@@ -157,7 +169,7 @@ class ProcessActivity {
   const ProcessTrace& process_;
   const int64_t offset_ns_;
   DeviceTable& devices_;
-  std::vector<PhysicalDevice*> by_id_;
+  std::vector<Place> by_id_;
   std::optional<DeviceActivity::Reader> reader_;
   DeviceActivity::Change next_;
   int64_t next_ns_ = kOpenEnded;
@@ -245,14 +257,22 @@ Status Resume(const Run& run, DeviceTable* devices) {
                "The time of devices is shown for the whole run only."};
 }
 
-// All that happened before |until_ns|, in order.
+// All that happened before |until_ns|, on each device in order.
 Status Pass(const Run& run, const RunActivity& activity, const std::vector<int64_t>& offset_ns,
             int64_t until_ns, DeviceTable* devices) {
   std::deque<ProcessActivity> processes;
   std::vector<std::pair<int64_t, size_t>> queue;  // min-heap of (next change, process)
   for (size_t p = 0; p < run.processes.size(); ++p) {
     processes.emplace_back(run, p, activity[p].get(), offset_ns[p], SummedUntil(run), devices);
-    if (processes[p].NextTime() < until_ns) queue.emplace_back(processes[p].NextTime(), p);
+  }
+  for (size_t p = 0; p < processes.size(); ++p) {
+    if (processes[p].NextTime() >= until_ns) continue;
+    // What happens to different devices need not be in order.
+    if (processes[p].IsAlone()) {
+      processes[p].TakeUntil(until_ns);
+    } else {
+      queue.emplace_back(processes[p].NextTime(), p);
+    }
   }
   std::make_heap(queue.begin(), queue.end(), std::greater<>());
   while (!queue.empty()) {

@@ -32,8 +32,9 @@ std::vector<Told> DrawChanges() {
 // Sums up where that is said to be enough.
 size_t TellSummed(const std::vector<Told>& changes, DeviceMeter* meter) {
   size_t summed = 0;
+  const size_t band = meter->Use(kProcess);
   for (size_t i = 0; i < changes.size(); ++i) {
-    meter->Change(kProcess, changes[i].time_ns, changes[i].now);
+    meter->Change(band, changes[i].time_ns, changes[i].now);
     const uint64_t most_ns = meter->PlainNs(changes[i].time_ns);
     const auto passed_ns = [&, begin_ns = changes[i].time_ns](size_t at) {
       return static_cast<uint64_t>(changes[at].time_ns - begin_ns);
@@ -50,7 +51,8 @@ size_t TellSummed(const std::vector<Told>& changes, DeviceMeter* meter) {
 TEST(DeviceMeterTest, WhatIsSummedUpCountsAsWhatIsToldOneByOne) {
   const std::vector<Told> changes = DrawChanges();
   DeviceMeter one_by_one(kWindows);
-  for (const Told& told : changes) one_by_one.Change(kProcess, told.time_ns, told.now);
+  const size_t band = one_by_one.Use(kProcess);
+  for (const Told& told : changes) one_by_one.Change(band, told.time_ns, told.now);
   DeviceMeter summed(kWindows);
   EXPECT_GT(TellSummed(changes, &summed), changes.size() * 9 / 10);
   const std::vector<DeviceTime> expected = one_by_one.Times();
@@ -67,10 +69,11 @@ TEST(DeviceMeterTest, WhatIsSummedUpCountsAsWhatIsToldOneByOne) {
 
 TEST(DeviceMeterTest, WhereProcessesShareADeviceNothingIsPlain) {
   DeviceMeter meter(kWindows);
-  meter.Change(0, 10, 2);
-  meter.Change(0, 20, 0);
+  const size_t first = meter.Use(1);
+  meter.Change(first, 10, 2);
+  meter.Change(first, 20, 0);
   EXPECT_GT(meter.PlainNs(20), 0u);
-  meter.Change(1, 30, 2);
+  meter.Change(meter.Use(2), 30, 2);
   EXPECT_EQ(meter.PlainNs(30), 0u);
 }
 
