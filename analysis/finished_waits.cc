@@ -44,8 +44,7 @@ FinishedWaits::FinishedWaits(const ProcessTrace& process, std::unique_ptr<Record
   }
 }
 
-int64_t FinishedWaits::LateBy(const DeviceWork& work, int64_t launched_ns) {
-  TakeUntil(work.end_ns);
+int64_t FinishedWaits::LateBySlowPath(const DeviceWork& work, int64_t launched_ns) const {
   const size_t stream = Raw(work.stream);
   if (stream >= by_stream_.size()) return 0;
   const int64_t done_ns = std::min(places_[by_stream_[stream]].FirstEndFrom(launched_ns),
@@ -61,6 +60,7 @@ void FinishedWaits::TakeUntil(int64_t time_ns) {
       const auto found =
           place_of_.find(StreamKey(sync->context, of_stream ? sync->stream : kWholeContext));
       if (found != place_of_.end()) places_[found->second].Add({sync->start_ns, sync->end_ns});
+      newest_ns_ = std::max(newest_ns_, sync->start_ns);
     }
     syncs_.Pop();
   }

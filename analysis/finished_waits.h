@@ -29,7 +29,10 @@ class FinishedWaits {
   // By how much |work| seems to end after a wait that was called when the call that launched it had
   // returned, at |launched_ns|, and that had to wait for it; 0 or below: it does not. Work comes in
   // order of begin.
-  int64_t LateBy(const DeviceWork& work, int64_t launched_ns);
+  int64_t LateBy(const DeviceWork& work, int64_t launched_ns) {
+    if (syncs_.Peek() != nullptr && syncs_.Peek()->start_ns <= work.end_ns) TakeUntil(work.end_ns);
+    return newest_ns_ >= launched_ns ? LateBySlowPath(work, launched_ns) : 0;
+  }
 
  private:
   // A thread that waits launches nothing meanwhile, so between a launch and the end of its work
@@ -47,9 +50,11 @@ class FinishedWaits {
     int64_t FirstEndFromSlowPath(int64_t from_ns) const;
   };
 
+  int64_t LateBySlowPath(const DeviceWork& work, int64_t launched_ns) const;
   void TakeUntil(int64_t time_ns);
 
   RecordStream<Sync> syncs_;
+  int64_t newest_ns_ = INT64_MIN;                  // latest begin of all waits so far
   std::vector<Recent> places_;                     // the first is of no stream and stays empty
   std::unordered_map<uint64_t, size_t> place_of_;  // by stream and context, or by context alone
   std::vector<size_t> by_stream_;                  // StreamId: its own place
