@@ -27,14 +27,10 @@ void CallIndex::Grow() {
   const size_t smaller = size_;
   const size_t size = smaller == 0 ? kFirstSize : kLargestSize;
   size_ = size;
-  const auto zeroed = [size](size_t bytes) {
-    void* const memory = std::calloc(size, bytes);
-    if (memory == nullptr) throw std::bad_alloc();
-    return memory;
-  };
-  const Table<IndexedCall> before = std::move(ring_);
-  ring_.reset(static_cast<IndexedCall*>(zeroed(sizeof(IndexedCall))));
-  buckets_.reset(static_cast<CallNumber*>(zeroed(sizeof(CallNumber))));
+  const Ring before = std::move(ring_);
+  ring_.reset(static_cast<IndexedCall*>(std::calloc(size, sizeof(IndexedCall))));
+  if (ring_ == nullptr) throw std::bad_alloc();
+  buckets_ = std::make_unique<CallNumber[]>(size);
   for (CallNumber number = oldest; number < next_; ++number) {
     IndexedCall& entry = ring_[number & (size - 1)];
     entry = before[number & (smaller - 1)];

@@ -88,12 +88,11 @@ class CallIndex {
   static constexpr size_t kLargestSize = size_t{1} << 20;
   static_assert(kLargestSize < size_t{1} << 24, "IndexedCall::back counts so far");
 
-  // Zeroed; what is never touched takes no memory.
+  // What is never touched takes no memory.
   struct Free {
     void operator()(void* memory) const { std::free(memory); }
   };
-  template <typename Value>
-  using Table = std::unique_ptr<Value[], Free>;
+  using Ring = std::unique_ptr<IndexedCall[], Free>;
 
   void Grow();
   CallNumber Oldest() const { return next_ > size_ ? next_ - size_ : 0; }
@@ -109,8 +108,11 @@ class CallIndex {
   }
 
   size_t size_ = 0;  // a power of two
-  Table<IndexedCall> ring_;
-  Table<CallNumber> buckets_;  // the number behind the newest call's; 0: none
+  Ring ring_;
+  // The number behind the newest call's; 0: none. Written from the first to the last at once: each
+  // is read before it is written, and a page that is read first costs two faults, of which the
+  // second stops all threads.
+  std::unique_ptr<CallNumber[]> buckets_;
   CallNumber next_ = 0;
 };
 
