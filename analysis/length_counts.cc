@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 namespace gpubound {
@@ -92,6 +93,30 @@ bool ManyDiffer(std::span<const uint32_t> lengths_ns) {
 }
 
 }  // namespace
+
+// Goes along lengths in order and keeps those that ranks ask for.
+class LengthCounts::RankWalk {
+ public:
+  explicit RankWalk(const Ranks& ranks) : ranks_(ranks) {}
+  bool done() const { return next_ == ranks_.size(); }
+  const Ranked& at() const { return at_; }
+  // False: some rank is among the next |lengths|, which have to be taken one by one.
+  bool Pass(uint64_t lengths) {
+    if (ranks_[next_] <= passed_ + lengths) return false;
+    passed_ += lengths;
+    return true;
+  }
+  void Take(int64_t length_ns, uint64_t times) {
+    passed_ += times;
+    for (; !done() && ranks_[next_] <= passed_; ++next_) at_[next_] = length_ns;
+  }
+
+ private:
+  const Ranks& ranks_;
+  Ranked at_{};
+  size_t next_ = 0;
+  uint64_t passed_ = 0;
+};
 
 void LengthCounts::Add(int64_t length_ns) {
   ++count_;
@@ -215,14 +240,35 @@ LengthCounts::Quantiles LengthCounts::QuantilesNs() const {
 LengthCounts::Ranked LengthCounts::At(const Ranks& ranks) const {
   const bool all_wait = !rounded_ && waiting_.size() == count_ && count_ <= kMostLengths;
   if (all_wait) return AtOfWaiting(ranks);
-  Ranked at{};
-  size_t next = 0;
-  uint64_t passed = 0;
-  Settled().InOrder([&](int64_t length_ns, uint64_t times) {
-    passed += times;
-    for (; next < ranks.size() && ranks[next] <= passed; ++next) at[next] = length_ns;
-  });
-  return at;
+  if (!Settled().rounded_) return AtOfCounts(ranks);
+  RankWalk walk(ranks);
+  InOrder([&walk](int64_t length_ns, uint64_t times) { walk.Take(length_ns, times); });
+  return walk.at();
+}
+
+// Only those are put in order that are about as long as the ones asked for.
+LengthCounts::Ranked LengthCounts::AtOfCounts(const Ranks& ranks) const {
+  constexpr int kCoarseBits = 8;
+  const auto [least, most] = std::minmax_element(counts_.begin(), counts_.end());
+  const auto least_ns = static_cast<uint64_t>(least->first);
+  const uint64_t range_ns = static_cast<uint64_t>(most->first) - least_ns;
+  const int shift = std::max(0, static_cast<int>(std::bit_width(range_ns)) - kCoarseBits);
+  const auto coarse_of = [least_ns, shift](int64_t length_ns) {
+    return (static_cast<uint64_t>(length_ns) - least_ns) >> shift;
+  };
+  std::array<uint64_t, size_t{1} << kCoarseBits> coarse{};
+  for (const auto& [length_ns, times] : counts_) coarse[coarse_of(length_ns)] += times;
+  RankWalk walk(ranks);
+  Counts alike;
+  for (size_t i = 0; i < coarse.size() && !walk.done(); ++i) {
+    if (walk.Pass(coarse[i])) continue;
+    alike.clear();
+    std::copy_if(counts_.begin(), counts_.end(), std::back_inserter(alike),
+                 [&](const auto& counted) { return coarse_of(counted.first) == i; });
+    std::sort(alike.begin(), alike.end());
+    for (const auto& [length_ns, times] : alike) walk.Take(length_ns, times);
+  }
+  return walk.at();
 }
 
 // So few that none was rounded.

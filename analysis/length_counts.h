@@ -97,6 +97,8 @@ class LengthCounts {
   using Ranked = std::array<int64_t, 3>;
   Ranked At(const Ranks& ranks) const;
   Ranked AtOfWaiting(const Ranks& ranks) const;
+  Ranked AtOfCounts(const Ranks& ranks) const;
+  class RankWalk;
   // Calls |take|(length, times) for what was counted, in order of length.
   template <typename Take>
   void InOrder(Take take) const;

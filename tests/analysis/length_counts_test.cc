@@ -51,6 +51,38 @@ TEST(LengthCountsTest, APercentileIsTheSmallestLengthThatSoManyDoNotExceed) {
   EXPECT_EQ(Of({7}).QuantilesNs().p95_ns, 7);
 }
 
+// All in order, by hand.
+LengthCounts::Quantiles QuantilesOf(std::vector<int64_t> lengths) {
+  std::sort(lengths.begin(), lengths.end());
+  const size_t middle = lengths.size() / 2;
+  const int64_t above = lengths[middle];
+  const int64_t below = lengths.size() % 2 == 0 ? lengths[middle - 1] : above;
+  return {(below + above) / 2, lengths[(lengths.size() * 95 + 99) / 100 - 1]};
+}
+
+TEST(LengthCountsTest, LengthsThatComeOftenKeepTheirRank) {
+  constexpr int64_t kYear = 31'536'000'000'000'000;
+  std::mt19937_64 random(5);
+  for (const int64_t range : {int64_t{1}, int64_t{7}, int64_t{900}, int64_t{1} << 40, kYear}) {
+    for (const int64_t first : {int64_t{0}, int64_t{123'457}, kYear}) {
+      const int64_t steps = std::min<int64_t>(range, 900);
+      std::vector<int64_t> lengths;
+      for (int i = 0; i < 3001; ++i) {
+        // More of the short ones, and both ends.
+        const auto step = static_cast<int64_t>(std::min(random() % 901, random() % 901)) % steps;
+        lengths.push_back(first + range / steps * step);
+        if (i % 100 == 0) lengths.push_back(first + range);
+        if (i % 500 != 0 && i < 2999) continue;
+        const LengthCounts counts = Of(lengths);
+        const LengthCounts::Quantiles expected = QuantilesOf(lengths);
+        EXPECT_FALSE(counts.rounded());
+        EXPECT_EQ(counts.QuantilesNs().median_ns, expected.median_ns) << range << ' ' << first;
+        EXPECT_EQ(counts.QuantilesNs().p95_ns, expected.p95_ns) << range << ' ' << first;
+      }
+    }
+  }
+}
+
 TEST(LengthCountsTest, IsExactForAsManyDifferentLengthsAsItKeeps) {
   LengthCounts counts = Of(Ladder(kMost, 1'000'003, 977));
   EXPECT_FALSE(counts.rounded());
