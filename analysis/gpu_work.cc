@@ -44,15 +44,20 @@ WorkClassifier::WorkClassifier(const ProcessTrace& process)
     devices_ = std::max(devices_, place.device + 1);
   }
   known_places_ = std::min<size_t>(places_.size(), kMaxPlaces);
-  known_.resize(known_places_ * known_works_);
+  WorkFacts not_looked_up;
+  not_looked_up.device = kNotLookedUp;
+  known_.resize(known_places_ * known_works_, not_looked_up);
 }
 
 GpuItem WorkClassifier::ClassifySlowPath(const DeviceWork& work) {
   const size_t number = PlaceOf(work.stream);
   const Place& place = places_[number];
   const size_t row = Raw(work.work);
-  GpuItem item{work.start_ns, work.end_ns, kFillOne, static_cast<uint16_t>(place.device),
-               kCompute,      work.work};
+  GpuItem item;
+  item.begin_ns = work.start_ns;
+  item.end_ns = work.end_ns;
+  item.device = static_cast<uint16_t>(place.device);
+  item.work = work.work;
   std::optional<Fill> fill;
   if (row < known_works_) {
     const WorkInfo& info = process_.works[row].info;
@@ -68,8 +73,7 @@ GpuItem WorkClassifier::ClassifySlowPath(const DeviceWork& work) {
   if (process_.WorkOf(work.work).info.kind == WorkKind::kGraph) {
     DescribeGraph(work.graph, &item);
   } else if (number < known_places_ && row < known_works_) {
-    known_[number * known_works_ + row] = {true,        item.fill_known, item.other_end,
-                                           item.device, item.work_class, item.fill};
+    known_[number * known_works_ + row] = item;
   }
   return item;
 }

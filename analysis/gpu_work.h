@@ -16,21 +16,34 @@
 
 namespace gpubound {
 
-struct GpuItem {
-  int64_t begin_ns = 0;
-  int64_t end_ns = 0;
+// What is known of work beside its times; but for whole graphs it is that of the work's row. It
+// fills a register, so that what was just put together can be copied without waiting for its parts.
+struct alignas(16) WorkFacts {
   Fill fill = 0;
+  WorkId work{};
+  uint32_t graph = 0;   // recorded as a whole: which
   uint16_t device = 0;  // DeviceId
   WorkClass work_class = kCompute;
-  WorkId work{};
-  bool fill_known = true;  // else the work was taken as filling the device
-  bool other_end = false;  // of a copy that another item stands for: its device is busy, no more
-  bool is_graph = false;   // recorded as a whole: busy throughout, as far as can be told
-  uint32_t graph = 0;      // then: which
+  bool fill_known : 1 = true;  // else the work was taken as filling the device
+  bool other_end : 1 =
+      false;                  // of a copy that another item stands for: its device is busy, no more
+  bool is_graph : 1 = false;  // recorded as a whole: busy throughout, as far as can be told
+};
+static_assert(sizeof(WorkFacts) == 16);
+
+struct GpuItem : WorkFacts {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
   template <typename Archive>
   void Visit(Archive& archive) {
-    archive.All(begin_ns, end_ns, fill, device, work, fill_known, other_end, is_graph, graph);
+    bool is_known = fill_known;
+    bool is_other_end = other_end;
+    bool of_graph = is_graph;
+    archive.All(begin_ns, end_ns, fill, device, work, is_known, is_other_end, of_graph, graph);
     archive.IndexBelow(kWorkClasses, work_class);
+    fill_known = is_known;
+    other_end = is_other_end;
+    is_graph = of_graph;
   }
 };
 
@@ -45,10 +58,9 @@ class WorkClassifier {
     const size_t place = PlaceOf(work.stream);
     const size_t row = Raw(work.work);
     if (place >= known_places_ || row >= known_works_) return ClassifySlowPath(work);
-    const Known& known = known_[place * known_works_ + row];
-    if (!known.valid) return ClassifySlowPath(work);
-    return {work.start_ns, work.end_ns,      known.fill,      known.device, known.work_class,
-            work.work,     known.fill_known, known.other_end, {},           {}};
+    const WorkFacts& known = known_[place * known_works_ + row];
+    if (known.device == kNotLookedUp) return ClassifySlowPath(work);
+    return {known, work.start_ns, work.end_ns};
   }
 
   // All device numbers are below.
@@ -68,15 +80,7 @@ class WorkClassifier {
     uint32_t multiprocessors = 0;  // that work may use; 0: all of the device's
     friend auto operator<=>(const Place&, const Place&) = default;
   };
-  // What is known of a work row in a place.
-  struct Known {
-    bool valid = false;
-    bool fill_known = true;
-    bool other_end = false;
-    uint16_t device = 0;
-    WorkClass work_class = kCompute;
-    Fill fill = kFillOne;
-  };
+  static constexpr uint16_t kNotLookedUp = 0xffff;  // as a device
   size_t PlaceOf(StreamId stream) const {
     return Raw(stream) < place_of_.size() ? place_of_[Raw(stream)] : 0;
   }
@@ -90,7 +94,7 @@ class WorkClassifier {
   std::vector<uint32_t> place_of_;  // by stream
   size_t known_places_ = 0;
   size_t known_works_ = 0;
-  std::vector<Known> known_;  // by place and work row
+  std::vector<WorkFacts> known_;  // by place and work row
   uint32_t devices_ = 1;
   bool fill_is_upper_bound_ = false;
   uint64_t mixed_graphs_ = 0;

@@ -12,7 +12,7 @@
 namespace gpubound {
 
 // Categories of an ActiveSet; the order is the order in which a GPU state names them.
-enum WorkClass : int { kComm = 0, kCompute = 1, kCopy = 2 };
+enum WorkClass : uint8_t { kComm = 0, kCompute = 1, kCopy = 2 };
 inline constexpr int kWorkClasses = 3;
 
 // A GPU state: a bit per active class, or kGpuUnknown. 0 is idle.
