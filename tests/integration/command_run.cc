@@ -7,10 +7,20 @@
 
 namespace gpubound {
 namespace fs = std::filesystem;
+namespace {
+
+// Sanitized programs get as many times the usual as ctest gives their tests.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kDeadlineSeconds = 600;
+#else
+constexpr int kDeadlineSeconds = 120;
+#endif
+
+}  // namespace
 
 CommandRun::CommandRun() : run_path_(folder_.File("x.gpubound")) {
   runner_.SetDirectory(folder_.path());
-  runner_.SetDeadlineSeconds(120);
+  runner_.SetDeadlineSeconds(kDeadlineSeconds);
   runner_.Set("LD_LIBRARY_PATH", GPUBOUND_TEST_SIM_DIR);
   // A duration of each kernel that is far above what the machine's noise adds.
   runner_.Set("GPUBOUND_SIM_SCRIPT",
