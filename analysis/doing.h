@@ -42,7 +42,7 @@ class Doing {
   constexpr Doing WithCause(IdleCause cause) const {
     return Doing((bits_ & ~kCauseMask) | static_cast<uint64_t>(cause) << 24);
   }
-  constexpr Doing WithoutCause() const { return Doing(bits_ & ~kCauseMask); }
+  constexpr Doing WithoutCause() const { return WithCause(IdleCause::kUnknown); }
   // All but the peer; the bits below kPeerBits are free.
   constexpr uint64_t BitsWithoutPeer() const { return bits_ & ~kPeerMask; }
   static constexpr int kPeerBits = 24;

@@ -25,8 +25,8 @@ struct alignas(16) WorkFacts {
   uint16_t device = 0;  // DeviceId
   WorkClass work_class = kCompute;
   bool fill_known : 1 = true;  // else the work was taken as filling the device
-  bool other_end : 1 =
-      false;                  // of a copy that another item stands for: its device is busy, no more
+  // Of a copy that another item stands for: its device is busy, no more.
+  bool other_end : 1 = false;
   bool is_graph : 1 = false;  // recorded as a whole: busy throughout, as far as can be told
 };
 static_assert(sizeof(WorkFacts) == 16);

@@ -239,17 +239,21 @@ LengthCounts::Quantiles LengthCounts::QuantilesNs() const {
 
 LengthCounts::Ranked LengthCounts::At(const Ranks& ranks) const {
   const bool all_wait = !rounded_ && waiting_.size() == count_ && count_ <= kMostLengths;
-  if (all_wait) return AtOfWaiting(ranks);
-  if (!Settled().rounded_) return AtOfCounts(ranks);
+  if (all_wait) {
+    Counts once;
+    for (const uint32_t length_ns : waiting_) once.emplace_back(length_ns, 1);
+    return AtOf(once, ranks);
+  }
+  if (!Settled().rounded_) return AtOf(counts_, ranks);
   RankWalk walk(ranks);
   InOrder([&walk](int64_t length_ns, uint64_t times) { walk.Take(length_ns, times); });
   return walk.at();
 }
 
 // Only those are put in order that are about as long as the ones asked for.
-LengthCounts::Ranked LengthCounts::AtOfCounts(const Ranks& ranks) const {
+LengthCounts::Ranked LengthCounts::AtOf(const Counts& counts, const Ranks& ranks) {
   constexpr int kCoarseBits = 8;
-  const auto [least, most] = std::minmax_element(counts_.begin(), counts_.end());
+  const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
   const auto least_ns = static_cast<uint64_t>(least->first);
   const uint64_t range_ns = static_cast<uint64_t>(most->first) - least_ns;
   const int shift = std::max(0, static_cast<int>(std::bit_width(range_ns)) - kCoarseBits);
@@ -257,32 +261,18 @@ LengthCounts::Ranked LengthCounts::AtOfCounts(const Ranks& ranks) const {
     return (static_cast<uint64_t>(length_ns) - least_ns) >> shift;
   };
   std::array<uint64_t, size_t{1} << kCoarseBits> coarse{};
-  for (const auto& [length_ns, times] : counts_) coarse[coarse_of(length_ns)] += times;
+  for (const auto& [length_ns, times] : counts) coarse[coarse_of(length_ns)] += times;
   RankWalk walk(ranks);
   Counts alike;
   for (size_t i = 0; i < coarse.size() && !walk.done(); ++i) {
     if (walk.Pass(coarse[i])) continue;
     alike.clear();
-    std::copy_if(counts_.begin(), counts_.end(), std::back_inserter(alike),
+    std::copy_if(counts.begin(), counts.end(), std::back_inserter(alike),
                  [&](const auto& counted) { return coarse_of(counted.first) == i; });
     std::sort(alike.begin(), alike.end());
     for (const auto& [length_ns, times] : alike) walk.Take(length_ns, times);
   }
   return walk.at();
-}
-
-// So few that none was rounded.
-LengthCounts::Ranked LengthCounts::AtOfWaiting(const Ranks& ranks) const {
-  Ranked at{};
-  std::vector<uint32_t> lengths = waiting_;
-  auto from = lengths.begin();
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    const auto ranked = lengths.begin() + static_cast<std::ptrdiff_t>(ranks[i] - 1);
-    std::nth_element(from, ranked, lengths.end());
-    at[i] = *ranked;
-    from = ranked;
-  }
-  return at;
 }
 
 template <typename Take>

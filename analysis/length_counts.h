@@ -96,8 +96,7 @@ class LengthCounts {
   using Ranks = std::array<uint64_t, 3>;
   using Ranked = std::array<int64_t, 3>;
   Ranked At(const Ranks& ranks) const;
-  Ranked AtOfWaiting(const Ranks& ranks) const;
-  Ranked AtOfCounts(const Ranks& ranks) const;
+  static Ranked AtOf(const Counts& counts, const Ranks& ranks);
   class RankWalk;
   // Calls |take|(length, times) for what was counted, in order of length.
   template <typename Take>

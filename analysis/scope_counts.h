@@ -31,10 +31,10 @@ struct OperationCounts {
 
 class ScopeCounts {
  public:
+  // |process| outlives the object.
   ScopeCounts(const ProcessTrace& process, size_t operations)
-      : span_{process.span_begin_ns, std::max(process.span_begin_ns, process.span_end_ns)},
-        counted_(process.steps.empty() ? Interval{INT64_MIN, INT64_MAX}
-                                       : Interval{process.span_begin_ns, process.span_end_ns}),
+      : process_(process),
+        span_{process.span_begin_ns, std::max(process.span_begin_ns, process.span_end_ns)},
         counts_(operations),
         open_(operations),
         since_ns_(operations) {}
@@ -42,7 +42,7 @@ class ScopeCounts {
   // One that closes and one that opens at one instant make up one time without a break, in
   // whichever order they come.
   void Open(OperationIndex operation, int64_t now_ns) {
-    if (Counts(now_ns)) ++counts_[operation].opened;
+    if (process_.Counts(now_ns, now_ns)) ++counts_[operation].opened;
     if (open_[operation]++ == 0) since_ns_[operation] = now_ns;
   }
   void Close(OperationIndex operation, int64_t now_ns) {
@@ -50,7 +50,7 @@ class ScopeCounts {
   }
 
   void AddTransition(OperationIndex operation, Layer from, Layer to, int64_t now_ns) {
-    if (!Counts(now_ns)) return;
+    if (!process_.Counts(now_ns, now_ns)) return;
     ++counts_[operation].transitions[static_cast<size_t>(from)][static_cast<size_t>(to)];
   }
 
@@ -71,17 +71,13 @@ class ScopeCounts {
   }
 
  private:
-  // As ProcessTrace::Counts() says.
-  bool Counts(int64_t now_ns) const {
-    return counted_.begin_ns <= now_ns && now_ns <= counted_.end_ns;
-  }
   void AddTime(OperationIndex operation, int64_t now_ns) {
     counts_[operation].inclusive_wall_ns +=
         Interval{since_ns_[operation], now_ns}.ClippedTo(span_).length();
   }
 
+  const ProcessTrace& process_;
   const Interval span_;
-  const Interval counted_;  // what happens at its end too
   std::vector<OperationCounts> counts_;
   std::vector<uint64_t> open_;
   std::vector<int64_t> since_ns_;

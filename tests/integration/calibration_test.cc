@@ -47,12 +47,13 @@ class CalibrationRun : public CommandRun {
   }
 };
 
-// An interpreter without the thread sanitizer cannot load an extension that has it.
 #ifdef __SANITIZE_THREAD__
-constexpr bool kPythonLoadsTheExtension = false;
+constexpr bool kThreadSanitizer = true;
 #else
-constexpr bool kPythonLoadsTheExtension = true;
+constexpr bool kThreadSanitizer = false;
 #endif
+// An interpreter without the thread sanitizer cannot load an extension that has it.
+constexpr bool kPythonLoadsTheExtension = !kThreadSanitizer;
 
 TEST_F(CalibrationRun, MeasuresEveryKindOfEvent) {
   if (!kPythonLoadsTheExtension) GTEST_SKIP() << "extension with the thread sanitizer";
@@ -99,9 +100,7 @@ TEST_F(CalibrationRun, FindsWhatTheDeviceInjectsIntoEachRecordedCall) {
 }
 
 TEST_F(CalibrationRun, FindsWhatACallCostsMoreBehindOtherWork) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "its own work between two calls is other work for the stand-in";
-#endif
+  if (kThreadSanitizer) GTEST_SKIP() << "its work between two calls is other work";
   constexpr int kApiNs = 50'000;
   constexpr int kColdNs = 150'000;
   const CostModel model = ModelOf(CalibrationWithOverhead(kApiNs, kApiNs, kColdNs));
@@ -252,11 +251,7 @@ TEST_F(VerifyRun, PrintsSlowdownAndResidualOfEachRound) {
 // A second of sleep, which takes no longer on a busy machine, so that what is not known of start
 // and end of a process is a part of it; under the thread sanitizer these take a second themselves.
 TEST_F(VerifyRun, PassesWithinTheLimit) {
-#ifdef __SANITIZE_THREAD__
-  const std::string steps = "500";
-#else
-  const std::string steps = "100";
-#endif
+  const std::string steps = kThreadSanitizer ? "500" : "100";
   const Outcome outcome = Gpubound({"verify", "--rounds", "6", "--limit", "100", "--",
                                     GPUBOUND_TEST_VICTIM, "steps_slowly", steps});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
