@@ -20,6 +20,14 @@ constexpr std::string_view kCompiles[] = {
     "StreamBeginCapture", "StreamEndCapture", "LibraryGetKernel",
 };
 
+// Calls that launch nothing begin with one of these.
+constexpr std::string_view kLaunchNothing[] = {
+    "Ctx",     "Device",   "Driver",  "Event",   "Free",   "Func",      "Get",
+    "Host",    "Init",     "Kernel",  "Library", "Link",   "Malloc",    "MemAlloc",
+    "MemFree", "MemGet",   "MemHost", "MemPool", "Module", "Occupancy", "Peek",
+    "Pointer", "Profiler", "Runtime", "Set",     "Stream", "Thread",
+};
+
 std::string_view WithoutPrefix(std::string_view name) {
   name = StripApiVersion(name);
   for (const std::string_view prefix : kPrefixes) {
@@ -37,6 +45,16 @@ IdleCause CauseOfCall(std::string_view name) {
       std::any_of(std::begin(kCompiles), std::end(kCompiles),
                   [name](std::string_view prefix) { return name.starts_with(prefix); });
   return compiles ? IdleCause::kCompile : IdleCause::kLaunch;
+}
+
+Launches LaunchesOf(std::string_view name) {
+  name = WithoutPrefix(name);
+  const bool nothing =
+      std::any_of(std::begin(kLaunchNothing), std::end(kLaunchNothing),
+                  [name](std::string_view prefix) { return name.starts_with(prefix); });
+  if (nothing) return Launches::kNothing;
+  const auto holds = [name](std::string_view part) { return name.find(part) != name.npos; };
+  return holds("Graph") || holds("Batch") ? Launches::kMany : Launches::kOne;
 }
 
 CaptureEdge CaptureEdgeOf(std::string_view name) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a CUDA API call says about an idle device (idle_cause.h), by its name. Pure.
+// What the name of a CUDA API call says: about an idle device (idle_cause.h), and about the work
+// that it launches. Pure.
 #ifndef GPUBOUND_ANALYSIS_CALL_CAUSES_H_
 #define GPUBOUND_ANALYSIS_CALL_CAUSES_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "analysis/idle_cause.h"
@@ -14,6 +17,15 @@ enum class CaptureEdge : uint8_t { kNone = 0, kBegins, kEnds };
 
 // kCopy, kCompile or kLaunch; versioned suffixes and the cuda, cu or hip prefix do not matter.
 IdleCause CauseOfCall(std::string_view name);
+
+// How much device work a call launches. One copy may be recorded in several pieces, all of which
+// begin before the call ends or one after the other.
+enum class Launches : uint8_t { kNothing = 0, kOne, kMany };
+inline constexpr size_t kLaunches = 3;
+
+// kNothing only where that is certain; kMany of graphs and batches, whose pieces of work may begin
+// long after each other.
+Launches LaunchesOf(std::string_view name);
 
 // Whether the call switches stream capture on or off in its thread.
 CaptureEdge CaptureEdgeOf(std::string_view name);

@@ -25,7 +25,7 @@ CallIndex::CallIndex() { Grow(); }
 void CallIndex::Grow() {
   const CallNumber oldest = Oldest();
   const size_t smaller = size_;
-  const size_t size = smaller == 0 ? kFirstSize : kLargestSize;
+  const size_t size = smaller == 0 ? kFirstSize : 2 * smaller;
   size_ = size;
   const Ring before = std::move(ring_);
   ring_.reset(static_cast<IndexedCall*>(std::calloc(size, sizeof(IndexedCall))));
@@ -46,7 +46,10 @@ void CallIndex::Visit(StateArchive& archive, size_t threads) {
     int64_t after_ns = call->start_ns - begun_ns;
     int64_t length_ns = call->end_ns - call->start_ns;
     auto step = static_cast<int32_t>(call->correlation - correlation);
+    Launches awaited = call->awaits();
     archive.All(after_ns, length_ns, step, call->operation, call->api_class);
+    archive.IndexBelow(kLaunches, awaited);
+    call->awaited = static_cast<uint32_t>(awaited) & 3;
     archive.IndexBelow(threads, call->thread);
     if (call->operation != kNotOne && call->operation >= archive.operations()) archive.Fail();
     call->start_ns = begun_ns += after_ns;
@@ -63,7 +66,7 @@ void CallIndex::Visit(StateArchive& archive, size_t threads) {
     return;
   }
   if (first > end || end - first > kLargestSize) return archive.Fail();
-  if (end - first > size_) Grow();  // while there is none
+  while (end - first > size_) Grow();  // while there is none
   for (next_ = first; next_ < end && !archive.failed(); ++next_) {
     IndexedCall& entry = ring_[next_ & (size_ - 1)];
     visit(&entry);

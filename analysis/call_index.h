@@ -4,7 +4,8 @@
 // are 32 bit and wrap (at a million calls a second, after more than an hour), so an id names a call
 // only together with a time: the call is the last one with that id that began before the work did,
 // and not longer ago than an id lives; where there is none, the first that began after it by no
-// more than clocks differ. Only the newest calls are remembered. One object, one thread.
+// more than clocks differ. Calls whose work may still come are remembered, and besides them some of
+// the newest. One object, one thread.
 //
 //   ring, by number of the call modulo its size:   | .. | call 8 | call 9 | call 2 | call 3 | .. |
 //   buckets, by correlation: newest call -> previous call of the same bucket -> ...
@@ -17,6 +18,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "analysis/call_causes.h"
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
 #include "analysis/state_archive.h"
@@ -44,7 +46,9 @@ struct IndexedCall {
   OperationIndex operation = kNotOne;  // kNotOne: not known yet
   ApiClass api_class = ApiClass::kCall;
   // The index's own: so many calls to the previous one in the same bucket; 0: none remembered.
-  uint32_t back : 24 = 0;
+  uint32_t back : 22 = 0;
+  uint32_t awaited : 2 = static_cast<uint32_t>(Launches::kMany);  // work that may still come
+  Launches awaits() const { return static_cast<Launches>(awaited); }
 };
 static_assert(sizeof(IndexedCall) == 32 && std::is_trivially_copyable_v<IndexedCall>);
 
@@ -53,13 +57,18 @@ class CallIndex {
   CallIndex();
 
   // Calls come in order of begin.
-  CallNumber Add(const ThreadCall& call, ApiClass api_class) {
-    if (next_ >= size_ && size_ < kLargestSize) Grow();
+  CallNumber Add(const ThreadCall& call, ApiClass api_class, Launches launches) {
+    if (next_ >= size_ && IsNeeded(ring_[next_ & (size_ - 1)])) MakeRoom();
     const CallNumber number = next_++;
     const uint32_t correlation = call.call.correlation;
-    ring_[number & (size_ - 1)] = {
-        call.call.start_ns, call.call.end_ns,         correlation, call.thread, kNotOne,
-        api_class,          Link(number, correlation)};
+    ring_[number & (size_ - 1)] = {call.call.start_ns,
+                                   call.call.end_ns,
+                                   correlation,
+                                   call.thread,
+                                   kNotOne,
+                                   api_class,
+                                   Link(number, correlation),
+                                   AwaitedOf(call.call, launches)};
     return number;
   }
 
@@ -67,6 +76,11 @@ class CallIndex {
   // of nested calls with the same correlation (a runtime function and the driver function inside
   // it) the outermost. kNoCall where none is remembered.
   CallNumber Find(const DeviceWork& work) const;
+
+  // Some work of that call was found, and nobody will ask for the call on its account again.
+  void Settle(IndexedCall* call) {
+    if (call->awaits() == Launches::kOne) call->awaited = 0;
+  }
 
   // Every call that is remembered, of so many |threads|.
   void Visit(StateArchive& archive, size_t threads);
@@ -80,13 +94,13 @@ class CallIndex {
   }
 
  private:
-  // Of most processes all calls that matter fit; of others the largest table is there at once.
+  // Of most processes all calls that matter fit, and both tables into a processor's own cache.
   static constexpr size_t kFirstSize = 4096;
   // A launch queue holds about a thousand entries per stream before the next launch waits, so work
   // whose call lies further back than this many calls does not exist in practice; it would be
   // counted as work without a launch. 40 bytes each, with the bucket.
   static constexpr size_t kLargestSize = size_t{1} << 20;
-  static_assert(kLargestSize < size_t{1} << 24, "IndexedCall::back counts so far");
+  static_assert(kLargestSize < size_t{1} << 22, "IndexedCall::back counts so far");
 
   // What is never touched takes no memory.
   struct Free {
@@ -94,6 +108,17 @@ class CallIndex {
   };
   using Ring = std::unique_ptr<IndexedCall[], Free>;
 
+  // Until its operation is known and its work has come.
+  static bool IsNeeded(const IndexedCall& call) {
+    return call.awaits() != Launches::kNothing || call.operation == kNotOne;
+  }
+  // A call that failed launches nothing.
+  static uint32_t AwaitedOf(const ApiCall& call, Launches launches) {
+    return static_cast<uint32_t>(call.result == 0 ? launches : Launches::kNothing);
+  }
+  void MakeRoom() {
+    if (size_ < kLargestSize) Grow();
+  }
   void Grow();
   CallNumber Oldest() const { return next_ > size_ ? next_ - size_ : 0; }
   // Makes |number| the newest of its bucket; returns what its entry says of the one before.

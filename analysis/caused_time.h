@@ -31,12 +31,13 @@ class CausedTime {
   // Books all work at the front whose call's operation is known, and calls |on_booked|(work,
   // operation) for each.
   template <typename OnBooked>
-  void Settle(const CallIndex& calls, OnBooked on_booked) {
+  void Settle(CallIndex* calls, OnBooked on_booked) {
     for (; !waiting_.empty(); waiting_.pop()) {
-      const IndexedCall* call = calls.At(waiting_.front().call);
+      IndexedCall* const call = calls->At(waiting_.front().call);
       if (call != nullptr && call->operation == kNotOne) return;
       OperationIndex operation = call == nullptr ? kNoOperationIndex : call->operation;
       if (waiting_.front().own != kNotOne) operation = waiting_.front().own;
+      if (call != nullptr) calls->Settle(call);
       const GpuItem& work = waiting_.front().work;
       Book({work.begin_ns, work.end_ns}, operation);
       on_booked(work, operation);

@@ -143,6 +143,7 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const Input& input) {
         break;
       case LabelKind::kApi:
         role.api_class = ClassifyApi(label.text);
+        role.launches = LaunchesOf(label.text);
         role.layer = label.layer;
         role.call_is_scope = label.layer != Layer::kUnset;
         role.cause = CauseOfCall(label.text);

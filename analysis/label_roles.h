@@ -43,6 +43,7 @@ struct LabelRole {
   Layer layer = Layer::kUnset;  // kUnset: the label does not switch the layer
   PeerIndex peer = kNotOne;     // of a wait: for whom
   ApiClass api_class = ApiClass::kCall;
+  Launches launches = Launches::kMany;  // of an API call
   CaptureEdge capture = CaptureEdge::kNone;
   IdleCause cause = IdleCause::kUnknown;  // of an API call, or that a scope's name tells
   // Calls of this function are scopes of their thread too, and it is those that set the layer, so

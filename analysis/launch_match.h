@@ -25,7 +25,7 @@ class LaunchMatch {
     if (work == nullptr) return false;
     while (calls_.Peek() != nullptr &&
            calls_.Peek()->call.start_ns <= work->start_ns + kClockSlackNs) {
-      index_.Add(*calls_.Peek(), ApiClass::kCall);
+      index_.Add(*calls_.Peek(), ApiClass::kCall, Launches::kMany);
       calls_.Pop();
     }
     launched->work = *work;

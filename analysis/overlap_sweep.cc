@@ -153,7 +153,7 @@ class Sweep {
   }
 
   void SettleCauses() {
-    caused_.Settle(timeline_.calls(), [this](const GpuItem& item, OperationIndex operation) {
+    caused_.Settle(&timeline_.calls(), [this](const GpuItem& item, OperationIndex operation) {
       kernels_.Add(item, operation);
     });
   }

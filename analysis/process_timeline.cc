@@ -68,8 +68,9 @@ int64_t ProcessTimeline::TakeCalls(int64_t begin_ns, int64_t end_ns) {
         std::max(next->call.start_ns, INT64_MIN + kClockSlackNs) - kClockSlackNs;
     if (needed_until_ns >= end_ns) break;
     if (++taken > kMostCalls && needed_until_ns > begin_ns) return needed_until_ns;
-    const ApiClass api_class = roles_.Of(next->call.label).api_class;
-    ThreadAt(next->thread).AddCall(next->call, call_index_.Add(*next, api_class));
+    const LabelRole& role = roles_.Of(next->call.label);
+    ThreadAt(next->thread)
+        .AddCall(next->call, call_index_.Add(*next, role.api_class, role.launches));
     ExpectAnew(next->thread);
     calls_.Pop();
   }

@@ -114,7 +114,7 @@ class ProcessTimeline {
   bool paused() const { return paused_; }                        // recording is off
   const std::vector<uint64_t>& steps() const { return steps_; }  // iterations that end there
 
-  const CallIndex& calls() const { return call_index_; }
+  CallIndex& calls() { return call_index_; }
   size_t lanes() const { return lanes_.size(); }
   uint32_t lane_thread(size_t lane) const { return lanes_[lane].thread; }
   // kNotOne where the thread is none.
