@@ -96,6 +96,16 @@ class DeviceActivity {
       return false;
     }
 
+    // The same as long as GoesOn().
+    bool NextOfDevice(Change* change) {
+      if (!GoesOn()) return false;
+      const uint32_t word = words_[next_++];
+      time_ns_ += word >> kTimeShift;
+      change->time_ns = static_cast<int64_t>(time_ns_);
+      change->now = word >> 1 & kRunningMask;
+      return true;
+    }
+
     // Whether the next one is at hand and of the same device.
     bool GoesOn() const { return next_ != words_.size() && (words_[next_] & 1) == 0; }
     // Goes on so for no more than |most_ns|: |change|, the last one, becomes the one behind which

@@ -33,6 +33,38 @@ void DeviceMeter::Change(const RunningTimes& times, int64_t now_ns, RunningWork 
   busy_bands_ = now != 0 ? 1 : 0;
 }
 
+DeviceMeter::Stretch::Stretch(const DeviceMeter& meter)
+    : running_(meter.running_),
+      busy_(meter.busy_bands_),
+      now_ns_(meter.now_ns_),
+      until_ns_(std::min(meter.pieces_[meter.piece_].end_ns, meter.undecided_ns_)) {
+  if (meter.bands_.size() > kMostBands) {
+    until_ns_ = now_ns_;
+    return;
+  }
+  for (size_t band = 0; band < meter.bands_.size(); ++band) {
+    bands_[band] = {meter.running_of_[band], now_ns_, 0};
+    if (bands_[band].running != 0) busy_bands_sum_ += band;
+  }
+}
+
+void DeviceMeter::Take(const Stretch& stretch) {
+  Piece& piece = pieces_[piece_];
+  for (RunningWork running = 1; running < stretch.times_.size(); ++running) {
+    piece.sums.Add(running, stretch.times_[running]);
+  }
+  for (size_t band = 0; band < bands_.size(); ++band) {
+    const Stretch::Band& of = stretch.bands_[band];
+    running_of_[band] = of.running;
+    if (!piece.in_first) continue;
+    const int64_t still_ns = of.running != 0 ? stretch.now_ns_ - of.since_ns : 0;
+    bands_[band].alone_ns += stretch.alone_ns_[band];
+    bands_[band].contended_ns += of.busy_ns + still_ns - stretch.alone_ns_[band];
+  }
+  now_ns_ = stretch.now_ns_;
+  Combine();
+}
+
 // What all bands do together.
 void DeviceMeter::Combine() {
   running_ = 0;

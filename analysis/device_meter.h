@@ -49,6 +49,53 @@ class DeviceMeter {
   }
   // So long it was, until |now_ns|, from when on |now| runs.
   void Change(const RunningTimes& times, int64_t now_ns, RunningWork now);
+
+  // Changes of few bands one after the other, of which no more has to be known than for how long
+  // what ran.
+  class Stretch {
+   public:
+    static constexpr size_t kMostBands = 4;
+
+    // Begins at the last change.
+    explicit Stretch(const DeviceMeter& meter);
+    bool possible() const { return now_ns_ < until_ns_; }
+    // Changes come before it.
+    int64_t until_ns() const { return until_ns_; }
+    // As DeviceMeter::Change().
+    void Change(size_t band, int64_t now_ns, RunningWork now) {
+      const int64_t ns = now_ns - now_ns_;
+      now_ns_ = now_ns;
+      times_[running_] += ns;
+      alone_ns_[busy_ == 1 ? busy_bands_sum_ : kMostBands] += ns;
+      Band& of = bands_[band];
+      of.busy_ns += of.running != 0 ? now_ns - of.since_ns : 0;
+      of.since_ns = now_ns;
+      const size_t more = size_t{now != 0} - size_t{of.running != 0};  // modulo 2^64
+      busy_ += more;
+      busy_bands_sum_ += more * band;
+      of.running = now;
+      running_ = 0;
+      for (const Band& each : bands_) running_ |= each.running;
+    }
+
+   private:
+    friend class DeviceMeter;
+    struct Band {
+      RunningWork running = 0;
+      int64_t since_ns = 0;
+      int64_t busy_ns = 0;
+    };
+    std::array<Band, kMostBands> bands_;
+    std::array<int64_t, kMostBands + 1> alone_ns_{};  // by band; the last one: none or several
+    RunningTimes times_{};
+    RunningWork running_ = 0;
+    size_t busy_ = 0;            // bands
+    size_t busy_bands_sum_ = 0;  // of their numbers: of one, its number
+    int64_t now_ns_;
+    int64_t until_ns_;
+  };
+  void Take(const Stretch& stretch);
+
   // Nothing changes until |now_ns|.
   void MoveTo(int64_t now_ns) {
     if (now_ns <= now_ns_) return;
@@ -73,6 +120,7 @@ class DeviceMeter {
   const std::vector<DeviceBand>& bands() const { return bands_; }  // by first use
 
  private:
+  friend class Stretch;
   static constexpr RunningWork kClasses = kGraphRuns - 1;
   static constexpr RunningWork kKernels = kClasses & ~(1u << kCopy);
   struct Sums {

@@ -4,9 +4,10 @@
 #include "analysis/device_usage.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
-#include <functional>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -122,6 +123,17 @@ class ProcessActivity {
     });
   }
   int64_t NextTime() const { return next_ns_; }
+  // There is a next change.
+  DeviceMeter& NextMeter() { return Of(next_.device).meter(); }
+  size_t NextBand() { return Of(next_.device).band; }
+  RunningWork NextRunning() const { return next_.now; }
+  // Goes on to the one behind that, if it is at hand and of the same device.
+  bool Advance() {
+    if (!reader_->NextOfDevice(&next_)) return false;
+    next_ns_ = next_.time_ns + offset_ns_;
+    return true;
+  }
+  void AdvanceSlowPath() { Read(); }
   // All that happens before |until_ns|, and the next change in any case.
   void TakeUntil(int64_t until_ns) {
     do {
@@ -257,11 +269,75 @@ Status Resume(const Run& run, DeviceTable* devices) {
                "The time of devices is shown for the whole run only."};
 }
 
+// What few processes do on one device, until it is that of another one or a window ends, in one
+// loop.
+class SharedStretch {
+ public:
+  // No more than DeviceMeter::Stretch::kMostBands.
+  explicit SharedStretch(std::span<ProcessActivity* const> processes)
+      : processes_(processes), meter_(processes.front()->NextMeter()) {
+    for (size_t i = 0; i < processes.size(); ++i) {
+      one_device_ &= &processes[i]->NextMeter() == &meter_;
+      bands_[i] = processes[i]->NextBand();
+    }
+  }
+
+  // As far as it goes.
+  void RunUntil(int64_t until_ns) {
+    if (!one_device_) return;
+    DeviceMeter::Stretch stretch(meter_);
+    if (!stretch.possible()) return;
+    until_ns = std::min(until_ns, stretch.until_ns());
+    for (;;) {
+      size_t first = 0;
+      for (size_t i = 1; i < processes_.size(); ++i) {
+        first = processes_[i]->NextTime() < processes_[first]->NextTime() ? i : first;
+      }
+      ProcessActivity& process = *processes_[first];
+      if (process.NextTime() >= until_ns) break;
+      stretch.Change(bands_[first], process.NextTime(), process.NextRunning());
+      if (process.Advance()) continue;
+      process.AdvanceSlowPath();
+      break;
+    }
+    meter_.Take(stretch);
+  }
+
+ private:
+  const std::span<ProcessActivity* const> processes_;
+  DeviceMeter& meter_;
+  bool one_device_ = true;
+  std::array<size_t, DeviceMeter::Stretch::kMostBands> bands_{};
+};
+
+// The same of processes that share devices, each of which has a change before |until_ns|.
+void PassSharing(int64_t until_ns, std::vector<ProcessActivity*> processes) {
+  const auto later = [](const ProcessActivity* a, const ProcessActivity* b) {
+    return a->NextTime() > b->NextTime();
+  };
+  const auto is_over = [until_ns](const ProcessActivity* of) { return of->NextTime() >= until_ns; };
+  std::make_heap(processes.begin(), processes.end(), later);
+  while (!processes.empty()) {
+    std::pop_heap(processes.begin(), processes.end(), later);
+    ProcessActivity* const next = processes.back();
+    processes.pop_back();
+    next->TakeUntil(processes.empty() ? until_ns : processes.front()->NextTime());
+    if (!is_over(next)) {
+      processes.push_back(next);
+      std::push_heap(processes.begin(), processes.end(), later);
+    }
+    if (processes.size() < 2 || processes.size() > DeviceMeter::Stretch::kMostBands) continue;
+    SharedStretch(processes).RunUntil(until_ns);
+    std::erase_if(processes, is_over);
+    std::make_heap(processes.begin(), processes.end(), later);
+  }
+}
+
 // All that happened before |until_ns|, on each device in order.
 Status Pass(const Run& run, const RunActivity& activity, const std::vector<int64_t>& offset_ns,
             int64_t until_ns, DeviceTable* devices) {
   std::deque<ProcessActivity> processes;
-  std::vector<std::pair<int64_t, size_t>> queue;  // min-heap of (next change, process)
+  std::vector<ProcessActivity*> sharing;
   for (size_t p = 0; p < run.processes.size(); ++p) {
     processes.emplace_back(run, p, activity[p].get(), offset_ns[p], SummedUntil(run), devices);
   }
@@ -271,21 +347,10 @@ Status Pass(const Run& run, const RunActivity& activity, const std::vector<int64
     if (processes[p].IsAlone()) {
       processes[p].TakeUntil(until_ns);
     } else {
-      queue.emplace_back(processes[p].NextTime(), p);
+      sharing.push_back(&processes[p]);
     }
   }
-  std::make_heap(queue.begin(), queue.end(), std::greater<>());
-  while (!queue.empty()) {
-    std::pop_heap(queue.begin(), queue.end(), std::greater<>());
-    const size_t process = queue.back().second;
-    queue.pop_back();
-    const int64_t next_ns = queue.empty() ? until_ns : queue.front().first;
-    ProcessActivity& activity_of = processes[process];
-    activity_of.TakeUntil(next_ns);
-    if (activity_of.NextTime() >= until_ns) continue;
-    queue.emplace_back(activity_of.NextTime(), process);
-    std::push_heap(queue.begin(), queue.end(), std::greater<>());
-  }
+  PassSharing(until_ns, std::move(sharing));
   for (const std::shared_ptr<const DeviceActivity>& of : activity) {
     if (of != nullptr && of->error()) return *of->error();
   }

@@ -67,6 +67,72 @@ TEST(DeviceMeterTest, WhatIsSummedUpCountsAsWhatIsToldOneByOne) {
   EXPECT_EQ(summed.bands().front().alone_ns, one_by_one.bands().front().alone_ns);
 }
 
+struct ToldOf {
+  size_t band;
+  Told told;
+};
+
+std::vector<ToldOf> DrawChangesOfMany(size_t bands) {
+  std::mt19937_64 random(bands);  // NOLINT(cert-msc51-cpp): the same each time
+  std::vector<ToldOf> changes;
+  for (const Told& told : DrawChanges()) {
+    const bool ends = random() % 2 == 0;
+    changes.push_back({random() % bands, {told.time_ns, ends ? 0 : told.now}});
+  }
+  return changes;
+}
+
+// In stretches where they are possible.
+size_t TellInStretches(const std::vector<ToldOf>& changes, DeviceMeter* meter) {
+  size_t in_stretches = 0;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    meter->Change(changes[i].band, changes[i].told.time_ns, changes[i].told.now);
+    DeviceMeter::Stretch stretch(*meter);
+    if (!stretch.possible()) continue;
+    for (; i + 1 < changes.size() && changes[i + 1].told.time_ns < stretch.until_ns(); ++i) {
+      stretch.Change(changes[i + 1].band, changes[i + 1].told.time_ns, changes[i + 1].told.now);
+      ++in_stretches;
+    }
+    meter->Take(stretch);
+  }
+  return in_stretches;
+}
+
+TEST(DeviceMeterTest, WhatFewProcessesDoCountsInAStretchAsOneByOne) {
+  for (size_t bands = 1; bands <= DeviceMeter::Stretch::kMostBands; ++bands) {
+    const std::vector<ToldOf> changes = DrawChangesOfMany(bands);
+    DeviceMeter one_by_one(kWindows);
+    DeviceMeter together(kWindows);
+    for (size_t band = 0; band < bands; ++band) {
+      ASSERT_EQ(one_by_one.Use(band), band);
+      ASSERT_EQ(together.Use(band), band);
+    }
+    for (const ToldOf& of : changes) one_by_one.Change(of.band, of.told.time_ns, of.told.now);
+    EXPECT_GT(TellInStretches(changes, &together), changes.size() * 9 / 10);
+    const std::vector<DeviceTime> expected = one_by_one.Times();
+    const std::vector<DeviceTime> times = together.Times();
+    for (size_t i = 0; i < kWindows.size(); ++i) {
+      EXPECT_EQ(times[i].busy_ns, expected[i].busy_ns);
+      EXPECT_EQ(times[i].compute_ns, expected[i].compute_ns);
+      EXPECT_EQ(times[i].graph_ns, expected[i].graph_ns);
+      EXPECT_EQ(times[i].smi_model, expected[i].smi_model);
+    }
+    for (size_t band = 0; band < bands; ++band) {
+      EXPECT_EQ(together.bands()[band].alone_ns, one_by_one.bands()[band].alone_ns);
+      EXPECT_EQ(together.bands()[band].contended_ns, one_by_one.bands()[band].contended_ns);
+    }
+  }
+}
+
+TEST(DeviceMeterTest, OfMoreProcessesThereIsNoStretch) {
+  DeviceMeter meter(kWindows);
+  for (size_t process = 0; process <= DeviceMeter::Stretch::kMostBands; ++process) {
+    meter.Change(meter.Use(process), 10, 2);
+  }
+  meter.Change(0, 20, 0);
+  EXPECT_FALSE(DeviceMeter::Stretch(meter).possible());
+}
+
 TEST(DeviceMeterTest, WhereProcessesShareADeviceNothingIsPlain) {
   DeviceMeter meter(kWindows);
   const size_t first = meter.Use(1);
