@@ -35,17 +35,17 @@ void DeviceActivity::Reader::Sum(uint64_t most_ns, Change* change, RunningTimes*
   RunningWork now = change->now;
   for (; GoesOn(); ++next_) {
     const uint32_t word = words_[next_];
-    const uint64_t step = word >> kTimeShift;
+    const uint64_t step = StepOf(word);
     if (step > most_ns - passed) break;
     passed += step;
     (*times)[now] += static_cast<int64_t>(step);
-    now = word >> 1 & kRunningMask;
+    now = RunningOf(word);
   }
   time_ns_ += passed;
   *change = {static_cast<int64_t>(time_ns_), device_, now};
 }
 
-void DeviceActivity::Reader::Skip(uint32_t word) {
+void DeviceActivity::Reader::Escape(uint32_t word) {
   const uint32_t value = word >> kEscapeShift;
   if ((word & kSteps) == kSteps) {
     time_ns_ += value * kStep;

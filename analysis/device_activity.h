@@ -78,6 +78,12 @@ class DeviceActivity {
   // Why the file could not be written or read; what was read is void then.
   const std::optional<Error>& error() const { return space_.error(); }
 
+  // A word of the log: a change of the same device or something else, by how much later it comes
+  // and what runs from then on.
+  static bool IsChange(uint32_t word) { return (word & 1) == 0; }
+  static uint32_t StepOf(uint32_t word) { return word >> kTimeShift; }
+  static RunningWork RunningOf(uint32_t word) { return word >> 1 & kRunningMask; }
+
   class Reader {
    public:
     explicit Reader(const DeviceActivity& activity) : activity_(activity) {}
@@ -85,36 +91,44 @@ class DeviceActivity {
     bool Next(Change* change) {
       while (next_ != words_.size() || ReadBlock()) {
         const uint32_t word = words_[next_++];
-        if ((word & 1) != 0) {
-          Skip(word);
+        if (!IsChange(word)) {
+          Escape(word);
           continue;
         }
-        time_ns_ += word >> kTimeShift;
-        *change = {static_cast<int64_t>(time_ns_), device_, word >> 1 & kRunningMask};
+        time_ns_ += StepOf(word);
+        *change = {static_cast<int64_t>(time_ns_), device_, RunningOf(word)};
         return true;
       }
       return false;
+    }
+
+    // What lies ahead in the log, as far as it is at hand; then, so many of it, |step_ns| in all,
+    // were taken from there.
+    std::span<const uint32_t> ahead() const { return words_.subspan(next_); }
+    void Skip(size_t words, uint64_t step_ns) {
+      next_ += words;
+      time_ns_ += step_ns;
     }
 
     // The same as long as GoesOn().
     bool NextOfDevice(Change* change) {
       if (!GoesOn()) return false;
       const uint32_t word = words_[next_++];
-      time_ns_ += word >> kTimeShift;
+      time_ns_ += StepOf(word);
       change->time_ns = static_cast<int64_t>(time_ns_);
-      change->now = word >> 1 & kRunningMask;
+      change->now = RunningOf(word);
       return true;
     }
 
     // Whether the next one is at hand and of the same device.
-    bool GoesOn() const { return next_ != words_.size() && (words_[next_] & 1) == 0; }
+    bool GoesOn() const { return next_ != words_.size() && IsChange(words_[next_]); }
     // Goes on so for no more than |most_ns|: |change|, the last one, becomes the one behind which
     // that is over, and what passes until then is added to |times|.
     void Sum(uint64_t most_ns, Change* change, RunningTimes* times);
 
    private:
     bool ReadBlock();
-    void Skip(uint32_t word);
+    void Escape(uint32_t word);
 
     const DeviceActivity& activity_;
     size_t next_block_ = 0;
@@ -132,7 +146,7 @@ class DeviceActivity {
   static_assert(kRunningMask < std::tuple_size_v<RunningTimes>);
   static_assert(kRunningMask < 1u << (kTimeShift - 1));
   static constexpr uint64_t kStep = uint64_t{1} << (32 - kTimeShift);
-  enum Escape : uint32_t { kDevice = 1, kSteps = 3 };
+  enum EscapeKind : uint32_t { kDevice = 1, kSteps = 3 };
   static constexpr int kEscapeShift = 2;
 
   void AddSlowPath(uint32_t device, int64_t time_ns, RunningWork now);

@@ -34,8 +34,7 @@ void DeviceMeter::Change(const RunningTimes& times, int64_t now_ns, RunningWork 
 }
 
 DeviceMeter::Stretch::Stretch(const DeviceMeter& meter)
-    : running_(meter.running_),
-      busy_(meter.busy_bands_),
+    : count_(meter.bands_.size()),
       now_ns_(meter.now_ns_),
       until_ns_(std::min(meter.pieces_[meter.piece_].end_ns, meter.undecided_ns_)) {
   if (meter.bands_.size() > kMostBands) {
@@ -43,9 +42,65 @@ DeviceMeter::Stretch::Stretch(const DeviceMeter& meter)
     return;
   }
   for (size_t band = 0; band < meter.bands_.size(); ++band) {
-    bands_[band] = {meter.running_of_[band], now_ns_, 0};
-    if (bands_[band].running != 0) busy_bands_sum_ += band;
+    bands_[band] = {meter.running_of_[band], 0};
   }
+  Combine();
+}
+
+// Which of the two comes next nothing foretells, so there is no branch for it; and one of them goes
+// on by a word each time, so that only the shorter rest of words is counted down.
+void DeviceMeter::Stretch::RunPair(const std::array<Lane*, 2>& lanes, int64_t until_ns) {
+  const uint32_t* word_0 = lanes[0]->ahead.data();
+  const uint32_t* word_1 = lanes[1]->ahead.data();
+  int64_t next_ns_0 = lanes[0]->next_ns;
+  int64_t next_ns_1 = lanes[1]->next_ns;
+  RunningWork next_0 = lanes[0]->next;
+  RunningWork next_1 = lanes[1]->next;
+  RunningWork now_0 = bands_[0].running;
+  RunningWork now_1 = bands_[1].running;
+  RunningTimes times{};
+  int64_t now_ns = now_ns_;
+  int64_t busy_ns_0 = 0;
+  int64_t busy_ns_1 = 0;
+  int64_t both_ns = 0;
+  for (size_t left = std::min(lanes[0]->ahead.size(), lanes[1]->ahead.size()); left != 0; --left) {
+    const bool is_1 = next_ns_1 < next_ns_0;
+    const int64_t then_ns = is_1 ? next_ns_1 : next_ns_0;
+    const uint32_t word = *(is_1 ? word_1 : word_0);
+    if (then_ns >= until_ns || !DeviceActivity::IsChange(word)) break;
+    const int64_t ns = then_ns - now_ns;
+    now_ns = then_ns;
+    times[now_0 | now_1] += ns;
+    busy_ns_0 += now_0 != 0 ? ns : 0;
+    busy_ns_1 += now_1 != 0 ? ns : 0;
+    both_ns += now_0 != 0 && now_1 != 0 ? ns : 0;
+    const int64_t step_ns = DeviceActivity::StepOf(word);
+    const RunningWork next = DeviceActivity::RunningOf(word);
+    now_0 = is_1 ? now_0 : next_0;
+    now_1 = is_1 ? next_1 : now_1;
+    next_0 = is_1 ? next_0 : next;
+    next_1 = is_1 ? next : next_1;
+    next_ns_0 += is_1 ? 0 : step_ns;
+    next_ns_1 += is_1 ? step_ns : 0;
+    word_0 += is_1 ? 0 : 1;
+    word_1 += is_1 ? 1 : 0;
+  }
+  for (RunningWork running = 1; running < times.size(); ++running)
+    times_[running] += times[running];
+  bands_[0] = {now_0, bands_[0].busy_ns + busy_ns_0};
+  bands_[1] = {now_1, bands_[1].busy_ns + busy_ns_1};
+  alone_ns_[0] += busy_ns_0 - both_ns;
+  alone_ns_[1] += busy_ns_1 - both_ns;
+  now_ns_ = now_ns;
+  Combine();
+  const auto put = [](int64_t next_ns, RunningWork next, const uint32_t* word, Lane* lane) {
+    lane->step_ns = next_ns - lane->next_ns;
+    lane->taken = static_cast<size_t>(word - lane->ahead.data());
+    lane->next_ns = next_ns;
+    lane->next = next;
+  };
+  put(next_ns_0, next_0, word_0, lanes[0]);
+  put(next_ns_1, next_1, word_1, lanes[1]);
 }
 
 void DeviceMeter::Take(const Stretch& stretch) {
@@ -57,9 +112,8 @@ void DeviceMeter::Take(const Stretch& stretch) {
     const Stretch::Band& of = stretch.bands_[band];
     running_of_[band] = of.running;
     if (!piece.in_first) continue;
-    const int64_t still_ns = of.running != 0 ? stretch.now_ns_ - of.since_ns : 0;
     bands_[band].alone_ns += stretch.alone_ns_[band];
-    bands_[band].contended_ns += of.busy_ns + still_ns - stretch.alone_ns_[band];
+    bands_[band].contended_ns += of.busy_ns - stretch.alone_ns_[band];
   }
   now_ns_ = stretch.now_ns_;
   Combine();

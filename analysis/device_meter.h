@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analysis/device_activity.h"
@@ -67,24 +68,42 @@ class DeviceMeter {
       now_ns_ = now_ns;
       times_[running_] += ns;
       alone_ns_[busy_ == 1 ? busy_bands_sum_ : kMostBands] += ns;
-      Band& of = bands_[band];
-      of.busy_ns += of.running != 0 ? now_ns - of.since_ns : 0;
-      of.since_ns = now_ns;
-      const size_t more = size_t{now != 0} - size_t{of.running != 0};  // modulo 2^64
-      busy_ += more;
-      busy_bands_sum_ += more * band;
-      of.running = now;
-      running_ = 0;
-      for (const Band& each : bands_) running_ |= each.running;
+      for (Band& each : bands_) each.busy_ns += each.running != 0 ? ns : 0;
+      bands_[band].running = now;
+      Combine();
     }
+
+    // What a band does next, and the words of its log behind that.
+    struct Lane {
+      int64_t next_ns = 0;
+      RunningWork next = 0;
+      std::span<const uint32_t> ahead;
+      size_t taken = 0;     // words; below
+      int64_t step_ns = 0;  // of those
+    };
+    bool is_of_two() const { return count_ == 2; }
+    // All that both do, as far as the words go and before |until_ns|: |lanes| are where the bands
+    // have come to then.
+    void RunPair(const std::array<Lane*, 2>& lanes, int64_t until_ns);
 
    private:
     friend class DeviceMeter;
     struct Band {
       RunningWork running = 0;
-      int64_t since_ns = 0;
       int64_t busy_ns = 0;
     };
+    void Combine() {
+      running_ = 0;
+      busy_ = 0;
+      busy_bands_sum_ = 0;
+      for (size_t band = 0; band < kMostBands; ++band) {
+        const RunningWork of = bands_[band].running;
+        running_ |= of;
+        busy_ += of != 0 ? 1 : 0;
+        busy_bands_sum_ += of != 0 ? band : 0;
+      }
+    }
+    size_t count_ = 0;
     std::array<Band, kMostBands> bands_;
     std::array<int64_t, kMostBands + 1> alone_ns_{};  // by band; the last one: none or several
     RunningTimes times_{};

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -48,6 +50,22 @@ size_t TellSummed(const std::vector<Told>& changes, DeviceMeter* meter) {
   return summed;
 }
 
+void ExpectSame(const DeviceMeter& meter, const DeviceMeter& expected) {
+  const std::vector<DeviceTime> of_expected = expected.Times();
+  const std::vector<DeviceTime> times = meter.Times();
+  for (size_t i = 0; i < kWindows.size(); ++i) {
+    EXPECT_EQ(times[i].busy_ns, of_expected[i].busy_ns);
+    EXPECT_EQ(times[i].compute_ns, of_expected[i].compute_ns);
+    EXPECT_EQ(times[i].copy_ns, of_expected[i].copy_ns);
+    EXPECT_EQ(times[i].graph_ns, of_expected[i].graph_ns);
+    EXPECT_EQ(times[i].smi_model, of_expected[i].smi_model);
+  }
+  for (size_t band = 0; band < expected.bands().size(); ++band) {
+    EXPECT_EQ(meter.bands()[band].alone_ns, expected.bands()[band].alone_ns);
+    EXPECT_EQ(meter.bands()[band].contended_ns, expected.bands()[band].contended_ns);
+  }
+}
+
 TEST(DeviceMeterTest, WhatIsSummedUpCountsAsWhatIsToldOneByOne) {
   const std::vector<Told> changes = DrawChanges();
   DeviceMeter one_by_one(kWindows);
@@ -55,16 +73,7 @@ TEST(DeviceMeterTest, WhatIsSummedUpCountsAsWhatIsToldOneByOne) {
   for (const Told& told : changes) one_by_one.Change(band, told.time_ns, told.now);
   DeviceMeter summed(kWindows);
   EXPECT_GT(TellSummed(changes, &summed), changes.size() * 9 / 10);
-  const std::vector<DeviceTime> expected = one_by_one.Times();
-  const std::vector<DeviceTime> times = summed.Times();
-  for (size_t i = 0; i < kWindows.size(); ++i) {
-    EXPECT_EQ(times[i].busy_ns, expected[i].busy_ns);
-    EXPECT_EQ(times[i].compute_ns, expected[i].compute_ns);
-    EXPECT_EQ(times[i].copy_ns, expected[i].copy_ns);
-    EXPECT_EQ(times[i].graph_ns, expected[i].graph_ns);
-    EXPECT_EQ(times[i].smi_model, expected[i].smi_model);
-  }
-  EXPECT_EQ(summed.bands().front().alone_ns, one_by_one.bands().front().alone_ns);
+  ExpectSame(summed, one_by_one);
 }
 
 struct ToldOf {
@@ -109,19 +118,67 @@ TEST(DeviceMeterTest, WhatFewProcessesDoCountsInAStretchAsOneByOne) {
     }
     for (const ToldOf& of : changes) one_by_one.Change(of.band, of.told.time_ns, of.told.now);
     EXPECT_GT(TellInStretches(changes, &together), changes.size() * 9 / 10);
-    const std::vector<DeviceTime> expected = one_by_one.Times();
-    const std::vector<DeviceTime> times = together.Times();
-    for (size_t i = 0; i < kWindows.size(); ++i) {
-      EXPECT_EQ(times[i].busy_ns, expected[i].busy_ns);
-      EXPECT_EQ(times[i].compute_ns, expected[i].compute_ns);
-      EXPECT_EQ(times[i].graph_ns, expected[i].graph_ns);
-      EXPECT_EQ(times[i].smi_model, expected[i].smi_model);
-    }
-    for (size_t band = 0; band < bands; ++band) {
-      EXPECT_EQ(together.bands()[band].alone_ns, one_by_one.bands()[band].alone_ns);
-      EXPECT_EQ(together.bands()[band].contended_ns, one_by_one.bands()[band].contended_ns);
-    }
+    ExpectSame(together, one_by_one);
   }
+}
+
+// The log of what one band does.
+std::unique_ptr<DeviceActivity> LogOf(const std::vector<ToldOf>& changes, size_t band) {
+  auto log = std::make_unique<DeviceActivity>("/tmp");
+  for (const ToldOf& of : changes) {
+    if (of.band == band) log->Add(/*device=*/1, of.told.time_ns, of.told.now);
+  }
+  log->Finish();
+  return log;
+}
+
+// Where the log of a band has been read to.
+struct LogPlace {
+  explicit LogPlace(const DeviceActivity& log) : reader(log) { Read(); }
+  void Read() {
+    DeviceActivity::Change change;
+    lane.next_ns = reader.Next(&change) ? change.time_ns : kOpenEnded;
+    lane.next = change.now;
+  }
+  DeviceActivity::Reader reader;
+  DeviceMeter::Stretch::Lane lane;
+};
+
+// In pairs where these are possible; returns how many changes were.
+size_t TellInPairs(std::array<LogPlace, 2>* places, DeviceMeter* meter) {
+  size_t in_pairs = 0;
+  for (;;) {
+    const size_t first = (*places)[1].lane.next_ns < (*places)[0].lane.next_ns ? 1 : 0;
+    LogPlace& place = (*places)[first];
+    if (place.lane.next_ns == kOpenEnded) return in_pairs;
+    meter->Change(first, place.lane.next_ns, place.lane.next);
+    place.Read();
+    DeviceMeter::Stretch stretch(*meter);
+    if (!stretch.possible()) continue;
+    for (LogPlace& each : *places) each.lane.ahead = each.reader.ahead();
+    stretch.RunPair({&(*places)[0].lane, &(*places)[1].lane}, stretch.until_ns());
+    for (LogPlace& each : *places) {
+      each.reader.Skip(each.lane.taken, static_cast<uint64_t>(each.lane.step_ns));
+      in_pairs += each.lane.taken;
+    }
+    meter->Take(stretch);
+  }
+}
+
+TEST(DeviceMeterTest, APairCountsAsOneByOne) {
+  const std::vector<ToldOf> changes = DrawChangesOfMany(2);
+  DeviceMeter one_by_one(kWindows);
+  DeviceMeter together(kWindows);
+  for (DeviceMeter* meter : {&one_by_one, &together}) {
+    meter->Use(0);
+    meter->Use(1);
+  }
+  for (const ToldOf& of : changes) one_by_one.Change(of.band, of.told.time_ns, of.told.now);
+  const std::unique_ptr<DeviceActivity> log_0 = LogOf(changes, 0);
+  const std::unique_ptr<DeviceActivity> log_1 = LogOf(changes, 1);
+  std::array<LogPlace, 2> places{LogPlace(*log_0), LogPlace(*log_1)};
+  EXPECT_GT(TellInPairs(&places, &together), changes.size() * 9 / 10);
+  ExpectSame(together, one_by_one);
 }
 
 TEST(DeviceMeterTest, OfMoreProcessesThereIsNoStretch) {

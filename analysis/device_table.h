@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The physical devices of a run, found by what each process knows of them, and the meter of each.
+// One object, one caller.
+#ifndef GPUBOUND_ANALYSIS_DEVICE_TABLE_H_
+#define GPUBOUND_ANALYSIS_DEVICE_TABLE_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analysis/device_meter.h"
+#include "analysis/device_usage.h"
+#include "analysis/interval.h"
+#include "analysis/run.h"
+#include "analysis/state_archive.h"
+
+namespace gpubound {
+
+// A device is its uuid; MIG and renumbering through CUDA_VISIBLE_DEVICES make ordinals unreliable.
+struct PhysicalDevice {
+  std::string host;
+  uint32_t ordinal = 0;
+  DeviceUsage usage;
+  DeviceMeter meter;
+};
+
+class DeviceTable {
+ public:
+  explicit DeviceTable(const std::vector<Interval>& windows) : windows_(windows) {}
+
+  PhysicalDevice* Find(const ProcessTrace& process, DeviceId id) {
+    const Device& device = process.DeviceOf(id);
+    const std::string& host = process.identity.host;
+    for (PhysicalDevice& known : devices_) {
+      const bool same = device.uuid.empty() ? known.usage.uuid.empty() && known.host == host &&
+                                                  known.ordinal == device.info.index
+                                            : known.usage.uuid == device.uuid;
+      if (same) return &known;
+    }
+    PhysicalDevice& added =
+        devices_.emplace_back(PhysicalDevice{host, device.info.index, {}, DeviceMeter(windows_)});
+    added.usage.uuid = device.uuid;
+    added.usage.name = device.name;
+    return &added;
+  }
+
+  // |numbers|: of the processes of the one that wrote, in the run at hand.
+  void Visit(StateArchive& archive, int64_t from_ns, const std::vector<size_t>& numbers) {
+    uint64_t count = devices_.size();
+    archive.All(count);
+    for (uint64_t i = 0; i < count && !archive.failed(); ++i) {
+      if (archive.reads()) devices_.push_back({{}, 0, {}, DeviceMeter(windows_)});
+      PhysicalDevice& device = devices_[i];
+      archive.All(device.host, device.ordinal, device.usage.uuid, device.usage.name,
+                  device.usage.simulated, device.usage.used);
+      device.meter.Visit(archive, from_ns);
+      if (!archive.reads()) continue;
+      const std::vector<DeviceBand>& bands = device.meter.bands();
+      if (std::any_of(bands.begin(), bands.end(),
+                      [&](const DeviceBand& band) { return band.process >= numbers.size(); })) {
+        return archive.Fail();
+      }
+      device.meter.Renumber(numbers);
+    }
+  }
+
+  void MoveTo(int64_t now_ns) {
+    for (PhysicalDevice& device : devices_) device.meter.MoveTo(now_ns);
+  }
+
+  std::vector<DeviceUsage> Finish() {
+    std::sort(devices_.begin(), devices_.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.host, a.ordinal, a.usage.uuid) < std::tie(b.host, b.ordinal, b.usage.uuid);
+    });
+    std::vector<DeviceUsage> usages;
+    for (PhysicalDevice& device : devices_) {
+      device.meter.MoveToEnd();
+      device.usage.windows = device.meter.Times();
+      device.usage.bands = device.meter.bands();
+      std::sort(device.usage.bands.begin(), device.usage.bands.end(),
+                [](const auto& a, const auto& b) { return a.process < b.process; });
+      usages.push_back(std::move(device.usage));
+    }
+    return usages;
+  }
+
+ private:
+  const std::vector<Interval>& windows_;
+  std::deque<PhysicalDevice> devices_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_DEVICE_TABLE_H_
