@@ -7,17 +7,16 @@
 
 namespace gpubound {
 
-DeviceTimeline::DeviceTimeline(const ProcessTrace& process, const EventSource& source,
-                               const Interval& span, const std::vector<Interval>& unknown,
-                               DeviceActivity* activity)
-    : span_(span),
-      unknown_(unknown),
-      activity_(*activity),
-      work_(source.Work()),
-      classifier_(process),
+DeviceTimeline::DeviceTimeline(const Input& input)
+    : span_(input.span),
+      unknown_(*input.unknown),
+      lists_changes_(input.lists_changes),
+      activity_(*input.activity),
+      work_(input.source->Work()),
+      classifier_(*input.process),
       devices_(classifier_.devices() + 1),
       place_(devices_.size(), kNotUsed) {
-  last_.begin_ns = span.begin_ns;
+  last_.begin_ns = span_.begin_ns;
   FindNext();
 }
 
@@ -174,7 +173,7 @@ void DeviceTimeline::RunOneDevice(int64_t end_ns) {
     }
     const DeviceState before = state;
     state = top == bottom ? DeviceState::kIdle : DeviceState::kBusy;
-    if (state != before) {
+    if (lists_changes_ && state != before) {
       changes_.push_back({now_ns, id, before, state, begun, device.last_work});
     }
     const RunningWork active_before = active;
@@ -283,7 +282,8 @@ void DeviceTimeline::RefreshDevice(uint32_t id, int64_t now_ns, WorkId begun) {
                             : unknown()         ? DeviceState::kUnknown
                                                 : DeviceState::kIdle;
   if (state == device.state) return;
-  changes_.push_back({now_ns, id, device.state, state, begun, device.last_work});
+  if (lists_changes_)
+    changes_.push_back({now_ns, id, device.state, state, begun, device.last_work});
   device.state = state;
   if (place_[id] < window_.each.size()) {
     window_.each[place_[id]].push_back({Clipped(now_ns), state});

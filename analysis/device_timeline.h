@@ -35,10 +35,15 @@ struct DeviceChange {
 
 class DeviceTimeline {
  public:
-  // |unknown| is disjoint and ascending. What runs on each device goes to |activity|. Everything
-  // outlives the object.
-  DeviceTimeline(const ProcessTrace& process, const EventSource& source, const Interval& span,
-                 const std::vector<Interval>& unknown, DeviceActivity* activity);
+  struct Input {  // everything outlives the object
+    const ProcessTrace* process = nullptr;
+    const EventSource* source = nullptr;
+    Interval span;
+    const std::vector<Interval>* unknown = nullptr;  // disjoint and ascending
+    DeviceActivity* activity = nullptr;              // where what runs on each device goes to
+    bool lists_changes = true;                       // else changes() stay empty
+  };
+  explicit DeviceTimeline(const Input& input);
 
   // The next instant at which something happens; kOpenEnded when nothing does.
   int64_t NextTime() const {
@@ -132,6 +137,7 @@ class DeviceTimeline {
 
   const Interval span_;
   const std::vector<Interval>& unknown_;
+  const bool lists_changes_;
   DeviceActivity& activity_;
   size_t next_unknown_ = 0;
   bool in_unknown_ = false;

@@ -83,6 +83,13 @@ void NoteUnnamedNodes(Report* report) {
                           "records each.");
 }
 
+void DropKernels(Report* report) {
+  for (ReportProcess& process : report->processes) {
+    process.kernels.clear();
+    process.operation_kernels.clear();
+  }
+}
+
 void AddKernelTables(const std::vector<KernelTime>& kernels,
                      const std::vector<std::string>& operations, const ProcessTrace& process,
                      ReportProcess* report) {

@@ -21,6 +21,9 @@ void AddKernelTables(const std::vector<KernelTime>& kernels,
 // A note on how many kernels of graphs that were recorded as a whole have no name, if any.
 void NoteUnnamedNodes(Report* report);
 
+// Of a report that is of the breakdown alone: of kernels it has none but whole graphs by now.
+void DropKernels(Report* report);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_KERNEL_REPORT_H_

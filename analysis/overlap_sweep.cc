@@ -22,10 +22,11 @@ class Sweep {
  public:
   explicit Sweep(const SweepInput& input)
       : in_(input),
+        all_(input.detail == ReportDetail::kAll),
         timeline_(
             {input.process, input.source, input.roles, input.scan, input.peers, input.inherited}),
         activity_(std::make_shared<DeviceActivity>(SpillFolder())),
-        devices_(*input.process, *input.source, input.span, *input.unknown, activity_.get()),
+        devices_({input.process, input.source, input.span, input.unknown, activity_.get(), all_}),
         book_(input.span.begin_ns, timeline_.state(), CellBook::Devices::kEach),
         lanes_(timeline_, input.process->python, input.span.begin_ns),
         iterations_(input.span, input.roles->operations().size()),
@@ -35,7 +36,8 @@ class Sweep {
         caused_(input.span, input.roles->operations().size()),
         kernels_(*input.process, input.span),
         smi_(input.span),
-        counters_(input.process->counters, input.span.begin_ns, timeline_.state().operation) {
+        counters_(input.process->counters, input.span.begin_ns, timeline_.state().operation),
+        waits_or_counts_(!input.peers->empty() || !input.process->counters.empty()) {
     TakeState(timeline_.state());
     gaps_.SwitchTo(doing_.cause(), input.span.begin_ns);
   }
@@ -75,7 +77,7 @@ class Sweep {
 
   SweepResult Run() {
     RunWindows(kOpenEnded);
-    if (!gaps_begun_) BeginGaps();
+    if (all_ && !gaps_begun_) BeginGaps();
     devices_.Run(in_.span.end_ns, in_.span.end_ns, timeline_.paused());
     OpenBooks();
     BookAllUntil(in_.span.end_ns);
@@ -99,7 +101,7 @@ class Sweep {
   void RunWindow(int64_t begin_ns, int64_t until_ns) {
     // What happens at the span's begin, or before it, is a window of its own.
     const bool before_span = begin_ns <= in_.span.begin_ns;
-    if (!before_span && !gaps_begun_) BeginGaps();
+    if (all_ && !before_span && !gaps_begun_) BeginGaps();
     if (before_span) until_ns = std::min(until_ns, in_.span.begin_ns + 1);
     int64_t end_ns = timeline_.Open(begin_ns, until_ns);
     end_ns = devices_.Open(begin_ns, end_ns, [this](const DeviceWork& work, const GpuItem& item) {
@@ -109,19 +111,23 @@ class Sweep {
     devices_.Run(begin_ns, end_ns, timeline_.paused());
     OpenBooks();
     BookProcess(begin_ns);
-    lanes_.BookWindow(Clipped(begin_ns), in_.span);
+    if (all_) lanes_.BookWindow(Clipped(begin_ns), in_.span);
     BookAllUntil(Clipped(end_ns));
-    NoteGaps(begin_ns);
+    if (all_) {
+      NoteGaps(begin_ns);
+    } else if (waits_or_counts_) {
+      NoteWaits(begin_ns);
+    }
     SettleCauses();
   }
 
   void OpenBooks() {
     book_.OpenWindow(devices_.window());
-    lanes_.OpenWindow(devices_.window());
+    if (all_) lanes_.OpenWindow(devices_.window());
   }
   void BookAllUntil(int64_t now_ns) {
     book_.BookUntil(now_ns);
-    lanes_.BookUntil(now_ns);
+    if (all_) lanes_.BookUntil(now_ns);
   }
 
   void BookProcess(int64_t begin_ns) {
@@ -154,7 +160,7 @@ class Sweep {
 
   void SettleCauses() {
     caused_.Settle(&timeline_.calls(), [this](const GpuItem& item, OperationIndex operation) {
-      kernels_.Add(item, operation);
+      if (all_ || item.is_graph) kernels_.Add(item, operation);
     });
   }
 
@@ -193,6 +199,13 @@ class Sweep {
       NoteGap(device, device.time_ns == state_ns ? before : State());
     }
     for (; next != end; ++next) MoveTo(*next);
+  }
+
+  // The same without gaps.
+  void NoteWaits(int64_t begin_ns) {
+    phase_ = timeline_.phase();
+    MoveTo({begin_ns, timeline_.doing_at_begin()});
+    for (const ThreadChange& change : timeline_.changes()) MoveTo(change);
   }
 
   // Nearly all are.
@@ -272,17 +285,17 @@ class Sweep {
       const bool used = devices_.devices()[device].used;
       result_.device_used.push_back(used);
       result_.device_ran_graph.push_back(devices_.devices()[device].ran_graph);
-      if (used) gaps_.End(device, in_.span.end_ns, State(), WorkId{});
+      if (used && all_) gaps_.End(device, in_.span.end_ns, State(), WorkId{});
     }
     result_.rows = book_.Rows();
     for (CellBook::Row& row : result_.rows) PutByDevice(&row);
-    for (size_t lane = 0; lane < timeline_.lanes(); ++lane) {
+    for (size_t lane = 0; all_ && lane < timeline_.lanes(); ++lane) {
       result_.lanes.push_back({timeline_.lane_thread(lane), lanes_.Rows(lane)});
     }
     result_.counts = timeline_.Finish();
     result_.caused_ns = caused_.caused_ns();
     result_.iterations = iterations_.Take();
-    result_.gaps = gaps_.Take(result_.device_used);
+    if (all_) result_.gaps = gaps_.Take(result_.device_used);
     result_.kernels = kernels_.Take();
     result_.activity = FinishActivity();
     result_.smi_model = smi_.Share();
@@ -331,6 +344,7 @@ class Sweep {
   }
 
   const SweepInput& in_;
+  const bool all_;  // not the breakdown alone
   ProcessTimeline timeline_;
   const std::shared_ptr<DeviceActivity> activity_;
   DeviceTimeline devices_;
@@ -347,6 +361,7 @@ class Sweep {
   SmiModel smi_;
   CounterBook counters_;
   PeerWait wait_;
+  const bool waits_or_counts_;
   bool gaps_begun_ = false;
   bool started_ = false;
   SweepResult result_;

@@ -21,6 +21,7 @@
 #include "analysis/iteration_book.h"
 #include "analysis/kernel_book.h"
 #include "analysis/process_timeline.h"
+#include "analysis/report.h"
 #include "analysis/status.h"
 
 namespace gpubound {
@@ -48,6 +49,8 @@ struct MisplacedWork {
 };
 
 struct SweepInput {  // everything outlives the call
+  // With kBreakdown no lanes and gaps are found, of kernels only graphs recorded as a whole.
+  ReportDetail detail = ReportDetail::kAll;
   Interval span;
   const ProcessTrace* process = nullptr;
   const EventSource* source = nullptr;

@@ -327,7 +327,8 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   AddParents(run, &report);
 
   const ProcessTrace* root = FindRoot(run);
-  if (run.sums == nullptr) ExplainWaits(run, *analyses, root, options, &report);
+  const bool all = options.detail == ReportDetail::kAll;
+  if (all && run.sums == nullptr) ExplainWaits(run, *analyses, root, options, &report);
   const Interval span = RunSpan(run, root);
   std::string host;
   size_t root_index = run.processes.size();
@@ -374,17 +375,17 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
                            FormatTime(outside.ns) +
                            " outside the run; is its clock set right (chrony, ntp)?");
   }
-  if (run.sums == nullptr) {
+  if (all && run.sums == nullptr) {
     report.ranks = SplitCommunication(run, clocks, cut.windows[cut.headline], options);
-  } else {
-    NoteSums(run, span, &ledger, &report);
   }
+  if (run.sums != nullptr) NoteSums(run, span, &ledger, &report);
   report.ledger =
       LedgerEntries(ledger, std::any_of(run.processes.begin(), run.processes.end(), &LostItsEnd));
   report.not_counted = NotCounted(run);
   report.estimated = Estimated(run);
   for (std::string& note : NotesOf(run, clocks)) report.notes.push_back(std::move(note));
   NoteUnnamedNodes(&report);
+  if (!all) DropKernels(&report);
   report.run.verdict = VerdictOf(report);
   return report;
 }

@@ -29,7 +29,16 @@ inline constexpr char kNoPhase[] = "(no phase)";
 // Iterations whose scopes were not recorded, to tell what recording costs (suspension_plan.h).
 inline constexpr char kSuspended[] = "(suspended)";
 
+// How much is worked out.
+enum class ReportDetail : uint8_t {
+  // The breakdown of every process and of the run by phase, operation, layer, GPU state, device and
+  // iteration, and the ledger. There are no lanes, kernels, gaps, awaited processes and ranks.
+  kBreakdown,
+  kAll,
+};
+
 struct ReportOptions {
+  ReportDetail detail = ReportDetail::kAll;
   // Foreign ranges that serve as operations beside the usual rule: "nvtx:DOMAIN", or "all".
   std::vector<std::string> operations;
   // Runs the replays: the corrected values, if |costs| are known, and the GPU-limited share. They

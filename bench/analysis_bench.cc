@@ -4,13 +4,15 @@
 // analysis_bench --write DIR [--events N | --short-threads EVENTS]
 //                                            keeps a run of one process, for other tools
 // analysis_bench --report DIR                CPU seconds of one report of such a run
+// analysis_bench --breakdown DIR             likewise, of its breakdown alone (ReportDetail)
 // analysis_bench --json DIR                  that report, for a comparison with other tools
 //
-// From a run directory to its report: events per second and resident memory, for one process (one
-// core) and two (two cores), and for one of many threads that live one after the other, beside the
-// floor of the same run: sorting and sweeping as many intervals that already lie in memory. Each
-// measurement is a child process, so that its memory is its own. An event is a scope, a call or a
-// kernel. The default is 1e6 and 1e7 events;
+// From a run directory to its breakdown, and to all that a report says beside it (lanes, tables of
+// kernels, gaps and more): events per second and resident memory, for one process (one core) and
+// two (two cores), and for one of many threads that live one after the other, beside the floor of
+// the same run: sorting and sweeping as many intervals that already lie in memory. Each measurement
+// is a child process, so that its memory is its own. An event is a scope, a call or a kernel. The
+// default is 1e6 and 1e7 events;
 // `--events 100000000` is the long one.
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -96,16 +98,18 @@ Measured InChild(const std::function<Seconds()>& work) {
   return measured;
 }
 
-Report ReportOf(const std::string& directory) {
-  Result<Report> report = ReportOfRun(directory);
+Report ReportOf(const std::string& directory, ReportDetail detail = ReportDetail::kAll) {
+  ReportOptions options;
+  options.detail = detail;
+  Result<Report> report = ReportOfRun(directory, options);
   if (report.ok()) return std::move(*report);
   std::fprintf(stderr, "%s\n", report.error().ToString().c_str());
   _exit(1);
 }
 
-Seconds ReportSeconds(const std::string& directory) {
+Seconds ReportSeconds(const std::string& directory, ReportDetail detail) {
   const Stopwatch watch;
-  const Report report = ReportOf(directory);
+  const Report report = ReportOf(directory, detail);
   const Seconds seconds = watch.Elapsed();
   for (const ReportProcess& process : report.processes) {
     if (process.gpu_busy_ns == 0) _exit(1);
@@ -192,19 +196,25 @@ void Measure(uint64_t events, uint32_t processes, int repeat, const std::string&
     }
     return Seconds{};
   });
+  Rates broken_down(events);
   Rates reported(events);
   Rates floor(events);
   double resident = 0;
   for (int i = 0; i < repeat; ++i) {
-    const Measured measured = InChild([&] { return ReportSeconds(pattern); });
-    reported.Add(measured.seconds);
-    resident = std::max(resident, measured.resident_mib);
+    const auto measure = [&](ReportDetail detail, Rates* rates) {
+      const Measured measured = InChild([&] { return ReportSeconds(pattern, detail); });
+      rates->Add(measured.seconds);
+      resident = std::max(resident, measured.resident_mib);
+    };
+    measure(ReportDetail::kBreakdown, &broken_down);
+    measure(ReportDetail::kAll, &reported);
     if (events > kLargestFloor) continue;
     floor.Add(InChild([&] { return FloorSeconds(events, std::max(processes, 1u)); }).seconds);
   }
   const uint64_t threads = processes == 0 ? events / kEventsOfShortThread : 4 * processes;
   std::printf("%12llu %9u %9llu", static_cast<unsigned long long>(events), std::max(processes, 1u),
               static_cast<unsigned long long>(threads));
+  broken_down.Print();
   reported.Print();
   std::printf(" %10.0f", resident);
   floor.Print();
@@ -236,7 +246,12 @@ int main(int argc, char** argv) {
     if (option == "--dir") dir = argv[i + 1];
     if (option == "--write") written = argv[i + 1];
     if (option == "--report") {
-      std::printf("%.3f\n", gpubound::ReportSeconds(argv[i + 1]).cpu);
+      std::printf("%.3f\n", gpubound::ReportSeconds(argv[i + 1], gpubound::ReportDetail::kAll).cpu);
+      return 0;
+    }
+    if (option == "--breakdown") {
+      std::printf("%.3f\n",
+                  gpubound::ReportSeconds(argv[i + 1], gpubound::ReportDetail::kBreakdown).cpu);
       return 0;
     }
     if (option == "--json") {
@@ -254,8 +269,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::printf("M events per second of wall time, and per second of CPU time of all threads\n");
-  std::printf("%12s %9s %9s %10s %10s %10s %10s %10s\n", "events", "processes", "threads", "report",
-              "per CPU s", "MiB", "floor", "per CPU s");
+  std::printf("%12s %9s %9s %10s %10s %10s %10s %10s %10s %10s\n", "events", "processes", "threads",
+              "breakdown", "per CPU s", "report", "per CPU s", "MiB", "floor", "per CPU s");
   for (const uint64_t count : events) {
     for (const uint32_t processes : {1u, 2u}) gpubound::Measure(count, processes, repeat, dir);
   }

@@ -124,6 +124,10 @@ ReportOptions OptionsFor(const std::vector<Requirement>& requirements,
   ReportOptions options;
   options.replays = std::any_of(requirements.begin(), requirements.end(),
                                 [&](const auto& one) { return concern(one) && NeedsReplays(one); });
+  const bool names_any_part = std::any_of(
+      requirements.begin(), requirements.end(),
+      [&](const Requirement& one) { return concern(one) && !one.figure.pointer.empty(); });
+  options.detail = names_any_part ? ReportDetail::kAll : ReportDetail::kBreakdown;
   options.calibration_folder = CalibrationFolder();
   return options;
 }

@@ -161,9 +161,11 @@ int CompareRuns(const Arguments& all_words) {
     return kExitWrongUse;
   }
   if (const auto refused = RefusePlace(html, force)) return *refused;
+  ReportOptions breakdown;
+  breakdown.detail = ReportDetail::kBreakdown;
   for (RunGroup& group : groups) {
     for (const std::string& run : group.runs) {
-      Result<Report> report = LoadReport(run);
+      Result<Report> report = LoadReport(run, breakdown);
       if (!report.ok()) {
         PrintError(report.error());
         return kExitUnreadable;

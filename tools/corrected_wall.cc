@@ -70,6 +70,7 @@ Error NotCorrected(const Report& report, int64_t pid) {
 Result<CorrectedWall> CorrectedWallOf(const TimedRun& run, const std::string& run_directory,
                                       const Calibration& calibration) {
   ReportOptions options;
+  options.detail = ReportDetail::kBreakdown;
   options.replays = true;
   options.speedups = false;
   options.costs = ModelOf(calibration);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The breakdown alone (ReportDetail) is, to the byte, what the whole report says of it.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "analysis/report.h"
+#include "analysis/report_json.h"
+#include "analysis/wait_channels.h"
+#include "tests/oracle/random_trace.h"
+#include "tests/oracle/random_waits.h"
+
+namespace gpubound::oracle {
+namespace {
+
+constexpr uint64_t kRuns = 1000;
+
+Report ReportOf(const gpubound::Run& run, ReportDetail detail) {
+  ReportOptions options;
+  options.detail = detail;
+  Result<Report> report = BuildReport(run, options);
+  EXPECT_TRUE(report.ok()) << (report.ok() ? "" : report.error().ToString());
+  return report.ok() ? std::move(*report) : Report{};
+}
+
+// What a breakdown has none of.
+struct Beside {
+  size_t lanes = 0;
+  size_t kernels = 0;
+  size_t gaps = 0;
+  size_t awaited = 0;
+};
+
+void Take(Report* report, Beside* beside) {
+  report->ranks.clear();
+  for (ReportProcess& process : report->processes) {
+    beside->lanes += std::exchange(process.lanes, {}).size();
+    beside->kernels += std::exchange(process.kernels, {}).size();
+    beside->gaps += std::exchange(process.gaps, {}).size();
+    beside->awaited += std::exchange(process.awaited, {}).size();
+    process.operation_kernels.clear();
+  }
+}
+
+void CheckBreakdown(const gpubound::Run& run, Beside* beside) {
+  Report whole = ReportOf(run, ReportDetail::kAll);
+  Take(&whole, beside);
+  Report breakdown = ReportOf(run, ReportDetail::kBreakdown);
+  EXPECT_EQ(RenderJson(breakdown), RenderJson(whole));
+  Beside of_breakdown;
+  Take(&breakdown, &of_breakdown);
+  EXPECT_EQ(of_breakdown.lanes + of_breakdown.kernels + of_breakdown.gaps + of_breakdown.awaited,
+            0u);
+}
+
+TEST(DetailTest, TheBreakdownAloneIsThatOfTheWholeReport) {
+  Beside beside;
+  for (uint64_t seed = 1; seed <= kRuns && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    CheckBreakdown(MakeRandomRun(seed), &beside);
+    gpubound::Run waits = MakeRandomWaits(seed);
+    NameAwaitedProcesses(&waits);
+    CheckBreakdown(waits, &beside);
+    gpubound::Run crowd;
+    crowd.processes.push_back(MakeRandomCrowd(seed));
+    CheckBreakdown(crowd, &beside);
+  }
+  // Else nothing was told apart.
+  EXPECT_GT(beside.lanes, 0u);
+  EXPECT_GT(beside.kernels, 0u);
+  EXPECT_GT(beside.gaps, 0u);
+  EXPECT_GT(beside.awaited, 0u);
+}
+
+}  // namespace
+}  // namespace gpubound::oracle
