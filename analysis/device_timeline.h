@@ -171,9 +171,14 @@ int64_t DeviceTimeline::Open(int64_t begin_ns, int64_t end_ns, OnBegin on_begin)
       break;
     }
     // Made where it stays: a copy of what was just put together from small pieces waits for them.
-    const GpuItem& item = *new (begins_.Add()) GpuItem(classifier_.Classify(*next));
-    if (place_[item.device] == kNotUsed) Meet(item.device);
-    on_begin(*next, item);
+    GpuItem* const item = begins_.Add();
+    if (const WorkFacts* const known = classifier_.Known(*next)) {
+      new (item) GpuItem{*known, next->start_ns, next->end_ns};
+    } else {  // and only then its device may be new
+      new (item) GpuItem(classifier_.Classify(*next));
+      if (place_[item->device] == kNotUsed) Meet(item->device);
+    }
+    on_begin(*next, *item);
     work_.Pop();
   }
   FindNext();

@@ -54,13 +54,17 @@ class WorkClassifier {
  public:
   explicit WorkClassifier(const ProcessTrace& process);  // outlives the object
 
-  GpuItem Classify(const DeviceWork& work) {
+  // What is known since other work of that row and place was classified; null: nothing.
+  const WorkFacts* Known(const DeviceWork& work) const {
     const size_t place = PlaceOf(work.stream);
     const size_t row = Raw(work.work);
-    if (place >= known_places_ || row >= known_works_) return ClassifySlowPath(work);
+    if (place >= known_places_ || row >= known_works_) return nullptr;
     const WorkFacts& known = known_[place * known_works_ + row];
-    if (known.device == kNotLookedUp) return ClassifySlowPath(work);
-    return {known, work.start_ns, work.end_ns};
+    return known.device == kNotLookedUp ? nullptr : &known;
+  }
+  GpuItem Classify(const DeviceWork& work) {
+    const WorkFacts* const known = Known(work);
+    return known != nullptr ? GpuItem{*known, work.start_ns, work.end_ns} : ClassifySlowPath(work);
   }
 
   // All device numbers are below.

@@ -20,6 +20,10 @@ namespace {
 // Ids above this are damage, not data: no table of ours grows so far, and rows are kept by id.
 constexpr int64_t kMaxRowId = 1 << 24;
 
+// So many bytes of bodies are read from a mapping before its memory is given back: as much as
+// SQLite keeps of a file that is not mapped.
+constexpr size_t kMostMapped = size_t{2} << 20;
+
 std::optional<int64_t> ParseInt(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -358,12 +362,17 @@ void Segment::CheckLastChunk(const std::vector<ChunkHead>& heads) {
 bool Segment::ReadChunkBody(ChunkHead* head) {
   if (!body_query_) body_query_ = database_.Prepare("SELECT body FROM chunk WHERE id=?1");
   body_query_->Bind(1, head->id);
+  if (mapped_bytes_left_ == 0) {
+    database_.MapAnew();
+    mapped_bytes_left_ = kMostMapped;
+  }
   if (!body_query_->Step()) {
     ++damage_.chunks;
     damage_.events += head->row.event_count;
     return false;
   }
   head->row.body = body_query_->Blob(0);
+  mapped_bytes_left_ -= std::min(mapped_bytes_left_, head->row.body.size());
   return true;
 }
 

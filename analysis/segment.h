@@ -92,6 +92,9 @@ class Segment {
   std::string meta_problem_;    // why it could be read in part only
   SegmentDamage damage_;
   std::optional<Query> body_query_;
+  // Bytes of bodies until the database is mapped anew. Not before the first: to look for chunks
+  // touches all of a file, but little of it.
+  size_t mapped_bytes_left_ = 0;
 };
 
 }  // namespace gpubound

@@ -13,12 +13,14 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <system_error>
 
 #include "analysis/plain_file.h"
+#include "proto/filesystem_kind.h"
 
 namespace gpubound {
 namespace {
@@ -46,6 +48,17 @@ bool HasContent(const std::string& path) {
   std::error_code error;
   const std::uintmax_t size = fs::file_size(path, error);
   return !error && size > 0;
+}
+
+// Of address space, not of memory.
+constexpr sqlite3_int64 kMostMapped = sqlite3_int64{1} << 40;
+
+bool map_files = false;
+
+bool IsLocal(const std::string& path) {
+  struct statfs info;
+  return statfs(path.c_str(), &info) == 0 &&
+         !KindOfFilesystem(static_cast<uint64_t>(info.f_type)).is_network;
 }
 
 Error OpenError(const std::string& path, const std::string& found) {
@@ -112,7 +125,11 @@ Result<Database> Database::OpenReadOnly(const std::string& path) {
 
 Result<Database> Database::OpenBesideLog(const std::string& path) {
   if (HasContent(path + "-journal")) return OpenCopyOf(path);
-  if (!HasContent(path + "-wal")) return OpenAt(path, UriOf(path, "mode=ro&immutable=1"));
+  if (!HasContent(path + "-wal")) {
+    Result<Database> sealed = OpenAt(path, UriOf(path, "mode=ro&immutable=1"));
+    if (sealed.ok()) sealed->may_be_mapped_ = map_files && IsLocal(path);
+    return sealed;
+  }
   if (!HasContent(path + "-shm")) return OpenCopyOf(path);
   Result<Database> in_place = OpenAt(path, UriOf(path, "mode=ro"));
   // The index may be unusable (read-only directory, another user's file): then nothing can be read
@@ -122,6 +139,22 @@ Result<Database> Database::OpenBesideLog(const std::string& path) {
     if (copy.ok()) return copy;
   }
   return in_place;
+}
+
+void Database::MapFiles() { map_files = true; }
+
+// A limit of zero unmaps the file, the limit of before maps it anew.
+void Database::MapAnew() {
+  if (!may_be_mapped_) return;
+  if (!mapped_) {
+    const std::string pragma = "PRAGMA mmap_size=" + std::to_string(kMostMapped);
+    sqlite3_exec(database_.get(), pragma.c_str(), nullptr, nullptr, nullptr);
+    mapped_ = true;
+    return;
+  }
+  for (sqlite3_int64 limit : {sqlite3_int64{0}, kMostMapped}) {
+    sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_MMAP_SIZE, &limit);
+  }
 }
 
 Result<Database> Database::OpenAt(const std::string& path, const std::string& uri) {

@@ -81,6 +81,14 @@ class Database {
   // before.
   static Result<Database> OpenReadOnly(const std::string& path);
 
+  // From now on, databases that nobody writes any more and that lie on this machine are read where
+  // they lie in the page cache. A disk that fails meanwhile, or a file that gets shorter, is a
+  // SIGBUS then: for programs that handle it. Call before threads are started.
+  static void MapFiles();
+  // Begins to read so, where that is wanted and possible, or gives back what was read so by now.
+  // While a query holds a row, that may stay.
+  void MapAnew();
+
   // Creates |path|, 0600, in which |schema| is executed, and begins its one transaction. A file
   // that is there already is an error.
   static Result<Database> Create(const std::string& path, const std::string& schema);
@@ -130,6 +138,8 @@ class Database {
   static Result<Database> OpenCopyOf(const std::string& path, const DatabaseExtent* cut = nullptr);
 
   std::optional<DatabaseExtent> extent_;
+  bool may_be_mapped_ = false;
+  bool mapped_ = false;
   std::unique_ptr<TemporaryDirectory> copy_;  // outlives database_
   std::unique_ptr<sqlite3, Close> database_;
   std::map<std::string, Query> inserts_;  // by table; gone before database_

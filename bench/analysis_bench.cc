@@ -33,6 +33,7 @@
 
 #include "analysis/report_json.h"
 #include "analysis/run_report.h"
+#include "analysis/sqlite.h"
 #include "bench/analysis_run.h"
 
 namespace gpubound {
@@ -227,6 +228,7 @@ void Measure(uint64_t events, uint32_t processes, int repeat, const std::string&
 }  // namespace gpubound
 
 int main(int argc, char** argv) {
+  gpubound::Database::MapFiles();  // as gpubound report does
   std::vector<uint64_t> events = {1'000'000, 10'000'000};
   std::vector<uint64_t> short_threads = {90'000, 900'000};
   int repeat = 3;

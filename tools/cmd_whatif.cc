@@ -8,6 +8,7 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
+#include "tools/map_runs.h"
 #include "tools/operations_option.h"
 #include "tools/option_parser.h"
 #include "tools/progress_note.h"
@@ -59,6 +60,7 @@ int ImagineChanges(const Arguments& words) {
     changes.scalings.push_back(*scaling);
   }
   options.calibration_folder = CalibrationFolder();
+  MapRuns();
   const ProgressNote note("replaying " + run);
   const Result<WhatIfReport> imagined = ImagineRun(run, options, changes);
   if (!imagined.ok()) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Installs the handler. No other state.
+#include "tools/map_runs.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "analysis/sqlite.h"
+#include "tools/exit_codes.h"
+
+namespace gpubound {
+namespace {
+
+constexpr std::string_view kMessage =
+    "gpubound: reading a run: found a part of a file that cannot be read, expected all that was "
+    "there when it was opened. Did the disk fail, or did somebody cut the file? Copy the run and "
+    "try again.\n";
+
+void Stop(int) {
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kMessage.data(), kMessage.size());
+  _exit(kExitUnreadable);
+}
+
+}  // namespace
+
+void MapRuns() {
+  struct sigaction action {};
+  action.sa_handler = &Stop;
+  if (sigaction(SIGBUS, &action, nullptr) == 0) Database::MapFiles();
+}
+
+}  // namespace gpubound
