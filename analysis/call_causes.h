@@ -18,8 +18,8 @@ enum class CaptureEdge : uint8_t { kNone = 0, kBegins, kEnds };
 // kCopy, kCompile or kLaunch; versioned suffixes and the cuda, cu or hip prefix do not matter.
 IdleCause CauseOfCall(std::string_view name);
 
-// How much device work a call launches. One copy may be recorded in several pieces, all of which
-// begin before the call ends or one after the other.
+// How much device work a call launches. One copy may be recorded in several pieces, which begin
+// before the call ends.
 enum class Launches : uint8_t { kNothing = 0, kOne, kMany };
 inline constexpr size_t kLaunches = 3;
 

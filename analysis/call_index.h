@@ -12,6 +12,7 @@
 #ifndef GPUBOUND_ANALYSIS_CALL_INDEX_H_
 #define GPUBOUND_ANALYSIS_CALL_INDEX_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -58,7 +59,7 @@ class CallIndex {
 
   // Calls come in order of begin.
   CallNumber Add(const ThreadCall& call, ApiClass api_class, Launches launches) {
-    if (next_ >= size_ && IsNeeded(ring_[next_ & (size_ - 1)])) MakeRoom();
+    if (next_ >= size_ && IsNeeded(ring_[next_ & (size_ - 1)], call.call.start_ns)) MakeRoom();
     const CallNumber number = next_++;
     const uint32_t correlation = call.call.correlation;
     ring_[number & (size_ - 1)] = {call.call.start_ns,
@@ -108,9 +109,12 @@ class CallIndex {
   };
   using Ring = std::unique_ptr<IndexedCall[], Free>;
 
-  // Until its operation is known and its work has come.
-  static bool IsNeeded(const IndexedCall& call) {
-    return call.awaits() != Launches::kNothing || call.operation == kNotOne;
+  // Until its operation is known and its work has come. Of a copy that is recorded in pieces each
+  // begins before the call ends. Calls are added kClockSlackNs ahead of the work at |added_ns|.
+  static bool IsNeeded(const IndexedCall& call, int64_t added_ns) {
+    const int64_t work_ns = std::max(added_ns, INT64_MIN + kClockSlackNs) - kClockSlackNs;
+    return call.awaits() != Launches::kNothing || call.operation == kNotOne ||
+           call.end_ns > work_ns;
   }
   // A call that failed launches nothing.
   static uint32_t AwaitedOf(const ApiCall& call, Launches launches) {

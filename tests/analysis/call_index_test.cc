@@ -11,7 +11,7 @@ namespace gpubound {
 namespace {
 
 constexpr OperationIndex kOperation = 3;
-constexpr uint32_t kMany = 10'000;  // more than an index holds at first
+constexpr uint32_t kMany = 30'000;  // more than an index holds at first, and than begin in 10 ms
 
 // Call number i begins at i * 1,000 ns and has correlation i + 1.
 ThreadCall CallAt(uint32_t i, int32_t result = 0) {
@@ -86,6 +86,16 @@ TEST(CallIndexTest, ForgetsALaunchThatFailed) {
   Add(&index, 0, Launches::kOne, /*result=*/2);
   RunPastTheFirst(&index);
   EXPECT_FALSE(KnowsTheFirst(index));
+}
+
+TEST(CallIndexTest, RemembersACallThatHasNotEnded) {
+  CallIndex index;
+  ThreadCall copy = CallAt(0);
+  copy.call.end_ns = int64_t{kMany} * 1000;
+  index.At(index.Add(copy, ApiClass::kAsyncCopy, Launches::kOne))->operation = kOperation;
+  FindWork(&index, 0, 400);  // its first piece
+  RunPastTheFirst(&index);
+  EXPECT_TRUE(KnowsTheFirst(index));
 }
 
 TEST(CallIndexTest, RemembersACallUntilItsOperationIsKnown) {
