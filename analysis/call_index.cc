@@ -49,7 +49,7 @@ void CallIndex::Visit(StateArchive& archive, size_t threads) {
     Launches awaited = call->awaits();
     archive.All(after_ns, length_ns, step, call->operation, call->api_class);
     archive.IndexBelow(kLaunches, awaited);
-    call->awaited = static_cast<uint32_t>(awaited) & 3;
+    call->awaited = static_cast<uint32_t>(awaited);
     archive.IndexBelow(threads, call->thread);
     if (call->operation != kNotOne && call->operation >= archive.operations()) archive.Fail();
     call->start_ns = begun_ns += after_ns;

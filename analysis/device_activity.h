@@ -110,16 +110,6 @@ class DeviceActivity {
       time_ns_ += step_ns;
     }
 
-    // The same as long as GoesOn().
-    bool NextOfDevice(Change* change) {
-      if (!GoesOn()) return false;
-      const uint32_t word = words_[next_++];
-      time_ns_ += StepOf(word);
-      change->time_ns = static_cast<int64_t>(time_ns_);
-      change->now = RunningOf(word);
-      return true;
-    }
-
     // Whether the next one is at hand and of the same device.
     bool GoesOn() const { return next_ != words_.size() && IsChange(words_[next_]); }
     // Goes on so for no more than |most_ns|: |change|, the last one, becomes the one behind which

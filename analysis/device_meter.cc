@@ -34,8 +34,7 @@ void DeviceMeter::Change(const RunningTimes& times, int64_t now_ns, RunningWork 
 }
 
 DeviceMeter::Stretch::Stretch(const DeviceMeter& meter)
-    : count_(meter.bands_.size()),
-      now_ns_(meter.now_ns_),
+    : now_ns_(meter.now_ns_),
       until_ns_(std::min(meter.pieces_[meter.piece_].end_ns, meter.undecided_ns_)) {
   if (meter.bands_.size() > kMostBands) {
     until_ns_ = now_ns_;
@@ -85,8 +84,9 @@ void DeviceMeter::Stretch::RunPair(const std::array<Lane*, 2>& lanes, int64_t un
     word_0 += is_1 ? 0 : 1;
     word_1 += is_1 ? 1 : 0;
   }
-  for (RunningWork running = 1; running < times.size(); ++running)
+  for (RunningWork running = 1; running < times.size(); ++running) {
     times_[running] += times[running];
+  }
   bands_[0] = {now_0, bands_[0].busy_ns + busy_ns_0};
   bands_[1] = {now_1, bands_[1].busy_ns + busy_ns_1};
   alone_ns_[0] += busy_ns_0 - both_ns;

@@ -81,9 +81,8 @@ class DeviceMeter {
       size_t taken = 0;     // words; below
       int64_t step_ns = 0;  // of those
     };
-    bool is_of_two() const { return count_ == 2; }
-    // All that both do, as far as the words go and before |until_ns|: |lanes| are where the bands
-    // have come to then.
+    // Of two bands: all that both do, as far as the words go and before |until_ns|: |lanes| are
+    // where the bands have come to then.
     void RunPair(const std::array<Lane*, 2>& lanes, int64_t until_ns);
 
    private:
@@ -103,7 +102,6 @@ class DeviceMeter {
         busy_bands_sum_ += of != 0 ? band : 0;
       }
     }
-    size_t count_ = 0;
     std::array<Band, kMostBands> bands_;
     std::array<int64_t, kMostBands + 1> alone_ns_{};  // by band; the last one: none or several
     RunningTimes times_{};
@@ -139,7 +137,6 @@ class DeviceMeter {
   const std::vector<DeviceBand>& bands() const { return bands_; }  // by first use
 
  private:
-  friend class Stretch;
   static constexpr RunningWork kClasses = kGraphRuns - 1;
   static constexpr RunningWork kKernels = kClasses & ~(1u << kCopy);
   struct Sums {

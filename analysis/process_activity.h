@@ -57,13 +57,12 @@ class ProcessActivity {
   DeviceMeter& NextMeter() { return Of(next_.device).meter(); }
   size_t NextBand() { return Of(next_.device).band; }
   RunningWork NextRunning() const { return next_.now; }
-  // Goes on to the one behind that, if it is at hand and of the same device.
+  // Goes on to the one behind that. False: it is of another device.
   bool Advance() {
-    if (!reader_->NextOfDevice(&next_)) return false;
-    next_ns_ = next_.time_ns + offset_ns_;
-    return true;
+    const uint32_t device = next_.device;
+    Read();
+    return next_.device == device;
   }
-  void AdvanceSlowPath() { Read(); }
   DeviceMeter::Stretch::Lane Lane() const {
     return {.next_ns = next_ns_, .next = next_.now, .ahead = reader_->ahead()};
   }
@@ -146,7 +145,7 @@ class SharedStretch {
     if (!stretch.possible()) return;
     until_ns = std::min(until_ns, stretch.until_ns());
     for (;;) {
-      if (stretch.is_of_two() && processes_.size() == 2) RunPair(until_ns, &stretch);
+      if (processes_.size() == 2 && meter_.bands().size() == 2) RunPair(until_ns, &stretch);
       size_t first = 0;
       for (size_t i = 1; i < processes_.size(); ++i) {
         first = processes_[i]->NextTime() < processes_[first]->NextTime() ? i : first;
@@ -154,9 +153,7 @@ class SharedStretch {
       ProcessActivity& process = *processes_[first];
       if (process.NextTime() >= until_ns) break;
       stretch.Change(bands_[first], process.NextTime(), process.NextRunning());
-      if (process.Advance()) continue;
-      process.AdvanceSlowPath();
-      break;
+      if (!process.Advance()) break;
     }
     meter_.Take(stretch);
   }

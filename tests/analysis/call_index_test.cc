@@ -51,41 +51,31 @@ bool KnowsTheFirst(const CallIndex& index) {
   return index.Find(WorkOf(0, int64_t{kMany} * 1000)) == 0;
 }
 
-TEST(CallIndexTest, RemembersALaunchUntilItsWorkBegins) {
+enum class Work { kHasBegun, kIsToCome };
+
+bool IsRememberedAfterMany(Launches launches, Work work, int32_t result = 0) {
   CallIndex index;
-  Add(&index, 0, Launches::kOne);
+  Add(&index, 0, launches, result);
+  if (work == Work::kHasBegun) FindWork(&index, 0, 400);
   RunPastTheFirst(&index);
-  EXPECT_TRUE(KnowsTheFirst(index));
+  return KnowsTheFirst(index);
 }
 
-TEST(CallIndexTest, ForgetsALaunchWhoseWorkHasBegun) {
-  CallIndex index;
-  Add(&index, 0, Launches::kOne);
-  FindWork(&index, 0, 400);
-  RunPastTheFirst(&index);
-  EXPECT_FALSE(KnowsTheFirst(index));
+TEST(CallIndexTest, RemembersALaunchUntilItsWorkBegins) {
+  EXPECT_TRUE(IsRememberedAfterMany(Launches::kOne, Work::kIsToCome));
+  EXPECT_FALSE(IsRememberedAfterMany(Launches::kOne, Work::kHasBegun));
 }
 
 TEST(CallIndexTest, RemembersWhatLaunchesMuch) {
-  CallIndex index;
-  Add(&index, 0, Launches::kMany);
-  FindWork(&index, 0, 400);
-  RunPastTheFirst(&index);
-  EXPECT_TRUE(KnowsTheFirst(index));
+  EXPECT_TRUE(IsRememberedAfterMany(Launches::kMany, Work::kHasBegun));
 }
 
 TEST(CallIndexTest, ForgetsWhatLaunchesNothing) {
-  CallIndex index;
-  Add(&index, 0, Launches::kNothing);
-  RunPastTheFirst(&index);
-  EXPECT_FALSE(KnowsTheFirst(index));
+  EXPECT_FALSE(IsRememberedAfterMany(Launches::kNothing, Work::kIsToCome));
 }
 
 TEST(CallIndexTest, ForgetsALaunchThatFailed) {
-  CallIndex index;
-  Add(&index, 0, Launches::kOne, /*result=*/2);
-  RunPastTheFirst(&index);
-  EXPECT_FALSE(KnowsTheFirst(index));
+  EXPECT_FALSE(IsRememberedAfterMany(Launches::kOne, Work::kIsToCome, /*result=*/2));
 }
 
 TEST(CallIndexTest, RemembersACallThatHasNotEnded) {
