@@ -14,7 +14,7 @@ namespace {
 
 struct Place {
   size_t segment = 0;
-  Segment::ChunkHead head;
+  ChunkHead head;
 };
 
 class ChunkPieces : public EventPieces {
@@ -90,7 +90,7 @@ class ChunkPieces : public EventPieces {
   // Of each writer in the order of its sequence numbers.
   void ReadHeads() {
     for (size_t s = 0; s < segments_.size(); ++s) {
-      for (Segment::ChunkHead& head : segments_[s].ReadChunkHeads()) {
+      for (ChunkHead& head : segments_[s].ReadChunkHeads()) {
         places_.push_back({s, head});
       }
       const SegmentDamage& damage = segments_[s].damage();

@@ -69,7 +69,7 @@ uint32_t ChunkStore::FindThread(uint32_t tid, int64_t time_ns) {
 
 template <typename Events>
 bool ChunkStore::DecodeInto(const PlannedChunk& chunk, Events* events) {
-  Segment::ChunkHead head = chunk.head;
+  ChunkHead head = chunk.head;
   const bool ok =
       segments_[chunk.segment].ReadChunkBody(&head) && decoder_.Decode(head.row, events).ok();
   if (!ok) failed_ = true;

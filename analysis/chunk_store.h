@@ -23,7 +23,7 @@ namespace gpubound {
 
 struct PlannedChunk {
   size_t segment = 0;
-  Segment::ChunkHead head;
+  ChunkHead head;
   bool gap = false;      // events of this writer are missing before it
   bool thinned = false;  // a compaction removed events of this writer before it
 };

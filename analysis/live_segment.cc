@@ -59,7 +59,8 @@ Status LiveSegment::Look(LiveFacts* facts) {
                  "Watch it with the gpubound that writes it."};
   }
   ReadRows(facts);
-  ReadChunkHeads();
+  chunks_ = ReadChunkHeads(&*database_, last_chunk_).heads;
+  if (!chunks_.empty()) last_chunk_ = chunks_.back().id;
   seen_ = stamp;
   return Ok{};
 }
@@ -112,28 +113,6 @@ void LiveSegment::ReadRows(LiveFacts* facts) {
   Query unknown = database_->Prepare("SELECT start_ns, reason FROM unknown");
   while (unknown.Step()) {
     if (unknown.Text(1) == kUndeliveredReason) facts->delivered_ns = unknown.Int(0);
-  }
-}
-
-void LiveSegment::ReadChunkHeads() {
-  Query query = database_->Prepare(
-      "SELECT id, family, thread, first_sequence, sequence_count, event_count, min_ns, max_ns, "
-      "compression, raw_bytes, crc FROM chunk WHERE id > ?1 ORDER BY id");
-  query.Bind(1, last_chunk_);
-  while (query.Step()) {
-    ChunkRow row;
-    row.family = static_cast<EventFamily>(query.Int(1));
-    row.thread = static_cast<uint32_t>(query.Int(2));
-    row.first_sequence = static_cast<uint64_t>(query.Int(3));
-    row.sequence_count = static_cast<uint64_t>(query.Int(4));
-    row.event_count = static_cast<uint64_t>(query.Int(5));
-    row.min_ns = query.Int(6);
-    row.max_ns = query.Int(7);
-    row.compression = static_cast<ChunkCompression>(query.Int(8));
-    row.raw_bytes = static_cast<uint64_t>(query.Int(9));
-    row.crc = static_cast<uint32_t>(query.Int(10));
-    last_chunk_ = query.Int(0);
-    chunks_.emplace_back(last_chunk_, row);
   }
 }
 

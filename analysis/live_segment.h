@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/chunk_head.h"
 #include "analysis/run.h"
 #include "analysis/sqlite.h"
 #include "analysis/status.h"
-#include "proto/chunk_row.h"
 
 namespace gpubound {
 
@@ -47,7 +47,7 @@ class LiveSegment {
                   const std::function<void(const ChunkRow&)>& take);
 
   // Chunks that the last Look found, oldest first.
-  const std::vector<std::pair<int64_t, ChunkRow>>& chunks() const { return chunks_; }
+  const std::vector<ChunkHead>& chunks() const { return chunks_; }
 
   // Closes the file until the next Look.
   void Rest();
@@ -63,14 +63,13 @@ class LiveSegment {
   };
   Stamp StampOf() const;
   void ReadRows(LiveFacts* facts);
-  void ReadChunkHeads();
 
   const std::string path_;
   std::optional<Stamp> seen_;
   std::optional<Database> database_;
   int64_t last_label_ = 0;
   int64_t last_chunk_ = 0;
-  std::vector<std::pair<int64_t, ChunkRow>> chunks_;  // by id
+  std::vector<ChunkHead> chunks_;  // by id
 };
 
 }  // namespace gpubound

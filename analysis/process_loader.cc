@@ -134,10 +134,10 @@ class Loader {
   std::vector<PlannedChunk> ChunksInOrder() {
     std::vector<PlannedChunk> chunks;
     for (size_t s = 0; s < segments_.size(); ++s) {
-      const std::vector<Segment::ChunkHead> heads = segments_[s].ReadChunkHeads();
+      const std::vector<ChunkHead> heads = segments_[s].ReadChunkHeads();
       // Of a run that was summed, chunks are gone that nobody misses.
       if (sums_ == nullptr) segments_[s].CheckLastChunk(heads);
-      for (const Segment::ChunkHead& head : heads) chunks.push_back({s, head});
+      for (const ChunkHead& head : heads) chunks.push_back({s, head});
       if (segments_[s].damage().Has("chunk")) MarkRestUnknown(chunks);
     }
     std::stable_sort(

@@ -324,29 +324,11 @@ void Segment::ReadLedger(ProcessTrace* process) {
   CheckEnd(query, "ledger");
 }
 
-std::vector<Segment::ChunkHead> Segment::ReadChunkHeads() {
-  std::vector<ChunkHead> heads;
-  if (never_written_) return heads;
-  Query query = database_.Prepare(
-      "SELECT id, family, thread, first_sequence, sequence_count, event_count, min_ns, max_ns, "
-      "compression, raw_bytes, crc FROM chunk ORDER BY id");
-  while (query.Step()) {
-    ChunkHead head;
-    head.id = query.Int(0);
-    head.row.family = static_cast<EventFamily>(query.Int(1));
-    head.row.thread = U32(query.Int(2));
-    head.row.first_sequence = static_cast<uint64_t>(query.Int(3));
-    head.row.sequence_count = static_cast<uint64_t>(query.Int(4));
-    head.row.event_count = static_cast<uint64_t>(query.Int(5));
-    head.row.min_ns = query.Int(6);
-    head.row.max_ns = query.Int(7);
-    head.row.compression = static_cast<ChunkCompression>(query.Int(8));
-    head.row.raw_bytes = static_cast<uint64_t>(query.Int(9));
-    head.row.crc = U32(query.Int(10));
-    heads.push_back(head);
-  }
-  CheckEnd(query, "chunk");
-  return heads;
+std::vector<ChunkHead> Segment::ReadChunkHeads() {
+  if (never_written_) return {};
+  ChunkHeads read = gpubound::ReadChunkHeads(&database_);
+  if (!read.whole) damage_.tables.push_back({"chunk", database_.LastError()});
+  return std::move(read.heads);
 }
 
 void Segment::CheckLastChunk(const std::vector<ChunkHead>& heads) {

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "analysis/chunk_head.h"
 #include "analysis/run.h"
 #include "analysis/segment_damage.h"
 #include "analysis/sqlite.h"
 #include "analysis/status.h"
-#include "proto/chunk_row.h"
 
 namespace gpubound {
 
@@ -49,11 +49,6 @@ class Segment {
   // What could not be read since ReadRows was last called.
   const SegmentDamage& damage() const { return damage_; }
 
-  // A chunk without its body. |body| of row is empty.
-  struct ChunkHead {
-    int64_t id = 0;
-    ChunkRow row;
-  };
   std::vector<ChunkHead> ReadChunkHeads();
   // Whether |heads|, all that were read, end where the recorder stopped, as far as it said where.
   void CheckLastChunk(const std::vector<ChunkHead>& heads);
@@ -93,7 +88,7 @@ class Segment {
   SegmentDamage damage_;
   std::optional<Query> body_query_;
   // Bytes of bodies until the database is mapped anew. Not before the first: to look for chunks
-  // touches all of a file, but little of it.
+  // where there is no index of them touches all of a file, but little of it.
   size_t mapped_bytes_left_ = 0;
 };
 

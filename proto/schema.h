@@ -3,6 +3,8 @@
 // SQL schema of a segment: one SQLite file of one process. Recorder and reader share this text.
 // Event bodies are chunks (proto/trace.proto); everything else is plain rows. A segment is complete
 // in itself: it repeats every label, thread, device, stream and work row that its chunks refer to.
+// The index holds all of a chunk's row but its body, so that the chunks of a long run can be listed
+// without going through the whole file; traces of the first versions do not have it.
 #ifndef GPUBOUND_PROTO_SCHEMA_H_
 #define GPUBOUND_PROTO_SCHEMA_H_
 
@@ -70,6 +72,8 @@ CREATE TABLE config(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE chunk(id INTEGER PRIMARY KEY, family INT, thread INT, first_sequence INT,
   sequence_count INT, event_count INT, min_ns INT, max_ns INT, compression INT, raw_bytes INT,
   crc INT, body BLOB);
+CREATE INDEX chunk_head ON chunk(id, family, thread, first_sequence, sequence_count, event_count,
+  min_ns, max_ns, compression, raw_bytes, crc);
 )sql";
 
 }  // namespace gpubound

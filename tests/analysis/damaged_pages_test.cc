@@ -45,7 +45,8 @@ class DamagedPagesTest : public testing::Test {
   }
 
   // Every table that a report's figures rest on holds rows, and chunks fill pages of their own.
-  void WriteTrace() const {
+  // |sql|: what happens to it in the end.
+  void WriteTrace(const std::string& sql = "") const {
     SegmentWriter writer(run_, {});
     writer.PutUsualRows();
     writer.Meta("end_monotonic_ns", kEndNs);
@@ -65,6 +66,7 @@ class DamagedPagesTest : public testing::Test {
     writer.Scopes({.thread = 1}, scopes);
     writer.Calls({.thread = 9}, calls);
     writer.Work({.thread = 9}, work);
+    if (!sql.empty()) writer.Sql(sql);
   }
 
   // Writes the sound trace with |page| filled with |byte|.
@@ -91,6 +93,24 @@ class DamagedPagesTest : public testing::Test {
   TemporaryRun run_;
   std::string sound_;
 };
+
+// It says nothing that the table does not.
+TEST_F(DamagedPagesTest, AnIndexOfChunksThatIsDamagedOrNotThereChangesNothing) {
+  const Result<Report> sound = ReportNow();
+  ASSERT_TRUE(sound.ok());
+  const size_t page = RootPageOf("chunk_head");
+  ASSERT_GT(page, 0u);
+  Damage(page, '\xff');
+  const Result<Report> damaged = ReportNow();
+  ASSERT_TRUE(damaged.ok());
+  EXPECT_EQ(RenderJson(*damaged), RenderJson(*sound));
+  fs::remove(File());
+  WriteTrace("DROP INDEX chunk_head");
+  ASSERT_EQ(RootPageOf("chunk_head") + 1, 0u);
+  const Result<Report> without = ReportNow();
+  ASSERT_TRUE(without.ok());
+  EXPECT_EQ(RenderJson(*without), RenderJson(*sound));
+}
 
 TEST_F(DamagedPagesTest, NoFigureChangesUnderTheVerdictComplete) {
   const Result<Report> sound = ReportNow();
