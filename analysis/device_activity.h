@@ -40,6 +40,9 @@ namespace gpubound {
 using RunningWork = uint32_t;
 inline constexpr RunningWork kGraphRuns = 1u << kWorkClasses;
 
+// Of devices that may run some, each at most once, in no order. The others run nothing.
+using RunningOnDevices = std::vector<std::pair<uint32_t, RunningWork>>;
+
 // For how long each ran, by RunningWork.
 using RunningTimes = std::array<int64_t, 2 * kGraphRuns>;
 
@@ -57,7 +60,10 @@ class DeviceActivity {
   DeviceActivity& operator=(const DeviceActivity&) = delete;
 
   // What ran when the time begins that this is about; before the first change.
-  void BeginWith(uint32_t device, RunningWork now) { at_begin_.emplace_back(device, now); }
+  void BeginWith(uint32_t device, RunningWork now) {
+    NoteRunning(device, now);
+    marks_.front().running = Running();
+  }
 
   // From |time_ns| on, which never goes back, |now| runs on |device|.
   void Add(uint32_t device, int64_t time_ns, RunningWork now) {
@@ -71,9 +77,12 @@ class DeviceActivity {
   void Use(uint32_t device) { used_.push_back(device); }
 
   // Nothing is added any more.
-  void Finish() { log_.Seal(); }
+  void Finish() { Seal(); }
+  // How long the log is, in words.
+  size_t size() const { return size_; }
+  // When the first |words| of the log are over.
+  int64_t TimeBehind(size_t words) const;
 
-  const std::vector<std::pair<uint32_t, RunningWork>>& at_begin() const { return at_begin_; }
   const std::vector<uint32_t>& used() const { return used_; }
   // Why the file could not be written or read; what was read is void then.
   const std::optional<Error>& error() const { return space_.error(); }
@@ -87,6 +96,8 @@ class DeviceActivity {
   class Reader {
    public:
     explicit Reader(const DeviceActivity& activity) : activity_(activity) {}
+    // Goes to the first change at |time_ns| or later. Returns what ran until then.
+    RunningOnDevices Seek(int64_t time_ns);
     // False at the end.
     bool Next(Change* change) {
       while (next_ != words_.size() || ReadBlock()) {
@@ -117,6 +128,8 @@ class DeviceActivity {
     void Sum(uint64_t most_ns, Change* change, RunningTimes* times);
 
    private:
+    friend class DeviceActivity;
+    void GoTo(size_t block);
     bool ReadBlock();
     void Escape(uint32_t word);
 
@@ -139,18 +152,32 @@ class DeviceActivity {
   enum EscapeKind : uint32_t { kDevice = 1, kSteps = 3 };
   static constexpr int kEscapeShift = 2;
 
+  // Where a block of the log begins.
+  struct Mark {
+    uint64_t time_ns = 0;
+    uint32_t device = 0;
+    RunningOnDevices running;
+  };
+
   void AddSlowPath(uint32_t device, int64_t time_ns, RunningWork now);
+  void NoteRunning(uint32_t device, RunningWork now);
+  void CatchUp();
+  RunningOnDevices Running() const;
   void Put(uint32_t word) {
     log_.open_block().push_back(word);
-    if (log_.full()) log_.Seal();
+    if (log_.full()) Seal();
   }
+  void Seal();
 
   LogSpace space_;
   RecordLog<uint32_t> log_{&space_};
-  std::vector<std::pair<uint32_t, RunningWork>> at_begin_;
   std::vector<uint32_t> used_;
+  std::vector<Mark> marks_{1};  // of each block, and of the one that is open
+  size_t size_ = 0;             // of sealed blocks
   uint64_t last_ns_ = 0;
   uint32_t device_ = 0;
+  RunningWork now_ = 0;       // on that device, as far as the open block does not tell
+  RunningOnDevices running_;  // on the others
 };
 
 }  // namespace gpubound

@@ -119,6 +119,26 @@ void DeviceMeter::Take(const Stretch& stretch) {
   Combine();
 }
 
+void DeviceMeter::Append(const DeviceMeter& later) {
+  for (size_t piece = 0; piece < pieces_.size(); ++piece) {
+    pieces_[piece].sums.Add(later.pieces_[piece].sums);
+  }
+  for (size_t window = 0; window < windows_.size(); ++window) {
+    windows_[window].smi.Append(later.windows_[window].smi);
+  }
+  for (size_t band = 0; band < later.bands_.size(); ++band) {
+    const DeviceBand& of = later.bands_[band];
+    const size_t here = Use(of.process);
+    bands_[here].alone_ns += of.alone_ns;
+    bands_[here].contended_ns += of.contended_ns;
+    running_of_[here] = later.running_of_[band];
+  }
+  now_ns_ = std::max(now_ns_, later.now_ns_);
+  piece_ = std::max(piece_, later.piece_);
+  undecided_ns_ = INT64_MIN;  // the next kernel tells
+  Combine();
+}
+
 // What all bands do together.
 void DeviceMeter::Combine() {
   running_ = 0;

@@ -120,6 +120,9 @@ class DeviceMeter {
     now_ns_ = now_ns;
   }
 
+  // Goes on with what |later| was told, of the same windows, from where this one has come to.
+  void Append(const DeviceMeter& later);
+
   // Nothing changes until all windows have ended: work may have no end.
   void MoveToEnd() {
     if (pieces_.size() > 1) MoveTo(pieces_[pieces_.size() - 2].end_ns);

@@ -27,6 +27,11 @@ struct PhysicalDevice {
   uint32_t ordinal = 0;
   DeviceUsage usage;
   DeviceMeter meter;
+
+  bool Is(const std::string& uuid, const std::string& on_host, uint32_t with_ordinal) const {
+    if (!uuid.empty()) return usage.uuid == uuid;
+    return usage.uuid.empty() && host == on_host && ordinal == with_ordinal;
+  }
 };
 
 class DeviceTable {
@@ -37,10 +42,7 @@ class DeviceTable {
     const Device& device = process.DeviceOf(id);
     const std::string& host = process.identity.host;
     for (PhysicalDevice& known : devices_) {
-      const bool same = device.uuid.empty() ? known.usage.uuid.empty() && known.host == host &&
-                                                  known.ordinal == device.info.index
-                                            : known.usage.uuid == device.uuid;
-      if (same) return &known;
+      if (known.Is(device.uuid, host, device.info.index)) return &known;
     }
     PhysicalDevice& added =
         devices_.emplace_back(PhysicalDevice{host, device.info.index, {}, DeviceMeter(windows_)});
@@ -71,6 +73,17 @@ class DeviceTable {
 
   void MoveTo(int64_t now_ns) {
     for (PhysicalDevice& device : devices_) device.meter.MoveTo(now_ns);
+  }
+
+  // What was measured of some of the devices, from where this has come to.
+  void Append(const DeviceTable& later) {
+    for (const PhysicalDevice& device : later.devices_) {
+      for (PhysicalDevice& known : devices_) {
+        if (!known.Is(device.usage.uuid, device.host, device.ordinal)) continue;
+        known.meter.Append(device.meter);
+        break;
+      }
+    }
   }
 
   std::vector<DeviceUsage> Finish() {

@@ -4,12 +4,16 @@
 #include "analysis/device_usage.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
-#include <tuple>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "analysis/device_table.h"
+#include "analysis/in_parallel.h"
 #include "analysis/process_activity.h"
 #include "analysis/run_sums.h"
 
@@ -98,12 +102,13 @@ Status Resume(const Run& run, DeviceTable* devices) {
                "The time of devices is shown for the whole run only."};
 }
 
-// The same of processes that share devices, each of which has a change before |until_ns|.
+// All that |processes|, which share devices, do before |until_ns|.
 void PassSharing(int64_t until_ns, std::vector<ProcessActivity*> processes) {
   const auto later = [](const ProcessActivity* a, const ProcessActivity* b) {
     return a->NextTime() > b->NextTime();
   };
   const auto is_over = [until_ns](const ProcessActivity* of) { return of->NextTime() >= until_ns; };
+  std::erase_if(processes, is_over);
   std::make_heap(processes.begin(), processes.end(), later);
   while (!processes.empty()) {
     std::pop_heap(processes.begin(), processes.end(), later);
@@ -121,39 +126,116 @@ void PassSharing(int64_t until_ns, std::vector<ProcessActivity*> processes) {
   }
 }
 
-// All that happened before |until_ns|, on each device in order.
-Status Pass(const Run& run, const RunActivity& activity, const std::vector<int64_t>& offset_ns,
-            int64_t until_ns, DeviceTable* devices) {
-  std::deque<ProcessActivity> processes;
-  std::vector<ProcessActivity*> sharing;
-  for (size_t p = 0; p < run.processes.size(); ++p) {
-    processes.emplace_back(run, p, activity[p].get(), offset_ns[p], SummedUntil(run), devices);
-  }
-  for (size_t p = 0; p < processes.size(); ++p) {
-    if (processes[p].NextTime() >= until_ns) continue;
-    // What happens to different devices need not be in order.
-    if (processes[p].IsAlone()) {
-      processes[p].TakeUntil(until_ns);
-    } else {
-      sharing.push_back(&processes[p]);
+// What processes do on devices, as far as a run's sums do not tell it.
+class Pass {
+ public:
+  Pass(const Run& run, const RunActivity& activity, const std::vector<int64_t>& offset_ns,
+       const std::vector<Interval>& windows)
+      : run_(run), activity_(activity), offset_ns_(offset_ns), windows_(windows) {}
+
+  // All that happens before |until_ns|, on each device in order. |parts|: see MeasureDevices().
+  Status Until(int64_t until_ns, size_t parts, DeviceTable* devices) const {
+    std::deque<ProcessActivity> processes;
+    for (size_t p = 0; p < run_.processes.size(); ++p) {
+      processes.emplace_back(run_, p, activity_[p].get(), offset_ns_[p], SummedUntil(run_),
+                             devices);
     }
+    std::vector<size_t> sharing;
+    for (size_t p = 0; p < processes.size(); ++p) {
+      if (processes[p].NextTime() >= until_ns) continue;
+      // What happens to different devices need not be in order.
+      if (processes[p].IsAlone()) {
+        processes[p].TakeUntil(until_ns);
+      } else {
+        sharing.push_back(p);
+      }
+    }
+    const std::vector<int64_t> bounds_ns = BoundsOfParts(sharing, until_ns, parts);
+    std::deque<DeviceTable> later;
+    std::vector<std::function<Status()>> jobs;
+    jobs.emplace_back([&, first_until_ns = bounds_ns.front()]() -> Status {
+      std::vector<ProcessActivity*> all;
+      for (const size_t p : sharing) all.push_back(&processes[p]);
+      PassSharing(first_until_ns, std::move(all));
+      return Ok{};
+    });
+    for (size_t part = 1; part < bounds_ns.size(); ++part) {
+      jobs.emplace_back([&, table = &later.emplace_back(windows_),
+                         time = Interval{bounds_ns[part - 1], bounds_ns[part]}]() -> Status {
+        PassPart(sharing, time, table);
+        return Ok{};
+      });
+    }
+    (void)InParallel(jobs);  // none fails
+    for (size_t part = 1; part < bounds_ns.size(); ++part) {
+      devices->MoveTo(bounds_ns[part - 1]);
+      devices->Append(later[part - 1]);
+    }
+    for (const std::shared_ptr<const DeviceActivity>& of : activity_) {
+      if (of != nullptr && of->error()) return *of->error();
+    }
+    return Ok{};
   }
-  PassSharing(until_ns, std::move(sharing));
-  for (const std::shared_ptr<const DeviceActivity>& of : activity) {
-    if (of != nullptr && of->error()) return *of->error();
+
+ private:
+  // A part is worth a thread of its own from some milliseconds on.
+  static constexpr size_t kWorthAPart = size_t{1} << 20;  // words of logs
+
+  // Where parts of the time end in which about as much happens; the last one at |until_ns|.
+  std::vector<int64_t> BoundsOfParts(const std::vector<size_t>& sharing, int64_t until_ns,
+                                     size_t parts) const {
+    size_t words = 0;
+    size_t most = 0;
+    size_t longest = 0;  // process
+    for (const size_t p : sharing) {
+      const size_t of_process = activity_[p]->size();
+      words += of_process;
+      if (of_process > most) longest = p;
+      most = std::max(most, of_process);
+    }
+    if (parts == 0) {
+      const size_t processors = std::max(1u, std::thread::hardware_concurrency());
+      parts = std::min(processors, words / kWorthAPart);
+    }
+    std::vector<int64_t> bounds_ns;
+    for (size_t part = 1; part < parts && most != 0; ++part) {
+      const int64_t at_ns =
+          activity_[longest]->TimeBehind(most * part / parts) + offset_ns_[longest];
+      const int64_t last_ns = bounds_ns.empty() ? SummedUntil(run_) : bounds_ns.back();
+      if (at_ns > last_ns && at_ns < until_ns) bounds_ns.push_back(at_ns);
+    }
+    bounds_ns.push_back(until_ns);
+    return bounds_ns;
   }
-  return Ok{};
-}
+
+  void PassPart(const std::vector<size_t>& sharing, const Interval& time,
+                DeviceTable* devices) const {
+    std::deque<ProcessActivity> processes;
+    std::vector<ProcessActivity*> all;
+    for (const size_t p : sharing) {
+      processes.emplace_back(run_, p, activity_[p].get(), offset_ns_[p], time.begin_ns, devices);
+      all.push_back(&processes.back());
+    }
+    PassSharing(time.end_ns, std::move(all));
+  }
+
+  const Run& run_;
+  const RunActivity& activity_;
+  const std::vector<int64_t>& offset_ns_;  // by process
+  const std::vector<Interval>& windows_;
+};
 
 }  // namespace
 
 Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const RunActivity& activity,
                                                 const ClockAlignment& clocks,
-                                                const std::vector<Interval>& windows) {
+                                                const std::vector<Interval>& windows,
+                                                size_t parts) {
   DeviceTable devices(windows);
   const Status resumed = Resume(run, &devices);
   if (!resumed.ok()) return resumed.error();
-  const Status passed = Pass(run, activity, clocks.offset_ns, kOpenEnded, &devices);
+  const Status passed =
+      Pass(run, activity, clocks.offset_ns, windows).Until(kOpenEnded, parts, &devices);
   if (!passed.ok()) return passed.error();
   std::vector<DeviceUsage> usages = devices.Finish();
   for (DeviceUsage& usage : usages) {
@@ -174,8 +256,9 @@ Result<std::string> SumDevices(const Run& run, const RunActivity& activity,
   DeviceTable devices(windows);
   const Status resumed = Resume(run, &devices);
   if (!resumed.ok()) return resumed.error();
+  const std::vector<int64_t> offset_ns(run.processes.size());
   const Status passed =
-      Pass(run, activity, std::vector<int64_t>(run.processes.size()), until_ns, &devices);
+      Pass(run, activity, offset_ns, windows).Until(until_ns, /*parts=*/0, &devices);
   if (!passed.ok()) return passed.error();
   devices.MoveTo(until_ns);
   StateArchive archive;

@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_ANALYSIS_DEVICE_USAGE_H_
 #define GPUBOUND_ANALYSIS_DEVICE_USAGE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -65,10 +66,12 @@ using RunActivity = std::vector<std::shared_ptr<const DeviceActivity>>;
 
 // Every device that any process saw, in order of host and ordinal, within each of |windows| (trace
 // time of the reference host of |clocks|). A device without uuid is one per host and ordinal.
-// An error where the run's sums cannot tell one of the windows from the rest.
+// An error where the run's sums cannot tell one of the windows from the rest. |parts|: into so many
+// the time is cut, which are gone through side by side; 0: as many as are worth it.
 Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const RunActivity& activity,
                                                 const ClockAlignment& clocks,
-                                                const std::vector<Interval>& windows);
+                                                const std::vector<Interval>& windows,
+                                                size_t parts = 0);
 
 // For RunSums::devices: what devices of one host did before |until_ns|. Afterwards
 // windows can be told that are bounded by |boundaries_ns|, ascending, the run's begin first, or by

@@ -23,7 +23,7 @@ namespace gpubound {
 // What one process did, in the time of the reference host.
 class ProcessActivity {
  public:
-  // |from_ns|: of what was before it, the sums tell.
+  // |from_ns|: of what was before it, others tell, but not of what runs then.
   ProcessActivity(const Run& run, size_t number, const DeviceActivity* activity, int64_t offset_ns,
                   int64_t from_ns, DeviceTable* devices)
       : number_(number),
@@ -39,10 +39,12 @@ class ProcessActivity {
     for (const uint32_t device : activity->used()) {
       Of(device).device->usage.used = true;
     }
-    for (const auto& [device, now] : activity->at_begin()) {
-      Of(device).meter().Change(Of(device).band, from_ns, now);
-    }
     reader_.emplace(*activity);
+    const RunningOnDevices running =
+        reader_->Seek(from_ns == INT64_MIN ? INT64_MIN : from_ns - offset_ns_);
+    for (const auto& [device, now] : running) {
+      if (now != 0) Of(device).meter().Change(Of(device).band, from_ns, now);
+    }
     Read();
   }
 

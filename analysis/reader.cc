@@ -5,11 +5,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <system_error>
+#include <utility>
+#include <vector>
 
+#include "analysis/in_parallel.h"
 #include "analysis/missing_processes.h"
 #include "analysis/process_loader.h"
 #include "analysis/process_presence.h"
@@ -163,6 +168,27 @@ ProcessTrace OpenGrowing(const ProcessIdentity& identity, std::vector<Segment>* 
 
 using ReadProcess = decltype(&LoadProcess);
 
+// Side by side.
+void ReadProcesses(ReadProcess read_process, std::map<ProcessIdentity, ProcessFiles>* processes,
+                   Run* run) {
+  run->processes.resize(processes->size());
+  std::vector<std::vector<std::string>> problems(processes->size());
+  std::vector<std::function<Status()>> jobs;
+  for (auto& entry : *processes) {
+    jobs.emplace_back([&, number = jobs.size()]() -> Status {
+      auto& [identity, files] = entry;
+      const ProcessSums* before = run->sums == nullptr ? nullptr : run->sums->Of(identity);
+      run->processes[number] =
+          read_process(identity, &files.segments, files.live, before, &problems[number]);
+      return Ok{};
+    });
+  }
+  (void)InParallel(jobs);  // none fails
+  for (std::vector<std::string>& of : problems) {
+    std::move(of.begin(), of.end(), std::back_inserter(run->problems));
+  }
+}
+
 Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   Result<FileList> list = ListFiles(path);
   if (!list.ok()) return list.error();
@@ -206,11 +232,7 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
         "No process of this run was recorded: none used CUDA, NVTX or a gpubound scope.");
   }
 
-  for (auto& [identity, files] : processes) {
-    const ProcessSums* before = run.sums == nullptr ? nullptr : run.sums->Of(identity);
-    run.processes.push_back(
-        read_process(identity, &files.segments, files.live, before, &run.problems));
-  }
+  ReadProcesses(read_process, &processes, &run);
   CloseSpans(&run);
   KeepAskedSteps(&run);
   NameAwaitedProcesses(&run);

@@ -4,12 +4,14 @@
 // a budget that several logs share is used up, and in a file without a name from then on. Written
 // once, read as often as wanted.
 //
-// One object, one thread; once it is finished, each reader needs a buffer of its own and no more.
+// One object, one thread; once it is finished, each reader needs a buffer of its own and no more,
+// whatever its thread.
 #ifndef GPUBOUND_ANALYSIS_RECORD_LOG_H_
 #define GPUBOUND_ANALYSIS_RECORD_LOG_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,14 +42,18 @@ class LogSpace {
     return offset;
   }
   void Read(uint64_t offset, void* to, size_t count) { Note(file_.Read(offset, to, count)); }
+  // Once nobody reads.
   const std::optional<Error>& error() const { return error_; }
 
  private:
   void Note(const Status& status) {
-    if (!status.ok() && !error_) error_ = status.error();
+    if (status.ok()) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!error_) error_ = status.error();
   }
   SpillFile file_;
   size_t left_;
+  std::mutex mutex_;
   std::optional<Error> error_;
 };
 

@@ -13,10 +13,19 @@ void SmiModel::AddSlowPath(const Interval& kernel) {
   const int64_t first = std::max(next_window_, (clipped.begin_ns - span_.begin_ns) / kSmiWindowNs);
   const int64_t last = (clipped.end_ns - 1 - span_.begin_ns) / kSmiWindowNs;
   if (last < first) return;
+  if (touched_ns_ == 0) first_window_ = first;
   const int64_t end_ns = std::min(span_.length(), (last + 1) * kSmiWindowNs);
   touched_ns_ += end_ns - first * kSmiWindowNs;
   next_window_ = last + 1;
   undecided_ns_ = span_.begin_ns + next_window_ * kSmiWindowNs;
+}
+
+void SmiModel::Append(const SmiModel& later) {
+  if (later.touched_ns_ == 0) return;
+  const bool overlap = later.first_window_ < next_window_;
+  touched_ns_ += later.touched_ns_ - (overlap ? LengthOf(later.first_window_) : 0);
+  next_window_ = later.next_window_;
+  undecided_ns_ = later.undecided_ns_;
 }
 
 void SmiModel::Visit(StateArchive& archive) {

@@ -27,6 +27,10 @@ class SmiModel {
   // A kernel that ends here or before changes nothing any more.
   int64_t undecided_ns() const { return undecided_ns_; }
 
+  // Adds what |later| was told, a model of the same span; it was told of nothing that begins before
+  // what this one was told of has ended.
+  void Append(const SmiModel& later);
+
   // The span of the object that reads may end elsewhere, not before what was added.
   void Visit(StateArchive& archive);
 
@@ -46,9 +50,14 @@ class SmiModel {
   }
 
   Interval span_;
+  int64_t LengthOf(int64_t window) const {
+    return std::min(span_.length(), (window + 1) * kSmiWindowNs) - window * kSmiWindowNs;
+  }
+
   int64_t touched_ns_ = 0;
-  int64_t next_window_ = 0;  // windows before it are decided
-  int64_t undecided_ns_;     // where it begins
+  int64_t first_window_ = 0;  // that was added to
+  int64_t next_window_ = 0;   // windows before it are decided
+  int64_t undecided_ns_;      // where it begins
 };
 
 }  // namespace gpubound

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes to and reads from an unlinked file. One object, one thread.
+// Writes to and reads from an unlinked file. Reading changes nothing.
 #include "analysis/spill_file.h"
 
 #include <errno.h>

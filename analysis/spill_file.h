@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A file without a name that holds what memory should not: made at the first write, gone with the
-// object. One object, one thread.
+// object. One object, one thread; what was written may be read by several.
 #ifndef GPUBOUND_ANALYSIS_SPILL_FILE_H_
 #define GPUBOUND_ANALYSIS_SPILL_FILE_H_
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // analysis_bench [--events N | --short-threads EVENTS] [--repeat N] [--dir DIR]
-// analysis_bench --write DIR [--events N | --short-threads EVENTS]
-//                                            keeps a run of one process, for other tools
+// analysis_bench --write DIR [--events N [--processes N] | --short-threads EVENTS]
+//                                            keeps a run, of one process or of N, for others
 // analysis_bench --report DIR                CPU seconds of one report of such a run
 // analysis_bench --breakdown DIR             likewise, of its breakdown alone (ReportDetail)
 // analysis_bench --json DIR                  that report, for a comparison with other tools
@@ -232,6 +232,7 @@ int main(int argc, char** argv) {
   std::vector<uint64_t> events = {1'000'000, 10'000'000};
   std::vector<uint64_t> short_threads = {90'000, 900'000};
   int repeat = 3;
+  uint32_t processes_written = 1;
   std::string dir = "/tmp";
   std::string written;
   for (int i = 1; i + 1 < argc; i += 2) {
@@ -245,6 +246,9 @@ int main(int argc, char** argv) {
       events.clear();
     }
     if (option == "--repeat") repeat = std::max(1, std::atoi(argv[i + 1]));
+    if (option == "--processes") {
+      processes_written = static_cast<uint32_t>(std::max(1, std::atoi(argv[i + 1])));
+    }
     if (option == "--dir") dir = argv[i + 1];
     if (option == "--write") written = argv[i + 1];
     if (option == "--report") {
@@ -266,7 +270,7 @@ int main(int argc, char** argv) {
     if (events.empty()) {
       gpubound::WriteShortThreads(written, short_threads.front());
     } else {
-      gpubound::WriteBenchRun(written, events.front(), 1);
+      gpubound::WriteBenchRun(written, events.front(), processes_written);
     }
     return 0;
   }

@@ -46,6 +46,19 @@ TEST(SmiModelTest, OverlappingKernelsTouchAWindowOnce) {
   EXPECT_DOUBLE_EQ(Share({{0, 3 * kW}, {10, 20}, {kW, 2 * kW}}, {0, 4 * kW}), 0.75);
 }
 
+TEST(SmiModelTest, AWindowThatTwoPartsTouchCountsOnce) {
+  const Interval span{5, 5 + 4 * kW};
+  const std::vector<Interval> kernels = {
+      {10, 20}, {30, kW + 40}, {kW + 50, kW + 60}, {3 * kW + 20, 3 * kW + 30}};
+  for (size_t cut = 0; cut <= kernels.size(); ++cut) {
+    SmiModel model(span);
+    SmiModel later(span);
+    for (size_t i = 0; i < kernels.size(); ++i) (i < cut ? model : later).Add(kernels[i]);
+    model.Append(later);
+    EXPECT_DOUBLE_EQ(model.Share(), 0.75) << cut;
+  }
+}
+
 TEST(SmiModelTest, NothingIsNothing) {
   EXPECT_DOUBLE_EQ(Share({}, {0, kW}), 0);
   EXPECT_DOUBLE_EQ(Share({{5, 5}}, {0, kW}), 0);

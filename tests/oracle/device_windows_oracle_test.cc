@@ -103,11 +103,14 @@ Figures Naive(const gpubound::Run& run, const std::vector<int64_t>& offsets,
   return figures;
 }
 
+// |parts|: that the time is cut into.
 Figures Measured(const gpubound::Run& run, const RunActivity& activity,
-                 const std::vector<int64_t>& offsets, const std::vector<Interval>& windows) {
+                 const std::vector<int64_t>& offsets, const std::vector<Interval>& windows,
+                 size_t parts) {
   ClockAlignment clocks;
   clocks.offset_ns = offsets;
-  const Result<std::vector<DeviceUsage>> devices = MeasureDevices(run, activity, clocks, windows);
+  const Result<std::vector<DeviceUsage>> devices =
+      MeasureDevices(run, activity, clocks, windows, parts);
   EXPECT_TRUE(devices.ok()) << (devices.ok() ? "" : devices.error().ToString());
   Figures figures;
   if (!devices.ok()) return figures;
@@ -224,7 +227,8 @@ TEST(DeviceWindowsOracleTest, FiguresOfWindowsAndClocksOfAnyKindAreThoseCountedN
       offsets.push_back((static_cast<int64_t>(random() % 60) - 30) * factor);
     }
     const std::vector<Interval> windows = RandomWindows(&random, factor);
-    EXPECT_EQ(Measured(run, Analyzed(run), offsets, windows), Naive(run, offsets, windows));
+    EXPECT_EQ(Measured(run, Analyzed(run), offsets, windows, 1 + seed % 5),
+              Naive(run, offsets, windows));
   }
 }
 
@@ -250,7 +254,8 @@ TEST(DeviceWindowsOracleTest, SummingTwiceChangesNothing) {
                                              {boundaries[1], until_ns + some_ns(40)},
                                              {boundaries[1], boundaries[2]},
                                              {until_ns + 3, until_ns + 30 * factor}};
-      EXPECT_EQ(Measured(run, Analyzed(run), offsets, windows), Naive(whole, offsets, windows));
+      EXPECT_EQ(Measured(run, Analyzed(run), offsets, windows, 1 + seed % 5),
+                Naive(whole, offsets, windows));
       until_ns += some_ns(20);
     }
   }
@@ -273,7 +278,8 @@ TEST(DeviceWindowsOracleTest, SummingARunBeforeSomeProcessesBeginChangesNothing)
       process = WithoutDetail(std::move(process), until_ns);
     }
     const std::vector<Interval> windows = {{begin_ns, 100}};
-    EXPECT_EQ(Measured(run, Analyzed(run), offsets, windows), Naive(whole, offsets, windows));
+    EXPECT_EQ(Measured(run, Analyzed(run), offsets, windows, 1 + seed % 5),
+              Naive(whole, offsets, windows));
   }
 }
 
