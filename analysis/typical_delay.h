@@ -10,6 +10,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+
+#include "analysis/sorting_network.h"
 
 namespace gpubound {
 
@@ -29,24 +32,19 @@ class TypicalDelay {
   double Strangeness(double ns) const { return std::abs(ns - median_) / (spread_ + kResolution); }
 
  private:
-  static constexpr size_t kSamples = 31;
+  static constexpr size_t kSamples = kSortedAtOnce - 1;  // odd, so that one is in the middle
   static constexpr size_t kSeldom = 16;
   static constexpr size_t kFew = 8;
   static constexpr double kResolution = 100;  // ns; time stamps are no better
 
-  // Three places of the order are asked for, which takes a third of what all of it would.
   void Refresh() {
-    std::array<double, kSamples> samples = samples_;
-    const auto last = static_cast<std::ptrdiff_t>(std::min(count_, kSamples) - 1);
-    double* const low = samples.data() + last / 4;
-    double* const middle = samples.data() + last / 2;
-    double* const high = samples.data() + last * 3 / 4;
-    double* const end = samples.data() + last + 1;
-    std::nth_element(samples.data(), middle, end);
-    median_ = *middle;
-    std::nth_element(samples.data(), low, middle);
-    if (high > middle) std::nth_element(middle + 1, high, end);
-    spread_ = *high - *low;
+    std::array<double, kSortedAtOnce> samples;
+    samples.fill(std::numeric_limits<double>::infinity());
+    const size_t known = std::min(count_, kSamples);
+    std::copy_n(samples_.begin(), known, samples.begin());
+    SortAtOnce(&samples);
+    median_ = samples[(known - 1) / 2];
+    spread_ = samples[(known - 1) * 3 / 4] - samples[(known - 1) / 4];
   }
 
   std::array<double, kSamples> samples_{};
