@@ -94,23 +94,18 @@ void ProcessReplay::BeginCall() {
   ReplayThread& thread = Started(next.thread, call.start_ns);
   const int64_t since_ns = call.start_ns - thread.at_ns;
   Arrive(next.thread, &thread, call.start_ns, KindOf(call, CallEdge::kBegin));
-  ReplayThread::OpenCall open{call, thread.now, thread.shown};
-  open.since_ns = since_ns;
-  open.charged = !IsInner(thread, call);
+  const bool charged = !IsInner(thread, call);
   LaunchEntry* const launch = launches_.Find(call.correlation);
-  if (launch != nullptr && launch->thread == next.thread && launch->start_ns == call.start_ns &&
-      launch->end_ns == call.end_ns && !launch->begun.exists()) {
-    launch->begun = thread.now;
-    open.outermost = true;
-  }
+  const bool outermost = launch != nullptr && launch->thread == next.thread &&
+                         launch->start_ns == call.start_ns && launch->end_ns == call.end_ns &&
+                         !launch->begun.exists();
+  if (outermost) launch->begun = thread.now;
   const Spent& cost = costs_.AfterBegin(call.label, since_ns);
-  if (open.charged) open.unrecorded_ns = cost.ns;
-  thread.calls.push_back(open);
+  thread.calls.push_back({call, thread.now, thread.shown, outermost, charged, since_ns,
+                          /*unrecorded_ns=*/charged ? cost.ns : 0});
   EnterCell(&thread);
-  if (launch != nullptr && open.outermost) {
-    launch->operation = static_cast<uint32_t>(thread.cell / kLayers);
-  }
-  if (open.charged) Charge(next.thread, &thread, cost, KindOf(call, CallEdge::kBegin));
+  if (outermost) launch->operation = static_cast<uint32_t>(thread.cell / kLayers);
+  if (charged) Charge(next.thread, &thread, cost, KindOf(call, CallEdge::kBegin));
   SetTimer(std::max(call.start_ns, call.end_ns), TimerKind::kCallEnds, next.thread);
 }
 

@@ -33,10 +33,10 @@ struct ReplayThread {
     ApiCall call;
     Moment begun;
     double shown_begun;
-    bool outermost = false;
-    bool charged = false;
-    int64_t since_ns = 0;      // the thread's event before it
-    double unrecorded_ns = 0;  // of its cost: the profiler's own records tell of no part of it
+    bool outermost;
+    bool charged;
+    int64_t since_ns;      // the thread's event before it
+    double unrecorded_ns;  // of its cost: the profiler's own records tell of no part of it
   };
   struct Debt {
     double ns = 0;

@@ -6,6 +6,9 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include <string>
+#include <vector>
+
 #include "proto/event_model.h"
 #include "tests/integration/command_run.h"
 
@@ -82,11 +85,17 @@ TEST_F(DamagedRun, ADatabaseCutAnywhereSaysOnceThatItIsCutAndNothingIsMadeUp) {
     SCOPED_TRACE(left);
     std::ofstream(database, std::ios::trunc) << whole.substr(0, left);
     ExpectReadInPart();
+    // What chunks that are listed held may be told of beside it.
     const Json notes = Report()["notes"];
-    ASSERT_EQ(notes.size(), 1u) << notes;
-    EXPECT_THAT(notes[0].dump(), HasSubstr("the file is cut: found " + std::to_string(left) +
-                                           " bytes, expected " + std::to_string(whole.size())));
-    EXPECT_THAT(notes[0].dump(), HasSubstr("lost"));
+    std::vector<std::string> of_file;
+    for (const Json& note : notes) {
+      const auto text = note.get<std::string>();
+      if (text.find("scopes of thread") == std::string::npos) of_file.push_back(text);
+    }
+    ASSERT_EQ(of_file.size(), 1u) << notes;
+    EXPECT_THAT(of_file[0], HasSubstr("the file is cut: found " + std::to_string(left) +
+                                      " bytes, expected " + std::to_string(whole.size())));
+    EXPECT_THAT(of_file[0], HasSubstr("lost"));
     EXPECT_THAT(Report()["run"]["verdict"].dump(), HasSubstr("doubtful: Tables"));
   }
   fs::resize_file(database, 1000);
