@@ -30,16 +30,10 @@ class ChunkPieces : public EventPieces {
     *thread = {};
     if (!Decode(piece, &thread_events_)) return false;
     thread->gap = piece.gap || thread_events_.dropped_before != 0;
-    for (const uint32_t label : thread_events_.open_labels) {
-      thread->open.push_back(static_cast<LabelId>(label));
-    }
-    thread->events.resize(thread_events_.size());
-    for (size_t i = 0; i < thread->events.size(); ++i) {
-      // Time never runs backwards within a thread, across its chunks neither.
-      thread->events[i] = {std::max(thread_events_.time_ns[i], piece.min_ns),
-                           thread_events_.payload[i], thread_events_.label[i],
-                           thread_events_.kind[i]};
-    }
+    thread->open = thread_events_.open_labels;
+    thread->events = thread_events_.events;
+    // Time never runs backwards within a thread, across its chunks neither.
+    for (ThreadEvent& event : thread->events) event.time_ns = std::max(event.time_ns, piece.min_ns);
     return true;
   }
 
@@ -79,9 +73,9 @@ class ChunkPieces : public EventPieces {
     work->clear();
     if (!Decode(piece, &device_)) return false;
     for (size_t i = 0; i < device_.size(); ++i) {
-      work->push_back({device_.start_ns[i], device_.end_ns[i], device_.bytes[i],
-                       device_.graph_node[i], device_.correlation[i], device_.graph[i],
-                       device_.stream[i], device_.work[i]});
+      const WorkDetail detail = device_.DetailOf(i);
+      work->push_back({device_.start_ns[i], device_.end_ns[i], detail.bytes, detail.graph_node,
+                       device_.correlation[i], detail.graph, device_.stream[i], device_.work[i]});
     }
     return true;
   }

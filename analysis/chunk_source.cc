@@ -21,7 +21,8 @@ class ChunkThreadCursor : public ThreadCursor {
   bool Next(ThreadBatch* batch) override {
     *batch = {};
     while (next_ < chunks_.size()) {
-      store_.Decode(chunks_[next_++], &decoded_);
+      const PlannedChunk& chunk = chunks_[next_++];
+      store_.Decode(chunk, &decoded_);
       if (decoded_.events.empty()) continue;
       // Time never runs backwards within a thread, across its chunks neither.
       for (ThreadEvent& event : decoded_.events) {
@@ -30,9 +31,9 @@ class ChunkThreadCursor : public ThreadCursor {
       }
       latest_ns_ = decoded_.events.back().time_ns;
       batch->events = decoded_.events;
-      batch->resync = decoded_.gap;
-      batch->thinned = decoded_.thinned;
-      batch->open = decoded_.open;
+      batch->resync = chunk.gap || decoded_.dropped_before != 0;
+      batch->thinned = chunk.thinned;
+      batch->open = decoded_.open_labels;
       batch->scopes_only = decoded_.scopes_only;
       return true;
     }
@@ -44,7 +45,7 @@ class ChunkThreadCursor : public ThreadCursor {
   const std::vector<PlannedChunk>& chunks_;
   size_t next_ = 0;
   int64_t latest_ns_ = INT64_MIN;
-  ChunkStore::DecodedThread decoded_;
+  ThreadEvents decoded_;
 };
 
 // Merges the chunks of a family. A chunk is decoded when the merge reaches its earliest begin.

@@ -87,29 +87,9 @@ void ChunkStore::Build(const PlannedChunk& chunk, const std::vector<int64_t>& st
   if (!records->empty() && BeginOf(records->front()) < chunk.head.row.min_ns) failed_ = true;
 }
 
-void ChunkStore::Decode(const PlannedChunk& chunk, DecodedThread* thread) {
+void ChunkStore::Decode(const PlannedChunk& chunk, ThreadEvents* events) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  thread->events.clear();
-  thread->open.clear();
-  if (!DecodeInto(chunk, &thread_events_)) return;
-  thread->gap = chunk.gap || thread_events_.dropped_before != 0;
-  thread->thinned = chunk.thinned;
-  for (const uint32_t label : thread_events_.open_labels) {
-    thread->open.push_back(static_cast<LabelId>(label));
-  }
-  const size_t size = thread_events_.size();
-  const int64_t* const time_ns = thread_events_.time_ns.data();
-  const uint64_t* const payload = thread_events_.payload.data();
-  const LabelId* const label = thread_events_.label.data();
-  const SlotKind* const kind = thread_events_.kind.data();
-  uint8_t last_kind = 0;
-  ThreadEvent* const events = thread->events.Room(size);
-  for (size_t i = 0; i < size; ++i) {
-    last_kind = std::max(last_kind, static_cast<uint8_t>(kind[i]));
-    new (events + i) ThreadEvent{time_ns[i], payload[i], label[i], kind[i]};
-  }
-  thread->events.AddUntil(events + size);
-  thread->scopes_only = last_kind <= static_cast<uint8_t>(SlotKind::kEnd);
+  if (!DecodeInto(chunk, events)) *events = {};
 }
 
 void ChunkStore::Decode(const PlannedChunk& chunk, PlainList<ThreadCall>* calls) {
@@ -144,8 +124,9 @@ void ChunkStore::Decode(const PlannedChunk& chunk, PlainList<DeviceWork>* work) 
   const DeviceEvents& from = device_events_;
   if (from.dropped_before != 0) failed_ = true;  // some time is unknown
   const auto work_at = [&](uint32_t i) {
-    return DeviceWork{from.start_ns[i],    from.end_ns[i], from.bytes[i],  from.graph_node[i],
-                      from.correlation[i], from.graph[i],  from.stream[i], from.work[i]};
+    const WorkDetail detail = from.DetailOf(i);
+    return DeviceWork{from.start_ns[i],    from.end_ns[i], detail.bytes,   detail.graph_node,
+                      from.correlation[i], detail.graph,   from.stream[i], from.work[i]};
   };
   Build(chunk, from.start_ns, work_at, work);
 }

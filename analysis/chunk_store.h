@@ -43,14 +43,7 @@ class ChunkStore {
   }
 
   // The events of a chunk, sorted; nothing where it is damaged, and failed() from then on.
-  struct DecodedThread {
-    PlainList<ThreadEvent> events;
-    std::vector<LabelId> open;
-    bool gap = false;
-    bool thinned = false;
-    bool scopes_only = false;  // only begins and ends of scopes
-  };
-  void Decode(const PlannedChunk& chunk, DecodedThread* thread);
+  void Decode(const PlannedChunk& chunk, ThreadEvents* events);
   void Decode(const PlannedChunk& chunk, PlainList<ThreadCall>* calls);
   void Decode(const PlannedChunk& chunk, PlainList<ThreadOverhead>* overheads);
   void Decode(const PlannedChunk& chunk, PlainList<DeviceWork>* work);
@@ -97,7 +90,6 @@ class ChunkStore {
 
   mutable std::mutex mutex_;  // of all but the plan, while one decodes
   ChunkDecoder decoder_;
-  ThreadEvents thread_events_;
   ApiEvents api_events_;
   DeviceEvents device_events_;
   SyncEvents sync_events_;

@@ -49,7 +49,7 @@ ThreadTrace& EventStore::ThreadByTid(uint32_t tid, int64_t time_ns) {
 }
 
 void EventStore::AddThreadEvents(uint32_t ordinal, std::vector<ThreadEvent> events,
-                                 std::span<const uint32_t> open_labels, bool gap) {
+                                 std::span<const LabelId> open_labels, bool gap) {
   ThreadTrace& thread = ThreadByOrdinal(ordinal);
   const bool thinned = !events.empty() && std::exchange(thread.tail_thinned, false);
   if (gap || thinned) {
@@ -57,7 +57,7 @@ void EventStore::AddThreadEvents(uint32_t ordinal, std::vector<ThreadEvent> even
     reset.event_index = thread.events.size();
     reset.lost = gap;
     reset.thinned = thinned;
-    for (const uint32_t label : open_labels) reset.open.push_back(static_cast<LabelId>(label));
+    reset.open.assign(open_labels.begin(), open_labels.end());
     thread.resets.push_back(std::move(reset));
   }
   int64_t latest_ns = thread.events.empty() ? INT64_MIN : thread.events.back().time_ns;
@@ -73,11 +73,7 @@ void EventStore::AddThreadEvents(uint32_t ordinal, std::vector<ThreadEvent> even
 }
 
 void EventStore::AddThreadEvents(const ThreadEvents& events, bool gap) {
-  std::vector<ThreadEvent> rows(events.size());
-  for (size_t i = 0; i < rows.size(); ++i) {
-    rows[i] = {events.time_ns[i], events.payload[i], events.label[i], events.kind[i]};
-  }
-  AddThreadEvents(events.thread, std::move(rows), events.open_labels, gap);
+  AddThreadEvents(events.thread, events.events, events.open_labels, gap);
 }
 
 void EventStore::SkipThinned(const std::vector<uint32_t>& ordinals) {
@@ -120,8 +116,9 @@ void EventStore::Add(const ApiEvents& events) {
 
 void EventStore::Add(const DeviceEvents& events) {
   for (size_t i = 0; i < events.size(); ++i) {
-    process_->device_work.push_back({events.start_ns[i], events.end_ns[i], events.bytes[i],
-                                     events.graph_node[i], events.correlation[i], events.graph[i],
+    const WorkDetail detail = events.DetailOf(i);
+    process_->device_work.push_back({events.start_ns[i], events.end_ns[i], detail.bytes,
+                                     detail.graph_node, events.correlation[i], detail.graph,
                                      events.stream[i], events.work[i]});
   }
 }

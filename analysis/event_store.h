@@ -25,7 +25,7 @@ class EventStore {
   // Events of one writer come in the order of their sequence numbers. |gap|: some are missing
   // before these, so what is open now is |open_labels|, outermost first, whatever came before.
   void AddThreadEvents(uint32_t ordinal, std::vector<ThreadEvent> events,
-                       std::span<const uint32_t> open_labels, bool gap);
+                       std::span<const LabelId> open_labels, bool gap);
   void AddThreadEvents(const ThreadEvents& events, bool gap);
   // A compaction removed what comes next of these threads; others are left alone.
   void SkipThinned(const std::vector<uint32_t>& ordinals);

@@ -70,39 +70,35 @@ void LiveProcess::Take(const ChunkRow& chunk) {
 void LiveProcess::TakeThread(const ChunkRow& chunk) {
   if (!decoder_.Decode(chunk, &thread_events_).ok() || thread_events_.size() == 0) return;
   Thread& thread = threads_[chunk.thread];
-  facts_.latest_ns = std::max(facts_.latest_ns, thread_events_.time_ns.back());
+  const std::vector<ThreadEvent>& events = thread_events_.events;
+  facts_.latest_ns = std::max(facts_.latest_ns, events.back().time_ns);
   // What is open in the beginning was so since the event before it, which may have been thinned.
-  thread.open.clear();
-  for (const uint32_t label : thread_events_.open_labels) {
-    thread.open.push_back(static_cast<LabelId>(label));
-  }
-  const int64_t first_ns = thread_events_.time_ns.front();
+  thread.open.assign(thread_events_.open_labels.begin(), thread_events_.open_labels.end());
+  const int64_t first_ns = events.front().time_ns;
   if (!thread.began && !thread.open.empty()) {
     Book(&thread, std::min(first_ns, std::max(facts_.begin_ns, first_ns - kLiveMemoryNs)));
   }
   Book(&thread, first_ns);
-  for (size_t i = 0; i < thread_events_.size(); ++i) {
-    const LabelId label = thread_events_.label[i];
-    const int64_t time_ns = thread_events_.time_ns[i];
-    switch (thread_events_.kind[i]) {
+  for (const ThreadEvent& event : events) {
+    switch (event.kind) {
       case SlotKind::kBegin:
-        Book(&thread, time_ns);
-        thread.open.push_back(label);
+        Book(&thread, event.time_ns);
+        thread.open.push_back(event.label);
         break;
       case SlotKind::kEnd: {
-        Book(&thread, time_ns);
-        const auto found = std::find(thread.open.rbegin(), thread.open.rend(), label);
+        Book(&thread, event.time_ns);
+        const auto found = std::find(thread.open.rbegin(), thread.open.rend(), event.label);
         if (found != thread.open.rend()) thread.open.erase(std::next(found).base());
         break;
       }
       case SlotKind::kStep:
-        if (thread_events_.payload[i] != kIterationsBegin) steps_.Count(time_ns, 0, 1);
+        if (event.payload != kIterationsBegin) steps_.Count(event.time_ns, 0, 1);
         break;
       default:
         break;
     }
   }
-  Book(&thread, thread_events_.time_ns.back());
+  Book(&thread, events.back().time_ns);
 }
 
 void LiveProcess::TakeDevice(const ChunkRow& chunk) {

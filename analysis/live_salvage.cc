@@ -225,9 +225,12 @@ uint64_t LiveFile::AddThreadPage(const Page& page, uint64_t skip, bool gap,
     if (slot_index >= skip) events.push_back(event);
     slot_index += slots;
   }
+  std::vector<LabelId> open;
   const uint32_t depth = std::min(page.header.open_depth, kMaxOpenScopes);
-  store->AddThreadEvents(page.header.thread, std::move(events), {page.header.open_labels, depth},
-                         gap);
+  for (uint32_t i = 0; i < depth; ++i) {
+    open.push_back(static_cast<LabelId>(page.header.open_labels[i]));
+  }
+  store->AddThreadEvents(page.header.thread, std::move(events), open, gap);
   return slot_index > skip ? slot_index - skip : 0;
 }
 

@@ -61,13 +61,6 @@ struct Label {
   std::string text;
 };
 
-struct ThreadEvent {
-  int64_t time_ns = 0;
-  uint64_t payload = 0;
-  LabelId label{};
-  SlotKind kind = SlotKind::kMark;
-};
-
 // A place in a thread's events where some are missing, with the scopes that were open after it.
 // The pipeline replaces its stack there. Applies before events[event_index].
 struct StackReset {

@@ -24,13 +24,12 @@ void ClearAll(Vectors&... vectors) {
   (vectors.clear(), ...);
 }
 
-void Clear(ThreadEvents* e) { ClearAll(e->open_labels, e->time_ns, e->kind, e->label, e->payload); }
+void Clear(ThreadEvents* e) { ClearAll(e->open_labels, e->events); }
 void Clear(ApiEvents* e) {
   ClearAll(e->start_ns, e->end_ns, e->correlation, e->tid, e->label, e->result);
 }
 void Clear(DeviceEvents* e) {
-  ClearAll(e->start_ns, e->end_ns, e->correlation, e->stream, e->work, e->bytes, e->graph,
-           e->graph_node);
+  ClearAll(e->start_ns, e->end_ns, e->correlation, e->stream, e->work, e->detail);
 }
 void Clear(SyncEvents* e) {
   ClearAll(e->start_ns, e->end_ns, e->correlation, e->type, e->context, e->stream, e->event);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a stored chunk back to events, as one array per field. The input may be anything at all: the
-// decoder never reads past it, never throws on it, and hands out a chunk's events only when every
-// one of them is sound.
+// From a stored chunk back to events: those of a thread as rows, as they are gone through, records
+// of the device source as one array per field, by which they are put in order. The input may be
+// anything at all: the decoder never reads past it, never throws on it, and hands out a chunk's
+// events only when every one of them is sound.
 //
 // Thread rule: one thread at a time per object; several objects may decode at once.
 #ifndef GPUBOUND_PROTO_CHUNK_DECODER_H_
@@ -39,7 +40,8 @@ struct ChunkStatus {
   bool ok() const { return error == ChunkError::kOk; }
 };
 
-// What every family has. The arrays below all have `size()` entries, in the writer's order.
+// What every family has. Events are in the writer's order; the arrays of records all have `size()`
+// entries.
 struct ChunkHeader {
   uint32_t thread = 0;  // ordinal of the writer
   uint64_t first_sequence = 0;
@@ -48,12 +50,10 @@ struct ChunkHeader {
 };
 
 struct ThreadEvents : ChunkHeader {
-  std::vector<uint32_t> open_labels;  // scopes open at the first event, outermost first
-  std::vector<int64_t> time_ns;       // never runs backwards
-  std::vector<SlotKind> kind;
-  std::vector<LabelId> label;     // of an end: the scope's
-  std::vector<uint64_t> payload;  // 0 where the kind has none
-  size_t size() const { return time_ns.size(); }
+  std::vector<LabelId> open_labels;  // scopes open at the first event, outermost first
+  std::vector<ThreadEvent> events;   // time never runs backwards
+  bool scopes_only = true;           // none but begins and ends of scopes
+  size_t size() const { return events.size(); }
 };
 
 struct ApiEvents : ChunkHeader {
@@ -66,16 +66,22 @@ struct ApiEvents : ChunkHeader {
   size_t size() const { return start_ns.size(); }
 };
 
+// What few kinds of device work have.
+struct WorkDetail {
+  uint64_t bytes = 0;
+  uint64_t graph_node = 0;
+  uint32_t graph = 0;
+};
+
 struct DeviceEvents : ChunkHeader {
   std::vector<int64_t> start_ns;
   std::vector<int64_t> end_ns;
   std::vector<uint32_t> correlation;
   std::vector<StreamId> stream;
   std::vector<WorkId> work;
-  std::vector<uint64_t> bytes;
-  std::vector<uint32_t> graph;
-  std::vector<uint64_t> graph_node;
+  std::vector<WorkDetail> detail;  // empty where none has any
   size_t size() const { return start_ns.size(); }
+  WorkDetail DetailOf(size_t i) const { return detail.empty() ? WorkDetail{} : detail[i]; }
 };
 
 struct SyncEvents : ChunkHeader {

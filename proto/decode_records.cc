@@ -179,9 +179,7 @@ bool DecodeDeviceColumns(DecoderScratch* scratch, DeviceEvents* events) {
   const uint64_t stream_mask = (uint64_t{1} << stream_bits) - 1;
   events->stream.resize(columns.size());
   events->work.resize(columns.size());
-  events->bytes.assign(columns.size(), 0);
-  events->graph.assign(columns.size(), 0);
-  events->graph_node.assign(columns.size(), 0);
+  events->detail.clear();
   uint64_t previous_node = 0;
   const bool ok = columns.ForEachBlock(events, [&](size_t done, size_t count) {
     uint64_t* items = scratch->blocks[3];
@@ -210,12 +208,12 @@ bool DecodeDeviceColumns(DecoderScratch* scratch, DeviceEvents* events) {
         !columns.Read(&node_column, details, 0, nodes)) {
       return false;
     }
+    events->detail.resize(columns.size());
     for (size_t i = 0, detail = 0; i < count; ++i) {
       if ((items[i] & 1) == 0) continue;
       previous_node += static_cast<uint64_t>(UnZigZag(nodes[detail]));
-      events->bytes[done + i] = bytes[detail];
-      events->graph[done + i] = static_cast<uint32_t>(graphs[detail]);
-      events->graph_node[done + i] = previous_node;
+      events->detail[done + i] = {bytes[detail], previous_node,
+                                  static_cast<uint32_t>(graphs[detail])};
       ++detail;
     }
     return true;

@@ -19,14 +19,16 @@ bool ReadOpenLabels(ChunkBody* body, OpenScopes* open, ThreadEvents* events) {
   }
   uint64_t labels[kMaxOpenScopes + kUnpackSlackValues];
   if (!column.Read(count, labels) || !column.AtEnd()) return body->FailColumn(column);
+  uint32_t open_labels[kMaxOpenScopes];
   events->open_labels.clear();
   for (size_t i = 0; i < count; ++i) {
     if (labels[i] >= kMaxLabels) {
       return body->FailLimit(column, kMaxLabels, "an open scope's label is out of range");
     }
-    events->open_labels.push_back(static_cast<uint32_t>(labels[i]));
+    open_labels[i] = static_cast<uint32_t>(labels[i]);
+    events->open_labels.push_back(static_cast<LabelId>(open_labels[i]));
   }
-  open->Assign(events->open_labels);
+  open->Assign({open_labels, count});
   return true;
 }
 
@@ -35,6 +37,24 @@ uint64_t LoadPayload(const uint8_t* bytes) {
   static_assert(std::endian::native == std::endian::little);
   std::memcpy(&value, bytes, sizeof(value));
   return value;
+}
+
+// Whether |value| is no code of an event.
+bool IsNoCode(uint64_t value) {
+  const uint64_t kind = value & 0xf;
+  return value >> kSlotCodeBits != 0 || kind == 0 || kind > static_cast<uint64_t>(kLastSlotKind);
+}
+
+bool FailCode(ChunkBody* body, const ColumnReader& codes) {
+  return body->Fail(ChunkError::kStructure,
+                    codes.Find([](size_t, uint64_t value) { return IsNoCode(value); }),
+                    "an event of no known kind, or with a label out of range");
+}
+
+bool FailEnd(ChunkBody* body, const ColumnReader& times, size_t index) {
+  return body->Fail(ChunkError::kStructure,
+                    times.Find([index](size_t at, uint64_t) { return at == index; }),
+                    "an end of the innermost scope while none is open");
 }
 
 }  // namespace
@@ -49,15 +69,13 @@ bool DecodeThreadColumns(DecoderScratch* scratch, ThreadEvents* events) {
   const uint64_t event_count = body->event_count();
   if (event_count > time_column.size_bytes()) return body->FailColumn(time_column);
   const auto size = static_cast<size_t>(event_count);
-  events->time_ns.resize(size);
-  events->kind.resize(size);
-  events->label.resize(size);
-  events->payload.assign(size, 0);
+  events->events.resize(size);
 
   const uint64_t* times = scratch->blocks[0];
   const uint64_t* codes = scratch->blocks[1];
   int64_t now_ns = body->base_ns();
   size_t payload_offset = 0;
+  bool scopes_only = true;
   for (size_t done = 0; done < size;) {
     const size_t count = std::min(size - done, kReadBlock);
     if (!time_column.Read(count, scratch->blocks[0])) return body->FailColumn(time_column);
@@ -65,11 +83,9 @@ bool DecodeThreadColumns(DecoderScratch* scratch, ThreadEvents* events) {
     for (size_t i = 0; i < count; ++i) code_count += ~times[i] & 1;
     if (!code_column.Read(code_count, scratch->blocks[1])) return body->FailColumn(code_column);
 
-    int64_t* time_ns = events->time_ns.data() + done;
-    SlotKind* kinds = events->kind.data() + done;
-    LabelId* labels = events->label.data() + done;
+    ThreadEvent* event = events->events.data() + done;
     const uint64_t* code = codes;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; ++i, ++event) {
       const uint64_t delta = times[i] >> 1;
       const auto then_ns = static_cast<int64_t>(static_cast<uint64_t>(now_ns) + delta);
       if (then_ns < now_ns) [[unlikely]] {
@@ -77,44 +93,33 @@ bool DecodeThreadColumns(DecoderScratch* scratch, ThreadEvents* events) {
                           "times leave the range of the timeline");
       }
       now_ns = then_ns;
-      time_ns[i] = then_ns;
-      if ((times[i] & 1) != 0) {
-        if (open.depth == 0) [[unlikely]] {
-          const size_t index = done + i;
-          return body->Fail(ChunkError::kStructure,
-                            time_column.Find([index](size_t at, uint64_t) { return at == index; }),
-                            "an end of the innermost scope while none is open");
-        }
-        kinds[i] = SlotKind::kEnd;
-        labels[i] = static_cast<LabelId>(open.innermost());
-        --open.depth;
+      // Whether a scope begins or the innermost one ends nothing foretells, so there is no branch
+      // for it. An end has no code; what is read in its place is not used.
+      const bool ends = (times[i] & 1) != 0;
+      const uint64_t value = *code;
+      code += ends ? 0 : 1;
+      if (ends ? open.depth == 0 : IsNoCode(value)) [[unlikely]] {
+        return ends ? FailEnd(body, time_column, done + i) : FailCode(body, code_column);
+      }
+      const uint32_t label = ends ? open.innermost() : static_cast<uint32_t>(value >> 4);
+      const SlotKind kind = ends ? SlotKind::kEnd : static_cast<SlotKind>(value & 0xf);
+      *event = {then_ns, 0, static_cast<LabelId>(label), kind};
+      if (ends || kind == SlotKind::kBegin) [[likely]] {
+        open.BeginOrEnd(label, ends);
         continue;
       }
-      const uint64_t value = *code++;
-      const auto kind = static_cast<SlotKind>(value & 0xf);
-      if (value >> kSlotCodeBits != 0 || kind < SlotKind::kBegin || kind > kLastSlotKind)
-          [[unlikely]] {
-        return body->Fail(ChunkError::kStructure, code_column.Find([](size_t, uint64_t v) {
-          return v >> kSlotCodeBits != 0 || (v & 0xf) < 1 ||
-                 (v & 0xf) > static_cast<uint64_t>(kLastSlotKind);
-        }),
-                          "an event of no known kind, or with a label out of range");
-      }
-      const auto label = static_cast<uint32_t>(value >> 4);
-      kinds[i] = kind;
-      labels[i] = static_cast<LabelId>(label);
-      if (kind == SlotKind::kBegin) {
-        open.Begin(label);
-      } else if (kind == SlotKind::kEnd) {
+      if (kind == SlotKind::kEnd) {
         open.End(label);
-      } else if (HasPayload(kind)) {
-        if (payloads.size() - payload_offset < sizeof(uint64_t)) {
-          return body->Fail(ChunkError::kTruncated, body->FieldBegin(4),
-                            "fewer payloads than events that have one");
-        }
-        events->payload[done + i] = LoadPayload(payloads.data() + payload_offset);
-        payload_offset += sizeof(uint64_t);
+        continue;
       }
+      scopes_only = false;
+      if (!HasPayload(kind)) continue;
+      if (payloads.size() - payload_offset < sizeof(uint64_t)) {
+        return body->Fail(ChunkError::kTruncated, body->FieldBegin(4),
+                          "fewer payloads than events that have one");
+      }
+      event->payload = LoadPayload(payloads.data() + payload_offset);
+      payload_offset += sizeof(uint64_t);
     }
     done += count;
   }
@@ -126,6 +131,7 @@ bool DecodeThreadColumns(DecoderScratch* scratch, ThreadEvents* events) {
   if (event_count + payload_offset / sizeof(uint64_t) > body->sequence_count()) {
     return body->Fail(ChunkError::kStructure, nullptr, "more events than slots");
   }
+  events->scopes_only = scopes_only;
   return true;
 }
 

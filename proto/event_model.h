@@ -125,6 +125,14 @@ constexpr bool HasPayload(SlotKind kind) {
   }
 }
 
+// What a slot says, with its payload, once its time is known.
+struct ThreadEvent {
+  int64_t time_ns = 0;   // trace time
+  uint64_t payload = 0;  // 0 where the kind has none
+  LabelId label{};       // of an end: the scope's
+  SlotKind kind = SlotKind::kMark;
+};
+
 // The payload of a step that ends no iteration: one begins there. Importers alone write it.
 inline constexpr uint64_t kIterationsBegin = UINT64_MAX;
 constexpr bool BeginsIterations(SlotKind kind, uint64_t payload) {

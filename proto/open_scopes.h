@@ -37,6 +37,13 @@ struct OpenScopes {
     if (depth < kMaxOpenScopes) labels[++depth] = label;
   }
 
+  // Begin(), or what an end of the innermost scope does, without a branch. One |ends| only where
+  // one is open.
+  void BeginOrEnd(uint32_t label, bool ends) {
+    labels[depth + 1] = label;
+    depth += ends ? UINT32_MAX : static_cast<uint32_t>(depth < kMaxOpenScopes);
+  }
+
   void End(uint32_t label) {
     uint32_t at = depth;
     while (at != 0 && labels[at] != label) --at;

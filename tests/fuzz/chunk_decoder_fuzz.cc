@@ -54,12 +54,17 @@ void DecodeRecords(const ChunkRow& row) {
 void DecodeThread(const ChunkRow& row) {
   static ThreadEvents events;
   if (!Decode(row, &events)) return;
-  for (size_t i = 0; i < events.size(); ++i) {
-    Require(Raw(events.label[i]) < kMaxLabels);
-    Require(events.kind[i] >= SlotKind::kBegin && events.kind[i] <= kLastSlotKind);
-    Require(HasPayload(events.kind[i]) || events.payload[i] == 0);
-    Require(i == 0 || events.time_ns[i] >= events.time_ns[i - 1]);
+  int64_t latest_ns = INT64_MIN;
+  bool scopes_only = true;
+  for (const ThreadEvent& event : events.events) {
+    Require(Raw(event.label) < kMaxLabels);
+    Require(event.kind >= SlotKind::kBegin && event.kind <= kLastSlotKind);
+    Require(HasPayload(event.kind) || event.payload == 0);
+    Require(event.time_ns >= latest_ns);
+    latest_ns = event.time_ns;
+    scopes_only &= event.kind <= SlotKind::kEnd;
   }
+  Require(events.scopes_only == scopes_only);
 }
 
 }  // namespace

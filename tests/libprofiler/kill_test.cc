@@ -68,8 +68,8 @@ class KillTest : public testing::Test {
         EXPECT_EQ(chunk.row.first_sequence, thread->next_sequence);
         thread->next_sequence += chunk.row.sequence_count;
         EXPECT_TRUE(decoder_.Decode(chunk.row, &events_).ok());
-        for (size_t i = 0; i < events_.size(); ++i) {
-          if (events_.kind[i] == SlotKind::kStep) TakeStep(thread, events_.payload[i]);
+        for (const ThreadEvent& event : events_.events) {
+          if (event.kind == SlotKind::kStep) TakeStep(thread, event.payload);
         }
         EXPECT_EQ(events_.dropped_before, 0u);
       }

@@ -135,9 +135,8 @@ std::vector<StoredEvent> TraceFile::ThreadEventsOf(uint32_t ordinal) const {
     if (chunk.row.thread != ordinal) continue;
     const ChunkStatus status = decoder.Decode(chunk.row, &decoded);
     if (!status.ok()) throw std::runtime_error(status.what);
-    for (size_t i = 0; i < decoded.size(); ++i) {
-      events.push_back(
-          {decoded.kind[i], LabelText(decoded.label[i]), decoded.time_ns[i], decoded.payload[i]});
+    for (const ThreadEvent& event : decoded.events) {
+      events.push_back({event.kind, LabelText(event.label), event.time_ns, event.payload});
     }
   }
   return events;

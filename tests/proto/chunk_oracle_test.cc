@@ -28,10 +28,10 @@ Value Item(const Column& column, Value all, uint64_t i) {
   return column.empty() ? all : static_cast<Value>(column.at(static_cast<int>(i)));
 }
 
-std::vector<ThreadEvent> Rebuild(const proto::Chunk& chunk) {
+std::vector<EventRow> Rebuild(const proto::Chunk& chunk) {
   const proto::ThreadColumns& columns = chunk.thread_events();
   std::vector<uint32_t> open(columns.open_label().begin(), columns.open_label().end());
-  std::vector<ThreadEvent> events;
+  std::vector<EventRow> events;
   int64_t now = chunk.base_ns();
   int codes = 0;
   int payloads = 0;
@@ -99,10 +99,12 @@ void Rebuild(const proto::Chunk& chunk, DeviceEvents* events) {
     if (has_detail) {
       node += static_cast<uint64_t>(Item(columns.graph_node(), columns.graph_node_all(), detail));
     }
-    events->bytes.push_back(has_detail ? Item(columns.bytes(), columns.bytes_all(), detail) : 0);
-    events->graph.push_back(has_detail ? Item(columns.graph(), columns.graph_all(), detail) : 0);
-    events->graph_node.push_back(has_detail ? node : 0);
-    detail += has_detail ? 1 : 0;
+    WorkDetail& of_event = events->detail.emplace_back();
+    if (!has_detail) continue;
+    of_event.bytes = Item(columns.bytes(), columns.bytes_all(), detail);
+    of_event.graph = static_cast<uint32_t>(Item(columns.graph(), columns.graph_all(), detail));
+    of_event.graph_node = node;
+    ++detail;
   }
 }
 

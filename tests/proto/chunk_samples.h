@@ -20,21 +20,21 @@
 namespace gpubound {
 
 // One event of a thread, for comparison and for messages.
-struct ThreadEvent {
+struct EventRow {
   int64_t time_ns;
   SlotKind kind;
   uint32_t label;
   uint64_t payload;
-  friend bool operator==(const ThreadEvent&, const ThreadEvent&) = default;
+  friend bool operator==(const EventRow&, const EventRow&) = default;
 };
-inline void PrintTo(const ThreadEvent& e, std::ostream* out) {
+inline void PrintTo(const EventRow& e, std::ostream* out) {
   *out << "{" << e.time_ns << " ns, kind " << static_cast<int>(e.kind) << ", label " << e.label
        << ", payload " << e.payload << "}";
 }
-inline std::vector<ThreadEvent> RowsOf(const ThreadEvents& events) {
-  std::vector<ThreadEvent> rows;
-  for (size_t i = 0; i < events.size(); ++i) {
-    rows.push_back({events.time_ns[i], events.kind[i], Raw(events.label[i]), events.payload[i]});
+inline std::vector<EventRow> RowsOf(const ThreadEvents& events) {
+  std::vector<EventRow> rows;
+  for (const ThreadEvent& event : events.events) {
+    rows.push_back({event.time_ns, event.kind, Raw(event.label), event.payload});
   }
   return rows;
 }
@@ -60,9 +60,9 @@ class SlotWriter {
 };
 
 // What the slots mean, converted tick by tick; time that runs backwards stays where it was.
-inline std::vector<ThreadEvent> EventsOf(const std::vector<Slot>& slots, uint64_t base_ticks,
-                                         const ClockConversion& conversion) {
-  std::vector<ThreadEvent> events;
+inline std::vector<EventRow> EventsOf(const std::vector<Slot>& slots, uint64_t base_ticks,
+                                      const ClockConversion& conversion) {
+  std::vector<EventRow> events;
   for (size_t i = 0; i < slots.size(); ++i) {
     int64_t ns = conversion.ToMonotonic(base_ticks + TicksOf(slots[i]));
     if (!events.empty()) ns = std::max(ns, events.back().time_ns);
@@ -209,9 +209,9 @@ inline void ExpectEvent(const DeviceEvents& events, size_t i, const DeviceRecord
   EXPECT_EQ(events.correlation[i], record.correlation);
   EXPECT_EQ(events.stream[i], record.stream);
   EXPECT_EQ(events.work[i], record.work);
-  EXPECT_EQ(events.bytes[i], record.bytes);
-  EXPECT_EQ(events.graph[i], record.graph);
-  EXPECT_EQ(events.graph_node[i], record.graph_node);
+  EXPECT_EQ(events.DetailOf(i).bytes, record.bytes);
+  EXPECT_EQ(events.DetailOf(i).graph, record.graph);
+  EXPECT_EQ(events.DetailOf(i).graph_node, record.graph_node);
 }
 inline void ExpectEvent(const SyncEvents& events, size_t i, const SyncRecord& record) {
   EXPECT_EQ(events.correlation[i], record.correlation);

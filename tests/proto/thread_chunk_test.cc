@@ -67,13 +67,15 @@ TEST_P(ThreadChunk, HoldsOneScope) {
   RoundTrip();
   EXPECT_EQ(chunk.max_ns, clock.ToMonotonic(base_ticks + 5000));
   EXPECT_TRUE(OpenAfter().empty());
+  EXPECT_TRUE(events.scopes_only);
 }
 
 TEST_P(ThreadChunk, HoldsEveryKindOfSlot) {
-  for (uint32_t kind = 1; kind <= 13; ++kind) {
+  for (uint32_t kind = 1; kind <= static_cast<uint32_t>(kLastSlotKind); ++kind) {
     write.Put(static_cast<SlotKind>(kind), 100 + kind, 10 * kind, ~uint64_t{kind});
   }
   RoundTrip();
+  EXPECT_FALSE(events.scopes_only);
 }
 
 TEST_P(ThreadChunk, KeepsAnEndWithoutABegin) {
@@ -97,14 +99,14 @@ TEST_P(ThreadChunk, BeginsInsideTheScopesThatWereOpen) {
   open_labels = {10, 20, 30};
   write.End(30, 5).End(20, 6).Begin(40, 7);
   RoundTrip();
-  EXPECT_EQ(events.open_labels, open_labels);
+  EXPECT_EQ(events.open_labels, (std::vector{LabelId{10}, LabelId{20}, LabelId{30}}));
   EXPECT_EQ(OpenAfter(), (std::vector<uint32_t>{10, 40}));
 }
 
 TEST_P(ThreadChunk, ContinuesAPageThatIsDrainedInParts) {
   Dice dice(11);
   const std::vector<Slot> all = RandomSlots(&dice, 3000);
-  std::vector<ThreadEvent> seen;
+  std::vector<EventRow> seen;
   size_t taken = 0;
   int64_t not_before_ns = INT64_MIN;
   while (taken != all.size()) {
@@ -113,7 +115,7 @@ TEST_P(ThreadChunk, ContinuesAPageThatIsDrainedInParts) {
         {.thread = 3, .first_sequence = 77, .dropped_before = 5, .not_before_ns = not_before_ns},
         base_ticks, open_labels, std::span(all).subspan(taken, part), clock);
     Decode();
-    for (const ThreadEvent& event : RowsOf(events)) seen.push_back(event);
+    for (const EventRow& event : RowsOf(events)) seen.push_back(event);
     taken += chunk.sequence_count;
     open_labels = OpenAfter();
     if (chunk.event_count != 0) not_before_ns = chunk.max_ns;
@@ -169,7 +171,7 @@ TEST_P(ThreadChunk, MovesTimeThatRunsBackwardsToThePreviousEvent) {
   write.Begin(1, 5000).Begin(2, 100).End(2, 200).End(1, 6000);
   RoundTrip();
   EXPECT_EQ(chunk.clock_backwards, 2u);
-  EXPECT_EQ(events.time_ns[1], events.time_ns[0]);
+  EXPECT_EQ(events.events[1].time_ns, events.events[0].time_ns);
 }
 
 TEST_P(ThreadChunk, DoesNotBeginBeforeThePreviousChunkEnded) {
@@ -180,8 +182,8 @@ TEST_P(ThreadChunk, DoesNotBeginBeforeThePreviousChunkEnded) {
       base_ticks, {}, write.slots(), clock);
   Decode();
   EXPECT_EQ(chunk.clock_backwards, 1u);
-  EXPECT_EQ(events.time_ns[0], not_before_ns);
-  EXPECT_EQ(events.time_ns[1], clock.ToMonotonic(base_ticks + 10'000));
+  EXPECT_EQ(events.events[0].time_ns, not_before_ns);
+  EXPECT_EQ(events.events[1].time_ns, clock.ToMonotonic(base_ticks + 10'000));
   EXPECT_EQ(chunk.min_ns, not_before_ns);
 }
 
@@ -197,8 +199,8 @@ TEST_P(ThreadChunk, SealsTheKnotsThatItsTimesRestOn) {
   RoundTrip();
   const ClockConversion sealed(events.clock);
   EXPECT_EQ(events.clock.size(), 3u);
-  EXPECT_EQ(sealed.ToMonotonic(base_ticks), events.time_ns[0]);
-  EXPECT_EQ(sealed.ToMonotonic(base_ticks + 2'000'000), events.time_ns[1]);
+  EXPECT_EQ(sealed.ToMonotonic(base_ticks), events.events[0].time_ns);
+  EXPECT_EQ(sealed.ToMonotonic(base_ticks + 2'000'000), events.events[1].time_ns);
 }
 
 TEST_P(ThreadChunk, SealsNoKnotsForTheIdentity) {
@@ -206,7 +208,7 @@ TEST_P(ThreadChunk, SealsNoKnotsForTheIdentity) {
   write.Begin(1, 3);
   RoundTrip();
   EXPECT_TRUE(events.clock.empty());
-  EXPECT_EQ(events.time_ns[0], 1'000'003);
+  EXPECT_EQ(events.events[0].time_ns, 1'000'003);
 }
 
 TEST_P(ThreadChunk, SaysALabelThatAllBeginsShareOnce) {
