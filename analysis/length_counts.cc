@@ -120,7 +120,7 @@ class LengthCounts::RankWalk {
 
 void LengthCounts::Add(int64_t length_ns) {
   ++count_;
-  sum_ns_ += length_ns;
+  AddToSum(length_ns);
   if (length_ns > kLongestWaiting) return CountLong(length_ns);
   const auto waiting = static_cast<uint32_t>(length_ns);
   Wait({&waiting, 1});
@@ -128,13 +128,15 @@ void LengthCounts::Add(int64_t length_ns) {
 
 void LengthCounts::Add(std::span<const uint32_t> lengths_ns) {
   count_ += lengths_ns.size();
-  for (const uint32_t length_ns : lengths_ns) sum_ns_ += length_ns;
+  int64_t sum_ns = 0;
+  for (const uint32_t length_ns : lengths_ns) sum_ns += length_ns;
+  AddToSum(sum_ns);
   Wait(lengths_ns);
 }
 
 void LengthCounts::Add(const LengthCounts& other) {
   count_ += other.count_;
-  sum_ns_ += other.sum_ns_;
+  AddToSum(other.sum_ns_);
   Wait(other.waiting_);
   if (other.rounded_) return AddBuckets(other);
   if (!other.counts_.empty()) Count(other.counts_);

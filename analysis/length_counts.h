@@ -42,6 +42,7 @@ class LengthCounts {
     Counts counts = Settled().Sorted();
     archive.All(counts, rounded_, sum_ns_);
     if (!archive.reads()) return;
+    if (sum_ns_ < 0) return archive.Fail();
     for (const auto& [length_ns, times] : counts) {
       if (times == 0 || length_ns < 0) return archive.Fail();
       count_ += times;
@@ -51,7 +52,7 @@ class LengthCounts {
   }
 
   uint64_t count() const { return count_; }
-  int64_t sum_ns() const { return sum_ns_; }  // never rounded
+  int64_t sum_ns() const { return sum_ns_; }  // never rounded; INT64_MAX where it is more
   // Lengths were rounded down.
   bool rounded() const {
     const bool few = counts_.size() + waiting_.size() <= kMostLengths;
@@ -87,6 +88,7 @@ class LengthCounts {
     return *this;
   }
   // Adds |counts|, which may hold a length several times.
+  void AddToSum(int64_t ns) { sum_ns_ = ns > INT64_MAX - sum_ns_ ? INT64_MAX : sum_ns_ + ns; }
   void Count(const Counts& counts);
   void Round();
   uint64_t& BucketOf(int64_t length_ns);

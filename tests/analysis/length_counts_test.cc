@@ -83,6 +83,19 @@ TEST(LengthCountsTest, LengthsThatComeOftenKeepTheirRank) {
   }
 }
 
+// Damaged traces hold kernels of years.
+TEST(LengthCountsTest, ASumOfMoreThanThereIsStaysThere) {
+  LengthCounts counts = Of({INT64_MAX - 5, 3});
+  EXPECT_EQ(counts.sum_ns(), INT64_MAX - 2);
+  counts.Add(7);
+  EXPECT_EQ(counts.sum_ns(), INT64_MAX);
+  const std::vector<uint32_t> more(100, 1);
+  counts.Add(more);
+  counts.Add(Of({INT64_MAX}));
+  EXPECT_EQ(counts.sum_ns(), INT64_MAX);
+  EXPECT_EQ(counts.MeanNs(), INT64_MAX / 104);
+}
+
 TEST(LengthCountsTest, IsExactForAsManyDifferentLengthsAsItKeeps) {
   LengthCounts counts = Of(Ladder(kMost, 1'000'003, 977));
   EXPECT_FALSE(counts.rounded());
