@@ -39,9 +39,9 @@ class RecordChunk : public testing::TestWithParam<ChunkCompression> {
 
   template <typename Record, typename Events, typename Make>
   void RoundTripRandom(Make make) {
+    Events events;  // whose storage is used again
     for (uint32_t seed = 0; seed < 40; ++seed) {
       Dice dice(seed);
-      Events events;
       RoundTrip(RandomRecords<Record>(&dice, dice.AnyMagnitude(12), make), &events);
       ASSERT_FALSE(HasFailure()) << "seed " << seed;
     }
@@ -91,6 +91,19 @@ TEST_P(RecordChunk, HoldsOneRecordOfEachFamily) {
 TEST_P(RecordChunk, BringsBackRandomApiCalls) { RoundTripRandom<ApiRecord, ApiEvents>(RandomApi); }
 TEST_P(RecordChunk, BringsBackRandomDeviceWork) {
   RoundTripRandom<DeviceRecord, DeviceEvents>(RandomDevice);
+}
+TEST_P(RecordChunk, WorkHasNoDetailOfAnotherChunks) {
+  std::vector<DeviceRecord> work{Kernel(100, 1, 2), Kernel(200, 1, 2)};
+  work[1].bytes = 4096;
+  work[1].graph_node = 7;
+  RoundTrip(work, &device);
+  EXPECT_EQ(device.detail.size(), 2u);
+  work[0].graph = 9;
+  std::swap(work[0], work[1]);
+  work[0].bytes = work[0].graph_node = 0;
+  RoundTrip(work, &device);
+  RoundTrip(std::vector<DeviceRecord>{Kernel(100, 1, 2), Kernel(200, 1, 2)}, &device);
+  EXPECT_TRUE(device.detail.empty());
 }
 TEST_P(RecordChunk, BringsBackRandomSynchronisations) {
   RoundTripRandom<SyncRecord, SyncEvents>(RandomSync);
