@@ -7,7 +7,6 @@
 #include <iterator>
 
 namespace gpubound {
-
 namespace {
 
 // What runs on |device|, for reading and writing.
@@ -19,8 +18,9 @@ RunningWork& On(uint32_t device, RunningOnDevices* running) {
 
 }  // namespace
 
-void DeviceActivity::NoteRunning(uint32_t device, RunningWork now) {
+void DeviceActivity::BeginWith(uint32_t device, RunningWork now) {
   (device == device_ ? now_ : On(device, &running_)) = now;
+  marks_.front().running = Running();
 }
 
 // Of the words that came in the plain way, the last one tells.
@@ -39,9 +39,14 @@ RunningOnDevices DeviceActivity::Running() const {
 void DeviceActivity::Seal() {
   if (log_.open_block().empty()) return;
   CatchUp();
-  size_ += log_.open_block().size();
   log_.Seal();
   marks_.push_back({last_ns_, device_, Running()});
+}
+
+size_t DeviceActivity::size() const {
+  size_t words = 0;
+  for (size_t block = 0; block < log_.blocks(); ++block) words += log_.SizeOf(block);
+  return words;
 }
 
 int64_t DeviceActivity::TimeBehind(size_t words) const {
@@ -50,13 +55,7 @@ int64_t DeviceActivity::TimeBehind(size_t words) const {
   Reader reader(*this);
   reader.GoTo(block);
   if (words != 0) reader.ReadBlock();
-  for (const uint32_t word : reader.words_.first(words)) {
-    if (IsChange(word)) {
-      reader.time_ns_ += StepOf(word);
-    } else {
-      reader.Escape(word);
-    }
-  }
+  for (const uint32_t word : reader.words_.first(words)) reader.Take(word);
   return static_cast<int64_t>(reader.time_ns_);
 }
 
@@ -96,13 +95,8 @@ RunningOnDevices DeviceActivity::Reader::Seek(int64_t time_ns) {
   RunningOnDevices running = marks[next_block_].running;
   while (next_ != words_.size() || ReadBlock()) {
     const uint32_t word = words_[next_];
-    if (IsChange(word)) {
-      if (static_cast<int64_t>(time_ns_ + StepOf(word)) >= time_ns) break;
-      time_ns_ += StepOf(word);
-      On(device_, &running) = RunningOf(word);
-    } else {
-      Escape(word);
-    }
+    if (IsChange(word) && static_cast<int64_t>(time_ns_ + StepOf(word)) >= time_ns) break;
+    if (Take(word)) On(device_, &running) = RunningOf(word);
     ++next_;
   }
   return running;

@@ -60,10 +60,7 @@ class DeviceActivity {
   DeviceActivity& operator=(const DeviceActivity&) = delete;
 
   // What ran when the time begins that this is about; before the first change.
-  void BeginWith(uint32_t device, RunningWork now) {
-    NoteRunning(device, now);
-    marks_.front().running = Running();
-  }
+  void BeginWith(uint32_t device, RunningWork now);
 
   // From |time_ns| on, which never goes back, |now| runs on |device|.
   void Add(uint32_t device, int64_t time_ns, RunningWork now) {
@@ -79,7 +76,7 @@ class DeviceActivity {
   // Nothing is added any more.
   void Finish() { Seal(); }
   // How long the log is, in words.
-  size_t size() const { return size_; }
+  size_t size() const;
   // When the first |words| of the log are over.
   int64_t TimeBehind(size_t words) const;
 
@@ -102,11 +99,7 @@ class DeviceActivity {
     bool Next(Change* change) {
       while (next_ != words_.size() || ReadBlock()) {
         const uint32_t word = words_[next_++];
-        if (!IsChange(word)) {
-          Escape(word);
-          continue;
-        }
-        time_ns_ += StepOf(word);
+        if (!Take(word)) continue;
         *change = {static_cast<int64_t>(time_ns_), device_, RunningOf(word)};
         return true;
       }
@@ -131,6 +124,15 @@ class DeviceActivity {
     friend class DeviceActivity;
     void GoTo(size_t block);
     bool ReadBlock();
+    // Comes to where |word| says. Whether it is a change.
+    bool Take(uint32_t word) {
+      if (!IsChange(word)) {
+        Escape(word);
+        return false;
+      }
+      time_ns_ += StepOf(word);
+      return true;
+    }
     void Escape(uint32_t word);
 
     const DeviceActivity& activity_;
@@ -160,7 +162,6 @@ class DeviceActivity {
   };
 
   void AddSlowPath(uint32_t device, int64_t time_ns, RunningWork now);
-  void NoteRunning(uint32_t device, RunningWork now);
   void CatchUp();
   RunningOnDevices Running() const;
   void Put(uint32_t word) {
@@ -173,7 +174,6 @@ class DeviceActivity {
   RecordLog<uint32_t> log_{&space_};
   std::vector<uint32_t> used_;
   std::vector<Mark> marks_{1};  // of each block, and of the one that is open
-  size_t size_ = 0;             // of sealed blocks
   uint64_t last_ns_ = 0;
   uint32_t device_ = 0;
   RunningWork now_ = 0;       // on that device, as far as the open block does not tell

@@ -190,8 +190,9 @@ class Pass {
     for (const size_t p : sharing) {
       const size_t of_process = activity_[p]->size();
       words += of_process;
-      if (of_process > most) longest = p;
-      most = std::max(most, of_process);
+      if (of_process <= most) continue;
+      longest = p;
+      most = of_process;
     }
     if (parts == 0) {
       const size_t processors = std::max(1u, std::thread::hardware_concurrency());

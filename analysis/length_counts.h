@@ -87,8 +87,8 @@ class LengthCounts {
     if (!waiting_.empty()) const_cast<LengthCounts*>(this)->CountWaiting();
     return *this;
   }
-  // Adds |counts|, which may hold a length several times.
   void AddToSum(int64_t ns) { sum_ns_ = ns > INT64_MAX - sum_ns_ ? INT64_MAX : sum_ns_ + ns; }
+  // Adds |counts|, which may hold a length several times.
   void Count(const Counts& counts);
   void Round();
   uint64_t& BucketOf(int64_t length_ns);
