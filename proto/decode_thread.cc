@@ -6,12 +6,12 @@
 #include <cstring>
 
 #include "proto/chunk_body.h"
-#include "proto/open_scopes.h"
+#include "proto/scope_stack.h"
 
 namespace gpubound {
 namespace {
 
-bool ReadOpenLabels(ChunkBody* body, OpenScopes* open, ThreadEvents* events) {
+bool ReadOpenLabels(ChunkBody* body, ScopeStack* open, ThreadEvents* events) {
   ColumnReader column = body->Column(1);
   const size_t count = CountVarints(column.begin(), column.end());
   if (count > kMaxOpenScopes) {
@@ -61,7 +61,7 @@ bool FailEnd(ChunkBody* body, const ColumnReader& times, size_t index) {
 
 bool DecodeThreadColumns(DecoderScratch* scratch, ThreadEvents* events) {
   ChunkBody* body = &scratch->body;
-  OpenScopes open;
+  ScopeStack open;
   if (!ReadOpenLabels(body, &open, events)) return false;
   ColumnReader time_column = body->Column(2);
   ColumnReader code_column = body->Column(3, 12);

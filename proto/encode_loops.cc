@@ -28,7 +28,7 @@ T Load(const std::byte* at) {
 }  // namespace
 
 // No branch depends on whether a slot begins or ends a scope: nested scopes make that a coin toss.
-void ScanScopesPortable(ThreadScan* scan) {
+void ScanScopesPortable(SlotScan* scan) {
   const ClockSegment segment = scan->segment;
   const uint64_t origin_offset = scan->base_ticks - segment.origin_clock;
   const uint64_t reach = segment.reach();

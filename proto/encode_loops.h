@@ -14,7 +14,7 @@
 
 #include "proto/clock_conversion.h"
 #include "proto/event_model.h"
-#include "proto/open_scopes.h"
+#include "proto/scope_stack.h"
 
 namespace gpubound {
 
@@ -23,7 +23,7 @@ namespace gpubound {
 inline constexpr size_t kBlockValues = 256;
 
 // Where the walk through a thread's slots stands. `times` and `codes` are blocks.
-struct ThreadScan {
+struct SlotScan {
   const Slot* next;
   const Slot* end;
   ClockSegment segment;  // with which the common slots are converted
@@ -31,7 +31,7 @@ struct ThreadScan {
   uint64_t base_ticks;
   int64_t previous_ns;
   uint64_t previous_clock;
-  OpenScopes* open;
+  ScopeStack* open;
   uint64_t* times;
   uint64_t* codes;
   size_t time_count = 0;  // in the block
@@ -81,7 +81,7 @@ struct EncodeLoops {
 
   // Takes begins, and ends of the innermost open scope, until the block is full, the slots end or
   // something else comes.
-  void (*scan_scopes)(ThreadScan* scan);
+  void (*scan_scopes)(SlotScan* scan);
 
   // Fills the first |records.count| places, at most kBlockValues, of the three blocks.
   void (*take_times)(RecordTimes* times, const RecordView& records);
@@ -93,14 +93,14 @@ std::span<const EncodeLoops> SupportedEncodeLoops();
 // The last of them.
 const EncodeLoops& BestEncodeLoops();
 
-void ScanScopesPortable(ThreadScan* scan);
+void ScanScopesPortable(SlotScan* scan);
 // Fills places |from| up to |to|.
 void TakeTimesPortable(RecordTimes* times, const RecordView& records, size_t from, size_t to);
 
 #if defined(__x86_64__)
 // Follows scopes of |labels| one by one; bit i of |ends|: an end. Without effect and false: one
 // ends another scope than the innermost, or the stack is full. |count|: 8 at most.
-inline bool FollowEach(const uint64_t* labels, unsigned ends, size_t count, OpenScopes* open) {
+inline bool FollowEach(const uint64_t* labels, unsigned ends, size_t count, ScopeStack* open) {
   uint64_t depth = open->depth;
   uint32_t saved[8];
   for (size_t i = 0; i < count; ++i) {
@@ -122,8 +122,8 @@ inline bool FollowEach(const uint64_t* labels, unsigned ends, size_t count, Open
   return true;
 }
 
-void ScanScopesAvx2(ThreadScan* scan);
-void ScanScopesAvx512(ThreadScan* scan);
+void ScanScopesAvx2(SlotScan* scan);
+void ScanScopesAvx512(SlotScan* scan);
 void TakeTimesAvx2(RecordTimes* times, const RecordView& records);
 void TakeTimesAvx512(RecordTimes* times, const RecordView& records);
 #endif

@@ -123,11 +123,11 @@ bool EncodeApiColumns(EncoderBuffers* buffers, std::span<const ApiRecord> record
   common.Finish(records.size(), row, columns);
   columns->body_field = 17;
   AddFields(buffers, 4, columns);
-  const std::span<const ApiCall> calls = buffers->calls.keys();
+  const std::span<const CallKey> calls = buffers->calls.keys();
   VarintColumn* table = buffers->columns + 4;
-  if (!AddTable(buffers, &table[0], calls, [](const ApiCall& c) -> uint64_t { return c.label; }) ||
-      !AddTable(buffers, &table[1], calls, [](const ApiCall& c) -> uint64_t { return c.tid; }) ||
-      !AddTable(buffers, &table[2], calls, [](const ApiCall& c) -> uint64_t {
+  if (!AddTable(buffers, &table[0], calls, [](const CallKey& c) -> uint64_t { return c.label; }) ||
+      !AddTable(buffers, &table[1], calls, [](const CallKey& c) -> uint64_t { return c.tid; }) ||
+      !AddTable(buffers, &table[2], calls, [](const CallKey& c) -> uint64_t {
         return static_cast<uint32_t>(ZigZag(c.result));
       })) {
     return false;

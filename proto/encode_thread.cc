@@ -13,7 +13,7 @@ namespace gpubound {
 namespace {
 
 // Takes one event of any kind. The block has room for it.
-void ScanOne(ThreadScan* scan, ByteBuffer* payload) {
+void ScanOne(SlotScan* scan, ByteBuffer* payload) {
   const Slot value = LoadSlot(scan->next);
   const SlotKind kind = KindOf(value);
   const uint32_t label = Raw(LabelOf(value));
@@ -74,16 +74,16 @@ bool EncodeThreadColumns(EncoderBuffers* buffers, const ChunkMeta& meta, uint64_
 
   const uint64_t first_clock = base_ticks + (slots.empty() ? 0 : TicksOf(LoadSlot(slots.data())));
   const int64_t base_ns = std::max(conversion.ToMonotonic(first_clock), meta.not_before_ns);
-  ThreadScan scan{.next = slots.data(),
-                  .end = slots.data() + slots.size(),
-                  .segment = conversion.SegmentFor(first_clock),
-                  .conversion = &conversion,
-                  .base_ticks = base_ticks,
-                  .previous_ns = base_ns,
-                  .previous_clock = first_clock,
-                  .open = &buffers->open,
-                  .times = buffers->blocks[0],
-                  .codes = buffers->blocks[1]};
+  SlotScan scan{.next = slots.data(),
+                .end = slots.data() + slots.size(),
+                .segment = conversion.SegmentFor(first_clock),
+                .conversion = &conversion,
+                .base_ticks = base_ticks,
+                .previous_ns = base_ns,
+                .previous_clock = first_clock,
+                .open = &buffers->open,
+                .times = buffers->blocks[0],
+                .codes = buffers->blocks[1]};
   while (scan.next != scan.end && !scan.ended) {
     if (scan.time_count == 0) {
       PrefetchBytes(scan.next + kBlockValues, scan.end, kBlockValues * sizeof(Slot));

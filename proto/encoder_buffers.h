@@ -17,7 +17,7 @@
 #include "proto/compress.h"
 #include "proto/distinct_table.h"
 #include "proto/encode_loops.h"
-#include "proto/open_scopes.h"
+#include "proto/scope_stack.h"
 #include "proto/varint_column.h"
 
 namespace gpubound {
@@ -36,11 +36,11 @@ void PrefetchBytes(const T* from, const T* end, size_t bytes) {
 }
 
 // What makes two API calls the same row of `call`.
-struct ApiCall {
+struct CallKey {
   uint32_t label;
   uint32_t tid;
   int32_t result;
-  friend bool operator==(const ApiCall&, const ApiCall&) = default;
+  friend bool operator==(const CallKey&, const CallKey&) = default;
   uint64_t Hash() const {
     return ((uint64_t{label} << 32 | tid) ^ static_cast<uint32_t>(result)) * 0x9e3779b97f4a7c15;
   }
@@ -58,9 +58,9 @@ struct EncoderBuffers {
   VarintColumn columns[kMaxColumns];
   alignas(64) uint64_t blocks[kMaxColumns][kBlockValues];
   ByteBuffer payload;  // fixed64 column of thread events
-  OpenScopes open;     // follows the thread through the batch
+  ScopeStack open;     // follows the thread through the batch
   uint32_t open_before[kMaxOpenScopes];
-  DistinctTable<ApiCall> calls;
+  DistinctTable<CallKey> calls;
   DistinctTable<StreamKey> streams;
   ByteBuffer stream_numbers;  // uint32_t per record
 };

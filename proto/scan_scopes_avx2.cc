@@ -24,7 +24,7 @@ using avx2::WideSegment;
 
 // Follows the scopes of one group. Two patterns need no step per slot: begins each followed by its
 // end, and the same beginning with an end. False: an end of another scope, or the stack is full.
-GPUBOUND_AVX2 inline bool FollowScopes(__m256i codes, unsigned ends, OpenScopes* open) {
+GPUBOUND_AVX2 inline bool FollowScopes(__m256i codes, unsigned ends, ScopeStack* open) {
   const __m256i labels = _mm256_srli_epi64(codes, kSlotKindBits);
   const __m256i next = _mm256_permute4x64_epi64(labels, 0x39);
   const unsigned same_as_next = Signs(_mm256_cmpeq_epi64(labels, next));
@@ -40,7 +40,7 @@ GPUBOUND_AVX2 inline bool FollowScopes(__m256i codes, unsigned ends, OpenScopes*
 
 }  // namespace
 
-GPUBOUND_AVX2 void ScanScopesAvx2(ThreadScan* scan) {
+GPUBOUND_AVX2 void ScanScopesAvx2(SlotScan* scan) {
   const WideSegment segment = Widen(scan->segment);
   const __m256i offset = All(scan->base_ticks - scan->segment.origin_clock);
   const __m256i reach = All(scan->segment.reach());

@@ -17,7 +17,7 @@ namespace {
 
 // Follows the scopes of one group. Two patterns need no step per slot: begins each followed by its
 // end, and the same beginning with an end. False: an end of another scope, or the stack is full.
-GPUBOUND_AVX512 inline bool FollowScopes(__m512i codes, __mmask8 ends, OpenScopes* open) {
+GPUBOUND_AVX512 inline bool FollowScopes(__m512i codes, __mmask8 ends, ScopeStack* open) {
   const __m512i labels = _mm512_srli_epi64(codes, kSlotKindBits);
   const __m512i next = _mm512_alignr_epi64(labels, labels, 1);
   const __mmask8 same_as_next = _mm512_cmpeq_epi64_mask(labels, next);
@@ -33,7 +33,7 @@ GPUBOUND_AVX512 inline bool FollowScopes(__m512i codes, __mmask8 ends, OpenScope
 
 }  // namespace
 
-GPUBOUND_AVX512 void ScanScopesAvx512(ThreadScan* scan) {
+GPUBOUND_AVX512 void ScanScopesAvx512(SlotScan* scan) {
   const WideSegment segment = Widen(scan->segment);
   const __m512i offset = All(scan->base_ticks - scan->segment.origin_clock);
   const __m512i reach = All(scan->segment.reach());

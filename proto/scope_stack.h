@@ -6,8 +6,8 @@
 //   * an end closes the innermost open scope with its label, wherever that lies, or nothing.
 //
 // Thread rule: one thread at a time per object.
-#ifndef GPUBOUND_PROTO_OPEN_SCOPES_H_
-#define GPUBOUND_PROTO_OPEN_SCOPES_H_
+#ifndef GPUBOUND_PROTO_SCOPE_STACK_H_
+#define GPUBOUND_PROTO_SCOPE_STACK_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace gpubound {
 
-struct OpenScopes {
+struct ScopeStack {
   // labels[0] is no label, so that the innermost one can be read without asking whether there is
   // one; the entry behind the last is scratch for loops that store before they decide.
   uint32_t labels[kMaxOpenScopes + 2] = {UINT32_MAX};
@@ -55,4 +55,4 @@ struct OpenScopes {
 
 }  // namespace gpubound
 
-#endif  // GPUBOUND_PROTO_OPEN_SCOPES_H_
+#endif  // GPUBOUND_PROTO_SCOPE_STACK_H_
