@@ -143,6 +143,11 @@ Result<Database> Database::OpenBesideLog(const std::string& path) {
 
 void Database::MapFiles() { map_files = true; }
 
+void Database::PrepareForThreads() {
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  sqlite3_initialize();
+}
+
 // A limit of zero unmaps the file, the limit of before maps it anew.
 void Database::MapAnew() {
   if (!may_be_mapped_) return;

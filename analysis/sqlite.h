@@ -85,6 +85,9 @@ class Database {
   // they lie in the page cache. A disk that fails meanwhile, or a file that gets shorter, is a
   // SIGBUS then: for programs that handle it. Call before threads are started.
   static void MapFiles();
+  // Has SQLite begin, and keep no sum of the memory it takes: threads that open databases side by
+  // side would wait for each other. Nothing happens where it has begun.
+  static void PrepareForThreads();
   // Begins to read so, where that is wanted and possible, or gives back what was read so by now.
   // While a query holds a row, that may stay.
   void MapAnew();

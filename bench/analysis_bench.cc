@@ -31,6 +31,7 @@
 #include <thread>
 #include <vector>
 
+#include "analysis/large_pages.h"
 #include "analysis/report_json.h"
 #include "analysis/run_report.h"
 #include "analysis/sqlite.h"
@@ -73,12 +74,14 @@ struct Measured {
   double resident_mib = 0;
 };
 
-// |work| in a process of its own; it returns the seconds that count.
+// |work| in a process of its own, prepared as gpubound report is; it returns the seconds that
+// count.
 Measured InChild(const std::function<Seconds()>& work) {
   int ends[2];
   if (pipe(ends) != 0) std::exit(1);
   const pid_t child = fork();
   if (child == 0) {
+    AllocateFromLargePages();
     const Seconds seconds = work();
     const bool written = write(ends[1], &seconds, sizeof(seconds)) == sizeof(seconds);
     _exit(written ? 0 : 1);
@@ -229,6 +232,7 @@ void Measure(uint64_t events, uint32_t processes, int repeat, const std::string&
 
 int main(int argc, char** argv) {
   gpubound::Database::MapFiles();  // as gpubound report does
+  gpubound::Database::PrepareForThreads();
   std::vector<uint64_t> events = {1'000'000, 10'000'000};
   std::vector<uint64_t> short_threads = {90'000, 900'000};
   int repeat = 3;
@@ -252,10 +256,12 @@ int main(int argc, char** argv) {
     if (option == "--dir") dir = argv[i + 1];
     if (option == "--write") written = argv[i + 1];
     if (option == "--report") {
+      gpubound::AllocateFromLargePages();
       std::printf("%.3f\n", gpubound::ReportSeconds(argv[i + 1], gpubound::ReportDetail::kAll).cpu);
       return 0;
     }
     if (option == "--breakdown") {
+      gpubound::AllocateFromLargePages();
       std::printf("%.3f\n",
                   gpubound::ReportSeconds(argv[i + 1], gpubound::ReportDetail::kBreakdown).cpu);
       return 0;

@@ -14,9 +14,9 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/load_report.h"
-#include "tools/map_runs.h"
 #include "tools/option_parser.h"
 #include "tools/option_values.h"
+#include "tools/prepare_analysis.h"
 #include "tools/repeated_run.h"
 #include "tools/report_file.h"
 #include "tools/report_page.h"
@@ -162,7 +162,7 @@ int CompareRuns(const Arguments& all_words) {
     return kExitWrongUse;
   }
   if (const auto refused = RefusePlace(html, force)) return *refused;
-  MapRuns();
+  PrepareAnalysis();
   ReportOptions breakdown;
   breakdown.detail = ReportDetail::kBreakdown;
   for (RunGroup& group : groups) {

@@ -19,9 +19,9 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/load_report.h"
-#include "tools/map_runs.h"
 #include "tools/operations_option.h"
 #include "tools/option_parser.h"
+#include "tools/prepare_analysis.h"
 #include "tools/repeated_run.h"
 #include "tools/report_file.h"
 #include "tools/report_page.h"
@@ -168,7 +168,7 @@ int PrintReport(const Arguments& words) {
   }
   const std::string& file = arguments.plot.empty() ? arguments.html : arguments.plot;
   if (const auto refused = RefusePlace(file, arguments.force)) return *refused;
-  MapRuns();
+  PrepareAnalysis();
   if (!arguments.plot.empty()) return DrawFigure(arguments);
   arguments.model.replays = !arguments.no_replay;
   arguments.model.why_not_replayed = "--no-replay leaves that out";

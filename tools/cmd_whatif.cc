@@ -8,9 +8,9 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
-#include "tools/map_runs.h"
 #include "tools/operations_option.h"
 #include "tools/option_parser.h"
+#include "tools/prepare_analysis.h"
 #include "tools/progress_note.h"
 
 namespace gpubound {
@@ -60,7 +60,7 @@ int ImagineChanges(const Arguments& words) {
     changes.scalings.push_back(*scaling);
   }
   options.calibration_folder = CalibrationFolder();
-  MapRuns();
+  PrepareAnalysis();
   const ProgressNote note("replaying " + run);
   const Result<WhatIfReport> imagined = ImagineRun(run, options, changes);
   if (!imagined.ok()) {

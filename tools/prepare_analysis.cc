@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Installs the handler. No other state.
-#include "tools/map_runs.h"
+#include "tools/prepare_analysis.h"
 
 #include <signal.h>
 #include <unistd.h>
 
 #include <string_view>
 
+#include "analysis/large_pages.h"
 #include "analysis/sqlite.h"
 #include "tools/exit_codes.h"
 
@@ -26,9 +27,11 @@ void Stop(int) {
 
 }  // namespace
 
-void MapRuns() {
+void PrepareAnalysis() {
   struct sigaction action {};
   action.sa_handler = &Stop;
+  AllocateFromLargePages();
+  Database::PrepareForThreads();
   if (sigaction(SIGBUS, &action, nullptr) == 0) Database::MapFiles();
 }
 

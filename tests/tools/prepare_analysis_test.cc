@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/map_runs.h"
+#include "tools/prepare_analysis.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 // As where somebody cuts a run's file while it is read.
 int ReadBehindTheEnd() {
-  std::string path = testing::TempDir() + "map_runs_XXXXXX";
+  std::string path = testing::TempDir() + "prepare_analysis_XXXXXX";
   const int file = mkstemp(path.data());
   if (file < 0 || ftruncate(file, 4096) != 0) return -1;
   unlink(path.c_str());
@@ -26,10 +26,10 @@ int ReadBehindTheEnd() {
   return bytes[0];
 }
 
-TEST(MapRunsDeathTest, AFileThatIsCutMeanwhileIsUnreadable) {
+TEST(PrepareAnalysisDeathTest, AFileThatIsCutMeanwhileIsUnreadable) {
   EXPECT_EXIT(
       {
-        MapRuns();
+        PrepareAnalysis();
         ReadBehindTheEnd();
       },
       testing::ExitedWithCode(kExitUnreadable), "gpubound: reading a run: found .*cannot be read");
