@@ -178,8 +178,8 @@ class Pass {
   }
 
  private:
-  // A part is worth a thread of its own from some milliseconds on.
-  static constexpr size_t kWorthAPart = size_t{1} << 20;  // words of logs
+  // Some tenths of a millisecond.
+  static constexpr size_t kWorthAPart = size_t{1} << 16;  // words of logs
 
   // Where parts of the time end in which about as much happens; the last one at |until_ns|.
   std::vector<int64_t> BoundsOfParts(const std::vector<size_t>& sharing, int64_t until_ns,

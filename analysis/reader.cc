@@ -39,9 +39,18 @@ struct ProcessFiles {
   std::optional<LiveFile> live;
 };
 
+using FileNames = std::vector<std::pair<std::string, TraceFileName>>;
+
 struct FileList {
-  std::vector<std::pair<std::string, TraceFileName>> files;  // by name
+  FileNames files;  // by name
   bool has_run_json = false;
+};
+
+// One of the three.
+struct OpenedFile {
+  std::optional<Segment> segment;
+  std::optional<LiveFile> live;
+  std::optional<Error> error;
 };
 
 Error RunError(const std::string& path, const std::string& found, const std::string& remedy) {
@@ -94,6 +103,40 @@ Result<FileList> ListFiles(const std::string& path) {
                     kGiveDirectory);
   }
   return list;
+}
+
+OpenedFile OpenFile(const std::string& path, const TraceFileName& name) {
+  OpenedFile opened;
+  if (name.live) {
+    Result<LiveFile> live = LiveFile::Open(path);
+    if (live.ok()) {
+      opened.live = std::move(*live);
+    } else {
+      opened.error = live.error();
+    }
+  } else {
+    Result<Segment> segment = Segment::Open(path, name);
+    if (segment.ok()) {
+      opened.segment = std::move(*segment);
+    } else {
+      opened.error = segment.error();
+    }
+  }
+  return opened;
+}
+
+// Side by side, as ReadProcesses().
+std::vector<OpenedFile> OpenFiles(const FileNames& files) {
+  std::vector<OpenedFile> opened(files.size());
+  std::vector<std::function<Status()>> jobs;
+  for (size_t f = 0; f < files.size(); ++f) {
+    jobs.emplace_back([&, f]() -> Status {
+      opened[f] = OpenFile(files[f].first, files[f].second);
+      return Ok{};
+    });
+  }
+  (void)InParallel(jobs);  // none fails
+  return opened;
 }
 
 // What became of a file, in the sentences of a note.
@@ -202,29 +245,20 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
 
   std::map<ProcessIdentity, ProcessFiles> processes;
   std::optional<Error> first_error;
-  for (const auto& [file, name] : list->files) {
-    std::optional<Error> error;
-    if (name.live) {
-      Result<LiveFile> live = LiveFile::Open(file);
-      if (!live.ok()) {
-        error = live.error();
-      } else if (live->begun()) {
-        processes[name.identity].live = std::move(*live);
-      }
-    } else {
-      Result<Segment> segment = Segment::Open(file, name);
-      if (segment.ok()) {
-        const ProcessIdentity identity = segment->identity();
-        processes[identity].segments.push_back(std::move(*segment));
-      } else {
-        error = segment.error();
-        if (IsVersionError(*error)) return *error;
-      }
+  std::vector<OpenedFile> opened = OpenFiles(list->files);
+  for (size_t f = 0; f < opened.size(); ++f) {
+    OpenedFile& file = opened[f];
+    if (file.segment) {
+      const ProcessIdentity identity = file.segment->identity();
+      processes[identity].segments.push_back(std::move(*file.segment));
+    } else if (file.live && file.live->begun()) {
+      processes[list->files[f].second.identity].live = std::move(*file.live);
     }
-    if (!error) continue;
-    run.problems.push_back(NoteOn(*error));
+    if (!file.error) continue;
+    if (IsVersionError(*file.error)) return *file.error;
+    run.problems.push_back(NoteOn(*file.error));
     ++run.Count(LedgerCounter::files_unreadable);
-    if (!first_error) first_error = error;
+    if (!first_error) first_error = file.error;
   }
   if (processes.empty() && first_error) return *first_error;
   if (processes.empty()) {

@@ -8,6 +8,7 @@
 
 #include "analysis/corrected_report.h"
 #include "analysis/event_source.h"
+#include "analysis/in_parallel.h"
 #include "analysis/reader.h"
 #include "analysis/run_costs.h"
 
@@ -47,6 +48,7 @@ Result<Report> Analyse(const Run& run, const ReportOptions& options) {
 }  // namespace
 
 Result<AnalyzedRun> AnalyzeRun(const std::string& path, const ReportOptions& options) {
+  const HelpersKept kept;  // for the opening, the processes and the devices
   Result<Run> run = OpenRun(path);
   if (!run.ok()) return run.error();
   Result<Report> report = Analyse(*run, options);
