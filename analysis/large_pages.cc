@@ -2,7 +2,7 @@
 //
 // Has the C library grow each of its heaps at once, by all of a region, and advises the kernel
 // there. A page stays small that was written to before, as the beginning of a heap is, so what
-// counts begins at the next. State: whether it was asked for, beside the C library's.
+// counts begins at the next. State: that of the C library, and a block that is never used.
 #include "analysis/large_pages.h"
 
 #include <sys/mman.h>
@@ -20,11 +20,12 @@ namespace gpubound {
 namespace {
 
 constexpr uintptr_t kLargePage = uintptr_t{2} << 20;
-constexpr uintptr_t kBefore = kLargePage / 4;  // in small pages
+constexpr uintptr_t kFirst = uintptr_t{256} << 10;  // more than what is left of a heap
+constexpr uintptr_t kSlack = uintptr_t{64} << 10;   // for what malloc writes before a large page
 constexpr uintptr_t kRegion = uintptr_t{64} << 20;
 constexpr int kMostForHeap = 32 << 20;  // the most there can be; larger blocks are always mapped
 
-bool asked_for = false;
+void* first_block = nullptr;  // null as long as nobody asked
 
 uintptr_t HeapEnd() { return reinterpret_cast<uintptr_t>(sbrk(0)); }
 
@@ -35,27 +36,27 @@ void Advise(uintptr_t begin, uintptr_t end) {
 }  // namespace
 
 void AllocateFromLargePages() {
-  asked_for = true;
   mallopt(M_MMAP_THRESHOLD, kMostForHeap);
   mallopt(M_TRIM_THRESHOLD, static_cast<int>(2 * kRegion));
   mallopt(M_TOP_PAD, static_cast<int>(kRegion));
-  // The heap goes on behind a gap, shortly before a large page.
-  const uintptr_t gap = (2 * kLargePage - kBefore - HeapEnd() % kLargePage) % kLargePage;
+  // The heap goes on behind a gap, so that its first block ends shortly before a large page. It is
+  // never given back: what lies there would be in small pages.
+  const uintptr_t before = kFirst + kSlack;
+  const uintptr_t gap = (2 * kLargePage - before - HeapEnd() % kLargePage) % kLargePage;
   if (sbrk(static_cast<intptr_t>(gap)) == reinterpret_cast<void*>(-1)) return;
-  const uintptr_t begin = HeapEnd() + kBefore;
-  void* volatile const block = std::malloc(kBefore / 2);  // or the compiler leaves both calls out
-  std::free(block);
+  const uintptr_t begin = HeapEnd() + before;
+  first_block = std::malloc(kFirst);
   Advise(begin, HeapEnd());
 }
 
 // The heap of another thread than the main one is a region at an address that is a multiple of its
 // size (glibc, malloc/arena.c), and begins with what malloc keeps of it.
 LargePagesOfThread::LargePagesOfThread() {
-  if (!asked_for) return;
-  before_.reset(std::malloc(kLargePage - kBefore));
+  if (first_block == nullptr) return;
+  before_.reset(std::malloc(kLargePage - kSlack));
   const auto block = reinterpret_cast<uintptr_t>(before_.get());
   const uintptr_t heap = block - block % kRegion;
-  if (block - heap < kBefore / 2) Advise(heap + kLargePage, heap + kRegion);
+  if (block - heap < kSlack) Advise(heap + kLargePage, heap + kRegion);
 }
 #else
 void AllocateFromLargePages() {}
