@@ -17,6 +17,7 @@
 #include "tools/exit_codes.h"
 #include "tools/load_report.h"
 #include "tools/option_parser.h"
+#include "tools/prepare_analysis.h"
 #include "tools/report_file.h"
 
 namespace gpubound {
@@ -197,6 +198,7 @@ int CheckRun(const Arguments& words) {
   }
   if (RefusePlace(arguments.junit, arguments.force)) return kExitWrongUse;
 
+  PrepareAnalysis();
   const Result<AnalyzedRun> analyzed = LoadRunAndReport(
       arguments.run, OptionsFor(*requirements, [](const Requirement&) { return true; }));
   const auto unreadable = [&](const Error& error) {

@@ -162,7 +162,7 @@ int CompareRuns(const Arguments& all_words) {
     return kExitWrongUse;
   }
   if (const auto refused = RefusePlace(html, force)) return *refused;
-  PrepareAnalysis();
+  PrepareAnalysisOfMapped();
   ReportOptions breakdown;
   breakdown.detail = ReportDetail::kBreakdown;
   for (RunGroup& group : groups) {

@@ -15,6 +15,7 @@
 #include "tools/load_report.h"
 #include "tools/machine_facts.h"
 #include "tools/option_parser.h"
+#include "tools/prepare_analysis.h"
 #include "tools/readiness.h"
 
 namespace gpubound {
@@ -37,6 +38,7 @@ int CheckMachine(const TextOptions& options) {
 }
 
 int PrintLedger(const std::string& run, bool all, const TextOptions& options) {
+  PrepareAnalysis();
   const Result<Report> report = LoadReport(run);
   if (!report.ok()) {
     PrintError(report.error());

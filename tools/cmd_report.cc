@@ -168,7 +168,7 @@ int PrintReport(const Arguments& words) {
   }
   const std::string& file = arguments.plot.empty() ? arguments.html : arguments.plot;
   if (const auto refused = RefusePlace(file, arguments.force)) return *refused;
-  PrepareAnalysis();
+  PrepareAnalysisOfMapped();
   if (!arguments.plot.empty()) return DrawFigure(arguments);
   arguments.model.replays = !arguments.no_replay;
   arguments.model.why_not_replayed = "--no-replay leaves that out";

@@ -60,7 +60,7 @@ int ImagineChanges(const Arguments& words) {
     changes.scalings.push_back(*scaling);
   }
   options.calibration_folder = CalibrationFolder();
-  PrepareAnalysis();
+  PrepareAnalysisOfMapped();
   const ProgressNote note("replaying " + run);
   const Result<WhatIfReport> imagined = ImagineRun(run, options, changes);
   if (!imagined.ok()) {

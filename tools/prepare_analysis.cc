@@ -28,10 +28,14 @@ void Stop(int) {
 }  // namespace
 
 void PrepareAnalysis() {
-  struct sigaction action {};
-  action.sa_handler = &Stop;
   AllocateFromLargePages();
   Database::PrepareForThreads();
+}
+
+void PrepareAnalysisOfMapped() {
+  PrepareAnalysis();
+  struct sigaction action {};
+  action.sa_handler = &Stop;
   if (sigaction(SIGBUS, &action, nullptr) == 0) Database::MapFiles();
 }
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What makes a command quick that analyses runs: it reads sealed ones where they lie in the page
-// cache (Database::MapFiles), says what happened where that goes wrong, keeps what it makes of them
-// in large pages, and has its threads wait for each other less. Once, before threads are started.
+// What makes commands quick that analyse runs. Once, before threads are started.
 #ifndef GPUBOUND_TOOLS_PREPARE_ANALYSIS_H_
 #define GPUBOUND_TOOLS_PREPARE_ANALYSIS_H_
 
 namespace gpubound {
 
-// From then on a disk that fails while it is read ends the command with kExitUnreadable.
+// What is made of runs is kept in large pages, and threads wait for each other less.
 void PrepareAnalysis();
+
+// That, and sealed runs are read where they lie in the page cache (Database::MapFiles). From then
+// on a disk that fails while it is read ends the command with a message and kExitUnreadable, so
+// this is for commands that have nothing to leave behind.
+void PrepareAnalysisOfMapped();
 
 }  // namespace gpubound
 

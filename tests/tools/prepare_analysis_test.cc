@@ -29,7 +29,7 @@ int ReadBehindTheEnd() {
 TEST(PrepareAnalysisDeathTest, AFileThatIsCutMeanwhileIsUnreadable) {
   EXPECT_EXIT(
       {
-        PrepareAnalysis();
+        PrepareAnalysisOfMapped();
         ReadBehindTheEnd();
       },
       testing::ExitedWithCode(kExitUnreadable), "gpubound: reading a run: found .*cannot be read");
