@@ -32,6 +32,7 @@ class Doing {
   constexpr Layer layer() const { return static_cast<Layer>(bits_ >> 28 & 0xf); }
   constexpr IdleCause cause() const { return static_cast<IdleCause>(bits_ >> 24 & 0xf); }
   constexpr PeerIndex peer() const { return static_cast<PeerIndex>(bits_ & kPeerMask) - 1; }
+  constexpr bool HasPeer() const { return (bits_ & kPeerMask) != 0; }
   constexpr Doing WithOperation(OperationIndex operation) const {
     return Doing((bits_ & kAllButOperation) | uint64_t{operation} << 32);
   }

@@ -201,11 +201,19 @@ class Sweep {
     for (; next != end; ++next) MoveTo(*next);
   }
 
-  // The same without gaps.
+  // The same without gaps. Without counters, windows in which it waits for nobody are passed over.
   void NoteWaits(int64_t begin_ns) {
     phase_ = timeline_.phase();
+    const std::span changes = timeline_.changes();
+    const auto waits = [](const ThreadChange& change) { return change.doing.HasPeer(); };
+    if (in_.process->counters.empty() && !doing_.HasPeer() &&
+        !timeline_.doing_at_begin().HasPeer() &&
+        std::none_of(changes.begin(), changes.end(), waits)) {
+      doing_ = changes.empty() ? timeline_.doing_at_begin() : changes.back().doing;
+      return;
+    }
     MoveTo({begin_ns, timeline_.doing_at_begin()});
-    for (const ThreadChange& change : timeline_.changes()) MoveTo(change);
+    for (const ThreadChange& change : changes) MoveTo(change);
   }
 
   // Nearly all are.
