@@ -36,6 +36,7 @@ void Advise(uintptr_t begin, uintptr_t end) {
 }  // namespace
 
 void AllocateFromLargePages() {
+  if (first_block != nullptr) return;
   mallopt(M_MMAP_THRESHOLD, kMostForHeap);
   mallopt(M_TRIM_THRESHOLD, static_cast<int>(2 * kRegion));
   mallopt(M_TOP_PAD, static_cast<int>(kRegion));

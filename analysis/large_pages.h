@@ -11,8 +11,8 @@
 
 namespace gpubound {
 
-// From now on the main thread's malloc takes its first 64 MiB from large pages. Once, before other
-// threads are started. Takes back nothing when it ends.
+// From now on the main thread's malloc takes its first 64 MiB from large pages. Call before other
+// threads are started; again, it does nothing.
 void AllocateFromLargePages();
 
 // While it lives, so does the malloc of the thread that made it, if that has been asked for.

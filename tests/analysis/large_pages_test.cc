@@ -2,6 +2,7 @@
 #include "analysis/large_pages.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cinttypes>
 #include <cstdint>
@@ -43,6 +44,9 @@ bool IsAdvised(const void* address) {
 // What a program does that begins so; its exit status says what was wrong.
 [[noreturn]] void AnalyseSo() {
   AllocateFromLargePages();
+  const void* const end = sbrk(0);
+  AllocateFromLargePages();
+  if (sbrk(0) != end) std::_Exit(4);
   const std::vector<char> own(3 << 20);
   if (!IsAdvised(&own.back())) std::_Exit(1);
   std::unique_ptr<std::vector<char>> of_thread;
