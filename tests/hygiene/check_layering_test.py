@@ -1,34 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The layering checker finds what it is there to find: check_layering_test.py CHECKER."""
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
-CHECKER = sys.argv.pop(1)
+from checker_case import CheckerCase
 
 
-class LayeringChecker(unittest.TestCase):
+class LayeringChecker(CheckerCase):
     def setUp(self):
-        self.scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(self.scratch.cleanup)
-        self.root = pathlib.Path(self.scratch.name)
+        super().setUp()
         self.write("proto/event_model.h", "")
         self.write("analysis/reader.h", "")
         self.write("libprofiler/env_vars.h", "")
         self.write("libprofiler/clock.h", "")
-
-    def write(self, path, text):
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
-
-    def check(self):
-        result = subprocess.run([sys.executable, CHECKER, str(self.root)], text=True,
-                                capture_output=True, check=False)
-        return result.returncode, result.stdout
 
     def test_allowed_includes_pass(self):
         self.write("analysis/sweep.cc", '#include "proto/event_model.h"\n#include <vector>\n')

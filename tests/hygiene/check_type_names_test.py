@@ -1,13 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The check of type names finds what it is there to find: check_type_names_test.py CHECKER."""
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
-CHECKER = sys.argv.pop(1)
+from checker_case import CheckerCase
 
 
 def in_namespace(name, text):
@@ -16,22 +12,10 @@ def in_namespace(name, text):
     return f"namespace gpubound {{\n{entered}\n{text}\n{left}\n}}  // namespace gpubound\n"
 
 
-class TypeNamesChecker(unittest.TestCase):
+class TypeNamesChecker(CheckerCase):
     def setUp(self):
-        self.scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(self.scratch.cleanup)
-        self.root = pathlib.Path(self.scratch.name)
+        super().setUp()
         self.write("proto/slot.h", "namespace gpubound {\nstruct Slot {\n};\n}  // namespace gpubound\n")
-
-    def write(self, path, text):
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
-
-    def check(self):
-        result = subprocess.run([sys.executable, CHECKER, str(self.root)], text=True,
-                                capture_output=True, check=False)
-        return result.returncode, result.stdout
 
     def define_again(self, path, line):
         self.write(path, f"namespace gpubound {{\n{line}\n}}  // namespace gpubound\n")
