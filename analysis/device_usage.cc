@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -152,21 +151,16 @@ class Pass {
     }
     const std::vector<int64_t> bounds_ns = BoundsOfParts(sharing, until_ns, parts);
     std::deque<DeviceTable> later;
-    std::vector<std::function<Status()>> jobs;
-    jobs.emplace_back([&, first_until_ns = bounds_ns.front()]() -> Status {
-      std::vector<ProcessActivity*> all;
-      for (const size_t p : sharing) all.push_back(&processes[p]);
-      PassSharing(first_until_ns, std::move(all));
-      return Ok{};
+    for (size_t part = 1; part < bounds_ns.size(); ++part) later.emplace_back(windows_);
+    ForEachInParallel(bounds_ns.size(), [&](size_t part) {
+      if (part == 0) {
+        std::vector<ProcessActivity*> all;
+        for (const size_t p : sharing) all.push_back(&processes[p]);
+        PassSharing(bounds_ns.front(), std::move(all));
+      } else {
+        PassPart(sharing, {bounds_ns[part - 1], bounds_ns[part]}, &later[part - 1]);
+      }
     });
-    for (size_t part = 1; part < bounds_ns.size(); ++part) {
-      jobs.emplace_back([&, table = &later.emplace_back(windows_),
-                         time = Interval{bounds_ns[part - 1], bounds_ns[part]}]() -> Status {
-        PassPart(sharing, time, table);
-        return Ok{};
-      });
-    }
-    (void)InParallel(jobs);  // none fails
     for (size_t part = 1; part < bounds_ns.size(); ++part) {
       devices->MoveTo(bounds_ns[part - 1]);
       devices->Append(later[part - 1]);

@@ -184,4 +184,15 @@ Status InParallel(const std::vector<std::function<Status()>>& jobs) {
   return list.FirstError();
 }
 
+void ForEachInParallel(size_t count, const std::function<void(size_t)>& do_one) {
+  std::vector<std::function<Status()>> jobs;
+  for (size_t i = 0; i < count; ++i) {
+    jobs.emplace_back([&do_one, i]() -> Status {
+      do_one(i);
+      return Ok{};
+    });
+  }
+  (void)InParallel(jobs);  // none fails
+}
+
 }  // namespace gpubound

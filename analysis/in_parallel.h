@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_ANALYSIS_IN_PARALLEL_H_
 #define GPUBOUND_ANALYSIS_IN_PARALLEL_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -30,6 +31,9 @@ class HelpersKept {
 // Does all |jobs| on as many threads as the machine has processors, that of the caller included.
 // Also where one fails; of those that do, the error of the first in the list. A job may call it.
 Status InParallel(const std::vector<std::function<Status()>>& jobs);
+
+// Likewise |do_one| of each number below |count|, which cannot fail.
+void ForEachInParallel(size_t count, const std::function<void(size_t)>& do_one);
 
 }  // namespace gpubound
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -128,14 +127,8 @@ OpenedFile OpenFile(const std::string& path, const TraceFileName& name) {
 // Side by side, as ReadProcesses().
 std::vector<OpenedFile> OpenFiles(const FileNames& files) {
   std::vector<OpenedFile> opened(files.size());
-  std::vector<std::function<Status()>> jobs;
-  for (size_t f = 0; f < files.size(); ++f) {
-    jobs.emplace_back([&, f]() -> Status {
-      opened[f] = OpenFile(files[f].first, files[f].second);
-      return Ok{};
-    });
-  }
-  (void)InParallel(jobs);  // none fails
+  ForEachInParallel(files.size(),
+                    [&](size_t f) { opened[f] = OpenFile(files[f].first, files[f].second); });
   return opened;
 }
 
@@ -216,17 +209,13 @@ void ReadProcesses(ReadProcess read_process, std::map<ProcessIdentity, ProcessFi
                    Run* run) {
   run->processes.resize(processes->size());
   std::vector<std::vector<std::string>> problems(processes->size());
-  std::vector<std::function<Status()>> jobs;
-  for (auto& entry : *processes) {
-    jobs.emplace_back([&, number = jobs.size()]() -> Status {
-      auto& [identity, files] = entry;
-      const ProcessSums* before = run->sums == nullptr ? nullptr : run->sums->Of(identity);
-      run->processes[number] =
-          read_process(identity, &files.segments, files.live, before, &problems[number]);
-      return Ok{};
-    });
-  }
-  (void)InParallel(jobs);  // none fails
+  std::vector<std::pair<const ProcessIdentity, ProcessFiles>*> entries;
+  for (auto& entry : *processes) entries.push_back(&entry);
+  ForEachInParallel(entries.size(), [&](size_t p) {
+    auto& [identity, files] = *entries[p];
+    const ProcessSums* before = run->sums == nullptr ? nullptr : run->sums->Of(identity);
+    run->processes[p] = read_process(identity, &files.segments, files.live, before, &problems[p]);
+  });
   for (std::vector<std::string>& of : problems) {
     std::move(of.begin(), of.end(), std::back_inserter(run->problems));
   }

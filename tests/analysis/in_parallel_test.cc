@@ -133,6 +133,12 @@ TEST(InParallel, ItsThreadsMayRunWhereTheCallerMay) {
   EXPECT_EQ(elsewhere, 0);
 }
 
+TEST(InParallel, DoesEachNumberOnce) {
+  std::vector<std::atomic<int>> done(100);
+  ForEachInParallel(done.size(), [&done](size_t i) { ++done[i]; });
+  for (const std::atomic<int>& times : done) EXPECT_EQ(times, 1);
+}
+
 TEST(InParallel, OfNothingIsDone) { EXPECT_TRUE(InParallel({}).ok()); }
 
 TEST(InParallel, TheFirstErrorOfTheListIsSaidAndTheRestIsDone) {
