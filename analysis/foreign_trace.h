@@ -64,6 +64,7 @@ struct ForeignTrace {
   uint64_t never_begun = 0;  // ends of nothing that is open
   uint64_t other_ends = 0;   // of copies: work that is not one more piece
   std::string cut_short;     // where and why the file ends before its end; empty where it does not
+  bool cut_behind_events = false;  // no event is missing all the same
 
  private:
   void See(int64_t start_ns, int64_t end_ns);

@@ -320,10 +320,11 @@ class RunWriter {
     return Ok{};
   }
 
-  // Work that followed may be missing, whosever it was.
+  // Work that followed may be missing, whosever it was, unless the list of events was whole.
   void NoteCutShort() {
-    processes_.front().segment->Count(LedgerCounter::import_cut_short, 1);
     processes_.front().segment->Note(trace_.cut_short);
+    if (trace_.cut_behind_events) return;
+    processes_.front().segment->Count(LedgerCounter::import_cut_short, 1);
     for (Process& process : processes_) {
       ImportSegment& segment = *process.segment;
       segment.AddUnknown(segment.work_end_ns(), segment.end_ns(), "the imported file breaks off");

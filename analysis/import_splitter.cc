@@ -99,6 +99,7 @@ Result<bool> JsonSplitter::More() {
   const Result<size_t> count = source_->Read(buffer_.get() + filled_, capacity_ - filled_);
   if (!count.ok()) return count.error();
   filled_ += *count;
+  ended_ = *count == 0;
   return *count > 0;
 }
 
@@ -295,6 +296,7 @@ Result<JsonSplitter::Value> JsonSplitter::ElementOf() {
   if (*c == ']') {
     ++at_;
     place_ = bare ? Place::kDone : Place::kObject;
+    events_closed_ = true;
     first_ = false;
     return Step();
   }

@@ -53,6 +53,9 @@ class JsonSplitter {
   // the one that Next() failed in.
   uint64_t taken() const { return base_ + (in_value_ ? value_ : at_); }
 
+  // After Next() failed: whether the text ends there, and the list of events is closed before.
+  bool EndsBehindEvents() const { return ended_ && events_closed_; }
+
   // After Next() failed among the events: goes on with the next that begins behind the place. False
   // where none does.
   bool SkipToEvent();
@@ -89,9 +92,11 @@ class JsonSplitter {
   size_t at_ = 0;      // where the text is read next
   uint64_t base_ = 0;  // offset of buffer_[0] in the text
   Place place_ = Place::kStart;
-  bool first_ = true;        // no comma before the next element
-  bool in_value_ = false;    // the end of the value at value_ is not found yet
-  uint64_t seen_again_ = 0;  // bytes that were passed over twice
+  bool ended_ = false;          // the source has no more
+  bool events_closed_ = false;  // the end of the list of events was seen
+  bool first_ = true;           // no comma before the next element
+  bool in_value_ = false;       // the end of the value at value_ is not found yet
+  uint64_t seen_again_ = 0;     // bytes that were passed over twice
 };
 
 }  // namespace gpubound

@@ -190,6 +190,27 @@ TEST_F(ImportedRun, AFileThatBreaksOffKeepsWhatIsThereAndSaysWhere) {
               HasSubstr("up to byte 96 only: the end of the file at byte 117"));
 }
 
+// What follows the events of a file that breaks off there.
+class CutBehindEvents : public ImportedRun, public testing::WithParamInterface<const char*> {};
+
+TEST_P(CutBehindEvents, MissesNone) {
+  ImportFile("{\"traceEvents\": [" + std::string(kOperator) + GetParam());
+  EXPECT_EQ(Process().Counted(LedgerCounter::import_cut_short), 0u);
+  EXPECT_THAT(Process().unknown, IsEmpty());
+  ASSERT_THAT(Process().notes, SizeIs(1));
+  EXPECT_THAT(Process().notes.at(0).text, HasSubstr(", behind all of its events"));
+}
+
+INSTANTIATE_TEST_SUITE_P(ImportedRun, CutBehindEvents,
+                         testing::Values("]", "]\n", "] ,", "], \"displayTimeUnit\": \"m",
+                                         "], \"a\": {\"b\": [1]"));
+
+TEST_F(ImportedRun, ABracketThatDamageMadeEndsNoListOfEvents) {
+  ImportFile("{\"traceEvents\": [" + std::string(kOperator) + "]" + kOperator + "]}");
+  EXPECT_EQ(Process().Counted(LedgerCounter::import_cut_short), 1u);
+  EXPECT_THAT(Process().unknown, SizeIs(1));
+}
+
 TEST_F(ImportedRun, TimeAfterTheLastWorkOfAFileThatBreaksOffIsUnknown) {
   ImportFile("[" + std::string(kOperator) +
              R"(,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":12,"dur":3}, {"ph")");

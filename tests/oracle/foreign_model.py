@@ -76,6 +76,7 @@ class Trace:
     processes: list
     lost: int  # pieces of work that no process launched
     never_begun: int = 0  # ends of nothing
+    cut_short: bool = False  # events may be missing
 
 
 def nanoseconds(number):
@@ -263,7 +264,7 @@ def read_chrome(path):
     processes, lost = assign(list(processes.values()), work)
     for process in processes if cut_short else []:
         process.unknown.append(after_last_work(process))
-    return Trace(processes, lost, never_begun)
+    return Trace(processes, lost, never_begun, cut_short)
 
 
 def after_last_work(process):

@@ -170,6 +170,7 @@ def check_trace(gpubound, file, expected):
     ledger = collections.Counter({e["counter"]: e["value"] for e in report["ledger"]})
     comparison.same("unassigned work", ledger["import_work_unassigned"], trace.lost)
     comparison.same("ends of nothing", ledger["unbalanced_scopes"], trace.never_begun)
+    comparison.same("breaks off", ledger["import_cut_short"], int(trace.cut_short))
     right = [brute_force.Evaluation(process) for process in trace.processes]
     unlaunched = sum(process.launch[id(work)] is None and not work.other_end
                      for process in right for work in process.process.work)
