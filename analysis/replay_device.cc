@@ -17,8 +17,6 @@ enum ResourceKind : uint32_t { kComputeSlot = 0, kCopyIn, kCopyOut, kCopyOther, 
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-bool IsLater(const Moment& a, const Moment& b) { return a.at > b.at; }
-
 void Add(int64_t end_ns, const Moment& end, DoneWork* done) {
   done->end_ns = std::max(done->end_ns, end_ns);
   done->done = Later(done->done, end);
@@ -160,23 +158,6 @@ ReplayDevice::Limits ReplayDevice::Explain(const DeviceWork& work, const LaunchA
   return limits;
 }
 
-// When what is ready at |ready| starts: at once if one of |slots| is free by then. |ends| is of
-// what holds them, a min-heap.
-Moment ReplayDevice::TakeSlot(uint32_t slots, const Moment& ready, double hand_over,
-                              PlainList<Moment>* ends) {
-  const auto pop = [ends] {
-    std::pop_heap(ends->begin(), ends->end(), IsLater);
-    ends->pop_back();
-  };
-  while (!ends->empty() && ends->front().at <= ready.at) pop();
-  Moment start = ready;
-  while (slots != 0 && ends->size() >= slots) {
-    start = Later(start, ends->front().After(hand_over));
-    pop();
-  }
-  return start;
-}
-
 ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnchor& launch,
                                         double scale) {
   Stream& stream = StreamAt(work.stream);
@@ -192,23 +173,24 @@ ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnch
   resource.most = std::max(resource.most, resource.running);
   if (resource.most > resource.slots) resource.slots = 0;  // it was no limit after all
   const Moment recorded = Recorded(work.start_ns);
-  Moment recorded_ready = recorded;
+  SlotLine::Slot recorded_slot{recorded, recorded.at};
   if (limits.slot) {
-    recorded_ready = Recorded(launch.at_ns).After(limits.latency);
+    Moment recorded_ready = Recorded(launch.at_ns).After(limits.latency);
     if (stream.done.done.exists()) {
       recorded_ready = Later(recorded_ready, Recorded(stream.done.end_ns).After(limits.gap));
     }
     if (stream.waits_for.end_ns <= work.start_ns && stream.waits_for.done.exists()) {
       recorded_ready = Later(recorded_ready, Recorded(stream.waits_for.end_ns).After(limits.wait));
     }
-  }
-  const Moment by_slot =
-      TakeSlot(resource.slots, recorded_ready, limits.hand_over, &resource.recorded_ends);
-  if (limits.slot && by_slot.at == recorded.at) {
-    resource.hand_over.Add(limits.hand_over);
-  } else if (limits.slot) {  // a slot was free; it waited for that work itself
-    limits.other = &devices_[stream.device].last_ended;
-    limits.hand_over = resource.hand_over.ns();
+    const SlotLine::Slot by_slot =
+        resource.recorded_line.Take(resource.slots, recorded_ready, limits.hand_over);
+    if (by_slot.start.at == recorded.at) {
+      recorded_slot = by_slot;
+      resource.hand_over.Add(limits.hand_over);
+    } else {  // a slot was free; it waited for that work itself
+      limits.other = &devices_[stream.device].last_ended;
+      limits.hand_over = resource.hand_over.ns();
+    }
   }
 
   Moment ready = launch.at.After(limits.latency);
@@ -225,19 +207,16 @@ ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnch
   }
   stream.waits_for = {};
 
+  const SlotLine::Slot slot = resource.line.Take(resource.slots, ready, limits.hand_over);
   Times times;
-  times.start = TakeSlot(resource.slots, ready, limits.hand_over, &resource.ends);
+  times.start = slot.start;
   const auto duration = static_cast<double>(std::max<int64_t>(0, work.end_ns - work.start_ns));
   times.end = times.start.After(duration * scale);
   if (path_ != nullptr) {
     times.end.step = path_->Add(times.start.step, launch.path_part, times.end.at);
   }
-  const auto push = [](const Moment& end, PlainList<Moment>* ends) {
-    ends->push_back(end);
-    std::push_heap(ends->begin(), ends->end(), IsLater);
-  };
-  push(times.end, &resource.ends);
-  push(recorded.After(duration), &resource.recorded_ends);
+  resource.line.Hold(resource.slots, slot.from, times.end);
+  resource.recorded_line.Hold(resource.slots, recorded_slot.from, recorded.After(duration));
   const Running running{std::max(work.start_ns, work.end_ns), index, times.end};
   stream.running.push_back(running);
   running_.push_back(running);

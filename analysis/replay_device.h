@@ -23,6 +23,7 @@
 #include "analysis/plain_list.h"
 #include "analysis/replay_moment.h"
 #include "analysis/run.h"
+#include "analysis/slot_line.h"
 #include "analysis/typical_delay.h"
 
 namespace gpubound {
@@ -84,11 +85,11 @@ class ReplayDevice {
   };
   // What work of one kind shares on a device: multiprocessors, or a copy engine.
   struct Resource {
-    uint32_t running = 0;             // in the recording
-    uint32_t most = 0;                // ... at the same time, ever
-    uint32_t slots = 0;               // so many may run at a time; 0: no limit was seen
-    PlainList<Moment> ends;           // of what runs in the replay, a min-heap
-    PlainList<Moment> recorded_ends;  // the same in the recording
+    uint32_t running = 0;    // in the recording
+    uint32_t most = 0;       // ... at the same time, ever
+    uint32_t slots = 0;      // so many may run at a time; 0: no limit was seen
+    SlotLine line;           // in the replay
+    SlotLine recorded_line;  // in the recording
     TypicalDelay hand_over;  // from the end of what held a slot to the start of what waited
   };
   struct Device {
@@ -112,8 +113,6 @@ class ReplayDevice {
                  uint32_t index);
   bool OwnPartDecided(const LaunchAnchor& launch, double unexplained, double delay) const;
   bool LaunchDecided(const LaunchAnchor& launch, double unexplained, double gap) const;
-  static Moment TakeSlot(uint32_t slots, const Moment& ready, double hand_over,
-                         PlainList<Moment>* ends);
   Moment Recorded(int64_t time_ns) const {
     return {static_cast<double>(time_ns - process_.span_begin_ns), 0, 0, 0};
   }
