@@ -131,13 +131,12 @@ std::string OnLaunches(const Report& report, int64_t idle_ns, double share, bool
 }
 
 std::string OnIdleTime(const Report& report, bool unicode) {
-  const std::vector<CauseTime> causes = HeadlineIdleCauses(report);
-  if (causes.empty()) return {};
-  const CauseTime& first = causes.front();
-  int64_t idle_ns = 0;
-  for (const CauseTime& cause : causes) idle_ns += cause.ns;
+  const IdleExplained explained = HeadlineIdle(report);
+  if (explained.causes.empty()) return {};
+  const CauseTime& first = explained.causes.front();
   const double idle = std::max(0.0, 1 - report.run.gpu_busy_share - UnknownShare(report));
-  const double share = idle * Ratio(static_cast<double>(first.ns), static_cast<double>(idle_ns));
+  const double share =
+      idle * Ratio(static_cast<double>(first.ns), static_cast<double>(explained.idle_ns));
   if (share < kMuch) return {};
   if (first.cause == "launch") return OnLaunches(report, first.ns, share, unicode);
   if (RemedyOf(first.cause) == nullptr) return {};

@@ -88,23 +88,38 @@ std::string AwaitedText(size_t count, bool simulate) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : simulate ? "s" : "es");
 }
 
+// How much of |idle_ns|, in which the devices of |process| had no work of its own, others' work ran
+// on them, at most.
+int64_t OthersAloneNs(const Report& report, const ReportProcess& process, int64_t idle_ns) {
+  if (!SharesADevice(report, process)) return 0;
+  const std::optional<double> own = OwnShare(report);
+  if (!own) return idle_ns;
+  const double others = std::max(0.0, report.run.gpu_busy_share - *own);
+  const double device_ns =
+      static_cast<double>(report.run.devices_used) * static_cast<double>(report.run.headline_ns);
+  return std::min<int64_t>(idle_ns, std::llround(others * device_ns));
+}
+
 std::string IdleText(const Report& report) {
-  const std::vector<CauseTime> causes = HeadlineIdleCauses(report);
+  const auto [idle_ns, causes, others_ns] = HeadlineIdle(report);
   if (causes.empty()) return {};
   const CauseTime& first = causes.front();
-  int64_t idle_ns = 0;
-  for (const CauseTime& cause : causes) idle_ns += cause.ns;
   const Awaited awaited = AwaitedWhileIdle(report, *HeadlineProcess(report), first.cause);
   const double first_share = ShareOf(first.ns, idle_ns);
-  const double waits_share = awaited.share * first_share;
+  const auto others = static_cast<double>(others_ns);
+  const double waits_share =
+      Ratio(awaited.share * (static_cast<double>(first.ns) + others) - others,
+            static_cast<double>(idle_ns));
   const double second_share = causes.size() > 1 ? ShareOf(causes[1].ns, idle_ns) : 0;
-  const bool waits = awaited.share > 0.5 && waits_share >= second_share;
+  const bool waits =
+      awaited.share > 0.5 && waits_share >= second_share && (others_ns == 0 || waits_share > 0.5);
   const std::string what =
       waits ? "waiting for " + AwaitedText(awaited.pids.size(), first.cause == "simulation")
             : CauseText(first.cause, RunsPython(*HeadlineProcess(report)));
   const double share = waits ? waits_share : first_share;
   if (share >= 0.9) return ": " + what;
   if (share > 0.5) return ": mostly " + what;
+  if (others_ns > 0) return {};  // another may come first
   return ": first of all " + what + " (" + FormatShare(share) + " of it)";
 }
 
@@ -168,7 +183,7 @@ bool HeadlineIsPart(const Report& report) {
          ShareOf(report.run.headline_ns, report.run.wall_ns) < kNearlyAll;
 }
 
-std::vector<CauseTime> HeadlineIdleCauses(const Report& report) {
+IdleExplained HeadlineIdle(const Report& report) {
   const ReportProcess* process = HeadlineProcess(report);
   if (process == nullptr) return {};
   std::map<std::string, int64_t> sums;
@@ -181,13 +196,26 @@ std::vector<CauseTime> HeadlineIdleCauses(const Report& report) {
       for (const CauseTime& cause : row.device_idle) sums[cause.cause] += cause.ns;
     }
   }
-  std::vector<CauseTime> causes;
+  IdleExplained idle;
+  for (const auto& [cause, ns] : sums) idle.idle_ns += ns;
+  idle.others_ns = OthersAloneNs(report, *process, idle.idle_ns);
+  idle.idle_ns -= idle.others_ns;
   for (const auto& [cause, ns] : sums) {
-    if (ns > 0) causes.push_back({cause, ns});
+    if (ns > idle.others_ns) idle.causes.push_back({cause, ns - idle.others_ns});
   }
-  std::stable_sort(causes.begin(), causes.end(),
+  std::stable_sort(idle.causes.begin(), idle.causes.end(),
                    [](const CauseTime& a, const CauseTime& b) { return a.ns > b.ns; });
-  return causes;
+  return idle;
+}
+
+bool SharesADevice(const Report& report, const ReportProcess& process) {
+  const auto is_its = [&process](const ReportDeviceBand& band) {
+    return band.host == process.host && band.pid == process.pid;
+  };
+  return std::any_of(report.devices.begin(), report.devices.end(), [&](const ReportDevice& device) {
+    return device.used && device.processes.size() > 1 &&
+           std::any_of(device.processes.begin(), device.processes.end(), is_its);
+  });
 }
 
 std::optional<double> OwnShare(const Report& report) {

@@ -24,9 +24,20 @@ bool HeadlineIsPart(const Report& report);
 // The process that the headline is about; null where no process was recorded.
 const ReportProcess* HeadlineProcess(const Report& report);
 
+struct IdleExplained {
+  int64_t idle_ns = 0;
+  std::vector<CauseTime> causes;  // longest first; at least so long, so they may sum to less
+  int64_t others_ns = 0;          // by so much a cause may be longer
+};
+
 // Why the main process's devices were idle, over the iterations after warm-up where they are the
-// headline, else over its span; longest first.
-std::vector<CauseTime> HeadlineIdleCauses(const Report& report);
+// headline, else over its span. A process's causes are those of time without work of its own; where
+// others' work ran on a device meanwhile, it was not idle, and which cause that was of is not
+// known.
+IdleExplained HeadlineIdle(const Report& report);
+
+// Whether another process of the run uses a device of |process| too.
+bool SharesADevice(const Report& report, const ReportProcess& process);
 
 // The share of the headline's device time that the main process's own work takes, where other
 // processes use its devices too and the report tells; absent otherwise.

@@ -167,8 +167,9 @@ Json SummaryJson(const Report& report) {
   options.width = kOneLine;
   const ReportProcess* const main = MainProcess(report);
   const std::optional<double> own = OwnShare(report);
+  const IdleExplained idle = HeadlineIdle(report);
   Json causes = Json::object();
-  for (const CauseTime& cause : HeadlineIdleCauses(report)) causes[cause.cause] = cause.ns;
+  for (const CauseTime& cause : idle.causes) causes[cause.cause] = cause.ns;
   return Json{{"headline", HeadlineText(report)},
               {"scope", Sentence(HeadlineScope(report, options))},
               {"wall", Sentence(WallTimeLine(report, options))},
@@ -178,6 +179,7 @@ Json SummaryJson(const Report& report) {
               {"own_share", own ? Json(*own) : Json()},
               {"unknown_share", UnknownShare(report)},
               {"headline_is_part", HeadlineIsPart(report)},
+              {"idle_ns", idle.idle_ns},
               {"idle_causes", std::move(causes)}};
 }
 

@@ -199,7 +199,8 @@ std::string DeviceLine(const Report& report) {
   return line + ".";
 }
 
-std::string IdleSentence(const ReportProcess& process, bool of_whole, const TextOptions& options) {
+std::string IdleSentence(const Report& report, const ReportProcess& process,
+                         const TextOptions& options) {
   std::map<std::string, int64_t> sums;
   int64_t idle_ns = 0;
   for (const ReportOperation& row : process.operations) {
@@ -212,8 +213,9 @@ std::string IdleSentence(const ReportProcess& process, bool of_whole, const Text
   std::vector<std::pair<std::string, int64_t>> causes(sums.begin(), sums.end());
   std::stable_sort(causes.begin(), causes.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string line =
-      "GPU idle " + FormatTime(idle_ns, options.raw) + (of_whole ? " of the whole span: " : ": ");
+  std::string line = SharesADevice(report, process) ? "Without GPU work of its own " : "GPU idle ";
+  line +=
+      FormatTime(idle_ns, options.raw) + (HeadlineIsPart(report) ? " of the whole span: " : ": ");
   int64_t others_ns = 0;
   for (size_t i = 0; i < causes.size(); ++i) {
     const double share = ShareOf(causes[i].second, idle_ns);
@@ -299,7 +301,9 @@ std::string GapTable(const Report& report, const ReportProcess& process,
   if (process.gaps.empty()) return {};
   const bool several = std::count_if(report.devices.begin(), report.devices.end(),
                                      [](const ReportDevice& device) { return device.used; }) > 1;
-  std::string text = "\nLongest GPU idle gaps\n";
+  std::string text = SharesADevice(report, process)
+                         ? "\nLongest times without GPU work of its own\n"
+                         : "\nLongest GPU idle gaps\n";
   for (const ReportGap& gap : process.gaps) {
     const auto side = [&options](const std::string& operation, const std::string& layer,
                                  const std::string& work) {

@@ -30,8 +30,8 @@ std::string WallTimeLine(const Report& report, const TextOptions& options);
 std::string DeviceLine(const Report& report);
 
 // One sentence each, shorter where neither --full nor tables are asked for.
-// |of_whole|: what is said before it is about a part of the span, so this says that it is not.
-std::string IdleSentence(const ReportProcess& process, bool of_whole, const TextOptions& options);
+std::string IdleSentence(const Report& report, const ReportProcess& process,
+                         const TextOptions& options);
 std::string CorrectionSentence(const ReportProcess& process, const TextOptions& options);
 std::string IterationSentence(const ReportProcess& process, const TextOptions& options);
 

@@ -107,8 +107,7 @@ class TextReport {
                 table.substr(1);
       }
       text_ += table + tables_.Legend() + LayerSentence(*process, options_) +
-               IdleSentence(*process, HeadlineIsPart(report_), options_) +
-               IterationSentence(*process, options_);
+               IdleSentence(report_, *process, options_) + IterationSentence(*process, options_);
     }
     Advice();
     const std::string what = process == nullptr ? "" : " " + ProcessLine(*process);
@@ -175,9 +174,8 @@ class TextReport {
 
   void ProcessDetail(const ReportProcess& process) {
     text_ += "\n" + Wrap(ProcessLine(process), options_.width, 2);
-    text_ += IdleSentence(process, HeadlineIsPart(report_), options_) +
-             WaitSentence(process, options_) + IterationSentence(process, options_) +
-             CorrectionSentence(process, options_);
+    text_ += IdleSentence(report_, process, options_) + WaitSentence(process, options_) +
+             IterationSentence(process, options_) + CorrectionSentence(process, options_);
     const size_t most = options_.by.empty() ? kMostRows : 0;
     if (options_.by.empty() || Asked("operation")) text_ += tables_.Operations(process, most);
     text_ += CounterTable(process, options_);

@@ -21,6 +21,7 @@ class HeadlineTest : public testing::Test {
     device.used = true;
     device.processes.push_back({"host", 100, "python3", 410, 0});
     ReportProcess& process = report_.processes.emplace_back();
+    process.host = "host";
     process.pid = 100;
     process.span_ns = 1000;
     process.gpu_busy_ns = 410;
@@ -140,7 +141,36 @@ TEST_F(HeadlineTest, WaitsOutsideTheIterationsDoNotExplainTheirIdleTime) {
 TEST_F(HeadlineTest, OwnWorkIsToldFromThatOfPeersOnTheDevice) {
   EXPECT_FALSE(OwnShare(report_));
   report_.devices[0].processes.push_back({"host", 101, "other", 240, 0});
+  process().operations[0].device_idle = {{"simulation", 570}, {"launch", 20}};
   EXPECT_EQ(Text(), "nvidia-smi model 97 %, GPU really 41 % (peers 24 %), idle 35 %: simulation");
+}
+
+TEST_F(HeadlineTest, WhileOthersWorkOnItTheDeviceIsNotIdleForAnyCause) {
+  report_.devices[0].processes.push_back({"host", 101, "other", 240, 0});
+  const auto idle = [this](int64_t first_ns, int64_t second_ns) {
+    process().operations[0].device_idle = {{"sync", first_ns}, {"launch", second_ns}};
+    return Text();
+  };
+  // Of 590 ns without its own work others' took 240.
+  EXPECT_TRUE(idle(590, 0).ends_with("idle 35 %: sync round trip")) << Text();
+  EXPECT_TRUE(idle(450, 140).ends_with("idle 35 %: mostly sync round trip")) << Text();
+  EXPECT_TRUE(idle(410, 180).ends_with("idle 35 %")) << Text();
+  const IdleExplained explained = HeadlineIdle(report_);
+  EXPECT_EQ(explained.idle_ns, 350);
+  ASSERT_EQ(explained.causes.size(), 1u);
+  EXPECT_EQ(explained.causes[0].ns, 170);
+  EXPECT_EQ(explained.others_ns, 240);
+}
+
+TEST_F(HeadlineTest, WorkersThatItWaitsForAreNamedWhereTheyExplainWhatOthersLeaveIdle) {
+  report_.devices[0].processes.push_back({"host", 101, "other", 240, 0});
+  process().operations[0].device_idle = {{"simulation", 590}};
+  process().operations[0].waiting_ns = 590;
+  Wait({101}, "act", 580, "simulation");
+  EXPECT_TRUE(Text().ends_with(": waiting for 1 env worker")) << Text();
+  process().waits.clear();
+  Wait({101}, "act", 400, "simulation");
+  EXPECT_TRUE(Text().ends_with(": simulation")) << Text();
 }
 
 TEST_F(HeadlineTest, OwnWorkWithinIterationsIsKnownOnOneDeviceOnly) {
@@ -157,7 +187,7 @@ TEST_F(HeadlineTest, WhatIterationsWereIdleForIsTheirOwn) {
   report_.run.headline = "iterations";
   ReportIterations& iterations = process().iterations.emplace();
   iterations.series.idle_ns = {{"launch", {10, 20}}, {"sync", {40, 0}}};
-  const std::vector<CauseTime> causes = HeadlineIdleCauses(report_);
+  const std::vector<CauseTime> causes = HeadlineIdle(report_).causes;
   ASSERT_EQ(causes.size(), 2u);
   EXPECT_EQ(causes[0].cause, "sync");
   EXPECT_EQ(causes[1].ns, 30);

@@ -311,6 +311,7 @@ export interface Summary {
   own_share: number|null;
   unknown_share: number;
   headline_is_part: boolean;  // its figures are not those of the whole run
+  idle_ns: number;
   idle_causes: Record<string, number>;
 }
 

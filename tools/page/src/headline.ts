@@ -114,7 +114,7 @@ function idleMeter(data: PageData): HTMLElement {
   const causes = Object.entries(data.summary.idle_causes);
   const main = data.summary.main_process;
   const python = main !== null && runsPython(data.report, main);
-  const total = causes.reduce((sum, [, ns]) => sum + ns, 0);
+  const total = data.summary.idle_ns;
   const parts = causes.map(
       ([cause, ns]) =>
           ({css: `i-${cause}`, name: causeText(cause, python), share: idle * share(ns, total)}));
