@@ -9,7 +9,8 @@
 //                stream is being captured or a graph instantiated
 //   start-up     nothing was begun yet: before the first operation, or before the first step()
 //   simulation   layer simulator; or an operation named so (data/simulation_names.txt) outside CUDA
-//                calls; or a wait for a process that simulates
+//                calls; or a wait for a process that simulates; or a wait for nobody who is known,
+//                while another thread of the process simulates
 //   waiting      layer wait: another process, a queue, a lock
 //   copy         a copy or set call, whether it waits or not
 //   sync         layer cuda_sync: the round trip after the device had finished

@@ -28,14 +28,21 @@ constexpr Layer LeastHelp(Layer own) {
   return std::max(Layer::kWait, static_cast<Layer>(static_cast<uint8_t>(own) + 1));
 }
 
+// On a queue or a lock, say, that another thread of the process may fill or hold.
+constexpr bool WaitsForNobodyKnown(const Doing& own) {
+  return own.cause() == IdleCause::kWaiting && !own.HasPeer();
+}
+
 }  // namespace
 
 void Refinement::Open(std::span<const ThreadChange> own, bool starting) {
   own_ = own;
   starting_ = starting;
   least_ = kNoLayer;
+  waits_ = false;
   for (const ThreadChange& change : own) {
     least_ = std::min(least_, LeastHelp(change.doing.layer()));
+    waits_ |= WaitsForNobodyKnown(change.doing);
   }
   help_.clear();
   run_ends_.clear();
@@ -71,11 +78,14 @@ void Refinement::Add(bool adopts, const Doing& at_begin, std::span<const ThreadC
   };
   const ThreadChange* next = changes.data();
   const ThreadChange* const end = next + changes.size();
+  const auto explains = [this](const Doing& other) {
+    return waits_ && other.cause() == IdleCause::kSimulation;
+  };
   for (;;) {
-    if (doing.layer() < least_) {
+    if (doing.layer() < least_ && !explains(doing)) {
       give(from_ns, 0);
       // Most of what threads do is no help to anybody.
-      while (next != end && next->doing.layer() < least_) ++next;
+      while (next != end && next->doing.layer() < least_ && !explains(next->doing)) ++next;
     } else {
       const int64_t until_ns = next != end ? next->time_ns : kOpenEnded;
       const OperationIndex operation =
@@ -83,12 +93,15 @@ void Refinement::Add(bool adopts, const Doing& at_begin, std::span<const ThreadC
       const auto depth = static_cast<Depth>(static_cast<size_t>(doing.layer()) << kDepthLayerShift |
                                             (adopts ? size_t{1} << kDepthAdoptsShift : 0) |
                                             static_cast<size_t>(doing.cause()));
+      const auto aside =
+          static_cast<Depth>(explains(doing) ? IdleCause::kSimulation : IdleCause::kUnknown);
       stretch = StretchAt(from_ns, stretch);
       for (;; ++stretch) {
         const Doing& of = stretch->doing;
         const bool helps =
             (adopts || operation == of.operation()) && doing.layer() >= LeastHelp(of.layer());
-        give(std::max(from_ns, stretch->time_ns), helps ? depth : 0);
+        const Depth given_there = helps ? depth : WaitsForNobodyKnown(of) ? aside : Depth{0};
+        give(std::max(from_ns, stretch->time_ns), given_there);
         if (stretch == last_stretch || stretch[1].time_ns >= until_ns) break;
       }
     }
@@ -133,6 +146,7 @@ Doing Refinement::RefinedSlowPath(const Doing& own) const {
   while (present_[word] == 0) --word;
   const size_t deepest = word * 64 + 63 - static_cast<size_t>(std::countl_zero(present_[word]));
   const auto layer = static_cast<Layer>(deepest >> kDepthLayerShift);
+  if (layer == Layer::kUnset) return own.WithCause(IdleCause::kSimulation);
   if (SaysAll(own.cause())) return own.With(layer, own.cause());
   const auto cause = static_cast<IdleCause>(deepest & ((size_t{1} << kDepthAdoptsShift) - 1));
   return own.With(layer, starting_ && !SaysAll(cause) ? IdleCause::kStartUp : cause);

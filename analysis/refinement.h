@@ -10,6 +10,9 @@
 //   another     |---|==A api==|--|---|==A api==|---|==B api==|----|
 //   its help        |===api===|                    |===api===|
 //
+// A reporting thread that waits for nobody who is known waits for simulation where another thread
+// of the process, under whichever operation, simulates.
+//
 // One object, one caller.
 #ifndef GPUBOUND_ANALYSIS_REFINEMENT_H_
 #define GPUBOUND_ANALYSIS_REFINEMENT_H_
@@ -41,6 +44,7 @@ class Refinement {
 
  private:
   // How deep a thread lies: its layer, then whether it adopts, then its cause; zero: it is no help.
+  // Without a layer: it explains a wait, and is no other help.
   using Depth = uint8_t;
   static constexpr size_t kDepths = 256;
 
@@ -62,6 +66,7 @@ class Refinement {
   std::span<const ThreadChange> own_;  // stretches, each until the next begins
   bool starting_ = false;
   Layer least_ = Layer::kUnset;   // in which a thread helps some of them
+  bool waits_ = false;            // some are waits for nobody who is known
   PlainList<Help> help_;          // thread by thread
   std::vector<size_t> run_ends_;  // behind the help of each
   std::vector<uint64_t> order_;

@@ -185,6 +185,13 @@ class Oracle {
     return layer == "wait" && for_known ? "waiting" : "idle";
   }
 
+  bool AnotherThreadSimulates(int64_t t) const {
+    for (size_t i = 0; i < p_.threads.size(); ++i) {
+      if (i != threads_.reporting() && threads_.StateOf(i, t).cause == "simulation") return true;
+    }
+    return false;
+  }
+
   bool ForSimulation(const std::set<int64_t>& awaited) const {
     return std::any_of(awaited.begin(), awaited.end(),
                        [this](int64_t pid) { return others_.simulating.count(pid) != 0; });
@@ -218,6 +225,9 @@ class Oracle {
     std::string layer = reporting.layer;
     std::string cause = reporting.cause;
     if (cause == "waiting" && ForSimulation(reporting.awaited)) cause = "simulation";
+    if (cause == "waiting" && reporting.awaited.empty() && AnotherThreadSimulates(t)) {
+      cause = "simulation";
+    }
     if (layer != "python") {
       // First the threads that adopt, then those that speak for themselves.
       for (const bool adopting : {true, false}) {
