@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -89,10 +90,12 @@ int64_t UntilOf(const Run& run, const Retention& retention, const StoredSegments
   return SumUntil(retention, stored.Chunks(), NewestOf(run), summed_ns);
 }
 
-// The sums until then, on disk. |run| is read again by whoever comes next.
-Result<RunSums> SumDurably(const Run& run, const std::vector<std::string>& operations,
-                           const Retention& retention, const StoredSegments& stored,
-                           int64_t until_ns) {
+// The sums until then, on disk; none where they would stand for nothing that can be removed. |run|
+// is read again by whoever comes next.
+Result<std::optional<RunSums>> SumDurably(const Run& run,
+                                          const std::vector<std::string>& operations,
+                                          const Retention& retention, const StoredSegments& stored,
+                                          int64_t until_ns) {
   ReportOptions options;
   options.operations = operations;
   Result<SummedRun> summed = SumRun(run, options, until_ns);
@@ -109,9 +112,12 @@ Result<RunSums> SumDurably(const Run& run, const std::vector<std::string>& opera
       return IsKept(chunk, sums.kept, sums.until_ns);
     });
   }
+  const bool removes = stored.WouldThin(
+      [&sums](const StoredChunk& chunk) { return IsKept(chunk, sums.kept, sums.until_ns); });
+  if (run.sums == nullptr && !removes) return std::optional<RunSums>();
   const Status written = WriteRunSums(run.path, &sums);
   if (!written.ok()) return written.error();
-  return std::move(sums);
+  return std::optional<RunSums>(std::move(sums));
 }
 
 }  // namespace
@@ -133,14 +139,17 @@ Result<Compaction> CompactRun(const std::string& path, const std::vector<std::st
   const Interval span = RunSpan(*run, FindRoot(*run));
   const int64_t until_ns = UntilOf(*run, retention, *stored);
   if (until_ns <= span.begin_ns) return compaction;  // all of it is new
-  Result<RunSums> sums = SumDurably(*run, operations, retention, *stored, until_ns);
-  if (!sums.ok()) return sums.error();
+  Result<std::optional<RunSums>> summed =
+      SumDurably(*run, operations, retention, *stored, until_ns);
+  if (!summed.ok()) return summed.error();
   run->processes.clear();  // closes the segments
+  if (!*summed) return compaction;
+  const RunSums& sums = **summed;
   Result<uint64_t> removed = stored->Thin(
-      [&sums](const StoredChunk& chunk) { return IsKept(chunk, sums->kept, sums->until_ns); });
+      [&sums](const StoredChunk& chunk) { return IsKept(chunk, sums.kept, sums.until_ns); });
   if (!removed.ok()) return removed.error();
   compaction.events_removed = *removed;
-  compaction.summed_ns = Interval{span.begin_ns, std::min(span.end_ns, sums->until_ns)}.length();
+  compaction.summed_ns = Interval{span.begin_ns, std::min(span.end_ns, sums.until_ns)}.length();
   compaction.bytes_after = SizeOf(path);
   return compaction;
 }

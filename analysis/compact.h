@@ -15,12 +15,13 @@
 namespace gpubound {
 
 struct Compaction {
-  int64_t summed_ns = 0;        // from the run's begin
+  int64_t summed_ns = 0;        // from the run's begin; 0 where the run stayed as it was
   uint64_t events_removed = 0;  // by this compaction
   uint64_t bytes_before = 0;    // of the directory
   uint64_t bytes_after = 0;
 };
 
+// A run of which no event can be removed stays as it was: sums would cost it what needs all events.
 // Also while processes of the run go on: their newest segment is left alone, and what they have
 // written by now counts. |operations| as in ReportOptions. An error leaves the run as it was, or
 // with sums that are valid and more detail than was to be kept.

@@ -108,6 +108,13 @@ std::vector<SummedWriter> StoredSegments::WritersOf(const ProcessIdentity& proce
   return rows;
 }
 
+bool StoredSegments::WouldThin(const Keep& keep) const {
+  return std::any_of(files_.begin(), files_.end(), [&keep](const File& file) {
+    return file.done && std::any_of(file.chunks.begin(), file.chunks.end(),
+                                    [&keep](const Chunk& chunk) { return !keep(chunk.stored); });
+  });
+}
+
 Result<uint64_t> StoredSegments::Thin(const Keep& keep) const {
   uint64_t removed = 0;
   for (const File& file : files_) {

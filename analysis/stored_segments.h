@@ -32,6 +32,9 @@ class StoredSegments {
   std::vector<SummedWriter> WritersOf(const ProcessIdentity& process, const ProcessSums* before,
                                       const Keep& keep) const;
 
+  // Whether Thin() would remove any.
+  bool WouldThin(const Keep& keep) const;
+
   // Removes every chunk that does not stay from segments that nobody writes to any more, and
   // segments that only have rows which later ones repeat. Returns the number of events removed.
   Result<uint64_t> Thin(const Keep& keep) const;

@@ -31,6 +31,7 @@ constexpr CommandHelp kHelp = {
     "  gpubound compact train.gpubound --window 1h --detail slow:2x --max-size 500MB\n"};
 
 std::string Summary(const Compaction& done) {
+  if (done.summed_ns == 0) return "no event of the run can be removed; it stays as it is";
   constexpr double kMegabyte = 1024.0 * 1024.0;
   return fmt::format(
       "summed the first {} of the run; removed {} events: {:.1f} MB before, {:.1f} MB now",

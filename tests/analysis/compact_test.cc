@@ -65,7 +65,7 @@ class CompactTest : public testing::Test {
       writer->PutUsualRows();
       writer->Sql("UPDATE meta SET value=" + std::to_string((end_ms_ + 20) * kMs) +
                   " WHERE key='end_monotonic_ns'");
-      writer->Meta("sealed", 1);
+      if (sealed_) writer->Meta("sealed", 1);
       writer->Sql("INSERT INTO label VALUES(4, 3, 2, 'process', '" + std::to_string(worker_pid_) +
                   "')");
       writer->Sql("INSERT INTO clock VALUES(1, 0, " + std::to_string(written_ms * kMs) +
@@ -148,6 +148,7 @@ class CompactTest : public testing::Test {
   int64_t trainer_pid_ = 100;
   int64_t worker_pid_ = 200;
   bool growing_ = false;  // every segment but the last says that its process goes on
+  bool sealed_ = true;
   TemporaryRun run_;
   std::vector<uint64_t> begins_ms_;
   uint64_t end_ms_ = 0;
@@ -181,6 +182,20 @@ TEST_F(CompactTest, ARunWithinItsWindowStaysAsItIs) {
   const std::vector<std::string> before = run_.Names();
   EXPECT_EQ(Compact(Keep(60'000)).events_removed, 0u);
   EXPECT_EQ(run_.Names(), before);
+}
+
+// Sums would cost it its corrected values and what-ifs.
+TEST_F(CompactTest, ARunOfWhichNothingCanBeRemovedStaysAsItIs) {
+  growing_ = true;
+  sealed_ = false;
+  TemporaryRun killed;
+  WriteSegment(killed, 0);
+  const std::vector<std::string> before = killed.Names();
+  const Result<Compaction> compaction = CompactRun(killed.path(), {}, Keep(0));
+  ASSERT_TRUE(compaction.ok()) << compaction.error().ToString();
+  EXPECT_EQ(compaction->events_removed, 0u);
+  EXPECT_EQ(compaction->summed_ns, 0);
+  EXPECT_EQ(killed.Names(), before);
 }
 
 TEST_F(CompactTest, SegmentsOfWhichNothingStaysAreRemovedButForTheLast) {
