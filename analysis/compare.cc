@@ -198,8 +198,8 @@ std::vector<std::string> NotesOf(const GroupComparison& comparison,
       if (report.run.gpu_busy_is_lower_bound) {
         notes.push_back(
             group.runs[run] +
-            ": processes that are not part of it used its devices, so its GPU busy is a "
-            "lower bound.");
+            ": processes that are not part of it, or are lost, used its devices, so its GPU busy "
+            "is a lower bound.");
       }
       if (!comparison.per_iteration) continue;
       const ReportIterations& iterations = *SteppingProcess(report)->iterations;

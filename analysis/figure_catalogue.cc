@@ -20,11 +20,17 @@ Figure AtLeast(FigureKind kind, double low, double unknown, double whole = 0) {
   return {kind, low, low + unknown, whole, {}};
 }
 
-// |share| of the run's GPU time, with what is unknown, and less or more where CUDA graphs were
-// recorded as a whole or others used the devices too.
+// Of the run's GPU time, that in which more could have run than was recorded: what is unknown, all
+// where others used the devices too.
+double UnseenShare(const Report& report) {
+  return report.run.gpu_busy_is_lower_bound ? 1 : UnknownShare(report);
+}
+
+// |share| of the run's GPU time, with what is unseen, and less where CUDA graphs were recorded as a
+// whole.
 Figure BusyShare(const Report& report, double share) {
   const ReportRun& run = report.run;
-  const double high = run.gpu_busy_is_lower_bound ? 1 : std::min(1.0, share + UnknownShare(report));
+  const double high = std::min(1.0, share + UnseenShare(report));
   return {FigureKind::kShare, run.gpu_busy_is_upper_bound ? 0 : share, high, 0, {}};
 }
 
@@ -64,13 +70,13 @@ constexpr std::array<RunFigure, 12> kRunFigures{{
      [](const Report& report) { return Exact(FigureKind::kShare, UnknownShare(report)); }},
     {"smi_model", FigureKind::kShare,
      [](const Report& report) {
-       const double unknown = std::min(UnknownShare(report), 1 - report.run.smi_model);
-       return AtLeast(FigureKind::kShare, report.run.smi_model, unknown);
+       const double unseen = std::min(UnseenShare(report), 1 - report.run.smi_model);
+       return AtLeast(FigureKind::kShare, report.run.smi_model, unseen);
      }},
     {"inflation", FigureKind::kRatio,
      [](const Report& report) {
        return Inflation(report.run.smi_model, BusyShare(report, report.run.gpu_busy_share),
-                        UnknownShare(report));
+                        UnseenShare(report));
      }},
     {"gpu_limited", FigureKind::kShare,
      [](const Report& report) {

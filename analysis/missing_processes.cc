@@ -105,6 +105,7 @@ void NoteMissingProcesses(const std::set<ProcessIdentity>& present, Run* run) {
     const std::optional<ProcessIdentity> identity = IdentityFrom(recorded);
     if (!identity || present.contains(*identity)) continue;
     ++run->Count(LedgerCounter::processes_missing);
+    run->lost.push_back(*identity);
     run->problems.push_back(NoteOn(*run, *identity));
   }
 }

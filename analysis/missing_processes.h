@@ -13,8 +13,8 @@
 namespace gpubound {
 
 // |present|: who has a file in the run's directory, readable or not, by the names of the files.
-// Counts the others that RunInfo::recorded lists (processes_missing), and says in a note of each
-// for how long others waited for it. |run| is read whole but for that.
+// Counts the others that RunInfo::recorded lists (processes_missing), adds them to Run::lost, and
+// says in a note of each for how long others waited for it. |run| is read whole but for that.
 void NoteMissingProcesses(const std::set<ProcessIdentity>& present, Run* run);
 
 }  // namespace gpubound

@@ -95,6 +95,7 @@ class Loader {
     if (!span_.end_ns && !growing && !(live && live->whole())) NoteLostEnd();
     NoteDamage();
     NoteUnknown();
+    process_.device_work_lost = device_rows_cut_ || end_rows_cut_ || (never_written_ && !live);
     if (sums_ != nullptr) PlaceThreads(*sums_, &process_);
   }
 
@@ -106,6 +107,7 @@ class Loader {
       device_rows_cut_ |= segment.damage().HidesDeviceWork();
       // What it says of the end would stand there.
       end_rows_cut_ |= segment.damage().Has("meta");
+      never_written_ |= segment.damage().never_written;
     }
     DropImpossibleUnknown(&process_);
     // What was recorded before was let go.
@@ -321,6 +323,7 @@ class Loader {
   RecordedSpan span_;
   bool device_rows_cut_ = false;
   bool end_rows_cut_ = false;
+  bool never_written_ = false;
   size_t segments_missing_ = 0;
   bool last_is_missing_ = false;
   bool work_missing_ = false;  // between the database and the mapping

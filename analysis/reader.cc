@@ -233,6 +233,7 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   run.sums = std::move(*sums);
 
   std::map<ProcessIdentity, ProcessFiles> processes;
+  std::set<ProcessIdentity> unreadable;  // of files that cannot be read
   std::optional<Error> first_error;
   std::vector<OpenedFile> opened = OpenFiles(list->files);
   for (size_t f = 0; f < opened.size(); ++f) {
@@ -247,9 +248,13 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
     if (IsVersionError(*file.error)) return *file.error;
     run.problems.push_back(NoteOn(*file.error));
     ++run.Count(LedgerCounter::files_unreadable);
+    unreadable.insert(list->files[f].second.identity);
     if (!first_error) first_error = file.error;
   }
   if (processes.empty() && first_error) return *first_error;
+  for (const ProcessIdentity& identity : unreadable) {
+    if (!processes.contains(identity)) run.lost.push_back(identity);
+  }
   if (processes.empty()) {
     run.problems.push_back(
         "No process of this run was recorded: none used CUDA, NVTX or a gpubound scope.");
@@ -257,11 +262,15 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
 
   ReadProcesses(read_process, &processes, &run);
   CloseSpans(&run);
+  for (const ProcessTrace& process : run.processes) {
+    if (process.device_work_lost) run.lost.push_back(process.identity);
+  }
   KeepAskedSteps(&run);
   NameAwaitedProcesses(&run);
   std::set<ProcessIdentity> present;
   for (const auto& [file, name] : list->files) present.insert(name.identity);
   NoteMissingProcesses(present, &run);
+  std::sort(run.lost.begin(), run.lost.end());
   return run;
 }
 

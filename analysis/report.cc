@@ -176,10 +176,15 @@ std::string VerdictOf(const Report& report) {
   if (verdict.empty()) {
     verdict = report.processes.empty() ? "nothing was recorded." : "complete: nothing was lost.";
   }
-  if (report.run.gpu_busy_is_lower_bound) {
+  const bool others =
+      std::any_of(report.devices.begin(), report.devices.end(),
+                  [](const ReportDevice& device) { return !device.not_profiled.empty(); });
+  if (others) {
     verdict +=
         " Processes that are not part of the run were on its GPU too: what that did in all may be "
         "more.";
+  } else if (report.run.gpu_busy_is_lower_bound) {
+    verdict += " What is lost may have used GPUs, so GPU shares are lower bounds.";
   }
   if (bound) verdict += " CUDA graphs were recorded as a whole, so GPU shares are upper bounds.";
   return verdict;

@@ -296,10 +296,11 @@ struct ReportDevice {
   // A process that sees it has unknown GPU time: busy_ns is a lower bound, and it may have been
   // used though |used| is false.
   bool has_unknown_time = false;
+  bool busy_is_lower_bound = false;  // others used it, or lost processes may have
   double smi_model = 0;
   std::optional<double> inflation;  // smi_model over true busy share; absent at zero busy
   std::vector<ReportDeviceBand> processes;
-  std::vector<ReportUnprofiled> not_profiled;  // not empty: busy_ns is a lower bound
+  std::vector<ReportUnprofiled> not_profiled;
 };
 
 // Time of an operation on a device, summed over all processes; each process's own work only.
@@ -366,8 +367,9 @@ struct ReportRun {
   double whole_gpu_busy_share = 0;
   bool gpu_busy_is_upper_bound = false;  // as of an operation; also of the classes
   bool whole_gpu_busy_is_upper_bound = false;
-  bool gpu_busy_is_lower_bound = false;  // others used the devices too; also of the whole
-  std::vector<ReportPart> parts;         // in order of time; none without step()
+  // Others used the devices too, or lost processes may have; also of the whole.
+  bool gpu_busy_is_lower_bound = false;
+  std::vector<ReportPart> parts;  // in order of time; none without step()
   // Visible to some process, used by none; without those of which that is not known.
   std::vector<std::string> devices_unused;
   std::optional<ReportWhatIf> what_if;       // the most telling one, where the run was replayed

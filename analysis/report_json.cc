@@ -341,6 +341,7 @@ Json DeviceJson(const ReportDevice& device) {
               {"busy_is_upper_bound", device.busy_is_upper_bound},
               {"not_profiled", ArrayOf(device.not_profiled, UnprofiledJson)},
               {"has_unknown_time", device.has_unknown_time},
+              {"busy_is_lower_bound", device.busy_is_lower_bound},
               {"simulated_utilization", OrNull(device.simulated_utilization)}};
 }
 

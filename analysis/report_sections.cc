@@ -37,7 +37,7 @@ enum class Use : uint8_t { kUsed, kUnused, kUnknown };
 
 Use UseOf(const ReportDevice& device) {
   if (device.used) return Use::kUsed;
-  return device.has_unknown_time ? Use::kUnknown : Use::kUnused;
+  return device.has_unknown_time || device.busy_is_lower_bound ? Use::kUnknown : Use::kUnused;
 }
 
 // "2 x NVIDIA H100, NVIDIA L4": the devices of the run of that |use|.
@@ -352,13 +352,13 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
     std::string inflation = "-";
     if (device.inflation) {
       const auto tenths = std::llround(*device.inflation * 10);
-      const char* bound = !device.not_profiled.empty() ? "" : ">= ";
+      const char* bound = device.busy_is_lower_bound ? "" : ">= ";
       inflation = (device.busy_is_upper_bound ? bound : "") + std::to_string(tenths / 10) + "." +
                   std::to_string(tenths % 10) + "x";
     }
     const auto busy = [&device](const std::string& figure) {
       return Bounded(device.busy_is_upper_bound,
-                     device.has_unknown_time || !device.not_profiled.empty(), figure);
+                     device.has_unknown_time || device.busy_is_lower_bound, figure);
     };
     devices.AddRow({name, busy(time(device.busy_ns)), time(device.span_ns),
                     busy(FormatShare(ShareOf(device.busy_ns, device.span_ns))),

@@ -168,6 +168,7 @@ struct LostScopes {
   ThreadId thread{};
   int64_t start_ns = 0;
   int64_t end_ns = 0;
+  bool certain = true;  // else they may be
 };
 
 struct Note {
@@ -227,6 +228,9 @@ struct ProcessTrace {
   int64_t before_span_ns = 0;  // so long it had run when its span begins
   std::string steps;           // the iterations that were to be recorded, A:B; empty: all
   bool outside_steps = false;  // and the process was there at none of them
+  bool begin_is_known = true;  // else the span begins with what could be read, if anything could
+  // What tells of its device work, or how long it lived, could be read in part only.
+  bool device_work_lost = false;
   std::string end_how;
 
   // Where the events are; null: in the vectors here. A process with a source has no events in them.
@@ -275,7 +279,10 @@ struct Run {
   std::vector<ProcessTrace> processes;  // by identity
   std::string steps;                    // as of its processes
   std::vector<std::string> problems;    // files that could be read in part only, and why
-  Ledger ledger{};                      // of what belongs to no process
+  // Processes of the run of which nothing is there or can be read, or not all that they did on
+  // devices: by identity, and not known on which.
+  std::vector<ProcessIdentity> lost;
+  Ledger ledger{};  // of what belongs to no process
   // Of the time whose events may be gone; null: none are.
   std::shared_ptr<const RunSums> sums;
   // Of a run whose times a replay moved: what clock_align.h found in the recording, by host. Moved

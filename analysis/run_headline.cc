@@ -103,14 +103,16 @@ void AddDevices(const Run& run, const std::vector<DeviceUsage>& devices, const R
   summary.wall_ns = span_ns;
   summary.headline = cut.headline == 0 ? "span" : "iterations";
   summary.headline_ns = cut.windows[cut.headline].length();
+  summary.gpu_busy_is_lower_bound = !run.lost.empty();
   for (const DeviceUsage& device : devices) {
     ReportDevice& row = report->devices.emplace_back(DeviceRow(run, device, span_ns));
     row.has_unknown_time =
         std::any_of(device.seen_by.begin(), device.seen_by.end(),
                     [report](size_t p) { return report->processes[p].unknown_ns > 0; });
+    row.busy_is_lower_bound = !run.lost.empty();
     if (device.used) {
       ++summary.devices_used;
-    } else if (!row.has_unknown_time) {
+    } else if (!row.has_unknown_time && run.lost.empty()) {
       summary.devices_unused.push_back(device.name);
     }
   }

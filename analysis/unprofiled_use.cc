@@ -31,8 +31,10 @@ bool ListsItself(const ProcessTrace& process) {
                      });
 }
 
+// Those that are lost were profiled too.
 std::set<std::pair<std::string, int64_t>> ProfiledPids(const Run& run) {
   std::set<std::pair<std::string, int64_t>> pids;
+  for (const ProcessIdentity& lost : run.lost) pids.insert({lost.host, lost.pid});
   for (const ProcessTrace& process : run.processes) {
     pids.insert({process.identity.host, process.identity.pid});
   }
@@ -96,6 +98,7 @@ DeviceCompany CompanyOf(const Run& run, const ClockAlignment& clocks, const Inte
 void NoteCompany(const DeviceCompany& company, Ledger* ledger, Report* report) {
   std::set<std::pair<std::string, int64_t>> processes;
   const bool all_known =
+      !report->run.gpu_busy_is_lower_bound &&
       std::all_of(report->processes.begin(), report->processes.end(),
                   [](const ReportProcess& process) { return process.unknown_ns == 0; });
   for (ReportDevice& device : report->devices) {
@@ -107,7 +110,8 @@ void NoteCompany(const DeviceCompany& company, Ledger* ledger, Report* report) {
         NoteUse(use, device, report);
       }
     }
-    report->run.gpu_busy_is_lower_bound |= !device.not_profiled.empty();
+    device.busy_is_lower_bound |= !device.not_profiled.empty();
+    report->run.gpu_busy_is_lower_bound |= device.busy_is_lower_bound;
     if (company.mps_uuids.contains(device.uuid)) {
       report->notes.push_back(device.uuid +
                               " is shared through MPS: kernels of several processes run at once.");

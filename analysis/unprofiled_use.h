@@ -36,7 +36,8 @@ struct DeviceCompany {
 DeviceCompany CompanyOf(const Run& run, const ClockAlignment& clocks, const Interval& span);
 
 // Marks the devices of |report| that the run used, counts and notes who else did, and where
-// nvidia-smi saw more than was recorded. |report| has its devices and processes.
+// nvidia-smi saw more than was recorded. |report| has its devices and processes, and is marked
+// where processes of the run are lost.
 void NoteCompany(const DeviceCompany& company, Ledger* ledger, Report* report);
 
 }  // namespace gpubound

@@ -6,7 +6,8 @@
 // Severity: kInfo (a fact), kNotice (worth knowing; numbers stand), kDataLoss (something is missing
 // and the figures that rest on it are marked), kError (a figure may be wrong).
 //
-// The order is part of the live mapping's format (proto/live_format.h): append only.
+// The order is part of the live mapping's format (proto/live_format.h): append only. It has room
+// for kLiveMaxLedger.
 #ifndef GPUBOUND_PROTO_LEDGER_COUNTERS_H_
 #define GPUBOUND_PROTO_LEDGER_COUNTERS_H_
 
@@ -76,17 +77,22 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(tables_cut, kError, "Tables of a process's trace that can be read in part only, as a note names them; figures that rest on their rows may be wrong.") \
   X(segments_missing, kDataLoss, "Files of a process, numbered in a row, that are not there or cannot be read; their events are missing.") \
   X(times_impossible, kError, "Times in the trace that are no times of any clock (146 years and more from zero); they were ignored.") \
-  X(processes_missing, kDataLoss, "Processes that were recorded and of which no file is there, as a note names them; waits for them are idle time.") \
+  X(processes_missing, kDataLoss, "Processes that were recorded and of which no file is there, as a note names them; waits for them are idle time, and what they did on GPUs is in no figure.") \
   X(import_cut_short, kError, "Imported files that break off: what follows is missing, and GPU time after the last GPU work is unknown. A note says where.") \
   X(processes_not_profiled, kNotice, "Processes that are not part of the run and had a context on a GPU of it meanwhile, as NVML lists them; what that GPU did in all may be more than its figures say.") \
   X(utilization_above_busy, kNotice, "Devices of which nvidia-smi said at least ten points more than all recorded work explains: something else used them, or work that CUPTI does not see.") \
   X(work_after_wait, kError, "GPU work that seems to end after a thread had waited for it: its times lie too late, so the idle time beside it is doubtful; the columns of caused time stand.") \
   X(foreign_thread_calls, kError, "CUDA calls that CUPTI gave a thread id which is not the system's: which thread made them is not known, so layers, transitions and caused time are doubtful.")
+
+// What readers alone find, numbered after the others: the live mapping has no room for them.
+#define GPUBOUND_READER_COUNTERS(X) \
+  X(files_misnamed, kError, "Files of the run that hold what another process or segment recorded than their names say, as a note names them: renamed, or copied over another file, of which nothing is left.") \
+  X(processes_unlisted, kNotice, "Processes with files among those of the run that had none there when the command had ended: what it left behind, or of another run, mixed in. A note names them; they count like all others.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {
 #define GPUBOUND_X(name, severity, help) name,
-  GPUBOUND_LEDGER_COUNTERS(GPUBOUND_X)
+  GPUBOUND_LEDGER_COUNTERS(GPUBOUND_X) GPUBOUND_READER_COUNTERS(GPUBOUND_X)
 #undef GPUBOUND_X
       kCount
 };
@@ -99,10 +105,14 @@ struct LedgerCounterInfo {
 
 inline constexpr LedgerCounterInfo kLedgerCounters[] = {
 #define GPUBOUND_X(name, severity, help) {#name, Severity::severity, help},
-    GPUBOUND_LEDGER_COUNTERS(GPUBOUND_X)
+    GPUBOUND_LEDGER_COUNTERS(GPUBOUND_X) GPUBOUND_READER_COUNTERS(GPUBOUND_X)
 #undef GPUBOUND_X
 };
 inline constexpr int kLedgerCounterCount = static_cast<int>(LedgerCounter::kCount);
+
+#define GPUBOUND_X(name, severity, help) +1
+inline constexpr int kRecorderCounterCount = 0 GPUBOUND_LEDGER_COUNTERS(GPUBOUND_X);
+#undef GPUBOUND_X
 
 constexpr const char* SeverityName(Severity severity) {
   switch (severity) {

@@ -40,7 +40,7 @@ inline constexpr uint32_t kLiveLabelHeapBytes = 2 * 1024 * 1024;
 inline constexpr uint32_t kLiveClockSamples = 64;
 inline constexpr uint32_t kLiveMaxLedger = 64;
 inline constexpr uint32_t kMaxOpenScopes = 64;  // open scopes that a thread's stack can name
-static_assert(kLedgerCounterCount <= static_cast<int>(kLiveMaxLedger));
+static_assert(kRecorderCounterCount <= static_cast<int>(kLiveMaxLedger));
 
 // The same instant read from every clock, bracketed: the true value of each lies within width_ns.
 struct ClockSample {

@@ -152,6 +152,7 @@ export interface Device {
   busy_ns: number;
   busy_is_upper_bound: boolean;
   has_unknown_time: boolean;
+  busy_is_lower_bound: boolean;
   span_ns: number;
   nvml_utilization: number|null;
   not_profiled: {host: string; pid: number; name: string; ns: number}[];

@@ -74,7 +74,9 @@ export function facts(data: PageData): HTMLElement {
   } else if (run.exit_code !== undefined && run.exit_code !== null) {
     add('ended', `with exit status ${run.exit_code}`);
   }
-  const unclear = report.devices.filter((d) => !d.used && d.has_unknown_time).map((d) => d.name);
+  const unclear =
+      report.devices.filter((d) => !d.used && (d.has_unknown_time || d.busy_is_lower_bound))
+          .map((d) => d.name);
   add('devices',
       `${report.devices.filter((d) => d.used).length} used` +
           (report.run.devices_unused.length > 0 ?

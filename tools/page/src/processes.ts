@@ -76,18 +76,20 @@ export function processTree(data: PageData, choose: (index: number) => void): HT
   return result;
 }
 
+const isAtLeast = (device: Device): boolean =>
+    device.has_unknown_time || device.busy_is_lower_bound;
+
 function remarkOn(device: Device): string {
-  if (!device.used) return device.has_unknown_time ? 'visible, use unknown' : 'visible, not used';
+  if (!device.used) return isAtLeast(device) ? 'visible, use unknown' : 'visible, not used';
   const others = device.not_profiled.length;
   const why = [
     device.has_unknown_time ? 'GPU time is unknown for a while' : '',
-    others > 0 ? `${others} other process${others === 1 ? '' : 'es'} on it` : '',
+    others > 0                        ? `${others} other process${others === 1 ? '' : 'es'} on it` :
+        device.busy_is_lower_bound ? 'what is lost may have used it' :
+                                     '',
   ].filter(Boolean);
   return why.length > 0 ? `busy for at least that: ${why.join('; ')}` : '';
 }
-
-const isAtLeast = (device: Device): boolean =>
-    device.has_unknown_time || device.not_profiled.length > 0;
 
 function deviceTable(report: Report): HTMLElement {
   return table(

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two processes on one device, of which one is gone in part or in whole: what the device did in all
+// is then at least what is left, and nothing that rests on more is decided.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <variant>
+
+#include "analysis/check.h"
+#include "analysis/requirement.h"
+#include "analysis/run_report.h"
+#include "tests/analysis/trace_writer.h"
+
+namespace gpubound {
+namespace {
+
+using namespace testing_support;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+constexpr char kOtherFile[] = "host.200.6.0.db";
+
+class LostProcessesTest : public testing::Test {
+ protected:
+  // The other one works from 600 to 900, where this one does not.
+  LostProcessesTest() {
+    WriteProcess({}, Kernel(100, 500, 1));
+    WriteProcess({"host", 200, 6}, Kernel(600, 900, 1));
+    WriteRecord(R"("host.100.5", "host.200.6")");
+  }
+
+  void WriteProcess(const WriterIdentity& identity, const DeviceRecord& kernel) const {
+    SegmentWriter writer(run_, identity);
+    writer.PutUsualRows();
+    writer.Calls({.thread = 9}, {Launch(10, 20, 1)});
+    writer.Work({.thread = 9}, {kernel});
+  }
+  void WriteRecord(const std::string& recorded) const {
+    run_.Write("run.json", R"({"format": "gpubound.run.v1", "host": "host", "root_pid": 100,
+                               "end_monotonic_ns": 1000, "recorded": [)" +
+                               recorded + "]}");
+  }
+  std::string Other() const { return run_.File(kOtherFile); }
+  void InOther(const std::string& sql) const {
+    SegmentWriter writer(run_, {"other", 1, 1});
+    writer.Sql("ATTACH '" + Other() + "' AS it");
+    writer.Sql(sql);
+    writer.Close();
+    fs::remove(writer.path());
+  }
+
+  AnalyzedRun Analyze() const {
+    Result<AnalyzedRun> analyzed = AnalyzeRun(run_.path(), {});
+    EXPECT_TRUE(analyzed.ok()) << (analyzed.ok() ? "" : analyzed.error().ToString());
+    return analyzed.ok() ? std::move(*analyzed) : AnalyzedRun{};
+  }
+  static Outcome Judged(const Report& report, const char* text) {
+    return Judge(std::get<Requirement>(ParseRequirement(text)), report, nullptr).outcome;
+  }
+
+  void ExpectLowerBound() const {
+    const Report report = Analyze().report;
+    EXPECT_TRUE(report.run.gpu_busy_is_lower_bound);
+    for (const ReportDevice& device : report.devices) EXPECT_TRUE(device.busy_is_lower_bound);
+    EXPECT_THAT(report.run.verdict, HasSubstr("lower bounds"));
+    EXPECT_EQ(Judged(report, "gpu_busy<=50%"), Outcome::kUndecided);
+    EXPECT_EQ(Judged(report, "idle>=50%"), Outcome::kUndecided);
+    EXPECT_EQ(Judged(report, "gpu_busy>=30%"), Outcome::kHolds);
+  }
+
+  TemporaryRun run_;
+};
+
+TEST_F(LostProcessesTest, WithBothNothingIsABound) {
+  const Report report = Analyze().report;
+  EXPECT_FALSE(report.run.gpu_busy_is_lower_bound);
+  EXPECT_FALSE(report.devices.at(0).busy_is_lower_bound);
+  EXPECT_EQ(Judged(report, "gpu_busy<=50%"), Outcome::kFails);
+}
+
+TEST_F(LostProcessesTest, OneThatIsMissingMayHaveWorked) {
+  fs::remove(Other());
+  ExpectLowerBound();
+}
+
+TEST_F(LostProcessesTest, OneThatIsEmptyMayHaveWorked) {
+  fs::resize_file(Other(), 0);
+  ExpectLowerBound();
+}
+
+TEST_F(LostProcessesTest, OneThatIsUnreadableMayHaveWorkedThoughNobodyListsIt) {
+  fs::remove(run_.File("run.json"));
+  run_.Write(kOtherFile, std::string(5000, 'x'));
+  ExpectLowerBound();
+}
+
+TEST_F(LostProcessesTest, OneOfWhichAPageIsLeftMayHaveWorked) {
+  fs::resize_file(Other(), 4096);
+  ExpectLowerBound();
+}
+
+TEST_F(LostProcessesTest, OneWhoseDevicesCannotBeReadMayHaveWorkedOnAny) {
+  InOther("DROP TABLE it.device");
+  ExpectLowerBound();
+}
+
+TEST_F(LostProcessesTest, WhatNvidiaSmiWouldHaveSaidMayBeMoreToo) {
+  fs::remove(Other());
+  const Report report = Analyze().report;
+  EXPECT_EQ(Judged(report, "inflation<=1000"), Outcome::kHolds);
+  EXPECT_EQ(Judged(report, "inflation>=1.5"), Outcome::kUndecided);
+}
+
+TEST_F(LostProcessesTest, DevicesThatNobodyIsSeenToUseAreNotCalledUnused) {
+  InOther("DELETE FROM it.chunk");
+  InOther("INSERT INTO it.device(id, ordinal, uuid, name) VALUES(2, 1, 'GPU-2', 'second')");
+  const size_t unused = Analyze().report.run.devices_unused.size();
+  WriteRecord(R"("host.100.5", "host.200.6", "host.300.7")");
+  EXPECT_EQ(unused, 1u);
+  EXPECT_TRUE(Analyze().report.run.devices_unused.empty());
+}
+
+// As NVML lists it.
+TEST_F(LostProcessesTest, OneThatIsLostIsNoStranger) {
+  const auto sees = [this](const char* pid) {
+    SegmentWriter writer(run_, {"other", 1, 1});
+    writer.Sql("ATTACH '" + run_.File("host.100.5.0.db") + "' AS it");
+    writer.Sql(std::string("INSERT INTO it.device_client SELECT uuid, ") + pid +
+               ", 'python', 0, 100, 900 FROM it.device");
+    writer.Close();
+    fs::remove(writer.path());
+  };
+  sees("100");
+  sees("200");
+  fs::remove(Other());
+  EXPECT_THAT(Analyze().report.notes, Not(Contains(HasSubstr("is not part of the run"))));
+}
+
+}  // namespace
+}  // namespace gpubound
