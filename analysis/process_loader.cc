@@ -11,6 +11,7 @@
 #include "analysis/chunk_source.h"
 #include "analysis/event_store.h"
 #include "analysis/interval.h"
+#include "analysis/missing_chunks.h"
 #include "analysis/place_threads.h"
 #include "analysis/plausible_time.h"
 #include "analysis/process_facts.h"
@@ -135,18 +136,21 @@ class Loader {
   // Of each writer in the order of its sequence numbers.
   std::vector<PlannedChunk> ChunksInOrder() {
     std::vector<PlannedChunk> chunks;
+    std::vector<ChunkPlace> missing;
     for (size_t s = 0; s < segments_.size(); ++s) {
       const std::vector<ChunkHead> heads = segments_[s].ReadChunkHeads();
-      // Of a run that was summed, chunks are gone that nobody misses.
-      if (sums_ == nullptr) segments_[s].CheckLastChunk(heads);
       for (const ChunkHead& head : heads) chunks.push_back({s, head});
       if (segments_[s].damage().Has("chunk")) MarkRestUnknown(chunks);
+      // Of a run that was summed, chunks are gone that nobody misses.
+      if (sums_ != nullptr) continue;
+      for (const int64_t id : segments_[s].MissingChunks(heads)) missing.push_back({s, id});
     }
     std::stable_sort(
         chunks.begin(), chunks.end(), [](const PlannedChunk& a, const PlannedChunk& b) {
           return std::tie(a.head.row.family, a.head.row.thread, a.head.row.first_sequence) <
                  std::tie(b.head.row.family, b.head.row.thread, b.head.row.first_sequence);
         });
+    NoteMissingChunks(chunks, missing, span_.steps_begin_ns.has_value(), &segments_, &process_);
     return chunks;
   }
 
@@ -179,18 +183,9 @@ class Loader {
   void NoteDamage() {
     const uint64_t lost = process_.Counted(LedgerCounter::chunk_events_lost);
     for (const Segment& segment : segments_) {
-      const SegmentDamage& damage = segment.damage();
-      if (!damage.Any()) continue;
-      problems_.push_back(NoteOn(segment.path(), damage, lost));
-      if (damage.never_written) {
-        uint64_t& errors = process_.Count(LedgerCounter::sink_write_errors);
-        errors = std::max<uint64_t>(errors, 1);
-        continue;
-      }
-      // Where bodies of chunks are gone, their table is one of them.
-      const bool bodies = damage.chunks != 0 && !damage.Has("chunk");
-      const size_t tables = damage.tables.size() + (bodies ? 1 : 0);
-      process_.Count(LedgerCounter::tables_cut) += std::max<size_t>(tables, 1);
+      if (!segment.damage().Any()) continue;
+      problems_.push_back(NoteOn(segment.path(), segment.damage(), lost));
+      CountDamage(segment.damage(), &process_);
     }
   }
 

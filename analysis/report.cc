@@ -17,6 +17,7 @@
 #include "analysis/communication.h"
 #include "analysis/device_usage.h"
 #include "analysis/kernel_report.h"
+#include "analysis/lost_scopes.h"
 #include "analysis/memory_source.h"
 #include "analysis/process_report.h"
 #include "analysis/process_rounds.h"
@@ -188,27 +189,6 @@ std::string VerdictOf(const Report& report) {
   }
   if (bound) verdict += " CUDA graphs were recorded as a whole, so GPU shares are upper bounds.";
   return verdict;
-}
-
-// Of each thread whose scopes are missing for a time, for how long.
-void NoteLostScopes(const ProcessTrace& process, std::vector<std::string>* notes) {
-  const Interval span{process.span_begin_ns, process.span_end_ns};
-  std::map<ThreadId, std::vector<Interval>> lost;
-  for (const LostScopes& part : process.lost_scopes) {
-    lost[part.thread].push_back(Interval{part.start_ns, part.end_ns}.ClippedTo(span));
-  }
-  for (auto& [ordinal, times] : lost) {
-    const auto thread = std::find_if(
-        process.threads.begin(), process.threads.end(),
-        [id = ordinal](const ThreadTrace& candidate) { return candidate.ordinal == id; });
-    std::string name = "?";
-    if (thread != process.threads.end()) {
-      name = (thread->name.empty() ? "" : thread->name + " ") + std::to_string(thread->tid);
-    }
-    notes->push_back("pid " + std::to_string(process.identity.pid) + ": scopes of thread " + name +
-                     " are missing for " + FormatTime(UnionLength(std::move(times))) +
-                     "; time of its operations and phases may be in other rows.");
-  }
 }
 
 std::string NoteOn(const BoundedHost& bounded) {

@@ -20,6 +20,9 @@ namespace {
 // Ids above this are damage, not data: no table of ours grows so far, and rows are kept by id.
 constexpr int64_t kMaxRowId = 1 << 24;
 
+// A segment has some thousand chunks at most; more that are missing are damage of their numbers.
+constexpr int64_t kMostMissing = 100'000;
+
 // So many bytes of bodies are read from a mapping before its memory is given back: as much as
 // SQLite keeps of a file that is not mapped.
 constexpr size_t kMostMapped = size_t{2} << 20;
@@ -331,14 +334,27 @@ std::vector<ChunkHead> Segment::ReadChunkHeads() {
   return std::move(read.heads);
 }
 
-void Segment::CheckLastChunk(const std::vector<ChunkHead>& heads) {
+std::vector<int64_t> Segment::MissingChunks(const std::vector<ChunkHead>& heads) const {
+  if (never_written_ || damage_.Has("chunk")) return {};
+  int64_t last = heads.empty() ? 0 : heads.back().id;
   const auto written = meta_.find("chunks");
-  if (written == meta_.end() || damage_.Has("chunk")) return;
-  const int64_t expected = ParseInt(written->second).value_or(0);
-  const int64_t found = heads.empty() ? 0 : heads.back().id;
-  if (found >= expected) return;
-  damage_.tables.push_back({"chunk", "the last chunk is number " + std::to_string(found) +
-                                         ", expected " + std::to_string(expected)});
+  if (written != meta_.end()) {
+    const int64_t said = ParseInt(written->second).value_or(0);
+    last = std::max(last, std::min(said, last + kMostMissing));
+  }
+  std::vector<int64_t> missing;
+  int64_t next = 1;
+  for (const ChunkHead& head : heads) {
+    for (; next < head.id && missing.size() < kMostMissing; ++next) missing.push_back(next);
+    next = std::max(next, head.id + 1);
+  }
+  for (; next <= last && missing.size() < kMostMissing; ++next) missing.push_back(next);
+  return missing;
+}
+
+void Segment::NoteMissingChunks(size_t found, size_t expected) {
+  damage_.tables.push_back({"chunk", "found " + std::to_string(found) + " chunks, expected " +
+                                         std::to_string(expected)});
 }
 
 bool Segment::ReadChunkBody(ChunkHead* head) {

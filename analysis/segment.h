@@ -50,8 +50,11 @@ class Segment {
   const SegmentDamage& damage() const { return damage_; }
 
   std::vector<ChunkHead> ReadChunkHeads();
-  // Whether |heads|, all that were read, end where the recorder stopped, as far as it said where.
-  void CheckLastChunk(const std::vector<ChunkHead>& heads);
+  // The chunks that are not among |heads|, all that were read: between others, and up to the last
+  // one as far as the recorder said how many it wrote. None where the table is known to be cut.
+  std::vector<int64_t> MissingChunks(const std::vector<ChunkHead>& heads) const;
+  // Damage of what was read last: how many events the others held is not known.
+  void NoteMissingChunks(size_t found, size_t expected);
 
   // Points |head|'s body at the bytes of its chunk until the next call. False when unreadable.
   bool ReadChunkBody(ChunkHead* head);

@@ -92,6 +92,18 @@ std::string NoteOn(const std::string& path, const SegmentDamage& damage, uint64_
   return note;
 }
 
+void CountDamage(const SegmentDamage& damage, ProcessTrace* process) {
+  if (damage.never_written) {
+    uint64_t& errors = process->Count(LedgerCounter::sink_write_errors);
+    errors = std::max<uint64_t>(errors, 1);
+    return;
+  }
+  // Where bodies of chunks are gone, their table is one of them.
+  const bool bodies = damage.chunks != 0 && !damage.Has("chunk");
+  const size_t tables = damage.tables.size() + (bodies ? 1 : 0);
+  process->Count(LedgerCounter::tables_cut) += std::max<size_t>(tables, 1);
+}
+
 std::string NoteOnChunk(const std::string& path, int64_t id, const ChunkRow& row,
                         const std::string& why) {
   return path + ": chunk " + std::to_string(id) + " (" + FamilyName(row.family) + " of writer " +

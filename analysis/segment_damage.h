@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/database_extent.h"
+#include "analysis/run.h"
 #include "proto/chunk_row.h"
 
 namespace gpubound {
@@ -37,6 +38,9 @@ struct SegmentDamage {
 // Of a segment with any damage; one line. |known_lost|: events of its process that are known to be
 // lost, which gaps between others tell too.
 std::string NoteOn(const std::string& path, const SegmentDamage& damage, uint64_t known_lost);
+
+// Counts any damage of a segment of |process|, but for the events in it.
+void CountDamage(const SegmentDamage& damage, ProcessTrace* process);
 
 // On a chunk whose body was read and is not what it should be; |why|.
 std::string NoteOnChunk(const std::string& path, int64_t id, const ChunkRow& row,

@@ -123,6 +123,51 @@ TEST_F(MissingPartsTest, CorruptScopesMarkTheRowsOfTheirThread) {
               Contains(HasSubstr("scopes of thread main 100 are missing for 50 ns")));
 }
 
+// Chunks 7 to 9 are those of the last turn, which nothing follows.
+TEST_F(MissingPartsTest, TheLastChunkOfDeviceWorkIsMissedAndTimeFromThereOnUnknown) {
+  WriteOneSegment("DELETE FROM chunk WHERE id = 9; INSERT INTO meta VALUES('chunks', 9)");
+  const AnalyzedRun analyzed = Analyze();
+  EXPECT_EQ(Counted(analyzed, LedgerCounter::tables_cut), 1u);
+  EXPECT_EQ(analyzed.report.processes[0].unknown_ns, 600);  // from 400 on
+  EXPECT_THAT(analyzed.report.notes, Contains(HasSubstr("found 8 chunks, expected 9")));
+  EXPECT_THAT(analyzed.report.run.verdict, StartsWith("doubtful"));
+}
+
+TEST_F(MissingPartsTest, SoIsOneBehindWhichOthersWrote) {
+  WriteOneSegment(
+      "DELETE FROM chunk WHERE id = 6; DELETE FROM chunk WHERE id = 9;"
+      "UPDATE chunk SET id = id + 2 WHERE id = 8; UPDATE chunk SET id = 9 WHERE id = 7;"
+      "INSERT INTO meta VALUES('chunks', 10)");  // 6 to 8 are gone
+  const AnalyzedRun analyzed = Analyze();
+  EXPECT_EQ(Counted(analyzed, LedgerCounter::chunk_events_lost), 0u);
+  EXPECT_EQ(analyzed.report.processes[0].unknown_ns, 800);  // from 200 on
+  EXPECT_FALSE(analyzed.report.processes[0].operations[0].scopes_missing);
+}
+
+TEST_F(MissingPartsTest, WithoutTheLastScopesTheRowsOfTheirThreadAreMarked) {
+  WriteOneSegment("DELETE FROM chunk WHERE id = 7");  // calls and work come behind it
+  const AnalyzedRun analyzed = Analyze();
+  EXPECT_TRUE(analyzed.report.processes[0].operations[0].scopes_missing);
+  EXPECT_THAT(analyzed.report.notes,
+              Contains(HasSubstr("scopes of thread main 100 may be missing for 650 ns")));
+  EXPECT_EQ(analyzed.report.processes[0].unknown_ns, 0);
+}
+
+TEST_F(MissingPartsTest, AGapExplainsChunksThatWereWrittenWhereItIs) {
+  WriteOneSegment("DELETE FROM chunk WHERE id IN (4, 6)");  // scopes and work of the second turn
+  EXPECT_EQ(Counted(Analyze(), LedgerCounter::tables_cut), 0u);
+  fs::remove(run_.File("host.100.5.0.db"));
+  WriteOneSegment("DELETE FROM chunk WHERE id IN (4, 8)");  // the last calls
+  const AnalyzedRun analyzed = Analyze();
+  EXPECT_EQ(Counted(analyzed, LedgerCounter::tables_cut), 1u);
+  EXPECT_EQ(analyzed.report.processes[0].unknown_ns, 0);
+}
+
+TEST_F(MissingPartsTest, WithoutAnyDeviceWorkAllOfItMayBeMissing) {
+  WriteOneSegment("DELETE FROM chunk WHERE family = 3");
+  EXPECT_EQ(Analyze().report.processes[0].unknown_ns, 1000);
+}
+
 TEST_F(MissingPartsTest, ScopesOfAnotherThreadLeaveTheRowsUnmarked) {
   {
     SegmentWriter writer(run_, {});
