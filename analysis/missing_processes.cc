@@ -99,14 +99,20 @@ std::string NoteOn(const Run& run, const ProcessIdentity& missing) {
 
 }  // namespace
 
-void NoteMissingProcesses(const std::set<ProcessIdentity>& present, Run* run) {
-  if (!run->info) return;
-  for (const std::string& recorded : run->info->recorded) {
+void NoteMissingProcesses(const std::set<ProcessIdentity>& present,
+                          const std::set<ProcessIdentity>& overwritten, Run* run) {
+  std::set<ProcessIdentity> missing;
+  for (const ProcessIdentity& identity : overwritten) {
+    if (!present.contains(identity)) missing.insert(identity);
+  }
+  for (const std::string& recorded : run->info ? run->info->recorded : std::vector<std::string>()) {
     const std::optional<ProcessIdentity> identity = IdentityFrom(recorded);
-    if (!identity || present.contains(*identity)) continue;
+    if (identity && !present.contains(*identity)) missing.insert(*identity);
+  }
+  for (const ProcessIdentity& identity : missing) {
     ++run->Count(LedgerCounter::processes_missing);
-    run->lost.push_back(*identity);
-    run->problems.push_back(NoteOn(*run, *identity));
+    run->lost.push_back(identity);
+    run->problems.push_back(NoteOn(*run, identity));
   }
 }
 

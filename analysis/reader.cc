@@ -15,6 +15,7 @@
 
 #include "analysis/in_parallel.h"
 #include "analysis/missing_processes.h"
+#include "analysis/process_files.h"
 #include "analysis/process_loader.h"
 #include "analysis/process_presence.h"
 #include "analysis/run_info.h"
@@ -31,12 +32,6 @@ namespace fs = std::filesystem;
 constexpr char kRunDirectory[] = "a run directory (NAME-TIME-PID.gpubound)";
 constexpr char kGiveDirectory[] = "Give the directory that `gpubound run` named when it ended.";
 constexpr char kRunJson[] = "run.json";
-
-// The files of one process.
-struct ProcessFiles {
-  std::vector<Segment> segments;
-  std::optional<LiveFile> live;
-};
 
 using FileNames = std::vector<std::pair<std::string, TraceFileName>>;
 
@@ -130,6 +125,19 @@ std::vector<OpenedFile> OpenFiles(const FileNames& files) {
   ForEachInParallel(files.size(),
                     [&](size_t f) { opened[f] = OpenFile(files[f].first, files[f].second); });
   return opened;
+}
+
+GroupedFiles Group(const FileNames& files, std::vector<OpenedFile>* opened) {
+  std::vector<Segment> segments;
+  for (OpenedFile& file : *opened) {
+    if (file.segment) segments.push_back(std::move(*file.segment));
+  }
+  GroupedFiles grouped = GroupByProcess(std::move(segments));
+  for (size_t f = 0; f < files.size(); ++f) {
+    std::optional<LiveFile>& live = (*opened)[f].live;
+    if (live && live->begun()) AddLive(files[f].first, files[f].second, std::move(*live), &grouped);
+  }
+  return grouped;
 }
 
 // What became of a file, in the sentences of a note.
@@ -232,18 +240,11 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   if (!sums.ok()) return sums.error();
   run.sums = std::move(*sums);
 
-  std::map<ProcessIdentity, ProcessFiles> processes;
   std::set<ProcessIdentity> unreadable;  // of files that cannot be read
   std::optional<Error> first_error;
   std::vector<OpenedFile> opened = OpenFiles(list->files);
   for (size_t f = 0; f < opened.size(); ++f) {
-    OpenedFile& file = opened[f];
-    if (file.segment) {
-      const ProcessIdentity identity = file.segment->identity();
-      processes[identity].segments.push_back(std::move(*file.segment));
-    } else if (file.live && file.live->begun()) {
-      processes[list->files[f].second.identity].live = std::move(*file.live);
-    }
+    const OpenedFile& file = opened[f];
     if (!file.error) continue;
     if (IsVersionError(*file.error)) return *file.error;
     run.problems.push_back(NoteOn(*file.error));
@@ -251,6 +252,10 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
     unreadable.insert(list->files[f].second.identity);
     if (!first_error) first_error = file.error;
   }
+  GroupedFiles files = Group(list->files, &opened);
+  std::map<ProcessIdentity, ProcessFiles>& processes = files.processes;
+  for (std::string& note : files.misnamed) run.problems.push_back(std::move(note));
+  run.Count(LedgerCounter::files_misnamed) += files.misnamed.size();
   if (processes.empty() && first_error) return *first_error;
   for (const ProcessIdentity& identity : unreadable) {
     if (!processes.contains(identity)) run.lost.push_back(identity);
@@ -269,7 +274,9 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   NameAwaitedProcesses(&run);
   std::set<ProcessIdentity> present;
   for (const auto& [file, name] : list->files) present.insert(name.identity);
-  NoteMissingProcesses(present, &run);
+  for (const ProcessIdentity& identity : files.not_there) present.erase(identity);
+  for (const auto& [identity, of_process] : processes) present.insert(identity);
+  NoteMissingProcesses(present, files.overwritten, &run);
   std::sort(run.lost.begin(), run.lost.end());
   return run;
 }

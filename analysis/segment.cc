@@ -57,6 +57,12 @@ bool IsZeroUuid(const std::string& uuid) {
   return uuid.find_first_not_of("GPU-0") == std::string::npos;
 }
 
+// Whether the name of a file has |host|: the recorder writes '_' for what no file name should hold.
+bool IsNameOfHost(const std::string& in_name, const std::string& host) {
+  return std::equal(in_name.begin(), in_name.end(), host.begin(), host.end(),
+                    [](char named, char real) { return named == real || named == '_'; });
+}
+
 constexpr char kCopyAgain[] =
     "If it was copied, copy the whole directory again from where it was recorded, once the program "
     "has ended; what is lost there as well can only be recorded again.";
@@ -113,6 +119,7 @@ Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name
                      ? "A newer gpubound wrote it: read it with that one, or upgrade this one."
                      : "An older gpubound wrote it: read it with that one."};
   }
+  segment.name_ = name;
   segment.identity_ = name.identity;
   segment.number_ = name.segment;
   // The schema is read whole or not at all, so damage there hides every table.
@@ -124,10 +131,18 @@ Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name
   return segment;
 }
 
+bool Segment::is_misnamed() const {
+  return number_ != name_.segment || identity_.pid != name_.identity.pid ||
+         identity_.start_realtime_ns != name_.identity.start_realtime_ns ||
+         !IsNameOfHost(name_.identity.host, identity_.host);
+}
+
 void Segment::ReadMeta() {
   Query query = database_.Prepare("SELECT key, value FROM meta");
   while (query.Step()) meta_[query.Text(0)] = query.Text(1);
   if (query.failed()) meta_problem_ = database_.LastError();
+  const auto number = meta_.find("segment");
+  if (number != meta_.end()) number_ = U32(ParseInt(number->second).value_or(number_));
   const auto host = meta_.find("host");
   const auto pid = meta_.find("pid");
   const auto start = meta_.find("start_realtime_ns");

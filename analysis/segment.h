@@ -37,8 +37,12 @@ class Segment {
   static Result<Segment> Open(const std::string& path, const TraceFileName& name);
 
   const std::string& path() const { return path_; }
+  // As the file says itself, else as its name does.
   const ProcessIdentity& identity() const { return identity_; }
   uint32_t number() const { return number_; }
+  const TraceFileName& name() const { return name_; }
+  // The two say something else.
+  bool is_misnamed() const;
   const MetaRows& meta() const { return meta_; }
 
   // Adds this segment's rows to |process|; a row that is there already is replaced. Segments of a
@@ -83,6 +87,7 @@ class Segment {
 
   std::string path_;
   Database database_;
+  TraceFileName name_;
   ProcessIdentity identity_;
   uint32_t number_ = 0;
   MetaRows meta_;

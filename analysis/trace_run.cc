@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/event_source.h"
+#include "analysis/process_files.h"
 #include "analysis/reader.h"
 #include "analysis/run_report.h"
 
@@ -18,20 +19,16 @@ namespace {
 namespace fs = std::filesystem;
 
 // Every segment in |folder| that can be opened, by process. OpenRun has named those that cannot.
-std::map<ProcessIdentity, std::vector<Segment>> SegmentsIn(const std::string& folder) {
-  std::map<ProcessIdentity, std::vector<Segment>> segments;
+std::map<ProcessIdentity, ProcessFiles> SegmentsIn(const std::string& folder) {
+  std::vector<Segment> segments;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     const auto name = ParseTraceFileName(entry.path().filename().string());
     if (!name || name->live) continue;
     Result<Segment> segment = Segment::Open(entry.path().string(), *name);
-    if (segment.ok()) segments[segment->identity()].push_back(std::move(*segment));
+    if (segment.ok()) segments.push_back(std::move(*segment));
   }
-  for (auto& [identity, of_process] : segments) {
-    std::sort(of_process.begin(), of_process.end(),
-              [](const Segment& a, const Segment& b) { return a.number() < b.number(); });
-  }
-  return segments;
+  return GroupByProcess(std::move(segments)).processes;
 }
 
 bool Failed(const ProcessTrace& process) {
@@ -52,7 +49,7 @@ Result<std::unique_ptr<TraceRun>> TraceRun::Open(const std::string& path) {
     opened->pieces_.push_back(
         process.source == nullptr
             ? PiecesInMemory(process)
-            : PiecesOfSegments(process, std::move(segments[process.identity])));
+            : PiecesOfSegments(process, std::move(segments[process.identity].segments)));
     EventPieces* const pieces = opened->pieces_.back().get();
     opened->correlated_.emplace_back(pieces, pieces, pieces, pieces);
     process.source.reset();  // its files are open a second time by now

@@ -125,6 +125,60 @@ TEST_F(LostProcessesTest, DevicesThatNobodyIsSeenToUseAreNotCalledUnused) {
   EXPECT_TRUE(Analyze().report.run.devices_unused.empty());
 }
 
+TEST_F(LostProcessesTest, OneWhoseFileAnothersWasCopiedOverIsMissing) {
+  for (const bool listed : {true, false}) {
+    if (!listed) fs::remove(run_.File("run.json"));
+    fs::copy_file(run_.File("host.100.5.0.db"), Other(), fs::copy_options::overwrite_existing);
+    const AnalyzedRun analyzed = Analyze();
+    EXPECT_EQ(analyzed.run.processes.size(), 1u);
+    EXPECT_EQ(analyzed.report.processes.at(0).gpu_busy_ns, 400);
+    EXPECT_THAT(
+        analyzed.report.notes,
+        Contains(AllOf(HasSubstr("host.200.6.0.db: found segment 0 of process 100"),
+                       HasSubstr("expected segment 0 of process 200"), HasSubstr("is left out"))));
+    EXPECT_THAT(analyzed.report.notes,
+                Contains(HasSubstr("pid 200 of host host was recorded, but none")));
+    EXPECT_THAT(analyzed.report.run.verdict, HasSubstr("than their names say"));
+    ExpectLowerBound();
+  }
+}
+
+TEST_F(LostProcessesTest, AFileThatWasRenamedIsThatOfWhomItSays) {
+  fs::rename(Other(), run_.File("host.300.6.0.db"));
+  const AnalyzedRun analyzed = Analyze();
+  ASSERT_EQ(analyzed.run.processes.size(), 2u);
+  EXPECT_EQ(analyzed.run.processes[1].identity.pid, 200);
+  EXPECT_EQ(analyzed.run.ledger[static_cast<size_t>(LedgerCounter::files_misnamed)], 1u);
+  EXPECT_FALSE(analyzed.report.run.gpu_busy_is_lower_bound) << "nobody is missing";
+}
+
+TEST_F(LostProcessesTest, ASegmentOfTheSameProcessUnderAnotherNumberIsMisnamed) {
+  fs::copy_file(Other(), run_.File("host.200.6.1.db"));
+  const AnalyzedRun analyzed = Analyze();
+  EXPECT_EQ(analyzed.report.processes.at(1).gpu_busy_ns, 300);
+  EXPECT_THAT(analyzed.report.notes, Contains(HasSubstr("expected segment 1 of process 200")));
+}
+
+TEST_F(LostProcessesTest, AnotherProcesssMappingIsLeftOut) {
+  LiveWriter live({});
+  live.AddWork(9, 1, {Kernel(910, 990, 2)});
+  run_.Write(LiveWriter::NameFor({"host", 200, 6}), live.Bytes());
+  const AnalyzedRun analyzed = Analyze();
+  EXPECT_EQ(analyzed.report.processes.at(1).gpu_busy_ns, 300);
+  EXPECT_THAT(analyzed.report.notes, Contains(HasSubstr("found the live mapping of process 100")));
+}
+
+// The recorder puts into the name of a file what may stand there.
+TEST_F(LostProcessesTest, HostsWithNamesThatNoFileHasAreNotMisnamed) {
+  InOther("UPDATE it.meta SET value = 'h o t' WHERE key = 'host'");
+  fs::rename(Other(), run_.File("h_o_t.200.6.0.db"));
+  WriteRecord(R"("host.100.5", "h_o_t.200.6")");
+  const AnalyzedRun analyzed = Analyze();
+  EXPECT_EQ(analyzed.run.processes.size(), 2u);
+  EXPECT_THAT(analyzed.report.run.verdict, Not(HasSubstr("names")));
+  EXPECT_FALSE(analyzed.report.run.gpu_busy_is_lower_bound);
+}
+
 // As NVML lists it.
 TEST_F(LostProcessesTest, OneThatIsLostIsNoStranger) {
   const auto sees = [this](const char* pid) {
