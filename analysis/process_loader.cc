@@ -96,7 +96,8 @@ class Loader {
     if (!span_.end_ns && !growing && !(live && live->whole())) NoteLostEnd();
     NoteDamage();
     NoteUnknown();
-    process_.device_work_lost = device_rows_cut_ || end_rows_cut_ || (never_written_ && !live);
+    process_.device_work_lost =
+        device_rows_cut_ || end_rows_cut_ || (never_written_ && !live && !growing);
     if (sums_ != nullptr) PlaceThreads(*sums_, &process_);
   }
 
@@ -145,11 +146,13 @@ class Loader {
       if (sums_ != nullptr) continue;
       for (const int64_t id : segments_[s].MissingChunks(heads)) missing.push_back({s, id});
     }
-    std::stable_sort(
-        chunks.begin(), chunks.end(), [](const PlannedChunk& a, const PlannedChunk& b) {
-          return std::tie(a.head.row.family, a.head.row.thread, a.head.row.first_sequence) <
-                 std::tie(b.head.row.family, b.head.row.thread, b.head.row.first_sequence);
-        });
+    const auto place = [](const ChunkRow& row) {
+      return std::tuple(row.family, row.thread, row.first_sequence);
+    };
+    std::stable_sort(chunks.begin(), chunks.end(),
+                     [&place](const PlannedChunk& a, const PlannedChunk& b) {
+                       return place(a.head.row) < place(b.head.row);
+                     });
     NoteMissingChunks(chunks, missing, span_.steps_begin_ns.has_value(), &segments_, &process_);
     return chunks;
   }
@@ -284,8 +287,13 @@ class Loader {
 
   void CloseSpan() {
     const Interval known = KnownLifeOf(process_);
-    if (!span_.begin_ns && known.begin_ns != kOpenEnded) process_.span_begin_ns = known.begin_ns;
-    process_.span_end_ns = std::max(process_.span_begin_ns, span_.end_ns.value_or(known.end_ns));
+    const bool has_events = known.begin_ns != kOpenEnded;
+    process_.begin_is_known = span_.begin_ns.has_value();
+    const int64_t begin_ns = has_events ? known.begin_ns : span_.end_ns.value_or(0);
+    process_.span_begin_ns = span_.begin_ns.value_or(begin_ns);
+    // Without either, samples do not say for how long it had run.
+    const int64_t end_ns = span_.begin_ns || has_events ? known.end_ns : process_.span_begin_ns;
+    process_.span_end_ns = std::max(process_.span_begin_ns, span_.end_ns.value_or(end_ns));
     process_.span_end = SpanEndOf(process_, span_);
     ClipToSteps(span_, &process_);
     InferDeviceKind(&process_);

@@ -21,6 +21,7 @@
 #include "analysis/run_info.h"
 #include "analysis/run_sums.h"
 #include "analysis/segment.h"
+#include "analysis/unknown_begins.h"
 #include "analysis/wait_channels.h"
 #include "proto/schema.h"
 
@@ -125,6 +126,10 @@ std::vector<OpenedFile> OpenFiles(const FileNames& files) {
   ForEachInParallel(files.size(),
                     [&](size_t f) { opened[f] = OpenFile(files[f].first, files[f].second); });
   return opened;
+}
+
+bool Contains(const std::vector<ProcessIdentity>& all, const ProcessIdentity& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
 }
 
 GroupedFiles Group(const FileNames& files, std::vector<OpenedFile>* opened) {
@@ -258,7 +263,8 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   run.Count(LedgerCounter::files_misnamed) += files.misnamed.size();
   if (processes.empty() && first_error) return *first_error;
   for (const ProcessIdentity& identity : unreadable) {
-    if (!processes.contains(identity)) run.lost.push_back(identity);
+    const auto others = processes.find(identity);
+    if (others == processes.end() || others->second.segments.empty()) run.lost.push_back(identity);
   }
   if (processes.empty()) {
     run.problems.push_back(
@@ -266,6 +272,12 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   }
 
   ReadProcesses(read_process, &processes, &run);
+  for (ProcessTrace& process : run.processes) {
+    // A mapping is all that can be read of it.
+    if (!Contains(run.lost, process.identity)) continue;
+    process.unknown.push_back({process.span_begin_ns, kOpenEnded, "its database cannot be read"});
+  }
+  PlaceUnknownBegins(&run);
   CloseSpans(&run);
   for (const ProcessTrace& process : run.processes) {
     if (process.device_work_lost) run.lost.push_back(process.identity);
@@ -278,6 +290,7 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   for (const auto& [identity, of_process] : processes) present.insert(identity);
   NoteMissingProcesses(present, files.overwritten, &run);
   std::sort(run.lost.begin(), run.lost.end());
+  run.lost.erase(std::unique(run.lost.begin(), run.lost.end()), run.lost.end());
   return run;
 }
 

@@ -12,9 +12,19 @@ bool IsParent(const ProcessTrace& parent, const ProcessTrace& child) {
          parent.identity.host == child.identity.host && parent.identity.pid == child.parent_pid;
 }
 
+namespace {
+
+// Nothing of it could be read but its name.
+bool HasNoSpan(const ProcessTrace& process) {
+  return !process.begin_is_known && process.span_end_ns <= process.span_begin_ns;
+}
+
+}  // namespace
+
 const ProcessTrace* FindRoot(const Run& run) {
   const ProcessTrace* root = nullptr;
   for (const ProcessTrace& process : run.processes) {
+    if (HasNoSpan(process)) continue;
     if (run.info && process.identity.pid == run.info->root_pid &&
         process.identity.host == run.info->host) {
       // Exec in place gives the root's pid to a second process; the first one began the run.
@@ -23,6 +33,7 @@ const ProcessTrace* FindRoot(const Run& run) {
   }
   if (root != nullptr || run.info) return root;
   for (const ProcessTrace& process : run.processes) {
+    if (HasNoSpan(process)) continue;
     const bool has_parent =
         std::any_of(run.processes.begin(), run.processes.end(),
                     [&](const ProcessTrace& other) { return IsParent(other, process); });

@@ -34,15 +34,6 @@ std::optional<int64_t> ParseInt(std::string_view text) {
   return value;
 }
 
-// Cuts the part after the last dot off |text|.
-std::string_view TakeSuffix(std::string_view* text) {
-  const size_t dot = text->rfind('.');
-  if (dot == std::string_view::npos) return {};
-  const std::string_view suffix = text->substr(dot + 1);
-  text->remove_suffix(text->size() - dot);
-  return suffix;
-}
-
 uint32_t U32(int64_t value) { return static_cast<uint32_t>(value); }
 
 // The row of |id|, making room for it; null for an id that cannot be.
@@ -57,15 +48,19 @@ bool IsZeroUuid(const std::string& uuid) {
   return uuid.find_first_not_of("GPU-0") == std::string::npos;
 }
 
-// Whether the name of a file has |host|: the recorder writes '_' for what no file name should hold.
-bool IsNameOfHost(const std::string& in_name, const std::string& host) {
-  return std::equal(in_name.begin(), in_name.end(), host.begin(), host.end(),
-                    [](char named, char real) { return named == real || named == '_'; });
-}
-
 constexpr char kCopyAgain[] =
     "If it was copied, copy the whole directory again from where it was recorded, once the program "
     "has ended; what is lost there as well can only be recorded again.";
+
+// What a process that was killed has written lies in the log until then.
+constexpr char kWithoutTables[] =
+    "a database without tables: it was copied without the -wal file beside it, which holds all "
+    "that "
+    "was written, or was cut";
+constexpr char kCopyWithLog[] =
+    "Copy the whole directory again from where it was recorded, with all files whose names begin "
+    "as "
+    "this one's (-wal, .live); what is lost there as well can only be recorded again.";
 
 Error NotASegment(const std::string& path, const std::string& found,
                   const std::string& remedy = kCopyAgain) {
@@ -73,22 +68,6 @@ Error NotASegment(const std::string& path, const std::string& found,
 }
 
 }  // namespace
-
-std::optional<TraceFileName> ParseTraceFileName(const std::string& file_name) {
-  std::string_view rest = file_name;
-  const std::string_view suffix = TakeSuffix(&rest);
-  TraceFileName name;
-  name.live = suffix == "live";
-  if (!name.live && suffix != "db") return std::nullopt;
-  std::optional<int64_t> segment = 0;
-  if (!name.live) segment = ParseInt(TakeSuffix(&rest));
-  const std::optional<int64_t> start = ParseInt(TakeSuffix(&rest));
-  const std::optional<int64_t> pid = ParseInt(TakeSuffix(&rest));
-  if (!segment || !start || !pid || rest.empty()) return std::nullopt;
-  name.identity = {std::string(rest), *pid, *start};
-  name.segment = U32(*segment);
-  return name;
-}
 
 Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name) {
   std::error_code ignored;
@@ -107,6 +86,9 @@ Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name
     application = database.Scalar("PRAGMA application_id", -1);
   }
   if (application < 0) return NotASegment(path, "no database (" + database.LastError() + ")");
+  if (application == 0 && database.Scalar("SELECT count(*) FROM sqlite_master", -1) <= 0) {
+    return NotASegment(path, kWithoutTables, kCopyWithLog);
+  }
   if (application != kTraceApplicationId) {
     return NotASegment(path, "a database of application " + std::to_string(application),
                        "Move it out of the run's directory: another program made it.");

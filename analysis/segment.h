@@ -17,16 +17,9 @@
 #include "analysis/segment_damage.h"
 #include "analysis/sqlite.h"
 #include "analysis/status.h"
+#include "analysis/trace_file_name.h"
 
 namespace gpubound {
-
-// Who wrote a file, from its name <host>.<pid>.<start>.<segment>.db or <host>.<pid>.<start>.live.
-struct TraceFileName {
-  ProcessIdentity identity;
-  uint32_t segment = 0;
-  bool live = false;
-};
-std::optional<TraceFileName> ParseTraceFileName(const std::string& file_name);
 
 // Rows of table `meta`, every value as text.
 using MetaRows = std::map<std::string, std::string>;

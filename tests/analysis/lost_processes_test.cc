@@ -104,6 +104,40 @@ TEST_F(LostProcessesTest, OneOfWhichAPageIsLeftMayHaveWorked) {
   ExpectLowerBound();
 }
 
+// Its name says that it began a nanosecond after the other one.
+TEST_F(LostProcessesTest, OneOfWhichAPageIsLeftHasNoSpanAndLeavesTheRunsAlone) {
+  fs::resize_file(Other(), 4096);
+  for (const bool recorded : {true, false}) {
+    if (!recorded) fs::remove(run_.File("run.json"));
+    const Report report = Analyze().report;
+    EXPECT_EQ(report.run.wall_ns, 1000);
+    EXPECT_EQ(report.processes.at(1).span_ns, 0);
+  }
+}
+
+TEST_F(LostProcessesTest, TheRootOfWhichAPageIsLeftIsUnknownFromTheLaunchersStartOn) {
+  fs::remove(Other());
+  constexpr int64_t kBootNs = 24'000'000'000'000;
+  fs::resize_file(run_.File("host.100.5.0.db"), 4096);
+  run_.Write("run.json", R"({"format": "gpubound.run.v1", "host": "host", "root_pid": 100,
+                             "start_realtime_ns": 2, "start_monotonic_ns": )" +
+                             std::to_string(kBootNs) + R"(, "end_monotonic_ns": )" +
+                             std::to_string(kBootNs + 1000) + "}");
+  const Report report = Analyze().report;
+  EXPECT_EQ(report.run.wall_ns, 997) << "it began at 5";
+  EXPECT_EQ(report.processes.at(0).unknown_ns, 997);
+}
+
+TEST_F(LostProcessesTest, WithoutItsBeginASpanBeginsWithTheFirstEventOrWhereItsNameSays) {
+  fs::remove(run_.File("run.json"));
+  InOther("DELETE FROM it.meta WHERE key = 'start_monotonic_ns'");
+  const Report by_name = Analyze().report;
+  EXPECT_EQ(by_name.processes.at(1).span_ns, 999);   // from 1 on, as the other from 0
+  EXPECT_EQ(by_name.processes.at(1).unknown_ns, 9);  // up to the first call
+  fs::remove(run_.File("host.100.5.0.db"));
+  EXPECT_EQ(Analyze().report.processes.at(0).span_ns, 990);
+}
+
 TEST_F(LostProcessesTest, OneWhoseDevicesCannotBeReadMayHaveWorkedOnAny) {
   InOther("DROP TABLE it.device");
   ExpectLowerBound();
