@@ -146,13 +146,11 @@ class Loader {
       if (sums_ != nullptr) continue;
       for (const int64_t id : segments_[s].MissingChunks(heads)) missing.push_back({s, id});
     }
-    const auto place = [](const ChunkRow& row) {
-      return std::tuple(row.family, row.thread, row.first_sequence);
-    };
-    std::stable_sort(chunks.begin(), chunks.end(),
-                     [&place](const PlannedChunk& a, const PlannedChunk& b) {
-                       return place(a.head.row) < place(b.head.row);
-                     });
+    std::stable_sort(
+        chunks.begin(), chunks.end(), [](const PlannedChunk& a, const PlannedChunk& b) {
+          return std::tie(a.head.row.family, a.head.row.thread, a.head.row.first_sequence) <
+                 std::tie(b.head.row.family, b.head.row.thread, b.head.row.first_sequence);
+        });
     NoteMissingChunks(chunks, missing, span_.steps_begin_ns.has_value(), &segments_, &process_);
     return chunks;
   }

@@ -178,8 +178,12 @@ Result<Database> Database::OpenAt(const std::string& path, const std::string& ur
 
 Result<Database> Database::OpenCopyOf(const std::string& path, const DatabaseExtent* cut) {
   if (cut != nullptr && cut->WholePages() == 0 && !cut->has_log) {
-    return OpenError(path, std::to_string(cut->found) + " of " + std::to_string(cut->expected) +
-                               " bytes, less than a page");
+    Error error = OpenError(path, std::to_string(cut->found) + " of " +
+                                      std::to_string(cut->expected) + " bytes, less than a page");
+    error.remedy =
+        "It was cut, or copied while it was written: copy it again, with the files beside it whose "
+        "names begin as its own (-wal).";
+    return error;
   }
   std::error_code error;
   std::string pattern = (fs::temp_directory_path(error) / "gpubound-XXXXXX").string();

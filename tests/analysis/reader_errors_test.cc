@@ -3,6 +3,7 @@
 // What the reader says about what is no trace, and what it saves from a damaged one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <cstring>
 #include <filesystem>
@@ -18,6 +19,7 @@ namespace {
 
 using namespace testing_support;
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace fs = std::filesystem;
 
 class ReaderErrorsTest : public testing::Test {
@@ -162,6 +164,26 @@ TEST_F(ReaderErrorsTest, NamesADatabaseOfAnotherProgram) {
   }
   EXPECT_THAT(ErrorOfRun(), HasSubstr("a database of application 7"));
   EXPECT_THAT(ErrorOfRun(), HasSubstr("\nMove it out of the run's directory"));
+}
+
+// Of a process that was killed, all lies in the log.
+TEST_F(ReaderErrorsTest, ADatabaseWithoutItsLogIsToBeCopiedWithIt) {
+  const std::string path = run_.File("host.100.5.0.db");
+  // As SQLite leaves a database whose first transaction is in the log.
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  sqlite3_exec(database, "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr);
+  sqlite3_close(database);
+  EXPECT_THAT(ErrorOfRun(), HasSubstr("copied without the -wal file beside it"));
+  EXPECT_THAT(ErrorOfRun(), HasSubstr("Copy the whole directory again"));
+  EXPECT_THAT(ErrorOfRun(), Not(HasSubstr("another program")));
+}
+
+TEST_F(ReaderErrorsTest, AFileOfLessThanAPageIsToBeCopiedAgain) {
+  const std::string path = WriteSoundSegment();
+  fs::resize_file(path, 1000);
+  EXPECT_THAT(ErrorOfRun(), HasSubstr("less than a page"));
+  EXPECT_THAT(ErrorOfRun(), HasSubstr("copy it again"));
 }
 
 TEST_F(ReaderErrorsTest, ReadsTheOtherProcessesBesideAnUnreadableFile) {
