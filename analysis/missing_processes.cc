@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -97,6 +98,27 @@ std::string NoteOn(const Run& run, const ProcessIdentity& missing) {
   return note;
 }
 
+std::string NoteOnUnlisted(const RunInfo& info, const ProcessTrace& process) {
+  const int64_t begun_ns = process.BegunNs();
+  std::string note = "pid " + std::to_string(process.identity.pid) +
+                     (process.name.empty() ? "" : " (" + process.name + ")") + " of host " +
+                     process.identity.host +
+                     " has files here, but had none when the command had ended";
+  if (begun_ns >= *info.end_monotonic_ns) {
+    note += "; it began " + FormatTime(begun_ns - *info.end_monotonic_ns) + " after that";
+  } else if (begun_ns < info.start_monotonic_ns) {
+    note += "; it began " + FormatTime(info.start_monotonic_ns - begun_ns) + " before the run";
+  }
+  return note + ". If it is of another run, move its files away.";
+}
+
+bool IsListed(const ProcessIdentity& identity, const std::vector<ProcessIdentity>& listed) {
+  return std::any_of(listed.begin(), listed.end(), [&identity](const ProcessIdentity& known) {
+    return known.pid == identity.pid && known.start_realtime_ns == identity.start_realtime_ns &&
+           IsNameOfHost(known.host, identity.host);
+  });
+}
+
 }  // namespace
 
 void NoteMissingProcesses(const std::set<ProcessIdentity>& present,
@@ -113,6 +135,20 @@ void NoteMissingProcesses(const std::set<ProcessIdentity>& present,
     ++run->Count(LedgerCounter::processes_missing);
     run->lost.push_back(identity);
     run->problems.push_back(NoteOn(*run, identity));
+  }
+}
+
+void NoteUnlistedProcesses(Run* run) {
+  // On a full disk the launcher leaves the list out.
+  if (!run->info || !run->info->end_monotonic_ns || run->info->recorded.empty()) return;
+  std::vector<ProcessIdentity> listed;
+  for (const std::string& recorded : run->info->recorded) {
+    if (const auto identity = IdentityFrom(recorded)) listed.push_back(*identity);
+  }
+  for (const ProcessTrace& process : run->processes) {
+    if (process.identity.host != run->info->host || IsListed(process.identity, listed)) continue;
+    ++run->Count(LedgerCounter::processes_unlisted);
+    run->problems.push_back(NoteOnUnlisted(*run->info, process));
   }
 }
 

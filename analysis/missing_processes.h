@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Processes that were recorded, as the launcher's record says, and of which no file is there any
-// more. Who never was recorded is not missing: that a process is another one's parent, or that
-// somebody waited for it, does not say that it was. No state.
+// more, and those of which there are files that were not there then. Who never was recorded is
+// not missing: that a process is another one's parent, or that somebody waited for it, does not say
+// that it was. No state.
 #ifndef GPUBOUND_ANALYSIS_MISSING_PROCESSES_H_
 #define GPUBOUND_ANALYSIS_MISSING_PROCESSES_H_
 
@@ -18,6 +19,11 @@ namespace gpubound {
 // waited for it. |run| is read whole but for that.
 void NoteMissingProcesses(const std::set<ProcessIdentity>& present,
                           const std::set<ProcessIdentity>& overwritten, Run* run);
+
+// Of the host of the launcher: counts and notes the processes of |run| that are not among those
+// that had a file when the command had ended (processes_unlisted), where the launcher has listed
+// these.
+void NoteUnlistedProcesses(Run* run);
 
 }  // namespace gpubound
 

@@ -289,6 +289,7 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   for (const ProcessIdentity& identity : files.not_there) present.erase(identity);
   for (const auto& [identity, of_process] : processes) present.insert(identity);
   NoteMissingProcesses(present, files.overwritten, &run);
+  NoteUnlistedProcesses(&run);
   std::sort(run.lost.begin(), run.lost.end());
   run.lost.erase(std::unique(run.lost.begin(), run.lost.end()), run.lost.end());
   return run;

@@ -18,9 +18,11 @@ namespace gpubound {
 namespace {
 
 using namespace testing_support;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 namespace fs = std::filesystem;
 
 constexpr char kOtherFile[] = "host.200.6.0.db";
@@ -58,6 +60,9 @@ class LostProcessesTest : public testing::Test {
     Result<AnalyzedRun> analyzed = AnalyzeRun(run_.path(), {});
     EXPECT_TRUE(analyzed.ok()) << (analyzed.ok() ? "" : analyzed.error().ToString());
     return analyzed.ok() ? std::move(*analyzed) : AnalyzedRun{};
+  }
+  uint64_t Unlisted() const {
+    return Analyze().run.ledger[static_cast<size_t>(LedgerCounter::processes_unlisted)];
   }
   static Outcome Judged(const Report& report, const char* text) {
     return Judge(std::get<Requirement>(ParseRequirement(text)), report, nullptr).outcome;
@@ -211,6 +216,26 @@ TEST_F(LostProcessesTest, HostsWithNamesThatNoFileHasAreNotMisnamed) {
   EXPECT_EQ(analyzed.run.processes.size(), 2u);
   EXPECT_THAT(analyzed.report.run.verdict, Not(HasSubstr("names")));
   EXPECT_FALSE(analyzed.report.run.gpu_busy_is_lower_bound);
+}
+
+TEST_F(LostProcessesTest, AProcessThatWasNotThereWhenTheCommandHadEndedIsNoted) {
+  WriteRecord(R"("host.100.5")");
+  const AnalyzedRun analyzed = Analyze();
+  EXPECT_EQ(Unlisted(), 1u);
+  EXPECT_THAT(
+      analyzed.report.notes,
+      Contains(HasSubstr("pid 200 (program) of host host has files here, but had none when")));
+  EXPECT_THAT(analyzed.report.run.verdict, StartsWith("complete")) << "it counts like all others";
+}
+
+TEST_F(LostProcessesTest, WithoutAListNobodyIsUnlistedAndOtherHostsMayWriteLate) {
+  WriteRecord("");
+  EXPECT_EQ(Unlisted(), 0u);
+  fs::remove(run_.File("run.json"));
+  EXPECT_EQ(Unlisted(), 0u);
+  WriteProcess({"elsewhere", 300, 7}, Kernel(100, 500, 1));
+  WriteRecord(R"("host.100.5", "host.200.6")");
+  EXPECT_EQ(Unlisted(), 0u);
 }
 
 // As NVML lists it.
