@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "analysis/headline.h"
+#include "tests/golden/expectation_keys.h"
 
 namespace gpubound::golden {
 namespace {
@@ -34,9 +35,9 @@ std::string Trim(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-bool AddValue(const std::string& word, Values* values) {
+bool AddValue(const std::string& section, const std::string& word, Values* values) {
   const size_t equals = word.rfind('=');
-  if (equals == std::string::npos) return false;
+  if (equals == std::string::npos || !IsKey(section, word.substr(0, equals))) return false;
   (*values)[word.substr(0, equals)] = std::stoll(word.substr(equals + 1));
   return true;
 }
@@ -221,7 +222,7 @@ bool ExpectationParser::Begin(const std::vector<std::string>& words) {
   if (!IsValues(section_) || next == words.size()) return false;
   Values& values = expectation_.values[section_];
   for (; next < words.size(); ++next) {
-    if (!AddValue(words[next], &values)) return false;
+    if (!AddValue(section_, words[next], &values)) return false;
   }
   section_.clear();
   return true;
@@ -242,7 +243,7 @@ bool ExpectationParser::Line(const std::string& line) {
   std::istringstream words(line.substr(colon + 2));
   std::string word;
   while (words >> word) {
-    if (!AddValue(word, &values)) return false;
+    if (!AddValue(section_, word, &values)) return false;
   }
   return true;
 }

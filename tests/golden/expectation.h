@@ -7,7 +7,8 @@
 //     expect cells [of PID]             PHASE | OPERATION | LAYER | GPU | NS
 //     expect lane NAME [of PID]         likewise, of a further thread
 //     expect gaps [of PID]              BEGIN | NS | CAUSE | OPERATION, LAYER | OPERATION, LAYER
-//   tables, some values of some rows; a value that is not there is 0:
+//   tables, some values of some rows; a value that is not there is 0, a key that no report has is
+//   not understood:
 //     expect rows [of PID]              OPERATION: wall=10 gpu_busy=5 python->backend=1
 //     expect idle [of PID]              OPERATION: launch=10 sync=5 sum=15
 //     expect kernels [of PID]           NAME in OPERATION: count=2 sum=30 mean=15 median=15 p95=20

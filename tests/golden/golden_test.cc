@@ -41,7 +41,8 @@ Scenario Load(const std::string& name) {
   return ParseScenario(ReadFile(FileOf(name, ".scenario")));
 }
 
-// The values of |actual| that |expected| asks for; zero where there is none.
+// The values of |actual| that |expected| asks for; zero where there is none. A key that no report
+// has is a mistake of the scenario (expectation_keys.h).
 Values Asked(const Values& actual, const Values& expected) {
   Values asked;
   for (const auto& [key, value] : expected) {
