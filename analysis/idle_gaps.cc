@@ -35,7 +35,7 @@ void IdleGaps::End(uint32_t device, int64_t now_ns, const CpuState& state, WorkI
   IdleGap gap;
   gap.time = {of.begin_ns, now_ns};
   gap.at_begin = of.at_begin;
-  gap.at_end = state;
+  gap.at_end = now_ns == span_end_ns_ ? at_span_end_ : state;
   gap.before = of.before;
   gap.after = after;
   Keep(gap, &of);
@@ -59,7 +59,7 @@ void IdleGaps::Visit(StateArchive& archive) {
   const size_t known = devices_.size();
   DeviceGaps unused = devices_.back();
   devices_.pop_back();
-  archive.All(unused, devices_, since_ns_, by_cause_);
+  archive.All(unused, devices_, since_ns_, by_cause_, span_end_ns_, at_span_end_);
   archive.IndexBelow(kIdleCauses, cause_);
   if (devices_.size() >= known) return archive.Fail();
   devices_.resize(known, unused);

@@ -53,6 +53,13 @@ class IdleGaps {
   }
   void Begin(uint32_t device, int64_t now_ns, const CpuState& state, WorkId before);
   void End(uint32_t device, int64_t now_ns, const CpuState& state, WorkId after);
+  // The span ended at |end_ns|, until which the CPU did |state|: gaps that reach it end so,
+  // whatever is recorded from then on. Only the first call for an end counts.
+  void EndSpan(int64_t end_ns, const CpuState& state) {
+    if (span_end_ns_ == end_ns) return;
+    span_end_ns_ = end_ns;
+    at_span_end_ = state;
+  }
 
   // Gaps that are open, and the longest so far. Devices that became known since are added: their
   // gaps are those of the last one, which is never used.
@@ -86,6 +93,8 @@ class IdleGaps {
   std::vector<DeviceGaps> devices_;  // by device
   IdleCause cause_ = IdleCause::kUnknown;
   int64_t since_ns_ = 0;
+  int64_t span_end_ns_ = INT64_MAX;  // once something was seen that is no part of it
+  CpuState at_span_end_;
   CauseClock by_cause_{};  // until |since_ns_|
 };
 

@@ -240,6 +240,7 @@ class Sweep {
   void MoveTo(const ThreadChange& change) {
     const Doing& now = change.doing;
     const int64_t now_ns = Clipped(change.time_ns);
+    if (change.time_ns >= in_.span.end_ns) gaps_.EndSpan(in_.span.end_ns, State());
     if (!now.IsSameWait(doing_)) {
       NoteWait(now, now_ns);
       if (now.operation() != doing_.operation()) counters_.SwitchTo(now.operation(), now_ns);
@@ -290,10 +291,9 @@ class Sweep {
     SettleCauses();
     CloseWait(in_.span.end_ns);
     for (uint32_t device = 0; device < devices_.devices().size(); ++device) {
-      const bool used = devices_.devices()[device].used;
-      result_.device_used.push_back(used);
+      result_.device_used.push_back(devices_.devices()[device].used);
       result_.device_ran_graph.push_back(devices_.devices()[device].ran_graph);
-      if (used && all_) gaps_.End(device, in_.span.end_ns, State(), WorkId{});
+      if (all_) gaps_.End(device, in_.span.end_ns, State(), WorkId{});
     }
     result_.rows = book_.Rows();
     for (CellBook::Row& row : result_.rows) PutByDevice(&row);
