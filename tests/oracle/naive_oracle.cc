@@ -40,6 +40,7 @@ class Oracle {
   NaiveBreakdown Run() {
     NaiveBreakdown result;
     for (int64_t t = p_.span_begin_ns; t < p_.span_end_ns; ++t) Instant(t, &result);
+    for (const DeviceWork& work : p_.device_work) AddKernel(work, &result);
     for (const ThreadEvent& event : p_.threads[threads_.reporting()].events) {
       if (threads_.OpensOperation(event)) ++result.count[p_.labels[Raw(event.label)].text];
     }
@@ -140,14 +141,27 @@ class Oracle {
     return classes.size() == 1 ? *classes.begin() : "compute";
   }
 
+  std::string ClassOf(const DeviceWork& work) const {
+    const Work& row = p_.works[Raw(work.work)];
+    return row.info.kind == WorkKind::kGraph ? OfGraph(work.graph)
+                                             : OfOne(row.info.kind == WorkKind::kMemcpy, row.name);
+  }
+
+  // Graphs of which the nodes are known have a name each.
+  std::string NameOf(const DeviceWork& work) const {
+    const Work& row = p_.works[Raw(work.work)];
+    const bool known =
+        std::any_of(p_.graph_nodes.begin(), p_.graph_nodes.end(),
+                    [&work](const GraphNode& node) { return node.info.graph == work.graph; });
+    const bool numbered = row.info.kind == WorkKind::kGraph && known;
+    return numbered ? row.name + " " + std::to_string(work.graph) : row.name;
+  }
+
   std::string Gpu(int64_t t) const {
     std::set<std::string> classes;
     for (const DeviceWork& work : p_.device_work) {
       if (t < work.start_ns || t >= work.end_ns) continue;
-      const Work& row = p_.works[Raw(work.work)];
-      classes.insert(row.info.kind == WorkKind::kGraph
-                         ? OfGraph(work.graph)
-                         : OfOne(row.info.kind == WorkKind::kMemcpy, row.name));
+      classes.insert(ClassOf(work));
     }
     std::string state;
     for (const char* name : {"comm", "compute", "copy"}) {
@@ -208,13 +222,26 @@ class Oracle {
     }
   }
 
+  std::string OperationOfWork(const DeviceWork& work) const {
+    const std::string own = OperationOfNode(work.graph_node);
+    return own.empty() ? OperationOfCall(work.correlation) : own;
+  }
+
+  void AddKernel(const DeviceWork& work, NaiveBreakdown* result) const {
+    auto& [count, sum_ns] =
+        result->kernels[OperationOfWork(work) + "|" + NameOf(work) + "|" + ClassOf(work)];
+    ++count;
+    for (int64_t t = p_.span_begin_ns; t < p_.span_end_ns; ++t) {
+      sum_ns += work.start_ns <= t && t < work.end_ns;
+    }
+  }
+
   void AddWork(int64_t t, const std::string& operation, NaiveBreakdown* result) const {
     std::set<std::string> causes;
     for (const DeviceWork& work : p_.device_work) {
       if (t < work.start_ns || t >= work.end_ns) continue;
       ++result->sum[operation];
-      const std::string own = OperationOfNode(work.graph_node);
-      causes.insert(own.empty() ? OperationOfCall(work.correlation) : own);
+      causes.insert(OperationOfWork(work));
     }
     for (const std::string& causing : causes) ++result->caused[causing];
   }
@@ -257,6 +284,7 @@ class Oracle {
     ++result->columns[operation + "|" + column];
     result->waiting[Phase(t) + "|" + operation] += column == "waiting";
     result->did[t] = {operation, layer};
+    result->cause[t] = cause;
     const bool busy = gpu != "idle" && gpu != "unknown";
     result->busy += busy;
     result->wait += busy && layer == "cuda_sync";

@@ -27,7 +27,10 @@ struct NaiveBreakdown {
   std::map<std::string, int64_t> count;      // without (no operation)
   std::map<std::string, int64_t> idle;  // "operation|cause" -> ns, summed over the used devices
   std::map<std::string, std::map<std::string, int64_t>> lanes;  // by tid: cells
-  std::map<int64_t, std::pair<std::string, std::string>> did;   // operation, layer: by instant
+  // "operation|name of the work|class": how often, and the sum within the span
+  std::map<std::string, std::pair<uint64_t, int64_t>> kernels;
+  std::map<int64_t, std::pair<std::string, std::string>> did;  // operation, layer: by instant
+  std::map<int64_t, std::string> cause;                        // of idle time, likewise
   int64_t busy = 0;
   int64_t wait = 0;
 };

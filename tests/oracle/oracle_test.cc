@@ -14,6 +14,7 @@
 #include "analysis/event_store.h"
 #include "analysis/process_report.h"
 #include "analysis/report_json.h"
+#include "tests/oracle/columns.h"
 #include "tests/oracle/environment.h"
 #include "tests/oracle/naive_oracle.h"
 #include "tests/oracle/random_trace.h"
@@ -24,6 +25,7 @@ namespace {
 
 constexpr uint64_t kTraces = 10'000;
 constexpr uint64_t kTracesPerCrowd = 50;  // a crowd takes the oracle as long as so many traces
+constexpr uint64_t kFreshTraces = 500;
 
 class OracleTest : public testing::Test {
  protected:
@@ -37,7 +39,11 @@ class OracleTest : public testing::Test {
   // Runs |check| on many traces and stops at the first that fails, naming its seed.
   static void OnRandomTraces(const std::function<void(const ProcessTrace&, uint64_t)>& check) {
     const uint64_t first = FromEnvironment("GPUBOUND_ORACLE_SEED", 1);
-    const uint64_t count = FromEnvironment("GPUBOUND_ORACLE_TRACES", kTraces);
+    OnTraces(first, FromEnvironment("GPUBOUND_ORACLE_TRACES", kTraces), check);
+  }
+
+  static void OnTraces(uint64_t first, uint64_t count,
+                       const std::function<void(const ProcessTrace&, uint64_t)>& check) {
     for (uint64_t seed = first; seed < first + count; ++seed) {
       SCOPED_TRACE("reproduce with GPUBOUND_ORACLE_TRACES=1 GPUBOUND_ORACLE_SEED=" +
                    std::to_string(seed));
@@ -93,6 +99,49 @@ class OracleTest : public testing::Test {
     return values;
   }
 
+  static std::map<std::string, int64_t> IdleOf(const ReportProcess& report) {
+    std::map<std::string, int64_t> idle;
+    for (const ReportOperation& row : report.operations) {
+      for (const CauseTime& cause : row.device_idle) {
+        idle[row.operation + "|" + cause.cause] = cause.ns;
+      }
+    }
+    return idle;
+  }
+
+  static std::map<std::string, std::pair<uint64_t, int64_t>> KernelsOf(
+      const ReportProcess& report) {
+    std::map<std::string, std::pair<uint64_t, int64_t>> kernels;
+    for (const ReportOperationKernel& row : report.operation_kernels) {
+      auto& [count, sum_ns] =
+          kernels[row.operation + "|" + row.kernel.name + "|" + row.kernel.work_class];
+      count += row.kernel.count;
+      sum_ns += row.kernel.sum_ns;
+    }
+    return kernels;
+  }
+
+  // Whether two streams of one device ever run at once, |other_work|: work of different names.
+  static bool AnyStreamsOverlap(const ProcessTrace& trace, bool other_work) {
+    for (const DeviceWork& a : trace.device_work) {
+      for (const DeviceWork& b : trace.device_work) {
+        if (a.stream == b.stream || (other_work && a.work == b.work)) continue;
+        if (trace.streams[Raw(a.stream)].device != trace.streams[Raw(b.stream)].device) continue;
+        if (std::max(a.start_ns, b.start_ns) < std::min(a.end_ns, b.end_ns)) return true;
+      }
+    }
+    return false;
+  }
+
+  static void ExpectColumns(const ReportProcess& report, const NaiveBreakdown& naive) {
+    EXPECT_EQ(ColumnsOf(report), ColumnsOf(naive));
+    EXPECT_EQ(ColumnOf(report, &ReportOperation::gpu_caused_ns), naive.caused);
+    EXPECT_EQ(ColumnOf(report, &ReportOperation::gpu_sum_ns), naive.sum);
+    EXPECT_EQ(ColumnOf(report, &ReportOperation::inclusive_wall_ns, false), naive.inclusive);
+    EXPECT_EQ(ColumnOf(report, &ReportOperation::count, false), naive.count);
+    EXPECT_EQ(report.gpu_wait_ns, naive.wait);
+  }
+
   // |trace| as the reader makes it when its records arrive in an order that depends on |seed|.
   static gpubound::Run ArrivedInOrder(ProcessTrace trace, uint64_t seed) {
     std::vector<ApiRecord> calls;
@@ -141,25 +190,32 @@ TEST_F(OracleTest, ThreadsThatComeAndGoAreThoseOfTheNaiveOracle) {
 
 TEST_F(OracleTest, ColumnsAreThoseOfTheNaiveOracle) {
   OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
-    const ReportProcess report = Analyze(trace);
-    const NaiveBreakdown naive = BreakDownNaively(trace);
-    EXPECT_EQ(ColumnOf(report, &ReportOperation::gpu_caused_ns), naive.caused);
-    EXPECT_EQ(ColumnOf(report, &ReportOperation::gpu_sum_ns), naive.sum);
-    EXPECT_EQ(ColumnOf(report, &ReportOperation::inclusive_wall_ns, false), naive.inclusive);
-    EXPECT_EQ(ColumnOf(report, &ReportOperation::count, false), naive.count);
-    EXPECT_EQ(report.gpu_wait_ns, naive.wait);
+    ExpectColumns(Analyze(trace), BreakDownNaively(trace));
   });
 }
 
 TEST_F(OracleTest, IdleCausesAreThoseOfTheNaiveOracle) {
   OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
-    std::map<std::string, int64_t> idle;
-    for (const ReportOperation& row : Analyze(trace).operations) {
-      for (const CauseTime& cause : row.device_idle) {
-        idle[row.operation + "|" + cause.cause] = cause.ns;
-      }
-    }
-    EXPECT_EQ(idle, BreakDownNaively(trace).idle);
+    EXPECT_EQ(IdleOf(Analyze(trace)), BreakDownNaively(trace).idle);
+  });
+}
+
+// Every run of the suite has the same traces but for these.
+TEST_F(OracleTest, EveryFigureOfTracesThatNoRunHadIsThatOfTheNaiveOracle) {
+  std::random_device source;
+  const uint64_t first = FromEnvironment("GPUBOUND_ORACLE_SEED", source());
+  const uint64_t count = std::min(kFreshTraces, FromEnvironment("GPUBOUND_ORACLE_TRACES", kTraces));
+  std::printf("fresh seeds %llu to %llu\n", static_cast<unsigned long long>(first),
+              static_cast<unsigned long long>(first + count - 1));
+  OnTraces(first, count, [](const ProcessTrace& trace, uint64_t) {
+    const ReportProcess report = Analyze(trace);
+    const NaiveBreakdown naive = BreakDownNaively(trace);
+    EXPECT_EQ(CellsOf(report), naive.cells);
+    ExpectColumns(report, naive);
+    EXPECT_EQ(IdleOf(report), naive.idle);
+    EXPECT_EQ(KernelsOf(report), naive.kernels);
+    EXPECT_EQ(LanesOf(report), naive.lanes);
+    EXPECT_EQ(report.gpu_busy_ns, naive.busy);
   });
 }
 
@@ -220,6 +276,28 @@ TEST_F(OracleTest, KernelsOfAllOperationsAreAllDeviceWork) {
     EXPECT_EQ(count, trace.device_work.size());
     EXPECT_EQ(sum_ns, report.gpu_sum_ns);
   });
+}
+
+TEST_F(OracleTest, KernelsAreThoseOfTheNaiveOracle) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    EXPECT_EQ(KernelsOf(Analyze(trace)), BreakDownNaively(trace).kernels);
+  });
+}
+
+// What the tests above are worth: most traces have streams that run at once on one device.
+TEST_F(OracleTest, StreamsOfADeviceRunAtOnce) {
+  uint64_t traces = 0;
+  uint64_t overlapping = 0;
+  uint64_t of_several_classes = 0;
+  OnRandomTraces([&](const ProcessTrace& trace, uint64_t) {
+    ++traces;
+    overlapping += AnyStreamsOverlap(trace, false) ? 1 : 0;
+    of_several_classes += AnyStreamsOverlap(trace, true) ? 1 : 0;
+  });
+  std::printf("XX %llu %llu %llu\n", (unsigned long long)traces, (unsigned long long)overlapping,
+              (unsigned long long)of_several_classes);
+  EXPECT_GE(2 * overlapping, traces);
+  EXPECT_GE(3 * of_several_classes, traces);
 }
 
 TEST_F(OracleTest, NoOperationCausesMoreThanItsKernelsTake) {

@@ -8,11 +8,16 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <ostream>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analysis/process_report.h"
+#include "tests/oracle/naive_oracle.h"
 #include "tests/oracle/random_trace.h"
+#include "tests/oracle/shrink_run.h"
 
 namespace gpubound::oracle {
 namespace {
@@ -121,9 +126,31 @@ class PartsOracleTest : public testing::Test {
   }
 };
 
+// The ten slowest that are no warm-up, slowest first; ties by begin.
+void ExpectSlowest(const ReportIterations& found, const ProcessTrace& process,
+                   std::vector<NaiveIteration> all) {
+  std::erase_if(all, [](const NaiveIteration& iteration) { return iteration.warm_up; });
+  std::sort(all.begin(), all.end(), [](const NaiveIteration& a, const NaiveIteration& b) {
+    return a.length() != b.length() ? a.length() > b.length() : a.begin_ns < b.begin_ns;
+  });
+  all.resize(std::min(all.size(), kListed));
+  ASSERT_EQ(found.slowest.size(), all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    const ReportIteration& row = found.slowest[i];
+    EXPECT_EQ(row.ns, all[i].length()) << "of the slowest number " << i;
+    EXPECT_EQ(row.begin_ns, all[i].begin_ns - process.span_begin_ns);
+    EXPECT_EQ(row.gpu_busy_ns, BusyIn(process, all[i]));
+    const auto same = [&row](const ReportIteration& one) {
+      return one.number == row.number && one.begin_ns == row.begin_ns && one.ns == row.ns;
+    };
+    EXPECT_TRUE(std::any_of(found.every.begin(), found.every.end(), same)) << row.number;
+  }
+}
+
 TEST_F(PartsOracleTest, IterationsAreThoseCountedNaively) {
   uint64_t iterating = 0;
   uint64_t of_several = 0;
+  uint64_t cut = 0;
   OnRandomTraces([&](const ProcessTrace& process, const ReportProcess& report) {
     const std::vector<NaiveIteration> all = IterationsOf(process);
     ASSERT_EQ(report.iterations.has_value(), !all.empty());
@@ -166,14 +193,12 @@ TEST_F(PartsOracleTest, IterationsAreThoseCountedNaively) {
     EXPECT_LT(20 * no_longer(found.p95_ns - 1), 19 * count);
     EXPECT_GE(2 * no_longer(found.median_ns), count);
     EXPECT_LE(2 * no_longer(found.median_ns - 1), count);
-    std::sort(lengths.rbegin(), lengths.rend());
-    lengths.resize(std::min(lengths.size(), kListed));
-    std::vector<int64_t> slowest;
-    for (const ReportIteration& row : found.slowest) slowest.push_back(row.ns);
-    EXPECT_EQ(slowest, lengths);
+    cut += lengths.size() > kListed ? 1 : 0;
+    ExpectSlowest(found, process, all);
   });
   EXPECT_GT(iterating, kTraces / 4);
   EXPECT_GT(of_several, kTraces / 10);
+  EXPECT_GT(cut, kTraces / kTracesPerManyParts / 2);
 }
 
 // Where |device| neither works nor may have worked, as far as that goes in both directions.
@@ -196,26 +221,83 @@ std::vector<Interval> GapsOf(const ProcessTrace& process, uint32_t device) {
   return gaps;
 }
 
+// On a device: begin, length, what the CPU did most of the time, and at both ends.
+struct NaiveGap {
+  int64_t begin_ns = 0;
+  int64_t ns = 0;
+  uint32_t device = 0;
+  std::string cause;
+  std::pair<std::string, std::string> at_begin;  // operation, layer
+  std::pair<std::string, std::string> at_end;
+  bool operator==(const NaiveGap&) const = default;
+};
+
+void PrintTo(const NaiveGap& gap, std::ostream* out) {
+  *out << gap.begin_ns << " + " << gap.ns << " on " << gap.device << ", " << gap.cause << ", from "
+       << gap.at_begin.first << " " << gap.at_begin.second << " to " << gap.at_end.first << " "
+       << gap.at_end.second;
+}
+
+// The cause with the most time; of several the first in the report's order (analysis/idle_cause.h).
+std::string CauseOf(const NaiveBreakdown& naive, const Interval& time) {
+  std::string cause;
+  int64_t most_ns = 0;
+  for (const char* candidate : {"unknown", "launch", "copy", "sync", "waiting", "simulation",
+                                "start-up", "compile", "checkpoint"}) {
+    int64_t ns = 0;
+    for (int64_t t = time.begin_ns; t < time.end_ns; ++t) ns += naive.cause.at(t) == candidate;
+    if (ns <= most_ns) continue;
+    most_ns = ns;
+    cause = candidate;
+  }
+  return cause;
+}
+
+// Of every device that was used, longest first; ties by begin, then by device.
+std::vector<NaiveGap> GapsOf(const ProcessTrace& process) {
+  const NaiveBreakdown naive = BreakDownNaively(process);
+  std::vector<NaiveGap> gaps;
+  for (uint32_t device = 1; device <= 2; ++device) {
+    const bool used = std::any_of(process.device_work.begin(), process.device_work.end(),
+                                  [&](const DeviceWork& work) {
+                                    return Raw(process.streams[Raw(work.stream)].device) == device;
+                                  });
+    if (!used) continue;
+    for (const Interval& gap : GapsOf(process, device)) {
+      gaps.push_back({gap.begin_ns - process.span_begin_ns, gap.length(), device - 1,
+                      CauseOf(naive, gap), naive.did.at(gap.begin_ns),
+                      naive.did.at(gap.end_ns - 1)});
+    }
+  }
+  std::sort(gaps.begin(), gaps.end(), [](const NaiveGap& a, const NaiveGap& b) {
+    return std::tie(b.ns, a.begin_ns, a.device) < std::tie(a.ns, b.begin_ns, b.device);
+  });
+  return gaps;
+}
+
 TEST_F(PartsOracleTest, TheLongestGapsAreThoseCountedNaively) {
   uint64_t with_gaps = 0;
+  uint64_t cut = 0;
   OnRandomTraces([&](const ProcessTrace& process, const ReportProcess& report) {
-    std::vector<int64_t> lengths;
-    for (uint32_t device = 1; device <= 2; ++device) {
-      const bool used = std::any_of(
-          process.device_work.begin(), process.device_work.end(), [&](const DeviceWork& work) {
-            return Raw(process.streams[Raw(work.stream)].device) == device;
-          });
-      if (!used) continue;
-      for (const Interval& gap : GapsOf(process, device)) lengths.push_back(gap.length());
+    std::vector<NaiveGap> longest = GapsOf(process);
+    with_gaps += longest.empty() ? 0 : 1;
+    cut += longest.size() > kListed ? 1 : 0;
+    longest.resize(std::min(longest.size(), kListed));
+    std::vector<NaiveGap> found;
+    for (const ReportGap& gap : report.gaps) {
+      found.push_back({gap.begin_ns,
+                       gap.ns,
+                       gap.ordinal,
+                       gap.cause,
+                       {gap.operation_at_begin, gap.layer_at_begin},
+                       {gap.operation_at_end, gap.layer_at_end}});
     }
-    std::sort(lengths.rbegin(), lengths.rend());
-    lengths.resize(std::min(lengths.size(), kListed));
-    std::vector<int64_t> found;
-    for (const ReportGap& gap : report.gaps) found.push_back(gap.ns);
-    EXPECT_EQ(found, lengths);
-    with_gaps += lengths.empty() ? 0 : 1;
+    gpubound::Run run;
+    run.processes.push_back(process);
+    EXPECT_EQ(found, longest) << InWords(run);
   });
   EXPECT_GT(with_gaps, kTraces / 2);
+  EXPECT_GT(cut, kTraces / kTracesPerManyParts / 2);
 }
 
 }  // namespace

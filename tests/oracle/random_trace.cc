@@ -24,7 +24,7 @@ class Maker {
     p_.device_kind = "real";
     p_.main_tid = 1;
     p_.python = Chance(2);
-    length_ = crowd_ ? 200 + Pick(200) : 20 + Pick(60);
+    length_ = crowd_ ? 200 + Pick(200) : kind_.many_parts ? 60 + Pick(60) : 20 + Pick(60);
     p_.span_begin_ns = Pick(10);
     // Mostly everything lies in the span; sometimes it ends early, or at once.
     p_.span_end_ns = p_.span_begin_ns + (Chance(4) ? Pick(length_) : length_ + Pick(20));
@@ -91,14 +91,8 @@ class Maker {
     overheads_ = {Add(LabelKind::kOverhead, "", "COMMAND_BUFFER_FULL"),
                   Add(LabelKind::kOverhead, "", "LAZY_FUNCTION_LOADING")};
 
-    p_.devices.resize(3);
-    p_.streams.resize(3);
+    MakeStreams();
     p_.works.resize(1);
-    for (uint32_t device = 1; device <= 2; ++device) {
-      p_.devices[device].info.index = device - 1;
-      p_.devices[device].name = "device";
-      p_.streams[device].device = static_cast<DeviceId>(device);
-    }
     for (const char* name : {"gemm", "ncclDevKernel_AllReduce", "copy", "replay"}) {
       Work work;
       work.name = name;
@@ -108,6 +102,20 @@ class Maker {
       p_.works.push_back(work);
     }
     MakeGraphs();
+  }
+
+  // One to four on each of two devices, in any order.
+  void MakeStreams() {
+    p_.devices.resize(3);
+    p_.streams.resize(1);
+    for (uint32_t device = 1; device <= 2; ++device) {
+      p_.devices[device].info.index = device - 1;
+      p_.devices[device].name = "device";
+      for (int64_t i = 1 + Pick(4); i > 0; --i) {
+        const Stream stream{static_cast<DeviceId>(device), 1, static_cast<uint32_t>(i)};
+        p_.streams.insert(p_.streams.begin() + 1 + Pick(Count(p_.streams)), stream);
+      }
+    }
   }
 
   // 1 runs collectives, 2 copies, 3 both; of 4 nothing is known.
@@ -150,6 +158,7 @@ class Maker {
     std::sort(times.begin(), times.end());
     std::vector<LabelId> open;
     for (const int64_t time : times) thread.events.push_back(MakeEvent(time, &open));
+    if (index == 0 && kind_.many_parts) MakeSteps(&thread);
     const int64_t calls = Pick(6);
     for (int64_t i = 0; i < calls; ++i) MakeCall(&thread);
     std::sort(thread.calls.begin(), thread.calls.end(), [](const ApiCall& a, const ApiCall& b) {
@@ -160,6 +169,15 @@ class Maker {
       thread.overheads.push_back({start, start + Pick(20), 0, Any(overheads_)});
     }
     p_.threads.push_back(std::move(thread));
+  }
+
+  void MakeSteps(ThreadTrace* thread) {
+    std::vector<int64_t> times;
+    for (int64_t i = 12 + Pick(20); i > 0; --i) times.push_back(PickTime());
+    std::sort(times.begin(), times.end());
+    for (const int64_t time : times) {
+      Insert(thread, {{time, ++last_step_, LabelId{}, SlotKind::kStep}});
+    }
   }
 
   ThreadEvent MakeEvent(int64_t time, std::vector<LabelId>* open) {
@@ -242,15 +260,15 @@ class Maker {
   }
 
   void MakeWork() {
-    const int64_t works = Pick(crowd_ ? 60 : 12);
+    const int64_t works = kind_.many_parts ? 20 + Pick(30) : Pick(crowd_ ? 60 : 12);
     for (int64_t i = 0; i < works; ++i) {
       DeviceWork work;
       work.correlation = static_cast<uint32_t>(Pick(int64_t{last_correlation_} + 2));
       work.start_ns = Pick(length_);
-      work.end_ns = work.start_ns + Pick(20);
+      work.end_ns = work.start_ns + Pick(kind_.many_parts ? 4 : 20);
       work.work = static_cast<WorkId>(1 + Pick(4));
       if (Raw(work.work) == 4) work.graph = static_cast<uint32_t>(1 + Pick(4));
-      work.stream = static_cast<StreamId>(1 + Pick(2));
+      work.stream = static_cast<StreamId>(1 + Pick(Count(p_.streams) - 1));
       if (Chance(2)) work.graph_node = static_cast<uint64_t>(kFirstNode + Pick(4));
       p_.device_work.push_back(work);
     }
@@ -285,7 +303,11 @@ class Maker {
 
 }  // namespace
 
-ProcessTrace MakeRandomTrace(uint64_t seed) { return MakeRandomTrace(seed, {}); }
+ProcessTrace MakeRandomTrace(uint64_t seed) {
+  TraceKind kind;
+  kind.many_parts = HasManyParts(seed);
+  return MakeRandomTrace(seed, kind);
+}
 ProcessTrace MakeRandomTrace(uint64_t seed, const TraceKind& kind) {
   return Maker(seed, kind).Make();
 }

@@ -16,13 +16,16 @@ namespace gpubound::oracle {
 
 struct TraceKind {
   bool crowd = false;       // some hundreds of ns, in which threads come and go
+  bool many_parts = false;  // more iterations, and mostly more gaps, than a report lists
   bool bare = false;        // opens no operation, nor what serves as one
   bool hands_over = false;  // threads take up operations of each other
   // Domain and text of wait scopes that say for whom.
   std::vector<std::pair<std::string, std::string>> waits;
 };
 
-// The same seed gives the same trace.
+// The same seed gives the same trace. Where only a seed is given, some are of many parts.
+inline constexpr uint64_t kTracesPerManyParts = 20;
+constexpr bool HasManyParts(uint64_t seed) { return seed % kTracesPerManyParts == 0; }
 ProcessTrace MakeRandomTrace(uint64_t seed);
 ProcessTrace MakeRandomTrace(uint64_t seed, const TraceKind& kind);
 

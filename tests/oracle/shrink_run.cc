@@ -118,8 +118,8 @@ std::string InWords(const gpubound::Run& run) {
     for (const ThreadTrace& thread : process.threads) Tell(process, thread, out);
     for (const DeviceWork& work : process.device_work) {
       out << "  " << work.start_ns << ".." << work.end_ns << " work " << Raw(work.work) << " of "
-          << work.correlation << " on stream " << Raw(work.stream) << ", node " << work.graph_node
-          << "\n";
+          << work.correlation << " on stream " << Raw(work.stream) << " of device "
+          << Raw(process.streams[Raw(work.stream)].device) << ", node " << work.graph_node << "\n";
     }
     for (const UnknownInterval& unknown : process.unknown) {
       out << "  " << unknown.start_ns << ".." << unknown.end_ns << " unknown\n";
