@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/reader.h"
 #include "analysis/report.h"
@@ -71,6 +74,70 @@ TEST_F(ChunkSourceTest, OrderOfRecordsAcrossChunksChangesNothing) {
     writer_.Work({.thread = 9, .first_sequence = first}, records);
   });
   EXPECT_EQ(Streamed(), Loaded());
+}
+
+// A chunk of a thread's scopes.
+struct ScopeChunk {
+  ChunkMeta meta;
+  std::vector<Slot> slots;
+};
+
+constexpr LabelId kPhase{4};
+
+// Three threads that do things at the same instants, and often several at one.
+std::vector<ScopeChunk> RandomScopes(std::mt19937_64* random) {
+  std::vector<ScopeChunk> chunks;
+  for (uint32_t thread = 1; thread <= 3; ++thread) {
+    std::vector<uint64_t> times;
+    for (int i = 0; i < 30; ++i) times.push_back(20 * ((*random)() % 50));
+    std::sort(times.begin(), times.end());
+    const size_t per_chunk = 2 + (*random)() % 4;
+    for (size_t at = 0; at < times.size(); ++at) {
+      if (at % per_chunk == 0) chunks.push_back({{.thread = thread, .first_sequence = at}, {}});
+      const LabelId label = (*random)() % 2 == 0 ? kTrain : kInner;
+      chunks.back().slots.push_back((*random)() % 9 == 0
+                                        ? MakeSlot(SlotKind::kPhase, kPhase, times[at])
+                                    : (*random)() % 2 == 0 ? Begin(label, times[at])
+                                                           : End(label, times[at]));
+    }
+  }
+  return chunks;
+}
+
+// What is said of a run with |chunks| in this order, taking turns between two segments: streamed
+// and loaded.
+std::pair<std::string, std::string> SaidOf(const std::vector<ScopeChunk>& chunks) {
+  const TemporaryRun run;
+  SegmentWriter writer(run, WriterIdentity{});
+  SegmentWriter second(run, WriterIdentity{}, 1);
+  for (SegmentWriter* segment : {&writer, &second}) {
+    segment->PutUsualRows();
+    segment->Sql("INSERT INTO thread VALUES(2, 200, 'second'), (3, 300, 'third')");
+    segment->Sql("INSERT INTO label VALUES(4, 4, 0, '', 'update')");
+  }
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    (i % 2 == 0 ? writer : second).Scopes(chunks[i].meta, chunks[i].slots);
+  }
+  writer.Calls({.thread = 9}, {Launch(15, 18, 1), Launch(200, 240, 2, 200)});
+  writer.Work({.thread = 9}, {Kernel(20, 300, 1), Kernel(320, 600, 2)});
+  const Result<gpubound::Run> streamed = OpenRun(run.path());
+  EXPECT_TRUE(streamed.ok() && streamed->processes.front().source != nullptr) << "not streamed";
+  return {RenderJson(*BuildReport(*streamed)), RenderJson(*BuildReport(*LoadRun(run.path())))};
+}
+
+// Their sequence numbers say in which order a thread made its events, at one instant too.
+TEST_F(ChunkSourceTest, OrderOfChunksOfScopesChangesNothing) {
+  for (uint64_t seed = 1; seed <= 10 && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    std::vector<ScopeChunk> chunks = RandomScopes(&random);
+    const auto [streamed, loaded] = SaidOf(chunks);
+    EXPECT_EQ(streamed, loaded);
+    std::reverse(chunks.begin(), chunks.end());
+    EXPECT_EQ(SaidOf(chunks), std::pair(loaded, loaded)) << "from the last to the first";
+    std::shuffle(chunks.begin(), chunks.end(), random);
+    EXPECT_EQ(SaidOf(chunks), std::pair(loaded, loaded)) << "shuffled";
+  }
 }
 
 TEST_F(ChunkSourceTest, ThreadsWithoutARowAdoptAsTheyDoWhenLoaded) {
