@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The only file that knows simdjson. Fields are taken as they come, so an event is passed over
-// once; what is not wanted is skipped by its brackets, and so are the NaN that profilers put there.
+// once. What is not wanted has to have the structure of JSON all the same: an event that lost its
+// end goes on in the next ones, which are not to be lost with it. A word is a value, whatever it
+// says: profilers put NaN there.
 #include "analysis/chrome_event.h"
 
 #include <simdjson.h>
@@ -18,6 +20,9 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 
 static_assert(JsonSplitter::kPadding >= simdjson::SIMDJSON_PADDING);
+
+// Of what is not wanted; as deep as simdjson reads by itself.
+constexpr size_t kDeepest = simdjson::DEFAULT_MAX_DEPTH;
 
 struct CategoryName {
   std::string_view name;
@@ -107,18 +112,74 @@ std::string_view KeyOf(ondemand::raw_json_string key) {
   return {begin, static_cast<size_t>(end - begin)};
 }
 
-void ReadExtent(ondemand::value value, uint32_t (&extent)[3]) {
-  ondemand::array array;
-  if (value.get_array().get(array) != simdjson::SUCCESS) return;
-  size_t axis = 0;
-  for (auto element : array) {
-    ondemand::value number;
-    if (element.get(number) != simdjson::SUCCESS) return;
-    if (axis < 3) extent[axis++] = U32Of(IntOf(ScalarText(number)));
+// Calls |each|(key, value) for every member of |object|.
+template <typename Each>
+simdjson::error_code ForEachMember(ondemand::object object, const Each& each) {
+  for (auto field : object) {
+    ondemand::raw_json_string key;
+    if (const auto error = field.key().get(key)) return error;
+    ondemand::value value;
+    if (const auto error = field.value().get(value)) return error;
+    if (const auto error = each(KeyOf(key), value)) return error;
+  }
+  return simdjson::SUCCESS;
+}
+
+// Whether an event begins with |token|, of a value: in a list within another event it is no value
+// but one that follows, seen through lost brackets.
+bool BeginsEvent(std::string_view token) {
+  return token.front() == '{' &&
+         std::string_view(token.data() + token.size(), JsonSplitter::kFirstMember.size()) ==
+             JsonSplitter::kFirstMember;
+}
+
+// Passes over |value|, which lies |depth| levels within one that is not wanted.
+simdjson::error_code Skip(ondemand::value value, size_t depth) {
+  switch (value.raw_json_token().front()) {
+    case ',':
+    case ':':
+    case ']':
+    case '}':
+      return simdjson::TAPE_ERROR;
+    case '{': {
+      if (depth == kDeepest) return simdjson::DEPTH_ERROR;
+      ondemand::object object;
+      if (const auto error = value.get_object().get(object)) return error;
+      return ForEachMember(object, [depth](std::string_view /*key*/, ondemand::value member) {
+        return Skip(member, depth + 1);
+      });
+    }
+    case '[': {
+      if (depth == kDeepest) return simdjson::DEPTH_ERROR;
+      ondemand::array array;
+      if (const auto error = value.get_array().get(array)) return error;
+      for (auto element : array) {
+        ondemand::value item;
+        if (const auto error = element.get(item)) return error;
+        if (BeginsEvent(item.raw_json_token())) return simdjson::TAPE_ERROR;
+        if (const auto error = Skip(item, depth + 1)) return error;
+      }
+      return simdjson::SUCCESS;
+    }
+    default:
+      return simdjson::SUCCESS;
   }
 }
 
-void ReadArgument(std::string_view key, ondemand::value value, ChromeEvent* event) {
+simdjson::error_code ReadExtent(ondemand::value value, uint32_t (&extent)[3]) {
+  ondemand::array array;
+  if (value.get_array().get(array) != simdjson::SUCCESS) return Skip(value, 0);
+  size_t axis = 0;
+  for (auto element : array) {
+    ondemand::value number;
+    if (const auto error = element.get(number)) return error;
+    if (axis < 3) extent[axis++] = U32Of(IntOf(ScalarText(number)));
+    if (const auto error = Skip(number, 1)) return error;
+  }
+  return simdjson::SUCCESS;
+}
+
+simdjson::error_code ReadArgument(std::string_view key, ondemand::value value, ChromeEvent* event) {
   struct Number {
     std::string_view key;
     std::optional<int64_t> ChromeEvent::*member;
@@ -145,25 +206,13 @@ void ReadArgument(std::string_view key, ondemand::value value, ChromeEvent* even
   if (found != std::end(kNumbers)) {
     event->*(found->member) = IntOf(KeyText(value));  // some tools write numbers as strings
   } else if (key == "grid") {
-    ReadExtent(value, event->grid);
+    return ReadExtent(value, event->grid);
   } else if (key == "block") {
-    ReadExtent(value, event->block);
+    return ReadExtent(value, event->block);
   } else if (key == "name") {
     event->label = StringText(value);
   }
-}
-
-// Calls |each|(key, value) for every member of |object|.
-template <typename Each>
-simdjson::error_code ForEachMember(ondemand::object object, const Each& each) {
-  for (auto field : object) {
-    ondemand::raw_json_string key;
-    if (const auto error = field.key().get(key)) return error;
-    ondemand::value value;
-    if (const auto error = field.value().get(value)) return error;
-    if (const auto error = each(KeyOf(key), value)) return error;
-  }
-  return simdjson::SUCCESS;
+  return Skip(value, 0);
 }
 
 bool HasArguments(const ChromeEvent& event) {
@@ -195,13 +244,12 @@ simdjson::error_code ReadMember(std::string_view key, ondemand::value value, Chr
     event->tid = KeyText(value);
   } else if (key == "args" && HasArguments(*event)) {
     ondemand::object arguments;
-    if (value.get_object().get(arguments) != simdjson::SUCCESS) return simdjson::SUCCESS;
+    if (value.get_object().get(arguments) != simdjson::SUCCESS) return Skip(value, 0);
     return ForEachMember(arguments, [event](std::string_view name, ondemand::value argument) {
-      ReadArgument(name, argument, event);
-      return simdjson::SUCCESS;
+      return ReadArgument(name, argument, event);
     });
   }
-  return simdjson::SUCCESS;
+  return Skip(value, 0);
 }
 
 void ReadDeviceMember(std::string_view key, ondemand::value value, Device* device,

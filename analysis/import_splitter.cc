@@ -19,11 +19,11 @@ constexpr uint64_t kMostSeenAgain = uint64_t{4} << 30;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-constexpr std::string_view kFirstMember = "\"ph\"";  // of an event
-
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 bool EndsScalar(char c) { return c == ',' || c == ']' || c == '}' || IsSpace(c); }
+
+bool IsBetweenEvents(char c) { return c == ',' || c == '[' || c == ']' || c == '}'; }
 
 // The first character from |at| on that matters outside a string: a quote or a bracket.
 const char* FindStructure(const char* at, const char* end) {
@@ -48,9 +48,10 @@ FoundEvent FindEvent(std::string_view text, size_t from) {
   for (size_t at = text.find('{', from); at != text.npos; at = text.find('{', at + 1)) {
     size_t member = at + 1;
     while (member < text.size() && IsSpace(text[member])) ++member;
-    const std::string_view there = text.substr(member, kFirstMember.size());
-    if (there == kFirstMember) return {at, true};
-    if (kFirstMember.starts_with(there) && member + there.size() == text.size()) return {at, false};
+    const std::string_view there = text.substr(member, JsonSplitter::kFirstMember.size());
+    if (there == JsonSplitter::kFirstMember) return {at, true};
+    if (JsonSplitter::kFirstMember.starts_with(there) && member + there.size() == text.size())
+      return {at, false};
   }
   return {text.size(), false};
 }
@@ -177,7 +178,6 @@ Result<JsonSplitter::Value> JsonSplitter::Step() {
     case Place::kObject:
       return MemberOf();
     case Place::kEvents:
-    case Place::kBareEvents:
       return ElementOf();
     case Place::kDone:
       break;
@@ -217,9 +217,18 @@ Result<JsonSplitter::Value> JsonSplitter::FirstValue() {
                  "`nsys export --type sqlite`."};
   }
   ++at_;
-  place_ = *c == '{' ? Place::kObject : Place::kBareEvents;
+  bare_ = *c == '[';
+  place_ = bare_ ? Place::kEvents : Place::kObject;
   first_ = true;
   return Step();
+}
+
+Result<JsonSplitter::Value> JsonSplitter::EndOfTrace() {
+  place_ = Place::kDone;
+  const Result<char> rest = Peek();
+  if (!rest.ok()) return rest.error();
+  if (*rest != '\0') return Wrong("more text behind the trace", "the end of the file");
+  return Value{};
 }
 
 Result<JsonSplitter::Value> JsonSplitter::MemberOf() {
@@ -227,11 +236,7 @@ Result<JsonSplitter::Value> JsonSplitter::MemberOf() {
   if (!c.ok()) return c.error();
   if (*c == '}') {
     ++at_;
-    place_ = Place::kDone;
-    const Result<char> rest = Peek();
-    if (!rest.ok()) return rest.error();
-    if (*rest != '\0') return Wrong("more text behind the trace", "the end of the file");
-    return Value{};
+    return EndOfTrace();
   }
   if (!first_) {
     if (*c != ',') {
@@ -278,7 +283,6 @@ Result<JsonSplitter::Value> JsonSplitter::MemberOf() {
 Result<JsonSplitter::Value> JsonSplitter::ElementOf() {
   Result<char> c = Peek();
   if (!c.ok()) return c.error();
-  const bool bare = place_ == Place::kBareEvents;
   if (*c == ',' && !first_) {
     ++at_;
     c = Peek();
@@ -289,14 +293,15 @@ Result<JsonSplitter::Value> JsonSplitter::ElementOf() {
   if (*c == '\0') {
     if (at_ < filled_) return Wrong("a zero byte", "an event");
     // A writer of the bare form may stop at any time; between two events nothing is missing.
-    if (!bare) return Wrong("the end of the file", "the ']' that closes \"traceEvents\"");
+    if (!bare_) return Wrong("the end of the file", "the ']' that closes \"traceEvents\"");
     place_ = Place::kDone;
     return Value{};
   }
   if (*c == ']') {
     ++at_;
-    place_ = bare ? Place::kDone : Place::kObject;
     events_closed_ = true;
+    if (bare_) return EndOfTrace();
+    place_ = Place::kObject;
     first_ = false;
     return Step();
   }
@@ -315,8 +320,27 @@ bool JsonSplitter::MayLookAgain(size_t bytes) {
   return seen_again_ <= kMostSeenAgain;
 }
 
+bool JsonSplitter::ReopenEvents() {
+  if (!events_closed_ || in_value_) return false;
+  while (true) {
+    while (at_ < filled_ && (IsSpace(buffer_[at_]) || IsBetweenEvents(buffer_[at_]))) ++at_;
+    value_ = at_;
+    if (at_ < filled_) {
+      const FoundEvent found = FindEvent({buffer_.get(), filled_}, at_);
+      if (found.at != at_) return false;
+      if (found.whole) break;
+    }
+    const Result<bool> more = More();
+    if (!more.ok() || !*more) return false;
+  }
+  place_ = Place::kEvents;
+  events_closed_ = false;
+  first_ = true;
+  return true;
+}
+
 bool JsonSplitter::SkipToEvent() {
-  if (place_ != Place::kEvents && place_ != Place::kBareEvents) return false;
+  if (place_ != Place::kEvents) return ReopenEvents();
   if (in_value_ && !MayLookAgain(filled_ - value_)) return false;
   at_ = std::min(in_value_ ? value_ + 1 : at_, filled_);
   in_value_ = false;

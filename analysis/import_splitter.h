@@ -32,6 +32,9 @@ class JsonSplitter {
   // A value longer than this is refused.
   static constexpr size_t kLongestValue = size_t{256} << 20;
 
+  // The name of an event's first member, as it is written.
+  static constexpr std::string_view kFirstMember = "\"ph\"";
+
   // |source| outlives the object; |path| is for errors.
   JsonSplitter(ByteSource* source, std::string path);
 
@@ -56,8 +59,9 @@ class JsonSplitter {
   // After Next() failed: whether the text ends there, and the list of events is closed before.
   bool EndsBehindEvents() const { return ended_ && events_closed_; }
 
-  // After Next() failed among the events: goes on with the next that begins behind the place. False
-  // where none does.
+  // After Next() failed among the events: goes on with the next that begins behind the place. Where
+  // it failed behind their list, and nothing but brackets and commas is before an event, one of
+  // these ended the list too early: it goes on with that event. False where none does.
   bool SkipToEvent();
 
   // After an event that cannot be parsed: goes on with the first that begins inside it, if one
@@ -65,7 +69,7 @@ class JsonSplitter {
   void LookInside();
 
  private:
-  enum class Place : uint8_t { kStart, kObject, kEvents, kBareEvents, kDone };
+  enum class Place : uint8_t { kStart, kObject, kEvents, kDone };
 
   Result<Value> Step();
   Result<bool> More();       // reads on behind what is there; false at the end of the text
@@ -75,7 +79,9 @@ class JsonSplitter {
   Result<Value> FirstValue();
   Result<Value> MemberOf();
   Result<Value> ElementOf();
+  Result<Value> EndOfTrace();
   bool MayLookAgain(size_t bytes);
+  bool ReopenEvents();
   bool ValueEnds() {
     in_value_ = false;
     return true;
@@ -92,6 +98,7 @@ class JsonSplitter {
   size_t at_ = 0;      // where the text is read next
   uint64_t base_ = 0;  // offset of buffer_[0] in the text
   Place place_ = Place::kStart;
+  bool bare_ = false;           // the text is the list of events
   bool ended_ = false;          // the source has no more
   bool events_closed_ = false;  // the end of the list of events was seen
   bool first_ = true;           // no comma before the next element

@@ -129,6 +129,7 @@ TEST(ImportSplitter, WrongStructureIsAnErrorAtItsByte) {
   EXPECT_THAT(SplitAnyhow("{\"a\" 1}").error, HasSubstr("no ':'"));
   EXPECT_THAT(SplitAnyhow("{\"a\":1 \"b\":2}").error, HasSubstr("expected ',' or '}'"));
   EXPECT_THAT(SplitAnyhow("{\"a\":1} x").error, HasSubstr("more text behind the trace"));
+  EXPECT_THAT(SplitAnyhow("[{}] x").error, HasSubstr("more text behind the trace"));
   EXPECT_THAT(SplitAnyhow("{1:2}").error, HasSubstr("the name of a member"));
 }
 
@@ -156,6 +157,15 @@ TEST(ImportSplitter, DamagedTextIsTakenUpAtTheNextEvent) {
                 ElementsAre("{ \"ph\":\"X\"}", "!", "{\"ph\":\"Y\"}", "!", "{\"ph\":\"Z\"}"));
     EXPECT_THAT(Salvage("[{\"ph\":1},{\"ph\":[", block), ElementsAre("{\"ph\":1}", "!"));
     EXPECT_THAT(Salvage("{\"a\":1,{\"ph\":2}", block), ElementsAre("!"));
+  }
+}
+
+TEST(ImportSplitter, ABracketThatDamageMadeEndsNoListOfEvents) {
+  const std::string events = R"([{"ph":1}],{"ph":2}] ]}, [ { "ph":3}],{"x":4})";
+  for (size_t block = 1; block < 8; ++block) {
+    const auto expected = ElementsAre("{\"ph\":1}", "!", "{\"ph\":2}", "!", "{ \"ph\":3}", "!");
+    EXPECT_THAT(Salvage(events, block), expected);
+    EXPECT_THAT(Salvage("{\"traceEvents\":" + events, block), expected);
   }
 }
 

@@ -205,12 +205,6 @@ INSTANTIATE_TEST_SUITE_P(ImportedRun, CutBehindEvents,
                          testing::Values("]", "]\n", "] ,", "], \"displayTimeUnit\": \"m",
                                          "], \"a\": {\"b\": [1]"));
 
-TEST_F(ImportedRun, ABracketThatDamageMadeEndsNoListOfEvents) {
-  ImportFile("{\"traceEvents\": [" + std::string(kOperator) + "]" + kOperator + "]}");
-  EXPECT_EQ(Process().Counted(LedgerCounter::import_cut_short), 1u);
-  EXPECT_THAT(Process().unknown, SizeIs(1));
-}
-
 TEST_F(ImportedRun, TimeAfterTheLastWorkOfAFileThatBreaksOffIsUnknown) {
   ImportFile("[" + std::string(kOperator) +
              R"(,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":12,"dur":3}, {"ph")");

@@ -124,9 +124,14 @@ def correlation_of(args):
     return int(value) if re.fullmatch(r"[0-9]+", str(value)) and 0 < int(value) < 2**32 else 0
 
 
-def parse(text):
+def parse(text, decode=json.JSONDecoder.decode):
     # Numbers stay as they are written.
-    return json.loads(text, parse_float=str, parse_int=str, strict=False)
+    return decode(json.JSONDecoder(parse_float=str, parse_int=str, strict=False), text)
+
+
+def parse_begin(text):
+    """The value that |text| begins with, whatever follows."""
+    return parse(text, json.JSONDecoder.raw_decode)[0]
 
 
 def string_as_written(match):
@@ -144,12 +149,12 @@ def salvage(text):
     head, _, rest = text.partition('"traceEvents": [')
     document, cut_short = parse(head + '"traceEvents": []}'), True
     for line in rest.split("\n"):
-        event = re.sub(r'"(?:[^"\\]|\\.)*"', string_as_written, line.strip().rstrip(","))
+        event = re.sub(r'"(?:[^"\\]|\\.)*"', string_as_written, line.strip(" \t\r,"))
         if event.startswith("]"):
             cut_short = False
         elif event:
             try:
-                document["traceEvents"].append(parse(event))
+                document["traceEvents"].append(parse_begin(event))
             except ValueError:
                 pass  # it is missing
     return document, cut_short
