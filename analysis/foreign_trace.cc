@@ -44,7 +44,11 @@ void ForeignTrace::NoteStep(const CpuInterval& iteration) {
 
 Status ForeignTrace::Add(ForeignWork item) {
   if (!Takes(item.start_ns, item.end_ns)) return Ok{};
-  See(item.start_ns, item.end_ns);
+  if (item.ended) {
+    See(item.start_ns, item.end_ns);
+  } else {
+    ++unended;
+  }
   item.order = order_++;
   return work.Add(item);
 }
@@ -57,7 +61,7 @@ Status ForeignTrace::AddOtherEnd(const ForeignWork& added, WorkInfo info, std::s
   other.work = Raw(names.Work(info, std::string(name).append(kOtherEnd)));
   // As recorded: nobody names a stream there, and none of the device's own has number 0.
   other.stream = Raw(names.Stream(device, context, 0));
-  ++other_ends;
+  if (other.ended) ++other_ends;
   return Add(other);
 }
 

@@ -33,7 +33,8 @@ struct ForeignTrace {
   // anything is named for the event: a process comes to be by what it did.
   bool Takes(int64_t start_ns, int64_t end_ns);
 
-  // `order` is filled in here. What is not taken is left out.
+  // `order` is filled in here. What is not taken is left out. Work of which no end is known counts
+  // as no time.
   Status Add(CpuInterval interval);
   Status Add(ForeignWork item);
   Status Add(ForeignSync sync);
@@ -62,7 +63,8 @@ struct ForeignTrace {
   uint64_t malformed = 0;    // events that were skipped since they, or their time, cannot be read
   uint64_t never_ended = 0;  // scopes without an end, closed with the trace
   uint64_t never_begun = 0;  // ends of nothing that is open
-  uint64_t other_ends = 0;   // of copies: work that is not one more piece
+  uint64_t other_ends = 0;   // of copies that ended: work that is not one more piece
+  uint64_t unended = 0;      // work, other ends too, of which no end is known
   std::string cut_short;     // where and why the file ends before its end; empty where it does not
   bool cut_behind_events = false;  // no event is missing all the same
 

@@ -15,6 +15,7 @@
 #include "analysis/chrome_event.h"
 #include "analysis/import_decimal.h"
 #include "analysis/import_splitter.h"
+#include "analysis/plausible_time.h"
 #include "proto/sync_calls.h"
 
 namespace gpubound {
@@ -156,21 +157,36 @@ class ChromeImport {
     const std::optional<int64_t> start = NanosecondsOf(event.ts);
     const std::optional<int64_t> duration = NanosecondsOf(event.dur);
     int64_t end_ns = 0;
-    if (!start || !duration || __builtin_add_overflow(*start, *duration, &end_ns)) {
-      ++trace_.malformed;
-      return Ok{};
-    }
-    return AddTimed(event, *start, end_ns);
+    if (!start) return Skip();
+    const bool ends = duration && !__builtin_add_overflow(*start, *duration, &end_ns);
+    return AddTimed(event, *start, ends ? std::optional(end_ns) : std::nullopt);
   }
 
-  Status AddTimed(const ChromeEvent& event, int64_t start_ns, int64_t end_ns) {
-    if (!trace_.Takes(start_ns, end_ns)) return Ok{};
-    if (IsGpu(event.category)) return AddWork(event, WorkOf(event, start_ns, end_ns));
-    return trace_.Add(IntervalOf(event, start_ns, end_ns));
+  Status Skip() {
+    ++trace_.malformed;
+    return Ok{};
+  }
+
+  // |end_ns| is nothing where it cannot be read.
+  Status AddTimed(const ChromeEvent& event, int64_t start_ns, std::optional<int64_t> end_ns) {
+    if (!end_ns || !IsPlausibleTime(*end_ns)) return AddEndless(event, start_ns);
+    if (!trace_.Takes(start_ns, *end_ns)) return Ok{};
+    if (IsGpu(event.category)) return AddWork(event, WorkOf(event, start_ns, *end_ns));
+    return trace_.Add(IntervalOf(event, start_ns, *end_ns));
+  }
+
+  // How long work ran of which no end is known, nobody knows: it is missing, but from its begin on
+  // the GPU may have been busy.
+  Status AddEndless(const ChromeEvent& event, int64_t start_ns) {
+    if (!IsGpu(event.category) || !IsPlausibleTime(start_ns)) return Skip();
+    ++trace_.malformed;
+    ForeignWork work = WorkOf(event, start_ns, start_ns);
+    work.ended = false;
+    return AddWork(event, work);
   }
 
   Status AddWork(const ChromeEvent& event, const ForeignWork& work) {
-    if (event.name.ends_with(kOtherEnd)) ++trace_.other_ends;
+    if (work.ended && event.name.ends_with(kOtherEnd)) ++trace_.other_ends;
     const Status added = trace_.Add(work);
     if (!added.ok() || event.category != ChromeCategory::kMemcpy || !event.from_device ||
         !event.to_device || event.from_device == event.to_device) {
@@ -191,10 +207,7 @@ class ChromeImport {
     Begun& begun = begun_[StackKey(event)].emplace_back();
     if (event.category == ChromeCategory::kOther) return Ok{};
     const std::optional<int64_t> start = NanosecondsOf(event.ts);
-    if (!start) {
-      ++trace_.malformed;
-      return Ok{};
-    }
+    if (!start) return Skip();
     begun = {true,
              *start,
              event,
@@ -213,36 +226,29 @@ class ChromeImport {
     Begun begun = std::move(stack.back());
     stack.pop_back();
     if (!begun.wanted) return Ok{};
-    const std::optional<int64_t> end = NanosecondsOf(event.ts);
-    if (!end) {
-      ++trace_.malformed;
-      return Ok{};
-    }
-    return AddTimed(begun.Event(), begun.start_ns, *end);
+    return AddTimed(begun.Event(), begun.start_ns, NanosecondsOf(event.ts));
   }
 
-  // A scope that never ended was open to the last; how long work ran of which no end is known,
-  // nobody knows.
+  // A scope that never ended was open to the last.
   Status CloseOpen() {
     const int64_t last_ns = trace_.last_ns;
     for (auto& [key, stack] : begun_) {
       for (Begun& begun : stack) {
-        const int64_t end_ns = std::max(last_ns, begun.start_ns);
-        if (!begun.wanted || !trace_.Takes(begun.start_ns, end_ns)) continue;
-        const bool is_gpu = IsGpu(begun.event.category);
-        ++(is_gpu ? trace_.malformed : trace_.never_ended);
-        const Status added = is_gpu ? AddUnended(begun.Event(), begun.start_ns, end_ns)
-                                    : trace_.Add(IntervalOf(begun.Event(), begun.start_ns, end_ns));
+        if (!begun.wanted) continue;
+        const Status added = IsGpu(begun.event.category)
+                                 ? AddEndless(begun.Event(), begun.start_ns)
+                                 : AddOpen(begun.Event(), begun.start_ns, last_ns);
         if (!added.ok()) return added;
       }
     }
     return Ok{};
   }
 
-  Status AddUnended(const ChromeEvent& event, int64_t start_ns, int64_t end_ns) {
-    ForeignWork work = WorkOf(event, start_ns, end_ns);
-    work.ended = false;
-    return AddWork(event, work);
+  Status AddOpen(const ChromeEvent& event, int64_t start_ns, int64_t last_ns) {
+    const int64_t end_ns = std::max(last_ns, start_ns);
+    if (!trace_.Takes(start_ns, end_ns)) return Ok{};
+    ++trace_.never_ended;
+    return trace_.Add(IntervalOf(event, start_ns, end_ns));
   }
 
   static std::string StackKey(const ChromeEvent& event) {

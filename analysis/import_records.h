@@ -59,7 +59,7 @@ struct ForeignWork {
   uint32_t stream = 0;          // StreamId
   uint32_t work = 0;            // WorkId
   uint32_t graph = 0;
-  bool ended = true;  // else `end_ns` is that of the trace: when it ended is not known
+  bool ended = true;  // else when it ended is not known, and `end_ns` is `start_ns`
 
   friend bool operator<(const ForeignWork& a, const ForeignWork& b) {
     return std::tie(a.start_ns, a.end_ns, a.order) < std::tie(b.start_ns, b.end_ns, b.order);

@@ -44,7 +44,7 @@ class RunWriter {
       if (!done.ok()) return done.error();
     }
     return ImportSummary{processes_.size(), trace_.cpu.size(),
-                         trace_.work.size() - trace_.other_ends, trace_.malformed,
+                         trace_.work.size() - trace_.other_ends - trace_.unended, trace_.malformed,
                          trace_.cut_short};
   }
 
@@ -54,7 +54,7 @@ class RunWriter {
     std::unique_ptr<ImportSegment> segment;
     uint64_t next_range = 1;
     std::vector<ThreadTotals> threads;
-    std::vector<Interval> unended;  // from where work began whose end is not known
+    int64_t unended_ns = INT64_MAX;  // where work began first whose end is not known
   };
 
   Error NothingThere() const {
@@ -188,7 +188,7 @@ class RunWriter {
     Result<bool> more = trace_.work.Next(&work);
     for (; more.ok() && *more; more = trace_.work.Next(&work)) {
       work.start_ns = TraceTime(work.start_ns);
-      work.end_ns = TraceTime(work.end_ns);
+      work.end_ns = TraceTime(work.ended ? work.end_ns : std::max(work.end_ns, trace_.last_ns));
       const bool known = work.process != kNoIndex;
       if (known) work.process = place_[work.process];
       if (!known && processes_.size() == 1) work.process = 0;
@@ -236,7 +236,8 @@ class RunWriter {
 
   Status WriteWorkItem(const ForeignWork& work) {
     if (!work.ended) {
-      processes_[work.process].unended.push_back({work.start_ns, work.end_ns});
+      int64_t& unended_ns = processes_[work.process].unended_ns;
+      unended_ns = std::min(unended_ns, work.start_ns);
       return Ok{};
     }
     DeviceRecord record{};
@@ -303,9 +304,8 @@ class RunWriter {
     for (const auto& [device, work] : unassigned_.devices()) MarkUnassigned(device, work);
     for (Process& process : processes_) {
       ImportSegment& segment = *process.segment;
-      for (const Interval& work : process.unended) {
-        segment.AddUnknown(work.begin_ns, work.end_ns, "GPU work began of which no end is known");
-      }
+      segment.AddUnknown(process.unended_ns, segment.end_ns(),
+                         "GPU work began of which no end is known");
       const uint32_t tid = BusiestTid(process);
       const std::string& name = trace_.names.NameOfProcess(process.index);
       segment.Meta("name", name.empty() ? std::filesystem::path(path_).filename().string() : name);

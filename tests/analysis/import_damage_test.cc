@@ -27,6 +27,7 @@ class ImportDamage : public testing::Test {
     const TemporaryRun output;
     const auto summary = ImportTrace(input.Write("trace.json", bytes), output.path());
     ASSERT_TRUE(summary.ok()) << summary.error().ToString();
+    summary_ = *summary;
     Result<Run> run = LoadRun(output.path());
     ASSERT_TRUE(run.ok()) << run.error().ToString();
     run_ = std::move(*run);
@@ -36,6 +37,7 @@ class ImportDamage : public testing::Test {
   uint64_t Malformed() const { return Process().Counted(LedgerCounter::import_events_malformed); }
   uint64_t CutShort() const { return Process().Counted(LedgerCounter::import_cut_short); }
 
+  ImportSummary summary_;
   Run run_;
 };
 
@@ -110,6 +112,38 @@ TEST_F(ImportDamage, WhatElseFollowsTheEventsIsNotTakenForOne) {
 TEST_F(ImportDamage, TextBehindABareListIsSaid) {
   ImportFile(std::string("[") + kTrain + "] x");
   EXPECT_EQ(CutShort(), 1u);
+}
+
+// Kernels whose begin can be read and whose end cannot.
+class UnknownEnd : public ImportDamage, public testing::WithParamInterface<const char*> {};
+
+TEST_P(UnknownEnd, MakesGpuTimeUnknownFromTheBeginOn) {
+  ImportFile(std::string("[") + kTrain + R"(,{"cat":"kernel","name":"k","pid":0,"tid":7,"ts":20,)" +
+             GetParam() + "]");
+  EXPECT_EQ(Malformed(), 1u);
+  EXPECT_EQ(summary_.device_events, 0u);
+  EXPECT_THAT(Process().device_work, IsEmpty());
+  ASSERT_THAT(Process().unknown, SizeIs(1));
+  EXPECT_EQ(Process().unknown.at(0).start_ns, 20'000);
+  EXPECT_EQ(Process().unknown.at(0).end_ns, 90'000);
+}
+
+INSTANTIATE_TEST_SUITE_P(ImportDamage, UnknownEnd,
+                         testing::Values(R"("ph":"X","dur":"800"})", R"("ph":"X"})",
+                                         R"("ph":"X","dur":1e300})", R"("ph":"X","dur":5e15})",
+                                         R"("ph":"B"})",
+                                         R"("ph":"B"},{"ph":"E","pid":0,"tid":7,"ts":"21"})",
+                                         R"("ph":"B"},{"ph":"E","pid":0,"tid":7,"ts":5e15})"));
+
+TEST_F(ImportDamage, WorkOfWhichNoEndIsKnownCountsAsNoTime) {
+  ImportFile(std::string("[") + kTrain +
+             R"(,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":-20},)"
+             R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":95},)"
+             R"({"ph":"B","cat":"cpu_op","name":"open","pid":1,"tid":1,"ts":80}])");
+  EXPECT_EQ(Process().span_end_ns, 90'000);
+  ASSERT_THAT(Process().unknown, SizeIs(1));
+  EXPECT_EQ(Process().unknown.at(0).start_ns, 0);
+  EXPECT_EQ(Process().unknown.at(0).end_ns, 90'000);
 }
 
 // What is wrong with the arguments of one event, of a category of which none is wanted.

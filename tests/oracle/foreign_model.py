@@ -124,14 +124,12 @@ def correlation_of(args):
     return int(value) if re.fullmatch(r"[0-9]+", str(value)) and 0 < int(value) < 2**32 else 0
 
 
+class Number(str):
+    """A number as it is written."""
+
+
 def parse(text, decode=json.JSONDecoder.decode):
-    # Numbers stay as they are written.
-    return decode(json.JSONDecoder(parse_float=str, parse_int=str, strict=False), text)
-
-
-def parse_begin(text):
-    """The value that |text| begins with, whatever follows."""
-    return parse(text, json.JSONDecoder.raw_decode)[0]
+    return decode(json.JSONDecoder(parse_float=Number, parse_int=Number, strict=False), text)
 
 
 def string_as_written(match):
@@ -154,7 +152,8 @@ def salvage(text):
             cut_short = False
         elif event:
             try:
-                document["traceEvents"].append(parse_begin(event))
+                # Whatever follows it.
+                document["traceEvents"].append(parse(event, json.JSONDecoder.raw_decode)[0])
             except ValueError:
                 pass  # it is missing
     return document, cut_short
@@ -193,21 +192,32 @@ def chrome_interval(event, order, start, end):
 
 def join_begins_with_ends(events):
     """Complete events for the begins and ends of each thread, where they end; the begins that never
-    end; and how many ends there are of nothing."""
-    stacks, joined, never_begun = {}, [], 0
+    end, and GPU work of which no end can be read; and how many ends there are of nothing."""
+    stacks, joined, endless, never_begun = {}, [], [], 0
+
+    def knows(event, *times):
+        return all(isinstance(event.get(time), Number) for time in times)
+
+    def lose_end(begin):
+        if begin.get("cat") in GPU and knows(begin, "ts"):
+            endless.append(begin)
+
     for event in events:
         stack = stacks.setdefault((event.get("pid"), event.get("tid")), [])
         if event.get("ph") == "B":
             stack.append(event)
         elif event.get("ph") == "E":
             never_begun += not stack
-            if stack:
-                begin = stack.pop()
+            begin = stack.pop() if stack else None
+            if begin and not (knows(begin, "ts") and knows(event, "ts")):
+                lose_end(begin)
+            elif begin:
                 length = fractions.Fraction(nanoseconds(event["ts"]) - nanoseconds(begin["ts"]), 1000)
                 joined.append({**begin, "ph": "X", "dur": length})
         elif event.get("ph") == "X":
-            joined.append(event)
-    return joined, [event for stack in stacks.values() for event in stack], never_begun
+            (joined.append if knows(event, "ts", "dur") else lose_end)(event)
+    open_at_end = [event for stack in stacks.values() for event in stack if knows(event, "ts")]
+    return joined, open_at_end + endless, never_begun
 
 
 GPU = ("kernel", "gpu_memcpy", "gpu_memset")

@@ -3,7 +3,7 @@
 """Random Chrome traces through gpubound and brute force: random_import.py GPUBOUND COUNT [SEED].
 
 Times are small whole and half nanoseconds, so that ties, partial overlaps, touching intervals and
-intervals of no length are the rule; some end before they begin. Of several processes some are short,
+intervals of no length are the rule; some end before they begin, or nobody knows when. Of several processes some are short,
 and there are copies between devices. Events may come as a begin and an end. Prints the seed; keeps the trace that shows a difference.
 """
 import json
@@ -88,9 +88,10 @@ def draw_times(rng, event, spans, taken):
 def as_begin_and_end(rng, event, start, length):
     """|event| as lines: mostly one. Calls stay whole, lest two with one id begin and end together."""
     begin = {**event, "ts": decimal_of(start)}
+    end_time = decimal_of(start + length) if rng.randrange(20) else '"?"'
     if rng.randrange(8) or event["cat"].startswith("cuda"):
-        return [{**begin, "dur": decimal_of(length)}]
-    end = {"ph": "E", "pid": event["pid"], "tid": event["tid"], "ts": decimal_of(start + length)}
+        return [{**begin, "dur": decimal_of(length) if end_time != '"?"' else end_time}]
+    end = {"ph": "E", "pid": event["pid"], "tid": event["tid"], "ts": end_time}
     return [{**begin, "ph": "B"}] + [end] * rng.choice([0, 1, 1, 1, 1, 2])
 
 
