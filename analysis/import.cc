@@ -3,10 +3,9 @@
 // Chooses the reader and hands its result to the writer. No state.
 #include "analysis/import.h"
 
-#include <array>
-#include <fstream>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "analysis/import_chrome.h"
 #include "analysis/import_nsys.h"
@@ -17,17 +16,14 @@ namespace {
 
 constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 
-bool IsSqlite(const std::string& path) {
-  std::array<char, kSqliteMagic.size()> head{};
-  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
-  return std::string_view(head.data(), head.size()) == kSqliteMagic;
-}
+static_assert(kSqliteMagic.size() <= FileSource::kHeadBytes);
 
 Status ReadTrace(const std::string& path, ForeignTrace* trace) {
-  if (IsSqlite(path)) return ReadNsysExport(path, trace);
-  const Result<std::unique_ptr<ByteSource>> source = OpenText(path);
-  if (!source.ok()) return source.error();
-  return ReadChromeTrace(source->get(), path, trace);
+  Result<std::unique_ptr<FileSource>> file = FileSource::Open(path);
+  if (!file.ok()) return file.error();
+  if ((*file)->head().starts_with(kSqliteMagic)) return ReadNsysExport(path, trace);
+  const std::unique_ptr<ByteSource> text = TextOf(std::move(*file), path);
+  return ReadChromeTrace(text.get(), path, trace);
 }
 
 }  // namespace

@@ -98,9 +98,9 @@ Result<bool> JsonSplitter::More() {
     capacity_ *= 2;
   }
   const Result<size_t> count = source_->Read(buffer_.get() + filled_, capacity_ - filled_);
+  ended_ = !count.ok() || *count == 0;
   if (!count.ok()) return count.error();
   filled_ += *count;
-  ended_ = *count == 0;
   return *count > 0;
 }
 

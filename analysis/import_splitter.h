@@ -99,7 +99,7 @@ class JsonSplitter {
   uint64_t base_ = 0;  // offset of buffer_[0] in the text
   Place place_ = Place::kStart;
   bool bare_ = false;           // the text is the list of events
-  bool ended_ = false;          // the source has no more
+  bool ended_ = false;          // the source has no more, or none that can be read
   bool events_closed_ = false;  // the end of the list of events was seen
   bool first_ = true;           // no comma before the next element
   bool in_value_ = false;       // the end of the value at value_ is not found yet

@@ -9,13 +9,16 @@
 
 #include "analysis/import.h"
 #include "analysis/reader.h"
+#include "tests/analysis/gzip_text.h"
 #include "tests/analysis/trace_writer.h"
 
 namespace gpubound {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using testing_support::GzipText;
 using testing_support::TemporaryRun;
 
 class ImportDamage : public testing::Test {
@@ -144,6 +147,28 @@ TEST_F(ImportDamage, WorkOfWhichNoEndIsKnownCountsAsNoTime) {
   ASSERT_THAT(Process().unknown, SizeIs(1));
   EXPECT_EQ(Process().unknown.at(0).start_ns, 0);
   EXPECT_EQ(Process().unknown.at(0).end_ns, 90'000);
+}
+
+TEST_F(ImportDamage, AWrongChecksumIsNotedBehindAllEvents) {
+  for (const char* end : {"]", "]}", "],\"a\":1}"}) {
+    std::string bytes =
+        GzipText(std::string(end[1] == 0 ? "[" : "{\"traceEvents\":[") + kTrain + end);
+    bytes.back() ^= 1;
+    ImportFile(bytes);
+    EXPECT_THAT(Process().threads.at(0).events, SizeIs(2));
+    EXPECT_EQ(CutShort(), 0u);
+    ASSERT_THAT(Process().notes, SizeIs(1));
+    EXPECT_THAT(Process().notes.at(0).text,
+                HasSubstr("(incorrect length check), behind all of its events"));
+  }
+}
+
+TEST_F(ImportDamage, AWrongChecksumOfAListWithoutAnEndIsMoreThanThat) {
+  std::string bytes = GzipText(std::string("[") + kTrain);
+  bytes.back() ^= 1;
+  ImportFile(bytes);
+  EXPECT_THAT(Process().threads.at(0).events, SizeIs(2));
+  EXPECT_EQ(CutShort(), 1u);
 }
 
 // What is wrong with the arguments of one event, of a category of which none is wanted.
