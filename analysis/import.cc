@@ -18,10 +18,22 @@ constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 
 static_assert(kSqliteMagic.size() <= FileSource::kHeadBytes);
 
+Error DatabaseInPipe(const std::string& path) {
+  return {"reading the trace to import", path, "a database that comes through a pipe",
+          "a file, which can be read in any order",
+          "Write it into a file and import that: ... > report.sqlite && gpubound import "
+          "report.sqlite."};
+}
+
+// The file is opened once: what came through a pipe is gone for who opens it again.
 Status ReadTrace(const std::string& path, ForeignTrace* trace) {
   Result<std::unique_ptr<FileSource>> file = FileSource::Open(path);
   if (!file.ok()) return file.error();
-  if ((*file)->head().starts_with(kSqliteMagic)) return ReadNsysExport(path, trace);
+  if ((*file)->head().starts_with(kSqliteMagic)) {
+    if (!(*file)->IsRegular()) return DatabaseInPipe(path);
+    file->reset();
+    return ReadNsysExport(path, trace);
+  }
   const std::unique_ptr<ByteSource> text = TextOf(std::move(*file), path);
   return ReadChromeTrace(text.get(), path, trace);
 }

@@ -12,10 +12,10 @@
 
 namespace gpubound {
 
-// Reads |path| (Chrome JSON, plain or gzip; an Nsight Systems SQLite export) and writes it as a run
-// into the existing, empty directory |folder|. On failure files of it may be left there.
-// |output_failed|, where it is not null, says whether an error is about |folder| rather than
-// |path|.
+// Reads |path| (Chrome JSON, plain or gzip, which may be a FIFO or kStandardInput; an Nsight
+// Systems SQLite export) and writes it as a run into the existing, empty directory |folder|. On
+// failure files of it may be left there. |output_failed|, where it is not null, says whether an
+// error is about |folder| rather than |path|.
 Result<ImportSummary> ImportTrace(const std::string& path, const std::string& folder,
                                   bool* output_failed = nullptr);
 

@@ -110,7 +110,8 @@ class GzipSource : public ByteSource {
 }  // namespace
 
 Result<std::unique_ptr<FileSource>> FileSource::Open(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = path == kStandardInput ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                          : open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return CannotRead(path, std::generic_category().message(errno));
   std::unique_ptr<FileSource> source(
       new FileSource(path, file));  // NOLINT: the constructor is private
@@ -127,6 +128,11 @@ Result<std::unique_ptr<FileSource>> FileSource::Open(const std::string& path) {
 }
 
 FileSource::~FileSource() { close(file_); }
+
+bool FileSource::IsRegular() const {
+  struct stat status {};
+  return fstat(file_, &status) == 0 && S_ISREG(status.st_mode);
+}
 
 Result<size_t> FileSource::ReadFile(char* to, size_t capacity) {
   ssize_t count = 0;

@@ -16,6 +16,8 @@
 
 namespace gpubound {
 
+inline constexpr char kStandardInput[] = "/dev/stdin";
+
 // What an importer reads.
 class ByteSource {
  public:
@@ -29,7 +31,7 @@ class ByteSource {
 // A file as it is.
 class FileSource : public ByteSource {
  public:
-  // The file, FIFO or device at |path|.
+  // The file, FIFO or device at |path|; standard input is read on from where it stands.
   static Result<std::unique_ptr<FileSource>> Open(const std::string& path);
   ~FileSource() override;
   FileSource(const FileSource&) = delete;
@@ -38,6 +40,9 @@ class FileSource : public ByteSource {
   // What it begins with, up to kHeadBytes. Read() gives them too.
   static constexpr size_t kHeadBytes = 16;
   std::string_view head() const { return {head_.data(), head_bytes_}; }
+
+  // Whether it can be read in any order, by its path too: a pipe cannot.
+  bool IsRegular() const;
 
   Result<size_t> Read(char* to, size_t capacity) override;
 

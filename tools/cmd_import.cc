@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "analysis/import.h"
+#include "analysis/import_source.h"
 #include "analysis/text_table.h"
 #include "tools/commands.h"
 #include "tools/console.h"
@@ -25,11 +26,12 @@ constexpr CommandHelp kHelp = {
     "Makes a run out of a trace that another tool wrote, so that every command works on it. FILE "
     "is\n"
     "a PyTorch profile or other Chrome JSON of its kind (plain or gzip), or an SQLite export of\n"
-    "Nsight Systems.",
+    "Nsight Systems. Chrome JSON may come through a pipe; - is standard input.",
     "Exit status: 0; 1 if the run cannot be written; 2 for an output directory that cannot be "
     "used;\n"
     "3 if FILE cannot be read.\n",
     "  gpubound import trace.json.gz -o train.gpubound\n"
+    "  ssh node cat trace.json.gz | gpubound import - -o train.gpubound\n"
     "  nsys export --type sqlite report.nsys-rep && gpubound import report.sqlite\n"
     "  gpubound report train.gpubound\n"};
 
@@ -48,7 +50,7 @@ int ImportRun(const Arguments& words) {
   std::string file;
   std::string output;
   OptionParser parser(kHelp);
-  parser.AddOption("FILE", &file, "Trace to import").Value("");
+  parser.AddOption("FILE", &file, "Trace to import; - for standard input").Value("");
   parser.AddOption("-o,--output", &output, "Directory of the run (default: NAME-TIME-PID.gpubound)")
       .Check(NewFolder())
       .Value("RUN");
@@ -57,6 +59,7 @@ int ImportRun(const Arguments& words) {
     parser.Complain("FILE is missing.");
     return kExitWrongUse;
   }
+  if (file == "-") file = kStandardInput;
   if (output.empty()) output = DefaultRunName(file, std::time(nullptr), getpid());
 
   const Result<RunDirectory> directory = MakeRunDirectory(output, /*join=*/false);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `gpubound import`: exit statuses, and what is left of a run that could not be made.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
+#include "tests/analysis/gzip_text.h"
 #include "tests/tools/tool_fixtures.h"
 #include "tools/commands.h"
 #include "tools/exit_codes.h"
@@ -16,6 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing_support::GzipText;
 
 constexpr char kTrace[] =
     R"([{"ph":"X","cat":"cpu_op","name":"aten::add","pid":4,"tid":5,"ts":10,"dur":10}])";
@@ -26,6 +31,23 @@ class ImportCommand : public testing::Test {
     return Capture([&] {
       return Dispatch({"import", folder_.Write("trace.json", text), "-o", folder_.File(output)});
     });
+  }
+  // |file| as it is read by a program of which standard input is a pipe with |bytes|, which are
+  // few.
+  Captured ImportFromPipe(const std::string& file, std::string_view bytes) {
+    int ends[2];
+    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    EXPECT_EQ(write(ends[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    const int before = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    const Captured imported = Capture([&] {
+      return Dispatch({"import", file, "-o", folder_.File("x.gpubound")});
+    });
+    dup2(before, STDIN_FILENO);
+    close(before);
+    return imported;
   }
   bool Exists(const std::string& name) const { return std::filesystem::exists(folder_.File(name)); }
 
@@ -118,6 +140,27 @@ TEST_F(ImportCommand, AnExistingEmptyOutputSurvivesAFailure) {
   EXPECT_EQ(Import("nothing", "x.gpubound").status, kExitUnreadable);
   EXPECT_TRUE(Exists("x.gpubound"));
   EXPECT_TRUE(std::filesystem::is_empty(folder_.File("x.gpubound")));
+}
+
+TEST_F(ImportCommand, ATraceMayComeThroughAPipe) {
+  for (const char* file : {"-", "/dev/stdin", "/dev/fd/0"}) {
+    for (const std::string& bytes : {std::string(kTrace), GzipText(kTrace)}) {
+      const Captured imported = ImportFromPipe(file, bytes);
+      EXPECT_EQ(imported.status, kExitSuccess) << file;
+      EXPECT_THAT(imported.err, HasSubstr("imported 1 CPU and 0 GPU events")) << file;
+      std::filesystem::remove_all(folder_.File("x.gpubound"));
+    }
+  }
+  EXPECT_THAT(ImportFromPipe("-", "").err, HasSubstr("found an empty file"));
+  EXPECT_THAT(ImportFromPipe("-", "text").err, HasSubstr("text that begins with 'text'"));
+}
+
+TEST_F(ImportCommand, ADatabaseThroughAPipeIsRefused) {
+  const Captured imported = ImportFromPipe("-", std::string("SQLite format 3\0...", 20));
+  EXPECT_EQ(imported.status, kExitUnreadable);
+  EXPECT_THAT(imported.err, HasSubstr("a database that comes through a pipe"));
+  EXPECT_THAT(imported.err, HasSubstr("Write it into a file"));
+  EXPECT_FALSE(Exists("x.gpubound"));
 }
 
 TEST_F(ImportCommand, WithoutAFileItIsWrongUse) {
