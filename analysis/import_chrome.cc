@@ -86,7 +86,7 @@ class ChromeImport {
     for (const Device& device : devices_) trace_.names.DeviceAt(device.info.index) = device;
     const Status closed = CloseOpen();
     const bool is_empty = trace_.first_ns > trace_.last_ns;
-    return closed.ok() && is_empty && wrong_ ? Status(*wrong_) : closed;
+    return closed.ok() && is_empty && wrong_ ? Status(NothingReadable()) : closed;
   }
 
  private:
@@ -94,6 +94,7 @@ class ChromeImport {
   // an event that never counts names no process and no thread.
   struct Begun {
     bool wanted = false;
+    uint64_t offset = 0;
     int64_t start_ns = 0;
     ChromeEvent event;
     std::string name;
@@ -114,15 +115,32 @@ class ChromeImport {
     if (!wrong_) wrong_ = error;
   }
 
+  void NoteWrongTime(const char* what) {
+    if (wrong_) return;
+    wrong_ = Error{"reading the trace to import", path_,
+                   "an event " + std::string(what) + " at byte " + std::to_string(event_offset_),
+                   "ts and dur as numbers of microseconds",
+                   "Export the profile again, or write its times as JSON numbers."};
+  }
+
+  Error NothingReadable() const {
+    Error error = *wrong_;
+    if (trace_.malformed > 1) {
+      error.found = std::to_string(trace_.malformed) +
+                    " events that could not be read and none that could; first, " + error.found;
+    }
+    return error;
+  }
+
   Status ReadEvent(std::string_view text, JsonSplitter* splitter) {
     ChromeEvent event;
+    event_offset_ = splitter->offset();
     const auto wrong = parser_.Parse(text, &event);
     if (!wrong) return AddEvent(event);
     ++trace_.malformed;
-    NoteWrong(
-        {"reading the trace to import", path_,
-         "an event that is no JSON (" + *wrong + ") at byte " + std::to_string(splitter->offset()),
-         "a JSON object", "Export the profile again; check the file with a JSON tool."});
+    NoteWrong({"reading the trace to import", path_,
+               "an event that is no JSON (" + *wrong + ") at byte " + std::to_string(event_offset_),
+               "a JSON object", "Export the profile again; check the file with a JSON tool."});
     splitter->LookInside();
     return Ok{};
   }
@@ -157,20 +175,28 @@ class ChromeImport {
     const std::optional<int64_t> start = NanosecondsOf(event.ts);
     const std::optional<int64_t> duration = NanosecondsOf(event.dur);
     int64_t end_ns = 0;
-    if (!start) return Skip();
+    if (!start) return SkipWithoutBegin();
     const bool ends = duration && !__builtin_add_overflow(*start, *duration, &end_ns);
     return AddTimed(event, *start, ends ? std::optional(end_ns) : std::nullopt);
   }
 
-  Status Skip() {
+  Status SkipWithoutBegin() {
+    NoteWrongTime("whose ts is no time");
     ++trace_.malformed;
     return Ok{};
+  }
+
+  bool Takes(int64_t start_ns, int64_t end_ns) {
+    if (trace_.Takes(start_ns, end_ns)) return true;
+    NoteWrongTime(end_ns < start_ns ? "that ends before it begins"
+                                    : "at a time that no clock reaches");
+    return false;
   }
 
   // |end_ns| is nothing where it cannot be read.
   Status AddTimed(const ChromeEvent& event, int64_t start_ns, std::optional<int64_t> end_ns) {
     if (!end_ns || !IsPlausibleTime(*end_ns)) return AddEndless(event, start_ns);
-    if (!trace_.Takes(start_ns, *end_ns)) return Ok{};
+    if (!Takes(start_ns, *end_ns)) return Ok{};
     if (IsGpu(event.category)) return AddWork(event, WorkOf(event, start_ns, *end_ns));
     return trace_.Add(IntervalOf(event, start_ns, *end_ns));
   }
@@ -178,8 +204,9 @@ class ChromeImport {
   // How long work ran of which no end is known, nobody knows: it is missing, but from its begin on
   // the GPU may have been busy.
   Status AddEndless(const ChromeEvent& event, int64_t start_ns) {
-    if (!IsGpu(event.category) || !IsPlausibleTime(start_ns)) return Skip();
+    NoteWrongTime("of which no end is known");
     ++trace_.malformed;
+    if (!IsGpu(event.category) || !IsPlausibleTime(start_ns)) return Ok{};
     ForeignWork work = WorkOf(event, start_ns, start_ns);
     work.ended = false;
     return AddWork(event, work);
@@ -207,8 +234,9 @@ class ChromeImport {
     Begun& begun = begun_[StackKey(event)].emplace_back();
     if (event.category == ChromeCategory::kOther) return Ok{};
     const std::optional<int64_t> start = NanosecondsOf(event.ts);
-    if (!start) return Skip();
+    if (!start) return SkipWithoutBegin();
     begun = {true,
+             event_offset_,
              *start,
              event,
              std::string(event.name),
@@ -235,6 +263,7 @@ class ChromeImport {
     for (auto& [key, stack] : begun_) {
       for (Begun& begun : stack) {
         if (!begun.wanted) continue;
+        event_offset_ = begun.offset;
         const Status added = IsGpu(begun.event.category)
                                  ? AddEndless(begun.Event(), begun.start_ns)
                                  : AddOpen(begun.Event(), begun.start_ns, last_ns);
@@ -246,7 +275,7 @@ class ChromeImport {
 
   Status AddOpen(const ChromeEvent& event, int64_t start_ns, int64_t last_ns) {
     const int64_t end_ns = std::max(last_ns, start_ns);
-    if (!trace_.Takes(start_ns, end_ns)) return Ok{};
+    if (!Takes(start_ns, end_ns)) return Ok{};
     ++trace_.never_ended;
     return trace_.Add(IntervalOf(event, start_ns, end_ns));
   }
@@ -346,6 +375,7 @@ class ChromeImport {
   ForeignTrace& trace_;
   ChromeParser parser_;
   std::optional<Error> wrong_;
+  uint64_t event_offset_ = 0;  // of the event that is looked at, in the text
   std::vector<Device> devices_;
   // By thread; in an order that is the same everywhere, since processes are numbered as they come.
   std::map<std::string, std::vector<Begun>> begun_;

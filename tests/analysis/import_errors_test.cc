@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "analysis/import.h"
 #include "tests/analysis/trace_writer.h"
@@ -94,6 +95,32 @@ TEST_F(ImportErrors, ATraceWithoutAnythingOfUse) {
   EXPECT_THAT(ErrorOfText(R"({"traceEvents": [{"ph":"X","cat":"other","ts":1,"dur":2}]})"),
               HasSubstr("no event of a kind that has a meaning here"));
   EXPECT_THAT(ErrorOfText(R"({"results": [1, 2, 3]})"), HasSubstr("no event of a kind"));
+}
+
+TEST_F(ImportErrors, EventsOfWhichNoneHasATimeAreCountedAndTheFirstIsNamed) {
+  const std::string event = R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,)";
+  const std::string kernel = R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,)";
+  const std::string fine = R"({"ph":"X","cat":"other","ts":1,"dur":2},)";
+  const std::string only = "[" + fine + event + R"("ts":"1","dur":2}])";
+  EXPECT_THAT(ErrorOfText(only), HasSubstr("found an event whose ts is no time at byte 41"));
+  for (const auto& [times, what] :
+       {std::pair(R"("ts":"1","dur":2})", "whose ts is no time"),
+        std::pair(R"("dur":2})", "whose ts is no time"),
+        std::pair(R"("ts":1,"dur":"2"})", "of which no end is known"),
+        std::pair(R"("ts":1,"dur":-2})", "that ends before it begins"),
+        std::pair(R"("ts":5e15,"dur":2})", "of which no end is known")}) {
+    for (const std::string& bad : {event + times, kernel + times}) {
+      const std::string error = ErrorOfText("[" + fine + bad + "," + bad + "," + bad + "]");
+      EXPECT_THAT(error, HasSubstr("found 3 events that could not be read and none that could; "));
+      EXPECT_THAT(error, HasSubstr(std::string("first, an event ") + what + " at byte 41"));
+    }
+  }
+}
+
+TEST_F(ImportErrors, WorkThatNeverEndsIsNothingToImport) {
+  const std::string begin = R"({"ph":"B","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1})";
+  EXPECT_THAT(ErrorOfText("[" + begin + "," + R"({"ph":"X","cat":"other"}])"),
+              HasSubstr("an event of which no end is known at byte 1,"));
 }
 
 TEST_F(ImportErrors, ADatabaseOfSomethingElse) {
