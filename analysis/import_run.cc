@@ -89,12 +89,18 @@ class RunWriter {
   Status OpenSegments() {
     int64_t begin_ns = 0;
     if (__builtin_add_overflow(trace_.realtime_ns, trace_.first_ns, &begin_ns)) begin_ns = 0;
+    std::string pids;
+    for (const Process& process : processes_) {
+      pids += pids.empty() ? "" : " ";
+      pids += std::to_string(trace_.names.processes()[process.index].pid);
+    }
     for (Process& process : processes_) {
       const ProcessIdentity identity{trace_.host, trace_.names.processes()[process.index].pid,
                                      begin_ns};
       auto segment = ImportSegment::Create(folder_, identity, &trace_.names);
       if (!segment.ok()) return segment.error();
       process.segment = std::move(*segment);
+      process.segment->Meta("imported_pids", pids);
     }
     return Ok{};
   }

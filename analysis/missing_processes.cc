@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "analysis/event_source.h"
@@ -25,6 +29,29 @@ using Wanted = std::function<bool(const Label&)>;
 std::optional<ProcessIdentity> IdentityFrom(const std::string& recorded) {
   const auto name = ParseTraceFileName(recorded + ".live");
   return name ? std::optional(name->identity) : std::nullopt;
+}
+
+std::set<ProcessIdentity> RecordedOf(const RunInfo& info) {
+  std::set<ProcessIdentity> all;
+  for (const std::string& recorded : info.recorded) {
+    if (const auto identity = IdentityFrom(recorded)) all.insert(*identity);
+  }
+  return all;
+}
+
+// Processes of one import have host and start in common, and say the same.
+std::set<ProcessIdentity> ImportedOf(const std::vector<ProcessTrace>& processes) {
+  std::set<std::tuple<std::string_view, int64_t, std::string_view>> imports;
+  for (const ProcessTrace& process : processes) {
+    const ProcessIdentity& identity = process.identity;
+    imports.emplace(identity.host, identity.start_realtime_ns, process.imported_pids);
+  }
+  std::set<ProcessIdentity> all;
+  for (const auto& [host, start_ns, pids] : imports) {
+    std::istringstream words{std::string(pids)};
+    for (int64_t pid = 0; words >> pid;) all.insert({std::string(host), pid, start_ns});
+  }
+  return all;
 }
 
 // Whether a wait under |label| is for |pid|, among others perhaps.
@@ -82,14 +109,14 @@ int64_t WaitTime(const Run& run, const std::string& host, const Wanted& wanted) 
   return sum_ns;
 }
 
-std::string NoteOn(const Run& run, const ProcessIdentity& missing) {
+std::string NoteOn(const Run& run, const ProcessIdentity& missing, const std::string& had) {
   const int64_t named_ns = WaitTime(
       run, missing.host, [&missing](const Label& label) { return Awaits(label, missing.pid); });
   // Who held the other end of a channel that nobody claims may have said so in a missing file.
   const int64_t unclaimed_ns = WaitTime(
       run, missing.host, [](const Label& label) { return label.domain == kChannelDomain; });
-  std::string note = "pid " + std::to_string(missing.pid) + " of host " + missing.host +
-                     " was recorded, but none of its files is there.";
+  std::string note = "pid " + std::to_string(missing.pid) + " of host " + missing.host + " was " +
+                     had + ", but none of its files is there.";
   if (named_ns > 0) note += " Others waited " + FormatTime(named_ns) + " for it.";
   if (unclaimed_ns > named_ns) {
     note += " Processes waited " + FormatTime(unclaimed_ns) +
@@ -112,7 +139,7 @@ std::string NoteOnUnlisted(const RunInfo& info, const ProcessTrace& process) {
   return note + ". If it is of another run, move its files away.";
 }
 
-bool IsListed(const ProcessIdentity& identity, const std::vector<ProcessIdentity>& listed) {
+bool IsListed(const ProcessIdentity& identity, const std::set<ProcessIdentity>& listed) {
   return std::any_of(listed.begin(), listed.end(), [&identity](const ProcessIdentity& known) {
     return known.pid == identity.pid && known.start_realtime_ns == identity.start_realtime_ns &&
            IsNameOfHost(known.host, identity.host);
@@ -123,28 +150,26 @@ bool IsListed(const ProcessIdentity& identity, const std::vector<ProcessIdentity
 
 void NoteMissingProcesses(const std::set<ProcessIdentity>& present,
                           const std::set<ProcessIdentity>& overwritten, Run* run) {
-  std::set<ProcessIdentity> missing;
-  for (const ProcessIdentity& identity : overwritten) {
-    if (!present.contains(identity)) missing.insert(identity);
-  }
-  for (const std::string& recorded : run->info ? run->info->recorded : std::vector<std::string>()) {
-    const std::optional<ProcessIdentity> identity = IdentityFrom(recorded);
-    if (identity && !present.contains(*identity)) missing.insert(*identity);
-  }
-  for (const ProcessIdentity& identity : missing) {
+  std::map<ProcessIdentity, std::string> missing;  // and what it was
+  const auto look_for = [&](const std::set<ProcessIdentity>& all, const std::string& had) {
+    for (const ProcessIdentity& identity : all) {
+      if (!present.contains(identity)) missing.emplace(identity, had);
+    }
+  };
+  look_for(overwritten, "recorded");
+  if (run->info) look_for(RecordedOf(*run->info), "recorded");
+  look_for(ImportedOf(run->processes), "imported");
+  for (const auto& [identity, had] : missing) {
     ++run->Count(LedgerCounter::processes_missing);
     run->lost.push_back(identity);
-    run->problems.push_back(NoteOn(*run, identity));
+    run->problems.push_back(NoteOn(*run, identity, had));
   }
 }
 
 void NoteUnlistedProcesses(Run* run) {
   // On a full disk the launcher leaves the list out.
   if (!run->info || !run->info->end_monotonic_ns || run->info->recorded.empty()) return;
-  std::vector<ProcessIdentity> listed;
-  for (const std::string& recorded : run->info->recorded) {
-    if (const auto identity = IdentityFrom(recorded)) listed.push_back(*identity);
-  }
+  const std::set<ProcessIdentity> listed = RecordedOf(*run->info);
   for (const ProcessTrace& process : run->processes) {
     if (process.identity.host != run->info->host || IsListed(process.identity, listed)) continue;
     ++run->Count(LedgerCounter::processes_unlisted);

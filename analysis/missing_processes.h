@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes that were recorded, as the launcher's record says, and of which no file is there any
-// more, and those of which there are files that were not there then. Who never was recorded is
-// not missing: that a process is another one's parent, or that somebody waited for it, does not say
+// Processes that were recorded, as the launcher's record says, or imported together with others, as
+// each of these says, and of which no file is there any more; and those of which there are files
+// that were not there then. Who never was recorded is not missing: that a process is another one's
+// parent, or that somebody waited for it, does not say
 // that it was. No state.
 #ifndef GPUBOUND_ANALYSIS_MISSING_PROCESSES_H_
 #define GPUBOUND_ANALYSIS_MISSING_PROCESSES_H_
@@ -14,9 +15,9 @@
 namespace gpubound {
 
 // |present|: who has a file in the run's directory, readable or not. |overwritten|: who had one
-// that now is a copy of another's. Counts the latter and the others that RunInfo::recorded lists
-// (processes_missing), adds them to Run::lost, and says in a note of each for how long others
-// waited for it. |run| is read whole but for that.
+// that now is a copy of another's. Counts the latter and the others that RunInfo::recorded or a
+// process's imported_pids list (processes_missing), adds them to Run::lost, and says in a note of
+// each for how long others waited for it. |run| is read whole but for that.
 void NoteMissingProcesses(const std::set<ProcessIdentity>& present,
                           const std::set<ProcessIdentity>& overwritten, Run* run);
 

@@ -70,6 +70,7 @@ void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) 
     process->queries_not_counted = TextOf(meta, "queries_not_counted");
   }
   process->cupti_not_suspended = TextOf(meta, "cupti_not_suspended");
+  process->imported_pids = TextOf(meta, "imported_pids");
   process->main_tid = static_cast<uint32_t>(IntOf(meta, "main_tid").value_or(0));
   process->reporting_tid = static_cast<uint32_t>(IntOf(meta, "reporting_tid").value_or(0));
   process->python = IntOf(meta, "python").value_or(0) != 0;

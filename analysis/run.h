@@ -218,6 +218,9 @@ struct ProcessTrace {
   // none.
   double queries_sampled_share = 0;
   std::optional<int64_t> queries_standard_error;  // of it, in calls; absent where it is not known
+  // Of the processes that were imported together with it, and its own, with a blank between each
+  // two. Empty: it was recorded, or the trace does not say.
+  std::string imported_pids;
   uint32_t main_tid = 0;
   uint32_t reporting_tid = 0;  // of the thread that an importer chose to report; 0: none was
   bool python = false;         // an interpreter runs here: base layer python

@@ -39,8 +39,9 @@ enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
 // (off|waiting|measuring|too_short|too_long), in_run_seed, and cupti_not_suspended: why CUPTI
 // records on meanwhile. Where certain iterations were to be recorded: steps (A:B), and from when to
 // when they lasted, so far as that is known: steps_begin_ns (absent also where they begin with the
-// run), steps_end_ns. Of an imported process also imported_from, and reporting_tid where the
-// importer chose the thread.
+// run), steps_end_ns. Of an imported process also imported_from, imported_pids (of all processes of
+// the import, with a blank between each two; their host and start_realtime_ns are the same), and
+// reporting_tid where the importer chose the thread.
 inline constexpr char kSchemaSql[] = R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE label(id INTEGER PRIMARY KEY, kind INT, layer INT, domain TEXT, text TEXT);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -178,6 +179,20 @@ TEST_F(ImportedRun, CountsWhatItSkippedAndWhatNeverEnded) {
   EXPECT_EQ(Process().Counted(LedgerCounter::import_events_malformed), 1u);
   EXPECT_EQ(Process().Counted(LedgerCounter::scopes_open_at_end), 1u);
   EXPECT_EQ(Process().span_end_ns, 10'000);
+}
+
+TEST_F(ImportedRun, EachProcessSaysWhichOnesThereWere) {
+  Import(std::string(kOperator) +
+         R"(,{"ph":"X","cat":"cpu_op","name":"a","pid":"rank 1","tid":5,"ts":10,"dur":10})"
+         R"(,{"ph":"X","cat":"cpu_op","name":"a","pid":8,"tid":5,"ts":10,"dur":10})");
+  ASSERT_TRUE(std::filesystem::remove(output_.File("imported.-2.10000.0.db")));
+  ASSERT_TRUE(std::filesystem::remove(output_.File("imported.4.10000.0.db")));
+  Result<Run> run = LoadRun(output_.path());
+  ASSERT_TRUE(run.ok()) << run.error().ToString();
+  EXPECT_EQ(run->Count(LedgerCounter::processes_missing), 2u);
+  EXPECT_THAT(run->problems,
+              ElementsAre("pid -2 of host imported was imported, but none of its files is there.",
+                          "pid 4 of host imported was imported, but none of its files is there."));
 }
 
 TEST_F(ImportedRun, AFileThatBreaksOffKeepsWhatIsThereAndSaysWhere) {

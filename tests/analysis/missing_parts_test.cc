@@ -15,6 +15,7 @@ namespace {
 
 using namespace testing_support;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -280,6 +281,26 @@ TEST_F(MissingPartsTest, AProcessThatWasRecordedAndIsGoneIsALoss) {
   EXPECT_THAT(analyzed.report.notes,
               Contains(HasSubstr("pid 300 of host host was recorded, but none of its files is "
                                  "there. Others waited 400 ns for it.")));
+}
+
+TEST_F(MissingPartsTest, AProcessThatWasImportedWithOthersAndIsGoneIsALoss) {
+  WriteOneSegment("INSERT INTO meta VALUES('imported_pids', '100 -3 300')");
+  AnalyzedRun analyzed = Analyze();
+  EXPECT_EQ(analyzed.run.Count(LedgerCounter::processes_missing), 2u);
+  EXPECT_THAT(analyzed.report.run.verdict, StartsWith("incomplete"));
+  EXPECT_THAT(analyzed.report.notes,
+              ElementsAre("pid -3 of host host was imported, but none of its files is there.",
+                          "pid 300 of host host was imported, but none of its files is there."));
+}
+
+TEST_F(MissingPartsTest, ImportedProcessesAreNotThoseOfAnotherImport) {
+  WriteOneSegment("INSERT INTO meta VALUES('imported_pids', '100')");
+  SegmentWriter other(run_, {.pid = 300, .start_ns = 6});
+  other.PutUsualRows();
+  other.Meta("imported_pids", "300 100");
+  other.Close();
+  EXPECT_THAT(Analyze().report.notes,
+              ElementsAre("pid 100 of host host was imported, but none of its files is there."));
 }
 
 TEST_F(MissingPartsTest, AnUnreadableProcessIsNotMissing) {

@@ -20,6 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing_support::GzipText;
 
 constexpr char kTrace[] =
@@ -120,6 +121,22 @@ TEST_F(ImportCommand, AFileThatIsDamagedIsImportedAsFarAsItGoesAndSaysSo) {
   EXPECT_EQ(imported.status, kExitSuccess);
   EXPECT_THAT(imported.err, HasSubstr("1 event could not be read and is missing"));
   EXPECT_THAT(imported.err, HasSubstr("could be read up to byte 88 only"));
+}
+
+TEST_F(ImportCommand, ARunOfWhichAProcessIsGoneIsIncomplete) {
+  const std::string trace =
+      R"([{"ph":"X","cat":"cpu_op","name":"a","pid":10,"tid":5,"ts":10,"dur":10},)"
+      R"({"ph":"X","cat":"cpu_op","name":"a","pid":20,"tid":5,"ts":12,"dur":10}])";
+  ASSERT_EQ(Import(trace, "x.gpubound").status, kExitSuccess);
+  const std::string run = folder_.File("x.gpubound");
+  const auto report = [&run] { return Capture([&] { return Dispatch({"report", run}); }).out; };
+  EXPECT_THAT(report(), Not(HasSubstr("incomplete: ")));
+  ASSERT_TRUE(std::filesystem::remove(run + "/imported.20.10000.0.db"));
+  EXPECT_THAT(report(), HasSubstr("incomplete: "));
+  const Captured doctor = Capture([&run] { return Dispatch({"doctor", run}); });
+  EXPECT_EQ(doctor.status, kExitSuccess);  // as of a recorded run: data are lost, none is wrong
+  EXPECT_THAT(doctor.out, HasSubstr("processes_missing"));
+  EXPECT_THAT(doctor.out, HasSubstr("pid 20 of host imported"));
 }
 
 TEST_F(ImportCommand, AnOutputThatHoldsSomethingIsTwoAndStaysAsItIs) {
