@@ -126,7 +126,7 @@ void LiveFile::MergeRows(ProcessTrace* process) const {
   process->clock_samples.insert(process->clock_samples.end(), header_.clock_samples,
                                 header_.clock_samples + samples);
   SortSamples(&process->clock_samples);
-  for (size_t i = 0; i < size_t{kRecorderCounterCount}; ++i) {
+  for (size_t i = 0; i < kRecordedCounters; ++i) {
     process->ledger[i] = std::max(process->ledger[i], header_.ledger[i]);
   }
   MergeDelivery(process);

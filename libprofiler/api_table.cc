@@ -52,7 +52,7 @@ void AddToLedger(const char* counter, uint64_t amount, const char* note,
                  size_t note_length) noexcept {
   Collector* collector = EnsureCollector();
   if (collector == nullptr) return;
-  for (int index = 0; counter != nullptr && index < kRecorderCounterCount; ++index) {
+  for (int index = 0; counter != nullptr && index < kRecordedCounters; ++index) {
     if (std::strcmp(kLedgerCounters[index].name, counter) != 0) continue;
     collector->ledger()->Add(static_cast<LedgerCounter>(index), amount);
     break;

@@ -15,7 +15,7 @@ namespace gpubound {
 
 class Ledger {
  public:
-  // |counters| is LiveHeader::ledger; it outlives the ledger.
+  // |counters| is LiveHeader::ledger; it outlives the ledger. It has the first kRecordedCounters.
   explicit Ledger(uint64_t* counters) : counters_(counters) {}
 
   void Add(LedgerCounter counter, uint64_t amount) {

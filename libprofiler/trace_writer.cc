@@ -139,7 +139,7 @@ void TraceWriter::PutDeliveredUntil(int64_t until_ns) {
 }
 
 void TraceWriter::PutLedger(bool all) {
-  for (int i = 0; i < kRecorderCounterCount; ++i) {
+  for (int i = 0; i < kRecordedCounters; ++i) {
     const uint64_t value = tables_.ledger->Get(static_cast<LedgerCounter>(i));
     if (value == 0 || (!all && value == ledger_written_[i])) continue;
     sink_.PutLedger(kLedgerCounters[i].name, value);

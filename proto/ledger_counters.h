@@ -6,8 +6,9 @@
 // Severity: kInfo (a fact), kNotice (worth knowing; numbers stand), kDataLoss (something is missing
 // and the figures that rest on it are marked), kError (a figure may be wrong).
 //
-// The order is part of the live mapping's format (proto/live_format.h): append only. It has room
-// for kLiveMaxLedger.
+// The order is part of the live mapping's format (proto/live_format.h): append only. The mapping
+// has room for the first kRecordedCounters; those behind are counted by importers and readers
+// alone.
 #ifndef GPUBOUND_PROTO_LEDGER_COUNTERS_H_
 #define GPUBOUND_PROTO_LEDGER_COUNTERS_H_
 
@@ -84,10 +85,14 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(work_after_wait, kError, "GPU work that seems to end after a thread had waited for it: its times lie too late, so the idle time beside it is doubtful; the columns of caused time stand.") \
   X(foreign_thread_calls, kError, "CUDA calls that CUPTI gave a thread id which is not the system's: which thread made them is not known, so layers, transitions and caused time are doubtful.")
 
-// What readers alone find, numbered after the others: the live mapping has no room for them.
+// What readers and importers alone count, numbered after the others: the live mapping has no room
+// for them.
 #define GPUBOUND_READER_COUNTERS(X) \
   X(files_misnamed, kError, "Files of the run that hold what another process or segment recorded than their names say, as a note names them: renamed, or copied over another file, of which nothing is left.") \
-  X(processes_unlisted, kNotice, "Processes with files among those of the run that had none there when the command had ended: what it left behind, or of another run, mixed in. A note names them; they count like all others.")
+  X(processes_unlisted, kNotice, "Processes with files among those of the run that had none there when the command had ended: what it left behind, or of another run, mixed in. A note names them; they count like all others.") \
+  X(import_tables_incomplete, kError, "Tables of an imported trace without a column that they cannot be read without, as a note names them; what they held is missing, and GPU time is unknown where GPU work was among it.") \
+  X(import_launches_without_work, kDataLoss, "Calls of an imported trace that launched GPU work of a kind of which their process has none, as a note says: it was not traced, or not exported. GPU time of the process is unknown.") \
+  X(import_names_missing, kError, "Calls, ranges and kernels of an imported trace whose names it refers to and does not hold; they are called (unnamed), and what depends on the name, such as layers and classes, may be wrong.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {
@@ -110,8 +115,9 @@ inline constexpr LedgerCounterInfo kLedgerCounters[] = {
 };
 inline constexpr int kLedgerCounterCount = static_cast<int>(LedgerCounter::kCount);
 
+// One more takes another version of the live mapping.
 #define GPUBOUND_X(name, severity, help) +1
-inline constexpr int kRecorderCounterCount = 0 GPUBOUND_LEDGER_COUNTERS(GPUBOUND_X);
+inline constexpr int kRecordedCounters = 0 GPUBOUND_LEDGER_COUNTERS(GPUBOUND_X);
 #undef GPUBOUND_X
 
 constexpr const char* SeverityName(Severity severity) {

@@ -40,7 +40,7 @@ inline constexpr uint32_t kLiveLabelHeapBytes = 2 * 1024 * 1024;
 inline constexpr uint32_t kLiveClockSamples = 64;
 inline constexpr uint32_t kLiveMaxLedger = 64;
 inline constexpr uint32_t kMaxOpenScopes = 64;  // open scopes that a thread's stack can name
-static_assert(kRecorderCounterCount <= static_cast<int>(kLiveMaxLedger));
+static_assert(kRecordedCounters <= static_cast<int>(kLiveMaxLedger));
 
 // The same instant read from every clock, bracketed: the true value of each lies within width_ns.
 struct ClockSample {
@@ -91,7 +91,7 @@ struct LiveHeader {
   // database; 0 while no device source records. What follows it is unknown after a kill.
   int64_t delivered_until_ns;
   ClockSample clock_samples[kLiveClockSamples];
-  uint64_t ledger[kLiveMaxLedger];  // indexed by LedgerCounter
+  uint64_t ledger[kLiveMaxLedger];  // indexed by LedgerCounter, up to kRecordedCounters
 };
 static_assert(offsetof(LiveHeader, clock_samples) == 80);
 

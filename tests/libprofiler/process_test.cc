@@ -141,6 +141,7 @@ TEST_F(CoreTest, APauseIsMarkedAndScopesInsideItAreKept) {
 TEST_F(CoreTest, AProgramAddsToTheLedgerByName) {
   ASSERT_EQ(Run("ledger"), 0);
   EXPECT_EQ(Trace().LedgerValue("hooks_failed"), 2);
+  EXPECT_EQ(Trace().Number("SELECT count(*) FROM ledger WHERE counter LIKE 'import_%'"), 0);
   EXPECT_EQ(Trace().Number("SELECT count(*) FROM note WHERE text='no such method: Env.step'"), 1);
   EXPECT_EQ(Trace().Number("SELECT count(*) FROM note WHERE text='kept as prose'"), 1);
   EXPECT_EQ(Trace().Number("SELECT count(*) FROM note"), 2);
