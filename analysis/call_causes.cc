@@ -57,6 +57,15 @@ Launches LaunchesOf(std::string_view name) {
   return holds("Graph") || holds("Batch") ? Launches::kMany : Launches::kOne;
 }
 
+WorkKind WorkLaunchedBy(std::string_view name) {
+  name = WithoutPrefix(name);
+  if (name.starts_with("Memcpy")) return WorkKind::kMemcpy;
+  if (name.starts_with("Memset")) return WorkKind::kMemset;
+  if (name.starts_with("GraphLaunch")) return WorkKind::kGraph;
+  const bool kernel = name.starts_with("Launch") && !name.starts_with("LaunchHostFunc");
+  return kernel ? WorkKind::kKernel : WorkKind::kNone;
+}
+
 CaptureEdge CaptureEdgeOf(std::string_view name) {
   name = WithoutPrefix(name);
   if (name.starts_with("StreamBeginCapture")) return CaptureEdge::kBegins;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "analysis/idle_cause.h"
+#include "proto/event_model.h"
 
 namespace gpubound {
 
@@ -26,6 +27,10 @@ inline constexpr size_t kLaunches = 3;
 // kNothing only where that is certain; kMany of graphs and batches, whose pieces of work may begin
 // long after each other.
 Launches LaunchesOf(std::string_view name);
+
+// The kind of work that the call launches; kNone where it launches none or its name says nothing of
+// the kind. A call that is part of a capture launches nothing itself.
+WorkKind WorkLaunchedBy(std::string_view name);
 
 // Whether the call switches stream capture on or off in its thread.
 CaptureEdge CaptureEdgeOf(std::string_view name);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/external_sorter.h"
+#include "analysis/foreign_gap.h"
 #include "analysis/import_names.h"
 #include "analysis/import_records.h"
 #include "analysis/status.h"
@@ -67,6 +68,7 @@ struct ForeignTrace {
   uint64_t unended = 0;      // work, other ends too, of which no end is known
   std::string cut_short;     // where and why the file ends before its end; empty where it does not
   bool cut_behind_events = false;  // no event is missing all the same
+  std::vector<ForeignGap> gaps;    // what else is missing
 
  private:
   void See(int64_t start_ns, int64_t end_ns);

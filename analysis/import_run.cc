@@ -43,9 +43,12 @@ class RunWriter {
       const Status done = (this->*step)();
       if (!done.ok()) return done.error();
     }
-    return ImportSummary{processes_.size(), trace_.cpu.size(),
-                         trace_.work.size() - trace_.other_ends - trace_.unended, trace_.malformed,
-                         trace_.cut_short};
+    return ImportSummary{processes_.size(),
+                         trace_.cpu.size(),
+                         trace_.work.size() - trace_.other_ends - trace_.unended,
+                         trace_.malformed,
+                         trace_.cut_short,
+                         NotesOnGaps()};
   }
 
  private:
@@ -58,6 +61,10 @@ class RunWriter {
   };
 
   Error NothingThere() const {
+    if (!trace_.gaps.empty()) {
+      return {"importing the trace", path_, trace_.gaps.front().note, "tables that can be read",
+              "Export the report again with a version of Nsight Systems that writes them."};
+    }
     return {"importing the trace", path_, "no event of a kind that has a meaning here",
             "events of a PyTorch profile (cpu_op, cuda_runtime, kernel, ...)",
             "Profile with torch.profiler and activities=[CPU, CUDA], and export it again."};
@@ -308,6 +315,7 @@ class RunWriter {
     first.Count(LedgerCounter::labels_overflowed, trace_.names.names_lost());
     if (!trace_.cut_short.empty()) NoteCutShort();
     for (const auto& [device, work] : unassigned_.devices()) MarkUnassigned(device, work);
+    for (const ForeignGap& gap : trace_.gaps) MarkGap(gap);
     for (Process& process : processes_) {
       ImportSegment& segment = *process.segment;
       segment.AddUnknown(process.unended_ns, segment.end_ns(),
@@ -334,6 +342,25 @@ class RunWriter {
     for (Process& process : processes_) {
       ImportSegment& segment = *process.segment;
       segment.AddUnknown(segment.work_end_ns(), segment.end_ns(), "the imported file breaks off");
+    }
+  }
+
+  std::vector<std::string> NotesOnGaps() const {
+    std::vector<std::string> notes;
+    for (const ForeignGap& gap : trace_.gaps) notes.push_back(gap.note);
+    return notes;
+  }
+
+  void MarkGap(const ForeignGap& gap) {
+    processes_.front().segment->Count(gap.counter, gap.count);
+    processes_.front().segment->Note(gap.note);
+    if (gap.why_hidden.empty()) return;
+    std::vector<bool> concerned(processes_.size(), gap.processes.empty());
+    for (const uint32_t process : gap.processes) concerned[place_[process]] = true;
+    for (size_t place = 0; place < processes_.size(); ++place) {
+      if (!concerned[place]) continue;
+      ImportSegment& segment = *processes_[place].segment;
+      segment.AddUnknown(segment.begin_ns(), segment.end_ns(), gap.why_hidden);
     }
   }
 

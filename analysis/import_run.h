@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "analysis/foreign_trace.h"
 #include "analysis/status.h"
@@ -18,8 +19,9 @@ struct ImportSummary {
   uint64_t processes = 0;
   uint64_t cpu_events = 0;
   uint64_t device_events = 0;
-  uint64_t malformed = 0;  // events that could not be read
-  std::string cut_short;   // where and why the file breaks off; empty where it is whole
+  uint64_t malformed = 0;         // events that could not be read
+  std::string cut_short;          // where and why the file breaks off; empty where it is whole
+  std::vector<std::string> gaps;  // what else is missing, a sentence or more each
 };
 
 // Writes |trace|, which is complete and is used up, into the directory |folder|. |path| is the file

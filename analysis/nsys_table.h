@@ -19,9 +19,14 @@ namespace gpubound {
 constexpr int64_t NsysPid(int64_t global) { return (global >> 24) & 0xffffff; }
 constexpr int64_t NsysTid(int64_t global) { return global & 0xffffff; }
 
+// Of a number that may be missing; 0 where it does not fit.
+uint32_t U32Of(std::optional<int64_t> value);
+uint64_t U64Of(std::optional<int64_t> value);
+
 class NsysTable {
  public:
-  // |database| outlives the object. Columns are numbered in the order given.
+  // |database| outlives the object; the table may be missing. Columns are numbered in the order
+  // given.
   NsysTable(Database* database, const std::string& table,
             std::initializer_list<const char*> columns);
 
@@ -29,6 +34,11 @@ class NsysTable {
 
   // False where the table or one of the first |required| columns is missing.
   bool HasFirst(int required) const;
+  // The missing ones of them, with a comma between each two.
+  std::string MissingOfFirst(int required) const;
+  // Whether there is a row, or what cannot be read. |database| is the constructor's.
+  bool HasRows(Database* database) const;
+  const std::string& name() const { return name_; }
   bool Has(int column) const { return present_[static_cast<size_t>(column)]; }
 
   // The next row. False at the end and on failure; ask failed().
@@ -40,7 +50,9 @@ class NsysTable {
   std::string Text(int column) const;
 
  private:
+  const std::string name_;
   bool exists_ = false;
+  std::vector<std::string> columns_;
   std::vector<bool> present_;
   Query query_;
 };

@@ -3,17 +3,12 @@
 // Reads the TARGET_INFO tables. No state.
 #include "analysis/nsys_target.h"
 
-#include <optional>
 #include <string>
 
 #include "analysis/nsys_table.h"
 
 namespace gpubound {
 namespace {
-
-uint32_t U32Of(std::optional<int64_t> value) {
-  return value && *value > 0 && *value <= UINT32_MAX ? static_cast<uint32_t>(*value) : 0;
-}
 
 // A host's name is a part of file names.
 std::string PlainHost(std::string host) {

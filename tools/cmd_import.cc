@@ -88,6 +88,7 @@ int ImportRun(const Arguments& words) {
                              summary->malformed == 1 ? "is" : "are"));
   }
   if (!summary->cut_short.empty()) PrintMessage(EscapeName(summary->cut_short) + ".");
+  for (const std::string& gap : summary->gaps) PrintMessage(EscapeName(gap));
   return kExitSuccess;
 }
 

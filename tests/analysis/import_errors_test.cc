@@ -141,6 +141,12 @@ TEST_F(ImportErrors, AnExportWithoutAnyInterval) {
               HasSubstr("no event of a kind"));
 }
 
+TEST_F(ImportErrors, AnExportOfWhichNoTableCanBeRead) {
+  const std::string error =
+      ErrorOf(Database("CREATE TABLE NVTX_EVENTS(start INT); INSERT INTO NVTX_EVENTS VALUES(1)"));
+  EXPECT_THAT(error, HasSubstr("table NVTX_EVENTS of the export has no column end, globalTid"));
+}
+
 TEST_F(ImportErrors, ASegmentOfOurOwn) {
   SegmentWriter segment(input_, WriterIdentity{});
   segment.PutUsualRows();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a foreign trace for the oracle: Chrome JSON (plain or gzip) or an Nsight Systems export.
+"""What a foreign trace is to the oracle, and how Chrome JSON (plain or gzip) is read.
 
 Shares no code with gpubound and no library beyond Python's own. Everything is held in memory and
 every number is a Fraction until it is nanoseconds.
@@ -12,19 +12,12 @@ import json
 import math
 import pathlib
 import re
-import sqlite3
 
 LAYERS = ["unset", "python", "wait", "native", "simulator", "backend", "cuda_sync", "cuda_api"]
 SYNC = re.compile(r"(cuda|cu|hip)((Stream|Device|Ctx|Event|Thread)Synchronize|Memcpy(?!.*Async).*)$")
 COPY = re.compile(r"(cuda|cu|hip)Memcpy.*Async.*$")
 codecs.register_error("each byte", lambda error: ("\ufffd" * (error.end - error.start), error.end))
-FURTHEST_NS = 2**62  # no clock gets farther from zero
 LIBRARY = ("nccl:", "## Call CompiledFxGraph", "Torch-Compiled Region")
-LIBRARY_DOMAINS = re.compile(
-    r"(nccl.*|nvshmem.*|tsl|tsl:.*|xla|xla:.*|cublas.*|cudnn.*|cusparse.*|cusolver.*|cufft.*|cub|cccl"
-    r"|thrust)$", re.IGNORECASE)
-LIBRARY_RANGES = re.compile(
-    r"(nccl:|## Call CompiledFxGraph|Torch-Compiled Region|TSL:|XlaModule:|cub::)", re.IGNORECASE)
 
 
 @dataclasses.dataclass
@@ -77,6 +70,9 @@ class Trace:
     lost: int  # pieces of work that no process launched
     never_begun: int = 0  # ends of nothing
     cut_short: bool = False  # events may be missing
+    incomplete_tables: int = 0
+    launches_without_work: int = 0  # calls
+    names_missing: int = 0  # of calls, ranges, kernels and domains
 
 
 def nanoseconds(number):
@@ -315,83 +311,3 @@ def assign(processes, work):
         for process in users:
             process.unknown.append((item.start, item.end))
     return processes, sum(not item.other_end for item in lost)
-
-
-def read_nsys(path):
-    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    database.row_factory = sqlite3.Row
-    tables = {row[0] for row in database.execute("SELECT name FROM sqlite_schema")}
-
-    def rows(table):
-        return [dict(row) for row in database.execute(f"SELECT * FROM {table}")] \
-            if table in tables else []
-
-    def timed_rows(table):
-        return [row for row in rows("CUPTI_ACTIVITY_KIND_" + table) if row["start"] <= row["end"]]
-
-    def is_range(row):
-        return row.get("eventType", 59) in (59, 60) and abs(row["start"]) < FURTHEST_NS
-
-    strings = {row["id"]: row["value"] for row in rows("StringIds")}
-    names = {row["globalPid"] >> 24 & 0xffffff: row["name"] for row in rows("PROCESSES")}
-    patterns = comm_patterns()
-    visible = {(row["pid"], row["cudaId"]): row["gpuId"] for row in rows("TARGET_INFO_CUDA_DEVICE")}
-    processes = {}
-
-    def process_of(global_id):
-        pid = global_id >> 24 & 0xffffff
-        if pid not in processes:
-            python = names.get(pid, "").split("/")[-1].startswith("python")
-            processes[pid] = Process(pid, base="python" if python else "native",
-                                     busiest_reports=False, calls_nest=False)
-        return processes[pid]
-
-    def thread_of(global_id):
-        return process_of(global_id).threads.setdefault(global_id & 0xffffff, [])
-
-    order = 0
-    for row in timed_rows("RUNTIME") + timed_rows("DRIVER"):
-        order += 1
-        name = strip_version(strings.get(row["nameId"], ""))
-        thread_of(row["globalTid"]).append(Event(row["start"], row["end"], order, name,
-                                                 call_layer(name), call=True,
-                                                 correlation=row.get("correlationId") or 0))
-    domains = {(row["globalTid"] >> 24 & 0xffffff, row["domainId"]):
-               row["text"] or strings.get(row.get("textId"), "")
-               for row in rows("NVTX_EVENTS") if row.get("eventType") == 75}
-    for row in rows("NVTX_EVENTS"):
-        if not is_range(row):
-            continue
-        order += 1
-        text = row.get("text") or strings.get(row.get("textId"), "")
-        domain = domains.get((row["globalTid"] >> 24 & 0xffffff, row.get("domainId")), "")
-        own = not (LIBRARY_DOMAINS.match(domain) or LIBRARY_RANGES.match(text))
-        thread_of(row["globalTid"]).append(Event(row["start"], row["end"], order, text,
-                                                 operation=own))
-    work = []
-    for table in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE"):
-        for row in timed_rows(table):
-            kind = "copy"
-            if table in ("KERNEL", "GRAPH_TRACE"):
-                known = [strings.get(row.get(column), "")
-                         for column in ("demangledName", "shortName", "mangledName")]
-                kind = kernel_class(next((name for name in known if name), ""), patterns)
-            pid = None
-            if row.get("globalPid") is not None:
-                pid = process_of(row["globalPid"]).pid
-
-            def gpu(column, pid=pid, row=row):
-                number = row.get(column)
-                return visible.get((pid, number), number)
-
-            work.append(Work(row["start"], row["end"], kind, row.get("correlationId") or 0, pid,
-                             gpu("deviceId") or 0))
-            if table == "MEMCPY" and row.get("copyKind") in (5, 6, 7, 8, 10):
-                work.extend(other_ends(work[-1], gpu("srcDeviceId"), gpu("dstDeviceId")))
-    return Trace(*assign(list(processes.values()), work))
-
-
-def read(path):
-    with open(path, "rb") as file:
-        sqlite = file.read(16) == b"SQLite format 3\0"
-    return read_nsys(path) if sqlite else read_chrome(path)

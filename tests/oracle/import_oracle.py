@@ -18,6 +18,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import brute_force  # noqa: E402
 import foreign_model  # noqa: E402
+import nsys_model  # noqa: E402
 
 COLUMNS = ["wall_ns", "cpu_only_ns", "cpu_gpu_ns", "gpu_only_ns", "waiting_ns", "idle_ns",
            "unknown_ns", "gpu_busy_ns", "gpu_compute_ns", "gpu_comm_ns", "gpu_copy_ns",
@@ -160,9 +161,15 @@ def check(gpubound, file):
         return check_trace(gpubound, database, expected_of(file))
 
 
+def read(path):
+    with open(path, "rb") as file:
+        sqlite = file.read(16) == b"SQLite format 3\0"
+    return nsys_model.read_nsys(path) if sqlite else foreign_model.read_chrome(path)
+
+
 def check_trace(gpubound, file, expected):
     comparison = Comparison()
-    trace = foreign_model.read(file)
+    trace = read(file)
     report = report_of(gpubound, file)
     comparison.same("device_kind", report["device_kind"], "imported")
     reported = {process["pid"]: process for process in report["processes"]}
@@ -171,6 +178,10 @@ def check_trace(gpubound, file, expected):
     comparison.same("unassigned work", ledger["import_work_unassigned"], trace.lost)
     comparison.same("ends of nothing", ledger["unbalanced_scopes"], trace.never_begun)
     comparison.same("breaks off", ledger["import_cut_short"], int(trace.cut_short))
+    for counter, right in {"import_tables_incomplete": trace.incomplete_tables,
+                           "import_launches_without_work": trace.launches_without_work,
+                           "import_names_missing": trace.names_missing}.items():
+        comparison.same(counter, ledger[counter], right)
     right = [brute_force.Evaluation(process) for process in trace.processes]
     unlaunched = sum(process.launch[id(work)] is None and not work.other_end
                      for process in right for work in process.process.work)

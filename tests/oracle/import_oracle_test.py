@@ -11,7 +11,6 @@ import tempfile
 import unittest
 
 import brute_force
-import foreign_model
 import import_oracle
 
 CASES = pathlib.Path(__file__).resolve().parents[1] / "data/import"
@@ -56,7 +55,7 @@ class OracleTest(unittest.TestCase):
         self.assertFalse(self.changed(lambda d: d["expected"].update(devices={"9": 1})))
 
     def test_notices_a_report_of_another_trace(self):
-        processes = foreign_model.read(CASES / "nested_operations.json").processes
+        processes = import_oracle.read(CASES / "nested_operations.json").processes
         comparison = import_oracle.Comparison()
         reported = import_oracle.report_of(GPUBOUND, CASES / "hip_names.json")["processes"][0]
         import_oracle.compare_process(brute_force.Evaluation(processes[0]), reported, comparison)

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/sqlite.h"
 #include "tests/analysis/gzip_text.h"
 #include "tests/tools/tool_fixtures.h"
 #include "tools/commands.h"
@@ -121,6 +122,25 @@ TEST_F(ImportCommand, AFileThatIsDamagedIsImportedAsFarAsItGoesAndSaysSo) {
   EXPECT_EQ(imported.status, kExitSuccess);
   EXPECT_THAT(imported.err, HasSubstr("1 event could not be read and is missing"));
   EXPECT_THAT(imported.err, HasSubstr("could be read up to byte 88 only"));
+}
+
+TEST_F(ImportCommand, WhatAnExportLacksIsSaid) {
+  const std::string path = folder_.File("x.sqlite");
+  {
+    Result<Database> database =
+        Database::Create(path,
+                         "CREATE TABLE NVTX_EVENTS(start, end, globalTid, text);"
+                         "INSERT INTO NVTX_EVENTS VALUES(0, 9, 1 << 24, 'step');"
+                         "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start); "
+                         "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(1);");
+    ASSERT_TRUE(database.ok() && database->Commit());
+  }
+  const std::string run = folder_.File("x.gpubound");
+  const Captured imported = Capture([&] { return Dispatch({"import", path, "-o", run}); });
+  EXPECT_EQ(imported.status, kExitSuccess);
+  EXPECT_THAT(imported.err,
+              HasSubstr("CUPTI_ACTIVITY_KIND_KERNEL of the export has no column end"));
+  EXPECT_EQ(Capture([&] { return Dispatch({"doctor", run}); }).status, kExitCheckFailed);
 }
 
 TEST_F(ImportCommand, ARunOfWhichAProcessIsGoneIsIncomplete) {
