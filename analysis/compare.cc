@@ -196,10 +196,9 @@ std::vector<std::string> NotesOf(const GroupComparison& comparison,
                         ": graphs were recorded as a whole, so its GPU times are upper bounds.");
       }
       if (report.run.gpu_busy_is_lower_bound) {
-        notes.push_back(
-            group.runs[run] +
-            ": processes that are not part of it, or are lost, used its devices, so its GPU busy "
-            "is a lower bound.");
+        notes.push_back(group.runs[run] +
+                        ": processes that are not part of it used its devices, or lost ones may "
+                        "have, so its GPU busy is a lower bound.");
       }
       if (!comparison.per_iteration) continue;
       const ReportIterations& iterations = *SteppingProcess(report)->iterations;

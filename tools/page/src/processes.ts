@@ -84,7 +84,7 @@ function remarkOn(device: Device): string {
   const others = device.not_profiled.length;
   const why = [
     device.has_unknown_time ? 'GPU time is unknown for a while' : '',
-    others > 0                        ? `${others} other process${others === 1 ? '' : 'es'} on it` :
+    others > 0 ? `${others} other process${others === 1 ? '' : 'es'} on it` :
         device.busy_is_lower_bound ? 'what is lost may have used it' :
                                      '',
   ].filter(Boolean);
