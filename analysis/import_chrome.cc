@@ -115,7 +115,7 @@ class ChromeImport {
     if (!wrong_) wrong_ = error;
   }
 
-  void NoteWrongTime(const char* what) {
+  [[gnu::cold, gnu::noinline]] void NoteWrongTime(const char* what) {
     if (wrong_) return;
     wrong_ = Error{"reading the trace to import", path_,
                    "an event " + std::string(what) + " at byte " + std::to_string(event_offset_),
