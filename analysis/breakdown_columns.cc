@@ -115,7 +115,7 @@ std::string CellOf(const Breakdown& row, const BreakdownColumn& column,
                    const TextOptions& options) {
   const bool at_most = column.is_upper_bound != nullptr && row.time.*column.is_upper_bound;
   const bool at_least = (column.head == kGpuBusy && row.time.unknown_ns > 0) ||
-                        (column.head == kCaused && row.caused_is_lower_bound);
+                        (column.head == kCaused && row.time.gpu_caused_is_lower_bound);
   const std::string figure =
       Bounded(at_most, at_least, FormatTime(row.time.*column.value, options.raw));
   const bool missing = column.value == &ReportOperation::wall_ns && row.time.scopes_missing;

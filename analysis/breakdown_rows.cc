@@ -20,6 +20,7 @@ void AddRowTo(const ReportOperation& row, ReportOperation* sum) {
     sum->*time += row.*time;
   }
   sum->gpu_busy_is_upper_bound |= row.gpu_busy_is_upper_bound;
+  sum->gpu_caused_is_lower_bound |= row.gpu_caused_is_lower_bound;
   sum->scopes_missing |= row.scopes_missing;
 }
 
@@ -53,7 +54,6 @@ std::vector<Breakdown> LongestRows(std::vector<Breakdown> rows, size_t most) {
   Breakdown others;
   others.name = "(" + FormatCount(rows.size() - most) + " others)";
   others.has_caused = rows.front().has_caused;
-  others.caused_is_lower_bound = rows.front().caused_is_lower_bound;
   for (size_t i = most; i < rows.size(); ++i) AddRowTo(rows[i].time, &others.time);
   // Work of several rows may run at the same time.
   others.time.gpu_caused_is_upper_bound = others.time.gpu_caused_ns > 0;

@@ -15,7 +15,6 @@ struct Breakdown {
   std::string name;
   ReportOperation time;
   bool has_caused = false;
-  bool caused_is_lower_bound = false;  // of what ran unrecorded nobody knows who launched it
 };
 
 // Adds the cell to the times of |row|.

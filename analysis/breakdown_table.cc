@@ -58,8 +58,8 @@ std::string Bar(const ReportOperation& row, int64_t span_ns, int width,
 std::string BreakdownTables::Operations(const ReportProcess& process, size_t most) {
   std::vector<Breakdown> rows;
   for (const ReportOperation& row : process.operations) {
-    rows.push_back({row.operation + (row.inherited ? " (inherited)" : ""), row, true,
-                    /*caused_is_lower_bound=*/process.unknown_ns > 0});
+    rows.push_back({row.operation + (row.inherited ? " (inherited)" : ""), row,
+                    /*has_caused=*/true});
   }
   return Table("Operation", std::move(rows), most, process.span_ns);
 }

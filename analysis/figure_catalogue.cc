@@ -201,6 +201,7 @@ Figure OperationTime(const ReportProcess& process, const ReportOperation& row,
   if (figure.ns == &ReportOperation::sm_filled_ns) whole = Number(row.gpu_busy_ns);
   Figure time = AtLeast(FigureKind::kTime, Number(row.*figure.ns), more, whole);
   if (figure.ns == &ReportOperation::gpu_caused_ns) {
+    if (row.gpu_caused_is_lower_bound) time.high = std::numeric_limits<double>::infinity();
     if (row.gpu_caused_is_upper_bound) time.low = 0;
   } else if (row.gpu_busy_is_upper_bound && figure.touch != Touch::kNothing) {
     // What counts as busy may be less by any part of it, and what does not more.

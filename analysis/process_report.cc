@@ -104,6 +104,20 @@ void MarkCaused(const std::vector<KernelTime>& kernels, const std::vector<std::s
   }
 }
 
+// After the totals. What came without a launch is booked in (no operation); where that holds no
+// time, neither did it.
+void MarkCausedAtLeast(bool any_without_launch, ReportProcess* report) {
+  const auto none =
+      std::find_if(report->operations.begin(), report->operations.end(),
+                   [](const ReportOperation& row) { return row.operation == kNoOperation; });
+  const bool unlaunched =
+      any_without_launch && none != report->operations.end() && none->gpu_caused_ns > 0;
+  for (ReportOperation& row : report->operations) {
+    row.gpu_caused_is_lower_bound =
+        report->unknown_ns > 0 || (unlaunched && row.operation != kNoOperation);
+  }
+}
+
 void AddTotals(ReportProcess* report) {
   for (const ReportOperation& row : report->operations) {
     report->gpu_busy_ns += row.gpu_busy_ns;
@@ -165,6 +179,7 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   report->smi_model = sweep.smi_model;
   report->sm_fill_is_upper_bound = sweep.fill_is_upper_bound;
   AddTotals(report);
+  MarkCausedAtLeast(sweep.work_without_launch > 0, report);
 }
 
 }  // namespace

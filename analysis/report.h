@@ -99,6 +99,9 @@ struct ReportOperation {
   bool gpu_busy_is_upper_bound = false;
   bool gpu_caused_is_upper_bound = false;
   // Of a thread some of whose scopes are missing: it may have too much or too little time.
+  // The process has work of which nobody knows whether this row launched it: what ran unrecorded,
+  // and, but for (no operation), where it is booked, what came without a launch.
+  bool gpu_caused_is_lower_bound = false;
   bool scopes_missing = false;
 };
 

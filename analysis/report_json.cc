@@ -113,6 +113,7 @@ Json OperationJson(const ReportOperation& row) {
               {"inherited", row.inherited},
               {"gpu_busy_is_upper_bound", row.gpu_busy_is_upper_bound},
               {"gpu_caused_is_upper_bound", row.gpu_caused_is_upper_bound},
+              {"gpu_caused_is_lower_bound", row.gpu_caused_is_lower_bound},
               {"scopes_missing", row.scopes_missing}};
 }
 

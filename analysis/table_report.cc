@@ -83,6 +83,7 @@ TraceTable OperationTable() {
           {{"gpu_busy_is_upper_bound"}, MemberOf<Figure, &Figure::gpu_busy_is_upper_bound>},
           {{"gpu_caused_is_upper_bound"}, MemberOf<Figure, &Figure::gpu_caused_is_upper_bound>},
           {{"scopes_missing"}, MemberOf<Figure, &Figure::scopes_missing>},
+          {{"gpu_caused_is_lower_bound"}, MemberOf<Figure, &Figure::gpu_caused_is_lower_bound>},
       }));
 }
 

@@ -30,7 +30,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(cupti_held_by_other, kDataLoss, "Another tool holds CUPTI; GPU time is unknown.") \
   X(cupti_api_errors, kNotice, "CUPTI calls that returned an unexpected error.") \
   X(undelivered_device_buffers, kDataLoss, "CUPTI buffers still outstanding when the recording ended.") \
-  X(kernels_without_launch, kNotice, "GPU work for which no API call was seen; it belongs to (no operation).") \
+  X(kernels_without_launch, kNotice, "GPU work for which no API call was seen; it belongs to (no operation), so caused time of operations is a lower bound.") \
   X(unbalanced_scopes, kNotice, "Scopes that were closed without being open; ignored.") \
   X(scopes_open_at_end, kNotice, "Scopes still open when the recording ended; closed at the end of the span.") \
   X(scope_depth_exceeded, kNotice, "Scopes nested deeper than the recorder follows; time stays with the outer one.") \

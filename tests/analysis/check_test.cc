@@ -154,6 +154,13 @@ TEST_F(CheckTest, WorkThatWasLaunchedHereMayHaveRunAtAnyUnknownTime) {
   EXPECT_EQ(Of("simulation.gpu_caused>=50ms"), Outcome::kHolds);
 }
 
+TEST_F(CheckTest, CausedTimeBesideWorkWithoutALaunchIsALowerBound) {
+  report_.processes[0].operations[0].gpu_caused_ns = 50 * kMs;
+  report_.processes[0].operations[0].gpu_caused_is_lower_bound = true;
+  EXPECT_EQ(Of("simulation.gpu_caused<=900ms"), Outcome::kUndecided);
+  EXPECT_EQ(Of("simulation.gpu_caused>=50ms"), Outcome::kHolds);
+}
+
 TEST_F(CheckTest, InflationAtZeroBusyCannotBeDecided) {
   EXPECT_EQ(Of("inflation<=2.25x"), Outcome::kHolds);
   report_.run.gpu_busy_share = report_.run.smi_model = 0;

@@ -163,6 +163,7 @@ TEST_F(ReportJsonTest, OperationHasEveryKeyInOrder) {
                                "inherited",
                                "gpu_busy_is_upper_bound",
                                "gpu_caused_is_upper_bound",
+                               "gpu_caused_is_lower_bound",
                                "scopes_missing"}));
   EXPECT_EQ(row["transitions"]["python->backend"], 2);
 }

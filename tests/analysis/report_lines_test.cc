@@ -166,6 +166,7 @@ TEST_F(ReportLinesTest, GpuTimeBesideUnknownTimeIsALowerBoundInEveryTable) {
   inference.gpu_caused_ns = 6;
   inference.unknown_ns = 7;
   process().operations = {inference, Row("simulation", 10'000'000, 3)};
+  for (ReportOperation& row : process().operations) row.gpu_caused_is_lower_bound = true;
   process().cells = {{kNoPhase, "inference", "native", "compute", 4},
                      {kNoPhase, "inference", "native", "unknown", 7}};
   process().lanes.push_back({"actor", 7, {}, {inference}});

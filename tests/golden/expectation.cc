@@ -90,7 +90,8 @@ Values RowValues(const ReportOperation& row) {
                    {"inclusive_wall", row.inclusive_wall_ns},
                    {"inherited", row.inherited ? 1 : 0},
                    {"busy_bound", row.gpu_busy_is_upper_bound ? 1 : 0},
-                   {"caused_bound", row.gpu_caused_is_upper_bound ? 1 : 0}};
+                   {"caused_bound", row.gpu_caused_is_upper_bound ? 1 : 0},
+                   {"caused_at_least", row.gpu_caused_is_lower_bound ? 1 : 0}};
   for (const auto& [name, count] : row.transitions) values[name] = static_cast<int64_t>(count);
   return values;
 }
