@@ -8,6 +8,13 @@
 
 namespace gpubound {
 
+bool MayBeSeveral(const Collective& collective) {
+  const auto free = std::count_if(
+      collective.begin(), collective.end(),
+      [](const CollectiveMember& member) { return member.group == Communicators::kAny; });
+  return collective.size() >= 4 && free >= 2;
+}
+
 void CollectiveMatch::Add(const std::string& name, const CollectiveMember& member) {
   std::vector<Open>& running = open_[name];
   std::erase_if(running, [&](Open& open) {

@@ -35,6 +35,10 @@ struct CollectiveMember {
 // In order of begin: the last one entered last.
 using Collective = std::vector<CollectiveMember>;
 
+// Whether |collective| may well be two, each of two ranks or more: enough of its members may be in
+// any group.
+bool MayBeSeveral(const Collective& collective);
+
 class CollectiveMatch {
  public:
   // A kernel |name| of |rank|. Times never decrease between calls.

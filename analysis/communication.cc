@@ -9,7 +9,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analysis/collective_cursor.h"
 #include "analysis/collective_match.h"
@@ -26,6 +28,62 @@ struct Rank {
   size_t process = 0;
   DeviceId device{};
   ReportRank report;
+  int64_t merge_doubt_ns = 0;  // waiting in what may be several collectives
+  int64_t clock_doubt_ns = 0;  // by which clocks may make its waiting longer or shorter
+  int64_t late_doubt_ns = 0;   // likewise, that for it
+};
+
+// A doubt that does not matter moves no digit of a share.
+bool Matters(int64_t doubt_ns, int64_t of_ns) { return doubt_ns > of_ns / 100; }
+
+// By how much times of one host may be off against those of another.
+class ClockErrors {
+ public:
+  ClockErrors(const Run& run, const ClockAlignment& clocks) {
+    std::map<std::string, size_t> hosts;
+    for (const ProcessTrace& process : run.processes) {
+      const auto [host, is_new] = hosts.try_emplace(process.identity.host, errors_ns_.size());
+      if (is_new) errors_ns_.push_back(Of(host->first, clocks));
+      host_of_.push_back(host->second);
+    }
+  }
+
+  // Of times of these processes, at most; 0 where they share a host.
+  template <typename Members, typename ProcessOf>
+  int64_t Among(const Members& members, ProcessOf process_of) const {
+    int64_t most_ns = 0;
+    int64_t second_ns = 0;  // of another host
+    size_t most = host_of_[process_of(members.front())];
+    most_ns = errors_ns_[most];
+    bool several = false;
+    for (const auto& member : members) {
+      const size_t host = host_of_[process_of(member)];
+      if (host == most) continue;
+      several = true;
+      const int64_t error_ns = errors_ns_[host];
+      second_ns = std::max(second_ns, std::min(error_ns, most_ns));
+      if (error_ns > most_ns) {
+        most_ns = error_ns;
+        most = host;
+      }
+    }
+    return several ? most_ns + second_ns : 0;
+  }
+
+ private:
+  static constexpr int64_t kNotKnown = INT64_MAX / 4;
+
+  static int64_t Of(const std::string& host, const ClockAlignment& clocks) {
+    for (const BoundedHost& bounded : clocks.bounded_hosts) {
+      if (bounded.host == host) return std::min(bounded.error_ns, kNotKnown);
+    }
+    const bool unbounded = std::find(clocks.unbounded_hosts.begin(), clocks.unbounded_hosts.end(),
+                                     host) != clocks.unbounded_hosts.end();
+    return unbounded ? kNotKnown : 0;
+  }
+
+  std::vector<size_t> host_of_;     // by process
+  std::vector<int64_t> errors_ns_;  // by host, against the reference
 };
 
 // Whether |time|, which may have no length, is in |window| at least in part.
@@ -36,13 +94,16 @@ bool LiesIn(const Interval& window, const Interval& time) {
 
 class Ranks {
  public:
-  explicit Ranks(const Run& run) : run_(run) {}
+  Ranks(const Run& run, const ClockAlignment& clocks)
+      : run_(run), clocks_(clocks), errors_(run, clocks) {}
 
   size_t Find(size_t process, DeviceId device) {
     const auto [found, is_new] = index_.try_emplace({process, device}, ranks_.size());
     if (is_new) {
       const ProcessTrace& trace = run_.processes[process];
-      Rank rank{process, device, {}};
+      Rank rank;
+      rank.process = process;
+      rank.device = device;
       rank.report.host = trace.identity.host;
       rank.report.pid = trace.identity.pid;
       rank.report.uuid = trace.DeviceOf(device).uuid;
@@ -55,6 +116,9 @@ class Ranks {
   void Book(const Collective& collective, const Interval& window) {
     const CollectiveMember& last = collective.back();
     const bool matched = collective.size() > 1;
+    const bool merged = MayBeSeveral(collective);
+    const int64_t error_ns = errors_.Among(
+        collective, [this](const CollectiveMember& of) { return ranks_[of.rank].process; });
     int64_t first_ns = last.time.begin_ns;
     for (const CollectiveMember& member : collective) {
       if (&member != &last) first_ns = std::min(first_ns, member.time.begin_ns);
@@ -63,7 +127,8 @@ class Ranks {
     for (const CollectiveMember& member : collective) {
       const bool held_up_others = &member == &last && !late.empty();
       if (!LiesIn(window, member.time) && !held_up_others) continue;
-      ReportRank& report = ranks_[member.rank].report;
+      Rank& rank = ranks_[member.rank];
+      ReportRank& report = rank.report;
       const Interval inside = member.time.ClippedTo(window);
       const int64_t sum_ns = inside.length();
       const int64_t wait_ns = inside.ClippedTo({member.time.begin_ns, last.time.begin_ns}).length();
@@ -71,31 +136,49 @@ class Ranks {
       report.comm_sum_ns += sum_ns;
       (matched ? report.peer_wait_ns : report.unmatched_ns) += matched ? wait_ns : sum_ns;
       report.moving_ns += matched ? sum_ns - wait_ns : 0;
-      if (&member != &last) ranks_[last.rank].report.waited_for_ns += wait_ns;
+      rank.clock_doubt_ns += std::min(error_ns, sum_ns);
+      if (merged) rank.merge_doubt_ns += wait_ns;
+      if (&member == &last) continue;
+      ranks_[last.rank].report.waited_for_ns += wait_ns;
+      ranks_[last.rank].late_doubt_ns += std::min(error_ns, wait_ns);
     }
     if (late.empty()) return;
     ++ranks_[last.rank].report.late;
     late_[last.rank].push_back(late);
   }
 
-  std::vector<ReportRank> Finish(const ClockAlignment& clocks, const ReportOptions& options) {
+  std::vector<ReportRank> Finish(const std::vector<ProcessAnalysis>& analyses,
+                                 const ReportOptions& options) {
     std::vector<ReportRank> reports;
     for (const auto& [key, rank] : index_) {
       ReportRank& report = ranks_[rank].report;
       if (report.collectives == 0) continue;
+      MarkDoubts(&ranks_[rank]);
       std::vector<Interval>& late = late_[rank];
       for (Interval& interval : late) {
-        interval.begin_ns -= clocks.offset_ns[key.first];
-        interval.end_ns -= clocks.offset_ns[key.first];
+        interval.begin_ns -= clocks_.offset_ns[key.first];
+        interval.end_ns -= clocks_.offset_ns[key.first];
       }
-      report.while_late = WhatItDid(run_.processes[key.first], std::move(late), options);
+      report.while_late = WhatItDid(run_.processes[key.first], std::move(late),
+                                    analyses[key.first].inherited, options);
       reports.push_back(std::move(report));
     }
     return reports;
   }
 
  private:
+  static void MarkDoubts(Rank* rank) {
+    ReportRank& report = rank->report;
+    const int64_t wait_ns = report.peer_wait_ns;
+    report.peer_wait_is_lower_bound = Matters(rank->clock_doubt_ns, wait_ns);
+    report.peer_wait_is_upper_bound = Matters(rank->clock_doubt_ns + rank->merge_doubt_ns, wait_ns);
+    report.late_is_doubtful =
+        report.waited_for_ns > 0 && rank->late_doubt_ns >= report.waited_for_ns / 2;
+  }
+
   const Run& run_;
+  const ClockAlignment& clocks_;
+  const ClockErrors errors_;
   std::map<std::pair<size_t, DeviceId>, size_t> index_;
   std::vector<Rank> ranks_;
   std::map<size_t, std::vector<Interval>> late_;  // by rank
@@ -141,9 +224,11 @@ class Lanes {
 
 }  // namespace
 
-std::vector<ReportRank> SplitCommunication(const Run& run, const ClockAlignment& clocks,
-                                           const Interval& window, const ReportOptions& options) {
-  Ranks ranks(run);
+std::vector<ReportRank> SplitCommunication(const Run& run,
+                                           const std::vector<ProcessAnalysis>& analyses,
+                                           const ClockAlignment& clocks, const Interval& window,
+                                           const ReportOptions& options) {
+  Ranks ranks(run, clocks);
   Lanes lanes;
   Communicators communicators;
   uint64_t learnt = 0;
@@ -166,7 +251,7 @@ std::vector<ReportRank> SplitCommunication(const Run& run, const ClockAlignment&
   });
   match.Finish();
   book();
-  return ranks.Finish(clocks, options);
+  return ranks.Finish(analyses, options);
 }
 
 }  // namespace gpubound

@@ -196,9 +196,14 @@ std::vector<std::string> NotesOf(const GroupComparison& comparison,
                         ": graphs were recorded as a whole, so its GPU times are upper bounds.");
       }
       if (report.run.gpu_busy_is_lower_bound) {
+        const bool outside =
+            std::any_of(report.devices.begin(), report.devices.end(),
+                        [](const ReportDevice& device) { return device.host_outside_run; });
         notes.push_back(group.runs[run] +
-                        ": processes that are not part of it used its devices, or lost ones may "
-                        "have, so its GPU busy is a lower bound.");
+                        (outside ? ": processes of another host lie outside of its span"
+                                 : ": processes that are not part of it used its devices, or lost "
+                                   "ones may have") +
+                        ", so its GPU busy is a lower bound.");
       }
       if (!comparison.per_iteration) continue;
       const ReportIterations& iterations = *SteppingProcess(report)->iterations;

@@ -98,10 +98,11 @@ class ProcessFollower {
 }  // namespace
 
 std::vector<ReportActivity> WhatItDid(const ProcessTrace& process, std::vector<Interval> when,
+                                      const std::vector<NamedWait>& inherited,
                                       const ReportOptions& options) {
   std::vector<TaggedInterval> tagged;
   for (const Interval& time : Union(std::move(when))) tagged.push_back({time, 0});
-  return std::move(WhatItDidByTag(process, tagged, 1, {}, options).front());
+  return std::move(WhatItDidByTag(process, tagged, 1, inherited, options).front());
 }
 
 std::vector<std::vector<ReportActivity>> WhatItDidByTag(const ProcessTrace& process,

@@ -16,6 +16,7 @@
 #include "analysis/clock_align.h"
 #include "analysis/communication.h"
 #include "analysis/device_usage.h"
+#include "analysis/hosts_outside.h"
 #include "analysis/kernel_report.h"
 #include "analysis/lost_scopes.h"
 #include "analysis/memory_source.h"
@@ -353,15 +354,9 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   AddDevices(run, devices, cut, &report);
   report.operation_devices = OperationDevices(report);
   NoteCompany(CompanyOf(run, clocks, span), &ledger, &report);
-  for (const HostOutside& outside : HostsOutside(run, clocks, span)) {
-    uint64_t& furthest = ledger[static_cast<size_t>(LedgerCounter::host_outside_run_ns)];
-    furthest = std::max(furthest, static_cast<uint64_t>(outside.ns));
-    report.notes.push_back("host " + outside.host + ": its processes lie up to " +
-                           FormatTime(outside.ns) +
-                           " outside the run; is its clock set right (chrony, ntp)?");
-  }
+  NoteHostsOutside(run, HostsOutside(run, clocks, span), devices, &ledger, &report);
   if (all && run.sums == nullptr) {
-    report.ranks = SplitCommunication(run, clocks, cut.windows[cut.headline], options);
+    report.ranks = SplitCommunication(run, *analyses, clocks, cut.windows[cut.headline], options);
   }
   if (run.sums != nullptr) NoteSums(run, span, &ledger, &report);
   report.ledger =

@@ -18,6 +18,7 @@
 #include "analysis/process_tree_peaks.h"
 #include "analysis/report_iterations.h"
 #include "analysis/report_ledger.h"
+#include "analysis/report_rank.h"
 #include "analysis/report_work.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
@@ -98,10 +99,10 @@ struct ReportOperation {
   // Graphs that were recorded as a whole are part of it: gaps between their nodes count as busy.
   bool gpu_busy_is_upper_bound = false;
   bool gpu_caused_is_upper_bound = false;
-  // Of a thread some of whose scopes are missing: it may have too much or too little time.
   // The process has work of which nobody knows whether this row launched it: what ran unrecorded,
   // and, but for (no operation), where it is booked, what came without a launch.
   bool gpu_caused_is_lower_bound = false;
+  // Of a thread some of whose scopes are missing: it may have too much or too little time.
   bool scopes_missing = false;
 };
 
@@ -176,13 +177,6 @@ struct ReportCriticalPath {
   int64_t wall_ns = 0;
   std::vector<ReportPathPart> parts;    // longest first; sum to wall_ns
   std::vector<ReportSpeedup> speedups;  // most telling first
-};
-
-// What a thread did.
-struct ReportActivity {
-  std::string operation;
-  std::string layer;
-  int64_t ns = 0;
 };
 
 // How long a process waited for another one, or for any of several, by operation. Disjoint.
@@ -304,6 +298,7 @@ struct ReportDevice {
   std::optional<double> inflation;  // smi_model over true busy share; absent at zero busy
   std::vector<ReportDeviceBand> processes;
   std::vector<ReportUnprofiled> not_profiled;
+  bool host_outside_run = false;  // processes of its host lie outside the run
 };
 
 // Time of an operation on a device, summed over all processes; each process's own work only.
@@ -326,23 +321,6 @@ struct ReportPart {
   int64_t gpu_comm_ns = 0;
   int64_t gpu_copy_ns = 0;
   bool gpu_busy_is_upper_bound = false;  // as of an operation
-};
-
-// A process on one of its devices, as a member of collectives. Concurrent kernels count each:
-// comm_sum_ns = peer_wait_ns + moving_ns + unmatched_ns.
-struct ReportRank {
-  std::string host;
-  int64_t pid = 0;
-  std::string uuid;
-  uint32_t ordinal = 0;
-  uint64_t collectives = 0;
-  int64_t comm_sum_ns = 0;
-  int64_t peer_wait_ns = 0;                // until the last rank had entered
-  int64_t moving_ns = 0;                   // from then on
-  int64_t unmatched_ns = 0;                // of collectives found on no other rank
-  uint64_t late = 0;                       // collectives that it was the last to enter
-  int64_t waited_for_ns = 0;               // what the others waited in those, summed over them
-  std::vector<ReportActivity> while_late;  // its reporting thread meanwhile, longest first
 };
 
 struct ReportRun {
@@ -370,7 +348,8 @@ struct ReportRun {
   double whole_gpu_busy_share = 0;
   bool gpu_busy_is_upper_bound = false;  // as of an operation; also of the classes
   bool whole_gpu_busy_is_upper_bound = false;
-  // Others used the devices too, or lost processes may have; also of the whole.
+  // Others used the devices too, lost processes may have, or some lie outside the run; also of the
+  // whole.
   bool gpu_busy_is_lower_bound = false;
   std::vector<ReportPart> parts;  // in order of time; none without step()
   // Visible to some process, used by none; without those of which that is not known.

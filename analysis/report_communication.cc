@@ -23,7 +23,8 @@ std::string LateSentence(const Report& report, const TextOptions& options) {
   if (late->waited_for_ns == 0) return {};
   int64_t waits_ns = 0;
   for (const ReportRank& rank : report.ranks) waits_ns += rank.peer_wait_ns;
-  std::string text = NameOf(*late) + " entered " + std::to_string(late->late) + " of its " +
+  const char* const hedge = late->late_is_doubtful ? "If the clocks of the hosts agree, " : "";
+  std::string text = hedge + NameOf(*late) + " entered " + std::to_string(late->late) + " of its " +
                      std::to_string(late->collectives) + " collectives last, and " +
                      FormatShare(ShareOf(late->waited_for_ns, waits_ns)) +
                      " of all waiting was for it";
@@ -44,10 +45,13 @@ std::string CommunicationSection(const Report& report, const TextOptions& option
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
   TextTable table({"Collectives of", "count", "time", "peer wait", "share", "moving", "unmatched"});
   for (const ReportRank& rank : report.ranks) {
+    const auto wait = [&rank](const std::string& figure) {
+      return Bounded(rank.peer_wait_is_upper_bound, rank.peer_wait_is_lower_bound, figure);
+    };
     table.AddRow({NameOf(rank), FormatCount(rank.collectives), time(rank.comm_sum_ns),
-                  time(rank.peer_wait_ns),
-                  FormatShare(ShareOf(rank.peer_wait_ns, rank.comm_sum_ns)), time(rank.moving_ns),
-                  time(rank.unmatched_ns)});
+                  wait(time(rank.peer_wait_ns)),
+                  wait(FormatShare(ShareOf(rank.peer_wait_ns, rank.comm_sum_ns))),
+                  time(rank.moving_ns), time(rank.unmatched_ns)});
   }
   return "\n" + table.Render(options.width, 0, options.unicode) + LateSentence(report, options);
 }

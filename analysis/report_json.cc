@@ -343,7 +343,8 @@ Json DeviceJson(const ReportDevice& device) {
               {"not_profiled", ArrayOf(device.not_profiled, UnprofiledJson)},
               {"has_unknown_time", device.has_unknown_time},
               {"busy_is_lower_bound", device.busy_is_lower_bound},
-              {"simulated_utilization", OrNull(device.simulated_utilization)}};
+              {"simulated_utilization", OrNull(device.simulated_utilization)},
+              {"host_outside_run", device.host_outside_run}};
 }
 
 Json RankJson(const ReportRank& rank) {
@@ -358,7 +359,10 @@ Json RankJson(const ReportRank& rank) {
               {"unmatched_ns", rank.unmatched_ns},
               {"late", rank.late},
               {"waited_for_ns", rank.waited_for_ns},
-              {"while_late", ArrayOf(rank.while_late, ActivityJson)}};
+              {"while_late", ArrayOf(rank.while_late, ActivityJson)},
+              {"peer_wait_is_upper_bound", rank.peer_wait_is_upper_bound},
+              {"peer_wait_is_lower_bound", rank.peer_wait_is_lower_bound},
+              {"late_is_doubtful", rank.late_is_doubtful}};
 }
 
 }  // namespace

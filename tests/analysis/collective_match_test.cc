@@ -46,6 +46,27 @@ TEST_F(CollectiveMatchTest, KernelsSideBySideAreOneCollective) {
   EXPECT_THAT(CompleteAtTheEnd(), ElementsAre(ElementsAre(0, 1)));
 }
 
+TEST_F(CollectiveMatchTest, TwoPairsOfUnknownGroupsThatOverlapOnceAreOneThatMayBeSeveral) {
+  for (size_t rank = 0; rank < 4; ++rank) Kernel(rank, static_cast<int64_t>(rank), 10);
+  match_.Finish();
+  const std::vector<Collective> found = match_.Take();
+  ASSERT_THAT(found, testing::SizeIs(1));
+  EXPECT_TRUE(MayBeSeveral(found[0]));
+}
+
+TEST_F(CollectiveMatchTest, WhatIsOneGroupOrTooFewForTwoIsNotSeveral) {
+  const auto of_groups = [](const std::vector<size_t>& groups) {
+    Collective collective;
+    for (const size_t group : groups) collective.push_back({collective.size(), {0, 10}, group});
+    return MayBeSeveral(collective);
+  };
+  constexpr size_t kAny = Communicators::kAny;
+  EXPECT_FALSE(of_groups({0, 0, 0, 0}));
+  EXPECT_FALSE(of_groups({kAny, kAny, kAny}));
+  EXPECT_FALSE(of_groups({0, 0, 0, kAny}));
+  EXPECT_TRUE(of_groups({0, 0, kAny, kAny}));
+}
+
 TEST_F(CollectiveMatchTest, NobodyEntersAfterSomebodyLeft) {
   Kernel(0, 0, 10);
   Kernel(1, 10, 12);

@@ -199,6 +199,10 @@ TEST(Compare, BoundsAreSaid) {
   EXPECT_THAT(text, HasSubstr("A0: graphs were recorded as a whole"));
   EXPECT_THAT(text, HasSubstr("B0: processes that are not part of it"));
   EXPECT_THAT(RenderComparisonJson(comparison, groups), HasSubstr("\"is_upper_bound\": true"));
+  shared.devices.emplace_back().host_outside_run = true;
+  const std::vector<RunGroup> off{Group("A", {whole}), Group("B", {shared})};
+  EXPECT_THAT(RenderComparison(CompareGroups(off, 1), off, {}),
+              HasSubstr("B0: processes of another host lie outside of its span, so its GPU busy"));
 }
 
 TEST(Compare, GpuBusyIsTheRunsAndThatOfIterationsTheProcesss) {

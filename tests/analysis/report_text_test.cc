@@ -91,6 +91,14 @@ TEST_F(ReportTextTest, TheRankThatTheOthersWaitForIsNamedWithWhatItDid) {
       Text(),
       HasSubstr("pid 200 on device 0 entered 3 of its 4 collectives last, and 100 % of all\n"
                 "  waiting was for it; meanwhile it was in collect (simulator) for 75 % of the"));
+  EXPECT_THAT(Text(), ContainsRegex("\npid 100 on device 0 +4 +10.0 ms +6.00 ms +60 % "));
+  report_.ranks[0].peer_wait_is_upper_bound = true;
+  EXPECT_THAT(Text(), ContainsRegex("\npid 100 on device 0 +4 +10.0 ms +<= 6.00 ms +<= 60 % "));
+  report_.ranks[0].peer_wait_is_lower_bound = true;
+  EXPECT_THAT(Text(), ContainsRegex("\npid 100 on device 0 +4 +10.0 ms +about 6.00 ms +about 60"));
+  report_.ranks[1].late_is_doubtful = true;
+  EXPECT_THAT(Text(),
+              HasSubstr("\nIf the clocks of the hosts agree, pid 200 on device 0 entered 3"));
 }
 
 TEST_F(ReportTextTest, BeginsWithWhatNvidiaSmiSaysAgainstTheTruth) {

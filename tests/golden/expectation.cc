@@ -141,7 +141,10 @@ Values RankValues(const ReportRank& rank) {
                    {"moving", rank.moving_ns},
                    {"unmatched", rank.unmatched_ns},
                    {"late", static_cast<int64_t>(rank.late)},
-                   {"waited_for", rank.waited_for_ns}};
+                   {"waited_for", rank.waited_for_ns},
+                   {"wait_at_most", rank.peer_wait_is_upper_bound ? 1 : 0},
+                   {"wait_at_least", rank.peer_wait_is_lower_bound ? 1 : 0},
+                   {"late_doubtful", rank.late_is_doubtful ? 1 : 0}};
   for (const ReportActivity& activity : rank.while_late) {
     values["late_in:" + activity.operation + "," + activity.layer] = activity.ns;
   }
@@ -202,6 +205,7 @@ Values RunValues(const ReportRun& run) {
           {"whole_gpu_busy_percent", std::llround(run.whole_gpu_busy_share * 100)},
           {"devices_unused", static_cast<int64_t>(run.devices_unused.size())},
           {"busy_bound", run.gpu_busy_is_upper_bound ? 1 : 0},
+          {"busy_at_least", run.gpu_busy_is_lower_bound ? 1 : 0},
           {"whole_busy_bound", run.whole_gpu_busy_is_upper_bound ? 1 : 0}};
 }
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a report says of hosts whose processes seem to lie outside the run: on their devices only
+// what falls into the run's span counts, so the rest is neither busy nor idle. Pure.
+#ifndef GPUBOUND_ANALYSIS_HOSTS_OUTSIDE_H_
+#define GPUBOUND_ANALYSIS_HOSTS_OUTSIDE_H_
+
+#include <vector>
+
+#include "analysis/clock_align.h"
+#include "analysis/device_usage.h"
+#include "analysis/report.h"
+#include "analysis/run.h"
+
+namespace gpubound {
+
+// Notes |hosts|, counts the furthest of them, and makes figures of their devices and the run's GPU
+// busy lower bounds. |devices|: those of |report|, in the same order.
+void NoteHostsOutside(const Run& run, const std::vector<HostOutside>& hosts,
+                      const std::vector<DeviceUsage>& devices, Ledger* ledger, Report* report);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_HOSTS_OUTSIDE_H_
