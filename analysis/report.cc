@@ -178,13 +178,15 @@ std::string VerdictOf(const Report& report) {
   if (verdict.empty()) {
     verdict = report.processes.empty() ? "nothing was recorded." : "complete: nothing was lost.";
   }
-  const bool others =
-      std::any_of(report.devices.begin(), report.devices.end(),
-                  [](const ReportDevice& device) { return !device.not_profiled.empty(); });
-  if (others) {
+  const auto any_device = [&report](bool (*is)(const ReportDevice&)) {
+    return std::any_of(report.devices.begin(), report.devices.end(), is);
+  };
+  if (any_device([](const ReportDevice& device) { return !device.not_profiled.empty(); })) {
     verdict +=
         " Processes that are not part of the run were on its GPU too: what that did in all may be "
         "more.";
+  } else if (any_device([](const ReportDevice& device) { return device.host_outside_run; })) {
+    verdict += " GPU shares are lower bounds.";
   } else if (report.run.gpu_busy_is_lower_bound) {
     verdict += " What is lost may have used GPUs, so GPU shares are lower bounds.";
   }

@@ -151,7 +151,21 @@ void AddWhatHardwareTells(Report* report) {
   ReportProcess& process = report->processes[0];
   process.counters = {{kHostileOperation, 2'000'000, 0.41, 0.17, std::nullopt}};
   process.progress = {30, 40, 3'000'000};
-  report->ranks = {{"host", 100, "", 0, 40, 900'000, 500'000, 390'000, 10'000, 3, 20'000, {}},
+  report->ranks = {{"host",
+                    100,
+                    "",
+                    0,
+                    40,
+                    900'000,
+                    500'000,
+                    390'000,
+                    10'000,
+                    3,
+                    20'000,
+                    false,
+                    false,
+                    false,
+                    {}},
                    {"host",
                     101,
                     "",
@@ -163,6 +177,9 @@ void AddWhatHardwareTells(Report* report) {
                     0,
                     37,
                     480'000,
+                    false,
+                    false,
+                    false,
                     {{kHostileOperation, "python", 300'000}, {"simulation", "wait", 100'000}}}};
 }
 

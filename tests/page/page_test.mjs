@@ -193,7 +193,7 @@ test(
           Object.fromEntries(shownCauses.map((row) => [row.row, row.figures.ns])), causes);
       for (const row of shownCauses) {
         const words = row.shown.split(/\d/)[0];  // before the first figure
-        assert.ok(linesOf('GPU idle ')[0].includes(words), words);
+        assert.ok(linesOf('Without GPU work of its own ')[0].includes(words), words);
       }
 
       const transitions = Object.fromEntries(process.operations.flatMap(

@@ -2,7 +2,8 @@
 //
 // How runs differ: a table for each group against the first, with an interval beside each
 // difference. Only what is significant is coloured, and marked by a word and a sign as well.
-import {ComparedFigure, ComparedValue, ComparisonData, NO_OPERATION} from './data';
+import {ComparedFigure, ComparedValue, ComparisonData} from './comparison_data';
+import {NO_OPERATION} from './data';
 import {element, section, table} from './dom';
 import {bounded, exactNs, formatShare, formatTime} from './format';
 import {causeText} from './headline';

@@ -2,6 +2,7 @@
 //
 // The shape of the page's data: gpubound.page.v1 with a gpubound.report.v1 in it (docs/report.md).
 // Times are integer nanoseconds.
+import {ComparisonData} from './comparison_data';
 
 export interface Cell {
   phase: string;
@@ -333,36 +334,6 @@ export interface PageData {
   notes: string[];
   processes: PageProcess[];
   timeline: TimelineData;
-}
-
-// A group's value and how it differs from the first group's: gpubound.compare.v1.
-export interface ComparedValue {
-  value: number;
-  difference: number;
-  low: number|null;
-  high: number|null;
-  is_upper_bound: boolean;
-  is_lower_bound: boolean;
-  significant: boolean;
-}
-
-export interface ComparedFigure {
-  figure: string;
-  name: string;  // of an operation or cause; empty for figures of the run
-  unit: 'ns'|'share';
-  groups: ComparedValue[];
-}
-
-export interface ComparisonData {
-  format: 'gpubound.compare.v1';
-  per_iteration: boolean;
-  seed: number;
-  replicates: number;
-  groups: {
-    name: string; runs: string[]; resampled: 'runs' | 'iterations' | 'nothing'; simulated: boolean
-  }[];
-  figures: ComparedFigure[];
-  notes: string[];
 }
 
 export const NO_OPERATION = '(no operation)';

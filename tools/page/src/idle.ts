@@ -15,32 +15,39 @@ function noneIdle(process: ReportProcess): string {
       'no device of this process was idle.';
 }
 
+// Others' work may run on a device while it has none of the process's.
+const sharesADevice = (report: Report, process: ReportProcess): boolean => report.devices.some(
+    (device) => device.used && device.processes.length > 1 &&
+        device.processes.some(({pid}) => pid === process.pid));
+
 export function causes(report: Report, process: number): HTMLElement {
   const rows = idleCauses(report, process);
   if (rows.length === 0)
     return element('p', {text: `No cause: ${noneIdle(report.processes[process])}`});
   const python = runsPython(report, process);
   const total = rows.reduce((sum, [, ns]) => sum + ns, 0);
-  const result =
-      table('Idle time by cause', ['cause', '', 'time', 'of idle'], rows.map(([cause, ns]) => {
-        const piece = element('span', {class: `i-${cause}`});
-        piece.style.width = `${share(ns, rows[0][1]) * 100}%`;
-        const row = element('tr', {}, [
-          element('th', {
-            class: 'name',
-            text: causeText(cause, python),
-            title: cause,
-            attributes: {scope: 'row'}
-          }),
-          element(
-              'td', {class: 'bar-cell'},
-              [element('div', {class: 'bar', attributes: {'aria-hidden': 'true'}}, [piece])]),
-          timeCell(ns, 'ns'),
-          element('td', {class: 'figure', text: formatShare(share(ns, total))}),
-        ]);
-        row.dataset.row = cause;
-        return row;
-      }));
+  const caption = sharesADevice(report, report.processes[process]) ?
+      'Time without GPU work of its own, by cause' :
+      'Idle time by cause';
+  const result = table(caption, ['cause', '', 'time', 'of idle'], rows.map(([cause, ns]) => {
+    const piece = element('span', {class: `i-${cause}`});
+    piece.style.width = `${share(ns, rows[0][1]) * 100}%`;
+    const row = element('tr', {}, [
+      element('th', {
+        class: 'name',
+        text: causeText(cause, python),
+        title: cause,
+        attributes: {scope: 'row'}
+      }),
+      element(
+          'td', {class: 'bar-cell'},
+          [element('div', {class: 'bar', attributes: {'aria-hidden': 'true'}}, [piece])]),
+      timeCell(ns, 'ns'),
+      element('td', {class: 'figure', text: formatShare(share(ns, total))}),
+    ]);
+    row.dataset.row = cause;
+    return row;
+  }));
   result.classList.add('causes');
   return result;
 }
