@@ -47,7 +47,8 @@ class NsysImport {
     if (!known.ok()) return known;
     const Status strings = from_.ReadStrings();
     if (!strings.ok()) return strings;
-    ReadNsysTarget(&from_.database(), &trace_, &gpu_of_);
+    const Status target = ReadNsysTarget(&from_, &gpu_of_);
+    if (!target.ok()) return target;
     for (const auto& step : {&NsysImport::ReadCalls, &NsysImport::ReadRanges, &NsysImport::ReadWork,
                              &NsysImport::ReadSyncs, &NsysImport::ReadThreadNames}) {
       const Status done = (this->*step)();
@@ -204,7 +205,7 @@ class NsysImport {
       trace_.names.NameThread(std::to_string(NsysPid(id)), std::to_string(NsysTid(id)),
                               from_.StringOf(table.Int(1)));
     }
-    return Ok{};
+    return from_.Checked(table);
   }
 
   // What never ended was open to the last.

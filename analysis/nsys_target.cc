@@ -20,24 +20,31 @@ std::string PlainHost(std::string host) {
   return host;
 }
 
-void ReadSession(Database* database, ForeignTrace* trace) {
+Status ReadSession(NsysExport* from) {
+  Database* const database = &from->database();
+  ForeignTrace* const trace = &from->trace();
   NsysTable environment(database, "TARGET_INFO_SYSTEM_ENV", {"name", "value"});
   while (environment.HasFirst(2) && environment.Step()) {
     if (environment.Text(0) == "Hostname" && !environment.Text(1).empty()) {
       trace->host = PlainHost(environment.Text(1));
     }
   }
+  if (environment.failed()) return from->Checked(environment);
   NsysTable start(database, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"});
   if (start.HasFirst(1) && start.Step()) trace->realtime_ns = start.Int(0).value_or(0);
+  if (start.failed()) return from->Checked(start);
   NsysTable processes(database, "PROCESSES", {"globalPid", "name"});
   while (processes.HasFirst(2) && processes.Step()) {
     std::string name = processes.Text(1);
     name = name.substr(name.rfind('/') + 1);
     trace->names.NameProcess(std::to_string(NsysPid(processes.Int(0).value_or(0))), name);
   }
+  return from->Checked(processes);
 }
 
-void ReadDevices(Database* database, ForeignTrace* trace, GpuOfOrdinal* gpus) {
+Status ReadDevices(NsysExport* from, GpuOfOrdinal* gpus) {
+  Database* const database = &from->database();
+  ForeignTrace* const trace = &from->trace();
   NsysTable table(
       database, "TARGET_INFO_GPU",
       {"id", "name", "uuid", "smCount", "maxWarpsPerSm", "maxBlocksPerSm", "maxRegistersPerSm",
@@ -62,20 +69,23 @@ void ReadDevices(Database* database, ForeignTrace* trace, GpuOfOrdinal* gpus) {
     info.compute_capability_minor = U32Of(table.Int(10));
     info.memory_bytes = static_cast<uint64_t>(table.Int(11).value_or(0));
   }
+  if (table.failed()) return from->Checked(table);
   // Each process numbers the devices that it may see.
   for (const char* name : {"TARGET_INFO_CUDA_DEVICE", "TARGET_INFO_CUDA_GPU"}) {
     NsysTable visible(database, name, {"gpuId", "cudaId", "pid"});
     while (visible.HasFirst(3) && visible.Step()) {
       (*gpus)[{visible.Int(2).value_or(0), visible.Int(1).value_or(0)}] = U32Of(visible.Int(0));
     }
+    if (visible.failed()) return from->Checked(visible);
   }
+  return Ok{};
 }
 
 }  // namespace
 
-void ReadNsysTarget(Database* database, ForeignTrace* trace, GpuOfOrdinal* gpus) {
-  ReadSession(database, trace);
-  ReadDevices(database, trace, gpus);
+Status ReadNsysTarget(NsysExport* from, GpuOfOrdinal* gpus) {
+  const Status session = ReadSession(from);
+  return session.ok() ? ReadDevices(from, gpus) : session;
 }
 
 }  // namespace gpubound

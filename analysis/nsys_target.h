@@ -9,16 +9,17 @@
 #include <map>
 #include <utility>
 
-#include "analysis/foreign_trace.h"
-#include "analysis/sqlite.h"
+#include "analysis/nsys_export.h"
+#include "analysis/status.h"
 
 namespace gpubound {
 
 // By (pid, CUDA ordinal) the GPU: each process numbers the devices that it may see.
 using GpuOfOrdinal = std::map<std::pair<int64_t, int64_t>, uint32_t>;
 
-// Adds what there is to |trace| and |gpus|.
-void ReadNsysTarget(Database* database, ForeignTrace* trace, GpuOfOrdinal* gpus);
+// Adds what there is to the trace of |from| and to |gpus|. An error where a table cannot be read:
+// devices would be taken for one another.
+Status ReadNsysTarget(NsysExport* from, GpuOfOrdinal* gpus);
 
 }  // namespace gpubound
 

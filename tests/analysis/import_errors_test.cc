@@ -136,6 +136,27 @@ TEST_F(ImportErrors, ADatabaseThatIsDamaged) {
   EXPECT_THAT(ErrorOf(path), HasSubstr("a damaged database"));
 }
 
+// Of what they name, devices above all, one would be taken for another.
+TEST_F(ImportErrors, AnExportWhoseTablesOfNamesAreDamaged) {
+  for (const std::string table :
+       {"TARGET_INFO_SYSTEM_ENV(name TEXT, value TEXT)",
+        "TARGET_INFO_SESSION_START_TIME(utcEpochNs INT)", "PROCESSES(globalPid INT, name TEXT)",
+        "TARGET_INFO_GPU(id INT, name TEXT)",
+        "TARGET_INFO_CUDA_DEVICE(gpuId INT, cudaId INT, pid INT)",
+        "ThreadNames(globalTid INT, nameId INT)"}) {
+    const std::string path = Database(
+        "CREATE TABLE NVTX_EVENTS(start INT, end INT, globalTid INT, text TEXT);"
+        "INSERT INTO NVTX_EVENTS VALUES(1, 2, 3, 'a'); CREATE TABLE " +
+        table);
+    const auto size = static_cast<std::streamoff>(std::filesystem::file_size(path));
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(size - 4096) << std::string(4096, '\xff');  // the table's page, the last one
+    file.close();
+    EXPECT_THAT(ErrorOf(path),
+                HasSubstr("table " + table.substr(0, table.find('(')) + " that cannot be read"));
+  }
+}
+
 TEST_F(ImportErrors, AnExportWithoutAnyInterval) {
   EXPECT_THAT(ErrorOf(Database("CREATE TABLE NVTX_EVENTS(start INT, end INT)")),
               HasSubstr("no event of a kind"));
