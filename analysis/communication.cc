@@ -49,15 +49,13 @@ class ClockErrors {
   }
 
   // Of times of these processes, at most; 0 where they share a host.
-  template <typename Members, typename ProcessOf>
-  int64_t Among(const Members& members, ProcessOf process_of) const {
-    int64_t most_ns = 0;
+  int64_t Among(const std::vector<size_t>& processes) const {
+    size_t most = host_of_[processes.front()];
+    int64_t most_ns = errors_ns_[most];
     int64_t second_ns = 0;  // of another host
-    size_t most = host_of_[process_of(members.front())];
-    most_ns = errors_ns_[most];
     bool several = false;
-    for (const auto& member : members) {
-      const size_t host = host_of_[process_of(member)];
+    for (const size_t process : processes) {
+      const size_t host = host_of_[process];
       if (host == most) continue;
       several = true;
       const int64_t error_ns = errors_ns_[host];
@@ -117,8 +115,11 @@ class Ranks {
     const CollectiveMember& last = collective.back();
     const bool matched = collective.size() > 1;
     const bool merged = MayBeSeveral(collective);
-    const int64_t error_ns = errors_.Among(
-        collective, [this](const CollectiveMember& of) { return ranks_[of.rank].process; });
+    processes_.clear();
+    for (const CollectiveMember& member : collective) {
+      processes_.push_back(ranks_[member.rank].process);
+    }
+    const int64_t error_ns = errors_.Among(processes_);
     int64_t first_ns = last.time.begin_ns;
     for (const CollectiveMember& member : collective) {
       if (&member != &last) first_ns = std::min(first_ns, member.time.begin_ns);
@@ -182,6 +183,7 @@ class Ranks {
   std::map<std::pair<size_t, DeviceId>, size_t> index_;
   std::vector<Rank> ranks_;
   std::map<size_t, std::vector<Interval>> late_;  // by rank
+  std::vector<size_t> processes_;                 // of a collective that is booked
 };
 
 // The first so many collective kernels of a run say which streams work together.

@@ -90,6 +90,11 @@ int64_t UntilOf(const Run& run, const Retention& retention, const StoredSegments
   return SumUntil(retention, stored.Chunks(), NewestOf(run), summed_ns);
 }
 
+// The chunks that stay beside |sums|, which outlive what is returned.
+StoredSegments::Keep KeptBeside(const RunSums& sums) {
+  return [&sums](const StoredChunk& chunk) { return IsKept(chunk, sums.kept, sums.until_ns); };
+}
+
 // The sums until then, on disk; none where they would stand for nothing that can be removed. |run|
 // is read again by whoever comes next.
 Result<std::optional<RunSums>> SumDurably(const Run& run,
@@ -108,13 +113,9 @@ Result<std::optional<RunSums>> SumDurably(const Run& run,
   sums.kept = KeptDetail(retention, stored.Chunks(), summed->iterations, kept, until_ns);
   for (ProcessSums& process : sums.processes) {
     const ProcessSums* before = run.sums == nullptr ? nullptr : run.sums->Of(process.identity);
-    process.writers = stored.WritersOf(process.identity, before, [&sums](const StoredChunk& chunk) {
-      return IsKept(chunk, sums.kept, sums.until_ns);
-    });
+    process.writers = stored.WritersOf(process.identity, before, KeptBeside(sums));
   }
-  const bool removes = stored.WouldThin(
-      [&sums](const StoredChunk& chunk) { return IsKept(chunk, sums.kept, sums.until_ns); });
-  if (run.sums == nullptr && !removes) return std::optional<RunSums>();
+  if (run.sums == nullptr && !stored.WouldThin(KeptBeside(sums))) return std::optional<RunSums>();
   const Status written = WriteRunSums(run.path, &sums);
   if (!written.ok()) return written.error();
   return std::optional<RunSums>(std::move(sums));
@@ -145,8 +146,7 @@ Result<Compaction> CompactRun(const std::string& path, const std::vector<std::st
   run->processes.clear();  // closes the segments
   if (!*summed) return compaction;
   const RunSums& sums = **summed;
-  Result<uint64_t> removed = stored->Thin(
-      [&sums](const StoredChunk& chunk) { return IsKept(chunk, sums.kept, sums.until_ns); });
+  Result<uint64_t> removed = stored->Thin(KeptBeside(sums));
   if (!removed.ok()) return removed.error();
   compaction.events_removed = *removed;
   compaction.summed_ns = Interval{span.begin_ns, std::min(span.end_ns, sums.until_ns)}.length();

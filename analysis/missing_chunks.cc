@@ -103,8 +103,9 @@ void MarkTailsBefore(const ChunkPlace& last_missing, const std::vector<PlannedCh
     if (with_scopes.contains(thread.ordinal)) continue;
     process->lost_scopes.push_back({thread.ordinal, kBegin, kOpenEnded, false});
   }
-  if (!has_work && (process->device_kind != "none" || process->end_how.empty()))
+  if (!has_work && (process->device_kind != "none" || process->end_how.empty())) {
     work_open_ns = process->span_begin_ns;
+  }
   if (work_open_ns) {
     process->unknown.push_back(
         {*work_open_ns, kOpenEnded, "the last chunks of device work may be missing"});

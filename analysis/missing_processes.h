@@ -3,8 +3,7 @@
 // Processes that were recorded, as the launcher's record says, or imported together with others, as
 // each of these says, and of which no file is there any more; and those of which there are files
 // that were not there then. Who never was recorded is not missing: that a process is another one's
-// parent, or that somebody waited for it, does not say
-// that it was. No state.
+// parent, or that somebody waited for it, does not say that it was. No state.
 #ifndef GPUBOUND_ANALYSIS_MISSING_PROCESSES_H_
 #define GPUBOUND_ANALYSIS_MISSING_PROCESSES_H_
 
