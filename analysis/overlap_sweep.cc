@@ -310,8 +310,7 @@ class Sweep {
     result_.counters = counters_.Finish(in_.span.end_ns, in_.roles->operations().size());
     result_.fill_is_upper_bound = devices_.classifier().fill_is_upper_bound();
     result_.mixed_graphs = devices_.classifier().mixed_graphs();
-    result_.scopes_open_at_end = timeline_.scopes_open_at_end();
-    result_.unbalanced_scopes = timeline_.unbalanced_scopes();
+    result_.doubtful_scopes = timeline_.doubtful_scopes();
     return std::move(result_);
   }
 

@@ -84,8 +84,7 @@ struct SweepResult {
   MisplacedWork early_work;  // seems to begin before the call that launched it
   MisplacedWork late_work;   // seems to end after a wait for it had returned
   uint64_t mixed_graphs = 0;
-  uint64_t scopes_open_at_end = 0;
-  uint64_t unbalanced_scopes = 0;
+  DoubtfulScopes doubtful_scopes;
 };
 
 // Where a sweep stopped.

@@ -228,11 +228,12 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   found(LedgerCounter::work_after_wait) = sweep.late_work.count;
   analysis.work_after_wait_ns = sweep.late_work.most_ns;
   found(LedgerCounter::graphs_of_mixed_work) = sweep.mixed_graphs;
-  found(LedgerCounter::unbalanced_scopes) = sweep.unbalanced_scopes;
+  found(LedgerCounter::adopted_scopes) = sweep.doubtful_scopes.adopted;
+  found(LedgerCounter::unbalanced_scopes) = sweep.doubtful_scopes.unbalanced;
   // Of a process that closed its trace the recorder has counted them.
   const uint64_t counted = process.Counted(LedgerCounter::scopes_open_at_end);
   found(LedgerCounter::scopes_open_at_end) =
-      sweep.scopes_open_at_end - std::min(counted, sweep.scopes_open_at_end);
+      sweep.doubtful_scopes.open_at_end - std::min(counted, sweep.doubtful_scopes.open_at_end);
   if (setup.contradicts_sums()) found(LedgerCounter::roles_changed_after_sums) = 1;
 
   const Status partition = CheckPartition(analysis.report);

@@ -283,16 +283,17 @@ void ProcessTimeline::ResolveAdoption(const Doing& reporting) {
     Layer from = adopted.from;
     if (operation == kNotOne) operation = adoption ? OperationOf(at) : kNoOperationIndex;
     if (from == Layer::kUnset) from = adoption ? at.layer() : base_layer_;
-    if (adopted.to > from) {
-      counts_.AddTransition(operation, from, adopted.to, adopted.time_ns);
-    }
+    if (adopted.to <= from) continue;
+    counts_.AddTransition(operation, from, adopted.to, adopted.time_ns);
+    if (adopted.operation != kNotOne || operation == kNoOperationIndex) continue;
+    if (process_.Counts(adopted.time_ns, adopted.time_ns)) ++doubtful_.adopted;
   }
 }
 
 std::vector<OperationCounts> ProcessTimeline::Finish() {
   for (const auto& thread : threads_) {
-    scopes_open_ += thread->scopes_open();
-    unbalanced_ += thread->unbalanced();
+    doubtful_.open_at_end += thread->scopes_open();
+    doubtful_.unbalanced += thread->unbalanced();
   }
   return counts_.Finish();
 }

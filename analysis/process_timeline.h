@@ -124,8 +124,7 @@ class ProcessTimeline {
 
   // Valid once NextTime() is kOpenEnded.
   std::vector<OperationCounts> Finish();  // by OperationIndex
-  uint64_t scopes_open_at_end() const { return scopes_open_; }
-  uint64_t unbalanced_scopes() const { return unbalanced_; }
+  const DoubtfulScopes& doubtful_scopes() const { return doubtful_; }
 
  private:
   struct Lane {
@@ -210,8 +209,7 @@ class ProcessTimeline {
   bool suspended_ = false;  // scopes are not recorded: what is done is not known
   CpuState state_;
 
-  uint64_t scopes_open_ = 0;
-  uint64_t unbalanced_ = 0;
+  DoubtfulScopes doubtful_;
 };
 
 }  // namespace gpubound

@@ -29,6 +29,13 @@ struct OperationCounts {
   }
 };
 
+// Of all threads: what their scopes leave in doubt.
+struct DoubtfulScopes {
+  uint64_t adopted = 0;     // LedgerCounter::adopted_scopes
+  uint64_t unbalanced = 0;  // closed without being open
+  uint64_t open_at_end = 0;
+};
+
 class ScopeCounts {
  public:
   // |process| outlives the object.

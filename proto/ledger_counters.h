@@ -92,7 +92,8 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(processes_unlisted, kNotice, "Processes with files among those of the run that had none there when the command had ended: what it left behind, or of another run, mixed in. A note names them; they count like all others.") \
   X(import_tables_incomplete, kError, "Tables of an imported trace without a column that they cannot be read without, as a note names them; what they held is missing, and GPU time is unknown where GPU work was among it.") \
   X(import_launches_without_work, kDataLoss, "Calls of an imported trace that launched GPU work of a kind of which their process has none, as a note says: it was not traced, or not exported. GPU time of the process is unknown.") \
-  X(import_names_missing, kError, "Calls, ranges and kernels of an imported trace whose names it refers to and does not hold; they are called (unnamed), and what depends on the name, such as layers and classes, may be wrong.")
+  X(import_names_missing, kError, "Calls, ranges and kernels of an imported trace whose names it refers to and does not hold; they are called (unnamed), and what depends on the name, such as layers and classes, may be wrong.") \
+  X(adopted_scopes, kInfo, "Entries of threads without scopes of their own (autograd's, an XLA pool's) into deeper layers, CUDA calls among them, that count under the operation of the reporting thread, which was inside native code or a wait: that they worked for it is assumed, not recorded.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

@@ -183,6 +183,7 @@ class Evaluation:
 
     def transit(self):
         self.transitions = collections.Counter()
+        self.adopted_scopes = 0
         for tid, events in self.threads.items():
             stack = []  # of what began before, in order
             for e in events:
@@ -195,6 +196,7 @@ class Evaluation:
                     before = before or adopted or self.process.base
                     if LAYERS.index(after) > LAYERS.index(before):
                         self.transitions[(operation, f"{before}->{after}")] += 1
+                        self.adopted_scopes += adopted is not None and operation != NO_OPERATION
                 if e.end > e.start:
                     stack.append(e)
 

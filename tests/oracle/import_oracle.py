@@ -183,6 +183,8 @@ def check_trace(gpubound, file, expected):
                            "import_names_missing": trace.names_missing}.items():
         comparison.same(counter, ledger[counter], right)
     right = [brute_force.Evaluation(process) for process in trace.processes]
+    comparison.same("adopted scopes", ledger["adopted_scopes"],
+                    sum(process.adopted_scopes for process in right))
     unlaunched = sum(process.launch[id(work)] is None and not work.other_end
                      for process in right for work in process.process.work)
     for process in right:
