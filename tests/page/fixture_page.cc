@@ -4,7 +4,8 @@
 // page.html, report.json, report.txt, figure.svg and figure.pdf, and compare.html and compare.json
 // out of two groups of such runs; many.html has many operations, killed.html a run that was killed,
 // thinned.html the first run without most of its older events, imported.html a run of another tool
-// whose text is imported.txt, blank.html one of names without anything to see, blank.txt its text.
+// whose text is imported.txt, unlaunched.html and unlaunched.json one with work of which no launch
+// was seen, blank.html one of names without anything to see, blank.txt its text.
 // figures.json has figures as the text report writes them.
 // Two processes that share a device, forty iterations, a device that is simulated and for a while
 // unknown, and names that would harm a page which took them for markup.
@@ -162,7 +163,7 @@ void AddWhatHardwareTells(Report* report) {
                     10'000,
                     3,
                     20'000,
-                    false,
+                    true,
                     false,
                     false,
                     {}},
@@ -177,9 +178,9 @@ void AddWhatHardwareTells(Report* report) {
                     0,
                     37,
                     480'000,
-                    false,
-                    false,
-                    false,
+                    true,
+                    true,
+                    true,
                     {{kHostileOperation, "python", 300'000}, {"simulation", "wait", 100'000}}}};
 }
 
@@ -201,6 +202,15 @@ bool WriteManyRows(const std::string& folder) {
   return page.ok() && Write(folder + "/many.html", *page);
 }
 
+// The page of |analyzed|->run, whose report is made.
+bool WritePage(const std::string& path, AnalyzedRun* analyzed) {
+  Result<Report> report = BuildReport(analyzed->run);
+  if (!report.ok()) return false;
+  analyzed->report = std::move(*report);
+  const Result<std::string> page = PageOf(*analyzed);
+  return page.ok() && Write(path, *page);
+}
+
 // A program that was killed in its second turn: nothing is known of its GPU.
 bool WriteKilled(const std::string& folder) {
   AnalyzedRun analyzed;
@@ -208,11 +218,18 @@ bool WriteKilled(const std::string& folder) {
       golden::ParseScenario("span 0 100000\nthread main\n" + At(10'000, "begin operation train") +
                             At(50'000, "step 1") + "unknown 0 100000\n")
           .run;
-  Result<Report> report = BuildReport(analyzed.run);
-  if (!report.ok()) return false;
-  analyzed.report = std::move(*report);
-  const Result<std::string> page = PageOf(analyzed);
-  return page.ok() && Write(folder + "/killed.html", *page);
+  return WritePage(folder + "/killed.html", &analyzed);
+}
+
+// Work of which no launch was seen.
+bool WriteUnlaunched(const std::string& folder) {
+  AnalyzedRun analyzed;
+  analyzed.run =
+      golden::ParseScenario("span 0 100000\nthread main\n" + At(10'000, "begin operation train") +
+                            At(50'000, "end operation train") + Work("kernel", 20'000, 30'000, 1))
+          .run;
+  return WritePage(folder + "/unlaunched.html", &analyzed) &&
+         Write(folder + "/unlaunched.json", RenderJson(analyzed.report));
 }
 
 // Two processes of which nothing says that one started the other: the second is the longer one.
@@ -248,14 +265,10 @@ bool WriteBlank(const std::string& folder) {
     if (label.text == "none") label.text = "";
     if (label.text == "blank") label.text = "  ";
   }
-  Result<Report> report = BuildReport(analyzed.run);
-  if (!report.ok()) return false;
-  analyzed.report = std::move(*report);
   TextOptions text;
   text.full = true;
   text.by = {"operation", "phase"};
-  const Result<std::string> page = PageOf(analyzed);
-  return page.ok() && Write(folder + "/blank.html", *page) &&
+  return WritePage(folder + "/blank.html", &analyzed) &&
          Write(folder + "/blank.txt", RenderText(analyzed.report, text));
 }
 
@@ -357,8 +370,8 @@ int WriteAll(const std::string& folder) {
     return written ? 0 : 1;
   }
   return Write(folder + "/page.html", *page) && WriteComparison(folder) && WriteManyRows(folder) &&
-                 WriteKilled(folder) && WriteThinned(folder) && WriteImported(folder) &&
-                 WriteBlank(folder) && WriteFigures(folder) && written
+                 WriteKilled(folder) && WriteUnlaunched(folder) && WriteThinned(folder) &&
+                 WriteImported(folder) && WriteBlank(folder) && WriteFigures(folder) && written
              ? 0
              : 1;
 }

@@ -161,6 +161,12 @@ test('waits, counters, collectives and further threads are those of the report',
   for (const key of ['comm_sum_ns', 'peer_wait_ns', 'moving_ns', 'unmatched_ns', 'waited_for_ns']) {
     assert.deepEqual(ranks.map((row) => row.figures[key]), report.ranks.map((rank) => rank[key]));
   }
+  assert.deepEqual(
+      ranks.map(({texts}) => [texts.peer_wait_ns, texts.waited_for_ns, texts.comm_sum_ns]), [
+        ['\u2264 500 us', '20.0 us', '900 us'],
+        ['about 100 us', '~480 us', '900 us'],
+      ]);
+  assert.match(ranks[0].shown, /\u2264 56\s%/);
   const bands = await rows(page, '.bands');
   assert.deepEqual(
       bands.map((row) => row.figures.alone_ns),

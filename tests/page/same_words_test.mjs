@@ -52,6 +52,20 @@ test('GPU time beside unknown time is a lower bound in every table', async () =>
   }
   const caused = await rows(page, '.breakdown');
   assert.ok(caused.every((row) => isBound(row, 'gpu_caused_ns')));
+  await page.close();
+});
+
+test('caused time is a lower bound where work has no launch', async () => {
+  const {processes: [{operations}]} =
+      JSON.parse(readFileSync(join(folder, 'unlaunched.json'), 'utf8'));
+  const page = await open(browser, join(folder, 'unlaunched.html'));
+  const shown = await rows(page, '.breakdown');
+  assert.deepEqual(
+      shown.map((row) => [row.row, row.texts.gpu_caused_ns.startsWith('\u2265 ')]).sort(),
+      operations.map((row) => [row.operation, row.gpu_caused_is_lower_bound]).sort());
+  assert.ok(operations.some((row) => row.gpu_caused_is_lower_bound));
+  assert.ok(operations.some((row) => !row.gpu_caused_is_lower_bound));
+  await page.close();
 });
 
 test('the critical path of an import is that of the process which the text names', async () => {

@@ -2,7 +2,7 @@
 //
 // Where the time went: a stacked bar for each operation, layer or phase, with the figures beside
 // it.
-import {Cell, Operation, ReportProcess, unknownNs} from './data';
+import {Cell, Operation, ReportProcess} from './data';
 import {element, table, timeCell} from './dom';
 import {exactNs, formatShare, formatTime, share} from './format';
 import {Column, COLUMNS} from './palette';
@@ -17,6 +17,7 @@ interface Row {
   inherited: boolean;
   isUpperBound: boolean;  // GPU busy
   causedIsUpperBound: boolean;
+  causedIsLowerBound: boolean;
   scopesMissing: boolean;
 }
 
@@ -58,6 +59,7 @@ export function rowsOf(process: ReportProcess, grouping: Grouping): Row[] {
                                     inherited: row.inherited,
                                     isUpperBound: row.gpu_busy_is_upper_bound,
                                     causedIsUpperBound: row.gpu_caused_is_upper_bound,
+                                    causedIsLowerBound: row.gpu_caused_is_lower_bound,
                                     scopesMissing: row.scopes_missing,
                                   }));
   }
@@ -75,6 +77,7 @@ export function rowsOf(process: ReportProcess, grouping: Grouping): Row[] {
         inherited: false,
         isUpperBound: false,
         causedIsUpperBound: false,
+        causedIsLowerBound: false,
         scopesMissing
       };
       rows.set(name, row);
@@ -102,6 +105,7 @@ export function longestRows(rows: Row[]): Row[] {
       inherited: false,
       isUpperBound: rest.some((row) => row.isUpperBound),
       causedIsUpperBound: rest.some((row) => row.causedIsUpperBound),
+      causedIsLowerBound: rest.some((row) => row.causedIsLowerBound),
       scopesMissing: rest.some((row) => row.scopesMissing),
     }
   ];
@@ -168,7 +172,7 @@ export function breakdown(process: ReportProcess, grouping: Grouping): HTMLEleme
                                      [element('td', {class: 'figure', text: '\u2013'})] :
                                      [timeCell(
                                          row.times.gpu_caused_ns, 'gpu_caused_ns',
-                                         row.causedIsUpperBound, unknownNs(process) > 0)]),
+                                         row.causedIsUpperBound, row.causedIsLowerBound)]),
       ...COLUMNS.map((column) => timeCell(row.times[column.key], column.key)),
     ]);
     node.dataset.row = row.name;

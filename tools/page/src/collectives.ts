@@ -3,8 +3,35 @@
 // Ranks of collectives: who waited for whom, and what the late ones did meanwhile.
 import {Rank} from './data';
 import {countCell, element, nameCell, rowOf, shareCell, table, timeCell} from './dom';
-import {share} from './format';
+import {bounded, share} from './format';
 import {activityText} from './waits';
+
+// Puts |mark| before the figures of |cells|, and beside them |why|.
+function marked(cells: HTMLTableCellElement[], mark: string, why: string): HTMLTableCellElement[] {
+  if (mark === '') return cells;
+  for (const cell of cells) {
+    cell.prepend(mark);
+    cell.title = [cell.title, why].filter(Boolean).join(', ');
+  }
+  return cells;
+}
+
+function waitCells(rank: Rank): HTMLTableCellElement[] {
+  const cells = [
+    timeCell(rank.peer_wait_ns, 'peer_wait_ns'),
+    shareCell(share(rank.peer_wait_ns, rank.comm_sum_ns))
+  ];
+  const why = rank.peer_wait_is_lower_bound ?
+      'the clocks of the hosts may be off by more than a hundredth of it' :
+      'at most: some of these collectives may be several';
+  return marked(
+      cells, bounded(rank.peer_wait_is_upper_bound, rank.peer_wait_is_lower_bound, ''), why);
+}
+
+function lateCells(rank: Rank): HTMLTableCellElement[] {
+  const cells = [countCell(rank.late), timeCell(rank.waited_for_ns, 'waited_for_ns')];
+  return marked(cells, rank.late_is_doubtful ? '~' : '', 'if the clocks of the hosts agree');
+}
 
 function rankRow(rank: Rank): HTMLElement {
   const name = `pid ${rank.pid} on device ${rank.ordinal}`;
@@ -12,12 +39,10 @@ function rankRow(rank: Rank): HTMLElement {
     nameCell(name),
     countCell(rank.collectives),
     timeCell(rank.comm_sum_ns, 'comm_sum_ns'),
-    timeCell(rank.peer_wait_ns, 'peer_wait_ns'),
-    shareCell(share(rank.peer_wait_ns, rank.comm_sum_ns)),
+    ...waitCells(rank),
     timeCell(rank.moving_ns, 'moving_ns'),
     timeCell(rank.unmatched_ns, 'unmatched_ns'),
-    countCell(rank.late),
-    timeCell(rank.waited_for_ns, 'waited_for_ns'),
+    ...lateCells(rank),
     element('td', {class: 'wide', text: activityText(rank.while_late)}),
   ]);
 }

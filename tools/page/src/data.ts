@@ -31,6 +31,7 @@ export interface Operation {
   inherited: boolean;
   gpu_busy_is_upper_bound: boolean;
   gpu_caused_is_upper_bound: boolean;
+  gpu_caused_is_lower_bound: boolean;
   scopes_missing: boolean;
 }
 
@@ -203,6 +204,9 @@ export interface Rank {
   late: number;
   waited_for_ns: number;
   while_late: Activity[];
+  peer_wait_is_upper_bound: boolean;
+  peer_wait_is_lower_bound: boolean;
+  late_is_doubtful: boolean;
 }
 
 export interface Report {
