@@ -50,25 +50,33 @@ class NsysExport {
   // gap, and GPU time is unknown without its rows where it |hides_work|.
   bool CanRead(const NsysTable& table, int required, bool hides_work);
 
-  // Calls |each|(table, start, end) for each row of |name| that has a start and an end, which are
-  // the first two of its |columns|, of which it is to have the first |required|.
+  // Calls |each|(table, start, end) for each row of |name| that has a start, the first of its
+  // |columns|, of which it is to have the first |required|; the end, the second, may be missing.
   template <typename Each>
-  Status ForEachInterval(const std::string& name, int required, bool hides_work,
-                         std::initializer_list<const char*> columns, const Each& each) {
+  Status ForEachStart(const std::string& name, int required, bool hides_work,
+                      std::initializer_list<const char*> columns, const Each& each) {
     NsysTable table(&database_, name, columns);
     if (!CanRead(table, required, hides_work)) return Ok{};
     while (table.Step()) {
       const std::optional<int64_t> start = table.Int(0);
       const std::optional<int64_t> end = table.Int(1);
-      if (!start || !end) {
-        ++trace_.malformed;
-        continue;
-      }
-      if (!trace_.Takes(*start, *end)) continue;
-      const Status added = each(table, *start, *end);
+      if (!start || !end) ++trace_.malformed;
+      if (!start || (end && !trace_.Takes(*start, *end))) continue;
+      const Status added = each(table, *start, end);
       if (!added.ok()) return added;
     }
     return Checked(table);
+  }
+
+  // Likewise for each row that has an end too.
+  template <typename Each>
+  Status ForEachInterval(const std::string& name, int required, bool hides_work,
+                         std::initializer_list<const char*> columns, const Each& each) {
+    return ForEachStart(
+        name, required, hides_work, columns,
+        [&each](const NsysTable& table, int64_t start_ns, std::optional<int64_t> end_ns) -> Status {
+          return end_ns ? each(table, start_ns, *end_ns) : Ok{};
+        });
   }
 
   // Whether the last Step() of |table| was the end of it.

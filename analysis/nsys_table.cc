@@ -60,7 +60,7 @@ bool NsysTable::HasRows(Database* database) const {
 }
 
 std::optional<int64_t> NsysTable::Int(int column) const {
-  if (query_.Null(column)) return std::nullopt;
+  if (!query_.IsInteger(column)) return std::nullopt;
   return query_.Int(column);
 }
 

@@ -45,7 +45,7 @@ class NsysTable {
   bool Step() { return query_.Step(); }
   bool failed() const { return exists_ && query_.failed(); }
 
-  // Nothing where the column is missing or NULL.
+  // Nothing where the column is missing or holds no integer.
   std::optional<int64_t> Int(int column) const;
   std::string Text(int column) const;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 
 namespace gpubound {
@@ -34,12 +35,14 @@ class WorkTables {
   }
 
  private:
+  using MaybeNs = std::optional<int64_t>;
+
   // Of a table that cannot be read nothing more is missing than its rows.
   template <typename Each>
   Status ForEachPiece(const char* name, WorkKind kind, std::initializer_list<const char*> columns,
                       const Each& each) {
     const size_t gaps = trace_.gaps.size();
-    const Status done = from_.ForEachInterval(name, 2, /*hides_work=*/true, columns, each);
+    const Status done = from_.ForEachStart(name, 2, /*hides_work=*/true, columns, each);
     if (trace_.gaps.size() > gaps) launches_.AddWork(kNoIndex, kind, /*in_graph=*/true);
     return done;
   }
@@ -48,10 +51,11 @@ class WorkTables {
   static constexpr int kLastName = 9;
 
   // What all tables of device work have in common; columns 0 to 6.
-  ForeignWork WorkOf(const NsysTable& table, int64_t start_ns, int64_t end_ns) {
+  ForeignWork WorkOf(const NsysTable& table, int64_t start_ns, MaybeNs end_ns) {
     ForeignWork work;
     work.start_ns = start_ns;
-    work.end_ns = end_ns;
+    work.end_ns = end_ns.value_or(start_ns);
+    work.ended = end_ns.has_value();
     const std::optional<int64_t> global = table.Int(2);
     if (global) work.process = from_.ProcessOf(*global);
     work.correlation = U32Of(table.Int(3));
@@ -105,7 +109,7 @@ class WorkTables {
                          "dynamicSharedMemory",
                          "graphId",
                          "graphNodeId"},
-                        [this](const NsysTable& table, int64_t start_ns, int64_t end_ns) {
+                        [this](const NsysTable& table, int64_t start_ns, MaybeNs end_ns) {
                           ForeignWork work = WorkOf(table, start_ns, end_ns);
                           WorkInfo info;
                           info.kind = WorkKind::kKernel;
@@ -129,7 +133,7 @@ class WorkTables {
                         {"start", "end", "globalPid", "correlationId", "deviceId", "contextId",
                          "streamId", "copyKind", "bytes", "srcDeviceId", "srcContextId",
                          "dstDeviceId", "dstContextId", "graphNodeId"},
-                        [this](const NsysTable& table, int64_t start_ns, int64_t end_ns) {
+                        [this](const NsysTable& table, int64_t start_ns, MaybeNs end_ns) {
                           return AddCopy(table, WorkOf(table, start_ns, end_ns));
                         });
   }
@@ -162,7 +166,7 @@ class WorkTables {
     return ForEachPiece(kSets, WorkKind::kMemset,
                         {"start", "end", "globalPid", "correlationId", "deviceId", "contextId",
                          "streamId", "bytes", "graphNodeId"},
-                        [this](const NsysTable& table, int64_t start_ns, int64_t end_ns) {
+                        [this](const NsysTable& table, int64_t start_ns, MaybeNs end_ns) {
                           ForeignWork work = WorkOf(table, start_ns, end_ns);
                           WorkInfo info;
                           info.kind = WorkKind::kMemset;
@@ -177,7 +181,7 @@ class WorkTables {
     return ForEachPiece(kGraphs, WorkKind::kGraph,
                         {"start", "end", "globalPid", "correlationId", "deviceId", "contextId",
                          "streamId", "graphId"},
-                        [this](const NsysTable& table, int64_t start_ns, int64_t end_ns) {
+                        [this](const NsysTable& table, int64_t start_ns, MaybeNs end_ns) {
                           ForeignWork work = WorkOf(table, start_ns, end_ns);
                           WorkInfo info;
                           info.kind = WorkKind::kGraph;

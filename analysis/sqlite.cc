@@ -89,6 +89,10 @@ bool Query::Null(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
+bool Query::IsInteger(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
+}
+
 int64_t Query::Int(int column) const { return sqlite3_column_int64(statement_.get(), column); }
 
 double Query::Real(int column) const { return sqlite3_column_double(statement_.get(), column); }

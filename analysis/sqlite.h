@@ -36,6 +36,7 @@ class Query {
   bool failed() const { return failed_; }
 
   bool Null(int column) const;
+  bool IsInteger(int column) const;  // else it is NULL or of another type
   int64_t Int(int column) const;
   double Real(int column) const;
   std::string Text(int column) const;

@@ -54,9 +54,16 @@ class Export:
             return []
         return found
 
+    def started_rows(self, name, *required):
+        """Those that end before they begin count for nothing; what is no number is no end."""
+        for row in self.rows("CUPTI_ACTIVITY_KIND_" + name, "start", "end", *required):
+            start, end = (time if isinstance(time, int) else None
+                          for time in (row["start"], row["end"]))
+            if start is not None and (end is None or start <= end):
+                yield {**row, "end": end}
+
     def timed_rows(self, name, *required):
-        return [row for row in self.rows("CUPTI_ACTIVITY_KIND_" + name, "start", "end", *required)
-                if row["start"] <= row["end"]]
+        return [row for row in self.started_rows(name, *required) if row["end"] is not None]
 
     def text(self, row, ids, otherwise, texts=()):
         """The first name that |row| has. One that it refers to, or would if there were the columns, is
@@ -127,28 +134,32 @@ class Reader:
                      operation=not (LIBRARY_DOMAINS.match(domain) or LIBRARY_RANGES.match(text)))
 
     def read_work(self, patterns):
-        for table in WORK_TABLES:
-            for row in self.export.timed_rows(table):
-                kind = "copy"
-                if table == "KERNEL":
-                    kind = kernel_class(self.export.text(
-                        row, ["demangledName", "shortName", "mangledName"], "(unnamed kernel)"), patterns)
-                elif table == "GRAPH_TRACE":
-                    kind = "compute"
-                pid = None
-                if row.get("globalPid") is not None:
-                    pid = self.process_of(row["globalPid"]).pid
-                self.works.add((pid, table))
-                if table == "GRAPH_TRACE" or row.get("graphNodeId", 1):
-                    self.in_graphs.add(pid)
+        rows = [(table, row) for table in WORK_TABLES for row in self.export.started_rows(table)]
+        ends = [row["end"] for _, row in rows if row["end"] is not None]
+        ends += [event.end for process in self.processes.values()
+                 for thread in process.threads.values() for event in thread]
+        for table, row in rows:
+            end = row["end"] if row["end"] is not None else max([row["start"], *ends])
+            kind = "copy"
+            if table == "KERNEL":
+                kind = kernel_class(self.export.text(
+                    row, ["demangledName", "shortName", "mangledName"], "(unnamed kernel)"), patterns)
+            elif table == "GRAPH_TRACE":
+                kind = "compute"
+            pid = None
+            if row.get("globalPid") is not None:
+                pid = self.process_of(row["globalPid"]).pid
+            self.works.add((pid, table))
+            if table == "GRAPH_TRACE" or row.get("graphNodeId", 1):
+                self.in_graphs.add(pid)
 
-                def gpu(column, pid=pid, row=row):
-                    return self.visible.get((pid, row.get(column)), row.get(column))
+            def gpu(column, pid=pid, row=row):
+                return self.visible.get((pid, row.get(column)), row.get(column))
 
-                self.work.append(Work(row["start"], row["end"], kind, row.get("correlationId") or 0,
-                                      pid, gpu("deviceId") or 0))
-                if table == "MEMCPY" and row.get("copyKind") in (5, 6, 7, 8, 10):
-                    self.work.extend(other_ends(self.work[-1], gpu("srcDeviceId"), gpu("dstDeviceId")))
+            self.work.append(Work(row["start"], end, kind, row.get("correlationId") or 0, pid,
+                                  gpu("deviceId") or 0, ended=row["end"] is not None))
+            if table == "MEMCPY" and row.get("copyKind") in (5, 6, 7, 8, 10):
+                self.work.extend(other_ends(self.work[-1], gpu("srcDeviceId"), gpu("dstDeviceId")))
 
     def hidden(self):
         """The pids whose GPU time is unknown, and how many calls launched work that is not there."""
