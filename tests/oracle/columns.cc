@@ -59,4 +59,14 @@ std::map<std::string, int64_t> ColumnsOf(const NaiveBreakdown& naive) {
   return columns;
 }
 
+std::map<std::string, int64_t> TransitionsOf(const ReportProcess& report) {
+  std::map<std::string, int64_t> transitions;
+  for (const ReportOperation& row : report.operations) {
+    for (const auto& [name, count] : row.transitions) {
+      transitions[row.operation + "|" + name] = static_cast<int64_t>(count);
+    }
+  }
+  return transitions;
+}
+
 }  // namespace gpubound::oracle

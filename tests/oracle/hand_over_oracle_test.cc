@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/process_report.h"
+#include "tests/oracle/columns.h"
 #include "tests/oracle/environment.h"
 #include "tests/oracle/naive_oracle.h"
 #include "tests/oracle/random_trace.h"
@@ -52,6 +53,8 @@ class HandOverOracleTest : public testing::Test {
     }
     EXPECT_EQ(caused, naive.caused);
     EXPECT_EQ(count, naive.count);
+    EXPECT_EQ(TransitionsOf(report), naive.transitions);
+    EXPECT_EQ(analysis->found[static_cast<size_t>(LedgerCounter::adopted_scopes)], naive.adopted);
   }
 
  private:

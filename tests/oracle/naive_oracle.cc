@@ -44,6 +44,7 @@ class Oracle {
     for (const ThreadEvent& event : p_.threads[threads_.reporting()].events) {
       if (threads_.OpensOperation(event)) ++result.count[p_.labels[Raw(event.label)].text];
     }
+    for (size_t i = 0; i < p_.threads.size(); ++i) AddTransitions(i, &result);
     return result;
   }
 
@@ -233,6 +234,24 @@ class Oracle {
     ++count;
     for (int64_t t = p_.span_begin_ns; t < p_.span_end_ns; ++t) {
       sum_ns += work.start_ns <= t && t < work.end_ns;
+    }
+  }
+
+  void AddTransitions(size_t thread, NaiveBreakdown* result) const {
+    const bool reports = thread == threads_.reporting();
+    for (NaiveEntry entry : threads_.EntriesOf(thread)) {
+      const NaiveThread reporting = threads_.StateOf(threads_.reporting(), entry.time_ns);
+      const bool adopts = !reports && !threads_.Annotates(thread) && reporting.layer != "python";
+      if (entry.operation.empty()) {
+        entry.operation = reports  ? WorksFor({}, entry.time_ns)
+                          : adopts ? WorksFor(reporting, entry.time_ns)
+                                   : kNone;
+      }
+      if (entry.from.empty())
+        entry.from = adopts ? reporting.layer : p_.python ? "python" : "native";
+      if (DepthOf(entry.to) <= DepthOf(entry.from)) continue;
+      ++result->transitions[entry.operation + "|" + entry.from + "->" + entry.to];
+      result->adopted += adopts && entry.operation != kNone;
     }
   }
 

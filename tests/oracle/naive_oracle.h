@@ -23,8 +23,10 @@ struct NaiveBreakdown {
   std::map<std::string, int64_t> waiting;  // "phase|operation" -> ns of that column; some are zero
   std::map<std::string, int64_t> caused;   // by operation, as the maps below
   std::map<std::string, int64_t> sum;
-  std::map<std::string, int64_t> inclusive;  // without (no operation)
-  std::map<std::string, int64_t> count;      // without (no operation)
+  std::map<std::string, int64_t> inclusive;    // without (no operation)
+  std::map<std::string, int64_t> count;        // without (no operation)
+  std::map<std::string, int64_t> transitions;  // "operation|from->to"
+  uint64_t adopted = 0;                        // of them, of threads that adopt
   std::map<std::string, int64_t> idle;  // "operation|cause" -> ns, summed over the used devices
   std::map<std::string, std::map<std::string, int64_t>> lanes;  // by tid: cells
   // "operation|name of the work|class": how often, and the sum within the span

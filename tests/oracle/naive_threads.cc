@@ -61,31 +61,35 @@ void NaiveThreads::FindReportingThread() {
   }
 }
 
-// Whether the range that |thread| started at |index| has been ended at |t|.
-bool NaiveThreads::RangeEnded(size_t thread, size_t index, int64_t t) const {
+// Whether the range that |thread| started at |index| has been ended by its events before |until| or
+// by those of others until |t|.
+bool NaiveThreads::RangeEnded(size_t thread, size_t index, size_t until, int64_t t) const {
   const ThreadEvent& start = p_.threads[thread].events[index];
   for (size_t i = 0; i < p_.threads.size(); ++i) {
     const std::vector<ThreadEvent>& events = p_.threads[i].events;
     for (size_t e = 0; e < events.size(); ++e) {
       if (events[e].kind != SlotKind::kRangeEnd || events[e].payload != start.payload) continue;
-      if (events[e].time_ns > t) continue;
-      if (i == thread ? e > index : events[e].time_ns >= start.time_ns) return true;
+      if (i == thread ? e > index && e < until
+                      : events[e].time_ns >= start.time_ns && events[e].time_ns <= t) {
+        return true;
+      }
     }
   }
   return false;
 }
 
-// Those that are open at |t|, the one begun last at the end.
-std::vector<LabelId> NaiveThreads::ScopesOf(size_t index, int64_t t) const {
+// Those that are open behind the first |until| events, the one begun last at the end; other threads
+// have ended what they do until |t|.
+std::vector<LabelId> NaiveThreads::ScopesUntil(size_t index, size_t until, int64_t t) const {
   const ThreadTrace& thread = p_.threads[index];
   std::vector<LabelId> scopes;
   std::vector<bool> is_range;
-  for (size_t e = 0; e < thread.events.size() && thread.events[e].time_ns <= t; ++e) {
+  for (size_t e = 0; e < until; ++e) {
     const ThreadEvent& event = thread.events[e];
     if (event.kind == SlotKind::kBegin) {
       scopes.push_back(event.label);
       is_range.push_back(false);
-    } else if (event.kind == SlotKind::kRangeStart && !RangeEnded(index, e, t)) {
+    } else if (event.kind == SlotKind::kRangeStart && !RangeEnded(index, e, until, t)) {
       scopes.push_back(event.label);
       is_range.push_back(true);
     } else if (event.kind == SlotKind::kEnd) {
@@ -100,9 +104,56 @@ std::vector<LabelId> NaiveThreads::ScopesOf(size_t index, int64_t t) const {
   return scopes;
 }
 
+// At the end of the instant |t|.
+std::vector<LabelId> NaiveThreads::ScopesOf(size_t index, int64_t t) const {
+  const std::vector<ThreadEvent>& events = p_.threads[index].events;
+  size_t until = 0;
+  while (until < events.size() && events[until].time_ns <= t) ++until;
+  return ScopesUntil(index, until, t);
+}
+
 NaiveThread NaiveThreads::StateOf(size_t index, int64_t t) const {
+  Calls calls;
+  for (const ApiCall& call : p_.threads[index].calls) {
+    if (call.start_ns <= t && t < call.end_ns) calls.push_back(&call);
+  }
+  return Of(index, ScopesOf(index, t), calls, t);
+}
+
+std::vector<NaiveEntry> NaiveThreads::EntriesOf(size_t index) const {
   const ThreadTrace& thread = p_.threads[index];
-  const std::vector<LabelId> scopes = ScopesOf(index, t);
+  std::vector<NaiveEntry> entries;
+  for (size_t e = 0; e < thread.events.size(); ++e) {
+    const ThreadEvent& event = thread.events[e];
+    const int64_t t = event.time_ns;
+    if (!Opens(event) || p_.labels[Raw(event.label)].kind != LabelKind::kLayer) continue;
+    Calls calls;
+    for (const ApiCall& call : thread.calls) {
+      if (call.start_ns < t && t < call.end_ns) calls.push_back(&call);
+    }
+    const NaiveThread before = Of(index, ScopesUntil(index, e, t - 1), calls, t);
+    const NaiveThread after = Of(index, ScopesUntil(index, e + 1, t - 1), calls, t);
+    entries.push_back({t, after.operation, before.layer, after.layer});
+  }
+  for (size_t c = 0; c < thread.calls.size(); ++c) {
+    const int64_t t = thread.calls[c].start_ns;
+    Calls calls;
+    for (size_t earlier = 0; earlier < c; ++earlier) {
+      const ApiCall& call = thread.calls[earlier];
+      if (call.start_ns == t || t < call.end_ns) calls.push_back(&call);
+    }
+    const NaiveThread before = Of(index, ScopesOf(index, t), calls, t);
+    calls.push_back(&thread.calls[c]);
+    const NaiveThread after = Of(index, ScopesOf(index, t), calls, t);
+    entries.push_back({t, after.operation, before.layer, after.layer});
+  }
+  return entries;
+}
+
+// With these scopes and calls open.
+NaiveThread NaiveThreads::Of(size_t index, const std::vector<LabelId>& scopes, const Calls& calls,
+                             int64_t t) const {
+  const ThreadTrace& thread = p_.threads[index];
   NaiveThread state;
   if (index == reporting_ || annotates_[index]) state.layer = Base();
   for (const LabelId scope : scopes) {
@@ -116,7 +167,7 @@ NaiveThread NaiveThreads::StateOf(size_t index, int64_t t) const {
     state.awaited.clear();
     if (awaited_.count(Raw(scope)) != 0) state.awaited = awaited_.at(Raw(scope));
   }
-  const std::string api = ApiLayer(thread, t);
+  const std::string api = ApiLayer(thread, calls, t);
   if (!api.empty()) state.layer = api;
   if (state.layer != "wait") state.awaited.clear();
   state.cause = CauseOf(thread, scopes, state.layer, t);
@@ -156,21 +207,21 @@ std::string NaiveThreads::CauseOf(const ThreadTrace& thread, const std::vector<L
   return scopes.empty() ? "unknown" : "launch";
 }
 
-std::string NaiveThreads::ApiLayer(const ThreadTrace& thread, int64_t t) const {
-  bool in_call = false;
+std::string NaiveThreads::ApiLayer(const ThreadTrace& thread, const Calls& calls, int64_t t) const {
+  if (calls.empty()) return {};
   bool waits = false;
-  for (const ApiCall& call : thread.calls) {
-    if (t < call.start_ns || t >= call.end_ns) continue;
-    in_call = true;
-    const std::string& name = p_.labels[Raw(call.label)].text;
+  for (const ApiCall* call : calls) {
+    const std::string& name = p_.labels[Raw(call->label)].text;
     waits |= name == "cudaDeviceSynchronize" || name == "cudaMemcpy";
-    if (name != "cudaMemcpyAsync") continue;
+  }
+  for (const ApiCall& call : thread.calls) {  // one that is about to begin has begun to wait
+    if (t < call.start_ns || t >= call.end_ns) continue;
+    if (p_.labels[Raw(call.label)].text != "cudaMemcpyAsync") continue;
     for (const DeviceWork& work : p_.device_work) {
       const bool own = work.correlation == call.correlation;
       waits |= own && work.start_ns <= t && t < work.end_ns;
     }
   }
-  if (!in_call) return {};
   for (const Overhead& overhead : thread.overheads) {
     if (p_.labels[Raw(overhead.label)].text != "COMMAND_BUFFER_FULL") continue;
     waits |= overhead.start_ns <= t && t < overhead.end_ns;

@@ -24,6 +24,14 @@ struct NaiveThread {
   std::set<int64_t> awaited;  // processes for any of which it waits
 };
 
+// A thread opens a layer or begins a call.
+struct NaiveEntry {
+  int64_t time_ns = 0;
+  std::string operation;  // as in NaiveThread, of what is open then
+  std::string from;       // the layer before; empty: nothing known
+  std::string to;
+};
+
 class NaiveThreads {
  public:
   // For whom scopes wait, by label id.
@@ -41,6 +49,10 @@ class NaiveThreads {
 
   NaiveThread StateOf(size_t thread, int64_t t) const;
 
+  // Of an instant first calls end, then scopes open and close in the order of the thread, then
+  // calls begin.
+  std::vector<NaiveEntry> EntriesOf(size_t thread) const;
+
   // Whether |event| opens an operation.
   bool OpensOperation(const ThreadEvent& event) const {
     return Opens(event) && !OperationOf(event.label).empty();
@@ -54,12 +66,16 @@ class NaiveThreads {
   std::string OperationOf(LabelId id) const;
   void FindReportingThread();
   std::string Base() const { return p_.python ? "python" : "native"; }
-  bool RangeEnded(size_t thread, size_t index, int64_t t) const;
+  using Calls = std::vector<const ApiCall*>;
+  bool RangeEnded(size_t thread, size_t index, size_t until, int64_t t) const;
+  std::vector<LabelId> ScopesUntil(size_t thread, size_t until, int64_t t) const;
   std::vector<LabelId> ScopesOf(size_t thread, int64_t t) const;
+  NaiveThread Of(size_t thread, const std::vector<LabelId>& scopes, const Calls& calls,
+                 int64_t t) const;
   std::string NamedCause(const std::vector<LabelId>& scopes) const;
   std::string CauseOf(const ThreadTrace& thread, const std::vector<LabelId>& scopes,
                       const std::string& layer, int64_t t) const;
-  std::string ApiLayer(const ThreadTrace& thread, int64_t t) const;
+  std::string ApiLayer(const ThreadTrace& thread, const Calls& calls, int64_t t) const;
 
   const ProcessTrace& p_;
   const Awaited awaited_;

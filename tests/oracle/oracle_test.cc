@@ -139,6 +139,7 @@ class OracleTest : public testing::Test {
     EXPECT_EQ(ColumnOf(report, &ReportOperation::gpu_sum_ns), naive.sum);
     EXPECT_EQ(ColumnOf(report, &ReportOperation::inclusive_wall_ns, false), naive.inclusive);
     EXPECT_EQ(ColumnOf(report, &ReportOperation::count, false), naive.count);
+    EXPECT_EQ(TransitionsOf(report), naive.transitions);
     EXPECT_EQ(report.gpu_wait_ns, naive.wait);
   }
 
@@ -185,6 +186,8 @@ TEST_F(OracleTest, ThreadsThatComeAndGoAreThoseOfTheNaiveOracle) {
     EXPECT_EQ(CellsOf(analysis->report), naive.cells);
     EXPECT_EQ(ColumnOf(analysis->report, &ReportOperation::gpu_caused_ns), naive.caused);
     EXPECT_EQ(LanesOf(analysis->report), naive.lanes);
+    EXPECT_EQ(TransitionsOf(analysis->report), naive.transitions);
+    EXPECT_EQ(analysis->found[static_cast<size_t>(LedgerCounter::adopted_scopes)], naive.adopted);
   });
 }
 

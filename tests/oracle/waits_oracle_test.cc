@@ -19,6 +19,7 @@
 #include "analysis/run_summing.h"
 #include "analysis/run_sums.h"
 #include "analysis/wait_channels.h"
+#include "tests/oracle/columns.h"
 #include "tests/oracle/environment.h"
 #include "tests/oracle/naive_run.h"
 #include "tests/oracle/random_waits.h"
@@ -58,6 +59,7 @@ Figures CountedNaively(const gpubound::Run& run) {
     Add(name + "sum", process.breakdown.sum, &all);
     Add(name + "inclusive", process.breakdown.inclusive, &all);
     Add(name + "count", process.breakdown.count, &all);
+    Add(name + "transitions", process.breakdown.transitions, &all);
     Add(name + "idle", process.breakdown.idle, &all);
     for (const auto& [tid, cells] : process.breakdown.lanes) Add(name + "lane " + tid, cells, &all);
     Add(name + "wait for", process.waits, &all);
@@ -129,6 +131,7 @@ Figures Reported(const gpubound::Run& run) {
       Add(name + "waiting", {{cell.phase + "|" + cell.operation, cell.waiting_ns}}, &all);
     }
     for (const ReportOperation& row : process.operations) AddRow(name, row, &all);
+    Add(name + "transitions", TransitionsOf(process), &all);
     for (const ReportLane& lane : process.lanes) {
       Add(name + "lane " + std::to_string(lane.tid), CellsOf(lane.cells), &all);
     }
