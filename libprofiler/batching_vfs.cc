@@ -109,13 +109,12 @@ bool ReadAhead(BatchingFile* file, sqlite3_int64 at) {
 int Read(sqlite3_file* base, void* bytes, int size, sqlite3_int64 at) {
   BatchingFile* file = Of(base);
   if (const int flushed = Flush(file); flushed != SQLITE_OK) return flushed;
+  const bool is_log = file->database != nullptr && file->buffer != nullptr;
   const auto in_buffer = [&] { return at >= file->begin && at + size <= file->end(); };
   const bool in_order = at == file->next_read;
   file->next_read = at + size + kFrameHeaderBytes;
-  if (file->database != nullptr && file->buffer != nullptr && !in_buffer() && in_order) {
-    ReadAhead(file, at);
-  }
-  if (file->database != nullptr && in_buffer()) {
+  if (is_log && !in_buffer() && in_order) ReadAhead(file, at);
+  if (is_log && in_buffer()) {
     std::memcpy(bytes, file->buffer + (at - file->begin), static_cast<size_t>(size));
     return SQLITE_OK;
   }
