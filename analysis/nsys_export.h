@@ -14,6 +14,7 @@
 
 #include "analysis/foreign_trace.h"
 #include "analysis/nsys_table.h"
+#include "analysis/plausible_time.h"
 #include "analysis/sqlite.h"
 #include "analysis/status.h"
 
@@ -61,7 +62,7 @@ class NsysExport {
       const std::optional<int64_t> start = table.Int(0);
       const std::optional<int64_t> end = table.Int(1);
       if (!start || !end) ++trace_.malformed;
-      if (!start || (end && !trace_.Takes(*start, *end))) continue;
+      if (!start || !(end ? trace_.Takes(*start, *end) : IsPlausibleTime(*start))) continue;
       const Status added = each(table, *start, end);
       if (!added.ok()) return added;
     }

@@ -59,7 +59,7 @@ class Export:
         for row in self.rows("CUPTI_ACTIVITY_KIND_" + name, "start", "end", *required):
             start, end = (time if isinstance(time, int) else None
                           for time in (row["start"], row["end"]))
-            if start is not None and (end is None or start <= end):
+            if start is not None and abs(start) < FURTHEST_NS and (end is None or start <= end):
                 yield {**row, "end": end}
 
     def timed_rows(self, name, *required):
