@@ -159,6 +159,15 @@ void Completed(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) {
   std::free(buffer);
 }
 
+struct BufferCounts {
+  size_t requested;
+  size_t completed;
+};
+BufferCounts BuffersSoFar() {
+  std::lock_guard<std::mutex> lock(profiler.mutex);
+  return {profiler.requests.size(), profiler.completions.size()};
+}
+
 void Callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void* data) {
   Json entry = {{"domain", static_cast<uint32_t>(domain)}, {"cbid", cbid}};
   if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) {
@@ -241,8 +250,8 @@ int main(int argc, char** argv) {
   AwaitCompletions(config.value("await_completions", size_t{0}));
   const std::string flush = config.value("flush", "forced");
   if (flush != "none") cuptiActivityFlushAll(flush == "forced" ? 1 : 0);
-  const size_t flushed = profiler.completions.size();
-  if (flush == "forced") AwaitCompletions(profiler.requests.size());  // may trail the return
+  const auto [requested, flushed] = BuffersSoFar();
+  if (flush == "forced") AwaitCompletions(requested);  // may trail the return
   size_t dropped = 0;
   cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped);
   uint32_t version = 0;
