@@ -247,8 +247,9 @@ class Oracle {
                           : adopts ? WorksFor(reporting, entry.time_ns)
                                    : kNone;
       }
-      if (entry.from.empty())
+      if (entry.from.empty()) {
         entry.from = adopts ? reporting.layer : p_.python ? "python" : "native";
+      }
       if (DepthOf(entry.to) <= DepthOf(entry.from)) continue;
       ++result->transitions[entry.operation + "|" + entry.from + "->" + entry.to];
       result->adopted += adopts && entry.operation != kNone;
