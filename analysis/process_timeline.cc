@@ -284,9 +284,9 @@ void ProcessTimeline::ResolveAdoption(const Doing& reporting) {
     if (operation == kNotOne) operation = adoption ? OperationOf(at) : kNoOperationIndex;
     if (from == Layer::kUnset) from = adoption ? at.layer() : base_layer_;
     if (adopted.to <= from) continue;
-    counts_.AddTransition(operation, from, adopted.to, adopted.time_ns);
-    if (adopted.operation != kNotOne || operation == kNoOperationIndex) continue;
-    if (process_.Counts(adopted.time_ns, adopted.time_ns)) ++doubtful_.adopted;
+    const bool counts = counts_.AddTransition(operation, from, adopted.to, adopted.time_ns);
+    const bool own = adopted.operation != kNotOne;
+    if (counts && !own && operation != kNoOperationIndex) ++doubtful_.adopted;
   }
 }
 

@@ -56,9 +56,11 @@ class ScopeCounts {
     if (--open_[operation] == 0) AddTime(operation, now_ns);
   }
 
-  void AddTransition(OperationIndex operation, Layer from, Layer to, int64_t now_ns) {
-    if (!process_.Counts(now_ns, now_ns)) return;
+  // Whether it counts.
+  bool AddTransition(OperationIndex operation, Layer from, Layer to, int64_t now_ns) {
+    if (!process_.Counts(now_ns, now_ns)) return false;
     ++counts_[operation].transitions[static_cast<size_t>(from)][static_cast<size_t>(to)];
+    return true;
   }
 
   // Operations that became known since are added.
