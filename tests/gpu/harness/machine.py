@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The machine that run_all runs on and the bundle it runs from: which compilers and interpreters
 there are, programs built with them, and commands run with and without gpubound."""
+import itertools
 import json
 import os
 import pathlib
@@ -27,7 +28,7 @@ class Machine:
         self.simulated = simulated
         self.device_kind = "simulated" if simulated else "real"
         self.began = time.monotonic()
-        self._runs = 0
+        self._run_numbers = itertools.count(1)  # asked by several threads
         self._programs = {}
 
     # --- Environment ---
@@ -67,8 +68,7 @@ class Machine:
         return self.command([self.bundle / "bin/gpubound", *words], timeout_s)
 
     def record(self, words, options=(), timeout_s=COMMAND_TIMEOUT_S, **changes):
-        self._runs += 1
-        path = self.scratch / f"run{self._runs}.gpubound"
+        path = self.scratch / f"run{next(self._run_numbers)}.gpubound"
         outcome = self.command([self.bundle / "bin/gpubound", "run", "-q", *options, "-o", path,
                                 "--", *words], timeout_s, **changes)
         return Recording(self, path, outcome)

@@ -2,7 +2,8 @@
 //
 // calls N: N times what an eager framework does to run one short kernel, which is more asking than
 // launching; says what a turn took. calls for S: does so for S seconds and says for each slice of
-// it when it was and what a turn took. The device keeps up, so the time is the CPU's. One thread.
+// it when it was and what a turn took. calls ask N: asks N times for the current device, and says
+// what that took. The device keeps up, so the time is the CPU's. One thread.
 #include <chrono>
 #include <cstring>
 
@@ -36,6 +37,14 @@ double TimeTurns(cudaEvent_t event, int turns) {
   return took.count() / turns;
 }
 
+// The time that a query took, of |times|, ns.
+double TimeQueries(int times) {
+  int device = 0;
+  const auto begin = Clock::now();
+  for (int i = 0; i < times; ++i) Check(cudaGetDevice(&device), "cudaGetDevice");
+  return std::chrono::duration<double, std::nano>(Clock::now() - begin).count() / times;
+}
+
 void SaySlices(cudaEvent_t event, int seconds) {
   constexpr int kTurnsOfSlice = 20 * kTurnsBetweenWaits;
   const auto began = Clock::now();
@@ -54,6 +63,11 @@ int main(int argc, char** argv) {
   TimeTurns(event, kTurnsBetweenWaits);
   if (argc > 2 && std::strcmp(argv[1], "for") == 0) {
     SaySlices(event, NumberAt(argc, argv, 2));
+    return 0;
+  }
+  if (argc > 2 && std::strcmp(argv[1], "ask") == 0) {
+    const int times = NumberAt(argc, argv, 2);
+    std::printf("{\"queries\": %d, \"ns_per_query\": %.1f}\n", times, TimeQueries(times));
     return 0;
   }
   const int turns = NumberAt(argc, argv, 1);

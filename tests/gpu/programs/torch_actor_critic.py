@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch_actor_critic.py [--graph] [--profile FILE [--cpu]]: an actor-critic on CartPole, eagerly, or
-with the update captured in a CUDA graph. --profile: the measured iterations under torch.profiler, of
-the GPU, with --cpu of both sides."""
+"""torch_actor_critic.py [--graph] [--profile FILE [--cpu]] [--log [--gate FILE]]: an actor-critic on
+CartPole, eagerly, or with the update captured in a CUDA graph. --profile: the measured iterations under
+torch.profiler, of the GPU, with --cpu of both sides. --log: says when each of them began."""
 import argparse
 import contextlib
 import json
@@ -9,6 +9,7 @@ import time
 
 import torch
 from cartpole_numpy import CartPoles
+from iteration_log import IterationLog
 
 try:
     import gpubound
@@ -106,7 +107,10 @@ def main():
     parser.add_argument("--profile")
     parser.add_argument("--iterations", type=int, default=40)
     parser.add_argument("--cpu", action="store_true")
+    parser.add_argument("--log", action="store_true")
+    parser.add_argument("--gate")
     options = parser.parse_args()
+    log = IterationLog(options.gate)
     learner, poles = Learner(options.graph), CartPoles(ENVIRONMENTS)
     for _ in range(WARM_UP):
         iterate(learner, poles)
@@ -115,11 +119,13 @@ def main():
         activity = torch.profiler.ProfilerActivity
         profiler = torch.profiler.profile(
             activities=[activity.CUDA, *([activity.CPU] if options.cpu else [])])
+    log.open_gate()
     with profiler:
         if gpubound:
             gpubound.phase("measured")
         began = time.perf_counter()
         for _ in range(options.iterations):
+            log.begin()
             iterate(learner, poles)
             if gpubound:
                 gpubound.step(env_steps=STEPS * ENVIRONMENTS)
@@ -130,6 +136,8 @@ def main():
         profiler.export_chrome_trace(options.profile)
     print(json.dumps({"ms_per_iteration": took * 1000 / options.iterations,
                       "iterations": options.iterations}))
+    if options.log:
+        log.say()
 
 
 if __name__ == "__main__":
