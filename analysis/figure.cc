@@ -167,21 +167,13 @@ FoundFigures OfLedger(const Report& report, const std::string& counter) {
   const auto find = [&named](const auto& list) {
     return std::find_if(list.begin(), list.end(), named);
   };
-  const auto estimate = find(report.estimated);
-  const bool is_estimate = estimate != report.estimated.end();
-  if (find(report.not_counted) != report.not_counted.end() ||
-      (is_estimate && !estimate->standard_error)) {
+  if (find(report.not_counted) != report.not_counted.end()) {
     return {{NotKnown(FigureKind::kCount)}, {}};
   }
   const auto entry = find(report.ledger);  // has those that are not zero
-  Figure figure = Exact(FigureKind::kCount,
-                        entry == report.ledger.end() ? 0 : static_cast<double>(entry->value));
-  if (is_estimate) {
-    const double half = kNormal975 * static_cast<double>(*estimate->standard_error);
-    figure.low = std::max(0.0, std::floor(figure.low - half));
-    figure.high = std::ceil(figure.high + half);
-  }
-  return {{figure}, {}};
+  return {{Exact(FigureKind::kCount,
+                 entry == report.ledger.end() ? 0 : static_cast<double>(entry->value))},
+          {}};
 }
 
 FigureKind KindOfKey(const std::string& pointer, const Json& value) {

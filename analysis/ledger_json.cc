@@ -16,10 +16,4 @@ OrderedJson NotCountedJson(const ReportNotCounted& what) {
   return {{"counter", what.counter}, {"why", what.why}};
 }
 
-OrderedJson EstimateJson(const ReportEstimate& what) {
-  return {{"counter", what.counter},
-          {"counted_share", what.counted_share},
-          {"standard_error", OrNull(what.standard_error)}};
-}
-
 }  // namespace gpubound

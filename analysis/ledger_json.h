@@ -11,7 +11,6 @@ namespace gpubound {
 
 OrderedJson LedgerJson(const ReportLedgerEntry& entry);
 OrderedJson NotCountedJson(const ReportNotCounted& what);
-OrderedJson EstimateJson(const ReportEstimate& what);
 
 }  // namespace gpubound
 

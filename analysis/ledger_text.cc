@@ -9,22 +9,6 @@
 
 namespace gpubound {
 
-namespace {
-
-// How a counter that is an estimate was counted; empty where it is none.
-std::string EstimateText(const Report& report, const std::string& counter) {
-  for (const ReportEstimate& what : report.estimated) {
-    if (what.counter != counter) continue;
-    const std::string error =
-        what.standard_error ? "with a standard error of " + std::to_string(*what.standard_error)
-                            : "with an error that is not known";
-    return " Estimated from " + FormatShare(what.counted_share) + " of the time, " + error + ".";
-  }
-  return {};
-}
-
-}  // namespace
-
 std::string RenderLedger(const Report& report, const TextOptions& options) {
   const int width = std::max(options.width, 60);
   std::string text = "Verdict: " + EscapeName(report.run.verdict) + "\n";
@@ -33,10 +17,9 @@ std::string RenderLedger(const Report& report, const TextOptions& options) {
   text += report.ledger.empty() ? "The ledger is empty.\n" : "\n";
   for (const ReportLedgerEntry& entry : report.ledger) {
     const std::string severity = SeverityName(entry.severity);
-    const std::string estimate = EstimateText(report, entry.counter);
     text += PadRight(severity, 9, options.unicode) + "  " + entry.counter + " = " +
-            (estimate.empty() ? "" : "about ") + std::to_string(entry.value) + "\n";
-    text += Wrap(std::string(11, ' ') + entry.help + estimate, width, 11);
+            std::to_string(entry.value) + "\n";
+    text += Wrap(std::string(11, ' ') + entry.help, width, 11);
   }
   for (const ReportNotCounted& what : report.not_counted) {
     text += PadRight("unknown", 9, options.unicode) + "  " + what.counter + "\n";

@@ -61,14 +61,7 @@ void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) 
   process->cuda_runtime = TextOf(meta, "cuda_runtime");
   process->in_run_calibration = TextOf(meta, "in_run_calibration");
   process->nvml_unavailable = TextOf(meta, "nvml_unavailable");
-  const int64_t sampled_percent = IntOf(meta, "queries_sampled").value_or(0);
-  if (sampled_percent > 0 && sampled_percent <= 100) {
-    process->queries_sampled_share = static_cast<double>(sampled_percent) / 100;
-    const int64_t error = IntOf(meta, "queries_standard_error").value_or(-1);
-    if (error >= 0) process->queries_standard_error = error;
-  } else {
-    process->queries_not_counted = TextOf(meta, "queries_not_counted");
-  }
+  process->queries_not_counted = TextOf(meta, "queries_not_counted");
   process->cupti_not_suspended = TextOf(meta, "cupti_not_suspended");
   process->imported_pids = TextOf(meta, "imported_pids");
   process->main_tid = static_cast<uint32_t>(IntOf(meta, "main_tid").value_or(0));

@@ -236,26 +236,6 @@ std::vector<ReportNotCounted> NotCounted(const Run& run) {
   return {};
 }
 
-// Errors of processes do not depend on each other.
-std::vector<ReportEstimate> Estimated(const Run& run) {
-  ReportEstimate queries;
-  queries.counter = kLedgerCounters[static_cast<size_t>(LedgerCounter::api_calls_suppressed)].name;
-  bool all_known = true;
-  double variance = 0;
-  for (const ProcessTrace& process : run.processes) {
-    const double share = process.queries_sampled_share;
-    if (share <= 0) continue;
-    queries.counted_share =
-        queries.counted_share == 0 ? share : std::min(queries.counted_share, share);
-    all_known &= process.queries_standard_error.has_value();
-    const auto error = static_cast<double>(process.queries_standard_error.value_or(0));
-    variance += error * error;
-  }
-  if (queries.counted_share == 0) return {};
-  if (all_known) queries.standard_error = std::llround(std::sqrt(variance));
-  return {queries};
-}
-
 void NoteMisplacedWork(const std::vector<ProcessAnalysis>& analyses, Report* report) {
   const auto note = [report](const ProcessAnalysis& analysis, const char* seems, int64_t by_ns,
                              const char* what) {
@@ -364,7 +344,6 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   report.ledger =
       LedgerEntries(ledger, std::any_of(run.processes.begin(), run.processes.end(), &LostItsEnd));
   report.not_counted = NotCounted(run);
-  report.estimated = Estimated(run);
   for (std::string& note : NotesOf(run, clocks)) report.notes.push_back(std::move(note));
   NoteUnnamedNodes(&report);
   if (!all) DropKernels(&report);

@@ -369,7 +369,6 @@ struct Report {
   std::vector<ReportLedgerEntry> ledger;  // non-zero counters of all processes, worst first
   std::vector<std::string> notes;         // what the reader and the recorder had to say, as prose
   std::vector<ReportNotCounted> not_counted;
-  std::vector<ReportEstimate> estimated;
 };
 
 // Runs the whole pipeline. The only error is an internal one: a partition that does not sum to its

@@ -378,7 +378,6 @@ std::string RenderJson(const Report& report) {
   document["operation_devices"] = ArrayOf(report.operation_devices, OperationDeviceJson);
   document["ranks"] = ArrayOf(report.ranks, RankJson);
   document["not_counted"] = ArrayOf(report.not_counted, NotCountedJson);
-  document["estimated"] = ArrayOf(report.estimated, EstimateJson);
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

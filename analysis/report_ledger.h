@@ -5,7 +5,6 @@
 #define GPUBOUND_ANALYSIS_REPORT_LEDGER_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "proto/ledger_counters.h"
@@ -22,12 +21,6 @@ struct ReportLedgerEntry {
 struct ReportNotCounted {  // of which nothing is known, not that it is zero
   std::string counter;
   std::string why;
-};
-
-struct ReportEstimate {  // a counter of the ledger that was counted in a part of the time only
-  std::string counter;
-  double counted_share = 0;               // of the time, where it was least
-  std::optional<int64_t> standard_error;  // of the counter; absent where it is not known
 };
 
 }  // namespace gpubound

@@ -214,10 +214,6 @@ struct ProcessTrace {
   std::string nvml_unavailable;  // why; empty: it was used, or the trace does not say
   // Why calls that are not recorded were not counted either; empty: they were, or likewise.
   std::string queries_not_counted;
-  // They were counted in this share of the time, so that their number is an estimate; 0: it is
-  // none.
-  double queries_sampled_share = 0;
-  std::optional<int64_t> queries_standard_error;  // of it, in calls; absent where it is not known
   // Of the processes that were imported together with it, and its own, with a blank between each
   // two. Empty: it was recorded, or the trace does not say.
   std::string imported_pids;

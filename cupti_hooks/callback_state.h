@@ -74,7 +74,6 @@ struct CallbackState {
   const ApiFunctions functions;
   GraphNodes graphs;
   CallCounter suppressed_calls;
-  bool samples_calls = false;  // they are counted in a part of the time; set before callbacks
   // Quiet functions of the runtime have records, which are counted.
   std::atomic<bool> has_runtime_queries{false};
   std::unique_ptr<TimedCalls> timed_calls;          // null: records tell of all calls

@@ -103,6 +103,12 @@ void RestoreDefaults(const CuptiApi& api) {
   api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 }
 
+// A function for which CUPTI calls back.
+struct CallbackPoint {
+  CUpti_CallbackDomain domain;
+  CUpti_CallbackId id;
+};
+
 // Switches callbacks on, for what no record tells.
 class Callbacks {
  public:
@@ -125,7 +131,7 @@ class Callbacks {
 };
 
 // Failure is no loss: the records are then skipped when they arrive, and counted. What CUPTI does
-// not record, a callback counts, all of it or in windows.
+// not record, a callback counts, where that is asked for.
 void SilenceQuietFunctions(const CuptiApi& api, const ApiFunctions& functions,
                            const RecordingLevels& levels, Callbacks* callbacks,
                            CuptiSetupResult* setup) {
@@ -145,8 +151,8 @@ void SilenceQuietFunctions(const CuptiApi& api, const ApiFunctions& functions,
   setup->has_runtime_queries = !by_records && unrecorded.empty() && !recorded.empty();
   if (setup->has_runtime_queries) unrecorded = recorded;
   silence(CUPTI_CB_DOMAIN_DRIVER_API, api.cuptiActivityEnableDriverApi, by_records);
-  if (!levels.CountsAllQueries()) {
-    setup->uncounted = std::move(unrecorded);
+  if (!levels.CountsQueries()) {
+    setup->leaves_queries_uncounted = !unrecorded.empty();
     return;
   }
   for (const CallbackPoint& point : unrecorded) callbacks->Enable(point.domain, point.id);
@@ -268,16 +274,6 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   WatchGraphs(functions, setup.graphs, &enable);
   enable.Enable(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
   return setup;
-}
-
-bool SwitchCallbacks(const CuptiApi& api, CUpti_SubscriberHandle subscriber,
-                     const std::vector<CallbackPoint>& points, bool on) {
-  if (api.cuptiEnableCallback == nullptr) return false;
-  bool any = false;
-  for (const CallbackPoint& point : points) {
-    any |= api.cuptiEnableCallback(on ? 1 : 0, subscriber, point.domain, point.id) == CUPTI_SUCCESS;
-  }
-  return any;
 }
 
 void DisableKinds(const CuptiApi& api) {

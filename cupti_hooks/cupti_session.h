@@ -48,18 +48,9 @@ bool ParseApiLevel(std::string_view text, ApiLevel* level);
 struct RecordingLevels {
   GraphLevel graphs = GraphLevel::kNode;
   ApiLevel api = ApiLevel::kCallbacks;
-  // In how many of 100 parts of the time calls of quiet functions are counted, where records do not
-  // tell of them: 100 counts each, 0 none, others are for a QuerySampler.
-  uint32_t count_queries_percent = 0;
-  bool CountsAllQueries() const {
-    return api == ApiLevel::kRecords || count_queries_percent == 100;
-  }
-};
-
-// A function for which CUPTI calls back.
-struct CallbackPoint {
-  CUpti_CallbackDomain domain;
-  CUpti_CallbackId id;
+  // By a callback for each call of a quiet function, where records do not tell of them.
+  bool count_queries = false;
+  bool CountsQueries() const { return api == ApiLevel::kRecords || count_queries; }
 };
 
 enum class CuptiSetup {
@@ -75,7 +66,7 @@ struct CuptiSetupResult {
   uint64_t api_errors = 0;  // of calls that recording can do without
   bool system_thread_ids = false;
   uint32_t quiet_functions = 0;           // API functions that CUPTI was told not to record
-  std::vector<CallbackPoint> uncounted;   // quiet ones that are to be counted in windows
+  bool leaves_queries_uncounted = false;  // of quiet ones, some or all
   bool has_runtime_queries = false;       // those of the runtime have records, which are counted
   GraphLevel graphs = GraphLevel::kNode;  // kNode also where CUPTI cannot do what was asked for
   std::string graph_problem;              // why it cannot
@@ -84,15 +75,12 @@ struct CuptiSetupResult {
 };
 
 // Subscribes, sets attributes, registers the buffer callbacks and enables the kinds, in that order,
-// then the callbacks that tell what records do not. Unless it is recording afterwards, nothing of
-// ours is left in CUPTI. |functions| are those of |api|.
+// then the callbacks that tell what records do not. These stay as they are while the program runs:
+// a callback that is switched while some thread is in its function breaks that thread's records, or
+// the program (docs/results/gpu.md). Unless it is recording afterwards, nothing of ours is left in
+// CUPTI. |functions| are those of |api|.
 CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks,
                             const ApiFunctions& functions, const RecordingLevels& levels);
-
-// Switches callbacks for |points| on or off, by the one thread that does so once recording goes on.
-// False: CUPTI did so with none of them.
-bool SwitchCallbacks(const CuptiApi& api, CUpti_SubscriberHandle subscriber,
-                     const std::vector<CallbackPoint>& points, bool on);
 
 // Ends what SetUpCupti began, so that another tool may have CUPTI as if we had never been: first
 // the kinds, then, after the last flush, settings and subscription. cuptiFinalize is never called:

@@ -35,16 +35,16 @@ constexpr uint32_t kEmergencyBuffers = 8192;
 constexpr char kWhyNotSuspended[] =
     "CUPTI loses the kernels of graphs captured before when its API kinds are switched off and on";
 
-// Likewise. A callback for each costs as much as records of the driver do (docs/results/gpu.md).
-// Holds until the first of them were counted (queries_sampled).
+// Likewise. A callback for each costs ten times what a query does, and more than a launch has of
+// them.
 constexpr char kQueriesNotCounted[] =
-    "polling and query functions are not recorded, and none was counted: that is done in a part of "
-    "the time, which GPUBOUND_COUNT_QUERIES says; with --api records each is";
+    "polling and query functions are not recorded, nor counted, which costs some 0.4 us each: "
+    "GPUBOUND_COUNT_QUERIES=1 or --api records does";
 
 // Before CUDA 12.5, where the runtime's have records that are left out and counted.
 constexpr char kDriversQueriesNotCounted[] =
-    "polling and query functions of the driver are not recorded, and none was counted: that is "
-    "done in a part of the time, which GPUBOUND_COUNT_QUERIES says; with --api records each is";
+    "polling and query functions of the driver are not recorded, nor counted, which costs some "
+    "0.4 us each: GPUBOUND_COUNT_QUERIES=1 or --api records does";
 
 // With the version, since what CUPTI costs depends on both.
 constexpr char kByRecords[] = ", driver API by records";
@@ -149,7 +149,7 @@ bool CuptiSource::Start(DeviceHost* host) {
       host->Fact("driver_version", search.driver_version);
       host->Fact("cuda_runtime", CudaRuntimePath(search));
       host->Fact("cupti_not_suspended", kWhyNotSuspended);
-      if (!setup.uncounted.empty()) {
+      if (setup.leaves_queries_uncounted) {
         host->Fact("queries_not_counted",
                    setup.has_runtime_queries ? kDriversQueriesNotCounted : kQueriesNotCounted);
       }
@@ -189,8 +189,6 @@ bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupRes
   // Leaked, as the buffers are: CUPTI may call back at any time.
   auto* state = new CallbackState(api_, host, options_.quiet);
   if (options_.levels.api == ApiLevel::kCallbacks) state->TimeCalls(&buffers->worker_signal());
-  state->samples_calls =
-      !options_.levels.CountsAllQueries() && options_.levels.count_queries_percent != 0;
   auto* worker = new CuptiWorker(api_, buffers, state, host, started_ns);
   g_buffers.store(buffers, std::memory_order_release);
   state->previous = g_state.load(std::memory_order_relaxed);
@@ -204,9 +202,6 @@ bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupRes
   if (setup->api_errors != 0) host->Count(LedgerCounter::cupti_api_errors, setup->api_errors);
   const bool recording =
       setup->outcome == CuptiSetup::kRecording || setup->outcome == CuptiSetup::kIncomplete;
-  if (state->samples_calls) {
-    worker->SampleCalls(setup->uncounted, options_.levels.count_queries_percent / 100.0);
-  }
   if (recording && worker->Start(setup->subscriber)) {
     worker_ = worker;
     host_ = host;

@@ -7,10 +7,7 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
-#include <random>
-#include <string>
 #include <utility>
 
 #include "cupti_hooks/cupti_session.h"
@@ -31,8 +28,6 @@ constexpr int64_t kEndPollNs = 1'000'000;
 
 int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
 
-std::string Percent(double share) { return std::to_string(std::llround(100 * share)); }
-
 }  // namespace
 
 CuptiWorker::CuptiWorker(const CuptiApi& api, ActivityBuffers* buffers, CallbackState* state,
@@ -43,11 +38,6 @@ CuptiWorker::CuptiWorker(const CuptiApi& api, ActivityBuffers* buffers, Callback
       host_(host),
       started_ns_(started_ns),
       delivered_until_ns_(started_ns) {}
-
-void CuptiWorker::SampleCalls(std::vector<CallbackPoint> points, double share) {
-  sampled_ = std::move(points);
-  sampled_share_ = share;
-}
 
 bool CuptiWorker::Start(CUpti_SubscriberHandle subscriber) {
   subscriber_ = subscriber;
@@ -80,17 +70,12 @@ void CuptiWorker::Run() {
   if (sink == nullptr) return;  // recording is off for good
   Delivery delivery(api_, buffers_, state_, host_, sink, started_ns_, &NowNs, gone_);
   last_flush_ns_ = NowNs();
-  BeginSampling(&delivery);
   while (!stops()) {
-    const int64_t next_window_ns = sampler_ ? sampler_->next_ns() : INT64_MAX;
-    buffers_->worker_signal().Wait(std::min(NextFlushNs(), next_window_ns) - NowNs());
-    if (cupti_is_gone()) return;
-    if (NowNs() >= next_window_ns && !stops()) CountInWindow();
+    buffers_->worker_signal().Wait(NextFlushNs() - NowNs());
     if (cupti_is_gone()) return;
     TakeTurn(&delivery);
   }
   if (cupti_is_gone()) return;
-  EndSampling();
   BringInTheRest(&delivery);
   delivered_until_ns_.store(delivery.delivered_until_ns(), std::memory_order_release);
   complete_.store(delivery.EverythingDelivered(), std::memory_order_release);
@@ -108,47 +93,6 @@ void CuptiWorker::TakeTurn(Delivery* delivery) {
   last_flush_ns_ = NowNs();
 }
 
-void CuptiWorker::CountInWindow() {
-  sampler_->RunWindow();
-  if (has_sampled_ || !sampler_->has_counted()) return;
-  has_sampled_ = true;
-  host_->Fact("queries_sampled", Percent(sampled_share_));
-}
-
-// On this thread, which is the only one to switch callbacks once recording goes on: CUPTI leaves it
-// to its clients that no two do so at once.
-void CuptiWorker::BeginSampling(Delivery* delivery) {
-  if (sampled_.empty()) return;
-  QuerySampler::World world;
-  world.now_ns = &NowNs;
-  world.wait_until = [this, delivery](int64_t until_ns) {
-    // A turn would make a brief window longer; in a long one what comes cannot wait.
-    const bool is_long = until_ns - NowNs() > kShortIntervalNs;
-    while (!stops() && !cupti_is_gone() && NowNs() < until_ns) {
-      const int64_t wake_ns = is_long ? std::min(until_ns, NextFlushNs()) : until_ns;
-      buffers_->worker_signal().Wait(wake_ns - NowNs());
-      if (is_long && !stops() && !cupti_is_gone()) TakeTurn(delivery);
-    }
-  };
-  world.switch_callbacks = [this](bool on) {
-    return !cupti_is_gone() && SwitchCallbacks(api_, subscriber_, sampled_, on);
-  };
-  world.take = [this] { return state_->suppressed_calls.Take(); };
-  world.count = [this](uint64_t calls) {
-    host_->Count(LedgerCounter::api_calls_suppressed, calls);
-  };
-  world.random = [random = std::minstd_rand(static_cast<uint32_t>(NowNs()))]() mutable {
-    return std::uniform_real_distribution<double>()(random);
-  };
-  sampler_.emplace(std::move(world), sampled_share_);
-}
-
-void CuptiWorker::EndSampling() {
-  if (!sampler_) return;
-  const std::optional<double> error = sampler_->Finish();
-  if (error) host_->Fact("queries_standard_error", std::to_string(std::llround(*error)));
-}
-
 // Converts what comes until |until_ns|, or until nothing is left at CUPTI.
 void CuptiWorker::AwaitBuffers(Delivery* delivery, int64_t until_ns) {
   while (!delivery->EverythingDelivered() && NowNs() < until_ns && !cupti_is_gone()) {
@@ -160,6 +104,7 @@ void CuptiWorker::AwaitBuffers(Delivery* delivery, int64_t until_ns) {
 void CuptiWorker::BringInTheRest(Delivery* delivery) {
   const int64_t deadline_ns = stop_deadline_ns_.load(std::memory_order_acquire);
   const int64_t patience_ns = std::min(deadline_ns, NowNs() + kPatienceNs);
+  delivery->EndAt(end_ns_.load(std::memory_order_relaxed));
   // What is complete first: should a later step hang, that much is safe.
   delivery->Flush(false);
   while (!delivery->EverythingDelivered() && NowNs() < patience_ns && !cupti_is_gone()) {
@@ -192,6 +137,7 @@ void CuptiWorker::Abandon() noexcept {
 }
 
 void CuptiWorker::Stop(int64_t deadline_ns, AfterStop after) {
+  if (after == AfterStop::kProgramGoesOn) end_ns_.store(NowNs(), std::memory_order_relaxed);
   stop_deadline_ns_.store(std::max<int64_t>(deadline_ns, 1), std::memory_order_release);
   buffers_->worker_signal().Set();
   AwaitEnd(deadline_ns);

@@ -9,14 +9,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
-#include <vector>
 
 #include "cupti_hooks/activity_buffers.h"
 #include "cupti_hooks/callback_state.h"
 #include "cupti_hooks/cupti_api.h"
 #include "cupti_hooks/cupti_session.h"
-#include "cupti_hooks/query_sampler.h"
 #include "libprofiler/device_source.h"
 #include "libprofiler/wake_signal.h"
 
@@ -29,9 +26,6 @@ class CuptiWorker {
   // All outlive the worker's thread. Work of the device has been recorded since |started_ns|.
   CuptiWorker(const CuptiApi& api, ActivityBuffers* buffers, CallbackState* state, DeviceHost* host,
               int64_t started_ns);
-
-  // Counts calls that |points| tell of in |share| of the time (query_sampler.h). Before Start().
-  void SampleCalls(std::vector<CallbackPoint> points, double share);
 
   // False when no thread could be made.
   bool Start(CUpti_SubscriberHandle subscriber);
@@ -61,9 +55,6 @@ class CuptiWorker {
   int64_t NextFlushNs() const;
   // Asks CUPTI for what is complete if it is time to, else takes what has come.
   void TakeTurn(Delivery* delivery);
-  void CountInWindow();
-  void BeginSampling(Delivery* delivery);
-  void EndSampling();
   void AwaitBuffers(Delivery* delivery, int64_t until_ns);
   void BringInTheRest(Delivery* delivery);
   bool stops() const { return stop_deadline_ns_.load(std::memory_order_acquire) != 0; }
@@ -75,14 +66,11 @@ class CuptiWorker {
   DeviceHost* const host_;
   const int64_t started_ns_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
-  std::vector<CallbackPoint> sampled_;
-  double sampled_share_ = 0;
-  std::optional<QuerySampler> sampler_;  // the thread's, as the next three
-  int64_t last_flush_ns_ = 0;
+  int64_t last_flush_ns_ = 0;  // the thread's, as the next one
   bool has_flushed_ = false;
-  bool has_sampled_ = false;
   pthread_t thread_{};
   std::atomic<int64_t> stop_deadline_ns_{0};  // 0: go on
+  std::atomic<int64_t> end_ns_{INT64_MAX};    // of a recording whose program goes on
   std::atomic<int64_t> delivered_until_ns_;
   std::atomic<bool> gone_{false};  // CUPTI is not to be called any more
   std::atomic<bool> fatal_{false};

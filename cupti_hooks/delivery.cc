@@ -66,7 +66,8 @@ bool Delivery::ConvertTimedCalls() {
 }
 
 void Delivery::CountLosses() {
-  const ConvertCounts counts = converter_.TakeCounts();
+  ConvertCounts counts = converter_.TakeCounts();
+  if (delivered_until_ns() >= end_ns_) counts.untimed = 0;
   const auto count = [this](LedgerCounter counter, uint64_t amount) {
     if (amount != 0) host_->Count(counter, amount);
   };
@@ -76,8 +77,7 @@ void Delivery::CountLosses() {
   count(LedgerCounter::cupti_api_errors, counts.unreadable);
   count(LedgerCounter::graphs_recorded_whole, counts.whole_graphs);
   count(LedgerCounter::graphs_before_recording, counts.unseen_graphs);
-  const uint64_t counted = state_->samples_calls ? 0 : state_->suppressed_calls.Take();
-  count(LedgerCounter::api_calls_suppressed, counts.skipped + counted);
+  count(LedgerCounter::api_calls_suppressed, counts.skipped + state_->suppressed_calls.Take());
   count(LedgerCounter::foreign_thread_calls, counts.foreign_threads);
   if (counts.foreign_threads != 0 && !std::exchange(said_foreign_threads_, true)) {
     host_->Note(

@@ -40,6 +40,10 @@ class Delivery {
   // nothing is outstanding.
   void Finish();
 
+  // The recording ends at |end_ns| though the program goes on: work without a time is then no loss
+  // where everything from before is known already, since it began later.
+  void EndAt(int64_t end_ns) { end_ns_ = end_ns; }
+
   // Nothing that CUPTI was given is still with it.
   bool EverythingDelivered() const { return buffers_->outstanding() == 0; }
 
@@ -74,6 +78,7 @@ class Delivery {
   uint64_t bytes_read_ = 0;
   uint64_t records_read_ = 0;
   int64_t last_flush_ns_;
+  int64_t end_ns_ = INT64_MAX;
 };
 
 }  // namespace gpubound

@@ -35,8 +35,7 @@ std::unique_ptr<DeviceSource> CreateCuptiSource() {
     LogOnce("GPUBOUND_GRAPHS is '%s', expected node, graph or auto; using node",
             EnvValue("GPUBOUND_GRAPHS"));
   }
-  options.levels.count_queries_percent =
-      static_cast<uint32_t>(EnvNumber("GPUBOUND_COUNT_QUERIES", 0, 100));
+  options.levels.count_queries = EnvSwitch("GPUBOUND_COUNT_QUERIES");
   if (!ParseApiLevel(EnvValue("GPUBOUND_API"), &options.levels.api)) {
     LogOnce("GPUBOUND_API is '%s', expected callbacks or records; using callbacks",
             EnvValue("GPUBOUND_API"));

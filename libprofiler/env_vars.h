@@ -36,7 +36,7 @@ namespace gpubound {
   X(GPUBOUND_COUNTERS, "", "occupancy: sample hardware counters of the devices in use (multiprocessors active, warps active, memory throughput); needs CUDA 12.6 and, mostly, administrator rights.") \
   X(GPUBOUND_GRAPHS, "node", "How CUDA graphs are recorded. node: each kernel, exact; graph: each launch as a whole, cheapest, GPU busy an upper bound; auto: as graph, with the names of the kernels and where they were captured.") \
   X(GPUBOUND_API, "callbacks", "How calls of the CUDA driver, waits and events are learnt. callbacks: from inside CUPTI's callbacks; records: by its records, which makes a launch twice as dear and counts all queries that are not recorded.") \
-  X(GPUBOUND_COUNT_QUERIES, "1", "In how many of 100 parts of the time calls of functions that are not recorded are counted, from which all are estimated (0 to 100): 100 counts each, which makes programs that query a lot slower, 0 none.") \
+  X(GPUBOUND_COUNT_QUERIES, "0", "1: count calls of functions that are not recorded, by a callback for each, which makes programs that query a lot (PyTorch: some 15 a launch) slower by a quarter and more.") \
   X(GPUBOUND_QUIET_APIS, "", "CUDA API functions to count instead of recording, separated by commas, beside the built-in list of queries; -NAME records one of that list.")
 // clang-format on
 

@@ -252,16 +252,6 @@ TEST_F(CheckTest, ACounterThatIsNotListedIsZero) {
   EXPECT_EQ(Of("ledger.chunks_corrupt<=1"), Outcome::kFails);
 }
 
-TEST_F(CheckTest, AnEstimatedCounterIsComparedByItsInterval) {
-  report_.ledger.push_back({"api_calls_suppressed", 1000, Severity::kInfo, "Queries."});
-  report_.estimated = {{"api_calls_suppressed", 0.01, 100}};
-  EXPECT_EQ(Of("ledger.api_calls_suppressed<=1197"), Outcome::kHolds);
-  EXPECT_EQ(Of("ledger.api_calls_suppressed<=1100"), Outcome::kUndecided);
-  EXPECT_EQ(Of("ledger.api_calls_suppressed<=800"), Outcome::kFails);
-  report_.estimated[0].standard_error.reset();
-  EXPECT_EQ(Of("ledger.api_calls_suppressed<=1000000"), Outcome::kUndecided);
-}
-
 TEST_F(CheckTest, ACounterThatSomeProcessDidNotCountIsNotKnown) {
   report_.ledger.push_back({"api_calls_suppressed", 1000, Severity::kInfo, "Queries."});
   report_.not_counted = {{"api_calls_suppressed", "Why."}};

@@ -15,18 +15,12 @@ class LedgerTextTest : public testing::Test {
   TextOptions options_;
 };
 
-TEST_F(LedgerTextTest, SaysWhatIsAnEstimateAndHowGoodItIs) {
-  report_.ledger.push_back({"api_calls_suppressed", 5000, Severity::kInfo, "Queries."});
+TEST_F(LedgerTextTest, WhatWasNotCountedIsNoZero) {
   report_.ledger.push_back({"backpressure_waits", 9, Severity::kInfo, "Threads waited."});
-  report_.estimated = {{"api_calls_suppressed", 0.01, 70}};
-  options_.width = 120;
-  EXPECT_THAT(
-      RenderLedger(report_, options_),
-      HasSubstr("api_calls_suppressed = about 5000\n           Queries. Estimated from 1.0 % of "
-                "the time, with a standard error of 70.\n"));
-  EXPECT_THAT(RenderLedger(report_, options_), HasSubstr("backpressure_waits = 9\n"));
-  report_.estimated[0].standard_error.reset();
-  EXPECT_THAT(RenderLedger(report_, options_), HasSubstr("with an error that is not known."));
+  report_.not_counted = {{"api_calls_suppressed", "Nobody counted."}};
+  const std::string text = RenderLedger(report_, options_);
+  EXPECT_THAT(text, HasSubstr("backpressure_waits = 9\n"));
+  EXPECT_THAT(text, HasSubstr("unknown    api_calls_suppressed\n           Nobody counted.\n"));
 }
 
 TEST_F(LedgerTextTest, NotesArePrintedBesideAnEmptyLedger) {

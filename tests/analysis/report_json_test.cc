@@ -63,9 +63,8 @@ class ReportJsonTest : public testing::Test {
 };
 
 TEST_F(ReportJsonTest, TopHasEveryKeyInOrder) {
-  EXPECT_EQ(KeysOf(json_),
-            (Keys{"format", "device_kind", "run", "processes", "devices", "ledger", "notes",
-                  "operation_devices", "ranks", "not_counted", "estimated"}));
+  EXPECT_EQ(KeysOf(json_), (Keys{"format", "device_kind", "run", "processes", "devices", "ledger",
+                                 "notes", "operation_devices", "ranks", "not_counted"}));
   EXPECT_EQ(json_["notes"], Json({"a note"}));
   EXPECT_EQ(json_["format"], "gpubound.report.v1");
 }
@@ -213,18 +212,6 @@ TEST_F(ReportJsonTest, WhatWasNotCountedIsNamedWithTheReason) {
   report.not_counted = {{"api_calls_suppressed", "Why."}};
   const Json not_counted = Json::parse(RenderJson(report))["not_counted"];
   EXPECT_EQ(not_counted, Json::array({{{"counter", "api_calls_suppressed"}, {"why", "Why."}}}));
-}
-
-TEST_F(ReportJsonTest, AnEstimatedCounterHasItsErrorWhereItIsKnown) {
-  EXPECT_EQ(json_["estimated"], Json::array());
-  Report report = FullReport();
-  report.estimated = {{"api_calls_suppressed", 0.25, 12}, {"other", 0.5, std::nullopt}};
-  const Json estimated = Json::parse(RenderJson(report))["estimated"];
-  ASSERT_EQ(estimated.size(), 2u);
-  EXPECT_EQ(KeysOf(estimated[0]), (Keys{"counter", "counted_share", "standard_error"}));
-  EXPECT_EQ(estimated[0]["counted_share"], 0.25);
-  EXPECT_EQ(estimated[0]["standard_error"], 12);
-  EXPECT_TRUE(estimated[1]["standard_error"].is_null());
 }
 
 TEST_F(ReportJsonTest, KernelHasEveryKeyInOrder) {

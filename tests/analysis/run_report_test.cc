@@ -196,25 +196,6 @@ TEST_F(RunReportTest, MarksARunOnASimulatedDevice) {
   EXPECT_EQ(report.ledger[0].counter, "simulated_device");
 }
 
-TEST_F(RunReportTest, ErrorsOfProcessesThatEstimateQueriesAreIndependent) {
-  EXPECT_TRUE(Build().estimated.empty());
-  const auto add = [this](int pid, double share, std::optional<int64_t> error) {
-    ProcessTrace& process = AddProcess(pid, 0, 100, "GPU-a", {});
-    process.queries_sampled_share = share;
-    process.queries_standard_error = error;
-  };
-  AddProcess(1, 0, 100, "GPU-a", {});
-  add(2, 0.02, 30);
-  add(3, 0.01, 40);
-  const std::vector<ReportEstimate> estimated = Build().estimated;
-  ASSERT_EQ(estimated.size(), 1u);
-  EXPECT_EQ(estimated[0].counter, "api_calls_suppressed");
-  EXPECT_EQ(estimated[0].counted_share, 0.01) << "where it was least";
-  EXPECT_EQ(estimated[0].standard_error, 50);
-  add(4, 0.01, std::nullopt);
-  EXPECT_EQ(Build().estimated[0].standard_error, std::nullopt);
-}
-
 TEST_F(RunReportTest, InflationIsTheModelOverTheTruth) {
   AddProcess(1, 0, 1000, "GPU-a", {{0, 10}});
   const Report report = Build();

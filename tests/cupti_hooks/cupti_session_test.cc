@@ -124,13 +124,11 @@ TEST_F(CuptiSessionTest, ByCallbacksQueriesOfTheDriverAreNotCountedByTheirRecord
   api.cuptiActivityEnableRuntimeApi = nullptr;
   api.cuptiActivityEnableDriverApi = nullptr;
   const CuptiSetupResult setup = SetUpWith(api);
-  ASSERT_EQ(setup.uncounted.size(), 2u);
-  EXPECT_EQ(setup.uncounted[0].id, 17u);
-  EXPECT_EQ(setup.uncounted[1].domain, CUPTI_CB_DOMAIN_DRIVER_API);
-  EXPECT_EQ(setup.uncounted[1].id, 304u);
+  EXPECT_TRUE(setup.leaves_queries_uncounted);
+  EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiEnableCallback 1 2 17")));
   EXPECT_TRUE(setup.has_runtime_queries);
   EXPECT_EQ(setup.quiet_functions, 0u);
-  SetUpWith(api, {.count_queries_percent = 100});
+  EXPECT_FALSE(SetUpWith(api, {.count_queries = true}).leaves_queries_uncounted);
   EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 1 304"));
   EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 2 17"));
   EXPECT_FALSE(SetUpWith(cupti_.api()).has_runtime_queries);

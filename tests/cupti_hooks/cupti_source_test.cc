@@ -248,45 +248,29 @@ TEST_F(CuptiSourceTest, WhenRecordingIsOffForGoodNothingIsConverted) {
   EXPECT_THAT(host_.sink.devices, IsEmpty());
 }
 
-// Queries that are counted in windows: callbacks are on in most of the time.
-class CuptiWindowTest : public CuptiSourceFixture {
- protected:
-  static constexpr const char* kOpens = "cuptiEnableCallback 1 2 17";
-  static constexpr const char* kCloses = "cuptiEnableCallback 0 2 17";
-
-  CuptiWindowTest() { options_.levels.count_queries_percent = 99; }
-  bool IsFlushedInAWindow() {
-    bool is_open = false;
-    for (const std::string& call : cupti_.calls()) {
-      if (is_open && call == "cuptiActivityFlushAll 0") return true;
-      is_open = call == kOpens || (is_open && call != kCloses);
-    }
-    return false;
+// Work that runs while the kinds are switched off has no time. It was begun when the recording was
+// over.
+TEST_F(CuptiSourceTest, WorkBehindTheEndOfARecordingIsNoLoss) {
+  for (const AfterStop after : {AfterStop::kProgramGoesOn, AfterStop::kProgramEnds}) {
+    host_.counts.clear();
+    ASSERT_TRUE(Start());
+    Kernel(10, 20);
+    cupti_.on_flush = [this] {
+      if (cupti_.calls().back() == "cuptiActivityFlushAll 1") Kernel(0, 0);
+    };
+    Stop(kPlentyNs, after);
+    cupti_.on_flush = nullptr;
+    EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_zero_timestamps),
+              after == AfterStop::kProgramEnds ? 1u : 0u);
   }
-};
-
-TEST_F(CuptiWindowTest, QueriesThatCannotBeListenedToAreNotSaidToBeCounted) {
-  cupti_.answers["cuptiEnableCallback"] = CUPTI_ERROR_UNKNOWN;
-  ASSERT_TRUE(Start());
-  const auto tries = [this] {
-    const auto calls = cupti_.calls();
-    return std::count(calls.begin(), calls.end(), kOpens);
-  };
-  while (tries() < 3) std::this_thread::yield();
-  Stop();
-  EXPECT_FALSE(host_.facts.contains("queries_sampled"));
-  EXPECT_TRUE(host_.facts.contains("queries_not_counted"));
 }
 
-// While few buffers are left the worker asks for them every five milliseconds.
-TEST_F(CuptiWindowTest, BuffersThatAreShortAreAskedForInAWindowToo) {
-  options_.buffer_mebibytes = 4;
-  cupti_.hold_back = true;
+TEST_F(CuptiSourceTest, WorkFromBeforeTheEndOfARecordingThatHasNoTimeIsLost) {
   ASSERT_TRUE(Start());
-  for (int i = 0; i < 5'000; ++i) Kernel(10, 20);  // a megabyte
-  while (!IsFlushedInAWindow()) std::this_thread::yield();
-  Stop();
-  EXPECT_EQ(host_.sink.devices.size(), 5'000u);
+  cupti_.hold_back = true;  // CUPTI tells of it at the very end only
+  Kernel(0, 0);
+  Stop(kPlentyNs, AfterStop::kProgramGoesOn);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_zero_timestamps), 1u);
 }
 
 TEST_F(CuptiSourceTest, AForkChildTouchesNothing) {

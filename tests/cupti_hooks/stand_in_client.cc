@@ -132,17 +132,6 @@ gpubound_sim_listening Listening() {
   return now;
 }
 
-// Goes on into a window in which queries are counted, and makes ten of them there.
-void EnterWindow() {
-  uint32_t before = 0;
-  uint32_t now = Listening().callbacks;
-  do {
-    usleep(100);
-    before = std::exchange(now, Listening().callbacks);
-  } while (now <= before);
-  for (int i = 0; i < 10; ++i) cudaGetLastError();
-}
-
 Json ForkChild(CuptiSource* source) {
   const pid_t child = fork();
   if (child == 0) {
@@ -243,9 +232,7 @@ int Main(const std::string& workload, const std::string& library) {
   options.levels.graphs = LevelOf(workload);
   if (const char* level = std::getenv("GPUBOUND_API")) ParseApiLevel(level, &options.levels.api);
   if (const char* quiet = std::getenv("GPUBOUND_QUIET_APIS")) options.quiet = QuietApis(quiet);
-  if (const char* percent = std::getenv("GPUBOUND_COUNT_QUERIES")) {
-    options.levels.count_queries_percent = static_cast<uint32_t>(std::atoi(percent));
-  }
+  options.levels.count_queries = std::getenv("GPUBOUND_COUNT_QUERIES") != nullptr;
   options.share = workload == "basic-shared";
   static auto* const source = new CuptiSource(options);
   const bool captures_before = workload.starts_with("before-");
@@ -269,14 +256,12 @@ int Main(const std::string& workload, const std::string& library) {
   if (workload == "queries") Query();
   if (workload == "left_running") LeftRunning();
   if (workload == "nothing") Nothing();
-  if (workload.ends_with("window")) EnterWindow();
   if (workload.starts_with("fork")) extra = ForkChild(source);
   int64_t clock_ns = 0;
   const bool has_clock = source->ReadClock(&clock_ns);
   const int open_to_several = OpenToSeveral();
-  const AfterStop after =
-      workload == "basic-goes-on-in-window" ? AfterStop::kProgramGoesOn : AfterStop::kProgramEnds;
-  source->Stop(NowNs() + kPlentyNs, after);
+  source->Stop(NowNs() + kPlentyNs,
+               workload == "basic-goes-on" ? AfterStop::kProgramGoesOn : AfterStop::kProgramEnds);
 
   Json result = Describe(*host);
   result["listening"] = Listening().callbacks;

@@ -137,6 +137,7 @@ CUptiResult CuptiMonitor::Subscribe(CUpti_SubscriberHandle* handle, CUpti_Callba
       result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
       holder = subscriber_name_;
     } else {
+      is_in_use_ = false;
       subscribed_ = true;
       callback_ = callback;
       userdata_ = userdata;
@@ -204,6 +205,14 @@ CUptiResult CuptiMonitor::EnableCallback(CUpti_SubscriberHandle handle, uint32_t
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
   const Switching switching(this);
+  const bool is_of_calls =
+      domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API;
+  if (enable && is_of_calls && is_in_use_.load(std::memory_order_relaxed)) {
+    // The real library then loses what a thread does that is in the function meanwhile, from there
+    // on, or takes the program down. There it is chance; here it is not.
+    std::fputs("stand-in libcupti: a callback is switched on while the program runs\n", stderr);
+    std::abort();
+  }
   callbacks_[domain][cbid] = enable;
   return CUPTI_SUCCESS;
 }

@@ -131,7 +131,8 @@ class CuptiMonitor : public ProfilerTap {
   std::atomic<bool> subscribed_{false};
   std::atomic<bool> per_subscriber_{false};
   std::array<Flags, CUPTI_CB_DOMAIN_SIZE> callbacks_{};
-  std::atomic<bool> switches_{false};  // a thread is in EnableCallback or EnableDomain
+  std::atomic<bool> switches_{false};   // a thread is in EnableCallback or EnableDomain
+  std::atomic<bool> is_in_use_{false};  // there were API calls since the subscription
 };
 
 // The calling thread's stacks of external correlation ids, by CUpti_ExternalCorrelationKind.

@@ -247,6 +247,9 @@ int main(int argc, char** argv) {
   gpubound::sim::RegisterWorkloadKernels();
   out["enabled"] = enabled;
   out["workload"] = gpubound::sim::RunWorkload(config.value("workload", "none"));
+  for (uint32_t cbid : config.value("late_callbacks", std::vector<uint32_t>())) {
+    cuptiEnableCallback(1, handle, CUPTI_CB_DOMAIN_RUNTIME_API, cbid);
+  }
   AwaitCompletions(config.value("await_completions", size_t{0}));
   const std::string flush = config.value("flush", "forced");
   if (flush != "none") cuptiActivityFlushAll(flush == "forced" ? 1 : 0);

@@ -273,6 +273,14 @@ TEST_F(ProtocolTest, FinalizeAborts) {
   EXPECT_THAT(output_, ::testing::HasSubstr("cuptiFinalize"));
 }
 
+TEST_F(ProtocolTest, SwitchingACallbackOnWhileTheProgramRunsAborts) {
+  Run({{"workload", "none"}, {"late_callbacks", {17}}});
+  EXPECT_EQ(exit_status_, 0) << "before any call";
+  Run({{"workload", "basic"}, {"late_callbacks", {17}}});
+  EXPECT_NE(exit_status_, 0);
+  EXPECT_THAT(output_, ::testing::HasSubstr("while the program runs"));
+}
+
 TEST_F(ProtocolTest, DecliningABufferDropsAndCounts) {
   const Json result = Run(
       {{"workload", "many"}, {"kinds", {kKernel}}, {"buffer_bytes", 2160}, {"decline_after", 1}});

@@ -101,8 +101,6 @@ Run MakeRun(int64_t longer_ns = 0) {
   process.devices[1].name = kHostileDevice;
   process.device_kind = "simulated";
   process.Count(LedgerCounter::api_calls_suppressed) = 1'234'567;
-  process.queries_sampled_share = 0.01;
-  process.queries_standard_error = 4'321;
   run.processes.back().queries_not_counted = "none was counted";
   process.notes.push_back(
       {0, std::string("metadata ") + kHostileKey + " = \"" + kHostileValue + "\""});

@@ -235,7 +235,6 @@ export interface Report {
   devices: Device[];
   ledger: LedgerEntry[];
   not_counted: {counter: string; why: string}[];
-  estimated: {counter: string; counted_share: number; standard_error: number | null}[];
   operation_devices: OperationDevice[];
   ranks: Rank[];
 }

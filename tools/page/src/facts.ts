@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How far the figures can be trusted, and what was run.
-import {PageData, Report, shownName} from './data';
+import {PageData, shownName} from './data';
 import {element, table} from './dom';
-import {formatCount, formatShare, formatTime} from './format';
+import {formatCount, formatTime} from './format';
 
 function ledgerRow(
     severity: string, counter: string, value: string, help: string,
@@ -20,24 +20,14 @@ function ledgerRow(
   return row;
 }
 
-function howEstimated(estimate: Report['estimated'][0]): string {
-  const error = estimate.standard_error === null ?
-      'with an error that is not known' :
-      `with a standard error of ${formatCount(estimate.standard_error)}`;
-  return `Estimated from ${formatShare(estimate.counted_share)} of the time, ${error}.`;
-}
-
 export function ledger(data: PageData): HTMLElement {
   const {report} = data;
   const block =
       element('div', {}, [element('p', {class: 'verdict', text: `Trust: ${report.run.verdict}`})]);
   const rows = [
-    ...report.ledger.map((entry) => {
-      const estimate = report.estimated.find((what) => what.counter === entry.counter);
-      return ledgerRow(
-          entry.severity, entry.counter, (estimate ? '≈\u00a0' : '') + formatCount(entry.value),
-          entry.help + (estimate ? ` ${howEstimated(estimate)}` : ''), String(entry.value));
-    }),
+    ...report.ledger.map(
+        ({severity, counter, value, help}) =>
+            ledgerRow(severity, counter, formatCount(value), help, String(value))),
     ...report.not_counted.map((what) => ledgerRow('unknown', what.counter, '?', what.why)),
   ];
   if (rows.length > 0) {
