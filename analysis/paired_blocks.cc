@@ -13,10 +13,18 @@
 namespace gpubound {
 namespace {
 
-std::vector<double> Differences(const PairedBlocks& blocks) {
+std::vector<double> Differences(const std::vector<double>& on, const std::vector<double>& off) {
   std::vector<double> differences;
-  const size_t pairs = std::min(blocks.on_ns.size(), blocks.off_ns.size());
-  for (size_t i = 0; i < pairs; ++i) differences.push_back(blocks.on_ns[i] - blocks.off_ns[i]);
+  const size_t pairs = std::min(on.size(), off.size());
+  for (size_t i = 0; i < pairs; ++i) differences.push_back(on[i] - off[i]);
+  return differences;
+}
+
+// Without what the two processes differ by anyway.
+std::vector<double> Differences(const PairedBlocks& blocks) {
+  std::vector<double> differences = Differences(blocks.on_ns, blocks.off_ns);
+  const double apart = TrimmedMean(Differences(blocks.ended_on_ns, blocks.ended_off_ns)).mean;
+  for (double& difference : differences) difference -= apart;
   return differences;
 }
 

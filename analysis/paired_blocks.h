@@ -18,9 +18,13 @@ struct PairedBlocks {
   // Block i with the profiler and block i without were made one right after the other.
   std::vector<double> on_ns;
   std::vector<double> off_ns;
+  // Likewise, once the recording had ended in the process with the profiler: what these differ by
+  // is the two processes, not the profiler. Empty: that was not measured.
+  std::vector<double> ended_on_ns;
+  std::vector<double> ended_off_ns;
   // Between the two time stamps of the event, as recorded; below 0: the event has one time stamp.
   double recorded_ns = -1;
-  // What of off_ns would lie between the two time stamps.
+  // What would lie between the two time stamps without the profiler.
   double bare_ns = 0;
 };
 

@@ -8,10 +8,12 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "analysis/estimate.h"
 #include "analysis/reader.h"
+#include "proto/recording_end.h"
 #include "tools/calibration_peer.h"
 #include "tools/run_environment.h"
 
@@ -22,6 +24,9 @@ namespace {
 constexpr int kPairsOfBlocks = 8;
 constexpr int kEmptyBlocks = 5;
 constexpr uint64_t kEmptyCount = 20'000;
+constexpr char kEndRecording[] = "end_recording";  // as the program knows it
+constexpr std::chrono::milliseconds kEndPoll(20);
+constexpr std::chrono::seconds kEndPatience(3);
 constexpr char kNativeFile[] = "gpubound-calibration";
 constexpr char kPythonFile[] = "_calibration.py";
 
@@ -87,13 +92,11 @@ class Round {
   Result<CalibrationRound> Run() {
     if (const Status started = StartAll(); !started.ok()) return started.error();
     if (const Status probed = ProbeAll(); !probed.ok()) return probed.error();
-    std::vector<const CalibrationWorkload*> order;
-    for (auto& [workload, blocks] : result_.blocks) {
-      order.insert(order.end(), kPairsOfBlocks, workload);
-    }
-    std::shuffle(order.begin(), order.end(), random_);
-    for (const CalibrationWorkload* workload : order) {
-      if (const Status taken = TakePair(*workload); !taken.ok()) return taken.error();
+    if (const Status taken = TakePairs(/*ended=*/false); !taken.ok()) return taken.error();
+    const Result<bool> ended = EndRecording();
+    if (!ended.ok()) return ended.error();
+    if (*ended) {
+      if (const Status taken = TakePairs(/*ended=*/true); !taken.ok()) return taken.error();
     }
     if (const Status read = ReadTrace(); !read.ok()) return read.error();
     for (const auto& [condition, life] : Lives()) {
@@ -128,6 +131,8 @@ class Round {
       assignments = RunAssignments(options_.libraries, run_directory_, NoVariable);
       assignments.insert(assignments.end(), options_.settings.begin(), options_.settings.end());
     }
+    if (on && program == CalibrationProgram::kNative)
+      assignments.push_back({"GPUBOUND_STEPS", ":1"});
     assignments.push_back({"GPUBOUND_DISABLE", on ? "0" : "1"});
     return CalibrationPeer::Start(commands_.at(program),
                                   WithAssignments(OwnEnvironment(), assignments));
@@ -217,16 +222,59 @@ class Round {
     return Ok{};
   }
 
-  Status TakePair(const CalibrationWorkload& workload) {
+  // In random order. |ended|: of what is measured behind the end of the recording.
+  Status TakePairs(bool ended) {
+    std::vector<const CalibrationWorkload*> order;
+    for (auto& [workload, blocks] : result_.blocks) {
+      if (!ended || IsMeasuredTwice(*workload)) {
+        order.insert(order.end(), kPairsOfBlocks, workload);
+      }
+    }
+    std::shuffle(order.begin(), order.end(), random_);
+    for (const CalibrationWorkload* workload : order) {
+      if (const Status taken = TakePair(*workload, ended); !taken.ok()) return taken;
+    }
+    return Ok{};
+  }
+
+  Status TakePair(const CalibrationWorkload& workload, bool ended) {
     const Peers& peers = peers_[workload.program];
     PairedBlocks& blocks = result_.blocks[&workload];
+    std::vector<double>& on_ns = ended ? blocks.ended_on_ns : blocks.on_ns;
+    std::vector<double>& off_ns = ended ? blocks.ended_off_ns : blocks.off_ns;
     const bool on_first = random_() % 2 == 0;
     for (const bool on : {on_first, !on_first}) {
       const auto answer = (on ? peers.on : peers.off)->Run(workload.name, workload.count);
       if (!answer.ok()) return answer.error();
-      (on ? blocks.on_ns : blocks.off_ns).push_back(answer->ns);
+      (on ? on_ns : off_ns).push_back(answer->ns);
     }
     return Ok{};
+  }
+
+  // Nothing is left of a recording of CUDA calls when it has ended, of scopes a look at whether
+  // there is one.
+  static bool IsMeasuredTwice(const CalibrationWorkload& workload) {
+    return workload.kind == CostKind::kApiCall;
+  }
+
+  // False: it has not in time, or nothing would be measured then.
+  Result<bool> EndRecording() {
+    const bool is_needed =
+        std::any_of(result_.blocks.begin(), result_.blocks.end(),
+                    [](const auto& entry) { return IsMeasuredTwice(*entry.first); });
+    if (!is_needed) return false;
+    const auto answer = peers_[CalibrationProgram::kNative].on->Run(kEndRecording, 1);
+    if (!answer.ok()) return answer.error();
+    for (const auto deadline = std::chrono::steady_clock::now() + kEndPatience;
+         std::chrono::steady_clock::now() < deadline;) {
+      std::this_thread::sleep_for(kEndPoll);
+      const Result<gpubound::Run> run = LoadRun(run_directory_);
+      if (run.ok() &&
+          std::any_of(run->processes.begin(), run->processes.end(),
+                      [](const auto& process) { return process.end_how == kStepsOver; }))
+        return true;
+    }
+    return false;
   }
 
   Status ReadTrace() {
@@ -239,8 +287,10 @@ class Round {
     RecordedDurations recorded(*run);
     for (auto& [workload, blocks] : result_.blocks) {
       blocks.recorded_ns = recorded.MeanOf(workload->label, workload->within);
-      blocks.bare_ns =
-          workload->unrecorded_share * (Median(blocks.off_ns) - loop_ns[workload->program]);
+      // In the program that was recorded, where it did the same unrecorded.
+      const double bare_ns =
+          Median(blocks.ended_on_ns.empty() ? blocks.off_ns : blocks.ended_on_ns);
+      blocks.bare_ns = workload->unrecorded_share * (bare_ns - loop_ns[workload->program]);
     }
     return Ok{};
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One round of a calibration: a pair of each calibration program, started afresh, every workload in
-// a few pairs of blocks, and what the profiled programs recorded meanwhile. Several rounds tell how
-// much one pair of processes differs from the next. Single-threaded.
+// a few pairs of blocks, and what the profiled programs recorded meanwhile; then CUDA calls once
+// more, when the recording has ended. Several rounds tell how much one pair of processes differs
+// from the next. Single-threaded.
 #ifndef GPUBOUND_TOOLS_CALIBRATION_ROUND_H_
 #define GPUBOUND_TOOLS_CALIBRATION_ROUND_H_
 

@@ -129,6 +129,19 @@ TEST(CostOf, IsTheDifferenceOfPairs) {
   EXPECT_EQ(cost.samples, 6u);
 }
 
+// One process is slower than the other by itself, which is seen once its recording has ended.
+TEST(CostOf, LeavesOutWhatTheProcessesDifferByAnyway) {
+  PairedBlocks slow = Blocks({90, 91, 92}, {10, 11, 12});
+  slow.ended_on_ns = {70, 72, 71};
+  slow.ended_off_ns = {10, 12, 11};
+  PairedBlocks fast = Blocks({30, 31, 32}, {40, 41, 42});
+  fast.ended_on_ns = {10, 11};
+  fast.ended_off_ns = {40, 41};
+  const Cost cost = CostOf({slow, fast});
+  EXPECT_DOUBLE_EQ(cost.total_ns(), 20);
+  EXPECT_DOUBLE_EQ(cost.standard_error_ns, 0);
+}
+
 TEST(CostOf, IsInsideAsFarAsTheRecordedDurationExceedsTheBareOne) {
   PairedBlocks blocks = Blocks({30, 30}, {10, 10});
   blocks.recorded_ns = 18;

@@ -69,7 +69,7 @@ ApiCall::ApiCall(uint32_t cbid, const char* name, const void* params, const Laun
   if (ProfilerTap* tap = runtime.tap()) {
     const bool recorded = tap->ApiEnter(&info_);
     if (recorded) overhead_ns_ = OverheadNs(runtime.script().overhead);
-    SpinFor(overhead_ns_);
+    SpinFor(overhead_ns_ + runtime.script().overhead.process_ns);
   }
   SpinFor(runtime.script().api_ns);
 }

@@ -115,6 +115,19 @@ TEST_F(CalibrationRun, FindsWhatACallCostsMoreBehindOtherWork) {
   }
 }
 
+TEST_F(CalibrationRun, DoesNotTakeAProcessThatIsSlowerAnywayForACost) {
+  constexpr int kApiNs = 20'000;
+  const Json overhead = {{"overhead", {{"api_ns", kApiNs}, {"process_ns", 4 * kApiNs}}}};
+  runner().Set("GPUBOUND_SIM_SCRIPT", overhead.dump());
+  const CostModel model = ModelOf(Parsed(Calibrate({"--python", ""})));
+  for (const auto& [function, cost] : model.api) {
+    EXPECT_GT(cost.total_ns(), 0.7 * kApiNs) << function;
+    EXPECT_LT(cost.total_ns(), 2 * kApiNs) << function;
+    EXPECT_GT(cost.inside_ns, 0.7 * kApiNs) << function;
+    EXPECT_LT(cost.inside_ns, 2 * kApiNs) << function;
+  }
+}
+
 TEST_F(CalibrationRun, WithoutACudaRuntimeSaysThatCallsAreNotMeasured) {
   runner().Set("LD_LIBRARY_PATH", "");
   runner().Set("CUDA_HOME", "/nonexistent");
