@@ -35,8 +35,7 @@ constexpr uint32_t kEmergencyBuffers = 8192;
 constexpr char kWhyNotSuspended[] =
     "CUPTI loses the kernels of graphs captured before when its API kinds are switched off and on";
 
-// Likewise. A callback for each costs ten times what a query does, and more than a launch has of
-// them.
+// Likewise. A callback for each costs ten times what the query does.
 constexpr char kQueriesNotCounted[] =
     "polling and query functions are not recorded, nor counted, which costs some 0.4 us each: "
     "GPUBOUND_COUNT_QUERIES=1 or --api records does";
