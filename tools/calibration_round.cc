@@ -131,8 +131,9 @@ class Round {
       assignments = RunAssignments(options_.libraries, run_directory_, NoVariable);
       assignments.insert(assignments.end(), options_.settings.begin(), options_.settings.end());
     }
-    if (on && program == CalibrationProgram::kNative)
+    if (on && program == CalibrationProgram::kNative) {
       assignments.push_back({"GPUBOUND_STEPS", ":1"});
+    }
     assignments.push_back({"GPUBOUND_DISABLE", on ? "0" : "1"});
     return CalibrationPeer::Start(commands_.at(program),
                                   WithAssignments(OwnEnvironment(), assignments));
@@ -269,10 +270,11 @@ class Round {
          std::chrono::steady_clock::now() < deadline;) {
       std::this_thread::sleep_for(kEndPoll);
       const Result<gpubound::Run> run = LoadRun(run_directory_);
-      if (run.ok() &&
+      if (!run.ok()) continue;
+      const bool has_ended =
           std::any_of(run->processes.begin(), run->processes.end(),
-                      [](const auto& process) { return process.end_how == kStepsOver; }))
-        return true;
+                      [](const auto& process) { return process.end_how == kStepsOver; });
+      if (has_ended) return true;
     }
     return false;
   }
