@@ -37,13 +37,13 @@ constexpr char kWhyNotSuspended[] =
 
 // Likewise. A callback for each costs ten times what the query does.
 constexpr char kQueriesNotCounted[] =
-    "polling and query functions are not recorded, nor counted, which costs some 0.4 us each: "
-    "GPUBOUND_COUNT_QUERIES=1 or --api records does";
+    "polling and query functions are neither recorded nor counted; GPUBOUND_COUNT_QUERIES=1 or "
+    "--api records counts them, for some 0.4 us each";
 
 // Before CUDA 12.5, where the runtime's have records that are left out and counted.
 constexpr char kDriversQueriesNotCounted[] =
-    "polling and query functions of the driver are not recorded, nor counted, which costs some "
-    "0.4 us each: GPUBOUND_COUNT_QUERIES=1 or --api records does";
+    "polling and query functions of the driver are neither recorded nor counted; "
+    "GPUBOUND_COUNT_QUERIES=1 or --api records counts them, for some 0.4 us each";
 
 // With the version, since what CUPTI costs depends on both.
 constexpr char kByRecords[] = ", driver API by records";
