@@ -4,7 +4,6 @@ recorded, then the recording ends and the same loop goes on without it. What pro
 loading libraries, is thus not in it. Processes without gpubound, in between, tell how much the loop
 itself changes from the one stretch to the other. Wrapped Python methods stay wrapped when a recording
 ends: what the wrappers cost is in both stretches here, and in neither of the plain processes."""
-import concurrent.futures
 import dataclasses
 import json
 import random
@@ -16,7 +15,6 @@ from harness.recording import Recording, account_of
 TITLE = "the residual of corrected times, of iterations recorded and then not"
 
 SETTLED_NS = 300_000_000  # behind the recording's end: its last records have been written
-AT_ONCE = 3               # processes; one of them is in its loop, the others load their libraries
 PROFILED, PLAIN = "profiled", "plain"
 
 
@@ -27,8 +25,8 @@ class Loop:
     first: int      # iteration that is recorded
     recorded: int
     afterwards: int
-    profiled: int = 3  # processes
-    plain: int = 2
+    profiled: int = 2  # processes, one after the other
+    plain: int = 1
 
     @property
     def iterations(self):
@@ -36,14 +34,14 @@ class Loop:
 
 
 LOOPS = (
-    Loop("torch actor-critic", ["torch_actor_critic.py", "--log", "--iterations"], 20, 150, 170, 6, 4),
+    Loop("torch actor-critic", ["torch_actor_critic.py", "--log", "--iterations"], 20, 120, 140),
     Loop("torch actor-critic, CUDA graph",
-         ["torch_actor_critic.py", "--log", "--graph", "--iterations"], 20, 200, 230, 3, 2),
-    Loop("stable-baselines3 PPO", ["sb3_loop.py", "PPO", "CartPole-v1"], 2, 10, 12),
-    Loop("stable-baselines3 A2C", ["sb3_loop.py", "A2C", "CartPole-v1"], 10, 100, 110),
-    Loop("stable-baselines3 DQN", ["sb3_loop.py", "DQN", "CartPole-v1"], 100, 1200, 1300),
-    Loop("stable-baselines3 SAC", ["sb3_loop.py", "SAC", "Pendulum-v1"], 250, 250, 280),
-    Loop("stable-baselines3 TD3", ["sb3_loop.py", "TD3", "Pendulum-v1"], 250, 400, 440),
+         ["torch_actor_critic.py", "--log", "--graph", "--iterations"], 20, 150, 170),
+    Loop("stable-baselines3 PPO", ["sb3_loop.py", "PPO", "CartPole-v1"], 1, 4, 4),
+    Loop("stable-baselines3 A2C", ["sb3_loop.py", "A2C", "CartPole-v1"], 5, 30, 33),
+    Loop("stable-baselines3 DQN", ["sb3_loop.py", "DQN", "CartPole-v1"], 80, 500, 560),
+    Loop("stable-baselines3 SAC", ["sb3_loop.py", "SAC", "Pendulum-v1"], 230, 220, 250),
+    Loop("stable-baselines3 TD3", ["sb3_loop.py", "TD3", "Pendulum-v1"], 230, 350, 390),
 )
 
 
@@ -64,9 +62,8 @@ def run(verdict, machine):
 
 
 def measure(verdict, machine, python, loop):
-    gate = machine.scratch / "gate"
     script, *words = loop.words
-    command = [python, machine.bundle / "programs" / script, *words, loop.iterations, "--gate", gate]
+    command = [python, machine.bundle / "programs" / script, *words, loop.iterations]
     window = f"{loop.first}:{loop.first + loop.recorded}"
 
     def start(way):
@@ -76,8 +73,7 @@ def measure(verdict, machine, python, loop):
 
     ways = [PROFILED] * loop.profiled + [PLAIN] * loop.plain
     random.Random(loop.name).shuffle(ways)
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        ended = list(pool.map(start, ways))
+    ended = [start(way) for way in ways]
     drifts = [drift_of(verdict, loop, outcome) for way, outcome in zip(ways, ended) if way == PLAIN]
     seen = [seen_in(verdict, loop, recording) for recording in ended if isinstance(recording, Recording)]
     drifts, seen = [one for one in drifts if one], [one for one in seen if one]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sb3_loop.py ALGORITHM ENVIRONMENT ITERATIONS [--gate FILE]: trains an algorithm of stable-baselines3 on
-a GPU and says when each of its iterations began. Knows nothing of gpubound."""
+"""sb3_loop.py ALGORITHM ENVIRONMENT ITERATIONS [--device cpu]: trains an algorithm of stable-baselines3 and
+says when each of its iterations began. Knows nothing of gpubound."""
 import argparse
 
 import stable_baselines3
@@ -22,9 +22,6 @@ class Ender(BaseCallback):
         super().__init__()
         self.log, self.iterations, self.begun = log, iterations, 0
 
-    def _on_training_start(self):
-        self.log.open_gate()
-
     def _on_rollout_start(self):
         self.begun = self.log.begin()
 
@@ -37,10 +34,9 @@ def main():
     parser.add_argument("algorithm", choices=OPTIONS)
     parser.add_argument("environment")
     parser.add_argument("iterations", type=int)
-    parser.add_argument("--gate")
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
-    log = IterationLog(options.gate)
+    log = IterationLog()
     model = getattr(stable_baselines3, options.algorithm)(
         "MlpPolicy", options.environment, seed=1, device=options.device, **OPTIONS[options.algorithm])
     model.learn(NEVER, callback=Ender(log, options.iterations))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch_actor_critic.py [--graph] [--profile FILE [--cpu]] [--log [--gate FILE]]: an actor-critic on
+"""torch_actor_critic.py [--graph] [--profile FILE [--cpu]] [--log]: an actor-critic on
 CartPole, eagerly, or with the update captured in a CUDA graph. --profile: the measured iterations under
 torch.profiler, of the GPU, with --cpu of both sides. --log: says when each of them began."""
 import argparse
@@ -108,9 +108,8 @@ def main():
     parser.add_argument("--iterations", type=int, default=40)
     parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--log", action="store_true")
-    parser.add_argument("--gate")
     options = parser.parse_args()
-    log = IterationLog(options.gate)
+    log = IterationLog()
     learner, poles = Learner(options.graph), CartPoles(ENVIRONMENTS)
     for _ in range(WARM_UP):
         iterate(learner, poles)
@@ -119,7 +118,6 @@ def main():
         activity = torch.profiler.ProfilerActivity
         profiler = torch.profiler.profile(
             activities=[activity.CUDA, *([activity.CPU] if options.cpu else [])])
-    log.open_gate()
     with profiler:
         if gpubound:
             gpubound.phase("measured")
