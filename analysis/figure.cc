@@ -12,7 +12,6 @@
 #include <span>
 #include <string_view>
 
-#include "analysis/estimate.h"
 #include "analysis/figure_catalogue.h"
 #include "analysis/main_process.h"
 #include "analysis/report_json.h"

@@ -269,7 +269,7 @@ class Round {
     for (const auto deadline = std::chrono::steady_clock::now() + kEndPatience;
          std::chrono::steady_clock::now() < deadline;) {
       std::this_thread::sleep_for(kEndPoll);
-      const Result<gpubound::Run> run = LoadRun(run_directory_);
+      const Result<gpubound::Run> run = OpenRun(run_directory_);
       if (!run.ok()) continue;
       const bool has_ended =
           std::any_of(run->processes.begin(), run->processes.end(),

@@ -182,19 +182,30 @@ CUptiResult CuptiMonitor::Unsubscribe(CUpti_SubscriberHandle handle) {
   return CUPTI_SUCCESS;
 }
 
-// What CUPTI leaves to its client: that no two calls switch callbacks at once.
+// What CUPTI leaves to its client: that no two calls switch callbacks at once, and that none of a
+// call's is switched on while the program runs. The real library then loses what a thread does that
+// is in the function meanwhile, from there on, or takes the program down. There it is chance; here
+// it is not.
 class CuptiMonitor::Switching {
  public:
-  explicit Switching(CuptiMonitor* monitor) : monitor_(monitor) {
-    if (!monitor_->switches_.exchange(true)) return;
-    std::fputs("stand-in libcupti: two threads switch callbacks at once\n", stderr);
-    std::abort();
+  Switching(CuptiMonitor* monitor, uint32_t domain, bool enable) : monitor_(monitor) {
+    const bool is_of_calls =
+        domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API;
+    if (monitor_->switches_.exchange(true)) Abort("two threads switch callbacks at once");
+    if (enable && is_of_calls && monitor_->is_in_use_) {
+      Abort("a callback is switched on while the program runs");
+    }
   }
   ~Switching() { monitor_->switches_ = false; }
   Switching(const Switching&) = delete;
   Switching& operator=(const Switching&) = delete;
 
  private:
+  [[noreturn]] static void Abort(const char* why) {
+    std::fprintf(stderr, "stand-in libcupti: %s\n", why);
+    std::abort();
+  }
+
   CuptiMonitor* const monitor_;
 };
 
@@ -204,15 +215,7 @@ CUptiResult CuptiMonitor::EnableCallback(CUpti_SubscriberHandle handle, uint32_t
       cbid >= kMaxCallbackIds) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
-  const Switching switching(this);
-  const bool is_of_calls =
-      domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API;
-  if (enable && is_of_calls && is_in_use_.load(std::memory_order_relaxed)) {
-    // The real library then loses what a thread does that is in the function meanwhile, from there
-    // on, or takes the program down. There it is chance; here it is not.
-    std::fputs("stand-in libcupti: a callback is switched on while the program runs\n", stderr);
-    std::abort();
-  }
+  const Switching switching(this, domain, enable);
   callbacks_[domain][cbid] = enable;
   return CUPTI_SUCCESS;
 }
@@ -222,7 +225,7 @@ CUptiResult CuptiMonitor::EnableDomain(CUpti_SubscriberHandle handle, uint32_t d
   if (handle != TheHandle() || !subscribed_ || domain == 0 || domain >= CUPTI_CB_DOMAIN_SIZE) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
-  const Switching switching(this);
+  const Switching switching(this, domain, enable);
   for (auto& flag : callbacks_[domain]) flag = enable;
   return CUPTI_SUCCESS;
 }

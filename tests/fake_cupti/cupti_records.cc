@@ -114,8 +114,9 @@ bool CuptiMonitor::RecordsApi(const ApiInfo& info) const {
 }
 
 bool CuptiMonitor::ApiEnter(ApiInfo* info) {
-  if (subscribed_.load(std::memory_order_relaxed))
+  if (subscribed_.load(std::memory_order_relaxed)) {
     is_in_use_.store(true, std::memory_order_relaxed);
+  }
   CallBackApi(info, CUPTI_API_ENTER);
   CallBackDriver(info, CUPTI_API_ENTER);
   return RecordsApi(*info);

@@ -8,16 +8,9 @@ import time
 
 import stable_baselines3
 import torch
+from sb3_options import OPTIONS
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
-
-OPTIONS = {
-    "PPO": {"n_steps": 512, "batch_size": 128, "n_epochs": 4},
-    "A2C": {"n_steps": 64},
-    "DQN": {"learning_starts": 200, "train_freq": 4},
-    "SAC": {"learning_starts": 200},
-    "TD3": {"learning_starts": 200},
-}
 
 
 def main():

@@ -5,15 +5,9 @@ import argparse
 
 import stable_baselines3
 from iteration_log import IterationLog
+from sb3_options import OPTIONS
 from stable_baselines3.common.callbacks import BaseCallback
 
-OPTIONS = {
-    "PPO": {"n_steps": 512, "batch_size": 128, "n_epochs": 4},
-    "A2C": {"n_steps": 64},
-    "DQN": {"learning_starts": 200, "train_freq": 4},
-    "SAC": {"learning_starts": 200},
-    "TD3": {"learning_starts": 200},
-}
 NEVER = 1 << 40  # environment steps: the loop is ended by its iterations
 
 
