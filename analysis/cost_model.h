@@ -36,6 +36,10 @@ struct Cost {
   uint64_t samples = 0;          // 0: not measured
 
   double total_ns() const { return inside_ns + outside_ns; }
+  Cost Times(double factor) const {
+    return {inside_ns * factor, outside_ns * factor, variance_ns2 * factor * factor,
+            standard_error_ns * factor, samples};
+  }
 };
 
 // Time without an event of the thread, from which on what recording needs is taken to have been
@@ -75,9 +79,38 @@ struct CostModel {
     const auto found = api_after_other_work.find(function);
     return found == api_after_other_work.end() ? AfterOtherWork(CostKind::kApiCall) : found->second;
   }
+  // Calls |act| with each Cost* of scopes, of instants and of calls, in a tight loop and behind
+  // other work.
+  template <typename Act>
+  void ForScopes(const Act& act) {
+    for (const CostKind kind :
+         {CostKind::kNativeScope, CostKind::kPythonScope, CostKind::kInterceptedCall}) {
+      ForKind(kind, act);
+    }
+  }
+  template <typename Act>
+  void ForInstants(const Act& act) {
+    act(&Of(CostKind::kInstant));
+    act(&python_instant);
+  }
+  template <typename Act>
+  void ForCalls(const Act& act) {
+    ForKind(CostKind::kApiCall, act);
+    for (auto* const functions : {&api, &api_after_other_work}) {
+      for (auto& [name, cost] : *functions) act(&cost);
+    }
+  }
+
   // Why the costs are not those of |process|; empty where they are.
   std::string WhyNotOf(const ProcessTrace& process) const {
     return measured_on ? WhyNotServing(*measured_on, KeyOf(process)) : "";
+  }
+
+ private:
+  template <typename Act>
+  void ForKind(CostKind kind, const Act& act) {
+    act(&Of(kind));
+    act(&AfterOtherWork(kind));
   }
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a run itself says of the costs that calibration measured elsewhere: from iterations whose
-// scopes were not recorded, beside their like that were. Plain values without a thread rule.
+// scopes were not recorded, beside their like that were, and from iterations behind the end of the
+// recording. Plain values without a thread rule.
 #ifndef GPUBOUND_ANALYSIS_IN_RUN_CHECK_H_
 #define GPUBOUND_ANALYSIS_IN_RUN_CHECK_H_
 
@@ -9,13 +10,29 @@
 #include <string>
 #include <vector>
 
+#include "analysis/cost_model.h"
+
 namespace gpubound {
+
+inline constexpr char kScopes[] = "scopes";
+inline constexpr char kCudaCalls[] = "CUDA calls";
 
 // A cost that stays as calibration measured it, with a wider error, because this run could not
 // check it.
 struct UncheckedCost {
-  std::string what;  // "scopes", "CUDA calls"
+  std::string what;  // one of the two
   std::string why;
+};
+
+// Iterations behind the end of the recording beside as many of the last that were recorded.
+struct LaterCheck {
+  uint64_t iterations = 0;    // on either side; 0: there were too few
+  int64_t recorded_ns = 0;    // length of an iteration as the recording ends, without drift
+  int64_t later_ns = 0;       // ... and when it has ended
+  std::string of;             // kScopes or kCudaCalls: the costs that make the difference
+  double factor = 0;          // what they are in this run over what calibration says; 0: not known
+  double standard_error = 0;  // of the factor
+  bool used = false;          // the factor is the surer of the two and was applied
 };
 
 struct InRunCheck {
@@ -24,7 +41,13 @@ struct InRunCheck {
   double factor = 0;          // what scopes cost in this run over what calibration says
   double standard_error = 0;  // of the factor
   bool used = false;          // the factor is the surer of the two and was applied
+  LaterCheck later;
   std::vector<UncheckedCost> unchecked;
+};
+
+struct InRunCosts {
+  std::vector<CostModel> costs;    // by process; of one that the calibration is not of, none
+  std::vector<InRunCheck> checks;  // likewise; empty of a trace that does not speak of it
 };
 
 }  // namespace gpubound

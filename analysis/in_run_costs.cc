@@ -10,53 +10,39 @@
 #include "analysis/in_run_costs.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <utility>
 
 #include "analysis/estimate.h"
+#include "analysis/later_costs.h"
 #include "analysis/loop_iterations.h"
 #include "analysis/memory_source.h"
 #include "analysis/replay.h"
 #include "analysis/robust_slope.h"
+#include "analysis/text_table.h"
 
 namespace gpubound {
 namespace {
 
-// Of a row that stands for names which had no room; libprofiler/interner.h has it too.
-constexpr char kOtherNames[] = "(other names)";
 constexpr int kMostReplays = 3;
 constexpr double kSettled = 0.05;  // a factor that near to the last one's changes nothing
 // A suspended iteration pays for the switch and for code that is cold, which no run can tell from
 // what it saves: in loops that saved 1.7 us an iteration 1.5 us of it were missing.
 constexpr double kSwitchNs = 2'000;
 
-constexpr std::array kScopeKinds = {CostKind::kNativeScope, CostKind::kPythonScope,
-                                    CostKind::kInterceptedCall};
-
-Cost Scaled(Cost cost, double factor) {
-  cost.inside_ns *= factor;
-  cost.outside_ns *= factor;
-  cost.variance_ns2 *= factor * factor;
-  cost.standard_error_ns *= factor;
-  return cost;
-}
-
-// In a tight loop and behind other work.
-std::array<Cost*, 2> CostsOf(CostKind kind, CostModel* costs) {
-  return {&costs->Of(kind), &costs->AfterOtherWork(kind)};
-}
-
 // Without variance, so that the replay leaves lengths as they were recorded: that it takes usual
 // ones for noisy ones would be a saving of iterations that were long for other reasons.
 CostModel ScopesOnly(const CostModel& costs, double factor) {
   CostModel scopes;
-  for (const CostKind kind : kScopeKinds) {
-    scopes.Of(kind) = Scaled(costs.Of(kind), factor);
-    scopes.AfterOtherWork(kind) = Scaled(costs.AfterOtherWork(kind), factor);
-    for (Cost* const cost : CostsOf(kind, &scopes)) cost->variance_ns2 = 0;
-  }
+  scopes.kinds = costs.kinds;
+  scopes.kinds_after_other_work = costs.kinds_after_other_work;
+  scopes.ForInstants([](Cost* cost) { *cost = {}; });
+  scopes.ForCalls([](Cost* cost) { *cost = {}; });
+  scopes.ForScopes([factor](Cost* cost) {
+    *cost = cost->Times(factor);
+    cost->variance_ns2 = 0;
+  });
   return scopes;
 }
 
@@ -66,13 +52,6 @@ double Transferred(const Cost& cost) {
 }
 
 void Widen(Cost* cost) { cost->standard_error_ns = Transferred(*cost); }
-
-// Every trace has a row for functions beyond the table's capacity, whether it has calls or none.
-bool MakesCalls(const ProcessTrace& process) {
-  return std::any_of(process.labels.begin(), process.labels.end(), [](const Label& label) {
-    return label.kind == LabelKind::kApi && label.text != kOtherNames;
-  });
-}
 
 // The loop of one process, and what is known of its factor so far.
 struct Loop {
@@ -144,8 +123,6 @@ Status Refine(const Run& run, const CostModel& calibrated,
   return Ok{};
 }
 
-std::string Percent(double share) { return std::to_string(std::llround(100 * share)) + " %"; }
-
 std::string WhyNoPairs(const ProcessTrace& process, size_t pairs) {
   const std::string& verdict = process.in_run_calibration;
   if (verdict == "off") return "GPUBOUND_IN_RUN_CALIBRATION is off";
@@ -171,8 +148,8 @@ void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {
     check->standard_error = loop.slope.standard_error;
     const double calibrated_error = std::hypot(loop.calibrated_error, kTransferError);
     check->used = loop.slope.standard_error < calibrated_error && loop.slope.value > 0;
-    why = "this run tells their cost to within " + Percent(loop.slope.standard_error) +
-          ", calibration to within " + Percent(calibrated_error);
+    why = "this run tells their cost to within " + FormatShare(loop.slope.standard_error) +
+          ", calibration to within " + FormatShare(calibrated_error);
     if (check->used && process.python && loop.slope.value < 1) {
       check->used = false;
       why =
@@ -180,37 +157,44 @@ void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {
           "save less than calibration says does not tell that they cost less";
     }
   }
-  if (!check->used) check->unchecked.push_back({"scopes", why});
+  if (!check->used) check->unchecked.push_back({kScopes, why});
 }
 
 void Apply(const Loop& loop, const InRunCheck& check, CostModel* costs) {
-  for (const CostKind kind : kScopeKinds) {
-    for (Cost* const cost : CostsOf(kind, costs)) {
-      if (check.used) {
-        const double error_ns = loop.slope.standard_error * cost->total_ns();
-        *cost = Scaled(*cost, loop.slope.value);
-        cost->standard_error_ns = error_ns;
-      } else {
-        Widen(cost);
-      }
-    }
-  }
+  costs->ForScopes([&](Cost* cost) {
+    if (!check.used) return Widen(cost);
+    const double error_ns = loop.slope.standard_error * cost->total_ns();
+    *cost = cost->Times(loop.slope.value);
+    cost->standard_error_ns = error_ns;
+  });
   // Instants are never suspended, but the code and the pages are those of scopes.
-  for (Cost* const instant : {&costs->Of(CostKind::kInstant), &costs->python_instant}) {
-    if (check.used) *instant = Scaled(*instant, loop.slope.value);
-    Widen(instant);
-  }
+  costs->ForInstants([&](Cost* cost) {
+    if (check.used) *cost = cost->Times(loop.slope.value);
+    Widen(cost);
+  });
 }
 
 void WidenCalls(const ProcessTrace& process, CostModel* costs, InRunCheck* check) {
-  if (!MakesCalls(process)) return;
-  for (Cost* const cost : CostsOf(CostKind::kApiCall, costs)) Widen(cost);
-  for (auto* const functions : {&costs->api, &costs->api_after_other_work}) {
-    for (auto& [name, cost] : *functions) Widen(&cost);
+  if (!process.MakesCalls()) return;
+  costs->ForCalls(Widen);
+  check->unchecked.push_back({kCudaCalls, process.cupti_not_suspended.empty()
+                                              ? "their records were never suspended"
+                                              : process.cupti_not_suspended});
+}
+
+std::string InPercent(double factor, double standard_error) {
+  return FormatShare(factor) + " (+/- " + FormatShare(1.96 * standard_error) + ")";
+}
+
+std::string LaterText(const LaterCheck& later) {
+  std::string text = "An iteration took " + FormatTime(later.later_ns) + " behind the recording, " +
+                     FormatTime(later.recorded_ns) + " in it (" + std::to_string(later.iterations) +
+                     " of each)";
+  if (later.used) {
+    text += ", so " + later.of + " cost " + InPercent(later.factor, later.standard_error) +
+            " of their calibration in this run";
   }
-  check->unchecked.push_back({"CUDA calls", process.cupti_not_suspended.empty()
-                                                ? "their records were never suspended"
-                                                : process.cupti_not_suspended});
+  return text + ".";
 }
 
 }  // namespace
@@ -254,16 +238,19 @@ Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,
       WidenCalls(process, costs, check);
     }
   }
+  const Status later = CheckLater(run, operations, &checked);
+  if (!later.ok()) return later.error();
   return checked;
 }
 
 std::string CheckText(const InRunCheck& of) {
   std::string text;
   if (of.used) {
-    text = "Scopes cost " + Percent(of.factor) + " (+/- " + Percent(1.96 * of.standard_error) +
-           ") of their calibration in this run, by " + std::to_string(of.iterations) +
+    text = "Scopes cost " + InPercent(of.factor, of.standard_error) +
+           " of their calibration in this run, by " + std::to_string(of.iterations) +
            " iterations without recording.";
   }
+  if (of.later.iterations != 0) text += (text.empty() ? "" : " ") + LaterText(of.later);
   std::string unchecked;
   for (const UncheckedCost& cost : of.unchecked) {
     unchecked += (unchecked.empty() ? "" : ", ") + cost.what;

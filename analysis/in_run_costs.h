@@ -7,6 +7,7 @@
 #ifndef GPUBOUND_ANALYSIS_IN_RUN_COSTS_H_
 #define GPUBOUND_ANALYSIS_IN_RUN_COSTS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,19 +18,15 @@
 
 namespace gpubound {
 
-struct InRunCosts {
-  std::vector<CostModel> costs;    // by process; of one that the calibration is not of, none
-  std::vector<InRunCheck> checks;  // likewise; empty of a trace that does not speak of it
-};
-
 // How far a cost may be off in a program other than the one it was measured in: one standard
 // deviation, as a share of the cost. A judgement, not a measurement: docs/overhead_model.md.
 inline constexpr double kTransferError = 0.25;
 // So few iterations tell nothing.
 inline constexpr uint64_t kFewestIterations = 8;
 
-// Replays |run| without the costs of scopes, at most three times, where iterations were suspended.
-// |operations| as in ReportOptions. Errors are those of ReplayRun.
+// Replays |run| without the costs of scopes, at most three times, where iterations were suspended;
+// then checks what is left against iterations behind the recording (later_costs.h). |operations| as
+// in ReportOptions. Errors are those of ReplayRun.
 Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,
                               const std::vector<std::string>& operations);
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/in_parallel.h"
+#include "analysis/later_iterations.h"
 #include "analysis/missing_processes.h"
 #include "analysis/process_files.h"
 #include "analysis/process_loader.h"
@@ -215,6 +216,14 @@ ProcessTrace OpenGrowing(const ProcessIdentity& identity, std::vector<Segment>* 
              : OpenProcess(identity, segments, live, sums, problems);
 }
 
+// Empty where the process has no segment of its name, and so no such file.
+std::string LaterPathOf(const std::string& folder, const ProcessFiles& files) {
+  for (const Segment& segment : files.segments) {
+    if (!segment.is_misnamed()) return LaterPath(folder, segment.name());
+  }
+  return {};
+}
+
 using ReadProcess = decltype(&LoadProcess);
 
 // Side by side.
@@ -227,7 +236,11 @@ void ReadProcesses(ReadProcess read_process, std::map<ProcessIdentity, ProcessFi
   ForEachInParallel(entries.size(), [&](size_t p) {
     auto& [identity, files] = *entries[p];
     const ProcessSums* before = run->sums == nullptr ? nullptr : run->sums->Of(identity);
-    run->processes[p] = read_process(identity, &files.segments, files.live, before, &problems[p]);
+    const std::string later = LaterPathOf(run->path, files);
+    ProcessTrace& process = run->processes[p];
+    process = read_process(identity, &files.segments, files.live, before, &problems[p]);
+    if (process.span_end != SpanEnd::kAsked) return;
+    process.later_iterations = ReadLaterIterations(later, process.span_end_ns, &problems[p]);
   });
   for (std::vector<std::string>& of : problems) {
     std::move(of.begin(), of.end(), std::back_inserter(run->problems));

@@ -273,12 +273,24 @@ Json ProcessJson(const ReportProcess& process) {
               {"process_tree", TreeJson(process.process_tree)}};
 }
 
+Json LaterJson(const LaterCheck& later) {
+  if (later.iterations == 0) return nullptr;
+  return Json{{"iterations", later.iterations},
+              {"recorded_ns", later.recorded_ns},
+              {"later_ns", later.later_ns},
+              {"of", later.of},
+              {"factor", later.factor},
+              {"standard_error", later.standard_error},
+              {"used", later.used}};
+}
+
 Json InRunJson(const InRunCheck& check) {
   return Json{{"iterations", check.iterations},
               {"suspended_ns", check.suspended_ns},
               {"factor", check.factor},
               {"standard_error", check.standard_error},
               {"used", check.used},
+              {"later", LaterJson(check.later)},
               {"unchecked", ArrayOf(check.unchecked, [](const UncheckedCost& cost) {
                  return Json{{"what", cost.what}, {"why", cost.why}};
                })}};

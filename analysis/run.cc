@@ -3,6 +3,8 @@
 // Look-ups in a run that hold for any id, known or not. No state.
 #include "analysis/run.h"
 
+#include <algorithm>
+
 namespace gpubound {
 namespace {
 
@@ -12,7 +14,17 @@ const Row& RowOf(const std::vector<Row>& rows, Id id) {
   return Raw(id) < rows.size() ? rows[Raw(id)] : none;
 }
 
+// Of a row that stands for names which had no room; libprofiler/interner.h has it too.
+constexpr char kOtherNames[] = "(other names)";
+
 }  // namespace
+
+// Every trace has a row for functions beyond the table's capacity, whether it has calls or none.
+bool ProcessTrace::MakesCalls() const {
+  return std::any_of(labels.begin(), labels.end(), [](const Label& label) {
+    return label.kind == LabelKind::kApi && label.text != kOtherNames;
+  });
+}
 
 const Label& ProcessTrace::LabelOf(LabelId id) const { return RowOf(labels, id); }
 const Device& ProcessTrace::DeviceOf(DeviceId id) const { return RowOf(devices, id); }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "proto/event_model.h"
+#include "proto/later_format.h"
 #include "proto/ledger_counters.h"
 #include "proto/live_format.h"
 
@@ -252,6 +253,7 @@ struct ProcessTrace {
   std::vector<ProcessTreeSample> process_tree;  // likewise
   std::vector<CounterSample> counters;          // by begin
   std::vector<Note> notes;
+  std::vector<LaterIteration> later_iterations;  // behind the end of its recording, by time
   Ledger ledger{};
 
   int64_t BegunNs() const { return span_begin_ns - before_span_ns; }
@@ -260,6 +262,8 @@ struct ProcessTrace {
   bool Counts(int64_t begin_ns, int64_t end_ns) const {
     return steps.empty() || (begin_ns <= span_end_ns && end_ns >= span_begin_ns);
   }
+  // Whether any CUDA call was recorded.
+  bool MakesCalls() const;
   uint64_t& Count(LedgerCounter counter) { return ledger[static_cast<size_t>(counter)]; }
   uint64_t Counted(LedgerCounter counter) const { return ledger[static_cast<size_t>(counter)]; }
 

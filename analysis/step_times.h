@@ -22,6 +22,7 @@ class StepTimes {
     if (times_.size() == kMost) Thin();
   }
   const std::vector<double>& times() const { return times_; }  // ns
+  bool has_all() const { return stride_ == 1; }
 
  private:
   void Thin() {

@@ -245,10 +245,11 @@ bool CuptiSource::ReadClock(int64_t* now_ns) {
   return true;
 }
 
-void CuptiSource::Stop(int64_t deadline_ns, AfterStop after) {
+bool CuptiSource::Stop(int64_t deadline_ns, AfterStop after) {
   stopped_.store(true, std::memory_order_release);
   // The clock can still be read: the last records are converted with it.
   if (worker_ != nullptr) worker_->Stop(deadline_ns, after);
+  return HasEnded();
 }
 
 void CuptiSource::Abandon() noexcept {

@@ -47,7 +47,7 @@ class CuptiSource final : public DeviceSource {
   const char* name() const override { return "cupti"; }
   bool Start(DeviceHost* host) override;
   bool ReadClock(int64_t* now_ns) override;
-  void Stop(int64_t deadline_ns, AfterStop after) override;
+  bool Stop(int64_t deadline_ns, AfterStop after) override;
   void Abandon() noexcept override;
   void Yield(int64_t deadline_ns, std::string_view to) override;
   void AbandonInForkChild() noexcept override;

@@ -19,9 +19,10 @@ class SamplingSource : public DeviceSource {
     *now_ns = 0;
     return false;
   }
-  void Stop(int64_t deadline_ns, AfterStop after) final {
-    thread_.Stop(deadline_ns);
+  bool Stop(int64_t deadline_ns, AfterStop after) final {
+    const bool ended = thread_.Stop(deadline_ns);
     if (after == AfterStop::kProgramEnds) thread_.Abandon();
+    return ended;
   }
   void Abandon() noexcept final { thread_.Abandon(); }
   void AbandonInForkChild() noexcept final { thread_.AbandonInForkChild(); }

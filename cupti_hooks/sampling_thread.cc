@@ -59,13 +59,14 @@ void* SamplingThread::Main(void* argument) {
   return nullptr;
 }
 
-void SamplingThread::Stop(int64_t deadline_ns) {
-  if (state_ == nullptr) return;
+bool SamplingThread::Stop(int64_t deadline_ns) {
+  if (state_ == nullptr) return true;
   state_->control.stop_.store(true, std::memory_order_release);
   state_->control.wake_.Set();
   while (!state_->ended.load(std::memory_order_acquire) && NowNs() < deadline_ns) {
     state_->end.Wait(std::min(kEndPollNs, deadline_ns - NowNs()));
   }
+  return state_->ended.load(std::memory_order_acquire);
 }
 
 void SamplingThread::Abandon() noexcept {

@@ -43,8 +43,8 @@ class SamplingThread {
   // exception ends the work. Once.
   bool Start(const char* name, Work work);
   // Asks the work to end, and waits for it until |deadline_ns| of CLOCK_MONOTONIC. Any number of
-  // times, also without a thread.
-  void Stop(int64_t deadline_ns);
+  // times, also without a thread. Whether it has ended.
+  bool Stop(int64_t deadline_ns);
   // Nobody waits for it any more. From a signal handler too.
   void Abandon() noexcept;
   // In a fork child, which has no such thread.

@@ -73,6 +73,8 @@ uint32_t CopyOpenScopes(uint32_t* labels, uint32_t capacity) noexcept {
   return depth;
 }
 
+uint32_t HasEnded() noexcept { return RecordingIsOver() ? 1 : 0; }
+
 // Whether scopes are recorded again, because the iteration has lasted too long.
 bool EndIfOverdue() noexcept {
   Collector* collector = CurrentCollector();
@@ -99,6 +101,13 @@ struct Entries {
     t_thread_buffer->EndUnrecorded(ToLabel(label), NowUnlessBehind());
   }
 
+  static void FollowBegin(uint32_t label) noexcept {
+    t_thread_buffer->BeginUnrecorded(ToLabel(label), SplitTicks(0));
+  }
+  static void FollowEnd(uint32_t label) noexcept {
+    t_thread_buffer->EndUnrecorded(ToLabel(label), SplitTicks(0));
+  }
+
   // Aligned, so that each takes two lines of the instruction cache wherever the linker puts it.
   [[gnu::aligned(64)]] static void Begin(uint32_t label) noexcept {
     t_thread_buffer->Begin(ToLabel(label), ReadTicks());
@@ -118,7 +127,8 @@ struct Entries {
     if (iteration == kIterationsBegin) --iteration;  // a -1 that a program means as a number
     t_thread_buffer->EmitWithPayload(SlotKind::kStep, LabelId{0}, iteration, ticks);
     Collector* collector = CurrentCollector();
-    if (collector == nullptr || collector->context()->finished) return;
+    if (collector == nullptr) return;
+    if (collector->context()->finished) return collector->OnLaterStep(t_thread_buffer, iteration);
     if (collector->wants_steps()) collector->OnStep(t_thread_buffer, iteration, ticks);
   }
   static void Counter(uint32_t label, double value) noexcept {
@@ -165,11 +175,16 @@ struct Entries {
                                                 &Pause,
                                                 &Resume,
                                                 &AddToLedger,
-                                                &CopyOpenScopes};
+                                                &CopyOpenScopes,
+                                                &HasEnded};
 
-  static void Route(bool unrecorded) noexcept {
-    __atomic_store_n(&table.begin, unrecorded ? &BeginUnrecorded : &Begin, __ATOMIC_RELAXED);
-    __atomic_store_n(&table.end, unrecorded ? &EndUnrecorded : &End, __ATOMIC_RELAXED);
+  static void Route(ScopeRoute route) noexcept {
+    using Entry = void (*)(uint32_t) noexcept;
+    constexpr Entry kBegins[] = {&Begin, &BeginUnrecorded, &FollowBegin};
+    constexpr Entry kEnds[] = {&End, &EndUnrecorded, &FollowEnd};
+    const auto index = static_cast<size_t>(route);
+    __atomic_store_n(&table.begin, kBegins[index], __ATOMIC_RELAXED);
+    __atomic_store_n(&table.end, kEnds[index], __ATOMIC_RELAXED);
   }
 };
 
@@ -184,9 +199,8 @@ const gpubound_api* ApiTable() noexcept {
   return UsesTsc() ? &Entries<ReadSplitTsc>::table : &Entries<ReadSplitMonotonicNs>::table;
 }
 
-void RouteScopes(bool unrecorded) noexcept {
-  UsesTsc() ? Entries<ReadSplitTsc>::Route(unrecorded)
-            : Entries<ReadSplitMonotonicNs>::Route(unrecorded);
+void RouteScopes(ScopeRoute route) noexcept {
+  UsesTsc() ? Entries<ReadSplitTsc>::Route(route) : Entries<ReadSplitMonotonicNs>::Route(route);
 }
 
 }  // namespace gpubound

@@ -4,6 +4,8 @@
 #ifndef GPUBOUND_LIBPROFILER_API_TABLE_H_
 #define GPUBOUND_LIBPROFILER_API_TABLE_H_
 
+#include <cstdint>
+
 #include "annotate/include/gpubound/api.h"
 
 namespace gpubound {
@@ -11,9 +13,14 @@ namespace gpubound {
 // The table for this machine's clock: static storage, the same pointer at every call.
 const gpubound_api* ApiTable() noexcept;
 
-// Whether the table's begin and end are those that record (thread_buffer.h). That is exchanged in
-// the table, so that recording scopes costs nothing for it.
-void RouteScopes(bool unrecorded) noexcept;
+// What the table's begin and end do (thread_buffer.h). They are exchanged in the table, so that
+// recording scopes costs nothing for it.
+enum class ScopeRoute : uint8_t {
+  kRecorded,
+  kUnrecorded,  // until the iteration ends
+  kFollowed,    // nothing is any more, but open_scopes() goes on telling
+};
+void RouteScopes(ScopeRoute route) noexcept;
 
 }  // namespace gpubound
 

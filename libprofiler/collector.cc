@@ -3,6 +3,7 @@
 // Builds and ends a process record.
 #include "libprofiler/collector.h"
 
+#include <exception>
 #include <utility>
 
 #include "libprofiler/lifecycle.h"
@@ -140,20 +141,44 @@ void Collector::Finish(const char* how, std::chrono::milliseconds timeout) {
     started = sources_started_.load(std::memory_order_relaxed);
   }
   const int64_t deadline_ns = clock_->MonotonicNs() + std::chrono::nanoseconds(timeout).count();
-  for (size_t i = 0; i < started; ++i) sources_[i]->Stop(deadline_ns, after);
+  bool stopped = true;
+  for (size_t i = 0; i < started; ++i) stopped &= sources_[i]->Stop(deadline_ns, after);
   threads_->RefreshNames();
   context_.finished.store(true, std::memory_order_release);
-  flusher_->Finish(how, timeout);
+  const bool closed = flusher_->Finish(how, timeout);
+  if (after == AfterStop::kProgramGoesOn && stopped && closed) GoOnUnrecorded();
+}
+
+// What its iterations take from here on is what they take without the profiler.
+void Collector::GoOnUnrecorded() {
+  if (is_this_process_) RouteScopes(ScopeRoute::kFollowed);
+  const bool is_wanted = suspender_->enabled() && stepping_.load() != nullptr;
+  try {
+    if (is_wanted && !directory_.is_network()) {
+      own_later_ = LaterIterations::Create(directory_.LaterPath());
+    }
+  } catch (const std::exception&) {  // out of memory: the trace is whole without them
+  }
+  later_.store(own_later_.get(), std::memory_order_release);
+  ended_.store(true, std::memory_order_release);
 }
 
 void Collector::OnStep(ThreadBuffer* buffer, uint64_t number, uint64_t ticks) noexcept {
   const int64_t now_ns = clock_->MonotonicNs();
+  ThreadBuffer* nobody = nullptr;
+  stepping_.compare_exchange_strong(nobody, buffer, std::memory_order_relaxed);
   if (window_ != nullptr) {
     if (window_->OnStep(number, now_ns)) pool_->Wake();  // its begin or its end is to be noted
     const LabelId phase = window_->TakePhase();
     if (phase != LabelId{}) buffer->Emit(SlotKind::kPhase, phase, ticks);
   }
   suspender_->OnStep(buffer, ticks, now_ns);
+}
+
+void Collector::OnLaterStep(const ThreadBuffer* buffer, uint64_t number) noexcept {
+  LaterIterations* const later = later_.load(std::memory_order_acquire);
+  if (later == nullptr || buffer != stepping_.load(std::memory_order_relaxed)) return;
+  later->Add(number, clock_->MonotonicNs());
 }
 
 void Collector::AbandonSources() noexcept {

@@ -29,6 +29,7 @@
 #include "libprofiler/flusher.h"
 #include "libprofiler/interner.h"
 #include "libprofiler/iteration_suspender.h"
+#include "libprofiler/later_iterations.h"
 #include "libprofiler/ledger.h"
 #include "libprofiler/live_mapping.h"
 #include "libprofiler/page_pool.h"
@@ -79,6 +80,7 @@ class Collector {
 
   // This is the process's collector: its host acts through the calling thread's own pointer.
   void UseThreadLocalBuffers() {
+    is_this_process_ = true;
     host_->UseThreadLocal();
     suspender_->UseRoute(&RouteScopes);
   }
@@ -130,6 +132,10 @@ class Collector {
   bool wants_steps() const { return window_ != nullptr || suspender_->enabled(); }
   // The calling thread, which has |buffer|, has recorded that iteration |number| ends at |ticks|.
   void OnStep(ThreadBuffer* buffer, uint64_t number, uint64_t ticks) noexcept;
+  // Iteration |number| ends on the thread that has |buffer|, and nothing is recorded any more.
+  void OnLaterStep(const ThreadBuffer* buffer, uint64_t number) noexcept;
+  // The recording has ended, and with it all that acted in the program, which goes on.
+  bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
   // A thread has recorded that |phase| began.
   void OnPhase(LabelId phase) noexcept {
     if (window_ != nullptr) window_->NotePhase(phase);
@@ -138,6 +144,7 @@ class Collector {
  private:
   Collector() = default;
   bool Build(CollectorOptions options);
+  void GoOnUnrecorded();
 
   // In the order of construction; each uses those above it.
   ProcessStart start_;
@@ -169,6 +176,11 @@ class Collector {
   std::mutex stop_mutex_;
   std::optional<AfterStop> stopped_;  // guarded by stop_mutex_
   std::atomic<bool> sources_claimed_{false};
+  bool is_this_process_ = false;
+  std::atomic<ThreadBuffer*> stepping_{nullptr};  // of the thread that was the first to step
+  std::atomic<bool> ended_{false};
+  std::atomic<LaterIterations*> later_{nullptr};  // |own_later_| once it is there
+  std::unique_ptr<LaterIterations> own_later_;
   std::atomic<uint64_t> next_token_{1};
 };
 

@@ -75,14 +75,14 @@ LabelId CollectorHost::InternRange(std::string_view domain, std::string_view tex
 }
 
 void CollectorHost::BeginScope(LabelId label) {
-  if (collector_->suspender()->active()) {
+  if (collector_->suspender()->active() || collector_->ended()) {
     return CallingThread()->BeginUnrecorded(label, collector_->clock()->Ticks());
   }
   CallingThread()->Begin(label, collector_->clock()->Ticks());
 }
 
 void CollectorHost::EndScope(LabelId label) {
-  if (collector_->suspender()->active()) {
+  if (collector_->suspender()->active() || collector_->ended()) {
     return CallingThread()->EndUnrecorded(label, collector_->clock()->Ticks());
   }
   CallingThread()->End(label, collector_->clock()->Ticks());

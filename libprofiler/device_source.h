@@ -119,8 +119,8 @@ class DeviceSource {
   // Delivers everything that is complete, waits for outstanding buffers until |deadline_ns|
   // (CLOCK_MONOTONIC), then stops for good: what it would still have to do is left where the
   // program ends, and done later on a thread of its own where it goes on. Once, after Start, from
-  // any thread.
-  virtual void Stop(int64_t deadline_ns, AfterStop after) = 0;
+  // any thread. True: nothing of it acts in the program any more.
+  virtual bool Stop(int64_t deadline_ns, AfterStop after) = 0;
 
   // The program ends, after a Stop with which it went on: what is still to be done is left. From
   // any thread and from a signal handler.

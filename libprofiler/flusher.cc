@@ -161,13 +161,16 @@ void Flusher::Close() {
   state_changed_.notify_all();
 }
 
-void Flusher::Finish(const char* how, std::chrono::milliseconds timeout) {
+bool Flusher::Finish(const char* how, std::chrono::milliseconds timeout) {
   how_ = how;
-  if (!has_thread_) return Close();
+  if (!has_thread_) {
+    Close();
+    return true;
+  }
   finish_.store(true, std::memory_order_release);
   parts_.pool->Wake();
   std::unique_lock<std::mutex> lock(state_mutex_);
-  state_changed_.wait_for(lock, timeout, [this] { return closed_; });
+  return state_changed_.wait_for(lock, timeout, [this] { return closed_; });
 }
 
 }  // namespace gpubound

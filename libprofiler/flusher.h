@@ -55,9 +55,9 @@ class Flusher {
   // without a thread. Not after Finish.
   void DrainNow();
 
-  // Ends the trace as |how| says, and waits for that until |timeout|. Once; later calls return.
+  // Ends the trace as |how| says, and waits for that until |timeout|; whether it has ended. Once.
   // Safe at every instant to be killed in: what is not sealed is salvaged.
-  void Finish(const char* how, std::chrono::milliseconds timeout);
+  bool Finish(const char* how, std::chrono::milliseconds timeout);
 
   // Has the recording ended as |how| says, a string that stays, by another thread than this one,
   // which may be inside a signal handler and hold any lock of the program; waits for that until

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "libprofiler/api_table.h"
 #include "libprofiler/device_tables.h"
 #include "libprofiler/ledger.h"
 #include "libprofiler/suspension_plan.h"
@@ -29,9 +30,9 @@ class IterationSuspender {
   // |facts| and |ledger| outlive the object. What is decided, and from which |seed|, is a fact.
   IterationSuspender(bool enabled, uint64_t seed, DeviceTables* facts, Ledger* ledger);
 
-  // Told whether scopes are to go unrecorded from now on. Set before the first step. Without one,
-  // whoever opens scopes asks active().
-  void UseRoute(void (*route)(bool unrecorded) noexcept) { route_ = route; }
+  // Told how scopes are to go from now on. Set before the first step. Without one, whoever opens
+  // scopes asks active().
+  void UseRoute(void (*route)(ScopeRoute route) noexcept) { route_ = route; }
   bool active() const { return active_.load(std::memory_order_relaxed); }
   // False: no step needs to be told.
   bool enabled() const { return enabled_; }
@@ -57,14 +58,14 @@ class IterationSuspender {
   void TellVerdict() noexcept;
   void Switch(bool active) noexcept {
     active_.store(active, std::memory_order_relaxed);
-    if (route_ != nullptr) route_(active);
+    if (route_ != nullptr) route_(active ? ScopeRoute::kUnrecorded : ScopeRoute::kRecorded);
   }
 
   const bool enabled_;
   DeviceTables* const facts_;
   Ledger* const ledger_;
   std::atomic<bool> active_{false};
-  void (*route_)(bool unrecorded) noexcept = nullptr;
+  void (*route_)(ScopeRoute route) noexcept = nullptr;
 
   std::mutex mutex_;
   SuspensionPlan plan_;

@@ -239,6 +239,12 @@ ThreadBuffer* AttachCallingThread(const ThreadBuffer* stale) noexcept {
   return buffer;
 }
 
+bool RecordingIsOver() noexcept {
+  const Collector* collector = CurrentCollector();
+  if (collector != nullptr) return collector->ended();
+  return g_state.load(std::memory_order_acquire) == State::kFinished;
+}
+
 DeviceHost* EnsureRecording() noexcept {
   Collector* collector = EnsureCollector();
   return collector == nullptr ? nullptr : collector->host();

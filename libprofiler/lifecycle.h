@@ -34,6 +34,9 @@ Collector* CurrentCollector() noexcept;
 // The same, starting the recording if it has not begun; null when nothing is recorded.
 Collector* EnsureCollector() noexcept;
 
+// Nothing will be recorded in this process any more, though it goes on.
+bool RecordingIsOver() noexcept;
+
 // Starts the recording of this process if it has not begun. The host through which sources and
 // NVTX record, or null when nothing is recorded; it lives until the process ends.
 DeviceHost* EnsureRecording() noexcept;

@@ -98,4 +98,6 @@ std::string RunDirectory::DatabasePath(uint32_t segment) const {
 
 std::string RunDirectory::LivePath() const { return stem_ + ".live"; }
 
+std::string RunDirectory::LaterPath() const { return stem_ + ".later"; }
+
 }  // namespace gpubound

@@ -24,6 +24,8 @@ class RunDirectory {
 
   std::string DatabasePath(uint32_t segment) const;
   std::string LivePath() const;
+  // Of iterations behind the end of the recording (later_iterations.h).
+  std::string LaterPath() const;
   // Shared by the processes of the run on this host (step_window.h).
   std::string StepsPath() const { return host_stem_ + ".steps"; }
 

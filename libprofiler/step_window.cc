@@ -3,15 +3,14 @@
 // Maps the file and keeps its two times.
 #include "libprofiler/step_window.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 
 #include "libprofiler/log.h"
+#include "libprofiler/mapped_file.h"
 
 namespace gpubound {
 namespace {
@@ -29,27 +28,11 @@ bool SetOnce(int64_t& value, int64_t now_ns) noexcept {
   return std::atomic_ref<int64_t>(value).compare_exchange_strong(unset, now_ns);
 }
 
-// Null where |path| cannot be mapped; errno says why. A new file holds zeros. It has its blocks: a
-// store into a hole of a full disk would kill the program.
-void* MapShared(const std::string& path, size_t bytes) {
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return nullptr;
-  void* mapped = MAP_FAILED;
-  int error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
-  if (error == 0) {
-    mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    error = errno;
-  }
-  close(file);
-  errno = error;
-  return mapped == MAP_FAILED ? nullptr : mapped;
-}
-
 }  // namespace
 
 StepWindow::StepWindow(const StepRange& steps, const std::string& path)
     : steps_(steps), shared_(&own_) {
-  if (void* mapped = MapShared(path, sizeof(Shared))) {
+  if (void* mapped = MapFile(path, sizeof(Shared))) {
     shared_ = static_cast<Shared*>(mapped);
     return;
   }

@@ -4,6 +4,7 @@
 #include "tests/annotate/fake_collector.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <iterator>
 #include <map>
@@ -22,6 +23,8 @@ struct State {
   int label_requests = 0;
   bool withdrawn = false;
 };
+
+std::atomic<uint32_t> g_ended{0};
 
 State& Fake() {
   static State* state = new State;  // outlives threads and static destructors
@@ -119,6 +122,7 @@ constexpr gpubound_api kWholeTable = {
            std::to_string(amount) + " " + std::string(note == nullptr ? "" : note, length));
     },
     CopyOpenScopes,
+    []() { return g_ended.load(); },
 };
 
 gpubound_api g_table = kWholeTable;
@@ -137,6 +141,7 @@ void FakeCollector::Reset() {
 
 void FakeCollector::Withdraw() { Fake().withdrawn = true; }
 void FakeCollector::SetTableSize(size_t bytes) { g_table.size = static_cast<uint32_t>(bytes); }
+void FakeCollector::SetEnded(bool ended) { g_ended = ended ? 1 : 0; }
 void FakeCollector::SetVersion(uint32_t version) { g_table.version = version; }
 
 std::vector<std::string> FakeCollector::Take() {

@@ -21,6 +21,7 @@ class FakeCollector {
   static void Withdraw();                  // gpubound_api_v1 answers NULL
   static void SetTableSize(size_t bytes);  // as an older collector would
   static void SetVersion(uint32_t version);
+  static void SetEnded(bool ended);  // the recording has; Reset leaves that as it is
 
   // Calls since the last Reset or Take, e.g. "begin operation inference", "step 3".
   static std::vector<std::string> Take();

@@ -81,6 +81,29 @@ class TorchTest(LibraryTest):
             "    env.step(0)\n"
             "    loss = (weight * weight).sum()\n    {learn}\n")
 
+    def test_behind_the_end_of_the_recording_its_functions_are_its_own_again(self):
+        calls = self.told("import sys, torch\nimport gpubound\nfrom gpubound import _core\n"
+                          f"sys.path.append({RECORDED!r})\nimport recorded\n"
+                          "original = _core.wrapped(torch.add)\nassert original is not None\n"
+                          "assert 'mul' in vars(torch.Tensor)\n"
+                          "recorded.set_ended(True)\ngpubound.step()\nrecorded.take()\n"
+                          "assert torch.add is original and 'mul' not in vars(torch.Tensor)\n"
+                          "assert torch.equal(torch.add(torch.ones(2), 1).mul(2), torch.full((2,), 4.0))\n")
+        self.assertEqual(calls, [])
+
+    def test_what_torch_compile_has_compiled_stays_compiled(self):
+        self.told("import sys, torch\nimport gpubound\nfrom gpubound import _core\n"
+                  f"sys.path.append({RECORDED!r})\nimport recorded\n"
+                  "graphs = []\n"
+                  "def backend(graph, inputs):\n    graphs.append(graph)\n    return graph.forward\n"
+                  "@torch.compile(backend=backend)\n"
+                  "def function(value):\n    return torch.nn.functional.linear(value, value).relu()\n"
+                  "function(torch.eye(3))\n"
+                  "recorded.set_ended(True)\ngpubound.step()\nrecorded.take()\n"
+                  "assert torch.equal(function(torch.eye(3)), torch.eye(3))\n"
+                  "assert len(graphs) == 1, graphs\n"
+                  "assert _core.wrapped(torch.add) is not None\n")
+
     def test_every_way_to_call_autograd_is_backpropagation_and_an_update(self):
         for learn in ("loss.backward(); optimizer.step()",
                       "torch.autograd.backward([loss]); optimizer.step()",

@@ -75,6 +75,23 @@ TEST_F(StepsTest, TheIterationsThatWereAskedForAreRecordedWhole) {
   EXPECT_THAT(text.out, HasSubstr("recording ended as asked"));
 }
 
+// Those behind the end are as long as iterations are without the profiler.
+TEST_F(StepsTest, WhenLaterIterationsEndedIsKept) {
+  const std::string command = std::string(kVictim) + " steps_slowly 100";
+  const auto later = [&](const char* in_run_calibration) {
+    runner().Set("GPUBOUND_IN_RUN_CALIBRATION", in_run_calibration);
+    std::filesystem::remove_all(run_path());
+    EXPECT_EQ(ProfileScript("10:20", command).exit_code, 0);
+    return Load().processes.at(0).later_iterations;
+  };
+  const std::vector<LaterIteration> kept = later("1");
+  ASSERT_GT(kept.size(), 10u);
+  EXPECT_GE(kept.front().number, 20u);
+  EXPECT_EQ(kept.back().number, 99u);
+  EXPECT_EQ(kept.back().number - kept.front().number + 1, kept.size());
+  EXPECT_THAT(later("0"), testing::IsEmpty());
+}
+
 TEST_F(StepsTest, ALongTimeBeforeLeavesNoEvents) {
   const Outcome outcome = ProfileScript(
       "400:410", std::string("GPUBOUND_FLUSH_MS=50 ") + kVictim + " steps_slowly 420");

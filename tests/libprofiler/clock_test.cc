@@ -42,7 +42,7 @@ class SlowSource final : public DeviceSource {
     Spin();
     return true;
   }
-  void Stop(int64_t, AfterStop) override {}
+  bool Stop(int64_t, AfterStop) override { return true; }
   void AbandonInForkChild() noexcept override {}
 
  private:

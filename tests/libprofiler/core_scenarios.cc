@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -123,6 +124,33 @@ int ListOpenScopes(const Core& core, const std::string&) {
   if (labels[0] != names[0] || labels[1] != names[1]) return 5;
   for (const uint32_t name : names) core.End(name);
   return core.api->open_scopes(labels, 2) == 0 ? 0 : 6;
+}
+
+// Behind the end of a recording that GPUBOUND_STEPS asked for.
+int GoOnUnrecorded(const Core& core, const std::string&) {
+  const uint32_t names[] = {core.Operation("outer"), core.Operation("inner")};
+  core.Begin(names[0]);
+  if (core.api->ended() != 0) return 2;
+  core.api->step(0);
+  for (int i = 0; core.api->ended() == 0; ++i) {
+    if (i == 1000) return 3;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  core.Scopes("behind", 200'000);  // more than there are pages for
+  core.Begin(names[1]);
+  uint32_t labels[2] = {0, 0};
+  if (core.api->open_scopes(labels, 2) != 2 || labels[1] != names[1]) return 4;
+  core.End(names[1]);
+  core.End(names[0]);
+  if (core.api->open_scopes(labels, 2) != 0) return 5;
+  core.api->step(1);
+  const pid_t child = fork();
+  if (child == 0) {
+    core.Scopes("child", 10);
+    core.api->step(2);
+    _exit(core.api->ended() == 1 ? 0 : 6);
+  }
+  return WaitFor(child);
 }
 
 int ForkRecordedChild(const Core& core, const std::string&) {
@@ -294,6 +322,7 @@ const std::map<std::string, Scenario>& Scenarios() {
       {"pause", PauseAndResume},
       {"ledger", WriteLedger},
       {"open_scopes", ListOpenScopes},
+      {"go_on", GoOnUnrecorded},
       {"fork", ForkRecordedChild},
       {"fork_silent", ForkSilentChild},
       {"raw_fork", RawForkChild},

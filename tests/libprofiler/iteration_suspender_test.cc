@@ -154,7 +154,8 @@ TEST_F(IterationSuspenderTest, AForkChildRecordsAsEver) {
   static bool suspended;
   suspended = false;
   StartCollector();
-  suspender()->UseRoute([](bool unrecorded) noexcept { suspended = unrecorded; });
+  suspender()->UseRoute(
+      [](ScopeRoute route) noexcept { suspended = route == ScopeRoute::kUnrecorded; });
   IterateUntilSuspended();
   ASSERT_TRUE(suspended);
   collector_->AbandonInForkChild();

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 
+#include "proto/later_format.h"
 #include "tests/libprofiler/core_process.h"
 #include "tests/libprofiler/temp_directory.h"
 #include "tests/libprofiler/trace_file.h"
@@ -149,6 +150,19 @@ TEST_F(CoreTest, AProgramAddsToTheLedgerByName) {
 
 TEST_F(CoreTest, TheOpenScopesOfAThreadAreListedFromTheOutside) {
   EXPECT_EQ(Run("open_scopes"), 0);
+}
+
+TEST_F(CoreTest, ForksBehindTheEndOfARecordingAreLeftAloneAsTheProgramIs) {
+  ASSERT_EQ(Run("go_on", {"GPUBOUND_STEPS=:1"}), 0);
+  ASSERT_THAT(Databases(), SizeIs(1));
+  EXPECT_EQ(Trace().Meta("end_how"), "steps");
+  EXPECT_EQ(EventsOf(Trace(), "behind"), 0);
+  EXPECT_THAT(FilesEndingIn(run_, ".live"), IsEmpty());
+  ASSERT_THAT(FilesEndingIn(run_, ".later"), SizeIs(1));
+  std::ifstream later(FilesEndingIn(run_, ".later")[0], std::ios::binary);
+  LaterHeader header = {};
+  later.read(reinterpret_cast<char*>(&header), sizeof(header));
+  EXPECT_EQ(header.ended, 1u) << "that of the process itself";
 }
 
 TEST_F(CoreTest, IterationsAreSuspendedAndTheTraceStaysInStep) {

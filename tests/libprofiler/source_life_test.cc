@@ -20,6 +20,7 @@ struct Life {
   int yields = 0;
   int forgotten = 0;
   bool started = false;
+  bool ends_in_time = true;
 };
 
 class WatchedSource final : public DeviceSource {
@@ -37,9 +38,10 @@ class WatchedSource final : public DeviceSource {
     *now_ns = 0;
     return false;
   }
-  void Stop(int64_t, AfterStop after) override {
+  bool Stop(int64_t, AfterStop after) override {
     EXPECT_TRUE(life_.started);
     life_.stops.push_back(after);
+    return life_.ends_in_time;
   }
   void Abandon() noexcept override { ++life_.abandoned; }
   void Yield(int64_t, std::string_view) override { ++life_.yields; }
@@ -68,6 +70,16 @@ TEST_F(SourceLifeTest, TheEndOfTheProgramStopsEachOnce) {
   EXPECT_EQ(first.stops, Stops{AfterStop::kProgramEnds});
   EXPECT_EQ(second.stops, Stops{AfterStop::kProgramEnds});
   EXPECT_FALSE(collector_->program_went_on());
+}
+
+TEST_F(SourceLifeTest, TheRecordingHasEndedOnceNoSourceActsAnyMore) {
+  Life first, second;
+  Start(&first);
+  Start(&second);
+  first.ends_in_time = false;
+  Finish("steps");
+  EXPECT_TRUE(collector_->program_went_on());
+  EXPECT_FALSE(collector_->ended()) << "what iterations take is not what they take without it";
 }
 
 TEST_F(SourceLifeTest, WhereTheProgramGoesOnASourceIsToldAndAbandonedAtItsEnd) {

@@ -54,6 +54,7 @@ const gpubound_api kTable = {
     []() {},
     [](const char*, uint64_t, const char*, size_t) {},
     [](uint32_t*, uint32_t) -> uint32_t { return 0; },
+    []() -> uint32_t { return 0; },
 };
 
 __attribute__((constructor)) void Loaded() {

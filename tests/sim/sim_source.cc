@@ -37,9 +37,10 @@ bool SimSource::ReadClock(int64_t* now_ns) {
   return true;
 }
 
-void SimSource::Stop(int64_t, AfterStop) {
+bool SimSource::Stop(int64_t, AfterStop) {
   Deliver();
   sink_ = nullptr;
+  return true;
 }
 
 void SimSource::AbandonInForkChild() noexcept {

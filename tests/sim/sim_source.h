@@ -33,7 +33,7 @@ class SimSource final : public DeviceSource {
   const char* name() const override { return "sim"; }
   bool Start(DeviceHost* host) override;
   bool ReadClock(int64_t* now_ns) override;
-  void Stop(int64_t deadline_ns, AfterStop after) override;
+  bool Stop(int64_t deadline_ns, AfterStop after) override;
   void AbandonInForkChild() noexcept override;
 
   // What the device's side of a program did; kept until the next Deliver.

@@ -79,6 +79,10 @@ struct gpubound_api {
    * `capacity`; returns how many are open. Lets a scheduler of coroutines close what a suspended
    * one left open, and open it again. */
   uint32_t (*open_scopes)(uint32_t* labels, uint32_t capacity);
+
+  /* 1 once the recording has ended while the program goes on, as `gpubound run --steps A:B` has it;
+   * what was put into the program to be recorded can then be taken out again. Else 0. */
+  uint32_t (*ended)(void);
 };
 
 /* Exported by libgpubound.so. NULL when the collector cannot record in this process. */

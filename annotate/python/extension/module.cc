@@ -20,6 +20,7 @@ constexpr uint32_t kLayers = GPUBOUND_LAYER_backend + 1;
 struct ModuleState {
   ScopeTypes scope_types;
   WrapperTypes wrapper_types;
+  std::atomic<PyObject*> at_end;  // called once when the recording has ended; null: nothing
   ScopeCache operations;
   ScopeCache layers[kLayers];
 };
@@ -177,8 +178,32 @@ PyObject* Phase(PyObject*, PyObject* name) {
 // The number that follows the last iteration's; after the last comes 0.
 std::atomic<uint64_t> g_next_iteration{0};
 
+// at_end(function): called without arguments, in place of an earlier one, at the first step behind
+// the end of the recording.
+PyObject* AtEnd(PyObject* module, PyObject* function) {
+  Py_XDECREF(StateOf(module)->at_end.exchange(NewReference(function)));
+  Py_RETURN_NONE;
+}
+
+// False with an error set where the program is to end meanwhile (a signal, SystemExit): then it is
+// called again. What else it raises is no business of the program's.
+bool CallAtEnd(ModuleState* state) {
+  PyObject* function = state->at_end.exchange(nullptr);
+  if (function == nullptr) return true;
+  PyObject* result = PyObject_CallObject(function, nullptr);
+  const bool interrupted = result == nullptr && PyErr_ExceptionMatches(PyExc_Exception) == 0;
+  if (interrupted) {
+    Py_XDECREF(state->at_end.exchange(function));
+    return false;
+  }
+  if (result == nullptr) PyErr_Clear();
+  Py_XDECREF(result);
+  Py_DECREF(function);
+  return true;
+}
+
 // step(iteration): None stands for the next one.
-PyObject* Step(PyObject*, PyObject* iteration) {
+PyObject* Step(PyObject* module, PyObject* iteration) {
   uint64_t number = 0;
   if (iteration == Py_None) {
     number = g_next_iteration.fetch_add(1, std::memory_order_relaxed);
@@ -187,6 +212,9 @@ PyObject* Step(PyObject*, PyObject* iteration) {
     g_next_iteration.store(number + 1, std::memory_order_relaxed);
   }
   g_table.step(number);
+  ModuleState* state = StateOf(module);
+  const bool is_awaited = state->at_end.load(std::memory_order_relaxed) != nullptr;
+  if (is_awaited && g_table.ended() != 0 && !CallAtEnd(state)) return nullptr;
   Py_RETURN_NONE;
 }
 
@@ -269,6 +297,7 @@ PyMethodDef functions[] = {
     {"wrapped", Wrapped, METH_O, nullptr},
     {"phase", Phase, METH_O, nullptr},
     {"step", Step, METH_O, nullptr},
+    {"at_end", AtEnd, METH_O, nullptr},
     {"counter", AsMethod(Counter), METH_FASTCALL, nullptr},
     {"hand_over", HandOver, METH_NOARGS, nullptr},
     {"adopt", Adopt, METH_O, nullptr},
@@ -304,6 +333,7 @@ int Traverse(PyObject* module, visitproc visit, void* arg) {
   Py_VISIT(state->wrapper_types.callable);
   Py_VISIT(state->wrapper_types.function);
   Py_VISIT(state->wrapper_types.method);
+  Py_VISIT(state->at_end.load());
   for (ScopeCache& layer : state->layers) {
     if (const int stop = layer.Traverse(visit, arg); stop != 0) return stop;
   }
@@ -318,6 +348,7 @@ int Clear(PyObject* module) {
   Py_CLEAR(state->wrapper_types.function);
   Py_CLEAR(state->wrapper_types.method);
   Py_CLEAR(state->wrapper_types.handle);
+  Py_XDECREF(state->at_end.exchange(nullptr));
   for (ScopeCache& layer : state->layers) layer.Clear();
   state->operations.Clear();
   return 0;

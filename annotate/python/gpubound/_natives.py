@@ -20,6 +20,7 @@ from gpubound._decorate import binds_to_instances
 from gpubound._intercept import Interception, is_native
 
 _METHOD = types.MethodDescriptorType
+_installed: "List[NativeCalls]" = []
 
 
 class NativeCalls:
@@ -126,10 +127,29 @@ def install(hook: Dict[str, Any]) -> int:
     """Carries out a hook with `natives`; returns how many names were wrapped."""
     calls = NativeCalls(hook)
     installed = calls.install()
+    _installed.append(calls)
+    _core.at_end(withdraw)
     if hook["module"] == "torch":
         _teach_torchscript(calls)
         _give_back_to_overriders(calls)
     return installed
+
+
+def withdraw() -> None:
+    """Puts everything back: the recording has ended, and the program goes on without what it costs. Not
+    where torch.compile has compiled something: it would do so again, since it knows functions by
+    identity."""
+    if _has_compiled():
+        return
+    for calls in list(_installed):
+        calls.restore()
+        if calls in _installed:  # another thread may do the same
+            _installed.remove(calls)
+
+
+def _has_compiled() -> bool:
+    dynamo = sys.modules.get("torch._dynamo.utils")
+    return dynamo is not None and bool(dynamo.counters.get("frames"))  # type: ignore[attr-defined]
 
 
 def _teach_torchscript(calls: NativeCalls) -> None:

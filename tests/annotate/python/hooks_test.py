@@ -10,7 +10,7 @@ import unittest
 import unittest.mock
 
 from gpubound import _core, _hooks, _loop, _natives, _versions
-from recorded import RecordedTest, scope, take
+from recorded import RecordedTest, scope, set_ended, take
 
 STEP = {"module": "sample", "class": "Env", "names": ["step"], "subclasses": True,
         "operation": "simulation"}
@@ -282,6 +282,56 @@ class NativesTest(RecordedTest):
         first = self.calls("public")
         first.install()
         self.assertEqual(self.calls("public").install(), 0)
+
+    def test_behind_the_end_of_the_recording_the_next_step_puts_everything_back(self):
+        first, second = ({"module": "public", "layer": "backend",
+                          "natives": {"sources": [source], "holders": ["public"],
+                                      "take": ["[!_]*"], "leave": ["is_*"]}}
+                         for source in ("native", "further"))
+        sys.modules["further"] = types.ModuleType("further")
+        sys.modules["further"].longest = self.public.longest = max
+        self.assertEqual(_natives.install(first) + _natives.install(second), 3)
+        self.addCleanup(set_ended, False)
+        _core.step(None)
+        self.assertIsNotNone(_core.wrapped(self.public.total))
+        set_ended(True)
+        self.assertIsNotNone(_core.wrapped(self.public.total))
+        _core.step(None)
+        self.assertIs(self.public.total, sum)
+        self.assertIs(self.public.same, sum)
+        self.assertIs(self.public.longest, max)
+        _core.step(None)
+
+    def test_what_fails_at_the_end_is_not_the_programs_business(self):
+        self.addCleanup(set_ended, False)
+        set_ended(True)
+        calls = []
+
+        def fail():
+            calls.append(None)
+            raise ValueError("ours")
+        _core.at_end(fail)
+        _core.step(None)
+        _core.step(None)
+        self.assertEqual(len(calls), 1)
+
+    def test_what_ends_the_program_meanwhile_does_and_the_rest_comes_later(self):
+        self.addCleanup(set_ended, False)
+        set_ended(True)
+        raised = [SystemExit(3), KeyboardInterrupt()]
+        calls = []
+
+        def be_interrupted():
+            calls.append(None)
+            if raised:
+                raise raised.pop()
+        _core.at_end(be_interrupted)
+        for expected in (KeyboardInterrupt, SystemExit):
+            with self.assertRaises(expected):
+                _core.step(None)
+        _core.step(None)
+        _core.step(None)
+        self.assertEqual(len(calls), 3)
 
     def test_functions_can_be_given_back_alone(self):
         calls = self.calls("public")

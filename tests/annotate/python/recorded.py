@@ -17,6 +17,11 @@ def take():
     return buffer.raw[:length].decode().splitlines()
 
 
+def set_ended(ended):
+    """Whether the recording has ended while the program goes on."""
+    _library.set_recording_ended(int(ended))
+
+
 def scope(*names):
     """The calls of operations opened one inside the other: ("a", "b") is begin a, begin b, end b,
     end a."""

@@ -8,6 +8,10 @@
 
 #include "tests/annotate/fake_collector.h"
 
+extern "C" __attribute__((visibility("default"))) void set_recording_ended(int ended) {
+  gpubound::FakeCollector::SetEnded(ended != 0);
+}
+
 // With |capacity| 0, takes the calls since the last time and returns the length of their text, one
 // call per line; else copies that text into |buffer|, cut to |capacity|.
 extern "C" __attribute__((visibility("default"))) size_t take_recorded_calls(char* buffer,

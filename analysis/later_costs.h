@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks costs against the iterations of the same program that came behind the end of its recording
+// (`--steps`, `--duration`): they ran without the profiler, so a recorded one with all costs taken
+// out should be as long as they are (docs/overhead_model.md).
+#ifndef GPUBOUND_ANALYSIS_LATER_COSTS_H_
+#define GPUBOUND_ANALYSIS_LATER_COSTS_H_
+
+#include <string>
+#include <vector>
+
+#include "analysis/in_run_check.h"
+#include "analysis/run.h"
+#include "analysis/status.h"
+
+namespace gpubound {
+
+// Of processes that have such iterations, takes the costs of calls in |checked|, or where they make
+// none those of scopes, times what makes both as long, where that is known more surely than the
+// costs are. Replays |run| at most seven times where any process has. |operations| as in
+// ReportOptions; errors are those of ReplayRun.
+Status CheckLater(const Run& run, const std::vector<std::string>& operations, InRunCosts* checked);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_LATER_COSTS_H_
