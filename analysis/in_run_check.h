@@ -26,9 +26,13 @@ struct UncheckedCost {
 
 // Iterations behind the end of the recording beside as many of the last that were recorded.
 struct LaterCheck {
-  uint64_t iterations = 0;    // on either side; 0: there were too few
-  int64_t recorded_ns = 0;    // length of an iteration as the recording ends, without drift
-  int64_t later_ns = 0;       // ... and when it has ended
+  uint64_t iterations = 0;  // on either side; 0: there were too few
+  int64_t recorded_ns = 0;  // length of an iteration as the recording ends, without drift
+  int64_t later_ns = 0;     // ... and when it has ended
+  // ... and as the recording ends, with the costs taken out that calibration says: what that is off
+  // by is the difference from |later_ns|, with its standard error.
+  int64_t calibrated_ns = 0;
+  int64_t residual_error_ns = 0;
   std::string of;             // kScopes or kCudaCalls: the costs that make the difference
   double factor = 0;          // what they are in this run over what calibration says; 0: not known
   double standard_error = 0;  // of the factor

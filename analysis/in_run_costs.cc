@@ -188,8 +188,9 @@ std::string InPercent(double factor, double standard_error) {
 
 std::string LaterText(const LaterCheck& later) {
   std::string text = "An iteration took " + FormatTime(later.later_ns) + " behind the recording, " +
-                     FormatTime(later.recorded_ns) + " in it (" + std::to_string(later.iterations) +
-                     " of each)";
+                     FormatTime(later.recorded_ns) + " in it and " +
+                     FormatTime(later.calibrated_ns) + " less what calibration says (" +
+                     std::to_string(later.iterations) + " of each)";
   if (later.used) {
     text += ", so " + later.of + " cost " + InPercent(later.factor, later.standard_error) +
             " of their calibration in this run";

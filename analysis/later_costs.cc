@@ -42,6 +42,7 @@ struct Loop {
   std::vector<TimedLength> replayed;   // ... and without those in question, as of the last replay
   double others_ns = 0;                // what the other costs removed
   double others_error_ns = 0;          // what that is uncertain by
+  LevelChange as_calibrated;           // by the first one, which took the costs for right
   double factor = 1;
   bool settled = false;
   double fit_error = HUGE_VAL;       // of the factor, were the other costs right
@@ -138,11 +139,12 @@ void Refine(const ReplayFacts& facts, Loop* loop) {
   loop->replayed = ReplayedLengths(facts.steps, *loop);
   const double removed_ns = facts.removed_ns - loop->others_ns;
   if (loop->replayed.size() != loop->untouched.size() || removed_ns <= 0) return;
-  if (loop->calibrated_error == 0) {  // the first replay: the costs are as calibrated
-    loop->calibrated_error = (facts.removed.error - loop->others_error_ns) / removed_ns;
-  }
   const LevelChange change = FitLevelChange(loop->replayed, loop->later);
   if (change.used == 0) return;
+  if (loop->calibrated_error == 0) {  // the first replay: the costs are as calibrated
+    loop->calibrated_error = (facts.removed.error - loop->others_error_ns) / removed_ns;
+    loop->as_calibrated = change;
+  }
   const double saved_ns = SavedByCosts(*loop, change.used) / loop->factor;
   if (saved_ns <= 0) return;
   loop->fit_error = change.standard_error_ns / saved_ns;
@@ -203,6 +205,11 @@ void Apply(const Loop& loop, CostModel* costs, InRunCheck* check) {
   later.iterations = recorded.used;
   later.recorded_ns = std::llround(recorded.before_ns);
   later.later_ns = std::llround(recorded.behind_ns);
+  later.calibrated_ns = later.later_ns;
+  if (loop.as_calibrated.used != 0) {
+    later.calibrated_ns -= std::llround(loop.as_calibrated.change_ns());
+    later.residual_error_ns = std::llround(loop.as_calibrated.standard_error_ns);
+  }
   if (std::isfinite(loop.standard_error)) {
     later.factor = loop.factor;
     later.standard_error = loop.standard_error;

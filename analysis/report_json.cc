@@ -278,6 +278,8 @@ Json LaterJson(const LaterCheck& later) {
   return Json{{"iterations", later.iterations},
               {"recorded_ns", later.recorded_ns},
               {"later_ns", later.later_ns},
+              {"calibrated_ns", later.calibrated_ns},
+              {"residual_error_ns", later.residual_error_ns},
               {"of", later.of},
               {"factor", later.factor},
               {"standard_error", later.standard_error},

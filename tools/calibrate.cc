@@ -82,6 +82,13 @@ Calibration Summarise(const std::vector<CalibrationRound>& rounds) {
     calibration.missing.push_back(
         {std::string(ProgramName(workload)) + NameOf(workload), refused->second});
   }
+  const bool all_ended = std::all_of(rounds.begin(), rounds.end(),
+                                     [](const CalibrationRound& round) { return round.has_ended; });
+  if (!all_ended) {
+    calibration.missing.push_back(
+        {"CUDA calls behind the end of a recording",
+         "it had not ended after 3 s; what two processes differ by is in the cost of calls"});
+  }
   return calibration;
 }
 

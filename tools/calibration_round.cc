@@ -13,7 +13,6 @@
 
 #include "analysis/estimate.h"
 #include "analysis/reader.h"
-#include "proto/recording_end.h"
 #include "tools/calibration_peer.h"
 #include "tools/run_environment.h"
 
@@ -93,10 +92,13 @@ class Round {
     if (const Status started = StartAll(); !started.ok()) return started.error();
     if (const Status probed = ProbeAll(); !probed.ok()) return probed.error();
     if (const Status taken = TakePairs(/*ended=*/false); !taken.ok()) return taken.error();
-    const Result<bool> ended = EndRecording();
-    if (!ended.ok()) return ended.error();
-    if (*ended) {
-      if (const Status taken = TakePairs(/*ended=*/true); !taken.ok()) return taken.error();
+    if (IsMeasuredTwice()) {
+      const Result<bool> ended = EndRecording();
+      if (!ended.ok()) return ended.error();
+      result_.has_ended = *ended;
+      if (*ended) {
+        if (const Status taken = TakePairs(/*ended=*/true); !taken.ok()) return taken.error();
+      }
     }
     if (const Status read = ReadTrace(); !read.ok()) return read.error();
     for (const auto& [condition, life] : Lives()) {
@@ -133,6 +135,7 @@ class Round {
     }
     if (on && program == CalibrationProgram::kNative) {
       assignments.push_back({"GPUBOUND_STEPS", ":1"});
+      assignments.push_back({"GPUBOUND_IN_RUN_CALIBRATION", "1"});  // which tells of the end
     }
     assignments.push_back({"GPUBOUND_DISABLE", on ? "0" : "1"});
     return CalibrationPeer::Start(commands_.at(program),
@@ -258,23 +261,27 @@ class Round {
     return workload.kind == CostKind::kApiCall;
   }
 
-  // False: it has not in time, or nothing would be measured then.
+  bool IsMeasuredTwice() const {
+    return std::any_of(result_.blocks.begin(), result_.blocks.end(),
+                       [](const auto& entry) { return IsMeasuredTwice(*entry.first); });
+  }
+
+  // False: it has not in time.
   Result<bool> EndRecording() {
-    const bool is_needed =
-        std::any_of(result_.blocks.begin(), result_.blocks.end(),
-                    [](const auto& entry) { return IsMeasuredTwice(*entry.first); });
-    if (!is_needed) return false;
     const auto answer = peers_[CalibrationProgram::kNative].on->Run(kEndRecording, 1);
     if (!answer.ok()) return answer.error();
     for (const auto deadline = std::chrono::steady_clock::now() + kEndPatience;
          std::chrono::steady_clock::now() < deadline;) {
       std::this_thread::sleep_for(kEndPoll);
-      const Result<gpubound::Run> run = OpenRun(run_directory_);
-      if (!run.ok()) continue;
-      const bool has_ended =
-          std::any_of(run->processes.begin(), run->processes.end(),
-                      [](const auto& process) { return process.end_how == kStepsOver; });
-      if (has_ended) return true;
+      if (HasEnded()) return true;
+    }
+    return false;
+  }
+  // The recorder begins the file of later iterations when nothing of it acts any more.
+  bool HasEnded() const {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(run_directory_, ignored)) {
+      if (entry.path().extension() == ".later") return true;
     }
     return false;
   }

@@ -24,6 +24,7 @@ struct CalibrationRound {
   std::map<const CalibrationWorkload*, PairedBlocks> blocks;
   std::map<std::string, PairedBlocks> processes;  // whole lives of programs, by ProcessCost's words
   std::map<std::string, std::string> refused;     // workload, and the program's reason
+  bool has_ended = true;  // the recording, in time to measure behind its end what is to be
   MachineKey machine;
 };
 

@@ -206,6 +206,14 @@ TEST(LaterCostsTest, HowLongIterationsTookIsTold) {
       static_cast<double>(later.recorded_ns) / static_cast<double>(later.later_ns);
   EXPECT_NEAR(slowdown, recorded.Slowdown(), 0.05 * recorded.Slowdown());
   EXPECT_GT(slowdown, 1.05);
+  // Calibration is right.
+  EXPECT_NEAR(static_cast<double>(later.calibrated_ns), static_cast<double>(later.later_ns),
+              4 * static_cast<double>(later.residual_error_ns));
+  EXPECT_GT(later.residual_error_ns, 0);
+  const LaterCheck misled = Recorded(DearCalls(Workload::kCpuBound, 7), 0.3).Correct().check.later;
+  EXPECT_NEAR(static_cast<double>(misled.later_ns), static_cast<double>(later.later_ns),
+              0.01 * static_cast<double>(later.later_ns));
+  EXPECT_GT(misled.calibrated_ns, later.calibrated_ns);
 }
 
 TEST(LaterCostsTest, WhereNoCallIsRecordedItIsScopesThatMakeTheDifference) {
