@@ -25,6 +25,7 @@
 namespace gpubound {
 namespace {
 
+constexpr char kHowToCheckCalls[] = " (gpubound run --steps A:B checks that)";
 constexpr int kMostReplays = 3;
 constexpr double kSettled = 0.05;  // a factor that near to the last one's changes nothing
 // A suspended iteration pays for the switch and for code that is cold, which no run can tell from
@@ -255,6 +256,7 @@ std::string CheckText(const InRunCheck& of) {
   std::string unchecked;
   for (const UncheckedCost& cost : of.unchecked) {
     unchecked += (unchecked.empty() ? "" : ", ") + cost.what;
+    if (cost.what == kCudaCalls && of.later.iterations == 0) unchecked += kHowToCheckCalls;
   }
   if (unchecked.empty()) return text;
   return text + (text.empty() ? "" : " ") + "Not checked in this run: the cost of " + unchecked +

@@ -91,7 +91,25 @@ TEST_F(ReportLinesTest, WhatTheRunCouldNotCheckIsOneClause) {
   auto corrected = std::make_shared<CorrectedProcess>();
   corrected->in_run.unchecked = {{"scopes", "it is short"}, {"CUDA calls", "of graphs"}};
   process().corrected = corrected;
-  EXPECT_THAT(Text(), HasSubstr(". Not checked in this run: the cost of scopes, CUDA calls.\n"));
+  options_.width = 500;
+  EXPECT_THAT(Text(),
+              HasSubstr(". Not checked in this run: the cost of scopes, CUDA calls (gpubound "
+                        "run --steps A:B checks that).\n"));
+  corrected->in_run.later = {.iterations = 50,
+                             .recorded_ns = 3'000'000,
+                             .later_ns = 2'500'000,
+                             .calibrated_ns = 2'600'000,
+                             .of = kCudaCalls};
+  EXPECT_THAT(Text(),
+              HasSubstr(". An iteration took 2.50 ms behind the recording, 3.00 ms in it and "
+                        "2.60 ms less what calibration says (50 of each). Not checked in "
+                        "this run: the cost of scopes, CUDA calls.\n"));
+  corrected->in_run.later.used = true;
+  corrected->in_run.later.factor = 1.2;
+  corrected->in_run.later.standard_error = 0.05;
+  corrected->in_run.unchecked.pop_back();
+  EXPECT_THAT(Text(), HasSubstr("(50 of each), so CUDA calls cost 120 % (+/- 9.8 %) of their "
+                                "calibration in this run. Not checked"));
 }
 
 TEST_F(ReportLinesTest, GapsNameTheirDeviceOnlyAmongSeveral) {
