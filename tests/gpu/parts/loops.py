@@ -17,6 +17,7 @@ from harness.recording import Recording, account_of
 TITLE = "the residual of corrected times, of iterations recorded and then not"
 
 SETTLED_NS = 300_000_000  # behind the recording's end: its last records have been written
+FEWEST_JUDGES = 5
 PROFILED, PLAIN = "profiled", "plain"
 
 
@@ -151,9 +152,12 @@ def seen_in(verdict, loop, recording):
     def corrected_ms(process):
         return recorded_ms - (1 - process["corrected"]["span_ns"] / process["span_ns"]) * mean_ms
     settled = [begin for begin in begins if begin >= end_ns + SETTLED_NS]
-    judged_from = settled[later["iterations"] if later else 0]
+    judges = settled[later["iterations"] if later else 0:]
+    if not verdict.check(len(judges) > FEWEST_JUDGES, f"{loop.name}: iterations are left to judge by",
+                         f"{len(judges)} of {len(settled)}"):
+        return None
     return Seen(recorded_ms, corrected_ms(as_calibrated), corrected_ms(by_later),
-                middle_ms(begins, judged_from, begins[-1]), describe(later))
+                middle_ms(begins, judges[0], begins[-1]), describe(later))
 
 
 def longest(report):
