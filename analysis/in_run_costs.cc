@@ -25,7 +25,7 @@
 namespace gpubound {
 namespace {
 
-constexpr char kHowToCheckCalls[] = " (gpubound run --steps A:B checks that)";
+constexpr char kHowToCheckCalls[] = " (gpubound run --steps A:B would, with as many behind them)";
 constexpr int kMostReplays = 3;
 constexpr double kSettled = 0.05;  // a factor that near to the last one's changes nothing
 // A suspended iteration pays for the switch and for code that is cold, which no run can tell from

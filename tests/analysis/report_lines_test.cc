@@ -94,7 +94,7 @@ TEST_F(ReportLinesTest, WhatTheRunCouldNotCheckIsOneClause) {
   options_.width = 500;
   EXPECT_THAT(Text(),
               HasSubstr(". Not checked in this run: the cost of scopes, CUDA calls (gpubound "
-                        "run --steps A:B checks that).\n"));
+                        "run --steps A:B would, with as many behind them).\n"));
   corrected->in_run.later = {.iterations = 50,
                              .recorded_ns = 3'000'000,
                              .later_ns = 2'500'000,
