@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/trace_file_name.h"
 #include "proto/schema.h"
 
 namespace gpubound {
@@ -40,8 +41,7 @@ int64_t Signed(uint64_t ns) { return static_cast<int64_t>(ns); }
 Result<std::unique_ptr<ImportSegment>> ImportSegment::Create(const std::string& folder,
                                                              const ProcessIdentity& identity,
                                                              const ForeignNames* names) {
-  const std::string path = folder + "/" + identity.host + "." + std::to_string(identity.pid) + "." +
-                           std::to_string(identity.start_realtime_ns) + ".0.db";
+  const std::string path = folder + "/" + TraceFileStem(identity) + ".0.db";
   const std::string schema = "PRAGMA application_id=" + std::to_string(kTraceApplicationId) +
                              "; PRAGMA user_version=" + std::to_string(kTraceFormatVersion) + ";" +
                              kSchemaSql;

@@ -236,8 +236,8 @@ std::vector<Loop> LoopsOf(const Run& run, const InRunCosts& checked) {
     Loop loop;
     loop.process = p;
     loop.later = LengthsOf(process.later_iterations);
-    const bool is_corrected = ReplayCosts(process, checked.costs[p]).removes();
-    if (loop.later.size() < kFewestOnASide || !is_corrected) continue;
+    if (loop.later.size() < kFewestOnASide) continue;
+    if (!ReplayCosts(process, checked.costs[p]).removes()) continue;
     loop.of_calls = process.MakesCalls();
     // A suspended iteration has told what scopes cost.
     if (!loop.of_calls && checked.checks[p].used) continue;

@@ -23,8 +23,7 @@ std::string NoteOn(const std::string& path, const std::string& found) {
 }  // namespace
 
 std::string LaterPath(const std::string& folder, const TraceFileName& name) {
-  return folder + "/" + name.identity.host + "." + std::to_string(name.identity.pid) + "." +
-         std::to_string(name.identity.start_realtime_ns) + ".later";
+  return folder + "/" + TraceFileStem(name.identity) + ".later";
 }
 
 std::vector<LaterIteration> ReadLaterIterations(const std::string& path, int64_t after_ns,

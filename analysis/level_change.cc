@@ -9,15 +9,12 @@
 #include <utility>
 
 #include "analysis/estimate.h"
+#include "analysis/huber.h"
 
 namespace gpubound {
 namespace {
 
-constexpr size_t kBlocks = 20;          // on a side, and up to twice as many
-constexpr double kTuning = 1.345;       // Huber's: 95 % efficient where nothing is wild
-constexpr double kMadToSigma = 1.4826;  // of a normal distribution
-constexpr int kMostRounds = 50;
-constexpr double kSettled = 1e-9;
+constexpr size_t kBlocks = 20;      // on a side, and up to twice as many
 constexpr double kMostAlike = 0.8;  // beyond that neighbours are no measurements of their own
 
 using Vector = std::array<double, 3>;
@@ -93,13 +90,13 @@ class Fit {
 
   bool Solve() {
     if (!Refit()) return false;
-    for (int round = 0; round < kMostRounds; ++round) {
-      const double scale = ScaleOfResiduals();
-      if (scale <= 0) break;  // most blocks lie on the lines
-      limit_ = kTuning * scale;
+    for (int round = 0; round < kMostHuberRounds; ++round) {
+      const double limit = LimitOfResiduals();
+      if (limit <= 0) break;  // most blocks lie on the lines
+      limit_ = limit;
       const double before = found_[2];
       if (!Refit()) return false;
-      if (std::abs(found_[2] - before) <= kSettled * std::abs(before)) break;
+      if (std::abs(found_[2] - before) <= kHuberSettled * std::abs(before)) break;
     }
     return true;
   }
@@ -125,14 +122,11 @@ class Fit {
 
  private:
   double Residual(const Block& block) const { return block.length_ns - Dot(block.row, found_); }
-  double Weight(double residual) const {
-    const double size = std::abs(residual);
-    return size <= limit_ ? 1 : limit_ / size;
-  }
-  double ScaleOfResiduals() const {
+  double Weight(double residual) const { return HuberWeight(residual, limit_); }
+  double LimitOfResiduals() const {
     std::vector<double> sizes;
     for (const Block& block : blocks_) sizes.push_back(std::abs(Residual(block)));
-    return kMadToSigma * Median(std::move(sizes));
+    return HuberLimit(std::move(sizes));
   }
   bool Refit() {
     Matrix squares = {};

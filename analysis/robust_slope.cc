@@ -7,32 +7,21 @@
 #include <cmath>
 
 #include "analysis/estimate.h"
+#include "analysis/huber.h"
 
 namespace gpubound {
 namespace {
-
-constexpr double kTuning = 1.345;       // Huber's: 95 % efficient where nothing is wild
-constexpr double kMadToSigma = 1.4826;  // of a normal distribution
-constexpr double kNormalQuantile = 1.96;
-constexpr int kMostRounds = 50;
-constexpr double kSettled = 1e-9;
 
 double Residual(const SlopePoint& point, double slope) {
   return point.response - slope * point.predictor;
 }
 
-double ScaleOf(const std::vector<SlopeGroup>& groups, double slope) {
+double LimitOf(const std::vector<SlopeGroup>& groups, double slope) {
   std::vector<double> sizes;
   for (const SlopeGroup& group : groups) {
     for (const SlopePoint& point : group) sizes.push_back(std::abs(Residual(point, slope)));
   }
-  return kMadToSigma * Median(std::move(sizes));
-}
-
-// What a residual counts, of 1.
-double Weight(double residual, double limit) {
-  const double size = std::abs(residual);
-  return size <= limit ? 1 : limit / size;
+  return HuberLimit(std::move(sizes));
 }
 
 double Refit(const std::vector<SlopeGroup>& groups, double slope, double limit) {
@@ -41,7 +30,7 @@ double Refit(const std::vector<SlopeGroup>& groups, double slope, double limit) 
   for (const SlopeGroup& group : groups) {
     const double share = 1 / static_cast<double>(group.size());
     for (const SlopePoint& point : group) {
-      const double weight = share * Weight(Residual(point, slope), limit);
+      const double weight = share * HuberWeight(Residual(point, slope), limit);
       products += weight * point.predictor * point.response;
       squares += weight * point.predictor * point.predictor;
     }
@@ -59,7 +48,7 @@ double ErrorOf(const std::vector<SlopeGroup>& groups, double slope, double limit
     double pull = 0;
     for (const SlopePoint& point : group) {
       const double residual = Residual(point, slope);
-      pull += share * Weight(residual, limit) * residual * point.predictor;
+      pull += share * HuberWeight(residual, limit) * residual * point.predictor;
       if (std::abs(residual) <= limit) moves += share * point.predictor * point.predictor;
     }
     varies += pull * pull;
@@ -83,17 +72,17 @@ Slope FitSlope(const std::vector<SlopeGroup>& groups) {
   if (groups.size() < 2 || squares <= 0) return fit;
   fit.value = Median(std::move(ratios));
   double limit = HUGE_VAL;
-  for (int round = 0; round < kMostRounds; ++round) {
-    const double scale = ScaleOf(groups, fit.value);
-    if (scale <= 0) break;  // most points lie on the line
-    limit = kTuning * scale;
+  for (int round = 0; round < kMostHuberRounds; ++round) {
+    const double found = LimitOf(groups, fit.value);
+    if (found <= 0) break;  // most points lie on the line
+    limit = found;
     const double before = fit.value;
     fit.value = Refit(groups, before, limit);
-    if (std::abs(fit.value - before) <= kSettled * std::abs(before)) break;
+    if (std::abs(fit.value - before) <= kHuberSettled * std::abs(before)) break;
   }
   fit.groups = groups.size();
   fit.standard_error =
-      ErrorOf(groups, fit.value, limit) * StudentQuantile(groups.size() - 1) / kNormalQuantile;
+      ErrorOf(groups, fit.value, limit) * StudentQuantile(groups.size() - 1) / kNormal975;
   return fit;
 }
 

@@ -44,6 +44,11 @@ std::optional<TraceFileName> ParseTraceFileName(const std::string& file_name) {
   return name;
 }
 
+std::string TraceFileStem(const ProcessIdentity& identity) {
+  return identity.host + "." + std::to_string(identity.pid) + "." +
+         std::to_string(identity.start_realtime_ns);
+}
+
 bool IsNameOfHost(const std::string& in_name, const std::string& host) {
   return std::equal(in_name.begin(), in_name.end(), host.begin(), host.end(),
                     [](char named, char real) { return named == real || named == '_'; });

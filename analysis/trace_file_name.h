@@ -22,6 +22,9 @@ struct TraceFileName {
 // Absent for a name of another form.
 std::optional<TraceFileName> ParseTraceFileName(const std::string& file_name);
 
+// <host>.<pid>.<start>: how the names of all files of a process begin.
+std::string TraceFileStem(const ProcessIdentity& identity);
+
 // Whether a name that has |in_name| is right for |host|: the recorder writes '_' for what no name
 // of a file should hold.
 bool IsNameOfHost(const std::string& in_name, const std::string& host);

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "tests/sim/corrected_error.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/virtual_program.h"
+#include "tests/sim/wanted.h"
 #include "tests/sim/workloads.h"
 
 namespace gpubound::sim {
@@ -67,11 +67,6 @@ VirtualProgram WithRarePauses(VirtualProgram program) {
     if (++backpropagations % 200 == 0) statement.cost_ns += 50'000'000;
   }
   return program;
-}
-
-uint64_t Wanted(const char* variable, uint64_t otherwise) {
-  const char* const wanted = std::getenv(variable);
-  return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : otherwise;
 }
 
 TEST(CorrectionTest, CorrectedTotalsAndRowsAreThoseOfTheRunWithoutAProfiler) {

@@ -13,7 +13,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "tests/sim/corrected_error.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/virtual_program.h"
+#include "tests/sim/wanted.h"
 #include "tests/sim/workloads.h"
 
 namespace gpubound::sim {
@@ -135,11 +135,6 @@ std::string WhyUnchecked(const InRunCheck& check, const std::string& what) {
     if (cost.what == what) return cost.why;
   }
   return {};
-}
-
-uint64_t Wanted(const char* variable, uint64_t otherwise) {
-  const char* const wanted = std::getenv(variable);
-  return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : otherwise;
 }
 
 TEST(LaterCostsTest, ALoopThatGoesOnUnrecordedTellsWhatItsCallsCost) {

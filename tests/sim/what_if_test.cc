@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string>
@@ -20,6 +19,7 @@
 #include "analysis/what_if.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/virtual_program.h"
+#include "tests/sim/wanted.h"
 #include "tests/sim/workloads.h"
 
 namespace gpubound::sim {
@@ -28,11 +28,6 @@ namespace {
 constexpr double kWithin = 0.03;
 constexpr double kCoveredShare = 0.90;
 constexpr uint64_t kCalibrationSamples = 100'000;
-
-uint64_t Wanted(const char* variable, uint64_t otherwise) {
-  const char* const wanted = std::getenv(variable);
-  return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : otherwise;
-}
 
 using Change = std::function<void(VirtualProgram*)>;
 
