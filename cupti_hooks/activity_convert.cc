@@ -121,7 +121,10 @@ void ActivityConverter::Convert(const TimedCall& call) {
   if (call.awaited != Awaited::kNone) sink_->Append(SyncRecordOf(call));
 }
 
-ConvertCounts ActivityConverter::TakeCounts() { return std::exchange(counts_, ConvertCounts()); }
+ConvertCounts ActivityConverter::TakeCounts() {
+  counts_.untimed = untimed_.TakeLost();
+  return std::exchange(counts_, ConvertCounts());
+}
 
 void ActivityConverter::ConvertRecord(const CUpti_Activity* record) {
   switch (NumberAt(record, 0)) {
@@ -187,19 +190,22 @@ void ActivityConverter::ConvertApi(const CUpti_Activity* record, CUpti_CallbackD
   }
 }
 
-bool ActivityConverter::TimeDeviceWork(uint64_t start_ns, uint64_t end_ns, DeviceRecord* record) {
+template <typename Record>
+bool ActivityConverter::TimeDeviceWork(const Record& from, DeviceRecord* to) {
+  const UntimedWork::Place place = {from.contextId, from.streamId, from.correlationId};
   // Zero at both ends: CUPTI had no device memory for the times. Zero at the end: handed back by a
   // forced flush while it ran.
-  if (start_ns == 0 || end_ns == 0) {
-    ++counts_.untimed;
+  if (from.start == 0 || from.end == 0) {
+    untimed_.OnUntimed(place);
     return false;
   }
-  if (end_ns < start_ns) {  // which of the two is wrong, nobody tells
+  if (from.end < from.start) {  // which of the two is wrong, nobody tells
     ++counts_.inverted_work;
     return false;
   }
-  record->start_ns = start_ns;
-  record->end_ns = end_ns;
+  untimed_.OnTimed(place, from.end);
+  to->start_ns = from.start;
+  to->end_ns = from.end;
   return true;
 }
 
@@ -217,7 +223,7 @@ void ActivityConverter::NoteGraph(uint32_t graph) {
 void ActivityConverter::ConvertKernel(const CUpti_Activity* record) {
   const auto& from = As<KernelRecord>(record);
   DeviceRecord to{};
-  if (!TimeDeviceWork(from.start, from.end, &to)) return;
+  if (!TimeDeviceWork(from, &to)) return;
   WorkInfo info;
   info.kind = WorkKind::kKernel;
   const int32_t grid[3] = {from.gridX, from.gridY, from.gridZ};
@@ -241,7 +247,7 @@ void ActivityConverter::ConvertKernel(const CUpti_Activity* record) {
 template <typename Record>
 bool ActivityConverter::AppendBytes(const Record& from, WorkId work) {
   DeviceRecord to{};
-  if (!TimeDeviceWork(from.start, from.end, &to)) return false;
+  if (!TimeDeviceWork(from, &to)) return false;
   to.work = work;
   to.stream = works_.StreamOf(from.deviceId, from.contextId, from.streamId);
   to.bytes = from.bytes;
@@ -283,7 +289,7 @@ void ActivityConverter::ConvertMemset(const CUpti_Activity* record) {
 void ActivityConverter::ConvertGraph(const CUpti_Activity* record) {
   const auto& from = As<GraphRecord>(record);
   DeviceRecord to{};
-  if (!TimeDeviceWork(from.start, from.end, &to)) return;
+  if (!TimeDeviceWork(from, &to)) return;
   ++counts_.whole_graphs;
   to.work = works_.Graph();
   to.stream = works_.StreamOf(from.deviceId, from.contextId, from.streamId);

@@ -20,6 +20,7 @@
 #include "cupti_hooks/cupti_api.h"
 #include "cupti_hooks/event_records.h"
 #include "cupti_hooks/timed_calls.h"
+#include "cupti_hooks/untimed_work.h"
 #include "cupti_hooks/work_cache.h"
 #include "libprofiler/device_source.h"
 
@@ -29,7 +30,7 @@ namespace gpubound {
 struct ConvertCounts {
   uint64_t records = 0;          // handed to the sink
   uint64_t skipped = 0;          // of quiet functions
-  uint64_t untimed = 0;          // device work without start or end: ran, but when is not known
+  uint64_t untimed = 0;          // device work that ran, but CUPTI does not tell when
   uint64_t inverted_work = 0;    // device work that ended before it began: likewise
   uint64_t untimed_calls = 0;    // API calls without a time
   uint64_t inverted = 0;         // other records that end before they begin; kept with length zero
@@ -54,13 +55,10 @@ class ActivityConverter {
   // What has been converted since the last call.
   ConvertCounts TakeCounts();
 
- private:
-  // When something ran, as its record says.
-  struct Span {
-    uint64_t start_ns;
-    uint64_t end_ns;
-  };
+  // Device work without a time. What it takes for lost is in the counts.
+  UntimedWork& untimed() { return untimed_; }
 
+ private:
   void ConvertRecord(const CUpti_Activity* record);
   void ConvertApi(const CUpti_Activity* record, CUpti_CallbackDomain domain);
   void ConvertKernel(const CUpti_Activity* record);
@@ -78,7 +76,8 @@ class ActivityConverter {
   void ConvertDevice(const CUpti_Activity* record);
 
   // Writes a usable span of device work; false: there is none, counted.
-  bool TimeDeviceWork(uint64_t start_ns, uint64_t end_ns, DeviceRecord* record);
+  template <typename Record>
+  bool TimeDeviceWork(const Record& from, DeviceRecord* to);
   void Append(const DeviceRecord& record);
   void NoteGraph(uint32_t graph);
 
@@ -89,6 +88,7 @@ class ActivityConverter {
   ApiFunctions functions_;  // a copy, which keeps labels
   WorkCache works_;
   EventRecords events_;
+  UntimedWork untimed_;
   std::unordered_set<uint32_t> graphs_;  // that records spoke of
   LabelId overheads_[16] = {};           // by kind, in the order of kOverheadNames
   ConvertCounts counts_;

@@ -107,7 +107,7 @@ void CuptiWorker::BringInTheRest(Delivery* delivery) {
   delivery->EndAt(end_ns_.load(std::memory_order_relaxed));
   // What is complete first: should a later step hang, that much is safe.
   delivery->Flush(false);
-  while (!delivery->EverythingDelivered() && NowNs() < patience_ns && !cupti_is_gone()) {
+  while (!delivery->EndIsKnown() && NowNs() < patience_ns && !cupti_is_gone()) {
     // In between, however often the signal comes: a flush that is recorded takes a buffer itself.
     AwaitBuffers(delivery, std::min(NowNs() + kPollNs, patience_ns));
     if (!cupti_is_gone()) delivery->Flush(false);

@@ -66,8 +66,8 @@ bool Delivery::ConvertTimedCalls() {
 }
 
 void Delivery::CountLosses() {
-  ConvertCounts counts = converter_.TakeCounts();
-  if (delivered_until_ns() >= end_ns_) counts.untimed = 0;
+  if (delivered_until_ns() >= end_ns_) converter_.untimed().Forget();
+  const ConvertCounts counts = converter_.TakeCounts();
   const auto count = [this](LedgerCounter counter, uint64_t amount) {
     if (amount != 0) host_->Count(counter, amount);
   };
@@ -121,13 +121,26 @@ void Delivery::Flush(bool forced) {
   CountLosses();
   CountDropped();
   SettleUnknown(now_ns_());
+  // Whether anything was lost is told by what is still to come.
+  if (converter_.untimed().IsOpen()) return;
   // What a buffer still holds began after the buffer was requested.
   Advance(std::min(asked_ns, buffers_->OldestOutstanding(0)));
   AdaptBufferSize(asked_ns);
 }
 
+void Delivery::EndAt(int64_t end_ns) {
+  end_ns_ = end_ns;
+  if (end_ns == INT64_MAX) return;
+  // A moment later, on the clock of the records. Without it nothing is known to run behind the end.
+  uint64_t now = 0;
+  if (api_.cuptiGetTimestamp(&now) != CUPTI_SUCCESS) now = UntimedWork::kNoTime;
+  converter_.untimed().EndAt(now);
+}
+
 void Delivery::Finish() {
   const int64_t now = now_ns_();
+  converter_.untimed().Settle();
+  CountLosses();
   // Buffers that came after the last flush may have losses of their own.
   if (buffers_->requests() != 0) CountDropped();
   SettleUnknown(now);

@@ -40,12 +40,15 @@ class Delivery {
   // nothing is outstanding.
   void Finish();
 
-  // The recording ends at |end_ns| though the program goes on: work without a time is then no loss
-  // where everything from before is known already, since it began later.
-  void EndAt(int64_t end_ns) { end_ns_ = end_ns; }
+  // The recording ended at |end_ns| though the program goes on: work without a time that began
+  // later is then no loss.
+  void EndAt(int64_t end_ns);
 
   // Nothing that CUPTI was given is still with it.
   bool EverythingDelivered() const { return buffers_->outstanding() == 0; }
+
+  // Everything from before the end is known.
+  bool EndIsKnown() const { return delivered_until_ns() >= end_ns_ || EverythingDelivered(); }
 
   // Up to when everything is known. Any thread.
   int64_t delivered_until_ns() const { return delivered_until_ns_.load(std::memory_order_relaxed); }

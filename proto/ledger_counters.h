@@ -23,7 +23,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(scope_events_dropped, kDataLoss, "Scope events lost because every page was full: they were not written out fast enough (GPUBOUND_LIVE_PAGES has more), or more than 4,000 threads held one each.") \
   X(device_records_dropped, kDataLoss, "API or GPU records lost inside gpubound because every page was full.") \
   X(cupti_records_dropped, kDataLoss, "Records that CUPTI itself dropped because it ran out of buffers.") \
-  X(cupti_zero_timestamps, kDataLoss, "GPU records without a time: CUPTI's device buffers were exhausted.") \
+  X(cupti_zero_timestamps, kDataLoss, "GPU records without a time: CUPTI's device buffers were exhausted, or the work had not ended when the recording did.") \
   X(cupti_inverted_timestamps, kDataLoss, "Records that end before they begin: calls are kept with length zero, the time around GPU work is unknown.") \
   X(cupti_unknown_records, kNotice, "Records of a kind that this version does not know; skipped.") \
   X(cupti_unavailable, kNotice, "libcupti could not be used; GPU time is unknown.") \

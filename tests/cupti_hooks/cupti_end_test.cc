@@ -26,6 +26,11 @@ class CuptiEndTest : public CuptiSourceFixture {
     };
   }
 
+  void Launched(uint32_t correlation, uint64_t start_ns, uint64_t end_ns) {
+    cupti_.Emit(KernelBytes(kCupti13_0, "k", start_ns, end_ns).Set(92, correlation));
+  }
+  static constexpr uint64_t kBehindTheEndNs = 200'000;  // than the scripted clock's only time
+
   std::atomic<bool> release_{false};
 };
 
@@ -128,6 +133,45 @@ TEST_F(CuptiEndTest, AProgramThatEndsMeanwhileLeavesCuptiAlone) {
   release_ = true;
   while (!source_->HasEnded()) std::this_thread::yield();
   EXPECT_EQ(cupti_.call_count(), calls);
+}
+
+// A program that is far ahead of its device: its queue is handed back by the forced flush.
+TEST_F(CuptiEndTest, WorkThatIsQueuedBehindTheEndIsNoLoss) {
+  ASSERT_TRUE(Start());
+  cupti_.hold_back = true;
+  Launched(10, 100, 200);
+  Launched(11, 300, kBehindTheEndNs);
+  Launched(12, 0, 0);
+  Launched(13, 0, 0);
+  Stop(kPlentyNs, AfterStop::kProgramGoesOn);
+  EXPECT_EQ(host_.sink.devices.size(), 2u);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_zero_timestamps), 0u);
+  EXPECT_THAT(host_.unknowns, IsEmpty());
+}
+
+TEST_F(CuptiEndTest, WhatMayHaveRunBeforeTheEndIsLostAndItsTimeIsUnknown) {
+  ASSERT_TRUE(Start());
+  cupti_.hold_back = true;
+  Launched(10, 100, 200);
+  Launched(11, 0, 0);
+  Launched(12, 300, kBehindTheEndNs);
+  Launched(13, 0, 0);
+  const int64_t launched_ns = NowNs();
+  Stop(kPlentyNs, AfterStop::kProgramGoesOn);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_zero_timestamps), 1u);
+  ASSERT_EQ(host_.unknowns.size(), 1u);
+  EXPECT_LE(host_.unknowns[0].from_ns, launched_ns);
+  EXPECT_LT(host_.unknowns[0].to_ns, INT64_MAX);
+}
+
+TEST_F(CuptiEndTest, WithoutCuptisClockItIsNotKnownWhatIsQueued) {
+  ASSERT_TRUE(Start());
+  cupti_.answers["cuptiGetTimestamp"] = CUPTI_ERROR_NOT_COMPATIBLE;
+  cupti_.hold_back = true;
+  Launched(11, 300, kBehindTheEndNs);
+  Launched(12, 0, 0);
+  Stop(kPlentyNs, AfterStop::kProgramGoesOn);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_zero_timestamps), 1u);
 }
 
 TEST_F(CuptiEndTest, WorkThatIsStillRunningAtTheEndMakesTimeUnknown) {

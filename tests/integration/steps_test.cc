@@ -75,6 +75,26 @@ TEST_F(StepsTest, TheIterationsThatWereAskedForAreRecordedWhole) {
   EXPECT_THAT(text.out, HasSubstr("recording ended as asked"));
 }
 
+// What CUPTI still holds then is queued behind work that ended later: it is of later, not lost.
+TEST_F(StepsTest, WorkThatIsStillQueuedAtTheEndIsNoLoss) {
+  const Outcome outcome = ProfileSteps("20:40", {kVictim, "ahead", "80"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  const Json report = Report();
+  ExpectExactPartition(report);
+  EXPECT_THAT(report["run"]["verdict"].get<std::string>(), HasSubstr("complete"));
+  EXPECT_THAT(report["ledger"].dump(), Not(HasSubstr("cupti_zero_timestamps")));
+  const Json& process = report["processes"][0];
+  int64_t unknown_ns = 0;
+  for (const Json& row : process["operations"]) unknown_ns += row["unknown_ns"].get<int64_t>();
+  EXPECT_EQ(unknown_ns, 0);
+  // The kernels come one behind the other, from the first to behind the end.
+  EXPECT_GE(process["gpu_busy_ns"].get<int64_t>(), process["span_ns"].get<int64_t>() / 100 * 95);
+  const Outcome behind = Gpubound({"sql", "--csv", run_path(),
+                                   "select count(*) from gpu where end_ns > "
+                                   "(select max(end_ns) from iteration)"});
+  EXPECT_GT(std::stoi(behind.out.substr(behind.out.find('\n') + 1)), 0) << behind.Describe();
+}
+
 // Those behind the end are as long as iterations are without the profiler.
 TEST_F(StepsTest, WhenLaterIterationsEndedIsKept) {
   const std::string command = std::string(kVictim) + " steps_slowly 100";

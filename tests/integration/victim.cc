@@ -9,11 +9,16 @@
 //   integration_victim storm N       launches N kernels as fast as it can; prints
 //                                    "resident KIB KIB", after a quarter of them and at the end
 //   integration_victim steady N      launches 20,000 kernels a second for N seconds; prints as
-//   storm integration_victim pressing N    likewise 100,000 integration_victim threads N     N
-//   threads that live at once launch 100 kernels each; as storm integration_victim brief N       N
-//   threads, one after the other, launch a kernel each; as storm integration_victim uninjected N  N
-//   iterations; CUDA is told to load no tool before it starts integration_victim events N      N
-//   times a kernel, an event behind it, and a kernel of another
+//                                    storm
+//   integration_victim pressing N    likewise 100,000
+//   integration_victim ahead N       N iterations of ten ms that launch 50 kernels each and wait
+//                                    for none
+//   integration_victim threads N     N threads that live at once launch 100 kernels each; prints
+//                                    as storm
+//   integration_victim brief N       N threads, one after the other, launch a kernel each; prints
+//                                    as storm
+//   integration_victim uninjected N  N iterations; CUDA is told to load no tool before it starts
+//   integration_victim events N      N times a kernel, an event behind it, and a kernel of another
 //                                    stream that waits for the event
 //   integration_victim steps_slowly N    N iterations of ten ms each, without any CUDA
 //   integration_victim steps_and_kill N  the same, then SIGKILL
@@ -130,6 +135,19 @@ void Steady(int seconds, int launches_a_second) {
     std::this_thread::sleep_until(next);
   }
   std::printf("resident %ld %ld\n", early, ResidentKib());
+}
+
+// The device falls behind, if its kernels are longer than 200 us.
+void RunAhead(int iterations) {
+  Trainer trainer;
+  for (int i = 0; i < iterations; ++i) {
+    {
+      GPUBOUND_OPERATION("backpropagation");
+      trainer.Storm(50);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    GPUBOUND_STEP(i);
+  }
 }
 
 // Asks for errors, as frameworks do after every call.
@@ -269,6 +287,8 @@ int Main(int argc, char** argv) {
     Steady(count, 20'000);
   } else if (std::strcmp(action, "pressing") == 0) {
     Steady(count, 100'000);
+  } else if (std::strcmp(action, "ahead") == 0) {
+    RunAhead(count);
   } else if (std::strcmp(action, "poll") == 0) {
     Poll(count);
   } else if (std::strcmp(action, "threads") == 0) {
