@@ -31,7 +31,6 @@ LaterIterations::LaterIterations(void* mapped)
   for (size_t i = 0; i < kLaterCapacity; ++i) {
     std::atomic_ref<int64_t>(iterations_[i].end_ns).store(0, std::memory_order_relaxed);
   }
-  header_->capacity = kLaterCapacity;
   std::atomic_ref<uint64_t>(header_->magic).store(kLaterMagic, std::memory_order_release);
 }
 

@@ -6,8 +6,8 @@
 //
 //   +-------------------+ 0
 //   | LaterHeader       |
-//   +-------------------+ 24
-//   | LaterIteration[]  |  capacity of them; those before the first one without a time are there
+//   +-------------------+ 16
+//   | LaterIteration[]  |  kLaterCapacity; those before the first one without a time are there
 //   +-------------------+
 //
 // One thread writes, the one that was the first to end an iteration; the file is complete at every
@@ -20,15 +20,14 @@
 
 namespace gpubound {
 
-inline constexpr uint64_t kLaterMagic = 0x31524554414C5047;  // "GPLATER1" as little-endian bytes
+inline constexpr uint64_t kLaterMagic = 0x32524554414C5047;  // "GPLATER2" as little-endian bytes
 inline constexpr uint32_t kLaterCapacity = 8192;
 
 struct LaterHeader {
   uint64_t magic;  // stored last, when the rest is valid
-  uint64_t capacity;
-  uint64_t ended;  // iterations so far; those beyond the capacity are not there
+  uint64_t ended;  // iterations so far; those beyond kLaterCapacity are not there
 };
-static_assert(sizeof(LaterHeader) == 24);
+static_assert(sizeof(LaterHeader) == 16);
 
 struct LaterIteration {
   uint64_t number;  // as the program counts

@@ -25,7 +25,6 @@ constexpr int kEmptyBlocks = 5;
 constexpr uint64_t kEmptyCount = 20'000;
 constexpr char kEndRecording[] = "end_recording";  // as the program knows it
 constexpr std::chrono::milliseconds kEndPoll(20);
-constexpr std::chrono::seconds kEndPatience(3);
 constexpr char kNativeFile[] = "gpubound-calibration";
 constexpr char kPythonFile[] = "_calibration.py";
 

@@ -7,6 +7,7 @@
 #ifndef GPUBOUND_TOOLS_CALIBRATION_ROUND_H_
 #define GPUBOUND_TOOLS_CALIBRATION_ROUND_H_
 
+#include <chrono>
 #include <map>
 #include <random>
 #include <string>
@@ -19,6 +20,9 @@
 #include "tools/calibration_plan.h"
 
 namespace gpubound {
+
+// How long a recording that was told to end is waited for.
+inline constexpr std::chrono::seconds kEndPatience(3);
 
 struct CalibrationRound {
   std::map<const CalibrationWorkload*, PairedBlocks> blocks;

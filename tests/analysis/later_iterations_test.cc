@@ -27,7 +27,7 @@ using testing_support::WriterIdentity;
 constexpr int64_t kSpanEndNs = 1'000;
 
 std::string FileOf(const std::vector<LaterIteration>& iterations, uint64_t ended) {
-  const LaterHeader header{kLaterMagic, kLaterCapacity, ended};
+  const LaterHeader header{kLaterMagic, ended};
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
   bytes.append(reinterpret_cast<const char*>(iterations.data()),
                iterations.size() * sizeof(LaterIteration));
