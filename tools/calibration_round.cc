@@ -126,26 +126,31 @@ class Round {
     return Ok{};
   }
 
-  Result<std::unique_ptr<CalibrationPeer>> StartPeer(CalibrationProgram program, bool on) const {
-    std::vector<Assignment> assignments;
-    if (on) {
-      assignments = RunAssignments(options_.libraries, run_directory_, NoVariable);
-      assignments.insert(assignments.end(), options_.settings.begin(), options_.settings.end());
-    }
-    if (on && program == CalibrationProgram::kNative) {
-      assignments.push_back({"GPUBOUND_STEPS", ":1"});
-      assignments.push_back({"GPUBOUND_IN_RUN_CALIBRATION", "1"});  // which tells of the end
-    }
-    assignments.push_back({"GPUBOUND_DISABLE", on ? "0" : "1"});
+  // Of a program that is recorded in the run directory |folder|.
+  std::vector<Assignment> Recorded(const std::string& folder) const {
+    std::vector<Assignment> assignments = RunAssignments(options_.libraries, folder, NoVariable);
+    assignments.insert(assignments.end(), options_.settings.begin(), options_.settings.end());
+    assignments.push_back({"GPUBOUND_DISABLE", "0"});
+    return assignments;
+  }
+  static std::vector<Assignment> Unrecorded() { return {{"GPUBOUND_DISABLE", "1"}}; }
+
+  Result<std::unique_ptr<CalibrationPeer>> StartPeer(
+      CalibrationProgram program, const std::vector<Assignment>& assignments) const {
     return CalibrationPeer::Start(commands_.at(program),
                                   WithAssignments(OwnEnvironment(), assignments));
   }
 
   Status Start(CalibrationProgram program, const std::vector<std::string>& command) {
     commands_[program] = command;
-    auto on = StartPeer(program, /*on=*/true);
+    std::vector<Assignment> recorded = Recorded(run_directory_);
+    if (program == CalibrationProgram::kNative) {
+      recorded.push_back({"GPUBOUND_STEPS", ":1"});
+      recorded.push_back({"GPUBOUND_IN_RUN_CALIBRATION", "1"});  // which tells of the end
+    }
+    auto on = StartPeer(program, recorded);
     if (!on.ok()) return on.error();
-    auto off = StartPeer(program, /*on=*/false);
+    auto off = StartPeer(program, Unrecorded());
     if (!off.ok()) return off.error();
     peers_[program] = {std::move(on).value(), std::move(off).value(), 0};
     return Ok{};
@@ -172,15 +177,29 @@ class Round {
     const bool on_first = random_() % 2 == 0;
     for (const bool on : {on_first, !on_first}) {
       const auto begin = std::chrono::steady_clock::now();
-      const auto peer = StartPeer(life.program, on);
+      const std::string folder = run_directory_ + "." + std::to_string(recorded_lives_);
+      const auto peer = StartPeer(life.program, on ? Recorded(folder) : Unrecorded());
       if (!peer.ok()) return peer.error();
       const auto answer = (*peer)->Run(life.workload, 1);
       if (!answer.ok()) return answer.error();
       (*peer)->Finish();
       const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
+      if (on) {
+        ++recorded_lives_;
+        if (const Status recorded = CheckRecorded(folder); !recorded.ok()) return recorded;
+      }
       (on ? lives.on_ns : lives.off_ns).push_back(static_cast<double>(took.count()));
     }
     return Ok{};
+  }
+
+  // A life that was not recorded would tell that recording one costs nothing.
+  static Status CheckRecorded(const std::string& folder) {
+    const Result<gpubound::Run> run = OpenRun(folder);
+    if (!run.ok()) return run.error();
+    if (!(*run).processes.empty()) return Ok{};
+    return Error{"measuring what a process costs", folder, "nothing that it recorded",
+                 "the trace of the process", "Report this as a fault of gpubound."};
   }
 
   void RefusePython(const std::string& why) {
@@ -308,6 +327,7 @@ class Round {
   std::mt19937_64& random_;
   std::map<CalibrationProgram, std::vector<std::string>> commands_;
   std::map<CalibrationProgram, Peers> peers_;
+  int recorded_lives_ = 0;
   CalibrationRound result_;
 };
 

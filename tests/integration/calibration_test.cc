@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 
 #include "analysis/calibration_file.h"
 #include "tests/integration/command_run.h"
@@ -126,6 +127,18 @@ TEST_F(CalibrationRun, DoesNotTakeAProcessThatIsSlowerAnywayForACost) {
     EXPECT_GT(cost.inside_ns, 0.7 * kApiNs) << function;
     EXPECT_LT(cost.inside_ns, 2 * kApiNs) << function;
   }
+}
+
+// Lives of processes are recorded to their end, which the stand-in's slow flush is a part of.
+TEST_F(CalibrationRun, FindsWhatTheEndOfAProcessCosts) {
+  constexpr int kFlushNs = 100'000'000;
+  runner().Set("GPUBOUND_SIM_SCRIPT", Json({{"overhead", {{"flush_ns", kFlushNs}}}}).dump());
+  std::map<std::string, double> found_ns;
+  for (const ProcessCost& process : Parsed(Calibrate({"--python", ""})).processes) {
+    found_ns[process.condition] = process.cost.total_ns();
+  }
+  EXPECT_GT(found_ns.at("CUDA"), 0.9 * kFlushNs);
+  EXPECT_LT(found_ns.at(""), 0.9 * kFlushNs) << "without CUDA there is none";
 }
 
 TEST_F(CalibrationRun, SaysWhereTheRecordingDidNotEndInTimeToMeasureBehindIt) {
