@@ -11,7 +11,10 @@ namespace gpubound {
 // In an occurrence of a captured operation the first launch becomes that of the graph; the others
 // take no time, and their work is the graph's. False for a call that is not affected.
 bool ProcessReplay::MergeIntoGraph(ReplayThread* thread, const ReplayThread::OpenCall& open) {
-  if (!KindOf(open.call.label).capturable) return false;
+  // What came before the span stays as it was.
+  if (open.call.start_ns < process_.span_begin_ns || !KindOf(open.call.label).capturable) {
+    return false;
+  }
   OpenScope* scope = nullptr;  // the outermost: what lies inside it is in its graph
   thread->scopes.ForEach([&](OpenScope* open_scope) {
     const bool is_operation = open_scope->operation != kNotOne;

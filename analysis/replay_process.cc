@@ -348,7 +348,8 @@ void ProcessReplay::Inherit(OperationIndex operation, int64_t time_ns) {
     const auto [now_for, layer] = CellOf(thread);
     const bool waits = layer == Layer::kWait || layer == Layer::kCudaSync;
     // What it did until now was for somebody else; in a wait or a call that changes nothing.
-    if (!waits && thread.calls.empty() && scales_.Of(now_for, layer) != thread.factor) {
+    const bool changes = !suspended_ && scales_.Of(now_for, layer) != thread.factor;
+    if (changes && !waits && thread.calls.empty()) {
       Move(&thread, std::max(time_ns, thread.at_ns), 0);
     }
     EnterCell(&thread);

@@ -250,7 +250,22 @@ class ProcessReplay {
     thread->cell = cell;
     // A wait lasts as long as what it waits for, and of suspended time nothing was taken.
     thread->pays_overdue = !suspended_ && layer != Layer::kWait && layer != Layer::kCudaSync;
-    thread->factor = thread->at_ns < process_.span_begin_ns ? 1 : scales_.Of(operation, layer);
+    SetFactor(thread, operation, layer);
+  }
+  // Of the time that passes from now on.
+  void SetFactor(ReplayThread* thread, OperationIndex operation, Layer layer) {
+    thread->scales = nullptr;
+    thread->factor = 1;
+    if (thread->at_ns < process_.span_begin_ns) return;
+    thread->factor = scales_.Of(operation, layer);
+    // Start-up is like no iteration.
+    if (!scales_.scales_cpu() || facts_.steps.times().empty()) return;
+    ReplayThread::Scaled& like = thread->scaled[layer == Layer::kCudaApi ? 1 : 0];
+    if (suspended_) {
+      thread->factor = scales_.OfSuspended(operation) * like.factor();
+    } else {
+      thread->scales = &like;
+    }
   }
   void Suspend(bool suspended);
   CostNoise& NoiseOf(const ReplayThread& thread);

@@ -43,6 +43,14 @@ struct ReplayThread {
     double variance = 0;  // of the latest costs since nothing was owed
   };
 
+  // Time that passed while scopes were recorded: what it was, and what it is with a what-if's
+  // factors. In time of which nobody knows what was done the same part of it is left.
+  struct Scaled {
+    double recorded_ns = 0;
+    double replayed_ns = 0;
+    double factor() const { return recorded_ns > 0 ? replayed_ns / recorded_ns : 1; }
+  };
+
   bool started = false;
   bool adopts = false;                        // works for the reporting thread, as far as is known
   int64_t at_ns = 0;                          // recorded
@@ -51,6 +59,8 @@ struct ReplayThread {
   bool guessed = false;                       // |now| is; see WaitForThread
   Moment certain;                             // ... and no earlier than this
   double factor = 1;                          // of the time that passes
+  Scaled scaled[2];                           // outside CUDA calls, and in them
+  Scaled* scales = nullptr;                   // what the time that passes tells of; null: nothing
   std::vector<Debt> owed;                     // by cell
   double overdue = 0;                         // owed by whatever passes next
   size_t cell = 0;                            // of operation and layer
@@ -102,7 +112,12 @@ struct ReplayThread {
     const double spent = charged.from_ns == at_ns ? charged.ns : 0;
     charged = {};
     if (time_ns <= at_ns) return;
-    const double length = std::max(0.0, spent + (recorded_length - spent) * factor);
+    const double own = recorded_length - spent;
+    const double length = std::max(0.0, spent + own * factor);
+    if (scales != nullptr && own > 0) {
+      scales->recorded_ns += own;
+      scales->replayed_ns += own * factor;
+    }
     now.at += length;
     certain.at += length;
     shown += length - PaidOf(length);

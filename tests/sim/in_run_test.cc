@@ -16,6 +16,7 @@
 
 #include "analysis/corrected_report.h"
 #include "analysis/in_run_costs.h"
+#include "analysis/replay.h"
 #include "analysis/report.h"
 #include "tests/sim/corrected_error.h"
 #include "tests/sim/history_trace.h"
@@ -27,6 +28,7 @@ namespace {
 
 constexpr double kTotalWithin = 0.01;
 constexpr double kRowWithin = 0.02;
+constexpr double kWhatIfWithin = 0.002;
 constexpr uint32_t kIterations = 25'000;
 constexpr uint64_t kCalibrationSamples = 100'000;
 
@@ -34,7 +36,9 @@ constexpr uint64_t kCalibrationSamples = 100'000;
 // With |scale| 1 recording costs an iteration 6 us.
 class Loop {
  public:
-  Loop(uint64_t seed, double scale) : random_(seed), scale_(scale) {}
+  // |simulation|: times the usual length of operation "simulation".
+  Loop(uint64_t seed, double scale, double simulation = 1)
+      : random_(seed), scale_(scale), simulation_(simulation) {}
 
   VirtualProgram Program(double kernel_ns) {
     VirtualProgram program;
@@ -54,9 +58,9 @@ class Loop {
   void Iterate(uint32_t number, double kernel_ns) {
     Open({LabelKind::kOperation, Layer::kUnset, "simulation"});
     for (int i = 0; i < 4; ++i) {
-      Compute(3'000);
+      Compute(3'000, simulation_);
       Open({LabelKind::kLayer, Layer::kSimulator, "env"});
-      Compute(4'000);
+      Compute(4'000, simulation_);
       Close();
     }
     Close();
@@ -90,7 +94,10 @@ class Loop {
     Add(Action::kClose).slot = open_.back();
     open_.pop_back();
   }
-  void Compute(double ns) { Add(Action::kCompute).cost_ns = Time(ns); }
+  void Compute(double ns, double factor = 1) {
+    const auto usual_ns = static_cast<double>(Time(ns));
+    Add(Action::kCompute).cost_ns = std::llround(factor * usual_ns);
+  }
   TimeNs Time(double mean) {
     constexpr double kSpread = 0.2;
     std::lognormal_distribution<double> time(std::log(mean * scale_) - kSpread * kSpread / 2,
@@ -106,6 +113,7 @@ class Loop {
 
   std::mt19937_64 random_;
   double scale_;
+  double simulation_;
   std::vector<Statement>* statements_ = nullptr;
   uint32_t next_handle_ = 0;
   std::vector<uint32_t> open_;
@@ -244,6 +252,25 @@ TEST_F(InRunTest, WhereNothingWasSuspendedTheIntervalIsWiderAndTheReportSaysWhy)
   EXPECT_EQ(wide.check.unchecked[1].what, "CUDA calls");
   ForgetWhatTheRunTells();
   EXPECT_GT(wide.width_ns, 10 * CorrectBy(1).width_ns);
+}
+
+// In an iteration whose scopes were not recorded nobody knows what was simulation.
+TEST_F(InRunTest, AWhatIfScalesWhatWasNotRecordedLikeTheRest) {
+  for (const double factor : {0.1, 3.0}) {
+    const VirtualProgram program = Loop(7, 10).Program(kShortKernelNs);
+    ReplayOptions options;
+    options.changes.scalings.push_back({ScaledPart::kOperation, "simulation", factor});
+    options.keep_events = false;
+    options.costs = MisledCosts(program, 1);
+    const Result<ReplayedRun> replayed = ReplayRun(RunOf(Execute(program, nullptr)), options);
+    ASSERT_TRUE(replayed.ok());
+    const ReplayFacts& facts = (*replayed).facts.front();
+    const auto predicted = static_cast<double>(facts.span_end_ns - facts.span_begin_ns);
+    const VirtualProgram changed = Loop(7, 10, factor).Program(kShortKernelNs);
+    const auto truth = static_cast<double>(Execute(Uninstrumented(changed), nullptr).ends.front());
+    std::printf("x %.1f: predicted %.3f %% off\n", factor, 100 * (predicted / truth - 1));
+    EXPECT_NEAR(predicted / truth, 1, kWhatIfWithin);
+  }
 }
 
 }  // namespace
