@@ -204,22 +204,34 @@ class Round {
 
   void RefusePython(const std::string& why) {
     for (const CalibrationWorkload& workload : CalibrationPlan()) {
-      if (workload.program == CalibrationProgram::kPython) result_.refused[workload.name] = why;
+      if (workload.program != CalibrationProgram::kPython) continue;
+      result_.refused[workload.name] = why;
+      result_.blocks.erase(&workload);
     }
     peers_.erase(CalibrationProgram::kPython);
   }
 
   // Runs every workload once in both programs, which warms them up and tells what they can do.
   Status ProbeAll() {
-    for (auto& [program, peers] : peers_) {
-      if (const Status measured = MeasureLoop(&peers); !measured.ok()) return measured;
+    for (const auto program : {CalibrationProgram::kNative, CalibrationProgram::kPython}) {
+      const auto peers = peers_.find(program);
+      if (peers == peers_.end()) continue;
+      const Status probed = Probe(program, &peers->second);
+      if (probed.ok()) continue;
+      if (program == CalibrationProgram::kNative) return probed;
+      // An interpreter that does not answer, or a program that is none.
+      RefusePython(probed.error().object + ": " + probed.error().found);
     }
+    return Ok{};
+  }
+
+  Status Probe(CalibrationProgram program, Peers* peers) {
+    if (const Status measured = MeasureLoop(peers); !measured.ok()) return measured;
     for (const CalibrationWorkload& workload : CalibrationPlan()) {
-      const auto found = peers_.find(workload.program);
       const bool left_out = workload.kind == CostKind::kApiCall && !options_.cuda;
-      if (found == peers_.end() || left_out) continue;
+      if (workload.program != program || left_out) continue;
       std::string refusal;
-      for (CalibrationPeer* peer : {found->second.off.get(), found->second.on.get()}) {
+      for (CalibrationPeer* peer : {peers->off.get(), peers->on.get()}) {
         const auto answer = peer->Run(workload.name, workload.count);
         if (!answer.ok()) return answer.error();
         if (!answer->refusal.empty()) refusal = answer->refusal;

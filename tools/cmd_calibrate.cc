@@ -30,7 +30,7 @@ constexpr CommandHelp kHelp = {
     "where nothing was kept yet, with the interpreter and the CUDA runtime that the program used.\n"
     "Here CUDA calls are measured with the CUDA runtime in the interpreter's site-packages, else\n"
     "with the one that the dynamic loader finds (LD_LIBRARY_PATH).\n"
-    "Exit status: 0; 3 if nothing could be measured.\n",
+    "Exit status: 0; 1 if stdout cannot be written; 3 if nothing could be measured.\n",
     "  gpubound calibrate\n"
     "  gpubound calibrate --python .venv/bin/python --json > calibration.json\n"};
 

@@ -103,7 +103,8 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
                  "that is not known yet");
   parser.AddFlag("--no-in-run-calibration", &arguments->no_in_run_calibration,
                  "Record every iteration, instead of letting one in a hundred, between two "
-                 "calls of step(), tell what recording the others costs");
+                 "calls of step(), tell what recording the others costs; nor do those behind "
+                 "--steps tell it then");
 
   const auto split = std::find(words.begin(), words.end(), "--");
   if (const auto over = parser.Parse({words.begin(), split}, kExitLauncherFailed)) return over;

@@ -42,9 +42,9 @@ bool IsPython(const std::string& program) {
 }
 
 Result<Calibration> Measure(const Run& run, const RunCalibrationOptions& options) {
-  PrintMessage(
-      "measuring once what the profiler itself costs on this machine, some seconds "
-      "(--no-calibrate leaves it out; gpubound calibrate measures longer)");
+  const std::string how_not = options.how_not.empty() ? "" : options.how_not + "; ";
+  PrintMessage("measuring once what the profiler itself costs on this machine, some seconds (" +
+               how_not + "gpubound calibrate measures longer)");
   CalibrateOptions measuring;
   measuring.libraries = options.libraries;
   measuring.settings = options.settings;
@@ -73,6 +73,11 @@ std::string InterpreterOf(const Run& run) {
   if (found == run.processes.end()) return {};
   const bool named = !found->command.empty() && IsPython(found->command.front());
   return named ? found->command.front() : "python3";
+}
+
+bool HasRecordedProcess(const std::string& run_directory) {
+  const Result<Run> run = OpenRun(run_directory);
+  return run.ok() && !run->processes.empty();
 }
 
 Result<Calibration> CalibrateRun(const std::string& run_directory,

@@ -21,7 +21,11 @@ struct RunCalibrationOptions {
   bool measure = true;               // where none is kept
   std::vector<Assignment> settings;  // see CalibrateOptions
   std::chrono::seconds time_cap{10};
+  std::string how_not;  // how the user has it left out; empty: not at all
 };
+
+// Whether any process was recorded, so that there is something to take costs out of.
+bool HasRecordedProcess(const std::string& run_directory);
 
 // Writes calibration.json into the run at |run_directory| and returns what is in it. Says on stderr
 // when it measures. An error, where there is none, says why.

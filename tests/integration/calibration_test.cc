@@ -167,6 +167,15 @@ TEST_F(CalibrationRun, WithoutAnInterpreterSaysThatPythonIsNotMeasured) {
   EXPECT_THAT(outcome.out, Not(HasSubstr("python scope")));
 }
 
+TEST_F(CalibrationRun, APythonThatIsNoneIsSaidToBeNotMeasured) {
+  if (!kPythonLoadsTheExtension) GTEST_SKIP() << "there is no package then";
+  const Outcome outcome = Gpubound({"calibrate", "--seconds", "2", "--python", "/bin/true"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.out, HasSubstr("not measured: Python"));
+  EXPECT_THAT(outcome.out, HasSubstr("native scope"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("python scope")));
+}
+
 // An installation without the package, or an interpreter asked for that would have no use for it.
 TEST_F(CalibrationRun, WithoutThePackageSaysThatPythonIsNotMeasured) {
   const std::string folder = File("lib");
