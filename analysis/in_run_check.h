@@ -27,6 +27,7 @@ struct UncheckedCost {
 // Iterations behind the end of the recording beside as many of the last that were recorded.
 struct LaterCheck {
   uint64_t iterations = 0;  // on either side; 0: there were too few
+  std::string why_none;     // of a recording after which there could have been some
   int64_t recorded_ns = 0;  // length of an iteration as the recording ends, without drift
   int64_t later_ns = 0;     // ... and when it has ended
   // ... and as the recording ends, with the costs taken out that calibration says: what that is off

@@ -25,7 +25,7 @@
 namespace gpubound {
 namespace {
 
-constexpr char kHowToCheckCalls[] = " (gpubound run --steps A:B would, with as many behind them)";
+constexpr char kSwitchedOff[] = "GPUBOUND_IN_RUN_CALIBRATION is off";
 constexpr int kMostReplays = 3;
 constexpr double kSettled = 0.05;  // a factor that near to the last one's changes nothing
 // A suspended iteration pays for the switch and for code that is cold, which no run can tell from
@@ -126,7 +126,7 @@ Status Refine(const Run& run, const CostModel& calibrated,
 
 std::string WhyNoPairs(const ProcessTrace& process, size_t pairs) {
   const std::string& verdict = process.in_run_calibration;
-  if (verdict == "off") return "GPUBOUND_IN_RUN_CALIBRATION is off";
+  if (verdict == "off") return kSwitchedOff;
   if (verdict == "waiting") return "step() ended fewer than 100 iterations";
   if (verdict == "too_short") return "iterations are shorter than 10 us";
   if (verdict == "too_long") return "iterations are longer than 1 s";
@@ -183,20 +183,21 @@ void WidenCalls(const ProcessTrace& process, CostModel* costs, InRunCheck* check
                                               : process.cupti_not_suspended});
 }
 
-std::string InPercent(double factor, double standard_error) {
-  return FormatShare(factor) + " (+/- " + FormatShare(1.96 * standard_error) + ")";
-}
-
-std::string LaterText(const LaterCheck& later) {
-  std::string text = "An iteration took " + FormatTime(later.later_ns) + " behind the recording, " +
-                     FormatTime(later.recorded_ns) + " in it and " +
-                     FormatTime(later.calibrated_ns) + " less what calibration says (" +
-                     std::to_string(later.iterations) + " of each)";
-  if (later.used) {
-    text += ", so " + later.of + " cost " + InPercent(later.factor, later.standard_error) +
-            " of their calibration in this run";
+// What of |process| could have been compared, and was not.
+void NoteWhyNothingCameLater(const ProcessTrace& process, InRunCheck* check) {
+  LaterCheck& later = check->later;
+  if (later.iterations != 0) return;
+  if (process.in_run_calibration == "off") {
+    later.why_none = kSwitchedOff;
+  } else if (process.span_end == SpanEnd::kAsked) {
+    later.why_none = std::to_string(process.later_iterations.size()) +
+                     " iterations are known behind the recording, and " +
+                     std::to_string(kFewestLater) + " are needed, there and in it";
   }
-  return text + ".";
+  if (later.why_none.empty()) return;
+  for (UncheckedCost& cost : check->unchecked) {
+    if (cost.what == kCudaCalls) cost.why += "; " + later.why_none;
+  }
 }
 
 }  // namespace
@@ -242,25 +243,10 @@ Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,
   }
   const Status later = CheckLater(run, operations, &checked);
   if (!later.ok()) return later.error();
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    NoteWhyNothingCameLater(run.processes[p], &checked.checks[p]);
+  }
   return checked;
-}
-
-std::string CheckText(const InRunCheck& of) {
-  std::string text;
-  if (of.used) {
-    text = "Scopes cost " + InPercent(of.factor, of.standard_error) +
-           " of their calibration in this run, by " + std::to_string(of.iterations) +
-           " iterations without recording.";
-  }
-  if (of.later.iterations != 0) text += (text.empty() ? "" : " ") + LaterText(of.later);
-  std::string unchecked;
-  for (const UncheckedCost& cost : of.unchecked) {
-    unchecked += (unchecked.empty() ? "" : ", ") + cost.what;
-    if (cost.what == kCudaCalls && of.later.iterations == 0) unchecked += kHowToCheckCalls;
-  }
-  if (unchecked.empty()) return text;
-  return text + (text.empty() ? "" : " ") + "Not checked in this run: the cost of " + unchecked +
-         ".";
 }
 
 }  // namespace gpubound

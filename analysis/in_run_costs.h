@@ -30,9 +30,6 @@ inline constexpr uint64_t kFewestIterations = 8;
 Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,
                               const std::vector<std::string>& operations);
 
-// |of| for the user, a sentence or several.
-std::string CheckText(const InRunCheck& of);
-
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_IN_RUN_COSTS_H_

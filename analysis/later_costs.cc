@@ -30,6 +30,8 @@ constexpr double kSettled = 0.02;  // a factor that near to the last one's chang
 constexpr double kFarthest = 3;
 // ... although that cannot be ruled out of a factor up to here: the interval then holds both.
 constexpr double kLargest = 4;
+constexpr char kDiffersByMore[] =
+    "iterations behind the recording differ from recorded ones by more than recording does";
 constexpr double kHoldsBoth = 1.5;  // standard deviations, of the 1.96 of an interval
 
 // The loop of one process, and what is known of its factor so far.
@@ -167,13 +169,13 @@ std::string WhyNotUsed(const Loop& loop) {
   if (!std::isfinite(loop.standard_error)) return "recording them lengthened no iteration";
   // The total is as sure as the fit is, whichever cost makes up for the others.
   if (!IsSurer(loop)) {
+    const double known = std::hypot(loop.standard_error, loop.calibrated_error);
+    if (std::abs(loop.factor - 1) > kFarthest * known) return kDiffersByMore;
     return "iterations behind the recording tell their cost to within " +
            FormatShare(loop.fit_error) + ", calibration to within " +
            FormatShare(loop.calibrated_error);
   }
-  if (IsTooFar(loop)) {
-    return "iterations behind the recording differ from recorded ones by more than recording does";
-  }
+  if (IsTooFar(loop)) return kDiffersByMore;
   if (!loop.settled) return "no factor of them makes iterations as long as those behind";
   if (!loop.of_calls && loop.factor < 1) {
     return "opening a scope costs some of it behind the recording too";

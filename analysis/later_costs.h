@@ -6,14 +6,20 @@
 #ifndef GPUBOUND_ANALYSIS_LATER_COSTS_H_
 #define GPUBOUND_ANALYSIS_LATER_COSTS_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "analysis/in_run_check.h"
+#include "analysis/level_change.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
 
 namespace gpubound {
+
+// Of a process that has fewer, in its recording or behind it, nothing is told: of the first ones
+// and the last the begin is not known, or something else happens in them.
+inline constexpr size_t kFewestLater = kFewestOnASide + 2;
 
 // Of processes that have such iterations, takes the costs of calls in |checked|, or where they make
 // none those of scopes, times what makes both as long, where that is known more surely than the

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <system_error>
 
 #include "analysis/plain_file.h"
@@ -45,7 +46,13 @@ std::vector<LaterIteration> ReadLaterIterations(const std::string& path, int64_t
   std::vector<LaterIteration> iterations(std::min<uint64_t>(header.ended, kLaterCapacity));
   const size_t bytes = iterations.size() * sizeof(LaterIteration);
   file.read(reinterpret_cast<char*>(iterations.data()), static_cast<std::streamsize>(bytes));
-  iterations.resize(static_cast<size_t>(file.gcount()) / sizeof(LaterIteration));
+  const size_t known = static_cast<size_t>(file.gcount()) / sizeof(LaterIteration);
+  if (known < iterations.size()) {
+    problems->push_back("reading " + path + ": found " + std::to_string(known) +
+                        " iterations, expected " + std::to_string(iterations.size()) +
+                        ". The file was cut; those that are there are used.");
+  }
+  iterations.resize(known);
   const auto none = [](const LaterIteration& iteration) { return iteration.end_ns == 0; };
   iterations.erase(std::find_if(iterations.begin(), iterations.end(), none), iterations.end());
   std::erase_if(iterations, [after_ns](const LaterIteration& iteration) {

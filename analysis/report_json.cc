@@ -273,6 +273,9 @@ Json ProcessJson(const ReportProcess& process) {
               {"process_tree", TreeJson(process.process_tree)}};
 }
 
+// Of a factor that is not known, 0.
+Json Known(double figure) { return figure == 0 ? Json() : Json(figure); }
+
 Json LaterJson(const LaterCheck& later) {
   if (later.iterations == 0) return nullptr;
   return Json{{"iterations", later.iterations},
@@ -281,16 +284,16 @@ Json LaterJson(const LaterCheck& later) {
               {"calibrated_ns", later.calibrated_ns},
               {"residual_error_ns", later.residual_error_ns},
               {"of", later.of},
-              {"factor", later.factor},
-              {"standard_error", later.standard_error},
+              {"factor", Known(later.factor)},
+              {"standard_error", Known(later.standard_error)},
               {"used", later.used}};
 }
 
 Json InRunJson(const InRunCheck& check) {
   return Json{{"iterations", check.iterations},
               {"suspended_ns", check.suspended_ns},
-              {"factor", check.factor},
-              {"standard_error", check.standard_error},
+              {"factor", Known(check.factor)},
+              {"standard_error", Known(check.standard_error)},
               {"used", check.used},
               {"later", LaterJson(check.later)},
               {"unchecked", ArrayOf(check.unchecked, [](const UncheckedCost& cost) {

@@ -11,7 +11,7 @@
 
 #include "analysis/demangle.h"
 #include "analysis/headline.h"
-#include "analysis/in_run_costs.h"
+#include "analysis/in_run_text.h"
 #include "analysis/main_process.h"
 #include "analysis/short_name.h"
 #include "analysis/table_legend.h"
@@ -267,7 +267,9 @@ std::string CorrectionSentence(const ReportProcess& process, const TextOptions& 
     line += ", so profiling took " + FormatShare(Slowdown(process)) + " more time";
   }
   line += ".";
-  if (const std::string check = CheckText(corrected.in_run); !check.empty()) {
+  const CheckWords words = {
+      .raw = options.raw, .reasons = at_length, .has_iterations = process.iterations.has_value()};
+  if (const std::string check = CheckText(corrected.in_run, words); !check.empty()) {
     line += " " + EscapeName(check);
   }
   return Wrap(line, options.width, 2);

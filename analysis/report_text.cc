@@ -22,7 +22,6 @@
 #include "analysis/short_name.h"
 #include "analysis/span_end.h"
 #include "analysis/text_table.h"
-#include "proto/step_range.h"
 
 namespace gpubound {
 namespace {
@@ -74,16 +73,22 @@ class TextReport {
     }
   }
 
+  // Those that ended, which may be fewer than were asked for.
   std::string StepsSentence() const {
-    const std::optional<StepRange> steps = ParseStepRange(report_.run.steps);
-    if (!steps) return {};
-    const std::string first = std::to_string(steps->begin);
-    const std::string which = steps->end == UINT64_MAX ? "from " + first + " on"
-                              : steps->begin == 0      ? "before " + std::to_string(steps->end)
-                              : steps->end == steps->begin + 1
-                                  ? first
-                                  : first + " to " + std::to_string(steps->end - 1);
-    return Wrap("Recorded: iterations " + which + " (--steps " + report_.run.steps +
+    const auto ends_some = [](const ReportProcess& process) {
+      return process.iterations && !process.iterations->every.empty();
+    };
+    const auto any = std::find_if(report_.processes.begin(), report_.processes.end(), ends_some);
+    std::string which = "no iteration that ended";
+    if (any != report_.processes.end()) {
+      const ReportProcess& main = *MainProcess(report_);
+      const ReportProcess& process = ends_some(main) ? main : *any;
+      const std::vector<ReportIteration>& every = process.iterations->every;
+      const std::string first = std::to_string(every.front().number);
+      const std::string last = std::to_string(every.back().number);
+      which = every.size() == 1 ? "iteration " + first : "iterations " + first + " to " + last;
+    }
+    return Wrap("Recorded: " + which + " (--steps " + report_.run.steps +
                     "); all else here is about their time.",
                 options_.width, 2);
   }

@@ -62,6 +62,9 @@ class Imagination {
     if (!after.ok()) return after.error();
     result.after = std::move(*after);
     result.ratio = RatioOf(span_, as_is);
+    for (const ProcessTrace& process : run_.processes) {
+      if (result.not_corrected.empty()) result.not_corrected = WhyNotCorrected(process);
+    }
     result.asks_for_graphs = !changes_.graph_capture.empty();
     for (const ReplayFacts& facts : facts_) {
       result.captures += facts.captures;
@@ -84,10 +87,22 @@ class Imagination {
     facts_ = (*replayed).facts;
     Result<Report> report = BuildReport((*replayed).run, options_);
     if (!report.ok()) return report;
+    for (size_t p = 0; p < run_.processes.size(); ++p) {
+      const std::string why = WhyNotCorrected(run_.processes[p]);
+      report->processes[p].corrected_why_not =
+          why.empty() ? "all values of this process are corrected ones" : why;
+    }
     // Of a changed run another process may be the longest: both are told by the same one.
     if (!leading_) leading_ = static_cast<size_t>(MainProcess(*report) - report->processes.data());
     span_ = SpanOf(*replayed, *leading_);
     return report;
+  }
+
+  // Empty: what the profiler cost is taken out of the process.
+  std::string WhyNotCorrected(const ProcessTrace& process) const {
+    if (!options_.costs) return options_.why_no_costs;
+    const std::string why = options_.costs->WhyNotOf(process);
+    return why.empty() ? "" : "the run's calibration was " + why;
   }
 
   bool HasWorkNamed(const std::string& part) const {
@@ -114,7 +129,14 @@ class Imagination {
                    "gpubound report names the operations of a run."};
     }
     std::vector<std::string> wanted = changes_.graph_capture;
+    const std::set<std::string> layers = LayersOf(report);
     for (const Scaling& scaling : changes_.scalings) {
+      if (scaling.part == ScaledPart::kLayer && layers.count(scaling.name) == 0) {
+        std::string all;
+        for (const std::string& layer : layers) all += (all.empty() ? "" : ", ") + layer;
+        return Error{"changing", "layer '" + scaling.name + "'", "no time of that layer in the run",
+                     all, "gpubound report --by layer shows where CPU time went."};
+      }
       if (scaling.part == ScaledPart::kOperation) wanted.push_back(scaling.name);
       if (scaling.part != ScaledPart::kKernel || HasWorkNamed(scaling.name)) continue;
       return Error{"changing", "kernel '" + scaling.name + "'", "no device work of that name",
@@ -134,6 +156,17 @@ class Imagination {
     return Ok{};
   }
 
+  static std::set<std::string> LayersOf(const Report& report) {
+    std::set<std::string> layers;
+    for (const ReportProcess& process : report.processes) {
+      for (const ReportCell& cell : process.cells) layers.insert(cell.layer);
+      for (const ReportLane& lane : process.lanes) {
+        for (const ReportCell& cell : lane.cells) layers.insert(cell.layer);
+      }
+    }
+    return layers;
+  }
+
   // What could be made faster: all device work, the longest operations, the layers that are there.
   static std::vector<std::pair<std::string, Scaling>> PartsOf(const Report& report) {
     std::vector<std::pair<std::string, Scaling>> parts;
@@ -144,10 +177,7 @@ class Imagination {
       if (parts.size() > kCurveOperations) break;
       parts.push_back({"operation " + row.operation, {ScaledPart::kOperation, row.operation, 1}});
     }
-    std::set<std::string> layers;
-    for (const ReportProcess& process : report.processes) {
-      for (const ReportCell& cell : process.cells) layers.insert(cell.layer);
-    }
+    const std::set<std::string> layers = LayersOf(report);
     for (const char* layer : {"python", "simulator", "backend", "native", "cuda_api"}) {
       if (layers.count(layer) == 0) continue;
       parts.push_back({std::string("layer ") + layer, {ScaledPart::kLayer, layer, 1}});
@@ -243,6 +273,11 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
                    FormatShare(after.gpu_busy_share) + " instead of " +
                    FormatShare(before.gpu_busy_share) + ".",
                width, 2);
+  if (!report.not_corrected.empty()) {
+    text += Wrap("What the profiler cost is in all of these times: not corrected for profiling (" +
+                     EscapeName(report.not_corrected) + ").",
+                 width, 2);
+  }
   if (const std::string graphs = CaptureText(report); !graphs.empty()) {
     text += Wrap(graphs, width, 2);
   }
@@ -290,6 +325,8 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
                       {"predicted_part_high", report.ratio.high},
                       {"before", Json::parse(RenderJson(report.before))},
                       {"after", Json::parse(RenderJson(report.after))},
+                      {"corrected", report.not_corrected.empty()},
+                      {"corrected_why_not", report.not_corrected},
                       {"curves", std::move(curves)},
                       {"graphs", report.captures},
                       {"graphs_not_capturable", report.captures_broken}};

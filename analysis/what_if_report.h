@@ -30,6 +30,7 @@ struct SpeedCurve {
 struct WhatIfReport {
   Report before;  // without the profiler's costs, where they are known
   Report after;
+  std::string not_corrected;       // why they are not known, of some process; empty: they are
   SpanRatio ratio;                 // of the run's span
   std::vector<SpeedCurve> curves;  // those that matter most first
   // Occurrences of operations that --graph-capture makes a graph of, and those of them that could

@@ -92,18 +92,32 @@ TEST_F(ReportLinesTest, WhatTheRunCouldNotCheckIsOneClause) {
   corrected->in_run.unchecked = {{"scopes", "it is short"}, {"CUDA calls", "of graphs"}};
   process().corrected = corrected;
   options_.width = 500;
-  EXPECT_THAT(Text(),
-              HasSubstr(". Not checked in this run: the cost of scopes, CUDA calls (gpubound "
-                        "run --steps A:B would, with as many behind them).\n"));
+  const std::string unchecked = "Not checked in this run: the cost of scopes, CUDA calls";
+  EXPECT_THAT(Text(), HasSubstr(unchecked + ".\n")) << "nothing can be compared without iterations";
+  process().iterations.emplace();
+  const std::string how = "gpubound run --steps A:B would, with as many behind them";
+  EXPECT_THAT(Text(), HasSubstr(unchecked + " (" + how + ").\n"));
+  options_.full = true;
+  EXPECT_THAT(Text(), HasSubstr("scopes (it is short), CUDA calls (of graphs; " + how + ").\n"));
+  options_.full = false;
+  corrected->in_run.later.why_none = "it is switched off";
+  EXPECT_THAT(Text(), HasSubstr(unchecked + ".\n"));
   corrected->in_run.later = {.iterations = 50,
+                             .why_none = "",
                              .recorded_ns = 3'000'000,
                              .later_ns = 2'500'000,
                              .calibrated_ns = 2'600'000,
+                             .residual_error_ns = 25'510,
                              .of = kCudaCalls};
   EXPECT_THAT(Text(),
-              HasSubstr(". An iteration took 2.50 ms behind the recording, 3.00 ms in it and "
-                        "2.60 ms less what calibration says (50 of each). Not checked in "
-                        "this run: the cost of scopes, CUDA calls.\n"));
+              HasSubstr(". An iteration took 2.50 ms behind the recording, 20 % longer in it and "
+                        "4.0 % longer (+/- 2.0 %) without what calibration says (50 of each). Not "
+                        "checked in this run: the cost of scopes, CUDA calls.\n"));
+  options_.raw = true;
+  EXPECT_THAT(Text(), HasSubstr(". An iteration took 2500000 behind the recording, 20 % longer"));
+  options_.raw = false;
+  corrected->in_run.later.recorded_ns = 2'400'000;
+  EXPECT_THAT(Text(), HasSubstr("behind the recording, 4.0 % shorter in it and"));
   corrected->in_run.later.used = true;
   corrected->in_run.later.factor = 1.2;
   corrected->in_run.later.standard_error = 0.05;

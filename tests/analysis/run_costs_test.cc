@@ -8,6 +8,7 @@
 
 #include "analysis/calibration_file.h"
 #include "analysis/in_run_costs.h"
+#include "analysis/in_run_text.h"
 #include "analysis/replay_costs.h"
 #include "analysis/run_report.h"
 #include "tests/analysis/trace_writer.h"

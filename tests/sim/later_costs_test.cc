@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "analysis/corrected_report.h"
-#include "analysis/in_run_costs.h"
+#include "analysis/in_run_text.h"
 #include "analysis/report.h"
 #include "tests/sim/corrected_error.h"
 #include "tests/sim/history_trace.h"

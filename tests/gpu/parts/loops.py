@@ -178,5 +178,8 @@ def report_without_later(recording):
 def describe(later):
     if later is None:
         return "nothing behind"
-    return (f"{later['of']} x {later['factor']:.3f} +/- {later['standard_error']:.3f}"
+    factor = "not known"
+    if later["factor"] is not None:
+        factor = f"{later['factor']:.3f} +/- {later['standard_error']:.3f}"
+    return (f"{later['of']} x {factor}"
             f"{'' if later['used'] else ' not used'}, {later['iterations']} of each")
