@@ -3,6 +3,7 @@
 // Writes the report model as JSON. Fields are added to this format, never renamed. No state.
 #include "analysis/report_json.h"
 
+#include "analysis/in_run_json.h"
 #include "analysis/json_rows.h"
 #include "analysis/ledger_json.h"
 
@@ -271,34 +272,6 @@ Json ProcessJson(const ReportProcess& process) {
               {"counters", ArrayOf(process.counters, CountersJson)},
               {"gpu_busy_is_upper_bound", process.gpu_busy_is_upper_bound},
               {"process_tree", TreeJson(process.process_tree)}};
-}
-
-// Of a factor that is not known, 0.
-Json Known(double figure) { return figure == 0 ? Json() : Json(figure); }
-
-Json LaterJson(const LaterCheck& later) {
-  if (later.iterations == 0) return nullptr;
-  return Json{{"iterations", later.iterations},
-              {"recorded_ns", later.recorded_ns},
-              {"later_ns", later.later_ns},
-              {"calibrated_ns", later.calibrated_ns},
-              {"residual_error_ns", later.residual_error_ns},
-              {"of", later.of},
-              {"factor", Known(later.factor)},
-              {"standard_error", Known(later.standard_error)},
-              {"used", later.used}};
-}
-
-Json InRunJson(const InRunCheck& check) {
-  return Json{{"iterations", check.iterations},
-              {"suspended_ns", check.suspended_ns},
-              {"factor", Known(check.factor)},
-              {"standard_error", Known(check.standard_error)},
-              {"used", check.used},
-              {"later", LaterJson(check.later)},
-              {"unchecked", ArrayOf(check.unchecked, [](const UncheckedCost& cost) {
-                 return Json{{"what", cost.what}, {"why", cost.why}};
-               })}};
 }
 
 // The keys of a process, with bounds beside each total.

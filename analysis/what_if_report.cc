@@ -274,7 +274,7 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
                    FormatShare(before.gpu_busy_share) + ".",
                width, 2);
   if (!report.not_corrected.empty()) {
-    text += Wrap("What the profiler cost is in all of these times: not corrected for profiling (" +
+    text += Wrap("What the profiler cost is in these times: not corrected for profiling (" +
                      EscapeName(report.not_corrected) + ").",
                  width, 2);
   }

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -79,6 +80,42 @@ TEST_F(WhatIfReportTest, WhatIsNoOperationCannotBeAGraph) {
     changes.graph_capture = {row};
     EXPECT_FALSE(ImagineRun(run_.path(), {}, changes).ok()) << row;
   }
+}
+
+TEST_F(WhatIfReportTest, ALayerThatTheRunDoesNotHaveIsNoChange) {
+  WhatIf changes;
+  changes.scalings = {{ScaledPart::kLayer, "python", 0}};
+  const Result<WhatIfReport> report = ImagineRun(run_.path(), {}, changes);
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().doing, "changing");
+  EXPECT_EQ(report.error().object, "layer 'python'");
+  changes.scalings = {{ScaledPart::kLayer, "native", 0.5}};
+  EXPECT_TRUE(ImagineRun(run_.path(), {}, changes).ok());
+}
+
+TEST_F(WhatIfReportTest, ThatTheProfilersCostsAreInItIsSaid) {
+  ReportOptions options;
+  options.why_no_costs = "not measured here";
+  WhatIf changes;
+  changes.scalings = {{ScaledPart::kDevice, "", 0.5}};
+  const auto imagine = [&] { return ImagineRun(run_.path(), options, changes); };
+  const Result<WhatIfReport> recorded = imagine();
+  ASSERT_TRUE(recorded.ok());
+  EXPECT_FALSE(recorded->not_corrected.empty());
+  const std::string text = RenderWhatIfText(*recorded, 500, true);
+  EXPECT_NE(text.find("not corrected for profiling (" + recorded->not_corrected),
+            std::string::npos);
+  const auto said = nlohmann::json::parse(RenderWhatIfJson(*recorded));
+  EXPECT_EQ(said["corrected"], false);
+  EXPECT_EQ(said["corrected_why_not"], recorded->not_corrected);
+  EXPECT_EQ(said["before"]["processes"][0]["corrected_why_not"], recorded->not_corrected);
+
+  options.costs.emplace();
+  const Result<WhatIfReport> corrected = imagine();
+  ASSERT_TRUE(corrected.ok());
+  EXPECT_EQ(corrected->not_corrected, "");
+  EXPECT_EQ(RenderWhatIfText(*corrected, 500, true).find("not corrected"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(RenderWhatIfJson(*corrected))["corrected"], true);
 }
 
 }  // namespace
