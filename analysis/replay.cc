@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <queue>
@@ -25,6 +26,9 @@
 
 namespace gpubound {
 namespace {
+
+// From the step that ends a recording to the end that all processes are told.
+constexpr int64_t kSameInstantNs = 1'000'000;
 
 // Everything of |process| but its events.
 ProcessTrace WithoutEvents(const ProcessTrace& process) {
@@ -216,11 +220,12 @@ class RunReplay {
     replayed.run.steps = run_.steps;
     replayed.run.problems = run_.problems;
     if (options_.keep_events) replayed.run.recorded_offsets_ns = HostOffsets(run_);
+    for (Entry& entry : replays_) replayed.facts.push_back(entry.replay->Finish());
+    EndTogether(&replayed.facts);
     for (size_t p = 0; p < replays_.size(); ++p) {
       Entry& entry = replays_[p];
-      replayed.facts.push_back(entry.replay->Finish());
       if (entry.output != nullptr && entry.output->error()) return *entry.output->error();
-      const ReplayFacts& facts = replayed.facts.back();
+      const ReplayFacts& facts = replayed.facts[p];
       ProcessTrace& process = replayed.run.processes.emplace_back(WithoutEvents(run_.processes[p]));
       process.span_begin_ns = facts.span_begin_ns;
       process.span_end_ns = facts.span_end_ns;
@@ -233,6 +238,32 @@ class RunReplay {
     }
     MoveEnd(&replayed.run);
     return replayed;
+  }
+
+  // What --steps asks for is over in every process of a host when one of them has come so far: that
+  // one tells when the others end, whatever they did meanwhile.
+  void EndTogether(std::vector<ReplayFacts>* facts) const {
+    if (run_.steps.empty()) return;
+    std::map<std::pair<std::string, int64_t>, size_t> ended_by;  // by host and recorded end
+    const auto key = [this](size_t p) {
+      const ProcessTrace& process = run_.processes[p];
+      return std::pair(process.identity.host, process.span_end_ns);
+    };
+    for (size_t p = 0; p < facts->size(); ++p) {
+      if ((*facts)[p].stepped_ns < run_.processes[p].span_end_ns - kSameInstantNs) continue;
+      size_t& by = ended_by.try_emplace(key(p), p).first->second;
+      if ((*facts)[p].stepped_ns > (*facts)[by].stepped_ns) by = p;
+    }
+    for (size_t p = 0; p < facts->size(); ++p) {
+      const auto by = ended_by.find(key(p));
+      const bool is_asked = run_.processes[p].span_end == SpanEnd::kAsked;
+      if (!is_asked || by == ended_by.end() || by->second == p) continue;
+      const ReplayFacts& ended = (*facts)[by->second];
+      ReplayFacts& with_it = (*facts)[p];
+      with_it.span_end_ns = std::max(with_it.span_begin_ns, ended.span_end_ns);
+      with_it.span = ended.span;
+      with_it.last_step = ended.last_step;
+    }
   }
 
   // The launcher saw the run end as long after the process that decides its end as it did. How long

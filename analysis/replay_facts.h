@@ -44,8 +44,9 @@ struct ReplayFacts {
   // Occurrences of operations that became a graph, and those of them that could not be one.
   uint64_t captures = 0;
   uint64_t captures_broken = 0;
-  uint32_t last_step = 0;  // of the critical path to its end
-  StepTimes steps;         // replayed
+  uint32_t last_step = 0;          // of the critical path to its end
+  StepTimes steps;                 // replayed
+  int64_t stepped_ns = INT64_MIN;  // recorded: when the last iteration of its span ended
 };
 
 }  // namespace gpubound

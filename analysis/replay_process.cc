@@ -265,6 +265,7 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
   } else if (IsInstant(event.kind)) {
     if (event.kind == SlotKind::kStep && time_ns >= process_.span_begin_ns) {
       facts_.steps.Add(thread->shown);
+      if (time_ns <= process_.span_end_ns) facts_.stepped_ns = time_ns;
     }
     Charge(index, thread, costs_.AfterInstant(), KindOf(event));
   }

@@ -82,6 +82,32 @@ TEST_F(WhatIfReportTest, WhatIsNoOperationCannotBeAGraph) {
   }
 }
 
+// A recording of iterations ends in all processes when one of them has done them.
+TEST(WhatIfOfSteps, EndsInEveryProcessWithTheIterations) {
+  const testing_support::TemporaryRun run;
+  const auto write = [&run](int64_t pid, LabelId operation, const std::vector<Slot>& steps) {
+    testing_support::SegmentWriter segment(run, {.pid = pid});
+    segment.PutUsualRows();
+    segment.Meta("steps", "0:2");
+    segment.Meta("steps_end_ns", 900);
+    std::vector<Slot> slots = {Begin(operation, 0)};
+    slots.insert(slots.end(), steps.begin(), steps.end());
+    slots.push_back(End(operation, 950));
+    segment.Scopes({.thread = 1}, slots);
+  };
+  const auto step = [](uint64_t time_ns) { return MakeSlot(SlotKind::kStep, LabelId{0}, time_ns); };
+  write(100, testing_support::kInner, {});  // the root, whose span the run's is
+  write(101, kTrain, {step(450), 0, step(900), 1});
+  WhatIf changes;
+  changes.scalings = {{ScaledPart::kOperation, "train", 0.5}};
+  const Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  EXPECT_EQ(report->before.run.wall_ns, 900);
+  EXPECT_EQ(report->after.run.wall_ns, 450);
+  ASSERT_EQ(report->after.processes.size(), 2u);
+  for (const ReportProcess& process : report->after.processes) EXPECT_EQ(process.span_ns, 450);
+}
+
 TEST_F(WhatIfReportTest, ALayerThatTheRunDoesNotHaveIsNoChange) {
   WhatIf changes;
   changes.scalings = {{ScaledPart::kLayer, "python", 0}};
