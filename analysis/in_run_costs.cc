@@ -189,7 +189,7 @@ void NoteWhyNothingCameLater(const ProcessTrace& process, InRunCheck* check) {
   if (later.iterations != 0) return;
   if (process.in_run_calibration == "off") {
     later.why_none = kSwitchedOff;
-  } else if (process.span_end == SpanEnd::kAsked) {
+  } else if (later.why_none.empty() && process.span_end == SpanEnd::kAsked) {
     later.why_none = std::to_string(process.later_iterations.size()) +
                      " iterations are known behind the recording, and " +
                      std::to_string(kFewestLater) + " are needed, there and in it";

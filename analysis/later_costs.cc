@@ -204,6 +204,11 @@ void Apply(const Loop& loop, CostModel* costs, InRunCheck* check) {
   LaterCheck& later = check->later;
   later.of = loop.of_calls ? kCudaCalls : kScopes;
   const LevelChange recorded = FitLevelChange(RecordedLengths(loop), loop.later);
+  if (recorded.used != 0 && std::min(recorded.before_ns, recorded.behind_ns) <= 0) {
+    // A line through lengths that change so much says nothing of the instant.
+    later.why_none = "the lengths of iterations drift too much there";
+    return;
+  }
   later.iterations = recorded.used;
   later.recorded_ns = std::llround(recorded.before_ns);
   later.later_ns = std::llround(recorded.behind_ns);

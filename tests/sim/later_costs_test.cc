@@ -253,6 +253,25 @@ TEST(LaterCostsTest, AProgramThatDoesSomethingElseLaterTellsNothing) {
   }
 }
 
+// As of a machine that had other work to do for a while: the line through them passes below 0.
+TEST(LaterCostsTest, LengthsThatDriftAllTheWayTellNothing) {
+  Recorded recorded(DearCalls(Workload::kCpuBound, 7), 1.3);
+  const size_t count = recorded.later().size();
+  int64_t end_ns = recorded.later().front().end_ns;
+  const double usual_ns =
+      static_cast<double>(recorded.later().back().end_ns - end_ns) / static_cast<double>(count);
+  for (size_t i = 1; i < count; ++i) {
+    const double left = 1 - static_cast<double>(i) / static_cast<double>(count);
+    end_ns += 1 + std::llround(20 * usual_ns * left * left * left);
+    recorded.later()[i].end_ns = end_ns;
+  }
+  const Outcome outcome = recorded.Correct();
+  EXPECT_EQ(outcome.check.later.iterations, 0u);
+  EXPECT_FALSE(outcome.check.later.used);
+  EXPECT_THAT(WhyUnchecked(outcome.check, kCudaCalls), HasSubstr("drift too much"));
+  EXPECT_EQ(CheckText(outcome.check).find("behind"), std::string::npos);
+}
+
 TEST(LaterCostsTest, AFewIterationsTellNothing) {
   Recorded recorded(DearCalls(Workload::kCpuBound, 7), 1.3);
   recorded.later().resize(9);
