@@ -4,16 +4,16 @@
 #include <cmath>
 #include <cstdint>
 
+#include "analysis/estimate.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
 namespace {
 
 constexpr char kHowToCheckCalls[] = "gpubound run --steps A:B would, with as many behind them";
-constexpr double kHalfInterval = 1.96;  // standard errors
 
 std::string InPercent(double factor, double standard_error) {
-  return FormatShare(factor) + " (+/- " + FormatShare(kHalfInterval * standard_error) + ")";
+  return FormatShare(factor) + " (+/- " + FormatShare(kNormal975 * standard_error) + ")";
 }
 
 // "4.1 % longer" than |usual_ns|.
@@ -30,7 +30,7 @@ std::string LaterText(const LaterCheck& later, const CheckWords& words) {
         static_cast<double>(later.residual_error_ns) / static_cast<double>(later.later_ns);
     text += Longer(later.recorded_ns, later.later_ns) + " in it and " +
             Longer(later.calibrated_ns, later.later_ns) + " (+/- " +
-            FormatShare(kHalfInterval * error) + ") without what calibration says ";
+            FormatShare(kNormal975 * error) + ") without what calibration says ";
   }
   text += "(" + std::to_string(later.iterations) + " of each)";
   if (later.used) {

@@ -160,17 +160,20 @@ void Refine(const ReplayFacts& facts, Loop* loop) {
 
 bool IsSurer(const Loop& loop) { return loop.fit_error < loop.calibrated_error; }
 
+// Of what the factor and calibration say.
+double ErrorOfBoth(const Loop& loop) {
+  return std::hypot(loop.standard_error, loop.calibrated_error);
+}
+
 bool IsTooFar(const Loop& loop) {
-  const double known = std::hypot(loop.standard_error, loop.calibrated_error);
-  return loop.factor <= 0 || std::abs(std::log(loop.factor)) > kFarthest * known;
+  return loop.factor <= 0 || std::abs(std::log(loop.factor)) > kFarthest * ErrorOfBoth(loop);
 }
 
 std::string WhyNotUsed(const Loop& loop) {
   if (!std::isfinite(loop.standard_error)) return "recording them lengthened no iteration";
   // The total is as sure as the fit is, whichever cost makes up for the others.
   if (!IsSurer(loop)) {
-    const double known = std::hypot(loop.standard_error, loop.calibrated_error);
-    if (std::abs(loop.factor - 1) > kFarthest * known) return kDiffersByMore;
+    if (std::abs(loop.factor - 1) > kFarthest * ErrorOfBoth(loop)) return kDiffersByMore;
     return "iterations behind the recording tell their cost to within " +
            FormatShare(loop.fit_error) + ", calibration to within " +
            FormatShare(loop.calibrated_error);

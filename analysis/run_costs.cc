@@ -21,4 +21,10 @@ ReportOptions WithCostsOf(const Run& run, ReportOptions options) {
   return options;
 }
 
+std::string WhyNotCorrected(const ReportOptions& options, const ProcessTrace& process) {
+  if (!options.costs) return options.why_no_costs;
+  const std::string why = options.costs->WhyNotOf(process);
+  return why.empty() ? "" : "the run's calibration was " + why;
+}
+
 }  // namespace gpubound

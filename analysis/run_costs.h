@@ -4,6 +4,8 @@
 #ifndef GPUBOUND_ANALYSIS_RUN_COSTS_H_
 #define GPUBOUND_ANALYSIS_RUN_COSTS_H_
 
+#include <string>
+
 #include "analysis/report.h"
 #include "analysis/run.h"
 
@@ -12,6 +14,9 @@ namespace gpubound {
 // |options| with the costs of |run|, from its own directory or else options.calibration_folder; or
 // with the reason why there are none. As they are where they have costs already.
 ReportOptions WithCostsOf(const Run& run, ReportOptions options);
+
+// Why |options| have no costs that are those of |process|; empty where they have.
+std::string WhyNotCorrected(const ReportOptions& options, const ProcessTrace& process);
 
 }  // namespace gpubound
 

@@ -16,13 +16,13 @@ namespace gpubound {
 namespace {
 
 // A calibration is of one machine, the processes of a run may be of several.
-void RefuseWhatHasNoCosts(const Run& run, const CostModel& costs, Report* report) {
+void RefuseWhatHasNoCosts(const Run& run, const ReportOptions& options, Report* report) {
   for (size_t p = 0; p < run.processes.size(); ++p) {
-    const std::string why = costs.WhyNotOf(run.processes[p]);
+    const std::string why = WhyNotCorrected(options, run.processes[p]);
     if (why.empty()) continue;
     ReportProcess& process = report->processes[p];
     process.corrected = nullptr;
-    process.corrected_why_not = "the run's calibration was " + why;
+    process.corrected_why_not = why;
     report->notes.push_back("pid " + std::to_string(process.pid) + " on " + process.host +
                             ": not corrected for profiling, because " + process.corrected_why_not +
                             ".");
@@ -41,7 +41,7 @@ Result<Report> Analyse(const Run& run, const ReportOptions& options) {
   const ReportOptions known = WithCostsOf(run, options);
   const Status replayed = AddReplays(run, known, &*report);
   if (!replayed.ok()) return replayed.error();
-  if (known.costs) RefuseWhatHasNoCosts(run, *known.costs, &*report);
+  if (known.costs) RefuseWhatHasNoCosts(run, known, &*report);
   return report;
 }
 

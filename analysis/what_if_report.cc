@@ -32,6 +32,12 @@ namespace {
 constexpr double kFactors[] = {2, 1, 0.5, 0.25, 0};
 constexpr size_t kCurveOperations = 4;
 
+std::string Listed(const std::set<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
+
 class Imagination {
  public:
   Imagination(const Run& run, const ReportOptions& options, const WhatIf& changes)
@@ -63,7 +69,7 @@ class Imagination {
     result.after = std::move(*after);
     result.ratio = RatioOf(span_, as_is);
     for (const ProcessTrace& process : run_.processes) {
-      if (result.not_corrected.empty()) result.not_corrected = WhyNotCorrected(process);
+      if (result.not_corrected.empty()) result.not_corrected = WhyNotCorrected(options_, process);
     }
     result.asks_for_graphs = !changes_.graph_capture.empty();
     for (const ReplayFacts& facts : facts_) {
@@ -88,7 +94,7 @@ class Imagination {
     Result<Report> report = BuildReport((*replayed).run, options_);
     if (!report.ok()) return report;
     for (size_t p = 0; p < run_.processes.size(); ++p) {
-      const std::string why = WhyNotCorrected(run_.processes[p]);
+      const std::string why = WhyNotCorrected(options_, run_.processes[p]);
       report->processes[p].corrected_why_not =
           why.empty() ? "all values of this process are corrected ones" : why;
     }
@@ -96,13 +102,6 @@ class Imagination {
     if (!leading_) leading_ = static_cast<size_t>(MainProcess(*report) - report->processes.data());
     span_ = SpanOf(*replayed, *leading_);
     return report;
-  }
-
-  // Empty: what the profiler cost is taken out of the process.
-  std::string WhyNotCorrected(const ProcessTrace& process) const {
-    if (!options_.costs) return options_.why_no_costs;
-    const std::string why = options_.costs->WhyNotOf(process);
-    return why.empty() ? "" : "the run's calibration was " + why;
   }
 
   bool HasWorkNamed(const std::string& part) const {
@@ -132,10 +131,8 @@ class Imagination {
     const std::set<std::string> layers = LayersOf(report);
     for (const Scaling& scaling : changes_.scalings) {
       if (scaling.part == ScaledPart::kLayer && layers.count(scaling.name) == 0) {
-        std::string all;
-        for (const std::string& layer : layers) all += (all.empty() ? "" : ", ") + layer;
         return Error{"changing", "layer '" + scaling.name + "'", "no time of that layer in the run",
-                     all, "gpubound report --by layer shows where CPU time went."};
+                     Listed(layers), "gpubound report --by layer shows where CPU time went."};
       }
       if (scaling.part == ScaledPart::kOperation) wanted.push_back(scaling.name);
       if (scaling.part != ScaledPart::kKernel || HasWorkNamed(scaling.name)) continue;
@@ -145,11 +142,10 @@ class Imagination {
     }
     for (const std::string& name : wanted) {
       if (names.count(name) != 0) continue;
-      std::string all;
-      for (const std::string& other : names) all += (all.empty() ? "" : ", ") + other;
       const std::vector<std::string> known(names.begin(), names.end());
       const std::string closest = ClosestName(name, known);
-      return Error{"changing", "operation '" + name + "'", "no such operation in the run", all,
+      return Error{"changing", "operation '" + name + "'", "no such operation in the run",
+                   Listed(names),
                    closest.empty() ? "gpubound report names the operations of a run."
                                    : "Did you mean '" + closest + "'?"};
     }

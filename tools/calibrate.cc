@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "analysis/estimate.h"
 #include "analysis/paired_blocks.h"
 #include "analysis/text_table.h"
 #include "tools/calibration_plan.h"
@@ -132,7 +133,7 @@ std::string RenderCosts(const Calibration& calibration) {
   for (const MeasuredCost& measured : calibration.costs) {
     const Cost& cost = measured.cost;
     table.AddRow({WhatWasMeasured(measured), fmt::format("{:.1f}", cost.total_ns()),
-                  fmt::format("+-{:.1f}", 1.96 * cost.standard_error_ns),
+                  fmt::format("+-{:.1f}", kNormal975 * cost.standard_error_ns),
                   fmt::format("{:.1f}", cost.inside_ns), fmt::format("{:.1f}", cost.outside_ns),
                   std::to_string(cost.samples)});
   }
@@ -140,7 +141,7 @@ std::string RenderCosts(const Calibration& calibration) {
     const Cost& cost = process.cost;
     table.AddRow({"process" + (process.condition.empty() ? "" : ", " + process.condition),
                   fmt::format("{:.2f} ms", cost.total_ns() / 1e6),
-                  fmt::format("+-{:.2f} ms", 1.96 * cost.standard_error_ns / 1e6), "", "",
+                  fmt::format("+-{:.2f} ms", kNormal975 * cost.standard_error_ns / 1e6), "", "",
                   std::to_string(cost.samples)});
   }
   constexpr int kWidth = 100;

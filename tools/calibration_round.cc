@@ -122,7 +122,7 @@ class Round {
     }
     const Status python =
         Start(CalibrationProgram::kPython, {options_.python, (package / kPythonFile).string()});
-    if (!python.ok()) RefusePython(python.error().object + ": " + python.error().found);
+    if (!python.ok()) RefusePython(python.error());
     return Ok{};
   }
 
@@ -202,6 +202,7 @@ class Round {
                  "the trace of the process", "Report this as a fault of gpubound."};
   }
 
+  void RefusePython(const Error& error) { RefusePython(error.object + ": " + error.found); }
   void RefusePython(const std::string& why) {
     for (const CalibrationWorkload& workload : CalibrationPlan()) {
       if (workload.program != CalibrationProgram::kPython) continue;
@@ -220,7 +221,7 @@ class Round {
       if (probed.ok()) continue;
       if (program == CalibrationProgram::kNative) return probed;
       // An interpreter that does not answer, or a program that is none.
-      RefusePython(probed.error().object + ": " + probed.error().found);
+      RefusePython(probed.error());
     }
     return Ok{};
   }

@@ -117,13 +117,12 @@ void GiveCalibration(const RunArguments& arguments, const LibraryFiles& librarie
                     "off, false, no); using 1",
                     EscapeName(std::string(word))));
   }
-  if (!HasRecordedProcess(directory.path)) return;
   RunCalibrationOptions options;
   options.libraries = libraries;
   options.how_not = "--no-calibrate leaves it out";
   if (!arguments.api.empty()) options.settings.push_back({"GPUBOUND_API", arguments.api});
   options.measure = !arguments.no_calibrate && !arguments.quiet && switched.value_or(true);
-  const Result<Calibration> given = CalibrateRun(directory.path, options);
+  const Result<std::optional<Calibration>> given = CalibrateRun(directory.path, options);
   if (!given.ok() && options.measure) PrintError(given.error());
 }
 

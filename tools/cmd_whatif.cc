@@ -23,9 +23,8 @@ constexpr CommandHelp kHelp = {
     "name contains NAME), or device:FACTOR for all device work. FACTOR multiplies the time.\n"
     "--graph-capture: launches inside the operation become one graph launch per occurrence.\n"
     "docs/overhead_model.md says what is assumed.\n"
-    "Exit status: 0; 1 if stdout cannot be written; 2 for a change that makes no sense; 3 if the "
-    "run\n"
-    "cannot be read.\n",
+    "Exit status: 0; 1 if stdout cannot be written; 2 for a change that makes no sense;\n"
+    "3 if the run cannot be read.\n",
     "  gpubound whatif train.gpubound --scale operation=simulation:0.5\n"
     "  gpubound whatif train.gpubound --scale kernel=gemm:0.8 --scale layer=python:0\n"
     "  gpubound whatif train.gpubound --graph-capture inference --json\n"};

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <random>
+#include <utility>
 
 #include "analysis/calibration_file.h"
 #include "analysis/reader.h"
@@ -75,29 +76,25 @@ std::string InterpreterOf(const Run& run) {
   return named ? found->command.front() : "python3";
 }
 
-bool HasRecordedProcess(const std::string& run_directory) {
-  const Result<Run> run = OpenRun(run_directory);
-  return run.ok() && !run->processes.empty();
-}
-
-Result<Calibration> CalibrateRun(const std::string& run_directory,
-                                 const RunCalibrationOptions& options) {
+Result<std::optional<Calibration>> CalibrateRun(const std::string& run_directory,
+                                                const RunCalibrationOptions& options) {
   const Result<Run> run = OpenRun(run_directory);
   if (!run.ok()) return run.error();
+  if (run->processes.empty()) return std::optional<Calibration>();
   Result<Calibration> calibration = CalibrationOf(*run, CalibrationFolder());
   if (!calibration.ok() && options.measure) {
     calibration = Measure(*run, options);
-    if (!calibration.ok()) return calibration;
+    if (!calibration.ok()) return calibration.error();
     const std::string why = WhyNotServing(calibration->machine, KeyOf(*run));
     if (!why.empty()) {
       return Error{"calibrating", run_directory, why, "costs measured with what the run used",
                    "Measure with its interpreter and libraries: gpubound calibrate --python PATH"};
     }
   }
-  if (!calibration.ok()) return calibration;
+  if (!calibration.ok()) return calibration.error();
   const Status written = WriteCalibration(run_directory + "/" + kCalibrationFile, *calibration);
   if (!written.ok()) return written.error();
-  return calibration;
+  return std::optional<Calibration>(std::move(*calibration));
 }
 
 }  // namespace gpubound

@@ -6,6 +6,7 @@
 #define GPUBOUND_TOOLS_RUN_CALIBRATION_H_
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,13 +25,11 @@ struct RunCalibrationOptions {
   std::string how_not;  // how the user has it left out; empty: not at all
 };
 
-// Whether any process was recorded, so that there is something to take costs out of.
-bool HasRecordedProcess(const std::string& run_directory);
-
-// Writes calibration.json into the run at |run_directory| and returns what is in it. Says on stderr
-// when it measures. An error, where there is none, says why.
-Result<Calibration> CalibrateRun(const std::string& run_directory,
-                                 const RunCalibrationOptions& options);
+// Writes calibration.json into the run at |run_directory| and returns what is in it; none where no
+// process was recorded, so that there is nothing to take costs out of. Says on stderr when it
+// measures. An error, where there is no calibration, says why.
+Result<std::optional<Calibration>> CalibrateRun(const std::string& run_directory,
+                                                const RunCalibrationOptions& options);
 
 // The interpreter that the Python processes of |run| ran with, by its name in their commands;
 // "python3" where that does not name one, empty where there is no Python.

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <utility>
 
 #include "analysis/estimate.h"
 #include "analysis/text_table.h"
@@ -100,17 +101,17 @@ class Experiment {
   }
 
   Status CorrectAll() {
-    if (!HoldsTrace(RunPath(0))) {
-      return Error{"verifying", options_.command.front(), "it recorded nothing",
-                   "a program that uses CUDA, NVTX or gpubound annotations",
-                   "See why: gpubound run -- CMD"};
-    }
+    const Error nothing = {"verifying", options_.command.front(), "it recorded nothing",
+                           "a program that uses CUDA, NVTX or gpubound annotations",
+                           "See why: gpubound run -- CMD"};
+    if (!HoldsTrace(RunPath(0))) return nothing;
     RunCalibrationOptions calibrating;
     calibrating.libraries = options_.libraries;
     calibrating.time_cap = std::chrono::seconds(45);
-    Result<Calibration> calibration = CalibrateRun(RunPath(0), calibrating);
+    Result<std::optional<Calibration>> calibration = CalibrateRun(RunPath(0), calibrating);
     if (!calibration.ok()) return calibration.error();
-    result_.calibration = std::move(calibration).value();
+    if (!calibration->has_value()) return nothing;
+    result_.calibration = std::move(**calibration);
     for (size_t round = 0; round < result_.rounds.size(); ++round) {
       const Result<CorrectedWall> corrected =
           CorrectedWallOf(profiled_[round], RunPath(static_cast<int>(round)), result_.calibration);

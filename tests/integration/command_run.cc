@@ -80,6 +80,12 @@ Json RowOf(const Json& process, const std::string& operation) {
   return nullptr;
 }
 
+int64_t UnknownNsOf(const Json& process) {
+  int64_t unknown_ns = 0;
+  for (const Json& row : process["operations"]) unknown_ns += row["unknown_ns"].get<int64_t>();
+  return unknown_ns;
+}
+
 void ExpectExactPartition(const Json& report) {
   ASSERT_FALSE(report["processes"].empty());
   for (const Json& process : report["processes"]) {

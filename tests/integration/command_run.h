@@ -52,6 +52,9 @@ class CommandRun : public testing::Test {
 // The row of |process| called |operation|; null without one.
 Json RowOf(const Json& process, const std::string& operation);
 
+// The time of all rows of |process| in which it is not known what its devices did.
+int64_t UnknownNsOf(const Json& process);
+
 // Every cell and every row of |report| adds up to the span of its process, and the columns of a row
 // to its wall time.
 void ExpectExactPartition(const Json& report);

@@ -63,9 +63,7 @@ TEST_F(StepsTest, TheIterationsThatWereAskedForAreRecordedWhole) {
   EXPECT_EQ(OpenedOf(process, "inference"), 20);
   EXPECT_EQ(OpenedOf(process, "backpropagation"), 20);
   EXPECT_GT(RowOf(process, "backpropagation")["gpu_busy_ns"].get<int64_t>(), 0);
-  int64_t unknown_ns = 0;
-  for (const Json& row : process["operations"]) unknown_ns += row["unknown_ns"].get<int64_t>();
-  EXPECT_EQ(unknown_ns, 0);
+  EXPECT_EQ(UnknownNsOf(process), 0);
   // Nothing is missing: what came before was not wanted.
   EXPECT_THAT(report["run"]["verdict"].get<std::string>(), HasSubstr("complete"));
   EXPECT_THAT(report["ledger"].dump(), Not(HasSubstr("lost")));
@@ -84,9 +82,7 @@ TEST_F(StepsTest, WorkThatIsStillQueuedAtTheEndIsNoLoss) {
   EXPECT_THAT(report["run"]["verdict"].get<std::string>(), HasSubstr("complete"));
   EXPECT_THAT(report["ledger"].dump(), Not(HasSubstr("cupti_zero_timestamps")));
   const Json& process = report["processes"][0];
-  int64_t unknown_ns = 0;
-  for (const Json& row : process["operations"]) unknown_ns += row["unknown_ns"].get<int64_t>();
-  EXPECT_EQ(unknown_ns, 0);
+  EXPECT_EQ(UnknownNsOf(process), 0);
   // The kernels come one behind the other, from the first to behind the end.
   EXPECT_GE(process["gpu_busy_ns"].get<int64_t>(), process["span_ns"].get<int64_t>() / 100 * 95);
   const Outcome behind = Gpubound({"sql", "--csv", run_path(),
