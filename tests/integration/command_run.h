@@ -20,6 +20,14 @@ namespace gpubound {
 
 using Json = nlohmann::json;
 
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool kThreadSanitizer = true;
+#else
+inline constexpr bool kThreadSanitizer = false;
+#endif
+// An interpreter without the thread sanitizer cannot load an extension that has it.
+inline constexpr bool kPythonLoadsTheExtension = !kThreadSanitizer;
+
 class CommandRun : public testing::Test {
  protected:
   CommandRun();
