@@ -33,7 +33,8 @@ std::vector<int64_t> PathLog::PartsUntil(uint32_t last, int64_t origin_ns, int64
       block = log_.Read(open_block, &buffer);
     }
     const PathStep& step = block[index % kBlock];
-    const int64_t at_ns = std::clamp(origin_ns + Rounded(step.at), begin_ns, end_ns);
+    // Where costs were more than there was, a step may end before the one that it began behind.
+    const int64_t at_ns = std::clamp(origin_ns + Rounded(step.at), begin_ns, until_ns);
     if (number != last) parts[part] += until_ns - at_ns;
     if (parts.size() <= step.part) parts.resize(step.part + 1);
     if (number == last) parts[step.part] += until_ns - at_ns;

@@ -167,8 +167,8 @@ class RunReplay {
     input.first_part = static_cast<uint32_t>(parts_);
     entry.first_part = parts_;
     parts_ += entry.roles->operations().size() * kPathColumns;
-    input.peer_moment = [this, p](PeerIndex peer, int64_t time_ns) {
-      return peers_.ReleaseBy(p, replays_[p].peers[peer].pids, time_ns);
+    input.peer_release = [this, p](PeerIndex peer, int64_t begun_ns, int64_t time_ns) {
+      return peers_.ReleaseBy(p, replays_[p].peers[peer].pids, begun_ns, time_ns);
     };
     if (some_inherit_) {
       input.peer_awaited = [this, p](PeerIndex peer, OperationIndex operation, int64_t time_ns) {
@@ -200,7 +200,15 @@ class RunReplay {
     if (time_ns != kOpenEnded) turns_.emplace(time_ns, p);
   }
 
-  // A child begins when its parent has come to where it was.
+  // Of whom the critical path is, where it lives already when |p| begins; else null.
+  const Entry* Leading(size_t p) const {
+    if (!options_.critical_path_of || *options_.critical_path_of == p) return nullptr;
+    const Entry& entry = replays_[*options_.critical_path_of];
+    return entry.begun ? &entry : nullptr;
+  }
+
+  // A child begins when its parent has come to where it was. Of whom the parent is not known begins
+  // when it did; on the critical path lies before it what the path's process did until then.
   void Begin(size_t p) {
     Entry& entry = replays_[p];
     entry.begun = true;
@@ -209,7 +217,11 @@ class RunReplay {
     if (process.parent_pid != 0) {
       parent = peers_.MomentOf(process.identity.host, process.parent_pid, process.BegunNs());
     }
-    if (parent) entry.replay->BeginAt(*parent);
+    if (parent) {
+      entry.replay->BeginAt(*parent);
+    } else if (const Entry* const leading = Leading(p)) {
+      entry.replay->BeginBehind(leading->replay->LeadAt(process.BegunNs()));
+    }
     peers_.Begin(p, entry.replay.get());
   }
 

@@ -326,7 +326,7 @@ LaunchAnchor ProcessReplay::AnchorOf(const DeviceWork& work, LaunchEntry* launch
     const DoneWork& before = device_.StreamDone(work.stream, work.start_ns);
     const bool queued = before.done.exists() && work.start_ns - before.end_ns <= kQueuedNs;
     anchor.at_ns = queued ? before.end_ns : work.start_ns;
-    anchor.at = queued ? before.done : At(work.start_ns);
+    anchor.at = queued ? before.done : LeadAt(work.start_ns);
     return anchor;
   }
   anchor.tells_latency = launch->works == 0;
@@ -348,7 +348,7 @@ LaunchAnchor ProcessReplay::AnchorOf(const DeviceWork& work, LaunchEntry* launch
     const double own_part = UsualOwnPartOf(kind).ns();
     const int64_t own_end_ns = std::max(launch->start_ns + Rounded(own_part), thread.at_ns);
     anchor.at_ns = std::min(work.start_ns, own_end_ns);
-    anchor.at = thread.started ? thread.At(anchor.at_ns) : At(anchor.at_ns);
+    anchor.at = thread.started ? thread.At(anchor.at_ns) : LeadAt(anchor.at_ns);
     anchor.tells_latency = false;
     if (in_.path != nullptr && thread.started) {
       anchor.at.step = in_.path->Add(anchor.at.step, PathPartOf(thread.cell), anchor.at.at);

@@ -28,7 +28,7 @@ Moment ProcessReplay::EndAt(int64_t span_end_ns) {
   } else if (last == nullptr) {
     end = begin_.After(static_cast<double>(span_end_ns - process_.BegunNs()));
   } else if (last->at_ns <= span_end_ns) {
-    end = Later(end, last->guessed ? At(span_end_ns) : last->At(span_end_ns));
+    end = Later(end, last->guessed ? LeadAt(span_end_ns) : last->At(span_end_ns));
   } else {
     end = last->now.After(static_cast<double>(span_end_ns - last->at_ns));
   }
@@ -46,8 +46,7 @@ ReplayFacts ProcessReplay::Finish() {
   facts_.span_end_ns = std::max(facts_.span_begin_ns, Retimed(end.at));
   facts_.span = {end.variance, end.error};
   if (in_.path != nullptr) {
-    const size_t none = size_t{kNoOperationIndex} * kLayers + static_cast<size_t>(base_layer_);
-    facts_.last_step = in_.path->Add(end.step, PathPartOf(last_cell_.value_or(none)), end.at);
+    facts_.last_step = in_.path->Add(end.step, PathPartOf(last_cell_.value_or(NoCell())), end.at);
   }
   for (UnknownInterval& unknown : facts_.unknown) {
     if (unknown.end_ns >= process_.span_end_ns) unknown.end_ns = kOpenEnded;

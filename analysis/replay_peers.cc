@@ -3,6 +3,7 @@
 // What a replay of a process tells others, and who is asked. No state.
 #include "analysis/replay_peers.h"
 
+#include <algorithm>
 #include <tuple>
 
 namespace gpubound {
@@ -16,6 +17,12 @@ bool ProcessReplay::IsAtRest() const {
   const ReplayThread* const reporting = StartedReporting();
   if (reporting == nullptr || !reporting->calls.empty()) return false;
   return reporting->scopes.empty() ||
+         reporting->cell % kLayers == static_cast<size_t>(Layer::kWait);
+}
+
+bool ProcessReplay::WaitsSince(int64_t time_ns) const {
+  const ReplayThread* const reporting = StartedReporting();
+  return reporting != nullptr && reporting->calls.empty() && reporting->at_ns <= time_ns &&
          reporting->cell % kLayers == static_cast<size_t>(Layer::kWait);
 }
 
@@ -51,44 +58,53 @@ std::optional<Moment> ReplayPeers::MomentOf(const std::string& host, int64_t pid
                                             int64_t time_ns) const {
   const ProcessReplay* const found = ReplayOf(host, pid, time_ns);
   if (found == nullptr) return std::nullopt;
-  return found->At(time_ns);
+  return found->LeadAt(time_ns);
 }
 
 // Which of several ended the wait is not recorded, nor whether it took all of them. Whoever answers
 // comes to rest then: if all rest, each may have been waited for, and the last one decides; if some
 // are busy, it was the one that came to rest in the wait, nearest before its end. A wait in which
-// none did is told by the one that did anything nearest before its end.
-std::optional<Moment> ReplayPeers::ReleaseBy(size_t waiter, const std::vector<int64_t>& pids,
-                                             int64_t time_ns) const {
+// none did is told by the one that did anything nearest before its end. Where all have waited
+// themselves since before it began, their answers were there already.
+std::optional<ProcessReplay::Release> ReplayPeers::ReleaseBy(size_t waiter,
+                                                             const std::vector<int64_t>& pids,
+                                                             int64_t begun_ns,
+                                                             int64_t time_ns) const {
   const std::string& host = run_.processes[waiter].identity.host;
-  if (pids.size() == 1) return MomentOf(host, pids.front(), time_ns);
-  // What waits did nothing since it began to wait.
-  const int64_t begun_ns = replays_[waiter]->LastEvent();
-  const ProcessReplay* nearest = nullptr;
-  bool nearest_rests = false;
-  bool all_rest = true;
+  std::vector<const ProcessReplay*> peers;
   for (const int64_t pid : pids) {
     const ProcessReplay* const peer = ReplayOf(host, pid, time_ns);
-    if (peer == nullptr) continue;
-    const bool rests = peer->IsAtRest() && peer->LastEvent() >= begun_ns;
-    all_rest &= peer->IsAtRest();
-    if (nearest != nullptr &&
-        std::tuple(rests, peer->LastEvent()) <= std::tuple(nearest_rests, nearest->LastEvent())) {
-      continue;
+    if (peer != nullptr) peers.push_back(peer);
+  }
+  if (peers.empty()) return std::nullopt;
+  const auto is_ready = [&](const ProcessReplay* peer) { return peer->WaitsSince(begun_ns); };
+  if (std::ranges::all_of(peers, is_ready)) {
+    Moment ready;
+    for (const ProcessReplay* peer : peers) ready = Later(ready, peer->At(peer->LastEvent()));
+    return ProcessReplay::Release{ready, /*was_ready=*/true};
+  }
+  if (pids.size() == 1) return ProcessReplay::Release{peers.front()->LeadAt(time_ns)};
+  const auto came_to_rest = [&](const ProcessReplay* peer) {
+    return peer->IsAtRest() && peer->LastEvent() >= begun_ns;
+  };
+  const ProcessReplay* nearest = peers.front();
+  for (const ProcessReplay* peer : peers) {
+    if (std::tuple(came_to_rest(peer), peer->LastEvent()) >
+        std::tuple(came_to_rest(nearest), nearest->LastEvent())) {
+      nearest = peer;
     }
-    nearest = peer;
-    nearest_rests = rests;
   }
-  if (nearest == nullptr) return std::nullopt;
-  Moment release = nearest->At(time_ns);
-  if (!all_rest) return release;
+  const auto rests = [](const ProcessReplay* peer) { return peer->IsAtRest(); };
+  if (!std::ranges::all_of(peers, rests)) return ProcessReplay::Release{nearest->LeadAt(time_ns)};
   // As long after the last of them as it was after the one that was last in the recording.
+  Moment release = nearest->At(time_ns);
   const double delay = release.at - nearest->At(nearest->LastEvent()).at;
-  for (const int64_t pid : pids) {
-    const ProcessReplay* const peer = ReplayOf(host, pid, time_ns);
-    if (peer != nullptr) release = Later(release, peer->At(peer->LastEvent()).After(delay));
+  for (const ProcessReplay* peer : peers) {
+    const Moment rested = peer->At(peer->LastEvent()).After(delay);
+    if (rested.at > release.at) nearest = peer;
+    release = Later(release, rested);
   }
-  return release;
+  return ProcessReplay::Release{nearest->Leading(release)};
 }
 
 }  // namespace gpubound

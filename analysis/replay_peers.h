@@ -33,9 +33,10 @@ class ReplayPeers {
   // Where that process is then.
   std::optional<Moment> MomentOf(const std::string& host, int64_t pid, int64_t time_ns) const;
 
-  // When run.processes[waiter] goes on that waits until |time_ns| for any of |pids|, or for all.
-  std::optional<Moment> ReleaseBy(size_t waiter, const std::vector<int64_t>& pids,
-                                  int64_t time_ns) const;
+  // By what run.processes[waiter] goes on that waited from |begun_ns| until |time_ns| for any of
+  // |pids|, or for all.
+  std::optional<ProcessReplay::Release> ReleaseBy(size_t waiter, const std::vector<int64_t>& pids,
+                                                  int64_t begun_ns, int64_t time_ns) const;
 
  private:
   const ProcessReplay* ReplayOf(const std::string& host, int64_t pid, int64_t time_ns) const;

@@ -72,7 +72,7 @@ void ProcessReplay::Start(uint32_t index, int64_t time_ns) {
   if (IsReporting(index)) {
     thread.BeginAt(begin_, process_.BegunNs());
   } else {
-    thread.BeginAt(At(time_ns), time_ns);
+    thread.BeginAt(LeadAt(time_ns), time_ns);
   }
   thread.owed.resize(facts_.operations.size() * kLayers);
   EnterCell(&thread);
@@ -81,6 +81,15 @@ void ProcessReplay::Start(uint32_t index, int64_t time_ns) {
 Moment ProcessReplay::At(int64_t time_ns) const {
   if (const ReplayThread* const reporting = StartedReporting()) return reporting->At(time_ns);
   return begin_.After(static_cast<double>(time_ns - process_.BegunNs()));
+}
+
+Moment ProcessReplay::Leading(const Moment& moment) const {
+  const ReplayThread* const reporting = StartedReporting();
+  const size_t cell = reporting == nullptr ? NoCell() : reporting->cell;
+  if (in_.path == nullptr || cell % kLayers == static_cast<size_t>(Layer::kWait)) return moment;
+  Moment led = moment;
+  led.step = in_.path->Add(moment.step, PathPartOf(cell), moment.at);
+  return led;
 }
 
 int64_t ProcessReplay::NextTime() {

@@ -55,8 +55,14 @@ namespace gpubound {
 
 class ProcessReplay {
  public:
-  // Where process |peer| is at recorded |time_ns|; nothing where that is not known.
-  using PeerMoment = std::function<std::optional<Moment>(PeerIndex peer, int64_t time_ns)>;
+  // By what a process lets another one go on that waits for it.
+  struct Release {
+    Moment at;
+    bool was_ready = false;  // it had done so before the wait began: the wait takes its own time
+  };
+  // For a wait for |peer| from recorded |begun_ns| until |time_ns|; nothing where none is known.
+  using PeerRelease =
+      std::function<std::optional<Release>(PeerIndex peer, int64_t begun_ns, int64_t time_ns)>;
   // Its reporting thread begins to wait for |peer| at recorded |time_ns|, under |operation|.
   using PeerAwaited =
       std::function<void(PeerIndex peer, OperationIndex operation, int64_t time_ns)>;
@@ -67,7 +73,7 @@ class ProcessReplay {
     const LabelRoles* roles = nullptr;
     const CostModel* costs = nullptr;
     const WhatIf* changes = nullptr;
-    PeerMoment peer_moment;
+    PeerRelease peer_release;
     PeerAwaited peer_awaited;         // may be empty
     int64_t origin_ns = 0;            // of replayed times
     RetimedSource* output = nullptr;  // null: only the facts are wanted
@@ -84,18 +90,26 @@ class ProcessReplay {
   // Where its reporting thread is at recorded |time_ns|, which is no earlier than what has been
   // replayed.
   Moment At(int64_t time_ns) const;
+  // |moment|, until which that thread goes on with what it does, for what follows it: the end of a
+  // step of the critical path, unless the thread waits itself.
+  Moment Leading(const Moment& moment) const;
+  Moment LeadAt(int64_t time_ns) const { return Leading(At(time_ns)); }
   // Where it did something last.
   const Moment& Known() const;
   // When that thread did something last, in the recording; and whether it came to rest by that: it
   // waits, or is in no scope and no call. A process that has done nothing does not rest.
   int64_t LastEvent() const;
   bool IsAtRest() const;
+  // It waits itself, since recorded |time_ns| or longer.
+  bool WaitsSince(int64_t time_ns) const;
   // Whether it takes over the operations of those who wait for it.
   bool Inherits() const { return !scan_.any_operation; }
   // From recorded |time_ns| on, which is no earlier than what has been replayed.
   void Inherit(OperationIndex operation, int64_t time_ns);
   // Begins at |begin|, for a process that another one of the run started.
   void BeginAt(const Moment& begin);
+  // On the critical path, |before| comes before its begin.
+  void BeginBehind(const Moment& before) { begin_.step = before.step; }
 
   // Once NextTime() is kOpenEnded.
   ReplayFacts Finish();
@@ -269,6 +283,10 @@ class ProcessReplay {
   }
   void Suspend(bool suspended);
   CostNoise& NoiseOf(const ReplayThread& thread);
+  // Of a thread that has not begun.
+  size_t NoCell() const {
+    return size_t{kNoOperationIndex} * kLayers + static_cast<size_t>(base_layer_);
+  }
   uint32_t PathPartOf(size_t cell) const {
     return in_.first_part + static_cast<uint32_t>(cell / kLayers * kPathColumns + cell % kLayers);
   }

@@ -25,17 +25,21 @@ bool ProcessReplay::IsInFramework(const ReplayThread& reporting) const {
 void ProcessReplay::JoinAdopters(ReplayThread* reporting, int64_t time_ns) {
   if (!IsInFramework(*reporting)) return;
   Moment join;
+  size_t cell = 0;  // of the thread that it follows
   int64_t joined_ns = INT64_MIN;
   for (const std::unique_ptr<ReplayThread>& of : threads_) {
     const ReplayThread& thread = *of;
     if (!thread.adopts || !thread.started || thread.at_ns <= reporting->at_ns) continue;
-    join = Later(join, thread.At(time_ns));
+    const Moment done = thread.At(time_ns);
+    if (done.at > join.at) cell = thread.cell;
+    join = Later(join, done);
     joined_ns = std::max(joined_ns, thread.at_ns);
   }
   const Moment alone = reporting->At(time_ns);
   if (!join.exists() || join.at == alone.at) return;
   // What came long after them did not come because of them.
   if (join.at > alone.at && time_ns - joined_ns > kJoinsNs) return;
+  if (in_.path != nullptr) join.step = in_.path->Add(join.step, PathPartOf(cell), join.at);
   // It need not have waited at all; then it would have come here on its own.
   const Moment released = Later(reporting->now, join);
   facts_.unmoved_waits_ns += std::max(0.0, alone.at - released.at);
@@ -70,7 +74,7 @@ void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns
     return Move(thread, time_ns, kind);
   }
   if (IsParked(*thread, time_ns) && !GoesOnFor(*thread)) {
-    thread->WaitForThread(Known(), At(time_ns), time_ns);
+    thread->WaitForThread(Known(), LeadAt(time_ns), time_ns);
   } else {
     Move(thread, time_ns, kind);
   }
@@ -87,22 +91,23 @@ bool ProcessReplay::GoesOnFor(const ReplayThread& thread) const {
 
 void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
                                  int64_t time_ns) {
-  std::optional<Moment> release;
-  if (scope.peer != kNotOne && in_.peer_moment) release = in_.peer_moment(scope.peer, time_ns);
+  std::optional<Release> release;
+  if (scope.peer != kNotOne && in_.peer_release) {
+    release = in_.peer_release(scope.peer, scope.begun_ns, time_ns);
+  }
   if (!release && !IsReporting(index)) {
-    if (thread->WaitForThread(Known(), At(time_ns), time_ns)) NoteWaited(index, thread);
+    if (thread->WaitForThread(Known(), LeadAt(time_ns), time_ns)) NoteWaited(index, thread);
     return;
   }
-  if (release) {
-    if (thread->WaitFor(*release, time_ns, thread->shown)) NoteWaited(index, thread);
-    return;
+  if (!release || release->was_ready) {
+    // Whatever it waited for, nothing says that it moved.
+    thread->MoveTo(time_ns);
+    const double shift = static_cast<double>(time_ns - in_.origin_ns) - thread->now.at;
+    const auto length = static_cast<double>(time_ns - scope.begun_ns);
+    facts_.unmoved_waits_ns += std::clamp(shift - thread->wait_shift, 0.0, length);
+    thread->wait_shift = shift;
   }
-  // Whatever it waited for, nothing says that it moved.
-  thread->MoveTo(time_ns);
-  const double shift = static_cast<double>(time_ns - in_.origin_ns) - thread->now.at;
-  const auto length = static_cast<double>(time_ns - scope.begun_ns);
-  facts_.unmoved_waits_ns += std::clamp(shift - thread->wait_shift, 0.0, length);
-  thread->wait_shift = shift;
+  if (release && thread->WaitFor(release->at, time_ns, thread->shown)) NoteWaited(index, thread);
 }
 
 // A framework's wait for the GPU ends when the work is done that ended in it, as long after that as
