@@ -44,6 +44,15 @@ inline PyObject* NewReference(PyObject* object) {
   return object;
 }
 
+// What code of ours raised is no business of the program's and is forgotten, but for what is to end
+// the program (a signal's handler, SystemExit): false, and the error stays set.
+inline bool DropError() {
+  if (PyErr_Occurred() == nullptr) return true;
+  if (PyErr_ExceptionMatches(PyExc_Exception) == 0) return false;
+  PyErr_Clear();
+  return true;
+}
+
 // What |dict| holds for |key|, an exact str, as a new reference; null where there is nothing, and
 // with an error set.
 inline PyObject* FindInDict(PyObject* dict, PyObject* key) {

@@ -185,18 +185,15 @@ PyObject* AtEnd(PyObject* module, PyObject* function) {
   Py_RETURN_NONE;
 }
 
-// False with an error set where the program is to end meanwhile (a signal, SystemExit): then it is
-// called again. What else it raises is no business of the program's.
+// False with an error set where the program is to end meanwhile: then it is called again.
 bool CallAtEnd(ModuleState* state) {
   PyObject* function = state->at_end.exchange(nullptr);
   if (function == nullptr) return true;
   PyObject* result = PyObject_CallObject(function, nullptr);
-  const bool interrupted = result == nullptr && PyErr_ExceptionMatches(PyExc_Exception) == 0;
-  if (interrupted) {
+  if (!DropError()) {
     Py_XDECREF(state->at_end.exchange(function));
     return false;
   }
-  if (result == nullptr) PyErr_Clear();
   Py_XDECREF(result);
   Py_DECREF(function);
   return true;

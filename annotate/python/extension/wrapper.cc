@@ -50,13 +50,16 @@ PyObject* CallWrapped(PyObject* self, PyObject* const* arguments, size_t nargsf,
   return result;
 }
 
-bool GuardDeclines(const Wrapper* wrapper) {
-  if (wrapper->helper == nullptr || t_hook_label != 0) return false;
+// What a helper says; interrupted: the program is to end, with the error that is set.
+enum class Answer { kNo, kYes, kInterrupted };
+
+Answer GuardDeclines(const Wrapper* wrapper) {
+  if (wrapper->helper == nullptr || t_hook_label != 0) return Answer::kNo;
   PyObject* answer = PyObject_CallObject(wrapper->helper, nullptr);
-  if (answer == nullptr) PyErr_Clear();
   const bool declines = answer == Py_True;
   Py_XDECREF(answer);
-  return declines;
+  if (!DropError()) return Answer::kInterrupted;
+  return declines ? Answer::kYes : Answer::kNo;
 }
 
 PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
@@ -64,8 +67,12 @@ PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
   const Wrapper* wrapper = Cast(self);
   const uint32_t label = wrapper->label;
   const uint32_t outer = t_hook_label;
-  if ((wrapper->once && outer == label) || (wrapper->alone && outer != 0) ||
-      GuardDeclines(wrapper)) {
+  Answer declines = Answer::kYes;
+  if ((!wrapper->once || outer != label) && (!wrapper->alone || outer == 0)) {
+    declines = GuardDeclines(wrapper);
+  }
+  if (declines == Answer::kInterrupted) return nullptr;
+  if (declines == Answer::kYes) {
     return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
   }
   t_hook_label = label;
@@ -87,30 +94,31 @@ PyObject* CallInWait(const Wrapper* wrapper, uint32_t label, PyObject* const* ar
   return result;
 }
 
-// What the helper says of a call with these arguments: a label, or 0; false where it says None.
-bool AskLabel(const Wrapper* wrapper, PyObject* const* arguments, size_t nargsf, PyObject* keywords,
-              uint32_t* label) {
+// What the helper says of a call with these arguments: a label, or 0; no where it says None.
+Answer AskLabel(const Wrapper* wrapper, PyObject* const* arguments, size_t nargsf,
+                PyObject* keywords, uint32_t* label) {
   *label = 0;
-  if (wrapper->helper == nullptr) return true;
+  if (wrapper->helper == nullptr) return Answer::kYes;
   const auto count = static_cast<size_t>(ArgumentCount(nargsf));
   PyObject* answer = PyObject_Vectorcall(wrapper->helper, arguments, count, keywords);
   if (answer != nullptr && answer != Py_None) {
     *label = static_cast<uint32_t>(PyLong_AsUnsignedLong(answer));
   }
-  if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    *label = 0;
-  }
+  if (PyErr_Occurred() != nullptr) *label = 0;
   const bool is_label = answer != Py_None;
   Py_XDECREF(answer);
-  return is_label;
+  if (!DropError()) return Answer::kInterrupted;
+  return is_label ? Answer::kYes : Answer::kNo;
 }
 
 PyObject* CallWaiting(PyObject* self, PyObject* const* arguments, size_t nargsf,
                       PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
   uint32_t label = 0;
-  if (t_waiting || !AskLabel(wrapper, arguments, nargsf, keywords, &label)) {
+  Answer told = Answer::kNo;
+  if (!t_waiting) told = AskLabel(wrapper, arguments, nargsf, keywords, &label);
+  if (told == Answer::kInterrupted) return nullptr;
+  if (told == Answer::kNo) {
     return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
   }
   return CallInWait(wrapper, label, arguments, nargsf, keywords);
@@ -147,26 +155,32 @@ PyObject* CallReturning(PyObject* self, PyObject* const* arguments, size_t nargs
   PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
   if (result == nullptr || wrapper->helper == nullptr) return result;
   PyObject* ignored = PyObject_CallFunctionObjArgs(wrapper->helper, result, nullptr);
-  if (ignored == nullptr) PyErr_Clear();
   Py_XDECREF(ignored);
-  return result;
+  if (DropError()) return result;
+  Py_DECREF(result);
+  return nullptr;
 }
 
 PyObject* CallOpening(PyObject* self, PyObject* const* arguments, size_t nargsf,
                       PyObject* keywords) {
   PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
   uint32_t label = 0;
-  if (result != nullptr && AskLabel(Cast(self), arguments, nargsf, keywords, &label) &&
-      label != 0) {
-    BeginScope(label);
+  if (result == nullptr) return nullptr;
+  if (AskLabel(Cast(self), arguments, nargsf, keywords, &label) == Answer::kInterrupted) {
+    Py_DECREF(result);
+    return nullptr;
   }
+  if (label != 0) BeginScope(label);
   return result;
 }
 
 PyObject* CallClosing(PyObject* self, PyObject* const* arguments, size_t nargsf,
                       PyObject* keywords) {
   uint32_t label = 0;
-  if (AskLabel(Cast(self), arguments, nargsf, keywords, &label) && label != 0) EndScope(label);
+  if (AskLabel(Cast(self), arguments, nargsf, keywords, &label) == Answer::kInterrupted) {
+    return nullptr;
+  }
+  if (label != 0) EndScope(label);
   return PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
 }
 

@@ -16,7 +16,7 @@ import unittest.mock
 import weakref
 
 import gpubound
-from gpubound import _core, _pickling
+from gpubound import _core, _pickling, _roles
 from recorded import RecordedTest, take
 
 LABEL = gpubound.layer("simulator", "step").label
@@ -218,6 +218,32 @@ class InterceptTest(RecordedTest):
         interception = gpubound.intercept(datetime.date, layer="backend", names=["weekday"])
         self.assertEqual(len(interception), 0)
         self.assertRegex(interception.failed[0], "^date.weekday: ")
+
+    def wrappers_with(self, helper):
+        """By what they are, wrappers of a list's append whose helper is `helper`."""
+        calls = []
+        wrappers = {"guard": _core.hook(calls.append, LABEL, False, False, False, lambda: helper(None))}
+        for role in (_roles.WAITS, _roles.RETURNS, _roles.OPENS, _roles.CLOSES):
+            wrappers[role] = _core.watch(calls.append, LABEL, False, role, helper)
+        return calls, wrappers
+
+    def test_what_helpers_raise_is_not_the_programs_business(self):
+        def fail(_):
+            raise ValueError("ours")
+        calls, wrappers = self.wrappers_with(fail)
+        for wrapper in wrappers.values():
+            wrapper(1)
+        self.assertEqual(len(calls), len(wrappers))
+
+    def test_what_ends_the_program_while_a_helper_runs_ends_it(self):
+        for ending in (KeyboardInterrupt, SystemExit):
+            def interrupted(_):
+                raise ending
+            calls, wrappers = self.wrappers_with(interrupted)
+            for name, wrapper in wrappers.items():
+                with self.assertRaises(ending, msg=name):
+                    wrapper(name)
+            self.assertEqual(calls, [_roles.RETURNS, _roles.OPENS], "helpers that come behind the call")
 
     def test_wrong_arguments_are_refused(self):
         with self.assertRaisesRegex(TypeError, "a module or a class, not list"):
