@@ -19,6 +19,7 @@
 #include <optional>
 #include <system_error>
 
+#include "analysis/folder_entries.h"
 #include "analysis/plain_file.h"
 
 namespace gpubound {
@@ -246,11 +247,10 @@ Status StoreCalibration(const std::string& folder, const Calibration& calibratio
 }
 
 Result<Calibration> FindCalibration(const std::string& folder, const MachineKey& key) {
-  std::error_code error;
   std::optional<Calibration> best;
   std::string why = "none that was measured on this machine";
   std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+  for (const fs::directory_entry& entry : EntriesOf(folder)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(kFileStem) && name.ends_with(".json")) files.push_back(entry.path());
   }

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "analysis/folder_entries.h"
 #include "analysis/reader.h"
 #include "analysis/run_span.h"
 #include "analysis/run_summing.h"
@@ -44,8 +45,8 @@ class FolderLock {
 
 uint64_t SizeOf(const std::string& folder) {
   uint64_t bytes = 0;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+  for (const fs::directory_entry& entry : EntriesOf(folder)) {
+    std::error_code ignored;
     const uint64_t size = entry.file_size(ignored);
     if (!ignored) bytes += size;
   }

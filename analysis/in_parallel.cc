@@ -12,6 +12,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -50,16 +51,26 @@ void StartElsewhere(pthread_t thread) {
 class JobList {
  public:
   explicit JobList(const std::vector<std::function<Status()>>& jobs)
-      : jobs_(jobs), done_(jobs.size(), Ok{}) {}
+      : jobs_(jobs), done_(jobs.size(), Ok{}), thrown_(jobs.size()) {}
 
   bool AnyLeft() const { return next_ < jobs_.size(); }
+  // Throws nothing: it may be a thread's whole work, and others may do a part of the list still.
   void DoWhatIsLeft() {
-    for (size_t i = next_++; i < jobs_.size(); i = next_++) done_[i] = jobs_[i]();
+    for (size_t i = next_++; i < jobs_.size(); i = next_++) {
+      try {
+        done_[i] = jobs_[i]();
+      } catch (...) {
+        thrown_[i] = std::current_exception();
+      }
+    }
   }
+  // The error of the first that failed; throws what it threw.
   Status FirstError() const {
-    const auto failed =
-        std::find_if(done_.begin(), done_.end(), [](const Status& s) { return !s.ok(); });
-    return failed == done_.end() ? Status(Ok{}) : *failed;
+    for (size_t i = 0; i < jobs_.size(); ++i) {
+      if (thrown_[i] != nullptr) std::rethrow_exception(thrown_[i]);
+      if (!done_[i].ok()) return done_[i];
+    }
+    return Ok{};
   }
 
   std::atomic<size_t> helpers = 0;  // that do a part of it; fewer only, once it is withdrawn
@@ -67,6 +78,7 @@ class JobList {
  private:
   const std::vector<std::function<Status()>>& jobs_;
   std::vector<Status> done_;
+  std::vector<std::exception_ptr> thrown_;
   std::atomic<size_t> next_ = 0;
 };
 

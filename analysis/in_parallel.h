@@ -29,10 +29,11 @@ class HelpersKept {
 };
 
 // Does all |jobs| on as many threads as the machine has processors, that of the caller included.
-// Also where one fails; of those that do, the error of the first in the list. A job may call it.
+// Also where one fails; of those that do, the error of the first in the list, or what that threw. A
+// job may call it.
 Status InParallel(const std::vector<std::function<Status()>>& jobs);
 
-// Likewise |do_one| of each number below |count|, which cannot fail.
+// Likewise |do_one| of each number below |count|, which has no error.
 void ForEachInParallel(size_t count, const std::function<void(size_t)>& do_one);
 
 }  // namespace gpubound

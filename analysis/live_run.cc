@@ -11,6 +11,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "analysis/folder_entries.h"
 #include "analysis/run_info.h"
 #include "analysis/run_sums.h"
 #include "analysis/segment.h"
@@ -34,7 +35,7 @@ Interval WindowOf(int64_t until_ns, int64_t known_ns, int64_t length_ns) {
 
 Status LiveRun::FindFiles() {
   std::error_code error;
-  fs::directory_iterator entries(path_, error);
+  const std::vector<fs::directory_entry> entries = EntriesOf(path_, &error);
   if (error) {
     return Error{
         "watching the run", path_, error.message(), "a run directory that can be listed",

@@ -13,6 +13,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "analysis/folder_entries.h"
+
 namespace gpubound {
 namespace {
 
@@ -94,8 +96,8 @@ Result<std::unique_ptr<OutputFolder>> OutputFolder::Create(const std::string& gi
   if (fs::exists(fs::symlink_status(path, error))) {
     if (!fs::is_directory(path, error))
       return ExistsError(path, "something that is no folder", false);
-    const fs::directory_iterator entries(path, error);
-    const bool ours = std::all_of(begin(entries), end(entries), [&](const auto& entry) {
+    const std::vector<fs::directory_entry> entries = EntriesOf(path);
+    const bool ours = std::ranges::all_of(entries, [&](const fs::directory_entry& entry) {
       return entry.path().extension() == extension;
     });
     const bool empty = fs::is_empty(path, error);
@@ -114,10 +116,10 @@ OutputFolder::~OutputFolder() {
 }
 
 Status OutputFolder::Commit() {
-  std::error_code error;
   // Create() has seen that there is nothing else in it.
-  for (const auto& entry : fs::directory_iterator(path_, error)) {
-    if (entry.path().extension() == extension_) fs::remove(entry.path(), error);
+  for (const fs::directory_entry& entry : EntriesOf(path_)) {
+    std::error_code ignored;
+    if (entry.path().extension() == extension_) fs::remove(entry.path(), ignored);
   }
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return WriteError(path_, Reason(errno));
   temporary_.clear();

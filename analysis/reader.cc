@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/folder_entries.h"
 #include "analysis/in_parallel.h"
 #include "analysis/later_iterations.h"
 #include "analysis/missing_processes.h"
@@ -79,7 +80,7 @@ Result<FileList> ListFiles(const std::string& path) {
   if (!fs::exists(status)) return RunError(path, "nothing there", kGiveDirectory);
   if (!fs::is_directory(status)) return NoDirectory(path, status);
   FileList list;
-  fs::directory_iterator entries(path, error);
+  const std::vector<fs::directory_entry> entries = EntriesOf(path, &error);
   if (error) {
     return RunError(path, "a directory that cannot be listed (" + error.message() + ")",
                     "Check its permissions: a run is readable by its owner only.");

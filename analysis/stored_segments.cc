@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/folder_entries.h"
 #include "analysis/segment.h"
 #include "analysis/sqlite.h"
 
@@ -35,7 +36,7 @@ bool Says(const MetaRows& meta, const char* key, const char* value) {
 Result<StoredSegments> StoredSegments::In(const std::string& folder) {
   StoredSegments stored;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+  for (const fs::directory_entry& entry : EntriesOf(folder, &error)) {
     const auto name = ParseTraceFileName(entry.path().filename().string());
     if (!name || name->live) continue;
     const std::string path = entry.path().string();

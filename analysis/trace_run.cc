@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/event_source.h"
+#include "analysis/folder_entries.h"
 #include "analysis/process_files.h"
 #include "analysis/reader.h"
 #include "analysis/run_report.h"
@@ -21,8 +22,7 @@ namespace fs = std::filesystem;
 // Every segment in |folder| that can be opened, by process. OpenRun has named those that cannot.
 std::map<ProcessIdentity, ProcessFiles> SegmentsIn(const std::string& folder) {
   std::vector<Segment> segments;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+  for (const fs::directory_entry& entry : EntriesOf(folder)) {
     const auto name = ParseTraceFileName(entry.path().filename().string());
     if (!name || name->live) continue;
     Result<Segment> segment = Segment::Open(entry.path().string(), *name);

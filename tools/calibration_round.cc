@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/estimate.h"
+#include "analysis/folder_entries.h"
 #include "analysis/reader.h"
 #include "tools/calibration_peer.h"
 #include "tools/run_environment.h"
@@ -310,11 +311,9 @@ class Round {
   }
   // The recorder begins the file of later iterations when nothing of it acts any more.
   bool HasEnded() const {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(run_directory_, ignored)) {
-      if (entry.path().extension() == ".later") return true;
-    }
-    return false;
+    return std::ranges::any_of(EntriesOf(run_directory_), [](const fs::directory_entry& entry) {
+      return entry.path().extension() == ".later";
+    });
   }
 
   Status ReadTrace() {

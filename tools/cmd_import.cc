@@ -7,6 +7,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "analysis/folder_entries.h"
 #include "analysis/import.h"
 #include "analysis/import_source.h"
 #include "analysis/text_table.h"
@@ -37,8 +38,8 @@ constexpr CommandHelp kHelp = {
 
 // What was written is of no use without the rest.
 void RemoveRemains(const RunDirectory& directory) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory.path, ignored)) {
+  for (const std::filesystem::directory_entry& entry : EntriesOf(directory.path)) {
+    std::error_code ignored;
     if (entry.path().extension() == ".db") std::filesystem::remove(entry.path(), ignored);
   }
   RemoveIfEmpty(directory);

@@ -20,6 +20,7 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
+#include "tools/guarded.h"
 #include "tools/library_files.h"
 #include "tools/program_file.h"
 #include "tools/run_arguments.h"
@@ -32,6 +33,8 @@
 
 namespace gpubound {
 namespace {
+
+constexpr char kRecording[] = "recording the run";  // for errors
 
 int64_t ReadClockNs(clockid_t clock) {
   timespec now = {};
@@ -133,10 +136,10 @@ struct Outcome {
   bool owns_run = true;  // false: another launcher started the run that this one joined
 };
 
-Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
-                 const RunDirectory& directory) {
-  const Arguments& command = arguments.command;
-  RunRecord record = BeginRecord(command);
+// Of the program that is to be started.
+std::vector<std::string> EnvironmentFor(const RunArguments& arguments,
+                                        const LibraryFiles& libraries,
+                                        const RunDirectory& directory) {
   std::vector<Assignment> assignments =
       RunAssignments(libraries, directory.path, EnvironmentVariable);
   if (!arguments.graphs.empty()) assignments.push_back({"GPUBOUND_GRAPHS", arguments.graphs});
@@ -156,42 +159,82 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
   if (arguments.no_in_run_calibration) {
     assignments.push_back({"GPUBOUND_IN_RUN_CALIBRATION", "0"});
   }
-  const std::vector<std::string> environment = WithAssignments(OwnEnvironment(), assignments);
+  return WithAssignments(OwnEnvironment(), assignments);
+}
+
+// The launcher's file of the run, while the program goes on and when it has ended.
+class LauncherRecord {
+ public:
+  LauncherRecord(const RunDirectory& directory, const Arguments& command)
+      : directory_(directory.path), record_(BeginRecord(command)) {}
+
   // Before the program starts, which may fill the disk at once.
-  const Result<bool> placed = WriteRunRecord(directory.path, record, /*replace=*/false);
-  if (!placed.ok()) PrintError(placed.error());
-  const bool owns_run = !placed.ok() || *placed;
+  void Place() {
+    const Result<bool> placed = WriteRunRecord(directory_, record_, /*replace=*/false);
+    placed_ = placed.ok() && *placed;
+    owns_run_ = !placed.ok() || *placed;
+    if (!placed.ok()) PrintError(placed.error());
+  }
+  void Remove() const {
+    if (placed_) RemoveRunRecord(directory_);
+  }
+  void NoteStart(pid_t root) {
+    record_.root_pid = root;
+    if (placed_) Replace();
+  }
+  void NoteEnd(const ProgramEnd& end) {
+    record_.end_monotonic_ns = ReadClockNs(CLOCK_MONOTONIC);
+    if (end.signal != 0) {
+      record_.signal = end.signal;
+    } else {
+      record_.exit_code = end.exit_code;
+    }
+    record_.recorded = RecordedIn(directory_);
+    Replace();
+  }
+  // False: another launcher's is there.
+  bool owns_run() const { return owns_run_; }
+
+ private:
+  void Replace() {
+    const Result<bool> replaced = WriteRunRecord(directory_, record_, /*replace=*/true);
+    if (!replaced.ok() && placed_) PrintError(replaced.error());
+  }
+
+  const std::string directory_;
+  RunRecord record_;
+  bool placed_ = false;
+  bool owns_run_ = false;
+};
+
+Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
+                 const RunDirectory& directory) {
+  const Arguments& command = arguments.command;
+  LauncherRecord record(directory, command);
+  const std::vector<std::string> environment = EnvironmentFor(arguments, libraries, directory);
+  record.Place();
   ChildProgram program;
   if (const int error = program.Start(command, environment); error != 0) {
-    if (placed.ok() && *placed) RemoveRunRecord(directory.path);
+    record.Remove();
     RemoveIfEmpty(directory);
     return {CannotStart(command.front(), error), /*ran=*/false};
   }
-  record.root_pid = program.pid();
-  if (placed.ok() && *placed) {
-    const Result<bool> named = WriteRunRecord(directory.path, record, /*replace=*/true);
-    if (!named.ok()) PrintError(named.error());
-  }
-
   // Of several launchers that share a run, the first one keeps it small.
   std::optional<RunKeeper> keeper;
-  if (arguments.retention && owns_run) keeper.emplace(directory.path, *arguments.retention);
+  Guarded(kRecording, directory.path, [&] {
+    record.NoteStart(program.pid());
+    if (arguments.retention && record.owns_run()) {
+      keeper.emplace(directory.path, *arguments.retention);
+    }
+  });
   const ProgramEnd end = program.Wait();
-  Outcome outcome = {end.ExitStatus(), /*ran=*/true, owns_run};
+  const Outcome outcome = {end.ExitStatus(), /*ran=*/true, record.owns_run()};
   if (!outcome.owns_run) return outcome;
-  record.end_monotonic_ns = ReadClockNs(CLOCK_MONOTONIC);
-  if (end.signal != 0) {
-    record.signal = end.signal;
-  } else {
-    record.exit_code = end.exit_code;
-  }
-  record.recorded = RecordedIn(directory.path);
-  const Result<bool> replaced = WriteRunRecord(directory.path, record, /*replace=*/true);
-  if (!replaced.ok() && placed.ok()) PrintError(replaced.error());
-  if (keeper) {
-    const std::optional<Error> error = keeper->Finish();
+  Guarded(kRecording, directory.path, [&] { record.NoteEnd(end); });
+  Guarded(kRecording, directory.path, [&] {
+    const std::optional<Error> error = keeper ? keeper->Finish() : std::nullopt;
     if (error) PrintError(*error);
-  }
+  });
   return outcome;
 }
 
@@ -210,12 +253,14 @@ int RunProgram(const Arguments& words) {
   const Outcome outcome = RunToEnd(arguments, *libraries, *directory);
   // Where several launchers share a run, the first one speaks: the others may still be writing.
   if (!outcome.ran || !outcome.owns_run) return outcome.exit_status;
-  if (HoldsTrace(directory->path)) {
+  Guarded("ending the run", directory->path, [&] {
+    if (!HoldsTrace(directory->path)) {
+      if (!arguments.quiet) ExplainNothingRecorded(arguments, *directory);
+      return;
+    }
     GiveCalibration(arguments, *libraries, *directory);
     if (!arguments.quiet) PrintSummary(directory->path);
-  } else if (!arguments.quiet) {
-    ExplainNothingRecorded(arguments, *directory);
-  }
+  });
   return outcome.exit_status;
 }
 

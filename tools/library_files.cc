@@ -19,11 +19,18 @@ std::string WhatIsIn(const fs::path& folder) {
   return std::string("no ") + (has_shim ? kCoreFile : kShimFile) + " in " + folder.string();
 }
 
+// As it is where there is no current directory.
+fs::path Absolute(const fs::path& path) {
+  std::error_code error;
+  fs::path absolute = fs::absolute(path, error);
+  return error ? path : absolute;
+}
+
 }  // namespace
 
 std::vector<fs::path> LibraryFolders(const fs::path& executable_dir, const GetVariable& variable) {
   const char* chosen = variable(kLibraryDirVariable);
-  if (chosen != nullptr && *chosen != '\0') return {fs::absolute(chosen)};
+  if (chosen != nullptr && *chosen != '\0') return {Absolute(chosen)};
   const fs::path prefix = executable_dir.parent_path();
   std::vector<fs::path> folders = {prefix / "lib", prefix / "lib" / "gpubound", prefix / "lib64"};
 #ifdef GPUBOUND_INSTALL_LIBDIR

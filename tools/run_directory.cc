@@ -8,8 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
+
+#include "analysis/folder_entries.h"
 
 namespace gpubound {
 namespace fs = std::filesystem;
@@ -73,7 +76,8 @@ Result<RunDirectory> MakeRunDirectory(const std::string& path, bool join) {
                  "Change to a folder that exists, or give -o an absolute path."};
   }
   fs::create_directories(fs::path(absolute).parent_path(), error);
-  if (error && !fs::is_directory(fs::path(absolute).parent_path())) {
+  std::error_code ignored;
+  if (error && !fs::is_directory(fs::path(absolute).parent_path(), ignored)) {
     return CannotMake(absolute, error.value());
   }
   if (mkdir(absolute.c_str(), 0700) == 0) return RunDirectory{absolute, true};
@@ -86,20 +90,18 @@ void RemoveIfEmpty(const RunDirectory& directory) {
 }
 
 bool HoldsTrace(const std::string& path) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+  return std::ranges::any_of(EntriesOf(path), [](const fs::directory_entry& entry) {
     const std::string extension = entry.path().extension().string();
-    if (extension == ".db" || extension == ".live") return true;
-  }
-  return false;
+    return extension == ".db" || extension == ".live";
+  });
 }
 
 uint64_t TraceBytes(const std::string& path) {
   uint64_t bytes = 0;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+  for (const fs::directory_entry& entry : EntriesOf(path)) {
     const std::string extension = entry.path().extension().string();
     if (extension != ".db" && extension != ".db-wal") continue;
+    std::error_code error;
     const uintmax_t size = entry.file_size(error);
     if (!error) bytes += size;
   }
@@ -110,7 +112,7 @@ Result<std::string> NewestRun(const fs::path& folder) {
   std::error_code error;
   std::string newest;
   fs::file_time_type newest_time;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+  for (const fs::directory_entry& entry : EntriesOf(folder, &error)) {
     std::error_code ignored;
     if (entry.path().extension() != kRunSuffix || !entry.is_directory(ignored)) continue;
     const fs::file_time_type time = entry.last_write_time(ignored);

@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <system_error>
 #include <utility>
 
 #include "analysis/compact.h"
+#include "tools/guarded.h"
 #include "tools/run_directory.h"
 
 namespace gpubound {
@@ -40,7 +43,11 @@ RunKeeper::RunKeeper(std::string folder, const Retention& retention)
   sigfillset(&all);
   // The thread inherits the mask, and the launcher's signals go on to its main thread.
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { Run(); });
+  try {
+    thread_ = std::thread([this] { Run(); });
+  } catch (const std::system_error&) {
+    // No thread is to be had: then the run is made small when it has ended.
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -60,9 +67,13 @@ void RunKeeper::Run() {
 }
 
 void RunKeeper::Compact() {
-  if (!HoldsTrace(folder_)) return;
-  const Result<Compaction> compaction = CompactRun(folder_, {}, retention_);
-  error_ = compaction.ok() ? std::nullopt : std::optional(compaction.error());
+  try {
+    if (!HoldsTrace(folder_)) return;
+    const Result<Compaction> compaction = CompactRun(folder_, {}, retention_);
+    error_ = compaction.ok() ? std::nullopt : std::optional(compaction.error());
+  } catch (const std::exception& exception) {
+    error_ = InternalError("keeping the run small", folder_, exception);
+  }
 }
 
 void RunKeeper::Stop() {

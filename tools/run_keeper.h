@@ -19,7 +19,7 @@ namespace gpubound {
 
 class RunKeeper {
  public:
-  // Begins. |folder| is the run's directory.
+  // Begins, where a thread is to be had. |folder| is the run's directory.
   RunKeeper(std::string folder, const Retention& retention);
   ~RunKeeper();
   RunKeeper(const RunKeeper&) = delete;

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "analysis/folder_entries.h"
 #include "analysis/segment.h"
 #include "tools/run_directory.h"
 
@@ -82,8 +83,7 @@ int PlaceNew(const std::string& from, const std::string& to) {
 
 std::vector<std::string> RecordedIn(const std::string& run_directory) {
   std::set<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(run_directory, ignored)) {
+  for (const std::filesystem::directory_entry& entry : EntriesOf(run_directory)) {
     const auto name = ParseTraceFileName(entry.path().filename().string());
     if (!name) continue;
     const ProcessIdentity& process = name->identity;

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -140,6 +141,25 @@ TEST(InParallel, DoesEachNumberOnce) {
 }
 
 TEST(InParallel, OfNothingIsDone) { EXPECT_TRUE(InParallel({}).ok()); }
+
+// On whichever thread it is thrown; nothing of the list is left behind.
+TEST(InParallel, WhatAJobThrowsComesOutOfTheCallAndTheRestIsDone) {
+  const HelpersKept kept;
+  Counted counted(100);
+  std::vector<std::function<Status()>> jobs = counted.Jobs();
+  for (size_t place = 0; place < jobs.size(); place += 10) {
+    jobs.insert(jobs.begin() + static_cast<std::ptrdiff_t>(place), []() -> Status {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the others come too
+      throw std::bad_alloc();
+    });
+  }
+  EXPECT_THROW((void)InParallel(jobs), std::bad_alloc);
+  EXPECT_THROW((void)InParallel({jobs.front()}), std::bad_alloc);
+  counted.ExpectEachDone(1);
+  Counted again(100);
+  EXPECT_TRUE(InParallel(again.Jobs()).ok());
+  again.ExpectEachDone(1);
+}
 
 TEST(InParallel, TheFirstErrorOfTheListIsSaidAndTheRestIsDone) {
   std::atomic<int> done = 0;
