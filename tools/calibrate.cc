@@ -14,6 +14,7 @@
 #include "analysis/text_table.h"
 #include "tools/calibration_plan.h"
 #include "tools/calibration_round.h"
+#include "tools/reported_children.h"
 #include "tools/scratch_folder.h"
 
 namespace gpubound {
@@ -106,6 +107,7 @@ std::string WhatWasMeasured(const MeasuredCost& measured) {
 }  // namespace
 
 Result<Calibration> MeasureCosts(const CalibrateOptions& options) {
+  const ReportedChildren reported;
   const ScratchFolder scratch;
   if (const Status made = scratch.Made(); !made.ok()) return made.error();
   const Clock::time_point begin = Clock::now();

@@ -15,19 +15,14 @@
 #include <charconv>
 #include <system_error>
 
+#include "tools/argv.h"
+
 namespace gpubound {
 namespace {
 
 // A first answer includes loading and initialising CUDA, which takes seconds on large machines.
 constexpr int kAnswerDeadlineMs = 30'000;
 constexpr int kEndDeadlineMs = 5'000;
-
-std::vector<char*> Pointers(const std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 }  // namespace
 
@@ -46,8 +41,8 @@ Result<std::unique_ptr<CalibrationPeer>> CalibrationPeer::Start(
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  const std::vector<char*> arguments = Pointers(command);
-  const std::vector<char*> variables = Pointers(environment);
+  const std::vector<char*> arguments = ArgvOf(command);
+  const std::vector<char*> variables = ArgvOf(environment);
   pid_t pid = 0;
   const int error =
       posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), variables.data());
@@ -79,7 +74,7 @@ bool CalibrationPeer::Finish() {
     if (ready <= 0 || read(socket_, ignored, sizeof(ignored)) <= 0) break;
   }
   close(socket_);
-  int status = 0;
+  int status = -1;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = 0;

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <iterator>
 
+#include "tools/argv.h"
+
 namespace gpubound {
 namespace {
 
@@ -24,13 +26,6 @@ constexpr int kHandedOn[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 bool IsIgnored(int signal) {
   struct sigaction action = {};
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-std::vector<char*> Pointers(const std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 // Reads the errno that the child wrote, 0 when its exec closed the pipe.
@@ -72,8 +67,8 @@ ChildProgram::~ChildProgram() {
 
 int ChildProgram::Start(const std::vector<std::string>& command,
                         const std::vector<std::string>& environment) {
-  const std::vector<char*> arguments = Pointers(command);
-  const std::vector<char*> variables = Pointers(environment);
+  const std::vector<char*> arguments = ArgvOf(command);
+  const std::vector<char*> variables = ArgvOf(environment);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return errno;
   pid_ = fork();

@@ -17,17 +17,11 @@
 #include <system_error>
 
 #include "analysis/text_table.h"
+#include "tools/argv.h"
 #include "tools/exit_codes.h"
 
 namespace gpubound {
 namespace {
-
-std::vector<char*> Pointers(const std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 int64_t NsOf(const timeval& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + int64_t{time.tv_usec} * 1'000;
@@ -38,8 +32,8 @@ int64_t NsOf(const timeval& time) {
 Result<TimedRun> RunTimed(const std::vector<std::string>& command,
                           const std::vector<std::string>& environment,
                           const std::string& stderr_path) {
-  const std::vector<char*> arguments = Pointers(command);
-  const std::vector<char*> variables = Pointers(environment);
+  const std::vector<char*> arguments = ArgvOf(command);
+  const std::vector<char*> variables = ArgvOf(environment);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
@@ -56,7 +50,13 @@ Result<TimedRun> RunTimed(const std::vector<std::string>& command,
   }
   int status = 0;
   rusage used = {};
-  while (wait4(run.pid, &status, 0, &used) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  do {
+    ended = wait4(run.pid, &status, 0, &used);
+  } while (ended < 0 && errno == EINTR);
+  if (ended < 0) {
+    return Error{"waiting for", EscapeName(command.front()), std::generic_category().message(errno),
+                 "how it ended", "Start this again from a shell, which leaves SIGCHLD alone."};
   }
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
   run.wall_ns = took.count();

@@ -17,6 +17,7 @@
 #include "analysis/text_table.h"
 #include "tools/console.h"
 #include "tools/corrected_wall.h"
+#include "tools/reported_children.h"
 #include "tools/run_calibration.h"
 #include "tools/run_directory.h"
 #include "tools/run_environment.h"
@@ -185,6 +186,7 @@ std::string VerdictText(const Verification& verification, double limit) {
 }  // namespace
 
 Result<Verification> VerifyCommand(const VerifyOptions& options) {
+  const ReportedChildren reported;
   return Experiment(options).Run();
 }
 

@@ -75,6 +75,14 @@ TEST_F(VerifyRun, RefusesACommandThatFailsAndShowsWhatItSaidLast) {
   EXPECT_THAT(outcome.err, HasSubstr("exit status 9 without the profiler"));
 }
 
+// A parent may have left SIGCHLD ignored; then the kernel keeps nothing to wait for.
+TEST_F(VerifyRun, TellsHowACommandEndsWhereTheEndOfChildrenIsIgnored) {
+  const std::string verify = GPUBOUND_TEST_COMMAND " verify --rounds 1 -- /bin/sh -c 'exit 9'";
+  const Outcome outcome = runner().Run({"/bin/sh", "-c", "trap '' CHLD; exec " + verify});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.Describe();
+  EXPECT_THAT(outcome.err, HasSubstr("exit status 9 without the profiler"));
+}
+
 TEST_F(VerifyRun, SaysThatACommandFailsOnlyInARun) {
   const Outcome outcome =
       Gpubound({"verify", "--rounds", "1", "--", "/bin/sh", "-c", "test -z \"$GPUBOUND_RUN\""});
