@@ -28,24 +28,40 @@ void ScopeBuilder::Add(const ThreadEvent& event) {
       }
       break;
     case SlotKind::kRangeStart:
-      ranges_.push_back({event.payload,
-                         {event.time_ns, 0, begins_++, event.label,
-                          static_cast<uint32_t>(open_.size()), true, false, false}});
+      places_[event.payload].push_back(begins_);
+      ranges_[begins_] = {event.payload,
+                          {event.time_ns, 0, begins_, event.label,
+                           static_cast<uint32_t>(open_.size()), true, false, false}};
+      ++begins_;
       break;
-    case SlotKind::kRangeEnd: {
-      const auto found =
-          std::find_if(ranges_.rbegin(), ranges_.rend(),
-                       [&event](const OpenRange& range) { return range.id == event.payload; });
-      if (found == ranges_.rend()) break;
-      found->scope.end_ns = event.time_ns;
-      found->scope.end_cut = false;
-      ending_.push_back(found->scope);
-      ranges_.erase(std::next(found).base());
+    case SlotKind::kRangeEnd:
+      EndRange(event);
       break;
-    }
     default:
       break;
   }
+}
+
+// The latest of that id.
+void ScopeBuilder::EndRange(const ThreadEvent& event) {
+  const auto found = places_.find(event.payload);
+  if (found == places_.end()) return;
+  const auto range = ranges_.find(found->second.back());
+  Scope scope = range->second.scope;
+  scope.end_ns = event.time_ns;
+  scope.end_cut = false;
+  ending_.push_back(scope);
+  ranges_.erase(range);
+  found->second.pop_back();
+  if (found->second.empty()) places_.erase(found);
+}
+
+std::vector<OpenRange> ScopeBuilder::TakeOpenRanges() {
+  std::vector<OpenRange> taken;
+  for (const auto& [place, range] : ranges_) taken.push_back(range);
+  ranges_.clear();
+  places_.clear();
+  return taken;
 }
 
 void ScopeBuilder::Resync(int64_t known_until_ns, int64_t now_ns, std::span<const LabelId> open) {
@@ -59,7 +75,7 @@ void ScopeBuilder::Resync(int64_t known_until_ns, int64_t now_ns, std::span<cons
 }
 
 void ScopeBuilder::CutRanges(int64_t known_until_ns) {
-  for (OpenRange& range : ranges_) {
+  for (auto& [place, range] : ranges_) {
     if (range.scope.end_cut) continue;
     range.scope.end_ns = known_until_ns;
     range.scope.end_cut = true;
@@ -76,6 +92,7 @@ void ScopeBuilder::Finish(int64_t end_ns) {
 void ScopeBuilder::Drop() {
   open_.clear();
   ranges_.clear();
+  places_.clear();
   Settle();
 }
 
@@ -89,9 +106,7 @@ bool ScopeBuilder::Pop(Scope* scope) {
 bool ScopeBuilder::HasOpenSince(int64_t begin_ns) const {
   return std::any_of(open_.begin(), open_.end(),
                      [begin_ns](const Scope& scope) { return scope.begin_ns >= begin_ns; }) ||
-         std::any_of(ranges_.begin(), ranges_.end(), [begin_ns](const OpenRange& range) {
-           return range.scope.begin_ns >= begin_ns;
-         });
+         (!ranges_.empty() && ranges_.rbegin()->second.scope.begin_ns >= begin_ns);
 }
 
 void ScopeBuilder::Close(size_t index, int64_t now_ns, bool cut) {

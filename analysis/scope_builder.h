@@ -8,8 +8,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <span>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/run.h"
@@ -62,15 +63,18 @@ class ScopeBuilder {
   // Something is open that began no earlier than |begin_ns|.
   bool HasOpenSince(int64_t begin_ns) const;
 
-  std::vector<OpenRange> TakeOpenRanges() { return std::move(ranges_); }
+  // In the order in which they began.
+  std::vector<OpenRange> TakeOpenRanges();
 
  private:
+  void EndRange(const ThreadEvent& event);
   void Close(size_t index, int64_t now_ns, bool cut);
   void Settle();
 
-  std::vector<Scope> open_;  // outermost first
-  std::vector<OpenRange> ranges_;
-  std::vector<Scope> ending_;  // ended at the same, latest instant
+  std::vector<Scope> open_;                                     // outermost first
+  std::map<uint64_t, OpenRange> ranges_;                        // by place
+  std::unordered_map<uint64_t, std::vector<uint64_t>> places_;  // of these, by id
+  std::vector<Scope> ending_;                                   // ended at the same, latest instant
   std::deque<Scope> ended_;
   uint64_t begins_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 namespace gpubound {
 namespace {
@@ -109,11 +110,8 @@ void ScopeRows::EndThread() {
   for (const OpenRange& range : builder_.TakeOpenRanges()) unended_.push_back({thread_, range});
 }
 
-// Another thread of the process may have ended a range.
 void ScopeRows::EndProcess() {
-  for (uint32_t t = 0; t < run_.process(process_).threads.size(); ++t) {
-    LookForEnds(run_.pieces(process_).OfThread(t));
-  }
+  LookForEnds();
   for (RangeOfThread& unended : unended_) {
     Scope& scope = unended.range.scope;
     if (!scope.end_cut) {
@@ -125,28 +123,39 @@ void ScopeRows::EndProcess() {
   unended_.clear();
 }
 
-void ScopeRows::LookForEnds(const std::vector<EventPiece>& pieces) {
+// Another thread of the process may have ended a range: those that it did go to |ranges_|.
+void ScopeRows::LookForEnds() {
+  std::unordered_map<uint64_t, std::vector<size_t>> places;  // by id, in |unended_|
+  int64_t first_ns = std::numeric_limits<int64_t>::max();
+  for (size_t i = 0; i < unended_.size(); ++i) {
+    places[unended_[i].range.id].push_back(i);
+    first_ns = std::min(first_ns, unended_[i].range.scope.begin_ns);
+  }
+  std::vector<bool> ended(unended_.size());
+  const auto end = [&](const ThreadEvent& event) {
+    const auto found = places.find(event.payload);
+    if (found == places.end()) return;
+    for (const size_t place : found->second) {
+      RangeOfThread& unended = unended_[place];
+      if (ended[place] || unended.range.scope.begin_ns > event.time_ns) continue;
+      unended.range.scope.end_ns = event.time_ns;
+      unended.range.scope.end_cut = false;
+      ranges_.push_back(unended);
+      ended[place] = true;
+      return;
+    }
+  };
   ThreadPiece read;
-  for (const EventPiece& piece : pieces) {
-    const bool may_hold =
-        std::any_of(unended_.begin(), unended_.end(), [&piece](const RangeOfThread& unended) {
-          return piece.max_ns >= unended.range.scope.begin_ns;
-        });
-    if (!may_hold || !run_.pieces(process_).Read(piece, &read)) continue;
-    for (const ThreadEvent& event : read.events) {
-      if (event.kind != SlotKind::kRangeEnd) continue;
-      const auto found =
-          std::find_if(unended_.begin(), unended_.end(), [&event](const RangeOfThread& unended) {
-            return unended.range.id == event.payload &&
-                   unended.range.scope.begin_ns <= event.time_ns;
-          });
-      if (found == unended_.end()) continue;
-      found->range.scope.end_ns = event.time_ns;
-      found->range.scope.end_cut = false;
-      ranges_.push_back(*found);
-      unended_.erase(found);
+  for (uint32_t t = 0; t < run_.process(process_).threads.size(); ++t) {
+    for (const EventPiece& piece : run_.pieces(process_).OfThread(t)) {
+      if (piece.max_ns < first_ns || !run_.pieces(process_).Read(piece, &read)) continue;
+      for (const ThreadEvent& event : read.events) {
+        if (event.kind == SlotKind::kRangeEnd) end(event);
+      }
     }
   }
+  size_t place = 0;
+  std::erase_if(unended_, [&](const RangeOfThread&) { return ended[place++]; });
 }
 
 }  // namespace gpubound

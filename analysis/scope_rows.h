@@ -44,7 +44,7 @@ class ScopeRows {
   bool PastInterest(const EventPiece& piece) const;
   void EndThread();
   void EndProcess();
-  void LookForEnds(const std::vector<EventPiece>& pieces);
+  void LookForEnds();
 
   TraceRun& run_;
   const RowFilter filter_;
