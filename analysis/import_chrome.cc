@@ -15,15 +15,12 @@
 #include "analysis/chrome_event.h"
 #include "analysis/import_decimal.h"
 #include "analysis/import_splitter.h"
+#include "analysis/name_lists.h"
 #include "analysis/plausible_time.h"
 #include "proto/sync_calls.h"
 
 namespace gpubound {
 namespace {
-
-// Ranges that libraries open about themselves; they never become operations.
-constexpr std::string_view kLibraryRanges[] = {"nccl:", "## Call CompiledFxGraph",
-                                               "Torch-Compiled Region"};
 
 // How a copy's name says what it copies: CUPTI's numbers.
 constexpr std::pair<std::string_view, uint8_t> kCopyKinds[] = {
@@ -302,7 +299,7 @@ class ChromeImport {
           interval.number = *number;
           return interval;
         }
-        kind = IsLibraryRange(name) ? LabelKind::kAnnotation : LabelKind::kOperation;
+        kind = LibraryRangeNames().Matches(name) ? LabelKind::kAnnotation : LabelKind::kOperation;
         break;
       case ChromeCategory::kPythonFunction:
         interval.layer = Layer::kPython;
@@ -364,11 +361,6 @@ class ChromeImport {
     if (!name.starts_with(kIterationPrefix)) return std::nullopt;
     const std::optional<int64_t> number = IntOf(name.substr(kIterationPrefix.size()));
     return number && *number >= 0 ? number : std::nullopt;
-  }
-
-  static bool IsLibraryRange(std::string_view name) {
-    return std::any_of(std::begin(kLibraryRanges), std::end(kLibraryRanges),
-                       [name](std::string_view prefix) { return name.starts_with(prefix); });
   }
 
   const std::string path_;

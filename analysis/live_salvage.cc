@@ -183,31 +183,31 @@ Salvaged LiveFile::AddEvents(const ProcessTrace& process, const Coverage& covera
     uint64_t taken = 0;  // of sequence numbers
     switch (family) {
       case EventFamily::kThread:
-        taken = AddThreadPage(page, skip, gap, ticks, store);
+        taken = AddThreadPage(page, skip, gap, ticks, store, &salvaged.events);
         break;
       case EventFamily::kApi:
-        taken = AddRecordPage<ApiRecord>(page, skip, device, store);
+        taken = AddRecordPage<ApiRecord>(page, skip, device, store, &salvaged.events);
         break;
       case EventFamily::kDevice:
-        taken = AddRecordPage<DeviceRecord>(page, skip, device, store);
+        taken = AddRecordPage<DeviceRecord>(page, skip, device, store, &salvaged.events);
         break;
       case EventFamily::kSync:
-        taken = AddRecordPage<SyncRecord>(page, skip, device, store);
+        taken = AddRecordPage<SyncRecord>(page, skip, device, store, &salvaged.events);
         break;
       case EventFamily::kOverhead:
-        taken = AddRecordPage<OverheadRecord>(page, skip, device, store);
+        taken = AddRecordPage<OverheadRecord>(page, skip, device, store, &salvaged.events);
         break;
       case EventFamily::kNone:
         break;
     }
-    salvaged.events += taken;
     expected = std::max(expected, first + skip + taken);
   }
   return salvaged;
 }
 
 uint64_t LiveFile::AddThreadPage(const Page& page, uint64_t skip, bool gap,
-                                 const ClockConversion& clock, EventStore* store) const {
+                                 const ClockConversion& clock, EventStore* store,
+                                 uint64_t* added) const {
   ClockCursor cursor(clock);
   std::vector<ThreadEvent> events;
   uint64_t slot_index = 0;
@@ -230,13 +230,14 @@ uint64_t LiveFile::AddThreadPage(const Page& page, uint64_t skip, bool gap,
   for (uint32_t i = 0; i < depth; ++i) {
     open.push_back(static_cast<LabelId>(page.header.open_labels[i]));
   }
+  *added += events.size();
   store->AddThreadEvents(page.header.thread, std::move(events), open, gap);
   return slot_index > skip ? slot_index - skip : 0;
 }
 
 template <typename Record>
 uint64_t LiveFile::AddRecordPage(const Page& page, uint64_t skip, const ClockConversion& clock,
-                                 EventStore* store) const {
+                                 EventStore* store, uint64_t* added) const {
   ClockCursor cursor(clock);
   const uint64_t count =
       std::min<uint64_t>(page.header.record_count, kPageBodyBytes / sizeof(Record));
@@ -251,6 +252,7 @@ uint64_t LiveFile::AddRecordPage(const Page& page, uint64_t skip, const ClockCon
     store->Add(record);
     ++taken;
   }
+  *added += taken;
   return taken;
 }
 

@@ -59,11 +59,13 @@ class LiveFile {
   bool ReadAt(size_t offset, T* value) const;
   void MergeDelivery(ProcessTrace* process) const;
   std::vector<Page> PagesInOrder() const;
+  // Both return how many sequence numbers were taken: slots, of which an event has one or two, and
+  // records.
   uint64_t AddThreadPage(const Page& page, uint64_t skip, bool gap, const ClockConversion& clock,
-                         EventStore* store) const;
+                         EventStore* store, uint64_t* added) const;
   template <typename Record>
   uint64_t AddRecordPage(const Page& page, uint64_t skip, const ClockConversion& clock,
-                         EventStore* store) const;
+                         EventStore* store, uint64_t* added) const;
 
   std::vector<std::byte> bytes_;
   LiveHeader header_{};

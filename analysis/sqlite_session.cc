@@ -174,7 +174,8 @@ Status WriteSqliteTables(const std::string& run_path, const std::string& file, b
   }
   sql += "COMMIT;";
   std::string wrong;
-  if (result == SQLITE_OK && RegisterTraceModule(opened, runs)) {
+  if (result == SQLITE_OK && !RegisterTraceModule(opened, runs)) result = SQLITE_ERROR;
+  if (result == SQLITE_OK) {
     wrong = CreateTraceTables(opened, "temp", run_path, "source_");
     if (wrong.empty()) result = sqlite3_exec(opened, sql.c_str(), nullptr, nullptr, nullptr);
   }

@@ -55,8 +55,10 @@ int CompactStoredRun(const Arguments& words) {
     parser.Complain("RUN is missing.");
     return kExitWrongUse;
   }
-  const ProgressNote note("summing " + run);
-  const Result<Compaction> compaction = CompactRun(run, operations, RetentionOf(retention));
+  const Result<Compaction> compaction = [&] {
+    const ProgressNote note("summing " + run);
+    return CompactRun(run, operations, RetentionOf(retention));
+  }();
   if (!compaction.ok()) {
     PrintError(compaction.error());
     return kExitUnreadable;

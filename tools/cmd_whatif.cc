@@ -62,8 +62,10 @@ int ImagineChanges(const Arguments& words) {
   }
   options.calibration_folder = CalibrationFolder();
   PrepareAnalysisOfMapped();
-  const ProgressNote note("replaying " + run);
-  const Result<WhatIfReport> imagined = ImagineRun(run, options, changes);
+  const Result<WhatIfReport> imagined = [&] {
+    const ProgressNote note("replaying " + run);
+    return ImagineRun(run, options, changes);
+  }();
   if (!imagined.ok()) {
     PrintError(imagined.error());
     return imagined.error().doing == "changing" ? kExitWrongUse : kExitUnreadable;

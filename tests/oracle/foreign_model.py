@@ -17,7 +17,8 @@ LAYERS = ["unset", "python", "wait", "native", "simulator", "backend", "cuda_syn
 SYNC = re.compile(r"(cuda|cu|hip)((Stream|Device|Ctx|Event|Thread)Synchronize|Memcpy(?!.*Async).*)$")
 COPY = re.compile(r"(cuda|cu|hip)Memcpy.*Async.*$")
 codecs.register_error("each byte", lambda error: ("\ufffd" * (error.end - error.start), error.end))
-LIBRARY = ("nccl:", "## Call CompiledFxGraph", "Torch-Compiled Region")
+LIBRARY_RANGES = re.compile(
+    r"(nccl:|## Call CompiledFxGraph|Torch-Compiled Region|TSL:|XlaModule:|cub::)", re.IGNORECASE)
 
 
 @dataclasses.dataclass
@@ -173,7 +174,7 @@ def chrome_interval(event, order, start, end):
     interval = Event(start, end, order, name)
     if category == "user_annotation":
         interval.iteration = bool(re.fullmatch(r"ProfilerStep#[0-9]+", name))
-        interval.operation = not (interval.iteration or name.startswith(LIBRARY))
+        interval.operation = not (interval.iteration or LIBRARY_RANGES.match(name))
     elif category == "python_function":
         interval.layer = "python"
     elif category == "cpu_op":

@@ -8,15 +8,13 @@ import math
 import re
 import sqlite3
 
-from foreign_model import (Event, Process, Trace, Work, assign, call_layer, comm_patterns, kernel_class,
-                           other_ends, strip_version)
+from foreign_model import (LIBRARY_RANGES, Event, Process, Trace, Work, assign, call_layer, comm_patterns,
+                           kernel_class, other_ends, strip_version)
 
 FURTHEST_NS = 2**62  # no clock gets farther from zero
 LIBRARY_DOMAINS = re.compile(
     r"(nccl.*|nvshmem.*|tsl|tsl:.*|xla|xla:.*|cublas.*|cudnn.*|cusparse.*|cusolver.*|cufft.*|cub|cccl"
     r"|thrust)$", re.IGNORECASE)
-LIBRARY_RANGES = re.compile(
-    r"(nccl:|## Call CompiledFxGraph|Torch-Compiled Region|TSL:|XlaModule:|cub::)", re.IGNORECASE)
 WORK_TABLES = ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE")
 LAUNCHES = re.compile(r"(cuda|hip|cu)(Memcpy|Memset|GraphLaunch|Launch(?!HostFunc))")
 LAUNCHED = {"Memcpy": "MEMCPY", "Memset": "MEMSET", "GraphLaunch": "GRAPH_TRACE", "Launch": "KERNEL"}

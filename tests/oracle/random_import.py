@@ -16,7 +16,7 @@ import import_oracle
 
 API = ["cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemcpy", "cudaStreamSynchronize", "hipFree",
        "cuMemcpyHtoDAsync_v2"]
-OPERATIONS = ["train", "inference", "simulation", "nccl:all_reduce"]
+OPERATIONS = ["train", "inference", "simulation", "nccl:all_reduce", "XlaModule:#step"]
 
 
 def decimal_of(half_nanoseconds):
