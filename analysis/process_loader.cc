@@ -298,10 +298,15 @@ class Loader {
     if (!span_.end_ns && !end_rows_cut_) process_.Count(LedgerCounter::process_not_closed) = 1;
   }
 
-  // Of a second before a kill, and of everything since a disk was full.
+  // Of a second before a kill, and of everything since a disk was full. What was open before it may
+  // have ended in it.
   void NoteLostEnd() {
     if (!end_rows_cut_) process_.Count(LedgerCounter::live_mapping_unavailable) = 1;
     work_missing_ |= process_.device_kind != "none";
+    const int64_t known_ns = KnownLifeOf(process_).end_ns;
+    for (const ThreadTrace& thread : process_.threads) {
+      process_.lost_scopes.push_back({thread.ordinal, known_ns, kOpenEnded, /*certain=*/false});
+    }
   }
 
   // What rows and segments that are not there could have told of device work.

@@ -303,6 +303,9 @@ TEST_F(TrainingRun, ThatIsKilledAndLeavesNoMappingIsIncomplete) {
   ExpectExactPartition(report);
   EXPECT_THAT(report["run"]["verdict"].get<std::string>(), HasSubstr("incomplete: Processes that"));
   EXPECT_THAT(Gpubound({"doctor", run_path()}).out, HasSubstr("live_mapping_unavailable"));
+  // What was open before what is missing may have ended in it.
+  for (const Json& row : report["processes"][0]["operations"])
+    EXPECT_EQ(row["scopes_missing"], true);
 }
 
 TEST_F(TrainingRun, ThatIsKilledKeepsItsTimes) {
