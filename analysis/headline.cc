@@ -177,6 +177,12 @@ double WholeUnknownShare(const Report& report) {
                     std::max(0.0, 1 - report.run.whole_gpu_busy_share));
 }
 
+std::string UnknownText(const Report& report, double share) {
+  const auto has_unknown = [](const ReportProcess& process) { return process.unknown_ns > 0; };
+  const bool is_sum = std::ranges::count_if(report.processes, has_unknown) > 1;
+  return std::string("unknown ") + (is_sum ? "<= " : "") + FormatShare(share);
+}
+
 bool HeadlineIsPart(const Report& report) {
   constexpr double kNearlyAll = 0.95;  // what this leaves out no figure shows
   return report.run.headline != "span" &&
@@ -251,7 +257,7 @@ std::string HeadlineText(const Report& report, bool unicode) {
   std::string line =
       SmiText(report.run) + ", GPU really " + how + FormatShare(own.value_or(run.gpu_busy_share));
   if (own) line += " (peers " + FormatShare(std::max(0.0, run.gpu_busy_share - *own)) + ")";
-  if (unknown > 0) line += ", unknown " + FormatShare(unknown);
+  if (unknown > 0) line += ", " + UnknownText(report, unknown);
   const double idle = 1 - run.gpu_busy_share - unknown;
   line += ", idle " + IdleBound(run) + FormatShare(std::max(0.0, idle));
   if (idle >= 0.005) line += IdleText(report);

@@ -16,6 +16,9 @@ namespace gpubound {
 double UnknownShare(const Report& report);
 // Likewise, of the whole run.
 double WholeUnknownShare(const Report& report);
+// "unknown 8 %" of |share|, one of these; "<= " where it is a sum over processes, whose unknown
+// times may be the same.
+std::string UnknownText(const Report& report, double share);
 
 // The headline is about iterations that leave out so much of the run that figures of the one are
 // not those of the other.

@@ -146,7 +146,7 @@ std::string HeadlineScope(const Report& report, const TextOptions& options) {
                       FormatShare(run.whole_gpu_busy_share)) +
               (whole_unknown > 0 ? ", " : "");
     }
-    if (whole_unknown > 0) line += "unknown " + FormatShare(whole_unknown);
+    if (whole_unknown > 0) line += UnknownText(report, whole_unknown);
   }
   if (run.gpu_limited_share) {
     line += std::string(line.empty()             ? ""

@@ -199,6 +199,12 @@ TEST_F(HeadlineTest, UnknownTimeMakesABoundAndIsNotIdle) {
             "nvidia-smi model 97 %, GPU really at least 65 %, unknown 10 %, idle 25 %: simulation");
 }
 
+TEST_F(HeadlineTest, UnknownTimesOfSeveralProcessesMayBeTheSame) {
+  process().unknown_ns = 100;
+  report_.processes.push_back(process());
+  EXPECT_THAT(Text(), testing::HasSubstr(", unknown <= 20 %, "));
+}
+
 TEST_F(HeadlineTest, WholeGraphsMakeAnUpperBoundAndWithUnknownTimeNone) {
   report_.run.gpu_busy_is_upper_bound = true;
   EXPECT_EQ(Text(), "nvidia-smi model 97 %, GPU really <= 65 %, idle >= 35 %: simulation");
