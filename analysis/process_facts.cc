@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/plausible_time.h"
+#include "proto/recording_end.h"
 #include "proto/step_range.h"
 
 namespace gpubound {
@@ -90,6 +91,11 @@ void ClipToSteps(const RecordedSpan& span, ProcessTrace* process) {
   if (process->outside_steps) return;
   process->before_span_ns = begin_ns - process->span_begin_ns;
   process->span_begin_ns = begin_ns;
+}
+
+SpanEnd SpanEndOf(const ProcessTrace& process, const RecordedSpan& span) {
+  if (!span.end_ns) return SpanEnd::kLastEvent;
+  return EndsAsAsked(process.end_how) ? SpanEnd::kAsked : SpanEnd::kClosed;
 }
 
 void InferDeviceKind(ProcessTrace* process) {

@@ -25,6 +25,9 @@ struct RecordedSpan {
 // cannot be one (plausible_time.h) is taken as absent and counted (times_impossible).
 void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span);
 
+// How the life of |process|, of which |span| is known, ended.
+SpanEnd SpanEndOf(const ProcessTrace& process, const RecordedSpan& span);
+
 // Takes the span of |process|, which is all that |span| says of its life, to the part that was to
 // be recorded.
 void ClipToSteps(const RecordedSpan& span, ProcessTrace* process);

@@ -18,15 +18,9 @@
 #include "analysis/span_end.h"
 #include "analysis/writer_sequence.h"
 #include "proto/chunk_decoder.h"
-#include "proto/recording_end.h"
 
 namespace gpubound {
 namespace {
-
-SpanEnd SpanEndOf(const ProcessTrace& process, const RecordedSpan& span) {
-  if (!span.end_ns) return SpanEnd::kLastEvent;
-  return EndsAsAsked(process.end_how) ? SpanEnd::kAsked : SpanEnd::kClosed;
-}
 
 class Loader {
  public:

@@ -12,11 +12,12 @@ MAX_LINES = 400
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    found = 0
+    found = seen = 0
     for room in ROOMS:
         for path in sorted((root / room).rglob("*")):
             if path.suffix not in SUFFIXES and path.name != "CMakeLists.txt":
                 continue
+            seen += 1
             lines = path.read_text(errors="replace").splitlines()
             where = path.relative_to(root)
             if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:2]):
@@ -29,6 +30,8 @@ def main():
             if len(lines) > MAX_LINES:
                 print(f"{where}: {len(lines)} lines, at most {MAX_LINES}; one noun or verb per file")
                 found += 1
+    if seen == 0:
+        sys.exit(f"no file found: expected some under {root}")
     return 1 if found else 0
 
 

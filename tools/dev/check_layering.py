@@ -103,6 +103,8 @@ def violations(root):
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else
                         pathlib.Path(__file__).resolve().parents[2]).resolve()
+    if not any((root / room).is_dir() for room in ROOMS):
+        sys.exit(f"layering: no room found: expected some under {root}")
     found = list(violations(root))
     for line in found:
         print(line)
