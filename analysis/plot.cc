@@ -34,6 +34,7 @@ struct ColumnStyle {
   const char* legend;
   const char* fill;
 };
+// Names are those of the report JSON, less "_ns".
 constexpr ColumnStyle kStyles[kPlotColumns] = {
     {"gpu_only", "GPU only", "#0072B2"}, {"cpu_gpu", "CPU+GPU", "stripes"},
     {"cpu_only", "CPU only", "#E69F00"}, {"waiting", "waiting", "dots"},
@@ -220,8 +221,6 @@ class Picture {
 };
 
 }  // namespace
-
-const char* PlotColumnName(size_t column) { return kStyles[column].name; }
 
 int64_t PlotOperation::wall_ns() const {
   int64_t sum = 0;

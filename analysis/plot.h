@@ -16,10 +16,8 @@
 
 namespace gpubound {
 
+// Columns of the report: gpu only, cpu+gpu, cpu only, waiting, idle, unknown.
 inline constexpr size_t kPlotColumns = 6;
-// "gpu_only", "cpu_gpu", "cpu_only", "waiting", "idle", "unknown": as in the report JSON, less
-// "_ns".
-const char* PlotColumnName(size_t column);
 
 struct PlotOperation {
   std::string operation;

@@ -85,10 +85,6 @@ bool Query::Step() {
   return false;
 }
 
-bool Query::Null(int column) const {
-  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
-}
-
 bool Query::IsInteger(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
 }

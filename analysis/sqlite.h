@@ -35,7 +35,6 @@ class Query {
   bool Step();
   bool failed() const { return failed_; }
 
-  bool Null(int column) const;
   bool IsInteger(int column) const;  // else it is NULL or of another type
   int64_t Int(int column) const;
   double Real(int column) const;

@@ -43,7 +43,8 @@ function(gpubound_library name)
 endfunction()
 
 # gpubound_test(NAME SOURCES ... DEPS ... LABELS ... TIMEOUT n): one GoogleTest program, one ctest
-# entry. Labels: unit (default), integration, fuzz, long, gpu, frameworks, hygiene.
+# entry. Labels: unit (default), integration, fuzz, long, gpu, frameworks, hygiene, mount. Tests of
+# other kinds also have browser and clean_root.
 function(gpubound_test name)
   if(NOT GPUBOUND_BUILD_TESTS)
     return()

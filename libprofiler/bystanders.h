@@ -36,7 +36,7 @@ class Bystanders {
   Bystanders(const ProcessStart& start, const std::atomic<bool>& injected, DeviceTables* tables,
              Ledger* ledger, const char* maps = "/proc/self/maps");
 
-  // Looks, if the last look was kInterval ago or never.
+  // Looks, if the last look was kIntervalNs ago or never.
   void LookNowAndThen(int64_t now_ns);
   void LookAtEnd() { Look(/*at_end=*/true); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Hands pages between writers and the flusher. What happens with a page's content is the business
-// of the writer (thread_buffer.cc, device_sink.cc) and of the flusher.
+// of the writer (thread_buffer.cc, record_sink.cc) and of the flusher.
 #include "libprofiler/page_pool.h"
 
 #include <sched.h>

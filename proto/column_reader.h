@@ -37,8 +37,8 @@ class ColumnReader {
   ColumnReader(uint64_t common, const uint8_t* field_begin)
       : field_begin_(field_begin), elided_(true), common_(common) {}
 
-  // The next |count| values, at most kReadBlock. False: the column ends first, or a varint in it is
-  // malformed.
+  // The next |count| values; |values| has room for kUnpackSlackValues more. False: the column ends
+  // first, or a varint in it is malformed.
   bool Read(size_t count, uint64_t* values) {
     if (elided_) {
       std::fill(values, values + count, common_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Columns of one thread back into events. The stack of open scopes is followed by the encoder's
-// rules (open_scopes.h), since an end of the innermost scope carries no label.
+// rules (scope_stack.h), since an end of the innermost scope carries no label.
 #include <bit>
 #include <cstring>
 

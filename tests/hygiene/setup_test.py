@@ -4,7 +4,6 @@
 
 Commands of the system are replaced by stand-ins in a folder of their own, which is all of PATH.
 """
-import os
 import pathlib
 import shutil
 import subprocess

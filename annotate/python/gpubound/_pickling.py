@@ -9,7 +9,7 @@ import copy
 import sys
 from typing import Any, List, Tuple, Union
 
-from gpubound import _api, _core
+from gpubound import _core
 
 
 def reduce_scope(scope: _core.Scope) -> Tuple[Any, ...]:

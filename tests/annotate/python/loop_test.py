@@ -7,7 +7,7 @@ import unittest
 
 import gpubound
 from gpubound import _core, _hooks, _loop
-from recorded import RecordedTest, scope, take, without_numbers
+from recorded import RecordedTest, take, without_numbers
 
 LONG = _loop._LONG_UPDATE
 

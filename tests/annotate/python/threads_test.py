@@ -12,7 +12,7 @@ import types
 import unittest
 
 import gpubound
-from gpubound import _core, _hooks, _intercept, _loop, _startup, _waits
+from gpubound import _core, _hooks, _loop, _startup, _waits
 from recorded import RecordedTest, take
 
 THREADS = 8
