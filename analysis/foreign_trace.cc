@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/plausible_time.h"
+#include "proto/given_names.h"
 
 namespace gpubound {
 

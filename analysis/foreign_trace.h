@@ -21,10 +21,6 @@
 
 namespace gpubound {
 
-// Ends the name of a copy's second record, as cupti_hooks/work_cache.cc writes it: an exported run
-// has it.
-inline constexpr std::string_view kOtherEnd = " (other end)";
-
 struct ForeignTrace {
   // Temporary files go to |folder|.
   explicit ForeignTrace(const std::string& folder) : cpu(folder), work(folder), syncs(folder) {}

@@ -17,16 +17,11 @@
 #include "analysis/import_splitter.h"
 #include "analysis/name_lists.h"
 #include "analysis/plausible_time.h"
+#include "proto/given_names.h"
 #include "proto/sync_calls.h"
 
 namespace gpubound {
 namespace {
-
-// How a copy's name says what it copies: CUPTI's numbers.
-constexpr std::pair<std::string_view, uint8_t> kCopyKinds[] = {
-    {"HtoD", 1}, {"DtoH", 2}, {"HtoA", 3}, {"AtoH", 4}, {"AtoA", 5},
-    {"AtoD", 6}, {"DtoA", 7}, {"DtoD", 8}, {"HtoH", 9}, {"PtoP", 10},
-};
 
 std::optional<int64_t> IntOf(std::string_view text) {
   int64_t value = 0;
@@ -46,9 +41,11 @@ bool IsGpu(ChromeCategory category) {
          category == ChromeCategory::kMemset;
 }
 
+// Of a name that has "HtoD" or the like in it.
 uint8_t CopyKindOf(std::string_view name) {
-  for (const auto& [word, kind] : kCopyKinds) {
-    if (name.find(word) != std::string_view::npos) return kind;
+  for (size_t kind = 1; kind < std::size(kCopyNames); ++kind) {
+    const std::string_view word = kCopyNames[kind].substr(kCopyNames[0].size() + 1);
+    if (name.find(word) != std::string_view::npos) return static_cast<uint8_t>(kind);
   }
   return 0;
 }

@@ -7,10 +7,10 @@
 #include <limits>
 #include <optional>
 
+#include "proto/given_names.h"
+
 namespace gpubound {
 namespace {
-
-constexpr char kOtherNames[] = "(other names)";
 
 // Room that is kept for "(other names)" of every kind and layer.
 constexpr size_t kReservedLabels = 64;

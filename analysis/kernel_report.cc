@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/text_table.h"
+#include "proto/given_names.h"
 
 namespace gpubound {
 namespace {
@@ -62,9 +63,6 @@ void AddByName(const std::vector<KernelTime>& kernels, const KnownGraphs& graphs
   std::sort(report->kernels.begin(), report->kernels.end(), TakesLonger);
 }
 
-// As the recorder calls a kernel of which nobody tells the name (cupti_hooks/graph_nodes.cc).
-constexpr std::string_view kUnnamedKernel = "(kernel)";
-
 }  // namespace
 
 void NoteUnnamedNodes(Report* report) {
@@ -72,7 +70,7 @@ void NoteUnnamedNodes(Report* report) {
   for (const ReportProcess& process : report->processes) {
     for (const ReportKernel& kernel : process.kernels) {
       for (const ReportGraphNode& node : kernel.nodes) {
-        if (node.name == kUnnamedKernel) unnamed += node.count;
+        if (node.name == kUnnamedNode) unnamed += node.count;
       }
     }
   }

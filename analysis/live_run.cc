@@ -208,7 +208,7 @@ void LiveRun::TellEnd(const ProcessIdentity& identity, const LiveProcess& proces
   if (sampled_ns != 0) row.age_ns = std::max<int64_t>(surroundings.realtime_ns - sampled_ns, 0);
   row.ended = process.facts().end_ns.has_value();
   if (!row.ended) {
-    const Result<RunInfo> info = ReadRunInfo(path_ + "/run.json");
+    const Result<RunInfo> info = ReadRunInfo(path_ + "/" + kRunInfoFile);
     const bool run_over = info.ok() && info->end_monotonic_ns.has_value();
     const bool quiet = row.age_ns && *row.age_ns >= kMostLagNs;
     const Presence presence = surroundings.presence(identity);

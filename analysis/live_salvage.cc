@@ -16,8 +16,6 @@
 namespace gpubound {
 namespace {
 
-constexpr uint32_t kPageBodyBytes = kLivePageSize - kLivePageHeaderBytes;
-
 std::vector<std::byte> ReadFile(const std::string& path, bool* ok) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   *ok = file.good();

@@ -20,9 +20,8 @@
 
 namespace gpubound {
 
-// What is called so has a name that cannot be known, or none.
+// What is called so has a name that cannot be known, or none; a kernel is kUnnamedKernel.
 inline constexpr char kUnnamed[] = "(unnamed)";
-inline constexpr char kUnnamedKernel[] = "(unnamed kernel)";
 
 class NsysExport {
  public:

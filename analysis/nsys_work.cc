@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "proto/given_names.h"
+
 namespace gpubound {
 namespace {
 
@@ -15,10 +17,6 @@ constexpr char kKernels[] = "CUPTI_ACTIVITY_KIND_KERNEL";
 constexpr char kCopies[] = "CUPTI_ACTIVITY_KIND_MEMCPY";
 constexpr char kSets[] = "CUPTI_ACTIVITY_KIND_MEMSET";
 constexpr char kGraphs[] = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
-
-// CUpti_ActivityMemcpyKind, from 1.
-constexpr const char* kCopyNames[] = {"HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                      "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
 
 class WorkTables {
  public:
@@ -142,12 +140,9 @@ class WorkTables {
     enum : int { kDevice = 4, kKind = 7, kBytes, kFrom, kFromContext, kTo, kToContext, kNode };
     WorkInfo info;
     info.kind = WorkKind::kMemcpy;
-    std::string name = "Memcpy";
     const uint32_t kind = U32Of(table.Int(kKind));
-    if (kind >= 1 && kind <= std::size(kCopyNames)) {
-      info.copy_kind = static_cast<uint8_t>(kind);
-      name += std::string(" ") + kCopyNames[kind - 1];
-    }
+    if (kind < std::size(kCopyNames)) info.copy_kind = static_cast<uint8_t>(kind);
+    const std::string name(kCopyNames[info.copy_kind]);
     work.bytes = U64Of(table.Int(kBytes));
     launches_.AddWork(work.process, info.kind, MayBeNode(table, kNode));
     work.work = Raw(trace_.names.Work(info, name));

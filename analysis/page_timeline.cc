@@ -17,6 +17,7 @@
 #include "analysis/scope_track.h"
 #include "analysis/thinned_time.h"
 #include "analysis/work_classes.h"
+#include "proto/given_names.h"
 
 namespace gpubound {
 namespace {
@@ -26,7 +27,7 @@ constexpr double kBytesPerBucket = 7;  // of a band in which something happens a
 // Dense numbers for names; 0 for those beyond the limit.
 class NameTable {
  public:
-  explicit NameTable(size_t most) : most_(most) { names_.push_back("(other names)"); }
+  explicit NameTable(size_t most) : most_(most) { names_.push_back(kOtherNames); }
   uint32_t IndexOf(const std::string& name) {
     const auto known = indices_.find(name);
     if (known != indices_.end()) return known->second;

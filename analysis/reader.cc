@@ -34,7 +34,6 @@ namespace fs = std::filesystem;
 
 constexpr char kRunDirectory[] = "a run directory (NAME-TIME-PID.gpubound)";
 constexpr char kGiveDirectory[] = "Give the directory that `gpubound run` named when it ended.";
-constexpr char kRunJson[] = "run.json";
 
 using FileNames = std::vector<std::pair<std::string, TraceFileName>>;
 
@@ -57,7 +56,7 @@ Error RunError(const std::string& path, const std::string& found, const std::str
 // Of what is there and no directory.
 Error NoDirectory(const fs::path& path, const fs::file_status& status) {
   const std::string name = path.filename().string();
-  if (name == kRunJson || ParseTraceFileName(name)) {
+  if (name == kRunInfoFile || ParseTraceFileName(name)) {
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     return RunError(path.string(), "a file of a run",
                     "Give the directory that contains it, " + folder.string() + ".");
@@ -87,7 +86,7 @@ Result<FileList> ListFiles(const std::string& path) {
   }
   for (const fs::directory_entry& entry : entries) {
     const std::string name = entry.path().filename().string();
-    if (name == kRunJson) list.has_run_json = true;
+    if (name == kRunInfoFile) list.has_run_json = true;
     const std::optional<TraceFileName> parsed = ParseTraceFileName(name);
     if (parsed) list.files.emplace_back(entry.path().string(), *parsed);
   }
@@ -159,7 +158,7 @@ bool IsVersionError(const Error& error) {
 }
 
 void ReadLauncherRecord(const std::string& path, Run* run) {
-  Result<RunInfo> info = ReadRunInfo(path + "/" + kRunJson);
+  Result<RunInfo> info = ReadRunInfo(path + "/" + kRunInfoFile);
   if (info.ok()) {
     run->info = std::move(*info);
     run->Count(LedgerCounter::times_impossible) += run->info->times_impossible;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "proto/given_names.h"
+
 namespace gpubound {
 namespace {
 
@@ -13,9 +15,6 @@ const Row& RowOf(const std::vector<Row>& rows, Id id) {
   static const Row none{};
   return Raw(id) < rows.size() ? rows[Raw(id)] : none;
 }
-
-// Of a row that stands for names which had no room; libprofiler/interner.h has it too.
-constexpr char kOtherNames[] = "(other names)";
 
 }  // namespace
 

@@ -15,8 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kFormat[] = "gpubound.run.v1";
-
 std::string TextAt(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -63,7 +61,7 @@ Result<RunInfo> ReadRunInfo(const std::string& path) {
   const Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return error("no JSON object", "a JSON object");
   const std::string format = TextAt(object, "format");
-  if (format != kFormat) return error("format '" + format + "'", kFormat);
+  if (format != kRunInfoFormat) return error("format '" + format + "'", kRunInfoFormat);
 
   RunInfo info;
   info.command = TextsAt(object, "command");

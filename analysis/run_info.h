@@ -12,6 +12,10 @@
 
 namespace gpubound {
 
+// Its name in the run directory, and the format that it says it has (tools/run_record.cc).
+inline constexpr char kRunInfoFile[] = "run.json";
+inline constexpr char kRunInfoFormat[] = "gpubound.run.v1";
+
 // Reads |path|. Fields that are absent or of another type keep their defaults; an error is a file
 // that cannot be read, is no JSON object or names another format.
 Result<RunInfo> ReadRunInfo(const std::string& path);

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/given_names.h"
+
 namespace gpubound {
 namespace {
 
@@ -44,8 +46,8 @@ constinit thread_local bool t_in_runtime_launch = false;
 
 // By CUgraphNodeType.
 constexpr std::string_view kNodeNames[] = {
-    "(kernel)", "Memcpy",  "Memset",   "(host function)", "(graph)",      "(nothing)",
-    "(wait)",   "(event)", "(signal)", "(semaphore)",     "(allocation)", "(free)"};
+    kUnnamedNode, "Memcpy",  "Memset",   "(host function)", "(graph)",      "(nothing)",
+    "(wait)",     "(event)", "(signal)", "(semaphore)",     "(allocation)", "(free)"};
 
 std::string_view NameOf(const CUpti_GraphData& graph) {
   const uint32_t type = NumberAt(&graph, offsetof(CUpti_GraphData, nodeType));

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "proto/given_names.h"
+
 namespace gpubound {
 namespace {
 
@@ -12,14 +14,6 @@ namespace {
 // the collector's to bound.
 constexpr size_t kMaxKernels = 1 << 16;
 constexpr size_t kMostStreams = 1 << 16;
-
-constexpr std::string_view kUnnamedKernel = "(unnamed kernel)";
-
-// By CUpti_ActivityMemcpyKind.
-constexpr std::string_view kCopyNames[] = {
-    "Memcpy",      "Memcpy HtoD", "Memcpy DtoH", "Memcpy HtoA", "Memcpy AtoH", "Memcpy AtoA",
-    "Memcpy AtoD", "Memcpy DtoA", "Memcpy DtoD", "Memcpy HtoH", "Memcpy PtoP",
-};
 
 size_t Mix(size_t hash, uint64_t value) {
   return (hash ^ value) * 0x9e3779b97f4a7c15u + (hash >> 29);
@@ -66,13 +60,12 @@ WorkId WorkCache::CopyOf(uint8_t copy_kind) {
 }
 
 // There are copies of one kind between devices, and the host knows what it was given before. The
-// importer knows such records of an exported run by their names (kOtherEnd in
-// analysis/foreign_trace.h).
+// importer knows such records of an exported run by their names.
 WorkId WorkCache::OtherEndOf(uint8_t copy_kind) {
   WorkInfo info;
   info.kind = WorkKind::kMemcpy;
   info.copy_kind = copy_kind | kCopyOtherEnd;
-  return host_->InternWork(info, std::string(CopyName(copy_kind)) + " (other end)");
+  return host_->InternWork(info, std::string(CopyName(copy_kind)) + std::string(kOtherEnd));
 }
 
 WorkId WorkCache::Memset() {

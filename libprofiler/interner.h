@@ -21,12 +21,12 @@
 #include "libprofiler/ledger.h"
 #include "libprofiler/live_mapping.h"
 #include "proto/event_model.h"
+#include "proto/given_names.h"
 
 namespace gpubound {
 
 inline constexpr size_t kMaxNameBytes = 4096;
 inline constexpr size_t kMaxDomainBytes = 255;
-inline constexpr char kOtherNames[] = "(other names)";
 
 struct LabelRow {
   LabelId id;

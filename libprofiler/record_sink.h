@@ -14,8 +14,6 @@
 
 namespace gpubound {
 
-inline constexpr uint32_t kPageBodyBytes = kLivePageSize - kLivePageHeaderBytes;
-
 class RecordSink final : public DeviceSink {
  public:
   // |context| outlives the sink. |thread| is the source thread's ordinal.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "proto/live_format.h"
 #include "proto/schema.h"
 #include "proto/step_range.h"
 
@@ -19,7 +20,7 @@ struct Settings {
   bool disabled = false;
   uint64_t end_ns = 0;  // CLOCK_MONOTONIC; 0: the recording ends with the process
   StepRange steps;      // the iterations to record
-  uint32_t live_pages = 256;
+  uint32_t live_pages = kLiveDefaultPages;
   uint32_t flush_ms = 1000;
   uint64_t segment_bytes = uint64_t{1} << 30;
   uint32_t max_labels = 65536;

@@ -35,6 +35,7 @@ namespace gpubound {
 inline constexpr uint64_t kLiveMagic = 0x314556494c425047;  // "GPBLIVE1" as little-endian bytes
 inline constexpr uint32_t kLiveVersion = 1;
 inline constexpr uint32_t kLivePageSize = 64 * 1024;
+inline constexpr uint32_t kLiveDefaultPages = 256;  // where GPUBOUND_LIVE_PAGES says nothing
 inline constexpr uint32_t kLiveMaxThreads = 4096;
 inline constexpr uint32_t kLiveLabelHeapBytes = 2 * 1024 * 1024;
 inline constexpr uint32_t kLiveClockSamples = 64;
@@ -112,7 +113,8 @@ struct LivePageHeader {
 };
 inline constexpr uint32_t kLivePageHeaderBytes = 320;
 static_assert(sizeof(LivePageHeader) <= kLivePageHeaderBytes);
-inline constexpr uint32_t kSlotsPerPage = (kLivePageSize - kLivePageHeaderBytes) / sizeof(Slot);
+inline constexpr uint32_t kPageBodyBytes = kLivePageSize - kLivePageHeaderBytes;
+inline constexpr uint32_t kSlotsPerPage = kPageBodyBytes / sizeof(Slot);
 
 }  // namespace gpubound
 

@@ -11,12 +11,16 @@
 #include "analysis/suggestion.h"
 #include "analysis/text_table.h"
 #include "libprofiler/env_vars.h"
+#include "proto/live_format.h"
 
 namespace gpubound {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
-constexpr uint64_t kLiveMappingBytes = 20 * kMiB;    // 256 pages of 64 KiB, labels, header
+// The live mapping, in steps of 4 MiB.
+constexpr uint64_t kLiveBytes = sizeof(LiveHeader) + kLiveMaxThreads * sizeof(LiveThread) +
+                                kLiveLabelHeapBytes + kLiveDefaultPages * kLivePageSize;
+constexpr uint64_t kLiveMappingBytes = (kLiveBytes / (4 * kMiB) + 1) * 4 * kMiB;
 constexpr uint64_t kComfortableBytes = 1024 * kMiB;  // a day of annotations and kernels
 
 Check Ok(std::string subject, std::string finding) {

@@ -17,7 +17,6 @@
 namespace gpubound {
 
 inline constexpr char kRunSuffix[] = ".gpubound";
-inline constexpr char kRunInfoFile[] = "run.json";
 
 // NAME-YYYYmmdd-HHMMSS-PID.gpubound, NAME being the program's base name with everything replaced
 // that a shell or a file system could stumble over. Local time.

@@ -16,8 +16,8 @@
 #include <system_error>
 
 #include "analysis/folder_entries.h"
+#include "analysis/run_info.h"
 #include "analysis/segment.h"
-#include "tools/run_directory.h"
 
 namespace gpubound {
 namespace {
@@ -94,7 +94,7 @@ std::vector<std::string> RecordedIn(const std::string& run_directory) {
 
 std::string RenderRunRecord(const RunRecord& record) {
   nlohmann::ordered_json json = {
-      {"format", "gpubound.run.v1"},
+      {"format", kRunInfoFormat},
       {"version", GPUBOUND_VERSION},
       {"command", record.command},
       {"cwd", record.cwd},
