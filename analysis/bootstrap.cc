@@ -140,7 +140,7 @@ double StatisticOf(std::span<const RunSeries> group, Statistic statistic) {
 
 Resampling ResamplingOf(std::span<const RunSeries> before, std::span<const RunSeries> after) {
   if (before.size() > 1 && after.size() > 1) return Resampling::kRuns;
-  const auto enough = [](const RunSeries& run) { return run.values.size() >= kFewestIterations; };
+  const auto enough = [](const RunSeries& run) { return run.values.size() >= kFewestToResample; };
   const bool iterations = !before.empty() && !after.empty() &&
                           std::all_of(before.begin(), before.end(), enough) &&
                           std::all_of(after.begin(), after.end(), enough);

@@ -17,7 +17,7 @@ namespace gpubound {
 
 inline constexpr size_t kBootstrapReplicates = 2000;
 // Fewer iterations than this say too little about how much they vary.
-inline constexpr size_t kFewestIterations = 8;
+inline constexpr size_t kFewestToResample = 8;
 
 enum class Statistic : uint8_t { kMean, kMedian };
 

@@ -5,13 +5,10 @@
 
 namespace gpubound {
 
-void ByteColumn::Varint(uint64_t value) {
-  for (; value >= 0x80; value >>= 7) Byte(static_cast<uint8_t>(value | 0x80));
-  Byte(static_cast<uint8_t>(value));
-}
-
-void ByteColumn::Signed(int64_t value) {
-  Varint((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
+void AppendVarint(uint64_t value, std::string* bytes) {
+  uint8_t packed[kMaxVarintBytes];
+  const auto size = static_cast<size_t>(PutVarint(value, packed) - packed);
+  bytes->append(reinterpret_cast<const char*>(packed), size);
 }
 
 std::string ByteColumn::Base64() const {

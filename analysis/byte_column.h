@@ -8,14 +8,18 @@
 #include <cstdint>
 #include <string>
 
+#include "proto/varint.h"
+
 namespace gpubound {
+
+void AppendVarint(uint64_t value, std::string* bytes);
 
 class ByteColumn {
  public:
   void Byte(uint8_t value) { bytes_.push_back(static_cast<char>(value)); }
-  void Varint(uint64_t value);
+  void Varint(uint64_t value) { AppendVarint(value, &bytes_); }
   // Small magnitudes of either sign: 0, -1, 1, -2 ... become 0, 1, 2, 3 ...
-  void Signed(int64_t value);
+  void Signed(int64_t value) { Varint(ZigZag(value)); }
   const std::string& bytes() const { return bytes_; }
   std::string Base64() const;
 

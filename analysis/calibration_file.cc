@@ -21,6 +21,7 @@
 
 #include "analysis/folder_entries.h"
 #include "analysis/plain_file.h"
+#include "analysis/write_all.h"
 
 namespace gpubound {
 namespace fs = std::filesystem;
@@ -118,16 +119,10 @@ Calibration CalibrationFrom(const Json& json, std::string* problem) {
 bool WriteWhole(const std::string& path, std::string_view text) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return false;
-  bool written = true;
-  while (written && !text.empty()) {
-    const ssize_t part = write(file, text.data(), text.size());
-    written = part >= 0 || errno == EINTR;
-    if (part > 0) text.remove_prefix(static_cast<size_t>(part));
-  }
-  const int error = errno;
+  const int error = WriteAll(file, text);
   const bool closed = close(file) == 0;
-  if (!written) errno = error;
-  return written && closed;
+  if (error != 0) errno = error;
+  return error == 0 && closed;
 }
 
 Error CannotWrite(const std::string& path, int error) {

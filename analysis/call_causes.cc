@@ -11,8 +11,6 @@
 namespace gpubound {
 namespace {
 
-constexpr std::string_view kPrefixes[] = {"cuda", "hip", "cu"};  // "cuda" before "cu"
-
 // Calls that make code for the device, or bring it there.
 constexpr std::string_view kCompiles[] = {
     "ModuleLoad",         "LibraryLoad",      "LinkCreate",       "LinkAdd",
@@ -29,11 +27,7 @@ constexpr std::string_view kLaunchNothing[] = {
 };
 
 std::string_view WithoutPrefix(std::string_view name) {
-  name = StripApiVersion(name);
-  for (const std::string_view prefix : kPrefixes) {
-    if (name.starts_with(prefix)) return name.substr(prefix.size());
-  }
-  return name;
+  return StripApiPrefix(StripApiVersion(name));
 }
 
 }  // namespace

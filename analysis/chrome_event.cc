@@ -9,10 +9,10 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "analysis/import_splitter.h"
 #include "analysis/utf8.h"
+#include "analysis/whole_number.h"
 
 namespace gpubound {
 namespace {
@@ -45,19 +45,6 @@ ChromeCategory CategoryOf(std::string_view name) {
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
   return text;
-}
-
-std::optional<int64_t> IntOf(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
-}
-
-uint32_t U32Of(std::optional<int64_t> value) {
-  return static_cast<uint32_t>(std::clamp<int64_t>(value.value_or(0), 0, UINT32_MAX));
 }
 
 // A number, true or null as it is written; empty for anything else.
@@ -173,7 +160,7 @@ simdjson::error_code ReadExtent(ondemand::value value, uint32_t (&extent)[3]) {
   for (auto element : array) {
     ondemand::value number;
     if (const auto error = element.get(number)) return error;
-    if (axis < 3) extent[axis++] = U32Of(IntOf(ScalarText(number)));
+    if (axis < 3) extent[axis++] = ClampedU32(ParseInt(ScalarText(number)));
     if (const auto error = Skip(number, 1)) return error;
   }
   return simdjson::SUCCESS;
@@ -204,7 +191,7 @@ simdjson::error_code ReadArgument(std::string_view key, ondemand::value value, C
   const auto* found = std::find_if(std::begin(kNumbers), std::end(kNumbers),
                                    [key](const Number& number) { return number.key == key; });
   if (found != std::end(kNumbers)) {
-    event->*(found->member) = IntOf(KeyText(value));  // some tools write numbers as strings
+    event->*(found->member) = ParseInt(KeyText(value));  // some tools write numbers as strings
   } else if (key == "grid") {
     return ReadExtent(value, event->grid);
   } else if (key == "block") {
@@ -258,18 +245,18 @@ void ReadDeviceMember(std::string_view key, ondemand::value value, Device* devic
     device->name = std::string(StringText(value));
     return;
   }
-  const std::optional<int64_t> number = IntOf(ScalarText(value));
+  const std::optional<int64_t> number = ParseInt(ScalarText(value));
   DeviceInfo& info = device->info;
-  if (key == "id") info.index = U32Of(number);
-  if (key == "numSms") info.multiprocessors = U32Of(number);
-  if (key == "warpSize" && number.value_or(0) > 0) info.threads_per_warp = U32Of(number);
-  if (key == "maxThreadsPerMultiprocessor") *threads = U32Of(number);
-  if (key == "regsPerMultiprocessor") info.max_registers_per_multiprocessor = U32Of(number);
+  if (key == "id") info.index = ClampedU32(number);
+  if (key == "numSms") info.multiprocessors = ClampedU32(number);
+  if (key == "warpSize" && number.value_or(0) > 0) info.threads_per_warp = ClampedU32(number);
+  if (key == "maxThreadsPerMultiprocessor") *threads = ClampedU32(number);
+  if (key == "regsPerMultiprocessor") info.max_registers_per_multiprocessor = ClampedU32(number);
   if (key == "sharedMemPerMultiprocessor" || key == "maxSharedMemoryPerMultiProcessor") {
-    info.max_shared_bytes_per_multiprocessor = U32Of(number);
+    info.max_shared_bytes_per_multiprocessor = ClampedU32(number);
   }
-  if (key == "computeMajor") info.compute_capability_major = U32Of(number);
-  if (key == "computeMinor") info.compute_capability_minor = U32Of(number);
+  if (key == "computeMajor") info.compute_capability_major = ClampedU32(number);
+  if (key == "computeMinor") info.compute_capability_minor = ClampedU32(number);
   if (key == "totalGlobalMem") {
     info.memory_bytes = static_cast<uint64_t>(std::max<int64_t>(number.value_or(0), 0));
   }

@@ -253,7 +253,7 @@ std::string IntervalLine(const GroupComparison& comparison, size_t group, bool h
   const Resampling resampling = comparison.resampling[group];
   if (resampling == Resampling::kNothing) {
     return "No interval can be given: that takes several runs of each, or " +
-           std::to_string(kFewestIterations) + " iterations after warm-up in one run of each.";
+           std::to_string(kFewestToResample) + " iterations after warm-up in one run of each.";
   }
   return std::string(has_intervals ? "* differs: 95 % bootstrap interval over "
                                    : "* differs, by bootstrap over ") +

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "analysis/plain_file.h"
+
 namespace gpubound {
 namespace {
 
@@ -26,12 +28,6 @@ uint32_t BigEndian(std::string_view bytes) {
   uint32_t value = 0;
   for (const char byte : bytes) value = value << 8 | static_cast<unsigned char>(byte);
   return value;
-}
-
-bool HasContent(const std::string& path) {
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(path, error);
-  return !error && size > 0;
 }
 
 // 0 for what cannot be one.

@@ -4,7 +4,7 @@
 #include "analysis/import_chrome.h"
 
 #include <algorithm>
-#include <charconv>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,24 +17,12 @@
 #include "analysis/import_splitter.h"
 #include "analysis/name_lists.h"
 #include "analysis/plausible_time.h"
+#include "analysis/whole_number.h"
 #include "proto/given_names.h"
 #include "proto/sync_calls.h"
 
 namespace gpubound {
 namespace {
-
-std::optional<int64_t> IntOf(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
-}
-
-uint32_t U32Of(std::optional<int64_t> value) {
-  return value && *value > 0 && *value <= UINT32_MAX ? static_cast<uint32_t>(*value) : 0;
-}
 
 bool IsGpu(ChromeCategory category) {
   return category == ChromeCategory::kKernel || category == ChromeCategory::kMemcpy ||
@@ -141,7 +129,7 @@ class ChromeImport {
 
   void ReadMember(std::string_view key, std::string_view text) {
     if (key == "deviceProperties") devices_ = parser_.ParseDevices(text);
-    if (key == "baseTimeNanoseconds") trace_.realtime_ns = IntOf(text).value_or(0);
+    if (key == "baseTimeNanoseconds") trace_.realtime_ns = ParseInt(text).value_or(0);
   }
 
   Status AddEvent(const ChromeEvent& event) {
@@ -216,12 +204,13 @@ class ChromeImport {
     const bool source_runs_it = DeviceOf(event) == event.from_device;
     const auto device = source_runs_it ? event.to_device : event.from_device;
     const auto context = source_runs_it ? event.to_context : event.from_context;
-    return trace_.AddOtherEnd(work, InfoOf(event), event.name, U32Of(device), U32Of(context));
+    return trace_.AddOtherEnd(work, InfoOf(event), event.name, U32OrZero(device),
+                              U32OrZero(context));
   }
 
   static std::optional<int64_t> DeviceOf(const ChromeEvent& event) {
     if (event.device) return event.device;
-    return event.in_device ? event.in_device : IntOf(event.pid);
+    return event.in_device ? event.in_device : ParseInt(event.pid);
   }
 
   Status Begin(const ChromeEvent& event) {
@@ -303,7 +292,7 @@ class ChromeImport {
         break;
       case ChromeCategory::kApi:
         interval.kind = CpuKind::kCall;
-        interval.correlation = U32Of(event.correlation);
+        interval.correlation = U32OrZero(event.correlation);
         name = StripApiVersion(name);
         kind = LabelKind::kApi;
         interval.layer = ClassifyApi(name) == ApiClass::kSync ? Layer::kCudaSync : Layer::kCudaApi;
@@ -321,12 +310,13 @@ class ChromeImport {
     work.start_ns = start_ns;
     work.end_ns = end_ns;
     work.bytes = static_cast<uint64_t>(std::max<int64_t>(event.bytes.value_or(0), 0));
-    work.correlation = U32Of(event.correlation);
-    work.graph = U32Of(event.graph);
+    work.correlation = U32OrZero(event.correlation);
+    work.graph = U32OrZero(event.graph);
     work.graph_node = static_cast<uint64_t>(event.graph_node.value_or(0));
     const auto context = event.context ? event.context : event.in_context;
-    const auto stream = event.stream ? event.stream : IntOf(event.tid);
-    work.stream = Raw(trace_.names.Stream(U32Of(DeviceOf(event)), U32Of(context), U32Of(stream)));
+    const auto stream = event.stream ? event.stream : ParseInt(event.tid);
+    work.stream =
+        Raw(trace_.names.Stream(U32OrZero(DeviceOf(event)), U32OrZero(context), U32OrZero(stream)));
     work.work = Raw(trace_.names.Work(InfoOf(event), event.name));
     return work;
   }
@@ -346,8 +336,8 @@ class ChromeImport {
         info.kind = WorkKind::kKernel;
         std::copy(std::begin(event.grid), std::end(event.grid), std::begin(info.grid));
         std::copy(std::begin(event.block), std::end(event.block), std::begin(info.block));
-        info.registers_per_thread = U32Of(event.registers);
-        info.dynamic_shared_bytes = U32Of(event.shared_bytes);
+        info.registers_per_thread = U32OrZero(event.registers);
+        info.dynamic_shared_bytes = U32OrZero(event.shared_bytes);
         break;
     }
     return info;
@@ -356,7 +346,7 @@ class ChromeImport {
   // N of "ProfilerStep#N".
   static std::optional<int64_t> IterationOf(std::string_view name) {
     if (!name.starts_with(kIterationPrefix)) return std::nullopt;
-    const std::optional<int64_t> number = IntOf(name.substr(kIterationPrefix.size()));
+    const std::optional<int64_t> number = ParseInt(name.substr(kIterationPrefix.size()));
     return number && *number >= 0 ? number : std::nullopt;
   }
 

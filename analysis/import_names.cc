@@ -3,10 +3,9 @@
 // Interns names. One object, one thread.
 #include "analysis/import_names.h"
 
-#include <charconv>
 #include <limits>
-#include <optional>
 
+#include "analysis/whole_number.h"
 #include "proto/given_names.h"
 
 namespace gpubound {
@@ -14,15 +13,6 @@ namespace {
 
 // Room that is kept for "(other names)" of every kind and layer.
 constexpr size_t kReservedLabels = 64;
-
-std::optional<int64_t> NumberOf(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
-}
 
 template <typename Table>
 const std::string& NameIn(const Table& table, const std::string& key) {
@@ -43,7 +33,7 @@ uint32_t ForeignNames::Process(std::string_view key) {
   process_index_.emplace(key, index);
   process_keys_.emplace_back(key);
   ForeignProcess process;
-  process.pid = NumberOf(key).value_or(-1 - int64_t{index});
+  process.pid = ParseInt(key).value_or(-1 - int64_t{index});
   processes_.push_back(process);
   return index;
 }
@@ -76,7 +66,7 @@ uint32_t ForeignNames::Thread(uint32_t process, std::string_view key) {
   thread_keys_.push_back(lookup_);
   ForeignThread thread;
   thread.process = process;
-  thread.id = NumberOf(key).value_or(-1 - int64_t{index});
+  thread.id = ParseInt(key).value_or(-1 - int64_t{index});
   thread.tid = UniqueTid(process, thread.id);
   threads_.push_back(thread);
   return index;

@@ -112,7 +112,7 @@ class NsysImport {
     call.start_ns = start_ns;
     call.end_ns = end_ns;
     call.thread = from_.ThreadOf(*thread);
-    call.correlation = U32Of(table.Int(kCorrelation));
+    call.correlation = U32OrZero(table.Int(kCorrelation));
     call.label = trace_.names.Label(LabelKind::kApi, Layer::kUnset, "", StripApiVersion(name));
     call.result = static_cast<int32_t>(table.Int(kResult).value_or(0));
     launches_.AddCall(trace_.names.threads()[call.thread].process, name, call.result);
@@ -189,10 +189,10 @@ class NsysImport {
                                    sync.start_ns = start_ns;
                                    sync.end_ns = end_ns;
                                    if (global) sync.process = from_.ProcessOf(*global);
-                                   sync.correlation = U32Of(table.Int(3));
-                                   sync.context = U32Of(table.Int(4));
-                                   sync.stream = U32Of(table.Int(5));
-                                   sync.type = U32Of(table.Int(6));
+                                   sync.correlation = U32OrZero(table.Int(3));
+                                   sync.context = U32OrZero(table.Int(4));
+                                   sync.stream = U32OrZero(table.Int(5));
+                                   sync.type = U32OrZero(table.Int(6));
                                    sync.event = U64Of(table.Int(7));
                                    return trace_.Add(sync);
                                  });

@@ -131,7 +131,7 @@ std::string WhyNoPairs(const ProcessTrace& process, size_t pairs) {
   if (verdict == "too_short") return "iterations are shorter than 10 us";
   if (verdict == "too_long") return "iterations are longer than 1 s";
   return std::to_string(pairs) + " iterations without recording had their like beside them, and " +
-         std::to_string(kFewestIterations) + " are needed";
+         std::to_string(kFewestSuspended) + " are needed";
 }
 
 void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {
@@ -140,7 +140,7 @@ void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {
     if (iteration.suspended) check->suspended_ns += iteration.length_ns();
   }
   std::string why;
-  if (loop.pairs.size() < kFewestIterations) {
+  if (loop.pairs.size() < kFewestSuspended) {
     why = WhyNoPairs(process, loop.pairs.size());
   } else if (loop.slope.groups == 0 || !std::isfinite(loop.slope.standard_error)) {
     why = "recording scopes lengthened no iteration";
@@ -222,7 +222,7 @@ Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,
       loop.iterations = LoopIterations(process, *SourceOf(process));
       loop.pairs = MatchSuspended(loop.iterations);
     }
-    const bool enough = loop.pairs.size() >= kFewestIterations;
+    const bool enough = loop.pairs.size() >= kFewestSuspended;
     (enough ? loops : unmatched).push_back(std::move(loop));
   }
   const auto settled = [](const Loop& loop) { return loop.settled; };

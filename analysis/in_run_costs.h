@@ -21,8 +21,8 @@ namespace gpubound {
 // How far a cost may be off in a program other than the one it was measured in: one standard
 // deviation, as a share of the cost. A judgement, not a measurement: docs/overhead_model.md.
 inline constexpr double kTransferError = 0.25;
-// So few iterations tell nothing.
-inline constexpr uint64_t kFewestIterations = 8;
+// Fewer suspended iterations tell nothing.
+inline constexpr uint64_t kFewestSuspended = 8;
 
 // Replays |run| without the costs of scopes, at most three times, where iterations were suspended;
 // then checks what is left against iterations behind the recording (later_costs.h). |operations| as

@@ -7,22 +7,13 @@
 #include <filesystem>
 #include <system_error>
 
+#include "analysis/row_at.h"
 #include "proto/schema.h"
 
 namespace gpubound {
 namespace {
 
 namespace fs = std::filesystem;
-
-// As of the reader: larger ids are damage.
-constexpr int64_t kMaxRowId = 1 << 24;
-
-template <typename Row>
-Row* RowAt(std::vector<Row>* rows, int64_t id) {
-  if (id <= 0 || id > kMaxRowId) return nullptr;
-  if (static_cast<size_t>(id) >= rows->size()) rows->resize(static_cast<size_t>(id) + 1);
-  return &(*rows)[static_cast<size_t>(id)];
-}
 
 int64_t ChangeOf(const std::string& path) {
   std::error_code error;

@@ -18,10 +18,6 @@ std::set<std::string> ColumnsOf(Database* database, const std::string& table) {
 
 }  // namespace
 
-uint32_t U32Of(std::optional<int64_t> value) {
-  return value && *value > 0 && *value <= UINT32_MAX ? static_cast<uint32_t>(*value) : 0;
-}
-
 uint64_t U64Of(std::optional<int64_t> value) { return static_cast<uint64_t>(value.value_or(0)); }
 
 NsysTable::NsysTable(Database* database, const std::string& table,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/sqlite.h"
+#include "analysis/whole_number.h"
 
 namespace gpubound {
 
@@ -19,8 +20,7 @@ namespace gpubound {
 constexpr int64_t NsysPid(int64_t global) { return (global >> 24) & 0xffffff; }
 constexpr int64_t NsysTid(int64_t global) { return global & 0xffffff; }
 
-// Of a number that may be missing; 0 where it does not fit.
-uint32_t U32Of(std::optional<int64_t> value);
+// Of a number that may be missing.
 uint64_t U64Of(std::optional<int64_t> value);
 
 class NsysTable {

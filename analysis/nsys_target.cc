@@ -50,23 +50,23 @@ Status ReadDevices(NsysExport* from, GpuOfOrdinal* gpus) {
       {"id", "name", "uuid", "smCount", "maxWarpsPerSm", "maxBlocksPerSm", "maxRegistersPerSm",
        "maxShmemPerSm", "threadsPerWarp", "computeMajor", "computeMinor", "totalMemory"});
   while (table.HasFirst(2) && table.Step()) {
-    Device& device = trace->names.DeviceAt(U32Of(table.Int(0)));
+    Device& device = trace->names.DeviceAt(U32OrZero(table.Int(0)));
     if (!table.Text(1).empty()) device.name = table.Text(1);
     device.uuid = table.Text(2);
     if (!device.uuid.empty() && !device.uuid.starts_with("GPU-")) {
       device.uuid.insert(0, "GPU-");
     }
     DeviceInfo& info = device.info;
-    info.multiprocessors = U32Of(table.Int(3));
-    info.max_warps_per_multiprocessor = U32Of(table.Int(4));
-    info.max_blocks_per_multiprocessor = U32Of(table.Int(5));
-    info.max_registers_per_multiprocessor = U32Of(table.Int(6));
-    info.max_shared_bytes_per_multiprocessor = U32Of(table.Int(7));
-    if (const uint32_t threads = U32Of(table.Int(8)); threads != 0) {
+    info.multiprocessors = U32OrZero(table.Int(3));
+    info.max_warps_per_multiprocessor = U32OrZero(table.Int(4));
+    info.max_blocks_per_multiprocessor = U32OrZero(table.Int(5));
+    info.max_registers_per_multiprocessor = U32OrZero(table.Int(6));
+    info.max_shared_bytes_per_multiprocessor = U32OrZero(table.Int(7));
+    if (const uint32_t threads = U32OrZero(table.Int(8)); threads != 0) {
       info.threads_per_warp = threads;
     }
-    info.compute_capability_major = U32Of(table.Int(9));
-    info.compute_capability_minor = U32Of(table.Int(10));
+    info.compute_capability_major = U32OrZero(table.Int(9));
+    info.compute_capability_minor = U32OrZero(table.Int(10));
     info.memory_bytes = static_cast<uint64_t>(table.Int(11).value_or(0));
   }
   if (table.failed()) return from->Checked(table);
@@ -74,7 +74,7 @@ Status ReadDevices(NsysExport* from, GpuOfOrdinal* gpus) {
   for (const char* name : {"TARGET_INFO_CUDA_DEVICE", "TARGET_INFO_CUDA_GPU"}) {
     NsysTable visible(database, name, {"gpuId", "cudaId", "pid"});
     while (visible.HasFirst(3) && visible.Step()) {
-      (*gpus)[{visible.Int(2).value_or(0), visible.Int(1).value_or(0)}] = U32Of(visible.Int(0));
+      (*gpus)[{visible.Int(2).value_or(0), visible.Int(1).value_or(0)}] = U32OrZero(visible.Int(0));
     }
     if (visible.failed()) return from->Checked(visible);
   }

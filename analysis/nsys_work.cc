@@ -56,15 +56,16 @@ class WorkTables {
     work.ended = end_ns.has_value();
     const std::optional<int64_t> global = table.Int(2);
     if (global) work.process = from_.ProcessOf(*global);
-    work.correlation = U32Of(table.Int(3));
+    work.correlation = U32OrZero(table.Int(3));
     const uint32_t device = DeviceOf(global, table.Int(4).value_or(0));
-    work.stream = Raw(trace_.names.Stream(device, U32Of(table.Int(5)), U32Of(table.Int(6))));
+    work.stream =
+        Raw(trace_.names.Stream(device, U32OrZero(table.Int(5)), U32OrZero(table.Int(6))));
     return work;
   }
 
   uint32_t DeviceOf(std::optional<int64_t> global, int64_t ordinal) const {
     const auto gpu = gpus_.find({global ? NsysPid(*global) : 0, ordinal});
-    return gpu == gpus_.end() ? U32Of(ordinal) : gpu->second;
+    return gpu == gpus_.end() ? U32OrZero(ordinal) : gpu->second;
   }
 
   static bool MayBeNode(const NsysTable& table, int column) {
@@ -112,13 +113,13 @@ class WorkTables {
                           WorkInfo info;
                           info.kind = WorkKind::kKernel;
                           for (int axis = 0; axis < 3; ++axis) {
-                            info.grid[axis] = U32Of(table.Int(10 + axis));
-                            info.block[axis] = U32Of(table.Int(13 + axis));
+                            info.grid[axis] = U32OrZero(table.Int(10 + axis));
+                            info.block[axis] = U32OrZero(table.Int(13 + axis));
                           }
-                          info.registers_per_thread = U32Of(table.Int(16));
-                          info.static_shared_bytes = U32Of(table.Int(17));
-                          info.dynamic_shared_bytes = U32Of(table.Int(18));
-                          work.graph = U32Of(table.Int(19));
+                          info.registers_per_thread = U32OrZero(table.Int(16));
+                          info.static_shared_bytes = U32OrZero(table.Int(17));
+                          info.dynamic_shared_bytes = U32OrZero(table.Int(18));
+                          work.graph = U32OrZero(table.Int(19));
                           work.graph_node = U64Of(table.Int(20));
                           work.work = Raw(trace_.names.Work(info, KernelName(table)));
                           launches_.AddWork(work.process, info.kind, MayBeNode(table, 20));
@@ -140,7 +141,7 @@ class WorkTables {
     enum : int { kDevice = 4, kKind = 7, kBytes, kFrom, kFromContext, kTo, kToContext, kNode };
     WorkInfo info;
     info.kind = WorkKind::kMemcpy;
-    const uint32_t kind = U32Of(table.Int(kKind));
+    const uint32_t kind = U32OrZero(table.Int(kKind));
     if (kind < std::size(kCopyNames)) info.copy_kind = static_cast<uint8_t>(kind);
     const std::string name(kCopyNames[info.copy_kind]);
     work.bytes = U64Of(table.Int(kBytes));
@@ -154,7 +155,7 @@ class WorkTables {
     const bool source_runs_it = table.Int(kDevice) == from;
     return trace_.AddOtherEnd(work, info, name,
                               DeviceOf(table.Int(2), source_runs_it ? *to : *from),
-                              U32Of(table.Int(source_runs_it ? kToContext : kFromContext)));
+                              U32OrZero(table.Int(source_runs_it ? kToContext : kFromContext)));
   }
 
   Status ReadSets() {
@@ -180,7 +181,7 @@ class WorkTables {
                           ForeignWork work = WorkOf(table, start_ns, end_ns);
                           WorkInfo info;
                           info.kind = WorkKind::kGraph;
-                          work.graph = U32Of(table.Int(7));
+                          work.graph = U32OrZero(table.Int(7));
                           launches_.AddWork(work.process, info.kind, /*in_graph=*/true);
                           work.work =
                               Raw(trace_.names.Work(info, "graph " + std::to_string(work.graph)));

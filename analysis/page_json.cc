@@ -4,11 +4,10 @@
 // No state.
 #include "analysis/page_json.h"
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/advice.h"
 #include "analysis/demangle.h"
 #include "analysis/headline.h"
+#include "analysis/json_rows.h"
 #include "analysis/main_process.h"
 #include "analysis/report_json.h"
 #include "analysis/report_sections.h"
@@ -19,7 +18,7 @@
 namespace gpubound {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 constexpr size_t kKernels = 40;
 constexpr size_t kOperationKernels = 12;  // of each operation
@@ -42,13 +41,6 @@ Json IntervalJson(const Interval& interval) {
 Json PointJson(const IterationPoint& point) {
   return Json::array({point.first, point.count, point.time.begin_ns, point.time.end_ns,
                       point.shortest_ns, point.longest_ns, point.busy_ns, point.last});
-}
-
-template <typename Row, typename Render>
-Json ArrayOf(const std::vector<Row>& rows, Render render) {
-  Json array = Json::array();
-  for (const Row& row : rows) array.push_back(render(row));
-  return array;
 }
 
 // Begin less that of the event before, length, name, depth.

@@ -10,6 +10,7 @@
 #include <bit>
 #include <span>
 
+#include "analysis/byte_column.h"
 #include "analysis/thrift_writer.h"
 #include "analysis/utf8.h"
 
@@ -44,11 +45,6 @@ template <typename Number>
 std::string_view BytesOf(const Number& number) {
   static_assert(std::endian::native == std::endian::little);
   return {reinterpret_cast<const char*>(&number), sizeof number};
-}
-
-void AddVarint(uint64_t value, std::string* bytes) {
-  for (; value >= 0x80; value >>= 7) *bytes += static_cast<char>((value & 0x7f) | 0x80);
-  *bytes += static_cast<char>(value);
 }
 
 void PutSchema(const std::vector<ColumnInfo>& columns, ThriftWriter* metadata) {
@@ -102,7 +98,7 @@ void ParquetFile::Values::Add(const Cell& cell, ColumnType type, std::string* sc
 std::string ParquetFile::Values::TakePage() {
   std::string runs;
   for (const Run& run : runs_) {
-    AddVarint(run.length << 1, &runs);  // the lowest bit would say that they are packed
+    AppendVarint(run.length << 1, &runs);  // the lowest bit would say that they are packed
     runs += static_cast<char>(run.present ? 1 : 0);
   }
   std::string page(BytesOf(static_cast<uint32_t>(runs.size())));

@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_ANALYSIS_PLAIN_FILE_H_
 #define GPUBOUND_ANALYSIS_PLAIN_FILE_H_
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -18,6 +19,13 @@ inline bool IsNoPlainFile(const std::string& path) {
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(path, ignored);
   return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+// Whether |path| is there and not empty.
+inline bool HasContent(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  return !error && size > 0;
 }
 
 }  // namespace gpubound

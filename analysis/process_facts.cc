@@ -4,11 +4,11 @@
 #include "analysis/process_facts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <vector>
 
 #include "analysis/plausible_time.h"
+#include "analysis/whole_number.h"
 #include "proto/recording_end.h"
 #include "proto/step_range.h"
 
@@ -21,11 +21,7 @@ std::string TextOf(const MetaRows& meta, const char* key) {
 }
 
 std::optional<int64_t> IntOf(const MetaRows& meta, const char* key) {
-  const std::string text = TextOf(meta, key);
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc()) return std::nullopt;
-  return value;
+  return ParseInt(TextOf(meta, key));
 }
 
 std::optional<int64_t> TimeOf(const MetaRows& meta, const char* key, ProcessTrace* process) {

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "analysis/plain_file.h"
+#include "analysis/write_all.h"
 #include "proto/byte_buffer.h"
 #include "proto/compress.h"
 #include "proto/crc32c.h"
@@ -63,12 +64,7 @@ Error Unwritable(const std::string& path, int error) {
 int WriteDurably(const std::string& path, std::string_view bytes) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return errno;
-  int error = 0;
-  while (!bytes.empty() && error == 0) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
-    if (written < 0 && errno != EINTR) error = errno;
-  }
+  int error = WriteAll(file, bytes);
   if (error == 0 && fsync(file) != 0) error = errno;
   if (close(file) != 0 && error == 0) error = errno;
   return error;

@@ -4,7 +4,6 @@
 #include "analysis/segment.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <iterator>
 #include <string_view>
@@ -12,13 +11,12 @@
 #include <utility>
 
 #include "analysis/plausible_time.h"
+#include "analysis/row_at.h"
+#include "analysis/whole_number.h"
 #include "proto/schema.h"
 
 namespace gpubound {
 namespace {
-
-// Ids above this are damage, not data: no table of ours grows so far, and rows are kept by id.
-constexpr int64_t kMaxRowId = 1 << 24;
 
 // A segment has some thousand chunks at most; more that are missing are damage of their numbers.
 constexpr int64_t kMostMissing = 100'000;
@@ -27,22 +25,7 @@ constexpr int64_t kMostMissing = 100'000;
 // SQLite keeps of a file that is not mapped.
 constexpr size_t kMostMapped = size_t{2} << 20;
 
-std::optional<int64_t> ParseInt(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
-
 uint32_t U32(int64_t value) { return static_cast<uint32_t>(value); }
-
-// The row of |id|, making room for it; null for an id that cannot be.
-template <typename Row>
-Row* RowAt(std::vector<Row>* rows, int64_t id) {
-  if (id <= 0 || id > kMaxRowId) return nullptr;
-  if (static_cast<size_t>(id) >= rows->size()) rows->resize(static_cast<size_t>(id) + 1);
-  return &(*rows)[static_cast<size_t>(id)];
-}
 
 bool IsZeroUuid(const std::string& uuid) {
   return uuid.find_first_not_of("GPU-0") == std::string::npos;

@@ -44,12 +44,6 @@ std::string UriOf(const std::string& path, const char* parameters) {
   return uri + "?" + parameters;
 }
 
-bool HasContent(const std::string& path) {
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(path, error);
-  return !error && size > 0;
-}
-
 // Of address space, not of memory.
 constexpr sqlite3_int64 kMostMapped = sqlite3_int64{1} << 40;
 

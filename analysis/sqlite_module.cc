@@ -66,23 +66,11 @@ std::string Unquoted(const char* argument) {
   return plain;
 }
 
-const char* TypeName(ColumnType type) {
-  switch (type) {
-    case ColumnType::kInteger:
-      return "INTEGER";
-    case ColumnType::kReal:
-      return "REAL";
-    case ColumnType::kText:
-      return "TEXT";
-  }
-  return "INTEGER";
-}
-
 std::string Declaration(const TraceTable& table) {
   std::string sql = "CREATE TABLE x(";
   for (const ColumnInfo& column : table.columns) {
     if (sql.back() != '(') sql += ", ";
-    sql += std::string("\"") + column.name + "\" " + TypeName(column.type);
+    sql += std::string("\"") + column.name + "\" " + SqlType(column.type);
   }
   return sql + ")";
 }

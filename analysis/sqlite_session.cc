@@ -163,8 +163,7 @@ Status WriteSqliteTables(const std::string& run_path, const std::string& file, b
     std::string indexes;
     for (const ColumnInfo& column : table.columns) {
       if (&column != table.columns.data()) sql += ", ";
-      static constexpr const char* kTypes[] = {"INTEGER", "REAL", "TEXT"};
-      sql += Quoted(column.name) + " " + kTypes[static_cast<size_t>(column.type)];
+      sql += Quoted(column.name) + " " + SqlType(column.type);
       if (!column.indexed) continue;
       indexes += "CREATE INDEX " + Quoted(std::string(table.name) + "_" + column.name) + " ON " +
                  name + "(" + Quoted(column.name) + ");";

@@ -4,6 +4,9 @@
 // thread.
 #include "analysis/thrift_writer.h"
 
+#include "analysis/byte_column.h"
+#include "proto/varint.h"
+
 namespace gpubound {
 namespace {
 
@@ -11,11 +14,6 @@ constexpr size_t kLongestShortList = 14;
 constexpr unsigned kLongList = 0xf0;
 
 }  // namespace
-
-void ThriftWriter::Varint(uint64_t value) {
-  for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>((value & 0x7f) | 0x80);
-  bytes_ += static_cast<char>(value);
-}
 
 void ThriftWriter::Field(int id, Type type) {
   const auto step = static_cast<unsigned>(id - last_ids_.back());
@@ -25,8 +23,10 @@ void ThriftWriter::Field(int id, Type type) {
 
 void ThriftWriter::Integer(int id, Type type, int64_t value) {
   Field(id, type);
-  Varint(Zigzag(value));
+  AppendVarint(ZigZag(value), &bytes_);
 }
+
+void ThriftWriter::I32Element(int32_t value) { AppendVarint(ZigZag(value), &bytes_); }
 
 void ThriftWriter::Binary(int id, std::string_view bytes) {
   Field(id, Type::kBinary);
@@ -34,7 +34,7 @@ void ThriftWriter::Binary(int id, std::string_view bytes) {
 }
 
 void ThriftWriter::BinaryElement(std::string_view bytes) {
-  Varint(bytes.size());
+  AppendVarint(bytes.size(), &bytes_);
   bytes_ += bytes;
 }
 
@@ -49,7 +49,7 @@ void ThriftWriter::BeginList(int id, Type type, size_t size) {
     bytes_ += static_cast<char>(size << 4 | static_cast<size_t>(type));
   } else {
     bytes_ += static_cast<char>(kLongList | static_cast<unsigned>(type));
-    Varint(size);
+    AppendVarint(size, &bytes_);
   }
 }
 

@@ -26,7 +26,7 @@ class ThriftWriter {
   // A list of |size| elements follows, by the calls below; it needs no end.
   void BeginList(int id, Type type, size_t size);
 
-  void I32Element(int32_t value) { Varint(Zigzag(value)); }
+  void I32Element(int32_t value);
   void BinaryElement(std::string_view bytes);
   void BeginStructElement() { last_ids_.push_back(0); }
 
@@ -36,12 +36,8 @@ class ThriftWriter {
   const std::string& bytes() const { return bytes_; }
 
  private:
-  static uint64_t Zigzag(int64_t value) {
-    return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
-  }
   void Integer(int id, Type type, int64_t value);
   void Field(int id, Type type);
-  void Varint(uint64_t value);
 
   std::string bytes_;
   std::vector<int> last_ids_{0};  // of the structs that are open

@@ -4,18 +4,12 @@
 #include "analysis/trace_file_name.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
+
+#include "analysis/whole_number.h"
 
 namespace gpubound {
 namespace {
-
-std::optional<int64_t> ParseInt(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
 
 // Cuts the part after the last dot off |text|.
 std::string_view TakeSuffix(std::string_view* text) {

@@ -11,6 +11,18 @@
 
 namespace gpubound {
 
+const char* SqlType(ColumnType type) {
+  switch (type) {
+    case ColumnType::kInteger:
+      break;
+    case ColumnType::kReal:
+      return "REAL";
+    case ColumnType::kText:
+      return "TEXT";
+  }
+  return "INTEGER";
+}
+
 const std::vector<TraceTable>& AllTraceTables() {
   static const std::vector<TraceTable> tables = [] {
     std::vector<TraceTable> all;

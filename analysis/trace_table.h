@@ -27,6 +27,9 @@ inline constexpr char kTablesFormat[] = "gpubound.tables.v1";
 
 enum class ColumnType : uint8_t { kInteger, kReal, kText };
 
+// As SQL has it: "INTEGER".
+const char* SqlType(ColumnType type);
+
 // What a filter can make use of. kTime is begin and end of what has no length.
 enum class ColumnRole : uint8_t { kNone, kProcess, kThread, kBegin, kEnd, kTime, kCorrelation };
 

@@ -31,6 +31,7 @@
 #include <thread>
 #include <vector>
 
+#include "analysis/estimate.h"
 #include "analysis/large_pages.h"
 #include "analysis/report_json.h"
 #include "analysis/run_report.h"
@@ -159,11 +160,6 @@ Seconds FloorSeconds(uint64_t events, uint32_t threads) {
   for (std::vector<uint64_t>& part : edges) all.emplace_back(SortAndSweep, &part);
   for (std::thread& thread : all) thread.join();
   return watch.Elapsed();
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 // Medians over repetitions, as millions of events per second.

@@ -20,6 +20,7 @@
 
 #include "bench/codec_database.h"
 #include "bench/codec_stream.h"
+#include "bench/median.h"
 #include "libprofiler/sqlite_sink.h"
 #include "libprofiler/trace_writer.h"
 #include "proto/chunk_decoder.h"
@@ -35,10 +36,6 @@ double CpuNs() {
   return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 double Least(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
 }

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/estimate.h"
 #include "analysis/reader.h"
 #include "analysis/replay.h"
 #include "analysis/report.h"
@@ -53,11 +54,6 @@ bool Replay(const Run& run, bool keep_events, bool critical_path) {
   options.costs.kinds.fill(cost);
   const Result<ReplayedRun> replayed = ReplayRun(run, options);
   return replayed.ok() && (*replayed).facts.front().removed_ns > 0;
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 void Measure(uint64_t events, int repeat, const std::string& dir) {

@@ -30,9 +30,12 @@
 #include <thread>
 #include <vector>
 
+#include "bench/median.h"
 #include "libprofiler/clock.h"
 
 namespace {
+
+using gpubound::Median;
 
 struct Outcome {
   double ns_per_scope = 0;      // wall time per scope, mean over the threads
@@ -220,11 +223,6 @@ Outcome InChild(const std::filesystem::path& run, Round round) {
   waitpid(child, nullptr, 0);
   std::filesystem::remove_all(run);
   return outcome;
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 struct Case {

@@ -23,7 +23,11 @@
 #include <string>
 #include <vector>
 
+#include "bench/median.h"
+
 namespace {
+
+using gpubound::Median;
 
 // Unlike wall time, hardly moved by other programs on the machine.
 double ThreadCpuNs() {
@@ -65,11 +69,6 @@ double RunRound(const std::filesystem::path& run, const char* calibrate, uint64_
   waitpid(child, nullptr, 0);
   std::filesystem::remove_all(run);
   return ns;
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 double Spread(const std::vector<double>& values) {

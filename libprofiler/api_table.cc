@@ -14,6 +14,7 @@
 #include "libprofiler/collector.h"
 #include "libprofiler/current_thread.h"
 #include "libprofiler/lifecycle.h"
+#include "proto/invariant_tsc.h"
 
 namespace gpubound {
 namespace {

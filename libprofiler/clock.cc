@@ -1,38 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the machine's clocks and decides whether the time stamp counter may be trusted.
+// Reads the machine's clocks.
 #include "libprofiler/clock.h"
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cstring>
 
 #include "libprofiler/device_source.h"
 
 namespace gpubound {
 namespace {
-
-#if defined(__x86_64__)
-constexpr unsigned kInvariantTscLeaf = 0x80000007;
-constexpr unsigned kInvariantTscBit = 1u << 8;
-
-// A kernel that runs on another clock source although the CPU claims an invariant TSC has found it
-// unstable (unsynchronised sockets, a careless hypervisor). Where sysfs cannot be read, the CPU's
-// word stands.
-bool KernelDistrustsTsc() {
-  const int fd = open("/sys/devices/system/clocksource/clocksource0/available_clocksource",
-                      O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  char names[256] = {};
-  const ssize_t length = read(fd, names, sizeof(names) - 1);
-  close(fd);
-  return length > 0 && std::strstr(names, "tsc") == nullptr;
-}
-#endif
 
 int64_t ReadRealtimeNs() {
   timespec now;
@@ -41,16 +15,6 @@ int64_t ReadRealtimeNs() {
 }
 
 }  // namespace
-
-bool TscIsInvariant() noexcept {
-#if defined(__x86_64__)
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (__get_cpuid(kInvariantTscLeaf, &eax, &ebx, &ecx, &edx) == 0) return false;
-  return (edx & kInvariantTscBit) != 0 && !KernelDistrustsTsc();
-#else
-  return false;
-#endif
-}
 
 ClockSample SystemClock::Sample(DeviceSource* source) {
   constexpr int kAttempts = 10;

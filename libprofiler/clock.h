@@ -57,11 +57,6 @@ inline SplitTicks ReadSplitTsc() noexcept {
 }
 inline SplitTicks ReadSplitMonotonicNs() noexcept { return ReadMonotonicNs(); }
 
-// Whether the time stamp counter runs at one rate on every core and in every sleep state (CPUID
-// 0x80000007, EDX bit 8) and the kernel itself has not found otherwise. 2.5 times cheaper to read
-// than CLOCK_MONOTONIC (measured: 9.5 against 23.5 ns).
-bool TscIsInvariant() noexcept;
-
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -8,6 +8,7 @@
 
 #include "libprofiler/lifecycle.h"
 #include "libprofiler/log.h"
+#include "proto/invariant_tsc.h"
 #include "proto/recording_end.h"
 
 namespace gpubound {

@@ -51,12 +51,18 @@ std::string_view StripApiVersion(std::string_view name) {
   return name;
 }
 
+std::string_view StripApiPrefix(std::string_view name) {
+  for (const std::string_view prefix : kPrefixes) {
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  }
+  return name;
+}
+
 ApiClass ClassifyApi(std::string_view name) {
   name = StripApiVersion(name);
-  const auto* prefix = std::find_if(std::begin(kPrefixes), std::end(kPrefixes),
-                                    [name](std::string_view p) { return name.starts_with(p); });
-  if (prefix == std::end(kPrefixes)) return ApiClass::kCall;
-  name.remove_prefix(prefix->size());
+  const size_t size = name.size();
+  name = StripApiPrefix(name);
+  if (name.size() == size) return ApiClass::kCall;
   if (std::find(std::begin(kSynchronise), std::end(kSynchronise), name) != std::end(kSynchronise)) {
     return ApiClass::kSync;
   }

@@ -28,6 +28,9 @@ bool WaitsForGpu(std::string_view function);
 // |name| without CUPTI's and the headers' suffixes: "cudaLaunchKernel_v7000" -> "cudaLaunchKernel".
 std::string_view StripApiVersion(std::string_view name);
 
+// |name| without "cuda", "cu" or "hip", which the names of their calls begin with.
+std::string_view StripApiPrefix(std::string_view name);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_PROTO_SYNC_CALLS_H_

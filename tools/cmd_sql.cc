@@ -48,18 +48,6 @@ std::string TableListing() {
   return text;
 }
 
-const char* TypeName(ColumnType type) {
-  switch (type) {
-    case ColumnType::kInteger:
-      break;
-    case ColumnType::kReal:
-      return "REAL";
-    case ColumnType::kText:
-      return "TEXT";
-  }
-  return "INTEGER";
-}
-
 // The same as rows, for programs.
 int PrintTableRows(RowFormat format) {
   const std::unique_ptr<RowPrinter> rows = MakeRowPrinter(format);
@@ -68,7 +56,7 @@ int PrintTableRows(RowFormat format) {
     for (const ColumnInfo& column : table.columns) {
       const std::array<Cell, 4> cells{std::string_view(table.name), std::string_view(table.summary),
                                       std::string_view(column.name),
-                                      std::string_view(TypeName(column.type))};
+                                      std::string_view(SqlType(column.type))};
       rows->Row(cells);
     }
   }

@@ -26,8 +26,6 @@ constexpr int kDefaultColumns = 80;
 constexpr int kWidestHelp = 100;
 constexpr int kMaxColumns = 500;  // a larger COLUMNS is a mistake
 
-bool IsSet(const char* value) { return value != nullptr && *value != '\0'; }
-
 // The three variables that decide about the character set, in the order in which libc asks them.
 bool IsUtf8Locale(const GetVariable& variable) {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {

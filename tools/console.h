@@ -31,6 +31,8 @@ std::string ErrorText(const Error& error);
 // Looks a variable up; nullptr where it is unset.
 using GetVariable = std::function<const char*(const char*)>;
 const char* EnvironmentVariable(const char* name);
+// To more than nothing.
+inline bool IsSet(const char* value) { return value != nullptr && *value != '\0'; }
 
 // What is known of one output stream.
 struct StreamFacts {

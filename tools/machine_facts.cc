@@ -7,20 +7,17 @@
 #include <sys/statfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <system_error>
 
 #include "libprofiler/env_vars.h"
 #include "proto/filesystem_kind.h"
+#include "proto/invariant_tsc.h"
 #include "tools/glob_paths.h"
 #include "tools/library_files.h"
 #include "tools/run_environment.h"
@@ -74,26 +71,6 @@ CuptiFacts GatherCupti() {
     cupti.foreign_injector = injector.string();
   }
   return cupti;
-}
-
-#if defined(__x86_64__)
-bool KernelDistrustsTsc() {
-  std::ifstream file("/sys/devices/system/clocksource/clocksource0/available_clocksource");
-  const std::string names((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return !names.empty() && names.find("tsc") == std::string::npos;
-}
-#endif
-
-// The same two questions as libprofiler/clock.cc asks.
-bool TscIsInvariant() {
-#if defined(__x86_64__)
-  constexpr unsigned kInvariantTscLeaf = 0x80000007, kInvariantTscBit = 1u << 8;
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (__get_cpuid(kInvariantTscLeaf, &eax, &ebx, &ecx, &edx) == 0) return false;
-  return (edx & kInvariantTscBit) != 0 && !KernelDistrustsTsc();
-#else
-  return false;
-#endif
 }
 
 void GatherLibraries(MachineFacts* facts) {

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "analysis/output_file.h"
+#include "analysis/write_all.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 
@@ -50,15 +51,7 @@ Error PlaceError(const std::string& path, const std::string& found) {
 // Into a pipe or a device.
 Status WriteInto(const std::string& path, std::string_view content) {
   const int file = open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
-  int error = file < 0 ? errno : 0;
-  while (error == 0 && !content.empty()) {
-    const ssize_t written = write(file, content.data(), content.size());
-    if (written >= 0) {
-      content.remove_prefix(static_cast<size_t>(written));
-    } else if (errno != EINTR) {
-      error = errno;
-    }
-  }
+  int error = file < 0 ? errno : WriteAll(file, content);
   if (file >= 0 && close(file) != 0 && error == 0) error = errno;
   if (error != 0) return PlaceError(path, std::generic_category().message(error));
   return Ok{};

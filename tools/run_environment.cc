@@ -10,8 +10,6 @@
 namespace gpubound {
 namespace {
 
-bool IsSet(const char* value) { return value != nullptr && *value != '\0'; }
-
 // The dynamic loader splits LD_PRELOAD at spaces and colons.
 bool NamesLibrary(std::string_view preload, std::string_view library) {
   while (!preload.empty()) {

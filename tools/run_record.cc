@@ -18,19 +18,10 @@
 #include "analysis/folder_entries.h"
 #include "analysis/run_info.h"
 #include "analysis/segment.h"
+#include "analysis/write_all.h"
 
 namespace gpubound {
 namespace {
-
-bool WriteAll(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
 
 // What the end of a run adds to its record: two numbers, and forty bytes for each process.
 constexpr off_t kRoomForTheEnd = 8192;
@@ -38,14 +29,14 @@ constexpr off_t kRoomForTheEnd = 8192;
 bool WriteFile(const std::string& path, std::string_view text) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return false;
-  const bool written = WriteAll(file, text);
+  const int error = WriteAll(file, text);
   // Where it fails the rest of the file's last block is room for most runs.
-  if (written)
+  if (error == 0) {
     fallocate(file, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(text.size()) + kRoomForTheEnd);
-  const int error = errno;
+  }
   const bool closed = close(file) == 0;  // where a network filesystem reports a full disk
-  if (!written) errno = error;
-  return written && closed;
+  if (error != 0) errno = error;
+  return error == 0 && closed;
 }
 
 // Writes |text| over the longer or shorter one in |path| if the file has that room already.
@@ -56,7 +47,7 @@ bool WriteInPlace(const std::string& path, std::string_view text) {
   constexpr blkcnt_t kBlockBytes = 512;
   const auto size = static_cast<off_t>(text.size());
   const bool fits = fstat(file, &status) == 0 && status.st_blocks * kBlockBytes >= size;
-  const bool written = fits && WriteAll(file, text) && ftruncate(file, size) == 0;
+  const bool written = fits && WriteAll(file, text) == 0 && ftruncate(file, size) == 0;
   return close(file) == 0 && written;
 }
 

@@ -58,8 +58,8 @@ TEST(Bootstrap, AGroupIsTheMeanOfItsRunsHoweverLongEachIs) {
 }
 
 TEST(Bootstrap, ResamplesRunsWhereBothGroupsHaveSeveral) {
-  const Group one{{std::vector<double>(kFewestIterations, 1), {}}};
-  const Group few{{std::vector<double>(kFewestIterations - 1, 1), {}}};
+  const Group one{{std::vector<double>(kFewestToResample, 1), {}}};
+  const Group few{{std::vector<double>(kFewestToResample - 1, 1), {}}};
   const Group two{{{1}, {}}, {{2}, {}}};
   EXPECT_EQ(ResamplingOf(two, two), Resampling::kRuns);
   EXPECT_EQ(ResamplingOf(one, one), Resampling::kIterations);

@@ -7,6 +7,7 @@
 
 #include "libprofiler/clock_track.h"
 #include "libprofiler/device_source.h"
+#include "proto/invariant_tsc.h"
 
 namespace gpubound {
 namespace {
