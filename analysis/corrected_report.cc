@@ -110,18 +110,6 @@ Status PutBeside(const ReplayedRun& replayed, const std::vector<InRunCheck>& che
 
 }  // namespace
 
-Status AddCorrected(const Run& run, const CostModel& costs, const ReportOptions& options,
-                    Report* report) {
-  const Result<InRunCosts> checked = CheckCosts(run, costs, options.operations);
-  if (!checked.ok()) return checked.error();
-  ReplayOptions replay;
-  replay.process_costs = (*checked).costs;
-  replay.operations = options.operations;
-  const Result<ReplayedRun> replayed = ReplayRun(run, replay);
-  if (!replayed.ok()) return replayed.error();
-  return PutBeside(*replayed, (*checked).checks, options, report);
-}
-
 Status AddReplays(const Run& run, const ReportOptions& options, Report* report) {
   for (ReportProcess& process : report->processes) {
     process.corrected_why_not = options.why_no_costs;

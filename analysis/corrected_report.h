@@ -5,7 +5,6 @@
 #ifndef GPUBOUND_ANALYSIS_CORRECTED_REPORT_H_
 #define GPUBOUND_ANALYSIS_CORRECTED_REPORT_H_
 
-#include "analysis/cost_model.h"
 #include "analysis/replay_facts.h"
 #include "analysis/report.h"
 #include "analysis/run.h"
@@ -13,14 +12,10 @@
 
 namespace gpubound {
 
-// Replays |run| without |costs|, as far as the run itself does not know them better
-// (in_run_costs.h), and puts the result beside the recorded values of |report|, which
-// is of |run| with the same options. Errors are those of ReplayRun and BuildReport.
-Status AddCorrected(const Run& run, const CostModel& costs, const ReportOptions& options,
-                    Report* report);
-
-// What ReportOptions::replays asks for: the corrected values, the critical path and what parts
-// infinitely fast would buy.
+// What ReportOptions::replays asks for: the values without |options.costs|, as far as the run
+// itself does not know them better (in_run_costs.h), beside the recorded ones of |report|, which is
+// of |run| with the same options; the critical path; and what parts infinitely fast would buy.
+// Errors are those of ReplayRun and BuildReport.
 Status AddReplays(const Run& run, const ReportOptions& options, Report* report);
 
 }  // namespace gpubound

@@ -55,13 +55,6 @@ class ActiveSet {
   uint32_t mask_ = 0;
 };
 
-// For every exact set of categories, as a bit mask, how long precisely that set was active.
-// Element 0, the empty set, is the rest of |frame|. The elements sum to the length of |frame|.
-// Each category's intervals may come in any order, overlap each other and reach outside |frame|.
-using OverlapByMask = std::array<int64_t, 1 << ActiveSet::kMaxCategories>;
-OverlapByMask OverlapOfSets(const std::vector<std::vector<Interval>>& categories,
-                            const Interval& frame);
-
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_INTERVAL_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RL-Scope's own overlap tests, restated as data (data/overlap.json), through our sweep and our
+// RL-Scope's own overlap tests, restated as data (data/overlap.json), through our report and our
 // timeline.
 #include <gtest/gtest.h>
 
@@ -14,6 +14,7 @@
 #include "analysis/interval.h"
 #include "analysis/memory_source.h"
 #include "analysis/process_timeline.h"
+#include "analysis/report.h"
 
 namespace gpubound {
 namespace {
@@ -38,24 +39,84 @@ std::vector<Interval> Intervals(const Json& list) {
   return intervals;
 }
 
+ProcessTrace WithOneThread() {
+  ProcessTrace process;
+  process.labels.resize(1);
+  process.threads.resize(1);
+  process.threads[0].tid = process.main_tid = 1;
+  return process;
+}
+
+void AddScope(LabelId label, const Interval& time, ProcessTrace* process) {
+  process->threads[0].events.push_back({time.begin_ns, 0, label, SlotKind::kBegin});
+  process->threads[0].events.push_back({time.end_ns, 0, label, SlotKind::kEnd});
+}
+
+void SortEvents(ProcessTrace* process) {
+  std::vector<ThreadEvent>& events = process->threads[0].events;
+  std::stable_sort(events.begin(), events.end(), [](const ThreadEvent& a, const ThreadEvent& b) {
+    return a.time_ns < b.time_ns;
+  });
+}
+
 using SetTimes = std::map<std::set<std::string>, int64_t>;
 
+enum Category : uint8_t { kKernels, kCopies, kOperation };
+
+void Add(Category category, const std::string& name, const Interval& time, ProcessTrace* process) {
+  if (category == kOperation) {
+    process->labels.push_back({LabelKind::kOperation, Layer::kUnset, "", name});
+    AddScope(static_cast<LabelId>(process->labels.size() - 1), time, process);
+    return;
+  }
+  const uint32_t row = category + 1u;
+  DeviceWork& work = process->device_work.emplace_back();
+  work.start_ns = time.begin_ns;
+  work.end_ns = time.end_ns;
+  work.stream = static_cast<StreamId>(row);
+  work.work = static_cast<WorkId>(row);
+}
+
+// The report of a program in which the first category is kernels, the second copies, and the third
+// an operation.
+Result<Report> ReportOf(const Json& input) {
+  Run run;
+  ProcessTrace& process = run.processes.emplace_back(WithOneThread());
+  process.span_end_ns = 1'000'000;
+  process.device_kind = "real";
+  process.devices.resize(2);
+  process.streams = {{}, {DeviceId{1}, 1, 1}, {DeviceId{1}, 1, 2}};
+  process.works.resize(3);
+  process.works[1].info.kind = WorkKind::kKernel;
+  process.works[2].info.kind = WorkKind::kMemcpy;
+  uint8_t category = 0;
+  for (const auto& [name, list] : input.items()) {
+    for (const Interval& time : Intervals(list)) {
+      Add(static_cast<Category>(category), name, time, &process);
+    }
+    ++category;
+  }
+  std::stable_sort(
+      process.device_work.begin(), process.device_work.end(),
+      [](const DeviceWork& a, const DeviceWork& b) { return a.start_ns < b.start_ns; });
+  SortEvents(&process);
+  return BuildReport(run);
+}
+
+// The cells of that report as sets of the categories' names.
 SetTimes OverlapOf(const Json& input) {
   std::vector<std::string> names;
-  std::vector<std::vector<Interval>> categories;
-  for (const auto& [name, list] : input.items()) {
-    names.push_back(name);
-    categories.push_back(Intervals(list));
-  }
-  const OverlapByMask overlap = OverlapOfSets(categories, {0, 1'000'000});
+  for (const auto& [name, list] : input.items()) names.push_back(name);
+  names.resize(3);
+  const Result<Report> report = ReportOf(input);
+  EXPECT_TRUE(report.ok());
   SetTimes times;
-  for (size_t mask = 1; mask < overlap.size(); ++mask) {
-    if (overlap[mask] == 0) continue;
+  for (const ReportCell& cell : report->processes.front().cells) {
     std::set<std::string> set;
-    for (size_t i = 0; i < names.size(); ++i) {
-      if ((mask >> i & 1) != 0) set.insert(names[i]);
-    }
-    times[set] = overlap[mask];
+    if (cell.gpu.find("compute") != std::string::npos) set.insert(names[kKernels]);
+    if (cell.gpu.find("copy") != std::string::npos) set.insert(names[kCopies]);
+    if (cell.operation == names[kOperation]) set.insert(names[kOperation]);
+    if (!set.empty()) times[set] += cell.ns;
   }
   return times;
 }
@@ -111,20 +172,13 @@ Flat Flatten(const Json& input) {
     return std::pair(a.time.begin_ns, -a.time.end_ns) < std::pair(b.time.begin_ns, -b.time.end_ns);
   });
 
-  ProcessTrace process;
-  process.labels.resize(1);
-  process.threads.resize(1);
-  process.threads[0].tid = process.main_tid = 1;
+  ProcessTrace process = WithOneThread();
   for (const Scope& scope : scopes) {
     process.labels.push_back({LabelKind::kOperation, Layer::kUnset, "", scope.name});
-    const auto label = static_cast<LabelId>(process.labels.size() - 1);
-    process.threads[0].events.push_back({scope.time.begin_ns, 0, label, SlotKind::kBegin});
-    process.threads[0].events.push_back({scope.time.end_ns, 0, label, SlotKind::kEnd});
+    AddScope(static_cast<LabelId>(process.labels.size() - 1), scope.time, &process);
     process.span_end_ns = std::max(process.span_end_ns, scope.time.end_ns);
   }
-  std::stable_sort(
-      process.threads[0].events.begin(), process.threads[0].events.end(),
-      [](const ThreadEvent& a, const ThreadEvent& b) { return a.time_ns < b.time_ns; });
+  SortEvents(&process);
 
   const MemorySource source(process);
   const std::vector<std::string> promoted;

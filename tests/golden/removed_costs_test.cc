@@ -127,9 +127,11 @@ class DenseScopesTest : public testing::Test {
     CostModel costs;
     costs.kinds.fill(CostOf(12, 22));
     for (Cost& cost : costs.kinds) cost.variance_ns2 = deviation_ns * deviation_ns;
-    Result<Report> report = BuildReport(scenario.run, {});
+    ReportOptions options;
+    options.costs = costs;
+    Result<Report> report = BuildReport(scenario.run, options);
     EXPECT_TRUE(report.ok());
-    EXPECT_TRUE(AddCorrected(scenario.run, costs, {}, &*report).ok());
+    EXPECT_TRUE(AddReplays(scenario.run, options, &*report).ok());
     const ReportProcess& process = report->processes.front();
     return {Sum(process, phase, operation), Sum(process.corrected->process, phase, operation)};
   }

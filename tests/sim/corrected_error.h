@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a corrected process is from what it would have been without a profiler. Pure.
+// The corrected report of a run, and how far a corrected process is from what it would have been
+// without a profiler. Pure.
 #ifndef GPUBOUND_TESTS_SIM_CORRECTED_ERROR_H_
 #define GPUBOUND_TESTS_SIM_CORRECTED_ERROR_H_
 
@@ -8,9 +9,25 @@
 #include <cstdint>
 #include <string>
 
+#include "analysis/corrected_report.h"
+#include "analysis/cost_model.h"
 #include "analysis/report.h"
+#include "analysis/run.h"
+#include "analysis/status.h"
 
 namespace gpubound::sim {
+
+// The report of |run| with the values that it would have without |costs|.
+inline Result<Report> CorrectedReport(const gpubound::Run& run, const CostModel& costs) {
+  ReportOptions options;
+  options.costs = costs;
+  options.speedups = false;
+  Result<Report> report = BuildReport(run, options);
+  if (!report.ok()) return report;
+  const Status added = AddReplays(run, options, &*report);
+  if (!added.ok()) return added.error();
+  return report;
+}
 
 inline constexpr double kRowMatters = 0.01;  // of the run
 

@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/corrected_report.h"
 #include "analysis/report.h"
 #include "tests/sim/corrected_error.h"
 #include "tests/sim/history_trace.h"
@@ -48,10 +47,9 @@ Outcome Judge(const Report& report, const Report& truth) {
 Outcome CorrectAndCompare(const VirtualProgram& program, const CostModel& costs) {
   const gpubound::Run recorded = RunOf(Execute(program, nullptr));
   const gpubound::Run bare = RunOf(Execute(Uninstrumented(program), nullptr));
-  Result<Report> report = BuildReport(recorded);
+  const Result<Report> report = CorrectedReport(recorded, costs);
   const Result<Report> truth = BuildReport(bare);
   EXPECT_TRUE(report.ok() && truth.ok());
-  EXPECT_TRUE(AddCorrected(recorded, costs, {}, &*report).ok());
   return Judge(*report, *truth);
 }
 

@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/corrected_report.h"
 #include "analysis/in_run_costs.h"
 #include "analysis/replay.h"
 #include "analysis/report.h"
@@ -145,9 +144,8 @@ class InRunTest : public testing::Test {
   }
   // By costs that calibration takes for |times| what they are.
   Outcome CorrectBy(double times) {
-    Result<Report> report = BuildReport(recorded_);
+    const Result<Report> report = CorrectedReport(recorded_, MisledCosts(program_, times));
     EXPECT_TRUE(report.ok());
-    EXPECT_TRUE(AddCorrected(recorded_, MisledCosts(program_, times), {}, &*report).ok());
     return Judge(*report->processes.front().corrected);
   }
   // The trace as it would be, had the recorder said nothing of suspensions.

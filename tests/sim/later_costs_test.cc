@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/corrected_report.h"
 #include "analysis/in_run_text.h"
 #include "analysis/report.h"
 #include "tests/sim/corrected_error.h"
@@ -108,9 +107,8 @@ class Recorded {
   }
 
   Outcome Correct() const {
-    Result<Report> report = BuildReport(run_);
+    const Result<Report> report = CorrectedReport(run_, costs_);
     EXPECT_TRUE(report.ok());
-    EXPECT_TRUE(AddCorrected(run_, costs_, {}, &*report).ok());
     const CorrectedProcess& corrected = *report->processes.front().corrected;
     return {ErrorOf(corrected, truth_.processes.front()), corrected.span.high - corrected.span.low,
             corrected.in_run};
