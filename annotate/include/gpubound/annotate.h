@@ -81,17 +81,22 @@ GPUBOUND_INLINE_ void gpubound_end_label_(uint32_t scope) GPUBOUND_NOEXCEPT_ {
 GPUBOUND_INLINE_ uint32_t gpubound_begin_operation(const char* name) GPUBOUND_NOEXCEPT_ {
   return gpubound_begin_label_(gpubound_text_label_(GPUBOUND_LABEL_OPERATION, name));
 }
+/* Likewise for a detail inside the current operation. */
 GPUBOUND_INLINE_ uint32_t gpubound_begin_annotation(const char* name) GPUBOUND_NOEXCEPT_ {
   return gpubound_begin_label_(gpubound_text_label_(GPUBOUND_LABEL_ANNOTATION, name));
 }
 
+/* From here on the whole process is in the phase |name|, which is copied, until the next one. */
 GPUBOUND_INLINE_ void gpubound_phase(const char* name) GPUBOUND_NOEXCEPT_ {
   gpubound_phase_label_(gpubound_text_label_(GPUBOUND_LABEL_PHASE, name));
 }
+/* Ends an iteration of the training loop: |iteration| is the number of the one that ends here. */
 GPUBOUND_INLINE_ void gpubound_step(uint64_t iteration) GPUBOUND_NOEXCEPT_ {
   const struct gpubound_api* table = gpubound_table_();
   if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, step)) table->step(iteration);
 }
+/* The counter |name|, which is copied, has |value| now. It has no unit but what its name says. Any
+ * value is recorded, NaN and infinity too; formats without a number for them leave them out. */
 GPUBOUND_INLINE_ void gpubound_counter(const char* name, double value) GPUBOUND_NOEXCEPT_ {
   gpubound_counter_label_(gpubound_text_label_(GPUBOUND_LABEL_COUNTER, name), value);
 }

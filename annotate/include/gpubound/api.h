@@ -44,9 +44,10 @@ struct gpubound_api {
   uint32_t size;    /* bytes of this structure as the collector built it */
   uint32_t version; /* GPUBOUND_API_VERSION */
 
-  /* Interns a name; the same arguments give the same non-zero id for the life of the process. Ids
-   * do not survive fork into a recorded child unchanged in meaning: they stay valid there. `domain`
-   * may be NULL; strings are copied. `layer` is read for GPUBOUND_LABEL_LAYER only. */
+  /* Interns a name; the same arguments give the same id for the life of the process, and 0 only
+   * where nothing can be recorded. Ids mean the same in a fork child. `domain` may be NULL; strings
+   * are copied, names beyond 4096 bytes and domains beyond 255 cut, which is counted. `layer` is
+   * read for GPUBOUND_LABEL_LAYER only. */
   uint32_t (*label)(uint32_t kind, uint32_t layer, const char* domain, const char* text,
                     size_t text_length);
 
@@ -56,9 +57,9 @@ struct gpubound_api {
   void (*begin)(uint32_t label);
   void (*end)(uint32_t label);
 
-  void (*phase)(uint32_t label);    /* process-wide, until the next */
-  void (*step)(uint64_t iteration); /* ends iteration number `iteration` */
-  void (*counter)(uint32_t label, double value);
+  void (*phase)(uint32_t label);                 /* process-wide, until the next */
+  void (*step)(uint64_t iteration);              /* ends iteration number `iteration` */
+  void (*counter)(uint32_t label, double value); /* any value, NaN too; it is kept as it is */
 
   /* Explicit hand-over of the innermost open operation: `hand_over` returns a token, `adopt` on
    * another thread opens a scope of that operation there, `drop` closes it. */
@@ -76,8 +77,8 @@ struct gpubound_api {
   void (*ledger)(const char* counter, uint64_t amount, const char* note, size_t note_length);
 
   /* Labels of the calling thread's open scopes, outermost first, into `labels`, at most
-   * `capacity`; returns how many are open. Lets a scheduler of coroutines close what a suspended
-   * one left open, and open it again. */
+   * `capacity`; returns how many are open. open_scopes(NULL, 0) only counts them. Lets a scheduler
+   * of coroutines close what a suspended one left open, and open it again. */
   uint32_t (*open_scopes)(uint32_t* labels, uint32_t capacity);
 
   /* 1 once the recording has ended while the program goes on, as `gpubound run --steps A:B` has it;

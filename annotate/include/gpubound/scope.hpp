@@ -53,6 +53,7 @@ GPUBOUND_SCOPE_VISIBILITY_ inline uint32_t BeginNamed(uint32_t kind,
 
 }  // namespace detail
 
+// The rest of the block is the operation |name|.
 class GPUBOUND_SCOPE_VISIBILITY_ Operation : private detail::Scope {
  public:
   [[nodiscard]] explicit Operation(std::string_view name) noexcept
@@ -60,6 +61,7 @@ class GPUBOUND_SCOPE_VISIBILITY_ Operation : private detail::Scope {
   [[nodiscard]] explicit Operation(const char* name) noexcept : Operation(detail::NameOf(name)) {}
 };
 
+// The rest of the block is the detail |name| inside the current operation.
 class GPUBOUND_SCOPE_VISIBILITY_ Annotation : private detail::Scope {
  public:
   [[nodiscard]] explicit Annotation(std::string_view name) noexcept
@@ -81,6 +83,7 @@ class GPUBOUND_SCOPE_VISIBILITY_ AdoptedOperation {
   const uint64_t token_;
 };
 
+// As gpubound_phase.
 GPUBOUND_SCOPE_VISIBILITY_ inline void Phase(std::string_view name) noexcept {
   const uint32_t label = gpubound_name_label_(GPUBOUND_LABEL_PHASE, name.data(), name.size());
   gpubound_phase_label_(label);
@@ -89,6 +92,7 @@ GPUBOUND_SCOPE_VISIBILITY_ inline void Phase(const char* name) noexcept {
   Phase(detail::NameOf(name));
 }
 
+// As gpubound_counter.
 GPUBOUND_SCOPE_VISIBILITY_ inline void Counter(std::string_view name, double value) noexcept {
   const uint32_t label = gpubound_name_label_(GPUBOUND_LABEL_COUNTER, name.data(), name.size());
   gpubound_counter_label_(label, value);
