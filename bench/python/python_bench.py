@@ -3,7 +3,7 @@
 """Costs of Python scopes and wrapped calls as ratios to an empty context manager in C, measured side
 by side in one process, once under a collector and once without. Exits 1 where a goal is missed.
 
-nvtx.annotate is measured too where the package is installed (pip install nvtx==0.2.17).
+nvtx.annotate is measured too where the package is installed (pip install nvtx==0.2.13).
 """
 import argparse
 import itertools
