@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -38,21 +39,36 @@ bool IsWorkerOf(const Run& run, const ProcessTrace& process, const ProcessTrace&
 // Waits of one process for another, with the number of the operation that each was under.
 struct Waits {
   std::vector<std::string> operations;
-  std::vector<TaggedInterval> times;
-
-  void Add(const NamedWait& wait) {
-    const auto found = std::find(operations.begin(), operations.end(), wait.operation);
-    const auto tag = static_cast<size_t>(found - operations.begin());
-    if (found == operations.end()) operations.push_back(wait.operation);
-    times.push_back({wait.time, tag});
-  }
+  std::vector<TaggedInterval> times;  // ascending, disjoint
 };
 
+// Those for |pid|, of all operations or of its own.
+Waits WaitsFor(int64_t pid, const ProcessWaits& all, bool own_only) {
+  Waits waits;
+  for (const GroupWaits& group : all.groups) {
+    if (!std::binary_search(group.pids.begin(), group.pids.end(), pid)) continue;
+    for (const TimeUnder& wait : group.times) {
+      if (own_only && all.operations[wait.operation] == kNoOperation) continue;
+      waits.times.push_back({wait.time, wait.operation});
+    }
+  }
+  std::sort(waits.times.begin(), waits.times.end(),
+            [](const auto& a, const auto& b) { return a.time.begin_ns < b.time.begin_ns; });
+  // From here on by what comes first.
+  std::map<size_t, size_t> tags;
+  for (TaggedInterval& wait : waits.times) {
+    const auto [tag, is_new] = tags.try_emplace(wait.tag, tags.size());
+    if (is_new) waits.operations.push_back(all.operations[wait.tag]);
+    wait.tag = tag->second;
+  }
+  return waits;
+}
+
 // Rows of what |process| did during |waits|.
-void Explain(const ProcessTrace& process, const std::vector<NamedWait>& inherited,
-             const Waits& waits, const ReportOptions& options, std::vector<ReportAwaited>* rows) {
+void Explain(const ProcessTrace& process, Heritage inherited, const Waits& waits,
+             const ReportOptions& options, std::vector<ReportAwaited>* rows) {
   std::vector<std::vector<ReportActivity>> did =
-      WhatItDidByTag(process, waits.times, waits.operations.size(), inherited, options);
+      WhatItDidByTag(process, waits.times, waits.operations.size(), std::move(inherited), options);
   for (size_t tag = 0; tag < did.size(); ++tag) {
     std::map<std::pair<std::string, std::string>, int64_t> sums;  // operation, layer
     for (const ReportActivity& activity : (*rows)[tag].meanwhile) {
@@ -71,7 +87,7 @@ void Explain(const ProcessTrace& process, const std::vector<NamedWait>& inherite
 
 std::vector<ReportAwaited> RowsOf(const Run& run, const ProcessTrace& waiter, int64_t pid,
                                   const Waits& waits, const ReportOptions& options,
-                                  const std::vector<ProcessAnalysis>& analyses) {
+                                  const KnownWaits& known) {
   std::vector<ReportAwaited> rows(waits.operations.size());
   for (size_t tag = 0; tag < rows.size(); ++tag) {
     rows[tag].pid = pid;
@@ -82,27 +98,28 @@ std::vector<ReportAwaited> RowsOf(const Run& run, const ProcessTrace& waiter, in
     const ProcessTrace& process = run.processes[p];
     if (process.identity.host != waiter.identity.host || process.identity.pid != pid) continue;
     for (ReportAwaited& row : rows) row.worker |= IsWorkerOf(run, process, waiter);
-    Explain(process, analyses[p].inherited, waits, options, &rows);
+    Explain(process, known.HeritageOf(p), waits, options, &rows);
   }
   return rows;
 }
 
 }  // namespace
 
-void ExplainWaits(const Run& run, const std::vector<ProcessAnalysis>& analyses,
-                  const ProcessTrace* root, const ReportOptions& options, Report* report) {
-  for (size_t p = 0; p < analyses.size(); ++p) {
+void ExplainWaits(const Run& run, const KnownWaits& waits, const ProcessTrace* root,
+                  const ReportOptions& options, Report* report) {
+  for (size_t p = 0; p < run.processes.size(); ++p) {
     // Under what a process inherits it is awaited itself: that is the other one's story.
-    if (!analyses[p].inherited.empty()) continue;
-    std::map<int64_t, Waits> waits;
-    for (const NamedWait& wait : analyses[p].waits) {
-      if (wait.operation == kNoOperation && &run.processes[p] != root) continue;
-      waits[wait.pid].Add(wait);
+    if (waits.Inherits(p)) continue;
+    std::set<int64_t> awaited;
+    for (const GroupWaits& group : waits.WaitsOf(p).groups) {
+      awaited.insert(group.pids.begin(), group.pids.end());
     }
     std::vector<ReportAwaited>& all = report->processes[p].awaited;
-    for (const auto& [pid, of_pid] : waits) {
+    for (const int64_t pid : awaited) {
+      const Waits of_pid = WaitsFor(pid, waits.WaitsOf(p), &run.processes[p] != root);
+      if (of_pid.times.empty()) continue;
       const std::vector<ReportAwaited> rows =
-          RowsOf(run, run.processes[p], pid, of_pid, options, analyses);
+          RowsOf(run, run.processes[p], pid, of_pid, options, waits);
       all.insert(all.end(), rows.begin(), rows.end());
     }
   }

@@ -5,19 +5,18 @@
 #ifndef GPUBOUND_ANALYSIS_AWAITED_H_
 #define GPUBOUND_ANALYSIS_AWAITED_H_
 
-#include <vector>
-
-#include "analysis/process_report.h"
+#include "analysis/known_waits.h"
 #include "analysis/report.h"
 #include "analysis/run.h"
 
 namespace gpubound {
 
 // Fills ReportProcess::awaited of |report|, whose processes are those of |run| in the same order,
-// as |analyses| are. Looked at are waits under an operation of the waiting process's own, and all
-// waits of |root|, which may be null. A process without operations did what it inherited from them.
-void ExplainWaits(const Run& run, const std::vector<ProcessAnalysis>& analyses,
-                  const ProcessTrace* root, const ReportOptions& options, Report* report);
+// by |waits| of all of them. Looked at are waits under an operation of the waiting process's own,
+// and all waits of |root|, which may be null. A process without operations did what it inherited
+// from them.
+void ExplainWaits(const Run& run, const KnownWaits& waits, const ProcessTrace* root,
+                  const ReportOptions& options, Report* report);
 
 }  // namespace gpubound
 

@@ -148,8 +148,7 @@ class Ranks {
     late_[last.rank].push_back(late);
   }
 
-  std::vector<ReportRank> Finish(const std::vector<ProcessAnalysis>& analyses,
-                                 const ReportOptions& options) {
+  std::vector<ReportRank> Finish(const KnownWaits& waits, const ReportOptions& options) {
     std::vector<ReportRank> reports;
     for (const auto& [key, rank] : index_) {
       ReportRank& report = ranks_[rank].report;
@@ -161,7 +160,7 @@ class Ranks {
         interval.end_ns -= clocks_.offset_ns[key.first];
       }
       report.while_late = WhatItDid(run_.processes[key.first], std::move(late),
-                                    analyses[key.first].inherited, options);
+                                    waits.HeritageOf(key.first), options);
       reports.push_back(std::move(report));
     }
     return reports;
@@ -226,8 +225,7 @@ class Lanes {
 
 }  // namespace
 
-std::vector<ReportRank> SplitCommunication(const Run& run,
-                                           const std::vector<ProcessAnalysis>& analyses,
+std::vector<ReportRank> SplitCommunication(const Run& run, const KnownWaits& waits,
                                            const ClockAlignment& clocks, const Interval& window,
                                            const ReportOptions& options) {
   Ranks ranks(run, clocks);
@@ -253,7 +251,7 @@ std::vector<ReportRank> SplitCommunication(const Run& run,
   });
   match.Finish();
   book();
-  return ranks.Finish(analyses, options);
+  return ranks.Finish(waits, options);
 }
 
 }  // namespace gpubound

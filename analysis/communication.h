@@ -15,17 +15,16 @@
 
 #include "analysis/clock_align.h"
 #include "analysis/interval.h"
-#include "analysis/process_report.h"
+#include "analysis/known_waits.h"
 #include "analysis/report.h"
 #include "analysis/run.h"
 
 namespace gpubound {
 
 // Of the collective kernels of |run| within |window| (trace time of the reference host of
-// |clocks|), in order of process and device. Empty where no rank ran any. |analyses|: of the
-// processes, in their order.
-std::vector<ReportRank> SplitCommunication(const Run& run,
-                                           const std::vector<ProcessAnalysis>& analyses,
+// |clocks|), in order of process and device. Empty where no rank ran any. |waits|: of all
+// processes.
+std::vector<ReportRank> SplitCommunication(const Run& run, const KnownWaits& waits,
                                            const ClockAlignment& clocks, const Interval& window,
                                            const ReportOptions& options);
 

@@ -98,17 +98,15 @@ class ProcessFollower {
 }  // namespace
 
 std::vector<ReportActivity> WhatItDid(const ProcessTrace& process, std::vector<Interval> when,
-                                      const std::vector<NamedWait>& inherited,
-                                      const ReportOptions& options) {
+                                      Heritage inherited, const ReportOptions& options) {
   std::vector<TaggedInterval> tagged;
   for (const Interval& time : Union(std::move(when))) tagged.push_back({time, 0});
-  return std::move(WhatItDidByTag(process, tagged, 1, inherited, options).front());
+  return std::move(WhatItDidByTag(process, tagged, 1, std::move(inherited), options).front());
 }
 
 std::vector<std::vector<ReportActivity>> WhatItDidByTag(const ProcessTrace& process,
                                                         const std::vector<TaggedInterval>& when,
-                                                        size_t tags,
-                                                        const std::vector<NamedWait>& inherited,
+                                                        size_t tags, Heritage inherited,
                                                         const ReportOptions& options) {
   const Interval span{process.span_begin_ns, process.span_end_ns};
   std::vector<TaggedInterval> inside;
@@ -120,7 +118,7 @@ std::vector<std::vector<ReportActivity>> WhatItDidByTag(const ProcessTrace& proc
   const int64_t end_ns = inside.back().time.end_ns;
   const std::shared_ptr<const EventSource> source = SourceOf(process);
   ProcessContext context;
-  context.awaited = inherited;
+  context.left = std::move(inherited);
   const SweepSetup setup(process, *source, options, context);
   const SweepInput& input = setup.input();
   ActivityBook book(std::move(inside));

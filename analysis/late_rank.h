@@ -16,11 +16,10 @@
 namespace gpubound {
 
 // |when|: the process's own time, in any order; where they overlap, time counts once. Longest
-// first; sums to what |when| covers of the span. |inherited|: as ProcessContext::awaited, empty
+// first; sums to what |when| covers of the span. |inherited|: as ProcessContext::left, empty
 // where the process has operations of its own.
 std::vector<ReportActivity> WhatItDid(const ProcessTrace& process, std::vector<Interval> when,
-                                      const std::vector<NamedWait>& inherited,
-                                      const ReportOptions& options);
+                                      Heritage inherited, const ReportOptions& options);
 
 // A stretch of time, and to which of several answers it counts.
 struct TaggedInterval {
@@ -30,8 +29,7 @@ struct TaggedInterval {
 // The same for |tags| questions at once, whose stretches are ascending and disjoint: by tag.
 std::vector<std::vector<ReportActivity>> WhatItDidByTag(const ProcessTrace& process,
                                                         const std::vector<TaggedInterval>& when,
-                                                        size_t tags,
-                                                        const std::vector<NamedWait>& inherited,
+                                                        size_t tags, Heritage inherited,
                                                         const ReportOptions& options);
 
 }  // namespace gpubound

@@ -253,7 +253,7 @@ class Sweep {
   void NoteWait(const Doing& now, int64_t now_ns) {
     CloseWait(now_ns);
     if (now.peer() == kNotOne) return;
-    wait_ = {now.peer(), {now_ns, now_ns}, now.operation()};
+    wait_ = {now.peer(), now.operation(), {now_ns, now_ns}};
   }
   void CloseWait(int64_t now_ns) {
     if (wait_.peer == kNotOne) return;

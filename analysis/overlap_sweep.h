@@ -29,8 +29,8 @@ namespace gpubound {
 // The reporting thread waited for another process, under an operation.
 struct PeerWait {
   PeerIndex peer = kNotOne;
-  Interval time;
   OperationIndex operation = kNoOperationIndex;
+  Interval time;
 };
 
 struct LaneCells {

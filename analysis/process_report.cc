@@ -211,10 +211,10 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
       ToldProgress(process, LastTold(process, setup.source(), before.progress, kOpenEnded));
   const TreePeaks tree = PeaksOf(process, before.process_tree);
   if (tree.processes != 0) analysis.report.process_tree = tree;
-  analysis.waits = NamedWaits(sweep.waits, context.peers, roles);
   analysis.any_operation = setup.scan().any_operation;
-  if (!analysis.any_operation) analysis.inherited = context.awaited;
+  analysis.inherits = !analysis.any_operation && !context.left.empty();
   analysis.report.waits = RowsOf(SumOf(before.waits, sweep.waits, context.peers, roles));
+  analysis.waits = WaitsOf(sweep.waits, context.peers, roles);
   analysis.report.counters = NamedCounters(sweep.counters, analysis.report.operations, roles);
   analysis.steady = sweep.iterations.steady;
   analysis.warm_up = WarmUpOf(sweep.iterations);

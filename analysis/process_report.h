@@ -16,27 +16,17 @@
 #include "analysis/iteration_book.h"
 #include "analysis/label_roles.h"
 #include "analysis/process_sums.h"
+#include "analysis/process_waits.h"
 #include "analysis/report.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
 
 namespace gpubound {
 
-// A process was waited for by another one, or waits for one, under an operation.
-struct NamedWait {
-  int64_t pid = 0;  // of the process that is waited for
-  Interval time;    // trace time of the host that both run on
-  std::string operation;
-  size_t waiter = 0;  // the process that waits, in the run; told to those that come later
-  // Else who is waited for has nothing to inherit from it.
-  bool under_operation() const { return operation != kNoOperation && operation != kSuspended; }
-};
-
 // What a process has to know of the others.
 struct ProcessContext {
   std::vector<Peer> peers;  // processes of the same host that it may wait for
-  // Who waits for it, disjoint and ascending: a process without operations inherits from here.
-  std::vector<NamedWait> awaited;
+  Heritage left;            // to it, if it has no operations
   // Of the time before which the events may be gone; null: none is.
   const ProcessSums* before = nullptr;
   bool simulates = false;  // as far as another process asks; see ProcessNature
@@ -47,11 +37,11 @@ struct ProcessAnalysis {
   Ledger found{};                     // what the analysis counted, beside what the recorder did
   int64_t work_before_launch_ns = 0;  // by how much at most
   int64_t work_after_wait_ns = 0;     // likewise
-  std::vector<NamedWait> waits;       // of its reporting thread, ascending; one for each awaited
-  bool any_operation = false;         // it opens some, or what serves as one, so inherits nothing
-  std::vector<NamedWait> inherited;   // as ProcessContext::awaited, where it does inherit
-  std::vector<Iteration> steady;      // iterations after warm-up, in order
-  std::optional<Interval> warm_up;    // from the begin of the first iteration to that of |steady|
+  ProcessWaits waits;
+  bool any_operation = false;       // it opens some, or what serves as one, so inherits nothing
+  bool inherits = false;            // from ProcessContext::left
+  std::vector<Iteration> steady;    // iterations after warm-up, in order
+  std::optional<Interval> warm_up;  // from the begin of the first iteration to that of |steady|
   std::shared_ptr<const DeviceActivity> activity;  // of its devices, since the sums
 };
 
@@ -61,11 +51,12 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
 
 // A process until some instant.
 struct SummedProcess {
-  ProcessSums sums;                    // but for |writers|
-  std::vector<NamedWait> waits;        // since the sums before, ascending; one for each awaited
-  bool any_operation = false;          // as of ProcessAnalysis
-  std::vector<int64_t> boundaries_ns;  // as in SweepStop
-  std::vector<Iteration> steady;       // iterations after warm-up, in order
+  ProcessSums sums;                                // but for |writers|
+  ProcessWaits waits;                              // since the sums before
+  bool any_operation = false;                      // as of ProcessAnalysis
+  bool inherits = false;                           // likewise
+  std::vector<int64_t> boundaries_ns;              // as in SweepStop
+  std::vector<Iteration> steady;                   // iterations after warm-up, in order
   std::shared_ptr<const DeviceActivity> activity;  // since the sums before
 };
 

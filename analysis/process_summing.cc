@@ -32,24 +32,35 @@ std::vector<SummedThread> ThreadsOf(const ProcessTrace& process, const EventSour
 
 }  // namespace
 
-std::vector<NamedWait> NamedWaits(const std::vector<PeerWait>& waits,
-                                  const std::vector<Peer>& peers, const LabelRoles& roles) {
-  std::vector<NamedWait> named;
-  for (const PeerWait& wait : waits) {
-    for (const int64_t pid : peers[wait.peer].pids) {
-      named.push_back({pid, wait.time, roles.operations()[wait.operation]});
-    }
+ProcessWaits WaitsOf(const std::vector<PeerWait>& waits, const std::vector<Peer>& peers,
+                     const LabelRoles& roles) {
+  ProcessWaits told;
+  if (waits.empty()) return told;
+  told.operations = roles.operations();
+  std::vector<size_t> count(peers.size());
+  for (const PeerWait& wait : waits) ++count[wait.peer];
+  std::vector<size_t> group_of(peers.size());
+  for (size_t peer = 0; peer < peers.size(); ++peer) {
+    if (count[peer] == 0) continue;
+    group_of[peer] = told.groups.size();
+    told.groups.push_back({peers[peer].pids, {}});
+    told.groups.back().times.reserve(count[peer]);
   }
-  return named;
+  for (const PeerWait& wait : waits) {
+    told.groups[group_of[wait.peer]].times.push_back({wait.time, wait.operation});
+  }
+  return told;
 }
 
 std::vector<SummedWait> SumOf(const std::vector<SummedWait>& before,
-                              const std::vector<PeerWait>& waits, const std::vector<Peer>& peers,
+                              std::span<const PeerWait> waits, const std::vector<Peer>& peers,
                               const LabelRoles& roles) {
+  std::map<std::pair<PeerIndex, OperationIndex>, int64_t> by_index;  // of few names, many waits
+  for (const PeerWait& wait : waits) by_index[{wait.peer, wait.operation}] += wait.time.length();
   std::map<std::pair<std::vector<int64_t>, std::string>, int64_t> sums;
   for (const SummedWait& wait : before) sums[{wait.pids, wait.operation}] += wait.ns;
-  for (const PeerWait& wait : waits) {
-    sums[{peers[wait.peer].pids, roles.operations()[wait.operation]}] += wait.time.length();
+  for (const auto& [key, ns] : by_index) {
+    sums[{peers[key.first].pids, roles.operations()[key.second]}] += ns;
   }
   std::vector<SummedWait> rows;
   for (const auto& [key, ns] : sums) rows.push_back({key.first, key.second, ns});
@@ -79,12 +90,12 @@ Result<SummedProcess> SumProcess(const ProcessTrace& process, const EventSource&
   sums.inherits = setup.inherits();
   sums.progress = LastTold(process, setup.source(), sums.progress, until_ns);
   // A wait that is not over will be told again.
-  std::vector<PeerWait> over = stop->waits;
-  if (stop->last_wait_goes_on) over.pop_back();
-  sums.waits = SumOf(sums.waits, over, context.peers, setup.roles());
+  const size_t over = stop->waits.size() - (stop->last_wait_goes_on ? 1 : 0);
+  sums.waits = SumOf(sums.waits, std::span(stop->waits).first(over), context.peers, setup.roles());
   sums.sweep = std::move(stop->state);
-  summed.waits = NamedWaits(stop->waits, context.peers, setup.roles());
+  summed.waits = WaitsOf(stop->waits, context.peers, setup.roles());
   summed.any_operation = setup.scan().any_operation;
+  summed.inherits = !summed.any_operation && !context.left.empty();
   summed.boundaries_ns = std::move(stop->boundaries_ns);
   summed.steady = std::move(stop->steady);
   summed.activity = std::move(stop->activity);

@@ -4,22 +4,24 @@
 #ifndef GPUBOUND_ANALYSIS_PROCESS_SUMMING_H_
 #define GPUBOUND_ANALYSIS_PROCESS_SUMMING_H_
 
+#include <span>
 #include <vector>
 
 #include "analysis/label_roles.h"
 #include "analysis/overlap_sweep.h"
 #include "analysis/process_report.h"
 #include "analysis/process_sums.h"
+#include "analysis/process_waits.h"
 
 namespace gpubound {
 
-// One for each process that was awaited.
-std::vector<NamedWait> NamedWaits(const std::vector<PeerWait>& waits,
-                                  const std::vector<Peer>& peers, const LabelRoles& roles);
+// By whom they were for.
+ProcessWaits WaitsOf(const std::vector<PeerWait>& waits, const std::vector<Peer>& peers,
+                     const LabelRoles& roles);
 
 // |before| and |waits|, by pids and operation.
 std::vector<SummedWait> SumOf(const std::vector<SummedWait>& before,
-                              const std::vector<PeerWait>& waits, const std::vector<Peer>& peers,
+                              std::span<const PeerWait> waits, const std::vector<Peer>& peers,
                               const LabelRoles& roles);
 
 }  // namespace gpubound

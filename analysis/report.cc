@@ -134,10 +134,10 @@ std::vector<ReportOperationDevice> OperationDevices(const Report& report) {
 }
 
 // Every process from its begin, or from where the run's sums end.
-Result<std::vector<ProcessAnalysis>> AnalyzeProcesses(const Run& run,
-                                                      const ReportOptions& options) {
+Result<Outcomes<ProcessAnalysis>> AnalyzeProcesses(const Run& run, const ReportOptions& options,
+                                                   bool explained) {
   return ProcessesInRounds<ProcessAnalysis>(
-      run, [&](const ProcessTrace& process, const ProcessContext& context) {
+      run, explained, [&](const ProcessTrace& process, const ProcessContext& context) {
         return AnalyzeProcess(process, *SourceOf(process), options, context);
       });
 }
@@ -280,23 +280,25 @@ void NoteSums(const Run& run, const Interval& span, Ledger* ledger, Report* repo
 Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   const Status same = CheckSumsFit(run, options);
   if (!same.ok()) return same.error();
-  Result<std::vector<ProcessAnalysis>> analyses = AnalyzeProcesses(run, options);
-  if (!analyses.ok()) return analyses.error();
+  const bool all = options.detail == ReportDetail::kAll;
+  const bool explained = all && run.sums == nullptr;
+  Result<Outcomes<ProcessAnalysis>> analyzed = AnalyzeProcesses(run, options, explained);
+  if (!analyzed.ok()) return analyzed.error();
+  std::vector<ProcessAnalysis>& analyses = analyzed->all;
   Report report;
-  NoteMisplacedWork(*analyses, &report);
+  NoteMisplacedWork(analyses, &report);
   Ledger ledger = run.ledger;
   RunActivity activity;
   for (size_t p = 0; p < run.processes.size(); ++p) {
-    activity.push_back(std::move((*analyses)[p].activity));
+    activity.push_back(std::move(analyses[p].activity));
     Accumulate(run.processes[p].ledger, &ledger);
-    Accumulate((*analyses)[p].found, &ledger);
-    report.processes.push_back(std::move((*analyses)[p].report));
+    Accumulate(analyses[p].found, &ledger);
+    report.processes.push_back(std::move(analyses[p].report));
   }
   AddParents(run, &report);
 
   const ProcessTrace* root = FindRoot(run);
-  const bool all = options.detail == ReportDetail::kAll;
-  if (all && run.sums == nullptr) ExplainWaits(run, *analyses, root, options, &report);
+  if (explained) ExplainWaits(run, analyzed->waits, root, options, &report);
   const Interval span = RunSpan(run, root);
   std::string host;
   size_t root_index = run.processes.size();
@@ -309,9 +311,9 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
     host = run.processes.front().identity.host;
   }
   const ClockAlignment clocks = AlignClocks(run, host);
-  const size_t stepping = SteppingProcess(*analyses, root_index);
+  const size_t stepping = SteppingProcess(analyses, root_index);
   RunWindows cut = stepping < run.processes.size()
-                       ? CutRun(span, &(*analyses)[stepping], clocks.offset_ns[stepping])
+                       ? CutRun(span, &analyses[stepping], clocks.offset_ns[stepping])
                        : CutRun(span, nullptr, 0);
   Result<std::vector<DeviceUsage>> measured = MeasureDevices(run, activity, clocks, cut.windows);
   if (!measured.ok() && cut.windows.size() > 1) {
@@ -337,8 +339,9 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   report.operation_devices = OperationDevices(report);
   NoteCompany(CompanyOf(run, clocks, span), &ledger, &report);
   NoteHostsOutside(run, HostsOutside(run, clocks, span), devices, &ledger, &report);
-  if (all && run.sums == nullptr) {
-    report.ranks = SplitCommunication(run, *analyses, clocks, cut.windows[cut.headline], options);
+  if (explained) {
+    report.ranks =
+        SplitCommunication(run, analyzed->waits, clocks, cut.windows[cut.headline], options);
   }
   if (run.sums != nullptr) NoteSums(run, span, &ledger, &report);
   report.ledger =

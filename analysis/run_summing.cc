@@ -93,8 +93,8 @@ Result<SummedRun> SumRun(const Run& run, const ReportOptions& options, int64_t u
   if (!one_host.ok()) return one_host.error();
   const ProcessTrace* root = FindRoot(run);
   const Interval span = RunSpan(run, root);
-  Result<std::vector<SummedProcess>> processes = ProcessesInRounds<SummedProcess>(
-      run,
+  Result<Outcomes<SummedProcess>> outcomes = ProcessesInRounds<SummedProcess>(
+      run, false,
       [&](const ProcessTrace& process, const ProcessContext& context) -> Result<SummedProcess> {
         if (IsLater(process, until_ns)) {
           SummedProcess later;
@@ -112,14 +112,15 @@ Result<SummedRun> SumRun(const Run& run, const ReportOptions& options, int64_t u
         }
         return summed;
       });
-  if (!processes.ok()) return processes.error();
+  if (!outcomes.ok()) return outcomes.error();
 
+  std::vector<SummedProcess>& processes = outcomes->all;
   const auto root_index =
       root == nullptr ? run.processes.size() : static_cast<size_t>(root - run.processes.data());
-  const size_t stepping = SteppingProcess(*processes, root_index);
-  const SummedProcess* steps = stepping < processes->size() ? &(*processes)[stepping] : nullptr;
+  const size_t stepping = SteppingProcess(processes, root_index);
+  const SummedProcess* steps = stepping < processes.size() ? &processes[stepping] : nullptr;
   RunActivity activity;
-  for (const SummedProcess& process : *processes) activity.push_back(process.activity);
+  for (const SummedProcess& process : processes) activity.push_back(process.activity);
   Result<std::string> devices =
       SumDevices(run, activity, BoundariesOf(steps, span, until_ns), until_ns);
   if (!devices.ok()) return devices.error();
@@ -129,7 +130,7 @@ Result<SummedRun> SumRun(const Run& run, const ReportOptions& options, int64_t u
   summed.sums.until_ns = until_ns;
   summed.sums.operations = options.operations;
   summed.sums.devices = std::move(*devices);
-  for (SummedProcess& process : *processes) {
+  for (SummedProcess& process : processes) {
     summed.sums.processes.push_back(std::move(process.sums));
   }
   return summed;

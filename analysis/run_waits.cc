@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "analysis/memory_source.h"
@@ -119,50 +118,6 @@ std::vector<std::vector<WaitCircle>> AnalysisRounds(const Run& run,
     rounds[round].push_back(std::move(circles[circle]));
   }
   return rounds;
-}
-
-std::vector<NamedWait> WaitsFor(int64_t pid, const Interval& span,
-                                const std::vector<NamedWait>& waits) {
-  struct Edge {
-    int64_t time_ns;
-    bool begins;
-    size_t wait;
-    bool operator<(const Edge& other) const {
-      return std::tie(time_ns, begins, wait) < std::tie(other.time_ns, other.begins, other.wait);
-    }
-  };
-  std::vector<Edge> edges;
-  for (size_t i = 0; i < waits.size(); ++i) {
-    const Interval time = waits[i].time.ClippedTo(span);
-    if (waits[i].pid != pid || !waits[i].under_operation() || time.empty()) continue;
-    edges.push_back({time.begin_ns, true, i});
-    edges.push_back({time.end_ns, false, i});
-  }
-  std::sort(edges.begin(), edges.end());
-
-  std::vector<NamedWait> owned;
-  // (minus begin, process, wait): the first one owns.
-  std::set<std::tuple<int64_t, size_t, size_t>> open;
-  const NamedWait* owner = nullptr;
-  int64_t since_ns = 0;
-  for (size_t i = 0; i < edges.size();) {
-    const int64_t now_ns = edges[i].time_ns;
-    for (; i < edges.size() && edges[i].time_ns == now_ns; ++i) {
-      const NamedWait& wait = waits[edges[i].wait];
-      const std::tuple key{-wait.time.begin_ns, wait.waiter, edges[i].wait};
-      if (edges[i].begins) {
-        open.insert(key);
-      } else {
-        open.erase(key);
-      }
-    }
-    const NamedWait* next = open.empty() ? nullptr : &waits[std::get<2>(*open.begin())];
-    if (next == owner) continue;
-    if (owner != nullptr) owned.push_back({pid, {since_ns, now_ns}, owner->operation});
-    owner = next;
-    since_ns = now_ns;
-  }
-  return owned;
 }
 
 }  // namespace gpubound

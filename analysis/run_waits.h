@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How the processes of a run wait for each other: whom each may wait for, in which order they have
-// to be analysed, and what a process without operations inherits (SPEC section 2). Only recorded
-// waits count; nothing is guessed from coincidence in time. Pure.
+// to be analysed, so that it is known what a process without operations inherits (SPEC section 2).
+// Only recorded waits count; nothing is guessed from coincidence in time. Pure.
 #ifndef GPUBOUND_ANALYSIS_RUN_WAITS_H_
 #define GPUBOUND_ANALYSIS_RUN_WAITS_H_
 
 #include <cstddef>
 #include <vector>
 
-#include "analysis/process_report.h"
+#include "analysis/label_roles.h"
 #include "analysis/run.h"
 
 namespace gpubound {
@@ -36,12 +36,6 @@ using WaitCircle = std::vector<size_t>;
 // a circle.
 std::vector<std::vector<WaitCircle>> AnalysisRounds(const Run& run,
                                                     const std::vector<ProcessNature>& natures);
-
-// Of the |waits| of any number of processes, at each instant the one begun last; of those begun at
-// once that of the first process. Only waits for |pid| under an operation, clipped to |span|;
-// disjoint, ascending.
-std::vector<NamedWait> WaitsFor(int64_t pid, const Interval& span,
-                                const std::vector<NamedWait>& waits);
 
 }  // namespace gpubound
 

@@ -5,7 +5,6 @@
 #include "analysis/sweep_setup.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,12 +13,6 @@
 
 namespace gpubound {
 namespace {
-
-std::vector<std::string> NamesOf(const std::vector<NamedWait>& awaited) {
-  std::set<std::string> names;
-  for (const NamedWait& wait : awaited) names.insert(wait.operation);
-  return {names.begin(), names.end()};
-}
 
 class Fingerprint {
  public:
@@ -71,7 +64,9 @@ void SweepSetup::ChooseRoles(const ReportOptions& options) {
     input.operations = before->operations;
     input.phases = before->phases;
   }
-  for (std::string& name : NamesOf(context_.awaited)) input.operations.push_back(std::move(name));
+  const std::vector<std::string>& left = context_.left.operations;
+  const std::set<std::string> names(left.begin(), left.end());
+  input.operations.insert(input.operations.end(), names.begin(), names.end());
   roles_.emplace(process_, input);
   contradicts_sums_ = before != nullptr && RolesUntil(before->labels) != before->roles;
 }
@@ -99,15 +94,17 @@ void SweepSetup::ScanRoles() {
 void SweepSetup::Inherit() {
   if (context_.before != nullptr) inherits_ = context_.before->inherits;
   if (scan_.any_operation) return;
-  std::map<std::string, OperationIndex> index;
-  for (OperationIndex i = 0; i < roles_->operations().size(); ++i) {
-    index.emplace(roles_->operations()[i], i);
+  std::vector<OperationIndex> index;  // of what is left, by its own
+  for (const std::string& name : context_.left.operations) {
+    const std::vector<std::string>& known = roles_->operations();
+    const auto found = std::find(known.begin(), known.end(), name);
+    index.push_back(static_cast<OperationIndex>(found - known.begin()));
   }
   const int64_t from_ns = context_.before == nullptr ? INT64_MIN : context_.before->until_ns;
-  for (const NamedWait& wait : context_.awaited) {
-    if (wait.time.end_ns < from_ns) continue;
+  for (const TimeUnder& left : context_.left.times) {
+    if (left.time.end_ns < from_ns) continue;
     inherited_.push_back(
-        {std::max(wait.time.begin_ns, from_ns), wait.time.end_ns, index.at(wait.operation)});
+        {std::max(left.time.begin_ns, from_ns), left.time.end_ns, index[left.operation]});
   }
   inherits_ |= !inherited_.empty();
 }

@@ -4,6 +4,7 @@
 #include "analysis/wait_circles.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "analysis/strong_components.h"
+#include "analysis/wait_merge.h"
 
 namespace gpubound {
 namespace {
@@ -21,17 +23,16 @@ constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
 // The waits of a process that inherits nothing yet. Where sums were resumed in the midst of a wait,
 // its begin is told under what was inherited until then.
-std::vector<NamedWait> WithoutHeritage(const std::vector<NamedWait>& waits) {
-  std::vector<NamedWait> plain;
-  std::map<int64_t, size_t> begun;  // by pid, in |plain|
-  for (const NamedWait& wait : waits) {
-    const auto found = begun.find(wait.pid);
-    if (found != begun.end() && plain[found->second].time.end_ns == wait.time.begin_ns) {
-      plain[found->second].time.end_ns = wait.time.end_ns;
-      begun.erase(found);
+std::vector<TimeUnder> WithoutHeritage(const WaitList& list) {
+  std::vector<TimeUnder> plain;
+  bool begun = false;  // the last one
+  for (const TimeUnder& wait : list.waits->times) {
+    if (begun && plain.back().time.end_ns == wait.time.begin_ns) {
+      plain.back().time.end_ns = wait.time.end_ns;
+      begun = false;
       continue;
     }
-    if (wait.under_operation()) begun[wait.pid] = plain.size();
+    begun = IsLeft(list.OperationOf(wait));
     plain.push_back(wait);
   }
   return plain;
@@ -39,43 +40,44 @@ std::vector<NamedWait> WithoutHeritage(const std::vector<NamedWait>& waits) {
 
 class Circle {
  public:
-  Circle(const std::vector<CircleMember>& members, const std::vector<NamedWait>& outside)
-      : members_(members), heirs_(members.size()), inherited_(members.size()) {
+  explicit Circle(const std::vector<CircleMember>& members)
+      : members_(members), heirs_(members.size()), bequests_(members.size()) {
     for (size_t m = 0; m < members.size(); ++m) {
       if (!members[m].any_operation) heirs_of_[members[m].pid].push_back(m);
     }
-    for (const NamedWait& wait : outside) AddWait(wait, wait.waiter, kNone);
+    std::set<const GroupWaits*> known;
+    for (size_t m = 0; m < members.size(); ++m) {
+      if (members[m].any_operation) continue;
+      for (const WaitList& list : members[m].outside) {
+        if (known.insert(list.waits).second) AddList(list, kNone);
+      }
+    }
     for (size_t m = 0; m < members.size(); ++m) AddMember(m);
-    std::sort(edges_.begin(), edges_.end());
+    std::sort(spans_.begin(), spans_.end());
   }
 
-  std::vector<std::vector<NamedWait>> Run() {
-    if (!any_operation_) return std::move(inherited_);  // nobody has anything to leave
-    for (size_t i = 0; i < edges_.size();) {
-      const int64_t now_ns = edges_[i].time_ns;
-      for (; i < edges_.size() && edges_[i].time_ns == now_ns; ++i) Apply(edges_[i]);
-      Settle(now_ns);
-    }
-    return std::move(inherited_);
+  std::vector<Heritage> Run() {
+    if (any_operation_) Settle();  // else nobody has anything to leave
+    std::vector<Heritage> inherited;
+    for (Bequest& bequest : bequests_) inherited.push_back(bequest.Take());
+    return inherited;
   }
 
  private:
-  struct Wait {
-    int64_t pid;
-    int64_t begin_ns;
-    size_t waiter;  // in the run
-    size_t heir;    // the member under whose inherited operation it is; kNone: |operation|
-    std::string operation;
+  // Waits of one process for the same others.
+  struct List {
+    WaitList waits;
+    size_t heir;  // the member under whose inherited operation they are; kNone: their own
+    std::vector<int64_t> pids;        // of heirs among those others
+    const TimeUnder* open = nullptr;  // at the moment
   };
-  // A wait, or the span of a member, begins or ends.
-  struct Edge {
+  // The span of a member begins or ends.
+  struct SpanEdge {
     int64_t time_ns;
     bool ends;
-    bool of_span;
-    size_t index;
-    bool operator<(const Edge& other) const {  // a span without length has ended
-      return std::tie(time_ns, ends, of_span, index) <
-             std::tie(other.time_ns, other.ends, other.of_span, other.index);
+    size_t member;
+    bool operator<(const SpanEdge& other) const {  // a span without length has ended
+      return std::tie(time_ns, ends, member) < std::tie(other.time_ns, other.ends, other.member);
     }
   };
   // What a member inherits at the moment.
@@ -85,35 +87,56 @@ class Circle {
     int64_t since_ns = 0;
   };
 
-  void AddWait(const NamedWait& wait, size_t waiter, size_t heir) {
-    const bool leaves = heir == kNone ? wait.under_operation() : wait.operation != kSuspended;
-    if (!leaves || wait.time.empty() || !heirs_of_.contains(wait.pid)) return;
-    any_operation_ |= heir == kNone;
-    edges_.push_back({wait.time.begin_ns, false, false, waits_.size()});
-    edges_.push_back({wait.time.end_ns, true, false, waits_.size()});
-    waits_.push_back({wait.pid, wait.time.begin_ns, waiter, heir, wait.operation});
+  void AddList(const WaitList& waits, size_t heir) {
+    List list{waits, heir, {}};
+    for (const int64_t pid : waits.waits->pids) {
+      if (heirs_of_.contains(pid)) list.pids.push_back(pid);
+    }
+    if (list.pids.empty()) return;
+    const auto leaves = [&waits](const TimeUnder& wait) { return IsLeft(waits.OperationOf(wait)); };
+    const std::vector<TimeUnder>* times = &waits.waits->times;
+    const bool any_left = std::any_of(times->begin(), times->end(), leaves);
+    any_operation_ |= any_left && heir == kNone;
+    if (any_left && heir != kNone) times = &resumed_.emplace_back(WithoutHeritage(waits));
+    merge_.Add(*times);
+    lists_.push_back(std::move(list));
   }
 
   void AddMember(size_t m) {
     const CircleMember& member = members_[m];
-    if (member.any_operation) {
-      for (const NamedWait& wait : *member.waits) AddWait(wait, member.process, kNone);
-      return;
+    const size_t heir = member.any_operation ? kNone : m;
+    for (const GroupWaits& group : member.waits->groups) {
+      AddList({member.process, &member.waits->operations, &group}, heir);
     }
-    edges_.push_back({member.span.begin_ns, false, true, m});
-    edges_.push_back({member.span.end_ns, true, true, m});
-    for (const NamedWait& wait : WithoutHeritage(*member.waits)) {
-      AddWait(wait, member.process, m);
+    if (member.any_operation) return;
+    spans_.push_back({member.span.begin_ns, false, m});
+    spans_.push_back({member.span.end_ns, true, m});
+  }
+
+  // From one begin or end to the next.
+  void Settle() {
+    for (size_t span = 0; span < spans_.size() || !merge_.done();) {
+      int64_t now_ns = merge_.done() ? INT64_MAX : merge_.next_ns();
+      if (span < spans_.size()) now_ns = std::min(now_ns, spans_[span].time_ns);
+      for (; span < spans_.size() && spans_[span].time_ns == now_ns; ++span) {
+        heirs_[spans_[span].member].lives = !spans_[span].ends;
+      }
+      while (!merge_.done() && merge_.next_ns() == now_ns) Apply(merge_.Next());
+      SettleAt(now_ns);
     }
   }
 
-  void Apply(const Edge& edge) {
-    if (edge.of_span) {
-      heirs_[edge.index].lives = !edge.ends;
-    } else if (edge.ends) {
-      open_[waits_[edge.index].pid].erase(edge.index);
-    } else {
-      open_[waits_[edge.index].pid].insert(edge.index);
+  void Apply(const WaitMerge::Edge& edge) {
+    List& list = lists_[edge.list];
+    const std::string& operation = list.waits.OperationOf(*edge.wait);
+    if (list.heir == kNone ? !IsLeft(operation) : operation == kSuspended) return;
+    list.open = edge.wait;
+    for (const int64_t pid : list.pids) {
+      if (edge.ends) {
+        open_[pid].erase(edge.list);
+      } else {
+        open_[pid].insert(edge.list);
+      }
     }
   }
 
@@ -121,17 +144,17 @@ class Circle {
   std::vector<size_t> Circles() const {
     std::vector<std::vector<size_t>> waits_for(members_.size());
     for (const auto& [pid, open] : open_) {
-      for (const size_t wait : open) {
-        if (waits_[wait].heir == kNone) continue;
+      for (const size_t list : open) {
+        if (lists_[list].heir == kNone) continue;
         for (const size_t m : heirs_of_.at(pid)) {
-          if (heirs_[m].lives) waits_for[waits_[wait].heir].push_back(m);
+          if (heirs_[m].lives) waits_for[lists_[list].heir].push_back(m);
         }
       }
     }
     return StrongComponents(waits_for);
   }
 
-  void Settle(int64_t now_ns) {
+  void SettleAt(int64_t now_ns) {
     circles_ = Circles();
     settled_.assign(members_.size(), false);
     std::vector<size_t> order;
@@ -177,20 +200,20 @@ class Circle {
     const auto open = open_.find(members_[m].pid);
     if (!heirs_[m].lives || open == open_.end()) return none;
     std::pair<int64_t, size_t> last{INT64_MIN, 0};  // begin, process
-    for (const size_t w : open->second) {
-      const Wait& wait = waits_[w];
-      int64_t begin_ns = wait.begin_ns;
-      const std::string* under = &wait.operation;
-      if (outside == (wait.heir != kNone && circles_[wait.heir] == circles_[m])) continue;
-      if (wait.heir != kNone) {
-        if (!settled_[wait.heir]) continue;
-        under = &heirs_[wait.heir].operation;
-        begin_ns = std::max(begin_ns, heirs_[wait.heir].since_ns);
+    for (const size_t l : open->second) {
+      const List& list = lists_[l];
+      int64_t begin_ns = list.open->time.begin_ns;
+      const std::string* under = &list.waits.OperationOf(*list.open);
+      if (outside == (list.heir != kNone && circles_[list.heir] == circles_[m])) continue;
+      if (list.heir != kNone) {
+        if (!settled_[list.heir]) continue;
+        under = &heirs_[list.heir].operation;
+        begin_ns = std::max(begin_ns, heirs_[list.heir].since_ns);
       }
       const bool later =
-          begin_ns > last.first || (begin_ns == last.first && wait.waiter < last.second);
+          begin_ns > last.first || (begin_ns == last.first && list.waits.waiter < last.second);
       if (operation != &none && !later) continue;
-      last = {begin_ns, wait.waiter};
+      last = {begin_ns, list.waits.waiter};
       operation = under;
     }
     return *operation;
@@ -200,7 +223,7 @@ class Circle {
     Heir& heir = heirs_[m];
     if (operation == heir.operation) return;
     if (heir.operation != kNoOperation) {
-      inherited_[m].push_back({members_[m].pid, {heir.since_ns, now_ns}, heir.operation});
+      bequests_[m].Add({heir.since_ns, now_ns}, heir.operation);
     }
     heir.operation = operation;
     heir.since_ns = now_ns;
@@ -208,21 +231,22 @@ class Circle {
 
   const std::vector<CircleMember>& members_;
   std::vector<Heir> heirs_;                          // by member
-  std::vector<std::vector<NamedWait>> inherited_;    // likewise
+  std::vector<Bequest> bequests_;                    // likewise
   std::map<int64_t, std::vector<size_t>> heirs_of_;  // members that may inherit, by pid
-  std::vector<Wait> waits_;
-  std::vector<Edge> edges_;
-  std::map<int64_t, std::set<size_t>> open_;  // waits by pid
-  std::vector<size_t> circles_;               // at the moment
-  std::vector<bool> settled_;                 // inherits something at the moment
+  std::vector<SpanEdge> spans_;
+  std::vector<List> lists_;
+  std::deque<std::vector<TimeUnder>> resumed_;  // of lists, where they are not as they were told
+  WaitMerge merge_;                             // of |lists_|
+  std::map<int64_t, std::set<size_t>> open_;    // lists in which a wait is open, by pid
+  std::vector<size_t> circles_;                 // at the moment
+  std::vector<bool> settled_;                   // inherits something at the moment
   bool any_operation_ = false;
 };
 
 }  // namespace
 
-std::vector<std::vector<NamedWait>> InheritInCircle(const std::vector<CircleMember>& members,
-                                                    const std::vector<NamedWait>& outside) {
-  return Circle(members, outside).Run();
+std::vector<Heritage> InheritInCircle(const std::vector<CircleMember>& members) {
+  return Circle(members).Run();
 }
 
 }  // namespace gpubound

@@ -12,7 +12,8 @@
 // and a server that has yet to take it do, those have something first for whom somebody outside of
 // it waits, and the others from them.
 //
-// Time grows with waits times members: 0.4 million waits of 9 took 0.8 s, of 65 4.3 s. Pure.
+// Time grows with waits times members: 0.4 million waits of 9 took 0.8 s, of 65 4.3 s. Memory: what
+// is inherited. Pure.
 #ifndef GPUBOUND_ANALYSIS_WAIT_CIRCLES_H_
 #define GPUBOUND_ANALYSIS_WAIT_CIRCLES_H_
 
@@ -21,23 +22,23 @@
 #include <vector>
 
 #include "analysis/interval.h"
-#include "analysis/process_report.h"
+#include "analysis/process_waits.h"
 
 namespace gpubound {
 
 struct CircleMember {
-  size_t process = 0;  // in the run, as NamedWait::waiter
+  size_t process = 0;  // in the run
   int64_t pid = 0;
   Interval span;
   bool any_operation = false;  // of its own: it inherits nothing
   // Its own, as they are while it inherits nothing.
-  const std::vector<NamedWait>* waits = nullptr;
+  const ProcessWaits* waits = nullptr;
+  // Those for it of processes that are no members; a list for several is in each one's.
+  std::vector<WaitList> outside;
 };
 
-// What each member inherits, as WaitsFor() has it. |outside|: waits of processes that are no
-// members.
-std::vector<std::vector<NamedWait>> InheritInCircle(const std::vector<CircleMember>& members,
-                                                    const std::vector<NamedWait>& outside);
+// What each member inherits, as InheritedBy() has it.
+std::vector<Heritage> InheritInCircle(const std::vector<CircleMember>& members);
 
 }  // namespace gpubound
 

@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gpubound {
@@ -23,32 +25,55 @@ constexpr size_t kMain = 0;  // the process with operations, first of the run
 class WaitCirclesTest : public testing::Test {
  protected:
   void MainWaits(int64_t pid, const Interval& time, const std::string& operation) {
-    outside_.push_back({pid, time, operation, kMain});
+    Add({pid}, time, operation, &main_);
+  }
+  void MainWaitsForBoth(const Interval& time, const std::string& operation) {
+    Add({kServer, kWorker}, time, operation, &main_);
   }
   void ServerWaits(const Interval& time, const std::string& operation = kNoOperation) {
-    server_.push_back({kWorker, time, operation});
+    Add({kWorker}, time, operation, &server_);
   }
   void WorkerWaits(const Interval& time, const std::string& operation = kNoOperation) {
-    worker_.push_back({kServer, time, operation});
+    Add({kServer}, time, operation, &worker_);
   }
 
   // What one of them inherits, in words.
   std::vector<std::string> InheritedBy(int64_t pid) const {
-    const std::vector<CircleMember> members = {{1, kServer, {0, 100}, false, &server_},
-                                               {2, kWorker, {0, 100}, false, &worker_}};
-    const std::vector<std::vector<NamedWait>> inherited = InheritInCircle(members, outside_);
+    const std::vector<CircleMember> members = {
+        {1, kServer, {0, 100}, false, &server_, MainFor(kServer)},
+        {2, kWorker, {0, 100}, false, &worker_, MainFor(kWorker)}};
+    const Heritage inherited =
+        std::move(InheritInCircle(members)[static_cast<size_t>(pid - kServer)]);
     std::vector<std::string> words;
-    for (const NamedWait& wait : inherited[static_cast<size_t>(pid - kServer)]) {
-      words.push_back(wait.operation + " " + std::to_string(wait.time.begin_ns) + ".." +
-                      std::to_string(wait.time.end_ns));
+    for (const TimeUnder& left : inherited.times) {
+      words.push_back(inherited.operations[left.operation] + " " +
+                      std::to_string(left.time.begin_ns) + ".." + std::to_string(left.time.end_ns));
     }
     return words;
   }
 
  private:
-  std::vector<NamedWait> outside_;
-  std::vector<NamedWait> server_;
-  std::vector<NamedWait> worker_;
+  static void Add(const std::vector<int64_t>& pids, const Interval& time,
+                  const std::string& operation, ProcessWaits* waits) {
+    const auto own = std::find_if(waits->groups.begin(), waits->groups.end(),
+                                  [&pids](const GroupWaits& group) { return group.pids == pids; });
+    GroupWaits& group =
+        own != waits->groups.end() ? *own : waits->groups.emplace_back(GroupWaits{pids, {}});
+    group.times.push_back({time, static_cast<uint32_t>(waits->operations.size())});
+    waits->operations.push_back(operation);
+  }
+  std::vector<WaitList> MainFor(int64_t pid) const {
+    std::vector<WaitList> lists;
+    for (const GroupWaits& group : main_.groups) {
+      const bool is_for = std::count(group.pids.begin(), group.pids.end(), pid) != 0;
+      if (is_for) lists.push_back({kMain, &main_.operations, &group});
+    }
+    return lists;
+  }
+
+  ProcessWaits main_;
+  ProcessWaits server_;
+  ProcessWaits worker_;
 };
 
 TEST_F(WaitCirclesTest, WhatIsInheritedIsLeftToThoseWaitedFor) {
@@ -65,6 +90,14 @@ TEST_F(WaitCirclesTest, WhereBothWaitForEachOtherTheOneAwaitedFromOutsideComesFi
   ServerWaits({0, 100});
   EXPECT_THAT(InheritedBy(kWorker), ElementsAre("a 10..80"));
   EXPECT_THAT(InheritedBy(kServer), ElementsAre("a 10..50", "b 50..70", "a 70..80"));
+}
+
+TEST_F(WaitCirclesTest, WhoIsAwaitedTogetherInheritsTheSame) {
+  MainWaitsForBoth({10, 40}, "a");
+  MainWaits(kServer, {40, 50}, "b");
+  WorkerWaits({30, 60});
+  EXPECT_THAT(InheritedBy(kWorker), ElementsAre("a 10..40"));
+  EXPECT_THAT(InheritedBy(kServer), ElementsAre("a 10..40", "b 40..50"));
 }
 
 TEST_F(WaitCirclesTest, WithoutAnOperationNobodyInherits) {
