@@ -4,6 +4,7 @@
 #include "analysis/retention.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace gpubound {
@@ -18,8 +19,15 @@ int64_t MedianLength(const std::vector<Iteration>& iterations) {
   return *middle;
 }
 
-bool Overlaps(const Interval& chunk, const Interval& time) {
-  return chunk.begin_ns < time.end_ns && time.begin_ns <= chunk.end_ns;
+// The last of |times|, ascending and disjoint, that |chunk| has a part in; their end where none is.
+std::vector<Interval>::const_iterator LastOverlapped(const Interval& chunk,
+                                                     const std::vector<Interval>& times) {
+  const auto behind = std::partition_point(
+      times.begin(), times.end(),
+      [&chunk](const Interval& time) { return time.begin_ns <= chunk.end_ns; });
+  // Where this one has ended, those before it have.
+  if (behind == times.begin() || std::prev(behind)->end_ns <= chunk.begin_ns) return times.end();
+  return std::prev(behind);
 }
 
 }  // namespace
@@ -53,22 +61,21 @@ std::vector<Interval> KeptDetail(const Retention& retention, const std::vector<S
   }
   kept = Union(std::move(kept));
   if (!retention.max_bytes) return kept;
-  uint64_t bytes = 0;
-  std::vector<bool> counted(chunks.size());
-  const auto add = [&](const auto& wanted) {
-    for (size_t i = 0; i < chunks.size(); ++i) {
-      if (counted[i] || !wanted(chunks[i])) continue;
-      counted[i] = true;
-      bytes += chunks[i].bytes;
+  uint64_t bytes = 0;  // that stay so far
+  // Chunks that do not stay anyway, at the newest time that needs them.
+  std::vector<uint64_t> needed(kept.size());
+  for (const StoredChunk& chunk : chunks) {
+    const auto time = LastOverlapped(chunk.time, kept);
+    if (IsKept(chunk, {}, until_ns)) {
+      bytes += chunk.bytes;
+    } else if (time != kept.end()) {
+      needed[static_cast<size_t>(time - kept.begin())] += chunk.bytes;
     }
-  };
-  add([&](const StoredChunk& chunk) { return IsKept(chunk, {}, until_ns); });
+  }
   size_t oldest = kept.size();
-  while (oldest > 0) {
-    const Interval& time = kept[oldest - 1];
-    add([&](const StoredChunk& chunk) { return Overlaps(chunk.time, time); });
+  for (; oldest > 0; --oldest) {
+    bytes += needed[oldest - 1];
     if (bytes > *retention.max_bytes) break;
-    --oldest;
   }
   kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(oldest));
   return kept;
@@ -76,8 +83,7 @@ std::vector<Interval> KeptDetail(const Retention& retention, const std::vector<S
 
 bool IsKept(const StoredChunk& chunk, const std::vector<Interval>& kept, int64_t until_ns) {
   if (chunk.time.end_ns >= until_ns) return true;
-  return std::any_of(kept.begin(), kept.end(),
-                     [&](const Interval& time) { return Overlaps(chunk.time, time); });
+  return LastOverlapped(chunk.time, kept) != kept.end();
 }
 
 }  // namespace gpubound

@@ -37,7 +37,8 @@ std::vector<Interval> KeptDetail(const Retention& retention, const std::vector<S
                                  const std::vector<Iteration>& iterations,
                                  std::vector<Interval> kept, int64_t until_ns);
 
-// Whether a chunk stays. What ends where the summed time does may still be running there.
+// Whether a chunk stays; |kept| is ascending and disjoint. What ends where the summed time does may
+// still be running there.
 bool IsKept(const StoredChunk& chunk, const std::vector<Interval>& kept, int64_t until_ns);
 
 }  // namespace gpubound
