@@ -8,12 +8,11 @@
 #include <utility>
 
 #include "analysis/interval.h"
+#include "analysis/most_notes.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
 namespace {
-
-constexpr size_t kMostNotes = 20;
 
 struct OfThread {
   std::vector<Interval> times;

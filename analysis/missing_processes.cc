@@ -4,7 +4,6 @@
 #include "analysis/missing_processes.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,19 +11,19 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
 #include "analysis/memory_source.h"
+#include "analysis/most_notes.h"
 #include "analysis/segment.h"
 #include "analysis/text_table.h"
 #include "analysis/wait_channels.h"
 
 namespace gpubound {
 namespace {
-
-using Wanted = std::function<bool(const Label&)>;
 
 std::optional<ProcessIdentity> IdentityFrom(const std::string& recorded) {
   const auto name = ParseTraceFileName(recorded + ".live");
@@ -63,58 +62,97 @@ bool Awaits(const Label& label, int64_t pid) {
   return std::binary_search(pids.begin(), pids.end(), pid);
 }
 
-// How long scopes with labels that are wanted were open on |thread|; nested ones count once.
-int64_t OpenTime(const ProcessTrace& process, uint32_t thread, const std::vector<bool>& wanted) {
-  const auto is_wanted = [&wanted](LabelId label) {
-    return Raw(label) < wanted.size() && wanted[Raw(label)];
+// Whom the waits of a host are asked about: each of |pids|, and last the channels that nobody
+// claims. Who held the other end of such a one may have said so in a missing file.
+struct Questions {
+  explicit Questions(const std::set<int64_t>& asked) : pids(asked.begin(), asked.end()) {}
+  size_t size() const { return pids.size() + 1; }
+  // Those that a scope with |label| is part of the answer to.
+  std::vector<size_t> Of(const Label& label) const {
+    std::vector<size_t> of;
+    if (label.kind != LabelKind::kLayer || label.layer != Layer::kWait) return of;
+    for (size_t i = 0; i < pids.size(); ++i) {
+      if (Awaits(label, pids[i])) of.push_back(i);
+    }
+    if (label.domain == kChannelDomain) of.push_back(pids.size());
+    return of;
+  }
+  std::vector<int64_t> pids;  // ascending
+};
+
+// For how long scopes of each of several kinds are open on a thread; nested ones count once.
+class OpenTimes {
+ public:
+  explicit OpenTimes(std::vector<int64_t>* sums_ns)
+      : depths_(sums_ns->size()), since_ns_(sums_ns->size()), sums_ns_(*sums_ns) {}
+
+  void Open(size_t kind, int64_t now_ns) { MoveTo(depths_[kind] + 1, now_ns, kind); }
+  void Close(size_t kind, int64_t now_ns) { MoveTo(depths_[kind] - 1, now_ns, kind); }
+  // What is open ends at |now_ns|, or where something was last told of it.
+  void CloseAll(int64_t now_ns) {
+    for (size_t kind = 0; kind < depths_.size(); ++kind) {
+      MoveTo(0, std::max(since_ns_[kind], now_ns), kind);
+    }
+  }
+
+ private:
+  void MoveTo(int64_t depth, int64_t now_ns, size_t kind) {
+    if (depths_[kind] > 0) sums_ns_[kind] += now_ns - since_ns_[kind];
+    depths_[kind] = std::max<int64_t>(0, depth);
+    since_ns_[kind] = now_ns;
+  }
+
+  std::vector<int64_t> depths_;
+  std::vector<int64_t> since_ns_;
+  std::vector<int64_t>& sums_ns_;
+};
+
+// Adds the waits of |thread|; |asked|: by label, Questions::Of().
+void AddWaits(const ProcessTrace& process, uint32_t thread,
+              const std::vector<std::vector<size_t>>& asked, std::vector<int64_t>* sums_ns) {
+  static const std::vector<size_t> nothing;
+  const auto asked_by = [&asked](LabelId label) -> const std::vector<size_t>& {
+    return Raw(label) < asked.size() ? asked[Raw(label)] : nothing;
   };
-  int64_t sum_ns = 0;
-  int64_t since_ns = 0;
-  int64_t open = 0;
-  const auto go_to = [&](int64_t depth, int64_t now_ns) {
-    if (open > 0) sum_ns += now_ns - since_ns;
-    open = std::max<int64_t>(0, depth);
-    since_ns = now_ns;
-  };
+  OpenTimes times(sums_ns);
   const std::unique_ptr<ThreadCursor> cursor = SourceOf(process)->ThreadEvents(thread);
   ThreadBatch batch;
   while (cursor->Next(&batch)) {
     if (batch.resync) {
-      go_to(std::count_if(batch.open.begin(), batch.open.end(), is_wanted),
-            batch.events.front().time_ns);
+      const int64_t now_ns = batch.events.front().time_ns;
+      times.CloseAll(now_ns);
+      for (const LabelId label : batch.open) {
+        for (const size_t question : asked_by(label)) times.Open(question, now_ns);
+      }
     }
     for (const ThreadEvent& event : batch.events) {
-      if (!is_wanted(event.label)) continue;
-      if (event.kind == SlotKind::kBegin) go_to(open + 1, event.time_ns);
-      if (event.kind == SlotKind::kEnd) go_to(open - 1, event.time_ns);
+      for (const size_t question : asked_by(event.label)) {
+        if (event.kind == SlotKind::kBegin) times.Open(question, event.time_ns);
+        if (event.kind == SlotKind::kEnd) times.Close(question, event.time_ns);
+      }
     }
   }
-  go_to(0, std::max(since_ns, process.span_end_ns));
-  return sum_ns;
+  times.CloseAll(process.span_end_ns);
 }
 
-// How long threads of |host| waited under wait labels that are |wanted|.
-int64_t WaitTime(const Run& run, const std::string& host, const Wanted& wanted) {
-  int64_t sum_ns = 0;
+// The answers of the threads of |host|, in one pass over their events.
+std::vector<int64_t> WaitTimes(const Run& run, const std::string& host,
+                               const Questions& questions) {
+  std::vector<int64_t> sums_ns(questions.size());
   for (const ProcessTrace& process : run.processes) {
     if (process.identity.host != host) continue;
-    std::vector<bool> labels;
-    for (const Label& label : process.labels) {
-      labels.push_back(label.kind == LabelKind::kLayer && label.layer == Layer::kWait &&
-                       wanted(label));
-    }
-    if (std::find(labels.begin(), labels.end(), true) == labels.end()) continue;
-    for (uint32_t t = 0; t < process.threads.size(); ++t) sum_ns += OpenTime(process, t, labels);
+    std::vector<std::vector<size_t>> asked;
+    for (const Label& label : process.labels) asked.push_back(questions.Of(label));
+    const bool any = std::any_of(asked.begin(), asked.end(),
+                                 [](const auto& of_label) { return !of_label.empty(); });
+    if (!any) continue;
+    for (uint32_t t = 0; t < process.threads.size(); ++t) AddWaits(process, t, asked, &sums_ns);
   }
-  return sum_ns;
+  return sums_ns;
 }
 
-std::string NoteOn(const Run& run, const ProcessIdentity& missing, const std::string& had) {
-  const int64_t named_ns = WaitTime(
-      run, missing.host, [&missing](const Label& label) { return Awaits(label, missing.pid); });
-  // Who held the other end of a channel that nobody claims may have said so in a missing file.
-  const int64_t unclaimed_ns = WaitTime(
-      run, missing.host, [](const Label& label) { return label.domain == kChannelDomain; });
+std::string NoteOn(const ProcessIdentity& missing, const std::string& had, int64_t named_ns,
+                   int64_t unclaimed_ns) {
   std::string note = "pid " + std::to_string(missing.pid) + " of host " + missing.host + " was " +
                      had + ", but none of its files is there.";
   if (named_ns > 0) note += " Others waited " + FormatTime(named_ns) + " for it.";
@@ -123,6 +161,34 @@ std::string NoteOn(const Run& run, const ProcessIdentity& missing, const std::st
             " for pipes and sockets of which nobody who is there has the other end.";
   }
   return note;
+}
+
+// Notes on the first of |missing|, which come with what each was, and how many more there are.
+std::vector<std::string> NotesOn(const Run& run,
+                                 const std::map<ProcessIdentity, std::string>& missing) {
+  std::vector<std::string> notes;
+  for (auto next = missing.begin(); next != missing.end() && notes.size() < kMostNotes;) {
+    const std::string& host = next->first.host;
+    auto end = next;
+    std::set<int64_t> pids;
+    for (size_t left = kMostNotes - notes.size();
+         left > 0 && end != missing.end() && end->first.host == host; --left, ++end) {
+      pids.insert(end->first.pid);
+    }
+    const Questions questions(pids);
+    const std::vector<int64_t> waited_ns = WaitTimes(run, host, questions);
+    for (; next != end; ++next) {
+      const auto pid =
+          std::lower_bound(questions.pids.begin(), questions.pids.end(), next->first.pid);
+      const auto index = static_cast<size_t>(pid - questions.pids.begin());
+      notes.push_back(NoteOn(next->first, next->second, waited_ns[index], waited_ns.back()));
+    }
+  }
+  if (missing.size() > notes.size()) {
+    notes.push_back("Of " + FormatCount(missing.size() - notes.size()) +
+                    " more processes that were recorded or imported no file is there.");
+  }
+  return notes;
 }
 
 std::string NoteOnUnlisted(const RunInfo& info, const ProcessTrace& process) {
@@ -162,19 +228,25 @@ void NoteMissingProcesses(const std::set<ProcessIdentity>& present,
   for (const auto& [identity, had] : missing) {
     ++run->Count(LedgerCounter::processes_missing);
     run->lost.push_back(identity);
-    run->problems.push_back(NoteOn(*run, identity, had));
   }
+  for (std::string& note : NotesOn(*run, missing)) run->problems.push_back(std::move(note));
 }
 
 void NoteUnlistedProcesses(Run* run) {
   // On a full disk the launcher leaves the list out.
   if (!run->info || !run->info->end_monotonic_ns || run->info->recorded.empty()) return;
   const std::set<ProcessIdentity> listed = RecordedOf(*run->info);
+  size_t noted = 0;
   for (const ProcessTrace& process : run->processes) {
     if (process.identity.host != run->info->host || IsListed(process.identity, listed)) continue;
     ++run->Count(LedgerCounter::processes_unlisted);
+    if (++noted > kMostNotes) continue;
     run->problems.push_back(NoteOnUnlisted(*run->info, process));
   }
+  if (noted <= kMostNotes) return;
+  run->problems.push_back(FormatCount(noted - kMostNotes) +
+                          " more processes have files here, but had none when the command had "
+                          "ended.");
 }
 
 }  // namespace gpubound

@@ -16,7 +16,7 @@ namespace gpubound {
 // |present|: who has a file in the run's directory, readable or not. |overwritten|: who had one
 // that now is a copy of another's. Counts the latter and the others that RunInfo::recorded or a
 // process's imported_pids list (processes_missing), adds them to Run::lost, and says in a note of
-// each for how long others waited for it. |run| is read whole but for that.
+// each, up to kMostNotes, for how long others waited for it. |run| is read whole but for that.
 void NoteMissingProcesses(const std::set<ProcessIdentity>& present,
                           const std::set<ProcessIdentity>& overwritten, Run* run);
 

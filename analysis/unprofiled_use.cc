@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/most_notes.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -18,7 +19,6 @@ constexpr size_t kCommLength = 15;  // of a name in /proc
 // Of all time; NVML's own windows are up to a second, which a short run does not average out.
 constexpr double kMoreThanRecorded = 0.10;
 constexpr int64_t kLongEnoughNs = 10'000'000'000;
-constexpr size_t kMostNotes = 20;
 
 bool IsMpsServer(const std::string& name) {
   return !name.empty() && name == std::string(kMpsServer).substr(0, kCommLength);

@@ -228,6 +228,16 @@ TEST_F(LostProcessesTest, AProcessThatWasNotThereWhenTheCommandHadEndedIsNoted) 
   EXPECT_THAT(analyzed.report.run.verdict, StartsWith("complete")) << "it counts like all others";
 }
 
+TEST_F(LostProcessesTest, OfManyThatWereNotThereThereAreFewNotes) {
+  WriteRecord(R"("host.100.5")");
+  for (int64_t pid = 300; pid < 325; ++pid) WriteProcess({"host", pid, 6}, Kernel(600, 900, 1));
+  const AnalyzedRun analyzed = Analyze();
+  EXPECT_EQ(Unlisted(), 26u);
+  EXPECT_THAT(analyzed.report.notes, Contains(HasSubstr("has files here")).Times(20));
+  EXPECT_THAT(analyzed.report.notes, Contains("6 more processes have files here, but had none when "
+                                              "the command had ended."));
+}
+
 TEST_F(LostProcessesTest, WithoutAListNobodyIsUnlistedAndOtherHostsMayWriteLate) {
   WriteRecord("");
   EXPECT_EQ(Unlisted(), 0u);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
 
 #include "analysis/run_report.h"
 #include "tests/analysis/trace_writer.h"
@@ -14,11 +15,13 @@ namespace gpubound {
 namespace {
 
 using namespace testing_support;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 namespace fs = std::filesystem;
 
@@ -281,6 +284,43 @@ TEST_F(MissingPartsTest, AProcessThatWasRecordedAndIsGoneIsALoss) {
   EXPECT_THAT(analyzed.report.notes,
               Contains(HasSubstr("pid 300 of host host was recorded, but none of its files is "
                                  "there. Others waited 400 ns for it.")));
+}
+
+TEST_F(MissingPartsTest, OfEachMissingProcessIsSaidHowLongOthersWaitedForIt) {
+  WriteWaiter(R"("host.100.5", "host.300.6", "host.400.6")");
+  {
+    SegmentWriter writer(run_, {"host", 101, 5});
+    writer.PutUsualRows();
+    writer.Sql("INSERT INTO label VALUES(4, 3, 2, 'process', '300')");
+    writer.Sql("INSERT INTO label VALUES(5, 3, 2, 'process', '300 400')");
+    writer.Sql("INSERT INTO label VALUES(6, 3, 2, 'channel', 'pipe:[7]')");
+    writer.Scopes({.thread = 1},
+                  {Begin(LabelId{5}, 100), Begin(LabelId{4}, 150), End(LabelId{4}, 160),
+                   End(LabelId{5}, 200), Begin(LabelId{6}, 200), End(LabelId{6}, 650)});
+  }
+  const auto unclaimed = [](const char* pid, const char* waited) {
+    return HasSubstr(std::string("pid ") + pid +
+                     " of host host was recorded, but none of its files is there. Others waited " +
+                     waited + " for it.");
+  };
+  const AnalyzedRun analyzed = Analyze();
+  EXPECT_THAT(analyzed.report.notes, Contains(unclaimed("300", "500 ns")));
+  EXPECT_THAT(analyzed.report.notes,
+              Contains(AllOf(unclaimed("400", "100 ns"),
+                             HasSubstr("Processes waited 450 ns for pipes and sockets"))));
+}
+
+TEST_F(MissingPartsTest, OfManyMissingProcessesThereAreFewNotes) {
+  std::string recorded = R"("host.100.5")";
+  for (int pid = 300; pid < 1300; ++pid) recorded += ", \"host." + std::to_string(pid) + ".6\"";
+  WriteWaiter(recorded);
+  AnalyzedRun analyzed = Analyze();
+  EXPECT_EQ(analyzed.run.Count(LedgerCounter::processes_missing), 1000u);
+  EXPECT_EQ(analyzed.run.lost.size(), 1000u);
+  EXPECT_THAT(analyzed.report.notes, SizeIs(21));
+  EXPECT_THAT(analyzed.report.notes, Contains(HasSubstr("Others waited 400 ns for it.")));
+  EXPECT_EQ(analyzed.report.notes.back(),
+            "Of 980 more processes that were recorded or imported no file is there.");
 }
 
 TEST_F(MissingPartsTest, AProcessThatWasImportedWithOthersAndIsGoneIsALoss) {
