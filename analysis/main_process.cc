@@ -18,17 +18,31 @@ const ReportProcess* MainProcess(const Report& report) {
       [](const ReportProcess& a, const ReportProcess& b) { return a.span_ns < b.span_ns; });
 }
 
-const ReportProcess* SteppingProcess(const Report& report) {
-  const ReportProcess* main = MainProcess(report);
-  if (main != nullptr && main->iterations) return main;
-  const ReportProcess* chosen = nullptr;
-  for (const ReportProcess& process : report.processes) {
-    if (!process.iterations) continue;
-    if (chosen == nullptr || process.iterations->count > chosen->iterations->count) {
-      chosen = &process;
-    }
+size_t SteppingProcess(const std::vector<Stepped>& processes, size_t root) {
+  size_t chosen = root;
+  if (root >= processes.size() || !processes[root].any) chosen = processes.size();
+  if (chosen != processes.size() && processes[chosen].steady > 0) return chosen;
+  size_t most = 0;
+  for (size_t p = 0; p < processes.size(); ++p) {
+    const bool first = chosen == processes.size() && processes[p].any;
+    if (!first && processes[p].steady <= most) continue;
+    chosen = p;
+    most = processes[p].steady;
   }
   return chosen;
+}
+
+const ReportProcess* SteppingProcess(const Report& report) {
+  std::vector<Stepped> stepped;
+  size_t root = report.processes.size();
+  for (const ReportProcess& process : report.processes) {
+    const bool is_root = report.run.root && process.pid == *report.run.root;
+    if (is_root) root = std::min(root, stepped.size());
+    const auto& iterations = process.iterations;
+    stepped.push_back({iterations.has_value(), iterations ? iterations->count : 0});
+  }
+  const size_t stepping = SteppingProcess(stepped, root);
+  return stepping == stepped.size() ? nullptr : &report.processes[stepping];
 }
 
 }  // namespace gpubound

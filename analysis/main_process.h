@@ -4,6 +4,9 @@
 #ifndef GPUBOUND_ANALYSIS_MAIN_PROCESS_H_
 #define GPUBOUND_ANALYSIS_MAIN_PROCESS_H_
 
+#include <cstddef>
+#include <vector>
+
 #include "analysis/report.h"
 
 namespace gpubound {
@@ -12,8 +15,29 @@ namespace gpubound {
 // root is, the first of those with the longest span. Null without any. It points into |report|.
 const ReportProcess* MainProcess(const Report& report);
 
-// The process whose iterations are the run's: the main process, else the one with the most of them;
-// null where no process steps.
+// How a process stepped.
+struct Stepped {
+  bool any = false;   // an iteration has ended
+  size_t steady = 0;  // those after warm-up
+};
+
+// The process whose iterations are the run's, which the headline covers (SPEC section 2): |root|
+// where it has any after warm-up, else the first of those with the most of them. Where nobody has
+// come out of warm-up, |root| or else the first that has any iteration. The number of processes
+// where none has, and |root| may be that.
+size_t SteppingProcess(const std::vector<Stepped>& processes, size_t root);
+
+// The same of processes that were analysed or summed.
+template <typename Process>
+size_t SteppingProcess(const std::vector<Process>& processes, size_t root) {
+  std::vector<Stepped> stepped;
+  for (const Process& process : processes) {
+    stepped.push_back({process.warm_up.has_value(), process.steady.size()});
+  }
+  return SteppingProcess(stepped, root);
+}
+
+// The same of a report; null where no process steps. It points into |report|.
 const ReportProcess* SteppingProcess(const Report& report);
 
 }  // namespace gpubound

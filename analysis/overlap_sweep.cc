@@ -10,6 +10,7 @@
 
 #include "analysis/caused_time.h"
 #include "analysis/finished_waits.h"
+#include "analysis/iteration_report.h"
 #include "analysis/lane_books.h"
 #include "analysis/node_operations.h"
 #include "analysis/smi_model.h"
@@ -60,10 +61,8 @@ class Sweep {
       stop.waits.back().time.end_ns = Clipped(until_ns);  // nobody waits beyond its end
     }
     const IterationTimes& times = iterations_.times();
-    if (!times.warm_up.empty()) {
-      stop.boundaries_ns.push_back(times.first_begin_ns);
-      stop.boundaries_ns.push_back(times.warm_up.back().time.end_ns);
-    }
+    stop.warm_up = WarmUpOf(times);
+    if (stop.warm_up) stop.boundaries_ns = {stop.warm_up->begin_ns, stop.warm_up->end_ns};
     if (!times.steady.empty()) stop.boundaries_ns.push_back(times.steady.back().time.end_ns);
     stop.steady = times.steady;
     if (iterations_.begun_ns()) stop.boundaries_ns.push_back(*iterations_.begun_ns());

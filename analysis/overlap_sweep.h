@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,6 +98,7 @@ struct SweepStop {
   // What may bound a part of the run: the begin of the first iteration and of the one that has not
   // ended, the end of warm-up and of the last iteration after it.
   std::vector<int64_t> boundaries_ns;
+  std::optional<Interval> warm_up;                 // once an iteration has ended; see WarmUpOf()
   std::vector<Iteration> steady;                   // iterations after warm-up that have ended
   std::shared_ptr<const DeviceActivity> activity;  // since |before|
 };

@@ -56,6 +56,7 @@ struct SummedProcess {
   bool any_operation = false;                      // as of ProcessAnalysis
   bool inherits = false;                           // likewise
   std::vector<int64_t> boundaries_ns;              // as in SweepStop
+  std::optional<Interval> warm_up;                 // as of ProcessAnalysis
   std::vector<Iteration> steady;                   // iterations after warm-up, in order
   std::shared_ptr<const DeviceActivity> activity;  // since the sums before
 };

@@ -97,6 +97,7 @@ Result<SummedProcess> SumProcess(const ProcessTrace& process, const EventSource&
   summed.any_operation = setup.scan().any_operation;
   summed.inherits = !summed.any_operation && !context.left.empty();
   summed.boundaries_ns = std::move(stop->boundaries_ns);
+  summed.warm_up = stop->warm_up;
   summed.steady = std::move(stop->steady);
   summed.activity = std::move(stop->activity);
   return summed;

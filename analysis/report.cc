@@ -19,6 +19,7 @@
 #include "analysis/hosts_outside.h"
 #include "analysis/kernel_report.h"
 #include "analysis/lost_scopes.h"
+#include "analysis/main_process.h"
 #include "analysis/memory_source.h"
 #include "analysis/process_report.h"
 #include "analysis/process_rounds.h"
@@ -96,19 +97,6 @@ void AddParents(const Run& run, Report* report) {
       if (IsParent(other, process)) report->processes[p].parent = process.parent_pid;
     }
   }
-}
-
-// The process whose steps are the run's: the root, else the one with the most iterations.
-size_t SteppingProcess(const std::vector<ProcessAnalysis>& analyses, size_t root) {
-  if (root < analyses.size() && analyses[root].warm_up) return root;
-  size_t chosen = analyses.size();
-  for (size_t p = 0; p < analyses.size(); ++p) {
-    if (!analyses[p].warm_up) continue;
-    if (chosen == analyses.size() || analyses[p].steady.size() > analyses[chosen].steady.size()) {
-      chosen = p;
-    }
-  }
-  return chosen;
 }
 
 std::vector<ReportOperationDevice> OperationDevices(const Report& report) {

@@ -10,6 +10,7 @@
 
 #include "analysis/device_usage.h"
 #include "analysis/event_source.h"
+#include "analysis/main_process.h"
 #include "analysis/memory_source.h"
 #include "analysis/process_rounds.h"
 #include "analysis/run_span.h"
@@ -58,19 +59,6 @@ bool IsLater(const ProcessTrace& process, int64_t until_ns) {
   return work.Peek() == nullptr || work.Peek()->start_ns >= until_ns;
 }
 
-// The process whose steps are the run's: the root, else the one with the most iterations.
-size_t SteppingProcess(const std::vector<SummedProcess>& processes, size_t root) {
-  if (root < processes.size() && !processes[root].steady.empty()) return root;
-  size_t chosen = root;
-  size_t most = 0;
-  for (size_t p = 0; p < processes.size(); ++p) {
-    if (processes[p].steady.size() <= most) continue;
-    most = processes[p].steady.size();
-    chosen = p;
-  }
-  return chosen;
-}
-
 // Where the time of devices may have to be cut.
 std::vector<int64_t> BoundariesOf(const SummedProcess* stepping, const Interval& span,
                                   int64_t until_ns) {
@@ -117,7 +105,9 @@ Result<SummedRun> SumRun(const Run& run, const ReportOptions& options, int64_t u
   std::vector<SummedProcess>& processes = outcomes->all;
   const auto root_index =
       root == nullptr ? run.processes.size() : static_cast<size_t>(root - run.processes.data());
-  const size_t stepping = SteppingProcess(processes, root_index);
+  size_t stepping = SteppingProcess(processes, root_index);
+  // The first iteration of the root may have begun.
+  if (stepping == processes.size()) stepping = root_index;
   const SummedProcess* steps = stepping < processes.size() ? &processes[stepping] : nullptr;
   RunActivity activity;
   for (const SummedProcess& process : processes) activity.push_back(process.activity);
