@@ -49,7 +49,8 @@ Bound BusyOf(const ReportProcess& process, const std::string& operation, double 
 // The figures of one run.
 class RunFigureSet {
  public:
-  RunFigureSet(const Report& report, bool per_iteration) {
+  RunFigureSet(const Report& report, bool per_iteration)
+      : uses_device_(report.run.devices_used > 0) {
     Add(ComparedFigure::kRunWall, "", {{static_cast<double>(report.run.wall_ns)}, {}});
     const ReportRun& run = report.run;
     if (per_iteration) {
@@ -66,8 +67,10 @@ class RunFigureSet {
   // Keys in order of first appearance.
   const std::vector<Key>& keys() const { return keys_; }
 
-  // Zeros for an operation or cause that this run does not have.
-  RunSeries SeriesOf(const Key& key) const {
+  // Zeros for an operation or cause that this run does not have; nothing for a cause where there is
+  // no device that could be idle.
+  std::optional<RunSeries> SeriesOf(const Key& key) const {
+    if (key.first == ComparedFigure::kIdleCause && !uses_device_) return std::nullopt;
     const auto found = series_.find(key);
     return found == series_.end() ? RunSeries{std::vector<double>(length_), {}} : found->second;
   }
@@ -116,6 +119,7 @@ class RunFigureSet {
     const double length = std::max(1.0, static_cast<double>(iterations.total_ns) / count);
     Add(ComparedFigure::kProcessBusyShare, "", {std::move(busy), lengths.values},
         {all.less, all.more / length});
+    if (!uses_device_) return;
     idle_ = IdleBeside(all);
     for (const auto& [cause, idle_ns] : series.idle_ns) {
       Add(ComparedFigure::kIdleCause, cause, Column(idle_ns));
@@ -132,10 +136,12 @@ class RunFigureSet {
       Add(ComparedFigure::kOperationBusy, row.operation, Column({row.gpu_busy_ns}), bound);
       for (const CauseTime& cause : row.device_idle) idle_ns[cause.cause] += cause.ns;
     }
+    if (!uses_device_) return;
     idle_ = IdleBeside(all);
     for (const auto& [cause, ns] : idle_ns) Add(ComparedFigure::kIdleCause, cause, Column({ns}));
   }
 
+  const bool uses_device_;
   size_t length_ = 1;
   std::vector<Key> keys_;
   std::map<Key, RunSeries> series_;
@@ -146,14 +152,6 @@ class RunFigureSet {
 bool HasIterations(const Report& report) {
   const ReportProcess* process = SteppingProcess(report);
   return process != nullptr && !process->iterations->series.iterations.empty();
-}
-
-// Without a device nothing is idle.
-bool UsesNoDevice(const std::vector<RunGroup>& groups) {
-  return std::all_of(groups.begin(), groups.end(), [](const RunGroup& group) {
-    return std::all_of(group.reports.begin(), group.reports.end(),
-                       [](const Report& report) { return report.run.devices_used == 0; });
-  });
 }
 
 // Once where it is so of every run, else with the runs of which it is.
@@ -270,9 +268,6 @@ GroupComparison CompareGroups(const std::vector<RunGroup>& groups, uint64_t seed
       }
     }
   }
-  if (UsesNoDevice(groups)) {
-    std::erase_if(keys, [](const Key& key) { return key.first == ComparedFigure::kIdleCause; });
-  }
   std::stable_sort(keys.begin(), keys.end(),
                    [](const Key& a, const Key& b) { return a.first < b.first; });
 
@@ -287,11 +282,14 @@ GroupComparison CompareGroups(const std::vector<RunGroup>& groups, uint64_t seed
     for (const std::vector<RunFigureSet>& of_group : figures) {
       std::vector<RunSeries> series;
       Bound bound;
+      ComparedValue& value = row.groups.emplace_back();
       for (const RunFigureSet& set : of_group) {
-        series.push_back(set.SeriesOf(key));
+        std::optional<RunSeries> of_run = set.SeriesOf(key);
+        value.absent |= !of_run;
+        if (of_run) series.push_back(*std::move(of_run));
         bound.Join(set.BoundOf(key));
       }
-      ComparedValue& value = row.groups.emplace_back();
+      if (value.absent) continue;
       value.is_upper_bound = bound.less > 0;
       value.is_lower_bound = bound.more > 0;
       value.value = StatisticOf(series, statistic);
@@ -300,6 +298,7 @@ GroupComparison CompareGroups(const std::vector<RunGroup>& groups, uint64_t seed
         first_bound = bound;
         continue;
       }
+      if (row.groups.front().absent) continue;
       value.difference = value.value - row.groups.front().value;
       value.interval =
           IntervalOf(key.first, row.groups.front().value, first, series, statistic, seed);

@@ -36,8 +36,10 @@ enum class ComparedFigure : uint8_t {
 
 // A group's value and how it differs from the first group's.
 struct ComparedValue {
-  double value = 0;  // ns or a share, 0..1
-  double difference = 0;
+  // A run of the group has no such figure: one without a device has no idle time.
+  bool absent = false;
+  double value = 0;                    // ns or a share, 0..1
+  double difference = 0;               // 0 where it or the first group's value is absent
   std::optional<Confidence> interval;  // 95 %, of the difference; absent for the first group too
   // Of some run of the group the figure is only known to be at most, or at least, what it says.
   bool is_upper_bound = false;

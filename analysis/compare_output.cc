@@ -100,6 +100,7 @@ std::string ChangeText(const ComparedRow& row, double before, double difference)
 }
 
 std::string ValueText(const ComparedRow& row, const ComparedValue& value) {
+  if (value.absent) return "-";
   const std::string text =
       IsShare(row.figure) ? FormatShare(value.value) : FormatTime(std::llround(value.value));
   return Bounded(value.is_upper_bound, value.is_lower_bound, text);
@@ -177,7 +178,9 @@ class ComparisonTable {
     const ComparedValue& after = row.groups[group_];
     std::string change = "new";
     std::string interval;
-    if (before.value > 0 && after.value == 0) {
+    if (before.absent || after.absent) {
+      change = "";
+    } else if (before.value > 0 && after.value == 0) {
       change = "gone";
     } else if (before.value > 0) {
       change = ChangeText(row, before.value, after.difference);
@@ -262,7 +265,7 @@ std::string IntervalLine(const GroupComparison& comparison, size_t group, bool h
 }
 
 Json ValueJson(const ComparedValue& value) {
-  Json json{{"value", value.value},
+  Json json{{"value", value.absent ? Json() : Json(value.value)},
             {"difference", value.difference},
             {"low", nullptr},
             {"high", nullptr},

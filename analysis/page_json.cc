@@ -159,7 +159,10 @@ Json SummaryJson(const Report& report) {
   options.width = kOneLine;
   const ReportProcess* const main = MainProcess(report);
   const std::optional<double> own = OwnShare(report);
-  const IdleExplained idle = HeadlineIdle(report);
+  const double unknown = UnknownShare(report);
+  // Without a device none was idle, unless work may have run.
+  const bool has_idle = report.run.devices_used > 0 || unknown > 0;
+  const IdleExplained idle = has_idle ? HeadlineIdle(report) : IdleExplained{};
   Json causes = Json::object();
   for (const CauseTime& cause : idle.causes) causes[cause.cause] = cause.ns;
   return Json{{"headline", HeadlineText(report)},
@@ -169,7 +172,7 @@ Json SummaryJson(const Report& report) {
               {"main_process", main == nullptr ? Json() : Json(main - report.processes.data())},
               {"smi_model", report.run.smi_model},
               {"own_share", own ? Json(*own) : Json()},
-              {"unknown_share", UnknownShare(report)},
+              {"unknown_share", unknown},
               {"headline_is_part", HeadlineIsPart(report)},
               {"idle_ns", idle.idle_ns},
               {"idle_causes", std::move(causes)}};

@@ -46,6 +46,12 @@ Report RunOf(int64_t simulation_ms, size_t count) {
   return report;
 }
 
+Report WithoutADevice() {
+  Report report = RunOf(20, 50);
+  report.run.devices_used = 0;
+  return report;
+}
+
 Report WithoutIterations(int64_t wall_ms) {
   Report report;
   report.run.wall_ns = wall_ms * kMs;
@@ -262,14 +268,40 @@ TEST(Compare, ASimulatedDeviceIsNamed) {
 }
 
 TEST(Compare, WithoutADeviceNothingIsIdle) {
-  Report report = RunOf(20, 50);
-  report.run.devices_used = 0;
-  const std::vector<RunGroup> neither{Group("A", {report}), Group("B", {report})};
+  const std::vector<RunGroup> neither{Group("A", {WithoutADevice()}),
+                                      Group("B", {WithoutADevice()})};
   for (const ComparedRow& row : CompareGroups(neither, 1).rows) {
     EXPECT_NE(row.figure, ComparedFigure::kIdleCause) << row.name;
   }
-  const std::vector<RunGroup> one{Group("A", {report}), Group("B", {RunOf(20, 50)})};
-  RowOf(CompareGroups(one, 1), ComparedFigure::kIdleCause, "simulation");
+}
+
+// |without| used no device, |with| one; both have iterations, or neither.
+void ExpectIdleOfOneOnly(const Report& without, const Report& with) {
+  for (const bool first : {true, false}) {
+    const std::vector<RunGroup> groups{Group("A", {first ? with : without}),
+                                       Group("B", {first ? without : with})};
+    const GroupComparison comparison = CompareGroups(groups, 1);
+    const ComparedRow& row = RowOf(comparison, ComparedFigure::kIdleCause, "simulation");
+    EXPECT_EQ(row.groups[0].absent, !first);
+    EXPECT_EQ(row.groups[1].absent, first);
+    EXPECT_FALSE(row.groups[1].significant || row.groups[1].interval);
+    EXPECT_THAT(RenderComparison(comparison, groups, {}),
+                testing::ContainsRegex(first ? "cause.*\n  simulation .* m?s +- *\n"
+                                             : "cause.*\n  simulation +- .* m?s *\n"));
+    const auto json = nlohmann::json::parse(RenderComparisonJson(comparison, groups));
+    EXPECT_TRUE(json["figures"].back()["groups"][first ? 1 : 0]["value"].is_null());
+  }
+}
+
+TEST(Compare, ARunWithoutADeviceHasNoIdleCausesBesideOneThatHas) {
+  ExpectIdleOfOneOnly(WithoutADevice(), RunOf(30, 50));
+  Report with = WithoutIterations(100);
+  with.run.devices_used = 1;
+  ExpectIdleOfOneOnly(WithoutIterations(200), with);
+  const std::vector<RunGroup> groups{Group("A", {RunOf(20, 50), RunOf(20, 50)}),
+                                     Group("B", {RunOf(20, 50), WithoutADevice()})};
+  const ComparedRow row = RowOf(CompareGroups(groups, 1), ComparedFigure::kIdleCause, "simulation");
+  EXPECT_TRUE(row.groups[1].absent);
 }
 
 class ComparisonText : public testing::Test {

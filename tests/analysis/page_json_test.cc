@@ -227,6 +227,19 @@ TEST_F(PageJsonTest, TheRunIsSummedUpInTheWordsOfTheTextReport) {
   EXPECT_EQ(summary["idle_causes"], Json::parse(R"({"launch": 700})"));
 }
 
+TEST_F(PageJsonTest, WithoutADeviceNoCauseOfIdleTimeIsNamed) {
+  std::vector<ThreadEvent>& events = process().threads[0].events;
+  for (const uint64_t iteration : {1, 2}) {
+    const auto end_ns = static_cast<int64_t>(1'000 + 400 * iteration);
+    Scope(kOuter, end_ns - 300, end_ns - 100);
+    events.push_back({end_ns, iteration, LabelId{0}, SlotKind::kStep});
+  }
+  Build();
+  EXPECT_EQ(Parsed()["report"]["run"]["headline"], "iterations");
+  EXPECT_EQ(Parsed()["summary"]["idle_causes"], Json::object());
+  EXPECT_EQ(Parsed()["summary"]["idle_ns"], 0);
+}
+
 TEST_F(PageJsonTest, ARunIsCalledAfterItsFolder) {
   Build();
   EXPECT_EQ(Parsed()["run"]["name"], "some.gpubound");

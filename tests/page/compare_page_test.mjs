@@ -132,6 +132,19 @@ test('one sentence says what differs and by how much', async () => {
   assert.ok(said.length < 250, said);
 });
 
+test('idle time of runs without a device is no number', async () => {
+  page = await openChanged((data) => {
+    for (const {figure, groups} of data.figures) {
+      if (figure === 'gpu_idle') Object.assign(groups[1], {value: null, difference: 0});
+    }
+  });
+  const rows = await page.$$eval(
+      'tr[data-row^="gpu_idle"]',
+      (nodes) => nodes.map((node) => [...node.children].slice(2, 5).map((td) => td.textContent)));
+  assert.ok(rows.length > 0);
+  for (const cells of rows) assert.deepEqual(cells, ['-', '', '']);
+});
+
 test('what differs without a doubt is counted where it is too much to name', async () => {
   page = await openChanged((data) => {
     const operation = data.figures.find(({figure}) => figure === 'operation_wall');

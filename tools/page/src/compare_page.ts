@@ -58,19 +58,23 @@ function signed(value: number, digits: number, unit: string): string {
 // A difference as a part of what was before, or in points of a share.
 function changeText(figure: ComparedFigure, difference: number): string {
   if (figure.unit === 'share') return signed(difference * 100, 1, 'pt');
-  const change = difference / figure.groups[0].value * 100;
+  const change = difference / valueOf(figure.groups[0]) * 100;
   return signed(change, Math.abs(change) < 9.95 ? 1 : 0, '%');
 }
 
+const valueOf = (group: ComparedValue): number => group.value ?? 0;
+
 // What is known as a bound says which.
 function valueText(figure: ComparedFigure, group: ComparedValue): string {
+  if (group.value === null) return '-';
   const text =
       figure.unit === 'share' ? formatShare(group.value) : formatTime(Math.round(group.value));
   return bounded(group.is_upper_bound, group.is_lower_bound, text);
 }
 
 // A cell that carries the number as the JSON has it.
-function numberCell(key: string, value: number, text: string, unit: string): HTMLElement {
+function numberCell(key: string, value: number|null, text: string, unit: string): HTMLElement {
+  if (value === null) return element('td', {class: 'figure', text});
   const cell = element('td', {
     class: 'figure',
     text,
@@ -97,7 +101,8 @@ function axisOf(figures: ComparedFigure[], group: number): number {
 
 function partOf(figure: ComparedFigure, difference: number): number {
   if (figure.unit === 'share') return difference;
-  return figure.groups[0].value > 0 ? difference / figure.groups[0].value : 0;
+  const before = valueOf(figure.groups[0]);
+  return before > 0 ? difference / before : 0;
 }
 
 // The interval on a line with zero in its middle.
@@ -108,7 +113,7 @@ function intervalCell(
   const place = (end: number): number =>
       50 + 50 * Math.max(-1, Math.min(1, partOf(figure, end) / axis));
   track.append(element('i', {class: 'zero'}));
-  if (figure.groups[0].value > 0 && value.low !== null && value.high !== null) {
+  if (valueOf(figure.groups[0]) > 0 && value.low !== null && value.high !== null) {
     const line = element('span', {class: verdict ?? 'unsure'});
     line.style.left = `${place(value.low)}%`;
     line.style.width = `${place(value.high) - place(value.low)}%`;
@@ -122,6 +127,7 @@ function intervalCell(
 // Where there is nothing to divide by: the figure is of one group only, or of neither.
 function presence(figure: ComparedFigure, value: ComparedValue): string {
   const before = figure.groups[0].value;
+  if (before === null || value.value === null) return '';
   if (before === 0) return value.value === 0 ? '' : 'new';
   return value.value === 0 ? 'gone' : '';
 }
@@ -129,7 +135,7 @@ function presence(figure: ComparedFigure, value: ComparedValue): string {
 function changeCells(
     figure: ComparedFigure, value: ComparedValue, verdict: Verdict|null): HTMLElement[] {
   const before = figure.groups[0].value;
-  if (before === 0 || value.value === 0) {
+  if (!before || !value.value) {
     const blank = element('td', {class: 'figure'});
     return [
       numberCell('difference', value.difference, presence(figure, value), figure.unit), blank

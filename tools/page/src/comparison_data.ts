@@ -4,8 +4,8 @@
 
 // A group's value and how it differs from the first group's.
 export interface ComparedValue {
-  value: number;
-  difference: number;
+  value: number|null;  // null: a run of the group has no such figure
+  difference: number;  // 0 where there is nothing to tell it from
   low: number|null;
   high: number|null;
   is_upper_bound: boolean;
