@@ -4,7 +4,6 @@
 #include "analysis/live_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <numeric>
@@ -124,10 +123,8 @@ int64_t LiveRun::ReadUntil() const {
 }
 
 Result<LiveGlance> LiveRun::Look() {
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   LiveSurroundings surroundings;
-  surroundings.realtime_ns =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
+  surroundings.realtime_ns = RealtimeNow();
   return Look(surroundings);
 }
 
@@ -199,8 +196,7 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
 }
 
 // Of the row that was added last. What is killed writes no end: then the launcher knows that the
-// run has ended, or this host that the process is gone. A recorder writes every second, so that one
-// that has just written is there, whatever can be seen of it from here.
+// run has ended, or this host that the process is gone.
 void LiveRun::TellEnd(const ProcessIdentity& identity, const LiveProcess& process,
                       const LiveSurroundings& surroundings, LiveGlance* glance) const {
   LiveGlance::ProcessRow& row = glance->processes.back();
@@ -210,10 +206,7 @@ void LiveRun::TellEnd(const ProcessIdentity& identity, const LiveProcess& proces
   if (!row.ended) {
     const Result<RunInfo> info = ReadRunInfo(path_ + "/" + kRunInfoFile);
     const bool run_over = info.ok() && info->end_monotonic_ns.has_value();
-    const bool quiet = row.age_ns && *row.age_ns >= kMostLagNs;
-    const Presence presence = surroundings.presence(identity);
-    row.ended = presence == Presence::kGone ? run_over || quiet
-                                            : presence == Presence::kElsewhere && run_over && quiet;
+    row.ended = HasEnded(surroundings.presence(identity), {run_over, row.age_ns});
   }
   if (!row.ended && row.age_ns) {
     glance->age_ns = std::min(glance->age_ns.value_or(INT64_MAX), *row.age_ns);

@@ -195,6 +195,16 @@ void CloseSpans(Run* run) {
   }
 }
 
+// What has not ended has not lost its end. Of a process on another host that is not known.
+void MarkRunning(Run* run) {
+  for (ProcessTrace& process : run->processes) {
+    if (process.span_end != SpanEnd::kLastEvent) continue;
+    if (PresenceOf(process.identity) != Presence::kThere) continue;
+    process.span_end = SpanEnd::kGoesOn;
+    process.Count(LedgerCounter::process_not_closed) = 0;
+  }
+}
+
 // Of a run of which certain iterations were to be recorded, the processes that were there then.
 void KeepAskedSteps(Run* run) {
   for (const ProcessTrace& process : run->processes) {
@@ -292,6 +302,7 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   }
   PlaceUnknownBegins(&run);
   CloseSpans(&run);
+  MarkRunning(&run);
   for (const ProcessTrace& process : run.processes) {
     if (process.device_work_lost) run.lost.push_back(process.identity);
   }

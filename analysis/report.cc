@@ -60,6 +60,15 @@ void Accumulate(const Ledger& from, Ledger* into) {
   }
 }
 
+// What a process that goes on has open it may close yet.
+Ledger FoundIn(const ProcessAnalysis& analysis, const ProcessTrace& process) {
+  Ledger found = analysis.found;
+  if (process.span_end == SpanEnd::kGoesOn) {
+    found[static_cast<size_t>(LedgerCounter::scopes_open_at_end)] = 0;
+  }
+  return found;
+}
+
 // Whether what |process| recorded last is lost: it did not close its trace, and nothing was there
 // to salvage from.
 bool LostItsEnd(const ProcessTrace& process) {
@@ -198,6 +207,10 @@ std::vector<std::string> NotesOf(const Run& run, const ClockAlignment& clocks) {
   std::vector<std::string> notes = run.problems;
   std::set<std::string> without_nvml;  // mostly one reason for all
   for (const ProcessTrace& process : run.processes) {
+    if (process.span_end == SpanEnd::kGoesOn) {
+      notes.push_back("pid " + std::to_string(process.identity.pid) +
+                      " still runs: this is about what it had recorded by now.");
+    }
     NoteLostScopes(process, &notes);
     for (const Note& note : process.notes) {
       notes.push_back("pid " + std::to_string(process.identity.pid) + ": " + note.text);
@@ -280,7 +293,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   for (size_t p = 0; p < run.processes.size(); ++p) {
     activity.push_back(std::move(analyses[p].activity));
     Accumulate(run.processes[p].ledger, &ledger);
-    Accumulate(analyses[p].found, &ledger);
+    Accumulate(FoundIn(analyses[p], run.processes[p]), &ledger);
     report.processes.push_back(std::move(analyses[p].report));
   }
   AddParents(run, &report);

@@ -184,6 +184,7 @@ enum class SpanEnd : uint8_t {
   kReplaced,      // another program took its place by exec
   kLauncherWait,  // the launcher saw it end
   kLastEvent,     // nobody did: its last event
+  kGoesOn,        // likewise, because it has not ended yet
 };
 
 inline bool IsClosed(SpanEnd end) { return end == SpanEnd::kClosed || end == SpanEnd::kAsked; }

@@ -39,6 +39,8 @@ const char* SpanEndName(SpanEnd end) {
       return "replaced by exec";
     case SpanEnd::kLauncherWait:
       return "launcher's wait";
+    case SpanEnd::kGoesOn:
+      return "still running";
     case SpanEnd::kLastEvent:
       return "last event";
   }
@@ -47,6 +49,7 @@ const char* SpanEndName(SpanEnd end) {
 
 std::string SpanEndText(SpanEnd end) {
   if (end == SpanEnd::kAsked) return "recording ended as asked, the process went on";
+  if (end == SpanEnd::kGoesOn) return "still running: what it had recorded until now";
   const bool closed = end == SpanEnd::kClosed || end == SpanEnd::kReplaced;
   return std::string(closed ? "" : "not closed: ends at the ") + SpanEndName(end);
 }

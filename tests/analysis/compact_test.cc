@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/process_presence.h"
 #include "analysis/reader.h"
 #include "analysis/report_json.h"
 #include "analysis/run_report.h"
@@ -56,8 +57,8 @@ class CompactTest : public testing::Test {
   static constexpr int kSegments = kIterations / kPerSegment;
 
   void WriteSegment(const TemporaryRun& run, int segment) {
-    SegmentWriter trainer(run, {host_, trainer_pid_, 5}, static_cast<uint32_t>(segment));
-    SegmentWriter worker(run, {host_, worker_pid_, 6}, static_cast<uint32_t>(segment));
+    SegmentWriter trainer(run, {host_, trainer_pid_, start_ns_}, static_cast<uint32_t>(segment));
+    SegmentWriter worker(run, {host_, worker_pid_, start_ns_ + 1}, static_cast<uint32_t>(segment));
     const int end = (segment + 1) * kPerSegment;
     const uint64_t written_ms =
         end < kIterations ? begins_ms_[static_cast<size_t>(end)] : end_ms_ + 20;
@@ -147,6 +148,7 @@ class CompactTest : public testing::Test {
   std::string host_ = "host";
   int64_t trainer_pid_ = 100;
   int64_t worker_pid_ = 200;
+  int64_t start_ns_ = 5;
   bool growing_ = false;  // every segment but the last says that its process goes on
   bool sealed_ = true;
   TemporaryRun run_;
@@ -230,6 +232,7 @@ TEST_F(CompactTest, ARunThatGrowsIsSummedWhileItDoes) {
   host_ = host;  // its processes are there: this one and its parent
   trainer_pid_ = getpid();
   worker_pid_ = getppid();
+  start_ns_ = RealtimeNow();
   growing_ = true;
   TemporaryRun whole;
   TemporaryRun growing;

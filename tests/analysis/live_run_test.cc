@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -212,14 +211,6 @@ TEST_F(LiveRunTest, AProcessOfAnotherHostEndsWithTheRun) {
 TEST_F(LiveRunTest, WhatOutlivesTheLauncherRuns) {
   LauncherSaw(R"(, "end_monotonic_ns": 1000000000, "exit_code": 0)");
   EXPECT_FALSE(LookAfter(kSecond, Presence::kThere).processes.at(0).ended);
-}
-
-TEST(ProcessPresence, ThisProcessIsThereAndAnImpossibleOneIsNot) {
-  char host[256] = {};
-  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
-  EXPECT_EQ(PresenceOf({host, getpid(), 0}), Presence::kThere);
-  EXPECT_EQ(PresenceOf({host, INT32_MAX, 0}), Presence::kGone);
-  EXPECT_EQ(PresenceOf({std::string(host) + "x", getpid(), 0}), Presence::kElsewhere);
 }
 
 TEST_F(LiveRunTest, NothingBesideTheFilesOfTheRunIsLeft) {

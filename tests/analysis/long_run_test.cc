@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "analysis/compact.h"
+#include "analysis/process_presence.h"
 #include "analysis/run_report.h"
 #include "tests/analysis/trace_writer.h"
 
@@ -65,7 +66,7 @@ class Recorder {
   Recorder(const TemporaryRun& run, uint64_t seconds) : run_(run), seconds_(seconds) {
     char host[256] = {};
     gethostname(host, sizeof(host) - 1);
-    identity_ = {host, getpid(), 5};
+    identity_ = {host, getpid(), RealtimeNow()};
   }
 
   bool done() const { return now_s_ == seconds_; }

@@ -4,10 +4,13 @@
 #include "analysis/reader.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "analysis/process_presence.h"
 #include "analysis/report.h"
+#include "analysis/report_text.h"
 #include "tests/analysis/trace_writer.h"
 
 namespace gpubound {
@@ -256,6 +259,33 @@ TEST_F(ReaderTest, TakesTheEndOfAKilledRootFromTheLauncher) {
   EXPECT_EQ(run.processes[0].Counted(LedgerCounter::process_not_closed), 1u);
   EXPECT_EQ(run.info->signal, 9);
   EXPECT_EQ(run.info->command.size(), 2u);
+}
+
+TEST_F(ReaderTest, AProcessThatStillRunsHasNotLostItsEnd) {
+  char host[256] = {};
+  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
+  const auto report_of = [&](const WriterIdentity& identity) {
+    const TemporaryRun run;
+    SegmentWriter writer(run, identity);
+    writer.UseLog();
+    writer.PutUsualRows();
+    writer.Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
+    writer.Scopes({.thread = 1}, {Begin(kTrain, 100), Begin(kInner, 200)});
+    Result<Report> report = BuildReport(*LoadRun(run.path()));
+    EXPECT_TRUE(report.ok());
+    return RenderText(*report, {});
+  };
+  const std::string running = report_of({host, getpid(), RealtimeNow()});
+  EXPECT_NE(running.find("still runs"), std::string::npos);
+  EXPECT_EQ(running.find("process_not_closed"), std::string::npos);
+  EXPECT_EQ(running.find("scopes_open_at_end"), std::string::npos);
+  for (const WriterIdentity& ended : {WriterIdentity{host, INT32_MAX, RealtimeNow()},
+                                      WriterIdentity{"another", getpid(), RealtimeNow()}}) {
+    const std::string report = report_of(ended);
+    EXPECT_EQ(report.find("still runs"), std::string::npos);
+    EXPECT_NE(report.find("process_not_closed"), std::string::npos);
+    EXPECT_NE(report.find("scopes_open_at_end"), std::string::npos);
+  }
 }
 
 TEST_F(ReaderTest, EndsAKilledProcessAtItsLastEvent) {
