@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
 #include "analysis/folder_entries.h"
+#include "analysis/process_presence.h"
 #include "analysis/reader.h"
 #include "analysis/run_span.h"
 #include "analysis/run_summing.h"
@@ -70,6 +72,25 @@ Status CheckWhole(const Run& run) {
 int64_t WrittenUntil(const ProcessTrace& process) {
   if (process.clock_samples.empty()) return process.span_begin_ns;
   return process.clock_samples.back().monotonic_ns;
+}
+
+// Why |process| may still write to its last segment; empty where it has ended.
+std::string WhyGrowing(const ProcessTrace& process, bool run_over) {
+  const std::string pid = "pid " + std::to_string(process.identity.pid);
+  if (process.span_end == SpanEnd::kGoesOn) return pid + " still runs";
+  if (process.span_end != SpanEnd::kLastEvent) return {};
+  const Presence presence = PresenceOf(process.identity);
+  LastSeen seen{run_over, std::nullopt};
+  if (!process.clock_samples.empty() && process.clock_samples.back().realtime_ns != 0) {
+    seen.age_ns = RealtimeNow() - process.clock_samples.back().realtime_ns;
+  }
+  if (HasEnded(presence, seen)) return {};
+  if (presence == Presence::kElsewhere) {
+    return pid + " of host " + process.identity.host +
+           " did not close its trace, and whether it still runs can be told on that host only";
+  }
+  return pid + " did not close its trace and may still run: " +
+         (seen.age_ns ? "it recorded something just now" : "no sample says when it recorded last");
 }
 
 // The newest instant of which all is on disk.
@@ -137,15 +158,34 @@ Result<Compaction> CompactRun(const std::string& path, const std::vector<std::st
                  "nobody else compacting it", "Wait until that one is done."};
   }
   Compaction compaction;
+  std::set<ProcessIdentity> ended;
+  const bool run_over = run->info && run->info->end_monotonic_ns;
+  for (const ProcessTrace& process : run->processes) {
+    std::string why = WhyGrowing(process, run_over);
+    if (why.empty()) {
+      ended.insert(process.identity);
+    } else {
+      compaction.growing.push_back(std::move(why));
+    }
+  }
+  stored->MarkEnded([&](const ProcessIdentity& process) { return ended.contains(process); });
   compaction.bytes_before = compaction.bytes_after = SizeOf(path);
   const Interval span = RunSpan(*run, FindRoot(*run));
   const int64_t until_ns = UntilOf(*run, retention, *stored);
-  if (until_ns <= span.begin_ns) return compaction;  // all of it is new
+  if (until_ns <= span.begin_ns) {
+    compaction.why_none = "all of it is as new as what is to be kept";
+    return compaction;
+  }
   Result<std::optional<RunSums>> summed =
       SumDurably(*run, operations, retention, *stored, until_ns);
   if (!summed.ok()) return summed.error();
   run->processes.clear();  // closes the segments
-  if (!*summed) return compaction;
+  if (!*summed) {
+    compaction.why_none = compaction.growing.empty()
+                              ? "what is older lies in one piece with what is to be kept"
+                              : "what is older lies in segments that may still be written to";
+    return compaction;
+  }
   const RunSums& sums = **summed;
   Result<uint64_t> removed = stored->Thin(KeptBeside(sums));
   if (!removed.ok()) return removed.error();

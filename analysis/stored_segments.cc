@@ -31,6 +31,12 @@ bool Says(const MetaRows& meta, const char* key, const char* value) {
   return row != meta.end() && row->second == value;
 }
 
+// As KnownLifeOf() (analysis/span_end.h) goes by.
+bool TellsLife(EventFamily family) {
+  return family == EventFamily::kThread || family == EventFamily::kApi ||
+         family == EventFamily::kDevice;
+}
+
 }  // namespace
 
 Result<StoredSegments> StoredSegments::In(const std::string& folder) {
@@ -75,6 +81,23 @@ Result<StoredSegments> StoredSegments::In(const std::string& folder) {
   return stored;
 }
 
+void StoredSegments::MarkEnded(const std::function<bool(const ProcessIdentity&)>& has_ended) {
+  for (File& open : files_) {
+    if (open.done || !has_ended(open.process)) continue;
+    open.done = true;
+    Chunk* newest = nullptr;
+    for (File& file : files_) {
+      if (file.process != open.process) continue;
+      for (Chunk& chunk : file.chunks) {
+        const bool later =
+            newest == nullptr || chunk.stored.time.end_ns > newest->stored.time.end_ns;
+        if (TellsLife(chunk.family) && later) newest = &chunk;
+      }
+    }
+    if (newest != nullptr) newest->tells_end = true;
+  }
+}
+
 std::vector<StoredChunk> StoredSegments::Chunks() const {
   std::vector<StoredChunk> chunks;
   for (const File& file : files_) {
@@ -99,7 +122,7 @@ std::vector<SummedWriter> StoredSegments::WritersOf(const ProcessIdentity& proce
       writer.family = chunk.family;
       writer.thread = chunk.thread;
       writer.seen_until = std::max(writer.seen_until, chunk.next_sequence);
-      if (file.done && !keep(chunk.stored)) {
+      if (file.done && !Stays(chunk, keep)) {
         writer.gone_until = std::max(writer.gone_until, chunk.next_sequence);
       }
     }
@@ -112,7 +135,7 @@ std::vector<SummedWriter> StoredSegments::WritersOf(const ProcessIdentity& proce
 bool StoredSegments::WouldThin(const Keep& keep) const {
   return std::any_of(files_.begin(), files_.end(), [&keep](const File& file) {
     return file.done && std::any_of(file.chunks.begin(), file.chunks.end(),
-                                    [&keep](const Chunk& chunk) { return !keep(chunk.stored); });
+                                    [&keep](const Chunk& chunk) { return !Stays(chunk, keep); });
   });
 }
 
@@ -122,7 +145,7 @@ Result<uint64_t> StoredSegments::Thin(const Keep& keep) const {
     if (!file.done) continue;
     std::vector<int64_t> ids;
     for (const Chunk& chunk : file.chunks) {
-      if (keep(chunk.stored)) continue;
+      if (Stays(chunk, keep)) continue;
       ids.push_back(chunk.id);
       removed += chunk.events;
     }

@@ -23,6 +23,10 @@ class StoredSegments {
   // An error where a segment of |folder| cannot be read whole.
   static Result<StoredSegments> In(const std::string& folder);
 
+  // Segments of processes that |has_ended| says, and that did not close their trace, count as
+  // closed. Without that they may still be written to.
+  void MarkEnded(const std::function<bool(const ProcessIdentity&)>& has_ended);
+
   // Of all segments.
   std::vector<StoredChunk> Chunks() const;
 
@@ -48,15 +52,20 @@ class StoredSegments {
     uint64_t next_sequence = 0;
     uint64_t events = 0;
     StoredChunk stored;
+    bool tells_end = false;  // nothing else says how long its process lived: it stays
   };
   struct File {
     std::string path;
     ProcessIdentity process;
     uint32_t number = 0;
-    bool done = false;  // sealed, or of a process that has closed its trace
+    bool done = false;  // sealed, or of a process that has ended
     bool last = false;  // of its process
     std::vector<Chunk> chunks;
   };
+
+  static bool Stays(const Chunk& chunk, const Keep& keep) {
+    return chunk.tells_end || keep(chunk.stored);
+  }
 
   std::vector<File> files_;
 };

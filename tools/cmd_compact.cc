@@ -31,13 +31,17 @@ constexpr CommandHelp kHelp = {
     "  gpubound compact train.gpubound --window 1h --detail slow:2x --max-size 500MB\n"};
 
 std::string Summary(const Compaction& done) {
-  if (done.summed_ns == 0) return "no event of the run can be removed; it stays as it is";
   constexpr double kMegabyte = 1024.0 * 1024.0;
-  return fmt::format(
-      "summed the first {} of the run; removed {} events: {:.1f} MB before, {:.1f} MB now",
-      FormatTime(done.summed_ns), done.events_removed,
-      static_cast<double>(done.bytes_before) / kMegabyte,
-      static_cast<double>(done.bytes_after) / kMegabyte);
+  std::string text = done.summed_ns == 0
+                         ? "no event of the run can be removed; it stays as it is: " + done.why_none
+                         : fmt::format(
+                               "summed the first {} of the run; removed {} events: {:.1f} MB "
+                               "before, {:.1f} MB now",
+                               FormatTime(done.summed_ns), done.events_removed,
+                               static_cast<double>(done.bytes_before) / kMegabyte,
+                               static_cast<double>(done.bytes_after) / kMegabyte);
+  for (const std::string& why : done.growing) text += ". Left alone: " + EscapeName(why);
+  return text;
 }
 
 }  // namespace

@@ -60,21 +60,23 @@ class CompactTest : public testing::Test {
     SegmentWriter trainer(run, {host_, trainer_pid_, start_ns_}, static_cast<uint32_t>(segment));
     SegmentWriter worker(run, {host_, worker_pid_, start_ns_ + 1}, static_cast<uint32_t>(segment));
     const int end = (segment + 1) * kPerSegment;
-    const uint64_t written_ms =
-        end < kIterations ? begins_ms_[static_cast<size_t>(end)] : end_ms_ + 20;
+    const bool ends = end == kIterations;
+    const uint64_t written_ms = !ends     ? begins_ms_[static_cast<size_t>(end)]
+                                : killed_ ? end_ms_ - 10
+                                          : end_ms_ + 20;
     for (SegmentWriter* writer : {&trainer, &worker}) {
       writer->PutUsualRows();
       writer->Sql("UPDATE meta SET value=" + std::to_string((end_ms_ + 20) * kMs) +
                   " WHERE key='end_monotonic_ns'");
-      if (sealed_) writer->Meta("sealed", 1);
+      if (sealed_ && !(killed_ && ends)) writer->Meta("sealed", 1);
       writer->Sql("INSERT INTO label VALUES(4, 3, 2, 'process', '" + std::to_string(worker_pid_) +
                   "')");
       writer->Sql("INSERT INTO clock VALUES(1, 0, " + std::to_string(written_ms * kMs) +
-                  ", 0, 0, 0)");
+                  ", 1, 0, 0)");
       // Memory is largest in the beginning.
       writer->Sql("INSERT INTO process_tree VALUES(" + std::to_string(written_ms * kMs) + ", 2, " +
                   std::to_string(written_ms) + ", " + std::to_string(kSegments - segment) + ", 7)");
-      if (growing_ && end < kIterations) writer->Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
+      if (killed_ || (growing_ && !ends)) writer->Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
     }
     worker.Sql("UPDATE meta SET value=" + std::to_string(trainer_pid_) + " WHERE key='parent_pid'");
     worker.Sql("UPDATE meta SET value=200 WHERE key='main_tid'");
@@ -100,6 +102,19 @@ class CompactTest : public testing::Test {
                   {Launch(begin + 35 * kMs, begin + 36 * kMs, correlation, 200)});
     worker->Work({.thread = 9, .first_sequence = n},
                  {Kernel(begin + 37 * kMs, begin + 52 * kMs, correlation)});
+  }
+
+  static std::string ThisHost() {
+    char host[256] = {};
+    EXPECT_EQ(gethostname(host, sizeof(host) - 1), 0);
+    return host;
+  }
+  // Its processes are this one and its parent.
+  void BeThere() {
+    host_ = ThisHost();
+    trainer_pid_ = getpid();
+    worker_pid_ = getppid();
+    start_ns_ = RealtimeNow();
   }
 
   static Retention Keep(uint64_t window_ms) {
@@ -151,6 +166,7 @@ class CompactTest : public testing::Test {
   int64_t start_ns_ = 5;
   bool growing_ = false;  // every segment but the last says that its process goes on
   bool sealed_ = true;
+  bool killed_ = false;  // while it recorded: what its last second did no sample tells
   TemporaryRun run_;
   std::vector<uint64_t> begins_ms_;
   uint64_t end_ms_ = 0;
@@ -190,14 +206,41 @@ TEST_F(CompactTest, ARunWithinItsWindowStaysAsItIs) {
 TEST_F(CompactTest, ARunOfWhichNothingCanBeRemovedStaysAsItIs) {
   growing_ = true;
   sealed_ = false;
+  for (const bool is_here : {false, true}) {
+    if (is_here) BeThere();
+    TemporaryRun run;
+    WriteSegment(run, 0);
+    const std::vector<std::string> before = run.Names();
+    const Result<Compaction> compaction = CompactRun(run.path(), {}, Keep(0));
+    ASSERT_TRUE(compaction.ok()) << compaction.error().ToString();
+    EXPECT_TRUE(compaction->events_removed == 0 && compaction->summed_ns == 0);
+    EXPECT_EQ(run.Names(), before);
+    EXPECT_NE(compaction->why_none, "");
+    const std::string why = compaction->growing.at(0) + compaction->growing.at(1);
+    EXPECT_NE(why.find(is_here ? std::to_string(getpid()) + " still runs"
+                               : "pid 100 of host host did not close"),
+              std::string::npos);
+  }
+}
+
+TEST_F(CompactTest, WhatAKilledProcessWroteLastGoesToo) {
+  host_ = ThisHost();
+  trainer_pid_ = INT32_MAX - 1;
+  worker_pid_ = INT32_MAX;
+  killed_ = true;
   TemporaryRun killed;
-  WriteSegment(killed, 0);
-  const std::vector<std::string> before = killed.Names();
-  const Result<Compaction> compaction = CompactRun(killed.path(), {}, Keep(0));
-  ASSERT_TRUE(compaction.ok()) << compaction.error().ToString();
-  EXPECT_EQ(compaction->events_removed, 0u);
-  EXPECT_EQ(compaction->summed_ns, 0);
-  EXPECT_EQ(killed.Names(), before);
+  for (int segment = 0; segment < kSegments; ++segment) WriteSegment(killed, segment);
+  const std::string whole = TotalsOf(killed);
+  for (const uint64_t window_ms : {2000, 300, 0}) {
+    Retention retention = Keep(window_ms);
+    if (window_ms == 0) retention.max_bytes = 0;
+    const Result<Compaction> compaction = CompactRun(killed.path(), {}, retention);
+    ASSERT_TRUE(compaction.ok()) << compaction.error().ToString();
+    EXPECT_TRUE(compaction->events_removed > 0 && compaction->growing.empty());
+    EXPECT_EQ(TotalsOf(killed), whole) << "with a window of " << window_ms << " ms";
+  }
+  EXPECT_EQ(std::ranges::count_if(killed.Names(), [](const auto& n) { return n.ends_with("db"); }),
+            2);
 }
 
 TEST_F(CompactTest, SegmentsOfWhichNothingStaysAreRemovedButForTheLast) {
@@ -227,12 +270,7 @@ TEST_F(CompactTest, AKeptSlowIterationIsNotCountedTwice) {
 }
 
 TEST_F(CompactTest, ARunThatGrowsIsSummedWhileItDoes) {
-  char host[256] = {};
-  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
-  host_ = host;  // its processes are there: this one and its parent
-  trainer_pid_ = getpid();
-  worker_pid_ = getppid();
-  start_ns_ = RealtimeNow();
+  BeThere();
   growing_ = true;
   TemporaryRun whole;
   TemporaryRun growing;
