@@ -123,6 +123,10 @@ int ExportRun(const Arguments& words) {
                     ", not '" + paths[i] + "'.");
     return kExitWrongUse;
   }
+  if (std::count_if(paths.begin(), paths.end(), &IsStdout) > 1) {
+    parser.Complain("--chrome - and --prometheus - both write to stdout.");
+    return kExitWrongUse;
+  }
   std::set<std::string> said;
   for (size_t i = 0; i < kFormatCount; ++i) {
     if (paths[i].empty()) continue;

@@ -333,6 +333,15 @@ TEST(Commands, ARunOfWhichNothingWasRecordedHasNothingToShow) {
   EXPECT_THAT(imagined.err, HasSubstr("found no process that was recorded"));
 }
 
+TEST(Commands, TwoExportsDoNotShareStdout) {
+  const TemporaryFolder folder;
+  const std::string run = WriteEmptyRun(folder.File("empty.gpubound"));
+  const Captured captured = Gpubound({"export", run, "--chrome", "-", "--prometheus", "-"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("--chrome - and --prometheus - both write to stdout."));
+  EXPECT_THAT(captured.out, IsEmpty());
+}
+
 TEST(Commands, AllCountersNeedARun) {
   EXPECT_EQ(Gpubound({"doctor", "--all"}).status, kExitWrongUse);
 }
