@@ -33,6 +33,24 @@ Error ExistsError(const std::string& path, const std::string& found, bool replac
       replaceable ? "Choose another name, or replace it with --force." : "Choose another name."};
 }
 
+Error InUseError(const std::string& path, const std::string& found) {
+  return {"writing the output", path, found, "a folder that another can take the place of",
+          "Name a folder that is not there yet, such as " +
+              (fs::path(path) / "tables").lexically_normal().string() + "."};
+}
+
+// Why no other folder can be put where the one at |path| is.
+std::string WhyInUse(const std::string& path) {
+  std::error_code error;
+  if (fs::equivalent(path, fs::current_path(error), error)) return "the folder that this runs in";
+  struct stat folder = {};
+  struct stat parent = {};
+  const bool known = stat(path.c_str(), &folder) == 0 && stat((path + "/..").c_str(), &parent) == 0;
+  const bool root = known && folder.st_ino == parent.st_ino;
+  return known && (root || folder.st_dev != parent.st_dev) ? "a folder that something is mounted on"
+                                                           : "";
+}
+
 std::string Untrailed(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
@@ -91,17 +109,22 @@ Status OutputFile::TakeName() {
 Result<std::unique_ptr<OutputFolder>> OutputFolder::Create(const std::string& given,
                                                            const std::string& extension,
                                                            bool replace) {
-  const std::string path = Untrailed(given);
+  const std::string named = Untrailed(given);
+  std::string path = named;
   std::error_code error;
   if (fs::exists(fs::symlink_status(path, error))) {
     if (!fs::is_directory(path, error))
-      return ExistsError(path, "something that is no folder", false);
+      return ExistsError(named, "something that is no folder", false);
+    // A link stays and leads to the new folder; names such as . cannot be given away.
+    const fs::path target = fs::canonical(path, error);
+    if (!error) path = target.string();
+    if (const std::string why = WhyInUse(path); !why.empty()) return InUseError(given, why);
     const std::vector<fs::directory_entry> entries = EntriesOf(path);
     const bool ours = std::ranges::all_of(entries, [&](const fs::directory_entry& entry) {
       return entry.path().extension() == extension;
     });
     const bool empty = fs::is_empty(path, error);
-    if (!empty && !(replace && ours)) return ExistsError(path, "a folder that is not empty", ours);
+    if (!empty && !(replace && ours)) return ExistsError(named, "a folder that is not empty", ours);
   }
   std::string pattern = path + ".partial-XXXXXX";
   if (mkdtemp(pattern.data()) == nullptr) return WriteError(path, Reason(errno));  // 0700

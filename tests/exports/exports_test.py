@@ -12,7 +12,7 @@ import subprocess
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from exports_fixture import DATA, EXAMPLE_RUN, Exports, ODD_NAME, gpubound, main
+from exports_fixture import DATA, EXAMPLE_RUN, GPUBOUND, Exports, ODD_NAME, gpubound, main
 
 MS = 1_000_000
 
@@ -223,6 +223,25 @@ class Files(Exports):
         for form in FORMATS:
             gpubound("export", self.example, f"--{form}", self.path("thesis"), "--force", status=2)
         self.assertEqual(os.listdir(self.path("thesis")), ["thesis.tex"])
+
+    def test_a_link_to_an_empty_folder_leads_to_the_export(self):
+        for form in ("csv", "parquet"):
+            os.mkdir(self.path("target-" + form))
+            os.symlink("target-" + form, self.path("link-" + form))
+            gpubound("export", self.example, f"--{form}", self.path("link-" + form))
+            self.assertTrue(os.path.islink(self.path("link-" + form)))
+            self.assertIn("process." + form, os.listdir(self.path("target-" + form)))
+
+    def test_the_folder_that_it_runs_in_is_refused(self):
+        os.mkdir(self.path("here"))
+        for name in (".", "./", self.path("here")):
+            done = subprocess.run(
+                [GPUBOUND, "export", self.example, "--csv", name], cwd=self.path("here"),
+                capture_output=True, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"the folder that this runs in", done.stderr)
+            self.assertIn(b"such as ", done.stderr)
+            self.assertEqual(os.listdir(self.path("here")), [])
 
     def test_files_are_private(self):
         for form in FORMATS:
