@@ -20,6 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr char kNameTheRun[] =
+    "Name the run's directory: that of `gpubound run -o`, or NAME-TIME-PID.gpubound where it was "
+    "started. Without a name it is the newest one here.";
+
 // Processes that lag further behind the newest one do not hold the windows back.
 constexpr int64_t kMostLagNs = 3'000'000'000;
 
@@ -36,20 +40,22 @@ Status LiveRun::FindFiles() {
   std::error_code error;
   const std::vector<fs::directory_entry> entries = EntriesOf(path_, &error);
   if (error) {
-    return Error{
-        "watching the run", path_, error.message(), "a run directory that can be listed",
-        "Name the run's directory: that of `gpubound run -o`, or NAME-TIME-PID.gpubound where "
-        "it was started. Without a name it is the newest one here."};
+    return Error{"watching the run", path_, error.message(), "a run directory that can be listed",
+                 kNameTheRun};
   }
+  bool is_run = !followed_.empty();
   for (const fs::directory_entry& entry : entries) {
     const auto name = ParseTraceFileName(entry.path().filename().string());
+    is_run |= name.has_value() || entry.path().filename() == "run.json";
     if (!name || name->live) continue;
     std::unique_ptr<Followed>& followed = followed_[name->identity];
     if (!followed) followed = std::make_unique<Followed>();
     const std::string path = entry.path().string();
     followed->segments.try_emplace(path, path);
   }
-  return Ok{};
+  if (is_run) return Ok{};
+  return Error{"watching the run", path_, "a directory without a trace or run.json",
+               "the directory of a run", kNameTheRun};
 }
 
 Status LiveRun::Follow(Followed* followed) {

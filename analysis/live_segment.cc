@@ -43,7 +43,13 @@ Status LiveSegment::Look(LiveFacts* facts) {
   database_ = std::move(*opened);
   const int64_t version = database_->Scalar("PRAGMA user_version", -1);
   if (version != kTraceFormatVersion) {
+    const bool damaged = version < 0 && stamp.log_size == 0 && database_->LastErrorWasDamage();
+    const std::string why = damaged ? database_->LastError() : "";
     Rest();
+    if (damaged) {
+      return Error{"watching the trace", path_, why, "a database that can be read",
+                   "What is left of it gpubound report shows."};
+    }
     if (version <= 0) return Ok{};  // not written to yet
     return Error{"watching the trace", path_, "format version " + std::to_string(version),
                  "format version " + std::to_string(kTraceFormatVersion),

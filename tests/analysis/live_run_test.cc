@@ -213,6 +213,26 @@ TEST_F(LiveRunTest, WhatOutlivesTheLauncherRuns) {
   EXPECT_FALSE(LookAfter(kSecond, Presence::kThere).processes.at(0).ended);
 }
 
+TEST(LiveRun, ADirectoryThatIsNoRunIsSaidToBeNone) {
+  const testing_support::TemporaryRun folder;
+  EXPECT_FALSE(LiveRun(folder.path()).Look().ok());
+  folder.Write("notes.txt", "no run");
+  const Result<LiveGlance> glance = LiveRun(folder.path()).Look();
+  ASSERT_FALSE(glance.ok());
+  EXPECT_EQ(glance.error().found, "a directory without a trace or run.json");
+  folder.Write("run.json", "{}");
+  EXPECT_TRUE(LiveRun(folder.path()).Look().ok()) << "nothing is recorded yet";
+}
+
+TEST_F(LiveRunTest, AFileThatWasCutIsNotOneWithoutARecord) {
+  writer_.Close();
+  const std::string path = writer_.path();
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  const Result<LiveGlance> glance = run_.Look();
+  ASSERT_FALSE(glance.ok());
+  EXPECT_EQ(glance.error().object, path);
+}
+
 TEST_F(LiveRunTest, NothingBesideTheFilesOfTheRunIsLeft) {
   const std::vector<std::string> before = files_.Names();
   Look();

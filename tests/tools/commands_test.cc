@@ -342,6 +342,11 @@ TEST(Commands, TwoExportsDoNotShareStdout) {
   EXPECT_THAT(captured.out, IsEmpty());
 }
 
+TEST(Commands, ADirectoryThatIsNoRunCannotBeWatched) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(Gpubound({"top", folder.path()}).status, kExitUnreadable);
+}
+
 TEST(Commands, AllCountersNeedARun) {
   EXPECT_EQ(Gpubound({"doctor", "--all"}).status, kExitWrongUse);
 }
