@@ -63,6 +63,11 @@ std::vector<std::string> SplitAtCommas(const std::string& text) {
   return words;
 }
 
+// The name of a value, which may hold colons, without what AddedOption::Check puts behind it.
+std::string NameOfValue(const std::string& type_name) {
+  return type_name.substr(0, type_name.find(":{"));
+}
+
 // Of AddedOption::Check.
 std::vector<std::string> WordsOfChoice(const std::string& type_name) {
   const size_t begin = type_name.find('{');
@@ -204,8 +209,7 @@ std::string OptionParser::WithoutItsValue(const std::string& complaint) const {
   const std::string name = complaint.substr(0, complaint.find(':'));
   const CLI::Option* const option = app_->get_option_no_throw(name);
   if (option == nullptr) return EscapeName(complaint);
-  const std::string type = option->get_type_name();
-  return fmt::format("{} lacks its {}.", name, type.substr(0, type.find(':')));
+  return fmt::format("{} lacks its {}.", name, NameOfValue(option->get_type_name()));
 }
 
 std::string OptionParser::FlagWithValue(const Arguments& arguments) const {
@@ -232,7 +236,7 @@ CommandDescription OptionParser::Describe() const {
     for (const std::string& name : option->get_snames()) row.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) row.names.push_back("--" + name);
     const std::string type = option->get_type_name();
-    row.value = row.names.empty() ? option->get_name() : type.substr(0, type.find(':'));
+    row.value = row.names.empty() ? option->get_name() : NameOfValue(type);
     row.text = option->get_description();
     row.words = WordsOfChoice(type);
     const auto list = row.names.empty() ? list_words_.end() : list_words_.find(row.names.back());

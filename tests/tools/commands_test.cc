@@ -266,6 +266,9 @@ TEST(Commands, AnOptionWithoutItsValueSaysWhatItLacks) {
   EXPECT_EQ(captured.status, kExitWrongUse);
   EXPECT_THAT(captured.err, HasSubstr("--chrome lacks its FILE."));
   EXPECT_THAT(Gpubound({"run", "--graphs"}).err, HasSubstr("--graphs lacks its LEVEL."));
+  EXPECT_THAT(Gpubound({"run", "--steps"}).err, HasSubstr("--steps lacks its A:B."));
+  EXPECT_THAT(Gpubound({"whatif", "x.gpubound", "--scale"}).err,
+              HasSubstr("--scale lacks its PART=NAME:FACTOR."));
 }
 
 TEST(Commands, AFlagWithAValueSaysThatItTakesNone) {

@@ -131,6 +131,13 @@ TEST(Manual, NamesTheValuesThatAnOptionKnows) {
   EXPECT_THAT(page, HasSubstr("\\fISHELL\\fR (bash, zsh, fish)\n"));
 }
 
+TEST(Manual, NamesOfValuesMayHoldColons) {
+  const std::string page = ManPage(DescribeCommands(), "1.2.3");
+  EXPECT_THAT(page, HasSubstr("\\fIA:B\\fR"));
+  EXPECT_THAT(page, HasSubstr("\\fIPART=NAME:FACTOR\\fR"));
+  EXPECT_THAT(ZshCompletion(DescribeCommands()), HasSubstr(":A\\:B:"));
+}
+
 TEST(Manual, TheSynopsisHasTheOptionsOfTheListOfCommands) {
   const std::vector<DescribedCommand> described = DescribeCommands();
   for (size_t i = 0; i < described.size(); ++i) {
