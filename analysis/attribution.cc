@@ -129,8 +129,9 @@ std::vector<ReportOperation> OperationRows(const AttributionInput& input) {
     row.device_idle = NonZero(idle[operation]);
     if (input.caused_ns != nullptr) row.gpu_caused_ns = (*input.caused_ns)[operation];
     if (input.counts != nullptr) AddCounts((*input.counts)[operation], &row);
-    // Nothing encloses the row without an operation, so its inclusive time is its own.
-    if (operation == kNoOperationIndex) row.inclusive_wall_ns = row.wall_ns;
+    // What is no scope of this process, as (no operation), (suspended) and what it inherits, has
+    // nothing nested in it: its inclusive time is its own.
+    row.inclusive_wall_ns = std::max(row.inclusive_wall_ns, row.wall_ns);
   }
   std::vector<ReportOperation> kept;
   for (size_t operation = 0; operation < rows.size(); ++operation) {

@@ -308,8 +308,8 @@ class Oracle {
     const bool busy = gpu != "idle" && gpu != "unknown";
     result->busy += busy;
     result->wait += busy && layer == "cuda_sync";
-    const std::set<std::string> open(reporting.open_operations.begin(),
-                                     reporting.open_operations.end());
+    std::set<std::string> open(reporting.open_operations.begin(), reporting.open_operations.end());
+    if (operation != kNone) open.insert(operation);
     for (const std::string& name : open) ++result->inclusive[name];
   }
 
