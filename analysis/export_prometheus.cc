@@ -186,10 +186,13 @@ void AddProcesses(const Report& report, MetricsText* metrics) {
           metrics->Add(With(labels, {{"kind", kind}}), Seconds(ns));
         }
       });
-  AddOperations(report, metrics, "operation_count", "Times an operation was opened.",
-                [metrics](const Labels& labels, const ReportOperation& row) {
-                  metrics->Add(labels, static_cast<double>(row.count));
-                });
+  AddOperations(
+      report, metrics, "operation_count",
+      "Times an operation was seen to open: not in suspended iterations, whose number the "
+      "ledger has as iterations_suspended.",
+      [metrics](const Labels& labels, const ReportOperation& row) {
+        metrics->Add(labels, static_cast<double>(row.count));
+      });
 }
 
 void AddDevices(const Report& report, MetricsText* metrics) {
