@@ -46,7 +46,7 @@ Status LiveRun::FindFiles() {
   bool is_run = !followed_.empty();
   for (const fs::directory_entry& entry : entries) {
     const auto name = ParseTraceFileName(entry.path().filename().string());
-    is_run |= name.has_value() || entry.path().filename() == "run.json";
+    is_run |= name.has_value() || entry.path().filename() == kRunInfoFile;
     if (!name || name->live) continue;
     std::unique_ptr<Followed>& followed = followed_[name->identity];
     if (!followed) followed = std::make_unique<Followed>();
