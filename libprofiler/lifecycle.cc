@@ -13,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -129,6 +130,11 @@ void AfterForkInChild() {
   t_thread_buffer = &g_no_buffer;
   g_unrecorded_children = 0;
   if (!ThisForkIsClean()) {
+    // Another fork may have held the lock, by a thread that does not exist here. Whoever enters the
+    // library takes it.
+    new (&g_mutex) std::mutex;
+    g_clean_forker = pthread_t{};
+    g_forking = nullptr;
     g_state = State::kFinished;
     return;
   }

@@ -19,6 +19,8 @@
 namespace gpubound {
 namespace {
 
+constinit thread_local std::atomic<bool>* t_inside_long_fork = nullptr;
+
 int WaitFor(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
@@ -254,6 +256,31 @@ int ForkFromTwoThreads(const Core& core, const std::string&) {
   return failures;
 }
 
+// A child of a fork that could not wait for the one before it.
+int ForkBesideALongFork(const Core& core, const std::string&) {
+  core.Scopes("update", 10);
+  std::atomic<bool> inside{false};
+  std::thread other([&] {
+    t_inside_long_fork = &inside;
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    WaitFor(child);
+  });
+  while (!inside.load()) usleep(100);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    core.Scopes("ghost", 10);
+    const int initialized = core.initialize_injection();
+    const pid_t grandchild = fork();
+    if (grandchild == 0) _exit(core.initialize_injection() == 1 ? 0 : 2);
+    _exit(initialized == 1 ? WaitFor(grandchild) : 3);
+  }
+  const int status = WaitFor(child);
+  other.join();
+  return status;
+}
+
 // A user's `ulimit -f` must not let our files end the program by SIGXFSZ.
 int LimitFileSize(const Core& core, const std::string&) {
   const rlimit limit = {8192, 8192};
@@ -310,6 +337,12 @@ int Hammer(const Core& core, const std::string& shared_fd) {
 
 }  // namespace
 
+void StretchFork() {
+  if (t_inside_long_fork == nullptr) return;
+  t_inside_long_fork->store(true);
+  usleep(1'000'000);  // longer than the core's patience
+}
+
 const std::map<std::string, Scenario>& Scenarios() {
   static const auto* const scenarios = new std::map<std::string, Scenario>{
       {"scopes", RecordScopes},
@@ -329,6 +362,7 @@ const std::map<std::string, Scenario>& Scenarios() {
       {"vfork", VforkChildLeaves},
       {"fork_under_load", ForkUnderLoad},
       {"fork_from_two_threads", ForkFromTwoThreads},
+      {"fork_beside_a_long_fork", ForkBesideALongFork},
       {"file_size_limit", LimitFileSize},
       {"train", TrainBesideAnotherThread},
       {"hammer", Hammer},

@@ -19,6 +19,7 @@ namespace gpubound {
 struct Core {
   const gpubound_api* api;
   void (*finish)(const char* how);
+  int (*initialize_injection)();
 
   uint32_t Operation(const std::string& name) const {
     return api->label(GPUBOUND_LABEL_OPERATION, 0, nullptr, name.data(), name.size());
@@ -44,6 +45,9 @@ struct HammerProgress {
   };
   Counter threads[kThreads];
 };
+
+// A fork handler: a fork takes as long on a thread that has said so, as in a program of 50 GB.
+void StretchFork();
 
 // By name: runs and returns the exit status of the process.
 using Scenario = std::function<int(const Core& core, const std::string& argument)>;

@@ -246,6 +246,13 @@ TEST_F(CoreTest, ForksFromTwoThreadsAtOnceAreRecordedOrCounted) {
   EXPECT_GT(RecordedChildren(), 20);
 }
 
+TEST_F(CoreTest, AChildOfAForkBesideALongForkRunsOnUnrecorded) {
+  ASSERT_EQ(Run("fork_beside_a_long_fork"), 0);
+  EXPECT_THAT(Databases(), SizeIs(1));
+  EXPECT_EQ(Events(Trace()), 20);
+  EXPECT_EQ(UnrecordedChildren(), 1);
+}
+
 TEST_F(CoreTest, AnUnwritableRunDirectoryIsSaidOnceAndNothingElseHappens) {
   run_ = "/proc/gpubound/run";
   ASSERT_EQ(Run("scopes"), 0);
