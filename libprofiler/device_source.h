@@ -78,7 +78,8 @@ class DeviceHost {
 
   virtual void Count(LedgerCounter counter, uint64_t amount) = 0;
   // Device work could run unrecorded from |from_ns| to |to_ns| (CLOCK_MONOTONIC); |to_ns| =
-  // INT64_MAX means "until further notice", and a later call with the same |from_ns| ends it.
+  // INT64_MAX means "until further notice", and a later call with the same |from_ns| and |reason|
+  // ends it.
   virtual void MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) = 0;
   // Everything that happened before |until_ns| (CLOCK_MONOTONIC) has been delivered. After a kill,
   // time since the last such call is unknown.

@@ -153,16 +153,17 @@ void DeviceTables::AddClient(const DeviceClient& client, std::string_view uuid,
 }
 
 void DeviceTables::MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) {
+  const std::string_view cut = CutUtf8(reason, kMaxNameBytes);
   const std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = 0; i < unknowns_.size(); ++i) {
     const UnknownRow& known = unknowns_.row(i);
-    if (known.from_ns == from_ns && known.to_ns == INT64_MAX) {
+    if (known.from_ns == from_ns && known.to_ns == INT64_MAX && known.reason == cut) {
       unknowns_.Replace(i).to_ns = to_ns;
       return;
     }
   }
   const int64_t id = static_cast<int64_t>(unknowns_.size() + 1);
-  unknowns_.Add({id, from_ns, to_ns, std::string(CutUtf8(reason, kMaxNameBytes))});
+  unknowns_.Add({id, from_ns, to_ns, std::string(cut)});
 }
 
 void DeviceTables::AddNote(int64_t time_ns, std::string_view text) {

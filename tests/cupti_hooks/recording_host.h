@@ -152,7 +152,7 @@ class RecordingHost final : public DeviceHost {
   void MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view reason) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (Unknown& known : unknowns) {
-      if (known.from_ns == from_ns && known.to_ns == INT64_MAX) {
+      if (known.from_ns == from_ns && known.to_ns == INT64_MAX && known.reason == reason) {
         known.to_ns = to_ns;
         return;
       }

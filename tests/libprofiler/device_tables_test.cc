@@ -85,6 +85,16 @@ TEST_F(DeviceTablesTest, AnUnknownIntervalIsEndedByALaterCallWithTheSameStart) {
   EXPECT_EQ(rows.unknowns.front().to_ns, 200);
 }
 
+TEST_F(DeviceTablesTest, AnUnknownIntervalIsNotEndedByOneOfAnotherReason) {
+  tables_.MarkUnknown(100, INT64_MAX, "copies are not recorded");
+  tables_.MarkUnknown(100, INT64_MAX, "records were lost");
+  tables_.MarkUnknown(100, 200, "records were lost");
+  const DeviceTableRows rows = NewRows();
+  EXPECT_EQ(rows.unknowns.front().to_ns, INT64_MAX);
+  EXPECT_EQ(rows.unknowns.back().id, 2);
+  EXPECT_EQ(rows.unknowns.back().to_ns, 200);
+}
+
 TEST_F(DeviceTablesTest, AnySimulatedDeviceMakesTheRunSimulated) {
   EXPECT_EQ(tables_.device_kind(), DeviceTables::Kind::kNone);
   tables_.DefineDevice({.index = 0}, "H100");
