@@ -87,8 +87,9 @@ int64_t CuptiWorker::NextFlushNs() const {
 
 void CuptiWorker::TakeTurn(Delivery* delivery) {
   if (NowNs() < NextFlushNs()) return delivery->Drain();
+  const bool calls_cupti = buffers_->requests() != 0;
   delivery->Flush(false);
-  if (!std::exchange(has_flushed_, true)) host_->EndBeforeHandlersSoFar();
+  if (calls_cupti && !std::exchange(has_flushed_, true)) host_->EndBeforeHandlersSoFar();
   delivered_until_ns_.store(delivery->delivered_until_ns(), std::memory_order_release);
   last_flush_ns_ = NowNs();
 }

@@ -70,6 +70,18 @@ TEST_F(CuptiSourceTest, AProgramWithoutGpuCallsIsNeverFlushed) {
   EXPECT_THAT(host_.unknowns, IsEmpty());
 }
 
+// CUPTI registers handlers of its own with its first flush, however late that is. The waits are for
+// turns of the worker.
+TEST_F(CuptiSourceTest, TheRecordingEndsBeforeHandlersOfCuptisFirstFlush) {
+  ASSERT_TRUE(Start());
+  while (host_.deliveries < 2) std::this_thread::yield();
+  EXPECT_EQ(host_.exit_handlers, 0) << "nothing was flushed yet";
+  Kernel(10, 20);
+  while (cupti_.CallsOf("cuptiActivityFlushAll") < 2) std::this_thread::yield();
+  EXPECT_EQ(host_.exit_handlers, 1);
+  Stop();
+}
+
 TEST_F(CuptiSourceTest, TheClockIsCuptis) {
   int64_t now = 0;
   source_ = std::make_unique<CuptiSource>(options_);

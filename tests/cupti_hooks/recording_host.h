@@ -162,6 +162,7 @@ class RecordingHost final : public DeviceHost {
   void DeliveredUntil(int64_t until_ns) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     delivered_until.push_back(until_ns);
+    ++deliveries;
   }
   void Note(std::string_view text) override {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -203,6 +204,7 @@ class RecordingHost final : public DeviceHost {
   std::map<LedgerCounter, uint64_t> counts;
   std::vector<Unknown> unknowns;
   std::vector<int64_t> delivered_until;
+  std::atomic<int> deliveries{0};
   std::vector<std::string> notes;
   std::atomic<int> exit_handlers{0};
   std::map<std::string, std::string> facts;

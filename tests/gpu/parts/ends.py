@@ -9,7 +9,7 @@ KILLED_AFTER_S = 0.6  # of programs/ends.cu
 # How a program ends, its status, and whether everything must arrive. Nothing can run in a process
 # that a signal ends: there the reader has what was delivered half a second before.
 NATIVE_ENDS = (("return", 0, True), ("exit", 3, True), ("_exit", 4, True), ("busy", 0, True),
-               ("exception", 128 + 6, False), ("sigterm", 128 + 15, False))
+               ("late", 0, True), ("exception", 128 + 6, False), ("sigterm", 128 + 15, False))
 PYTHON_ENDS = (("return", 0, True), ("sys.exit", 3, True), ("os._exit", 4, True),
                ("exception", 1, True), ("sigterm", 128 + 15, False))
 
