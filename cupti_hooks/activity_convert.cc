@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One function for each kind of record. The structure that each reads is the one of CUPTI 11.8; the
-// assertions below pin the fields that were checked to lie at the same place in 11.8 to 13.0.
+// One function for each kind of record.
 #include "cupti_hooks/activity_convert.h"
 
 #include <algorithm>
@@ -12,64 +11,11 @@
 #include <utility>
 
 #include "cupti_hooks/overhead_kinds.h"
+#include "cupti_hooks/record_layouts.h"
 #include "proto/sync_types.h"
 
 namespace gpubound {
 namespace {
-
-using KernelRecord = CUpti_ActivityKernel5;
-using MemcpyRecord = CUpti_ActivityMemcpy5;
-using PeerCopyRecord = CUpti_ActivityMemcpyPtoP4;
-using MemsetRecord = CUpti_ActivityMemset4;
-using GraphRecord = CUpti_ActivityGraphTrace;
-using DeviceLimitsRecord = CUpti_ActivityDevice4;
-
-static_assert(offsetof(KernelRecord, correlationId) == 92 && offsetof(KernelRecord, name) == 104 &&
-              offsetof(KernelRecord, graphNodeId) == 144 && offsetof(KernelRecord, graphId) == 156);
-static_assert(offsetof(MemcpyRecord, correlationId) == 44 &&
-              offsetof(MemcpyRecord, graphNodeId) == 64 && offsetof(MemcpyRecord, graphId) == 72);
-static_assert(offsetof(PeerCopyRecord, correlationId) == 60 &&
-              offsetof(PeerCopyRecord, graphNodeId) == 72 &&
-              offsetof(PeerCopyRecord, graphId) == 80);
-static_assert(offsetof(MemsetRecord, correlationId) == 44 &&
-              offsetof(MemsetRecord, graphNodeId) == 64 && offsetof(MemsetRecord, graphId) == 72);
-static_assert(offsetof(GraphRecord, streamId) == 36 && offsetof(DeviceLimitsRecord, id) == 112 &&
-              offsetof(DeviceLimitsRecord, uuid) == 120 &&
-              offsetof(DeviceLimitsRecord, migUuid) == 160);
-static_assert(offsetof(CUpti_ActivitySynchronization, cudaEventId) == 36 &&
-              offsetof(CUpti_ActivityCudaEvent, streamId) == 12 &&
-              offsetof(CUpti_ActivityCudaEvent, eventId) == 16 &&
-              offsetof(CUpti_ActivityOverhead, end) == 32 &&
-              offsetof(CUpti_ActivityAPI, returnValue) == 36);
-
-// CUpti_ActivityContext2, which headers before 12.4 do not have, as far as it is read.
-struct ContextRecord {
-  CUpti_ActivityKind kind;
-  uint32_t context;
-  uint32_t device;
-  uint16_t api_kind;
-  uint16_t null_stream;
-  uint32_t parent;
-  uint8_t is_green;
-  uint8_t padding;
-  uint16_t multiprocessors;
-};
-static_assert(offsetof(ContextRecord, parent) == 16 && sizeof(ContextRecord) == 24);
-
-// CUpti_ActivityGreenContext, which headers before 13.2 do not have, as far as it is read.
-struct GreenContextRecord {
-  CUpti_ActivityKind kind;
-  uint32_t context;
-  uint32_t parent;
-  uint32_t device;
-  uint32_t tpcs;
-  uint16_t multiprocessors;
-};
-static_assert(offsetof(GreenContextRecord, device) == 12 &&
-              offsetof(GreenContextRecord, multiprocessors) == 20);
-
-// CUpti_ActivityOverhead2::correlationId, which headers before 12.3 do not have.
-constexpr size_t kOverheadCorrelationOffset = 40;
 
 template <typename Record>
 const Record& As(const CUpti_Activity* record) {
@@ -287,7 +233,15 @@ void ActivityConverter::ConvertMemset(const CUpti_Activity* record) {
 }
 
 void ActivityConverter::ConvertGraph(const CUpti_Activity* record) {
-  const auto& from = As<GraphRecord>(record);
+  auto from = As<GraphRecord>(record);
+  if (from.deviceId == kOnHost && api_.version >= kCuptiGraphsEndElsewhere) {
+    from.deviceId = NumberAt(record, kGraphEndDeviceOffset);
+    from.contextId = NumberAt(record, kGraphEndContextOffset);
+  }
+  if (from.deviceId == kOnHost) {  // at both ends: which device ran what lies between is not told
+    ++counts_.graphs_of_no_device;
+    return;
+  }
   DeviceRecord to{};
   if (!TimeDeviceWork(from, &to)) return;
   ++counts_.whole_graphs;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the bytes of a CUPTI buffer to records of ours. The only file that knows record versions.
+// From the bytes of a CUPTI buffer to records of ours. The only file that knows record versions,
+// with record_layouts.h.
 //
 // CUPTI's structures grow at their end from release to release, and the loaded library decides how
 // long they are, not the headers we were compiled with. So each record is read through the oldest
@@ -28,17 +29,18 @@ namespace gpubound {
 
 // What became of the records of some buffers.
 struct ConvertCounts {
-  uint64_t records = 0;          // handed to the sink
-  uint64_t skipped = 0;          // of quiet functions
-  uint64_t untimed = 0;          // device work that ran, but CUPTI does not tell when
-  uint64_t inverted_work = 0;    // device work that ended before it began: likewise
-  uint64_t untimed_calls = 0;    // API calls without a time
-  uint64_t inverted = 0;         // other records that end before they begin; kept with length zero
-  uint64_t unknown_kinds = 0;    // skipped
-  uint64_t unreadable = 0;       // buffers with a record that CUPTI could not step over
-  uint64_t whole_graphs = 0;     // launches of graphs that were recorded without their nodes
-  uint64_t foreign_threads = 0;  // API calls of a thread id that is not the system's
-  uint64_t unseen_graphs = 0;    // graphs that were instantiated before we recorded
+  uint64_t records = 0;        // handed to the sink
+  uint64_t skipped = 0;        // of quiet functions
+  uint64_t untimed = 0;        // device work that ran, but CUPTI does not tell when
+  uint64_t inverted_work = 0;  // device work that ended before it began: likewise
+  uint64_t untimed_calls = 0;  // API calls without a time
+  uint64_t inverted = 0;       // other records that end before they begin; kept with length zero
+  uint64_t unknown_kinds = 0;  // skipped
+  uint64_t unreadable = 0;     // buffers with a record that CUPTI could not step over
+  uint64_t whole_graphs = 0;   // launches of graphs that were recorded without their nodes
+  uint64_t graphs_of_no_device = 0;  // likewise, of which no device is told; dropped
+  uint64_t foreign_threads = 0;      // API calls of a thread id that is not the system's
+  uint64_t unseen_graphs = 0;        // graphs that were instantiated before we recorded
 };
 
 class ActivityConverter {

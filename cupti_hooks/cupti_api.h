@@ -126,6 +126,7 @@ inline constexpr uint32_t kCuptiOldest = 18;  // the record layouts we read
 inline constexpr uint32_t kCuptiFirst12 = 19;
 inline constexpr uint32_t kCuptiFirst13 = 130000;
 inline constexpr uint32_t kCuptiOverheadHasCorrelation = 21;  // 12.3: CUpti_ActivityOverhead2
+inline constexpr uint32_t kCuptiGraphsEndElsewhere = 21;      // 12.3: CUpti_ActivityGraphTrace2
 inline constexpr uint32_t kCuptiGraphExecIds = 21;            // 12.3: cuptiGetGraphExecId
 inline constexpr uint32_t kCuptiGreenContexts = 22;           // 12.4: CUpti_ActivityContext2
 inline constexpr uint32_t kCuptiMayDeclineBuffer = 27;        // 12.9; crashed before

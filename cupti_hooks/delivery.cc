@@ -76,6 +76,7 @@ void Delivery::CountLosses() {
   count(LedgerCounter::cupti_unknown_records, counts.unknown_kinds);
   count(LedgerCounter::cupti_api_errors, counts.unreadable);
   count(LedgerCounter::graphs_recorded_whole, counts.whole_graphs);
+  count(LedgerCounter::graph_launches_lost, counts.graphs_of_no_device);
   count(LedgerCounter::graphs_before_recording, counts.unseen_graphs);
   count(LedgerCounter::api_calls_suppressed, counts.skipped + state_->suppressed_calls.Take());
   count(LedgerCounter::foreign_thread_calls, counts.foreign_threads);

@@ -57,7 +57,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(api_calls_suppressed, kInfo, "Calls of polling and query functions, counted but not recorded.") \
   X(graphs_recorded_whole, kNotice, "Launches of CUDA graphs recorded as a whole: GPU busy inside them is an upper bound, of class compute where their nodes are not known. --graphs node records each kernel.") \
   X(graphs_of_mixed_work, kNotice, "Launches of CUDA graphs recorded as a whole that hold work of several classes: all their time counts as compute, none as communication or copies.") \
-  X(graph_launches_lost, kDataLoss, "Launches of CUDA graphs instantiated before recording began: as a whole CUPTI does not record them, so their GPU work is missing. --graphs node records their kernels.") \
+  X(graph_launches_lost, kDataLoss, "Launches of CUDA graphs whose GPU work is missing: as a whole CUPTI does not record those that were instantiated before recording began, nor tell the device of those that begin and end in host nodes. --graphs node records their kernels.") \
   X(graph_nodes_not_kept, kNotice, "Nodes of CUDA graphs beyond the table's capacity; where they were captured is not known.") \
   X(cupti_yielded, kDataLoss, "CUPTI was handed to a profiler inside the program; GPU time is unknown from then on. GPUBOUND_KEEP_CUPTI=1 keeps it.") \
   X(nvml_unavailable, kInfo, "NVML could not be used; what nvidia-smi would have said was not sampled.") \

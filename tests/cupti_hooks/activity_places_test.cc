@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where work ran: devices, the ends of copies between them, contexts and green ones.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/cupti_hooks/convert_fixture.h"
@@ -8,7 +9,24 @@
 namespace gpubound {
 namespace {
 
-class ActivityPlacesTest : public ConvertFixture {};
+using ::testing::ElementsAre;
+using ::testing::Key;
+
+class ActivityPlacesTest : public ConvertFixture {
+ protected:
+  static constexpr uint32_t kOnHost = 0x7fffffff;
+
+  // As version 12.3 and later write it; before, there is no end to tell.
+  RecordBytes GraphBytes(uint32_t device, uint32_t context, uint32_t end_device,
+                         uint32_t end_context) {
+    RecordBytes graph = Blank(kKindGraphTrace, version());
+    graph.Set<uint32_t>(4, 9).Set<uint64_t>(8, 1000).Set<uint64_t>(16, 3000);
+    graph.Set(24, device).Set<uint32_t>(28, 6).Set(32, context).Set<uint32_t>(36, 13);
+    if (TellsWhereGraphsEnd()) graph.Set(48, end_device).Set(52, end_context);
+    return graph;
+  }
+  bool TellsWhereGraphsEnd() const { return version() >= 21; }
+};
 
 INSTANTIATE_TEST_SUITE_P(Cupti, ActivityPlacesTest, ReleasesOfCupti(), ReleaseName);
 
@@ -37,6 +55,33 @@ TEST_P(ActivityPlacesTest, ACopyBetweenDevicesWithoutTimesIsCountedOnce) {
   Convert();
   EXPECT_TRUE(work().empty());
   EXPECT_EQ(counts_.untimed, 1u);
+}
+
+TEST_P(ActivityPlacesTest, AGraphIsOfTheDeviceWhereItBegins) {
+  Put(GraphBytes(1, 3, 2, 4));
+  Convert();
+  ASSERT_EQ(work().size(), 1u);
+  EXPECT_THAT(host_.devices, ElementsAre(Key(1u)));
+  EXPECT_EQ(host_.StreamOf(work()[0]).context, 3u);
+}
+
+TEST_P(ActivityPlacesTest, AGraphThatBeginsOnTheHostIsOfTheDeviceWhereItEnds) {
+  if (!TellsWhereGraphsEnd()) GTEST_SKIP() << "so does none before CUDA 12.3";
+  Put(GraphBytes(kOnHost, kOnHost, 2, 4));
+  Convert();
+  ASSERT_EQ(work().size(), 1u);
+  EXPECT_THAT(host_.devices, ElementsAre(Key(2u)));
+  EXPECT_EQ(host_.StreamOf(work()[0]).context, 4u);
+  EXPECT_EQ(host_.StreamOf(work()[0]).stream, 13u);
+}
+
+TEST_P(ActivityPlacesTest, AGraphThatBeginsAndEndsOnTheHostIsOfNoDeviceAndCounted) {
+  Put(GraphBytes(kOnHost, kOnHost, kOnHost, kOnHost));
+  Convert();
+  EXPECT_TRUE(work().empty());
+  EXPECT_TRUE(host_.devices.empty());
+  EXPECT_EQ(counts_.graphs_of_no_device, 1u);
+  EXPECT_EQ(counts_.whole_graphs, 0u);
 }
 
 // As a green context: a context of its own on the same device.
