@@ -81,6 +81,7 @@ class ActivityBuffers {
            static_cast<int32_t>(options_.count + options_.small_count);
   }
 
+  bool may_decline() const noexcept { return options_.may_decline; }
   uint32_t outstanding() const noexcept;
   uint64_t requests() const noexcept { return requests_.load(std::memory_order_relaxed); }
   // Bytes of completed buffers that were given to CUPTI again before they were read.

@@ -282,7 +282,11 @@ bool CuptiSource::HasEnded() const { return worker_ == nullptr || worker_->HasEn
 
 void CuptiSource::AbandonInForkChild() noexcept {
   has_clock_.store(false, std::memory_order_relaxed);
-  g_buffers.store(nullptr, std::memory_order_relaxed);
+  const ActivityBuffers* buffers = g_buffers.load(std::memory_order_relaxed);
+  // A CUPTI that crashes when it is declined goes on to be given buffers, which nobody reads.
+  if (buffers != nullptr && buffers->may_decline()) {
+    g_buffers.store(nullptr, std::memory_order_relaxed);
+  }
   g_state.store(nullptr, std::memory_order_relaxed);
   g_worker.store(nullptr, std::memory_order_relaxed);
   worker_ = nullptr;  // its thread does not exist here

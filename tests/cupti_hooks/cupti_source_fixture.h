@@ -45,7 +45,7 @@ inline int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
 
 class CuptiSourceFixture : public ::testing::Test {
  protected:
-  CuptiSourceFixture() {
+  explicit CuptiSourceFixture(uint32_t version = kCupti13_0) : cupti_(version) {
     g_cupti = &cupti_;
     g_simulated = false;
     g_libraries = 1;
@@ -78,7 +78,7 @@ class CuptiSourceFixture : public ::testing::Test {
     EXPECT_THAT(host_.notes, ::testing::ElementsAre(::testing::HasSubstr(reason)));
   }
 
-  ScriptedCupti cupti_{kCupti13_0};
+  ScriptedCupti cupti_;
   RecordingHost host_;
   CuptiOptions options_;
   std::unique_ptr<CuptiSource> source_;

@@ -285,6 +285,26 @@ TEST_F(CuptiSourceTest, WorkFromBeforeTheEndOfARecordingThatHasNoTimeIsLost) {
   EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_zero_timestamps), 1u);
 }
 
+class CuptiBeforeItMayBeDeclined : public CuptiSourceFixture {
+ protected:
+  CuptiBeforeItMayBeDeclined() : CuptiSourceFixture(kCupti12_8) {}
+};
+
+// It crashes when it is.
+TEST_F(CuptiBeforeItMayBeDeclined, IsGivenBuffersInAForkChild) {
+  ASSERT_TRUE(Start());
+  const pid_t child = fork();
+  if (child == 0) {
+    source_->AbandonInForkChild();
+    Kernel(10, 20);
+    _exit(cupti_.dropped == 0 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  Stop();
+}
+
 TEST_F(CuptiSourceTest, AForkChildTouchesNothing) {
   ASSERT_TRUE(Start());
   Kernel(10, 20);
