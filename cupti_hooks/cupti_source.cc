@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cupti_hooks/activity_buffers.h"
+#include "cupti_hooks/cupti_clock.h"
 #include "cupti_hooks/cupti_library.h"
 #include "cupti_hooks/cupti_session.h"
 #include "cupti_hooks/cupti_worker.h"
@@ -177,6 +178,7 @@ bool CuptiSource::StartWithEither(const CuptiApi& api, DeviceHost* host, CuptiSe
 
 bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupResult* setup) {
   api_ = api;
+  UseCuptiClock();
   has_clock_.store(true, std::memory_order_release);
   ActivityBuffers* buffers = MakeBuffers(api_, options_.buffer_mebibytes);
   if (buffers == nullptr) {
@@ -236,17 +238,12 @@ void CuptiSource::SayWhatIsLimited(DeviceHost* host, int64_t started_ns,
 }
 
 bool CuptiSource::ReadClock(int64_t* now_ns) {
-  uint64_t timestamp = 0;
-  if (!has_clock_.load(std::memory_order_acquire) ||
-      api_.cuptiGetTimestamp(&timestamp) != CUPTI_SUCCESS) {
-    return false;
-  }
-  *now_ns = static_cast<int64_t>(timestamp);
-  return true;
+  return has_clock_.load(std::memory_order_acquire) && ReadCuptiClock(api_, now_ns);
 }
 
 bool CuptiSource::Stop(int64_t deadline_ns, AfterStop after) {
   stopped_.store(true, std::memory_order_release);
+  if (worker_ != nullptr && after == AfterStop::kProgramGoesOn) KeepCuptiClock(api_);
   // The clock can still be read: the last records are converted with it.
   if (worker_ != nullptr) worker_->Stop(deadline_ns, after);
   return HasEnded();
@@ -257,16 +254,19 @@ void CuptiSource::Abandon() noexcept {
 }
 
 void CuptiSource::Yield(int64_t deadline_ns, std::string_view to) {
-  if (worker_ == nullptr || HasEnded()) return;
-  // Where the recording has ended, CUPTI is being given up already.
-  if (stopped_.load(std::memory_order_acquire)) return worker_->AwaitEnd(deadline_ns);
-  if (options_.keep) {
+  if (worker_ == nullptr) return;
+  const bool stopped = stopped_.load(std::memory_order_acquire);
+  if (options_.keep && !stopped && !HasEnded()) {
     host_->Note(std::string(to) +
                 " asks for CUPTI and does not get it, because GPUBOUND_KEEP_CUPTI is 1");
     return;
   }
-  if (yielded_.exchange(true)) return;
   const int64_t from_ns = NowNs();
+  KeepCuptiClock(api_);
+  if (HasEnded()) return;
+  // Where the recording has ended, CUPTI is being given up already.
+  if (stopped) return worker_->AwaitEnd(deadline_ns);
+  if (yielded_.exchange(true)) return;
   worker_->Stop(deadline_ns, AfterStop::kProgramGoesOn);
   const std::string given =
       HasEnded() ? "CUPTI was handed to " + std::string(to)

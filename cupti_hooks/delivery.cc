@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cupti_hooks/cupti_clock.h"
+
 namespace gpubound {
 namespace {
 
@@ -133,9 +135,9 @@ void Delivery::EndAt(int64_t end_ns) {
   end_ns_ = end_ns;
   if (end_ns == INT64_MAX) return;
   // A moment later, on the clock of the records. Without it nothing is known to run behind the end.
-  uint64_t now = 0;
-  if (api_.cuptiGetTimestamp(&now) != CUPTI_SUCCESS) now = UntimedWork::kNoTime;
-  converter_.untimed().EndAt(now);
+  int64_t now_ns = 0;
+  const bool is_known = ReadCuptiClock(api_, &now_ns);
+  converter_.untimed().EndAt(is_known ? static_cast<uint64_t>(now_ns) : UntimedWork::kNoTime);
 }
 
 void Delivery::Finish() {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "cupti_hooks/cupti_clock.h"
 #include "libprofiler/clock.h"
 
 namespace gpubound {
@@ -212,10 +213,10 @@ bool PmSampler::ClearImage() {
 // What to add to a time of CUPTI's clock, which may be set at any moment.
 int64_t PmSampler::ClockOffset() const {
   const auto before_ns = static_cast<int64_t>(ReadMonotonicNs());
-  uint64_t cupti_ns = 0;
-  api_->cupti.cuptiGetTimestamp(&cupti_ns);
+  int64_t cupti_ns = 0;
+  ReadCuptiClock(api_->cupti, &cupti_ns);
   const auto after_ns = static_cast<int64_t>(ReadMonotonicNs());
-  return before_ns + (after_ns - before_ns) / 2 - static_cast<int64_t>(cupti_ns);
+  return before_ns + (after_ns - before_ns) / 2 - cupti_ns;
 }
 
 bool PmSampler::Read(std::vector<CounterSample>* samples) {

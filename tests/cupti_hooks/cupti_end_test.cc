@@ -29,7 +29,7 @@ class CuptiEndTest : public CuptiSourceFixture {
   void Launched(uint32_t correlation, uint64_t start_ns, uint64_t end_ns) {
     cupti_.Emit(KernelBytes(kCupti13_0, "k", start_ns, end_ns).Set(92, correlation));
   }
-  static constexpr uint64_t kBehindTheEndNs = 200'000;  // than the scripted clock's only time
+  static constexpr uint64_t kBehindTheEndNs = kPlentyNs;  // the scripted clock is at 0.1 ms
 
   std::atomic<bool> release_{false};
 };

@@ -94,6 +94,22 @@ TEST_F(CuptiSourceTest, TheClockIsCuptis) {
   EXPECT_STREQ(source_->name(), "cupti");
 }
 
+// As torch.profiler does, for good: it has CUPTI tell ticks of the TSC.
+TEST_F(CuptiSourceTest, TheClockRunsOnWhateverTheNextToolSetsItTo) {
+  for (const bool yields : {true, false}) {
+    cupti_.timestamp = 123'456;
+    ASSERT_TRUE(Start());
+    const int64_t before_ns = NowNs();
+    if (yields) source_->Yield(NowNs() + kPlentyNs, "torch");
+    if (!yields) Stop(kPlentyNs, AfterStop::kProgramGoesOn);
+    cupti_.timestamp = 1;
+    int64_t now = 0;
+    EXPECT_TRUE(source_->ReadClock(&now));
+    EXPECT_GE(now, 123'456) << yields;
+    EXPECT_LE(now, 123'456 + NowNs() - before_ns) << yields;
+  }
+}
+
 TEST_F(CuptiSourceTest, AClockThatFailsIsNoClock) {
   ASSERT_TRUE(Start());
   cupti_.answers["cuptiGetTimestamp"] = CUPTI_ERROR_NOT_COMPATIBLE;

@@ -28,7 +28,7 @@ struct ScriptedCalls {
     return It().Answer("cuptiGetVersion");
   }
   static CUptiResult GetTimestamp(uint64_t* timestamp) {
-    *timestamp = 123'456;
+    *timestamp = It().timestamp;
     return It().Answer("cuptiGetTimestamp");
   }
   static CUptiResult GetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const char** name) {

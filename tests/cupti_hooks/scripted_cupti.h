@@ -40,6 +40,7 @@ class ScriptedCupti {
       {31, "cudaMemcpy_v3020"}};
   std::map<uint32_t, std::string> driver_names = {{307, "cuLaunchKernel_ptsz"},
                                                   {304, "cuCtxGetCurrent"}};
+  std::atomic<uint64_t> timestamp{123'456};   // of cuptiGetTimestamp
   std::string holder;                         // with error 39: what cuptiSubscribe_v2 tells
   std::atomic<size_t> dropped{0};             // of the next cuptiActivityGetNumDroppedRecords
   std::atomic<bool> hold_back{false};         // a plain flush finds a record that is not complete

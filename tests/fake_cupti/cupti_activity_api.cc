@@ -50,6 +50,10 @@ CUptiResult ReadValue(const size_t* size, const void* value, T* into) {
   return CUPTI_SUCCESS;
 }
 
+// What tells the time since a tool has said so: of the whole process, until another one does. Times
+// in records stay on the clock of before.
+std::atomic<CUpti_TimestampCallbackFunc> g_tell_time{nullptr};
+
 }  // namespace
 
 GPUBOUND_CUPTI_API const int gpubound_simulated_device = 1;
@@ -62,7 +66,10 @@ GPUBOUND_CUPTI_API CUptiResult cuptiGetVersion(uint32_t* version) {
 
 GPUBOUND_CUPTI_API CUptiResult cuptiGetTimestamp(uint64_t* timestamp) {
   if (timestamp == nullptr) return Result(CUPTI_ERROR_INVALID_PARAMETER);
-  *timestamp = static_cast<uint64_t>(GpuRuntime::Get().ToCuptiClock(RealtimeNs()));
+  const CUpti_TimestampCallbackFunc tell_time = g_tell_time;
+  *timestamp = tell_time != nullptr
+                   ? tell_time()
+                   : static_cast<uint64_t>(GpuRuntime::Get().ToCuptiClock(RealtimeNs()));
   return CUPTI_SUCCESS;
 }
 
@@ -259,9 +266,11 @@ cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64
   return CUPTI_SUCCESS;
 }
 
-// Registering one costs real CUPTI's users their timestamps; a profiler that does it fails here.
-GPUBOUND_CUPTI_API CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc) {
-  return Result(CUPTI_ERROR_NOT_SUPPORTED);
+GPUBOUND_CUPTI_API CUptiResult
+cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc tell_time) {
+  if (tell_time == nullptr) return Result(CUPTI_ERROR_INVALID_PARAMETER);
+  g_tell_time = tell_time;
+  return CUPTI_SUCCESS;
 }
 
 GPUBOUND_CUPTI_API CUptiResult cuptiGetContextId(CUcontext context, uint32_t* id) {

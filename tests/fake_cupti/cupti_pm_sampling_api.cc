@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "tests/fake_cupti/cupti_monitor.h"
+#include "tests/fake_cupti/gpu_runtime.h"
 #include "tests/fake_cupti/sim_script.h"
 
 #define GPUBOUND_CUPTI_API extern "C" __attribute__((visibility("default")))
@@ -70,9 +71,8 @@ struct TearDown {
 };
 
 uint64_t NowNs() {
-  uint64_t now_ns = 0;
-  cuptiGetTimestamp(&now_ns);
-  return now_ns;
+  // Whatever a tool has CUPTI tell as the time.
+  return static_cast<uint64_t>(GpuRuntime::Get().ToCuptiClock(RealtimeNs()));
 }
 
 // What the script wants |function| to fail with.

@@ -78,6 +78,18 @@ TEST_F(Counters, LieInTheRunOneBehindTheOther) {
               0.01 * static_cast<double>(covered_ns));
 }
 
+// Which has CUPTI tell ticks as the time.
+TEST_F(Counters, LieInTheRunThoughAnotherToolHasCupti) {
+  runner().Set("GPUBOUND_COUNTERS", "occupancy");
+  runner().Set("GPUBOUND_TEST_SECOND_TOOL", GPUBOUND_TEST_SECOND_TOOL);
+  ASSERT_EQ(Victim("second_tool", 2000).exit_code, 0);
+  EXPECT_GT(Samples(), 10);
+  const Json rows = Rows(
+      "SELECT count(*) AS n FROM counter_sample, process WHERE counter_sample.begin_ns < "
+      "process.begin_ns OR counter_sample.end_ns > process.end_ns");
+  EXPECT_EQ(rows[0]["n"], 0);
+}
+
 TEST_F(Counters, AreNotSampledUnlessAskedFor) {
   Victim("steady", 1);
   EXPECT_EQ(Samples(), 0);

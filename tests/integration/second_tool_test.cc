@@ -63,6 +63,17 @@ TEST_F(SecondTool, LeavesUsWhatWasBeforeAndUnknownTimeBehind) {
   EXPECT_GT(RowOf(process, "inference")["gpu_busy_ns"], 0);
 }
 
+// What it has CUPTI tell as the time is no step of the clock, and moves nothing.
+TEST_F(SecondTool, LeavesWhatWasBeforeWhereItWas) {
+  RunBoth();
+  report_ = Report();
+  EXPECT_EQ(Ledger("clock_steps"), 0);
+  const Json inference = RowOf(report_["processes"][0], "inference");
+  const int64_t known_ns =
+      inference["wall_ns"].get<int64_t>() - inference["unknown_ns"].get<int64_t>();
+  EXPECT_GT(inference["gpu_busy_ns"], known_ns / 4);
+}
+
 TEST_F(SecondTool, WhenItHasEndedCuptiListensToNothing) {
   EXPECT_THAT(RunBoth().out, HasSubstr("\nlistening 0 0 0\n"));
 }
