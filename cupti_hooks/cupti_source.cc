@@ -241,9 +241,15 @@ bool CuptiSource::ReadClock(int64_t* now_ns) {
   return has_clock_.load(std::memory_order_acquire) && ReadCuptiClock(api_, now_ns);
 }
 
-bool CuptiSource::Stop(int64_t deadline_ns, AfterStop after) {
+void CuptiSource::PrepareStop(int64_t deadline_ns, AfterStop after) {
   stopped_.store(true, std::memory_order_release);
-  if (worker_ != nullptr && after == AfterStop::kProgramGoesOn) KeepCuptiClock(api_);
+  if (worker_ == nullptr) return;
+  if (after == AfterStop::kProgramGoesOn) KeepCuptiClock(api_);
+  worker_->RequestStop(deadline_ns, after);
+}
+
+bool CuptiSource::Stop(int64_t deadline_ns, AfterStop after) {
+  PrepareStop(deadline_ns, after);
   // The clock can still be read: the last records are converted with it.
   if (worker_ != nullptr) worker_->Stop(deadline_ns, after);
   return HasEnded();

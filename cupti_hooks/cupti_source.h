@@ -47,7 +47,9 @@ class CuptiSource final : public DeviceSource {
   const char* name() const override { return "cupti"; }
   bool Start(DeviceHost* host) override;
   bool ReadClock(int64_t* now_ns) override;
+  void PrepareStop(int64_t deadline_ns, AfterStop after) override;
   bool Stop(int64_t deadline_ns, AfterStop after) override;
+  bool HasStopped() const override { return HasEnded(); }
   void Abandon() noexcept override;
   void Yield(int64_t deadline_ns, std::string_view to) override;
   void AbandonInForkChild() noexcept override;

@@ -137,10 +137,15 @@ void CuptiWorker::Abandon() noexcept {
   buffers_->worker_signal().Set();
 }
 
-void CuptiWorker::Stop(int64_t deadline_ns, AfterStop after) {
+void CuptiWorker::RequestStop(int64_t deadline_ns, AfterStop after) {
+  if (stops()) return;
   if (after == AfterStop::kProgramGoesOn) end_ns_.store(NowNs(), std::memory_order_relaxed);
   stop_deadline_ns_.store(std::max<int64_t>(deadline_ns, 1), std::memory_order_release);
   buffers_->worker_signal().Set();
+}
+
+void CuptiWorker::Stop(int64_t deadline_ns, AfterStop after) {
+  RequestStop(deadline_ns, after);
   AwaitEnd(deadline_ns);
   if (after == AfterStop::kProgramEnds) Abandon();
   if (complete_.load(std::memory_order_acquire)) return;

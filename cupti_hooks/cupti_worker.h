@@ -34,6 +34,8 @@ class CuptiWorker {
   // (CLOCK_MONOTONIC). What is missing then is counted and unknown. Where the program goes on, so
   // does the thread, until it has left CUPTI; else it is abandoned. From any thread, several times.
   void Stop(int64_t deadline_ns, AfterStop after);
+  // The first half of it: returns at once. The first call counts.
+  void RequestStop(int64_t deadline_ns, AfterStop after);
 
   // The thread calls CUPTI no more: the process ends, and CUPTI must not be called once its own
   // exit handlers have run. From any thread and from a signal handler.

@@ -19,11 +19,13 @@ class SamplingSource : public DeviceSource {
     *now_ns = 0;
     return false;
   }
+  void PrepareStop(int64_t, AfterStop) final { thread_.RequestStop(); }
   bool Stop(int64_t deadline_ns, AfterStop after) final {
     const bool ended = thread_.Stop(deadline_ns);
     if (after == AfterStop::kProgramEnds) thread_.Abandon();
     return ended;
   }
+  bool HasStopped() const final { return thread_.HasEnded(); }
   void Abandon() noexcept final { thread_.Abandon(); }
   void AbandonInForkChild() noexcept final { thread_.AbandonInForkChild(); }
 

@@ -59,14 +59,22 @@ void* SamplingThread::Main(void* argument) {
   return nullptr;
 }
 
-bool SamplingThread::Stop(int64_t deadline_ns) {
-  if (state_ == nullptr) return true;
+void SamplingThread::RequestStop() {
+  if (state_ == nullptr) return;
   state_->control.stop_.store(true, std::memory_order_release);
   state_->control.wake_.Set();
-  while (!state_->ended.load(std::memory_order_acquire) && NowNs() < deadline_ns) {
+}
+
+bool SamplingThread::Stop(int64_t deadline_ns) {
+  RequestStop();
+  while (!HasEnded() && NowNs() < deadline_ns) {
     state_->end.Wait(std::min(kEndPollNs, deadline_ns - NowNs()));
   }
-  return state_->ended.load(std::memory_order_acquire);
+  return HasEnded();
+}
+
+bool SamplingThread::HasEnded() const {
+  return state_ == nullptr || state_->ended.load(std::memory_order_acquire);
 }
 
 void SamplingThread::Abandon() noexcept {

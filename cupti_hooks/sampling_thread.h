@@ -42,9 +42,11 @@ class SamplingThread {
   // Runs |work| on a thread called |name|, at most 15 characters. False: none could be made. An
   // exception ends the work. Once.
   bool Start(const char* name, Work work);
-  // Asks the work to end, and waits for it until |deadline_ns| of CLOCK_MONOTONIC. Any number of
-  // times, also without a thread. Whether it has ended.
+  // Asks the work to end, and waits for it until |deadline_ns| of CLOCK_MONOTONIC; whether it has
+  // ended. All three any number of times, also without a thread.
+  void RequestStop();
   bool Stop(int64_t deadline_ns);
+  bool HasEnded() const;
   // Nobody waits for it any more. From a signal handler too.
   void Abandon() noexcept;
   // In a fork child, which has no such thread.

@@ -88,7 +88,8 @@ bool Collector::Build(CollectorOptions options) {
   };
   flusher_ = std::make_unique<Flusher>(
       Flusher::Parts{drain_.get(), writer_.get(), pool_.get(), mapping_.get(), clock_,
-                     bystanders_.get(), end, settings.end_ns, window_.get(), &FinishRecording},
+                     bystanders_.get(), end, [this] { return LeaveProgram(); }, settings.end_ns,
+                     window_.get(), &FinishRecording},
       std::chrono::milliseconds(settings.flush_ms));
   host_ = std::make_unique<CollectorHost>(this);
   mapping_->Announce();
@@ -142,12 +143,22 @@ void Collector::Finish(const char* how, std::chrono::milliseconds timeout) {
     started = sources_started_.load(std::memory_order_relaxed);
   }
   const int64_t deadline_ns = clock_->MonotonicNs() + std::chrono::nanoseconds(timeout).count();
-  bool stopped = true;
-  for (size_t i = 0; i < started; ++i) stopped &= sources_[i]->Stop(deadline_ns, after);
+  for (size_t i = 0; i < started; ++i) sources_[i]->PrepareStop(deadline_ns, after);
+  for (size_t i = 0; i < started; ++i) sources_[i]->Stop(deadline_ns, after);
   threads_->RefreshNames();
   context_.finished.store(true, std::memory_order_release);
-  const bool closed = flusher_->Finish(how, timeout);
-  if (after == AfterStop::kProgramGoesOn && stopped && closed) GoOnUnrecorded();
+  // What takes longer, the background thread waits for.
+  if (flusher_->Finish(how, timeout)) LeaveProgram();
+}
+
+bool Collector::LeaveProgram() {
+  if (!program_went_on() || abandoned_.load(std::memory_order_acquire)) return true;
+  const size_t started = sources_started_.load(std::memory_order_acquire);
+  for (size_t i = 0; i < started; ++i) {
+    if (!sources_[i]->HasStopped()) return false;
+  }
+  if (!left_program_.exchange(true)) GoOnUnrecorded();
+  return true;
 }
 
 // What its iterations take from here on is what they take without the profiler.
@@ -183,6 +194,7 @@ void Collector::OnLaterStep(const ThreadBuffer* buffer, uint64_t number) noexcep
 }
 
 void Collector::AbandonSources() noexcept {
+  abandoned_.store(true, std::memory_order_release);
   const size_t started = sources_started_.load(std::memory_order_acquire);
   for (size_t i = 0; i < started; ++i) sources_[i]->Abandon();
 }

@@ -98,6 +98,10 @@ class Collector {
   // Until it has been finished so.
   void AwaitEnd() noexcept { flusher_->AwaitEnd(kEndPatience); }
 
+  // Once the trace is closed: nothing of the recording acts any more in a program that goes on,
+  // unless a source still does. True: that is all. Any thread.
+  bool LeaveProgram();
+
   // The program ends, after it went on behind the end of the recording. From any thread, which may
   // be inside a signal handler: no lock, no allocation.
   void AbandonSources() noexcept;
@@ -178,6 +182,8 @@ class Collector {
   std::atomic<bool> sources_claimed_{false};
   bool is_this_process_ = false;
   std::atomic<ThreadBuffer*> stepping_{nullptr};  // of the thread that was the first to step
+  std::atomic<bool> abandoned_{false};
+  std::atomic<bool> left_program_{false};
   std::atomic<bool> ended_{false};
   std::atomic<LaterIterations*> later_{nullptr};  // |own_later_| once it is there
   std::unique_ptr<LaterIterations> own_later_;

@@ -117,11 +117,21 @@ class DeviceSource {
   // Reads the source's clock, in ns. False when it has none yet.
   virtual bool ReadClock(int64_t* now_ns) = 0;
 
+  // Said to every source before the first is stopped, so that none is late because another one is:
+  // what Stop does begins. Returns at once.
+  virtual void PrepareStop(int64_t deadline_ns, AfterStop after) {
+    static_cast<void>(deadline_ns);
+    static_cast<void>(after);
+  }
+
   // Delivers everything that is complete, waits for outstanding buffers until |deadline_ns|
   // (CLOCK_MONOTONIC), then stops for good: what it would still have to do is left where the
   // program ends, and done later on a thread of its own where it goes on. Once, after Start, from
   // any thread. True: nothing of it acts in the program any more.
   virtual bool Stop(int64_t deadline_ns, AfterStop after) = 0;
+
+  // What Stop has answered, asked again later. Any thread.
+  virtual bool HasStopped() const = 0;
 
   // The program ends, after a Stop with which it went on: what is still to be done is left. From
   // any thread and from a signal handler.

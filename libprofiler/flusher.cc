@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <ctime>
 #include <exception>
 #include <utility>
 
@@ -138,6 +139,13 @@ void Flusher::Run() {
     parts_.pool->PrefaultAhead();
   }
   Close();
+  AwaitLeave();
+}
+
+// A call into a foreign library may take as long as it likes.
+void Flusher::AwaitLeave() {
+  const timespec pause = {0, 50'000'000};
+  while (!parts_.leave()) nanosleep(&pause, nullptr);
 }
 
 void Flusher::DrainNow() {

@@ -37,6 +37,9 @@ class Flusher {
     Bystanders* bystanders;
     // Ends the recording as it is told: stops the sources and calls Finish(). May wait for pages.
     std::function<void(const char* how)> end;
+    // Called behind the end of the trace, again and again until it says true: the program is left
+    // alone.
+    std::function<bool()> leave;
     // From |end_ns| (CLOCK_MONOTONIC; 0: never) on, |finish| is called with kDurationOver on a
     // thread of its own; once |window| (null: none) is over, with kStepsOver.
     uint64_t end_ns = 0;
@@ -80,6 +83,7 @@ class Flusher {
   void Run();
   void ObeyEnd();
   void Close();
+  void AwaitLeave();
 
   const Parts parts_;
   const std::chrono::milliseconds live_interval_;

@@ -108,6 +108,16 @@ TEST_F(StepsTest, WhenLaterIterationsEndedIsKept) {
   EXPECT_THAT(later("0"), testing::IsEmpty());
 }
 
+// CUPTI takes longer to hand back its buffers than the end is waited for.
+TEST_F(StepsTest, AProgramIsLeftAloneWheneverCuptiIsGivenUp) {
+  runner().Set("GPUBOUND_IN_RUN_CALIBRATION", "1");
+  runner().Set("GPUBOUND_SIM_SCRIPT", R"({"faults": {"completion_delay_ms": 2500}})");
+  EXPECT_EQ(ProfileSteps("10:20", {kVictim, "ahead", "400"}).exit_code, 0);
+  const std::vector<LaterIteration> later = Load().processes.at(0).later_iterations;
+  ASSERT_FALSE(later.empty());
+  EXPECT_GT(later.front().number, 100u) << "CUPTI was not that slow";
+}
+
 TEST_F(StepsTest, ALongTimeBeforeLeavesNoEvents) {
   const Outcome outcome = ProfileScript(
       "400:410", std::string("GPUBOUND_FLUSH_MS=50 ") + kVictim + " steps_slowly 420");

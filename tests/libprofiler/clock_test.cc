@@ -44,6 +44,7 @@ class SlowSource final : public DeviceSource {
     return true;
   }
   bool Stop(int64_t, AfterStop) override { return true; }
+  bool HasStopped() const override { return true; }
   void AbandonInForkChild() noexcept override {}
 
  private:

@@ -16,6 +16,8 @@ namespace {
 // What was done to a source.
 struct Life {
   std::vector<AfterStop> stops;
+  int prepared = 0;
+  std::function<void()> in_stop;
   int abandoned = 0;
   int yields = 0;
   int forgotten = 0;
@@ -38,11 +40,14 @@ class WatchedSource final : public DeviceSource {
     *now_ns = 0;
     return false;
   }
+  void PrepareStop(int64_t, AfterStop) override { ++life_.prepared; }
   bool Stop(int64_t, AfterStop after) override {
     EXPECT_TRUE(life_.started);
+    if (life_.in_stop) life_.in_stop();
     life_.stops.push_back(after);
     return life_.ends_in_time;
   }
+  bool HasStopped() const override { return life_.ends_in_time; }
   void Abandon() noexcept override { ++life_.abandoned; }
   void Yield(int64_t, std::string_view) override { ++life_.yields; }
   void AbandonInForkChild() noexcept override { ++life_.forgotten; }
@@ -80,6 +85,29 @@ TEST_F(SourceLifeTest, TheRecordingHasEndedOnceNoSourceActsAnyMore) {
   Finish("steps");
   EXPECT_TRUE(collector_->program_went_on());
   EXPECT_FALSE(collector_->ended()) << "what iterations take is not what they take without it";
+  EXPECT_FALSE(collector_->LeaveProgram());
+  first.ends_in_time = true;
+  EXPECT_TRUE(collector_->LeaveProgram());
+  EXPECT_TRUE(collector_->ended());
+}
+
+TEST_F(SourceLifeTest, AProgramThatEndsMeanwhileIsNotWaitedFor) {
+  Life life;
+  Start(&life);
+  life.ends_in_time = false;
+  Finish("steps");
+  collector_->AbandonSources();
+  EXPECT_TRUE(collector_->LeaveProgram());
+  EXPECT_FALSE(collector_->ended());
+}
+
+TEST_F(SourceLifeTest, EachIsToldBeforeTheFirstIsWaitedFor) {
+  Life first, second;
+  Start(&first);
+  Start(&second);
+  first.in_stop = [&] { EXPECT_EQ(second.prepared, 1); };
+  Finish("duration");
+  EXPECT_EQ(second.stops.size(), 1u);
 }
 
 TEST_F(SourceLifeTest, WhereTheProgramGoesOnASourceIsToldAndAbandonedAtItsEnd) {

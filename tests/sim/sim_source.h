@@ -34,6 +34,7 @@ class SimSource final : public DeviceSource {
   bool Start(DeviceHost* host) override;
   bool ReadClock(int64_t* now_ns) override;
   bool Stop(int64_t deadline_ns, AfterStop after) override;
+  bool HasStopped() const override { return true; }
   void AbandonInForkChild() noexcept override;
 
   // What the device's side of a program did; kept until the next Deliver.
