@@ -4,8 +4,6 @@
 // delivery.cc, on this one thread.
 #include "cupti_hooks/cupti_worker.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -13,6 +11,7 @@
 #include "cupti_hooks/cupti_session.h"
 #include "cupti_hooks/delivery.h"
 #include "libprofiler/clock.h"
+#include "libprofiler/own_threads.h"
 
 namespace gpubound {
 namespace {
@@ -41,16 +40,7 @@ CuptiWorker::CuptiWorker(const CuptiApi& api, ActivityBuffers* buffers, Callback
 
 bool CuptiWorker::Start(CUpti_SubscriberHandle subscriber) {
   subscriber_ = subscriber;
-  // The program's signals are the program's: none is delivered to our thread.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool made = pthread_create(&thread_, nullptr, &CuptiWorker::Main, this) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!made) return false;
-  pthread_setname_np(thread_, "gpubound-cupti");
-  pthread_detach(thread_);
-  return true;
+  return StartOwnThread("gpubound-cupti", &CuptiWorker::Main, this);
 }
 
 void* CuptiWorker::Main(void* worker) {

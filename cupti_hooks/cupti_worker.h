@@ -5,8 +5,6 @@
 #ifndef GPUBOUND_CUPTI_HOOKS_CUPTI_WORKER_H_
 #define GPUBOUND_CUPTI_HOOKS_CUPTI_WORKER_H_
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdint>
 
@@ -70,7 +68,6 @@ class CuptiWorker {
   CUpti_SubscriberHandle subscriber_ = nullptr;
   int64_t last_flush_ns_ = 0;  // the thread's, as the next one
   bool has_flushed_ = false;
-  pthread_t thread_{};
   std::atomic<int64_t> stop_deadline_ns_{0};  // 0: go on
   std::atomic<int64_t> end_ns_{INT64_MAX};    // of a recording whose program goes on
   std::atomic<int64_t> delivered_until_ns_;

@@ -3,14 +3,12 @@
 // A detached thread and what it shares with its owner.
 #include "cupti_hooks/sampling_thread.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <exception>
 #include <utility>
 
 #include "libprofiler/clock.h"
+#include "libprofiler/own_threads.h"
 
 namespace gpubound {
 namespace {
@@ -32,18 +30,10 @@ SamplingThread::~SamplingThread() {
 bool SamplingThread::Start(const char* name, Work work) {
   auto* state = new State;
   state->work = std::move(work);
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_t thread{};
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool made = pthread_create(&thread, nullptr, &SamplingThread::Main, state) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!made) {
+  if (!StartOwnThread(name, &SamplingThread::Main, state)) {
     delete state;
     return false;
   }
-  pthread_setname_np(thread, name);
-  pthread_detach(thread);
   state_ = state;
   return true;
 }

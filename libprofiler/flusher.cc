@@ -3,14 +3,13 @@
 // Runs the drain on a thread of its own.
 #include "libprofiler/flusher.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <ctime>
 #include <exception>
 #include <utility>
 
 #include "libprofiler/log.h"
+#include "libprofiler/own_threads.h"
 #include "libprofiler/process_end.h"
 #include "proto/recording_end.h"
 
@@ -21,20 +20,7 @@ namespace {
 // pages are faulted in ahead of use, and the clocks are sampled.
 constexpr std::chrono::milliseconds kTick{200};
 
-// Runs |work| on a detached thread that gets no signal.
-bool StartThread(void* (*work)(void*), void* argument) {
-  sigset_t all;
-  sigset_t before;
-  pthread_t thread;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool started = pthread_create(&thread, nullptr, work, argument) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!started) return false;
-  pthread_setname_np(thread, "gpubound");
-  pthread_detach(thread);
-  return true;
-}
+constexpr char kThreadName[] = "gpubound";
 
 }  // namespace
 
@@ -42,7 +28,7 @@ Flusher::Flusher(Parts parts, std::chrono::milliseconds live_interval)
     : parts_(std::move(parts)), live_interval_(live_interval) {}
 
 bool Flusher::Start() {
-  has_thread_ = StartThread(&ThreadMain, this);
+  has_thread_ = StartOwnThread(kThreadName, &ThreadMain, this);
   return has_thread_;
 }
 
@@ -69,7 +55,7 @@ void Flusher::ObeyEnd() {
   const char* const how = wanted_end_.exchange(nullptr, std::memory_order_acquire);
   if (how == nullptr) return;
   end_ = how;
-  if (!StartThread(&EndMain, this)) EndMain(this);
+  if (!StartOwnThread(kThreadName, &EndMain, this)) EndMain(this);
 }
 
 void* Flusher::EndMain(void* self) {
@@ -98,7 +84,7 @@ void Flusher::EndIfDue() {
   } else if (parts_.end_ns != 0 && ReadMonotonicNs() >= parts_.end_ns) {
     due_ = kDurationOver;
   }
-  if (due_ != nullptr) StartThread(&DueMain, this);
+  if (due_ != nullptr) StartOwnThread(kThreadName, &DueMain, this);
 }
 
 void* Flusher::ThreadMain(void* self) {
@@ -115,16 +101,12 @@ void Flusher::Run() {
   using SteadyClock = std::chrono::steady_clock;
   const std::chrono::milliseconds tick = std::min(kTick, live_interval_);
   SteadyClock::time_point live_due = SteadyClock::now() + live_interval_;
-  bool exiting = false;
   parts_.pool->PrefaultAhead();
   while (!finish_.load(std::memory_order_acquire)) {
     parts_.pool->WaitForWork(tick);
     ObeyEnd();
     EndIfDue();
-    if (!exiting && IsLastThread()) {
-      exiting = true;
-      ExitAsLastThread();
-    }
+    EndWithLastThread();
     parts_.bystanders->LookNowAndThen(parts_.clock->MonotonicNs());
     bool more = true;
     while (more && !finish_.load(std::memory_order_acquire)) {
@@ -145,7 +127,17 @@ void Flusher::Run() {
 // A call into a foreign library may take as long as it likes.
 void Flusher::AwaitLeave() {
   const timespec pause = {0, 50'000'000};
-  while (!parts_.leave()) nanosleep(&pause, nullptr);
+  while (!parts_.leave()) {
+    EndWithLastThread();
+    nanosleep(&pause, nullptr);
+  }
+}
+
+// Ours do not keep the process alive.
+void Flusher::EndWithLastThread() {
+  if (exiting_ || !IsLastThread()) return;
+  exiting_ = true;
+  ExitAsLastThread();
 }
 
 void Flusher::DrainNow() {

@@ -6,8 +6,6 @@
 #ifndef GPUBOUND_LIBPROFILER_FLUSHER_H_
 #define GPUBOUND_LIBPROFILER_FLUSHER_H_
 
-#include <pthread.h>
-
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -84,10 +82,12 @@ class Flusher {
   void ObeyEnd();
   void Close();
   void AwaitLeave();
+  void EndWithLastThread();
 
   const Parts parts_;
   const std::chrono::milliseconds live_interval_;
   bool has_thread_ = false;
+  bool exiting_ = false;       // of the background thread
   const char* due_ = nullptr;  // how it is to end since its time is over; of the background thread
   std::mutex io_mutex_;
 

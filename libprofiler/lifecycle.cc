@@ -20,6 +20,7 @@
 #include "libprofiler/collector.h"
 #include "libprofiler/current_thread.h"
 #include "libprofiler/log.h"
+#include "libprofiler/own_threads.h"
 #include "libprofiler/signal_shield.h"
 
 namespace gpubound {
@@ -129,6 +130,7 @@ void AfterForkInParent() {
 void AfterForkInChild() {
   t_thread_buffer = &g_no_buffer;
   g_unrecorded_children = 0;
+  ForgetOwnThreads();
   if (!ThisForkIsClean()) {
     // Another fork may have held the lock, by a thread that does not exist here. Whoever enters the
     // library takes it.

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "libprofiler/own_threads.h"
 #include "libprofiler/process_info.h"
 
 namespace gpubound {
@@ -53,7 +54,8 @@ bool IsLastThread() {
   bool alone = true;
   while (const dirent* entry = readdir(directory)) {
     const long tid = std::strtol(entry->d_name, nullptr, 10);
-    if (tid > 0 && tid != self && !HasEnded(tid)) alone = false;
+    if (tid <= 0 || tid == self || IsOwnThread(static_cast<uint32_t>(tid))) continue;
+    if (!HasEnded(tid)) alone = false;
   }
   closedir(directory);
   return alone;

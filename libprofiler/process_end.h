@@ -7,7 +7,7 @@
 
 namespace gpubound {
 
-// True when the main thread has ended and no other thread than the calling one runs any more. Costs
+// True when the main thread has ended and none runs any more but the calling one and ours. Costs
 // one small read from /proc while the main thread lives.
 bool IsLastThread();
 

@@ -68,6 +68,12 @@ INSTANTIATE_TEST_SUITE_P(Ways, ProcessEnd,
                            return name;
                          });
 
+TEST_F(ProcessLife, TheMainThreadEndsFirst) {
+  const Outcome outcome = Live("main-first");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_EQ(Count("scope WHERE name = 'in the thread'"), kIterations);
+}
+
 TEST_F(ProcessLife, MainReturnsWhileAThreadLaunches) {
   const Outcome outcome = Live("busy-thread");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();

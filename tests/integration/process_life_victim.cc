@@ -7,6 +7,7 @@
 //
 //   return          from main
 //   exit-in-thread  exit(7) in a thread that trains, while main waits for it
+//   main-first      pthread_exit in main, while a thread initialises CUDA and annotates
 //   busy-thread     from main, while a detached thread launches on and on
 //   _exit           _exit(3)
 //   abort, term     by that signal
@@ -17,6 +18,7 @@
 //   $GPUBOUND_TEST_NVTX_MODULE, opens an NVTX range in it and unloads it, before
 //                   each iteration
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +37,18 @@ void Train(int iterations) {
     trainer.Iterate();
     GPUBOUND_STEP(i);
   }
+}
+
+// Without work for the device: the stand-in would have a thread for it, as the driver has.
+[[noreturn]] void EndMainFirst(int iterations) {
+  std::thread([iterations] {
+    int devices = 0;
+    cudaGetDeviceCount(&devices);
+    for (int i = 0; i < iterations; ++i) {
+      GPUBOUND_OPERATION("in the thread");
+    }
+  }).detach();
+  pthread_exit(nullptr);
 }
 
 void LeaveABusyThread(int iterations) {
@@ -90,6 +104,7 @@ int Main(char** argv) {
     LeaveABusyThread(count);
     return 0;
   }
+  if (way == "main-first") EndMainFirst(count);
   if (way == "short-threads") {
     TrainInShortThreads(count);
     return 0;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A place for each thread of ours, given back when its work has ended.
+#include "libprofiler/own_threads.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace gpubound {
+namespace {
+
+struct Place {
+  std::atomic<bool> taken;
+  std::atomic<uint32_t> tid;  // 0: not running yet
+  void* (*work)(void*);
+  void* argument;
+};
+// Six at a time are the most so far: the background thread, two that end a recording, and three of
+// sources.
+constinit Place g_places[16] = {};
+
+Place* TakePlace() {
+  for (Place& place : g_places) {
+    if (!place.taken.exchange(true, std::memory_order_acquire)) return &place;
+  }
+  return nullptr;
+}
+
+void GiveBack(Place* place) {
+  place->tid.store(0, std::memory_order_relaxed);
+  place->taken.store(false, std::memory_order_release);
+}
+
+void* Main(void* argument) {
+  auto* const place = static_cast<Place*>(argument);
+  place->tid.store(static_cast<uint32_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
+  place->work(place->argument);
+  GiveBack(place);
+  return nullptr;
+}
+
+}  // namespace
+
+bool StartOwnThread(const char* name, void* (*work)(void*), void* argument) noexcept {
+  Place* const place = TakePlace();
+  if (place == nullptr) return false;
+  place->work = work;
+  place->argument = argument;
+  sigset_t all;
+  sigset_t before;
+  pthread_t thread;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool started = pthread_create(&thread, nullptr, &Main, place) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!started) {
+    GiveBack(place);
+    return false;
+  }
+  pthread_setname_np(thread, name);
+  pthread_detach(thread);
+  return true;
+}
+
+bool IsOwnThread(uint32_t tid) noexcept {
+  for (const Place& place : g_places) {
+    if (place.tid.load(std::memory_order_relaxed) == tid) return true;
+  }
+  return false;
+}
+
+void ForgetOwnThreads() noexcept {
+  for (Place& place : g_places) GiveBack(&place);
+}
+
+}  // namespace gpubound
