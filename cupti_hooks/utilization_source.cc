@@ -28,7 +28,7 @@ void Sample(const UtilizationOptions& options, DeviceHost* host, SamplingThread:
   }
   DeviceClients clients(options.proc, host);
   std::vector<NvmlApi::Client> listed;
-  const auto pid = static_cast<uint32_t>(getpid());
+  ProcessTree process_tree(options.proc, static_cast<uint32_t>(getpid()));
   int64_t next_ns = NowNs();
   while (!control->stopping()) {
     for (const NvmlApi::Device& device : nvml.devices()) {
@@ -37,7 +37,7 @@ void Sample(const UtilizationOptions& options, DeviceHost* host, SamplingThread:
       host->AddSample(sample, device.uuid);
       if (nvml.Clients(device, &listed)) clients.Update(device.uuid, listed, sample.time_ns);
     }
-    ProcessTreeSample tree = MeasureProcessTree(options.proc, pid);
+    ProcessTreeSample tree = process_tree.Measure(NowNs());
     tree.time_ns = NowNs();
     host->AddSample(tree);
     // A machine that sleeps or starves us must not be answered with a burst.

@@ -31,7 +31,7 @@ class ProcessTreeTest : public ::testing::Test {
     std::ofstream(task + "/schedstat") << "123 " << delay_ns << " 7\n";
     std::ofstream(task + "/children") << children;
   }
-  ProcessTreeSample Measure(uint32_t pid) { return MeasureProcessTree(proc_, pid); }
+  ProcessTreeSample Measure(uint32_t pid) { return ProcessTree(proc_, pid).Measure(0); }
   static int64_t TickNs() { return 1'000'000'000 / sysconf(_SC_CLK_TCK); }
 
   const std::string proc_;
@@ -73,6 +73,25 @@ TEST_F(ProcessTreeTest, WithoutTheProcessThereIsNothing) {
   EXPECT_EQ(Measure(10).cpu_ns, 0);
 }
 
+// Ten milliseconds of a processor at each call.
+int64_t UseTenMs() {
+  static int64_t used_ns = 0;
+  return used_ns += 10'000'000;
+}
+
+TEST_F(ProcessTreeTest, ThreadsAreLookedAtForOnePercentOfAProcessor) {
+  Process(10, "train", 100, 5, 77, "11");
+  Process(11, "worker", 10, 1, 2);
+  ProcessTree tree(proc_, 10, &UseTenMs);
+  EXPECT_EQ(tree.Measure(0).run_delay_ns, 79);
+  Process(10, "train", 200, 5, 177, "11");
+  const ProcessTreeSample between = tree.Measure(999'999'999);
+  EXPECT_EQ(between.run_delay_ns, 79);
+  EXPECT_EQ(between.processes, 2u);
+  EXPECT_EQ(between.cpu_ns, (206 + 16) * TickNs());
+  EXPECT_EQ(tree.Measure(1'000'000'000).run_delay_ns, 179);
+}
+
 TEST_F(ProcessTreeTest, TheKernelsOwnFilesAreUnderstood) {
   int pipe_ends[2];
   ASSERT_EQ(pipe(pipe_ends), 0);
@@ -83,7 +102,7 @@ TEST_F(ProcessTreeTest, TheKernelsOwnFilesAreUnderstood) {
     _exit(read(pipe_ends[0], &byte, 1) == 0 ? 0 : 1);  // until the parent has measured
   }
   close(pipe_ends[0]);
-  const ProcessTreeSample sample = MeasureProcessTree("/proc", static_cast<uint32_t>(getpid()));
+  const ProcessTreeSample sample = ProcessTree("/proc", static_cast<uint32_t>(getpid())).Measure(0);
   close(pipe_ends[1]);
   waitpid(child, nullptr, 0);
   EXPECT_EQ(sample.processes, 2u);
