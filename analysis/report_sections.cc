@@ -137,7 +137,10 @@ std::string HeadlineScope(const Report& report, const TextOptions& options) {
               Bounded(run.gpu_busy_is_upper_bound, more, FormatShare(share));
   }
   if (run.headline != "span") {
-    line += (line.empty() ? "in" : ", in") + std::string(" the iterations after warm-up, ") +
+    const ReportProcess* stepping = SteppingProcess(report);
+    const bool is_other = stepping != nullptr && stepping != MainProcess(report);
+    line += (line.empty() ? "in" : ", in") + std::string(" the iterations ") +
+            (is_other ? "of pid " + std::to_string(stepping->pid) + " " : "") + "after warm-up, " +
             FormatTime(run.headline_ns, options.raw) + "; in the whole span ";
     if (run.devices_used > 0) {
       line += "busy " +

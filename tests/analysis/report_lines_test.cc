@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "analysis/report_text.h"
 #include "tests/analysis/report_rows.h"
 
@@ -169,6 +171,18 @@ TEST_F(ReportLinesTest, TheWholeSpanHasABoundOfItsOwn) {
   report_.run.whole_gpu_busy_share = 0.2;
   EXPECT_THAT(Text(), HasSubstr("\nGPU: compute 41 %, in the iterations after warm-up, 500 ms; "
                                 "in the whole span busy >= 20 %, unknown 25 %.\n"));
+}
+
+// As of several trainings that a shell starts.
+TEST_F(ReportLinesTest, IterationsThatAreNotOfTheMainProcessSayWhoseTheyAre) {
+  report_.run.headline = "iterations";
+  report_.run.headline_ns = 500'000'000;
+  report_.run.devices_used = 1;
+  ReportProcess other = process();
+  other.pid = 77;
+  other.iterations.emplace().count = 3;
+  report_.processes.push_back(std::move(other));
+  EXPECT_THAT(Text(), HasSubstr("in the iterations of pid 77 after warm-up, 500 ms; "));
 }
 
 TEST_F(ReportLinesTest, ADeviceThatMayHaveBeenUsedIsNotCalledUnused) {
