@@ -51,7 +51,9 @@ void StartElsewhere(pthread_t thread) {
 class JobList {
  public:
   explicit JobList(const std::vector<std::function<Status()>>& jobs)
-      : jobs_(jobs), done_(jobs.size(), Ok{}), thrown_(jobs.size()) {}
+      : jobs_(jobs), done_(jobs.size(), Ok{}) {
+    thrown_.resize(jobs.size());
+  }
 
   bool AnyLeft() const { return next_ < jobs_.size(); }
   // Throws nothing: it may be a thread's whole work, and others may do a part of the list still.
