@@ -348,11 +348,9 @@ LaunchAnchor ProcessReplay::AnchorOf(const DeviceWork& work, LaunchEntry* launch
     const double own_part = UsualOwnPartOf(kind).ns();
     const int64_t own_end_ns = std::max(launch->start_ns + Rounded(own_part), thread.at_ns);
     anchor.at_ns = std::min(work.start_ns, own_end_ns);
-    anchor.at = thread.started ? thread.At(anchor.at_ns) : LeadAt(anchor.at_ns);
+    anchor.at =
+        thread.started ? EndOfStep(thread.At(anchor.at_ns), thread.cell) : LeadAt(anchor.at_ns);
     anchor.tells_latency = false;
-    if (in_.path != nullptr && thread.started) {
-      anchor.at.step = in_.path->Add(anchor.at.step, PathPartOf(thread.cell), anchor.at.at);
-    }
     if (thread.at_ns == launch->start_ns) {
       anchor.own_part = &OwnPartOf(&kind);
       anchor.own_ns = static_cast<double>(anchor.at_ns - launch->start_ns);

@@ -46,7 +46,7 @@ ReplayFacts ProcessReplay::Finish() {
   facts_.span_end_ns = std::max(facts_.span_begin_ns, Retimed(end.at));
   facts_.span = {end.variance, end.error};
   if (in_.path != nullptr) {
-    facts_.last_step = in_.path->Add(end.step, PathPartOf(last_cell_.value_or(NoCell())), end.at);
+    facts_.last_step = EndOfStep(end, last_cell_.value_or(NoCell())).step;
   }
   for (UnknownInterval& unknown : facts_.unknown) {
     if (unknown.end_ns >= process_.span_end_ns) unknown.end_ns = kOpenEnded;

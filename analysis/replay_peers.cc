@@ -16,14 +16,13 @@ int64_t ProcessReplay::LastEvent() const {
 bool ProcessReplay::IsAtRest() const {
   const ReplayThread* const reporting = StartedReporting();
   if (reporting == nullptr || !reporting->calls.empty()) return false;
-  return reporting->scopes.empty() ||
-         reporting->cell % kLayers == static_cast<size_t>(Layer::kWait);
+  return reporting->scopes.empty() || IsInWait(reporting->cell);
 }
 
 bool ProcessReplay::WaitsSince(int64_t time_ns) const {
   const ReplayThread* const reporting = StartedReporting();
   return reporting != nullptr && reporting->calls.empty() && reporting->at_ns <= time_ns &&
-         reporting->cell % kLayers == static_cast<size_t>(Layer::kWait);
+         IsInWait(reporting->cell);
 }
 
 ReplayPeers::ReplayPeers(const Run& run) : run_(run), replays_(run.processes.size()) {

@@ -86,10 +86,7 @@ Moment ProcessReplay::At(int64_t time_ns) const {
 Moment ProcessReplay::Leading(const Moment& moment) const {
   const ReplayThread* const reporting = StartedReporting();
   const size_t cell = reporting == nullptr ? NoCell() : reporting->cell;
-  if (in_.path == nullptr || cell % kLayers == static_cast<size_t>(Layer::kWait)) return moment;
-  Moment led = moment;
-  led.step = in_.path->Add(moment.step, PathPartOf(cell), moment.at);
-  return led;
+  return IsInWait(cell) ? moment : EndOfStep(moment, cell);
 }
 
 int64_t ProcessReplay::NextTime() {
@@ -342,11 +339,8 @@ void ProcessReplay::Suspend(bool suspended) {
 }
 
 void ProcessReplay::AddStep(ReplayThread* thread) {
-  const uint32_t part = PathPartOf(thread->cell);
-  thread->now.step = in_.path->Add(thread->now.step, part, thread->now.at);
-  if (thread->guessed) {
-    thread->certain.step = in_.path->Add(thread->certain.step, part, thread->certain.at);
-  }
+  thread->now = EndOfStep(thread->now, thread->cell);
+  if (thread->guessed) thread->certain = EndOfStep(thread->certain, thread->cell);
 }
 
 void ProcessReplay::Inherit(OperationIndex operation, int64_t time_ns) {

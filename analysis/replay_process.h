@@ -287,6 +287,12 @@ class ProcessReplay {
   size_t NoCell() const {
     return size_t{kNoOperationIndex} * kLayers + static_cast<size_t>(base_layer_);
   }
+  static bool IsInWait(size_t cell) { return cell % kLayers == static_cast<size_t>(Layer::kWait); }
+  // |moment| as the end of a step in |cell|.
+  Moment EndOfStep(Moment moment, size_t cell) const {
+    if (in_.path != nullptr) moment.step = in_.path->Add(moment.step, PathPartOf(cell), moment.at);
+    return moment;
+  }
   uint32_t PathPartOf(size_t cell) const {
     return in_.first_part + static_cast<uint32_t>(cell / kLayers * kPathColumns + cell % kLayers);
   }

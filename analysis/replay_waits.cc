@@ -39,7 +39,7 @@ void ProcessReplay::JoinAdopters(ReplayThread* reporting, int64_t time_ns) {
   if (!join.exists() || join.at == alone.at) return;
   // What came long after them did not come because of them.
   if (join.at > alone.at && time_ns - joined_ns > kJoinsNs) return;
-  if (in_.path != nullptr) join.step = in_.path->Add(join.step, PathPartOf(cell), join.at);
+  join = EndOfStep(join, cell);
   // It need not have waited at all; then it would have come here on its own.
   const Moment released = Later(reporting->now, join);
   facts_.unmoved_waits_ns += std::max(0.0, alone.at - released.at);

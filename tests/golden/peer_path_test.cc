@@ -7,6 +7,7 @@
 
 #include "analysis/replay.h"
 #include "tests/golden/scenario.h"
+#include "tests/golden/scenario_lines.h"
 
 namespace gpubound {
 namespace {
@@ -17,15 +18,8 @@ constexpr int64_t kSpanUs = kTurns * kTurnUs;
 
 class PeerPathTest : public testing::Test {
  protected:
-  static std::string Event(int64_t us, const std::string& what) {
-    return "@" + std::to_string(1000 * us) + " main " + what + "\n";
-  }
-  static std::string Scope(int64_t begin_us, int64_t end_us, const std::string& what) {
-    return Event(begin_us, "begin " + what) + Event(end_us, "end " + what);
-  }
   static std::string Process(const std::string& line, int64_t begin_us = 0) {
-    return line + "\nspan " + std::to_string(1000 * begin_us) + " " +
-           std::to_string(1000 * kSpanUs) + "\nthread main\n";
+    return golden::ProcessLines(line, begin_us, kSpanUs);
   }
 
   void Replay(const std::string& text) {
@@ -52,17 +46,19 @@ class PeerPathTest : public testing::Test {
   ReplayedRun replayed_;
 };
 
-// What it does while others wait is not told by an event of its own.
+// It lets the other one go on from inside its operation, which no event of its own tells.
 TEST_F(PeerPathTest, WhoIsWaitedForIsOnThePathWithWhatItDoesThen) {
   std::string learner = Process("");
   std::string worker = Process("process 101 100");
   for (int64_t us = 0; us < kSpanUs; us += kTurnUs) {
-    learner += Scope(us, us + 900, "operation learn") + Scope(us + 905, us + 990, "wait 101");
-    worker += Scope(us, us + 902, "wait 100") + Scope(us + 902, us + 980, "operation simulation");
+    learner += golden::ScopeLines(us, us + 900, "operation learn") +
+               golden::ScopeLines(us + 905, us + 990, "wait 101");
+    worker += golden::ScopeLines(us, us + 880, "wait 100") +
+              golden::ScopeLines(us + 880, us + 980, "operation simulation");
   }
   Replay(learner + worker);
-  EXPECT_NEAR(MillisecondsOf(0, "learn", "python"), 9.0, 0.1);
-  EXPECT_NEAR(MillisecondsOf(1, "simulation", "python"), 0.78, 0.05);
+  EXPECT_NEAR(MillisecondsOf(0, "learn", "python"), 8.8, 0.1);
+  EXPECT_NEAR(MillisecondsOf(1, "simulation", "python"), 1.0, 0.05);
   EXPECT_LT(
       MillisecondsOf(0, "(no operation)", "wait") + MillisecondsOf(1, "(no operation)", "wait"),
       0.15);
@@ -72,10 +68,12 @@ TEST_F(PeerPathTest, AWaitForWhatWasReadyTakesItsOwnTimeAndNoMore) {
   std::string learner = Process("");
   std::string worker = Process("process 101 100");
   for (int64_t us = 0; us < kSpanUs; us += kTurnUs) {
-    learner += Scope(us, us + 100, "operation ask") + Scope(us + 100, us + 990, "wait 101");
+    learner += golden::ScopeLines(us, us + 100, "operation ask") +
+               golden::ScopeLines(us + 100, us + 990, "wait 101");
     // What was asked comes in two messages; it does something between them.
-    worker += Scope(us, us + 105, "wait 100") + Scope(us + 500, us + 510, "wait 100");
-    worker += Scope(us + 515, us + 980, "operation simulation");
+    worker += golden::ScopeLines(us, us + 105, "wait 100") +
+              golden::ScopeLines(us + 500, us + 510, "wait 100");
+    worker += golden::ScopeLines(us + 515, us + 980, "operation simulation");
   }
   Replay(learner + worker);
   EXPECT_NEAR(MillisecondsOf(0, "ask", "python"), 1.0, 0.05);
@@ -85,8 +83,9 @@ TEST_F(PeerPathTest, AWaitForWhatWasReadyTakesItsOwnTimeAndNoMore) {
 }
 
 TEST_F(PeerPathTest, BeforeAProcessOfWhichTheParentIsNotKnownLiesWhatTheLeadingOneDid) {
-  Replay(Process("") + Scope(0, 5000, "operation prepare") + Scope(5000, 9900, "wait 101") +
-         Process("process 101 77", 4000) + Scope(9500, 9890, "operation simulation"));
+  Replay(Process("") + golden::ScopeLines(0, 5000, "operation prepare") +
+         golden::ScopeLines(5000, 9900, "wait 101") + Process("process 101 77", 4000) +
+         golden::ScopeLines(9500, 9890, "operation simulation"));
   EXPECT_NEAR(MillisecondsOf(0, "prepare", "python"), 4.0, 0.01);
   EXPECT_NEAR(MillisecondsOf(1, "(no operation)", "python"), 5.5, 0.02);
   EXPECT_NEAR(MillisecondsOf(1, "simulation", "python"), 0.39, 0.01);

@@ -9,6 +9,7 @@
 #include "analysis/replay.h"
 #include "analysis/what_if.h"
 #include "tests/golden/scenario.h"
+#include "tests/golden/scenario_lines.h"
 
 namespace gpubound {
 namespace {
@@ -18,20 +19,14 @@ constexpr int64_t kTurnUs = 1000;
 
 class SeveralPeersTest : public testing::Test {
  protected:
-  static std::string Event(int64_t us, const std::string& what) {
-    return "@" + std::to_string(1000 * us) + " main " + what + "\n";
-  }
-  static std::string Scope(int64_t begin_us, int64_t end_us, const std::string& what) {
-    return Event(begin_us, "begin " + what) + Event(end_us, "end " + what);
-  }
   static std::string Process(const std::string& line) {
-    return line + "\nspan 0 10000000\nthread main\n";
+    return golden::ProcessLines(line, 0, kTurns * kTurnUs);
   }
   // Waits for |pids| in all of each turn but its last 10 us.
   static std::string Trainer(const std::string& pids) {
     std::string text = Process("");
     for (int64_t turn = 0; turn < kTurns; ++turn) {
-      text += Scope(turn * kTurnUs, turn * kTurnUs + 990, "wait " + pids);
+      text += golden::ScopeLines(turn * kTurnUs, turn * kTurnUs + 990, "wait " + pids);
     }
     return text;
   }
@@ -40,8 +35,8 @@ class SeveralPeersTest : public testing::Test {
     std::string text = Process("process " + std::to_string(pid) + " 100");
     for (int64_t turn = 0; turn < kTurns; ++turn) {
       const int64_t at_us = turn * kTurnUs;
-      text += Scope(at_us, at_us + done_us, "operation simulation");
-      text += Scope(at_us + done_us + 5, at_us + kTurnUs, "wait 100");
+      text += golden::ScopeLines(at_us, at_us + done_us, "operation simulation");
+      text += golden::ScopeLines(at_us + done_us + 5, at_us + kTurnUs, "wait 100");
     }
     return text;
   }
@@ -49,7 +44,7 @@ class SeveralPeersTest : public testing::Test {
   static std::string SilentWorker(int64_t pid, int64_t done_us) {
     std::string text = Process("process " + std::to_string(pid) + " 100");
     for (int64_t turn = 0; turn < kTurns; ++turn) {
-      text += Scope(turn * kTurnUs + done_us + 5, (turn + 1) * kTurnUs, "wait 100");
+      text += golden::ScopeLines(turn * kTurnUs + done_us + 5, (turn + 1) * kTurnUs, "wait 100");
     }
     return text;
   }
@@ -59,21 +54,21 @@ class SeveralPeersTest : public testing::Test {
     std::string text = Process("");
     for (int64_t turn = 0; turn < kTurns; ++turn) {
       const int64_t at_us = turn * kTurnUs;
-      text += Event(at_us + 5, "begin operation " + operation);
-      text += Scope(at_us + 5, at_us + first_us, "wait 101");
-      if (first_us < 990) text += Scope(at_us + first_us, at_us + 990, "wait 102");
-      text += Event(at_us + 990, "end operation " + operation);
+      text += golden::EventLine(at_us + 5, "begin operation " + operation);
+      text += golden::ScopeLines(at_us + 5, at_us + first_us, "wait 101");
+      if (first_us < 990) text += golden::ScopeLines(at_us + first_us, at_us + 990, "wait 102");
+      text += golden::EventLine(at_us + 990, "end operation " + operation);
     }
     return text;
   }
   // Simulates throughout, one environment after the other, without answering anybody.
   static std::string Busy(int64_t pid, const std::string& operation) {
     std::string text = Process("process " + std::to_string(pid) + " 100");
-    text += Event(0, "begin operation " + operation);
+    text += golden::EventLine(0, "begin operation " + operation);
     for (int64_t us = 0; us < kTurns * kTurnUs; us += 10) {
-      text += Scope(us, us + 9, "layer simulator");
+      text += golden::ScopeLines(us, us + 9, "layer simulator");
     }
-    return text + Event(kTurns * kTurnUs, "end operation " + operation);
+    return text + golden::EventLine(kTurns * kTurnUs, "end operation " + operation);
   }
   static double MillisecondsWith(const std::string& text, const std::string& change) {
     golden::Scenario scenario = golden::ParseScenario(text);

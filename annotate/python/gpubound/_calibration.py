@@ -91,7 +91,11 @@ def workloads():
         for _ in items:
             gpubound.counter("calibration counter", 1.0)
 
-    # Of both, what reading the clock takes behind other work goes off again.
+    def clock_between():
+        do_other_work()
+        begin = clock()
+        return clock() - begin
+
     def operation_between(items):
         took = 0
         for _ in items:
@@ -100,9 +104,7 @@ def workloads():
             with gpubound.operation("calibration operation between"):
                 pass
             took += clock() - begin
-            do_other_work()
-            begin = clock()
-            took -= clock() - begin
+            took -= clock_between()
         return took
 
     def call_between(items):
@@ -112,9 +114,7 @@ def workloads():
             begin = clock()
             function(sized)
             took += clock() - begin
-            do_other_work()
-            begin = clock()
-            took -= clock() - begin
+            took -= clock_between()
         return took
 
     return {"empty": empty, "operation": operation, "call": call, "counter": counter,
