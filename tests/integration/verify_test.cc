@@ -77,8 +77,9 @@ TEST_F(VerifyRun, RefusesACommandThatFailsAndShowsWhatItSaidLast) {
 
 // A parent may have left SIGCHLD ignored; then the kernel keeps nothing to wait for.
 TEST_F(VerifyRun, TellsHowACommandEndsWhereTheEndOfChildrenIsIgnored) {
-  const std::string verify = GPUBOUND_TEST_COMMAND " verify --rounds 1 -- /bin/sh -c 'exit 9'";
-  const Outcome outcome = runner().Run({"/bin/sh", "-c", "trap '' CHLD; exec " + verify});
+  const Outcome outcome =
+      runner().Run({"/usr/bin/env", "--ignore-signal=CHLD", GPUBOUND_TEST_COMMAND, "verify",
+                    "--rounds", "1", "--", "/bin/sh", "-c", "exit 9"});
   EXPECT_EQ(outcome.exit_code, 3) << outcome.Describe();
   EXPECT_THAT(outcome.err, HasSubstr("exit status 9 without the profiler"));
 }
