@@ -9,6 +9,7 @@
 #include <string>
 
 #include "analysis/estimate.h"
+#include "analysis/own_work.h"
 #include "proto/sync_calls.h"
 
 namespace gpubound {
@@ -80,7 +81,7 @@ ReplayCosts::ReplayCosts(const ProcessTrace& process, const CostModel& model)
   for (size_t id = 0; id < labels_.size(); ++id) {
     const Label& label = process.labels[id];
     ByLabel& costs = labels_[id];
-    costs.own_overhead = label.kind == LabelKind::kAnnotation && label.domain == kOwnDomain;
+    costs.own_overhead = IsOwnWork(label);
     switch (label.kind) {
       case LabelKind::kOperation:
       case LabelKind::kAnnotation:

@@ -13,10 +13,6 @@
 
 namespace gpubound {
 
-// Domain of annotations around what the profiler itself does on a thread of the program, as when it
-// wraps the functions of a library that was imported.
-inline constexpr char kOwnDomain[] = "gpubound";
-
 // Time that the profiler spent on a thread right behind a time stamp.
 struct Spent {
   double ns = 0;
@@ -40,7 +36,7 @@ class ReplayCosts {
     return since_ns < costs.late_from_ns ? costs.end : costs.late_end;
   }
   const Spent& AfterInstant() const { return instant_; }
-  // CUPTI's own work, of which each record tells the actual cost, and scopes of ours (kOwnDomain).
+  // CUPTI's own work, of which each record tells the actual cost, and scopes of ours (own_work.h).
   bool IsOwnOverhead(LabelId label) const { return Of(label).own_overhead; }
   // Whether the model was measured; otherwise nothing is removed, what records tell included.
   bool removes() const { return removes_; }

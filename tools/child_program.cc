@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "tools/argv.h"
+#include "tools/signal_facts.h"
 
 namespace gpubound {
 namespace {
@@ -22,11 +23,6 @@ constexpr int kHandled[] = {SIGINT, SIGQUIT, SIGCHLD};
 
 // SIGUSR1 and SIGUSR2 are how batch systems announce the end of a job; they would end the launcher.
 constexpr int kHandedOn[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-
-bool IsIgnored(int signal) {
-  struct sigaction action = {};
-  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
 
 // Reads the errno that the child wrote, 0 when its exec closed the pipe.
 int ReadExecError(int pipe_end) {

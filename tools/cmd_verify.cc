@@ -34,16 +34,20 @@ constexpr CommandHelp kHelp = {
     "Exit status: 0; 1 if the residual is above --limit or that is not decided; 2 for wrong use;\n"
     "3 if CMD cannot be run, fails, or records nothing.\n",
     "  gpubound verify -- ./cartpole_ppo --iterations 30\n"
-    "  gpubound verify --rounds 10 --limit 2 -- python train.py --steps 20000\n"};
+    "  gpubound verify --rounds 10 --limit 2 -- python train.py --steps 20000\n"
+    "  gpubound verify --turns 100 -- python train.py     on a machine that does other things\n"};
 
 struct VerifyArguments {
   VerifyOptions options;
   double limit_percent = -1;
+  int turn_ms = 0;
   bool json = false;
 };
 
 std::optional<int> ParseVerifyArguments(const Arguments& words, VerifyArguments* arguments) {
   constexpr int kMostRounds = 1000;
+  constexpr int kShortestTurnMs = 10;
+  constexpr int kLongestTurnMs = 10'000;
   OptionParser parser(kHelp);
   parser.LetCommandFollow();
   parser
@@ -56,6 +60,13 @@ std::optional<int> ParseVerifyArguments(const Arguments& words, VerifyArguments*
                  "Largest residual that passes, in percent of the time without the profiler")
       .Check(NumberWithin(0, 100))
       .Value("PERCENT");
+  parser
+      .AddOption("--turns", &arguments->turn_ms,
+                 "Both runs of a round at a time, in turns of about MS milliseconds: one works, "
+                 "the other is stopped. Less disturbed by whatever else the machine does; not for "
+                 "programs that keep a GPU busy or wait for the clock")
+      .Check(WholeNumber(kShortestTurnMs, kLongestTurnMs))
+      .Value("MS");
   parser.AddOption("--seed", &arguments->options.seed, "Order of the runs (default: random)")
       .Check(WholeNumber(0, UINT64_MAX))
       .Value("N");
@@ -86,8 +97,12 @@ int Verify(const Arguments& words) {
     return kExitUnreadable;
   }
   options.libraries = *libraries;
-  PrintMessage(
-      fmt::format("{} rounds of two runs in random order, seed {}", options.rounds, options.seed));
+  options.turn = std::chrono::milliseconds(arguments.turn_ms);
+  PrintMessage(fmt::format("{} rounds of two runs {}, seed {}", options.rounds,
+                           arguments.turn_ms == 0
+                               ? "in random order"
+                               : fmt::format("in turns of {} ms", arguments.turn_ms),
+                           options.seed));
   std::unique_ptr<ProgressNote> note;
   options.before_round = [&](int round) {
     note = nullptr;

@@ -11,6 +11,7 @@
 
 #include "analysis/estimate.h"
 #include "analysis/main_process.h"
+#include "analysis/own_work.h"
 #include "analysis/run_report.h"
 
 namespace gpubound {
@@ -88,6 +89,8 @@ Result<CorrectedWall> CorrectedWallOf(const TimedRun& run, const std::string& ru
     corrected.start_and_end_error_ns += start_and_end.error_ns;
     if (report.corrected == nullptr) continue;
     corrected.ns -= static_cast<double>(report.span_ns - report.corrected->process.span_ns);
+    // The replay takes all of that out, and |run| does not count the times at which it was stopped.
+    corrected.ns += static_cast<double>(OwnWorkWithin(process, run.stopped));
     is_corrected = true;
   }
   if (!is_corrected) return NotCorrected(analyzed->report, pid);

@@ -29,15 +29,18 @@ int64_t NsOf(const timeval& time) {
 
 }  // namespace
 
-Result<TimedRun> RunTimed(const std::vector<std::string>& command,
-                          const std::vector<std::string>& environment,
-                          const std::string& stderr_path) {
+void NoteEnd(int status, const rusage& used, TimedRun* run) {
+  run->cpu_ns = NsOf(used.ru_utime) + NsOf(used.ru_stime);
+  run->exit_status = WIFSIGNALED(status) ? kExitSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+Result<TimedRun> RunTimed(const std::vector<std::string>& command, const RunInput& input) {
   const std::vector<char*> arguments = ArgvOf(command);
-  const std::vector<char*> variables = ArgvOf(environment);
+  const std::vector<char*> variables = ArgvOf(input.environment);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, stderr_path.c_str(),
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, input.stderr_path.c_str(),
                                    O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const auto begin = std::chrono::steady_clock::now();
   TimedRun run;
@@ -60,8 +63,7 @@ Result<TimedRun> RunTimed(const std::vector<std::string>& command,
   }
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
   run.wall_ns = took.count();
-  run.cpu_ns = NsOf(used.ru_utime) + NsOf(used.ru_stime);
-  run.exit_status = WIFSIGNALED(status) ? kExitSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
+  NoteEnd(status, used, &run);
   return run;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -21,6 +22,7 @@
 #include "tools/run_calibration.h"
 #include "tools/run_directory.h"
 #include "tools/run_environment.h"
+#include "tools/runs_in_turns.h"
 #include "tools/scratch_folder.h"
 #include "tools/timed_run.h"
 
@@ -34,13 +36,14 @@ class Experiment {
   Result<Verification> Run() {
     if (const Status made = scratch_.Made(); !made.ok()) return made.error();
     ProvidePackage();
-    if (const Result<TimedRun> warm_up = RunPlain(); !warm_up.ok()) return warm_up.error();
+    if (const Result<TimedRun> warm_up = RunOne(false, 0); !warm_up.ok()) return warm_up.error();
     for (int round = 0; round < options_.rounds; ++round) {
       if (options_.before_round) options_.before_round(round);
       if (const Status taken = TakeRound(round); !taken.ok()) return taken.error();
     }
     if (const Status corrected = CorrectAll(); !corrected.ok()) return corrected.error();
     result_.command = options_.command;
+    result_.turn = options_.turn;
     Summarise(options_.seed, &result_);
     return std::move(result_);
   }
@@ -59,46 +62,77 @@ class Experiment {
     if (!error) package_folder_ = folder;  // else a program that imports it says so
   }
 
-  Result<TimedRun> RunIn(const std::vector<Assignment>& assignments, const char* how) const {
+  std::string RunPath(int round) const { return scratch_.File(fmt::format("{}.gpubound", round)); }
+
+  RunInput InputOf(bool profiled, int round) const {
+    if (!profiled) {
+      const auto assignments = PlainAssignments(package_folder_, EnvironmentVariable);
+      return {WithAssignments(OwnEnvironment(), assignments), scratch_.File("plain.stderr")};
+    }
+    const auto none = [](const char*) -> const char* { return nullptr; };
+    std::vector<Assignment> assignments = RunAssignments(options_.libraries, RunPath(round), none);
+    assignments.push_back({"GPUBOUND_DISABLE", "0"});
+    return {WithAssignments(OwnEnvironment(), assignments), scratch_.File("profiled.stderr")};
+  }
+
+  // An error where |run| failed.
+  Status Judge(const TimedRun& run, bool profiled, const std::string& stderr_path) const {
     constexpr size_t kLines = 10;
-    const std::string stderr_path = scratch_.File("stderr");
-    const Result<TimedRun> run =
-        RunTimed(options_.command, WithAssignments(OwnEnvironment(), assignments), stderr_path);
-    if (!run.ok() || run->exit_status == 0) return run;
+    if (run.exit_status == 0) return Ok{};
     const std::vector<std::string> lines = LastLines(stderr_path, kLines);
     if (options_.on_failure && !lines.empty()) options_.on_failure(lines);
     return Error{"verifying", options_.command.front(),
-                 fmt::format("exit status {} {} the profiler", run->exit_status, how),
+                 fmt::format("exit status {} {} the profiler", run.exit_status,
+                             profiled ? "with" : "without"),
                  "0, in every run",
                  lines.empty() ? "It wrote nothing on stderr; run it by itself to see why."
                                : "Above is what it wrote last on stderr."};
   }
 
-  Result<TimedRun> RunPlain() const {
-    return RunIn(PlainAssignments(package_folder_, EnvironmentVariable), "without");
-  }
-
-  std::string RunPath(int round) const { return scratch_.File(fmt::format("{}.gpubound", round)); }
-
-  Result<TimedRun> RunProfiled(int round) const {
-    const auto none = [](const char*) -> const char* { return nullptr; };
-    std::vector<Assignment> assignments = RunAssignments(options_.libraries, RunPath(round), none);
-    assignments.push_back({"GPUBOUND_DISABLE", "0"});
-    return RunIn(assignments, "with");
+  Result<TimedRun> RunOne(bool profiled, int round) const {
+    const RunInput input = InputOf(profiled, round);
+    const Result<TimedRun> run = RunTimed(options_.command, input);
+    if (!run.ok()) return run;
+    const Status judged = Judge(*run, profiled, input.stderr_path);
+    return judged.ok() ? run : judged.error();
   }
 
   Status TakeRound(int round) {
-    VerifiedRound times;
-    const bool profiled_first = random_() % 2 == 0;
-    for (const bool profiled : {profiled_first, !profiled_first}) {
-      const Result<TimedRun> run = profiled ? RunProfiled(round) : RunPlain();
+    if (options_.turn.count() != 0) return TakeRoundInTurns(round);
+    std::array<TimedRun, 2> runs;  // without the profiler, and with it
+    const bool first = random_() % 2 == 0;
+    for (const bool profiled : {first, !first}) {
+      const Result<TimedRun> run = RunOne(profiled, round);
       if (!run.ok()) return run.error();
-      (profiled ? times.profiled_ns : times.plain_ns) = static_cast<double>(run->wall_ns);
-      (profiled ? times.profiled_cpu_ns : times.plain_cpu_ns) = static_cast<double>(run->cpu_ns);
-      if (profiled) profiled_.push_back(*run);
+      runs[profiled ? 1 : 0] = *run;
     }
-    result_.rounds.push_back(times);
+    Add(runs);
     return Ok{};
+  }
+
+  Status TakeRoundInTurns(int round) {
+    const std::array<RunInput, 2> inputs = {InputOf(false, round), InputOf(true, round)};
+    const auto runs = RunInTurns(options_.command, inputs, options_.turn, &random_);
+    if (!runs.ok()) return runs.error();
+    for (const bool profiled : {false, true}) {
+      const size_t i = profiled ? 1 : 0;
+      if (const Status judged = Judge((*runs)[i], profiled, inputs[i].stderr_path); !judged.ok()) {
+        return judged;
+      }
+    }
+    Add(*runs);
+    return Ok{};
+  }
+
+  void Add(const std::array<TimedRun, 2>& runs) {
+    const auto& [plain, profiled] = runs;
+    VerifiedRound times;
+    times.plain_ns = static_cast<double>(plain.wall_ns);
+    times.profiled_ns = static_cast<double>(profiled.wall_ns);
+    times.plain_cpu_ns = static_cast<double>(plain.cpu_ns);
+    times.profiled_cpu_ns = static_cast<double>(profiled.cpu_ns);
+    result_.rounds.push_back(times);
+    profiled_.push_back(profiled);
   }
 
   Status CorrectAll() {
@@ -247,9 +281,12 @@ std::string RenderVerification(const Verification& verification, double limit) {
   constexpr double kBusySpread = 0.05;
   if (const double spread = SpreadOfPlainRuns(verification); spread > kBusySpread) {
     text += Wrap(fmt::format("The runs without the profiler differ by {:.0f} % among themselves: "
-                             "the machine does other things too. Repeat it when it is idle, or "
-                             "with more --rounds.",
-                             100 * spread),
+                             "the machine does other things too. {}",
+                             100 * spread,
+                             verification.turn.count() == 0
+                                 ? "With --turns 100 both runs of a round meet the same of it; or "
+                                   "repeat it when the machine is idle, or with more --rounds."
+                                 : "Both runs of a round met the same of it."),
                  kWidth, 2);
   }
   if (limit >= 0) text += Wrap(VerdictText(verification, limit), kWidth, 2);
@@ -260,6 +297,7 @@ std::string RenderVerificationJson(const Verification& verification, double limi
   nlohmann::ordered_json json = {{"format", "gpubound.verify.v1"},
                                  {"command", verification.command},
                                  {"seed", verification.seed},
+                                 {"turn_ms", verification.turn.count()},
                                  {"rounds", nlohmann::ordered_json::array()}};
   for (const VerifiedRound& round : verification.rounds) {
     json["rounds"].push_back(

@@ -7,6 +7,7 @@
 #ifndef GPUBOUND_TOOLS_VERIFY_H_
 #define GPUBOUND_TOOLS_VERIFY_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -24,6 +25,9 @@ struct VerifyOptions {
   std::vector<std::string> command;
   int rounds = kFewestPairs;
   uint64_t seed = 0;
+  // Both runs of a round at a time, one of them stopped, in turns of this length (runs_in_turns.h);
+  // 0: one run after the other.
+  std::chrono::milliseconds turn = {};
   std::function<void(int round)> before_round;  // for a word to the user; may be empty
   // Given the last lines that a run which failed wrote on stderr, if any; may be empty.
   std::function<void(const std::vector<std::string>& lines)> on_failure;
@@ -41,6 +45,7 @@ struct VerifiedRound {
 struct Verification {
   std::vector<std::string> command;
   uint64_t seed = 0;
+  std::chrono::milliseconds turn = {};  // as VerifyOptions::turn
   Calibration calibration;
   std::vector<VerifiedRound> rounds;
   MedianRatio slowdown;  // profiled over plain

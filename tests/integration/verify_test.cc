@@ -3,8 +3,10 @@
 // `gpubound verify`: programs with the profiler and without, and the ones that cannot be compared.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -65,6 +67,39 @@ TEST_F(VerifyRun, PrintsJson) {
   EXPECT_TRUE(json["residual"]["low"].is_null());
   EXPECT_TRUE(json["limit"].is_null());
   EXPECT_EQ(json["passed"], true);
+}
+
+TEST_F(VerifyRun, LetsBothRunsOfARoundTakeTurns) {
+  const Json json =
+      Json::parse(Verify({"--rounds", "1", "--turns", "10", "--json"}).out, nullptr, false);
+  EXPECT_EQ(json["turn_ms"], 10);
+  ASSERT_EQ(json["rounds"].size(), 1u);
+  EXPECT_GT(json["rounds"][0]["plain_ns"], 0);
+  EXPECT_LT(json["rounds"][0]["corrected_ns"], json["rounds"][0]["profiled_ns"]);
+}
+
+TEST_F(VerifyRun, InTurnsTooACommandThatFailsIsRefused) {
+  const Outcome outcome = Gpubound({"verify", "--rounds", "1", "--turns", "10", "--", "/bin/sh",
+                                    "-c", "test -z \"$GPUBOUND_RUN\" || { echo no >&2; exit 9; }"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("  no\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("exit status 9 with the profiler"));
+}
+
+// The warm-up ends at once; of the two that take turns each writes down who it is and sleeps.
+TEST_F(VerifyRun, LeavesNobodyBehindWhereItIsInterrupted) {
+  const std::string warm = File("warm");
+  const std::string pids = File("pids");
+  const std::string script = "test -e " + warm + " || { : > " + warm + "; exit 0; }; echo $$ >> " +
+                             pids + "; while :; do sleep 0.01; done";
+  const Outcome outcome =
+      runner().Run({"/usr/bin/timeout", "--kill-after=20", "5", GPUBOUND_TEST_COMMAND, "verify",
+                    "--turns", "10", "--", "/bin/sh", "-c", script});
+  EXPECT_EQ(outcome.exit_code, 124) << outcome.Describe();
+  std::istringstream lines(ReadText(pids));
+  int count = 0;
+  for (int pid = 0; lines >> pid; ++count) EXPECT_EQ(kill(pid, 0), -1) << pid << " lives";
+  EXPECT_EQ(count, 2);
 }
 
 TEST_F(VerifyRun, RefusesACommandThatFailsAndShowsWhatItSaidLast) {
@@ -135,6 +170,7 @@ TEST_F(VerifyRun, IsWrongUseWithoutACommandOrRounds) {
   EXPECT_EQ(Gpubound({"verify"}).exit_code, 2);
   EXPECT_EQ(Gpubound({"verify", "--rounds", "0", "--", "/bin/true"}).exit_code, 2);
   EXPECT_EQ(Gpubound({"verify", "--limit", "-1", "--", "/bin/true"}).exit_code, 2);
+  EXPECT_EQ(Gpubound({"verify", "--turns", "5", "--", "/bin/true"}).exit_code, 2);
   EXPECT_EQ(Gpubound({"verify", "--limitt", "1", "--", "/bin/true"}).exit_code, 2);
 }
 

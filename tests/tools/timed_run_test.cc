@@ -20,7 +20,7 @@ using testing::IsEmpty;
 class TimedRunTest : public testing::Test {
  protected:
   Result<TimedRun> RunShell(const std::string& script) {
-    return RunTimed({"/bin/sh", "-c", script}, OwnEnvironment(), path_);
+    return RunTimed({"/bin/sh", "-c", script}, {OwnEnvironment(), path_});
   }
   std::vector<std::string> LastOf(const std::string& text, size_t count) {
     std::ofstream(path_, std::ios::binary) << text;
