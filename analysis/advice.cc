@@ -41,7 +41,7 @@ std::string Times(double factor) {
 }
 
 bool IsDoubtful(const Report& report) {
-  return UnknownShare(report) > kMuchUnknown ||
+  return report.run.unknown.share > kMuchUnknown ||
          std::any_of(
              report.ledger.begin(), report.ledger.end(),
              [](const ReportLedgerEntry& entry) { return entry.severity >= Severity::kDataLoss; });
@@ -134,7 +134,7 @@ std::string OnIdleTime(const Report& report, bool unicode) {
   const IdleExplained explained = HeadlineIdle(report);
   if (explained.causes.empty()) return {};
   const CauseTime& first = explained.causes.front();
-  const double idle = std::max(0.0, 1 - report.run.gpu_busy_share - UnknownShare(report));
+  const double idle = std::max(0.0, 1 - report.run.gpu_busy_share - report.run.unknown.share);
   const double share =
       idle * Ratio(static_cast<double>(first.ns), static_cast<double>(explained.idle_ns));
   if (share < kMuch) return {};

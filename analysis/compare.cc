@@ -56,10 +56,10 @@ class RunFigureSet {
     if (per_iteration) {
       AddIterations(*SteppingProcess(report));
       Add(ComparedFigure::kGpuBusyShare, "", {{run.gpu_busy_share}, {}},
-          BusyOfRun(report, run.gpu_busy_is_upper_bound, UnknownShare(report)));
+          BusyOfRun(report, run.gpu_busy_is_upper_bound, run.unknown.share));
     } else {
       Add(ComparedFigure::kGpuBusyShare, "", {{run.whole_gpu_busy_share}, {}},
-          BusyOfRun(report, run.whole_gpu_busy_is_upper_bound, WholeUnknownShare(report)));
+          BusyOfRun(report, run.whole_gpu_busy_is_upper_bound, run.whole_unknown.share));
       if (const ReportProcess* process = MainProcess(report)) AddWhole(*process);
     }
   }

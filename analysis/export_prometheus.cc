@@ -103,7 +103,7 @@ void AddRun(const Report& report, MetricsText* metrics) {
   metrics->Begin("run_whole_gpu_busy_ratio",
                  "Share of the used devices' time in which work ran, over the whole run.");
   metrics->Add({}, run.whole_gpu_busy_share);
-  const double whole_unknown = WholeUnknownShare(report);
+  const double whole_unknown = run.whole_unknown.share;
   metrics->Begin("run_whole_gpu_busy_low_ratio", "What run_whole_gpu_busy_ratio is at least.");
   metrics->Add({}, run.whole_gpu_busy_is_upper_bound ? 0 : run.whole_gpu_busy_share);
   metrics->Begin("run_whole_gpu_busy_high_ratio", "What run_whole_gpu_busy_ratio is at most.");
@@ -119,7 +119,7 @@ void AddRun(const Report& report, MetricsText* metrics) {
   metrics->Begin("run_gpu_unknown_ratio",
                  "Share of what run_gpu_busy_ratio is about in which work could have run "
                  "unrecorded, at most.");
-  metrics->Add({}, UnknownShare(report));
+  metrics->Add({}, run.unknown.share);
   metrics->Begin("run_whole_gpu_unknown_ratio", "Likewise, of the whole run.");
   metrics->Add({}, whole_unknown);
 }

@@ -23,7 +23,7 @@ Figure AtLeast(FigureKind kind, double low, double unknown, double whole = 0) {
 // Of the run's GPU time, that in which more could have run than was recorded: what is unknown, all
 // where others used the devices too.
 double UnseenShare(const Report& report) {
-  return report.run.gpu_busy_is_lower_bound ? 1 : UnknownShare(report);
+  return report.run.gpu_busy_is_lower_bound ? 1 : report.run.unknown.share;
 }
 
 // |share| of the run's GPU time, with what is unseen, and less where CUDA graphs were recorded as a
@@ -67,7 +67,11 @@ constexpr std::array<RunFigure, 12> kRunFigures{{
        return Figure{FigureKind::kShare, 1 - busy.high, 1 - busy.low, 0, {}};
      }},
     {"unknown", FigureKind::kShare,
-     [](const Report& report) { return Exact(FigureKind::kShare, UnknownShare(report)); }},
+     [](const Report& report) {
+       const ReportUnknown& unknown = report.run.unknown;
+       return AtLeast(FigureKind::kShare, unknown.is_upper_bound ? 0 : unknown.share,
+                      unknown.is_upper_bound ? unknown.share : 0);
+     }},
     {"smi_model", FigureKind::kShare,
      [](const Report& report) {
        const double unseen = std::min(UnseenShare(report), 1 - report.run.smi_model);
@@ -82,7 +86,7 @@ constexpr std::array<RunFigure, 12> kRunFigures{{
      [](const Report& report) {
        const std::optional<double>& share = report.run.gpu_limited_share;
        if (!share) return NotKnown(FigureKind::kShare);
-       return AtLeast(FigureKind::kShare, *share, std::min(UnknownShare(report), 1 - *share));
+       return AtLeast(FigureKind::kShare, *share, std::min(report.run.unknown.share, 1 - *share));
      }},
     {"wall", FigureKind::kTime,
      [](const Report& report) { return Exact(FigureKind::kTime, Number(report.run.wall_ns)); }},

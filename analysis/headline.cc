@@ -140,10 +140,11 @@ std::string WithoutWorkText(double unknown) {
          ": no work was recorded, but some could have run.";
 }
 
-// What is left of a bound on GPU busy.
+// What is left of bounds on GPU busy and on what is unknown.
 std::string IdleBound(const ReportRun& run) {
-  if (run.gpu_busy_is_lower_bound) return run.gpu_busy_is_upper_bound ? "about " : "at most ";
-  return run.gpu_busy_is_upper_bound ? ">= " : "";
+  const bool at_least = run.gpu_busy_is_upper_bound || run.unknown.is_upper_bound;
+  if (run.gpu_busy_is_lower_bound) return at_least ? "about " : "at most ";
+  return at_least ? ">= " : "";
 }
 
 }  // namespace
@@ -152,35 +153,9 @@ const ReportProcess* HeadlineProcess(const Report& report) {
   return report.run.headline == "iterations" ? SteppingProcess(report) : MainProcess(report);
 }
 
-double UnknownShare(const Report& report) {
-  const ReportProcess* stepping =
-      report.run.headline == "iterations" ? SteppingProcess(report) : nullptr;
-  int64_t unknown_ns = 0;
-  for (const ReportProcess& process : report.processes) {
-    if (&process != stepping) {
-      unknown_ns += process.unknown_ns;
-      continue;
-    }
-    for (const ReportIterationOperation& row : process.iterations->operations) {
-      unknown_ns += row.unknown_ns;
-    }
-  }
-  const double share =
-      Ratio(static_cast<double>(unknown_ns), static_cast<double>(report.run.headline_ns));
-  return std::clamp(share, 0.0, std::max(0.0, 1 - report.run.gpu_busy_share));
-}
-
-double WholeUnknownShare(const Report& report) {
-  int64_t unknown_ns = 0;
-  for (const ReportProcess& process : report.processes) unknown_ns += process.unknown_ns;
-  return std::clamp(ShareOf(unknown_ns, report.run.wall_ns), 0.0,
-                    std::max(0.0, 1 - report.run.whole_gpu_busy_share));
-}
-
-std::string UnknownText(const Report& report, double share) {
-  const auto has_unknown = [](const ReportProcess& process) { return process.unknown_ns > 0; };
-  const bool is_sum = std::ranges::count_if(report.processes, has_unknown) > 1;
-  return std::string("unknown ") + (is_sum ? "<= " : "") + FormatShare(share);
+std::string UnknownText(const ReportUnknown& unknown) {
+  return std::string("unknown ") + (unknown.is_upper_bound ? "<= " : "") +
+         FormatShare(unknown.share);
 }
 
 bool HeadlineIsPart(const Report& report) {
@@ -245,7 +220,7 @@ std::optional<double> OwnShare(const Report& report) {
 
 std::string HeadlineText(const Report& report, bool unicode) {
   const ReportRun& run = report.run;
-  const double unknown = UnknownShare(report);
+  const double unknown = run.unknown.share;
   if (run.devices_used == 0) return WithoutWorkText(unknown);
   const std::optional<double> own = OwnShare(report);
   const bool bound = run.gpu_busy_is_upper_bound;
@@ -257,7 +232,7 @@ std::string HeadlineText(const Report& report, bool unicode) {
   std::string line =
       SmiText(report.run) + ", GPU really " + how + FormatShare(own.value_or(run.gpu_busy_share));
   if (own) line += " (peers " + FormatShare(std::max(0.0, run.gpu_busy_share - *own)) + ")";
-  if (unknown > 0) line += ", " + UnknownText(report, unknown);
+  if (unknown > 0) line += ", " + UnknownText(run.unknown);
   const double idle = 1 - run.gpu_busy_share - unknown;
   line += ", idle " + IdleBound(run) + FormatShare(std::max(0.0, idle));
   if (idle >= 0.005) line += IdleText(report);

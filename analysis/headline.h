@@ -12,13 +12,8 @@
 
 namespace gpubound {
 
-// Of the headline's device time, the share in which work could have run unrecorded, at most.
-double UnknownShare(const Report& report);
-// Likewise, of the whole run.
-double WholeUnknownShare(const Report& report);
-// "unknown 8 %" of |share|, one of these; "<= " where it is a sum over processes, whose unknown
-// times may be the same.
-std::string UnknownText(const Report& report, double share);
+// "unknown 8 %", or "unknown <= 8 %".
+std::string UnknownText(const ReportUnknown& unknown);
 
 // The headline is about iterations that leave out so much of the run that figures of the one are
 // not those of the other.

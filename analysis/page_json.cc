@@ -159,9 +159,9 @@ Json SummaryJson(const Report& report) {
   options.width = kOneLine;
   const ReportProcess* const main = MainProcess(report);
   const std::optional<double> own = OwnShare(report);
-  const double unknown = UnknownShare(report);
+  const ReportUnknown& unknown = report.run.unknown;
   // Without a device none was idle, unless work may have run.
-  const bool has_idle = report.run.devices_used > 0 || unknown > 0;
+  const bool has_idle = report.run.devices_used > 0 || unknown.share > 0;
   const IdleExplained idle = has_idle ? HeadlineIdle(report) : IdleExplained{};
   Json causes = Json::object();
   for (const CauseTime& cause : idle.causes) causes[cause.cause] = cause.ns;
@@ -172,7 +172,8 @@ Json SummaryJson(const Report& report) {
               {"main_process", main == nullptr ? Json() : Json(main - report.processes.data())},
               {"smi_model", report.run.smi_model},
               {"own_share", own ? Json(*own) : Json()},
-              {"unknown_share", unknown},
+              {"unknown_share", unknown.share},
+              {"unknown_is_upper_bound", unknown.is_upper_bound},
               {"headline_is_part", HeadlineIsPart(report)},
               {"idle_ns", idle.idle_ns},
               {"idle_causes", std::move(causes)}};

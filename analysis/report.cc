@@ -28,6 +28,7 @@
 #include "analysis/run_sums.h"
 #include "analysis/run_waits.h"
 #include "analysis/text_table.h"
+#include "analysis/unknown_time.h"
 #include "analysis/unprofiled_use.h"
 
 namespace gpubound {
@@ -337,6 +338,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
     report.run.signal = run.info->signal;
   }
   AddDevices(run, devices, cut, &report);
+  AddUnknownTime(run, clocks, devices, cut, &report);
   report.operation_devices = OperationDevices(report);
   NoteCompany(CompanyOf(run, clocks, span), &ledger, &report);
   NoteHostsOutside(run, HostsOutside(run, clocks, span), devices, &ledger, &report);

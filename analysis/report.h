@@ -323,6 +323,13 @@ struct ReportPart {
   bool gpu_busy_is_upper_bound = false;  // as of an operation
 };
 
+// The share of device time in which work could have run unrecorded; at most, where it is an upper
+// bound, as of processes whose unknown times may be the same.
+struct ReportUnknown {
+  double share = 0;
+  bool is_upper_bound = false;
+};
+
 struct ReportRun {
   std::optional<int64_t> root;  // pid of the root process
   std::string steps;            // that were to be recorded, A:B; empty: all
@@ -348,6 +355,8 @@ struct ReportRun {
   double whole_gpu_busy_share = 0;
   bool gpu_busy_is_upper_bound = false;  // as of an operation; also of the classes
   bool whole_gpu_busy_is_upper_bound = false;
+  ReportUnknown unknown;  // of what |headline| says
+  ReportUnknown whole_unknown;
   // Others used the devices too, lost processes may have, or some lie outside the run; also of the
   // whole.
   bool gpu_busy_is_lower_bound = false;

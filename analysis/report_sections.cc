@@ -125,9 +125,9 @@ std::string CauseText(const std::string& cause, bool python) {
 
 std::string HeadlineScope(const Report& report, const TextOptions& options) {
   const ReportRun& run = report.run;
-  const double whole_unknown = WholeUnknownShare(report);
+  const double whole_unknown = run.whole_unknown.share;
   if (run.devices_used == 0 && whole_unknown == 0) return {};
-  const bool more = UnknownShare(report) > 0 || run.gpu_busy_is_lower_bound;
+  const bool more = run.unknown.share > 0 || run.gpu_busy_is_lower_bound;
   std::string line;
   for (const auto& [name, share] : {std::pair{"compute", run.compute_share},
                                     {"comm", run.comm_share},
@@ -149,7 +149,7 @@ std::string HeadlineScope(const Report& report, const TextOptions& options) {
                       FormatShare(run.whole_gpu_busy_share)) +
               (whole_unknown > 0 ? ", " : "");
     }
-    if (whole_unknown > 0) line += UnknownText(report, whole_unknown);
+    if (whole_unknown > 0) line += UnknownText(run.whole_unknown);
   }
   if (run.gpu_limited_share) {
     line += std::string(line.empty()             ? ""

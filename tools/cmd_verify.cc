@@ -35,7 +35,7 @@ constexpr CommandHelp kHelp = {
     "3 if CMD cannot be run, fails, or records nothing.\n",
     "  gpubound verify -- ./cartpole_ppo --iterations 30\n"
     "  gpubound verify --rounds 10 --limit 2 -- python train.py --steps 20000\n"
-    "  gpubound verify --turns 100 -- python train.py     on a machine that does other things\n"};
+    "  gpubound verify --turns 100 -- python train.py     on a busy machine\n"};
 
 struct VerifyArguments {
   VerifyOptions options;

@@ -212,9 +212,9 @@ TEST_F(AdviceTest, TwoSentencesAreEnough) {
 
 TEST_F(AdviceTest, DoubtfulDataGivesNone) {
   MakeIdle("simulation", 0.5);
-  report_.processes[0].unknown_ns = 51;
+  report_.run.unknown.share = 0.051;
   EXPECT_THAT(Advice(), IsEmpty());
-  report_.processes[0].unknown_ns = 0;
+  report_.run.unknown.share = 0;
   report_.ledger.push_back({"cupti_records_dropped", 1, Severity::kDataLoss, "Lost."});
   EXPECT_THAT(Advice(), IsEmpty());
   report_.ledger[0].severity = Severity::kNotice;

@@ -50,6 +50,8 @@ class CheckTest : public testing::Test {
 
   void MakeUnknown(int64_t ns) {
     report_.processes[0].unknown_ns = ns;
+    report_.run.unknown.share =
+        static_cast<double>(ns) / static_cast<double>(report_.run.headline_ns);
     report_.processes[0].operations[0].unknown_ns = ns;
   }
 
@@ -186,7 +188,7 @@ TEST_F(CheckTest, ABaselineIsMultiplied) {
 }
 
 TEST_F(CheckTest, ABaselineThatIsARangeMayDecideNothing) {
-  baseline_.processes[0].unknown_ns = 100 * kMs;
+  baseline_.run.unknown.share = 0.1;
   EXPECT_EQ(Of("gpu_busy>=baseline"), Outcome::kUndecided);
   EXPECT_EQ(Of("gpu_busy>=0.8x baseline"), Outcome::kHolds);
 }

@@ -175,7 +175,7 @@ TEST(Compare, GpuBusyOfTheRunIsJudgedWithItsUnknownShare) {
   const auto busy = [](double share, int64_t unknown_ms) {
     Report report = WithoutIterations(100);
     report.run.whole_gpu_busy_share = share;
-    report.processes[0].unknown_ns = unknown_ms * kMs;
+    report.run.whole_unknown.share = static_cast<double>(unknown_ms) / 100;
     return report;
   };
   const auto rose_for_sure = [&](int64_t unknown_ms) {

@@ -194,21 +194,20 @@ TEST_F(HeadlineTest, WhatIterationsWereIdleForIsTheirOwn) {
 }
 
 TEST_F(HeadlineTest, UnknownTimeMakesABoundAndIsNotIdle) {
-  process().unknown_ns = 100;
+  report_.run.unknown.share = 0.1;
   EXPECT_EQ(Text(),
             "nvidia-smi model 97 %, GPU really at least 65 %, unknown 10 %, idle 25 %: simulation");
 }
 
 TEST_F(HeadlineTest, UnknownTimesOfSeveralProcessesMayBeTheSame) {
-  process().unknown_ns = 100;
-  report_.processes.push_back(process());
-  EXPECT_THAT(Text(), testing::HasSubstr(", unknown <= 20 %, "));
+  report_.run.unknown = {0.2, true};
+  EXPECT_THAT(Text(), testing::HasSubstr(", unknown <= 20 %, idle >= 15 %"));
 }
 
 TEST_F(HeadlineTest, WholeGraphsMakeAnUpperBoundAndWithUnknownTimeNone) {
   report_.run.gpu_busy_is_upper_bound = true;
   EXPECT_EQ(Text(), "nvidia-smi model 97 %, GPU really <= 65 %, idle >= 35 %: simulation");
-  process().unknown_ns = 100;
+  report_.run.unknown.share = 0.1;
   EXPECT_THAT(Text(), testing::HasSubstr("GPU really about 65 %"));
 }
 
@@ -237,20 +236,10 @@ TEST_F(HeadlineTest, ARunWithoutGpuWorkSaysSo) {
 TEST_F(HeadlineTest, UnknownTimeIsNoLackOfGpuWork) {
   report_.run.devices_used = 0;
   report_.run.gpu_busy_share = 0;
-  process().unknown_ns = 1000;
+  report_.run.unknown.share = 1;
   EXPECT_EQ(Text(), "GPU unknown 100 %: no work was recorded, but some could have run.");
-  process().unknown_ns = 250;
+  report_.run.unknown.share = 0.25;
   EXPECT_EQ(Text(), "GPU unknown 25 %, idle 75 %: no work was recorded, but some could have run.");
-}
-
-TEST_F(HeadlineTest, UnknownTimeOfTheWholeRunIsNotOnlyThatOfItsIterations) {
-  report_.run.headline = "iterations";
-  report_.run.headline_ns = 100;
-  process().unknown_ns = 200;
-  process().iterations.emplace().operations.push_back({"act", 100, 0, 50});
-  report_.run.gpu_busy_share = 0.1;
-  EXPECT_DOUBLE_EQ(UnknownShare(report_), 0.5);
-  EXPECT_DOUBLE_EQ(WholeUnknownShare(report_), 0.2);
 }
 
 }  // namespace

@@ -93,7 +93,11 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
                                         "gpu_busy_is_upper_bound",
                                         "whole_gpu_busy_is_upper_bound",
                                         "gpu_busy_is_lower_bound",
-                                        "steps"}));
+                                        "steps",
+                                        "unknown_share",
+                                        "unknown_is_upper_bound",
+                                        "whole_unknown_share",
+                                        "whole_unknown_is_upper_bound"}));
   EXPECT_TRUE(json_["run"]["critical_path"].is_null());
   EXPECT_TRUE(json_["run"]["gpu_limited_share"].is_null());
 }

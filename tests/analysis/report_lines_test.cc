@@ -151,6 +151,7 @@ TEST_F(ReportLinesTest, WhatUnknownTimeMayAddToIsALowerBound) {
   report_.run.devices_used = 1;
   report_.run.gpu_busy_share = report_.run.compute_share = 0.41;
   process().unknown_ns = 100'000'000;
+  report_.run.unknown.share = 0.1;
   process().gpu_wait_ns = 200'000'000;
   report_.run.headline_ns = 1'000'000'000;
   EXPECT_THAT(Text(), HasSubstr("\nGPU: compute >= 41 %.\n"));
@@ -163,7 +164,7 @@ TEST_F(ReportLinesTest, TheWholeSpanHasABoundOfItsOwn) {
   report_.run.headline = "iterations";
   report_.run.headline_ns = 500'000'000;
   process().iterations.emplace();
-  process().unknown_ns = 250'000'000;
+  report_.run.whole_unknown.share = 0.25;
   EXPECT_THAT(Text(), HasSubstr("\nGPU: in the iterations after warm-up, 500 ms; in the whole span "
                                 "unknown 25 %.\n"));
   report_.run.devices_used = 1;

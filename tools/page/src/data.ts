@@ -315,6 +315,7 @@ export interface Summary {
   smi_model: number;
   own_share: number|null;
   unknown_share: number;
+  unknown_is_upper_bound: boolean;
   headline_is_part: boolean;  // its figures are not those of the whole run
   idle_ns: number;
   idle_causes: Record<string, number>;

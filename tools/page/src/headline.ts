@@ -123,13 +123,12 @@ function idleMeter(data: PageData): HTMLElement {
       `${formatShare(share(causes[0][1], total))} of it ${causeText(causes[0][0], python)}` :
       '';
   const {run} = data.report;
-  const bound = run.gpu_busy_is_lower_bound ?
-      (run.gpu_busy_is_upper_bound ? 'about ' : 'at most ') :
-      run.gpu_busy_is_upper_bound ? '>= ' :
-                                    '';
+  const least = run.gpu_busy_is_upper_bound || data.summary.unknown_is_upper_bound;
+  const bound = run.gpu_busy_is_lower_bound ? (least ? 'about ' : 'at most ') : least ? '>= ' : '';
+  const shownUnknown = upTo(data.summary.unknown_is_upper_bound, formatShare(unknown));
   return meter(
       'idle', bound + formatShare(idle), parts,
-      [first, unknown > 0 ? `unknown ${formatShare(unknown)}` : ''].filter(Boolean).join('; '));
+      [first, unknown > 0 ? `unknown ${shownUnknown}` : ''].filter(Boolean).join('; '));
 }
 
 function whatIfFact(what: WhatIf|null, speed: string, data: PageData): HTMLElement|null {

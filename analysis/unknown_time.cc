@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Unions of the processes' unknown times, for each used device. No state.
+#include "analysis/unknown_time.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "analysis/interval.h"
+#include "analysis/main_process.h"
+#include "analysis/text_table.h"
+
+namespace gpubound {
+namespace {
+
+class UnknownTimes {
+ public:
+  UnknownTimes(const Run& run, const ClockAlignment& clocks,
+               const std::vector<DeviceUsage>& devices, const RunWindows& cut, const Report& report)
+      : devices_(devices), cut_(cut), report_(report) {
+    for (size_t p = 0; p < run.processes.size(); ++p) {
+      const ProcessTrace& process = run.processes[p];
+      std::vector<Interval>& of = of_process_.emplace_back();
+      sees_a_device_.push_back(!process.devices.empty());
+      for (const UnknownInterval& unknown : process.unknown) {
+        const Interval inside = Interval{unknown.start_ns, unknown.end_ns}.ClippedTo(
+            {process.span_begin_ns, process.span_end_ns});
+        if (inside.empty()) continue;
+        of.push_back({inside.begin_ns + clocks.offset_ns[p], inside.end_ns + clocks.offset_ns[p]});
+      }
+    }
+  }
+
+  // Of the time of the used devices in window |index| of the cut.
+  ReportUnknown In(size_t index) const {
+    const Interval& window = cut_.windows[index];
+    if (window.empty()) return {};
+    if (const std::optional<int64_t> ns = ExactlyIn(index)) {
+      return {ShareOf(*ns, window.length()), false};
+    }
+    int64_t unknown_ns = 0;
+    int64_t used = 0;
+    for (const DeviceUsage& device : devices_) {
+      if (!device.used) continue;
+      ++used;
+      const int64_t not_busy_ns = window.length() - device.windows[index].busy_ns;
+      unknown_ns += std::min(LengthOn(&device, window), std::max<int64_t>(0, not_busy_ns));
+    }
+    if (used == 0) return {ShareOf(LengthOn(nullptr, window), window.length()), false};
+    return {ShareOf(unknown_ns, used * window.length()), unknown_ns > 0};
+  }
+
+ private:
+  // In which processes' time is unknown that see |device|; all processes where it is null.
+  int64_t LengthOn(const DeviceUsage* device, const Interval& window) const {
+    std::vector<Interval> all;
+    for (size_t p = 0; p < of_process_.size(); ++p) {
+      const bool may_use_it = device == nullptr || !sees_a_device_[p] ||
+                              std::binary_search(device->seen_by.begin(), device->seen_by.end(), p);
+      if (!may_use_it) continue;
+      for (const Interval& unknown : of_process_[p]) all.push_back(unknown.ClippedTo(window));
+    }
+    return UnionLength(std::move(all));
+  }
+
+  // Where nobody but the one process with unknown time uses the one device.
+  std::optional<int64_t> ExactlyIn(size_t index) const {
+    const auto is_used = [](const DeviceUsage& device) { return device.used; };
+    if (std::count_if(devices_.begin(), devices_.end(), is_used) != 1) return {};
+    const auto device = std::find_if(devices_.begin(), devices_.end(), is_used);
+    const auto has_some = [](const ReportProcess& process) { return process.unknown_ns > 0; };
+    const std::vector<ReportProcess>& processes = report_.processes;
+    const auto first = std::find_if(processes.begin(), processes.end(), has_some);
+    if (first == processes.end()) return 0;
+    const auto p = static_cast<size_t>(first - processes.begin());
+    const bool is_alone = std::none_of(first + 1, processes.end(), has_some) &&
+                          device->bands.size() == 1 && device->bands.front().process == p;
+    if (!is_alone) return {};
+    if (index == 0) return first->unknown_ns;
+    if (&*first != SteppingProcess(report_)) return {};
+    int64_t unknown_ns = 0;
+    for (const ReportIterationOperation& row : first->iterations->operations) {
+      unknown_ns += row.unknown_ns;
+    }
+    return unknown_ns;
+  }
+
+  const std::vector<DeviceUsage>& devices_;
+  const RunWindows& cut_;
+  const Report& report_;
+  std::vector<std::vector<Interval>> of_process_;  // on the clock of the run
+  std::vector<bool> sees_a_device_;                // by process
+};
+
+}  // namespace
+
+void AddUnknownTime(const Run& run, const ClockAlignment& clocks,
+                    const std::vector<DeviceUsage>& devices, const RunWindows& cut,
+                    Report* report) {
+  const UnknownTimes times(run, clocks, devices, cut, *report);
+  report->run.unknown = times.In(cut.headline);
+  report->run.whole_unknown = times.In(0);
+}
+
+}  // namespace gpubound

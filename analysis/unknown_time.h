@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The share of a run's device time in which work could have run unrecorded, over all processes.
+// Pure.
+#ifndef GPUBOUND_ANALYSIS_UNKNOWN_TIME_H_
+#define GPUBOUND_ANALYSIS_UNKNOWN_TIME_H_
+
+#include <vector>
+
+#include "analysis/clock_align.h"
+#include "analysis/device_usage.h"
+#include "analysis/report.h"
+#include "analysis/run_headline.h"
+
+namespace gpubound {
+
+// Fills ReportRun::unknown and whole_unknown of a |report| that has its processes and devices. A
+// device's time is unknown where that of a process is that sees it, or that says of no device
+// whether it does, unless recorded work ran. Known exactly where one process alone uses one device;
+// else it is told by how long either was, and an upper bound.
+void AddUnknownTime(const Run& run, const ClockAlignment& clocks,
+                    const std::vector<DeviceUsage>& devices, const RunWindows& cut, Report* report);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_UNKNOWN_TIME_H_

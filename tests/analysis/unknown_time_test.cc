@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much of a run's device time is unknown: of one process exactly, of several at most.
+#include "analysis/unknown_time.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analysis/report.h"
+
+namespace gpubound {
+namespace {
+
+constexpr int64_t kSpanNs = 1'000;
+
+class UnknownTimeTest : public testing::Test {
+ protected:
+  // A process with a device of that uuid, on which it works for the first 100 ns.
+  ProcessTrace& AddProcess(const std::string& uuid) {
+    ProcessTrace& process = run_.processes.emplace_back();
+    process.identity.host = "host";
+    process.identity.pid = static_cast<int64_t>(run_.processes.size());
+    process.span_end_ns = kSpanNs;
+    process.labels.resize(2);
+    process.labels[1] = {LabelKind::kOperation, Layer::kUnset, "", "train"};
+    process.threads.resize(1);
+    if (uuid.empty()) return process;
+    process.devices.push_back({{}, "H100", uuid});
+    process.streams.resize(2);
+    process.works.resize(1);
+    DeviceWork work;
+    work.start_ns = 0;
+    work.end_ns = 100;
+    work.stream = StreamId{1};
+    process.device_work.push_back(work);
+    return process;
+  }
+
+  ReportRun Summary() {
+    Result<Report> report = BuildReport(run_);
+    EXPECT_TRUE(report.ok());
+    return report.ok() ? report->run : ReportRun{};
+  }
+
+  void Step(ProcessTrace* process, std::vector<int64_t> ends_ns) {
+    for (const int64_t end_ns : ends_ns) {
+      ThreadEvent event;
+      event.kind = SlotKind::kStep;
+      event.time_ns = end_ns;
+      process->threads.front().events.push_back(event);
+    }
+  }
+
+  gpubound::Run run_;
+};
+
+TEST_F(UnknownTimeTest, OfOneProcessIsKnownExactly) {
+  AddProcess("GPU-a").unknown = {{50, 300, "lost"}};
+  const ReportRun run = Summary();
+  EXPECT_DOUBLE_EQ(run.whole_unknown.share, 0.2) << "work was recorded in the first 100 ns";
+  EXPECT_FALSE(run.whole_unknown.is_upper_bound);
+}
+
+// Four ranks with a device each, unknown for a fifth of the time each.
+TEST_F(UnknownTimeTest, OfRanksIsOfTheDevicesOfAll) {
+  for (const char* uuid : {"GPU-a", "GPU-b", "GPU-c", "GPU-d"}) {
+    AddProcess(uuid).unknown = {{200, 400, "lost"}};
+  }
+  const ReportRun run = Summary();
+  EXPECT_EQ(run.devices_used, 4);
+  EXPECT_DOUBLE_EQ(run.whole_unknown.share, 0.2);
+  EXPECT_TRUE(run.whole_unknown.is_upper_bound);
+}
+
+TEST_F(UnknownTimeTest, OfProcessesThatShareADeviceCountsOnce) {
+  AddProcess("GPU-a").unknown = {{200, 400, "lost"}};
+  AddProcess("GPU-a").unknown = {{300, 600, "lost"}};
+  EXPECT_DOUBLE_EQ(Summary().whole_unknown.share, 0.4);
+}
+
+TEST_F(UnknownTimeTest, IsNoMoreThanWhatIsNotBusy) {
+  AddProcess("GPU-a").unknown = {{0, kSpanNs, "lost"}};
+  AddProcess("GPU-a");
+  EXPECT_DOUBLE_EQ(Summary().whole_unknown.share, 0.9);
+}
+
+TEST_F(UnknownTimeTest, OfAProcessWhoseDevicesNobodyKnowsIsThatOfAll) {
+  AddProcess("GPU-a");
+  AddProcess("GPU-b");
+  AddProcess("").unknown = {{500, 600, "not injected"}};
+  EXPECT_DOUBLE_EQ(Summary().whole_unknown.share, 0.1);
+}
+
+TEST_F(UnknownTimeTest, WithoutADeviceIsThatOfAnyProcess) {
+  AddProcess("").unknown = {{200, 400, "not injected"}};
+  AddProcess("").unknown = {{300, 600, "not injected"}};
+  const ReportRun run = Summary();
+  EXPECT_DOUBLE_EQ(run.unknown.share, 0.4);
+  EXPECT_FALSE(run.unknown.is_upper_bound);
+}
+
+TEST_F(UnknownTimeTest, BesideTheIterationsIsNoneOfTheirs) {
+  Step(&AddProcess("GPU-a"), {500, 600, 700, 800, 900});
+  AddProcess("GPU-a").unknown = {{100, 400, "lost"}};
+  const ReportRun run = Summary();
+  ASSERT_EQ(run.headline, "iterations");
+  EXPECT_DOUBLE_EQ(run.unknown.share, 0);
+  EXPECT_FALSE(run.unknown.is_upper_bound);
+  EXPECT_DOUBLE_EQ(run.whole_unknown.share, 0.3);
+}
+
+}  // namespace
+}  // namespace gpubound
