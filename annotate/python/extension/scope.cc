@@ -14,9 +14,12 @@ struct ScopeMethod {
   uint32_t label;
 };
 
-// __enter__ or __exit__ in the dictionary of the type.
+// __enter__ or __exit__ in the dictionary of the type, which is called with a scope as well
+// (`type(scope).__enter__(scope)`, as contextlib.ExitStack does).
 struct MethodDescriptor {
-  PyObject_HEAD Py_ssize_t offset;  // of the bound method in Scope
+  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject* scope_type;
+  Py_ssize_t offset;  // of the bound method in Scope
 };
 
 PyObject* Enter(PyObject* self, PyObject* const*, size_t nargsf, PyObject* keywords) {
@@ -114,11 +117,47 @@ PyObject* ReduceScope(PyObject* self, PyObject*) {
   return result;
 }
 
+// The method that |self| describes, bound to |object|. A borrowed reference; null with an error set
+// where |object|, which may be null, is no scope.
+PyObject* BoundMethod(PyObject* self, PyObject* object) {
+  const auto* descriptor = reinterpret_cast<MethodDescriptor*>(self);
+  if (object == nullptr || reinterpret_cast<PyObject*>(Py_TYPE(object)) != descriptor->scope_type) {
+    PyErr_SetString(PyExc_TypeError, "a method of gpubound.Scope is called with a Scope first");
+    return nullptr;
+  }
+  return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + descriptor->offset);
+}
+
 PyObject* GetDescribed(PyObject* self, PyObject* scope, PyObject*) {
   if (scope == nullptr) return NewReference(self);
-  const Py_ssize_t offset = reinterpret_cast<MethodDescriptor*>(self)->offset;
-  PyObject* method = *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(scope) + offset);
-  return NewReference(method);
+  PyObject* method = BoundMethod(self, scope);
+  return method == nullptr ? nullptr : NewReference(method);
+}
+
+// The scope's own methods take whatever follows it.
+PyObject* CallDescribed(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                        PyObject* keywords) {
+  const Py_ssize_t count = ArgumentCount(nargsf);
+  PyObject* method = BoundMethod(self, count == 0 ? nullptr : arguments[0]);
+  if (method == nullptr) return nullptr;
+  return PyObject_Vectorcall(method, arguments + 1, static_cast<size_t>(count - 1), keywords);
+}
+
+int TraverseDescriptor(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(reinterpret_cast<MethodDescriptor*>(self)->scope_type);
+  return 0;
+}
+
+int ClearDescriptor(PyObject* self) {
+  Py_CLEAR(reinterpret_cast<MethodDescriptor*>(self)->scope_type);
+  return 0;
+}
+
+void DeallocateDescriptor(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  ClearDescriptor(self);
+  FreeObject(self);
 }
 
 PyMemberDef method_members[] = {
@@ -157,19 +196,32 @@ PyType_Slot scope_slots[] = {{Py_tp_doc, const_cast<char*>(scope_doc)},
 PyType_Spec scope_spec = {"gpubound.Scope", sizeof(Scope), 0,
                           kDefaultTypeFlags | Py_TPFLAGS_HAVE_GC, scope_slots};
 
-PyType_Slot descriptor_slots[] = {{Py_tp_descr_get, SlotOf(GetDescribed)}, {0, nullptr}};
+PyMemberDef descriptor_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(MethodDescriptor, vectorcall), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+PyType_Slot descriptor_slots[] = {{Py_tp_descr_get, SlotOf(GetDescribed)},
+                                  {Py_tp_call, SlotOf(PyVectorcall_Call)},
+                                  {Py_tp_members, descriptor_members},
+                                  {Py_tp_traverse, SlotOf(TraverseDescriptor)},
+                                  {Py_tp_clear, SlotOf(ClearDescriptor)},
+                                  {Py_tp_dealloc, SlotOf(DeallocateDescriptor)},
+                                  {0, nullptr}};
 PyType_Spec descriptor_spec = {"gpubound._core.MethodDescriptor", sizeof(MethodDescriptor), 0,
-                               kDefaultTypeFlags, descriptor_slots};
+                               kDefaultTypeFlags | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+                               descriptor_slots};
 
 bool AddDescriptor(PyObject* descriptor_type, PyObject* scope_type, const char* name,
                    Py_ssize_t offset) {
   auto* descriptor =
-      PyObject_New(MethodDescriptor, reinterpret_cast<PyTypeObject*>(descriptor_type));
+      PyObject_GC_New(MethodDescriptor, reinterpret_cast<PyTypeObject*>(descriptor_type));
   if (descriptor == nullptr) return false;
+  descriptor->vectorcall = CallDescribed;
+  descriptor->scope_type = NewReference(scope_type);
   descriptor->offset = offset;
-  const int failed =
-      PyObject_SetAttrString(scope_type, name, reinterpret_cast<PyObject*>(descriptor));
-  Py_DECREF(reinterpret_cast<PyObject*>(descriptor));
+  PyObject* object = reinterpret_cast<PyObject*>(descriptor);
+  PyObject_GC_Track(object);
+  const int failed = PyObject_SetAttrString(scope_type, name, object);
+  Py_DECREF(object);
   return failed == 0;
 }
 

@@ -2,6 +2,7 @@
 """Where nobody records, everything works as before and records nothing. Run without GPUBOUND_LIBRARY
 and without a preloaded collector."""
 import asyncio
+import contextlib
 import unittest
 
 import gpubound
@@ -16,6 +17,8 @@ class NoCollectorTest(unittest.TestCase):
     def test_scopes_open_and_close(self):
         with gpubound.operation("update") as opened, gpubound.layer("wait"):
             self.assertEqual(opened.name, "update")
+        with contextlib.ExitStack() as stack:
+            self.assertEqual(stack.enter_context(gpubound.operation("update")).name, "update")
 
     def test_decorated_functions_return_what_they_did(self):
         @gpubound.operation("update")

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scopes as context managers: what the collector is told, and wrong use."""
+import contextlib
 import copy
 import gc
 import pickle
 import threading
+import types
 import unittest
 
 import gpubound
@@ -45,6 +47,33 @@ class ContextManagerTest(RecordedTest):
         with gpubound.layer("wait", "replay buffer"):
             pass
         self.assert_recorded("begin layer(2) replay buffer", "end layer(2) replay buffer")
+
+    def test_a_stack_of_contexts_opens_and_closes_it(self):
+        with contextlib.ExitStack() as stack:
+            opened = stack.enter_context(gpubound.operation("update"))
+            gpubound.phase("inside")
+        self.assertIs(opened, gpubound.operation("update"))
+        self.assert_recorded("begin operation update", "phase inside", "end operation update")
+
+    def test_a_stack_of_contexts_closes_what_was_pushed_whatever_is_raised(self):
+        with self.assertRaises(KeyError), contextlib.ExitStack() as stack:
+            stack.push(gpubound.operation("update").__enter__())
+            raise KeyError
+        self.assert_recorded(*scope("update"))
+
+    def test_its_methods_are_called_through_the_type_too(self):
+        opened = gpubound.operation("update")
+        self.assertIs(type(opened).__enter__(opened), opened)
+        self.assertIsNone(types.MethodType(type(opened).__exit__, opened)(None, None, None))
+        self.assert_recorded(*scope("update"))
+
+    def test_methods_of_the_type_refuse_what_is_no_scope(self):
+        for arguments in ((), (3,), (None, None, None)):
+            with self.assertRaisesRegex(TypeError, "with a Scope first"):
+                gpubound.Scope.__exit__(*arguments)
+        with self.assertRaisesRegex(TypeError, "with a Scope first"):
+            vars(gpubound.Scope)["__enter__"].__get__(3)
+        self.assert_recorded()
 
     def test_the_repr_says_what_it_is(self):
         self.assertEqual(repr(gpubound.operation("a'b")), "gpubound.operation(\"a'b\")")
