@@ -3,10 +3,7 @@
 // The two wrapper types. Calls go through vectorcall, so arguments are passed on untouched.
 #include "annotate/python/extension/wrapper.h"
 
-#include <cstring>
-
-#include "annotate/python/extension/channels.h"
-#include "annotate/python/extension/table.h"
+#include "annotate/python/extension/wrapper_calls.h"
 
 namespace gpubound {
 namespace {
@@ -19,173 +16,6 @@ struct Around {
   bool once = false;
   bool alone = false;
 };
-
-// Nothing of it changes after it was made, so that any number of threads may call it at once.
-struct Wrapper {
-  PyObject_HEAD vectorcallfunc vectorcall;
-  PyObject* wrapped;
-  PyObject* method_type;
-  PyObject* weak_references;
-  PyObject* helper;
-  uint32_t label;
-  bool once;
-  bool alone;
-};
-
-// Label of the innermost hook that is open on this thread; 0 without one.
-thread_local uint32_t t_hook_label = 0;
-// A wrapper in the role of a wait has its label open on this thread.
-thread_local bool t_waiting = false;
-
-Wrapper* Cast(PyObject* self) { return reinterpret_cast<Wrapper*>(self); }
-
-// The caller holds a reference to |self|, and so |wrapped| lives as long as the call.
-PyObject* CallWrapped(PyObject* self, PyObject* const* arguments, size_t nargsf,
-                      PyObject* keywords) {
-  const Wrapper* wrapper = Cast(self);
-  const uint32_t label = wrapper->label;
-  BeginScope(label);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
-  EndScope(label);
-  return result;
-}
-
-// What a helper says; interrupted: the program is to end, with the error that is set.
-enum class Answer { kNo, kYes, kInterrupted };
-
-Answer GuardDeclines(const Wrapper* wrapper) {
-  if (wrapper->helper == nullptr || t_hook_label != 0) return Answer::kNo;
-  PyObject* answer = PyObject_CallObject(wrapper->helper, nullptr);
-  const bool declines = answer == Py_True;
-  Py_XDECREF(answer);
-  if (!DropError()) return Answer::kInterrupted;
-  return declines ? Answer::kYes : Answer::kNo;
-}
-
-PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
-                     PyObject* keywords) {
-  const Wrapper* wrapper = Cast(self);
-  const uint32_t label = wrapper->label;
-  const uint32_t outer = t_hook_label;
-  Answer declines = Answer::kYes;
-  if ((!wrapper->once || outer != label) && (!wrapper->alone || outer == 0)) {
-    declines = GuardDeclines(wrapper);
-  }
-  if (declines == Answer::kInterrupted) return nullptr;
-  if (declines == Answer::kYes) {
-    return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
-  }
-  t_hook_label = label;
-  BeginScope(label);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
-  EndScope(label);
-  t_hook_label = outer;
-  return result;
-}
-
-PyObject* CallInWait(const Wrapper* wrapper, uint32_t label, PyObject* const* arguments,
-                     size_t nargsf, PyObject* keywords) {
-  if (label == 0) label = wrapper->label;
-  t_waiting = true;
-  BeginScope(label);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
-  EndScope(label);
-  t_waiting = false;
-  return result;
-}
-
-// What the helper says of a call with these arguments: a label, or 0; no where it says None.
-Answer AskLabel(const Wrapper* wrapper, PyObject* const* arguments, size_t nargsf,
-                PyObject* keywords, uint32_t* label) {
-  *label = 0;
-  if (wrapper->helper == nullptr) return Answer::kYes;
-  const auto count = static_cast<size_t>(ArgumentCount(nargsf));
-  PyObject* answer = PyObject_Vectorcall(wrapper->helper, arguments, count, keywords);
-  if (answer != nullptr && answer != Py_None) {
-    *label = static_cast<uint32_t>(PyLong_AsUnsignedLong(answer));
-  }
-  if (PyErr_Occurred() != nullptr) *label = 0;
-  const bool is_label = answer != Py_None;
-  Py_XDECREF(answer);
-  if (!DropError()) return Answer::kInterrupted;
-  return is_label ? Answer::kYes : Answer::kNo;
-}
-
-PyObject* CallWaiting(PyObject* self, PyObject* const* arguments, size_t nargsf,
-                      PyObject* keywords) {
-  const Wrapper* wrapper = Cast(self);
-  uint32_t label = 0;
-  Answer told = Answer::kNo;
-  if (!t_waiting) told = AskLabel(wrapper, arguments, nargsf, keywords, &label);
-  if (told == Answer::kInterrupted) return nullptr;
-  if (told == Answer::kNo) {
-    return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
-  }
-  return CallInWait(wrapper, label, arguments, nargsf, keywords);
-}
-
-PyObject* CallReceiving(PyObject* self, PyObject* const* arguments, size_t nargsf,
-                        PyObject* keywords) {
-  const Wrapper* wrapper = Cast(self);
-  if (t_waiting || ArgumentCount(nargsf) == 0) {
-    return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
-  }
-  const uint32_t label = ChannelLabel(arguments[0], wrapper->helper);
-  return CallInWait(wrapper, label, arguments, nargsf, keywords);
-}
-
-PyObject* CallWriting(PyObject* self, PyObject* const* arguments, size_t nargsf,
-                      PyObject* keywords) {
-  if (ArgumentCount(nargsf) != 0) NoteWriter(arguments[0], Cast(self)->helper);
-  return PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
-}
-
-PyObject* CallMaking(PyObject* self, PyObject* const* arguments, size_t nargsf,
-                     PyObject* keywords) {
-  PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
-  if (result != nullptr && ArgumentCount(nargsf) != 0) {
-    ForgetChannel(arguments[0], Cast(self)->helper);
-  }
-  return result;
-}
-
-PyObject* CallReturning(PyObject* self, PyObject* const* arguments, size_t nargsf,
-                        PyObject* keywords) {
-  const Wrapper* wrapper = Cast(self);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
-  if (result == nullptr || wrapper->helper == nullptr) return result;
-  PyObject* ignored = PyObject_CallFunctionObjArgs(wrapper->helper, result, nullptr);
-  Py_XDECREF(ignored);
-  if (DropError()) return result;
-  Py_DECREF(result);
-  return nullptr;
-}
-
-PyObject* CallOpening(PyObject* self, PyObject* const* arguments, size_t nargsf,
-                      PyObject* keywords) {
-  PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
-  uint32_t label = 0;
-  if (result == nullptr) return nullptr;
-  if (AskLabel(Cast(self), arguments, nargsf, keywords, &label) == Answer::kInterrupted) {
-    Py_DECREF(result);
-    return nullptr;
-  }
-  if (label != 0) BeginScope(label);
-  return result;
-}
-
-PyObject* CallClosing(PyObject* self, PyObject* const* arguments, size_t nargsf,
-                      PyObject* keywords) {
-  uint32_t label = 0;
-  if (AskLabel(Cast(self), arguments, nargsf, keywords, &label) == Answer::kInterrupted) {
-    return nullptr;
-  }
-  if (label != 0) EndScope(label);
-  return PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
-}
-
-constexpr vectorcallfunc kRoleCalls[kCallRoles] = {
-    CallWaiting, CallReceiving, CallWriting, CallMaking, CallReturning, CallOpening, CallClosing};
 
 int Traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
@@ -347,6 +177,12 @@ PyType_Spec callable_spec = {"gpubound._core.Wrapper", sizeof(Wrapper), 0, kFlag
 PyType_Spec function_spec = {"gpubound._core.FunctionWrapper", sizeof(Wrapper), 0,
                              kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, function_slots};
 
+bool IsChoice(PyObject* helper) {
+  return helper != nullptr && PyTuple_Check(helper) && PyTuple_Size(helper) == 2 &&
+         PyType_Check(PyTuple_GetItem(helper, 0)) &&
+         PyCallable_Check(PyTuple_GetItem(helper, 1)) != 0;
+}
+
 PyObject* Make(const WrapperTypes& types, PyObject* wrapped, bool binds, const Around& around) {
   if (PyCallable_Check(wrapped) == 0) {
     PyErr_SetString(PyExc_TypeError, "only a callable can be wrapped");
@@ -371,22 +207,21 @@ bool MakeWrapperTypes(PyObject* module, WrapperTypes* types) {
 
 PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds,
                      const HookRules* rules) {
-  if (rules == nullptr) return Make(types, wrapped, binds, {CallWrapped, label});
-  return Make(types, wrapped, binds, {CallHooked, label, rules->guard, rules->once, rules->alone});
+  if (rules == nullptr) return Make(types, wrapped, binds, {CallInLabel(), label});
+  return Make(types, wrapped, binds,
+              {CallByRules(), label, rules->guard, rules->once, rules->alone});
 }
 
 PyObject* NewCallWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds,
                          CallRole role, PyObject* helper) {
+  if (role == CallRole::kChooses && !IsChoice(helper)) {
+    PyErr_SetString(PyExc_TypeError, "a choice is a tuple of a class and a callable");
+    return nullptr;
+  }
   const bool on_connection =
       role == CallRole::kReceives || role == CallRole::kWrites || role == CallRole::kMakes;
-  return Make(
-      types, wrapped, binds,
-      {kRoleCalls[static_cast<uint32_t>(role)], label, on_connection ? types.handle : helper});
-}
-
-void ForgetOpenHooks() {
-  t_hook_label = 0;
-  t_waiting = false;
+  return Make(types, wrapped, binds,
+              {CallInRole(role), label, on_connection ? types.handle : helper});
 }
 
 PyObject* WrappedBy(const WrapperTypes& types, PyObject* object) {

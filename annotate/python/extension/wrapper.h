@@ -42,8 +42,12 @@ enum class CallRole : uint32_t {
   kReturns = 4,   // |helper| is called with the result; opens nothing
   kOpens = 5,     // has opened a range: begins the label that |helper| says, if it succeeded
   kCloses = 6,    // will close it: ends that label before, whatever becomes of the call
+  kWorks = 7,     // opens its label; inside, a wait is one of its own whatever waits outside
+  // |helper| is (class, callable): the callable is called in the place of the wrapped one where the
+  // first argument is an instance of the class, or derived from it; opens nothing.
+  kChooses = 8,
 };
-inline constexpr uint32_t kCallRoles = 7;
+inline constexpr uint32_t kCallRoles = 9;
 
 // A wrapper as NewWrapper makes it, in |role|. Of nested waits only the outermost opens its label:
 // it knows for whom it is. |helper| is null for none; an error of it is dropped.

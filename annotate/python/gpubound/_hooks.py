@@ -14,13 +14,12 @@ import inspect
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import (_api, _core, _cupti, _jitted, _loop, _natives, _ranges, _ray, _roles,
-                      _timers, _versions, _waits)
+from gpubound import (_api, _core, _cupti, _failures, _jitted, _loop, _natives, _ranges, _ray,
+                      _replacing, _roles, _timers, _versions, _waits)
 from gpubound._decorate import binds_to_instances
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "update": _loop.enter_update}
 _AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "turn": _loop.end_turn}
-_UNBOUND = (staticmethod, classmethod)
 
 
 class Library:
@@ -50,7 +49,7 @@ class Library:
             try:
                 installed += install_hook(hook, module)
             except Exception as error:  # pylint: disable=broad-except
-                note_failure(f"{self.name}: {hook}: {type(error).__name__}: {error}")
+                _failures.note(f"{self.name}: {hook}: {type(error).__name__}: {error}")
         if installed:
             _core.ledger("hooks_installed", installed, "")
 
@@ -60,8 +59,8 @@ class Library:
             self._refused = not _versions.is_within(version, self._versions)
             self._version = version
             if self._refused:
-                note_failure(f"{self.name} {version} is not hooked: its hooks were written for "
-                             f"{self._versions}")
+                _failures.note(f"{self.name} {version} is not hooked: its hooks were written for "
+                               f"{self._versions}")
         return self._refused
 
     def _is_for_this_version(self, hook: Dict[str, Any]) -> bool:
@@ -79,11 +78,6 @@ class Library:
         return metadata.version(self._distributions[-1])
 
 
-def note_failure(text: str) -> None:
-    """Into the ledger, with what was to be hooked and why it was not."""
-    _core.ledger("hooks_failed", 1, text.encode(errors="backslashreplace").decode())
-
-
 def install_hook(hook: Dict[str, Any], module: Any) -> int:
     """Wraps what `hook` names in `module`; returns how many functions that were."""
     if "natives" in hook:
@@ -93,90 +87,15 @@ def install_hook(hook: Dict[str, Any], module: Any) -> int:
         missing = [name for name in hook["names"] if name not in vars(module)]
         if missing:
             raise AttributeError(f"no function {', '.join(missing)}")
-        return sum(_replace(module, name, wrap) for name in hook["names"])
+        return sum(_replacing.replace(module, name, wrap) for name in hook["names"])
     owner = getattr(module, hook["class"])
     if hook.get("inherited"):  # from a native class, which cannot be changed
-        return sum(_put(owner, name, getattr(owner, name), wrap) for name in hook["names"])
+        return sum(_replacing.put(owner, name, getattr(owner, name), wrap) for name in hook["names"])
     if not hook.get("subclasses"):
         if not any(name in vars(owner) for name in hook["names"]):
             raise AttributeError(f"{hook['class']} has no {', '.join(hook['names'])}")
-        return _replace_methods(owner, hook["names"], wrap)
-    return _hook_subclasses(owner, hook["names"], wrap)
-
-
-def _replace(owner: Any, name: str, wrap: Callable[[Any, str], Any]) -> int:
-    return _put(owner, name, vars(owner)[name], wrap)
-
-
-def _put(owner: Any, name: str, original: Any, wrap: Callable[[Any, str], Any]) -> int:
-    # The function inside is wrapped: a wrapper around a staticmethod would bind to instances.
-    unbound = original.__func__ if type(original) in _UNBOUND else original
-    if _is_hooked(unbound):
-        return 0
-    wrapper = wrap(unbound, f"{owner.__name__}.{name}")
-    setattr(owner, name, type(original)(wrapper) if unbound is not original else wrapper)
-    if not isinstance(owner, type):
-        _replace_in_main(original, wrapper)
-    return 1
-
-
-def _replace_in_main(original: Any, wrapper: Any) -> None:
-    """Under the names that the script gave a function before (`from time import sleep`)."""
-    names = vars(sys.modules.get("__main__", sys))
-    for name, value in list(names.items()):
-        if value is original:
-            names[name] = wrapper
-
-
-def _is_hooked(function: Any) -> bool:
-    return _core.wrapped(function) is not None or hasattr(function, "_gpubound_hook")
-
-
-def _replace_methods(owner: Any, names: List[str], wrap: Callable[[Any, str], Any]) -> int:
-    return sum(_replace(owner, name, wrap) for name in names if _is_method(vars(owner).get(name)))
-
-
-def _is_method(value: Any) -> bool:
-    if isinstance(value, _UNBOUND):
-        return type(value) in _UNBOUND  # how to make one of a derived type, only that type knows
-    return callable(value)
-
-
-def _shadow_methods(cls: Any, base: Any, names: List[str],
-                    wrap: Callable[[Any, str], Any]) -> int:
-    """Of a class derived from `base` whose methods come from one that is not (a mixin)."""
-    installed = 0
-    for name in names:
-        provider = next((one for one in cls.__mro__ if name in vars(one)), object)
-        if provider is not object and not issubclass(provider, base):
-            original = vars(provider)[name]
-            installed += _put(cls, name, original, wrap) if _is_method(original) else 0
-    return installed
-
-
-def _hook_subclasses(base: Any, names: List[str], wrap: Callable[[Any, str], Any]) -> int:
-    """Of `base` itself, of every class derived from it, and of those still to come."""
-    original = vars(base).get("__init_subclass__")
-
-    def init_subclass(cls: Any, **keywords: Any) -> None:
-        if original is not None:
-            original.__get__(None, cls)(**keywords)
-        else:
-            super(base, cls).__init_subclass__(**keywords)
-        _replace_methods(cls, names, wrap)
-        _shadow_methods(cls, base, names, wrap)
-
-    # First, so that no class that another thread derives meanwhile is missed.
-    base.__init_subclass__ = classmethod(init_subclass)
-    installed, todo, seen = 0, [base], set()
-    while todo:
-        cls = todo.pop()
-        if cls not in seen:
-            seen.add(cls)
-            installed += _replace_methods(cls, names, wrap)
-            installed += _shadow_methods(cls, base, names, wrap)
-            todo.extend(cls.__subclasses__())
-    return installed
+        return _replacing.replace_methods(owner, hook["names"], wrap)
+    return _replacing.hook_subclasses(owner, hook["names"], wrap)
 
 
 def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:

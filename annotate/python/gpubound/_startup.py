@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import _asyncio, _core, _hooks, _loop, _pickling
+from gpubound import _asyncio, _core, _failures, _hooks, _loop, _pickling
 
 CLOUDPICKLES = ("cloudpickle.cloudpickle", "ray.cloudpickle.cloudpickle",
                 "joblib.externals.cloudpickle.cloudpickle")
@@ -59,7 +59,7 @@ class Finder:
         original = spec.loader
         execute = getattr(original, "exec_module", None)
         if execute is None:
-            _hooks.note_failure(f"{spec.name}: its loader cannot be watched")
+            _failures.note(f"{spec.name}: its loader cannot be watched")
             return
         # That of built-in and frozen modules is a class, which serves all of them.
         loader = _Deputy(original) if isinstance(original, type) else original
@@ -75,7 +75,7 @@ class Finder:
         try:
             loader.exec_module = exec_module
         except AttributeError as error:
-            _hooks.note_failure(f"{spec.name}: its loader cannot be watched: {error}")
+            _failures.note(f"{spec.name}: its loader cannot be watched: {error}")
             return
         spec.loader = loader
 
@@ -98,7 +98,7 @@ def _carry_out(action: Callable[[Any], None], module: Any) -> None:
     try:
         action(module)
     except Exception as error:  # pylint: disable=broad-except  # never the program's business
-        _hooks.note_failure(f"{module.__name__}: {type(error).__name__}: {error}")
+        _failures.note(f"{module.__name__}: {type(error).__name__}: {error}")
 
 
 def _register_wrappers(cloudpickle: Any) -> None:

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is done around a call of a wrapper: scopes, and the questions that hooks ask before.
+#include "annotate/python/extension/wrapper_calls.h"
+
+#include "annotate/python/extension/channels.h"
+#include "annotate/python/extension/table.h"
+
+namespace gpubound {
+namespace {
+
+// Label of the innermost hook that is open on this thread; 0 without one.
+thread_local uint32_t t_hook_label = 0;
+// A wrapper in the role of a wait has its label open on this thread.
+thread_local bool t_waiting = false;
+
+// The caller holds a reference to |self|, and so |wrapped| lives as long as the call.
+PyObject* CallWrapped(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  const uint32_t label = wrapper->label;
+  BeginScope(label);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  EndScope(label);
+  return result;
+}
+
+// What a helper says; interrupted: the program is to end, with the error that is set.
+enum class Answer { kNo, kYes, kInterrupted };
+
+Answer GuardDeclines(const Wrapper* wrapper) {
+  if (wrapper->helper == nullptr || t_hook_label != 0) return Answer::kNo;
+  PyObject* answer = PyObject_CallObject(wrapper->helper, nullptr);
+  const bool declines = answer == Py_True;
+  Py_XDECREF(answer);
+  if (!DropError()) return Answer::kInterrupted;
+  return declines ? Answer::kYes : Answer::kNo;
+}
+
+PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                     PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  const uint32_t label = wrapper->label;
+  const uint32_t outer = t_hook_label;
+  Answer declines = Answer::kYes;
+  if ((!wrapper->once || outer != label) && (!wrapper->alone || outer == 0)) {
+    declines = GuardDeclines(wrapper);
+  }
+  if (declines == Answer::kInterrupted) return nullptr;
+  if (declines == Answer::kYes) {
+    return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  }
+  t_hook_label = label;
+  BeginScope(label);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  EndScope(label);
+  t_hook_label = outer;
+  return result;
+}
+
+PyObject* CallInWait(const Wrapper* wrapper, uint32_t label, PyObject* const* arguments,
+                     size_t nargsf, PyObject* keywords) {
+  if (label == 0) label = wrapper->label;
+  t_waiting = true;
+  BeginScope(label);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  EndScope(label);
+  t_waiting = false;
+  return result;
+}
+
+// What the helper says of a call with these arguments: a label, or 0; no where it says None.
+Answer AskLabel(const Wrapper* wrapper, PyObject* const* arguments, size_t nargsf,
+                PyObject* keywords, uint32_t* label) {
+  *label = 0;
+  if (wrapper->helper == nullptr) return Answer::kYes;
+  const auto count = static_cast<size_t>(ArgumentCount(nargsf));
+  PyObject* answer = PyObject_Vectorcall(wrapper->helper, arguments, count, keywords);
+  if (answer != nullptr && answer != Py_None) {
+    *label = static_cast<uint32_t>(PyLong_AsUnsignedLong(answer));
+  }
+  if (PyErr_Occurred() != nullptr) *label = 0;
+  const bool is_label = answer != Py_None;
+  Py_XDECREF(answer);
+  if (!DropError()) return Answer::kInterrupted;
+  return is_label ? Answer::kYes : Answer::kNo;
+}
+
+PyObject* CallWaiting(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  uint32_t label = 0;
+  Answer told = Answer::kNo;
+  if (!t_waiting) told = AskLabel(wrapper, arguments, nargsf, keywords, &label);
+  if (told == Answer::kInterrupted) return nullptr;
+  if (told == Answer::kNo) {
+    return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  }
+  return CallInWait(wrapper, label, arguments, nargsf, keywords);
+}
+
+PyObject* CallReceiving(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                        PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  if (t_waiting || ArgumentCount(nargsf) == 0) {
+    return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  }
+  const uint32_t label = ChannelLabel(arguments[0], wrapper->helper);
+  return CallInWait(wrapper, label, arguments, nargsf, keywords);
+}
+
+PyObject* CallWriting(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  if (ArgumentCount(nargsf) != 0) NoteWriter(arguments[0], Cast(self)->helper);
+  return PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+}
+
+PyObject* CallMaking(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                     PyObject* keywords) {
+  PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+  if (result != nullptr && ArgumentCount(nargsf) != 0) {
+    ForgetChannel(arguments[0], Cast(self)->helper);
+  }
+  return result;
+}
+
+PyObject* CallReturning(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                        PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  if (result == nullptr || wrapper->helper == nullptr) return result;
+  PyObject* ignored = PyObject_CallFunctionObjArgs(wrapper->helper, result, nullptr);
+  Py_XDECREF(ignored);
+  if (DropError()) return result;
+  Py_DECREF(result);
+  return nullptr;
+}
+
+PyObject* CallOpening(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+  uint32_t label = 0;
+  if (result == nullptr) return nullptr;
+  if (AskLabel(Cast(self), arguments, nargsf, keywords, &label) == Answer::kInterrupted) {
+    Py_DECREF(result);
+    return nullptr;
+  }
+  if (label != 0) BeginScope(label);
+  return result;
+}
+
+PyObject* CallClosing(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  uint32_t label = 0;
+  if (AskLabel(Cast(self), arguments, nargsf, keywords, &label) == Answer::kInterrupted) {
+    return nullptr;
+  }
+  if (label != 0) EndScope(label);
+  return PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+}
+
+PyObject* CallWorking(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  const bool outer = t_waiting;
+  t_waiting = false;
+  PyObject* result = CallWrapped(self, arguments, nargsf, keywords);
+  t_waiting = outer;
+  return result;
+}
+
+bool IsOf(PyObject* object, PyTypeObject* type) {
+  return PyType_IsSubtype(Py_TYPE(object), type) != 0 ||
+         (PyType_Check(object) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(object), type));
+}
+
+PyObject* CallChosen(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                     PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  auto* type = reinterpret_cast<PyTypeObject*>(PyTuple_GetItem(wrapper->helper, 0));
+  const bool chosen = ArgumentCount(nargsf) != 0 && IsOf(arguments[0], type);
+  PyObject* callee = chosen ? PyTuple_GetItem(wrapper->helper, 1) : wrapper->wrapped;
+  return PyObject_Vectorcall(callee, arguments, nargsf, keywords);
+}
+
+constexpr vectorcallfunc kRoleCalls[kCallRoles] = {CallWaiting, CallReceiving, CallWriting,
+                                                   CallMaking,  CallReturning, CallOpening,
+                                                   CallClosing, CallWorking,   CallChosen};
+
+}  // namespace
+
+vectorcallfunc CallInRole(CallRole role) { return kRoleCalls[static_cast<uint32_t>(role)]; }
+
+vectorcallfunc CallInLabel() { return CallWrapped; }
+
+vectorcallfunc CallByRules() { return CallHooked; }
+
+void ForgetOpenHooks() {
+  t_hook_label = 0;
+  t_waiting = false;
+}
+
+}  // namespace gpubound
