@@ -7,9 +7,6 @@ from typing import Any, Callable, Dict, List, Optional
 
 from gpubound import _asyncio, _core, _failures, _hooks, _loop, _pickling
 
-CLOUDPICKLES = ("cloudpickle.cloudpickle", "ray.cloudpickle.cloudpickle",
-                "joblib.externals.cloudpickle.cloudpickle")
-
 
 class Finder:
     """First on sys.meta_path: finds nothing itself, but hears of modules when they are complete."""
@@ -101,22 +98,6 @@ def _carry_out(action: Callable[[Any], None], module: Any) -> None:
         _failures.note(f"{module.__name__}: {type(error).__name__}: {error}")
 
 
-def _register_wrappers(cloudpickle: Any) -> None:
-    for wrapper_type in (_core.Wrapper, _core.FunctionWrapper):
-        cloudpickle.CloudPickler.dispatch_table[wrapper_type] = _pickling.reduce_for_cloudpickle
-
-
-def _register_with_dill(dill: Any) -> None:
-    def save(pickler: Any, wrapper: Any) -> None:
-        reduced = _pickling.reduce_for_cloudpickle(wrapper)
-        if isinstance(reduced, str):
-            pickler.save_global(wrapper, name=reduced)
-        else:
-            pickler.save_reduce(*reduced, obj=wrapper)
-    for wrapper_type in (_core.Wrapper, _core.FunctionWrapper):
-        dill.Pickler.dispatch[wrapper_type] = save
-
-
 def _after_fork_in_child() -> None:
     _core.after_fork_in_child()
     _loop.forget_in_fork_child()
@@ -138,7 +119,7 @@ def install() -> Optional[Finder]:
         for name in dict.fromkeys(library.modules):
             finder.when_imported(name, library.install)
     finder.when_imported("asyncio.events", _asyncio.install)
-    for name in CLOUDPICKLES:
-        finder.when_imported(name, _register_wrappers)
-    finder.when_imported("dill._dill", _register_with_dill)
+    for name in _pickling.CLOUDPICKLES:
+        finder.when_imported(name, _pickling.register_with_cloudpickle)
+    finder.when_imported("dill._dill", _pickling.register_with_dill)
     return finder

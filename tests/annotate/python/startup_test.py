@@ -140,23 +140,46 @@ class StartupTest(unittest.TestCase):
                                 "    print(e)\n")
         self.assertEqual((done.stdout, done.stderr), ("theirs\n", ""))
 
-    def test_definitions_that_cloudpickle_carries_along_travel_unwrapped(self):
-        self.install_gymnasium("1.2.0")
+    def install_cloudpickle(self, module):
+        """Like cloudpickle, which before version 3.0 had all of it in cloudpickle_fast."""
         self.write("cloudpickle/__init__.py", "")
-        self.write("cloudpickle/cloudpickle.py",
+        self.write("cloudpickle/cloudpickle.py", "")
+        self.write(f"cloudpickle/{module}.py",
                    "import collections, copyreg\n"
                    "class CloudPickler:\n"
-                   "    dispatch_table = collections.ChainMap({}, copyreg.dispatch_table)\n")
-        done = self.run_program(
-            "import gymnasium.core, types\n"
-            "from cloudpickle.cloudpickle import CloudPickler\n"
-            "class Own(gymnasium.core.Env):\n    def step(self, action): return action\n"
-            "wrapper = vars(Own)['step']\n"
-            "make, arguments = CloudPickler.dispatch_table[type(wrapper)](wrapper)\n"
-            "print(type(wrapper).__name__, type(make(*arguments)) is types.FunctionType)\n"
-            "shared = vars(gymnasium.core.Env)['step']\n"
-            "print(CloudPickler.dispatch_table[type(shared)](shared))\n")
-        self.assertEqual(done.stdout, "FunctionWrapper True\nEnv.step\n", done.stderr)
+                   "    dispatch_table = collections.ChainMap({}, copyreg.dispatch_table)\n"
+                   "def _class_setstate(made, state):\n"
+                   "    for name, value in state[0].items(): setattr(made, name, value)\n"
+                   "    return made\n")
+
+    def test_definitions_that_cloudpickle_carries_along_travel_unwrapped(self):
+        self.install_gymnasium("1.2.0")
+        for module in ("cloudpickle", "cloudpickle_fast"):
+            self.install_cloudpickle(module)
+            done = self.run_program(
+                "import gymnasium.core, types\n"
+                f"import cloudpickle.cloudpickle\nfrom cloudpickle.{module} import CloudPickler\n"
+                "class Own(gymnasium.core.Env):\n    def step(self, action): return action\n"
+                "wrapper = vars(Own)['step']\n"
+                "make, arguments = CloudPickler.dispatch_table[type(wrapper)](wrapper)\n"
+                "print(type(wrapper).__name__, type(make(*arguments)) is types.FunctionType)\n"
+                "shared = vars(gymnasium.core.Env)['step']\n"
+                "print(CloudPickler.dispatch_table[type(shared)](shared))\n" + PRINT_CALLS)
+            self.assertTrue(done.stdout.startswith("FunctionWrapper True\nEnv.step\n"), done)
+            self.assertNotIn("hooks_failed", done.stdout)
+
+    def test_a_class_that_cloudpickle_brings_is_hooked_when_it_has_its_methods(self):
+        self.install_gymnasium("1.2.0")
+        for module in ("cloudpickle", "cloudpickle_fast"):
+            self.install_cloudpickle(module)
+            done = self.run_program(
+                f"import gymnasium.core, pickle\nfrom cloudpickle import {module} as fast\n"
+                "made = type('Own', (gymnasium.core.Env,), {})\n"
+                "print(fast._class_setstate(made, ({'step': lambda self: 3}, {})) is made)\n"
+                "print(pickle.loads(pickle.dumps(fast._class_setstate)) is fast._class_setstate)\n"
+                "made().step()\n" + PRINT_CALLS)
+            self.assertTrue(done.stdout.startswith("True\nTrue\n"), done)
+            self.assertIn("begin operation simulation\nend operation simulation\n", done.stdout)
 
     def test_a_module_in_whose_import_hooking_began_is_told_when_it_is_complete(self):
         self.install_gymnasium("1.2.0")
