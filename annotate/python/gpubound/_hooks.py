@@ -163,13 +163,13 @@ def _around_iteration(moment: str) -> Callable[[Any, str], Any]:
                          f"{' or '.join(_AFTER_CALL)}")
     after_call = _AFTER_CALL[moment]
 
-    def wrap(original: Any, _: str) -> Any:
+    def wrap(original: Any, name: str) -> Any:
         @functools.wraps(original)
         def run(*arguments: Any, **keywords: Any) -> Any:
             try:
                 return original(*arguments, **keywords)
             finally:
-                after_call()
+                _failures.attempt(None, f"{name}: the iteration is not ended", after_call)
         run._gpubound_hook = True  # type: ignore[attr-defined]
         return run
     return wrap
@@ -180,11 +180,15 @@ def _around_what_it_makes(original: Any, makes: Dict[str, str]) -> Any:
     argument that makes["operation"] names."""
     signature = inspect.signature(original)
 
+    def name_calls(made: Any, arguments: Any, keywords: Any) -> Any:
+        name = str(signature.bind(*arguments, **keywords).arguments[makes["operation"]])
+        return _remote_call(made, name)
+
     @functools.wraps(original)
     def make(*arguments: Any, **keywords: Any) -> Any:
         made = original(*arguments, **keywords)
-        name = str(signature.bind(*arguments, **keywords).arguments[makes["operation"]])
-        return _remote_call(made, name)
+        return _failures.attempt(made, f"{original.__name__}: what it made is no operation",
+                                 name_calls, made, arguments, keywords)
     make._gpubound_hook = True  # type: ignore[attr-defined]
     return make
 
@@ -192,14 +196,18 @@ def _around_what_it_makes(original: Any, makes: Dict[str, str]) -> Any:
 def _around_what_it_finds(original: Any, finds: Dict[str, str]) -> Any:
     """For a function that returns a named tuple, whose field finds["function"] will be called: each such
     call is an operation, named by its field finds["operation"]."""
-    @functools.wraps(original)
-    def find(*arguments: Any, **keywords: Any) -> Any:
-        found = original(*arguments, **keywords)
+    def name_calls(found: Any) -> Any:
         function = getattr(found, finds["function"])
         if _core.wrapped(function) is not None:
             return found
         name = str(getattr(found, finds["operation"])).rpartition(".")[2]
         return found._replace(**{finds["function"]: _remote_call(function, name)})
+
+    @functools.wraps(original)
+    def find(*arguments: Any, **keywords: Any) -> Any:
+        found = original(*arguments, **keywords)
+        return _failures.attempt(found, f"{original.__name__}: what it found is no operation",
+                                 name_calls, found)
     find._gpubound_hook = True  # type: ignore[attr-defined]
     return find
 
@@ -217,7 +225,7 @@ def _remote_call(function: Any, name: str) -> Any:
 def _before_profiler(original: Any, name: str) -> Any:
     @functools.wraps(original)
     def start(*arguments: Any, **keywords: Any) -> Any:
-        _cupti.yield_to(name)
+        _failures.attempt(None, f"{name}: CUPTI is not handed over", _cupti.yield_to, name)
         return original(*arguments, **keywords)
     start._gpubound_hook = True  # type: ignore[attr-defined]
     return start

@@ -11,7 +11,7 @@ import functools
 import sys
 from typing import Any, Dict, List, Optional, Set
 
-from gpubound import _api, _core, _loop
+from gpubound import _api, _core, _failures, _loop
 from gpubound._decorate import binds_to_instances
 
 _MAX_SCOPES = 4096  # a program that makes up a name each time has no operations by them
@@ -24,14 +24,17 @@ def wrap_maker(original: Any, hook: Dict[str, Any]) -> Any:
     foreign: List[str] = hook["foreign"]  # packages whose functions are no operations
     turns: List[str] = hook["turns"]
 
-    @functools.wraps(original)
-    def make(function: Any, *arguments: Any, **keywords: Any) -> Any:
-        jitted = original(function, *arguments, **keywords)
+    def hooked(jitted: Any, function: Any) -> Any:
         name = str(getattr(function, "__name__", type(function).__name__))
         counted = _core.wrap(jitted, _api.layer(hook["layer"], name).label, binds_to_instances(jitted))
         if str(getattr(function, "__module__", "")).partition(".")[0] in foreign:
             return counted
         return _as_operation(counted, name, any(fnmatch.fnmatchcase(name, turn) for turn in turns))
+
+    @functools.wraps(original)
+    def make(function: Any, *arguments: Any, **keywords: Any) -> Any:
+        jitted = original(function, *arguments, **keywords)
+        return _failures.attempt(jitted, "a jitted function is not hooked", hooked, jitted, function)
     make._gpubound_hook = True  # type: ignore[attr-defined]
     return make
 
@@ -44,15 +47,16 @@ def wrap_scope(original: Any, hook: Dict[str, Any]) -> Any:
     foreign: List[str] = hook["foreign"]
     known: Set[str] = set()
 
+    def learn(name: str, caller: Any) -> None:
+        if str(caller.f_globals.get("__name__", "")).partition(".")[0] not in foreign:
+            known.add(name)
+            for part in filter(None, name.split("/")):
+                _core.operation_label(domain, part)
+
     @functools.wraps(original)
     def scope(name: Any, *arguments: Any, **keywords: Any) -> Any:
         if type(name) is str and name not in known and len(known) < _MAX_SCOPES:
-            caller = str(sys._getframe(1).f_globals.get("__name__", ""))
-            if caller.partition(".")[0] not in foreign:
-                known.add(name)
-                for part in name.split("/"):
-                    if part:
-                        _core.operation_label(domain, part)
+            _failures.attempt(None, "a named scope is no operation", learn, name, sys._getframe(1))
         return original(name, *arguments, **keywords)
     scope._gpubound_hook = True  # type: ignore[attr-defined]
     return scope

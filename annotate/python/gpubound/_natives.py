@@ -15,7 +15,7 @@ import sys
 import types
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from gpubound import _api, _core
+from gpubound import _api, _core, _failures
 from gpubound._decorate import binds_to_instances
 from gpubound._intercept import Interception, is_native
 
@@ -176,7 +176,7 @@ def _give_back_to_overriders(calls: NativeCalls) -> None:
     def init_subclass(base: type) -> classmethod:  # type: ignore[type-arg]
         def tell(cls: type, **keywords: Any) -> None:
             super(base, cls).__init_subclass__(**keywords)
-            note(cls)
+            _failures.attempt(None, "a derived class may have a __torch_function__", note, cls)
         return classmethod(tell)
     for base in (torch.Tensor, torch.overrides.TorchFunctionMode):  # type: ignore[attr-defined]
         base.__init_subclass__ = init_subclass(base)

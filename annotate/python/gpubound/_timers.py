@@ -9,9 +9,11 @@ range that it calls its `turn` ends an iteration.
 import contextlib
 import functools
 import inspect
-from typing import Any, Callable, Dict, Iterator
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
-from gpubound import _core, _loop
+from gpubound import _core, _failures, _loop
+
+_NO_NAME = "a timer's range is no operation"
 
 
 def wrap(original: Any, hook: Dict[str, Any]) -> Any:
@@ -31,31 +33,36 @@ def _wrap_function(original: Callable[..., Any], parameter: str, turn: Any) -> A
     if not hasattr(original, "__wrapped__"):
         raise ValueError(f"{original.__qualname__}() is not made by contextlib.contextmanager")
 
+    def name_of(arguments: Any, keywords: Any) -> str:
+        bound = signature.bind(*arguments, **keywords)
+        bound.apply_defaults()
+        return str(bound.arguments[parameter])
+
     @contextlib.contextmanager
-    def timed(*arguments: Any, **keywords: Any) -> Iterator[Any]:
-        name = str(signature.bind(*arguments, **keywords).arguments[parameter])
-        with _core.operation(name), original(*arguments, **keywords) as value:
+    def timed(made: List[Any], arguments: Any, keywords: Any) -> Iterator[Any]:
+        # As a decorator it is entered once for each call, each time with a range of its own.
+        range_ = made.pop() if made else original(*arguments, **keywords)
+        name = _failures.attempt(None, _NO_NAME, name_of, arguments, keywords)
+        with _scope_of(name), range_ as value:
             yield value
-        if name == turn:
-            _loop.end_turn()
+        _end_turn(name, turn)
 
     @functools.wraps(original)
     def make(*arguments: Any, **keywords: Any) -> Any:
-        signature.bind(*arguments, **keywords)  # fails where the original would
-        return timed(*arguments, **keywords)
+        return timed([original(*arguments, **keywords)], arguments, keywords)
     make._gpubound_hook = True  # type: ignore[attr-defined]
     return make
 
 
 def _wrap_enter(original: Callable[..., Any], attribute: str) -> Any:
     @functools.wraps(original)
-    def enter(timer: Any) -> Any:
-        scope = _core.operation(str(getattr(timer, attribute)))
+    def enter(timer: Any, *arguments: Any, **keywords: Any) -> Any:
+        scope = _scope_of(_name_in(timer, attribute))
         scope.__enter__()
         try:
-            return original(timer)
+            return original(timer, *arguments, **keywords)
         except BaseException:
-            scope.__exit__()
+            scope.__exit__(None, None, None)
             raise
     enter._gpubound_hook = True  # type: ignore[attr-defined]
     return enter
@@ -63,13 +70,27 @@ def _wrap_enter(original: Callable[..., Any], attribute: str) -> Any:
 
 def _wrap_exit(original: Callable[..., Any], attribute: str, turn: Any) -> Any:
     @functools.wraps(original)
-    def leave(timer: Any, *exception: Any) -> Any:
-        name = str(getattr(timer, attribute))
+    def leave(timer: Any, *exception: Any, **keywords: Any) -> Any:
+        name = _name_in(timer, attribute)
         try:
-            return original(timer, *exception)
+            return original(timer, *exception, **keywords)
         finally:
-            _core.operation(name).__exit__()
-            if name == turn:
-                _loop.end_turn()
+            _scope_of(name).__exit__(None, None, None)
+            _end_turn(name, turn)
     leave._gpubound_hook = True  # type: ignore[attr-defined]
     return leave
+
+
+def _name_in(timer: Any, attribute: str) -> Optional[str]:
+    """None where it cannot be found out."""
+    name: Optional[str] = _failures.attempt(None, _NO_NAME, lambda: str(getattr(timer, attribute)))
+    return name
+
+
+def _scope_of(name: Optional[str]) -> Any:
+    return contextlib.nullcontext() if name is None else _core.operation(name)
+
+
+def _end_turn(name: Optional[str], turn: Any) -> None:
+    if name is not None and name == turn:
+        _failures.attempt(None, "the iteration is not ended", _loop.end_turn)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hooks on what makes operations: a framework's phase timers, jitted functions, and actors' methods."""
 import contextlib
+import functools
 import os
 import types
 import unittest
 import unittest.mock
 
 import gpubound
-from gpubound import _core, _hooks, _jitted, _loop
+from gpubound import _core, _failures, _hooks, _jitted, _loop
 from recorded import RecordedTest, scope, take, without_numbers
 
 
@@ -56,6 +57,10 @@ def copy_of(cls):
 
 
 class TimerTest(RecordedTest):
+    def setUp(self):
+        super().setUp()
+        _failures._told.clear()
+
     def timer(self):
         hook = {"class": "Timer", "names": ["time"], "timer": "label", "turn": "whole"}
         return install(hook, Timer=copy_of(Timer)).Timer()
@@ -94,6 +99,44 @@ class TimerTest(RecordedTest):
             pass
         self.assert_recorded(*scope("broken"))
 
+    def test_each_call_of_what_a_timer_decorates_is_a_range(self):
+        timer = self.timer()
+
+        @timer.time("generation")
+        def generate():
+            gpubound.phase("inside")
+        generate()
+        generate()
+        begin, end = scope("generation")
+        self.assert_recorded(*(begin, "phase inside", end) * 2)
+
+    def test_a_name_that_cannot_be_found_out_is_not_the_programs_business(self):
+        class Nameless:
+            def __str__(self):
+                raise ValueError("theirs")
+
+        def ranged(label):
+            yield label
+        timed = install({"names": ["timed"], "timer": "label"},
+                        timed=contextlib.contextmanager(ranged)).timed
+        nameless = Nameless()
+        with timed(nameless) as value:
+            self.assertIs(value, nameless)
+        hook = {"class": "Range", "names": ["__enter__", "__exit__"], "timer": "name"}
+        with install(hook, Range=copy_of(Range)).Range(nameless):
+            pass
+        failure, = take()
+        self.assertRegex(failure, "ledger hooks_failed 1 a timer's range is no operation: ValueError")
+
+    def test_the_default_names_the_range_where_none_is_given(self):
+        def ranged(label="whole"):
+            yield label
+        timed = install({"names": ["timed"], "timer": "label"},
+                        timed=contextlib.contextmanager(ranged)).timed
+        with timed():
+            pass
+        self.assert_recorded(*scope("whole"))
+
     def test_what_is_no_timer_is_refused(self):
         with self.assertRaisesRegex(ValueError, "no parameter 'label'"):
             install({"names": ["f"], "timer": "label"}, f=lambda: None)
@@ -124,6 +167,12 @@ class JittedTest(RecordedTest):
             return value + 1
         self.assertEqual(self.jit(act)(1), 2)
         self.assert_recorded(*self.calls("act"))
+
+    def test_what_cannot_be_wrapped_is_returned_as_it_was_made(self):
+        _failures._told.clear()
+        make = install(self.HOOK, jit=lambda function: 7).jit
+        self.assertEqual(make(len), 7)
+        self.assertRegex(take()[-1], "ledger hooks_failed 1 a jitted function is not hooked: TypeError")
 
     def test_a_function_of_a_library_is_only_a_layer(self):
         def add(value):
@@ -178,6 +227,19 @@ class MadeTest(RecordedTest):
         self.assertEqual(made(), 3)
         self.assert_recorded("begin operation play", "begin layer(1) play", "end layer(1) play",
                              "end operation play")
+
+    def test_what_has_no_name_stays_as_it_was_made(self):
+        _failures._told.clear()
+        make = install({"names": ["make"], "makes": {"operation": "gone"}},
+                       make=lambda name, method: method).make
+        find = install({"names": ["find"], "finds": {"function": "gone", "operation": "name"}},
+                       find=lambda: (1, 2)).find
+        take()
+        self.assertEqual([make("play", len), find()], [len, (1, 2)])
+        self.assertIsNone(_core.wrapped(make("play", len)))
+        self.assertEqual([call.rpartition(":")[0].rpartition(":")[0] for call in take()],
+                         ["ledger hooks_failed 1 <lambda>: what it made is no operation",
+                          "ledger hooks_failed 1 <lambda>: what it found is no operation"])
 
     def test_what_is_internal_or_suspends_is_left_alone(self):
         make = install(self.HOOK, make=lambda name, method: method).make
