@@ -136,7 +136,11 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
 
 def _in_layer(original: Any, name: str, hook: Dict[str, Any]) -> Any:
     binds = binds_to_instances(original)
-    wrapper = _core.wrap(original, _api.layer(hook["layer"], name).label, binds)
+    label = _api.layer(hook["layer"], name).label
+    if hook["layer"] == "python":  # whatever waits for it outside, inside waits are its own
+        wrapper = _core.watch(original, label, binds, _roles.WORKS, None)
+    else:
+        wrapper = _core.wrap(original, label, binds)
     if hook.get("loop") != "worker":
         return wrapper
     return _core.watch(wrapper, 0, binds, _roles.CLOSES, _loop.enter_worker)
@@ -217,7 +221,7 @@ def _remote_call(function: Any, name: str) -> Any:
     for calls; what Ray itself calls, and coroutines, which begin in their call, are not."""
     if name.startswith("__") or inspect.iscoroutinefunction(getattr(function, "method", function)):
         return function
-    in_python = _core.wrap(function, _api.layer("python", name).label, False)
+    in_python = _core.watch(function, _api.layer("python", name).label, False, _roles.WORKS, None)
     operation = _core.wrap(in_python, _core.operation(name).label, False)
     return _core.watch(operation, 0, False, _roles.CLOSES, _ray.hold_channel)
 

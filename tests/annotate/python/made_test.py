@@ -228,6 +228,16 @@ class MadeTest(RecordedTest):
         self.assert_recorded("begin operation play", "begin layer(1) play", "end layer(1) play",
                              "end operation play")
 
+    def test_waits_inside_of_it_are_its_own_whatever_waits_for_calls(self):
+        made = install(self.HOOK, make=lambda name, method: method)
+        waiting = install({"names": ["main_loop", "sleep"], "layer": "wait"},
+                          main_loop=lambda task: [task(), waiting.sleep()], sleep=lambda: None)
+        waiting.main_loop(made.make("play", lambda: waiting.sleep()))
+        sleep = ["begin layer(2) sample.sleep", "end layer(2) sample.sleep"]
+        self.assert_recorded("begin layer(2) sample.main_loop", "begin operation play",
+                             "begin layer(1) play", *sleep, "end layer(1) play",
+                             "end operation play", "end layer(2) sample.main_loop")
+
     def test_what_has_no_name_stays_as_it_was_made(self):
         _failures._told.clear()
         make = install({"names": ["make"], "makes": {"operation": "gone"}},
