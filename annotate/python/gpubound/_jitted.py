@@ -25,6 +25,8 @@ def wrap_maker(original: Any, hook: Dict[str, Any]) -> Any:
     turns: List[str] = hook["turns"]
 
     def hooked(jitted: Any, function: Any) -> Any:
+        while isinstance(function, functools.partial):  # named like what it calls
+            function = function.func
         name = str(getattr(function, "__name__", type(function).__name__))
         counted = _core.wrap(jitted, _api.layer(hook["layer"], name).label, binds_to_instances(jitted))
         if str(getattr(function, "__module__", "")).partition(".")[0] in foreign:

@@ -168,6 +168,14 @@ class JittedTest(RecordedTest):
         self.assertEqual(self.jit(act)(1), 2)
         self.assert_recorded(*self.calls("act"))
 
+    def test_a_partial_is_called_like_its_function(self):
+        def train_step(first, second):
+            return first + second
+        step = self.jit(functools.partial(functools.partial(train_step, 1), 2))
+        self.assertEqual([step(), step()], [3, 3])
+        self.assertEqual(without_numbers(take()),
+                         self.calls("train_step") + ["step"] + self.calls("train_step"))
+
     def test_what_cannot_be_wrapped_is_returned_as_it_was_made(self):
         _failures._told.clear()
         make = install(self.HOOK, jit=lambda function: 7).jit
