@@ -46,8 +46,9 @@ enum class CallRole : uint32_t {
   // |helper| is (class, callable): the callable is called in the place of the wrapped one where the
   // first argument is an instance of the class, or derived from it; opens nothing.
   kChooses = 8,
+  kReplaces = 9,  // what |helper| makes of the result is returned; opens nothing
 };
-inline constexpr uint32_t kCallRoles = 9;
+inline constexpr uint32_t kCallRoles = 10;
 
 // A wrapper as NewWrapper makes it, in |role|. Of nested waits only the outermost opens its label:
 // it knows for whom it is. |helper| is null for none; an error of it is dropped.

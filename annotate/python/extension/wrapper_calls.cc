@@ -124,16 +124,34 @@ PyObject* CallMaking(PyObject* self, PyObject* const* arguments, size_t nargsf,
   return result;
 }
 
+// What |helper| makes of |result|, which is |result| where it fails, as a new reference. Null with
+// an error set where the program is to end.
+PyObject* AskAbout(PyObject* helper, PyObject* result) {
+  PyObject* answer = PyObject_CallFunctionObjArgs(helper, result, nullptr);
+  if (answer != nullptr) return answer;
+  return DropError() ? NewReference(result) : nullptr;
+}
+
 PyObject* CallReturning(PyObject* self, PyObject* const* arguments, size_t nargsf,
                         PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
   PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
   if (result == nullptr || wrapper->helper == nullptr) return result;
-  PyObject* ignored = PyObject_CallFunctionObjArgs(wrapper->helper, result, nullptr);
+  PyObject* ignored = AskAbout(wrapper->helper, result);
   Py_XDECREF(ignored);
-  if (DropError()) return result;
+  if (ignored != nullptr) return result;
   Py_DECREF(result);
   return nullptr;
+}
+
+PyObject* CallReplacing(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                        PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  if (result == nullptr || wrapper->helper == nullptr) return result;
+  PyObject* answer = AskAbout(wrapper->helper, result);
+  Py_DECREF(result);
+  return answer;
 }
 
 PyObject* CallOpening(PyObject* self, PyObject* const* arguments, size_t nargsf,
@@ -182,9 +200,9 @@ PyObject* CallChosen(PyObject* self, PyObject* const* arguments, size_t nargsf,
   return PyObject_Vectorcall(callee, arguments, nargsf, keywords);
 }
 
-constexpr vectorcallfunc kRoleCalls[kCallRoles] = {CallWaiting, CallReceiving, CallWriting,
-                                                   CallMaking,  CallReturning, CallOpening,
-                                                   CallClosing, CallWorking,   CallChosen};
+constexpr vectorcallfunc kRoleCalls[kCallRoles] = {
+    CallWaiting, CallReceiving, CallWriting, CallMaking, CallReturning,
+    CallOpening, CallClosing,   CallWorking, CallChosen, CallReplacing};
 
 }  // namespace
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A scope as a decorator. A function is wrapped natively; what can be suspended (generators,
-coroutines, asynchronous generators) is driven step by step, with its scopes open during each step
-only: suspended, it owns nothing."""
-import functools
+"""A scope as a decorator. A function is wrapped natively. What can be suspended (generators, coroutines,
+asynchronous generators) is called at once, so that wrong arguments are refused where they were before,
+and what it returns is driven step by step, with its scopes open during each step only: suspended, it
+owns nothing."""
 import inspect
 import types
 from typing import Any, Callable, Tuple
 
-from gpubound import _core
+from gpubound import _core, _roles
 
 
 class Suspendable:
@@ -57,19 +57,29 @@ class Driven:
         self._state.run(self._target.close)
 
 
+class DrivenCoroutine(Driven):
+    """A coroutine that nobody awaited is warned of once, as the one that drives it."""
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        self._target.close()
+
+
 def decorate(scope: _core.Scope, function: Any) -> Any:
-    """`function` with `scope` open while it runs. Called by Scope."""
+    """`function` with `scope` open while it runs; `function` itself where nobody records, which never
+    changes within a process. Called by Scope."""
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(decorate(scope, function.__func__))
     if not callable(function) or isinstance(function, type):  # a class would no longer be one
         raise TypeError(f"{scope!r} decorates functions, not {type(function).__name__}")
-    if inspect.isasyncgenfunction(function):
-        return _decorate_async_generator(scope, function)
-    if inspect.iscoroutinefunction(function):
-        return _decorate_coroutine(scope, function)
-    if inspect.isgeneratorfunction(function):
-        return _decorate_generator(scope, function)
-    return _core.wrap(function, scope.label, binds_to_instances(function))
+    if not _core.recording:
+        return function
+    binds = binds_to_instances(function)
+    for is_suspendable, drive in _DRIVERS:
+        if is_suspendable(function):
+            return _core.watch(function, 0, binds, _roles.REPLACES, _in_scope(scope, drive))
+    return _core.wrap(function, scope.label, binds)
 
 
 def binds_to_instances(function: Any) -> bool:
@@ -78,36 +88,43 @@ def binds_to_instances(function: Any) -> bool:
     return hasattr(kind, "__get__") and kind is not types.MethodType
 
 
-def _decorate_coroutine(scope: _core.Scope, function: Any) -> Any:
-    @functools.wraps(function)
-    async def run(*arguments: Any, **keywords: Any) -> Any:
-        return await Driven(function(*arguments, **keywords), Suspendable(scope))
-    return run
+def _in_scope(scope: _core.Scope, drive: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Takes what a call of a suspendable function returned, and returns one of the same kind and name
+    that runs it inside `scope`."""
+    def drive_in_scope(target: Any) -> Any:
+        names = target.__name__, target.__qualname__
+        driving = drive(target, Suspendable(scope))
+        driving.__name__, driving.__qualname__ = names
+        return driving
+    return drive_in_scope
 
 
-def _decorate_generator(scope: _core.Scope, function: Any) -> Any:
-    @functools.wraps(function)
-    def run(*arguments: Any, **keywords: Any) -> Any:
-        return (yield from Driven(function(*arguments, **keywords), Suspendable(scope)))
-    return run
+def _drive_coroutine(coroutine: Any, state: Suspendable) -> Any:
+    async def run(driven: Driven) -> Any:
+        return await driven
+    return run(DrivenCoroutine(coroutine, state))
 
 
-def _decorate_async_generator(scope: _core.Scope, function: Any) -> Any:
-    @functools.wraps(function)
-    async def run(*arguments: Any, **keywords: Any) -> Any:
-        source = function(*arguments, **keywords)
-        state = Suspendable(scope)
-        step = source.asend(None)
-        while True:
-            try:
-                item = await Driven(step, state)
-            except StopAsyncIteration:
-                return
-            try:
-                step = source.asend((yield item))
-            except GeneratorExit:
-                await Driven(source.aclose(), state)
-                raise
-            except BaseException as error:  # what the consumer throws in is the source's to handle
-                step = source.athrow(error)
-    return run
+def _drive_generator(generator: Any, state: Suspendable) -> Any:
+    return (yield from Driven(generator, state))
+
+
+async def _drive_async_generator(source: Any, state: Suspendable) -> Any:
+    step = source.asend(None)
+    while True:
+        try:
+            item = await Driven(step, state)
+        except StopAsyncIteration:
+            return
+        try:
+            step = source.asend((yield item))
+        except GeneratorExit:
+            await Driven(source.aclose(), state)
+            raise
+        except BaseException as error:  # what the consumer throws in is the source's to handle
+            step = source.athrow(error)
+
+
+_DRIVERS = ((inspect.isasyncgenfunction, _drive_async_generator),
+            (inspect.iscoroutinefunction, _drive_coroutine),
+            (inspect.isgeneratorfunction, _drive_generator))

@@ -4,5 +4,6 @@ WAITS, RECEIVES, WRITES, MAKES, RETURNS = range(5)
 # They open and close the scope that the helper names, if any: who names none is only told of the call,
 # after it or before it.
 OPENS, CLOSES = 5, 6
-# They open their label and end the wait around it; they call another one for instances of a class.
-WORKS, CHOOSES = 7, 8
+# They open their label and end the wait around it; they call another one for instances of a class; they
+# return what the helper makes of the result.
+WORKS, CHOOSES, REPLACES = 7, 8, 9

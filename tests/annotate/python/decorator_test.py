@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scopes as decorators, of functions and of what can be suspended."""
 import asyncio
+import gc
 import inspect
 import unittest
+import warnings
 
 import gpubound
 from gpubound import _asyncio
@@ -132,6 +134,72 @@ class GeneratorTest(RecordedTest):
             del generator
         self.assert_recorded("begin operation caller", *scope("work", "inner"),
                              "end operation caller")
+
+
+class SuspendableTest(RecordedTest):
+    """What holds for generators, coroutines and asynchronous generators alike."""
+
+    @staticmethod
+    def functions():
+        def generate(value):
+            yield value
+
+        async def run(value):
+            return value
+
+        async def generate_later(value):
+            yield value
+        return generate, run, generate_later
+
+    def test_wrong_arguments_are_refused_by_the_call(self):
+        for plain in self.functions():
+            with self.assertRaisesRegex(TypeError, "missing 1 required positional argument"):
+                gpubound.operation("work")(plain)()
+        self.assert_recorded()
+
+    def test_it_equals_the_function_and_is_one_of_its_kind(self):
+        for plain in self.functions():
+            decorated = gpubound.operation("work")(plain)
+            self.assertEqual(decorated, plain)
+            self.assertEqual(inspect.signature(decorated), inspect.signature(plain))
+            for is_kind in (inspect.isgeneratorfunction, inspect.iscoroutinefunction,
+                            inspect.isasyncgenfunction, asyncio.iscoroutinefunction):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", DeprecationWarning)  # asyncio's, from 3.14 on
+                    self.assertEqual(is_kind(decorated), is_kind(plain))
+
+    def test_what_a_call_returns_is_of_the_kind_and_name_that_it_was(self):
+        for plain in self.functions():
+            theirs, ours = plain(1), gpubound.operation("work")(plain)(1)
+            self.assertIs(type(ours), type(theirs))
+            self.assertEqual((ours.__name__, ours.__qualname__), (theirs.__name__, theirs.__qualname__))
+            for coroutine in (theirs, ours):
+                if inspect.iscoroutine(coroutine):
+                    coroutine.close()
+
+    def test_methods_bind_as_before(self):
+        class Agent:
+            @gpubound.operation("work")
+            def own(self):
+                yield self
+
+            @gpubound.operation("work")
+            @classmethod
+            def of_class(cls):
+                yield cls
+        agent = Agent()
+        self.assertEqual([*agent.own(), *Agent.of_class()], [agent, Agent])
+
+    def test_a_coroutine_that_nobody_awaits_is_warned_of_once(self):
+        _, run, _ = self.functions()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            gpubound.operation("work")(run)(1)
+            messages = [str(warning.message) for warning in caught]
+            caught.clear()  # a warning keeps what it is about
+            gc.collect()
+            messages += [str(warning.message) for warning in caught]
+        self.assertEqual(messages, [f"coroutine '{run.__qualname__}' was never awaited"])
 
 
 class CoroutineTest(RecordedTest):

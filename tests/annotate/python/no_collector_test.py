@@ -37,6 +37,13 @@ class NoCollectorTest(unittest.TestCase):
         self.assertEqual(asyncio.run(wait()), 3)
         self.assertEqual(list(count()), [0, 1, 2])
 
+    def test_decorating_returns_the_function_itself(self):
+        def count():
+            yield 1
+        for function in (len, count, asyncio.sleep):
+            self.assertIs(gpubound.operation("update")(function), function)
+        self.assertIs(gpubound.operation("update")(staticmethod(count)).__func__, count)
+
     def test_events_go_nowhere(self):
         gpubound.phase("warmup")
         gpubound.step(env_steps=3)
@@ -53,6 +60,8 @@ class NoCollectorTest(unittest.TestCase):
     def test_misuse_is_still_refused(self):
         with self.assertRaises(TypeError):
             gpubound.operation(3)
+        with self.assertRaises(TypeError):
+            gpubound.operation("update")(3)
 
 
 if __name__ == "__main__":

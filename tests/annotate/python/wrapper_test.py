@@ -223,7 +223,7 @@ class InterceptTest(RecordedTest):
         """By what they are, wrappers of a list's append whose helper is `helper`."""
         calls = []
         wrappers = {"guard": _core.hook(calls.append, LABEL, False, False, False, lambda: helper(None))}
-        for role in (_roles.WAITS, _roles.RETURNS, _roles.OPENS, _roles.CLOSES):
+        for role in (_roles.WAITS, _roles.RETURNS, _roles.OPENS, _roles.CLOSES, _roles.REPLACES):
             wrappers[role] = _core.watch(calls.append, LABEL, False, role, helper)
         return calls, wrappers
 
@@ -232,7 +232,7 @@ class InterceptTest(RecordedTest):
             raise ValueError("ours")
         calls, wrappers = self.wrappers_with(fail)
         for wrapper in wrappers.values():
-            wrapper(1)
+            self.assertIsNone(wrapper(1))
         self.assertEqual(len(calls), len(wrappers))
 
     def test_what_ends_the_program_while_a_helper_runs_ends_it(self):
@@ -243,7 +243,7 @@ class InterceptTest(RecordedTest):
             for name, wrapper in wrappers.items():
                 with self.assertRaises(ending, msg=name):
                     wrapper(name)
-            self.assertEqual(calls, [_roles.RETURNS, _roles.OPENS], "helpers that come behind the call")
+            self.assertEqual(calls, [_roles.RETURNS, _roles.OPENS, _roles.REPLACES], "helpers that come behind the call")
 
     def test_wrong_arguments_are_refused(self):
         with self.assertRaisesRegex(TypeError, "a module or a class, not list"):
