@@ -40,7 +40,7 @@ class Library:
 
     def install(self, module: Any) -> None:
         """Carries out the hooks for `module`, which has just been imported."""
-        if self._is_refused():
+        if self._is_refused(module):
             return
         installed = 0
         for hook in self._hooks:
@@ -53,12 +53,17 @@ class Library:
         if installed:
             _core.ledger("hooks_installed", installed, "")
 
-    def _is_refused(self) -> bool:
+    def _is_refused(self, module: Any) -> bool:
+        """Found out with the first module; why not is noted once."""
         if self._version is None:
-            version = self._find_version()
-            self._refused = not _versions.is_within(version, self._versions)
-            self._version = version
-            if self._refused:
+            try:
+                version = self._find_version(module)
+                refused = not _versions.is_within(version, self._versions)
+            except Exception:
+                self._refused, self._version = True, ""
+                raise
+            self._refused, self._version = refused, version
+            if refused:
                 _failures.note(f"{self.name} {version} is not hooked: its hooks were written for "
                                f"{self._versions}")
         return self._refused
@@ -66,16 +71,10 @@ class Library:
     def _is_for_this_version(self, hook: Dict[str, Any]) -> bool:
         return "versions" not in hook or _versions.is_within(str(self._version), hook["versions"])
 
-    def _find_version(self) -> str:
+    def _find_version(self, module: Any) -> str:
         if self.name == "python":
             return sys.version.split()[0]
-        from importlib import metadata
-        for distribution in self._distributions[:-1]:
-            try:
-                return metadata.version(distribution)
-            except metadata.PackageNotFoundError:
-                pass
-        return metadata.version(self._distributions[-1])
+        return _versions.find(self._distributions, module.__name__.partition(".")[0])
 
 
 def install_hook(hook: Dict[str, Any], module: Any) -> int:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Versions: of libraries, and the conditions of hook files."""
+import contextlib
 import pathlib
 import sys
 import tempfile
+import types
 import unittest
 import unittest.mock
 
@@ -22,9 +24,41 @@ class DistributionTest(unittest.TestCase):
     def test_a_version_is_that_of_whichever_distribution_is_installed(self):
         description = {"library": "sample", "versions": ">=1", "hooks": [],
                        "distributions": ["no-such-distribution", "installed"]}
-        self.assertEqual(_hooks.Library(description)._find_version(), "1.2")
+        module = types.ModuleType("sample.core")
+        self.assertEqual(_hooks.Library(description)._find_version(module), "1.2")
         description["distributions"].reverse()
-        self.assertEqual(_hooks.Library(description)._find_version(), "1.2")
+        self.assertEqual(_hooks.Library(description)._find_version(module), "1.2")
+
+
+class CheckoutTest(unittest.TestCase):
+    """A package that lies on PYTHONPATH and is no distribution."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.package = types.ModuleType("checkout")
+        self.package.__file__ = str(self.folder / "__init__.py")
+        unittest.mock.patch.dict(sys.modules, checkout=self.package).start()
+        self.addCleanup(unittest.mock.patch.stopall)
+
+    def test_the_package_says_its_version(self):
+        self.package.__version__ = "1.3"
+        self.assertEqual(_versions.find(["checkout"], "checkout"), "1.3")
+
+    def test_a_version_that_the_package_has_not_set_yet_is_in_its_source(self):
+        for name, text in (("version.py", "import sys\n__version__: str = '1.5'\n"),
+                           ("__init__.py", "# __version__ = '0'\n__version__ = \"1.4\"\n")):
+            (self.folder / name).write_text(text)
+            self.assertEqual(_versions.find(["checkout"], "checkout"), text.splitlines()[1][-4:-1])
+
+    def test_a_package_of_unknown_version_is_looked_at_and_noted_once(self):
+        library = _hooks.Library({"library": "checkout", "versions": ">=1", "hooks": []})
+        with self.assertRaisesRegex(LookupError, "no version of checkout is known: no distribution "
+                                                 "checkout is installed, and it has no __version__"):
+            library.install(types.ModuleType("checkout.core"))
+        library.install(types.ModuleType("checkout.more"))
 
 
 class VersionTest(unittest.TestCase):
