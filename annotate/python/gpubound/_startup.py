@@ -53,38 +53,39 @@ class Finder:
                 self._carry_out(action, module)
 
     def _watch(self, spec: Any) -> None:
-        original = spec.loader
-        execute = getattr(original, "exec_module", None)
-        if execute is None:
+        if not hasattr(spec.loader, "exec_module"):
             _failures.note(f"{spec.name}: its loader cannot be watched")
             return
-        # That of built-in and frozen modules is a class, which serves all of them.
-        loader = _Deputy(original) if isinstance(original, type) else original
+        spec.loader = _Deputy(spec, self._executed)
 
-        def exec_module(module: Any) -> None:
-            if loader is original:
-                vars(loader).pop("exec_module", None)
-            else:
-                spec.loader = module.__loader__ = original
-            execute(module)
-            for action in self._waiting.pop(spec.name, ()):
-                self._carry_out(action, module)
-        try:
-            loader.exec_module = exec_module
-        except AttributeError as error:
-            _failures.note(f"{spec.name}: its loader cannot be watched: {error}")
+    def _executed(self, name: str, module: Any) -> None:
+        if name not in sys.modules:  # the program has made a module of its own from the spec
             return
-        spec.loader = loader
+        for action in self._waiting.pop(name, ()):
+            self._carry_out(action, module)
 
 
 class _Deputy:
-    """Stands for a loader until its module is executed."""
+    """Stands for the loader of one spec until its module is executed. The loader itself may serve others:
+    that of built-in and frozen modules is a class, and an archive has one for all that is in it."""
 
-    def __init__(self, loader: Any) -> None:
-        self._loader = loader
+    def __init__(self, spec: Any, executed: Callable[[str, Any], None]) -> None:
+        self._spec, self._loader, self._executed = spec, spec.loader, executed
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return _Deputy if isinstance(self._loader, type) else type(self._loader)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
+
+    def exec_module(self, module: Any) -> None:
+        """Puts the loader back, for what the module asks of it, and tells when it has executed it."""
+        self._spec.loader = self._loader
+        if getattr(module, "__loader__", None) is self:
+            module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._executed(self._spec.name, module)
 
 
 def _is_initialising(module: Any) -> bool:

@@ -119,6 +119,27 @@ class StartupTest(unittest.TestCase):
                                 "print('class Env' in inspect.getsource(gymnasium.core))")
         self.assertEqual(done.stdout, "SourceFileLoader\nNone\nTrue\n")
 
+    @unittest.skipIf(sys.version_info < (3, 10), "zipimport cannot execute modules before")
+    def test_a_loader_that_serves_other_modules_too_is_heard_of_with_the_right_one(self):
+        self.install_gymnasium("1.2.0")
+        self.write("gymnasium/other.py", "")
+        archive = shutil.make_archive(str(self.folder / "archive"), "zip", self.folder, "gymnasium")
+        shutil.rmtree(self.folder / "gymnasium")
+        done = self.run_program(f"import sys\nsys.path.append({archive!r})\nimport gymnasium\n"
+                                "from importlib import util\nspec = util.find_spec('gymnasium.core')\n"
+                                "print(type(util.find_spec('gymnasium.other').loader) is spec.loader.__class__)\n"
+                                "import gymnasium.other\n" + USE + PRINT_CALLS)
+        self.assertTrue(done.stdout.startswith("True\n"), done)
+        self.assertNotIn("hooks_failed", done.stdout)
+        self.assertIn("begin operation simulation\nend operation simulation\n", done.stdout)
+
+    def test_a_module_that_the_program_makes_from_a_spec_is_not_taken_for_the_librarys(self):
+        self.install_gymnasium("1.2.0")
+        done = self.run_program("import gymnasium\nfrom importlib import util\n"
+                                "spec = util.find_spec('gymnasium.core')\n"
+                                "spec.loader.exec_module(util.module_from_spec(spec))\n" + USE + PRINT_CALLS)
+        self.assertIn("begin operation simulation\nend operation simulation\n", done.stdout)
+
     def test_a_built_in_module_is_heard_of_too(self):
         """As Debian's select is; a class loads them all."""
         done = self.run_program("import sys\nfrom gpubound import _startup\n"
