@@ -120,6 +120,8 @@ def install() -> Optional[Finder]:
         for name in dict.fromkeys(library.modules):
             finder.when_imported(name, library.install)
     finder.when_imported("asyncio.events", _asyncio.install)
+    if sys.version_info >= (3, 12):
+        finder.when_imported("asyncio.base_events", _asyncio.install_for_eager_tasks)
     for name in _pickling.CLOUDPICKLES:
         finder.when_imported(name, _pickling.register_with_cloudpickle)
     finder.when_imported("dill._dill", _pickling.register_with_dill)

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import inspect
+import sys
 import unittest
 import warnings
 
@@ -264,12 +265,12 @@ class AsyncioTest(RecordedTest):
     """With the hook that the collector's start-up installs."""
 
     def setUp(self):
-        self.original = asyncio.events.Handle._run
+        loop = asyncio.base_events.BaseEventLoop
+        for owner, name in ((asyncio.events.Handle, "_run"), (loop, "create_task")):
+            self.addCleanup(setattr, owner, name, vars(owner)[name])
         _asyncio.install(asyncio.events)
+        _asyncio.install_for_eager_tasks(asyncio.base_events)
         super().setUp()
-
-    def tearDown(self):
-        asyncio.events.Handle._run = self.original
 
     def test_a_block_that_awaits_owns_nothing_while_another_task_runs(self):
         async def hold(name):
@@ -283,6 +284,23 @@ class AsyncioTest(RecordedTest):
         self.assert_recorded(*scope("a"), *scope("b"),
                              "begin operation a", "phase a", "end operation a",
                              "begin operation b", "phase b", "end operation b")
+
+    @unittest.skipIf(sys.version_info < (3, 12), "no task begins in the call that creates it before")
+    def test_a_task_that_begins_within_another_one_leaves_it_its_own_scopes(self):
+        async def child():
+            with gpubound.operation("child"):
+                await asyncio.sleep(0)
+                gpubound.phase("child")
+
+        async def parent():
+            asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
+            with gpubound.operation("work"):
+                task = asyncio.create_task(child())
+                gpubound.phase("parent")
+            await task
+        asyncio.run(parent())
+        self.assert_recorded(BEGIN, *scope("child"), "phase parent", END,
+                             "begin operation child", "phase child", "end operation child")
 
     def test_a_cancelled_task_leaves_no_scope_open(self):
         async def hold():
