@@ -317,6 +317,7 @@ int Execute(PyObject* module) {
   }
   if (PyModule_AddIntConstant(module, "recording", LoadTable() ? 1 : 0) != 0) return -1;
   if (PyObject_SetAttrString(module, "Wrapper", state->wrapper_types.callable) != 0 ||
+      PyObject_SetAttrString(module, "ObjectWrapper", state->wrapper_types.object) != 0 ||
       PyObject_SetAttrString(module, "FunctionWrapper", state->wrapper_types.function) != 0) {
     return -1;
   }
@@ -328,6 +329,7 @@ int Traverse(PyObject* module, visitproc visit, void* arg) {
   Py_VISIT(state->scope_types.scope);
   Py_VISIT(state->scope_types.method);
   Py_VISIT(state->wrapper_types.callable);
+  Py_VISIT(state->wrapper_types.object);
   Py_VISIT(state->wrapper_types.function);
   Py_VISIT(state->wrapper_types.method);
   Py_VISIT(state->at_end.load());
@@ -342,6 +344,7 @@ int Clear(PyObject* module) {
   Py_CLEAR(state->scope_types.scope);
   Py_CLEAR(state->scope_types.method);
   Py_CLEAR(state->wrapper_types.callable);
+  Py_CLEAR(state->wrapper_types.object);
   Py_CLEAR(state->wrapper_types.function);
   Py_CLEAR(state->wrapper_types.method);
   Py_CLEAR(state->wrapper_types.handle);

@@ -4,6 +4,7 @@
 #include "annotate/python/extension/wrapper.h"
 
 #include "annotate/python/extension/wrapper_calls.h"
+#include "annotate/python/extension/wrapper_protocols.h"
 
 namespace gpubound {
 namespace {
@@ -45,9 +46,16 @@ PyObject* GetAttribute(PyObject* self, PyObject* name) {
   return PyObject_GetAttr(Cast(self)->wrapped, name);
 }
 
+// The type's own protocols are no sign that the wrapped callable has them.
+PyObject* GetObjectAttribute(PyObject* self, PyObject* name) {
+  return IsProtocol(name) ? PyObject_GetAttr(Cast(self)->wrapped, name) : GetAttribute(self, name);
+}
+
 int SetAttribute(PyObject* self, PyObject* name, PyObject* value) {
   return PyObject_SetAttr(Cast(self)->wrapped, name, value);
 }
+
+PyObject* Str(PyObject* self) { return PyObject_Str(Cast(self)->wrapped); }
 
 PyObject* Repr(PyObject* self) { return PyObject_Repr(Cast(self)->wrapped); }
 
@@ -152,11 +160,31 @@ PyType_Slot callable_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
                                 {Py_tp_getattro, SlotOf(GetAttribute)},
                                 {Py_tp_setattro, SlotOf(SetAttribute)},
                                 {Py_tp_repr, SlotOf(Repr)},
+                                {Py_tp_str, SlotOf(Str)},
                                 {Py_tp_hash, SlotOf(Hash)},
                                 {Py_tp_richcompare, SlotOf(Compare)},
                                 {Py_tp_traverse, SlotOf(Traverse)},
                                 {Py_tp_dealloc, SlotOf(Deallocate)},
                                 {0, nullptr}};
+PyType_Slot object_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
+                              {Py_tp_members, members},
+                              {Py_tp_methods, methods},
+                              {Py_tp_getset, properties},
+                              {Py_tp_getattro, SlotOf(GetObjectAttribute)},
+                              {Py_tp_setattro, SlotOf(SetAttribute)},
+                              {Py_tp_repr, SlotOf(Repr)},
+                              {Py_tp_str, SlotOf(Str)},
+                              {Py_mp_length, SlotOf(WrappedLength)},
+                              {Py_mp_subscript, SlotOf(WrappedItem)},
+                              {Py_mp_ass_subscript, SlotOf(SetWrappedItem)},
+                              {Py_sq_contains, SlotOf(WrappedHolds)},
+                              {Py_tp_iter, SlotOf(WrappedIterator)},
+                              {Py_nb_bool, SlotOf(WrappedIsTrue)},
+                              {Py_tp_hash, SlotOf(Hash)},
+                              {Py_tp_richcompare, SlotOf(Compare)},
+                              {Py_tp_traverse, SlotOf(Traverse)},
+                              {Py_tp_dealloc, SlotOf(Deallocate)},
+                              {0, nullptr}};
 PyType_Slot function_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
                                 {Py_tp_members, members},
                                 {Py_tp_methods, methods},
@@ -165,6 +193,7 @@ PyType_Slot function_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
                                 {Py_tp_setattro, SlotOf(SetAttribute)},
                                 {Py_tp_descr_get, SlotOf(Bind)},
                                 {Py_tp_repr, SlotOf(Repr)},
+                                {Py_tp_str, SlotOf(Str)},
                                 {Py_tp_hash, SlotOf(Hash)},
                                 {Py_tp_richcompare, SlotOf(Compare)},
                                 {Py_tp_traverse, SlotOf(Traverse)},
@@ -174,6 +203,8 @@ PyType_Slot function_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
 constexpr unsigned kFlags =
     kDefaultTypeFlags | kImmutableType | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
 PyType_Spec callable_spec = {"gpubound._core.Wrapper", sizeof(Wrapper), 0, kFlags, callable_slots};
+PyType_Spec object_spec = {"gpubound._core.ObjectWrapper", sizeof(Wrapper), 0, kFlags,
+                           object_slots};
 PyType_Spec function_spec = {"gpubound._core.FunctionWrapper", sizeof(Wrapper), 0,
                              kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, function_slots};
 
@@ -188,7 +219,8 @@ PyObject* Make(const WrapperTypes& types, PyObject* wrapped, bool binds, const A
     PyErr_SetString(PyExc_TypeError, "only a callable can be wrapped");
     return nullptr;
   }
-  PyObject* type = binds ? types.function : types.callable;
+  PyObject* type = types.function;
+  if (!binds) type = HasProtocols(wrapped) ? types.object : types.callable;
   return Allocate(reinterpret_cast<PyTypeObject*>(type), wrapped, types.method, around);
 }
 
@@ -196,13 +228,14 @@ PyObject* Make(const WrapperTypes& types, PyObject* wrapped, bool binds, const A
 
 bool MakeWrapperTypes(PyObject* module, WrapperTypes* types) {
   types->callable = PyType_FromModuleAndSpec(module, &callable_spec, nullptr);
+  types->object = PyType_FromModuleAndSpec(module, &object_spec, nullptr);
   types->function = PyType_FromModuleAndSpec(module, &function_spec, nullptr);
   PyObject* library = PyImport_ImportModule("types");
   if (library != nullptr) types->method = PyObject_GetAttrString(library, "MethodType");
   Py_XDECREF(library);
   types->handle = PyUnicode_InternFromString("_handle");
-  return types->callable != nullptr && types->function != nullptr && types->method != nullptr &&
-         types->handle != nullptr;
+  return types->callable != nullptr && types->object != nullptr && types->function != nullptr &&
+         types->method != nullptr && types->handle != nullptr;
 }
 
 PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds,
@@ -226,7 +259,7 @@ PyObject* NewCallWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t 
 
 PyObject* WrappedBy(const WrapperTypes& types, PyObject* object) {
   PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  if (type != types.callable && type != types.function) return nullptr;
+  if (type != types.callable && type != types.object && type != types.function) return nullptr;
   return NewReference(Cast(object)->wrapped);
 }
 

@@ -9,6 +9,9 @@ recording: int
 class Wrapper: ...
 
 @final
+class ObjectWrapper: ...
+
+@final
 class FunctionWrapper: ...
 
 @final

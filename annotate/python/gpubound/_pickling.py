@@ -16,7 +16,7 @@ from gpubound import _core, _failures, _replacing
 CLOUDPICKLES = tuple(f"{package}.{module}"
                      for package in ("cloudpickle", "ray.cloudpickle", "joblib.externals.cloudpickle")
                      for module in ("cloudpickle", "cloudpickle_fast"))
-_TYPES = (_core.Wrapper, _core.FunctionWrapper)
+_TYPES = (_core.Wrapper, _core.ObjectWrapper, _core.FunctionWrapper)
 
 
 def reduce_scope(scope: _core.Scope) -> Tuple[Any, ...]:
@@ -27,7 +27,7 @@ def reduce_scope(scope: _core.Scope) -> Tuple[Any, ...]:
 
 
 def reduce_wrapper(wrapper: Any) -> Union[str, Tuple[Any, ...]]:
-    """For __reduce_ex__ of both wrapper types."""
+    """For __reduce_ex__ of the wrapper types."""
     # The qualified name of a native function may begin with a class of which it is a static method.
     for attribute in ("__qualname__", "__name__"):
         name = getattr(wrapper, attribute, None)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrapped callables are the callables that they wrap, in all but the layer around their calls."""
 import collections
+import collections.abc
 import copy
 import datetime
 import functools
@@ -40,7 +41,7 @@ class WrapperTest(RecordedTest):
     @unittest.skipIf(sys.version_info < (3, 10), "no class of an extension is immutable before")
     def test_the_types_cannot_be_changed(self):
         # Only then does the interpreter keep what it found for a method where the program names it.
-        for wrapper_type in (_core.Wrapper, _core.FunctionWrapper):
+        for wrapper_type in (_core.Wrapper, _core.ObjectWrapper, _core.FunctionWrapper):
             with self.assertRaisesRegex(TypeError, "immutable"):
                 wrapper_type.changed = 1
 
@@ -162,6 +163,61 @@ class WrapperTest(RecordedTest):
         for _ in range(100):
             _core.wrap(id, LABEL, False)(argument)
         self.assertEqual(sys.getrefcount(argument), before)
+
+
+class Layers:
+    """A callable that is a container too, like torch.nn.Sequential."""
+
+    def __init__(self, *layers):
+        self.layers = list(layers)
+
+    def __call__(self, value):
+        return value
+
+    def __len__(self):
+        return len(self.layers)
+
+    def __getitem__(self, index):
+        return self.layers[index]
+
+    def __setitem__(self, index, layer):
+        self.layers[index] = layer
+
+    def __delitem__(self, index):
+        del self.layers[index]
+
+    def __str__(self):
+        return "layers"
+
+
+class ProtocolTest(RecordedTest):
+    def test_a_container_stays_one(self):
+        wrapper = gpubound.operation("inference")(Layers(1, 2))
+        self.assertEqual(wrapper(3), 3)
+        self.assert_recorded("begin operation inference", "end operation inference")
+        wrapper[0] = 5
+        del wrapper[1]
+        self.assertEqual((len(wrapper), list(wrapper), 5 in wrapper, 6 in wrapper, wrapper[-1],
+                          str(wrapper), bool(wrapper)),
+                         (1, [5], True, False, 5, "layers", True))
+        self.assertFalse(gpubound.operation("inference")(Layers()))
+
+    def test_what_the_container_lacks_is_missing(self):
+        wrapper = _core.wrap(Layers(), LABEL, False)
+        self.assertEqual([hasattr(wrapper, name) for name in ("__len__", "__iter__", "__bool__")],
+                         [True, False, False])
+        with self.assertRaisesRegex(IndexError, "list index out of range"):
+            wrapper[0]  # pylint: disable=pointless-statement
+        self.assertEqual(copy.deepcopy(wrapper).layers, [])
+
+    def test_what_is_no_container_does_not_become_one(self):
+        for callable_ in (len, documented, functools.partial(len)):
+            wrapper = _core.wrap(callable_, LABEL, False)
+            self.assertNotIsInstance(wrapper, (collections.abc.Sized, collections.abc.Iterable))
+            self.assertTrue(wrapper)
+            with self.assertRaises(TypeError):
+                len(wrapper)
+        self.assertEqual(str(_core.wrap(len, LABEL, False)), str(len))
 
 
 class InterceptTest(RecordedTest):
