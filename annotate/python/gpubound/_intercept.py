@@ -68,7 +68,11 @@ class Interception:
 
 def intercept(target: Any, /, *, layer: str, names: Optional[Iterable[str]] = None,
               exclude: Iterable[str] = ()) -> Interception:
-    """Counts every call of the native callables of `target`, a module or a class, as `layer`.
+    """Counts every call of the native functions and methods of `target`, a module or a class, as `layer`.
+
+    Those are what C extensions, pybind11, nanobind and Cython make. Objects with a type of their own
+    (numpy's ufuncs and most of its functions) are taken only where `names` has them, classes never:
+    a wrapped one would be none any more.
 
     Replaces each by a wrapper that has the same name, docs, signature, class, equality and pickle
     and costs some tens of nanoseconds per call. `names` limits it to those, `exclude` leaves some
@@ -92,6 +96,9 @@ def intercept(target: Any, /, *, layer: str, names: Optional[Iterable[str]] = No
             continue
         original = own.get(name)  # looked at once: another thread may be replacing it as well
         if names is None and not is_native(original):
+            continue
+        if isinstance(original, type):
+            interception.failed.append(f"{target.__name__}.{name}: a class; intercept its methods")
             continue
         label = _api.layer(layer, f"{target.__name__}.{name}").label
         interception.replace(target, name, original, wrap, label)

@@ -19,7 +19,8 @@ def summary(*, timeout_s: float = 60.0) -> Dict[str, float]:
     gpubound command in a process of its own, which takes as long as `gpubound report`: call it now
     and then, not in every iteration.
 
-    Raises RuntimeError, with the command's own words, if it cannot be read within `timeout_s`.
+    Raises RuntimeError, with the command's own words, if it cannot be started, or cannot read the
+    trace within `timeout_s`.
     """
     import json  # these two here: every Python process of a run imports the package
     import subprocess
@@ -30,10 +31,14 @@ def summary(*, timeout_s: float = 60.0) -> Dict[str, float]:
         return {}
     environment = {**os.environ, "GPUBOUND_DISABLE": "1"}
     try:
+        # The command writes UTF-8 whatever the locale of this process is.
         done = subprocess.run([command, "report", run, "--json"], env=environment, timeout=timeout_s,
-                              capture_output=True, text=True, check=False)
+                              capture_output=True, encoding="utf-8", errors="backslashreplace",
+                              check=False)
     except subprocess.TimeoutExpired as error:
         raise RuntimeError(f"gpubound report did not end within {timeout_s} s") from error
+    except OSError as error:
+        raise RuntimeError(f"gpubound report was not started ({command}): {error}") from error
     if done.returncode != 0:
         raise RuntimeError(f"gpubound report failed: {done.stderr.strip()}")
     return flatten(json.loads(done.stdout), os.getpid())

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything of the package that is no scope of an operation."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
 import threading
 import unittest
 
@@ -163,6 +168,33 @@ class SummaryTest(unittest.TestCase):
         figures = _summary.flatten(self.REPORT, 5)
         self.assertAlmostEqual(figures["gpubound/gpu_busy_share"], 0.25)
         self.assertAlmostEqual(figures["gpubound/gpu_busy_share_high"], 0.65)
+
+    def with_command(self, text):
+        """A program that calls summary() in an ASCII locale, where the command is this shell script."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        command = pathlib.Path(folder.name) / "gpubound"
+        command.write_text(text, encoding="utf-8")
+        command.chmod(0o755)
+        program = ("from gpubound import _summary\n"
+                   f"_summary.command_path = lambda: {str(command)!r}\n"
+                   "try: print(ascii(_summary.summary()))\n"
+                   "except RuntimeError as error: print(ascii(str(error)))\n")
+        environment = {**os.environ, "GPUBOUND_RUN": folder.name, "LC_ALL": "C",
+                       "PYTHONCOERCECLOCALE": "0"}
+        done = subprocess.run([sys.executable, "-B", "-X", "utf8=0", "-c", program], env=environment,
+                              capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def test_what_the_command_says_is_read_whatever_the_locale(self):
+        self.assertEqual(self.with_command("#!/bin/sh\necho '{\"processes\": []} '\n"), "{}\n")
+        self.assertIn("gpubound report failed: caf\\xe9",
+                      self.with_command("#!/bin/sh\necho caf\u00e9 >&2\nexit 2\n"))
+
+    def test_a_command_that_cannot_be_started_is_a_runtime_error(self):
+        self.assertRegex(self.with_command("#!/no/such/interpreter\n"),
+                         "gpubound report was not started \\(/.*/gpubound\\): .*No such file")
 
     def test_a_process_that_has_no_trace_yet_has_no_figures(self):
         self.assertEqual(_summary.flatten(self.REPORT, 6), {})

@@ -275,6 +275,14 @@ class InterceptTest(RecordedTest):
         self.assertEqual(len(interception), 0)
         self.assertRegex(interception.failed[0], "^date.weekday: ")
 
+    def test_a_class_in_a_module_is_left_one_and_named(self):
+        module = types.ModuleType("sample")
+        module.Queue, module.measure = collections.deque, len
+        interception = gpubound.intercept(module, layer="backend", names=["Queue", "measure"])
+        self.assertEqual(len(interception), 1)
+        self.assertIs(module.Queue, collections.deque)
+        self.assertEqual(interception.failed, ["sample.Queue: a class; intercept its methods"])
+
     def wrappers_with(self, helper):
         """By what they are, wrappers of a list's append whose helper is `helper`."""
         calls = []
