@@ -19,8 +19,10 @@ _UNBOUND = (staticmethod, classmethod)
 _QUALIFIED_NAME = vars(type)["__qualname__"]
 
 _hooked_bases: List[Tuple[Any, List[str], Wrap]] = []
-# By class and name, the wrapper of a mixin's method and the hooked classes that it is for.
-_mixins: MutableMapping[Any, Dict[str, Tuple[Any, FrozenSet[Any]]]] = weakref.WeakKeyDictionary()
+# By class and name, the wrapper of a mixin's method and the hooked classes that it is for. The method may
+# refer to the class, so its wrapper is not kept alive here.
+_mixins: MutableMapping[Any, Dict[str, Tuple["weakref.ref[Any]", FrozenSet[Any]]]] = (
+    weakref.WeakKeyDictionary())
 
 
 def replace(owner: Any, name: str, wrap: Wrap) -> int:
@@ -98,8 +100,8 @@ def _hook_mixins(cls: Any, base: Any, names: List[str], wrap: Wrap) -> int:
 def _hook_mixin(provider: Any, name: str, base: Any, wrap: Wrap) -> int:
     original = vars(provider)[name]
     unbound = _unbound(original)
-    ours, bases = _mixins.get(provider, {}).get(name, (None, frozenset()))
-    if unbound is not ours:  # put there by nobody of us, or by the program since
+    ours, bases = _mixins.get(provider, {}).get(name, (lambda: None, frozenset()))
+    if unbound is not ours():  # put there by nobody of us, or by the program since
         bases = frozenset()
         if _is_hooked(unbound) or not _is_method(original):
             return 0
@@ -108,7 +110,7 @@ def _hook_mixin(provider: Any, name: str, base: Any, wrap: Wrap) -> int:
     hooked = wrap(unbound, f"{provider.__name__}.{name}")
     wrapper = _core.watch(unbound, 0, binds_to_instances(unbound), _roles.CHOOSES, (base, hooked))
     setattr(provider, name, type(original)(wrapper) if unbound is not original else wrapper)
-    _mixins.setdefault(provider, {})[name] = (wrapper, bases | {base})
+    _mixins.setdefault(provider, {})[name] = (weakref.ref(wrapper), bases | {base})
     return 1
 
 

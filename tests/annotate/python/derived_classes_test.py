@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hooks on every class derived from one: which method runs stays what it was, and no class statement fails
 because of us."""
+import gc
 import types
 import unittest
 import unittest.mock
+import weakref
 
 from gpubound import _core, _failures, _hooks, _replacing, _roles
 from recorded import RecordedTest, scope, take
@@ -106,6 +108,19 @@ class MixinTest(RecordedTest):
             pass
         self.assertEqual([First.step(), First().step()], ["static", "static"])
         self.assert_recorded()
+
+    def test_a_mixin_that_nobody_keeps_is_freed(self):
+        class Shared:
+            def step(self):
+                return __class__  # which makes the method refer to it
+
+        class First(Shared, hooked_environment()):
+            pass
+        self.assertIs(First().step(), Shared)
+        kept = weakref.ref(Shared)
+        del Shared, First
+        gc.collect()
+        self.assertIsNone(kept())
 
     def test_a_mixin_that_cannot_be_changed_is_noted(self):
         class First(dict, hooked_environment({"names": ["update"]})):
