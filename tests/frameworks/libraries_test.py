@@ -45,6 +45,16 @@ class LibraryTest(unittest.TestCase):
 
 
 class SimulatorTest(LibraryTest):
+    def test_pettingzoo_is_simulation(self):
+        calls = self.told("from pettingzoo import ParallelEnv\nfrom pettingzoo.utils import BaseParallelWrapper\n"
+                          "class Own(ParallelEnv):\n"
+                          "    possible_agents = agents = []\n"
+                          "    def step(self, actions): return {}, {}, {}, {}, {}\n"
+                          "environment = BaseParallelWrapper(Own())\n"
+                          "for _ in range(5): environment.step({})\n")
+        self.assertEqual(self.count(calls, "operation simulation"), 5)
+        self.assertEqual(self.order(calls), ["rollout", "simulation"])
+
     def test_pybullet_steps_are_the_simulator(self):
         calls = self.told("import pybullet\npybullet.connect(pybullet.DIRECT)\n"
                           "for _ in range(5): pybullet.stepSimulation()\n")
