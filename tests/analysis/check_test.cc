@@ -144,7 +144,8 @@ TEST_F(CheckTest, UnknownTimeOfTheHeadlineIsThatOfItsIterations) {
   ReportIterations& iterations = report_.processes[0].iterations.emplace();
   iterations.count = 2;
   iterations.operations.push_back({"simulation", 300 * kMs, 60 * kMs, 0});
-  MakeUnknown(100 * kMs);  // all of it before the iterations
+  report_.processes[0].unknown_ns = 100 * kMs;  // all of it before the iterations
+  report_.run.whole_unknown.share = 0.1;
   EXPECT_EQ(Of("gpu_busy==40%"), Outcome::kHolds);
 }
 
