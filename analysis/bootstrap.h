@@ -2,8 +2,8 @@
 //
 // How sure one can be of a difference between two groups of runs: 95 % intervals by resampling what
 // was measured. Where both groups hold several runs, runs are resampled, since one run differs from
-// the next for reasons that no iteration of it shows; otherwise iterations are, in blocks, since
-// neighbours resemble each other. The same input and seed give the same result anywhere. Pure.
+// the next for reasons that no iteration of it shows; otherwise iterations are, in blocks as long
+// as neighbours resemble each other. The same input and seed give the same result anywhere. Pure.
 #ifndef GPUBOUND_ANALYSIS_BOOTSTRAP_H_
 #define GPUBOUND_ANALYSIS_BOOTSTRAP_H_
 

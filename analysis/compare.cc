@@ -4,6 +4,7 @@
 #include "analysis/compare.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
@@ -173,6 +174,42 @@ void NoteSimulated(const std::vector<RunGroup>& groups, std::vector<std::string>
   notes->push_back(simulated_runs == runs ? mark : simulated + ": " + mark);
 }
 
+// A program that changes as it trains differs from itself where it runs for longer.
+void NoteLengths(const std::vector<RunGroup>& groups, std::vector<std::string>* notes) {
+  constexpr double kMuchLonger = 1.1;
+  const auto count_of = [](const Report& report) {
+    return static_cast<double>(SteppingProcess(report)->iterations->count);
+  };
+  double fewest = HUGE_VAL;
+  double most = 0;
+  for (const RunGroup& group : groups) {
+    for (const Report& report : group.reports) {
+      fewest = std::min(fewest, count_of(report));
+      most = std::max(most, count_of(report));
+    }
+  }
+  if (most <= kMuchLonger * fewest) return;
+  notes->push_back("Runs have from " + FormatCount(static_cast<uint64_t>(fewest)) + " to " +
+                   FormatCount(static_cast<uint64_t>(most)) +
+                   " iterations: what changes in the course of training counts as a difference.");
+}
+
+void NoteChance(const GroupComparison& comparison, std::vector<std::string>* notes) {
+  constexpr size_t kOneIn = 20;
+  size_t intervals = 0;
+  bool is_marked = false;
+  for (const ComparedRow& row : comparison.rows) {
+    for (const ComparedValue& value : row.groups) {
+      intervals += value.interval ? 1 : 0;
+      is_marked |= value.significant;
+    }
+  }
+  if (!is_marked || intervals < kOneIn / 2) return;
+  notes->push_back("Of " + std::to_string(intervals) + " differences some " +
+                   std::to_string((intervals + kOneIn / 2) / kOneIn) +
+                   " would be marked by chance, were there none.");
+}
+
 std::vector<std::string> NotesOf(const GroupComparison& comparison,
                                  const std::vector<RunGroup>& groups) {
   std::vector<std::string> notes;
@@ -212,6 +249,8 @@ std::vector<std::string> NotesOf(const GroupComparison& comparison,
       }
     }
   }
+  if (comparison.per_iteration) NoteLengths(groups, &notes);
+  NoteChance(comparison, &notes);
   const bool mixed = std::any_of(groups.begin(), groups.end(),
                                  [](const RunGroup& group) { return group.runs.size() == 1; });
   if (mixed) {

@@ -57,14 +57,20 @@ Estimate TrimmedMean(std::vector<double> values) {
   return estimate;
 }
 
-double StudentQuantile(uint64_t degrees_of_freedom) {
+double StudentQuantile(double degrees_of_freedom) {
   constexpr std::array<double, 31> kQuantiles{
       HUGE_VAL, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
       2.201,    2.179,  2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080,
       2.074,    2.069,  2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
-  if (degrees_of_freedom < kQuantiles.size()) return kQuantiles[degrees_of_freedom];
+  const double n = degrees_of_freedom;
+  if (n < 1) return HUGE_VAL;
+  if (n < static_cast<double>(kQuantiles.size() - 1)) {
+    const auto whole = static_cast<size_t>(n);
+    const auto low = static_cast<double>(whole);
+    const double part = (1 / low - 1 / n) / (1 / low - 1 / (low + 1));
+    return kQuantiles[whole] + part * (kQuantiles[whole + 1] - kQuantiles[whole]);
+  }
   // Cornish and Fisher's expansion, right to three digits from here on.
-  const auto n = static_cast<double>(degrees_of_freedom);
   const double z = kNormal975;
   return z + (z * z * z + z) / (4 * n) +
          (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * n * n);
@@ -94,7 +100,8 @@ Estimate MeanOfGroups(const std::vector<std::vector<double>>& groups) {
     return estimate;
   }
   const uint64_t kept = means.size() - 2 * CutAtEachEnd(means.size());
-  const double widened = between.standard_error * StudentQuantile(kept - 1) / kNormal975;
+  const double widened =
+      between.standard_error * StudentQuantile(static_cast<double>(kept) - 1) / kNormal975;
   estimate.standard_error = std::max(estimate.standard_error, widened);
   return estimate;
 }

@@ -37,8 +37,8 @@ Estimate MeanOfGroups(const std::vector<std::vector<double>>& groups);
 inline constexpr double kNormal975 = 1.96;
 
 // That of Student's distribution, which comes down to kNormal975 as degrees grow; infinite for
-// none.
-double StudentQuantile(uint64_t degrees_of_freedom);
+// none. Degrees need not be whole (Welch, 1947): between two whole ones it is interpolated.
+double StudentQuantile(double degrees_of_freedom);
 
 }  // namespace gpubound
 

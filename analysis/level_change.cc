@@ -179,7 +179,8 @@ LevelChange FitLevelChange(const std::vector<TimedLength>& before,
   if (!fit.Solve()) return change;
   change.before_ns = fit.found()[0];
   change.behind_ns = fit.found()[0] + fit.found()[2];
-  change.standard_error_ns = fit.ErrorOfChange() * StudentQuantile(blocks.size() - 3) / kNormal975;
+  change.standard_error_ns =
+      fit.ErrorOfChange() * StudentQuantile(static_cast<double>(blocks.size() - 3)) / kNormal975;
   change.used = count;
   return change;
 }

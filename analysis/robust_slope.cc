@@ -81,8 +81,8 @@ Slope FitSlope(const std::vector<SlopeGroup>& groups) {
     if (std::abs(fit.value - before) <= kHuberSettled * std::abs(before)) break;
   }
   fit.groups = groups.size();
-  fit.standard_error =
-      ErrorOf(groups, fit.value, limit) * StudentQuantile(groups.size() - 1) / kNormal975;
+  fit.standard_error = ErrorOf(groups, fit.value, limit) *
+                       StudentQuantile(static_cast<double>(groups.size() - 1)) / kNormal975;
   return fit;
 }
 

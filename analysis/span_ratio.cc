@@ -65,8 +65,9 @@ SpanRatio RatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is) {
   const double replay = std::hypot(kReplayErrorOfMoved * (1 - ratio.part), kReplayErrorOfLength);
   uint64_t degrees = 0;
   const double sampling = SamplingError(changed.steps_ns, as_is.steps_ns, &degrees);
-  const double half = std::hypot(kNormal975 * std::hypot(costs, replay),
-                                 degrees == 0 ? 0 : StudentQuantile(degrees) * sampling);
+  const double half =
+      std::hypot(kNormal975 * std::hypot(costs, replay),
+                 degrees == 0 ? 0 : StudentQuantile(static_cast<double>(degrees)) * sampling);
   ratio.low = std::max(0.0, ratio.part - half);
   ratio.high = ratio.part + half;
   return ratio;

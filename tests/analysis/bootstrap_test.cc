@@ -150,9 +150,71 @@ TEST(Bootstrap, NineteenOfTwentyIntervalsOverIterationsHoldTheTruth) {
     const Group after{Iterations(noise, 60, 10.5)};
     return DifferenceInterval(before, after, Statistic::kMean, 1);
   });
-  // Blocks of 4 of 60 lose about 2 % of the coverage.
   EXPECT_GE(covered, 360);
   EXPECT_LE(covered, 393);
+}
+
+// Iterations of which each resembles the one before it: autoregressive, of variance 1.
+RunSeries Neighbours(Noise* noise, size_t count, double correlation) {
+  RunSeries run;
+  double value = noise->Next();
+  for (size_t i = 0; i < count; ++i) {
+    run.values.push_back(10 + value);
+    value = correlation * value + std::sqrt(1 - correlation * correlation) * noise->Next();
+  }
+  return run;
+}
+
+TEST(Bootstrap, NineteenOfTwentyIntervalsOverFewIterationsHoldTheTruth) {
+  for (const size_t count : {kFewestToResample, size_t{30}}) {
+    for (const Statistic statistic : {Statistic::kMean, Statistic::kMedian}) {
+      const int covered = Covered([&](Noise* noise) {
+        const Group before{Iterations(noise, count, 10)};
+        const Group after{Iterations(noise, count, 10.5)};
+        return DifferenceInterval(before, after, statistic, 1);
+      });
+      EXPECT_GE(covered, 367) << count;
+      EXPECT_LE(covered, 396) << count;
+    }
+  }
+}
+
+TEST(Bootstrap, IntervalsOverIterationsThatResembleTheirNeighboursHoldTheTruth) {
+  struct Case {
+    double correlation;
+    size_t count;
+    int at_least;
+  };
+  for (const Case& one : {Case{0.6, 30, 350}, Case{0.6, 300, 365}, Case{0.9, 300, 360}}) {
+    const int covered = Covered(
+        [&](Noise* noise) {
+          const Group before{Neighbours(noise, one.count, one.correlation)};
+          const Group after{Neighbours(noise, one.count, one.correlation)};
+          return DifferenceInterval(before, after, Statistic::kMean, 1);
+        },
+        0);
+    EXPECT_GE(covered, one.at_least) << one.correlation << " of " << one.count;
+    EXPECT_LE(covered, 393) << one.correlation << " of " << one.count;
+  }
+}
+
+TEST(Bootstrap, IntervalsOverGroupsOfRunsThatVaryDifferentlyHoldTheTruth) {
+  const auto runs_of = [](Noise* noise, size_t count, double deviation) {
+    Group group;
+    for (size_t i = 0; i < count; ++i) group.push_back({{10 + deviation * noise->Next()}, {}});
+    return group;
+  };
+  for (const size_t few : {2, 3}) {
+    const int covered = Covered(
+        [&](Noise* noise) {
+          const Group before = runs_of(noise, few, 0.5);
+          const Group after = runs_of(noise, 10, 0.05);
+          return DifferenceInterval(before, after, Statistic::kMean, 1);
+        },
+        0);
+    EXPECT_GE(covered, 360) << few;
+    EXPECT_LE(covered, 396) << few;
+  }
 }
 
 TEST(Bootstrap, NineteenOfTwentyRatiosOverFewRunsHoldTheTruth) {

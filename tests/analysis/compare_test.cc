@@ -132,6 +132,31 @@ TEST(Compare, ARunWithoutProcessesHasNothingButItsWallTime) {
   EXPECT_EQ(CompareGroups(groups, 1).rows.size(), 2u);
 }
 
+TEST(Compare, SaysHowManyDifferencesChanceWouldMark) {
+  Report before = RunOf(20, 50);
+  Report after = RunOf(30, 50);
+  for (Report* report : {&before, &after}) {
+    ReportIterations& iterations = *report->processes[0].iterations;
+    for (int i = 0; i < 20; ++i) {
+      iterations.operations.push_back({"part " + std::to_string(i), 1, 0, 0});
+      iterations.series.operation_wall_ns.push_back(iterations.series.operation_wall_ns[0]);
+      iterations.series.operation_busy_ns.push_back(iterations.series.operation_busy_ns[0]);
+    }
+  }
+  const auto chance = testing::Contains(HasSubstr("would be marked by chance"));
+  EXPECT_THAT(CompareGroups({Group("A", {before}), Group("B", {after})}, 1).notes, chance);
+  EXPECT_THAT(CompareGroups({Group("A", {before}), Group("B", {before})}, 1).notes, Not(chance))
+      << "nothing is marked";
+}
+
+TEST(Compare, SaysWhereRunsHaveDifferentNumbersOfIterations) {
+  const auto differ = testing::Contains(HasSubstr("from 50 to 300 iterations"));
+  EXPECT_THAT(CompareGroups({Group("A", {RunOf(20, 50)}), Group("B", {RunOf(20, 300)})}, 1).notes,
+              differ);
+  EXPECT_THAT(CompareGroups({Group("A", {RunOf(20, 50)}), Group("B", {RunOf(20, 52)})}, 1).notes,
+              Not(testing::Contains(HasSubstr("course of training"))));
+}
+
 TEST(Compare, UnknownGpuTimeAndSampledIterationsAreNamed) {
   Report report = RunOf(20, 50);
   report.processes[0].unknown_ns = 5 * kMs;
