@@ -68,12 +68,21 @@ void DeviceTimeline::Run(int64_t begin_ns, int64_t end_ns, bool paused) {
   if (next_ns_ <= begin_ns) Step(begin_ns);
   if (paused != paused_) {
     paused_ = paused;
+    NotePause(begin_ns);
     RefreshAll(begin_ns);
     AddSegment(begin_ns);
   }
   if (IsOneDeviceUntil(end_ns)) RunOneDevice(end_ns);
   while (next_ns_ < end_ns) Step(next_ns_);
   CloseWindow();
+}
+
+void DeviceTimeline::NotePause(int64_t now_ns) {
+  if (paused_) {
+    pauses_.push_back({now_ns, kOpenEnded});
+  } else if (!pauses_.empty()) {  // else it began before the state that this one goes on from
+    pauses_.back().end_ns = now_ns;
+  }
 }
 
 void DeviceTimeline::Meet(uint32_t device) {

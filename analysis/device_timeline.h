@@ -84,6 +84,8 @@ class DeviceTimeline {
   // In the order of their first work.
   const std::vector<uint32_t>& devices_used() const { return devices_used_; }
   const WorkClassifier& classifier() const { return classifier_; }
+  // When recording was off, in order; the last one may have no end.
+  const std::vector<Interval>& pauses() const { return pauses_; }
 
  private:
   // So much work is taken up at once, unless more begins at one instant.
@@ -95,6 +97,7 @@ class DeviceTimeline {
     uint32_t device;
     WorkId begun;
   };
+  void NotePause(int64_t now_ns);
   bool unknown() const { return in_unknown_ || paused_; }
   int64_t Clipped(int64_t time_ns) const {
     return std::clamp(time_ns, span_.begin_ns, span_.end_ns);
@@ -142,6 +145,7 @@ class DeviceTimeline {
   size_t next_unknown_ = 0;
   bool in_unknown_ = false;
   bool paused_ = false;
+  std::vector<Interval> pauses_;
   RecordStream<DeviceWork> work_;
   WorkClassifier classifier_;
   Fifo<GpuItem> begins_;        // taken up

@@ -23,8 +23,8 @@ std::string NameOf(const ProcessTrace& process, ThreadId ordinal) {
   const auto thread = std::find_if(
       process.threads.begin(), process.threads.end(),
       [ordinal](const ThreadTrace& candidate) { return candidate.ordinal == ordinal; });
-  if (thread == process.threads.end()) return "?";
-  return (thread->name.empty() ? "" : thread->name + " ") + std::to_string(thread->tid);
+  if (thread == process.threads.end()) return "threads of which nothing was written";
+  return "thread " + (thread->name.empty() ? "" : thread->name + " ") + std::to_string(thread->tid);
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ void NoteLostScopes(const ProcessTrace& process, std::vector<std::string>* notes
   size_t noted = 0;
   for (auto& [ordinal, of_thread] : lost) {
     if (noted++ == kMostNotes) break;
-    notes->push_back(pid + ": scopes of thread " + NameOf(process, ordinal) +
+    notes->push_back(pid + ": scopes of " + NameOf(process, ordinal) +
                      (of_thread.certain ? " are" : " may be") + " missing for " +
                      FormatTime(UnionLength(std::move(of_thread.times))) +
                      "; time of its operations and phases may be in other rows.");

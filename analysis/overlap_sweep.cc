@@ -294,6 +294,7 @@ class Sweep {
       result_.device_ran_graph.push_back(devices_.devices()[device].ran_graph);
       if (all_) gaps_.End(device, in_.span.end_ns, State(), WorkId{});
     }
+    result_.pauses = devices_.pauses();
     result_.rows = book_.Rows();
     for (CellBook::Row& row : result_.rows) PutByDevice(&row);
     for (size_t lane = 0; all_ && lane < timeline_.lanes(); ++lane) {

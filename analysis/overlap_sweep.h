@@ -78,6 +78,7 @@ struct SweepResult {
   std::vector<KernelTime> kernels;     // by operation and name
   std::vector<bool> device_used;       // by DeviceId
   std::vector<bool> device_ran_graph;  // likewise: graphs that were recorded as a whole
+  std::vector<Interval> pauses;        // since |before|; the last one may have no end
   double smi_model = 0;
   std::shared_ptr<const DeviceActivity> activity;  // since |before|, beyond the span too
   bool fill_is_upper_bound = false;

@@ -297,9 +297,11 @@ class Loader {
   void NoteLostEnd() {
     if (!end_rows_cut_) process_.Count(LedgerCounter::live_mapping_unavailable) = 1;
     work_missing_ |= process_.device_kind != "none";
-    const int64_t known_ns = KnownLifeOf(process_).end_ns;
+    LostScopes lost{kNoThreadKnown, KnownLifeOf(process_).end_ns, kOpenEnded, /*certain=*/false};
+    if (process_.threads.empty()) process_.lost_scopes.push_back(lost);
     for (const ThreadTrace& thread : process_.threads) {
-      process_.lost_scopes.push_back({thread.ordinal, known_ns, kOpenEnded, /*certain=*/false});
+      lost.thread = thread.ordinal;
+      process_.lost_scopes.push_back(lost);
     }
   }
 

@@ -46,11 +46,11 @@ std::vector<ReportGap> NamedGaps(const ProcessTrace& process, const std::vector<
 }
 
 // Rows of a thread some of whose scopes are missing: what was open then is not known.
-void MarkScopesMissing(const ProcessTrace& process, const ThreadTrace& thread,
+void MarkScopesMissing(const ProcessTrace& process, ThreadId thread,
                        std::vector<ReportOperation>* rows) {
   const bool missing =
       std::any_of(process.lost_scopes.begin(), process.lost_scopes.end(),
-                  [&thread](const LostScopes& lost) { return lost.thread == thread.ordinal; });
+                  [thread](const LostScopes& lost) { return lost.thread == thread; });
   for (ReportOperation& row : *rows) row.scopes_missing = missing;
 }
 
@@ -63,7 +63,7 @@ std::vector<ReportLane> NamedLanes(const ProcessTrace& process, const SweepResul
     input.rows = &lane.rows;
     const ThreadTrace& thread = process.threads[lane.thread];
     lanes.push_back({thread.name, thread.tid, NamedCells(input), OperationRows(input)});
-    MarkScopesMissing(process, thread, &lanes.back().operations);
+    MarkScopesMissing(process, thread.ordinal, &lanes.back().operations);
   }
   return lanes;
 }
@@ -201,10 +201,11 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
     row.inherited =
         setup.inherits() && row.operation != kNoOperation && row.operation != kSuspended;
   }
-  if (setup.scan().reporting < process.threads.size()) {
-    MarkScopesMissing(process, process.threads[setup.scan().reporting],
-                      &analysis.report.operations);
-  }
+  const size_t reporting = setup.scan().reporting;
+  MarkScopesMissing(
+      process,
+      reporting < process.threads.size() ? process.threads[reporting].ordinal : kNoThreadKnown,
+      &analysis.report.operations);
   const ProcessSums none;
   const ProcessSums& before = context.before == nullptr ? none : *context.before;
   analysis.report.progress =
@@ -219,6 +220,7 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   analysis.steady = sweep.iterations.steady;
   analysis.warm_up = WarmUpOf(sweep.iterations);
   analysis.activity = sweep.activity;
+  analysis.pauses = sweep.pauses;
   const auto found = [&analysis](LedgerCounter counter) -> uint64_t& {
     return analysis.found[static_cast<size_t>(counter)];
   };

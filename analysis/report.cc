@@ -291,8 +291,10 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   NoteMisplacedWork(analyses, &report);
   Ledger ledger = run.ledger;
   RunActivity activity;
+  std::vector<std::vector<Interval>> pauses;
   for (size_t p = 0; p < run.processes.size(); ++p) {
     activity.push_back(std::move(analyses[p].activity));
+    pauses.push_back(std::move(analyses[p].pauses));
     Accumulate(run.processes[p].ledger, &ledger);
     Accumulate(FoundIn(analyses[p], run.processes[p]), &ledger);
     report.processes.push_back(std::move(analyses[p].report));
@@ -338,7 +340,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
     report.run.signal = run.info->signal;
   }
   AddDevices(run, devices, cut, &report);
-  AddUnknownTime(run, clocks, devices, cut, &report);
+  AddUnknownTime(run, pauses, clocks, devices, cut, &report);
   report.operation_devices = OperationDevices(report);
   NoteCompany(CompanyOf(run, clocks, span), &ledger, &report);
   NoteHostsOutside(run, HostsOutside(run, clocks, span), devices, &ledger, &report);

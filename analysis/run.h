@@ -164,6 +164,9 @@ struct DeviceClientSeen {
   DeviceClient client;
 };
 
+// Stands for the threads of a process of which nothing was written.
+inline constexpr ThreadId kNoThreadKnown{0};
+
 // Begins and ends of scopes of a thread from start to end are missing.
 struct LostScopes {
   ThreadId thread{};

@@ -16,16 +16,20 @@ namespace {
 
 class UnknownTimes {
  public:
-  UnknownTimes(const Run& run, const ClockAlignment& clocks,
-               const std::vector<DeviceUsage>& devices, const RunWindows& cut, const Report& report)
-      : devices_(devices), cut_(cut), report_(report) {
+  UnknownTimes(const Run& run, const std::vector<std::vector<Interval>>& pauses,
+               const ClockAlignment& clocks, const std::vector<DeviceUsage>& devices,
+               const RunWindows& cut, const Report& report)
+      : devices_(devices), cut_(cut), report_(report), has_sums_(run.sums != nullptr) {
     for (size_t p = 0; p < run.processes.size(); ++p) {
       const ProcessTrace& process = run.processes[p];
-      std::vector<Interval>& of = of_process_.emplace_back();
       sees_a_device_.push_back(!process.devices.empty());
+      std::vector<Interval> times = pauses[p];
       for (const UnknownInterval& unknown : process.unknown) {
-        const Interval inside = Interval{unknown.start_ns, unknown.end_ns}.ClippedTo(
-            {process.span_begin_ns, process.span_end_ns});
+        times.push_back({unknown.start_ns, unknown.end_ns});
+      }
+      std::vector<Interval>& of = of_process_.emplace_back();
+      for (const Interval& time : times) {
+        const Interval inside = time.ClippedTo({process.span_begin_ns, process.span_end_ns});
         if (inside.empty()) continue;
         of.push_back({inside.begin_ns + clocks.offset_ns[p], inside.end_ns + clocks.offset_ns[p]});
       }
@@ -47,7 +51,7 @@ class UnknownTimes {
       const int64_t not_busy_ns = window.length() - device.windows[index].busy_ns;
       unknown_ns += std::min(LengthOn(&device, window), std::max<int64_t>(0, not_busy_ns));
     }
-    if (used == 0) return {ShareOf(LengthOn(nullptr, window), window.length()), false};
+    if (used == 0) return {ShareOf(LengthOn(nullptr, window), window.length()), has_sums_};
     return {ShareOf(unknown_ns, used * window.length()), unknown_ns > 0};
   }
 
@@ -55,13 +59,15 @@ class UnknownTimes {
   // In which processes' time is unknown that see |device|; all processes where it is null.
   int64_t LengthOn(const DeviceUsage* device, const Interval& window) const {
     std::vector<Interval> all;
+    int64_t sum_ns = 0;
     for (size_t p = 0; p < of_process_.size(); ++p) {
       const bool may_use_it = device == nullptr || !sees_a_device_[p] ||
                               std::binary_search(device->seen_by.begin(), device->seen_by.end(), p);
       if (!may_use_it) continue;
+      sum_ns += report_.processes[p].unknown_ns;
       for (const Interval& unknown : of_process_[p]) all.push_back(unknown.ClippedTo(window));
     }
-    return UnionLength(std::move(all));
+    return has_sums_ ? std::min(sum_ns, window.length()) : UnionLength(std::move(all));
   }
 
   // Where nobody but the one process with unknown time uses the one device.
@@ -89,16 +95,17 @@ class UnknownTimes {
   const std::vector<DeviceUsage>& devices_;
   const RunWindows& cut_;
   const Report& report_;
+  const bool has_sums_;
   std::vector<std::vector<Interval>> of_process_;  // on the clock of the run
   std::vector<bool> sees_a_device_;                // by process
 };
 
 }  // namespace
 
-void AddUnknownTime(const Run& run, const ClockAlignment& clocks,
-                    const std::vector<DeviceUsage>& devices, const RunWindows& cut,
-                    Report* report) {
-  const UnknownTimes times(run, clocks, devices, cut, *report);
+void AddUnknownTime(const Run& run, const std::vector<std::vector<Interval>>& pauses,
+                    const ClockAlignment& clocks, const std::vector<DeviceUsage>& devices,
+                    const RunWindows& cut, Report* report) {
+  const UnknownTimes times(run, pauses, clocks, devices, cut, *report);
   report->run.unknown = times.In(cut.headline);
   report->run.whole_unknown = times.In(0);
 }

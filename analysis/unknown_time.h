@@ -17,9 +17,12 @@ namespace gpubound {
 // Fills ReportRun::unknown and whole_unknown of a |report| that has its processes and devices. A
 // device's time is unknown where that of a process is that sees it, or that says of no device
 // whether it does, unless recorded work ran. Known exactly where one process alone uses one device;
-// else it is told by how long either was, and an upper bound.
-void AddUnknownTime(const Run& run, const ClockAlignment& clocks,
-                    const std::vector<DeviceUsage>& devices, const RunWindows& cut, Report* report);
+// else it is told by how long either was, and an upper bound. |pauses|: of each process, when its
+// recording was off; of a run with sums not all are known, and unknown times of its processes are
+// taken to be different ones.
+void AddUnknownTime(const Run& run, const std::vector<std::vector<Interval>>& pauses,
+                    const ClockAlignment& clocks, const std::vector<DeviceUsage>& devices,
+                    const RunWindows& cut, Report* report);
 
 }  // namespace gpubound
 

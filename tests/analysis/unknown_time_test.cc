@@ -44,13 +44,11 @@ class UnknownTimeTest : public testing::Test {
     return report.ok() ? report->run : ReportRun{};
   }
 
-  void Step(ProcessTrace* process, std::vector<int64_t> ends_ns) {
-    for (const int64_t end_ns : ends_ns) {
-      ThreadEvent event;
-      event.kind = SlotKind::kStep;
-      event.time_ns = end_ns;
-      process->threads.front().events.push_back(event);
-    }
+  void Put(ProcessTrace* process, SlotKind kind, int64_t time_ns) {
+    ThreadEvent event;
+    event.kind = kind;
+    event.time_ns = time_ns;
+    process->threads.front().events.push_back(event);
   }
 
   gpubound::Run run_;
@@ -101,8 +99,22 @@ TEST_F(UnknownTimeTest, WithoutADeviceIsThatOfAnyProcess) {
   EXPECT_FALSE(run.unknown.is_upper_bound);
 }
 
+// Of which the events of a thread tell.
+TEST_F(UnknownTimeTest, PausesOfTheRecordingAreUnknown) {
+  for (const char* uuid : {"GPU-a", "GPU-b"}) {
+    ProcessTrace& process = AddProcess(uuid);
+    Put(&process, SlotKind::kPause, 200);
+    Put(&process, SlotKind::kResume, 400);
+    Put(&process, SlotKind::kPause, 900);
+  }
+  EXPECT_DOUBLE_EQ(Summary().whole_unknown.share, 0.3);
+}
+
 TEST_F(UnknownTimeTest, BesideTheIterationsIsNoneOfTheirs) {
-  Step(&AddProcess("GPU-a"), {500, 600, 700, 800, 900});
+  ProcessTrace& stepping = AddProcess("GPU-a");
+  for (const int64_t end_ns : {500, 600, 700, 800, 900}) {
+    Put(&stepping, SlotKind::kStep, end_ns);
+  }
   AddProcess("GPU-a").unknown = {{100, 400, "lost"}};
   const ReportRun run = Summary();
   ASSERT_EQ(run.headline, "iterations");
