@@ -60,6 +60,10 @@ WorkKind WorkLaunchedBy(std::string_view name) {
   return kernel ? WorkKind::kKernel : WorkKind::kNone;
 }
 
+bool LaunchesOneKernel(std::string_view name) {
+  return WorkLaunchedBy(name) == WorkKind::kKernel && LaunchesOf(name) == Launches::kOne;
+}
+
 CaptureEdge CaptureEdgeOf(std::string_view name) {
   name = WithoutPrefix(name);
   if (name.starts_with("StreamBeginCapture")) return CaptureEdge::kBegins;

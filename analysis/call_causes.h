@@ -32,6 +32,9 @@ Launches LaunchesOf(std::string_view name);
 // the kind. A call that is part of a capture launches nothing itself.
 WorkKind WorkLaunchedBy(std::string_view name);
 
+// Whether the call launches one kernel and nothing else.
+bool LaunchesOneKernel(std::string_view name);
+
 // Whether the call switches stream capture on or off in its thread.
 CaptureEdge CaptureEdgeOf(std::string_view name);
 

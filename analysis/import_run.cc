@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/call_causes.h"
 #include "analysis/import_join.h"
 #include "analysis/import_nesting.h"
 #include "analysis/import_segment.h"
 #include "analysis/import_unassigned.h"
 #include "analysis/interval.h"
-#include "analysis/text_table.h"
 
 namespace gpubound {
 namespace {
@@ -178,7 +178,10 @@ class RunWriter {
 
   Status WriteCall(const CpuInterval& call, Process* process) {
     if (processes_.size() > 1 && call.correlation != 0) {
-      const Status noted = join_.AddCall({call.correlation, call.start_ns, PlaceOf(*process)});
+      const std::string& name = trace_.names.labels()[Raw(call.label)].text;
+      const bool one_kernel = call.result == 0 && LaunchesOneKernel(name);
+      const Status noted = join_.AddCall(
+          {call.correlation, call.start_ns, call.end_ns, PlaceOf(*process), one_kernel});
       if (!noted.ok()) return noted;
     }
     ApiRecord record{};
@@ -206,45 +209,46 @@ class RunWriter {
       if (known) work.process = place_[work.process];
       if (!known && processes_.size() == 1) work.process = 0;
       const bool settled = work.process != kNoIndex;
-      const Status added = settled ? WriteWorkItem(work) : join_.AddWork(work);
+      const Status added = settled ? WriteWorkItem(work) : join_.AddWork(work, IsCopyAgain(work));
       if (!added.ok()) return added;
     }
     if (!more.ok()) return more.error();
-    return join_.Resolve([this](const ForeignWork& item) {
+    return join_.Resolve([this](const ForeignWork& item, const LaunchJoin::Candidates& candidates) {
       if (item.process != kNoIndex) return WriteWorkItem(item);
-      const bool is_copy_again = trace_.names.works()[item.work].info.is_other_end();
-      if (!is_copy_again) {
+      if (!IsCopyAgain(item)) {
         processes_.front().segment->Count(LedgerCounter::import_work_unassigned, 1);
       }
       const DeviceId device = trace_.names.streams()[item.stream].device;
-      unassigned_.Add(device, {item.start_ns, item.end_ns});
+      unassigned_.Add(device, {item.start_ns, item.end_ns}, candidates);
       return Status(Ok{});
     });
   }
 
-  // While a device did work that may be anybody's, what it did for the processes that use it is not
-  // known. Where none is known to, each may.
+  bool IsCopyAgain(const ForeignWork& work) const {
+    return trace_.names.works()[work.work].info.is_other_end();
+  }
+
+  // While a device did work that may be anybody's, what it did for the processes that use it, or
+  // may have launched the work, is not known. Where there are none such, it may be any.
   void MarkUnassigned(DeviceId device, const UnassignedWork::OnDevice& work) {
-    int64_t busy_ns = 0;
-    for (const Interval& busy : work.busy) busy_ns += busy.length();
     const std::string name =
         "device " + std::to_string(trace_.names.devices()[Raw(device)].info.index);
-    const bool is_used = std::any_of(
-        processes_.begin(), processes_.end(),
-        [device](const Process& process) { return process.segment->UsesDevice(device); });
+    std::vector<Process*> concerned;
     for (Process& process : processes_) {
-      if (is_used && !process.segment->UsesDevice(device)) continue;
+      const bool may_be_its = work.candidates.count(PlaceOf(process)) > 0;
+      if (may_be_its || process.segment->UsesDevice(device)) concerned.push_back(&process);
+    }
+    const std::string note = NoteOn(name, work, /*of_some=*/!concerned.empty());
+    processes_.front().segment->Note(note);
+    if (concerned.empty()) {
+      for (Process& process : processes_) concerned.push_back(&process);
+    }
+    for (const Process* process : concerned) {
       for (const Interval& busy : work.busy) {
-        process.segment->AddUnknown(busy.begin_ns, busy.end_ns,
-                                    "work of no known process ran on " + name);
+        process->segment->AddUnknown(busy.begin_ns, busy.end_ns,
+                                     "work of no known process ran on " + name);
       }
     }
-    processes_.front().segment->Note(name + " did " + FormatTime(busy_ns) + " of work (" +
-                                     std::to_string(work.pieces) +
-                                     (work.pieces == 1 ? " piece" : " pieces") +
-                                     ") that no process of the trace launched; what " +
-                                     (is_used ? "the processes that use it" : "each process") +
-                                     " had of the GPU then is unknown");
   }
 
   Status WriteWorkItem(const ForeignWork& work) {

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "analysis/interval.h"
@@ -23,17 +25,22 @@ class UnassignedWork {
 
   struct OnDevice {
     uint64_t pieces = 0;
-    std::vector<Interval> busy;  // ascending and disjoint
+    std::vector<Interval> busy;     // ascending and disjoint
+    std::set<uint32_t> candidates;  // processes one of which may have launched some
   };
 
   // Work comes in order of begin.
-  void Add(DeviceId device, const Interval& work);
+  void Add(DeviceId device, const Interval& work, const std::set<uint32_t>& candidates = {});
 
   const std::map<DeviceId, OnDevice>& devices() const { return devices_; }
 
  private:
   std::map<DeviceId, OnDevice> devices_;
 };
+
+// What to say of the |work| of |device|. |of_some|: of the processes of the trace those that use
+// the device, or may have launched some of it, are known.
+std::string NoteOn(const std::string& device, const UnassignedWork::OnDevice& work, bool of_some);
 
 }  // namespace gpubound
 

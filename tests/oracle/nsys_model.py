@@ -9,7 +9,7 @@ import re
 import sqlite3
 
 from foreign_model import (LIBRARY_RANGES, Event, Process, Trace, Work, assign, call_layer, comm_patterns,
-                           kernel_class, other_ends, strip_version)
+                           kernel_class, launches_one_kernel, other_ends, strip_version)
 
 FURTHEST_NS = 2**62  # no clock gets farther from zero
 LIBRARY_DOMAINS = re.compile(
@@ -110,7 +110,8 @@ class Reader:
                     continue
                 name = strip_version(self.export.text(row, ["nameId"], "(unnamed)"))
                 self.add(row["globalTid"], row, name, layer=call_layer(name), call=True,
-                         correlation=row.get("correlationId") or 0)
+                         correlation=row.get("correlationId") or 0,
+                         one_kernel=launches_one_kernel(name) and not row.get("returnValue"))
                 launch, pid = LAUNCHES.match(name), pid_of(row["globalTid"])
                 if launch and not row.get("returnValue"):
                     self.launches[(pid, LAUNCHED[launch.group(2)])] += 1
@@ -155,9 +156,11 @@ class Reader:
                 return self.visible.get((pid, row.get(column)), row.get(column))
 
             self.work.append(Work(row["start"], end, kind, row.get("correlationId") or 0, pid,
-                                  gpu("deviceId") or 0, ended=row["end"] is not None))
+                                  gpu("deviceId") or 0, ended=row["end"] is not None,
+                                  stream=(row.get("contextId") or 0, row.get("streamId") or 0)))
             if table == "MEMCPY" and row.get("copyKind") in (5, 6, 7, 8, 10):
-                self.work.extend(other_ends(self.work[-1], gpu("srcDeviceId"), gpu("dstDeviceId")))
+                self.work.extend(other_ends(self.work[-1], (gpu("srcDeviceId"), row.get("srcContextId")),
+                                            (gpu("dstDeviceId"), row.get("dstContextId"))))
 
     def hidden(self):
         """The pids whose GPU time is unknown, and how many calls launched work that is not there."""

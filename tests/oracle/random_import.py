@@ -25,10 +25,10 @@ def decimal_of(half_nanoseconds):
     return f"{'-' * (half_nanoseconds < 0)}{digits[:-4]}.{digits[-4:]}"
 
 
-def cpu_event(rng, pids, stray_steps):
+def cpu_event(rng, pids, stray_steps, api):
     category, names = rng.choice([
         ("user_annotation", OPERATIONS + ["ProfilerStep#4"] * stray_steps), ("cpu_op", ["aten::add", "aten::mul"]),
-        ("python_function", ["f", "g"]), ("cuda_runtime", API), ("cuda_driver", API)])
+        ("python_function", ["f", "g"]), ("cuda_runtime", api), ("cuda_driver", api)])
     event = {"ph": "X", "cat": category, "name": rng.choice(names), "pid": rng.choice(pids),
              "tid": rng.randint(1, 3)}
     if category.startswith("cuda"):
@@ -43,7 +43,7 @@ def gpu_event(rng):
                                  ("gpu_memset", "Memset (Device)")])
     correlation = rng.choice([int, int, str])(rng.randint(0, 14))
     event = {"ph": "X", "cat": category, "name": name, "pid": 0, "tid": 7,
-             "args": {"device": rng.randint(0, 2), "stream": 7, "correlation": correlation}}
+             "args": {"device": rng.randint(0, 2), "stream": rng.randint(7, 8), "correlation": correlation}}
     if "PtoP" in name:
         del event["args"]["device"]
         ends = [rng.randint(0, 2), rng.randint(0, 2)]
@@ -106,7 +106,8 @@ def random_trace(rng):
     pids = rng.choice([[5], [5], [5, 6], [5, 6], [4, 5, 6], [0, 5]])
     spans = {pid: rng.choice([(2, 80), (2, 20), (40, 60)]) for pid in pids}
     stray_steps = not rng.randrange(4)
-    events = [cpu_event(rng, pids, stray_steps) for _ in range(max(0, rng.randint(-2, 40)))]
+    api = rng.choice([API, ["cudaLaunchKernel"]])  # alike in all processes, as merged ranks are
+    events = [cpu_event(rng, pids, stray_steps, api) for _ in range(max(0, rng.randint(-2, 40)))]
     events += [gpu_event(rng) for _ in range(rng.randint(0 if events else 1, 12))]
     lines = []
     taken = set()
