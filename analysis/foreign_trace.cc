@@ -45,13 +45,24 @@ void ForeignTrace::NoteStep(const CpuInterval& iteration) {
 
 Status ForeignTrace::Add(ForeignWork item) {
   if (!Takes(item.start_ns, item.end_ns)) return Ok{};
-  if (item.ended) {
+  item.timed = !item.ended || item.start_ns != 0 || item.end_ns != 0;
+  if (!item.timed) {
+    has_zero_times_ = true;
+    untimed.Expect(item.correlation);
+  } else if (item.ended) {
     See(item.start_ns, item.end_ns);
   } else {
     ++unended;
   }
   item.order = order_++;
   return work.Add(item);
+}
+
+void ForeignTrace::DecideOnZeroTimes() {
+  if (!has_zero_times_) return;
+  const bool is_all = first_ns > last_ns;
+  zero_is_a_time = !begins_at_zero && (is_all || (first_ns <= 0 && last_ns >= 0));
+  if (zero_is_a_time || is_all) See(0, 0);
 }
 
 Status ForeignTrace::AddOtherEnd(const ForeignWork& added, WorkInfo info, std::string_view name,

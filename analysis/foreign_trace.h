@@ -17,6 +17,7 @@
 #include "analysis/foreign_gap.h"
 #include "analysis/import_names.h"
 #include "analysis/import_records.h"
+#include "analysis/import_untimed.h"
 #include "analysis/status.h"
 
 namespace gpubound {
@@ -31,7 +32,7 @@ struct ForeignTrace {
   bool Takes(int64_t start_ns, int64_t end_ns);
 
   // `order` is filled in here. What is not taken is left out. Work of which no end is known counts
-  // as no time.
+  // as no time, and so does work that begins and ends at 0, until DecideOnZeroTimes().
   Status Add(CpuInterval interval);
   Status Add(ForeignWork item);
   Status Add(ForeignSync sync);
@@ -39,6 +40,10 @@ struct ForeignTrace {
   // with it as long. The copy and its bytes are counted once.
   Status AddOtherEnd(const ForeignWork& added, WorkInfo info, std::string_view name,
                      uint32_t device, uint32_t context);
+
+  // Where work has no time its record says that it began and ended at 0. Where 0 lies within the
+  // time of everything else it may be one. Call once, when all has been added.
+  void DecideOnZeroTimes();
 
   // From the first start to the last end of everything that counts as time; empty before the first
   // Add.
@@ -51,9 +56,12 @@ struct ForeignTrace {
   ExternalSorter<ForeignSync> syncs;
 
   std::string host = "imported";
-  std::string source;       // what wrote it, for `meta`
-  int64_t realtime_ns = 0;  // CLOCK_REALTIME at time 0 of the trace; 0 where it is not known
-  bool python = true;       // a gap between the events of a thread is Python
+  std::string source;           // what wrote it, for `meta`
+  int64_t realtime_ns = 0;      // CLOCK_REALTIME at time 0 of the trace; 0 where it is not known
+  bool begins_at_zero = false;  // a session's time does: then 0 is not the time of work
+  bool zero_is_a_time = false;  // see DecideOnZeroTimes()
+  UntimedWork untimed;
+  bool python = true;  // a gap between the events of a thread is Python
   // The reporting thread is the one with the most time under operations, else with the most
   // events; otherwise it is chosen as for a recorded trace.
   bool busiest_reports = true;
@@ -70,6 +78,7 @@ struct ForeignTrace {
   void See(int64_t start_ns, int64_t end_ns);
   void NoteStep(const CpuInterval& iteration);
   uint64_t order_ = 0;
+  bool has_zero_times_ = false;
 };
 
 }  // namespace gpubound

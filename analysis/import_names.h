@@ -63,6 +63,7 @@ class ForeignNames {
 
   // By index; of labels, streams, works and devices by id, entry 0 being empty.
   std::vector<ForeignProcess>& processes() { return processes_; }
+  const std::vector<ForeignProcess>& processes() const { return processes_; }
   std::vector<ForeignThread>& threads() { return threads_; }
   const std::vector<ForeignThread>& threads() const { return threads_; }
   const std::vector<gpubound::Label>& labels() const { return labels_; }

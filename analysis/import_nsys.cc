@@ -234,6 +234,7 @@ Status ReadNsysExport(const std::string& path, ForeignTrace* trace) {
   if (!database.ok()) return database.error();
   trace->source = "Nsight Systems";
   trace->python = false;
+  trace->begins_at_zero = true;
   trace->busiest_reports = false;
   return NsysImport(path, std::move(*database), trace).Read();
 }

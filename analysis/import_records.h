@@ -59,6 +59,7 @@ struct ForeignWork {
   uint32_t stream = 0;          // StreamId
   uint32_t work = 0;            // WorkId
   uint32_t graph = 0;
+  bool timed = true;  // else start and end are 0, which may be no time
   bool ended = true;  // else when it ended is not known, and `end_ns` is `start_ns`
 
   friend bool operator<(const ForeignWork& a, const ForeignWork& b) {

@@ -14,18 +14,12 @@
 #include "analysis/import_join.h"
 #include "analysis/import_nesting.h"
 #include "analysis/import_segment.h"
+#include "analysis/import_threads.h"
 #include "analysis/import_unassigned.h"
 #include "analysis/interval.h"
 
 namespace gpubound {
 namespace {
-
-// What is known of a thread once it has been passed over.
-struct ThreadTotals {
-  uint32_t thread = kNoIndex;
-  uint64_t events = 0;
-  int64_t operation_ns = 0;  // under some operation
-};
 
 class RunWriter {
  public:
@@ -36,6 +30,7 @@ class RunWriter {
     // Work without any process around it is that of a process of which nothing else is known.
     if (trace_.names.processes().empty() && trace_.work.size() > 0) trace_.names.Process("0");
     AdoptUnnamedThreads();
+    trace_.DecideOnZeroTimes();
     if (processes_.empty()) return NothingThere();
     for (const auto& step :
          {&RunWriter::OpenSegments, &RunWriter::WriteThreads, &RunWriter::WriteWork,
@@ -45,7 +40,7 @@ class RunWriter {
     }
     return ImportSummary{processes_.size(),
                          trace_.cpu.size(),
-                         trace_.work.size() - trace_.other_ends - trace_.unended,
+                         trace_.work.size() - trace_.other_ends - trace_.unended - untimed_,
                          trace_.malformed,
                          trace_.cut_short,
                          NotesOnGaps()};
@@ -57,7 +52,7 @@ class RunWriter {
     std::unique_ptr<ImportSegment> segment;
     uint64_t next_range = 1;
     std::vector<ThreadTotals> threads;
-    int64_t unended_ns = INT64_MAX;  // where work began first whose end is not known
+    int64_t unended_ns = INT64_MAX;  // where work began, or may have, whose end is not known
   };
 
   Error NothingThere() const {
@@ -177,6 +172,7 @@ class RunWriter {
   }
 
   Status WriteCall(const CpuInterval& call, Process* process) {
+    trace_.untimed.NoteCall(PlaceOf(*process), call.correlation, call.start_ns);
     if (processes_.size() > 1 && call.correlation != 0) {
       const std::string& name = trace_.names.labels()[Raw(call.label)].text;
       const bool one_kernel = call.result == 0 && LaunchesOneKernel(name);
@@ -203,6 +199,10 @@ class RunWriter {
     ForeignWork work;
     Result<bool> more = trace_.work.Next(&work);
     for (; more.ok() && *more; more = trace_.work.Next(&work)) {
+      if (!work.timed && !trace_.zero_is_a_time) {
+        NoteUntimed(work);
+        continue;
+      }
       work.start_ns = TraceTime(work.start_ns);
       work.end_ns = TraceTime(work.ended ? work.end_ns : std::max(work.end_ns, trace_.last_ns));
       const bool known = work.process != kNoIndex;
@@ -222,6 +222,28 @@ class RunWriter {
       unassigned_.Add(device, {item.start_ns, item.end_ns}, candidates);
       return Status(Ok{});
     });
+  }
+
+  // It may have run at any time since its launch, in whichever process that is.
+  void NoteUntimed(const ForeignWork& work) {
+    const bool known = work.process != kNoIndex;
+    Process& counting = processes_[known ? place_[work.process] : 0];
+    if (!IsCopyAgain(work)) {
+      ++untimed_;
+      counting.segment->Count(LedgerCounter::cupti_zero_timestamps, 1);
+    }
+    int64_t latest_ns = INT64_MIN;  // of the launches; none: no call launched it
+    for (const Process& process : processes_) {
+      if (!known || &process == &counting) {
+        latest_ns = std::max(latest_ns, trace_.untimed.BeginOf(PlaceOf(process), work.correlation));
+      }
+    }
+    for (Process& process : processes_) {
+      if (known && &process != &counting) continue;
+      const int64_t begin_ns = trace_.untimed.BeginOf(PlaceOf(process), work.correlation);
+      if (begin_ns == INT64_MIN && latest_ns != INT64_MIN) continue;
+      process.unended_ns = std::min(process.unended_ns, begin_ns);
+    }
   }
 
   bool IsCopyAgain(const ForeignWork& work) const {
@@ -291,26 +313,6 @@ class RunWriter {
     return more.ok() ? Status(Ok{}) : Status(more.error());
   }
 
-  // The thread that reports: the most time under operations; without any, the most events. Ties go
-  // to the smaller thread id, so that the order of the file decides nothing.
-  // 0 where the process has none.
-  uint32_t BusiestTid(const Process& process) const {
-    if (process.threads.empty()) return 0;
-    const auto key = [](const ThreadTotals& totals) {
-      return std::pair(totals.operation_ns, totals.operation_ns > 0 ? 0 : totals.events);
-    };
-    const auto id = [this, &process](const ThreadTotals& totals) {
-      const ForeignThread& thread = trace_.names.threads()[totals.thread];
-      return std::pair(thread.id, thread.process != process.index);  // its own before adopted ones
-    };
-    const auto busiest =
-        std::max_element(process.threads.begin(), process.threads.end(),
-                         [&](const ThreadTotals& a, const ThreadTotals& b) {
-                           return key(a) != key(b) ? key(a) < key(b) : id(a) > id(b);
-                         });
-    return trace_.names.threads()[busiest->thread].tid;
-  }
-
   Status CloseSegments() {
     ImportSegment& first = *processes_.front().segment;
     first.Count(LedgerCounter::import_events_malformed, trace_.malformed);
@@ -324,13 +326,13 @@ class RunWriter {
       ImportSegment& segment = *process.segment;
       segment.AddUnknown(process.unended_ns, segment.end_ns(),
                          "GPU work began of which no end is known");
-      const uint32_t tid = BusiestTid(process);
+      const uint32_t tid = BusiestTid(process.threads, process.index, trace_.names);
       const std::string& name = trace_.names.NameOfProcess(process.index);
       segment.Meta("name", name.empty() ? std::filesystem::path(path_).filename().string() : name);
       segment.Meta("command", "");
       segment.Meta("imported_from", trace_.source);
       segment.Meta("python", trace_.python || name.starts_with("python") ? 1 : 0);
-      segment.Meta("main_tid", MainTid(process, tid));
+      segment.Meta("main_tid", MainTid(process.threads, process.index, trace_.names, tid));
       if (trace_.busiest_reports) segment.Meta("reporting_tid", tid);
       const Status finished = segment.Finish();
       if (!finished.ok()) return finished;
@@ -368,16 +370,6 @@ class RunWriter {
     }
   }
 
-  // On Linux the main thread has the process's id.
-  uint32_t MainTid(const Process& process, uint32_t otherwise) const {
-    const int64_t pid = trace_.names.processes()[process.index].pid;
-    const bool there = std::any_of(process.threads.begin(), process.threads.end(),
-                                   [&](const ThreadTotals& totals) {
-                                     return trace_.names.threads()[totals.thread].id == pid;
-                                   });
-    return there ? static_cast<uint32_t>(pid) : otherwise;
-  }
-
   ForeignTrace& trace_;
   const std::string path_;
   const std::string folder_;
@@ -385,6 +377,7 @@ class RunWriter {
   std::vector<uint32_t> place_;  // in processes_, by index of the names
   LaunchJoin join_;
   UnassignedWork unassigned_;
+  uint64_t untimed_ = 0;
 };
 
 }  // namespace

@@ -8,8 +8,9 @@ import math
 import re
 import sqlite3
 
-from foreign_model import (LIBRARY_RANGES, Event, Process, Trace, Work, assign, call_layer, comm_patterns,
+from foreign_model import (LIBRARY_RANGES, Event, Process, Trace, Work, call_layer, comm_patterns,
                            kernel_class, launches_one_kernel, other_ends, strip_version)
+from launch_model import assign
 
 FURTHEST_NS = 2**62  # no clock gets farther from zero
 LIBRARY_DOMAINS = re.compile(
@@ -157,6 +158,7 @@ class Reader:
 
             self.work.append(Work(row["start"], end, kind, row.get("correlationId") or 0, pid,
                                   gpu("deviceId") or 0, ended=row["end"] is not None,
+                                  timed=row["start"] != 0 or end != 0 or row["end"] is None,
                                   stream=(row.get("contextId") or 0, row.get("streamId") or 0)))
             if table == "MEMCPY" and row.get("copyKind") in (5, 6, 7, 8, 10):
                 self.work.extend(other_ends(self.work[-1], (gpu("srcDeviceId"), row.get("srcContextId")),
