@@ -62,7 +62,8 @@ bool NsysExport::CanRead(const NsysTable& table, int required, bool hides_work) 
 Status NsysExport::Checked(const NsysTable& table) const {
   if (!table.failed()) return Ok{};
   return Error{"importing the trace", path_,
-               "table " + table.name() + " that cannot be read (" + database_.LastError() + ")",
+               "table " + table.name() + " that cannot be read (" +
+                   database_.LastErrorOf(table.name()) + ")",
                "a complete export of Nsight Systems", "Export the report again."};
 }
 

@@ -105,7 +105,7 @@ bool Segment::is_misnamed() const {
 void Segment::ReadMeta() {
   Query query = database_.Prepare("SELECT key, value FROM meta");
   while (query.Step()) meta_[query.Text(0)] = query.Text(1);
-  if (query.failed()) meta_problem_ = database_.LastError();
+  if (query.failed()) meta_problem_ = database_.LastErrorOf("meta");
   const auto number = meta_.find("segment");
   if (number != meta_.end()) number_ = U32(ParseInt(number->second).value_or(number_));
   const auto host = meta_.find("host");
@@ -141,7 +141,7 @@ void Segment::ReadRows(ProcessTrace* process) {
 }
 
 void Segment::CheckEnd(const Query& query, const char* table) {
-  if (query.failed()) damage_.tables.push_back({table, database_.LastError()});
+  if (query.failed()) damage_.tables.push_back({table, database_.LastErrorOf(table)});
 }
 
 void Segment::ReadThreads(ProcessTrace* process) {
@@ -310,7 +310,7 @@ void Segment::ReadLedger(ProcessTrace* process) {
 std::vector<ChunkHead> Segment::ReadChunkHeads() {
   if (never_written_) return {};
   ChunkHeads read = gpubound::ReadChunkHeads(&database_);
-  if (!read.whole) damage_.tables.push_back({"chunk", database_.LastError()});
+  if (!read.whole) damage_.tables.push_back({"chunk", database_.LastErrorOf("chunk")});
   return std::move(read.heads);
 }
 

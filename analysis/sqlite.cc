@@ -60,6 +60,15 @@ Error OpenError(const std::string& path, const std::string& found) {
           "Check that you may read the file and that its directory is complete."};
 }
 
+// Whoever wrote the file may have put queries into it that never end: a view in the place of a
+// table, a trigger.
+void ExecuteNothing(sqlite3* database) {
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+}
+
 }  // namespace
 
 void Query::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -165,7 +174,7 @@ Result<Database> Database::OpenAt(const std::string& path, const std::string& ur
   database.database_.reset(opened);
   if (result != SQLITE_OK) return OpenError(path, sqlite3_errstr(result));
   sqlite3_db_config(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  ExecuteNothing(opened);
   sqlite3_busy_timeout(opened, kBusyTimeoutMs);
   return database;
 }
@@ -236,6 +245,7 @@ Status Database::RemoveRows(const std::string& path, const std::string& table,
       sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   database.database_.reset(opened);
   if (result != SQLITE_OK) return OpenError(path, sqlite3_errstr(result));
+  ExecuteNothing(opened);
   sqlite3_busy_timeout(opened, kBusyTimeoutMs);
   const auto execute = [opened](const char* sql) {
     return sqlite3_exec(opened, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
@@ -312,6 +322,19 @@ void Database::TolerateTruncation() {
 }
 
 std::string Database::LastError() const { return sqlite3_errmsg(database_.get()); }
+
+std::string Database::LastErrorOf(const std::string& table) const {
+  std::string error = LastError();
+  sqlite3_stmt* statement = nullptr;
+  sqlite3_prepare_v2(database_.get(), "SELECT 1 FROM sqlite_schema WHERE type='view' AND name=?1",
+                     -1, &statement, nullptr);
+  sqlite3_bind_text(statement, 1, table.data(), static_cast<int>(table.size()), SQLITE_STATIC);
+  if (sqlite3_step(statement) == SQLITE_ROW) {
+    error = "a view, which is a query; nothing that a trace holds is run";
+  }
+  sqlite3_finalize(statement);
+  return error;
+}
 
 bool Database::LastErrorWasDamage() const {
   const int code = sqlite3_errcode(database_.get()) & 0xff;

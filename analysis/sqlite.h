@@ -122,6 +122,9 @@ class Database {
 
   // What SQLite says about the last failure.
   std::string LastError() const;
+  // The same of a failure to read |table|. That it is none but a view, which is not run, is said in
+  // plain words.
+  std::string LastErrorOf(const std::string& table) const;
   bool LastErrorWasDamage() const;
 
  private:

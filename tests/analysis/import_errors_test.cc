@@ -58,6 +58,15 @@ class ImportErrors : public testing::Test {
   bool output_failed_ = false;
 };
 
+TEST_F(ImportErrors, AViewThatNeverEndsIsNotRun) {
+  const std::string path = Database(
+      "CREATE TABLE StringIds (id, value);"
+      "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT "
+      "n + 1 FROM c) SELECT n AS start, n AS \"end\" FROM c WHERE n < 0;");
+  EXPECT_THAT(ErrorOf(path), HasSubstr("table CUPTI_ACTIVITY_KIND_KERNEL that cannot be read (a "
+                                       "view, which is a query"));
+}
+
 TEST_F(ImportErrors, ARealTraceHasNone) { EXPECT_EQ(ErrorOfText(RealTrace()), ""); }
 
 TEST_F(ImportErrors, AFileThatIsNotThere) {

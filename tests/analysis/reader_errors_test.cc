@@ -237,6 +237,23 @@ TEST_F(ReaderErrorsTest, ResynchronisesBehindACorruptChunkOfScopes) {
   EXPECT_EQ(process.Counted(LedgerCounter::chunk_events_lost), 2u);
 }
 
+TEST_F(ReaderErrorsTest, RunsNoViewInThePlaceOfATable) {
+  WriteSoundSegment();
+  {
+    SegmentWriter forger(run_, {"other", 1, 1});
+    forger.Sql("ATTACH '" + run_.File("host.100.5.0.db") + "' AS victim");
+    forger.Sql("DROP TABLE victim.note");
+    forger.Sql(
+        "CREATE VIEW victim.note AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 "
+        "FROM c) SELECT n AS id, n AS time_ns, 'x' AS text FROM c WHERE n < 0");
+  }
+  fs::remove(run_.File("other.1.1.0.db"));
+  const Run run = Load();
+  EXPECT_EQ(run.processes[0].Counted(LedgerCounter::tables_cut), 1u);
+  ASSERT_EQ(run.problems.size(), 1u);
+  EXPECT_THAT(run.problems[0], HasSubstr("note can be read in part only (a view"));
+}
+
 TEST_F(ReaderErrorsTest, SavesWhatIsThereOfADatabaseCutInHalf) {
   const std::string file = WriteLongSegment();
   fs::resize_file(file, fs::file_size(file) / 2 / 4096 * 4096);
