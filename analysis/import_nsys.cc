@@ -154,8 +154,7 @@ class NsysImport {
         continue;
       }
       const std::optional<int64_t> end = table.Int(kEnd);
-      const bool ends = end && *end >= *start;
-      if (!trace_.Takes(*start, ends ? *end : *start)) continue;
+      if (!trace_.Takes(*start, end.value_or(*start))) continue;
       const auto domain = domain_names.find({NsysPid(*thread), table.Int(kDomain).value_or(0)});
       const std::string text = RangeText(table);
       CpuInterval range;
@@ -166,7 +165,7 @@ class NsysImport {
           trace_.names.Label(LabelKind::kAnnotation, Layer::kUnset,
                              domain == domain_names.end() ? std::string() : domain->second,
                              text.empty() ? kUnnamed : text);
-      if (!ends) {
+      if (!end) {
         open_.push_back(range);  // it was still open when the session ended
         continue;
       }

@@ -126,7 +126,7 @@ class Reader:
                    for row in rows if row.get("eventType") == 75}
         for row in rows:
             if row.get("eventType", 59) not in (59, 60) or abs(row["start"]) >= FURTHEST_NS or \
-                    row["globalTid"] is None:
+                    row["globalTid"] is None or isinstance(row["end"], int) and row["end"] < row["start"]:
                 continue
             text = self.export.text(row, *names)
             domain = domains.get((pid_of(row["globalTid"]), row.get("domainId")), "")
