@@ -160,6 +160,15 @@ int Badness(Outcome outcome) {
 
 }  // namespace
 
+std::optional<RequirementMistake> MistakeIn(const Requirement& requirement, const Report& report) {
+  if (KindOf(requirement.figure)) return std::nullopt;  // it would have been seen before
+  for (const Figure& figure : FindFigures(report, requirement.figure).figures) {
+    if (!IsKnown(figure)) continue;
+    if (auto mistake = UnitMistake(requirement, figure.kind)) return mistake;
+  }
+  return std::nullopt;
+}
+
 CheckResult Judge(const Requirement& requirement, const Report& report, const Report* baseline) {
   CheckResult result;
   result.requirement = requirement.text;

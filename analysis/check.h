@@ -7,6 +7,7 @@
 #define GPUBOUND_ANALYSIS_CHECK_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,12 @@ struct CheckResult {
   std::vector<std::string> known;
 };
 
-// |baseline| is not null where the requirement is about one. Where several processes are selected
-// it has to hold for each. A run, or a baseline, of which no process was recorded decides nothing.
+// What only the report can tell of |requirement|: that its bound is none for the figure.
+std::optional<RequirementMistake> MistakeIn(const Requirement& requirement, const Report& report);
+
+// The requirement has no such mistake. |baseline| is not null where the requirement is about one.
+// Where several processes are selected it has to hold for each. A run, or a baseline, of which no
+// process was recorded decides nothing.
 CheckResult Judge(const Requirement& requirement, const Report& report, const Report* baseline);
 
 // True when every one holds.

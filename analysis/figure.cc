@@ -175,12 +175,26 @@ FoundFigures OfLedger(const Report& report, const std::string& counter) {
           {}};
 }
 
-FigureKind KindOfKey(const std::string& pointer, const Json& value) {
-  const std::string_view key = std::string_view(pointer).substr(pointer.rfind('/') + 1);
+// What the key tells: of a plain number it is the value that does.
+std::optional<FigureKind> KindOfKey(std::string_view pointer) {
+  const size_t last = pointer.rfind('/');
+  const std::string_view parent = pointer.substr(0, last);
+  if (parent.ends_with("/idle_causes") || parent.ends_with("/device_idle")) {
+    return FigureKind::kTime;
+  }
+  std::string_view key = pointer.substr(last + 1);
+  for (const std::string_view bound : {"_low", "_high"}) {
+    if (key.ends_with(bound)) key.remove_suffix(bound.size());
+  }
   if (key.ends_with("_ns") || key == "ns") return FigureKind::kTime;
-  const bool share = key.ends_with("_share") || key == "smi_model" || key == "nvml_utilization";
-  if (share) return FigureKind::kShare;
-  return value.is_number_integer() ? FigureKind::kCount : FigureKind::kRatio;
+  const bool share =
+      key.ends_with("_share") || key == "smi_model" || key == "nvml_utilization" || key == "part";
+  return share ? std::optional(FigureKind::kShare) : std::nullopt;
+}
+
+FigureKind KindOfNumber(const std::string& pointer, const Json& value) {
+  const FigureKind plain = value.is_number_integer() ? FigureKind::kCount : FigureKind::kRatio;
+  return KindOfKey(pointer).value_or(plain);
 }
 
 FoundFigures OfPointer(const Report& report, const std::string& pointer) {
@@ -194,7 +208,7 @@ FoundFigures OfPointer(const Report& report, const std::string& pointer) {
   if (!value.is_number() && !value.is_null()) {
     return {{}, NameProblem{"what the report JSON has at " + pointer + " is no number", "", {}}};
   }
-  const FigureKind kind = KindOfKey(pointer, value);
+  const FigureKind kind = KindOfNumber(pointer, value);
   return {{value.is_null() ? NotKnown(kind) : Exact(kind, value.get<double>())}, {}};
 }
 
@@ -259,7 +273,7 @@ std::optional<FigureKind> KindOf(const FigureName& name) {
     case Group::kLedger:
       return FigureKind::kCount;
     case Group::kPointer:
-      break;
+      return KindOfKey(name.pointer);
   }
   return std::nullopt;
 }

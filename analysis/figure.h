@@ -5,7 +5,7 @@
 //   gpu_busy                   of the run
 //   gpu_busy@worker            of every process of that name; also @PID
 //   simulation.wall            of an operation of the main process; also simulation.wall@worker
-//   "my.op".gpu_busy           a name with dots, or that of a group, in quotes
+//   "my.op".gpu_busy           a name with dots, or that of a group, in quotes; "" within is "
 //   iteration.median           of the iterations after warm-up
 //   ledger.chunks_corrupt      a counter of the trust ledger
 //   /run/parts/0/wall_ns       anything else: a JSON pointer into the report JSON
@@ -51,7 +51,8 @@ struct NameProblem {
 // A mistake in |name| that holds for every run.
 std::optional<NameProblem> MistakeIn(const FigureName& name);
 
-// The kind of a |name| without a mistake; absent for a pointer, where the report decides.
+// The kind of a |name| without a mistake; absent for a pointer to a plain number, which is a count
+// or a ratio as the report has it.
 std::optional<FigureKind> KindOf(const FigureName& name);
 
 struct FoundFigures {

@@ -48,7 +48,9 @@ const char* ExpectedUnit(FigureKind kind) {
   return "";
 }
 
-bool Suits(const Bound& bound, FigureKind kind) {
+// |any_sign|: a number of the JSON, of which nobody says that it cannot be negative.
+bool Suits(const Bound& bound, FigureKind kind, bool any_sign) {
+  if (bound.value < 0 && bound.unit != BoundUnit::kOfBaseline && !any_sign) return false;
   switch (bound.unit) {
     case BoundUnit::kPlain:
       if (kind == FigureKind::kShare) return bound.value <= 1;  // more is a percentage, most likely
@@ -133,12 +135,17 @@ class Parser {
 
   bool ParseName(std::string* name, bool* quoted) {
     if (Take('"')) {
-      const size_t end = text_.find('"', at_);
-      if (end == std::string_view::npos) return Fail(at_ - 1, "an open quote", "'\"' at its end");
-      *name = text_.substr(at_, end - at_);
-      at_ = end + 1;
+      const size_t open_at = at_ - 1;
+      name->clear();
+      do {  // two quotes within are one of the name
+        if (at_ > open_at + 1) *name += '"';
+        const size_t end = text_.find('"', at_);
+        if (end == std::string_view::npos) return Fail(open_at, "an open quote", "'\"' at its end");
+        *name += text_.substr(at_, end - at_);
+        at_ = end + 1;
+      } while (Take('"'));
       *quoted = true;
-      return !name->empty() || Fail(at_ - 2, "an empty name", "a name");
+      return !name->empty() || Fail(open_at, "an empty name", "a name");
     }
     size_t end = text_.find_first_of(kNoNameLetters, at_);
     if (end == std::string_view::npos) end = text_.size();
@@ -184,6 +191,7 @@ class Parser {
   bool ParseBound() {
     SkipSpaces();
     const size_t bound_at = at_;
+    requirement_.bound_column = bound_at + 1;
     Bound& bound = requirement_.bound;
     if (TakeUnit("baseline")) {
       bound = {BoundUnit::kOfBaseline, 1};
@@ -192,9 +200,14 @@ class Parser {
     }
     SkipSpaces();
     if (at_ < text_.size()) return Fail("the end");
-    const std::optional<FigureKind> kind = KindOf(requirement_.figure);
-    if (!kind || Suits(bound, *kind)) return true;
-    return Fail(bound_at, "'" + EscapeName(text_.substr(bound_at)) + "'", ExpectedUnit(*kind));
+    if (const std::optional<FigureKind> kind = KindOf(requirement_.figure)) {
+      std::optional<RequirementMistake> mistake = UnitMistake(requirement_, *kind);
+      if (mistake) mistake_ = std::move(*mistake);
+      return !mistake;
+    }
+    const bool suits = bound.unit != BoundUnit::kTime && bound.unit != BoundUnit::kPercent;
+    return suits || Fail(bound_at, "'" + EscapeName(text_.substr(bound_at)) + "'",
+                         "a plain number, a factor such as 2x, or 'baseline'");
   }
 
   bool ParseNumber() {
@@ -248,6 +261,15 @@ class Parser {
 
 std::variant<Requirement, RequirementMistake> ParseRequirement(std::string_view text) {
   return Parser(text).Parse();
+}
+
+std::optional<RequirementMistake> UnitMistake(const Requirement& requirement, FigureKind kind) {
+  if (Suits(requirement.bound, kind, !requirement.figure.pointer.empty())) return std::nullopt;
+  RequirementMistake mistake;
+  mistake.column = requirement.bound_column;
+  mistake.found = "'" + EscapeName(requirement.text.substr(mistake.column - 1)) + "'";
+  mistake.expected = ExpectedUnit(kind);
+  return mistake;
 }
 
 bool NeedsReplays(const Requirement& requirement) {

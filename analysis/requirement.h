@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -44,6 +45,7 @@ struct Requirement {
   FigureName figure;
   Comparison comparison = Comparison::kAtLeast;
   Bound bound;
+  size_t bound_column = 1;  // of |text|, from 1
 };
 
 // What cannot be understood, and where: the columns of |text| count from 1.
@@ -57,6 +59,9 @@ struct RequirementMistake {
 
 // Understands |text|, checks the name against the catalogue and the unit against the figure's kind.
 std::variant<Requirement, RequirementMistake> ParseRequirement(std::string_view text);
+
+// Where the bound of |requirement| is none for a figure of that |kind|.
+std::optional<RequirementMistake> UnitMistake(const Requirement& requirement, FigureKind kind);
 
 // Whether it is about something that a report may have from the replays alone
 // (ReportOptions::replays): what a pointer names may be any part of it.

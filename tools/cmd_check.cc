@@ -213,6 +213,12 @@ int CheckRun(const Arguments& words) {
     baseline = LoadReport(arguments.baseline, OptionsFor(*requirements, IsOfBaseline));
   }
   if (!baseline.ok()) return unreadable(baseline.error());
+  for (const Requirement& requirement : *requirements) {
+    if (const auto mistake = MistakeIn(requirement, report)) {
+      PrintMistake(requirement.text, *mistake);
+      return kExitWrongUse;
+    }
+  }
   std::vector<CheckResult> results;
   for (const Requirement& requirement : *requirements) {
     results.push_back(Judge(requirement, report, needs_baseline ? &*baseline : nullptr));

@@ -282,6 +282,21 @@ TEST_F(CheckTest, APointerReachesAnyNumberOfTheJson) {
   EXPECT_THAT(Check("/run/verdict>=1").why, HasSubstr("no number"));
 }
 
+TEST_F(CheckTest, TheReportTellsWhatUnitAPlainNumberOfTheJsonHas) {
+  const auto mistake = [this](const std::string& text) {
+    const auto parsed = ParseRequirement(text);
+    return MistakeIn(std::get<Requirement>(parsed), report_);
+  };
+  EXPECT_FALSE(mistake("/processes/0/operations/0/count==12"));
+  EXPECT_FALSE(mistake("/processes/0/pid>=-1"));
+  EXPECT_FALSE(mistake("/run/nothing>=2x"));
+  const auto wrong = mistake("/processes/0/operations/0/count==2x");
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->column, 34u);
+  EXPECT_EQ(wrong->found, "'2x'");
+  EXPECT_THAT(wrong->expected, HasSubstr("a plain number"));
+}
+
 TEST_F(CheckTest, ARunWithoutProcessesDecidesNothing) {
   report_.processes.clear();
   for (const char* text : {"simulation.wall<=1s", "iteration.median<=1s", "gpu_busy<=100%",

@@ -49,6 +49,12 @@ TEST(Requirement, EveryComparisonIsUnderstood) {
   EXPECT_EQ(Understood("idle!=5%").comparison, Comparison::kNotEqual);
 }
 
+TEST(Requirement, TwoQuotesWithinAQuotedNameAreOne) {
+  EXPECT_EQ(Understood(R"("q""uote".wall<1s)").figure.group, "q\"uote");
+  EXPECT_EQ(Understood(R"("""".wall<1s)").figure.group, "\"");
+  EXPECT_EQ(MistakeOf(R"("open"".wall<1s)").found, "an open quote");
+}
+
 TEST(Requirement, EveryTimeUnitIsUnderstood) {
   EXPECT_DOUBLE_EQ(Understood("wall<1ns").bound.value, 1);
   EXPECT_DOUBLE_EQ(Understood("wall<1us").bound.value, 1e3);
@@ -79,7 +85,7 @@ TEST(Requirement, AProcessIsChosenBehindTheAtSign) {
 }
 
 TEST(Requirement, ASlashBeginsAPointerIntoTheJson) {
-  EXPECT_EQ(Understood("/run/parts/0/wall_ns < 3").figure.pointer, "/run/parts/0/wall_ns");
+  EXPECT_EQ(Understood("/run/parts/0/wall_ns < 3s").figure.pointer, "/run/parts/0/wall_ns");
 }
 
 TEST(Requirement, PlainNumbersAreForCountsSharesAndFactors) {
@@ -110,33 +116,40 @@ TEST_P(WrongRequirement, SaysWhereAndWhatWasExpected) {
 
 INSTANTIATE_TEST_SUITE_P(
     Requirement, WrongRequirement,
-    testing::Values(Wrong{"", 1, "the end", "a figure"},
-                    Wrong{"gpu_busy", 9, "the end", "one of >=, <=, >, <, ==, !="},
-                    Wrong{"gpu_busy=>40%", 9, "'='", "one of >="},
-                    Wrong{"gpu_busy 40%", 10, "'40%'", "one of >="},
-                    Wrong{"gpu_busy>=", 11, "the end", "a number"},
-                    Wrong{"gpu_busy>=forty", 11, "'forty'", "a number"},
-                    Wrong{"gpu_busy>=inf", 11, "'inf'", "a number"},
-                    Wrong{"gpu_busy>=1e999", 11, "'1e999'", "a number"},
-                    Wrong{"gpu_busy>=40 parsec", 14, "'parsec'", "a unit"},
-                    Wrong{"gpu_busy>=40% or so", 15, "'or'", "the end"},
-                    Wrong{"gpu_busy>=40ms", 11, "'40ms'", "a share"},
-                    Wrong{"gpu_busy<=40", 11, "'40'", "a share such as 40% or 0.4"},
-                    Wrong{"idle<=1.01", 7, "'1.01'", "a share"},
-                    Wrong{"wall<=40", 7, "'40'", "a time"},
-                    Wrong{"ledger.chunks_corrupt==3%", 24, "'3%'", "a plain number"},
-                    Wrong{"inflation<=2s", 12, "'2s'", "a factor"},
-                    Wrong{"wall<=2s baseline", 18, "the end", "a factor before"},
-                    Wrong{"gpu_bsy>=40%", 1, "has no figure 'gpu_bsy'", ""},
-                    Wrong{"gpu_\x1b[2J>=40%", 1, "has no figure 'gpu_\\x1b[2J'", ""},
-                    Wrong{"simulation.wal<=1s", 12, "has no figure 'wal'", ""},
-                    Wrong{"ledger.nothing==0", 8, "has no figure 'nothing'", ""},
-                    Wrong{"\"open.wall<1s", 1, "an open quote", "'\"'"},
-                    Wrong{"\"\".wall<1s", 1, "an empty name", "a name"},
-                    Wrong{"\"a\"<1s", 4, "'<'", "'.'"}, Wrong{".wall<1s", 1, "'.'", "a figure"},
-                    Wrong{"gpu_busy@>1s", 10, "'>'", "a figure"},
-                    Wrong{"/a~2b<1", 1, "no JSON pointer", ""},
-                    Wrong{"ledger.chunks_corrupt@x==0", 8, "expected no '@'", ""}));
+    testing::Values(
+        Wrong{"", 1, "the end", "a figure"},
+        Wrong{"gpu_busy", 9, "the end", "one of >=, <=, >, <, ==, !="},
+        Wrong{"gpu_busy=>40%", 9, "'='", "one of >="},
+        Wrong{"gpu_busy 40%", 10, "'40%'", "one of >="},
+        Wrong{"gpu_busy>=", 11, "the end", "a number"},
+        Wrong{"gpu_busy>=forty", 11, "'forty'", "a number"},
+        Wrong{"gpu_busy>=inf", 11, "'inf'", "a number"},
+        Wrong{"gpu_busy>=1e999", 11, "'1e999'", "a number"},
+        Wrong{"gpu_busy>=40 parsec", 14, "'parsec'", "a unit"},
+        Wrong{"gpu_busy>=40% or so", 15, "'or'", "the end"},
+        Wrong{"gpu_busy>=40ms", 11, "'40ms'", "a share"},
+        Wrong{"gpu_busy<=40", 11, "'40'", "a share such as 40% or 0.4"},
+        Wrong{"idle<=1.01", 7, "'1.01'", "a share"}, Wrong{"wall<=40", 7, "'40'", "a time"},
+        Wrong{"ledger.chunks_corrupt==3%", 24, "'3%'", "a plain number"},
+        Wrong{"gpu_busy>=-5", 11, "'-5'", "a share"}, Wrong{"wall>=-1ms", 7, "'-1ms'", "a time"},
+        Wrong{"ledger.chunks_corrupt>=-1", 24, "'-1'", "a plain number"},
+        Wrong{"/run/gpu_busy_share<=50ms", 22, "'50ms'", "a share"},
+        Wrong{"/run/gpu_busy_share<=40", 22, "'40'", "a share"},
+        Wrong{"/run/devices_used==200%", 20, "'200%'", "a plain number"},
+        Wrong{"/run/wall_ns>=3", 15, "'3'", "a time"},
+        Wrong{"/processes/0/gpu_busy_ns>=5x", 27, "'5x'", "a time"},
+        Wrong{"/devices/0/idle_causes/launch<=1", 32, "'1'", "a time"},
+        Wrong{"inflation<=2s", 12, "'2s'", "a factor"},
+        Wrong{"wall<=2s baseline", 18, "the end", "a factor before"},
+        Wrong{"gpu_bsy>=40%", 1, "has no figure 'gpu_bsy'", ""},
+        Wrong{"gpu_\x1b[2J>=40%", 1, "has no figure 'gpu_\\x1b[2J'", ""},
+        Wrong{"simulation.wal<=1s", 12, "has no figure 'wal'", ""},
+        Wrong{"ledger.nothing==0", 8, "has no figure 'nothing'", ""},
+        Wrong{"\"open.wall<1s", 1, "an open quote", "'\"'"},
+        Wrong{"\"\".wall<1s", 1, "an empty name", "a name"}, Wrong{"\"a\"<1s", 4, "'<'", "'.'"},
+        Wrong{".wall<1s", 1, "'.'", "a figure"}, Wrong{"gpu_busy@>1s", 10, "'>'", "a figure"},
+        Wrong{"/a~2b<1", 1, "no JSON pointer", ""},
+        Wrong{"ledger.chunks_corrupt@x==0", 8, "expected no '@'", ""}));
 
 TEST(Requirement, AMistypedNameComesWithThoseThatThereAre) {
   const RequirementMistake mistake = MistakeOf("gpu_bsy>=40%");

@@ -74,6 +74,12 @@ TEST_F(CheckCommand, AReasonWithoutAFigureStandsAlone) {
   EXPECT_THAT(captured.out, HasSubstr("cannot be decided: several processes"));
 }
 
+TEST_F(CheckCommand, AUnitThatTheNumberHasNotIsWrongUse) {
+  const Captured captured = Check({"--require", "/run/devices_used>=2x"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("at column 20 found '2x', expected a plain number"));
+}
+
 // The kernel hides behind Python, so without it the run would be as long.
 TEST_F(CheckCommand, KnowsWhatTheReportGetsFromTheReplay) {
   const Captured captured =
