@@ -185,6 +185,7 @@ simdjson::error_code ReadArgument(std::string_view key, ondemand::value value, C
       {"bytes", &ChromeEvent::bytes},
       {"registers per thread", &ChromeEvent::registers},
       {"shared memory", &ChromeEvent::shared_bytes},
+      {"whole graph", &ChromeEvent::whole_graph},
       {"graph id", &ChromeEvent::graph},
       {"graph node id", &ChromeEvent::graph_node},
   };

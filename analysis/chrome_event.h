@@ -54,6 +54,7 @@ struct ChromeEvent {
   std::optional<int64_t> bytes;
   std::optional<int64_t> registers;
   std::optional<int64_t> shared_bytes;
+  std::optional<int64_t> whole_graph;  // not 0: a graph that was recorded as a whole, by us
   std::optional<int64_t> graph;
   std::optional<int64_t> graph_node;
   uint32_t grid[3] = {0, 0, 0};

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "analysis/cell_text.h"
+#include "analysis/clock_align.h"
+#include "analysis/export_devices.h"
 #include "analysis/iteration_marks.h"
 #include "analysis/label_roles.h"
 #include "analysis/launch_match.h"
@@ -23,6 +25,7 @@
 #include "analysis/perfetto_lanes.h"
 #include "analysis/scope_builder.h"
 #include "analysis/thread_merge.h"
+#include "analysis/thread_scan.h"
 #include "analysis/utf8.h"
 
 namespace gpubound {
@@ -48,13 +51,18 @@ std::string Extent(const uint32_t (&axes)[3]) {
          std::to_string(axes[2]) + "]";
 }
 
-const char* CategoryOf(const Label& label) {
+// |annotations_serve|: as operations, since the process has none of its own.
+const char* CategoryOf(const Label& label, bool annotations_serve) {
   switch (label.kind) {
     case LabelKind::kOperation:
       return "user_annotation";
     case LabelKind::kAnnotation:
-      // The importer takes names like these for annotations, and any other for an operation.
-      return label.domain.empty() && IsLibraryAnnotation("", label.text) ? "user_annotation"
+      // The importer takes names of libraries' ranges for annotations, and any other for an
+      // operation.
+      if (IsLibraryAnnotation("", label.text)) {
+        return label.domain.empty() ? "user_annotation" : "annotation";
+      }
+      return annotations_serve && !IsLibraryAnnotation(label.domain, "") ? "user_annotation"
                                                                          : "annotation";
     case LabelKind::kLayer:
       if (label.layer == Layer::kPython) return "python_function";
@@ -77,7 +85,10 @@ const char* CategoryOfWork(WorkKind kind) {
 
 class ChromeWriter {
  public:
-  ChromeWriter(const Run& run, OutputFile* file) : run_(run), file_(*file) {}
+  ChromeWriter(const Run& run, OutputFile* file) : run_(run), file_(*file), devices_(run) {
+    if (run.processes.empty()) return;
+    offsets_ns_ = AlignClocks(run, run.processes.front().identity.host).offset_ns;
+  }
 
   void Write() {
     file_.Write(
@@ -89,6 +100,8 @@ class ChromeWriter {
       pid_ = trace_->identity.pid;
       if (!pids.insert(pid_).second) pid_ = kFirstSparePid + static_cast<int64_t>(process_);
       source_ = SourceOf(*trace_);
+      offset_ns_ = offsets_ns_[process_];
+      annotations_serve_ = !OpensOperations(*trace_, *source_);
       WriteNames();
       WriteThreads();
       WriteCalls();
@@ -98,7 +111,7 @@ class ChromeWriter {
   }
 
  private:
-  // CLOCK_REALTIME at trace time 0.
+  // CLOCK_REALTIME at trace time 0 of the first process's host, which all times are told in.
   int64_t BaseTime() const {
     if (run_.processes.empty()) return 0;
     const ProcessTrace& first = run_.processes.front();
@@ -107,27 +120,21 @@ class ChromeWriter {
 
   std::string DeviceProperties() const {
     std::string list;
-    std::set<uint32_t> listed;
-    for (const ProcessTrace& process : run_.processes) {
-      for (size_t id = 1; id < process.devices.size(); ++id) {
-        const Device& device = process.devices[id];
-        const DeviceInfo& info = device.info;
-        if (!listed.insert(info.index).second) continue;
-        list += std::string(list.empty() ? "\n" : ",\n") +
-                "{\"id\": " + std::to_string(info.index) +
-                ", \"name\": " + JsonString(device.name) +
-                ", \"totalGlobalMem\": " + std::to_string(info.memory_bytes) +
-                ", \"computeMajor\": " + std::to_string(info.compute_capability_major) +
-                ", \"computeMinor\": " + std::to_string(info.compute_capability_minor) +
-                ", \"maxThreadsPerMultiprocessor\": " +
-                std::to_string(info.max_warps_per_multiprocessor * info.threads_per_warp) +
-                ", \"regsPerMultiprocessor\": " +
-                std::to_string(info.max_registers_per_multiprocessor) +
-                ", \"warpSize\": " + std::to_string(info.threads_per_warp) +
-                ", \"sharedMemPerMultiprocessor\": " +
-                std::to_string(info.max_shared_bytes_per_multiprocessor) +
-                ", \"numSms\": " + std::to_string(info.multiprocessors) + "}";
-      }
+    for (const auto& [number, device] : devices_.devices()) {
+      const DeviceInfo& info = device->info;
+      list +=
+          std::string(list.empty() ? "\n" : ",\n") + "{\"id\": " + std::to_string(number) +
+          ", \"name\": " + JsonString(device->name) +
+          ", \"totalGlobalMem\": " + std::to_string(info.memory_bytes) +
+          ", \"computeMajor\": " + std::to_string(info.compute_capability_major) +
+          ", \"computeMinor\": " + std::to_string(info.compute_capability_minor) +
+          ", \"maxThreadsPerMultiprocessor\": " +
+          std::to_string(info.max_warps_per_multiprocessor * info.threads_per_warp) +
+          ", \"regsPerMultiprocessor\": " + std::to_string(info.max_registers_per_multiprocessor) +
+          ", \"warpSize\": " + std::to_string(info.threads_per_warp) +
+          ", \"sharedMemPerMultiprocessor\": " +
+          std::to_string(info.max_shared_bytes_per_multiprocessor) +
+          ", \"numSms\": " + std::to_string(info.multiprocessors) + "}";
     }
     return list;
   }
@@ -139,7 +146,8 @@ class ChromeWriter {
     first_ = false;
     text += std::string("{\"ph\": \"") + phase + "\", \"cat\": \"" + category +
             "\", \"name\": " + JsonString(name) + ", \"pid\": " + std::to_string(pid) +
-            ", \"tid\": " + std::to_string(tid) + ", \"ts\": " + Micros(time_ns) + more + "}";
+            ", \"tid\": " + std::to_string(tid) + ", \"ts\": " + Micros(time_ns + offset_ns_) +
+            more + "}";
     file_.Write(text);
   }
   void PutComplete(const std::string& category, const std::string& name, int64_t pid, int64_t tid,
@@ -162,8 +170,9 @@ class ChromeWriter {
     }
     for (size_t id = 1; id < trace_->devices.size(); ++id) {
       const Device& device = trace_->devices[id];
+      const uint32_t number = devices_.NumberOf(process_, static_cast<DeviceId>(id));
       PutName("process_name", DevicePid(device.info.index), 0,
-              "GPU " + std::to_string(device.info.index) + " " + device.name + ", process " +
+              "GPU " + std::to_string(number) + " " + device.name + ", process " +
                   std::to_string(trace_->identity.pid));
     }
   }
@@ -228,8 +237,8 @@ class ChromeWriter {
     const Label& label = trace_->LabelOf(scope.label);
     if (label.kind == LabelKind::kApi) return;  // of an importer; the call itself is written too
     const char* const cut = CutOf(scope);
-    PutComplete(CategoryOf(label), label.text, pid_, trace_->threads[thread].tid, scope.begin_ns,
-                scope.end_ns,
+    PutComplete(CategoryOf(label, annotations_serve_), label.text, pid_,
+                trace_->threads[thread].tid, scope.begin_ns, scope.end_ns,
                 cut == nullptr ? "" : ", \"args\": {\"cut\": \"" + std::string(cut) + "\"}");
   }
 
@@ -280,9 +289,10 @@ class ChromeWriter {
       const DeviceWork& item = next.work;
       const Work& work = trace_->WorkOf(item.work);
       const Stream& stream = trace_->StreamOf(item.stream);
-      const uint32_t device = trace_->DeviceOf(stream.device).info.index;
-      const int64_t tid = LaneOf(DevicePid(device), stream.stream, item);
-      std::string arguments = ", \"args\": {\"device\": " + std::to_string(device) +
+      const int64_t device_pid = DevicePid(trace_->DeviceOf(stream.device).info.index);
+      const int64_t tid = LaneOf(device_pid, stream.stream, item);
+      const uint32_t number = devices_.NumberOf(process_, stream.device);
+      std::string arguments = ", \"args\": {\"device\": " + std::to_string(number) +
                               ", \"context\": " + std::to_string(stream.context) +
                               ", \"stream\": " + std::to_string(stream.stream) +
                               ", \"correlation\": " + std::to_string(Correlation(item.correlation));
@@ -291,6 +301,7 @@ class ChromeWriter {
       if (item.graph_node != 0) {
         arguments += ", \"graph node id\": " + std::to_string(item.graph_node);
       }
+      if (work.info.kind == WorkKind::kGraph) arguments += ", \"whole graph\": 1";
       if (work.info.kind == WorkKind::kKernel) {
         const WorkInfo& info = work.info;
         arguments += ", \"grid\": " + Extent(info.grid) + ", \"block\": " + Extent(info.block) +
@@ -298,9 +309,9 @@ class ChromeWriter {
                      ", \"shared memory\": " +
                      std::to_string(info.static_shared_bytes + info.dynamic_shared_bytes);
       }
-      PutComplete(CategoryOfWork(work.info.kind), work.name, DevicePid(device), tid, item.start_ns,
+      PutComplete(CategoryOfWork(work.info.kind), work.name, device_pid, tid, item.start_ns,
                   item.end_ns, arguments + "}");
-      if (next.call != nullptr) WriteArrow(next, DevicePid(device), tid);
+      if (next.call != nullptr) WriteArrow(next, device_pid, tid);
     }
   }
 
@@ -328,6 +339,8 @@ class ChromeWriter {
 
   const Run& run_;
   OutputFile& file_;
+  const ExportDevices devices_;
+  std::vector<int64_t> offsets_ns_;  // by process
   bool first_ = true;
   uint64_t arrows_ = 0;
   std::map<std::pair<int64_t, uint32_t>, PerfettoLanes> lanes_;  // by pid of a device, and stream
@@ -336,6 +349,8 @@ class ChromeWriter {
   // Of the process that is being written.
   size_t process_ = 0;
   int64_t pid_ = 0;
+  int64_t offset_ns_ = 0;
+  bool annotations_serve_ = false;
   const ProcessTrace* trace_ = nullptr;
   std::shared_ptr<const EventSource> source_;
   std::vector<ScopeBuilder> builders_;             // by thread

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/clock_align.h"
 #include "analysis/iteration_marks.h"
 #include "analysis/known_graphs.h"
 #include "analysis/launch_match.h"
@@ -211,7 +212,7 @@ class ProcessWriter {
         EndScope(&thread, event);
         break;
       case SlotKind::kRangeStart:
-        ranges_[event.payload] = {index, event, std::nullopt};
+        if (label.kind != LabelKind::kApi) ranges_[event.payload] = {index, event, std::nullopt};
         break;
       case SlotKind::kRangeEnd:
         if (const auto range = ranges_.find(event.payload); range != ranges_.end()) {
@@ -249,6 +250,7 @@ class ProcessWriter {
   void Open(Thread* thread, int64_t time_ns, LabelId id,
             const std::vector<PerfettoDetail>& details = {}) {
     const Label& label = trace_.LabelOf(id);
+    if (label.kind == LabelKind::kApi) return;  // of an importer; the call itself is written too
     packets_.Begin(thread->track, time_ns, CategoryOf(label), label.text, 0, details);
     thread->open.push_back(id);
   }
@@ -372,10 +374,19 @@ void WritePerfettoTrace(const Run& run, OutputFile* file) {
   const bool empty = run.processes.empty();
   const int64_t monotonic_ns = empty ? 0 : run.processes.front().span_begin_ns;
   const int64_t realtime_ns = empty ? 0 : run.processes.front().identity.start_realtime_ns;
-  PerfettoPackets packets(file, monotonic_ns, realtime_ns);
+  std::vector<int64_t> offsets_ns;
+  if (!empty) offsets_ns = AlignClocks(run, run.processes.front().identity.host).offset_ns;
+  // Perfetto has no time below 0, which a host may have begun at before the first process's.
+  int64_t first_ns = 0;
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    first_ns = std::min(first_ns, run.processes[p].span_begin_ns + offsets_ns[p]);
+  }
+  PerfettoPackets packets(file, monotonic_ns - first_ns, realtime_ns);
   std::set<int64_t> pids;
   uint64_t flow = 0;
-  for (const ProcessTrace& process : run.processes) {
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const ProcessTrace& process = run.processes[p];
+    packets.SetOffset(offsets_ns[p] - first_ns);
     const bool taken = !pids.insert(process.identity.pid).second;
     ProcessWriter writer(process, taken, flow, &packets);
     writer.Write();

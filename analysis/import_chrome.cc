@@ -333,7 +333,7 @@ class ChromeImport {
         info.kind = WorkKind::kMemset;
         break;
       default:
-        info.kind = WorkKind::kKernel;
+        info.kind = event.whole_graph.value_or(0) != 0 ? WorkKind::kGraph : WorkKind::kKernel;
         std::copy(std::begin(event.grid), std::end(event.grid), std::begin(info.grid));
         std::copy(std::begin(event.block), std::end(event.block), std::begin(info.block));
         info.registers_per_thread = U32OrZero(event.registers);

@@ -206,7 +206,7 @@ void PerfettoPackets::Value(PerfettoTrack track, int64_t time_ns, double value) 
 void PerfettoPackets::AddEvent(int64_t time_ns, const std::string& event) {
   std::string packet;
   pbf_writer writer(packet);
-  writer.add_uint64(kTimestamp, static_cast<uint64_t>(time_ns));
+  writer.add_uint64(kTimestamp, static_cast<uint64_t>(time_ns + offset_ns_));
   writer.add_uint32(kSequenceFlags, kNeedsState);
   WriteInterned(&packet);
   pbf_writer(packet).add_message(kTrackEvent, event);

@@ -36,6 +36,9 @@ class PerfettoPackets {
   // |monotonic_ns| and |realtime_ns| are of one instant.
   PerfettoPackets(OutputFile* file, int64_t monotonic_ns, int64_t realtime_ns);
 
+  // What is added to the times of all that follows.
+  void SetOffset(int64_t offset_ns) { offset_ns_ = offset_ns; }
+
   PerfettoTrack AddProcess(int64_t pid, std::string_view name,
                            const std::vector<std::string>& command);
   PerfettoTrack AddThread(PerfettoTrack process, int64_t pid, int64_t tid, std::string_view name);
@@ -65,6 +68,7 @@ class PerfettoPackets {
   void WritePacket(const std::string& packet);
 
   OutputFile& file_;
+  int64_t offset_ns_ = 0;
   uint64_t tracks_ = 0;
   Interned categories_;
   Interned names_;

@@ -91,7 +91,8 @@ TABLES = {
     "api": """SELECT pid, tid, 'CUDA API', api.name, api.begin_ns, duration_ns, correlation
         FROM api JOIN process USING(process)""",
     "scopes": """SELECT pid, iif(tid < 1 << 31, tid, thread.name), scope.name, sum(duration_ns) FROM scope
-        JOIN process USING(process) JOIN thread USING(process, thread) GROUP BY 1, 2, 3""",
+        JOIN process USING(process) JOIN thread USING(process, thread) WHERE kind <> 'api'
+        GROUP BY 1, 2, 3""",
     "steps": """SELECT pid, tid, number, time_ns FROM step JOIN process USING(process)
         JOIN thread USING(process, thread) ORDER BY time_ns""",
     "lengths": """SELECT pid, number, iteration.begin_ns, duration_ns FROM iteration
