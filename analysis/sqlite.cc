@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -58,6 +59,16 @@ bool IsLocal(const std::string& path) {
 Error OpenError(const std::string& path, const std::string& found) {
   return {"opening the database", path, found, "a readable SQLite file",
           "Check that you may read the file and that its directory is complete."};
+}
+
+Error TooManyFiles(const std::string& path) {
+  struct rlimit limit {};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return {"creating the database", path,
+          "as many files open as this program may have (" + std::to_string(limit.rlim_cur) + ")",
+          "one for each process of the trace, and a few more",
+          "Raise the limit before: ulimit -n " + std::to_string(limit.rlim_cur * 4) +
+              ", as root where it is a hard one; or split the trace by process."};
 }
 
 // Whoever wrote the file may have put queries into it that never end: a view in the place of a
@@ -220,6 +231,7 @@ Result<Database> Database::Create(const std::string& path, const std::string& sc
   };
   // SQLite would create it 0644.
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0 && errno == EMFILE) return TooManyFiles(path);
   if (fd < 0) return failed(std::generic_category().message(errno));
   close(fd);
   Database database;

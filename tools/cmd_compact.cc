@@ -13,6 +13,7 @@
 #include "tools/exit_codes.h"
 #include "tools/operations_option.h"
 #include "tools/option_parser.h"
+#include "tools/prepare_analysis.h"
 #include "tools/progress_note.h"
 #include "tools/retention_options.h"
 
@@ -55,6 +56,7 @@ int CompactStoredRun(const Arguments& words) {
   AddRetentionOptions(&parser, &retention);
   AddOperationsOption(&parser, &operations);
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  AllowManyFiles();
   if (run.empty()) {
     parser.Complain("RUN is missing.");
     return kExitWrongUse;

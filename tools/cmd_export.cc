@@ -15,6 +15,7 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/option_parser.h"
+#include "tools/prepare_analysis.h"
 #include "tools/progress_note.h"
 #include "tools/report_file.h"
 #include "tools/scratch_folder.h"
@@ -107,6 +108,7 @@ int ExportRun(const Arguments& words) {
   }
   parser.AddFlag("--force", &force, "Replace what is there");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  AllowManyFiles();
   const bool any =
       std::any_of(paths.begin(), paths.end(), [](const auto& p) { return !p.empty(); });
   if (run.empty() || !any) {

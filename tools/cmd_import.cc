@@ -15,6 +15,7 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/option_parser.h"
+#include "tools/prepare_analysis.h"
 #include "tools/progress_note.h"
 #include "tools/run_directory.h"
 #include "tools/shell_quote.h"
@@ -68,6 +69,7 @@ int ImportRun(const Arguments& words) {
     PrintError(directory.error());
     return kExitWrongUse;
   }
+  AllowManyFiles();
   bool output_failed = false;
   const Result<ImportSummary> summary = [&] {
     const ProgressNote note("importing " + file);

@@ -20,6 +20,7 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/option_parser.h"
+#include "tools/prepare_analysis.h"
 #include "tools/progress_note.h"
 #include "tools/row_printer.h"
 
@@ -144,6 +145,7 @@ int QueryRun(const Arguments& words) {
   parser.AddFlag("--tables", &tables,
                  "List the tables and their columns; types too with --json or --csv");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  AllowManyFiles();
   const bool both = csv && json;
   if (both || (run.empty() && !tables)) {
     parser.Complain(both ? "--csv and --json exclude each other." : "RUN is missing.");

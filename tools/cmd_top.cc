@@ -12,6 +12,7 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/option_parser.h"
+#include "tools/prepare_analysis.h"
 #include "tools/raw_terminal.h"
 #include "tools/run_directory.h"
 
@@ -61,6 +62,7 @@ int WatchRun(const Arguments& words) {
   parser.AddOption("RUN", &path, "Directory of a run").Value("");
   parser.AddFlag("--once", &once, "Print how it is now, and end; so it is without a terminal");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  AllowManyFiles();
   if (path.empty()) {
     const Result<std::string> newest = NewestRun(".");
     if (!newest.ok()) {

@@ -4,6 +4,7 @@
 #include "tools/prepare_analysis.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <string_view>
@@ -27,7 +28,15 @@ void Stop(int) {
 
 }  // namespace
 
+void AllowManyFiles() {
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void PrepareAnalysis() {
+  AllowManyFiles();
   AllocateFromLargePages();
   Database::PrepareForThreads();
 }

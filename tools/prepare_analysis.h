@@ -6,7 +6,12 @@
 
 namespace gpubound {
 
-// What is made of runs is kept in large pages, and threads wait for each other less.
+// Raises the soft limit of open files to the hard one: of a run each process has a file that stays
+// open. Not for commands that start a program, which would inherit it.
+void AllowManyFiles();
+
+// AllowManyFiles(); and what is made of runs is kept in large pages, and threads wait for each
+// other less.
 void PrepareAnalysis();
 
 // That, and sealed runs are read where they lie in the page cache (Database::MapFiles). From then

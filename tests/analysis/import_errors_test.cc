@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
@@ -57,6 +58,25 @@ class ImportErrors : public testing::Test {
   TemporaryRun input_;
   bool output_failed_ = false;
 };
+
+TEST_F(ImportErrors, ALimitOfOpenFilesIsNamed) {
+  std::string trace = "[";
+  for (int pid = 100; pid < 200; ++pid) {
+    trace += std::string(pid > 100 ? "," : "") + R"({"ph":"X","cat":"cpu_op","name":"a","pid":)" +
+             std::to_string(pid) + R"(,"tid":5,"ts":10,"dur":10})";
+  }
+  const std::string path = input_.Write("trace.json", trace + "]");
+  struct rlimit before {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{64, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const TemporaryRun output;
+  const auto summary = ImportTrace(path, output.path());
+  setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_FALSE(summary.ok());
+  EXPECT_THAT(summary.error().found, HasSubstr("as many files open as this program may have (64)"));
+  EXPECT_THAT(summary.error().remedy, HasSubstr("ulimit -n 256"));
+}
 
 TEST_F(ImportErrors, AViewThatNeverEndsIsNotRun) {
   const std::string path = Database(

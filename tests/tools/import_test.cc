@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -70,6 +71,22 @@ TEST_F(ImportCommand, MakesAPrivateRunThatCanBeReported) {
   });
   EXPECT_EQ(report.status, kExitSuccess);
   EXPECT_THAT(report.out, HasSubstr("\"device_kind\": \"imported\""));
+}
+
+TEST_F(ImportCommand, ATraceMayHaveMoreProcessesThanFilesThatMayBeOpenAtFirst) {
+  std::string trace = kTrace;
+  for (int pid = 100; pid < 200; ++pid) {
+    trace.insert(1, R"({"ph":"X","cat":"cpu_op","name":"a","pid":)" + std::to_string(pid) +
+                        R"(,"tid":5,"ts":10,"dur":10},)");
+  }
+  struct rlimit before {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{64, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const Captured imported = Import(trace, "x.gpubound");
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(imported.status, kExitSuccess) << imported.err;
+  EXPECT_THAT(imported.err, HasSubstr("of 101 processes"));
 }
 
 TEST_F(ImportCommand, TheCallThatALongGapConsistsOfIsNamed) {
