@@ -19,7 +19,9 @@ std::string RealText(double value) {
 std::string CsvCell(const Cell& cell) {
   if (const auto* integer = std::get_if<int64_t>(&cell)) return std::to_string(*integer);
   if (const auto* real = std::get_if<double>(&cell)) return RealText(*real);
-  if (const auto* text = std::get_if<std::string_view>(&cell)) return CsvField(*text);
+  if (const auto* text = std::get_if<std::string_view>(&cell)) {
+    return text->empty() ? "\"\"" : CsvField(*text);  // nothing at all is NULL
+  }
   return "";
 }
 

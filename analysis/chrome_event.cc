@@ -85,9 +85,14 @@ std::string Mended(std::string_view text) {
   return mended;
 }
 
-// A number as it is written or the text of a string, by which processes and threads are called.
+// A number as it is written or the text of a string, by which processes and threads are called. 1.0
+// is 1: some tools have reals only.
 std::string_view KeyText(ondemand::value value) {
   const std::string_view number = ScalarText(value);
+  const size_t point = number.find('.');
+  const bool is_whole = point != std::string_view::npos && point > 0 &&
+                        number.find_first_not_of('0', point + 1) == std::string_view::npos;
+  if (is_whole) return number.substr(0, point);
   return number.empty() ? StringText(value) : number;
 }
 
@@ -221,7 +226,9 @@ simdjson::error_code ReadMember(std::string_view key, ondemand::value value, Chr
     const std::string_view phase = StringText(value);
     event->phase = phase.empty() ? '\0' : phase.front();
   } else if (key == "cat") {
-    event->category = CategoryOf(StringText(value));
+    const std::string_view category = StringText(value);
+    event->category = CategoryOf(category);
+    if (event->category == ChromeCategory::kOther) event->other_category = category;
   } else if (key == "ts") {
     event->ts = ScalarText(value);
   } else if (key == "dur") {

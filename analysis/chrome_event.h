@@ -33,6 +33,7 @@ enum class ChromeCategory : uint8_t {
 struct ChromeEvent {
   char phase = '\0';  // the first character of "ph"
   ChromeCategory category = ChromeCategory::kOther;
+  std::string_view other_category;  // where it is kOther; may be empty
   std::string_view name;
   std::string_view pid;  // a number as it is written, or the text of a string
   std::string_view tid;

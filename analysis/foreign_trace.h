@@ -73,6 +73,8 @@ struct ForeignTrace {
   std::string cut_short;     // where and why the file ends before its end; empty where it does not
   bool cut_behind_events = false;  // no event is missing all the same
   std::vector<ForeignGap> gaps;    // what else is missing
+  // Where there is no work: the categories of most events that were left out; may be empty.
+  std::string ignored;
 
  private:
   void See(int64_t start_ns, int64_t end_ns);

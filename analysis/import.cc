@@ -18,6 +18,17 @@ constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 
 static_assert(kSqliteMagic.size() <= FileSource::kHeadBytes);
 
+struct Packed {
+  std::string_view magic;
+  const char* found;
+  const char* remedy;
+};
+constexpr Packed kPacked[] = {
+    {"\x28\xb5\x2f\xfd", "a file that zstd compressed",
+     "Decompress it: zstd -dc FILE | gpubound import - -o RUN."},
+    {"PK\x03\x04", "a zip archive", "Unpack it: unzip -p FILE | gpubound import - -o RUN."},
+};
+
 Error DatabaseInPipe(const std::string& path) {
   return {"reading the trace to import", path, "a database that comes through a pipe",
           "a file, which can be read in any order",
@@ -33,6 +44,12 @@ Status ReadTrace(const std::string& path, ForeignTrace* trace) {
     if (!(*file)->IsRegular()) return DatabaseInPipe(path);
     file->reset();
     return ReadNsysExport(path, trace);
+  }
+  for (const Packed& packed : kPacked) {
+    if (!(*file)->head().starts_with(packed.magic)) continue;
+    return Error{"reading the trace to import", path, packed.found,
+                 "Chrome JSON, plain or gzip, or an SQLite export of Nsight Systems",
+                 packed.remedy};
   }
   const std::unique_ptr<ByteSource> text = TextOf(std::move(*file), path);
   return ReadChromeTrace(text.get(), path, trace);

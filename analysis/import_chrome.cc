@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/chrome_event.h"
+#include "analysis/import_categories.h"
 #include "analysis/import_decimal.h"
 #include "analysis/import_splitter.h"
 #include "analysis/name_lists.h"
@@ -67,6 +68,7 @@ class ChromeImport {
     }
     for (const Device& device : devices_) trace_.names.DeviceAt(device.info.index) = device;
     const Status closed = CloseOpen();
+    if (trace_.work.size() == 0) trace_.ignored = ignored_.MostFrequent();
     const bool is_empty = trace_.first_ns > trace_.last_ns;
     return closed.ok() && is_empty && wrong_ ? Status(NothingReadable()) : closed;
   }
@@ -153,13 +155,18 @@ class ChromeImport {
   }
 
   Status AddComplete(const ChromeEvent& event) {
-    if (event.category == ChromeCategory::kOther) return Ok{};
+    if (event.category == ChromeCategory::kOther) return Ignore(event);
     const std::optional<int64_t> start = NanosecondsOf(event.ts);
     const std::optional<int64_t> duration = NanosecondsOf(event.dur);
     int64_t end_ns = 0;
     if (!start) return SkipWithoutBegin();
     const bool ends = duration && !__builtin_add_overflow(*start, *duration, &end_ns);
     return AddTimed(event, *start, ends ? std::optional(end_ns) : std::nullopt);
+  }
+
+  Status Ignore(const ChromeEvent& event) {
+    ignored_.Count(event.other_category);
+    return Ok{};
   }
 
   Status SkipWithoutBegin() {
@@ -215,7 +222,7 @@ class ChromeImport {
 
   Status Begin(const ChromeEvent& event) {
     Begun& begun = begun_[StackKey(event)].emplace_back();
-    if (event.category == ChromeCategory::kOther) return Ok{};
+    if (event.category == ChromeCategory::kOther) return Ignore(event);
     const std::optional<int64_t> start = NanosecondsOf(event.ts);
     if (!start) return SkipWithoutBegin();
     begun = {true,
@@ -353,6 +360,7 @@ class ChromeImport {
   const std::string path_;
   ForeignTrace& trace_;
   ChromeParser parser_;
+  IgnoredCategories ignored_;
   std::optional<Error> wrong_;
   uint64_t event_offset_ = 0;  // of the event that is looked at, in the text
   std::vector<Device> devices_;

@@ -60,7 +60,9 @@ class RunWriter {
       return {"importing the trace", path_, trace_.gaps.front().note, "tables that can be read",
               "Export the report again with a version of Nsight Systems that writes them."};
     }
-    return {"importing the trace", path_, "no event of a kind that has a meaning here",
+    return {"importing the trace", path_,
+            "no event of a kind that has a meaning here" +
+                (trace_.ignored.empty() ? "" : ", and most of category " + trace_.ignored),
             "events of a PyTorch profile (cpu_op, cuda_runtime, kernel, ...)",
             "Profile with torch.profiler and activities=[CPU, CUDA], and export it again."};
   }
@@ -322,6 +324,7 @@ class RunWriter {
     if (!trace_.cut_short.empty()) NoteCutShort();
     for (const auto& [device, work] : unassigned_.devices()) MarkUnassigned(device, work);
     for (const ForeignGap& gap : trace_.gaps) MarkGap(gap);
+    if (!trace_.ignored.empty()) first.Note(NoteOnIgnored());
     for (Process& process : processes_) {
       ImportSegment& segment = *process.segment;
       segment.AddUnknown(process.unended_ns, segment.end_ns(),
@@ -351,9 +354,15 @@ class RunWriter {
     }
   }
 
+  std::string NoteOnIgnored() const {
+    return "the file has no GPU work; of the events without a meaning here most are of category " +
+           trace_.ignored + ", and GPU work is of kernel, gpu_memcpy or gpu_memset";
+  }
+
   std::vector<std::string> NotesOnGaps() const {
     std::vector<std::string> notes;
     for (const ForeignGap& gap : trace_.gaps) notes.push_back(gap.note);
+    if (!trace_.ignored.empty()) notes.push_back(NoteOnIgnored());
     return notes;
   }
 

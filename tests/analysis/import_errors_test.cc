@@ -78,6 +78,19 @@ TEST_F(ImportErrors, ALimitOfOpenFilesIsNamed) {
   EXPECT_THAT(summary.error().remedy, HasSubstr("ulimit -n 256"));
 }
 
+TEST_F(ImportErrors, OtherCompressionIsCalledByItsName) {
+  const std::string zstd = ErrorOfText(std::string("\x28\xb5\x2f\xfd\x04\x00 rest", 11));
+  EXPECT_THAT(zstd, HasSubstr("a file that zstd compressed"));
+  EXPECT_THAT(zstd, HasSubstr("zstd -dc FILE"));
+  EXPECT_THAT(ErrorOfText("PK\x03\x04 rest of an archive"), HasSubstr("unzip -p FILE"));
+}
+
+TEST_F(ImportErrors, CategoriesThatMeanNothingAreNamedWhereNothingElseIsThere) {
+  EXPECT_THAT(ErrorOfText(R"([{"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2},)"
+                          R"({"ph":"X","cat":"ac2g","name":"a","pid":0,"tid":7,"ts":1,"dur":2}])"),
+              HasSubstr("and most of category 'Kernel' (1 event), expected"));
+}
+
 TEST_F(ImportErrors, AViewThatNeverEndsIsNotRun) {
   const std::string path = Database(
       "CREATE TABLE StringIds (id, value);"

@@ -266,6 +266,31 @@ TEST_F(ImportedRun, AnEventThatIsRefusedMakesNoProcessAndNoDevice) {
   EXPECT_EQ(Process().Counted(LedgerCounter::import_events_malformed), 3u);
 }
 
+TEST_F(ImportedRun, CategoriesThatMayHaveBeenGpuWorkAreNotedWhereThereIsNone) {
+  Import(R"({"ph":"X","cat":"cpu_op","name":"a","pid":4,"tid":4,"ts":0,"dur":9},)"
+         R"({"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2},)"
+         R"({"ph":"B","cat":"kernel,foo","name":"k","pid":0,"tid":7,"ts":1},)"
+         R"({"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2},)"
+         R"({"ph":"X","cat":"ac2g","name":"k","pid":0,"tid":7,"ts":1,"dur":2})");
+  ASSERT_THAT(Process().notes, SizeIs(1));
+  EXPECT_THAT(Process().notes.at(0).text,
+              HasSubstr("most are of category 'Kernel' (2 events), 'kernel,foo' (1 event), and"));
+}
+
+TEST_F(ImportedRun, CategoriesThatMeanNothingAreNotNotedBesideGpuWork) {
+  Import(R"({"ph":"X","cat":"cpu_op","name":"a","pid":4,"tid":4,"ts":0,"dur":9},)"
+         R"({"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2},)"
+         R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2})");
+  EXPECT_THAT(Process().notes, IsEmpty());
+}
+
+TEST_F(ImportedRun, AWholeNumberMayBeWrittenAsAReal) {
+  Import(R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"ts":0,"dur":9},)"
+         R"({"ph":"X","cat":"cpu_op","name":"b","pid":1.0,"tid":2.000,"ts":1,"dur":1})");
+  ASSERT_THAT(run_.processes, SizeIs(1));
+  EXPECT_THAT(Process().threads, SizeIs(1));
+}
+
 TEST_F(ImportedRun, WorkOfNoProcessMakesTimeUnknownWhereItsDeviceIsUsed) {
   Import(std::string(R"({"ph":"X","cat":"cuda_runtime","name":"l","pid":4,"tid":4,"ts":0,"dur":50,)"
                      R"("args":{"correlation":1}},)"

@@ -68,6 +68,7 @@ TEST_F(SqlCommand, JsonHasEveryKeyOnce) {
 TEST_F(SqlCommand, CsvQuotesNames) {
   EXPECT_EQ(Sql("SELECT name, NULL AS none FROM scope WHERE depth=0", {"--csv"}).out,
             "name,none\r\n\"a,\"\"b\"\"\n<i>\",\r\n");
+  EXPECT_EQ(Sql("SELECT '' AS empty, NULL AS none", {"--csv"}).out, "empty,none\r\n\"\",\r\n");
 }
 
 TEST_F(SqlCommand, JsonIsAnArrayForEachStatement) {
