@@ -52,7 +52,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(graphics_libraries_mapped, kNotice, "Graphics libraries are loaded; rendering is invisible to CUPTI, so idle means no CUDA work.") \
   X(core_load_failures, kError, "The collector could not be loaded in a process of the run.") \
   X(simulated_device, kNotice, "The GPU of this run is a simulated device; its times are not those of hardware.") \
-  X(import_work_unassigned, kDataLoss, "GPU work of an imported trace that none of its processes launched; it is in no table, and GPU time of the processes that use its device is unknown meanwhile.") \
+  X(import_work_unassigned, kDataLoss, "GPU work of an imported trace of which nothing says which of its processes launched it; it is in no table, and GPU time of the processes that use its device, or may have launched it, is unknown meanwhile.") \
   X(import_events_malformed, kError, "Events of an imported trace that could not be read, or whose time could not; skipped, so what they told is missing.") \
   X(api_calls_suppressed, kInfo, "Calls of polling and query functions, counted but not recorded.") \
   X(graphs_recorded_whole, kNotice, "Launches of CUDA graphs recorded as a whole: GPU busy inside them is an upper bound, of class compute where their nodes are not known. --graphs node records each kernel.") \
