@@ -20,9 +20,11 @@ class ReplayScales {
   ReplayScales(const ProcessTrace& process, const std::vector<std::string>& operations,
                const WhatIf& changes);
 
-  // Of CPU time.
+  // Of CPU time outside and inside calls. A wait lasts as long as what it waits for, whichever
+  // operation it lies in; that of a call is no part of this.
   double Of(OperationIndex operation, Layer layer) const {
-    return by_layer_[static_cast<size_t>(layer)] * by_operation_[operation];
+    const bool waits = layer == Layer::kWait || layer == Layer::kCudaSync;
+    return by_layer_[static_cast<size_t>(layer)] * (waits ? 1 : by_operation_[operation]);
   }
   // Of CPU time of which operation and layer were not recorded, beside what such time usually has.
   double OfSuspended(OperationIndex suspended) const { return by_operation_[suspended]; }

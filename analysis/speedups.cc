@@ -9,6 +9,8 @@
 #include <map>
 #include <utility>
 
+#include "analysis/work_classes.h"
+
 namespace gpubound {
 namespace {
 
@@ -23,11 +25,17 @@ bool Matters(int64_t ns, const ReplayedSpan& as_is) {
 
 bool IsDevice(const CriticalPart& part) { return part.column.starts_with("gpu "); }
 
-// CPU time on the critical path by operation; of no operation nothing can be made faster.
+bool IsWait(const CriticalPart& part) {
+  return part.column == LayerName(Layer::kWait) || part.column == LayerName(Layer::kCudaSync);
+}
+
+// CPU time on the critical path by operation; of no operation nothing can be made faster, and no
+// faster operation ends what it waits for.
 std::string LongestOperation(const std::vector<CriticalPart>& parts, const ReplayedSpan& as_is) {
   std::map<std::string, int64_t> times;
   for (const CriticalPart& part : parts) {
-    if (part.operation != kNoOperation && !IsDevice(part)) times[part.operation] += part.ns;
+    if (part.operation == kNoOperation || IsDevice(part) || IsWait(part)) continue;
+    times[part.operation] += part.ns;
   }
   const auto longest = std::max_element(
       times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -43,8 +43,9 @@ std::string Joined(const std::vector<std::string>& words, size_t from) {
 
 Layer LayerOf(const std::string& name) {
   static const std::map<std::string, Layer> layers = {
-      {"python", Layer::kPython},       {"wait", Layer::kWait},       {"native", Layer::kNative},
-      {"simulator", Layer::kSimulator}, {"backend", Layer::kBackend},
+      {"python", Layer::kPython},   {"wait", Layer::kWait},
+      {"native", Layer::kNative},   {"simulator", Layer::kSimulator},
+      {"backend", Layer::kBackend}, {"cuda_sync", Layer::kCudaSync},
   };
   const auto found = layers.find(name);
   return found == layers.end() ? Layer::kUnset : found->second;
