@@ -4,14 +4,34 @@
 #include "analysis/main_process.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpubound {
 
+namespace {
+
+// Of two programs that one process executed one after the other.
+bool TellsMore(const ReportProcess& a, const ReportProcess& b) {
+  const auto steps = [](const ReportProcess& process) {
+    return process.iterations ? process.iterations->count : 0;
+  };
+  return std::pair(steps(a), a.span_ns) > std::pair(steps(b), b.span_ns);
+}
+
+}  // namespace
+
+bool IsRoot(const ReportProcess& process, const ReportRun& run) {
+  return run.root && process.pid == *run.root && process.host == run.root_host;
+}
+
 const ReportProcess* MainProcess(const Report& report) {
   if (report.processes.empty()) return nullptr;
+  const ReportProcess* root = nullptr;
   for (const ReportProcess& process : report.processes) {
-    if (report.run.root && process.pid == *report.run.root) return &process;
+    if (!IsRoot(process, report.run)) continue;
+    if (root == nullptr || TellsMore(process, *root)) root = &process;
   }
+  if (root != nullptr) return root;
   if (report.run.root) return &report.processes.front();
   return &*std::max_element(
       report.processes.begin(), report.processes.end(),
@@ -36,8 +56,7 @@ const ReportProcess* SteppingProcess(const Report& report) {
   std::vector<Stepped> stepped;
   size_t root = report.processes.size();
   for (const ReportProcess& process : report.processes) {
-    const bool is_root = report.run.root && process.pid == *report.run.root;
-    if (is_root) root = std::min(root, stepped.size());
+    if (IsRoot(process, report.run)) root = std::min(root, stepped.size());
     const auto& iterations = process.iterations;
     stepped.push_back({iterations.has_value(), iterations ? iterations->count : 0});
   }

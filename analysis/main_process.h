@@ -11,8 +11,14 @@
 
 namespace gpubound {
 
+// Whether |process| is the one that the launcher started, or one of several programs that it became
+// by exec.
+bool IsRoot(const ReportProcess& process, const ReportRun& run);
+
 // The root of the run where it was recorded, else the first process; where nothing says which the
-// root is, the first of those with the longest span. Null without any. It points into |report|.
+// root is, the first of those with the longest span. Of a root that became other programs by exec
+// the one with the most iterations, where none has any that with the longest span. Null without
+// any. It points into |report|.
 const ReportProcess* MainProcess(const Report& report);
 
 // How a process stepped.

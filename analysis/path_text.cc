@@ -42,7 +42,7 @@ std::string FreeText(const ReportCriticalPath& path, const TextOptions& options)
 // Whose path it is, where that is not the run's own: its root was not recorded.
 std::string OwnerText(const Report& report, const TextOptions& options) {
   const ReportProcess* const main = MainProcess(report);
-  if (main == nullptr || report.run.root == main->pid) return {};
+  if (main == nullptr || IsRoot(*main, report.run)) return {};
   return " of " +
          ShortName(EscapeName(main->name.empty() ? "process" : main->name), kNameInSentence,
                    options.unicode) +
@@ -55,7 +55,7 @@ bool LeadsThroughOthers(const Report& report, size_t count) {
   const ReportProcess* const main = MainProcess(report);
   const auto end = parts.begin() + static_cast<std::ptrdiff_t>(count);
   return std::any_of(parts.begin(), end, [main](const ReportPathPart& part) {
-    return main == nullptr || part.pid != main->pid;
+    return main == nullptr || part.pid != main->pid || part.host != main->host;
   });
 }
 
@@ -94,7 +94,7 @@ std::string CriticalPathSection(const Report& report, const TextOptions& options
     if (several) cells.insert(cells.begin() + 1, pid);
     table.AddRow(std::move(cells));
   };
-  ReportPathPart others{0, "(others)", "", path.wall_ns};
+  ReportPathPart others{"", 0, "(others)", "", path.wall_ns};
   const size_t rows = path.parts.size() > kMostRows + 1 ? kMostRows : path.parts.size();
   for (size_t i = 0; i < rows; ++i) {
     const ReportPathPart& part = path.parts[i];

@@ -207,18 +207,27 @@ class RunReplay {
     return entry.begun ? &entry : nullptr;
   }
 
-  // A child begins when its parent has come to where it was. Of whom the parent is not known begins
-  // when it did; on the critical path lies before it what the path's process did until then.
+  // Where the one is that |process| came from, if that was recorded: the program that an exec
+  // replaced by it, else its parent.
+  std::optional<Moment> OriginOf(const ProcessTrace& process) const {
+    const std::string& host = process.identity.host;
+    const std::optional<size_t> before = peers_.Find(host, process.identity.pid, process.BegunNs());
+    if (before && run_.processes[*before].span_end == SpanEnd::kReplaced) {
+      return replays_[*before].replay->LeadAt(process.BegunNs());
+    }
+    if (process.parent_pid == 0) return std::nullopt;
+    return peers_.MomentOf(host, process.parent_pid, process.BegunNs());
+  }
+
+  // A process begins when the one that it came from has come to where that was. One of which that
+  // is not known begins when it did; on the critical path lies before it what the path's process
+  // did until then.
   void Begin(size_t p) {
     Entry& entry = replays_[p];
     entry.begun = true;
     const ProcessTrace& process = run_.processes[p];
-    std::optional<Moment> parent;
-    if (process.parent_pid != 0) {
-      parent = peers_.MomentOf(process.identity.host, process.parent_pid, process.BegunNs());
-    }
-    if (parent) {
-      entry.replay->BeginAt(*parent);
+    if (const std::optional<Moment> origin = OriginOf(process)) {
+      entry.replay->BeginAt(*origin);
     } else if (const Entry* const leading = Leading(p)) {
       entry.replay->BeginBehind(leading->replay->LeadAt(process.BegunNs()));
     }

@@ -333,8 +333,13 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
     uint64_t& simulated = ledger[static_cast<size_t>(LedgerCounter::simulated_device)];
     simulated = std::max<uint64_t>(simulated, 1);
   }
-  if (root != nullptr) report.run.root = root->identity.pid;
-  if (root == nullptr && run.info) report.run.root = run.info->root_pid;
+  if (root != nullptr) {
+    report.run.root = root->identity.pid;
+    report.run.root_host = root->identity.host;
+  } else if (run.info) {
+    report.run.root = run.info->root_pid;
+    report.run.root_host = run.info->host;
+  }
   if (run.info) {
     report.run.exit_code = run.info->exit_code;
     report.run.signal = run.info->signal;

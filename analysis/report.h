@@ -159,6 +159,7 @@ struct ReportWhatIf {
 
 // A part of the critical path: CPU time of an operation in a layer, or its device work.
 struct ReportPathPart {
+  std::string host;
   int64_t pid = 0;
   std::string operation;
   std::string layer;  // or "gpu" and a class of work
@@ -332,6 +333,7 @@ struct ReportUnknown {
 
 struct ReportRun {
   std::optional<int64_t> root;  // pid of the root process
+  std::string root_host;        // where |root| is a pid; empty without one
   std::string steps;            // that were to be recorded, A:B; empty: all
   int64_t wall_ns = 0;
   // How the program that the launcher started ended; both absent where nobody knows.

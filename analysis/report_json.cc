@@ -44,7 +44,8 @@ Json PathJson(const std::optional<ReportCriticalPath>& path) {
                                   return Json{{"pid", part.pid},
                                               {"operation", part.operation},
                                               {"layer", part.layer},
-                                              {"ns", part.ns}};
+                                              {"ns", part.ns},
+                                              {"host", part.host}};
                                 })},
               {"without", ArrayOf(path->speedups, [](const ReportSpeedup& speedup) {
                  return Json{{"part", speedup.part}, {"wall_ns", speedup.wall_ns}};
@@ -79,7 +80,8 @@ Json RunJson(const ReportRun& run) {
               {"unknown_share", run.unknown.share},
               {"unknown_is_upper_bound", run.unknown.is_upper_bound},
               {"whole_unknown_share", run.whole_unknown.share},
-              {"whole_unknown_is_upper_bound", run.whole_unknown.is_upper_bound}};
+              {"whole_unknown_is_upper_bound", run.whole_unknown.is_upper_bound},
+              {"root_host", run.root ? Json(run.root_host) : Json()}};
 }
 
 Json CellJson(const ReportCell& cell) {

@@ -96,8 +96,8 @@ void Speedups::Put(const ReplayedRun& base, Report* report) const {
   ReportCriticalPath& path = run.critical_path.emplace();
   path.wall_ns = as_is.process_ns;
   for (const CriticalPart& part : base.parts) {
-    path.parts.push_back(
-        {run_.processes[part.process].identity.pid, part.operation, part.column, part.ns});
+    const ProcessIdentity& identity = run_.processes[part.process].identity;
+    path.parts.push_back({identity.host, identity.pid, part.operation, part.column, part.ns});
   }
   for (const Question& question : questions_) {
     const ReplayedSpan& changed = *question.answer;

@@ -13,6 +13,7 @@ class HeadlineTest : public testing::Test {
  protected:
   HeadlineTest() {
     report_.run.root = 100;
+    report_.run.root_host = "host";
     report_.run.wall_ns = report_.run.headline_ns = 1000;
     report_.run.devices_used = 1;
     report_.run.gpu_busy_share = 0.65;

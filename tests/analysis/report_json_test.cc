@@ -16,6 +16,7 @@ Report FullReport() {
   Report report;
   report.device_kind = "real";
   report.run.root = 100;
+  report.run.root_host = "host";
   ReportProcess process;
   process.host = "host";
   process.pid = 100;
@@ -97,7 +98,8 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
                                         "unknown_share",
                                         "unknown_is_upper_bound",
                                         "whole_unknown_share",
-                                        "whole_unknown_is_upper_bound"}));
+                                        "whole_unknown_is_upper_bound",
+                                        "root_host"}));
   EXPECT_TRUE(json_["run"]["critical_path"].is_null());
   EXPECT_TRUE(json_["run"]["gpu_limited_share"].is_null());
 }

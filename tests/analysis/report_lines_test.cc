@@ -38,11 +38,11 @@ class ReportLinesTest : public testing::Test {
 TEST_F(ReportLinesTest, TheCriticalPathNamesProcessesWhereItRunsThroughSeveral) {
   ReportCriticalPath& path = report_.run.critical_path.emplace();
   path.wall_ns = 100;
-  path.parts = {{100, "act", "python", 60}, {100, "act", "wait", 40}};
+  path.parts = {{"", 100, "act", "python", 60}, {"", 100, "act", "wait", 40}};
   EXPECT_THAT(Text(), HasSubstr("\nCritical path, 100 ns: act (python) 60 %, act (wait) 40 %.\n"));
   options_.full = true;
   EXPECT_THAT(Text(), HasSubstr("\nOperation   layer   time  share\n"));
-  path.parts[1] = {101, "act", "python", 40};
+  path.parts[1] = {"", 101, "act", "python", 40};
   EXPECT_THAT(Text(), ContainsRegex("\nOperation +pid +layer +time +share\n"
                                     "act +100 +python +60 ns +60 %\n"
                                     "act +101 +python +40 ns +40 %\n"));

@@ -46,7 +46,7 @@ class ReportScreenTest : public testing::Test {
     ReportCriticalPath& path = run.critical_path.emplace();
     path.wall_ns = 9920 * kMs;
     for (int i = 0; i < 20; ++i) {
-      path.parts.push_back({15317, "backpropagation", "gpu compute", 496 * kMs});
+      path.parts.push_back({"", 15317, "backpropagation", "gpu compute", 496 * kMs});
     }
     path.speedups = {{"device", 1780 * kMs}, {"operation inference", 9820 * kMs}};
     report_.devices.emplace_back().name = "gpubound simulated device 0";

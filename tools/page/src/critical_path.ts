@@ -8,8 +8,8 @@ import {formatTime, share} from './format';
 const MOST_ROWS = 12;
 
 function partTable(path: CriticalPath, {report, summary}: PageData): HTMLElement {
-  const owner = report.processes[summary.main_process ?? 0].pid;
-  const others = path.parts.some(({pid}) => pid !== owner);
+  const owner = report.processes[summary.main_process ?? 0];
+  const others = path.parts.some(({host, pid}) => pid !== owner.pid || host !== owner.host);
   const shown = path.parts.length > MOST_ROWS + 1 ? path.parts.slice(0, MOST_ROWS) : path.parts;
   const row = (name: string, process: string, layer: string, ns: number): HTMLElement =>
       rowOf(`${name} ${process} ${layer}`, [
@@ -20,9 +20,12 @@ function partTable(path: CriticalPath, {report, summary}: PageData): HTMLElement
         timeCell(ns, 'ns'),
         shareCell(share(ns, path.wall_ns)),
       ]);
-  const nameOf = (pid: number): string =>
-      `${report.processes.find((process) => process.pid === pid)?.name || 'process'} (${pid})`;
-  const rows = shown.map(({operation, pid, layer, ns}) => row(operation, nameOf(pid), layer, ns));
+  const nameOf = (host: string, pid: number): string => {
+    const named = report.processes.find((process) => process.pid === pid && process.host === host);
+    return `${named?.name || 'process'} (${pid})`;
+  };
+  const rows = shown.map(
+      ({operation, host, pid, layer, ns}) => row(operation, nameOf(host, pid), layer, ns));
   const restNs = path.parts.slice(shown.length).reduce((sum, {ns}) => sum + ns, 0);
   if (restNs > 0) rows.push(row(`${path.parts.length - shown.length} others`, '', '', restNs));
   const result = table(
@@ -51,8 +54,8 @@ function withoutTable(path: CriticalPath): HTMLElement {
 // Whose path it is: by name where that is not the run's own, since its root was not recorded.
 function ownerName({report, summary}: PageData): string {
   const main = report.processes[summary.main_process ?? 0];
-  return main.pid === report.run.root ? 'the main process' :
-                                        `${main.name || 'process'} (pid ${main.pid})`;
+  const isRoot = main.pid === report.run.root && main.host === report.run.root_host;
+  return isRoot ? 'the main process' : `${main.name || 'process'} (pid ${main.pid})`;
 }
 
 export function criticalPath(path: CriticalPath, data: PageData): HTMLElement[] {

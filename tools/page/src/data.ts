@@ -189,7 +189,7 @@ export interface WhatIf {
 
 export interface CriticalPath {
   wall_ns: number;
-  parts: {pid: number; operation: string; layer: string; ns: number}[];
+  parts: {host: string; pid: number; operation: string; layer: string; ns: number}[];
   without: {part: string; wall_ns: number}[];
 }
 
@@ -212,7 +212,8 @@ export interface Rank {
 export interface Report {
   device_kind: string;
   run: {
-    root: number|null; wall_ns: number; devices_used: number; gpu_busy_share: number;
+    root: number|null; root_host: string | null; wall_ns: number; devices_used: number;
+    gpu_busy_share: number;
     compute_share: number;
     comm_share: number;
     copy_share: number;

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which process tells the story of a run whose root became another program by exec, or shares its
+// pid with a process of another host, and how a replay goes on behind an exec.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "analysis/corrected_report.h"
+#include "analysis/main_process.h"
+#include "analysis/path_text.h"
+#include "analysis/replay.h"
+#include "analysis/report.h"
+#include "analysis/run_span.h"
+#include "analysis/what_if.h"
+#include "tests/golden/scenario.h"
+#include "tests/golden/scenario_lines.h"
+
+namespace gpubound {
+namespace {
+
+class RootProcessTest : public testing::Test {
+ protected:
+  static gpubound::Run Parsed(const std::string& text, const std::string& root_host) {
+    golden::Scenario scenario = golden::ParseScenario(text);
+    EXPECT_TRUE(scenario.mistakes.empty()) << scenario.mistakes.front();
+    RunInfo& info = scenario.run.info.emplace();
+    info.host = root_host;
+    info.root_pid = 100;
+    return std::move(scenario.run);
+  }
+  // A program that works for 10 ms until it executes another one, which works for |us|.
+  static gpubound::Run WithExec(int64_t us, const std::string& steps = "") {
+    const std::string prepares = golden::EventLine(0, "begin operation prepare") + steps +
+                                 golden::EventLine(10'000, "end operation prepare");
+    gpubound::Run run = Parsed(golden::ProcessLines("", 0, 10'000) + prepares +
+                                   golden::ProcessLines("process 100 99", 10'000, 10'000 + us) +
+                                   golden::ScopeLines(10'000, 10'000 + us, "operation train"),
+                               "host");
+    run.processes[0].span_end = SpanEnd::kReplaced;
+    return run;
+  }
+  // A worker of 100 ms and the root, of 50 ms, whose containers give both the same pid.
+  static gpubound::Run OnTwoHosts() {
+    gpubound::Run run = Parsed(golden::ProcessLines("", 0, 100'000) +
+                                   golden::ScopeLines(0, 100'000, "operation work") +
+                                   golden::ProcessLines("process 100 99", 0, 50'000) +
+                                   golden::ScopeLines(0, 50'000, "operation lead"),
+                               "second");
+    run.processes[0].identity.host = "first";
+    run.processes[1].identity.host = "second";
+    return run;
+  }
+  static int64_t SpanWith(const gpubound::Run& run, const std::string& change) {
+    const Result<Scaling> scaling = ParseScaling(change);
+    EXPECT_TRUE(scaling.ok());
+    ReplayOptions options;
+    options.changes.scalings = {*scaling};
+    const Result<ReplayedRun> replayed = ReplayRun(run, options);
+    EXPECT_TRUE(replayed.ok());
+    return RunSpan((*replayed).run, FindRoot((*replayed).run)).length();
+  }
+  static Report ReportOf(const gpubound::Run& run) {
+    Result<Report> report = BuildReport(run);
+    EXPECT_TRUE(report.ok());
+    EXPECT_TRUE(AddReplays(run, {}, &*report).ok());
+    return std::move(*report);
+  }
+};
+
+TEST_F(RootProcessTest, WhatIsSavedBeforeAnExecIsSavedBehindIt) {
+  const gpubound::Run run = WithExec(30'000);
+  EXPECT_EQ(SpanWith(run, "operation=prepare:1"), 40'000'000);
+  EXPECT_EQ(SpanWith(run, "operation=prepare:0.5"), 35'000'000);
+  EXPECT_EQ(SpanWith(run, "operation=train:0.5"), 25'000'000);
+}
+
+TEST_F(RootProcessTest, APidThatIsUsedAgainMovesNothing) {
+  gpubound::Run run = WithExec(30'000);
+  run.processes[0].span_end = SpanEnd::kClosed;
+  EXPECT_EQ(SpanWith(run, "operation=prepare:0.5"), 40'000'000);
+}
+
+TEST_F(RootProcessTest, OfTwoProgramsThatItExecutedTheLongerOneIsTheMainOne) {
+  const Report launcher = ReportOf(WithExec(30'000));
+  EXPECT_EQ(MainProcess(launcher), &launcher.processes[1]);
+  ASSERT_TRUE(launcher.run.critical_path && launcher.run.what_if);
+  EXPECT_EQ(launcher.run.critical_path->wall_ns, 30'000'000);
+  EXPECT_EQ(launcher.run.what_if->operation, "train");
+  EXPECT_DOUBLE_EQ(launcher.run.what_if->part, 25.0 / 40);
+  const Report trainer = ReportOf(WithExec(5'000));
+  EXPECT_EQ(MainProcess(trainer), &trainer.processes[0]);
+}
+
+TEST_F(RootProcessTest, TheProgramThatStepsIsTheMainOneHoweverShortItIs) {
+  std::string steps;
+  for (int64_t i = 1; i <= 9; ++i) {
+    steps += golden::EventLine(1000 * i, "step " + std::to_string(i));
+  }
+  const Report report = ReportOf(WithExec(30'000, steps));
+  EXPECT_EQ(MainProcess(report), &report.processes[0]);
+}
+
+TEST_F(RootProcessTest, OfOnePidOnTwoHostsThatOfTheLauncherIsMeant) {
+  const Report report = ReportOf(OnTwoHosts());
+  EXPECT_EQ(report.run.root, 100);
+  EXPECT_EQ(report.run.root_host, "second");
+  EXPECT_EQ(MainProcess(report), &report.processes[1]);
+  ASSERT_TRUE(report.run.critical_path);
+  EXPECT_EQ(report.run.critical_path->wall_ns, 50'000'000);
+  EXPECT_EQ(report.run.critical_path->parts.at(0).host, "second");
+  EXPECT_EQ(CriticalPathSentence(report, {}).find("pid"), std::string::npos);
+}
+
+TEST_F(RootProcessTest, APathThatIsAnotherHostsSaysWhose) {
+  gpubound::Run run = OnTwoHosts();
+  run.info->host = "third";
+  const Report report = ReportOf(run);
+  EXPECT_EQ(MainProcess(report), &report.processes[0]);
+  EXPECT_NE(CriticalPathSentence(report, {}).find("(pid 100)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gpubound
