@@ -14,6 +14,7 @@
 #include <memory>
 #include <utility>
 
+#include "analysis/cost_factor.h"
 #include "analysis/estimate.h"
 #include "analysis/later_costs.h"
 #include "analysis/loop_iterations.h"
@@ -32,8 +33,11 @@ constexpr double kSettled = 0.05;  // a factor that near to the last one's chang
 // what it saves: in loops that saved 1.7 us an iteration 1.5 us of it were missing.
 constexpr double kSwitchNs = 2'000;
 
-// Without variance, so that the replay leaves lengths as they were recorded: that it takes usual
-// ones for noisy ones would be a saving of iterations that were long for other reasons.
+// The factor of nothing but scopes is looked for, hence what records tell of CUPTI's own work stays
+// where it was: it lies in the iterations of a pair by chance, and taken out of one of them it
+// would be a saving with a factor of 1. Without variance, so that the replay leaves lengths as they
+// were recorded: that it takes usual ones for noisy ones would be a saving of iterations that were
+// long for other reasons.
 CostModel ScopesOnly(const CostModel& costs, double factor) {
   CostModel scopes;
   scopes.kinds = costs.kinds;
@@ -92,6 +96,7 @@ Status Refine(const Run& run, const CostModel& calibrated,
               const std::vector<std::string>& operations, std::vector<Loop>* loops) {
   ReplayOptions options;
   options.operations = operations;
+  options.removes_recorded = false;
   options.process_costs.resize(run.processes.size());
   for (const Loop& loop : *loops) {
     options.process_costs[loop.process] = ScopesOnly(calibrated, loop.factor);
@@ -148,9 +153,14 @@ void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {
     check->factor = loop.slope.value;
     check->standard_error = loop.slope.standard_error;
     const double calibrated_error = std::hypot(loop.calibrated_error, kTransferError);
-    check->used = loop.slope.standard_error < calibrated_error && loop.slope.value > 0;
-    why = "this run tells their cost to within " + FormatShare(loop.slope.standard_error) +
-          ", calibration to within " + FormatShare(calibrated_error);
+    if (loop.slope.value <= 0) {
+      why = "iterations without recording were no shorter than their like";
+    } else {
+      const double error = ShareOfFactor(loop.slope.standard_error, loop.slope.value);
+      check->used = error < calibrated_error;
+      why = "this run tells their cost to within " + FormatShare(error) +
+            ", calibration to within " + FormatShare(calibrated_error);
+    }
     if (check->used && process.python && loop.slope.value < 1) {
       check->used = false;
       why =
@@ -161,9 +171,21 @@ void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {
   if (!check->used) check->unchecked.push_back({kScopes, why});
 }
 
-void Apply(const Loop& loop, const InRunCheck& check, CostModel* costs) {
+// Whether a factor that is not taken tells that calibration is wrong. One below 1 of calls from
+// Python does not.
+bool MayBe(const Loop& loop, bool python) {
+  const Slope& slope = loop.slope;
+  return slope.groups != 0 && slope.value > (python ? 1 : 0) &&
+         std::abs(slope.value - 1) > kFarFactor * slope.standard_error;
+}
+
+void Apply(const Loop& loop, const InRunCheck& check, bool python, CostModel* costs) {
   costs->ForScopes([&](Cost* cost) {
-    if (!check.used) return Widen(cost);
+    if (!check.used) {
+      Widen(cost);
+      if (MayBe(loop, python)) WidenTo(loop.slope.value, cost);
+      return;
+    }
     const double error_ns = loop.slope.standard_error * cost->total_ns();
     *cost = cost->Times(loop.slope.value);
     cost->standard_error_ns = error_ns;
@@ -237,7 +259,7 @@ Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,
       CostModel* const costs = &checked.costs[loop.process];
       InRunCheck* const check = &checked.checks[loop.process];
       Decide(loop, process, check);
-      Apply(loop, *check, costs);
+      Apply(loop, *check, process.python, costs);
       WidenCalls(process, costs, check);
     }
   }

@@ -13,6 +13,7 @@
 #include <memory>
 #include <utility>
 
+#include "analysis/cost_factor.h"
 #include "analysis/later_iterations.h"
 #include "analysis/level_change.h"
 #include "analysis/memory_source.h"
@@ -25,14 +26,11 @@ namespace {
 
 constexpr int kMostReplays = 6;    // beside the one without the costs in question
 constexpr double kSettled = 0.02;  // a factor that near to the last one's changes nothing
-// So many standard deviations away from 1, either way, it is not recording that makes the
-// difference.
-constexpr double kFarthest = 3;
-// ... although that cannot be ruled out of a factor up to here: the interval then holds both.
+// That recording makes the difference cannot be ruled out of a factor up to here, although it is
+// kFarFactor standard deviations away from 1: the interval then holds both.
 constexpr double kLargest = 4;
 constexpr char kDiffersByMore[] =
     "iterations behind the recording differ from recorded ones by more than recording does";
-constexpr double kHoldsBoth = 1.5;  // standard deviations, of the 1.96 of an interval
 
 // The loop of one process, and what is known of its factor so far.
 struct Loop {
@@ -158,24 +156,32 @@ void Refine(const ReplayFacts& facts, Loop* loop) {
   loop->settled = loop->factor <= 0 || std::abs(missing) <= kSettled;
 }
 
-bool IsSurer(const Loop& loop) { return loop.fit_error < loop.calibrated_error; }
-
-// Of what the factor and calibration say.
-double ErrorOfBoth(const Loop& loop) {
-  return std::hypot(loop.standard_error, loop.calibrated_error);
+bool IsSurer(const Loop& loop) {
+  return loop.factor > 0 && ShareOfFactor(loop.fit_error, loop.factor) < loop.calibrated_error;
 }
 
+// Beyond what the factor and calibration say it is not recording that makes the difference. The
+// logarithm of the factor is as uncertain as the factor is, as a share of it.
 bool IsTooFar(const Loop& loop) {
-  return loop.factor <= 0 || std::abs(std::log(loop.factor)) > kFarthest * ErrorOfBoth(loop);
+  const double error = std::hypot(loop.standard_error / loop.factor, loop.calibrated_error);
+  return std::abs(std::log(loop.factor)) > kFarFactor * error;
+}
+
+// Likewise of one that may be below 0.
+bool IsFarFromOne(const Loop& loop) {
+  return std::abs(loop.factor - 1) >
+         kFarFactor * std::hypot(loop.standard_error, loop.calibrated_error);
 }
 
 std::string WhyNotUsed(const Loop& loop) {
   if (!std::isfinite(loop.standard_error)) return "recording them lengthened no iteration";
   // The total is as sure as the fit is, whichever cost makes up for the others.
   if (!IsSurer(loop)) {
-    if (std::abs(loop.factor - 1) > kFarthest * ErrorOfBoth(loop)) return kDiffersByMore;
+    if (IsFarFromOne(loop)) return kDiffersByMore;
+    if (loop.factor <= 0)
+      return "iterations behind the recording are no shorter than recorded ones";
     return "iterations behind the recording tell their cost to within " +
-           FormatShare(loop.fit_error) + ", calibration to within " +
+           FormatShare(ShareOfFactor(loop.fit_error, loop.factor)) + ", calibration to within " +
            FormatShare(loop.calibrated_error);
   }
   if (IsTooFar(loop)) return kDiffersByMore;
@@ -196,11 +202,6 @@ Cost Corrected(const Cost& cost, const Loop& loop) {
   Cost corrected = cost.Times(loop.factor);
   corrected.standard_error_ns = std::hypot(loop.fit_error * cost.total_ns(), own_ns);
   return corrected;
-}
-
-void WidenTo(double factor, Cost* cost) {
-  const double apart_ns = std::abs(factor - 1) * cost->total_ns() / kHoldsBoth;
-  cost->standard_error_ns = std::max(cost->standard_error_ns, apart_ns);
 }
 
 void Apply(const Loop& loop, CostModel* costs, InRunCheck* check) {
@@ -231,7 +232,7 @@ void Apply(const Loop& loop, CostModel* costs, InRunCheck* check) {
                    [&later](const UncheckedCost& cost) { return cost.what == later.of; });
   if (!later.used) {
     if (unchecked != check->unchecked.end()) unchecked->why += "; " + why_not;
-    const bool may_be = IsSurer(loop) && loop.factor > 0 && loop.factor <= kLargest;
+    const bool may_be = IsSurer(loop) && loop.factor <= kLargest;
     if (may_be) ForCostsOf(loop, costs, [&loop](Cost* cost) { WidenTo(loop.factor, cost); });
     return;
   }

@@ -160,6 +160,7 @@ class RunReplay {
     input.source = entry.source.get();
     input.roles = entry.roles.get();
     input.costs = options_.process_costs.empty() ? &options_.costs : &options_.process_costs[p];
+    input.removes_recorded = options_.removes_recorded;
     input.changes = &options_.changes;
     input.origin_ns = origin_ns;
     input.output = entry.output.get();

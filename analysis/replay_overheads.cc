@@ -16,7 +16,7 @@ void ProcessReplay::BeginOverhead() {
   ReplayThread& thread = Started(next.thread, overhead.start_ns);
   Arrive(next.thread, &thread, overhead.start_ns, 0);
   if (costs_.IsOwnOverhead(overhead.label)) {
-    if (costs_.removes()) ChargeRecorded(next.thread, &thread, overhead);
+    if (RemovesRecorded()) ChargeRecorded(next.thread, &thread, overhead);
     return;
   }
   const auto index = static_cast<uint32_t>(next_sequence_);

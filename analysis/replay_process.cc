@@ -293,7 +293,7 @@ void ProcessReplay::BeginScope(ReplayThread* thread, const ThreadEvent& event) {
 void ProcessReplay::EndScope(uint32_t index, ReplayThread* thread, const ThreadEvent& event) {
   OpenScope* const scope = thread->scopes.FindEnded(event);
   const bool innermost = scope != nullptr && scope == &thread->scopes.top();
-  if (scope != nullptr && costs_.IsOwnOverhead(event.label) && costs_.removes()) {
+  if (scope != nullptr && costs_.IsOwnOverhead(event.label) && RemovesRecorded()) {
     const auto length_ns = static_cast<double>(event.time_ns - scope->begun_ns);
     const double cost_ns = std::max(0.0, length_ns - costs_.AfterBegin(event.label).ns);
     Charge(index, thread, {cost_ns, 0, 0, cost_ns}, KindOf(event));

@@ -72,6 +72,7 @@ class ProcessReplay {
     const EventSource* source = nullptr;
     const LabelRoles* roles = nullptr;
     const CostModel* costs = nullptr;
+    bool removes_recorded = true;  // ... and what records tell of the profiler's own work
     const WhatIf* changes = nullptr;
     PeerRelease peer_release;
     PeerAwaited peer_awaited;         // may be empty
@@ -220,6 +221,8 @@ class ProcessReplay {
   void EndWaitScope(uint32_t index, ReplayThread* thread, const OpenScope& scope, int64_t time_ns);
   void EndSyncScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
                     const ThreadEvent& event);
+  // Without a measured model nothing is removed, what records tell included.
+  bool RemovesRecorded() const { return in_.removes_recorded && costs_.removes(); }
   void BeginOverhead();
   void ChargeRecorded(uint32_t index, ReplayThread* thread, const Overhead& overhead);
   void EndOverhead(uint32_t index);

@@ -29,7 +29,11 @@ constexpr double kTotalWithin = 0.01;
 constexpr double kRowWithin = 0.02;
 constexpr double kWhatIfWithin = 0.002;
 constexpr uint32_t kIterations = 25'000;
+constexpr uint32_t kFewIterations = 3'000;
 constexpr uint64_t kCalibrationSamples = 100'000;
+// CUPTI's own work, in one iteration of so many.
+constexpr int64_t kOwnWorkNs = 1'000'000;
+constexpr uint64_t kOwnWorkEvery = 100;
 
 // A loop of short iterations, every fourth of which trains: what is compared with what matters.
 // With |scale| 1 recording costs an iteration 6 us.
@@ -39,7 +43,7 @@ class Loop {
   Loop(uint64_t seed, double scale, double simulation = 1)
       : random_(seed), scale_(scale), simulation_(simulation) {}
 
-  VirtualProgram Program(double kernel_ns) {
+  VirtualProgram Program(double kernel_ns, uint32_t iterations = kIterations) {
     VirtualProgram program;
     program.device.launch_latency_ns = std::llround(2'000 * scale_);
     program.cost.scope_ns = std::llround(400 * scale_);
@@ -49,7 +53,7 @@ class Loop {
     VirtualThread& trainer = program.threads.emplace_back();
     trainer.tid = 1001;
     statements_ = &trainer.statements;
-    for (uint32_t i = 0; i < kIterations; ++i) Iterate(i, kernel_ns);
+    for (uint32_t i = 0; i < iterations; ++i) Iterate(i, kernel_ns);
     return program;
   }
 
@@ -126,6 +130,37 @@ CostModel MisledCosts(const VirtualProgram& program, double times) {
   return CalibratedCosts(elsewhere, kCalibrationSamples);
 }
 
+// Has something happen at the end of one iteration in kOwnWorkEvery that takes kOwnWorkNs.
+VirtualProgram WithOwnWork(VirtualProgram program) {
+  std::vector<Statement> statements;
+  for (const Statement& statement : program.threads.front().statements) {
+    if (statement.action == Action::kStep && statement.slot % kOwnWorkEvery == 0) {
+      statements.emplace_back().cost_ns = kOwnWorkNs;
+    }
+    statements.push_back(statement);
+  }
+  program.threads.front().statements = std::move(statements);
+  return program;
+}
+
+// ... which CUPTI says is its own.
+void RecordOwnWork(ProcessTrace* process) {
+  Label label;
+  label.kind = LabelKind::kOverhead;
+  label.text = "ACTIVITY_BUFFER_REQUEST";
+  process->labels.push_back(label);
+  const auto own = static_cast<LabelId>(process->labels.size() - 1);
+  ThreadTrace& thread = process->threads.front();
+  for (const ThreadEvent& event : thread.events) {
+    if (event.kind != SlotKind::kStep || event.payload % kOwnWorkEvery != 0) continue;
+    const int64_t end_ns = event.time_ns - 20;  // the step is told of behind its statement
+    Overhead& overhead = thread.overheads.emplace_back();
+    overhead.start_ns = end_ns - kOwnWorkNs;
+    overhead.end_ns = end_ns;
+    overhead.label = own;
+  }
+}
+
 struct Outcome : CorrectedError {
   int64_t width_ns = 0;  // of the interval of the total
   InRunCheck check;
@@ -135,8 +170,12 @@ struct Outcome : CorrectedError {
 class InRunTest : public testing::Test {
  protected:
   // |kernel_ns|: short ones leave the loop to the CPU, long ones absorb what it costs.
-  void Record(uint64_t seed, double kernel_ns, double scale = 10) {
-    program_ = Loop(seed, scale).Program(kernel_ns);
+  void Record(uint64_t seed, double kernel_ns, double scale = 10,
+              uint32_t iterations = kIterations) {
+    Record(Loop(seed, scale).Program(kernel_ns, iterations));
+  }
+  void Record(VirtualProgram program) {
+    program_ = std::move(program);
     recorded_ = RunOf(Execute(program_, nullptr));
     const Result<Report> truth = BuildReport(RunOf(Execute(Uninstrumented(program_), nullptr)));
     ASSERT_TRUE(truth.ok());
@@ -150,6 +189,7 @@ class InRunTest : public testing::Test {
   }
   // The trace as it would be, had the recorder said nothing of suspensions.
   void ForgetWhatTheRunTells() { recorded_.processes.front().in_run_calibration.clear(); }
+  void RecordOwnWork() { sim::RecordOwnWork(&recorded_.processes.front()); }
   void MakePython() { recorded_.processes.front().python = true; }
   // The trace of a recorder that suspends nothing.
   void RecordEveryIteration(const char* verdict) {
@@ -197,6 +237,38 @@ TEST_F(InRunTest, CostsThatCalibrationTakesForTwiceWhatTheyAreAreCorrected) {
   EXPECT_TRUE(outcome.covered);
   ForgetWhatTheRunTells();
   EXPECT_FALSE(CorrectBy(2).within());
+}
+
+TEST_F(InRunTest, AFactorIsAsSureAsItIsBesideItself) {
+  Record(1, kShortKernelNs, 10, kFewIterations);
+  const Outcome outcome = CorrectBy(0.3);
+  EXPECT_GT(outcome.check.standard_error, kTransferError);
+  EXPECT_TRUE(outcome.check.used);
+  EXPECT_TRUE(outcome.covered);
+  ForgetWhatTheRunTells();
+  EXPECT_FALSE(CorrectBy(0.3).covered);
+}
+
+TEST_F(InRunTest, AFactorThatIsNotSureEnoughWidensTheIntervalWhereItIsFarFromOne) {
+  Record(4, kLongKernelNs);
+  const Outcome far = CorrectBy(0.4);
+  EXPECT_FALSE(far.check.used);
+  EXPECT_GT(far.check.factor, 1 + 3 * far.check.standard_error);
+  const Outcome near = CorrectBy(1);
+  EXPECT_FALSE(near.check.used);
+  EXPECT_LT(near.check.factor, 1 + 3 * near.check.standard_error);
+  EXPECT_TRUE(far.covered);
+  EXPECT_GT(far.width_ns, 2 * near.width_ns);
+}
+
+// It lies in a suspended iteration as it does in a recorded one.
+TEST_F(InRunTest, WhatCuptiSaysOfItsOwnWorkDoesNotHideWhatScopesCost) {
+  Record(WithOwnWork(Loop(1, 10).Program(kShortKernelNs)));
+  const double alone = CorrectBy(0.5).check.factor;
+  RecordOwnWork();
+  const InRunCheck check = CorrectBy(0.5).check;
+  EXPECT_NEAR(check.factor, 2, 3 * check.standard_error);
+  EXPECT_DOUBLE_EQ(check.factor, alone);
 }
 
 // A wrapper that records nothing is still gone through.
