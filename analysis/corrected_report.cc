@@ -36,12 +36,15 @@ Bounds BoundsOfLength(int64_t recorded, int64_t corrected, const CostNoise& nois
   return {std::max<int64_t>(0, corrected - half), corrected + half};
 }
 
-// The share of what was removed that may be wrong.
+double HalfWidthOf(const CostNoise& noise) {
+  return kNormal975 * std::sqrt(noise.variance + noise.error * noise.error);
+}
+
+// The share of what was removed that may be wrong. Costs that were measured as nothing, or as less,
+// may be wrong altogether.
 double UncertainShare(const ReplayFacts& facts) {
-  if (facts.removed_ns <= 0) return 0;
-  const CostNoise& noise = facts.removed;
-  const double half = kNormal975 * std::sqrt(noise.variance + noise.error * noise.error);
-  return std::min(1.0, half / facts.removed_ns);
+  const double half = HalfWidthOf(facts.removed);
+  return half > 0 ? half / std::max(half, std::abs(facts.removed_ns)) : 0;
 }
 
 // A figure that is no length of the timeline itself moves from |recorded| to |corrected| as costs
@@ -62,14 +65,15 @@ CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess correc
                              const ReplayFacts& facts) {
   CorrectedProcess result;
   const double share = UncertainShare(facts);
-  const bool removed = facts.removed_ns > 0;
+  const bool removed = facts.removed_ns != 0 || HalfWidthOf(facts.removed) > 0;
   result.span = BoundsOfLength(recorded.span_ns, corrected.span_ns, facts.span,
                                facts.unmoved_waits_ns, removed);
   const auto bounds_of = [&](int64_t ReportProcess::*figure, double moved_ns) {
     return BoundsBetween(recorded.*figure, corrected.*figure, share, moved_ns, corrected.span_ns);
   };
   result.gpu_busy = bounds_of(&ReportProcess::gpu_busy_ns, 0);
-  result.gpu_wait = bounds_of(&ReportProcess::gpu_wait_ns, facts.removed_ns);
+  const double moved_ns = std::max(std::abs(facts.removed_ns), HalfWidthOf(facts.removed));
+  result.gpu_wait = bounds_of(&ReportProcess::gpu_wait_ns, moved_ns);
   result.gpu_sum = bounds_of(&ReportProcess::gpu_sum_ns, 0);
   for (const ReportOperation& row : corrected.operations) {
     const auto noise =

@@ -37,13 +37,25 @@ double LeastOf(double mean, double variance) {
   return mean * std::exp(-log_variance / 2 - kNormal975 * std::sqrt(log_variance));
 }
 
-// The part |ns| of one occurrence; what is uncertain about it is shared out by size.
-Spent PartOf(const Cost& cost, double ns) {
-  const double total = cost.total_ns();
-  const double share = total > 0 ? ns / total : 0;
+// The part |ns| of one occurrence, with |share| of what is uncertain about it.
+Spent PartOf(const Cost& cost, double ns, double share) {
   const double variance = cost.variance_ns2 * share;
   return {ns, variance, cost.standard_error_ns * share, LeastOf(ns, variance)};
 }
+
+Spent WholeOf(const Cost& cost) { return PartOf(cost, cost.total_ns(), 1); }
+
+// What is uncertain is shared out by size. A noisy measurement may come out at zero or below; it is
+// as uncertain all the same.
+double ShareInside(const Cost& cost) {
+  const double inside = std::abs(cost.inside_ns);
+  const double both = inside + std::abs(cost.outside_ns);
+  return both > 0 ? inside / both : 0.5;
+}
+
+Spent InsideOf(const Cost& cost) { return PartOf(cost, cost.inside_ns, ShareInside(cost)); }
+
+Spent OutsideOf(const Cost& cost) { return PartOf(cost, cost.outside_ns, 1 - ShareInside(cost)); }
 
 // Behind other work nothing is cheaper than usual, whatever a noisy calibration says.
 const Cost& Dearer(const Cost& usual, const Cost& late) {
@@ -77,7 +89,7 @@ ReplayCosts::ReplayCosts(const ProcessTrace& process, const CostModel& model)
   removes_ |= !model.api.empty();
   const bool by_interpreter = process.python && model.python_instant.samples != 0;
   const Cost& instant = by_interpreter ? model.python_instant : model.Of(CostKind::kInstant);
-  instant_ = PartOf(instant, instant.total_ns());
+  instant_ = WholeOf(instant);
   for (size_t id = 0; id < labels_.size(); ++id) {
     const Label& label = process.labels[id];
     ByLabel& costs = labels_[id];
@@ -89,8 +101,8 @@ ReplayCosts::ReplayCosts(const ProcessTrace& process, const CostModel& model)
         const CostKind kind = KindOfScope(label, process.python);
         const Cost& cost = model.Of(kind);
         const Cost& late = model.AfterOtherWork(kind);
-        costs.begin = PartOf(cost, cost.inside_ns);
-        costs.end = PartOf(cost, cost.outside_ns);
+        costs.begin = InsideOf(cost);
+        costs.end = OutsideOf(cost);
         costs.late_begin = WithExtra(costs.begin, cost, late);
         costs.late_end = WithExtra(costs.end, cost, late);
         break;
@@ -102,10 +114,10 @@ ReplayCosts::ReplayCosts(const ProcessTrace& process, const CostModel& model)
         // does; what native programs do there is not known, and mostly less.
         const Cost& late =
             process.python ? Dearer(cost, model.OfApiAfterOtherWork(function)) : cost;
-        costs.begin = PartOf(cost, cost.inside_ns);
-        costs.end = PartOf(cost, cost.outside_ns);
-        costs.late_begin = PartOf(late, late.inside_ns);
-        costs.late_end = PartOf(late, late.outside_ns);
+        costs.begin = InsideOf(cost);
+        costs.end = OutsideOf(cost);
+        costs.late_begin = InsideOf(late);
+        costs.late_end = OutsideOf(late);
         costs.late_from_ns = kOtherWorkBeforeCallNs;
         break;
       }

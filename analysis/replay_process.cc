@@ -311,7 +311,8 @@ void ProcessReplay::EndScope(uint32_t index, ReplayThread* thread, const ThreadE
 
 void ProcessReplay::Charge(uint32_t index, ReplayThread* thread, const Spent& spent,
                            uint64_t kind) {
-  if (spent.ns == 0 || thread->at_ns < process_.span_begin_ns) return;
+  const bool is_nothing = spent.ns == 0 && spent.variance == 0 && spent.error == 0;
+  if (is_nothing || thread->at_ns < process_.span_begin_ns) return;
   thread->Charge(spent, kind);
   facts_.removed_ns += spent.ns;
   facts_.removed.variance += spent.variance;

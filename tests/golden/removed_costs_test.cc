@@ -84,6 +84,51 @@ TEST(RemovedCostsTest, EventsBehindOtherWorkCostWhatTheyDoThere) {
   }
 }
 
+// By so much the end of 100 scopes may be wrong, and the row that they make, of which each costs
+// |cost|; |waits|: what the CPU waited for the GPU.
+struct HalfWidths {
+  double span = 0;
+  double row = 0;
+  double wait = 0;
+};
+
+HalfWidths HalfWidthsWith(const Cost& cost) {
+  std::string text = "span 0 1000000\nthread main\n";
+  for (int64_t ns = 0; ns < 1'000'000; ns += 10'000) {
+    text += "@" + std::to_string(ns) + " main begin operation act\n@" + std::to_string(ns + 5000) +
+            " main end operation act\n";
+  }
+  const golden::Scenario scenario = Parsed(text);
+  ReportOptions options;
+  options.costs.emplace().kinds.fill(cost);
+  Result<Report> report = BuildReport(scenario.run, options);
+  EXPECT_TRUE(report.ok());
+  EXPECT_TRUE(AddReplays(scenario.run, options, &*report).ok());
+  const CorrectedProcess& corrected = *report->processes.front().corrected;
+  const auto half = [](const Bounds& bounds) {
+    return static_cast<double>(bounds.high - bounds.low) / 2;
+  };
+  HalfWidths widths{half(corrected.span), 0, static_cast<double>(corrected.gpu_wait.high)};
+  for (size_t i = 0; i < corrected.rows.size(); ++i) {
+    if (corrected.process.operations[i].operation != "act") continue;
+    widths.row = half(corrected.rows[i].wall);
+  }
+  return widths;
+}
+
+TEST(RemovedCostsTest, OfWhichNothingIsLeftByNoiseAreAsUncertainAsOthers) {
+  constexpr double kErrorNs = 20;
+  for (const auto& [inside_ns, outside_ns] :
+       {std::pair{0.01, 0.01}, {0.0, 0.0}, {0.0, -3.0}, {0.0, 3.0}, {2.0, -2.0}}) {
+    Cost cost = CostOf(inside_ns, outside_ns);
+    cost.standard_error_ns = kErrorNs;
+    const HalfWidths widths = HalfWidthsWith(cost);
+    EXPECT_NEAR(widths.span, 196 * kErrorNs, 0.06 * 196 * kErrorNs) << outside_ns;
+    EXPECT_NEAR(widths.wait, 196 * kErrorNs, 0.06 * 196 * kErrorNs) << outside_ns;
+    EXPECT_GT(widths.row, 0) << outside_ns;
+  }
+}
+
 // What the profiler does on a thread of the program tells by itself how long it took.
 TEST(RemovedCostsTest, ScopesAroundOwnWorkAreRemovedWhole) {
   const std::string own =
