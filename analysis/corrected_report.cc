@@ -61,6 +61,24 @@ Bounds BoundsBetween(int64_t recorded, int64_t corrected, double share, double m
   return {std::max<int64_t>(0, corrected - half_ns), corrected + half_ns};
 }
 
+// Of GPU time in a row. Whatever becomes of the work itself, it falls into the row or beside it
+// with the row's begin and end: those that lie beside work are as many of all as the row's share of
+// GPU time, and of what is uncertain about each independently they share the variance.
+Bounds BoundsOfBusy(const ReportOperation& recorded, const ReportOperation& corrected, double share,
+                    const CostNoise& wall) {
+  Bounds bounds =
+      BoundsBetween(recorded.gpu_busy_ns, corrected.gpu_busy_ns, share, 0, corrected.wall_ns);
+  const auto busy_ns = static_cast<double>(std::max(recorded.gpu_busy_ns, corrected.gpu_busy_ns));
+  const auto wall_ns = static_cast<double>(std::max(recorded.wall_ns, corrected.wall_ns));
+  if (busy_ns <= 0 || wall_ns <= 0) return bounds;
+  const double busy = std::min(1.0, busy_ns / wall_ns);
+  const auto half_ns =
+      static_cast<int64_t>(std::ceil(HalfWidthOf({busy * wall.variance, busy * wall.error})));
+  bounds.low = std::clamp<int64_t>(corrected.gpu_busy_ns - half_ns, 0, bounds.low);
+  bounds.high = std::max(bounds.high, corrected.gpu_busy_ns + half_ns);
+  return bounds;
+}
+
 CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess corrected,
                              const ReplayFacts& facts) {
   CorrectedProcess result;
@@ -88,7 +106,7 @@ CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess correc
     const CostNoise no_noise;
     const CostNoise& row_noise = noise == facts.operations.end() ? no_noise : noise->noise;
     bounds.wall = BoundsOfLength(was.wall_ns, row.wall_ns, row_noise, 0, removed);
-    bounds.gpu_busy = BoundsBetween(was.gpu_busy_ns, row.gpu_busy_ns, share, 0, row.wall_ns);
+    bounds.gpu_busy = BoundsOfBusy(was, row, share, row_noise);
   }
   result.removed_ns = std::llround(facts.removed_ns);
   result.process = std::move(corrected);

@@ -8,9 +8,12 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/corrected_report.h"
 #include "analysis/cost_model.h"
+#include "analysis/estimate.h"
 #include "analysis/report.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
@@ -36,7 +39,22 @@ struct CorrectedError {
   double row_error = 0;    // the worst of the rows that matter
   std::string worst_row;
   bool covered = false;  // the stated interval holds the true span
+  double of_half = 0;    // by how much the span is off, as a part of half of that interval
+  // GPU time of the rows that matter, and how often the stated interval holds it.
+  uint64_t busy_rows = 0;
+  uint64_t busy_covered = 0;
 };
+
+// Whether intervals are no wider than they have to be: |of_half| is by how much of its half width
+// each is off. Of the normal distribution the interval of 95 % is off by a third of that in the
+// median.
+inline bool AreTelling(std::vector<double> of_half, double least) {
+  return Median(std::move(of_half)) > least;
+}
+
+inline bool Holds(const Bounds& bounds, int64_t truth) {
+  return bounds.low <= truth && truth <= bounds.high;
+}
 
 inline double RelativeError(int64_t found, int64_t truth) {
   return truth == 0 ? 0 : std::abs(static_cast<double>(found - truth)) / static_cast<double>(truth);
@@ -45,14 +63,22 @@ inline double RelativeError(int64_t found, int64_t truth) {
 inline CorrectedError ErrorOf(const CorrectedProcess& corrected, const ReportProcess& real) {
   CorrectedError error;
   error.total_error = RelativeError(corrected.process.span_ns, real.span_ns);
-  error.covered = corrected.span.low <= real.span_ns && real.span_ns <= corrected.span.high;
+  error.covered = Holds(corrected.span, real.span_ns);
+  const double half = static_cast<double>(corrected.span.high - corrected.span.low) / 2;
+  if (half > 0) {
+    const int64_t off_ns = corrected.process.span_ns - real.span_ns;
+    error.of_half = std::abs(static_cast<double>(off_ns)) / half;
+  }
   for (const ReportOperation& row : real.operations) {
     if (static_cast<double>(row.wall_ns) < kRowMatters * static_cast<double>(real.span_ns)) {
       continue;
     }
     int64_t found = 0;
-    for (const ReportOperation& other : corrected.process.operations) {
-      if (other.operation == row.operation) found = other.wall_ns;
+    for (size_t i = 0; i < corrected.process.operations.size(); ++i) {
+      if (corrected.process.operations[i].operation != row.operation) continue;
+      found = corrected.process.operations[i].wall_ns;
+      ++error.busy_rows;
+      error.busy_covered += Holds(corrected.rows[i].gpu_busy, row.gpu_busy_ns) ? 1 : 0;
     }
     const double row_error = RelativeError(found, row.wall_ns);
     if (row_error <= error.row_error) continue;

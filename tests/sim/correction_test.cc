@@ -26,11 +26,20 @@ namespace {
 
 constexpr double kTotalWithin = 0.01;
 constexpr double kRowWithin = 0.02;
-constexpr double kGoodShare = 0.95;     // of workloads within all bounds
-constexpr double kCoveredShare = 0.90;  // ... whose interval holds the truth
+constexpr double kGoodShare = 0.95;         // of workloads within all bounds
+constexpr double kCoveredShare = 0.90;      // ... whose interval holds the truth
+constexpr double kBusyCoveredShare = 0.85;  // of the rows of each kind of workload
+constexpr double kTypicalOfHalf = 0.1;      // that a total is off by, of the half width
 constexpr double kTooWideShare = 0.99;  // more were covered by chance or by an interval too wide
 constexpr uint64_t kFew = 100;          // workloads, of which all may be covered
 constexpr uint64_t kCalibrationSamples = 100'000;
+
+// Of rows, whose interval holds the truth.
+struct Share {
+  uint64_t of = 0;
+  uint64_t held = 0;
+  double value() const { return of == 0 ? 1 : static_cast<double>(held) / static_cast<double>(of); }
+};
 
 struct Outcome : CorrectedError {
   double slowdown = 0;
@@ -75,6 +84,8 @@ TEST(CorrectionTest, CorrectedTotalsAndRowsAreThoseOfTheRunWithoutAProfiler) {
   uint64_t covered = 0;
   double slowdown = 0;
   std::vector<double> worst(kWorkloads, 0.0);
+  std::vector<double> of_half;
+  std::vector<Share> busy(kWorkloads);
   for (uint64_t seed = first; seed < first + workloads; ++seed) {
     const auto workload = static_cast<Workload>(seed % kWorkloads);
     const Outcome outcome = CorrectAndCompare(MakeWorkload(workload, seed, statements));
@@ -84,6 +95,9 @@ TEST(CorrectionTest, CorrectedTotalsAndRowsAreThoseOfTheRunWithoutAProfiler) {
     slowdown += outcome.slowdown / static_cast<double>(workloads);
     double& largest = worst[static_cast<size_t>(workload)];
     largest = std::max(largest, outcome.total_error);
+    of_half.push_back(outcome.of_half);
+    busy[static_cast<size_t>(workload)].of += outcome.busy_rows;
+    busy[static_cast<size_t>(workload)].held += outcome.busy_covered;
     if (within && outcome.covered) continue;
     std::printf("seed %llu, %s: slowdown %.2f, total off by %.3f %%, row %s by %.3f %%%s\n",
                 static_cast<unsigned long long>(seed), WorkloadName(workload), outcome.slowdown,
@@ -91,8 +105,11 @@ TEST(CorrectionTest, CorrectedTotalsAndRowsAreThoseOfTheRunWithoutAProfiler) {
                 outcome.covered ? "" : ", outside the interval");
   }
   for (int i = 0; i < kWorkloads; ++i) {
-    std::printf("%-14s largest error of the total %.3f %%\n",
-                WorkloadName(static_cast<Workload>(i)), 100 * worst[static_cast<size_t>(i)]);
+    const char* const name = WorkloadName(static_cast<Workload>(i));
+    const Share& rows = busy[static_cast<size_t>(i)];
+    std::printf("%-14s largest error of the total %.3f %%, GPU time of rows covered %.1f %%\n",
+                name, 100 * worst[static_cast<size_t>(i)], 100 * rows.value());
+    EXPECT_GE(rows.value(), kBusyCoveredShare) << name;
   }
   const double count = static_cast<double>(workloads);
   std::printf("%llu workloads, mean slowdown %.2f: within bounds %.1f %%, covered %.1f %%\n",
@@ -100,6 +117,7 @@ TEST(CorrectionTest, CorrectedTotalsAndRowsAreThoseOfTheRunWithoutAProfiler) {
               100 * static_cast<double>(good) / count, 100 * static_cast<double>(covered) / count);
   EXPECT_GE(static_cast<double>(good), kGoodShare * count);
   EXPECT_GE(static_cast<double>(covered), kCoveredShare * count);
+  EXPECT_TRUE(AreTelling(of_half, kTypicalOfHalf));
   if (workloads > kFew) {
     EXPECT_LE(static_cast<double>(covered), kTooWideShare * count);
   }
