@@ -236,9 +236,9 @@ void Summarise(uint64_t seed, Verification* verification) {
     errors.push_back(round.start_and_end_error_ns / round.plain_ns);
   }
   verification->seed = seed;
-  verification->slowdown = MedianRatioOf(profiled, seed);
-  verification->corrected = MedianRatioOf(corrected, seed);
-  verification->cpu = MedianRatioOf(cpu, seed);
+  verification->slowdown = MedianRatioOf(profiled);
+  verification->corrected = MedianRatioOf(corrected);
+  verification->cpu = MedianRatioOf(cpu);
   // Rounds do not differ by what was taken out of each, however wrong that was.
   MedianRatio& ratio = verification->corrected;
   if (!ratio.interval) return;

@@ -60,7 +60,7 @@ struct Verification {
 // calibration that serves it.
 Result<Verification> VerifyCommand(const VerifyOptions& options);
 
-// The ratios of |rounds|; |seed| is that of the intervals.
+// The ratios of |rounds|; |seed| is that of their order.
 void Summarise(uint64_t seed, Verification* verification);
 
 enum class Verdict : uint8_t { kPassed, kFailed, kNotDecided };

@@ -218,38 +218,52 @@ std::vector<MeasuredPair> Pairs(size_t count) {
 }
 
 TEST(MedianRatio, IsTheMedianOfTheRatiosOfPairs) {
-  EXPECT_DOUBLE_EQ(MedianRatioOf({{11, 10}, {24, 20}, {39, 30}}, 1).ratio, 1.2);
+  EXPECT_DOUBLE_EQ(MedianRatioOf({{11, 10}, {24, 20}, {39, 30}}).ratio, 1.2);
 }
 
 TEST(MedianRatio, HasNoIntervalBelowSixPairs) {
-  EXPECT_FALSE(MedianRatioOf(Pairs(1), 1).interval);
-  EXPECT_FALSE(MedianRatioOf(Pairs(5), 1).interval);
-  const MedianRatio six = MedianRatioOf(Pairs(6), 1);
-  ASSERT_TRUE(six.interval);
-  EXPECT_LT(six.interval->low, six.ratio);
-  EXPECT_GT(six.interval->high, six.ratio);
+  EXPECT_FALSE(MedianRatioOf(Pairs(1)).interval);
+  EXPECT_FALSE(MedianRatioOf(Pairs(5)).interval);
+  EXPECT_TRUE(MedianRatioOf(Pairs(6)).interval);
 }
 
-TEST(MedianRatio, WithoutAPairIsZero) { EXPECT_EQ(MedianRatioOf({}, 1).ratio, 0); }
+TEST(MedianRatio, WithoutAPairIsZero) { EXPECT_EQ(MedianRatioOf({}).ratio, 0); }
 
-TEST(MedianRatio, IsTheSameForTheSameSeed) {
-  const std::vector<MeasuredPair> pairs = Pairs(20);
-  EXPECT_EQ(MedianRatioOf(pairs, 5).interval->low, MedianRatioOf(pairs, 5).interval->low);
-  EXPECT_LT(MedianRatioOf(pairs, 5).interval->low, MedianRatioOf(pairs, 5).interval->high);
+// As tables of the sign test have it.
+TEST(MedianRatio, LeavesOutAsManyPairsOnEitherSideAsTheIntervalAllows) {
+  for (const auto& [count, left_out] : {std::pair<size_t, size_t>{6, 0},
+                                        {8, 0},
+                                        {9, 1},
+                                        {11, 1},
+                                        {12, 2},
+                                        {20, 5},
+                                        {50, 17},
+                                        {100, 39},
+                                        {2000, 955}}) {
+    std::vector<MeasuredPair> pairs;
+    for (size_t i = count; i-- > 0;) pairs.push_back({static_cast<double>(i), 1});
+    const MedianRatio ratio = MedianRatioOf(pairs);
+    EXPECT_DOUBLE_EQ(ratio.interval->low, static_cast<double>(left_out)) << count;
+    EXPECT_DOUBLE_EQ(ratio.interval->high, static_cast<double>(count - 1 - left_out)) << count;
+  }
 }
 
 TEST(MedianRatio, CoversTheTruthAsOftenAsItSays) {
+  constexpr double kMedian = 1.05;
+  constexpr int kTrials = 20'000;
   std::mt19937_64 random(3);
-  std::normal_distribution<double> noise(1.05, 0.02);
-  int covered = 0;
-  constexpr int kTrials = 100;
-  for (int trial = 0; trial < kTrials; ++trial) {
-    std::vector<MeasuredPair> pairs;
-    for (int i = 0; i < 15; ++i) pairs.push_back({noise(random), 1});
-    const MedianRatio ratio = MedianRatioOf(pairs, static_cast<uint64_t>(trial));
-    covered += ratio.interval->low <= 1.05 && 1.05 <= ratio.interval->high ? 1 : 0;
+  std::lognormal_distribution<double> noise(std::log(kMedian), 0.3);
+  for (const size_t count : {6, 7, 10, 20}) {
+    int covered = 0;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      std::vector<MeasuredPair> pairs;
+      for (size_t i = 0; i < count; ++i) pairs.push_back({noise(random), 1});
+      const MedianRatio ratio = MedianRatioOf(pairs);
+      covered += ratio.interval->low <= kMedian && kMedian <= ratio.interval->high ? 1 : 0;
+    }
+    EXPECT_GE(covered, 0.945 * kTrials) << count;
+    EXPECT_LE(covered, 0.99 * kTrials) << count;
   }
-  EXPECT_GE(covered, 88);
 }
 
 }  // namespace
