@@ -35,7 +35,7 @@ bool ProcessReplay::MergeIntoGraph(ReplayThread* thread, const ReplayThread::Ope
   LaunchEntry* const launch = launches_.Find(open.call.correlation);
   if (launch != nullptr && open.outermost) launch->merged_into = scope->capture_launch;
   if (open.charged) {
-    double& owed = thread->owed[thread->cell].ns;
+    double& owed = thread->owed.At(thread->cell).ns;
     owed = std::max(0.0, owed - costs_.AfterBegin(open.call.label, open.since_ns).ns);
   }
   thread->now = open.begun;

@@ -74,7 +74,7 @@ void ProcessReplay::Start(uint32_t index, int64_t time_ns) {
   } else {
     thread.BeginAt(LeadAt(time_ns), time_ns);
   }
-  thread.owed.resize(facts_.operations.size() * kLayers);
+  thread.owed.Resize(facts_.operations.size());
   EnterCell(&thread);
 }
 

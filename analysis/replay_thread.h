@@ -13,6 +13,7 @@
 #define GPUBOUND_ANALYSIS_REPLAY_THREAD_H_
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -42,6 +43,24 @@ struct ReplayThread {
     double ns = 0;
     double variance = 0;  // of the latest costs since nothing was owed
   };
+  // By cell. Those of an operation come into being with the first: of many threads and operations
+  // few meet.
+  class Debts {
+   public:
+    using OfOperation = std::array<Debt, kLayers>;  // by layer
+    void Resize(size_t operations) { operations_.resize(operations); }
+    Debt& At(size_t of) {
+      std::unique_ptr<OfOperation>& debts = operations_[of / kLayers];
+      if (debts == nullptr) [[unlikely]]
+        debts = std::make_unique<OfOperation>();
+      return (*debts)[of % kLayers];
+    }
+    // Null where the operation of cell |of| never owed anything.
+    OfOperation* Find(size_t of) { return operations_[of / kLayers].get(); }
+
+   private:
+    std::vector<std::unique_ptr<OfOperation>> operations_;
+  };
 
   // Time that passed while scopes were recorded: what it was, and what it is with a what-if's
   // factors. In time of which nobody knows what was done the same part of it is left.
@@ -52,16 +71,16 @@ struct ReplayThread {
   };
 
   bool started = false;
-  bool adopts = false;                        // works for the reporting thread, as far as is known
-  int64_t at_ns = 0;                          // recorded
-  Moment now;                                 // replayed
-  double shown = 0;                           // when events of now are shown, ascending
-  bool guessed = false;                       // |now| is; see WaitForThread
-  Moment certain;                             // ... and no earlier than this
-  double factor = 1;                          // of the time that passes
-  Scaled scaled[2];                           // outside CUDA calls, and in them
-  Scaled* scales = nullptr;                   // what the time that passes tells of; null: nothing
-  std::vector<Debt> owed;                     // by cell
+  bool adopts = false;       // works for the reporting thread, as far as is known
+  int64_t at_ns = 0;         // recorded
+  Moment now;                // replayed
+  double shown = 0;          // when events of now are shown, ascending
+  bool guessed = false;      // |now| is; see WaitForThread
+  Moment certain;            // ... and no earlier than this
+  double factor = 1;         // of the time that passes
+  Scaled scaled[2];          // outside CUDA calls, and in them
+  Scaled* scales = nullptr;  // what the time that passes tells of; null: nothing
+  Debts owed;
   double overdue = 0;                         // owed by whatever passes next
   size_t cell = 0;                            // of operation and layer
   bool pays_overdue = true;                   // in this cell
@@ -125,13 +144,16 @@ struct ReplayThread {
   }
   // What of |length|, which passes in this cell, makes up for what is owed.
   double PaidOf(double length) {
-    Debt& debt = owed[cell];
-    double paid = std::min(debt.ns, length);
-    debt.ns -= paid;
-    if (debt.ns == 0) {
-      debt.variance = 0;
-    } else if (debt.ns * debt.ns > kNoise * kNoise * debt.variance) {
-      overdue += std::exchange(debt, {}).ns;
+    double paid = 0;
+    if (Debts::OfOperation* const debts = owed.Find(cell)) {
+      Debt& debt = (*debts)[cell % kLayers];
+      paid = std::min(debt.ns, length);
+      debt.ns -= paid;
+      if (debt.ns == 0) {
+        debt.variance = 0;
+      } else if (debt.ns * debt.ns > kNoise * kNoise * debt.variance) {
+        overdue += std::exchange(debt, {}).ns;
+      }
     }
     if (overdue > 0 && pays_overdue) {
       const double more = std::min(overdue, length - paid);
@@ -151,9 +173,10 @@ struct ReplayThread {
     guessed = false;
     // Waiting ends when it ends, whatever is owed for what came before.
     const double shown_before = std::exchange(shown, std::max(shown_begun, release.at));
-    const size_t operation = cell - cell % kLayers;
-    for (size_t i = operation; i < operation + kLayers && shown_before > shown; ++i) {
-      owed[i].ns -= std::min(owed[i].ns, shown_before - shown);
+    Debts::OfOperation* const debts = owed.Find(cell);
+    for (size_t i = 0; debts != nullptr && i < kLayers && shown_before > shown; ++i) {
+      Debt& debt = (*debts)[i];
+      debt.ns -= std::min(debt.ns, shown_before - shown);
     }
     if (shown_before > shown) overdue -= std::min(overdue, shown_before - shown);
     return true;
@@ -176,7 +199,7 @@ struct ReplayThread {
     if (charged.from_ns != at_ns) charged = {};
     charged = {charged.ns + spent.ns, charged.variance + spent.variance,
                charged.least + spent.least, kind, at_ns};
-    Debt& debt = owed[cell];
+    Debt& debt = owed.At(cell);
     debt.ns += spent.ns;
     debt.variance += spent.variance - debt.variance / kRecent;
     now.at -= spent.ns;
