@@ -31,14 +31,21 @@ inline constexpr size_t kCostKindCount = 5;
 struct Cost {
   double inside_ns = 0;
   double outside_ns = 0;
-  double variance_ns2 = 0;       // of one occurrence's total
+  double variance_ns2 = 0;       // of one occurrence's total, or more (docs/calibration.md)
   double standard_error_ns = 0;  // of the mean total, as calibration measured it
   uint64_t samples = 0;          // 0: not measured
+  // Of the mean, beside |standard_error_ns|, in the rows of a run: in its total what other costs
+  // are off by takes that back.
+  double row_error_ns = 0;
 
   double total_ns() const { return inside_ns + outside_ns; }
   Cost Times(double factor) const {
-    return {inside_ns * factor, outside_ns * factor, variance_ns2 * factor * factor,
-            standard_error_ns * factor, samples};
+    return {inside_ns * factor,
+            outside_ns * factor,
+            variance_ns2 * factor * factor,
+            standard_error_ns * factor,
+            samples,
+            row_error_ns * factor};
   }
 };
 

@@ -26,8 +26,10 @@ namespace {
 
 constexpr int kMostReplays = 6;    // beside the one without the costs in question
 constexpr double kSettled = 0.02;  // a factor that near to the last one's changes nothing
-// That recording makes the difference cannot be ruled out of a factor up to here, although it is
-// kFarFactor standard deviations away from 1: the interval then holds both.
+// No factor above it is taken, nor below what it divides by: it then makes up for what other costs
+// are off by, which are more, or it is not recording that makes the difference. That cannot be
+// ruled out of a factor up to here which is kFarFactor standard deviations away from 1: the
+// interval then holds both.
 constexpr double kLargest = 4;
 constexpr char kDiffersByMore[] =
     "iterations behind the recording differ from recorded ones by more than recording does";
@@ -164,7 +166,7 @@ bool IsSurer(const Loop& loop) {
 // logarithm of the factor is as uncertain as the factor is, as a share of it.
 bool IsTooFar(const Loop& loop) {
   const double error = std::hypot(loop.standard_error / loop.factor, loop.calibrated_error);
-  return std::abs(std::log(loop.factor)) > kFarFactor * error;
+  return std::abs(std::log(loop.factor)) > std::min(kFarFactor * error, std::log(kLargest));
 }
 
 // Likewise of one that may be below 0.
@@ -178,8 +180,9 @@ std::string WhyNotUsed(const Loop& loop) {
   // The total is as sure as the fit is, whichever cost makes up for the others.
   if (!IsSurer(loop)) {
     if (IsFarFromOne(loop)) return kDiffersByMore;
-    if (loop.factor <= 0)
-      return "iterations behind the recording are no shorter than recorded ones";
+    if (loop.factor <= 0) {
+      return "other costs explain more than iterations behind the recording differ by";
+    }
     return "iterations behind the recording tell their cost to within " +
            FormatShare(ShareOfFactor(loop.fit_error, loop.factor)) + ", calibration to within " +
            FormatShare(loop.calibrated_error);
@@ -201,6 +204,10 @@ Cost Corrected(const Cost& cost, const Loop& loop) {
   const double own_ns = loop.factor * std::sqrt(std::max(0.0, own_squared));
   Cost corrected = cost.Times(loop.factor);
   corrected.standard_error_ns = std::hypot(loop.fit_error * cost.total_ns(), own_ns);
+  // What the other costs are off by is in the factor.
+  const double of_others =
+      loop.standard_error * loop.standard_error - loop.fit_error * loop.fit_error;
+  corrected.row_error_ns = std::sqrt(std::max(0.0, of_others)) * std::abs(cost.total_ns());
   return corrected;
 }
 

@@ -40,7 +40,8 @@ double LeastOf(double mean, double variance) {
 // The part |ns| of one occurrence, with |share| of what is uncertain about it.
 Spent PartOf(const Cost& cost, double ns, double share) {
   const double variance = cost.variance_ns2 * share;
-  return {ns, variance, cost.standard_error_ns * share, LeastOf(ns, variance)};
+  const double error = cost.standard_error_ns * share;
+  return {ns, variance, error, LeastOf(ns, variance), std::hypot(error, cost.row_error_ns * share)};
 }
 
 Spent WholeOf(const Cost& cost) { return PartOf(cost, cost.total_ns(), 1); }
@@ -69,7 +70,8 @@ Spent WithExtra(const Spent& part, const Cost& usual, const Cost& late) {
   const double ns = part.ns + extra_ns;
   const double variance = part.variance + std::max(0.0, late.variance_ns2 - usual.variance_ns2);
   const double error = std::hypot(part.error, late.standard_error_ns);
-  return {ns, variance, error, LeastOf(ns, variance)};
+  return {ns, variance, error, LeastOf(ns, variance),
+          std::hypot(part.row_error, late.standard_error_ns, late.row_error_ns)};
 }
 
 }  // namespace

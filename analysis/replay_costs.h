@@ -18,7 +18,8 @@ struct Spent {
   double ns = 0;
   double variance = 0;
   double error = 0;
-  double least = 0;  // one in forty occurrences costs less
+  double least = 0;      // one in forty occurrences costs less
+  double row_error = 0;  // |error| of the row in which it lies, no less than that
 };
 
 class ReplayCosts {

@@ -320,7 +320,7 @@ void ProcessReplay::Charge(uint32_t index, ReplayThread* thread, const Spent& sp
   if (!IsReporting(index)) return;
   CostNoise& row = NoiseOf(*thread);
   row.variance += spent.variance;
-  row.error += spent.error;
+  row.error += spent.row_error;
 }
 
 // Of the row in which the reporting thread's time passes.

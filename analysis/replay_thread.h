@@ -207,7 +207,7 @@ struct ReplayThread {
     now.variance += spent.variance;
     now.error += spent.error;
     noise_variance += spent.variance;
-    noise_error += spent.error;
+    noise_error += spent.row_error;
   }
   OperationIndex operation() const { return scopes.operation(); }
 

@@ -40,8 +40,9 @@ struct CorrectedError {
   std::string worst_row;
   bool covered = false;  // the stated interval holds the true span
   double of_half = 0;    // by how much the span is off, as a part of half of that interval
-  // GPU time of the rows that matter, and how often the stated interval holds it.
-  uint64_t busy_rows = 0;
+  // The rows that matter, and how often stated intervals hold their wall and their GPU time.
+  uint64_t rows = 0;
+  uint64_t wall_covered = 0;
   uint64_t busy_covered = 0;
 };
 
@@ -77,7 +78,8 @@ inline CorrectedError ErrorOf(const CorrectedProcess& corrected, const ReportPro
     for (size_t i = 0; i < corrected.process.operations.size(); ++i) {
       if (corrected.process.operations[i].operation != row.operation) continue;
       found = corrected.process.operations[i].wall_ns;
-      ++error.busy_rows;
+      ++error.rows;
+      error.wall_covered += Holds(corrected.rows[i].wall, row.wall_ns) ? 1 : 0;
       error.busy_covered += Holds(corrected.rows[i].gpu_busy, row.gpu_busy_ns) ? 1 : 0;
     }
     const double row_error = RelativeError(found, row.wall_ns);

@@ -96,7 +96,7 @@ TEST(CorrectionTest, CorrectedTotalsAndRowsAreThoseOfTheRunWithoutAProfiler) {
     double& largest = worst[static_cast<size_t>(workload)];
     largest = std::max(largest, outcome.total_error);
     of_half.push_back(outcome.of_half);
-    busy[static_cast<size_t>(workload)].of += outcome.busy_rows;
+    busy[static_cast<size_t>(workload)].of += outcome.rows;
     busy[static_cast<size_t>(workload)].held += outcome.busy_covered;
     if (within && outcome.covered) continue;
     std::printf("seed %llu, %s: slowdown %.2f, total off by %.3f %%, row %s by %.3f %%%s\n",

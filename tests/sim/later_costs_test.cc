@@ -197,6 +197,34 @@ TEST(LaterCostsTest, TheTotalIsRightAndItsIntervalNarrower) {
   }
 }
 
+// A loop with more scopes than calls, of which calibration takes the scopes for |times| what they
+// are.
+Recorded ManyScopes(TimeNs scope_ns, TimeNs api_ns, double times) {
+  VirtualProgram program = MakeWorkload(Workload::kCpuBound, 7, kStatements);
+  program.cost.scope_ns = scope_ns;
+  program.cost.api_ns = api_ns;
+  program.cost.deviation = 0.5;
+  Recorded recorded(program, 1);
+  recorded.TakeScopesFor(times);
+  return recorded;
+}
+
+TEST(LaterCostsTest, WhatScopesAreOffByIsInTheRowsThatCallsMake) {
+  const Outcome outcome = ManyScopes(5'000, 4'000, 0.7).Correct();
+  EXPECT_TRUE(outcome.check.later.used);
+  EXPECT_LE(outcome.total_error, kTotalWithin);
+  EXPECT_EQ(outcome.wall_covered, outcome.rows) << outcome.worst_row << " " << outcome.row_error;
+}
+
+TEST(LaterCostsTest, CallsDoNotMakeUpForAllThatScopesAreOffBy) {
+  const Outcome outcome = ManyScopes(10'000, 500, 0.8).Correct();
+  EXPECT_GT(outcome.check.later.factor, 4);
+  EXPECT_FALSE(outcome.check.later.used);
+  EXPECT_THAT(WhyUnchecked(outcome.check, kCudaCalls), HasSubstr("by more than recording does"));
+  EXPECT_TRUE(outcome.covered);
+  EXPECT_EQ(outcome.wall_covered, outcome.rows) << outcome.worst_row << " " << outcome.row_error;
+}
+
 // Of a recording with all costs taken out, the iterations are as long as those behind it.
 TEST(LaterCostsTest, HowLongIterationsTookIsTold) {
   Recorded recorded(DearCalls(Workload::kCpuBound, 7), 1);
