@@ -76,7 +76,7 @@ class Imagination {
       result.captures += facts.captures;
       result.captures_broken += facts.captures_broken;
     }
-    const Status drawn = Draw(PartsOf(result.before), &result.curves);
+    const Status drawn = Draw(PartsOf(result.before), span_.run_ns, &result.curves);
     if (!drawn.ok()) return drawn.error();
     std::stable_sort(result.curves.begin(), result.curves.end(), [](const auto& a, const auto& b) {
       return a.points.back().wall_ns < b.points.back().wall_ns;
@@ -181,17 +181,23 @@ class Imagination {
     return parts;
   }
 
-  // Every point is a replay of its own.
-  Status Draw(const std::vector<std::pair<std::string, Scaling>>& parts,
+  // Every point is a replay of its own, but for those where nothing changes: there the run takes
+  // |changed_ns|, as with the changes alone.
+  Status Draw(const std::vector<std::pair<std::string, Scaling>>& parts, int64_t changed_ns,
               std::vector<SpeedCurve>* curves) const {
     std::vector<std::function<Status()>> jobs;
     for (const auto& [part, scaling] : parts) {
       SpeedCurve& curve = curves->emplace_back();
       curve.part = part;
-      for (const double factor : kFactors) curve.points.push_back({factor, 0});
+      for (const double factor : kFactors) curve.points.push_back({factor, changed_ns});
     }
+    const bool has_work =
+        std::any_of(run_.processes.begin(), run_.processes.end(),
+                    [](const ProcessTrace& process) { return process.works.size() > 1; });
     for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].second.part == ScaledPart::kDevice && !has_work) continue;
       for (SpeedPoint& point : (*curves)[i].points) {
+        if (point.factor == 1) continue;
         jobs.emplace_back([this, of = parts[i].second, &point] { return DrawPoint(of, &point); });
       }
     }

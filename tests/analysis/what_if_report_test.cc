@@ -74,6 +74,15 @@ TEST_F(WhatIfReportTest, TheFirstSentenceAndTheTableAgree) {
   }
 }
 
+TEST_F(WhatIfReportTest, EveryPartAsItIsTakesWhatTheFirstSentenceSays) {
+  const WhatIfReport report = With("device:0.5");
+  ASSERT_GT(report.curves.size(), 1u);
+  for (const SpeedCurve& curve : report.curves) {
+    ASSERT_EQ(curve.points.size(), 5u);
+    EXPECT_EQ(PointOf(report, curve.part, 1), report.after.run.wall_ns) << curve.part;
+  }
+}
+
 TEST_F(WhatIfReportTest, WhatIsNoOperationCannotBeAGraph) {
   for (const char* const row : {"(no operation)", "(suspended)"}) {
     WhatIf changes;
@@ -106,6 +115,10 @@ TEST(WhatIfOfSteps, EndsInEveryProcessWithTheIterations) {
   EXPECT_EQ(report->after.run.wall_ns, 450);
   ASSERT_EQ(report->after.processes.size(), 2u);
   for (const ReportProcess& process : report->after.processes) EXPECT_EQ(process.span_ns, 450);
+  for (const SpeedCurve& curve : report->curves) {
+    if (curve.part != "device") continue;
+    for (const SpeedPoint& point : curve.points) EXPECT_EQ(point.wall_ns, 450) << "no device work";
+  }
 }
 
 TEST_F(WhatIfReportTest, ALayerThatTheRunDoesNotHaveIsNoChange) {
