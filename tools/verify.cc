@@ -204,7 +204,7 @@ std::string VerdictText(const Verification& verification, double limit) {
     case Verdict::kPassed:
       return "passed: the residual is within the limit of " + percent;
     case Verdict::kFailed:
-      return "FAILED: the residual is above the limit of " + percent;
+      return "FAILED: the residual is beyond the limit of " + percent;
     case Verdict::kNotDecided:
       break;
   }
@@ -213,8 +213,17 @@ std::string VerdictText(const Verification& verification, double limit) {
         "NOT DECIDED: whether the residual is within the limit of {} takes {} rounds.", percent,
         kFewestPairs);
   }
+  const RatioInterval& interval = *verification.corrected.interval;
+  const bool is_of_start_and_end =
+      verification.start_and_end_half > (interval.high - interval.low) / 4;
   return "NOT DECIDED: the interval of the residual reaches across the limit of " + percent +
-         ". More --rounds make it narrower.";
+         (is_of_start_and_end
+              ? fmt::format(
+                    ". +/- {:.2f} % of it are what the start and the end of a process cost, "
+                    "which more rounds do not tell: measure it again while nothing else "
+                    "runs (gpubound calibrate), or verify a longer program.",
+                    100 * verification.start_and_end_half)
+              : ". More --rounds make it narrower.");
 }
 
 }  // namespace
@@ -243,8 +252,10 @@ void Summarise(uint64_t seed, Verification* verification) {
   MedianRatio& ratio = verification->corrected;
   if (!ratio.interval) return;
   const double half = kNormal975 * Median(errors);
-  ratio.interval = {ratio.ratio - std::hypot(ratio.ratio - ratio.interval->low, half),
-                    ratio.ratio + std::hypot(ratio.interval->high - ratio.ratio, half)};
+  verification->start_and_end_half = half;
+  const double low = ratio.ratio - std::hypot(ratio.ratio - ratio.interval->low, half);
+  const double high = ratio.ratio + std::hypot(ratio.interval->high - ratio.ratio, half);
+  ratio.interval = {std::max(0.0, low), high};  // no program takes less than no time
 }
 
 Verdict JudgeResidual(const Verification& verification, double limit) {

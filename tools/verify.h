@@ -52,6 +52,9 @@ struct Verification {
   // Corrected over plain: 1 is perfect. Its interval is wider by what is not known of start and
   // end.
   MedianRatio corrected;
+  // By so much, a share of the plain time, on either side: the part of it that no number of rounds
+  // makes less.
+  double start_and_end_half = 0;
   MedianRatio cpu;  // CPU time, profiled over plain; other programs disturb it least
 };
 

@@ -8,78 +8,13 @@
 #include <sstream>
 
 #include "analysis/text_table.h"
+#include "tests/analysis/compared_runs.h"
 
 namespace gpubound {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr int64_t kMs = 1'000'000;
-
-// A run of |count| iterations of about |simulation_ms| + 10 ms, of which 8 ms are GPU work.
-Report RunOf(int64_t simulation_ms, size_t count) {
-  Report report;
-  report.run.wall_ns = 10'000 * kMs;
-  report.run.devices_used = 1;
-  ReportProcess& process = report.processes.emplace_back();
-  process.pid = 100;
-  ReportIterations& iterations = process.iterations.emplace();
-  iterations.count = count;
-  iterations.operations = {{"simulation", 1, 0, 0}, {"update", 1, 1, 0}};
-  ReportIterationSeries& series = iterations.series;
-  series.operation_wall_ns.resize(2);
-  series.operation_busy_ns.resize(2);
-  series.idle_ns.emplace_back("simulation", std::vector<int64_t>());
-  for (size_t i = 0; i < count; ++i) {
-    const int64_t simulation_ns =
-        simulation_ms * kMs + static_cast<int64_t>(i * 7919 % 11) * kMs / 10;
-    series.iterations.push_back(i);
-    iterations.every.push_back(
-        {static_cast<int64_t>(i) + 1, 0, simulation_ns + 10 * kMs, 8 * kMs, false});
-    series.operation_wall_ns[0].push_back(simulation_ns);
-    series.operation_wall_ns[1].push_back(10 * kMs);
-    series.operation_busy_ns[0].push_back(0);
-    series.operation_busy_ns[1].push_back(8 * kMs);
-    series.idle_ns[0].second.push_back(simulation_ns);
-  }
-  return report;
-}
-
-Report WithoutADevice() {
-  Report report = RunOf(20, 50);
-  report.run.devices_used = 0;
-  return report;
-}
-
-Report WithoutIterations(int64_t wall_ms) {
-  Report report;
-  report.run.wall_ns = wall_ms * kMs;
-  ReportProcess& process = report.processes.emplace_back();
-  ReportOperation& row = process.operations.emplace_back();
-  row.operation = "simulation";
-  row.wall_ns = wall_ms * kMs;
-  row.device_idle = {{"simulation", wall_ms * kMs}};
-  return report;
-}
-
-RunGroup Group(const std::string& name, std::vector<Report> reports) {
-  RunGroup group;
-  group.name = name;
-  for (size_t i = 0; i < reports.size(); ++i) group.runs.push_back(name + std::to_string(i));
-  group.reports = std::move(reports);
-  return group;
-}
-
-const ComparedRow& RowOf(const GroupComparison& comparison, ComparedFigure figure,
-                         const std::string& name) {
-  static const ComparedRow none;
-  for (const ComparedRow& row : comparison.rows) {
-    if (row.figure == figure && row.name == name) return row;
-  }
-  ADD_FAILURE() << "no row " << name;
-  return none;
-}
 
 TEST(Compare, ADifferenceBeyondTheSpreadOfIterationsIsSignificant) {
   const std::vector<RunGroup> groups{Group("A", {RunOf(20, 50)}), Group("B", {RunOf(30, 50)})};
@@ -130,41 +65,6 @@ TEST(Compare, WithoutIterationsInEveryRunWholeRunsAreCompared) {
 TEST(Compare, ARunWithoutProcessesHasNothingButItsWallTime) {
   const std::vector<RunGroup> groups{Group("A", {Report{}}), Group("B", {Report{}})};
   EXPECT_EQ(CompareGroups(groups, 1).rows.size(), 2u);
-}
-
-TEST(Compare, SaysHowManyDifferencesChanceWouldMark) {
-  Report before = RunOf(20, 50);
-  Report after = RunOf(30, 50);
-  for (Report* report : {&before, &after}) {
-    ReportIterations& iterations = *report->processes[0].iterations;
-    for (int i = 0; i < 20; ++i) {
-      iterations.operations.push_back({"part " + std::to_string(i), 1, 0, 0});
-      iterations.series.operation_wall_ns.push_back(iterations.series.operation_wall_ns[0]);
-      iterations.series.operation_busy_ns.push_back(iterations.series.operation_busy_ns[0]);
-    }
-  }
-  const auto chance = testing::Contains(HasSubstr("would be marked by chance"));
-  EXPECT_THAT(CompareGroups({Group("A", {before}), Group("B", {after})}, 1).notes, chance);
-  EXPECT_THAT(CompareGroups({Group("A", {before}), Group("B", {before})}, 1).notes, Not(chance))
-      << "nothing is marked";
-}
-
-TEST(Compare, SaysWhereRunsHaveDifferentNumbersOfIterations) {
-  const auto differ = testing::Contains(HasSubstr("from 50 to 300 iterations"));
-  EXPECT_THAT(CompareGroups({Group("A", {RunOf(20, 50)}), Group("B", {RunOf(20, 300)})}, 1).notes,
-              differ);
-  EXPECT_THAT(CompareGroups({Group("A", {RunOf(20, 50)}), Group("B", {RunOf(20, 52)})}, 1).notes,
-              Not(testing::Contains(HasSubstr("course of training"))));
-}
-
-TEST(Compare, UnknownGpuTimeAndSampledIterationsAreNamed) {
-  Report report = RunOf(20, 50);
-  report.processes[0].unknown_ns = 5 * kMs;
-  report.processes[0].iterations->count = 5000;
-  const std::vector<RunGroup> groups{Group("A", {report}), Group("B", {RunOf(20, 50)})};
-  const std::string text = RenderComparison(CompareGroups(groups, 1), groups, {});
-  EXPECT_THAT(text, HasSubstr("A0: GPU time is unknown for 5.00 ms"));
-  EXPECT_THAT(text, HasSubstr("A0: a random 50 of its 5000 iterations"));
 }
 
 // Whether GPU busy in "update" differs for sure where it fell from 8 ms to 4 ms.

@@ -169,6 +169,18 @@ TEST(VerificationTest, KnowsTheResidualNoBetterThanStartAndEnd) {
   EXPECT_EQ(unsure.slowdown.interval->high, sure.slowdown.interval->high);
 }
 
+TEST(VerificationTest, SaysWhatMoreRoundsDoNotTell) {
+  EXPECT_THAT(RenderVerification(OfRounds(6, 1e8), 0.02),
+              HasSubstr("start and the end of a process"));
+  Verification wide = OfRounds(6, 0);
+  wide.corrected.interval = RatioInterval{0.9, 1.1};
+  EXPECT_THAT(RenderVerification(wide, 0.02), HasSubstr("More --rounds"));
+}
+
+TEST(VerificationTest, NoResidualIsBelowAllOfTheTime) {
+  EXPECT_EQ(OfRounds(6, 1e10).corrected.interval->low, 0);
+}
+
 TEST(VerificationTest, IsJsonWithShares) {
   const auto json = nlohmann::json::parse(RenderVerificationJson(Verified(1.25), 0.02));
   EXPECT_DOUBLE_EQ(json["residual"]["share"], 0.25);
