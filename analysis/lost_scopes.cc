@@ -23,7 +23,7 @@ std::string NameOf(const ProcessTrace& process, ThreadId ordinal) {
   const auto thread = std::find_if(
       process.threads.begin(), process.threads.end(),
       [ordinal](const ThreadTrace& candidate) { return candidate.ordinal == ordinal; });
-  if (thread == process.threads.end()) return "threads of which nothing was written";
+  if (thread == process.threads.end()) return "thread ?";
   return "thread " + (thread->name.empty() ? "" : thread->name + " ") + std::to_string(thread->tid);
 }
 
@@ -33,6 +33,7 @@ void NoteLostScopes(const ProcessTrace& process, std::vector<std::string>* notes
   const Interval span{process.span_begin_ns, process.span_end_ns};
   std::map<ThreadId, OfThread> lost;
   for (const LostScopes& part : process.lost_scopes) {
+    if (part.thread == kNoThreadKnown) continue;
     OfThread& of_thread = lost[part.thread];
     of_thread.times.push_back(Interval{part.start_ns, part.end_ns}.ClippedTo(span));
     of_thread.certain |= part.certain;

@@ -12,7 +12,7 @@
 namespace gpubound {
 
 // A note on each thread of |process| whose scopes are, or may be, missing within its span, for how
-// long; beyond twenty, how many more they are.
+// long; beyond twenty, how many more they are. Nothing of those of which nothing was written.
 void NoteLostScopes(const ProcessTrace& process, std::vector<std::string>* notes);
 
 }  // namespace gpubound

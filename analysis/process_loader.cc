@@ -298,7 +298,7 @@ class Loader {
     if (!end_rows_cut_) process_.Count(LedgerCounter::live_mapping_unavailable) = 1;
     work_missing_ |= process_.device_kind != "none";
     LostScopes lost{kNoThreadKnown, KnownLifeOf(process_).end_ns, kOpenEnded, /*certain=*/false};
-    if (process_.threads.empty()) process_.lost_scopes.push_back(lost);
+    process_.lost_scopes.push_back(lost);
     for (const ThreadTrace& thread : process_.threads) {
       lost.thread = thread.ordinal;
       process_.lost_scopes.push_back(lost);

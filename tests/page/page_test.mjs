@@ -99,7 +99,7 @@ test('the bars below it have the shares that it names', async () => {
   page = await open(browser, html);
   const shown = await page.$$eval('.meter-head strong', (nodes) => nodes.map((n) => n.textContent));
   const [, claimed, really, idle] = textReport.split('\n')[0].match(
-      /nvidia-smi model (\d+ %), GPU really (at least \d+ %).*idle (\d+ %)/);
+      /nvidia-smi model (\d+ %), GPU really (at least \d+ %).*idle ((?:>= )?\d+ %)/);
   assert.deepEqual(shown, [claimed, really, idle]);
   assert.match(await text(page, '.meter:last-child .note'), /^\d+ % of it simulation; unknown/);
 });
