@@ -4,6 +4,7 @@ learns without the profiler, and its waits for the others are waits. Environment
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,10 +24,10 @@ class TorchrunTest(unittest.TestCase):
         return done.stdout
 
     def train(self, *launcher):
-        """What the ranks print, in order."""
+        """What the ranks print, in order. What gloo says of its ranks may lie between, in pieces."""
         output = self.output_of(*launcher, TORCHRUN, "--standalone", f"--nproc-per-node={RANKS}", PROGRAM,
                                 str(ITERATIONS))
-        return sorted(line for line in output.splitlines() if line[:1].isdigit())
+        return sorted(re.findall(r"\d+: \[\[.*?\]\]", output))
 
     def test_every_rank_is_recorded_and_learns_the_same(self):
         plain = self.train()
