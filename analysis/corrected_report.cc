@@ -72,8 +72,10 @@ Bounds BoundsOfBusy(const ReportOperation& recorded, const ReportOperation& corr
   const auto wall_ns = static_cast<double>(std::max(recorded.wall_ns, corrected.wall_ns));
   if (busy_ns <= 0 || wall_ns <= 0) return bounds;
   const double busy = std::min(1.0, busy_ns / wall_ns);
-  const auto half_ns =
-      static_cast<int64_t>(std::ceil(HalfWidthOf({busy * wall.variance, busy * wall.error})));
+  // What the replay itself is off by moves begin and end as well.
+  const auto moved_ns = static_cast<double>(std::abs(recorded.wall_ns - corrected.wall_ns));
+  const double error = std::hypot(busy * wall.error, kReplayErrorOfMoved * moved_ns);
+  const auto half_ns = static_cast<int64_t>(std::ceil(HalfWidthOf({busy * wall.variance, error})));
   bounds.low = std::clamp<int64_t>(corrected.gpu_busy_ns - half_ns, 0, bounds.low);
   bounds.high = std::max(bounds.high, corrected.gpu_busy_ns + half_ns);
   return bounds;
