@@ -14,9 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
-#include <system_error>
 
-#include "analysis/text_table.h"
 #include "tools/argv.h"
 #include "tools/exit_codes.h"
 #include "tools/signal_facts.h"
@@ -118,7 +116,7 @@ class StoppedProgram {
     kill(-run_.pid, SIGSTOP);
     const int64_t stop_ns = NowNs();
     int signal = SIGCHLD;
-    while (!Note(WUNTRACED | WNOHANG) && signal == SIGCHLD) {
+    while (signal == SIGCHLD && !Note(WUNTRACED | WNOHANG)) {
       signal = signals.WaitUntil(stop_ns + kPatienceNs);
       if (signal == 0) EndTurn(stop_ns);
     }
@@ -214,10 +212,6 @@ class Turns {
 Result<std::array<TimedRun, 2>> RunInTurns(const std::vector<std::string>& command,
                                            const std::array<RunInput, 2>& inputs,
                                            std::chrono::nanoseconds turn, std::mt19937_64* random) {
-  const auto not_started = [&](int error) {
-    return Error{"starting", EscapeName(command.front()), std::generic_category().message(error),
-                 "a program that runs", "Check its name and that it is executable."};
-  };
   Turns turns(turn, random);
   int ended_by = 0;
   std::array<TimedRun, 2> runs;
@@ -225,12 +219,12 @@ Result<std::array<TimedRun, 2>> RunInTurns(const std::vector<std::string>& comma
     std::array<StoppedProgram, 2> programs;
     for (size_t i = 0; i < programs.size(); ++i) {
       const int error = programs[i].Start(command, inputs[i], turns.signals().before());
-      if (error != 0) return not_started(error);
+      if (error != 0) return NotStarted(command, error);
     }
     ended_by = turns.Take(&programs);
     for (size_t i = 0; i < programs.size(); ++i) {
       const int error = programs[i].ExecError();
-      if (error != 0 && ended_by == 0) return not_started(error);
+      if (error != 0 && ended_by == 0) return NotStarted(command, error);
       runs[i] = programs[i].run();
     }
   }

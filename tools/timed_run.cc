@@ -34,6 +34,11 @@ void NoteEnd(int status, const rusage& used, TimedRun* run) {
   run->exit_status = WIFSIGNALED(status) ? kExitSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+Error NotStarted(const std::vector<std::string>& command, int error) {
+  return {"starting", EscapeName(command.front()), std::generic_category().message(error),
+          "a program that runs", "Check its name and that it is executable."};
+}
+
 Result<TimedRun> RunTimed(const std::vector<std::string>& command, const RunInput& input) {
   const std::vector<char*> arguments = ArgvOf(command);
   const std::vector<char*> variables = ArgvOf(input.environment);
@@ -47,10 +52,7 @@ Result<TimedRun> RunTimed(const std::vector<std::string>& command, const RunInpu
   const int error =
       posix_spawnp(&run.pid, arguments[0], &actions, nullptr, arguments.data(), variables.data());
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) {
-    return Error{"starting", EscapeName(command.front()), std::generic_category().message(error),
-                 "a program that runs", "Check its name and that it is executable."};
-  }
+  if (error != 0) return NotStarted(command, error);
   int status = 0;
   rusage used = {};
   pid_t ended = 0;

@@ -35,6 +35,9 @@ struct RunInput {
   std::string stderr_path;  // made anew
 };
 
+// That |command| could not be started: |error| is the errno.
+Error NotStarted(const std::vector<std::string>& command, int error);
+
 // Runs |command|, its stdout going nowhere. An error: it could not be started.
 Result<TimedRun> RunTimed(const std::vector<std::string>& command, const RunInput& input);
 
