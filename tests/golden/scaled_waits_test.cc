@@ -8,9 +8,8 @@
 #include <utility>
 
 #include "analysis/corrected_report.h"
-#include "analysis/replay.h"
 #include "analysis/report.h"
-#include "analysis/what_if.h"
+#include "tests/golden/replayed_span.h"
 #include "tests/golden/scenario.h"
 #include "tests/golden/scenario_lines.h"
 
@@ -32,17 +31,6 @@ class ScaledWaitsTest : public testing::Test {
     EXPECT_TRUE(scenario.mistakes.empty()) << scenario.mistakes.front();
     return scenario;
   }
-  static double MillisecondsWith(const std::string& text, const std::string& change) {
-    const golden::Scenario scenario = Parsed(text);
-    const Result<Scaling> scaling = ParseScaling(change);
-    EXPECT_TRUE(scaling.ok());
-    ReplayOptions options;
-    options.changes.scalings = {*scaling};
-    const Result<ReplayedRun> replayed = ReplayRun(scenario.run, options);
-    EXPECT_TRUE(replayed.ok());
-    const ReplayFacts& facts = (*replayed).facts.at(0);
-    return static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / 1e6;
-  }
   static Report ReportOf(const std::string& text) {
     const golden::Scenario scenario = Parsed(text);
     Result<Report> report = BuildReport(scenario.run);
@@ -57,8 +45,9 @@ constexpr const char* kWaits[] = {"layer wait:time.sleep", "wait 777",
 
 TEST_F(ScaledWaitsTest, KeepTheirLengthWhateverBecomesOfTheirOperation) {
   for (const std::string waits : kWaits) {
-    EXPECT_DOUBLE_EQ(MillisecondsWith(Program(waits), "operation=collect:0"), 9.0) << waits;
-    EXPECT_DOUBLE_EQ(MillisecondsWith(Program(waits), "operation=collect:3"), 12.0) << waits;
+    EXPECT_DOUBLE_EQ(golden::MillisecondsWith(Program(waits), "operation=collect:0"), 9.0) << waits;
+    EXPECT_DOUBLE_EQ(golden::MillisecondsWith(Program(waits), "operation=collect:3"), 12.0)
+        << waits;
   }
 }
 
@@ -69,7 +58,7 @@ TEST_F(ScaledWaitsTest, WorkWithinAWaitIsTheOperations) {
                            golden::ScopeLines(2000, 5000, "layer python:callback") +
                            golden::EventLine(6500, "end layer wait:select") +
                            golden::EventLine(7000, "end operation collect");
-  EXPECT_DOUBLE_EQ(MillisecondsWith(text, "operation=collect:0"), 6.0);
+  EXPECT_DOUBLE_EQ(golden::MillisecondsWith(text, "operation=collect:0"), 6.0);
 }
 
 TEST_F(ScaledWaitsTest, TheFirstLineAsksAboutTheOperationThatWorks) {

@@ -6,9 +6,7 @@
 
 #include <string>
 
-#include "analysis/replay.h"
-#include "analysis/what_if.h"
-#include "tests/golden/scenario.h"
+#include "tests/golden/replayed_span.h"
 #include "tests/golden/scenario_lines.h"
 
 namespace gpubound {
@@ -70,29 +68,17 @@ class SeveralPeersTest : public testing::Test {
     }
     return text + golden::EventLine(kTurns * kTurnUs, "end operation " + operation);
   }
-  static double MillisecondsWith(const std::string& text, const std::string& change) {
-    golden::Scenario scenario = golden::ParseScenario(text);
-    EXPECT_TRUE(scenario.mistakes.empty()) << scenario.mistakes.front();
-    const Result<Scaling> scaling = ParseScaling(change);
-    EXPECT_TRUE(scaling.ok());
-    ReplayOptions options;
-    options.changes.scalings = {*scaling};
-    const Result<ReplayedRun> replayed = ReplayRun(scenario.run, options);
-    EXPECT_TRUE(replayed.ok());
-    const ReplayFacts& facts = (*replayed).facts.at(0);
-    return static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / 1e6;
-  }
 };
 
 constexpr char kHalf[] = "operation=simulation:0.5";
 
 TEST_F(SeveralPeersTest, AWaitForAllEndsWithTheSlowest) {
-  const double one = MillisecondsWith(Trainer("101") + Worker(101, 980), kHalf);
+  const double one = golden::MillisecondsWith(Trainer("101") + Worker(101, 980), kHalf);
   EXPECT_NEAR(one, 5.1, 0.01);
   for (const int64_t other_us : {980, 500, 100}) {
-    EXPECT_DOUBLE_EQ(
-        MillisecondsWith(Trainer("101 102") + Worker(101, 980) + Worker(102, other_us), kHalf),
-        one);
+    EXPECT_DOUBLE_EQ(golden::MillisecondsWith(
+                         Trainer("101 102") + Worker(101, 980) + Worker(102, other_us), kHalf),
+                     one);
   }
 }
 
@@ -102,35 +88,37 @@ TEST_F(SeveralPeersTest, AnotherOneMayBeTheSlowestThen) {
   for (size_t at = 0; (at = slower.find("simulation", at)) != std::string::npos;) {
     slower.replace(at, std::string("simulation").size(), "evaluation");
   }
-  EXPECT_NEAR(
-      MillisecondsWith(Trainer("101 102") + Worker(101, 980) + slower, "operation=evaluation:2"),
-      10 * 1.2 + 10 * 0.02, 0.02);
+  EXPECT_NEAR(golden::MillisecondsWith(Trainer("101 102") + Worker(101, 980) + slower,
+                                       "operation=evaluation:2"),
+              10 * 1.2 + 10 * 0.02, 0.02);
 }
 
 TEST_F(SeveralPeersTest, AWaitForAnyEndsWithTheOneThatAnswered) {
-  const double one = MillisecondsWith(Trainer("101") + Worker(101, 980), kHalf);
+  const double one = golden::MillisecondsWith(Trainer("101") + Worker(101, 980), kHalf);
   EXPECT_DOUBLE_EQ(
-      MillisecondsWith(Trainer("101 102") + Worker(101, 980) + Busy(102, "rollout"), kHalf), one);
+      golden::MillisecondsWith(Trainer("101 102") + Worker(101, 980) + Busy(102, "rollout"), kHalf),
+      one);
   EXPECT_DOUBLE_EQ(
-      MillisecondsWith(Trainer("101 102") + Busy(101, "rollout") + Worker(102, 980), kHalf), one);
+      golden::MillisecondsWith(Trainer("101 102") + Busy(101, "rollout") + Worker(102, 980), kHalf),
+      one);
 }
 
 TEST_F(SeveralPeersTest, WhereNobodyRestsTheOneThatActedLastEndedIt) {
   const std::string text = Trainer("101 102") + Busy(101, "simulation") + Busy(102, "simulation");
-  EXPECT_NEAR(MillisecondsWith(text, kHalf), 5.0, 0.02);
+  EXPECT_NEAR(golden::MillisecondsWith(text, kHalf), 5.0, 0.02);
 }
 
 TEST_F(SeveralPeersTest, AWorkerThatSaysNothingWorksForTheOperationThatWaitsForIt) {
   const std::string text = TrainerInTurn("simulation", 990) + SilentWorker(101, 980);
-  EXPECT_NEAR(MillisecondsWith(text, kHalf), 5.1, 0.05);
-  EXPECT_DOUBLE_EQ(MillisecondsWith(text, "operation=learning:0.5"), 10.0);
-  EXPECT_NEAR(MillisecondsWith(text, "operation=simulation:2"), 10 * (1.97 + 0.02), 0.05);
+  EXPECT_NEAR(golden::MillisecondsWith(text, kHalf), 5.1, 0.05);
+  EXPECT_DOUBLE_EQ(golden::MillisecondsWith(text, "operation=learning:0.5"), 10.0);
+  EXPECT_NEAR(golden::MillisecondsWith(text, "operation=simulation:2"), 10 * (1.97 + 0.02), 0.05);
 }
 
 TEST_F(SeveralPeersTest, SoDoesAWorkerWhileAnotherOneIsWaitedFor) {
   const std::string text =
       TrainerInTurn("simulation", 495) + SilentWorker(101, 490) + SilentWorker(102, 980);
-  EXPECT_NEAR(MillisecondsWith(text, kHalf), 5.1, 0.06);
+  EXPECT_NEAR(golden::MillisecondsWith(text, kHalf), 5.1, 0.06);
 }
 
 TEST_F(SeveralPeersTest, AWorkerThatNamesItsWorkIsTakenAtItsWord) {
@@ -139,7 +127,7 @@ TEST_F(SeveralPeersTest, AWorkerThatNamesItsWorkIsTakenAtItsWord) {
     rollout.replace(at, std::string("simulation").size(), "rollout");
   }
   const std::string text = TrainerInTurn("simulation", 990) + rollout;
-  EXPECT_DOUBLE_EQ(MillisecondsWith(text, kHalf), 10.0);
+  EXPECT_DOUBLE_EQ(golden::MillisecondsWith(text, kHalf), 10.0);
 }
 
 TEST_F(SeveralPeersTest, AWaitForProcessesThatHaveNotBegunStaysAsItIs) {
@@ -147,7 +135,7 @@ TEST_F(SeveralPeersTest, AWaitForProcessesThatHaveNotBegunStaysAsItIs) {
   for (size_t at = 0; (at = later.find("100\nspan 0", at)) != std::string::npos;) {
     later.replace(at, std::string("100\nspan 0").size(), "1\nspan 9999999");
   }
-  EXPECT_DOUBLE_EQ(MillisecondsWith(later, kHalf), 10.0);
+  EXPECT_DOUBLE_EQ(golden::MillisecondsWith(later, kHalf), 10.0);
 }
 
 }  // namespace
