@@ -92,6 +92,12 @@ MeasuredCost CostFrom(const Json& json, std::string* problem) {
   measured.api = json.at("api").get<std::string>();
   measured.condition = json.at("condition").get<std::string>();
   measured.cost = FiguresFrom(json, problem);
+  const auto entry = json.find("entry_ns");  // older files lack it
+  if (entry != json.end() && entry->is_number()) measured.cost.entry_ns = entry->get<double>();
+  constexpr double kMostNs = 1e9;
+  if (!(measured.cost.entry_ns >= 0 && measured.cost.entry_ns < kMostNs)) {
+    *problem = "an entry that cannot be: " + json.dump();
+  }
   return measured;
 }
 
@@ -146,6 +152,8 @@ std::string RenderCalibration(const Calibration& calibration) {
                 {"api", measured.api},
                 {"condition", measured.condition}};
     PutFigures(measured.cost, &row);
+    const double entry_ns = measured.cost.entry_ns;
+    row["entry_ns"] = entry_ns > 0 ? Json(entry_ns) : Json(nullptr);
     json["costs"].push_back(std::move(row));
   }
   json["processes"] = Json::array();

@@ -37,6 +37,8 @@ struct Cost {
   // Of the mean, beside |standard_error_ns|, in the rows of a run: in its total what other costs
   // are off by takes that back.
   double row_error_ns = 0;
+  // Of a CUDA call: how long CUPTI took to enter those that were measured; 0: not known.
+  double entry_ns = 0;
 
   double total_ns() const { return inside_ns + outside_ns; }
   Cost Times(double factor) const {
@@ -45,15 +47,16 @@ struct Cost {
             variance_ns2 * factor * factor,
             standard_error_ns * factor,
             samples,
-            row_error_ns * factor};
+            row_error_ns * factor,
+            entry_ns};
   }
 };
 
 // Time without an event of the thread, from which on what recording needs is taken to have been
 // driven out of the nearest caches.
 inline constexpr int64_t kOtherWorkNs = 1'000;
-// Likewise before a CUDA call of a process with an interpreter. What the call before it cost behind
-// its end, some 1 us, is in that time. XLA, which launches one kernel behind the other, leaves 1.1
+// Likewise between two CUDA calls of a thread. What the call before it cost behind its end, some 1
+// us, is in that time. XLA, which launches one kernel behind the other, leaves 1.1
 // us between them (median, 86 % are below 3 us: tests/data/runs), eager PyTorch 12 us (19 %:
 // tests/data/kineto/h100_qwen_chat).
 inline constexpr int64_t kOtherWorkBeforeCallNs = 3'000;
@@ -65,9 +68,12 @@ struct CostModel {
   std::array<Cost, kCostKindCount> kinds_after_other_work;
   Cost python_instant;              // of kInstant by way of the interpreter, where it was measured
   std::map<std::string, Cost> api;  // by function name without its versioned suffix
-  // Of calls with at least kOtherWorkBeforeCallNs before them on their thread, where that was
-  // measured: all that they cost then. |kinds_after_other_work| has that of any call.
+  // Of calls that begin kOtherWorkBeforeCallNs or more behind their thread's call before, where
+  // that was measured: all that they cost then. |kinds_after_other_work| has that of any call.
   std::map<std::string, Cost> api_after_other_work;
+  // They hold for whatever a process does between two calls; else only for one with an interpreter,
+  // which executes as much code there as calibration does.
+  bool knows_calls_behind_work = false;
   std::optional<MachineKey> measured_on;  // absent: the costs hold for any process
 
   const Cost& Of(CostKind kind) const { return kinds[static_cast<size_t>(kind)]; }

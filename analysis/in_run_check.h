@@ -40,7 +40,14 @@ struct LaterCheck {
   bool used = false;          // the factor is the surer of the two and was applied
 };
 
+// How long CUPTI took to enter calls of the process, beside those of the calibration's programs.
+struct EntryCheck {
+  uint64_t calls = 0;  // that were timed and could be compared; 0: none, and nothing was changed
+  double factor = 1;   // what calls cost over what calibration says, on average over these
+};
+
 struct InRunCheck {
+  EntryCheck entries;
   uint64_t iterations = 0;    // that were compared with their like
   int64_t suspended_ns = 0;   // time of all that were suspended
   double factor = 0;          // what scopes cost in this run over what calibration says

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "analysis/cost_factor.h"
+#include "analysis/entry_costs.h"
 #include "analysis/estimate.h"
 #include "analysis/later_costs.h"
 #include "analysis/loop_iterations.h"
@@ -237,6 +238,7 @@ Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,
       checked.costs[p] = {};
       continue;
     }
+    checked.checks[p].entries = FitToEntries(process, &checked.costs[p]);
     if (process.in_run_calibration.empty()) continue;
     Loop loop;
     loop.process = p;

@@ -22,6 +22,11 @@ Json LaterJson(const LaterCheck& later) {
               {"used", later.used}};
 }
 
+Json EntriesJson(const EntryCheck& entries) {
+  if (entries.calls == 0) return nullptr;
+  return Json{{"calls", entries.calls}, {"factor", entries.factor}};
+}
+
 }  // namespace
 
 Json InRunJson(const InRunCheck& check) {
@@ -30,6 +35,7 @@ Json InRunJson(const InRunCheck& check) {
               {"factor", Known(check.factor)},
               {"standard_error", Known(check.standard_error)},
               {"used", check.used},
+              {"entries", EntriesJson(check.entries)},
               {"later", LaterJson(check.later)},
               {"unchecked", ArrayOf(check.unchecked, [](const UncheckedCost& cost) {
                  return Json{{"what", cost.what}, {"why", cost.why}};

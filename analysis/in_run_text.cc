@@ -65,6 +65,11 @@ std::string CheckText(const InRunCheck& of, const CheckWords& words) {
         " of their calibration in this run, by " + std::to_string(of.iterations) +
         " iterations without recording.");
   }
+  if (of.entries.calls != 0) {
+    say("CUDA calls cost " + FormatShare(of.entries.factor) +
+        " of their calibration in this run, by how long CUPTI took to enter " +
+        std::to_string(of.entries.calls) + " of them.");
+  }
   if (of.later.iterations != 0) say(LaterText(of.later, words));
   say(UncheckedText(of, words));
   return text;

@@ -55,8 +55,10 @@ Cost CostOfLives(std::vector<double> on_ns, std::vector<double> off_ns) {
 Cost CostOf(const std::vector<PairedBlocks>& processes) {
   std::vector<std::vector<double>> differences;
   std::vector<double> inside;
+  std::vector<double> entries;
   for (const PairedBlocks& blocks : processes) {
     differences.push_back(Differences(blocks));
+    if (blocks.entry_ns > 0) entries.push_back(blocks.entry_ns);
     if (!differences.back().empty() && blocks.recorded_ns >= 0) {
       inside.push_back(blocks.recorded_ns - blocks.bare_ns);
     }
@@ -70,6 +72,7 @@ Cost CostOf(const std::vector<PairedBlocks>& processes) {
   cost.inside_ns = std::clamp(Median(inside), 0.0, std::max(0.0, total.mean));
   cost.outside_ns = total.mean - cost.inside_ns;
   cost.standard_error_ns = total.standard_error;
+  if (!entries.empty()) cost.entry_ns = TrimmedMean(entries).mean;
   // A block's mean varies less than its occurrences do, by as many as there are.
   cost.variance_ns2 = total.variance * static_cast<double>(processes.front().count);
   return cost;

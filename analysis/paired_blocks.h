@@ -26,6 +26,8 @@ struct PairedBlocks {
   double recorded_ns = -1;
   // What would lie between the two time stamps without the profiler.
   double bare_ns = 0;
+  // Of a CUDA call: how long CUPTI took to enter it, on average; 0: not known.
+  double entry_ns = 0;
 };
 
 // Each pair of processes is one group (MeanOfGroups). Samples are 0 where there is no pair of

@@ -4,7 +4,10 @@
 #include "analysis/process_facts.h"
 
 #include <algorithm>
+#include <cmath>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/plausible_time.h"
@@ -42,6 +45,23 @@ std::vector<std::string> SplitAtNul(const std::string& text) {
   return parts;
 }
 
+// A line that is no such line is left out.
+std::vector<CallEntries> CallEntriesFrom(const std::string& text) {
+  std::vector<CallEntries> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    CallEntries of;
+    CallEntries::Timed& first = of.behind_call;
+    CallEntries::Timed& second = of.behind_work;
+    words >> of.function >> first.calls >> first.mean_ns >> second.calls >> second.mean_ns;
+    const bool makes_sense = std::min(first.mean_ns, second.mean_ns) >= 0 &&
+                             std::isfinite(first.mean_ns + second.mean_ns);
+    if (words && makes_sense) found.push_back(std::move(of));
+  }
+  return found;
+}
+
 }  // namespace
 
 void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) {
@@ -60,6 +80,7 @@ void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) 
   process->nvml_unavailable = TextOf(meta, "nvml_unavailable");
   process->queries_not_counted = TextOf(meta, "queries_not_counted");
   process->cupti_not_suspended = TextOf(meta, "cupti_not_suspended");
+  process->call_entries = CallEntriesFrom(TextOf(meta, "call_entries"));
   process->imported_pids = TextOf(meta, "imported_pids");
   process->main_tid = static_cast<uint32_t>(IntOf(meta, "main_tid").value_or(0));
   process->reporting_tid = static_cast<uint32_t>(IntOf(meta, "reporting_tid").value_or(0));

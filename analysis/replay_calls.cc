@@ -92,7 +92,7 @@ void ProcessReplay::BeginCall() {
   }
   const ApiCall& call = next.call;
   ReplayThread& thread = Started(next.thread, call.start_ns);
-  const int64_t since_ns = call.start_ns - thread.at_ns;
+  const int64_t since_ns = call.start_ns - thread.last_call_end_ns;
   Arrive(next.thread, &thread, call.start_ns, KindOf(call, CallEdge::kBegin));
   const bool charged = !IsInner(thread, call);
   LaunchEntry* const launch = launches_.Find(call.correlation);
@@ -138,6 +138,7 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
       in_.output->Add(retimed);
     }
   }
+  thread->last_call_end_ns = std::max(thread->last_call_end_ns, call.end_ns);
   EnterCell(thread);
   if (open.charged) {
     Charge(index, thread, costs_.AfterEnd(call.label, open.since_ns), KindOf(call, CallEdge::kEnd));

@@ -112,10 +112,10 @@ ReplayCosts::ReplayCosts(const ProcessTrace& process, const CostModel& model)
       case LabelKind::kApi: {
         const std::string function(StripApiVersion(label.text));
         const Cost& cost = model.OfApi(function);
-        // An interpreter and its framework execute as much code between two calls as calibration
-        // does; what native programs do there is not known, and mostly less.
-        const Cost& late =
-            process.python ? Dearer(cost, model.OfApiAfterOtherWork(function)) : cost;
+        // What native programs do between two calls is not known, and mostly less than calibration
+        // does there.
+        const bool behind_work = process.python || model.knows_calls_behind_work;
+        const Cost& late = behind_work ? Dearer(cost, model.OfApiAfterOtherWork(function)) : cost;
         costs.begin = InsideOf(cost);
         costs.end = OutsideOf(cost);
         costs.late_begin = InsideOf(late);

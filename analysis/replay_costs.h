@@ -26,8 +26,8 @@ class ReplayCosts {
  public:
   ReplayCosts(const ProcessTrace& process, const CostModel& model);
 
-  // Behind the begin, and behind the end, of a scope or a call with this label, where the thread
-  // had its event before |since_ns| earlier; of a call's end, its event before the call.
+  // Behind the begin, and behind the end, of a scope with this label, where the thread had its
+  // event before |since_ns| earlier; of a call, where its call before had ended then.
   const Spent& AfterBegin(LabelId label, int64_t since_ns = 0) const {
     const ByLabel& costs = Of(label);
     return since_ns < costs.late_from_ns ? costs.begin : costs.late_begin;

@@ -36,7 +36,7 @@ struct ReplayThread {
     double shown_begun;
     bool outermost;
     bool charged;
-    int64_t since_ns;      // the thread's event before it
+    int64_t since_ns;      // the end of the thread's call before it
     double unrecorded_ns;  // of its cost: the profiler's own records tell of no part of it
   };
   struct Debt {
@@ -87,6 +87,7 @@ struct ReplayThread {
   int64_t own_overhead_until_ns = INT64_MIN;  // the profiler's, as far as records told
   OpenScopes scopes;
   std::vector<OpenCall> calls;
+  int64_t last_call_end_ns = 0;  // recorded
   StreamId last_stream{};        // on which its work began last
   uint32_t last_launch = 0;      // correlation
   uint32_t recorded_launch = 0;  // ... when it recorded an event last

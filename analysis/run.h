@@ -29,6 +29,17 @@ namespace gpubound {
 
 inline constexpr int64_t kOpenEnded = std::numeric_limits<int64_t>::max();
 
+// How long CUPTI took to enter calls of a function of the CUDA runtime, of those that were timed.
+struct CallEntries {
+  struct Timed {
+    uint64_t calls = 0;
+    double mean_ns = 0;
+  };
+  std::string function;  // without its version
+  Timed behind_call;     // right behind the thread's call before
+  Timed behind_work;     // behind other work
+};
+
 // What the launcher wrote into run.json.
 struct RunInfo {
   std::vector<std::string> command;
@@ -219,6 +230,7 @@ struct ProcessTrace {
   std::string nvml_unavailable;  // why; empty: it was used, or the trace does not say
   // Why calls that are not recorded were not counted either; empty: they were, or likewise.
   std::string queries_not_counted;
+  std::vector<CallEntries> call_entries;  // empty: the trace does not say
   // Of the processes that were imported together with it, and its own, with a blank between each
   // two. Empty: it was recorded, or the trace does not say.
   std::string imported_pids;

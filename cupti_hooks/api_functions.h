@@ -75,6 +75,8 @@ class ApiFunctions {
   bool IsPerThread(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
 
   LabelId LabelOf(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+  // Without its version; empty where CUPTI has none.
+  std::string_view NameOf(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
 
  private:
   struct Function {
@@ -98,7 +100,6 @@ class ApiFunctions {
   }
   std::vector<CUpti_CallbackId> IdsOf(CUpti_CallbackDomain domain, bool Function::*kind) const;
   std::string_view FullNameOf(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
-  std::string_view NameOf(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
   LabelId Intern(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
   const CuptiApi& api_;

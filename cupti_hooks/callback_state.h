@@ -11,6 +11,7 @@
 #include "cupti_hooks/api_functions.h"
 #include "cupti_hooks/call_counter.h"
 #include "cupti_hooks/cupti_api.h"
+#include "cupti_hooks/entry_times.h"
 #include "cupti_hooks/graph_nodes.h"
 #include "cupti_hooks/timed_calls.h"
 #include "libprofiler/device_source.h"
@@ -24,6 +25,7 @@ struct CallbackState {
   // Before there are callbacks. |worker| outlives the state.
   void TimeCalls(WakeSignal* worker) {
     timed_calls = std::make_unique<TimedCalls>(api, functions, worker);
+    entry_times = std::make_unique<EntryTimes>();
   }
   CallbackState(const CallbackState&) = delete;
   CallbackState& operator=(const CallbackState&) = delete;
@@ -37,6 +39,7 @@ struct CallbackState {
   // makes a node of one, a quiet one, or, where calls are timed, any other.
   void OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
               const CUpti_CallbackData& call) noexcept {
+    TimeEntry(domain, id, call.callbackSite);
     const bool begins =
         call.callbackSite == CUPTI_API_ENTER && !IsWithinRuntimeCall(domain, call.correlationId);
     if (functions.IsQuiet(domain, id)) {
@@ -53,6 +56,19 @@ struct CallbackState {
       if (names_graph_nodes.load(std::memory_order_relaxed)) graphs.OnNodeCall(*function, call);
     }
     if (timed_calls != nullptr) timed_calls->OnCall(domain, id, call);
+  }
+
+  // First of all, and of a call that is called back for at its begin.
+  void TimeEntry(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                 CUpti_ApiCallbackSite site) noexcept {
+    if (entry_times == nullptr) return;
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+      if (site == CUPTI_API_ENTER) entry_times->OnDriverBegin();
+    } else if (site == CUPTI_API_ENTER) {
+      entry_times->OnRuntimeBegin(id);
+    } else {
+      entry_times->OnRuntimeEnd();
+    }
   }
 
   // At the begin of a call: whether it is the driver's, within a function of the runtime's that is
@@ -77,6 +93,7 @@ struct CallbackState {
   // Quiet functions of the runtime have records, which are counted.
   std::atomic<bool> has_runtime_queries{false};
   std::unique_ptr<TimedCalls> timed_calls;          // null: records tell of all calls
+  std::unique_ptr<EntryTimes> entry_times;          // likewise
   std::atomic<bool> watches_graph_launches{false};  // graphs are recorded as a whole
   std::atomic<bool> names_graph_nodes{false};       // ... and their nodes are to have names
   // That of an earlier source of this process. Only here to be reachable: what lives until the end

@@ -60,6 +60,7 @@ class Delivery {
   void SettleUnknown(int64_t flushed_ns);
   void Advance(int64_t until_ns);
   void AdaptBufferSize(int64_t now);
+  void TellEntryTimes();
 
   const CuptiApi& api_;
   ActivityBuffers* const buffers_;
@@ -80,6 +81,7 @@ class Delivery {
   uint64_t bytes_since_flush_ = 0;
   uint64_t bytes_read_ = 0;
   uint64_t records_read_ = 0;
+  uint64_t entries_told_ = 0;  // of state_->entry_times
   int64_t last_flush_ns_;
   int64_t end_ns_ = INT64_MAX;
 };

@@ -22,7 +22,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kRounds = 10;
+// What pairs of processes differ by is most of the error of a CUDA call, and falls with their
+// number.
+constexpr int kMostRounds = 30;
+// Whole lives are costly to measure, and the shortest of more of them no better known.
+constexpr int kRoundsWithLives = 10;
 // However little time there is: what rounds differ by is the error, and of one or two of them that
 // is not to be told.
 constexpr int kFewestRounds = 3;
@@ -113,13 +117,13 @@ Result<Calibration> MeasureCosts(const CalibrateOptions& options) {
   const Clock::time_point begin = Clock::now();
   std::mt19937_64 random(options.seed);
   std::vector<CalibrationRound> rounds;
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kMostRounds; ++i) {
     // As if the next one took as long as those before did.
     const int64_t expected_ns = NsSince(begin) * (i + 1) / std::max(i, 1);
     const bool too_late = std::chrono::nanoseconds(expected_ns) > options.time_cap;
     if (i >= kFewestRounds && too_late) break;
-    Result<CalibrationRound> round =
-        RunCalibrationRound(options, scratch.File(std::to_string(i)), &random);
+    Result<CalibrationRound> round = RunCalibrationRound(options, scratch.File(std::to_string(i)),
+                                                         i < kRoundsWithLives, &random);
     if (!round.ok()) return round.error();
     rounds.push_back(std::move(round).value());
   }

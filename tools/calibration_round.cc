@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -83,12 +84,24 @@ class RecordedDurations {
   std::map<std::pair<std::string, std::string>, std::vector<double>> durations_;
 };
 
+// How long CUPTI took to enter calls of |workload|; 0 where the traces do not say.
+double EntryNsOf(const Run& run, const CalibrationWorkload& workload) {
+  const bool behind_work = workload.condition == std::string_view(kAfterOtherWork);
+  for (const ProcessTrace& process : run.processes) {
+    for (const CallEntries& entries : process.call_entries) {
+      if (entries.function != workload.label) continue;
+      return (behind_work ? entries.behind_work : entries.behind_call).mean_ns;
+    }
+  }
+  return 0;
+}
+
 class Round {
  public:
   Round(const CalibrateOptions& options, std::string run_directory, std::mt19937_64* random)
       : options_(options), run_directory_(std::move(run_directory)), random_(*random) {}
 
-  Result<CalibrationRound> Run() {
+  Result<CalibrationRound> Run(bool with_lives) {
     if (const Status started = StartAll(); !started.ok()) return started.error();
     if (const Status probed = ProbeAll(); !probed.ok()) return probed.error();
     if (const Status taken = TakePairs(/*ended=*/false); !taken.ok()) return taken.error();
@@ -101,6 +114,7 @@ class Round {
       }
     }
     if (const Status read = ReadTrace(); !read.ok()) return read.error();
+    if (!with_lives) return std::move(result_);
     for (const auto& [condition, life] : Lives()) {
       if (const Status taken = TakeLives(condition, life); !taken.ok()) return taken.error();
     }
@@ -330,6 +344,7 @@ class Round {
       const double bare_ns =
           Median(blocks.ended_on_ns.empty() ? blocks.off_ns : blocks.ended_on_ns);
       blocks.bare_ns = workload->unrecorded_share * (bare_ns - loop_ns[workload->program]);
+      if (workload->kind == CostKind::kApiCall) blocks.entry_ns = EntryNsOf(*run, *workload);
     }
     return Ok{};
   }
@@ -346,9 +361,9 @@ class Round {
 }  // namespace
 
 Result<CalibrationRound> RunCalibrationRound(const CalibrateOptions& options,
-                                             const std::string& run_directory,
+                                             const std::string& run_directory, bool with_lives,
                                              std::mt19937_64* random) {
-  return Round(options, run_directory, random).Run();
+  return Round(options, run_directory, random).Run(with_lives);
 }
 
 }  // namespace gpubound

@@ -32,9 +32,10 @@ struct CalibrationRound {
   MachineKey machine;
 };
 
-// |run_directory| is where the profiled programs write; it does not exist yet.
+// |run_directory| is where the profiled programs write; it does not exist yet. |with_lives|: whole
+// lives of programs, too.
 Result<CalibrationRound> RunCalibrationRound(const CalibrateOptions& options,
-                                             const std::string& run_directory,
+                                             const std::string& run_directory, bool with_lives,
                                              std::mt19937_64* random);
 
 }  // namespace gpubound

@@ -26,6 +26,7 @@ Calibration Sample() {
                        {CostKind::kNativeScope, "", "cold caches", {100, 90, 9e4, 30, 80}},
                        {CostKind::kApiCall, "cudaLaunchKernel", "", {700, 300, 1e6, 12, 80}},
                        {CostKind::kApiCall, "cudaMemcpyAsync", "", {500, 300, 1e6, 12, 80}}};
+  calibration.costs[2].cost.entry_ns = 206.5;
   calibration.processes = {{"CUDA", {0, 2.5e7, 1e12, 5e5, 10}}};
   calibration.missing = {{"Python call", "no interpreter"}};
   return calibration;
@@ -76,6 +77,8 @@ TEST_F(CalibrationFile, ComesBackAsItWasWritten) {
   ASSERT_THAT(read->costs, SizeIs(4));
   EXPECT_EQ(read->costs[2].api, "cudaLaunchKernel");
   EXPECT_DOUBLE_EQ(read->costs[0].cost.outside_ns, 9.25);
+  EXPECT_DOUBLE_EQ(read->costs[2].cost.entry_ns, 206.5);
+  EXPECT_DOUBLE_EQ(read->costs[3].cost.entry_ns, 0) << "not known";
   ASSERT_THAT(read->processes, SizeIs(1));
   EXPECT_DOUBLE_EQ(read->processes[0].cost.outside_ns, 2.5e7);
 }
@@ -113,6 +116,7 @@ TEST_F(CalibrationFile, WithAnUnknownKindOfCostIsRefused) {
 TEST_F(CalibrationFile, WithACostThatCannotBeIsRefused) {
   EXPECT_THAT(ErrorOf(Replaced("\"standard_error_ns\": 0.5", "\"standard_error_ns\": -1")),
               HasSubstr("cannot be"));
+  EXPECT_THAT(ErrorOf(Replaced("206.5", "-1.0")), HasSubstr("cannot be"));
   EXPECT_THAT(ErrorOf(Replaced("\"inside_ns\": 10.5", "\"inside_ns\": 1e300")),
               HasSubstr("cannot be"));
 }

@@ -67,9 +67,11 @@ ApiCall::ApiCall(uint32_t cbid, const char* name, const void* params, const Laun
   info_.correlation = runtime.NextCorrelation();
   info_.start_ns = RealtimeNs();
   if (ProfilerTap* tap = runtime.tap()) {
-    const bool recorded = tap->ApiEnter(&info_);
-    if (recorded) overhead_ns_ = OverheadNs(runtime.script().overhead);
-    SpinFor(overhead_ns_ + runtime.script().overhead.process_ns);
+    const InjectedOverhead& overhead = runtime.script().overhead;
+    const TimeNs recording_ns = OverheadNs(overhead);
+    info_.entry_ns = recording_ns * overhead.entry_percent / 100;
+    if (tap->ApiEnter(&info_)) overhead_ns_ = recording_ns;
+    SpinFor(std::max<TimeNs>(0, overhead_ns_ - info_.entry_ns) + overhead.process_ns);
   }
   SpinFor(runtime.script().api_ns);
 }

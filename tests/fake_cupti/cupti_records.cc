@@ -117,9 +117,11 @@ bool CuptiMonitor::ApiEnter(ApiInfo* info) {
   if (subscribed_.load(std::memory_order_relaxed)) {
     is_in_use_.store(true, std::memory_order_relaxed);
   }
+  const bool recorded = RecordsApi(*info);
   CallBackApi(info, CUPTI_API_ENTER);
+  if (recorded) SpinFor(info->entry_ns);
   CallBackDriver(info, CUPTI_API_ENTER);
-  return RecordsApi(*info);
+  return recorded;
 }
 
 void CuptiMonitor::ApiExit(ApiInfo* info) {

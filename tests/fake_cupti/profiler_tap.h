@@ -31,6 +31,7 @@ struct ApiInfo {
   int32_t result = 0;
   uint64_t correlation_data = 0;         // the subscriber's slot between enter and exit
   uint64_t driver_correlation_data = 0;  // likewise, of the driver's function in the runtime's
+  TimeNs entry_ns = 0;                   // to be spent before the driver's function is entered
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
 };

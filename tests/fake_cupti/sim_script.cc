@@ -137,6 +137,7 @@ bool ParseScript(const std::string& json, SimScript* script, std::string* error)
       {"overhead", nested({{"api_ns", Into(&script->overhead.api_ns)},
                            {"launch_ns", Into(&script->overhead.launch_ns)},
                            {"cold_ns", Into(&script->overhead.cold_ns)},
+                           {"entry_percent", Into(&script->overhead.entry_percent)},
                            {"process_ns", Into(&script->overhead.process_ns)},
                            {"flush_ns", Into(&script->overhead.flush_ns)}})},
       {"nvml", nested(NvmlReaders(&script->nvml))},

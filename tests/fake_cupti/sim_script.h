@@ -47,7 +47,9 @@ struct InjectedOverhead {
   int64_t api_ns = 0;     // each recorded API call
   int64_t launch_ns = 0;  // each recorded launch, instead of api_ns
   int64_t cold_ns = 0;    // more of either, kColdNs or more after the thread's last call
-  int64_t flush_ns = 0;   // each FlushAll
+  // The part of these that lies between the callback of the runtime's function and the driver's.
+  int64_t entry_percent = 0;
+  int64_t flush_ns = 0;  // each FlushAll
   // Each API call of a process that has CUPTI, recorded or not: what it takes longer than another
   // by chance. No overhead of recording, and in no truth of it.
   int64_t process_ns = 0;

@@ -32,10 +32,11 @@ class CalibrationRun : public CommandRun {
     ADD_FAILURE() << parsed.error().ToString() << outcome.Describe();
     return {};
   }
+  void SetOverhead(const Json& overhead) {
+    runner().Set("GPUBOUND_SIM_SCRIPT", Json{{"overhead", overhead}}.dump());
+  }
   Calibration CalibrationWithOverhead(int api_ns, int launch_ns, int cold_ns = 0) {
-    const Json overhead = {
-        {"overhead", {{"api_ns", api_ns}, {"launch_ns", launch_ns}, {"cold_ns", cold_ns}}}};
-    runner().Set("GPUBOUND_SIM_SCRIPT", overhead.dump());
+    SetOverhead({{"api_ns", api_ns}, {"launch_ns", launch_ns}, {"cold_ns", cold_ns}});
     return Parsed(Calibrate({"--python", ""}));
   }
   std::string OwnFile() const { return run_path() + "/" + kCalibrationFile; }
@@ -244,6 +245,51 @@ TEST_F(CalibrationRun, AWhatIfThatChangesNothingHasTheCorrectedSpanOfTheReport) 
   EXPECT_EQ(imagined["wall_ns"], process["corrected"]["span_ns"]);
   EXPECT_EQ(imagined["predicted_wall_ns"], process["corrected"]["span_ns"]);
   EXPECT_LT(imagined["wall_ns"], process["span_ns"]);
+}
+
+TEST_F(CalibrationRun, TellsHowLongCuptiTakesToEnterCalls) {
+  SetOverhead({{"api_ns", 4'000}, {"cold_ns", 4'000}, {"entry_percent", 50}});
+  const Calibration calibration = Parsed(Calibrate({"--python", ""}));
+  int calls = 0;
+  for (const MeasuredCost& measured : calibration.costs) {
+    if (measured.kind != CostKind::kApiCall) {
+      EXPECT_EQ(measured.cost.entry_ns, 0) << CostKindName(measured.kind);
+      continue;
+    }
+    ++calls;
+    const double entry_ns = measured.condition.empty() ? 2'000 : 4'000;
+    EXPECT_GE(measured.cost.entry_ns, 0.9 * entry_ns) << measured.api << measured.condition;
+    if (!measured.condition.empty()) continue;
+    EXPECT_LT(measured.cost.entry_ns, 0.9 * 4'000) << measured.api;
+  }
+  EXPECT_EQ(calls, 12);
+}
+
+TEST_F(CalibrationRun, CallsThatCuptiTakesLongerToEnterAreTakenToCostMore) {
+  SetOverhead({{"api_ns", 2'000}, {"entry_percent", 50}});
+  ASSERT_EQ(Gpubound({"calibrate", "--seconds", "2", "--python", ""}).exit_code, 0);
+  const auto removed_ns = [this](int api_ns, const std::string& run, double* factor) {
+    SetOverhead({{"api_ns", api_ns}, {"entry_percent", 50}});
+    const Outcome outcome =
+        Gpubound({"run", "-o", run, "--", GPUBOUND_TEST_VICTIM, "train", "200"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+    const Json report = Json::parse(Gpubound({"report", run, "--json"}).out);
+    const Json& corrected = report["processes"][0]["corrected"];
+    EXPECT_FALSE(corrected.is_null()) << report["processes"][0]["corrected_why_not"];
+    if (corrected.is_null()) return 0.0;
+    const Json& entries = corrected["in_run_calibration"]["entries"];
+    EXPECT_FALSE(entries.is_null());
+    if (entries.is_null()) return 0.0;
+    EXPECT_GT(entries["calls"], 16);
+    *factor = entries["factor"];
+    return corrected["removed_ns"].get<double>();
+  };
+  double as_calibrated = 0;
+  double longer = 0;
+  const double usual_ns = removed_ns(2'000, File("usual.gpubound"), &as_calibrated);
+  const double more_ns = removed_ns(8'000, File("longer.gpubound"), &longer);
+  EXPECT_GT(longer, 2.5 * as_calibrated);
+  EXPECT_GT(more_ns, 2 * usual_ns);
 }
 
 TEST_F(CalibrationRun, HasItsCalibrationMeasuredAfterTheFirstRunAndCopiedAfterTheNext) {
