@@ -67,8 +67,11 @@ class Machine:
     def tool(self, *words, timeout_s=COMMAND_TIMEOUT_S):
         return self.command([self.bundle / "bin/gpubound", *words], timeout_s)
 
+    def new_run_path(self):
+        return self.scratch / f"run{next(self._run_numbers)}.gpubound"
+
     def record(self, words, options=(), timeout_s=COMMAND_TIMEOUT_S, **changes):
-        path = self.scratch / f"run{next(self._run_numbers)}.gpubound"
+        path = self.new_run_path()
         outcome = self.command([self.bundle / "bin/gpubound", "run", "-q", *options, "-o", path,
                                 "--", *words], timeout_s, **changes)
         return Recording(self, path, outcome)

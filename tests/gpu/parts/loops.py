@@ -39,12 +39,12 @@ class Loop:
 LOOPS = (
     Loop("torch actor-critic", ["torch_actor_critic.py", "--log", "--iterations"], 20, 120, 280),
     Loop("stable-baselines3 DQN", ["sb3_loop.py", "DQN", "CartPole-v1"], 80, 500, 1200),
-    Loop("stable-baselines3 TD3", ["sb3_loop.py", "TD3", "Pendulum-v1"], 230, 350, 800),
+    Loop("stable-baselines3 TD3", ["sb3_loop.py", "TD3", "Pendulum-v1"], 230, 350, 800, profiled=1),
     Loop("stable-baselines3 A2C", ["sb3_loop.py", "A2C", "CartPole-v1"], 5, 30, 70),
-    Loop("stable-baselines3 SAC", ["sb3_loop.py", "SAC", "Pendulum-v1"], 230, 220, 500),
-    Loop("stable-baselines3 PPO", ["sb3_loop.py", "PPO", "CartPole-v1"], 1, 10, 24),
+    Loop("stable-baselines3 SAC", ["sb3_loop.py", "SAC", "Pendulum-v1"], 230, 220, 500, profiled=1),
+    Loop("stable-baselines3 PPO", ["sb3_loop.py", "PPO", "CartPole-v1"], 1, 10, 24, profiled=1),
     Loop("torch actor-critic, CUDA graph",
-         ["torch_actor_critic.py", "--log", "--graph", "--iterations"], 20, 150, 340),
+         ["torch_actor_critic.py", "--log", "--graph", "--iterations"], 20, 150, 340, profiled=1),
 )
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sb3_loop.py ALGORITHM ENVIRONMENT ITERATIONS [--device cpu]: trains an algorithm of stable-baselines3 and
-says when each of its iterations began. Knows nothing of gpubound."""
+"""sb3_loop.py ALGORITHM ENVIRONMENT ITERATIONS [--device cpu] [--pause-before N...]: trains an algorithm of
+stable-baselines3 and says when each of its iterations began. Knows nothing of gpubound."""
 import argparse
 
 import stable_baselines3
@@ -29,8 +29,9 @@ def main():
     parser.add_argument("environment")
     parser.add_argument("iterations", type=int)
     parser.add_argument("--device", default="cuda")
+    parser.add_argument("--pause-before", type=int, nargs="*", default=())
     options = parser.parse_args()
-    log = IterationLog()
+    log = IterationLog(options.pause_before)
     model = getattr(stable_baselines3, options.algorithm)(
         "MlpPolicy", options.environment, seed=1, device=options.device, **OPTIONS[options.algorithm])
     model.learn(NEVER, callback=Ender(log, options.iterations))

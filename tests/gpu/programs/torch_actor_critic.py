@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch_actor_critic.py [--graph] [--profile FILE [--cpu]] [--log]: an actor-critic on
+"""torch_actor_critic.py [--graph] [--profile FILE [--cpu]] [--log] [--pause-before N...]: an actor-critic on
 CartPole, eagerly, or with the update captured in a CUDA graph. --profile: the measured iterations under
 torch.profiler, of the GPU, with --cpu of both sides. --log: says when each of them began."""
 import argparse
@@ -108,8 +108,9 @@ def main():
     parser.add_argument("--iterations", type=int, default=40)
     parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--log", action="store_true")
+    parser.add_argument("--pause-before", type=int, nargs="*", default=())
     options = parser.parse_args()
-    log = IterationLog()
+    log = IterationLog(options.pause_before)
     learner, poles = Learner(options.graph), CartPoles(ENVIRONMENTS)
     for _ in range(WARM_UP):
         iterate(learner, poles)
