@@ -14,6 +14,7 @@
 #include <string>
 
 #include "analysis/machine_key.h"
+#include "proto/other_work.h"
 
 namespace gpubound {
 
@@ -55,11 +56,6 @@ struct Cost {
 // Time without an event of the thread, from which on what recording needs is taken to have been
 // driven out of the nearest caches.
 inline constexpr int64_t kOtherWorkNs = 1'000;
-// Likewise between two CUDA calls of a thread. What the call before it cost behind its end, some 1
-// us, is in that time. XLA, which launches one kernel behind the other, leaves 1.1
-// us between them (median, 86 % are below 3 us: tests/data/runs), eager PyTorch 12 us (19 %:
-// tests/data/kineto/h100_qwen_chat).
-inline constexpr int64_t kOtherWorkBeforeCallNs = 3'000;
 
 struct CostModel {
   std::array<Cost, kCostKindCount> kinds;

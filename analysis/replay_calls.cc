@@ -105,7 +105,10 @@ void ProcessReplay::BeginCall() {
                           /*unrecorded_ns=*/charged ? cost.ns : 0});
   EnterCell(&thread);
   if (outermost) launch->operation = static_cast<uint32_t>(thread.cell / kLayers);
-  if (charged) Charge(next.thread, &thread, cost, KindOf(call, CallEdge::kBegin));
+  if (charged) {
+    Charge(next.thread, &thread, cost,
+           ChargedKind(KindOf(call, CallEdge::kBegin), call.label, since_ns));
+  }
   SetTimer(std::max(call.start_ns, call.end_ns), TimerKind::kCallEnds, next.thread);
 }
 
@@ -141,7 +144,8 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
   thread->last_call_end_ns = std::max(thread->last_call_end_ns, call.end_ns);
   EnterCell(thread);
   if (open.charged) {
-    Charge(index, thread, costs_.AfterEnd(call.label, open.since_ns), KindOf(call, CallEdge::kEnd));
+    Charge(index, thread, costs_.AfterEnd(call.label, open.since_ns),
+           ChargedKind(KindOf(call, CallEdge::kEnd), call.label, open.since_ns));
   }
   if (thread->adopts) adopters_at_ns_ = call.end_ns;
 }

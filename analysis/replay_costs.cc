@@ -131,6 +131,7 @@ ReplayCosts::ReplayCosts(const ProcessTrace& process, const CostModel& model)
       case LabelKind::kCounter:
         break;
     }
+    costs.has_late = costs.late_begin.ns != costs.begin.ns || costs.late_end.ns != costs.end.ns;
   }
 }
 

@@ -36,6 +36,11 @@ class ReplayCosts {
     const ByLabel& costs = Of(label);
     return since_ns < costs.late_from_ns ? costs.end : costs.late_end;
   }
+  // Whether it costs then what such events cost behind other work, and not what they usually do.
+  bool IsBehindWork(LabelId label, int64_t since_ns) const {
+    const ByLabel& costs = Of(label);
+    return since_ns >= costs.late_from_ns && costs.has_late;
+  }
   const Spent& AfterInstant() const { return instant_; }
   // CUPTI's own work, of which each record tells the actual cost, and scopes of ours (own_work.h).
   bool IsOwnOverhead(LabelId label) const { return Of(label).own_overhead; }
@@ -49,6 +54,7 @@ class ReplayCosts {
     Spent late_begin;  // behind other work
     Spent late_end;
     int64_t late_from_ns = kOtherWorkNs;
+    bool has_late = false;  // which differ from the usual
     bool own_overhead = false;
   };
   const ByLabel& Of(LabelId label) const {

@@ -264,10 +264,12 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
     if (peer != kNotOne && in_.peer_awaited && IsReporting(index)) {
       in_.peer_awaited(peer, OperationOf(*thread), event.time_ns);
     }
-    Charge(index, thread, costs_.AfterBegin(event.label, since_ns), KindOf(event));
+    Charge(index, thread, costs_.AfterBegin(event.label, since_ns),
+           ChargedKind(KindOf(event), event.label, since_ns));
   } else if (event.kind == SlotKind::kEnd || event.kind == SlotKind::kRangeEnd) {
     EnterCell(thread);
-    Charge(index, thread, costs_.AfterEnd(event.label, since_ns), KindOf(event));
+    Charge(index, thread, costs_.AfterEnd(event.label, since_ns),
+           ChargedKind(KindOf(event), event.label, since_ns));
   } else if (IsInstant(event.kind)) {
     if (event.kind == SlotKind::kStep && time_ns >= process_.span_begin_ns) {
       facts_.steps.Add(thread->shown);

@@ -133,6 +133,13 @@ class ProcessReplay {
     return uint64_t{Raw(call.label)} << 8 | static_cast<uint64_t>(edge);
   }
 
+  // Of an event whose cost is that behind other work, which is another than usual: the time behind
+  // it is then not like that behind others of its kind.
+  static constexpr uint64_t kBehindWork = 0x80;
+  uint64_t ChargedKind(uint64_t kind, LabelId label, int64_t since_ns) const {
+    return costs_.IsBehindWork(label, since_ns) ? kind | kBehindWork : kind;
+  }
+
   // What a call does beside launching, told by its name.
   enum class CallRole : uint8_t {
     kOther,

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "libprofiler/clock.h"
+#include "proto/other_work.h"
 
 namespace gpubound {
 namespace {
@@ -62,7 +63,8 @@ EntryTimes::EntryTimes(const Clocks& clocks)
   constexpr uint64_t kLookAtClocksNs = 20'000;
   while (clocks_.monotonic_ns() - made_ns_ < kLookAtClocksNs) {
   }
-  other_work_ticks_ = static_cast<uint64_t>(static_cast<double>(kOtherWorkNs) * TicksPerNs());
+  other_work_ticks_ =
+      static_cast<uint64_t>(static_cast<double>(kOtherWorkBeforeCallNs) * TicksPerNs());
 }
 
 int EntryTimes::BucketOf(uint64_t ticks) noexcept {
@@ -136,9 +138,10 @@ std::string EntryTimes::Text(const std::function<std::string_view(uint32_t)>& na
       figures += figure;
       all += timed;
     }
-    if (all == 0) continue;
+    const std::string_view name = name_of(function);
+    if (all == 0 || name.empty()) continue;
     text += text.empty() ? "" : "\n";
-    text += name_of(function);
+    text += name;
     text += figures;
   }
   return text;

@@ -43,12 +43,10 @@ class EntryTimes {
   uint64_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
   // A line for each function: its name, then how many of its calls were timed and how long these
-  // took, ns (mean of all but the longest 2 %), right behind the thread's call before and, from
-  // kOtherWorkNs after it on, behind other work. Any thread.
+  // took, ns (mean of all but the longest 2 %), right behind the thread's call before and behind
+  // other work (kOtherWorkBeforeCallNs). A function without a name is left out. Any thread.
   std::string Text(const std::function<std::string_view(uint32_t)>& name_of) const;
 
-  // Time since the thread's call before from which on a call is behind other work.
-  static constexpr uint64_t kOtherWorkNs = 3'000;
   static constexpr uint32_t kFunctions = 1024;
 
  private:

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "proto/other_work.h"
 #include "tests/cupti_hooks/allocation_count.h"
 
 namespace gpubound {
@@ -97,10 +98,10 @@ TEST_F(EntryTimesTest, AFewThatTakeAHundredTimesAsLongDoNotCount) {
 }
 
 TEST_F(EntryTimesTest, OtherWorkIsToldByTheCallBefore) {
-  Calls(2'000, kLaunch, EntryTimes::kOtherWorkNs - 20, 200);
+  Calls(2'000, kLaunch, kOtherWorkBeforeCallNs - 20, 200);
   ASSERT_EQ(Said().size(), 1u);
   EXPECT_EQ(Said()[0].calls_behind_work, 0u);
-  Calls(2'000, kLaunch, EntryTimes::kOtherWorkNs + 20, 200);
+  Calls(2'000, kLaunch, kOtherWorkBeforeCallNs + 20, 200);
   EXPECT_GT(Said()[0].calls_behind_work, 100u);
 }
 
@@ -131,6 +132,11 @@ TEST_F(EntryTimesTest, TimingACallDoesNotAllocate) {
   const uint64_t before = AllocationsOfThisThread();
   Calls(1'000, kLaunch, kClose, 200);
   EXPECT_EQ(AllocationsOfThisThread(), before);
+}
+
+TEST_F(EntryTimesTest, AFunctionWithoutANameIsLeftOut) {
+  Calls(1'000, kLaunch, kClose, 200);
+  EXPECT_THAT(times_.Text([](uint32_t) { return std::string_view(); }), IsEmpty());
 }
 
 TEST(EntryTimesOnThisMachine, ReadsItsClocks) {

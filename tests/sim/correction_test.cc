@@ -53,8 +53,11 @@ Outcome Judge(const Report& report, const Report& truth) {
   return outcome;
 }
 
-Outcome CorrectAndCompare(const VirtualProgram& program, const CostModel& costs) {
-  const gpubound::Run recorded = RunOf(Execute(program, nullptr));
+// |entries|: what its trace says of them.
+Outcome CorrectAndCompare(const VirtualProgram& program, const CostModel& costs,
+                          const std::vector<CallEntries>& entries = {}) {
+  gpubound::Run recorded = RunOf(Execute(program, nullptr));
+  for (ProcessTrace& process : recorded.processes) process.call_entries = entries;
   const gpubound::Run bare = RunOf(Execute(Uninstrumented(program), nullptr));
   const Result<Report> report = CorrectedReport(recorded, costs);
   const Result<Report> truth = BuildReport(bare);
@@ -143,7 +146,7 @@ TEST(CorrectionTest, WhatTheProgramDoesRarelyIsNotTakenForNoise) {
 TEST(CorrectionTest, CallsBehindOtherWorkAreChargedWithWhatTheyCostThere) {
   for (const Workload workload :
        {Workload::kCpuBound, Workload::kLaunchBound, Workload::kGraph, Workload::kTwoProcesses}) {
-    for (const uint64_t seed : {7, 14}) {
+    for (const uint64_t seed : {7, 14, 56}) {
       SCOPED_TRACE(std::string(WorkloadName(workload)) + ", seed " + std::to_string(seed));
       VirtualProgram program =
           MakeWorkload(workload, seed + static_cast<uint64_t>(workload), kShortLoop);
@@ -168,6 +171,40 @@ TEST(CorrectionTest, CopiesThatAlwaysWaitAreNotTakenForShorterThanTheyAre) {
     const Outcome outcome = CorrectAndCompare(MakeWorkload(Workload::kCpuBound, seed, 400'000));
     EXPECT_LE(outcome.total_error, 0.005) << "seed " << seed;
     EXPECT_LE(outcome.row_error, 0.015) << "seed " << seed << ", " << outcome.worst_row;
+  }
+}
+
+// The costs of a program in which CUPTI is nearer to the processor: half of what calls cost here.
+CostModel CostsOfANearerProgram(const VirtualProgram& program) {
+  CostModel costs = CalibratedCosts(program, kCalibrationSamples);
+  Cost& usual = costs.Of(CostKind::kApiCall);
+  Cost& late = costs.AfterOtherWork(CostKind::kApiCall);
+  usual = usual.Times(0.5);
+  late = late.Times(0.5);
+  costs.api = {{"cudaLaunchKernel", usual}};
+  costs.api_after_other_work = {{"cudaLaunchKernel", late}};
+  costs.api["cudaLaunchKernel"].entry_ns = 100;
+  costs.api_after_other_work["cudaLaunchKernel"].entry_ns = 250;
+  return costs;
+}
+
+TEST(CorrectionTest, CallsThatCuptiTakesTwiceAsLongToEnterAreChargedWithTwiceAsMuch) {
+  for (const Workload workload : {Workload::kCpuBound, Workload::kLaunchBound,
+                                  Workload::kSynchronising, Workload::kTwoProcesses}) {
+    SCOPED_TRACE(WorkloadName(workload));
+    VirtualProgram program =
+        MakeWorkload(workload, 7 + static_cast<uint64_t>(workload), kShortLoop);
+    program.cost.scope_ns = 100;
+    program.cost.api_ns = 2'000;
+    program.cost.cold_api_ns = 3'000;
+    program.cost.deviation = 0.5;
+    const CostModel costs = CostsOfANearerProgram(program);
+    const Outcome told =
+        CorrectAndCompare(program, costs, {{"cudaLaunchKernel", {100, 200}, {100, 500}}});
+    EXPECT_LE(told.total_error, kTotalWithin);
+    EXPECT_LE(told.row_error, kRowWithin) << told.worst_row;
+    EXPECT_TRUE(told.covered);
+    EXPECT_GT(CorrectAndCompare(program, costs).total_error, 3 * told.total_error);
   }
 }
 

@@ -69,7 +69,7 @@ class Machine {
     std::vector<OpId> waits_for;  // with kWait
     TimeNs blocked_since_ns = 0;  // by a full queue
     size_t call = 0;              // index in history
-    TimeNs last_event_ns = INT64_MIN / 2;
+    TimeNs last_call_end_ns = INT64_MIN / 2;
     std::map<uint32_t, size_t> open;  // handle -> index in history_.scopes
   };
 
@@ -253,7 +253,6 @@ class Machine {
       default:
         break;
     }
-    thread.last_event_ns = now_;
     thread.wake_ns = now_ + statement.cost_ns + Drawn(program_.cost.scope_ns);
   }
 
@@ -281,7 +280,7 @@ class Machine {
   // Of a call that begins now, in the mean.
   TimeNs CostOfCall(const Thread& thread) const {
     const ProfilerCost& cost = program_.cost;
-    const bool cold = now_ - thread.last_event_ns >= cost.cold_after_ns;
+    const bool cold = now_ - thread.last_call_end_ns >= cost.cold_after_ns;
     return cost.api_ns + (cold ? cost.cold_api_ns : 0);
   }
 
@@ -338,7 +337,7 @@ class Machine {
     if (!done) return;
     ApiFact& call = history_.calls[thread.call];
     call.end_ns = now_;
-    thread.last_event_ns = now_;
+    thread.last_call_end_ns = now_;
     if (!IsLost(call.begin_ns, true)) sink_->OnCall(call);
     thread.blocked = false;
     thread.stage = Stage::kStart;

@@ -78,7 +78,7 @@ struct VirtualThread {
 struct ProfilerCost {
   TimeNs scope_ns = 0;  // after each begin and each end
   TimeNs api_ns = 0;    // inside each API call
-  // ... and so much more where the thread's last event lies |cold_after_ns| back or further.
+  // ... and so much more where the thread's last call ended |cold_after_ns| before or earlier.
   TimeNs cold_api_ns = 0;
   TimeNs cold_after_ns = 3'000;
   double deviation = 0;  // standard deviation of an occurrence, over the mean
