@@ -135,19 +135,20 @@ Result<Calibration> MeasureCosts(const CalibrateOptions& options) {
 }
 
 std::string RenderCosts(const Calibration& calibration) {
-  TextTable table({"ns per occurrence", "cost", "95 %", "inside", "outside", "blocks"});
+  TextTable table({"ns per occurrence", "cost", "95 %", "inside", "outside", "entry", "blocks"});
   for (const MeasuredCost& measured : calibration.costs) {
     const Cost& cost = measured.cost;
     table.AddRow({WhatWasMeasured(measured), fmt::format("{:.1f}", cost.total_ns()),
                   fmt::format("+-{:.1f}", kNormal975 * cost.standard_error_ns),
                   fmt::format("{:.1f}", cost.inside_ns), fmt::format("{:.1f}", cost.outside_ns),
+                  cost.entry_ns > 0 ? fmt::format("{:.1f}", cost.entry_ns) : "",
                   std::to_string(cost.samples)});
   }
   for (const ProcessCost& process : calibration.processes) {
     const Cost& cost = process.cost;
     table.AddRow({"process" + (process.condition.empty() ? "" : ", " + process.condition),
                   fmt::format("{:.2f} ms", cost.total_ns() / 1e6),
-                  fmt::format("+-{:.2f} ms", kNormal975 * cost.standard_error_ns / 1e6), "", "",
+                  fmt::format("+-{:.2f} ms", kNormal975 * cost.standard_error_ns / 1e6), "", "", "",
                   std::to_string(cost.samples)});
   }
   constexpr int kWidth = 100;

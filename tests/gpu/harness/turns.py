@@ -59,6 +59,8 @@ class PausingProgram:
 
     def stop(self):
         """Returns when the program has stopped, or does not do so at once."""
+        if self.has_ended:
+            return
         os.killpg(self._child.pid, signal.SIGSTOP)
         deadline = time.monotonic() + PATIENCE_S
         while self._state() != "T" and time.monotonic() < deadline:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far corrected times are from the truth: the same iterations of a training loop, in processes that are
-recorded and in processes that are not, which take turns. Libraries are loaded and the
-loops are warm before that. What the machine does meanwhile, by which iterations of one and the same process
-became two fifths longer within seconds, falls on all alike, and the two processes of each kind tell what
-processes differ by. On the simulated device: stable-baselines3 on the CPU."""
+recorded and in processes that are not, which take turns. Libraries are loaded and the loops are warm before
+that. What the machine does meanwhile, by which iterations of one and the same process became two fifths
+longer within seconds, falls on all alike, and the two processes of each kind tell what processes differ by.
+On the simulated device: stable-baselines3 on the CPU."""
 import concurrent.futures
 import dataclasses
 import json
@@ -157,6 +157,8 @@ def judge(verdict, loop, processes):
                    + ", recorded " + " ".join(f"{sum(work) / count / 1e6:.3f}" for work in works)
                    + ", corrected " + " ".join(f"{sum(work) / count / 1e6:.3f}" for work in corrected)
                    + ", of which 95 % +/- " + " ".join(f"{error_ns / 1e6:.3f}" for _, error_ns in saved))
+    verdict.figure(f"{loop.name}, calls by their entries",
+                   [one.report["corrected"]["in_run_calibration"]["entries"] for one in recorded])
     verdict.figure(f"{loop.name}, plain processes differ by", compared([plain[1]], [plain[0]]))
     verdict.figure(f"{loop.name}, slowdown", compared(works, plain))
     verdict.figure(f"{loop.name}, residual", compared(corrected, plain))
