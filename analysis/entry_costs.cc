@@ -8,8 +8,6 @@
 #include <map>
 #include <string>
 
-#include "proto/sync_calls.h"
-
 namespace gpubound {
 namespace {
 
@@ -29,7 +27,7 @@ Factors FactorsOf(const ProcessTrace& process, CallEntries::Timed CallEntries::*
   Factors factors;
   for (const CallEntries& entries : process.call_entries) {
     const CallEntries::Timed& timed = entries.*kind;
-    const auto cost = calibrated.find(std::string(StripApiVersion(entries.function)));
+    const auto cost = calibrated.find(entries.function);
     if (cost == calibrated.end() || cost->second.entry_ns <= 0) continue;
     if (timed.calls < kFewestEntries || timed.mean_ns <= 0) continue;
     const double longer = timed.mean_ns / cost->second.entry_ns;

@@ -130,13 +130,12 @@ void Delivery::Flush(bool forced) {
   Advance(std::min(asked_ns, buffers_->OldestOutstanding(0)));
   AdaptBufferSize(asked_ns);
   // As often as there are twice as many, so that of a process that is killed they are known too.
-  if (state_->entry_times != nullptr && state_->entry_times->count() >= 2 * entries_told_) {
-    TellEntryTimes();
-  }
+  TellEntryTimes(2 * entries_told_);
 }
 
-void Delivery::TellEntryTimes() {
-  if (state_->entry_times == nullptr || state_->entry_times->count() == entries_told_) return;
+void Delivery::TellEntryTimes(uint64_t at_least) {
+  if (state_->entry_times == nullptr || state_->entry_times->count() < at_least) return;
+  if (state_->entry_times->count() == entries_told_) return;
   entries_told_ = state_->entry_times->count();
   const ApiFunctions& functions = state_->functions;
   host_->Fact("call_entries", state_->entry_times->Text([&functions](uint32_t id) {
@@ -163,7 +162,7 @@ void Delivery::Finish() {
   if (EverythingDelivered()) Advance(now);
   if (unknown_is_open_) host_->MarkUnknown(unknown_from_ns_, unknown_to_ns_, kLossReason);
   unknown_is_open_ = false;
-  TellEntryTimes();
+  TellEntryTimes(0);
 }
 
 void Delivery::SettleUnknown(int64_t flushed_ns) {

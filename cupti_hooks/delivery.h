@@ -60,7 +60,7 @@ class Delivery {
   void SettleUnknown(int64_t flushed_ns);
   void Advance(int64_t until_ns);
   void AdaptBufferSize(int64_t now);
-  void TellEntryTimes();
+  void TellEntryTimes(uint64_t at_least);  // where there are so many, and new ones
 
   const CuptiApi& api_;
   ActivityBuffers* const buffers_;

@@ -91,8 +91,7 @@ void EntryTimes::OnDriverBegin() noexcept {
   if (!thread.is_timed) return;
   thread.is_timed = false;
   const int bucket = BucketOf(clocks_.ticks() - thread.begun);
-  Histogram& histogram = histograms_[size_t{2} * thread.function + (thread.is_late ? 1 : 0)];
-  histogram[bucket].fetch_add(1, std::memory_order_relaxed);
+  HistogramOf(thread.function, thread.is_late)[bucket].fetch_add(1, std::memory_order_relaxed);
   count_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -108,7 +107,7 @@ double EntryTimes::TicksPerNs() const noexcept {
   return ticks > 0 && ns > 0 ? ticks / ns : 1;
 }
 
-const EntryTimes::Histogram& EntryTimes::HistogramOf(uint32_t function, bool late) const {
+EntryTimes::Histogram& EntryTimes::HistogramOf(uint32_t function, bool late) const {
   return histograms_[size_t{2} * function + (late ? 1 : 0)];
 }
 

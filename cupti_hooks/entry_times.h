@@ -60,7 +60,7 @@ class EntryTimes {
 
   static OfThread& ThisThread() noexcept;
   static int BucketOf(uint64_t ticks) noexcept;
-  const Histogram& HistogramOf(uint32_t function, bool late) const;
+  Histogram& HistogramOf(uint32_t function, bool late) const;
   double TicksPerNs() const noexcept;
 
   const Clocks clocks_;
