@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tests/fake_cupti/driver_functions.h"
+#include "tests/fake_cupti/profiler_code.h"
 #include "tests/fake_cupti/truth_recorder.h"
 
 namespace gpubound::sim {
@@ -70,7 +71,12 @@ ApiCall::ApiCall(uint32_t cbid, const char* name, const void* params, const Laun
     const InjectedOverhead& overhead = runtime.script().overhead;
     const TimeNs recording_ns = OverheadNs(overhead);
     info_.entry_ns = recording_ns * overhead.entry_percent / 100;
-    if (tap->ApiEnter(&info_)) overhead_ns_ = recording_ns;
+    info_.entry_functions =
+        static_cast<uint32_t>(overhead.functions * overhead.entry_percent / 100);
+    if (tap->ApiEnter(&info_)) {
+      overhead_ns_ = recording_ns;
+      ExecuteProfilerCode(info_.entry_functions, overhead.functions - info_.entry_functions);
+    }
     SpinFor(std::max<TimeNs>(0, overhead_ns_ - info_.entry_ns) + overhead.process_ns);
   }
   SpinFor(runtime.script().api_ns);

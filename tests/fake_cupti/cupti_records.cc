@@ -12,6 +12,7 @@
 
 #include "tests/fake_cupti/cudart_state.h"
 #include "tests/fake_cupti/cupti_monitor.h"
+#include "tests/fake_cupti/profiler_code.h"
 #include "tests/fake_cupti/record_layout.h"
 
 namespace gpubound::sim {
@@ -119,7 +120,10 @@ bool CuptiMonitor::ApiEnter(ApiInfo* info) {
   }
   const bool recorded = RecordsApi(*info);
   CallBackApi(info, CUPTI_API_ENTER);
-  if (recorded) SpinFor(info->entry_ns);
+  if (recorded) {
+    SpinFor(info->entry_ns);
+    ExecuteProfilerCode(0, info->entry_functions);
+  }
   CallBackDriver(info, CUPTI_API_ENTER);
   return recorded;
 }

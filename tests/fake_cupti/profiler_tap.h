@@ -32,6 +32,7 @@ struct ApiInfo {
   uint64_t correlation_data = 0;         // the subscriber's slot between enter and exit
   uint64_t driver_correlation_data = 0;  // likewise, of the driver's function in the runtime's
   TimeNs entry_ns = 0;                   // to be spent before the driver's function is entered
+  uint32_t entry_functions = 0;          // likewise, executed
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
 };

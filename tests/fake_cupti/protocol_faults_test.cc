@@ -16,6 +16,14 @@ TEST_F(ProtocolTest, EveryNthRecordIsDroppedAndCounted) {
   EXPECT_EQ(result["dropped"], 50);
 }
 
+// More of them than a processor executes in a millisecond.
+TEST_F(ProtocolTest, RecordedCallsExecuteSoManyFunctions) {
+  const Json script = {{"overhead", {{"functions", 8'000'000}, {"entry_percent", 50}}}};
+  const Json result = Run({{"workload", "basic"}, {"kinds", {kRuntime}}}, script);
+  ASSERT_FALSE(Records(result, kRuntime).empty());
+  for (const Json& call : Records(result, kRuntime)) EXPECT_GT(Duration(call), 1'000'000);
+}
+
 TEST_F(ProtocolTest, EveryNthKernelHasNoTime) {
   const Json result = Run({{"workload", "many"}, {"kinds", {kKernel}}},
                           {{"faults", {{"zero_timestamps_every", 5}}}});

@@ -138,6 +138,7 @@ bool ParseScript(const std::string& json, SimScript* script, std::string* error)
                            {"launch_ns", Into(&script->overhead.launch_ns)},
                            {"cold_ns", Into(&script->overhead.cold_ns)},
                            {"entry_percent", Into(&script->overhead.entry_percent)},
+                           {"functions", Into(&script->overhead.functions)},
                            {"process_ns", Into(&script->overhead.process_ns)},
                            {"flush_ns", Into(&script->overhead.flush_ns)}})},
       {"nvml", nested(NvmlReaders(&script->nvml))},

@@ -49,6 +49,9 @@ struct InjectedOverhead {
   int64_t cold_ns = 0;    // more of either, kColdNs or more after the thread's last call
   // The part of these that lies between the callback of the runtime's function and the driver's.
   int64_t entry_percent = 0;
+  // The same as code, which takes as long as it is far away from the processor: so many functions
+  // (profiler_code.h) of each recorded call. In no truth of it, since nobody knows.
+  uint32_t functions = 0;
   int64_t flush_ns = 0;  // each FlushAll
   // Each API call of a process that has CUPTI, recorded or not: what it takes longer than another
   // by chance. No overhead of recording, and in no truth of it.

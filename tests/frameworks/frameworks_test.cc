@@ -148,6 +148,41 @@ TEST_P(FrameworksTest, LearnsTheSameAndNearlyAllOfItsTimeHasAName) {
               Seconds(profiled), 100 * SimulationShare());
 }
 
+class SimulatedCallsTest : public CommandRun {
+ protected:
+  SimulatedCallsTest() {
+    runner().SetDeadlineSeconds(600);
+    runner().Unset("PYTHONPATH");
+  }
+  static std::vector<std::string> Training() {
+    return {GPUBOUND_TEST_PROGRAMS "/sb3_training.py", "A2C", "CartPole-v1", "640", "1"};
+  }
+};
+
+TEST_F(SimulatedCallsTest, CallsBetweenTheWorkOfPyTorchAreRecordedAndTimed) {
+  std::vector<std::string> plain = {GPUBOUND_TEST_FRAMEWORKS_PYTHON};
+  std::vector<std::string> profiled = {
+      "run", "-q", "-o", run_path(), "--", plain[0], GPUBOUND_TEST_PROGRAMS "/simulated_calls.py"};
+  for (const std::string& word : Training()) {
+    plain.push_back(word);
+    profiled.push_back(word);
+  }
+  const Outcome alone = runner().Run(plain);
+  const Outcome outcome = Gpubound(profiled);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_EQ(outcome.out, alone.out) << "other weights than without CUDA calls";
+  const gpubound::Run run = Load();
+  ASSERT_EQ(run.processes.size(), 1u);
+  size_t calls = 0;
+  for (const ThreadTrace& thread : run.processes[0].threads) calls += thread.calls.size();
+  EXPECT_GT(calls, 640u);
+  uint64_t timed = 0;
+  for (const CallEntries& entries : run.processes[0].call_entries) {
+    if (entries.function == "cudaLaunchKernel") timed += entries.behind_work.calls;
+  }
+  EXPECT_GT(timed, 640 / 23u) << "one of 8 to 23 calls";
+}
+
 class SimulatorsTest : public CommandRun {
  protected:
   // Calls of |name| that were recorded in layer simulator.
