@@ -4,9 +4,9 @@
 #include "analysis/entry_costs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace gpubound {
 namespace {
@@ -23,16 +23,15 @@ struct Factors {
 };
 
 Factors FactorsOf(const ProcessTrace& process, CallEntries::Timed CallEntries::*kind,
-                  const Functions& calibrated, double growth) {
+                  const Functions& calibrated) {
   Factors factors;
   for (const CallEntries& entries : process.call_entries) {
     const CallEntries::Timed& timed = entries.*kind;
     const auto cost = calibrated.find(entries.function);
     if (cost == calibrated.end() || cost->second.entry_ns <= 0) continue;
     if (timed.calls < kFewestEntries || timed.mean_ns <= 0) continue;
-    const double longer = timed.mean_ns / cost->second.entry_ns;
-    const double factor =
-        std::clamp(std::pow(longer, growth), 1 / kLargestEntryFactor, kLargestEntryFactor);
+    const double factor = std::clamp(timed.mean_ns / cost->second.entry_ns, 1 / kLargestEntryFactor,
+                                     kLargestEntryFactor);
     factors.of[cost->first] = factor;
     factors.calls += timed.calls;
     factors.longer += factor * static_cast<double>(timed.calls);
@@ -50,35 +49,23 @@ void Apply(const Factors& factors, Functions* functions, Cost* any) {
 
 }  // namespace
 
-double GrowthWithEntry(const CostModel& costs) {
-  double cost_ns[] = {0, 0};
-  double entry_ns[] = {0, 0};
-  for (const auto& [name, usual] : costs.api) {
-    const auto late = costs.api_after_other_work.find(name);
-    if (late == costs.api_after_other_work.end()) continue;
-    if (usual.entry_ns <= 0 || late->second.entry_ns <= 0) continue;
-    cost_ns[0] += usual.total_ns();
-    cost_ns[1] += late->second.total_ns();
-    entry_ns[0] += usual.entry_ns;
-    entry_ns[1] += late->second.entry_ns;
-  }
-  if (entry_ns[1] < kFewestTimesLonger * entry_ns[0] || cost_ns[0] <= 0) return 1;
-  const double dearer = std::max(1.0, cost_ns[1] / cost_ns[0]);
-  return std::min(1.0, std::log(dearer) / std::log(entry_ns[1] / entry_ns[0]));
-}
-
 EntryCheck FitToEntries(const ProcessTrace& process, CostModel* costs) {
-  const double growth = GrowthWithEntry(*costs);
-  const Factors behind_call = FactorsOf(process, &CallEntries::behind_call, costs->api, growth);
+  CostModel fitted = *costs;
+  if (fitted.api_after_other_work.empty()) {  // it was calibrated without an interpreter
+    fitted.api_after_other_work = fitted.api;
+    fitted.AfterOtherWork(CostKind::kApiCall) = fitted.Of(CostKind::kApiCall);
+  }
+  const Factors behind_call = FactorsOf(process, &CallEntries::behind_call, fitted.api);
   const Factors behind_work =
-      FactorsOf(process, &CallEntries::behind_work, costs->api_after_other_work, growth);
+      FactorsOf(process, &CallEntries::behind_work, fitted.api_after_other_work);
   EntryCheck check;
   check.calls = behind_call.calls + behind_work.calls;
   if (check.calls == 0) return check;
   check.factor = (behind_call.longer + behind_work.longer) / static_cast<double>(check.calls);
-  Apply(behind_call, &costs->api, &costs->Of(CostKind::kApiCall));
-  Apply(behind_work, &costs->api_after_other_work, &costs->AfterOtherWork(CostKind::kApiCall));
-  costs->knows_calls_behind_work = behind_work.calls != 0;
+  Apply(behind_call, &fitted.api, &fitted.Of(CostKind::kApiCall));
+  Apply(behind_work, &fitted.api_after_other_work, &fitted.AfterOtherWork(CostKind::kApiCall));
+  fitted.knows_calls_behind_work = behind_work.calls != 0;
+  *costs = std::move(fitted);
   return check;
 }
 

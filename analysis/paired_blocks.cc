@@ -56,9 +56,11 @@ Cost CostOf(const std::vector<PairedBlocks>& processes) {
   std::vector<std::vector<double>> differences;
   std::vector<double> inside;
   std::vector<double> entries;
+  std::vector<double> variations;
   for (const PairedBlocks& blocks : processes) {
     differences.push_back(Differences(blocks));
     if (blocks.entry_ns > 0) entries.push_back(blocks.entry_ns);
+    if (blocks.variation >= 0) variations.push_back(blocks.variation);
     if (!differences.back().empty() && blocks.recorded_ns >= 0) {
       inside.push_back(blocks.recorded_ns - blocks.bare_ns);
     }
@@ -75,6 +77,7 @@ Cost CostOf(const std::vector<PairedBlocks>& processes) {
   if (!entries.empty()) cost.entry_ns = TrimmedMean(entries).mean;
   // A block's mean varies less than its occurrences do, by as many as there are.
   cost.variance_ns2 = total.variance * static_cast<double>(processes.front().count);
+  if (!variations.empty()) cost.variance_ns2 = std::pow(Median(variations) * total.mean, 2);
   return cost;
 }
 

@@ -24,6 +24,9 @@ struct PairedBlocks {
   std::vector<double> ended_off_ns;
   // Between the two time stamps of the event, as recorded; below 0: the event has one time stamp.
   double recorded_ns = -1;
+  // Standard deviation of that as a part of it, by which single occurrences vary where a block is
+  // other work for the most part and varies as that does; below 0: blocks tell.
+  double variation = -1;
   // What would lie between the two time stamps without the profiler.
   double bare_ns = 0;
   // Of a CUDA call: how long CUPTI took to enter it, on average; 0: not known.

@@ -41,7 +41,8 @@ int64_t RealtimeNs() {
 }
 
 const char* ProgramName(const CalibrationWorkload& workload) {
-  return workload.program == CalibrationProgram::kPython ? "Python " : "";
+  const bool is_call = workload.kind == CostKind::kApiCall;
+  return workload.program == CalibrationProgram::kPython && !is_call ? "Python " : "";
 }
 
 // As a user would call it.

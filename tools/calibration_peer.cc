@@ -120,8 +120,15 @@ Result<CalibrationPeer::Answer> CalibrationPeer::Run(const std::string& name, ui
     return answer;
   }
   const char* end = line->data() + line->size();
-  const auto [stop, error] = std::from_chars(line->data(), end, answer.ns);
-  if (error != std::errc() || stop != end) return Failure("'" + *line + "'", "a number of ns");
+  const auto whole = std::from_chars(line->data(), end, answer.ns);
+  answer.alone_ns = answer.ns;
+  auto last = whole;
+  if (whole.ec == std::errc() && whole.ptr != end && *whole.ptr == ' ') {
+    last = std::from_chars(whole.ptr + 1, end, answer.alone_ns);
+  }
+  if (last.ec != std::errc() || last.ptr != end) {
+    return Failure("'" + *line + "'", "a number of ns, or two");
+  }
   return answer;
 }
 

@@ -30,6 +30,7 @@ class CalibrationPeer {
 
   struct Answer {
     double ns = 0;        // per occurrence
+    double alone_ns = 0;  // without what lies between them
     std::string refusal;  // why it cannot; empty where it can
   };
   // Repeats workload |name| |count| times. An error: the program ended, hangs or talks nonsense;

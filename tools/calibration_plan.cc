@@ -17,8 +17,8 @@ constexpr CalibrationWorkload ApiCall(const char* function) {
 
 // One by one behind other work; named as the program knows it.
 constexpr CalibrationWorkload ApiCallBetween(const char* name, const char* function) {
-  return {kNative, name, CostKind::kApiCall,   kAfterOtherWork, function,
-          16,      1.0,  "calibration between"};
+  return {kPython, name, CostKind::kApiCall,   kAfterOtherWork, function,
+          256,     1.0,  "calibration between"};
 }
 
 constexpr CalibrationWorkload kPlan[] = {

@@ -4,7 +4,9 @@
 #include "tools/calibration_round.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -16,6 +18,7 @@
 #include "analysis/folder_entries.h"
 #include "analysis/reader.h"
 #include "tools/calibration_peer.h"
+#include "tools/calibration_trace.h"
 #include "tools/run_environment.h"
 
 namespace gpubound {
@@ -38,63 +41,6 @@ struct Peers {
   std::unique_ptr<CalibrationPeer> off;
   double loop_ns = 0;  // what a turn of the loop takes that does nothing
 };
-
-// What the profiled programs' traces say each labelled event took, between its time stamps.
-class RecordedDurations {
- public:
-  explicit RecordedDurations(const Run& run) {
-    for (const ProcessTrace& process : run.processes) {
-      for (const ThreadTrace& thread : process.threads) Add(process, thread);
-    }
-  }
-
-  // Below 0 where there was none. |within|: the operation around it, of calls; empty: none.
-  double MeanOf(const char* label, const char* within) {
-    if (label == nullptr) return -1;
-    const std::vector<double>& durations = durations_[{within, label}];
-    return durations.empty() ? -1 : TrimmedMean(durations).mean;
-  }
-
- private:
-  // Of the scopes none nests in one of its own label, and calls lie in one or in none.
-  void Add(const ProcessTrace& process, const ThreadTrace& thread) {
-    std::map<LabelId, int64_t> begin_ns;
-    auto call = thread.calls.begin();
-    const auto add_calls = [&](int64_t until_ns, const std::string& within) {
-      for (; call != thread.calls.end() && call->start_ns < until_ns; ++call) {
-        AddLength(within, process.LabelOf(call->label).text, call->end_ns - call->start_ns);
-      }
-    };
-    for (const ThreadEvent& event : thread.events) {
-      const std::string& label = process.LabelOf(event.label).text;
-      if (event.kind == SlotKind::kBegin) {
-        add_calls(event.time_ns, "");
-        begin_ns[event.label] = event.time_ns;
-      } else if (event.kind == SlotKind::kEnd && begin_ns.contains(event.label)) {
-        add_calls(event.time_ns, label);
-        AddLength("", label, event.time_ns - begin_ns[event.label]);
-      }
-    }
-    add_calls(INT64_MAX, "");
-  }
-  void AddLength(const std::string& within, const std::string& label, int64_t ns) {
-    durations_[{within, label}].push_back(static_cast<double>(ns));
-  }
-
-  std::map<std::pair<std::string, std::string>, std::vector<double>> durations_;
-};
-
-// How long CUPTI took to enter calls of |workload|; 0 where the traces do not say.
-double EntryNsOf(const Run& run, const CalibrationWorkload& workload) {
-  const bool behind_work = workload.condition == std::string_view(kAfterOtherWork);
-  for (const ProcessTrace& process : run.processes) {
-    for (const CallEntries& entries : process.call_entries) {
-      if (entries.function != workload.label) continue;
-      return (behind_work ? entries.behind_work : entries.behind_call).mean_ns;
-    }
-  }
-  return 0;
-}
 
 class Round {
  public:
@@ -124,11 +70,8 @@ class Round {
  private:
   Status StartAll() {
     const std::string folder = fs::path(options_.libraries.shim).parent_path().string();
-    std::vector<std::string> command = {folder + "/" + kNativeFile};
-    if (!options_.cuda_runtime.empty()) command.push_back(options_.cuda_runtime);
-    if (const Status native = Start(CalibrationProgram::kNative, command); !native.ok()) {
-      return native;
-    }
+    const Status native = Start(CalibrationProgram::kNative, {folder + "/" + kNativeFile});
+    if (!native.ok()) return native;
     const fs::path package = fs::path(options_.libraries.python_startup).parent_path();
     if (options_.python.empty()) return Ok{};
     if (package.empty()) {
@@ -156,8 +99,9 @@ class Round {
                                   WithAssignments(OwnEnvironment(), assignments));
   }
 
-  Status Start(CalibrationProgram program, const std::vector<std::string>& command) {
-    commands_[program] = command;
+  Status Start(CalibrationProgram program, std::vector<std::string> command) {
+    if (!options_.cuda_runtime.empty()) command.push_back(options_.cuda_runtime);
+    commands_[program] = std::move(command);
     std::vector<Assignment> recorded = Recorded(run_directory_);
     if (program == CalibrationProgram::kNative) {
       recorded.push_back({"GPUBOUND_STEPS", ":1"});
@@ -220,7 +164,7 @@ class Round {
   void RefusePython(const Error& error) { RefusePython(error.object + ": " + error.found); }
   void RefusePython(const std::string& why) {
     for (const CalibrationWorkload& workload : CalibrationPlan()) {
-      if (workload.program != CalibrationProgram::kPython) continue;
+      if (workload.program != CalibrationProgram::kPython || IsLeftOut(workload)) continue;
       result_.refused[workload.name] = why;
       result_.blocks.erase(&workload);
     }
@@ -244,8 +188,7 @@ class Round {
   Status Probe(CalibrationProgram program, Peers* peers) {
     if (const Status measured = MeasureLoop(peers); !measured.ok()) return measured;
     for (const CalibrationWorkload& workload : CalibrationPlan()) {
-      const bool left_out = workload.kind == CostKind::kApiCall && !options_.cuda;
-      if (workload.program != program || left_out) continue;
+      if (workload.program != program || IsLeftOut(workload)) continue;
       std::string refusal;
       for (CalibrationPeer* peer : {peers->off.get(), peers->on.get()}) {
         const auto answer = peer->Run(workload.name, workload.count);
@@ -259,6 +202,10 @@ class Round {
       }
     }
     return Ok{};
+  }
+
+  bool IsLeftOut(const CalibrationWorkload& workload) const {
+    return workload.kind == CostKind::kApiCall && !options_.cuda;
   }
 
   Status MeasureLoop(Peers* peers) {
@@ -297,14 +244,16 @@ class Round {
       const auto answer = (on ? peers.on : peers.off)->Run(workload.name, workload.count);
       if (!answer.ok()) return answer.error();
       (on ? on_ns : off_ns).push_back(answer->ns);
+      if (on == ended) bare_ns_[&workload][ended ? 1 : 0].push_back(answer->alone_ns);
     }
     return Ok{};
   }
 
-  // Nothing is left of a recording of CUDA calls when it has ended, of scopes a look at whether
-  // there is one.
+  // What two processes differ by anyway is much of what calls in a tight loop cost. Nothing is left
+  // of a recording of them when it has ended, of scopes a look at whether there is one. Those amid
+  // other work are the Python program's, which goes on being recorded.
   static bool IsMeasuredTwice(const CalibrationWorkload& workload) {
-    return workload.kind == CostKind::kApiCall;
+    return workload.kind == CostKind::kApiCall && *workload.condition == 0;
   }
 
   bool IsMeasuredTwice() const {
@@ -337,14 +286,23 @@ class Round {
     const Result<gpubound::Run> run = LoadRun(run_directory_);
     if (!run.ok()) return run.error();
     result_.machine = KeyOf(*run);
-    RecordedDurations recorded(*run);
+    const std::map<CalibrationProgram, CalibrationTrace> traces = {
+        {CalibrationProgram::kNative, CalibrationTrace(*run, CalibrationProgram::kNative)},
+        {CalibrationProgram::kPython, CalibrationTrace(*run, CalibrationProgram::kPython)}};
     for (auto& [workload, blocks] : result_.blocks) {
-      blocks.recorded_ns = recorded.MeanOf(workload->label, workload->within);
+      const CalibrationTrace& trace = traces.at(workload->program);
+      const Estimate recorded = trace.DurationOf(*workload);
+      if (recorded.samples > 0) blocks.recorded_ns = recorded.mean;
       // In the program that was recorded, where it did the same unrecorded.
-      const double bare_ns =
-          Median(blocks.ended_on_ns.empty() ? blocks.off_ns : blocks.ended_on_ns);
+      const auto& [other, ended] = bare_ns_[workload];
+      const double bare_ns = Median(ended.empty() ? other : ended);
       blocks.bare_ns = workload->unrecorded_share * (bare_ns - loop_ns[workload->program]);
-      if (workload->kind == CostKind::kApiCall) blocks.entry_ns = EntryNsOf(*run, *workload);
+      if (workload->kind != CostKind::kApiCall) continue;
+      blocks.entry_ns = trace.EntryNsOf(*workload);
+      const bool has_other_work = *workload->condition != 0;
+      if (has_other_work && recorded.mean > 0) {
+        blocks.variation = std::sqrt(recorded.variance) / recorded.mean;
+      }
     }
     return Ok{};
   }
@@ -354,6 +312,8 @@ class Round {
   std::mt19937_64& random_;
   std::map<CalibrationProgram, std::vector<std::string>> commands_;
   std::map<CalibrationProgram, Peers> peers_;
+  // What occurrences took that were not recorded: in the other program, and behind the recording.
+  std::map<const CalibrationWorkload*, std::array<std::vector<double>, 2>> bare_ns_;
   int recorded_lives_ = 0;
   CalibrationRound result_;
 };

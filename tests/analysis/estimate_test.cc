@@ -169,6 +169,14 @@ TEST(CostOf, OfOneOccurrenceVariesMoreThanTheMeanOfABlock) {
   EXPECT_DOUBLE_EQ(CostOf({blocks}).variance_ns2, 100);
 }
 
+// What a block of it varies by is the other work's.
+TEST(CostOf, OfAnOccurrenceAmidOtherWorkVariesAsItsDurationDoes) {
+  PairedBlocks blocks = Blocks({9, 10, 11}, {0, 0, 0});
+  blocks.count = 100;
+  blocks.variation = 0.5;
+  EXPECT_DOUBLE_EQ(CostOf({blocks}).variance_ns2, 25);
+}
+
 TEST(CostOf, NothingHasNoSamples) {
   EXPECT_EQ(CostOf({}).samples, 0u);
   EXPECT_EQ(CostOf({Blocks({1}, {})}).samples, 0u);

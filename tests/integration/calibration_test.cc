@@ -35,8 +35,8 @@ class CalibrationRun : public CommandRun {
   void SetOverhead(const Json& overhead) {
     runner().Set("GPUBOUND_SIM_SCRIPT", Json{{"overhead", overhead}}.dump());
   }
-  Calibration CalibrationWithOverhead(int api_ns, int launch_ns, int cold_ns = 0) {
-    SetOverhead({{"api_ns", api_ns}, {"launch_ns", launch_ns}, {"cold_ns", cold_ns}});
+  Calibration CalibrationWithOverhead(int api_ns, int launch_ns) {
+    SetOverhead({{"api_ns", api_ns}, {"launch_ns", launch_ns}});
     return Parsed(Calibrate({"--python", ""}));
   }
   std::string OwnFile() const { return run_path() + "/" + kCalibrationFile; }
@@ -120,10 +120,11 @@ TEST_F(CalibrationRun, FindsWhatTheDeviceInjectsIntoEachRecordedCall) {
 }
 
 TEST_F(CalibrationRun, FindsWhatACallCostsMoreBehindOtherWork) {
-  if (kThreadSanitizer) GTEST_SKIP() << "its work between two calls is other work";
-  constexpr int kApiNs = 50'000;
-  constexpr int kColdNs = 150'000;
-  const CostModel model = ModelOf(CalibrationWithOverhead(kApiNs, kApiNs, kColdNs));
+  if (!kPythonLoadsTheExtension) GTEST_SKIP() << "extension with the thread sanitizer";
+  constexpr int kApiNs = 20'000;
+  constexpr int kColdNs = 40'000;
+  SetOverhead({{"api_ns", kApiNs}, {"cold_ns", kColdNs}});
+  const CostModel model = ModelOf(Parsed(Calibrate({"--python", GPUBOUND_TEST_PYTHON})));
   ASSERT_EQ(model.api_after_other_work.size(), model.api.size());
   for (const auto& [function, cost] : model.api) {
     const Cost& cold = model.OfApiAfterOtherWork(function);
@@ -183,6 +184,7 @@ TEST_F(CalibrationRun, WithoutAnInterpreterSaysThatPythonIsNotMeasured) {
       Gpubound({"calibrate", "--seconds", "2", "--python", "/nonexistent/python"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
   EXPECT_THAT(outcome.out, HasSubstr("/nonexistent/python"));
+  EXPECT_THAT(outcome.out, HasSubstr("cudaLaunchKernel after other work"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("python scope")));
 }
 
@@ -248,8 +250,9 @@ TEST_F(CalibrationRun, AWhatIfThatChangesNothingHasTheCorrectedSpanOfTheReport) 
 }
 
 TEST_F(CalibrationRun, TellsHowLongCuptiTakesToEnterCalls) {
+  if (!kPythonLoadsTheExtension) GTEST_SKIP() << "extension with the thread sanitizer";
   SetOverhead({{"api_ns", 4'000}, {"cold_ns", 4'000}, {"entry_percent", 50}});
-  const Calibration calibration = Parsed(Calibrate({"--python", ""}));
+  const Calibration calibration = Parsed(Calibrate({"--python", GPUBOUND_TEST_PYTHON}));
   int calls = 0;
   for (const MeasuredCost& measured : calibration.costs) {
     if (measured.kind != CostKind::kApiCall) {

@@ -37,7 +37,14 @@ TEST_F(CalibrationPeerTest, AnswersWithATime) {
   Start("while read verb name count; do echo $count.5; done");
   EXPECT_DOUBLE_EQ(peer_->Run("scope", 7)->ns, 7.5);
   EXPECT_DOUBLE_EQ(peer_->Run("scope", 8)->ns, 8.5);
+  EXPECT_DOUBLE_EQ(peer_->Run("scope", 8)->alone_ns, 8.5);
   EXPECT_TRUE(peer_->Finish());
+}
+
+TEST_F(CalibrationPeerTest, TellsOfOtherWorkInASecondNumber) {
+  Start("while read verb name count; do echo $count.5 -3; done");
+  EXPECT_DOUBLE_EQ(peer_->Run("call", 7)->ns, 7.5);
+  EXPECT_DOUBLE_EQ(peer_->Run("call", 7)->alone_ns, -3);
 }
 
 TEST_F(CalibrationPeerTest, RefusesWithAReason) {
@@ -46,9 +53,11 @@ TEST_F(CalibrationPeerTest, RefusesWithAReason) {
 }
 
 TEST_F(CalibrationPeerTest, ThatTalksNonsenseIsAnError) {
-  Start("read line; echo 12 apples; read line; echo; cat");
+  Start(
+      "for answer in '12 apples' '12 ' '1 2 3' '1,2' ''; do read line; echo \"$answer\"; done; "
+      "cat");
   EXPECT_THAT(ErrorOf("scope"), HasSubstr("12 apples"));
-  EXPECT_THAT(ErrorOf("scope"), HasSubstr("a number of ns"));
+  for (int i = 0; i < 4; ++i) EXPECT_THAT(ErrorOf("scope"), HasSubstr("a number of ns")) << i;
 }
 
 TEST_F(CalibrationPeerTest, ThatEndsIsAnErrorAndNotTheEndOfUs) {

@@ -2,16 +2,15 @@
 //
 // CUDA API calls, through the CUDA runtime that the caller names, or whichever the dynamic loader
 // finds: no CUDA is needed to build this. Each block issues short batches and waits for the device
-// outside the measured time, so that the launch queue never fills.
+// outside the measured time, so that the launch queue never fills. Calls behind other work are
+// Python's (annotate/python/gpubound/_calibration_cuda.py, which finds CUDA as this does).
 #include <dlfcn.h>
-#include <gpubound/annotate.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <vector>
 
-#include "tools/calibration/other_work.h"
 #include "tools/calibration/workload.h"
 
 namespace gpubound::calibration {
@@ -172,37 +171,6 @@ double InBatches(const Cuda& cuda, uint64_t count, Call call) {
   return took;
 }
 
-// Each behind other work, which is not timed. An operation lies around them, by which the recorded
-// ones are told from those of batches.
-template <typename Call>
-double BehindOtherWork(const Cuda& cuda, uint64_t count, Call call) {
-  constexpr int kAttempts = 20;
-  double least = HUGE_VAL;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    cuda.runtime().cudaStreamSynchronize(cuda.stream());
-    GPUBOUND_OPERATION("calibration between");
-    const int64_t switches = ContextSwitches();
-    double took = 0;
-    for (uint64_t i = 0; i < count; ++i) {
-      DoOtherWork();
-      const double begin = NowNs();
-      call();
-      took += NowNs() - begin - ClockNs();
-    }
-    least = std::min(least, took);
-    if (ContextSwitches() == switches) return took;
-  }
-  return least;
-}
-
-// |between|: behind other work, one by one.
-template <typename Call>
-Block Calls(const Cuda& cuda, bool between, Call call) {
-  return [&cuda, between, call](uint64_t count) {
-    return between ? BehindOtherWork(cuda, count, call) : InBatches(cuda, count, call);
-  };
-}
-
 }  // namespace
 
 Block FindCudaWork(const std::string& name, const std::string& path, std::string* why) {
@@ -211,14 +179,12 @@ Block FindCudaWork(const std::string& name, const std::string& path, std::string
   if (found == nullptr) return nullptr;
   const Cuda& cuda = *found;
   const Runtime& runtime = cuda.runtime();
-  const size_t suffix = name.find("_between");
-  const std::string function = name.substr(0, suffix);
-  if (function == "cudaLaunchKernel" && cuda.kernel() == nullptr) {
+  if (name == "cudaLaunchKernel" && cuda.kernel() == nullptr) {
     *why = cuda.no_kernel();
     return nullptr;
   }
-  const auto calls = [&cuda, suffix](auto call) {
-    return Calls(cuda, suffix != std::string::npos, call);
+  const auto calls = [&cuda](auto call) -> Block {
+    return [&cuda, call](uint64_t count) { return InBatches(cuda, count, call); };
   };
   const std::map<std::string, Block> work = {
       {"cudaLaunchKernel", calls([&] {
@@ -234,7 +200,7 @@ Block FindCudaWork(const std::string& name, const std::string& path, std::string
       {"cudaStreamWaitEvent",
        calls([&] { runtime.cudaStreamWaitEvent(cuda.stream(), cuda.event(), 0); })},
       {"cudaStreamSynchronize", calls([&] { runtime.cudaStreamSynchronize(cuda.stream()); })}};
-  const auto chosen = work.find(function);
+  const auto chosen = work.find(name);
   return chosen == work.end() ? nullptr : chosen->second;
 }
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python half of `gpubound calibrate`: repeats scopes and calls and says how long they took.
 
-Run as a script, with the profiler and without. The conversation is that of
-tools/calibration/workload.h: "run NAME COUNT" is answered by the ns of each occurrence, or by "no "
-and the reason.
+Run as a script, with the profiler and without; its argument, where it has one, is the path of the CUDA runtime to
+use. The conversation is that of tools/calibration/workload.h: "run NAME COUNT" is answered by the ns of each
+occurrence, or by these with other work behind it and without, or by "no " and the reason.
 """
 import ast
 import base64
@@ -17,10 +17,12 @@ import heapq
 import itertools
 import json
 import math
+import operator
 import os
 import pickle
 import re
 import resource
+import statistics
 import struct
 import sys
 import textwrap
@@ -28,6 +30,7 @@ import time
 import types
 import unicodedata
 import zlib
+from typing import NamedTuple
 
 ATTEMPTS = 20
 # Occurrences before those that are timed: the other program has had its turn, and a first one costs
@@ -52,6 +55,16 @@ OTHER_WORK = (
     lambda: list(csv.reader(["a,b,c"])), lambda: textwrap.dedent("  a\n  b"),
     lambda: heapq.nlargest(3, range(30)), lambda: ast.literal_eval("[1, 2]"),
     lambda: struct.unpack("<4d", bytes(32)), lambda: max(map(math.sqrt, range(20))))
+# Between two CUDA calls: some 10 us, as eager PyTorch has between two launches. After TURNS calls each of
+# OTHER_WORK was done once.
+PIECES = 5
+TURNS = len(OTHER_WORK) // PIECES
+
+
+class Took(NamedTuple):
+    """What one occurrence took, ns."""
+    whole_ns: float  # with the other work behind it
+    alone_ns: float  # without
 
 
 def _without_own_folder():
@@ -121,23 +134,90 @@ def workloads():
             "operation_between": operation_between, "call_between": call_between}
 
 
+def cuda_workload(cuda, name):
+    """Calls of function `name` behind other work. Raises LookupError."""
+    import gpubound
+
+    call = cuda.call(name)
+
+    def between(items):
+        cuda.wait()
+        way = amid_other_work(call.nothing, call.arguments, 4 * TURNS)
+        with gpubound.operation("calibration between"):  # which tells the recorded ones from waits
+            took = amid_other_work(call.function, call.arguments, operator.length_hint(items))
+        return Took(took.whole_ns, took.alone_ns - way.alone_ns)
+
+    return between
+
+
+def amid_other_work(function, arguments, count):
+    """A call with other work around it, which recording makes longer, too: that finds less of its own in the
+    nearest caches. Means of groups in which the same work is done, without the longest fiftieth, in which there was
+    an interrupt. (Medians leave out that every so many calls memory is touched first: a fifth of the cost.)"""
+    groups, clock = [], time.perf_counter_ns
+    for _ in range(0, count, TURNS):
+        pieces, alone_ns, first_ns = iter(OTHER_WORK), 0, clock()
+        for _ in range(TURNS):
+            begin_ns = clock()
+            function(*arguments)
+            alone_ns += clock() - begin_ns
+            for work in itertools.islice(pieces, PIECES):
+                work()
+        groups.append(((clock() - first_ns) / TURNS, alone_ns / TURNS))
+    groups.sort()
+    del groups[len(groups) - max(1, len(groups) // 50):]
+    return Took(*map(statistics.fmean, zip(*groups)))
+
+
 def do_other_work():
     for work in OTHER_WORK:
         work()
     EVICTED[:] = EVICTING
 
 
-def answer(line, known, problem):
-    """The line that answers `line`."""
+class Workloads:
+    """Those that this interpreter knows, by name."""
+
+    def __init__(self, runtime):
+        """`runtime`: path of the CUDA runtime, empty for the one that the dynamic loader finds."""
+        self._runtime, self._cuda = runtime, None
+        self._found, self._problem = {}, "there is no such workload"
+        try:
+            self._found = workloads()
+        except ImportError as error:
+            self._problem = f"this interpreter cannot import gpubound: {error}".replace("\n", " ")
+
+    def find(self, name):
+        """Raises LookupError with the reason."""
+        if self._found and name.startswith("cuda") and name not in self._found:
+            self._found[name] = self._find_cuda(name)
+        if name not in self._found:
+            raise LookupError(self._problem)
+        return self._found[name]
+
+    def _find_cuda(self, name):
+        from gpubound import _calibration_cuda
+        if self._cuda is None:
+            self._cuda = _calibration_cuda.Cuda(self._runtime)
+        return cuda_workload(self._cuda, name[:-len("_between")])
+
+
+def answer(line, find):
+    """The line that answers `line`; `find` is Workloads.find."""
     words = line.split()
     if len(words) != 3 or words[0] != "run" or not words[2].isdigit() or int(words[2]) == 0:
         return "no expected 'run NAME COUNT'"
-    work, count = known.get(words[1]), int(words[2])
-    if work is None:
-        return "no " + (problem or "there is no such workload")
+    count = int(words[2])
+    try:
+        work = find(words[1])
+    except LookupError as problem:
+        return f"no {problem}"
     if count > 1:
         work(itertools.repeat(None, WARM_UP))
-    return f"{undisturbed_ns(work, count) / count:.3f}"
+    told = undisturbed(work, count)
+    if isinstance(told, Took):
+        return f"{told.whole_ns:.3f} {told.alone_ns:.3f}"
+    return f"{told / count:.3f}"
 
 
 def context_switches():
@@ -146,8 +226,9 @@ def context_switches():
     return usage.ru_nivcsw + usage.ru_nvcsw
 
 
-def undisturbed_ns(work, count):
-    """What `work` took, repeated while the scheduler takes the processor away from it."""
+def undisturbed(work, count):
+    """What `work` took, repeated while the scheduler takes the processor away from it; or what it tells that
+    does not mind."""
     least = float("inf")
     for _ in range(ATTEMPTS):
         switches = context_switches()
@@ -155,7 +236,7 @@ def undisturbed_ns(work, count):
         begin = time.perf_counter_ns()
         told = work(items)
         took = time.perf_counter_ns() - begin if told is None else told
-        if context_switches() == switches:
+        if isinstance(took, Took) or context_switches() == switches:
             return took
         least = min(least, took)
     return least
@@ -163,13 +244,9 @@ def undisturbed_ns(work, count):
 
 def main():
     _without_own_folder()
-    known, problem = {}, ""
-    try:
-        known = workloads()
-    except ImportError as error:
-        problem = f"this interpreter cannot import gpubound: {error}".replace("\n", " ")
+    known = Workloads(sys.argv[1] if len(sys.argv) > 1 else "")
     for line in sys.stdin:
-        print(answer(line, known, problem), flush=True)
+        print(answer(line, known.find), flush=True)
 
 
 if __name__ == "__main__":
