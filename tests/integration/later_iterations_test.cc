@@ -17,15 +17,16 @@ class LaterIterationsRun : public CommandRun {
  protected:
   LaterIterationsRun() { runner().Set("GPUBOUND_IN_RUN_CALIBRATION", "1"); }
 
-  // So much lies within every call that is recorded.
-  void InjectIntoCalls(int ns) {
-    const Json overhead = {{"overhead", {{"api_ns", ns}, {"launch_ns", ns}}}};
-    runner().Set("GPUBOUND_SIM_SCRIPT", overhead.dump());
+  // So much lies within every call that is recorded, of which CUPTI takes |entry_percent| to enter
+  // it.
+  void InjectIntoCalls(int ns, int entry_percent) {
+    const Json overhead = {{"api_ns", ns}, {"launch_ns", ns}, {"entry_percent", entry_percent}};
+    runner().Set("GPUBOUND_SIM_SCRIPT", Json{{"overhead", overhead}}.dump());
   }
   void CalibrateThenTrain(const char* steps) {
-    InjectIntoCalls(100'000);
+    InjectIntoCalls(100'000, 20);
     ASSERT_EQ(Gpubound({"calibrate", "--seconds", "4", "--python", ""}).exit_code, 0);
-    InjectIntoCalls(160'000);
+    InjectIntoCalls(160'000, 12);  // entries tell nothing of that
     const Outcome outcome = Gpubound({"run", "-q", "-o", run_path(), "--steps", steps, "--",
                                       GPUBOUND_TEST_VICTIM, "train", "6000"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
