@@ -154,18 +154,17 @@ class SimulatedCallsTest : public CommandRun {
     runner().SetDeadlineSeconds(600);
     runner().Unset("PYTHONPATH");
   }
-  static std::vector<std::string> Training() {
-    return {GPUBOUND_TEST_PROGRAMS "/sb3_training.py", "A2C", "CartPole-v1", "640", "1"};
-  }
 };
 
 TEST_F(SimulatedCallsTest, CallsBetweenTheWorkOfPyTorchAreRecordedAndTimed) {
-  std::vector<std::string> plain = {GPUBOUND_TEST_FRAMEWORKS_PYTHON};
+  const std::string python = GPUBOUND_TEST_FRAMEWORKS_PYTHON;
+  std::vector<std::string> plain = {python};
   std::vector<std::string> profiled = {
-      "run", "-q", "-o", run_path(), "--", plain[0], GPUBOUND_TEST_PROGRAMS "/simulated_calls.py"};
-  for (const std::string& word : Training()) {
-    plain.push_back(word);
-    profiled.push_back(word);
+      "run", "-q", "-o", run_path(), "--", python, GPUBOUND_TEST_PROGRAMS "/simulated_calls.py"};
+  for (const char* word :
+       {GPUBOUND_TEST_PROGRAMS "/sb3_training.py", "A2C", "CartPole-v1", "640", "1"}) {
+    plain.emplace_back(word);
+    profiled.emplace_back(word);
   }
   const Outcome alone = runner().Run(plain);
   const Outcome outcome = Gpubound(profiled);

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <string>
 
-#include "analysis/calibration.h"
-
 namespace gpubound {
 namespace {
 

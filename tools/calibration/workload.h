@@ -4,9 +4,10 @@
 // without; `gpubound calibrate` runs it both ways at once, lets them take turns, and compares.
 //
 // The conversation, one line each: "run NAME COUNT" is answered by the ns that each of COUNT
-// occurrences took, or by "no " and the reason. Where COUNT is more than one, some that are not
-// timed come before them. The end of the input ends the program. Its argument, where it has one, is
-// the path of the CUDA runtime to use.
+// occurrences took, or by "no " and the reason; the Python program tells of calls amid other work
+// in two numbers, with that work and without. Where COUNT is more than one, some that are not timed
+// come before them. The end of the input ends the program. Its argument, where it has one, is the
+// path of the CUDA runtime to use.
 #ifndef GPUBOUND_TOOLS_CALIBRATION_WORKLOAD_H_
 #define GPUBOUND_TOOLS_CALIBRATION_WORKLOAD_H_
 
