@@ -180,7 +180,7 @@ class Workloads:
 
     def __init__(self, runtime):
         """`runtime`: path of the CUDA runtime, empty for the one that the dynamic loader finds."""
-        self._runtime, self._cuda = runtime, None
+        self._runtime, self._cuda, self._no_cuda = runtime, None, None
         self._found, self._problem = {}, "there is no such workload"
         try:
             self._found = workloads()
@@ -197,8 +197,13 @@ class Workloads:
 
     def _find_cuda(self, name):
         from gpubound import _calibration_cuda
-        if self._cuda is None:
-            self._cuda = _calibration_cuda.Cuda(self._runtime)
+        if self._no_cuda is not None:
+            raise self._no_cuda
+        try:
+            self._cuda = self._cuda or _calibration_cuda.Cuda(self._runtime)
+        except _calibration_cuda.Unavailable as problem:
+            self._no_cuda = problem
+            raise
         return cuda_workload(self._cuda, name[:-len("_between")])
 
 

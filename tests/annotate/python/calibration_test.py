@@ -59,9 +59,13 @@ class CalibrationTest(unittest.TestCase):
 
     # On the simulated device: tests/integration.
     def test_says_why_there_is_no_cuda(self):
-        with mock.patch("ctypes.CDLL", side_effect=OSError("no such file")):
-            with self.assertRaisesRegex(LookupError, r"no CUDA runtime \(libcudart.so\) was found"):
-                _calibration.Workloads("").find("cudaLaunchKernel_between")
+        with mock.patch("ctypes.CDLL", side_effect=OSError("no such file")) as load:
+            known, loads = _calibration.Workloads(""), []
+            for name in ("cudaLaunchKernel_between", "cudaMemcpyAsync_between"):
+                with self.assertRaisesRegex(LookupError, r"no CUDA runtime \(libcudart.so\) was found"):
+                    known.find(name)
+                loads.append(load.call_count)
+        self.assertEqual(loads[0], loads[1], "it is looked for once")
 
     def test_a_call_counts_by_what_it_makes_other_work_longer_too(self):
         has_called = []
