@@ -110,7 +110,9 @@ void ThreadBuffer::OpenStretch() noexcept {
 bool ThreadBuffer::MakeRoom(uint32_t slots, uint64_t* ticks) noexcept {
   if (context_->finished.load(std::memory_order_relaxed)) return false;
   if (page_end_ - cursor_ >= static_cast<ptrdiff_t>(slots)) {
-    if (limit_ - cursor_ < static_cast<ptrdiff_t>(slots)) OpenStretch();
+    // Twice where a stretch that ends in the middle (suspended_scopes.cc) leaves one slot of the
+    // next.
+    while (limit_ - cursor_ < static_cast<ptrdiff_t>(slots)) OpenStretch();
     if (static_cast<int64_t>(*ticks - base_ticks_) < 0) {
       context_->ledger->Add(LedgerCounter::clock_backwards, 1);
       *ticks = base_ticks_;

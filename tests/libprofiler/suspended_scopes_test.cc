@@ -80,6 +80,23 @@ TEST_F(SuspendedScopesTest, AnEventWithAPayloadBringsTheTraceInStepToo) {
   EXPECT_EQ(Slots()[1], Ended(5, 60));
 }
 
+// A page is opened for writing in stretches that end with a memory page; falling behind ends one in
+// its middle.
+TEST_F(SuspendedScopesTest, AnEventOfTwoSlotsDoesNotLeaveThePageWhereOneIsLeftInItsStretch) {
+  constexpr uint32_t kMemoryPage = 4096;
+  buffer_.Begin(L(5), 10);
+  const auto begin = reinterpret_cast<uintptr_t>(mapping_->slots(PagesInOrder().back()));
+  const auto stretch = static_cast<uint32_t>((kMemoryPage - begin % kMemoryPage) / sizeof(Slot));
+  for (uint32_t used = 1; used + 1 < stretch; ++used) buffer_.Emit(SlotKind::kMark, L(8), 10);
+  Unrecorded(6);
+  buffer_.EmitWithPayload(SlotKind::kCounter, L(7), 1, 10);
+  for (uint32_t i = 0; i < kSlotsPerPage; ++i) {
+    buffer_.Begin(L(6), 10);
+    buffer_.End(L(6), 10);
+  }
+  EXPECT_EQ(Slots().size(), stretch - 1 + 2 + 2 * kSlotsPerPage);
+}
+
 TEST_F(SuspendedScopesTest, AScopeInTheMiddleCanEndMeanwhile) {
   buffer_.Begin(L(5), 10);
   buffer_.Begin(L(6), 11);
