@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "analysis/paired_blocks.h"
@@ -56,7 +57,7 @@ TEST(StudentQuantile, IsWideForFewAndNormalForMany) {
 }
 
 TEST(StudentQuantile, IsTheNormalOneAtInfinity) {
-  EXPECT_DOUBLE_EQ(StudentQuantile(UINT64_MAX), 1.96);
+  EXPECT_DOUBLE_EQ(StudentQuantile(std::numeric_limits<double>::infinity()), 1.96);
 }
 
 TEST(MeanOfGroups, CountsEachGroupOnce) {

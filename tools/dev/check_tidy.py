@@ -3,8 +3,8 @@
 """Runs clang-tidy over the product's sources: check_tidy.py [--quick] ROOT BUILD [FILE...].
 
 Warnings fail. --quick leaves out clang's path-sensitive analyzer and the checks below, two thirds of the
-time. The build must hold a compile_commands.json. Tests and benchmarks are compiled with warnings as
-errors but not tidied.
+time. The build must hold a compile_commands.json. Tests and benchmarks are not tidied; clang reads them, with the
+warnings that their compiler is asked for.
 
 A source that was clean is not looked at again until something changes that it depends on: its compile
 command, the content of a file that it includes, .clang-tidy, clang-tidy itself or the checks asked for.
@@ -34,6 +34,8 @@ DEAR = ["bugprone-assert-side-effect", "bugprone-forward-declaration-namespace",
         "google-global-names-in-headers", "misc-definitions-in-headers", "misc-redundant-expression",
         "misc-unused-using-decls", "modernize-use-nullptr"]
 ROOMS = ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools", "examples"]
+READ_ONLY = ["tests", "bench"]
+COMPILERS = {".cc": "clang++-16", ".c": "clang-16"}
 MONTH_S = 30 * 24 * 3600
 
 
@@ -52,11 +54,7 @@ class CleanSources:
 
     def key(self, command, folder):
         """Of the source that |command| compiles in |folder|; None where its includes are not found."""
-        words = shlex.split(command)
-        if os.path.basename(words[0]) == "ccache":
-            words = words[1:]
-        output = words.index("-o")
-        words = words[:output] + words[output + 2:]
+        words = compiler_words(command)
         listed = subprocess.run([*words, "-M", "-MF", "-", "-MT", "all"], cwd=folder,
                                 capture_output=True, text=True, check=False)
         if listed.returncode != 0:
@@ -84,6 +82,15 @@ class CleanSources:
         return hashlib.sha256(file.read_bytes()).digest()
 
 
+def compiler_words(command):
+    """The words of a compile command, without a launcher and an output."""
+    words = shlex.split(command)
+    if os.path.basename(words[0]) == "ccache":
+        words = words[1:]
+    output = words.index("-o")
+    return words[:output] + words[output + 2:]
+
+
 def main():
     arguments = sys.argv[1:]
     checks = []
@@ -100,7 +107,7 @@ def main():
     commands = {pathlib.Path(e["file"]): e for e in
                 json.loads((build / "compile_commands.json").read_text())}
     sources = [s for s in sorted(commands) if s.is_relative_to(root) and
-               s.relative_to(root).parts[0] in ROOMS and s.suffix in (".cc", ".c") and
+               s.relative_to(root).parts[0] in ROOMS + READ_ONLY and s.suffix in COMPILERS and
                (not wanted or s in wanted)]
     version = subprocess.run([tidy, "--version"], capture_output=True, text=True, check=True).stdout
     clean = CleanSources(root, version, *checks, (root / ".clang-tidy").read_text())
@@ -109,9 +116,14 @@ def main():
         key = clean.key(commands[source]["command"], commands[source]["directory"])
         if clean.has(key):
             return source, None
-        result = subprocess.run(
-            [tidy, *checks, "--quiet", "-p", str(build), "--extra-arg=-Wno-unknown-warning-option",
-             str(source)], capture_output=True, text=True, check=False)
+        if source.relative_to(root).parts[0] in READ_ONLY:
+            words = compiler_words(commands[source]["command"])
+            words = [COMPILERS[source.suffix], *words[1:], "-fsyntax-only", "-Wno-unknown-warning-option"]
+        else:
+            words = [tidy, *checks, "--quiet", "-p", str(build),
+                     "--extra-arg=-Wno-unknown-warning-option", str(source)]
+        result = subprocess.run(words, cwd=commands[source]["directory"], stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, check=False)
         if result.returncode == 0:
             clean.add(key)
         return source, result
