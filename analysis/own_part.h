@@ -86,6 +86,15 @@ class OwnPart {
     const double sum = times.SumBelow(limit) - times.SumBelow(ns);
     return std::max(0.0, sum - ns * (share - times.ShareBelow(ns))) / share;
   }
+  // How likely a call is over within |ns|, of those that were over within |limit|; as above.
+  double ShareBelow(double ns, double limit, double cost, double variance) const {
+    if (ns >= limit) return 1;
+    if (ns <= 0) return 0;
+    if (count_ == 0) return 1;
+    const Lognormal times(std::max(0.0, mean_ - cost), std::max(0.0, variance_ - variance));
+    const double share = times.ShareBelow(limit);
+    return share < kHardly ? 1 : times.ShareBelow(ns) / share;
+  }
   // By how much |ns| is unusual, in standard deviations.
   double Strangeness(double ns) const {
     return std::abs(ns - mean_) / (std::sqrt(variance_) + kResolution);

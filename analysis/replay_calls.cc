@@ -216,12 +216,15 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
   const double begun_at = thread->now.at;
   const bool at_begin = thread->at_ns == call.start_ns;
   double deviation = 0;  // of the call's own part
+  // A copy waits for what its own part launches: the longer that took, the later its limit. What
+  // that tells is told where the work starts.
+  const bool launches = kind->role == CallRole::kSyncCopy || kind->role == CallRole::kAsyncCopy;
+  // Otherwise work may now be done before the call's own part is, and then wakes nobody up.
+  const bool may_find_it_done = waited && !launches && at_begin;
   if (waited) {
-    const double own_ns = own_part.MeanBelow(length);
-    // A copy waits for what its own part launches: the longer that took, the later its limit. What
-    // that tells is told where the work starts.
-    const bool launches = kind->role == CallRole::kSyncCopy || kind->role == CallRole::kAsyncCopy;
-    if (!launches) own_part.AddBelow(length - wake_up);
+    const double own_limit = length - wake_up;
+    const double own_ns = own_part.MeanBelow(may_find_it_done ? own_limit : length);
+    if (!launches) own_part.AddBelow(own_limit);
     thread->MoveTo(call.start_ns + Rounded(own_ns));
   } else if (kind->role == CallRole::kAsyncCopy || !at_begin) {
     Move(thread, call.end_ns, KindOf(call, CallEdge::kEnd));
@@ -231,10 +234,11 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
     own_part.Add(length, waited_for.end_ns <= call.start_ns);
   }
   if (!has_work) return;
-  const Moment release =
-      waited_for.done.After(waited ? wake_up : std::min(usual_wake_up.ns(), wake_up));
+  const double delay = waited ? wake_up : std::min(usual_wake_up.ns(), wake_up);
+  const Moment release = may_find_it_done ? waited_for.done : waited_for.done.After(delay);
   const bool waits = release.at > thread->now.at;
   double later_by = LaterBy(thread->now.at, release.at, deviation);
+  double until_wake_up = may_find_it_done && waits ? wake_up : 0;
   if (waited && at_begin && thread->factor > 0) {
     // Its own part may be longer than its mean, which shows where the work is now done before.
     const double until = (release.at - begun_at - cost.ns) / thread->factor;
@@ -242,7 +246,11 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
     const double longer =
         thread->factor * own_part.LongerThan(until, limit, cost.ns, cost.variance);
     later_by = std::max(0.0, release.at + longer - std::max(thread->now.at, release.at));
+    if (may_find_it_done) {
+      until_wake_up = wake_up * own_part.ShareBelow(until, limit, cost.ns, cost.variance);
+    }
   }
+  later_by += until_wake_up;
   thread->WaitFor(Later(thread->now, release).After(later_by), call.end_ns, open.shown_begun);
   if (waits) NoteWaited(index, thread);
 }

@@ -54,10 +54,13 @@ class TypicalDelay {
 };
 
 // Whether |ns| of |one| is less of a surprise than |other_ns| of |other|. As long as it is not
-// known how much samples of |one| differ: whether it leaves less time unexplained.
+// known how much samples of |one| differ: whether it leaves less time unexplained. None is what is
+// shorter than |one| usually is: the few samples may be those of a slow start.
 inline bool ExplainsRather(const TypicalDelay& one, double ns, const TypicalDelay& other,
                            double other_ns) {
-  if (!one.known_well()) return std::abs(ns - one.ns()) <= std::abs(other_ns - other.ns());
+  if (!one.known_well()) {
+    return std::max(0.0, ns - one.ns()) <= std::abs(other_ns - other.ns());
+  }
   return one.Strangeness(ns) <= other.Strangeness(other_ns);
 }
 

@@ -69,21 +69,25 @@ TEST_F(OwnPartTest, AFewLongCallsAmongManyThatWaitedAreNoRule) {
   EXPECT_NEAR(own_part_.mean(), others.mean(), 0.15 * kMean);
 }
 
-TEST_F(OwnPartTest, HowMuchLongerThanAnEarlierReleaseIsTheMeanOfThoseThatAre) {
+TEST_F(OwnPartTest, HowMuchLongerThanAnEarlierReleaseAndHowManyAreNot) {
   constexpr double kCost = 500;
   constexpr double kLimit = 6000;
   constexpr double kRelease = 4500;
   std::lognormal_distribution<double> draw(std::log(kMean - kCost), 0.3);
   for (int i = 0; i < 4000; ++i) own_part_.Add(kCost + draw(random_), true);
   double sum = 0;
-  int below = 0;
+  double below = 0;
+  double over = 0;  // before the release
   for (int i = 0; i < 200'000; ++i) {
     const double ns = draw(random_);
     if (ns >= kLimit) continue;
     ++below;
     sum += std::max(0.0, ns - kRelease);
+    over += ns < kRelease ? 1 : 0;
   }
   EXPECT_NEAR(own_part_.LongerThan(kRelease, kLimit, kCost, 0), sum / below, 0.1 * sum / below);
+  EXPECT_NEAR(own_part_.ShareBelow(kRelease, kLimit, kCost, 0), over / below, 0.02);
+  EXPECT_EQ(own_part_.ShareBelow(kLimit, kLimit, kCost, 0), 1);
   EXPECT_EQ(own_part_.LongerThan(kLimit, kLimit, kCost, 0), 0);
   EXPECT_EQ(OwnPart().LongerThan(0, kLimit, kCost, 0), 0);
 }

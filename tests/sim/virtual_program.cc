@@ -59,7 +59,7 @@ class Machine {
   }
 
  private:
-  enum class Stage : uint8_t { kStart, kSubmit, kWait };  // of the current API call
+  enum class Stage : uint8_t { kStart, kSubmit, kWait, kReturn };  // of the current API call
   struct Thread {
     TimeNs wake_ns = 0;
     size_t next = 0;
@@ -165,7 +165,8 @@ class Machine {
       thread.blocked_since_ns = -1;
       return;
     }
-    if (thread.stage == Stage::kSubmit) Submit(t, statement);
+    if (thread.stage == Stage::kSubmit) return Submit(t, statement);
+    if (thread.stage == Stage::kReturn) Return(t);
   }
 
   // An iteration ends: it may have run suspended, and so may the next.
@@ -315,7 +316,7 @@ class Machine {
     SubmitTo(&device_, statement, call.correlation, now_, &thread.waits_for);
     thread.stage = Stage::kWait;
     thread.blocked = true;
-    FinishIfDone(t);
+    FinishIfDone(t, /*waited=*/false);
   }
 
   void Unblock() {
@@ -325,21 +326,29 @@ class Machine {
         threads_[t].blocked = false;
         threads_[t].wake_ns = now_;
       } else {
-        FinishIfDone(t);
+        FinishIfDone(t, /*waited=*/true);
       }
     }
   }
 
-  void FinishIfDone(uint32_t t) {
+  void FinishIfDone(uint32_t t, bool waited) {
     Thread& thread = threads_[t];
     const bool done = std::all_of(thread.waits_for.begin(), thread.waits_for.end(),
                                   [this](OpId op) { return device_.IsComplete(op); });
     if (!done) return;
+    thread.blocked = false;
+    const TimeNs wake_up_ns = program_.threads[t].statements[thread.next].wake_up_ns;
+    if (!waited || wake_up_ns == 0) return Return(t);
+    thread.stage = Stage::kReturn;
+    thread.wake_ns = now_ + wake_up_ns;
+  }
+
+  void Return(uint32_t t) {
+    Thread& thread = threads_[t];
     ApiFact& call = history_.calls[thread.call];
     call.end_ns = now_;
     thread.last_call_end_ns = now_;
     if (!IsLost(call.begin_ns, true)) sink_->OnCall(call);
-    thread.blocked = false;
     thread.stage = Stage::kStart;
     thread.wake_ns = now_ + 1;  // no two events of a thread share a time
     ++thread.next;

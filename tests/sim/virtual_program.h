@@ -60,10 +60,11 @@ struct Statement {
   uint32_t slot = 0;
   uint32_t event = 0;
   TimeNs device_ns = 0;
-  std::string name;
-  ScopeName scope;
+  std::string name = {};
+  ScopeName scope = {};
   std::vector<TimeNs> nodes = {};
   WorkInfo geometry = {};  // of kernels
+  TimeNs wake_up_ns = 0;   // of calls that wait: how long after its end they return
 };
 
 struct VirtualThread {

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <functional>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -215,6 +216,44 @@ TEST_F(WhatIfTest, WhatShortensWaitsIsPredicted) {
     predicted += within;
   }
   EXPECT_GE(static_cast<double>(predicted), 0.95 * static_cast<double>(workloads * cases.size()));
+}
+
+// A loop of one thread that computes, launches and waits. The first |late| waits return
+// milliseconds after the work, as the first call of a kind does, the others some 60 us.
+VirtualProgram WaitingLoop(size_t iterations, size_t late) {
+  std::mt19937_64 random(3);  // NOLINT(cert-msc51-cpp): the same each time
+  const auto between = [&random](TimeNs least, TimeNs most) {
+    return std::uniform_int_distribution<TimeNs>(least, most)(random);
+  };
+  std::vector<Statement> statements;
+  const ScopeName inference{LabelKind::kOperation, Layer::kUnset, "inference"};
+  for (size_t i = 0; i < iterations; ++i) {
+    statements.push_back({.cost_ns = between(190'000, 220'000)});
+    statements.push_back({.action = Action::kOpen, .scope = inference});
+    for (int launch = 0; launch < 2; ++launch) {
+      statements.push_back({.action = Action::kLaunch,
+                            .cost_ns = between(5'000, 15'000),
+                            .device_ns = 300'000,
+                            .name = "kernel"});
+    }
+    statements.push_back(
+        {.action = Action::kSyncDevice,
+         .cost_ns = between(5'000, 15'000),
+         .wake_up_ns = i < late ? between(700'000, 3'300'000) : between(40'000, 100'000)});
+    statements.push_back({.action = Action::kClose});
+  }
+  VirtualProgram program;
+  program.threads.push_back({.tid = 1, .statements = std::move(statements)});
+  return program;
+}
+
+TEST_F(WhatIfTest, AFasterDeviceIsPredictedWhereTheFirstWaitsReturnLate) {
+  for (const size_t late : {0, 1, 2, 5, 12, 40}) {
+    const double error = ErrorOf(WaitingLoop(400, late), {{{ScaledPart::kDevice, "", 0}}, {}},
+                                 [](VirtualProgram* program) { ScaleDevice(0, program); });
+    EXPECT_LE(std::abs(error), kWithin) << late << " late ones";
+    std::printf("device:0, %zu late waits: error %.2f %%\n", late, 100 * error);
+  }
 }
 
 // What a report states of its longest operation, against both programs run without a profiler.
