@@ -9,6 +9,7 @@
 
 #include "analysis/name_lists.h"
 #include "analysis/report.h"
+#include "proto/scope_domains.h"
 
 namespace gpubound {
 namespace {
@@ -137,6 +138,7 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const Input& input) {
         role.layer = label.layer;
         if (uses_gpu && WaitsForGpu(label.text)) role.layer = Layer::kCudaSync;
         if (label.layer == Layer::kWait) role.peer = PeerOf(label, *input.peers);
+        role.ends_thread = label.domain == kThreadEndDomain && label.text == kThreadEndText;
         break;
       case LabelKind::kPhase:
         role.phase = phases.IndexOf(label.text);

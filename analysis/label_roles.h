@@ -51,6 +51,7 @@ struct LabelRole {
   bool call_is_scope = false;
   bool command_buffer_full = false;  // an overhead during which the launch queue is full
   bool compiles = false;             // an overhead that is compilation or lazy loading
+  bool ends_thread = false;          // a scope that stands for what follows a thread's end
 };
 
 class LabelRoles {

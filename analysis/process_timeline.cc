@@ -292,7 +292,8 @@ void ProcessTimeline::ResolveAdoption(const Doing& reporting) {
 
 std::vector<OperationCounts> ProcessTimeline::Finish() {
   for (const auto& thread : threads_) {
-    doubtful_.open_at_end += thread->scopes_open();
+    const bool ended = roles_.Of(thread->innermost()).ends_thread;
+    doubtful_.open_at_end += thread->scopes_open() - (ended ? 1 : 0);
     doubtful_.unbalanced += thread->unbalanced();
   }
   return counts_.Finish();

@@ -12,7 +12,8 @@ StateRule::StateRule(const LabelRole& role)
       has_layer_(role.layer != Layer::kUnset),
       is_sync_(role.api_class == ApiClass::kSync),
       call_is_scope_(role.call_is_scope),
-      own_origin_(role.cause, has_cause(), role.call_is_scope) {
+      // Layer wait by itself would say that somebody waits.
+      own_origin_(role.cause, has_cause(), role.call_is_scope || role.ends_thread) {
   if (has_operation()) scope_.SetOperation(role.operation);
   if (has_layer_) {
     scope_.SetLayer(role.layer, role.layer == Layer::kWait ? role.peer : kNotOne);

@@ -84,6 +84,7 @@ class ThreadState {
   OperationIndex operation() const { return doing_.operation(); }  // kNotOne: none is open here
 
   uint64_t scopes_open() const { return open_.size() - 1 - ended_; }
+  LabelId innermost() const { return Top().label; }  // of the open scopes
   uint64_t ranges_open() const { return ranges_.size(); }
   uint64_t unbalanced() const { return unbalanced_; }
 

@@ -129,6 +129,7 @@ class ThreadTimeline {
   // As of the last instant.
   const Doing& doing() const { return doing_; }
   uint64_t scopes_open() const { return state_.scopes_open(); }
+  LabelId innermost() const { return state_.innermost(); }
   uint64_t ranges_open() const { return state_.ranges_open(); }
   uint64_t unbalanced() const { return state_.unbalanced(); }
 

@@ -10,6 +10,7 @@
 #include "libprofiler/log.h"
 #include "proto/invariant_tsc.h"
 #include "proto/recording_end.h"
+#include "proto/scope_domains.h"
 
 namespace gpubound {
 namespace {
@@ -104,6 +105,11 @@ ThreadBuffer* Collector::RegisterThread(uint32_t tid, const std::string& name) {
 }
 
 void Collector::UnregisterThread(ThreadBuffer* buffer, const std::string& name) {
+  // Where there is no room for it, the label is another one.
+  const LabelId ended =
+      labels_->Intern(LabelKind::kLayer, Layer::kWait, kThreadEndDomain, kThreadEndText);
+  buffer->Begin(ended, clock_->Ticks());
+  context_.ended_threads.fetch_add(1, std::memory_order_relaxed);
   threads_->Unregister(buffer, name);
 }
 

@@ -295,6 +295,7 @@ void Drain::Finish(const char* how) {
   }
   uint64_t open = 0;
   for (const Writer& writer : writers_) open += writer.open_depth;
+  open -= std::min(open, context_->ended_threads.load(std::memory_order_relaxed));
   // Those of a program that goes on are no scopes that it left open.
   if (open != 0 && !EndsAsAsked(how))
     context_->ledger->Add(LedgerCounter::scopes_open_at_end, open);

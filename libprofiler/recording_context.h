@@ -6,6 +6,7 @@
 #define GPUBOUND_LIBPROFILER_RECORDING_CONTEXT_H_
 
 #include <atomic>
+#include <cstdint>
 
 #include "libprofiler/ledger.h"
 #include "libprofiler/live_mapping.h"
@@ -19,6 +20,8 @@ struct RecordingContext {
   Ledger* ledger = nullptr;
   // Set once, at the end of the recording: writers stop taking pages and stop counting.
   std::atomic<bool> finished{false};
+  // Threads that ended meanwhile; each leaves one scope open that says so (scope_domains.h).
+  std::atomic<uint64_t> ended_threads{0};
 };
 
 }  // namespace gpubound

@@ -12,6 +12,11 @@ namespace gpubound {
 // launched.
 inline constexpr char kJittedDomain[] = "jax";
 
+// A thread's last event, where it ends before the recording does, opens a scope of layer wait with
+// this label: from there on it does nothing. Nothing closes it.
+inline constexpr char kThreadEndDomain[] = "gpubound";
+inline constexpr char kThreadEndText[] = "thread ended";
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_PROTO_SCOPE_DOMAINS_H_

@@ -9,6 +9,7 @@
 
 #include "analysis/label_roles.h"
 #include "analysis/wait_channels.h"
+#include "proto/scope_domains.h"
 
 namespace gpubound::golden {
 namespace {
@@ -229,6 +230,9 @@ class Parser {
     if ((verb == "begin" || verb == "end") && w.size() >= 5) {
       event.kind = verb == "begin" ? SlotKind::kBegin : SlotKind::kEnd;
       event.label = ScopeLabel(w, 3);
+    } else if (verb == "ends" && w.size() == 3) {
+      event.kind = SlotKind::kBegin;
+      event.label = LabelFor(LabelKind::kLayer, kThreadEndDomain, kThreadEndText, Layer::kWait);
     } else if (verb == "phase" && w.size() >= 4) {
       event.kind = SlotKind::kPhase;
       event.label = LabelFor(LabelKind::kPhase, "", Joined(w, 3));

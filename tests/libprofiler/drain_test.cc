@@ -146,8 +146,19 @@ TEST_F(DrainTest, AThreadThatEndsLeavesItsEventsAndItsLastName) {
   Begin("update");
   collector_->UnregisterThread(thread_, "renamed");
   Finish();
-  EXPECT_THAT(Stored(), SizeIs(1));
+  EXPECT_THAT(Stored(), SizeIs(2));
   EXPECT_EQ(TraceFile(DatabasePath()).Text("SELECT name FROM thread WHERE id=1"), "renamed");
+}
+
+TEST_F(DrainTest, AThreadThatEndsOpensAScopeThatSaysSoAndIsNoneThatItLeftOpen) {
+  Begin("update");
+  const int64_t end_ns = clock_.MonotonicNs();
+  collector_->UnregisterThread(thread_, "renamed");
+  Finish();
+  EXPECT_EQ(Stored().back().label, "thread ended");
+  EXPECT_EQ(Stored().back().kind, SlotKind::kBegin);
+  EXPECT_EQ(Stored().back().time_ns, end_ns);
+  EXPECT_EQ(TraceFile(DatabasePath()).LedgerValue("scopes_open_at_end"), 1);
 }
 
 TEST_F(DrainTest, ScopesThatAreOpenAtTheEndAreCounted) {

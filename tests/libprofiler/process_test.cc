@@ -113,7 +113,8 @@ TEST_F(CoreTest, ThreadsThatOutliveMainDisturbNothing) {
 
 TEST_F(CoreTest, ThreadsThatEndLeaveEventsAndNames) {
   ASSERT_EQ(Run("threads_end", {"GPUBOUND_LIVE_PAGES=16"}), 0);
-  EXPECT_EQ(Events(Trace()), 200 * 10);
+  EXPECT_EQ(Events(Trace()), 200 * 10 + 200) << "each says that it ended";
+  EXPECT_EQ(Trace().LedgerValue("scopes_open_at_end"), 0);
   EXPECT_EQ(Trace().Number("SELECT count(*) FROM thread WHERE name='worker'"), 200);
 }
 
@@ -122,13 +123,14 @@ TEST_F(CoreTest, AnOperationIsHandedOverToAnotherThread) {
   const std::vector<StoredEvent> giver = Trace().ThreadEventsOf(1);
   const std::vector<StoredEvent> taker = Trace().ThreadEventsOf(2);
   ASSERT_THAT(giver, SizeIs(3));
-  ASSERT_THAT(taker, SizeIs(3));
+  ASSERT_THAT(taker, SizeIs(4));
   EXPECT_EQ(giver[1].kind, SlotKind::kHandOver);
   EXPECT_EQ(taker[0].kind, SlotKind::kAdopt);
   EXPECT_EQ(taker[0].payload, giver[1].payload);
   EXPECT_EQ(taker[1].kind, SlotKind::kBegin);
   EXPECT_EQ(taker[1].label, "update");
   EXPECT_EQ(taker[2].kind, SlotKind::kEnd);
+  EXPECT_EQ(taker[3].label, "thread ended");
 }
 
 TEST_F(CoreTest, APauseIsMarkedAndScopesInsideItAreKept) {
@@ -175,6 +177,7 @@ TEST_F(CoreTest, IterationsAreSuspendedAndTheTraceStaysInStep) {
   std::map<uint32_t, int64_t> open;
   for (uint32_t thread = 1; thread <= 2; ++thread) {
     for (const StoredEvent& event : trace.ThreadEventsOf(thread)) {
+      if (event.label == "thread ended") continue;
       if (event.kind == SlotKind::kBegin) ++open[thread];
       if (event.kind == SlotKind::kEnd) --open[thread];
       updates += event.kind == SlotKind::kBegin && event.label == "update" ? 1 : 0;
