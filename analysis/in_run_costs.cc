@@ -136,8 +136,10 @@ std::string WhyNoPairs(const ProcessTrace& process, size_t pairs) {
   if (verdict == "waiting") return "step() ended fewer than 100 iterations";
   if (verdict == "too_short") return "iterations are shorter than 10 us";
   if (verdict == "too_long") return "iterations are longer than 1 s";
-  return std::to_string(pairs) + " iterations without recording had their like beside them, and " +
-         std::to_string(kFewestSuspended) + " are needed";
+  const std::string had = pairs == 1
+                              ? " iteration without recording had its like beside it, and "
+                              : " iterations without recording had their like beside them, and ";
+  return std::to_string(pairs) + had + std::to_string(kFewestSuspended) + " are needed";
 }
 
 void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {

@@ -57,7 +57,8 @@ std::string LedgerLines(const Report& report, const TextOptions& options) {
   }
   for (size_t i = 0; i < report.notes.size(); ++i) {
     if (!options.full && i == kShownEntries) {
-      lines += "and " + std::to_string(report.notes.size() - i) + " more notes\n";
+      const size_t more = report.notes.size() - i;
+      lines += "and " + std::to_string(more) + (more == 1 ? " more note\n" : " more notes\n");
       break;
     }
     lines += Wrap("note: " + EscapeName(report.notes[i]), options.width, 2);

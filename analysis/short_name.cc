@@ -78,4 +78,13 @@ std::string ShortName(const std::string& name, int width, bool unicode) {
   return shorter;
 }
 
+std::string ListedNames(const std::vector<std::string>& names) {
+  std::string list;
+  for (size_t i = 0; i < names.size() && i < kMostListedNames; ++i) {
+    list += (i == 0 ? "" : ", ") + ShortName(ShownName(names[i]), kNameInSentence, false);
+  }
+  if (names.size() <= kMostListedNames) return list;
+  return list + " and " + std::to_string(names.size() - kMostListedNames) + " more";
+}
+
 }  // namespace gpubound

@@ -4,8 +4,10 @@
 #ifndef GPUBOUND_ANALYSIS_SHORT_NAME_H_
 #define GPUBOUND_ANALYSIS_SHORT_NAME_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gpubound {
 
@@ -19,6 +21,11 @@ std::string ShownName(std::string_view name);
 // then the middle of those of a template, which leave what it is and what it is made for; then the
 // middle of the name.
 std::string ShortName(const std::string& name, int width, bool unicode);
+
+inline constexpr size_t kMostListedNames = 8;
+
+// "train, inference and 12 more": the first of |names|, each as in a sentence.
+std::string ListedNames(const std::vector<std::string>& names);
 
 }  // namespace gpubound
 

@@ -7,11 +7,22 @@
 #include <iterator>
 #include <optional>
 
+#include "analysis/cpu_state.h"
+#include "analysis/work_classes.h"
+
 namespace gpubound {
 namespace {
 
 // Layers whose time is the thread's own; waits follow from the replay.
 constexpr std::string_view kLayers[] = {"python", "simulator", "backend", "native", "cuda_api"};
+constexpr std::string_view kLayerList = "python, simulator, backend, native, cuda_api";
+
+bool IsLayer(std::string_view name) {
+  for (size_t layer = 1; layer < kLayerCount; ++layer) {
+    if (name == LayerName(static_cast<Layer>(layer))) return true;
+  }
+  return false;
+}
 
 Error Misread(std::string_view text, const std::string& found) {
   return {
@@ -59,7 +70,10 @@ Result<Scaling> ParseScaling(std::string_view text) {
     for (const std::string_view layer : kLayers) {
       if (scaling.name == layer) return scaling;
     }
-    return Misread(text, "a layer whose time is not the thread's own");
+    Error error = Misread(text, "a layer whose time is not the thread's own");
+    if (!IsLayer(scaling.name)) error.found = "no such layer";
+    error.expected = "one of " + std::string(kLayerList);
+    return error;
   } else {
     return Misread(text, "part '" + std::string(part) + "'");
   }

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -113,14 +115,25 @@ class Imagination {
     return false;
   }
 
-  Status CheckNames(const Report& report) const {
-    std::set<std::string> names;
+  // By time in all processes and threads, longest first.
+  static std::vector<std::string> OperationsOf(const Report& report) {
+    std::map<std::string, int64_t> times;
+    const auto add = [&times](const std::vector<ReportOperation>& rows) {
+      for (const ReportOperation& row : rows) times[row.operation] += row.wall_ns;
+    };
     for (const ReportProcess& process : report.processes) {
-      for (const ReportOperation& row : process.operations) names.insert(row.operation);
-      for (const ReportLane& lane : process.lanes) {
-        for (const ReportOperation& row : lane.operations) names.insert(row.operation);
-      }
+      add(process.operations);
+      for (const ReportLane& lane : process.lanes) add(lane.operations);
     }
+    std::vector<std::string> names;
+    for (const auto& [name, ns] : times) names.push_back(name);
+    std::stable_sort(names.begin(), names.end(),
+                     [&times](const auto& a, const auto& b) { return times[a] > times[b]; });
+    return names;
+  }
+
+  Status CheckNames(const Report& report) const {
+    const std::vector<std::string> names = OperationsOf(report);
     for (const std::string& name : changes_.graph_capture) {
       if (name != kNoOperation && name != kSuspended) continue;
       return Error{"changing", "'" + name + "'", "a row of the report that is no operation",
@@ -141,11 +154,10 @@ class Imagination {
                    "gpubound report --kernels names the device work of a run."};
     }
     for (const std::string& name : wanted) {
-      if (names.count(name) != 0) continue;
-      const std::vector<std::string> known(names.begin(), names.end());
-      const std::string closest = ClosestName(name, known);
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      const std::string closest = ClosestName(name, names);
       return Error{"changing", "operation '" + name + "'", "no such operation in the run",
-                   Listed(names),
+                   ListedNames(names),
                    closest.empty() ? "gpubound report names the operations of a run."
                                    : "Did you mean '" + closest + "'?"};
     }
@@ -266,11 +278,12 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
       after.wall_ns > 0 ? static_cast<double>(before.wall_ns) / static_cast<double>(after.wall_ns)
                         : 0;
   char speed[32];
-  std::snprintf(speed, sizeof(speed), "%.3g", ratio);
+  std::snprintf(speed, sizeof(speed), "%.3g times as fast", ratio);
+  const bool as_fast = std::string_view(speed).starts_with("1 ");
   const std::string mark = SimulatedMark(report.before);
   std::string text = mark.empty() ? "" : Wrap(mark, width, 2);
   text += Wrap("Predicted span " + FormatTime(after.wall_ns) + " instead of " +
-                   FormatTime(before.wall_ns) + ", " + speed + " times as fast (" +
+                   FormatTime(before.wall_ns) + ", " + (as_fast ? "as fast" : speed) + " (" +
                    FormatRatio(report.ratio) + " the time); GPU busy " +
                    FormatShare(after.gpu_busy_share) + " instead of " +
                    FormatShare(before.gpu_busy_share) + ".",

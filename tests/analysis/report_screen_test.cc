@@ -232,6 +232,11 @@ TEST_F(ReportScreenTest, OfALongLedgerTheWorstIsExplainedAndTheRestIsNamed) {
   EXPECT_THAT(Text(), HasSubstr("\nnote: five\n"));
 }
 
+TEST_F(ReportScreenTest, OneMoreNoteIsOneNote) {
+  report_.notes = {"one", "two", "three", "four"};
+  EXPECT_THAT(Text(), HasSubstr("\nnote: three\nand 1 more note\n"));
+}
+
 TEST_F(ReportScreenTest, AtLengthEverySectionIsATable) {
   options_.full = true;
   for (const char* part : {"\nLayer ", "\nCritical path, 9.92 s\n", "slowest number 13",

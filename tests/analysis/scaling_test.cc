@@ -30,6 +30,16 @@ TEST(Scaling, RefusesAFactorThatMakesNoSenseAndSaysWhatDoes) {
   }
 }
 
+TEST(Scaling, TellsALayerThatThereIsNotFromOneWhoseTimeIsNotTheThreadsOwn) {
+  const Result<Scaling> unknown = ParseScaling("layer=foo:0");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().found, "no such layer");
+  EXPECT_EQ(unknown.error().expected, "one of python, simulator, backend, native, cuda_api");
+  const Result<Scaling> wait = ParseScaling("layer=wait:0");
+  ASSERT_FALSE(wait.ok());
+  EXPECT_EQ(wait.error().found, "a layer whose time is not the thread's own");
+}
+
 TEST(Rounding, IsToWholeNs) {
   EXPECT_EQ(Rounded(1.5), 2);
   EXPECT_EQ(Rounded(-1.5), -2);

@@ -31,6 +31,15 @@ TEST(ShortNameTest, WhatIsNoTemplateLosesItsMiddle) {
   EXPECT_EQ(Short("operator<(abcdefghijklmnopqrstuvwxyz)", 12), "operator<(…)");
 }
 
+TEST(ListedNamesTest, ManyAreCutAndCounted) {
+  EXPECT_EQ(ListedNames({"b", "a", ""}), "b, a, (empty name)");
+  const std::vector<std::string> all(kMostListedNames + 3,
+                                     "a name of many words that goes on and on");
+  const std::string list = ListedNames(all);
+  EXPECT_TRUE(list.ends_with(" and 3 more")) << list;
+  EXPECT_EQ(ListedNames({std::string(1000, 'x')}).size(), static_cast<size_t>(kNameInSentence));
+}
+
 TEST(ShownNameTest, WhatThereIsNothingToSeeOfIsMarked) {
   EXPECT_EQ(ShownName(""), "(empty name)");
   EXPECT_EQ(ShownName("  "), "\"  \"");

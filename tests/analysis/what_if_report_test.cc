@@ -121,6 +121,35 @@ TEST(WhatIfOfSteps, EndsInEveryProcessWithTheIterations) {
   }
 }
 
+TEST_F(WhatIfReportTest, WhatChangesNothingIsAsFast) {
+  EXPECT_NE(RenderWhatIfText(With("device:1"), 500, true).find("1.30 us, as fast ("),
+            std::string::npos);
+  EXPECT_NE(RenderWhatIfText(With("device:0"), 500, true).find(" times as fast ("),
+            std::string::npos);
+}
+
+TEST(WhatIfOfManyOperations, AnUnknownOneIsToldThoseWithMostTime) {
+  const testing_support::TemporaryRun run;
+  testing_support::SegmentWriter segment(run, {});
+  segment.PutUsualRows();
+  std::vector<Slot> slots;
+  for (int i = 0; i < 100; ++i) {
+    const std::string id = std::to_string(100 + i);
+    segment.Sql("INSERT INTO label VALUES(" + id + ", 1, 0, '', 'operation_" + id + "')");
+    const auto label = static_cast<LabelId>(100 + i);
+    const uint64_t begin_ns = static_cast<uint64_t>(i) * 9;
+    slots.push_back(Begin(label, begin_ns));
+    slots.push_back(End(label, begin_ns + (i == 70 ? 8 : 5)));
+  }
+  segment.Scopes({.thread = 1, .first_sequence = 0}, slots);
+  WhatIf changes;
+  changes.scalings = {{ScaledPart::kOperation, "foo", 0.5}};
+  const Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.error().expected.find("operation_170, "), std::string::npos);
+  EXPECT_LT(report.error().expected.size(), 300u) << report.error().expected;
+}
+
 TEST_F(WhatIfReportTest, ALayerThatTheRunDoesNotHaveIsNoChange) {
   WhatIf changes;
   changes.scalings = {{ScaledPart::kLayer, "python", 0}};
