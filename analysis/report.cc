@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -26,6 +25,7 @@
 #include "analysis/run_headline.h"
 #include "analysis/run_span.h"
 #include "analysis/run_sums.h"
+#include "analysis/run_verdict.h"
 #include "analysis/run_waits.h"
 #include "analysis/text_table.h"
 #include "analysis/unknown_time.h"
@@ -138,58 +138,6 @@ Result<Outcomes<ProcessAnalysis>> AnalyzeProcesses(const Run& run, const ReportO
       run, explained, [&](const ProcessTrace& process, const ProcessContext& context) {
         return AnalyzeProcess(process, *SourceOf(process), options, context);
       });
-}
-
-uint64_t CountOf(const std::vector<ReportLedgerEntry>& ledger, Severity severity) {
-  return static_cast<uint64_t>(std::count_if(
-      ledger.begin(), ledger.end(),
-      [severity](const ReportLedgerEntry& entry) { return entry.severity == severity; }));
-}
-
-std::string VerdictOf(const Report& report) {
-  const uint64_t errors = CountOf(report.ledger, Severity::kError);
-  const uint64_t losses = CountOf(report.ledger, Severity::kDataLoss);
-  int64_t unknown_ns = 0;
-  int64_t span_ns = 0;
-  for (const ReportProcess& process : report.processes) {
-    unknown_ns += process.unknown_ns;
-    span_ns += process.span_ns;
-  }
-  const bool bound = report.run.whole_gpu_busy_is_upper_bound;
-  std::string verdict;
-  if (errors != 0) {
-    verdict = "doubtful: " + report.ledger.front().help;
-  } else if (losses != 0) {
-    verdict = "incomplete: " + report.ledger.front().help;
-  }
-  if (unknown_ns > 0) {
-    char share[32];
-    std::snprintf(share, sizeof(share), "%.3g %%",
-                  100.0 * static_cast<double>(unknown_ns) / static_cast<double>(span_ns));
-    verdict += verdict.empty() ? "incomplete: " : " ";
-    verdict += std::string("GPU unknown for ") + share + " of the time, ";
-    verdict += bound ? "and CUDA graphs were recorded as a whole, so GPU shares may be too low or "
-                       "too high."
-                     : "so GPU shares are lower bounds.";
-    return verdict;
-  }
-  if (verdict.empty()) {
-    verdict = report.processes.empty() ? "nothing was recorded." : "complete: nothing was lost.";
-  }
-  const auto any_device = [&report](bool (*is)(const ReportDevice&)) {
-    return std::any_of(report.devices.begin(), report.devices.end(), is);
-  };
-  if (any_device([](const ReportDevice& device) { return !device.not_profiled.empty(); })) {
-    verdict +=
-        " Processes that are not part of the run were on its GPU too: what that did in all may be "
-        "more.";
-  } else if (any_device([](const ReportDevice& device) { return device.host_outside_run; })) {
-    verdict += " GPU shares are lower bounds.";
-  } else if (report.run.gpu_busy_is_lower_bound) {
-    verdict += " What is lost may have used GPUs, so GPU shares are lower bounds.";
-  }
-  if (bound) verdict += " CUDA graphs were recorded as a whole, so GPU shares are upper bounds.";
-  return verdict;
 }
 
 std::string NoteOn(const BoundedHost& bounded) {

@@ -72,6 +72,18 @@ TEST_F(UnknownTimeTest, OfRanksIsOfTheDevicesOfAll) {
   EXPECT_TRUE(run.whole_unknown.is_upper_bound);
 }
 
+TEST_F(UnknownTimeTest, TheVerdictSaysTheShareOfTheFirstLineHoweverManyUseNoDevice) {
+  AddProcess("GPU-a").unknown = {{100, 300, "lost"}};
+  for (int i = 0; i < 3; ++i) AddProcess("");
+  EXPECT_DOUBLE_EQ(Summary().whole_unknown.share, 0.2);
+  EXPECT_EQ(Summary().verdict,
+            "incomplete: GPU unknown for 20 % of the time, so GPU shares are lower bounds.");
+  AddProcess("GPU-a").unknown = {{200, 400, "lost"}};
+  EXPECT_EQ(
+      Summary().verdict,
+      "incomplete: GPU unknown for at most 30 % of the time, so GPU shares are lower bounds.");
+}
+
 TEST_F(UnknownTimeTest, OfProcessesThatShareADeviceCountsOnce) {
   AddProcess("GPU-a").unknown = {{200, 400, "lost"}};
   AddProcess("GPU-a").unknown = {{300, 600, "lost"}};
