@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "analysis/estimate.h"
 #include "analysis/in_parallel.h"
 #include "analysis/in_run_costs.h"
+#include "analysis/lost_costs.h"
 #include "analysis/main_process.h"
 #include "analysis/replay.h"
 #include "analysis/speedups.h"
@@ -115,17 +117,54 @@ CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess correc
   return result;
 }
 
+// What the lost events of each process, and of those that it waited for, cost at most: by so much
+// its corrected lengths may be off.
+std::vector<double> LostCosts(const Run& run, const InRunCosts& checked,
+                              const ReportOptions& options, const Report& report) {
+  std::map<int64_t, double> by_pid;
+  std::vector<double> lost_ns;
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const ProcessTrace& process = run.processes[p];
+    // Of one that nothing was taken out of there are no checked costs.
+    const bool known = WhyNoCostsOf(process, *options.costs).empty();
+    lost_ns.push_back(MostCostOfLost(process, known ? checked.costs[p] : *options.costs));
+    by_pid[process.identity.pid] += lost_ns.back();
+  }
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    std::set<int64_t> awaited;
+    for (const ReportWait& wait : report.processes[p].waits) {
+      awaited.insert(wait.pids.begin(), wait.pids.end());
+    }
+    awaited.erase(run.processes[p].identity.pid);
+    for (const int64_t pid : awaited) lost_ns[p] += by_pid.contains(pid) ? by_pid.at(pid) : 0;
+  }
+  return lost_ns;
+}
+
+void WidenBy(double lost_ns, CorrectedProcess* corrected) {
+  const int64_t more_ns = std::llround(lost_ns);
+  const auto widen = [more_ns](Bounds* bounds) {
+    *bounds = {std::max<int64_t>(0, bounds->low - more_ns), bounds->high + more_ns};
+  };
+  for (Bounds* const of : {&corrected->span, &corrected->gpu_busy, &corrected->gpu_wait}) widen(of);
+  for (CorrectedRow& row : corrected->rows) {
+    widen(&row.wall);
+    widen(&row.gpu_busy);
+  }
+}
+
 // The report of |replayed| beside the recorded values of |report|, with what the run says of its
 // costs.
-Status PutBeside(const ReplayedRun& replayed, const std::vector<InRunCheck>& checks,
-                 const ReportOptions& options, Report* report) {
+Status PutBeside(const ReplayedRun& replayed, const InRunCosts& checked,
+                 const std::vector<double>& lost_ns, const ReportOptions& options, Report* report) {
   Result<Report> corrected = BuildReport(replayed.run, options);
   if (!corrected.ok()) return corrected.error();
   for (size_t p = 0; p < report->processes.size(); ++p) {
     ReportProcess& process = report->processes[p];
     auto result = std::make_shared<CorrectedProcess>(
         CorrectedOf(process, std::move((*corrected).processes[p]), replayed.facts[p]));
-    result->in_run = checks[p];
+    result->in_run = checked.checks[p];
+    WidenBy(lost_ns[p], result.get());
     process.corrected = std::move(result);
     process.corrected_why_not.clear();
   }
@@ -173,7 +212,10 @@ Status AddReplays(const Run& run, const ReportOptions& options, Report* report) 
   // What is worth asking beside that is told by the critical path.
   jobs.clear();
   if (options.costs) {
-    jobs.emplace_back([&] { return PutBeside(replayed, checked.checks, options, report); });
+    jobs.emplace_back([&] {
+      const std::vector<double> lost_ns = LostCosts(run, checked, options, *report);
+      return PutBeside(replayed, checked, lost_ns, options, report);
+    });
   }
   const size_t answered = speedups.questions();
   if (options.speedups) speedups.AskPath(replayed);

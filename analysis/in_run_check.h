@@ -58,7 +58,7 @@ struct InRunCheck {
 };
 
 struct InRunCosts {
-  std::vector<CostModel> costs;    // by process; of one that the calibration is not of, none
+  std::vector<CostModel> costs;    // by process; none where they cannot be taken out
   std::vector<InRunCheck> checks;  // likewise; empty of a trace that does not speak of it
 };
 

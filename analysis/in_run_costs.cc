@@ -19,6 +19,7 @@
 #include "analysis/estimate.h"
 #include "analysis/later_costs.h"
 #include "analysis/loop_iterations.h"
+#include "analysis/lost_costs.h"
 #include "analysis/memory_source.h"
 #include "analysis/replay.h"
 #include "analysis/robust_slope.h"
@@ -236,7 +237,7 @@ Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,
   std::vector<Loop> unmatched;
   for (size_t p = 0; p < run.processes.size(); ++p) {
     const ProcessTrace& process = run.processes[p];
-    if (!calibrated.WhyNotOf(process).empty()) {
+    if (!WhyNoCostsOf(process, calibrated).empty()) {
       checked.costs[p] = {};
       continue;
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/calibration_file.h"
+#include "analysis/lost_costs.h"
 
 namespace gpubound {
 
@@ -23,8 +24,7 @@ ReportOptions WithCostsOf(const Run& run, ReportOptions options) {
 
 std::string WhyNotCorrected(const ReportOptions& options, const ProcessTrace& process) {
   if (!options.costs) return options.why_no_costs;
-  const std::string why = options.costs->WhyNotOf(process);
-  return why.empty() ? "" : "the run's calibration was " + why;
+  return WhyNoCostsOf(process, *options.costs);
 }
 
 }  // namespace gpubound

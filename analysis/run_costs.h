@@ -15,7 +15,7 @@ namespace gpubound {
 // with the reason why there are none. As they are where they have costs already.
 ReportOptions WithCostsOf(const Run& run, ReportOptions options);
 
-// Why |options| have no costs that are those of |process|; empty where they have.
+// Why |options| have no costs that can be taken out of |process|; empty where they have.
 std::string WhyNotCorrected(const ReportOptions& options, const ProcessTrace& process);
 
 }  // namespace gpubound

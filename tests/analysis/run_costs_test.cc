@@ -9,6 +9,7 @@
 #include "analysis/calibration_file.h"
 #include "analysis/in_run_costs.h"
 #include "analysis/in_run_text.h"
+#include "analysis/lost_costs.h"
 #include "analysis/replay_costs.h"
 #include "analysis/run_report.h"
 #include "tests/analysis/trace_writer.h"
@@ -93,6 +94,57 @@ TEST_F(TwoHostsTest, NothingIsCorrectedByTheCostsOfAThirdMachine) {
     EXPECT_EQ(On(report, host).corrected, nullptr);
     EXPECT_THAT(On(report, host).corrected_why_not, HasSubstr("measured on CPU 486"));
   }
+}
+
+// A span of 1000 ns; of its events some were dropped.
+class LostEventsTest : public testing::Test {
+ protected:
+  static ReportProcess With(int dropped, double scope_ns) {
+    const TemporaryRun run;
+    SegmentWriter writer(run, {});
+    writer.PutUsualRows();
+    writer.Scopes({.thread = 1}, {Begin(kTrain, 100), End(kTrain, 900)});
+    if (dropped != 0) {
+      writer.Sql("INSERT INTO ledger VALUES('scope_events_dropped', " + std::to_string(dropped) +
+                 ")");
+    }
+    ReportOptions options;
+    options.replays = true;
+    options.costs.emplace().Of(CostKind::kNativeScope) = {scope_ns, 0, 4, 0.5, 80};
+    const Result<Report> report = ReportOfRun(run.path(), options);
+    EXPECT_TRUE(report.ok());
+    return report->processes.front();
+  }
+};
+
+TEST_F(LostEventsTest, WhoseCostCouldMatterAreNotCorrectedFor) {
+  const ReportProcess process = With(1, 19);
+  EXPECT_EQ(process.corrected, nullptr);
+  EXPECT_EQ(process.corrected_why_not,
+            "up to 1 of its events are lost, and recording them may have taken up to 1.9 % of its "
+            "time");
+}
+
+TEST_F(LostEventsTest, WidenTheIntervalByWhatTheyMayHaveCost) {
+  const ReportProcess whole = With(0, 5);
+  const ReportProcess process = With(2, 5);
+  ASSERT_NE(whole.corrected, nullptr);
+  ASSERT_NE(process.corrected, nullptr) << process.corrected_why_not;
+  EXPECT_EQ(process.corrected->span.low, whole.corrected->span.low - 10);
+  EXPECT_EQ(process.corrected->span.high, whole.corrected->span.high + 10);
+  EXPECT_EQ(process.corrected->rows[0].wall.low, whole.corrected->rows[0].wall.low - 10);
+}
+
+TEST(LostCostsTest, AreThoseOfTheDearestEventAndOfNoCallWhereNoneWasMade) {
+  ProcessTrace process;
+  process.Count(LedgerCounter::chunk_events_lost) = 3;
+  process.Count(LedgerCounter::cupti_records_dropped) = 2;
+  CostModel costs;
+  costs.Of(CostKind::kNativeScope) = {10, 9, 4, 0.5, 80};
+  costs.api_after_other_work["cudaLaunchKernel"] = {1000, 1000, 4, 0.5, 80};
+  EXPECT_DOUBLE_EQ(MostCostOfLost(process, costs), 5 * 19);
+  process.labels = {{}, {LabelKind::kApi, Layer::kUnset, "", "cudaLaunchKernel"}};
+  EXPECT_DOUBLE_EQ(MostCostOfLost(process, costs), 5 * 2000);
 }
 
 TEST(InRunCosts, WithoutACallTheCostOfCallsIsNothingToCheck) {
