@@ -132,6 +132,8 @@ std::vector<ReportOperation> OperationRows(const AttributionInput& input) {
     // What is no scope of this process, as (no operation), (suspended) and what it inherits, has
     // nothing nested in it: its inclusive time is its own.
     row.inclusive_wall_ns = std::max(row.inclusive_wall_ns, row.wall_ns);
+    row.other_threads_only = operation != kNoOperationIndex && row.count == 0 && row.wall_ns == 0 &&
+                             row.inclusive_wall_ns == 0;
   }
   std::vector<ReportOperation> kept;
   for (size_t operation = 0; operation < rows.size(); ++operation) {

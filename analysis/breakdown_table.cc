@@ -58,6 +58,7 @@ std::string Bar(const ReportOperation& row, int64_t span_ns, int width,
 std::string BreakdownTables::Operations(const ReportProcess& process, size_t most) {
   std::vector<Breakdown> rows;
   for (const ReportOperation& row : process.operations) {
+    if (row.other_threads_only) continue;  // OtherThreadsSentence
     rows.push_back({row.operation + (row.inherited ? " (inherited)" : ""), row,
                     /*has_caused=*/true});
   }

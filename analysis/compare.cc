@@ -131,6 +131,7 @@ class RunFigureSet {
     std::map<std::string, int64_t> idle_ns;
     Bound all;
     for (const ReportOperation& row : process.operations) {
+      if (row.other_threads_only) continue;  // zeros that nobody measured
       const Bound bound = BusyOf(process, row.operation, static_cast<double>(row.unknown_ns));
       all.Add(bound);
       Add(ComparedFigure::kOperationWall, row.operation, Column({row.wall_ns}));

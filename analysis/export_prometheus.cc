@@ -166,6 +166,7 @@ void AddProcesses(const Report& report, MetricsText* metrics) {
       report, metrics, "operation_seconds",
       "Wall time of an operation by what CPU and GPU did; the states sum to it.",
       [metrics](const Labels& labels, const ReportOperation& row) {
+        if (row.other_threads_only) return;
         for (const auto& [state, ns] :
              {std::pair("cpu_only", row.cpu_only_ns), std::pair("cpu_gpu", row.cpu_gpu_ns),
               std::pair("gpu_only", row.gpu_only_ns), std::pair("waiting", row.waiting_ns),
@@ -183,6 +184,7 @@ void AddProcesses(const Report& report, MetricsText* metrics) {
               std::pair("comm", row.gpu_comm_ns), std::pair("copy", row.gpu_copy_ns),
               std::pair("wait", row.gpu_wait_ns), std::pair("caused", row.gpu_caused_ns),
               std::pair("sum", row.gpu_sum_ns)}) {
+          if (row.other_threads_only && ns == 0) continue;
           metrics->Add(With(labels, {{"kind", kind}}), Seconds(ns));
         }
       });
@@ -191,7 +193,7 @@ void AddProcesses(const Report& report, MetricsText* metrics) {
       "Times an operation was seen to open: not in suspended iterations, whose number the "
       "ledger has as iterations_suspended.",
       [metrics](const Labels& labels, const ReportOperation& row) {
-        metrics->Add(labels, static_cast<double>(row.count));
+        if (!row.other_threads_only) metrics->Add(labels, static_cast<double>(row.count));
       });
 }
 

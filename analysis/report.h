@@ -104,6 +104,9 @@ struct ReportOperation {
   bool gpu_caused_is_lower_bound = false;
   // Of a thread some of whose scopes are missing: it may have too much or too little time.
   bool scopes_missing = false;
+  // No time, nor any scope, of the reporting thread: the row is there for transitions and caused
+  // work of other threads (other_threads.h), and its zeros are nothing that was measured.
+  bool other_threads_only = false;
 };
 
 // What a device did for one process while an operation owned its time; wall_ns is the sum of busy,

@@ -37,14 +37,14 @@ constexpr Figure kFigures[] = {
 std::string RenderCsv(const Report& report) {
   std::string text = "host,pid,start_ns,process,operation,count";
   for (const Figure& figure : kFigures) text += std::string(",") + figure.name;
-  text += "\r\n";
+  text += ",other_threads_only\r\n";
   for (const ReportProcess& process : report.processes) {
     for (const ReportOperation& row : process.operations) {
       text += CsvField(process.host) + "," + std::to_string(process.pid) + "," +
               std::to_string(process.start_ns) + "," + CsvField(process.name) + "," +
               CsvField(row.operation) + "," + std::to_string(row.count);
       for (const Figure& figure : kFigures) text += "," + std::to_string(row.*figure.member);
-      text += "\r\n";
+      text += std::string(row.other_threads_only ? ",1" : ",0") + "\r\n";
     }
   }
   return text;

@@ -121,7 +121,8 @@ Json OperationJson(const ReportOperation& row) {
               {"gpu_busy_is_upper_bound", row.gpu_busy_is_upper_bound},
               {"gpu_caused_is_upper_bound", row.gpu_caused_is_upper_bound},
               {"gpu_caused_is_lower_bound", row.gpu_caused_is_lower_bound},
-              {"scopes_missing", row.scopes_missing}};
+              {"scopes_missing", row.scopes_missing},
+              {"other_threads_only", row.other_threads_only}};
 }
 
 Json ShareJson(const ReportDeviceShare& share) {

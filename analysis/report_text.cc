@@ -10,6 +10,7 @@
 #include "analysis/breakdown_table.h"
 #include "analysis/headline.h"
 #include "analysis/main_process.h"
+#include "analysis/other_threads.h"
 #include "analysis/paint.h"
 #include "analysis/path_text.h"
 #include "analysis/process_list.h"
@@ -111,8 +112,9 @@ class TextReport {
                      options_.width, 2) +
                 table.substr(1);
       }
-      text_ += table + tables_.Legend() + LayerSentence(*process, options_) +
-               IdleSentence(report_, *process, options_) + IterationSentence(*process, options_);
+      text_ += table + tables_.Legend() + OtherThreadsSentence(*process, options_) +
+               LayerSentence(*process, options_) + IdleSentence(report_, *process, options_) +
+               IterationSentence(*process, options_);
     }
     Advice();
     const std::string what = process == nullptr ? "" : " " + ProcessLine(*process);
@@ -182,13 +184,15 @@ class TextReport {
     text_ += IdleSentence(report_, process, options_) + WaitSentence(process, options_) +
              IterationSentence(process, options_) + CorrectionSentence(process, options_);
     const size_t most = options_.by.empty() ? kMostRows : 0;
-    if (options_.by.empty() || Asked("operation")) text_ += tables_.Operations(process, most);
+    const bool has_operations = options_.by.empty() || Asked("operation");
+    if (has_operations) text_ += tables_.Operations(process, most);
     text_ += CounterTable(process, options_);
     if (Asked("phase")) text_ += tables_.Groups(process, "Phase", &ReportCell::phase, most);
     if (options_.by.empty() || Asked("layer")) {
       text_ += tables_.Groups(process, "Layer", &ReportCell::layer, most);
     }
     text_ += tables_.Legend();
+    if (has_operations) text_ += OtherThreadsSentence(process, options_);
     if (Asked("transition")) Transitions(process);
     if (options_.kernels) text_ += KernelTable(process, options_);
     if (Asked("iteration")) text_ += IterationTables(process, options_);

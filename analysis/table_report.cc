@@ -84,6 +84,7 @@ TraceTable OperationTable() {
           {{"gpu_caused_is_upper_bound"}, MemberOf<Figure, &Figure::gpu_caused_is_upper_bound>},
           {{"scopes_missing"}, MemberOf<Figure, &Figure::scopes_missing>},
           {{"gpu_caused_is_lower_bound"}, MemberOf<Figure, &Figure::gpu_caused_is_lower_bound>},
+          {{"other_threads_only"}, MemberOf<Figure, &Figure::other_threads_only>},
       }));
 }
 

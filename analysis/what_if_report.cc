@@ -302,6 +302,7 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
         &report.after.processes[static_cast<size_t>(was - report.before.processes.data())];
     TextTable table({"Operation", "wall", "predicted", "GPU busy", "predicted"});
     for (const ReportOperation& row : was->operations) {
+      if (row.other_threads_only) continue;
       const auto now = std::find_if(
           is->operations.begin(), is->operations.end(),
           [&row](const ReportOperation& other) { return other.operation == row.operation; });

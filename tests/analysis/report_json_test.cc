@@ -169,7 +169,8 @@ TEST_F(ReportJsonTest, OperationHasEveryKeyInOrder) {
                                "gpu_busy_is_upper_bound",
                                "gpu_caused_is_upper_bound",
                                "gpu_caused_is_lower_bound",
-                               "scopes_missing"}));
+                               "scopes_missing",
+                               "other_threads_only"}));
   EXPECT_EQ(row["transitions"]["python->backend"], 2);
 }
 

@@ -46,6 +46,35 @@ TEST_F(ReportTablesTest, ColumnsOfNothingButZerosGiveTheirPlaceToTheOthers) {
   EXPECT_THAT(Text(), HasSubstr("  cpu only  cpu+gpu  gpu only  waiting\n"));
 }
 
+TEST_F(ReportTablesTest, WhatIsOnOtherThreadsIsNoRowOfZeros) {
+  EXPECT_THAT(Text(), Not(HasSubstr("other thread")));
+  ReportOperation& learn = process().operations.emplace_back(Row("learn", 0, 0));
+  learn.other_threads_only = true;
+  learn.gpu_caused_ns = 4'000'000;
+  learn.transitions = {{"python->backend", 3}};
+  process().lanes = {{"learner", 7, {}, {Row("learn", 600'000'000, 0), Row(kNoOperation, 5, 0)}},
+                     {"actor", 8, {}, {Row("simulation", 200'000'000, 0)}}};
+  EXPECT_THAT(Text(), Not(HasSubstr("\nlearn ")));
+  options_.width = 200;
+  const std::string sentence =
+      "\nOn 2 other threads, not in the table: learn 600 ms (caused 4.00 ms), simulation 200 ms";
+  EXPECT_THAT(Text(), HasSubstr(sentence + "; see --by thread.\n"));
+  options_.by = {"operation", "thread"};
+  EXPECT_THAT(Text(), HasSubstr(sentence + ".\n"));
+  options_.by.clear();
+  EXPECT_THAT(Text(), HasSubstr(sentence));
+}
+
+TEST_F(ReportTablesTest, OfTheOperationsOfOtherThreadsTheLongestAreNamed) {
+  ReportLane& lane = process().lanes.emplace_back();
+  for (int i = 1; i <= 9; ++i) {
+    lane.operations.push_back(Row("op" + std::to_string(i), i * 1'000'000, 0));
+  }
+  options_.width = 200;
+  EXPECT_THAT(Text(), HasSubstr("On 1 other thread, not in the table: op9 9.00 ms, "));
+  EXPECT_THAT(Text(), HasSubstr(", op4 4.00 ms and 3 more; see --by thread.\n"));
+}
+
 TEST_F(ReportTablesTest, OfThousandsOfRowsTheLongestAreThereAndWhatTheOthersComeTo) {
   process().operations.clear();
   for (int i = 0; i < 5'000; ++i) {

@@ -53,15 +53,16 @@ const NO_TIME: Times = {
 
 export function rowsOf(process: ReportProcess, grouping: Grouping): Row[] {
   if (grouping === 'operation') {
-    return process.operations.map((row: Operation) => ({
-                                    name: row.operation,
-                                    times: row,
-                                    inherited: row.inherited,
-                                    isUpperBound: row.gpu_busy_is_upper_bound,
-                                    causedIsUpperBound: row.gpu_caused_is_upper_bound,
-                                    causedIsLowerBound: row.gpu_caused_is_lower_bound,
-                                    scopesMissing: row.scopes_missing,
-                                  }));
+    const rows = process.operations.filter((row: Operation) => !row.other_threads_only);
+    return rows.map((row: Operation) => ({
+                      name: row.operation,
+                      times: row,
+                      inherited: row.inherited,
+                      isUpperBound: row.gpu_busy_is_upper_bound,
+                      causedIsUpperBound: row.gpu_caused_is_upper_bound,
+                      causedIsLowerBound: row.gpu_caused_is_lower_bound,
+                      scopesMissing: row.scopes_missing,
+                    }));
   }
   const scopesMissing = process.operations.some((row) => row.scopes_missing);
   const rows = new Map<string, Row>();

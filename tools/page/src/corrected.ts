@@ -51,7 +51,7 @@ function rows(process: ReportProcess, corrected: Corrected): HTMLElement[] {
           low: corrected.gpu_busy_ns_low,
           high: corrected.gpu_busy_ns_high,
         }),
-    ...corrected.operations.map((operation) => {
+    ...corrected.operations.filter((one) => !one.other_threads_only).map((operation) => {
       const before = recorded.get(operation.operation);
       return row(
           operation.operation, {

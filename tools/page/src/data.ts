@@ -33,6 +33,7 @@ export interface Operation {
   gpu_caused_is_upper_bound: boolean;
   gpu_caused_is_lower_bound: boolean;
   scopes_missing: boolean;
+  other_threads_only: boolean;
 }
 
 export interface Gap {
