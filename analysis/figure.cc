@@ -14,7 +14,9 @@
 
 #include "analysis/figure_catalogue.h"
 #include "analysis/main_process.h"
+#include "analysis/other_threads.h"
 #include "analysis/report_json.h"
+#include "analysis/text_table.h"
 
 namespace gpubound {
 namespace {
@@ -22,6 +24,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kCountField[] = "count";
+constexpr char kCausedField[] = "gpu_caused";
 
 template <typename Row>
 const Row* FindIn(std::span<const Row> table, const std::string& name) {
@@ -126,6 +129,8 @@ std::optional<Figure> OfProcess(const ReportProcess& process, const FigureName& 
   if (GroupOf(name) == Group::kIteration) return OfIterations(process, name.field);
   for (const ReportOperation& row : process.operations) {
     if (row.operation != name.group) continue;
+    // What threads share is of all of them; the rest of such a row nobody measured.
+    if (row.other_threads_only && name.field != kCausedField) return std::nullopt;
     if (name.field == kCountField) {
       return Exact(FigureKind::kCount, static_cast<double>(row.count));
     }
@@ -134,14 +139,29 @@ std::optional<Figure> OfProcess(const ReportProcess& process, const FigureName& 
   return std::nullopt;
 }
 
+// Where an operation that has no figures in |process| is; empty: it has no such operation.
+std::string WhereElse(const ReportProcess& process, const std::string& operation) {
+  for (const LaneTime& row : LaneTimes(process)) {
+    if (row.operation != operation) continue;
+    return FormatTime(row.wall_ns) + " of it is on other threads";
+  }
+  for (const ReportOperation& row : process.operations) {
+    if (row.operation == operation) return "other threads have it";
+  }
+  return {};
+}
+
 FoundFigures OfProcesses(const Report& report, const FigureName& name) {
   FoundFigures found;
   std::vector<std::string> known;
+  std::string elsewhere;
   const std::vector<const ReportProcess*> selected = SelectProcesses(report, name);
   for (const ReportProcess* process : selected) {
     std::optional<Figure> figure = OfProcess(*process, name);
     if (!figure) {
       for (const ReportOperation& row : process->operations) known.push_back(row.operation);
+      for (const LaneTime& row : LaneTimes(*process)) known.push_back(row.operation);
+      if (elsewhere.empty()) elsewhere = WhereElse(*process, name.group);
       continue;
     }
     if (!name.process.empty()) {
@@ -155,6 +175,13 @@ FoundFigures OfProcesses(const Report& report, const FigureName& name) {
     found.missing = {"the run has no process '" + name.process + "'", name.process, known};
   } else if (GroupOf(name) == Group::kIteration) {
     found.missing = {"the run has no iterations: nothing called step()", "", {}};
+  } else if (!elsewhere.empty()) {
+    found.missing = {"operation '" + name.group +
+                         "' is not on the reporting thread, which figures of "
+                         "operations are about: " +
+                         elsewhere + " (gpubound report --by thread)",
+                     "",
+                     {}};
   } else {
     found.missing = {"the process has no operation '" + name.group + "'", name.group, known};
   }

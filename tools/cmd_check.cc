@@ -133,6 +133,14 @@ ReportOptions OptionsFor(const std::vector<Requirement>& requirements,
   return options;
 }
 
+// A figure may be missing because its operation is one of other threads: of these the breakdown
+// alone does not know.
+bool MissesAny(const Report& report, const std::vector<Requirement>& requirements) {
+  return std::any_of(requirements.begin(), requirements.end(), [&report](const Requirement& one) {
+    return FindFigures(report, one.figure).missing.has_value();
+  });
+}
+
 int StoreJUnit(const std::vector<CheckResult>& results, const std::string& run,
                const CheckArguments& arguments) {
   if (arguments.junit.empty()) return kExitSuccess;
@@ -199,8 +207,13 @@ int CheckRun(const Arguments& words) {
   if (RefusePlace(arguments.junit, arguments.force)) return kExitWrongUse;
 
   PrepareAnalysis();
-  const Result<AnalyzedRun> analyzed = LoadRunAndReport(
-      arguments.run, OptionsFor(*requirements, [](const Requirement&) { return true; }));
+  ReportOptions known = OptionsFor(*requirements, [](const Requirement&) { return true; });
+  Result<AnalyzedRun> analyzed = LoadRunAndReport(arguments.run, known);
+  if (analyzed.ok() && known.detail != ReportDetail::kAll &&
+      MissesAny(analyzed->report, *requirements)) {
+    known.detail = ReportDetail::kAll;
+    analyzed = LoadRunAndReport(arguments.run, known);
+  }
   const auto unreadable = [&](const Error& error) {
     PrintError(error);
     StoreJUnit(UndecidedBy(error, *requirements), arguments.run, arguments);

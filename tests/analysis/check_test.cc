@@ -203,6 +203,29 @@ TEST_F(CheckTest, AnOperationThatTheRunLacksFailsAndNamesThoseThatItHas) {
   EXPECT_THAT(Check("simulation.wall<=baseline").why, HasSubstr("(the baseline)"));
 }
 
+TEST_F(CheckTest, AnOperationOfAnotherThreadFailsAndIsSaidToBeThere) {
+  ReportProcess& process = report_.processes[0];
+  ReportOperation& learn = process.operations.emplace_back();
+  learn.operation = "learn";
+  learn.gpu_caused_ns = 5 * kMs;
+  learn.other_threads_only = true;
+  EXPECT_EQ(Of("learn.wall<1ms"), Outcome::kFails) << "its 0 is not measured";
+  EXPECT_EQ(Of("learn.count<1"), Outcome::kFails);
+  EXPECT_EQ(Of("learn.gpu_caused==5ms"), Outcome::kHolds) << "of all threads";
+  EXPECT_THAT(Check("learn.wall<1ms").why, HasSubstr("other threads have it"));
+  ReportLane& lane = process.lanes.emplace_back();
+  for (const char* name : {"learn", "collect"}) {
+    ReportOperation& row = lane.operations.emplace_back();
+    row.operation = name;
+    row.wall_ns = 20 * kMs;
+    const CheckResult result = Check(std::string(name) + ".wall<1ms");
+    EXPECT_EQ(result.outcome, Outcome::kFails);
+    EXPECT_THAT(result.why, HasSubstr("not on the reporting thread"));
+    EXPECT_THAT(result.why, HasSubstr("20.0 ms of it is on other threads"));
+  }
+  EXPECT_THAT(Check("colect.wall<1ms").known, Contains("collect"));
+}
+
 TEST_F(CheckTest, ASelectedNameHasToHoldForEachProcessOfThatName) {
   AddWorker(101, 50 * kMs);
   AddWorker(102, 10 * kMs);

@@ -62,6 +62,20 @@ TEST_F(CheckCommand, IsOneWhereARequirementCannotBeDecided) {
   EXPECT_THAT(captured.out, HasSubstr("cannot be decided"));
 }
 
+TEST_F(CheckCommand, AnOperationOfAnotherThreadIsSaidToBeThere) {
+  const std::string trace = folder_.Write(
+      "two",
+      R"([{"ph":"X","cat":"user_annotation","name":"act","pid":4,"tid":5,"ts":0,"dur":10},)"
+      R"({"ph":"X","cat":"user_annotation","name":"learn","pid":4,"tid":7,"ts":0,"dur":2}])");
+  const std::string run = folder_.File("lanes.gpubound");
+  EXPECT_EQ(Capture([&] { return Dispatch({"import", trace, "-o", run}); }).status, kExitSuccess);
+  const Captured captured = Capture([&] {
+    return Dispatch({"check", run, "--require", "learn.wall<1ms"});
+  });
+  EXPECT_EQ(captured.status, kExitCheckFailed);
+  EXPECT_THAT(captured.out, HasSubstr("2.00 us of it is on other threads"));
+}
+
 TEST_F(CheckCommand, AReasonWithoutAFigureStandsAlone) {
   const std::string trace = folder_.Write(
       "two", R"([{"ph":"X","cat":"user_annotation","name":"act","pid":4,"tid":5,"ts":0,"dur":10},)"
