@@ -7,6 +7,7 @@ from gpubound import _api
 
 # What the wall time of an operation is made of.
 COLUMNS = ("cpu_only", "cpu_gpu", "gpu_only", "waiting", "idle", "unknown")
+_NO_OPERATIONS = ("(no operation)", "(suspended)")
 
 
 def summary(*, timeout_s: float = 60.0) -> Dict[str, float]:
@@ -15,7 +16,10 @@ def summary(*, timeout_s: float = 60.0) -> Dict[str, float]:
 
     Times are seconds, shares 0 to 1. GPU time of which nothing is known yet, as early in a run, is
     in the columns unknown_s and could be busy: gpu_busy_share is the least that the GPU was busy,
-    gpu_busy_share_high the most. Empty where nothing is recorded. Reads the trace with the
+    gpu_busy_share_high the most. These are figures of the reporting thread, whose operations make up
+    the span: what is open on other threads has the sum of its time there, as
+    "gpubound/learn/other_threads_wall_s", and no other key where it is on no thread but these. Empty
+    where nothing is recorded. Reads the trace with the
     gpubound command in a process of its own, which takes as long as `gpubound report`: call it now
     and then, not in every iteration.
 
@@ -69,7 +73,14 @@ def flatten(report: Dict[str, Any], pid: int) -> Dict[str, float]:
         figures["gpubound/gpu_busy_share"] = busy_ns / span_ns
         figures["gpubound/gpu_busy_share_high"] = (busy_ns + unknown_ns) / span_ns
     for row in process["operations"]:
+        if row["other_threads_only"]:
+            continue
         for key in ("wall", *COLUMNS, "gpu_busy"):
             figures[f"gpubound/{row['operation']}/{key}_s"] = row[f"{key}_ns"] / 1e9
         figures[f"gpubound/{row['operation']}/count"] = row["count"]
+    for lane in process["lanes"]:
+        for row in lane["operations"]:
+            if row["operation"] not in _NO_OPERATIONS:
+                name = f"gpubound/{row['operation']}/other_threads_wall_s"
+                figures[name] = figures.get(name, 0.0) + row["wall_ns"] / 1e9
     return figures

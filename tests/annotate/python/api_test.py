@@ -135,17 +135,24 @@ class EventTest(RecordedTest):
 
 class SummaryTest(unittest.TestCase):
     REPORT = {"processes": [
-        {"pid": 5, "start_ns": 1, "span_ns": 99, "gpu_busy_ns": 0, "operations": []},
+        {"pid": 5, "start_ns": 1, "span_ns": 99, "gpu_busy_ns": 0, "operations": [], "lanes": []},
         {"pid": 5, "start_ns": 2, "span_ns": 2_000_000_000, "gpu_busy_ns": 500_000_000,
          "operations": [{"operation": "update", "wall_ns": 1_500_000_000,
                          "cpu_only_ns": 100_000_000, "cpu_gpu_ns": 300_000_000,
                          "gpu_only_ns": 200_000_000, "waiting_ns": 150_000_000,
                          "idle_ns": 50_000_000, "unknown_ns": 700_000_000,
-                         "gpu_busy_ns": 500_000_000, "count": 3},
+                         "gpu_busy_ns": 500_000_000, "count": 3, "other_threads_only": False},
+                        {"operation": "learn", "wall_ns": 0, "cpu_only_ns": 0, "cpu_gpu_ns": 0,
+                         "gpu_only_ns": 0, "waiting_ns": 0, "idle_ns": 0, "unknown_ns": 0,
+                         "gpu_busy_ns": 0, "count": 0, "other_threads_only": True},
                         {"operation": "(no operation)", "wall_ns": 500_000_000,
                          "cpu_only_ns": 400_000_000, "cpu_gpu_ns": 0, "gpu_only_ns": 0,
                          "waiting_ns": 0, "idle_ns": 0, "unknown_ns": 100_000_000,
-                         "gpu_busy_ns": 0, "count": 1}]}]}
+                         "gpu_busy_ns": 0, "count": 1, "other_threads_only": False}],
+         "lanes": [{"operations": [{"operation": "learn", "wall_ns": 900_000_000},
+                                   {"operation": "(no operation)", "wall_ns": 1_100_000_000}]},
+                   {"operations": [{"operation": "learn", "wall_ns": 300_000_000},
+                                   {"operation": "update", "wall_ns": 100_000_000}]}]}]}
 
     def test_figures_are_those_of_the_newest_process_of_that_number(self):
         figures = _summary.flatten(self.REPORT, 5)
@@ -163,6 +170,13 @@ class SummaryTest(unittest.TestCase):
         self.assertEqual(figures["gpubound/update/waiting_s"], 0.15)
         self.assertEqual(figures["gpubound/update/unknown_s"], 0.7)
         self.assertEqual(figures["gpubound/update/gpu_busy_s"], 0.5)
+
+    def test_what_other_threads_have_open_has_a_key_of_its_own_and_no_zeros(self):
+        figures = _summary.flatten(self.REPORT, 5)
+        self.assertAlmostEqual(figures["gpubound/learn/other_threads_wall_s"], 1.2)
+        self.assertAlmostEqual(figures["gpubound/update/other_threads_wall_s"], 0.1)
+        self.assertNotIn("gpubound/learn/wall_s", figures)
+        self.assertNotIn("gpubound/(no operation)/other_threads_wall_s", figures)
 
     def test_what_is_not_known_could_be_busy(self):
         figures = _summary.flatten(self.REPORT, 5)
