@@ -4,6 +4,7 @@
 #include "libprofiler/drain.h"
 
 #include <algorithm>
+#include <new>
 #include <span>
 
 #include "proto/recording_end.h"
@@ -138,7 +139,25 @@ void Drain::MeasureOwnedPages() {
   }
 }
 
-bool Drain::RunOnce(bool live) {
+bool Drain::RunOnce(bool live) noexcept {
+  try {
+    return Round(live);
+  } catch (const std::exception& failure) {
+    GiveUp(failure);
+  }
+  return context_->pool->HasFullPages();
+}
+
+// The program's end is not to wait for a thread that such an exception has ended, and what it
+// records from here on is to be counted: so the thread goes on, as behind an error of the disk.
+void Drain::GiveUp(const std::exception& failure) noexcept {
+  TakeRoundBack();
+  GiveUpPages();
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&failure) != nullptr;
+  writer_->GiveUp(memory ? "there is no memory left" : failure.what());
+}
+
+bool Drain::Round(bool live) {
   full_.clear();
   owned_.clear();
   before_.clear();
@@ -174,10 +193,12 @@ bool Drain::RunOnce(bool live) {
     GiveUpPages();
     return context_->pool->HasFullPages();
   }
+  before_.clear();
+  const size_t pages_taken = full_.size();
   for (const PagePool::FullPage& full : full_) progress_[full.page].consumed = 0;
-  context_->pool->Recycle(full_);
+  RecycleFull();
   const bool more = context_->pool->HasFullPages();
-  writer_->Maintain(/*busy=*/!IsQuiet(full_.size()));
+  writer_->Maintain(/*busy=*/!IsQuiet(pages_taken));
   return more;
 }
 
@@ -199,6 +220,7 @@ bool Drain::IsQuiet(size_t pages_taken) {
 // Nothing of a transaction that failed is in the trace, so what it held is still to be counted.
 void Drain::TakeRoundBack() {
   for (const Stored& stored : before_) progress_[stored.page].consumed = stored.consumed;
+  before_.clear();
 }
 
 // The trace cannot be written: what the pages hold is lost and counted, and the program goes on.
@@ -211,7 +233,12 @@ void Drain::GiveUpPages() {
     CountLost(header, thread ? CountEvents({slots + from, slots + full.used}) : full.used - from);
     progress_[full.page].consumed = 0;
   }
+  RecycleFull();
+}
+
+void Drain::RecycleFull() {
   context_->pool->Recycle(full_);
+  full_.clear();
 }
 
 void Drain::CountLost(const LivePageHeader& header, uint64_t events) {
@@ -290,7 +317,15 @@ void Drain::StoreChunk(const LivePageHeader& header, const EncodedChunk& chunk, 
   if (chunk.sequence_count != 0) writer_->PutChunk(chunk);
 }
 
-void Drain::Finish(const char* how) {
+void Drain::Finish(const char* how) noexcept {
+  try {
+    PutEnd(how);
+  } catch (const std::exception& failure) {
+    GiveUp(failure);
+  }
+}
+
+void Drain::PutEnd(const char* how) {
   while (RunOnce(/*live=*/true)) {
   }
   uint64_t open = 0;

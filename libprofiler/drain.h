@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <vector>
 
 #include "libprofiler/clock.h"
@@ -40,12 +41,13 @@ class Drain {
   void SampleClocksAtStart() { SampleClocks(/*force=*/true); }
 
   // One round. |live|: also what is in pages that are still being written. True when full pages
-  // were left behind, so that another round is due at once.
-  bool RunOnce(bool live);
+  // were left behind, so that another round is due at once. Throws nothing: where memory runs out
+  // the trace ends, as it does on a full disk.
+  bool RunOnce(bool live) noexcept;
 
   // The last round, when no writer can take a page any more: everything that is left, the first and
   // last clock sample, and how the process ended.
-  void Finish(const char* how);
+  void Finish(const char* how) noexcept;
 
  private:
   // How far a page that is still being written has been stored, and the scopes open there.
@@ -70,6 +72,9 @@ class Drain {
     uint32_t consumed;
   };
 
+  bool Round(bool live);
+  void PutEnd(const char* how);
+  void GiveUp(const std::exception& failure) noexcept;
   void MeasureOwnedPages();
   uint32_t WrittenSlots(uint32_t page, uint32_t from) const;
   void SampleClocks(bool force);
@@ -80,6 +85,7 @@ class Drain {
   void CountLost(const LivePageHeader& header, uint64_t events);
   void TakeRoundBack();
   void GiveUpPages();
+  void RecycleFull();
   bool IsQuiet(size_t pages_taken);
 
   RecordingContext* const context_;

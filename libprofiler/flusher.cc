@@ -55,7 +55,9 @@ void Flusher::ObeyEnd() {
   const char* const how = wanted_end_.exchange(nullptr, std::memory_order_acquire);
   if (how == nullptr) return;
   end_ = how;
-  if (!StartOwnThread(kThreadName, &EndMain, this)) EndMain(this);
+  if (StartOwnThread(kThreadName, &EndMain, this)) return;
+  ends_here_ = true;
+  EndMain(this);
 }
 
 void* Flusher::EndMain(void* self) {
@@ -63,7 +65,10 @@ void* Flusher::EndMain(void* self) {
   try {
     flusher->parts_.end(flusher->end_);
   } catch (const std::exception& failure) {
-    LogOnce("could not close the trace: %s; it will be salvaged", failure.what());
+    // One line says why recording stopped.
+    if (!flusher->parts_.writer->failed()) {
+      LogOnce("could not close the trace: %s; it will be salvaged", failure.what());
+    }
   }
   flusher->ended_.store(true, std::memory_order_release);
   flusher->end_reached_.Set();
@@ -87,12 +92,28 @@ void Flusher::EndIfDue() {
   if (due_ != nullptr) StartOwnThread(kThreadName, &DueMain, this);
 }
 
+// What it would have noted is not worth the recording.
+void Flusher::LookAround(bool at_end) noexcept {
+  try {
+    if (at_end) {
+      parts_.bystanders->LookAtEnd();
+    } else {
+      parts_.bystanders->LookNowAndThen(parts_.clock->MonotonicNs());
+    }
+  } catch (const std::exception&) {  // out of memory
+  }
+}
+
 void* Flusher::ThreadMain(void* self) {
+  auto* const flusher = static_cast<Flusher*>(self);
   // Nothing may leave this thread as an exception: it would end somebody's program.
   try {
-    static_cast<Flusher*>(self)->Run();
+    flusher->Run();
   } catch (const std::exception& failure) {
     LogOnce("the background thread stopped: %s; recording stops here", failure.what());
+    // Nobody is to wait for it.
+    flusher->ended_.store(true, std::memory_order_release);
+    flusher->end_reached_.Set();
   }
   return nullptr;
 }
@@ -107,7 +128,7 @@ void Flusher::Run() {
     ObeyEnd();
     EndIfDue();
     EndWithLastThread();
-    parts_.bystanders->LookNowAndThen(parts_.clock->MonotonicNs());
+    LookAround(/*at_end=*/false);
     bool more = true;
     while (more && !finish_.load(std::memory_order_acquire)) {
       ObeyEnd();
@@ -120,7 +141,7 @@ void Flusher::Run() {
     }
     parts_.pool->PrefaultAhead();
   }
-  Close();
+  if (!ends_here_) Close();
   AwaitLeave();
 }
 
@@ -149,7 +170,7 @@ void Flusher::DrainNow() {
 void Flusher::Close() {
   {
     const std::lock_guard<std::mutex> lock(io_mutex_);
-    parts_.bystanders->LookAtEnd();
+    LookAround(/*at_end=*/true);
     parts_.drain->Finish(how_.c_str());
     // Everything is in the database; only then may the mapping's name go. The seal comes last,
     // since it is the part that a slow disk can stretch.
@@ -163,8 +184,9 @@ void Flusher::Close() {
 
 bool Flusher::Finish(const char* how, std::chrono::milliseconds timeout) {
   how_ = how;
-  if (!has_thread_) {
+  if (!has_thread_ || ends_here_) {
     Close();
+    finish_.store(true, std::memory_order_release);
     return true;
   }
   finish_.store(true, std::memory_order_release);

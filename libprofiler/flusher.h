@@ -78,6 +78,7 @@ class Flusher {
   static void* EndMain(void* self);
   static void* DueMain(void* self);
   void EndIfDue();
+  void LookAround(bool at_end) noexcept;
   void Run();
   void ObeyEnd();
   void Close();
@@ -97,6 +98,7 @@ class Flusher {
   std::atomic<const char*> wanted_end_{nullptr};
   std::atomic<uint64_t> end_deadline_ns_{0};  // 0: nobody has waited
   const char* end_ = nullptr;                 // taken from there
+  bool ends_here_ = false;  // no thread could be made for it: the background thread ends itself
   std::atomic<bool> ended_{false};
   WakeSignal end_reached_;
 

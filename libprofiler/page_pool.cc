@@ -44,8 +44,9 @@ PagePool::PagePool(LiveMapping* mapping, Ledger* ledger)
       ledger_(ledger),
       wake_threshold_(WakeThreshold(mapping->page_count())),
       owned_(mapping->most_pages(), false) {
-  free_.reserve(mapping->page_count());
-  full_.reserve(mapping->page_count());
+  // For as many as there can ever be: handing a page on needs no memory.
+  free_.reserve(mapping->most_pages());
+  full_.reserve(mapping->most_pages());
   for (; next_fresh_ < std::min(kFaultedAtStart, mapping->page_count()); ++next_fresh_) {
     mapping_->Prefault(next_fresh_);
     free_.push_back(next_fresh_);

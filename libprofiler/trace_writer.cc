@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include <exception>
+
 #include "libprofiler/env_vars.h"
 #include "libprofiler/log.h"
 #include "libprofiler/settings.h"
@@ -64,6 +66,18 @@ bool TraceWriter::Stop() {
           directory_.DatabasePath(segment_).c_str(), sink_.error().c_str());
   sink_.Abandon();
   return false;
+}
+
+// Of the names here none is put together, since memory may be what is missing.
+void TraceWriter::GiveUp(const char* reason) noexcept {
+  if (failed_ && !sink_.is_open()) return;
+  if (!failed_) tables_.ledger->Add(LedgerCounter::sink_write_errors, 1);
+  failed_ = true;
+  LogOnce("cannot write the trace: %s; recording stops here, the program goes on", reason);
+  try {
+    sink_.Abandon();
+  } catch (const std::exception&) {  // the file stays open until the process ends
+  }
 }
 
 void TraceWriter::PutHeaderRows() {

@@ -9,6 +9,7 @@
 #ifndef GPUBOUND_LIBPROFILER_TRACE_WRITER_H_
 #define GPUBOUND_LIBPROFILER_TRACE_WRITER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -74,7 +75,11 @@ class TraceWriter {
   void PutEnd(const char* how, int64_t end_monotonic_ns);
   void Seal() { sink_.Seal(); }
 
-  bool failed() const { return failed_; }
+  // Stops for good where something else than the sink failed, for the |reason|.
+  void GiveUp(const char* reason) noexcept;
+
+  // Any thread.
+  bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
  private:
   bool OpenSegment();
@@ -95,7 +100,7 @@ class TraceWriter {
 
   SqliteSink sink_;
   uint32_t segment_ = 0;
-  bool failed_ = false;
+  std::atomic<bool> failed_{false};
   int64_t delivered_until_ns_ = INT64_MIN;
 
   // Where this segment stands in each table, and the rows found since.

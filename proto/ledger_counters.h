@@ -41,7 +41,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(clock_error_bound_ns, kInfo, "Widest bracket of a clock sample, in ns: the uncertainty of GPU against CPU time.") \
   X(chunks_corrupt, kError, "Chunks whose checksum or structure is wrong; their events are missing.") \
   X(chunk_events_lost, kDataLoss, "Events inside corrupt, truncated or missing chunks; at most so many, since payloads are counted where only the numbers of a thread tell.") \
-  X(sink_write_errors, kDataLoss, "Transactions that could not be written (disk full or I/O error).") \
+  X(sink_write_errors, kDataLoss, "Transactions that could not be written (disk full, I/O error, no memory).") \
   X(live_mapping_unavailable, kNotice, "The live mapping could not be reserved; after a kill the last second may be missing.") \
   X(process_not_closed, kNotice, "Processes that ended without closing their trace; the newest events were salvaged.") \
   X(events_salvaged, kInfo, "Events recovered from the live mapping of a process that did not close its trace.") \

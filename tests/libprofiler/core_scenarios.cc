@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -29,6 +30,22 @@ int WaitFor(pid_t child) {
 
 int RecordScopes(const Core& core, const std::string&) {
   core.Scopes("update", 1000);
+  return 0;
+}
+
+// A limit as batch systems set it, with room for the recorder but not for a heap of its thread, and
+// a program that then takes all there is.
+int RunOutOfMemory(const Core& core, const std::string&) {
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t bytes = pages * static_cast<rlim_t>(getpagesize()) + (48 << 20);
+  const rlimit limit = {bytes, bytes};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) return 1;
+  core.Scopes("update", 1);
+  for (size_t size = 1 << 20; size >= 16; size /= 2) {
+    while (void* taken = std::malloc(size)) asm volatile("" : : "r"(taken));  // kept
+  }
+  core.Scopes("update", 3'000'000);
   return 0;
 }
 
@@ -347,6 +364,7 @@ const std::map<std::string, Scenario>& Scenarios() {
   static const auto* const scenarios = new std::map<std::string, Scenario>{
       {"scopes", RecordScopes},
       {"many_scopes", RecordManyScopes},
+      {"out_of_memory", RunOutOfMemory},
       {"every_kind", RecordEveryKind},
       {"finish_twice", FinishTwice},
       {"threads_outlive_main", LeaveThreadsRunning},

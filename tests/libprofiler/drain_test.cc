@@ -208,6 +208,45 @@ TEST_F(DrainTest, ClockSamplesAreStoredAboutOnceASecondAndAtBothEnds) {
   EXPECT_LE(trace.Number("SELECT count(*) FROM clock"), 13);
 }
 
+class DrainWithoutMemoryTest : public DrainTest {
+ protected:
+  // Two events are stored; there is no memory when the next ones, a page and more, are to be.
+  void SetUp() override {
+    StartCollector();
+    Scope("update", 1'000'000'000);
+    Drain();
+    clock_.RunOutOfMemory();
+    for (uint32_t i = 0; i < kSlotsPerPage; ++i) Scope("lost", 1'000);
+    clock_.Advance(1'000'000'000);  // the clocks are to be read
+    Drain();
+  }
+  uint64_t Count(LedgerCounter counter) { return collector_->ledger()->Get(counter); }
+};
+
+TEST_F(DrainWithoutMemoryTest, TheTraceEndsAndTheLedgerSaysSo) {
+  EXPECT_EQ(Count(LedgerCounter::sink_write_errors), 1u);
+  EXPECT_GE(Count(LedgerCounter::scope_events_dropped), kSlotsPerPage);
+  EXPECT_THAT(Stored(), SizeIs(2));
+}
+
+TEST_F(DrainWithoutMemoryTest, PagesGoRoundAndWhatTheyHeldIsCounted) {
+  clock_.FindMemoryAgain();
+  const uint64_t before = Count(LedgerCounter::scope_events_dropped);
+  for (int round = 0; round < 100; ++round) {
+    for (uint32_t i = 0; i < kSlotsPerPage / 2; ++i) Scope("lost too", 1'000);
+    Drain();
+  }
+  EXPECT_GE(Count(LedgerCounter::scope_events_dropped) - before, 99u * kSlotsPerPage);
+  EXPECT_EQ(Count(LedgerCounter::backpressure_waits), 0u);
+  EXPECT_EQ(Count(LedgerCounter::sink_write_errors), 1u);
+}
+
+TEST_F(DrainWithoutMemoryTest, TheEndLeavesTheLiveMappingWhichHasTheLedger) {
+  Finish("exit");
+  EXPECT_EQ(TraceFile(DatabasePath()).Meta("end_how"), "");
+  EXPECT_THAT(FilesEndingIn(directory_.path(), ".live"), SizeIs(1));
+}
+
 TEST_F(DrainTest, EventsAfterTheEndAreHarmless) {
   Scope("update", 5);
   Finish("exit");

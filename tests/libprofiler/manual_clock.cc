@@ -3,6 +3,8 @@
 // Exact clocks for tests.
 #include "tests/libprofiler/manual_clock.h"
 
+#include <new>
+
 #include "libprofiler/device_source.h"
 
 namespace gpubound {
@@ -13,6 +15,7 @@ uint64_t ManualClock::TicksAt(int64_t monotonic_ns) const {
 }
 
 ClockSample ManualClock::Sample(DeviceSource* source) {
+  if (out_of_memory_) throw std::bad_alloc();
   ClockSample sample = {};
   sample.ticks = Ticks();
   sample.monotonic_ns = now_ns_;

@@ -17,6 +17,9 @@ class ManualClock final : public Clock {
 
   void Advance(int64_t ns) { now_ns_ += ns; }
   void StepWallClock(int64_t ns) { wall_offset_ns_ += ns; }
+  // From here on reading all clocks at once throws, as whatever needs memory does without any.
+  void RunOutOfMemory() { out_of_memory_ = true; }
+  void FindMemoryAgain() { out_of_memory_ = false; }
   uint64_t TicksAt(int64_t monotonic_ns) const;
 
   bool ticks_are_tsc() const override { return true; }
@@ -27,6 +30,7 @@ class ManualClock final : public Clock {
  private:
   const uint64_t ticks_per_ns_;
   int64_t now_ns_ = 1'000'000'000;
+  bool out_of_memory_ = false;
   int64_t wall_offset_ns_ = 1'700'000'000'000'000'000;
 };
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -269,6 +270,14 @@ TEST_F(CoreTest, AFileSizeLimitOfTheUserDoesNotEndTheProgram) {
   ASSERT_EQ(Run("file_size_limit"), 0);
   const std::string said = Said();
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+}
+
+TEST_F(CoreTest, AProgramThatRunsOutOfMemoryIsToldAndEndsWithoutDelay) {
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(Run("out_of_memory", {"GPUBOUND_LIVE_PAGES=64"}), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+  EXPECT_THAT(Said(), HasSubstr("recording stops here"));
+  EXPECT_THAT(FilesEndingIn(run_, ".live"), SizeIs(1)) << "the ledger in it says what was lost";
 }
 
 TEST_F(CoreTest, ADisabledProcessLeavesNothing) {
