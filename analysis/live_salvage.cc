@@ -89,7 +89,7 @@ Result<LiveFile> LiveFile::Open(const std::string& path) {
   return live;
 }
 
-void LiveFile::MergeRows(ProcessTrace* process) const {
+void LiveFile::MergeRows(ProcessTrace* process, bool closed) const {
   for (uint32_t i = 0; i < kLiveMaxThreads; ++i) {
     LiveThread thread;
     if (!ReadAt(header_.threads_offset + size_t{i} * sizeof(LiveThread), &thread)) break;
@@ -127,7 +127,7 @@ void LiveFile::MergeRows(ProcessTrace* process) const {
   for (size_t i = 0; i < kRecordedCounters; ++i) {
     process->ledger[i] = std::max(process->ledger[i], header_.ledger[i]);
   }
-  MergeDelivery(process);
+  if (!closed) MergeDelivery(process);
 }
 
 // The header knows of later deliveries than the database's row, whose place it takes.

@@ -42,8 +42,8 @@ class LiveFile {
   bool whole() const { return bytes_.size() >= header_.file_size; }
 
   // Adds labels, threads, clock samples and counters that |process| lacks, and since when device
-  // work is undelivered.
-  void MergeRows(ProcessTrace* process) const;
+  // work is undelivered unless it |closed| its trace: the mapping may be older than that.
+  void MergeRows(ProcessTrace* process, bool closed) const;
 
   // Adds the events beyond |coverage| to |store|. |process| holds all clock samples.
   Salvaged AddEvents(const ProcessTrace& process, const Coverage& coverage,

@@ -21,6 +21,7 @@ namespace gpubound {
 struct ProcessFiles {
   std::vector<Segment> segments;  // by number, none twice
   std::optional<LiveFile> live;
+  std::string live_path;  // where one was, also before it had begun
 };
 
 struct GroupedFiles {

@@ -68,7 +68,7 @@ class Loader {
     ReadAllRows();
     NoteMissingSegments(/*may_go_on=*/live.has_value() || growing);
     if (live) {
-      live->MergeRows(&process_);
+      live->MergeRows(&process_, /*closed=*/span_.end_ns.has_value());
       const int64_t start_ns = live->header().start_monotonic_ns;
       if (!span_.begin_ns && IsPlausibleTime(start_ns)) span_.begin_ns = start_ns;
     }

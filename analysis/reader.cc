@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the files of a run, groups them by process, loads each. No state.
+// Loads each process of a run, and what the processes say of each other. No state.
 #include "analysis/reader.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "analysis/folder_entries.h"
 #include "analysis/in_parallel.h"
 #include "analysis/later_iterations.h"
 #include "analysis/missing_processes.h"
 #include "analysis/process_files.h"
 #include "analysis/process_loader.h"
 #include "analysis/process_presence.h"
+#include "analysis/run_files.h"
 #include "analysis/run_info.h"
 #include "analysis/run_sums.h"
-#include "analysis/segment.h"
 #include "analysis/unknown_begins.h"
 #include "analysis/wait_channels.h"
 #include "proto/schema.h"
@@ -30,127 +28,15 @@
 namespace gpubound {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr char kRunDirectory[] = "a run directory (NAME-TIME-PID.gpubound)";
-constexpr char kGiveDirectory[] = "Give the directory that `gpubound run` named when it ended.";
-
-using FileNames = std::vector<std::pair<std::string, TraceFileName>>;
-
-struct FileList {
-  FileNames files;  // by name
-  bool has_run_json = false;
-};
-
-// One of the three.
-struct OpenedFile {
-  std::optional<Segment> segment;
-  std::optional<LiveFile> live;
-  std::optional<Error> error;
-};
-
-Error RunError(const std::string& path, const std::string& found, const std::string& remedy) {
-  return {"reading the run", path, found, kRunDirectory, remedy};
-}
-
-// Of what is there and no directory.
-Error NoDirectory(const fs::path& path, const fs::file_status& status) {
-  const std::string name = path.filename().string();
-  if (name == kRunInfoFile || ParseTraceFileName(name)) {
-    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    return RunError(path.string(), "a file of a run",
-                    "Give the directory that contains it, " + folder.string() + ".");
-  }
-  if (!fs::is_regular_file(status)) {
-    return RunError(path.string(), "something that is neither file nor directory", kGiveDirectory);
-  }
-  std::error_code ignored;
-  if (fs::file_size(path, ignored) == 0) {
-    return RunError(path.string(), "an empty file", kGiveDirectory);
-  }
-  return RunError(
-      path.string(), "a file",
-      std::string(kGiveDirectory) + " `gpubound import FILE` makes a run of another tool's trace.");
-}
-
-Result<FileList> ListFiles(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return RunError(path, "nothing there", kGiveDirectory);
-  if (!fs::is_directory(status)) return NoDirectory(path, status);
-  FileList list;
-  const std::vector<fs::directory_entry> entries = EntriesOf(path, &error);
-  if (error) {
-    return RunError(path, "a directory that cannot be listed (" + error.message() + ")",
-                    "Check its permissions: a run is readable by its owner only.");
-  }
-  for (const fs::directory_entry& entry : entries) {
-    const std::string name = entry.path().filename().string();
-    if (name == kRunInfoFile) list.has_run_json = true;
-    const std::optional<TraceFileName> parsed = ParseTraceFileName(name);
-    if (parsed) list.files.emplace_back(entry.path().string(), *parsed);
-  }
-  std::sort(list.files.begin(), list.files.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.second.identity, a.second.segment, a.first) <
-           std::tie(b.second.identity, b.second.segment, b.first);
-  });
-  if (list.files.empty() && !list.has_run_json) {
-    return RunError(path, "a directory without a trace (no HOST.PID.START.SEGMENT.db)",
-                    kGiveDirectory);
-  }
-  return list;
-}
-
-OpenedFile OpenFile(const std::string& path, const TraceFileName& name) {
-  OpenedFile opened;
-  if (name.live) {
-    Result<LiveFile> live = LiveFile::Open(path);
-    if (live.ok()) {
-      opened.live = std::move(*live);
-    } else {
-      opened.error = live.error();
-    }
-  } else {
-    Result<Segment> segment = Segment::Open(path, name);
-    if (segment.ok()) {
-      opened.segment = std::move(*segment);
-    } else {
-      opened.error = segment.error();
-    }
-  }
-  return opened;
-}
-
-// Side by side, as ReadProcesses().
-std::vector<OpenedFile> OpenFiles(const FileNames& files) {
-  std::vector<OpenedFile> opened(files.size());
-  ForEachInParallel(files.size(),
-                    [&](size_t f) { opened[f] = OpenFile(files[f].first, files[f].second); });
-  return opened;
-}
-
-bool Contains(const std::vector<ProcessIdentity>& all, const ProcessIdentity& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
-
-GroupedFiles Group(const FileNames& files, std::vector<OpenedFile>* opened) {
-  std::vector<Segment> segments;
-  for (OpenedFile& file : *opened) {
-    if (file.segment) segments.push_back(std::move(*file.segment));
-  }
-  GroupedFiles grouped = GroupByProcess(std::move(segments));
-  for (size_t f = 0; f < files.size(); ++f) {
-    std::optional<LiveFile>& live = (*opened)[f].live;
-    if (live && live->begun()) AddLive(files[f].first, files[f].second, std::move(*live), &grouped);
-  }
-  return grouped;
-}
-
 // What became of a file, in the sentences of a note.
 std::string NoteOn(const Error& error) {
   std::string note = error.ToString();
   std::replace(note.begin(), note.end(), '\n', ' ');
   return note;
+}
+
+bool Contains(const std::vector<ProcessIdentity>& all, const ProcessIdentity& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
 }
 
 bool IsVersionError(const Error& error) {
@@ -196,10 +82,9 @@ void CloseSpans(Run* run) {
 }
 
 // What has not ended has not lost its end. Of a process on another host that is not known.
-void MarkRunning(Run* run) {
+void MarkRunning(const std::set<ProcessIdentity>& running, Run* run) {
   for (ProcessTrace& process : run->processes) {
-    if (process.span_end != SpanEnd::kLastEvent) continue;
-    if (PresenceOf(process.identity) != Presence::kThere) continue;
+    if (process.span_end != SpanEnd::kLastEvent || !running.contains(process.identity)) continue;
     process.span_end = SpanEnd::kGoesOn;
     process.Count(LedgerCounter::process_not_closed) = 0;
   }
@@ -236,10 +121,28 @@ std::string LaterPathOf(const std::string& folder, const ProcessFiles& files) {
 
 using ReadProcess = decltype(&LoadProcess);
 
-// Side by side.
-void ReadProcesses(ReadProcess read_process, std::map<ProcessIdentity, ProcessFiles>* processes,
-                   Run* run) {
+// Once more where the files are those of a process that ran and has ended meanwhile. It is asked
+// for itself first: of one that has gone, a mapping that is there stays.
+ProcessTrace ReadOne(ReadProcess read_process, const std::string& folder,
+                     const ProcessIdentity& identity, ProcessFiles* files,
+                     const ProcessSums* before, bool* runs, std::vector<std::string>* problems) {
+  ProcessTrace process = read_process(identity, &files->segments, files->live, before, problems);
+  if (IsClosed(process.span_end)) return process;
+  *runs = PresenceOf(identity) == Presence::kThere;
+  if (*runs) return process;
+  std::optional<ProcessFiles> closed = FilesIfClosedMeanwhile(folder, identity, *files);
+  if (!closed) return process;
+  *files = std::move(*closed);
+  problems->clear();
+  return read_process(identity, &files->segments, files->live, before, problems);
+}
+
+// Side by side. Those that still ran when they had been read.
+std::set<ProcessIdentity> ReadProcesses(ReadProcess read_process,
+                                        std::map<ProcessIdentity, ProcessFiles>* processes,
+                                        Run* run) {
   run->processes.resize(processes->size());
+  const std::unique_ptr<bool[]> runs(new bool[processes->size()]());
   std::vector<std::vector<std::string>> problems(processes->size());
   std::vector<std::pair<const ProcessIdentity, ProcessFiles>*> entries;
   for (auto& entry : *processes) entries.push_back(&entry);
@@ -248,39 +151,41 @@ void ReadProcesses(ReadProcess read_process, std::map<ProcessIdentity, ProcessFi
     const ProcessSums* before = run->sums == nullptr ? nullptr : run->sums->Of(identity);
     const std::string later = LaterPathOf(run->path, files);
     ProcessTrace& process = run->processes[p];
-    process = read_process(identity, &files.segments, files.live, before, &problems[p]);
+    process = ReadOne(read_process, run->path, identity, &files, before, &runs[p], &problems[p]);
     if (process.span_end != SpanEnd::kAsked) return;
     process.later_iterations = ReadLaterIterations(later, process.span_end_ns, &problems[p]);
   });
   for (std::vector<std::string>& of : problems) {
     std::move(of.begin(), of.end(), std::back_inserter(run->problems));
   }
+  std::set<ProcessIdentity> running;
+  for (size_t p = 0; p < entries.size(); ++p) {
+    if (runs[p]) running.insert(entries[p]->first);
+  }
+  return running;
 }
 
 Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
-  Result<FileList> list = ListFiles(path);
-  if (!list.ok()) return list.error();
+  Result<RunFiles> found = OpenRunFiles(path);
+  if (!found.ok()) return found.error();
 
   Run run;
   run.path = path;
-  if (list->has_run_json) ReadLauncherRecord(path, &run);
+  if (found->has_run_json) ReadLauncherRecord(path, &run);
   Result<std::shared_ptr<const RunSums>> sums = ReadRunSums(path);
   if (!sums.ok()) return sums.error();
   run.sums = std::move(*sums);
 
   std::set<ProcessIdentity> unreadable;  // of files that cannot be read
   std::optional<Error> first_error;
-  std::vector<OpenedFile> opened = OpenFiles(list->files);
-  for (size_t f = 0; f < opened.size(); ++f) {
-    const OpenedFile& file = opened[f];
-    if (!file.error) continue;
-    if (IsVersionError(*file.error)) return *file.error;
-    run.problems.push_back(NoteOn(*file.error));
+  for (const auto& [name, error] : found->unreadable) {
+    if (IsVersionError(error)) return error;
+    run.problems.push_back(NoteOn(error));
     ++run.Count(LedgerCounter::files_unreadable);
-    unreadable.insert(list->files[f].second.identity);
-    if (!first_error) first_error = file.error;
+    unreadable.insert(name.identity);
+    if (!first_error) first_error = error;
   }
-  GroupedFiles files = Group(list->files, &opened);
+  GroupedFiles& files = found->grouped;
   std::map<ProcessIdentity, ProcessFiles>& processes = files.processes;
   for (std::string& note : files.misnamed) run.problems.push_back(std::move(note));
   run.Count(LedgerCounter::files_misnamed) += files.misnamed.size();
@@ -294,7 +199,7 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
         "No process of this run was recorded: none used CUDA, NVTX or a gpubound scope.");
   }
 
-  ReadProcesses(read_process, &processes, &run);
+  const std::set<ProcessIdentity> running = ReadProcesses(read_process, &processes, &run);
   for (ProcessTrace& process : run.processes) {
     // A mapping is all that can be read of it.
     if (!Contains(run.lost, process.identity)) continue;
@@ -302,14 +207,14 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   }
   PlaceUnknownBegins(&run);
   CloseSpans(&run);
-  MarkRunning(&run);
+  MarkRunning(running, &run);
   for (const ProcessTrace& process : run.processes) {
     if (process.device_work_lost) run.lost.push_back(process.identity);
   }
   KeepAskedSteps(&run);
   NameAwaitedProcesses(&run);
   std::set<ProcessIdentity> present;
-  for (const auto& [file, name] : list->files) present.insert(name.identity);
+  for (const TraceFileName& name : found->names) present.insert(name.identity);
   for (const ProcessIdentity& identity : files.not_there) present.erase(identity);
   for (const auto& [identity, of_process] : processes) present.insert(identity);
   NoteMissingProcesses(present, files.overwritten, &run);

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <system_error>
 #include <tuple>
 
 #include "analysis/folder_entries.h"
 #include "analysis/in_parallel.h"
+#include "analysis/process_presence.h"
 #include "analysis/run_info.h"
 #include "analysis/segment.h"
 
@@ -32,11 +34,12 @@ struct FileList {
   bool has_run_json = false;
 };
 
-// One of the three.
+// One of the first three.
 struct OpenedFile {
   std::optional<Segment> segment;
   std::optional<LiveFile> live;
   std::optional<Error> error;
+  bool again = false;  // tried twice
 };
 
 // By path.
@@ -114,18 +117,23 @@ OpenedFile OpenFile(const std::string& path, const TraceFileName& name) {
   return opened;
 }
 
-// Of |files| the mappings, or the databases, that were not opened yet; false: there is none. Side
-// by side.
+// Of |files| the mappings, or the databases, that were not opened yet; false: there is none. A
+// mapping that cannot be read may be one that is being made: it is tried twice. Side by side.
 bool OpenNew(const FileNames& files, bool live, OpenedFiles* opened) {
   FileNames fresh;
   for (const auto& [path, name] : files) {
-    if (name.live == live && !opened->contains(path)) fresh.emplace_back(path, name);
+    const auto before = opened->find(path);
+    const bool is_new = before == opened->end();
+    const bool again = live && !is_new && before->second.error && !before->second.again;
+    if (name.live == live && (is_new || again)) fresh.emplace_back(path, name);
   }
   std::vector<OpenedFile> results(fresh.size());
   ForEachInParallel(fresh.size(),
                     [&](size_t f) { results[f] = OpenFile(fresh[f].first, fresh[f].second); });
   for (size_t f = 0; f < fresh.size(); ++f) {
-    opened->emplace(fresh[f].first, std::move(results[f]));
+    const auto before = opened->find(fresh[f].first);
+    results[f].again = before != opened->end();
+    opened->insert_or_assign(fresh[f].first, std::move(results[f]));
   }
   return !fresh.empty();
 }
@@ -152,6 +160,18 @@ Result<FileList> OpenAll(const std::string& path, const std::function<void()>& m
   }
 }
 
+// Of processes that are only setting up their recording: their mapping has not begun.
+std::set<ProcessIdentity> Beginning(const FileNames& files, const OpenedFiles& opened) {
+  std::set<ProcessIdentity> beginning;
+  for (const auto& [path, name] : files) {
+    const OpenedFile& file = opened.at(path);
+    const bool begun = !file.live || file.live->begun();
+    if (begun || PresenceOf(name.identity) != Presence::kThere) continue;
+    beginning.insert(name.identity);
+  }
+  return beginning;
+}
+
 GroupedFiles Group(const FileNames& files, OpenedFiles* opened) {
   std::vector<Segment> segments;
   for (const auto& [path, name] : files) {
@@ -162,6 +182,8 @@ GroupedFiles Group(const FileNames& files, OpenedFiles* opened) {
   for (const auto& [path, name] : files) {
     std::optional<LiveFile>& live = (*opened)[path].live;
     if (live && live->begun()) AddLive(path, name, std::move(*live), &grouped);
+    const auto of_process = grouped.processes.find(name.identity);
+    if (name.live && of_process != grouped.processes.end()) of_process->second.live_path = path;
   }
   return grouped;
 }
@@ -174,10 +196,11 @@ Result<RunFiles> OpenRunFiles(const std::string& path, const std::function<void(
   if (!list.ok()) return list.error();
   RunFiles files;
   files.has_run_json = list->has_run_json;
+  const std::set<ProcessIdentity> beginning = Beginning(list->files, opened);
   for (const auto& [file, name] : list->files) {
     files.names.push_back(name);
     const std::optional<Error>& error = opened[file].error;
-    if (error) files.unreadable.emplace_back(name, *error);
+    if (error && !beginning.contains(name.identity)) files.unreadable.emplace_back(name, *error);
   }
   files.grouped = Group(list->files, &opened);
   return files;
@@ -187,7 +210,7 @@ std::optional<ProcessFiles> FilesIfClosedMeanwhile(const std::string& folder,
                                                    const ProcessIdentity& identity,
                                                    const ProcessFiles& files) {
   std::error_code ignored;
-  if (!files.live || fs::exists(files.live_path, ignored)) return std::nullopt;
+  if (files.live_path.empty() || fs::exists(files.live_path, ignored)) return std::nullopt;
   Result<FileList> list = ListFiles(folder);
   if (!list.ok()) return std::nullopt;
   std::erase_if(list->files, [&](const auto& file) {

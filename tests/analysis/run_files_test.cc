@@ -5,10 +5,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
 #include "analysis/process_loader.h"
+#include "analysis/process_presence.h"
 #include "tests/analysis/trace_writer.h"
 
 namespace gpubound {
@@ -69,6 +71,37 @@ TEST_F(RunFilesTest, DatabasesAreOpenedAfterTheMappings) {
   });
   EXPECT_TRUE(OnlyProcess(files).live.has_value());
   EXPECT_EQ(OnlyProcess(files).segments[0].meta().count("end_how"), 1u);
+}
+
+// As a reader finds it that is between two stores into its header.
+TEST_F(RunFilesTest, AMappingThatIsBeingMadeIsNoDamage) {
+  BeginProcess();
+  const std::string whole = LiveWriter(identity_).Bytes();
+  const std::string half = std::string(32, '\0') + whole.substr(32);
+  int listings = 0;
+  RunFiles files =
+      Open([&] { run_.Write(LiveWriter::NameFor(identity_), ++listings == 1 ? half : whole); });
+  EXPECT_THAT(files.unreadable, IsEmpty());
+  EXPECT_TRUE(OnlyProcess(files).live.has_value());
+}
+
+TEST_F(RunFilesTest, WhoeverBeginsAndEndsBehindTheOpeningIsOpenedAgain) {
+  BeginProcess();
+  run_.Write(LiveWriter::NameFor(identity_), std::string(4096, '\0'));
+  RunFiles files = Open();
+  EXPECT_FALSE(OnlyProcess(files).live.has_value());
+  EndProcess();
+  EXPECT_TRUE(FilesIfClosedMeanwhile(run_.path(), process_, OnlyProcess(files)).has_value());
+}
+
+TEST_F(RunFilesTest, ADatabaseThatIsBeingMadeIsNoDamage) {
+  char host[256] = {};
+  gethostname(host, sizeof(host) - 1);
+  const ProcessIdentity beginning{host, getpid(), RealtimeNow()};
+  run_.Write(TraceFileStem(beginning) + ".0.db", "");
+  EXPECT_THAT(Open().unreadable, SizeIs(1));
+  run_.Write(TraceFileStem(beginning) + ".live", std::string(4096, '\0'));
+  EXPECT_THAT(Open().unreadable, IsEmpty());
 }
 
 TEST_F(RunFilesTest, AMappingThatIsThereAndCannotBeReadIsNamed) {
