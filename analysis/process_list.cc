@@ -4,10 +4,14 @@
 #include "analysis/process_list.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/main_process.h"
 #include "analysis/short_name.h"
+#include "analysis/span_end.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
@@ -22,7 +26,24 @@ struct Line {
   int64_t wait_ns = 0;
   int64_t unknown_ns = 0;
   bool is_upper_bound = false;  // busy time
+  std::map<SpanEnd, size_t> not_closed;
 };
+
+// Whose span ends where its trace does, not where the process did.
+bool IsOpenEnded(SpanEnd end) {
+  return end == SpanEnd::kLastEvent || end == SpanEnd::kLauncherWait || end == SpanEnd::kGoesOn;
+}
+
+// "last event"; of several processes with the number of those.
+std::string EndsOf(const Line& line) {
+  std::string text;
+  for (const auto& [end, count] : line.not_closed) {
+    if (!text.empty()) text += ", ";
+    if (line.count > 1) text += std::to_string(count) + " x ";
+    text += SpanEndName(end);
+  }
+  return text;
+}
 
 std::vector<Line> LinesOf(const Report& report, bool fold) {
   const ReportProcess* const main = MainProcess(report);
@@ -42,6 +63,7 @@ std::vector<Line> LinesOf(const Report& report, bool fold) {
     line->wait_ns += process.gpu_wait_ns;
     line->unknown_ns += process.unknown_ns;
     line->is_upper_bound |= process.gpu_busy_is_upper_bound;
+    if (IsOpenEnded(process.span_end)) ++line->not_closed[process.span_end];
   }
   return lines;
 }
@@ -51,22 +73,38 @@ std::vector<Line> LinesOf(const Report& report, bool fold) {
 std::string ProcessList(const Report& report, const TextOptions& options, bool unfold) {
   if (report.processes.size() < 2) return {};
   const bool fold = !unfold && report.processes.size() > kUnfoldedProcesses;
-  TextTable table({"Process", "pid", "span", "GPU busy", "GPU wait", "unknown"});
+  const auto ends = [&report](auto is_so) {
+    return std::any_of(report.processes.begin(), report.processes.end(),
+                       [&](const ReportProcess& process) { return is_so(process.span_end); });
+  };
+  const bool any_open = ends(IsOpenEnded);
+  const bool any_last_event = ends([](SpanEnd end) { return end == SpanEnd::kLastEvent; });
+  std::vector<std::string> head = {"Process", "pid", "span", "GPU busy", "GPU wait", "unknown"};
+  if (any_open) head.emplace_back("span end");
+  TextTable table(head);
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
   for (const Line& line : LinesOf(report, fold)) {
     const std::string name = ShownName(line.first->name);
     const std::string pid = std::to_string(line.first->pid);
     const bool one = line.count == 1;
-    table.AddRow(
-        {one ? name : std::to_string(line.count) + " x " + name, one ? pid : pid + " ...",
-         time(line.span_ns), Bounded(line.is_upper_bound, line.unknown_ns > 0, time(line.busy_ns)),
-         Bounded(line.is_upper_bound && line.wait_ns > 0, line.unknown_ns > 0, time(line.wait_ns)),
-         time(line.unknown_ns)});
+    std::vector<std::string> row = {
+        one ? name : std::to_string(line.count) + " x " + name,
+        one ? pid : pid + " ...",
+        time(line.span_ns),
+        Bounded(line.is_upper_bound, line.unknown_ns > 0, time(line.busy_ns)),
+        Bounded(line.is_upper_bound && line.wait_ns > 0, line.unknown_ns > 0, time(line.wait_ns)),
+        time(line.unknown_ns)};
+    if (any_open) row.push_back(EndsOf(line));
+    table.AddRow(std::move(row));
   }
   return "\n" + table.Render(options.width, 0, options.unicode) +
          (fold ? Wrap("Spans are the longest of a line, GPU times sums; --by process lists each.",
                       options.width, 2)
-               : "");
+               : "") +
+         (any_last_event ? Wrap("last event: not closed (killed, or crashed), so what the process "
+                                "did behind it is not known.",
+                                options.width, 2)
+                         : "");
 }
 
 std::string ProcessTrees(const Report& report, const TextOptions& options) {

@@ -6,6 +6,7 @@
 #include "analysis/in_run_json.h"
 #include "analysis/json_rows.h"
 #include "analysis/ledger_json.h"
+#include "analysis/span_end.h"
 
 namespace gpubound {
 namespace {
@@ -278,7 +279,8 @@ Json ProcessJson(const ReportProcess& process) {
               {"kernels", ArrayOf(process.operation_kernels, KernelJson)},
               {"counters", ArrayOf(process.counters, CountersJson)},
               {"gpu_busy_is_upper_bound", process.gpu_busy_is_upper_bound},
-              {"process_tree", TreeJson(process.process_tree)}};
+              {"process_tree", TreeJson(process.process_tree)},
+              {"span_end", SpanEndName(process.span_end)}};
 }
 
 // The keys of a process, with bounds beside each total.

@@ -7,6 +7,7 @@
 namespace gpubound {
 namespace {
 
+using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
@@ -46,6 +47,24 @@ TEST(ProcessListTest, GpuTimeBesideUnknownTimeIsALowerBound) {
   report.processes[1].gpu_busy_ns = report.processes[1].gpu_wait_ns = 5;
   report.processes[1].unknown_ns = 7;
   EXPECT_THAT(ProcessList(report, {}, false), ContainsRegex(" >= 5 ns +>= 5 ns +7 ns\n"));
+}
+
+TEST(ProcessListTest, AProcessThatWasKilledIsMarked) {
+  Report report;
+  report.processes.resize(2);
+  EXPECT_THAT(ProcessList(report, {}, false), Not(HasSubstr("span end")));
+  report.processes[1].pid = 7;
+  report.processes[1].span_end = SpanEnd::kLastEvent;
+  EXPECT_THAT(ProcessList(report, {}, false),
+              AllOf(ContainsRegex("unknown +span end\n"), ContainsRegex(" 7 .* last event\n"),
+                    HasSubstr("last event: not closed (killed, or crashed)")));
+}
+
+TEST(ProcessListTest, AFoldedLineSaysHowManyWereKilled) {
+  Report report;
+  report.processes.resize(9);
+  report.processes[4].span_end = report.processes[5].span_end = SpanEnd::kLastEvent;
+  EXPECT_THAT(ProcessList(report, {}, false), ContainsRegex(" 2 x last event\n"));
 }
 
 TEST(ProcessListTest, WhatAFoldedListMeansFitsTheWidth) {

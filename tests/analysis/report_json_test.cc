@@ -20,6 +20,7 @@ Report FullReport() {
   ReportProcess process;
   process.host = "host";
   process.pid = 100;
+  process.span_end = SpanEnd::kLastEvent;
   process.cells.push_back({kNoPhase, "op", "python", "idle", 10});
   ReportOperation row;
   row.operation = "op";
@@ -130,7 +131,9 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
                                                  "kernels",
                                                  "counters",
                                                  "gpu_busy_is_upper_bound",
-                                                 "process_tree"}));
+                                                 "process_tree",
+                                                 "span_end"}));
+  EXPECT_EQ(json_["processes"][0]["span_end"], "last event");
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
   EXPECT_TRUE(json_["processes"][0]["corrected"].is_null());
