@@ -2,8 +2,11 @@
 //
 // `gpubound calibrate`: measures what the profiler itself costs on this machine and keeps it.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <random>
+#include <system_error>
 
 #include "analysis/calibration_file.h"
 #include "analysis/text_table.h"
@@ -15,10 +18,13 @@
 #include "tools/library_files.h"
 #include "tools/option_parser.h"
 #include "tools/option_values.h"
+#include "tools/program_file.h"
 #include "tools/progress_note.h"
 
 namespace gpubound {
 namespace {
+
+constexpr char kPython[] = "python3";  // a machine may have none
 
 constexpr CommandHelp kHelp = {
     "gpubound calibrate", "[OPTIONS]",
@@ -30,15 +36,24 @@ constexpr CommandHelp kHelp = {
     "where nothing was kept yet, with the interpreter and the CUDA runtime that the program used.\n"
     "Here CUDA calls are measured with the CUDA runtime in the interpreter's site-packages, else\n"
     "with the one that the dynamic loader finds (LD_LIBRARY_PATH).\n"
-    "Exit status: 0; 1 if stdout cannot be written; 3 if nothing could be measured.\n",
+    "Exit status: 0; 1 if stdout cannot be written; 2 for wrong use; 3 if nothing could\n"
+    "be measured.\n",
     "  gpubound calibrate\n"
     "  gpubound calibrate --python .venv/bin/python --json > calibration.json\n"};
+
+// Whether |python| is left out, may be missing, or is there.
+bool IsMeasurable(const std::string& python) {
+  if (python.empty() || python == kPython) return true;
+  const std::string found = FindProgram(python, EnvironmentVariable);
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(found, ignored) && access(found.c_str(), X_OK) == 0;
+}
 
 }  // namespace
 
 int Calibrate(const Arguments& words) {
   CalibrateOptions options;
-  options.python = "python3";
+  options.python = kPython;
   options.seed = std::random_device()();
   bool json = false;
   OptionParser parser(kHelp);
@@ -56,6 +71,11 @@ int Calibrate(const Arguments& words) {
       .Check(WholeNumber(1, kMostSeconds))
       .Value("N");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  if (!IsMeasurable(options.python)) {
+    PrintError({"reading --python", options.python, "no program", "a Python interpreter",
+                "Give its path, or its name in PATH; without --python it is python3."});
+    return kExitWrongUse;
+  }
   options.time_cap = std::chrono::seconds(seconds);
   options.cuda_runtime = CudaRuntimeOfPython(options.python, EnvironmentVariable);
 

@@ -206,7 +206,7 @@ TEST_F(CalibrationRun, WithoutThePackageSaysThatPythonIsNotMeasured) {
                                     folder + "/" + name);
   }
   runner().Set("GPUBOUND_LIBRARY_DIR", folder);
-  for (const char* python : {GPUBOUND_TEST_PYTHON, "/nonexistent/python"}) {
+  for (const char* python : {GPUBOUND_TEST_PYTHON, "/bin/false"}) {
     const Outcome outcome = Gpubound({"calibrate", "--seconds", "1", "--python", python});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
     EXPECT_THAT(outcome.out, HasSubstr("not measured: Python"));

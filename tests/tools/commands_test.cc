@@ -254,6 +254,15 @@ TEST(Commands, AValueOutOfAListNamesTheList) {
               HasSubstr("SHELL: 'bsh' is none of bash, zsh, fish. Did you mean 'bash'?"));
 }
 
+TEST(Commands, CalibrateWithAnInterpreterThatIsNotThereIsWrongUse) {
+  for (const char* python : {"/nonexistent", "no-such-python", "/etc/passwd"}) {
+    const Captured captured = Gpubound({"calibrate", "--python", python, "--seconds", "1"});
+    EXPECT_EQ(captured.status, kExitWrongUse);
+    EXPECT_THAT(captured.err, HasSubstr(python));
+    EXPECT_THAT(captured.err, HasSubstr("Give its path, or its name in PATH"));
+  }
+}
+
 TEST(Commands, AValueOutOfARangeNamesTheRange) {
   EXPECT_THAT(Gpubound({"calibrate", "--seconds", "9999"}).err,
               HasSubstr("--seconds: '9999' is no whole number from 1 to 600"));
