@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "analysis/report_text.h"
 #include "analysis/text_table.h"
@@ -22,6 +23,7 @@
 #include "tools/exit_codes.h"
 #include "tools/guarded.h"
 #include "tools/library_files.h"
+#include "tools/package_folder.h"
 #include "tools/program_file.h"
 #include "tools/run_arguments.h"
 #include "tools/run_calibration.h"
@@ -30,6 +32,7 @@
 #include "tools/run_keeper.h"
 #include "tools/run_record.h"
 #include "tools/run_summary.h"
+#include "tools/scratch_folder.h"
 
 namespace gpubound {
 namespace {
@@ -136,10 +139,11 @@ struct Outcome {
   bool owns_run = true;  // false: another launcher started the run that this one joined
 };
 
-// Of the program that is to be started.
+// Of the program that is to be started. |package_folder|: of one that is not recorded.
 std::vector<std::string> EnvironmentFor(const RunArguments& arguments,
                                         const LibraryFiles& libraries,
-                                        const RunDirectory& directory) {
+                                        const RunDirectory& directory,
+                                        const std::string& package_folder) {
   std::vector<Assignment> assignments =
       RunAssignments(libraries, directory.path, EnvironmentVariable);
   if (!arguments.graphs.empty()) assignments.push_back({"GPUBOUND_GRAPHS", arguments.graphs});
@@ -159,8 +163,27 @@ std::vector<std::string> EnvironmentFor(const RunArguments& arguments,
   if (arguments.no_in_run_calibration) {
     assignments.push_back({"GPUBOUND_IN_RUN_CALIBRATION", "0"});
   }
+  for (Assignment& assignment : PackageAssignments(package_folder, EnvironmentVariable)) {
+    assignments.push_back(std::move(assignment));
+  }
   return WithAssignments(OwnEnvironment(), assignments);
 }
+
+// The program finds the Python package where the shim, which is switched off, does not show it.
+class PackageWhenDisabled {
+ public:
+  explicit PackageWhenDisabled(const LibraryFiles& libraries) {
+    const char* const disable = EnvironmentVariable("GPUBOUND_DISABLE");
+    if (disable == nullptr || !SaysDisabled(disable)) return;
+    scratch_.emplace();
+    folder_ = MakePackageFolder(libraries, *scratch_);
+  }
+  const std::string& folder() const { return folder_; }
+
+ private:
+  std::optional<ScratchFolder> scratch_;
+  std::string folder_;
+};
 
 // The launcher's file of the run, while the program goes on and when it has ended.
 class LauncherRecord {
@@ -211,7 +234,9 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
                  const RunDirectory& directory) {
   const Arguments& command = arguments.command;
   LauncherRecord record(directory, command);
-  const std::vector<std::string> environment = EnvironmentFor(arguments, libraries, directory);
+  const PackageWhenDisabled package(libraries);
+  const std::vector<std::string> environment =
+      EnvironmentFor(arguments, libraries, directory, package.folder());
   record.Place();
   ChildProgram program;
   if (const int error = program.Start(command, environment); error != 0) {

@@ -44,13 +44,18 @@ std::vector<Assignment> RunAssignments(const LibraryFiles& libraries,
   return assignments;
 }
 
-std::vector<Assignment> PlainAssignments(const std::string& package_folder,
-                                         const GetVariable& variable) {
-  std::vector<Assignment> assignments = {{"GPUBOUND_DISABLE", "1"}};
-  if (package_folder.empty()) return assignments;
+std::vector<Assignment> PackageAssignments(const std::string& package_folder,
+                                           const GetVariable& variable) {
+  if (package_folder.empty()) return {};
   const char* path = variable("PYTHONPATH");
   const std::string before = IsSet(path) ? path + std::string(":") : "";
-  assignments.push_back({"PYTHONPATH", before + package_folder});
+  return {{"PYTHONPATH", before + package_folder}};
+}
+
+std::vector<Assignment> PlainAssignments(const std::string& package_folder,
+                                         const GetVariable& variable) {
+  std::vector<Assignment> assignments = PackageAssignments(package_folder, variable);
+  assignments.insert(assignments.begin(), {"GPUBOUND_DISABLE", "1"});
   return assignments;
 }
 

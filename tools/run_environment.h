@@ -32,9 +32,13 @@ std::vector<Assignment> RunAssignments(const LibraryFiles& libraries,
                                        const std::string& run_directory,
                                        const GetVariable& variable);
 
+// What to set so that a program started with |variable| finds the Python package in
+// |package_folder|, which holds nothing else, behind what it has itself. Empty: nothing.
+std::vector<Assignment> PackageAssignments(const std::string& package_folder,
+                                           const GetVariable& variable);
+
 // What to set so that a program started with |variable| is not recorded and finds the Python
-// package all the same, as it does in a run: in |package_folder|, which holds nothing else. Empty:
-// there is none.
+// package all the same, as it does in a run.
 std::vector<Assignment> PlainAssignments(const std::string& package_folder,
                                          const GetVariable& variable);
 

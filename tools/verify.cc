@@ -18,6 +18,7 @@
 #include "analysis/text_table.h"
 #include "tools/console.h"
 #include "tools/corrected_wall.h"
+#include "tools/package_folder.h"
 #include "tools/reported_children.h"
 #include "tools/run_calibration.h"
 #include "tools/run_directory.h"
@@ -35,7 +36,7 @@ class Experiment {
 
   Result<Verification> Run() {
     if (const Status made = scratch_.Made(); !made.ok()) return made.error();
-    ProvidePackage();
+    package_folder_ = MakePackageFolder(options_.libraries, scratch_);
     if (const Result<TimedRun> warm_up = RunOne(false, 0); !warm_up.ok()) return warm_up.error();
     for (int round = 0; round < options_.rounds; ++round) {
       if (options_.before_round) options_.before_round(round);
@@ -49,19 +50,6 @@ class Experiment {
   }
 
  private:
-  // A folder of its own, because the package's may hold more: with a wheel, all that is installed.
-  void ProvidePackage() {
-    if (options_.libraries.python_startup.empty()) return;
-    const std::filesystem::path startup = options_.libraries.python_startup;
-    const std::string folder = scratch_.File("python");
-    std::error_code error;
-    std::filesystem::create_directory(folder, error);
-    if (!error) {
-      std::filesystem::create_directory_symlink(startup.parent_path(), folder + "/gpubound", error);
-    }
-    if (!error) package_folder_ = folder;  // else a program that imports it says so
-  }
-
   std::string RunPath(int round) const { return scratch_.File(fmt::format("{}.gpubound", round)); }
 
   RunInput InputOf(bool profiled, int round) const {

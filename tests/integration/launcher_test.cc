@@ -116,6 +116,18 @@ TEST_F(Launcher, SaysThatRecordingIsSwitchedOff) {
   EXPECT_THAT(Databases(), IsEmpty());
 }
 
+TEST_F(Launcher, WithoutRecordingTheProgramFindsThePythonPackageToo) {
+  if (!kPythonLoadsTheExtension) GTEST_SKIP() << "extension with the thread sanitizer";
+  runner().Set("GPUBOUND_DISABLE", "1");
+  runner().Unset("PYTHONPATH");
+  const Outcome outcome =
+      Profile({GPUBOUND_TEST_PYTHON, "-c",
+               "import gpubound\nwith gpubound.operation('work'): print('worked')"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_EQ(outcome.out, "worked\n");
+  EXPECT_THAT(Databases(), IsEmpty());
+}
+
 TEST_F(Launcher, ChoosesAPrivateDirectoryHere) {
   const Outcome outcome = Gpubound({"run", "--", GPUBOUND_TEST_VICTIM, "annotate", "3"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
