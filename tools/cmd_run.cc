@@ -99,6 +99,8 @@ int Fail(const Error& error) {
 TextOptions StderrOptions() { return TextOptionsFor(FactsOf(STDERR_FILENO), EnvironmentVariable); }
 
 void ExplainNothingRecorded(const RunArguments& arguments, const RunDirectory& directory) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(directory.path, ignored)) return;  // removed, as was said
   const ProgramFile program =
       InspectProgram(FindProgram(arguments.command.front(), EnvironmentVariable));
   std::string text = "nothing was recorded.\n";

@@ -70,6 +70,19 @@ int PlaceNew(const std::string& from, const std::string& to) {
   return rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
 
+const char* RemedyFor(int error) {
+  switch (error) {
+    case ENOENT:
+      return "The run's folder was removed while the program ran, and what was recorded with it: "
+             "leave it there until the program has ended, or choose another place with -o DIR.";
+    case ENOSPC:
+    case EDQUOT:
+      return "Free some space or choose another place with -o DIR.";
+    default:
+      return "Choose another place with -o DIR.";
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> RecordedIn(const std::string& run_directory) {
@@ -123,7 +136,7 @@ Result<bool> WriteRunRecord(const std::string& run_directory, const RunRecord& r
   if (replace && (error == ENOSPC || error == EDQUOT) && WriteOver(path, record)) return true;
   if (error == EEXIST && !replace) return false;
   return Error{"writing", path, std::generic_category().message(error), "a file with the command",
-               "Free some space or choose another place with -o DIR."};
+               RemedyFor(error)};
 }
 
 }  // namespace gpubound

@@ -128,6 +128,14 @@ TEST_F(Launcher, WithoutRecordingTheProgramFindsThePythonPackageToo) {
   EXPECT_THAT(Databases(), IsEmpty());
 }
 
+TEST_F(Launcher, ARunFolderThatTheProgramRemovesIsWhatTheMessageNames) {
+  const Outcome outcome = Shell("rm -r \"$GPUBOUND_RUN\"");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("removed while the program ran"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("Free some space")));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("nothing was recorded")));
+}
+
 TEST_F(Launcher, ChoosesAPrivateDirectoryHere) {
   const Outcome outcome = Gpubound({"run", "--", GPUBOUND_TEST_VICTIM, "annotate", "3"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
