@@ -19,6 +19,7 @@
 #include "analysis/reader.h"
 #include "tools/calibration_peer.h"
 #include "tools/calibration_trace.h"
+#include "tools/console.h"
 #include "tools/run_environment.h"
 
 namespace gpubound {
@@ -32,8 +33,6 @@ constexpr char kEndRecording[] = "end_recording";  // as the program knows it
 constexpr std::chrono::milliseconds kEndPoll(20);
 constexpr char kNativeFile[] = "gpubound-calibration";
 constexpr char kPythonFile[] = "_calibration.py";
-
-const char* NoVariable(const char*) { return nullptr; }
 
 // The same program twice.
 struct Peers {
@@ -86,7 +85,8 @@ class Round {
 
   // Of a program that is recorded in the run directory |folder|.
   std::vector<Assignment> Recorded(const std::string& folder) const {
-    std::vector<Assignment> assignments = RunAssignments(options_.libraries, folder, NoVariable);
+    std::vector<Assignment> assignments =
+        RunAssignments(options_.libraries, folder, PreloadOf(EnvironmentVariable));
     assignments.insert(assignments.end(), options_.settings.begin(), options_.settings.end());
     assignments.push_back({"GPUBOUND_DISABLE", "0"});
     return assignments;

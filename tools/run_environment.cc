@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gpubound {
 namespace {
@@ -42,6 +43,12 @@ std::vector<Assignment> RunAssignments(const LibraryFiles& libraries,
     assignments.push_back({"GPUBOUND_PYTHON", libraries.python_startup});
   }
   return assignments;
+}
+
+GetVariable PreloadOf(GetVariable variable) {
+  return [variable = std::move(variable)](const char* name) {
+    return std::string_view(name) == "LD_PRELOAD" ? variable(name) : nullptr;
+  };
 }
 
 std::vector<Assignment> PackageAssignments(const std::string& package_folder,

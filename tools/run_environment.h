@@ -32,6 +32,11 @@ std::vector<Assignment> RunAssignments(const LibraryFiles& libraries,
                                        const std::string& run_directory,
                                        const GetVariable& variable);
 
+// Of |variable| LD_PRELOAD alone. For runs that are compared with one that is not recorded: both
+// have the user's allocator or sanitizer, and who else set an injection path or a hook is not
+// asked.
+GetVariable PreloadOf(GetVariable variable);
+
 // What to set so that a program started with |variable| finds the Python package in
 // |package_folder|, which holds nothing else, behind what it has itself. Empty: nothing.
 std::vector<Assignment> PackageAssignments(const std::string& package_folder,

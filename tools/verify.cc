@@ -57,8 +57,8 @@ class Experiment {
       const auto assignments = PlainAssignments(package_folder_, EnvironmentVariable);
       return {WithAssignments(OwnEnvironment(), assignments), scratch_.File("plain.stderr")};
     }
-    const auto none = [](const char*) -> const char* { return nullptr; };
-    std::vector<Assignment> assignments = RunAssignments(options_.libraries, RunPath(round), none);
+    std::vector<Assignment> assignments =
+        RunAssignments(options_.libraries, RunPath(round), PreloadOf(EnvironmentVariable));
     assignments.push_back({"GPUBOUND_DISABLE", "0"});
     return {WithAssignments(OwnEnvironment(), assignments), scratch_.File("profiled.stderr")};
   }

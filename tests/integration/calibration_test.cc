@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "analysis/calibration_file.h"
@@ -31,6 +32,12 @@ class CalibrationRun : public CommandRun {
     if (parsed.ok()) return *parsed;
     ADD_FAILURE() << parsed.error().ToString() << outcome.Describe();
     return {};
+  }
+  std::string WriteScript(const std::string& name, const std::string& script) const {
+    const std::string path = File(name);
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path;
   }
   void SetOverhead(const Json& overhead) {
     runner().Set("GPUBOUND_SIM_SCRIPT", Json{{"overhead", overhead}}.dump());
@@ -195,6 +202,19 @@ TEST_F(CalibrationRun, APythonThatIsNoneIsSaidToBeNotMeasured) {
   EXPECT_THAT(outcome.out, HasSubstr("not measured: Python"));
   EXPECT_THAT(outcome.out, HasSubstr("native scope"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("python scope")));
+}
+
+// The allocator that it is linked with costs the recorded program what it costs the other one.
+TEST_F(CalibrationRun, BothProgramsHaveWhatTheUserPreloads) {
+  if (!kPythonLoadsTheExtension) GTEST_SKIP() << "there is no package then";
+  const std::string log = File("preloads");
+  const std::string python =
+      WriteScript("python3", "echo \"$GPUBOUND_DISABLE $LD_PRELOAD\" >> " + log);
+  runner().Set("LD_PRELOAD", "libm.so.6");
+  const Outcome outcome = Gpubound({"calibrate", "--seconds", "1", "--python", python});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(ReadText(log), HasSubstr("1 libm.so.6\n"));
+  EXPECT_THAT(ReadText(log), HasSubstr("0 libm.so.6:" GPUBOUND_TEST_SHIM "\n"));
 }
 
 // An installation without the package, or an interpreter asked for that would have no use for it.

@@ -137,6 +137,17 @@ TEST_F(VerifyRun, PlainRunsFindThePythonPackageToo) {
   EXPECT_THAT(outcome.out, HasSubstr("residual"));
 }
 
+TEST_F(VerifyRun, BothRunsHaveWhatTheUserPreloads) {
+  runner().Set("LD_PRELOAD", "libm.so.6");
+  const std::string log = File("preloads");
+  const Outcome outcome = Gpubound({"verify", "--rounds", "1", "--seed", "1", "--", "/bin/sh", "-c",
+                                    "echo \"$GPUBOUND_DISABLE $LD_PRELOAD\" >> " + log +
+                                        "; exec " GPUBOUND_TEST_VICTIM " annotate 1000"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(ReadText(log), HasSubstr("1 libm.so.6\n"));
+  EXPECT_THAT(ReadText(log), HasSubstr("0 libm.so.6:" GPUBOUND_TEST_SHIM "\n"));
+}
+
 TEST_F(VerifyRun, BehindAWrapperCorrectsTheProgramThatItStarts) {
   const Outcome outcome = Gpubound({"verify", "--rounds", "1", "--json", "--", "/bin/sh", "-c",
                                     GPUBOUND_TEST_VICTIM " annotate 1000; true"});

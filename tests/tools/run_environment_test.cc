@@ -53,6 +53,14 @@ TEST(RunEnvironment, LeavesTheInjectionOfAnotherToolAlone) {
   }
 }
 
+TEST(RunEnvironment, OfOneThatIsComparedWithAPlainRunThePreloadAloneIsKept) {
+  const GetVariable preload =
+      PreloadOf(FakeVariables({{"LD_PRELOAD", "/lib/libjemalloc.so"}, {"GPUBOUND_PYTHON", "0"}}));
+  EXPECT_STREQ(preload("LD_PRELOAD"), "/lib/libjemalloc.so");
+  EXPECT_EQ(preload("GPUBOUND_PYTHON"), nullptr);
+  EXPECT_EQ(PreloadOf(FakeVariables({}))("LD_PRELOAD"), nullptr);
+}
+
 TEST(RunEnvironment, ThePythonHookIsNamedUnlessSomebodyHasChosen) {
   LibraryFiles libraries = kLibraries;
   libraries.python_startup = "/opt/python/gpubound/startup";
