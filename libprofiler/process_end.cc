@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -39,8 +40,32 @@ bool HasEnded(long tid) {
   return state == 'Z' || state == 'X';
 }
 
+// The signals that the main thread had blocked when it ended, as those have that it made, unless
+// they chose otherwise.
+sigset_t MaskOfMainThread() {
+  sigset_t mask;
+  sigemptyset(&mask);
+  char path[64];
+  std::snprintf(path, sizeof(path), "/proc/self/task/%d/status", static_cast<int>(getpid()));
+  std::FILE* file = std::fopen(path, "re");
+  if (file == nullptr) return mask;
+  char line[256];
+  unsigned long long blocked = 0;
+  while (std::fgets(line, sizeof(line), file) != nullptr) {
+    if (std::sscanf(line, "SigBlk: %llx", &blocked) == 1) break;
+  }
+  std::fclose(file);
+  for (int signal = 1; signal <= 64; ++signal) {
+    if ((blocked >> (signal - 1) & 1) != 0) sigaddset(&mask, signal);
+  }
+  return mask;
+}
+
 void* Exit(void*) {
-  // The C library, too, runs the handlers on whichever thread is the last.
+  // The C library, too, runs the handlers on whichever thread is the last, of the program's: where
+  // this one was made, every signal is blocked, and what handlers start would inherit that.
+  const sigset_t mask = MaskOfMainThread();
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   std::exit(0);
 }
 

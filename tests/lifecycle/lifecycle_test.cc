@@ -88,6 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
         Life{"_exit while threads annotate", {"_exit"}},
         Life{"return while a thread sits in a scope", {"exit"}},
         Life{"exit from another thread", {"exit"}}, Life{"main thread ends first", {"exit"}},
+        Life{"main thread ends first, handlers look at signals", {"exit"}},
         Life{"many threads", {"exit"}}, Life{"more threads than pages", {"exit"}},
         Life{"signal handler leaves", {"*"}, 21},
         Life{"signal handler on a small stack leaves", {"*"}, 22},

@@ -2,6 +2,8 @@
 //
 // A program that annotates, keeps its own account of it and then lives or dies in one of many ways:
 // lifecycle_victim ACTION. tests/lifecycle compares its trace with its account.
+#include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include <cstdio>
@@ -26,6 +28,16 @@ void RequireWhatIsDone() {
     ProgressLine& line = Progress()->lines[i];
     if (line.pid == self) line.required = line.completed.load();
   }
+}
+
+uint64_t BlockedSignals() {
+  uint64_t numbers = 0;
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+  for (int number = 1; number < 64; ++number) {
+    if (sigismember(&mask, number) == 1) numbers |= uint64_t{1} << number;
+  }
+  return numbers;
 }
 
 int WaitForChild(pid_t child) {

@@ -59,6 +59,9 @@ class Worker {
 // process goes on and may complete more while it ends.
 void RequireWhatIsDone();
 
+// The signals that the calling thread blocks, as bits by number.
+uint64_t BlockedSignals();
+
 // Exit code of |child|, or 128 + signal.
 int WaitForChild(pid_t child);
 

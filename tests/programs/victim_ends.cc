@@ -91,6 +91,17 @@ int MainThreadEndsFirst() {
   pthread_exit(nullptr);
 }
 
+// Their handlers may wait for a signal, or start a program, which inherits what is blocked.
+int MainThreadEndsFirstAndHandlersSeeItsSignals() {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGUSR1);
+  sigaddset(&blocked, SIGRTMIN + 1);
+  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  std::atexit([] { std::printf("%llx\n", static_cast<unsigned long long>(BlockedSignals())); });
+  return MainThreadEndsFirst();
+}
+
 int ManyThreads() {
   std::vector<std::thread> threads;
   for (int i = 0; i < 64; ++i) threads.emplace_back([] { Worker().Scopes(200); });
@@ -205,6 +216,8 @@ const std::map<std::string, Action>& EndActions() {
       {"return while a thread sits in a scope", ReturnWhileAThreadSitsInAScope},
       {"exit from another thread", ExitFromAnotherThread},
       {"main thread ends first", MainThreadEndsFirst},
+      {"main thread ends first, handlers look at signals",
+       MainThreadEndsFirstAndHandlersSeeItsSignals},
       {"many threads", ManyThreads},
       {"more threads than pages", MoreThreadsThanPages},
       {"signal handler leaves", SignalHandlerLeaves},

@@ -111,19 +111,10 @@ int LimitMemory() {
 }
 
 int KeepSignals() {
-  const auto blocked = [] {
-    uint64_t numbers = 0;
-    sigset_t mask;
-    sigprocmask(SIG_SETMASK, nullptr, &mask);
-    for (int number = 1; number < 32; ++number) {
-      if (sigismember(&mask, number) == 1) numbers |= uint64_t{1} << number;
-    }
-    return numbers;
-  };
-  const uint64_t before = blocked();
+  const uint64_t before = BlockedSignals();
   Worker worker;
   worker.Scopes(kScopes);
-  if (blocked() != before) return 100;
+  if (BlockedSignals() != before) return 100;
   for (int number = 1; number < 32; ++number) {
     struct sigaction action;
     if (sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_DFL) return number;
