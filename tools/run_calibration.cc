@@ -21,13 +21,16 @@ namespace gpubound {
 namespace {
 
 // While it lives, ^C ends the calibration programs, which the terminal sends it to as well, and
-// not this one: the status of the profiled program must still be handed on.
+// not this one: the status of the profiled program must still be handed on. Handled, because what
+// is ignored they would inherit; and ignored it stays where the user had it so.
 class WithoutInterrupts {
  public:
   WithoutInterrupts() {
-    struct sigaction ignore = {};
-    ignore.sa_handler = SIG_IGN;
-    sigaction(SIGINT, &ignore, &before_);
+    struct sigaction nothing = {};
+    nothing.sa_handler = [](int) {};
+    nothing.sa_flags = SA_RESTART;
+    sigaction(SIGINT, nullptr, &before_);
+    if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &nothing, nullptr);
   }
   ~WithoutInterrupts() { sigaction(SIGINT, &before_, nullptr); }
   WithoutInterrupts(const WithoutInterrupts&) = delete;

@@ -33,6 +33,17 @@ class CalibrationRun : public CommandRun {
     ADD_FAILURE() << parsed.error().ToString() << outcome.Describe();
     return {};
   }
+  // Of libraries; |script| plays the part of the program that measures.
+  std::string FolderWithCalibrationProgram(const std::string& script) const {
+    const std::filesystem::path libraries = std::filesystem::path(GPUBOUND_TEST_SHIM).parent_path();
+    const std::string folder = File("lib");
+    std::filesystem::create_directory(folder);
+    for (const char* name : {"libgpubound.so", "libgpubound_core.so"}) {
+      std::filesystem::create_symlink(libraries / name, folder + "/" + name);
+    }
+    WriteScript("lib/gpubound-calibration", script);
+    return folder;
+  }
   std::string WriteScript(const std::string& name, const std::string& script) const {
     const std::string path = File(name);
     std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
@@ -330,6 +341,25 @@ TEST_F(CalibrationRun, HasItsCalibrationMeasuredAfterTheFirstRunAndCopiedAfterTh
       Gpubound({"run", "-o", other, "--", GPUBOUND_TEST_VICTIM, "annotate", "9"});
   EXPECT_THAT(second.err, Not(HasSubstr("measuring")));
   EXPECT_EQ(ReadText(other + "/" + kCalibrationFile), measured);
+}
+
+// The programs that measure are told by the terminal as this one is.
+TEST_F(CalibrationRun, AnInterruptEndsTheMeasuringAlone) {
+  runner().Set("GPUBOUND_CALIBRATE", "1");
+  runner().Set("GPUBOUND_LIBRARY_DIR", FolderWithCalibrationProgram("kill -INT $$\n: > survived"));
+  const Outcome outcome = Victim("annotate", 10);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(outcome.err, HasSubstr("measuring with the calibration program"));
+  EXPECT_FALSE(std::filesystem::exists(File("survived")));
+}
+
+// As in `nohup gpubound run` and behind a script's &.
+TEST_F(CalibrationRun, AnInterruptThatTheUserHasIgnoredIsIgnoredByTheMeasuringToo) {
+  runner().Set("GPUBOUND_CALIBRATE", "1");
+  runner().Set("GPUBOUND_LIBRARY_DIR", FolderWithCalibrationProgram("kill -INT $$\n: > survived"));
+  runner().Run({"/usr/bin/env", "--ignore-signal=INT", GPUBOUND_TEST_COMMAND, "run", "-o",
+                run_path(), "--", GPUBOUND_TEST_VICTIM, "annotate", "10"});
+  EXPECT_TRUE(std::filesystem::exists(File("survived")));
 }
 
 TEST_F(CalibrationRun, CorrectsTheSummaryOfAShortRun) {
