@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "cupti_hooks/xla_ranges.h"
@@ -31,13 +32,15 @@ using OpenRanges = std::vector<OpenRange>;
 // would run its destructor while other libraries' destructors still push and pop.
 thread_local constinit OpenRanges* t_open __attribute__((tls_model("initial-exec"))) = nullptr;
 
-pthread_key_t EndOfThreadKey() {
-  static const pthread_key_t key = [] {
+// Without one where the program has taken all keys up: its threads' stacks then outlive them.
+std::optional<pthread_key_t> EndOfThreadKey() {
+  static const std::optional<pthread_key_t> key = []() -> std::optional<pthread_key_t> {
     pthread_key_t made{};
-    pthread_key_create(&made, [](void* open) {
+    const auto on_end = [](void* open) {
       t_open = nullptr;
       delete static_cast<OpenRanges*>(open);
-    });
+    };
+    if (pthread_key_create(&made, on_end) != 0) return std::nullopt;
     return made;
   }();
   return key;
@@ -47,7 +50,7 @@ OpenRanges& CallingThreadsRanges() {
   if (t_open == nullptr) {
     t_open = new OpenRanges();
     t_open->reserve(32);
-    pthread_setspecific(EndOfThreadKey(), t_open);
+    if (const auto key = EndOfThreadKey()) pthread_setspecific(*key, t_open);
   }
   return *t_open;
 }

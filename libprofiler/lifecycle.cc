@@ -47,6 +47,7 @@ constinit bool g_loaded = false;
 ProcessStart g_start;
 // Across a fork: which thread holds every lock that its child will need (several may fork at once,
 // and a child has the pthread_t of the thread that forked), the collector whose locks these are,
+constinit bool g_has_thread_end_key = false;
 // and the parent's names, which go on to mean the same in the child.
 constinit std::atomic<pthread_t> g_clean_forker{};
 constinit Collector* g_forking = nullptr;
@@ -223,7 +224,7 @@ void LoadOnce() noexcept {
   if (g_loaded) return;
   g_loaded = true;
   g_start = start;
-  pthread_key_create(&g_thread_end_key, &OnThreadEnd);
+  g_has_thread_end_key = pthread_key_create(&g_thread_end_key, &OnThreadEnd) == 0;
   pthread_atfork(&BeforeFork, &AfterForkInParent, &AfterForkInChild);
   std::atexit(&OnExit);
 }
@@ -243,7 +244,8 @@ ThreadBuffer* AttachCallingThread(const ThreadBuffer* stale) noexcept {
     }
   }
   t_thread_buffer = buffer == nullptr ? &g_no_buffer : buffer;
-  if (buffer != nullptr) pthread_setspecific(g_thread_end_key, buffer);
+  // Where the program has taken all keys up, the buffers of its threads outlive them.
+  if (buffer != nullptr && g_has_thread_end_key) pthread_setspecific(g_thread_end_key, buffer);
   return buffer;
 }
 

@@ -5,8 +5,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <climits>
+#include <cstdlib>
 #include <thread>
+#include <vector>
 
 #include "tests/cupti_hooks/recording_host.h"
 
@@ -55,6 +59,25 @@ TEST_F(NvtxRangesTest, APopWithoutAPushIsIgnored) {
   ranges_.Pop(nullptr);
   EXPECT_THAT(host_.scopes, ElementsAre("begin /a", "end /a"));
   EXPECT_EQ(host_.counts[LedgerCounter::unbalanced_scopes], 2u);
+}
+
+// In a process of its own, where no range has come before.
+TEST_F(NvtxRangesTest, WhereTheProgramHasTakenEveryKeyItsValuesStay) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto values_of_all_keys = [] {
+    std::vector<void*> values;
+    for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; ++key) {
+      values.push_back(pthread_getspecific(key));
+    }
+    return values;
+  };
+  const auto push_without_keys = [&] {
+    for (pthread_key_t key = 0; pthread_key_create(&key, nullptr) == 0;) continue;
+    const std::vector<void*> before = values_of_all_keys();
+    ranges_.Push(nullptr, Text("a"));
+    std::_Exit(values_of_all_keys() == before && ranges_.Pop(nullptr) == 0 ? 0 : 1);
+  };
+  EXPECT_EXIT(push_without_keys(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(NvtxRangesTest, EachThreadHasStacksOfItsOwn) {

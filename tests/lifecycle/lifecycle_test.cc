@@ -138,6 +138,7 @@ INSTANTIATE_TEST_SUITE_P(Limits, HostileGroundTest,
                          testing::Values(Life{"close every descriptor", {}},
                                          Life{"limit the file size", {}},
                                          Life{"limit the descriptors", {}},
+                                         Life{"take every thread-specific key", {}},
                                          Life{"limit the memory", {}}),
                          NameOf);
 

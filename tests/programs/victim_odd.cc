@@ -3,6 +3,7 @@
 // What programs do to the ground that the recorder stands on.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "tests/programs/victim.h"
 
@@ -110,6 +112,18 @@ int LimitMemory() {
   return 0;
 }
 
+// Before the recorder comes to want one of its own.
+int TakeEveryThreadSpecificKey() {
+  std::vector<pthread_key_t> keys;
+  for (pthread_key_t key = 0; pthread_key_create(&key, nullptr) == 0;) keys.push_back(key);
+  for (pthread_key_t& key : keys) pthread_setspecific(key, &key);
+  Worker().Scopes(kScopes);
+  for (pthread_key_t& key : keys) {
+    if (pthread_getspecific(key) != &key) return 1;
+  }
+  return 0;
+}
+
 int KeepSignals() {
   const uint64_t before = BlockedSignals();
   Worker worker;
@@ -134,6 +148,7 @@ const std::map<std::string, Action>& OddActions() {
       {"limit the file size", LimitFileSize},
       {"limit the descriptors", LimitDescriptors},
       {"limit the memory", LimitMemory},
+      {"take every thread-specific key", TakeEveryThreadSpecificKey},
       {"keep signal mask and handlers", KeepSignals},
   };
   return actions;
