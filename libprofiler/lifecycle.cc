@@ -42,12 +42,16 @@ struct Anchor {
 };
 constinit std::atomic<Anchor*> g_anchor{nullptr};
 
+// The process that all of this speaks of; 0: of none yet.
+constinit std::atomic<pid_t> g_owner{0};
+constinit std::atomic<pid_t> g_refused{0};  // that has been told so
+
 constinit pthread_key_t g_thread_end_key = 0;
+constinit bool g_has_thread_end_key = false;
 constinit bool g_loaded = false;
 ProcessStart g_start;
 // Across a fork: which thread holds every lock that its child will need (several may fork at once,
 // and a child has the pthread_t of the thread that forked), the collector whose locks these are,
-constinit bool g_has_thread_end_key = false;
 // and the parent's names, which go on to mean the same in the child.
 constinit std::atomic<pthread_t> g_clean_forker{};
 constinit Collector* g_forking = nullptr;
@@ -69,6 +73,29 @@ void OnThreadEnd(void* buffer_of_thread) {
   }
 }
 
+// A child without our fork handlers: of _Fork or clone, or of a fork that began before they were
+// registered, since the C library runs those that it had then. The mutex may be held by a thread
+// that does not exist here, and all of it may be the parent's own memory, so that nothing is
+// changed. What has begun recording (g_state) finds no collector there.
+bool IsStranger() {
+  const pid_t self = getpid();
+  pid_t owner = 0;
+  return !g_owner.compare_exchange_strong(owner, self) && owner != self;
+}
+
+// The same where something was to be recorded.
+bool RefuseStranger() {
+  if (!IsStranger()) return false;
+  const pid_t self = getpid();
+  if (g_refused.exchange(self) != self) {
+    LogOnce(
+        "process %d is not recorded: it was made while its parent started the recorder, or "
+        "without fork handlers",
+        static_cast<int>(self));
+  }
+  return true;
+}
+
 void OnExit() { FinishRecording("exit"); }
 
 bool LockUntil(std::mutex* mutex, uint64_t deadline_ns) {
@@ -87,6 +114,7 @@ constexpr uint64_t kForkPatienceNs = 100'000'000;
 
 void BeforeFork() {
   const uint64_t deadline_ns = ReadMonotonicNs() + kForkPatienceNs;
+  if (IsStranger()) return;
   if (!LockUntil(&g_mutex, deadline_ns)) return;
   Collector* collector = CurrentCollector();
   if (collector != nullptr) {
@@ -132,6 +160,7 @@ void AfterForkInChild() {
   t_thread_buffer = &g_no_buffer;
   g_unrecorded_children = 0;
   ForgetOwnThreads();
+  g_owner = getpid();
   if (!ThisForkIsClean()) {
     // Another fork may have held the lock, by a thread that does not exist here. Whoever enters the
     // library takes it.
@@ -194,6 +223,7 @@ Collector* CurrentCollector() noexcept {
 
 Collector* EnsureCollector() noexcept {
   if (g_state.load(std::memory_order_acquire) == State::kIdle) {
+    if (RefuseStranger()) return nullptr;
     LoadOnce();
     LookForPython();
     const SignalShield shield;
@@ -216,6 +246,7 @@ Collector* EnsureCollector() noexcept {
 constinit thread_local ThreadBuffer* t_thread_buffer = &g_no_buffer;
 
 void LoadOnce() noexcept {
+  if (RefuseStranger()) return;
   // Before the lock: this asks the dynamic linker, whose own lock a thread may hold that wants
   // ours.
   ProcessStart start;

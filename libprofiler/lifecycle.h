@@ -12,6 +12,7 @@
 //
 // A child made without fork handlers (_Fork, clone) stays kRecording without a collector, which
 // every path treats as off: the anchor that leads to the parent's collector is wiped by the kernel.
+// One whose parent had only begun to load us stays kIdle and is refused by its pid.
 #ifndef GPUBOUND_LIBPROFILER_LIFECYCLE_H_
 #define GPUBOUND_LIBPROFILER_LIFECYCLE_H_
 

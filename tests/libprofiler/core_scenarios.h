@@ -46,6 +46,9 @@ struct HammerProgress {
   Counter threads[kThreads];
 };
 
+// The core is loaded by |load| while another thread's fork, which began before, is under way.
+int ForkAroundTheLoad(const std::function<Core()>& load);
+
 // A fork handler: a fork takes as long on a thread that has said so, as in a program of 50 GB.
 void StretchFork();
 

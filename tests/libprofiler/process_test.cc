@@ -257,6 +257,14 @@ TEST_F(CoreTest, AChildOfAForkBesideALongForkRunsOnUnrecorded) {
   EXPECT_EQ(UnrecordedChildren(), 1);
 }
 
+// Of such a fork none of the core's handlers is run, in a child that has its lock as it was.
+TEST_F(CoreTest, ForksAroundTheLoadLeaveAChildThatRunsOnUnrecordedAndSaysSo) {
+  ASSERT_EQ(Run("fork_around_the_load"), 0);
+  EXPECT_THAT(Databases(), SizeIs(1));
+  EXPECT_EQ(Events(Trace()), 20);
+  EXPECT_THAT(Said(), testing::ContainsRegex("gpubound: process [0-9]+ is not recorded: "));
+}
+
 TEST_F(CoreTest, AnUnwritableRunDirectoryIsSaidOnceAndNothingElseHappens) {
   run_ = "/proc/gpubound/run";
   ASSERT_EQ(Run("scopes"), 0);
