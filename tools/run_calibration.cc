@@ -42,7 +42,9 @@ class WithoutInterrupts {
 
 bool IsPython(const std::string& program) {
   const std::string name = std::filesystem::path(program).filename().string();
-  return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == name.npos;
+  if (!name.starts_with("python")) return false;
+  const size_t end = name.find_first_not_of("0123456789.", 6);
+  return end == name.npos || name.substr(end) == "t";  // python3.14t has no global lock
 }
 
 Result<Calibration> Measure(const Run& run, const RunCalibrationOptions& options) {

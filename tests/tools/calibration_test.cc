@@ -85,9 +85,14 @@ TEST(InterpreterOfTest, IsTheOneThatTheCommandNames) {
   EXPECT_EQ(InterpreterOf(RunOf(true, {"/v/bin/python3.12", "x.py"})), "/v/bin/python3.12");
 }
 
+TEST(InterpreterOfTest, MayBeFreeThreaded) {
+  EXPECT_EQ(InterpreterOf(RunOf(true, {"/v/bin/python3.14t", "x.py"})), "/v/bin/python3.14t");
+}
+
 TEST(InterpreterOfTest, IsNeverTheProgramThatEmbedsOne) {
   EXPECT_EQ(InterpreterOf(RunOf(true, {"./train"})), "python3");
   EXPECT_EQ(InterpreterOf(RunOf(true, {"python-config"})), "python3");
+  EXPECT_EQ(InterpreterOf(RunOf(true, {"python3-test"})), "python3");
   EXPECT_EQ(InterpreterOf(RunOf(true, {})), "python3");
 }
 
