@@ -57,7 +57,7 @@ char* MapAnonymous(size_t bytes) {
 }  // namespace
 
 LiveMapping::LiveMapping(char* base, size_t bytes, std::string path)
-    : base_(base), bytes_(bytes), path_(std::move(path)) {}
+    : base_(base), bytes_(bytes), was_file_(!path.empty()), path_(std::move(path)) {}
 
 LiveMapping::~LiveMapping() { munmap(base_, bytes_); }
 
@@ -100,7 +100,8 @@ bool LiveMapping::AddPages(uint32_t count) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const uint32_t pages = page_count();
   if (count > most_pages_ - pages) return false;
-  if (!path_.empty() && !LengthenFileLocked(size_t{count} * kLivePageSize)) return false;
+  // Also where the file has been removed: behind its end there is no memory.
+  if (was_file_ && !LengthenFileLocked(size_t{count} * kLivePageSize)) return false;
   // A reader that sees the pages sees a file that has them.
   std::atomic_ref<uint64_t>(header()->file_size)
       .store(header()->file_size + size_t{count} * kLivePageSize, std::memory_order_release);

@@ -75,6 +75,7 @@ class LiveMapping {
 
   char* const base_;
   const size_t bytes_;
+  const bool was_file_;
   std::mutex mutex_;  // of the path
   std::string path_;
   char* pages_ = nullptr;

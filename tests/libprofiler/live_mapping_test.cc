@@ -76,6 +76,17 @@ TEST_F(LiveMappingTest, NoPagesAreAddedToAFileThatIsGoneOrAnotherOne) {
   EXPECT_EQ(mapping->page_count(), 2u);
 }
 
+TEST_F(LiveMappingTest, NoPagesAreAddedBehindTheEndOfTheRecording) {
+  const auto mapping = LiveMapping::Create(path_, 2, {11, 22, 33, true}, 8);
+  mapping->RemoveFile();
+  EXPECT_FALSE(mapping->AddPages(1));
+  EXPECT_EQ(mapping->page_count(), 2u);
+}
+
+TEST_F(LiveMappingTest, PagesCanBeAddedWhereThereNeverWasAFile) {
+  EXPECT_TRUE(LiveMapping::Create("", 2, {11, 22, 33, true}, 8)->AddPages(1));
+}
+
 TEST_F(LiveMappingTest, EveryBlockOfTheFileIsAllocatedAndPrivate) {
   const auto mapping = Create(path_);
   const struct stat info = StatOf(path_);
