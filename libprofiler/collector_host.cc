@@ -3,7 +3,7 @@
 // Passes what sources say to the part of the collector that it concerns.
 #include "libprofiler/collector_host.h"
 
-#include <string>
+#include <exception>
 
 #include "libprofiler/collector.h"
 #include "libprofiler/current_thread.h"
@@ -133,9 +133,10 @@ void CollectorHost::DeliveredUntil(int64_t until_ns) {
 }
 
 void CollectorHost::Note(std::string_view text) {
-  const std::string line(text);
-  if (LogOnce("%s", line.c_str())) {
+  if (!LogOnce("%.*s", static_cast<int>(text.size()), text.data())) return;
+  try {
     collector_->device_tables()->AddNote(collector_->clock()->MonotonicNs(), text);
+  } catch (const std::exception&) {  // out of memory: it has been said
   }
 }
 

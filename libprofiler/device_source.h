@@ -32,7 +32,9 @@ class DeviceSink {
 };
 
 // What a source may ask of the collector. Every method may be called from any thread and from
-// inside a CUDA call; none throws. Interning locks and may allocate: not for the request callback.
+// inside a CUDA call. Count, Note and what acts on the calling thread's scopes do not throw; what
+// keeps a row throws std::bad_alloc where there is no memory for it. Interning locks and may
+// allocate: not for the request callback.
 class DeviceHost {
  public:
   virtual ~DeviceHost() = default;

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "tests/cupti_hooks/allocation_count.h"
 #include "tests/libprofiler/recording_fixture.h"
 
 namespace gpubound {
@@ -124,6 +125,19 @@ TEST_F(PagePoolTest, FaultingAheadLosesNoPage) {
   pool_->PrefaultAhead();
   for (int i = 1; i < 8; ++i) EXPECT_NE(AcquireOwned(), kNoPage);
   EXPECT_EQ(AcquireOwned(), kNoPage);
+}
+
+// A writer comes here out of an annotation, which cannot fail.
+TEST_F(PagePoolTest, SubmittingAllocatesNothingAlsoOfPagesThatWereAdded) {
+  const auto mapping = LiveMapping::Create("", 2, {11, 22, 33, true}, 100);
+  PagePool pool(mapping.get(), ledger_.get());
+  ASSERT_TRUE(mapping->AddPages(100));
+  pool.PagesAdded(100);
+  std::vector<uint32_t> pages(102);
+  for (uint32_t& page : pages) page = pool.Acquire(/*may_wait=*/false);
+  const uint64_t before = AllocationsOfThisThread();
+  for (const uint32_t page : pages) pool.Submit(page, 0);
+  EXPECT_EQ(AllocationsOfThisThread(), before);
 }
 
 TEST_F(PagePoolTest, AWakeUpBeforeTheWaitIsNotLost) {
