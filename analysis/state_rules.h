@@ -108,6 +108,7 @@ class StateRule {
   OperationIndex operation() const { return operation_; }
   bool has_operation() const { return operation_ != kNotOne; }
   bool has_layer() const { return has_layer_; }
+  bool enters_layer() const { return enters_layer_; }  // a thread's end is no transition
   bool has_cause() const { return cause_ != IdleCause::kUnknown; }
   // Of calls.
   bool is_plain_call() const { return capture_ == CaptureEdge::kNone && !call_is_scope_; }
@@ -121,6 +122,7 @@ class StateRule {
   IdleCause cause_;
   CaptureEdge capture_;
   bool has_layer_;
+  bool enters_layer_;
   bool is_sync_;
   bool call_is_scope_;
   // Of a scope.

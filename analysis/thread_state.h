@@ -128,7 +128,7 @@ class ThreadState {
     const StateRule& rule = rules_->Of(label);
     Place(label, rule, is_range, range);
     tally->Open(rule.operation());
-    if (rule.has_layer()) tally->Enter(operation(), from, doing_.layer());
+    if (rule.enters_layer()) tally->Enter(operation(), from, doing_.layer());
   }
   void Place(LabelId label, const StateRule& rule, bool is_range, uint64_t range) {
     Open& open = *open_.Add();  // made where it stays
