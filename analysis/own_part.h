@@ -80,7 +80,7 @@ class OwnPart {
   // and with 0 for those that take less. All times without the cost, |cost| ns with |variance|.
   double LongerThan(double ns, double limit, double cost, double variance) const {
     if (count_ == 0 || ns >= limit) return 0;
-    const Lognormal times(std::max(0.0, mean_ - cost), std::max(0.0, variance_ - variance));
+    const Lognormal times = WithoutCost(cost, variance);
     const double share = times.ShareBelow(limit);
     if (share < kHardly) return 0;
     const double sum = times.SumBelow(limit) - times.SumBelow(ns);
@@ -91,7 +91,7 @@ class OwnPart {
     if (ns >= limit) return 1;
     if (ns <= 0) return 0;
     if (count_ == 0) return 1;
-    const Lognormal times(std::max(0.0, mean_ - cost), std::max(0.0, variance_ - variance));
+    const Lognormal times = WithoutCost(cost, variance);
     const double share = times.ShareBelow(limit);
     return share < kHardly ? 1 : times.ShareBelow(ns) / share;
   }
@@ -108,6 +108,9 @@ class OwnPart {
   static constexpr double kHardly = 1e-6;  // part of a distribution that tells nothing
   static constexpr double kResolution = 100;  // ns; time stamps are no better
 
+  Lognormal WithoutCost(double cost, double variance) const {
+    return {std::max(0.0, mean_ - cost), std::max(0.0, variance_ - variance)};
+  }
   struct Sample {
     double mean;
     double variance;

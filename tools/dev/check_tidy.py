@@ -100,9 +100,10 @@ def main():
     root = pathlib.Path(arguments[0]).resolve()
     build = pathlib.Path(arguments[1]).resolve()
     tidy = shutil.which("clang-tidy-16")
-    if tidy is None:
-        print("check_tidy: clang-tidy-16 is missing; install the package clang-tidy-16")
-        return 1
+    for program, package in (("clang-tidy-16", "clang-tidy-16"), *((c, "clang-16") for c in COMPILERS.values())):
+        if shutil.which(program) is None:
+            print(f"check_tidy: {program} is missing; install the package {package}")
+            return 1
     wanted = [pathlib.Path(f).resolve() for f in arguments[2:]]
     commands = {pathlib.Path(e["file"]): e for e in
                 json.loads((build / "compile_commands.json").read_text())}
