@@ -57,6 +57,10 @@ Result<std::unique_ptr<CalibrationPeer>> CalibrationPeer::Start(
 
 CalibrationPeer::~CalibrationPeer() { Finish(); }
 
+void CalibrationPeer::StayOn(const Processors& processors) {
+  if (pid_ != 0) processors.Hold(pid_);
+}
+
 bool CalibrationPeer::Finish() {
   if (pid_ == 0) return true;
   shutdown(socket_, SHUT_WR);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/status.h"
+#include "tools/processors.h"
 
 namespace gpubound {
 
@@ -36,6 +37,10 @@ class CalibrationPeer {
   // Repeats workload |name| |count| times. An error: the program ended, hangs or talks nonsense;
   // it is not to be asked again then.
   Result<Answer> Run(const std::string& name, uint64_t count);
+
+  // Its main thread works on these from here on; what it has started before goes on where it likes.
+  // Without effect where the system does not let it.
+  void StayOn(const Processors& processors);
 
   // Lets it end now. False where it had to be killed or ended badly.
   bool Finish();

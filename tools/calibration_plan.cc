@@ -11,14 +11,18 @@ namespace {
 constexpr CalibrationProgram kNative = CalibrationProgram::kNative;
 constexpr CalibrationProgram kPython = CalibrationProgram::kPython;
 
+// Reports rest on what calls cost most of all, and of a round most of the time is its start: more
+// pairs of them take little.
+constexpr int kPairsOfCalls = 20;
+
 constexpr CalibrationWorkload ApiCall(const char* function) {
-  return {kNative, function, CostKind::kApiCall, "", function, 128, 1.0};
+  return {kNative, function, CostKind::kApiCall, "", function, 128, 1.0, kPairsOfCalls};
 }
 
 // One by one behind other work; named as the program knows it.
 constexpr CalibrationWorkload ApiCallBetween(const char* name, const char* function) {
-  return {kPython, name, CostKind::kApiCall,   kAfterOtherWork, function,
-          256,     1.0,  "calibration between"};
+  return {kPython,       name, CostKind::kApiCall,   kAfterOtherWork, function, 256, 1.0,
+          kPairsOfCalls, 1,    "calibration between"};
 }
 
 constexpr CalibrationWorkload kPlan[] = {
@@ -28,7 +32,7 @@ constexpr CalibrationWorkload kPlan[] = {
     {kNative, "cold_scope", CostKind::kNativeScope, "cold caches", "calibration cold scope", 8,
      0.5},
     {kNative, "two_threads", CostKind::kNativeScope, "2 threads", "calibration thread scope", 4'000,
-     0.5},
+     0.5, 8, 2},
     {kNative, "counter", CostKind::kInstant, "", nullptr, 4'000, 0},
     {kPython, "operation", CostKind::kPythonScope, "", "calibration operation", 1'000, 0.5},
     {kPython, "call", CostKind::kInterceptedCall, "", "calibration.call", 1'000, 1.0},

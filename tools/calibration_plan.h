@@ -26,6 +26,8 @@ struct CalibrationWorkload {
   // The share of the time that an occurrence takes without the profiler and that lies between the
   // two time stamps with it: all of a call; of a scope that nobody records, half on either side.
   double unrecorded_share;
+  int pairs = 8;            // of blocks in a round
+  int threads = 1;          // that do it at a time
   const char* within = "";  // label of the operation that the program opens around each block
 };
 

@@ -26,7 +26,6 @@ namespace gpubound {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kPairsOfBlocks = 8;
 constexpr int kEmptyBlocks = 5;
 constexpr uint64_t kEmptyCount = 20'000;
 constexpr char kEndRecording[] = "end_recording";  // as the program knows it
@@ -224,7 +223,7 @@ class Round {
     std::vector<const CalibrationWorkload*> order;
     for (auto& [workload, blocks] : result_.blocks) {
       if (!ended || IsMeasuredTwice(*workload)) {
-        order.insert(order.end(), kPairsOfBlocks, workload);
+        order.insert(order.end(), static_cast<size_t>(workload->pairs), workload);
       }
     }
     std::shuffle(order.begin(), order.end(), random_);
@@ -239,6 +238,7 @@ class Round {
     PairedBlocks& blocks = result_.blocks[&workload];
     std::vector<double>& on_ns = ended ? blocks.ended_on_ns : blocks.on_ns;
     std::vector<double>& off_ns = ended ? blocks.ended_off_ns : blocks.off_ns;
+    PlacePair(peers, workload);
     const bool on_first = random_() % 2 == 0;
     for (const bool on : {on_first, !on_first}) {
       const auto answer = (on ? peers.on : peers.off)->Run(workload.name, workload.count);
@@ -247,6 +247,14 @@ class Round {
       if (on == ended) bare_ns_[&workload][ended ? 1 : 0].push_back(answer->alone_ns);
     }
     return Ok{};
+  }
+
+  // Both on the processor that this thread has now, which the system took for a free one and leaves
+  // with the question. Processors of one machine differ: of 16 of a virtual one some ran at 0.6 of
+  // the speed of others, for seconds, since other machines share their cores.
+  static void PlacePair(const Peers& peers, const CalibrationWorkload& workload) {
+    const Processors places = workload.threads > 1 ? Processors::Allowed() : Processors::Current();
+    for (CalibrationPeer* peer : {peers.on.get(), peers.off.get()}) peer->StayOn(places);
   }
 
   // What two processes differ by anyway is much of what calls in a tight loop cost. Nothing is left

@@ -52,6 +52,18 @@ TEST_F(CalibrationPeerTest, RefusesWithAReason) {
   EXPECT_EQ(peer_->Run("scope", 7)->refusal, "run scope 7");
 }
 
+// nproc counts the processors that it may have, and inherits those of the shell.
+TEST_F(CalibrationPeerTest, WorksOnTheProcessorsThatItIsHeldOn) {
+  Start("while read line; do nproc; done");
+  const double all = peer_->Run("scope", 1)->ns;
+  peer_->StayOn(Processors::Current());
+  EXPECT_DOUBLE_EQ(peer_->Run("scope", 1)->ns, 1);
+  peer_->StayOn(Processors::Allowed());
+  EXPECT_DOUBLE_EQ(peer_->Run("scope", 1)->ns, all);
+  EXPECT_TRUE(peer_->Finish());
+  peer_->StayOn(Processors::Current());  // it has ended: nobody is held
+}
+
 TEST_F(CalibrationPeerTest, ThatTalksNonsenseIsAnError) {
   Start(
       "for answer in '12 apples' '12 ' '1 2 3' '1,2' ''; do read line; echo \"$answer\"; done; "

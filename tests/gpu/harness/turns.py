@@ -13,6 +13,7 @@ import time
 from harness.process import Outcome
 
 POLL_S = 0.0002
+BACKWARD_THREAD = "pt_autograd"  # PyTorch's
 PATIENCE_S = 0.02  # a thread within vfork() does not stop at once
 
 
@@ -73,6 +74,17 @@ class PausingProgram:
             return "T"  # it has ended
         return text.rpartition(")")[2].split()[0]
 
+    def stay_on(self, processor):
+        """Its main thread and those of the backward pass work on |processor| from here on, the others of
+        the process where they like."""
+        for task in pathlib.Path(f"/proc/{self._pid}/task").iterdir():
+            try:
+                name = (task / "comm").read_text(encoding="utf-8", errors="replace")
+                if task.name == str(self._pid) or name.startswith(BACKWARD_THREAD):
+                    os.sched_setaffinity(int(task.name), {processor})
+            except OSError:
+                pass  # the thread has ended
+
     def take_turn(self, seconds, pauses):
         """Works for |seconds|, or until it has paused for the |pauses|th time."""
         begin_ns = time.monotonic_ns()
@@ -111,11 +123,15 @@ class PausingProgram:
 
 def take_turns(programs, seconds, pauses, random, timeout_s):
     """Turns of |seconds|, give or take a quarter, in random order, until each of |programs| has paused for
-    the |pauses|th time. False: that took too long, or one has ended."""
+    the |pauses|th time. False: that took too long, or one has ended. Each time round all are on the same
+    processor, drawn anew: on a virtual machine some are two fifths slower than others, for seconds."""
     deadline = time.monotonic() + timeout_s
+    processors = sorted(os.sched_getaffinity(0))
     while waiting := [one for one in programs if one.pauses < pauses]:
         if time.monotonic() > deadline or any(one.has_ended for one in waiting):
             return False
+        processor = random.choice(processors)
         for one in random.sample(waiting, len(waiting)):
+            one.stay_on(processor)
             one.take_turn(seconds * random.uniform(0.75, 1.25), pauses)
     return True

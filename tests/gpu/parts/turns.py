@@ -2,8 +2,8 @@
 """How far corrected times are from the truth: the same iterations of a training loop, in processes that are
 recorded and in processes that are not, which take turns. Libraries are loaded and the loops are warm before
 that. What the machine does meanwhile, by which iterations of one and the same process became two fifths
-longer within seconds, falls on all alike. Processes of one kind differ by 2 to 6 % for good, so there are several of
-each, and what these differ by is the error.
+longer within seconds, falls on all alike, and so does how fast a processor is. There are several
+processes of each kind, and what these differ by is the error.
 On the simulated device: stable-baselines3 on the CPU."""
 import concurrent.futures
 import dataclasses
@@ -18,7 +18,7 @@ from harness.turns import PausingProgram, take_turns
 TITLE = "the residual of corrected times, of recorded and plain processes in turns"
 
 CALIBRATION_S = 45
-TURN_S = 0.15  # of which the first 6 ms are slow, on an H200: caches are cold
+TURN_S = 0.07  # of which the first 10 ms are an eighth slower, recorded or not, on an H200
 START_S, LOOP_S, END_S = 120, 150, 60  # at most
 PAIRS = 4  # of a recorded and a plain process
 PAIRS_SIMULATED = 2
