@@ -14,6 +14,7 @@
 #include <string>
 
 #include "analysis/machine_key.h"
+#include "analysis/similar_call.h"
 #include "proto/other_work.h"
 
 namespace gpubound {
@@ -78,15 +79,22 @@ struct CostModel {
     return kinds_after_other_work[static_cast<size_t>(kind)];
   }
   Cost& AfterOtherWork(CostKind kind) { return kinds_after_other_work[static_cast<size_t>(kind)]; }
-  // Of one call of |function|: its own cost where it was measured, else that of any call.
+  // Of one call of |function|: its own cost where it was measured, that of a function that does the
+  // same where that was (SimilarCall), else that of any call.
   const Cost& OfApi(const std::string& function) const {
-    const auto found = api.find(function);
+    const auto found = FindCall(api, function);
     return found == api.end() ? Of(CostKind::kApiCall) : found->second;
   }
   // Likewise behind other work; without samples where that is not known.
   const Cost& OfApiAfterOtherWork(const std::string& function) const {
-    const auto found = api_after_other_work.find(function);
+    const auto found = FindCall(api_after_other_work, function);
     return found == api_after_other_work.end() ? AfterOtherWork(CostKind::kApiCall) : found->second;
+  }
+  // In |api| or |api_after_other_work|; the end of it where nothing like |function| was measured.
+  static std::map<std::string, Cost>::const_iterator FindCall(
+      const std::map<std::string, Cost>& functions, const std::string& function) {
+    const auto found = functions.find(function);
+    return found != functions.end() ? found : functions.find(std::string(SimilarCall(function)));
   }
   // Calls |act| with each Cost* of scopes, of instants and of calls, in a tight loop and behind
   // other work.

@@ -39,6 +39,17 @@ Factors FactorsOf(const ProcessTrace& process, CallEntries::Timed CallEntries::*
   return factors;
 }
 
+// Functions that were timed here and not in calibration begin with what one costs that does the
+// same.
+void AddSimilar(const ProcessTrace& process, Functions* functions) {
+  Functions added;
+  for (const CallEntries& entries : process.call_entries) {
+    const auto found = CostModel::FindCall(*functions, entries.function);
+    if (found != functions->end()) added.emplace(entries.function, found->second);
+  }
+  functions->merge(added);
+}
+
 void Apply(const Factors& factors, Functions* functions, Cost* any) {
   *any = any->Times(factors.any());
   for (auto& [name, cost] : *functions) {
@@ -55,6 +66,8 @@ EntryCheck FitToEntries(const ProcessTrace& process, CostModel* costs) {
     fitted.api_after_other_work = fitted.api;
     fitted.AfterOtherWork(CostKind::kApiCall) = fitted.Of(CostKind::kApiCall);
   }
+  AddSimilar(process, &fitted.api);
+  AddSimilar(process, &fitted.api_after_other_work);
   const Factors behind_call = FactorsOf(process, &CallEntries::behind_call, fitted.api);
   const Factors behind_work =
       FactorsOf(process, &CallEntries::behind_work, fitted.api_after_other_work);

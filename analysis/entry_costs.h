@@ -17,6 +17,9 @@ inline constexpr uint64_t kFewestEntries = 16;
 // No factor above it is taken, nor below what it divides by.
 inline constexpr double kLargestEntryFactor = 8;
 
+// Of a function that was timed here and not measured in calibration the factor is against the entry
+// of the one that does the same (SimilarCall).
+//
 // Takes the costs of calls in |costs| times what the entries of |process| say, where both tell of
 // any. Each function has two factors: right behind the thread's call before, and behind other work,
 // where a calibration that did not measure that has what calls cost as usual.

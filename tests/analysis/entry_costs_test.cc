@@ -58,6 +58,41 @@ TEST(FitToEntriesTest, FunctionsThatTellNothingAreTakenToBeLikeTheOthers) {
   EXPECT_FALSE(costs.knows_calls_behind_work);
 }
 
+TEST(FitToEntriesTest, WhatWasNotCalibratedCostsWhatDoesTheSameDoes) {
+  CostModel costs = Calibrated();
+  FitToEntries(With({{"cudaLaunchKernel", {100, 400}, {100, 450}},
+                     {"cudaLaunchKernelExC", {kFewestEntries, 600}, {kFewestEntries, 900}},
+                     {"cudaMemcpyAsync", {50, 100}, {50, 450}}}),
+               &costs);
+  EXPECT_NEAR(costs.OfApi("cudaLaunchKernelExC").total_ns(), 6'000, 1e-6);
+  EXPECT_NEAR(costs.OfApiAfterOtherWork("cudaLaunchKernelExC").total_ns(), 6'000, 1e-6);
+  EXPECT_NEAR(costs.OfApi("cuLaunchKernel").total_ns(), 4'000, 1e-6)
+      << "it was not timed here either";
+  EXPECT_NEAR(costs.OfApiAfterOtherWork("cudaMemcpy2DAsync").total_ns(), 3'000, 1e-6);
+  EXPECT_NEAR(costs.OfApi("cudaLaunchKernel").total_ns(), 4'000, 1e-6);
+}
+
+TEST(CostModelTest, OfCallsThatWereNotMeasuredIsThatOfTheirLike) {
+  const CostModel costs = Calibrated();
+  EXPECT_EQ(costs.OfApi("cudaLaunchKernel_ptsz").total_ns(), 2'000);
+  EXPECT_EQ(costs.OfApi("cudaMemcpy").total_ns(), 1'000);
+  EXPECT_EQ(costs.OfApi("cudaStreamSynchronize").total_ns(), 1'500) << "nothing like it was";
+  EXPECT_EQ(costs.OfApi("cudaGraphLaunch").total_ns(), 1'500);
+  EXPECT_EQ(costs.OfApi("").total_ns(), 1'500);
+}
+
+TEST(SimilarCallTest, NamesAFunctionThatCalibrationMeasures) {
+  EXPECT_EQ(SimilarCall("cudaLaunchKernelExC"), "cudaLaunchKernel");
+  EXPECT_EQ(SimilarCall("cuMemcpyHtoDAsync"), "cudaMemcpyAsync");
+  EXPECT_EQ(SimilarCall("cuMemsetD32Async"), "cudaMemsetAsync");
+  EXPECT_EQ(SimilarCall("cudaEventRecordWithFlags"), "cudaEventRecord");
+  EXPECT_EQ(SimilarCall("cuStreamWaitEvent"), "cudaStreamWaitEvent");
+  EXPECT_EQ(SimilarCall("cudaDeviceSynchronize"), "cudaStreamSynchronize");
+  EXPECT_EQ(SimilarCall("cudaGraphLaunch"), "");
+  EXPECT_EQ(SimilarCall("cudaMalloc"), "");
+  EXPECT_EQ(SimilarCall(""), "");
+}
+
 TEST(FitToEntriesTest, ACalibrationWithoutOtherWorkTellsOfCallsBehindItByTheUsual) {
   CostModel costs = Calibrated();
   costs.api_after_other_work.clear();
