@@ -88,8 +88,9 @@ CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess correc
   CorrectedProcess result;
   const double share = UncertainShare(facts);
   const bool removed = facts.removed_ns != 0 || HalfWidthOf(facts.removed) > 0;
-  result.span = BoundsOfLength(recorded.span_ns, corrected.span_ns, facts.span,
-                               facts.unmoved_waits_ns, removed);
+  result.span = BoundsOfLength(
+      recorded.span_ns, corrected.span_ns, facts.span,
+      facts.unmoved_waits_ns + std::max(facts.waits_sooner_ns, facts.waits_later_ns), removed);
   const auto bounds_of = [&](int64_t ReportProcess::*figure, double moved_ns) {
     return BoundsBetween(recorded.*figure, corrected.*figure, share, moved_ns, corrected.span_ns);
   };

@@ -41,6 +41,10 @@ struct ReplayFacts {
   // Waits for something that was not recorded keep their length. By so much they could be shorter
   // or longer, had what they waited for been moved too.
   double unmoved_waits_ns = 0;
+  // By so much those of the reporting thread could end sooner, and later, if they were for what
+  // other threads of the process did meanwhile.
+  double waits_sooner_ns = 0;
+  double waits_later_ns = 0;
   // Occurrences of operations that became a graph, and those of them that could not be one.
   uint64_t captures = 0;
   uint64_t captures_broken = 0;

@@ -73,6 +73,7 @@ void ProcessReplay::Start(uint32_t index, int64_t time_ns) {
     thread.BeginAt(begin_, process_.BegunNs());
   } else {
     thread.BeginAt(LeadAt(time_ns), time_ns);
+    thread.moved_before = MovedBy(thread);
   }
   thread.owed.Resize(facts_.operations.size());
   EnterCell(&thread);

@@ -226,6 +226,10 @@ class ProcessReplay {
   void BeginScope(ReplayThread* thread, const ThreadEvent& event);
   void EndScope(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
   void EndWaitScope(uint32_t index, ReplayThread* thread, const OpenScope& scope, int64_t time_ns);
+  double MovedBy(const ReplayThread& thread) const;
+  bool FollowReporting(ReplayThread* thread, int64_t time_ns);
+  void NoteActs(ReplayThread* thread);
+  void NoteWhatOthersDid(int64_t begun_ns, double length_ns);
   void EndSyncScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
                     const ThreadEvent& event);
   // Without a measured model nothing is removed, what records tell included.
@@ -333,6 +337,7 @@ class ProcessReplay {
   const Layer base_layer_;
 
   std::vector<std::unique_ptr<ReplayThread>> threads_;
+  std::vector<ReplayThread*> acted_;  // but for the reporting one; see ReplayThread::acted
   std::vector<std::pair<int64_t, uint32_t>> queue_;  // min-heap of (time of next event, thread)
   std::vector<Timer> timers_;                        // min-heap
   uint64_t next_sequence_ = 0;

@@ -92,7 +92,12 @@ struct ReplayThread {
   uint32_t last_launch = 0;      // correlation
   uint32_t recorded_launch = 0;  // ... when it recorded an event last
   double wait_shift = 0;  // how far it had been moved when it last waited for something unknown
-  struct Charged {        // the cost in the time that passes now
+  // What it does itself made it move by, since the reporting thread last was taken to wait for it:
+  // until it last followed that one, when it had been moved by |moved_before|, and since.
+  double gained = 0;
+  double moved_before = 0;
+  bool acted = false;  // since then
+  struct Charged {     // the cost in the time that passes now
     double ns = 0;
     double variance = 0;
     double least = 0;  // hardly ever less

@@ -3,6 +3,7 @@
 // Threads that wait for other threads and processes. One object, one caller.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "analysis/replay_process.h"
 
@@ -67,14 +68,53 @@ const Moment& ProcessReplay::Known() const {
   return reporting != nullptr ? reporting->now : begin_;
 }
 
+// How much sooner than in the recording |thread| is where it is.
+double ProcessReplay::MovedBy(const ReplayThread& thread) const {
+  return static_cast<double>(thread.at_ns - in_.origin_ns) - thread.now.at;
+}
+
+void ProcessReplay::NoteActs(ReplayThread* thread) {
+  if (std::exchange(thread->acted, true)) return;
+  acted_.push_back(thread);
+}
+
+bool ProcessReplay::FollowReporting(ReplayThread* thread, int64_t time_ns) {
+  thread->gained += MovedBy(*thread) - thread->moved_before;
+  const bool waits = thread->WaitForThread(Known(), LeadAt(time_ns), time_ns);
+  thread->moved_before = MovedBy(*thread);
+  return waits;
+}
+
+// The reporting thread waited from |begun_ns| on for nobody knows what. If it was for what another
+// thread did until shortly before, and that takes more or less time now, it waited longer or
+// shorter.
+void ProcessReplay::NoteWhatOthersDid(int64_t begun_ns, double length_ns) {
+  double sooner = 0;
+  double later = 0;
+  for (ReplayThread* const of : acted_) {
+    ReplayThread& thread = *of;
+    thread.acted = false;
+    if (thread.at_ns <= begun_ns) continue;
+    const double moved = MovedBy(thread);
+    const double gained = std::exchange(thread.gained, 0) + moved - thread.moved_before;
+    thread.moved_before = moved;
+    sooner = std::max(sooner, gained);
+    later = std::max(later, -gained);
+  }
+  acted_.clear();
+  facts_.waits_sooner_ns += std::min(sooner, length_ns);
+  facts_.waits_later_ns += later;
+}
+
 // Brings a thread to |time_ns| along its program order.
 void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind) {
   if (IsReporting(index)) {
     if (adopters_at_ns_ > thread->at_ns) JoinAdopters(thread, time_ns);
     return Move(thread, time_ns, kind);
   }
+  NoteActs(thread);
   if (IsParked(*thread, time_ns) && !GoesOnFor(*thread)) {
-    thread->WaitForThread(Known(), LeadAt(time_ns), time_ns);
+    FollowReporting(thread, time_ns);
   } else {
     Move(thread, time_ns, kind);
   }
@@ -96,7 +136,7 @@ void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const Ope
     release = in_.peer_release(scope.peer, scope.begun_ns, time_ns);
   }
   if (!release && !IsReporting(index)) {
-    if (thread->WaitForThread(Known(), LeadAt(time_ns), time_ns)) NoteWaited(index, thread);
+    if (FollowReporting(thread, time_ns)) NoteWaited(index, thread);
     return;
   }
   if (!release || release->was_ready) {
@@ -106,6 +146,7 @@ void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const Ope
     const auto length = static_cast<double>(time_ns - scope.begun_ns);
     facts_.unmoved_waits_ns += std::clamp(shift - thread->wait_shift, 0.0, length);
     thread->wait_shift = shift;
+    if (!release && IsReporting(index)) NoteWhatOthersDid(scope.begun_ns, length);
   }
   if (release && thread->WaitFor(release->at, time_ns, thread->shown)) NoteWaited(index, thread);
 }
@@ -118,6 +159,7 @@ void ProcessReplay::EndSyncScope(uint32_t index, ReplayThread* thread, const Ope
   if (!work.done.exists() || work.end_ns <= std::max(scope.begun_ns, thread->at_ns)) {
     return Arrive(index, thread, event.time_ns, KindOf(event));
   }
+  if (!IsReporting(index)) NoteActs(thread);
   const auto wake_up = static_cast<double>(event.time_ns - work.end_ns);
   if (thread->WaitFor(work.done.After(wake_up), event.time_ns, thread->shown)) {
     NoteWaited(index, thread);

@@ -25,7 +25,10 @@ ReplayedSpan SpanOf(const ReplayedRun& replayed, size_t process) {
   ReplayedSpan span;
   span.run_ns = RunSpan(run, root).length();
   if (const ProcessTrace* const last = LastOfRun(run, root); last != nullptr) {
-    span.noise = replayed.facts[static_cast<size_t>(last - run.processes.data())].span;
+    const ReplayFacts& of = replayed.facts[static_cast<size_t>(last - run.processes.data())];
+    span.noise = of.span;
+    span.waits_sooner_ns = of.waits_sooner_ns;
+    span.waits_later_ns = of.waits_later_ns;
   }
   const ReplayFacts& facts = replayed.facts[process];
   span.process_ns = facts.span_end_ns - facts.span_begin_ns;
@@ -68,8 +71,13 @@ SpanRatio RatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is) {
   const double half =
       std::hypot(kNormal975 * std::hypot(costs, replay),
                  degrees == 0 ? 0 : StudentQuantile(static_cast<double>(degrees)) * sampling);
-  ratio.low = std::max(0.0, ratio.part - half);
-  ratio.high = ratio.part + half;
+  const auto more = [whole](double changed_ns, double as_is_ns) {
+    return std::max(0.0, changed_ns - as_is_ns) / whole;
+  };
+  const double sooner = more(changed.waits_sooner_ns, as_is.waits_sooner_ns);
+  const double later = more(changed.waits_later_ns, as_is.waits_later_ns);
+  ratio.low = std::max(0.0, ratio.part - half - sooner);
+  ratio.high = ratio.part + half + later;
   return ratio;
 }
 

@@ -18,7 +18,9 @@ namespace gpubound {
 // Of a replayed run, and of one process of it.
 struct ReplayedSpan {
   int64_t run_ns = 0;
-  CostNoise noise;  // of the run's
+  CostNoise noise;             // of the run's
+  double waits_sooner_ns = 0;  // as ReplayFacts, of the process that ends last
+  double waits_later_ns = 0;
   int64_t process_ns = 0;
   std::vector<double> steps_ns;  // when its iterations ended
 };
@@ -26,7 +28,8 @@ ReplayedSpan SpanOf(const ReplayedRun& replayed, size_t process);
 
 // |low| to |high| is where it lies with 95 % probability in a run of the same program that is as
 // long: what costs are uncertain by, what the replay is off by, and what iterations gain more or
-// less than others (docs/overhead_model.md).
+// less than others; and so much further away as waits for nobody known could have become shorter
+// or longer (docs/overhead_model.md).
 struct SpanRatio {
   double part = 1;
   double low = 1;

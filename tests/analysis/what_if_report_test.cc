@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/analysis/trace_writer.h"
 
@@ -148,6 +149,63 @@ TEST(WhatIfOfManyOperations, AnUnknownOneIsToldThoseWithMostTime) {
   ASSERT_FALSE(report.ok());
   EXPECT_NE(report.error().expected.find("operation_170, "), std::string::npos);
   EXPECT_LT(report.error().expected.size(), 300u) << report.error().expected;
+}
+
+// The reporting thread does 300 us of its own in each iteration, then waits 600 us for another
+// thread, which works for 560 of these; nothing says that it waits for that one.
+class WhatIfOfCoupledThreads : public testing::Test {
+ protected:
+  static constexpr int kIterations = 20;
+  static constexpr LabelId kWait{4};
+
+  WhatIfOfCoupledThreads() {
+    testing_support::SegmentWriter segment(run_, {});
+    segment.PutUsualRows();
+    segment.Meta("end_monotonic_ns", kIterations * 1'000'000);
+    segment.Sql("INSERT INTO label VALUES(4, 3, 2, '', 'queue')");
+    segment.Sql("INSERT INTO thread VALUES(2, 101, 'worker')");
+    std::vector<Slot> main;
+    std::vector<Slot> worker = {Begin(kWait, 0)};
+    for (uint64_t i = 0; i < kIterations; ++i) {
+      const uint64_t us = i * 1'000;
+      const auto at = [us](uint64_t of) { return (us + of) * 1'000; };
+      main.insert(main.end(),
+                  {Begin(kTrain, at(1)), End(kTrain, at(301)), Begin(kWait, at(302)),
+                   End(kWait, at(902)), MakeSlot(SlotKind::kStep, LabelId{0}, at(990)), i});
+      worker.insert(worker.end(), {End(kWait, at(310)), Begin(testing_support::kInner, at(320)),
+                                   End(testing_support::kInner, at(880)), Begin(kWait, at(890))});
+    }
+    segment.Scopes({.thread = 1}, main);
+    segment.Scopes({.thread = 2}, worker);
+  }
+  SpanRatio Scaled(const std::string& operation, double factor) const {
+    WhatIf changes;
+    changes.scalings = {{ScaledPart::kOperation, operation, factor}};
+    const Result<WhatIfReport> report = ImagineRun(run_.path(), {}, changes);
+    EXPECT_TRUE(report.ok()) << report.error().ToString();
+    return report.ok() ? report->ratio : SpanRatio{};
+  }
+
+  testing_support::TemporaryRun run_;
+};
+
+TEST_F(WhatIfOfCoupledThreads, WhatTheOtherMayHaveBeenAwaitedForIsInTheInterval) {
+  const SpanRatio faster = Scaled("inner", 0.5);
+  EXPECT_NEAR(faster.part, 1, 0.001) << "nothing says that the wait was for it";
+  EXPECT_NEAR(faster.low, 1 - 0.28, 0.005);
+  EXPECT_NEAR(faster.high, 1, 0.001);
+  EXPECT_NEAR(Scaled("inner", 0).low, 1 - 0.56, 0.005);
+  const SpanRatio slower = Scaled("inner", 1.5);
+  EXPECT_LE(slower.low, 1.28);
+  EXPECT_GE(slower.high, 1.27);
+}
+
+TEST_F(WhatIfOfCoupledThreads, OthersThatDoTheSameWidenNothing) {
+  const SpanRatio faster = Scaled("train", 0.5);
+  EXPECT_NEAR(faster.part, 1 - 0.15, 0.005);
+  EXPECT_NEAR(faster.high - faster.low, 0, 0.005);
+  const SpanRatio same = Scaled("inner", 1);
+  EXPECT_NEAR(same.high - same.low, 0, 0.001);
 }
 
 TEST_F(WhatIfReportTest, ALayerThatTheRunDoesNotHaveIsNoChange) {
