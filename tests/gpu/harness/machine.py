@@ -96,7 +96,8 @@ class Machine:
         """Compiles programs/NAME.cc as what the CUDA driver loads by CUDA_INJECTION64_PATH."""
         source = self.bundle / "src/tests/gpu/programs" / f"{name}.cc"
         library = self.scratch / f"{name}.so"
-        headers = [f"-I{folder}" for folder in CUDA_INCLUDES if pathlib.Path(folder).is_dir()]
+        folders = [self.bundle / "src/cuda_include"] if self.simulated else CUDA_INCLUDES
+        headers = [f"-I{folder}" for folder in folders if pathlib.Path(folder).is_dir()]
         self._run_compiler(name, ["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-static-libstdc++",
                                   *headers, source, "-o", library, "-ldl"])
         return library

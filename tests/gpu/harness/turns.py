@@ -99,6 +99,10 @@ class PausingProgram:
         """How much of its turns lies between two instants."""
         return sum(max(0, min(end, end_ns) - max(begin, begin_ns)) for begin, end in self.turns_ns)
 
+    def work_ns(self, begins_ns):
+        """What each of the iterations between these begins took, without the time of others' turns."""
+        return [self.worked_ns(begin, end) for begin, end in zip(begins_ns, begins_ns[1:])]
+
     def finish(self, timeout_s):
         """Lets it go on to its end."""
         if not self.has_ended:

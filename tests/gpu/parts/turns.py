@@ -115,8 +115,7 @@ def finish(machine, one):
 
 def work_of(loop, one):
     """What each iteration of the recording took, those at its ends left out, ns."""
-    begins = one.begins_ns[loop.first + 1:loop.first + loop.recorded]
-    return [one.program.worked_ns(begin, end) for begin, end in zip(begins, begins[1:])]
+    return one.program.work_ns(one.begins_ns[loop.first + 1:loop.first + loop.recorded])
 
 
 def saved_of(loop, one):
