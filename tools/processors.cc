@@ -14,6 +14,7 @@ Processors Processors::Allowed() {
 
 Processors Processors::Current() {
   const int processor = sched_getcpu();
+  if (!Allowed().set_) return Processors(std::nullopt);  // there would be no way back
   if (processor < 0 || processor >= CPU_SETSIZE) return Processors(std::nullopt);
   cpu_set_t set;
   CPU_ZERO(&set);
