@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import signal
+import statistics
 import subprocess
 import tempfile
 import threading
@@ -139,3 +140,13 @@ def take_turns(programs, seconds, pauses, random, timeout_s):
             one.stay_on(processor)
             one.take_turn(seconds * random.uniform(0.75, 1.25), pauses)
     return True
+
+
+def compared(ones, others):
+    """What processes of one kind did against those of another, and the standard error by what processes of a
+    kind differ by."""
+    ones, others = list(ones), list(others)
+    ratio = statistics.fmean(ones) / statistics.fmean(others)
+    error = sum(statistics.variance(these) / len(these) / statistics.fmean(these) ** 2
+                for these in (ones, others)) ** 0.5
+    return f"{ratio - 1:+.2%} +/- {ratio * error:.2%}"

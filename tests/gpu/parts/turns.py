@@ -9,11 +9,10 @@ import concurrent.futures
 import dataclasses
 import json
 import random
-import statistics
 import struct
 
 from harness.recording import Recording, account_of
-from harness.turns import PausingProgram, take_turns
+from harness.turns import PausingProgram, compared, take_turns
 
 TITLE = "the residual of corrected times, of recorded and plain processes in turns"
 
@@ -159,14 +158,5 @@ def judge(verdict, loop, processes):
                    + ", of which 95 % +/- " + " ".join(f"{error_ns / 1e6:.3f}" for _, error_ns in saved))
     verdict.figure(f"{loop.name}, calls by their entries",
                    [one.report["corrected"]["in_run_calibration"]["entries"] for one in recorded])
-    verdict.figure(f"{loop.name}, slowdown", compared(works, plain))
-    verdict.figure(f"{loop.name}, residual", compared(corrected, plain))
-
-
-def compared(ones, others):
-    """The one kind's work against the other kind's, and the standard error by what processes of a kind differ by."""
-    one, other = ([sum(work) for work in works] for works in (ones, others))
-    ratio = statistics.fmean(one) / statistics.fmean(other)
-    error = sum(statistics.variance(sums) / len(sums) / statistics.fmean(sums) ** 2
-                for sums in (one, other)) ** 0.5
-    return f"{ratio - 1:+.2%} +/- {ratio * error:.2%}"
+    verdict.figure(f"{loop.name}, slowdown", compared(map(sum, works), map(sum, plain)))
+    verdict.figure(f"{loop.name}, residual", compared(map(sum, corrected), map(sum, plain)))
