@@ -61,8 +61,8 @@ void ActivityConverter::Convert(uint8_t* buffer, size_t valid_bytes) {
 }
 
 void ActivityConverter::Convert(const TimedCall& call) {
-  if (call.of_driver) {
-    sink_->Append(ApiRecordOf(call, functions_.LabelOf(CUPTI_CB_DOMAIN_DRIVER_API, call.id)));
+  if (!call.has_record) {
+    sink_->Append(ApiRecordOf(call, functions_.LabelOf(call.domain, call.id)));
   }
   if (call.awaited != Awaited::kNone) sink_->Append(SyncRecordOf(call));
 }

@@ -23,8 +23,8 @@ struct CallbackState {
   CallbackState(const CuptiApi& used_api, DeviceHost* host, const QuietApis& quiet)
       : api(used_api), functions(api, host, quiet), graphs(api, host) {}
   // Before there are callbacks. |worker| outlives the state.
-  void TimeCalls(WakeSignal* worker) {
-    timed_calls = std::make_unique<TimedCalls>(api, functions, worker);
+  void TimeCalls(TimedCalls::Recorded recorded, WakeSignal* worker) {
+    timed_calls = std::make_unique<TimedCalls>(api, functions, recorded, worker);
     entry_times = std::make_unique<EntryTimes>();
   }
   CallbackState(const CallbackState&) = delete;

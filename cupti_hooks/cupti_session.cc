@@ -14,8 +14,8 @@ struct Kind {
   CUpti_ActivityKind kind;
   bool is_device_work;
   const char* name;
-  bool in_driver = false;  // makes CUPTI listen within the driver
-  uint32_t since = 0;      // the version that brought it
+  ApiLevel from = ApiLevel::kCallbacks;  // the least level that has it
+  uint32_t since = 0;                    // the version that brought it
 
   bool IsOf(const CuptiApi& api) const { return api.version >= since; }
 };
@@ -26,11 +26,11 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {CUPTI_ACTIVITY_KIND_DEVICE, false, "devices"},
     {CUPTI_ACTIVITY_KIND_CONTEXT, false, "contexts"},
-    {kGreenContextKind, false, "green contexts", false, kCuptiGreenContextKind},
-    {CUPTI_ACTIVITY_KIND_RUNTIME, false, "runtime calls"},
-    {CUPTI_ACTIVITY_KIND_DRIVER, false, "driver calls", true},
-    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, "synchronisation", true},
-    {CUPTI_ACTIVITY_KIND_CUDA_EVENT, false, "recorded events", true},
+    {kGreenContextKind, false, "green contexts", ApiLevel::kCallbacks, kCuptiGreenContextKind},
+    {CUPTI_ACTIVITY_KIND_RUNTIME, false, "runtime calls", ApiLevel::kMixed},
+    {CUPTI_ACTIVITY_KIND_DRIVER, false, "driver calls", ApiLevel::kRecords},
+    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, "synchronisation", ApiLevel::kRecords},
+    {CUPTI_ACTIVITY_KIND_CUDA_EVENT, false, "recorded events", ApiLevel::kRecords},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, false, "overhead"},
     {CUPTI_ACTIVITY_KIND_MEMCPY, true, "copies"},
     {CUPTI_ACTIVITY_KIND_MEMCPY2, true, "copies between devices"},
@@ -145,12 +145,14 @@ void SilenceQuietFunctions(const CuptiApi& api, const ApiFunctions& functions,
       (is_recorded && !silenced ? recorded : unrecorded).push_back({domain, id});
     }
   };
-  const bool by_records = levels.api == ApiLevel::kRecords;
-  silence(CUPTI_CB_DOMAIN_RUNTIME_API, api.cuptiActivityEnableRuntimeApi, true);
+  silence(CUPTI_CB_DOMAIN_RUNTIME_API, api.cuptiActivityEnableRuntimeApi,
+          levels.api >= ApiLevel::kMixed);
   // Called back for all the same, or what they ask the driver for would be taken for calls.
-  setup->has_runtime_queries = !by_records && unrecorded.empty() && !recorded.empty();
+  setup->has_runtime_queries =
+      levels.api == ApiLevel::kMixed && unrecorded.empty() && !recorded.empty();
   if (setup->has_runtime_queries) unrecorded = recorded;
-  silence(CUPTI_CB_DOMAIN_DRIVER_API, api.cuptiActivityEnableDriverApi, by_records);
+  silence(CUPTI_CB_DOMAIN_DRIVER_API, api.cuptiActivityEnableDriverApi,
+          levels.api == ApiLevel::kRecords);
   if (!levels.CountsQueries()) {
     setup->leaves_queries_uncounted = !unrecorded.empty();
     return;
@@ -214,8 +216,9 @@ bool ParseGraphLevel(std::string_view text, GraphLevel* level) {
 }
 
 bool ParseApiLevel(std::string_view text, ApiLevel* level) {
-  if (text == "records") return *level = ApiLevel::kRecords, true;
   if (text == "callbacks") return *level = ApiLevel::kCallbacks, true;
+  if (text == "mixed") return *level = ApiLevel::kMixed, true;
+  if (text == "records") return *level = ApiLevel::kRecords, true;
   return false;
 }
 
@@ -250,7 +253,7 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   setup.outcome = CuptiSetup::kRecording;
   RecordGraphsWhole(api, &setup);
   for (const Kind& kind : kKinds) {
-    if (!kind.IsOf(api) || (kind.in_driver && levels.api == ApiLevel::kCallbacks)) continue;
+    if (!kind.IsOf(api) || kind.from > levels.api) continue;
     result = api.cuptiActivityEnable(kind.kind);
     if (result == CUPTI_SUCCESS) continue;
     if (kind.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
@@ -270,7 +273,7 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   if (api.cuptiActivityEnableAllSyncRecords != nullptr) {
     optional(api.cuptiActivityEnableAllSyncRecords(0));  // not those of polling
   }
-  if (levels.api == ApiLevel::kCallbacks) WatchCalls(functions, &enable);
+  if (levels.api != ApiLevel::kRecords) WatchCalls(functions, &enable);
   WatchGraphs(functions, setup.graphs, &enable);
   enable.Enable(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
   return setup;

@@ -35,6 +35,8 @@ constexpr uint32_t kEmergencyBuffers = 8192;
 // differ gets the kinds to switch here.
 constexpr char kWhyNotSuspended[] =
     "CUPTI loses the kernels of graphs captured before when its API kinds are switched off and on";
+constexpr char kWhyCallbacksStay[] =
+    "callbacks of CUPTI's that are switched while a thread is in their function break the program";
 
 // Likewise. A callback for each costs ten times what the query does.
 constexpr char kQueriesNotCounted[] =
@@ -47,7 +49,17 @@ constexpr char kDriversQueriesNotCounted[] =
     "GPUBOUND_COUNT_QUERIES=1 or --api records counts them, for some 0.4 us each";
 
 // With the version, since what CUPTI costs depends on both.
-constexpr char kByRecords[] = ", driver API by records";
+const char* HowCallsAreLearnt(ApiLevel level) {
+  switch (level) {
+    case ApiLevel::kCallbacks:
+      return ", API by callbacks";
+    case ApiLevel::kMixed:
+      return "";
+    case ApiLevel::kRecords:
+      return ", driver API by records";
+  }
+  return "";
+}
 
 int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
 
@@ -144,11 +156,13 @@ bool CuptiSource::Start(DeviceHost* host) {
     }
     if (StartWithEither(api, host, &setup)) {
       SetCuptiInUse(api_.path);
-      const bool by_records = options_.levels.api == ApiLevel::kRecords;
-      host->Fact("cupti_version", std::to_string(api_.version) + (by_records ? kByRecords : ""));
+      host->Fact("cupti_version",
+                 std::to_string(api_.version) + HowCallsAreLearnt(options_.levels.api));
       host->Fact("driver_version", search.driver_version);
       host->Fact("cuda_runtime", CudaRuntimePath(search));
-      host->Fact("cupti_not_suspended", kWhyNotSuspended);
+      host->Fact("cupti_not_suspended", options_.levels.api == ApiLevel::kCallbacks
+                                            ? kWhyCallbacksStay
+                                            : kWhyNotSuspended);
       if (setup.leaves_queries_uncounted) {
         host->Fact("queries_not_counted",
                    setup.has_runtime_queries ? kDriversQueriesNotCounted : kQueriesNotCounted);
@@ -189,7 +203,11 @@ bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupRes
   const int64_t started_ns = NowNs();
   // Leaked, as the buffers are: CUPTI may call back at any time.
   auto* state = new CallbackState(api_, host, options_.quiet);
-  if (options_.levels.api == ApiLevel::kCallbacks) state->TimeCalls(&buffers->worker_signal());
+  if (options_.levels.api != ApiLevel::kRecords) {
+    const bool mixed = options_.levels.api == ApiLevel::kMixed;
+    state->TimeCalls(mixed ? TimedCalls::Recorded::kRuntime : TimedCalls::Recorded::kNone,
+                     &buffers->worker_signal());
+  }
   auto* worker = new CuptiWorker(api_, buffers, state, host, started_ns);
   g_buffers.store(buffers, std::memory_order_release);
   state->previous = g_state.load(std::memory_order_relaxed);

@@ -45,6 +45,7 @@ void Delivery::Drain() {
     bytes_since_flush_ += next->valid_bytes;
     bytes_read_ += next->valid_bytes;
     buffers_->Recycle(*next);
+    ConvertTimedCalls();  // their queue is the shorter one
   }
   sink_->Publish();
   CountLosses();

@@ -64,9 +64,11 @@ SyncRecord SyncRecordOf(const TimedCall& call) {
   return record;
 }
 
-TimedCalls::TimedCalls(const CuptiApi& api, const ApiFunctions& functions, WakeSignal* worker)
+TimedCalls::TimedCalls(const CuptiApi& api, const ApiFunctions& functions, Recorded recorded,
+                       WakeSignal* worker)
     : api_(api),
       functions_(functions),
+      recorded_(recorded),
       worker_(worker),
       slots_(static_cast<Slot*>(std::calloc(kSize, sizeof(Slot)))) {}
 
@@ -78,8 +80,8 @@ uint64_t TimedCalls::Now() const noexcept {
 void TimedCalls::OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                         const CUpti_CallbackData& call) noexcept {
   const bool enters = call.callbackSite == CUPTI_API_ENTER;
-  const bool of_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
-  if (of_driver) {
+  bool has_record = false;
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
     if (t_runtime_calls != 0) return;
   } else {
     if (enters) {
@@ -87,7 +89,8 @@ void TimedCalls::OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
     } else if (t_runtime_calls != 0) {
       --t_runtime_calls;
     }
-    if (functions_.AwaitedBy(domain, id) == Awaited::kNone) return;
+    has_record = recorded_ == Recorded::kRuntime;
+    if (has_record && functions_.AwaitedBy(domain, id) == Awaited::kNone) return;
   }
   if (call.correlationData == nullptr || closed_.load(std::memory_order_relaxed)) return;
   if (enters) {
@@ -111,7 +114,8 @@ void TimedCalls::OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
   timed.correlation = call.correlationId;
   timed.tid = ThisThread();
   timed.id = id;
-  timed.of_driver = of_driver;
+  timed.domain = domain;
+  timed.has_record = has_record;
   if (call.functionReturnValue != nullptr) {
     timed.result = *static_cast<const int32_t*>(call.functionReturnValue);
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that no record of CUPTI tells of, timed from inside its callbacks: those of the driver, and
-// what a call waits for or marks. Records of these would make CUPTI listen within the driver, which
-// makes every launch dearer than the callbacks are (docs/results/gpu.md).
+// Calls that no record of CUPTI tells of, timed from inside its callbacks: those of the driver,
+// also of the runtime where it is asked for, and what a call waits for or marks. Records of the
+// driver's make CUPTI listen within it, which makes every launch dearer than the callbacks are
+// (docs/results/gpu.md).
 //
 // Data flow: the program's threads, inside their CUDA calls, put what ended into a bounded queue;
 // the source's worker takes it out. No lock, and no allocation after construction.
@@ -36,7 +37,8 @@ struct TimedCall {
   uint32_t stream = 0;
   CUpti_CallbackId id = 0;
   int32_t result = 0;
-  bool of_driver = false;            // no record will tell of it; else only of what it waits for
+  CUpti_CallbackDomain domain = CUPTI_CB_DOMAIN_INVALID;
+  bool has_record = false;           // which tells of all but what it waits for
   Awaited awaited = Awaited::kNone;  // where it succeeded
 };
 
@@ -46,8 +48,11 @@ SyncRecord SyncRecordOf(const TimedCall& call);  // |call| awaits something
 
 class TimedCalls {
  public:
+  enum class Recorded { kNone, kRuntime };  // which calls have records of CUPTI's
+
   // All outlive the object. |worker| is woken when the queue fills.
-  TimedCalls(const CuptiApi& api, const ApiFunctions& functions, WakeSignal* worker);
+  TimedCalls(const CuptiApi& api, const ApiFunctions& functions, Recorded recorded,
+             WakeSignal* worker);
 
   // Begin and end of a call of a function that is not quiet. Any thread, in a callback of CUPTI's.
   // A driver function that a runtime function calls is part of that one.
@@ -64,7 +69,9 @@ class TimedCalls {
   // Likewise, those that seemed to end before they began; they are kept with length zero.
   uint64_t TakeInverted() noexcept { return inverted_.exchange(0, std::memory_order_relaxed); }
 
-  static constexpr uint64_t kSize = uint64_t{1} << 16;
+  // How many calls the queue holds: of the fastest launches (docs/results/gpu.md), those of half a
+  // second in which the worker does not run.
+  static constexpr uint64_t kSize = uint64_t{1} << 17;
 
  private:
   struct Slot {
@@ -83,6 +90,7 @@ class TimedCalls {
 
   const CuptiApi& api_;
   const ApiFunctions& functions_;
+  const Recorded recorded_;
   WakeSignal* const worker_;
   // Zeroed pages, which cost memory once they are used. Null where there is none: all are lost.
   const std::unique_ptr<Slot[], Free> slots_;

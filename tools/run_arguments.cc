@@ -67,10 +67,11 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
       .Value("LEVEL");
   parser
       .AddOption("--api", &arguments->api,
-                 "How calls of the CUDA driver, waits and events are learnt: from inside CUPTI's "
-                 "callbacks (callbacks, the default) or by its records (records: twice the cost of "
-                 "a launch; queries, which are not recorded, are all counted)")
-      .Check(OneOf({"callbacks", "records"}))
+                 "How CUDA calls, waits and events are learnt: calls of the runtime by CUPTI's "
+                 "records and all else from inside its callbacks (mixed, the default), all from "
+                 "inside callbacks (callbacks), or all by records (records: twice the cost of a "
+                 "launch; queries, which are not recorded, are all counted)")
+      .Check(OneOf({"callbacks", "mixed", "records"}))
       .Value("LEVEL");
   parser
       .AddOption("--counters", &arguments->counters,

@@ -97,17 +97,25 @@ TEST_F(CuptiSessionTest, TheNamesThatTheRuntimeAsksForOnOurAccountAreNotCounted)
   EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiEnableCallback 1 1 719")));
 }
 
-TEST_F(CuptiSessionTest, ByCallbacksNoRecordMakesCuptiListenWithinTheDriver) {
+class CuptiSessionLevelTest : public CuptiSessionTest,
+                              public ::testing::WithParamInterface<ApiLevel> {};
+INSTANTIATE_TEST_SUITE_P(Level, CuptiSessionLevelTest,
+                         ::testing::Values(ApiLevel::kCallbacks, ApiLevel::kMixed));
+
+TEST_P(CuptiSessionLevelTest, NoRecordMakesCuptiListenWithinTheDriver) {
   constexpr uint32_t kKindOfCudaEvents = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
-  const CuptiSetupResult setup = SetUpWith(cupti_.api(), {.api = ApiLevel::kCallbacks});
+  const CuptiSetupResult setup = SetUpWith(cupti_.api(), {.api = GetParam()});
   EXPECT_EQ(setup.outcome, CuptiSetup::kRecording);
   const auto calls = cupti_.calls();
   for (uint32_t kind : {uint32_t{kKindDriver}, uint32_t{kKindSynchronization}, kKindOfCudaEvents}) {
     EXPECT_THAT(calls, Not(Contains("cuptiActivityEnable " + std::to_string(kind))));
   }
-  for (uint32_t kind : {kKindRuntime, kKindConcurrentKernel, kKindMemcpy, kKindMemset}) {
+  for (uint32_t kind : {kKindConcurrentKernel, kKindMemcpy, kKindMemset}) {
     EXPECT_THAT(calls, Contains("cuptiActivityEnable " + std::to_string(kind)));
   }
+  EXPECT_EQ(
+      std::count(calls.begin(), calls.end(), "cuptiActivityEnable " + std::to_string(kKindRuntime)),
+      GetParam() == ApiLevel::kMixed ? 1 : 0);
   EXPECT_THAT(calls, Contains("cuptiActivityEnableRuntimeApi 17 0"));
   EXPECT_THAT(calls, Not(Contains("cuptiEnableCallback 1 2 17")));
   EXPECT_THAT(calls, Not(Contains("cuptiEnableCallback 1 1 304")));
@@ -119,7 +127,7 @@ TEST_F(CuptiSessionTest, ByCallbacksNoRecordMakesCuptiListenWithinTheDriver) {
 
 // Before CUDA 12.5. Calls of the runtime have records, which are counted when they are left out;
 // they are called back for to tell the driver's within them.
-TEST_F(CuptiSessionTest, ByCallbacksQueriesOfTheDriverAreNotCountedByTheirRecords) {
+TEST_F(CuptiSessionTest, QueriesOfTheDriverAreNotCountedByTheirRecords) {
   CuptiApi api = cupti_.api();
   api.cuptiActivityEnableRuntimeApi = nullptr;
   api.cuptiActivityEnableDriverApi = nullptr;
@@ -133,6 +141,7 @@ TEST_F(CuptiSessionTest, ByCallbacksQueriesOfTheDriverAreNotCountedByTheirRecord
   EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 2 17"));
   EXPECT_FALSE(SetUpWith(cupti_.api()).has_runtime_queries);
   EXPECT_FALSE(SetUpWith(api, {.api = ApiLevel::kRecords}).has_runtime_queries);
+  EXPECT_FALSE(SetUpWith(api, {.api = ApiLevel::kCallbacks}).has_runtime_queries);
 }
 
 TEST_F(CuptiSessionTest, AFunctionThatCannotBeSilencedIsNoErrorAndHasNoCallback) {
@@ -209,10 +218,12 @@ TEST_F(CuptiSessionTest, BuffersOfThreadsAreTakenBackWhereTheyAreNoDefault) {
   EXPECT_EQ(std::count(calls.begin(), calls.end(), "cuptiActivitySetAttribute 9"), 2);
 }
 
-TEST(ParseApiLevelTest, KnowsTwoLevels) {
+TEST(ParseApiLevelTest, KnowsThreeLevels) {
   ApiLevel level = ApiLevel::kRecords;
   EXPECT_TRUE(ParseApiLevel("callbacks", &level));
   EXPECT_EQ(level, ApiLevel::kCallbacks);
+  EXPECT_TRUE(ParseApiLevel("mixed", &level));
+  EXPECT_EQ(level, ApiLevel::kMixed);
   EXPECT_TRUE(ParseApiLevel("records", &level));
   EXPECT_EQ(level, ApiLevel::kRecords);
   EXPECT_FALSE(ParseApiLevel("driver", &level));

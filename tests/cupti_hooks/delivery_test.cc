@@ -244,7 +244,7 @@ TEST_F(DeliveryTest, WhenAllBuffersAreInUseCuptiCountsWhatItDrops) {
 TEST_F(DeliveryTest, BytesThatNobodyReadAreAsManyRecordsAsOthersWere) {
   DeliverWith({.count = 1, .bytes = 1 << 16, .small_count = 0, .may_decline = false});
   WakeSignal worker;
-  state_.TimeCalls(&worker);
+  state_.TimeCalls(TimedCalls::Recorded::kRuntime, &worker);
   LaunchByDriver(100);  // takes no bytes of a buffer
   Kernel(10, 20);
   delivery_->Flush(false);
@@ -274,7 +274,7 @@ TEST_F(DeliveryTest, ThreadIdsThatAreNotTheSystemsAreSaidOnce) {
 
 TEST_F(DeliveryTest, TimedCallsAreDeliveredBeforeTheirTimeIsKnownWithAndWithoutBuffers) {
   WakeSignal worker;
-  state_.TimeCalls(&worker);
+  state_.TimeCalls(TimedCalls::Recorded::kRuntime, &worker);
   LaunchByDriver(1);
   At(2000);
   delivery_->Flush(false);

@@ -66,7 +66,7 @@ class AddedNodesTest : public StandInTest, public ::testing::WithParamInterface<
     unsetenv("GPUBOUND_STAND_IN_DRIVER");
   }
 };
-INSTANTIATE_TEST_SUITE_P(Cupti, AddedNodesTest, ::testing::Values("callbacks", "records"));
+INSTANTIATE_TEST_SUITE_P(Cupti, AddedNodesTest, ::testing::Values("callbacks", "mixed", "records"));
 
 TEST_P(AddedNodesTest, AutomaticallyHaveTheNamesThatTheirCallsGaveThem) {
   RunAdded("added-auto");

@@ -288,7 +288,7 @@ TEST_P(StandInReleaseTest, QueriesAreNotRecordedAndByRecordsCounted) {
 // query is no call of the program's.
 TEST_P(StandInReleaseTest, QueriesOfTheDriverAreNotRecordedAndCounted) {
   setenv("GPUBOUND_COUNT_QUERIES", "1", 1);
-  for (const char* api : {"callbacks", "records"}) {
+  for (const char* api : {"callbacks", "mixed", "records"}) {
     for (const bool driver_api : {true, false}) {
       SCOPED_TRACE(std::string(api) + (driver_api ? ", the driver's" : ", the runtime's"));
       setenv("GPUBOUND_API", api, 1);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <memory>
 #include <set>
 #include <thread>
 #include <vector>
@@ -74,6 +75,10 @@ class TimedCallsTest : public ::testing::Test {
     g_clock_fails = false;
   }
 
+  std::unique_ptr<TimedCalls> NewCalls(TimedCalls::Recorded recorded) {
+    return std::make_unique<TimedCalls>(api_, functions_, recorded, &worker_);
+  }
+
   // One call of a function; |inside| happens between its begin and its end.
   template <typename Inside>
   void Call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const std::vector<void*>& parameters,
@@ -86,10 +91,10 @@ class TimedCallsTest : public ::testing::Test {
     data.correlationData = &slot;
     data.correlationId = 9;
     data.callbackSite = CUPTI_API_ENTER;
-    calls_.OnCall(domain, id, data);
+    calls_->OnCall(domain, id, data);
     inside();
     data.callbackSite = CUPTI_API_EXIT;
-    calls_.OnCall(domain, id, data);
+    calls_->OnCall(domain, id, data);
   }
   void Call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
             const std::vector<void*>& parameters = {}, int32_t result = 0) {
@@ -99,7 +104,7 @@ class TimedCallsTest : public ::testing::Test {
 
   std::vector<TimedCall> TakeAll() {
     std::vector<TimedCall> taken;
-    for (TimedCall call; calls_.Take(&call);) taken.push_back(call);
+    for (TimedCall call; calls_->Take(&call);) taken.push_back(call);
     return taken;
   }
   SyncRecord TakeSync() {
@@ -114,14 +119,15 @@ class TimedCallsTest : public ::testing::Test {
   CuptiApi api_ = ApiWith(&cupti_);
   ApiFunctions functions_{api_, nullptr, QuietApis()};
   WakeSignal worker_;
-  TimedCalls calls_{api_, functions_, &worker_};
+  std::unique_ptr<TimedCalls> calls_ = NewCalls(TimedCalls::Recorded::kRuntime);
 };
 
 TEST_F(TimedCallsTest, ACallOfTheDriverHasItsTimesItsThreadAndWhatItReturned) {
   Call(kDriver, kDriverLaunch, {}, 7);
   const std::vector<TimedCall> taken = TakeAll();
   ASSERT_THAT(taken, SizeIs(1));
-  EXPECT_TRUE(taken[0].of_driver);
+  EXPECT_EQ(taken[0].domain, kDriver);
+  EXPECT_FALSE(taken[0].has_record);
   const ApiRecord record = ApiRecordOf(taken[0], LabelId{5});
   EXPECT_EQ(record.start_ns, 101u);
   EXPECT_EQ(record.end_ns, 102u);
@@ -150,28 +156,45 @@ TEST_F(TimedCallsTest, WhatARuntimeFunctionCallsOfTheDriverIsPartOfIt) {
   EXPECT_THAT(TakeAll(), SizeIs(1)) << "that call is over";
 }
 
+TEST_F(TimedCallsTest, WithoutRecordsTheRuntimesCallsAreTimedLikeTheDrivers) {
+  calls_ = NewCalls(TimedCalls::Recorded::kNone);
+  Call(kRuntime, kLaunch, {}, [this] { Call(kDriver, kDriverLaunch); });
+  Call(kRuntime, kStreamSynchronize, {Handle(14)});
+  Call(kDriver, kDriverLaunch);
+  const std::vector<TimedCall> taken = TakeAll();
+  ASSERT_THAT(taken, SizeIs(3));
+  for (const TimedCall& call : taken) EXPECT_FALSE(call.has_record);
+  EXPECT_EQ(taken[0].domain, kRuntime);
+  EXPECT_EQ(taken[0].id, kLaunch);
+  EXPECT_EQ(taken[0].start_ns, 101u);
+  EXPECT_EQ(taken[0].end_ns, 102u) << "the driver's, within it, is not timed";
+  EXPECT_EQ(taken[0].correlation, 9u);
+  EXPECT_EQ(taken[1].awaited, Awaited::kStream);
+  EXPECT_EQ(taken[2].domain, kDriver);
+}
+
 TEST_F(TimedCallsTest, AClockThatIsSetBackMakesTheCallShortAndIsCounted) {
   Call(kDriver, kDriverLaunch, {}, [] { g_now_ns = 50; });
   const std::vector<TimedCall> taken = TakeAll();
   ASSERT_THAT(taken, SizeIs(1));
   EXPECT_EQ(taken[0].start_ns, 101u);
   EXPECT_EQ(taken[0].end_ns, 101u);
-  EXPECT_EQ(calls_.TakeInverted(), 1u);
-  EXPECT_EQ(calls_.TakeInverted(), 0u);
-  EXPECT_EQ(calls_.TakeLost(), 0u);
+  EXPECT_EQ(calls_->TakeInverted(), 1u);
+  EXPECT_EQ(calls_->TakeInverted(), 0u);
+  EXPECT_EQ(calls_->TakeLost(), 0u);
 }
 
 TEST_F(TimedCallsTest, ACallWhoseEndHasNoTimeIsLostAndCounted) {
   Call(kDriver, kDriverLaunch, {}, [] { g_clock_fails = true; });
   EXPECT_THAT(TakeAll(), IsEmpty());
-  EXPECT_EQ(calls_.TakeLost(), 1u);
+  EXPECT_EQ(calls_->TakeLost(), 1u);
 }
 
 TEST_F(TimedCallsTest, ACallWhoseBeginHasNoTimeIsLostAndCountedOnce) {
   g_clock_fails = true;
   Call(kDriver, kDriverLaunch, {}, [] { g_clock_fails = false; });
   EXPECT_THAT(TakeAll(), IsEmpty());
-  EXPECT_EQ(calls_.TakeLost(), 1u);
+  EXPECT_EQ(calls_->TakeLost(), 1u);
 }
 
 TEST_F(TimedCallsTest, ARuntimeFunctionOnAnotherThreadHidesNothing) {
@@ -187,8 +210,8 @@ TEST_F(TimedCallsTest, ACallThatBeganBeforeWeListenedIsNone) {
   data.callbackSite = CUPTI_API_EXIT;
   data.functionReturnValue = &result;
   data.correlationData = &slot;
-  calls_.OnCall(kRuntime, kLaunch, data);
-  calls_.OnCall(kDriver, kDriverLaunch, data);
+  calls_->OnCall(kRuntime, kLaunch, data);
+  calls_->OnCall(kDriver, kDriverLaunch, data);
   EXPECT_THAT(TakeAll(), IsEmpty());
   Call(kDriver, kDriverLaunch);
   EXPECT_THAT(TakeAll(), SizeIs(1)) << "the end of an unseen runtime call hides nothing";
@@ -198,7 +221,7 @@ TEST_F(TimedCallsTest, AWaitForAStreamSaysWhichAndIsNoSecondCall) {
   Call(kRuntime, kStreamSynchronize, {Handle(14)});
   const std::vector<TimedCall> taken = TakeAll();
   ASSERT_THAT(taken, SizeIs(1));
-  EXPECT_FALSE(taken[0].of_driver);
+  EXPECT_TRUE(taken[0].has_record);
   const SyncRecord sync = SyncRecordOf(taken[0]);
   EXPECT_EQ(sync.type, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE);
   EXPECT_EQ(sync.context, kContext);
@@ -245,11 +268,11 @@ TEST_F(TimedCallsTest, ACallThatFailedAwaitedNothing) {
   const std::vector<TimedCall> taken = TakeAll();
   ASSERT_THAT(taken, SizeIs(1));
   EXPECT_EQ(taken[0].awaited, Awaited::kNone);
-  EXPECT_FALSE(taken[0].of_driver);
+  EXPECT_TRUE(taken[0].has_record);
 }
 
 TEST_F(TimedCallsTest, OnceItIsClosedCuptiIsNotAskedAnyMore) {
-  calls_.Close();
+  calls_->Close();
   const uint64_t before = g_now_ns;
   Call(kDriver, kDriverLaunch);
   Call(kRuntime, kStreamSynchronize, {Handle(14)});
@@ -268,7 +291,7 @@ TEST_F(TimedCallsTest, WhatFindsTheQueueFullIsLostAndCountedAndTheRestIsInOrder)
   for (int lap = 0; lap < 3; ++lap) {
     const uint64_t before = g_now_ns;
     for (uint64_t i = 0; i < TimedCalls::kSize + kTooMany; ++i) Call(kDriver, kDriverLaunch);
-    EXPECT_EQ(calls_.TakeLost(), kTooMany);
+    EXPECT_EQ(calls_->TakeLost(), kTooMany);
     const std::vector<TimedCall> taken = TakeAll();
     ASSERT_THAT(taken, SizeIs(TimedCalls::kSize));
     for (uint64_t i = 0; i < taken.size(); ++i) {
@@ -278,7 +301,7 @@ TEST_F(TimedCallsTest, WhatFindsTheQueueFullIsLostAndCountedAndTheRestIsInOrder)
     for (int i = 0; i < 7; ++i) Call(kDriver, kDriverLaunch);
     EXPECT_THAT(TakeAll(), SizeIs(7));
   }
-  EXPECT_EQ(calls_.TakeLost(), 0u);
+  EXPECT_EQ(calls_->TakeLost(), 0u);
 }
 
 TEST_F(TimedCallsTest, ThreadsThatPutWhileTheWorkerTakesLoseNothingUncounted) {
@@ -300,7 +323,7 @@ TEST_F(TimedCallsTest, ThreadsThatPutWhileTheWorkerTakesLoseNothingUncounted) {
       ++taken;
       begins.insert(call.start_ns);
     }
-    lost += calls_.TakeLost();
+    lost += calls_->TakeLost();
   };
   while (running != 0) take();
   for (std::thread& thread : threads) thread.join();

@@ -97,6 +97,7 @@ class CuptiMonitor : public ProfilerTap {
   TimeNs DeviceTime(TimeNs realtime_ns) const;
   const char* InternName(const std::string& name);
   bool RecordsApi(const ApiInfo& info) const;
+  bool IsCalledBackFor(const ApiInfo& info) const;
   void PutApi(const ApiInfo& info, uint32_t kind, uint32_t cbid, uint32_t correlation);
   void PutDevice(const Place& place);
   bool IsGreen(const Place& place) const;

@@ -114,18 +114,24 @@ bool CuptiMonitor::RecordsApi(const ApiInfo& info) const {
   return !(runtime ? denied_runtime_ : denied_driver_)[info.cbid];
 }
 
+bool CuptiMonitor::IsCalledBackFor(const ApiInfo& info) const {
+  const bool runtime = info.domain == ApiDomain::kRuntime;
+  return IsCallbackEnabled(runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API,
+                           info.cbid);
+}
+
 bool CuptiMonitor::ApiEnter(ApiInfo* info) {
   if (subscribed_.load(std::memory_order_relaxed)) {
     is_in_use_.store(true, std::memory_order_relaxed);
   }
-  const bool recorded = RecordsApi(*info);
+  const bool listens = RecordsApi(*info) || IsCalledBackFor(*info);
   CallBackApi(info, CUPTI_API_ENTER);
-  if (recorded) {
+  if (listens) {
     SpinFor(info->entry_ns);
     ExecuteProfilerCode(0, info->entry_functions);
   }
   CallBackDriver(info, CUPTI_API_ENTER);
-  return recorded;
+  return listens;
 }
 
 void CuptiMonitor::ApiExit(ApiInfo* info) {

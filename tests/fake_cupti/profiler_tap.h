@@ -73,7 +73,8 @@ struct GraphNodeUpdate {
 class ProfilerTap {
  public:
   virtual ~ProfilerTap() = default;
-  // True when the call is being recorded (and so costs what the script says recording costs).
+  // True when CUPTI records the call or calls back for it (and so it costs what the script says
+  // that recording costs).
   virtual bool ApiEnter(ApiInfo* info) = 0;
   virtual void ApiExit(ApiInfo* info) = 0;
 

@@ -44,8 +44,8 @@ struct CuptiFaults {
 
 // Time that the simulated profiler itself costs, spent by spinning, so that a test knows it.
 struct InjectedOverhead {
-  int64_t api_ns = 0;     // each recorded API call
-  int64_t launch_ns = 0;  // each recorded launch, instead of api_ns
+  int64_t api_ns = 0;     // each API call that is recorded or called back for
+  int64_t launch_ns = 0;  // each such launch, instead of api_ns
   int64_t cold_ns = 0;    // more of either, kColdNs or more after the thread's last call
   // The part of these that lies between the callback of the runtime's function and the driver's.
   int64_t entry_percent = 0;

@@ -68,16 +68,17 @@ class DependencyEdges : public CommandRun, public testing::WithParamInterface<Wa
   gpubound::Run run_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Releases, DependencyEdges,
-                         testing::Values(Way{"Cupti11_8", "11.8", "records"},
-                                         Way{"Cupti12_0", "12.0", "records"},
-                                         Way{"Cupti12_8", "12.8", "records"},
-                                         Way{"Cupti13_1", "13.1", "records"},
-                                         Way{"DriverByRecords", "13.1", "records", true},
-                                         Way{"Callbacks12_0", "12.0", "callbacks"},
-                                         Way{"Callbacks13_1", "13.1", "callbacks"},
-                                         Way{"DriverByCallbacks", "13.1", "callbacks", true}),
-                         [](const testing::TestParamInfo<Way>& way) { return way.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Releases, DependencyEdges,
+    testing::Values(Way{"Cupti11_8", "11.8", "records"}, Way{"Cupti12_0", "12.0", "records"},
+                    Way{"Cupti12_8", "12.8", "records"}, Way{"Cupti13_1", "13.1", "records"},
+                    Way{"DriverByRecords", "13.1", "records", true},
+                    Way{"Callbacks12_0", "12.0", "callbacks"},
+                    Way{"Callbacks13_1", "13.1", "callbacks"},
+                    Way{"DriverByCallbacks", "13.1", "callbacks", true},
+                    Way{"Mixed12_0", "12.0", "mixed"}, Way{"Mixed13_1", "13.1", "mixed"},
+                    Way{"DriverMixed", "13.1", "mixed", true}),
+    [](const testing::TestParamInfo<Way>& way) { return way.param.name; });
 
 TEST_P(DependencyEdges, EveryWaitOfAStreamIsKeptWithItsEvent) {
   HandOver();

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver's calls, waits and events by callbacks are those that CUPTI's records tell of."""
+"""Calls, waits and events by callbacks are those that CUPTI's records tell of."""
 import statistics
 import time
 
-TITLE = "--api callbacks tells the same as --api records"
+TITLE = "--api callbacks and mixed tell the same as --api records"
 
-LEVELS = ("records", "callbacks")
+LEVELS = ("records", "mixed", "callbacks")
 ROUNDS = 5  # of the time that CUDA takes to start
 # CUpti_ActivitySynchronizationType, and ours.
 SYNC_TYPES = {"1": "waits for events", "2": "waits of streams", "3": "waits for streams",
@@ -44,28 +44,34 @@ def compare(verdict, machine, what, words, exact):
         verdict.equal(recording.ledger("device_records_dropped"), 0, f"{what}, {level}: none is lost")
         found[level] = recording.process
         verdict.add_report(f"{what}, {level}", recording.text)
-    works, calls, syncs = ({level: read(found[level]) for level in LEVELS}
-                           for read in (works_of, calls_of, syncs_of))
     verdict.figure(f"{what}, device work without a call",
                    {level: found[level]["work"]["without_call"] for level in LEVELS})
-    verdict.check(found["callbacks"]["work"]["without_call"]
-                  <= found["records"]["work"]["without_call"], f"{what}: no launch is missing")
-    names = sorted(set(calls["records"]) | set(calls["callbacks"]))
-    differing = {name: [calls[level].get(name, 0) for level in LEVELS] for name in names
-                 if calls["records"].get(name) != calls["callbacks"].get(name)}
-    verdict.figure(f"{what}, calls that differ, records and callbacks", differing)
-    verdict.figure(f"{what}, work and synchronisation", [works, syncs])
+    for level in LEVELS[1:]:
+        expect_same(verdict, f"{what}, {level}", level, {by: found[by] for by in ("records", level)}, exact)
+
+
+def expect_same(verdict, what, level, found, exact):
+    """|found|: the process by records and by |level|."""
+    verdict.check(found[level]["work"]["without_call"] <= found["records"]["work"]["without_call"],
+                  f"{what}: no launch is missing")
+    works, calls, waits = ({by: read(process) for by, process in found.items()}
+                           for read in (works_of, calls_of, syncs_of))
+    names = sorted(set(calls["records"]) | set(calls[level]))
+    differing = {name: [calls[by].get(name, 0) for by in ("records", level)] for name in names
+                 if calls["records"].get(name) != calls[level].get(name)}
+    verdict.figure(f"{what}, calls that differ, records first", differing)
+    verdict.figure(f"{what}, work and synchronisation", [works, waits])
     if not exact:
         return
-    verdict.equal(works["callbacks"], works["records"], f"{what}: the same work")
+    verdict.equal(works[level], works["records"], f"{what}: the same work")
     verdict.equal({name: counts for name, counts in differing.items()
                    if not name.startswith(UNSTEADY)}, {}, f"{what}: the same calls")
     # CUPTI's records tell of queries of events, too.
-    waits = syncs["callbacks"].pop("waits for events", 0)
-    syncs["records"].pop("waits for events", None)
-    verdict.equal(syncs["callbacks"], syncs["records"], f"{what}: the same waits and events")
-    asked = sum(count for name, count in calls["callbacks"].items() if "EventSynchronize" in name)
-    verdict.equal(waits, asked, f"{what}: as many waits for events as were asked for")
+    for_events = waits[level].pop("waits for events", 0)
+    waits["records"].pop("waits for events", None)
+    verdict.equal(waits[level], waits["records"], f"{what}: the same waits and events")
+    asked = sum(count for name, count in calls[level].items() if "EventSynchronize" in name)
+    verdict.equal(for_events, asked, f"{what}: as many waits for events as were asked for")
 
 
 def works_of(process):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far corrected times are from the truth: the same iterations of a training loop, in processes that are
-recorded and in processes that are not, which take turns. Libraries are loaded and the loops are warm before
+recorded, in either way in which CUDA calls can be learnt, and in processes that are not, which take turns. Libraries are loaded and the loops are warm before
 that. What the machine does meanwhile, by which iterations of one and the same process became two fifths
 longer within seconds, falls on all alike, and so does how fast a processor is. There are several
 processes of each kind, and what these differ by is the error.
@@ -16,11 +16,11 @@ from harness.turns import PausingProgram, compared, take_turns
 
 TITLE = "the residual of corrected times, of recorded and plain processes in turns"
 
-CALIBRATION_S = 45
+CALIBRATION_S = 35  # of each level
+LEVELS = ("mixed", "callbacks")  # of --api
 TURN_S = 0.07  # of which the first 10 ms are an eighth slower, recorded or not, on an H200
 START_S, LOOP_S, END_S = 120, 150, 60  # at most
-PAIRS = 4  # of a recorded and a plain process
-PAIRS_SIMULATED = 2
+PLAIN, RECORDED, SIMULATED = 4, 3, 2  # processes that are plain, and of each level; there, of either
 
 
 @dataclasses.dataclass
@@ -54,6 +54,7 @@ LOOPS = (
 @dataclasses.dataclass
 class Process:
     program: PausingProgram
+    level: str = None
     path: object = None  # of its run; None: it is plain
     begins_ns: list = None
     report: dict = None
@@ -61,17 +62,19 @@ class Process:
 
 def run(verdict, machine):
     python = machine.find_python()
-    calibrated = machine.tool("calibrate", "--python", python, "--seconds", CALIBRATION_S, timeout_s=200)
-    if not verdict.check(calibrated.status == 0, "gpubound calibrate measures", calibrated.describe()):
-        return
-    verdict.add_report("calibration", calibrated.out)
+    for level in LEVELS:
+        words = [machine.bundle / "bin/gpubound", "calibrate", "--python", python, "--seconds", CALIBRATION_S]
+        calibrated = machine.command(words, 200, GPUBOUND_API=level)
+        if not verdict.check(calibrated.status == 0, f"gpubound calibrate measures, {level}", calibrated.describe()):
+            return
+        verdict.add_report(f"calibration, {level}", calibrated.out)
     loops = [loop for loop in LOOPS if not machine.simulated or loop.words[0] == "sb3_loop.py"]
     processes = {loop.name: [] for loop in loops}
     try:
         for loop in loops:
-            for _ in range(PAIRS_SIMULATED if machine.simulated else PAIRS):
-                for is_recorded in (True, False):
-                    processes[loop.name].append(start(machine, python, loop, is_recorded))
+            for level in (None, *LEVELS):
+                count = SIMULATED if machine.simulated else PLAIN if level is None else RECORDED
+                processes[loop.name] += [start(machine, python, loop, level) for _ in range(count)]
         for loop in loops:
             ready = [one.program.wait_for_pause(1, START_S) for one in processes[loop.name]]
             verdict.check(all(ready), f"{loop.name}: every process is ready")
@@ -88,19 +91,20 @@ def run(verdict, machine):
             one.program.kill()
 
 
-def start(machine, python, loop, is_recorded):
+def start(machine, python, loop, level):
+    """|level|: of --api; None: not recorded."""
     before, behind = loop.pauses
     script, *words = loop.words
     command = [python, machine.bundle / "programs" / script, *words, behind + 1,
                "--pause-before", before, behind]
     if machine.simulated:
         command += ["--device", "cpu"]
-    if not is_recorded:
+    if level is None:
         return Process(PausingProgram(command, machine.variables(), machine.scratch))
     path = machine.new_run_path()
-    command = [machine.bundle / "bin/gpubound", "run", "-q", "-o", path,
+    command = [machine.bundle / "bin/gpubound", "run", "-q", "--api", level, "-o", path,
                "--steps", f"{loop.first}:{loop.first + loop.recorded}", "--", *command]
-    return Process(PausingProgram(command, machine.variables(), machine.scratch), path)
+    return Process(PausingProgram(command, machine.variables(), machine.scratch), level, path)
 
 
 def finish(machine, one):
@@ -127,7 +131,7 @@ def saved_of(loop, one):
 
 def keep_turns(path, processes):
     """Beside a run that is kept, for a closer look than this one."""
-    told = [{"recorded": one.path is not None, "begins_ns": one.begins_ns, "turns_ns": one.program.turns_ns}
+    told = [{"recorded": one.path is not None, "level": one.level, "begins_ns": one.begins_ns, "turns_ns": one.program.turns_ns}
             for one in processes]
     (path / "turns.json").write_text(json.dumps(told), encoding="utf-8")
 
@@ -136,27 +140,34 @@ def judge(verdict, loop, processes):
     if not verdict.check(all(len(one.begins_ns or []) >= loop.first + loop.recorded for one in processes),
                          f"{loop.name}: every process tells its iterations"):
         return
-    recorded = [one for one in processes if one.path is not None]
-    keep_turns(recorded[0].path, processes)
     plain = [work_of(loop, one) for one in processes if one.path is None]
-    if not verdict.check(all(one.report and one.report["corrected"] for one in recorded),
-                         f"{loop.name}: is corrected"):
+    keep_turns(next(one.path for one in processes if one.path is not None), processes)
+    verdict.figure(f"{loop.name}, ms an iteration, plain", listed(plain))
+    for level in LEVELS:
+        judge_level(verdict, loop, f"{loop.name}, {level}", [one for one in processes if one.level == level], plain)
+
+
+def judge_level(verdict, loop, what, recorded, plain):
+    """|plain|: what the iterations took that were not recorded, ns, of each process."""
+    if not verdict.check(all(one.report and one.report["corrected"] for one in recorded), f"{what}: is corrected"):
         return
     begin_ns, end_ns = struct.unpack("qq", next(iter(recorded[0].path.glob("*.steps"))).read_bytes()[:16])
     begins = recorded[0].begins_ns
     verdict.check(begins[loop.first - 1] <= begin_ns <= begins[loop.first + 1] and
                   begins[loop.first + loop.recorded - 1] <= end_ns,
-                  f"{loop.name}: the iterations that are compared are recorded ones")
-    count = len(plain[0])
+                  f"{what}: the iterations that are compared are recorded ones")
     saved = [saved_of(loop, one) for one in recorded]
     works = [work_of(loop, one) for one in recorded]
     corrected = [[ns - saved_ns for ns in work] for work, (saved_ns, _) in zip(works, saved)]
-    verdict.figure(f"{loop.name}, ms an iteration",
-                   "plain " + " ".join(f"{sum(work) / count / 1e6:.3f}" for work in plain)
-                   + ", recorded " + " ".join(f"{sum(work) / count / 1e6:.3f}" for work in works)
-                   + ", corrected " + " ".join(f"{sum(work) / count / 1e6:.3f}" for work in corrected)
-                   + ", of which 95 % +/- " + " ".join(f"{error_ns / 1e6:.3f}" for _, error_ns in saved))
-    verdict.figure(f"{loop.name}, calls by their entries",
+    verdict.figure(f"{what}, ms an iteration",
+                   f"recorded {listed(works)}, corrected {listed(corrected)}, of which 95 % +/- "
+                   + " ".join(f"{error_ns / 1e6:.3f}" for _, error_ns in saved))
+    verdict.figure(f"{what}, calls by their entries",
                    [one.report["corrected"]["in_run_calibration"]["entries"] for one in recorded])
-    verdict.figure(f"{loop.name}, slowdown", compared(map(sum, works), map(sum, plain)))
-    verdict.figure(f"{loop.name}, residual", compared(map(sum, corrected), map(sum, plain)))
+    verdict.figure(f"{what}, slowdown", compared(map(sum, works), map(sum, plain)))
+    verdict.figure(f"{what}, residual", compared(map(sum, corrected), map(sum, plain)))
+
+
+def listed(works):
+    """The mean iteration of each process, ms."""
+    return " ".join(f"{sum(work) / len(work) / 1e6:.3f}" for work in works)
