@@ -9,20 +9,28 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <random>
 
 namespace gpubound {
 
 class Processors {
  public:
-  static Processors Allowed();  // those that the calling thread may have
-  static Processors Current();  // the one that it has now
+  Processors() = default;                       // not known
+  static Processors Allowed(pid_t thread = 0);  // those that it, or the calling one, may have
+  static Processors Current();                  // the one that the calling thread has now
+
+  // One of these, at random.
+  Processors Draw(std::mt19937_64* random) const;
+  // False where either is not known.
+  bool Contain(const Processors& others) const;
+  bool operator==(const Processors& other) const;
 
   // |thread| has one of these from here on. Threads that it starts inherit that, others of its
   // process go on as they are.
   void Hold(pid_t thread) const;
 
  private:
-  explicit Processors(std::optional<cpu_set_t> set) : set_(set) {}
+  explicit Processors(const cpu_set_t& set) : set_(set) {}
 
   std::optional<cpu_set_t> set_;  // null: not known
 };

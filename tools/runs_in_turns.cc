@@ -17,7 +17,9 @@
 
 #include "tools/argv.h"
 #include "tools/exit_codes.h"
+#include "tools/processors.h"
 #include "tools/signal_facts.h"
+#include "tools/working_threads.h"
 
 namespace gpubound {
 namespace {
@@ -103,10 +105,14 @@ class StoppedProgram {
     return error;
   }
 
-  void Continue() {
+  // Its threads go on at |place|, where one works at a time.
+  void Continue(const Processors& place) {
+    threads_.Choose(run_.pid, continued_ns_ == 0 ? 0 : stopped_ns_ - continued_ns_);
+    threads_.Place(place);
     continued_ns_ = NowNs();
     if (run_.wall_ns != 0) run_.stopped.push_back({stopped_ns_, continued_ns_});
     kill(-run_.pid, SIGCONT);
+    threads_.Release();
   }
 
   // 0, or a signal that came meanwhile. A thread within vfork() does not stop, and its child, which
@@ -158,6 +164,7 @@ class StoppedProgram {
   }
 
   TimedRun run_;
+  WorkingThreads threads_;
   int64_t stopped_ns_ = 0;    // when its last turn ended
   int64_t continued_ns_ = 0;  // when it began; 0: it had none
   int exec_error_fd_ = -1;
@@ -170,7 +177,8 @@ class Turns {
 
   // 0, or the signal that ended them.
   int Take(std::array<StoppedProgram, 2>* programs) {
-    while (!programs->front().has_ended() || !programs->back().has_ended()) {
+    for (int pair = 0; !programs->front().has_ended() || !programs->back().has_ended(); ++pair) {
+      if (pair % kPairsInOnePlace == 0) place_ = allowed_.Draw(&random_);
       const size_t first = random_() % 2;
       for (const size_t i : {first, 1 - first}) {
         const bool is_last = (*programs)[1 - i].has_ended();
@@ -183,12 +191,15 @@ class Turns {
   const WatchedSignals& signals() const { return signals_; }
 
  private:
+  // Often enough to see what each processor does, seldom enough for what is in its caches.
+  static constexpr int kPairsInOnePlace = 8;
+
   // Until it ends where nobody waits for the next turn.
   int TakeOne(StoppedProgram* program, bool is_last) {
     if (program->has_ended()) return 0;
     std::uniform_real_distribution<double> part(0.75, 1.25);
     constexpr int64_t kLookAgainNs = 1'000'000'000;
-    program->Continue();
+    program->Continue(place_);
     int64_t end_ns =
         NowNs() + static_cast<int64_t>(part(random_) * static_cast<double>(turn_.count()));
     while (!program->has_ended()) {
@@ -205,6 +216,8 @@ class Turns {
   const std::chrono::nanoseconds turn_;
   std::mt19937_64& random_;
   const WatchedSignals signals_;
+  const Processors allowed_ = Processors::Allowed();
+  Processors place_;  // of both programs
 };
 
 }  // namespace

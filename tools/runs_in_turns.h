@@ -4,6 +4,9 @@
 // that whatever else the machine does meets both alike. Two whole runs one after the other meet
 // different moments of it, and differ by several percent for that reason alone.
 //
+// Both work on the same processor, drawn anew every eight pairs of turns, unless their threads work
+// in parallel or the program itself keeps them elsewhere (working_threads.h).
+//
 // A run is stopped by SIGSTOP to its process group: processes that leave the group, and devices, go
 // on. Single-threaded; signal masks belong to the calling thread.
 #ifndef GPUBOUND_TOOLS_RUNS_IN_TURNS_H_
