@@ -43,10 +43,10 @@ void Flusher::AwaitEnd(std::chrono::milliseconds timeout) noexcept {
       ReadMonotonicNs() + static_cast<uint64_t>(std::chrono::nanoseconds(timeout).count());
   uint64_t deadline_ns = 0;
   if (end_deadline_ns_.compare_exchange_strong(deadline_ns, own_ns)) deadline_ns = own_ns;
-  while (!ended_.load(std::memory_order_acquire)) {
+  while (!ended_.is_open()) {
     const auto left_ns = static_cast<int64_t>(deadline_ns - ReadMonotonicNs());
     if (left_ns <= 0) return;
-    end_reached_.Wait(left_ns);
+    ended_.Wait(left_ns);
   }
 }
 
@@ -70,8 +70,7 @@ void* Flusher::EndMain(void* self) {
       LogOnce("could not close the trace: %s; it will be salvaged", failure.what());
     }
   }
-  flusher->ended_.store(true, std::memory_order_release);
-  flusher->end_reached_.Set();
+  flusher->ended_.Open();
   return nullptr;
 }
 
@@ -112,8 +111,7 @@ void* Flusher::ThreadMain(void* self) {
   } catch (const std::exception& failure) {
     LogOnce("the background thread stopped: %s; recording stops here", failure.what());
     // Nobody is to wait for it.
-    flusher->ended_.store(true, std::memory_order_release);
-    flusher->end_reached_.Set();
+    flusher->ended_.Open();
   }
   return nullptr;
 }

@@ -16,11 +16,11 @@
 #include "libprofiler/bystanders.h"
 #include "libprofiler/clock.h"
 #include "libprofiler/drain.h"
+#include "libprofiler/latch.h"
 #include "libprofiler/live_mapping.h"
 #include "libprofiler/page_pool.h"
 #include "libprofiler/step_window.h"
 #include "libprofiler/trace_writer.h"
-#include "libprofiler/wake_signal.h"
 
 namespace gpubound {
 
@@ -99,8 +99,7 @@ class Flusher {
   std::atomic<uint64_t> end_deadline_ns_{0};  // 0: nobody has waited
   const char* end_ = nullptr;                 // taken from there
   bool ends_here_ = false;  // no thread could be made for it: the background thread ends itself
-  std::atomic<bool> ended_{false};
-  WakeSignal end_reached_;
+  Latch ended_;             // several threads may end the process at once
 
   std::mutex state_mutex_;
   std::condition_variable state_changed_;
