@@ -58,7 +58,12 @@ std::string VerdictOf(const Report& report) {
     return verdict;
   }
   if (verdict.empty()) {
-    verdict = report.processes.empty() ? "nothing was recorded." : "complete: nothing was lost.";
+    const bool goes_on =
+        std::any_of(report.processes.begin(), report.processes.end(),
+                    [](const auto& process) { return process.span_end == SpanEnd::kGoesOn; });
+    verdict = report.processes.empty() ? "nothing was recorded."
+              : goes_on                ? "complete so far: nothing was lost."
+                                       : "complete: nothing was lost.";
   }
   const auto any_device = [&report](bool (*is)(const ReportDevice&)) {
     return std::any_of(report.devices.begin(), report.devices.end(), is);

@@ -233,6 +233,12 @@ TEST_F(RunReportTest, AProcessThatLostItsEndIsIncomplete) {
   EXPECT_THAT(Build().run.verdict, HasSubstr("incomplete: Processes that ended without closing"));
 }
 
+TEST_F(RunReportTest, WhileAProcessRunsNothingIsLostSoFar) {
+  AddProcess(1, 0, 100, "GPU-a", {});
+  AddProcess(2, 0, 100, "GPU-a", {}).span_end = SpanEnd::kGoesOn;
+  EXPECT_THAT(Build().run.verdict, HasSubstr("complete so far: nothing was lost"));
+}
+
 TEST_F(RunReportTest, AScopeThatIsOpenAtTheEndCountsOnceWhoeverSawIt) {
   ProcessTrace& process = AddProcess(1, 0, 100, "", {});
   process.labels = {{}, {LabelKind::kOperation, Layer::kUnset, "", "train"}};

@@ -161,7 +161,7 @@ export interface Device {
   not_profiled: {host: string; pid: number; name: string; ns: number}[];
   used: boolean;
   smi_model: number;
-  processes: {pid: number; name: string; alone_ns: number; contended_ns: number}[];
+  processes: {host: string; pid: number; name: string; alone_ns: number; contended_ns: number;}[];
 }
 
 export interface LedgerEntry {

@@ -18,7 +18,7 @@ function noneIdle(process: ReportProcess): string {
 // Others' work may run on a device while it has none of the process's.
 const sharesADevice = (report: Report, process: ReportProcess): boolean => report.devices.some(
     (device) => device.used && device.processes.length > 1 &&
-        device.processes.some(({pid}) => pid === process.pid));
+        device.processes.some(({host, pid}) => host === process.host && pid === process.pid));
 
 export function causes(report: Report, process: number): HTMLElement {
   const rows = idleCauses(report, process);
