@@ -299,12 +299,13 @@ TEST_F(CalibrationRun, TellsHowLongCuptiTakesToEnterCalls) {
 }
 
 TEST_F(CalibrationRun, CallsThatCuptiTakesLongerToEnterAreTakenToCostMore) {
-  SetOverhead({{"api_ns", 20'000}, {"entry_percent", 50}});
+  // Short, so that hardly any is interrupted, and many.
+  SetOverhead({{"api_ns", 5'000}, {"entry_percent", 50}});
   ASSERT_EQ(Gpubound({"calibrate", "--seconds", "2", "--python", ""}).exit_code, 0);
   const auto removed_ns = [this](int api_ns, const std::string& run, double* factor) {
     SetOverhead({{"api_ns", api_ns}, {"entry_percent", 50}});
     const Outcome outcome =
-        Gpubound({"run", "-o", run, "--", GPUBOUND_TEST_VICTIM, "train", "200"});
+        Gpubound({"run", "-o", run, "--", GPUBOUND_TEST_VICTIM, "train", "1000"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
     const Json report = Json::parse(Gpubound({"report", run, "--json"}).out);
     const Json& corrected = report["processes"][0]["corrected"];
@@ -319,8 +320,8 @@ TEST_F(CalibrationRun, CallsThatCuptiTakesLongerToEnterAreTakenToCostMore) {
   };
   double as_calibrated = 0;
   double longer = 0;
-  const double usual_ns = removed_ns(20'000, File("usual.gpubound"), &as_calibrated);
-  const double more_ns = removed_ns(80'000, File("longer.gpubound"), &longer);
+  const double usual_ns = removed_ns(5'000, File("usual.gpubound"), &as_calibrated);
+  const double more_ns = removed_ns(20'000, File("longer.gpubound"), &longer);
   EXPECT_GT(longer, 2.5 * as_calibrated);
   EXPECT_GT(more_ns, 2 * usual_ns);
 }
