@@ -4,6 +4,7 @@ asynchronous generators) is called at once, so that wrong arguments are refused 
 and what it returns is driven step by step, with its scopes open during each step only: suspended, it
 owns nothing."""
 import inspect
+import sys
 import types
 from typing import Any, Callable, Tuple
 
@@ -110,7 +111,7 @@ def _drive_generator(generator: Any, state: Suspendable) -> Any:
 
 
 async def _drive_async_generator(source: Any, state: Suspendable) -> Any:
-    step = source.asend(None)
+    step = _begin_unseen(source)
     while True:
         try:
             item = await Driven(step, state)
@@ -123,6 +124,17 @@ async def _drive_async_generator(source: Any, state: Suspendable) -> Any:
             raise
         except BaseException as error:  # what the consumer throws in is the source's to handle
             step = source.athrow(error)
+
+
+def _begin_unseen(source: Any) -> Any:
+    """The first step of `source`, of which the event loop is not told: it closes what it knows of when it ends,
+    and would close this one while the generator that drives it does."""
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, None)
+    try:
+        return source.asend(None)
+    finally:
+        sys.set_asyncgen_hooks(*hooks)
 
 
 _DRIVERS = ((inspect.isasyncgenfunction, _drive_async_generator),

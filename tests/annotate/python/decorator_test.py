@@ -260,6 +260,25 @@ class CoroutineTest(RecordedTest):
         self.assertEqual(drive(talk()), [None, 3, "caught"])
         self.assert_recorded(*(BEGIN, END) * 4)
 
+    def test_an_asynchronous_generator_that_is_left_is_closed_once_when_its_loop_ends(self):
+        @gpubound.operation("work")
+        async def items():
+            try:
+                yield 1
+            finally:
+                await asyncio.sleep(0)
+                closed.append(True)
+
+        async def leave():
+            loop = asyncio.get_running_loop()
+            loop.set_exception_handler(lambda _, context: failures.append(context["message"]))
+            generator = items()
+            self.assertEqual(await generator.asend(None), 1)
+            return generator
+        closed, failures = [], []
+        asyncio.run(leave())
+        self.assertEqual((closed, failures), ([True], []))
+
 
 class AsyncioTest(RecordedTest):
     """With the hook that the collector's start-up installs."""
