@@ -35,6 +35,15 @@ void* SlotOf(Function* function) {
   return reinterpret_cast<void*>(function);
 }
 
+// What makes an attribute of an object of an instance of |type|; null where nothing does.
+inline descrgetfunc BinderOf(PyTypeObject* type) {
+#ifdef Py_LIMITED_API
+  return reinterpret_cast<descrgetfunc>(PyType_GetSlot(type, Py_tp_descr_get));
+#else
+  return type->tp_descr_get;
+#endif
+}
+
 inline Py_ssize_t ArgumentCount(size_t nargsf) {
   return static_cast<Py_ssize_t>(nargsf & ~PY_VECTORCALL_ARGUMENTS_OFFSET);
 }

@@ -318,7 +318,8 @@ int Execute(PyObject* module) {
   if (PyModule_AddIntConstant(module, "recording", LoadTable() ? 1 : 0) != 0) return -1;
   if (PyObject_SetAttrString(module, "Wrapper", state->wrapper_types.callable) != 0 ||
       PyObject_SetAttrString(module, "ObjectWrapper", state->wrapper_types.object) != 0 ||
-      PyObject_SetAttrString(module, "FunctionWrapper", state->wrapper_types.function) != 0) {
+      PyObject_SetAttrString(module, "FunctionWrapper", state->wrapper_types.function) != 0 ||
+      PyObject_SetAttrString(module, "DescriptorWrapper", state->wrapper_types.descriptor) != 0) {
     return -1;
   }
   return PyObject_SetAttrString(module, "Scope", state->scope_types.scope);
@@ -331,6 +332,7 @@ int Traverse(PyObject* module, visitproc visit, void* arg) {
   Py_VISIT(state->wrapper_types.callable);
   Py_VISIT(state->wrapper_types.object);
   Py_VISIT(state->wrapper_types.function);
+  Py_VISIT(state->wrapper_types.descriptor);
   Py_VISIT(state->wrapper_types.method);
   Py_VISIT(state->at_end.load());
   for (ScopeCache& layer : state->layers) {
@@ -346,6 +348,7 @@ int Clear(PyObject* module) {
   Py_CLEAR(state->wrapper_types.callable);
   Py_CLEAR(state->wrapper_types.object);
   Py_CLEAR(state->wrapper_types.function);
+  Py_CLEAR(state->wrapper_types.descriptor);
   Py_CLEAR(state->wrapper_types.method);
   Py_CLEAR(state->wrapper_types.handle);
   Py_XDECREF(state->at_end.exchange(nullptr));

@@ -16,12 +16,17 @@ struct Around {
   PyObject* helper = nullptr;  // a hook's guard, what a CallRole asks, or WrapperTypes::handle
   bool once = false;
   bool alone = false;
+  bool asks_arguments = false;  // the object too, which what is bound is called without
 };
+
+Around AroundOf(const Wrapper* wrapper) {
+  return {wrapper->vectorcall, wrapper->label, wrapper->helper, wrapper->once, wrapper->alone};
+}
 
 int Traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(Cast(self)->wrapped);
-  Py_VISIT(Cast(self)->method_type);
+  Py_VISIT(Cast(self)->bound_type);
   Py_VISIT(Cast(self)->helper);
   return 0;
 }
@@ -33,7 +38,7 @@ void Deallocate(PyObject* self) {
   // Another thread may be taking the last one off: the interpreter knows how to look.
   PyObject_ClearWeakRefs(self);
   Py_XDECREF(Cast(self)->wrapped);
-  Py_XDECREF(Cast(self)->method_type);
+  Py_XDECREF(Cast(self)->bound_type);
   Py_XDECREF(Cast(self)->helper);
   PyObject_GC_Del(self);
   Py_DECREF(type);
@@ -71,7 +76,41 @@ PyObject* Compare(PyObject* self, PyObject* other, int operation) {
 
 PyObject* Bind(PyObject* self, PyObject* object, PyObject*) {
   if (object == nullptr || object == Py_None) return NewReference(self);
-  return PyObject_CallFunctionObjArgs(Cast(self)->method_type, self, object, nullptr);
+  return PyObject_CallFunctionObjArgs(Cast(self)->bound_type, self, object, nullptr);
+}
+
+// Null with an error set.
+PyObject* Allocate(PyTypeObject* type, PyObject* wrapped, PyObject* bound_type,
+                   const Around& around) {
+  auto* wrapper = PyObject_GC_New(Wrapper, type);
+  if (wrapper == nullptr) return nullptr;
+  wrapper->vectorcall = around.call;
+  wrapper->wrapped = NewReference(wrapped);
+  wrapper->bound_type = NewReference(bound_type);
+  wrapper->weak_references = nullptr;
+  wrapper->helper = around.helper == nullptr ? nullptr : NewReference(around.helper);
+  wrapper->label = around.label;
+  wrapper->once = around.once;
+  wrapper->alone = around.alone;
+  PyObject_GC_Track(reinterpret_cast<PyObject*>(wrapper));
+  return reinterpret_cast<PyObject*>(wrapper);
+}
+
+// |bound| in a wrapper that does around a call what |wrapper| does.
+PyObject* WrapBound(const Wrapper* wrapper, PyObject* bound) {
+  return Allocate(reinterpret_cast<PyTypeObject*>(wrapper->bound_type), bound, wrapper->bound_type,
+                  AroundOf(wrapper));
+}
+
+// The wrapped descriptor says what it is as an attribute of |object|, which need not be a method;
+// if that can be called, each call opens what one of |self| does.
+PyObject* BindAsWrapped(PyObject* self, PyObject* object, PyObject* type) {
+  const Wrapper* wrapper = Cast(self);
+  PyObject* bound = BinderOf(Py_TYPE(wrapper->wrapped))(wrapper->wrapped, object, type);
+  if (bound == nullptr || PyCallable_Check(bound) == 0) return bound;
+  PyObject* result = bound == wrapper->wrapped ? NewReference(self) : WrapBound(wrapper, bound);
+  Py_DECREF(bound);
+  return result;
 }
 
 PyObject* GetWrapped(PyObject* self, void*) { return NewReference(Cast(self)->wrapped); }
@@ -93,31 +132,12 @@ PyObject* Reduce(PyObject* self, PyObject*) {
   return result;
 }
 
-// Null with an error set.
-PyObject* Allocate(PyTypeObject* type, PyObject* wrapped, PyObject* method_type,
-                   const Around& around) {
-  auto* wrapper = PyObject_GC_New(Wrapper, type);
-  if (wrapper == nullptr) return nullptr;
-  wrapper->vectorcall = around.call;
-  wrapper->wrapped = NewReference(wrapped);
-  wrapper->method_type = NewReference(method_type);
-  wrapper->weak_references = nullptr;
-  wrapper->helper = around.helper == nullptr ? nullptr : NewReference(around.helper);
-  wrapper->label = around.label;
-  wrapper->once = around.once;
-  wrapper->alone = around.alone;
-  PyObject_GC_Track(reinterpret_cast<PyObject*>(wrapper));
-  return reinterpret_cast<PyObject*>(wrapper);
-}
-
 // A copy of |self| around |wrapped|, a copy of what it wraps: itself where there is none, as of a
 // function.
 PyObject* CopyAround(PyObject* self, PyObject* wrapped) {
   const Wrapper* original = Cast(self);
   if (wrapped == original->wrapped) return NewReference(self);
-  return Allocate(
-      Py_TYPE(self), wrapped, original->method_type,
-      {original->vectorcall, original->label, original->helper, original->once, original->alone});
+  return Allocate(Py_TYPE(self), wrapped, original->bound_type, AroundOf(original));
 }
 
 // |memo| is null for a shallow copy.
@@ -199,6 +219,20 @@ PyType_Slot function_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
                                 {Py_tp_traverse, SlotOf(Traverse)},
                                 {Py_tp_dealloc, SlotOf(Deallocate)},
                                 {0, nullptr}};
+PyType_Slot descriptor_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
+                                  {Py_tp_members, members},
+                                  {Py_tp_methods, methods},
+                                  {Py_tp_getset, properties},
+                                  {Py_tp_getattro, SlotOf(GetAttribute)},
+                                  {Py_tp_setattro, SlotOf(SetAttribute)},
+                                  {Py_tp_descr_get, SlotOf(BindAsWrapped)},
+                                  {Py_tp_repr, SlotOf(Repr)},
+                                  {Py_tp_str, SlotOf(Str)},
+                                  {Py_tp_hash, SlotOf(Hash)},
+                                  {Py_tp_richcompare, SlotOf(Compare)},
+                                  {Py_tp_traverse, SlotOf(Traverse)},
+                                  {Py_tp_dealloc, SlotOf(Deallocate)},
+                                  {0, nullptr}};
 
 constexpr unsigned kFlags =
     kDefaultTypeFlags | kImmutableType | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
@@ -207,11 +241,36 @@ PyType_Spec object_spec = {"gpubound._core.ObjectWrapper", sizeof(Wrapper), 0, k
                            object_slots};
 PyType_Spec function_spec = {"gpubound._core.FunctionWrapper", sizeof(Wrapper), 0,
                              kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, function_slots};
+PyType_Spec descriptor_spec = {"gpubound._core.DescriptorWrapper", sizeof(Wrapper), 0, kFlags,
+                               descriptor_slots};
 
 bool IsChoice(PyObject* helper) {
   return helper != nullptr && PyTuple_Check(helper) && PyTuple_Size(helper) == 2 &&
          PyType_Check(PyTuple_GetItem(helper, 0)) &&
          PyCallable_Check(PyTuple_GetItem(helper, 1)) != 0;
+}
+
+// The type of pybind11's methods, which is a type of the interpreter without a name in its API.
+bool IsInstanceMethod(PyTypeObject* type) {
+  PyObject* name = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__name__");
+  const bool is = name != nullptr && PyUnicode_Check(name) &&
+                  PyUnicode_CompareWithASCIIString(name, "instancemethod") == 0;
+  Py_XDECREF(name);
+  PyErr_Clear();
+  return is;
+}
+
+// Whether only |wrapped| itself knows what it is as an attribute of an object, as a decorator
+// written as a class does (wrapt's), and not a method, which is called with the object first.
+bool BindsByItself(PyObject* wrapped) {
+  PyTypeObject* type = Py_TYPE(wrapped);
+  return PyType_HasFeature(type, Py_TPFLAGS_METHOD_DESCRIPTOR) == 0 && BinderOf(type) != nullptr &&
+         !IsInstanceMethod(type);
+}
+
+bool AsksArguments(CallRole role, const PyObject* helper) {
+  if (role == CallRole::kWaits) return helper != nullptr;
+  return role != CallRole::kReturns && role != CallRole::kWorks && role != CallRole::kReplaces;
 }
 
 PyObject* Make(const WrapperTypes& types, PyObject* wrapped, bool binds, const Around& around) {
@@ -220,8 +279,14 @@ PyObject* Make(const WrapperTypes& types, PyObject* wrapped, bool binds, const A
     return nullptr;
   }
   PyObject* type = types.function;
-  if (!binds) type = HasProtocols(wrapped) ? types.object : types.callable;
-  return Allocate(reinterpret_cast<PyTypeObject*>(type), wrapped, types.method, around);
+  PyObject* bound_type = types.method;
+  if (!binds) {
+    type = HasProtocols(wrapped) ? types.object : types.callable;
+  } else if (BindsByItself(wrapped) && !around.asks_arguments) {
+    type = types.descriptor;
+    bound_type = types.callable;
+  }
+  return Allocate(reinterpret_cast<PyTypeObject*>(type), wrapped, bound_type, around);
 }
 
 }  // namespace
@@ -230,12 +295,13 @@ bool MakeWrapperTypes(PyObject* module, WrapperTypes* types) {
   types->callable = PyType_FromModuleAndSpec(module, &callable_spec, nullptr);
   types->object = PyType_FromModuleAndSpec(module, &object_spec, nullptr);
   types->function = PyType_FromModuleAndSpec(module, &function_spec, nullptr);
+  types->descriptor = PyType_FromModuleAndSpec(module, &descriptor_spec, nullptr);
   PyObject* library = PyImport_ImportModule("types");
   if (library != nullptr) types->method = PyObject_GetAttrString(library, "MethodType");
   Py_XDECREF(library);
   types->handle = PyUnicode_InternFromString("_handle");
   return types->callable != nullptr && types->object != nullptr && types->function != nullptr &&
-         types->method != nullptr && types->handle != nullptr;
+         types->descriptor != nullptr && types->method != nullptr && types->handle != nullptr;
 }
 
 PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds,
@@ -253,13 +319,17 @@ PyObject* NewCallWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t 
   }
   const bool on_connection =
       role == CallRole::kReceives || role == CallRole::kWrites || role == CallRole::kMakes;
-  return Make(types, wrapped, binds,
-              {CallInRole(role), label, on_connection ? types.handle : helper});
+  Around around = {CallInRole(role), label, on_connection ? types.handle : helper};
+  around.asks_arguments = AsksArguments(role, helper);
+  return Make(types, wrapped, binds, around);
 }
 
 PyObject* WrappedBy(const WrapperTypes& types, PyObject* object) {
   PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  if (type != types.callable && type != types.object && type != types.function) return nullptr;
+  if (type != types.callable && type != types.object && type != types.function &&
+      type != types.descriptor) {
+    return nullptr;
+  }
   return NewReference(Cast(object)->wrapped);
 }
 

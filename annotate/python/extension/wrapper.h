@@ -2,8 +2,8 @@
 //
 // A callable that opens a label around each call of another one and is otherwise that one: same
 // name, docs, signature, class, equality and hash; attributes are read from it and set on it.
-// A Python function binds to an instance, a built-in one does not, and an object may be a container
-// as well, so there are three types.
+// A Python function binds to an instance, a built-in one does not, another descriptor in its own
+// way, and an object may be a container as well, so there are four types.
 #ifndef GPUBOUND_ANNOTATE_PYTHON_WRAPPER_H_
 #define GPUBOUND_ANNOTATE_PYTHON_WRAPPER_H_
 
@@ -14,11 +14,12 @@
 namespace gpubound {
 
 struct WrapperTypes {
-  PyObject* callable;  // gpubound.Wrapper
-  PyObject* object;    // gpubound.ObjectWrapper: see wrapper_protocols.h
-  PyObject* function;  // gpubound.FunctionWrapper: binds as a method does
-  PyObject* method;    // types.MethodType
-  PyObject* handle;    // the str "_handle", see channels.h
+  PyObject* callable;    // gpubound.Wrapper
+  PyObject* object;      // gpubound.ObjectWrapper: see wrapper_protocols.h
+  PyObject* function;    // gpubound.FunctionWrapper: binds as a method does
+  PyObject* descriptor;  // gpubound.DescriptorWrapper: binds as what it wraps does
+  PyObject* method;      // types.MethodType
+  PyObject* handle;      // the str "_handle", see channels.h
 };
 
 bool MakeWrapperTypes(PyObject* module, WrapperTypes* types);

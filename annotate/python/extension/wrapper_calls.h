@@ -18,7 +18,7 @@ namespace gpubound {
 struct Wrapper {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* wrapped;
-  PyObject* method_type;
+  PyObject* bound_type;  // makes what it is as an attribute of an object
   PyObject* weak_references;
   PyObject* helper;
   uint32_t label;

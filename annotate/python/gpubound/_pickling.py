@@ -16,7 +16,7 @@ from gpubound import _core, _failures, _replacing
 CLOUDPICKLES = tuple(f"{package}.{module}"
                      for package in ("cloudpickle", "ray.cloudpickle", "joblib.externals.cloudpickle")
                      for module in ("cloudpickle", "cloudpickle_fast"))
-_TYPES = (_core.Wrapper, _core.ObjectWrapper, _core.FunctionWrapper)
+_TYPES = (_core.Wrapper, _core.ObjectWrapper, _core.FunctionWrapper, _core.DescriptorWrapper)
 
 
 def reduce_scope(scope: _core.Scope) -> Tuple[Any, ...]:

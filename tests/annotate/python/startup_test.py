@@ -209,7 +209,8 @@ class StartupTest(unittest.TestCase):
         done = self.run_program(
             "from dill._dill import Pickler\nprint(len(Pickler.dispatch))\n"
             "import colorsys\nprint(sorted(kind.__name__ for kind in Pickler.dispatch))\n")
-        self.assertEqual(done.stdout, "0\n['FunctionWrapper', 'ObjectWrapper', 'Wrapper']\n", done.stderr)
+        self.assertEqual(done.stdout, "0\n['DescriptorWrapper', 'FunctionWrapper', 'ObjectWrapper', 'Wrapper']\n",
+                         done.stderr)
 
     def test_where_recording_is_off_nothing_is_hooked(self):
         self.install_gymnasium("1.2.0")

@@ -41,7 +41,7 @@ class WrapperTest(RecordedTest):
     @unittest.skipIf(sys.version_info < (3, 10), "no class of an extension is immutable before")
     def test_the_types_cannot_be_changed(self):
         # Only then does the interpreter keep what it found for a method where the program names it.
-        for wrapper_type in (_core.Wrapper, _core.ObjectWrapper, _core.FunctionWrapper):
+        for wrapper_type in (_core.Wrapper, _core.ObjectWrapper, _core.FunctionWrapper, _core.DescriptorWrapper):
             with self.assertRaisesRegex(TypeError, "immutable"):
                 wrapper_type.changed = 1
 
@@ -218,6 +218,74 @@ class ProtocolTest(RecordedTest):
             with self.assertRaises(TypeError):
                 len(wrapper)
         self.assertEqual(str(_core.wrap(len, LABEL, False)), str(len))
+
+
+class Traced:
+    """A decorator that is told of the object which it is called on, as those made with wrapt are."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __get__(self, instance, owner=None):
+        return BoundTraced(self.function, instance)
+
+    def __call__(self, *arguments):
+        return "unbound", self.function(*arguments)
+
+
+class BoundTraced:
+    def __init__(self, function, instance):
+        self.function, self.instance = function, instance
+
+    def __call__(self, *arguments):
+        if self.instance is None:
+            return "of class", self.function(*arguments)
+        return self.instance, self.function(self.instance, *arguments)
+
+
+class DescriptorTest(RecordedTest):
+    def setUp(self):
+        class Environment:
+            @gpubound.operation("simulation")
+            @Traced
+            def step(self, action):
+                return action
+        self.environment = Environment()
+        super().setUp()
+
+    def test_a_decorator_is_told_of_the_object_as_before(self):
+        self.assertEqual(self.environment.step(3), (self.environment, 3))
+        self.assertEqual(type(self.environment).step(self.environment, 3), ("of class", 3))
+        self.assert_recorded(*("begin operation simulation", "end operation simulation") * 2)
+
+    def test_what_it_makes_of_the_attribute_is_what_the_program_sees(self):
+        self.assertIs(self.environment.step.instance, self.environment)
+        self.assertIsInstance(self.environment.step, BoundTraced)
+
+    def test_around_a_function_it_is_called_as_before(self):
+        self.assertEqual(gpubound.operation("work")(Traced(abs))(-3), ("unbound", 3))
+
+    def test_a_hook_leaves_it_the_object_too(self):
+        own = vars(type(self.environment))
+        hooked = _core.hook(own["step"], LABEL, True, True, False, None)
+        type(self.environment).step = hooked
+        self.assertEqual(self.environment.step(3), (self.environment, 3))
+        self.assert_recorded(CALL[0], "begin operation simulation", "end operation simulation", CALL[1])
+
+    def test_an_attribute_that_cannot_be_called_stays_what_it_is(self):
+        class Constant(Traced):
+            def __get__(self, instance, owner=None):
+                return 7
+
+        class Environment:
+            step = gpubound.operation("simulation")(Constant(abs))
+        self.assertEqual(Environment().step, 7)
+
+    def test_no_reference_is_lost_or_kept(self):
+        before = sys.getrefcount(self.environment)
+        for _ in range(100):
+            self.environment.step(3)
+        self.assertEqual(sys.getrefcount(self.environment), before)
 
 
 class InterceptTest(RecordedTest):
