@@ -54,7 +54,10 @@ class _Loop:
 
     def enter(self, thread: int, stage: _core.Scope) -> None:
         """Opens `stage` in place of what is open, unless the program has operations of its own open."""
-        if stage is self.stages.get(thread) or self.depth(thread) != 0:
+        if stage is self.stages.get(thread):
+            return
+        _watch_end_of(thread)
+        if self.depth(thread) != 0:
             return
         self.leave(thread)
         self.stages[thread] = stage
@@ -94,6 +97,13 @@ class _Loop:
         self.others = 0
         return True
 
+    def start_over(self) -> None:
+        """For the next learner, with whichever optimizers and collector."""
+        self.threads.clear()
+        self.each_step = self.has_gradients = False
+        self.steps = self.others = 0
+        self.leader = lambda: None
+
     def end_at_exit(self) -> None:
         """The last turn ends with the program."""
         if not self.has_exit_handler:
@@ -102,6 +112,35 @@ class _Loop:
 
 
 _loop = _Loop()
+_of_thread = threading.local()
+
+
+class _EndOfThread:
+    """Kept by a thread, which lets go of it as the last thing that it does in Python."""
+
+    __slots__ = ("_thread",)
+
+    def __init__(self, thread: int) -> None:
+        self._thread = thread
+
+    def __del__(self, get_ident: Callable[[], int] = threading.get_ident) -> None:
+        if get_ident() == self._thread:  # else in a fork child, or where the interpreter ends
+            _end_thread(self._thread)
+
+
+def _watch_end_of(thread: int) -> None:
+    """Of `thread`, the calling one; what the main thread did ends with the program."""
+    if not hasattr(_of_thread, "end") and thread != threading.main_thread().ident:
+        _of_thread.end = _EndOfThread(thread)
+
+
+def _end_thread(thread: int) -> None:
+    """The stage of `thread` ends with it, and with a learner its loop: the number of the thread, too, may
+    be that of the next one."""
+    _loop.leave(thread)
+    if _loop.threads.get("learner") == thread:
+        _end_open_turn()
+        _loop.start_over()
 
 
 def enter_worker(*_: Any, **__: Any) -> None:
@@ -165,6 +204,7 @@ def begin_jitted_turn() -> None:
         enter_update()
         return
     _loop.threads.setdefault("learner", thread)
+    _watch_end_of(thread)
     _loop.leave(thread)
     _loop.end_at_exit()
     _begin_turn()

@@ -137,7 +137,23 @@ class LoopTest(RecordedTest):
     def test_a_learner_thread_beside_one_that_steps_environments(self):
         self.run_loop("eee")
         self.on_another_thread("bcbcbc")
-        self.assertEqual(self.run_loop("e"), "update( step step")
+        self.assertEqual(self.run_loop("e"), "update( step step )")
+
+    def test_a_loop_on_a_thread_ends_with_the_thread_and_may_begin_again_on_the_next(self):
+        for _ in range(3):
+            self.on_another_thread("eebcbc" * 2)
+            self.assertEqual(self.run_loop(""), "rollout( ) update( ) step rollout( ) update( ) step")
+        self.assertEqual(self.run_loop("eebcbc"), "rollout( ) update(")
+
+    def test_the_learner_of_the_next_thread_has_an_optimizer_of_its_own(self):
+        self.on_another_thread("bcbcbc")
+        self.assertEqual(self.run_loop(""), "update( step step )")
+        self.on_another_thread("bababa")
+        self.assertEqual(self.run_loop(""), "update( step step step )")
+
+    def test_a_jitted_turn_ends_with_its_thread(self):
+        self.on_another_thread("jj")
+        self.assertEqual(self.run_loop(""), "step step")
 
     def test_jitted_turns_without_environments(self):
         self.assertEqual(self.run_loop("jjj"), "step step")
