@@ -45,6 +45,15 @@ class LibraryTest(unittest.TestCase):
 
 
 class SimulatorTest(LibraryTest):
+    def test_checking_an_environment_is_simulation_and_begins_no_rollout(self):
+        for checker in ("gymnasium.utils.env_checker", "stable_baselines3.common.env_checker"):
+            calls = self.told("import gymnasium, torch\n"
+                              f"from {checker} import check_env\n"
+                              "environment = gymnasium.make('CartPole-v1').unwrapped\n"
+                              "check_env(environment, skip_render_check=True)\n")
+            self.assertEqual(self.order(calls), ["simulation"], checker)
+            self.assertEqual(self.count(calls, "operation simulation"), 1, checker)
+
     def test_pettingzoo_is_simulation(self):
         calls = self.told("from pettingzoo import ParallelEnv\nfrom pettingzoo.utils import BaseParallelWrapper\n"
                           "class Own(ParallelEnv):\n"
