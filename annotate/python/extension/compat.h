@@ -62,6 +62,33 @@ inline bool DropError() {
   return true;
 }
 
+// The error that is set, if any, while something else is called.
+#if PY_VERSION_HEX >= 0x030C0000
+using Raised = PyObject*;
+inline Raised TakeRaised() { return PyErr_GetRaisedException(); }
+inline void RaiseAgain(Raised raised) { PyErr_SetRaisedException(raised); }
+inline void ForgetRaised(Raised raised) { Py_XDECREF(raised); }
+#else
+struct Raised {
+  PyObject* type;
+  PyObject* value;
+  PyObject* traceback;
+};
+inline Raised TakeRaised() {
+  Raised raised = {};
+  PyErr_Fetch(&raised.type, &raised.value, &raised.traceback);
+  return raised;
+}
+inline void RaiseAgain(const Raised& raised) {
+  PyErr_Restore(raised.type, raised.value, raised.traceback);
+}
+inline void ForgetRaised(const Raised& raised) {
+  Py_XDECREF(raised.type);
+  Py_XDECREF(raised.value);
+  Py_XDECREF(raised.traceback);
+}
+#endif
+
 // What |dict| holds for |key|, an exact str, as a new reference; null where there is nothing, and
 // with an error set.
 inline PyObject* FindInDict(PyObject* dict, PyObject* key) {

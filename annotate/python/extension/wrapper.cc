@@ -270,7 +270,8 @@ bool BindsByItself(PyObject* wrapped) {
 
 bool AsksArguments(CallRole role, const PyObject* helper) {
   if (role == CallRole::kWaits) return helper != nullptr;
-  return role != CallRole::kReturns && role != CallRole::kWorks && role != CallRole::kReplaces;
+  return role != CallRole::kReturns && role != CallRole::kWorks && role != CallRole::kReplaces &&
+         role != CallRole::kFollows;
 }
 
 PyObject* Make(const WrapperTypes& types, PyObject* wrapped, bool binds, const Around& around) {

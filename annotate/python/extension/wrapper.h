@@ -50,8 +50,10 @@ enum class CallRole : uint32_t {
   // first argument is an instance of the class, or derived from it; opens nothing.
   kChooses = 8,
   kReplaces = 9,  // what |helper| makes of the result is returned; opens nothing
+  // |helper| is called without arguments after the call, whatever became of it; opens nothing.
+  kFollows = 10,
 };
-inline constexpr uint32_t kCallRoles = 10;
+inline constexpr uint32_t kCallRoles = 11;
 
 // A wrapper as NewWrapper makes it, in |role|. Of nested waits only the outermost opens its label:
 // it knows for whom it is. |helper| is null for none; an error of it is dropped.

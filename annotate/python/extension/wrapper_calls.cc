@@ -154,6 +154,23 @@ PyObject* CallReplacing(PyObject* self, PyObject* const* arguments, size_t nargs
   return answer;
 }
 
+PyObject* CallFollowed(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                       PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  if (wrapper->helper == nullptr) return result;
+  const Raised raised = TakeRaised();
+  PyObject* answer = PyObject_CallObject(wrapper->helper, nullptr);
+  Py_XDECREF(answer);
+  if (DropError()) {
+    RaiseAgain(raised);
+    return result;
+  }
+  ForgetRaised(raised);
+  Py_XDECREF(result);
+  return nullptr;
+}
+
 PyObject* CallOpening(PyObject* self, PyObject* const* arguments, size_t nargsf,
                       PyObject* keywords) {
   PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
@@ -201,8 +218,8 @@ PyObject* CallChosen(PyObject* self, PyObject* const* arguments, size_t nargsf,
 }
 
 constexpr vectorcallfunc kRoleCalls[kCallRoles] = {
-    CallWaiting, CallReceiving, CallWriting, CallMaking, CallReturning,
-    CallOpening, CallClosing,   CallWorking, CallChosen, CallReplacing};
+    CallWaiting, CallReceiving, CallWriting, CallMaking,    CallReturning, CallOpening,
+    CallClosing, CallWorking,   CallChosen,  CallReplacing, CallFollowed};
 
 }  // namespace
 

@@ -167,14 +167,9 @@ def _around_iteration(moment: str) -> Callable[[Any, str], Any]:
     after_call = _AFTER_CALL[moment]
 
     def wrap(original: Any, name: str) -> Any:
-        @functools.wraps(original)
-        def run(*arguments: Any, **keywords: Any) -> Any:
-            try:
-                return original(*arguments, **keywords)
-            finally:
-                _failures.attempt(None, f"{name}: the iteration is not ended", after_call)
-        run._gpubound_hook = True  # type: ignore[attr-defined]
-        return run
+        def tell() -> None:
+            _failures.attempt(None, f"{name}: the iteration is not ended", after_call)
+        return _core.watch(original, 0, binds_to_instances(original), _roles.FOLLOWS, tell)
     return wrap
 
 

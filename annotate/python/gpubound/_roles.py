@@ -5,5 +5,5 @@ WAITS, RECEIVES, WRITES, MAKES, RETURNS = range(5)
 # after it or before it.
 OPENS, CLOSES = 5, 6
 # They open their label and end the wait around it; they call another one for instances of a class; they
-# return what the helper makes of the result.
-WORKS, CHOOSES, REPLACES = 7, 8, 9
+# return what the helper makes of the result; the helper is told after the call, also of one that raised.
+WORKS, CHOOSES, REPLACES, FOLLOWS = 7, 8, 9, 10

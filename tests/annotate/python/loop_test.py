@@ -2,8 +2,10 @@
 """Which iterations and stages are found in training loops of several shapes."""
 import os
 import threading
+import traceback
 import types
 import unittest
+import warnings
 
 import gpubound
 from gpubound import _core, _hooks, _loop
@@ -57,6 +59,30 @@ class LoopTest(RecordedTest):
         self.assertEqual(self.run_loop("").split().count("step"), 3)
         algorithm.learn(0)
         self.assertEqual(self.run_loop(""), "")
+
+    def test_a_frameworks_loop_runs_in_no_frame_of_ours(self):
+        class Algorithm:
+            def learn(self, error=None):
+                warnings.warn("old", DeprecationWarning, stacklevel=2)
+                if error is not None:
+                    raise error
+                return self
+        module = types.ModuleType("sample")
+        module.Algorithm = Algorithm
+        _hooks.install_hook({"module": "sample", "class": "Algorithm", "names": ["learn"],
+                             "iteration": "ends"}, module)
+        with self.assertWarns(DeprecationWarning) as warned:
+            Algorithm().learn()
+        self.assertEqual(warned.filename, __file__)
+        _loop.begin_iteration()
+        frames = []
+        with self.assertWarns(DeprecationWarning):
+            try:
+                Algorithm().learn(KeyError("its own"))
+            except KeyError as error:
+                frames += [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+        self.assertEqual(frames, ["test_a_frameworks_loop_runs_in_no_frame_of_ours", "learn"])
+        self.assertEqual(self.run_loop(""), "step")
 
     def test_a_single_file_script_alternates_between_rollout_and_update(self):
         self.assertEqual(self.run_loop("eebcbc" * 2), "rollout( ) update( ) step rollout( ) update(")

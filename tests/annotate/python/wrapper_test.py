@@ -357,6 +357,7 @@ class InterceptTest(RecordedTest):
         wrappers = {"guard": _core.hook(calls.append, LABEL, False, False, False, lambda: helper(None))}
         for role in (_roles.WAITS, _roles.RETURNS, _roles.OPENS, _roles.CLOSES, _roles.REPLACES):
             wrappers[role] = _core.watch(calls.append, LABEL, False, role, helper)
+        wrappers[_roles.FOLLOWS] = _core.watch(calls.append, LABEL, False, _roles.FOLLOWS, lambda: helper(None))
         return calls, wrappers
 
     def test_what_helpers_raise_is_not_the_programs_business(self):
@@ -375,7 +376,8 @@ class InterceptTest(RecordedTest):
             for name, wrapper in wrappers.items():
                 with self.assertRaises(ending, msg=name):
                     wrapper(name)
-            self.assertEqual(calls, [_roles.RETURNS, _roles.OPENS, _roles.REPLACES], "helpers that come behind the call")
+            self.assertEqual(calls, [_roles.RETURNS, _roles.OPENS, _roles.REPLACES, _roles.FOLLOWS],
+                             "helpers that come behind the call")
 
     def test_wrong_arguments_are_refused(self):
         with self.assertRaisesRegex(TypeError, "a module or a class, not list"):
