@@ -23,6 +23,7 @@
 #include "analysis/process_report.h"
 #include "analysis/process_rounds.h"
 #include "analysis/run_headline.h"
+#include "analysis/run_metadata.h"
 #include "analysis/run_span.h"
 #include "analysis/run_sums.h"
 #include "analysis/run_verdict.h"
@@ -162,6 +163,7 @@ std::vector<std::string> NotesOf(const Run& run, const ClockAlignment& clocks) {
     }
     NoteLostScopes(process, &notes);
     for (const Note& note : process.notes) {
+      if (IsMetadata(note)) continue;
       notes.push_back("pid " + std::to_string(process.identity.pid) + ": " + note.text);
     }
     if (!process.nvml_unavailable.empty()) without_nvml.insert(process.nvml_unavailable);
@@ -305,6 +307,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   report.ledger =
       LedgerEntries(ledger, std::any_of(run.processes.begin(), run.processes.end(), &LostItsEnd));
   report.not_counted = NotCounted(run);
+  report.run.metadata = MetadataOf(run);
   for (std::string& note : NotesOf(run, clocks)) report.notes.push_back(std::move(note));
   NoteUnnamedNodes(&report);
   if (!all) DropKernels(&report);

@@ -7,6 +7,7 @@
 #define GPUBOUND_ANALYSIS_REPORT_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -335,9 +336,10 @@ struct ReportUnknown {
 };
 
 struct ReportRun {
-  std::optional<int64_t> root;  // pid of the root process
-  std::string root_host;        // where |root| is a pid; empty without one
-  std::string steps;            // that were to be recorded, A:B; empty: all
+  std::optional<int64_t> root;                  // pid of the root process
+  std::string root_host;                        // where |root| is a pid; empty without one
+  std::string steps;                            // that were to be recorded, A:B; empty: all
+  std::map<std::string, std::string> metadata;  // what the program said of itself, by key
   int64_t wall_ns = 0;
   // How the program that the launcher started ended; both absent where nobody knows.
   std::optional<int> exit_code;

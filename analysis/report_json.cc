@@ -77,6 +77,7 @@ Json RunJson(const ReportRun& run) {
               {"gpu_busy_is_upper_bound", run.gpu_busy_is_upper_bound},
               {"whole_gpu_busy_is_upper_bound", run.whole_gpu_busy_is_upper_bound},
               {"gpu_busy_is_lower_bound", run.gpu_busy_is_lower_bound},
+              {"metadata", run.metadata},
               {"steps", run.steps.empty() ? Json() : Json(run.steps)},
               {"unknown_share", run.unknown.share},
               {"unknown_is_upper_bound", run.unknown.is_upper_bound},

@@ -15,9 +15,18 @@ namespace {
 
 constexpr double kWorthNaming = 0.005;  // of the span
 constexpr size_t kShownEntries = 3;     // of the ledger, and of the notes
+constexpr size_t kShownKeys = 6;        // of the metadata
+constexpr size_t kShownBytes = 40;      // of each
 
 // The report says it above, and louder.
 bool IsSaid(const ReportLedgerEntry& entry) { return entry.counter == "simulated_device"; }
+
+std::string Begin(const std::string& text, size_t most_bytes) {
+  if (text.size() <= most_bytes) return text;
+  size_t end = most_bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // in UTF-8
+  return text.substr(0, end) + "...";
+}
 
 }  // namespace
 
@@ -34,6 +43,27 @@ std::string LayerSentence(const ReportProcess& process, const TextOptions& optio
     line += (line.empty() ? "" : ", ") + layer + " " + FormatShare(share);
   }
   return line.empty() ? line : Wrap("Layers: " + line + ".", options.width, 2);
+}
+
+std::string MetadataLines(const Report& report, const TextOptions& options) {
+  const std::map<std::string, std::string>& metadata = report.run.metadata;
+  if (metadata.empty()) return {};
+  std::string lines;
+  if (options.full) {
+    for (const auto& [key, value] : metadata) {
+      lines += Wrap("metadata: " + EscapeName(key + " " + value), options.width, 2);
+    }
+    return "\n" + lines;
+  }
+  size_t shown = 0;
+  for (const auto& [key, value] : metadata) {
+    if (shown == kShownKeys) break;
+    lines += (shown++ == 0 ? "Metadata: " : ", ") +
+             EscapeName(Begin(key, kShownBytes) + " " + Begin(value, kShownBytes));
+  }
+  if (shown < metadata.size())
+    lines += ", and " + std::to_string(metadata.size() - shown) + " more";
+  return "\n" + Wrap(lines + ".", options.width, 2);
 }
 
 std::string LedgerLines(const Report& report, const TextOptions& options) {

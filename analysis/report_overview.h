@@ -15,6 +15,9 @@ namespace gpubound {
 // Shares of the layers in the span of |process|.
 std::string LayerSentence(const ReportProcess& process, const TextOptions& options);
 
+// What the program said of itself, begun by an empty line; without --full the begin of that.
+std::string MetadataLines(const Report& report, const TextOptions& options);
+
 // What the ledger and the reader have to say, worst first, begun by an empty line; of many entries
 // without --full the first, and what the others are called.
 std::string LedgerLines(const Report& report, const TextOptions& options);

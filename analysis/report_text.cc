@@ -41,7 +41,7 @@ class TextReport {
   std::string Render() {
     Headline();
     options_.by.empty() && !options_.full ? Overview() : Tables();
-    text_ += LedgerLines(report_, options_);
+    text_ += MetadataLines(report_, options_) + LedgerLines(report_, options_);
     if (options_.names_more && !options_.full) text_ += MoreLine(options_);
     return std::move(text_);
   }

@@ -22,12 +22,16 @@ std::string PlainText(const std::string& json) {
 
 }  // namespace
 
+bool IsMetadata(const Note& note) {
+  return note.text.starts_with(kPrefix) && note.text.find(kEquals) != std::string::npos;
+}
+
 std::map<std::string, std::string> MetadataOf(const Run& run) {
   std::map<std::string, std::string> metadata;
   for (const ProcessTrace& process : run.processes) {
     for (const Note& note : process.notes) {
+      if (!IsMetadata(note)) continue;
       const size_t equals = note.text.find(kEquals);
-      if (!note.text.starts_with(kPrefix) || equals == std::string::npos) continue;
       const std::string key = note.text.substr(kPrefix.size(), equals - kPrefix.size());
       metadata[PlainText('"' + key + '"')] = PlainText(note.text.substr(equals + kEquals.size()));
     }

@@ -15,6 +15,7 @@ namespace gpubound {
 // By key; of several processes and calls the last one that said a key counts. Strings are without
 // quotes, other values are as JSON writes them.
 std::map<std::string, std::string> MetadataOf(const Run& run);
+bool IsMetadata(const Note& note);
 
 // The last part of its path.
 std::string NameOf(const Run& run);

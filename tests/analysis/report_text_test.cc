@@ -73,6 +73,18 @@ class ReportTextTest : public testing::Test {
   TextOptions options_;
 };
 
+TEST_F(ReportTextTest, WhatTheProgramSaidOfItselfIsALineAndWholeInTheLongReport) {
+  EXPECT_THAT(Text(), Not(HasSubstr("etadata")));
+  const std::string value = std::string(39, 'x') + "\u00e9 and more";
+  report_.run.metadata = {{"algorithm", "PPO"}, {"layers", value}};
+  EXPECT_THAT(Text(), ContainsRegex("Metadata: algorithm PPO,[ \n]+layers[ \n]+x{39}\\.\\.\\.\\."));
+  for (const char* key : {"b", "c", "d", "e", "f"}) report_.run.metadata[key] = "1";
+  EXPECT_THAT(Text(), ContainsRegex("f 1,[ \n]+and[ \n]+1[ \n]+more\\."));
+  options_.full = true;
+  EXPECT_THAT(Text(), HasSubstr("metadata: algorithm PPO\n"));
+  EXPECT_THAT(Text(), ContainsRegex("x{39}\u00e9[ \n]+and more"));
+}
+
 TEST_F(ReportTextTest, TheRankThatTheOthersWaitForIsNamedWithWhatItDid) {
   ReportRank rank;
   rank.pid = 100;

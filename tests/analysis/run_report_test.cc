@@ -233,6 +233,13 @@ TEST_F(RunReportTest, AProcessThatLostItsEndIsIncomplete) {
   EXPECT_THAT(Build().run.verdict, HasSubstr("incomplete: Processes that ended without closing"));
 }
 
+TEST_F(RunReportTest, WhatTheProgramSaysOfItselfIsNoNote) {
+  AddProcess(1, 0, 100, "GPU-a", {}).notes = {{0, "metadata seed = 7"}, {0, "metadata is out"}};
+  const Report report = Build();
+  EXPECT_THAT(report.notes, testing::ElementsAre("pid 1: metadata is out"));
+  EXPECT_THAT(report.run.metadata, testing::ElementsAre(testing::Pair("seed", "7")));
+}
+
 TEST_F(RunReportTest, WhileAProcessRunsNothingIsLostSoFar) {
   AddProcess(1, 0, 100, "GPU-a", {});
   AddProcess(2, 0, 100, "GPU-a", {}).span_end = SpanEnd::kGoesOn;
