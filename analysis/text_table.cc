@@ -158,12 +158,11 @@ std::string PadRight(const std::string& text, int width, bool unicode) {
   const std::string ellipsis = unicode ? "…" : "..";
   const int room = std::max(0, width - DisplayWidth(ellipsis));
   const std::string front = text.substr(0, PrefixOf(text, room - room / 2));
-  size_t back = text.size();
-  for (size_t at = 0; at < text.size(); at += FirstOf(std::string_view(text).substr(at)).bytes) {
-    if (DisplayWidth(std::string_view(text).substr(at)) <= room / 2) {
-      back = at;
-      break;
-    }
+  size_t back = 0;
+  for (int behind = used; back < text.size() && behind > room / 2;) {
+    const Utf8Character c = FirstOf(std::string_view(text).substr(back));
+    behind -= WidthOf(c.code);
+    back += c.bytes;
   }
   const std::string cut = front + ellipsis + text.substr(back);
   used = DisplayWidth(cut);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "analysis/status.h"
 
 namespace gpubound {
@@ -46,6 +48,11 @@ TEST(TextTableTest, WidthCountsColumnsNotBytes) {
 TEST(TextTableTest, LongNamesKeepBothEnds) {
   EXPECT_EQ(PadRight("abcdefghij", 7, true), "abc…hij");
   EXPECT_EQ(PadRight("abcdefghij", 7, false), "abc..ij");
+}
+
+// Where each character cost what is behind it, this would go on for minutes.
+TEST(TextTableTest, CutsNamesOfAnyLength) {
+  EXPECT_EQ(PadRight("abc" + std::string(1'000'000, '-') + "xyz", 7, true), "abc…xyz");
 }
 
 TEST(TextTableTest, WrapsAtSpacesWithAnIndent) {
