@@ -48,13 +48,30 @@ double CorrelationTime(const std::vector<double>& deviations) {
   return std::max(1.0, time);
 }
 
+// Of the first 0, 1, 2, ... of |values|; nothing of none.
+std::vector<double> SumsOf(const std::vector<double>& values) {
+  std::vector<double> sums;
+  if (values.empty()) return sums;
+  sums.push_back(0);
+  for (const double value : values) sums.push_back(sums.back() + value);
+  return sums;
+}
+
+// Of |length| values from |begin| on, behind the last of which comes the first.
+double SumAround(const std::vector<double>& sums, size_t begin, size_t length) {
+  const size_t size = sums.size() - 1;
+  if (begin + length <= size) return sums[begin + length] - sums[begin];
+  return sums[size] - sums[begin] + sums[begin + length - size];
+}
+
 // Draws iterations of a run in blocks that wrap round. Their length makes the error of the variance
 // that they show least, but for a factor near 1: the cube root of the number of values times the
 // square of their correlation time (Kuensch, "The Jackknife and the Bootstrap for General
 // Stationary Observations", 1989). Four blocks are the least that tell anything of how they vary.
 class BlockSampler {
  public:
-  explicit BlockSampler(const RunSeries& run) : run_(run) {
+  explicit BlockSampler(const RunSeries& run)
+      : run_(run), sums_(SumsOf(run.values)), whole_sums_(SumsOf(run.wholes)) {
     constexpr size_t kFewestBlocks = 4;
     const size_t size = run.values.size();
     const double time = CorrelationTime(Deviations(run));
@@ -68,23 +85,50 @@ class BlockSampler {
     return static_cast<double>(run_.values.size()) / static_cast<double>(block_);
   }
 
-  const RunSeries& Draw(Random* random) {
-    const size_t size = run_.values.size();
-    drawn_.values.clear();
-    drawn_.wholes.clear();
-    while (drawn_.values.size() < size) {
-      size_t at = random->Below(size);
-      for (size_t i = 0; i < block_ && drawn_.values.size() < size; ++i, ++at) {
-        if (at == size) at = 0;
-        drawn_.values.push_back(run_.values[at]);
-        if (!run_.wholes.empty()) drawn_.wholes.push_back(run_.wholes[at]);
-      }
-    }
-    return drawn_;
+  double Draw(Statistic statistic, Random* random) {
+    return statistic == Statistic::kMean ? DrawMean(random) : StatisticOf(Drawn(random), statistic);
   }
 
  private:
+  // Calls |each|(begin, length) for each of the blocks that are as long as the run together.
+  template <typename Each>
+  void ForEachBlock(Random* random, const Each& each) const {
+    const size_t size = run_.values.size();
+    for (size_t drawn = 0; drawn < size; drawn += block_) {
+      each(random->Below(size), std::min(block_, size - drawn));
+    }
+  }
+
+  // What stays the same in every draw is summed once: a run may have as many operations as
+  // iterations.
+  double DrawMean(Random* random) const {
+    double sum = 0;
+    double whole = 0;
+    ForEachBlock(random, [&](size_t begin, size_t length) {
+      sum += SumAround(sums_, begin, length);
+      whole +=
+          whole_sums_.empty() ? static_cast<double>(length) : SumAround(whole_sums_, begin, length);
+    });
+    return whole > 0 ? sum / whole : 0;
+  }
+
+  const RunSeries& Drawn(Random* random) {
+    drawn_.values.clear();
+    drawn_.wholes.clear();
+    ForEachBlock(random, [this](size_t begin, size_t length) {
+      for (size_t at = begin; length > 0; --length, ++at) {
+        if (at == run_.values.size()) at = 0;
+        drawn_.values.push_back(run_.values[at]);
+        if (!run_.wholes.empty()) drawn_.wholes.push_back(run_.wholes[at]);
+      }
+    });
+    return drawn_;
+  }
+
   const RunSeries& run_;
+  // Of all values before each: exact, as long as these are whole ns and no more than 2^53 in sum.
+  const std::vector<double> sums_;
+  const std::vector<double> whole_sums_;
   size_t block_ = 1;
   RunSeries drawn_;
 };
@@ -114,8 +158,12 @@ class ResampledGroup {
     const double widening = std::sqrt(drawn_from / degrees_);
     for (size_t i = 0; i < kBootstrapReplicates; ++i) {
       draws_.push_back(measured_ + (scale(Draw(statistic, random)) - measured_) * widening);
+      if (!std::isfinite(draws_.back())) return;
     }
   }
+
+  // False where a draw has no place on the scale; those behind it are not there then.
+  bool has_place() const { return std::isfinite(draws_.back()); }
 
   double measured() const { return measured_; }
   double degrees() const { return degrees_; }
@@ -130,8 +178,7 @@ class ResampledGroup {
   double Draw(Statistic statistic, Random* random) {
     double sum = 0;
     for (size_t i = 0; i < of_run_.size(); ++i) {
-      sum += by_runs_ ? of_run_[random->Below(of_run_.size())]
-                      : StatisticOf(blocks_[i].Draw(random), statistic);
+      sum += by_runs_ ? of_run_[random->Below(of_run_.size())] : blocks_[i].Draw(statistic, random);
     }
     return sum / static_cast<double>(of_run_.size());
   }
@@ -161,12 +208,13 @@ std::optional<Confidence> IntervalOn(Scale scale, std::span<const RunSeries> bef
   if (resampling == Resampling::kNothing) return std::nullopt;
   Random random(seed);
   const ResampledGroup from(before, statistic, resampling, scale, &random);
+  if (!from.has_place()) return std::nullopt;
   const ResampledGroup to(after, statistic, resampling, scale, &random);
+  if (!to.has_place()) return std::nullopt;
   std::vector<double> differences;
   differences.reserve(kBootstrapReplicates);
   for (size_t i = 0; i < kBootstrapReplicates; ++i) {
     differences.push_back(to.draws()[i] - from.draws()[i]);
-    if (!std::isfinite(differences.back())) return std::nullopt;
   }
   const double center = to.measured() - from.measured();
   const double quantile = StudentQuantile(DegreesOfDifference(from, to));

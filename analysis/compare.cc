@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "analysis/headline.h"
@@ -39,12 +41,8 @@ Bound BusyOfRun(const Report& report, bool is_upper_bound, double unknown) {
           report.run.gpu_busy_is_lower_bound ? kAnyAmount : unknown};
 }
 
-Bound BusyOf(const ReportProcess& process, const std::string& operation, double unknown) {
-  Bound bound{0, unknown};
-  for (const ReportOperation& row : process.operations) {
-    if (row.operation == operation && row.gpu_busy_is_upper_bound) bound.less = kAnyAmount;
-  }
-  return bound;
+Bound BusyOf(bool is_upper_bound, double unknown) {
+  return {is_upper_bound ? kAnyAmount : 0, unknown};
 }
 
 // The figures of one run.
@@ -108,11 +106,16 @@ class RunFigureSet {
     Add(ComparedFigure::kIterationMedian, "", lengths);
     Add(ComparedFigure::kIterationMean, "", lengths);
     const double count = std::max(1.0, static_cast<double>(iterations.count));
+    std::set<std::string_view> bounded;
+    for (const ReportOperation& row : process.operations) {
+      if (row.gpu_busy_is_upper_bound) bounded.insert(row.operation);
+    }
     Bound all;
     for (size_t row = 0; row < iterations.operations.size(); ++row) {
       const ReportIterationOperation& operation = iterations.operations[row];
       const std::string& name = operation.operation;
-      const Bound bound = BusyOf(process, name, static_cast<double>(operation.unknown_ns) / count);
+      const Bound bound =
+          BusyOf(bounded.contains(name), static_cast<double>(operation.unknown_ns) / count);
       all.Add(bound);
       Add(ComparedFigure::kOperationWall, name, Column(series.operation_wall_ns[row]));
       Add(ComparedFigure::kOperationBusy, name, Column(series.operation_busy_ns[row]), bound);
@@ -132,7 +135,7 @@ class RunFigureSet {
     Bound all;
     for (const ReportOperation& row : process.operations) {
       if (row.other_threads_only) continue;  // zeros that nobody measured
-      const Bound bound = BusyOf(process, row.operation, static_cast<double>(row.unknown_ns));
+      const Bound bound = BusyOf(row.gpu_busy_is_upper_bound, static_cast<double>(row.unknown_ns));
       all.Add(bound);
       Add(ComparedFigure::kOperationWall, row.operation, Column({row.wall_ns}));
       Add(ComparedFigure::kOperationBusy, row.operation, Column({row.gpu_busy_ns}), bound);
@@ -299,12 +302,13 @@ GroupComparison CompareGroups(const std::vector<RunGroup>& groups, uint64_t seed
 
   std::vector<std::vector<RunFigureSet>> figures;
   std::vector<Key> keys;
+  std::set<Key> known;
   for (const RunGroup& group : groups) {
     std::vector<RunFigureSet>& of_group = figures.emplace_back();
     for (const Report& report : group.reports) {
       of_group.emplace_back(report, comparison.per_iteration);
       for (const Key& key : of_group.back().keys()) {
-        if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+        if (known.insert(key).second) keys.push_back(key);
       }
     }
   }

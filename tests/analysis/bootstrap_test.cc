@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "analysis/estimate.h"
 #include "analysis/random.h"
@@ -55,6 +56,31 @@ TEST(Bootstrap, AShareIsARatioOfSums) {
 TEST(Bootstrap, AGroupIsTheMeanOfItsRunsHoweverLongEachIs) {
   const Group group{{{1, 1, 1}, {}}, {{5}, {}}};
   EXPECT_DOUBLE_EQ(StatisticOf(group, Statistic::kMean), 3);
+}
+
+// Where each draw copied every iteration, this would go on for minutes.
+TEST(Bootstrap, MillionsOfIterationsAreDrawnFromBlockByBlock) {
+  Random random(1);
+  RunSeries run;
+  for (size_t i = 0; i < 4'000'000; ++i) {
+    run.values.push_back(static_cast<double>(random.Below(2)));
+  }
+  const Group group{std::move(run)};
+  const auto interval = DifferenceInterval(group, group, Statistic::kMean, 1);
+  ASSERT_TRUE(interval);
+  EXPECT_NEAR(interval->high - interval->low, 2 * 1.96 * std::sqrt(2 * 0.25 / 4e6), 1e-4);
+}
+
+TEST(Bootstrap, ADrawThatGoesRoundTheEndHasWhatIsThere) {
+  // Of two values in turns a block has as many of either, wherever it begins: none differs.
+  RunSeries run;
+  for (size_t i = 0; i < 64; ++i) run.values.push_back(i % 2 == 0 ? 1 : 3);
+  run.wholes.assign(64, 2);
+  const Group group{std::move(run)};
+  const auto interval = DifferenceInterval(group, group, Statistic::kMean, 1);
+  ASSERT_TRUE(interval);
+  EXPECT_EQ(interval->low, 0);
+  EXPECT_EQ(interval->high, 0);
 }
 
 TEST(Bootstrap, ResamplesRunsWhereBothGroupsHaveSeveral) {
