@@ -95,6 +95,18 @@ Sides SidesOf(const Requirement& requirement, const Figure& figure, const Figure
   return sides;
 }
 
+// What differs is not to read the same: "41.37 %, expected exactly 41.37 %".
+int DigitsThatTell(const Sides& sides) {
+  constexpr int kAllDigits = 15;  // that a double holds of any decimal number
+  int digits = kFigureDigits;
+  const bool differ = sides.value.low != sides.bound.low || sides.value.high != sides.bound.high;
+  while (differ && digits < kAllDigits &&
+         FormatFigure(sides.value, digits) == FormatFigure(sides.bound, digits)) {
+    ++digits;
+  }
+  return digits;
+}
+
 void JudgeOne(const Requirement& requirement, const Figure& figure, const Figure* baseline,
               CheckResult* result) {
   const bool share_of_nothing = requirement.bound.unit == BoundUnit::kPercent &&
@@ -110,9 +122,10 @@ void JudgeOne(const Requirement& requirement, const Figure& figure, const Figure
   const Sides sides = SidesOf(requirement, figure, baseline);
   result->outcome = Compare({sides.value.low, sides.value.high}, requirement.comparison,
                             {sides.bound.low, sides.bound.high});
+  const int digits = DigitsThatTell(sides);
   result->found =
-      FormatFigure(sides.value) + (figure.process.empty() ? "" : " in ") + figure.process;
-  result->allowed = ComparisonText(requirement.comparison) + FormatFigure(sides.bound);
+      FormatFigure(sides.value, digits) + (figure.process.empty() ? "" : " in ") + figure.process;
+  result->allowed = ComparisonText(requirement.comparison) + FormatFigure(sides.bound, digits);
   if (result->outcome == Outcome::kUndecided) {
     result->why =
         "GPU time is unknown in part, or bounded as the report's verdict says, so that the figure "

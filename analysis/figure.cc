@@ -248,21 +248,25 @@ bool IsPointer(const std::string& text) {
   return text.starts_with('/');
 }
 
-std::string FormatNumber(FigureKind kind, double value) {
+std::string FormatNumber(FigureKind kind, double value, int digits) {
   if (std::isinf(value)) return "any";
   std::array<char, 64> text;
-  const auto print = [&text](const char* format, double number) {
-    std::snprintf(text.data(), text.size(), format, number);
+  const auto print = [&text, digits](double number, const char* unit) {
+    std::snprintf(text.data(), text.size(), "%.*g%s", digits, number, unit);
     return std::string(text.data());
   };
-  if (kind == FigureKind::kShare) return print("%.4g %%", value * 100);
-  if (kind == FigureKind::kRatio) return print("%.4g x", value);
-  if (kind == FigureKind::kCount) return print("%.0f", value);
+  if (kind == FigureKind::kShare) return print(value * 100, " %");
+  if (kind == FigureKind::kRatio) return print(value, " x");
+  if (kind == FigureKind::kCount) {
+    if (value != std::floor(value)) return print(value, "");  // a bound may be 1.5
+    std::snprintf(text.data(), text.size(), "%.0f", value);
+    return text.data();
+  }
   const double size = std::abs(value);
-  if (size < 1e3) return print("%.4g ns", value);
-  if (size < 1e6) return print("%.4g us", value / 1e3);
-  if (size < 1e9) return print("%.4g ms", value / 1e6);
-  return size < 1e13 ? print("%.4g s", value / 1e9) : print("%.4g h", value / 3600e9);
+  if (size < 1e3) return print(value, " ns");
+  if (size < 1e6) return print(value / 1e3, " us");
+  if (size < 1e9) return print(value / 1e6, " ms");
+  return size < 1e13 ? print(value / 1e9, " s") : print(value / 3600e9, " h");
 }
 
 }  // namespace
@@ -321,12 +325,12 @@ FoundFigures FindFigures(const Report& report, const FigureName& name) {
   return OfProcesses(report, name);
 }
 
-std::string FormatFigure(const Figure& figure) {
+std::string FormatFigure(const Figure& figure, int digits) {
   if (std::isnan(figure.low)) return "not known";
-  const std::string low = FormatNumber(figure.kind, figure.low);
+  const std::string low = FormatNumber(figure.kind, figure.low, digits);
   return figure.low == figure.high
              ? low
-             : "from " + low + " to " + FormatNumber(figure.kind, figure.high);
+             : "from " + low + " to " + FormatNumber(figure.kind, figure.high, digits);
 }
 
 }  // namespace gpubound

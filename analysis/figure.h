@@ -63,8 +63,9 @@ struct FoundFigures {
 // |name| is without a mistake.
 FoundFigures FindFigures(const Report& report, const FigureName& name);
 
-// Four significant digits and a unit: "41.37 %", "1.204 s", "2.4 x". Ranges as "from A to B".
-std::string FormatFigure(const Figure& figure);
+// So many significant digits and a unit: "41.37 %", "1.204 s", "2.4 x". Ranges as "from A to B".
+inline constexpr int kFigureDigits = 4;
+std::string FormatFigure(const Figure& figure, int digits = kFigureDigits);
 
 }  // namespace gpubound
 

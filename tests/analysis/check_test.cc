@@ -76,6 +76,15 @@ TEST_F(CheckTest, ABoundThatIsMetExactlyHoldsUnlessItIsStrict) {
   EXPECT_EQ(Of("simulation.count!=12"), Outcome::kFails);
 }
 
+TEST_F(CheckTest, WhatDiffersDoesNotReadTheSame) {
+  const CheckResult share = Check("gpu_busy==40.0001%");
+  EXPECT_EQ(share.found + ", " + share.allowed, "40 %, exactly 40.0001 %");
+  const CheckResult time = Check("wall>1.000001s");
+  EXPECT_EQ(time.found + ", " + time.allowed, "1 s, more than 1.000001 s");
+  const CheckResult count = Check("devices_used>=1.5");
+  EXPECT_EQ(count.found + ", " + count.allowed, "1, at least 1.5");
+}
+
 TEST_F(CheckTest, SaysWhatWasFoundAndWhatIsAllowed) {
   const CheckResult result = Check("gpu_busy>=50%");
   EXPECT_EQ(result.outcome, Outcome::kFails);
