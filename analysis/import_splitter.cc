@@ -203,7 +203,7 @@ Result<JsonSplitter::Value> JsonSplitter::FirstValue() {
   const Result<char> c = Peek();
   if (!c.ok()) return c.error();
   if (*c != '{' && *c != '[') {
-    std::string found = "an empty file";
+    std::string found = at_ == filled_ ? "an empty file" : "a file that begins with a zero byte";
     if (*c != '\0') {
       value_ = at_;
       Result<bool> more = true;

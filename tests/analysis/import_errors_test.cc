@@ -59,6 +59,11 @@ class ImportErrors : public testing::Test {
   bool output_failed_ = false;
 };
 
+TEST_F(ImportErrors, AFileThatBeginsWithAZeroByteIsNotEmpty) {
+  EXPECT_THAT(ErrorOfText(std::string(100, '\0')), HasSubstr("begins with a zero byte"));
+  EXPECT_THAT(ErrorOfText(" \n"), HasSubstr("an empty file"));
+}
+
 TEST_F(ImportErrors, ALimitOfOpenFilesIsNamed) {
   std::string trace = "[";
   for (int pid = 100; pid < 200; ++pid) {
