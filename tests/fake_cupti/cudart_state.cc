@@ -65,6 +65,7 @@ ApiCall::ApiCall(uint32_t cbid, const char* name, const void* params, const Laun
   }
   info_.is_launch = launch != nullptr;
   info_.symbol = launch == nullptr ? nullptr : launch->symbol;
+  info_.context = ContextOf(static_cast<uint32_t>(CurrentThread().device));
   info_.correlation = runtime.NextCorrelation();
   info_.start_ns = RealtimeNs();
   if (ProfilerTap* tap = runtime.tap()) {

@@ -265,8 +265,8 @@ void CuptiMonitor::CallBackApi(ApiInfo* info, CUpti_ApiCallbackSite site) {
   data.functionParams = info->params;
   data.functionReturnValue = site == CUPTI_API_EXIT ? &info->result : nullptr;
   data.symbolName = info->symbol;
-  data.context = reinterpret_cast<CUcontext>(uintptr_t{1});
-  data.contextUid = 1;
+  data.context = reinterpret_cast<CUcontext>(uintptr_t{info->context});
+  data.contextUid = info->context;
   data.correlationData = &info->correlation_data;
   data.correlationId = info->correlation;
   const uint32_t domain = info->domain == ApiDomain::kRuntime ? CUPTI_CB_DOMAIN_RUNTIME_API

@@ -28,6 +28,7 @@ struct ApiInfo {
   const void* driver_params = nullptr;  // likewise, of the driver's function in the runtime's
   const char* symbol = nullptr;         // kernel name of a launch
   bool is_launch = false;
+  uint32_t context = 1;  // that is current to the thread
   int32_t result = 0;
   uint64_t correlation_data = 0;         // the subscriber's slot between enter and exit
   uint64_t driver_correlation_data = 0;  // likewise, of the driver's function in the runtime's

@@ -43,7 +43,10 @@ class DevicePair {
     GPUBOUND_OPERATION("update");
     Launch(0, &policy_forward);
     Launch(1, &policy_backward);
-    Synchronize();
+    for (int device : {0, 1}) {
+      Check(cudaSetDevice(device), "cudaSetDevice");
+      Check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    }
   }
 
   void Exchange() {
