@@ -50,7 +50,7 @@ const char* ExpectedUnit(FigureKind kind) {
 
 // |any_sign|: a number of the JSON, of which nobody says that it cannot be negative.
 bool Suits(const Bound& bound, FigureKind kind, bool any_sign) {
-  if (bound.value < 0 && bound.unit != BoundUnit::kOfBaseline && !any_sign) return false;
+  if (bound.value < 0 && !any_sign) return false;
   switch (bound.unit) {
     case BoundUnit::kPlain:
       if (kind == FigureKind::kShare) return bound.value <= 1;  // more is a percentage, most likely

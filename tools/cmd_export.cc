@@ -2,8 +2,10 @@
 //
 // `gpubound export RUN --FORMAT FILE`: gives a run to other tools.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -127,6 +129,18 @@ int ExportRun(const Arguments& words) {
   }
   if (std::count_if(paths.begin(), paths.end(), &IsStdout) > 1) {
     parser.Complain("--chrome - and --prometheus - both write to stdout.");
+    return kExitWrongUse;
+  }
+  std::map<std::filesystem::path, const char*> written;
+  for (size_t i = 0; i < kFormatCount; ++i) {
+    if (paths[i].empty() || IsStdout(paths[i])) continue;
+    std::error_code error;
+    std::filesystem::path path = std::filesystem::weakly_canonical(paths[i], error);
+    if (error) path = paths[i];
+    const auto [first, is_new] = written.emplace(path, kFormats[i].option);
+    if (is_new) continue;
+    parser.Complain(std::string(first->second) + " and " + kFormats[i].option +
+                    " name one file: '" + paths[i] + "'.");
     return kExitWrongUse;
   }
   std::set<std::string> said;

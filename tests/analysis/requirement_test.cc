@@ -132,6 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"idle<=1.01", 7, "'1.01'", "a share"}, Wrong{"wall<=40", 7, "'40'", "a time"},
         Wrong{"ledger.chunks_corrupt==3%", 24, "'3%'", "a plain number"},
         Wrong{"gpu_busy>=-5", 11, "'-5'", "a share"}, Wrong{"wall>=-1ms", 7, "'-1ms'", "a time"},
+        Wrong{"wall<=-1x baseline", 7, "'-1x baseline'", "a time"},
         Wrong{"ledger.chunks_corrupt>=-1", 24, "'-1'", "a plain number"},
         Wrong{"/run/gpu_busy_share<=50ms", 22, "'50ms'", "a share"},
         Wrong{"/run/gpu_busy_share<=40", 22, "'40'", "a share"},

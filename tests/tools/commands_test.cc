@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include "tests/tools/tool_fixtures.h"
@@ -352,6 +353,18 @@ TEST(Commands, TwoExportsDoNotShareStdout) {
   EXPECT_EQ(captured.status, kExitWrongUse);
   EXPECT_THAT(captured.err, HasSubstr("--chrome - and --prometheus - both write to stdout."));
   EXPECT_THAT(captured.out, IsEmpty());
+}
+
+TEST(Commands, TwoExportsDoNotShareAFile) {
+  const TemporaryFolder folder;
+  const std::string run = WriteEmptyRun(folder.File("empty.gpubound"));
+  const std::string file = folder.File("figures");
+  const std::string same = folder.File("./figures");
+  const Captured captured =
+      Gpubound({"export", run, "--chrome", file, "--prometheus", same, "--force"});
+  EXPECT_EQ(captured.status, kExitWrongUse);
+  EXPECT_THAT(captured.err, HasSubstr("--chrome and --prometheus name one file"));
+  EXPECT_FALSE(std::filesystem::exists(file));
 }
 
 TEST(Commands, ADirectoryThatIsNoRunCannotBeWatched) {
