@@ -77,13 +77,13 @@ Json RunJson(const ReportRun& run) {
               {"gpu_busy_is_upper_bound", run.gpu_busy_is_upper_bound},
               {"whole_gpu_busy_is_upper_bound", run.whole_gpu_busy_is_upper_bound},
               {"gpu_busy_is_lower_bound", run.gpu_busy_is_lower_bound},
-              {"metadata", run.metadata},
               {"steps", run.steps.empty() ? Json() : Json(run.steps)},
               {"unknown_share", run.unknown.share},
               {"unknown_is_upper_bound", run.unknown.is_upper_bound},
               {"whole_unknown_share", run.whole_unknown.share},
               {"whole_unknown_is_upper_bound", run.whole_unknown.is_upper_bound},
-              {"root_host", run.root ? Json(run.root_host) : Json()}};
+              {"root_host", run.root ? Json(run.root_host) : Json()},
+              {"metadata", run.metadata}};
 }
 
 Json CellJson(const ReportCell& cell) {

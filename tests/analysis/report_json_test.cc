@@ -100,7 +100,8 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
                                         "unknown_is_upper_bound",
                                         "whole_unknown_share",
                                         "whole_unknown_is_upper_bound",
-                                        "root_host"}));
+                                        "root_host",
+                                        "metadata"}));
   EXPECT_TRUE(json_["run"]["critical_path"].is_null());
   EXPECT_TRUE(json_["run"]["gpu_limited_share"].is_null());
 }
