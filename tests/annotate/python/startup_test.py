@@ -246,6 +246,24 @@ class StartupTest(unittest.TestCase):
         self.assertTrue(done.stdout.startswith("1\n"), done.stdout)
         self.assertEqual(done.stdout.count("begin operation simulation"), 1)
 
+    def test_a_thread_that_imports_a_known_library_waits_for_one_that_imports_gpubound(self):
+        self.install_gymnasium("1.2.0")
+        # What the package imports first of its own: there it waits for the other thread to wait for it.
+        self.write("json.py",
+                   "import sys\nfrom importlib import _bootstrap\nprogram = sys.modules['__main__']\n"
+                   "program.executing.set()\n"
+                   "while program.other.ident not in _bootstrap._blocking_on: pass\n"
+                   f"sys.path.remove({str(self.folder)!r})\ndel sys.modules['json']\n"
+                   "import json\n")
+        done = self.run_program(
+            "import threading\nexecuting = threading.Event()\n"
+            "def load():\n    executing.wait()\n    import gymnasium.core\n"
+            f"import sys\nsys.path.append({str(self.folder)!r})\n"
+            "other = threading.Thread(target=load)\nother.start()\n"
+            "import gpubound\nother.join()\nimport gymnasium.core\ngymnasium.core.Env().step(1)\n" + PRINT_CALLS)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(done.stdout.count("begin operation simulation"), 1)
+
     def test_a_broken_hook_file_is_named_and_the_program_runs(self):
         self.install_gymnasium("1.2.0")
         broken = self.folder / "broken" / "gpubound"

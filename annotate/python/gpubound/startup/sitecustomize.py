@@ -29,6 +29,26 @@ def _has_extension(package):
     return any(os.path.exists(os.path.join(package, "_core" + suffix)) for suffix in suffixes)
 
 
+class _ImportLockReleased:
+    """The import system holds its lock around each finder. A thread that executes a module needs it for what
+    that imports: whoever waits for such a module with the lock waits for ever."""
+
+    def __enter__(self):
+        from _imp import release_lock
+        self._times = 0
+        try:
+            while True:
+                release_lock()
+                self._times += 1
+        except RuntimeError:  # it is another thread's, or nobody's
+            pass
+
+    def __exit__(self, *_):
+        from _imp import acquire_lock
+        for _ in range(self._times):
+            acquire_lock()
+
+
 def _is_free_threaded():
     return "t" in getattr(sys, "abiflags", "")
 
@@ -120,7 +140,8 @@ class _FirstLibrary(object):
     def _load(self):
         try:
             if _has_extension(self._package):
-                import gpubound  # pylint: disable=unused-import  # found by us
+                with _ImportLockReleased():
+                    import gpubound  # pylint: disable=unused-import  # found by us
                 self._install()
             elif self._give_up():
                 _say_there_is_no_extension()
