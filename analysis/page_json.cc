@@ -201,7 +201,7 @@ Json ProcessJson(const ProcessTrace& process, const ReportProcess& report,
               {"unknown", ArrayOf(timeline.unknown[index], IntervalJson)}};
 }
 
-Json RunJson(const Run& run) {
+Json RunJson(const Run& run, const ReportRun& reported) {
   Json json{{"name", NameOf(run)}, {"launched", false}};
   if (run.info) {
     const RunInfo& info = *run.info;
@@ -215,9 +215,7 @@ Json RunJson(const Run& run) {
     json["signal"] = info.signal ? Json(*info.signal) : Json();
   }
   json["steps"] = run.steps.empty() ? Json() : Json(run.steps);
-  Json metadata = Json::object();
-  for (const auto& [key, value] : MetadataOf(run)) metadata[key] = value;
-  json["metadata"] = std::move(metadata);
+  json["metadata"] = reported.metadata;
   return json;
 }
 
@@ -255,7 +253,7 @@ std::string RenderPageJson(const Run& run, const Report& report, const PageTimel
   Json figures = Json::parse(RenderJson(report));
   for (Json& process : figures["processes"]) process.erase("kernels");
   const Json document{{"format", "gpubound.page.v1"},
-                      {"run", RunJson(run)},
+                      {"run", RunJson(run, report.run)},
                       {"summary", SummaryJson(report)},
                       {"report", std::move(figures)},
                       {"notes", report.notes},

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far corrected times are from the truth: the same iterations of a training loop, in processes that are
-recorded, in either way in which CUDA calls can be learnt, and in processes that are not, which take turns. Libraries are loaded and the loops are warm before
-that. What the machine does meanwhile, by which iterations of one and the same process became two fifths
+recorded, in either way in which CUDA calls can be learnt, and in processes that are not, which take turns.
+Libraries are loaded and the loops are warm before that. What the machine does meanwhile, by which iterations of one and the same process became two fifths
 longer within seconds, falls on all alike, and so does how fast a processor is. There are several
 processes of each kind, and what these differ by is the error.
 On the simulated device: stable-baselines3 on the CPU."""
@@ -131,8 +131,8 @@ def saved_of(loop, one):
 
 def keep_turns(path, processes):
     """Beside a run that is kept, for a closer look than this one."""
-    told = [{"recorded": one.path is not None, "level": one.level, "begins_ns": one.begins_ns, "turns_ns": one.program.turns_ns}
-            for one in processes]
+    told = [{"recorded": one.path is not None, "level": one.level, "begins_ns": one.begins_ns,
+             "turns_ns": one.program.turns_ns} for one in processes]
     (path / "turns.json").write_text(json.dumps(told), encoding="utf-8")
 
 
