@@ -3,7 +3,7 @@
 startup/sitecustomize.py when the first library that has a hook file is imported."""
 import os
 import sys
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, ContextManager, Dict, List, Optional
 
 from gpubound import _asyncio, _core, _failures, _hooks, _loop, _pickling
 
@@ -11,7 +11,8 @@ from gpubound import _asyncio, _core, _failures, _hooks, _loop, _pickling
 class Finder:
     """First on sys.meta_path: finds nothing itself, but hears of modules when they are complete."""
 
-    def __init__(self) -> None:
+    def __init__(self, import_lock_released: Callable[[], ContextManager[None]]) -> None:
+        self._import_lock_released = import_lock_released
         self._waiting: Dict[str, List[Callable[[Any], None]]] = {}
         # Of these, modules whose import had begun before.
         self._under_way: Dict[str, None] = {}
@@ -30,7 +31,8 @@ class Finder:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[Any]:
         """What the other finders find, with a loader that tells us when it is done."""
         if self._under_way:
-            self._look_again()
+            with self._import_lock_released():  # an action may import what another thread executes
+                self._look_again()
         if name not in self._waiting:
             return None
         for finder in list(sys.meta_path):
@@ -104,9 +106,9 @@ def _after_fork_in_child() -> None:
     _loop.forget_in_fork_child()
 
 
-def install() -> Optional[Finder]:
+def install(import_lock_released: Callable[[], ContextManager[None]]) -> Optional[Finder]:
     """Starts waiting for every module that a hook file names; once per process. Returns who waits, None
-    where nobody records."""
+    where nobody records. Within `import_lock_released()` the calling thread lets others import."""
     if not _core.recording:
         return None
     for other in sys.meta_path:
@@ -114,7 +116,7 @@ def install() -> Optional[Finder]:
             return other
     libraries = _hooks.load_libraries(os.path.join(os.path.dirname(__file__), "hooks"))
     os.register_at_fork(after_in_child=_after_fork_in_child)
-    finder = Finder()
+    finder = Finder(import_lock_released)
     sys.meta_path.insert(0, finder)  # first, so that no import of another thread is missed
     for library in libraries:
         for name in dict.fromkeys(library.modules):

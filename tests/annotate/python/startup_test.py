@@ -142,8 +142,8 @@ class StartupTest(unittest.TestCase):
 
     def test_a_built_in_module_is_heard_of_too(self):
         """As Debian's select is; a class loads them all."""
-        done = self.run_program("import sys\nfrom gpubound import _startup\n"
-                                "finder = _startup.Finder()\nsys.meta_path.insert(0, finder)\n"
+        done = self.run_program("import contextlib, sys\nfrom gpubound import _startup\n"
+                                "finder = _startup.Finder(contextlib.nullcontext)\nsys.meta_path.insert(0, finder)\n"
                                 "assert '_symtable' in sys.builtin_module_names\n"
                                 "finder.when_imported('_symtable', lambda module: print(module.__name__))\n"
                                 "import _symtable\n"
@@ -263,6 +263,23 @@ class StartupTest(unittest.TestCase):
             "import gpubound\nother.join()\nimport gymnasium.core\ngymnasium.core.Env().step(1)\n" + PRINT_CALLS)
         self.assertEqual(done.stderr, "")
         self.assertEqual(done.stdout.count("begin operation simulation"), 1)
+
+    def test_hooks_of_a_module_that_was_under_way_may_import_what_another_thread_executes(self):
+        self.install_gymnasium("1.2.0")
+        self.write("slow.py",
+                   "import sys, threading\nfrom importlib import _bootstrap\n"
+                   "sys.modules['__main__'].executing.set()\n"
+                   "while threading.main_thread().ident not in _bootstrap._blocking_on: pass\n"
+                   "import colorsys\n")
+        done = self.run_program(
+            "import sys, threading, types, gymnasium\nexecuting = threading.Event()\n"
+            "finder, = [finder for finder in sys.meta_path if type(finder).__name__ == 'Finder']\n"
+            "early = sys.modules['early'] = types.ModuleType('early')\n"
+            "early.__spec__ = types.SimpleNamespace(_initializing=True)\n"
+            "finder.when_imported('early', lambda module: print(__import__('slow').colorsys.__name__))\n"
+            "other = threading.Thread(target=__import__, args=('slow',))\nother.start()\nexecuting.wait()\n"
+            "early.__spec__._initializing = False\nimport wave\nother.join()\n")
+        self.assertEqual((done.stdout, done.stderr), ("colorsys\n", ""))
 
     def test_a_broken_hook_file_is_named_and_the_program_runs(self):
         self.install_gymnasium("1.2.0")

@@ -3,6 +3,7 @@
 on a free-threaded one they race."""
 import asyncio
 import collections
+import contextlib
 import os
 import socket
 import subprocess
@@ -223,7 +224,7 @@ class HookTest(ThreadsTest):
 
     def test_who_imports_while_modules_are_looked_at_again_sees_no_error(self):
         for _ in range(ROUNDS):
-            finder = _startup.Finder()
+            finder = _startup.Finder(contextlib.nullcontext)
             told = []
             modules = [types.ModuleType(f"gpubound_sample_{number}") for number in range(10)]
             for module in modules:

@@ -153,7 +153,7 @@ class _FirstLibrary(object):
 
     def _install(self):
         from gpubound import _startup
-        hooks = _startup.install()
+        hooks = _startup.install(_ImportLockReleased)
         try:
             sys.meta_path.remove(self)
         except ValueError:  # by another thread, or by the program
