@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two wrapper types. Calls go through vectorcall, so arguments are passed on untouched.
+// The wrapper types. Calls go through vectorcall, so arguments are passed on untouched.
 #include "annotate/python/extension/wrapper.h"
+
+#include <algorithm>
+#include <iterator>
 
 #include "annotate/python/extension/wrapper_calls.h"
 #include "annotate/python/extension/wrapper_protocols.h"
@@ -173,76 +176,40 @@ PyMethodDef methods[] = {{"__reduce_ex__", Reduce, METH_O, nullptr},
                          {"__deepcopy__", CopyWith, METH_O, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
 
-PyType_Slot callable_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
-                                {Py_tp_members, members},
-                                {Py_tp_methods, methods},
-                                {Py_tp_getset, properties},
-                                {Py_tp_getattro, SlotOf(GetAttribute)},
-                                {Py_tp_setattro, SlotOf(SetAttribute)},
-                                {Py_tp_repr, SlotOf(Repr)},
-                                {Py_tp_str, SlotOf(Str)},
-                                {Py_tp_hash, SlotOf(Hash)},
-                                {Py_tp_richcompare, SlotOf(Compare)},
-                                {Py_tp_traverse, SlotOf(Traverse)},
-                                {Py_tp_dealloc, SlotOf(Deallocate)},
-                                {0, nullptr}};
-PyType_Slot object_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
-                              {Py_tp_members, members},
-                              {Py_tp_methods, methods},
-                              {Py_tp_getset, properties},
-                              {Py_tp_getattro, SlotOf(GetObjectAttribute)},
-                              {Py_tp_setattro, SlotOf(SetAttribute)},
-                              {Py_tp_repr, SlotOf(Repr)},
-                              {Py_tp_str, SlotOf(Str)},
-                              {Py_mp_length, SlotOf(WrappedLength)},
-                              {Py_mp_subscript, SlotOf(WrappedItem)},
-                              {Py_mp_ass_subscript, SlotOf(SetWrappedItem)},
-                              {Py_sq_contains, SlotOf(WrappedHolds)},
-                              {Py_tp_iter, SlotOf(WrappedIterator)},
-                              {Py_nb_bool, SlotOf(WrappedIsTrue)},
-                              {Py_tp_hash, SlotOf(Hash)},
-                              {Py_tp_richcompare, SlotOf(Compare)},
-                              {Py_tp_traverse, SlotOf(Traverse)},
-                              {Py_tp_dealloc, SlotOf(Deallocate)},
-                              {0, nullptr}};
-PyType_Slot function_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
-                                {Py_tp_members, members},
-                                {Py_tp_methods, methods},
-                                {Py_tp_getset, properties},
-                                {Py_tp_getattro, SlotOf(GetAttribute)},
-                                {Py_tp_setattro, SlotOf(SetAttribute)},
-                                {Py_tp_descr_get, SlotOf(Bind)},
-                                {Py_tp_repr, SlotOf(Repr)},
-                                {Py_tp_str, SlotOf(Str)},
-                                {Py_tp_hash, SlotOf(Hash)},
-                                {Py_tp_richcompare, SlotOf(Compare)},
-                                {Py_tp_traverse, SlotOf(Traverse)},
-                                {Py_tp_dealloc, SlotOf(Deallocate)},
-                                {0, nullptr}};
-PyType_Slot descriptor_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
-                                  {Py_tp_members, members},
-                                  {Py_tp_methods, methods},
-                                  {Py_tp_getset, properties},
-                                  {Py_tp_getattro, SlotOf(GetAttribute)},
-                                  {Py_tp_setattro, SlotOf(SetAttribute)},
-                                  {Py_tp_descr_get, SlotOf(BindAsWrapped)},
-                                  {Py_tp_repr, SlotOf(Repr)},
-                                  {Py_tp_str, SlotOf(Str)},
-                                  {Py_tp_hash, SlotOf(Hash)},
-                                  {Py_tp_richcompare, SlotOf(Compare)},
-                                  {Py_tp_traverse, SlotOf(Traverse)},
-                                  {Py_tp_dealloc, SlotOf(Deallocate)},
-                                  {0, nullptr}};
+const PyType_Slot common_slots[] = {{Py_tp_call, SlotOf(PyVectorcall_Call)},
+                                    {Py_tp_members, members},
+                                    {Py_tp_methods, methods},
+                                    {Py_tp_getset, properties},
+                                    {Py_tp_setattro, SlotOf(SetAttribute)},
+                                    {Py_tp_repr, SlotOf(Repr)},
+                                    {Py_tp_str, SlotOf(Str)},
+                                    {Py_tp_hash, SlotOf(Hash)},
+                                    {Py_tp_richcompare, SlotOf(Compare)},
+                                    {Py_tp_traverse, SlotOf(Traverse)},
+                                    {Py_tp_dealloc, SlotOf(Deallocate)}};
+const PyType_Slot callable_slots[] = {{Py_tp_getattro, SlotOf(GetAttribute)}};
+const PyType_Slot object_slots[] = {
+    {Py_tp_getattro, SlotOf(GetObjectAttribute)}, {Py_mp_length, SlotOf(WrappedLength)},
+    {Py_mp_subscript, SlotOf(WrappedItem)},       {Py_mp_ass_subscript, SlotOf(SetWrappedItem)},
+    {Py_sq_contains, SlotOf(WrappedHolds)},       {Py_tp_iter, SlotOf(WrappedIterator)},
+    {Py_nb_bool, SlotOf(WrappedIsTrue)}};
+const PyType_Slot function_slots[] = {{Py_tp_getattro, SlotOf(GetAttribute)},
+                                      {Py_tp_descr_get, SlotOf(Bind)}};
+const PyType_Slot descriptor_slots[] = {{Py_tp_getattro, SlotOf(GetAttribute)},
+                                        {Py_tp_descr_get, SlotOf(BindAsWrapped)}};
 
-constexpr unsigned kFlags =
-    kDefaultTypeFlags | kImmutableType | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
-PyType_Spec callable_spec = {"gpubound._core.Wrapper", sizeof(Wrapper), 0, kFlags, callable_slots};
-PyType_Spec object_spec = {"gpubound._core.ObjectWrapper", sizeof(Wrapper), 0, kFlags,
-                           object_slots};
-PyType_Spec function_spec = {"gpubound._core.FunctionWrapper", sizeof(Wrapper), 0,
-                             kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, function_slots};
-PyType_Spec descriptor_spec = {"gpubound._core.DescriptorWrapper", sizeof(Wrapper), 0, kFlags,
-                               descriptor_slots};
+// A type of wrappers with the common slots and |own|; null with an error set. |name| is static.
+template <size_t kOwn>
+PyObject* MakeType(PyObject* module, const char* name, const PyType_Slot (&own)[kOwn],
+                   unsigned more_flags = 0) {
+  constexpr unsigned kFlags =
+      kDefaultTypeFlags | kImmutableType | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
+  PyType_Slot slots[std::size(common_slots) + kOwn + 1] = {};
+  std::copy(std::begin(own), std::end(own),
+            std::copy(std::begin(common_slots), std::end(common_slots), slots));
+  PyType_Spec spec = {name, sizeof(Wrapper), 0, kFlags | more_flags, slots};
+  return PyType_FromModuleAndSpec(module, &spec, nullptr);
+}
 
 bool IsChoice(PyObject* helper) {
   return helper != nullptr && PyTuple_Check(helper) && PyTuple_Size(helper) == 2 &&
@@ -293,10 +260,11 @@ PyObject* Make(const WrapperTypes& types, PyObject* wrapped, bool binds, const A
 }  // namespace
 
 bool MakeWrapperTypes(PyObject* module, WrapperTypes* types) {
-  types->callable = PyType_FromModuleAndSpec(module, &callable_spec, nullptr);
-  types->object = PyType_FromModuleAndSpec(module, &object_spec, nullptr);
-  types->function = PyType_FromModuleAndSpec(module, &function_spec, nullptr);
-  types->descriptor = PyType_FromModuleAndSpec(module, &descriptor_spec, nullptr);
+  types->callable = MakeType(module, "gpubound._core.Wrapper", callable_slots);
+  types->object = MakeType(module, "gpubound._core.ObjectWrapper", object_slots);
+  types->function = MakeType(module, "gpubound._core.FunctionWrapper", function_slots,
+                             Py_TPFLAGS_METHOD_DESCRIPTOR);
+  types->descriptor = MakeType(module, "gpubound._core.DescriptorWrapper", descriptor_slots);
   PyObject* library = PyImport_ImportModule("types");
   if (library != nullptr) types->method = PyObject_GetAttrString(library, "MethodType");
   Py_XDECREF(library);
