@@ -51,7 +51,10 @@ class UnknownTimes {
       const int64_t not_busy_ns = window.length() - device.windows[index].busy_ns;
       unknown_ns += std::min(LengthOn(&device, window), std::max<int64_t>(0, not_busy_ns));
     }
-    if (used == 0) return {ShareOf(LengthOn(nullptr, window), window.length()), has_sums_};
+    if (used == 0) {
+      unknown_ns = LengthOn(nullptr, window);
+      return {ShareOf(unknown_ns, window.length()), has_sums_ && unknown_ns > 0};
+    }
     return {ShareOf(unknown_ns, used * window.length()), unknown_ns > 0};
   }
 

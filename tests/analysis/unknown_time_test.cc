@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "analysis/report.h"
+#include "analysis/run_sums.h"
 
 namespace gpubound {
 namespace {
@@ -109,6 +111,21 @@ TEST_F(UnknownTimeTest, WithoutADeviceIsThatOfAnyProcess) {
   const ReportRun run = Summary();
   EXPECT_DOUBLE_EQ(run.unknown.share, 0.4);
   EXPECT_FALSE(run.unknown.is_upper_bound);
+}
+
+TEST_F(UnknownTimeTest, OfSumsIsAnUpperBoundWhereThereIsSome) {
+  AddProcess("");
+  for (const bool some : {false, true}) {
+    if (some) AddProcess("").unknown = {{200, 400, "not injected"}};
+    Result<Report> report = BuildReport(run_);
+    ASSERT_TRUE(report.ok());
+    gpubound::Run summed = run_;
+    summed.sums = std::make_shared<RunSums>();
+    const ClockAlignment clocks = {{0, 0}, {}, {}};
+    AddUnknownTime(summed, {{}, {}}, clocks, {}, {{{0, kSpanNs}}, {}, 0}, &*report);
+    EXPECT_DOUBLE_EQ(report->run.unknown.share, some ? 0.2 : 0);
+    EXPECT_EQ(report->run.unknown.is_upper_bound, some);
+  }
 }
 
 // Of which the events of a thread tell.
