@@ -35,7 +35,7 @@ void BeforeFork() {
 }
 
 // The core asks for a key amid its start, with its lock held.
-void OnKey() {
+[[maybe_unused]] void OnKey() {
   if (!g_fork_began || g_forked) return;
   g_lock_is_held = true;
   Await(g_forked);
@@ -60,13 +60,16 @@ int LiveAsChild(const std::function<Core()>& load) {
 
 }  // namespace
 
-// In place of the C library's, for the core.
+// In place of the C library's, for the core. The thread sanitizer, whose suite leaves forks out,
+// asks for a key of its own before any of its functions can be called.
+#ifndef __SANITIZE_THREAD__
 extern "C" __attribute__((visibility("default"))) int pthread_key_create(
     pthread_key_t* key, void (*destructor)(void*)) noexcept {
   using Function = int (*)(pthread_key_t*, void (*)(void*));
   OnKey();
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, "pthread_key_create"))(key, destructor);
 }
+#endif
 
 int ForkAroundTheLoad(const std::function<Core()>& load) {
   int status = 0;
