@@ -114,7 +114,6 @@ void ProcessTimeline::Run(int64_t begin_ns, int64_t end_ns) {
   found_.Clear();
   BeginLanes();
   RunFirstInstant(begin_ns);
-  NoteProcessEvents();
   first_changes_ = found_.changes.size();
   // First the reporting thread: what it does says whom the others help.
   if (scan_.reporting != kNotOne) reporting_ = threads_[scan_.reporting]->doing();
@@ -150,7 +149,7 @@ std::span<const ThreadChange> ProcessTimeline::RunThread(uint32_t thread, int64_
   const size_t first = found_.changes.size();
   const uint32_t lane = lane_of_[thread];
   if (lane != kNotOne) lanes_[lane].at_begin = threads_[thread]->doing();
-  threads_[thread]->RunUntil(end_ns, inherited_now_);
+  threads_[thread]->RunUntil(end_ns, inherited_now_, Suspended());
   const size_t count = found_.changes.size() - first;
   if (lane != kNotOne) {
     lanes_[lane].first_change = first;
@@ -206,11 +205,12 @@ void ProcessTimeline::RunFirstInstant(int64_t now_ns) {
   first_.clear();
   for (const uint32_t t : roster_.awake()) {
     if (threads_[t]->NextTime() > now_ns) continue;
-    threads_[t]->EndAndOpen(now_ns, inherited_now_);
+    threads_[t]->EndAndOpen(now_ns, inherited_now_, roles_.suspended() != kNoOperationIndex);
     first_.push_back(t);
   }
   CloseForeignRanges(now_ns);
-  for (const uint32_t t : first_) threads_[t]->CallAndSettle(now_ns);
+  NoteProcessEvents();
+  for (const uint32_t t : first_) threads_[t]->CallAndSettle(now_ns, Suspended());
 }
 
 void ProcessTimeline::CloseForeignRanges(int64_t now_ns) {
@@ -279,13 +279,13 @@ void ProcessTimeline::ResolveAdoption(const Doing& reporting) {
   for (const AdoptedTransition& adopted : found_.transitions) {
     const Doing& at = reporting_at(adopted.time_ns);
     const bool adoption = at.layer() != Layer::kPython;
-    OperationIndex operation = adopted.operation;
+    OperationIndex operation = suspended_ ? roles_.suspended() : adopted.operation;
     Layer from = adopted.from;
     if (operation == kNotOne) operation = adoption ? OperationOf(at) : kNoOperationIndex;
     if (from == Layer::kUnset) from = adoption ? at.layer() : base_layer_;
     if (adopted.to <= from) continue;
     const bool counts = counts_.AddTransition(operation, from, adopted.to, adopted.time_ns);
-    const bool own = adopted.operation != kNotOne;
+    const bool own = suspended_ || adopted.operation != kNotOne;
     if (counts && !own && operation != kNoOperationIndex) ++doubtful_.adopted;
   }
 }

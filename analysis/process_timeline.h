@@ -168,6 +168,8 @@ class ProcessTimeline {
   OperationIndex OperationOf(const Doing& reporting) const {
     return reporting.operation() == kNotOne ? inherited_now_ : reporting.operation();
   }
+  // The row of all that begins now; kNotOne: that of its operation.
+  OperationIndex Suspended() const { return suspended_ ? roles_.suspended() : kNotOne; }
   Doing OwnDoing(const Doing& reporting, bool starting) const;
 
   const ProcessTrace& process_;

@@ -94,7 +94,9 @@ void ThreadTimeline::BeginCalls(int64_t now_ns) {
     calls_.pop();
     next_call_ns_ = calls_.empty() ? kOpenEnded : calls_.front().start_ns;
     if (IndexedCall* indexed = in_.calls->At(call.number); indexed != nullptr) {
-      if (state_.operation() != kNotOne) {
+      if (tally_.suspended() != kNotOne) {
+        indexed->operation = tally_.suspended();
+      } else if (state_.operation() != kNotOne) {
         indexed->operation = state_.operation();
       } else if (in_.adopts) {
         in_.findings->calls.push_back({now_ns, call.number});

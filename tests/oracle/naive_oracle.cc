@@ -13,6 +13,7 @@ namespace gpubound::oracle {
 namespace {
 
 const std::string kNone = "(no operation)";
+const std::string kSuspended = "(suspended)";
 
 // Layers in the order of refinement, shallow to deep.
 const std::vector<std::string> kDepth = {"wait",    "native",    "simulator",
@@ -105,6 +106,7 @@ class Oracle {
     for (size_t i = 0; i < p_.threads.size(); ++i) {
       for (const ApiCall& call : p_.threads[i].calls) {
         if (call.correlation != correlation) continue;
+        if (Suspended(call.start_ns)) return kSuspended;
         const NaiveThread state = threads_.StateOf(i, call.start_ns);
         if (!state.operation.empty()) return state.operation;
         const NaiveThread reporting = threads_.StateOf(threads_.reporting(), call.start_ns);
@@ -217,7 +219,7 @@ class Oracle {
       if (i == threads_.reporting() || !threads_.Speaks(i)) continue;
       const NaiveThread lane = threads_.StateOf(i, t);
       const std::string own = lane.operation.empty() ? kNone : lane.operation;
-      const std::string operation = Suspended(t) ? "(suspended)" : own;
+      const std::string operation = Suspended(t) ? kSuspended : own;
       ++result->lanes[std::to_string(p_.threads[i].tid)]
                      [Phase(t) + "|" + operation + "|" + lane.layer + "|" + Gpu(t)];
     }
@@ -251,8 +253,10 @@ class Oracle {
         entry.from = adopts ? reporting.layer : p_.python ? "python" : "native";
       }
       if (DepthOf(entry.to) <= DepthOf(entry.from)) continue;
-      ++result->transitions[entry.operation + "|" + entry.from + "->" + entry.to];
-      result->adopted += adopts && entry.operation != kNone;
+      const bool suspended = Suspended(entry.time_ns);
+      const std::string operation = suspended ? kSuspended : entry.operation;
+      ++result->transitions[operation + "|" + entry.from + "->" + entry.to];
+      result->adopted += adopts && operation != kNone && !suspended;
     }
   }
 
@@ -268,7 +272,7 @@ class Oracle {
 
   void Instant(int64_t t, NaiveBreakdown* result) const {
     const NaiveThread reporting = threads_.StateOf(threads_.reporting(), t);
-    const std::string operation = Suspended(t) ? "(suspended)" : WorksFor(reporting, t);
+    const std::string operation = Suspended(t) ? kSuspended : WorksFor(reporting, t);
     std::string layer = reporting.layer;
     std::string cause = reporting.cause;
     if (cause == "waiting" && ForSimulation(reporting.awaited)) cause = "simulation";
