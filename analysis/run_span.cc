@@ -19,6 +19,20 @@ bool HasNoSpan(const ProcessTrace& process) {
   return !process.begin_is_known && process.span_end_ns <= process.span_begin_ns;
 }
 
+// Nothing of a run comes before its root, unless that was another program then, which did not
+// record: a shell that ran others before it executed this one in its place.
+int64_t BeginOf(const Run& run, const ProcessTrace& root) {
+  int64_t begin_ns = root.span_begin_ns;
+  if (!run.info || !run.steps.empty()) return begin_ns;
+  for (const ProcessTrace& process : run.processes) {
+    if (HasNoSpan(process) || process.identity.host != root.identity.host) continue;
+    begin_ns = std::min(begin_ns, process.span_begin_ns);
+  }
+  const int64_t started_ns = run.info->start_monotonic_ns;
+  const bool was_another = begin_ns < root.span_begin_ns;
+  return was_another && started_ns > 0 ? std::min(begin_ns, started_ns) : begin_ns;
+}
+
 }  // namespace
 
 const ProcessTrace* FindRoot(const Run& run) {
@@ -61,7 +75,7 @@ Interval RunSpan(const Run& run, const ProcessTrace* root) {
   const ProcessTrace* const last = LastOfRun(run, root);
   Interval span{kOpenEnded, last == nullptr ? 0 : last->span_end_ns};
   if (root != nullptr) {
-    span.begin_ns = root->span_begin_ns;
+    span.begin_ns = BeginOf(run, *root);
     return span;
   }
   for (const ProcessTrace& process : run.processes) {

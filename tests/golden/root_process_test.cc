@@ -102,6 +102,23 @@ TEST_F(RootProcessTest, TheProgramThatStepsIsTheMainOneHoweverShortItIs) {
   EXPECT_EQ(MainProcess(report), &report.processes[0]);
 }
 
+TEST_F(RootProcessTest, WhatAShellRanBeforeItExecutedTheRootIsPartOfTheRun) {
+  gpubound::Run run = Parsed(golden::ProcessLines("", 20'000, 50'000) +
+                                 golden::ProcessLines("process 200 100", 4000, 10'000) +
+                                 "call main 5000000 5010000 cudaLaunchKernel #1\n"
+                                 "kernel 5020000 8020000 gemm #1\n",
+                             "host");
+  run.info->start_monotonic_ns = 3'000'000;
+  Report report = ReportOf(run);
+  EXPECT_EQ(report.run.wall_ns, 47'000'000);
+  ASSERT_EQ(report.devices.size(), 1);
+  EXPECT_EQ(report.devices[0].busy_ns, 3'000'000);
+  EXPECT_EQ(SpanWith(run, "device:1"), 47'000'000);
+  // Nothing recorded tells what it was until then.
+  run.processes.pop_back();
+  EXPECT_EQ(ReportOf(run).run.wall_ns, 30'000'000);
+}
+
 TEST_F(RootProcessTest, OfOnePidOnTwoHostsThatOfTheLauncherIsMeant) {
   const Report report = ReportOf(OnTwoHosts());
   EXPECT_EQ(report.run.root, 100);
