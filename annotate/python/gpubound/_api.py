@@ -27,10 +27,15 @@ def layer(name: str, reason: str = "", /) -> _core.Scope:
 
     Raises ValueError for an unknown layer and TypeError if `reason` is not a str.
     """
+    return _core.layer_scope(layer_number(name), reason or name)
+
+
+def layer_number(name: str) -> int:
+    """How the C table knows the layer. Raises ValueError for an unknown one."""
     number = LAYERS.get(name)
     if number is None:
         raise ValueError(f"unknown layer {name!r}; expected one of {', '.join(LAYERS)}")
-    return _core.layer_scope(number, reason or name)
+    return number
 
 
 def phase(name: str, /) -> None:
@@ -94,7 +99,12 @@ def metadata(values: Mapping[str, Any], /) -> None:
     Values are written as JSON; what JSON cannot express (an object, a tuple as a key, a dict that
     holds itself), as its repr(), and what has none, as the name of its type. At most 1000 notes are
     kept per process, each of 4096 bytes.
+
+    Raises TypeError if `values` is no mapping; vars() makes one of an argparse.Namespace.
     """
+    if not hasattr(values, "items"):
+        raise TypeError(f"metadata() takes a mapping, not {type(values).__name__} "
+                        "(vars(), say, makes one of it)")
     for key, value in values.items():
         name = json.dumps(_text_of(key, str))[1:-1]
         _core.ledger("", 0, f"metadata {name} = {_json_of(value)}")

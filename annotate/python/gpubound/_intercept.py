@@ -84,6 +84,7 @@ def intercept(target: Any, /, *, layer: str, names: Optional[Iterable[str]] = No
     """
     if not isinstance(target, (types.ModuleType, type)):
         raise TypeError(f"intercept() takes a module or a class, not {type(target).__name__}")
+    _api.layer_number(layer)
     own = vars(target)
     chosen = list(own) if names is None else list(names)
     for name in chosen:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything of the package that is no scope of an operation."""
+import argparse
 import os
 import pathlib
 import subprocess
@@ -92,6 +93,12 @@ class EventTest(RecordedTest):
         gpubound.metadata({"tuple as key": {(1, 2): 3}, "circle": circle})
         self.assert_recorded("ledger - 0 metadata tuple as key = \"{(1, 2): 3}\"",
                              "ledger - 0 metadata circle = \"{'self': {...}}\"")
+
+    def test_metadata_that_is_no_mapping_is_refused_by_name(self):
+        for values in (None, argparse.Namespace(seed=1), ["seed"]):
+            with self.assertRaisesRegex(TypeError, f"a mapping, not {type(values).__name__} "):
+                gpubound.metadata(values)
+        self.assert_recorded()
 
     def test_metadata_that_cannot_be_written_is_noted_by_its_type(self):
         class Broken:

@@ -311,6 +311,10 @@ class InterceptTest(RecordedTest):
             self.assertEqual(list(queue), [3, 1, 2])
         self.assert_recorded("begin layer(5) Derived.rotate", "end layer(5) Derived.rotate")
 
+    def test_an_unknown_layer_is_refused_where_there_is_nothing_to_take_too(self):
+        with self.assertRaisesRegex(ValueError, "unknown layer 'simulation'; expected one of python"):
+            gpubound.intercept(types.ModuleType("empty"), layer="simulation")
+
     def test_python_functions_are_taken_only_by_name(self):
         module = types.ModuleType("sample")
         module.own = lambda: None
