@@ -215,6 +215,8 @@ std::optional<double> OwnShare(const Report& report) {
   }
   // Busy time within iterations is kept for all devices of the process together.
   if (report.run.devices_used != 1) return std::nullopt;
+  // Nor is it known by instant: what there is of it behind the end of the run.
+  if (process->iterations->total_ns > report.run.headline_ns) return std::nullopt;
   return Ratio(static_cast<double>(process->iterations->gpu_busy_ns), device_ns);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report says of hosts whose processes seem to lie outside the run: on their devices only
-// what falls into the run's span counts, so the rest is neither busy nor idle. Pure.
+// What a report says of processes that lie outside the run, or of hosts whose seem to: on their
+// devices only what falls into the run's span counts, so the rest is neither busy nor idle. Pure.
 #ifndef GPUBOUND_ANALYSIS_HOSTS_OUTSIDE_H_
 #define GPUBOUND_ANALYSIS_HOSTS_OUTSIDE_H_
 
@@ -18,6 +18,11 @@ namespace gpubound {
 // busy lower bounds. |devices|: those of |report|, in the same order.
 void NoteHostsOutside(const Run& run, const std::vector<HostOutside>& hosts,
                       const std::vector<DeviceUsage>& devices, Ledger* ledger, Report* report);
+
+// Says of processes on the root's host how much of their device work lies outside the run, as of
+// one that the root started and did not wait for: it is in their rows, and in no figure of a
+// device.
+void NoteWorkOutside(Report* report);
 
 }  // namespace gpubound
 

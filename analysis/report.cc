@@ -299,6 +299,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   report.operation_devices = OperationDevices(report);
   NoteCompany(CompanyOf(run, clocks, span), &ledger, &report);
   NoteHostsOutside(run, HostsOutside(run, clocks, span), devices, &ledger, &report);
+  NoteWorkOutside(&report);
   if (explained) {
     report.ranks =
         SplitCommunication(run, analyzed->waits, clocks, cut.windows[cut.headline], options);

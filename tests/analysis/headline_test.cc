@@ -184,6 +184,17 @@ TEST_F(HeadlineTest, OwnWorkWithinIterationsIsKnownOnOneDeviceOnly) {
   EXPECT_FALSE(OwnShare(report_));
 }
 
+TEST_F(HeadlineTest, OwnWorkOfIterationsThatGoOnBehindTheRunIsNoShareOfIt) {
+  report_.devices[0].processes.push_back({"host", 101, "other", 240, 0});
+  report_.run.headline = "iterations";
+  report_.run.headline_ns = 500;
+  ReportIterations& iterations = process().iterations.emplace();
+  iterations.gpu_busy_ns = 2000;
+  iterations.total_ns = 5000;
+  EXPECT_FALSE(OwnShare(report_));
+  EXPECT_EQ(Text(), "nvidia-smi model 97 %, GPU really 65 %, idle 35 %");
+}
+
 TEST_F(HeadlineTest, WhatIterationsWereIdleForIsTheirOwn) {
   report_.run.headline = "iterations";
   ReportIterations& iterations = process().iterations.emplace();
