@@ -27,11 +27,13 @@ class UnknownTimes {
       for (const UnknownInterval& unknown : process.unknown) {
         times.push_back({unknown.start_ns, unknown.end_ns});
       }
+      const int64_t offset_ns = clocks.offset_ns[p];
+      spans_.push_back({process.span_begin_ns + offset_ns, process.span_end_ns + offset_ns});
       std::vector<Interval>& of = of_process_.emplace_back();
       for (const Interval& time : times) {
         const Interval inside = time.ClippedTo({process.span_begin_ns, process.span_end_ns});
         if (inside.empty()) continue;
-        of.push_back({inside.begin_ns + clocks.offset_ns[p], inside.end_ns + clocks.offset_ns[p]});
+        of.push_back({inside.begin_ns + offset_ns, inside.end_ns + offset_ns});
       }
     }
   }
@@ -67,7 +69,8 @@ class UnknownTimes {
       const bool may_use_it = device == nullptr || !sees_a_device_[p] ||
                               std::binary_search(device->seen_by.begin(), device->seen_by.end(), p);
       if (!may_use_it) continue;
-      sum_ns += report_.processes[p].unknown_ns;
+      // Of what is summed the length is known, and that it lies in the process's span.
+      sum_ns += std::min(report_.processes[p].unknown_ns, spans_[p].ClippedTo(window).length());
       for (const Interval& unknown : of_process_[p]) all.push_back(unknown.ClippedTo(window));
     }
     return has_sums_ ? std::min(sum_ns, window.length()) : UnionLength(std::move(all));
@@ -100,6 +103,7 @@ class UnknownTimes {
   const Report& report_;
   const bool has_sums_;
   std::vector<std::vector<Interval>> of_process_;  // on the clock of the run
+  std::vector<Interval> spans_;                    // likewise, by process
   std::vector<bool> sees_a_device_;                // by process
 };
 

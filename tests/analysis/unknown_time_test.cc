@@ -7,9 +7,11 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/report.h"
+#include "analysis/run_summing.h"
 #include "analysis/run_sums.h"
 
 namespace gpubound {
@@ -51,6 +53,14 @@ class UnknownTimeTest : public testing::Test {
     event.kind = kind;
     event.time_ns = time_ns;
     process->threads.front().events.push_back(event);
+  }
+
+  void AddUnknownBeforeTheIterations();
+
+  void Sum(int64_t until_ns) {
+    Result<SummedRun> summed = SumRun(run_, {}, until_ns);
+    ASSERT_TRUE(summed.ok()) << summed.error().ToString();
+    run_.sums = std::make_shared<RunSums>(std::move(summed->sums));
   }
 
   gpubound::Run run_;
@@ -139,12 +149,27 @@ TEST_F(UnknownTimeTest, PausesOfTheRecordingAreUnknown) {
   EXPECT_DOUBLE_EQ(Summary().whole_unknown.share, 0.3);
 }
 
-TEST_F(UnknownTimeTest, BesideTheIterationsIsNoneOfTheirs) {
+// It steps from 500 ns on; another process on its device is unknown before.
+void UnknownTimeTest::AddUnknownBeforeTheIterations() {
   ProcessTrace& stepping = AddProcess("GPU-a");
   for (const int64_t end_ns : {500, 600, 700, 800, 900}) {
     Put(&stepping, SlotKind::kStep, end_ns);
   }
   AddProcess("GPU-a").unknown = {{100, 400, "lost"}};
+}
+
+TEST_F(UnknownTimeTest, OfAProcessThatEndedBeforeTheIterationsIsNoneOfTheirsInSumsEither) {
+  AddUnknownBeforeTheIterations();
+  run_.processes.back().span_end_ns = 450;
+  const ReportRun whole = Summary();
+  Sum(950);
+  const ReportRun summed = Summary();
+  EXPECT_DOUBLE_EQ(summed.unknown.share, 0);
+  EXPECT_DOUBLE_EQ(summed.whole_unknown.share, whole.whole_unknown.share);
+}
+
+TEST_F(UnknownTimeTest, BesideTheIterationsIsNoneOfTheirs) {
+  AddUnknownBeforeTheIterations();
   const ReportRun run = Summary();
   ASSERT_EQ(run.headline, "iterations");
   EXPECT_DOUBLE_EQ(run.unknown.share, 0);
