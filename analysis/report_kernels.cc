@@ -4,6 +4,8 @@
 #include "analysis/report_kernels.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "analysis/demangle.h"
@@ -70,20 +72,26 @@ class Listing {
 
   std::string Time(int64_t ns) const { return FormatTime(ns, options_.raw); }
 
-  // What a graph runs each time. Only the graph has a length.
+  // What a graph runs each time, by where it was captured. Only the graph has a length.
   void AddNodes(const std::vector<ReportGraphNode>& nodes) {
     const size_t shown = std::min(nodes.size(), kShownNodes);
+    std::set<std::string> operations;
     for (size_t i = 0; i < shown; ++i) {
-      const ReportGraphNode& node = nodes[i];
-      if (i == 0 || node.captured_in != nodes[i - 1].captured_in) {
-        AddNote("    captured in " + EscapeName(node.captured_in), "");
+      const std::string& operation = nodes[i].captured_in;
+      if (!operations.insert(operation).second) continue;
+      AddNote("    captured in " + EscapeName(operation), "");
+      for (size_t n = i; n < shown; ++n) {
+        if (nodes[n].captured_in == operation) AddNode(nodes[n]);
       }
-      AddNote("      " + FormatCount(node.count) + " x " + ShownName(Demangled(node.name)),
-              node.work_class);
     }
     if (shown < nodes.size()) {
       AddNote("      and " + std::to_string(nodes.size() - shown) + " more", "");
     }
+  }
+
+  void AddNode(const ReportGraphNode& node) {
+    AddNote("      " + FormatCount(node.count) + " x " + ShownName(Demangled(node.name)),
+            node.work_class);
   }
 
   void AddNote(const std::string& name, const std::string& work_class) {
