@@ -131,7 +131,8 @@ static bool IsPython(void) {
 }
 
 /* The program's own PYTHONPATH stays behind ours: its hook hands it back (startup/sitecustomize.py
- * in annotate/python). Absent and empty are told apart by the colon. */
+ * in annotate/python). Where it is empty, ours stands twice: nothing behind a colon would be the
+ * current directory, which Python does not search for an empty one. */
 static void SetPythonPath(void) {
   const char* folder = getenv("GPUBOUND_PYTHON"); /* NOLINT(concurrency-mt-unsafe): one thread */
   const char* old = getenv("PYTHONPATH");         /* NOLINT(concurrency-mt-unsafe): one thread */
@@ -141,6 +142,7 @@ static void SetPythonPath(void) {
       (old[length] == '\0' || old[length] == ':')) {
     return;
   }
+  if (old != NULL && *old == '\0') old = folder;
   const size_t capacity = length + (old == NULL ? 0 : strlen(old)) + 2;
   char* path = malloc(capacity);
   if (path == NULL) return;

@@ -130,7 +130,7 @@ TEST_F(PythonHookTest, TheHooksFolderComesFirst) {
   runner()->Unset("PYTHONPATH");
   EXPECT_EQ(PathOf(python_), "/opt/hook\n");
   runner()->Set("PYTHONPATH", "");
-  EXPECT_EQ(PathOf(python_), "/opt/hook:\n");
+  EXPECT_EQ(PathOf(python_), "/opt/hook:/opt/hook\n");
   runner()->Set("PYTHONPATH", "/own:/opt/hook");
   EXPECT_EQ(PathOf(python_), "/opt/hook:/own:/opt/hook\n");
 }

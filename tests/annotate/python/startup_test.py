@@ -64,6 +64,13 @@ class StartupTest(unittest.TestCase):
             self.startup)
         self.assertEqual(self.run_program(show, None).stdout, "None False\n")
         self.assertEqual(self.run_program(show, "/a:/b").stdout, "/a:/b False\n")
+        self.assertEqual(self.run_program(show, "/a:").stdout, "/a: False\n")
+
+    def test_an_empty_path_stays_one_and_is_not_the_current_folder(self):
+        show = "import os, sys; print(repr(os.environ['PYTHONPATH']), os.getcwd() in sys.path)"
+        self.assertNotEqual(os.getcwd(), str(self.folder))
+        done = self.run_program(show, PYTHONPATH=os.pathsep.join([str(self.startup)] * 2))
+        self.assertEqual(done.stdout, "'' False\n")
 
     def test_nothing_is_imported_into_a_program_that_uses_no_known_library(self):
         done = self.run_program("import sys; print([m for m in sys.modules if 'gpubound' in m])")

@@ -12,10 +12,10 @@ import sys
 
 def _take_out(folder):
     sys.path[:] = [path for path in sys.path if path != folder]
-    first, _, rest = os.environ.get("PYTHONPATH", "").partition(os.pathsep)
+    first, separator, rest = os.environ.get("PYTHONPATH", "").partition(os.pathsep)
     if first == folder:
-        if rest or os.environ["PYTHONPATH"].endswith(os.pathsep):
-            os.environ["PYTHONPATH"] = rest
+        if separator:  # twice where the program's own is empty, see SetPythonPath of the preloaded library
+            os.environ["PYTHONPATH"] = "" if rest == folder else rest
         else:
             del os.environ["PYTHONPATH"]
 
