@@ -116,7 +116,14 @@ PyObject* BindAsWrapped(PyObject* self, PyObject* object, PyObject* type) {
   return result;
 }
 
-PyObject* GetWrapped(PyObject* self, void*) { return NewReference(Cast(self)->wrapped); }
+// Of a decorated function (cached, jitted) the undecorated one, as the program knows it.
+PyObject* GetWrapped(PyObject* self, void*) {
+  PyObject* wrapped = Cast(self)->wrapped;
+  PyObject* inner = PyObject_GetAttrString(wrapped, "__wrapped__");
+  if (inner != nullptr || PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return inner;
+  PyErr_Clear();
+  return NewReference(wrapped);
+}
 
 // For what an attribute of the type would otherwise hide.
 PyObject* GetOfWrapped(PyObject* self, void* name) {

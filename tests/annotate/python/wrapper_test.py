@@ -61,6 +61,11 @@ class WrapperTest(RecordedTest):
         self.assertIs(documented.__wrapped__, plain)
         self.assertEqual(documented.__annotations__["return"], float)
 
+    def test_an_undecorated_function_is_found_where_it_was(self):
+        wrapper = _core.hook(_core.wrap(functools.lru_cache(plain), LABEL, True), LABEL, True, True, False, None)
+        self.assertIs(wrapper.__wrapped__, plain)
+        self.assertEqual(inspect.signature(wrapper), inspect.signature(plain))
+
     def test_it_equals_what_it_wraps_in_both_directions(self):
         self.assertEqual(documented, plain)
         self.assertEqual(plain, documented)
