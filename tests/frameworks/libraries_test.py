@@ -207,7 +207,14 @@ class JaxTest(LibraryTest):
             "assert jax.grad(double)(1.0) == 2 and jax.vmap(double)(jax.numpy.ones(2)).sum() == 4\n"
             "assert jax.jit(double)(2.0) == 4 and Net().one() == 1\n"
             "assert double(3.0) == 6 and double._cache_size() == 1\ndouble.clear_cache()\n"
-            "assert isinstance(double, jax.stages.Wrapped)\n")
+            "assert isinstance(double, jax.stages.Wrapped)\n"
+            "assert type(double.__wrapped__) is type(lambda: 0)\n"
+            "power = jax.jit(lambda x, n: x ** n, static_argnums=1)\n"
+            "assert jax.eval_shape(power, 1.0, 2).shape == ()\n")
+
+    def test_chex_knows_a_jitted_function(self):
+        self.told("import chex, jax\ntry: chex.assert_max_traces(jax.jit(lambda x: x), n=1)\n"
+                  "except ValueError: pass\nelse: raise AssertionError\n")
 
     def test_the_scopes_that_a_program_names_while_it_is_traced_become_known(self):
         self.told(

@@ -113,6 +113,8 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
         return lambda original, _: _jitted.wrap_scope(original, hook)
     if hook.get("jitted") == "awaited":
         return lambda original, name: _jitted.wrap_wait(original, hook, name)
+    if hook.get("jitted") == "asked":
+        return lambda original, _: _jitted.wrap_question(original)
     if "makes" in hook:
         return lambda original, _: _around_what_it_makes(original, hook["makes"])
     if "finds" in hook:

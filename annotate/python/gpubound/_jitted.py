@@ -91,3 +91,17 @@ def wrap_wait(original: Any, hook: Dict[str, Any], name: str) -> Any:
             return waiting(*arguments, **keywords)
     wait._gpubound_hook = True  # type: ignore[attr-defined]
     return wait
+
+
+def wrap_question(original: Any) -> Any:
+    """For what asks for the type of a function, to treat a jitted one in its own way (jax.eval_shape)."""
+    @functools.wraps(original)
+    def ask(*arguments: Any, **keywords: Any) -> Any:
+        return original(*map(_unwrapped, arguments[:1]), *arguments[1:], **keywords)
+    ask._gpubound_hook = True  # type: ignore[attr-defined]
+    return ask
+
+
+def _unwrapped(function: Any) -> Any:
+    inner = _core.wrapped(function)
+    return function if inner is None else _unwrapped(inner)

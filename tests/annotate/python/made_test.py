@@ -226,6 +226,16 @@ class JittedTest(RecordedTest):
         self.assert_recorded("begin operation jit", "begin layer(5) sample.wait",
                              "end layer(5) sample.wait", "end operation jit")
 
+    def test_what_asks_for_the_type_of_a_jitted_function_is_given_it_unwrapped(self):
+        jitted = lambda: 1  # pylint: disable=unnecessary-lambda-assignment
+        module = install(self.HOOK, jit=lambda _: jitted)
+        ask = install({"names": ["ask"], "jitted": "asked"},
+                      ask=lambda function, *values, **named: (function, values, named)).ask
+        self.assertIsNot(module.jit(len), jitted)
+        self.assertIs(ask(module.jit(len))[0], jitted)
+        self.assertEqual(ask(len, 2, three=4), (len, (2,), {"three": 4}))
+        self.assertEqual(ask(function=len)[0], len)
+
 
 class MadeTest(RecordedTest):
     HOOK = {"names": ["make"], "makes": {"operation": "name"}}
