@@ -99,6 +99,7 @@ bool RefuseStranger() {
 void OnExit() { FinishRecording("exit"); }
 
 bool LockUntil(std::mutex* mutex, uint64_t deadline_ns) {
+  const CancelBlock no_cancel;
   const timespec pause = {0, 200'000};
   while (!mutex->try_lock()) {
     if (ReadMonotonicNs() > deadline_ns) return false;
@@ -223,6 +224,7 @@ Collector* CurrentCollector() noexcept {
 
 Collector* EnsureCollector() noexcept {
   if (g_state.load(std::memory_order_acquire) == State::kIdle) {
+    const CancelBlock no_cancel;
     if (RefuseStranger()) return nullptr;
     LoadOnce();
     LookForPython();
@@ -265,6 +267,7 @@ ThreadBuffer* BufferAtLock() noexcept { return &g_buffer_at_lock; }
 ThreadBuffer* AttachCallingThread(const ThreadBuffer* stale) noexcept {
   if (stale != t_thread_buffer || stale == &g_busy_buffer || AtLock::IsHere()) return nullptr;
   if (g_state.load(std::memory_order_relaxed) == State::kFinished) return nullptr;
+  const CancelBlock no_cancel;
   t_thread_buffer = &g_busy_buffer;
   ThreadBuffer* buffer = nullptr;
   if (Collector* collector = EnsureCollector()) {
@@ -292,6 +295,7 @@ DeviceHost* EnsureRecording() noexcept {
 }
 
 void StartDeviceSources(const DeviceSourceFactory* factories, size_t count) noexcept {
+  const CancelBlock no_cancel;
   Collector* collector = EnsureCollector();
   if (collector == nullptr || !collector->ClaimSources()) return;
   try {
@@ -320,6 +324,7 @@ void YieldDevices(const char* to) noexcept {
 }
 
 void FinishRecording(const char* how) noexcept {
+  const CancelBlock no_cancel;
   Collector* collector = CurrentCollector();
   // A vfork child shares our memory and leaves through _exit: its end is not ours.
   if (collector == nullptr || collector->start().pid != static_cast<uint64_t>(getpid())) return;

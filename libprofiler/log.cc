@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "libprofiler/signal_shield.h"
+
 namespace gpubound {
 namespace {
 
@@ -56,6 +58,7 @@ bool LogOnce(const char* format, ...) noexcept {
   const bool print = FirstTime(HashOf(line));
   if (print) {
     line[length++] = '\n';
+    const CancelBlock no_cancel;
     // One write, so that lines of several processes do not mix. Nothing to do when stderr is gone.
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, length);
   }

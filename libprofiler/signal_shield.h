@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps signals away from the calling thread while the collector does work on it. For the length of
-// one block.
+// Keeps signals and pthread_cancel away from the calling thread while the collector does work on
+// it. For the length of one block.
 #ifndef GPUBOUND_LIBPROFILER_SIGNAL_SHIELD_H_
 #define GPUBOUND_LIBPROFILER_SIGNAL_SHIELD_H_
 
@@ -12,6 +12,20 @@
 #include <initializer_list>
 
 namespace gpubound {
+
+// A thread of the program's that has been cancelled ends where it next opens a file, writes or
+// sleeps. In the middle of our code that would be the end of the program, which unwinds no further
+// than a noexcept function.
+class CancelBlock {
+ public:
+  CancelBlock() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~CancelBlock() { pthread_setcancelstate(before_, nullptr); }
+  CancelBlock(const CancelBlock&) = delete;
+  CancelBlock& operator=(const CancelBlock&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
 
 // Around a lock: a handler of the program that annotates, or leaves by _exit, would wait for ever
 // for one that the thread it interrupted holds.
@@ -31,6 +45,7 @@ class SignalBlock {
   SignalBlock& operator=(const SignalBlock&) = delete;
 
  private:
+  CancelBlock no_cancel_;
   sigset_t before_;
 };
 

@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,6 +94,8 @@ static const struct gpubound_api* LoadAndPublish(void) {
   uintptr_t word = kNotAsked;
   sigset_t all;
   sigset_t before;
+  int cancel_before = PTHREAD_CANCEL_ENABLE;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_before); /* loading opens files */
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before); /* a handler with a scope would find us loading */
   is_loading = true;
@@ -103,6 +106,7 @@ static const struct gpubound_api* LoadAndPublish(void) {
   atomic_compare_exchange_strong(&table_word, &word,
                                  table == NULL ? (uintptr_t)kNoTable : (uintptr_t)table);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_setcancelstate(cancel_before, NULL);
   errno = saved_errno;
   return TableOf(atomic_load(&table_word));
 }
@@ -112,9 +116,12 @@ void ShimAwaitLoading(void) {
   fork_met_loading = atomic_load(&loads_in_progress) != 0;
   if (!fork_met_loading) return;
   const int64_t deadline_ns = ShimReadClockNs(CLOCK_MONOTONIC) + kForkPatienceNs;
+  int cancel_before = PTHREAD_CANCEL_ENABLE;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_before); /* nothing in fork() cancels */
   while (atomic_load(&loads_in_progress) != 0 && ShimReadClockNs(CLOCK_MONOTONIC) < deadline_ns) {
     nanosleep(&pause, NULL);
   }
+  pthread_setcancelstate(cancel_before, NULL);
 }
 
 void ShimGiveUpLoadingInForkChild(void) {

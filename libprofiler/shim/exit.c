@@ -7,6 +7,7 @@
  * Called from any thread and from signal handlers, so: no lock, no allocation, no loader here.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ void ShimForgetExitInForkChild(void) { atomic_store(&closing_thread, 0); }
 static void CloseTrace(void) {
   const ShimFinishFunction finish = atomic_load(&shim_finish);
   if (finish == NULL || !ShimOwnsProcess()) return;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL); /* what waits below would end the thread */
   const long self = syscall(SYS_gettid);
   long closing = 0;
   if (atomic_compare_exchange_strong(&closing_thread, &closing, self)) {

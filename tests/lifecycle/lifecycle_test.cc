@@ -121,6 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Odd, LifecycleTest,
                                          Life{"annotate in constructors", {"exit"}},
                                          Life{"start without standard descriptors", {"exit"}},
                                          Life{"change the working directory", {"exit"}},
+                                         Life{"cancel threads", {"exit"}},
                                          Life{"keep signal mask and handlers", {"exit"}}),
                          NameOf);
 

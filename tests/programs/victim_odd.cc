@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -124,6 +125,30 @@ int TakeEveryThreadSpecificKey() {
   return 0;
 }
 
+// Annotates where a cancellation is due, and is to end by it afterwards, as it says itself.
+void* AnnotateWhileCancelled(void* cancelled) {
+  while (!static_cast<std::atomic<bool>*>(cancelled)->load()) std::this_thread::yield();
+  Worker().Scopes(kScopes);
+  pthread_testcancel();
+  return nullptr;
+}
+
+// The first one has the recorder loaded, the other one is a thread that comes later.
+int CancelThreads() {
+  Progress();  // opens a file, which a cancelled thread cannot
+  for (int turn = 0; turn < 2; ++turn) {
+    std::atomic<bool> cancelled = false;
+    pthread_t thread;
+    void* result = nullptr;
+    if (pthread_create(&thread, nullptr, &AnnotateWhileCancelled, &cancelled) != 0) return 1;
+    pthread_cancel(thread);
+    cancelled = true;
+    if (pthread_join(thread, &result) != 0 || result != PTHREAD_CANCELED) return 2;
+  }
+  RequireWhatIsDone();
+  return 0;
+}
+
 int KeepSignals() {
   const uint64_t before = BlockedSignals();
   Worker worker;
@@ -149,6 +174,7 @@ const std::map<std::string, Action>& OddActions() {
       {"limit the descriptors", LimitDescriptors},
       {"limit the memory", LimitMemory},
       {"take every thread-specific key", TakeEveryThreadSpecificKey},
+      {"cancel threads", CancelThreads},
       {"keep signal mask and handlers", KeepSignals},
   };
   return actions;
