@@ -342,6 +342,7 @@ TEST_F(ReaderTest, AcceptsARunInWhichNothingWasRecorded) {
   const Run run = Load();
   EXPECT_TRUE(run.processes.empty());
   ASSERT_EQ(run.problems.size(), 1u);
+  EXPECT_NE(run.problems[0].find("or what did could not be recorded"), std::string::npos);
   const Result<Report> report = BuildReport(run);
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->run.wall_ns, 50);
