@@ -130,13 +130,35 @@ static bool IsPython(void) {
   return false;
 }
 
+/* Whether an option of Python's makes it look at no PYTHONPATH (-E, -I) or run no hook (-S): nobody
+ * would take ours out again. Options end at the program (-c, -m) or the first word that is none. */
+static bool RunsNoHook(char* const* arguments) {
+  if (arguments == NULL) return false;
+  for (char* const* next = arguments; *next != NULL && *++next != NULL;) {
+    const char* word = *next;
+    if (word[0] != '-' || word[1] == '\0' || strcmp(word, "--") == 0) return false;
+    if (word[1] == '-') {
+      if (strcmp(word, "--check-hash-based-pycs") == 0 && next[1] != NULL) ++next;
+      continue;
+    }
+    for (const char* letter = word + 1; *letter != '\0'; ++letter) {
+      if (strchr("EIS", *letter) != NULL) return true;
+      if (strchr("cm", *letter) != NULL) return false;
+      if (strchr("WX", *letter) == NULL) continue;
+      if (letter[1] == '\0' && next[1] != NULL) ++next; /* its value is the next word */
+      break;
+    }
+  }
+  return false;
+}
+
 /* The program's own PYTHONPATH stays behind ours: its hook hands it back (startup/sitecustomize.py
  * in annotate/python). Where it is empty, ours stands twice: nothing behind a colon would be the
  * current directory, which Python does not search for an empty one. */
-static void SetPythonPath(void) {
+static void SetPythonPath(char* const* arguments) {
   const char* folder = getenv("GPUBOUND_PYTHON"); /* NOLINT(concurrency-mt-unsafe): one thread */
   const char* old = getenv("PYTHONPATH");         /* NOLINT(concurrency-mt-unsafe): one thread */
-  if (folder == NULL || folder[0] != '/' || !IsPython()) return;
+  if (folder == NULL || folder[0] != '/' || !IsPython() || RunsNoHook(arguments)) return;
   const size_t length = strlen(folder);
   if (old != NULL && strncmp(old, folder, length) == 0 &&
       (old[length] == '\0' || old[length] == ':')) {
@@ -158,13 +180,13 @@ static bool IsForeign(const char* variable) {
   return strcmp(slash == NULL ? value : slash + 1, GPUBOUND_CORE_FILE) != 0;
 }
 
-void ShimSetEnvironment(void) {
+void ShimSetEnvironment(char* const* arguments) {
   if (IsSet("GPUBOUND_RUN")) {
     MakeRunDirectoryAbsolute();
   } else {
     SetRunDirectory();
   }
-  SetPythonPath();
+  SetPythonPath(arguments);
   const bool cuda_set = IsSet("CUDA_INJECTION64_PATH");
   const bool nvtx_set = IsSet("NVTX_INJECTION64_PATH");
   if (cuda_set && IsForeign("CUDA_INJECTION64_PATH")) {

@@ -72,7 +72,9 @@ static bool IsOn(const char* variable) {
   return true;
 }
 
-__attribute__((constructor)) static void Start(void) {
+/* With the arguments of main, as the GNU C library calls constructors. */
+__attribute__((constructor)) static void Start(int count, char** arguments) {
+  (void)count;
   const int saved_errno = errno;
   /* A program that runs with another user's rights decides nothing by its caller's environment. */
   shim_inert = IsOn("GPUBOUND_DISABLE") || getauxval(AT_SECURE) != 0;
@@ -80,7 +82,7 @@ __attribute__((constructor)) static void Start(void) {
     Stamp();
     pthread_atfork(ShimAwaitLoading, NULL, AfterForkInChild);
     /* Loaded late, through $GPUBOUND_LIBRARY: another thread may be reading the environment. */
-    if (__libc_single_threaded) ShimSetEnvironment();
+    if (__libc_single_threaded) ShimSetEnvironment(arguments);
   }
   errno = saved_errno;
 }

@@ -41,8 +41,9 @@ int64_t ShimReadClockNs(clockid_t clock);
 bool ShimCorePath(char* path, size_t capacity);
 
 /* Sets GPUBOUND_RUN and the two injection variables where they are unset, and notes in shim_info
- * which of the latter belong to somebody else. Only while the process has one thread. */
-void ShimSetEnvironment(void);
+ * which of the latter belong to somebody else. `arguments` are main's, null-terminated or null.
+ * Only while the process has one thread. */
+void ShimSetEnvironment(char* const* arguments);
 
 /* Before a fork: waits, for a bounded time, until no thread is loading the core, so that the child
  * gets a dynamic loader in good order. */

@@ -110,10 +110,9 @@ INSTANTIATE_TEST_SUITE_P(Lives, PythonPoolTest, testing::Values(PythonLife{"proc
 // PYTHONPATH as a Python program finds it when it starts.
 class PythonHookTest : public VictimRun {
  protected:
-  std::string PathOf(const std::string& program) {
-    const Outcome outcome =
-        Run({"/bin/sh", "-c", program + " -Sc \"import os; print(os.environ.get('PYTHONPATH'))\""});
-    return outcome.out;
+  std::string PathOf(const std::string& program, const std::string& options = "") {
+    const std::string show = " -c \"import os; print(os.environ.get('PYTHONPATH'))\"";
+    return Run({"/bin/sh", "-c", program + " " + options + show}).out;
   }
   const std::string python_ = GPUBOUND_TEST_PYTHON;
 };
@@ -141,6 +140,20 @@ TEST_F(PythonHookTest, AFolderThatIsFirstAlreadyIsNotPutThereAgain) {
   EXPECT_EQ(PathOf(python_), "/opt/hook:/own\n");
   runner()->Set("PYTHONPATH", "/opt/hooks");
   EXPECT_EQ(PathOf(python_), "/opt/hook:/opt/hooks\n");
+}
+
+TEST_F(PythonHookTest, WhoRunsNoHookKeepsItsOwn) {
+  runner()->Set("GPUBOUND_PYTHON", "/opt/hook");
+  runner()->Set("PYTHONPATH", "/own");
+  for (const std::string options : {"-E", "-I", "-S", "-BsE", "-W ignore -E", "-Wignore -I",
+                                    "-X dev -S", "--check-hash-based-pycs always -E"}) {
+    EXPECT_EQ(PathOf(python_, options), "/own\n") << options;
+  }
+  for (const std::string options : {"-B", "-W ignore", "-XEIS", "-X utf8 -WIgnore"}) {
+    EXPECT_EQ(PathOf(python_, options), "/opt/hook:/own\n") << options;
+  }
+  EXPECT_EQ(PathOf(python_ + " -c \"import os; print(os.environ.get('PYTHONPATH'))\" -E"),
+            "/opt/hook:/own\n");
 }
 
 TEST_F(PythonHookTest, OtherProgramsKeepTheirs) {
