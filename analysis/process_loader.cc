@@ -16,6 +16,7 @@
 #include "analysis/plausible_time.h"
 #include "analysis/process_facts.h"
 #include "analysis/span_end.h"
+#include "analysis/stray_work.h"
 #include "analysis/writer_sequence.h"
 #include "proto/chunk_decoder.h"
 
@@ -86,6 +87,7 @@ class Loader {
       work_missing_ = salvaged.work_missing;
     }
     store.Finish();
+    if (live) PlaceStrayWork(&process_);
     CloseSpan();
     if (!span_.end_ns && !growing && !(live && live->whole())) NoteLostEnd();
     NoteDamage();
@@ -380,8 +382,7 @@ ProcessTrace OpenProcess(const ProcessIdentity& identity, std::vector<Segment>* 
                          const std::optional<LiveFile>& live, const ProcessSums* sums,
                          std::vector<std::string>* problems) {
   if (!live) {
-    std::optional<ProcessTrace> process =
-        StreamedProcess(identity, segments, sums, /*growing=*/false);
+    auto process = StreamedProcess(identity, segments, sums, /*growing=*/false);
     if (process) return std::move(*process);
   }
   return LoadProcess(identity, segments, live, sums, problems);
@@ -391,8 +392,7 @@ ProcessTrace OpenGrowingProcess(const ProcessIdentity& identity, std::vector<Seg
                                 const ProcessSums* sums, std::vector<std::string>* problems) {
   std::optional<ProcessTrace> process = StreamedProcess(identity, segments, sums, /*growing=*/true);
   if (process) return std::move(*process);
-  ProcessTrace loaded =
-      LoadedProcess(identity, segments, std::nullopt, sums, /*growing=*/true, problems);
+  auto loaded = LoadedProcess(identity, segments, std::nullopt, sums, /*growing=*/true, problems);
   if (!IsClosed(loaded.span_end)) loaded.span_end_ns = kOpenEnded;
   return loaded;
 }

@@ -43,7 +43,9 @@ WorkId CollectorHost::InternWork(const WorkInfo& info, std::string_view name) {
 }
 
 StreamId CollectorHost::InternStream(DeviceId device, uint32_t context, uint32_t stream) {
-  return collector_->device_tables()->InternStream(device, context, stream);
+  const StreamId id = collector_->device_tables()->InternStream(device, context, stream);
+  WriteRowsSoon();
+  return id;
 }
 
 DeviceId CollectorHost::DefineDevice(const DeviceInfo& info, std::string_view name) {
@@ -130,6 +132,7 @@ void CollectorHost::MarkUnknown(int64_t from_ns, int64_t to_ns, std::string_view
 
 void CollectorHost::DeliveredUntil(int64_t until_ns) {
   collector_->drain()->SetDeliveredUntil(until_ns);
+  WriteRowsSoon();
 }
 
 void CollectorHost::Note(std::string_view text) {
@@ -145,7 +148,9 @@ void CollectorHost::EndBeforeHandlersSoFar() { gpubound::EndBeforeHandlersSoFar(
 void CollectorHost::Fact(std::string_view key, std::string_view value) {
   collector_->device_tables()->AddFact(key, value);
   // That a device records is to be in the trace even of a process that is killed at once.
-  collector_->context()->pool->Wake();
+  WriteRowsSoon();
 }
+
+void CollectorHost::WriteRowsSoon() { collector_->context()->pool->Wake(); }
 
 }  // namespace gpubound

@@ -58,6 +58,9 @@ class CollectorHost final : public DeviceHost {
 
  private:
   ThreadBuffer* CallingThread();
+  // Rows of devices, streams and works are in no live mapping: a kill leaves those that were
+  // written.
+  void WriteRowsSoon();
 
   Collector* const collector_;
   bool use_thread_local_ = false;

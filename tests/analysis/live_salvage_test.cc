@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "analysis/reader.h"
 #include "tests/analysis/trace_writer.h"
@@ -109,6 +111,62 @@ TEST_F(LiveSalvageTest, ConvertsDeviceTimes) {
   ASSERT_EQ(process.device_work.size(), 1u);
   EXPECT_EQ(process.device_work[0].start_ns, 100);
   EXPECT_EQ(process.device_work[0].end_ns, 200);
+}
+
+// Whoever is killed in the tenths of a second in which a stream's row is not written yet.
+class StrayWorkTest : public LiveSalvageTest {
+ protected:
+  ProcessTrace LoadWith(const std::vector<std::string>& rows) {
+    SegmentWriter writer(run_, identity_);
+    writer.PutUsualRows();
+    writer.Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
+    for (const std::string& row : rows) writer.Sql(row);
+    DeviceRecord known = Kernel(301, 401, 4);
+    known.stream = StreamId{1};
+    std::vector<DeviceRecord> records = {Kernel(101, 201, 1), Kernel(151, 251, 2),
+                                         Kernel(151, 251, 3), known};
+    records[0].stream = records[2].stream = StreamId{4'000'000'000};
+    records[1].stream = StreamId{2};
+    live_.AddWork(9, 0, records);
+    WriteLive();
+    return Load();
+  }
+  static constexpr char kOtherDevice[] =
+      "INSERT INTO device VALUES(2, 1, 'GPU-2', 'Model', 4, 64, 2, 65536, 65536, 32, 9, 0, 0, 0)";
+};
+
+TEST_F(StrayWorkTest, RunsOnTheOneDeviceThatThereIs) {
+  const ProcessTrace process = LoadWith({});
+  ASSERT_EQ(process.device_work.size(), 4u);
+  for (const DeviceWork& work : process.device_work) {
+    EXPECT_EQ(process.StreamOf(work.stream).device, DeviceId{1});
+  }
+  const auto stream_of = [&process](uint32_t correlation) {
+    const auto of = [correlation](const DeviceWork& w) { return w.correlation == correlation; };
+    return std::ranges::find_if(process.device_work, of)->stream;
+  };
+  EXPECT_EQ(stream_of(1), stream_of(3));
+  EXPECT_NE(stream_of(1), stream_of(2));
+  EXPECT_EQ(stream_of(4), StreamId{1});
+  EXPECT_EQ(process.Counted(LedgerCounter::chunk_events_lost), 0u);
+}
+
+TEST_F(StrayWorkTest, RunsOnTheOneDeviceThatHasAContext) {
+  const ProcessTrace process =
+      LoadWith({kOtherDevice, "INSERT INTO context VALUES(1, 7, 0, 0, 0)"});
+  ASSERT_EQ(process.device_work.size(), 4u);
+  EXPECT_EQ(process.StreamOf(process.device_work[0].stream).device, DeviceId{2});
+}
+
+TEST_F(StrayWorkTest, OfSeveralDevicesIsUnknownTime) {
+  const ProcessTrace process = LoadWith({kOtherDevice});
+  ASSERT_EQ(process.device_work.size(), 1u);
+  EXPECT_EQ(process.device_work[0].correlation, 4u);
+  const auto is_stray = [](const UnknownInterval& unknown) {
+    return unknown.start_ns == 100 && unknown.end_ns == 250;
+  };
+  EXPECT_EQ(std::ranges::count_if(process.unknown, is_stray), 1);
+  EXPECT_EQ(process.Counted(LedgerCounter::chunk_events_lost), 3u);
 }
 
 TEST_F(LiveSalvageTest, ResynchronisesWhenPagesAreMissing) {
