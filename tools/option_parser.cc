@@ -155,7 +155,7 @@ AddedOption OptionParser::AddOption(const std::string& name, double* value,
 }
 
 void OptionParser::AddFlag(const std::string& name, bool* value, const std::string& description) {
-  app_->add_flag(name, *value, description);
+  app_->add_flag(name, *value, description)->disable_flag_override();
 }
 
 void OptionParser::LetCommandFollow() { app_->prefix_command(); }
@@ -204,11 +204,12 @@ std::string OptionParser::UnknownOption(const std::string& typed) const {
                      closest.empty() ? "" : fmt::format(" Did you mean '{}'?", closest));
 }
 
-// |complaint| begins with the option's name and ": ".
+// |complaint| begins with the option's name and ": "; empty where it does not, as of a flag that
+// has one.
 std::string OptionParser::WithoutItsValue(const std::string& complaint) const {
   const std::string name = complaint.substr(0, complaint.find(':'));
   const CLI::Option* const option = app_->get_option_no_throw(name);
-  if (option == nullptr) return EscapeName(complaint);
+  if (option == nullptr) return "";
   return fmt::format("{} lacks its {}.", name, NameOfValue(option->get_type_name()));
 }
 
@@ -274,7 +275,9 @@ std::optional<int> OptionParser::Parse(const Arguments& arguments, int wrong_use
                  : fmt::format("'{}' is one argument too many.", EscapeName(extra)));
     return wrong_use;
   } catch (const CLI::ArgumentMismatch& error) {
-    Complain(WithoutItsValue(error.what()));
+    const std::string complaint = WithoutItsValue(error.what());
+    Complain(!complaint.empty() ? complaint
+                                : fmt::format("{} takes no value.", FlagWithValue(arguments)));
     return wrong_use;
   } catch (const CLI::ConversionError&) {  // of values, options have complained by themselves
     Complain(fmt::format("{} takes no value.", FlagWithValue(arguments)));

@@ -282,9 +282,11 @@ TEST(Commands, AnOptionWithoutItsValueSaysWhatItLacks) {
 }
 
 TEST(Commands, AFlagWithAValueSaysThatItTakesNone) {
-  const Captured captured = Gpubound({"report", "--json=x"});
-  EXPECT_EQ(captured.status, kExitWrongUse);
-  EXPECT_THAT(captured.err, HasSubstr("--json takes no value."));
+  for (const char* flag : {"--json=x", "--json=3", "--json=0", "--json=false"}) {
+    const Captured captured = Gpubound({"report", flag});
+    EXPECT_EQ(captured.status, kExitWrongUse) << flag;
+    EXPECT_THAT(captured.err, HasSubstr("--json takes no value."));
+  }
 }
 
 TEST(Commands, AMistypedOptionGetsASuggestionAndStatusTwo) {
