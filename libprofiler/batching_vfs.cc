@@ -9,6 +9,8 @@
 #include <cstring>
 #include <new>
 
+#include "libprofiler/high_descriptor.h"
+
 namespace gpubound {
 namespace {
 
@@ -232,6 +234,8 @@ const char* BatchingVfsName() {
   if (batching.zName != nullptr) return batching.zName;
   g_below = sqlite3_vfs_find(nullptr);
   if (g_below == nullptr) return nullptr;
+  // It opens a file once while it holds locks on it. This copy of SQLite is ours alone.
+  g_below->xSetSystemCall(g_below, "open", reinterpret_cast<sqlite3_syscall_ptr>(&OpenHigh));
   batching = *g_below;  // its other functions do not depend on which of the two they get
   batching.pNext = nullptr;
   batching.szOsFile += static_cast<int>(sizeof(BatchingFile));

@@ -74,6 +74,30 @@ int CloseEveryDescriptor() {
   return pread(files[0], text, sizeof(text), 0) == 4 && std::strcmp(text, "mine") == 0 ? 0 : 3;
 }
 
+// As shells and servers do: what was free before the recorder came is free.
+int UseDescriptorsByNumber() {
+  const char* path = std::getenv("VICTIM_FILE");
+  Progress();  // opens a file
+  std::vector<int> numbers;
+  for (int number = 3; number < 32; ++number) {
+    if (fcntl(number, F_GETFD) < 0) numbers.push_back(number);
+  }
+  Worker worker;
+  worker.Scopes(kScopes);
+  const int file = open(path, O_RDWR | O_CREAT, 0600);
+  if (file != numbers.front()) return 1;
+  for (const int number : numbers) {
+    if (dup2(file, number) != number) return 2;
+  }
+  for (int turn = 0; turn < 10; ++turn) {
+    worker.Scopes(kScopes);
+    usleep(50'000);
+  }
+  struct stat info;
+  if (fstat(file, &info) != 0 || info.st_size != 0) return 3;
+  return Finish(&worker);
+}
+
 int StartWithoutStandardDescriptors() {
   close(0), close(1), close(2);
   Worker worker;
@@ -169,6 +193,7 @@ const std::map<std::string, Action>& OddActions() {
       {"annotate in constructors", AnnotateInConstructorsWhileTheRecorderStarts},
       {"close every descriptor", CloseEveryDescriptor},
       {"start without standard descriptors", StartWithoutStandardDescriptors},
+      {"use descriptors by number", UseDescriptorsByNumber},
       {"change the working directory", ChangeDirectory},
       {"limit the file size", LimitFileSize},
       {"limit the descriptors", LimitDescriptors},
