@@ -322,7 +322,7 @@ TEST_F(CalibrationRun, CallsThatCuptiTakesLongerToEnterAreTakenToCostMore) {
   double longer = 0;
   const double usual_ns = removed_ns(5'000, File("usual.gpubound"), &as_calibrated);
   const double more_ns = removed_ns(20'000, File("longer.gpubound"), &longer);
-  EXPECT_GT(longer, 2.5 * as_calibrated);
+  EXPECT_GT(longer, 2 * as_calibrated);  // four times, but for what a sanitizer adds to both
   EXPECT_GT(more_ns, 2 * usual_ns);
 }
 
