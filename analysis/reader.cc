@@ -197,8 +197,7 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
   if (processes.empty()) {
     run.problems.push_back(
         "No process of this run was recorded: none used CUDA, NVTX or a gpubound scope, or what "
-        "did "
-        "could not be recorded and has said why on stderr.");
+        "did could not be recorded and has said why on stderr.");
   }
 
   const std::set<ProcessIdentity> running = ReadProcesses(read_process, &processes, &run);

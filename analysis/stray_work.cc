@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "analysis/interval.h"
@@ -56,15 +57,11 @@ void CallUnknown(ProcessTrace* process) {
   for (const DeviceWork& work : process->device_work) {
     if (!IsStray(*process, work.stream)) continue;
     ++process->Count(LedgerCounter::chunk_events_lost);
-    if (times.empty() || work.start_ns > times.back().end_ns) {
-      times.push_back({work.start_ns, work.end_ns});
-    } else {
-      times.back().end_ns = std::max(times.back().end_ns, work.end_ns);
-    }
+    times.push_back({work.start_ns, work.end_ns});
   }
   std::erase_if(process->device_work,
                 [process](const DeviceWork& work) { return IsStray(*process, work.stream); });
-  for (const Interval& time : times) {
+  for (const Interval& time : Union(std::move(times))) {
     process->unknown.push_back({time.begin_ns, time.end_ns, kReason});
   }
 }

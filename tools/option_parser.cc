@@ -279,9 +279,6 @@ std::optional<int> OptionParser::Parse(const Arguments& arguments, int wrong_use
     Complain(!complaint.empty() ? complaint
                                 : fmt::format("{} takes no value.", FlagWithValue(arguments)));
     return wrong_use;
-  } catch (const CLI::ConversionError&) {  // of values, options have complained by themselves
-    Complain(fmt::format("{} takes no value.", FlagWithValue(arguments)));
-    return wrong_use;
   } catch (const CLI::ParseError& error) {
     Complain(EscapeName(error.what()));
     return wrong_use;
