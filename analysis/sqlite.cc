@@ -22,6 +22,7 @@
 
 #include "analysis/plain_file.h"
 #include "proto/filesystem_kind.h"
+#include "proto/run_path.h"
 
 namespace gpubound {
 namespace {
@@ -57,8 +58,12 @@ bool IsLocal(const std::string& path) {
 }
 
 Error OpenError(const std::string& path, const std::string& found) {
+  std::error_code ignored;
+  const bool fits = fs::absolute(path, ignored).string().size() <= kLongestDatabasePath;
   return {"opening the database", path, found, "a readable SQLite file",
-          "Check that you may read the file and that its directory is complete."};
+          fits ? "Check that you may read the file and that its directory is complete."
+               : "Move the run to a shorter path: SQLite opens no file behind one of more than " +
+                     std::to_string(kLongestDatabasePath) + " bytes."};
 }
 
 Error TooManyFiles(const std::string& path) {

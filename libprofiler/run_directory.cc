@@ -15,6 +15,7 @@
 
 #include "libprofiler/log.h"
 #include "proto/filesystem_kind.h"
+#include "proto/run_path.h"
 
 namespace gpubound {
 namespace {
@@ -74,6 +75,13 @@ bool RunDirectory::Open(const std::string& path, const ProcessStart& start) {
   // Absolute, since the program may change its working directory before the next segment.
   if (path_[0] != '/') path_ = WorkingDirectory() + "/" + path_;
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+  if (path_.size() > kLongestRunPath) {
+    LogOnce(
+        "the path of the run directory has %zu bytes, and SQLite opens no trace behind more than "
+        "%zu; nothing is recorded. Set GPUBOUND_RUN to a shorter one than %s",
+        path_.size(), kLongestRunPath, path_.c_str());
+    return false;
+  }
   if (!MakeDirectories(path_) || access(path_.c_str(), W_OK | X_OK) != 0) {
     char reason[128];
     LogOnce(

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "analysis/folder_entries.h"
+#include "proto/run_path.h"
 
 namespace gpubound {
 namespace fs = std::filesystem;
@@ -74,6 +75,12 @@ Result<RunDirectory> MakeRunDirectory(const std::string& path, bool join) {
   if (error) {
     return Error{"making the run directory", path, error.message(), "a current directory",
                  "Change to a folder that exists, or give -o an absolute path."};
+  }
+  if (absolute.size() > kLongestRunPath) {
+    return Error{
+        "making the run directory", absolute, fmt::format("a path of {} bytes", absolute.size()),
+        fmt::format("at most {}, as SQLite opens no files behind a longer one", kLongestRunPath),
+        "Choose a shorter one with -o DIR."};
   }
   fs::create_directories(fs::path(absolute).parent_path(), error);
   std::error_code ignored;

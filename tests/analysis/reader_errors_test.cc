@@ -167,6 +167,16 @@ TEST_F(ReaderErrorsTest, NamesADatabaseOfAnotherProgram) {
 }
 
 // Of a process that was killed, all lies in the log.
+TEST_F(ReaderErrorsTest, ARunBehindALongPathIsToBeMoved) {
+  WriteSoundSegment();
+  const fs::path longer = fs::path(run_.path()) / std::string(250, 'a') / std::string(250, 'b');
+  fs::create_directories(longer);
+  for (const auto& entry : fs::directory_iterator(run_.path())) {
+    if (entry.is_regular_file()) fs::copy(entry.path(), longer);
+  }
+  EXPECT_THAT(ErrorOf(longer), HasSubstr("Move the run to a shorter path"));
+}
+
 TEST_F(ReaderErrorsTest, ADatabaseWithoutItsLogIsToBeCopiedWithIt) {
   const std::string path = run_.File("host.100.5.0.db");
   // As SQLite leaves a database whose first transaction is in the log.

@@ -10,6 +10,7 @@
 
 #include <fstream>
 
+#include "proto/run_path.h"
 #include "tests/libprofiler/temp_directory.h"
 
 namespace gpubound {
@@ -85,6 +86,15 @@ TEST_F(RunDirectoryTest, APathThatIsAFileIsRefusedWithItsNameAndTheRemedy) {
 TEST_F(RunDirectoryTest, AnImpossibleParentIsRefused) {
   EXPECT_FALSE(Open("/proc/gpubound/run"));
   EXPECT_THAT(said_, HasSubstr("/proc/gpubound/run"));
+}
+
+TEST_F(RunDirectoryTest, APathTooLongForSqliteIsRefusedWithTheRemedy) {
+  const std::string folders = temp_.Below(std::string(200, 'd')) + "/";
+  const std::string longest = folders + std::string(kLongestRunPath - folders.size(), 'r');
+  EXPECT_FALSE(Open(longest + "r"));
+  EXPECT_THAT(said_, HasSubstr("has 391 bytes"));
+  EXPECT_THAT(said_, HasSubstr("Set GPUBOUND_RUN"));
+  EXPECT_TRUE(Open(longest)) << said_;
 }
 
 TEST_F(RunDirectoryTest, ALocalDirectoryIsNoNetworkFilesystem) {

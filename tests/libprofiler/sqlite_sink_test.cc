@@ -8,6 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <filesystem>
+
+#include "proto/run_path.h"
 #include "tests/libprofiler/temp_directory.h"
 
 namespace {
@@ -54,6 +57,17 @@ TEST_P(SqliteSinkTest, WhatWasWrittenIsOnTheDiskWhenTheTraceIsSealed) {
   sink_.Seal();
   EXPECT_GE(g_synchronised, 2);  // of the log or the journal, and of the database
   EXPECT_FALSE(sink_.failed()) << sink_.error();
+}
+
+// Of 64 bytes of host name, and the greatest numbers.
+TEST_P(SqliteSinkTest, TheLongestPathThatARunAllowsCanBeOpened) {
+  const std::string folders = directory_.Below(std::string(200, 'd')) + "/";
+  const std::string run = folders + std::string(kLongestRunPath - folders.size(), 'r');
+  std::filesystem::create_directories(run);
+  const std::string file =
+      "/" + std::string(64, 'h') + ".4294967295.9223372036854775807.4294967295.db";
+  ASSERT_TRUE(sink_.Open(run + file, network())) << sink_.error();
+  WriteRow();
 }
 
 INSTANTIATE_TEST_SUITE_P(Journals, SqliteSinkTest, testing::Bool(), [](const auto& journal) {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "proto/run_path.h"
 #include "tests/tools/tool_fixtures.h"
 
 namespace gpubound {
@@ -87,6 +88,16 @@ TEST_F(RunDirectoryTest, DoesNotReplaceAFile) {
   EXPECT_FALSE(Make("x").ok());
   EXPECT_FALSE(Make("x/y").ok());
   EXPECT_EQ(ReadText(temporary_.File("x")), "precious");
+}
+
+TEST_F(RunDirectoryTest, WhosePathIsTooLongForSqliteIsRefused) {
+  const std::string folders = temporary_.File(std::string(200, 'd')) + "/";
+  const std::string longest = folders + std::string(kLongestRunPath - folders.size(), 'r');
+  const auto made = MakeRunDirectory(longest + "r", false);
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().found, "a path of 391 bytes");
+  EXPECT_FALSE(fs::exists(folders));
+  EXPECT_TRUE(MakeRunDirectory(longest, false).ok());
 }
 
 TEST_F(RunDirectoryTest, IsRemovedOnlyIfItIsOursAndEmpty) {
