@@ -43,31 +43,33 @@ Samples SamplesOf(const ProcessTrace& process, const std::string& uuid, const In
 }
 
 // Every process samples all devices of its host, so that one of them tells all: the one that has
-// most. Samples are evenly spaced, so their mean is the mean over time. What was summed up is of
-// the first window.
+// most. Samples are evenly spaced, so their mean is the mean over time. What was summed up was cut
+// where windows may begin and end.
 void TakeUtilization(const Run& run, const ClockAlignment& clocks,
                      const std::vector<Interval>& windows, DeviceUsage* usage) {
   for (size_t p = 0; p < run.processes.size(); ++p) {
     const ProcessTrace& process = run.processes[p];
-    const auto samples_in = [&](const Interval& window) {
-      return SamplesOf(process, usage->uuid,
-                       {std::max(window.begin_ns, SummedUntil(run)), window.end_ns},
-                       clocks.offset_ns[p]);
-    };
-    Samples whole = samples_in(windows.front());
-    const int64_t sampled_ns = whole.count == 0 ? 0 : whole.time.length();
     const ProcessSums* sums = run.sums == nullptr ? nullptr : run.sums->Of(process.identity);
-    for (size_t i = 0; sums != nullptr && i < sums->utilization.size(); ++i) {
-      if (sums->utilization[i].uuid != usage->uuid) continue;
-      whole.count += sums->utilization[i].samples;
-      whole.percents += sums->utilization[i].percents;
-    }
+    const auto samples_in = [&](const Interval& window) {
+      Samples samples = SamplesOf(process, usage->uuid,
+                                  {std::max(window.begin_ns, SummedUntil(run)), window.end_ns},
+                                  clocks.offset_ns[p]);
+      for (size_t i = 0; sums != nullptr && i < sums->utilization.size(); ++i) {
+        const SummedUtilization& summed = sums->utilization[i];
+        if (summed.uuid != usage->uuid) continue;
+        if (summed.begin_ns < window.begin_ns || summed.begin_ns >= window.end_ns) continue;
+        samples.count += summed.samples;
+        samples.percents += summed.percents;
+      }
+      return samples;
+    };
+    const Samples whole = samples_in(windows.front());
     if (whole.count <= usage->windows.front().nvml_samples) continue;
     // What a replay moved, NVML did not see.
     const bool comparable = run.sums == nullptr && !run.recorded_offsets_ns;
-    usage->nvml_sampled_ns = comparable ? sampled_ns : 0;
+    usage->nvml_sampled_ns = comparable ? whole.time.length() : 0;
     for (size_t w = 0; w < windows.size(); ++w) {
-      const Samples samples = w == 0 ? whole : samples_in(windows[w]);
+      const Samples samples = samples_in(windows[w]);
       usage->windows[w].nvml_samples = samples.count;
       usage->windows[w].nvml_percents = samples.percents;
     }

@@ -52,14 +52,16 @@ struct SummedWait {
   }
 };
 
-// What NVML said of a device.
+// What NVML said of a device from |begin_ns| on, to where the next of that device begins: parts of
+// the run are told apart.
 struct SummedUtilization {
   std::string uuid;
+  int64_t begin_ns = 0;
   int64_t samples = 0;
   int64_t percents = 0;
   template <typename Archive>
   void Visit(Archive& archive) {
-    archive.All(uuid, samples, percents);
+    archive.All(uuid, begin_ns, samples, percents);
   }
 };
 

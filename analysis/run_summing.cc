@@ -4,9 +4,12 @@
 #include "analysis/run_summing.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analysis/device_usage.h"
 #include "analysis/event_source.h"
@@ -29,24 +32,31 @@ Status CheckOneHost(const Run& run) {
   return Ok{};
 }
 
+// |sums|: with what was summed before.
 std::vector<SummedUtilization> UtilizationUntil(const ProcessTrace& process,
-                                                const ProcessSums* before, int64_t begin_ns,
-                                                int64_t until_ns) {
-  std::map<std::string, SummedUtilization> by_device;
-  if (before != nullptr) {
-    for (const SummedUtilization& device : before->utilization) by_device[device.uuid] = device;
-    begin_ns = std::max(begin_ns, before->until_ns);
+                                                const ProcessSums& sums,
+                                                const std::vector<int64_t>& boundaries_ns,
+                                                const Interval& added) {
+  std::map<std::pair<std::string, int64_t>, SummedUtilization> parts;
+  const auto add = [&](const std::string& uuid, int64_t time_ns, int64_t samples,
+                       int64_t percents) {
+    const auto next = std::upper_bound(boundaries_ns.begin(), boundaries_ns.end(), time_ns);
+    if (next == boundaries_ns.begin()) return;  // before the run
+    const int64_t begin_ns = *std::prev(next);
+    SummedUtilization& part = parts[{uuid, begin_ns}];
+    part = {uuid, begin_ns, part.samples + samples, part.percents + percents};
+  };
+  for (const SummedUtilization& part : sums.utilization) {
+    add(part.uuid, part.begin_ns, part.samples, part.percents);
   }
   for (const DeviceSample& read : process.utilization) {
     const UtilizationSample& sample = read.sample;
-    if (sample.gpu_percent < 0 || sample.time_ns < begin_ns || sample.time_ns >= until_ns) continue;
-    SummedUtilization& device = by_device[read.uuid];
-    device.uuid = read.uuid;
-    ++device.samples;
-    device.percents += sample.gpu_percent;
+    if (sample.gpu_percent < 0) continue;
+    if (sample.time_ns < added.begin_ns || sample.time_ns >= added.end_ns) continue;
+    add(read.uuid, sample.time_ns, 1, sample.gpu_percent);
   }
   std::vector<SummedUtilization> rows;
-  for (auto& [uuid, device] : by_device) rows.push_back(std::move(device));
+  for (auto& [key, part] : parts) rows.push_back(std::move(part));
   return rows;
 }
 
@@ -92,8 +102,6 @@ Result<SummedRun> SumRun(const Run& run, const ReportOptions& options, int64_t u
         Result<SummedProcess> summed =
             SumProcess(process, *SourceOf(process), options, context, until_ns);
         if (summed.ok()) {
-          summed->sums.utilization =
-              UtilizationUntil(process, context.before, span.begin_ns, until_ns);
           const TreePeaks none;
           summed->sums.process_tree =
               PeaksOf(process, context.before == nullptr ? none : context.before->process_tree);
@@ -111,9 +119,14 @@ Result<SummedRun> SumRun(const Run& run, const ReportOptions& options, int64_t u
   const SummedProcess* steps = stepping < processes.size() ? &processes[stepping] : nullptr;
   RunActivity activity;
   for (const SummedProcess& process : processes) activity.push_back(process.activity);
-  Result<std::string> devices =
-      SumDevices(run, activity, BoundariesOf(steps, span, until_ns), until_ns);
+  const std::vector<int64_t> boundaries_ns = BoundariesOf(steps, span, until_ns);
+  Result<std::string> devices = SumDevices(run, activity, boundaries_ns, until_ns);
   if (!devices.ok()) return devices.error();
+  const Interval added{run.sums == nullptr ? span.begin_ns : run.sums->until_ns, until_ns};
+  for (size_t p = 0; p < processes.size(); ++p) {
+    ProcessSums& sums = processes[p].sums;
+    sums.utilization = UtilizationUntil(run.processes[p], sums, boundaries_ns, added);
+  }
 
   SummedRun summed;
   if (steps != nullptr) summed.iterations = steps->steady;

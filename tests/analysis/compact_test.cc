@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,7 +54,6 @@ class CompactTest : public testing::Test {
   }
 
   static constexpr int kSegments = kIterations / kPerSegment;
-
   void WriteSegment(const TemporaryRun& run, int segment) {
     SegmentWriter trainer(run, {host_, trainer_pid_, start_ns_}, static_cast<uint32_t>(segment));
     SegmentWriter worker(run, {host_, worker_pid_, start_ns_ + 1}, static_cast<uint32_t>(segment));
@@ -89,6 +87,8 @@ class CompactTest : public testing::Test {
     const uint64_t end = begin + (i == kSlow ? kSlowMs : kIterationMs) * kMs;
     const auto n = static_cast<uint64_t>(i);
     const auto correlation = static_cast<uint32_t>(i + 1);
+    trainer->Sql("INSERT INTO utilization(time_ns, uuid, gpu_percent) VALUES(" +
+                 std::to_string(begin) + ", 'GPU-1', " + std::to_string(40 + i) + ")");
     trainer->Scopes(
         {.thread = 1, .first_sequence = 8 * n},
         {Begin(kTrain, begin), Begin(kInner, begin + 3 * kMs), End(kInner, begin + 21 * kMs),
