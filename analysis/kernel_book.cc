@@ -43,14 +43,18 @@ KernelBook::KernelBook(const ProcessTrace& process, const Interval& span)
   unnamed_ = number("(unnamed)", kCompute);
 }
 
-uint32_t KernelBook::OpenAccount(uint32_t kind, OperationIndex operation) {
-  if (operation >= places_.size()) places_.resize(size_t{operation} + 1);
-  places_[operation].resize(kinds_.size(), kNone);
-  const auto place = static_cast<uint32_t>(accounts_.size());
-  places_[operation][kind] = place;
-  accounts_.push_back({operation, kind, {}, true});
-  filled_.push_back(0);
-  return place;
+// Opens it where there is none.
+uint32_t KernelBook::FindAccount(uint32_t kind, OperationIndex operation) {
+  const uint64_t key = uint64_t{operation} << 32 | kind;
+  const auto next = static_cast<uint32_t>(accounts_.size());
+  const auto [found, is_new] = places_.try_emplace(key, next);
+  if (is_new) {
+    accounts_.push_back({operation, kind, {}, true});
+    filled_.push_back(0);
+  }
+  if (kind >= newest_.size()) newest_.resize(kinds_.size());
+  newest_[kind] = {operation, found->second};
+  return found->second;
 }
 
 void KernelBook::AddLong(const GpuItem& item, OperationIndex operation, int64_t length_ns) {
@@ -137,7 +141,7 @@ void KernelBook::Visit(StateArchive& archive) {
     archive.IndexBelow(archive.operations(), account.operation);
     if (!archive.reads() || archive.failed()) continue;
     account.kind = NumberOf(kind);
-    const uint32_t place = OpenAccount(account.kind, account.operation);
+    const uint32_t place = FindAccount(account.kind, account.operation);
     accounts_[place] = std::move(account);
     filled_[place] = filled;
   }

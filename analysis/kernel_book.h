@@ -79,9 +79,13 @@ class KernelBook {
     OperationIndex operation;
   };
   static_assert(sizeof(Waiting) == 16 && kFillOne < 1u << 31);
+  // The account of a kind that was asked for last: work of one name mostly has one operation.
+  struct Newest {
+    OperationIndex operation = UINT32_MAX;  // none
+    uint32_t place = 0;
+  };
   static constexpr size_t kMostWaiting = 32'768;
   static constexpr int64_t kLongestWaiting = UINT32_MAX;  // others are booked at once
-  static constexpr uint32_t kNone = 0xffffffff;
 
   uint32_t KindOf(const GpuItem& item) {
     if (item.is_graph) return KindOfGraph(item);
@@ -89,14 +93,11 @@ class KernelBook {
   }
   uint32_t KindOfGraph(const GpuItem& item);
   uint32_t PlaceOf(uint32_t kind, OperationIndex operation) {
-    if (operation < places_.size() && kind < places_[operation].size() &&
-        places_[operation][kind] != kNone) {
-      return places_[operation][kind];
-    }
-    return OpenAccount(kind, operation);
+    if (kind < newest_.size() && newest_[kind].operation == operation) return newest_[kind].place;
+    return FindAccount(kind, operation);
   }
   uint32_t NumberOf(const Kind& kind);
-  uint32_t OpenAccount(uint32_t kind, OperationIndex operation);
+  uint32_t FindAccount(uint32_t kind, OperationIndex operation);
   void AddLong(const GpuItem& item, OperationIndex operation, int64_t length_ns);
   void AddFilled(uint32_t place, Fill fill, bool fill_known, int64_t length_ns) {
     filled_[place] += FilledTime{fill} * static_cast<uint64_t>(length_ns);
@@ -113,7 +114,10 @@ class KernelBook {
   std::vector<uint32_t> kind_of_;  // by WorkId
   uint32_t unnamed_ = 0;           // kind of ids that have no row
   std::unordered_map<uint32_t, uint32_t> kind_of_graph_;
-  std::vector<std::vector<uint32_t>> places_;  // by operation and kind, in |accounts_|
+  // In |accounts_|, by operation and kind. Of those that there are: programs that number their
+  // operations ("episode 17") have so many that a table of all pairs would take gigabytes.
+  std::unordered_map<uint64_t, uint32_t> places_;
+  std::vector<Newest> newest_;  // by kind
   std::vector<Account> accounts_;
   std::vector<FilledTime> filled_;  // by account, side by side for the cache
   PlainList<Waiting> waiting_;
