@@ -96,6 +96,8 @@ std::string Signed(const char* format, double number) {
 std::string ChangeText(const ComparedRow& row, double before, double difference) {
   if (IsShare(row.figure)) return Signed("%+.1f pt", difference * 100);
   const double change = difference / before;
+  // As little as is left is not all gone; likewise FormatShare().
+  if (change < -0.99 && change > -0.9995) return Signed("%+.1f %%", std::ceil(change * 1000) / 10);
   return Signed(std::abs(change) < 0.0995 ? "%+.1f %%" : "%+.0f %%", change * 100);
 }
 

@@ -277,6 +277,11 @@ TEST_F(ComparisonText, AColumnHasOneUnit) {
   EXPECT_THAT(Text(), Not(HasSubstr(" x ")));
 }
 
+TEST_F(ComparisonText, WhatIsNotAllGoneHasNotFallenByAllOfIt) {
+  groups_ = {Group("A", {WithoutIterations(100'000)}), Group("B", {WithoutIterations(350)})};
+  EXPECT_THAT(Text(), testing::ContainsRegex("simulation .* -99.6 %"));
+}
+
 TEST_F(ComparisonText, SaysTheSeedAndWhatWasResampled) {
   EXPECT_THAT(Text(), HasSubstr("bootstrap interval over iterations, seed 1."));
 }
