@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -213,6 +215,62 @@ std::vector<int> TextTable::Widths() const {
   return widths;
 }
 
+namespace {
+
+// How many bytes |a| and |b| have in common in front, whole characters.
+size_t SharedFront(const std::string& a, const std::string& b) {
+  size_t at =
+      static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  while (at > 0 && at < a.size() && (static_cast<uint8_t>(a[at]) & 0xc0) == 0x80) --at;
+  return at;
+}
+
+// |name|, of which what stands before |differs| is that of another one, in |width| columns.
+std::string CutBefore(const std::string& name, size_t differs, int width, bool unicode) {
+  const std::string ellipsis = unicode ? "…" : "..";
+  const std::string front = name.substr(0, PrefixOf(name, width / 3)) + ellipsis;
+  const std::string back = name.substr(differs);
+  const int room = width - DisplayWidth(front);
+  if (DisplayWidth(back) <= room) return PadRight(front + back, width, unicode);
+  const int shown = std::max(0, room - DisplayWidth(ellipsis));
+  return PadRight(front + back.substr(0, PrefixOf(back, shown)) + ellipsis, width, unicode);
+}
+
+// Of the names of |group| that is how much all have in common in front; nothing of one name alone.
+std::optional<size_t> SharedFront(const std::vector<std::string>& names,
+                                  const std::vector<size_t>& group) {
+  std::optional<size_t> shared;
+  const std::string& first = names[group.front()];
+  for (const size_t i : group) {
+    if (names[i] == first) continue;
+    shared = std::min(shared.value_or(SIZE_MAX), SharedFront(names[i], first));
+  }
+  return shared;
+}
+
+// |names| in |width| columns each. Those that would read the same show where they begin to differ;
+// of many, those that still do where these do.
+std::vector<std::string> CutApart(const std::vector<std::string>& names, int width, bool unicode) {
+  constexpr int kRounds = 4;
+  std::vector<std::string> cut;
+  for (const std::string& name : names) cut.push_back(PadRight(name, width, unicode));
+  bool changed = true;
+  for (int round = 0; changed && round < kRounds; ++round) {
+    changed = false;
+    std::map<std::string, std::vector<size_t>> alike;
+    for (size_t i = 0; i < names.size(); ++i) alike[cut[i]].push_back(i);
+    for (const auto& [text, group] : alike) {
+      const std::optional<size_t> shared = SharedFront(names, group);
+      if (!shared) continue;
+      for (const size_t i : group) cut[i] = CutBefore(names[i], *shared, width, unicode);
+      changed = changed || cut[group.front()] != text;
+    }
+  }
+  return cut;
+}
+
+}  // namespace
+
 std::string TextTable::Render(int width, int tail_width, bool unicode) const {
   std::vector<int> widths = Widths();
   const int figures = std::accumulate(widths.begin() + 1, widths.end(), tail_width);
@@ -221,9 +279,14 @@ std::string TextTable::Render(int width, int tail_width, bool unicode) const {
   widths[0] = std::min(widths[0], std::max(kSmallestTableName, width - figures - gap * gaps));
   const std::string between(static_cast<size_t>(gap), ' ');
 
+  std::vector<std::string> names;
+  for (const Row& row : rows_) names.push_back(row.cells[0]);
+  names = CutApart(names, widths[0], unicode);
+
   std::string text;
-  const auto line = [&](const std::vector<std::string>& cells, const std::string& tail) {
-    text += PadRight(cells[0], widths[0], unicode);
+  const auto line = [&](const std::string& name, const std::vector<std::string>& cells,
+                        const std::string& tail) {
+    text += name;
     for (size_t column = 1; column < cells.size(); ++column) {
       text += between + PadLeft(cells[column], widths[column]);
     }
@@ -231,8 +294,8 @@ std::string TextTable::Render(int width, int tail_width, bool unicode) const {
     while (text.back() == ' ') text.pop_back();
     text += '\n';
   };
-  line(heads_, {});
-  for (const Row& row : rows_) line(row.cells, row.tail);
+  line(PadRight(heads_[0], widths[0], unicode), heads_, {});
+  for (size_t i = 0; i < rows_.size(); ++i) line(names[i], rows_[i].cells, rows_[i].tail);
   return text;
 }
 

@@ -76,6 +76,42 @@ TEST(TextTableTest, ColumnsLineUpWithinTheWidth) {
             "a very..ot fit 12345\n");
 }
 
+TEST(TextTableTest, NamesThatWouldBeCutAlikeShowWhereTheyDiffer) {
+  TextTable table({"Operation", "wall"});
+  table.AddRow({"[param|net|0|warmup|forward]", "1"});
+  table.AddRow({"[param|net|0|measure|forward]", "2"});
+  table.AddRow({"[param|clear_the_cache|0]", "3"});
+  table.AddRow({"[param|net|0|warmup|forward]", "4"});
+  EXPECT_EQ(table.Render(21, 0, true),
+            "Operation        wall\n"
+            "[para…warmup|fo…    1\n"
+            "[para…measure|f…    2\n"
+            "[param|c…ache|0]    3\n"
+            "[para…warmup|fo…    4\n");
+}
+
+TEST(TextTableTest, OfSeveralThatAreAlikeThoseThatStillAreShowWhereTheseDiffer) {
+  TextTable table({"Work", "ns"});
+  table.AddRow({"void kernel<512, 1, Max>(int, int*)", "1"});
+  table.AddRow({"void kernel<512, 1, Sum>(int, int*)", "2"});
+  table.AddRow({"void kernel<256, 1, Max>(int, int*)", "3"});
+  EXPECT_EQ(table.Render(22, 0, false),
+            "Work                ns\n"
+            "void k..Max>(int..   1\n"
+            "void k..Sum>(int..   2\n"
+            "void k..256, 1, ..   3\n");
+}
+
+TEST(TextTableTest, NamesThatDifferInsideACharacterShowIt) {
+  TextTable table({"Operation", "wall"});
+  table.AddRow({"[schedule|学|0|0|0|0|0|forward]", "1"});
+  table.AddRow({"[schedule|字|0|0|0|0|0|forward]", "2"});
+  EXPECT_EQ(table.Render(18, 0, false),
+            "Operation     wall\n"
+            "[sch..学|0|..    1\n"
+            "[sch..字|0|..    2\n");
+}
+
 TEST(TextTableTest, ColumnsStandApartWhereNamesHaveRoom) {
   TextTable table({"Name", "ns"});
   table.AddRow({"a name of eighteen", "12345"});
