@@ -132,6 +132,16 @@ test('one sentence says what differs and by how much', async () => {
   assert.ok(said.length < 250, said);
 });
 
+test('what is not all gone has not fallen by all of it', async () => {
+  page = await openChanged((data) => {
+    const {groups} = data.figures.find(({figure}) => figure === 'operation_wall');
+    Object.assign(groups[0], {value: 100000});
+    Object.assign(groups[1], {value: 350, difference: -99650});
+  });
+  assert.equal(
+      await text(page, 'tr[data-row^="operation_wall"] [data-key="difference"]'), '\u221299.6 %');
+});
+
 test('idle time of runs without a device is no number', async () => {
   page = await openChanged((data) => {
     for (const {figure, groups} of data.figures) {

@@ -59,6 +59,8 @@ function signed(value: number, digits: number, unit: string): string {
 function changeText(figure: ComparedFigure, difference: number): string {
   if (figure.unit === 'share') return signed(difference * 100, 1, 'pt');
   const change = difference / valueOf(figure.groups[0]) * 100;
+  // What is not all gone has not fallen by all of it; likewise formatShare().
+  if (change < -99 && change > -99.95) return signed(Math.ceil(change * 10) / 10, 1, '%');
   return signed(change, Math.abs(change) < 9.95 ? 1 : 0, '%');
 }
 
