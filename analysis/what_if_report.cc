@@ -288,10 +288,11 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
                    FormatShare(after.gpu_busy_share) + " instead of " +
                    FormatShare(before.gpu_busy_share) + ".",
                width, 2);
-  if (!report.not_corrected.empty()) {
-    text += Wrap("What the profiler cost is in these times: not corrected for profiling (" +
-                     EscapeName(report.not_corrected) + ").",
-                 width, 2);
+  if (std::string why = EscapeName(report.not_corrected); !why.empty()) {
+    if (why.ends_with('.')) why.pop_back();
+    text +=
+        Wrap("What the profiler cost is in these times: not corrected for profiling (" + why + ").",
+             width, 2);
   }
   if (const std::string graphs = CaptureText(report); !graphs.empty()) {
     text += Wrap(graphs, width, 2);

@@ -235,6 +235,10 @@ TEST_F(WhatIfReportTest, ThatTheProfilersCostsAreInItIsSaid) {
   EXPECT_EQ(said["corrected"], false);
   EXPECT_EQ(said["corrected_why_not"], recorded->not_corrected);
   EXPECT_EQ(said["before"]["processes"][0]["corrected_why_not"], recorded->not_corrected);
+  WhatIfReport sentence = *recorded;
+  sentence.not_corrected = "found none, expected one.";
+  EXPECT_NE(RenderWhatIfText(sentence, 500, true).find("(found none, expected one).\n"),
+            std::string::npos);
 
   options.costs.emplace();
   const Result<WhatIfReport> corrected = imagine();
