@@ -207,10 +207,14 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
   const TypicalDelay& usual = UsualOwnPartOf(*kind);
   const bool may_wait = has_work && waited_for.end_ns > call.start_ns;
   if (may_wait) any_wake_up_.Add(wake_up);
-  const TypicalDelay& usual_wake_up = UsualWakeUp(usual);
+  const bool launches = kind->role == CallRole::kSyncCopy || kind->role == CallRole::kAsyncCopy;
+  const TypicalDelay& usual_wake_up = UsualWakeUp(usual, launches);
   const bool waited = may_wait && ExplainsRather(usual_wake_up, wake_up, usual, length);
   // Only what is beyond doubt tells what is usual; a guess would confirm itself.
-  if (waited && length - wake_up > kClearly * usual.ns()) wake_up_.Add(wake_up);
+  if (waited && length - wake_up > kClearly * usual.ns()) {
+    wake_up_.Add(wake_up);
+    if (!launches) wait_wake_up_.Add(wake_up);
+  }
   OwnPart& own_part = OwnPartOf(kind);
   const Spent cost = open.charged ? costs_.AfterBegin(call.label, open.since_ns) : Spent{};
   const double begun_at = thread->now.at;
@@ -218,7 +222,6 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
   double deviation = 0;  // of the call's own part
   // A copy waits for what its own part launches: the longer that took, the later its limit. What
   // that tells is told where the work starts.
-  const bool launches = kind->role == CallRole::kSyncCopy || kind->role == CallRole::kAsyncCopy;
   // Otherwise work may now be done before the call's own part is, and then wakes nobody up.
   const bool may_find_it_done = waited && !launches && at_begin;
   if (waited) {
@@ -234,7 +237,11 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
     own_part.Add(length, waited_for.end_ns <= call.start_ns);
   }
   if (!has_work) return;
-  const double delay = waited ? wake_up : std::min(usual_wake_up.ns(), wake_up);
+  double delay = waited ? wake_up : std::min(usual_wake_up.ns(), wake_up);
+  // Work that a wait found done in the recording may keep it waiting now, and then wakes it up.
+  if (!waited && !launches && wait_wake_up_.known_well()) {
+    delay = waited_for.done.at > thread->now.at ? wait_wake_up_.ns() : 0;
+  }
   const Moment release = may_find_it_done ? waited_for.done : waited_for.done.After(delay);
   const bool waits = release.at > thread->now.at;
   double later_by = LaterBy(thread->now.at, release.at, deviation);

@@ -189,7 +189,8 @@ class ProcessReplay {
   }
   // Where no call has waited beyond doubt, ends of calls that are far more alike than their own
   // parts tell that most of them have.
-  const TypicalDelay& UsualWakeUp(const TypicalDelay& own_part) const {
+  const TypicalDelay& UsualWakeUp(const TypicalDelay& own_part, bool copies) const {
+    if (!copies && wait_wake_up_.known_well()) return wait_wake_up_;
     constexpr double kFar = 4;
     const bool alike =
         any_wake_up_.known_well() && kFar * any_wake_up_.spread() < own_part.spread();
@@ -360,8 +361,9 @@ class ProcessReplay {
 
   std::vector<CallKind> call_kinds_;  // by label
   OwnPart own_part_;                  // of any other call
-  TypicalDelay wake_up_;      // from the end of work to the end of the call that waits for it
-  TypicalDelay any_wake_up_;  // ... of calls that may have ended by themselves
+  TypicalDelay wake_up_;       // from the end of work to the end of the call that waits for it
+  TypicalDelay any_wake_up_;   // ... of calls that may have ended by themselves
+  TypicalDelay wait_wake_up_;  // ... but for copies, behind which data has to get to its place
   Moment begin_;
   OperationIndex inherited_ = kNoOperationIndex;
   bool suspended_ = false;              // scopes are not recorded: what is done is not known

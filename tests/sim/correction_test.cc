@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/report.h"
@@ -206,6 +208,57 @@ TEST(CorrectionTest, CallsThatCuptiTakesTwiceAsLongToEnterAreChargedWithTwiceAsM
     EXPECT_TRUE(told.covered);
     EXPECT_GT(CorrectAndCompare(program, costs).total_error, 3 * told.total_error);
   }
+}
+
+// A loop whose launches cost so much that most waits find the work done; every eighth kernel is
+// long, and tells how long a thread that waited takes to wake up.
+VirtualProgram HardlyWaitingLoop(TimeNs wake_up_ns, bool copies = false) {
+  std::mt19937_64 random(5);  // NOLINT(cert-msc51-cpp): the same each time
+  const auto about = [&random](TimeNs ns) {
+    return std::uniform_int_distribution<TimeNs>(ns * 7 / 10, ns * 13 / 10)(random);
+  };
+  std::vector<Statement> statements;
+  const ScopeName inference{LabelKind::kOperation, Layer::kUnset, "inference"};
+  for (int i = 0; i < 4'000; ++i) {
+    statements.push_back({.action = Action::kOpen, .cost_ns = 20, .scope = inference});
+    statements.push_back({.action = Action::kLaunch,
+                          .cost_ns = about(3'000),
+                          .device_ns = i % 8 == 0 ? 120'000 : about(5'000),
+                          .name = "kernel"});
+    statements.push_back({.cost_ns = about(2'000)});
+    statements.push_back(
+        {.action = Action::kSyncDevice, .cost_ns = about(2'000), .wake_up_ns = about(wake_up_ns)});
+    statements.push_back({.action = Action::kClose, .cost_ns = 20});
+    statements.push_back({.cost_ns = about(4'000)});
+    if (!copies || i % 4 != 0) continue;
+    statements.push_back({.action = Action::kCopy,
+                          .cost_ns = about(2'000),
+                          .device_ns = 30'000,
+                          .wake_up_ns = about(300'000)});
+  }
+  VirtualProgram program;
+  program.threads.push_back({.tid = 1, .statements = std::move(statements)});
+  program.cost.scope_ns = 100;
+  program.cost.api_ns = 4'000;
+  program.cost.deviation = 0.5;
+  return program;
+}
+
+TEST(CorrectionTest, CallsThatFoundTheirWorkDoneAndWaitNowAreWokenUp) {
+  for (const TimeNs wake_up_ns : {3'000, 8'000, 20'000}) {
+    SCOPED_TRACE(wake_up_ns);
+    const Outcome outcome = CorrectAndCompare(HardlyWaitingLoop(wake_up_ns));
+    std::printf("total off by %.2f %%, slowdown %.2f\n", 100 * outcome.total_error,
+                outcome.slowdown);
+    EXPECT_LE(outcome.total_error, kTotalWithin);
+  }
+}
+
+// Behind the device's part of a copy to pageable memory the data still has to get there.
+TEST(CorrectionTest, WaitsAreNotWokenUpAsLateAsCopiesReturn) {
+  const Outcome outcome = CorrectAndCompare(HardlyWaitingLoop(8'000, /*copies=*/true));
+  std::printf("total off by %.2f %%\n", 100 * outcome.total_error);
+  EXPECT_LE(outcome.total_error, kTotalWithin);
 }
 
 // A copy begins late because the call that launches it cost much, while other streams' work ends
