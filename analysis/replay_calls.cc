@@ -121,7 +121,9 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
     if (Waits(kind.role) || kind.role == CallRole::kAsyncCopy) {
       EndWaitingCall(index, thread, open, &kind);
     } else {
-      if (open.outermost) own_part_.Add(static_cast<double>(call.end_ns - call.start_ns), true);
+      if (open.outermost) {
+        own_part_.Add(static_cast<double>(call.end_ns - call.start_ns) - open.queue_full_ns, true);
+      }
       Move(thread, call.end_ns, KindOf(call, CallEdge::kEnd));
     }
     NoteStreamCapture(index, call, kind.stream_capture);

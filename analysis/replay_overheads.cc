@@ -47,6 +47,9 @@ void ProcessReplay::EndOverhead(uint32_t index) {
   ReplayThread& thread = ThreadAt(number);
   const DoneWork& freed = device_.LastEnded(overhead.end_ns);
   if (roles_.Of(overhead.label).command_buffer_full && freed.end_ns > overhead.start_ns) {
+    for (ReplayThread::OpenCall& call : thread.calls) {
+      call.queue_full_ns += static_cast<double>(overhead.end_ns - overhead.start_ns);
+    }
     // The queue had room again when work ended.
     const auto delay = static_cast<double>(overhead.end_ns - freed.end_ns);
     thread.WaitFor(freed.done.After(delay), overhead.end_ns, open.shown_begun);

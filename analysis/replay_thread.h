@@ -36,8 +36,9 @@ struct ReplayThread {
     double shown_begun;
     bool outermost;
     bool charged;
-    int64_t since_ns;      // the end of the thread's call before it
-    double unrecorded_ns;  // of its cost: the profiler's own records tell of no part of it
+    int64_t since_ns;          // the end of the thread's call before it
+    double unrecorded_ns;      // of its cost: the profiler's own records tell of no part of it
+    double queue_full_ns = 0;  // that it waited for room in the launch queue
   };
   struct Debt {
     double ns = 0;

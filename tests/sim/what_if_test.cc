@@ -256,6 +256,18 @@ TEST_F(WhatIfTest, AFasterDeviceIsPredictedWhereTheFirstWaitsReturnLate) {
   }
 }
 
+// What launches waited for room in the queue is not what a call takes by itself.
+TEST_F(WhatIfTest, AFreeDeviceIsPredictedWhereTheLaunchQueueWasFull) {
+  for (const uint64_t seed : {2, 9, 16}) {
+    VirtualProgram program = MakeWorkload(Workload::kGpuBound, seed);
+    program.device.queue_depth = 8;
+    const double error = ErrorOf(program, {{{ScaledPart::kDevice, "", 0}}, {}},
+                                 [](VirtualProgram* changed) { ScaleDevice(0, changed); });
+    EXPECT_LE(std::abs(error), kWithin) << "seed " << seed;
+    std::printf("device:0, full queue: error %.2f %%\n", 100 * error);
+  }
+}
+
 // What a report states of its longest operation, against both programs run without a profiler.
 struct Stated {
   double part = 0;
