@@ -241,9 +241,10 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
       break;
     }
     case SlotKind::kHandOver:
-      Arrive(index, thread, time_ns, KindOf(event));
-      EndStep(thread);
-      hand_overs_.Add(event.payload, {time_ns, thread->now});
+      HandOver(index, thread, event);
+      break;
+    case SlotKind::kWoken:
+      BeWoken(index, thread, event);
       break;
     case SlotKind::kSuspension:
       Arrive(index, thread, time_ns, KindOf(event));
@@ -271,7 +272,7 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
     EnterCell(thread);
     Charge(index, thread, costs_.AfterEnd(event.label, since_ns),
            ChargedKind(KindOf(event), event.label, since_ns));
-  } else if (IsInstant(event.kind)) {
+  } else if (IsInstant(event)) {
     if (event.kind == SlotKind::kStep && time_ns >= process_.span_begin_ns) {
       facts_.steps.Add(thread->shown);
       if (time_ns <= process_.span_end_ns) facts_.stepped_ns = time_ns;

@@ -8,8 +8,9 @@
 //   launch -> work  work starts no sooner after its call than it did, if that decided its start
 //   stream, slots   and after what is before it in its stream and on its device (replay_device.h)
 //   work -> sync    a call that waits ends when its own part is over and the work is done
-//   hand-over       a thread that takes up a token goes on after the thread that offered it; one
-//                   that is told to wait for another process goes on when that one comes there
+//   hand-over       a thread that takes up a token goes on after the thread that offered it, one
+//                   that was woken after the thread that woke it; one that is told to wait for
+//                   another process goes on when that one comes there
 //   other threads   begin, and go on after a wait, where the reporting thread is
 //
 // What lies before the span of a process of which a part was to be recorded is replayed as it was,
@@ -118,9 +119,13 @@ class ProcessReplay {
  private:
   static constexpr size_t kLayers = ReplayThread::kLayers;
 
-  static bool IsInstant(SlotKind kind) {
+  static bool IsWake(const ThreadEvent& event) {
+    return event.kind == SlotKind::kHandOver && event.label == LabelId{};
+  }
+  static bool IsInstant(const ThreadEvent& event) {
+    const SlotKind kind = event.kind;
     return kind == SlotKind::kPhase || kind == SlotKind::kStep || kind == SlotKind::kCounter ||
-           kind == SlotKind::kMark;
+           kind == SlotKind::kMark || kind == SlotKind::kWoken || IsWake(event);
   }
 
   // Kinds of events, for SegmentLengths.
@@ -229,6 +234,9 @@ class ProcessReplay {
   void EndWaitScope(uint32_t index, ReplayThread* thread, const OpenScope& scope, int64_t time_ns);
   double MovedBy(const ReplayThread& thread) const;
   bool FollowReporting(ReplayThread* thread, int64_t time_ns);
+  bool WaitsUnseen(uint32_t index, const ReplayThread& thread, int64_t time_ns) const;
+  void HandOver(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
+  void BeWoken(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
   void NoteActs(ReplayThread* thread);
   void NoteWhatOthersDid(int64_t begun_ns, double length_ns);
   void EndSyncScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
@@ -349,6 +357,7 @@ class ProcessReplay {
   RecordStream<Sync> syncs_;
   std::unordered_map<uint32_t, OpenOverhead> open_overheads_;
   HandOvers hand_overs_;
+  HandOvers wakes_;
   LaunchTable launches_;
   ReplayDevice device_;
   SegmentLengths lengths_;

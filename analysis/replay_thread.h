@@ -77,6 +77,7 @@ struct ReplayThread {
   Moment now;                // replayed
   double shown = 0;          // when events of now are shown, ascending
   bool guessed = false;      // |now| is; see WaitForThread
+  bool woken = false;        // another thread let it go on, and no event of its own came since
   Moment certain;            // ... and no earlier than this
   double factor = 1;         // of the time that passes
   Scaled scaled[2];          // outside CUDA calls, and in them

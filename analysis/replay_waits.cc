@@ -113,12 +113,42 @@ void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns
     return Move(thread, time_ns, kind);
   }
   NoteActs(thread);
-  if (IsParked(*thread, time_ns) && !GoesOnFor(*thread)) {
+  if (WaitsUnseen(index, *thread, time_ns)) {
     FollowReporting(thread, time_ns);
   } else {
     Move(thread, time_ns, kind);
   }
+  thread->woken = false;
   if (thread->adopts) adopters_at_ns_ = time_ns;
+}
+
+// Whether it is taken to have waited until |time_ns| for the reporting thread, as no record says.
+bool ProcessReplay::WaitsUnseen(uint32_t index, const ReplayThread& thread, int64_t time_ns) const {
+  return !IsReporting(index) && !thread.woken && IsParked(thread, time_ns) && !GoesOnFor(thread);
+}
+
+// For those that take up the token, or, where there is no label, those that are woken.
+void ProcessReplay::HandOver(uint32_t index, ReplayThread* thread, const ThreadEvent& event) {
+  const bool wakes = IsWake(event);
+  // One that is only taken to come here now does not tell when it lets others go on.
+  const bool tells = !wakes || !WaitsUnseen(index, *thread, event.time_ns);
+  Arrive(index, thread, event.time_ns, KindOf(event));
+  EndStep(thread);
+  const HandOvers::Offer offer{tells ? event.time_ns : INT64_MIN, thread->now};
+  (wakes ? wakes_ : hand_overs_).Add(event.payload, offer);
+}
+
+// It goes on as long after the thread that woke it as it did. What woke it before it did anything
+// else did so for an earlier wait; and whom a wait for another process is for is known.
+void ProcessReplay::BeWoken(uint32_t index, ReplayThread* thread, const ThreadEvent& event) {
+  const HandOvers::Offer* const offer = wakes_.Find(event.payload);
+  if (offer == nullptr || offer->time_ns < thread->at_ns) return;
+  if (!thread->scopes.empty() && thread->scopes.top().peer != kNotOne) return;
+  const auto delay = static_cast<double>(event.time_ns - offer->time_ns);
+  if (thread->WaitFor(offer->at.After(delay), event.time_ns, thread->shown)) {
+    NoteWaited(index, thread);
+  }
+  thread->woken = true;
 }
 
 // It has worked for a call of the framework's that the reporting thread is in, and still does: one
@@ -131,6 +161,7 @@ bool ProcessReplay::GoesOnFor(const ReplayThread& thread) const {
 
 void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
                                  int64_t time_ns) {
+  if (thread->woken) return thread->MoveTo(time_ns);  // the rest of the wait it did itself
   std::optional<Release> release;
   if (scope.peer != kNotOne && in_.peer_release) {
     release = in_.peer_release(scope.peer, scope.begun_ns, time_ns);

@@ -34,8 +34,8 @@ const char* KindName(LabelKind kind) {
   return "none";
 }
 
-const char* EventName(SlotKind kind) {
-  switch (kind) {
+const char* EventName(const ThreadEvent& event) {
+  switch (event.kind) {
     case SlotKind::kBegin:
       return "begin";
     case SlotKind::kEnd:
@@ -55,7 +55,9 @@ const char* EventName(SlotKind kind) {
     case SlotKind::kAdopt:
       return "adopt";
     case SlotKind::kHandOver:
-      return "hand_over";
+      return event.label == LabelId{} ? "wake" : "hand_over";
+    case SlotKind::kWoken:
+      return "woken";
     case SlotKind::kPause:
       return "pause";
     case SlotKind::kResume:
@@ -165,7 +167,7 @@ constexpr Cell (*kPayload)(const EventRow&) = [](const EventRow& row) -> Cell {
 };
 constexpr Cell (*kKind)(const EventRow&) = [](const EventRow& row) {
   const bool begins = BeginsIterations(*row.event);
-  return ToCell(begins ? "iterations_begin" : EventName(row.event->kind));
+  return ToCell(begins ? "iterations_begin" : EventName(*row.event));
 };
 constexpr Cell (*kValue)(const EventRow&) = [](const EventRow& row) {
   return ToCell(std::bit_cast<double>(row.event->payload));

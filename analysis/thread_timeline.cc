@@ -52,6 +52,7 @@ void ThreadTimeline::ApplySlowPath(const ThreadEvent& event) {
     case SlotKind::kMark:
     case SlotKind::kAdopt:  // a begin follows
     case SlotKind::kHandOver:
+    case SlotKind::kWoken:
     case SlotKind::kUnbalanced:
       return;
   }

@@ -158,6 +158,14 @@ struct Entries {
     t_thread_buffer->End(Collector::LabelOfToken(token), ReadTicks());
   }
 
+  // Of a thread that has recorded nothing nobody knows what it did: it needs no buffer for this.
+  static void EmitBetweenThreads(SlotKind kind, uint64_t what) noexcept {
+    ThreadBuffer* buffer = t_thread_buffer;
+    if (buffer->context() != nullptr) buffer->EmitWithPayload(kind, LabelId{0}, what, Now());
+  }
+  static void Wake(uint64_t what) noexcept { EmitBetweenThreads(SlotKind::kHandOver, what); }
+  static void Woken(uint64_t what) noexcept { EmitBetweenThreads(SlotKind::kWoken, what); }
+
   static void Pause() noexcept { t_thread_buffer->Emit(SlotKind::kPause, LabelId{0}, Now()); }
   static void Resume() noexcept { t_thread_buffer->Emit(SlotKind::kResume, LabelId{0}, Now()); }
 
@@ -177,7 +185,9 @@ struct Entries {
                                                 &Resume,
                                                 &AddToLedger,
                                                 &CopyOpenScopes,
-                                                &HasEnded};
+                                                &HasEnded,
+                                                &Wake,
+                                                &Woken};
 
   static void Route(ScopeRoute route) noexcept {
     using Entry = void (*)(uint32_t) noexcept;

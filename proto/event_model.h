@@ -83,14 +83,17 @@ enum class SlotKind : uint8_t {
   kMark = 8,        // an instant
   kAdopt = 9,      // +payload: hand-over token taken up by this thread; a kBegin of the handed-over
                    // operation follows at once, and it is that scope which owns time
-  kHandOver = 10,  // +payload: token offered by this thread, for the label's operation
+  kHandOver = 10,  // +payload: token offered by this thread, for the label's operation; without a
+                   // label: this thread lets those go on that wait for the payload (kWoken)
   kPause = 11,     // recording off in this process
   kResume = 12,    // recording on again
   kUnbalanced = 13,  // an end without a begin was seen and ignored (label says which)
   kSuspension = 14,  // +payload: 0 where the recording of scopes is suspended in this process;
                      // where it goes on, 1 + scopes that this thread opened meanwhile
+  kWoken = 15,       // +payload: this thread, in a wait, goes on as the latest kHandOver of the
+                     // payload without a label let it
 };
-inline constexpr SlotKind kLastSlotKind = SlotKind::kSuspension;
+inline constexpr SlotKind kLastSlotKind = SlotKind::kWoken;
 
 inline constexpr int kSlotTickBits = 40;
 inline constexpr int kSlotKindBits = 4;
@@ -119,6 +122,7 @@ constexpr bool HasPayload(SlotKind kind) {
     case SlotKind::kAdopt:
     case SlotKind::kHandOver:
     case SlotKind::kSuspension:
+    case SlotKind::kWoken:
       return true;
     default:
       return false;

@@ -93,7 +93,7 @@ TEST_F(AnnotateTest, CFunctionsTakeNamesKnownAtRunTime) {
   EXPECT_THAT(Calls(),
               ElementsAre("begin operation run 7", "begin annotation run 7", "end annotation run 7",
                           "phase run 7", "counter run 7 0.5", "step 4", "hand over", "adopt 77",
-                          "drop 77", "end operation run 7"));
+                          "drop 77", "wake 5", "woken 5", "end operation run 7"));
 }
 
 TEST_F(AnnotateTest, AReturnFromInsideCScopesClosesThem) {
@@ -273,6 +273,12 @@ TEST_F(AnnotateTest, ErrnoSurvivesTheFirstLook) {
   EXPECT_EQ(errno, EAGAIN);
 }
 
+TEST_F(AnnotateTest, AThreadSaysWhomItWakesAndWhatWokeIt) {
+  gpubound_wake(5);
+  gpubound_woken(6);
+  EXPECT_THAT(Calls(), ElementsAre("wake 5", "woken 6"));
+}
+
 TEST_F(AnnotateTest, AWithdrawnCollectorMakesEveryAnnotationANoOp) {
   FakeCollector::Withdraw();
   int steps = 0;
@@ -282,6 +288,8 @@ TEST_F(AnnotateTest, AWithdrawnCollectorMakesEveryAnnotationANoOp) {
   GPUBOUND_COUNTER("withdrawn", ++steps);
   GPUBOUND_STEP(++steps);
   const AdoptedOperation adopted(gpubound_hand_over());
+  gpubound_wake(1);
+  gpubound_woken(1);
   EXPECT_THAT(Calls(), IsEmpty());
   EXPECT_EQ(steps, 2);
   EXPECT_EQ(FakeCollector::lookups(), 1);
@@ -298,6 +306,8 @@ TEST_F(AnnotateTest, ATableThatEndsAfterTheScopesServesScopesOnly) {
     EXPECT_EQ(gpubound_hand_over(), 0u);
     gpubound_adopt(77);
     gpubound_drop(77);
+    gpubound_wake(77);
+    gpubound_woken(77);
   }
   EXPECT_THAT(Calls(), ElementsAre("begin operation short table", "end operation short table"));
 }

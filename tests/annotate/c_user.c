@@ -32,6 +32,8 @@ void CUsesEveryFunction(const char* name) {
   const uint64_t token = gpubound_hand_over();
   gpubound_adopt(token);
   gpubound_drop(token);
+  gpubound_wake(5);
+  gpubound_woken(5);
   gpubound_end(operation);
 }
 

@@ -24,6 +24,8 @@ int DisabledCUsesEverything(void) {
   gpubound_phase("off");
   gpubound_counter("off", 1);
   gpubound_adopt(gpubound_hand_over());
+  gpubound_wake(1);
+  gpubound_woken(1);
   gpubound_drop(0);
   GPUBOUND_COUNTER("off", ++evaluated);
   GPUBOUND_STEP(++evaluated);

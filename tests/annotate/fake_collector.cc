@@ -123,6 +123,8 @@ constexpr gpubound_api kWholeTable = {
     },
     CopyOpenScopes,
     []() { return g_ended.load(); },
+    [](uint64_t what) { Note("wake " + std::to_string(what)); },
+    [](uint64_t what) { Note("woken " + std::to_string(what)); },
 };
 
 gpubound_api g_table = kWholeTable;

@@ -117,6 +117,14 @@ int HandOverToThread(const Core& core, const std::string&) {
   return token != 0 ? 0 : 3;
 }
 
+int WakeThread(const Core& core, const std::string&) {
+  std::thread([&] { core.api->wake(76); }).join();  // has recorded nothing
+  core.Scopes("update", 1);
+  core.api->wake(77);
+  std::thread([&] { core.Scopes("update", 1), core.api->woken(77); }).join();
+  return 0;
+}
+
 int PauseAndResume(const Core& core, const std::string&) {
   core.api->pause();
   core.Scopes("uncounted", 1);
@@ -370,6 +378,7 @@ const std::map<std::string, Scenario>& Scenarios() {
       {"threads_outlive_main", LeaveThreadsRunning},
       {"threads_end", EndManyThreads},
       {"hand_over", HandOverToThread},
+      {"wake", WakeThread},
       {"pause", PauseAndResume},
       {"ledger", WriteLedger},
       {"open_scopes", ListOpenScopes},

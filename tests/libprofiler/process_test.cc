@@ -134,6 +134,19 @@ TEST_F(CoreTest, AnOperationIsHandedOverToAnotherThread) {
   EXPECT_EQ(taker[3].label, "thread ended");
 }
 
+TEST_F(CoreTest, WhoLetsWhomGoOnIsRecorded) {
+  ASSERT_EQ(Run("wake"), 0);
+  const std::vector<StoredEvent> waker = Trace().ThreadEventsOf(1);
+  const std::vector<StoredEvent> woken = Trace().ThreadEventsOf(2);
+  ASSERT_THAT(waker, SizeIs(3));
+  ASSERT_THAT(woken, SizeIs(4));
+  EXPECT_EQ(waker[2].kind, SlotKind::kHandOver);
+  EXPECT_EQ(waker[2].label, "");
+  EXPECT_EQ(waker[2].payload, 77u);
+  EXPECT_EQ(woken[2].kind, SlotKind::kWoken);
+  EXPECT_EQ(woken[2].payload, 77u);
+}
+
 TEST_F(CoreTest, APauseIsMarkedAndScopesInsideItAreKept) {
   ASSERT_EQ(Run("pause"), 0);
   std::vector<SlotKind> kinds;

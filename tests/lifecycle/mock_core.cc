@@ -55,6 +55,8 @@ const gpubound_api kTable = {
     [](const char*, uint64_t, const char*, size_t) {},
     [](uint32_t*, uint32_t) -> uint32_t { return 0; },
     []() -> uint32_t { return 0; },
+    [](uint64_t) {},
+    [](uint64_t) {},
 };
 
 __attribute__((constructor)) void Loaded() {

@@ -150,6 +150,12 @@ class TraceBuilder {
                                                                   suspension.payload, LabelId{},
                                                                   SlotKind::kSuspension});
     }
+    for (const WakeFact& wake : history_.wakes) {
+      if (!is_mine_[wake.thread]) continue;
+      trace_.threads[index_[wake.thread]].events.push_back(
+          {kSpanBeginNs + wake.time_ns, wake.semaphore, LabelId{},
+           wake.woken ? SlotKind::kWoken : SlotKind::kHandOver});
+    }
     for (ThreadTrace& thread : trace_.threads) {
       std::stable_sort(thread.events.begin(), thread.events.end(),
                        [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });

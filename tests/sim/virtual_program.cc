@@ -2,12 +2,11 @@
 #include "tests/sim/virtual_program.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <random>
 #include <utility>
 
 #include "libprofiler/suspension_plan.h"
+#include "tests/sim/cost_draw.h"
 #include "tests/sim/virtual_calls.h"
 
 namespace gpubound::sim {
@@ -19,7 +18,7 @@ class Machine {
       : program_(program),
         sink_(sink != nullptr ? sink : &nobody_),
         device_(program.device),
-        random_(program.cost.seed) {
+        costs_(program.cost.deviation, program.cost.seed) {
     for (uint32_t i = 0; i < program.streams; ++i) device_.CreateStream(0, true);
     for (uint32_t i = 0; i < program.events; ++i) device_.CreateEvent();
     device_.set_on_complete([this](const Op& op) { OnComplete(op); });
@@ -66,6 +65,7 @@ class Machine {
     Stage stage = Stage::kStart;
     bool blocked = false;
     bool awaits = false;          // blocked by a semaphore
+    bool awaited = false;         // ... for this statement
     std::vector<OpId> waits_for;  // with kWait
     TimeNs blocked_since_ns = 0;  // by a full queue
     size_t call = 0;              // index in history
@@ -140,7 +140,7 @@ class Machine {
     const Statement& statement = Current(t);
     if (ApiNameOf(statement.action) == nullptr) {
       if (statement.action == Action::kAwait && signals_[statement.slot] == 0) {
-        thread.blocked = thread.awaits = true;
+        thread.blocked = thread.awaits = thread.awaited = true;
         return;
       }
       TakeHostAction(t, statement);
@@ -160,7 +160,7 @@ class Machine {
                                 .queue_full_to_ns = 0,
                                 .stream = statement.slot,
                                 .event = statement.event});
-      thread.wake_ns = now_ + statement.cost_ns + Drawn(CostOfCall(thread));
+      thread.wake_ns = now_ + statement.cost_ns + costs_.Of(CostOfCall(thread));
       thread.stage = Stage::kSubmit;
       thread.blocked_since_ns = -1;
       return;
@@ -239,22 +239,34 @@ class Machine {
         sink_->OnPause(history_.pauses.back());
         break;
       case Action::kSignal:
-        ++signals_[statement.slot];
-        for (Thread& other : threads_) {
-          if (!other.awaits) continue;
-          other.blocked = other.awaits = false;  // it looks for itself whether it may go on
-          other.wake_ns = now_;
-        }
-        thread.wake_ns = now_ + statement.cost_ns;
-        return;
+        return Signal(t, statement);
       case Action::kAwait:
         --signals_[statement.slot];
         thread.wake_ns = now_ + statement.cost_ns;
+        if (std::exchange(thread.awaited, false)) NoteWake(t, statement.slot, true);
         return;
       default:
         break;
     }
-    thread.wake_ns = now_ + statement.cost_ns + Drawn(program_.cost.scope_ns);
+    thread.wake_ns = now_ + statement.cost_ns + costs_.Of(program_.cost.scope_ns);
+  }
+
+  void Signal(uint32_t t, const Statement& statement) {
+    threads_[t].wake_ns = now_ + statement.cost_ns;
+    ++signals_[statement.slot];
+    bool wakes = false;
+    for (uint32_t other = 0; other < threads_.size(); ++other) {
+      if (!threads_[other].awaits || Current(other).slot != statement.slot) continue;
+      wakes = true;
+      threads_[other].blocked = threads_[other].awaits = false;  // it looks whether it may go on
+      threads_[other].wake_ns = now_ + Current(other).wake_up_ns;
+    }
+    if (wakes) NoteWake(t, statement.slot, false);
+  }
+  void NoteWake(uint32_t t, uint32_t semaphore, bool woken) {
+    if ((program_.told_semaphores >> semaphore & 1) == 0) return;
+    history_.wakes.push_back({t, now_, semaphore, woken});
+    threads_[t].wake_ns += costs_.Of(program_.cost.scope_ns);
   }
 
   void StartRange(uint32_t t, const Statement& statement) {
@@ -280,18 +292,8 @@ class Machine {
 
   // Of a call that begins now, in the mean.
   TimeNs CostOfCall(const Thread& thread) const {
-    const ProfilerCost& cost = program_.cost;
-    const bool cold = now_ - thread.last_call_end_ns >= cost.cold_after_ns;
-    return cost.api_ns + (cold ? cost.cold_api_ns : 0);
-  }
-
-  // What one occurrence costs.
-  TimeNs Drawn(TimeNs mean) {
-    if (program_.cost.deviation <= 0 || mean == 0) return mean;
-    const double variance = std::log(1 + program_.cost.deviation * program_.cost.deviation);
-    std::lognormal_distribution<double> cost(std::log(static_cast<double>(mean)) - variance / 2,
-                                             std::sqrt(variance));
-    return std::llround(cost(random_));
+    const bool cold = now_ - thread.last_call_end_ns >= program_.cost.cold_after_ns;
+    return program_.cost.api_ns + (cold ? program_.cost.cold_api_ns : 0);
   }
 
   void NoteEnd(uint32_t t) {
@@ -377,7 +379,7 @@ class Machine {
   EventSink nobody_;
   EventSink* const sink_;
   SimDevice device_;
-  std::mt19937_64 random_;
+  CostDraw costs_;
   History history_;
   std::vector<Thread> threads_;
   std::vector<Loop> loops_;               // by process

@@ -64,7 +64,7 @@ struct Statement {
   ScopeName scope = {};
   std::vector<TimeNs> nodes = {};
   WorkInfo geometry = {};  // of kernels
-  TimeNs wake_up_ns = 0;   // of calls that wait: how long after its end they return
+  TimeNs wake_up_ns = 0;   // of what waits: how long after its end, or a signal, it goes on
 };
 
 struct VirtualThread {
@@ -106,6 +106,8 @@ struct VirtualProgram {
   std::vector<VirtualThread> threads;  // the first one opens the first operation, at time 0
   ProfilerCost cost;
   std::vector<Outage> outages = {};
+  // Bit i: whom semaphore i lets go on is recorded, as gpubound_wake and gpubound_woken do.
+  uint64_t told_semaphores = 0;
 };
 
 // --- Facts
@@ -162,6 +164,14 @@ struct SuspensionFact {
   uint64_t payload;
 };
 
+// A thread lets those go on that await a semaphore, or one of them does.
+struct WakeFact {
+  uint32_t thread;
+  TimeNs time_ns;
+  uint32_t semaphore;
+  bool woken;
+};
+
 struct PauseFact {
   uint32_t thread;
   TimeNs time_ns;
@@ -190,6 +200,7 @@ struct History {
   std::vector<PhaseFact> phases;
   std::vector<StepFact> steps;
   std::vector<SuspensionFact> suspensions;
+  std::vector<WakeFact> wakes;
 };
 
 inline constexpr TimeNs kStillUnknown = INT64_MAX;  // as DeviceHost::MarkUnknown has it

@@ -116,6 +116,20 @@ GPUBOUND_INLINE_ void gpubound_drop(uint64_t token) GPUBOUND_NOEXCEPT_ {
   if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, drop)) table->drop(token);
 }
 
+/* Between threads of a process that wait for each other, so that predictions and the corrected
+ * timeline know what a wait is for: one calls gpubound_wake before it wakes those that wait for
+ * |what|, any number that both know, as the address of a condition variable; each of these
+ * gpubound_woken once it goes on, inside its GPUBOUND_LAYER(wait). Where it was the time that ran
+ * out, it does not. */
+GPUBOUND_INLINE_ void gpubound_wake(uint64_t what) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = gpubound_table_();
+  if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, woken)) table->wake(what);
+}
+GPUBOUND_INLINE_ void gpubound_woken(uint64_t what) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = gpubound_table_();
+  if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, woken)) table->woken(what);
+}
+
 /* What the macros are made of. */
 GPUBOUND_INLINE_ uint32_t gpubound_begin_at_(struct gpubound_site_* site, uint32_t kind,
                                              uint32_t layer, const char* name) GPUBOUND_NOEXCEPT_ {

@@ -84,6 +84,13 @@ struct gpubound_api {
   /* 1 once the recording has ended while the program goes on, as `gpubound run --steps A:B` has it;
    * what was put into the program to be recorded can then be taken out again. Else 0. */
   uint32_t (*ended)(void);
+
+  /* Who lets whom go on, between threads of a process: `wake` before those are woken that wait for
+   * `what`, `woken` on such a thread, while its wait (a scope of the layer wait) is open, once it
+   * was. `what` is any number that both know, as the address of a condition variable. A thread that
+   * has recorded nothing yet records neither. */
+  void (*wake)(uint64_t what);
+  void (*woken)(uint64_t what);
 };
 
 /* Exported by libgpubound.so. NULL when the collector cannot record in this process. */

@@ -27,6 +27,8 @@ constexpr gpubound_api kNoCollector = {
     [](const char*, uint64_t, const char*, size_t) {},
     [](uint32_t*, uint32_t) -> uint32_t { return 0; },
     []() -> uint32_t { return 0; },
+    [](uint64_t) {},
+    [](uint64_t) {},
 };
 
 }  // namespace

@@ -52,8 +52,14 @@ enum class CallRole : uint32_t {
   kReplaces = 9,  // what |helper| makes of the result is returned; opens nothing
   // |helper| is called without arguments after the call, whatever became of it; opens nothing.
   kFollows = 10,
+  // Lets threads go on that wait for the first argument, if the attribute of it that |helper| names
+  // is true, or always without one; opens nothing.
+  kWakes = 11,
+  kEnds = 12,    // has come to the end that they wait for; opens nothing
+  kAwaits = 13,  // a wait for the first argument: woken, unless it returns False
+  kStarts = 14,  // begins what was asked for when the first argument was made; opens nothing
 };
-inline constexpr uint32_t kCallRoles = 11;
+inline constexpr uint32_t kCallRoles = 15;
 
 // A wrapper as NewWrapper makes it, in |role|. Of nested waits only the outermost opens its label:
 // it knows for whom it is. |helper| is null for none; an error of it is dropped.

@@ -59,11 +59,11 @@ PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
 }
 
 PyObject* CallInWait(const Wrapper* wrapper, uint32_t label, PyObject* const* arguments,
-                     size_t nargsf, PyObject* keywords) {
+                     size_t nargsf, PyObject* keywords, vectorcallfunc call = PyObject_Vectorcall) {
   if (label == 0) label = wrapper->label;
   t_waiting = true;
   BeginScope(label);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = call(wrapper->wrapped, arguments, nargsf, keywords);
   EndScope(label);
   t_waiting = false;
   return result;
@@ -203,6 +203,57 @@ PyObject* CallWorking(PyObject* self, PyObject* const* arguments, size_t nargsf,
   return result;
 }
 
+// As the collector knows it.
+uint64_t IdOf(PyObject* object) { return reinterpret_cast<uintptr_t>(object); }
+
+Answer IsTrue(PyObject* object, PyObject* attribute) {
+  PyObject* value = PyObject_GetAttr(object, attribute);
+  const bool is_true = value != nullptr && PyObject_IsTrue(value) == 1;
+  Py_XDECREF(value);
+  if (!DropError()) return Answer::kInterrupted;
+  return is_true ? Answer::kYes : Answer::kNo;
+}
+
+PyObject* CallWaking(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                     PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  Answer wakes = Answer::kNo;
+  if (ArgumentCount(nargsf) != 0) {
+    wakes = wrapper->helper == nullptr ? Answer::kYes : IsTrue(arguments[0], wrapper->helper);
+  }
+  if (wakes == Answer::kInterrupted) return nullptr;
+  if (wakes == Answer::kYes) g_table.wake(IdOf(arguments[0]));
+  return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+}
+
+PyObject* CallEnding(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                     PyObject* keywords) {
+  PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+  if (ArgumentCount(nargsf) != 0) g_table.wake(IdOf(arguments[0]));
+  return result;
+}
+
+PyObject* CallUntilWoken(PyObject* wrapped, PyObject* const* arguments, size_t nargsf,
+                         PyObject* keywords) {
+  PyObject* result = PyObject_Vectorcall(wrapped, arguments, nargsf, keywords);
+  const bool woken = result != nullptr && result != Py_False && ArgumentCount(nargsf) != 0;
+  if (woken) g_table.woken(IdOf(arguments[0]));
+  return result;
+}
+
+PyObject* CallAwaiting(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                       PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  if (t_waiting) return CallUntilWoken(wrapper->wrapped, arguments, nargsf, keywords);
+  return CallInWait(wrapper, 0, arguments, nargsf, keywords, CallUntilWoken);
+}
+
+PyObject* CallStarting(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                       PyObject* keywords) {
+  if (ArgumentCount(nargsf) != 0) g_table.woken(IdOf(arguments[0]));
+  return PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+}
+
 bool IsOf(PyObject* object, PyTypeObject* type) {
   return PyType_IsSubtype(Py_TYPE(object), type) != 0 ||
          (PyType_Check(object) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(object), type));
@@ -218,8 +269,9 @@ PyObject* CallChosen(PyObject* self, PyObject* const* arguments, size_t nargsf,
 }
 
 constexpr vectorcallfunc kRoleCalls[kCallRoles] = {
-    CallWaiting, CallReceiving, CallWriting, CallMaking,    CallReturning, CallOpening,
-    CallClosing, CallWorking,   CallChosen,  CallReplacing, CallFollowed};
+    CallWaiting,  CallReceiving, CallWriting, CallMaking,   CallReturning,
+    CallOpening,  CallClosing,   CallWorking, CallChosen,   CallReplacing,
+    CallFollowed, CallWaking,    CallEnding,  CallAwaiting, CallStarting};
 
 }  // namespace
 

@@ -99,7 +99,7 @@ def install_hook(hook: Dict[str, Any], module: Any) -> int:
 
 def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
     """Makes the wrapper of (function, its name) that `hook` asks for."""
-    if "channel" in hook or hook.get("layer") == "wait":
+    if "channel" in hook or "wakes" in hook or hook.get("layer") == "wait":
         return lambda original, name: _waits.watch(original, name, binds_to_instances(original), hook)
     if "yields" in hook:
         return _before_profiler

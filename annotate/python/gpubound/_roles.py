@@ -7,3 +7,6 @@ OPENS, CLOSES = 5, 6
 # They open their label and end the wait around it; they call another one for instances of a class; they
 # return what the helper makes of the result; the helper is told after the call, also of one that raised.
 WORKS, CHOOSES, REPLACES, FOLLOWS = 7, 8, 9, 10
+# Between threads: they let those go on that wait for their first argument, before the call or after it;
+# they wait for it; they begin what was asked for when it was made.
+WAKES, ENDS, AWAITS, STARTS = 11, 12, 13, 14

@@ -92,23 +92,27 @@ def note_ends(ends: Tuple[Any, Any]) -> None:
 
 
 # What the wrapper does, and who is asked.
-_Role = Tuple[int, Optional[Callable[..., Any]]]
+_Role = Tuple[int, Any]
 _PLAIN: _Role = (_roles.WAITS, None)
 PEERS: Dict[str, _Role] = {
     "connection": (_roles.RECEIVES, None), "objects": (_roles.WAITS, for_objects),
     "process": (_roles.WAITS, for_process), "pid": (_roles.WAITS, for_pid),
     "pool": (_roles.WAITS, for_pool), "lock": (_roles.WAITS, for_lock),
-    "references": (_roles.WAITS, for_references)}
+    "references": (_roles.WAITS, for_references), "thread": (_roles.AWAITS, None)}
 CHANNELS: Dict[str, _Role] = {"written": (_roles.WRITES, None), "made": (_roles.MAKES, None),
                               "ends": (_roles.RETURNS, note_ends)}
+# Threads of this process that wait for the first argument: those among its `_waiters`, those that join
+# it, the one that takes it up.
+THREADS: Dict[str, _Role] = {"waiters": (_roles.WAKES, "_waiters"), "joiners": (_roles.ENDS, None),
+                             "worker": (_roles.WAKES, None), "taken up": (_roles.STARTS, None)}
 
 
 def watch(original: Any, name: str, binds: bool, hook: Dict[str, Any]) -> Any:
-    """The wrapper for a hook with layer wait, whose `peer` says how to find out whom the wait is for, or
-    with a `channel`: what the call does to a connection. Where the hook says what the call `sets`, it is
-    those attributes that wait."""
-    if "channel" in hook:
-        role, helper = CHANNELS[hook["channel"]]
+    """The wrapper for a hook with layer wait, whose `peer` says how to find out whom the wait is for; with
+    a `channel`: what the call does to a connection; or that `wakes` threads, and says which. Where the
+    hook says what the call `sets`, it is those attributes that wait."""
+    if "channel" in hook or "wakes" in hook:
+        role, helper = CHANNELS[hook["channel"]] if "channel" in hook else THREADS[hook["wakes"]]
         return _core.watch(original, 0, binds, role, helper)
     role, helper = PEERS[hook["peer"]] if "peer" in hook else _PLAIN
     if "sets" in hook:

@@ -352,7 +352,7 @@ class HookFileTest(unittest.TestCase):
                 for hook in description["hooks"]:
                     self.assertLessEqual(set(hook), {
                         "module", "class", "names", "subclasses", "operation", "layer",
-                        "iteration", "loop", "alone", "unless", "peer", "channel", "yields", "sets",
+                        "iteration", "loop", "alone", "unless", "peer", "channel", "wakes", "yields", "sets",
                         "inherited", "versions", "finds",
                         "natives", "timer", "range", "own", "turn", "jitted", "foreign", "turns", "makes"})
                     self.assertNotEqual("names" in hook, "natives" in hook)
