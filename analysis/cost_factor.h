@@ -15,6 +15,10 @@ namespace gpubound {
 // A factor so many standard deviations away from 1 is not 1.
 inline constexpr double kFarFactor = 3;
 
+// No factor above it is taken: it is not recording that makes such a difference, or costs that are
+// more than those in question. Of one up to here that cannot be ruled out.
+inline constexpr double kMostFactor = 4;
+
 // |error|, the standard error of |factor|, which is above 0, as a share of what costs then are:
 // what an error of the calibration is compared with. Of a factor above 1 it is a share of the least
 // that it may be, and no less than of 1: the error often is the same whatever the factor, and

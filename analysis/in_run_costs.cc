@@ -71,16 +71,26 @@ struct Loop {
   bool settled = false;
 };
 
+// Whether recording scopes, which by calibration takes |saved_ns| of the recorded iteration, can be
+// what the two differ by. Iterations that open as many scopes still are of several kinds where one
+// in twenty waits for a batch of data.
+bool AreOfOneKind(double recorded_ns, double suspended_ns, double saved_ns) {
+  const double most_ns = 2 * suspended_ns + kMostFactor * std::max(0.0, saved_ns);
+  return recorded_ns <= most_ns && recorded_ns >= suspended_ns / 2;
+}
+
 std::vector<SlopeGroup> GroupsOf(const Loop& loop, const std::vector<LoopIteration>& replayed) {
   std::vector<SlopeGroup> groups;
   for (const LikeIterations& like : loop.pairs) {
     const auto suspended_ns = static_cast<double>(loop.iterations[like.suspended].length_ns());
-    SlopeGroup& group = groups.emplace_back();
+    SlopeGroup group;
     for (const size_t i : like.recorded) {
       const auto recorded_ns = static_cast<double>(loop.iterations[i].length_ns());
       const double saved_ns = recorded_ns - static_cast<double>(replayed[i].length_ns());
+      if (!AreOfOneKind(recorded_ns, suspended_ns, saved_ns / loop.factor)) continue;
       group.push_back({saved_ns, recorded_ns - suspended_ns});
     }
+    if (!group.empty()) groups.push_back(std::move(group));
   }
   return groups;
 }
@@ -126,6 +136,7 @@ Status Refine(const Run& run, const CostModel& calibrated,
     loop.slope.standard_error *= loop.factor;
     // What a wait absorbs grows with the cost, so the factor is looked for where it is.
     loop.settled = change <= 0 || std::abs(change - 1) <= kSettled;
+    loop.settled |= loop.slope.value > kMostFactor;
     if (!loop.settled) loop.factor = loop.slope.value;
   }
   return Ok{};
@@ -159,6 +170,8 @@ void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {
     const double calibrated_error = std::hypot(loop.calibrated_error, kTransferError);
     if (loop.slope.value <= 0) {
       why = "iterations without recording were no shorter than their like";
+    } else if (loop.slope.value > kMostFactor) {
+      why = "iterations without recording differ from their like by more than recording does";
     } else {
       const double error = ShareOfFactor(loop.slope.standard_error, loop.slope.value);
       check->used = error < calibrated_error;
@@ -180,6 +193,7 @@ void Decide(const Loop& loop, const ProcessTrace& process, InRunCheck* check) {
 bool MayBe(const Loop& loop, bool python) {
   const Slope& slope = loop.slope;
   return slope.groups != 0 && slope.value > (python ? 1 : 0) &&
+         slope.value - kFarFactor * slope.standard_error <= kMostFactor &&
          std::abs(slope.value - 1) > kFarFactor * slope.standard_error;
 }
 

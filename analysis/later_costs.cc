@@ -26,11 +26,6 @@ namespace {
 
 constexpr int kMostReplays = 6;    // beside the one without the costs in question
 constexpr double kSettled = 0.02;  // a factor that near to the last one's changes nothing
-// No factor above it is taken, nor below what it divides by: it then makes up for what other costs
-// are off by, which are more, or it is not recording that makes the difference. That cannot be
-// ruled out of a factor up to here which is kFarFactor standard deviations away from 1: the
-// interval then holds both.
-constexpr double kLargest = 4;
 constexpr char kDiffersByMore[] =
     "iterations behind the recording differ from recorded ones by more than recording does";
 
@@ -166,7 +161,7 @@ bool IsSurer(const Loop& loop) {
 // logarithm of the factor is as uncertain as the factor is, as a share of it.
 bool IsTooFar(const Loop& loop) {
   const double error = std::hypot(loop.standard_error / loop.factor, loop.calibrated_error);
-  return std::abs(std::log(loop.factor)) > std::min(kFarFactor * error, std::log(kLargest));
+  return std::abs(std::log(loop.factor)) > std::min(kFarFactor * error, std::log(kMostFactor));
 }
 
 // Likewise of one that may be below 0.
@@ -239,7 +234,7 @@ void Apply(const Loop& loop, CostModel* costs, InRunCheck* check) {
                    [&later](const UncheckedCost& cost) { return cost.what == later.of; });
   if (!later.used) {
     if (unchecked != check->unchecked.end()) unchecked->why += "; " + why_not;
-    const bool may_be = IsSurer(loop) && loop.factor <= kLargest;
+    const bool may_be = IsSurer(loop) && loop.factor <= kMostFactor;
     if (may_be) ForCostsOf(loop, costs, [&loop](Cost* cost) { WidenTo(loop.factor, cost); });
     return;
   }

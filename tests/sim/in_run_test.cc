@@ -19,6 +19,7 @@
 #include "analysis/report.h"
 #include "tests/sim/corrected_error.h"
 #include "tests/sim/history_trace.h"
+#include "tests/sim/learner_and_actor.h"
 #include "tests/sim/virtual_program.h"
 #include "tests/sim/workloads.h"
 
@@ -322,6 +323,14 @@ TEST_F(InRunTest, WhereNothingWasSuspendedTheIntervalIsWiderAndTheReportSaysWhy)
   EXPECT_EQ(wide.check.unchecked[1].what, "CUDA calls");
   ForgetWhatTheRunTells();
   EXPECT_GT(wide.width_ns, 10 * CorrectBy(1).width_ns);
+}
+
+TEST_F(InRunTest, IterationsOfTwoKindsThatOpenAsManyScopesAreNotCompared) {
+  Record(LearnerAndActor(7, kIterations, 20));
+  const Outcome outcome = CorrectBy(1);
+  EXPECT_LT(std::abs(outcome.check.factor), 4);
+  EXPECT_TRUE(outcome.within());
+  EXPECT_TRUE(outcome.covered);
 }
 
 // In an iteration whose scopes were not recorded nobody knows what was simulation.
