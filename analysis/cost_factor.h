@@ -15,8 +15,10 @@ namespace gpubound {
 // A factor so many standard deviations away from 1 is not 1.
 inline constexpr double kFarFactor = 3;
 
-// No factor above it is taken: it is not recording that makes such a difference, or costs that are
-// more than those in question. Of one up to here that cannot be ruled out.
+// No factor above it is taken, nor, of what later iterations tell, below what it divides by: it is
+// not recording that makes such a difference, or other costs do, which are more. Of one in between
+// that cannot be ruled out: where it is kFarFactor standard deviations from 1, the interval holds
+// both.
 inline constexpr double kMostFactor = 4;
 
 // |error|, the standard error of |factor|, which is above 0, as a share of what costs then are:
