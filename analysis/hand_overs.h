@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What threads of a process have handed over in a replay, by token. Any number of threads may take
-// a token up, so nothing says when it is done with; but it only tells something of a thread that
-// has done nothing since, hence the latest ones are enough: where more than so many wait to be
-// taken up, the threads that do are busy with others. One object, one caller.
+// a token up, so nothing says when it is done with, and the latest offers are kept: what is taken
+// up after more than so many others, as from a very long queue, has no known origin. One object,
+// one caller.
 #ifndef GPUBOUND_ANALYSIS_HAND_OVERS_H_
 #define GPUBOUND_ANALYSIS_HAND_OVERS_H_
 
@@ -18,29 +18,36 @@ namespace gpubound {
 
 class HandOvers {
  public:
-  static constexpr size_t kMost = 4096;
+  static constexpr size_t kMost = 16'384;
   struct Offer {
     int64_t time_ns;
     Moment at;
   };
 
   void Add(uint64_t token, const Offer& offer) {
-    if (!offers_.insert_or_assign(token, offer).second) return;
+    offers_.insert_or_assign(token, Kept{offer, ++added_});
     order_.push_back(token);
     if (order_.size() <= kMost) return;
-    offers_.erase(order_.front());
+    const auto oldest = offers_.find(order_.front());
     order_.pop_front();
+    if (oldest->second.number + kMost == added_) offers_.erase(oldest);
   }
   // Null for a token that was not offered, or long ago.
   const Offer* Find(uint64_t token) const {
     const auto found = offers_.find(token);
-    return found == offers_.end() ? nullptr : &found->second;
+    return found == offers_.end() ? nullptr : &found->second.offer;
   }
   size_t size() const { return offers_.size(); }
 
  private:
-  std::unordered_map<uint64_t, Offer> offers_;
-  std::deque<uint64_t> order_;  // tokens, the oldest first
+  struct Kept {
+    Offer offer;
+    uint64_t number;  // of the offers so far, from 1
+  };
+
+  std::unordered_map<uint64_t, Kept> offers_;
+  std::deque<uint64_t> order_;  // tokens of the latest offers, the oldest first
+  uint64_t added_ = 0;
 };
 
 }  // namespace gpubound

@@ -233,11 +233,13 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
       break;
     case SlotKind::kAdopt: {
       const HandOvers::Offer* const offer = hand_overs_.Find(event.payload);
-      if (offer != nullptr && offer->time_ns >= thread->at_ns) {
+      const bool follows = offer != nullptr && offer->time_ns >= thread->at_ns;
+      if (follows) {
         const auto delay = static_cast<double>(time_ns - offer->time_ns);
         thread->WaitFor(offer->at.After(delay), time_ns, thread->shown);
       }
       Arrive(index, thread, time_ns, KindOf(event));
+      if (offer != nullptr && !follows) thread->WaitFor(offer->at, time_ns, thread->shown);
       break;
     }
     case SlotKind::kHandOver:

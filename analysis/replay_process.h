@@ -9,7 +9,8 @@
 //   stream, slots   and after what is before it in its stream and on its device (replay_device.h)
 //   work -> sync    a call that waits ends when its own part is over and the work is done
 //   hand-over       a thread that takes up a token goes on after the thread that offered it, one
-//                   that was woken after the thread that woke it; one that is told to wait for
+//                   that was woken after the thread that woke it, one that found what it came for
+//                   no sooner than that was there; one that is told to wait for
 //                   another process goes on when that one comes there
 //   other threads   begin, and go on after a wait, where the reporting thread is
 //
@@ -51,6 +52,7 @@
 #include "analysis/segment_lengths.h"
 #include "analysis/stream_key.h"
 #include "analysis/thread_scan.h"
+#include "analysis/typical_delay.h"
 
 namespace gpubound {
 
@@ -237,6 +239,10 @@ class ProcessReplay {
   bool WaitsUnseen(uint32_t index, const ReplayThread& thread, int64_t time_ns) const;
   void HandOver(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
   void BeWoken(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
+  static bool WaitsForPeer(const ReplayThread& thread);
+  bool MayHaveWaited(uint32_t index, const ReplayThread& thread, int64_t time_ns) const;
+  void ComeAfter(uint32_t index, ReplayThread* thread, const HandOvers::Offer& offer,
+                 int64_t time_ns, uint64_t kind);
   void NoteActs(ReplayThread* thread);
   void NoteWhatOthersDid(int64_t begun_ns, double length_ns);
   void EndSyncScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
@@ -358,6 +364,7 @@ class ProcessReplay {
   std::unordered_map<uint32_t, OpenOverhead> open_overheads_;
   HandOvers hand_overs_;
   HandOvers wakes_;
+  TypicalDelay usual_wake_up_;  // of waits for other threads
   LaunchTable launches_;
   ReplayDevice device_;
   SegmentLengths lengths_;

@@ -108,17 +108,18 @@ void ProcessReplay::NoteWhatOthersDid(int64_t begun_ns, double length_ns) {
 
 // Brings a thread to |time_ns| along its program order.
 void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind) {
+  const bool waits = WaitsUnseen(index, *thread, time_ns);
+  thread->woken = false;
   if (IsReporting(index)) {
     if (adopters_at_ns_ > thread->at_ns) JoinAdopters(thread, time_ns);
     return Move(thread, time_ns, kind);
   }
   NoteActs(thread);
-  if (WaitsUnseen(index, *thread, time_ns)) {
+  if (waits) {
     FollowReporting(thread, time_ns);
   } else {
     Move(thread, time_ns, kind);
   }
-  thread->woken = false;
   if (thread->adopts) adopters_at_ns_ = time_ns;
 }
 
@@ -138,14 +139,40 @@ void ProcessReplay::HandOver(uint32_t index, ReplayThread* thread, const ThreadE
   (wakes ? wakes_ : hand_overs_).Add(event.payload, offer);
 }
 
-// It goes on as long after the thread that woke it as it did. What woke it before it did anything
-// else did so for an earlier wait; and whom a wait for another process is for is known.
+// It goes on as long after the thread that woke it as it did.
 void ProcessReplay::BeWoken(uint32_t index, ReplayThread* thread, const ThreadEvent& event) {
   const HandOvers::Offer* const offer = wakes_.Find(event.payload);
-  if (offer == nullptr || offer->time_ns < thread->at_ns) return;
-  if (!thread->scopes.empty() && thread->scopes.top().peer != kNotOne) return;
+  // Whom a wait for another process is for is known.
+  if (offer == nullptr || offer->time_ns == INT64_MIN || WaitsForPeer(*thread)) return;
+  if (offer->time_ns < thread->at_ns || !MayHaveWaited(index, *thread, event.time_ns)) {
+    return ComeAfter(index, thread, *offer, event.time_ns, KindOf(event));
+  }
   const auto delay = static_cast<double>(event.time_ns - offer->time_ns);
+  usual_wake_up_.Add(delay);
   if (thread->WaitFor(offer->at.After(delay), event.time_ns, thread->shown)) {
+    NoteWaited(index, thread);
+  }
+  thread->woken = true;
+}
+
+bool ProcessReplay::WaitsForPeer(const ReplayThread& thread) {
+  return !thread.scopes.empty() && thread.scopes.top().peer != kNotOne;
+}
+
+// For another thread, rather than having worked until |time_ns|.
+bool ProcessReplay::MayHaveWaited(uint32_t index, const ReplayThread& thread,
+                                  int64_t time_ns) const {
+  const bool in_wait = !thread.scopes.empty() && thread.scopes.layer() == Layer::kWait;
+  return in_wait || (!IsReporting(index) && IsParked(thread, time_ns));
+}
+
+// What it comes for was there before. Where it is not there yet, it has to wait for it now, and is
+// woken up as late as is usual.
+void ProcessReplay::ComeAfter(uint32_t index, ReplayThread* thread, const HandOvers::Offer& offer,
+                              int64_t time_ns, uint64_t kind) {
+  Arrive(index, thread, time_ns, kind);
+  if (offer.at.at > thread->now.at &&
+      thread->WaitFor(offer.at.After(usual_wake_up_.ns()), time_ns, thread->shown)) {
     NoteWaited(index, thread);
   }
   thread->woken = true;

@@ -90,8 +90,8 @@ enum class SlotKind : uint8_t {
   kUnbalanced = 13,  // an end without a begin was seen and ignored (label says which)
   kSuspension = 14,  // +payload: 0 where the recording of scopes is suspended in this process;
                      // where it goes on, 1 + scopes that this thread opened meanwhile
-  kWoken = 15,       // +payload: this thread, in a wait, goes on as the latest kHandOver of the
-                     // payload without a label let it
+  kWoken = 15,       // +payload: the latest kHandOver of the payload without a label lets this
+                     // thread go on: it waited for that, or it comes for what was there already
 };
 inline constexpr SlotKind kLastSlotKind = SlotKind::kWoken;
 

@@ -92,5 +92,19 @@ TEST(HandOversTest, TheLatestAreKnownAndOthersTakeNoMemory) {
   EXPECT_EQ(hand_overs.Find(kMany)->time_ns, static_cast<int64_t>(kMany));
 }
 
+TEST(HandOversTest, ATokenOfferedAgainIsAsNewAsThat) {
+  HandOvers hand_overs;
+  hand_overs.Add(0, {1, {}});
+  for (uint64_t token = 1; token < HandOvers::kMost; ++token) hand_overs.Add(token, {2, {}});
+  hand_overs.Add(0, {3, {}});
+  for (uint64_t token = 1; token < HandOvers::kMost; ++token) {
+    hand_overs.Add(HandOvers::kMost + token, {4, {}});
+    ASSERT_NE(hand_overs.Find(0), nullptr) << token;
+    ASSERT_EQ(hand_overs.Find(0)->time_ns, 3);
+  }
+  hand_overs.Add(2 * HandOvers::kMost, {5, {}});
+  EXPECT_EQ(hand_overs.Find(0), nullptr);
+}
+
 }  // namespace
 }  // namespace gpubound

@@ -153,7 +153,7 @@ class TraceBuilder {
     for (const WakeFact& wake : history_.wakes) {
       if (!is_mine_[wake.thread]) continue;
       trace_.threads[index_[wake.thread]].events.push_back(
-          {kSpanBeginNs + wake.time_ns, wake.semaphore, LabelId{},
+          {kSpanBeginNs + wake.time_ns, wake.what, LabelId{},
            wake.woken ? SlotKind::kWoken : SlotKind::kHandOver});
     }
     for (ThreadTrace& thread : trace_.threads) {

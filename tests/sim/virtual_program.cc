@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
-#include "libprofiler/suspension_plan.h"
 #include "tests/sim/cost_draw.h"
 #include "tests/sim/virtual_calls.h"
+#include "tests/sim/virtual_state.h"
 
 namespace gpubound::sim {
 namespace {
@@ -58,27 +58,7 @@ class Machine {
   }
 
  private:
-  enum class Stage : uint8_t { kStart, kSubmit, kWait, kReturn };  // of the current API call
-  struct Thread {
-    TimeNs wake_ns = 0;
-    size_t next = 0;
-    Stage stage = Stage::kStart;
-    bool blocked = false;
-    bool awaits = false;          // blocked by a semaphore
-    bool awaited = false;         // ... for this statement
-    std::vector<OpId> waits_for;  // with kWait
-    TimeNs blocked_since_ns = 0;  // by a full queue
-    size_t call = 0;              // index in history
-    TimeNs last_call_end_ns = INT64_MIN / 2;
-    std::map<uint32_t, size_t> open;  // handle -> index in history_.scopes
-  };
-
-  // What the profiler does in one process.
-  struct Loop {
-    SuspensionPlan plan;
-    bool suspended = false;
-    uint64_t opened = 0;  // since then
-  };
+  using Thread = ThreadState;
   static constexpr size_t kUnrecorded = SIZE_MAX;  // in Thread::open
 
   // The thread that acts next; ties go to the first one. threads_.size() when none can.
@@ -139,7 +119,7 @@ class Machine {
     Thread& thread = threads_[t];
     const Statement& statement = Current(t);
     if (ApiNameOf(statement.action) == nullptr) {
-      if (statement.action == Action::kAwait && signals_[statement.slot] == 0) {
+      if (statement.action == Action::kAwait && !semaphores_[statement.slot].ready()) {
         thread.blocked = thread.awaits = thread.awaited = true;
         return;
       }
@@ -241,19 +221,20 @@ class Machine {
       case Action::kSignal:
         return Signal(t, statement);
       case Action::kAwait:
-        --signals_[statement.slot];
-        thread.wake_ns = now_ + statement.cost_ns;
-        if (std::exchange(thread.awaited, false)) NoteWake(t, statement.slot, true);
-        return;
+        return Await(t, statement);
       default:
         break;
     }
     thread.wake_ns = now_ + statement.cost_ns + costs_.Of(program_.cost.scope_ns);
   }
 
+  void Await(uint32_t t, const Statement& statement) {
+    threads_[t].wake_ns = now_ + statement.cost_ns;
+    const bool waited = std::exchange(threads_[t].awaited, false);
+    NoteWake(t, statement.slot, ++semaphores_[statement.slot].awaited, waited, true);
+  }
   void Signal(uint32_t t, const Statement& statement) {
     threads_[t].wake_ns = now_ + statement.cost_ns;
-    ++signals_[statement.slot];
     bool wakes = false;
     for (uint32_t other = 0; other < threads_.size(); ++other) {
       if (!threads_[other].awaits || Current(other).slot != statement.slot) continue;
@@ -261,11 +242,12 @@ class Machine {
       threads_[other].blocked = threads_[other].awaits = false;  // it looks whether it may go on
       threads_[other].wake_ns = now_ + Current(other).wake_up_ns;
     }
-    if (wakes) NoteWake(t, statement.slot, false);
+    NoteWake(t, statement.slot, ++semaphores_[statement.slot].signalled, wakes, false);
   }
-  void NoteWake(uint32_t t, uint32_t semaphore, bool woken) {
-    if ((program_.told_semaphores >> semaphore & 1) == 0) return;
-    history_.wakes.push_back({t, now_, semaphore, woken});
+  void NoteWake(uint32_t t, uint32_t semaphore, uint64_t time, bool waits, bool woken) {
+    const bool each = (program_.told_items >> semaphore & 1) != 0;
+    if (!each && (!waits || (program_.told_semaphores >> semaphore & 1) == 0)) return;
+    history_.wakes.push_back({t, now_, each ? time << 6 | semaphore : semaphore, woken});
     threads_[t].wake_ns += costs_.Of(program_.cost.scope_ns);
   }
 
@@ -382,9 +364,9 @@ class Machine {
   CostDraw costs_;
   History history_;
   std::vector<Thread> threads_;
-  std::vector<Loop> loops_;               // by process
-  std::map<uint32_t, uint32_t> signals_;  // that were not awaited yet, by semaphore
-  std::map<uint32_t, size_t> ranges_;     // open: handle -> index in history_.scopes
+  std::vector<Loop> loops_;  // by process
+  std::map<uint32_t, Semaphore> semaphores_;
+  std::map<uint32_t, size_t> ranges_;  // open: handle -> index in history_.scopes
   uint64_t last_range_ = 0;
   TimeNs now_ = -1;
   uint32_t next_correlation_ = 1;

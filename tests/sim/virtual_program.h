@@ -108,6 +108,9 @@ struct VirtualProgram {
   std::vector<Outage> outages = {};
   // Bit i: whom semaphore i lets go on is recorded, as gpubound_wake and gpubound_woken do.
   uint64_t told_semaphores = 0;
+  // ... and of each time that it is awaited, which signal that was for, also where that had come
+  // before: as of the items of a queue.
+  uint64_t told_items = 0;
 };
 
 // --- Facts
@@ -168,7 +171,7 @@ struct SuspensionFact {
 struct WakeFact {
   uint32_t thread;
   TimeNs time_ns;
-  uint32_t semaphore;
+  uint64_t what;
   bool woken;
 };
 

@@ -86,9 +86,10 @@ struct gpubound_api {
   uint32_t (*ended)(void);
 
   /* Who lets whom go on, between threads of a process: `wake` before those are woken that wait for
-   * `what`, `woken` on such a thread, while its wait (a scope of the layer wait) is open, once it
-   * was. `what` is any number that both know, as the address of a condition variable. A thread that
-   * has recorded nothing yet records neither. */
+   * `what`, any number that both know, as the address of a condition variable or one of its own for
+   * each item of a queue; `woken` on such a thread once it was, while its wait (a scope of the
+   * layer wait) is open, or outside of one where it found `what` there. Not before a thread has
+   * recorded anything. */
   void (*wake)(uint64_t what);
   void (*woken)(uint64_t what);
 };

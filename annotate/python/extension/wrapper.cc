@@ -218,9 +218,12 @@ PyObject* MakeType(PyObject* module, const char* name, const PyType_Slot (&own)[
   return PyType_FromModuleAndSpec(module, &spec, nullptr);
 }
 
+bool IsPair(PyObject* helper) {
+  return helper != nullptr && PyTuple_Check(helper) && PyTuple_Size(helper) == 2;
+}
+
 bool IsChoice(PyObject* helper) {
-  return helper != nullptr && PyTuple_Check(helper) && PyTuple_Size(helper) == 2 &&
-         PyType_Check(PyTuple_GetItem(helper, 0)) &&
+  return IsPair(helper) && PyType_Check(PyTuple_GetItem(helper, 0)) &&
          PyCallable_Check(PyTuple_GetItem(helper, 1)) != 0;
 }
 
@@ -291,6 +294,10 @@ PyObject* NewCallWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t 
                          CallRole role, PyObject* helper) {
   if (role == CallRole::kChooses && !IsChoice(helper)) {
     PyErr_SetString(PyExc_TypeError, "a choice is a tuple of a class and a callable");
+    return nullptr;
+  }
+  if ((role == CallRole::kPuts || role == CallRole::kTakes) && !IsPair(helper)) {
+    PyErr_SetString(PyExc_TypeError, "a queue's attributes are a tuple of two");
     return nullptr;
   }
   const bool on_connection =

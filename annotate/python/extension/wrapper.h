@@ -58,8 +58,14 @@ enum class CallRole : uint32_t {
   kEnds = 12,    // has come to the end that they wait for; opens nothing
   kAwaits = 13,  // a wait for the first argument: woken, unless it returns False
   kStarts = 14,  // begins what was asked for when the first argument was made; opens nothing
+  // Comes for what the first argument stands for: found, unless it returns False; opens nothing.
+  kFinds = 15,
+  // Puts an item into the queue.Queue that is the first argument, or takes one out, with its mutex
+  // held; |helper| is what queue_items.h calls names. They open nothing.
+  kPuts = 16,
+  kTakes = 17,
 };
-inline constexpr uint32_t kCallRoles = 15;
+inline constexpr uint32_t kCallRoles = 18;
 
 // A wrapper as NewWrapper makes it, in |role|. Of nested waits only the outermost opens its label:
 // it knows for whom it is. |helper| is null for none; an error of it is dropped.

@@ -4,6 +4,7 @@
 #include "annotate/python/extension/wrapper_calls.h"
 
 #include "annotate/python/extension/channels.h"
+#include "annotate/python/extension/queue_items.h"
 #include "annotate/python/extension/table.h"
 
 namespace gpubound {
@@ -254,6 +255,39 @@ PyObject* CallStarting(PyObject* self, PyObject* const* arguments, size_t nargsf
   return PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
 }
 
+PyObject* CallFinding(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  return CallUntilWoken(Cast(self)->wrapped, arguments, nargsf, keywords);
+}
+
+PyObject* CallPutting(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  QueuePlace place;
+  if (ArgumentCount(nargsf) != 0 && !FindPlaceToPut(arguments[0], wrapper->helper, &place)) {
+    return nullptr;
+  }
+  if (place.room != 0) g_table.woken(place.room);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  if (place.item != 0 && result != nullptr) g_table.wake(place.item);
+  return result;
+}
+
+PyObject* CallTaking(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                     PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  if (result == nullptr || ArgumentCount(nargsf) == 0) return result;
+  QueuePlace place;
+  if (!FindPlaceTaken(arguments[0], wrapper->helper, &place)) {
+    Py_DECREF(result);
+    return nullptr;
+  }
+  if (place.item != 0) g_table.woken(place.item);
+  if (place.room != 0) g_table.wake(place.room);
+  return result;
+}
+
 bool IsOf(PyObject* object, PyTypeObject* type) {
   return PyType_IsSubtype(Py_TYPE(object), type) != 0 ||
          (PyType_Check(object) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(object), type));
@@ -269,9 +303,9 @@ PyObject* CallChosen(PyObject* self, PyObject* const* arguments, size_t nargsf,
 }
 
 constexpr vectorcallfunc kRoleCalls[kCallRoles] = {
-    CallWaiting,  CallReceiving, CallWriting, CallMaking,   CallReturning,
-    CallOpening,  CallClosing,   CallWorking, CallChosen,   CallReplacing,
-    CallFollowed, CallWaking,    CallEnding,  CallAwaiting, CallStarting};
+    CallWaiting, CallReceiving, CallWriting,  CallMaking,    CallReturning, CallOpening,
+    CallClosing, CallWorking,   CallChosen,   CallReplacing, CallFollowed,  CallWaking,
+    CallEnding,  CallAwaiting,  CallStarting, CallFinding,   CallPutting,   CallTaking};
 
 }  // namespace
 

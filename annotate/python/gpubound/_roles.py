@@ -10,3 +10,6 @@ WORKS, CHOOSES, REPLACES, FOLLOWS = 7, 8, 9, 10
 # Between threads: they let those go on that wait for their first argument, before the call or after it;
 # they wait for it; they begin what was asked for when it was made.
 WAKES, ENDS, AWAITS, STARTS = 11, 12, 13, 14
+# They come for what was let go on, or was not to be waited for any more; they put an item into a queue, and
+# take one out.
+FINDS, PUTS, TAKES = 15, 16, 17

@@ -101,10 +101,14 @@ PEERS: Dict[str, _Role] = {
     "references": (_roles.WAITS, for_references), "thread": (_roles.AWAITS, None)}
 CHANNELS: Dict[str, _Role] = {"written": (_roles.WRITES, None), "made": (_roles.MAKES, None),
                               "ends": (_roles.RETURNS, note_ends)}
-# Threads of this process that wait for the first argument: those among its `_waiters`, those that join
-# it, the one that takes it up.
+# Threads of this process that wait for the first argument, or come for it later: those among its
+# `_waiters`, those that join it, any, the one that takes it up; those that get from the queue that it is,
+# and put into it.
+_QUEUE = ("queue", "maxsize")
 THREADS: Dict[str, _Role] = {"waiters": (_roles.WAKES, "_waiters"), "joiners": (_roles.ENDS, None),
-                             "worker": (_roles.WAKES, None), "taken up": (_roles.STARTS, None)}
+                             "all": (_roles.WAKES, None), "taken up": (_roles.STARTS, None),
+                             "found": (_roles.FINDS, None), "getters": (_roles.PUTS, _QUEUE),
+                             "putters": (_roles.TAKES, _QUEUE)}
 
 
 def watch(original: Any, name: str, binds: bool, hook: Dict[str, Any]) -> Any:

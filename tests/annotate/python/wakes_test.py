@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which thread lets which go on, in programs that know nothing of gpubound: the one that wakes says so
-before it does, the one that was woken inside its wait, both of the same object."""
+before it does, the one that was woken inside its wait, both of the same object. Who finds what it comes
+for says so too, of the same item of a queue or the same object."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -32,14 +34,16 @@ def until(true):
 class WakesTest(unittest.TestCase):
     def calls_of(self, program):
         """What `program` does after it has called `recorded.take()` itself, and what it prints first: a
-        number that becomes the word `it`."""
+        number that becomes the word `it`. Other large numbers become `other 1` and so on."""
         text = f"{PREPARATION}\n{program}\nprint(*recorded.take(), sep='\\n')\n"
         done = subprocess.run([sys.executable, "-B", "-W", "ignore", "-c", text],
                               env={**os.environ, "PYTHONPATH": str(STARTUP)}, text=True,
                               capture_output=True, check=False, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         what, *calls = done.stdout.splitlines()
-        told = [call.replace(what, "it").replace("layer(2) ", "") for call in calls]
+        names = {what: "it"}
+        told = [re.sub(r"\d{5,}", lambda number: names.setdefault(number[0], f"other {len(names)}"),
+                       call.replace("layer(2) ", "")) for call in calls]
         return [call for call in told if call and "time.sleep" not in call]
 
     def test_a_condition(self):
@@ -84,19 +88,95 @@ until(lambda: items.not_empty._waiters)
 recorded.take()
 items.put(1)
 until(lambda: not thread.is_alive())
-""")[:3], ["wake it", "woken it", "end Condition.wait"])
+""")[:5], ["wake other 1", "wake it", "woken it", "end Condition.wait", "woken other 1"])
 
     def test_a_queue_that_holds_something(self):
+        for kind in "Queue", "LifoQueue", "PriorityQueue":
+            self.assertEqual(self.calls_of(f"""
+items = queue.{kind}()
+print(0)
+recorded.take()
+items.put(2)
+items.put(1)
+items.get()
+items.get()
+"""), ["wake other 1", "wake other 2", "woken other 1", "woken other 2"], kind)
+
+    def test_a_queue_with_room_for_two(self):
+        self.assertEqual(self.calls_of("""
+items = queue.Queue(2)
+print(0)
+recorded.take()
+items.put(1)
+items.put(1)
+items.get()
+items.put(1)
+"""), ["wake other 1", "wake other 2", "woken other 1", "wake other 3", "woken other 3", "wake other 4"])
+
+    def test_items_from_before_are_nobodys(self):
         self.assertEqual(self.calls_of("""
 items = queue.Queue()
-print(id(items.not_empty))
+print(0)
+items.queue.append(1)  # as a library that was there before its hooks
 recorded.take()
 items.put(1)
 items.get()
+items.get()
+"""), ["wake other 1", "woken other 2", "woken other 1"])
+
+    def test_items_of_many_queues_are_different_ones(self):
+        calls = self.calls_of("""
+queues = [queue.Queue(1) for _ in range(500)]
+print(0)
+recorded.take()
+for items in queues:
+    for number in range(3):
+        items.put(number)
+        items.get()
+""")
+        self.assertEqual(len(calls), 500 * (3 + 2 + 3 + 3))
+        self.assertEqual(len({call for call in calls if call.startswith("wake")}), 500 * 6)
+        self.assertEqual(len({call for call in calls if call.startswith("woken")}), 500 * 5)
+
+    def test_what_is_no_queue_fails_as_ever(self):
+        self.assertEqual(self.calls_of("""
+print(0)
+recorded.take()
+for call in (lambda: queue.Queue._put(object(), 1), lambda: queue.Queue._get(object()),
+             lambda: queue.Queue._put(), lambda: queue.Queue._get()):
+    try:
+        call()
+    except (AttributeError, TypeError):
+        pass
+    else:
+        sys.exit("no error")
 """), [])
 
-    def test_an_event_within_another_wait(self):
+    def test_an_event_that_is_set(self):
         self.assertEqual(self.calls_of("""
+go_on = threading.Event()
+print(id(go_on))
+recorded.take()
+go_on.set()
+go_on.wait()
+go_on.clear()
+go_on.wait(0)
+"""), ["wake it", "woken it", "begin Condition.wait", "end Condition.wait"])
+
+    def test_a_future_that_has_its_result(self):
+        self.assertEqual(self.calls_of("""
+from concurrent.futures import Future
+future = Future()
+print(id(future))
+recorded.take()
+future.set_result(1)
+future.result()
+future.exception()
+"""), ["wake it", "begin Future.result", "woken it", "end Future.result", "begin Future.exception",
+       "woken it", "end Future.exception"])
+
+    def test_an_event_within_another_wait(self):
+        calls = self.calls_of("""
 pool = ThreadPoolExecutor(1)
 go_on = threading.Event()
 future = pool.submit(go_on.wait)
@@ -107,7 +187,9 @@ until(lambda: future._condition._waiters)
 recorded.take()
 go_on.set()
 until(lambda: not asks.is_alive())
-""")[-4:-1], ["wake it", "woken it", "end Future.result"])
+""")
+        self.assertEqual([call for call in calls if "other" not in call][-3:],
+                         ["wake it", "woken it", "end Future.result"])
 
     def test_the_end_of_a_thread_that_is_joined(self):
         self.assertEqual(self.calls_of("""

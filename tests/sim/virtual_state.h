@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the machine that executes a virtual program knows of its threads. Plain values.
+#ifndef GPUBOUND_TESTS_SIM_VIRTUAL_STATE_H_
+#define GPUBOUND_TESTS_SIM_VIRTUAL_STATE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "libprofiler/suspension_plan.h"
+#include "tests/sim/sim_device.h"
+#include "tests/sim/virtual_program.h"
+
+namespace gpubound::sim {
+
+enum class Stage : uint8_t { kStart, kSubmit, kWait, kReturn };  // of the current API call
+
+struct ThreadState {
+  TimeNs wake_ns = 0;
+  size_t next = 0;
+  Stage stage = Stage::kStart;
+  bool blocked = false;
+  bool awaits = false;          // blocked by a semaphore
+  bool awaited = false;         // ... for this statement
+  std::vector<OpId> waits_for;  // with kWait
+  TimeNs blocked_since_ns = 0;  // by a full queue
+  size_t call = 0;              // index in history
+  TimeNs last_call_end_ns = INT64_MIN / 2;
+  std::map<uint32_t, size_t> open;  // handle -> index in history_.scopes
+};
+
+struct Semaphore {
+  uint64_t signalled = 0;  // so many times
+  uint64_t awaited = 0;
+
+  bool ready() const { return signalled > awaited; }
+};
+
+// What the profiler does in one process.
+struct Loop {
+  SuspensionPlan plan;
+  bool suspended = false;
+  uint64_t opened = 0;  // since then
+};
+
+}  // namespace gpubound::sim
+
+#endif  // GPUBOUND_TESTS_SIM_VIRTUAL_STATE_H_
