@@ -172,6 +172,19 @@ class TensorflowTest(LibraryTest):
         self.assertEqual(self.count(calls, "operation backpropagation"), 0)
 
 
+class TorchScriptTest(LibraryTest):
+    def test_what_torchscript_compiled_is_the_backend(self):
+        calls = self.told("import torch\nnetwork, x = torch.nn.Linear(4, 2), torch.ones(1, 4)\n"
+                          "scripted, traced = torch.jit.script(network), torch.jit.trace(network, x)\n"
+                          "double = torch.jit.CompilationUnit('def double(x):\\n  return x * 2\\n').double\n"
+                          "from gpubound import _core\n_core.phase('run')\n"
+                          "for _ in range(5): assert scripted(x).equal(traced(x))\n"
+                          "for _ in range(3): assert double(x).equal(x + x)\n")
+        calls = calls[calls.index("phase run"):]
+        self.assertEqual(self.count(calls, "layer(5) ScriptMethod.__call__"), 10)
+        self.assertEqual(self.count(calls, "layer(5) ScriptFunction.__call__"), 3)
+
+
 class JaxTest(LibraryTest):
     LOOP = ("import jax\n@jax.jit\ndef train_step(x): return (x * x).sum(), x + 1\n"
             "x = jax.numpy.ones(4)\n")
