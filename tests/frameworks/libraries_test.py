@@ -204,6 +204,14 @@ class JaxTest(LibraryTest):
                      "ArrayImpl._single_device_array_to_np_array_did_copy"):
             self.assertEqual(self.count(calls, f"layer(5) {name}"), 1, name)
 
+    def test_a_thread_waits_for_what_it_called_itself(self):
+        calls = self.told("import jax, threading\n@jax.jit\ndef act(x): return x + 1\n" + self.LOOP +
+                          "loss, x = train_step(x)\n"
+                          "actor = threading.Thread(target=lambda: act(1.0))\nactor.start()\nactor.join()\n"
+                          "loss.block_until_ready()\n")
+        self.assertEqual(self.count(calls, "operation train_step"), 2)
+        self.assertEqual(self.count(calls, "operation act"), 1)
+
     def test_functions_that_call_one_another_are_one_operation(self):
         calls = self.told("import jax\n@jax.jit\ndef inner(x): return x + 1\n"
                           "@jax.jit\ndef outer(x): return inner(x) * 2\nouter(1.0)\n")

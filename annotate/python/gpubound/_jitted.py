@@ -9,6 +9,7 @@ before; in a program that steps environments, it begins `update`.
 import fnmatch
 import functools
 import sys
+import threading
 from typing import Any, Dict, List, Optional, Set
 
 from gpubound import _api, _core, _failures, _loop
@@ -16,7 +17,15 @@ from gpubound._decorate import binds_to_instances
 
 _MAX_SCOPES = 4096  # a program that makes up a name each time has no operations by them
 
-_last: Optional[_core.Scope] = None  # operation of the function that the main loop called last
+
+class _Last(threading.local):
+    """Operation of the function that a thread called last; of a thread that called none, what any did."""
+
+    anywhere: Optional[_core.Scope] = None
+    scope: Optional[_core.Scope] = None
+
+
+_last = _Last()
 
 
 def wrap_maker(original: Any, hook: Dict[str, Any]) -> Any:
@@ -68,10 +77,9 @@ def _as_operation(jitted: Any, name: str, is_turn: bool) -> Any:
     scope = _core.operation("jit" if name == "<lambda>" else name)
 
     def called() -> bool:
-        global _last
         if not _loop.is_outermost():
             return True  # decline: the program has an operation for this
-        _last = scope
+        _last.scope = _Last.anywhere = scope
         if is_turn:
             _loop.begin_jitted_turn()
         return False
@@ -85,9 +93,10 @@ def wrap_wait(original: Any, hook: Dict[str, Any], name: str) -> Any:
     # Methods that nanobind makes have a __qualname__ that is no str.
     @functools.wraps(original, assigned=("__module__", "__name__", "__doc__"))
     def wait(*arguments: Any, **keywords: Any) -> Any:
-        if _last is None or not _loop.is_outermost():
+        last = _last.scope or _Last.anywhere
+        if last is None or not _loop.is_outermost():
             return waiting(*arguments, **keywords)
-        with _last:
+        with last:
             return waiting(*arguments, **keywords)
     wait._gpubound_hook = True  # type: ignore[attr-defined]
     return wait

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import os
+import threading
 import types
 import unittest
 import unittest.mock
@@ -152,7 +153,8 @@ class JittedTest(RecordedTest):
         _loop.forget_in_fork_child()
         self.addCleanup(_loop.forget_in_fork_child)
         self.addCleanup(_loop._finish)
-        unittest.mock.patch.object(_jitted, "_last", None).start()
+        unittest.mock.patch.object(_jitted._Last, "anywhere", None).start()
+        unittest.mock.patch.object(_jitted, "_last", _jitted._Last()).start()
         self.addCleanup(unittest.mock.patch.stopall)
         self.jit = install(self.HOOK, jit=lambda function: lambda *values: function(*values)).jit
         super().setUp()
@@ -225,6 +227,23 @@ class JittedTest(RecordedTest):
         self.assertEqual(wait(), "done")
         self.assert_recorded("begin operation jit", "begin layer(5) sample.wait",
                              "end layer(5) sample.wait", "end operation jit")
+
+    def test_a_thread_waits_for_the_function_that_it_called_itself(self):
+        def act():
+            return None
+        wait = install({"names": ["wait"], "layer": "backend", "jitted": "awaited"},
+                       wait=lambda: "done").wait
+        self.jit(lambda: None)()
+        actor = threading.Thread(target=self.jit(act))
+        actor.start()
+        actor.join()
+        take()
+        wait()
+        self.assertEqual(take()[0], "begin operation jit")
+        other = threading.Thread(target=wait)  # has called none
+        other.start()
+        other.join()
+        self.assertEqual(take()[0], "begin operation act")
 
     def test_what_asks_for_the_type_of_a_jitted_function_is_given_it_unwrapped(self):
         jitted = lambda: 1  # pylint: disable=unnecessary-lambda-assignment
