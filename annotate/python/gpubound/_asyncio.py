@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scopes inside coroutines that asyncio runs: what a task has open when it awaits is closed until it
-goes on, so that it does not own the time of the tasks that run meanwhile. Loops that are not asyncio's
-own (uvloop) do not call what is wrapped here."""
+goes on, so that it does not own the time of the tasks that run meanwhile. What the training loop has
+open (`rollout`, `update`) is no task's own and stays. Loops that are not asyncio's own (uvloop) do not
+call what is wrapped here."""
 import functools
 import weakref
 from typing import Any, MutableMapping, Tuple
 
-from gpubound import _core
+from gpubound import _core, _loop
 
 _suspended: MutableMapping[Any, Tuple[int, ...]] = weakref.WeakKeyDictionary()  # by task
 
@@ -19,7 +20,7 @@ def install(events: Any) -> None:
         # A task's steps are methods bound to it, whether it is written in C or in Python.
         task = getattr(handle._callback, "__self__", None)
         labels = _suspended.pop(task, None) if hasattr(task, "get_coro") else None
-        depth = _core.depth()
+        depth = _loop.depth()
         if labels:
             _core.reopen(labels)
         try:
@@ -38,7 +39,7 @@ def install_for_eager_tasks(base_events: Any) -> None:
 
     @functools.wraps(create)
     def create_task(*arguments: Any, **keywords: Any) -> Any:
-        depth = _core.depth()
+        depth = _loop.depth()
         task = create(*arguments, **keywords)
         _suspend(depth, task)
         return task
@@ -46,6 +47,6 @@ def install_for_eager_tasks(base_events: Any) -> None:
 
 
 def _suspend(depth: int, task: Any) -> None:
-    left_open = _core.suspend(depth)
+    left_open = _loop.suspend(depth)
     if left_open and hasattr(task, "done") and not task.done():
         _suspended[task] = left_open

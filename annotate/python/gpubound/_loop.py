@@ -16,7 +16,7 @@ succeeds with: no lock that a fork could leave behind closed.
 import atexit
 import threading
 import weakref
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from gpubound import _api, _core
 
@@ -47,10 +47,13 @@ class _Loop:
         self.worker: Optional[int] = None  # thread that does what this worker process is for
         self.around_worker = 0             # scopes that are open there as long as it does
 
+    def around(self, thread: int) -> int:
+        """How many scopes the loop has open on `thread` around all others: its worker's and its stage."""
+        return (self.around_worker if thread == self.worker else 0) + (thread in self.stages)
+
     def depth(self, thread: int) -> int:
-        """How many scopes are open on `thread`, the calling one, within its worker and its stage."""
-        around = self.around_worker if thread == self.worker else 0
-        return int(_core.depth()) - around - (thread in self.stages)
+        """How many scopes are open on `thread`, the calling one, within those."""
+        return int(_core.depth()) - self.around(thread)
 
     def enter(self, thread: int, stage: _core.Scope) -> None:
         """Opens `stage` in place of what is open, unless the program has operations of its own open."""
@@ -188,7 +191,18 @@ def end_iterations() -> None:
 
 def is_outermost() -> bool:
     """Whether no operation is open on this thread but what the loop itself has open."""
-    return _loop.depth(threading.get_ident()) == 0
+    return depth() == 0
+
+
+def depth() -> int:
+    """How many scopes are open on this thread within what the loop itself has open."""
+    return _loop.depth(threading.get_ident())
+
+
+def suspend(inner_depth: int) -> Tuple[int, ...]:
+    """Closes the scopes of this thread beyond `inner_depth`, as depth() counts; returns their labels."""
+    # A stage that began when the recording had ended is open and was never counted.
+    return _core.suspend(max(0, _loop.around(threading.get_ident()) + inner_depth))
 
 
 def begin_jitted_turn() -> None:

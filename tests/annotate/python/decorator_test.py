@@ -8,8 +8,8 @@ import unittest
 import warnings
 
 import gpubound
-from gpubound import _asyncio
-from recorded import RecordedTest, scope, take
+from gpubound import _asyncio, _loop
+from recorded import RecordedTest, scope, set_ended, take, without_numbers
 
 BEGIN, END = scope("work")
 
@@ -320,6 +320,37 @@ class AsyncioTest(RecordedTest):
         asyncio.run(parent())
         self.assert_recorded(BEGIN, *scope("child"), "phase parent", END,
                              "begin operation child", "phase child", "end operation child")
+
+    def collect_and_learn(self, turns):
+        """Tasks that step environments and await in a block of their own, then a step of the optimizer."""
+        _loop.forget_in_fork_child()
+        self.addCleanup(_loop.forget_in_fork_child)
+
+        async def act():
+            _loop.enter_rollout()
+            with gpubound.operation("act"):
+                await asyncio.sleep(0)
+
+        async def train():
+            for _ in range(turns):
+                await asyncio.gather(act(), act())
+                gpubound.phase("collected")
+                _loop.enter_update()
+                await asyncio.sleep(0)
+                gpubound.phase("learnt")
+        asyncio.run(train())
+        _loop._finish()
+
+    def test_the_stages_of_a_training_loop_are_open_whichever_task_runs(self):
+        self.collect_and_learn(2)
+        rollout = ["begin operation rollout", *scope("act") * 4, "phase collected", "end operation rollout"]
+        update = ["begin operation update", "phase learnt", "end operation update", "step"]
+        self.assertEqual(without_numbers(take()), [*rollout, *update] * 2)
+
+    def test_a_training_loop_goes_on_when_the_recording_has_ended(self):
+        set_ended(True)
+        self.addCleanup(set_ended, False)
+        self.collect_and_learn(2)
 
     def test_a_cancelled_task_leaves_no_scope_open(self):
         async def hold():
