@@ -6,7 +6,7 @@ owns nothing."""
 import inspect
 import sys
 import types
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, Optional, Tuple
 
 from gpubound import _core, _roles
 
@@ -16,8 +16,8 @@ class Suspendable:
 
     __slots__ = ("labels",)
 
-    def __init__(self, scope: _core.Scope) -> None:
-        self.labels: Tuple[int, ...] = (scope.label,)
+    def __init__(self, *labels: int) -> None:
+        self.labels: Tuple[int, ...] = labels
 
     def run(self, step: Callable[..., Any], *arguments: Any) -> Any:
         """One step, with the scopes open that were open when the last one ended."""
@@ -76,11 +76,20 @@ def decorate(scope: _core.Scope, function: Any) -> Any:
         raise TypeError(f"{scope!r} decorates functions, not {type(function).__name__}")
     if not _core.recording:
         return function
-    binds = binds_to_instances(function)
+    driven = drive_steps(function, lambda: Suspendable(scope.label))
+    if driven is not None:
+        return driven
+    return _core.wrap(function, scope.label, binds_to_instances(function))
+
+
+def drive_steps(function: Any, make_state: Callable[[], Suspendable]) -> Optional[Any]:
+    """`function`, each step of what a call of it returns run by the state that was made for it; None
+    where that cannot be suspended."""
     for is_suspendable, drive in _DRIVERS:
         if is_suspendable(function):
-            return _core.watch(function, 0, binds, _roles.REPLACES, _in_scope(scope, drive))
-    return _core.wrap(function, scope.label, binds)
+            return _core.watch(function, 0, binds_to_instances(function), _roles.REPLACES,
+                               _driving(drive, make_state))
+    return None
 
 
 def binds_to_instances(function: Any) -> bool:
@@ -89,15 +98,15 @@ def binds_to_instances(function: Any) -> bool:
     return hasattr(kind, "__get__") and kind is not types.MethodType
 
 
-def _in_scope(scope: _core.Scope, drive: Callable[..., Any]) -> Callable[[Any], Any]:
+def _driving(drive: Callable[..., Any], make_state: Callable[[], Suspendable]) -> Callable[[Any], Any]:
     """Takes what a call of a suspendable function returned, and returns one of the same kind and name
-    that runs it inside `scope`."""
-    def drive_in_scope(target: Any) -> Any:
+    that drives it."""
+    def drive_by_state(target: Any) -> Any:
         names = target.__name__, target.__qualname__
-        driving = drive(target, Suspendable(scope))
+        driving = drive(target, make_state())
         driving.__name__, driving.__qualname__ = names
         return driving
-    return drive_in_scope
+    return drive_by_state
 
 
 def _drive_coroutine(coroutine: Any, state: Suspendable) -> Any:

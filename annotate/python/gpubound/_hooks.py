@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from gpubound import (_api, _core, _cupti, _failures, _jitted, _loop, _natives, _ranges, _ray,
                       _replacing, _roles, _timers, _versions, _waits)
-from gpubound._decorate import binds_to_instances
+from gpubound._decorate import Suspendable, binds_to_instances, drive_steps
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "update": _loop.enter_update}
 _AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "turn": _loop.end_turn}
@@ -123,16 +123,43 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
         return lambda original, name: _in_layer(original, name, hook)
     if "operation" not in hook:
         return _around_iteration(hook["iteration"])
+    return lambda original, _: _in_operation(original, hook)
+
+
+def _in_operation(original: Any, hook: Dict[str, Any]) -> Any:
     label = _core.operation(hook["operation"]).label
     alone = bool(hook.get("alone"))  # only where no other hook is open on the thread
+    guard = _guard(hook)
+    driven = drive_steps(original, lambda: _HookedSteps(label, alone, guard))
+    if driven is not None:
+        return driven
+    binds = binds_to_instances(original)
+    hooked = _core.hook(original, label, binds, True, alone, guard)
+    if hook.get("loop") != "optimized":
+        return hooked
+    return _core.watch(hooked, 0, binds, _roles.OPENS, _loop.note_optimizer)
 
-    def wrap(original: Any, _: str) -> Any:
-        binds = binds_to_instances(original)
-        hooked = _core.hook(original, label, binds, True, alone, _guard(hook))
-        if hook.get("loop") != "optimized":
-            return hooked
-        return _core.watch(hooked, 0, binds, _roles.OPENS, _loop.note_optimizer)
-    return wrap
+
+class _HookedSteps(Suspendable):
+    """Each step of what can be suspended (an asynchronous environment's) is what a call would be."""
+
+    __slots__ = ("_label", "_alone", "_guard", "_declines")
+
+    def __init__(self, label: int, alone: bool, guard: Optional[Callable[[], object]]) -> None:
+        super().__init__()
+        self._label, self._alone, self._guard = label, alone, guard
+        self._declines: object = False
+
+    def run(self, step: Callable[..., Any], *arguments: Any) -> Any:
+        hooked = _core.hook(super().run, self._label, False, True, self._alone, self._ask)
+        return hooked(step, *arguments)
+
+    def _ask(self) -> object:
+        """The guard speaks of the call, and so it is asked once."""
+        if self._guard is not None:
+            guard, self._guard = self._guard, None
+            self._declines = guard()
+        return self._declines
 
 
 def _in_layer(original: Any, name: str, hook: Dict[str, Any]) -> Any:

@@ -9,6 +9,7 @@ import types
 import unittest
 import unittest.mock
 
+import gpubound
 from gpubound import _core, _hooks, _loop, _natives, _versions
 from recorded import RecordedTest, scope, set_ended, take
 
@@ -197,6 +198,31 @@ class InstallTest(RecordedTest):
         self.assert_recorded()
         module.reset()
         self.assert_recorded("begin operation rollout", *scope("simulation"))
+
+    def test_an_asynchronous_method_is_its_operation_while_it_runs(self):
+        module = sample()
+        _loop.forget_in_fork_child()
+        self.addCleanup(_loop.forget_in_fork_child)
+        library({**STEP, "loop": "rollout"}).install(module)
+        take()
+
+        class Own(module.Env):
+            async def step(self, action):
+                with gpubound.operation("physics"):
+                    await types.coroutine(lambda: (yield))()
+                return action
+
+        class Wrapper(module.Env):
+            async def step(self, action):
+                return await Own().step(action)
+        running = Wrapper().step(3)
+        self.assert_recorded()
+        running.send(None)
+        self.assert_recorded("begin operation rollout", *scope("simulation", "physics"))
+        with self.assertRaises(StopIteration) as stop:
+            running.send(None)
+        self.assertEqual(stop.exception.value, 3)
+        self.assert_recorded(*scope("simulation", "physics"))
 
     def test_a_name_that_is_missing_is_in_the_ledger_and_the_others_are_hooked(self):
         module = sample()
