@@ -129,6 +129,11 @@ std::vector<ReportOperation> OperationRows(const AttributionInput& input) {
     row.device_idle = NonZero(idle[operation]);
     if (input.caused_ns != nullptr) row.gpu_caused_ns = (*input.caused_ns)[operation];
     if (input.counts != nullptr) AddCounts((*input.counts)[operation], &row);
+    if (input.lane != nullptr) {
+      const LaneScopes::Counts counts = input.lane->Find(static_cast<OperationIndex>(operation));
+      row.count = counts.opened;
+      row.inclusive_wall_ns = counts.inclusive_wall_ns;
+    }
     // What is no scope of this process, as (no operation), (suspended) and what it inherits, has
     // nothing nested in it: its inclusive time is its own.
     row.inclusive_wall_ns = std::max(row.inclusive_wall_ns, row.wall_ns);

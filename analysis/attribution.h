@@ -22,6 +22,7 @@ struct AttributionInput {
   const std::vector<bool>* device_used = nullptr;        // null: no device times
   const std::vector<bool>* device_ran_graph = nullptr;   // likewise
   const std::vector<OperationCounts>* counts = nullptr;  // null: none, as for a lane
+  const LaneScopes* lane = nullptr;                      // null: for the reporting thread
   const std::vector<int64_t>* caused_ns = nullptr;       // likewise
 };
 

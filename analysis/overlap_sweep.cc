@@ -298,7 +298,8 @@ class Sweep {
     result_.rows = book_.Rows();
     for (CellBook::Row& row : result_.rows) PutByDevice(&row);
     for (size_t lane = 0; all_ && lane < timeline_.lanes(); ++lane) {
-      result_.lanes.push_back({timeline_.lane_thread(lane), lanes_.Rows(lane)});
+      result_.lanes.push_back(
+          {timeline_.lane_thread(lane), lanes_.Rows(lane), timeline_.lane_scopes(lane)});
     }
     result_.counts = timeline_.Finish();
     result_.caused_ns = caused_.caused_ns();

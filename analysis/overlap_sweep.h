@@ -37,6 +37,7 @@ struct PeerWait {
 struct LaneCells {
   uint32_t thread = 0;
   std::vector<CellBook::Row> rows;
+  LaneScopes scopes;
 };
 
 // Work whose times are wrong by more than kClockToleranceNs.

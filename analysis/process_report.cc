@@ -61,6 +61,7 @@ std::vector<ReportLane> NamedLanes(const ProcessTrace& process, const SweepResul
     AttributionInput input;
     input.roles = &roles;
     input.rows = &lane.rows;
+    input.lane = &lane.scopes;
     const ThreadTrace& thread = process.threads[lane.thread];
     lanes.push_back({thread.name, thread.tid, NamedCells(input), OperationRows(input)});
     MarkScopesMissing(process, thread.ordinal, &lanes.back().operations);

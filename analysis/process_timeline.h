@@ -18,6 +18,7 @@
 #define GPUBOUND_ANALYSIS_PROCESS_TIMELINE_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,6 +28,7 @@
 #include "analysis/cpu_state.h"
 #include "analysis/event_source.h"
 #include "analysis/label_roles.h"
+#include "analysis/lane_scopes.h"
 #include "analysis/refinement.h"
 #include "analysis/run.h"
 #include "analysis/scope_counts.h"
@@ -117,6 +119,7 @@ class ProcessTimeline {
   CallIndex& calls() { return call_index_; }
   size_t lanes() const { return lanes_.size(); }
   uint32_t lane_thread(size_t lane) const { return lanes_[lane].thread; }
+  const LaneScopes& lane_scopes(size_t lane) const { return lane_scopes_[lane]; }
   // kNotOne where the thread is none.
   uint32_t LaneOf(uint32_t thread) const {
     return thread < lane_of_.size() ? lane_of_[thread] : kNotOne;
@@ -164,6 +167,7 @@ class ProcessTimeline {
   void NoteProcessEvents();
   void ResolveAdoption(const Doing& reporting);
   void JoinThreads();
+  void VisitLaneScopes(StateArchive& archive);
   bool Adopts(uint32_t thread) const;
   OperationIndex OperationOf(const Doing& reporting) const {
     return reporting.operation() == kNotOne ? inherited_now_ : reporting.operation();
@@ -186,7 +190,8 @@ class ProcessTimeline {
   std::vector<std::unique_ptr<ThreadTimeline>> threads_;
   ThreadRoster roster_;
   std::vector<Lane> lanes_;
-  std::vector<uint32_t> lane_of_;  // by thread; kNotOne where it has none
+  std::deque<LaneScopes> lane_scopes_;  // by lane; they stay where they are
+  std::vector<uint32_t> lane_of_;       // by thread; kNotOne where it has none
   RecordStream<ThreadCall> calls_;
   RecordStream<ThreadOverhead> overheads_;
   size_t next_inherited_ = 0;

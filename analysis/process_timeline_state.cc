@@ -11,11 +11,25 @@ void ProcessTimeline::Visit(StateArchive& archive) {
   archive.All(threads);
   if (threads > threads_.size()) return archive.Fail();
   for (size_t t = 0; t < threads; ++t) threads_[t]->Visit(archive);
+  VisitLaneScopes(archive);
   call_index_.Visit(archive, threads_.size());
   archive.All(counts_, doubtful_.adopted, paused_, suspended_, state_);
   archive.IndexBelow(archive.phases(), phase_);
   archive.IndexBelow(archive.operations(), inherited_now_);
   if (archive.reads()) JoinThreads();
+}
+
+// Threads that had no lane have opened nothing that would be counted.
+void ProcessTimeline::VisitLaneScopes(StateArchive& archive) {
+  uint64_t count = lanes_.size();
+  archive.All(count);
+  for (uint64_t i = 0; i < count && !archive.failed(); ++i) {
+    uint32_t thread = archive.reads() ? 0 : lanes_[i].thread;
+    archive.All(thread);
+    const uint32_t lane = LaneOf(thread);
+    if (lane == kNotOne) return archive.Fail();
+    lane_scopes_[lane].Visit(archive);
+  }
 }
 
 // What the process is follows from what each thread does.

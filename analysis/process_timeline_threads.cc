@@ -36,13 +36,12 @@ void ProcessTimeline::AddThread() {
   input.calls = &call_index_;
   input.counts = &counts_;
   input.findings = &found_;
+  const bool is_lane = input.thread < scan_.lane.size() && scan_.lane[input.thread];
+  if (is_lane) input.lane = &lane_scopes_.emplace_back(process_);
   threads_.push_back(std::make_unique<ThreadTimeline>(input, EventsOf(input.thread)));
   const Doing& doing = threads_.back()->doing();
-  lane_of_.push_back(kNotOne);
-  if (input.thread < scan_.lane.size() && scan_.lane[input.thread]) {
-    lane_of_.back() = static_cast<uint32_t>(lanes_.size());
-    lanes_.push_back({input.thread, doing});
-  }
+  lane_of_.push_back(is_lane ? static_cast<uint32_t>(lanes_.size()) : kNotOne);
+  if (is_lane) lanes_.push_back({input.thread, doing});
   if (input.reports) reporting_ = doing;
   EnterRoster(input.thread);
 }

@@ -90,7 +90,7 @@ struct ReportOperation {
   int64_t gpu_caused_ns = 0;
   int64_t gpu_sum_ns = 0;
   int64_t sm_filled_ns = 0;  // an estimate
-  uint64_t count = 0;        // scopes opened on the reporting thread
+  uint64_t count = 0;        // scopes opened on the reporting thread, of a lane on its own
   int64_t inclusive_wall_ns = 0;
   std::vector<std::pair<std::string, uint64_t>> transitions;  // "python->backend": n, by name
   // Why the process's devices were idle in this row: sums to the row's wall time less busy and

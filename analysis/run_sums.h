@@ -22,7 +22,7 @@ namespace gpubound {
 
 inline constexpr char kSumsFile[] = "sums.gpubound";
 // Raised with every change of what an object writes into an archive.
-inline constexpr uint32_t kSumsVersion = 11;
+inline constexpr uint32_t kSumsVersion = 12;
 
 struct RunSums {
   int64_t until_ns = INT64_MIN;         // of every process

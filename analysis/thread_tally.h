@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Counts what the events of one thread do beside changing its state: scopes that open and close, of
-// the reporting thread only, and deeper layers that are entered. One object, one caller.
+// the reporting thread and of lanes, and deeper layers that are entered. One object, one caller.
 #ifndef GPUBOUND_ANALYSIS_THREAD_TALLY_H_
 #define GPUBOUND_ANALYSIS_THREAD_TALLY_H_
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/label_roles.h"
+#include "analysis/lane_scopes.h"
 #include "analysis/scope_counts.h"
 #include "proto/event_model.h"
 
@@ -30,6 +31,7 @@ class ThreadTally {
     bool reports = false;
     bool adopts = false;
     ScopeCounts* counts = nullptr;
+    LaneScopes* lane = nullptr;  // null: none
     std::vector<AdoptedTransition>* adopted = nullptr;
   };
   explicit ThreadTally(const Input& input) : in_(input) {}
@@ -50,10 +52,14 @@ class ThreadTally {
 
   // A scope; kNotOne: it is no operation.
   void Open(OperationIndex operation) {
-    if (in_.reports && operation != kNotOne) in_.counts->Open(operation, now_ns_);
+    if (operation == kNotOne) return;
+    if (in_.reports) return in_.counts->Open(operation, now_ns_);
+    if (in_.lane != nullptr) in_.lane->Open(operation, now_ns_);
   }
   void Close(OperationIndex operation) {
-    if (in_.reports && operation != kNotOne) in_.counts->Close(operation, now_ns_);
+    if (operation == kNotOne) return;
+    if (in_.reports) return in_.counts->Close(operation, now_ns_);
+    if (in_.lane != nullptr) in_.lane->Close(operation, now_ns_);
   }
   // A layer; it counts where it is a deeper one. See AdoptedTransition.
   void Enter(OperationIndex operation, Layer from, Layer to) {

@@ -14,7 +14,7 @@ namespace gpubound {
 ThreadTimeline::ThreadTimeline(const Input& input, ThreadStream events)
     : in_(input),
       state_(input.rules, input.base),
-      tally_({input.reports, input.adopts, input.counts, &input.findings->transitions}),
+      tally_({input.reports, input.adopts, input.counts, input.lane, &input.findings->transitions}),
       events_(std::move(events)) {
   doing_ = state_.doing();
 }

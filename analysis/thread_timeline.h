@@ -16,6 +16,7 @@
 #include "analysis/event_source.h"
 #include "analysis/fifo.h"
 #include "analysis/label_roles.h"
+#include "analysis/lane_scopes.h"
 #include "analysis/plain_list.h"
 #include "analysis/scope_counts.h"
 #include "analysis/state_rules.h"
@@ -66,6 +67,7 @@ class ThreadTimeline {
     Layer base = Layer::kUnset;
     CallIndex* calls = nullptr;
     ScopeCounts* counts = nullptr;
+    LaneScopes* lane = nullptr;  // null: none
     WindowFindings* findings = nullptr;
   };
   ThreadTimeline(const Input& input, ThreadStream events);

@@ -42,8 +42,13 @@ class Oracle {
     NaiveBreakdown result;
     for (int64_t t = p_.span_begin_ns; t < p_.span_end_ns; ++t) Instant(t, &result);
     for (const DeviceWork& work : p_.device_work) AddKernel(work, &result);
-    for (const ThreadEvent& event : p_.threads[threads_.reporting()].events) {
-      if (threads_.OpensOperation(event)) ++result.count[p_.labels[Raw(event.label)].text];
+    for (size_t i = 0; i < p_.threads.size(); ++i) {
+      const bool reports = i == threads_.reporting();
+      for (const ThreadEvent& event : p_.threads[i].events) {
+        if (!threads_.OpensOperation(event)) continue;
+        const std::string& name = p_.labels[Raw(event.label)].text;
+        ++(reports ? result.count[name] : result.lane_count[Tid(i) + "|" + name]);
+      }
     }
     for (size_t i = 0; i < p_.threads.size(); ++i) AddTransitions(i, &result);
     return result;
@@ -214,14 +219,18 @@ class Oracle {
                        [this](int64_t pid) { return others_.simulating.count(pid) != 0; });
   }
 
+  std::string Tid(size_t thread) const { return std::to_string(p_.threads[thread].tid); }
+
   void AddLanes(int64_t t, NaiveBreakdown* result) const {
     for (size_t i = 0; i < p_.threads.size(); ++i) {
       if (i == threads_.reporting() || !threads_.Speaks(i)) continue;
       const NaiveThread lane = threads_.StateOf(i, t);
       const std::string own = lane.operation.empty() ? kNone : lane.operation;
       const std::string operation = Suspended(t) ? kSuspended : own;
-      ++result->lanes[std::to_string(p_.threads[i].tid)]
-                     [Phase(t) + "|" + operation + "|" + lane.layer + "|" + Gpu(t)];
+      ++result->lanes[Tid(i)][Phase(t) + "|" + operation + "|" + lane.layer + "|" + Gpu(t)];
+      std::set<std::string> open(lane.open_operations.begin(), lane.open_operations.end());
+      if (operation != kNone) open.insert(operation);
+      for (const std::string& name : open) ++result->lane_inclusive[Tid(i) + "|" + name];
     }
   }
 

@@ -29,6 +29,9 @@ struct NaiveBreakdown {
   uint64_t adopted = 0;                        // of them, of threads that adopt
   std::map<std::string, int64_t> idle;  // "operation|cause" -> ns, summed over the used devices
   std::map<std::string, std::map<std::string, int64_t>> lanes;  // by tid: cells
+  // "tid|operation", without (no operation), as those of the reporting thread above.
+  std::map<std::string, int64_t> lane_inclusive;
+  std::map<std::string, int64_t> lane_count;
   // "operation|name of the work|class": how often, and the sum within the span
   std::map<std::string, std::pair<uint64_t, int64_t>> kernels;
   std::map<int64_t, std::pair<std::string, std::string>> did;  // operation, layer: by instant

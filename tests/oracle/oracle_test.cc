@@ -86,6 +86,20 @@ class OracleTest : public testing::Test {
     return lanes;
   }
 
+  // Non-zero values of a column of all lanes, by tid and operation.
+  template <typename Value>
+  static std::map<std::string, int64_t> LaneColumnOf(const ReportProcess& report,
+                                                     Value ReportOperation::*column) {
+    std::map<std::string, int64_t> values;
+    for (const ReportLane& lane : report.lanes) {
+      for (const ReportOperation& row : lane.operations) {
+        if (row.operation == kNoOperation || row.*column == 0) continue;
+        values[std::to_string(lane.tid) + "|" + row.operation] = static_cast<int64_t>(row.*column);
+      }
+    }
+    return values;
+  }
+
   // Non-zero values of a column by operation.
   template <typename Value>
   static std::map<std::string, int64_t> ColumnOf(const ReportProcess& report,
@@ -139,6 +153,8 @@ class OracleTest : public testing::Test {
     EXPECT_EQ(ColumnOf(report, &ReportOperation::gpu_sum_ns), naive.sum);
     EXPECT_EQ(ColumnOf(report, &ReportOperation::inclusive_wall_ns, false), naive.inclusive);
     EXPECT_EQ(ColumnOf(report, &ReportOperation::count, false), naive.count);
+    EXPECT_EQ(LaneColumnOf(report, &ReportOperation::inclusive_wall_ns), naive.lane_inclusive);
+    EXPECT_EQ(LaneColumnOf(report, &ReportOperation::count), naive.lane_count);
     EXPECT_EQ(TransitionsOf(report), naive.transitions);
     EXPECT_EQ(report.gpu_wait_ns, naive.wait);
   }
@@ -186,6 +202,7 @@ TEST_F(OracleTest, ThreadsThatComeAndGoAreThoseOfTheNaiveOracle) {
     EXPECT_EQ(CellsOf(analysis->report), naive.cells);
     EXPECT_EQ(ColumnOf(analysis->report, &ReportOperation::gpu_caused_ns), naive.caused);
     EXPECT_EQ(LanesOf(analysis->report), naive.lanes);
+    EXPECT_EQ(LaneColumnOf(analysis->report, &ReportOperation::count), naive.lane_count);
     EXPECT_EQ(TransitionsOf(analysis->report), naive.transitions);
     EXPECT_EQ(analysis->found[static_cast<size_t>(LedgerCounter::adopted_scopes)], naive.adopted);
   });
