@@ -6,7 +6,7 @@
 // thinned.html the first run without most of its older events, imported.html a run of another tool
 // whose text is imported.txt, unlaunched.html and unlaunched.json one with work of which no launch
 // was seen, blank.html one of names without anything to see, blank.txt its text.
-// figures.json has figures as the text report writes them.
+// figures.json has figures as the text report writes them. odd_pages.h says what else.
 // Two processes that share a device, forty iterations, a device that is simulated and for a while
 // unknown, and names that would harm a page which took them for markup.
 #include <cstdio>
@@ -27,6 +27,7 @@
 #include "analysis/text_table.h"
 #include "tests/golden/scenario.h"
 #include "tests/page/hostile_names.h"
+#include "tests/page/odd_pages.h"
 #include "tools/report_file.h"
 #include "tools/report_page.h"
 
@@ -369,7 +370,8 @@ int WriteAll(const std::string& folder) {
   }
   return Write(folder + "/page.html", *page) && WriteComparison(folder) && WriteManyRows(folder) &&
                  WriteKilled(folder) && WriteUnlaunched(folder) && WriteThinned(folder) &&
-                 WriteImported(folder) && WriteBlank(folder) && WriteFigures(folder) && written
+                 WriteImported(folder) && WriteBlank(folder) && WriteFigures(folder) &&
+                 WriteOddPages(folder) && written
              ? 0
              : 1;
 }

@@ -21,11 +21,8 @@ export const COLUMNS: Column[] = [
 
 const OPERATIONS = ['#0072B2', '#E69F00', '#009E73', '#CC79A7', '#D55E00', '#56B4E9', '#B5A300'];
 const GREY = '#8a8f98';
-const CLASSES: Record<string, string> = {
-  compute: '#009E73',
-  comm: '#D55E00',
-  copy: '#56B4E9',
-};
+// Not an object: a kernel may have the name of what every object inherits.
+const CLASSES = new Map([['compute', '#009E73'], ['comm', '#D55E00'], ['copy', '#56B4E9']]);
 
 function hashOf(text: string): number {
   let hash = 2166136261;
@@ -106,11 +103,12 @@ export class Palette {
 
   // |name|: of a kernel or copy, or a class.
   ofWork(name: string): string {
-    if (name in CLASSES) return CLASSES[name];
+    const ofClass = CLASSES.get(name);
+    if (ofClass !== undefined) return ofClass;
     return this.cached(`w${name}`, () => {
       const known = this.kernels.get(name) ??
           (/memcpy|memset|\[copy|HtoD|DtoH/i.test(name) ? 'copy' : 'compute');
-      return shade(CLASSES[known] ?? GREY, ((hashOf(name) % 5) - 2) * 0.1);
+      return shade(CLASSES.get(known) ?? GREY, ((hashOf(name) % 5) - 2) * 0.1);
     });
   }
 

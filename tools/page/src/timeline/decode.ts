@@ -138,10 +138,17 @@ export function firstAfter(lane: Lane, timeNs: number): number {
   return low;
 }
 
+// Likewise, or that has no length and is at |timeNs|.
+export function firstFrom(lane: Lane, timeNs: number): number {
+  let index = firstAfter(lane, timeNs);
+  while (index > 0 && lane.begins[index - 1] === timeNs && lane.ends[index - 1] === timeNs) --index;
+  return index;
+}
+
 // Where a walk over |lane| begins: at the first event between |beginNs| and |endNs| or behind, and
 // backwards (|step| below 0) at the last one there or before. Without one it is beyond the lane.
 export function firstOfWalk(lane: Lane, beginNs: number, endNs: number, step: number): number {
-  if (step > 0) return firstAfter(lane, beginNs);
+  if (step > 0) return firstFrom(lane, beginNs);
   const last = firstAfter(lane, endNs);
   return last < lane.begins.length && lane.begins[last] < endNs ? last : last - 1;
 }

@@ -6,8 +6,8 @@ import {PageData} from '../data';
 import {Palette} from '../palette';
 import {isDark} from '../theme';
 
-import {firstAfter, Track} from './decode';
-import {ColorOf, drawHatch, drawTrack, Frame, Grid, Hatch, lanesAt, showsEvents, Stretch} from './draw';
+import {firstAfter, firstFrom, Track} from './decode';
+import {ColorOf, drawHatch, drawTrack, Frame, Grid, Hatch, isTooDeep, lanesAt, showsEvents, Stretch} from './draw';
 import {Row, Rows} from './rows';
 
 const UNKNOWN: Hatch = {
@@ -136,8 +136,10 @@ export class Scene {
         x(visible.begin) + 1, 1, Math.max(2, x(visible.end) - x(visible.begin) - 2), height - 2);
   }
 
-  // At what resolution |visible| is drawn: how much of it as single events, and the step elsewhere.
-  resolution(rows: Rows, visible: Stretch, pixels: number): {events: number; stepNs: number} {
+  // At what resolution |visible| is drawn: how much of it as single events, and the step elsewhere;
+  // whether some scopes are nested too deep to be drawn.
+  resolution(rows: Rows, visible: Stretch, pixels: number):
+      {events: number; stepNs: number; isTooDeep: boolean} {
     const length = visible.end - visible.begin;
     const shown =
         rows.rows.filter((row) => row.track >= 0 && this.tracks[row.track].lanes.length > 0);
@@ -153,7 +155,8 @@ export class Scene {
     }
     return {
       events: shown.length > 0 ? sum / shown.length : 0,
-      stepNs: Math.max(this.grid.bucketNs, length / pixels)
+      stepNs: Math.max(this.grid.bucketNs, length / pixels),
+      isTooDeep: shown.some((row) => isTooDeep(this.tracks[row.track])),
     };
   }
 
@@ -169,11 +172,20 @@ export class Scene {
     };
     const length = visible.end - visible.begin;
     if (!showsEvents(track, seen, (seen.end - seen.begin) / length * pixels)) return null;
-    const slack = length / pixels;  // an event is drawn a pixel wide at least
-    for (const at of lanesAt(track, y - row.top - 1)) {
+    const lanes = lanesAt(track, y - row.top - 1);
+    for (const at of lanes) {
       const lane = track.lanes[at];
-      const index = firstAfter(lane, ns - slack);
+      const index = firstAfter(lane, ns);
       if (index < lane.begins.length && lane.begins[index] <= ns) return {lane: at, index};
+    }
+    // None is there, but what is narrower than the pixel may be drawn in it.
+    const pixelNs = length / pixels;
+    const begin = visible.begin + Math.floor((ns - visible.begin) / pixelNs) * pixelNs;
+    for (const at of lanes) {
+      const lane = track.lanes[at];
+      const index = firstFrom(lane, begin);
+      if (index < lane.begins.length && lane.begins[index] < begin + pixelNs)
+        return {lane: at, index};
     }
     return null;
   }

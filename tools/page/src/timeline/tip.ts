@@ -7,7 +7,7 @@ import {formatShare, formatTime} from '../format';
 
 import {instant} from './axis';
 import {Track} from './decode';
-import {Stretch} from './draw';
+import {Stretch, sumOf} from './draw';
 import {atLeast, cutText, isIn} from './thinned';
 
 export function eventTip(
@@ -23,20 +23,30 @@ export function eventTip(
   ];
 }
 
-// |thinned|: where events of the track were removed.
+// A byte of a band is 1 for all that is less than one and a half.
+function shareText(share: number): string {
+  if (share * 255 >= 1.5) return formatShare(share);
+  const most = Math.ceil(share * 1.5 * 1000) / 1000;
+  return `<${formatShare(most)}`;
+}
+
+// Of the steps that are drawn as one. |thinned|: where events of the track were removed.
 export function bandTip(
-    timeline: TimelineData, track: Track, ns: number, thinned: Stretch[]): HTMLElement[] {
+    timeline: TimelineData, track: Track, ns: number, step: number,
+    thinned: Stretch[]): HTMLElement[] {
   const {names, bucket_ns, buckets} = timeline;
   const bucket = Math.min(buckets - 1, Math.max(0, Math.floor(ns / bucket_ns)));
-  const lines = [];
-  for (let i = track.band.starts[bucket]; i < track.band.starts[bucket + 1]; ++i) {
-    const share = formatShare(track.band.shares[i] / 255);
-    lines.push(element('div', {text: `${names[track.band.names[i]]}: ${share}`}));
-  }
+  const first = Math.floor(bucket / step) * step;
+  const last = Math.min(buckets, first + step);
+  const shares = [...sumOf(track.band, first, last)].sort((a, b) => b[1] - a[1]);
+  const lines = shares.map(
+      ([name, sum]) =>
+          element('div', {text: `${names[name]}: ${shareText(sum / (last - first))}`}));
   if (lines.length === 0) {
     const gone = isIn(thinned, ns);
     lines.push(element('div', {text: gone ? 'events were thinned here' : 'nothing'}));
   }
-  const when = `${formatTime(bucket_ns)} at ${instant(bucket * bucket_ns, bucket_ns)}`;
+  const stepNs = bucket_ns * (last - first);
+  const when = `${formatTime(stepNs)} at ${instant(first * bucket_ns, stepNs)}`;
   return [element('strong', {text: when}), ...lines];
 }

@@ -14,7 +14,7 @@ import {aroundPrinting} from '../theme';
 
 import {instant, paintAxis} from './axis';
 import {decodeTracks, firstOfWalk} from './decode';
-import {Stretch} from './draw';
+import {bucketsInStep, Stretch} from './draw';
 import {timelineLegend} from './legend';
 import {Paper, PAPER_WIDTH} from './paper';
 import {Row, Rows} from './rows';
@@ -346,7 +346,10 @@ export class Timeline {
     const found = this.scene.eventAt(at.row, at.y, at.ns, this.view, this.width);
     this.tip.replaceChildren(
         ...(found ? eventTip(timeline.names, track, found) :
-                    bandTip(timeline, track, at.ns, this.scene.thinnedOf(at.row.track))));
+                    bandTip(
+                        timeline, track, at.ns,
+                        bucketsInStep(this.view, this.width, timeline.bucket_ns),
+                        this.scene.thinnedOf(at.row.track))));
     const frame = this.node.getBoundingClientRect();
     this.tip.style.left =
         `${Math.min(event.clientX - frame.left + 12, frame.width - this.tip.offsetWidth - 4)}px`;
@@ -370,7 +373,7 @@ export class Timeline {
   // Says what is shown on |pixels|.
   private tell(pixels: number): void {
     const length = this.view.end - this.view.begin;
-    const {events, stepNs} = this.scene.resolution(this.rows, this.view, pixels);
+    const {events, stepNs, isTooDeep} = this.scene.resolution(this.rows, this.view, pixels);
     const gone =
         this.scene.thinned.some(({begin, end}) => begin < this.view.end && end > this.view.begin);
     const how = events > 0.999 ? (gone ? 'every single event that is left' : 'every single event') :
@@ -379,7 +382,8 @@ export class Timeline {
                      `shares in steps of ${formatTime(stepNs)}`;
     const kept =
         this.data.timeline.whole ? '' : ' Orange marks in the strip: where single events are kept.';
+    const deep = isTooDeep ? ' The innermost of deeply nested scopes are not drawn.' : '';
     this.status.textContent = `Shown: ${formatTime(length)} from ${
-        instant(this.view.begin, length / 100)}, ${how}.${kept}`;
+        instant(this.view.begin, length / 100)}, ${how}.${kept}${deep}`;
   }
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each run as the text of a scenario. No state.
+#include "tests/page/odd_pages.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "analysis/corrected_report.h"
+#include "analysis/report_json.h"
+#include "tests/golden/scenario.h"
+#include "tools/report_file.h"
+#include "tools/report_page.h"
+
+namespace gpubound {
+namespace {
+
+std::string At(int64_t ns, const std::string& thread, const std::string& what) {
+  return "@" + std::to_string(ns) + " " + thread + " " + what + "\n";
+}
+
+// A kernel, and the call before it that launched it.
+std::string Launched(const std::string& name, int64_t begin_ns, int64_t length_ns, int number) {
+  const std::string id = " #" + std::to_string(number) + "\n";
+  return "call main " + std::to_string(begin_ns - 3) + " " + std::to_string(begin_ns - 1) +
+         " cudaLaunchKernel" + id + "kernel " + std::to_string(begin_ns) + " " +
+         std::to_string(begin_ns + length_ns) + " " + name + id;
+}
+
+std::string Sparse() {
+  static constexpr const char* kNames[] = {"toString", "constructor", "__proto__", "valueOf"};
+  std::string text = "span 0 1000000000\nthread main\n" + At(0, "main", "begin operation train");
+  for (int i = 0; i < 4'000; ++i) text += Launched(kNames[i % 4], i * 250'000 + 1'000, 50, i + 1);
+  return text;
+}
+
+std::string Deep() {
+  std::string text = "span 0 100000\nthread main\n";
+  for (int i = 0; i < 80; ++i) {
+    text += At(1'000 + i, "main", "begin operation depth-" + std::to_string(i));
+  }
+  return text;
+}
+
+std::string Rows() {
+  constexpr int kOperations = 100;
+  std::string text = "span 0 1000000\nthread main\nthread helper\n";
+  for (int i = 0; i < kOperations; ++i) {
+    const std::string name = "operation turn-" + std::to_string(i);
+    const int64_t at = 10'000 * i;
+    for (const char* thread : {"main", "helper"}) {
+      text += At(at + 1'000, thread, "begin " + name) + At(at + 8'000 + i, thread, "end " + name);
+    }
+    text += Launched("k" + std::to_string(i), at + 3'000, 2'000 + i, i + 1);
+    if (i % 10 == 9) text += At(at + 9'000, "main", "step " + std::to_string(i / 10));
+  }
+  return text;
+}
+
+std::string Classes() {
+  return "span 0 1000\nthread main\n" + Launched("gemm", 100, 500, 1) +
+         Launched("ncclDevKernel_AllReduce", 200, 100, 2) +
+         "call main 690 692 cudaMemcpyAsync #3\ncopy 700 900 HtoD #3\n";
+}
+
+// As the scenario driver_and_inference_engine.
+std::string Shared() {
+  return "base native\nthread driver\n@0 driver begin operation rollout\n"
+         "@10 driver begin wait 101\n@60 driver end wait 101\n@70 driver end operation rollout\n"
+         "process 101 100\nbase native\nthread engine\ncall engine 12 14 cudaLaunchKernel #1\n"
+         "kernel 20 50 k #1\n";
+}
+
+bool WriteRun(const std::string& path, const std::string& text) {
+  golden::Scenario scenario = golden::ParseScenario(text);
+  for (const std::string& mistake : scenario.mistakes) {
+    std::fprintf(stderr, "%s: not understood: %s\n", path.c_str(), mistake.c_str());
+  }
+  ReportOptions options;
+  options.replays = true;
+  options.costs.emplace();
+  for (Cost& cost : options.costs->kinds) cost = {1, 0, 2, 4, 1000};
+  AnalyzedRun analyzed;
+  analyzed.run = std::move(scenario.run);
+  Result<Report> report = BuildReport(analyzed.run, options);
+  if (!report.ok() || !AddReplays(analyzed.run, options, &*report).ok()) return false;
+  analyzed.report = std::move(*report);
+  const Result<std::string> page = PageOf(analyzed);
+  if (!page.ok()) return false;
+  return WriteWholeFile(path + ".html", *page, /*force=*/true).ok() &&
+         WriteWholeFile(path + ".json", RenderJson(analyzed.report), /*force=*/true).ok();
+}
+
+}  // namespace
+
+bool WriteOddPages(const std::string& folder) {
+  return WriteRun(folder + "/sparse", Sparse()) && WriteRun(folder + "/deep", Deep()) &&
+         WriteRun(folder + "/rows", Rows()) && WriteRun(folder + "/classes", Classes()) &&
+         WriteRun(folder + "/shared", Shared());
+}
+
+}  // namespace gpubound

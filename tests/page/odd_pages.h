@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pages of runs that are unlike most, for odd_pages_test.mjs. No state.
+#ifndef GPUBOUND_TESTS_PAGE_ODD_PAGES_H_
+#define GPUBOUND_TESTS_PAGE_ODD_PAGES_H_
+
+#include <string>
+
+namespace gpubound {
+
+// Writes into |folder|, with a .json of the report beside each:
+// sparse.html   4,000 kernels of 50 ns in 1 s, named after what every object of JavaScript has
+// deep.html     80 scopes, each in the one before
+// rows.html     100 operations, each with a launch and a kernel, in iterations, beside a lane of
+// 100 classes.html  a collective beside computation, and a copy shared.html   a GPU that was idle
+// for reasons that its main process does not know
+bool WriteOddPages(const std::string& folder);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_TESTS_PAGE_ODD_PAGES_H_

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pages of runs that are unlike most (odd_pages.h): nothing is drawn as longer than it was, nothing
+// vanishes, and a page stays small however many names the run has.
+import assert from 'node:assert/strict';
+import {join} from 'node:path';
+import {test} from 'node:test';
+
+import {browser, open, settle, surround, text} from './browser.mjs';
+
+const folder = surround('odd');
+const show = (name, options) => open(browser, join(folder, `${name}.html`), options);
+
+
+// Of the track |title|: the part of each column of pixels that is drawn on.
+const drawn = (page, title) => page.evaluate((wanted) => {
+  const label = [...document.querySelectorAll('.tl-label')].find((l) => l.textContent === wanted);
+  const canvas = document.querySelector('.tl-canvas canvas');
+  const [top, height] = [parseInt(label.style.top) + 1, parseInt(label.style.height) - 6];
+  const {data} = canvas.getContext('2d').getImageData(0, top, canvas.width, height);
+  const ground = [...data.slice(0, 3)];
+  return Array.from({length: canvas.width}, (_, x) => {
+    let hit = 0;
+    for (let y = 0; y < height; ++y) {
+      const at = (y * canvas.width + x) * 4;
+      if (ground.some((value, i) => Math.abs(value - data[at + i]) > 24)) ++hit;
+    }
+    return hit / height;
+  });
+}, title);
+
+const mean = (parts) => parts.reduce((sum, part) => sum + part, 0) / parts.length;
+
+async function zoomIn(page, times) {
+  await page.focus('.tl-canvas canvas');
+  for (let i = 0; i < times; ++i) await page.keyboard.press('+');
+  await settle(page);
+}
+
+// 0.02 % of the time a kernel runs.
+for (const [times, how, most] of [
+         [0, /shares in steps of/, 0.2], [3, /every single event/, 0.2],
+         [8, /every single event/, 0.1]]) {
+  test(`kernels that take no time neither fill the timeline nor vanish, ${times} x +`, async () => {
+    const page = await show('sparse');
+    await zoomIn(page, times);
+    assert.match(await text(page, '#resolution'), how);
+    const columns = await drawn(page, 'GPU 0 busy');
+    assert.ok(mean(columns) < most, `${mean(columns)} of it is drawn on`);
+    const marks = columns.filter((part, x) => part > 0 && !(columns[x - 1] > 0)).length;
+    const expected = times < 8 ? 1 : 90;
+    assert.ok(marks >= expected, `${marks} marks`);
+    if (times === 0) assert.ok(columns.every((part) => part > 0), 'something everywhere');
+  });
+}
+
+// What the tip says of a place on the timeline.
+async function tipAt(page, right, down) {
+  const canvas = await page.$('.tl-canvas canvas');
+  await canvas.evaluate((node) => node.scrollIntoView({block: 'center'}));
+  const {x, y} = await canvas.boundingBox();
+  await page.mouse.move(x + right, y + down);
+  return text(page, '.tip');
+}
+
+test(
+    'a tip is about all that a column of pixels shows, and claims no more than is known',
+    async () => {
+      const page = await show('sparse');
+      for (let x = 300; x < 310; ++x)
+        assert.match(await tipAt(page, x, 36), /^1\.\d\d ms at 0\.\d+ scompute: <0\.[12] %$/);
+    });
+
+test('a kernel that is as narrow as a pixel can be pointed at, whatever its name', async () => {
+  const page = await show('sparse');
+  await zoomIn(page, 8);
+  const columns = await drawn(page, 'GPU 0 busy');
+  const names = new Set();
+  for (const x of columns.flatMap((part, i) => (part > 0 ? [i] : [])).slice(0, 8))
+    names.add((await tipAt(page, x + 0.1, 36)).match(/^(\w+?)50 ns/)?.[1]);
+  assert.deepEqual([...names].sort(), ['__proto__', 'constructor', 'toString', 'valueOf']);
+  await zoomIn(page, 16);  // names are written on the bars
+  assert.match(await text(page, '#resolution'), /^Shown: \d+\.?\d* us/);
+});
+
+test(
+    'scopes nested deep are drawn, and what is nested too deep is said to be missing', async () => {
+      const page = await show('deep');
+      assert.match(
+          await text(page, '#resolution'),
+          /The innermost of deeply nested scopes are not drawn\.$/);
+      for (const [down, depth] of [[30, 0], [112, 5], [120, 6], [348, 63]])
+        assert.match(
+            await tipAt(page, 600, down),
+            new RegExp(`^depth-${depth}[^0-9]|^depth-${depth}9[^0-9]`));
+    });
