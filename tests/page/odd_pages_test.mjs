@@ -3,14 +3,15 @@
 // Pages of runs that are unlike most (odd_pages.h): nothing is drawn as longer than it was, nothing
 // vanishes, and a page stays small however many names the run has.
 import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
 
-import {browser, open, settle, surround, text} from './browser.mjs';
+import {browser, open, rows, settle, surround, text} from './browser.mjs';
 
 const folder = surround('odd');
 const show = (name, options) => open(browser, join(folder, `${name}.html`), options);
-
+const reportOf = (name) => JSON.parse(readFileSync(join(folder, `${name}.json`)));
 
 // Of the track |title|: the part of each column of pixels that is drawn on.
 const drawn = (page, title) => page.evaluate((wanted) => {
@@ -94,3 +95,27 @@ test(
             await tipAt(page, 600, down),
             new RegExp(`^depth-${depth}[^0-9]|^depth-${depth}9[^0-9]`));
     });
+
+test('every table of many operations has the longest, and what the others come to', async () => {
+  const page = await show('rows');
+  const [process] = reportOf('rows').processes;
+  const sum = (shown, key) => shown.reduce((all, row) => all + (row.figures[key] ?? 0), 0);
+  const kernels = (await rows(page, '.kernels')).filter((row) => !('mean_ns' in row.figures));
+  assert.equal(sum(kernels, 'sum_ns'), process.gpu_sum_ns);
+  assert.equal(kernels.reduce((all, row) => all + row.count, 0), 100);
+  const transitions = await rows(page, '.transitions');
+  assert.equal(
+      transitions.reduce((all, row) => all + row.count, 0),
+      process.operations.flatMap((row) => Object.values(row.transitions)).reduce((a, b) => a + b));
+  const devices = await rows(page, '.operation-devices');
+  assert.equal(sum(devices, 'wall_ns'), process.span_ns);
+  const corrected = (await rows(page, '.corrected')).slice(1);
+  assert.equal(sum(corrected, 'wall_ns'), process.corrected.span_ns);
+  const lane = await rows(page, '.lane');
+  assert.equal(sum(lane, 'wall_ns'), process.span_ns);
+  const iteration = await rows(page, '.mean-iteration');
+  for (const shown of [kernels, transitions, devices, corrected, lane, iteration]) {
+    assert.equal(shown.length, 41);
+    assert.match(shown[40].row, /^\(\d+ others\)/);
+  }
+});

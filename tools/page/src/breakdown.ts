@@ -3,7 +3,7 @@
 // Where the time went: a stacked bar for each operation, layer or phase, with the figures beside
 // it.
 import {Cell, Operation, ReportProcess} from './data';
-import {element, table, timeCell} from './dom';
+import {element, listed, othersName, table, timeCell} from './dom';
 import {exactNs, formatShare, formatTime, share} from './format';
 import {Column, COLUMNS} from './palette';
 
@@ -20,10 +20,6 @@ interface Row {
   causedIsLowerBound: boolean;
   scopesMissing: boolean;
 }
-
-// Rows that are drawn; one more sums up the others. A program that names every iteration has
-// thousands.
-const MOST_ROWS = 40;
 
 // The columns of a cell (SPEC: the cells partition the span, and so do the columns).
 function addCell(cell: Cell, times: Times): void {
@@ -90,9 +86,8 @@ export function rowsOf(process: ReportProcess, grouping: Grouping): Row[] {
 }
 
 export function longestRows(rows: Row[]): Row[] {
-  if (rows.length <= MOST_ROWS + 1) return rows;
-  const sorted = [...rows].sort((a, b) => b.times.wall_ns - a.times.wall_ns);
-  const rest = sorted.slice(MOST_ROWS);
+  const {shown, others: rest} = listed([...rows].sort((a, b) => b.times.wall_ns - a.times.wall_ns));
+  if (rest.length === 0) return rows;
   const times: Times = {...NO_TIME};
   for (const row of rest) {
     for (const key of Object.keys(NO_TIME) as (keyof typeof NO_TIME)[]) {
@@ -100,8 +95,8 @@ export function longestRows(rows: Row[]): Row[] {
     }
   }
   return [
-    ...sorted.slice(0, MOST_ROWS), {
-      name: `(${rest.length} others)`,
+    ...shown, {
+      name: othersName(rest),
       times,
       inherited: false,
       isUpperBound: rest.some((row) => row.isUpperBound),

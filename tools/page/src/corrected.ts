@@ -2,7 +2,7 @@
 //
 // What the figures would have been without the profiler, with their 95 % intervals.
 import {Corrected, Operation, PageProcess, ReportProcess} from './data';
-import {element, nameCell, rowOf, table, timeCell} from './dom';
+import {element, listed, nameCell, othersName, rowOf, sumOf, table, timeCell} from './dom';
 import {exactNs, formatTime} from './format';
 
 interface Figure {
@@ -18,7 +18,7 @@ function cells(figure: Figure): HTMLElement[] {
   const interval = element('td', {
     class: 'figure soft',
     text: low === high ? '' : `${formatTime(low)} to ${formatTime(high)}`,
-    title: `${exactNs(low)} to ${exactNs(high)}`,
+    title: low === high ? '' : `${exactNs(low)} to ${exactNs(high)}`,
   });
   interval.dataset.key = `${key}_interval`;
   interval.dataset.low = String(low);
@@ -31,9 +31,54 @@ function cells(figure: Figure): HTMLElement[] {
   ];
 }
 
-function rows(process: ReportProcess, corrected: Corrected): HTMLElement[] {
+interface OperationFigures {
+  name: string;
+  wall: Figure;
+  busy: Figure;
+}
+
+// Intervals do not add up, so that of others together is left out.
+function sumFigure(figures: Figure[]): Figure {
+  const ns = sumOf(figures, (figure) => figure.ns);
+  const recorded = sumOf(figures, (figure) => figure.recorded ?? 0);
+  return {key: figures[0].key, recorded, ns, low: ns, high: ns};
+}
+
+function operationFigures(process: ReportProcess, corrected: Corrected): OperationFigures[] {
   const recorded =
       new Map<string, Operation>(process.operations.map((row) => [row.operation, row]));
+  const all = corrected.operations.filter((one) => !one.other_threads_only).map((operation) => {
+    const before = recorded.get(operation.operation);
+    return {
+      name: operation.operation,
+      wall: {
+        key: 'wall_ns',
+        recorded: before?.wall_ns,
+        ns: operation.wall_ns,
+        low: operation.wall_ns_low,
+        high: operation.wall_ns_high,
+      },
+      busy: {
+        key: 'gpu_busy_ns',
+        recorded: before?.gpu_busy_ns,
+        ns: operation.gpu_busy_ns,
+        low: operation.gpu_busy_ns_low,
+        high: operation.gpu_busy_ns_high,
+      },
+    };
+  });
+  const {shown, others} = listed<OperationFigures>(all);
+  if (others.length > 0) {
+    shown.push({
+      name: othersName(others),
+      wall: sumFigure(others.map(({wall}) => wall)),
+      busy: sumFigure(others.map(({busy}) => busy)),
+    });
+  }
+  return shown;
+}
+
+function rows(process: ReportProcess, corrected: Corrected): HTMLElement[] {
   const row = (name: string, wall: Figure, busy: Figure, css = ''): HTMLElement =>
       rowOf(name, [nameCell(name, css), ...cells(wall), ...cells(busy)]);
   return [
@@ -51,25 +96,8 @@ function rows(process: ReportProcess, corrected: Corrected): HTMLElement[] {
           low: corrected.gpu_busy_ns_low,
           high: corrected.gpu_busy_ns_high,
         }),
-    ...corrected.operations.filter((one) => !one.other_threads_only).map((operation) => {
-      const before = recorded.get(operation.operation);
-      return row(
-          operation.operation, {
-            key: 'wall_ns',
-            recorded: before?.wall_ns,
-            ns: operation.wall_ns,
-            low: operation.wall_ns_low,
-            high: operation.wall_ns_high,
-          },
-          {
-            key: 'gpu_busy_ns',
-            recorded: before?.gpu_busy_ns,
-            ns: operation.gpu_busy_ns,
-            low: operation.gpu_busy_ns_low,
-            high: operation.gpu_busy_ns_high,
-          },
-          'member');
-    }),
+    ...operationFigures(process, corrected)
+        .map(({name, wall, busy}) => row(name, wall, busy, 'member')),
   ];
 }
 

@@ -90,6 +90,22 @@ export function rowOf(key: string, cells: HTMLElement[]): HTMLElement {
   return row;
 }
 
+// Of a table of operations so many are listed, and one more row sums up the others. A program that
+// names every iteration has thousands: their rows take half a minute to lay out.
+export const MOST_ROWS = 40;
+
+// The |most| first of |rows|, unless one more is all there are; the others apart.
+export function listed<T>(rows: T[], most = MOST_ROWS): {shown: T[]; others: T[]} {
+  const end = rows.length > most + 1 ? most : rows.length;
+  return {shown: rows.slice(0, end), others: rows.slice(end)};
+}
+
+export const othersName = (others: unknown[]): string => `(${others.length} others)`;
+
+export function sumOf<T>(rows: T[], of: (row: T) => number): number {
+  return rows.reduce((sum, row) => sum + of(row), 0);
+}
+
 // A table that scrolls sideways within its own frame where the window is narrow. Heads stand where
 // the cells of their column do.
 export function table(caption: string, heads: string[], rows: HTMLElement[]): HTMLElement {

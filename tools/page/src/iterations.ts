@@ -7,7 +7,7 @@ import {select} from 'd3-selection';
 import {area, curveStepAfter} from 'd3-shape';
 
 import {IterationPoint, Iterations, PageProcess, ReportProcess} from './data';
-import {button, element, nameCell, rowOf, table, timeCell} from './dom';
+import {button, element, listed, nameCell, othersName, rowOf, sumOf, table, timeCell} from './dom';
 import {bounded, formatShare, formatTime, share} from './format';
 
 const WIDTH = 1000;
@@ -184,16 +184,25 @@ function chart(process: ReportProcess, page: PageProcess, warmUp: number, show: 
 // The operations of a mean iteration.
 function meanTable(figures: Iterations, isUpperBound: boolean): HTMLElement {
   const each = (ns: number): number => Math.floor(ns / Math.max(1, figures.count));
+  const {shown, others} = listed(figures.operations);
+  if (others.length > 0) {
+    shown.push({
+      operation: othersName(others),
+      wall_ns: sumOf(others, (row) => row.wall_ns),
+      gpu_busy_ns: sumOf(others, (row) => row.gpu_busy_ns),
+      unknown_ns: sumOf(others, (row) => row.unknown_ns),
+    });
+  }
   const result = table(
       'The mean iteration', ['mean iteration', 'wall', 'GPU busy', 'unknown'],
-      figures.operations.map((row) => rowOf(row.operation, [
-                               nameCell(row.operation),
-                               timeCell(each(row.wall_ns), 'wall_ns'),
-                               timeCell(
-                                   each(row.gpu_busy_ns), 'gpu_busy_ns',
-                                   isUpperBound && row.gpu_busy_ns > 0, row.unknown_ns > 0),
-                               timeCell(each(row.unknown_ns), 'unknown_ns'),
-                             ])));
+      shown.map((row) => rowOf(row.operation, [
+                  nameCell(row.operation),
+                  timeCell(each(row.wall_ns), 'wall_ns'),
+                  timeCell(
+                      each(row.gpu_busy_ns), 'gpu_busy_ns', isUpperBound && row.gpu_busy_ns > 0,
+                      row.unknown_ns > 0),
+                  timeCell(each(row.unknown_ns), 'unknown_ns'),
+                ])));
   result.classList.add('mean-iteration');
   return result;
 }

@@ -3,7 +3,7 @@
 // Device work by the operation whose calls launched it: how long, and how much of the device it
 // could fill.
 import {DeviceWork, Kernel, OperationKernels, PageProcess} from './data';
-import {countCell, element, table, timeCell} from './dom';
+import {countCell, element, listed, othersName, sumOf, table, timeCell} from './dom';
 import {formatShare, share} from './format';
 
 const HEADS = ['device work', 'class', 'time', 'times', 'mean', 'median', 'p95', 'SM fill'];
@@ -69,13 +69,30 @@ function moreRow(row: OperationKernels): HTMLElement[] {
       'tr', {}, [element('td', {class: 'note member', text, attributes: {colspan: '8'}})])];
 }
 
+// Operations with less time than those that are listed.
+function othersRow(others: OperationKernels[]): HTMLElement[] {
+  if (others.length === 0) return [];
+  const sums: OperationKernels = {
+    operation: othersName(others),
+    count: sumOf(others, (row) => row.count),
+    sum_ns: sumOf(others, (row) => row.sum_ns),
+    sm_filled_ns: sumOf(others, (row) => row.sm_filled_ns),
+    sm_fill_is_upper_bound: others.some((row) => row.sm_fill_is_upper_bound),
+    kernels_total: 0,
+    kernels: others.flatMap((row) => row.kernels),
+  };
+  return [operationRow(sums)];
+}
+
 export function kernels(page: PageProcess): HTMLElement {
   if (page.operation_kernels.length === 0)
     return element('p', {text: 'No device work was recorded.'});
-  const rows = page.operation_kernels.flatMap(
+  const {shown, others} = listed(page.operation_kernels);
+  const rows = shown.flatMap(
       (row) =>
           [operationRow(row), ...row.kernels.map((kernel) => kernelRow(row.operation, kernel)),
            ...moreRow(row)]);
+  rows.push(...othersRow(others));
   const result = table('Kernels and copies by the operation that launched them', HEADS, rows);
   result.classList.add('kernels');
   return result;

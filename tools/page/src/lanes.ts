@@ -1,14 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Threads that annotate beside the reporting one.
-import {Lane, ReportProcess} from './data';
-import {element, nameCell, rowOf, table, timeCell} from './dom';
+import {Lane, Operation, ReportProcess} from './data';
+import {element, listed, nameCell, othersName, rowOf, sumOf, table, timeCell} from './dom';
+
+type Row = Pick<
+    Operation,
+    'operation'|'wall_ns'|'gpu_busy_ns'|'unknown_ns'|'cpu_only_ns'|'idle_ns'|'waiting_ns'|
+    'gpu_busy_is_upper_bound'>;
+
+function rowsOf(lane: Lane): Row[] {
+  const {shown, others} = listed<Row>(lane.operations);
+  if (others.length === 0) return shown;
+  const sum = (of: (row: Row) => number): number => sumOf(others, of);
+  const rest = {
+    operation: othersName(others),
+    wall_ns: sum((row) => row.wall_ns),
+    gpu_busy_ns: sum((row) => row.gpu_busy_ns),
+    unknown_ns: sum((row) => row.unknown_ns),
+    cpu_only_ns: sum((row) => row.cpu_only_ns),
+    idle_ns: sum((row) => row.idle_ns),
+    waiting_ns: sum((row) => row.waiting_ns),
+    gpu_busy_is_upper_bound: others.some((row) => row.gpu_busy_is_upper_bound),
+  };
+  return [...shown, rest];
+}
 
 function laneTable(lane: Lane): HTMLElement {
   const name = `thread ${lane.thread} ${lane.tid}`;
   const result = table(
       name, [name, 'wall', 'GPU busy', 'CPU only', 'idle'],
-      lane.operations.map(
+      rowsOf(lane).map(
           (row) => rowOf(row.operation, [
             nameCell(row.operation),
             timeCell(row.wall_ns, 'wall_ns'),

@@ -2,7 +2,7 @@
 //
 // Processes as a tree: who started whom, when each lived, and what it had of the GPU.
 import {Device, PageData, Report, ReportProcess, unknownNs} from './data';
-import {button, element, nameCell, part, rowOf, shareCell, table, timeCell} from './dom';
+import {button, element, listed, nameCell, othersName, part, rowOf, shareCell, sumOf, table, timeCell} from './dom';
 import {bounded, formatShare, formatTime, share} from './format';
 
 // Indices of |processes|, parents before their children, with the depth of each.
@@ -129,19 +129,32 @@ function bandTable(report: Report): HTMLElement {
 
 function operationTable(report: Report): HTMLElement {
   const names = new Map(report.devices.map((device) => [device.uuid, device.name]));
+  const {shown, others} =
+      listed([...report.operation_devices].sort((a, b) => b.wall_ns - a.wall_ns));
+  if (others.length > 0) {
+    shown.push({
+      operation: othersName(others),
+      device: '',
+      wall_ns: sumOf(others, (row) => row.wall_ns),
+      busy_ns: sumOf(others, (row) => row.busy_ns),
+      idle_ns: sumOf(others, (row) => row.idle_ns),
+      unknown_ns: sumOf(others, (row) => row.unknown_ns),
+      busy_is_upper_bound: others.some((row) => row.busy_is_upper_bound),
+    });
+  }
+  const rows = others.length > 0 ? shown : report.operation_devices;
   const result = table(
       'Operations on devices', ['operation', 'device', 'wall', 'busy', 'idle', 'unknown'],
-      report.operation_devices.map(
-          (row) => rowOf(`${row.operation} ${row.device}`, [
-            nameCell(row.operation),
-            element(
-                'td',
-                {class: 'name', text: names.get(row.device) || row.device, title: row.device}),
-            timeCell(row.wall_ns, 'wall_ns'),
-            timeCell(row.busy_ns, 'busy_ns', row.busy_is_upper_bound, row.unknown_ns > 0),
-            timeCell(row.idle_ns, 'idle_ns'),
-            timeCell(row.unknown_ns, 'unknown_ns'),
-          ])));
+      rows.map((row) => rowOf(`${row.operation} ${row.device}`, [
+                 nameCell(row.operation),
+                 element(
+                     'td',
+                     {class: 'name', text: names.get(row.device) || row.device, title: row.device}),
+                 timeCell(row.wall_ns, 'wall_ns'),
+                 timeCell(row.busy_ns, 'busy_ns', row.busy_is_upper_bound, row.unknown_ns > 0),
+                 timeCell(row.idle_ns, 'idle_ns'),
+                 timeCell(row.unknown_ns, 'unknown_ns'),
+               ])));
   result.classList.add('operation-devices');
   return result;
 }

@@ -2,7 +2,7 @@
 //
 // How often each operation crossed from one layer to another.
 import {ReportProcess} from './data';
-import {element, table} from './dom';
+import {element, listed, othersName, sumOf, table} from './dom';
 import {formatCount, share} from './format';
 
 export function transitions(process: ReportProcess): HTMLElement {
@@ -16,10 +16,15 @@ export function transitions(process: ReportProcess): HTMLElement {
   if (rows.length === 0)
     return element('p', {text: 'No transitions between layers were recorded.'});
   rows.sort((a, b) => b.count - a.count);
-  const most = rows[0].count;
+  const {shown, others} = listed(rows);
+  if (others.length > 0) {
+    const count = sumOf(others, (row) => row.count);
+    shown.push({operation: othersName(others), name: '', count, each: 0});
+  }
+  const most = Math.max(...shown.map((row) => row.count));
   const result = table(
       'Transitions', ['operation', 'from \u2192 to', '', 'times', 'each time it ran'],
-      rows.map((row) => {
+      shown.map((row) => {
         const piece = element('span', {class: 'c-plain'});
         piece.style.width = `${share(row.count, most) * 100}%`;
         const figure = element(
