@@ -119,3 +119,25 @@ test('every table of many operations has the longest, and what the others come t
     assert.match(shown[40].row, /^\(\d+ others\)/);
   }
 });
+
+test('classes that run side by side are each said whole', async () => {
+  const page = await show('classes');
+  const bar = '.meter:nth-child(2) .bar';
+  assert.equal(
+      await page.$eval(bar, (node) => node.getAttribute('aria-label')),
+      'compute 50 %, communication 10 %, copy 20 %');
+  assert.deepEqual(
+      await page.$$eval(`${bar} span`, (nodes) => nodes.map((node) => node.title)),
+      ['compute 50 %', 'communication 10 %', 'copy 20 %']);
+  const widths =
+      await page.$$eval(`${bar} span`, (nodes) => nodes.map((n) => parseFloat(n.style.width)));
+  assert.ok(Math.abs(widths.reduce((a, b) => a + b) - 70) < 0.01, `${widths}`);
+});
+
+test('the bar of idle time is as long as it says, also where nobody knows why', async () => {
+  const page = await show('shared');
+  const [idle] = await page.$$eval(
+      '.meter:last-child .bar span',
+      (nodes) => nodes.map((node) => [node.title, parseFloat(node.style.width)]));
+  assert.deepEqual(idle, ['cause not known 70 %', 70]);
+});

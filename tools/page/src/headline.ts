@@ -38,21 +38,20 @@ const ROOM = 32;  // characters that a bar has room for
 interface Part {
   css: string;
   name: string;
-  share: number;
+  share: number;  // of the bar
+  said?: string;  // in words; else |share|
 }
+
+const partText = ({name, share, said}: Part): string => `${name} ${said ?? formatShare(share)}`;
 
 function meter(label: string, value: string, parts: Part[], note: string): HTMLElement {
   const bar = element('div', {
     class: 'bar tall',
-    attributes: {
-      role: 'img',
-      'aria-label': parts.map((p) => `${p.name} ${formatShare(p.share)}`).join(', ')
-    },
+    attributes: {role: 'img', 'aria-label': parts.map(partText).join(', ')},
   });
   for (const part of parts) {
     if (part.share <= 0) continue;
-    const piece =
-        element('span', {class: part.css, title: `${part.name}: ${formatShare(part.share)}`});
+    const piece = element('span', {class: part.css, title: partText(part)});
     piece.style.width = `${Math.min(part.share, 1) * 100}%`;
     if (part.share * ROOM > part.name.length + 1) piece.append(element('b', {text: part.name}));
     bar.append(piece);
@@ -77,26 +76,32 @@ function smiMeter(data: PageData): HTMLElement {
                  'model: windows of 1/6 s in which any kernel ran; an upper bound');
 }
 
+// Classes may run side by side: each is said whole, and of the bar collectives and copies get what
+// computation leaves.
+function classParts({run}: Report): Part[] {
+  const rest = Math.max(0, run.gpu_busy_share - run.compute_share);
+  const beside = run.comm_share + run.copy_share;
+  const scale = beside > rest ? rest / beside : 1;
+  const part = (css: string, name: string, whole: number, drawn: number): Part =>
+      ({css, name, share: drawn, said: formatShare(whole)});
+  return [
+    part('w-compute', 'compute', run.compute_share, run.compute_share),
+    part('w-comm', 'communication', run.comm_share, run.comm_share * scale),
+    part('w-copy', 'copy', run.copy_share, run.copy_share * scale),
+  ];
+}
+
 function busyMeter(data: PageData): HTMLElement {
   const {run} = data.report;
   const own = data.summary.own_share;
   const others = run.gpu_busy_is_lower_bound && own === null;
   const least = data.summary.unknown_share > 0 || others ? 'at least ' : '';
-  const comm = Math.max(0, Math.min(run.comm_share, run.gpu_busy_share - run.compute_share));
   const parts: Part[] = own !== null ?
       [
         {css: 'w-compute', name: 'main process', share: own},
         {css: 'c-peers', name: 'peers', share: Math.max(0, run.gpu_busy_share - own)},
       ] :
-      [
-        {css: 'w-compute', name: 'compute', share: run.compute_share},
-        {css: 'w-comm', name: 'communication', share: comm},
-        {
-          css: 'w-copy',
-          name: 'copy',
-          share: Math.max(0, run.gpu_busy_share - run.compute_share - run.comm_share)
-        },
-      ];
+      classParts(data.report);
   const span = run.headline === 'iterations' ? 'iterations after warm-up' : 'whole run';
   return meter(
       'the GPU really worked',
@@ -118,6 +123,9 @@ function idleMeter(data: PageData): HTMLElement {
   const parts = causes.map(
       ([cause, ns]) =>
           ({css: `i-${cause}`, name: causeText(cause, python), share: idle * share(ns, total)}));
+  // Of a device that others use a cause is known only as far as it holds whatever they did.
+  const rest = idle - parts.reduce((sum, {share}) => sum + share, 0);
+  if (rest > 1e-9) parts.push({css: 'c-idle', name: 'cause not known', share: rest});
   parts.push({css: 'c-unknown', name: 'unknown', share: unknown});
   const first = causes.length > 0 ?
       `${formatShare(share(causes[0][1], total))} of it ${causeText(causes[0][0], python)}` :
