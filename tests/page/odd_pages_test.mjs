@@ -141,3 +141,19 @@ test('the bar of idle time is as long as it says, also where nobody knows why', 
       (nodes) => nodes.map((node) => [node.title, parseFloat(node.style.width)]));
   assert.deepEqual(idle, ['cause not known 70 %', 70]);
 });
+
+test('the chart of iterations can be read in a narrow window', async () => {
+  for (const [width, smallest] of [[360, 11], [1280, 11]]) {
+    const page = await show('rows', {width, height: 800});
+    const heights = await page.$$eval(
+        '.chart .axis text', (nodes) => nodes.map((node) => node.getBoundingClientRect().height));
+    assert.ok(Math.min(...heights) >= smallest, `${Math.min(...heights)} pixels at ${width}`);
+    const places = await page.$eval(
+        '.chart .axis',
+        (axis) => [...axis.querySelectorAll('text')]
+                      .map((node) => node.getBoundingClientRect())
+                      .map(({left, right}) => [left, right]));
+    assert.ok(places.length >= 4);
+    for (let i = 1; i < places.length; ++i) assert.ok(places[i][0] >= places[i - 1][1]);
+  }
+});

@@ -10,7 +10,9 @@ import {IterationPoint, Iterations, PageProcess, ReportProcess} from './data';
 import {button, element, listed, nameCell, othersName, rowOf, sumOf, table, timeCell} from './dom';
 import {bounded, formatShare, formatTime, share} from './format';
 
-const WIDTH = 1000;
+// Of the picture, whose text is as large as it should be where it is shown as wide as this.
+const WIDEST = 1000;
+const NARROWEST = 240;
 const HEIGHT = 240;
 const MARGIN = {
   top: 10,
@@ -60,29 +62,31 @@ function numberAt(samples: Sample[], place: number): number {
   return Math.round(first + (place - sample.from) * step);
 }
 
-// Places to name on the axis: at round numbers where the program counts one by one.
-function namedPlaces(samples: Sample[]): number[] {
+// Some |most| places to name on the axis: at round numbers where the program counts one by one.
+function namedPlaces(samples: Sample[], most: number): number[] {
   const first = samples[0].point[0];
   const {to: count, point: {7: last}} = samples[samples.length - 1];
   const ticks = last - first === count - 1 ?
-      scaleLinear().domain([first, last]).ticks(10).map((number) => number - first) :
-      scaleLinear().domain([0, count - 1]).ticks(10);
+      scaleLinear().domain([first, last]).ticks(most).map((number) => number - first) :
+      scaleLinear().domain([0, count - 1]).ticks(most);
   return ticks.filter(Number.isInteger);
 }
 
-function chart(process: ReportProcess, page: PageProcess, warmUp: number, show: Show): HTMLElement {
+function chartOf(
+    process: ReportProcess, page: PageProcess, warmUp: number, show: Show,
+    width: number): HTMLElement {
   const points = page.iterations;
   const samples = samplesOf(points);
   const last = samples[samples.length - 1];
   const longest = Math.max(...samples.map((sample) => sample.point[5]));
-  const x = scaleLinear([0, last.to], [MARGIN.left, WIDTH - MARGIN.right]);
+  const x = scaleLinear([0, last.to], [MARGIN.left, width - MARGIN.right]);
   const y = scaleLinear([0, longest], [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(4);
   const drawn = [...samples, {...last, from: last.to}];  // the last step needs its end
 
   const holder = element('div', {class: 'chart'});
   const svg = select(holder)
                   .append('svg')
-                  .attr('viewBox', `0 0 ${WIDTH} ${HEIGHT}`)
+                  .attr('viewBox', `0 0 ${width} ${HEIGHT}`)
                   .attr('role', 'img')
                   .attr(
                       'aria-label',
@@ -113,7 +117,8 @@ function chart(process: ReportProcess, page: PageProcess, warmUp: number, show: 
       .attr('transform', `translate(0,${HEIGHT - MARGIN.bottom})`)
       .call(
           axisBottom(x)
-              .tickValues(namedPlaces(samples).map((place) => place + 0.5))
+              .tickValues(
+                  namedPlaces(samples, Math.min(10, width / 60)).map((place) => place + 0.5))
               .tickFormat(
                   (middle) => numberAt(samples, Math.floor(Number(middle))).toLocaleString('en')));
   svg.append('g')
@@ -122,7 +127,7 @@ function chart(process: ReportProcess, page: PageProcess, warmUp: number, show: 
       .call(axisLeft(y).ticks(4).tickFormat((ns) => formatTime(Number(ns))));
   svg.append('text')
       .attr('class', 'axis-name')
-      .attr('x', (MARGIN.left + WIDTH) / 2)
+      .attr('x', (MARGIN.left + width) / 2)
       .attr('y', HEIGHT - 2)
       .text('iteration');
   const cursor = svg.append('rect')
@@ -153,7 +158,7 @@ function chart(process: ReportProcess, page: PageProcess, warmUp: number, show: 
   holder.addEventListener('pointermove', (event) => {
     if (!node) return;
     const frame = node.getBoundingClientRect();
-    const at = x.invert((event.clientX - frame.left) / frame.width * WIDTH);
+    const at = x.invert((event.clientX - frame.left) / frame.width * width);
     choose(samples.findIndex((sample) => at < Math.max(sample.to, sample === last ? Infinity : 0)));
   });
   holder.addEventListener('click', go);
@@ -179,6 +184,21 @@ function chart(process: ReportProcess, page: PageProcess, warmUp: number, show: 
     holder,
     said,
   ]);
+}
+
+// A picture that is as wide as the window, so that its text can be read in a narrow one.
+function chart(process: ReportProcess, page: PageProcess, warmUp: number, show: Show): HTMLElement {
+  const holder = element('div');
+  let width = 0;
+  const lay = (): void => {
+    const room = Math.min(WIDEST, Math.max(NARROWEST, holder.clientWidth || WIDEST));
+    if (room === width) return;
+    width = room;
+    holder.replaceChildren(chartOf(process, page, warmUp, show, width));
+  };
+  lay();
+  new ResizeObserver(lay).observe(holder);
+  return holder;
 }
 
 // The operations of a mean iteration.
