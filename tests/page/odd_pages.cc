@@ -34,6 +34,15 @@ std::string Sparse() {
   return text;
 }
 
+// Kernels of all lengths up to the quarter of a millisecond that each has.
+std::string Uneven() {
+  std::string text = "span 0 1000000000\nthread main\n" + At(0, "main", "begin operation train");
+  for (int i = 0; i < 4'000; ++i) {
+    text += Launched("k", i * 250'000 + 1'000, i * 7'919 % 249 * 1'000, i + 1);
+  }
+  return text;
+}
+
 std::string Deep() {
   std::string text = "span 0 100000\nthread main\n";
   for (int i = 0; i < 80; ++i) {
@@ -94,9 +103,9 @@ bool WriteRun(const std::string& path, const std::string& text) {
 }  // namespace
 
 bool WriteOddPages(const std::string& folder) {
-  return WriteRun(folder + "/sparse", Sparse()) && WriteRun(folder + "/deep", Deep()) &&
-         WriteRun(folder + "/rows", Rows()) && WriteRun(folder + "/classes", Classes()) &&
-         WriteRun(folder + "/shared", Shared());
+  return WriteRun(folder + "/sparse", Sparse()) && WriteRun(folder + "/uneven", Uneven()) &&
+         WriteRun(folder + "/deep", Deep()) && WriteRun(folder + "/rows", Rows()) &&
+         WriteRun(folder + "/classes", Classes()) && WriteRun(folder + "/shared", Shared());
 }
 
 }  // namespace gpubound

@@ -210,8 +210,9 @@ function drawBand(
   const until = Math.min(frame.left + frame.width, toX(frame, stretch.end));
   for (let bucket = firstBucket; bucket < lastBucket; bucket += step) {
     const next = Math.min(grid.buckets, bucket + step);
-    const x0 = Math.max(from, toX(frame, bucket * grid.bucketNs));
-    const x1 = Math.min(until, toX(frame, next * grid.bucketNs));
+    // Of whole pixels: two steps that shared one would both be seen in it, up to the higher one.
+    const x0 = Math.round(Math.max(from, toX(frame, bucket * grid.bucketNs)));
+    const x1 = Math.round(Math.min(until, toX(frame, next * grid.bucketNs)));
     if (x1 <= x0) continue;
     const parts = [...sumOf(band, bucket, next)].sort((a, b) => a[0] - b[0]);
     const total = parts.reduce((sum, [, part]) => sum + part, 0) / (next - bucket);
@@ -220,7 +221,7 @@ function drawBand(
     for (const [name, sum] of parts) {
       const part = Math.min(bottom - top, sum * scale);
       context.fillStyle = color(name);
-      context.fillRect(x0, bottom - part, x1 - x0 + 0.4, part);
+      context.fillRect(x0, bottom - part, x1 - x0, part);
       bottom -= part;
     }
   }
