@@ -43,6 +43,13 @@ std::string Uneven() {
   return text;
 }
 
+// Three hours, and kernels of some ns in the middle.
+std::string Long() {
+  std::string text = "span 0 10800000000000\nthread main\n";
+  for (int i = 0; i < 4; ++i) text += Launched("k", 5'400'000'000'000 + i * 50, 2, i + 1);
+  return text;
+}
+
 std::string Deep() {
   std::string text = "span 0 100000\nthread main\n";
   for (int i = 0; i < 80; ++i) {
@@ -104,8 +111,9 @@ bool WriteRun(const std::string& path, const std::string& text) {
 
 bool WriteOddPages(const std::string& folder) {
   return WriteRun(folder + "/sparse", Sparse()) && WriteRun(folder + "/uneven", Uneven()) &&
-         WriteRun(folder + "/deep", Deep()) && WriteRun(folder + "/rows", Rows()) &&
-         WriteRun(folder + "/classes", Classes()) && WriteRun(folder + "/shared", Shared());
+         WriteRun(folder + "/long", Long()) && WriteRun(folder + "/deep", Deep()) &&
+         WriteRun(folder + "/rows", Rows()) && WriteRun(folder + "/classes", Classes()) &&
+         WriteRun(folder + "/shared", Shared());
 }
 
 }  // namespace gpubound

@@ -11,6 +11,7 @@ namespace gpubound {
 // Writes into |folder|, with a .json of the report beside each:
 // sparse.html   4,000 kernels of 50 ns in 1 s, named after what every object of JavaScript has
 // uneven.html   4,000 kernels of 0 to 248 us in 1 s
+// long.html     three hours, with kernels of 2 ns in the middle
 // deep.html     80 scopes, each in the one before
 // rows.html     100 operations, each with a launch and a kernel, in iterations, beside a lane of
 // 100 classes.html  a collective beside computation, and a copy shared.html   a GPU that was idle

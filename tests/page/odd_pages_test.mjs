@@ -100,6 +100,28 @@ test('a kernel that is as narrow as a pixel can be pointed at, whatever its name
   assert.match(await text(page, '#resolution'), /^Shown: \d+\.?\d* us/);
 });
 
+// Of the labels of the time axis.
+const placesOf = (page) => page.$$eval(
+    '.tl-top .tick text',
+    (nodes) => nodes.filter((node) => node.textContent !== '')
+                   .map((node) => node.getBoundingClientRect())
+                   .map(({left, right}) => ({left, right})));
+
+for (const width of [360, 800, 1280]) {
+  test(`labels of the time axis have room, however far the zoom, at ${width} pixels`, async () => {
+    const page = await show('long', {width, height: 900});
+    for (let i = 0; i < 20; ++i) {
+      const places = await placesOf(page);
+      assert.ok(places.length >= 1);
+      assert.ok(places.every(({right}) => right <= width), JSON.stringify(places));
+      for (let k = 1; k < places.length; ++k) assert.ok(places[k - 1].right < places[k].left);
+      assert.doesNotMatch(await text(page, '#resolution'), /\.\d{3,} ns/);
+      await zoomIn(page, 3);
+    }
+    assert.match(await text(page, '#resolution'), /^Shown: 200 ns from 5[34]\d\d\.\d{9}/);
+  });
+}
+
 test(
     'scopes nested deep are drawn, and what is nested too deep is said to be missing', async () => {
       const page = await show('deep');

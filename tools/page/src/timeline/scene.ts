@@ -7,7 +7,7 @@ import {Palette} from '../palette';
 import {isDark} from '../theme';
 
 import {firstAfter, firstFrom, Track} from './decode';
-import {ColorOf, drawHatch, drawTrack, Frame, Grid, Hatch, isTooDeep, lanesAt, showsEvents, Stretch} from './draw';
+import {bucketsInStep, ColorOf, drawHatch, drawTrack, Frame, Grid, Hatch, isTooDeep, lanesAt, showsEvents, Stretch} from './draw';
 import {Row, Rows} from './rows';
 
 const UNKNOWN: Hatch = {
@@ -155,7 +155,7 @@ export class Scene {
     }
     return {
       events: shown.length > 0 ? sum / shown.length : 0,
-      stepNs: Math.max(this.grid.bucketNs, length / pixels),
+      stepNs: bucketsInStep(visible, pixels, this.grid.bucketNs) * this.grid.bucketNs,
       isTooDeep: shown.some((row) => isTooDeep(this.tracks[row.track])),
     };
   }

@@ -383,7 +383,7 @@ export class Timeline {
     const kept =
         this.data.timeline.whole ? '' : ' Orange marks in the strip: where single events are kept.';
     const deep = isTooDeep ? ' The innermost of deeply nested scopes are not drawn.' : '';
-    this.status.textContent = `Shown: ${formatTime(length)} from ${
+    this.status.textContent = `Shown: ${formatTime(Math.round(length))} from ${
         instant(this.view.begin, length / 100)}, ${how}.${kept}${deep}`;
   }
 }
