@@ -91,7 +91,8 @@ Json TimelineJson(const PageTimeline& timeline) {
       {"span_ns", timeline.span_ns},           {"bucket_ns", timeline.grid.bucket_ns},
       {"buckets", timeline.grid.buckets},      {"whole", timeline.whole},
       {"windows", std::move(windows)},         {"thinned", ArrayOf(timeline.thinned, IntervalJson)},
-      {"names", ArrayOf(timeline.names, Cut)}, {"tracks", ArrayOf(timeline.tracks, TrackJson)}};
+      {"names", ArrayOf(timeline.names, Cut)}, {"comm_names", timeline.comm_names},
+      {"copy_names", timeline.copy_names},     {"tracks", ArrayOf(timeline.tracks, TrackJson)}};
 }
 
 Json NodesJson(const std::vector<ReportGraphNode>& nodes) {

@@ -4,8 +4,10 @@
 #include "analysis/page_timeline.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -44,6 +46,14 @@ class NameTable {
   std::unordered_map<std::string, uint32_t> indices_;
 };
 
+// A scope as the timeline names it: of a wait for other processes the text is their pids.
+std::string ScopeName(const Label& label) {
+  const bool waits = label.kind == LabelKind::kLayer && label.layer == Layer::kWait;
+  const bool pids =
+      !label.text.empty() && label.text.find_first_not_of("0123456789 ") == std::string::npos;
+  return waits && pids ? "wait for " + label.text : label.text;
+}
+
 // A track while its events stream by.
 struct OpenTrack {
   OpenTrack(TrackKind kind, std::string title, const BucketGrid& grid, DetailPlan* plan)
@@ -55,6 +65,9 @@ struct OpenTrack {
   ShareBand band;
   EventKeeper keeper;
 };
+
+// Names of device work, by its class.
+using WorkNames = std::array<std::set<uint32_t>, kWorkClasses>;
 
 // Numbers of a process's own ids in the table of names, looked up once each.
 template <typename Rows, typename NameOf>
@@ -72,19 +85,19 @@ class ProcessTracks {
  public:
   ProcessTracks(const ProcessTrace& process, const ReportProcess& report, int64_t to_run_ns,
                 const BucketGrid& grid, const PageLimits& limits, NameTable* names,
-                DetailPlan* plan)
+                WorkNames* work_names, DetailPlan* plan)
       : process_(process),
         report_(report),
         to_run_ns_(to_run_ns),
         grid_(grid),
         limits_(limits),
         names_(names),
+        work_names_(work_names),
         plan_(plan),
         source_(SourceOf(process)) {}
 
   void Follow() {
-    label_names_ =
-        NumbersOf(process_.labels, names_, [](const Label& label) { return label.text; });
+    label_names_ = NumbersOf(process_.labels, names_, ScopeName);
     FollowThreads();
     FollowCalls();
     FollowWork();
@@ -201,14 +214,15 @@ class ProcessTracks {
     RecordStream<DeviceWork> stream(source_->Work());
     for (; stream.Peek() != nullptr; stream.Pop()) {
       const DeviceWork& work = *stream.Peek();
-      const uint32_t id = Raw(work.work);
-      const uint32_t class_name = class_names[classes.Of(work)];
+      const uint32_t name = At(work_names, Raw(work.work));
+      const WorkClass work_class = classes.Of(work);
+      const uint32_t class_name = class_names[work_class];
+      if (name != 0) (*work_names_)[work_class].insert(name);
       const Interval time{std::max(work.start_ns, process_.span_begin_ns),
                           std::min(work.end_ns, process_.span_end_ns)};
       OpenTrack& track = StreamTrack(work.stream);
       track.band.Add(time.begin_ns + to_run_ns_, time.end_ns + to_run_ns_, class_name);
-      track.keeper.Add(
-          {work.start_ns + to_run_ns_, work.end_ns + to_run_ns_, At(work_names, id), 0});
+      track.keeper.Add({work.start_ns + to_run_ns_, work.end_ns + to_run_ns_, name, 0});
       DeviceOf(work.stream)
           .band.Add(time.begin_ns + to_run_ns_, time.end_ns + to_run_ns_, class_name);
     }
@@ -220,6 +234,7 @@ class ProcessTracks {
   const BucketGrid grid_;
   const PageLimits& limits_;
   NameTable* names_;
+  WorkNames* work_names_;
   DetailPlan* plan_;
   std::shared_ptr<const EventSource> source_;
   std::vector<uint32_t> label_names_;
@@ -308,12 +323,13 @@ PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimit
   timeline.thinned = JoinedTo(limits.thinned_intervals, timeline.thinned);
 
   NameTable names(limits.names);
+  WorkNames work_names;
   std::vector<ProcessTracks> processes;
   processes.reserve(run.processes.size());
   for (size_t p = 0; p < run.processes.size(); ++p) {
     const int64_t to_run_ns = aligned_ns[p] - begin_ns;
     processes.emplace_back(run.processes[p], report.processes[p], to_run_ns, timeline.grid, limits,
-                           &names, &plan);
+                           &names, &work_names, &plan);
     processes.back().Follow();
     timeline.iterations.push_back(
         PointsOf(report.processes[p], timeline.offset_ns[p], limits.iteration_points));
@@ -326,6 +342,8 @@ PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimit
   timeline.whole = plan.whole();
   timeline.windows = plan.Kept();
   timeline.names = names.Take();
+  timeline.comm_names.assign(work_names[kComm].begin(), work_names[kComm].end());
+  timeline.copy_names.assign(work_names[kCopy].begin(), work_names[kCopy].end());
   return timeline;
 }
 

@@ -56,6 +56,8 @@ struct PageTimeline {
   std::vector<DetailWindow> windows;  // disjoint, ascending
   std::vector<Interval> thinned;      // where a compaction removed events (thinned_time.h)
   std::vector<std::string> names;     // names[0] stands for all that have no room
+  std::vector<uint32_t> comm_names;   // of collectives, as indices
+  std::vector<uint32_t> copy_names;   // of copies and sets
   std::vector<TimelineTrack> tracks;  // of each process: devices, streams, threads with their calls
   std::vector<int64_t> offset_ns;     // of each process's span
   std::vector<std::vector<IterationPoint>> iterations;  // by process

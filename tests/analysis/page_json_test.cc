@@ -240,6 +240,40 @@ TEST_F(PageJsonTest, WithoutADeviceNoCauseOfIdleTimeIsNamed) {
   EXPECT_EQ(Parsed()["summary"]["idle_ns"], 0);
 }
 
+TEST_F(PageJsonTest, AWaitForAnotherProcessIsNamedAsOne) {
+  process().labels[2] = {LabelKind::kLayer, Layer::kWait, "", "101 102"};
+  process().labels[1] = {LabelKind::kLayer, Layer::kWait, "", "time.sleep"};
+  Scope(kOuter, 1'100, 1'900);
+  Scope(kInner, 1'200, 1'300);
+  Build();
+  const std::vector<KeptEvent>& events = TrackOf(TrackKind::kThread).events;
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(NameOfEvent(events[0]), "time.sleep");
+  EXPECT_EQ(NameOfEvent(events[1]), "wait for 101 102");
+}
+
+// The kernels of a process that the page lists are forty: colours go by these.
+TEST_F(PageJsonTest, CollectivesAndCopiesAreKnownByName) {
+  process().works.resize(4);
+  process().works[2] = process().works[1];
+  process().works[2].name = "ncclDevKernel_AllReduce";
+  process().works[3].info.kind = WorkKind::kMemcpy;
+  process().works[3].name = "HtoD";
+  for (const uint32_t work : {1u, 2u, 3u}) {
+    Kernel(1'200 + 100 * work, 1'250 + 100 * work);
+    process().device_work.back().work = WorkId{work};
+  }
+  Build();
+  const Json timeline = Parsed()["timeline"];
+  const auto named = [&](const char* of) {
+    std::vector<std::string> names;
+    for (const size_t name : timeline[of]) names.push_back(timeline["names"][name]);
+    return names;
+  };
+  EXPECT_THAT(named("comm_names"), ElementsAre("ncclDevKernel_AllReduce"));
+  EXPECT_THAT(named("copy_names"), ElementsAre("HtoD"));
+}
+
 TEST_F(PageJsonTest, ARunIsCalledAfterItsFolder) {
   Build();
   EXPECT_EQ(Parsed()["run"]["name"], "some.gpubound");

@@ -38,7 +38,10 @@ test('the contrast is that of its definition', () => {
 
 test('every name stands out from its bar', () => {
   const operations = Array.from({length: 21}, (_, i) => `operation ${i}`);
-  const palette = new Palette(operations, [{name: 'gemm', class: 'comm'}]);
+  const palette = new Palette(
+      operations, new Map([
+        ['gemm', 'comm'], ...Array.from({length: 100}, (_, i) => [`memcpy name ${i}`, 'copy'])
+      ]));
   const names = Array.from({length: 100}, (_, i) => `name ${i}`);
   const bars = [
     ...operations.map((name) => palette.ofScope(name)), ...names.map((n) => palette.ofScope(n)),

@@ -304,6 +304,8 @@ export interface TimelineData {
   windows: [number, number, string][];
   thinned: [number, number][];  // where events were removed
   names: string[];
+  comm_names: number[];  // of collectives and of copies, as indices
+  copy_names: number[];
   tracks: TrackData[];
 }
 

@@ -66,10 +66,10 @@ function shade(color: string, step: number): string {
 // Colours of the names on the timeline.
 export class Palette {
   private readonly operations = new Map<string, string>();
-  private readonly kernels = new Map<string, string>();
   private readonly cache = new Map<string, string>();
 
-  constructor(operations: string[], kernels: {name: string; class: string}[]) {
+  // |work|: classes of device work that does not compute, by name.
+  constructor(operations: string[], private readonly work: Map<string, string>) {
     operations.forEach((name, i) => {
       const round = Math.floor(i / OPERATIONS.length);
       this.operations.set(
@@ -80,7 +80,6 @@ export class Palette {
                   round % 2 ? 0.35 :
                               -0.3));
     });
-    for (const kernel of kernels) this.kernels.set(kernel.name, kernel.class);
   }
 
   operationNames(): string[] {
@@ -106,8 +105,7 @@ export class Palette {
     const ofClass = CLASSES.get(name);
     if (ofClass !== undefined) return ofClass;
     return this.cached(`w${name}`, () => {
-      const known = this.kernels.get(name) ??
-          (/memcpy|memset|\[copy|HtoD|DtoH/i.test(name) ? 'copy' : 'compute');
+      const known = this.work.get(name) ?? 'compute';
       return shade(CLASSES.get(known) ?? GREY, ((hashOf(name) % 5) - 2) * 0.1);
     });
   }

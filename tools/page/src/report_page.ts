@@ -43,7 +43,11 @@ function paletteOf(data: PageData): Palette {
     }
   }
   const operations = [...walls].sort((a, b) => b[1] - a[1]).map(([name]) => name);
-  return new Palette(operations, data.processes.flatMap((process) => process.kernels));
+  const {names, comm_names: comm, copy_names: copies} = data.timeline;
+  return new Palette(operations, new Map([
+                       ...comm.map((i): [string, string] => [names[i], 'comm']),
+                       ...copies.map((i): [string, string] => [names[i], 'copy']),
+                     ]));
 }
 
 class Page {
