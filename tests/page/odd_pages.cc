@@ -87,6 +87,14 @@ std::string Shared() {
          "kernel 20 50 k #1\n";
 }
 
+// Two hosts whose processes have one pid, and a device of their own each.
+std::string Alike() {
+  return "host near 1000\nthread main\n" + Launched("k", 20, 40, 1) +
+         "process 100 1\nhost far 910\nspan 100 190\nthread main\n"
+         "device 2 sms=4 blocks=2\ncall main 110 112 cudaLaunchKernel #1\n"
+         "kernel 120 160 k #1 device=2\n";
+}
+
 bool WriteRun(const std::string& path, const std::string& text) {
   golden::Scenario scenario = golden::ParseScenario(text);
   for (const std::string& mistake : scenario.mistakes) {
@@ -98,6 +106,12 @@ bool WriteRun(const std::string& path, const std::string& text) {
   for (Cost& cost : options.costs->kinds) cost = {1, 0, 2, 4, 1000};
   AnalyzedRun analyzed;
   analyzed.run = std::move(scenario.run);
+  for (ProcessTrace& process : analyzed.run.processes) {
+    for (Device& device : process.devices) {
+      device.name = "NVIDIA H100";
+      device.uuid = "GPU-0000000" + std::to_string(device.info.index) + process.identity.host;
+    }
+  }
   Result<Report> report = BuildReport(analyzed.run, options);
   if (!report.ok() || !AddReplays(analyzed.run, options, &*report).ok()) return false;
   analyzed.report = std::move(*report);
@@ -113,7 +127,7 @@ bool WriteOddPages(const std::string& folder) {
   return WriteRun(folder + "/sparse", Sparse()) && WriteRun(folder + "/uneven", Uneven()) &&
          WriteRun(folder + "/long", Long()) && WriteRun(folder + "/deep", Deep()) &&
          WriteRun(folder + "/rows", Rows()) && WriteRun(folder + "/classes", Classes()) &&
-         WriteRun(folder + "/shared", Shared());
+         WriteRun(folder + "/shared", Shared()) && WriteRun(folder + "/alike", Alike());
 }
 
 }  // namespace gpubound

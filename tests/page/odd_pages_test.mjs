@@ -195,3 +195,21 @@ test('the chart of iterations can be read in a narrow window', async () => {
     for (let i = 1; i < places.length; ++i) assert.ok(places[i][0] >= places[i - 1][1]);
   }
 });
+
+test('no two processes or devices are called the same', async () => {
+  const page = await show('alike');
+  const texts = (selector) =>
+      page.$$eval(selector, (nodes) => nodes.map((node) => node.textContent.trim()));
+  assert.deepEqual(
+      await texts('#process option'), ['program (pid 100 on near)', 'program (pid 100 on far)']);
+  const lines = await texts('.tl-head');
+  assert.match(lines.join('|'), /program \(100 on near\)\|.*program \(100 on far\)/);
+  const devices = await texts('th.device-name');
+  assert.ok(devices.length >= 2);
+  assert.equal(new Set(devices).size, devices.length, `${devices}`);
+  assert.ok(devices.every((name) => name.startsWith('NVIDIA H100 ')), `${devices}`);
+  const rows = await texts('.operation-devices td.device-name');
+  assert.equal(new Set(rows).size, 2, `${rows}`);
+  const ids = await page.$$eval('[id]', (nodes) => nodes.map(({id}) => id));
+  assert.equal(new Set(ids).size, ids.length);
+});

@@ -33,8 +33,10 @@ function lateCells(rank: Rank): HTMLTableCellElement[] {
   return marked(cells, rank.late_is_doubtful ? '~' : '', 'if the clocks of the hosts agree');
 }
 
-function rankRow(rank: Rank): HTMLElement {
-  const name = `pid ${rank.pid} on device ${rank.ordinal}`;
+function rankRow(rank: Rank, ranks: Rank[]): HTMLElement {
+  const isShared = ranks.some(({pid, host}) => pid === rank.pid && host !== rank.host);
+  const where = isShared ? ` of ${rank.host}` : '';
+  const name = `pid ${rank.pid} on device ${rank.ordinal}${where}`;
   return rowOf(name, [
     nameCell(name),
     countCell(rank.collectives),
@@ -54,7 +56,7 @@ export function collectives(ranks: Rank[]): HTMLElement[] {
         'rank', 'collectives', 'time', 'waiting for peers', 'share', 'moving data', 'unmatched',
         'came last', 'others waited', 'what it did when late'
       ],
-      ranks.map(rankRow));
+      ranks.map((rank) => rankRow(rank, ranks)));
   result.classList.add('collectives');
   return [result];
 }

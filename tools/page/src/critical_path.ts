@@ -4,6 +4,7 @@
 import {CriticalPath, PageData} from './data';
 import {barCell, element, nameCell, part, rowOf, shareCell, table, timeCell} from './dom';
 import {formatTime, share} from './format';
+import {processName} from './names';
 
 const MOST_ROWS = 12;
 
@@ -22,7 +23,7 @@ function partTable(path: CriticalPath, {report, summary}: PageData): HTMLElement
       ]);
   const nameOf = (host: string, pid: number): string => {
     const named = report.processes.find((process) => process.pid === pid && process.host === host);
-    return `${named?.name || 'process'} (${pid})`;
+    return named ? processName(report, named, '') : `process (${pid})`;
   };
   const rows = shown.map(
       ({operation, host, pid, layer, ns}) => row(operation, nameOf(host, pid), layer, ns));
@@ -55,7 +56,7 @@ function withoutTable(path: CriticalPath): HTMLElement {
 function ownerName({report, summary}: PageData): string {
   const main = report.processes[summary.main_process ?? 0];
   const isRoot = main.pid === report.run.root && main.host === report.run.root_host;
-  return isRoot ? 'the main process' : `${main.name || 'process'} (pid ${main.pid})`;
+  return isRoot ? 'the main process' : processName(report, main);
 }
 
 export function criticalPath(path: CriticalPath, data: PageData): HTMLElement[] {

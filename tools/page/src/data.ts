@@ -195,6 +195,7 @@ export interface CriticalPath {
 }
 
 export interface Rank {
+  host: string;
   pid: number;
   ordinal: number;
   collectives: number;

@@ -4,6 +4,7 @@
 import {PageData, shownName} from './data';
 import {element, table} from './dom';
 import {formatCount, formatTime} from './format';
+import {namesWithCounts} from './names';
 
 function ledgerRow(
     severity: string, counter: string, value: string, help: string,
@@ -70,9 +71,9 @@ export function facts(data: PageData): HTMLElement {
   add('devices',
       `${report.devices.filter((d) => d.used).length} used` +
           (report.run.devices_unused.length > 0 ?
-               `, unused: ${report.run.devices_unused.join(', ')}` :
+               `, unused: ${namesWithCounts(report.run.devices_unused)}` :
                '') +
-          (unclear.length > 0 ? `, use unknown: ${unclear.join(', ')}` : ''));
+          (unclear.length > 0 ? `, use unknown: ${namesWithCounts(unclear)}` : ''));
   add('recorded by', `gpubound ${run.version ?? data.processes[0]?.version ?? ''}`);
   for (const [name, value] of Object.entries(run.metadata)) add(shownName(name), value);
   return list;

@@ -160,7 +160,7 @@ function fact(name: string, value: string, note: string, title: string): HTMLEle
 }
 
 // What the replay knows of the run beyond its first sentence.
-function factList(data: PageData): HTMLElement {
+function factList(data: PageData): HTMLElement|null {
   const {run, processes} = data.report;
   const corrected = processes[data.summary.main_process ?? 0]?.corrected;
   const facts: (HTMLElement|null)[] = [
@@ -181,7 +181,7 @@ function factList(data: PageData): HTMLElement {
     whatIfFact(run.twice_as_fast, 'twice as fast', data),
     whatIfFact(run.infinitely_fast, 'infinitely fast', data),
   ];
-  return element('dl', {class: 'facts overview'}, facts);
+  return facts.some((one) => one !== null) ? element('dl', {class: 'facts overview'}, facts) : null;
 }
 
 export function headlineBlock(data: PageData): HTMLElement {
@@ -194,7 +194,8 @@ export function headlineBlock(data: PageData): HTMLElement {
   } else if (summary.unknown_share > 0) {
     block.append(element('div', {class: 'meters'}, [busyMeter(data), idleMeter(data)]));
   }
-  if (data.report.run.critical_path) block.append(factList(data));
+  const facts = data.report.run.critical_path ? factList(data) : null;
+  if (facts) block.append(facts);
   if (summary.advice.length > 0) {
     block.append(element(
         'ul', {class: 'advice', attributes: {'aria-label': 'Advice'}},

@@ -4,14 +4,26 @@
 import {Device, PageData, Report, ReportProcess, unknownNs} from './data';
 import {button, element, listed, nameCell, othersName, part, rowOf, shareCell, sumOf, table, timeCell} from './dom';
 import {bounded, formatShare, formatTime, share} from './format';
+import {deviceName, processName} from './names';
+
+// The process that started that of |index|; null where it is no part of the run.
+function parentOf(processes: ReportProcess[], index: number): number|null {
+  const {parent, host} = processes[index];
+  const known = processes.findIndex((p, k) => k !== index && p.pid === parent && p.host === host);
+  return parent !== null && known >= 0 ? known : null;
+}
+
+// Of its row: hosts share pids, and a process that starts another program keeps its own.
+const idOf = (processes: ReportProcess[], index: number): string =>
+    processes.findIndex(({pid}) => pid === processes[index].pid) === index ?
+    `pid-${processes[index].pid}` :
+    `pid-${processes[index].pid}-${index}`;
 
 // Indices of |processes|, parents before their children, with the depth of each.
 function inTreeOrder(processes: ReportProcess[]): {index: number; depth: number}[] {
   const children = new Map<number|null, number[]>();
-  processes.forEach((process, i) => {
-    const known = processes.findIndex(
-        (p, k) => k !== i && p.pid === process.parent && p.host === process.host);
-    const parent = process.parent !== null && known >= 0 ? known : null;
+  processes.forEach((_, i) => {
+    const parent = parentOf(processes, i);
     children.set(parent, [...(children.get(parent) ?? []), i]);
   });
   const order: {index: number; depth: number}[] = [];
@@ -42,14 +54,19 @@ export function processTree(data: PageData, choose: (index: number) => void): HT
     life.style.width = `${Math.max(0.3, share(process.span_ns, spanNs) * 100)}%`;
     const name = element('th', {class: 'name', attributes: {scope: 'row'}}, [
       button(
-          `${process.name || 'process'} (pid ${process.pid})`, () => choose(index),
+          processName(data.report, process), () => choose(index),
           'Show the figures of this process'),
     ]);
     name.style.paddingLeft = `${0.5 + depth * 1.4}rem`;
     const parent = element('td');
-    if (process.parent !== null)
-      parent.append(element('a', {href: `#pid-${process.parent}`, text: String(process.parent)}));
-    const row = element('tr', {id: `pid-${process.pid}`}, [
+    const starter = parentOf(processes, index);
+    if (starter !== null) {
+      parent.append(element(
+          'a', {href: `#${idOf(processes, starter)}`, text: String(processes[starter].pid)}));
+    } else if (process.parent !== null) {
+      parent.append(String(process.parent));
+    }
+    const row = element('tr', {id: idOf(processes, index)}, [
       name,
       parent,
       element('td', {text: process.host}),
@@ -91,12 +108,23 @@ function remarkOn(device: Device): string {
   return why.length > 0 ? `busy for at least that: ${why.join('; ')}` : '';
 }
 
+function deviceCell(tag: 'th'|'td', report: Report, device: Device): HTMLElement {
+  const attributes: Record<string, string> = tag === 'th' ? {scope: 'row'} : {};
+  const text = deviceName(report, device);
+  return element(tag, {class: 'device-name', text, title: device.uuid, attributes});
+}
+
+function nameOf(report: Report, {host, pid, name}: Device['processes'][0]): string {
+  const known = report.processes.find((process) => process.pid === pid && process.host === host);
+  return known ? processName(report, known) : `${name || 'process'} (pid ${pid})`;
+}
+
 function deviceTable(report: Report): HTMLElement {
   return table(
       'Devices', ['device', '', 'busy', 'share', 'nvidia-smi', 'its model'],
       report.devices.map(
           (device) => element('tr', {}, [
-            nameCell(device.name || 'GPU'),
+            deviceCell('th', report, device),
             element('td', {text: remarkOn(device)}),
             timeCell(device.busy_ns, 'busy_ns', device.busy_is_upper_bound, isAtLeast(device)),
             element('td', {
@@ -113,14 +141,13 @@ function deviceTable(report: Report): HTMLElement {
 // What each of several processes had of a device: at least what ran alone, at most all of it.
 function bandTable(report: Report): HTMLElement {
   const rows = report.devices.flatMap(
-      (device) => device.processes.map(
-          (band) => rowOf(`${band.pid} ${device.uuid}`, [
-            nameCell(`${band.name || 'process'} (pid ${band.pid})`),
-            element('td', {class: 'name', text: device.name || 'GPU', title: device.uuid}),
-            timeCell(band.alone_ns, 'alone_ns'),
-            timeCell(band.contended_ns, 'contended_ns'),
-            timeCell(band.alone_ns + band.contended_ns, 'sum_ns'),
-          ])));
+      (device) => device.processes.map((band) => rowOf(`${band.pid} ${device.uuid}`, [
+                                         nameCell(nameOf(report, band)),
+                                         deviceCell('td', report, device),
+                                         timeCell(band.alone_ns, 'alone_ns'),
+                                         timeCell(band.contended_ns, 'contended_ns'),
+                                         timeCell(band.alone_ns + band.contended_ns, 'sum_ns'),
+                                       ])));
   const result =
       table('Shared devices', ['process', 'device', 'alone', 'contended', 'at most'], rows);
   result.classList.add('bands');
@@ -128,7 +155,12 @@ function bandTable(report: Report): HTMLElement {
 }
 
 function operationTable(report: Report): HTMLElement {
-  const names = new Map(report.devices.map((device) => [device.uuid, device.name]));
+  const known = new Map(report.devices.map((device) => [device.uuid, device]));
+  const cellOf = (uuid: string): HTMLElement => {
+    const device = known.get(uuid);
+    return device ? deviceCell('td', report, device) :
+                    element('td', {class: 'name', text: uuid, title: uuid});
+  };
   const {shown, others} =
       listed([...report.operation_devices].sort((a, b) => b.wall_ns - a.wall_ns));
   if (others.length > 0) {
@@ -147,9 +179,7 @@ function operationTable(report: Report): HTMLElement {
       'Operations on devices', ['operation', 'device', 'wall', 'busy', 'idle', 'unknown'],
       rows.map((row) => rowOf(`${row.operation} ${row.device}`, [
                  nameCell(row.operation),
-                 element(
-                     'td',
-                     {class: 'name', text: names.get(row.device) || row.device, title: row.device}),
+                 cellOf(row.device),
                  timeCell(row.wall_ns, 'wall_ns'),
                  timeCell(row.busy_ns, 'busy_ns', row.busy_is_upper_bound, row.unknown_ns > 0),
                  timeCell(row.idle_ns, 'idle_ns'),

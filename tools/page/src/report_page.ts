@@ -14,6 +14,7 @@ import {causes, gaps} from './idle';
 import {iterations} from './iterations';
 import {kernels} from './kernels';
 import {lanes} from './lanes';
+import {processName} from './names';
 import {Palette} from './palette';
 import {devices, processTree} from './processes';
 import {themeButton} from './theme';
@@ -159,8 +160,7 @@ class Page {
       const choice = element(
           'select', {id: 'process', attributes: {'aria-label': 'Process'}},
           this.data.report.processes.map(
-              (process) =>
-                  element('option', {text: `${process.name || 'process'} (pid ${process.pid})`})));
+              (process) => element('option', {text: processName(this.data.report, process)})));
       choice.selectedIndex = this.process;
       choice.addEventListener('change', () => this.choose(choice.selectedIndex));
       bar.append(choice);

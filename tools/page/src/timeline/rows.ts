@@ -4,6 +4,7 @@
 // and its main thread.
 import {PageData} from '../data';
 import {element} from '../dom';
+import {processName} from '../names';
 
 import {Track} from './decode';
 import {trackHeight} from './draw';
@@ -46,8 +47,8 @@ export class Rows {
 
   nameOf(row: Row): string {
     if (row.track >= 0) return this.tracks[row.track].data.title;
-    const {name, pid} = this.data.report.processes[row.process];
-    return `${name || 'process'} (${pid})`;
+    const {report} = this.data;
+    return processName(report, report.processes[row.process], '');
   }
 
   // Buttons and names beside the tracks; |changed| after a process was folded.
