@@ -5,7 +5,9 @@
 
 #include <cstdio>
 #include <utility>
+#include <vector>
 
+#include "analysis/compare.h"
 #include "analysis/corrected_report.h"
 #include "analysis/report_json.h"
 #include "tests/golden/scenario.h"
@@ -121,13 +123,27 @@ bool WriteRun(const std::string& path, const std::string& text) {
          WriteWholeFile(path + ".json", RenderJson(analyzed.report), /*force=*/true).ok();
 }
 
+// Two single runs, of which one is twice as long.
+bool WriteSingleRuns(const std::string& folder) {
+  std::vector<RunGroup> groups(2);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    groups[i].name = i == 0 ? "A" : "B";
+    groups[i].runs = {groups[i].name};
+    const std::string text = "span 0 " + std::to_string(1'000 * (i + 1)) + "\nthread main\n";
+    groups[i].reports.push_back(*BuildReport(golden::ParseScenario(text).run));
+  }
+  const Result<std::string> page = ComparisonPageOf(CompareGroups(groups, /*seed=*/1), groups);
+  return page.ok() && WriteWholeFile(folder + "/single.html", *page, /*force=*/true).ok();
+}
+
 }  // namespace
 
 bool WriteOddPages(const std::string& folder) {
   return WriteRun(folder + "/sparse", Sparse()) && WriteRun(folder + "/uneven", Uneven()) &&
          WriteRun(folder + "/long", Long()) && WriteRun(folder + "/deep", Deep()) &&
          WriteRun(folder + "/rows", Rows()) && WriteRun(folder + "/classes", Classes()) &&
-         WriteRun(folder + "/shared", Shared()) && WriteRun(folder + "/alike", Alike());
+         WriteRun(folder + "/shared", Shared()) && WriteRun(folder + "/alike", Alike()) &&
+         WriteSingleRuns(folder);
 }
 
 }  // namespace gpubound

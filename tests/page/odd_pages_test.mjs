@@ -213,3 +213,10 @@ test('no two processes or devices are called the same', async () => {
   const ids = await page.$$eval('[id]', (nodes) => nodes.map(({id}) => id));
   assert.equal(new Set(ids).size, ids.length);
 });
+
+test('runs that leave no interval are not said to be alike', async () => {
+  const page = await show('single');
+  assert.equal(
+      await text(page, '.lead'),
+      'B against A: whether they differ by more than chance is not known.');
+});

@@ -237,6 +237,8 @@ function differing(data: ComparisonData, group: number, verdict: Verdict): Compa
 // What differs, in one sentence for each direction.
 function lead(data: ComparisonData, group: number): string {
   const who = `${data.groups[group].name} against ${data.groups[0].name}`;
+  if (data.groups[group].resampled === 'nothing')
+    return `${who}: whether they differ by more than chance is not known.`;
   const say = (word: string, verdict: Verdict): string => {
     const figures = differing(data, group, verdict);
     if (figures.length === 0) return '';
