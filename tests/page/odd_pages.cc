@@ -123,13 +123,17 @@ bool WriteRun(const std::string& path, const std::string& text) {
          WriteWholeFile(path + ".json", RenderJson(analyzed.report), /*force=*/true).ok();
 }
 
-// Two single runs, of which one is twice as long.
+// Two single runs of many operations, of which one is twice as long.
 bool WriteSingleRuns(const std::string& folder) {
   std::vector<RunGroup> groups(2);
   for (size_t i = 0; i < groups.size(); ++i) {
     groups[i].name = i == 0 ? "A" : "B";
     groups[i].runs = {groups[i].name};
-    const std::string text = "span 0 " + std::to_string(1'000 * (i + 1)) + "\nthread main\n";
+    std::string text = "span 0 " + std::to_string(1'000 * (i + 1)) + "\nthread main\n";
+    for (int k = 0; k < 60; ++k) {
+      const std::string name = " operation turn-" + std::to_string(k);
+      text += At(10 * k, "main", "begin" + name) + At(10 * k + 3 + k / 10, "main", "end" + name);
+    }
     groups[i].reports.push_back(*BuildReport(golden::ParseScenario(text).run));
   }
   const Result<std::string> page = ComparisonPageOf(CompareGroups(groups, /*seed=*/1), groups);

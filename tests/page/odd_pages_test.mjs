@@ -220,3 +220,13 @@ test('runs that leave no interval are not said to be alike', async () => {
       await text(page, '.lead'),
       'B against A: whether they differ by more than chance is not known.');
 });
+
+test('of many operations that are compared those are listed that matter most', async () => {
+  const page = await show('single');
+  const names = (await rows(page, '#group-1')).map(({row}) => row);
+  const operations = names.filter((name) => name.startsWith('operation_wall '));
+  assert.equal(operations.length, 40);
+  assert.ok(operations.includes('operation_wall turn-59'));
+  assert.ok(!operations.includes('operation_wall turn-0'));
+  assert.match(await text(page, '#group-1'), /and 21 more: gpubound compare --json/);
+});

@@ -4,7 +4,7 @@
 // difference. Only what is significant is coloured, and marked by a word and a sign as well.
 import {ComparedFigure, ComparedValue, ComparisonData} from './comparison_data';
 import {NO_OPERATION} from './data';
-import {element, section, table} from './dom';
+import {element, listed, section, table} from './dom';
 import {bounded, exactNs, formatShare, formatTime} from './format';
 import {causeText} from './headline';
 import {themeButton} from './theme';
@@ -174,11 +174,22 @@ function row(figure: ComparedFigure, group: number, axis: number): HTMLElement {
   return node;
 }
 
+// Of many figures those that are listed: what is significant, then what takes longest.
+function worthARow(figures: ComparedFigure[], group: number): ComparedFigure[] {
+  const size = (figure: ComparedFigure): number =>
+      Math.max(valueOf(figure.groups[0]), valueOf(figure.groups[group]));
+  const rank = (figure: ComparedFigure): number => (figure.groups[group].significant ? 0 : 1);
+  const {shown} = listed([...figures].sort((a, b) => rank(a) - rank(b) || size(b) - size(a)));
+  const wanted = new Set(shown);
+  return figures.filter((figure) => wanted.has(figure));
+}
+
 function tables(data: ComparisonData, group: number): HTMLElement[] {
   const nodes: HTMLElement[] = [];
   const add = (title: string, figures: ComparedFigure[]): void => {
     if (figures.length === 0) return;
-    const axis = axisOf(figures, group);
+    const shown = worthARow(figures, group);
+    const axis = axisOf(shown, group);
     const reach = figures.some((figure) => figure.unit === 'ns') ?
         `\u00b1${formatShare(axis)}` :
         `\u00b1${(axis * 100).toFixed(0)} pt`;
@@ -189,7 +200,10 @@ function tables(data: ComparisonData, group: number): HTMLElement[] {
           data.per_iteration ? 'each iteration' : '', data.groups[0].name, data.groups[group].name,
           'change', '95 % interval', reach, ''
         ],
-        figures.map((figure) => row(figure, group, axis))));
+        shown.map((figure) => row(figure, group, axis))));
+    const more = figures.length - shown.length;
+    if (more > 0)
+      nodes.push(element('p', {class: 'note', text: `and ${more} more: gpubound compare --json`}));
   };
   add('The run', data.figures.filter((figure) => figure.figure in TITLES));
   for (const [kind, title] of KINDS) {
