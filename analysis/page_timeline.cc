@@ -4,10 +4,8 @@
 #include "analysis/page_timeline.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -66,8 +64,16 @@ struct OpenTrack {
   EventKeeper keeper;
 };
 
-// Names of device work, by its class.
-using WorkNames = std::array<std::set<uint32_t>, kWorkClasses>;
+// By name of device work: a bit for each of its classes.
+using ClassBits = std::vector<uint8_t>;
+
+std::vector<uint32_t> NamesOf(const ClassBits& bits, WorkClass work_class) {
+  std::vector<uint32_t> names;
+  for (uint32_t name = 0; name < bits.size(); ++name) {
+    if ((bits[name] >> work_class & 1) != 0) names.push_back(name);
+  }
+  return names;
+}
 
 // Numbers of a process's own ids in the table of names, looked up once each.
 template <typename Rows, typename NameOf>
@@ -85,14 +91,14 @@ class ProcessTracks {
  public:
   ProcessTracks(const ProcessTrace& process, const ReportProcess& report, int64_t to_run_ns,
                 const BucketGrid& grid, const PageLimits& limits, NameTable* names,
-                WorkNames* work_names, DetailPlan* plan)
+                ClassBits* name_classes, DetailPlan* plan)
       : process_(process),
         report_(report),
         to_run_ns_(to_run_ns),
         grid_(grid),
         limits_(limits),
         names_(names),
-        work_names_(work_names),
+        name_classes_(name_classes),
         plan_(plan),
         source_(SourceOf(process)) {}
 
@@ -217,7 +223,8 @@ class ProcessTracks {
       const uint32_t name = At(work_names, Raw(work.work));
       const WorkClass work_class = classes.Of(work);
       const uint32_t class_name = class_names[work_class];
-      if (name != 0) (*work_names_)[work_class].insert(name);
+      if (name >= name_classes_->size()) name_classes_->resize(name + size_t{1});
+      if (name != 0) (*name_classes_)[name] |= static_cast<uint8_t>(1u << work_class);
       const Interval time{std::max(work.start_ns, process_.span_begin_ns),
                           std::min(work.end_ns, process_.span_end_ns)};
       OpenTrack& track = StreamTrack(work.stream);
@@ -234,7 +241,7 @@ class ProcessTracks {
   const BucketGrid grid_;
   const PageLimits& limits_;
   NameTable* names_;
-  WorkNames* work_names_;
+  ClassBits* name_classes_;
   DetailPlan* plan_;
   std::shared_ptr<const EventSource> source_;
   std::vector<uint32_t> label_names_;
@@ -323,13 +330,13 @@ PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimit
   timeline.thinned = JoinedTo(limits.thinned_intervals, timeline.thinned);
 
   NameTable names(limits.names);
-  WorkNames work_names;
+  ClassBits name_classes;
   std::vector<ProcessTracks> processes;
   processes.reserve(run.processes.size());
   for (size_t p = 0; p < run.processes.size(); ++p) {
     const int64_t to_run_ns = aligned_ns[p] - begin_ns;
     processes.emplace_back(run.processes[p], report.processes[p], to_run_ns, timeline.grid, limits,
-                           &names, &work_names, &plan);
+                           &names, &name_classes, &plan);
     processes.back().Follow();
     timeline.iterations.push_back(
         PointsOf(report.processes[p], timeline.offset_ns[p], limits.iteration_points));
@@ -342,8 +349,8 @@ PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimit
   timeline.whole = plan.whole();
   timeline.windows = plan.Kept();
   timeline.names = names.Take();
-  timeline.comm_names.assign(work_names[kComm].begin(), work_names[kComm].end());
-  timeline.copy_names.assign(work_names[kCopy].begin(), work_names[kCopy].end());
+  timeline.comm_names = NamesOf(name_classes, kComm);
+  timeline.copy_names = NamesOf(name_classes, kCopy);
   return timeline;
 }
 

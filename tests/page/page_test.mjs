@@ -143,6 +143,9 @@ test('corrected values stand beside the recorded ones, with their intervals', as
     ...corrected.operations.map((row) => [row.wall_ns_low, row.wall_ns_high])
   ]);
   assert.ok((await text(page, '#trust')).includes(linesOf('Without the profiler: ')[0]));
+  assert.match(linesOf('Without the profiler: ')[0], /GPU busy >= /);
+  for (const key of ['gpu_busy_ns', 'gpu_busy_ns_recorded'])
+    assert.match(shown[0].texts[key], /^\u2265 /);
 });
 
 test('waits, counters, collectives and further threads are those of the report', async () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the figures would have been without the profiler, with their 95 % intervals.
-import {Corrected, Operation, PageProcess, ReportProcess} from './data';
+import {Corrected, Operation, PageProcess, ReportProcess, unknownNs} from './data';
 import {element, listed, nameCell, othersName, rowOf, sumOf, table, timeCell} from './dom';
 import {exactNs, formatTime} from './format';
 
@@ -11,10 +11,12 @@ interface Figure {
   ns: number;
   low: number;
   high: number;
+  isMost?: boolean;  // bounds, as those of what was recorded
+  isLeast?: boolean;
 }
 
 function cells(figure: Figure): HTMLElement[] {
-  const {key, recorded, ns, low, high} = figure;
+  const {key, recorded, ns, low, high, isMost, isLeast} = figure;
   const interval = element('td', {
     class: 'figure soft',
     text: low === high ? '' : `${formatTime(low)} to ${formatTime(high)}`,
@@ -25,8 +27,8 @@ function cells(figure: Figure): HTMLElement[] {
   interval.dataset.high = String(high);
   return [
     recorded === undefined ? element('td', {class: 'figure'}) :
-                             timeCell(recorded, `${key}_recorded`),
-    timeCell(ns, key),
+                             timeCell(recorded, `${key}_recorded`, isMost, isLeast),
+    timeCell(ns, key, isMost, isLeast),
     interval,
   ];
 }
@@ -41,7 +43,15 @@ interface OperationFigures {
 function sumFigure(figures: Figure[]): Figure {
   const ns = sumOf(figures, (figure) => figure.ns);
   const recorded = sumOf(figures, (figure) => figure.recorded ?? 0);
-  return {key: figures[0].key, recorded, ns, low: ns, high: ns};
+  return {
+    key: figures[0].key,
+    recorded,
+    ns,
+    low: ns,
+    high: ns,
+    isMost: figures.some((figure) => figure.isMost),
+    isLeast: figures.some((figure) => figure.isLeast),
+  };
 }
 
 function operationFigures(process: ReportProcess, corrected: Corrected): OperationFigures[] {
@@ -64,6 +74,8 @@ function operationFigures(process: ReportProcess, corrected: Corrected): Operati
         ns: operation.gpu_busy_ns,
         low: operation.gpu_busy_ns_low,
         high: operation.gpu_busy_ns_high,
+        isMost: operation.gpu_busy_is_upper_bound,
+        isLeast: operation.unknown_ns > 0,
       },
     };
   });
@@ -95,6 +107,8 @@ function rows(process: ReportProcess, corrected: Corrected): HTMLElement[] {
           ns: corrected.gpu_busy_ns,
           low: corrected.gpu_busy_ns_low,
           high: corrected.gpu_busy_ns_high,
+          isMost: process.gpu_busy_is_upper_bound,
+          isLeast: unknownNs(process) > 0,
         }),
     ...operationFigures(process, corrected)
         .map(({name, wall, busy}) => row(name, wall, busy, 'member')),
