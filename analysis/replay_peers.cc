@@ -9,18 +9,18 @@
 namespace gpubound {
 
 int64_t ProcessReplay::LastEvent() const {
-  const ReplayThread* const reporting = StartedReporting();
+  const ReplayThread* const reporting = StartedLeader();
   return reporting == nullptr ? process_.BegunNs() : reporting->at_ns;
 }
 
 bool ProcessReplay::IsAtRest() const {
-  const ReplayThread* const reporting = StartedReporting();
+  const ReplayThread* const reporting = StartedLeader();
   if (reporting == nullptr || !reporting->calls.empty()) return false;
   return reporting->scopes.empty() || IsInWait(reporting->cell);
 }
 
 bool ProcessReplay::WaitsSince(int64_t time_ns) const {
-  const ReplayThread* const reporting = StartedReporting();
+  const ReplayThread* const reporting = StartedLeader();
   return reporting != nullptr && reporting->calls.empty() && reporting->at_ns <= time_ns &&
          IsInWait(reporting->cell);
 }

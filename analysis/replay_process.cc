@@ -65,10 +65,11 @@ void ProcessReplay::AddThreadsUntil(uint32_t thread) {
   }
 }
 
-// A thread begins where the reporting thread is: nothing tells who started it, and when.
+// A thread begins where the reporting thread is: nothing tells who started it, and when, unless its
+// first event does (BeWoken()).
 void ProcessReplay::Start(uint32_t index, int64_t time_ns) {
   ReplayThread& thread = *threads_[index];
-  thread.started = true;
+  thread.started = thread.begins = true;
   if (IsReporting(index)) {
     thread.BeginAt(begin_, process_.BegunNs());
   } else {
@@ -80,12 +81,12 @@ void ProcessReplay::Start(uint32_t index, int64_t time_ns) {
 }
 
 Moment ProcessReplay::At(int64_t time_ns) const {
-  if (const ReplayThread* const reporting = StartedReporting()) return reporting->At(time_ns);
+  if (const ReplayThread* const reporting = StartedLeader()) return reporting->At(time_ns);
   return begin_.After(static_cast<double>(time_ns - process_.BegunNs()));
 }
 
 Moment ProcessReplay::Leading(const Moment& moment) const {
-  const ReplayThread* const reporting = StartedReporting();
+  const ReplayThread* const reporting = StartedLeader();
   const size_t cell = reporting == nullptr ? NoCell() : reporting->cell;
   return IsInWait(cell) ? moment : EndOfStep(moment, cell);
 }
@@ -256,6 +257,7 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
       Arrive(index, thread, time_ns, KindOf(event));
       break;
   }
+  thread->begins = false;
   if (in_.output != nullptr) {
     event.time_ns = Retimed(thread->shown);
     in_.output->AddEvent(index, event);
@@ -264,6 +266,7 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
   if (event.kind == SlotKind::kBegin || event.kind == SlotKind::kRangeStart) {
     BeginScope(thread, event);
     EnterCell(thread);
+    if (IsLeader(index) && roles_.Of(event.label).ends_thread) FollowMainThread();
     const PeerIndex peer = roles_.Of(event.label).peer;
     if (peer != kNotOne && in_.peer_awaited && IsReporting(index)) {
       in_.peer_awaited(peer, OperationOf(*thread), event.time_ns);

@@ -330,12 +330,15 @@ class ProcessReplay {
     if (in_.path != nullptr) AddStep(thread);
   }
   void AddStep(ReplayThread* thread);
-  const ReplayThread* StartedReporting() const {
-    const bool started = scan_.reporting < threads_.size() && threads_[scan_.reporting]->started;
-    return started ? threads_[scan_.reporting].get() : nullptr;
+  // The reporting thread, or, once that has ended, the main one. Null: it has not started.
+  const ReplayThread* StartedLeader() const {
+    const bool started = leader_ < threads_.size() && threads_[leader_]->started;
+    return started ? threads_[leader_].get() : nullptr;
   }
   int64_t Retimed(double at) const { return in_.origin_ns + Rounded(at); }
   bool IsReporting(uint32_t thread) const { return thread == scan_.reporting; }
+  bool IsLeader(uint32_t thread) const { return thread == leader_; }
+  void FollowMainThread();
   void Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind);
   void Move(ReplayThread* thread, int64_t time_ns, uint64_t kind);
   void JoinAdopters(ReplayThread* reporting, int64_t time_ns);
@@ -349,6 +352,7 @@ class ProcessReplay {
   const ReplayCosts costs_;
   const ReplayScales scales_;
   const ThreadScan scan_;
+  uint32_t leader_ = scan_.reporting;
   const Layer base_layer_;
 
   std::vector<std::unique_ptr<ReplayThread>> threads_;

@@ -78,6 +78,7 @@ struct ReplayThread {
   double shown = 0;          // when events of now are shown, ascending
   bool guessed = false;      // |now| is; see WaitForThread
   bool woken = false;        // another thread let it go on, and no event of its own came since
+  bool begins = false;       // its first event is about to be replayed
   Moment certain;            // ... and no earlier than this
   double factor = 1;         // of the time that passes
   Scaled scaled[2];          // outside CUDA calls, and in them

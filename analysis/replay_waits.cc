@@ -64,8 +64,16 @@ bool ProcessReplay::IsParked(const ReplayThread& thread, int64_t time_ns) {
 }
 
 const Moment& ProcessReplay::Known() const {
-  const ReplayThread* const reporting = StartedReporting();
+  const ReplayThread* const reporting = StartedLeader();
   return reporting != nullptr ? reporting->now : begin_;
+}
+
+// The reporting thread has ended: nobody waits for it any more, and what follows is not where it
+// is.
+void ProcessReplay::FollowMainThread() {
+  for (uint32_t t = 0; t < threads_.size() && t < process_.threads.size(); ++t) {
+    if (process_.threads[t].tid == process_.identity.pid && threads_[t]->started) leader_ = t;
+  }
 }
 
 // How much sooner than in the recording |thread| is where it is.
@@ -110,7 +118,7 @@ void ProcessReplay::NoteWhatOthersDid(int64_t begun_ns, double length_ns) {
 void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind) {
   const bool waits = WaitsUnseen(index, *thread, time_ns);
   thread->woken = false;
-  if (IsReporting(index)) {
+  if (IsLeader(index)) {
     if (adopters_at_ns_ > thread->at_ns) JoinAdopters(thread, time_ns);
     return Move(thread, time_ns, kind);
   }
@@ -125,7 +133,7 @@ void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns
 
 // Whether it is taken to have waited until |time_ns| for the reporting thread, as no record says.
 bool ProcessReplay::WaitsUnseen(uint32_t index, const ReplayThread& thread, int64_t time_ns) const {
-  return !IsReporting(index) && !thread.woken && IsParked(thread, time_ns) && !GoesOnFor(thread);
+  return !IsLeader(index) && !thread.woken && IsParked(thread, time_ns) && !GoesOnFor(thread);
 }
 
 // For those that take up the token, or, where there is no label, those that are woken.
@@ -139,15 +147,21 @@ void ProcessReplay::HandOver(uint32_t index, ReplayThread* thread, const ThreadE
   (wakes ? wakes_ : hand_overs_).Add(event.payload, offer);
 }
 
-// It goes on as long after the thread that woke it as it did.
+// It goes on as long after the thread that woke it, or started it, as it did.
 void ProcessReplay::BeWoken(uint32_t index, ReplayThread* thread, const ThreadEvent& event) {
   const HandOvers::Offer* const offer = wakes_.Find(event.payload);
   // Whom a wait for another process is for is known.
   if (offer == nullptr || offer->time_ns == INT64_MIN || WaitsForPeer(*thread)) return;
+  const auto delay = static_cast<double>(event.time_ns - offer->time_ns);
+  if (thread->begins) {
+    thread->BeginAt(offer->at.After(delay), event.time_ns);
+    thread->moved_before = MovedBy(*thread);
+    thread->woken = true;
+    return;
+  }
   if (offer->time_ns < thread->at_ns || !MayHaveWaited(index, *thread, event.time_ns)) {
     return ComeAfter(index, thread, *offer, event.time_ns, KindOf(event));
   }
-  const auto delay = static_cast<double>(event.time_ns - offer->time_ns);
   usual_wake_up_.Add(delay);
   if (thread->WaitFor(offer->at.After(delay), event.time_ns, thread->shown)) {
     NoteWaited(index, thread);
@@ -163,7 +177,7 @@ bool ProcessReplay::WaitsForPeer(const ReplayThread& thread) {
 bool ProcessReplay::MayHaveWaited(uint32_t index, const ReplayThread& thread,
                                   int64_t time_ns) const {
   const bool in_wait = !thread.scopes.empty() && thread.scopes.layer() == Layer::kWait;
-  return in_wait || (!IsReporting(index) && IsParked(thread, time_ns));
+  return in_wait || (!IsLeader(index) && IsParked(thread, time_ns));
 }
 
 // What it comes for was there before. Where it is not there yet, it has to wait for it now, and is
@@ -193,7 +207,7 @@ void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const Ope
   if (scope.peer != kNotOne && in_.peer_release) {
     release = in_.peer_release(scope.peer, scope.begun_ns, time_ns);
   }
-  if (!release && !IsReporting(index)) {
+  if (!release && !IsLeader(index)) {
     if (FollowReporting(thread, time_ns)) NoteWaited(index, thread);
     return;
   }
@@ -204,7 +218,7 @@ void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const Ope
     const auto length = static_cast<double>(time_ns - scope.begun_ns);
     facts_.unmoved_waits_ns += std::clamp(shift - thread->wait_shift, 0.0, length);
     thread->wait_shift = shift;
-    if (!release && IsReporting(index)) NoteWhatOthersDid(scope.begun_ns, length);
+    if (!release && IsLeader(index)) NoteWhatOthersDid(scope.begun_ns, length);
   }
   if (release && thread->WaitFor(release->at, time_ns, thread->shown)) NoteWaited(index, thread);
 }
@@ -217,7 +231,7 @@ void ProcessReplay::EndSyncScope(uint32_t index, ReplayThread* thread, const Ope
   if (!work.done.exists() || work.end_ns <= std::max(scope.begun_ns, thread->at_ns)) {
     return Arrive(index, thread, event.time_ns, KindOf(event));
   }
-  if (!IsReporting(index)) NoteActs(thread);
+  if (!IsLeader(index)) NoteActs(thread);
   const auto wake_up = static_cast<double>(event.time_ns - work.end_ns);
   if (thread->WaitFor(work.done.After(wake_up), event.time_ns, thread->shown)) {
     NoteWaited(index, thread);
@@ -226,7 +240,7 @@ void ProcessReplay::EndSyncScope(uint32_t index, ReplayThread* thread, const Ope
 
 // The wait was shorter or longer by what the thread's costs since the last one really were.
 void ProcessReplay::NoteWaited(uint32_t index, ReplayThread* thread) {
-  if (IsReporting(index)) {
+  if (IsLeader(index)) {
     CostNoise& row = NoiseOf(*thread);
     row.variance += thread->noise_variance;
     row.error += thread->noise_error;

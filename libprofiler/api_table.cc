@@ -158,13 +158,18 @@ struct Entries {
     t_thread_buffer->End(Collector::LabelOfToken(token), ReadTicks());
   }
 
-  // Of a thread that has recorded nothing nobody knows what it did: it needs no buffer for this.
-  static void EmitBetweenThreads(SlotKind kind, uint64_t what) noexcept {
+  // A thread that has recorded nothing needs no buffer for this: nobody knows when it came to let
+  // others go on, and who let it go on is told once it records anything.
+  static void Wake(uint64_t what) noexcept {
     ThreadBuffer* buffer = t_thread_buffer;
-    if (buffer->context() != nullptr) buffer->EmitWithPayload(kind, LabelId{0}, what, Now());
+    if (buffer->context() == nullptr) return;
+    buffer->EmitWithPayload(SlotKind::kHandOver, LabelId{0}, what, Now());
   }
-  static void Wake(uint64_t what) noexcept { EmitBetweenThreads(SlotKind::kHandOver, what); }
-  static void Woken(uint64_t what) noexcept { EmitBetweenThreads(SlotKind::kWoken, what); }
+  static void Woken(uint64_t what) noexcept {
+    ThreadBuffer* buffer = t_thread_buffer;
+    if (buffer->context() == nullptr) return (void)(t_begun_by = what);
+    buffer->EmitWithPayload(SlotKind::kWoken, LabelId{0}, what, Now());
+  }
 
   static void Pause() noexcept { t_thread_buffer->Emit(SlotKind::kPause, LabelId{0}, Now()); }
   static void Resume() noexcept { t_thread_buffer->Emit(SlotKind::kResume, LabelId{0}, Now()); }

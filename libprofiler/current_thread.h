@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calling thread's buffer: the one thread-local pointer of the collector. Initial-exec, so that
-// reading it is one load; a single pointer fits into the static TLS block that dlopen can still
-// hand out. Never null: a thread without a buffer points at one that is always full, so that the
-// hot path needs no test of its own.
+// The calling thread's buffer, and who let it begin. Initial-exec, so that reading it is one load;
+// two words fit into the static TLS block that dlopen can still hand out. The buffer is never null:
+// a thread without a buffer points at one that is always full, so that the hot path needs no test
+// of its own.
 #ifndef GPUBOUND_LIBPROFILER_CURRENT_THREAD_H_
 #define GPUBOUND_LIBPROFILER_CURRENT_THREAD_H_
 
 #include <atomic>
+#include <cstdint>
 
 #include "libprofiler/thread_buffer.h"
 
@@ -15,6 +16,9 @@ namespace gpubound {
 
 extern constinit thread_local ThreadBuffer* t_thread_buffer
     __attribute__((tls_model("initial-exec")));
+
+// What a thread without a buffer was let go on by last (`woken` of the API); 0: nothing.
+extern constinit thread_local uint64_t t_begun_by __attribute__((tls_model("initial-exec")));
 
 // Where a thread points while it is at one of our locks.
 ThreadBuffer* BufferAtLock() noexcept;

@@ -159,6 +159,7 @@ void AfterForkInParent() {
 
 void AfterForkInChild() {
   t_thread_buffer = &g_no_buffer;
+  t_begun_by = 0;
   g_unrecorded_children = 0;
   ForgetOwnThreads();
   g_owner = getpid();
@@ -246,6 +247,7 @@ Collector* EnsureCollector() noexcept {
 }
 
 constinit thread_local ThreadBuffer* t_thread_buffer = &g_no_buffer;
+constinit thread_local uint64_t t_begun_by = 0;
 
 void LoadOnce() noexcept {
   if (RefuseStranger()) return;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "libprofiler/current_thread.h"
 #include "libprofiler/recording_context.h"
@@ -154,9 +155,17 @@ bool ThreadBuffer::CloseInnermostTooDeep() noexcept {
   return true;
 }
 
+// Null: the calling thread has none and gets none. Else its buffer, where the begin is told.
+ThreadBuffer* ThreadBuffer::AttachAt(uint64_t ticks) noexcept {
+  ThreadBuffer* attached = AttachCallingThread(this);
+  const uint64_t begun_by = attached == nullptr ? 0 : std::exchange(t_begun_by, 0);
+  if (begun_by != 0) attached->EmitWithPayload(SlotKind::kWoken, LabelId{0}, begun_by, ticks);
+  return attached;
+}
+
 void ThreadBuffer::BeginSlowPath(LabelId label, uint64_t ticks) noexcept {
   if (context_ == nullptr) {
-    ThreadBuffer* attached = AttachCallingThread(this);
+    ThreadBuffer* attached = AttachAt(ticks);
     if (attached != nullptr) attached->Begin(label, ticks);
     return;
   }
@@ -169,7 +178,7 @@ void ThreadBuffer::BeginSlowPath(LabelId label, uint64_t ticks) noexcept {
 
 void ThreadBuffer::EndSlowPath(LabelId label, uint64_t ticks) noexcept {
   if (context_ == nullptr) {
-    ThreadBuffer* attached = AttachCallingThread(this);
+    ThreadBuffer* attached = AttachAt(ticks);
     if (attached != nullptr) attached->End(label, ticks);
     return;
   }
@@ -196,7 +205,7 @@ void ThreadBuffer::EndOutOfOrder(LabelId label, uint64_t ticks) noexcept {
 
 void ThreadBuffer::Emit(SlotKind kind, LabelId label, uint64_t ticks) noexcept {
   if (context_ == nullptr) {
-    ThreadBuffer* attached = AttachCallingThread(this);
+    ThreadBuffer* attached = AttachAt(ticks);
     if (attached != nullptr) attached->Emit(kind, label, ticks);
     return;
   }
@@ -208,7 +217,7 @@ void ThreadBuffer::Emit(SlotKind kind, LabelId label, uint64_t ticks) noexcept {
 void ThreadBuffer::EmitWithPayload(SlotKind kind, LabelId label, uint64_t payload,
                                    uint64_t ticks) noexcept {
   if (context_ == nullptr) {
-    ThreadBuffer* attached = AttachCallingThread(this);
+    ThreadBuffer* attached = AttachAt(ticks);
     if (attached != nullptr) attached->EmitWithPayload(kind, label, payload, ticks);
     return;
   }

@@ -90,6 +90,7 @@ class ThreadBuffer {
   ThreadId thread() const { return thread_; }
 
  private:
+  ThreadBuffer* AttachAt(uint64_t ticks) noexcept;
   void BeginSlowPath(LabelId label, uint64_t ticks) noexcept;
   void EndSlowPath(LabelId label, uint64_t ticks) noexcept;
   void EndOutOfOrder(LabelId label, uint64_t ticks) noexcept;

@@ -118,10 +118,10 @@ int HandOverToThread(const Core& core, const std::string&) {
 }
 
 int WakeThread(const Core& core, const std::string&) {
-  std::thread([&] { core.api->wake(76); }).join();  // has recorded nothing
+  std::thread([&] { core.api->wake(76), core.api->woken(75); }).join();  // records nothing
   core.Scopes("update", 1);
   core.api->wake(77);
-  std::thread([&] { core.Scopes("update", 1), core.api->woken(77); }).join();
+  std::thread([&] { core.api->woken(76), core.Scopes("update", 1), core.api->woken(77); }).join();
   return 0;
 }
 

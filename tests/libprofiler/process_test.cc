@@ -139,12 +139,15 @@ TEST_F(CoreTest, WhoLetsWhomGoOnIsRecorded) {
   const std::vector<StoredEvent> waker = Trace().ThreadEventsOf(1);
   const std::vector<StoredEvent> woken = Trace().ThreadEventsOf(2);
   ASSERT_THAT(waker, SizeIs(3));
-  ASSERT_THAT(woken, SizeIs(4));
+  ASSERT_THAT(woken, SizeIs(5));
+  EXPECT_THAT(Trace().ThreadEventsOf(3), IsEmpty());  // the one that did nothing else is no thread
   EXPECT_EQ(waker[2].kind, SlotKind::kHandOver);
   EXPECT_EQ(waker[2].label, "");
   EXPECT_EQ(waker[2].payload, 77u);
-  EXPECT_EQ(woken[2].kind, SlotKind::kWoken);
-  EXPECT_EQ(woken[2].payload, 77u);
+  EXPECT_EQ(woken[0].kind, SlotKind::kWoken);  // it begins because of it
+  EXPECT_EQ(woken[0].payload, 76u);
+  EXPECT_EQ(woken[3].kind, SlotKind::kWoken);
+  EXPECT_EQ(woken[3].payload, 77u);
 }
 
 TEST_F(CoreTest, APauseIsMarkedAndScopesInsideItAreKept) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/replay.h"
+#include "proto/scope_domains.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/virtual_program.h"
 #include "tests/sim/workloads.h"
@@ -80,6 +81,46 @@ class Ring {
   std::mt19937_64 random_;
 };
 
+// A main thread that starts another one each round, waits for its end and works: the first of them
+// reports.
+VirtualProgram ThreadsThatComeAndGo(uint32_t rounds) {
+  VirtualProgram program;
+  program.python = true;
+  program.told_semaphores = ~uint64_t{0};
+  const ScopeName wait = {LabelKind::kLayer, Layer::kWait, "Thread.join"};
+  const ScopeName ended = {LabelKind::kLayer, Layer::kWait, kThreadEndText, kThreadEndDomain};
+  program.threads.push_back(
+      {.tid = 1,
+       .start_ns = 0,
+       .statements = {{.action = Action::kOpen,
+                       .cost_ns = 30'000,
+                       .slot = 1,
+                       .scope = {LabelKind::kLayer, Layer::kPython, "main"}}}});
+  for (uint32_t t = 1; t <= rounds; ++t) {
+    const std::vector<Statement> round = {
+        {.action = Action::kSignal, .cost_ns = 40'000, .slot = t},
+        {.action = Action::kOpen, .scope = wait},
+        {.action = Action::kAwait, .slot = 0, .wake_up_ns = 9'000},
+        {.action = Action::kClose},
+        {.action = Action::kOpen, .scope = {LabelKind::kOperation, Layer::kUnset, "learn"}},
+        {.action = Action::kCompute, .cost_ns = 90'000},
+        {.action = Action::kClose}};
+    std::vector<Statement>& of_main = program.threads.front().statements;
+    of_main.insert(of_main.end(), round.begin(), round.end());
+    program.threads.push_back(
+        {.tid = t + 1,
+         .start_ns = 0,
+         .statements = {
+             {.action = Action::kAwait, .slot = t, .wake_up_ns = 20'000},
+             {.action = Action::kOpen, .scope = {LabelKind::kOperation, Layer::kUnset, "work"}},
+             {.action = Action::kCompute, .cost_ns = 200'000 + 10'000 * (t % 7)},
+             {.action = Action::kClose},
+             {.action = Action::kSignal, .slot = 0},
+             {.action = Action::kOpen, .scope = ended}}});
+  }
+  return program;
+}
+
 TimeNs SpanOf(const VirtualProgram& program) { return Execute(program, nullptr).span_ns; }
 
 // With what |thread| does in its operation |factor| times as long.
@@ -133,6 +174,20 @@ TEST_P(ThreadWakesTest, WhatTheProfilerCostsIsTakenOutAlongTheWakes) {
     EXPECT_GT(static_cast<double>(SpanOf(program)) / truth, 1.03);
     EXPECT_NEAR(static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / truth, 1, 0.005)
         << "seed " << seed;
+  }
+}
+
+TEST(ThreadStartsTest, AThreadThatWasStartedBeginsWhereItWasStarted) {
+  const VirtualProgram program = ThreadsThatComeAndGo(30);
+  for (const double factor : {0.0, 0.5, 3.0}) {
+    VirtualProgram changed = program;
+    for (uint32_t t = 1; t < program.threads.size(); ++t) changed = Scaled(changed, t, factor);
+    ReplayOptions options;
+    options.keep_events = false;
+    options.changes.scalings.push_back({ScaledPart::kOperation, "work", factor});
+    const ReplayFacts facts = Replayed(program, options);
+    const auto predicted = static_cast<double>(facts.span_end_ns - facts.span_begin_ns);
+    EXPECT_NEAR(predicted / static_cast<double>(SpanOf(changed)), 1, 0.002) << "x " << factor;
   }
 }
 

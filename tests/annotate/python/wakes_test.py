@@ -61,6 +61,17 @@ with condition:
 until(lambda: not thread.is_alive())
 """)[:3], ["wake it", "woken it", "end Condition.wait"])
 
+    def test_a_thread_that_is_started(self):
+        calls = self.calls_of("""
+thread = threading.Thread(target=int)
+print(id(thread))
+recorded.take()
+thread.start()
+thread.join()
+""")
+        begun = [call for call in calls if call in ("wake it", "woken it")]
+        self.assertEqual(begun[:3], ["wake it", "woken it", "wake it"])  # the last one is its end
+
     def test_nobody_waits(self):
         self.assertEqual(self.calls_of("""
 condition = threading.Condition()
