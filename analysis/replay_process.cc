@@ -233,6 +233,10 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
       EndScope(index, thread, event);
       break;
     case SlotKind::kAdopt: {
+      if (event.label == LabelId{}) {
+        ComeFor(index, thread, event);
+        break;
+      }
       const HandOvers::Offer* const offer = hand_overs_.Find(event.payload);
       const bool follows = offer != nullptr && offer->time_ns >= thread->at_ns;
       if (follows) {

@@ -126,8 +126,9 @@ class ProcessReplay {
   }
   static bool IsInstant(const ThreadEvent& event) {
     const SlotKind kind = event.kind;
+    const bool found = kind == SlotKind::kAdopt && event.label == LabelId{};
     return kind == SlotKind::kPhase || kind == SlotKind::kStep || kind == SlotKind::kCounter ||
-           kind == SlotKind::kMark || kind == SlotKind::kWoken || IsWake(event);
+           kind == SlotKind::kMark || kind == SlotKind::kWoken || found || IsWake(event);
   }
 
   // Kinds of events, for SegmentLengths.
@@ -240,9 +241,7 @@ class ProcessReplay {
   void HandOver(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
   void BeWoken(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
   static bool WaitsForPeer(const ReplayThread& thread);
-  bool MayHaveWaited(uint32_t index, const ReplayThread& thread, int64_t time_ns) const;
-  void ComeAfter(uint32_t index, ReplayThread* thread, const HandOvers::Offer& offer,
-                 int64_t time_ns, uint64_t kind);
+  void ComeFor(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
   void NoteActs(ReplayThread* thread);
   void NoteWhatOthersDid(int64_t begun_ns, double length_ns);
   void EndSyncScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,

@@ -79,6 +79,7 @@ struct ReplayThread {
   bool guessed = false;      // |now| is; see WaitForThread
   bool woken = false;        // another thread let it go on, and no event of its own came since
   bool begins = false;       // its first event is about to be replayed
+  bool shows_waits = false;  // it has been in one that is a scope
   Moment certain;            // ... and no earlier than this
   double factor = 1;         // of the time that passes
   Scaled scaled[2];          // outside CUDA calls, and in them

@@ -14,6 +14,9 @@ namespace {
 // By no more a framework's call outlasts the threads that work for it: they wake its thread up.
 constexpr int64_t kJoinsNs = 200'000;
 
+// What takes less than waking a thread up was no wait: a selector that was only asked.
+constexpr int64_t kNoWaitNs = 20'000;
+
 }  // namespace
 
 bool ProcessReplay::IsInFramework(const ReplayThread& reporting) const {
@@ -132,8 +135,11 @@ void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns
 }
 
 // Whether it is taken to have waited until |time_ns| for the reporting thread, as no record says.
+// One whose waits are scopes does not: what it does outside of them, as the turns of an event loop,
+// it does itself.
 bool ProcessReplay::WaitsUnseen(uint32_t index, const ReplayThread& thread, int64_t time_ns) const {
-  return !IsLeader(index) && !thread.woken && IsParked(thread, time_ns) && !GoesOnFor(thread);
+  const bool may_wait = !IsLeader(index) && !thread.woken && !thread.shows_waits;
+  return may_wait && IsParked(thread, time_ns) && !GoesOnFor(thread);
 }
 
 // For those that take up the token, or, where there is no label, those that are woken.
@@ -156,15 +162,13 @@ void ProcessReplay::BeWoken(uint32_t index, ReplayThread* thread, const ThreadEv
   if (thread->begins) {
     thread->BeginAt(offer->at.After(delay), event.time_ns);
     thread->moved_before = MovedBy(*thread);
-    thread->woken = true;
-    return;
-  }
-  if (offer->time_ns < thread->at_ns || !MayHaveWaited(index, *thread, event.time_ns)) {
-    return ComeAfter(index, thread, *offer, event.time_ns, KindOf(event));
-  }
-  usual_wake_up_.Add(delay);
-  if (thread->WaitFor(offer->at.After(delay), event.time_ns, thread->shown)) {
-    NoteWaited(index, thread);
+  } else if (offer->time_ns < thread->at_ns) {
+    return ComeFor(index, thread, event);
+  } else {
+    usual_wake_up_.Add(delay);
+    if (thread->WaitFor(offer->at.After(delay), event.time_ns, thread->shown)) {
+      NoteWaited(index, thread);
+    }
   }
   thread->woken = true;
 }
@@ -173,20 +177,14 @@ bool ProcessReplay::WaitsForPeer(const ReplayThread& thread) {
   return !thread.scopes.empty() && thread.scopes.top().peer != kNotOne;
 }
 
-// For another thread, rather than having worked until |time_ns|.
-bool ProcessReplay::MayHaveWaited(uint32_t index, const ReplayThread& thread,
-                                  int64_t time_ns) const {
-  const bool in_wait = !thread.scopes.empty() && thread.scopes.layer() == Layer::kWait;
-  return in_wait || (!IsLeader(index) && IsParked(thread, time_ns));
-}
-
 // What it comes for was there before. Where it is not there yet, it has to wait for it now, and is
 // woken up as late as is usual.
-void ProcessReplay::ComeAfter(uint32_t index, ReplayThread* thread, const HandOvers::Offer& offer,
-                              int64_t time_ns, uint64_t kind) {
-  Arrive(index, thread, time_ns, kind);
-  if (offer.at.at > thread->now.at &&
-      thread->WaitFor(offer.at.After(usual_wake_up_.ns()), time_ns, thread->shown)) {
+void ProcessReplay::ComeFor(uint32_t index, ReplayThread* thread, const ThreadEvent& event) {
+  Arrive(index, thread, event.time_ns, KindOf(event));
+  const HandOvers::Offer* const offer = wakes_.Find(event.payload);
+  if (offer == nullptr || offer->time_ns == INT64_MIN) return;
+  if (offer->at.at > thread->now.at &&
+      thread->WaitFor(offer->at.After(usual_wake_up_.ns()), event.time_ns, thread->shown)) {
     NoteWaited(index, thread);
   }
   thread->woken = true;
@@ -202,12 +200,14 @@ bool ProcessReplay::GoesOnFor(const ReplayThread& thread) const {
 
 void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
                                  int64_t time_ns) {
+  thread->shows_waits = true;
   if (thread->woken) return thread->MoveTo(time_ns);  // the rest of the wait it did itself
   std::optional<Release> release;
   if (scope.peer != kNotOne && in_.peer_release) {
     release = in_.peer_release(scope.peer, scope.begun_ns, time_ns);
   }
   if (!release && !IsLeader(index)) {
+    if (time_ns - scope.begun_ns < kNoWaitNs) return thread->MoveTo(time_ns);
     if (FollowReporting(thread, time_ns)) NoteWaited(index, thread);
     return;
   }

@@ -53,7 +53,7 @@ const char* EventName(const ThreadEvent& event) {
     case SlotKind::kMark:
       return "mark";
     case SlotKind::kAdopt:
-      return "adopt";
+      return event.label == LabelId{} ? "found" : "adopt";
     case SlotKind::kHandOver:
       return event.label == LabelId{} ? "wake" : "hand_over";
     case SlotKind::kWoken:

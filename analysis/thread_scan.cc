@@ -43,7 +43,7 @@ FirstEvents ReadFirst(const EventSource& source, uint32_t thread, const LabelRol
         }
       }
       if (event.kind == SlotKind::kStep) first.step_ns = std::min(first.step_ns, event.time_ns);
-      handed = event.kind == SlotKind::kAdopt;
+      handed = event.kind == SlotKind::kAdopt && event.label != LabelId{};
     }
   }
   return first;

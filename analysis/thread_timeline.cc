@@ -50,7 +50,7 @@ void ThreadTimeline::ApplySlowPath(const ThreadEvent& event) {
     case SlotKind::kEnd:
     case SlotKind::kCounter:
     case SlotKind::kMark:
-    case SlotKind::kAdopt:  // a begin follows
+    case SlotKind::kAdopt:  // a begin follows, if it has a label
     case SlotKind::kHandOver:
     case SlotKind::kWoken:
     case SlotKind::kUnbalanced:

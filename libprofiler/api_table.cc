@@ -165,11 +165,13 @@ struct Entries {
     if (buffer->context() == nullptr) return;
     buffer->EmitWithPayload(SlotKind::kHandOver, LabelId{0}, what, Now());
   }
-  static void Woken(uint64_t what) noexcept {
+  static void GoOn(SlotKind kind, uint64_t what) noexcept {
     ThreadBuffer* buffer = t_thread_buffer;
     if (buffer->context() == nullptr) return (void)(t_begun_by = what);
-    buffer->EmitWithPayload(SlotKind::kWoken, LabelId{0}, what, Now());
+    buffer->EmitWithPayload(kind, LabelId{0}, what, Now());
   }
+  static void Woken(uint64_t what) noexcept { GoOn(SlotKind::kWoken, what); }
+  static void Found(uint64_t what) noexcept { GoOn(SlotKind::kAdopt, what); }
 
   static void Pause() noexcept { t_thread_buffer->Emit(SlotKind::kPause, LabelId{0}, Now()); }
   static void Resume() noexcept { t_thread_buffer->Emit(SlotKind::kResume, LabelId{0}, Now()); }
@@ -192,7 +194,8 @@ struct Entries {
                                                 &CopyOpenScopes,
                                                 &HasEnded,
                                                 &Wake,
-                                                &Woken};
+                                                &Woken,
+                                                &Found};
 
   static void Route(ScopeRoute route) noexcept {
     using Entry = void (*)(uint32_t) noexcept;

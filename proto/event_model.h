@@ -73,25 +73,25 @@ enum class Layer : uint8_t {
 using Slot = uint64_t;
 
 enum class SlotKind : uint8_t {
-  kBegin = 1,       // a scope of the label's kind opens
-  kEnd = 2,         // the innermost open scope with this label closes
-  kPhase = 3,       // process-wide, holds until the next
-  kStep = 4,        // +payload: number of the iteration that ends here, or kIterationsBegin
-  kCounter = 5,     // +payload: bits of a double
-  kRangeStart = 6,  // +payload: range id; start/end ranges may cross threads
-  kRangeEnd = 7,    // +payload: range id
-  kMark = 8,        // an instant
-  kAdopt = 9,      // +payload: hand-over token taken up by this thread; a kBegin of the handed-over
-                   // operation follows at once, and it is that scope which owns time
-  kHandOver = 10,  // +payload: token offered by this thread, for the label's operation; without a
-                   // label: this thread lets those go on that wait for the payload (kWoken)
-  kPause = 11,     // recording off in this process
-  kResume = 12,    // recording on again
+  kBegin = 1,        // a scope of the label's kind opens
+  kEnd = 2,          // the innermost open scope with this label closes
+  kPhase = 3,        // process-wide, holds until the next
+  kStep = 4,         // +payload: number of the iteration that ends here, or kIterationsBegin
+  kCounter = 5,      // +payload: bits of a double
+  kRangeStart = 6,   // +payload: range id; start/end ranges may cross threads
+  kRangeEnd = 7,     // +payload: range id
+  kMark = 8,         // an instant
+  kAdopt = 9,        // +payload: token taken up by this thread, a kBegin of the operation handed
+                     // over follows; without a label: it came for what a wake had offered
+  kHandOver = 10,    // +payload: token offered by this thread, for the label's operation; if it has
+                     // none, a wake: who waits for the payload goes on (kWoken), or comes for it
+  kPause = 11,       // recording off in this process
+  kResume = 12,      // recording on again
   kUnbalanced = 13,  // an end without a begin was seen and ignored (label says which)
   kSuspension = 14,  // +payload: 0 where the recording of scopes is suspended in this process;
                      // where it goes on, 1 + scopes that this thread opened meanwhile
-  kWoken = 15,       // +payload: the latest kHandOver of the payload without a label lets this
-                     // thread go on: it waited for that, or it comes for what was there already
+  kWoken = 15,       // +payload: this thread, in a wait, goes on as the latest kHandOver of the
+                     // payload without a label let it
 };
 inline constexpr SlotKind kLastSlotKind = SlotKind::kWoken;
 

@@ -93,7 +93,7 @@ TEST_F(AnnotateTest, CFunctionsTakeNamesKnownAtRunTime) {
   EXPECT_THAT(Calls(),
               ElementsAre("begin operation run 7", "begin annotation run 7", "end annotation run 7",
                           "phase run 7", "counter run 7 0.5", "step 4", "hand over", "adopt 77",
-                          "drop 77", "wake 5", "woken 5", "end operation run 7"));
+                          "drop 77", "wake 5", "woken 5", "found 5", "end operation run 7"));
 }
 
 TEST_F(AnnotateTest, AReturnFromInsideCScopesClosesThem) {
@@ -276,7 +276,8 @@ TEST_F(AnnotateTest, ErrnoSurvivesTheFirstLook) {
 TEST_F(AnnotateTest, AThreadSaysWhomItWakesAndWhatWokeIt) {
   gpubound_wake(5);
   gpubound_woken(6);
-  EXPECT_THAT(Calls(), ElementsAre("wake 5", "woken 6"));
+  gpubound_found(7);
+  EXPECT_THAT(Calls(), ElementsAre("wake 5", "woken 6", "found 7"));
 }
 
 TEST_F(AnnotateTest, AWithdrawnCollectorMakesEveryAnnotationANoOp) {
@@ -290,6 +291,7 @@ TEST_F(AnnotateTest, AWithdrawnCollectorMakesEveryAnnotationANoOp) {
   const AdoptedOperation adopted(gpubound_hand_over());
   gpubound_wake(1);
   gpubound_woken(1);
+  gpubound_found(1);
   EXPECT_THAT(Calls(), IsEmpty());
   EXPECT_EQ(steps, 2);
   EXPECT_EQ(FakeCollector::lookups(), 1);
@@ -308,6 +310,7 @@ TEST_F(AnnotateTest, ATableThatEndsAfterTheScopesServesScopesOnly) {
     gpubound_drop(77);
     gpubound_wake(77);
     gpubound_woken(77);
+    gpubound_found(77);
   }
   EXPECT_THAT(Calls(), ElementsAre("begin operation short table", "end operation short table"));
 }

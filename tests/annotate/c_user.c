@@ -34,6 +34,7 @@ void CUsesEveryFunction(const char* name) {
   gpubound_drop(token);
   gpubound_wake(5);
   gpubound_woken(5);
+  gpubound_found(5);
   gpubound_end(operation);
 }
 

@@ -26,6 +26,7 @@ int DisabledCUsesEverything(void) {
   gpubound_adopt(gpubound_hand_over());
   gpubound_wake(1);
   gpubound_woken(1);
+  gpubound_found(1);
   gpubound_drop(0);
   GPUBOUND_COUNTER("off", ++evaluated);
   GPUBOUND_STEP(++evaluated);

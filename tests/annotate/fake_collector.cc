@@ -125,6 +125,7 @@ constexpr gpubound_api kWholeTable = {
     []() { return g_ended.load(); },
     [](uint64_t what) { Note("wake " + std::to_string(what)); },
     [](uint64_t what) { Note("woken " + std::to_string(what)); },
+    [](uint64_t what) { Note("found " + std::to_string(what)); },
 };
 
 gpubound_api g_table = kWholeTable;

@@ -57,6 +57,7 @@ const gpubound_api kTable = {
     []() -> uint32_t { return 0; },
     [](uint64_t) {},
     [](uint64_t) {},
+    [](uint64_t) {},
 };
 
 __attribute__((constructor)) void Loaded() {

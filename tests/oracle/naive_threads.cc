@@ -50,7 +50,8 @@ void NaiveThreads::FindReportingThread() {
     for (size_t e = 0; e < events.size(); ++e) {
       if (!OpensOperation(events[e])) continue;
       annotates = true;
-      if (e > 0 && events[e - 1].kind == SlotKind::kAdopt) continue;
+      const bool is_first = e == 0 || events[e - 1].label == LabelId{};
+      if (!is_first && events[e - 1].kind == SlotKind::kAdopt) continue;
       speaks = true;
       if (events[e].time_ns >= earliest) continue;
       earliest = events[e].time_ns;

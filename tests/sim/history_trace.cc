@@ -153,8 +153,7 @@ class TraceBuilder {
     for (const WakeFact& wake : history_.wakes) {
       if (!is_mine_[wake.thread]) continue;
       trace_.threads[index_[wake.thread]].events.push_back(
-          {kSpanBeginNs + wake.time_ns, wake.what, LabelId{},
-           wake.woken ? SlotKind::kWoken : SlotKind::kHandOver});
+          {kSpanBeginNs + wake.time_ns, wake.what, LabelId{}, wake.kind});
     }
     for (ThreadTrace& thread : trace_.threads) {
       std::stable_sort(thread.events.begin(), thread.events.end(),

@@ -14,7 +14,7 @@
 
 #include "analysis/replay.h"
 #include "proto/scope_domains.h"
-#include "tests/sim/history_trace.h"
+#include "tests/sim/replayed_threads.h"
 #include "tests/sim/virtual_program.h"
 #include "tests/sim/workloads.h"
 
@@ -121,23 +121,6 @@ VirtualProgram ThreadsThatComeAndGo(uint32_t rounds) {
   return program;
 }
 
-TimeNs SpanOf(const VirtualProgram& program) { return Execute(program, nullptr).span_ns; }
-
-// With what |thread| does in its operation |factor| times as long.
-VirtualProgram Scaled(VirtualProgram program, uint32_t thread, double factor) {
-  for (Statement& statement : program.threads[thread].statements) {
-    if (statement.action != Action::kCompute) continue;
-    statement.cost_ns = std::llround(static_cast<double>(statement.cost_ns) * factor);
-  }
-  return program;
-}
-
-ReplayFacts Replayed(const VirtualProgram& program, const ReplayOptions& options) {
-  Result<ReplayedRun> replayed = ReplayRun(RunOf(Execute(program, nullptr)), options);
-  EXPECT_TRUE(replayed.ok());
-  return std::move((*replayed).facts.front());
-}
-
 class ThreadWakesTest : public ::testing::TestWithParam<uint32_t> {};
 
 TEST_P(ThreadWakesTest, AFasterOrSlowerThreadMovesThoseThatItLetsGoOn) {
@@ -193,119 +176,6 @@ TEST(ThreadStartsTest, AThreadThatWasStartedBeginsWhereItWasStarted) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, ThreadWakesTest, testing::Values(2, 3, 5));
 
-// A thread makes items, as an actor does, which another one takes and works on, as a learner; there
-// is room for so many, if any number is given. Which of them is the faster decides who waits: the
-// one of the main thread, of whose time everything is, or the other.
-class ProducerAndConsumer {
- public:
-  enum Role : uint32_t { kConsumes = 0, kProduces = 1 };  // the thread with it
-
-  ProducerAndConsumer(TimeNs produced_ns, TimeNs consumed_ns, uint32_t room, bool producer_reports)
-      : random_(room), reports_(producer_reports ? kProduces : kConsumes) {
-    program_.python = true;
-    program_.told_items = ~uint64_t{0};
-    program_.threads.resize(2);
-    program_.threads[0].tid = 1;
-    program_.threads[1].tid = 2;
-    for (uint32_t i = 0; i < kItems; ++i) {
-      Work(kProduces, produced_ns);
-      if (room != 0 && i >= room) Await(kProduces);
-      Add(kProduces, Action::kSignal, 1'000).slot = kConsumes;
-      Await(kConsumes);
-      if (room != 0) Add(kConsumes, Action::kSignal, 1'000).slot = kProduces;
-      Work(kConsumes, consumed_ns);
-    }
-  }
-
-  const VirtualProgram& program() const { return program_; }
-  uint32_t ThreadOf(Role role) const { return role == reports_ ? 0 : 1; }
-  static std::string NameOf(Role role) { return role == kConsumes ? "training" : "simulation"; }
-
- private:
-  static constexpr uint32_t kItems = 200;
-
-  Statement& Add(Role role, Action action, TimeNs cost_ns) {
-    Statement& statement = program_.threads[ThreadOf(role)].statements.emplace_back();
-    statement.action = action;
-    statement.cost_ns = cost_ns;
-    return statement;
-  }
-  // A wait is a scope only where it has to be one, as that of a condition in a queue is.
-  void Await(Role role) {
-    Add(role, Action::kOpen, 200).scope = {LabelKind::kLayer, Layer::kWait, "wait"};
-    Statement& statement = Add(role, Action::kAwait, 2'000);
-    statement.slot = role;
-    statement.wake_up_ns = 10'000;
-    Add(role, Action::kClose, 200);
-  }
-  void Work(Role role, TimeNs usual_ns) {
-    Statement& open = Add(role, Action::kOpen, 100);
-    open.scope = {LabelKind::kOperation, Layer::kUnset, NameOf(role)};
-    open.slot = 1;
-    std::lognormal_distribution<double> time(std::log(static_cast<double>(usual_ns)), 0.3);
-    Add(role, Action::kCompute, std::llround(time(random_)));
-    Add(role, Action::kClose, 100).slot = 1;
-    if (role == reports_) Add(role, Action::kStep, 100).slot = ++iterations_;
-  }
-
-  VirtualProgram program_;
-  std::mt19937_64 random_;
-  uint32_t iterations_ = 0;
-  const Role reports_;
-};
-
-// What was found without a wait in the recording is waited for where the other thread would be the
-// slower one.
-TEST(ItemsBetweenThreads, WhoIsMadeFasterThanTheOtherWaitsForIt) {
-  constexpr TimeNs kShort = 100'000;
-  constexpr TimeNs kLong = 300'000;
-  constexpr double kOfScopes = 20'000;  // what opening the operation takes is scaled with it
-  for (const bool producer_reports : {false, true}) {
-    for (const uint32_t room : {0U, 1U, 4U}) {
-      for (const bool slow_consumer : {false, true}) {
-        const ProducerAndConsumer pair(slow_consumer ? kShort : kLong,
-                                       slow_consumer ? kLong : kShort, room, producer_reports);
-        for (const auto role : {ProducerAndConsumer::kConsumes, ProducerAndConsumer::kProduces}) {
-          for (const double factor : {0.0, 0.2, 0.5, 5.0}) {
-            ReplayOptions options;
-            options.keep_events = false;
-            options.changes.scalings.push_back(
-                {ScaledPart::kOperation, ProducerAndConsumer::NameOf(role), factor});
-            const ReplayFacts facts = Replayed(pair.program(), options);
-            const VirtualProgram changed = Scaled(pair.program(), pair.ThreadOf(role), factor);
-            const std::vector<StepFact> steps = Execute(changed, nullptr).steps;
-            const TimeNs truth = steps.back().time_ns - steps.front().time_ns;
-            const double predicted = facts.steps.times().back() - facts.steps.times().front();
-            EXPECT_NEAR(predicted, truth, 0.005 * static_cast<double>(truth) + kOfScopes)
-                << ProducerAndConsumer::NameOf(role) << " x " << factor << ", room for " << room
-                << (slow_consumer ? ", slow consumer" : ", slow producer")
-                << (producer_reports ? ", producer reports" : ", consumer reports");
-          }
-        }
-      }
-    }
-  }
-}
-
-TEST(ItemsBetweenThreads, WhatTheProfilerCostsIsTakenOutOfBothThreads) {
-  for (const bool producer_reports : {false, true}) {
-    for (const uint32_t room : {0U, 1U, 4U}) {
-      // About as fast as each other: each waits now and then.
-      VirtualProgram program =
-          ProducerAndConsumer(100'000, 100'000, room, producer_reports).program();
-      program.cost = {.scope_ns = 2'000, .deviation = 0.5, .seed = room};
-      ReplayOptions options;
-      options.keep_events = false;
-      options.costs = CalibratedCosts(program, 100'000);
-      const ReplayFacts facts = Replayed(program, options);
-      const auto truth = static_cast<double>(SpanOf(Uninstrumented(program)));
-      EXPECT_GT(static_cast<double>(SpanOf(program)) / truth, 1.03);
-      EXPECT_NEAR(static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / truth, 1, 0.01)
-          << "room for " << room << (producer_reports ? ", producer reports" : "");
-    }
-  }
-}
-
 // The second thread waits where nothing is recorded, and works without a scope: when it lets the
 // first one go on, nobody knows how long it took to come there.
 TEST(ThreadWakesOfUnseenWork, AWaitForItIsNotKnownToHaveMoved) {
@@ -318,6 +188,58 @@ TEST(ThreadWakesOfUnseenWork, AWaitForItIsNotKnownToHaveMoved) {
   options.keep_events = false;
   options.changes.scalings.push_back({ScaledPart::kOperation, Ring::NameOf(0), 0.5});
   EXPECT_GT(Replayed(program, options).unmoved_waits_ns, 0);
+}
+
+// An event loop that gives a worker its tasks and waits for their ends in scopes; between them it
+// does what no scope tells of. The worker is the one that reports.
+TEST(ThreadWakesOfUnseenWork, WhoseWaitsAreScopesIsAtWorkOutsideOfThem) {
+  VirtualProgram program;
+  program.python = true;
+  program.told_semaphores = ~uint64_t{0};
+  program.threads.resize(2);
+  const auto add = [&](uint32_t thread, Action action, TimeNs cost_ns) -> Statement& {
+    Statement& statement = program.threads[thread].statements.emplace_back();
+    statement.action = action;
+    statement.cost_ns = cost_ns;
+    return statement;
+  };
+  const auto work = [&](uint32_t thread, const char* name, TimeNs ns) {
+    add(thread, Action::kOpen, 100).scope = {LabelKind::kOperation, Layer::kUnset, name};
+    add(thread, Action::kCompute, ns);
+    add(thread, Action::kClose, 100);
+  };
+  program.threads[0].tid = 1;
+  program.threads[1].tid = 2;
+  for (int i = 0; i < 20; ++i) {
+    add(0, Action::kOpen, 100).scope = {LabelKind::kLayer, Layer::kWait, "select"};
+    if (i != 0) add(0, Action::kAwait, 500).wake_up_ns = 10'000;
+    add(0, Action::kClose, 100);
+    add(0, Action::kCompute, 200'000);
+    add(0, Action::kOpen, 3'000).scope = {LabelKind::kLayer, Layer::kWait, "select"};  // asks only
+    add(0, Action::kClose, 100);
+    if (i != 0) work(0, "update", 2'000'000);
+    add(0, Action::kCompute, 200'000);
+    add(0, Action::kSignal, 500).slot = 1;
+    Statement& task = add(1, Action::kAwait, 500);
+    task.slot = 1;
+    task.wake_up_ns = 20'000;
+    work(1, "simulation", 4'000'000);
+    add(1, Action::kSignal, 500).slot = 0;
+  }
+  const std::pair<uint32_t, const char*> works[] = {{0, "update"}, {1, "simulation"}};
+  for (const auto& [thread, name] : works) {
+    ReplayOptions options;
+    options.keep_events = false;
+    options.changes.scalings.push_back({ScaledPart::kOperation, name, 0.1});
+    const ReplayFacts facts = Replayed(program, options);
+    VirtualProgram changed = program;
+    for (Statement& statement : changed.threads[thread].statements) {
+      if (statement.cost_ns >= 2'000'000) statement.cost_ns /= 10;
+    }
+    const auto truth = static_cast<double>(SpanOf(changed));
+    EXPECT_NEAR(static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / truth, 1, 0.005)
+        << name;
+  }
 }
 
 // The first thread is woken by the second one, and later waits for what nobody knows.
@@ -337,44 +259,6 @@ TEST(ThreadWakesOfUnseenWork, OneKnownWaitMakesNoneKnownThatComesLater) {
   add(Action::kCompute, 1'000'000);
   add(Action::kClose, 100);
   EXPECT_GT(Replayed(program, options).unmoved_waits_ns, 0);
-}
-
-// The first thread works, in a scope of its own or in none, while the second one makes an item:
-// that it works is not that it waits, however much sooner the item might be there.
-TEST(ItemsBetweenThreads, WorkDuringWhichAnItemComesIsNoWait) {
-  for (const bool in_scope : {true, false}) {
-    VirtualProgram program;
-    program.python = true;
-    program.told_items = 1;
-    program.threads.resize(2);
-    program.threads[0].tid = 1;
-    program.threads[1].tid = 2;
-    const auto add = [&](uint32_t thread, Action action, TimeNs cost_ns) -> Statement& {
-      Statement& statement = program.threads[thread].statements.emplace_back();
-      statement.action = action;
-      statement.cost_ns = cost_ns;
-      return statement;
-    };
-    const ScopeName operation = {LabelKind::kOperation, Layer::kUnset, "training"};
-    for (int i = 0; i < 20; ++i) {
-      if (in_scope || i == 0) add(0, Action::kOpen, 100).scope = operation;
-      add(0, Action::kCompute, 1'000'000);
-      add(0, Action::kAwait, 500);
-      add(0, Action::kCompute, 100'000);
-      if (in_scope || i == 0) add(0, Action::kClose, 100);
-      add(1, Action::kOpen, 100).scope = {LabelKind::kOperation, Layer::kUnset, "simulation"};
-      add(1, Action::kCompute, 900'000);
-      add(1, Action::kClose, 100);
-      add(1, Action::kSignal, 500);
-    }
-    ReplayOptions options;
-    options.keep_events = false;
-    options.changes.scalings.push_back({ScaledPart::kOperation, "simulation", 0});
-    const ReplayFacts facts = Replayed(program, options);
-    const auto truth = static_cast<double>(SpanOf(Scaled(program, 1, 0)));
-    EXPECT_NEAR(static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / truth, 1, 0.002)
-        << in_scope;
-  }
 }
 
 }  // namespace

@@ -231,7 +231,8 @@ class Machine {
   void Await(uint32_t t, const Statement& statement) {
     threads_[t].wake_ns = now_ + statement.cost_ns;
     const bool waited = std::exchange(threads_[t].awaited, false);
-    NoteWake(t, statement.slot, ++semaphores_[statement.slot].awaited, waited, true);
+    NoteWake(t, statement.slot, ++semaphores_[statement.slot].awaited, waited,
+             waited ? SlotKind::kWoken : SlotKind::kAdopt);
   }
   void Signal(uint32_t t, const Statement& statement) {
     threads_[t].wake_ns = now_ + statement.cost_ns;
@@ -242,12 +243,13 @@ class Machine {
       threads_[other].blocked = threads_[other].awaits = false;  // it looks whether it may go on
       threads_[other].wake_ns = now_ + Current(other).wake_up_ns;
     }
-    NoteWake(t, statement.slot, ++semaphores_[statement.slot].signalled, wakes, false);
+    NoteWake(t, statement.slot, ++semaphores_[statement.slot].signalled, wakes,
+             SlotKind::kHandOver);
   }
-  void NoteWake(uint32_t t, uint32_t semaphore, uint64_t time, bool waits, bool woken) {
+  void NoteWake(uint32_t t, uint32_t semaphore, uint64_t time, bool waits, SlotKind kind) {
     const bool each = (program_.told_items >> semaphore & 1) != 0;
     if (!each && (!waits || (program_.told_semaphores >> semaphore & 1) == 0)) return;
-    history_.wakes.push_back({t, now_, each ? time << 6 | semaphore : semaphore, woken});
+    history_.wakes.push_back({t, now_, each ? time << 6 | semaphore : semaphore, kind});
     threads_[t].wake_ns += costs_.Of(program_.cost.scope_ns);
   }
 

@@ -172,7 +172,7 @@ struct WakeFact {
   uint32_t thread;
   TimeNs time_ns;
   uint64_t what;
-  bool woken;
+  SlotKind kind;  // kHandOver, kWoken or, where it was there already, kAdopt
 };
 
 struct PauseFact {

@@ -121,7 +121,7 @@ GPUBOUND_INLINE_ void gpubound_drop(uint64_t token) GPUBOUND_NOEXCEPT_ {
  * |what|, any number that both know, as the address of a condition variable; each of these
  * gpubound_woken once it goes on, inside its GPUBOUND_LAYER(wait). Where it was the time that ran
  * out, it does not. Who comes for what may have been there already, as an item of a queue (each a
- * |what| of its own), calls gpubound_woken when it has it: faster, it would have to wait. */
+ * |what| of its own), calls gpubound_found when it has it: faster, it would have to wait. */
 GPUBOUND_INLINE_ void gpubound_wake(uint64_t what) GPUBOUND_NOEXCEPT_ {
   const struct gpubound_api* table = gpubound_table_();
   if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, woken)) table->wake(what);
@@ -129,6 +129,10 @@ GPUBOUND_INLINE_ void gpubound_wake(uint64_t what) GPUBOUND_NOEXCEPT_ {
 GPUBOUND_INLINE_ void gpubound_woken(uint64_t what) GPUBOUND_NOEXCEPT_ {
   const struct gpubound_api* table = gpubound_table_();
   if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, woken)) table->woken(what);
+}
+GPUBOUND_INLINE_ void gpubound_found(uint64_t what) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = gpubound_table_();
+  if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, found)) table->found(what);
 }
 
 /* What the macros are made of. */

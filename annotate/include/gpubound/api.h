@@ -88,11 +88,12 @@ struct gpubound_api {
   /* Who lets whom go on, between threads of a process: `wake` before those are woken that wait for
    * `what`, any number that both know, as the address of a condition variable or one of its own for
    * each item of a queue; `woken` on such a thread once it was, while its wait (a scope of the
-   * layer wait) is open, or outside of one where it found `what` there. A thread that has recorded
-   * nothing yet records no `wake`; of its `woken` the last one comes before its first event, and
-   * says because of whom it begins. */
+   * layer wait) is open. A thread that has recorded nothing yet records no `wake`; of its `woken`
+   * the last one comes before its first event, and says because of whom it begins. */
   void (*wake)(uint64_t what);
   void (*woken)(uint64_t what);
+  /* A thread that comes for `what` has it: whether it had to wait is told by `woken`, if at all. */
+  void (*found)(uint64_t what);
 };
 
 /* Exported by libgpubound.so. NULL when the collector cannot record in this process. */

@@ -17,7 +17,7 @@
 
 namespace gpubound {
 
-// For the collector's `wake` and `woken`; 0: nothing is known.
+// For the collector's `wake` and `found`; 0: nothing is known.
 struct QueuePlace {
   uint64_t item = 0;
   uint64_t room = 0;  // that it gets, or leaves

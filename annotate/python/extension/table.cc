@@ -29,6 +29,7 @@ constexpr gpubound_api kNoCollector = {
     []() -> uint32_t { return 0; },
     [](uint64_t) {},
     [](uint64_t) {},
+    [](uint64_t) {},
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ enum class CallRole : uint32_t {
   // is true, or always without one; opens nothing.
   kWakes = 11,
   kEnds = 12,    // has come to the end that they wait for; opens nothing
-  kAwaits = 13,  // a wait for the first argument: woken, unless it returns False
+  kAwaits = 13,  // a wait for the first argument: woken, unless it returns False or an empty list
   kStarts = 14,  // begins what was asked for when the first argument was made; opens nothing
   // Comes for what the first argument stands for: found, unless it returns False; opens nothing.
   kFinds = 15,
@@ -64,8 +64,9 @@ enum class CallRole : uint32_t {
   // held; |helper| is what queue_items.h calls names. They open nothing.
   kPuts = 16,
   kTakes = 17,
+  kWakesItsOwn = 18,  // lets threads go on that wait for the attribute that |helper| names
 };
-inline constexpr uint32_t kCallRoles = 18;
+inline constexpr uint32_t kCallRoles = 19;
 
 // A wrapper as NewWrapper makes it, in |role|. Of nested waits only the outermost opens its label:
 // it knows for whom it is. |helper| is null for none; an error of it is dropped.

@@ -227,6 +227,18 @@ PyObject* CallWaking(PyObject* self, PyObject* const* arguments, size_t nargsf,
   return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
 }
 
+PyObject* CallWakingItsOwn(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                           PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  if (ArgumentCount(nargsf) != 0 && wrapper->helper != nullptr) {
+    PyObject* awaited = PyObject_GetAttr(arguments[0], wrapper->helper);
+    if (awaited != nullptr) g_table.wake(IdOf(awaited));
+    Py_XDECREF(awaited);
+    if (!DropError()) return nullptr;
+  }
+  return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+}
+
 PyObject* CallEnding(PyObject* self, PyObject* const* arguments, size_t nargsf,
                      PyObject* keywords) {
   PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
@@ -237,8 +249,9 @@ PyObject* CallEnding(PyObject* self, PyObject* const* arguments, size_t nargsf,
 PyObject* CallUntilWoken(PyObject* wrapped, PyObject* const* arguments, size_t nargsf,
                          PyObject* keywords) {
   PyObject* result = PyObject_Vectorcall(wrapped, arguments, nargsf, keywords);
-  const bool woken = result != nullptr && result != Py_False && ArgumentCount(nargsf) != 0;
-  if (woken) g_table.woken(IdOf(arguments[0]));
+  if (result == nullptr || result == Py_False || ArgumentCount(nargsf) == 0) return result;
+  const bool found_nothing = PyList_Check(result) && PyList_Size(result) == 0;  // by a selector
+  if (!found_nothing) g_table.woken(IdOf(arguments[0]));
   return result;
 }
 
@@ -257,7 +270,10 @@ PyObject* CallStarting(PyObject* self, PyObject* const* arguments, size_t nargsf
 
 PyObject* CallFinding(PyObject* self, PyObject* const* arguments, size_t nargsf,
                       PyObject* keywords) {
-  return CallUntilWoken(Cast(self)->wrapped, arguments, nargsf, keywords);
+  PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+  const bool found = result != nullptr && result != Py_False && ArgumentCount(nargsf) != 0;
+  if (found) g_table.found(IdOf(arguments[0]));
+  return result;
 }
 
 PyObject* CallPutting(PyObject* self, PyObject* const* arguments, size_t nargsf,
@@ -267,7 +283,7 @@ PyObject* CallPutting(PyObject* self, PyObject* const* arguments, size_t nargsf,
   if (ArgumentCount(nargsf) != 0 && !FindPlaceToPut(arguments[0], wrapper->helper, &place)) {
     return nullptr;
   }
-  if (place.room != 0) g_table.woken(place.room);
+  if (place.room != 0) g_table.found(place.room);
   PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
   if (place.item != 0 && result != nullptr) g_table.wake(place.item);
   return result;
@@ -283,7 +299,7 @@ PyObject* CallTaking(PyObject* self, PyObject* const* arguments, size_t nargsf,
     Py_DECREF(result);
     return nullptr;
   }
-  if (place.item != 0) g_table.woken(place.item);
+  if (place.item != 0) g_table.found(place.item);
   if (place.room != 0) g_table.wake(place.room);
   return result;
 }
@@ -303,9 +319,10 @@ PyObject* CallChosen(PyObject* self, PyObject* const* arguments, size_t nargsf,
 }
 
 constexpr vectorcallfunc kRoleCalls[kCallRoles] = {
-    CallWaiting, CallReceiving, CallWriting,  CallMaking,    CallReturning, CallOpening,
-    CallClosing, CallWorking,   CallChosen,   CallReplacing, CallFollowed,  CallWaking,
-    CallEnding,  CallAwaiting,  CallStarting, CallFinding,   CallPutting,   CallTaking};
+    CallWaiting,  CallReceiving, CallWriting, CallMaking,      CallReturning,
+    CallOpening,  CallClosing,   CallWorking, CallChosen,      CallReplacing,
+    CallFollowed, CallWaking,    CallEnding,  CallAwaiting,    CallStarting,
+    CallFinding,  CallPutting,   CallTaking,  CallWakingItsOwn};
 
 }  // namespace
 

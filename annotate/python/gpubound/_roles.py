@@ -13,3 +13,5 @@ WAKES, ENDS, AWAITS, STARTS = 11, 12, 13, 14
 # They come for what was let go on, or was not to be waited for any more; they put an item into a queue, and
 # take one out.
 FINDS, PUTS, TAKES = 15, 16, 17
+# They let those go on that wait for an attribute of their first argument.
+WAKES_ITS_OWN = 18

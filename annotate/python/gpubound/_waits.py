@@ -103,12 +103,13 @@ CHANNELS: Dict[str, _Role] = {"written": (_roles.WRITES, None), "made": (_roles.
                               "ends": (_roles.RETURNS, note_ends)}
 # Threads of this process that wait for the first argument, or come for it later: those among its
 # `_waiters`, those that join it, any, the one that takes it up; those that get from the queue that it is,
-# and put into it.
+# and put into it; the one that runs the event loop.
 _QUEUE = ("queue", "maxsize")
 THREADS: Dict[str, _Role] = {"waiters": (_roles.WAKES, "_waiters"), "joiners": (_roles.ENDS, None),
                              "all": (_roles.WAKES, None), "taken up": (_roles.STARTS, None),
                              "found": (_roles.FINDS, None), "getters": (_roles.PUTS, _QUEUE),
-                             "putters": (_roles.TAKES, _QUEUE)}
+                             "putters": (_roles.TAKES, _QUEUE),
+                             "event loop": (_roles.WAKES_ITS_OWN, "_selector")}
 
 
 def watch(original: Any, name: str, binds: bool, hook: Dict[str, Any]) -> Any:

@@ -99,7 +99,7 @@ until(lambda: items.not_empty._waiters)
 recorded.take()
 items.put(1)
 until(lambda: not thread.is_alive())
-""")[:5], ["wake other 1", "wake it", "woken it", "end Condition.wait", "woken other 1"])
+""")[:5], ["wake other 1", "wake it", "woken it", "end Condition.wait", "found other 1"])
 
     def test_a_queue_that_holds_something(self):
         for kind in "Queue", "LifoQueue", "PriorityQueue":
@@ -111,7 +111,7 @@ items.put(2)
 items.put(1)
 items.get()
 items.get()
-"""), ["wake other 1", "wake other 2", "woken other 1", "woken other 2"], kind)
+"""), ["wake other 1", "wake other 2", "found other 1", "found other 2"], kind)
 
     def test_a_queue_with_room_for_two(self):
         self.assertEqual(self.calls_of("""
@@ -122,7 +122,7 @@ items.put(1)
 items.put(1)
 items.get()
 items.put(1)
-"""), ["wake other 1", "wake other 2", "woken other 1", "wake other 3", "woken other 3", "wake other 4"])
+"""), ["wake other 1", "wake other 2", "found other 1", "wake other 3", "found other 3", "wake other 4"])
 
     def test_items_from_before_are_nobodys(self):
         self.assertEqual(self.calls_of("""
@@ -133,7 +133,7 @@ recorded.take()
 items.put(1)
 items.get()
 items.get()
-"""), ["wake other 1", "woken other 2", "woken other 1"])
+"""), ["wake other 1", "found other 2", "found other 1"])
 
     def test_items_of_many_queues_are_different_ones(self):
         calls = self.calls_of("""
@@ -147,7 +147,7 @@ for items in queues:
 """)
         self.assertEqual(len(calls), 500 * (3 + 2 + 3 + 3))
         self.assertEqual(len({call for call in calls if call.startswith("wake")}), 500 * 6)
-        self.assertEqual(len({call for call in calls if call.startswith("woken")}), 500 * 5)
+        self.assertEqual(len({call for call in calls if call.startswith("found")}), 500 * 5)
 
     def test_what_is_no_queue_fails_as_ever(self):
         self.assertEqual(self.calls_of("""
@@ -172,7 +172,7 @@ go_on.set()
 go_on.wait()
 go_on.clear()
 go_on.wait(0)
-"""), ["wake it", "woken it", "begin Condition.wait", "end Condition.wait"])
+"""), ["wake it", "found it", "begin Condition.wait", "end Condition.wait"])
 
     def test_a_future_that_has_its_result(self):
         self.assertEqual(self.calls_of("""
@@ -201,6 +201,31 @@ until(lambda: not asks.is_alive())
 """)
         self.assertEqual([call for call in calls if "other" not in call][-3:],
                          ["wake it", "woken it", "end Future.result"])
+
+    def test_an_event_loop(self):
+        calls = self.calls_of("""
+import asyncio
+loop = asyncio.new_event_loop()
+print(id(loop._selector))
+begin(loop.run_forever)
+until(loop.is_running)
+recorded.take()
+loop.call_soon_threadsafe(loop.stop)
+until(lambda: not loop.is_running())
+""")
+        self.assertIn(["wake it", "woken it", "end EpollSelector.select"],
+                      [calls[i:i + 3] for i in range(len(calls))], calls)
+
+    def test_an_event_loop_that_waits_for_a_time(self):
+        calls = self.calls_of("""
+import asyncio
+loop = asyncio.new_event_loop()
+print(id(loop._selector))
+recorded.take()
+loop.run_until_complete(asyncio.sleep(0.01))
+""")
+        self.assertNotIn("woken it", calls)
+        self.assertIn("end EpollSelector.select", calls)
 
     def test_the_end_of_a_thread_that_is_joined(self):
         self.assertEqual(self.calls_of("""

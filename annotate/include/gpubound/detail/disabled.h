@@ -45,6 +45,7 @@ GPUBOUND_DISABLED_ void gpubound_adopt(uint64_t token) GPUBOUND_NOEXCEPT_ { (voi
 GPUBOUND_DISABLED_ void gpubound_drop(uint64_t token) GPUBOUND_NOEXCEPT_ { (void)token; }
 GPUBOUND_DISABLED_ void gpubound_wake(uint64_t what) GPUBOUND_NOEXCEPT_ { (void)what; }
 GPUBOUND_DISABLED_ void gpubound_woken(uint64_t what) GPUBOUND_NOEXCEPT_ { (void)what; }
+GPUBOUND_DISABLED_ void gpubound_found(uint64_t what) GPUBOUND_NOEXCEPT_ { (void)what; }
 GPUBOUND_DISABLED_ uint32_t gpubound_name_label_(uint32_t kind, const char* text,
                                                  size_t length) GPUBOUND_NOEXCEPT_ {
   (void)kind;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs of threads that let each other go on: what a replay of one says, and how long another
+// one takes with the change really made.
+#ifndef GPUBOUND_TESTS_SIM_REPLAYED_THREADS_H_
+#define GPUBOUND_TESTS_SIM_REPLAYED_THREADS_H_
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "analysis/replay.h"
+#include "tests/sim/history_trace.h"
+#include "tests/sim/virtual_program.h"
+
+namespace gpubound::sim {
+
+inline TimeNs SpanOf(const VirtualProgram& program) { return Execute(program, nullptr).span_ns; }
+
+// With what |thread| does in its operation |factor| times as long.
+inline VirtualProgram Scaled(VirtualProgram program, uint32_t thread, double factor) {
+  for (Statement& statement : program.threads[thread].statements) {
+    if (statement.action != Action::kCompute) continue;
+    statement.cost_ns = std::llround(static_cast<double>(statement.cost_ns) * factor);
+  }
+  return program;
+}
+
+inline ReplayFacts Replayed(const VirtualProgram& program, const ReplayOptions& options) {
+  Result<ReplayedRun> replayed = ReplayRun(RunOf(Execute(program, nullptr)), options);
+  EXPECT_TRUE(replayed.ok());
+  return std::move((*replayed).facts.front());
+}
+
+}  // namespace gpubound::sim
+
+#endif  // GPUBOUND_TESTS_SIM_REPLAYED_THREADS_H_
