@@ -9,7 +9,11 @@
 namespace gpubound {
 namespace {
 
-constexpr size_t kFirstSlots = 256;
+// A process has one book that tells devices apart, and one more for each lane, in which a thread
+// that lives for a moment fills two rows: of 100,000 of those a kilobyte is 100 MB.
+constexpr size_t FirstSlots(CellBook::Devices devices) {
+  return devices == CellBook::Devices::kEach ? 256 : 16;
+}
 
 // Rows fill at most this part of the slots, so that nearly every one lies at home.
 constexpr size_t kSlotsPerRow = 4;
@@ -18,7 +22,7 @@ constexpr size_t kSlotsPerRow = 4;
 
 CellBook::CellBook(int64_t begin_ns, const CpuState& state, Devices devices)
     : devices_(devices), at_{.now_ns = begin_ns} {
-  MakeSlots(kFirstSlots);
+  MakeSlots(FirstSlots(devices_));
   EnterState(state);
 }
 
@@ -45,7 +49,7 @@ void CellBook::Visit(StateArchive& archive, const CpuState& state) {
   by_device_.clear();
   names_.clear();
   rows_.clear();
-  MakeSlots(kFirstSlots);
+  MakeSlots(FirstSlots(devices_));
   for (const RowName& name : names) {
     key_ = name.Key();
     Find(name);
@@ -80,7 +84,7 @@ void CellBook::Close(const CellBook& other) {
 }
 
 void CellBook::Reopen(const CellBook& other) {
-  MakeSlots(std::max(kFirstSlots, std::bit_ceil(names_.size() * kSlotsPerRow)));
+  MakeSlots(std::max(FirstSlots(devices_), std::bit_ceil(names_.size() * kSlotsPerRow)));
   Index();
   AddAll(other, 1);
   key_ = other.key_;

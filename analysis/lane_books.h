@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The books of the lanes of a process. A lane in which nothing happens gets the time of a quiet
-// lane; so one book is kept for all of those, and a lane's own book is opened when its thread
-// begins and closed while the thread does nothing or has ended:
+// The books of the lanes of a process. Lanes in which nothing happens get the same time; so one
+// book is kept for all whose threads are in no scope, and one for all whose threads have ended. A
+// lane's own book is opened when its thread does something, and closed while the thread rests in
+// either:
 //
-//   quiet     |--------------------------------------------|
-//   lane 1    |.....|---own book---|.......................|   ... as the quiet book goes on
-//   lane 2    |..............|---own book---|....|--own----|
+//   in no scope  |--------------------------------------------|
+//   ended        |--------------------------------------------|
+//   lane 1       |.....|---own book---|xxxxxxxxxxxxxxxxxxxxxxx|   ... as the first book goes on,
+//   lane 2       |..............|---own book---|....|--own----|   xxx as the second
 //
 // So a window costs what happens in it, however many lanes there were or will be. One object, one
 // caller.
 #ifndef GPUBOUND_ANALYSIS_LANE_BOOKS_H_
 #define GPUBOUND_ANALYSIS_LANE_BOOKS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -41,23 +44,33 @@ class LaneBooks {
   // What holds between two windows. By thread: one that has become a lane since did nothing before.
   void Visit(StateArchive& archive);
 
+  // Lanes with a book that is kept now.
+  size_t open() const { return open_.size(); }
+
   // What was booked of a lane.
   std::vector<CellBook::Row> Rows(size_t lane) const { return Whole(lane).Rows(); }
 
  private:
+  // What many lanes do, and the time of one that never did anything else.
+  struct Rest {
+    Doing doing;
+    CellBook book;
+  };
   struct Lane {
     bool open = false;
-    // While it is closed, less what the quiet book held when it was; none: never open.
+    size_t rest = 0;  // while it is closed
+    // While it is closed, less what the rest's book held when it was; none: never open.
     std::optional<CellBook> book;
   };
-  CpuState QuietState() const { return timeline_.StateOf(quiet_); }
+  Rest RestIn(Layer layer, int64_t begin_ns) const;
+  CpuState StateOf(const Rest& rest) const { return timeline_.StateOf(rest.doing); }
+  std::optional<size_t> RestOf(uint32_t lane) const;
   CellBook Whole(size_t lane) const;
   void Open(uint32_t lane);
-  void CloseQuiet();
+  void CloseResting();
 
   const ProcessTimeline& timeline_;
-  const Doing quiet_;
-  CellBook quiet_book_;
+  std::array<Rest, 2> rests_;  // lanes begin in the first
   std::vector<Lane> lanes_;
   std::vector<uint32_t> open_;
 };

@@ -8,8 +8,12 @@
 #include <memory>
 #include <utility>
 
+#include "analysis/lane_books.h"
 #include "analysis/memory_source.h"
 #include "analysis/process_report.h"
+#include "analysis/process_timeline.h"
+#include "analysis/sweep_setup.h"
+#include "proto/scope_domains.h"
 
 namespace gpubound {
 namespace {
@@ -79,6 +83,29 @@ class ManyThreadsTest : public testing::Test {
     return trace;
   }
 
+  // The same; a thread's last event says that it ends. Half of them live in another phase.
+  static ProcessTrace EndingOneAfterTheOther() {
+    ProcessTrace trace = OneAfterTheOther(LabelKind::kOperation);
+    trace.labels.push_back({LabelKind::kLayer, Layer::kWait, kThreadEndDomain, kThreadEndText});
+    trace.labels.push_back({LabelKind::kPhase, Layer::kUnset, "", "second half"});
+    for (uint32_t i = 0; i < kThreads; ++i) {
+      const int64_t end_ns = (i + 1) * kLifeNs - kScopeNs;
+      trace.threads[i].events.push_back({end_ns, 0, LabelId{2}, SlotKind::kBegin});
+    }
+    std::vector<ThreadEvent>& events = trace.threads[kThreads / 2].events;
+    events.insert(events.begin(), {kThreads / 2 * kLifeNs, 0, LabelId{3}, SlotKind::kPhase});
+    return trace;
+  }
+
+  static int64_t InLayer(const std::vector<ReportCell>& cells, const std::string& phase,
+                         const std::string& layer) {
+    int64_t ns = 0;
+    for (const ReportCell& cell : cells) {
+      if (cell.phase == phase && cell.layer == layer) ns += cell.ns;
+    }
+    return ns;
+  }
+
   static int64_t Wall(const std::vector<ReportOperation>& rows, const std::string& operation) {
     for (const ReportOperation& row : rows) {
       if (row.operation == operation) return row.wall_ns;
@@ -105,6 +132,46 @@ TEST_F(ManyThreadsTest, EveryLaneOfAShortThreadIsOfTheWholeSpan) {
     EXPECT_EQ(Wall(lane.operations, "work"), kScopes * kScopeNs);
     EXPECT_EQ(Wall(lane.operations, kNoOperation), kThreads * kLifeNs - kScopes * kScopeNs);
   }
+}
+
+TEST_F(ManyThreadsTest, ThreadsThatSayThatTheyEndedAreFollowedNoLonger) {
+  const ProcessTrace trace = EndingOneAfterTheOther();
+  Result<ProcessAnalysis> analysis = AnalyzeProcess(trace, {});
+  ASSERT_TRUE(analysis.ok()) << analysis.error().ToString();
+  ASSERT_EQ(analysis->report.lanes.size(), kThreads - 1);
+  constexpr int64_t kHalfNs = kThreads / 2 * kLifeNs;
+  for (size_t i = 0; i < analysis->report.lanes.size(); ++i) {
+    const ReportLane& lane = analysis->report.lanes[i];
+    EXPECT_EQ(Wall(lane.operations, "work"), kScopes * kScopeNs);
+    // The first thread reports, and is none.
+    const int64_t ended_ns = static_cast<int64_t>(i + 2) * kLifeNs - kScopeNs;
+    const int64_t first_ns = std::max(kHalfNs - ended_ns, int64_t{0});
+    EXPECT_EQ(InLayer(lane.cells, kNoPhase, "wait"), first_ns);
+    EXPECT_EQ(InLayer(lane.cells, "second half", "wait"), kThreads * kLifeNs - ended_ns - first_ns);
+  }
+}
+
+TEST_F(ManyThreadsTest, NoBookIsKeptOfALaneWhoseThreadHasEnded) {
+  const ProcessTrace trace = EndingOneAfterTheOther();
+  const MemorySource source(trace);
+  const SweepSetup setup(trace, source, {}, {});
+  const SweepInput& in = setup.input();
+  ProcessTimeline timeline({in.process, in.source, in.roles, in.scan, in.peers, in.inherited});
+  LaneBooks books(timeline, trace.python, in.span.begin_ns);
+  GpuWindow idle;
+  idle.all.push_back({});
+  idle.all.push_back({.begin_ns = kOpenEnded});
+  size_t most_open = 0;
+  for (int64_t begin_ns = 0; begin_ns < in.span.end_ns; begin_ns = timeline.NextTime()) {
+    const int64_t end_ns = timeline.Open(begin_ns, begin_ns + 2 * kLifeNs);
+    timeline.Run(begin_ns, end_ns);
+    books.OpenWindow(idle);
+    books.BookWindow(begin_ns, in.span);
+    books.BookUntil(std::min(end_ns, in.span.end_ns));
+    most_open = std::max(most_open, books.open());
+  }
+  EXPECT_EQ(timeline.lanes(), kThreads - 1);
+  EXPECT_LT(most_open, 10U);
 }
 
 }  // namespace
