@@ -53,6 +53,7 @@ ThreadBuffer* ThreadRegistry::AllocateLocked() {
 ThreadId ThreadRegistry::AddThreadLocked(uint32_t tid, const std::string& name) {
   const ThreadId id = static_cast<ThreadId>(rows_.size() + 1);
   rows_.Add({id, tid, name});
+  ended_.push_back(false);
   if (Raw(id) <= kLiveMaxThreads) {
     LiveThread* live = &context_->mapping->threads()[Raw(id) - 1];
     live->ordinal = Raw(id);
@@ -95,17 +96,21 @@ void ThreadRegistry::Unregister(ThreadBuffer* buffer, const std::string& name) {
   const SignalBlock block;
   const std::lock_guard<std::mutex> lock(mutex_);
   RenameLocked(id, name);
+  ended_[Raw(id) - 1] = true;
   std::memset(static_cast<void*>(buffer), 0, sizeof(*buffer));
   free_buffers_.push_back(buffer);
   --with_buffer_;
 }
 
-// Threads rename themselves after their first scope. A number that was given out again belongs to
-// the newest thread that has it.
+// Threads rename themselves after their first scope. One that has ended told its last name; its
+// number may be that of a thread which records nothing, and there may be a million more of them,
+// for which the end of the program would wait. A number that was given out again belongs to the
+// newest thread that has it.
 void ThreadRegistry::RefreshNames() {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::unordered_set<uint32_t> seen;
   for (size_t index = rows_.size(); index-- > 0;) {
+    if (ended_[index]) continue;
     const ThreadRow row = rows_.row(index);
     if (seen.insert(row.tid).second) RenameLocked(row.id, ThreadName(row.tid));
   }

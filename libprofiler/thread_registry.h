@@ -42,7 +42,7 @@ class ThreadRegistry {
   // An ordinal without a buffer, for a device source's thread, which writes records.
   ThreadId AddThread(uint32_t tid, const std::string& name);
 
-  // Reads the names of the threads that are still there again.
+  // Reads the names of the threads that have not ended again.
   void RefreshNames();
 
   void CopyRowsSince(size_t* position, std::vector<ThreadRow>* out);
@@ -56,6 +56,7 @@ class ThreadRegistry {
   RecordingContext* const context_;
   std::mutex mutex_;
   RowJournal<ThreadRow> rows_;
+  std::vector<bool> ended_;  // by row; those said so
   std::vector<ThreadBuffer*> free_buffers_;
   uint32_t with_buffer_ = 0;  // threads
 };

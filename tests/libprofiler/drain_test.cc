@@ -5,6 +5,7 @@
 #include "libprofiler/drain.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <bit>
 #include <thread>
@@ -140,6 +141,13 @@ TEST_F(DrainTest, TwoThreadsAndADrainThatRunsBesideThemLoseNothing) {
                 trace.Number("SELECT sum(event_count) FROM chunk"),
             static_cast<int64_t>(4 * kScopes));
   EXPECT_EQ(trace.LedgerValue("unbalanced_scopes"), 0);
+}
+
+TEST_F(DrainTest, AThreadThatEndedKeepsItsNameWhoeverHasItsNumberNow) {
+  ThreadBuffer* other = collector_->RegisterThread(static_cast<uint32_t>(gettid()), "worker");
+  collector_->UnregisterThread(other, "last name");
+  Finish();
+  EXPECT_EQ(TraceFile(DatabasePath()).Text("SELECT name FROM thread WHERE id=2"), "last name");
 }
 
 TEST_F(DrainTest, AThreadThatEndsLeavesItsEventsAndItsLastName) {
