@@ -92,6 +92,8 @@ void EntryTimes::OnDriverBegin() noexcept {
   thread.is_timed = false;
   const int bucket = BucketOf(clocks_.ticks() - thread.begun);
   HistogramOf(thread.function, thread.is_late)[bucket].fetch_add(1, std::memory_order_relaxed);
+  std::atomic<bool>& is_used = is_used_[thread.function];
+  if (!is_used.load(std::memory_order_relaxed)) is_used.store(true, std::memory_order_relaxed);
   count_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -111,37 +113,41 @@ EntryTimes::Histogram& EntryTimes::HistogramOf(uint32_t function, bool late) con
   return histograms_[size_t{2} * function + (late ? 1 : 0)];
 }
 
+EntryTimes::Figures EntryTimes::FiguresOf(uint32_t function, bool late) const {
+  const Histogram& histogram = HistogramOf(function, late);
+  Figures figures;
+  for (const auto& bucket : histogram) figures.timed += bucket.load(std::memory_order_relaxed);
+  const double counted = std::max(1.0, kCounted * static_cast<double>(figures.timed));
+  double seen = 0;
+  double ticks = 0;
+  for (int i = 0; i < kBuckets && seen < counted; ++i) {
+    const double here = histogram[i].load(std::memory_order_relaxed);
+    const double taken = std::min(here, counted - seen);
+    ticks += taken * MiddleOf(i);
+    seen += taken;
+  }
+  if (seen > 0) figures.mean_ticks = ticks / seen;
+  return figures;
+}
+
 std::string EntryTimes::Text(const std::function<std::string_view(uint32_t)>& name_of) const {
   std::string text;
   if (histograms_ == nullptr || count() == 0) return text;
   const double ticks_per_ns = TicksPerNs();
   for (uint32_t function = 0; function < kFunctions; ++function) {
-    uint64_t all = 0;
-    std::string figures;
-    for (const bool late : {false, true}) {
-      const Histogram& histogram = HistogramOf(function, late);
-      uint64_t timed = 0;
-      for (const auto& bucket : histogram) timed += bucket.load(std::memory_order_relaxed);
-      const double counted = std::max(1.0, kCounted * static_cast<double>(timed));
-      double seen = 0;
-      double ticks = 0;
-      for (int i = 0; i < kBuckets && seen < counted; ++i) {
-        const double here = histogram[i].load(std::memory_order_relaxed);
-        const double taken = std::min(here, counted - seen);
-        ticks += taken * MiddleOf(i);
-        seen += taken;
-      }
-      char figure[64];
-      std::snprintf(figure, sizeof(figure), " %llu %.1f", static_cast<unsigned long long>(timed),
-                    seen > 0 ? ticks / seen / ticks_per_ns : 0);
-      figures += figure;
-      all += timed;
-    }
+    if (!is_used_[function].load(std::memory_order_relaxed)) continue;
     const std::string_view name = name_of(function);
-    if (all == 0 || name.empty()) continue;
+    if (name.empty()) continue;
     text += text.empty() ? "" : "\n";
     text += name;
-    text += figures;
+    for (const bool late : {false, true}) {
+      const Figures figures = FiguresOf(function, late);
+      char words[64];
+      std::snprintf(words, sizeof(words), " %llu %.1f",
+                    static_cast<unsigned long long>(figures.timed),
+                    figures.mean_ticks / ticks_per_ns);
+      text += words;
+    }
   }
   return text;
 }

@@ -57,10 +57,15 @@ class EntryTimes {
     void operator()(Histogram* histograms) const { std::free(histograms); }
   };
   struct OfThread;
+  struct Figures {
+    uint64_t timed = 0;
+    double mean_ticks = 0;  // of all but the longest
+  };
 
   static OfThread& ThisThread() noexcept;
   static int BucketOf(uint64_t ticks) noexcept;
   Histogram& HistogramOf(uint32_t function, bool late) const;
+  Figures FiguresOf(uint32_t function, bool late) const;
   double TicksPerNs() const noexcept;
 
   const Clocks clocks_;
@@ -70,6 +75,8 @@ class EntryTimes {
   // Two of each function. Zeroed pages, which cost memory once they are used; null where there is
   // none.
   const std::unique_ptr<Histogram[], Free> histograms_;
+  // Functions that have something there: a program calls twenty of them.
+  std::array<std::atomic<bool>, kFunctions> is_used_{};
   std::atomic<uint64_t> count_{0};
 };
 
