@@ -11,6 +11,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -83,6 +85,16 @@ Bounds BoundsOfBusy(const ReportOperation& recorded, const ReportOperation& corr
   return bounds;
 }
 
+// The first row of each operation; |rows| outlive it. Programs that number their operations have
+// tens of thousands.
+template <typename Row>
+auto ByOperation(const std::vector<Row>& rows) {
+  std::unordered_map<std::string_view, const Row*> of_operation;
+  of_operation.reserve(rows.size());
+  for (const Row& row : rows) of_operation.emplace(row.operation, &row);
+  return of_operation;
+}
+
 CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess corrected,
                              const ReplayFacts& facts) {
   CorrectedProcess result;
@@ -98,18 +110,16 @@ CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess correc
   const double moved_ns = std::max(std::abs(facts.removed_ns), HalfWidthOf(facts.removed));
   result.gpu_wait = bounds_of(&ReportProcess::gpu_wait_ns, moved_ns);
   result.gpu_sum = bounds_of(&ReportProcess::gpu_sum_ns, 0);
+  const auto noise_of = ByOperation(facts.operations);
+  const auto recorded_of = ByOperation(recorded.operations);
   for (const ReportOperation& row : corrected.operations) {
-    const auto noise =
-        std::find_if(facts.operations.begin(), facts.operations.end(),
-                     [&row](const OperationNoise& of) { return of.operation == row.operation; });
-    const auto before =
-        std::find_if(recorded.operations.begin(), recorded.operations.end(),
-                     [&row](const ReportOperation& of) { return of.operation == row.operation; });
+    const auto noise = noise_of.find(row.operation);
+    const auto before = recorded_of.find(row.operation);
     const ReportOperation none;
-    const ReportOperation& was = before == recorded.operations.end() ? none : *before;
+    const ReportOperation& was = before == recorded_of.end() ? none : *before->second;
     CorrectedRow& bounds = result.rows.emplace_back();
     const CostNoise no_noise;
-    const CostNoise& row_noise = noise == facts.operations.end() ? no_noise : noise->noise;
+    const CostNoise& row_noise = noise == noise_of.end() ? no_noise : noise->second->noise;
     bounds.wall = BoundsOfLength(was.wall_ns, row.wall_ns, row_noise, 0, removed);
     bounds.gpu_busy = BoundsOfBusy(was, row, share, row_noise);
   }
