@@ -83,7 +83,7 @@ CellBook LaneBooks::Whole(size_t lane) const {
 void LaneBooks::Visit(StateArchive& archive) {
   rests_[0].book.Visit(archive, StateOf(rests_[0]));
   // Of the other one only matters what it gets from here on.
-  if (archive.reads()) rests_[1].book.Reopen(rests_[0].book);
+  if (archive.reads()) rests_[1].book.ReopenIn(StateOf(rests_[1]), rests_[0].book);
   uint64_t count = lanes_.size();
   archive.All(count);
   for (uint64_t i = 0; i < count && !archive.failed(); ++i) {
