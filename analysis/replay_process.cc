@@ -233,7 +233,7 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
       EndScope(index, thread, event);
       break;
     case SlotKind::kAdopt: {
-      if (event.label == LabelId{}) {
+      if (IsFound(event)) {
         ComeFor(index, thread, event);
         break;
       }

@@ -124,11 +124,13 @@ class ProcessReplay {
   static bool IsWake(const ThreadEvent& event) {
     return event.kind == SlotKind::kHandOver && event.label == LabelId{};
   }
+  static bool IsFound(const ThreadEvent& event) {
+    return event.kind == SlotKind::kAdopt && event.label == LabelId{};
+  }
   static bool IsInstant(const ThreadEvent& event) {
     const SlotKind kind = event.kind;
-    const bool found = kind == SlotKind::kAdopt && event.label == LabelId{};
     return kind == SlotKind::kPhase || kind == SlotKind::kStep || kind == SlotKind::kCounter ||
-           kind == SlotKind::kMark || kind == SlotKind::kWoken || found || IsWake(event);
+           kind == SlotKind::kMark || kind == SlotKind::kWoken || IsFound(event) || IsWake(event);
   }
 
   // Kinds of events, for SegmentLengths.

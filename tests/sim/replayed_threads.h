@@ -19,6 +19,14 @@ namespace gpubound::sim {
 
 inline TimeNs SpanOf(const VirtualProgram& program) { return Execute(program, nullptr).span_ns; }
 
+// A statement that is added to |thread|; the reference holds until the next one is.
+inline Statement& Add(VirtualProgram* program, uint32_t thread, Action action, TimeNs cost_ns) {
+  Statement& statement = program->threads[thread].statements.emplace_back();
+  statement.action = action;
+  statement.cost_ns = cost_ns;
+  return statement;
+}
+
 // With what |thread| does in its operation |factor| times as long.
 inline VirtualProgram Scaled(VirtualProgram program, uint32_t thread, double factor) {
   for (Statement& statement : program.threads[thread].statements) {

@@ -49,10 +49,7 @@ class ProducerAndConsumer {
   static constexpr uint32_t kItems = 200;
 
   Statement& Add(Role role, Action action, TimeNs cost_ns) {
-    Statement& statement = program_.threads[ThreadOf(role)].statements.emplace_back();
-    statement.action = action;
-    statement.cost_ns = cost_ns;
-    return statement;
+    return sim::Add(&program_, ThreadOf(role), action, cost_ns);
   }
   // A wait is a scope only where it has to be one, as that of a condition in a queue is.
   void Await(Role role) {
@@ -141,10 +138,7 @@ TEST(ItemsBetweenThreads, WorkDuringWhichAnItemComesIsNoWait) {
     program.threads[0].tid = 1;
     program.threads[1].tid = 2;
     const auto add = [&](uint32_t thread, Action action, TimeNs cost_ns) -> Statement& {
-      Statement& statement = program.threads[thread].statements.emplace_back();
-      statement.action = action;
-      statement.cost_ns = cost_ns;
-      return statement;
+      return Add(&program, thread, action, cost_ns);
     };
     const ScopeName operation = {LabelKind::kOperation, Layer::kUnset, "training"};
     for (int i = 0; i < 20; ++i) {

@@ -54,10 +54,7 @@ class Ring {
     return std::uniform_int_distribution<TimeNs>(least, most)(random_);
   }
   Statement& Add(uint32_t thread, Action action, TimeNs cost_ns) {
-    Statement& statement = program_.threads[thread].statements.emplace_back();
-    statement.action = action;
-    statement.cost_ns = cost_ns;
-    return statement;
+    return sim::Add(&program_, thread, action, cost_ns);
   }
   void Signal(uint32_t thread, uint32_t semaphore) {
     Add(thread, Action::kSignal, Between(200, 2'000)).slot = semaphore;
@@ -198,10 +195,7 @@ TEST(ThreadWakesOfUnseenWork, WhoseWaitsAreScopesIsAtWorkOutsideOfThem) {
   program.told_semaphores = ~uint64_t{0};
   program.threads.resize(2);
   const auto add = [&](uint32_t thread, Action action, TimeNs cost_ns) -> Statement& {
-    Statement& statement = program.threads[thread].statements.emplace_back();
-    statement.action = action;
-    statement.cost_ns = cost_ns;
-    return statement;
+    return Add(&program, thread, action, cost_ns);
   };
   const auto work = [&](uint32_t thread, const char* name, TimeNs ns) {
     add(thread, Action::kOpen, 100).scope = {LabelKind::kOperation, Layer::kUnset, name};
@@ -250,10 +244,7 @@ TEST(ThreadWakesOfUnseenWork, OneKnownWaitMakesNoneKnownThatComesLater) {
   options.changes.scalings.push_back({ScaledPart::kOperation, Ring::NameOf(0), 0.5});
   EXPECT_EQ(Replayed(program, options).unmoved_waits_ns, 0);
   const auto add = [&](Action action, TimeNs cost_ns) -> Statement& {
-    Statement& statement = program.threads[0].statements.emplace_back();
-    statement.action = action;
-    statement.cost_ns = cost_ns;
-    return statement;
+    return Add(&program, 0, action, cost_ns);
   };
   add(Action::kOpen, 100).scope = {LabelKind::kLayer, Layer::kWait, "wait"};
   add(Action::kCompute, 1'000'000);
