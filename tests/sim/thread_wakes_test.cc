@@ -236,6 +236,43 @@ TEST(ThreadWakesOfUnseenWork, WhoseWaitsAreScopesIsAtWorkOutsideOfThem) {
   }
 }
 
+// The same loop with two workers, of which the one that reports is done long before the other: a
+// selector that is only asked meanwhile does not wait for it.
+TEST(ThreadWakesOfUnseenWork, ASelectorThatIsOnlyAskedFollowsNobody) {
+  VirtualProgram program;
+  program.python = true;
+  program.told_semaphores = ~uint64_t{0};
+  program.threads.resize(3);
+  for (uint32_t t = 0; t < 3; ++t) program.threads[t].tid = t + 1;
+  const ScopeName select = {LabelKind::kLayer, Layer::kWait, "select"};
+  for (int i = 0; i < 20; ++i) {
+    for (uint32_t worker = 1; worker < 3; ++worker) {
+      Add(&program, 0, Action::kSignal, 500).slot = worker;
+      Statement& task = Add(&program, worker, Action::kAwait, 500);
+      task.slot = worker;
+      task.wake_up_ns = 20'000;
+      Add(&program, worker, Action::kOpen, 100).scope = {LabelKind::kOperation, Layer::kUnset,
+                                                         "simulation"};
+      Add(&program, worker, Action::kCompute, worker * 2'000'000);
+      Add(&program, worker, Action::kClose, 100);
+      Add(&program, worker, Action::kSignal, 500).slot = 0;
+    }
+    for (int wait = 0; wait < 2; ++wait) {
+      Add(&program, 0, Action::kOpen, 100).scope = select;
+      Add(&program, 0, Action::kAwait, 500).wake_up_ns = 10'000;
+      Add(&program, 0, Action::kClose, 100);
+      Add(&program, 0, Action::kOpen, 3'000).scope = select;
+      Add(&program, 0, Action::kClose, 100);
+    }
+  }
+  ReplayOptions options;
+  options.keep_events = false;
+  options.changes.scalings.push_back({ScaledPart::kOperation, "simulation", 0.1});
+  const ReplayFacts facts = Replayed(program, options);
+  const auto truth = static_cast<double>(SpanOf(Scaled(Scaled(program, 1, 0.1), 2, 0.1)));
+  EXPECT_NEAR(static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / truth, 1, 0.01);
+}
+
 // The first thread is woken by the second one, and later waits for what nobody knows.
 TEST(ThreadWakesOfUnseenWork, OneKnownWaitMakesNoneKnownThatComesLater) {
   VirtualProgram program = Ring(2, 1).Make(3);
