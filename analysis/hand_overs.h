@@ -13,6 +13,8 @@
 #include <unordered_map>
 
 #include "analysis/replay_moment.h"
+#include "analysis/typical_delay.h"
+#include "proto/wake_tokens.h"
 
 namespace gpubound {
 
@@ -48,6 +50,17 @@ class HandOvers {
   std::unordered_map<uint64_t, Kept> offers_;
   std::deque<uint64_t> order_;  // tokens of the latest offers, the oldest first
   uint64_t added_ = 0;
+};
+
+// How late after what let them go on threads usually do, by token: of times it is later, timers are
+// coarse.
+class UsualWakeUps {
+ public:
+  TypicalDelay& Of(uint64_t token) { return IsTime(token) ? of_times_ : of_threads_; }
+
+ private:
+  TypicalDelay of_threads_;
+  TypicalDelay of_times_;
 };
 
 }  // namespace gpubound

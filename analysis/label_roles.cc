@@ -53,6 +53,11 @@ IdleCause CauseOfName(const std::string& name) {
   return SimulationNames().Matches(name) ? IdleCause::kSimulation : IdleCause::kUnknown;
 }
 
+// Of Python's functions those that wait for any of several files, sockets and times.
+bool AwaitsAny(const std::string& name) {
+  return name.ends_with("Selector.select") || name == "select.select" || name == "epoll.poll";
+}
+
 PeerIndex PeerOf(const Label& label, const std::vector<Peer>& peers) {
   const auto index_of = [&peers](const std::vector<int64_t>& pids) {
     const auto found = std::find_if(peers.begin(), peers.end(),
@@ -138,6 +143,7 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const Input& input) {
         role.layer = label.layer;
         if (uses_gpu && WaitsForGpu(label.text)) role.layer = Layer::kCudaSync;
         if (label.layer == Layer::kWait) role.peer = PeerOf(label, *input.peers);
+        role.awaits_any = label.layer == Layer::kWait && AwaitsAny(label.text);
         role.ends_thread = label.domain == kThreadEndDomain && label.text == kThreadEndText;
         break;
       case LabelKind::kPhase:

@@ -246,6 +246,7 @@ class ProcessReplay {
   void ComeFor(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
   void NoteActs(ReplayThread* thread);
   void NoteWhatOthersDid(int64_t begun_ns, double length_ns);
+  void NoteOwnDoings(ReplayThread* thread, const OpenScope& scope, int64_t time_ns);
   void EndSyncScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
                     const ThreadEvent& event);
   // Without a measured model nothing is removed, what records tell included.
@@ -369,7 +370,7 @@ class ProcessReplay {
   std::unordered_map<uint32_t, OpenOverhead> open_overheads_;
   HandOvers hand_overs_;
   HandOvers wakes_;
-  TypicalDelay usual_wake_up_;  // of waits for other threads
+  UsualWakeUps usual_wake_ups_;
   LaunchTable launches_;
   ReplayDevice device_;
   SegmentLengths lengths_;

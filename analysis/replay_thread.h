@@ -100,8 +100,9 @@ struct ReplayThread {
   // until it last followed that one, when it had been moved by |moved_before|, and since.
   double gained = 0;
   double moved_before = 0;
-  bool acted = false;  // since then
-  struct Charged {     // the cost in the time that passes now
+  bool acted = false;            // since then
+  double moved_when_waited = 0;  // for any of several things; see NoteOwnDoings
+  struct Charged {               // the cost in the time that passes now
     double ns = 0;
     double variance = 0;
     double least = 0;  // hardly ever less

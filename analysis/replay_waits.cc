@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/replay_process.h"
+#include "proto/wake_tokens.h"
 
 namespace gpubound {
 
@@ -117,6 +118,19 @@ void ProcessReplay::NoteWhatOthersDid(int64_t begun_ns, double length_ns) {
   facts_.waits_later_ns += later;
 }
 
+// The reporting thread waited until |time_ns| for any of several things, as an event loop does. If
+// it was for one from outside, as an answer that it had asked for before it did something else,
+// what that takes more or less now, it waits less or more.
+void ProcessReplay::NoteOwnDoings(ReplayThread* thread, const OpenScope& scope, int64_t time_ns) {
+  const auto length = static_cast<double>(time_ns - scope.begun_ns);
+  if (length < kNoWaitNs) return;
+  const double moved = MovedBy(*thread);
+  const double gained = moved - std::exchange(thread->moved_when_waited, moved);
+  if (thread->woken) return;
+  facts_.waits_later_ns += std::max(0.0, gained);
+  facts_.waits_sooner_ns += std::clamp(-gained, 0.0, length);
+}
+
 // Brings a thread to |time_ns| along its program order.
 void ProcessReplay::Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind) {
   const bool waits = WaitsUnseen(index, *thread, time_ns);
@@ -149,7 +163,12 @@ void ProcessReplay::HandOver(uint32_t index, ReplayThread* thread, const ThreadE
   const bool tells = !wakes || !WaitsUnseen(index, *thread, event.time_ns);
   Arrive(index, thread, event.time_ns, KindOf(event));
   EndStep(thread);
-  const HandOvers::Offer offer{tells ? event.time_ns : INT64_MIN, thread->now};
+  HandOvers::Offer offer{tells ? event.time_ns : INT64_MIN, thread->now};
+  if (wakes && tells && IsTime(event.payload)) {
+    // Set here, it comes when it comes, whatever the thread does meanwhile.
+    offer.time_ns = std::max(event.time_ns, TimeOf(event.payload));
+    offer.at = offer.at.After(static_cast<double>(offer.time_ns - event.time_ns));
+  }
   (wakes ? wakes_ : hand_overs_).Add(event.payload, offer);
 }
 
@@ -165,7 +184,7 @@ void ProcessReplay::BeWoken(uint32_t index, ReplayThread* thread, const ThreadEv
   } else if (offer->time_ns < thread->at_ns) {
     return ComeFor(index, thread, event);
   } else {
-    usual_wake_up_.Add(delay);
+    usual_wake_ups_.Of(event.payload).Add(delay);
     if (thread->WaitFor(offer->at.After(delay), event.time_ns, thread->shown)) {
       NoteWaited(index, thread);
     }
@@ -184,7 +203,8 @@ void ProcessReplay::ComeFor(uint32_t index, ReplayThread* thread, const ThreadEv
   const HandOvers::Offer* const offer = wakes_.Find(event.payload);
   if (offer == nullptr || offer->time_ns == INT64_MIN) return;
   if (offer->at.at > thread->now.at &&
-      thread->WaitFor(offer->at.After(usual_wake_up_.ns()), event.time_ns, thread->shown)) {
+      thread->WaitFor(offer->at.After(usual_wake_ups_.Of(event.payload).ns()), event.time_ns,
+                      thread->shown)) {
     NoteWaited(index, thread);
   }
   thread->woken = true;
@@ -201,6 +221,7 @@ bool ProcessReplay::GoesOnFor(const ReplayThread& thread) const {
 void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
                                  int64_t time_ns) {
   thread->shows_waits = true;
+  if (IsLeader(index) && roles_.Of(scope.label).awaits_any) NoteOwnDoings(thread, scope, time_ns);
   if (thread->woken) return thread->MoveTo(time_ns);  // the rest of the wait it did itself
   std::optional<Release> release;
   if (scope.peer != kNotOne && in_.peer_release) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "proto/sync_types.h"
+#include "proto/wake_tokens.h"
 
 namespace gpubound::sim {
 namespace {
@@ -152,8 +153,10 @@ class TraceBuilder {
     }
     for (const WakeFact& wake : history_.wakes) {
       if (!is_mine_[wake.thread]) continue;
+      const uint64_t what =
+          IsTime(wake.what) ? TokenOfTime(kSpanBeginNs + TimeOf(wake.what)) : wake.what;
       trace_.threads[index_[wake.thread]].events.push_back(
-          {kSpanBeginNs + wake.time_ns, wake.what, LabelId{}, wake.kind});
+          {kSpanBeginNs + wake.time_ns, what, LabelId{}, wake.kind});
     }
     for (ThreadTrace& thread : trace_.threads) {
       std::stable_sort(thread.events.begin(), thread.events.end(),

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "proto/wake_tokens.h"
 #include "tests/sim/cost_draw.h"
 #include "tests/sim/virtual_calls.h"
 #include "tests/sim/virtual_state.h"
@@ -119,10 +120,7 @@ class Machine {
     Thread& thread = threads_[t];
     const Statement& statement = Current(t);
     if (ApiNameOf(statement.action) == nullptr) {
-      if (statement.action == Action::kAwait && !semaphores_[statement.slot].ready()) {
-        thread.blocked = thread.awaits = thread.awaited = true;
-        return;
-      }
+      if (waits_.HasToWait(statement, now_, &thread)) return;
       TakeHostAction(t, statement);
       ++thread.next;
       NoteEnd(t);
@@ -222,6 +220,13 @@ class Machine {
         return Signal(t, statement);
       case Action::kAwait:
         return Await(t, statement);
+      case Action::kSetTime:
+        waits_.times[statement.slot] = now_ + statement.delay_ns;
+        return NoteTime(t, statement, SlotKind::kHandOver);
+      case Action::kAwaitTime: {
+        const bool waited = std::exchange(thread.awaited, false);
+        return NoteTime(t, statement, waited ? SlotKind::kWoken : SlotKind::kAdopt);
+      }
       default:
         break;
     }
@@ -231,7 +236,7 @@ class Machine {
   void Await(uint32_t t, const Statement& statement) {
     threads_[t].wake_ns = now_ + statement.cost_ns;
     const bool waited = std::exchange(threads_[t].awaited, false);
-    NoteWake(t, statement.slot, ++semaphores_[statement.slot].awaited, waited,
+    NoteWake(t, statement.slot, ++waits_.semaphores[statement.slot].awaited, waited,
              waited ? SlotKind::kWoken : SlotKind::kAdopt);
   }
   void Signal(uint32_t t, const Statement& statement) {
@@ -243,7 +248,7 @@ class Machine {
       threads_[other].blocked = threads_[other].awaits = false;  // it looks whether it may go on
       threads_[other].wake_ns = now_ + Current(other).wake_up_ns;
     }
-    NoteWake(t, statement.slot, ++semaphores_[statement.slot].signalled, wakes,
+    NoteWake(t, statement.slot, ++waits_.semaphores[statement.slot].signalled, wakes,
              SlotKind::kHandOver);
   }
   void NoteWake(uint32_t t, uint32_t semaphore, uint64_t time, bool waits, SlotKind kind) {
@@ -251,6 +256,13 @@ class Machine {
     if (!each && (!waits || (program_.told_semaphores >> semaphore & 1) == 0)) return;
     history_.wakes.push_back({t, now_, each ? time << 6 | semaphore : semaphore, kind});
     threads_[t].wake_ns += costs_.Of(program_.cost.scope_ns);
+  }
+
+  void NoteTime(uint32_t t, const Statement& statement, SlotKind kind) {
+    threads_[t].wake_ns = now_ + statement.cost_ns;
+    if (!statement.told) return;
+    threads_[t].wake_ns += costs_.Of(program_.cost.scope_ns);
+    history_.wakes.push_back({t, now_, TokenOfTime(waits_.times[statement.slot]), kind});
   }
 
   void StartRange(uint32_t t, const Statement& statement) {
@@ -367,7 +379,7 @@ class Machine {
   History history_;
   std::vector<Thread> threads_;
   std::vector<Loop> loops_;  // by process
-  std::map<uint32_t, Semaphore> semaphores_;
+  Waits waits_;
   std::map<uint32_t, size_t> ranges_;  // open: handle -> index in history_.scopes
   uint64_t last_range_ = 0;
   TimeNs now_ = -1;

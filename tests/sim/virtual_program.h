@@ -51,6 +51,8 @@ enum class Action : uint8_t {
   kResume,        // ... and is again
   kSignal,        // another thread that awaits semaphore `slot` goes on
   kAwait,         // goes on when semaphore `slot` was signalled once more than it was awaited
+  kSetTime,       // time `slot` is `delay_ns` from now; recorded, as of a timer, if `told`
+  kAwaitTime,     // goes on when time `slot` has come
 };
 
 // One statement. API calls take `cost_ns` of CPU before what they submit reaches the device.
@@ -65,6 +67,8 @@ struct Statement {
   std::vector<TimeNs> nodes = {};
   WorkInfo geometry = {};  // of kernels
   TimeNs wake_up_ns = 0;   // of what waits: how long after its end, or a signal, it goes on
+  TimeNs delay_ns = 0;
+  bool told = true;
 };
 
 struct VirtualThread {
@@ -167,7 +171,7 @@ struct SuspensionFact {
   uint64_t payload;
 };
 
-// A thread lets those go on that await a semaphore, or one of them does.
+// A thread lets those go on that await a semaphore, or one of them does; or a time is set or comes.
 struct WakeFact {
   uint32_t thread;
   TimeNs time_ns;

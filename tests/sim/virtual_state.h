@@ -23,7 +23,7 @@ struct ThreadState {
   Stage stage = Stage::kStart;
   bool blocked = false;
   bool awaits = false;          // blocked by a semaphore
-  bool awaited = false;         // ... for this statement
+  bool awaited = false;         // ... for this statement, or waited for a time
   std::vector<OpId> waits_for;  // with kWait
   TimeNs blocked_since_ns = 0;  // by a full queue
   size_t call = 0;              // index in history
@@ -36,6 +36,24 @@ struct Semaphore {
   uint64_t awaited = 0;
 
   bool ready() const { return signalled > awaited; }
+};
+
+// What threads wait for.
+struct Waits {
+  std::map<uint32_t, Semaphore> semaphores;
+  std::map<uint32_t, TimeNs> times;
+
+  // Whether |thread| cannot go on at |now_ns| with |statement|; it is made to wait then.
+  bool HasToWait(const Statement& statement, TimeNs now_ns, ThreadState* thread) {
+    if (statement.action == Action::kAwait && !semaphores[statement.slot].ready()) {
+      thread->blocked = thread->awaits = thread->awaited = true;
+      return true;
+    }
+    if (statement.action != Action::kAwaitTime || now_ns >= times[statement.slot]) return false;
+    thread->wake_ns = times[statement.slot] + statement.wake_up_ns;
+    thread->awaited = true;
+    return true;
+  }
 };
 
 // What the profiler does in one process.

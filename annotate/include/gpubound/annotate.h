@@ -121,7 +121,10 @@ GPUBOUND_INLINE_ void gpubound_drop(uint64_t token) GPUBOUND_NOEXCEPT_ {
  * |what|, any number that both know, as the address of a condition variable; each of these
  * gpubound_woken once it goes on, inside its GPUBOUND_LAYER(wait). Where it was the time that ran
  * out, it does not. Who comes for what may have been there already, as an item of a queue (each a
- * |what| of its own), calls gpubound_found when it has it: faster, it would have to wait. */
+ * |what| of its own), calls gpubound_found when it has it: faster, it would have to wait.
+ * A timer is a |what| too, GPUBOUND_AT_TIME | ns of CLOCK_MONOTONIC: gpubound_wake where it is set,
+ * gpubound_woken or gpubound_found by whom it lets go on; what is done beside it, it does not wait
+ * for. Other numbers stay below GPUBOUND_AT_TIME. */
 GPUBOUND_INLINE_ void gpubound_wake(uint64_t what) GPUBOUND_NOEXCEPT_ {
   const struct gpubound_api* table = gpubound_table_();
   if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, woken)) table->wake(what);

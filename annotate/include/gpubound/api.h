@@ -96,6 +96,10 @@ struct gpubound_api {
   void (*found)(uint64_t what);
 };
 
+/* A `what` that is a time, GPUBOUND_AT_TIME | ns of CLOCK_MONOTONIC: `wake` when a thread sets it,
+ * as a timer; who waits for it goes on then by itself. */
+#define GPUBOUND_AT_TIME ((uint64_t)1 << 63)
+
 /* Exported by libgpubound.so. NULL when the collector cannot record in this process. */
 const struct gpubound_api* gpubound_api_v1(void);
 

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstddef>
 
+#include "gpubound/api.h"
+
 namespace gpubound {
 namespace {
 
@@ -52,7 +54,8 @@ bool ReadSize(PyObject* queue, PyObject* name, bool of_length, Py_ssize_t* size)
 }
 
 uint64_t NameOf(PyObject* queue, uint64_t number, bool of_room) {
-  return TakenCounts::Mixed(reinterpret_cast<uintptr_t>(queue)) + 2 * number + (of_room ? 1 : 0);
+  const uint64_t of_queue = TakenCounts::Mixed(reinterpret_cast<uintptr_t>(queue));
+  return (of_queue + 2 * number + (of_room ? 1 : 0)) & ~GPUBOUND_AT_TIME;
 }
 
 }  // namespace

@@ -55,8 +55,10 @@ enum class CallRole : uint32_t {
   // Lets threads go on that wait for the first argument, if the attribute of it that |helper| names
   // is true, or always without one; opens nothing.
   kWakes = 11,
-  kEnds = 12,    // has come to the end that they wait for; opens nothing
-  kAwaits = 13,  // a wait for the first argument: woken, unless it returns False or an empty list
+  kEnds = 12,  // has come to the end that they wait for; opens nothing
+  // A wait for the first argument: woken, unless it returns False. With |helper|, as what that says
+  // of the first argument and the result: the first argument, or a time as below; not, if None.
+  kAwaits = 13,
   kStarts = 14,  // begins what was asked for when the first argument was made; opens nothing
   // Comes for what the first argument stands for: found, unless it returns False; opens nothing.
   kFinds = 15,
@@ -65,8 +67,13 @@ enum class CallRole : uint32_t {
   kPuts = 16,
   kTakes = 17,
   kWakesItsOwn = 18,  // lets threads go on that wait for the attribute that |helper| names
+  // Returns something that is to happen at the time that its attribute |helper| says, in seconds of
+  // CLOCK_MONOTONIC: it lets go on who waits then. The other comes for that, of its first argument.
+  // They open nothing.
+  kSetsTime = 19,
+  kFindsTime = 20,
 };
-inline constexpr uint32_t kCallRoles = 19;
+inline constexpr uint32_t kCallRoles = 21;
 
 // A wrapper as NewWrapper makes it, in |role|. Of nested waits only the outermost opens its label:
 // it knows for whom it is. |helper| is null for none; an error of it is dropped.

@@ -60,11 +60,11 @@ PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
 }
 
 PyObject* CallInWait(const Wrapper* wrapper, uint32_t label, PyObject* const* arguments,
-                     size_t nargsf, PyObject* keywords, vectorcallfunc call = PyObject_Vectorcall) {
+                     size_t nargsf, PyObject* keywords) {
   if (label == 0) label = wrapper->label;
   t_waiting = true;
   BeginScope(label);
-  PyObject* result = call(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
   EndScope(label);
   t_waiting = false;
   return result;
@@ -246,20 +246,76 @@ PyObject* CallEnding(PyObject* self, PyObject* const* arguments, size_t nargsf,
   return result;
 }
 
-PyObject* CallUntilWoken(PyObject* wrapped, PyObject* const* arguments, size_t nargsf,
-                         PyObject* keywords) {
-  PyObject* result = PyObject_Vectorcall(wrapped, arguments, nargsf, keywords);
-  if (result == nullptr || result == Py_False || ArgumentCount(nargsf) == 0) return result;
-  const bool found_nothing = PyList_Check(result) && PyList_Size(result) == 0;  // by a selector
-  if (!found_nothing) g_table.woken(IdOf(arguments[0]));
+// Seconds of the clock, as the collector knows them; 0 for what is none.
+uint64_t IdOfTime(PyObject* seconds) {
+  constexpr double kMost = 9e9;  // what 63 bits of ns can hold
+  const double value = seconds == nullptr ? 0 : PyFloat_AsDouble(seconds);
+  if (!(value > 0 && value < kMost)) return 0;
+  return GPUBOUND_AT_TIME | static_cast<uint64_t>(value * 1e9);
+}
+
+// Of the time that |object| has as an attribute. False where the program is to end.
+bool ReadTime(PyObject* object, PyObject* attribute, uint64_t* id) {
+  PyObject* seconds = PyObject_GetAttr(object, attribute);
+  *id = IdOfTime(seconds);
+  Py_XDECREF(seconds);
+  return DropError();
+}
+
+PyObject* CallSettingTime(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                          PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  uint64_t time = 0;
+  if (result == nullptr) return nullptr;
+  if (!ReadTime(result, wrapper->helper, &time)) {
+    Py_DECREF(result);
+    return nullptr;
+  }
+  if (time != 0) g_table.wake(time);
   return result;
+}
+
+PyObject* CallFindingTime(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                          PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  uint64_t time = 0;
+  if (ArgumentCount(nargsf) != 0 && !ReadTime(arguments[0], wrapper->helper, &time)) return nullptr;
+  if (time != 0) g_table.found(time);
+  return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+}
+
+// Because of what a wait for |awaited| ended with |result|, as the collector knows it; 0 for
+// nothing that it knows. False where the program is to end.
+bool FindWaker(PyObject* helper, PyObject* awaited, PyObject* result, uint64_t* id) {
+  PyObject* waker = PyObject_CallFunctionObjArgs(helper, awaited, result, nullptr);
+  *id = 0;
+  if (waker != nullptr && waker != Py_None) {
+    *id = waker == awaited ? IdOf(awaited) : IdOfTime(waker);
+  }
+  Py_XDECREF(waker);
+  return DropError();
 }
 
 PyObject* CallAwaiting(PyObject* self, PyObject* const* arguments, size_t nargsf,
                        PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
-  if (t_waiting) return CallUntilWoken(wrapper->wrapped, arguments, nargsf, keywords);
-  return CallInWait(wrapper, 0, arguments, nargsf, keywords, CallUntilWoken);
+  const bool outermost = !t_waiting;
+  t_waiting = true;
+  if (outermost) BeginScope(wrapper->label);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  uint64_t waker = 0;
+  if (result != nullptr && result != Py_False && ArgumentCount(nargsf) != 0) {
+    waker = IdOf(arguments[0]);
+    if (wrapper->helper != nullptr && !FindWaker(wrapper->helper, arguments[0], result, &waker)) {
+      Py_DECREF(result);
+      result = nullptr;
+    }
+  }
+  if (waker != 0) g_table.woken(waker);
+  if (outermost) EndScope(wrapper->label);
+  t_waiting = !outermost;
+  return result;
 }
 
 PyObject* CallStarting(PyObject* self, PyObject* const* arguments, size_t nargsf,
@@ -319,10 +375,10 @@ PyObject* CallChosen(PyObject* self, PyObject* const* arguments, size_t nargsf,
 }
 
 constexpr vectorcallfunc kRoleCalls[kCallRoles] = {
-    CallWaiting,  CallReceiving, CallWriting, CallMaking,      CallReturning,
-    CallOpening,  CallClosing,   CallWorking, CallChosen,      CallReplacing,
-    CallFollowed, CallWaking,    CallEnding,  CallAwaiting,    CallStarting,
-    CallFinding,  CallPutting,   CallTaking,  CallWakingItsOwn};
+    CallWaiting,      CallReceiving,   CallWriting,    CallMaking,    CallReturning, CallOpening,
+    CallClosing,      CallWorking,     CallChosen,     CallReplacing, CallFollowed,  CallWaking,
+    CallEnding,       CallAwaiting,    CallStarting,   CallFinding,   CallPutting,   CallTaking,
+    CallWakingItsOwn, CallSettingTime, CallFindingTime};
 
 }  // namespace
 

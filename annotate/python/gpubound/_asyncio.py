@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scopes inside coroutines that asyncio runs: what a task has open when it awaits is closed until it
 goes on, so that it does not own the time of the tasks that run meanwhile. What the training loop has
-open (`rollout`, `update`) is no task's own and stays. Loops that are not asyncio's own (uvloop) do not
-call what is wrapped here."""
+open (`rollout`, `update`) is no task's own and stays. And why a loop goes on that waited. Loops that are
+not asyncio's own (uvloop) do not call what is wrapped here."""
 import functools
 import weakref
-from typing import Any, MutableMapping, Tuple
+import sys
+from typing import Any, List, MutableMapping, Tuple
 
-from gpubound import _core, _loop
+from gpubound import _core, _loop, _roles
 
 _suspended: MutableMapping[Any, Tuple[int, ...]] = weakref.WeakKeyDictionary()  # by task
 
 
 def install(events: Any) -> None:
-    """Wraps Handle._run of `events`, the module asyncio.events."""
+    """Wraps _run of Handle and TimerHandle of `events`, the module asyncio.events."""
     run = events.Handle._run
 
     def run_in_own_scopes(handle: Any) -> Any:
@@ -30,6 +31,24 @@ def install(events: Any) -> None:
 
     run_in_own_scopes.__wrapped__ = run  # type: ignore[attr-defined]
     events.Handle._run = run_in_own_scopes
+    # Also of a timer that the loop did not have to wait for.
+    events.TimerHandle._run = _core.watch(run_in_own_scopes, 0, True, _roles.FINDS_TIME, "_when")
+
+
+def waker_of(selector: Any, ready: List[Any]) -> Any:
+    """What ended a wait of an event loop by `selector`, which found `ready`: the time of a timer, in seconds;
+    `selector` where another thread did it; None for what nobody knows."""
+    events = sys.modules.get("asyncio.events")
+    loop = events._get_running_loop() if events is not None else None  # type: ignore[attr-defined]
+    if loop is None or getattr(loop, "_selector", None) is not selector:
+        return None
+    if ready:
+        by_thread = loop._ssock.fileno()
+        return selector if any(key.fd == by_thread for key, _ in ready) else None
+    if not loop._scheduled or loop._ready:
+        return None
+    when = loop._scheduled[0]._when
+    return when if when < loop.time() + loop._clock_resolution else None
 
 
 def install_for_eager_tasks(base_events: Any) -> None:

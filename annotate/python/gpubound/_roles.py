@@ -15,3 +15,5 @@ WAKES, ENDS, AWAITS, STARTS = 11, 12, 13, 14
 FINDS, PUTS, TAKES = 15, 16, 17
 # They let those go on that wait for an attribute of their first argument.
 WAKES_ITS_OWN = 18
+# They return what is to happen at a time, and come for it then.
+SETS_TIME, FINDS_TIME = 19, 20

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-from gpubound import _api, _core, _ray, _roles
+from gpubound import _api, _asyncio, _core, _ray, _roles
 
 _MAX_LABELS = 1024
 _labels: Dict[str, int] = {}  # by the words that they stand for
@@ -98,18 +98,20 @@ PEERS: Dict[str, _Role] = {
     "connection": (_roles.RECEIVES, None), "objects": (_roles.WAITS, for_objects),
     "process": (_roles.WAITS, for_process), "pid": (_roles.WAITS, for_pid),
     "pool": (_roles.WAITS, for_pool), "lock": (_roles.WAITS, for_lock),
-    "references": (_roles.WAITS, for_references), "thread": (_roles.AWAITS, None)}
+    "references": (_roles.WAITS, for_references), "thread": (_roles.AWAITS, None),
+    "event loop": (_roles.AWAITS, _asyncio.waker_of)}
 CHANNELS: Dict[str, _Role] = {"written": (_roles.WRITES, None), "made": (_roles.MAKES, None),
                               "ends": (_roles.RETURNS, note_ends)}
 # Threads of this process that wait for the first argument, or come for it later: those among its
 # `_waiters`, those that join it, any, the one that takes it up; those that get from the queue that it is,
-# and put into it; the one that runs the event loop.
+# and put into it; the one that runs the event loop, at once or at the time of the timer that it is given.
 _QUEUE = ("queue", "maxsize")
 THREADS: Dict[str, _Role] = {"waiters": (_roles.WAKES, "_waiters"), "joiners": (_roles.ENDS, None),
                              "all": (_roles.WAKES, None), "taken up": (_roles.STARTS, None),
                              "found": (_roles.FINDS, None), "getters": (_roles.PUTS, _QUEUE),
                              "putters": (_roles.TAKES, _QUEUE),
-                             "event loop": (_roles.WAKES_ITS_OWN, "_selector")}
+                             "event loop": (_roles.WAKES_ITS_OWN, "_selector"),
+                             "timer": (_roles.SETS_TIME, "_when")}
 
 
 def watch(original: Any, name: str, binds: bool, hook: Dict[str, Any]) -> Any:

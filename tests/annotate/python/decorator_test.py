@@ -287,6 +287,7 @@ class AsyncioTest(RecordedTest):
         loop = asyncio.base_events.BaseEventLoop
         for owner, name in ((asyncio.events.Handle, "_run"), (loop, "create_task")):
             self.addCleanup(setattr, owner, name, vars(owner)[name])
+        self.addCleanup(delattr, asyncio.events.TimerHandle, "_run")
         _asyncio.install(asyncio.events)
         _asyncio.install_for_eager_tasks(asyncio.base_events)
         super().setUp()

@@ -216,16 +216,58 @@ until(lambda: not loop.is_running())
         self.assertIn(["wake it", "woken it", "end EpollSelector.select"],
                       [calls[i:i + 3] for i in range(len(calls))], calls)
 
-    def test_an_event_loop_that_waits_for_a_time(self):
+    def test_a_timer_that_an_event_loop_waits_for(self):
         calls = self.calls_of("""
 import asyncio
 loop = asyncio.new_event_loop()
-print(id(loop._selector))
+when = loop.time() + 0.02
+print((1 << 63) | int(when * 1e9))
 recorded.take()
-loop.run_until_complete(asyncio.sleep(0.01))
+loop.call_at(when, loop.stop)
+loop.run_forever()
 """)
-        self.assertNotIn("woken it", calls)
-        self.assertIn("end EpollSelector.select", calls)
+        self.assertEqual([call for call in calls if call.endswith("it")],
+                         ["wake it", "woken it", "found it"])
+        self.assertEqual(calls[calls.index("woken it") + 1], "end EpollSelector.select")
+
+    def test_a_timer_that_came_before_an_event_loop_waited(self):
+        calls = self.calls_of("""
+import asyncio
+loop = asyncio.new_event_loop()
+when = loop.time() + 0.001
+print((1 << 63) | int(when * 1e9))
+recorded.take()
+loop.call_at(when, loop.stop)
+loop.call_soon(time.sleep, 0.02)
+loop.run_forever()
+""")
+        self.assertIn("found it", calls)
+
+    def test_a_socket_of_an_event_loop_is_nobody(self):
+        calls = self.calls_of("""
+import asyncio, socket
+loop = asyncio.new_event_loop()
+mine, other = socket.socketpair()
+print(id(loop._selector))
+loop.add_reader(mine, loop.stop)
+recorded.take()
+other.send(b"x")
+loop.run_forever()
+""")
+        self.assertFalse(calls[calls.index("end EpollSelector.select") - 1].startswith("woken"), calls)
+
+    def test_a_selector_that_is_no_event_loop_s(self):
+        calls = self.calls_of("""
+import selectors, socket
+mine, other = socket.socketpair()
+selector = selectors.EpollSelector()
+print(id(selector))
+selector.register(mine, selectors.EVENT_READ)
+other.send(b"x")
+recorded.take()
+assert len(selector.select()) == 1
+""")
+        self.assertEqual(calls, ["begin EpollSelector.select", "end EpollSelector.select"])
 
     def test_the_end_of_a_thread_that_is_joined(self):
         self.assertEqual(self.calls_of("""
