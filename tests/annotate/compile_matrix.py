@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compiles annotated C and C++ in every dialect that we promise, warnings as errors, and checks that
-misuse does not compile: compile_matrix.py INCLUDE_DIR SOURCE_DIR"""
+misuse does not compile, and that an older language is refused in one line:
+compile_matrix.py INCLUDE_DIR SOURCE_DIR"""
 import concurrent.futures
 import os
 import pathlib
@@ -58,6 +59,18 @@ def cases(include, sources):
             yield [cxx, "-std=c++17", "-Wall", "-Werror", "-I", include], text, "c++", False
 
 
+def errors_of_an_older_language(include):
+    """What a C++14 compiler finds wrong with a program: one line says it."""
+    text = ("#include <gpubound/annotate.h>\nvoid Use(int turn) { GPUBOUND_OPERATION(\"x\"); "
+            "GPUBOUND_PHASE(\"y\"); GPUBOUND_STEP(turn); }\n")
+    for cxx in compilers(["g++", "clang++-16", "clang++"]):
+        for std in ("c++11", "c++14"):
+            found = compile_text([cxx, f"-std={std}", "-I", include], text, "c++").stderr
+            errors = [line for line in found.splitlines() if "error:" in line]
+            if len(errors) != 1 or "needs C++17" not in errors[0]:
+                yield f"{cxx} -std={std}: expected one error that names C++17, found\n{found}"
+
+
 def main():
     include, sources = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
     failed = 0
@@ -71,6 +84,9 @@ def main():
                 failed += 1
                 print(f"{' '.join(command)}: expected to {'' if shall_compile else 'not '}compile\n"
                       f"{text if not shall_compile else ''}{result.stderr}")
+    for complaint in errors_of_an_older_language(include):
+        failed += 1
+        print(complaint)
     print(f"compile matrix: {total - failed} of {total} as expected", file=sys.stderr)
     return 1 if failed or total < 100 else 0
 

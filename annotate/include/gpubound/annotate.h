@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gpubound annotations for C and C++. Header-only, nothing to link, and without an injected
- * collector every one of them costs a load and a compare and does nothing.
+ * gpubound annotations for C and C++ (C11, C++17 and later). Header-only, nothing to link, and
+ * without an injected collector every one of them costs a load and a compare and does nothing.
  *
  *   GPUBOUND_OPERATION("inference");     the rest of the block is this operation
  *   GPUBOUND_FUNCTION();                 the same, named after the function
@@ -42,6 +42,12 @@
 #include <string.h>
 
 #include "gpubound/api.h"
+
+/* One error, and not one for every line that uses what an older language lacks. */
+#if defined(__cplusplus) && __cplusplus < 201703L
+#error "gpubound/annotate.h needs C++17: compile with -std=c++17 or later, or from C"
+#define GPUBOUND_DISABLE
+#endif
 
 #if !defined(GPUBOUND_DISABLE) && !(defined(__linux__) && defined(__GNUC__))
 #define GPUBOUND_DISABLE
@@ -199,7 +205,7 @@ GPUBOUND_INLINE_ void gpubound_counter_at_(struct gpubound_site_* site, const ch
 
 #endif /* GPUBOUND_DISABLE */
 
-#ifdef __cplusplus
+#if defined(__cplusplus) && __cplusplus >= 201703L
 #include "gpubound/scope.hpp"
 #endif
 
