@@ -243,11 +243,12 @@ std::string IterationSentence(const ReportProcess& process, const TextOptions& o
     line += "; mean " + time(all.mean_ns) + ", median " + time(all.median_ns) + ", p95 " +
             time(all.p95_ns);
   }
-  if (IsAtLength(options)) {
-    if (all.count != 0) {
-      line += ", slowest number " + std::to_string(all.slowest.front().number) + " with " +
-              time(all.slowest.front().ns);
-    }
+  if (IsAtLength(options) && all.count != 0) {
+    line += ", slowest number " + std::to_string(all.slowest.front().number) + " with " +
+            time(all.slowest.front().ns);
+  }
+  // Else a short run's longest row, (no operation), looks like a loop that does something else.
+  if (IsAtLength(options) || (all.start_up_ns + all.shutdown_ns) * 10 >= process.span_ns) {
     line += "; start-up " + time(all.start_up_ns) + ", warm-up " + time(all.warm_up_ns) +
             ", shutdown " + time(all.shutdown_ns);
   }

@@ -154,6 +154,15 @@ TEST_F(ReportScreenTest, OneScreenSaysItAll) {
   }
 }
 
+TEST_F(ReportScreenTest, WhatLiesOutsideOfTheLoopIsSaidWhereItIsATenth) {
+  ReportProcess& main = report_.processes.front();
+  main.iterations->start_up_ns = main.span_ns / 20;
+  main.iterations->shutdown_ns = 0;
+  EXPECT_THAT(Text(), Not(HasSubstr("warm-up 0, shutdown")));
+  main.iterations->shutdown_ns = main.span_ns / 10;
+  EXPECT_THAT(Text(), HasSubstr(";\n  start-up 497 ms, warm-up 0, shutdown 994 ms.\n"));
+}
+
 TEST_F(ReportScreenTest, TheDetailsAreShortAndTheLastLineSaysWhatHasMore) {
   EXPECT_LE(LinesOf(Text()), 40) << Text();
   EXPECT_THAT(Text(), HasSubstr("Critical path, 9.92 s: "));
