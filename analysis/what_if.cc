@@ -3,6 +3,7 @@
 // Reads what a user asks for. No state.
 #include "analysis/what_if.h"
 
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 #include <optional>
@@ -13,7 +14,6 @@
 namespace gpubound {
 namespace {
 
-// Layers whose time is the thread's own; waits follow from the replay.
 constexpr std::string_view kLayers[] = {"python", "simulator", "backend", "native", "cuda_api"};
 constexpr std::string_view kLayerList = "python, simulator, backend, native, cuda_api";
 
@@ -44,6 +44,10 @@ std::optional<double> FactorOf(std::string_view text) {
 
 }  // namespace
 
+bool IsScalableLayer(std::string_view name) {
+  return std::find(std::begin(kLayers), std::end(kLayers), name) != std::end(kLayers);
+}
+
 Result<Scaling> ParseScaling(std::string_view text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return Misread(text, "no factor");
@@ -67,9 +71,7 @@ Result<Scaling> ParseScaling(std::string_view text) {
     scaling.part = ScaledPart::kKernel;
   } else if (part == "layer") {
     scaling.part = ScaledPart::kLayer;
-    for (const std::string_view layer : kLayers) {
-      if (scaling.name == layer) return scaling;
-    }
+    if (IsScalableLayer(scaling.name)) return scaling;
     Error error = Misread(text, "a layer whose time is not the thread's own");
     if (!IsLayer(scaling.name)) error.found = "no such layer";
     error.expected = "one of " + std::string(kLayerList);

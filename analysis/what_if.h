@@ -38,6 +38,9 @@ struct WhatIf {
 // the last colon, so that names may contain colons.
 Result<Scaling> ParseScaling(std::string_view text);
 
+// Whether the time of the layer |name| is the thread's own. That of waits follows from the replay.
+bool IsScalableLayer(std::string_view name);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_WHAT_IF_H_

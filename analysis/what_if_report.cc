@@ -145,9 +145,14 @@ class Imagination {
     for (const Scaling& scaling : changes_.scalings) {
       if (scaling.part == ScaledPart::kLayer && layers.count(scaling.name) == 0) {
         return Error{"changing", "layer '" + scaling.name + "'", "no time of that layer in the run",
-                     Listed(layers), "gpubound report --by layer shows where CPU time went."};
+                     layers.empty() ? "CPU time outside of waits" : Listed(layers),
+                     "gpubound report --by layer shows where CPU time went."};
       }
       if (scaling.part == ScaledPart::kOperation) wanted.push_back(scaling.name);
+      if (scaling.part == ScaledPart::kDevice && !HasWorkNamed("")) {
+        return Error{"changing", "device", "no device work in the run", "a run that used a GPU",
+                     "gpubound report says where the time of this run went."};
+      }
       if (scaling.part != ScaledPart::kKernel || HasWorkNamed(scaling.name)) continue;
       return Error{"changing", "kernel '" + scaling.name + "'", "no device work of that name",
                    "part of the name of device work in the run",
@@ -164,13 +169,17 @@ class Imagination {
     return Ok{};
   }
 
+  // Those that can be scaled.
   static std::set<std::string> LayersOf(const Report& report) {
     std::set<std::string> layers;
-    for (const ReportProcess& process : report.processes) {
-      for (const ReportCell& cell : process.cells) layers.insert(cell.layer);
-      for (const ReportLane& lane : process.lanes) {
-        for (const ReportCell& cell : lane.cells) layers.insert(cell.layer);
+    const auto add = [&layers](const std::vector<ReportCell>& cells) {
+      for (const ReportCell& cell : cells) {
+        if (IsScalableLayer(cell.layer)) layers.insert(cell.layer);
       }
+    };
+    for (const ReportProcess& process : report.processes) {
+      add(process.cells);
+      for (const ReportLane& lane : process.lanes) add(lane.cells);
     }
     return layers;
   }

@@ -215,8 +215,24 @@ TEST_F(WhatIfReportTest, ALayerThatTheRunDoesNotHaveIsNoChange) {
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().doing, "changing");
   EXPECT_EQ(report.error().object, "layer 'python'");
+  EXPECT_EQ(report.error().expected, "cuda_api, native") << "waits cannot be scaled";
   changes.scalings = {{ScaledPart::kLayer, "native", 0.5}};
   EXPECT_TRUE(ImagineRun(run_.path(), {}, changes).ok());
+}
+
+TEST(WhatIfWithoutAGpu, AFasterDeviceIsNoChange) {
+  testing_support::TemporaryRun run;
+  {
+    testing_support::SegmentWriter segment(run, {});
+    segment.PutUsualRows();
+    segment.Sql("DELETE FROM work");
+    segment.Scopes({.thread = 1, .first_sequence = 0}, {Begin(kTrain, 50), End(kTrain, 900)});
+  }
+  WhatIf changes;
+  changes.scalings = {{ScaledPart::kDevice, "", 0}};
+  const Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().found, "no device work in the run");
 }
 
 TEST_F(WhatIfReportTest, ThatTheProfilersCostsAreInItIsSaid) {
