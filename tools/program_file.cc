@@ -37,6 +37,17 @@ bool NamesLoader(std::ifstream& file, const Elf64_Ehdr& head) {
   return false;
 }
 
+// Empty: not by GPUBOUND_PYTHON, which `gpubound run` and `gpubound env` set to a folder of ours.
+std::string WhyPythonIsLeftAlone(const GetVariable& variable) {
+  const char* const folder = variable("GPUBOUND_PYTHON");
+  if (folder == nullptr || *folder == '\0') return "";
+  if (access(fmt::format("{}/sitecustomize.py", folder).c_str(), R_OK) == 0) return "";
+  return fmt::format(
+      "GPUBOUND_PYTHON is set to {}, under which no library of a Python program is hooked: unset "
+      "it to record them.",
+      EscapeName(folder));
+}
+
 }  // namespace
 
 std::string FindProgram(const std::string& name, const GetVariable& variable) {
@@ -106,11 +117,19 @@ std::vector<std::string> WhyNothingRecorded(const ProgramFile& program,
                       ", which is respected: NVTX ranges go to that library and not to gpubound. "
                       "Unset it to record them.");
   }
+  if (const std::string reason = WhyPythonIsLeftAlone(variable); !reason.empty()) {
+    reasons.push_back(reason);
+  }
   std::vector<std::string> usual = {
-      "The program and its children used no CUDA, no NVTX range and no gpubound annotation: add "
-      "one (#include <gpubound/annotate.h>, GPUBOUND_OPERATION(\"inference\")).",
+      "The program and its children used no CUDA, no NVTX range, no Python library that is hooked "
+      "(torch, jax, gymnasium, ...) and no gpubound annotation: add one (in Python `with "
+      "gpubound.operation(\"inference\"):`, in C and C++ #include <gpubound/annotate.h> and "
+      "GPUBOUND_OPERATION(\"inference\")).",
+      "Or Python was started with -I, -E or -S, which keeps the hooks out: leave that away.",
       "Or something on the way cleaned the environment (sudo, env -i, a container, a batch "
-      "system): set the variables of `gpubound env` inside of it.",
+      "system, a tmux that ran before): set the variables of `gpubound env` inside of it.",
+      "Or what it started goes on in the background (setsid, a daemon) and has recorded nothing "
+      "yet: report the run once that has ended.",
       "`gpubound doctor` checks this machine."};
   reasons.insert(reasons.end(), usual.begin(), usual.end());
   return reasons;

@@ -100,6 +100,28 @@ TEST_F(ProgramFileTest, AnotherToolThatTakesTheRangesIsNamed) {
               testing::Each(testing::Not(HasSubstr("libgpubound_core.so"))));
 }
 
+TEST_F(ProgramFileTest, WhatAPythonProgramMayLackIsNamed) {
+  EXPECT_THAT(Reasons({}), testing::Contains(HasSubstr("with gpubound.operation(")));
+  EXPECT_THAT(Reasons({}), testing::Contains(HasSubstr("-I, -E or -S")));
+}
+
+TEST_F(ProgramFileTest, WhatGoesOnInTheBackgroundIsNamed) {
+  EXPECT_THAT(Reasons({}), testing::Contains(HasSubstr("in the background")));
+}
+
+TEST_F(ProgramFileTest, AVariableThatLeavesPythonAloneIsNamed) {
+  EXPECT_THAT(Reasons({}, {{"GPUBOUND_PYTHON", "0"}}),
+              testing::Contains(HasSubstr("GPUBOUND_PYTHON is set to 0")));
+  EXPECT_THAT(Reasons({}, {{"GPUBOUND_PYTHON", "/nonexistent"}}),
+              testing::Contains(HasSubstr("GPUBOUND_PYTHON is set to /nonexistent")));
+}
+
+TEST_F(ProgramFileTest, TheFolderThatHooksPythonIsNoReason) {
+  folder_.Write("sitecustomize.py", "");
+  EXPECT_THAT(Reasons({}, {{"GPUBOUND_PYTHON", folder_.path()}}),
+              testing::Each(testing::Not(HasSubstr("GPUBOUND_PYTHON"))));
+}
+
 TEST_F(ProgramFileTest, IsLookedUpAsExecWouldDoIt) {
   const std::string path = WriteElf(ELFCLASS64, kOurs, PT_INTERP);
   const GetVariable environment = FakeVariables({{"PATH", "/nonexistent:" + folder_.path()}});
