@@ -28,8 +28,9 @@ constexpr CommandHelp kHelp = {
     "the time of the others. CMD must do the same work each time; its output is not shown, but "
     "for\n"
     "its last lines on stderr where it fails.",
-    "Both are medians over rounds, with a 95 % interval that lies between two of the rounds;\n"
-    "there is none below 6 rounds. With --limit the residual passes where its whole interval lies\n"
+    "Both are medians over rounds, with a 95 % interval that lies between two of the rounds, that\n"
+    "of the residual wider by what is not known of a process's start and end; there is none below\n"
+    "6 rounds. With --limit the residual passes where its whole interval lies\n"
     "within the limit, fails where none of it does, and else is not decided.\n"
     "Exit status: 0; 1 if the residual is beyond --limit or that is not decided; 2 for wrong use;\n"
     "3 if CMD cannot be run, fails, or records nothing.\n",

@@ -186,6 +186,19 @@ std::string_view VerdictName(Verdict verdict) {
   return kNames[static_cast<size_t>(verdict)];
 }
 
+// Empty where other things widen the interval more: the rounds, of which there can be more.
+std::string StartAndEndText(const Verification& verification) {
+  const std::optional<RatioInterval>& interval = verification.corrected.interval;
+  if (!interval || verification.start_and_end_half <= (interval->high - interval->low) / 4) {
+    return "";
+  }
+  return fmt::format(
+      "+/- {:.2f} % of it are what the start and the end of a process cost, which more rounds do "
+      "not tell: measure it again while nothing else runs (gpubound calibrate), or verify a longer "
+      "program.",
+      100 * verification.start_and_end_half);
+}
+
 std::string VerdictText(const Verification& verification, double limit) {
   const std::string percent = fmt::format("{:.2f} %", 100 * limit);
   switch (JudgeResidual(verification, limit)) {
@@ -201,17 +214,9 @@ std::string VerdictText(const Verification& verification, double limit) {
         "NOT DECIDED: whether the residual is within the limit of {} takes {} rounds.", percent,
         kFewestPairs);
   }
-  const RatioInterval& interval = *verification.corrected.interval;
-  const bool is_of_start_and_end =
-      verification.start_and_end_half > (interval.high - interval.low) / 4;
-  return "NOT DECIDED: the interval of the residual reaches across the limit of " + percent +
-         (is_of_start_and_end
-              ? fmt::format(
-                    ". +/- {:.2f} % of it are what the start and the end of a process cost, "
-                    "which more rounds do not tell: measure it again while nothing else "
-                    "runs (gpubound calibrate), or verify a longer program.",
-                    100 * verification.start_and_end_half)
-              : ". More --rounds make it narrower.");
+  const std::string start_and_end = StartAndEndText(verification);
+  return "NOT DECIDED: the interval of the residual reaches across the limit of " + percent + ". " +
+         (start_and_end.empty() ? "More --rounds make it narrower." : start_and_end);
 }
 
 }  // namespace
@@ -288,7 +293,10 @@ std::string RenderVerification(const Verification& verification, double limit) {
                                  : "Both runs of a round met the same of it."),
                  kWidth, 2);
   }
-  if (limit >= 0) text += Wrap(VerdictText(verification, limit), kWidth, 2);
+  if (limit >= 0) return text + Wrap(VerdictText(verification, limit), kWidth, 2);
+  if (const std::string widened = StartAndEndText(verification); !widened.empty()) {
+    text += Wrap("The interval of the residual: " + widened, kWidth, 2);
+  }
   return text;
 }
 

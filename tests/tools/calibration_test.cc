@@ -198,6 +198,8 @@ TEST(VerificationTest, KnowsTheResidualNoBetterThanStartAndEnd) {
 TEST(VerificationTest, SaysWhatMoreRoundsDoNotTell) {
   EXPECT_THAT(RenderVerification(OfRounds(6, 1e8), 0.02),
               HasSubstr("start and the end of a process"));
+  EXPECT_THAT(RenderVerification(OfRounds(6, 1e8), -1), HasSubstr("more rounds do not tell"));
+  EXPECT_THAT(RenderVerification(OfRounds(6, 0), -1), Not(HasSubstr("more rounds")));
   Verification wide = OfRounds(6, 0);
   wide.corrected.interval = RatioInterval{0.9, 1.1};
   EXPECT_THAT(RenderVerification(wide, 0.02), HasSubstr("More --rounds"));
