@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analysis/name_lists.h"
+#include "analysis/own_work.h"
 #include "analysis/report.h"
 #include "proto/scope_domains.h"
 
@@ -31,6 +32,7 @@ class NameTable {
 };
 
 bool IsPromoted(const Label& label, const std::vector<std::string>& promoted) {
+  if (IsOwnWork(label)) return false;  // what the profiler does is nothing that the program did
   return std::any_of(promoted.begin(), promoted.end(), [&](const std::string& choice) {
     return choice == "all" || choice == "nvtx:" + label.domain;
   });
