@@ -56,7 +56,8 @@ class _Loop:
         return int(_core.depth()) - self.around(thread)
 
     def enter(self, thread: int, stage: _core.Scope) -> None:
-        """Opens `stage` in place of what is open, unless the program has operations of its own open."""
+        """Opens `stage` in place of what is open, unless the program has an operation or range open, which
+        would end before the stage does."""
         if stage is self.stages.get(thread):
             return
         _watch_end_of(thread)
