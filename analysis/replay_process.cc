@@ -69,13 +69,15 @@ void ProcessReplay::AddThreadsUntil(uint32_t thread) {
 // first event does (BeWoken()).
 void ProcessReplay::Start(uint32_t index, int64_t time_ns) {
   ReplayThread& thread = *threads_[index];
+  const bool leads = StartedLeader() == nullptr && (IsReporting(index) || IsLeader(index));
   thread.started = thread.begins = true;
-  if (IsReporting(index)) {
+  if (leads) {
     thread.BeginAt(begin_, process_.BegunNs());
   } else {
     thread.BeginAt(LeadAt(time_ns), time_ns);
     thread.moved_before = MovedBy(thread);
   }
+  if (IsReporting(index)) leader_ = index;
   thread.owed.Resize(facts_.operations.size());
   EnterCell(&thread);
 }

@@ -282,7 +282,8 @@ class ProcessReplay {
   }
   std::pair<OperationIndex, Layer> CellOf(const ReplayThread& thread) const {
     Layer layer = thread.scopes.layer();
-    if (layer == Layer::kUnset) layer = thread.adopts ? Layer::kNative : base_layer_;
+    const bool works_for_leader = thread.adopts && StartedLeader() != &thread;
+    if (layer == Layer::kUnset) layer = works_for_leader ? Layer::kNative : base_layer_;
     if (!thread.calls.empty()) layer = Layer::kCudaApi;
     return {OperationOf(thread), layer};
   }
@@ -332,7 +333,7 @@ class ProcessReplay {
     if (in_.path != nullptr) AddStep(thread);
   }
   void AddStep(ReplayThread* thread);
-  // The reporting thread, or, once that has ended, the main one. Null: it has not started.
+  // The reporting thread, but the main one before that begins and once it has ended; null: none.
   const ReplayThread* StartedLeader() const {
     const bool started = leader_ < threads_.size() && threads_[leader_]->started;
     return started ? threads_[leader_].get() : nullptr;
@@ -340,6 +341,7 @@ class ProcessReplay {
   int64_t Retimed(double at) const { return in_.origin_ns + Rounded(at); }
   bool IsReporting(uint32_t thread) const { return thread == scan_.reporting; }
   bool IsLeader(uint32_t thread) const { return thread == leader_; }
+  uint32_t MainThread() const;
   void FollowMainThread();
   void Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind);
   void Move(ReplayThread* thread, int64_t time_ns, uint64_t kind);
@@ -354,9 +356,8 @@ class ProcessReplay {
   const ReplayCosts costs_;
   const ReplayScales scales_;
   const ThreadScan scan_;
-  uint32_t leader_ = scan_.reporting;
+  uint32_t leader_ = MainThread();
   const Layer base_layer_;
-
   std::vector<std::unique_ptr<ReplayThread>> threads_;
   std::vector<ReplayThread*> acted_;  // but for the reporting one; see ReplayThread::acted
   std::vector<std::pair<int64_t, uint32_t>> queue_;  // min-heap of (time of next event, thread)

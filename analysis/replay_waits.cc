@@ -72,12 +72,21 @@ const Moment& ProcessReplay::Known() const {
   return reporting != nullptr ? reporting->now : begin_;
 }
 
+// The reporting one where there is no other.
+uint32_t ProcessReplay::MainThread() const {
+  const uint32_t main =
+      process_.main_tid != 0 ? process_.main_tid : static_cast<uint32_t>(process_.identity.pid);
+  for (uint32_t t = 0; t < process_.threads.size(); ++t) {
+    if (process_.threads[t].tid == main) return t;
+  }
+  return scan_.reporting;
+}
+
 // The reporting thread has ended: nobody waits for it any more, and what follows is not where it
 // is.
 void ProcessReplay::FollowMainThread() {
-  for (uint32_t t = 0; t < threads_.size() && t < process_.threads.size(); ++t) {
-    if (process_.threads[t].tid == process_.identity.pid && threads_[t]->started) leader_ = t;
-  }
+  const uint32_t main = MainThread();
+  if (main < threads_.size() && threads_[main]->started) leader_ = main;
 }
 
 // How much sooner than in the recording |thread| is where it is.

@@ -140,6 +140,23 @@ TEST(RemovedCostsTest, ScopesAroundOwnWorkAreRemovedWhole) {
             30000);
 }
 
+// The main thread imports libraries for long, then starts a thread, which is the one that reports.
+// Until then it waits for nobody, however long it records nothing.
+TEST(RemovedCostsTest, WhatTheMainThreadPaidBeforeTheReportingOneBeganMakesTheSpanShorter) {
+  const golden::Scenario scenario = Parsed(
+      "span 0 900000\nthread main\nthread worker\n"
+      "@20000 main begin annotation gpubound:hooks\n@50000 main end annotation gpubound:hooks\n"
+      "@200000 main begin layer wait start\n@300000 main end layer wait start\n"
+      "@400000 main hand-over 7 work\n@410000 worker adopt 7 work\n"
+      "@420000 worker begin operation act\n@800000 worker end operation act\n");
+  ReplayOptions options;
+  options.costs.Of(CostKind::kApiCall) = CostOf(6000, 0);
+  const Result<ReplayedRun> replayed = ReplayRun(scenario.run, options);
+  ASSERT_TRUE(replayed.ok());
+  const ReplayFacts& facts = (*replayed).facts.at(0);
+  EXPECT_EQ(facts.span_end_ns - facts.span_begin_ns, 870000);
+}
+
 TEST(RemovedCostsTest, ARuntimeCallAndTheDriversWithinItAreOneCall) {
   const std::string driver = "call main 11000 19000 cuLaunchKernel ";
   EXPECT_EQ(RemovedNs(kCall + driver + "#1\n"), 6000);
