@@ -109,9 +109,7 @@ void LiveProcess::TakeDevice(const ChunkRow& chunk) {
     const uint32_t stream = Raw(device_events_.stream[i]);
     const uint32_t id = stream < facts_.streams.size() ? Raw(facts_.streams[stream].device) : 0;
     const Device device = id < facts_.devices.size() ? facts_.devices[id] : Device{};
-    new_work_[device.uuid.empty() ? device.name + " " + std::to_string(device.info.index)
-                                  : device.uuid]
-        .push_back(time);
+    new_work_[KeyOf(device)].push_back(time);
   }
 }
 
@@ -139,7 +137,7 @@ const LiveProcess::Thread* LiveProcess::Shown() const {
 }
 
 bool LiveProcess::KnowsOperationsSince(int64_t time_ns) const {
-  const bool ended_before = facts_.end_ns && *facts_.end_ns <= time_ns;
+  const bool ended_before = Ended() && facts_.end_ns.value_or(facts_.latest_ns) <= time_ns;
   if (names_.empty() || facts_.begin_ns >= time_ns || ended_before) return true;
   const Thread* thread = Shown();
   return thread != nullptr && thread->last_ns >= time_ns;
@@ -149,17 +147,18 @@ std::vector<int64_t> LiveProcess::OperationTimes(const Interval& window) const {
   const Thread* thread = Shown();
   if (thread == nullptr) return std::vector<int64_t>(names_.size());
   std::vector<int64_t> times = thread->times.SumOver(window, names_.size());
-  // What is open goes on until its end is recorded.
+  // What is open goes on until its end is recorded, but not without the process.
   const uint32_t operation = Innermost(*thread);
   if (operation != kNone && !facts_.end_ns) {
-    times[operation] += Interval{thread->last_ns, window.end_ns}.ClippedTo(window).length();
+    const int64_t until_ns = facts_.gone ? facts_.latest_ns : window.end_ns;
+    times[operation] += Interval{thread->last_ns, until_ns}.ClippedTo(window).length();
   }
   return times;
 }
 
 std::optional<std::string> LiveProcess::OperationNow() const {
   const Thread* thread = Shown();
-  if (thread == nullptr || facts_.end_ns) return std::nullopt;
+  if (thread == nullptr || Ended()) return std::nullopt;
   const uint32_t operation = Innermost(*thread);
   if (operation == kNone) return std::nullopt;
   return names_[operation];

@@ -36,6 +36,9 @@ class LiveProcess {
   // Until when the process is known.
   int64_t Until() const;
 
+  // Closed, or killed.
+  bool Ended() const { return facts_.end_ns || facts_.gone; }
+
   // What it does is known since |time_ns|: recorded since, or begun since.
   bool KnowsOperationsSince(int64_t time_ns) const;
 
@@ -48,7 +51,12 @@ class LiveProcess {
   std::optional<std::string> OperationNow() const;
   int64_t StepsIn(const Interval& window) const;
 
-  // Work of a device, by uuid, else by name and ordinal.
+  // What tells |device| apart: its uuid, else name and ordinal.
+  static std::string KeyOf(const Device& device) {
+    return device.uuid.empty() ? device.name + " " + std::to_string(device.info.index)
+                               : device.uuid;
+  }
+  // Work of a device, by its key.
   const std::map<std::string, std::vector<Interval>>& new_work() const { return new_work_; }
   void ClearNewWork() { new_work_.clear(); }
   int64_t BusyIn(const Interval& window) const { return busy_.LengthWithin(window); }

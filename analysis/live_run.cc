@@ -27,11 +27,20 @@ constexpr char kNameTheRun[] =
 // Processes that lag further behind the newest one do not hold the windows back.
 constexpr int64_t kMostLagNs = 3'000'000'000;
 
+// "GPU-" and eight digits, as nvidia-smi users quote them.
+constexpr size_t kShortUuid = 12;
+
 // Of what is known since |known_ns|: a bucket that began before is none of it.
 Interval WindowOf(int64_t until_ns, int64_t known_ns, int64_t length_ns) {
   const Interval known = WholeBuckets({known_ns + kBucketNs - 1, until_ns});
   const Interval window = WholeBuckets({until_ns - length_ns, until_ns});
   return {std::min(std::max(window.begin_ns, known.begin_ns), window.end_ns), window.end_ns};
+}
+
+// Of the newest record of a process, by the clock of who looks.
+std::optional<int64_t> AgeOf(const LiveFacts& facts, const LiveSurroundings& surroundings) {
+  if (facts.sampled_realtime_ns == 0) return std::nullopt;
+  return std::max<int64_t>(surroundings.realtime_ns - facts.sampled_realtime_ns, 0);
 }
 
 }  // namespace
@@ -94,9 +103,10 @@ Status LiveRun::Follow(Followed* followed) {
   }
   process.facts().latest_ns = std::max(process.facts().latest_ns, newest_ns);
   for (const Device& device : process.facts().devices) {
-    if (!device.uuid.empty()) device_names_[device.uuid] = device.name;
+    known_devices_[LiveProcess::KeyOf(device)] = device;
   }
   for (const auto& [device, work] : process.new_work()) {
+    known_devices_.try_emplace(device);
     for (const Interval& time : work) devices_[device].Add(time);
   }
   process.ClearNewWork();
@@ -123,7 +133,7 @@ int64_t LiveRun::ReadUntil() const {
   int64_t until_ns = INT64_MAX;
   for (const auto& [identity, followed] : followed_) {
     const LiveProcess& process = followed->process;
-    if (!process.facts().end_ns) until_ns = std::min(until_ns, process.Until());
+    if (!process.Ended()) until_ns = std::min(until_ns, process.Until());
   }
   return until_ns;
 }
@@ -147,6 +157,7 @@ Result<LiveGlance> LiveRun::Look(const LiveSurroundings& surroundings) {
   }
   // A file that is just being made may not be readable yet; the others are.
   if (error && failed == followed_.size()) return *error;
+  LearnEnds(surroundings);
   const Status thinned = LearnThinned();
   if (!thinned.ok()) return thinned.error();
   if (!error) read_until_ns_ = ReadUntil();
@@ -165,7 +176,7 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
   for (const auto& [identity, followed] : followed_) {
     LiveProcess& process = followed->process;
     const int64_t until_ns = process.Until();
-    if (!process.facts().end_ns && until_ns >= newest_ns - kMostLagNs) {
+    if (!process.Ended() && until_ns >= newest_ns - kMostLagNs) {
       glance.until_ns = std::min(glance.until_ns, until_ns);
     }
     begin_ns = std::min(begin_ns, process.facts().begin_ns);
@@ -177,23 +188,18 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
         WindowOf(glance.until_ns, known_ns, kLiveWindowsNs[window]).length();
   }
   glance.thinned = known_ns > begin_ns && glance.windows_ns.back() < kLiveWindowsNs.back();
-  for (auto& [device, busy] : devices_) {
-    LiveGlance::DeviceRow& row = glance.devices.emplace_back();
-    const auto name = device_names_.find(device);
-    row.name = name == device_names_.end() ? device : name->second;
-    busy.Settle(glance.until_ns - kMostLagNs);
-    busy.DropBefore(glance.until_ns - kLiveMemoryNs);
-    for (size_t window = 0; window < kLiveWindowsNs.size(); ++window) {
-      row.busy_ns[window] =
-          busy.LengthWithin(WindowOf(glance.until_ns, known_ns, glance.windows_ns[window]));
-    }
-  }
+  AddDevices(known_ns, &glance);
   for (const auto& [identity, followed] : followed_) {
-    glance.simulated |= followed->process.facts().simulated;
+    const LiveFacts& facts = followed->process.facts();
+    glance.simulated |= facts.simulated;
     LiveGlance::ProcessRow& row = glance.processes.emplace_back();
-    row.name = followed->process.facts().name;
+    row.name = facts.name;
     row.pid = identity.pid;
-    TellEnd(identity, followed->process, surroundings, &glance);
+    row.ended = followed->process.Ended();
+    row.age_ns = AgeOf(facts, surroundings);
+    if (!row.ended && row.age_ns) {
+      glance.age_ns = std::min(glance.age_ns.value_or(INT64_MAX), *row.age_ns);
+    }
     AddTimes(followed->process, &glance);
   }
   std::stable_sort(glance.operations.begin(), glance.operations.end(),
@@ -201,21 +207,60 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
   return glance;
 }
 
-// Of the row that was added last. What is killed writes no end: then the launcher knows that the
-// run has ended, or this host that the process is gone.
-void LiveRun::TellEnd(const ProcessIdentity& identity, const LiveProcess& process,
-                      const LiveSurroundings& surroundings, LiveGlance* glance) const {
-  LiveGlance::ProcessRow& row = glance->processes.back();
-  const int64_t sampled_ns = process.facts().sampled_realtime_ns;
-  if (sampled_ns != 0) row.age_ns = std::max<int64_t>(surroundings.realtime_ns - sampled_ns, 0);
-  row.ended = process.facts().end_ns.has_value();
-  if (!row.ended) {
-    const Result<RunInfo> info = ReadRunInfo(path_ + "/" + kRunInfoFile);
-    const bool run_over = info.ok() && info->end_monotonic_ns.has_value();
-    row.ended = HasEnded(surroundings.presence(identity), {run_over, row.age_ns});
+// The device's name, and where others of those that work have it too as much of the uuid as tells
+// them apart.
+std::string LiveRun::NameOf(const std::string& key) const {
+  const Device& device = known_devices_.at(key);
+  size_t alike = 0;  // letters of the uuid that another one has too
+  bool is_one_of_several = false;
+  for (const auto& [other_key, busy] : devices_) {
+    const Device& other = known_devices_.at(other_key);
+    if (other_key == key || other.name != device.name) continue;
+    is_one_of_several = true;
+    const auto end =
+        std::mismatch(device.uuid.begin(), device.uuid.end(), other.uuid.begin(), other.uuid.end());
+    alike = std::max(alike, static_cast<size_t>(end.first - device.uuid.begin()));
   }
-  if (!row.ended && row.age_ns) {
-    glance->age_ns = std::min(glance->age_ns.value_or(INT64_MAX), *row.age_ns);
+  const std::string name = device.name.empty() ? "unnamed device" : device.name;
+  if (!is_one_of_several) return name;
+  if (device.uuid.empty()) return name + " " + std::to_string(device.info.index);
+  return name + " " + device.uuid.substr(0, std::max(kShortUuid, alike + 1));
+}
+
+void LiveRun::AddDevices(int64_t known_ns, LiveGlance* glance) {
+  for (auto& [device, busy] : devices_) {
+    LiveGlance::DeviceRow& row = glance->devices.emplace_back();
+    row.name = NameOf(device);
+    busy.Settle(glance->until_ns - kMostLagNs);
+    busy.DropBefore(glance->until_ns - kLiveMemoryNs);
+    for (size_t window = 0; window < kLiveWindowsNs.size(); ++window) {
+      row.busy_ns[window] =
+          busy.LengthWithin(WindowOf(glance->until_ns, known_ns, glance->windows_ns[window]));
+    }
+  }
+}
+
+// Whether the process became another program by exec: its pid lives on. Of two containers that
+// share a name and a pid both go on.
+bool LiveRun::HasSuccessor(const ProcessIdentity& identity, const LiveFacts& facts) const {
+  return std::any_of(followed_.begin(), followed_.end(), [&](const auto& entry) {
+    const ProcessIdentity& other = entry.first;
+    return other.host == identity.host && other.pid == identity.pid &&
+           other.start_realtime_ns > identity.start_realtime_ns &&
+           entry.second->process.facts().begin_ns >= facts.latest_ns;
+  });
+}
+
+// What is killed or replaced writes no end: then the launcher knows that the run has ended, or this
+// host that the process is gone.
+void LiveRun::LearnEnds(const LiveSurroundings& surroundings) {
+  const Result<RunInfo> info = ReadRunInfo(path_ + "/" + kRunInfoFile);
+  const bool run_over = info.ok() && info->end_monotonic_ns.has_value();
+  for (auto& [identity, followed] : followed_) {
+    LiveFacts& facts = followed->process.facts();
+    facts.gone = !facts.end_ns && (HasSuccessor(identity, facts) ||
+                                   HasEnded(surroundings.presence(identity),
+                                            {run_over, AgeOf(facts, surroundings)}));
   }
 }
 

@@ -36,7 +36,7 @@ struct LiveGlance {
   bool thinned = false;           // windows are shorter since older detail was removed
   std::optional<int64_t> age_ns;  // of the newest record; absent where every process has ended
   struct DeviceRow {
-    std::string name;
+    std::string name;  // with what tells it apart from others of its name
     LiveTimes busy_ns{};
   };
   std::vector<DeviceRow> devices;
@@ -89,14 +89,16 @@ class LiveRun {
   Status LearnThinned();
   int64_t ReadUntil() const;
   LiveGlance Glance(const LiveSurroundings& surroundings);
+  void AddDevices(int64_t known_ns, LiveGlance* glance);
+  std::string NameOf(const std::string& key) const;
   void AddTimes(const LiveProcess& process, LiveGlance* glance);
-  void TellEnd(const ProcessIdentity& identity, const LiveProcess& process,
-               const LiveSurroundings& surroundings, LiveGlance* glance) const;
+  void LearnEnds(const LiveSurroundings& surroundings);
+  bool HasSuccessor(const ProcessIdentity& identity, const LiveFacts& facts) const;
 
   const std::string path_;
   std::map<ProcessIdentity, std::unique_ptr<Followed>> followed_;
   std::map<std::string, RecentUnion> devices_;
-  std::map<std::string, std::string> device_names_;
+  std::map<std::string, Device> known_devices_;  // by what they are told apart by
   uint64_t chunks_read_ = 0;
   std::filesystem::file_time_type sums_changed_{};
   int64_t summed_ns_ = INT64_MIN;      // detail before it may be gone

@@ -31,7 +31,8 @@ struct LiveFacts {
   int64_t latest_ns = INT64_MIN;        // until when events are there
   std::optional<int64_t> delivered_ns;  // until when device work is, where that is less
   std::optional<int64_t> end_ns;        // the process has closed
-  int64_t sampled_realtime_ns = 0;      // when the recorder last looked at the clocks; 0 unknown
+  bool gone = false;                // it has ended without; nothing of it comes behind latest_ns
+  int64_t sampled_realtime_ns = 0;  // when the recorder last looked at the clocks; 0 unknown
 };
 
 class LiveSegment {

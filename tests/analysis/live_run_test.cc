@@ -7,11 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <sstream>
 
-#include "analysis/live_text.h"
 #include "analysis/recent_time.h"
-#include "analysis/text_table.h"
 #include "proto/schema.h"
 #include "tests/analysis/trace_writer.h"
 
@@ -195,6 +192,60 @@ TEST_F(LiveRunTest, AKilledProcessHasEndedOnceItsRecorderIsQuiet) {
   EXPECT_TRUE(LookAfter(4 * kSecond, Presence::kGone).processes.at(0).ended);
 }
 
+TEST_F(LiveRunTest, WhatAKilledProcessHadOpenEndedWithIt) {
+  LauncherSaw("");
+  testing_support::SegmentWriter other(files_, {.pid = 200});
+  other.PutUsualRows();
+  other.Meta("end_monotonic_ns", 5 * kSecond);
+  const LiveGlance glance = LookAfter(4 * kSecond, Presence::kGone);
+  EXPECT_EQ(glance.until_ns, 5 * kSecond);
+  ASSERT_EQ(glance.operations.size(), 1u);
+  EXPECT_EQ(glance.operations[0].ns[0], 0);
+  EXPECT_EQ(glance.operations[0].ns[1], 900 * kMs) << "its recorder last wrote after a second";
+}
+
+TEST_F(LiveRunTest, AKilledProcessDoesNotHoldTheWindowsBack) {
+  LauncherSaw(R"(, "end_monotonic_ns": 3000000000, "exit_code": 0)");
+  testing_support::SegmentWriter other(files_, {.pid = 200});
+  other.PutUsualRows();
+  other.Meta("end_monotonic_ns", 3 * kSecond);
+  EXPECT_EQ(LookAfter(kMs, Presence::kGone).until_ns, 3 * kSecond);
+}
+
+TEST_F(LiveRunTest, AProgramThatBecameAnotherOneHasEnded) {
+  testing_support::SegmentWriter next(files_, {.start_ns = 2000});
+  next.PutUsualRows();
+  next.Sql("DELETE FROM meta WHERE key IN ('start_monotonic_ns', 'end_monotonic_ns', 'end_how')");
+  next.Meta("start_monotonic_ns", kSecond);
+  const LiveGlance glance = LookAfter(kMs, Presence::kThere);
+  ASSERT_EQ(glance.processes.size(), 2u);
+  EXPECT_TRUE(glance.processes[0].ended);
+  EXPECT_FALSE(glance.processes[1].ended);
+}
+
+TEST_F(LiveRunTest, ProcessesOfTwoContainersWithOnePidBothGoOn) {
+  testing_support::SegmentWriter next(files_, {.start_ns = 2000});
+  next.PutUsualRows();
+  next.Sql("DELETE FROM meta WHERE key IN ('start_monotonic_ns', 'end_monotonic_ns', 'end_how')");
+  next.Meta("start_monotonic_ns", 500 * kMs);
+  EXPECT_FALSE(LookAfter(kMs, Presence::kThere).processes.at(0).ended);
+}
+
+TEST_F(LiveRunTest, DevicesOfOneNameAreToldApart) {
+  writer_.Sql("UPDATE device SET uuid = 'GPU-01234567-89ab' WHERE id = 1");
+  writer_.Work({.thread = 2}, {Kernel(0, 300 * kMs, 1)});
+  Drained(kSecond);
+  EXPECT_EQ(Look().devices.at(0).name, "Model") << "the only one";
+  testing_support::SegmentWriter other(files_, {.pid = 200});
+  other.PutUsualRows();
+  other.Sql("UPDATE device SET uuid = 'GPU-01234567-8fff' WHERE id = 1");
+  other.Work({.thread = 2}, {Kernel(0, 400 * kMs, 1)});
+  const LiveGlance glance = Look();
+  ASSERT_EQ(glance.devices.size(), 2u);
+  EXPECT_EQ(glance.devices[0].name, "Model GPU-01234567-89");
+  EXPECT_EQ(glance.devices[1].name, "Model GPU-01234567-8f");
+}
+
 TEST_F(LiveRunTest, AProcessThatCannotBeSeenFromHereRunsWhileItsRecorderWrites) {
   const LiveGlance glance = LookAfter(kSecond, Presence::kGone);
   EXPECT_FALSE(glance.processes.at(0).ended);
@@ -244,133 +295,6 @@ TEST(LiveRun, ADirectoryThatIsNotThereIsAnError) {
   ASSERT_FALSE(looked.ok());
   EXPECT_THAT(looked.error().remedy,
               testing::HasSubstr("NAME-TIME-PID.gpubound where it was started"));
-}
-
-class GlanceText : public testing::Test {
- protected:
-  GlanceText() {
-    glance_.until_ns = 100 * kSecond;
-    glance_.windows_ns = {kSecond, 10 * kSecond, 60 * kSecond};
-    glance_.devices.push_back({"H100", {kSecond / 2, 4 * kSecond, 30 * kSecond}});
-    glance_.operations.push_back({"simulation", {kSecond / 4, 5 * kSecond, 30 * kSecond}});
-    glance_.steps = {2, 20, 120};
-    glance_.processes.push_back({"python3", 100, false, {}, "simulation", {0, kSecond, 0}});
-  }
-  std::string Text(int height = 100) const { return RenderGlance(glance_, "run", height, {}); }
-  LiveGlance glance_;
-};
-
-TEST_F(GlanceText, ShowsSharesOfEachWindow) {
-  using testing::ContainsRegex;
-  EXPECT_THAT(Text(), ContainsRegex("GPU busy, H100 +50 % +40 % +50 %"));
-  EXPECT_THAT(Text(), ContainsRegex("simulation +25 % +50 % +50 %"));
-  EXPECT_THAT(Text(), ContainsRegex("no operation. +75 % +50 % +50 %"));
-  EXPECT_THAT(Text(), ContainsRegex("iterations +2 /s +2 /s +2 /s"));
-  EXPECT_THAT(Text(), ContainsRegex("python3 +100 +simulation +10 %"));
-}
-
-TEST_F(GlanceText, ALongOperationIsCutToTheWidth) {
-  glance_.processes[0].operation = std::string(10'000, 'x');
-  for (const int width : {60, 80}) {
-    TextOptions options;
-    options.width = width;
-    std::istringstream lines(RenderGlance(glance_, "run", 100, options));
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), width) << line;
-  }
-}
-
-// A name of the kernel's is cut, but a log or an importer may have any.
-TEST_F(GlanceText, ALongProcessLeavesFiguresBesideTheirNames) {
-  std::string wide;
-  for (int i = 0; i < 300; ++i) wide += "\u5b66\u7fd2";
-  glance_.processes.push_back(glance_.processes[0]);
-  for (const std::string& name : {std::string(3'000, 'x'), wide}) {
-    for (LiveGlance::ProcessRow& row : glance_.processes) row.name = name;
-    for (const int width : {60, 80, 200}) {
-      for (const bool unicode : {false, true}) {
-        TextOptions options;
-        options.width = width;
-        options.unicode = unicode;
-        const std::string text = RenderGlance(glance_, "run", 100, options);
-        std::istringstream lines(text);
-        for (std::string line; std::getline(lines, line);) {
-          EXPECT_LE(DisplayWidth(line), std::min(width, 90)) << text;
-        }
-        EXPECT_THAT(text, testing::ContainsRegex(" 100 +last 1.00 s +last 10.0 s +last 60.0 s\n"));
-        EXPECT_THAT(text, testing::ContainsRegex(" 100 +simulation +10 %\n"));
-      }
-    }
-  }
-}
-
-TEST_F(GlanceText, AnOperationWithoutANameIsMarked) {
-  glance_.operations[0].name = "";
-  glance_.processes[0].operation = "";
-  EXPECT_THAT(Text(), testing::HasSubstr("\n(empty name) "));
-  EXPECT_THAT(Text(), testing::ContainsRegex("python3 +100 +.empty name. +10 %"));
-  glance_.processes[0].operation.reset();
-  EXPECT_THAT(Text(), testing::ContainsRegex("python3 +100 +- +10 %"));
-}
-
-TEST_F(GlanceText, AWindowLongerThanTheRunIsNotShownTwice) {
-  glance_.windows_ns = {kSecond, 5 * kSecond, 5 * kSecond};
-  EXPECT_THAT(Text(), testing::HasSubstr("  last 1.00 s  last 5.00 s\n"));
-}
-
-TEST_F(GlanceText, SaysThatAProcessHasEndedOrThatThereIsNone) {
-  glance_.processes[0].ended = true;
-  EXPECT_THAT(Text(), testing::HasSubstr("(ended)"));
-  EXPECT_THAT(RenderGlance({}, "run", 100, {}), testing::HasSubstr("Nothing is recorded yet."));
-}
-
-TEST_F(GlanceText, SaysHowOldTheNewestRecordIs) {
-  glance_.age_ns = 700 * kMs;
-  EXPECT_THAT(Text(), testing::StartsWith("run\nnewest record: 700 ms ago\n"));
-}
-
-TEST_F(GlanceText, AProcessThatNobodyHearsOfIsSilent) {
-  glance_.processes[0].age_ns = 12 * kSecond;
-  EXPECT_THAT(Text(), testing::ContainsRegex("python3 +100 +.silent for 12.0 s. +10 %"));
-}
-
-TEST_F(GlanceText, IsNoHigherThanTheTerminal) {
-  const std::string text = Text(4);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
-}
-
-TEST_F(GlanceText, ManyOperationsAreSummedUp) {
-  const LiveGlance::OperationRow tenth{"turn", {kSecond / 20, kSecond, 3 * kSecond}};
-  glance_.operations.assign(9, tenth);
-  EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("others"))) << "a row for a row";
-  glance_.operations.assign(12, tenth);
-  EXPECT_THAT(Text(),
-              testing::ContainsRegex("\nothers .4. +20 % +40 % +20 %\n.no operation. +40 %"));
-}
-
-TEST_F(GlanceText, OfSeveralProcessesItSaysWhoseOperationsTheseAre) {
-  EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("python3 100 ")));
-  glance_.processes.push_back({"actor", 200, false, {}, "simulation", {}});
-  glance_.shown_process = 1;
-  EXPECT_THAT(Text(), testing::HasSubstr("\nactor 200 "));
-}
-
-TEST_F(GlanceText, OfManyProcessesThoseAreShownThatUseADeviceOrGoOn) {
-  const LiveGlance::ProcessRow worker{"worker", 200, false, {}, std::nullopt, {}};
-  glance_.processes.insert(glance_.processes.begin(), 12, worker);
-  glance_.processes[0].name = "gone";
-  glance_.processes[0].ended = true;
-  glance_.shown_process = 12;
-  glance_.processes.push_back({"server", 300, false, {}, std::nullopt, {0, kSecond, 0}});
-  EXPECT_THAT(Text(), testing::ContainsRegex("python3 +100 +simulation +10 %\nserver +300 +- +10 %"
-                                             "\nand 6 more\n$"));
-  EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("gone")));
-  glance_.shown_process = 0;
-  EXPECT_THAT(Text(), testing::HasSubstr("\ngone     200     (ended)"));
-}
-
-TEST_F(GlanceText, ManyProcessesAreCounted) {
-  glance_.processes.assign(64, glance_.processes[0]);
-  EXPECT_THAT(Text(), testing::HasSubstr("and 56 more"));
 }
 
 }  // namespace
