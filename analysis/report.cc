@@ -101,6 +101,14 @@ std::vector<ReportLedgerEntry> LedgerEntries(const Ledger& ledger, bool ends_los
   return entries;
 }
 
+// Of a process of a host whose clock is off, which seems to have begun before, at 0.
+void AddBegins(const Run& run, const ClockAlignment& clocks, const Interval& span, Report* report) {
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const int64_t begin_ns = run.processes[p].span_begin_ns + clocks.offset_ns[p];
+    report->processes[p].after_run_began_ns = std::max<int64_t>(begin_ns - span.begin_ns, 0);
+  }
+}
+
 void AddParents(const Run& run, Report* report) {
   for (size_t p = 0; p < run.processes.size(); ++p) {
     const ProcessTrace& process = run.processes[p];
@@ -265,6 +273,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
     host = run.processes.front().identity.host;
   }
   const ClockAlignment clocks = AlignClocks(run, host);
+  AddBegins(run, clocks, span, &report);
   const size_t stepping = SteppingProcess(analyses, root_index);
   RunWindows cut = stepping < run.processes.size()
                        ? CutRun(span, &analyses[stepping], clocks.offset_ns[stepping])

@@ -239,6 +239,7 @@ struct ReportProcess {
   std::vector<ReportAwaited> awaited;          // by pid, then as they begin
   std::vector<ReportCounters> counters;        // as |operations|; empty unless sampled
   std::optional<ReportProgress> progress;      // the last that the program told
+  int64_t after_run_began_ns = 0;              // when the span begins
   bool sm_fill_is_upper_bound = false;   // work of unknown geometry was taken as filling the device
   bool gpu_busy_is_upper_bound = false;  // as of an operation
   std::optional<TreePeaks> process_tree;  // where it was sampled

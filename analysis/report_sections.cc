@@ -13,6 +13,7 @@
 #include "analysis/headline.h"
 #include "analysis/in_run_text.h"
 #include "analysis/main_process.h"
+#include "analysis/progress_text.h"
 #include "analysis/short_name.h"
 #include "analysis/table_legend.h"
 #include "analysis/text_table.h"
@@ -93,19 +94,6 @@ std::string CorrectedWall(const Report& report, const ReportProcess& main,
          "): " + FormatShare(Slowdown(main)) + " slower";
 }
 
-// What all of the work takes from the span's begin, if the rest of it goes on as what was done. A
-// program that told but once has done that since its start-up.
-int64_t WholeTime(const ReportProgress& progress, const ReportProcess& process) {
-  double done = progress.done - progress.first_done;
-  int64_t since_ns = progress.first_at_ns;
-  if (done <= 0) {
-    done = progress.done;
-    since_ns = process.iterations ? process.iterations->start_up_ns : 0;
-  }
-  const double per_unit_ns = static_cast<double>(progress.at_ns - since_ns) / done;
-  return progress.at_ns + std::llround((progress.total - progress.done) * per_unit_ns);
-}
-
 }  // namespace
 
 bool RunsPython(const ReportProcess& process) {
@@ -180,13 +168,7 @@ std::string WallTimeLine(const Report& report, const TextOptions& options) {
   }
   const ReportProcess* stepping = SteppingProcess(report);
   const ReportProcess* told = stepping != nullptr ? stepping : main;
-  if (told != nullptr && told->progress && told->progress->done > 0) {
-    const ReportProgress& progress = *told->progress;
-    line += "; " + FormatShare(progress.done / progress.total) + " of the work was done at " +
-            time(progress.at_ns);
-    const int64_t whole_ns = WholeTime(progress, *told);
-    if (whole_ns >= told->span_ns) line += ", all of it takes about " + time(whole_ns);
-  }
+  if (told != nullptr) line += ProgressText(*told, options);
   return Wrap(line + ".", options.width, 2);
 }
 

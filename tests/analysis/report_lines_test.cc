@@ -53,6 +53,42 @@ TEST_F(ReportLinesTest, TheCriticalPathNamesProcessesWhereItRunsThroughSeveral) 
       << "the run's path, but none of it is its own";
 }
 
+TEST_F(ReportLinesTest, SaysHowLongAllOfTheWorkTakesWhereTheProgramToldHowFarItIs) {
+  EXPECT_THAT(Text(), Not(HasSubstr("all of it")));
+  process().progress = ReportProgress{25, 100, 500'000'000};
+  EXPECT_THAT(Text(),
+              HasSubstr("25 % of the work was done at 500 ms, all of it takes about 2.00 s."));
+}
+
+TEST_F(ReportLinesTest, WorkOfAProcessThatBeganLaterTakesFromTheBeginOfTheRun) {
+  process().progress = ReportProgress{25, 100, 500'000'000};
+  process().after_run_began_ns = 3'000'000'000;
+  EXPECT_THAT(Text(),
+              HasSubstr("25 % of the work was done at 3.50 s, all of it takes about 5.00 s."));
+}
+
+TEST_F(ReportLinesTest, WorkWithoutAnEndIsNotExtrapolated) {
+  process().progress = ReportProgress{1, 1e300, 500'000'000};
+  EXPECT_THAT(Text(), HasSubstr(" of the work was done at 500 ms."));
+}
+
+TEST_F(ReportLinesTest, StartUpIsNotExtrapolated) {
+  process().progress = ReportProgress{25, 100, 500'000'000, 25, 500'000'000};
+  process().iterations.emplace().start_up_ns = 100'000'000;
+  EXPECT_THAT(Text(), HasSubstr("all of it takes about 1.70 s."));
+}
+
+TEST_F(ReportLinesTest, ATrainingThatGoesOnFromACheckpointDoesNotBeginAtZero) {
+  process().progress = ReportProgress{60, 100, 1'000'000'000, 50, 0};
+  EXPECT_THAT(Text(),
+              HasSubstr("60 % of the work was done at 1.00 s, all of it takes about 5.00 s."));
+}
+
+TEST_F(ReportLinesTest, WhatTakesLongerThanItsProgressSaysIsNotExtrapolated) {
+  process().progress = ReportProgress{60, 100, 100'000'000, 60, 100'000'000};
+  EXPECT_THAT(Text(), HasSubstr("60 % of the work was done at 100 ms."));
+}
+
 TEST_F(ReportLinesTest, SaysWhatTheRunWouldTakeIfAPartTookNoTime) {
   ReportCriticalPath& path = report_.run.critical_path.emplace();
   path.wall_ns = 100;

@@ -151,30 +151,6 @@ TEST_F(ReportTextTest, SaysHowLongTheRunTookAndWhyThatIsNotCorrected) {
   EXPECT_THAT(Text(), HasSubstr("not corrected for profiling (nothing was measured. Measure it)."));
 }
 
-TEST_F(ReportTextTest, SaysHowLongAllOfTheWorkTakesWhereTheProgramToldHowFarItIs) {
-  EXPECT_THAT(Text(), Not(HasSubstr("all of it")));
-  report_.processes[0].progress = ReportProgress{25, 100, 500'000'000};
-  EXPECT_THAT(Text(),
-              HasSubstr("25 % of the work was done at 500 ms, all of it takes about\n  2.00 s."));
-}
-
-TEST_F(ReportTextTest, StartUpIsNotExtrapolated) {
-  report_.processes[0].progress = ReportProgress{25, 100, 500'000'000, 25, 500'000'000};
-  report_.processes[0].iterations.emplace().start_up_ns = 100'000'000;
-  EXPECT_THAT(Text(), HasSubstr("all of it takes about\n  1.70 s."));
-}
-
-TEST_F(ReportTextTest, ATrainingThatGoesOnFromACheckpointDoesNotBeginAtZero) {
-  report_.processes[0].progress = ReportProgress{60, 100, 1'000'000'000, 50, 0};
-  EXPECT_THAT(Text(), HasSubstr("60 % of the work was done at 1.00 s, all of it takes about\n"
-                                "  5.00 s."));
-}
-
-TEST_F(ReportTextTest, WhatTakesLongerThanItsProgressSaysIsNotExtrapolated) {
-  report_.processes[0].progress = ReportProgress{60, 100, 100'000'000, 60, 100'000'000};
-  EXPECT_THAT(Text(), HasSubstr("60 % of the work was done at 100 ms."));
-}
-
 TEST_F(ReportTextTest, AdviceFollowsTheTrustInTheNumbers) {
   report_.run.nvml_utilization = 0.97;
   EXPECT_THAT(Text(), HasSubstr("\n> "));

@@ -61,6 +61,14 @@ TEST_F(RunReportTest, UnitesProcessesOnOneDevice) {
   EXPECT_DOUBLE_EQ(report.run.gpu_busy_share, 0.4);
 }
 
+TEST_F(RunReportTest, KnowsWhenInTheRunAProcessBegan) {
+  AddProcess(1, 1000, 2000, "GPU-a", {});
+  AddProcess(2, 1300, 1900, "GPU-a", {}).parent_pid = 1;
+  const Report report = Build();
+  EXPECT_EQ(report.processes[0].after_run_began_ns, 0);
+  EXPECT_EQ(report.processes[1].after_run_began_ns, 300);
+}
+
 TEST_F(RunReportTest, NvmlsUtilisationIsTheMeanOfTheSamplesInTheSpan) {
   AddProcess(1, 0, 100, "GPU-a", {{10, 30}});
   const auto said = [this](const char* uuid, int64_t time_ns, int32_t percent) {
