@@ -194,6 +194,7 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
     glance.simulated |= facts.simulated;
     LiveGlance::ProcessRow& row = glance.processes.emplace_back();
     row.name = facts.name;
+    row.host = identity.host;
     row.pid = identity.pid;
     row.ended = followed->process.Ended();
     row.age_ns = AgeOf(facts, surroundings);

@@ -54,6 +54,7 @@ struct LiveGlance {
     std::optional<int64_t> age_ns;         // of its newest record, by the clock of who looks
     std::optional<std::string> operation;  // now
     LiveTimes busy_ns{};
+    std::string host;
   };
   std::vector<ProcessRow> processes;  // by identity
   // Whose operations and steps these are: of those that go on one that steps, or else the one with

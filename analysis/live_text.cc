@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analysis/pid_text.h"
 #include "analysis/recent_time.h"
 #include "analysis/short_name.h"
 #include "analysis/simulated_mark.h"
@@ -44,7 +45,7 @@ std::vector<std::string> Heads(const LiveGlance& glance, const TextOptions& opti
   if (glance.processes.size() > 1) {
     const LiveGlance::ProcessRow& shown = glance.processes[glance.shown_process];
     heads[0] = ShortName(ShownName(shown.name), kNameInSentence, options.unicode) + " " +
-               std::to_string(shown.pid);
+               PidText(glance.processes, options.unicode).Of(shown.pid, shown.host);
   }
   for (const size_t window : ShownWindows(glance)) {
     heads.push_back("last " + FormatTime(glance.windows_ns[window]));
@@ -150,14 +151,16 @@ std::string ProcessTable(const LiveGlance& glance, const TextOptions& options) {
   // What the other columns leave, of which the first takes little.
   int state_width = options.width - kSmallestTableName - DisplayWidth(heads.back()) - kGaps;
   int widest_pid = DisplayWidth(heads[1]);
+  const PidText pids(glance.processes, options.unicode);
   for (const size_t i : shown) {
-    widest_pid = std::max(widest_pid, DisplayWidth(std::to_string(glance.processes[i].pid)));
+    const LiveGlance::ProcessRow& row = glance.processes[i];
+    widest_pid = std::max(widest_pid, DisplayWidth(pids.Of(row.pid, row.host)));
   }
   state_width = std::max(state_width - widest_pid, kSmallestTableName);
   for (const size_t i : shown) {
     const LiveGlance::ProcessRow& row = glance.processes[i];
     table.AddRow({ShortName(ShownName(row.name), kNameInSentence, options.unicode),
-                  std::to_string(row.pid), StateOf(row, state_width, options.unicode),
+                  pids.Of(row.pid, row.host), StateOf(row, state_width, options.unicode),
                   too_short ? "-" : FormatShare(Ratio(row.busy_ns[1], glance.windows_ns[1]))});
   }
   std::string text = table.Render(options.width, 0, options.unicode);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/main_process.h"
+#include "analysis/pid_text.h"
 #include "analysis/short_name.h"
 #include "analysis/text_table.h"
 
@@ -46,7 +47,7 @@ std::string OwnerText(const Report& report, const TextOptions& options) {
   return " of " +
          ShortName(EscapeName(main->name.empty() ? "process" : main->name), kNameInSentence,
                    options.unicode) +
-         " (pid " + std::to_string(main->pid) + ")";
+         " (pid " + PidText(report.processes, options.unicode).Of(main->pid, main->host) + ")";
 }
 
 // Whether some of the first |count| parts are another process's than whose path it is.
@@ -67,11 +68,12 @@ std::string CriticalPathSentence(const Report& report, const TextOptions& option
   std::string text;
   const size_t named = std::min(path.parts.size(), kNamedParts);
   const bool several = LeadsThroughOthers(report, named);
+  const PidText pids(report.processes, options.unicode);
   for (size_t i = 0; i < named; ++i) {
     const ReportPathPart& part = path.parts[i];
     text += (i == 0 ? ": " : ", ") +
             ShortName(ShownName(part.operation), kNameInSentence, options.unicode) + " (" +
-            part.layer + (several ? ", pid " + std::to_string(part.pid) : "") + ") " +
+            part.layer + (several ? ", pid " + pids.Of(part.pid, part.host) : "") + ") " +
             FormatShare(ShareOf(part.ns, path.wall_ns));
   }
   text = "Critical path" + OwnerText(report, options) + ", " +
@@ -86,6 +88,7 @@ std::string CriticalPathSection(const Report& report, const TextOptions& options
   const bool several = LeadsThroughOthers(report, path.parts.size());
   std::vector<std::string> heads{"Operation", "layer", "time", "share"};
   if (several) heads.insert(heads.begin() + 1, "pid");
+  const PidText pids(report.processes, options.unicode);
   TextTable table(heads);
   const auto add = [&](const ReportPathPart& part, const std::string& pid) {
     std::vector<std::string> cells{ShownName(part.operation), part.layer,
@@ -99,7 +102,7 @@ std::string CriticalPathSection(const Report& report, const TextOptions& options
   for (size_t i = 0; i < rows; ++i) {
     const ReportPathPart& part = path.parts[i];
     others.ns -= part.ns;
-    add(part, std::to_string(part.pid));
+    add(part, pids.Of(part.pid, part.host));
   }
   if (rows < path.parts.size()) add(others, "");
   const std::string heading =

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/main_process.h"
+#include "analysis/pid_text.h"
 #include "analysis/short_name.h"
 #include "analysis/span_end.h"
 #include "analysis/text_table.h"
@@ -83,13 +84,13 @@ std::string ProcessList(const Report& report, const TextOptions& options, bool u
   if (any_open) head.emplace_back("span end");
   TextTable table(head);
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  const PidText pids(report.processes, options.unicode);
   for (const Line& line : LinesOf(report, fold)) {
     const std::string name = ShownName(line.first->name);
-    const std::string pid = std::to_string(line.first->pid);
     const bool one = line.count == 1;
     std::vector<std::string> row = {
         one ? name : std::to_string(line.count) + " x " + name,
-        one ? pid : pid + " ...",
+        one ? pids.Of(line.first->pid, line.first->host) : std::to_string(line.first->pid) + " ...",
         time(line.span_ns),
         Bounded(line.is_upper_bound, line.unknown_ns > 0, time(line.busy_ns)),
         Bounded(line.is_upper_bound && line.wait_ns > 0, line.unknown_ns > 0, time(line.wait_ns)),
@@ -109,12 +110,13 @@ std::string ProcessList(const Report& report, const TextOptions& options, bool u
 
 std::string ProcessTrees(const Report& report, const TextOptions& options) {
   TextTable table({"Process tree", "pid", "processes", "CPU", "peak memory", "run delay"});
+  const PidText pids(report.processes, options.unicode);
   bool any = false;
   for (const ReportProcess& process : report.processes) {
     if (!process.process_tree) continue;
     const TreePeaks& tree = *process.process_tree;
     any = true;
-    table.AddRow({ShownName(process.name), std::to_string(process.pid),
+    table.AddRow({ShownName(process.name), pids.Of(process.pid, process.host),
                   std::to_string(tree.processes), FormatTime(tree.cpu_ns, options.raw),
                   std::to_string(tree.resident_bytes >> 20) + " MiB",
                   FormatShare(tree.RunDelayShare())});

@@ -5,14 +5,15 @@
 
 #include <algorithm>
 
+#include "analysis/pid_text.h"
 #include "analysis/short_name.h"
 #include "analysis/text_table.h"
 
 namespace gpubound {
 namespace {
 
-std::string NameOf(const ReportRank& rank) {
-  return "pid " + std::to_string(rank.pid) + " on device " + std::to_string(rank.ordinal);
+std::string NameOf(const ReportRank& rank, const PidText& pids) {
+  return "pid " + pids.With(rank.pid, rank.host, "device " + std::to_string(rank.ordinal));
 }
 
 // About the rank that the others waited for most.
@@ -24,8 +25,9 @@ std::string LateSentence(const Report& report, const TextOptions& options) {
   int64_t waits_ns = 0;
   for (const ReportRank& rank : report.ranks) waits_ns += rank.peer_wait_ns;
   const char* const hedge = late->late_is_doubtful ? "If the clocks of the hosts agree, " : "";
-  std::string text = hedge + NameOf(*late) + " entered " + std::to_string(late->late) + " of its " +
-                     std::to_string(late->collectives) + " collectives last, and " +
+  const PidText pids(report.processes, options.unicode);
+  std::string text = hedge + NameOf(*late, pids) + " entered " + std::to_string(late->late) +
+                     " of its " + std::to_string(late->collectives) + " collectives last, and " +
                      FormatShare(ShareOf(late->waited_for_ns, waits_ns)) +
                      " of all waiting was for it";
   if (!late->while_late.empty()) {
@@ -44,11 +46,12 @@ std::string CommunicationSection(const Report& report, const TextOptions& option
   if (report.ranks.empty()) return {};
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
   TextTable table({"Collectives of", "count", "time", "peer wait", "share", "moving", "unmatched"});
+  const PidText pids(report.processes, options.unicode);
   for (const ReportRank& rank : report.ranks) {
     const auto wait = [&rank](const std::string& figure) {
       return Bounded(rank.peer_wait_is_upper_bound, rank.peer_wait_is_lower_bound, figure);
     };
-    table.AddRow({NameOf(rank), FormatCount(rank.collectives), time(rank.comm_sum_ns),
+    table.AddRow({NameOf(rank, pids), FormatCount(rank.collectives), time(rank.comm_sum_ns),
                   wait(time(rank.peer_wait_ns)),
                   wait(FormatShare(ShareOf(rank.peer_wait_ns, rank.comm_sum_ns))),
                   time(rank.moving_ns), time(rank.unmatched_ns)});

@@ -13,6 +13,7 @@
 #include "analysis/headline.h"
 #include "analysis/in_run_text.h"
 #include "analysis/main_process.h"
+#include "analysis/pid_text.h"
 #include "analysis/progress_text.h"
 #include "analysis/short_name.h"
 #include "analysis/table_legend.h"
@@ -87,7 +88,8 @@ std::string CorrectedWall(const Report& report, const ReportProcess& main,
                           const TextOptions& options) {
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
   const CorrectedProcess& corrected = *main.corrected;
-  const std::string name = "pid " + std::to_string(main.pid);
+  const std::string name =
+      "pid " + PidText(report.processes, options.unicode).Of(main.pid, main.host);
   return (main.span_ns == report.run.wall_ns ? "" : ", of " + name + " " + time(main.span_ns)) +
          ", without the profiler " + time(corrected.process.span_ns) + " (" +
          time(corrected.span.low) + " to " + time(corrected.span.high) +
@@ -127,9 +129,10 @@ std::string HeadlineScope(const Report& report, const TextOptions& options) {
   if (run.headline != "span") {
     const ReportProcess* stepping = SteppingProcess(report);
     const bool is_other = stepping != nullptr && stepping != MainProcess(report);
+    const PidText pids(report.processes, options.unicode);
     line += (line.empty() ? "in" : ", in") + std::string(" the iterations ") +
-            (is_other ? "of pid " + std::to_string(stepping->pid) + " " : "") + "after warm-up, " +
-            FormatTime(run.headline_ns, options.raw) + "; in the whole span ";
+            (is_other ? "of pid " + pids.Of(stepping->pid, stepping->host) + " " : "") +
+            "after warm-up, " + FormatTime(run.headline_ns, options.raw) + "; in the whole span ";
     if (run.devices_used > 0) {
       line += "busy " +
               Bounded(run.whole_gpu_busy_is_upper_bound,
@@ -333,6 +336,7 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
   TextTable devices({"Device", "busy", "span", "share", "nvidia-smi", "smi model", "inflation"});
   TextTable bands({"Process on device", "alone", "contended", "at most"});
+  const PidText pids(report.processes, options.unicode);
   bool shared = false;
   for (size_t i = 0; i < report.devices.size(); ++i) {
     const ReportDevice& device = report.devices[i];
@@ -354,7 +358,7 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
                     FormatShare(device.smi_model), inflation});
     shared |= device.processes.size() > 1;
     for (const ReportDeviceBand& band : device.processes) {
-      bands.AddRow({EscapeName(band.name) + " " + std::to_string(band.pid) + " on " + name,
+      bands.AddRow({EscapeName(band.name) + " " + pids.With(band.pid, band.host, name),
                     time(band.alone_ns), time(band.contended_ns),
                     time(band.alone_ns + band.contended_ns)});
     }

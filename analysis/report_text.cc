@@ -13,6 +13,7 @@
 #include "analysis/other_threads.h"
 #include "analysis/paint.h"
 #include "analysis/path_text.h"
+#include "analysis/pid_text.h"
 #include "analysis/process_list.h"
 #include "analysis/report_communication.h"
 #include "analysis/report_counters.h"
@@ -158,7 +159,8 @@ class TextReport {
   std::string NameOf(const ReportProcess& process) const {
     return ShortName(EscapeName(process.name.empty() ? "process" : process.name), kNameInSentence,
                      options_.unicode) +
-           " (pid " + std::to_string(process.pid) + ")";
+           " (pid " + PidText(report_.processes, options_.unicode).Of(process.pid, process.host) +
+           ")";
   }
 
   std::string ProcessLine(const ReportProcess& process) const {

@@ -27,7 +27,8 @@ class GlanceText : public testing::Test {
     glance_.devices.push_back({"H100", {kSecond / 2, 4 * kSecond, 30 * kSecond}});
     glance_.operations.push_back({"simulation", {kSecond / 4, 5 * kSecond, 30 * kSecond}});
     glance_.steps = {2, 20, 120};
-    glance_.processes.push_back({"python3", 100, false, {}, "simulation", {0, kSecond, 0}});
+    glance_.processes.push_back(
+        {"python3", 100, false, {}, "simulation", {0, kSecond, 0}, "node0"});
   }
   std::string Text(int height = 100) const { return RenderGlance(glance_, "run", height, {}); }
   LiveGlance glance_;
@@ -122,18 +123,26 @@ TEST_F(GlanceText, ManyOperationsAreSummedUp) {
 
 TEST_F(GlanceText, OfSeveralProcessesItSaysWhoseOperationsTheseAre) {
   EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("python3 100 ")));
-  glance_.processes.push_back({"actor", 200, false, {}, "simulation", {}});
+  glance_.processes.push_back({"actor", 200, false, {}, "simulation", {}, "node0"});
   glance_.shown_process = 1;
   EXPECT_THAT(Text(), testing::HasSubstr("\nactor 200 "));
 }
 
+TEST_F(GlanceText, ProcessesOfSeveralHostsAreToldApart) {
+  glance_.processes.push_back(glance_.processes[0]);
+  EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("node")));
+  glance_.processes[1].host = "node1";
+  EXPECT_THAT(Text(), testing::HasSubstr("\npython3 100 on node0 "));
+  EXPECT_THAT(Text(), testing::ContainsRegex("\npython3 +100 on node1 +simulation +10 %\n"));
+}
+
 TEST_F(GlanceText, OfManyProcessesThoseAreShownThatUseADeviceOrGoOn) {
-  const LiveGlance::ProcessRow worker{"worker", 200, false, {}, std::nullopt, {}};
+  const LiveGlance::ProcessRow worker{"worker", 200, false, {}, std::nullopt, {}, "node0"};
   glance_.processes.insert(glance_.processes.begin(), 12, worker);
   glance_.processes[0].name = "gone";
   glance_.processes[0].ended = true;
   glance_.shown_process = 12;
-  glance_.processes.push_back({"server", 300, false, {}, std::nullopt, {0, kSecond, 0}});
+  glance_.processes.push_back({"server", 300, false, {}, std::nullopt, {0, kSecond, 0}, "node0"});
   EXPECT_THAT(Text(), testing::ContainsRegex("python3 +100 +simulation +10 %\nserver +300 +- +10 %"
                                              "\nand 6 more\n$"));
   EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("gone")));

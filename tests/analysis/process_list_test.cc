@@ -49,6 +49,42 @@ TEST(ProcessListTest, GpuTimeBesideUnknownTimeIsALowerBound) {
   EXPECT_THAT(ProcessList(report, {}, false), ContainsRegex(" >= 5 ns +>= 5 ns +7 ns\n"));
 }
 
+// As in containers, where the first process of each has the same pid.
+TEST(ProcessListTest, ProcessesOfSeveralHostsAreToldApart) {
+  Report report;
+  report.processes.resize(2);
+  for (ReportProcess& process : report.processes) {
+    process.pid = 41;
+    process.process_tree = TreePeaks{1, 6'000'000'000, 3 << 20, 0};
+    process.host = "node0";
+  }
+  EXPECT_THAT(ProcessList(report, {}, false), Not(HasSubstr("node"))) << "of one host";
+  report.processes[1].host = "node1";
+  const auto both = AllOf(ContainsRegex(" 41 on node0 "), ContainsRegex(" 41 on node1 "));
+  EXPECT_THAT(ProcessList(report, {}, false), both);
+  EXPECT_THAT(ProcessTrees(report, {}), both);
+  TextOptions options;
+  options.by = {"process"};
+  EXPECT_THAT(RenderText(report, options),
+              AllOf(HasSubstr("(pid 41 on node0), span"), HasSubstr("(pid 41 on node1), span")));
+}
+
+TEST(ProcessListTest, RanksOfSeveralHostsAreToldApart) {
+  Report report;
+  report.processes.resize(2);
+  report.processes[0].host = "node0";
+  report.processes[1].host = "node1";
+  ReportRank rank;
+  rank.pid = 41;
+  rank.host = "node1";
+  rank.collectives = rank.late = 3;
+  rank.peer_wait_ns = rank.waited_for_ns = 5;
+  report.ranks.push_back(rank);
+  const std::string text = RenderText(report, {});
+  EXPECT_THAT(text, HasSubstr("\npid 41 on node1, device 0 "));
+  EXPECT_THAT(text, HasSubstr("\npid 41 on node1, device 0 entered 3 of its 3 collectives"));
+}
+
 TEST(ProcessListTest, AProcessThatWasKilledIsMarked) {
   Report report;
   report.processes.resize(2);

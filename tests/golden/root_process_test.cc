@@ -135,7 +135,7 @@ TEST_F(RootProcessTest, APathThatIsAnotherHostsSaysWhose) {
   run.info->host = "third";
   const Report report = ReportOf(run);
   EXPECT_EQ(MainProcess(report), &report.processes[0]);
-  EXPECT_NE(CriticalPathSentence(report, {}).find("(pid 100)"), std::string::npos);
+  EXPECT_NE(CriticalPathSentence(report, {}).find("(pid 100 on first)"), std::string::npos);
 }
 
 }  // namespace
