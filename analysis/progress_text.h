@@ -12,8 +12,11 @@
 namespace gpubound {
 
 // "; 25 % of the work was done at 3.50 s, all of it takes about 5.00 s": times of the run, as its
-// wall time is. Empty where |process| said nothing.
-std::string ProgressText(const ReportProcess& process, const TextOptions& options);
+// wall time is. Of a run that recorded but some iterations, where those times would be counted from
+// somewhere in the middle of the work: "; 25 % of the work was done then, the rest takes about 1.50
+// s". Empty where |process|, one of |run|, said nothing.
+std::string ProgressText(const ReportRun& run, const ReportProcess& process,
+                         const TextOptions& options);
 
 }  // namespace gpubound
 

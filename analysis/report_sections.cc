@@ -171,7 +171,7 @@ std::string WallTimeLine(const Report& report, const TextOptions& options) {
   }
   const ReportProcess* stepping = SteppingProcess(report);
   const ReportProcess* told = stepping != nullptr ? stepping : main;
-  if (told != nullptr) line += ProgressText(*told, options);
+  if (told != nullptr) line += ProgressText(report.run, *told, options);
   return Wrap(line + ".", options.width, 2);
 }
 

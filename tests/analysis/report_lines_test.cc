@@ -67,6 +67,16 @@ TEST_F(ReportLinesTest, WorkOfAProcessThatBeganLaterTakesFromTheBeginOfTheRun) {
               HasSubstr("25 % of the work was done at 3.50 s, all of it takes about 5.00 s."));
 }
 
+TEST_F(ReportLinesTest, OfSomeIterationsItSaysWhatIsLeft) {
+  process().progress = ReportProgress{25, 100, 500'000'000, 15, 100'000'000};
+  report_.run.steps = "15:25";
+  EXPECT_THAT(Text(), HasSubstr("; 25 % of the work was done then, the rest takes about 3.00 s."));
+  process().progress = ReportProgress{25, 100, 500'000'000, 25, 500'000'000};
+  EXPECT_THAT(Text(), HasSubstr("; 25 % of the work was done then.")) << "told once";
+  process().progress = ReportProgress{100, 100, 500'000'000, 90, 100'000'000};
+  EXPECT_THAT(Text(), HasSubstr("; 100 % of the work was done then."));
+}
+
 TEST_F(ReportLinesTest, WorkWithoutAnEndIsNotExtrapolated) {
   process().progress = ReportProgress{1, 1e300, 500'000'000};
   EXPECT_THAT(Text(), HasSubstr(" of the work was done at 500 ms."));
