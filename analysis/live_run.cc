@@ -67,7 +67,21 @@ Status LiveRun::FindFiles() {
                "the directory of a run", kNameTheRun};
 }
 
-Status LiveRun::Follow(Followed* followed) {
+// As the report does for lack of anything better, hosts are taken to agree in CLOCK_REALTIME. What
+// is kept by buckets stays in its buckets.
+void LiveRun::Align(const ProcessIdentity& identity, Followed* followed) {
+  const LiveFacts& facts = followed->process.facts();
+  if (followed->shift_ns || facts.sampled_realtime_ns == 0) return;
+  if (reference_host_.empty()) {
+    reference_host_ = identity.host;
+    reference_ahead_ns_ = facts.realtime_ahead_ns;
+  }
+  const int64_t shift_ns = facts.realtime_ahead_ns - reference_ahead_ns_;
+  const bool same = identity.host == reference_host_;
+  followed->shift_ns = same ? 0 : WholeBuckets({0, shift_ns + kBucketNs / 2}).end_ns;
+}
+
+Status LiveRun::Follow(const ProcessIdentity& identity, Followed* followed) {
   LiveProcess& process = followed->process;
   for (auto next = followed->segments.begin(); next != followed->segments.end();) {
     const auto place = next++;
@@ -78,6 +92,7 @@ Status LiveRun::Follow(Followed* followed) {
     followed->segments.erase(place);  // it was thinned
   }
   process.LearnNames();
+  Align(identity, followed);
   int64_t newest_ns = process.facts().latest_ns;
   std::map<uint32_t, int64_t> last_chunk;  // by thread: one that is silent may be in the middle
   for (const auto& [path, segment] : followed->segments) {
@@ -107,7 +122,9 @@ Status LiveRun::Follow(Followed* followed) {
   }
   for (const auto& [device, work] : process.new_work()) {
     known_devices_.try_emplace(device);
-    for (const Interval& time : work) devices_[device].Add(time);
+    for (const Interval& time : work) {
+      devices_[device].Add({time.begin_ns + followed->Shift(), time.end_ns + followed->Shift()});
+    }
   }
   process.ClearNewWork();
   return Ok{};
@@ -132,8 +149,7 @@ Status LiveRun::LearnThinned() {
 int64_t LiveRun::ReadUntil() const {
   int64_t until_ns = INT64_MAX;
   for (const auto& [identity, followed] : followed_) {
-    const LiveProcess& process = followed->process;
-    if (!process.Ended()) until_ns = std::min(until_ns, process.Until());
+    if (!followed->process.Ended()) until_ns = std::min(until_ns, followed->Until());
   }
   return until_ns;
 }
@@ -150,7 +166,7 @@ Result<LiveGlance> LiveRun::Look(const LiveSurroundings& surroundings) {
   std::optional<Error> error;
   size_t failed = 0;
   for (auto& [identity, followed] : followed_) {
-    const Status status = Follow(followed.get());
+    const Status status = Follow(identity, followed.get());
     if (status.ok()) continue;
     error = status.error();
     ++failed;
@@ -168,18 +184,18 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
   LiveGlance glance;
   int64_t newest_ns = INT64_MIN;
   for (const auto& [identity, followed] : followed_) {
-    newest_ns = std::max(newest_ns, followed->process.Until());
+    newest_ns = std::max(newest_ns, followed->Until());
   }
   if (newest_ns == INT64_MIN) return glance;
   glance.until_ns = newest_ns;
   int64_t begin_ns = newest_ns;
   for (const auto& [identity, followed] : followed_) {
     LiveProcess& process = followed->process;
-    const int64_t until_ns = process.Until();
+    const int64_t until_ns = followed->Until();
     if (!process.Ended() && until_ns >= newest_ns - kMostLagNs) {
       glance.until_ns = std::min(glance.until_ns, until_ns);
     }
-    begin_ns = std::min(begin_ns, process.facts().begin_ns);
+    begin_ns = std::min(begin_ns, followed->Begin());
     process.Forget();
   }
   const int64_t known_ns = std::clamp(known_ns_, begin_ns, std::max(begin_ns, glance.until_ns));
@@ -201,7 +217,7 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
     if (!row.ended && row.age_ns) {
       glance.age_ns = std::min(glance.age_ns.value_or(INT64_MAX), *row.age_ns);
     }
-    AddTimes(followed->process, &glance);
+    AddTimes(*followed, &glance);
   }
   std::stable_sort(glance.operations.begin(), glance.operations.end(),
                    [](const auto& a, const auto& b) { return a.ns.back() > b.ns.back(); });
@@ -266,16 +282,19 @@ void LiveRun::LearnEnds(const LiveSurroundings& surroundings) {
 }
 
 // Of the row that was added last.
-void LiveRun::AddTimes(const LiveProcess& process, LiveGlance* glance) {
+void LiveRun::AddTimes(const Followed& followed, LiveGlance* glance) {
+  const LiveProcess& process = followed.process;
+  const int64_t shift_ns = followed.Shift();
   LiveGlance::ProcessRow& row = glance->processes.back();
-  const bool known = process.KnowsOperationsSince(known_ns_);
+  const bool known =
+      process.KnowsOperationsSince(known_ns_ == INT64_MIN ? INT64_MIN : known_ns_ - shift_ns);
   if (known && !row.ended) row.operation = process.OperationNow();
   std::vector<LiveGlance::OperationRow> operations;
   for (const std::string& name : process.names()) operations.push_back({name, {}});
   LiveTimes steps{};
   for (size_t window = 0; window < kLiveWindowsNs.size(); ++window) {
-    const Interval time =
-        WholeBuckets({glance->until_ns - glance->windows_ns[window], glance->until_ns});
+    const Interval time = WholeBuckets(
+        {glance->until_ns - glance->windows_ns[window] - shift_ns, glance->until_ns - shift_ns});
     row.busy_ns[window] = process.BusyIn(time);
     const std::vector<int64_t> times = process.OperationTimes(time);
     for (size_t i = 0; known && i < times.size(); ++i) operations[i].ns[window] = times[i];

@@ -30,7 +30,7 @@ using LiveTimes = std::array<int64_t, kLiveWindowsNs.size()>;  // by window
 
 // A window is as long as what there is of the run, in whole buckets.
 struct LiveGlance {
-  int64_t until_ns = 0;  // the end of every window; trace time
+  int64_t until_ns = 0;  // the end of every window; trace time of the run
   LiveTimes windows_ns{};
   bool simulated = false;         // a process used a simulated device
   bool thinned = false;           // windows are shorter since older detail was removed
@@ -83,16 +83,26 @@ class LiveRun {
  private:
   struct Followed {
     LiveProcess process;
+    std::optional<int64_t> shift_ns;  // trace time of the run minus its host's, in whole buckets
+    int64_t Shift() const { return shift_ns.value_or(0); }
+    int64_t Until() const { return In(process.Until()); }
+    int64_t Begin() const { return In(process.facts().begin_ns); }
+    // What is not known stays so.
+    int64_t In(int64_t time_ns) const {
+      const bool known = time_ns != INT64_MIN && time_ns != INT64_MAX;
+      return known ? time_ns + Shift() : time_ns;
+    }
     std::map<std::string, LiveSegment> segments;  // by path, oldest first
   };
   Status FindFiles();
-  Status Follow(Followed* followed);
+  Status Follow(const ProcessIdentity& identity, Followed* followed);
+  void Align(const ProcessIdentity& identity, Followed* followed);
   Status LearnThinned();
   int64_t ReadUntil() const;
   LiveGlance Glance(const LiveSurroundings& surroundings);
   void AddDevices(int64_t known_ns, LiveGlance* glance);
   std::string NameOf(const std::string& key) const;
-  void AddTimes(const LiveProcess& process, LiveGlance* glance);
+  void AddTimes(const Followed& followed, LiveGlance* glance);
   void LearnEnds(const LiveSurroundings& surroundings);
   bool HasSuccessor(const ProcessIdentity& identity, const LiveFacts& facts) const;
 
@@ -101,6 +111,8 @@ class LiveRun {
   std::map<std::string, RecentUnion> devices_;
   std::map<std::string, Device> known_devices_;  // by what they are told apart by
   uint64_t chunks_read_ = 0;
+  std::string reference_host_;  // whose trace time is the run's: the first that told its clocks
+  int64_t reference_ahead_ns_ = 0;
   std::filesystem::file_time_type sums_changed_{};
   int64_t summed_ns_ = INT64_MIN;      // detail before it may be gone
   int64_t read_until_ns_ = INT64_MIN;  // what was recorded before it was read when it was there

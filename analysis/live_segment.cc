@@ -105,6 +105,7 @@ void LiveSegment::ReadRows(LiveFacts* facts) {
   if (clock.Step()) {
     facts->latest_ns = std::max(facts->latest_ns, clock.Int(0));
     facts->sampled_realtime_ns = std::max(facts->sampled_realtime_ns, clock.Int(1));
+    facts->realtime_ahead_ns = clock.Int(1) - clock.Int(0);
   }
   facts->delivered_ns.reset();
   Query unknown = database_->Prepare("SELECT start_ns, reason FROM unknown");

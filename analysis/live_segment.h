@@ -33,6 +33,7 @@ struct LiveFacts {
   std::optional<int64_t> end_ns;        // the process has closed
   bool gone = false;                // it has ended without; nothing of it comes behind latest_ns
   int64_t sampled_realtime_ns = 0;  // when the recorder last looked at the clocks; 0 unknown
+  int64_t realtime_ahead_ns = 0;    // CLOCK_REALTIME minus trace time, where that is known
 };
 
 class LiveSegment {

@@ -20,6 +20,7 @@ using testing_support::End;
 using testing_support::Kernel;
 using testing_support::kInner;
 using testing_support::kTrain;
+using testing_support::SegmentWriter;
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kMs = 1'000'000;
@@ -92,7 +93,7 @@ class LiveRunTest : public testing::Test {
   }
 
   testing_support::TemporaryRun files_;
-  testing_support::SegmentWriter writer_;
+  SegmentWriter writer_;
   LiveRun run_;
 };
 
@@ -166,7 +167,7 @@ TEST_F(LiveRunTest, ShowsAProcessThatGoesOnRatherThanOneThatHasEnded) {
   writer_.Sql("INSERT INTO meta VALUES('end_monotonic_ns', '900000000')");
   writer_.Scopes({.thread = 1}, {Begin(kTrain, 0), End(kTrain, 800 * kMs)});
   Drained(900 * kMs);
-  testing_support::SegmentWriter later(files_, {.pid = 200});
+  SegmentWriter later(files_, {.pid = 200});
   later.PutUsualRows();
   later.Sql("DELETE FROM meta WHERE key IN ('end_monotonic_ns', 'end_how')");
   later.Scopes({.thread = 1}, {Begin(kInner, 900 * kMs), End(kInner, 950 * kMs)});
@@ -194,7 +195,7 @@ TEST_F(LiveRunTest, AKilledProcessHasEndedOnceItsRecorderIsQuiet) {
 
 TEST_F(LiveRunTest, WhatAKilledProcessHadOpenEndedWithIt) {
   LauncherSaw("");
-  testing_support::SegmentWriter other(files_, {.pid = 200});
+  SegmentWriter other(files_, {.pid = 200});
   other.PutUsualRows();
   other.Meta("end_monotonic_ns", 5 * kSecond);
   const LiveGlance glance = LookAfter(4 * kSecond, Presence::kGone);
@@ -206,14 +207,14 @@ TEST_F(LiveRunTest, WhatAKilledProcessHadOpenEndedWithIt) {
 
 TEST_F(LiveRunTest, AKilledProcessDoesNotHoldTheWindowsBack) {
   LauncherSaw(R"(, "end_monotonic_ns": 3000000000, "exit_code": 0)");
-  testing_support::SegmentWriter other(files_, {.pid = 200});
+  SegmentWriter other(files_, {.pid = 200});
   other.PutUsualRows();
   other.Meta("end_monotonic_ns", 3 * kSecond);
   EXPECT_EQ(LookAfter(kMs, Presence::kGone).until_ns, 3 * kSecond);
 }
 
 TEST_F(LiveRunTest, AProgramThatBecameAnotherOneHasEnded) {
-  testing_support::SegmentWriter next(files_, {.start_ns = 2000});
+  SegmentWriter next(files_, {.start_ns = 2000});
   next.PutUsualRows();
   next.Sql("DELETE FROM meta WHERE key IN ('start_monotonic_ns', 'end_monotonic_ns', 'end_how')");
   next.Meta("start_monotonic_ns", kSecond);
@@ -224,11 +225,37 @@ TEST_F(LiveRunTest, AProgramThatBecameAnotherOneHasEnded) {
 }
 
 TEST_F(LiveRunTest, ProcessesOfTwoContainersWithOnePidBothGoOn) {
-  testing_support::SegmentWriter next(files_, {.start_ns = 2000});
+  SegmentWriter next(files_, {.start_ns = 2000});
   next.PutUsualRows();
   next.Sql("DELETE FROM meta WHERE key IN ('start_monotonic_ns', 'end_monotonic_ns', 'end_how')");
   next.Meta("start_monotonic_ns", 500 * kMs);
   EXPECT_FALSE(LookAfter(kMs, Presence::kThere).processes.at(0).ended);
+}
+
+// Each host's trace time begins where it was started.
+TEST_F(LiveRunTest, HostsMeetInTheTimeOfDay) {
+  const auto at = [](SegmentWriter* writer, int64_t monotonic_ns) {
+    writer->Sql("INSERT INTO clock VALUES(NULL, 0, " + std::to_string(monotonic_ns) + ", " +
+                std::to_string(1000 * kSecond) + ", 0, 0)");
+  };
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 0), End(kTrain, 500 * kMs)});
+  writer_.Work({.thread = 2}, {Kernel(0, 300 * kMs, 1)});
+  at(&writer_, kSecond);
+  constexpr int64_t kUp = 50'000 * kSecond;
+  SegmentWriter far(files_, {.host = "other", .pid = 200});
+  far.PutUsualRows();
+  far.Sql("DELETE FROM meta WHERE key IN ('start_monotonic_ns', 'end_monotonic_ns', 'end_how')");
+  far.Sql("UPDATE device SET uuid = 'GPU-other'");
+  far.Meta("start_monotonic_ns", kUp);
+  far.Work({.thread = 2}, {Kernel(kUp + 100 * kMs, kUp + 500 * kMs, 1)});
+  at(&far, kUp + kSecond);
+  const LiveGlance glance = Look();
+  EXPECT_EQ(glance.windows_ns[2], kSecond) << "no longer than the run";
+  EXPECT_EQ(glance.operations.at(0).ns[2], 500 * kMs);
+  ASSERT_EQ(glance.devices.size(), 2u);
+  EXPECT_EQ(glance.devices[0].busy_ns[2] + glance.devices[1].busy_ns[2], 700 * kMs);
+  EXPECT_EQ(glance.processes.at(0).busy_ns[2], 300 * kMs);
+  EXPECT_EQ(glance.processes.at(1).busy_ns[2], 400 * kMs);
 }
 
 TEST_F(LiveRunTest, DevicesOfOneNameAreToldApart) {
@@ -236,7 +263,7 @@ TEST_F(LiveRunTest, DevicesOfOneNameAreToldApart) {
   writer_.Work({.thread = 2}, {Kernel(0, 300 * kMs, 1)});
   Drained(kSecond);
   EXPECT_EQ(Look().devices.at(0).name, "Model") << "the only one";
-  testing_support::SegmentWriter other(files_, {.pid = 200});
+  SegmentWriter other(files_, {.pid = 200});
   other.PutUsualRows();
   other.Sql("UPDATE device SET uuid = 'GPU-01234567-8fff' WHERE id = 1");
   other.Work({.thread = 2}, {Kernel(0, 400 * kMs, 1)});
