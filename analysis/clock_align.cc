@@ -26,7 +26,10 @@ std::optional<int64_t> RealtimeOffset(const Run& run, const std::string& host) {
     if (process.identity.host != host) continue;
     if (const std::optional<int64_t> offset = RealtimeOffset(process)) return offset;
   }
-  return std::nullopt;
+  // A launcher all of whose processes are on other hosts has told its clocks too.
+  if (!run.info || run.info->host != host) return std::nullopt;
+  if (run.info->start_realtime_ns == 0 || run.info->start_monotonic_ns == 0) return std::nullopt;
+  return run.info->start_realtime_ns - run.info->start_monotonic_ns;
 }
 
 // Times of kernels are brought to the host's clock to within that.
@@ -93,6 +96,17 @@ ClockAlignment AlignClocks(const Run& run, const std::string& reference_host) {
     alignment.offset_ns.push_back(known->second);
   }
   return alignment;
+}
+
+int64_t RealtimeShift(const Run& run, const std::string& host, const std::string& reference_host) {
+  if (host == reference_host) return 0;
+  if (run.recorded_offsets_ns) {
+    return OffsetIn(*run.recorded_offsets_ns, host) -
+           OffsetIn(*run.recorded_offsets_ns, reference_host);
+  }
+  const std::optional<int64_t> own = RealtimeOffset(run, host);
+  const std::optional<int64_t> reference = RealtimeOffset(run, reference_host);
+  return own && reference ? *own - *reference : 0;
 }
 
 std::vector<HostOutside> HostsOutside(const Run& run, const ClockAlignment& clocks,

@@ -35,6 +35,11 @@ struct ClockAlignment {
 // prove it wrong. Reads the device work of runs of several hosts.
 ClockAlignment AlignClocks(const Run& run, const std::string& reference_host);
 
+// What brings trace times of |host| to |reference_host| by what is known without reading any
+// events: the CLOCK_REALTIME of both, or what the run's sums were aligned by. 0 where one is not
+// known.
+int64_t RealtimeShift(const Run& run, const std::string& host, const std::string& reference_host);
+
 // A host of which processes lie further outside the run's span than any launcher explains: its
 // clock is off, or they outlived the run.
 struct HostOutside {

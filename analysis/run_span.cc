@@ -4,6 +4,10 @@
 #include "analysis/run_span.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
+
+#include "analysis/clock_align.h"
 
 namespace gpubound {
 
@@ -33,6 +37,56 @@ int64_t BeginOf(const Run& run, const ProcessTrace& root) {
   return was_another && started_ns > 0 ? std::min(begin_ns, started_ns) : begin_ns;
 }
 
+// Times of all processes of a run in that of one of its hosts.
+class CommonTime {
+ public:
+  explicit CommonTime(const Run& run) : run_(run) {
+    if (run.info) {
+      reference_ = run.info->host;
+    } else if (!run.processes.empty()) {
+      reference_ = run.processes.front().identity.host;
+    }
+  }
+
+  int64_t BeginOf(const ProcessTrace& process) {
+    return process.span_begin_ns + ShiftOf(process.identity.host);
+  }
+  int64_t EndOf(const ProcessTrace& process) {
+    return process.span_end_ns + ShiftOf(process.identity.host);
+  }
+
+ private:
+  int64_t ShiftOf(const std::string& host) {
+    const auto [known, is_new] = shifts_.try_emplace(host, 0);
+    if (is_new) known->second = RealtimeShift(run_, host, reference_);
+    return known->second;
+  }
+
+  const Run& run_;
+  std::string reference_;
+  std::map<std::string, int64_t> shifts_;  // by host
+};
+
+// Of a run without a recorded root.
+Interval SpanOfAll(const Run& run) {
+  const RunInfo* const launcher = run.info && run.steps.empty() ? &*run.info : nullptr;
+  Interval span{kOpenEnded, 0};
+  if (launcher != nullptr) {
+    span.begin_ns = launcher->start_monotonic_ns;
+    span.end_ns = launcher->end_monotonic_ns.value_or(0);
+  }
+  CommonTime time(run);
+  for (const ProcessTrace& process : run.processes) {
+    // How long they took there the launcher has measured by its own clock.
+    const bool measured = launcher != nullptr && launcher->end_monotonic_ns &&
+                          process.identity.host != launcher->host;
+    if (measured || HasNoSpan(process)) continue;
+    span.begin_ns = std::min(span.begin_ns, time.BeginOf(process));
+    span.end_ns = std::max(span.end_ns, time.EndOf(process));
+  }
+  return span.empty() ? Interval{0, 0} : span;
+}
+
 }  // namespace
 
 const ProcessTrace* FindRoot(const Run& run) {
@@ -46,6 +100,7 @@ const ProcessTrace* FindRoot(const Run& run) {
     }
   }
   if (root != nullptr || run.info) return root;
+  CommonTime time(run);
   for (const ProcessTrace& process : run.processes) {
     if (HasNoSpan(process)) continue;
     const bool has_parent =
@@ -54,39 +109,28 @@ const ProcessTrace* FindRoot(const Run& run) {
     if (has_parent) continue;
     // A foreign trace does not say which process started which: the first to begin is any of them.
     if (root != nullptr && process.device_kind == "imported") return nullptr;
-    if (root == nullptr || process.span_begin_ns < root->span_begin_ns) root = &process;
+    if (root == nullptr || time.BeginOf(process) < time.BeginOf(*root)) root = &process;
   }
   return root;
 }
 
 const ProcessTrace* LastOfRun(const Run& run, const ProcessTrace* root) {
   const ProcessTrace* last = nullptr;
+  CommonTime time(run);
   for (const ProcessTrace& process : run.processes) {
     if (root != nullptr && (process.identity.pid != root->identity.pid ||
                             process.identity.host != root->identity.host)) {
       continue;
     }
-    if (last == nullptr || process.span_end_ns > last->span_end_ns) last = &process;
+    if (last == nullptr || time.EndOf(process) > time.EndOf(*last)) last = &process;
   }
   return last;
 }
 
 Interval RunSpan(const Run& run, const ProcessTrace* root) {
+  if (root == nullptr) return SpanOfAll(run);
   const ProcessTrace* const last = LastOfRun(run, root);
-  Interval span{kOpenEnded, last == nullptr ? 0 : last->span_end_ns};
-  if (root != nullptr) {
-    span.begin_ns = BeginOf(run, *root);
-    return span;
-  }
-  for (const ProcessTrace& process : run.processes) {
-    span.begin_ns = std::min(span.begin_ns, process.span_begin_ns);
-  }
-  if (run.info && run.steps.empty()) {
-    span.begin_ns = std::min(span.begin_ns, run.info->start_monotonic_ns);
-    if (run.info->end_monotonic_ns)
-      span.end_ns = std::max(span.end_ns, *run.info->end_monotonic_ns);
-  }
-  return span.empty() ? Interval{0, 0} : span;
+  return {BeginOf(run, *root), last == nullptr ? 0 : last->span_end_ns};
 }
 
 }  // namespace gpubound
