@@ -71,9 +71,13 @@ ProcessTrace WithoutEvents(const ProcessTrace& process) {
 std::map<std::string, int64_t> HostOffsets(const Run& run) {
   std::map<std::string, int64_t> offsets;
   if (run.processes.empty()) return offsets;
-  const ClockAlignment clocks = AlignClocks(run, run.processes.front().identity.host);
+  const std::string& reference = run.processes.front().identity.host;
+  const ClockAlignment clocks = AlignClocks(run, reference);
   for (size_t p = 0; p < run.processes.size(); ++p) {
     offsets[run.processes[p].identity.host] = clocks.offset_ns[p];
+  }
+  if (run.info) {
+    offsets.try_emplace(run.info->host, RealtimeShift(run, run.info->host, reference));
   }
   return offsets;
 }
@@ -295,7 +299,10 @@ class RunReplay {
     const ProcessTrace* const was = LastOfRun(run_, FindRoot(run_));
     const ProcessTrace* const is = LastOfRun(*replayed, FindRoot(*replayed));
     if (was == nullptr || is == nullptr) return;
-    *replayed->info->end_monotonic_ns += is->span_end_ns - was->span_end_ns;
+    const auto end_ns = [this](const ProcessTrace& process) {
+      return process.span_end_ns + RealtimeShift(run_, process.identity.host, run_.info->host);
+    };
+    *replayed->info->end_monotonic_ns += end_ns(*is) - end_ns(*was);
   }
 
   std::vector<CriticalPart> PartsOf(const ReplayFacts& facts) {

@@ -119,6 +119,45 @@ TEST_F(RootProcessTest, WhatAShellRanBeforeItExecutedTheRootIsPartOfTheRun) {
   EXPECT_EQ(ReportOf(run).run.wall_ns, 30'000'000);
 }
 
+// Each host's own time begins elsewhere: that of "far" at 1,000,000 ns of the day, of "further" at
+// 900,000, of the launcher's before.
+gpubound::Run RanksOnOtherHosts() {
+  golden::Scenario scenario = golden::ParseScenario(
+      "host far 1000000\nspan 0 100000\nthread main\n"
+      "@0 main begin operation work\n@60000 main end operation work\n"
+      "call main 70000 70010 cudaLaunchKernel #1\nkernel 71000 91000 gemm #1\n"
+      "process 200 1\nhost further 900000\nspan 100000 180000\nthread main\n"
+      "@100000 main begin operation other\n@180000 main end operation other\n");
+  EXPECT_TRUE(scenario.mistakes.empty()) << scenario.mistakes.front();
+  RunInfo& launcher = scenario.run.info.emplace();
+  launcher.host = "near";
+  launcher.root_pid = 7;
+  launcher.start_realtime_ns = 990'000;
+  launcher.start_monotonic_ns = 7'000'000;
+  launcher.end_monotonic_ns = 7'120'000;
+  return std::move(scenario.run);
+}
+
+TEST_F(RootProcessTest, OfRanksOnOtherHostsTheLauncherSeesTheLastOneEnd) {
+  const gpubound::Run run = RanksOnOtherHosts();
+  EXPECT_EQ(SpanWith(run, "operation=work:1"), 120'000);
+  EXPECT_EQ(SpanWith(run, "operation=work:0.9"), 114'000);
+  EXPECT_EQ(SpanWith(run, "operation=work:0.5"), 100'000) << "the other one is last by then";
+}
+
+TEST_F(RootProcessTest, AReplayedRunOnOtherHostsIsInTheLaunchersTimeToo) {
+  const gpubound::Run run = RanksOnOtherHosts();
+  ReplayOptions options;
+  options.keep_events = true;
+  const Result<ReplayedRun> replayed = ReplayRun(run, options);
+  ASSERT_TRUE(replayed.ok());
+  const Result<Report> report = BuildReport((*replayed).run);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ((*report).run.wall_ns, 120'000);
+  ASSERT_EQ((*report).devices.size(), 2) << "each host has its own";
+  EXPECT_EQ((*report).devices[0].busy_ns, 20'000);
+}
+
 TEST_F(RootProcessTest, OfOnePidOnTwoHostsThatOfTheLauncherIsMeant) {
   const Report report = ReportOf(OnTwoHosts());
   EXPECT_EQ(report.run.root, 100);
