@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analysis/interval.h"
 #include "analysis/main_process.h"
@@ -14,12 +16,32 @@
 namespace gpubound {
 namespace {
 
+// When, on its own clock, a process ran without being recorded while the run, in |whole|, was. Each
+// host begins and ends the iterations that were asked for by itself.
+std::vector<Interval> OutsideOf(const ProcessTrace& process, const Interval& whole) {
+  std::vector<Interval> times;
+  if (process.before_span_ns > 0) {
+    times.push_back({std::max(whole.begin_ns, process.BegunNs()), process.span_begin_ns});
+  }
+  if (process.span_end == SpanEnd::kAsked) times.push_back({process.span_end_ns, whole.end_ns});
+  std::erase_if(times, [](const Interval& time) { return time.empty(); });
+  return times;
+}
+
+bool HasSeveralHosts(const Run& run) {
+  return std::any_of(run.processes.begin(), run.processes.end(), [&run](const auto& process) {
+    return process.identity.host != run.processes.front().identity.host;
+  });
+}
+
 class UnknownTimes {
  public:
   UnknownTimes(const Run& run, const std::vector<std::vector<Interval>>& pauses,
                const ClockAlignment& clocks, const std::vector<DeviceUsage>& devices,
                const RunWindows& cut, const Report& report)
       : devices_(devices), cut_(cut), report_(report), has_sums_(run.sums != nullptr) {
+    const bool windows_differ = !run.steps.empty() && HasSeveralHosts(run);
+    const Interval& whole = cut.windows.front();
     for (size_t p = 0; p < run.processes.size(); ++p) {
       const ProcessTrace& process = run.processes[p];
       sees_a_device_.push_back(!process.devices.empty());
@@ -34,6 +56,13 @@ class UnknownTimes {
         const Interval inside = time.ClippedTo({process.span_begin_ns, process.span_end_ns});
         if (inside.empty()) continue;
         of.push_back({inside.begin_ns + offset_ns, inside.end_ns + offset_ns});
+      }
+      is_outside_.push_back(false);
+      if (!windows_differ || process.devices.empty()) continue;
+      for (const Interval& time :
+           OutsideOf(process, {whole.begin_ns - offset_ns, whole.end_ns - offset_ns})) {
+        is_outside_.back() = true;
+        of.push_back({time.begin_ns + offset_ns, time.end_ns + offset_ns});
       }
     }
   }
@@ -60,6 +89,12 @@ class UnknownTimes {
     return {ShareOf(unknown_ns, used * window.length()), unknown_ns > 0};
   }
 
+  // Whether a process that sees |device| ran without being recorded.
+  bool IsLeftOut(const DeviceUsage& device) const {
+    return std::any_of(device.seen_by.begin(), device.seen_by.end(),
+                       [this](size_t p) { return is_outside_[p]; });
+  }
+
  private:
   // In which processes' time is unknown that see |device|; all processes where it is null.
   int64_t LengthOn(const DeviceUsage* device, const Interval& window) const {
@@ -80,6 +115,7 @@ class UnknownTimes {
   std::optional<int64_t> ExactlyIn(size_t index) const {
     const auto is_used = [](const DeviceUsage& device) { return device.used; };
     if (std::count_if(devices_.begin(), devices_.end(), is_used) != 1) return {};
+    if (std::find(is_outside_.begin(), is_outside_.end(), true) != is_outside_.end()) return {};
     const auto device = std::find_if(devices_.begin(), devices_.end(), is_used);
     const auto has_some = [](const ReportProcess& process) { return process.unknown_ns > 0; };
     const std::vector<ReportProcess>& processes = report_.processes;
@@ -105,6 +141,7 @@ class UnknownTimes {
   std::vector<std::vector<Interval>> of_process_;  // on the clock of the run
   std::vector<Interval> spans_;                    // likewise, by process
   std::vector<bool> sees_a_device_;                // by process
+  std::vector<bool> is_outside_;                   // by process
 };
 
 }  // namespace
@@ -115,6 +152,13 @@ void AddUnknownTime(const Run& run, const std::vector<std::vector<Interval>>& pa
   const UnknownTimes times(run, pauses, clocks, devices, cut, *report);
   report->run.unknown = times.In(cut.headline);
   report->run.whole_unknown = times.In(0);
+  std::vector<std::string>& unused = report->run.devices_unused;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (!times.IsLeftOut(devices[i])) continue;
+    report->devices[i].has_unknown_time = true;
+    const auto told = std::find(unused.begin(), unused.end(), devices[i].name);
+    if (!devices[i].used && told != unused.end()) unused.erase(told);
+  }
 }
 
 }  // namespace gpubound

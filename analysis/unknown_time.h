@@ -19,7 +19,8 @@ namespace gpubound {
 // whether it does, unless recorded work ran. Known exactly where one process alone uses one device;
 // else it is told by how long either was, and an upper bound. |pauses|: of each process, when its
 // recording was off; of a run with sums not all are known, and unknown times of its processes are
-// taken to be different ones.
+// taken to be different ones. Where only some iterations were recorded, on several hosts, so is
+// what lies outside of a process's own and within those of others; its devices are marked.
 void AddUnknownTime(const Run& run, const std::vector<std::vector<Interval>>& pauses,
                     const ClockAlignment& clocks, const std::vector<DeviceUsage>& devices,
                     const RunWindows& cut, Report* report);

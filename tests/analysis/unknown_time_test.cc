@@ -66,6 +66,27 @@ class UnknownTimeTest : public testing::Test {
   gpubound::Run run_;
 };
 
+// Of 1000 ns the one host has recorded the first 400, the other those behind 700.
+TEST_F(UnknownTimeTest, WhereHostsRecordedIterationsAtDifferentTimesTheRestIsUnknown) {
+  AddProcess("GPU-a");
+  ProcessTrace& second = AddProcess("GPU-b");
+  second.before_span_ns = second.span_begin_ns = 700;
+  second.device_work.front().start_ns = 800;
+  second.device_work.front().end_ns = 900;
+  second.identity.host = "other";
+  run_.processes[0].span_end_ns = 400;
+  run_.processes[0].span_end = SpanEnd::kAsked;
+  RunInfo& info = run_.info.emplace();
+  info.host = "host";
+  run_.steps = "5:10";
+  const Report report = BuildReport(run_).value();
+  EXPECT_EQ(report.run.wall_ns, kSpanNs);
+  EXPECT_DOUBLE_EQ(report.run.whole_unknown.share, (600.0 + 700) / (2 * kSpanNs));
+  EXPECT_DOUBLE_EQ(report.run.whole_gpu_busy_share, (100.0 + 100) / (2 * kSpanNs));
+  EXPECT_TRUE(report.devices.at(0).has_unknown_time);
+  EXPECT_TRUE(report.devices.at(1).has_unknown_time);
+}
+
 TEST_F(UnknownTimeTest, OfOneProcessIsKnownExactly) {
   AddProcess("GPU-a").unknown = {{50, 300, "lost"}};
   const ReportRun run = Summary();
