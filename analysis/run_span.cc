@@ -70,16 +70,19 @@ class CommonTime {
 // Of a run without a recorded root.
 Interval SpanOfAll(const Run& run) {
   const RunInfo* const launcher = run.info && run.steps.empty() ? &*run.info : nullptr;
+  // Behind the end of a recording the program went on, and what it did is not part of the run.
+  const bool ended_as_asked =
+      std::any_of(run.processes.begin(), run.processes.end(),
+                  [](const ProcessTrace& process) { return process.span_end == SpanEnd::kAsked; });
+  const bool saw_end =
+      launcher != nullptr && launcher->end_monotonic_ns.has_value() && !ended_as_asked;
   Interval span{kOpenEnded, 0};
-  if (launcher != nullptr) {
-    span.begin_ns = launcher->start_monotonic_ns;
-    span.end_ns = launcher->end_monotonic_ns.value_or(0);
-  }
+  if (launcher != nullptr) span.begin_ns = launcher->start_monotonic_ns;
+  if (saw_end) span.end_ns = *launcher->end_monotonic_ns;
   CommonTime time(run);
   for (const ProcessTrace& process : run.processes) {
     // How long they took there the launcher has measured by its own clock.
-    const bool measured = launcher != nullptr && launcher->end_monotonic_ns &&
-                          process.identity.host != launcher->host;
+    const bool measured = saw_end && process.identity.host != launcher->host;
     if (measured || HasNoSpan(process)) continue;
     span.begin_ns = std::min(span.begin_ns, time.BeginOf(process));
     span.end_ns = std::max(span.end_ns, time.EndOf(process));

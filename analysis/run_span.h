@@ -19,8 +19,8 @@ const ProcessTrace* FindRoot(const Run& run);
 
 // The span of the run: that of its root with everything its pid became by exec, from when the
 // launcher started it where others began before it recorded (it was a shell then); without a
-// recorded root (a shell all the time) what the launcher measured; without a launcher, from the
-// first begin to the last end.
+// recorded root (a shell all the time) what the launcher measured, up to where the recording ended
+// as asked (--duration); without a launcher, from the first begin to the last end.
 Interval RunSpan(const Run& run, const ProcessTrace* root);
 
 // The process that ends last of those that make up that span. Null where there is none.

@@ -49,6 +49,13 @@ TEST_F(RunSpanTest, WithoutARecordedRootItIsWhatTheLauncherMeasured) {
   EXPECT_EQ(Span(), (Interval{1000, 5000}));
 }
 
+TEST_F(RunSpanTest, ItEndsWhereTheRecordingEndedAsAsked) {
+  Launch(1000).end_monotonic_ns = 50'000;
+  AddProcess("near", 10, 1100, 4800).span_end = SpanEnd::kAsked;
+  AddProcess("far", 20, 1200, 4900).span_end = SpanEnd::kAsked;
+  EXPECT_EQ(Span(), (Interval{1000, 4900}));
+}
+
 TEST_F(RunSpanTest, OfALauncherThatWasKilledProcessesSayHowLongItWas) {
   Launch(1000);
   AddProcess("near", 10, 1100, 4800);
