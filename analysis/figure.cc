@@ -174,7 +174,8 @@ FoundFigures OfProcesses(const Report& report, const FigureName& name) {
     for (const ReportProcess& process : report.processes) known.push_back(process.name);
     found.missing = {"the run has no process '" + name.process + "'", name.process, known};
   } else if (GroupOf(name) == Group::kIteration) {
-    found.missing = {"the run has no iterations: nothing called step()", "", {}};
+    const std::string of = name.process.empty() ? "the run" : "the process '" + name.process + "'";
+    found.missing = {of + " has no iterations: nothing called step()", "", {}};
   } else if (!elsewhere.empty()) {
     found.missing = {"operation '" + name.group +
                          "' is not on the reporting thread, which figures of "

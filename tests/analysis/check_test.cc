@@ -254,7 +254,9 @@ TEST_F(CheckTest, SeveralProcessesOfTheBaselineAreNoBaseline) {
 }
 
 TEST_F(CheckTest, IterationsHaveFiguresWhereThereAreSome) {
-  EXPECT_THAT(Check("iteration.median<1s").why, HasSubstr("no iterations"));
+  EXPECT_THAT(Check("iteration.median<1s").why, HasSubstr("the run has no iterations"));
+  EXPECT_THAT(Check("iteration.median@100<1s").why, HasSubstr("process '100' has no iterations"))
+      << "others may have some";
   ReportIterations& iterations = report_.processes[0].iterations.emplace();
   iterations.median_ns = 30 * kMs;
   iterations.count = 7;
