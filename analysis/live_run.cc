@@ -260,12 +260,11 @@ void LiveRun::AddDevices(int64_t known_ns, LiveGlance* glance) {
 // Whether the process became another program by exec: its pid lives on. Of two containers that
 // share a name and a pid both go on.
 bool LiveRun::HasSuccessor(const ProcessIdentity& identity, const LiveFacts& facts) const {
-  return std::any_of(followed_.begin(), followed_.end(), [&](const auto& entry) {
-    const ProcessIdentity& other = entry.first;
-    return other.host == identity.host && other.pid == identity.pid &&
-           other.start_realtime_ns > identity.start_realtime_ns &&
-           entry.second->process.facts().begin_ns >= facts.latest_ns;
-  });
+  for (auto next = followed_.upper_bound(identity); next != followed_.end(); ++next) {
+    if (next->first.host != identity.host || next->first.pid != identity.pid) return false;
+    if (next->second->process.facts().begin_ns >= facts.latest_ns) return true;
+  }
+  return false;
 }
 
 // What is killed or replaced writes no end: then the launcher knows that the run has ended, or this

@@ -53,6 +53,7 @@
 #include "analysis/stream_key.h"
 #include "analysis/thread_scan.h"
 #include "analysis/typical_delay.h"
+#include "proto/wake_tokens.h"
 
 namespace gpubound {
 
@@ -121,12 +122,6 @@ class ProcessReplay {
  private:
   static constexpr size_t kLayers = ReplayThread::kLayers;
 
-  static bool IsWake(const ThreadEvent& event) {
-    return event.kind == SlotKind::kHandOver && event.label == LabelId{};
-  }
-  static bool IsFound(const ThreadEvent& event) {
-    return event.kind == SlotKind::kAdopt && event.label == LabelId{};
-  }
   static bool IsInstant(const ThreadEvent& event) {
     const SlotKind kind = event.kind;
     return kind == SlotKind::kPhase || kind == SlotKind::kStep || kind == SlotKind::kCounter ||
@@ -358,6 +353,7 @@ class ProcessReplay {
   const ThreadScan scan_;
   uint32_t leader_ = MainThread();
   const Layer base_layer_;
+
   std::vector<std::unique_ptr<ReplayThread>> threads_;
   std::vector<ReplayThread*> acted_;  // but for the reporting one; see ReplayThread::acted
   std::vector<std::pair<int64_t, uint32_t>> queue_;  // min-heap of (time of next event, thread)

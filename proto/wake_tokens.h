@@ -8,7 +8,17 @@
 
 #include <cstdint>
 
+#include "proto/event_model.h"
+
 namespace gpubound {
+
+// A wake, and that a thread has what it came for.
+constexpr bool IsWake(const ThreadEvent& event) {
+  return event.kind == SlotKind::kHandOver && event.label == LabelId{};
+}
+constexpr bool IsFound(const ThreadEvent& event) {
+  return event.kind == SlotKind::kAdopt && event.label == LabelId{};
+}
 
 inline constexpr uint64_t kAtTime = uint64_t{1} << 63;
 

@@ -10,6 +10,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 #include "analysis/text_table.h"
 #include "libprofiler/env_vars.h"
@@ -120,7 +121,7 @@ std::vector<std::string> WhyNothingRecorded(const ProgramFile& program,
   if (const std::string reason = WhyPythonIsLeftAlone(variable); !reason.empty()) {
     reasons.push_back(reason);
   }
-  std::vector<std::string> usual = {
+  constexpr const char* kUsual[] = {
       "The program and its children used no CUDA, no NVTX range, no Python library that is hooked "
       "(torch, jax, gymnasium, ...) and no gpubound annotation: add one (in Python `with "
       "gpubound.operation(\"inference\"):`, in C and C++ #include <gpubound/annotate.h> and "
@@ -131,7 +132,7 @@ std::vector<std::string> WhyNothingRecorded(const ProgramFile& program,
       "Or what it started goes on in the background (setsid, a daemon) and has recorded nothing "
       "yet: report the run once that has ended.",
       "`gpubound doctor` checks this machine."};
-  reasons.insert(reasons.end(), usual.begin(), usual.end());
+  reasons.insert(reasons.end(), std::begin(kUsual), std::end(kUsual));
   return reasons;
 }
 
