@@ -119,6 +119,7 @@ int64_t LiveProcess::Until() const {
 }
 
 void LiveProcess::Forget() {
+  if (Until() == INT64_MIN) return;  // nothing is known yet
   const int64_t horizon_ns = Until() - kLiveMemoryNs;
   for (auto& [ordinal, thread] : threads_) thread.times.DropBefore(horizon_ns);
   steps_.DropBefore(horizon_ns);
