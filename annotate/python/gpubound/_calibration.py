@@ -36,11 +36,9 @@ ATTEMPTS = 20
 # Occurrences before those that are timed: the other program has had its turn, and a first one costs
 # microseconds more.
 WARM_UP = 8
-EVICTED_BYTES = 512 << 10
-EVICTING, EVICTED = bytes(EVICTED_BYTES), memoryview(bytearray(EVICTED_BYTES))
 RECORD = {"list": list(range(20)), "inner": {"text": "text" * 4, "numbers": [1.5, 2.5]}}
 PACKED = zlib.compress(b"abc" * 30)
-# Some 40 us of code that has nothing in common, as a program runs between two calls of a framework. It
+# Some 40 us of code that has nothing in common, as a program runs between calls of a framework. It
 # drives what recording needs out of a core's nearest caches. None of it needs memory that malloc would
 # ask the system for: whether that faults anew each time depends on what a process has freed before.
 OTHER_WORK = (
@@ -55,7 +53,7 @@ OTHER_WORK = (
     lambda: list(csv.reader(["a,b,c"])), lambda: textwrap.dedent("  a\n  b"),
     lambda: heapq.nlargest(3, range(30)), lambda: ast.literal_eval("[1, 2]"),
     lambda: struct.unpack("<4d", bytes(32)), lambda: max(map(math.sqrt, range(20))))
-# Between two CUDA calls: some 10 us, as eager PyTorch has between two launches. After TURNS calls each of
+# Between two calls: some 10 us, as eager PyTorch has between two launches. After TURNS calls each of
 # OTHER_WORK was done once.
 PIECES = 5
 TURNS = len(OTHER_WORK) // PIECES
@@ -85,6 +83,7 @@ def workloads():
         gpubound.intercept(native, layer="backend", names=["call", "between"])
     sized = ()
     clock = time.perf_counter_ns
+    others = itertools.cycle(OTHER_WORK)
 
     def empty(items):
         for _ in items:
@@ -105,14 +104,14 @@ def workloads():
             gpubound.counter("calibration counter", 1.0)
 
     def clock_between():
-        do_other_work()
+        do_other_work(others)
         begin = clock()
         return clock() - begin
 
     def operation_between(items):
         took = 0
         for _ in items:
-            do_other_work()
+            do_other_work(others)
             begin = clock()
             with gpubound.operation("calibration operation between"):
                 pass
@@ -123,7 +122,7 @@ def workloads():
     def call_between(items):
         function, took = native.between, 0
         for _ in items:
-            do_other_work()
+            do_other_work(others)
             begin = clock()
             function(sized)
             took += clock() - begin
@@ -169,10 +168,9 @@ def amid_other_work(function, arguments, count):
     return Took(*map(statistics.fmean, zip(*groups)))
 
 
-def do_other_work():
-    for work in OTHER_WORK:
-        work()
-    EVICTED[:] = EVICTING
+def do_other_work(work):
+    for piece in itertools.islice(work, PIECES):
+        piece()
 
 
 class Workloads:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program that `gpubound calibrate` repeats scopes and calls with."""
+import itertools
 import os
 import resource
 import time
@@ -94,12 +95,12 @@ class CalibrationTest(unittest.TestCase):
 
     @unittest.skipIf("PYTHONMALLOC" in os.environ, "a sanitizer's malloc gives memory back at once")
     def test_other_work_asks_the_system_for_no_memory(self):
-        turns = 200
+        turns, work = 200, itertools.cycle(_calibration.OTHER_WORK)
         for _ in range(10):
-            _calibration.do_other_work()
+            _calibration.do_other_work(work)
         before = page_faults()
         for _ in range(turns):
-            _calibration.do_other_work()
+            _calibration.do_other_work(work)
         self.assertLess(page_faults() - before, turns)
 
 
