@@ -14,6 +14,7 @@
 #include "analysis/replay.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/virtual_program.h"
+#include "tests/sim/workloads.h"
 
 namespace gpubound::sim {
 
@@ -40,6 +41,20 @@ inline ReplayFacts Replayed(const VirtualProgram& program, const ReplayOptions& 
   Result<ReplayedRun> replayed = ReplayRun(RunOf(Execute(program, nullptr)), options);
   EXPECT_TRUE(replayed.ok());
   return std::move((*replayed).facts.front());
+}
+
+inline double LengthOf(const ReplayFacts& facts) {
+  return static_cast<double>(facts.span_end_ns - facts.span_begin_ns);
+}
+
+// By how many times the length that a replay says with the profiler's costs taken out is that
+// without a profiler.
+inline double CorrectedOverTruth(const VirtualProgram& program) {
+  ReplayOptions options;
+  options.keep_events = false;
+  options.costs = CalibratedCosts(program, 100'000);
+  return LengthOf(Replayed(program, options)) /
+         static_cast<double>(SpanOf(Uninstrumented(program)));
 }
 
 }  // namespace gpubound::sim

@@ -115,13 +115,9 @@ TEST(ItemsBetweenThreads, WhatTheProfilerCostsIsTakenOutOfBothThreads) {
       VirtualProgram program =
           ProducerAndConsumer(100'000, 100'000, room, producer_reports).program();
       program.cost = {.scope_ns = 2'000, .deviation = 0.5, .seed = room};
-      ReplayOptions options;
-      options.keep_events = false;
-      options.costs = CalibratedCosts(program, 100'000);
-      const ReplayFacts facts = Replayed(program, options);
       const auto truth = static_cast<double>(SpanOf(Uninstrumented(program)));
       EXPECT_GT(static_cast<double>(SpanOf(program)) / truth, 1.03);
-      EXPECT_NEAR(static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / truth, 1, 0.01)
+      EXPECT_NEAR(CorrectedOverTruth(program), 1, 0.01)
           << "room for " << room << (producer_reports ? ", producer reports" : "");
     }
   }
@@ -157,8 +153,7 @@ TEST(ItemsBetweenThreads, WorkDuringWhichAnItemComesIsNoWait) {
     options.changes.scalings.push_back({ScaledPart::kOperation, "simulation", 0});
     const ReplayFacts facts = Replayed(program, options);
     const auto truth = static_cast<double>(SpanOf(Scaled(program, 1, 0)));
-    EXPECT_NEAR(static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / truth, 1, 0.002)
-        << in_scope;
+    EXPECT_NEAR(LengthOf(facts) / truth, 1, 0.002) << in_scope;
   }
 }
 

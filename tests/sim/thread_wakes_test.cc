@@ -130,7 +130,7 @@ TEST_P(ThreadWakesTest, AFasterOrSlowerThreadMovesThoseThatItLetsGoOn) {
         options.changes.scalings.push_back({ScaledPart::kOperation, Ring::NameOf(thread), factor});
         const ReplayFacts facts = Replayed(program, options);
         const auto truth = static_cast<double>(SpanOf(Scaled(program, thread, factor)));
-        const auto predicted = static_cast<double>(facts.span_end_ns - facts.span_begin_ns);
+        const auto predicted = LengthOf(facts);
         EXPECT_NEAR(predicted / truth, 1, 0.002)
             << "thread " << thread << " x " << factor << ", seed " << seed;
         EXPECT_EQ(facts.unmoved_waits_ns, 0);
@@ -146,14 +146,9 @@ TEST_P(ThreadWakesTest, WhatTheProfilerCostsIsTakenOutAlongTheWakes) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     VirtualProgram program = Ring(GetParam(), seed).Make(500);
     program.cost = {.scope_ns = 2'000, .deviation = 0.5, .seed = seed};
-    ReplayOptions options;
-    options.keep_events = false;
-    options.costs = CalibratedCosts(program, 100'000);
-    const ReplayFacts facts = Replayed(program, options);
     const auto truth = static_cast<double>(SpanOf(Uninstrumented(program)));
     EXPECT_GT(static_cast<double>(SpanOf(program)) / truth, 1.03);
-    EXPECT_NEAR(static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / truth, 1, 0.005)
-        << "seed " << seed;
+    EXPECT_NEAR(CorrectedOverTruth(program), 1, 0.005) << "seed " << seed;
   }
 }
 
@@ -166,7 +161,7 @@ TEST(ThreadStartsTest, AThreadThatWasStartedBeginsWhereItWasStarted) {
     options.keep_events = false;
     options.changes.scalings.push_back({ScaledPart::kOperation, "work", factor});
     const ReplayFacts facts = Replayed(program, options);
-    const auto predicted = static_cast<double>(facts.span_end_ns - facts.span_begin_ns);
+    const auto predicted = LengthOf(facts);
     EXPECT_NEAR(predicted / static_cast<double>(SpanOf(changed)), 1, 0.002) << "x " << factor;
   }
 }
@@ -231,8 +226,7 @@ TEST(ThreadWakesOfUnseenWork, WhoseWaitsAreScopesIsAtWorkOutsideOfThem) {
       if (statement.cost_ns >= 2'000'000) statement.cost_ns /= 10;
     }
     const auto truth = static_cast<double>(SpanOf(changed));
-    EXPECT_NEAR(static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / truth, 1, 0.005)
-        << name;
+    EXPECT_NEAR(LengthOf(facts) / truth, 1, 0.005) << name;
   }
 }
 
@@ -270,7 +264,7 @@ TEST(ThreadWakesOfUnseenWork, ASelectorThatIsOnlyAskedFollowsNobody) {
   options.changes.scalings.push_back({ScaledPart::kOperation, "simulation", 0.1});
   const ReplayFacts facts = Replayed(program, options);
   const auto truth = static_cast<double>(SpanOf(Scaled(Scaled(program, 1, 0.1), 2, 0.1)));
-  EXPECT_NEAR(static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / truth, 1, 0.01);
+  EXPECT_NEAR(LengthOf(facts) / truth, 1, 0.01);
 }
 
 // The first thread is woken by the second one, and later waits for what nobody knows.

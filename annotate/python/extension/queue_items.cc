@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "gpubound/api.h"
+#include "annotate/include/gpubound/api.h"
 
 namespace gpubound {
 namespace {
