@@ -3,8 +3,8 @@
 """Runs clang-tidy over the product's sources: check_tidy.py [--quick] ROOT BUILD [FILE...].
 
 Warnings fail. --quick leaves out clang's path-sensitive analyzer and the checks below, two thirds of the
-time. The build must hold a compile_commands.json. Tests and benchmarks are not tidied; clang reads them, with the
-warnings that their compiler is asked for.
+time. The build must hold a compile_commands.json. Tests and benchmarks are not tidied: clang compiles them,
+with the warnings that gcc is asked for too, where `tools/test --all` builds everything with it.
 
 A source that was clean is not looked at again until something changes that it depends on: its compile
 command, the content of a file that it includes, .clang-tidy, clang-tidy itself or the checks asked for.
@@ -34,8 +34,7 @@ DEAR = ["bugprone-assert-side-effect", "bugprone-forward-declaration-namespace",
         "google-global-names-in-headers", "misc-definitions-in-headers", "misc-redundant-expression",
         "misc-unused-using-decls", "modernize-use-nullptr"]
 ROOMS = ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools", "examples"]
-READ_ONLY = ["tests", "bench"]
-COMPILERS = {".cc": "clang++-16", ".c": "clang-16"}
+SUFFIXES = [".cc", ".c"]
 MONTH_S = 30 * 24 * 3600
 
 
@@ -100,15 +99,14 @@ def main():
     root = pathlib.Path(arguments[0]).resolve()
     build = pathlib.Path(arguments[1]).resolve()
     tidy = shutil.which("clang-tidy-16")
-    for program, package in (("clang-tidy-16", "clang-tidy-16"), *((c, "clang-16") for c in COMPILERS.values())):
-        if shutil.which(program) is None:
-            print(f"check_tidy: {program} is missing; install the package {package}")
-            return 1
+    if tidy is None:
+        print("check_tidy: clang-tidy-16 is missing; install the package clang-tidy-16")
+        return 1
     wanted = [pathlib.Path(f).resolve() for f in arguments[2:]]
     commands = {pathlib.Path(e["file"]): e for e in
                 json.loads((build / "compile_commands.json").read_text())}
     sources = [s for s in sorted(commands) if s.is_relative_to(root) and
-               s.relative_to(root).parts[0] in ROOMS + READ_ONLY and s.suffix in COMPILERS and
+               s.relative_to(root).parts[0] in ROOMS and s.suffix in SUFFIXES and
                (not wanted or s in wanted)]
     version = subprocess.run([tidy, "--version"], capture_output=True, text=True, check=True).stdout
     clean = CleanSources(root, version, *checks, (root / ".clang-tidy").read_text())
@@ -117,12 +115,8 @@ def main():
         key = clean.key(commands[source]["command"], commands[source]["directory"])
         if clean.has(key):
             return source, None
-        if source.relative_to(root).parts[0] in READ_ONLY:
-            words = compiler_words(commands[source]["command"])
-            words = [COMPILERS[source.suffix], *words[1:], "-fsyntax-only", "-Wno-unknown-warning-option"]
-        else:
-            words = [tidy, *checks, "--quiet", "-p", str(build),
-                     "--extra-arg=-Wno-unknown-warning-option", str(source)]
+        words = [tidy, *checks, "--quiet", "-p", str(build),
+                 "--extra-arg=-Wno-unknown-warning-option", str(source)]
         result = subprocess.run(words, cwd=commands[source]["directory"], stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True, check=False)
         if result.returncode == 0:
