@@ -59,7 +59,7 @@ class RunFigureSet {
     } else {
       Add(ComparedFigure::kGpuBusyShare, "", {{run.whole_gpu_busy_share}, {}},
           BusyOfRun(report, run.whole_gpu_busy_is_upper_bound, run.whole_unknown.share));
-      if (const ReportProcess* process = MainProcess(report)) AddWhole(*process);
+      if (const ReportProcess* process = ToldProcess(report)) AddWhole(*process);
     }
   }
 

@@ -104,7 +104,7 @@ std::vector<const ReportProcess*> SelectProcesses(const Report& report, const Fi
   std::vector<const ReportProcess*> selected;
   if (name.process.empty()) {
     const ReportProcess* process =
-        GroupOf(name) == Group::kIteration ? SteppingProcess(report) : MainProcess(report);
+        GroupOf(name) == Group::kIteration ? SteppingProcess(report) : ToldProcess(report);
     if (process != nullptr) selected.push_back(process);
     return selected;
   }

@@ -4,6 +4,7 @@
 #include "analysis/main_process.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace gpubound {
@@ -16,6 +17,21 @@ bool TellsMore(const ReportProcess& a, const ReportProcess& b) {
     return process.iterations ? process.iterations->count : 0;
   };
   return std::pair(steps(a), a.span_ns) > std::pair(steps(b), b.span_ns);
+}
+
+// What is known of a process beside its span, the most telling first: iterations, time in
+// operations of its own, GPU time.
+using Told = std::tuple<size_t, int64_t, int64_t>;
+constexpr Told kNothingTold = {0, 0, 0};
+
+Told WhatIsToldOf(const ReportProcess& process) {
+  // Of ranks that do the same, the same one each time.
+  if (process.iterations && process.iterations->count > 0) return {process.iterations->count, 0, 0};
+  int64_t operations_ns = 0;
+  for (const ReportOperation& row : process.operations) {
+    if (!row.inherited && row.count > 0) operations_ns += row.wall_ns;
+  }
+  return {0, operations_ns, process.gpu_busy_ns};
 }
 
 }  // namespace
@@ -36,6 +52,20 @@ const ReportProcess* MainProcess(const Report& report) {
   return &*std::max_element(
       report.processes.begin(), report.processes.end(),
       [](const ReportProcess& a, const ReportProcess& b) { return a.span_ns < b.span_ns; });
+}
+
+const ReportProcess* ToldProcess(const Report& report) {
+  const ReportProcess* const main = MainProcess(report);
+  if (main == nullptr || WhatIsToldOf(*main) != kNothingTold) return main;
+  const ReportProcess* told = main;
+  Told most = kNothingTold;
+  for (const ReportProcess& process : report.processes) {
+    const Told of_process = WhatIsToldOf(process);
+    if (of_process <= most) continue;
+    told = &process;
+    most = of_process;
+  }
+  return told;
 }
 
 size_t SteppingProcess(const std::vector<Stepped>& processes, size_t root) {

@@ -21,6 +21,12 @@ bool IsRoot(const ReportProcess& process, const ReportRun& run);
 // any. It points into |report|.
 const ReportProcess* MainProcess(const Report& report);
 
+// The process whose operations are told where there is room for those of one: the main one, unless
+// it is a launcher (as torchrun is): it has no operation, iteration and GPU work of its own, and
+// another process has. Then the first of those with the most iterations, else that with the most
+// time in operations, else with the most GPU work. Null without any process.
+const ReportProcess* ToldProcess(const Report& report);
+
 // How a process stepped.
 struct Stepped {
   bool any = false;   // an iteration has ended

@@ -153,12 +153,15 @@ std::string Sentence(std::string lines) {
   return lines;
 }
 
+Json IndexOf(const Report& report, const ReportProcess* process) {
+  return process == nullptr ? Json() : Json(process - report.processes.data());
+}
+
 // What the text report says of the run, in its words.
 Json SummaryJson(const Report& report) {
   TextOptions options;
   options.full = true;  // a page has room
   options.width = kOneLine;
-  const ReportProcess* const main = MainProcess(report);
   const std::optional<double> own = OwnShare(report);
   const ReportUnknown& unknown = report.run.unknown;
   // Without a device none was idle, unless work may have run.
@@ -170,7 +173,8 @@ Json SummaryJson(const Report& report) {
               {"scope", Sentence(HeadlineScope(report, options))},
               {"wall", Sentence(WallTimeLine(report, options))},
               {"advice", AdviceFor(report)},
-              {"main_process", main == nullptr ? Json() : Json(main - report.processes.data())},
+              {"main_process", IndexOf(report, MainProcess(report))},
+              {"told_process", IndexOf(report, ToldProcess(report))},
               {"smi_model", report.run.smi_model},
               {"own_share", own ? Json(*own) : Json()},
               {"unknown_share", unknown.share},

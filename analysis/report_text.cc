@@ -103,7 +103,7 @@ class TextReport {
 
   // One screen, and then what is worth a sentence.
   void Overview() {
-    const ReportProcess* const process = MainProcess(report_);
+    const ReportProcess* const process = ToldProcess(report_);
     if (process != nullptr) {
       std::string table = tables_.Operations(*process, kMostOperations);
       const size_t processes = report_.processes.size();
@@ -145,9 +145,9 @@ class TextReport {
     if (Asked("device")) text_ += DeviceTables(report_, options_);
   }
 
-  // Of several processes the main one tells the story, the others on request.
+  // Of several processes one tells the story, the others on request.
   bool IsShown(const ReportProcess& process) const {
-    return Asked("process") || &process == MainProcess(report_);
+    return Asked("process") || &process == ToldProcess(report_);
   }
 
   // Of the span of |process|.

@@ -222,6 +222,7 @@ TEST_F(PageJsonTest, TheRunIsSummedUpInTheWordsOfTheTextReport) {
   EXPECT_EQ(summary["headline"], HeadlineText(*report));
   EXPECT_EQ(summary["scope"], "GPU: compute >= 20 %.");
   EXPECT_EQ(summary["main_process"], 0);
+  EXPECT_EQ(summary["told_process"], 0);
   EXPECT_EQ(summary["own_share"], nullptr);
   EXPECT_DOUBLE_EQ(summary["unknown_share"], 0.1);
   EXPECT_EQ(summary["idle_causes"], Json::parse(R"({"launch": 700})"));
@@ -284,6 +285,7 @@ TEST_F(PageJsonTest, AnEmptyRunHasAPage) {
   Build();
   EXPECT_EQ(Parsed()["timeline"]["span_ns"], 0);
   EXPECT_EQ(Parsed()["summary"]["main_process"], nullptr);
+  EXPECT_EQ(Parsed()["summary"]["told_process"], nullptr);
 }
 
 TEST_F(PageJsonTest, MetadataIsPlainText) {

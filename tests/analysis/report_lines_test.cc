@@ -232,6 +232,19 @@ TEST_F(ReportLinesTest, IterationsThatAreNotOfTheMainProcessSayWhoseTheyAre) {
   EXPECT_THAT(Text(), HasSubstr("in the iterations of pid 77 after warm-up, 500 ms; "));
 }
 
+// As of ranks that torchrun starts.
+TEST_F(ReportLinesTest, ALauncherLeavesTheFirstScreenToARank) {
+  ReportProcess rank = process();
+  rank.pid = 77;
+  report_.processes.push_back(std::move(rank));
+  EXPECT_THAT(Text(), HasSubstr("\nprocess (pid 100), one of 2 processes:\n"));
+  process().gpu_busy_ns = 0;
+  EXPECT_THAT(Text(), HasSubstr("\nprocess (pid 77), one of 2 processes:\n"));
+  EXPECT_THAT(Text(), HasSubstr("2 processes. process (pid 77), span 1.00 s: GPU busy"));
+  options_.full = true;
+  EXPECT_THAT(Text(), Not(HasSubstr("process (pid 100), span")));
+}
+
 TEST_F(ReportLinesTest, ADeviceThatMayHaveBeenUsedIsNotCalledUnused) {
   report_.devices.emplace_back().name = "NVIDIA L4";
   EXPECT_THAT(Text(), HasSubstr("1 process; visible but unused: NVIDIA L4."));

@@ -317,6 +317,7 @@ export interface Summary {
   wall: string;
   advice: string[];
   main_process: number|null;
+  told_process: number|null;
   smi_model: number;
   own_share: number|null;
   unknown_share: number;

@@ -58,7 +58,7 @@ class Page {
   private readonly holders = new Map<string, HTMLElement>();
 
   constructor(private readonly data: PageData) {
-    this.process = data.summary.main_process ?? 0;
+    this.process = data.summary.told_process ?? 0;
   }
 
   private readonly show = (begin: number, end: number): void => this.timeline?.show(begin, end);
