@@ -188,7 +188,7 @@ class Imagination {
   static std::vector<std::pair<std::string, Scaling>> PartsOf(const Report& report) {
     std::vector<std::pair<std::string, Scaling>> parts;
     parts.push_back({"device", {ScaledPart::kDevice, "", 1}});
-    const ReportProcess* const leading = MainProcess(report);
+    const ReportProcess* const leading = ToldProcess(report);
     if (leading == nullptr) return parts;
     for (const ReportOperation& row : leading->operations) {
       if (parts.size() > kCurveOperations) break;
@@ -306,7 +306,7 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
   if (const std::string graphs = CaptureText(report); !graphs.empty()) {
     text += Wrap(graphs, width, 2);
   }
-  const ReportProcess* const was = MainProcess(report.before);
+  const ReportProcess* const was = ToldProcess(report.before);
   if (was != nullptr) {
     const ReportProcess* const is =
         &report.after.processes[static_cast<size_t>(was - report.before.processes.data())];
