@@ -190,10 +190,10 @@ Status AddReplays(const Run& run, const ReportOptions& options, Report* report) 
   }
   if (report->processes.empty()) return Ok{};
   // One pass serves the corrected values, the critical path and what parts are compared with.
-  const auto leading = static_cast<size_t>(MainProcess(*report) - report->processes.data());
+  const LeadingProcess leading = LeadingOf(*report);
   ReplayOptions replay;
   replay.operations = options.operations;
-  replay.critical_path_of = leading;
+  replay.critical_path_of = leading.index;
   replay.keep_events = options.costs.has_value();
   InRunCosts checked;
   if (options.costs) {
@@ -202,7 +202,7 @@ Status AddReplays(const Run& run, const ReportOptions& options, Report* report) 
     checked = std::move(*costs);
     replay.process_costs = checked.costs;
   }
-  Speedups speedups(run, replay);
+  Speedups speedups(run, replay, leading);
   if (options.speedups && report->run.devices_used != 0) speedups.AskDevice();
   std::vector<std::function<Status()>> jobs;
   const auto answer_from = [&speedups, &jobs](size_t first) {

@@ -68,6 +68,12 @@ const ReportProcess* ToldProcess(const Report& report) {
   return told;
 }
 
+bool OnlyLaunches(const Report& report) { return ToldProcess(report) != MainProcess(report); }
+
+LeadingProcess LeadingOf(const Report& report) {
+  return {static_cast<size_t>(ToldProcess(report) - report.processes.data()), OnlyLaunches(report)};
+}
+
 size_t SteppingProcess(const std::vector<Stepped>& processes, size_t root) {
   size_t chosen = root;
   if (root >= processes.size() || !processes[root].any) chosen = processes.size();

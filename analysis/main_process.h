@@ -27,6 +27,18 @@ const ReportProcess* MainProcess(const Report& report);
 // time in operations, else with the most GPU work. Null without any process.
 const ReportProcess* ToldProcess(const Report& report);
 
+// Whether that is another one than the main process, which only launches. What takes less time
+// there does not end such a launcher sooner that looks now and then whether its processes have
+// ended, and so what could be faster is said of the process that is told.
+bool OnlyLaunches(const Report& report);
+
+// The same by its index, of a report that has processes.
+struct LeadingProcess {
+  size_t index = 0;
+  bool is_the_run = false;  // its span is what the run's would be without the launcher
+};
+LeadingProcess LeadingOf(const Report& report);
+
 // How a process stepped.
 struct Stepped {
   bool any = false;   // an iteration has ended

@@ -40,27 +40,26 @@ std::string FreeText(const ReportCriticalPath& path, const TextOptions& options)
   return text.empty() ? text : text + ".";
 }
 
-// Whose path it is, where that is not the run's own: its root was not recorded.
-std::string OwnerText(const Report& report, const TextOptions& options) {
-  const ReportProcess* const main = MainProcess(report);
-  if (main == nullptr || IsRoot(*main, report.run)) return {};
-  return " of " +
-         ShortName(EscapeName(main->name.empty() ? "process" : main->name), kNameInSentence,
-                   options.unicode) +
-         " (pid " + PidText(report.processes, options.unicode).Of(main->pid, main->host) + ")";
-}
-
 // Whether some of the first |count| parts are another process's than whose path it is.
 bool LeadsThroughOthers(const Report& report, size_t count) {
   const std::vector<ReportPathPart>& parts = report.run.critical_path->parts;
-  const ReportProcess* const main = MainProcess(report);
+  const ReportProcess* const owner = ToldProcess(report);
   const auto end = parts.begin() + static_cast<std::ptrdiff_t>(count);
-  return std::any_of(parts.begin(), end, [main](const ReportPathPart& part) {
-    return main == nullptr || part.pid != main->pid || part.host != main->host;
+  return std::any_of(parts.begin(), end, [owner](const ReportPathPart& part) {
+    return owner == nullptr || part.pid != owner->pid || part.host != owner->host;
   });
 }
 
 }  // namespace
+
+std::string OwnerText(const Report& report, const TextOptions& options) {
+  const ReportProcess* const owner = ToldProcess(report);
+  if (owner == nullptr || IsRoot(*owner, report.run)) return {};
+  return " of " +
+         ShortName(EscapeName(owner->name.empty() ? "process" : owner->name), kNameInSentence,
+                   options.unicode) +
+         " (pid " + PidText(report.processes, options.unicode).Of(owner->pid, owner->host) + ")";
+}
 
 std::string CriticalPathSentence(const Report& report, const TextOptions& options) {
   if (!report.run.critical_path) return {};

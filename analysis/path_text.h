@@ -11,6 +11,10 @@
 
 namespace gpubound {
 
+// " of NAME (pid 7)" where critical path and predictions are about another process than the run's
+// root: that was not recorded, or only launches. Else empty.
+std::string OwnerText(const Report& report, const TextOptions& options);
+
 // The longest parts, the others as one row so that rows sum to the span, and what the run would
 // take without some of them; empty where the run was not replayed.
 std::string CriticalPathSection(const Report& report, const TextOptions& options);

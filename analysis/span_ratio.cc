@@ -19,19 +19,21 @@ double VarianceOf(const CostNoise& noise) { return noise.variance + noise.error 
 
 }  // namespace
 
-ReplayedSpan SpanOf(const ReplayedRun& replayed, size_t process) {
+ReplayedSpan SpanOf(const ReplayedRun& replayed, LeadingProcess leading) {
   const Run& run = replayed.run;
-  const ProcessTrace* const root = FindRoot(run);
+  const ReplayFacts& facts = replayed.facts[leading.index];
   ReplayedSpan span;
-  span.run_ns = RunSpan(run, root).length();
-  if (const ProcessTrace* const last = LastOfRun(run, root); last != nullptr) {
+  span.process_ns = facts.span_end_ns - facts.span_begin_ns;
+  const ProcessTrace* const root = FindRoot(run);
+  span.run_ns = leading.is_the_run ? span.process_ns : RunSpan(run, root).length();
+  const ProcessTrace* const last =
+      leading.is_the_run ? &run.processes[leading.index] : LastOfRun(run, root);
+  if (last != nullptr) {
     const ReplayFacts& of = replayed.facts[static_cast<size_t>(last - run.processes.data())];
     span.noise = of.span;
     span.waits_sooner_ns = of.waits_sooner_ns;
     span.waits_later_ns = of.waits_later_ns;
   }
-  const ReplayFacts& facts = replayed.facts[process];
-  span.process_ns = facts.span_end_ns - facts.span_begin_ns;
   span.steps_ns = facts.steps.times();
   return span;
 }

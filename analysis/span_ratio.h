@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/main_process.h"
 #include "analysis/replay.h"
 #include "analysis/replay_facts.h"
 
@@ -24,7 +25,7 @@ struct ReplayedSpan {
   int64_t process_ns = 0;
   std::vector<double> steps_ns;  // when its iterations ended
 };
-ReplayedSpan SpanOf(const ReplayedRun& replayed, size_t process);
+ReplayedSpan SpanOf(const ReplayedRun& replayed, LeadingProcess leading);
 
 // |low| to |high| is where it lies with 95 % probability in a run of the same program that is as
 // long: what costs are uncertain by, what the replay is off by, and what iterations gain more or

@@ -56,8 +56,8 @@ ReportWhatIf PartOf(const std::string& operation, double speedup, const Replayed
 
 }  // namespace
 
-Speedups::Speedups(const Run& run, const ReplayOptions& replay)
-    : run_(run), replay_(replay), leading_(*replay.critical_path_of) {
+Speedups::Speedups(const Run& run, const ReplayOptions& replay, LeadingProcess leading)
+    : run_(run), replay_(replay), leading_(leading) {
   replay_.keep_events = false;
   replay_.critical_path_of.reset();
 }

@@ -21,9 +21,9 @@ namespace gpubound {
 
 class Speedups {
  public:
-  // |replay|: as the run is replayed without a change, with the critical path of one process. |run|
+  // |replay|: as the run is replayed without a change, with the critical path of |leading|. |run|
   // outlives the object.
-  Speedups(const Run& run, const ReplayOptions& replay);
+  Speedups(const Run& run, const ReplayOptions& replay, LeadingProcess leading);
 
   // Adds questions: what is worth asking whatever the critical path is, and what |base| says is,
   // the replay without a change.
@@ -47,8 +47,8 @@ class Speedups {
   };
 
   const Run& run_;
-  ReplayOptions replay_;  // of questions
-  const size_t leading_;  // the process whose critical path it is
+  ReplayOptions replay_;          // of questions
+  const LeadingProcess leading_;  // whose critical path it is
   std::vector<Question> questions_;
 };
 

@@ -17,6 +17,7 @@
 #include "analysis/in_parallel.h"
 #include "analysis/in_run_costs.h"
 #include "analysis/main_process.h"
+#include "analysis/path_text.h"
 #include "analysis/reader.h"
 #include "analysis/replay.h"
 #include "analysis/report_json.h"
@@ -70,6 +71,8 @@ class Imagination {
     if (!after.ok()) return after.error();
     result.after = std::move(*after);
     result.ratio = RatioOf(span_, as_is);
+    result.span_ns = as_is.run_ns;
+    result.predicted_span_ns = span_.run_ns;
     for (const ProcessTrace& process : run_.processes) {
       if (result.not_corrected.empty()) result.not_corrected = WhyNotCorrected(options_, process);
     }
@@ -101,7 +104,7 @@ class Imagination {
           why.empty() ? "all values of this process are corrected ones" : why;
     }
     // Of a changed run another process may be the longest: both are told by the same one.
-    if (!leading_) leading_ = static_cast<size_t>(MainProcess(*report) - report->processes.data());
+    if (!leading_) leading_ = LeadingOf(*report);
     span_ = SpanOf(*replayed, *leading_);
     return report;
   }
@@ -232,8 +235,7 @@ class Imagination {
     replay.changes.scalings.push_back(scaling);
     const Result<ReplayedRun> replayed = ReplayRun(run_, replay);
     if (!replayed.ok()) return replayed.error();
-    const Run& run = (*replayed).run;
-    point->wall_ns = RunSpan(run, FindRoot(run)).length();
+    point->wall_ns = SpanOf(*replayed, *leading_).run_ns;
     return Ok{};
   }
 
@@ -243,7 +245,7 @@ class Imagination {
   ReplayOptions replay_;
   std::vector<ReplayFacts> facts_;  // of the last report
   ReplayedSpan span_;               // likewise
-  std::optional<size_t> leading_;   // the process that tells the run's story
+  std::optional<LeadingProcess> leading_;
 };
 
 // What is to be known of graphs that the prediction rests on; empty without any.
@@ -284,17 +286,21 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
   const ReportRun& before = report.before.run;
   const ReportRun& after = report.after.run;
   const double ratio =
-      after.wall_ns > 0 ? static_cast<double>(before.wall_ns) / static_cast<double>(after.wall_ns)
-                        : 0;
+      report.predicted_span_ns > 0
+          ? static_cast<double>(report.span_ns) / static_cast<double>(report.predicted_span_ns)
+          : 0;
   char speed[32];
   std::snprintf(speed, sizeof(speed), "%.3g times as fast", ratio);
   const bool as_fast = std::string_view(speed).starts_with("1 ");
   const std::string mark = SimulatedMark(report.before);
   std::string text = mark.empty() ? "" : Wrap(mark, width, 2);
-  text += Wrap("Predicted span " + FormatTime(after.wall_ns) + " instead of " +
-                   FormatTime(before.wall_ns) + ", " + (as_fast ? "as fast" : speed) + " (" +
-                   FormatRatio(report.ratio) + " the time); GPU busy " +
-                   FormatShare(after.gpu_busy_share) + " instead of " +
+  TextOptions options;
+  options.unicode = unicode;
+  const std::string owner = OnlyLaunches(report.before) ? OwnerText(report.before, options) : "";
+  text += Wrap("Predicted span" + owner + " " + FormatTime(report.predicted_span_ns) +
+                   " instead of " + FormatTime(report.span_ns) + ", " +
+                   (as_fast ? "as fast" : speed) + " (" + FormatRatio(report.ratio) +
+                   " the time); GPU busy " + FormatShare(after.gpu_busy_share) + " instead of " +
                    FormatShare(before.gpu_busy_share) + ".",
                width, 2);
   if (std::string why = EscapeName(report.not_corrected); !why.empty()) {
@@ -329,8 +335,8 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
     for (const SpeedPoint& point : curve.points) cells.push_back(FormatTime(point.wall_ns));
     curves.AddRow(std::move(cells));
   }
-  return text + "\nSpan of the run with the time of one more part multiplied\n" +
-         curves.Render(width, 0, unicode);
+  return text + "\nSpan" + (owner.empty() ? " of the run" : owner) +
+         " with the time of one more part multiplied\n" + curves.Render(width, 0, unicode);
 }
 
 std::string RenderWhatIfJson(const WhatIfReport& report) {
@@ -344,8 +350,8 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
     curves.push_back({{"part", curve.part}, {"points", std::move(points)}});
   }
   const Json document{{"format", "gpubound.whatif.v1"},
-                      {"wall_ns", report.before.run.wall_ns},
-                      {"predicted_wall_ns", report.after.run.wall_ns},
+                      {"wall_ns", report.span_ns},
+                      {"predicted_wall_ns", report.predicted_span_ns},
                       {"predicted_part", report.ratio.part},
                       {"predicted_part_low", report.ratio.low},
                       {"predicted_part_high", report.ratio.high},

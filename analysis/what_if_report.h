@@ -30,8 +30,10 @@ struct SpeedCurve {
 struct WhatIfReport {
   Report before;  // without the profiler's costs, where they are known
   Report after;
-  std::string not_corrected;       // why they are not known, of some process; empty: they are
-  SpanRatio ratio;                 // of the run's span
+  std::string not_corrected;      // why they are not known, of some process; empty: they are
+  SpanRatio ratio;                // of the run's span; where its root only launches (OnlyLaunches),
+  int64_t span_ns = 0;            // of the one of the process that is told. Before
+  int64_t predicted_span_ns = 0;  // and after
   std::vector<SpeedCurve> curves;  // those that matter most first
   // Occurrences of operations that --graph-capture makes a graph of, and those of them that could
   // not be one: they launch more behind a wait for the device or an allocation.

@@ -92,6 +92,37 @@ TEST_F(WhatIfReportTest, WhatIsNoOperationCannotBeAGraph) {
   }
 }
 
+// As torchrun does, which sleeps and looks, and sleeps.
+TEST(WhatIfOfALauncher, IsAboutTheProcessThatItLaunches) {
+  const testing_support::TemporaryRun run;
+  {
+    testing_support::SegmentWriter launcher(run, {.pid = 99});
+    launcher.PutUsualRows();
+    launcher.Sql("INSERT INTO label VALUES(4, 3, 2, '', 'time.sleep')");
+    launcher.Scopes({.thread = 1}, {Begin(LabelId{4}, 10), End(LabelId{4}, 990)});
+    testing_support::SegmentWriter rank(run, {.pid = 100});
+    rank.PutUsualRows();
+    rank.Scopes({.thread = 1}, {Begin(kTrain, 100), End(kTrain, 900)});
+  }
+  run.Write("run.json", R"({"format": "gpubound.run.v1", "host": "host", "root_pid": 99,
+                            "start_monotonic_ns": 0, "end_monotonic_ns": 1000})");
+  const auto at = [&run](double factor) {
+    WhatIf changes;
+    changes.scalings = {{ScaledPart::kOperation, "train", factor}};
+    Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
+    EXPECT_TRUE(report.ok()) << report.error().ToString();
+    return std::move(*report);
+  };
+  const WhatIfReport report = at(0.5);
+  EXPECT_EQ(report.span_ns - report.predicted_span_ns, 400);
+  EXPECT_DOUBLE_EQ(report.ratio.part, static_cast<double>(report.predicted_span_ns) /
+                                          static_cast<double>(report.span_ns));
+  const std::string text = RenderWhatIfText(report, 200, true);
+  EXPECT_EQ(text.find("Predicted span of program (pid 100) "), 0u) << text;
+  EXPECT_NE(text.find("\ntrain "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nSpan of program (pid 100) with"), std::string::npos) << text;
+}
+
 // A recording of iterations ends in all processes when one of them has done them.
 TEST(WhatIfOfSteps, EndsInEveryProcessWithTheIterations) {
   const testing_support::TemporaryRun run;

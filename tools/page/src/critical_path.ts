@@ -9,7 +9,7 @@ import {processName} from './names';
 const MOST_ROWS = 12;
 
 function partTable(path: CriticalPath, {report, summary}: PageData): HTMLElement {
-  const owner = report.processes[summary.main_process ?? 0];
+  const owner = report.processes[summary.told_process ?? 0];
   const others = path.parts.some(({host, pid}) => pid !== owner.pid || host !== owner.host);
   const shown = path.parts.length > MOST_ROWS + 1 ? path.parts.slice(0, MOST_ROWS) : path.parts;
   const row = (name: string, process: string, layer: string, ns: number): HTMLElement =>
@@ -52,9 +52,10 @@ function withoutTable(path: CriticalPath): HTMLElement {
   return result;
 }
 
-// Whose path it is: by name where that is not the run's own, since its root was not recorded.
+// Whose path it is: by name where that is not the run's own, since its root was not recorded or
+// only launches.
 function ownerName({report, summary}: PageData): string {
-  const main = report.processes[summary.main_process ?? 0];
+  const main = report.processes[summary.told_process ?? 0];
   const isRoot = main.pid === report.run.root && main.host === report.run.root_host;
   return isRoot ? 'the main process' : processName(report, main);
 }

@@ -117,8 +117,8 @@ function idleMeter(data: PageData): HTMLElement {
   const unknown = data.summary.unknown_share;
   const idle = Math.max(0, 1 - data.report.run.gpu_busy_share - unknown);
   const causes = Object.entries(data.summary.idle_causes);
-  const main = data.summary.main_process;
-  const python = main !== null && runsPython(data.report, main);
+  const told = data.summary.told_process;
+  const python = told !== null && runsPython(data.report, told);
   const total = data.summary.idle_ns;
   const parts = causes.map(
       ([cause, ns]) =>
