@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "analysis/folder_entries.h"
+#include "analysis/run_file_name.h"
 
 namespace gpubound {
 namespace {
@@ -59,6 +60,7 @@ std::string Untrailed(std::string path) {
 }  // namespace
 
 Result<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path, bool replace) {
+  if (IsPlaceOfRun(path)) return ExistsError(path, "the place of a file of the run itself", false);
   struct stat status = {};
   if (lstat(path.c_str(), &status) == 0) {
     const bool regular = S_ISREG(status.st_mode);

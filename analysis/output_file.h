@@ -22,7 +22,7 @@ inline constexpr char kNothingThere[] = "nothing there";
 class OutputFile {
  public:
   // Makes an empty file. An error where |path| is there already, unless |replace|: only a regular
-  // file is ever replaced.
+  // file is ever replaced, and never a file of a run itself.
   static Result<std::unique_ptr<OutputFile>> Create(const std::string& path, bool replace);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;

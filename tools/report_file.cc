@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "analysis/output_file.h"
+#include "analysis/run_file_name.h"
 #include "analysis/write_all.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
@@ -65,6 +66,9 @@ Status CheckPlace(const std::string& path, bool force) {
   struct stat there = {};
   if (stat(path.c_str(), &there) != 0) return Ok{};  // to be made
   if (S_ISDIR(there.st_mode)) return PlaceError(path, "a folder");
+  if (IsPlaceOfRun(path)) {
+    return Error{kDoing, path, "a file of the run itself", kNothingThere, "Choose another name."};
+  }
   if (force || !S_ISREG(there.st_mode) || IsOursOrEmpty(path)) return Ok{};
   return Error{kDoing, path, "a file that gpubound has not written", kNothingThere,
                "Choose another name, or replace it with --force."};

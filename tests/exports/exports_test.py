@@ -252,6 +252,24 @@ class Files(Exports):
         for form in FORMATS:
             gpubound("export", self.path("none.gpubound"), f"--{form}", self.path("x"), status=3)
             gpubound("export", self.example, f"--{form}", self.path("no/such/folder"), status=1)
+    def test_force_does_not_replace_a_file_of_the_run(self):
+        record = pathlib.Path(self.example) / "run.json"
+        record.write_text('{"format": "gpubound.run.v1"}', "utf-8")
+        before = {file.name: file.read_bytes() for file in pathlib.Path(self.example).iterdir()}
+        self.assertGreater(len(before), 2)
+        for name in before:
+            place = os.path.join(self.example, name)
+            for form in FORMATS:
+                done = gpubound("export", self.example, f"--{form}", place, "--force", status=2)
+                self.assertIn(b"expected nothing there", done.stderr)
+            gpubound("report", self.example, "--html", place, "--force", status=2)
+        self.assertEqual({file.name: file.read_bytes()
+                          for file in pathlib.Path(self.example).iterdir()}, before)
+
+    def test_an_export_may_lie_in_the_run(self):
+        for _ in range(2):
+            self.export(self.example, "prometheus", os.path.join(self.example, "train.prom"))
+
         self.assertEqual(os.listdir(self.folder.name), ["example.gpubound"])
 
     def test_what_a_damaged_run_lacks_is_said(self):
