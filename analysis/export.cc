@@ -89,6 +89,11 @@ void ExportTables(const std::string& run_path, const std::string& path, bool rep
     outcome->status = run.error();
     return;
   }
+  if ((*run)->report() == nullptr) {
+    outcome->input_failed = true;
+    outcome->status = *(*run)->report_error();
+    return;
+  }
   outcome->status = WriteTables(run->get(), (*folder)->temporary_path(), extension, write);
   outcome->problems = (*run)->problems();
   if (outcome->status.ok()) outcome->status = (*folder)->Commit();
@@ -96,7 +101,7 @@ void ExportTables(const std::string& run_path, const std::string& path, bool rep
 
 void ExportMetrics(const std::string& run_path, const std::string& path, bool replace,
                    ExportOutcome* outcome) {
-  const Result<Report> report = ReportOfRun(run_path);
+  const Result<Report> report = ReportAsSummed(run_path);
   outcome->input_failed = !report.ok();
   if (!report.ok()) {
     outcome->status = report.error();

@@ -4,6 +4,7 @@
 #include "analysis/run_report.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "analysis/corrected_report.h"
@@ -11,6 +12,7 @@
 #include "analysis/in_parallel.h"
 #include "analysis/reader.h"
 #include "analysis/run_costs.h"
+#include "analysis/run_sums.h"
 
 namespace gpubound {
 namespace {
@@ -69,6 +71,13 @@ Result<Report> ReportOfRun(const std::string& path, const ReportOptions& options
   Result<AnalyzedRun> analyzed = AnalyzeRun(path, options);
   if (!analyzed.ok()) return analyzed.error();
   return std::move(analyzed->report);
+}
+
+Result<Report> ReportAsSummed(const std::string& path) {
+  ReportOptions options;
+  const Result<std::shared_ptr<const RunSums>> sums = ReadRunSums(path);
+  if (sums.ok() && *sums != nullptr) options.operations = (*sums)->operations;
+  return ReportOfRun(path, options);
 }
 
 }  // namespace gpubound

@@ -23,6 +23,10 @@ struct AnalyzedRun {
 Result<AnalyzedRun> AnalyzeRun(const std::string& path, const ReportOptions& options = {});
 Result<Report> ReportOfRun(const std::string& path, const ReportOptions& options = {});
 
+// For those who ask for no operations: with the ones that a compacted run was summed with, since it
+// has no other report.
+Result<Report> ReportAsSummed(const std::string& path);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_RUN_REPORT_H_

@@ -208,6 +208,12 @@ int Filter(sqlite3_vtab_cursor* base, int, const char* plan, int count, sqlite3_
       if (sqlite3_value_type(values[i]) == SQLITE_NULL) cursor->at_end = true;  // nothing equals it
       if (Floor(values[i], &floor)) Narrow(plan[2 * i], plan[2 * i + 1], floor, &filter);
     }
+    // No row would say that there is nothing.
+    if (table->table->of_report && table->run->report() == nullptr) {
+      sqlite3_free(table->zErrMsg);
+      SetError(&table->zErrMsg, table->run->report_error()->ToString());
+      return SQLITE_ERROR;
+    }
     cursor->rows = table->table->open(table->run.get(), filter);
     return Advance(cursor);
   });

@@ -147,6 +147,7 @@ Status WriteSqliteTables(const std::string& run_path, const std::string& file, b
   auto runs = std::make_shared<OpenRuns>();
   Result<std::shared_ptr<TraceRun>> run = runs->Open(run_path);
   if (!run.ok()) return run.error();
+  if ((*run)->report() == nullptr) return *(*run)->report_error();
   *input_failed = false;
   sqlite3* opened = nullptr;
   int result = sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);

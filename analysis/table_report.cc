@@ -2,6 +2,8 @@
 //
 // Tables of figures: what the report says, as rows. The first one that is asked for builds the
 // report. No state.
+#include <optional>
+
 #include "analysis/table_rows.h"
 
 namespace gpubound {
@@ -32,9 +34,11 @@ std::vector<RowOf<Figure>> Collect(TraceRun* run) {
   const Report* report = run->report();
   if (report == nullptr) return rows;
   for (size_t p = 0; p < report->processes.size(); ++p) {
-    const int64_t begin_ns = run->process(p).span_begin_ns;
+    const std::optional<size_t> process = run->ProcessOf(p);
+    if (!process) continue;
+    const int64_t begin_ns = run->process(*process).span_begin_ns;
     for (const Figure& figure : report->processes[p].*kMember) {
-      rows.push_back({p, &figure, begin_ns});
+      rows.push_back({*process, &figure, begin_ns});
     }
   }
   return rows;
@@ -149,10 +153,11 @@ std::vector<RowOf<ReportIteration>> CollectIterations(TraceRun* run) {
   const Report* report = run->report();
   if (report == nullptr) return rows;
   for (size_t p = 0; p < report->processes.size(); ++p) {
+    const std::optional<size_t> process = run->ProcessOf(p);
     const auto& iterations = report->processes[p].iterations;
-    if (!iterations) continue;
+    if (!process || !iterations) continue;
     for (const ReportIteration& iteration : iterations->every) {
-      rows.push_back({p, &iteration, run->process(p).span_begin_ns});
+      rows.push_back({*process, &iteration, run->process(*process).span_begin_ns});
     }
   }
   return rows;
@@ -279,7 +284,7 @@ TraceTable LedgerTable() {
 }  // namespace
 
 std::vector<TraceTable> ReportTables() {
-  return {
+  std::vector<TraceTable> tables = {
       OperationTable(),
       BreakdownTable(),
       NamedFigureTable<CollectTransitions>(
@@ -292,6 +297,8 @@ std::vector<TraceTable> ReportTables() {
       GapTable(),
       DeviceUsageTable(),
       LedgerTable()};
+  for (TraceTable& table : tables) table.of_report = true;
+  return tables;
 }
 
 }  // namespace gpubound

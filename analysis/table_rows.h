@@ -69,7 +69,7 @@ class CursorOf : public RowCursor {
 template <typename Row, typename Rows>
 TraceTable MakeTable(const char* name, const char* summary, bool of_events,
                      std::vector<Column<Row>> columns) {
-  TraceTable table{name, summary, of_events, {}, {}};
+  TraceTable table{name, summary, of_events, /*of_report=*/false, {}, {}};
   for (const Column<Row>& column : columns) table.columns.push_back(column.info);
   auto shared = std::make_shared<const std::vector<Column<Row>>>(std::move(columns));
   table.open = [shared](TraceRun* run, const RowFilter& filter) -> std::unique_ptr<RowCursor> {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include "analysis/event_source.h"
@@ -43,7 +44,10 @@ Result<std::unique_ptr<TraceRun>> TraceRun::Open(const std::string& path) {
     run = LoadRun(path);
   }
   if (!run.ok()) return run.error();
-  std::unique_ptr<TraceRun> opened(new TraceRun(std::move(*run)));  // NOLINT: private constructor
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  std::unique_ptr<TraceRun> opened(  // NOLINT: private constructor
+      new TraceRun(std::move(*run), error ? path : absolute.string()));
   auto segments = SegmentsIn(path);
   for (ProcessTrace& process : opened->run_.processes) {
     opened->pieces_.push_back(
@@ -58,8 +62,27 @@ Result<std::unique_ptr<TraceRun>> TraceRun::Open(const std::string& path) {
 }
 
 const Report* TraceRun::report() {
-  if (!report_) report_ = ReportOfRun(run_.path);
+  if (!report_) {
+    report_ = ReportAsSummed(path_);
+    if (report_->ok()) FindProcesses(**report_);
+  }
   return report_->ok() ? &**report_ : nullptr;
+}
+
+const Error* TraceRun::report_error() const {
+  return report_ && !report_->ok() ? &report_->error() : nullptr;
+}
+
+// Both have processes in the order of their identities, but not the same ones.
+void TraceRun::FindProcesses(const Report& report) {
+  const std::vector<ProcessTrace>& here = run_.processes;
+  size_t next = 0;
+  for (const ReportProcess& there : report.processes) {
+    const ProcessIdentity identity{there.host, there.pid, there.start_ns};
+    while (next < here.size() && here[next].identity < identity) ++next;
+    const bool found = next < here.size() && here[next].identity == identity;
+    by_report_.push_back(found ? std::optional(next) : std::nullopt);
+  }
 }
 
 std::vector<std::string> TraceRun::problems() const {
@@ -67,7 +90,12 @@ std::vector<std::string> TraceRun::problems() const {
   for (const auto& pieces : pieces_) {
     problems.insert(problems.end(), pieces->problems().begin(), pieces->problems().end());
   }
-  if (report_ && !report_->ok()) problems.push_back(report_->error().ToString());
+  const auto unknown = std::count(by_report_.begin(), by_report_.end(), std::nullopt);
+  if (unknown > 0) {
+    problems.push_back(std::to_string(unknown) +
+                       " of the processes began when the run had been opened already: no table has "
+                       "them. Open the run again.");
+  }
   return problems;
 }
 

@@ -38,8 +38,13 @@ class TraceRun {
     return std::get<CorrelatedRecords<Record>>(correlated_[process]);
   }
 
-  // Null where the pipeline fails, which problems() then says.
+  // Built by the first question for it. Null where the pipeline fails, which report_error() says.
   const Report* report();
+  const Error* report_error() const;
+
+  // The number here of the process that has number |in_report| there. The report is read later than
+  // the rows: absent for a process that began, or was found, meanwhile.
+  std::optional<size_t> ProcessOf(size_t in_report) const { return by_report_[in_report]; }
 
   // What could be read in part only, and why, as far as was noticed until now.
   std::vector<std::string> problems() const;
@@ -51,12 +56,15 @@ class TraceRun {
   using CorrelatedFamilies = std::tuple<CorrelatedRecords<CallOfTid>, CorrelatedRecords<DeviceWork>,
                                         CorrelatedRecords<Sync>, CorrelatedRecords<OverheadOfTid>>;
 
-  explicit TraceRun(Run run) : run_(std::move(run)) {}
+  TraceRun(Run run, std::string path) : run_(std::move(run)), path_(std::move(path)) {}
+  void FindProcesses(const Report& report);
 
   Run run_;
+  const std::string path_;  // absolute: the report is built wherever the program has gone meanwhile
   std::vector<std::unique_ptr<EventPieces>> pieces_;  // by process
   std::vector<CorrelatedFamilies> correlated_;        // likewise
   std::optional<Result<Report>> report_;
+  std::vector<std::optional<size_t>> by_report_;  // ProcessOf()
 };
 
 }  // namespace gpubound

@@ -77,6 +77,7 @@ struct TraceTable {
   const char* name = "";
   const char* summary = "";  // what a row is
   bool of_events = false;    // as long as the run, else as short as a report
+  bool of_report = false;    // has no row where TraceRun::report() is null
   std::vector<ColumnInfo> columns;
   std::function<std::unique_ptr<RowCursor>(TraceRun*, const RowFilter&)> open;
 };

@@ -179,6 +179,10 @@ int QueryRun(const Arguments& words) {
     PrintMessage("read in part only: " + EscapeName(problem));
   }
   if (done.ok()) return written;
+  if (const Error* unreadable = (*session)->run().report_error()) {
+    PrintError(*unreadable);
+    return kExitUnreadable;
+  }
   Error error = done.error();
   error.remedy.insert(0, Suggestion(error.found));
   PrintError(error);

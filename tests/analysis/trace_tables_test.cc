@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,13 @@ class TraceTablesTest : public testing::Test {
     EXPECT_TRUE(session.ok()) << session.error().ToString();
     if (!session.ok()) return {};
     session_ = std::move(*session);
+    const Status done = session_->Run(sql, &lines);
+    EXPECT_TRUE(done.ok()) << done.error().ToString();
+    return lines.lines;
+  }
+  // Of the session that Query() opened last.
+  std::vector<std::string> Again(const std::string& sql) {
+    Lines lines;
     const Status done = session_->Run(sql, &lines);
     EXPECT_TRUE(done.ok()) << done.error().ToString();
     return lines.lines;
@@ -285,6 +293,47 @@ TEST_F(TraceTablesTest, FiguresAreThoseOfTheReport) {
               ElementsAre("train|800|300|400", "(no operation)|200|0|0"));
   EXPECT_THAT(Query("SELECT sum(duration_ns) FROM gpu"), ElementsAre("400"));
   EXPECT_THAT(Query("SELECT sum(ns) FROM breakdown"), ElementsAre("1000"));
+}
+
+// As a process of a run that goes on does; by its pid it comes before the one that is there.
+TEST_F(TraceTablesTest, FiguresAreOfTheirProcessWhereAnotherBeganAfterTheOpening) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100), End(kTrain, 900)});
+  ASSERT_THAT(Query("SELECT pid FROM process"), ElementsAre("100"));
+  SegmentWriter first(run_, WriterIdentity{"host", 50, 6});
+  first.PutUsualRows();
+  SegmentWriter last(run_, WriterIdentity{"host", 200, 6});
+  last.PutUsualRows();
+  EXPECT_THAT(Again("SELECT pid, operation, wall_ns FROM operation JOIN process USING(process)"),
+              ElementsAre("100|train|800", "100|(no operation)|200"));
+  EXPECT_THAT(Again("SELECT process, sum(ns) FROM breakdown GROUP BY 1"), ElementsAre("1|1000"));
+  EXPECT_THAT(session_->run().problems(), ElementsAre(HasSubstr("2 of the processes began")));
+}
+
+TEST_F(TraceTablesTest, AReportThatCannotBeBuiltIsAnErrorAndNoEmptyTable) {
+  writer_.PutUsualRows();
+  Query("SELECT 1");
+  std::filesystem::remove_all(run_.path());
+  Lines lines;
+  for (const char* table : {"operation", "ledger"}) {
+    const Status done = session_->Run(std::string("SELECT * FROM ") + table, &lines);
+    ASSERT_FALSE(done.ok()) << table;
+    EXPECT_THAT(done.error().found, HasSubstr("nothing there"));
+  }
+  EXPECT_NE(session_->run().report_error(), nullptr);
+  EXPECT_THAT(Again("SELECT pid FROM process"), ElementsAre("100"));
+}
+
+TEST_F(TraceTablesTest, TheReportIsFoundFromAnotherFolder) {
+  writer_.PutUsualRows();
+  const std::filesystem::path here = std::filesystem::current_path();
+  const std::filesystem::path run = run_.path();
+  std::filesystem::current_path(run.parent_path());
+  Result<std::unique_ptr<SqlSession>> session = SqlSession::Open(run.filename().string());
+  std::filesystem::current_path(here);
+  ASSERT_TRUE(session.ok());
+  session_ = std::move(*session);
+  EXPECT_THAT(Again("SELECT operation FROM operation"), ElementsAre("(no operation)"));
 }
 
 TEST_F(TraceTablesTest, NamesAreGivenAsUtf8) {

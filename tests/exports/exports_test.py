@@ -88,6 +88,24 @@ class Iterations(Exports):
                            round((e["ts"] + e["dur"]) * 1000)) for e in events], told)
 
 
+class Compacted(Exports):
+    def test_figures_are_of_the_operations_that_it_was_summed_with(self):
+        run = self.path("summed.gpubound")
+        subprocess.run([EXAMPLE_RUN, run, "iterating"], check=True)
+        gpubound("compact", run, "--window", "250ms", "--operations", "all")
+        told = json.loads(gpubound("report", run, "--operations", "all", "--json").stdout)
+        wanted = [(row["operation"], row["wall_ns"]) for row in told["processes"][0]["operations"]]
+        rows = json.loads(gpubound("sql", run, "--json", "SELECT operation, wall_ns FROM operation").stdout)
+        self.assertEqual([tuple(row.values()) for row in rows], wanted)
+        stored = self.database(run).execute("SELECT operation, wall_ns FROM operation").fetchall()
+        self.assertEqual(stored, wanted)
+        with open(self.export(run, "csv", "tables") + "/operation.csv", newline="", encoding="utf-8") as text:
+            self.assertEqual([(row["operation"], int(row["wall_ns"])) for row in csv.DictReader(text)], wanted)
+        metrics = pathlib.Path(self.export(run, "prometheus", "x.prom")).read_text("utf-8")
+        for name, _ in wanted:
+            self.assertIn(f'operation="{name}"', metrics)
+
+
 class Tables(Exports):
     def test_sums_are_those_of_the_report(self):
         for run in self.runs():
@@ -224,6 +242,24 @@ class Files(Exports):
             gpubound("export", self.example, f"--{form}", self.path("thesis"), "--force", status=2)
         self.assertEqual(os.listdir(self.path("thesis")), ["thesis.tex"])
 
+    def test_force_does_not_replace_a_file_of_the_run(self):
+        record = pathlib.Path(self.example) / "run.json"
+        record.write_text('{"format": "gpubound.run.v1"}', "utf-8")
+        before = {file.name: file.read_bytes() for file in pathlib.Path(self.example).iterdir()}
+        self.assertGreater(len(before), 2)
+        for name in before:
+            place = os.path.join(self.example, name)
+            for form in FORMATS:
+                done = gpubound("export", self.example, f"--{form}", place, "--force", status=2)
+                self.assertIn(b"expected nothing there", done.stderr)
+            gpubound("report", self.example, "--html", place, "--force", status=2)
+        self.assertEqual({file.name: file.read_bytes()
+                          for file in pathlib.Path(self.example).iterdir()}, before)
+
+    def test_an_export_may_lie_in_the_run(self):
+        for _ in range(2):
+            self.export(self.example, "prometheus", os.path.join(self.example, "train.prom"))
+
     def test_a_link_to_an_empty_folder_leads_to_the_export(self):
         for form in ("csv", "parquet"):
             os.mkdir(self.path("target-" + form))
@@ -252,24 +288,6 @@ class Files(Exports):
         for form in FORMATS:
             gpubound("export", self.path("none.gpubound"), f"--{form}", self.path("x"), status=3)
             gpubound("export", self.example, f"--{form}", self.path("no/such/folder"), status=1)
-    def test_force_does_not_replace_a_file_of_the_run(self):
-        record = pathlib.Path(self.example) / "run.json"
-        record.write_text('{"format": "gpubound.run.v1"}', "utf-8")
-        before = {file.name: file.read_bytes() for file in pathlib.Path(self.example).iterdir()}
-        self.assertGreater(len(before), 2)
-        for name in before:
-            place = os.path.join(self.example, name)
-            for form in FORMATS:
-                done = gpubound("export", self.example, f"--{form}", place, "--force", status=2)
-                self.assertIn(b"expected nothing there", done.stderr)
-            gpubound("report", self.example, "--html", place, "--force", status=2)
-        self.assertEqual({file.name: file.read_bytes()
-                          for file in pathlib.Path(self.example).iterdir()}, before)
-
-    def test_an_export_may_lie_in_the_run(self):
-        for _ in range(2):
-            self.export(self.example, "prometheus", os.path.join(self.example, "train.prom"))
-
         self.assertEqual(os.listdir(self.folder.name), ["example.gpubound"])
 
     def test_what_a_damaged_run_lacks_is_said(self):
