@@ -60,8 +60,7 @@ bool ScopeRows::Advance() {
   if (piece_ == pieces.size()) {
     EndThread();
   } else if (PastInterest(pieces[piece_])) {
-    state_ = State::kEnded;
-    builder_.Drop();  // what is still open is not asked for
+    LeaveThread();
   } else {
     ReadPiece(pieces[piece_++]);
   }
@@ -99,6 +98,18 @@ void ScopeRows::ReadPiece(const EventPiece& piece) {
 bool ScopeRows::PastInterest(const EventPiece& piece) const {
   if (piece.min_ns > filter_.end_max_ns) return true;
   return piece.min_ns > filter_.begin_max_ns && !builder_.HasOpenSince(filter_.begin_min_ns);
+}
+
+// What is still open is not asked for, but for a range that another thread may have ended in time.
+void ScopeRows::LeaveThread() {
+  state_ = State::kEnded;
+  for (const OpenRange& range : builder_.TakeOpenRanges()) {
+    const int64_t begin_ns = range.scope.begin_ns;
+    const bool asked = begin_ns >= filter_.begin_min_ns && begin_ns <= filter_.begin_max_ns &&
+                       begin_ns <= filter_.end_max_ns;
+    if (asked) unended_.push_back({thread_, range});
+  }
+  builder_.Drop();
 }
 
 void ScopeRows::EndThread() {

@@ -42,6 +42,7 @@ class ScopeRows {
   void BeginThread(const std::vector<EventPiece>& pieces);
   void ReadPiece(const EventPiece& piece);
   bool PastInterest(const EventPiece& piece) const;
+  void LeaveThread();
   void EndThread();
   void EndProcess();
   void LookForEnds();

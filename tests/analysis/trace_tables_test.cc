@@ -336,6 +336,19 @@ TEST_F(TraceTablesTest, TheReportIsFoundFromAnotherFolder) {
   EXPECT_THAT(Again("SELECT operation FROM operation"), ElementsAre("(no operation)"));
 }
 
+TEST_F(TraceTablesTest, ALimitOfEndsHasRangesThatAnotherThreadEnded) {
+  writer_.PutUsualRows();
+  writer_.Sql("INSERT INTO thread VALUES(2, 101, 'other')");
+  writer_.Scopes({.thread = 1}, {MakeSlot(SlotKind::kRangeStart, kTrain, 100), 77});
+  writer_.Scopes({.thread = 1, .first_sequence = 2}, {Begin(kInner, 600), End(kInner, 700)});
+  writer_.Scopes({.thread = 2}, {MakeSlot(SlotKind::kRangeEnd, kTrain, 300), 77});
+  for (const char* limit : {"end_ns <= 500", "end_ns < 500 AND begin_ns < 200", "end_ns = 300"}) {
+    EXPECT_THAT(Query(std::string("SELECT begin_ns, end_ns FROM scope WHERE ") + limit),
+                ElementsAre("100|300"))
+        << limit;
+  }
+}
+
 TEST_F(TraceTablesTest, NamesAreGivenAsUtf8) {
   writer_.PutUsualRows();
   writer_.Sql("UPDATE label SET text=CAST(x'6180FF62' AS TEXT) WHERE id=1");
