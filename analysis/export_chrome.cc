@@ -196,9 +196,9 @@ class ChromeWriter {
       if (next.missing) {
         builders_[thread].Resync(next.known_until_ns, event.time_ns, next.open);
       }
-      if (next.thinned) marks_[thread].Thin();
+      if (next.thinned) marks_[thread].Thin(thread);
       last_ns[thread] = event.time_ns;
-      if (const auto iteration = marks_[thread].Take(*trace_, event)) {
+      if (const auto iteration = marks_[thread].Take(*trace_, thread, event)) {
         PutComplete("user_annotation", "ProfilerStep#" + std::to_string(event.payload), pid_,
                     trace_->threads[thread].tid, iteration->begin_ns, iteration->end_ns);
       }
@@ -354,7 +354,7 @@ class ChromeWriter {
   const ProcessTrace* trace_ = nullptr;
   std::shared_ptr<const EventSource> source_;
   std::vector<ScopeBuilder> builders_;             // by thread
-  std::vector<IterationMarks> marks_;              // by thread
+  std::vector<IterationMarks> marks_;              // by thread: what nests there, a viewer shows
   std::unordered_map<uint64_t, uint32_t> ranges_;  // thread of an open range, by id
 };
 

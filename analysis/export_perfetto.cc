@@ -90,7 +90,6 @@ class ProcessWriter {
     std::vector<LabelId> open;  // outermost first
     std::optional<PerfettoLanes> calls;
     std::optional<PerfettoTrack> iterations;
-    IterationMarks marks;
     int64_t last_ns = 0;  // of its last event
   };
 
@@ -201,7 +200,7 @@ class ProcessWriter {
   void WriteEvent(uint32_t index, const ThreadEvent& event) {
     Thread& thread = threads_[index];
     const Label& label = trace_.LabelOf(event.label);
-    if (const auto iteration = thread.marks.Take(trace_, event)) {
+    if (const auto iteration = marks_.Take(trace_, index, event)) {
       PutIteration(&thread, *iteration, event.payload);
     }
     switch (event.kind) {
@@ -285,7 +284,7 @@ class ProcessWriter {
     for (const LabelId label : next.open) {
       Open(&thread, next.event.time_ns, label, {{kBeginCut, 1}});
     }
-    if (next.thinned) thread.marks.Thin();
+    if (next.thinned) marks_.Thin(index);
   }
 
   struct Range {
@@ -359,6 +358,7 @@ class ProcessWriter {
   bool own_pid_ = false;
   PerfettoTrack process_{};
   std::vector<Thread> threads_;
+  IterationMarks marks_;
   std::vector<bool> launches_;                  // by CallNumber: some work of it is in the trace
   uint64_t calls_ = 0;                          // written so far
   std::unordered_map<uint64_t, Range> ranges_;  // open ones, by id

@@ -16,10 +16,11 @@ bool BeginsIterations(const ProcessTrace& process, const ThreadEvent& event) {
 
 }  // namespace
 
-std::optional<Interval> IterationMarks::Take(const ProcessTrace& process,
+std::optional<Interval> IterationMarks::Take(const ProcessTrace& process, uint32_t thread,
                                              const ThreadEvent& event) {
   if (!begin_ns_ && !thinned_ && BeginsIterations(process, event)) begin_ns_ = event.time_ns;
   if (event.kind != SlotKind::kStep) return std::nullopt;
+  ending_.insert(thread);
   const std::optional<int64_t> begin_ns = begin_ns_;
   begin_ns_ = event.time_ns;
   const bool inside = event.time_ns > process.span_begin_ns && event.time_ns <= process.span_end_ns;
@@ -27,8 +28,9 @@ std::optional<Interval> IterationMarks::Take(const ProcessTrace& process,
   return Interval{std::max(*begin_ns, process.span_begin_ns), event.time_ns};
 }
 
-void IterationMarks::Thin() {
-  begin_ns_.reset();
+// Of a thread that has ended none, only the begin of the first could be missing.
+void IterationMarks::Thin(uint32_t thread) {
+  if (ending_.empty() || ending_.contains(thread)) begin_ns_.reset();
   thinned_ = true;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes a run with everything that an export has to show:
-// example_run FOLDER [damaged|long|iterating|asked|odd_values|in_part]. Two processes, one of which
-// was killed; names that are data; scopes that do not nest, ranges over threads, counters, phases,
-// steps; calls inside calls; work that overlaps on its stream. A long one has more work than
-// formats take at a time. An iterating one is to be compacted; of another like it, some iterations
-// were asked for. One of odd values has counters that are no number. One in part was to end before
-// what it has last.
+// example_run FOLDER [damaged|long|iterating|asked|two_threads|odd_values|in_part]. Two processes,
+// one of which was killed; names that are data; scopes that do not nest, ranges over threads,
+// counters, phases, steps; calls inside calls; work that overlaps on its stream. A long one has
+// more work than formats take at a time. An iterating one is to be compacted; of another like it,
+// some iterations were asked for; those of one of two threads are ended by both. One of odd values
+// has counters that are no number. One in part was to end before what it has last.
 #include <sys/stat.h>
 
 #include <bit>
@@ -155,6 +155,16 @@ void PutWhatFollowsTheEnd(SegmentWriter* writer) {
                  {Begin(kTrain, 101'000), End(kTrain, 102'000), Begin(kTrain, 103'000)});
 }
 
+// Of two threads one begins the first iteration, and both end some.
+void PutIterationsOfTwoThreads(SegmentWriter* writer) {
+  writer->PutUsualRows();
+  writer->Sql("INSERT INTO thread VALUES(2, 101, 'worker')");
+  writer->Scopes({.thread = 2},
+                 {Begin(kInner, 100), End(kInner, 200), Odd(SlotKind::kStep, LabelId{0}, 350), 1});
+  writer->Scopes({.thread = 1}, {Odd(SlotKind::kStep, LabelId{0}, 300), 0,
+                                 Odd(SlotKind::kStep, LabelId{0}, 500), 2});
+}
+
 void Write(const std::string& folder, std::string_view kind) {
   mkdir(folder.c_str(), 0700);
   const TemporaryRun place;  // SegmentWriter writes there
@@ -162,6 +172,11 @@ void Write(const std::string& folder, std::string_view kind) {
   if (kind == "iterating" || kind == "asked") {
     PutIterations(&writer);
     if (kind == "asked") AskForSteps(&writer);
+    writer.Close();
+    return Copy(place, folder);
+  }
+  if (kind == "two_threads") {
+    PutIterationsOfTwoThreads(&writer);
     writer.Close();
     return Copy(place, folder);
   }
@@ -193,7 +208,8 @@ void Write(const std::string& folder, std::string_view kind) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::cerr << "usage: example_run FOLDER [damaged|long|iterating|asked|odd_values|in_part]\n";
+    std::cerr << "usage: example_run FOLDER "
+                 "[damaged|long|iterating|asked|two_threads|odd_values|in_part]\n";
     return 2;
   }
   gpubound::testing_support::Write(argv[1], argc > 2 ? argv[2] : "");

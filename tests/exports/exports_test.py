@@ -87,6 +87,15 @@ class Iterations(Exports):
         self.assertEqual([(int(e["name"].split("#")[1]), round(e["ts"] * 1000),
                            round((e["ts"] + e["dur"]) * 1000)) for e in events], told)
 
+    def test_any_thread_may_begin_or_end_one(self):
+        run = self.path("two.gpubound")
+        subprocess.run([EXAMPLE_RUN, run, "two_threads"], check=True)
+        told = self.database(run).execute("SELECT number, begin_ns, end_ns FROM iteration").fetchall()
+        self.assertEqual(told, [(0, 100, 300), (1, 300, 350), (2, 350, 500)])
+        seen = [(item.details["number"], item.begin, item.end)
+                for item in self.perfetto(run).slices if item.category == "iteration"]
+        self.assertEqual(sorted(seen), told)
+
 
 class Compacted(Exports):
     def test_figures_are_of_the_operations_that_it_was_summed_with(self):
