@@ -45,7 +45,12 @@ def summary(*, timeout_s: float = 60.0) -> Dict[str, float]:
         raise RuntimeError(f"gpubound report was not started ({command}): {error}") from error
     if done.returncode != 0:
         raise RuntimeError(f"gpubound report failed: {done.stderr.strip()}")
-    return flatten(json.loads(done.stdout), os.getpid())
+    return flatten(json.loads(done.stdout), _host(), os.getpid())
+
+
+def _host() -> str:
+    """As the collector calls it."""
+    return os.uname().nodename or "localhost"
 
 
 def command_path() -> Optional[str]:
@@ -59,9 +64,11 @@ def command_path() -> Optional[str]:
     return None
 
 
-def flatten(report: Dict[str, Any], pid: int) -> Dict[str, float]:
-    """The figures of process `pid`, the newest of that number, in `gpubound report --json`."""
-    own = [process for process in report["processes"] if process["pid"] == pid]
+def flatten(report: Dict[str, Any], host: str, pid: int) -> Dict[str, float]:
+    """The figures of process `pid` of `host`, the newest of that number, in `gpubound report --json`.
+    Ranks in containers mostly have one pid."""
+    own = [process for process in report["processes"]
+           if process["pid"] == pid and process["host"] == host]
     if not own:
         return {}
     process = max(own, key=lambda candidate: candidate["start_ns"])

@@ -142,8 +142,8 @@ class EventTest(RecordedTest):
 
 class SummaryTest(unittest.TestCase):
     REPORT = {"processes": [
-        {"pid": 5, "start_ns": 1, "span_ns": 99, "gpu_busy_ns": 0, "operations": [], "lanes": []},
-        {"pid": 5, "start_ns": 2, "span_ns": 2_000_000_000, "gpu_busy_ns": 500_000_000,
+        {"host": "a", "pid": 5, "start_ns": 1, "span_ns": 99, "gpu_busy_ns": 0, "operations": [], "lanes": []},
+        {"host": "a", "pid": 5, "start_ns": 2, "span_ns": 2_000_000_000, "gpu_busy_ns": 500_000_000,
          "operations": [{"operation": "update", "wall_ns": 1_500_000_000,
                          "cpu_only_ns": 100_000_000, "cpu_gpu_ns": 300_000_000,
                          "gpu_only_ns": 200_000_000, "waiting_ns": 150_000_000,
@@ -162,14 +162,22 @@ class SummaryTest(unittest.TestCase):
                                    {"operation": "update", "wall_ns": 100_000_000}]}]}]}
 
     def test_figures_are_those_of_the_newest_process_of_that_number(self):
-        figures = _summary.flatten(self.REPORT, 5)
+        figures = _summary.flatten(self.REPORT, "a", 5)
         self.assertEqual(figures["gpubound/span_s"], 2.0)
         self.assertEqual(figures["gpubound/gpu_busy_share"], 0.25)
         self.assertEqual(figures["gpubound/update/wall_s"], 1.5)
         self.assertEqual(figures["gpubound/update/count"], 3)
 
+    def test_a_process_of_another_host_may_have_that_number(self):
+        other = {"host": "b", "pid": 5, "start_ns": 3, "span_ns": 7_000_000_000, "gpu_busy_ns": 0,
+                 "operations": [], "lanes": []}
+        report = {"processes": [*self.REPORT["processes"], other]}
+        self.assertEqual(_summary.flatten(report, "a", 5)["gpubound/span_s"], 2.0)
+        self.assertEqual(_summary.flatten(report, "b", 5)["gpubound/span_s"], 7.0)
+        self.assertEqual(_summary.flatten(report, "c", 5), {})
+
     def test_the_columns_of_an_operation_make_up_its_wall_time(self):
-        figures = _summary.flatten(self.REPORT, 5)
+        figures = _summary.flatten(self.REPORT, "a", 5)
         for operation, wall_s in (("update", 1.5), ("(no operation)", 0.5)):
             columns = [figures[f"gpubound/{operation}/{column}_s"]
                        for column in ("cpu_only", "cpu_gpu", "gpu_only", "waiting", "idle", "unknown")]
@@ -179,14 +187,14 @@ class SummaryTest(unittest.TestCase):
         self.assertEqual(figures["gpubound/update/gpu_busy_s"], 0.5)
 
     def test_what_other_threads_have_open_has_a_key_of_its_own_and_no_zeros(self):
-        figures = _summary.flatten(self.REPORT, 5)
+        figures = _summary.flatten(self.REPORT, "a", 5)
         self.assertAlmostEqual(figures["gpubound/learn/other_threads_wall_s"], 1.2)
         self.assertAlmostEqual(figures["gpubound/update/other_threads_wall_s"], 0.1)
         self.assertNotIn("gpubound/learn/wall_s", figures)
         self.assertNotIn("gpubound/(no operation)/other_threads_wall_s", figures)
 
     def test_what_is_not_known_could_be_busy(self):
-        figures = _summary.flatten(self.REPORT, 5)
+        figures = _summary.flatten(self.REPORT, "a", 5)
         self.assertAlmostEqual(figures["gpubound/gpu_busy_share"], 0.25)
         self.assertAlmostEqual(figures["gpubound/gpu_busy_share_high"], 0.65)
 
@@ -218,7 +226,7 @@ class SummaryTest(unittest.TestCase):
                          "gpubound report was not started \\(/.*/gpubound\\): .*No such file")
 
     def test_a_process_that_has_no_trace_yet_has_no_figures(self):
-        self.assertEqual(_summary.flatten(self.REPORT, 6), {})
+        self.assertEqual(_summary.flatten(self.REPORT, "a", 6), {})
 
 
 if __name__ == "__main__":
