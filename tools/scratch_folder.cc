@@ -17,6 +17,17 @@
 namespace gpubound {
 namespace {
 
+// Away from the standard streams, of which some may be closed: who prints would write into the
+// pipe, and the watcher would put its own stream in the place of its end. False where no number is
+// free.
+bool MoveBehindStreams(int* fd) {
+  if (*fd > STDERR_FILENO) return true;
+  const int moved = fcntl(*fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  close(*fd);
+  *fd = moved;
+  return moved >= 0;
+}
+
 // Of a process that may have had threads: nothing here allocates.
 [[noreturn]] void RemoveWhenItEnds(int ended_fd, const char* path) {
   setsid();  // ^C is not for it
@@ -48,7 +59,9 @@ ScratchFolder::ScratchFolder() {
 void ScratchFolder::Watch() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return;
-  watcher_ = fork();
+  const bool read_end = MoveBehindStreams(&ends[0]);
+  const bool write_end = MoveBehindStreams(&ends[1]);
+  watcher_ = read_end && write_end ? fork() : -1;
   if (watcher_ == 0) {
     close(ends[1]);
     RemoveWhenItEnds(ends[0], path_.c_str());

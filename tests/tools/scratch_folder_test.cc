@@ -41,6 +41,23 @@ TEST(ScratchFolderTest, GoesWithTheObject) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a watcher is left";
 }
 
+// As of a daemon. Its watcher, mistaken, would have removed it within milliseconds.
+TEST(ScratchFolderTest, StaysWhereStandardStreamsAreClosed) {
+  const pid_t owner = fork();
+  if (owner == 0) {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(fd);
+    const ScratchFolder folder;
+    const bool printed = write(STDOUT_FILENO, "text", 4) == 4;
+    for (int tries = 0; tries < 30 && fs::exists(folder.path()); ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    _exit(!printed && fs::exists(folder.path()) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(owner, &status, 0), owner);
+  EXPECT_EQ(status, 0);
+}
+
 TEST(ScratchFolderTest, GoesWithAProcessThatIsKilled) {
   for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
     int ends[2];
