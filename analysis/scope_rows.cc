@@ -75,7 +75,7 @@ void ScopeRows::BeginThread(const std::vector<EventPiece>& pieces) {
   // What is open after a gap may have begun in it: the piece before tells.
   if (piece_ > 0 && piece_ < pieces.size() && pieces[piece_].gap) --piece_;
   skipped_ = piece_ > 0;
-  lost_ = false;
+  lost_ = past_ends_ = false;
   known_until_ns_ = kBefore;
 }
 
@@ -91,13 +91,18 @@ void ScopeRows::ReadPiece(const EventPiece& piece) {
     builder_.Resync(known_until_ns_, piece.min_ns, read.open);
   }
   skipped_ = lost_ = false;
+  past_ends_ = piece.min_ns > filter_.end_max_ns;
   for (const ThreadEvent& event : read.events) builder_.Add(event);
   known_until_ns_ = piece.max_ns;
 }
 
 bool ScopeRows::PastInterest(const EventPiece& piece) const {
-  if (piece.min_ns > filter_.end_max_ns) return true;
-  return piece.min_ns > filter_.begin_max_ns && !builder_.HasOpenSince(filter_.begin_min_ns);
+  const bool open = builder_.HasOpenSince(filter_.begin_min_ns);
+  if (piece.min_ns > filter_.begin_max_ns && !open) return true;
+  // What never ends does so with the span. What is open where events are missing ends with the last
+  // one before: the first piece behind the limit tells whether some are.
+  if (filter_.end_max_ns >= run_.process(process_).span_end_ns) return false;
+  return piece.min_ns > filter_.end_max_ns && (!open || past_ends_);
 }
 
 // What is still open is not asked for, but for a range that another thread may have ended in time.

@@ -55,6 +55,8 @@ class ScopeRows {
   State state_ = State::kNew;
   bool skipped_ = false;  // the next piece is the first one read, and there are some before it
   bool lost_ = false;     // the piece before was damaged
+  bool past_ends_ =
+      false;  // the last piece that was read begins behind all ends that are asked for
   int64_t known_until_ns_ = 0;  // of the last piece that was read
   ScopeBuilder builder_;
   std::vector<RangeOfThread> unended_;  // of this process

@@ -20,6 +20,7 @@ using namespace testing_support;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 // Rows as "a|b|c".
 class Lines : public RowSink {
@@ -347,6 +348,22 @@ TEST_F(TraceTablesTest, ALimitOfEndsHasRangesThatAnotherThreadEnded) {
                 ElementsAre("100|300"))
         << limit;
   }
+}
+
+TEST_F(TraceTablesTest, ALimitOfEndsHasScopesThatWereCutBeforeIt) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100), Begin(kInner, 200)});
+  writer_.Scopes({.thread = 1, .first_sequence = 9}, {End(kInner, 700)}, {3});
+  EXPECT_THAT(Query("SELECT name, begin_ns, end_ns, cut FROM scope WHERE end_ns <= 500"),
+              UnorderedElementsAre("train|100|200|end", "inner|200|200|end"));
+}
+
+TEST_F(TraceTablesTest, ALimitAtTheSpansEndHasWhatNeverEnded) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100)});
+  writer_.Scopes({.thread = 1, .first_sequence = 1}, {Begin(kInner, 1200), End(kInner, 1300)}, {1});
+  EXPECT_THAT(Query("SELECT name, end_ns FROM scope WHERE end_ns <= 1000"),
+              ElementsAre("train|1000"));
 }
 
 TEST_F(TraceTablesTest, NamesAreGivenAsUtf8) {
