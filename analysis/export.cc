@@ -15,6 +15,7 @@
 #include "analysis/output_file.h"
 #include "analysis/reader.h"
 #include "analysis/run_report.h"
+#include "analysis/run_sums.h"
 #include "analysis/sqlite_session.h"
 #include "analysis/trace_table.h"
 
@@ -47,6 +48,7 @@ void ExportEvents(const std::string& run_path, const std::string& path, bool rep
     write(*run, file->get());
     if (AnySourceFailed(*run)) continue;
     outcome->problems = run->problems;
+    if (run->sums != nullptr) outcome->problems.emplace_back(kDetailIsLess);
     outcome->status = (*file)->Commit();
     return;
   }

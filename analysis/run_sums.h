@@ -21,6 +21,12 @@
 namespace gpubound {
 
 inline constexpr char kSumsFile[] = "sums.gpubound";
+
+// For those who see the events of such a run.
+inline constexpr char kDetailIsLess[] =
+    "the run was compacted: its older events are gone, and what is shown of events is what was "
+    "kept. Figures (`operation`, `breakdown`, `kernel`, ...) are of the whole run.";
+
 // Raised with every change of what an object writes into an archive.
 inline constexpr uint32_t kSumsVersion = 12;
 

@@ -14,6 +14,7 @@
 #include "analysis/process_files.h"
 #include "analysis/reader.h"
 #include "analysis/run_report.h"
+#include "analysis/run_sums.h"
 
 namespace gpubound {
 namespace {
@@ -87,6 +88,7 @@ void TraceRun::FindProcesses(const Report& report) {
 
 std::vector<std::string> TraceRun::problems() const {
   std::vector<std::string> problems = run_.problems;
+  if (run_.sums != nullptr) problems.emplace_back(kDetailIsLess);
   for (const auto& pieces : pieces_) {
     problems.insert(problems.end(), pieces->problems().begin(), pieces->problems().end());
   }

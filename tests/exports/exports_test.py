@@ -98,6 +98,14 @@ class Iterations(Exports):
 
 
 class Compacted(Exports):
+    def test_that_older_events_are_gone_is_said(self):
+        run = self.thinned()
+        self.assertIn(b"older events are gone", gpubound("sql", run, "SELECT count(*) FROM gpu").stderr)
+        for form in ("perfetto", "chrome", "sqlite", "csv", "parquet"):
+            done = gpubound("export", run, f"--{form}", self.path("thinned-" + form))
+            self.assertIn(b"older events are gone", done.stderr)
+        self.assertEqual(gpubound("export", run, "--prometheus", self.path("thinned.prom")).stderr, b"")
+
     def test_figures_are_of_the_operations_that_it_was_summed_with(self):
         run = self.path("summed.gpubound")
         subprocess.run([EXAMPLE_RUN, run, "iterating"], check=True)
