@@ -135,7 +135,9 @@ int ExportRun(const Arguments& words) {
   for (size_t i = 0; i < kFormatCount; ++i) {
     if (paths[i].empty() || IsStdout(paths[i])) continue;
     std::error_code error;
-    std::filesystem::path path = std::filesystem::weakly_canonical(paths[i], error);
+    // Of what is not there, weakly_canonical leaves a relative name as it is.
+    std::filesystem::path path = std::filesystem::absolute(paths[i], error);
+    if (!error) path = std::filesystem::weakly_canonical(path, error);
     if (error) path = paths[i];
     const auto [first, is_new] = written.emplace(path, kFormats[i].option);
     if (is_new) continue;

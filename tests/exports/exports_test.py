@@ -259,6 +259,13 @@ class Files(Exports):
             gpubound("export", self.example, f"--{form}", self.path("thesis"), "--force", status=2)
         self.assertEqual(os.listdir(self.path("thesis")), ["thesis.tex"])
 
+    def test_two_formats_in_one_file_are_refused_however_it_is_called(self):
+        for one, other in (("x", "./x"), ("x", self.path("x")), ("./x", "x")):
+            done = subprocess.run([GPUBOUND, "export", self.example, "--chrome", one, "--perfetto", other,
+                                   "--force"], cwd=self.folder.name, capture_output=True, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"name one file", done.stderr)
+
     def test_force_does_not_replace_a_file_of_the_run(self):
         record = pathlib.Path(self.example) / "run.json"
         record.write_text('{"format": "gpubound.run.v1"}', "utf-8")
