@@ -46,6 +46,10 @@ ProcessTrace WithoutEvents(const ProcessTrace& process) {
   copy.span_end = process.span_end;
   copy.steps = process.steps;
   copy.end_how = process.end_how;
+  copy.begin_is_known = process.begin_is_known;
+  copy.device_work_lost = process.device_work_lost;
+  copy.nvml_unavailable = process.nvml_unavailable;
+  copy.queries_not_counted = process.queries_not_counted;
   copy.in_run_calibration = process.in_run_calibration;
   copy.labels = process.labels;
   for (const ThreadTrace& thread : process.threads) {
@@ -55,6 +59,7 @@ ProcessTrace WithoutEvents(const ProcessTrace& process) {
     added.name = thread.name;
   }
   copy.devices = process.devices;
+  copy.contexts = process.contexts;
   copy.streams = process.streams;
   copy.works = process.works;
   copy.graph_nodes = process.graph_nodes;
@@ -245,6 +250,8 @@ class RunReplay {
     replayed.run.info = run_.info;
     replayed.run.steps = run_.steps;
     replayed.run.problems = run_.problems;
+    replayed.run.lost = run_.lost;
+    replayed.run.ledger = run_.ledger;
     if (options_.keep_events) replayed.run.recorded_offsets_ns = HostOffsets(run_);
     for (Entry& entry : replays_) replayed.facts.push_back(entry.replay->Finish());
     EndTogether(&replayed.facts);

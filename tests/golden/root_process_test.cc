@@ -119,6 +119,25 @@ TEST_F(RootProcessTest, WhatAShellRanBeforeItExecutedTheRootIsPartOfTheRun) {
   EXPECT_EQ(ReportOf(run).run.wall_ns, 30'000'000);
 }
 
+// Of one of which nothing but its name is there a run has no time, replayed or not.
+TEST_F(RootProcessTest, AProcessThatCannotBeReadBeginsNoRun) {
+  gpubound::Run run = Parsed(golden::ProcessLines("", 20'000, 20'000) +
+                                 golden::ProcessLines("process 100 99", 30'000, 60'000) +
+                                 golden::ScopeLines(30'000, 60'000, "operation train"),
+                             "host");
+  run.processes[0].begin_is_known = false;
+  run.lost = {run.processes[0].identity};
+  run.Count(LedgerCounter::files_unreadable) = 1;
+  EXPECT_EQ(ReportOf(run).run.wall_ns, 30'000'000);
+  EXPECT_EQ(SpanWith(run, "operation=train:0.5"), 15'000'000);
+  const Result<ReplayedRun> replayed = ReplayRun(run, {});
+  ASSERT_TRUE(replayed.ok());
+  const Result<Report> report = BuildReport((*replayed).run);
+  ASSERT_TRUE(report.ok());
+  EXPECT_TRUE((*report).run.gpu_busy_is_lower_bound);
+  EXPECT_EQ((*report).run.verdict, ReportOf(run).run.verdict);
+}
+
 // Each host's own time begins elsewhere: that of "far" at 1,000,000 ns of the day, of "further" at
 // 900,000, of the launcher's before.
 gpubound::Run RanksOnOtherHosts() {
