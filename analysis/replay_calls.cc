@@ -6,7 +6,6 @@
 
 #include "analysis/call_index.h"
 #include "analysis/replay_process.h"
-#include "proto/sync_calls.h"
 #include "proto/sync_types.h"
 
 namespace gpubound {
@@ -21,36 +20,6 @@ constexpr int64_t kQueuedNs = 10'000;
 constexpr double kClearly = 4;
 
 }  // namespace
-
-ProcessReplay::CallKind ProcessReplay::KindOf(const Label& label) {
-  CallKind kind;
-  if (label.kind != LabelKind::kApi) return kind;
-  const std::string_view name = StripApiVersion(label.text);
-  const auto has = [name](std::string_view part) {
-    return name.find(part) != std::string_view::npos;
-  };
-  kind.capturable = IsCapturable(name);
-  kind.ends_capture = EndsCapture(name);
-  kind.stream_capture = has("StreamBeginCapture") ? StreamCapture::kBegins
-                        : has("StreamEndCapture") ? StreamCapture::kEnds
-                                                  : StreamCapture::kNone;
-  switch (ClassifyApi(name)) {
-    case ApiClass::kSync:
-      kind.role = has("Memcpy")   ? CallRole::kSyncCopy
-                  : has("Stream") ? CallRole::kSyncStream
-                  : has("Event")  ? CallRole::kSyncEvent
-                                  : CallRole::kSyncAll;
-      break;
-    case ApiClass::kAsyncCopy:
-      kind.role = CallRole::kAsyncCopy;
-      break;
-    case ApiClass::kCall:
-      if (has("EventRecord")) kind.role = CallRole::kRecordEvent;
-      if (has("StreamWaitEvent")) kind.role = CallRole::kStreamWait;
-      break;
-  }
-  return kind;
-}
 
 ProcessReplay::CallKind& ProcessReplay::KindOf(LabelId label) {
   return call_kinds_[std::min<size_t>(Raw(label), call_kinds_.size() - 1)];
@@ -182,7 +151,11 @@ DoneWork ProcessReplay::WaitedFor(ReplayThread* thread, const ApiCall& call, Cal
     const auto stream = stream_ids_.find(StreamKey(sync->context, sync->stream));
     if (stream != stream_ids_.end()) return device_.StreamDone(stream->second, call.end_ns);
   }
-  if (role == CallRole::kSyncAll) return device_.AllDone(call.end_ns);
+  if (role == CallRole::kSyncAll) {
+    const bool of_context = sync && sync->type == kSyncContext;
+    return of_context ? device_.ContextDone(sync->context, call.end_ns)
+                      : device_.AllDone(call.end_ns);
+  }
   if (role == CallRole::kSyncEvent && sync) {
     if (const EventRecord* const record = recorded_events_.Find(sync->context, sync->event)) {
       const DoneWork& behind = recorded_events_.WorkOf(*record);
@@ -305,9 +278,19 @@ void ProcessReplay::ApplyStreamWaits(const DeviceWork& work, const LaunchEntry* 
   }
 }
 
+// Where a copy and its other end come in either order, the copy tells when both begin.
 void ProcessReplay::BeginWork() {
-  DeviceWork work = *work_.Peek();
+  const DeviceWork work = *work_.Peek();
   work_.Pop();
+  const DeviceWork* const next = work_.Peek();
+  if (next != nullptr && device_.IsOtherEndOf(*next, work)) {
+    Begin(*next);
+    work_.Pop();
+  }
+  Begin(work);
+}
+
+void ProcessReplay::Begin(DeviceWork work) {
   LaunchEntry* launch = launches_.Find(work.correlation);
   if (launch == nullptr && work.correlation != 0) {
     IndexCallsUntil(work.start_ns + kClockSlackNs);

@@ -24,10 +24,26 @@ void Add(int64_t end_ns, const Moment& end, DoneWork* done) {
 
 }  // namespace
 
+ReplayDevice::ReplayDevice(const ProcessTrace& process, PathLog* path)
+    : process_(process), path_(path) {
+  for (const ContextInfo& context : process.contexts) {
+    if (context.is_green && context.parent != 0) made_of_[context.context] = context.parent;
+  }
+  for (const gpubound::Stream& stream : process.streams) {
+    if (stream.context == 0) continue;
+    context_done_.try_emplace(stream.context);
+    if (const auto green = made_of_.find(stream.context); green != made_of_.end()) {
+      context_done_.try_emplace(green->second);
+    }
+  }
+}
+
 ReplayDevice::Stream& ReplayDevice::StreamAt(StreamId id) {
   while (streams_.size() <= Raw(id)) {
-    const auto next = static_cast<StreamId>(streams_.size());
-    streams_.emplace_back().device = Raw(process_.StreamOf(next).device);
+    const auto& next = process_.StreamOf(static_cast<StreamId>(streams_.size()));
+    Stream& added = streams_.emplace_back();
+    added.device = Raw(next.device);
+    added.context = next.context;
   }
   return streams_[Raw(id)];
 }
@@ -57,6 +73,7 @@ void ReplayDevice::Retire(int64_t until_ns) {
     const Running& ended = running_.back();
     --resources_[ended.resource].running;
     Add(ended.end_ns, ended.end, &all_done_);
+    NoteContext(ended);
     last_ended_ = {ended.end_ns, ended.end};
     Device& device = devices_[ended.resource / kResourceKinds];
     device.last_ended = last_ended_;
@@ -74,6 +91,22 @@ const DoneWork& ReplayDevice::StreamDone(StreamId stream, int64_t until_ns) {
 const DoneWork& ReplayDevice::AllDone(int64_t until_ns) {
   Retire(until_ns);
   return all_done_;
+}
+
+void ReplayDevice::NoteContext(const Running& ended) {
+  if (context_done_.size() <= 1) return;  // the same as of all
+  const auto done = context_done_.find(ended.context);
+  if (done == context_done_.end()) return;
+  Add(ended.end_ns, ended.end, &done->second);
+  const auto green = made_of_.find(ended.context);
+  if (green != made_of_.end()) Add(ended.end_ns, ended.end, &context_done_[green->second]);
+}
+
+const DoneWork& ReplayDevice::ContextDone(uint32_t context, int64_t until_ns) {
+  Retire(until_ns);
+  if (context_done_.size() <= 1) return all_done_;
+  const auto done = context_done_.find(context);
+  return done == context_done_.end() ? all_done_ : done->second;
 }
 
 const DoneWork& ReplayDevice::LastEnded(int64_t until_ns) {
@@ -158,6 +191,13 @@ ReplayDevice::Limits ReplayDevice::Explain(const DeviceWork& work, const LaunchA
   return limits;
 }
 
+bool ReplayDevice::IsOtherEndOf(const DeviceWork& copy, const DeviceWork& work) const {
+  return process_.WorkOf(work.work).info.is_other_end() &&
+         !process_.WorkOf(copy.work).info.is_other_end() && copy.start_ns == work.start_ns &&
+         copy.end_ns == work.end_ns && copy.correlation == work.correlation &&
+         copy.graph_node == work.graph_node;
+}
+
 ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnchor& launch,
                                         double scale) {
   Stream& stream = StreamAt(work.stream);
@@ -167,8 +207,13 @@ ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnch
   Retire(work.start_ns);
   RetireStream(&stream, work.start_ns);
 
-  Limits limits = Explain(work, launch, stream, index);
   Resource& resource = resources_[index];
+  if (IsOtherEndOf(copy_, work)) {
+    ++resource.running;
+    AddRunning(&stream, {std::max(work.start_ns, work.end_ns), index, stream.context, copied_.end});
+    return copied_;
+  }
+  Limits limits = Explain(work, launch, stream, index);
   ++resource.running;
   resource.most = std::max(resource.most, resource.running);
   if (resource.most > resource.slots) resource.slots = 0;  // it was no limit after all
@@ -217,11 +262,16 @@ ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnch
   }
   resource.line.Hold(resource.slots, slot.from, times.end);
   resource.recorded_line.Hold(resource.slots, recorded_slot.from, recorded.After(duration));
-  const Running running{std::max(work.start_ns, work.end_ns), index, times.end};
-  stream.running.push_back(running);
+  AddRunning(&stream, {std::max(work.start_ns, work.end_ns), index, stream.context, times.end});
+  copy_ = work;
+  copied_ = times;
+  return times;
+}
+
+void ReplayDevice::AddRunning(Stream* stream, const Running& running) {
+  stream->running.push_back(running);
   running_.push_back(running);
   std::push_heap(running_.begin(), running_.end(), EndsLater);
-  return times;
 }
 
 }  // namespace gpubound

@@ -16,6 +16,7 @@
 #define GPUBOUND_ANALYSIS_REPLAY_DEVICE_H_
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/critical_path.h"
@@ -51,19 +52,26 @@ struct LaunchAnchor {
 class ReplayDevice {
  public:
   // Both outlive the object; |path| may be null.
-  ReplayDevice(const ProcessTrace& process, PathLog* path) : process_(process), path_(path) {}
+  ReplayDevice(const ProcessTrace& process, PathLog* path);
 
   struct Times {
     Moment start;
     Moment end;
   };
-  // Work comes in order of recorded start. |scale| multiplies its duration.
+  // Work comes in order of recorded start. |scale| multiplies its duration. The other end of a copy
+  // that came just before is where that is.
   Times Start(const DeviceWork& work, const LaunchAnchor& launch, double scale);
+
+  // Whether |work| is |copy| once more, on the device at its other end.
+  bool IsOtherEndOf(const DeviceWork& copy, const DeviceWork& work) const;
 
   // Work of |stream|, or of all of them, that had ended at recorded |until_ns|; calls come in order
   // of that time.
   const DoneWork& StreamDone(StreamId stream, int64_t until_ns);
   const DoneWork& AllDone(int64_t until_ns);
+  // Of |context| and the green ones that were made of it, for which a wait for it waits too; of all
+  // where no stream of it is known.
+  const DoneWork& ContextDone(uint32_t context, int64_t until_ns);
   // Of all work that had ended by then, the piece that ended last.
   const DoneWork& LastEnded(int64_t until_ns);
 
@@ -74,6 +82,7 @@ class ReplayDevice {
   struct Running {
     int64_t end_ns;
     uint32_t resource;
+    uint32_t context;
     Moment end;
   };
   static bool EndsLater(const Running& a, const Running& b) { return a.end_ns > b.end_ns; }
@@ -82,6 +91,7 @@ class ReplayDevice {
     DoneWork done;
     DoneWork waits_for;
     uint32_t device = 0;
+    uint32_t context = 0;
   };
   // What work of one kind shares on a device: multiprocessors, or a copy engine.
   struct Resource {
@@ -108,6 +118,8 @@ class ReplayDevice {
   };
 
   void Retire(int64_t until_ns);
+  void AddRunning(Stream* stream, const Running& running);
+  void NoteContext(const Running& ended);
   static void RetireStream(Stream* stream, int64_t until_ns);
   Limits Explain(const DeviceWork& work, const LaunchAnchor& launch, const Stream& stream,
                  uint32_t index);
@@ -126,7 +138,11 @@ class ReplayDevice {
   std::vector<Device> devices_;
   PlainList<Running> running_;  // of all devices, by recorded end, a min-heap
   DoneWork all_done_;
+  std::unordered_map<uint32_t, DoneWork> context_done_;  // those of which a stream is known
+  std::unordered_map<uint32_t, uint32_t> made_of_;       // of green contexts
   DoneWork last_ended_;
+  DeviceWork copy_;  // the newest work, which may be one
+  Times copied_;
   TypicalDelay latency_;
   TypicalDelay gap_;
 };

@@ -26,7 +26,7 @@ ProcessReplay::ProcessReplay(const Input& input)
   begin_.at = static_cast<double>(process_.BegunNs() - in_.origin_ns);
   for (const std::string& name : roles_.operations()) facts_.operations.push_back({name, {}});
   facts_.unknown = process_.unknown;
-  for (const Label& label : process_.labels) call_kinds_.push_back(KindOf(label));
+  for (const Label& label : process_.labels) call_kinds_.push_back(CallKind::Of(label));
   call_kinds_.emplace_back();  // of ids that no row describes
   if (in_.path != nullptr) {
     work_classes_.emplace(process_);

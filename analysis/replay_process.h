@@ -43,6 +43,7 @@
 #include "analysis/launch_table.h"
 #include "analysis/own_part.h"
 #include "analysis/recorded_events.h"
+#include "analysis/replay_call_kind.h"
 #include "analysis/replay_costs.h"
 #include "analysis/replay_device.h"
 #include "analysis/replay_facts.h"
@@ -145,26 +146,9 @@ class ProcessReplay {
     return costs_.IsBehindWork(label, since_ns) ? kind | kBehindWork : kind;
   }
 
-  // What a call does beside launching, told by its name.
-  enum class CallRole : uint8_t {
-    kOther,
-    kSyncStream,
-    kSyncEvent,
-    kSyncAll,
-    kSyncCopy,
-    kAsyncCopy,
-    kRecordEvent,
-    kStreamWait
-  };
-  // The program captures a graph: what it calls meanwhile makes nodes and orders none of its work.
-  enum class StreamCapture : uint8_t { kNone, kBegins, kEnds };
-  struct CallKind {
-    CallRole role = CallRole::kOther;
-    bool capturable = false;
-    bool ends_capture = false;
-    StreamCapture stream_capture = StreamCapture::kNone;
-    OwnPart own_part;  // of its time, where it waits or launches while it is open
-  };
+  using CallKind = ReplayCallKind;
+  using CallRole = ReplayCallKind::Role;
+  using StreamCapture = ReplayCallKind::StreamCapture;
   enum class TimerKind : uint8_t { kCallEnds, kOverheadEnds, kProbe, kSpanEnds };
   struct Timer {
     int64_t time_ns;
@@ -187,7 +171,6 @@ class ProcessReplay {
     uint32_t launch;
   };
 
-  static CallKind KindOf(const Label& label);
   CallKind& KindOf(LabelId label);
   const TypicalDelay& UsualOwnPartOf(const CallKind& kind) const {
     return (kind.own_part.usual().known_well() ? kind.own_part : own_part_).usual();
@@ -262,6 +245,7 @@ class ProcessReplay {
   void NoteEventCall(ReplayThread* thread, const ApiCall& call);
   void ApplyStreamWaits(const DeviceWork& work, const LaunchEntry* launched);
   void BeginWork();
+  void Begin(DeviceWork work);
   LaunchAnchor AnchorOf(const DeviceWork& work, LaunchEntry* launch);
   void IndexCallsUntil(int64_t until_ns);
   int64_t NextCallTime() const;
