@@ -24,6 +24,7 @@ class HandOvers {
   struct Offer {
     int64_t time_ns;
     Moment at;
+    double slept = 0;  // of who offers it, as ReplayThread has it
   };
 
   void Add(uint64_t token, const Offer& offer) {

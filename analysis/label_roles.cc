@@ -146,6 +146,7 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const Input& input) {
         if (uses_gpu && WaitsForGpu(label.text)) role.layer = Layer::kCudaSync;
         if (label.layer == Layer::kWait) role.peer = PeerOf(label, *input.peers);
         role.awaits_any = label.layer == Layer::kWait && AwaitsAny(label.text);
+        role.sleeps = label.layer == Layer::kWait && label.text == "time.sleep";
         role.ends_thread = label.domain == kThreadEndDomain && label.text == kThreadEndText;
         break;
       case LabelKind::kPhase:

@@ -53,6 +53,7 @@ struct LabelRole {
   bool compiles = false;             // an overhead that is compilation or lazy loading
   bool ends_thread = false;          // a scope that stands for what follows a thread's end
   bool awaits_any = false;           // a wait for any of several things, as of an event loop
+  bool sleeps = false;               // a wait for nothing but time
 };
 
 class LabelRoles {

@@ -29,6 +29,8 @@ Moment ProcessReplay::EndAt(int64_t span_end_ns) {
     end = begin_.After(static_cast<double>(span_end_ns - process_.BegunNs()));
   } else if (last->at_ns <= span_end_ns) {
     end = Later(end, last->guessed ? LeadAt(span_end_ns) : last->At(span_end_ns));
+  } else if (last->guessed && LastEvent() <= span_end_ns) {
+    end = LeadAt(span_end_ns);
   } else {
     end = last->now.After(static_cast<double>(span_end_ns - last->at_ns));
   }

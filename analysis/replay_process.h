@@ -220,6 +220,8 @@ class ProcessReplay {
   bool WaitsUnseen(uint32_t index, const ReplayThread& thread, int64_t time_ns) const;
   void HandOver(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
   void BeWoken(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
+  void BeLetGo(uint32_t index, ReplayThread* thread, const HandOvers::Offer& offer, double delay,
+               int64_t time_ns);
   static bool WaitsForPeer(const ReplayThread& thread);
   void ComeFor(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
   void NoteActs(ReplayThread* thread);

@@ -81,8 +81,9 @@ struct ReplayThread {
   bool begins = false;       // its first event is about to be replayed
   bool shows_waits = false;  // it has been in one that is a scope
   Moment certain;            // ... and no earlier than this
-  double factor = 1;         // of the time that passes
-  Scaled scaled[2];          // outside CUDA calls, and in them
+  double slept = 0;   // by how much it was later because it slept, when it let none go on since
+  double factor = 1;  // of the time that passes
+  Scaled scaled[2];   // outside CUDA calls, and in them
   Scaled* scales = nullptr;  // what the time that passes tells of; null: nothing
   Debts owed;
   double overdue = 0;                         // owed by whatever passes next
@@ -203,6 +204,16 @@ struct ReplayThread {
     guessed = true;
     certain = done;
     return waits;
+  }
+  // It slept until |time_ns|, when the reporting thread was at |leading|. Sleep takes its time, for
+  // those that it lets go on behind it; but it may be one turn of several until something comes, as
+  // that thread's doing, and of itself holds nothing up.
+  void SleepUntil(int64_t time_ns, const Moment& leading) {
+    const Moment done = Done();
+    MoveTo(time_ns);
+    slept = std::max(slept, now.at - std::max(done.at, leading.at));
+    guessed = true;
+    certain = done;
   }
   // When it has done what it did, at the earliest.
   const Moment& Done() const { return guessed ? certain : now; }

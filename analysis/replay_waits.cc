@@ -172,7 +172,8 @@ void ProcessReplay::HandOver(uint32_t index, ReplayThread* thread, const ThreadE
   const bool tells = !wakes || !WaitsUnseen(index, *thread, event.time_ns);
   Arrive(index, thread, event.time_ns, KindOf(event));
   EndStep(thread);
-  HandOvers::Offer offer{tells ? event.time_ns : INT64_MIN, thread->now};
+  HandOvers::Offer offer{tells ? event.time_ns : INT64_MIN, thread->now, 0};
+  if (wakes) offer.slept = std::exchange(thread->slept, 0);
   if (wakes && tells && IsTime(event.payload)) {
     // Set here, it comes when it comes, whatever the thread does meanwhile.
     offer.time_ns = std::max(event.time_ns, TimeOf(event.payload));
@@ -194,11 +195,20 @@ void ProcessReplay::BeWoken(uint32_t index, ReplayThread* thread, const ThreadEv
     return ComeFor(index, thread, event);
   } else {
     usual_wake_ups_.Of(event.payload).Add(delay);
-    if (thread->WaitFor(offer->at.After(delay), event.time_ns, thread->shown)) {
-      NoteWaited(index, thread);
-    }
+    BeLetGo(index, thread, *offer, delay, event.time_ns);
   }
   thread->woken = true;
+}
+
+// By who made |offer|, |delay| later. One that slept before may have slept until this thread came
+// so far.
+void ProcessReplay::BeLetGo(uint32_t index, ReplayThread* thread, const HandOvers::Offer& offer,
+                            double delay, int64_t time_ns) {
+  const double before = thread->now.at;
+  if (!thread->WaitFor(offer.at.After(delay), time_ns, thread->shown)) return;
+  NoteWaited(index, thread);
+  if (!IsLeader(index)) return;
+  facts_.waits_sooner_ns += std::min(offer.slept, thread->now.at - before);
 }
 
 bool ProcessReplay::WaitsForPeer(const ReplayThread& thread) {
@@ -211,10 +221,8 @@ void ProcessReplay::ComeFor(uint32_t index, ReplayThread* thread, const ThreadEv
   Arrive(index, thread, event.time_ns, KindOf(event));
   const HandOvers::Offer* const offer = wakes_.Find(event.payload);
   if (offer == nullptr || offer->time_ns == INT64_MIN) return;
-  if (offer->at.at > thread->now.at &&
-      thread->WaitFor(offer->at.After(usual_wake_ups_.Of(event.payload).ns()), event.time_ns,
-                      thread->shown)) {
-    NoteWaited(index, thread);
+  if (offer->at.at > thread->now.at) {
+    BeLetGo(index, thread, *offer, usual_wake_ups_.Of(event.payload).ns(), event.time_ns);
   }
   thread->woken = true;
 }
@@ -237,6 +245,7 @@ void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const Ope
     release = in_.peer_release(scope.peer, scope.begun_ns, time_ns);
   }
   if (!release && !IsLeader(index)) {
+    if (roles_.Of(scope.label).sleeps) return thread->SleepUntil(time_ns, LeadAt(time_ns));
     if (time_ns - scope.begun_ns < kNoWaitNs) return thread->MoveTo(time_ns);
     if (FollowReporting(thread, time_ns)) NoteWaited(index, thread);
     return;

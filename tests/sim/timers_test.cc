@@ -96,5 +96,64 @@ TEST(Timers, WhatNobodyKnowsOfWaitsForAnyOfSeveralThingsIsSaid) {
   }
 }
 
+// An actor that sleeps, as one whose environment answers after a while, and makes an item then, and
+// a learner, which reports, that trains for about |training_ns| and takes it.
+VirtualProgram SleepingActor(TimeNs training_ns) {
+  VirtualProgram program;
+  program.python = true;
+  program.told_items = ~uint64_t{0};
+  program.threads.push_back({.tid = 1, .start_ns = 0, .statements = {}});
+  program.threads.push_back({.tid = 2, .start_ns = 0, .statements = {}});
+  std::mt19937_64 random(1);  // NOLINT(cert-msc51-cpp): the same each time
+  std::uniform_int_distribution<TimeNs> training(training_ns / 2, training_ns * 3 / 2);
+  const auto open = [&](uint32_t thread, Layer layer, const char* name) {
+    const LabelKind kind = layer == Layer::kUnset ? LabelKind::kOperation : LabelKind::kLayer;
+    Add(&program, thread, Action::kOpen, 100).scope = {kind, layer, name};
+  };
+  for (uint32_t iteration = 1; iteration <= 100; ++iteration) {
+    open(0, Layer::kUnset, "training");
+    Add(&program, 0, Action::kCompute, training(random));
+    Add(&program, 0, Action::kClose, 100);
+    open(0, Layer::kWait, "Condition.wait");
+    Add(&program, 0, Action::kAwait, 1'000).wake_up_ns = 10'000;
+    Add(&program, 0, Action::kClose, 100);
+    Add(&program, 0, Action::kStep, 100).slot = iteration;
+    open(1, Layer::kWait, "time.sleep");
+    Statement& set = Add(&program, 1, Action::kSetTime, 100);
+    set.delay_ns = kDelayNs;
+    set.told = false;
+    Statement& sleep = Add(&program, 1, Action::kAwaitTime, 100);
+    sleep.wake_up_ns = 2'000;
+    sleep.told = false;
+    Add(&program, 1, Action::kClose, 100);
+    open(1, Layer::kUnset, "simulation");
+    Add(&program, 1, Action::kCompute, 50'000);
+    Add(&program, 1, Action::kClose, 100);
+    Add(&program, 1, Action::kSignal, 1'000);
+  }
+  return program;
+}
+
+TEST(Timers, AThreadThatSleepsSleepsAsLongWhateverOthersDo) {
+  for (const TimeNs training_ns : {50'000, 300'000, 900'000}) {
+    const VirtualProgram program = SleepingActor(training_ns);
+    for (const double factor : {0.0, 0.5, 2.0}) {
+      const ReplayFacts facts = Replayed(program, WithTraining(factor));
+      const auto truth = static_cast<double>(SpanOf(Scaled(program, 0, factor)));
+      EXPECT_NEAR(LengthOf(facts) / truth, 1, 0.01) << training_ns << " ns of work x " << factor;
+    }
+  }
+}
+
+// It may also have slept until it found that the other one had come so far.
+TEST(Timers, AThreadThatSleepsMayHaveLookedForWhatOthersDo) {
+  const VirtualProgram program = SleepingActor(300'000);
+  const auto recorded = static_cast<double>(SpanOf(program));
+  const ReplayFacts facts = Replayed(program, WithTraining(0));
+  const double least = LengthOf(facts) - facts.waits_sooner_ns;
+  EXPECT_NEAR(least / recorded, 0.25, 0.05);
+  EXPECT_EQ(facts.waits_later_ns, 0);
+}
+
 }  // namespace
 }  // namespace gpubound::sim
