@@ -180,6 +180,11 @@ class RunReplay {
     input.peer_release = [this, p](PeerIndex peer, int64_t begun_ns, int64_t time_ns) {
       return peers_.ReleaseBy(p, replays_[p].peers[peer].pids, begun_ns, time_ns);
     };
+    if (run_.processes.size() > 1) {
+      input.others_gained = [this, p](int64_t begun_ns) {
+        return peers_.OthersGained(p, begun_ns);
+      };
+    }
     if (some_inherit_) {
       input.peer_awaited = [this, p](PeerIndex peer, OperationIndex operation, int64_t time_ns) {
         const std::string& name = replays_[p].roles->operations()[operation];

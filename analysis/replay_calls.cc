@@ -181,6 +181,9 @@ void ProcessReplay::EndWaitingCall(uint32_t index, ReplayThread* thread,
   const double wake_up = has_work ? static_cast<double>(call.end_ns - waited_for.end_ns) : 0;
   const TypicalDelay& usual = UsualOwnPartOf(*kind);
   const bool may_wait = has_work && waited_for.end_ns > call.start_ns;
+  if (!may_wait && Waits(kind->role) && IsUnrecorded(call.start_ns, call.end_ns)) {
+    return WaitForUnrecordedWork(index, thread, call.start_ns, call.end_ns);
+  }
   if (may_wait) any_wake_up_.Add(wake_up);
   const bool launches = kind->role == CallRole::kSyncCopy || kind->role == CallRole::kAsyncCopy;
   const TypicalDelay& usual_wake_up = UsualWakeUp(usual, launches);

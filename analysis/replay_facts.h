@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_ANALYSIS_REPLAY_FACTS_H_
 #define GPUBOUND_ANALYSIS_REPLAY_FACTS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -30,7 +31,31 @@ struct OperationNoise {
   CostNoise noise;
 };
 
-struct ReplayFacts {
+// What is not known of waits.
+struct UnknownWaits {
+  // Waits for something that was not recorded keep their length. By so much they could be shorter
+  // or longer, had what they waited for been moved too.
+  double unmoved_waits_ns = 0;
+  // By so much those of the reporting thread could end sooner, and later, if they were for what
+  // other threads or processes did meanwhile.
+  double waits_sooner_ns = 0;
+  double waits_later_ns = 0;
+
+  // Of one that goes on behind |other|, as far as that is not certain.
+  void Follow(const UnknownWaits& other) {
+    unmoved_waits_ns = std::max(unmoved_waits_ns, other.unmoved_waits_ns);
+    waits_sooner_ns = std::max(waits_sooner_ns, other.waits_sooner_ns);
+    waits_later_ns = std::max(waits_later_ns, other.waits_later_ns);
+  }
+};
+
+// By how much sooner, or later, what others did would have let a process go on, at most.
+struct GainedTime {
+  double sooner_ns = 0;
+  double later_ns = 0;
+};
+
+struct ReplayFacts : UnknownWaits {
   int64_t span_begin_ns = 0;
   int64_t span_end_ns = 0;
   CostNoise span;
@@ -38,13 +63,6 @@ struct ReplayFacts {
   CostNoise removed;
   std::vector<OperationNoise> operations;  // wall time on the reporting thread, by OperationIndex
   std::vector<UnknownInterval> unknown;    // retimed
-  // Waits for something that was not recorded keep their length. By so much they could be shorter
-  // or longer, had what they waited for been moved too.
-  double unmoved_waits_ns = 0;
-  // By so much those of the reporting thread could end sooner, and later, if they were for what
-  // other threads of the process did meanwhile.
-  double waits_sooner_ns = 0;
-  double waits_later_ns = 0;
   // Occurrences of operations that became a graph, and those of them that could not be one.
   uint64_t captures = 0;
   uint64_t captures_broken = 0;

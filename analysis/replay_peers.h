@@ -33,16 +33,21 @@ class ReplayPeers {
   // Where that process is then.
   std::optional<Moment> MomentOf(const std::string& host, int64_t pid, int64_t time_ns) const;
 
+  // How much the others of its host gained by themselves since run.processes[waiter] was told last,
+  // or last waited for them, of those that did anything since |begun_ns|.
+  GainedTime OthersGained(size_t waiter, int64_t begun_ns);
+
   // By what run.processes[waiter] goes on that waited from |begun_ns| until |time_ns| for any of
   // |pids|, or for all.
   std::optional<ProcessReplay::Release> ReleaseBy(size_t waiter, const std::vector<int64_t>& pids,
-                                                  int64_t begun_ns, int64_t time_ns) const;
+                                                  int64_t begun_ns, int64_t time_ns);
 
  private:
-  const ProcessReplay* ReplayOf(const std::string& host, int64_t pid, int64_t time_ns) const;
+  double& NotedOf(size_t waiter, size_t process);
 
   const Run& run_;
-  std::vector<const ProcessReplay*> replays_;                                 // null: not begun
+  std::vector<const ProcessReplay*> replays_;  // null: not begun
+  std::vector<std::vector<double>> noted_;     // by waiter and process: gains it was told of
   std::map<std::pair<std::string, int64_t>, std::vector<size_t>> processes_;  // by host and pid
 };
 

@@ -26,6 +26,10 @@ ProcessReplay::ProcessReplay(const Input& input)
   begin_.at = static_cast<double>(process_.BegunNs() - in_.origin_ns);
   for (const std::string& name : roles_.operations()) facts_.operations.push_back({name, {}});
   facts_.unknown = process_.unknown;
+  for (const UnknownInterval& unknown : process_.unknown) {
+    unknown_gpu_.push_back({unknown.start_ns, unknown.end_ns});
+  }
+  unknown_gpu_ = Union(std::move(unknown_gpu_));
   for (const Label& label : process_.labels) call_kinds_.push_back(CallKind::Of(label));
   call_kinds_.emplace_back();  // of ids that no row describes
   if (in_.path != nullptr) {
@@ -73,11 +77,12 @@ void ProcessReplay::Start(uint32_t index, int64_t time_ns) {
   thread.started = thread.begins = true;
   if (leads) {
     thread.BeginAt(begin_, process_.BegunNs());
+    moved_by_others_ = MovedBy(thread);
   } else {
     thread.BeginAt(LeadAt(time_ns), time_ns);
     thread.moved_before = MovedBy(thread);
   }
-  if (IsReporting(index)) leader_ = index;
+  if (IsReporting(index)) Lead(index);
   thread.owed.Resize(facts_.operations.size());
   EnterCell(&thread);
 }

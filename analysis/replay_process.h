@@ -38,6 +38,7 @@
 #include "analysis/critical_path.h"
 #include "analysis/event_source.h"
 #include "analysis/hand_overs.h"
+#include "analysis/interval.h"
 #include "analysis/known_graphs.h"
 #include "analysis/label_roles.h"
 #include "analysis/launch_table.h"
@@ -64,7 +65,10 @@ class ProcessReplay {
   struct Release {
     Moment at;
     bool was_ready = false;  // it had done so before the wait began: the wait takes its own time
+    UnknownWaits waits;      // of those who let it go on
   };
+  // Of the other processes, as far as they did anything since recorded |begun_ns|.
+  using OthersGained = std::function<GainedTime(int64_t begun_ns)>;
   // For a wait for |peer| from recorded |begun_ns| until |time_ns|; nothing where none is known.
   using PeerRelease =
       std::function<std::optional<Release>(PeerIndex peer, int64_t begun_ns, int64_t time_ns)>;
@@ -80,6 +84,7 @@ class ProcessReplay {
     bool removes_recorded = true;  // ... and what records tell of the profiler's own work
     const WhatIf* changes = nullptr;
     PeerRelease peer_release;
+    OthersGained others_gained;       // may be empty
     PeerAwaited peer_awaited;         // may be empty
     int64_t origin_ns = 0;            // of replayed times
     RetimedSource* output = nullptr;  // null: only the facts are wanted
@@ -106,6 +111,11 @@ class ProcessReplay {
   // waits, or is in no scope and no call. A process that has done nothing does not rest.
   int64_t LastEvent() const;
   bool IsAtRest() const;
+  // By how much sooner than in the recording it is where it is, as far as no other process let it
+  // go on sooner.
+  double GainedItself() const;
+  // Of its waits so far.
+  const UnknownWaits& waits() const { return facts_; }
   // It waits itself, since recorded |time_ns| or longer.
   bool WaitsSince(int64_t time_ns) const;
   // Whether it takes over the operations of those who wait for it.
@@ -226,7 +236,10 @@ class ProcessReplay {
   void ComeFor(uint32_t index, ReplayThread* thread, const ThreadEvent& event);
   void NoteActs(ReplayThread* thread);
   void NoteWhatOthersDid(int64_t begun_ns, double length_ns);
-  void NoteOwnDoings(ReplayThread* thread, const OpenScope& scope, int64_t time_ns);
+  void NoteOwnDoings(ReplayThread* thread, double length_ns);
+  bool IsUnrecorded(int64_t begun_ns, int64_t ended_ns) const;
+  void WaitForUnrecordedWork(uint32_t index, ReplayThread* thread, int64_t begun_ns,
+                             int64_t ended_ns);
   void EndSyncScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
                     const ThreadEvent& event);
   // Without a measured model nothing is removed, what records tell included.
@@ -323,6 +336,7 @@ class ProcessReplay {
   bool IsReporting(uint32_t thread) const { return thread == scan_.reporting; }
   bool IsLeader(uint32_t thread) const { return thread == leader_; }
   uint32_t MainThread() const;
+  void Lead(uint32_t thread);
   void FollowMainThread();
   void Arrive(uint32_t index, ReplayThread* thread, int64_t time_ns, uint64_t kind);
   void Move(ReplayThread* thread, int64_t time_ns, uint64_t kind);
@@ -372,6 +386,8 @@ class ProcessReplay {
   Moment begin_;
   OperationIndex inherited_ = kNoOperationIndex;
   bool suspended_ = false;              // scopes are not recorded: what is done is not known
+  double moved_by_others_ = 0;          // by how much other processes let the leader come sooner
+  std::vector<Interval> unknown_gpu_;   // by time
   int64_t adopters_at_ns_ = INT64_MIN;  // when a thread that adopts did something last
   std::optional<Moment> ended_;         // where a span ends behind which the trace goes on
   std::optional<size_t> last_cell_;

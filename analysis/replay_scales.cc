@@ -34,6 +34,8 @@ ReplayScales::ReplayScales(const ProcessTrace& process, const std::vector<std::s
         scales_cpu_ = true;
         break;
       case ScaledPart::kKernel:
+        least_of_work_ *= std::min(1.0, scaling.factor);
+        most_of_work_ *= std::max(1.0, scaling.factor);
         for (size_t i = 0; i < by_work_.size(); ++i) {
           if (process.works[i].name.find(scaling.name) != std::string::npos) {
             by_work_[i] *= scaling.factor;
@@ -43,6 +45,8 @@ ReplayScales::ReplayScales(const ProcessTrace& process, const std::vector<std::s
       case ScaledPart::kDevice:
         for (double& factor : by_work_) factor *= scaling.factor;
         device_ *= scaling.factor;
+        least_of_work_ *= scaling.factor;
+        most_of_work_ *= scaling.factor;
         break;
     }
   }

@@ -32,6 +32,9 @@ class ReplayScales {
   double Of(WorkId work) const {
     return Raw(work) < by_work_.size() ? by_work_[Raw(work)] : device_;
   }
+  // The least, and the most, that work is multiplied by of which nothing is known.
+  double LeastOfWork() const { return least_of_work_; }
+  double MostOfWork() const { return most_of_work_; }
   bool captures(OperationIndex operation) const { return captures_[operation]; }
   bool captures_any() const { return captures_any_; }
   bool scales_cpu() const { return scales_cpu_; }
@@ -43,6 +46,8 @@ class ReplayScales {
   std::vector<double> by_work_;
   std::vector<bool> captures_;
   double device_ = 1;
+  double least_of_work_ = 1;
+  double most_of_work_ = 1;
   bool scales_cpu_ = false;
   bool captures_any_ = false;
 };

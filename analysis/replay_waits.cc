@@ -86,7 +86,20 @@ uint32_t ProcessReplay::MainThread() const {
 // is.
 void ProcessReplay::FollowMainThread() {
   const uint32_t main = MainThread();
-  if (main < threads_.size() && threads_[main]->started) leader_ = main;
+  if (main < threads_.size() && threads_[main]->started) Lead(main);
+}
+
+// From now on |thread|, which has begun, tells where the process is.
+void ProcessReplay::Lead(uint32_t thread) {
+  if (const ReplayThread* const before = StartedLeader()) {
+    moved_by_others_ += MovedBy(*threads_[thread]) - MovedBy(*before);
+  }
+  leader_ = thread;
+}
+
+double ProcessReplay::GainedItself() const {
+  const ReplayThread* const leader = StartedLeader();
+  return leader == nullptr ? 0 : MovedBy(*leader) - moved_by_others_;
 }
 
 // How much sooner than in the recording |thread| is where it is.
@@ -107,8 +120,8 @@ bool ProcessReplay::FollowReporting(ReplayThread* thread, int64_t time_ns) {
 }
 
 // The reporting thread waited from |begun_ns| on for nobody knows what. If it was for what another
-// thread did until shortly before, and that takes more or less time now, it waited longer or
-// shorter.
+// thread or process did until shortly before, and that takes more or less time now, it waited
+// longer or shorter.
 void ProcessReplay::NoteWhatOthersDid(int64_t begun_ns, double length_ns) {
   double sooner = 0;
   double later = 0;
@@ -123,6 +136,11 @@ void ProcessReplay::NoteWhatOthersDid(int64_t begun_ns, double length_ns) {
     later = std::max(later, -gained);
   }
   acted_.clear();
+  if (in_.others_gained && length_ns >= kNoWaitNs) {
+    const GainedTime gains = in_.others_gained(begun_ns);
+    sooner = std::max(sooner, gains.sooner_ns);
+    later = std::max(later, gains.later_ns);
+  }
   facts_.waits_sooner_ns += std::min(sooner, length_ns);
   facts_.waits_later_ns += later;
 }
@@ -130,14 +148,34 @@ void ProcessReplay::NoteWhatOthersDid(int64_t begun_ns, double length_ns) {
 // The reporting thread waited until |time_ns| for any of several things, as an event loop does. If
 // it was for one from outside, as an answer that it had asked for before it did something else,
 // what that takes more or less now, it waits less or more.
-void ProcessReplay::NoteOwnDoings(ReplayThread* thread, const OpenScope& scope, int64_t time_ns) {
-  const auto length = static_cast<double>(time_ns - scope.begun_ns);
-  if (length < kNoWaitNs) return;
+void ProcessReplay::NoteOwnDoings(ReplayThread* thread, double length_ns) {
+  if (length_ns < kNoWaitNs) return;
   const double moved = MovedBy(*thread);
   const double gained = moved - std::exchange(thread->moved_when_waited, moved);
   if (thread->woken) return;
   facts_.waits_later_ns += std::max(0.0, gained);
-  facts_.waits_sooner_ns += std::clamp(-gained, 0.0, length);
+  facts_.waits_sooner_ns += std::clamp(-gained, 0.0, length_ns);
+}
+
+bool ProcessReplay::IsUnrecorded(int64_t begun_ns, int64_t ended_ns) const {
+  const auto unknown =
+      std::upper_bound(unknown_gpu_.begin(), unknown_gpu_.end(), begun_ns,
+                       [](int64_t ns, const Interval& of) { return ns < of.end_ns; });
+  return unknown != unknown_gpu_.end() && unknown->begin_ns < ended_ns;
+}
+
+// It waited for the GPU while device work could run unrecorded, and that keeps its length. Such
+// work goes on beside what the thread does, and may be faster or slower itself.
+void ProcessReplay::WaitForUnrecordedWork(uint32_t index, ReplayThread* thread, int64_t begun_ns,
+                                          int64_t ended_ns) {
+  const double factor = std::exchange(thread->factor, 1);
+  thread->MoveTo(ended_ns);
+  thread->factor = factor;
+  if (!IsLeader(index)) return;
+  const auto length = static_cast<double>(ended_ns - begun_ns);
+  NoteOwnDoings(thread, length);
+  facts_.waits_sooner_ns += length * (1 - std::min(1.0, scales_.LeastOfWork()));
+  facts_.waits_later_ns += length * (std::max(1.0, scales_.MostOfWork()) - 1);
 }
 
 // Brings a thread to |time_ns| along its program order.
@@ -238,7 +276,9 @@ bool ProcessReplay::GoesOnFor(const ReplayThread& thread) const {
 void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
                                  int64_t time_ns) {
   thread->shows_waits = true;
-  if (IsLeader(index) && roles_.Of(scope.label).awaits_any) NoteOwnDoings(thread, scope, time_ns);
+  if (IsLeader(index) && roles_.Of(scope.label).awaits_any) {
+    NoteOwnDoings(thread, static_cast<double>(time_ns - scope.begun_ns));
+  }
   if (thread->woken) return thread->MoveTo(time_ns);  // the rest of the wait it did itself
   std::optional<Release> release;
   if (scope.peer != kNotOne && in_.peer_release) {
@@ -259,7 +299,15 @@ void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const Ope
     thread->wait_shift = shift;
     if (!release && IsLeader(index)) NoteWhatOthersDid(scope.begun_ns, length);
   }
-  if (release && thread->WaitFor(release->at, time_ns, thread->shown)) NoteWaited(index, thread);
+  if (!release) return;
+  if (!IsLeader(index)) {
+    if (thread->WaitFor(release->at, time_ns, thread->shown)) NoteWaited(index, thread);
+    return;
+  }
+  const double moved = MovedBy(*thread);
+  if (thread->WaitFor(release->at, time_ns, thread->shown)) NoteWaited(index, thread);
+  moved_by_others_ += MovedBy(*thread) - moved;
+  if (!release->was_ready) facts_.Follow(release->waits);
 }
 
 // A framework's wait for the GPU ends when the work is done that ended in it, as long after that as
@@ -268,6 +316,9 @@ void ProcessReplay::EndSyncScope(uint32_t index, ReplayThread* thread, const Ope
                                  const ThreadEvent& event) {
   const DoneWork& work = device_.AllDone(event.time_ns);
   if (!work.done.exists() || work.end_ns <= std::max(scope.begun_ns, thread->at_ns)) {
+    if (IsUnrecorded(scope.begun_ns, event.time_ns)) {
+      return WaitForUnrecordedWork(index, thread, scope.begun_ns, event.time_ns);
+    }
     return Arrive(index, thread, event.time_ns, KindOf(event));
   }
   if (!IsLeader(index)) NoteActs(thread);

@@ -7,26 +7,40 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "analysis/replay.h"
+#include "analysis/span_ratio.h"
 #include "analysis/what_if.h"
 #include "tests/golden/scenario.h"
 
 namespace gpubound::golden {
 
-// The span of the first process of the scenario |text| when |change| ("operation=a:0.5") is made.
+// The scenario |text| with |change| ("operation=a:0.5") made; as it is where that is empty.
 // Mistakes in either fail the test.
-inline double MillisecondsWith(const std::string& text, const std::string& change) {
+inline ReplayedRun ReplayedWith(const std::string& text, const std::string& change) {
   const Scenario scenario = ParseScenario(text);
   EXPECT_TRUE(scenario.mistakes.empty()) << scenario.mistakes.front();
-  const Result<Scaling> scaling = ParseScaling(change);
-  EXPECT_TRUE(scaling.ok());
   ReplayOptions options;
-  options.changes.scalings = {*scaling};
-  const Result<ReplayedRun> replayed = ReplayRun(scenario.run, options);
+  if (!change.empty()) {
+    const Result<Scaling> scaling = ParseScaling(change);
+    EXPECT_TRUE(scaling.ok());
+    options.changes.scalings = {*scaling};
+  }
+  Result<ReplayedRun> replayed = ReplayRun(scenario.run, options);
   EXPECT_TRUE(replayed.ok());
-  const ReplayFacts& facts = (*replayed).facts.at(0);
+  return std::move(*replayed);
+}
+
+// The span of its first process.
+inline double MillisecondsWith(const std::string& text, const std::string& change) {
+  const ReplayFacts facts = ReplayedWith(text, change).facts.at(0);
   return static_cast<double>(facts.span_end_ns - facts.span_begin_ns) / 1e6;
+}
+
+// What of the time of |text| is left with |change|, and the interval.
+inline SpanRatio RatioWith(const std::string& text, const std::string& change) {
+  return RatioOf(SpanOf(ReplayedWith(text, change), 0), SpanOf(ReplayedWith(text, ""), 0));
 }
 
 }  // namespace gpubound::golden
