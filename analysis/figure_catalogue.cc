@@ -15,6 +15,8 @@ namespace {
 
 double Number(int64_t value) { return static_cast<double>(value); }
 
+double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
 // |low|, and up to |unknown| more.
 Figure AtLeast(FigureKind kind, double low, double unknown, double whole = 0) {
   return {kind, low, low + unknown, whole, {}};
@@ -24,6 +26,16 @@ Figure AtLeast(FigureKind kind, double low, double unknown, double whole = 0) {
 // where others used the devices too.
 double UnseenShare(const Report& report) {
   return report.run.gpu_busy_is_lower_bound ? 1 : report.run.unknown.share;
+}
+
+// Of the run's span, in which waits may have been for work that was not recorded: of the devices'
+// time that may be less, as where it is that of one of several.
+double MostUnknown(const Report& report) {
+  double most = report.run.whole_unknown.share;
+  for (const ReportProcess& process : report.processes) {
+    most = std::max(most, Ratio(Number(process.unknown_ns), Number(report.run.wall_ns)));
+  }
+  return most;
 }
 
 // |share| of the run's GPU time, with what is unseen, and less where CUDA graphs were recorded as a
@@ -41,8 +53,6 @@ Figure Busy(const ReportProcess& process, int64_t ns) {
   if (process.gpu_busy_is_upper_bound) figure.low = 0;
   return figure;
 }
-
-double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 // Of |busy|, a share. Unknown time may hold work that nvidia-smi would have seen too.
 Figure Inflation(double smi, const Figure& busy, double unknown) {
@@ -86,7 +96,8 @@ constexpr std::array<RunFigure, 12> kRunFigures{{
      [](const Report& report) {
        const std::optional<double>& share = report.run.gpu_limited_share;
        if (!share) return NotKnown(FigureKind::kShare);
-       return AtLeast(FigureKind::kShare, *share, std::min(report.run.unknown.share, 1 - *share));
+       const double low = report.run.whole_gpu_busy_is_upper_bound ? 0 : *share;
+       return Figure{FigureKind::kShare, low, std::min(1.0, *share + MostUnknown(report)), 0, {}};
      }},
     {"wall", FigureKind::kTime,
      [](const Report& report) { return Exact(FigureKind::kTime, Number(report.run.wall_ns)); }},

@@ -146,7 +146,9 @@ std::string HeadlineScope(const Report& report, const TextOptions& options) {
     line += std::string(line.empty()             ? ""
                         : run.headline == "span" ? "; "
                                                  : ", ") +
-            "GPU-limited " + FormatShare(*run.gpu_limited_share) +
+            "GPU-limited " +
+            Bounded(run.whole_gpu_busy_is_upper_bound, whole_unknown > 0,
+                    FormatShare(*run.gpu_limited_share)) +
             ": what an infinitely fast one saves";
   }
   return line.empty() ? "" : Wrap("GPU: " + line + ".", options.width, 2);

@@ -187,6 +187,15 @@ TEST_F(CheckTest, UnknownTimeMayHaveBeenLimitedByTheGpu) {
   MakeUnknown(100 * kMs);
   EXPECT_EQ(Of("gpu_limited<=40%"), Outcome::kUndecided);
   EXPECT_EQ(Of("gpu_limited>=40%"), Outcome::kHolds);
+  report_.run.unknown = {};
+  EXPECT_EQ(Of("gpu_limited<=40%"), Outcome::kUndecided) << "it is about the whole run";
+}
+
+TEST_F(CheckTest, GraphsThatWereRecordedWholeBoundWhatTheGpuLimits) {
+  report_.run.gpu_limited_share = 0.4;
+  report_.run.whole_gpu_busy_is_upper_bound = true;
+  EXPECT_EQ(Of("gpu_limited>=40%"), Outcome::kUndecided);
+  EXPECT_EQ(Of("gpu_limited<=40%"), Outcome::kHolds);
 }
 
 TEST_F(CheckTest, ABaselineIsMultiplied) {

@@ -305,6 +305,17 @@ TEST_F(ReportLinesTest, GpuLimitedIsOfTheWholeRun) {
   EXPECT_THAT(Text(), HasSubstr("in the whole span busy 30 %, GPU-limited 20 %: what"));
 }
 
+TEST_F(ReportLinesTest, GpuLimitedIsABoundWhereGpuTimeIsUnknownOrAGraphsOwn) {
+  report_.run.devices_used = 1;
+  report_.run.gpu_limited_share = 0.2;
+  report_.run.whole_gpu_busy_is_upper_bound = true;
+  EXPECT_THAT(Text(), HasSubstr("GPU-limited <= 20 %: what"));
+  report_.run.whole_unknown.share = 0.1;
+  EXPECT_THAT(Text(), HasSubstr("GPU-limited about 20 %: what"));
+  report_.run.whole_gpu_busy_is_upper_bound = false;
+  EXPECT_THAT(Text(), HasSubstr("GPU-limited >= 20 %: what"));
+}
+
 TEST_F(ReportLinesTest, TheSecondLineSaysWhatTheRunWouldHaveTaken) {
   auto corrected = std::make_shared<CorrectedProcess>();
   corrected->process.span_ns = 800'000'000;

@@ -108,8 +108,8 @@ test('what the run would be without this and that is the report\'s', async () =>
   page = await open(browser, html);
   const {run} = report;
   const overview = await text(page, '.overview');
-  assert.ok(
-      overview.includes(`GPU-limited${(run.gpu_limited_share * 100).toFixed(1)} %`), overview);
+  const limited = `GPU-limited\u2265 ${(run.gpu_limited_share * 100).toFixed(1)} %`;
+  assert.ok(overview.includes(limited), overview);
   const {part, part_low, part_high} = run.infinitely_fast;
   assert.ok(
       overview.includes(`infinitely fast${part.toFixed(2)} x the time95 %: ${

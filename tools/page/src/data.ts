@@ -230,6 +230,7 @@ export interface Report {
     whole_gpu_busy_share: number;
     gpu_busy_is_upper_bound: boolean;
     whole_gpu_busy_is_upper_bound: boolean;
+    whole_unknown_share: number;
     gpu_busy_is_lower_bound: boolean;
     parts: {part: string; wall_ns: number; gpu_busy_ns: number}[];
     devices_unused: string[];

@@ -3,7 +3,7 @@
 // The first thing on the page: the first lines of the text report, with their shares as bars.
 import {PageData, Report, WhatIf} from './data';
 import {element} from './dom';
-import {exactNs, formatShare, formatTime, share, upTo} from './format';
+import {bounded, exactNs, formatShare, formatTime, share, upTo} from './format';
 
 // In the words of the text report (analysis/report_sections.cc, CauseText).
 const CAUSES: Record<string, string> = {
@@ -173,7 +173,10 @@ function factList(data: PageData): HTMLElement|null {
     run.gpu_limited_share === null ?
         null :
         fact(
-            'GPU-limited', formatShare(run.gpu_limited_share),
+            'GPU-limited',
+            bounded(
+                run.whole_gpu_busy_is_upper_bound, run.whole_unknown_share > 0,
+                formatShare(run.gpu_limited_share)),
             `so much ${
                 data.summary.headline_is_part ? 'of the whole run ' :
                                                 ''}an infinitely fast GPU would save`,
