@@ -40,7 +40,7 @@ inline double MillisecondsWith(const std::string& text, const std::string& chang
 
 // What of the time of |text| is left with |change|, and the interval.
 inline SpanRatio RatioWith(const std::string& text, const std::string& change) {
-  return RatioOf(SpanOf(ReplayedWith(text, change), 0), SpanOf(ReplayedWith(text, ""), 0));
+  return RatioOf(SpanOf(ReplayedWith(text, change), {}), SpanOf(ReplayedWith(text, ""), {}));
 }
 
 }  // namespace gpubound::golden
