@@ -71,7 +71,8 @@ const ReportProcess* ToldProcess(const Report& report) {
 bool OnlyLaunches(const Report& report) { return ToldProcess(report) != MainProcess(report); }
 
 LeadingProcess LeadingOf(const Report& report) {
-  return {static_cast<size_t>(ToldProcess(report) - report.processes.data()), OnlyLaunches(report)};
+  const ReportProcess* const told = ToldProcess(report);
+  return {static_cast<size_t>(told - report.processes.data()), told != MainProcess(report)};
 }
 
 size_t SteppingProcess(const std::vector<Stepped>& processes, size_t root) {

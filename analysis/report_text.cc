@@ -35,7 +35,7 @@ constexpr size_t kMostRows = 40;       // of the tables of the long report
 class TextReport {
  public:
   TextReport(const Report& report, const TextOptions& options)
-      : report_(report), options_(options) {
+      : report_(report), told_(ToldProcess(report)), options_(options) {
     options_.width = std::max(options.width, kSmallestWidth);
   }
 
@@ -103,7 +103,7 @@ class TextReport {
 
   // One screen, and then what is worth a sentence.
   void Overview() {
-    const ReportProcess* const process = ToldProcess(report_);
+    const ReportProcess* const process = told_;
     if (process != nullptr) {
       std::string table = tables_.Operations(*process, kMostOperations);
       const size_t processes = report_.processes.size();
@@ -146,9 +146,7 @@ class TextReport {
   }
 
   // Of several processes one tells the story, the others on request.
-  bool IsShown(const ReportProcess& process) const {
-    return Asked("process") || &process == ToldProcess(report_);
-  }
+  bool IsShown(const ReportProcess& process) const { return Asked("process") || &process == told_; }
 
   // Of the span of |process|.
   static std::string BusyShare(const ReportProcess& process, int64_t ns) {
@@ -219,6 +217,7 @@ class TextReport {
   }
 
   const Report& report_;
+  const ReportProcess* const told_;
   TextOptions options_;
   BreakdownTables tables_{options_};
   std::string text_;

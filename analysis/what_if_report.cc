@@ -22,7 +22,6 @@
 #include "analysis/replay.h"
 #include "analysis/report_json.h"
 #include "analysis/run_costs.h"
-#include "analysis/run_span.h"
 #include "analysis/short_name.h"
 #include "analysis/simulated_mark.h"
 #include "analysis/suggestion.h"
