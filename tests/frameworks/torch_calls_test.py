@@ -15,12 +15,15 @@ import torch
 from torch import nn
 
 import gpubound
-from gpubound import _core, _natives
+from gpubound import _core, _hooks, _natives
 from recorded import RecordedTest, take
 
 ORIGINAL_ADD, ORIGINAL_MUL = torch.add, torch.Tensor.mul
 HOOKS = json.loads((pathlib.Path(gpubound.__file__).parent / "hooks" / "torch_calls.json").read_text())
 INSTALLED = _natives.install(HOOKS["hooks"][0])
+for hook in HOOKS["hooks"]:
+    if hook["module"] == "torch._ops":
+        _hooks.install_hook(hook, torch._ops)
 X = torch.linspace(-1.0, 1.0, 32).reshape(8, 4)
 
 
@@ -65,6 +68,32 @@ class CountedTest(RecordedTest):
         take()
         optimizer.step()
         self.assertTrue([call for call in take() if "_foreach_" in call])
+
+    def test_operators_of_the_dispatcher_are_counted(self):
+        self.assertEqual(torch.ops.aten.mm(X, X.t()).shape, (8, 8))
+        self.assertIn("begin layer(5) OpOverloadPacket.__call__", take())
+        torch.ops.aten.relu.default(X)
+        self.assert_recorded(*calls("OpOverload.__call__"))
+        with self.assertRaises(RuntimeError):
+            torch.ops.aten.mm(X, X)
+        self.assert_recorded(*calls("OpOverloadPacket.__call__"))
+
+    def test_subscripts_are_counted_and_a_tensor_is_no_sequence_for_that(self):
+        value = X[torch.tensor([0, 1])]
+        self.assert_recorded(*calls("VariableFunctions.tensor"), *calls("Tensor.__getitem__"))
+        value[0] = 1.0
+        self.assert_recorded(*calls("Tensor.__setitem__"))
+        self.assertEqual(nn.Parameter(value)[0, 0].item(), 1.0)
+        self.assertIn("begin layer(5) Tensor.__getitem__", take())
+
+        class Named(torch.Tensor):
+            pass
+        self.assertEqual(value.as_subclass(Named)[0, 0], 1.0)
+        self.assertIn("begin layer(5) Tensor.__getitem__", take())
+        # Were it one, its length would be asked for, and a single number has none.
+        self.assertEqual(torch.tensor([value[0, 0], value[0, 1]]).tolist(), [1.0, 1.0])
+        with self.assertRaises(IndexError):
+            value[9]  # pylint: disable=pointless-statement
 
     def test_questions_about_a_tensor_are_not(self):
         X.size(), X.dim(), X.is_contiguous(), torch.is_floating_point(X)  # pylint: disable=W0106

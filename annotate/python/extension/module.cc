@@ -7,6 +7,7 @@
 #include "annotate/python/extension/open_scopes.h"
 #include "annotate/python/extension/scope.h"
 #include "annotate/python/extension/scope_cache.h"
+#include "annotate/python/extension/subscripts.h"
 #include "annotate/python/extension/table.h"
 #include "annotate/python/extension/wrapper.h"
 
@@ -168,6 +169,15 @@ PyObject* HoldChannelOfName(PyObject*, PyObject* name) {
   return nullptr;
 }
 
+// watch_subscripts(cls, read_label, change_label) -> bool
+PyObject* Watched(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  uint32_t read = 0;
+  uint32_t change = 0;
+  if (!CheckCount("watch_subscripts", count, 3)) return nullptr;
+  if (!ReadNumber(arguments[1], &read) || !ReadNumber(arguments[2], &change)) return nullptr;
+  return PyBool_FromLong(WatchSubscripts(arguments[0], read, change) ? 1 : 0);
+}
+
 PyObject* Phase(PyObject*, PyObject* name) {
   uint32_t label = 0;
   if (!ReadLabel(GPUBOUND_LABEL_PHASE, name, &label)) return nullptr;
@@ -292,6 +302,8 @@ PyMethodDef functions[] = {
     {"operation_label", AsMethod(OperationLabel), METH_FASTCALL, nullptr},
     {"after_fork_in_child", AfterForkInChild, METH_NOARGS, nullptr},
     {"wrapped", Wrapped, METH_O, nullptr},
+    {"watch_subscripts", AsMethod(Watched), METH_FASTCALL, nullptr},
+    {"leave_subscripts", LeaveSubscripts, METH_O, nullptr},
     {"phase", Phase, METH_O, nullptr},
     {"step", Step, METH_O, nullptr},
     {"at_end", AtEnd, METH_O, nullptr},

@@ -34,6 +34,8 @@ class NativeCalls:
         self._functions = Interception()
         self._methods = Interception()
         self._wrappers: Dict[int, Any] = {}  # by the original, which the wrapper keeps alive
+        self._subscripted: List[type] = []
+        self._subscript_labels: List[int] = []
 
     def install(self) -> int:
         """Wraps everything; returns how many names now lead to a wrapper."""
@@ -45,7 +47,12 @@ class NativeCalls:
                 self._shadow_methods(holder)
             else:
                 self._replace_functions(holder, natives)
-        return len(self._functions) + len(self._methods)
+        if "subscripts" in self._description:
+            owner = find(self._description["subscripts"])
+            self._subscript_labels = [_api.layer(self._layer, f"{owner.__name__}.{method}").label
+                                      for method in ("__getitem__", "__setitem__")]
+            self._watch_subscripts(owner)
+        return len(self._functions) + len(self._methods) + len(self._subscripted)
 
     def originals(self) -> Iterator[Tuple[Any, Any]]:
         """Each wrapped function or method and its wrapper."""
@@ -61,8 +68,16 @@ class NativeCalls:
         """Puts the functions back; methods stay wrapped."""
         self._functions.restore()
 
+    def watch_derived(self, cls: type) -> None:
+        """Subscripts of `cls`, which was derived just now, if those of its base are counted."""
+        if any(issubclass(cls, known) for known in self._subscripted):
+            self._watch_subscripts(cls)
+
     def restore(self) -> None:
         """Puts everything back."""
+        for cls in self._subscripted:
+            _core.leave_subscripts(cls)
+        self._subscripted.clear()
         self._functions.restore()
         self._methods.restore()
 
@@ -99,6 +114,17 @@ class NativeCalls:
             inner = getattr(value, "__wrapped__", None)  # of a method in Python around a native one
             if isinstance(value, _METHOD) or isinstance(inner, _METHOD):
                 self._methods.shadow(holder, name, self._wrap(value, f"{holder.__name__}.{name}"))
+
+    def _watch_subscripts(self, cls: type) -> None:
+        """Those of `cls` and of what is derived from it, but where it has its own."""
+        if isinstance(getattr(cls, "__getitem__"), types.WrapperDescriptorType):
+            if not _core.watch_subscripts(cls, *self._subscript_labels):
+                _failures.note(f"subscripts of {cls.__name__} are not counted: this interpreter keeps "
+                               "what they lead to elsewhere")
+                return
+            self._subscripted.append(cls)
+        for derived in type.__subclasses__(cls):
+            self._watch_subscripts(derived)
 
     def _wrap(self, original: Any, name: str) -> Any:
         wrapper = self._wrappers.get(id(original))
@@ -166,6 +192,7 @@ def _give_back_to_overriders(calls: NativeCalls) -> None:
     disabled = torch._C._disabled_torch_function_impl  # type: ignore[attr-defined]
 
     def note(cls: type) -> None:
+        calls.watch_derived(cls)
         own = vars(cls).get("__torch_function__", disabled)
         if own is disabled or cls.__module__.startswith("torch.") or not calls.functions_wrapped:
             return
