@@ -139,7 +139,7 @@ void ProcessTimeline::Run(int64_t begin_ns, int64_t end_ns) {
 void ProcessTimeline::BeginLanes() {
   for (const uint32_t lane : awake_lanes_) {
     const uint32_t thread = lanes_[lane].thread;
-    lanes_[lane] = {thread, threads_[thread]->doing()};
+    lanes_[lane] = {thread, InOwnLane(thread)};
   }
   awake_lanes_.clear();
 }
@@ -148,7 +148,7 @@ void ProcessTimeline::BeginLanes() {
 std::span<const ThreadChange> ProcessTimeline::RunThread(uint32_t thread, int64_t end_ns) {
   const size_t first = found_.changes.size();
   const uint32_t lane = lane_of_[thread];
-  if (lane != kNotOne) lanes_[lane].at_begin = threads_[thread]->doing();
+  if (lane != kNotOne) lanes_[lane].at_begin = InOwnLane(thread);
   threads_[thread]->RunUntil(end_ns, inherited_now_, Suspended());
   const size_t count = found_.changes.size() - first;
   if (lane != kNotOne) {

@@ -158,6 +158,11 @@ class ProcessTimeline {
   void TakeOverheads(int64_t end_ns);
   void CopyBegins(const DeviceWork& work, const IndexedCall& call);
   void BeginLanes();
+  // As its lane has it: one that has not begun is there from the span's begin on all the same.
+  Doing InOwnLane(uint32_t thread) const {
+    const Doing& doing = threads_[thread]->doing();
+    return doing.layer() == Layer::kUnset ? doing.With(base_layer_, doing.cause()) : doing;
+  }
   void MoveInherited(int64_t now_ns);
   void RunFirstInstant(int64_t now_ns);
   std::span<const ThreadChange> RunThread(uint32_t thread, int64_t end_ns);

@@ -37,7 +37,7 @@ void ProcessTimeline::JoinThreads() {
   roster_ = {};
   for (uint32_t t = 0; t < threads_.size(); ++t) {
     const Doing& doing = threads_[t]->doing();
-    if (lane_of_[t] != kNotOne) lanes_[lane_of_[t]] = {t, doing};
+    if (lane_of_[t] != kNotOne) lanes_[lane_of_[t]] = {t, InOwnLane(t)};
     if (t == scan_.reporting) reporting_ = doing;
     EnterRoster(t);
   }

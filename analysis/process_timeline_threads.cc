@@ -41,7 +41,7 @@ void ProcessTimeline::AddThread() {
   threads_.push_back(std::make_unique<ThreadTimeline>(input, EventsOf(input.thread)));
   const Doing& doing = threads_.back()->doing();
   lane_of_.push_back(is_lane ? static_cast<uint32_t>(lanes_.size()) : kNotOne);
-  if (is_lane) lanes_.push_back({input.thread, doing});
+  if (is_lane) lanes_.push_back({input.thread, InOwnLane(input.thread)});
   if (input.reports) reporting_ = doing;
   EnterRoster(input.thread);
 }

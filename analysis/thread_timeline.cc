@@ -16,15 +16,22 @@ ThreadTimeline::ThreadTimeline(const Input& input, ThreadStream events)
       state_(input.rules, input.base),
       tally_({input.reports, input.adopts, input.counts, input.lane, &input.findings->transitions}),
       events_(std::move(events)) {
-  doing_ = state_.doing();
+  doing_ = BeforeBegin();
+}
+
+// It executes nothing yet, whatever a thread of its kind executes outside all scopes.
+Doing ThreadTimeline::BeforeBegin() const {
+  const Doing& doing = state_.doing();
+  return in_.reports ? doing : doing.With(Layer::kUnset, doing.cause());
 }
 
 void ThreadTimeline::Visit(StateArchive& archive) {
-  archive.All(state_, calls_, timers_);
+  bool begun = in_.adopts || doing_.layer() != Layer::kUnset;
+  archive.All(begun, state_, calls_, timers_);
   if (!archive.reads()) return;
   next_call_ns_ = calls_.empty() ? kOpenEnded : calls_.front().start_ns;
   next_timer_ns_ = timers_.empty() ? kOpenEnded : timers_.front().time_ns;
-  doing_ = state_.doing();
+  doing_ = begun ? state_.doing() : BeforeBegin();
 }
 
 void ThreadTimeline::CloseGap() { state_.Resync(events_.TakeGap(), &tally_); }

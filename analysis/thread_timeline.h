@@ -134,7 +134,7 @@ class ThreadTimeline {
   // What holds between two instants. The object that reads is new.
   void Visit(StateArchive& archive);
 
-  // As of the last instant.
+  // As of the last instant. Before its first one, a thread that does not report has no layer.
   const Doing& doing() const { return doing_; }
   uint64_t scopes_open() const { return state_.scopes_open(); }
   LabelId innermost() const { return state_.innermost(); }
@@ -189,6 +189,7 @@ class ThreadTimeline {
     in_.findings->changes.push_back({now_ns, doing_});
   }
 
+  Doing BeforeBegin() const;
   int64_t NextEnd() const { return std::min(state_.next_call_end_ns(), next_timer_ns_); }
   void AddTimers(const Interval& time, TimerKind begin);
   void RunTimers(int64_t now_ns) {

@@ -294,6 +294,7 @@ class Oracle {
         const std::string before = layer;
         for (size_t i = 0; i < p_.threads.size(); ++i) {
           if (i == threads_.reporting() || threads_.Annotates(i) == adopting) continue;
+          if (!threads_.HasBegun(i, t)) continue;
           const NaiveThread other = threads_.StateOf(i, t);
           const std::string its_operation = other.operation.empty() ? kNone : other.operation;
           if (!adopting && its_operation != operation) continue;

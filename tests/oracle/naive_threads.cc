@@ -121,6 +121,18 @@ NaiveThread NaiveThreads::StateOf(size_t index, int64_t t) const {
   return Of(index, ScopesOf(index, t), calls, t);
 }
 
+bool NaiveThreads::HasBegun(size_t index, int64_t t) const {
+  const ThreadTrace& thread = p_.threads[index];
+  const auto any_until_t = [t](const auto& list, auto time) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& one) { return time(one) <= t; });
+  };
+  return any_until_t(thread.events, [](const ThreadEvent& event) { return event.time_ns; }) ||
+         any_until_t(thread.calls, [](const ApiCall& call) { return call.start_ns; }) ||
+         any_until_t(thread.overheads, [](const Overhead& overhead) {
+           return overhead.start_ns < overhead.end_ns ? overhead.start_ns : kOpenEnded;
+         });
+}
+
 std::vector<NaiveEntry> NaiveThreads::EntriesOf(size_t index) const {
   const ThreadTrace& thread = p_.threads[index];
   std::vector<NaiveEntry> entries;

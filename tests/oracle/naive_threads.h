@@ -48,6 +48,8 @@ class NaiveThreads {
   bool any_operation() const;
 
   NaiveThread StateOf(size_t thread, int64_t t) const;
+  // It did anything by then.
+  bool HasBegun(size_t thread, int64_t t) const;
 
   // Of an instant first calls end, then scopes open and close in the order of the thread, then
   // calls begin.
