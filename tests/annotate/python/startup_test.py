@@ -259,7 +259,7 @@ class StartupTest(unittest.TestCase):
         self.write("json.py",
                    "import sys\nfrom importlib import _bootstrap\nprogram = sys.modules['__main__']\n"
                    "program.executing.set()\n"
-                   "while program.other.ident not in _bootstrap._blocking_on: pass\n"
+                   "while not _bootstrap._blocking_on.get(program.other.ident): pass\n"
                    f"sys.path.remove({str(self.folder)!r})\ndel sys.modules['json']\n"
                    "import json\n")
         done = self.run_program(
@@ -276,7 +276,7 @@ class StartupTest(unittest.TestCase):
         self.write("slow.py",
                    "import sys, threading\nfrom importlib import _bootstrap\n"
                    "sys.modules['__main__'].executing.set()\n"
-                   "while threading.main_thread().ident not in _bootstrap._blocking_on: pass\n"
+                   "while not _bootstrap._blocking_on.get(threading.main_thread().ident): pass\n"
                    "import colorsys\n")
         done = self.run_program(
             "import sys, threading, types, gymnasium\nexecuting = threading.Event()\n"
