@@ -4,14 +4,11 @@
 #include "annotate/python/extension/open_scopes.h"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "annotate/python/extension/table.h"
 
 namespace gpubound {
 namespace {
-
-constexpr uint32_t kMaxScopes = 256;  // the collector follows fewer
 
 uint32_t ListOpenScopes(uint32_t* labels) {
   return std::min(g_table.open_scopes(labels, kMaxScopes), kMaxScopes);

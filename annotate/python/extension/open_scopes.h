@@ -7,7 +7,11 @@
 
 #include "annotate/python/extension/compat.h"
 
+#include <cstdint>
+
 namespace gpubound {
+
+inline constexpr uint32_t kMaxScopes = 256;  // of a thread; the collector follows fewer
 
 // depth() -> int: how many scopes are open.
 PyObject* ScopeDepth(PyObject* module, PyObject* none);

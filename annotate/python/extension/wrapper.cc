@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "annotate/python/extension/task_steps.h"
 #include "annotate/python/extension/wrapper_calls.h"
 #include "annotate/python/extension/wrapper_protocols.h"
 
@@ -298,6 +299,10 @@ PyObject* NewCallWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t 
   }
   if ((role == CallRole::kPuts || role == CallRole::kTakes) && !IsPair(helper)) {
     PyErr_SetString(PyExc_TypeError, "a queue's attributes are a tuple of two");
+    return nullptr;
+  }
+  if (role == CallRole::kSteps && !IsHelperOfSteps(helper)) {
+    PyErr_SetString(PyExc_TypeError, "a step's helper is a tuple of six that begins with a dict");
     return nullptr;
   }
   const bool on_connection =

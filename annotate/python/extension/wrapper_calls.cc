@@ -6,6 +6,8 @@
 #include "annotate/python/extension/channels.h"
 #include "annotate/python/extension/queue_items.h"
 #include "annotate/python/extension/table.h"
+#include "annotate/python/extension/task_steps.h"
+#include "annotate/python/extension/timers.h"
 
 namespace gpubound {
 namespace {
@@ -246,45 +248,6 @@ PyObject* CallEnding(PyObject* self, PyObject* const* arguments, size_t nargsf,
   return result;
 }
 
-// Seconds of the clock, as the collector knows them; 0 for what is none.
-uint64_t IdOfTime(PyObject* seconds) {
-  constexpr double kMost = 9e9;  // what 63 bits of ns can hold
-  const double value = seconds == nullptr ? 0 : PyFloat_AsDouble(seconds);
-  if (!(value > 0 && value < kMost)) return 0;
-  return GPUBOUND_AT_TIME | static_cast<uint64_t>(value * 1e9);
-}
-
-// Of the time that |object| has as an attribute. False where the program is to end.
-bool ReadTime(PyObject* object, PyObject* attribute, uint64_t* id) {
-  PyObject* seconds = PyObject_GetAttr(object, attribute);
-  *id = IdOfTime(seconds);
-  Py_XDECREF(seconds);
-  return DropError();
-}
-
-PyObject* CallSettingTime(PyObject* self, PyObject* const* arguments, size_t nargsf,
-                          PyObject* keywords) {
-  const Wrapper* wrapper = Cast(self);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
-  uint64_t time = 0;
-  if (result == nullptr) return nullptr;
-  if (!ReadTime(result, wrapper->helper, &time)) {
-    Py_DECREF(result);
-    return nullptr;
-  }
-  if (time != 0) g_table.wake(time);
-  return result;
-}
-
-PyObject* CallFindingTime(PyObject* self, PyObject* const* arguments, size_t nargsf,
-                          PyObject* keywords) {
-  const Wrapper* wrapper = Cast(self);
-  uint64_t time = 0;
-  if (ArgumentCount(nargsf) != 0 && !ReadTime(arguments[0], wrapper->helper, &time)) return nullptr;
-  if (time != 0) g_table.found(time);
-  return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
-}
-
 // Because of what a wait for |awaited| ended with |result|, as the collector knows it; 0 for
 // nothing that it knows. False where the program is to end.
 bool FindWaker(PyObject* helper, PyObject* awaited, PyObject* result, uint64_t* id) {
@@ -297,9 +260,40 @@ bool FindWaker(PyObject* helper, PyObject* awaited, PyObject* result, uint64_t* 
   return DropError();
 }
 
+// Whether the second argument, a timeout, asks not to wait.
+bool IsPoll(PyObject* const* arguments, size_t nargsf) {
+  if (ArgumentCount(nargsf) < 2 || arguments[1] == Py_None) return false;
+  const double timeout = PyFloat_AsDouble(arguments[1]);
+  if (PyErr_Occurred() == nullptr) return timeout <= 0;
+  PyErr_Clear();
+  return false;
+}
+
+bool IsEmptyList(PyObject* object) { return PyList_Check(object) && PyList_Size(object) == 0; }
+
+// An event loop polls before each round of what there is to do, mostly for nothing.
+PyObject* CallPolling(const Wrapper* wrapper, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  const bool outer = t_waiting;
+  t_waiting = true;  // it is no wait, and what it calls is none
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  t_waiting = outer;
+  if (result == nullptr || IsEmptyList(result)) return result;
+  uint64_t waker = 0;
+  if (!FindWaker(wrapper->helper, arguments[0], result, &waker)) {
+    Py_DECREF(result);
+    return nullptr;
+  }
+  if (waker != 0) g_table.found(waker);
+  return result;
+}
+
 PyObject* CallAwaiting(PyObject* self, PyObject* const* arguments, size_t nargsf,
                        PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
+  if (wrapper->helper != nullptr && IsPoll(arguments, nargsf)) {
+    return CallPolling(wrapper, arguments, nargsf, keywords);
+  }
   const bool outermost = !t_waiting;
   t_waiting = true;
   if (outermost) BeginScope(wrapper->label);
@@ -375,10 +369,10 @@ PyObject* CallChosen(PyObject* self, PyObject* const* arguments, size_t nargsf,
 }
 
 constexpr vectorcallfunc kRoleCalls[kCallRoles] = {
-    CallWaiting,      CallReceiving,   CallWriting,    CallMaking,    CallReturning, CallOpening,
-    CallClosing,      CallWorking,     CallChosen,     CallReplacing, CallFollowed,  CallWaking,
-    CallEnding,       CallAwaiting,    CallStarting,   CallFinding,   CallPutting,   CallTaking,
-    CallWakingItsOwn, CallSettingTime, CallFindingTime};
+    CallWaiting,      CallReceiving,   CallWriting,     CallMaking,    CallReturning, CallOpening,
+    CallClosing,      CallWorking,     CallChosen,      CallReplacing, CallFollowed,  CallWaking,
+    CallEnding,       CallAwaiting,    CallStarting,    CallFinding,   CallPutting,   CallTaking,
+    CallWakingItsOwn, CallSettingTime, CallFindingTime, CallStep};
 
 }  // namespace
 

@@ -3,33 +3,21 @@
 goes on, so that it does not own the time of the tasks that run meanwhile. What the training loop has
 open (`rollout`, `update`) is no task's own and stays. And why a loop goes on that waited. Loops that are
 not asyncio's own (uvloop) do not call what is wrapped here."""
-import functools
-import weakref
 import sys
-from typing import Any, List, MutableMapping, Tuple
+import types
+import weakref
+from typing import Any, Dict, List, Tuple
 
 from gpubound import _core, _loop, _roles
 
-_suspended: MutableMapping[Any, Tuple[int, ...]] = weakref.WeakKeyDictionary()  # by task
+# By id of the task: labels of its suspended scopes, and what forgets them with it.
+_suspended: Dict[int, Tuple[Tuple[int, ...], Any]] = {}
 
 
 def install(events: Any) -> None:
     """Wraps _run of Handle and TimerHandle of `events`, the module asyncio.events."""
-    run = events.Handle._run
-
-    def run_in_own_scopes(handle: Any) -> Any:
-        # A task's steps are methods bound to it, whether it is written in C or in Python.
-        task = getattr(handle._callback, "__self__", None)
-        labels = _suspended.pop(task, None) if hasattr(task, "get_coro") else None
-        depth = _loop.depth()
-        if labels:
-            _core.reopen(labels)
-        try:
-            return run(handle)
-        finally:
-            _suspend(depth, task)
-
-    run_in_own_scopes.__wrapped__ = run  # type: ignore[attr-defined]
+    helper = (_suspended, _resume, _suspend_step, "_callback", "__self__", types.FunctionType)
+    run_in_own_scopes = _core.watch(events.Handle._run, 0, True, _roles.STEPS, helper)
     events.Handle._run = run_in_own_scopes
     # Also of a timer that the loop did not have to wait for.
     events.TimerHandle._run = _core.watch(run_in_own_scopes, 0, True, _roles.FINDS_TIME, "_when")
@@ -55,17 +43,25 @@ def install_for_eager_tasks(base_events: Any) -> None:
     """Wraps BaseEventLoop.create_task of `base_events`, the module asyncio.base_events: from Python 3.12 on a
     task may take its first step in the call that creates it, within the step of another one."""
     create = base_events.BaseEventLoop.create_task
-
-    @functools.wraps(create)
-    def create_task(*arguments: Any, **keywords: Any) -> Any:
-        depth = _loop.depth()
-        task = create(*arguments, **keywords)
-        _suspend(depth, task)
-        return task
-    base_events.BaseEventLoop.create_task = create_task
+    helper = ({}, _resume, _suspend_made, "", "", types.FunctionType)  # resumes nothing
+    base_events.BaseEventLoop.create_task = _core.watch(create, 0, True, _roles.STEPS, helper)
 
 
-def _suspend(depth: int, task: Any) -> None:
-    left_open = _loop.suspend(depth)
-    if left_open and hasattr(task, "done") and not task.done():
-        _suspended[task] = left_open
+def _resume(task: Any) -> None:
+    labels, _ = _suspended.pop(id(task))
+    _core.reopen(labels)
+
+
+def _suspend_step(handle: Any, _: Any, kept: int) -> None:
+    _suspend(getattr(handle._callback, "__self__", None), kept)
+
+
+def _suspend_made(_: Any, task: Any, kept: int) -> None:
+    _suspend(task, kept)
+
+
+def _suspend(task: Any, kept: int) -> None:
+    left_open = _loop.suspend(kept)
+    if left_open and hasattr(task, "get_coro") and not task.done():
+        number = id(task)
+        _suspended[number] = left_open, weakref.ref(task, lambda _: _suspended.pop(number, None))

@@ -200,10 +200,10 @@ def depth() -> int:
     return _loop.depth(threading.get_ident())
 
 
-def suspend(inner_depth: int) -> Tuple[int, ...]:
-    """Closes the scopes of this thread beyond `inner_depth`, as depth() counts; returns their labels."""
-    # A stage that began when the recording had ended is open and was never counted.
-    return _core.suspend(max(0, _loop.around(threading.get_ident()) + inner_depth))
+def suspend(kept: int) -> Tuple[int, ...]:
+    """Closes the scopes of this thread beyond the first `kept` and what the loop itself has open; returns
+    their labels."""
+    return _core.suspend(max(kept, _loop.around(threading.get_ident())))
 
 
 def begin_jitted_turn() -> None:

@@ -17,3 +17,5 @@ FINDS, PUTS, TAKES = 15, 16, 17
 WAKES_ITS_OWN = 18
 # They return what is to happen at a time, and come for it then.
 SETS_TIME, FINDS_TIME = 19, 20
+# A step of an event loop: it closes what it leaves open.
+STEPS = 21

@@ -243,6 +243,21 @@ loop.run_forever()
 """)
         self.assertIn("found it", calls)
 
+    def test_an_event_loop_that_has_something_to_do_does_not_wait(self):
+        calls = self.calls_of("""
+import asyncio
+loop = asyncio.new_event_loop()
+print(id(loop._selector))
+recorded.take()
+def stop_soon():
+    begin(lambda: loop.call_soon_threadsafe(loop.stop)).join()
+    loop.call_soon(int)
+loop.call_soon(stop_soon)
+loop.run_forever()
+""")
+        self.assertEqual([call for call in calls if "epoll" in call or "Epoll" in call], [])
+        self.assertEqual([call for call in calls if call.endswith(" it")], ["wake it", "found it"])
+
     def test_a_socket_of_an_event_loop_is_nobody(self):
         calls = self.calls_of("""
 import asyncio, socket
