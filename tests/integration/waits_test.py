@@ -118,6 +118,9 @@ class WaitsTest(unittest.TestCase):
         self.assertEqual(len(set(facts["descriptors"])), 1)
         self.assert_waits(facts)
 
+    def test_a_worker_that_is_connected_to_anew_each_time(self):
+        self.assert_waits(self.profile("clients"))
+
     def test_a_wait_for_several_at_once(self):
         self.assert_waits(self.profile("several"))
 

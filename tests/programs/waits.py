@@ -53,6 +53,17 @@ def produce(queue):
         queue.put(os.getpid())
 
 
+def serve(connection):
+    """A worker that is connected to anew for each order, as those of a DataLoader are for their tensors."""
+    with multiprocessing.connection.Listener(family="AF_UNIX") as listener:
+        connection.send(listener.address)
+        for _ in range(ROUNDS):
+            with listener.accept() as client:
+                client.recv()
+                work()
+                client.send(os.getpid())
+
+
 def start_pipe(context, target=answer, duplex_pair=None):
     """A worker with its end of a pipe, which is closed here, as vectorised environments do."""
     ours, theirs = duplex_pair or context.Pipe()
@@ -147,6 +158,17 @@ def reuse(context, waits):
     return {"descriptors": descriptors}
 
 
+def clients(context, waits):
+    connection, process = start_pipe(context, serve)
+    address = waits.measure([process.pid], connection.recv)
+    for _ in range(ROUNDS):
+        with multiprocessing.connection.Client(address) as client:
+            client.send(1)
+            assert waits.measure([process.pid], client.recv) == process.pid
+    waits.measure([process.pid], process.join)
+    return {}
+
+
 def several(context, waits):
     """Whichever of two workers answers first; and whichever ends first."""
     workers = [start_pipe(context) for _ in range(2)]
@@ -202,7 +224,7 @@ def idle(_, waits):
 
 ACTIONS = {"pipes": pipes, "queue": queue, "join": join, "nested": nested, "grandchild": grandchild,
            "simple queue": lambda context, waits: queue(context, waits, "SimpleQueue"),
-           "reuse": reuse, "several": several, "pool": pool, "stranger": stranger,
+           "reuse": reuse, "clients": clients, "several": several, "pool": pool, "stranger": stranger,
            "command": command, "idle": idle}
 
 

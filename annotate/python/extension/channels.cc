@@ -3,11 +3,15 @@
 // The table of descriptors, and the names of what they are.
 #include "annotate/python/extension/channels.h"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "annotate/python/extension/table.h"
@@ -46,14 +50,41 @@ int DescriptorOf(PyObject* connection, PyObject* handle_name) {
   return descriptor < 0 || descriptor > INT32_MAX ? -1 : static_cast<int>(descriptor);
 }
 
-enum class Kind { kNone, kPipe, kSocket };
+// kPeer: a socket of which the kernel knows which process is at the other end.
+enum class Kind { kNone, kPipe, kSocket, kPeer };
 
-// Writes "pipe:[5]" or "socket:[5]", as /proc/self/fd spells it.
+using GetName = int (*)(int, sockaddr*, socklen_t*);
+
+// Whether |get| says that an end of a UNIX socket has a name, which one of a pair never has.
+bool HasName(int descriptor, GetName get) {
+  sockaddr_un name = {};
+  socklen_t length = sizeof(name);
+  return get(descriptor, reinterpret_cast<sockaddr*>(&name), &length) == 0 &&
+         name.sun_family == AF_UNIX && length > offsetof(sockaddr_un, sun_path);
+}
+
+// Who connected a UNIX socket, or listened where it was connected to; 0 for another socket, and
+// where that is the process itself, as it may be of what a fork child has. Both ends of a pair say
+// who made it.
+pid_t FindPeer(int descriptor) {
+  if (!HasName(descriptor, getpeername) && !HasName(descriptor, getsockname)) return 0;
+  ucred peer = {};
+  socklen_t length = sizeof(peer);
+  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return 0;
+  return peer.pid == getpid() ? 0 : peer.pid;
+}
+
+// Writes "process:[17]" of a peer, else "pipe:[5]" or "socket:[5]", as /proc/self/fd spells it.
 Kind Describe(int descriptor, char (&name)[kNameBytes]) {
   struct stat status;
   if (descriptor < 0 || fstat(descriptor, &status) != 0) return Kind::kNone;
   const bool is_pipe = S_ISFIFO(status.st_mode);
   if (!is_pipe && !S_ISSOCK(status.st_mode)) return Kind::kNone;
+  const pid_t peer = is_pipe ? 0 : FindPeer(descriptor);
+  if (peer > 0) {
+    std::snprintf(name, kNameBytes, "process:[%d]", static_cast<int>(peer));
+    return Kind::kPeer;
+  }
   std::snprintf(name, kNameBytes, "%s:[%llu]", is_pipe ? "pipe" : "socket",
                 static_cast<unsigned long long>(status.st_ino));
   return is_pipe ? Kind::kPipe : Kind::kSocket;
@@ -67,6 +98,30 @@ uint32_t Intern(uint32_t layer, const char* domain, const char* text, size_t len
   }
   g_names.fetch_add(1 + length / kNameBytes, std::memory_order_relaxed);
   return g_table.label(GPUBOUND_LABEL_LAYER, layer, domain, text, length);
+}
+
+// Of |name|, "process:[17]": known for the last pid with the same remainder, since programs connect
+// anew to the same few processes all the time. One word, because threads meet here: | label (32) |
+// pid (32) |
+constexpr size_t kPeers = 64;
+std::atomic<uint64_t> g_peers[kPeers];
+
+uint32_t PeerLabel(const char* name) {
+  const auto pid =
+      static_cast<uint32_t>(std::strtoul(name + std::strlen("process:["), nullptr, 10));
+  std::atomic<uint64_t>& entry = g_peers[pid % kPeers];
+  const uint64_t known = entry.load(std::memory_order_relaxed);
+  if (static_cast<uint32_t>(known) == pid) return static_cast<uint32_t>(known >> kLabelShift);
+  const uint32_t label = Intern(GPUBOUND_LAYER_wait, "channel", name, std::strlen(name));
+  entry.store(uint64_t{label} << kLabelShift | pid, std::memory_order_relaxed);
+  return label;
+}
+
+// 0 for no kind, and where there is no room for names.
+uint32_t LabelOf(Kind kind, const char* name) {
+  if (kind == Kind::kNone) return 0;
+  if (kind == Kind::kPeer) return PeerLabel(name);
+  return Intern(GPUBOUND_LAYER_wait, "channel", name, std::strlen(name));
 }
 
 // A label that no scope has: the collector keeps it, and a reader finds the fact in it.
@@ -95,12 +150,11 @@ uint32_t ChannelLabel(PyObject* connection, PyObject* handle_name) {
   }
   char name[kNameBytes];
   const Kind kind = Describe(descriptor, name);
-  const uint32_t label =
-      kind == Kind::kNone ? 0 : Intern(GPUBOUND_LAYER_wait, "channel", name, std::strlen(name));
+  const uint32_t label = LabelOf(kind, name);
   // Who reads from a pipe tells nothing to those who wait for what comes out of it.
   const bool tells = kind == Kind::kSocket && (known & kAnnounced) == 0;
   const uint64_t learned = uint64_t{label} << kLabelShift | (label == 0 ? kUnnamed : 0) |
-                           (kind == Kind::kSocket ? kAnnounced : 0);
+                           (kind == Kind::kSocket || kind == Kind::kPeer ? kAnnounced : 0);
   // Where it fails, another thread has learned the same, or the connection is another one by now.
   const bool first =
       entry.compare_exchange_strong(known, known | learned, std::memory_order_relaxed);
@@ -120,7 +174,7 @@ void NoteWriter(PyObject* connection, PyObject* handle_name) {
   do {
     if ((known & kAnnounced) != 0 || (known & kConnections) != described) return;
   } while (!entry.compare_exchange_weak(known, known | kAnnounced, std::memory_order_relaxed));
-  if (kind != Kind::kNone) TellHolder(name);
+  if (kind == Kind::kPipe || kind == Kind::kSocket) TellHolder(name);
 }
 
 void ForgetChannel(PyObject* connection, PyObject* handle_name) {
@@ -135,6 +189,7 @@ void ForgetChannel(PyObject* connection, PyObject* handle_name) {
 
 void ForgetChannels() {
   for (std::atomic<uint64_t>& entry : g_descriptors) entry.store(0, std::memory_order_relaxed);
+  for (std::atomic<uint64_t>& entry : g_peers) entry.store(0, std::memory_order_relaxed);
   g_names.store(0, std::memory_order_relaxed);
 }
 

@@ -65,6 +65,13 @@ class BlockingCallTest(unittest.TestCase):
             "assert b.makefile('rb').read(1) == b'z'"),
             ["socket.recv", "socket.recv_into", "socket.recv_into"])
 
+    def test_sockets_that_bring_descriptors_or_addresses(self):
+        self.assertEqual(self.waits_of(
+            "a, b = socket.socketpair()\na.sendall(b'xyz')\nbuffer = bytearray(1)\n"
+            "assert b.recvmsg(1, 64)[0] == b'x' and b.recvfrom(1)[0] == b'y'\n"
+            "assert b.recvmsg_into([buffer])[0] == 1 and buffer == b'z'"),
+            ["socket.recvmsg", "socket.recvfrom", "socket.recvmsg_into"])
+
     def test_connections_over_a_network(self):
         self.assertEqual(self.waits_of(
             "server = socket.create_server(('127.0.0.1', 0))\nclient = socket.socket()\n"

@@ -110,6 +110,37 @@ class ConnectionTest(recorded.RecordedTest):
         self.assertTrue(self.ours.poll(1))
         self.assert_recorded(holder(self.ours), *in_wait(name_of(self.ours)))
 
+    def test_of_a_socket_that_was_connected_by_a_name_it_is_known_who_did_and_who_listened(self):
+        listener = multiprocessing.connection.Listener(family="AF_UNIX")
+        self.addCleanup(listener.close)
+        child = os.fork()
+        if child == 0:
+            _core.after_fork_in_child()
+            connection = multiprocessing.connection.Client(listener.address)
+            recorded.take()
+            connection.recv()
+            told = recorded.take()
+            connection.send("x")
+            os._exit(0 if told == in_wait(f"process:[{os.getppid()}]") else 1)
+        connection = listener.accept()
+        self.addCleanup(connection.close)
+        recorded.take()
+        connection.send("x")
+        connection.recv()
+        self.assert_recorded(*in_wait(f"process:[{child}]"))
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_a_process_that_is_connected_to_itself_waits_for_nobody_else(self):
+        listener = multiprocessing.connection.Listener(family="AF_UNIX")
+        self.addCleanup(listener.close)
+        client = multiprocessing.connection.Client(listener.address)
+        self.addCleanup(client.close)
+        with listener.accept() as connection:
+            connection.send("x")
+        recorded.take()
+        client.recv()
+        self.assert_recorded(holder(client), *in_wait(name_of(client)))
+
     def test_an_error_ends_the_wait(self):
         self.theirs.close()
         recorded.take()
