@@ -58,8 +58,7 @@ enum class CallRole : uint32_t {
   kEnds = 12,  // has come to the end that they wait for; opens nothing
   // A wait for the first argument: woken, unless it returns False. With |helper|, as what that says
   // of the first argument and the result: the first argument, or a time as below; not, if None.
-  // Then
-  // the second argument is a timeout, and a call with one of 0 is no wait: found, not woken.
+  // The second argument is a timeout then, and a call with one of 0 is no wait: found, not woken.
   kAwaits = 13,
   kStarts = 14,  // begins what was asked for when the first argument was made; opens nothing
   // Comes for what the first argument stands for: found, unless it returns False; opens nothing.
@@ -74,11 +73,10 @@ enum class CallRole : uint32_t {
   // They open nothing.
   kSetsTime = 19,
   kFindsTime = 20,
-  // A step of an event loop: what it leaves open is closed behind it, and opens nothing itself.
-  // |helper|
-  // is a tuple of a dict that has id(task) for each task with suspended scopes, resume(task),
-  // suspend(first argument, result or None, how many scopes are to stay open), "_callback",
-  // "__self__" and the type of functions.
+  // A step of an event loop: what it leaves open is closed behind it; it opens nothing itself.
+  // |helper| is a tuple of a dict that has id(task) for each task with suspended scopes,
+  // resume(task), suspend(first argument, result or None, how many scopes are to stay open),
+  // "_callback", "__self__" and the type of functions.
   kSteps = 21,
 };
 inline constexpr uint32_t kCallRoles = 22;
