@@ -4,6 +4,8 @@
 #include "analysis/unknown_time.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,6 +28,29 @@ std::vector<Interval> OutsideOf(const ProcessTrace& process, const Interval& who
   if (process.span_end == SpanEnd::kAsked) times.push_back({process.span_end_ns, whole.end_ns});
   std::erase_if(times, [](const Interval& time) { return time.empty(); });
   return times;
+}
+
+// For how long, at most, it is not known what |process| did on |device|: in its own time of that
+// kind another device may have been busy, and nothing is unknown of the two together.
+int64_t MostOn(const DeviceUsage& device, const ReportProcess& process) {
+  struct Times {
+    int64_t unknown_ns = 0;
+    int64_t busy_ns = 0;
+  };
+  std::map<std::pair<std::string, uint32_t>, Times> by_device;
+  for (const ReportDeviceShare& share : process.device_shares) {
+    Times& times = by_device[{share.uuid, share.ordinal}];
+    times.unknown_ns += share.unknown_ns;
+    times.busy_ns += share.busy_ns;
+  }
+  if (by_device.empty()) return process.unknown_ns;
+  int64_t most_ns = INT64_MAX;
+  for (const auto& [key, times] : by_device) {
+    if (!key.first.empty() && key.first == device.uuid) return times.unknown_ns;
+    // All that was unknown is so still, or was busy.
+    most_ns = std::min(most_ns, times.unknown_ns + times.busy_ns);
+  }
+  return most_ns;
 }
 
 bool HasSeveralHosts(const Run& run) {
@@ -105,7 +130,9 @@ class UnknownTimes {
                               std::binary_search(device->seen_by.begin(), device->seen_by.end(), p);
       if (!may_use_it) continue;
       // Of what is summed the length is known, and that it lies in the process's span.
-      sum_ns += std::min(report_.processes[p].unknown_ns, spans_[p].ClippedTo(window).length());
+      const int64_t most_ns = device == nullptr ? report_.processes[p].unknown_ns
+                                                : MostOn(*device, report_.processes[p]);
+      sum_ns += std::min(most_ns, spans_[p].ClippedTo(window).length());
       for (const Interval& unknown : of_process_[p]) all.push_back(unknown.ClippedTo(window));
     }
     return has_sums_ ? std::min(sum_ns, window.length()) : UnionLength(std::move(all));

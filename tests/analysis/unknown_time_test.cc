@@ -159,6 +159,37 @@ TEST_F(UnknownTimeTest, OfSumsIsAnUpperBoundWhereThereIsSome) {
   }
 }
 
+// The first device is idle and unknown while the second is busy: of the process as a whole nothing
+// is unknown then.
+TEST_F(UnknownTimeTest, OfSumsOneDeviceMayBeUnknownWhileAnotherIsBusy) {
+  ProcessTrace& process = AddProcess("GPU-a");
+  process.unknown = {{200, 400, "lost"}};
+  process.devices.push_back({{}, "H100", "GPU-b"});
+  process.devices.back().info.index = 1;
+  process.streams.push_back({DeviceId{1}});
+  process.device_work.push_back(process.device_work.front());
+  process.device_work.back().start_ns = 200;
+  process.device_work.back().end_ns = 400;
+  process.device_work.back().stream = StreamId{2};
+  const Report whole = BuildReport(run_).value();
+  ASSERT_EQ(whole.processes.front().unknown_ns, 0);
+  Sum(500);
+  EXPECT_DOUBLE_EQ(Summary().whole_unknown.share, 200.0 / (2 * kSpanNs));
+  EXPECT_TRUE(Summary().whole_unknown.is_upper_bound);
+}
+
+// It sees a second device and never used it.
+TEST_F(UnknownTimeTest, OfSumsADeviceThatIsNotUsedMayBeUnknownWhileTheOtherIsBusy) {
+  ProcessTrace& process = AddProcess("GPU-a");
+  process.unknown = {{50, 300, "lost"}};
+  process.devices.push_back({{}, "H100", "GPU-b"});
+  process.devices.back().info.index = 1;
+  AddProcess("GPU-b");
+  Sum(500);
+  EXPECT_DOUBLE_EQ(Summary().whole_unknown.share, (200.0 + 300) / (2 * kSpanNs))
+      << "50 ns before those in which the first device was busy may be unknown of the second";
+}
+
 // Of which the events of a thread tell.
 TEST_F(UnknownTimeTest, PausesOfTheRecordingAreUnknown) {
   for (const char* uuid : {"GPU-a", "GPU-b"}) {
