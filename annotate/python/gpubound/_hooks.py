@@ -15,7 +15,7 @@ import sys
 from typing import Any, Callable, Dict, List, Optional
 
 from gpubound import (_api, _core, _cupti, _failures, _jitted, _loop, _natives, _ranges, _ray,
-                      _replacing, _roles, _timers, _versions, _waits)
+                      _replacing, _roles, _signals, _timers, _versions, _waits)
 from gpubound._decorate import Suspendable, binds_to_instances, drive_steps
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "update": _loop.enter_update}
@@ -101,6 +101,8 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
     """Makes the wrapper of (function, its name) that `hook` asks for."""
     if "channel" in hook or "wakes" in hook or hook.get("layer") == "wait":
         return lambda original, name: _waits.watch(original, name, binds_to_instances(original), hook)
+    if "handlers" in hook:
+        return lambda original, _: _signals.wrap(original, hook["handlers"])
     if "yields" in hook:
         return _before_profiler
     if "timer" in hook:

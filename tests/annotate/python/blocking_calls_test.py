@@ -14,8 +14,8 @@ HERE = pathlib.Path(__file__).parent
 
 
 class BlockingCallTest(unittest.TestCase):
-    def waits_of(self, program, before=""):
-        """The waits of `program`, each begun and ended, without those of its preparation `before`."""
+    def calls_of(self, program, before=""):
+        """What the collector is told by `program`, without what its preparation `before` tells."""
         text = (f"{before}\nimport multiprocessing, os, select, socket, sys\n"
                 f"sys.path.append({str(HERE)!r})\nimport recorded\n"
                 f"def started(code):\n  pid = os.fork()\n  return pid or os._exit(code)\n"
@@ -26,6 +26,11 @@ class BlockingCallTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         calls = done.stdout.splitlines()
         self.assertEqual([call for call in calls if "hooks_failed" in call], [])
+        return calls
+
+    def waits_of(self, program, before=""):
+        """The waits of `program`, each begun and ended, without those of its preparation."""
+        calls = self.calls_of(program, before)
         begun = [call[len("begin layer(2) "):] for call in calls if call.startswith("begin layer(2)")]
         ended = [call[len("end layer(2) "):] for call in calls if call.startswith("end layer(2)")]
         self.assertEqual(begun, ended)
@@ -77,6 +82,28 @@ class BlockingCallTest(unittest.TestCase):
             "server = socket.create_server(('127.0.0.1', 0))\nclient = socket.socket()\n"
             "client.connect(server.getsockname())\n"
             "assert server.accept()[1] == client.getsockname()"), ["socket.connect", "socket.accept"])
+
+    def test_what_a_handler_of_a_signal_does_in_a_wait_is_none(self):
+        calls = self.calls_of(
+            "def save(*_): gpubound.phase('saved'); os.read(r, 1)\n"
+            "signal.signal(signal.SIGALRM, save)\nsignal.setitimer(signal.ITIMER_REAL, 0.01)\n"
+            "time.sleep(0.05)", "import gpubound, signal, time, os\nr, w = os.pipe()\nos.write(w, b'x')")
+        self.assertEqual([call.replace("layer(2)", "wait").replace("layer(1)", "python") for call in calls], [
+            "begin wait time.sleep", "begin python signal handler", "phase saved", "begin wait os.read",
+            "end wait os.read", "end python signal handler", "end wait time.sleep"])
+
+    def test_a_program_is_given_back_the_handlers_of_signals_that_it_set(self):
+        self.waits_of(
+            "def one(*_): raise OSError\ndef other(*_): pass\nalarm = signal.SIGALRM\n"
+            "assert signal.signal(alarm, one) is signal.SIG_DFL and signal.getsignal(alarm) is one\n"
+            "assert signal.signal(alarm, handler=other) is one and signal.getsignal(14) is other\n"
+            "assert signal.signal(alarm, signal.SIG_IGN) is other\n"
+            "assert signal.getsignal(alarm) is signal.SIG_IGN\n"
+            "interrupt = signal.getsignal(signal.SIGINT)\nassert interrupt is signal.default_int_handler\n"
+            "assert signal.signal(signal.SIGINT, interrupt) is interrupt is signal.getsignal(signal.SIGINT)\n"
+            "try: signal.signal(999, one)\nexcept ValueError: pass\n"
+            "signal.signal(alarm, one)\n"
+            "try: signal.raise_signal(alarm)\nexcept OSError: pass\nelse: assert False\n", "import signal")
 
     def test_locks_between_processes(self):
         self.assertEqual(self.waits_of(
