@@ -254,8 +254,10 @@ bool ProcessReplay::WaitsForPeer(const ReplayThread& thread) {
 }
 
 // What it comes for was there before. Where it is not there yet, it has to wait for it now, and is
-// woken up as late as is usual.
+// woken up as late as is usual. In a wait for another process, as for a Pool's result, that brought
+// it.
 void ProcessReplay::ComeFor(uint32_t index, ReplayThread* thread, const ThreadEvent& event) {
+  if (WaitsForPeer(*thread)) return;
   Arrive(index, thread, event.time_ns, KindOf(event));
   const HandOvers::Offer* const offer = wakes_.Find(event.payload);
   if (offer == nullptr || offer->time_ns == INT64_MIN) return;

@@ -9,8 +9,9 @@
 
 namespace gpubound::golden {
 
-inline std::string EventLine(int64_t us, const std::string& what) {
-  return "@" + std::to_string(1000 * us) + " main " + what + "\n";
+inline std::string EventLine(int64_t us, const std::string& what,
+                             const std::string& thread = "main") {
+  return "@" + std::to_string(1000 * us) + " " + thread + " " + what + "\n";
 }
 
 inline std::string ScopeLines(int64_t begin_us, int64_t end_us, const std::string& what) {

@@ -82,6 +82,26 @@ TEST_F(SeveralPeersTest, AWaitForAllEndsWithTheSlowest) {
   }
 }
 
+// As the result of a Pool: a thread of the trainer gets the answer, and lets the main thread go on
+// that waits for the worker.
+TEST_F(SeveralPeersTest, WhatAnotherThreadBringsInAWaitForAWorkerDoesNotEndIt) {
+  const std::string alone = Trainer("101") + Worker(101, 900);
+  std::string brought = Process("") + "thread results\n";
+  for (int64_t turn = 0; turn < kTurns; ++turn) {
+    const int64_t at_us = turn * kTurnUs;
+    brought += golden::EventLine(at_us, "begin wait 101");
+    brought += golden::EventLine(at_us + 5, "begin wait 101", "results");
+    brought += golden::EventLine(at_us + 960, "end wait 101", "results");
+    brought += golden::EventLine(at_us + 965, "wake 7", "results");
+    brought += golden::EventLine(at_us + 980, "found 7");
+    brought += golden::EventLine(at_us + 990, "end wait 101");
+  }
+  brought += Worker(101, 900);
+  EXPECT_LT(golden::MillisecondsWith(brought, kHalf), 6);
+  EXPECT_NEAR(golden::MillisecondsWith(brought, kHalf), golden::MillisecondsWith(alone, kHalf),
+              0.05);
+}
+
 TEST_F(SeveralPeersTest, AnotherOneMayBeTheSlowestThen) {
   // 101 needs 980 us less nothing, 102 becomes twice as slow: 1200 us.
   std::string slower = Worker(102, 600);

@@ -122,6 +122,8 @@ def watch(original: Any, name: str, binds: bool, hook: Dict[str, Any]) -> Any:
         role, helper = CHANNELS[hook["channel"]] if "channel" in hook else THREADS[hook["wakes"]]
         return _core.watch(original, 0, binds, role, helper)
     role, helper = PEERS[hook["peer"]] if "peer" in hook else _PLAIN
+    if "calls" in hook:
+        return _watch_what_it_calls(original, name, hook["calls"], role, helper)
     if "sets" in hook:
         return _watch_what_it_sets(original, name.rpartition(".")[0], hook["sets"], role, helper)
     return _core.watch(original, _api.layer("wait", name).label, binds, role, helper)
@@ -138,3 +140,24 @@ def _watch_what_it_sets(original: Any, owner: str, names: List[str], role: int,
             setattr(target, name, _core.watch(getattr(target, name), label, False, role, helper))
     set_methods._gpubound_hook = True  # type: ignore[attr-defined]
     return set_methods
+
+
+class _Waited:
+    """Stands for an object of which only the given attributes are used, which wait."""
+
+    def __init__(self, attributes: Dict[str, Any]) -> None:
+        self.__dict__.update(attributes)
+
+
+def _watch_what_it_calls(original: Any, name: str, names: List[str], role: int,
+                         helper: Optional[Callable[..., Any]]) -> Any:
+    """For a function that waits in native methods of its first argument, which cannot be changed, and uses
+    nothing else of it."""
+    label = _api.layer("wait", name).label
+
+    @functools.wraps(original)
+    def call(target: Any, *arguments: Any, **keywords: Any) -> Any:
+        methods = {method: _core.watch(getattr(target, method), label, False, role, helper) for method in names}
+        return original(_Waited(methods), *arguments, **keywords)
+    call._gpubound_hook = True  # type: ignore[attr-defined]
+    return call

@@ -274,7 +274,7 @@ class HookFileTest(unittest.TestCase):
                     self.assertLessEqual(set(hook), {
                         "module", "class", "names", "subclasses", "operation", "layer",
                         "iteration", "loop", "alone", "unless", "peer", "channel", "wakes", "yields", "sets",
-                        "inherited", "versions", "finds", "handlers",
+                        "inherited", "versions", "finds", "handlers", "calls",
                         "natives", "timer", "range", "own", "turn", "jitted", "foreign", "turns", "makes"})
                     self.assertNotEqual("names" in hook, "natives" in hook)
 

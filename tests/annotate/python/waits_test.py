@@ -7,6 +7,7 @@ import multiprocessing.pool
 import os
 import pathlib
 import pickle
+import queue
 import subprocess
 import sys
 import threading
@@ -240,6 +241,16 @@ class PeerTest(recorded.RecordedTest):
             recorded.take()
             pool.map(abs, [1])
         self.assertFalse([call for call in recorded.take() if "process:[" in call])
+
+    def test_the_thread_that_hands_out_a_pools_tasks_waits_for_them(self):
+        tasks, outputs, inputs = (queue.SimpleQueue() for _ in range(3))
+        tasks.put(([], None))
+        tasks.put(None)
+        recorded.take()
+        multiprocessing.pool.Pool._handle_tasks(tasks, inputs.put, outputs, [None], {})
+        wait = ["begin layer(2) Pool._handle_tasks", "end layer(2) Pool._handle_tasks"]
+        self.assert_recorded(*wait, *wait)
+        self.assertEqual((inputs.get_nowait(), outputs.get_nowait()), (None, None))
 
     def test_roles_are_checked(self):
         with self.assertRaisesRegex(ValueError, "no such role"):
