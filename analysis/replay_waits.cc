@@ -287,7 +287,10 @@ void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const Ope
     release = in_.peer_release(scope.peer, scope.begun_ns, time_ns);
   }
   if (!release && !IsLeader(index)) {
-    if (roles_.Of(scope.label).sleeps) return thread->SleepUntil(time_ns, LeadAt(time_ns));
+    // Who waits itself all the while lets nobody go on: it took its time, as sleep does.
+    if (roles_.Of(scope.label).sleeps || WaitsSince(scope.begun_ns)) {
+      return thread->SleepUntil(time_ns, LeadAt(time_ns));
+    }
     if (time_ns - scope.begun_ns < kNoWaitNs) return thread->MoveTo(time_ns);
     if (FollowReporting(thread, time_ns)) NoteWaited(index, thread);
     return;

@@ -252,8 +252,9 @@ class Parser {
     } else if (verb == "range-end" && w.size() == 4) {
       event.kind = SlotKind::kRangeEnd;
       event.payload = std::stoull(w[3]);
-    } else if ((verb == "wake" || verb == "found") && w.size() == 4) {
+    } else if ((verb == "wake" || verb == "woken" || verb == "found") && w.size() == 4) {
       event.kind = verb == "wake" ? SlotKind::kHandOver : SlotKind::kAdopt;
+      if (verb == "woken") event.kind = SlotKind::kWoken;
       event.payload = std::stoull(w[3]);
     } else if (verb == "hand-over" && w.size() >= 5) {
       event.kind = SlotKind::kHandOver;

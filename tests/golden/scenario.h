@@ -11,7 +11,7 @@
 //                                    begin annotation [DOMAIN:]WHAT
 //   @20 NAME end operation WHAT      likewise
 //   @30 NAME phase WHAT              also: pause, resume, range-start ID WHAT, range-end ID,
-//                                    hand-over ID WHAT, adopt ID WHAT, wake ID, found ID
+//                                    hand-over ID WHAT, adopt ID WHAT, wake ID, woken ID, found ID
 //   reset NAME [WHAT...]             events are missing here; these operations are open after it
 //   call NAME 10 20 cudaFoo #7       an API call with correlation id 7
 //   overhead NAME 10 20 WHAT         a CUPTI overhead record

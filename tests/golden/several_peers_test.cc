@@ -102,6 +102,23 @@ TEST_F(SeveralPeersTest, WhatAnotherThreadBringsInAWaitForAWorkerDoesNotEndIt) {
               0.05);
 }
 
+// As the manager of a process pool, which reads from a pipe of its own before it hands on a result.
+TEST_F(SeveralPeersTest, WhatAThreadWaitsForWhileTheMainThreadWaitsIsNotThatOne) {
+  std::string text = Process("") + "thread manager\n";
+  for (int64_t turn = 0; turn < kTurns; ++turn) {
+    const int64_t at_us = turn * kTurnUs;
+    text += golden::EventLine(at_us, "begin layer wait:result");
+    text += golden::EventLine(at_us + 5, "begin wait 101", "manager");
+    text += golden::EventLine(at_us + 930, "end wait 101", "manager");
+    text += golden::EventLine(at_us + 932, "begin layer wait:pipe", "manager");
+    text += golden::EventLine(at_us + 962, "end layer wait:pipe", "manager");
+    text += golden::EventLine(at_us + 965, "wake 7", "manager");
+    text += golden::EventLine(at_us + 985, "woken 7");
+    text += golden::EventLine(at_us + 990, "end layer wait:result");
+  }
+  EXPECT_NEAR(golden::MillisecondsWith(text + Worker(101, 900), kHalf), 5.5, 0.05);
+}
+
 TEST_F(SeveralPeersTest, AnotherOneMayBeTheSlowestThen) {
   // 101 needs 980 us less nothing, 102 becomes twice as slow: 1200 us.
   std::string slower = Worker(102, 600);
