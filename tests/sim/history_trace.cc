@@ -132,10 +132,11 @@ class TraceBuilder {
           {kSpanBeginNs + pause.time_ns, 0, LabelId{},
            pause.pauses ? SlotKind::kPause : SlotKind::kResume});
     }
-    // Whose thread changed the phase means nothing: it is the process's.
+    // Whichever thread changed it, a phase is the process's; that thread has begun by then.
     for (const PhaseFact& phase : history_.phases) {
       const LabelId label = Intern(LabelKind::kPhase, phase.name);
-      trace_.threads[0].events.push_back(
+      const size_t thread = is_mine_[phase.thread] ? index_[phase.thread] : 0;
+      trace_.threads[thread].events.push_back(
           {kSpanBeginNs + phase.time_ns, 0, label, SlotKind::kPhase});
     }
     for (const StepFact& step : history_.steps) {

@@ -66,6 +66,27 @@ bool Facts::EverOpensOperation(uint32_t thread) const {
   });
 }
 
+// Whether anything was recorded of |thread| by then: before that nobody knows that it is there.
+bool Facts::HasBegun(uint32_t thread, TimeNs at) const {
+  const auto has_any = [thread, at](const auto& facts) {
+    return std::any_of(facts.begin(), facts.end(), [thread, at](const auto& fact) {
+      return fact.thread == thread && fact.time_ns <= at;
+    });
+  };
+  return std::any_of(
+             history_.scopes.begin(), history_.scopes.end(),
+             [thread, at](const ScopeFact& scope) {
+               return (scope.thread == thread && scope.begin_ns <= at) ||
+                      (scope.range != 0 && scope.end_thread == thread && scope.end_ns <= at);
+             }) ||
+         std::any_of(history_.calls.begin(), history_.calls.end(),
+                     [thread, at](const ApiFact& call) {
+                       return call.thread == thread && call.begin_ns <= at;
+                     }) ||
+         has_any(history_.pauses) || has_any(history_.phases) || has_any(history_.steps) ||
+         has_any(history_.suspensions) || has_any(history_.wakes);
+}
+
 bool Facts::IsSync(const ApiFact& call, TimeNs at) const {
   static const std::set<std::string> kWaits = {"cudaStreamSynchronize", "cudaEventSynchronize",
                                                "cudaDeviceSynchronize", "cudaMemcpy"};
@@ -123,7 +144,9 @@ Layer Facts::ProcessLayer(TimeNs at) const {
   for (uint32_t thread = 1; thread < history_.tids.size(); ++thread) {
     if (OperationOf(thread, at) != operation) continue;
     Layer layer = OwnLayer(thread, at);
-    if (layer == Layer::kUnset && EverOpensOperation(thread)) layer = Base();
+    if (layer == Layer::kUnset && EverOpensOperation(thread) && HasBegun(thread, at)) {
+      layer = Base();
+    }
     if (layer >= Layer::kWait) deepest = std::max(deepest, layer);
   }
   return deepest;

@@ -66,6 +66,7 @@ class Facts {
   Layer Base() const;
   std::string OwnOperation(uint32_t thread, TimeNs at) const;
   bool EverOpensOperation(uint32_t thread) const;
+  bool HasBegun(uint32_t thread, TimeNs at) const;
   bool IsSync(const ApiFact& call, TimeNs at) const;
   Layer ScopeLayer(uint32_t thread, TimeNs at, uint64_t sequence) const;
   Layer ReportingLayer(TimeNs at) const;

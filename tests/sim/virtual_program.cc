@@ -197,7 +197,7 @@ class Machine {
         break;
       }
       case Action::kPhase:
-        history_.phases.push_back({now_, statement.scope.text});
+        history_.phases.push_back({t, now_, statement.scope.text});
         sink_->OnPhase(t, statement.scope.text, now_);
         break;
       case Action::kStep:

@@ -154,6 +154,7 @@ struct WorkFact {
 };
 
 struct PhaseFact {
+  uint32_t thread;
   TimeNs time_ns;
   std::string name;
 };
