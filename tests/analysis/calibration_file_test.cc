@@ -121,6 +121,12 @@ TEST_F(CalibrationFile, WithACostThatCannotBeIsRefused) {
               HasSubstr("cannot be"));
 }
 
+TEST_F(CalibrationFile, MayHaveAProcessThatTookSecondsToStart) {
+  const auto life = [](const char* ns) { return Replaced("\"outside_ns\": 25000000.0", ns); };
+  EXPECT_EQ(ErrorOf(life("\"outside_ns\": 1.5e9")), "");
+  EXPECT_THAT(ErrorOf(life("\"outside_ns\": 1.5e12")), HasSubstr("cannot be"));
+}
+
 TEST_F(CalibrationFile, ThatIsNotThereIsNamed) {
   const Result<Calibration> read = ReadCalibration("/nonexistent/calibration.json");
   ASSERT_FALSE(read.ok());
