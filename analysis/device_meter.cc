@@ -160,7 +160,15 @@ void DeviceMeter::PassPieces(int64_t until_ns) {
   Book(&pieces_[piece_], until_ns - from_ns);
 }
 
+void DeviceMeter::PassUnknown(int64_t until_ns) {
+  for (; next_unknown_ < unknown_.size(); ++next_unknown_) {
+    if (unknown_[next_unknown_].begin_ns > until_ns) return;
+    for (Window& window : windows_) window.smi.AddUnknown(unknown_[next_unknown_]);
+  }
+}
+
 void DeviceMeter::AddKernel(const Interval& time) {
+  PassUnknown(time.begin_ns);
   undecided_ns_ = INT64_MAX;
   for (Window& window : windows_) {
     window.smi.Add(time);
@@ -245,6 +253,7 @@ std::vector<DeviceTime> DeviceMeter::Times() const {
     }
     time.graph_ns = sums.graph_ns;
     time.smi_model = window.smi.Share();
+    time.most_smi_model = window.smi.MostShare();
   }
   return times;
 }

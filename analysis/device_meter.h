@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analysis/device_activity.h"
@@ -120,6 +121,11 @@ class DeviceMeter {
     now_ns_ = now_ns;
   }
 
+  // Before anything else: when, disjoint and ascending, work could have run unrecorded.
+  void SetUnknown(std::vector<Interval> times) { unknown_ = std::move(times); }
+  // All that begins before |until_ns|; AddKernel() does by itself what comes before a kernel.
+  void PassUnknown(int64_t until_ns);
+
   // Goes on with what |later| was told, of the same windows, from where this one has come to.
   void Append(const DeviceMeter& later);
 
@@ -194,6 +200,8 @@ class DeviceMeter {
   std::vector<RunningWork> running_of_;  // by band
   RunningWork running_ = 0;              // of all together
   size_t busy_bands_ = 0;
+  std::vector<Interval> unknown_;
+  size_t next_unknown_ = 0;
   int64_t now_ns_ = INT64_MIN;
   int64_t undecided_ns_ = INT64_MIN;  // of a window's model of nvidia-smi, the first
 };

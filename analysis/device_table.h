@@ -71,10 +71,54 @@ class DeviceTable {
     }
   }
 
-  void MoveTo(int64_t now_ns) {
-    for (PhysicalDevice& device : devices_) device.meter.MoveTo(now_ns);
+  // Of a device, when work on it could have run unrecorded; disjoint and ascending.
+  struct Unknown {
+    std::string host;
+    uint32_t ordinal = 0;
+    std::string uuid;
+    std::vector<Interval> times;
+  };
+  // Once all processes have found their devices: of those that |unknown| says anything of.
+  std::vector<Unknown> UnknownOf(const RunUnknown& unknown) const {
+    std::vector<Unknown> all;
+    for (const PhysicalDevice& device : devices_) {
+      const std::vector<size_t>& seen_by = device.usage.seen_by;
+      std::vector<Interval> times;
+      for (size_t p = 0; p < unknown.size(); ++p) {
+        const ProcessUnknown& of = unknown[p];
+        if (!of.sees_any && !std::binary_search(seen_by.begin(), seen_by.end(), p)) continue;
+        times.insert(times.end(), of.times.begin(), of.times.end());
+        times.insert(times.end(), of.outside.begin(), of.outside.end());
+      }
+      if (times.empty()) continue;
+      all.push_back({device.host, device.ordinal, device.usage.uuid, Union(std::move(times))});
+    }
+    return all;
+  }
+  // Of that, each device is told what lies in |time_of|(device).
+  template <typename TimeOf>
+  void TakeUnknown(const std::vector<Unknown>& all, TimeOf time_of) {
+    for (PhysicalDevice& device : devices_) {
+      for (const Unknown& of : all) {
+        if (!device.Is(of.uuid, of.host, of.ordinal)) continue;
+        std::vector<Interval> times;
+        for (const Interval& time : of.times) times.push_back(time.ClippedTo(time_of(device)));
+        device.meter.SetUnknown(Union(std::move(times)));
+      }
+    }
   }
 
+  // Nothing more is told of what is before |until_ns|.
+  void EndAt(int64_t until_ns) {
+    for (PhysicalDevice& device : devices_) {
+      if (until_ns == kOpenEnded) {
+        device.meter.MoveToEnd();
+      } else {
+        device.meter.MoveTo(until_ns);
+      }
+      device.meter.PassUnknown(until_ns);
+    }
+  }
   // What was measured of some of the devices, from where this has come to.
   void Append(const DeviceTable& later) {
     for (const PhysicalDevice& device : later.devices_) {
@@ -91,8 +135,8 @@ class DeviceTable {
       return std::tie(a.host, a.ordinal, a.usage.uuid) < std::tie(b.host, b.ordinal, b.usage.uuid);
     });
     std::vector<DeviceUsage> usages;
+    EndAt(kOpenEnded);
     for (PhysicalDevice& device : devices_) {
-      device.meter.MoveToEnd();
       device.usage.windows = device.meter.Times();
       device.usage.bands = device.meter.bands();
       std::sort(device.usage.bands.begin(), device.usage.bands.end(),

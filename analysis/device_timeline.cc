@@ -31,6 +31,7 @@ void DeviceTimeline::Visit(StateArchive& archive) {
               fill_of_devices_, last_);
   if (!archive.reads()) return;
   if (!IsSound()) return archive.Fail();
+  if (paused_) NotePause(span_.begin_ns);  // or later, but before what is not summed
   for (const GpuItem& item : running_) {
     classes_.Enter(item.work_class);
     if (!item.other_end) ++counted_;
@@ -80,7 +81,7 @@ void DeviceTimeline::Run(int64_t begin_ns, int64_t end_ns, bool paused) {
 void DeviceTimeline::NotePause(int64_t now_ns) {
   if (paused_) {
     pauses_.push_back({now_ns, kOpenEnded});
-  } else if (!pauses_.empty()) {  // else it began before the state that this one goes on from
+  } else {
     pauses_.back().end_ns = now_ns;
   }
 }

@@ -130,9 +130,13 @@ void PassSharing(int64_t until_ns, std::vector<ProcessActivity*> processes) {
 // What processes do on devices, as far as a run's sums do not tell it.
 class Pass {
  public:
-  Pass(const Run& run, const RunActivity& activity, const std::vector<int64_t>& offset_ns,
-       const std::vector<Interval>& windows)
-      : run_(run), activity_(activity), offset_ns_(offset_ns), windows_(windows) {}
+  Pass(const Run& run, const RunActivity& activity, const RunUnknown& unknown,
+       const std::vector<int64_t>& offset_ns, const std::vector<Interval>& windows)
+      : run_(run),
+        activity_(activity),
+        unknown_(unknown),
+        offset_ns_(offset_ns),
+        windows_(windows) {}
 
   // All that happens before |until_ns|, on each device in order. |parts|: see MeasureDevices().
   Status Until(int64_t until_ns, size_t parts, DeviceTable* devices) const {
@@ -143,15 +147,18 @@ class Pass {
     }
     std::vector<size_t> sharing;
     for (size_t p = 0; p < processes.size(); ++p) {
-      if (processes[p].NextTime() >= until_ns) continue;
-      // What happens to different devices need not be in order.
-      if (processes[p].IsAlone()) {
-        processes[p].TakeUntil(until_ns);
-      } else {
-        sharing.push_back(p);
-      }
+      if (processes[p].NextTime() < until_ns && !processes[p].IsAlone()) sharing.push_back(p);
     }
     const std::vector<int64_t> bounds_ns = BoundsOfParts(sharing, until_ns, parts);
+    const std::vector<DeviceTable::Unknown> unknown = devices->UnknownOf(unknown_);
+    devices->TakeUnknown(unknown, [&](const PhysicalDevice& device) {
+      const bool is_cut = IsUsedByAny(device, sharing);
+      return Interval{SummedUntil(run_), is_cut ? bounds_ns.front() : until_ns};
+    });
+    // What happens to different devices need not be in order.
+    for (ProcessActivity& process : processes) {
+      if (process.NextTime() < until_ns && process.IsAlone()) process.TakeUntil(until_ns);
+    }
     std::deque<DeviceTable> later;
     for (size_t part = 1; part < bounds_ns.size(); ++part) later.emplace_back(windows_);
     ForEachInParallel(bounds_ns.size(), [&](size_t part) {
@@ -160,11 +167,11 @@ class Pass {
         for (const size_t p : sharing) all.push_back(&processes[p]);
         PassSharing(bounds_ns.front(), std::move(all));
       } else {
-        PassPart(sharing, {bounds_ns[part - 1], bounds_ns[part]}, &later[part - 1]);
+        PassPart(sharing, unknown, {bounds_ns[part - 1], bounds_ns[part]}, &later[part - 1]);
       }
     });
     for (size_t part = 1; part < bounds_ns.size(); ++part) {
-      devices->MoveTo(bounds_ns[part - 1]);
+      devices->EndAt(bounds_ns[part - 1]);
       devices->Append(later[part - 1]);
     }
     for (const std::shared_ptr<const DeviceActivity>& of : activity_) {
@@ -205,7 +212,16 @@ class Pass {
     return bounds_ns;
   }
 
-  void PassPart(const std::vector<size_t>& sharing, const Interval& time,
+  // Of |processes|.
+  static bool IsUsedByAny(const PhysicalDevice& device, const std::vector<size_t>& processes) {
+    const std::vector<DeviceBand>& bands = device.meter.bands();
+    return std::any_of(bands.begin(), bands.end(), [&](const DeviceBand& band) {
+      return std::binary_search(processes.begin(), processes.end(), band.process);
+    });
+  }
+
+  void PassPart(const std::vector<size_t>& sharing,
+                const std::vector<DeviceTable::Unknown>& unknown, const Interval& time,
                 DeviceTable* devices) const {
     std::deque<ProcessActivity> processes;
     std::vector<ProcessActivity*> all;
@@ -213,11 +229,16 @@ class Pass {
       processes.emplace_back(run_, p, activity_[p].get(), offset_ns_[p], time.begin_ns, devices);
       all.push_back(&processes.back());
     }
+    devices->TakeUnknown(unknown, [&](const PhysicalDevice& device) {
+      return IsUsedByAny(device, sharing) ? time : Interval{};
+    });
     PassSharing(time.end_ns, std::move(all));
+    devices->EndAt(time.end_ns);
   }
 
   const Run& run_;
   const RunActivity& activity_;
+  const RunUnknown& unknown_;
   const std::vector<int64_t>& offset_ns_;  // by process
   const std::vector<Interval>& windows_;
 };
@@ -227,12 +248,12 @@ class Pass {
 Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const RunActivity& activity,
                                                 const ClockAlignment& clocks,
                                                 const std::vector<Interval>& windows,
-                                                size_t parts) {
+                                                const RunUnknown& unknown, size_t parts) {
   DeviceTable devices(windows);
   const Status resumed = Resume(run, &devices);
   if (!resumed.ok()) return resumed.error();
   const Status passed =
-      Pass(run, activity, clocks.offset_ns, windows).Until(kOpenEnded, parts, &devices);
+      Pass(run, activity, unknown, clocks.offset_ns, windows).Until(kOpenEnded, parts, &devices);
   if (!passed.ok()) return passed.error();
   std::vector<DeviceUsage> usages = devices.Finish();
   for (DeviceUsage& usage : usages) {
@@ -242,7 +263,8 @@ Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const RunActivit
 }
 
 Result<std::string> SumDevices(const Run& run, const RunActivity& activity,
-                               const std::vector<int64_t>& boundaries_ns, int64_t until_ns) {
+                               const RunUnknown& unknown, const std::vector<int64_t>& boundaries_ns,
+                               int64_t until_ns) {
   std::vector<Interval> windows;
   for (size_t i = 0; i < boundaries_ns.size(); ++i) {
     windows.push_back({boundaries_ns[i], kOpenEnded});
@@ -255,9 +277,9 @@ Result<std::string> SumDevices(const Run& run, const RunActivity& activity,
   if (!resumed.ok()) return resumed.error();
   const std::vector<int64_t> offset_ns(run.processes.size());
   const Status passed =
-      Pass(run, activity, offset_ns, windows).Until(until_ns, /*parts=*/0, &devices);
+      Pass(run, activity, unknown, offset_ns, windows).Until(until_ns, /*parts=*/0, &devices);
   if (!passed.ok()) return passed.error();
-  devices.MoveTo(until_ns);
+  devices.EndAt(until_ns);
   StateArchive archive;
   devices.Visit(archive, until_ns, {});
   return archive.Take();

@@ -28,7 +28,8 @@ struct DeviceTime {
   int64_t copy_ns = 0;
   int64_t graph_ns = 0;  // in which graphs ran that were recorded as a whole
   double smi_model = 0;
-  int64_t nvml_samples = 0;  // of the process that has most of them
+  double most_smi_model = 0;  // had kernels run in all unknown time
+  int64_t nvml_samples = 0;   // of the process that has most of them
   int64_t nvml_percents = 0;
 
   // Mean of what NVML said, 0..1; absent where it said nothing.
@@ -61,6 +62,15 @@ struct DeviceUsage {
   std::vector<DeviceBand> bands;  // within the first window; of the processes that used it
 };
 
+// When a process's work on its devices could have run unrecorded, on the clock of the run.
+struct ProcessUnknown {
+  std::vector<Interval> times;    // within its span
+  std::vector<Interval> outside;  // in which others were recorded
+  // It says of no device whether it sees it, so that it may see any.
+  bool sees_any = false;
+};
+using RunUnknown = std::vector<ProcessUnknown>;  // by process
+
 // What the devices of each process did since the run's sums, by process; null: nothing.
 using RunActivity = std::vector<std::shared_ptr<const DeviceActivity>>;
 
@@ -71,13 +81,14 @@ using RunActivity = std::vector<std::shared_ptr<const DeviceActivity>>;
 Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const RunActivity& activity,
                                                 const ClockAlignment& clocks,
                                                 const std::vector<Interval>& windows,
-                                                size_t parts = 0);
+                                                const RunUnknown& unknown, size_t parts = 0);
 
 // For RunSums::devices: what devices of one host did before |until_ns|. Afterwards
 // windows can be told that are bounded by |boundaries_ns|, ascending, the run's begin first, or by
 // instants from |until_ns| on.
 Result<std::string> SumDevices(const Run& run, const RunActivity& activity,
-                               const std::vector<int64_t>& boundaries_ns, int64_t until_ns);
+                               const RunUnknown& unknown, const std::vector<int64_t>& boundaries_ns,
+                               int64_t until_ns);
 
 }  // namespace gpubound
 

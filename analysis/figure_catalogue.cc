@@ -54,11 +54,18 @@ Figure Busy(const ReportProcess& process, int64_t ns) {
   return figure;
 }
 
-// Of |busy|, a share. Unknown time may hold work that nvidia-smi would have seen too.
-Figure Inflation(double smi, const Figure& busy, double unknown) {
+// What nvidia-smi would have shown where all that is unseen had been kernels. A few milliseconds of
+// it may fill a window.
+double MostSmi(const Report& report) {
+  const ReportRun& run = report.run;
+  const bool no_device = run.devices_used == 0 && report.devices.empty() && run.unknown.share > 0;
+  return run.gpu_busy_is_lower_bound || no_device ? 1 : run.most_smi_model;
+}
+
+// Of |busy|, a share. Unknown time may hold work that nvidia-smi would have seen too, up to |most|.
+Figure Inflation(double smi, const Figure& busy, double most) {
   if (busy.high <= 0 || (busy.low <= 0 && smi <= 0)) return NotKnown(FigureKind::kRatio);
-  const double high = busy.low > 0 ? std::min(1.0, smi + unknown) / busy.low
-                                   : std::numeric_limits<double>::infinity();
+  const double high = busy.low > 0 ? most / busy.low : std::numeric_limits<double>::infinity();
   return {FigureKind::kRatio, smi / busy.high, high, 0, {}};
 }
 
@@ -84,13 +91,12 @@ constexpr std::array<RunFigure, 12> kRunFigures{{
      }},
     {"smi_model", FigureKind::kShare,
      [](const Report& report) {
-       const double unseen = std::min(UnseenShare(report), 1 - report.run.smi_model);
-       return AtLeast(FigureKind::kShare, report.run.smi_model, unseen);
+       return Figure{FigureKind::kShare, report.run.smi_model, MostSmi(report), 0, {}};
      }},
     {"inflation", FigureKind::kRatio,
      [](const Report& report) {
        return Inflation(report.run.smi_model, BusyShare(report, report.run.gpu_busy_share),
-                        UnseenShare(report));
+                        MostSmi(report));
      }},
     {"gpu_limited", FigureKind::kShare,
      [](const Report& report) {
@@ -140,9 +146,7 @@ constexpr std::array<ProcessFigure, 8> kProcessFigures{{
      }},
     {"smi_model", FigureKind::kShare,
      [](const ReportProcess& process) {
-       const double unknown = Ratio(Number(process.unknown_ns), Number(process.span_ns));
-       return AtLeast(FigureKind::kShare, process.smi_model,
-                      std::min(unknown, 1 - process.smi_model));
+       return Figure{FigureKind::kShare, process.smi_model, process.most_smi_model, 0, {}};
      }},
     {"inflation", FigureKind::kRatio,
      [](const ReportProcess& process) {
@@ -150,7 +154,7 @@ constexpr std::array<ProcessFigure, 8> kProcessFigures{{
        Figure busy = Busy(process, process.gpu_busy_ns);
        busy.low = Ratio(busy.low, span);
        busy.high = Ratio(busy.high, span);
-       return Inflation(process.smi_model, busy, Ratio(Number(process.unknown_ns), span));
+       return Inflation(process.smi_model, busy, process.most_smi_model);
      }},
 }};
 

@@ -71,6 +71,7 @@ class Sweep {
     Visit(archive);
     stop.state = archive.Take();
     stop.activity = FinishActivity();
+    stop.pauses = devices_.pauses();
     return stop;
   }
 
@@ -78,7 +79,7 @@ class Sweep {
     RunWindows(kOpenEnded);
     if (all_ && !gaps_begun_) BeginGaps();
     devices_.Run(in_.span.end_ns, in_.span.end_ns, timeline_.paused());
-    OpenBooks();
+    OpenBooks(in_.span.end_ns);
     BookAllUntil(in_.span.end_ns);
     return Finish();
   }
@@ -108,7 +109,7 @@ class Sweep {
     });
     timeline_.Run(begin_ns, end_ns);
     devices_.Run(begin_ns, end_ns, timeline_.paused());
-    OpenBooks();
+    OpenBooks(Clipped(end_ns));
     BookProcess(begin_ns);
     if (all_) lanes_.BookWindow(Clipped(begin_ns), in_.span);
     BookAllUntil(Clipped(end_ns));
@@ -120,7 +121,8 @@ class Sweep {
     SettleCauses();
   }
 
-  void OpenBooks() {
+  void OpenBooks(int64_t end_ns) {
+    smi_.Add(devices_.window(), end_ns);
     book_.OpenWindow(devices_.window());
     if (all_) lanes_.OpenWindow(devices_.window());
   }
@@ -141,7 +143,6 @@ class Sweep {
     const CallNumber call = timeline_.WorkBegins(work);
     if (!item.other_end) NoteLaunch(work, call);
     caused_.Add(item, call, nodes_.Of(work.graph_node));
-    if (item.work_class != kCopy) smi_.Add({item.begin_ns, item.end_ns});
   }
 
   void NoteLaunch(const DeviceWork& work, CallNumber number) {
@@ -272,17 +273,14 @@ class Sweep {
     if (time_ns > in_.span.end_ns) return;
     bool begun = time_ns > in_.span.begin_ns && !starts;
     for (const uint64_t number : timeline_.steps()) {
-      if (number == kIterationsBegin) {
-        iterations_.Begin(now_ns, warm_up, &book_);
-        begun = true;
-        continue;
-      }
+      const bool begins = number == kIterationsBegin;
       // What begins with the span or with the first operation has nothing behind it to end.
-      if (begun) {
+      if (begun && !begins) {
         iterations_.Step(number, now_ns, warm_up, &book_);
       } else {
         iterations_.Begin(now_ns, warm_up, &book_);
       }
+      begun |= begins;
     }
   }
 
@@ -308,6 +306,7 @@ class Sweep {
     result_.kernels = kernels_.Take();
     result_.activity = FinishActivity();
     result_.smi_model = smi_.Share();
+    result_.most_smi_model = smi_.MostShare();
     result_.counters = counters_.Finish(in_.span.end_ns, in_.roles->operations().size());
     result_.fill_is_upper_bound = devices_.classifier().fill_is_upper_bound();
     result_.mixed_graphs = devices_.classifier().mixed_graphs();

@@ -81,6 +81,7 @@ struct SweepResult {
   std::vector<bool> device_ran_graph;  // likewise: graphs that were recorded as a whole
   std::vector<Interval> pauses;        // since |before|; the last one may have no end
   double smi_model = 0;
+  double most_smi_model = 0;                       // had kernels run in all unknown time
   std::shared_ptr<const DeviceActivity> activity;  // since |before|, beyond the span too
   bool fill_is_upper_bound = false;
   uint64_t work_without_launch = 0;
@@ -103,6 +104,7 @@ struct SweepStop {
   std::optional<Interval> warm_up;                 // once an iteration has ended; see WarmUpOf()
   std::vector<Iteration> steady;                   // iterations after warm-up that have ended
   std::shared_ptr<const DeviceActivity> activity;  // since |before|
+  std::vector<Interval> pauses;                    // likewise
 };
 
 // An error of |input|.before: it is no such state.

@@ -60,6 +60,7 @@ struct SummedProcess {
   std::optional<Interval> warm_up;                 // as of ProcessAnalysis
   std::vector<Iteration> steady;                   // iterations after warm-up, in order
   std::shared_ptr<const DeviceActivity> activity;  // since the sums before
+  std::vector<Interval> pauses;                    // likewise
 };
 
 // Sums the events that begin before |until_ns|; the sums of |context| end there or before.

@@ -100,6 +100,7 @@ Result<SummedProcess> SumProcess(const ProcessTrace& process, const EventSource&
   summed.warm_up = stop->warm_up;
   summed.steady = std::move(stop->steady);
   summed.activity = std::move(stop->activity);
+  summed.pauses = std::move(stop->pauses);
   return summed;
 }
 

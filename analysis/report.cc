@@ -278,11 +278,13 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
   RunWindows cut = stepping < run.processes.size()
                        ? CutRun(span, &analyses[stepping], clocks.offset_ns[stepping])
                        : CutRun(span, nullptr, 0);
-  Result<std::vector<DeviceUsage>> measured = MeasureDevices(run, activity, clocks, cut.windows);
+  const RunUnknown unknown = UnknownOf(run, pauses, clocks.offset_ns, span);
+  Result<std::vector<DeviceUsage>> measured =
+      MeasureDevices(run, activity, clocks, cut.windows, unknown);
   if (!measured.ok() && cut.windows.size() > 1) {
     report.notes.push_back(measured.error().ToString());
     cut = CutRun(span, nullptr, 0);
-    measured = MeasureDevices(run, activity, clocks, cut.windows);
+    measured = MeasureDevices(run, activity, clocks, cut.windows, unknown);
   }
   if (!measured.ok()) return measured.error();
   const std::vector<DeviceUsage>& devices = *measured;
@@ -304,7 +306,7 @@ Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
     report.run.signal = run.info->signal;
   }
   AddDevices(run, devices, cut, &report);
-  AddUnknownTime(run, pauses, clocks, devices, cut, &report);
+  AddUnknownTime(run, unknown, clocks, devices, cut, &report);
   report.operation_devices = OperationDevices(report);
   NoteCompany(CompanyOf(run, clocks, span), &ledger, &report);
   NoteHostsOutside(run, HostsOutside(run, clocks, span), devices, &ledger, &report);

@@ -229,6 +229,7 @@ struct ReportProcess {
   int64_t gpu_wait_ns = 0;
   int64_t gpu_sum_ns = 0;
   double smi_model = 0;             // share of the span, 0..1; an upper bound
+  double most_smi_model = 0;        // had kernels run in all unknown time
   std::optional<double> inflation;  // smi_model over true busy share; absent at zero busy
   int64_t unknown_ns = 0;
   std::vector<ReportDeviceShare> device_shares;  // by device, then operation
@@ -351,7 +352,8 @@ struct ReportRun {
   double comm_share = 0;
   double copy_share = 0;
   std::optional<double> gpu_limited_share;
-  double smi_model = 0;  // mean over the used devices
+  double smi_model = 0;       // mean over the used devices
+  double most_smi_model = 0;  // had kernels run in all unknown time
   // What NVML, and so nvidia-smi, said during the time that the shares are about: mean over the
   // used devices. Absent where one of them was not asked often enough then, or is simulated.
   std::optional<double> nvml_utilization;

@@ -25,8 +25,18 @@ DeviceTime SumOf(const std::vector<DeviceUsage>& devices, size_t window) {
     sum.copy_ns += time.copy_ns;
     sum.graph_ns += time.graph_ns;
     sum.smi_model += time.smi_model;
+    sum.most_smi_model += time.most_smi_model;
   }
   return sum;
+}
+
+// Of devices that nobody is known to have used: what one may have shown.
+double MostOf(const std::vector<DeviceUsage>& devices, size_t window) {
+  double most = 0;
+  for (const DeviceUsage& device : devices) {
+    most = std::max(most, device.windows[window].most_smi_model);
+  }
+  return most;
 }
 
 // NVML looks back over a second at most: fewer samples are no statement about a time.
@@ -132,6 +142,8 @@ void AddDevices(const Run& run, const std::vector<DeviceUsage>& devices, const R
   summary.comm_share = share(headline.comm_ns, summary.headline_ns);
   summary.copy_share = share(headline.copy_ns, summary.headline_ns);
   summary.smi_model = used > 0 ? headline.smi_model / used : 0;
+  summary.most_smi_model =
+      used > 0 ? headline.most_smi_model / used : MostOf(devices, cut.headline);
   summary.nvml_utilization = NvmlShare(devices, cut.headline);
   summary.gpu_busy_is_upper_bound = headline.graph_ns > 0;
   const DeviceTime whole = SumOf(devices, 0);

@@ -17,6 +17,7 @@
 #include "analysis/memory_source.h"
 #include "analysis/process_rounds.h"
 #include "analysis/run_span.h"
+#include "analysis/unknown_time.h"
 
 namespace gpubound {
 namespace {
@@ -118,9 +119,15 @@ Result<SummedRun> SumRun(const Run& run, const ReportOptions& options, int64_t u
   if (stepping == processes.size()) stepping = root_index;
   const SummedProcess* steps = stepping < processes.size() ? &processes[stepping] : nullptr;
   RunActivity activity;
-  for (const SummedProcess& process : processes) activity.push_back(process.activity);
+  std::vector<std::vector<Interval>> pauses;
+  for (SummedProcess& process : processes) {
+    activity.push_back(process.activity);
+    pauses.push_back(std::move(process.pauses));
+  }
   const std::vector<int64_t> boundaries_ns = BoundariesOf(steps, span, until_ns);
-  Result<std::string> devices = SumDevices(run, activity, boundaries_ns, until_ns);
+  Result<std::string> devices = SumDevices(
+      run, activity, UnknownOf(run, pauses, std::vector<int64_t>(processes.size()), span),
+      boundaries_ns, until_ns);
   if (!devices.ok()) return devices.error();
   const Interval added{run.sums == nullptr ? span.begin_ns : run.sums->until_ns, until_ns};
   for (size_t p = 0; p < processes.size(); ++p) {

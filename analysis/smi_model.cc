@@ -7,8 +7,8 @@
 
 namespace gpubound {
 
-void SmiModel::AddSlowPath(const Interval& kernel) {
-  const Interval clipped = kernel.ClippedTo(span_);
+void TouchedWindows::AddSlowPath(const Interval& time) {
+  const Interval clipped = time.ClippedTo(span_);
   if (clipped.empty()) return;
   const int64_t first = std::max(next_window_, (clipped.begin_ns - span_.begin_ns) / kSmiWindowNs);
   const int64_t last = (clipped.end_ns - 1 - span_.begin_ns) / kSmiWindowNs;
@@ -20,7 +20,7 @@ void SmiModel::AddSlowPath(const Interval& kernel) {
   undecided_ns_ = span_.begin_ns + next_window_ * kSmiWindowNs;
 }
 
-void SmiModel::Append(const SmiModel& later) {
+void TouchedWindows::Append(const TouchedWindows& later) {
   if (later.touched_ns_ == 0) return;
   const bool overlap = later.first_window_ < next_window_;
   touched_ns_ += later.touched_ns_ - (overlap ? LengthOf(later.first_window_) : 0);
@@ -28,23 +28,53 @@ void SmiModel::Append(const SmiModel& later) {
   undecided_ns_ = later.undecided_ns_;
 }
 
-void SmiModel::Visit(StateArchive& archive) {
+void TouchedWindows::Visit(StateArchive& archive) {
   int64_t whole_windows_ns = touched_ns_ + BeyondSpan();
   archive.All(whole_windows_ns, next_window_, undecided_ns_);
   touched_ns_ = whole_windows_ns - BeyondSpan();
 }
 
-SmiModel SmiModel::Of(const Interval& span) const {
-  SmiModel model(span);
-  model.next_window_ = next_window_;
-  model.undecided_ns_ = undecided_ns_;
-  model.touched_ns_ = touched_ns_ + BeyondSpan() - model.BeyondSpan();
-  return model;
+TouchedWindows TouchedWindows::Of(const Interval& span) const {
+  TouchedWindows of_span(span);
+  of_span.next_window_ = next_window_;
+  of_span.undecided_ns_ = undecided_ns_;
+  of_span.touched_ns_ = touched_ns_ + BeyondSpan() - of_span.BeyondSpan();
+  return of_span;
 }
 
-double SmiModel::Share() const {
+double TouchedWindows::Share() const {
   if (span_.empty()) return 0;
   return static_cast<double>(touched_ns_) / static_cast<double>(span_.length());
+}
+
+void SmiModel::AddSlowPath(const Interval& kernel) {
+  known_.Add(kernel);
+  possible_.Add(kernel);
+}
+
+void SmiModel::Add(const GpuWindow& window, int64_t end_ns) {
+  constexpr GpuMix kKernels = kUnrecordedBit - 1 - (1u << kCopy);
+  for (size_t i = 0; i + 1 < window.all.size(); ++i) {
+    const GpuSegment& segment = window.all[i];
+    const Interval time{segment.begin_ns, std::min(window.all[i + 1].begin_ns, end_ns)};
+    if ((segment.mix & kKernels) != 0) {
+      Add(time);
+    } else if ((segment.mix & kUnrecordedBit) != 0) {
+      AddUnknown(time);
+    }
+  }
+}
+
+void SmiModel::Append(const SmiModel& later) {
+  known_.Append(later.known_);
+  possible_.Append(later.possible_);
+}
+
+SmiModel SmiModel::Of(const Interval& span) const {
+  SmiModel model(span);
+  model.known_ = known_.Of(span);
+  model.possible_ = possible_.Of(span);
+  return model;
 }
 
 }  // namespace gpubound

@@ -18,6 +18,10 @@
 namespace gpubound {
 namespace {
 
+Interval Shifted(const Interval& time, int64_t by_ns) {
+  return {time.begin_ns + by_ns, time.end_ns + by_ns};
+}
+
 // When, on its own clock, a process ran without being recorded while the run, in |whole|, was. Each
 // host begins and ends the iterations that were asked for by itself.
 std::vector<Interval> OutsideOf(const ProcessTrace& process, const Interval& whole) {
@@ -61,34 +65,16 @@ bool HasSeveralHosts(const Run& run) {
 
 class UnknownTimes {
  public:
-  UnknownTimes(const Run& run, const std::vector<std::vector<Interval>>& pauses,
-               const ClockAlignment& clocks, const std::vector<DeviceUsage>& devices,
-               const RunWindows& cut, const Report& report)
-      : devices_(devices), cut_(cut), report_(report), has_sums_(run.sums != nullptr) {
-    const bool windows_differ = !run.steps.empty() && HasSeveralHosts(run);
-    const Interval& whole = cut.windows.front();
+  UnknownTimes(const Run& run, const RunUnknown& unknown, const ClockAlignment& clocks,
+               const std::vector<DeviceUsage>& devices, const RunWindows& cut, const Report& report)
+      : unknown_(unknown),
+        devices_(devices),
+        cut_(cut),
+        report_(report),
+        has_sums_(run.sums != nullptr) {
     for (size_t p = 0; p < run.processes.size(); ++p) {
       const ProcessTrace& process = run.processes[p];
-      sees_a_device_.push_back(!process.devices.empty());
-      std::vector<Interval> times = pauses[p];
-      for (const UnknownInterval& unknown : process.unknown) {
-        times.push_back({unknown.start_ns, unknown.end_ns});
-      }
-      const int64_t offset_ns = clocks.offset_ns[p];
-      spans_.push_back({process.span_begin_ns + offset_ns, process.span_end_ns + offset_ns});
-      std::vector<Interval>& of = of_process_.emplace_back();
-      for (const Interval& time : times) {
-        const Interval inside = time.ClippedTo({process.span_begin_ns, process.span_end_ns});
-        if (inside.empty()) continue;
-        of.push_back({inside.begin_ns + offset_ns, inside.end_ns + offset_ns});
-      }
-      is_outside_.push_back(false);
-      if (!windows_differ || process.devices.empty()) continue;
-      for (const Interval& time :
-           OutsideOf(process, {whole.begin_ns - offset_ns, whole.end_ns - offset_ns})) {
-        is_outside_.back() = true;
-        of.push_back({time.begin_ns + offset_ns, time.end_ns + offset_ns});
-      }
+      spans_.push_back(Shifted({process.span_begin_ns, process.span_end_ns}, clocks.offset_ns[p]));
     }
   }
 
@@ -117,7 +103,7 @@ class UnknownTimes {
   // Whether a process that sees |device| ran without being recorded.
   bool IsLeftOut(const DeviceUsage& device) const {
     return std::any_of(device.seen_by.begin(), device.seen_by.end(),
-                       [this](size_t p) { return is_outside_[p]; });
+                       [this](size_t p) { return !unknown_[p].outside.empty(); });
   }
 
  private:
@@ -125,15 +111,16 @@ class UnknownTimes {
   int64_t LengthOn(const DeviceUsage* device, const Interval& window) const {
     std::vector<Interval> all;
     int64_t sum_ns = 0;
-    for (size_t p = 0; p < of_process_.size(); ++p) {
-      const bool may_use_it = device == nullptr || !sees_a_device_[p] ||
+    for (size_t p = 0; p < unknown_.size(); ++p) {
+      const bool may_use_it = device == nullptr || unknown_[p].sees_any ||
                               std::binary_search(device->seen_by.begin(), device->seen_by.end(), p);
       if (!may_use_it) continue;
       // Of what is summed the length is known, and that it lies in the process's span.
       const int64_t most_ns = device == nullptr ? report_.processes[p].unknown_ns
                                                 : MostOn(*device, report_.processes[p]);
       sum_ns += std::min(most_ns, spans_[p].ClippedTo(window).length());
-      for (const Interval& unknown : of_process_[p]) all.push_back(unknown.ClippedTo(window));
+      for (const Interval& time : unknown_[p].times) all.push_back(time.ClippedTo(window));
+      for (const Interval& time : unknown_[p].outside) all.push_back(time.ClippedTo(window));
     }
     return has_sums_ ? std::min(sum_ns, window.length()) : UnionLength(std::move(all));
   }
@@ -142,7 +129,8 @@ class UnknownTimes {
   std::optional<int64_t> ExactlyIn(size_t index) const {
     const auto is_used = [](const DeviceUsage& device) { return device.used; };
     if (std::count_if(devices_.begin(), devices_.end(), is_used) != 1) return {};
-    if (std::find(is_outside_.begin(), is_outside_.end(), true) != is_outside_.end()) return {};
+    const auto has_more = [](const ProcessUnknown& of) { return !of.outside.empty(); };
+    if (std::any_of(unknown_.begin(), unknown_.end(), has_more)) return {};
     const auto device = std::find_if(devices_.begin(), devices_.end(), is_used);
     const auto has_some = [](const ReportProcess& process) { return process.unknown_ns > 0; };
     const std::vector<ReportProcess>& processes = report_.processes;
@@ -161,22 +149,45 @@ class UnknownTimes {
     return unknown_ns;
   }
 
+  const RunUnknown& unknown_;
   const std::vector<DeviceUsage>& devices_;
   const RunWindows& cut_;
   const Report& report_;
   const bool has_sums_;
-  std::vector<std::vector<Interval>> of_process_;  // on the clock of the run
-  std::vector<Interval> spans_;                    // likewise, by process
-  std::vector<bool> sees_a_device_;                // by process
-  std::vector<bool> is_outside_;                   // by process
+  std::vector<Interval> spans_;  // by process, on the clock of the run
 };
 
 }  // namespace
 
-void AddUnknownTime(const Run& run, const std::vector<std::vector<Interval>>& pauses,
-                    const ClockAlignment& clocks, const std::vector<DeviceUsage>& devices,
-                    const RunWindows& cut, Report* report) {
-  const UnknownTimes times(run, pauses, clocks, devices, cut, *report);
+RunUnknown UnknownOf(const Run& run, const std::vector<std::vector<Interval>>& pauses,
+                     const std::vector<int64_t>& offset_ns, const Interval& span) {
+  const bool windows_differ = !run.steps.empty() && HasSeveralHosts(run);
+  RunUnknown unknown;
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const ProcessTrace& process = run.processes[p];
+    const Interval own{process.span_begin_ns, process.span_end_ns};
+    ProcessUnknown& of = unknown.emplace_back();
+    of.sees_any = process.devices.empty();
+    std::vector<Interval> times = pauses[p];
+    for (const UnknownInterval& time : process.unknown) {
+      times.push_back({time.start_ns, time.end_ns});
+    }
+    for (const Interval& time : times) {
+      const Interval inside = time.ClippedTo(own);
+      if (!inside.empty()) of.times.push_back(Shifted(inside, offset_ns[p]));
+    }
+    if (!windows_differ || of.sees_any) continue;
+    for (const Interval& time : OutsideOf(process, Shifted(span, -offset_ns[p]))) {
+      of.outside.push_back(Shifted(time, offset_ns[p]));
+    }
+  }
+  return unknown;
+}
+
+void AddUnknownTime(const Run& run, const RunUnknown& unknown, const ClockAlignment& clocks,
+                    const std::vector<DeviceUsage>& devices, const RunWindows& cut,
+                    Report* report) {
+  const UnknownTimes times(run, unknown, clocks, devices, cut, *report);
   report->run.unknown = times.In(cut.headline);
   report->run.whole_unknown = times.In(0);
   std::vector<std::string>& unused = report->run.devices_unused;

@@ -25,7 +25,7 @@ class CheckTest : public testing::Test {
     report.run.wall_ns = report.run.headline_ns = 1000 * kMs;
     report.run.devices_used = 1;
     report.run.gpu_busy_share = 0.4;
-    report.run.smi_model = 0.9;
+    report.run.smi_model = report.run.most_smi_model = 0.9;
     ReportProcess& process = report.processes.emplace_back();
     process.pid = 100;
     process.name = "python3";
@@ -52,6 +52,7 @@ class CheckTest : public testing::Test {
     report_.processes[0].unknown_ns = ns;
     report_.run.unknown.share =
         static_cast<double>(ns) / static_cast<double>(report_.run.headline_ns);
+    report_.run.most_smi_model = 1;
     report_.processes[0].operations[0].unknown_ns = ns;
   }
 
@@ -175,7 +176,7 @@ TEST_F(CheckTest, CausedTimeBesideWorkWithoutALaunchIsALowerBound) {
 
 TEST_F(CheckTest, InflationAtZeroBusyCannotBeDecided) {
   EXPECT_EQ(Of("inflation<=2.25x"), Outcome::kHolds);
-  report_.run.gpu_busy_share = report_.run.smi_model = 0;
+  report_.run.gpu_busy_share = report_.run.smi_model = report_.run.most_smi_model = 0;
   const CheckResult result = Check("inflation<=2.25x");
   EXPECT_EQ(result.outcome, Outcome::kUndecided);
   EXPECT_EQ(result.found, "not known");

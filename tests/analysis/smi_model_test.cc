@@ -59,6 +59,36 @@ TEST(SmiModelTest, AWindowThatTwoPartsTouchCountsOnce) {
   }
 }
 
+TEST(SmiModelTest, AtMostThereWasAKernelInEveryWindowThatUnknownTimeTouches) {
+  SmiModel model({0, 10 * kW});
+  model.Add({5, 6});
+  model.AddUnknown({kW - 1, kW + 1});
+  model.AddUnknown({4 * kW, 4 * kW + 1});
+  model.Add({4 * kW + 1, 5 * kW + 1});
+  model.AddUnknown({6 * kW, 6 * kW + 1});
+  model.AddUnknown({6 * kW + 1, 6 * kW + 2});
+  EXPECT_DOUBLE_EQ(model.Share(), 0.3);
+  EXPECT_DOUBLE_EQ(model.MostShare(), 0.5);
+}
+
+TEST(SmiModelTest, OfWhatAProcessDoesCopiesAreNoKernelsAndMayHideOne) {
+  constexpr GpuMix kCopies = 1u << kCopy;
+  GpuWindow window;
+  GpuSegment next;
+  for (const GpuMix mix : {GpuMix{kGpuIdle}, kCopies, kCopies | kUnrecordedBit, GpuMix{1u << kComm},
+                           kUnrecordedBit, kUnrecordedBit}) {
+    next.mix = mix;
+    window.all.push_back(next);
+    next.begin_ns += kW;
+  }
+  next.begin_ns = INT64_MAX;
+  window.all.push_back(next);
+  SmiModel model({0, 10 * kW});
+  model.Add(window, 6 * kW);
+  EXPECT_DOUBLE_EQ(model.Share(), 0.1);
+  EXPECT_DOUBLE_EQ(model.MostShare(), 0.4);
+}
+
 TEST(SmiModelTest, NothingIsNothing) {
   EXPECT_DOUBLE_EQ(Share({}, {0, kW}), 0);
   EXPECT_DOUBLE_EQ(Share({{5, 5}}, {0, kW}), 0);

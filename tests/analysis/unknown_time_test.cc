@@ -153,7 +153,8 @@ TEST_F(UnknownTimeTest, OfSumsIsAnUpperBoundWhereThereIsSome) {
     gpubound::Run summed = run_;
     summed.sums = std::make_shared<RunSums>();
     const ClockAlignment clocks = {{0, 0}, {}, {}};
-    AddUnknownTime(summed, {{}, {}}, clocks, {}, {{{0, kSpanNs}}, {}, 0}, &*report);
+    const RunUnknown unknown(summed.processes.size());
+    AddUnknownTime(summed, unknown, clocks, {}, {{{0, kSpanNs}}, {}, 0}, &*report);
     EXPECT_DOUBLE_EQ(report->run.unknown.share, some ? 0.2 : 0);
     EXPECT_EQ(report->run.unknown.is_upper_bound, some);
   }
@@ -188,6 +189,28 @@ TEST_F(UnknownTimeTest, OfSumsADeviceThatIsNotUsedMayBeUnknownWhileTheOtherIsBus
   Sum(500);
   EXPECT_DOUBLE_EQ(Summary().whole_unknown.share, (200.0 + 300) / (2 * kSpanNs))
       << "50 ns before those in which the first device was busy may be unknown of the second";
+}
+
+// Each device by itself: the first one's work is in its first window, the second one's too, and
+// nobody knows what happened in the third. Pauses and lost records alike.
+TEST_F(UnknownTimeTest, AtMostNvidiaSmiWouldHaveShownEachWindowWithUnknownTime) {
+  constexpr int64_t kWindowNs = 166'666'667;
+  for (const char* uuid : {"GPU-a", "GPU-b"}) AddProcess(uuid).span_end_ns = 10 * kWindowNs;
+  ProcessTrace& second = run_.processes[1];
+  second.unknown = {{2 * kWindowNs, 2 * kWindowNs + 1, "lost"}};
+  EXPECT_DOUBLE_EQ(Summary().smi_model, 0.1);
+  EXPECT_DOUBLE_EQ(Summary().most_smi_model, (0.1 + 0.2) / 2);
+  Put(&second, SlotKind::kPause, 5 * kWindowNs - 1);
+  Put(&second, SlotKind::kResume, 6 * kWindowNs + 1);
+  EXPECT_DOUBLE_EQ(Summary().most_smi_model, (0.1 + 0.5) / 2);
+  const Report whole = BuildReport(run_).value();
+  EXPECT_DOUBLE_EQ(whole.processes.at(0).most_smi_model, 0.1);
+  EXPECT_DOUBLE_EQ(whole.processes.at(1).most_smi_model, 0.5);
+  Sum(5 * kWindowNs + 7);
+  for (ProcessTrace& process : run_.processes) process.device_work.clear();
+  std::erase_if(second.threads.front().events,
+                [](const ThreadEvent& event) { return event.kind == SlotKind::kPause; });
+  EXPECT_DOUBLE_EQ(Summary().most_smi_model, (0.1 + 0.5) / 2);
 }
 
 // Of which the events of a thread tell.

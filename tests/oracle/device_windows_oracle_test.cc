@@ -23,6 +23,7 @@
 #include "analysis/run_summing.h"
 #include "analysis/run_sums.h"
 #include "analysis/smi_model.h"
+#include "analysis/unknown_time.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/oracle/thinned_trace.h"
 
@@ -39,8 +40,40 @@ struct Item {
   size_t process;
 };
 
+// Half of the processes have some, of a length that few windows of the model of nvidia-smi have.
+RunUnknown RandomUnknown(uint64_t seed, size_t processes, int64_t factor) {
+  std::mt19937_64 random(seed + 1);
+  RunUnknown unknown(processes);
+  for (ProcessUnknown& of : unknown) {
+    of.sees_any = random() % 8 == 0;
+    if (random() % 2 == 0) continue;
+    for (uint64_t i = random() % 4; i > 0; --i) {
+      const int64_t begin_ns = static_cast<int64_t>(random() % 60) * factor;
+      const Interval time{begin_ns, begin_ns + 1 + static_cast<int64_t>(random() % 9) * factor};
+      (random() % 4 == 0 ? of.outside : of.times).push_back(time);
+    }
+  }
+  return unknown;
+}
+
+// Of the processes that know the device.
+std::vector<Interval> UnknownOn(const gpubound::Run& run, const std::string& uuid,
+                                const RunUnknown& unknown) {
+  std::vector<Interval> times;
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const std::vector<Device>& devices = run.processes[p].devices;
+    const bool sees_it = unknown[p].sees_any ||
+                         std::any_of(devices.begin(), devices.end(),
+                                     [&](const Device& device) { return device.uuid == uuid; });
+    if (!sees_it) continue;
+    times.insert(times.end(), unknown[p].times.begin(), unknown[p].times.end());
+    times.insert(times.end(), unknown[p].outside.begin(), unknown[p].outside.end());
+  }
+  return times;
+}
+
 Figures Naive(const gpubound::Run& run, const std::vector<int64_t>& offsets,
-              const std::vector<Interval>& windows) {
+              const std::vector<Interval>& windows, const RunUnknown& unknown) {
   std::map<uint32_t, std::vector<Item>> by_device;
   Figures figures;
   for (size_t p = 0; p < run.processes.size(); ++p) {
@@ -52,9 +85,12 @@ Figures Naive(const gpubound::Run& run, const std::vector<int64_t>& offsets,
       by_device[item.device].push_back({item, p});
     }
   }
+  for (const ProcessTrace& process : run.processes) {
+    for (uint32_t device = 1; device < process.devices.size(); ++device) by_device[device];
+  }
   for (const auto& [device, items] : by_device) {
     const std::string uuid = "GPU-" + std::to_string(device);
-    figures[uuid + " used"] = 1;
+    figures[uuid + " used"] = items.empty() ? 0 : 1;
     std::set<int64_t> bounds;
     for (const Item& item : items) bounds.insert({item.item.begin_ns, item.item.end_ns});
     for (const Interval& window : windows) bounds.insert({window.begin_ns, window.end_ns});
@@ -84,19 +120,28 @@ Figures Naive(const gpubound::Run& run, const std::vector<int64_t>& offsets,
         }
       }
     }
+    const std::vector<Interval> unknown_here = UnknownOn(run, uuid, unknown);
     for (size_t w = 0; w < windows.size(); ++w) {
       int64_t touched = 0;
+      int64_t most = 0;
       for (int64_t at = windows[w].begin_ns; at < windows[w].end_ns; at += kSmiWindowNs) {
         const Interval part{at, std::min(windows[w].end_ns, at + kSmiWindowNs)};
         const bool any = std::any_of(items.begin(), items.end(), [&](const Item& item) {
           return item.item.work_class != kCopy &&
                  !Interval{item.item.begin_ns, item.item.end_ns}.ClippedTo(part).empty();
         });
+        const bool may =
+            std::any_of(unknown_here.begin(), unknown_here.end(),
+                        [&](const Interval& time) { return !time.ClippedTo(part).empty(); });
         if (any) touched += part.length();
+        if (any || may) most += part.length();
       }
-      if (windows[w].empty() || touched == 0) continue;
-      const double share = static_cast<double>(touched) / static_cast<double>(windows[w].length());
-      figures[uuid + " w" + std::to_string(w) + " smi"] = static_cast<int64_t>(share * 1e9 + 0.5);
+      if (windows[w].empty()) continue;
+      const auto length = static_cast<double>(windows[w].length());
+      const std::string key = uuid + " w" + std::to_string(w);
+      figures[key + " smi"] =
+          static_cast<int64_t>(static_cast<double>(touched) / length * 1e9 + 0.5);
+      figures[key + " most"] = static_cast<int64_t>(static_cast<double>(most) / length * 1e9 + 0.5);
     }
   }
   std::erase_if(figures, [](const auto& entry) { return entry.second == 0; });
@@ -106,11 +151,11 @@ Figures Naive(const gpubound::Run& run, const std::vector<int64_t>& offsets,
 // |parts|: that the time is cut into.
 Figures Measured(const gpubound::Run& run, const RunActivity& activity,
                  const std::vector<int64_t>& offsets, const std::vector<Interval>& windows,
-                 size_t parts) {
+                 const RunUnknown& unknown, size_t parts) {
   ClockAlignment clocks;
   clocks.offset_ns = offsets;
   const Result<std::vector<DeviceUsage>> devices =
-      MeasureDevices(run, activity, clocks, windows, parts);
+      MeasureDevices(run, activity, clocks, windows, unknown, parts);
   EXPECT_TRUE(devices.ok()) << (devices.ok() ? "" : devices.error().ToString());
   Figures figures;
   if (!devices.ok()) return figures;
@@ -125,6 +170,7 @@ Figures Measured(const gpubound::Run& run, const RunActivity& activity,
       figures[key + " class" + std::to_string(kCopy)] = time.copy_ns;
       figures[key + " graph"] = time.graph_ns;
       figures[key + " smi"] = static_cast<int64_t>(time.smi_model * 1e9 + 0.5);
+      figures[key + " most"] = static_cast<int64_t>(time.most_smi_model * 1e9 + 0.5);
     }
     for (const DeviceBand& band : device.bands) {
       figures[device.uuid + " alone" + std::to_string(band.process)] = band.alone_ns;
@@ -194,7 +240,8 @@ std::shared_ptr<const RunSums> FromDisk(RunSums* written) {
 }
 
 // |run| is summed until |until_ns|, and thinned.
-void Sum(const std::vector<int64_t>& boundaries_ns, int64_t until_ns, gpubound::Run* run) {
+void Sum(const std::vector<int64_t>& boundaries_ns, int64_t until_ns, const RunUnknown& unknown,
+         gpubound::Run* run) {
   RunSums sums;
   sums.until_ns = until_ns;
   RunActivity activity;
@@ -207,7 +254,7 @@ void Sum(const std::vector<int64_t>& boundaries_ns, int64_t until_ns, gpubound::
     activity.push_back(summed->activity);
     sums.processes.push_back(std::move(summed->sums));
   }
-  Result<std::string> devices = SumDevices(*run, activity, boundaries_ns, until_ns);
+  Result<std::string> devices = SumDevices(*run, activity, unknown, boundaries_ns, until_ns);
   ASSERT_TRUE(devices.ok()) << devices.error().ToString();
   sums.devices = *devices;
   run->sums = FromDisk(&sums);
@@ -227,8 +274,9 @@ TEST(DeviceWindowsOracleTest, FiguresOfWindowsAndClocksOfAnyKindAreThoseCountedN
       offsets.push_back((static_cast<int64_t>(random() % 60) - 30) * factor);
     }
     const std::vector<Interval> windows = RandomWindows(&random, factor);
-    EXPECT_EQ(Measured(run, Analyzed(run), offsets, windows, 1 + seed % 5),
-              Naive(run, offsets, windows));
+    const RunUnknown unknown = RandomUnknown(seed, run.processes.size(), factor);
+    EXPECT_EQ(Measured(run, Analyzed(run), offsets, windows, unknown, 1 + seed % 5),
+              Naive(run, offsets, windows, unknown));
   }
 }
 
@@ -242,20 +290,21 @@ TEST(DeviceWindowsOracleTest, SummingTwiceChangesNothing) {
     };
     const gpubound::Run whole = MakeRun(seed, factor);
     const std::vector<int64_t> offsets(whole.processes.size());
+    const RunUnknown unknown = RandomUnknown(seed, whole.processes.size(), factor);
     gpubound::Run run = whole;
     const std::vector<int64_t> boundaries = {some_ns(10), 10 * factor + some_ns(10),
                                              20 * factor + some_ns(10)};
     int64_t until_ns = boundaries.back() + 1 + some_ns(20);
     for (int stop = 0; stop < 2; ++stop) {
       SCOPED_TRACE("until " + std::to_string(until_ns));
-      Sum(boundaries, until_ns, &run);
+      Sum(boundaries, until_ns, unknown, &run);
       const std::vector<Interval> windows = {{boundaries[0], until_ns + 40 * factor},
                                              {boundaries[0], boundaries[1]},
                                              {boundaries[1], until_ns + some_ns(40)},
                                              {boundaries[1], boundaries[2]},
                                              {until_ns + 3, until_ns + 30 * factor}};
-      EXPECT_EQ(Measured(run, Analyzed(run), offsets, windows, 1 + seed % 5),
-                Naive(whole, offsets, windows));
+      EXPECT_EQ(Measured(run, Analyzed(run), offsets, windows, unknown, 1 + seed % 5),
+                Naive(whole, offsets, windows, unknown));
       until_ns += some_ns(20);
     }
   }
@@ -278,8 +327,13 @@ TEST(DeviceWindowsOracleTest, SummingARunBeforeSomeProcessesBeginChangesNothing)
       process = WithoutDetail(std::move(process), until_ns);
     }
     const std::vector<Interval> windows = {{begin_ns, 100}};
-    EXPECT_EQ(Measured(run, Analyzed(run), offsets, windows, 1 + seed % 5),
-              Naive(whole, offsets, windows));
+    std::vector<std::vector<Interval>> pauses;
+    for (const ProcessTrace& process : whole.processes) {
+      pauses.push_back(AnalyzeProcess(process, {})->pauses);
+    }
+    const RunUnknown unknown = UnknownOf(whole, pauses, offsets, RunSpan(whole, FindRoot(whole)));
+    EXPECT_EQ(Measured(run, Analyzed(run), offsets, windows, unknown, 1 + seed % 5),
+              Naive(whole, offsets, windows, unknown));
   }
 }
 

@@ -61,8 +61,8 @@ Times Measured(const gpubound::Run& run, const Interval& window) {
     EXPECT_TRUE(analysis.ok());
     activity.push_back(analysis.ok() ? analysis->activity : nullptr);
   }
-  const Result<std::vector<DeviceUsage>> devices =
-      MeasureDevices(run, activity, AlignClocks(run, "host"), {window});
+  const Result<std::vector<DeviceUsage>> devices = MeasureDevices(
+      run, activity, AlignClocks(run, "host"), {window}, RunUnknown(run.processes.size()));
   EXPECT_TRUE(devices.ok()) << (devices.ok() ? "" : devices.error().ToString());
   Times times;
   if (!devices.ok()) return times;

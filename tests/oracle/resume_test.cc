@@ -60,7 +60,9 @@ class ResumeTest : public testing::Test {
       if (value != 0) report.ledger.push_back({kLedgerCounters[i].name, value, {}, ""});
     }
     report.processes.push_back(std::move(analysis->report));
-    return RenderJson(report);
+    // What is not printed.
+    const double most_smi_model = report.processes.back().most_smi_model;
+    return RenderJson(report) + std::to_string(most_smi_model);
   }
 
   // As the next reader finds them.

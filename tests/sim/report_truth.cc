@@ -88,6 +88,7 @@ void ExpectEqualsTruth(const ReportProcess& report, const Truth& truth) {
   EXPECT_EQ(report.gpu_sum_ns, truth.whole.gpu_sum_ns);
   EXPECT_EQ(report.unknown_ns, truth.whole.unknown_ns);
   EXPECT_EQ(report.smi_model, truth.smi_model());
+  EXPECT_EQ(report.most_smi_model, truth.most_smi_model());
   ExpectInflation(report.inflation, truth);
   EXPECT_EQ(report.sm_fill_is_upper_bound, truth.fill_is_upper_bound);
   std::map<std::string, OperationTruth> expected = truth.operations;
@@ -120,6 +121,7 @@ void ExpectRunEqualsTruth(const Report& report, const Truth& truth) {
   EXPECT_EQ(report.run.comm_share, share(truth.whole.gpu_comm_ns));
   EXPECT_EQ(report.run.copy_share, share(truth.whole.gpu_copy_ns));
   EXPECT_EQ(report.run.smi_model, truth.smi_model());
+  EXPECT_EQ(report.run.most_smi_model, truth.most_smi_model());
 }
 
 }  // namespace gpubound::sim

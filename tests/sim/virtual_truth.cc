@@ -56,7 +56,8 @@ void AddCounts(const History& history, const Facts& facts, Truth* truth) {
   }
 }
 
-TimeNs SmiTouched(const History& history) {
+// |unrecorded|: windows that count too.
+TimeNs SmiTouched(const History& history, const std::set<TimeNs>& unrecorded) {
   TimeNs touched = 0;
   for (TimeNs begin = 0; begin < history.span_ns; begin += kSmiWindowNs) {
     const TimeNs end = std::min(begin + kSmiWindowNs, history.span_ns);
@@ -64,7 +65,7 @@ TimeNs SmiTouched(const History& history) {
         std::any_of(history.work.begin(), history.work.end(), [&](const WorkFact& work) {
           return work.kind == OpKind::kKernel && work.begin_ns < end && begin < work.end_ns;
         });
-    if (any) touched += end - begin;
+    if (any || unrecorded.contains(begin / kSmiWindowNs)) touched += end - begin;
   }
   return touched;
 }
@@ -122,6 +123,10 @@ double Truth::smi_model() const {
   return static_cast<double>(smi_touched_ns) / static_cast<double>(span_ns);
 }
 
+double Truth::most_smi_model() const {
+  return static_cast<double>(smi_most_ns) / static_cast<double>(span_ns);
+}
+
 std::optional<double> Truth::inflation() const {
   if (whole.gpu_busy_ns == 0) return std::nullopt;
   return static_cast<double>(smi_touched_ns) / static_cast<double>(whole.gpu_busy_ns);
@@ -138,6 +143,7 @@ Truth ComputeTruth(const VirtualProgram& program, const History& history) {
   truth.fill_unit = fill.unit();
   truth.fill_is_upper_bound = fill.is_upper_bound();
   truth.operations[kNoOperationRow];
+  std::set<TimeNs> unrecorded;  // windows of the model of nvidia-smi
   const std::vector<TimeNs> instants = Instants(history);
   for (size_t i = 0; i + 1 < instants.size(); ++i) {
     const TimeNs at = instants[i];
@@ -152,10 +158,15 @@ Truth ComputeTruth(const VirtualProgram& program, const History& history) {
       truth.operations[cause].gpu_caused_ns += length;
     }
     AddInclusive(history, facts, at, length, &truth);
+    if (!facts.IsUnrecorded(at)) continue;
+    for (TimeNs window = at / kSmiWindowNs; window * kSmiWindowNs < at + length; ++window) {
+      unrecorded.insert(window);
+    }
   }
   AddCounts(history, facts, &truth);
   truth.whole = SumOf(truth.operations);
-  truth.smi_touched_ns = SmiTouched(history);
+  truth.smi_touched_ns = SmiTouched(history, {});
+  truth.smi_most_ns = SmiTouched(history, unrecorded);
   for (const WorkFact& work : history.work) truth.work_without_call += facts.HasCall(work) ? 0 : 1;
   return truth;
 }

@@ -51,9 +51,11 @@ struct Truth {
   int64_t fill_unit = 1;
   bool fill_is_upper_bound = false;
   TimeNs smi_touched_ns = 0;  // of the windows in which any kernel ran
+  TimeNs smi_most_ns = 0;     // likewise, or may have run unrecorded
   uint64_t work_without_call = 0;
 
   double smi_model() const;
+  double most_smi_model() const;
   std::optional<double> inflation() const;  // none at zero busy
 };
 
