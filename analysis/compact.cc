@@ -19,6 +19,7 @@
 #include "analysis/reader.h"
 #include "analysis/run_span.h"
 #include "analysis/run_summing.h"
+#include "analysis/settled_time.h"
 #include "analysis/stored_segments.h"
 
 namespace gpubound {
@@ -68,12 +69,6 @@ Status CheckWhole(const Run& run) {
   return Ok{};
 }
 
-// Until when a process that goes on has written all that it recorded.
-int64_t WrittenUntil(const ProcessTrace& process) {
-  if (process.clock_samples.empty()) return process.span_begin_ns;
-  return process.clock_samples.back().monotonic_ns;
-}
-
 // Why |process| may still write to its last segment; empty where it has ended.
 std::string WhyGrowing(const ProcessTrace& process, bool run_over) {
   const std::string pid = "pid " + std::to_string(process.identity.pid);
@@ -93,23 +88,9 @@ std::string WhyGrowing(const ProcessTrace& process, bool run_over) {
          (seen.age_ns ? "it recorded something just now" : "no sample says when it recorded last");
 }
 
-// The newest instant of which all is on disk.
-int64_t NewestOf(const Run& run) {
-  int64_t ended_ns = INT64_MIN;
-  int64_t written_ns = kOpenEnded;
-  for (const ProcessTrace& process : run.processes) {
-    if (process.span_end_ns == kOpenEnded) {
-      written_ns = std::min(written_ns, WrittenUntil(process));
-    } else {
-      ended_ns = std::max(ended_ns, process.span_end_ns);
-    }
-  }
-  return written_ns == kOpenEnded ? ended_ns : written_ns;
-}
-
 int64_t UntilOf(const Run& run, const Retention& retention, const StoredSegments& stored) {
   const int64_t summed_ns = run.sums == nullptr ? INT64_MIN : run.sums->until_ns;
-  return SumUntil(retention, stored.Chunks(), NewestOf(run), summed_ns);
+  return SumUntil(retention, stored.Chunks(), SettledUntil(run), summed_ns);
 }
 
 // The chunks that stay beside |sums|, which outlive what is returned.

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "analysis/settled_time.h"
+
 namespace gpubound {
 namespace {
 
@@ -33,9 +35,9 @@ std::vector<Interval>::const_iterator LastOverlapped(const Interval& chunk,
 }  // namespace
 
 int64_t SumUntil(const Retention& retention, const std::vector<StoredChunk>& chunks,
-                 int64_t newest_ns, int64_t summed_ns) {
-  const int64_t window_ns = std::clamp<int64_t>(retention.window_ns, 0, newest_ns - INT64_MIN / 2);
-  int64_t until_ns = std::max(summed_ns, newest_ns - window_ns);
+                 int64_t settled_ns, int64_t summed_ns) {
+  const int64_t window_ns = std::clamp<int64_t>(retention.window_ns, 0, settled_ns - INT64_MIN / 2);
+  const int64_t until_ns = std::max(summed_ns, settled_ns - window_ns);
   if (!retention.max_bytes) return until_ns;
   std::vector<std::pair<int64_t, uint64_t>> by_end;
   for (const StoredChunk& chunk : chunks) by_end.emplace_back(chunk.time.end_ns, chunk.bytes);
@@ -44,7 +46,9 @@ int64_t SumUntil(const Retention& retention, const std::vector<StoredChunk>& chu
   for (const auto& [end_ns, size] : by_end) {
     if (end_ns < until_ns) break;
     bytes += size;
-    if (bytes > *retention.max_bytes) return std::max(until_ns, end_ns + 1);
+    if (bytes <= *retention.max_bytes) continue;
+    const int64_t at_most_ns = std::max(settled_ns, by_end.front().first - kLongestDeliveryNs);
+    return std::max(until_ns, std::min(end_ns + 1, at_most_ns));
   }
   return until_ns;
 }

@@ -26,10 +26,11 @@ struct StoredChunk {
   uint64_t bytes = 0;
 };
 
-// Until when to sum a run whose newest event is at |newest_ns|: everything later stays, unless it
-// is more than the limit; never before |summed_ns|, where the sums end that there are.
+// Until when to sum a run that is settled until |settled_ns| (settled_time.h): the window before
+// that stays, unless it is more than the limit, and all that is later, since more of it may come,
+// unless that is long after; never before |summed_ns|, where the sums end that there are.
 int64_t SumUntil(const Retention& retention, const std::vector<StoredChunk>& chunks,
-                 int64_t newest_ns, int64_t summed_ns);
+                 int64_t settled_ns, int64_t summed_ns);
 
 // The time before |until_ns| whose detail stays beside it: |kept| from before, and |iterations|
 // that were slow; of these the newest that the limit has room for. Ascending, disjoint.

@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "analysis/settled_time.h"
+
 namespace gpubound {
 namespace {
 
@@ -66,6 +68,27 @@ TEST_P(RetentionTest, OfKeptTimeTheNewestStaysThatThereIsRoomFor) {
     expected.erase(expected.begin());
   }
   EXPECT_EQ(KeptDetail(retention, chunks_, {}, kept_, kUntilNs), expected);
+}
+
+// Of four chunks, of which the limit has room for one.
+TEST(SumUntilTest, TheLimitTakesNothingOfWhichMoreMayCome) {
+  Retention retention;
+  retention.max_bytes = 10;
+  retention.window_ns = 1'000'000'000;
+  const std::vector<StoredChunk> chunks = {
+      {{0, 10}, 8}, {{10, 20}, 8}, {{20, 30}, 8}, {{30, 40}, 8}};
+  EXPECT_EQ(SumUntil(retention, chunks, 40, INT64_MIN), 31);
+  EXPECT_EQ(SumUntil(retention, chunks, 25, INT64_MIN), 25);
+  EXPECT_EQ(SumUntil(retention, chunks, 25, 28), 28);
+}
+
+TEST(SumUntilTest, TheLimitDoesNotWaitForLong) {
+  Retention retention;
+  retention.max_bytes = 10;
+  const int64_t later_ns = kLongestDeliveryNs + 100;
+  const std::vector<StoredChunk> chunks = {
+      {{0, 10}, 8}, {{10, later_ns - 7}, 8}, {{20, later_ns}, 8}};
+  EXPECT_EQ(SumUntil(retention, chunks, 5, INT64_MIN), 100);
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, RetentionTest, testing::Range(0u, 200u));
