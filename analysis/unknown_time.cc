@@ -115,14 +115,18 @@ class UnknownTimes {
       const bool may_use_it = device == nullptr || unknown_[p].sees_any ||
                               std::binary_search(device->seen_by.begin(), device->seen_by.end(), p);
       if (!may_use_it) continue;
-      // Of what is summed the length is known, and that it lies in the process's span.
+      // Of what is summed nothing but the length is known, and that it lies in the process's span.
       const int64_t most_ns = device == nullptr ? report_.processes[p].unknown_ns
                                                 : MostOn(*device, report_.processes[p]);
       sum_ns += std::min(most_ns, spans_[p].ClippedTo(window).length());
       for (const Interval& time : unknown_[p].times) all.push_back(time.ClippedTo(window));
-      for (const Interval& time : unknown_[p].outside) all.push_back(time.ClippedTo(window));
+      for (const Interval& time : unknown_[p].outside) {
+        all.push_back(time.ClippedTo(window));
+        sum_ns += all.back().length();
+      }
     }
-    return has_sums_ ? std::min(sum_ns, window.length()) : UnionLength(std::move(all));
+    sum_ns = std::min(sum_ns, window.length());
+    return has_sums_ ? sum_ns : std::min(sum_ns, UnionLength(std::move(all)));
   }
 
   // Where nobody but the one process with unknown time uses the one device.

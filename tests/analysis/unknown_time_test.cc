@@ -161,8 +161,8 @@ TEST_F(UnknownTimeTest, OfSumsIsAnUpperBoundWhereThereIsSome) {
 }
 
 // The first device is idle and unknown while the second is busy: of the process as a whole nothing
-// is unknown then.
-TEST_F(UnknownTimeTest, OfSumsOneDeviceMayBeUnknownWhileAnotherIsBusy) {
+// is unknown then, and of the second neither.
+TEST_F(UnknownTimeTest, OneDeviceMayBeUnknownWhileAnotherIsBusy) {
   ProcessTrace& process = AddProcess("GPU-a");
   process.unknown = {{200, 400, "lost"}};
   process.devices.push_back({{}, "H100", "GPU-b"});
@@ -174,6 +174,7 @@ TEST_F(UnknownTimeTest, OfSumsOneDeviceMayBeUnknownWhileAnotherIsBusy) {
   process.device_work.back().stream = StreamId{2};
   const Report whole = BuildReport(run_).value();
   ASSERT_EQ(whole.processes.front().unknown_ns, 0);
+  EXPECT_DOUBLE_EQ(whole.run.whole_unknown.share, 200.0 / (2 * kSpanNs));
   Sum(500);
   EXPECT_DOUBLE_EQ(Summary().whole_unknown.share, 200.0 / (2 * kSpanNs));
   EXPECT_TRUE(Summary().whole_unknown.is_upper_bound);
