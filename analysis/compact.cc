@@ -88,9 +88,12 @@ std::string WhyGrowing(const ProcessTrace& process, bool run_over) {
          (seen.age_ns ? "it recorded something just now" : "no sample says when it recorded last");
 }
 
-int64_t UntilOf(const Run& run, const Retention& retention, const StoredSegments& stored) {
+// |listed_ns|: until when |stored| has all.
+int64_t UntilOf(const Run& run, const Retention& retention, const StoredSegments& stored,
+                int64_t listed_ns) {
   const int64_t summed_ns = run.sums == nullptr ? INT64_MIN : run.sums->until_ns;
-  return SumUntil(retention, stored.Chunks(), SettledUntil(run), summed_ns);
+  const int64_t settled_ns = std::min(SettledUntil(run), listed_ns);
+  return SumUntil(retention, stored.Chunks(), settled_ns, summed_ns);
 }
 
 // The chunks that stay beside |sums|, which outlive what is returned.
@@ -140,19 +143,23 @@ Result<Compaction> CompactRun(const std::string& path, const std::vector<std::st
   }
   Compaction compaction;
   std::set<ProcessIdentity> ended;
+  std::set<ProcessIdentity> killed;
   const bool run_over = run->info && run->info->end_monotonic_ns;
   for (const ProcessTrace& process : run->processes) {
     std::string why = WhyGrowing(process, run_over);
     if (why.empty()) {
       ended.insert(process.identity);
+      if (!IsClosed(process.span_end)) killed.insert(process.identity);
     } else {
       compaction.growing.push_back(std::move(why));
     }
   }
+  const int64_t listed_ns =
+      stored->ListedUntil([&](const ProcessIdentity& process) { return killed.contains(process); });
   stored->MarkEnded([&](const ProcessIdentity& process) { return ended.contains(process); });
   compaction.bytes_before = compaction.bytes_after = SizeOf(path);
   const Interval span = RunSpan(*run, FindRoot(*run));
-  const int64_t until_ns = UntilOf(*run, retention, *stored);
+  const int64_t until_ns = UntilOf(*run, retention, *stored, listed_ns);
   if (until_ns <= span.begin_ns) {
     compaction.why_none = "all of it is as new as what is to be kept";
     return compaction;

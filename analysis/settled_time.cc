@@ -36,9 +36,7 @@ int64_t SettledUntil(const Run& run) {
       ended_ns = std::max(ended_ns, process.span_end_ns);
       continue;
     }
-    const int64_t written_ns = WrittenUntil(process);
-    const int64_t delivered_ns = std::max(DeliveredUntil(process), written_ns - kLongestDeliveryNs);
-    settled_ns = std::min({settled_ns, written_ns, delivered_ns});
+    settled_ns = std::min(settled_ns, SettledUntil(WrittenUntil(process), DeliveredUntil(process)));
   }
   return settled_ns == kOpenEnded ? ended_ns : settled_ns;
 }

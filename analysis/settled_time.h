@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_ANALYSIS_SETTLED_TIME_H_
 #define GPUBOUND_ANALYSIS_SETTLED_TIME_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "analysis/run.h"
@@ -14,6 +15,12 @@ namespace gpubound {
 // Processes write once a second, and recorded work is delivered twice. Where that stops, as while
 // one kernel runs for hours, it is waited for no longer than so.
 inline constexpr int64_t kLongestDeliveryNs = int64_t{60} * 1'000'000'000;
+
+// Of a process that has written all but device work until |written_ns|, and that, as far as it was
+// delivered, until |delivered_ns|.
+constexpr int64_t SettledUntil(int64_t written_ns, int64_t delivered_ns) {
+  return std::min(written_ns, std::max(delivered_ns, written_ns - kLongestDeliveryNs));
+}
 
 // The earliest such instant of the processes that go on; where none does, the last end.
 int64_t SettledUntil(const Run& run);

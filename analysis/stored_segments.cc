@@ -14,7 +14,9 @@
 
 #include "analysis/folder_entries.h"
 #include "analysis/segment.h"
+#include "analysis/settled_time.h"
 #include "analysis/sqlite.h"
+#include "proto/schema.h"
 
 namespace gpubound {
 namespace {
@@ -55,6 +57,13 @@ Result<StoredSegments> StoredSegments::In(const std::string& folder) {
     file.done = Says(segment->meta(), "sealed", "1") || segment->meta().contains("end_how");
     Result<Database> database = Database::OpenReadOnly(path);
     if (!database.ok()) return database.error();
+    // Before the chunks, so that these are at least those of the time before.
+    Query clock = database->Prepare("SELECT monotonic_ns FROM clock ORDER BY monotonic_ns DESC");
+    if (clock.Step()) file.written_ns = clock.Int(0);
+    Query unknown = database->Prepare("SELECT start_ns, reason FROM unknown");
+    while (unknown.Step()) {
+      if (unknown.Text(1) == kUndeliveredReason) file.delivered_ns = unknown.Int(0);
+    }
     Query query = database->Prepare(
         "SELECT id, family, thread, first_sequence, sequence_count, event_count, min_ns, max_ns, "
         "length(body) FROM chunk ORDER BY id");
@@ -79,6 +88,22 @@ Result<StoredSegments> StoredSegments::In(const std::string& folder) {
     files[i].last = i + 1 == files.size() || files[i + 1].process != files[i].process;
   }
   return stored;
+}
+
+int64_t StoredSegments::ListedUntil(
+    const std::function<bool(const ProcessIdentity&)>& is_whole) const {
+  int64_t until_ns = INT64_MAX;
+  int64_t written_ns = INT64_MIN;  // by this process
+  for (const File& file : files_) {
+    written_ns = std::max(written_ns, file.written_ns);
+    if (!file.last) continue;
+    const bool may_grow = !file.done && !is_whole(file.process);
+    if (may_grow && written_ns != INT64_MIN) {
+      until_ns = std::min(until_ns, SettledUntil(written_ns, file.delivered_ns));
+    }
+    written_ns = INT64_MIN;
+  }
+  return until_ns;
 }
 
 void StoredSegments::MarkEnded(const std::function<bool(const ProcessIdentity&)>& has_ended) {

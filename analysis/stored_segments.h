@@ -23,6 +23,11 @@ class StoredSegments {
   // An error where a segment of |folder| cannot be read whole.
   static Result<StoredSegments> In(const std::string& folder);
 
+  // Until when all that processes recorded is among what is listed, but for those of which
+  // |is_whole| says that they had written the last of it before. Kept in mind by who reads the
+  // events later: of what was written in between nobody can tell whether it was read.
+  int64_t ListedUntil(const std::function<bool(const ProcessIdentity&)>& is_whole) const;
+
   // Segments of processes that |has_ended| says, and that did not close their trace, count as
   // closed. Without that they may still be written to.
   void MarkEnded(const std::function<bool(const ProcessIdentity&)>& has_ended);
@@ -58,8 +63,10 @@ class StoredSegments {
     std::string path;
     ProcessIdentity process;
     uint32_t number = 0;
-    bool done = false;  // sealed, or of a process that has ended
-    bool last = false;  // of its process
+    bool done = false;                 // sealed, or of a process that has ended
+    bool last = false;                 // of its process
+    int64_t written_ns = INT64_MIN;    // its newest clock sample
+    int64_t delivered_ns = INT64_MAX;  // until when device work is; of a last one
     std::vector<Chunk> chunks;
   };
 
