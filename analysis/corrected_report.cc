@@ -95,9 +95,22 @@ auto ByOperation(const std::vector<Row>& rows) {
   return of_operation;
 }
 
+// How often layers were entered is what was recorded. In the replayed timeline calls of which
+// nothing is left begin and end at one instant, and there which of them was within which, and what
+// another thread did meanwhile, cannot be told.
+void TakeTransitions(const ReportProcess& recorded, ReportProcess* corrected) {
+  const auto recorded_of = ByOperation(recorded.operations);
+  for (ReportOperation& row : corrected->operations) {
+    const auto was = recorded_of.find(row.operation);
+    row.transitions.clear();
+    if (was != recorded_of.end()) row.transitions = was->second->transitions;
+  }
+}
+
 CorrectedProcess CorrectedOf(const ReportProcess& recorded, ReportProcess corrected,
                              const ReplayFacts& facts) {
   CorrectedProcess result;
+  TakeTransitions(recorded, &corrected);
   const double share = UncertainShare(facts);
   const bool removed = facts.removed_ns != 0 || HalfWidthOf(facts.removed) > 0;
   result.span = BoundsOfLength(

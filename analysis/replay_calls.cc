@@ -71,7 +71,8 @@ void ProcessReplay::BeginCall() {
   if (outermost) launch->begun = thread.now;
   const Spent& cost = costs_.AfterBegin(call.label, since_ns);
   thread.calls.push_back({call, thread.now, thread.shown, outermost, charged, since_ns,
-                          /*unrecorded_ns=*/charged ? cost.ns : 0});
+                          /*unrecorded_ns=*/charged ? cost.ns : 0,
+                          thread.order.OfCall(Retimed(thread.shown))});
   EnterCell(&thread);
   if (outermost) launch->operation = static_cast<uint32_t>(thread.cell / kLayers);
   if (charged) {
@@ -107,8 +108,8 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
     }
     if (in_.output != nullptr) {
       ThreadCall retimed{call, index};
-      retimed.call.start_ns = Retimed(open.shown_begun);
-      retimed.call.end_ns = Retimed(thread->shown);
+      retimed.call.start_ns = open.shown_ns;
+      retimed.call.end_ns = std::max(open.shown_ns, Retimed(thread->shown));
       in_.output->Add(retimed);
     }
   }

@@ -270,7 +270,7 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
   }
   thread->begins = false;
   if (in_.output != nullptr) {
-    event.time_ns = Retimed(thread->shown);
+    event.time_ns = thread->order.OfEvent(Retimed(thread->shown));
     in_.output->AddEvent(index, event);
     event.time_ns = time_ns;
   }

@@ -27,6 +27,27 @@
 
 namespace gpubound {
 
+// When the events and calls of one thread are shown, in whole nanoseconds. Of what happens at one
+// instant events come before calls for whoever reads them. Where nothing is left of the time
+// between a call and an event behind it, that one is shown a nanosecond later: else the call would
+// belong to the operation that the event opens.
+class ShownOrder {
+ public:
+  int64_t OfEvent(int64_t at_ns) {
+    event_ns_ = std::max(at_ns, behind_call_ns_);
+    return event_ns_;
+  }
+  int64_t OfCall(int64_t at_ns) {
+    const int64_t shown_ns = std::max(at_ns, event_ns_);
+    behind_call_ns_ = shown_ns + 1;
+    return shown_ns;
+  }
+
+ private:
+  int64_t event_ns_ = INT64_MIN;        // of the last event
+  int64_t behind_call_ns_ = INT64_MIN;  // of the last call to begin
+};
+
 struct ReplayThread {
   static constexpr size_t kLayers = 8;  // values of Layer
 
@@ -38,6 +59,7 @@ struct ReplayThread {
     bool charged;
     int64_t since_ns;          // the end of the thread's call before it
     double unrecorded_ns;      // of its cost: the profiler's own records tell of no part of it
+    int64_t shown_ns;          // its begin, as ShownOrder has it
     double queue_full_ns = 0;  // that it waited for room in the launch queue
   };
   struct Debt {
@@ -76,6 +98,7 @@ struct ReplayThread {
   int64_t at_ns = 0;         // recorded
   Moment now;                // replayed
   double shown = 0;          // when events of now are shown, ascending
+  ShownOrder order;          // of these
   bool guessed = false;      // |now| is; see WaitForThread
   bool woken = false;        // another thread let it go on, and no event of its own came since
   bool begins = false;       // its first event is about to be replayed

@@ -3,8 +3,11 @@
 // What a correction removes, how often, and from which rows, on traces written down as text.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/corrected_report.h"
 #include "analysis/replay.h"
@@ -126,6 +129,53 @@ TEST(RemovedCostsTest, OfWhichNothingIsLeftByNoiseAreAsUncertainAsOthers) {
     EXPECT_NEAR(widths.span, 196 * kErrorNs, 0.06 * 196 * kErrorNs) << outside_ns;
     EXPECT_NEAR(widths.wait, 196 * kErrorNs, 0.06 * 196 * kErrorNs) << outside_ns;
     EXPECT_GT(widths.row, 0) << outside_ns;
+  }
+}
+
+ReportProcess Corrected(const golden::Scenario& scenario, const CostModel& costs) {
+  ReportOptions options;
+  options.costs = costs;
+  Result<Report> report = BuildReport(scenario.run, options);
+  EXPECT_TRUE(report.ok() && AddReplays(scenario.run, options, &*report).ok());
+  return report->processes.front().corrected->process;
+}
+
+const ReportOperation& RowOf(const ReportProcess& process, const std::string& operation) {
+  return *std::find_if(process.operations.begin(), process.operations.end(),
+                       [&](const ReportOperation& row) { return row.operation == operation; });
+}
+
+// Nothing is left of the first call and of what lies between the two, so that both begin at once.
+TEST(RemovedCostsTest, LayersAreEnteredAsOftenAsWasRecorded) {
+  const golden::Scenario scenario = Parsed(
+      "span 0 110000\nthread main\n@5000 main begin operation act\n"
+      "call main 10000 10500 cudaSetDevice #1\ncall main 10600 20000 cudaLaunchKernel #2\n"
+      "@30000 main end operation act\n");
+  CostModel costs;
+  costs.Of(CostKind::kApiCall) = CostOf(600, 200);
+  const std::vector<std::pair<std::string, uint64_t>> twice = {{"python->cuda_api", 2}};
+  EXPECT_EQ(RowOf(Corrected(scenario, costs), "act").transitions, twice);
+}
+
+// Nothing is left of a launch and of what lies between it and the end of its operation, at which
+// another one begins.
+TEST(RemovedCostsTest, ALaunchStaysInItsOperation) {
+  const std::string begin =
+      "span 0 110000\nthread main\n@5000 main begin operation act\n"
+      "call main 10000 10500 cudaLaunchKernel #1\nkernel 11000 15000 gemm #1\n";
+  for (const int64_t gap_ns : {0, 10, 100, 300}) {
+    SCOPED_TRACE(gap_ns);
+    const std::string end = std::to_string(10500 + gap_ns);
+    const std::string next = std::to_string(10500 + 2 * gap_ns);
+    const golden::Scenario scenario =
+        Parsed(begin + "@" + end + " main end operation act\n@" + next +
+               " main begin operation next\n@50000 main end operation next\n");
+    CostModel costs;
+    costs.kinds.fill(CostOf(20, 20));
+    costs.Of(CostKind::kApiCall) = CostOf(900, 200);
+    const ReportProcess corrected = Corrected(scenario, costs);
+    EXPECT_EQ(RowOf(corrected, "act").gpu_caused_ns, 4000);
+    EXPECT_EQ(RowOf(corrected, "next").gpu_caused_ns, 0);
   }
 }
 
