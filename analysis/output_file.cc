@@ -15,6 +15,7 @@
 
 #include "analysis/folder_entries.h"
 #include "analysis/run_file_name.h"
+#include "analysis/unfinished_outputs.h"
 
 namespace gpubound {
 namespace {
@@ -52,6 +53,19 @@ std::string WhyInUse(const std::string& path) {
                                                            : "";
 }
 
+// |temporary| is empty where it has the name |path| afterwards.
+Status RenameUnfinished(std::string* temporary, const std::string& path) {
+  int failure = 0;
+  EndUnfinished(*temporary, [&] {
+    if (rename(temporary->c_str(), path.c_str()) == 0) return true;
+    failure = errno;
+    return false;
+  });
+  if (failure != 0) return WriteError(path, Reason(failure));
+  temporary->clear();
+  return Ok{};
+}
+
 std::string Untrailed(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
@@ -70,15 +84,24 @@ Result<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path, 
   }
   std::unique_ptr<OutputFile> file(new OutputFile(path, replace));  // NOLINT: private constructor
   std::string pattern = path + ".partial-XXXXXX";
-  const int descriptor = mkostemp(pattern.data(), O_CLOEXEC);  // 0600
-  if (descriptor < 0) return WriteError(path, Reason(errno));
-  file->temporary_ = pattern;
+  int descriptor = -1;
+  int failure = 0;
+  file->temporary_ = MakeUnfinished([&] {
+    descriptor = mkostemp(pattern.data(), O_CLOEXEC);  // 0600
+    failure = errno;
+    return descriptor < 0 ? std::string() : pattern;
+  });
+  if (descriptor < 0) return WriteError(path, Reason(failure));
   file->file_.reset(fdopen(descriptor, "wb"));
   return file;
 }
 
 OutputFile::~OutputFile() {
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (temporary_.empty()) return;
+  EndUnfinished(temporary_, [&] {
+    unlink(temporary_.c_str());
+    return true;
+  });
 }
 
 void OutputFile::Write(std::string_view bytes) {
@@ -103,9 +126,7 @@ Status OutputFile::TakeName() {
   if (!replace_ && link(temporary_.c_str(), path_.c_str()) == 0) return Ok{};  // and remove the old
   if (!replace_ && errno == EEXIST) return ExistsError(path_, "a file", true);
   // Replacing, or a filesystem without hard links.
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) return WriteError(path_, Reason(errno));
-  temporary_.clear();
-  return Ok{};
+  return RenameUnfinished(&temporary_, path_);
 }
 
 Result<std::unique_ptr<OutputFolder>> OutputFolder::Create(const std::string& given,
@@ -128,16 +149,25 @@ Result<std::unique_ptr<OutputFolder>> OutputFolder::Create(const std::string& gi
     const bool empty = fs::is_empty(path, error);
     if (!empty && !(replace && ours)) return ExistsError(named, "a folder that is not empty", ours);
   }
-  std::string pattern = path + ".partial-XXXXXX";
-  if (mkdtemp(pattern.data()) == nullptr) return WriteError(path, Reason(errno));  // 0700
   std::unique_ptr<OutputFolder> folder(new OutputFolder(path, extension));  // NOLINT: private
-  folder->temporary_ = pattern;
+  std::string pattern = path + ".partial-XXXXXX";
+  int failure = 0;
+  folder->temporary_ = MakeUnfinished([&] {
+    const bool made = mkdtemp(pattern.data()) != nullptr;  // 0700
+    failure = errno;
+    return made ? pattern : std::string();
+  });
+  if (folder->temporary_.empty()) return WriteError(path, Reason(failure));
   return folder;
 }
 
 OutputFolder::~OutputFolder() {
-  std::error_code ignored;
-  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+  if (temporary_.empty()) return;
+  EndUnfinished(temporary_, [&] {
+    std::error_code ignored;
+    fs::remove_all(temporary_, ignored);
+    return true;
+  });
 }
 
 Status OutputFolder::Commit() {
@@ -146,9 +176,7 @@ Status OutputFolder::Commit() {
     std::error_code ignored;
     if (entry.path().extension() == extension_) fs::remove(entry.path(), ignored);
   }
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) return WriteError(path_, Reason(errno));
-  temporary_.clear();
-  return Ok{};
+  return RenameUnfinished(&temporary_, path_);
 }
 
 }  // namespace gpubound

@@ -13,8 +13,10 @@
 #include "analysis/export.h"
 #include "analysis/output_file.h"
 #include "analysis/text_table.h"
+#include "analysis/unfinished_outputs.h"
 #include "tools/commands.h"
 #include "tools/console.h"
+#include "tools/ending_signals.h"
 #include "tools/exit_codes.h"
 #include "tools/option_parser.h"
 #include "tools/prepare_analysis.h"
@@ -145,6 +147,7 @@ int ExportRun(const Arguments& words) {
                     " name one file: '" + paths[i] + "'.");
     return kExitWrongUse;
   }
+  const EndingSignals ending(&RemoveUnfinishedOutputs);
   std::set<std::string> said;
   for (size_t i = 0; i < kFormatCount; ++i) {
     if (paths[i].empty()) continue;

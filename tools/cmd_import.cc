@@ -13,6 +13,7 @@
 #include "analysis/text_table.h"
 #include "tools/commands.h"
 #include "tools/console.h"
+#include "tools/ending_signals.h"
 #include "tools/exit_codes.h"
 #include "tools/option_parser.h"
 #include "tools/prepare_analysis.h"
@@ -36,6 +37,8 @@ constexpr CommandHelp kHelp = {
     "  ssh node cat trace.json.gz | gpubound import - -o train.gpubound\n"
     "  nsys export --type sqlite report.nsys-rep && gpubound import report.sqlite\n"
     "  gpubound report train.gpubound\n"};
+
+constexpr int kTries = 100;
 
 // What was written is of no use without the rest.
 void RemoveRemains(const RunDirectory& directory) {
@@ -70,6 +73,9 @@ int ImportRun(const Arguments& words) {
     return kExitWrongUse;
   }
   AllowManyFiles();
+  const EndingSignals ending([&] {
+    for (int i = 0; i < kTries; ++i) RemoveRemains(*directory);  // one more may come meanwhile
+  });
   bool output_failed = false;
   const Result<ImportSummary> summary = [&] {
     const ProgressNote note("importing " + file);
