@@ -31,10 +31,16 @@ std::string SubjectOf(const std::string& part, const TextOptions& options) {
                    kNameInSentence, options.unicode);
 }
 
-std::string FreeText(const ReportCriticalPath& path, const TextOptions& options) {
+// What device work takes is not taken out where it could not be recorded, and too much is where it
+// is only known at most. Of a layer of the CPU it is left as it was.
+std::string FreeText(const Report& report, const TextOptions& options) {
   std::string text;
-  for (const ReportSpeedup& speedup : path.speedups) {
-    text += (text.empty() ? "It would take " : ", ") + FormatTime(speedup.wall_ns, options.raw) +
+  for (const ReportSpeedup& speedup : report.run.critical_path->speedups) {
+    const bool device = !speedup.part.starts_with("layer ");
+    text += (text.empty() ? "It would take " : ", ") +
+            Bounded(device && report.run.whole_unknown.share > 0,
+                    device && report.run.whole_gpu_busy_is_upper_bound,
+                    FormatTime(speedup.wall_ns, options.raw)) +
             " if " + SubjectOf(speedup.part, options) + " took no time";
   }
   return text.empty() ? text : text + ".";
@@ -77,7 +83,7 @@ std::string CriticalPathSentence(const Report& report, const TextOptions& option
   }
   text = "Critical path" + OwnerText(report, options) + ", " +
          FormatTime(path.wall_ns, options.raw) + text + ".";
-  const std::string free = FreeText(path, options);
+  const std::string free = FreeText(report, options);
   return Wrap(text + (free.empty() ? "" : " " + free), options.width, 2);
 }
 
@@ -106,7 +112,7 @@ std::string CriticalPathSection(const Report& report, const TextOptions& options
   if (rows < path.parts.size()) add(others, "");
   const std::string heading =
       "Critical path" + OwnerText(report, options) + ", " + FormatTime(path.wall_ns, options.raw);
-  const std::string free = FreeText(path, options);
+  const std::string free = FreeText(report, options);
   return "\n" + Wrap(heading, options.width, 2) + table.Render(options.width, 0, options.unicode) +
          (free.empty() ? "" : Wrap(free, options.width, 2));
 }

@@ -106,6 +106,12 @@ TEST_F(ReportLinesTest, SaysWhatTheRunWouldTakeIfAPartTookNoTime) {
   options_.full = true;
   EXPECT_THAT(Text(), HasSubstr("It would take 50 ns if the device took no time, 60 ns if act took "
                                 "no time, 70 ns if Python took no time.\n"));
+  // Of device work nobody knows what would be saved, of Python it is as before.
+  report_.run.whole_unknown.share = 0.1;
+  EXPECT_THAT(Text(), HasSubstr("It would take <= 50 ns if the device took no time, <= 60 ns if "
+                                "act took no time, 70 ns if Python took no time.\n"));
+  report_.run.whole_gpu_busy_is_upper_bound = true;
+  EXPECT_THAT(Text(), HasSubstr("It would take about 50 ns if the device took no time, about"));
 }
 
 TEST_F(ReportLinesTest, SaysHowTheProgramEndedUnlessAllWasWell) {
