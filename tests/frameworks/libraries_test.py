@@ -54,6 +54,33 @@ class SimulatorTest(LibraryTest):
             self.assertEqual(self.order(calls), ["simulation"], checker)
             self.assertEqual(self.count(calls, "operation simulation"), 1, checker)
 
+    def test_steps_in_two_calls_are_simulation_and_begin_the_rollout(self):
+        for vector in ("gymnasium.vector.AsyncVectorEnv",
+                       "stable_baselines3.common.vec_env.DummyVecEnv"):
+            module = vector.rpartition(".")[0]
+            calls = self.told(f"import gymnasium, numpy, torch, {module}\n"
+                              f"environments = {vector}([lambda: gymnasium.make('CartPole-v1')])\n"
+                              "environments.reset()\n"
+                              "from gpubound import _core\n_core.phase('run')\n"
+                              "for _ in range(5):\n"
+                              "    environments.step_async(numpy.zeros(1, numpy.int64))\n"
+                              "    environments.step_wait()\n"
+                              "environments.close()\n")
+            calls = calls[calls.index("phase run"):]
+            self.assertEqual(self.count(calls, "operation simulation"), 10, vector)
+
+    def test_a_turn_of_steps_in_two_calls_ends_with_the_next_rollout(self):
+        calls = self.told("import gymnasium, numpy, torch\n"
+                          "environments = gymnasium.vector.AsyncVectorEnv(\n"
+                          "    [lambda: gymnasium.make('CartPole-v1')])\nenvironments.reset()\n"
+                          "weight = torch.ones(4, requires_grad=True)\n"
+                          "for _ in range(3):\n"
+                          "    environments.step_async(numpy.zeros(1, numpy.int64))\n"
+                          "    environments.step_wait()\n"
+                          "    (weight * weight).sum().backward()\nenvironments.close()\n")
+        self.assertEqual(self.count(calls, "operation update"), 3)
+        self.assertEqual(self.steps(calls), 3)
+
     def test_pettingzoo_is_simulation(self):
         calls = self.told("from pettingzoo import ParallelEnv\nfrom pettingzoo.utils import BaseParallelWrapper\n"
                           "class Own(ParallelEnv):\n"
