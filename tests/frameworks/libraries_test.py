@@ -153,7 +153,8 @@ class TorchTest(LibraryTest):
     def test_every_way_to_call_autograd_is_backpropagation_and_an_update(self):
         for learn in ("loss.backward(); optimizer.step()",
                       "torch.autograd.backward([loss]); optimizer.step()",
-                      "torch.autograd.grad(loss, weight)"):
+                      "torch.autograd.grad(loss, weight)",
+                      "torch.optim.LBFGS([weight], max_iter=1).step(lambda: (loss.backward(), loss)[1])"):
             with self.subTest(learn=learn):
                 calls = self.told(self.LOOP.format(learn=learn))
                 self.assertEqual(self.count(calls, "operation backpropagation"), 3)

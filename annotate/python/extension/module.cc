@@ -315,6 +315,7 @@ PyMethodDef functions[] = {
     {"resume", Resume, METH_NOARGS, nullptr},
     {"ledger", AsMethod(AddToLedger), METH_FASTCALL, nullptr},
     {"depth", ScopeDepth, METH_NOARGS, nullptr},
+    {"innermost", InnermostScope, METH_NOARGS, nullptr},
     {"suspend", SuspendScopes, METH_O, nullptr},
     {"reopen", ReopenScopes, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr}};

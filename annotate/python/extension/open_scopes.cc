@@ -20,6 +20,12 @@ PyObject* ScopeDepth(PyObject*, PyObject*) {
   return PyLong_FromUnsignedLong(g_table.open_scopes(nullptr, 0));
 }
 
+PyObject* InnermostScope(PyObject*, PyObject*) {
+  uint32_t labels[kMaxScopes];
+  const uint32_t open = ListOpenScopes(labels);
+  return PyLong_FromUnsignedLong(open == 0 ? 0 : labels[open - 1]);
+}
+
 PyObject* SuspendScopes(PyObject*, PyObject* depth) {
   uint32_t labels[kMaxScopes];
   const unsigned long keep = PyLong_AsUnsignedLong(depth);

@@ -16,6 +16,9 @@ inline constexpr uint32_t kMaxScopes = 256;  // of a thread; the collector follo
 // depth() -> int: how many scopes are open.
 PyObject* ScopeDepth(PyObject* module, PyObject* none);
 
+// The label of the innermost scope that is open on this thread, as an int; 0 without one.
+PyObject* InnermostScope(PyObject* module, PyObject* none);
+
 // suspend(depth) -> tuple: closes those beyond |depth|, innermost first, and returns their labels,
 // outermost first.
 PyObject* SuspendScopes(PyObject* module, PyObject* depth);

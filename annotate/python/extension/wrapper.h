@@ -78,8 +78,11 @@ enum class CallRole : uint32_t {
   // resume(task), suspend(first argument, result or None, how many scopes are to stay open),
   // "_callback", "__self__" and the type of functions.
   kSteps = 21,
+  // |helper| is called in the place of the wrapped one where more than the first argument is given;
+  // opens nothing.
+  kGiven = 22,
 };
-inline constexpr uint32_t kCallRoles = 22;
+inline constexpr uint32_t kCallRoles = 23;
 
 // A wrapper as NewWrapper makes it, in |role|. Of nested waits only the outermost opens its label:
 // it knows for whom it is. |helper| is null for none; an error of it is dropped.

@@ -368,11 +368,18 @@ PyObject* CallChosen(PyObject* self, PyObject* const* arguments, size_t nargsf,
   return PyObject_Vectorcall(callee, arguments, nargsf, keywords);
 }
 
+PyObject* CallGiven(PyObject* self, PyObject* const* arguments, size_t nargsf, PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  const bool given = ArgumentCount(nargsf) > 1 || keywords != nullptr;
+  PyObject* callee = given && wrapper->helper != nullptr ? wrapper->helper : wrapper->wrapped;
+  return PyObject_Vectorcall(callee, arguments, nargsf, keywords);
+}
+
 constexpr vectorcallfunc kRoleCalls[kCallRoles] = {
     CallWaiting,      CallReceiving,   CallWriting,     CallMaking,    CallReturning, CallOpening,
     CallClosing,      CallWorking,     CallChosen,      CallReplacing, CallFollowed,  CallWaking,
     CallEnding,       CallAwaiting,    CallStarting,    CallFinding,   CallPutting,   CallTaking,
-    CallWakingItsOwn, CallSettingTime, CallFindingTime, CallStep};
+    CallWakingItsOwn, CallSettingTime, CallFindingTime, CallStep,      CallGiven};
 
 }  // namespace
 

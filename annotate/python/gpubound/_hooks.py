@@ -14,7 +14,7 @@ import inspect
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import (_api, _core, _cupti, _failures, _jitted, _loop, _natives, _ranges, _ray,
+from gpubound import (_api, _closures, _core, _cupti, _failures, _jitted, _loop, _natives, _ranges, _ray,
                       _replacing, _roles, _signals, _timers, _versions, _waits)
 from gpubound._decorate import Suspendable, binds_to_instances, drive_steps
 
@@ -139,6 +139,7 @@ def _in_operation(original: Any, hook: Dict[str, Any]) -> Any:
     hooked = _core.hook(original, label, binds, True, alone, guard)
     if hook.get("loop") != "optimized":
         return hooked
+    hooked = _closures.wrap(original, hooked, hook)
     return _core.watch(hooked, 0, binds, _roles.OPENS, _loop.note_optimizer)
 
 

@@ -19,3 +19,5 @@ WAKES_ITS_OWN = 18
 SETS_TIME, FINDS_TIME = 19, 20
 # A step of an event loop: it closes what it leaves open.
 STEPS = 21
+# The helper is called instead where more than the first argument is given.
+GIVEN = 22
