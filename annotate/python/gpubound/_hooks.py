@@ -12,7 +12,7 @@ not be hooked is in the ledger; the program never sees an error of ours.
 import functools
 import inspect
 import sys
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from gpubound import (_api, _closures, _core, _cupti, _failures, _jitted, _loop, _natives, _ranges, _ray,
                       _replacing, _roles, _signals, _timers, _versions, _waits)
@@ -140,7 +140,16 @@ def _in_operation(original: Any, hook: Dict[str, Any]) -> Any:
     if hook.get("loop") != "optimized":
         return hooked
     hooked = _closures.wrap(original, hooked, hook)
-    return _core.watch(hooked, 0, binds, _roles.OPENS, _loop.note_optimizer)
+    return _core.watch(hooked, 0, binds, _roles.OPENS, _note_of(hook.get("proxies", ())))
+
+
+def _note_of(proxies: Sequence[str]) -> Callable[..., None]:
+    """Told of each step of an optimizer. Classes of `proxies` pass it on to another one, or let it be."""
+    def note(optimizer: Any, *_: Any, **__: Any) -> None:
+        kind = type(optimizer)
+        if f"{kind.__module__}.{kind.__qualname__}" not in proxies:
+            _loop.note_optimizer(optimizer)
+    return note
 
 
 class _HookedSteps(Suspendable):

@@ -275,7 +275,7 @@ class HookFileTest(unittest.TestCase):
                         "module", "class", "names", "subclasses", "operation", "layer",
                         "iteration", "loop", "alone", "unless", "peer", "channel", "wakes", "yields", "sets",
                         "inherited", "versions", "finds", "handlers", "calls",
-                        "natives", "timer", "range", "own", "within", "turn", "jitted", "foreign", "turns", "makes"})
+                        "natives", "timer", "range", "own", "within", "proxies", "turn", "jitted", "foreign", "turns", "makes"})
                     self.assertNotEqual("names" in hook, "natives" in hook)
 
 

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops of PyTorch and JAX that no framework structures, in short programs (told.py)."""
+import unittest
+
+from told import RECORDED, LibraryTest
+
+
+class TorchTest(LibraryTest):
+    LOOP = ("import gymnasium, torch\n"
+            "env = gymnasium.make('CartPole-v1')\nenv.reset(seed=1)\n"
+            "weight = torch.ones(4, requires_grad=True)\n"
+            "optimizer = torch.optim.SGD([weight])\n"
+            "for _ in range(3):\n"
+            "    env.reset(seed=1)\n"
+            "    env.step(0)\n"
+            "    loss = (weight * weight).sum()\n    {learn}\n")
+
+    def test_behind_the_end_of_the_recording_its_functions_are_its_own_again(self):
+        calls = self.told("import sys, torch\nimport gpubound\nfrom gpubound import _core\n"
+                          f"sys.path.append({RECORDED!r})\nimport recorded\n"
+                          "original = _core.wrapped(torch.add)\nassert original is not None\n"
+                          "assert 'mul' in vars(torch.Tensor)\n"
+                          "recorded.set_ended(True)\ngpubound.step()\nrecorded.take()\n"
+                          "assert torch.add is original and 'mul' not in vars(torch.Tensor)\n"
+                          "assert torch.equal(torch.add(torch.ones(2), 1).mul(2), torch.full((2,), 4.0))\n")
+        self.assertEqual(calls, [])
+
+    def test_what_torch_compile_has_compiled_stays_compiled(self):
+        self.told("import sys, torch\nimport gpubound\nfrom gpubound import _core\n"
+                  f"sys.path.append({RECORDED!r})\nimport recorded\n"
+                  "graphs = []\n"
+                  "def backend(graph, inputs):\n    graphs.append(graph)\n    return graph.forward\n"
+                  "@torch.compile(backend=backend)\n"
+                  "def function(value):\n    return torch.nn.functional.linear(value, value).relu()\n"
+                  "function(torch.eye(3))\n"
+                  "recorded.set_ended(True)\ngpubound.step()\nrecorded.take()\n"
+                  "assert torch.equal(function(torch.eye(3)), torch.eye(3))\n"
+                  "assert len(graphs) == 1, graphs\n"
+                  "assert _core.wrapped(torch.add) is not None\n")
+
+    def test_every_way_to_call_autograd_is_backpropagation_and_an_update(self):
+        for learn in ("loss.backward(); optimizer.step()",
+                      "torch.autograd.backward([loss]); optimizer.step()",
+                      "torch.autograd.grad(loss, weight)",
+                      "torch.optim.LBFGS([weight], max_iter=1).step(lambda: (loss.backward(), loss)[1])"):
+            with self.subTest(learn=learn):
+                calls = self.told(self.LOOP.format(learn=learn))
+                self.assertEqual(self.count(calls, "operation backpropagation"), 3)
+                self.assertEqual(self.count(calls, "operation update"), 3)
+                self.assertEqual(self.steps(calls), 3)
+
+    def test_gradients_that_accelerate_accumulates_are_one_turn(self):
+        calls = self.told("import torch\nfrom accelerate import Accelerator\n"
+                          "accelerator = Accelerator(cpu=True, gradient_accumulation_steps=4)\n"
+                          "network = torch.nn.Linear(4, 1)\n"
+                          "network, optimizer = accelerator.prepare(network, torch.optim.SGD(network.parameters()))\n"
+                          "for _ in range(12):\n"
+                          "    with accelerator.accumulate(network):\n"
+                          "        accelerator.backward(network(torch.ones(1, 4)).sum())\n"
+                          "        optimizer.step()\n        optimizer.zero_grad()\n")
+        self.assertEqual(self.steps(calls), 2)  # of 3, the first of which shows that it learns
+
+
+class JaxTest(LibraryTest):
+    LOOP = ("import jax\n@jax.jit\ndef train_step(x): return (x * x).sum(), x + 1\n"
+            "x = jax.numpy.ones(4)\n")
+
+    def test_a_jitted_training_step_is_an_operation_and_a_turn_of_the_loop(self):
+        calls = self.told(self.LOOP + "for _ in range(3): loss, x = train_step(x)\n")
+        self.assertEqual(self.count(calls, "operation train_step"), 3)
+        self.assertEqual(self.count(calls, "layer(5) train_step"), 3)
+        self.assertEqual(self.steps(calls), 3)
+        self.assertEqual(self.order(calls), ["train_step"])
+
+    def test_waiting_for_its_result_belongs_to_it(self):
+        calls = self.told(self.LOOP + "loss, x = train_step(x)\nx.block_until_ready()\n"
+                          "float(loss)\njax.block_until_ready([x, loss])\n")
+        self.assertEqual(self.count(calls, "operation train_step"), 4)
+        for name in ("ArrayImpl.block_until_ready", "jax._src.api.block_until_ready",
+                     "ArrayImpl._single_device_array_to_np_array_did_copy"):
+            self.assertEqual(self.count(calls, f"layer(5) {name}"), 1, name)
+
+    def test_a_thread_waits_for_what_it_called_itself(self):
+        calls = self.told("import jax, threading\n@jax.jit\ndef act(x): return x + 1\n" + self.LOOP +
+                          "loss, x = train_step(x)\n"
+                          "actor = threading.Thread(target=lambda: act(1.0))\nactor.start()\nactor.join()\n"
+                          "loss.block_until_ready()\n")
+        self.assertEqual(self.count(calls, "operation train_step"), 2)
+        self.assertEqual(self.count(calls, "operation act"), 1)
+
+    def test_functions_that_call_one_another_are_one_operation(self):
+        calls = self.told("import jax\n@jax.jit\ndef inner(x): return x + 1\n"
+                          "@jax.jit\ndef outer(x): return inner(x) * 2\nouter(1.0)\n")
+        self.assertEqual(self.order(calls), ["outer"])
+
+    def test_a_jitted_function_is_what_it_was(self):
+        self.told(
+            "import jax, inspect, pickle\n@jax.jit\ndef double(x):\n  'Doubles.'\n  return 2 * x\n"
+            "class Net:\n  @jax.jit\n  def one(self): return 1.0\n"
+            "jax.tree_util.register_static(Net)\n"
+            "assert double.__name__ == 'double' and double.__doc__ == 'Doubles.'\n"
+            "assert str(inspect.signature(double)) == '(x)'\n"
+            "assert double.lower(1.0).compile()(1.0) == 2 and double.trace(1.0).jaxpr\n"
+            "assert jax.grad(double)(1.0) == 2 and jax.vmap(double)(jax.numpy.ones(2)).sum() == 4\n"
+            "assert jax.jit(double)(2.0) == 4 and Net().one() == 1\n"
+            "assert double(3.0) == 6 and double._cache_size() == 1\ndouble.clear_cache()\n"
+            "assert isinstance(double, jax.stages.Wrapped)\n"
+            "assert type(double.__wrapped__) is type(lambda: 0)\n"
+            "power = jax.jit(lambda x, n: x ** n, static_argnums=1)\n"
+            "assert jax.eval_shape(power, 1.0, 2).shape == ()\n")
+
+    def test_chex_knows_a_jitted_function(self):
+        self.told("import chex, jax\ntry: chex.assert_max_traces(jax.jit(lambda x: x), n=1)\n"
+                  "except ValueError: pass\nelse: raise AssertionError\n")
+
+    def test_the_scopes_that_a_program_names_while_it_is_traced_become_known(self):
+        self.told(
+            "import jax\nfrom gpubound import _core, _jitted\nnames, label = [], _core.operation_label\n"
+            "_jitted._core.operation_label = lambda *key: (names.append(key), label(*key))[1]\n"
+            "@jax.jit\ndef step(x):\n"
+            "  with jax.named_scope('inference'): x = x + 1\n"
+            "  @jax.named_scope('learning/update')\n  def update(y): return y * 2\n"
+            "  return update(x)\n"
+            "assert step(1.0) == 4\n"
+            "assert names == [('jax', 'inference'), ('jax', 'learning'), ('jax', 'update')], names\n"
+            "text = step.lower(1.0).compile().as_text()\n"
+            "assert '/inference/' in text and '/learning/update/' in text, text\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
