@@ -80,6 +80,26 @@ class JaxTest(LibraryTest):
                      "ArrayImpl._single_device_array_to_np_array_did_copy"):
             self.assertEqual(self.count(calls, f"layer(5) {name}"), 1, name)
 
+    def test_a_function_that_was_compiled_ahead_of_time_keeps_its_name(self):
+        calls = self.told(self.LOOP + "compiled = train_step.lower(x).compile()\n"
+                          "for _ in range(3): loss, x = compiled(x)\nx.block_until_ready()\n"
+                          "assert jax.jit(lambda x: x + 1).lower(1.0).compile()(1.0) == 2\n"
+                          "import gc, weakref\ngc.disable()\n"
+                          "alive = weakref.ref(compiled)\n"
+                          "del compiled\nassert alive() is None\n")
+        self.assertEqual(self.count(calls, "operation train_step"), 4)
+        self.assertEqual(self.count(calls, "layer(5) train_step"), 3)
+        self.assertEqual(self.steps(calls), 3)
+        self.assertEqual(self.order(calls), ["train_step", "jit"])
+
+    def test_a_function_on_several_devices_is_an_operation(self):
+        calls = self.told("import jax\n@jax.pmap\ndef train_step(x): return x + 1\n"
+                          "x = jax.numpy.ones((1, 4))\nfor _ in range(3): x = train_step(x)\n"
+                          "assert train_step.__name__ == 'train_step'\n"
+                          "assert train_step.lower(x).compile()(x).sum() == 20\n")
+        self.assertGreaterEqual(self.count(calls, "operation train_step"), 3)
+        self.assertEqual(self.steps(calls), 3)
+
     def test_a_thread_waits_for_what_it_called_itself(self):
         calls = self.told("import jax, threading\n@jax.jit\ndef act(x): return x + 1\n" + self.LOOP +
                           "loss, x = train_step(x)\n"

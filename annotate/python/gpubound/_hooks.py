@@ -111,6 +111,8 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
         return lambda original, _: _ranges.wrap(original, hook)
     if hook.get("jitted") == "made":
         return lambda original, _: _jitted.wrap_maker(original, hook)
+    if hook.get("jitted") == "compiled":
+        return lambda original, _: _jitted.wrap_compiled(original, hook)
     if hook.get("jitted") == "named":
         return lambda original, _: _jitted.wrap_scope(original, hook)
     if hook.get("jitted") == "awaited":

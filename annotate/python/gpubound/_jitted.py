@@ -8,6 +8,7 @@ before; in a program that steps environments, it begins `update`.
 """
 import fnmatch
 import functools
+import re
 import sys
 import threading
 from typing import Any, Dict, List, Optional, Set
@@ -40,7 +41,7 @@ def wrap_maker(original: Any, hook: Dict[str, Any]) -> Any:
         counted = _core.wrap(jitted, _api.layer(hook["layer"], name).label, binds_to_instances(jitted))
         if str(getattr(function, "__module__", "")).partition(".")[0] in foreign:
             return counted
-        return _as_operation(counted, name, any(fnmatch.fnmatchcase(name, turn) for turn in turns))
+        return _as_operation(counted, name, _is_turn(name, turns))
 
     @functools.wraps(original)
     def make(function: Any, *arguments: Any, **keywords: Any) -> Any:
@@ -48,6 +49,27 @@ def wrap_maker(original: Any, hook: Dict[str, Any]) -> Any:
         return _failures.attempt(jitted, "a jitted function is not hooked", hooked, jitted, function)
     make._gpubound_hook = True  # type: ignore[attr-defined]
     return make
+
+
+def wrap_compiled(original: Any, hook: Dict[str, Any]) -> Any:
+    """For the call of what a program compiles ahead of time (`jitted.lower(...).compile()`). The compiler
+    knows the name of the function; an object keeps what its calls are, which refers to no object, so that
+    its memory is freed when it was."""
+    def hooked(compiled: Any) -> Any:
+        name = re.sub("^(jit|pmap)_", "", compiled.runtime_executable().hlo_modules()[0].name)
+        name = "<lambda>" if name in ("_lambda", "_lambda_") else name  # as the compiler writes it
+        counted = _core.wrap(original, _api.layer(hook["layer"], name).label, False)
+        compiled._gpubound_call = _as_operation(counted, name, _is_turn(name, hook["turns"]))
+        return compiled._gpubound_call
+
+    @functools.wraps(original)
+    def call(compiled: Any, *arguments: Any, **keywords: Any) -> Any:
+        calls = getattr(compiled, "_gpubound_call", None)
+        if calls is None:
+            calls = _failures.attempt(original, "a compiled function is not hooked", hooked, compiled)
+        return calls(compiled, *arguments, **keywords)
+    call._gpubound_hook = True  # type: ignore[attr-defined]
+    return call
 
 
 def wrap_scope(original: Any, hook: Dict[str, Any]) -> Any:
@@ -71,6 +93,10 @@ def wrap_scope(original: Any, hook: Dict[str, Any]) -> Any:
         return original(name, *arguments, **keywords)
     scope._gpubound_hook = True  # type: ignore[attr-defined]
     return scope
+
+
+def _is_turn(name: str, turns: List[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, turn) for turn in turns)
 
 
 def _as_operation(jitted: Any, name: str, is_turn: bool) -> Any:
