@@ -163,6 +163,15 @@ class TrainerTest(LibraryTest):
         self.assertGreaterEqual(self.count(calls, "layer(2) ray._private.worker.get"), 1)
 
 
+    def test_what_sbx_predicts_in_a_rollout_is_inference(self):
+        calls = self.told("from gymnasium import spaces\nfrom sbx.common.policies import BaseJaxPolicy\n"
+                          "class Policy(BaseJaxPolicy):\n"
+                          "    def predict_all(self, observation, key): return observation, key\n"
+                          "policy = Policy(spaces.Discrete(2), spaces.Discrete(2))\n"
+                          "for _ in range(3): policy.predict_all(0, None)\n", STAND_INS)
+        self.assertEqual(self.count(calls, "operation inference"), 3)
+
+
 class TimerTest(LibraryTest):
     def test_trl_timers_are_operations(self):
         calls = self.told("from trl.extras.profiling import ProfilingContext\n"
