@@ -275,8 +275,11 @@ class HelperTest(unittest.TestCase):
                                          "print('gpubound' in sys.modules)"), "True\n")
 
     def test_the_resource_tracker_is_left_alone(self):
-        self.assertEqual(self.run_python("from multiprocessing.resource_tracker import main\n"
-                                         "import sys; print('gpubound' in sys.modules)"), "False\n")
+        for command in ("from multiprocessing.resource_tracker import main\n",
+                        "if False: from joblib.externals.loky.backend.resource_tracker import main\n"
+                        "import multiprocessing.connection\n"):
+            self.assertEqual(self.run_python(f"{command}import sys; print('gpubound' in sys.modules)"),
+                             "False\n")
 
     def test_of_a_fork_server_only_the_children_are_hooked(self):
         self.assertEqual(self.run_python(

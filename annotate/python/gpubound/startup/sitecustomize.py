@@ -74,14 +74,15 @@ def _say_there_is_no_extension():
         table.contents.ledger(b"python_without_extension", 1, text, len(text))
 
 
-def _is_helper(name):
-    """Whether this process is what multiprocessing starts beside a program: its resource_tracker, or its
-    forkserver, from which workers are forked."""
+def _is_helper(*modules):
+    """Whether this process is what multiprocessing, or joblib's loky, starts beside a program: its
+    resource_tracker, or its forkserver, from which workers are forked."""
     try:
         with open("/proc/self/cmdline", "rb") as file:
-            return ("from multiprocessing." + name).encode() in file.read()
+            words = file.read()
     except OSError:
         return False
+    return any((module + " import main").encode() in words for module in modules)
 
 
 class _FirstLibrary(object):
@@ -109,10 +110,10 @@ class _FirstLibrary(object):
 
     def _serves(self):
         """Whether this process does nothing of its own."""
-        if _is_helper("resource_tracker"):
+        if _is_helper("from multiprocessing.resource_tracker", "loky.backend.resource_tracker"):
             self._give_up()
             return True
-        if _is_helper("forkserver"):  # its children do, and what it imports for them is theirs
+        if _is_helper("from multiprocessing.forkserver"):  # its children do, and what it imports for them is theirs
             self._is_server = True
             os.register_at_fork(after_in_child=self._load_in_worker)
             return True
