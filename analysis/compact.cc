@@ -32,18 +32,19 @@ class FolderLock {
  public:
   explicit FolderLock(const std::string& folder)
       : file_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    held_ = file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) == 0;
+    is_elsewhere_ = file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) != 0;
   }
   ~FolderLock() {
     if (file_ >= 0) close(file_);
   }
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
-  bool held() const { return held_; }
+  // Another gpubound has it.
+  bool is_elsewhere() const { return is_elsewhere_; }
 
  private:
   const int file_;
-  bool held_ = false;
+  bool is_elsewhere_ = false;
 };
 
 uint64_t SizeOf(const std::string& folder) {
@@ -132,15 +133,16 @@ Result<std::optional<RunSums>> SumDurably(const Run& run,
 Result<Compaction> CompactRun(const std::string& path, const std::vector<std::string>& operations,
                               const Retention& retention) {
   const FolderLock lock(path);
+  // First: what another one removes meanwhile looks like damage.
+  if (lock.is_elsewhere()) {
+    return Error{"compacting the run", path, "a lock that another gpubound holds",
+                 "nobody else compacting it", "Wait until that one is done."};
+  }
   // Listed before the run is read: a chunk that is written in between counts as not summed.
   Result<StoredSegments> stored = StoredSegments::In(path);
   Result<Run> run = OpenGrowingRun(path);
   if (!run.ok()) return run.error();  // says more of a place that holds no run
   if (!stored.ok()) return stored.error();
-  if (!lock.held()) {
-    return Error{"compacting the run", path, "a lock that another gpubound holds",
-                 "nobody else compacting it", "Wait until that one is done."};
-  }
   Compaction compaction;
   std::set<ProcessIdentity> ended;
   std::set<ProcessIdentity> killed;

@@ -254,8 +254,7 @@ Result<Database> Database::Create(const std::string& path, const std::string& sc
   return database;
 }
 
-Status Database::RemoveRows(const std::string& path, const std::string& table,
-                            const std::vector<int64_t>& ids) {
+Result<Database> Database::OpenToChange(const std::string& path) {
   Database database;
   sqlite3* opened = nullptr;
   const int result =
@@ -264,21 +263,49 @@ Status Database::RemoveRows(const std::string& path, const std::string& table,
   if (result != SQLITE_OK) return OpenError(path, sqlite3_errstr(result));
   ExecuteNothing(opened);
   sqlite3_busy_timeout(opened, kBusyTimeoutMs);
-  const auto execute = [opened](const char* sql) {
-    return sqlite3_exec(opened, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
+  return database;
+}
+
+bool Database::Execute(const char* sql) {
+  return sqlite3_exec(database_.get(), sql, nullptr, nullptr, nullptr) == SQLITE_OK;
+}
+
+Status Database::FoldLogs(const std::string& path) {
+  const auto has_log = [&path] {
+    return HasContent(path + "-wal") || HasContent(path + "-journal");
   };
-  bool done = execute("BEGIN IMMEDIATE");
+  if (!has_log()) return Ok{};
+  Result<Database> database = OpenToChange(path);
+  if (!database.ok()) return database.error();
+  // To begin is enough to roll an interrupted transaction back.
+  const bool done = database->Execute("BEGIN IMMEDIATE") && database->Execute("COMMIT") &&
+                    database->Execute("PRAGMA journal_mode=DELETE") && !has_log();
+  if (done) return Ok{};
+  const bool read = sqlite3_errcode(database->database_.get()) == SQLITE_BUSY;
+  return Error{"moving the log into the database", path,
+               read ? "somebody who reads it" : database->LastError(),
+               "a segment that can be changed and that nobody reads",
+               "Its sums are safe. Compact again when nobody reads the run."};
+}
+
+Status Database::RemoveRows(const std::string& path, const std::string& table,
+                            const std::vector<int64_t>& ids) {
+  Result<Database> database = OpenToChange(path);
+  if (!database.ok()) return database.error();
+  bool done = database->Execute(
+      "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;"
+      "PRAGMA temp_store=MEMORY; BEGIN IMMEDIATE");
   {
-    Query remove = database.Prepare("DELETE FROM " + table + " WHERE rowid=?1");
+    Query remove = database->Prepare("DELETE FROM " + table + " WHERE rowid=?1");
     for (size_t i = 0; done && i < ids.size(); ++i) {
       remove.Bind(1, ids[i]);
       remove.Step();
       done = !remove.failed();
     }
   }
-  done = done && execute("COMMIT") && execute("VACUUM");
+  done = done && database->Execute("COMMIT") && database->Execute("VACUUM");
   if (done) return Ok{};
-  return Error{"removing detail", path, database.LastError(), "a segment that can be changed",
+  return Error{"removing detail", path, database->LastError(), "a segment that can be changed",
                "Its sums are safe. Check permissions and space, then compact again."};
 }
 

@@ -96,8 +96,12 @@ class Database {
   // that is there already is an error.
   static Result<Database> Create(const std::string& path, const std::string& schema);
 
-  // Removes the rows |ids| of |table| from the database |path| and gives their space back. The rows
-  // go in one transaction; a reader of the time sees all of them or none.
+  // Moves into the database |path|, which nobody writes any more, what lies in logs beside it; then
+  // none does. An error where that cannot be, as while somebody reads there.
+  static Status FoldLogs(const std::string& path);
+
+  // Removes the rows |ids| of |table| from the database |path| and gives their space back. For a
+  // copy that nobody else has open: a reader would find pages of before and of after.
   static Status RemoveRows(const std::string& path, const std::string& table,
                            const std::vector<int64_t>& ids);
 
@@ -139,6 +143,8 @@ class Database {
     TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
     const std::string path;
   };
+  static Result<Database> OpenToChange(const std::string& path);
+  bool Execute(const char* sql);
   static Result<Database> OpenAt(const std::string& path, const std::string& uri);
   static Result<Database> OpenBesideLog(const std::string& path);
   static Result<Database> OpenCopyOf(const std::string& path, const DatabaseExtent* cut = nullptr);

@@ -3,11 +3,15 @@
 // Lists chunks and removes them. No state beyond the list.
 #include "analysis/stored_segments.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -23,6 +27,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Beside a segment, while it is written without some of its chunks.
+constexpr char kAnew[] = ".new";
+
 Error Unreadable(const std::string& path, const std::string& found) {
   return {"compacting the run", path, found, "a segment that can be read whole",
           "Nothing was removed. A damaged run is better kept as it is: gpubound doctor says more."};
@@ -37,6 +44,49 @@ bool Says(const MetaRows& meta, const char* key, const char* value) {
 bool TellsLife(EventFamily family) {
   return family == EventFamily::kThread || family == EventFamily::kApi ||
          family == EventFamily::kDevice;
+}
+
+Status RemoveSegment(const std::string& path) {
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+    return Unreadable(path, std::generic_category().message(errno));
+  }
+  // Where somebody read it when it was sealed, or wrote it anew and was killed.
+  for (const char* beside : {"-wal", "-shm", kAnew}) unlink((path + beside).c_str());
+  return Ok{};
+}
+
+// Puts |anew| in the place of |path|, durably and with its owner. 0 or errno.
+int TakePlace(const std::string& anew, const std::string& path) {
+  const int file = open(anew.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return errno;
+  struct stat before = {};
+  struct stat now = {};
+  bool done = stat(path.c_str(), &before) == 0 && fstat(file, &now) == 0;
+  if (done && (before.st_uid != now.st_uid || before.st_gid != now.st_gid)) {
+    done = fchown(file, before.st_uid, before.st_gid) == 0;
+  }
+  done = done && fsync(file) == 0 && rename(anew.c_str(), path.c_str()) == 0;
+  const int error = done ? 0 : errno;
+  close(file);
+  return error;
+}
+
+// Not where it lies: whoever reads the run meanwhile goes on with the file that he opened.
+Status RemoveChunks(const std::string& path, const std::vector<int64_t>& ids) {
+  const Status folded = Database::FoldLogs(path);
+  if (!folded.ok()) return folded.error();
+  const std::string anew = path + kAnew;
+  unlink(anew.c_str());
+  std::error_code error;
+  fs::copy_file(path, anew, error);
+  Status thinned = Ok{};
+  if (!error) thinned = Database::RemoveRows(anew, "chunk", ids);
+  if (!error && thinned.ok()) error.assign(TakePlace(anew, path), std::generic_category());
+  if (!error && thinned.ok()) return Ok{};
+  unlink(anew.c_str());
+  if (!thinned.ok()) return thinned.error();
+  return Error{"removing detail", path, error.message(), "a segment that can be written anew",
+               "Its sums are safe. Check permissions and space, then compact again."};
 }
 
 }  // namespace
@@ -166,25 +216,26 @@ bool StoredSegments::WouldThin(const Keep& keep) const {
 
 Result<uint64_t> StoredSegments::Thin(const Keep& keep) const {
   uint64_t removed = 0;
-  for (const File& file : files_) {
-    if (!file.done) continue;
-    std::vector<int64_t> ids;
-    for (const Chunk& chunk : file.chunks) {
-      if (Stays(chunk, keep)) continue;
-      ids.push_back(chunk.id);
-      removed += chunk.events;
-    }
-    if (ids.empty() && !file.chunks.empty()) continue;
-    if (ids.size() == file.chunks.size() && !file.last) {
-      if (unlink(file.path.c_str()) != 0 && errno != ENOENT) {
-        return Unreadable(file.path, std::generic_category().message(errno));
+  std::optional<Error> failed;
+  // Whole segments first: that takes no room, and what is written anew may need it.
+  for (const bool whole : {true, false}) {
+    for (const File& file : files_) {
+      if (!file.done) continue;
+      std::vector<int64_t> ids;
+      uint64_t events = 0;
+      for (const Chunk& chunk : file.chunks) {
+        if (Stays(chunk, keep)) continue;
+        ids.push_back(chunk.id);
+        events += chunk.events;
       }
-      continue;
+      const bool goes = ids.size() == file.chunks.size() && !file.last;
+      if (goes != whole || (!goes && ids.empty())) continue;
+      const Status gone = goes ? RemoveSegment(file.path) : RemoveChunks(file.path, ids);
+      if (gone.ok()) removed += events;
+      if (!gone.ok() && !failed) failed = gone.error();
     }
-    if (ids.empty()) continue;
-    const Status thinned = Database::RemoveRows(file.path, "chunk", ids);
-    if (!thinned.ok()) return thinned.error();
   }
+  if (failed) return *failed;
   return removed;
 }
 
