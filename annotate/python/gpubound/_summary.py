@@ -16,12 +16,13 @@ def summary(*, timeout_s: float = 60.0) -> Dict[str, float]:
 
     Times are seconds, shares 0 to 1. GPU time of which nothing is known yet, as early in a run, is
     in the columns unknown_s and could be busy: gpu_busy_share is the least that the GPU was busy,
-    gpu_busy_share_high the most. These are figures of the reporting thread, whose operations make up
-    the span: what is open on other threads has the sum of its time there, as
-    "gpubound/learn/other_threads_wall_s", and no other key where it is on no thread but these. Empty
-    where nothing is recorded. Reads the trace with the
-    gpubound command in a process of its own, which takes as long as `gpubound report`: call it now
-    and then, not in every iteration.
+    gpu_busy_share_high the most; of several devices, any of them. Where CUDA graphs were recorded
+    as a whole, gaps between their nodes count as busy in both. All are as recorded, none corrected.
+    These are figures of the reporting thread, whose operations make up the span: what is open on
+    other threads has the sum of its time there, as "gpubound/learn/other_threads_wall_s", and no
+    other key where it is on no thread but these. Empty where nothing is recorded. Reads the trace
+    with the gpubound command in a process of its own, which takes as long as
+    `gpubound report --no-replay`: call it now and then, not in every iteration.
 
     Raises RuntimeError, with the command's own words, if it cannot be started, or cannot read the
     trace within `timeout_s`.
@@ -36,9 +37,10 @@ def summary(*, timeout_s: float = 60.0) -> Dict[str, float]:
     environment = {**os.environ, "GPUBOUND_DISABLE": "1"}
     try:
         # The command writes UTF-8 whatever the locale of this process is.
-        done = subprocess.run([command, "report", run, "--json"], env=environment, timeout=timeout_s,
-                              capture_output=True, encoding="utf-8", errors="backslashreplace",
-                              check=False)
+        # What the replay tells is in no figure here, and takes several times as long as all else.
+        done = subprocess.run([command, "report", run, "--json", "--no-replay"], env=environment,
+                              timeout=timeout_s, capture_output=True, encoding="utf-8",
+                              errors="backslashreplace", check=False)
     except subprocess.TimeoutExpired as error:
         raise RuntimeError(f"gpubound report did not end within {timeout_s} s") from error
     except OSError as error:

@@ -221,6 +221,10 @@ class SummaryTest(unittest.TestCase):
         self.assertIn("gpubound report failed: caf\\xe9",
                       self.with_command("#!/bin/sh\necho caf\u00e9 >&2\nexit 2\n"))
 
+    def test_the_replay_of_which_no_figure_tells_is_left_out(self):
+        self.assertEqual(self.with_command("#!/bin/sh\ncase \"$*\" in *--no-replay*) "
+                                           "echo '{\"processes\": []}';; *) exit 9;; esac\n"), "{}\n")
+
     def test_a_command_that_cannot_be_started_is_a_runtime_error(self):
         self.assertRegex(self.with_command("#!/no/such/interpreter\n"),
                          "gpubound report was not started \\(/.*/gpubound\\): .*No such file")
