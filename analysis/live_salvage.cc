@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <tuple>
 #include <type_traits>
 
@@ -15,6 +17,9 @@
 
 namespace gpubound {
 namespace {
+
+// Of the pages, until none has changed hands.
+constexpr int kMostPasses = 16;
 
 std::vector<std::byte> ReadFile(const std::string& path, bool* ok) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -25,6 +30,20 @@ std::vector<std::byte> ReadFile(const std::string& path, bool* ok) {
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<size_t>(file.gcount()));
   return bytes;
+}
+
+// A writer's page that goes on, or a free one that stays free.
+bool IsSameUse(const LivePageHeader& before, const LivePageHeader& now) {
+  return before.state == now.state && before.family == now.family && before.thread == now.thread &&
+         before.first_sequence == now.first_sequence;
+}
+
+template <typename T>
+bool ReadFrom(std::ifstream* file, size_t offset, T* value) {
+  file->clear();
+  file->seekg(static_cast<std::streamoff>(offset));
+  file->read(reinterpret_cast<char*>(value), sizeof(T));
+  return file->good();
 }
 
 std::string TextOf(const std::byte* bytes, size_t size) {
@@ -61,7 +80,7 @@ bool LiveFile::ReadAt(size_t offset, T* value) const {
   return true;
 }
 
-Result<LiveFile> LiveFile::Open(const std::string& path) {
+Result<LiveFile> LiveFile::Open(const std::string& path, const std::function<void()>& meanwhile) {
   const auto error = [&path](const std::string& found, const std::string& expected) {
     return Error{"salvaging the live mapping", path, found, expected,
                  "What the process's database holds is reported without it."};
@@ -86,7 +105,43 @@ Result<LiveFile> LiveFile::Open(const std::string& path) {
     return error("version " + std::to_string(live.header_.version),
                  "version " + std::to_string(kLiveVersion));
   }
+  if (meanwhile) meanwhile();
+  live.CatchUp(path);
   return live;
+}
+
+void LiveFile::CatchUp(const std::string& path) {
+  std::ifstream file;
+  file.rdbuf()->pubsetbuf(nullptr, 0);  // each read is of what is there now
+  file.open(path, std::ios::binary);
+  bool changed = file.is_open();
+  for (int pass = 0; changed && pass < kMostPasses; ++pass) {
+    changed = Grow(path, &file);
+    for (uint32_t i = 0; i < header_.page_count; ++i) {
+      const size_t offset = header_.pages_offset + size_t{i} * kLivePageSize;
+      LivePageHeader before;
+      LivePageHeader now;
+      if (!ReadAt(offset, &before) || !ReadFrom(&file, offset, &now)) break;
+      if (IsSameUse(before, now)) continue;
+      changed = true;
+      file.seekg(static_cast<std::streamoff>(offset));
+      file.read(
+          reinterpret_cast<char*>(bytes_.data() + offset),
+          static_cast<std::streamsize>(std::min<size_t>(kLivePageSize, bytes_.size() - offset)));
+    }
+  }
+}
+
+// Takes up pages that were added behind the others. True: there are some.
+bool LiveFile::Grow(const std::string& path, std::ifstream* file) {
+  LiveHeader now;
+  std::error_code error;
+  const uintmax_t size = std::filesystem::file_size(path, error);
+  if (error || !ReadFrom(file, 0, &now) || now.page_count <= header_.page_count) return false;
+  if (size > bytes_.size()) bytes_.resize(size);
+  header_.page_count = now.page_count;
+  header_.file_size = now.file_size;
+  return true;
 }
 
 void LiveFile::MergeRows(ProcessTrace* process, bool closed) const {

@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -33,7 +35,9 @@ struct Salvaged {
 
 class LiveFile {
  public:
-  static Result<LiveFile> Open(const std::string& path);
+  // |meanwhile|: called when all was read once.
+  static Result<LiveFile> Open(const std::string& path,
+                               const std::function<void()>& meanwhile = {});
 
   const LiveHeader& header() const { return header_; }
   // False: the process ended before it could record anything.
@@ -57,6 +61,11 @@ class LiveFile {
 
   template <typename T>
   bool ReadAt(size_t offset, T* value) const;
+  // A process that runs fills pages and takes others while the file is read, also such as lie
+  // before those that are still to be read: reads again what has changed hands since it was read.
+  // What was given back meanwhile is in the database, which is read later.
+  void CatchUp(const std::string& path);
+  bool Grow(const std::string& path, std::ifstream* file);
   void MergeDelivery(ProcessTrace* process) const;
   std::vector<Page> PagesInOrder() const;
   // Both return how many sequence numbers were taken: slots, of which an event has one or two, and

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,12 @@ class LiveSalvageTest : public testing::Test {
     writer.Scopes({.thread = 1}, {Begin(kTrain, 100)});
   }
 
+  static std::string FreeFirstPage(std::string bytes) {
+    LiveHeader header;
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    std::memset(bytes.data() + header.pages_offset, 0, kLivePageSize);
+    return bytes;
+  }
   void WriteLive() { run_.Write(LiveWriter::NameFor(identity_), live_.Bytes()); }
 
   ProcessTrace Load() {
@@ -86,6 +93,25 @@ TEST_F(LiveSalvageTest, TakesPagesInTheOrderOfTheirSequence) {
   ASSERT_EQ(process.threads[0].events.size(), 4u);
   EXPECT_EQ(process.threads[0].events[3].time_ns, 400);
   EXPECT_TRUE(process.threads[0].resets.empty());
+}
+
+// A page is passed while it is free, then filled, and the next one is read.
+TEST_F(LiveSalvageTest, PagesThatAProcessTakesWhileTheyAreReadAreNotMissed) {
+  LiveWriter torn(identity_);
+  torn.AddScopes(1, 0, {});
+  torn.AddScopes(1, 2, {Begin(kTrain, 300)});
+  live_.AddScopes(1, 0, {Begin(kTrain, 100), End(kTrain, 200)});
+  live_.AddScopes(1, 2, {Begin(kTrain, 300)});
+  live_.AddScopes(1, 3, {End(kTrain, 400)});
+  const std::string path = run_.Write(LiveWriter::NameFor(identity_), FreeFirstPage(torn.Bytes()));
+  const Result<LiveFile> live = LiveFile::Open(path, [this] { WriteLive(); });
+  ASSERT_TRUE(live.ok());
+  ProcessTrace process;
+  live->MergeRows(&process, /*closed=*/false);
+  EventStore store(&process);
+  const Salvaged salvaged = live->AddEvents(process, {}, &store);
+  EXPECT_EQ(salvaged.missing, 0u);
+  EXPECT_EQ(salvaged.events, 4u);
 }
 
 TEST_F(LiveSalvageTest, KeepsPayloadsTogetherWithTheirHeads) {
