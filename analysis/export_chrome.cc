@@ -100,6 +100,7 @@ class ChromeWriter {
       pid_ = trace_->identity.pid;
       if (!pids.insert(pid_).second) pid_ = kFirstSparePid + static_cast<int64_t>(process_);
       source_ = SourceOf(*trace_);
+      further_tids_.clear();
       offset_ns_ = offsets_ns_[process_];
       annotations_serve_ = !OpensOperations(*trace_, *source_);
       WriteNames();
@@ -276,10 +277,13 @@ class ChromeWriter {
     }
   }
 
-  int64_t TidOf(uint32_t thread) const {
-    // Threads that the trace has no row for come after the others.
-    return thread < trace_->threads.size() ? int64_t{trace_->threads[thread].tid}
-                                           : int64_t{thread} + kFirstSparePid;
+  // Threads that the trace has no row for come after the others.
+  int64_t TidOf(uint32_t thread) {
+    const size_t rows = trace_->threads.size();
+    if (thread < rows) return trace_->threads[thread].tid;
+    const size_t number = thread - rows;
+    if (number >= further_tids_.size()) further_tids_ = source_->FurtherThreads();
+    return further_tids_.at(number);
   }
 
   void WriteWork() {
@@ -353,6 +357,7 @@ class ChromeWriter {
   bool annotations_serve_ = false;
   const ProcessTrace* trace_ = nullptr;
   std::shared_ptr<const EventSource> source_;
+  std::vector<uint32_t> further_tids_;             // of threads without a row
   std::vector<ScopeBuilder> builders_;             // by thread
   std::vector<IterationMarks> marks_;              // by thread: what nests there, a viewer shows
   std::unordered_map<uint64_t, uint32_t> ranges_;  // thread of an open range, by id

@@ -166,10 +166,12 @@ class ProcessWriter {
     }
   }
 
-  // Threads that the trace has no row for come after the others.
+  // Threads that the trace has no row for come after the others: they only called CUDA.
   Thread& ThreadAt(uint32_t index) {
     while (threads_.size() <= index) {
-      threads_.emplace_back().track = packets_.AddTrack(process_, "thread without a name");
+      ThreadTrace thread;
+      thread.tid = source_->FurtherThreads().at(threads_.size() - trace_.threads.size());
+      threads_.emplace_back().track = AddThread(thread);
     }
     return threads_[index];
   }

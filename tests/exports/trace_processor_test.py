@@ -82,7 +82,8 @@ CHROME = {
 TABLES = {
     "processes": "SELECT pid, name FROM process",
     "threads": """SELECT pid, tid, thread.name FROM thread JOIN process USING(process)
-        WHERE (tid <> pid OR thread.name <> '') AND tid < 1 << 31""",
+        WHERE (tid <> pid OR thread.name <> '') AND tid < 1 << 31
+        UNION SELECT pid, tid, '' FROM api JOIN process USING(process) WHERE thread IS NULL""",
     "gpu": """SELECT pid, 'GPU ' || device || ' ' || device.name,
         'stream ' || stream || ' (context ' || context || ')', class, gpu.name, gpu.begin_ns,
         duration_ns, correlation, bytes,
@@ -173,7 +174,7 @@ class Opened(Exports):
         cls.addClassCleanup(maker.doCleanups)
         hostile = maker.imported(hostile_trace(maker.path("names.json"), cls.names))
         for run in [*maker.runs(), maker.thinned(), maker.in_part(), hostile,
-                    maker.recorded()]:
+                    maker.recorded("train"), maker.recorded("threads")]:
             name = os.path.basename(run)
             cls.files[name] = maker.export(run, cls.form, name + "." + cls.form)
             cls.seen[name] = ask(cls.files[name], cls.queries)
@@ -184,13 +185,13 @@ class Opened(Exports):
     def make(self):
         """Only `setUpClass` has one of this name."""
 
-    def recorded(self):
-        run = self.path("recorded.gpubound")
+    def recorded(self, what):
+        run = self.path(what + ".gpubound")
         environment = {key: value for key, value in os.environ.items()
                        if not key.startswith("GPUBOUND_") and key != "LD_PRELOAD"}
         environment |= {"LD_LIBRARY_PATH": os.environ["GPUBOUND_TEST_SIM_DIR"],
                         "GPUBOUND_CALIBRATE": "0"}
-        subprocess.run([GPUBOUND, "run", "-o", run, "--", os.environ["GPUBOUND_TEST_VICTIM"], "train",
+        subprocess.run([GPUBOUND, "run", "-o", run, "--", os.environ["GPUBOUND_TEST_VICTIM"], what,
                         "5"], check=True, capture_output=True, env=environment)
         return run
 
@@ -294,6 +295,14 @@ class Chrome(Opened):
                 wanted = [("slice_drop_overlapping_complete_event", None, "error", crossed)]
                 self.assertEqual(seen["faults"], wanted if crossed else [])
 
+    def test_calls_are_on_the_threads_that_made_them(self):
+        for name, _, told in self.each():
+            with self.subTest(name):
+                self.expect_rows([(e["pid"], e["tid"], e["name"], round(e["ts"] * 1000),
+                                   round(e["dur"] * 1000)) for e in self.events(name)
+                                  if e["cat"] in ("cuda_runtime", "cuda_driver", "hip_runtime")],
+                                 [(pid, tid, *rest[:3]) for pid, tid, _, *rest in told["api"]])
+
     def test_work_never_crosses(self):
         for name, _, _ in self.each():
             with self.subTest(name):
@@ -318,7 +327,7 @@ class Chrome(Opened):
                                    "ProfilerStep#9": 100 * MS})
 
     def test_a_recorded_run_has_nothing_that_crosses(self):
-        self.assertEqual(self.seen["recorded.gpubound"]["faults"], [])
+        self.assertEqual(self.seen["train.gpubound"]["faults"], [])
         self.assertEqual(self.seen["names.json.gpubound"]["faults"], [])
 
 
