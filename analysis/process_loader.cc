@@ -15,6 +15,7 @@
 #include "analysis/place_threads.h"
 #include "analysis/plausible_time.h"
 #include "analysis/process_facts.h"
+#include "analysis/process_presence.h"
 #include "analysis/span_end.h"
 #include "analysis/stray_work.h"
 #include "analysis/writer_sequence.h"
@@ -375,16 +376,15 @@ ProcessTrace LoadedProcess(const ProcessIdentity& identity, std::vector<Segment>
 ProcessTrace LoadProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
                          const std::optional<LiveFile>& live, const ProcessSums* sums,
                          std::vector<std::string>* problems) {
-  return LoadedProcess(identity, segments, live, sums, /*growing=*/false, problems);
+  const bool growing = !live && PresenceOf(identity) == Presence::kThere;  // on a network's disk
+  return LoadedProcess(identity, segments, live, sums, growing, problems);
 }
 
 ProcessTrace OpenProcess(const ProcessIdentity& identity, std::vector<Segment>* segments,
                          const std::optional<LiveFile>& live, const ProcessSums* sums,
                          std::vector<std::string>* problems) {
-  if (!live) {
-    auto process = StreamedProcess(identity, segments, sums, /*growing=*/false);
-    if (process) return std::move(*process);
-  }
+  auto process = live ? std::nullopt : StreamedProcess(identity, segments, sums, /*growing=*/false);
+  if (process) return std::move(*process);
   return LoadProcess(identity, segments, live, sums, problems);
 }
 

@@ -4,11 +4,14 @@
 #include "analysis/reader.h"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,6 +30,10 @@
 
 namespace gpubound {
 namespace {
+
+// Of a process that is written to meanwhile, and the time that a transaction may take.
+constexpr int kMostReadings = 5;
+constexpr std::chrono::milliseconds kTransaction{20};
 
 // What became of a file, in the sentences of a note.
 std::string NoteOn(const Error& error) {
@@ -121,24 +128,68 @@ std::string LaterPathOf(const std::string& folder, const ProcessFiles& files) {
 
 using ReadProcess = decltype(&LoadProcess);
 
-// Once more where the files are those of a process that ran and has ended meanwhile. It is asked
-// for itself first: of one that has gone, a mapping that is there stays.
-ProcessTrace ReadOne(ReadProcess read_process, const std::string& folder,
+// What a database may look like that was read while a transaction was written into it. On a network
+// filesystem, where no log takes that up, the reader takes no lock that a recorder would wait for.
+bool LooksTorn(const ProcessTrace& process) {
+  using enum LedgerCounter;
+  const auto counters = {chunks_corrupt, chunk_events_lost, tables_cut, segments_missing,
+                         sink_write_errors};
+  return std::any_of(counters.begin(), counters.end(),
+                     [&process](LedgerCounter counter) { return process.Counted(counter) != 0; });
+}
+
+bool IsClosedIn(const ProcessFiles& files) {
+  return std::any_of(files.segments.begin(), files.segments.end(),
+                     [](const Segment& segment) { return segment.meta().contains("end_how"); });
+}
+
+void AwaitTransaction() { std::this_thread::sleep_for(kTransaction); }
+
+// How processes are read, and what is waited for before one is read again.
+struct Reading {
+  ReadProcess read_process;
+  std::function<void()> wait;
+};
+
+// The files of |process|, read from |files| and not closed, as they are now, where it may be wrong:
+// it has ended meanwhile, or was read while it wrote. Of one that has gone, a mapping that is there
+// stays.
+std::optional<ProcessFiles> FilesToReadAgain(const Reading& reading, const std::string& folder,
+                                             const ProcessTrace& process, const ProcessFiles& files,
+                                             Presence presence) {
+  if (!files.live_path.empty()) {
+    if (presence == Presence::kThere) return std::nullopt;
+    return FilesIfClosedMeanwhile(folder, process.identity, files);
+  }
+  if (presence == Presence::kGone) {
+    std::optional<ProcessFiles> now = FilesOf(folder, process.identity);
+    return now && IsClosedIn(*now) ? std::move(now) : std::nullopt;
+  }
+  if (!LooksTorn(process)) return std::nullopt;
+  reading.wait();
+  return FilesOf(folder, process.identity);
+}
+
+ProcessTrace ReadOne(const Reading& reading, const std::string& folder,
                      const ProcessIdentity& identity, ProcessFiles* files,
                      const ProcessSums* before, bool* runs, std::vector<std::string>* problems) {
-  ProcessTrace process = read_process(identity, &files->segments, files->live, before, problems);
-  if (IsClosed(process.span_end)) return process;
-  *runs = PresenceOf(identity) == Presence::kThere;
-  if (*runs) return process;
-  std::optional<ProcessFiles> closed = FilesIfClosedMeanwhile(folder, identity, *files);
-  if (!closed) return process;
-  *files = std::move(*closed);
-  problems->clear();
-  return read_process(identity, &files->segments, files->live, before, problems);
+  for (int count = 1;; ++count) {
+    ProcessTrace process =
+        reading.read_process(identity, &files->segments, files->live, before, problems);
+    if (IsClosed(process.span_end)) return process;
+    const Presence presence = PresenceOf(identity);
+    *runs = presence == Presence::kThere;
+    if (count == kMostReadings) return process;
+    std::optional<ProcessFiles> again =
+        FilesToReadAgain(reading, folder, process, *files, presence);
+    if (!again) return process;
+    *files = std::move(*again);
+    problems->clear();
+  }
 }
 
 // Side by side. Those that still ran when they had been read.
-std::set<ProcessIdentity> ReadProcesses(ReadProcess read_process,
+std::set<ProcessIdentity> ReadProcesses(const Reading& reading,
                                         std::map<ProcessIdentity, ProcessFiles>* processes,
                                         Run* run) {
   run->processes.resize(processes->size());
@@ -151,7 +202,7 @@ std::set<ProcessIdentity> ReadProcesses(ReadProcess read_process,
     const ProcessSums* before = run->sums == nullptr ? nullptr : run->sums->Of(identity);
     const std::string later = LaterPathOf(run->path, files);
     ProcessTrace& process = run->processes[p];
-    process = ReadOne(read_process, run->path, identity, &files, before, &runs[p], &problems[p]);
+    process = ReadOne(reading, run->path, identity, &files, before, &runs[p], &problems[p]);
     if (process.span_end != SpanEnd::kAsked) return;
     process.later_iterations = ReadLaterIterations(later, process.span_end_ns, &problems[p]);
   });
@@ -165,7 +216,7 @@ std::set<ProcessIdentity> ReadProcesses(ReadProcess read_process,
   return running;
 }
 
-Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
+Result<Run> ReadRun(const std::string& path, const Reading& reading) {
   Result<RunFiles> found = OpenRunFiles(path);
   if (!found.ok()) return found.error();
 
@@ -200,7 +251,7 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
         "did could not be recorded and has said why on stderr.");
   }
 
-  const std::set<ProcessIdentity> running = ReadProcesses(read_process, &processes, &run);
+  const std::set<ProcessIdentity> running = ReadProcesses(reading, &processes, &run);
   for (ProcessTrace& process : run.processes) {
     // A mapping is all that can be read of it.
     if (!Contains(run.lost, process.identity)) continue;
@@ -227,10 +278,18 @@ Result<Run> ReadRun(const std::string& path, ReadProcess read_process) {
 
 }  // namespace
 
-Result<Run> LoadRun(const std::string& path) { return ReadRun(path, &LoadProcess); }
+Result<Run> LoadRunWaiting(const std::string& path, const std::function<void()>& wait) {
+  return ReadRun(path, {&LoadProcess, wait});
+}
 
-Result<Run> OpenRun(const std::string& path) { return ReadRun(path, &OpenProcess); }
+Result<Run> LoadRun(const std::string& path) { return LoadRunWaiting(path, &AwaitTransaction); }
 
-Result<Run> OpenGrowingRun(const std::string& path) { return ReadRun(path, &OpenGrowing); }
+Result<Run> OpenRun(const std::string& path) {
+  return ReadRun(path, {&OpenProcess, &AwaitTransaction});
+}
+
+Result<Run> OpenGrowingRun(const std::string& path) {
+  return ReadRun(path, {&OpenGrowing, &AwaitTransaction});
+}
 
 }  // namespace gpubound

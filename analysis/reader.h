@@ -6,6 +6,7 @@
 #ifndef GPUBOUND_ANALYSIS_READER_H_
 #define GPUBOUND_ANALYSIS_READER_H_
 
+#include <functional>
 #include <string>
 
 #include "analysis/run.h"
@@ -18,6 +19,9 @@ namespace gpubound {
 // returned when nothing can be read at all: no such directory, a directory that is no trace, a
 // plain file, a trace of another format version, no readable database.
 Result<Run> LoadRun(const std::string& path);
+
+// The same, with another |wait| before a process is read again that was written to meanwhile.
+Result<Run> LoadRunWaiting(const std::string& path, const std::function<void()>& wait);
 
 // The same, but the events of processes whose files are sound stay in the files, for the engine to
 // stream. The report of a run whose sources have failed() afterwards is void; LoadRun knows what is

@@ -206,11 +206,7 @@ Result<RunFiles> OpenRunFiles(const std::string& path, const std::function<void(
   return files;
 }
 
-std::optional<ProcessFiles> FilesIfClosedMeanwhile(const std::string& folder,
-                                                   const ProcessIdentity& identity,
-                                                   const ProcessFiles& files) {
-  std::error_code ignored;
-  if (files.live_path.empty() || fs::exists(files.live_path, ignored)) return std::nullopt;
+std::optional<ProcessFiles> FilesOf(const std::string& folder, const ProcessIdentity& identity) {
   Result<FileList> list = ListFiles(folder);
   if (!list.ok()) return std::nullopt;
   std::erase_if(list->files, [&](const auto& file) {
@@ -223,6 +219,14 @@ std::optional<ProcessFiles> FilesIfClosedMeanwhile(const std::string& folder,
   const auto again = grouped.processes.find(identity);
   if (again == grouped.processes.end()) return std::nullopt;
   return std::move(again->second);
+}
+
+std::optional<ProcessFiles> FilesIfClosedMeanwhile(const std::string& folder,
+                                                   const ProcessIdentity& identity,
+                                                   const ProcessFiles& files) {
+  std::error_code ignored;
+  if (files.live_path.empty() || fs::exists(files.live_path, ignored)) return std::nullopt;
+  return FilesOf(folder, identity);
 }
 
 }  // namespace gpubound

@@ -34,7 +34,11 @@ struct RunFiles {
 // opening, in tests.
 Result<RunFiles> OpenRunFiles(const std::string& path, const std::function<void()>& meanwhile = {});
 
-// The files of the process |identity| of the run in |folder| once more, where it has closed its
+// The databases of the process |identity| of the run in |folder| as they are now; absent where none
+// can be read.
+std::optional<ProcessFiles> FilesOf(const std::string& folder, const ProcessIdentity& identity);
+
+// The same, where it has closed its
 // trace since |files| were opened: their mapping is gone. Absent where it has not.
 std::optional<ProcessFiles> FilesIfClosedMeanwhile(const std::string& folder,
                                                    const ProcessIdentity& identity,

@@ -32,6 +32,8 @@ namespace fs = std::filesystem;
 // How long a reader waits for a writer's short lock (segment rollover, rollback journals).
 constexpr int kBusyTimeoutMs = 5000;
 
+constexpr int kMostCopies = 5;
+
 std::string UriOf(const std::string& path, const char* parameters) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   std::string uri = "file:";
@@ -143,7 +145,11 @@ Result<Database> Database::OpenReadOnly(const std::string& path) {
 }
 
 Result<Database> Database::OpenBesideLog(const std::string& path) {
-  if (HasContent(path + "-journal")) return OpenCopyOf(path);
+  // A recorder on a network filesystem may end its transaction, and begin another, meanwhile.
+  for (int copies = 1; HasContent(path + "-journal"); ++copies) {
+    Result<Database> copy = OpenCopyOf(path);
+    if (copy.ok() || copies == kMostCopies) return copy;
+  }
   if (!HasContent(path + "-wal")) {
     Result<Database> sealed = OpenAt(path, UriOf(path, "mode=ro&immutable=1"));
     if (sealed.ok()) sealed->may_be_mapped_ = map_files && IsLocal(path);

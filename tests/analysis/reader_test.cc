@@ -270,6 +270,7 @@ TEST_F(ReaderTest, AProcessThatStillRunsHasNotLostItsEnd) {
     writer.UseLog();
     writer.PutUsualRows();
     writer.Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
+    writer.Meta("sealed", 1);  // and the next one is not there yet
     writer.Scopes({.thread = 1}, {Begin(kTrain, 100), Begin(kInner, 200)});
     Result<Report> report = BuildReport(*LoadRun(run.path()));
     EXPECT_TRUE(report.ok());
@@ -278,6 +279,8 @@ TEST_F(ReaderTest, AProcessThatStillRunsHasNotLostItsEnd) {
   const std::string running = report_of({host, getpid(), RealtimeNow()});
   EXPECT_NE(running.find("still runs"), std::string::npos);
   EXPECT_EQ(running.find("process_not_closed"), std::string::npos);
+  EXPECT_EQ(running.find("live_mapping_unavailable"), std::string::npos);
+  EXPECT_EQ(running.find("segments_missing"), std::string::npos);
   EXPECT_EQ(running.find("scopes_open_at_end"), std::string::npos);
   for (const WriterIdentity& ended : {WriterIdentity{host, INT32_MAX, RealtimeNow()},
                                       WriterIdentity{"another", getpid(), RealtimeNow()}}) {
@@ -286,6 +289,27 @@ TEST_F(ReaderTest, AProcessThatStillRunsHasNotLostItsEnd) {
     EXPECT_NE(report.find("process_not_closed"), std::string::npos);
     EXPECT_NE(report.find("scopes_open_at_end"), std::string::npos);
   }
+}
+
+// As on a network filesystem: no log, no mapping, no lock.
+TEST_F(ReaderTest, ReadsAProcessThatIsInTheMiddleOfATransactionAgain) {
+  char host[256] = {};
+  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
+  identity_ = {host, getpid(), RealtimeNow()};
+  SegmentWriter writer(run_, identity_);
+  writer.PutUsualRows();
+  writer.Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
+  writer.Scopes({.thread = 1}, {Begin(kTrain, 100), End(kTrain, 200)});
+  writer.Sql("UPDATE chunk SET crc=crc+1");
+  int waited = 0;
+  const Result<Run> run = LoadRunWaiting(run_.path(), [&] {
+    if (++waited == 2) writer.Sql("UPDATE chunk SET crc=crc-1");
+  });
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(waited, 2);
+  EXPECT_EQ(run->processes[0].Counted(LedgerCounter::chunks_corrupt), 0u);
+  EXPECT_EQ(run->processes[0].threads[0].events.size(), 2u);
+  EXPECT_TRUE(run->problems.empty());
 }
 
 TEST_F(ReaderTest, EndsAKilledProcessAtItsLastEvent) {
