@@ -10,13 +10,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <system_error>
+#include <thread>
 #include <tuple>
 #include <utility>
 
 #include "analysis/folder_entries.h"
+#include "analysis/plain_file.h"
 #include "analysis/segment.h"
 #include "analysis/settled_time.h"
 #include "analysis/sqlite.h"
@@ -29,6 +33,12 @@ namespace fs = std::filesystem;
 
 // Beside a segment, while it is written without some of its chunks.
 constexpr char kAnew[] = ".new";
+
+// Of a segment that is written to meanwhile, and the time that a transaction may take.
+constexpr int kMostListings = 5;
+constexpr std::chrono::milliseconds kTransaction{20};
+// Of the header of a database: https://www.sqlite.org/fileformat2.html#file_change_counter
+constexpr std::streamoff kChangesAt = 24;
 
 Error Unreadable(const std::string& path, const std::string& found) {
   return {"compacting the run", path, found, "a segment that can be read whole",
@@ -44,6 +54,16 @@ bool Says(const MetaRows& meta, const char* key, const char* value) {
 bool TellsLife(EventFamily family) {
   return family == EventFamily::kThread || family == EventFamily::kApi ||
          family == EventFamily::kDevice;
+}
+
+// How often |path| was written to without a log; absent in the middle of that.
+std::optional<uint32_t> ChangesOf(const std::string& path) {
+  if (HasContent(path + "-journal")) return std::nullopt;
+  uint32_t changes = 0;
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(kChangesAt);
+  file.read(reinterpret_cast<char*>(&changes), sizeof(changes));
+  return changes;
 }
 
 Status RemoveSegment(const std::string& path) {
@@ -91,43 +111,65 @@ Status RemoveChunks(const std::string& path, const std::vector<int64_t>& ids) {
 
 }  // namespace
 
-Result<StoredSegments> StoredSegments::In(const std::string& folder) {
+Result<StoredSegments::File> StoredSegments::ListOnce(const std::string& path,
+                                                      const TraceFileName& name) {
+  Result<Segment> segment = Segment::Open(path, name);
+  if (!segment.ok()) return segment.error();
+  File file;
+  file.path = path;
+  file.process = segment->identity();
+  file.number = name.segment;
+  file.done = Says(segment->meta(), "sealed", "1") || segment->meta().contains("end_how");
+  Result<Database> database = Database::OpenReadOnly(path);
+  if (!database.ok()) return database.error();
+  // Before the chunks, so that these are at least those of the time before.
+  Query clock = database->Prepare("SELECT monotonic_ns FROM clock ORDER BY monotonic_ns DESC");
+  if (clock.Step()) file.written_ns = clock.Int(0);
+  Query unknown = database->Prepare("SELECT start_ns, reason FROM unknown");
+  while (unknown.Step()) {
+    if (unknown.Text(1) == kUndeliveredReason) file.delivered_ns = unknown.Int(0);
+  }
+  Query query = database->Prepare(
+      "SELECT id, family, thread, first_sequence, sequence_count, event_count, min_ns, max_ns, "
+      "length(body) FROM chunk ORDER BY id");
+  while (query.Step()) {
+    Chunk& chunk = file.chunks.emplace_back();
+    chunk.id = query.Int(0);
+    chunk.family = static_cast<EventFamily>(query.Int(1));
+    chunk.thread = static_cast<uint32_t>(query.Int(2));
+    chunk.first_sequence = static_cast<uint64_t>(query.Int(3));
+    chunk.next_sequence = chunk.first_sequence + static_cast<uint64_t>(query.Int(4));
+    chunk.events = static_cast<uint64_t>(query.Int(5));
+    chunk.stored = {{query.Int(6), query.Int(7)}, static_cast<uint64_t>(query.Int(8))};
+  }
+  if (query.failed()) return Unreadable(path, database->LastError());
+  return file;
+}
+
+// Where a recorder writes without a log, as on a network filesystem, what is read while it does is
+// of before and of after: a clock sample without the chunks that it speaks for.
+Result<StoredSegments::File> StoredSegments::List(const std::string& path,
+                                                  const TraceFileName& name,
+                                                  const std::function<void()>& meanwhile) {
+  for (int listing = 1;; ++listing) {
+    const std::optional<uint32_t> before = ChangesOf(path);
+    Result<File> file = ListOnce(path, name);
+    if (meanwhile) meanwhile();
+    if (listing == kMostListings || (before && ChangesOf(path) == before)) return file;
+    std::this_thread::sleep_for(kTransaction);
+  }
+}
+
+Result<StoredSegments> StoredSegments::In(const std::string& folder,
+                                          const std::function<void()>& meanwhile) {
   StoredSegments stored;
   std::error_code error;
   for (const fs::directory_entry& entry : EntriesOf(folder, &error)) {
     const auto name = ParseTraceFileName(entry.path().filename().string());
     if (!name || name->live) continue;
-    const std::string path = entry.path().string();
-    Result<Segment> segment = Segment::Open(path, *name);
-    if (!segment.ok()) return segment.error();
-    File& file = stored.files_.emplace_back();
-    file.path = path;
-    file.process = segment->identity();
-    file.number = name->segment;
-    file.done = Says(segment->meta(), "sealed", "1") || segment->meta().contains("end_how");
-    Result<Database> database = Database::OpenReadOnly(path);
-    if (!database.ok()) return database.error();
-    // Before the chunks, so that these are at least those of the time before.
-    Query clock = database->Prepare("SELECT monotonic_ns FROM clock ORDER BY monotonic_ns DESC");
-    if (clock.Step()) file.written_ns = clock.Int(0);
-    Query unknown = database->Prepare("SELECT start_ns, reason FROM unknown");
-    while (unknown.Step()) {
-      if (unknown.Text(1) == kUndeliveredReason) file.delivered_ns = unknown.Int(0);
-    }
-    Query query = database->Prepare(
-        "SELECT id, family, thread, first_sequence, sequence_count, event_count, min_ns, max_ns, "
-        "length(body) FROM chunk ORDER BY id");
-    while (query.Step()) {
-      Chunk& chunk = file.chunks.emplace_back();
-      chunk.id = query.Int(0);
-      chunk.family = static_cast<EventFamily>(query.Int(1));
-      chunk.thread = static_cast<uint32_t>(query.Int(2));
-      chunk.first_sequence = static_cast<uint64_t>(query.Int(3));
-      chunk.next_sequence = chunk.first_sequence + static_cast<uint64_t>(query.Int(4));
-      chunk.events = static_cast<uint64_t>(query.Int(5));
-      chunk.stored = {{query.Int(6), query.Int(7)}, static_cast<uint64_t>(query.Int(8))};
-    }
-    if (query.failed()) return Unreadable(path, database->LastError());
+    Result<File> file = List(entry.path().string(), *name, meanwhile);
+    if (!file.ok()) return file.error();
+    stored.files_.push_back(std::move(*file));
   }
   if (error) return Unreadable(folder, error.message());
   std::vector<File>& files = stored.files_;

@@ -15,13 +15,16 @@
 #include "analysis/retention.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
+#include "analysis/trace_file_name.h"
 
 namespace gpubound {
 
 class StoredSegments {
  public:
-  // An error where a segment of |folder| cannot be read whole.
-  static Result<StoredSegments> In(const std::string& folder);
+  // An error where a segment of |folder| cannot be read whole. |meanwhile|: called when one was
+  // read, which may change it.
+  static Result<StoredSegments> In(const std::string& folder,
+                                   const std::function<void()>& meanwhile = {});
 
   // Until when all that processes recorded is among what is listed, but for those of which
   // |is_whole| says that they had written the last of it before. Kept in mind by who reads the
@@ -69,6 +72,10 @@ class StoredSegments {
     int64_t delivered_ns = INT64_MAX;  // until when device work is; of a last one
     std::vector<Chunk> chunks;
   };
+
+  static Result<File> ListOnce(const std::string& path, const TraceFileName& name);
+  static Result<File> List(const std::string& path, const TraceFileName& name,
+                           const std::function<void()>& meanwhile);
 
   static bool Stays(const Chunk& chunk, const Keep& keep) {
     return chunk.tells_end || keep(chunk.stored);

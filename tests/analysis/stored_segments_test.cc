@@ -59,6 +59,19 @@ TEST_F(StoredSegmentsTest, OfDeviceWorkAllIsListedThatWasDelivered) {
   EXPECT_EQ(ListedUntil(), 600);
 }
 
+// As on a network filesystem, where no log takes up what is written meanwhile.
+TEST_F(StoredSegmentsTest, ASegmentThatIsWrittenToMeanwhileIsListedAgain) {
+  SegmentWriter writer(run_, WriterIdentity{});
+  writer.PutUsualRows();
+  uint64_t listings = 0;
+  const Result<StoredSegments> stored = StoredSegments::In(run_.path(), [&] {
+    if (++listings < 3) writer.Work({.thread = 9, .first_sequence = listings}, {Kernel(1, 2, 1)});
+  });
+  ASSERT_TRUE(stored.ok());
+  EXPECT_EQ(listings, 3u);
+  EXPECT_EQ(stored->Chunks().size(), 2u);
+}
+
 TEST_F(StoredSegmentsTest, OfWhatIsSealedAllIsListed) {
   WriteSegment(100, 0, 900, true);
   EXPECT_EQ(ListedUntil(), INT64_MAX);
