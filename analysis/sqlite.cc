@@ -298,9 +298,8 @@ Status Database::RemoveRows(const std::string& path, const std::string& table,
                             const std::vector<int64_t>& ids) {
   Result<Database> database = OpenToChange(path);
   if (!database.ok()) return database.error();
-  bool done = database->Execute(
-      "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;"
-      "PRAGMA temp_store=MEMORY; BEGIN IMMEDIATE");
+  // No journal: a copy that is done in part is thrown away.
+  bool done = database->Execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN IMMEDIATE");
   {
     Query remove = database->Prepare("DELETE FROM " + table + " WHERE rowid=?1");
     for (size_t i = 0; done && i < ids.size(); ++i) {
