@@ -171,6 +171,25 @@ class TrainerTest(LibraryTest):
                           "for _ in range(3): policy.predict_all(0, None)\n", STAND_INS)
         self.assertEqual(self.count(calls, "operation inference"), 3)
 
+    def test_a_loop_in_a_cell_of_a_notebook_ends_with_the_cell(self):
+        calls = self.told("from IPython.core.events import EventManager\nimport gymnasium, torch\n"
+                          "from gpubound import _core\nevents = EventManager()\n"
+                          "environment = gymnasium.make('CartPole-v1')\n"
+                          "weight = torch.ones(4, requires_grad=True)\n"
+                          "for cell in range(2):\n"
+                          "    events.trigger('pre_run_cell', None)\n"
+                          "    for _ in range(2):\n"
+                          "        environment.reset()\n"
+                          "        (weight * weight).sum().backward()\n"
+                          "    events.trigger('post_run_cell', None)\n"
+                          "    _core.phase('between')\n", STAND_INS)
+        for _ in range(2):
+            between = calls.index("phase between")
+            cell, calls = calls[:between], calls[between + 1:]
+            self.assertEqual(cell.count("begin operation update"), 2)
+            self.assertEqual(cell.count("end operation update"), 2)
+            self.assertEqual(self.steps(cell), 2)
+
 
 class TimerTest(LibraryTest):
     def test_trl_timers_are_operations(self):

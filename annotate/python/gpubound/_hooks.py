@@ -20,6 +20,7 @@ from gpubound._decorate import Suspendable, binds_to_instances, drive_steps
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "update": _loop.enter_update}
 _AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "turn": _loop.end_turn}
+_BEFORE_CALL: Dict[str, Callable[[], None]] = {"left": _loop.leave}
 
 
 class Library:
@@ -204,15 +205,15 @@ def _signal_of(hook: Dict[str, Any]) -> Optional[Callable[[], object]]:
 
 
 def _around_iteration(moment: str) -> Callable[[Any, str], Any]:
-    if moment not in _AFTER_CALL:
-        raise ValueError(f"iteration {moment!r} without an operation; expected "
-                         f"{' or '.join(_AFTER_CALL)}")
-    after_call = _AFTER_CALL[moment]
+    moments = {**_AFTER_CALL, **_BEFORE_CALL}
+    if moment not in moments:
+        raise ValueError(f"iteration {moment!r} without an operation; expected {' or '.join(moments)}")
+    role = _roles.FOLLOWS if moment in _AFTER_CALL else _roles.CLOSES
 
     def wrap(original: Any, name: str) -> Any:
-        def tell() -> None:
-            _failures.attempt(None, f"{name}: the iteration is not ended", after_call)
-        return _core.watch(original, 0, binds_to_instances(original), _roles.FOLLOWS, tell)
+        def tell(*_: Any, **__: Any) -> None:
+            _failures.attempt(None, f"{name}: the iteration is not ended", moments[moment])
+        return _core.watch(original, 0, binds_to_instances(original), role, tell)
     return wrap
 
 

@@ -139,8 +139,8 @@ def _watch_end_of(thread: int) -> None:
 
 
 def _end_thread(thread: int) -> None:
-    """The stage of `thread` ends with it, and with a learner its loop: the number of the thread, too, may
-    be that of the next one."""
+    """The stage of `thread`, the calling one, ends with it, and with a learner its loop: the number of the
+    thread, too, may be that of the next one."""
     _loop.leave(thread)
     if _loop.threads.get("learner") == thread:
         _end_open_turn()
@@ -188,6 +188,14 @@ def end_iterations() -> None:
     """The framework's loop returned: ends its last turn."""
     _loop.by_framework = False
     _end_open_turn()
+
+
+def leave() -> None:
+    """What the calling thread did is over, as a cell of a notebook is, and somebody else decides when
+    it goes on: until then it neither collects nor learns."""
+    thread = threading.get_ident()
+    if _loop.depth(thread) == 0:
+        _end_thread(thread)
 
 
 def is_outermost() -> bool:

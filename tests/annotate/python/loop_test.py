@@ -26,12 +26,12 @@ class LoopTest(RecordedTest):
         self.calls = {"e": _loop.enter_rollout, "b": _loop.enter_update, "j": _loop.begin_jitted_turn,
                       "c": lambda: _loop.note_optimizer(self.critic),
                       "a": lambda: _loop.note_optimizer(self.actor),
-                      "t": _loop.end_turn, "s": gpubound.step}
+                      "t": _loop.end_turn, "s": gpubound.step, "l": _loop.leave}
         super().setUp()
 
     def run_loop(self, program):
         """`program` has a letter for each call: an environment is stepped, backward(), the critic's or
-        the actor's optimizer steps, a jitted training step, a framework's turn, step() of the program.
+        the actor's optimizer steps, a jitted training step, a framework's turn, step() of the program, the end of a cell.
         Returns what is recorded, a word each."""
         for call in program:
             self.calls[call]()
@@ -245,6 +245,24 @@ class LoopTest(RecordedTest):
             self.on_another_thread("eebcbc" * 2)
             self.assertEqual(self.run_loop(""), "rollout( ) update( ) step rollout( ) update( ) step")
         self.assertEqual(self.run_loop("eebcbc"), "rollout( ) update(")
+
+    def test_a_loop_in_a_cell_ends_with_the_cell_and_may_begin_again_in_the_next(self):
+        self.assertEqual(self.run_loop("leebcbcl" * 2),
+                         "rollout( ) update( ) step rollout( ) update( ) step")
+        self.assertEqual(self.run_loop("eelbcl"), "rollout( ) update( ) step")
+        self.assertEqual(self.run_loop("bcbclbcl"), "update( step step ) update( step )")
+        self.assertEqual(self.run_loop("jjl"), "step step")
+
+    def test_a_cell_ends_no_loop_of_another_thread(self):
+        self.run_loop("eb")
+        self.on_another_thread("l")
+        self.assertEqual(self.run_loop("e"), ") step rollout(")
+
+    def test_a_cell_that_leaves_an_operation_open_ends_nothing_around_it(self):
+        self.run_loop("eb")
+        with gpubound.operation("own"):
+            self.assertEqual(self.run_loop("l"), "begin operation own")
+        self.assertEqual(self.run_loop("e"), "end operation own ) step rollout(")
 
     def test_the_learner_of_the_next_thread_has_an_optimizer_of_its_own(self):
         self.on_another_thread("bcbcbc")
