@@ -314,6 +314,7 @@ PyMethodDef functions[] = {
     {"pause", Pause, METH_NOARGS, nullptr},
     {"resume", Resume, METH_NOARGS, nullptr},
     {"ledger", AsMethod(AddToLedger), METH_FASTCALL, nullptr},
+    {"thread_ident", ThreadIdent, METH_NOARGS, nullptr},
     {"depth", ScopeDepth, METH_NOARGS, nullptr},
     {"innermost", InnermostScope, METH_NOARGS, nullptr},
     {"suspend", SuspendScopes, METH_O, nullptr},

@@ -16,6 +16,10 @@ uint32_t ListOpenScopes(uint32_t* labels) {
 
 }  // namespace
 
+PyObject* ThreadIdent(PyObject*, PyObject*) {
+  return PyLong_FromUnsignedLong(PyThread_get_thread_ident());
+}
+
 PyObject* ScopeDepth(PyObject*, PyObject*) {
   return PyLong_FromUnsignedLong(g_table.open_scopes(nullptr, 0));
 }

@@ -13,6 +13,10 @@ namespace gpubound {
 
 inline constexpr uint32_t kMaxScopes = 256;  // of a thread; the collector follows fewer
 
+// thread_ident() -> int: the calling thread, of whose scopes all here is. threading.get_ident()
+// says the same, but where a library of greenlets (gevent, eventlet) has put its own in its place.
+PyObject* ThreadIdent(PyObject* module, PyObject* none);
+
 // depth() -> int: how many scopes are open.
 PyObject* ScopeDepth(PyObject* module, PyObject* none);
 

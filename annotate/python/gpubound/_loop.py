@@ -11,9 +11,11 @@ hooks; a script that opens operations of its own is left alone, and one that cal
 its iterations itself.
 
 What several threads may do at once is one operation of a dict or a list, which only one of them
-succeeds with: no lock that a fork could leave behind closed.
+succeeds with: no lock that a fork could leave behind closed. Threads are those of the system, as they
+are where scopes are kept: to greenlets (gevent, eventlet) the `threading` module says that each is one.
 """
 import atexit
+import os
 import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
@@ -80,7 +82,7 @@ class _Loop:
     def stop_guessing(self) -> None:
         """A framework says what its iterations are."""
         self.by_framework = True
-        thread = threading.get_ident()
+        thread = _core.thread_ident()
         if thread in self.stages and self.depth(thread) == 0:
             self.stages.pop(thread).__exit__()
 
@@ -127,14 +129,14 @@ class _EndOfThread:
     def __init__(self, thread: int) -> None:
         self._thread = thread
 
-    def __del__(self, get_ident: Callable[[], int] = threading.get_ident) -> None:
+    def __del__(self, get_ident: Callable[[], int] = _core.thread_ident) -> None:
         if get_ident() == self._thread:  # else in a fork child, or where the interpreter ends
             _end_thread(self._thread)
 
 
 def _watch_end_of(thread: int) -> None:
     """Of `thread`, the calling one; what the main thread did ends with the program."""
-    if not hasattr(_of_thread, "end") and thread != threading.main_thread().ident:
+    if not hasattr(_of_thread, "end") and threading.get_native_id() != os.getpid():
         _of_thread.end = _EndOfThread(thread)
 
 
@@ -149,7 +151,7 @@ def _end_thread(thread: int) -> None:
 
 def enter_worker(*_: Any, **__: Any) -> None:
     """What a worker process is for is about to begin, in a layer that is open around all of it."""
-    _loop.worker = threading.get_ident()
+    _loop.worker = _core.thread_ident()
     _loop.around_worker = _core.depth() + 1
 
 
@@ -193,7 +195,7 @@ def end_iterations() -> None:
 def leave() -> None:
     """What the calling thread did is over, as a cell of a notebook is, and somebody else decides when
     it goes on: until then it neither collects nor learns."""
-    thread = threading.get_ident()
+    thread = _core.thread_ident()
     if _loop.depth(thread) == 0:
         _end_thread(thread)
 
@@ -205,13 +207,13 @@ def is_outermost() -> bool:
 
 def depth() -> int:
     """How many scopes are open on this thread within what the loop itself has open."""
-    return _loop.depth(threading.get_ident())
+    return _loop.depth(_core.thread_ident())
 
 
 def suspend(kept: int) -> Tuple[int, ...]:
     """Closes the scopes of this thread beyond the first `kept` and what the loop itself has open; returns
     their labels."""
-    return _core.suspend(max(kept, _loop.around(threading.get_ident())))
+    return _core.suspend(max(kept, _loop.around(_core.thread_ident())))
 
 
 def begin_jitted_turn() -> None:
@@ -219,7 +221,7 @@ def begin_jitted_turn() -> None:
     collected before, or it is a turn of the loop by itself."""
     if _loop.by_framework:
         return
-    thread = threading.get_ident()
+    thread = _core.thread_ident()
     if thread not in _loop.stages:
         _loop.each_step = True
     is_turn = _loop.count_step()
@@ -235,7 +237,7 @@ def begin_jitted_turn() -> None:
 
 def enter_rollout() -> None:
     """An environment is about to be stepped, outside of any hook."""
-    loop, thread = _loop, threading.get_ident()
+    loop, thread = _loop, _core.thread_ident()
     if loop.by_framework:
         return
     learner = loop.threads.get("learner")
@@ -253,7 +255,7 @@ def enter_rollout() -> None:
 
 def enter_update() -> None:
     """backward() is about to be called, outside of any hook."""
-    loop, thread = _loop, threading.get_ident()
+    loop, thread = _loop, _core.thread_ident()
     if loop.by_framework:
         return
     if "learner" not in loop.threads:
@@ -269,7 +271,7 @@ def enter_update() -> None:
 
 def note_optimizer(optimizer: Any, *_: Any, **__: Any) -> None:
     """An optimizer has stepped."""
-    loop, thread = _loop, threading.get_ident()
+    loop, thread = _loop, _core.thread_ident()
     loop.has_optimised = True
     if loop.by_framework or loop.stages.get(thread) is not _update or not loop.is_led_by(optimizer):
         return
@@ -281,14 +283,14 @@ def note_optimizer(optimizer: Any, *_: Any, **__: Any) -> None:
 
 
 def _finish() -> None:
-    _loop.leave(threading.get_ident())
+    _loop.leave(_core.thread_ident())
     end_iterations()
 
 
 def forget_in_fork_child() -> None:
     """The child has a loop of its own, if any; what the forking thread had open around it ends here."""
     global _loop
-    thread = threading.get_ident()
+    thread = _core.thread_ident()
     stage = _loop.stages.get(thread)
     if stage is not None and _loop.depth(thread) == 0:
         stage.__exit__()

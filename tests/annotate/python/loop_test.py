@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which iterations and stages are found in training loops of several shapes."""
+import itertools
 import os
 import threading
 import traceback
 import types
 import unittest
 import warnings
+from unittest import mock
 
 import gpubound
 from gpubound import _core, _hooks, _loop
@@ -31,8 +33,8 @@ class LoopTest(RecordedTest):
 
     def run_loop(self, program):
         """`program` has a letter for each call: an environment is stepped, backward(), the critic's or
-        the actor's optimizer steps, a jitted training step, a framework's turn, step() of the program, the end of a cell.
-        Returns what is recorded, a word each."""
+        the actor's optimizer steps, a jitted training step, a framework's turn, step() of the program, the
+        end of a cell. Returns what is recorded, a word each."""
         for call in program:
             self.calls[call]()
         words = {"begin operation rollout": "rollout(", "end operation rollout": ")",
@@ -294,6 +296,15 @@ class LoopTest(RecordedTest):
             _loop._finish()
         _loop._loop = _loop._Loop()
         return recorded
+
+    def test_greenlets_of_one_thread_share_its_loop(self):
+        greenlets = itertools.count(1)  # each call is made by another one
+        with mock.patch("threading.get_ident", lambda: next(greenlets)), \
+                mock.patch("threading.main_thread", lambda: types.SimpleNamespace(ident=next(greenlets))):
+            self.assertEqual(self.run_loop("eebcbc" * 2 + "e"),
+                             "rollout( ) update( ) step rollout( ) update( ) step rollout(")
+            _loop._finish()
+        self.assertEqual(self.run_loop(""), ")")
 
     def test_a_worker_that_steps_environments_for_others_is_not_in_rollout(self):
         self.assertEqual(self.in_worker("eee"), "")
