@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import venv
 
 import gpubound
 
@@ -106,6 +107,31 @@ class StartupTest(unittest.TestCase):
         self.install_gymnasium("1.2.0")
         done = self.run_program("import gymnasium, time\ntime.sleep(0)\n" + PRINT_CALLS)
         self.assertIn("begin layer(2) time.sleep\nend layer(2) time.sleep\n", done.stdout)
+
+    def run_behind_pth_file(self, line, text):
+        """The output of `python -c text` where a .pth file has executed `line` before the hook came."""
+        venv.create(self.folder / "env", symlinks=True)
+        packages, = (self.folder / "env/lib").glob("python*/site-packages")
+        (packages / "first.pth").write_text(line)
+        path = os.pathsep.join([str(self.startup), str(self.folder)])
+        return subprocess.run([self.folder / "env/bin/python", "-B", "-c", text], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": path}, check=False, timeout=60)
+
+    def test_what_a_pth_file_imported_is_hooked(self):
+        done = self.run_behind_pth_file("import queue, multiprocessing",
+                                        "import time\ntime.sleep(0)\n" + PRINT_CALLS)
+        self.assertIn("begin layer(2) time.sleep\nend layer(2) time.sleep\n", done.stdout)
+        self.assertEqual(done.stderr, "")
+
+    def test_a_worker_of_a_fork_server_is_hooked_whatever_a_pth_file_imported(self):
+        self.install_gymnasium("1.2.0")
+        server = ("import multiprocessing, os\nif os.fork():\n    os.wait()\n    os._exit(0)\n" + USE + PRINT_CALLS +
+                  "# from multiprocessing.forkserver import main\n")  # what it is known by
+        for line in ("import queue", "import multiprocessing"):
+            done = self.run_behind_pth_file(line, server)
+            shutil.rmtree(self.folder / "env")
+            self.assertEqual(done.stderr, "")
+            self.assertIn("begin operation simulation\nend operation simulation\n", done.stdout, line)
 
     def test_a_version_that_is_not_known_is_left_alone_and_named(self):
         self.install_gymnasium("9.0")

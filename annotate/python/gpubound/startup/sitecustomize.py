@@ -108,6 +108,12 @@ class _FirstLibrary(object):
             self._load()
         return None if self._hooks is None else self._hooks.find_spec(name, path, target)
 
+    def look_back(self):
+        """A .pth file may have imported one of the libraries before any of this, as coverage.py's does with
+        multiprocessing; nobody imports that again."""
+        if any(name in sys.modules for name in self._names) and not self._serves():
+            self._load()
+
     def _serves(self):
         """Whether this process does nothing of its own."""
         if _is_helper("from multiprocessing.resource_tracker", "loky.backend.resource_tracker"):
@@ -189,5 +195,7 @@ _take_out(_folder)
 # The words for off of SwitchOf in libprofiler/env_vars.h.
 _OFF = ("", "0", "off", "Off", "OFF", "false", "False", "FALSE", "no", "No", "NO")
 if sys.version_info >= (3,) and os.environ.get("GPUBOUND_DISABLE", "0") in _OFF:
-    sys.meta_path.insert(0, _FirstLibrary(os.path.dirname(_folder)))
+    _first_library = _FirstLibrary(os.path.dirname(_folder))
+    sys.meta_path.insert(0, _first_library)
+    _first_library.look_back()
 _go_on()
