@@ -248,7 +248,8 @@ Result<Run> ReadRun(const std::string& path, const Reading& reading) {
   if (processes.empty()) {
     run.problems.push_back(
         "No process of this run was recorded: none used CUDA, NVTX or a gpubound scope, or what "
-        "did could not be recorded and has said why on stderr.");
+        "did could not be recorded and has said why on stderr, or was started with an environment "
+        "or an LD_PRELOAD of its own.");
   }
 
   const std::set<ProcessIdentity> running = ReadProcesses(reading, &processes, &run);

@@ -367,6 +367,7 @@ TEST_F(ReaderTest, AcceptsARunInWhichNothingWasRecorded) {
   EXPECT_TRUE(run.processes.empty());
   ASSERT_EQ(run.problems.size(), 1u);
   EXPECT_NE(run.problems[0].find("or what did could not be recorded"), std::string::npos);
+  EXPECT_NE(run.problems[0].find("or an LD_PRELOAD of its own"), std::string::npos);
   const Result<Report> report = BuildReport(run);
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->run.wall_ns, 50);

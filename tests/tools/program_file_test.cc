@@ -109,6 +109,14 @@ TEST_F(ProgramFileTest, WhatGoesOnInTheBackgroundIsNamed) {
   EXPECT_THAT(Reasons({}), testing::Contains(HasSubstr("in the background")));
 }
 
+TEST_F(ProgramFileTest, AnAllocatorThatIsPreloadedInOurPlaceIsNamed) {
+  EXPECT_THAT(Reasons({}), testing::Contains(HasSubstr("set LD_PRELOAD anew (for jemalloc")));
+}
+
+TEST_F(ProgramFileTest, APythonThatIsPartOfItsProgramIsNamed) {
+  EXPECT_THAT(Reasons({}), testing::Contains(HasSubstr("frozen with its program")));
+}
+
 TEST_F(ProgramFileTest, AVariableThatLeavesPythonAloneIsNamed) {
   EXPECT_THAT(Reasons({}, {{"GPUBOUND_PYTHON", "0"}}),
               testing::Contains(HasSubstr("GPUBOUND_PYTHON is set to 0")));
