@@ -171,6 +171,25 @@ class TrainerTest(LibraryTest):
                           "for _ in range(3): policy.predict_all(0, None)\n", STAND_INS)
         self.assertEqual(self.count(calls, "operation inference"), 3)
 
+    def test_pufferlib_collects_and_updates(self):
+        calls = self.told("import torch\nfrom pufferlib import emulation, pufferl, pufferlib, vector\n"
+                          "class Own(pufferlib.PufferEnv):\n"
+                          "    def reset(self, seed=None): pass\n"
+                          "    def step(self, actions): pass\n"
+                          "weight = torch.ones(4, requires_grad=True)\n"
+                          "emulation.PettingZooPufferEnv().step(None)\n"
+                          "trainer = pufferl.PuffeRL(vector.Serial([Own(), Own()]),\n"
+                          "                          lambda: (weight * weight).sum().backward())\n"
+                          "for _ in range(3):\n"
+                          "    trainer.evaluate()\n"
+                          "    trainer.train()\n"
+                          "trainer.close()\n"
+                          "own = Own()\nown.async_reset()\nown.send(None)\nown.recv()\n", STAND_INS)
+        self.assertEqual(self.count(calls, "operation simulation"), 2 + 3 * 2 * 2 + 3)
+        self.assertEqual(self.count(calls, "operation update"), 3)
+        self.assertEqual(self.count(calls, "operation backpropagation"), 3)
+        self.assertEqual(self.steps(calls), 3)
+
     def test_a_loop_in_a_cell_of_a_notebook_ends_with_the_cell(self):
         calls = self.told("from IPython.core.events import EventManager\nimport gymnasium, torch\n"
                           "from gpubound import _core\nevents = EventManager()\n"
