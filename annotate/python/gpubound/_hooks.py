@@ -18,7 +18,7 @@ from gpubound import (_api, _closures, _core, _cupti, _failures, _jitted, _loop,
                       _replacing, _roles, _signals, _timers, _versions, _waits)
 from gpubound._decorate import Suspendable, binds_to_instances, drive_steps
 
-_LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "update": _loop.enter_update}
+_LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "reset": _loop.note_reset, "update": _loop.enter_update}
 _AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "turn": _loop.end_turn}
 _BEFORE_CALL: Dict[str, Callable[[], None]] = {"left": _loop.leave}
 
@@ -128,13 +128,13 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
         return lambda original, name: _in_layer(original, name, hook)
     if "operation" not in hook:
         return _around_iteration(hook["iteration"])
-    return lambda original, _: _in_operation(original, hook)
+    return lambda original, name: _in_operation(original, name, hook)
 
 
-def _in_operation(original: Any, hook: Dict[str, Any]) -> Any:
+def _in_operation(original: Any, name: str, hook: Dict[str, Any]) -> Any:
     label = _core.operation(hook["operation"]).label
     alone = bool(hook.get("alone"))  # only where no other hook is open on the thread
-    guard = _guard(hook)
+    guard = _guard(hook, name)
     driven = drive_steps(original, lambda: _HookedSteps(label, alone, guard))
     if driven is not None:
         return driven
@@ -189,8 +189,8 @@ def _in_layer(original: Any, name: str, hook: Dict[str, Any]) -> Any:
     return _core.watch(wrapper, 0, binds, _roles.CLOSES, _loop.enter_worker)
 
 
-def _guard(hook: Dict[str, Any]) -> Optional[Callable[[], object]]:
-    signal = _signal_of(hook)
+def _guard(hook: Dict[str, Any], called: str) -> Optional[Callable[[], object]]:
+    signal = _signal_of(hook, called)
     if "unless" not in hook:
         return signal
     module, _, name = hook["unless"].rpartition(".")  # a function of no arguments
@@ -198,10 +198,13 @@ def _guard(hook: Dict[str, Any]) -> Optional[Callable[[], object]]:
     return refuses if signal is None else lambda: refuses() or signal()
 
 
-def _signal_of(hook: Dict[str, Any]) -> Optional[Callable[[], object]]:
+def _signal_of(hook: Dict[str, Any], called: str) -> Optional[Callable[[], object]]:
+    """What a call of the function `called` says of the loop."""
     if hook.get("iteration") == "begins":
         return _loop.begin_iteration
-    return _LOOP_SIGNALS.get(hook.get("loop", ""))  # what it says of a loop without a framework
+    loop = hook.get("loop", "")
+    resets = loop == "rollout" and called.rpartition(".")[2].startswith("reset")
+    return _LOOP_SIGNALS.get("reset" if resets else loop)
 
 
 def _around_iteration(moment: str) -> Callable[[Any, str], Any]:

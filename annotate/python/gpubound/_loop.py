@@ -35,10 +35,11 @@ class _Loop:
     def __init__(self) -> None:
         self.open_turns: List[None] = []  # an item for each that its next one or the end of the loop ends
         self.by_framework = False    # a framework says which its iterations are
-        # "collector": the thread that was the first to step an environment. "learner": the one whose
-        # turns are the iterations.
+        # "collector": the thread that was the first to step an environment; resetting one is no such step,
+        # since it is done wherever environments are made. "learner": the one whose turns are the iterations.
         self.threads: Dict[str, int] = {}
         self.stages: Dict[int, _core.Scope] = {}  # `rollout` or `update`, open on that thread
+        self.fed = False        # others stepped environments since the learner last did
         self.each_step = False  # each step of the leading optimizer is a turn
         self.steps = 0          # of it, since the learner last stepped an environment
         self.leader: Callable[[], Any] = lambda: None  # the optimizer that is first to step
@@ -241,16 +242,26 @@ def enter_rollout() -> None:
     if loop.by_framework:
         return
     learner = loop.threads.get("learner")
-    if thread != (learner or loop.threads.setdefault("collector", thread)):
+    collector = loop.threads.setdefault("collector", thread)
+    if thread != (learner or collector):
+        loop.fed = True
         return  # on the threads of a pool only some of the time would be rollout
     if loop.stages.get(thread) is _rollout or (thread == loop.worker and thread != learner):
         return  # what steps environments for others is rollout only where it does
-    alternates = loop.each_step and 0 < loop.steps < _LONG_UPDATE
-    loop.steps = 0
+    # What a learner steps itself, while others step environments for it, is an evaluation.
+    alternates = loop.each_step and 0 < loop.steps < _LONG_UPDATE and not loop.fed
+    loop.steps, loop.fed = 0, False
     loop.enter(thread, _rollout)
     if alternates:
         loop.each_step = False
         _end_open_turn()
+
+
+def note_reset() -> None:
+    """An environment is about to be reset, outside of any hook: part of a rollout where the thread also
+    steps environments."""
+    if _loop.threads.get("collector") == threading.get_ident():
+        enter_rollout()
 
 
 def enter_update() -> None:

@@ -184,17 +184,30 @@ class InstallTest(RecordedTest):
     def test_what_is_refused_says_nothing_of_the_loop(self):
         module = sample()
         answers = [False, True]
-        module.declines = answers.pop
+        module.declines, module.step = answers.pop, module.reset
         unittest.mock.patch.dict("sys.modules", sample=module).start()
         self.addCleanup(unittest.mock.patch.stopall)
         _loop.forget_in_fork_child()
         self.addCleanup(_loop.forget_in_fork_child)
-        library({"module": "sample", "names": ["reset"], "operation": "simulation", "loop": "rollout",
+        library({"module": "sample", "names": ["step"], "operation": "simulation", "loop": "rollout",
                  "unless": "sample.declines"}).install(module)
         take()
-        module.reset()
+        module.step()
         self.assert_recorded()
+        module.step()
+        self.assert_recorded("begin operation rollout", *scope("simulation"))
+
+    def test_a_reset_alone_begins_no_rollout(self):
+        module = sample()
+        module.step = lambda: None
+        _loop.forget_in_fork_child()
+        self.addCleanup(_loop.forget_in_fork_child)
+        library({"module": "sample", "names": ["reset", "step"], "operation": "simulation",
+                 "loop": "rollout"}).install(module)
+        take()
         module.reset()
+        self.assert_recorded(*scope("simulation"))
+        module.step()
         self.assert_recorded("begin operation rollout", *scope("simulation"))
 
     def test_an_asynchronous_method_is_its_operation_while_it_runs(self):

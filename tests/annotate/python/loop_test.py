@@ -25,14 +25,14 @@ class LoopTest(RecordedTest):
         _loop.forget_in_fork_child()
         self.addCleanup(_loop.forget_in_fork_child)
         self.critic, self.actor = Optimizer(), Optimizer()
-        self.calls = {"e": _loop.enter_rollout, "b": _loop.enter_update, "j": _loop.begin_jitted_turn,
+        self.calls = {"e": _loop.enter_rollout, "r": _loop.note_reset, "b": _loop.enter_update, "j": _loop.begin_jitted_turn,
                       "c": lambda: _loop.note_optimizer(self.critic),
                       "a": lambda: _loop.note_optimizer(self.actor),
                       "t": _loop.end_turn, "s": gpubound.step, "l": _loop.leave}
         super().setUp()
 
     def run_loop(self, program):
-        """`program` has a letter for each call: an environment is stepped, backward(), the critic's or
+        """`program` has a letter for each call: an environment is stepped or reset, backward(), the critic's or
         the actor's optimizer steps, a jitted training step, a framework's turn, step() of the program, the
         end of a cell. Returns what is recorded, a word each."""
         for call in program:
@@ -236,6 +236,25 @@ class LoopTest(RecordedTest):
         self.run_loop("bcbc")
         self.on_another_thread("eee")
         self.assertEqual(self.run_loop("bc"), "step")
+
+    def test_a_learner_that_resets_the_environments_which_others_step_turns_with_its_optimizer(self):
+        self.assertEqual(self.run_loop("r"), "")
+        self.on_another_thread("eee")
+        self.run_loop("rbcbc")
+        self.on_another_thread("eee")
+        self.assertEqual(self.run_loop("rbcbc"), "step step")
+
+    def test_resets_are_part_of_the_rollouts_of_a_thread_that_steps_environments(self):
+        self.assertEqual(self.run_loop("re" + "rebcbc" * 2), "rollout( ) update( ) step rollout( ) update(")
+
+    def test_a_probe_before_the_loop_that_only_resets_is_no_rollout(self):
+        self.assertEqual(self.run_loop("r" + "bc" * 4), "update( step step step")
+
+    def test_a_learner_that_others_feed_evaluates_and_goes_on_as_before(self):
+        self.run_loop("bcbc")
+        for _ in range(3):
+            self.on_another_thread("ee")
+            self.assertEqual(self.run_loop("eeebcbc").count("step"), 2)
 
     def test_a_learner_thread_beside_one_that_steps_environments(self):
         self.run_loop("eee")
