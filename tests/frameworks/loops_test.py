@@ -49,6 +49,14 @@ class TorchTest(LibraryTest):
                 self.assertEqual(self.count(calls, "operation update"), 3)
                 self.assertEqual(self.steps(calls), 3)
 
+    def test_gradients_of_an_evolution_strategy_are_an_update_where_the_optimizer_steps(self):
+        calls = self.told(self.LOOP.format(learn="weight.grad = torch.ones(4); optimizer.step()"))
+        self.assertEqual(self.count(calls, "operation update"), 3)
+        self.assertEqual(self.steps(calls), 3)
+        self.assertLess(calls.index("begin operation update"), calls.index("begin operation optimizer"))
+        range_of_torch = [call for call in calls if "Optimizer.step#SGD.step" in call]
+        self.assertEqual(range_of_torch[::2], [f"begin {call[4:]}" for call in range_of_torch[1::2]])
+
     def test_gradients_that_accelerate_accumulates_are_one_turn(self):
         calls = self.told("import torch\nfrom accelerate import Accelerator\n"
                           "accelerator = Accelerator(cpu=True, gradient_accumulation_steps=4)\n"

@@ -18,12 +18,12 @@ class _OfThread(threading.local):
 _of_thread = _OfThread()
 
 
-def wrap(original: Any, hooked: Any, hook: Dict[str, Any]) -> Any:
-    """`hooked`, the wrapper that opens the hook's operation around `original`; with a closure as told above."""
-    scope = _core.operation(hook["operation"])
+def depths_around(hook: Dict[str, Any]) -> Callable[[Any], int]:
+    """Says for an optimizer, in its step, how many scopes are open on the thread around the library's own
+    range for it."""
     domain: str = hook["module"].partition(".")[0]
     within: str = hook.get("within", "")
-    ranges: Dict[type, int] = {}  # by the class of the optimizer: the library's own range around its steps
+    ranges: Dict[type, int] = {}  # by the class of the optimizer
 
     def depth_around(optimizer: Any) -> int:
         owner, depth = type(optimizer), int(_core.depth())
@@ -32,6 +32,13 @@ def wrap(original: Any, hooked: Any, hook: Dict[str, Any]) -> Any:
         if owner not in ranges:
             ranges[owner] = _core.annotation_label(domain, within.format(owner.__name__))
         return depth - (_core.innermost() == ranges[owner])
+    return depth_around
+
+
+def wrap(original: Any, hooked: Any, hook: Dict[str, Any]) -> Any:
+    """`hooked`, the wrapper that opens the hook's operation around `original`; with a closure as told above."""
+    scope = _core.operation(hook["operation"])
+    depth_around = depths_around(hook)
 
     def step(optimizer: Any, *arguments: Any, **keywords: Any) -> Any:
         closure = keywords.get("closure", arguments[0] if arguments else None)

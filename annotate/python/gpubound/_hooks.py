@@ -143,16 +143,29 @@ def _in_operation(original: Any, name: str, hook: Dict[str, Any]) -> Any:
     if hook.get("loop") != "optimized":
         return hooked
     hooked = _closures.wrap(original, hooked, hook)
-    return _core.watch(hooked, 0, binds, _roles.OPENS, _note_of(hook.get("proxies", ())))
+    return _around_step(hooked, binds, hook)
 
 
-def _note_of(proxies: Sequence[str]) -> Callable[..., None]:
-    """Told of each step of an optimizer. Classes of `proxies` pass it on to another one, or let it be."""
-    def note(optimizer: Any, *_: Any, **__: Any) -> None:
+def _around_step(hooked: Any, binds: bool, hook: Dict[str, Any]) -> Any:
+    """`hooked`, which tells the loop of each step of an optimizer. Classes of `proxies` pass it on to
+    another one, or let it be."""
+    proxies: Sequence[str] = hook.get("proxies", ())
+    depth_around = _closures.depths_around(hook)
+
+    def passes_on(optimizer: Any) -> bool:
         kind = type(optimizer)
-        if f"{kind.__module__}.{kind.__qualname__}" not in proxies:
+        return f"{kind.__module__}.{kind.__qualname__}" in proxies
+
+    def begin(optimizer: Any, *_: Any, **__: Any) -> None:
+        if _loop.is_in_rollout() and not passes_on(optimizer):
+            labels = _core.suspend(depth_around(optimizer))
+            _loop.enter_update()
+            _core.reopen(labels)
+
+    def end(optimizer: Any, *_: Any, **__: Any) -> None:
+        if not passes_on(optimizer):
             _loop.note_optimizer(optimizer)
-    return note
+    return _core.watch(_core.watch(hooked, 0, binds, _roles.OPENS, end), 0, binds, _roles.CLOSES, begin)
 
 
 class _HookedSteps(Suspendable):

@@ -280,6 +280,12 @@ def enter_update() -> None:
         loop.enter(thread, _update)
 
 
+def is_in_rollout() -> bool:
+    """Whether `rollout` is open on this thread: an optimizer that steps there was given its gradients without
+    a backward(), by a search or a CUDA graph."""
+    return _loop.stages.get(threading.get_ident()) is _rollout
+
+
 def note_optimizer(optimizer: Any, *_: Any, **__: Any) -> None:
     """An optimizer has stepped."""
     loop, thread = _loop, _core.thread_ident()

@@ -181,6 +181,19 @@ class LoopTest(RecordedTest):
     def test_a_step_that_calls_the_step_of_its_base_counts_once(self):
         self.assertEqual(self.run_loop("bcc" * 3), "update( step step")
 
+    def test_a_program_that_sets_its_gradients_itself_learns_where_its_optimizer_steps(self):
+        optimizer, _ = self.hook_optimizer()
+        label = _core.annotation_label("sample", "Lbfgs.step")
+        for _ in range(2):
+            self.run_loop("ee")
+            _core.reopen((label,))
+            optimizer.step()
+            self.assertEqual(_core.innermost(), label)
+            _core.suspend(_core.depth() - 1)
+            calls = take()
+            self.assertLess(calls.index("begin operation update"), calls.index("begin operation optimizer"))
+            self.assertEqual(self.run_loop("e"), ") step rollout(")
+
     def test_gradients_may_be_accumulated(self):
         self.assertEqual(self.run_loop("bbbc" * 3), "update( step step")
 
