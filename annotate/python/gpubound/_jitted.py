@@ -107,7 +107,7 @@ def _as_operation(jitted: Any, name: str, is_turn: bool) -> Any:
             return True  # decline: the program has an operation for this
         _last.scope = _Last.anywhere = scope
         if is_turn:
-            _loop.begin_jitted_turn()
+            _loop.begin_jitted_turn(called)
         return False
     return _core.hook(jitted, scope.label, binds_to_instances(jitted), True, True, called)
 

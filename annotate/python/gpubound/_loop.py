@@ -217,18 +217,22 @@ def suspend(kept: int) -> Tuple[int, ...]:
     return _core.suspend(max(kept, _loop.around(_core.thread_ident())))
 
 
-def begin_jitted_turn() -> None:
+def begin_jitted_turn(function: Any) -> None:
     """A jitted training step is about to be called, outside of any operation: what it learns from was
-    collected before, or it is a turn of the loop by itself."""
+    collected before, or it is a turn of the loop by itself. Of several such functions the first one leads."""
     if _loop.by_framework:
         return
     thread = _core.thread_ident()
     if thread not in _loop.stages:
         _loop.each_step = True
-    is_turn = _loop.count_step()
-    if not is_turn:
+    leads = _loop.is_led_by(function)
+    if not (_loop.count_step() if leads else _loop.each_step):
         enter_update()
-        return
+    elif leads:
+        _begin_jitted_turn(thread)
+
+
+def _begin_jitted_turn(thread: int) -> None:
     _loop.threads.setdefault("learner", thread)
     _watch_end_of(thread)
     _loop.leave(thread)

@@ -25,7 +25,9 @@ class LoopTest(RecordedTest):
         _loop.forget_in_fork_child()
         self.addCleanup(_loop.forget_in_fork_child)
         self.critic, self.actor = Optimizer(), Optimizer()
-        self.calls = {"e": _loop.enter_rollout, "r": _loop.note_reset, "b": _loop.enter_update, "j": _loop.begin_jitted_turn,
+        self.calls = {"e": _loop.enter_rollout, "r": _loop.note_reset, "b": _loop.enter_update, 
+                      "j": lambda: _loop.begin_jitted_turn(self.critic),
+                      "k": lambda: _loop.begin_jitted_turn(self.actor),
                       "c": lambda: _loop.note_optimizer(self.critic),
                       "a": lambda: _loop.note_optimizer(self.actor),
                       "t": _loop.end_turn, "s": gpubound.step, "l": _loop.leave}
@@ -312,6 +314,11 @@ class LoopTest(RecordedTest):
         self.assertEqual(self.run_loop("jjj"), "step step")
         _loop.end_iterations()
         self.assertEqual(self.run_loop(""), "step")
+
+    def test_of_several_jitted_functions_the_first_one_leads(self):
+        self.assertEqual(self.run_loop("jkk" * 3), "step step")
+        self.assertEqual(self.run_loop("e" + "jke" * 2),
+                         "rollout( step ) update( ) step rollout( ) update( ) step rollout(")
 
     def test_jitted_turns_alternate_with_rollouts(self):
         self.assertEqual(self.run_loop("ej" * 2), "rollout( ) update( ) step rollout( ) update(")
