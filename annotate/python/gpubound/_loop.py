@@ -45,7 +45,9 @@ class _Loop:
         self.leader: Callable[[], Any] = lambda: None  # the optimizer that is first to step
         self.others = 0         # steps of other ones since it last stepped
         self.has_optimised = False
+        self.has_turned = False     # an iteration ended, or a framework said which there are
         self.has_gradients = False  # backward() was called since the leading optimizer stepped
+        self.has_lone_gradients = False  # backward() was called where nothing else says that this thread learns
         self.has_exit_handler = False
         self.worker: Optional[int] = None  # thread that does what this worker process is for
         self.around_worker = 0             # scopes that are open there as long as it does
@@ -82,7 +84,7 @@ class _Loop:
 
     def stop_guessing(self) -> None:
         """A framework says what its iterations are."""
-        self.by_framework = True
+        self.by_framework = self.has_turned = True
         thread = _core.thread_ident()
         if thread in self.stages and self.depth(thread) == 0:
             self.stages.pop(thread).__exit__()
@@ -158,6 +160,7 @@ def enter_worker(*_: Any, **__: Any) -> None:
 
 def end_iteration() -> None:
     """A turn ended, unless the program itself says when."""
+    _loop.has_turned = True
     if not _api.steps_by_program():
         _api.end_iteration()
 
@@ -264,7 +267,7 @@ def enter_rollout() -> None:
 def note_reset() -> None:
     """An environment is about to be reset, outside of any hook: part of a rollout where the thread also
     steps environments."""
-    if _loop.threads.get("collector") == threading.get_ident():
+    if _loop.threads.get("collector") == _core.thread_ident():
         enter_rollout()
 
 
@@ -276,6 +279,8 @@ def enter_update() -> None:
     if "learner" not in loop.threads:
         collects = thread == loop.threads.get("collector")
         if not collects and not loop.has_optimised:
+            loop.has_lone_gradients = True
+            loop.end_at_exit()
             return  # a framework says only after the first turn that it has turns
         if loop.threads.setdefault("learner", thread) == thread and not collects:
             loop.each_step = True
@@ -287,7 +292,7 @@ def enter_update() -> None:
 def is_in_rollout() -> bool:
     """Whether `rollout` is open on this thread: an optimizer that steps there was given its gradients without
     a backward(), by a search or a CUDA graph."""
-    return _loop.stages.get(threading.get_ident()) is _rollout
+    return _loop.stages.get(_core.thread_ident()) is _rollout
 
 
 def note_optimizer(optimizer: Any, *_: Any, **__: Any) -> None:
@@ -303,7 +308,21 @@ def note_optimizer(optimizer: Any, *_: Any, **__: Any) -> None:
             end_iteration()
 
 
+def _note_what_is_missing() -> None:
+    """Who reads the stages would take them for all that the program does."""
+    loop = _loop
+    if loop.has_turned or "learner" in loop.threads or _api.steps_by_program():
+        return
+    if "collector" in loop.threads:
+        _core.ledger("", 0, "nothing was seen to learn: all from the first step of an environment on is in rollout, "
+                     "and no iteration is known (docs/python.md, Without an edit)")
+    elif loop.has_lone_gradients and not loop.has_optimised:
+        _core.ledger("", 0, "backward() was called, but no optimizer of torch.optim stepped: neither update nor "
+                     "iterations are known (docs/python.md, Without an edit)")
+
+
 def _finish() -> None:
+    _note_what_is_missing()
     _loop.leave(_core.thread_ident())
     end_iterations()
 

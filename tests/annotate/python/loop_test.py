@@ -237,6 +237,23 @@ class LoopTest(RecordedTest):
         self.assertEqual(self.run_loop("s" + "ebc" * 2 + "s"),
                          "step rollout( ) update( ) rollout( ) update( step")
 
+    def notes_at_the_end(self, program):
+        self.run_loop(program)
+        _loop._finish()
+        notes = [call for call in take() if call.startswith("ledger")]
+        _loop.forget_in_fork_child()
+        return " ".join(notes)
+
+    def test_a_program_of_which_it_is_not_seen_that_it_learns_has_a_note(self):
+        self.assertIn("nothing was seen to learn", self.notes_at_the_end("reee"))
+        self.assertIn("no optimizer of torch.optim", self.notes_at_the_end("bbb"))
+
+    def test_a_program_that_is_seen_to_learn_or_says_itself_when_it_turns_has_no_note(self):
+        for program in ("eebc", "bcbc", "ej", "j", "bct", "eet", "r", ""):
+            with self.subTest(program=program):
+                self.assertEqual(self.notes_at_the_end(program), "")
+        self.assertEqual(self.notes_at_the_end("see"), "")
+
     def test_a_script_with_operations_of_its_own_is_left_alone(self):
         with _core.operation("own"):
             self.assertEqual(self.run_loop("ebcbcbc"), "begin operation own")

@@ -210,7 +210,7 @@ class HookTest(ThreadsTest):
 
             def collect(_):
                 _loop.enter_rollout()
-                _loop._finish()
+                _loop._loop.leave(threading.get_ident())
             in_threads(collect)
             self.assert_counts(operation_rollout=1)
 
