@@ -25,6 +25,9 @@ from gpubound import _api, _core
 # Optimizer steps in a row without one of an environment, from which on each is an iteration. An update
 # of an on-policy algorithm has some hundreds at most; an offline algorithm is evaluated after thousands.
 _LONG_UPDATE = 1024
+# Steps of one optimizer without one of the leading one, from which on it leads: one that is trained after
+# another. A critic steps up to 20 times for each step of an actor.
+_MANY_STEPS = 64
 _rollout = _core.operation("rollout")
 _update = _core.operation("update")
 
@@ -44,6 +47,8 @@ class _Loop:
         self.steps = 0          # of it, since the learner last stepped an environment
         self.leader: Callable[[], Any] = lambda: None  # the optimizer that is first to step
         self.others = 0         # steps of other ones since it last stepped
+        self.rival: Callable[[], Any] = lambda: None  # the first of those, and how often it stepped
+        self.rivalled = 0
         self.has_optimised = False
         self.has_turned = False     # an iteration ended, or a framework said which there are
         self.has_gradients = False  # backward() was called since the leading optimizer stepped
@@ -97,14 +102,21 @@ class _Loop:
         return self.each_step
 
     def is_led_by(self, optimizer: Any) -> bool:
-        """Of several optimizers the first to step leads, until it has not stepped for long."""
+        """Of several optimizers the first to step leads, until another one has often stepped without it."""
         if self.leader() is not optimizer:
-            self.others += 1
-            if self.leader() is not None and self.others < _LONG_UPDATE:
+            if self.leader() is not None and not self._succeeds(optimizer):
                 return False
             self.leader = weakref.ref(optimizer)
         self.others = 0
         return True
+
+    def _succeeds(self, optimizer: Any) -> bool:
+        """Many that take turns each step once for each step of the leader: the first one of them counts."""
+        if self.others == 0 or self.rival() is None:
+            self.rival, self.rivalled = weakref.ref(optimizer), 0
+        self.others += 1
+        self.rivalled += self.rival() is optimizer
+        return self.rivalled >= _MANY_STEPS or self.others >= _LONG_UPDATE
 
     def start_over(self) -> None:
         """For the next learner, with whichever optimizers and collector."""

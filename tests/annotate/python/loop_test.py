@@ -14,6 +14,7 @@ from gpubound import _core, _hooks, _loop
 from recorded import RecordedTest, take, without_numbers
 
 LONG = _loop._LONG_UPDATE
+MANY = _loop._MANY_STEPS
 
 
 class Optimizer:
@@ -214,9 +215,18 @@ class LoopTest(RecordedTest):
         self.run_loop("eebcbc")
         self.assertEqual(self.run_loop("eebcbc" * 2), ") rollout( ) update( ) step rollout( ) update(")
 
+    def test_many_optimizers_that_take_turns_are_led_by_one(self):
+        optimizers = [Optimizer() for _ in range(MANY + 5)]
+        for _ in range(MANY):
+            take()
+            for optimizer in optimizers:
+                self.calls["b"]()
+                _loop.note_optimizer(optimizer)
+        self.assertEqual(self.run_loop(""), "step")
+
     def test_an_optimizer_that_is_used_no_more_leads_no_more(self):
         self.run_loop("bcbc")
-        self.assertEqual(self.run_loop("ba" * (LONG + 2)).count("step"), 3)
+        self.assertEqual(self.run_loop("ba" * (MANY + 2)).count("step"), 3)
         del self.calls["a"], self.actor
         self.actor = Optimizer()
         self.calls["a"] = lambda: _loop.note_optimizer(self.actor)
