@@ -11,39 +11,14 @@ from unittest import mock
 
 import gpubound
 from gpubound import _core, _hooks, _loop
-from recorded import RecordedTest, take, without_numbers
+from recorded import take
+from recorded_loop import Optimizer, RecordedLoop
 
 LONG = _loop._LONG_UPDATE
 MANY = _loop._MANY_STEPS
 
 
-class Optimizer:
-    pass
-
-
-class LoopTest(RecordedTest):
-    def setUp(self):
-        _loop.forget_in_fork_child()
-        self.addCleanup(_loop.forget_in_fork_child)
-        self.critic, self.actor = Optimizer(), Optimizer()
-        self.calls = {"e": _loop.enter_rollout, "r": _loop.note_reset, "b": _loop.enter_update, 
-                      "j": lambda: _loop.begin_jitted_turn(self.critic),
-                      "k": lambda: _loop.begin_jitted_turn(self.actor),
-                      "c": lambda: _loop.note_optimizer(self.critic),
-                      "a": lambda: _loop.note_optimizer(self.actor),
-                      "t": _loop.end_turn, "s": gpubound.step, "l": _loop.leave}
-        super().setUp()
-
-    def run_loop(self, program):
-        """`program` has a letter for each call: an environment is stepped or reset, backward(), the critic's or
-        the actor's optimizer steps, a jitted training step, a framework's turn, step() of the program, the
-        end of a cell. Returns what is recorded, a word each."""
-        for call in program:
-            self.calls[call]()
-        words = {"begin operation rollout": "rollout(", "end operation rollout": ")",
-                 "begin operation update": "update(", "end operation update": ")"}
-        return " ".join(words.get(call, call) for call in without_numbers(take()))
-
+class LoopTest(RecordedLoop):
     def test_each_turn_of_a_frameworks_loop_ends_an_iteration(self):
         module = types.ModuleType("sample")
 
@@ -99,103 +74,6 @@ class LoopTest(RecordedTest):
 
     def test_of_several_optimizers_the_first_one_leads(self):
         self.assertEqual(self.run_loop("bc" + "bcba" * 3), "update( step step step")
-
-    def test_an_optimizer_may_step_inside_of_a_range(self):
-        self.run_loop("bcb")
-        with _core.layer_scope(5, "Optimizer.step"):
-            self.calls["c"]()
-        self.assertEqual(self.run_loop("").split().count("step"), 1)
-
-    def hook_optimizer(self):
-        """A class whose step calls its closure twice, and one derived from it, with their hook."""
-        module = types.ModuleType("sample")
-
-        class Lbfgs:
-            def step(self, closure=None):
-                return [closure() for _ in range(2)] if closure else None
-
-        class Better(Lbfgs):
-            def step(self, closure=None):
-                return super().step(lambda: closure() + 1)
-        module.Lbfgs = Lbfgs
-        _hooks.install_hook({"module": "sample", "class": "Lbfgs", "names": ["step"], "subclasses": True,
-                             "operation": "optimizer", "loop": "optimized", "within": "{}.step"}, module)
-        return Lbfgs(), Better()
-
-    def test_what_a_closure_does_is_no_part_of_the_step(self):
-        plain, better = self.hook_optimizer()
-
-        def closure():
-            with _core.operation("loss"):
-                return 1
-        for optimizer, result in ((plain, [1, 1]), (better, [2, 2])):
-            with _core.operation("own"):
-                take()
-                self.assertEqual(optimizer.step(closure=closure), result)
-                self.assert_recorded("begin operation optimizer",
-                                     *2 * ("end operation optimizer", "begin operation loss",
-                                           "end operation loss", "begin operation optimizer"),
-                                     "end operation optimizer")
-
-    def test_a_learner_whose_optimizer_calls_backward_turns_with_it(self):
-        optimizer, _ = self.hook_optimizer()
-        take()
-        for _ in range(3):
-            optimizer.step(_loop.enter_update)
-        calls = self.run_loop("")
-        self.assertEqual(calls.split().count("step"), 2)
-        self.assertIn("begin operation optimizer end operation optimizer update( begin operation optimizer",
-                      calls)
-
-    def test_a_librarys_own_range_around_the_step_does_not_hide_that_it_learns(self):
-        optimizer, _ = self.hook_optimizer()
-        label = _core.annotation_label("sample", "Lbfgs.step")
-        for _ in range(3):
-            _core.reopen((label,))
-            optimizer.step(_loop.enter_update)
-            self.assertEqual(_core.innermost(), label)
-            _core.suspend(_core.depth() - 1)
-        self.assertEqual(self.run_loop("").split().count("step"), 2)
-
-    def test_a_closure_is_what_it_was(self):
-        class Sgd:
-            def step(self, closure=None):
-                return isinstance(closure, Closure), closure.batch, closure()
-
-        class Closure:
-            batch = 3
-
-            def __call__(self):
-                return self.batch
-        module = types.ModuleType("sample")
-        module.Sgd = Sgd
-        _hooks.install_hook({"module": "sample", "class": "Sgd", "names": ["step"], "subclasses": True,
-                             "operation": "optimizer", "loop": "optimized"}, module)
-        self.assertEqual(Sgd().step(Closure()), (True, 3, 3))
-
-    def test_a_closure_that_fails_leaves_the_step(self):
-        optimizer, _ = self.hook_optimizer()
-        take()
-        with self.assertRaises(ZeroDivisionError):
-            optimizer.step(lambda: 1 / 0)
-        self.assertEqual(take()[-1], "end operation optimizer")
-        self.assertEqual(_core.depth(), 0)
-
-    def test_a_step_that_calls_the_step_of_its_base_counts_once(self):
-        self.assertEqual(self.run_loop("bcc" * 3), "update( step step")
-
-    def test_a_program_that_sets_its_gradients_itself_learns_where_its_optimizer_steps(self):
-        optimizer, _ = self.hook_optimizer()
-        label = _core.annotation_label("sample", "Lbfgs.step")
-        for _ in range(2):
-            self.run_loop("ee")
-            _core.reopen((label,))
-            optimizer.step()
-            self.assertEqual(_core.innermost(), label)
-            _core.suspend(_core.depth() - 1)
-            calls = take()
-            self.assertLess(calls.index("begin operation update"), calls.index("begin operation optimizer"))
-            self.assertEqual(self.run_loop("e"), ") step rollout(")
 
     def test_gradients_may_be_accumulated(self):
         self.assertEqual(self.run_loop("bbbc" * 3), "update( step step")
@@ -399,26 +277,6 @@ class LoopTest(RecordedTest):
             self.assert_recorded()
         self.assert_recorded("end operation own")
         _loop._rollout.__exit__()
-
-    def test_an_optimizer_hook_tells_the_loop(self):
-        module = types.ModuleType("sample")
-
-        class Sgd:
-            def step(self, closure=None):
-                return closure
-
-        class Better(Sgd):
-            def step(self, closure=None):
-                return super().step(closure)
-        module.Sgd = Sgd
-        _hooks.install_hook({"module": "sample", "class": "Sgd", "names": ["step"], "subclasses": True,
-                             "operation": "optimizer", "loop": "optimized"}, module)
-        self.run_loop("bc")
-        self.critic = better = Better()
-        self.run_loop("b")
-        take()
-        self.assertIsNone(better.step())
-        self.assertEqual(self.run_loop("").split().count("step"), 1)
 
 
 if __name__ == "__main__":
