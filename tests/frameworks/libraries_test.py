@@ -199,6 +199,7 @@ class TrainerTest(LibraryTest):
                           "    events.trigger('pre_run_cell', None)\n"
                           "    for _ in range(2):\n"
                           "        environment.reset()\n"
+                          "        environment.step(0)\n"
                           "        (weight * weight).sum().backward()\n"
                           "    events.trigger('post_run_cell', None)\n"
                           "    _core.phase('between')\n", STAND_INS)
