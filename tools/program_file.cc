@@ -130,9 +130,8 @@ std::vector<std::string> WhyNothingRecorded(const ProgramFile& program,
       "Or something on the way cleaned the environment (sudo, env -i, a container, a batch "
       "system, a tmux that ran before): set the variables of `gpubound env` inside of it.",
       "Or something on the way set LD_PRELOAD anew (for jemalloc, tcmalloc and the like): leave "
-      "what is "
-      "there, as in LD_PRELOAD=libjemalloc.so:$LD_PRELOAD, or set it before `gpubound run`, which "
-      "keeps it.",
+      "what is there, as in LD_PRELOAD=libjemalloc.so:$LD_PRELOAD, or set it before "
+      "`gpubound run`, which keeps it.",
       "Or Python comes frozen with its program (PyInstaller), which keeps the hooks out: run the "
       "script.",
       "Or what it started goes on in the background (setsid, a daemon) and has recorded nothing "

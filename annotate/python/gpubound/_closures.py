@@ -35,10 +35,9 @@ def depths_around(hook: Dict[str, Any]) -> Callable[[Any], int]:
     return depth_around
 
 
-def wrap(original: Any, hooked: Any, hook: Dict[str, Any]) -> Any:
+def wrap(original: Any, hooked: Any, hook: Dict[str, Any], depth_around: Callable[[Any], int]) -> Any:
     """`hooked`, the wrapper that opens the hook's operation around `original`; with a closure as told above."""
     scope = _core.operation(hook["operation"])
-    depth_around = depths_around(hook)
 
     def step(optimizer: Any, *arguments: Any, **keywords: Any) -> Any:
         closure = keywords.get("closure", arguments[0] if arguments else None)

@@ -142,15 +142,15 @@ def _in_operation(original: Any, name: str, hook: Dict[str, Any]) -> Any:
     hooked = _core.hook(original, label, binds, True, alone, guard)
     if hook.get("loop") != "optimized":
         return hooked
-    hooked = _closures.wrap(original, hooked, hook)
-    return _around_step(hooked, binds, hook)
+    depth_around = _closures.depths_around(hook)
+    hooked = _closures.wrap(original, hooked, hook, depth_around)
+    return _around_step(hooked, binds, hook, depth_around)
 
 
-def _around_step(hooked: Any, binds: bool, hook: Dict[str, Any]) -> Any:
+def _around_step(hooked: Any, binds: bool, hook: Dict[str, Any], depth_around: Callable[[Any], int]) -> Any:
     """`hooked`, which tells the loop of each step of an optimizer. Classes of `proxies` pass it on to
     another one, or let it be."""
     proxies: Sequence[str] = hook.get("proxies", ())
-    depth_around = _closures.depths_around(hook)
 
     def passes_on(optimizer: Any) -> bool:
         kind = type(optimizer)
