@@ -24,10 +24,11 @@
 #include <vector>
 
 #include "analysis/fifo.h"
-#include "analysis/gpu_segments.h"
 #include "analysis/plain_list.h"
 
 namespace gpubound {
+
+__extension__ typedef unsigned __int128 UnsignedInt128;
 
 class StateArchive {
  public:
@@ -99,11 +100,11 @@ class StateArchive {
     Value(bits);
     value = std::bit_cast<double>(bits);
   }
-  void Value(FilledTime& value) {
+  void Value(UnsignedInt128& value) {
     auto low = static_cast<uint64_t>(value);
     auto high = static_cast<uint64_t>(value >> 64);
     All(low, high);
-    value = static_cast<FilledTime>(high) << 64 | low;
+    value = static_cast<UnsignedInt128>(high) << 64 | low;
   }
   void Value(std::string& text);
   void Value(std::vector<bool>& bits) {
