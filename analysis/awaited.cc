@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/late_rank.h"
+#include "analysis/row_names.h"
 
 namespace gpubound {
 namespace {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/row_names.h"
 #include "analysis/text_table.h"
 #include "proto/given_names.h"
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/row_names.h"
 #include "analysis/run_span.h"
 #include "analysis/wait_merge.h"
 

@@ -9,7 +9,7 @@
 
 #include "analysis/name_lists.h"
 #include "analysis/own_work.h"
-#include "analysis/report.h"
+#include "analysis/row_names.h"
 #include "proto/scope_domains.h"
 
 namespace gpubound {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 
+#include "analysis/row_names.h"
 #include "analysis/short_name.h"
 #include "analysis/text_table.h"
 

@@ -14,6 +14,7 @@
 #include "analysis/memory_source.h"
 #include "analysis/overlap_sweep.h"
 #include "analysis/process_summing.h"
+#include "analysis/row_names.h"
 #include "analysis/sweep_setup.h"
 #include "analysis/told_progress.h"
 

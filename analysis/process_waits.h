@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "analysis/interval.h"
-#include "analysis/report.h"
+#include "analysis/row_names.h"
 
 namespace gpubound {
 

@@ -26,11 +26,6 @@
 
 namespace gpubound {
 
-inline constexpr char kNoOperation[] = "(no operation)";
-inline constexpr char kNoPhase[] = "(no phase)";
-// Iterations whose scopes were not recorded, to tell what recording costs (suspension_plan.h).
-inline constexpr char kSuspended[] = "(suspended)";
-
 // How much is worked out.
 enum class ReportDetail : uint8_t {
   // The breakdown of every process and of the run by phase, operation, layer, GPU state, device and

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/name_lists.h"
+#include "analysis/row_names.h"
 #include "analysis/short_name.h"
 #include "analysis/text_table.h"
 

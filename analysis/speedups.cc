@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/row_names.h"
 #include "analysis/work_classes.h"
 
 namespace gpubound {

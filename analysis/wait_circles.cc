@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/row_names.h"
 #include "analysis/strong_components.h"
 #include "analysis/wait_merge.h"
 

@@ -21,6 +21,7 @@
 #include "analysis/reader.h"
 #include "analysis/replay.h"
 #include "analysis/report_json.h"
+#include "analysis/row_names.h"
 #include "analysis/run_costs.h"
 #include "analysis/short_name.h"
 #include "analysis/simulated_mark.h"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/process_summing.h"
+#include "analysis/row_names.h"
 
 namespace gpubound {
 namespace {

@@ -13,6 +13,7 @@
 
 #include "analysis/process_report.h"
 #include "analysis/replay.h"
+#include "analysis/row_names.h"
 
 namespace gpubound {
 namespace {

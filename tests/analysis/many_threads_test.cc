@@ -12,6 +12,7 @@
 #include "analysis/memory_source.h"
 #include "analysis/process_report.h"
 #include "analysis/process_timeline.h"
+#include "analysis/row_names.h"
 #include "analysis/sweep_setup.h"
 #include "proto/scope_domains.h"
 

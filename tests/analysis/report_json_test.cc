@@ -2,6 +2,7 @@
 //
 // The report JSON against the list of keys that others rely on.
 #include "analysis/report_json.h"
+#include "analysis/row_names.h"
 
 #include <gtest/gtest.h>
 

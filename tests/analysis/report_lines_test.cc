@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/report_text.h"
+#include "analysis/row_names.h"
 #include "tests/analysis/report_rows.h"
 
 namespace gpubound {

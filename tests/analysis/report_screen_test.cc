@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "analysis/report_text.h"
+#include "analysis/row_names.h"
 #include "analysis/text_table.h"
 #include "tests/analysis/report_rows.h"
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/report_text.h"
+#include "analysis/row_names.h"
 #include "tests/analysis/report_rows.h"
 
 namespace gpubound {

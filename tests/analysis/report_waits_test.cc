@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/report_waits.h"
+#include "analysis/row_names.h"
 
 #include <gtest/gtest.h>
 

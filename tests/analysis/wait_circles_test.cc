@@ -2,6 +2,7 @@
 //
 // Random runs are compared with a naive oracle (tests/oracle/waits_oracle_test.cc); here are the
 // cases one by one.
+#include "analysis/row_names.h"
 #include "analysis/wait_circles.h"
 
 #include <gmock/gmock.h>

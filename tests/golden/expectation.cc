@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "analysis/headline.h"
+#include "analysis/row_names.h"
 #include "tests/golden/expectation_keys.h"
 
 namespace gpubound::golden {

@@ -8,6 +8,8 @@
 #include <set>
 #include <sstream>
 
+#include "analysis/row_names.h"
+
 namespace gpubound::oracle {
 namespace {
 

@@ -14,6 +14,7 @@
 #include "analysis/event_store.h"
 #include "analysis/process_report.h"
 #include "analysis/report_json.h"
+#include "analysis/row_names.h"
 #include "tests/oracle/columns.h"
 #include "tests/oracle/environment.h"
 #include "tests/oracle/naive_oracle.h"

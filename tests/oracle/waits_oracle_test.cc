@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/report.h"
+#include "analysis/row_names.h"
 #include "analysis/run_span.h"
 #include "analysis/run_summing.h"
 #include "analysis/run_sums.h"

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/row_names.h"
+
 namespace gpubound::sim {
 namespace {
 
