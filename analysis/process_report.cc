@@ -3,6 +3,7 @@
 // Runs the stages for one process and checks their sum. No state.
 #include "analysis/process_report.h"
 
+#include <cmath>
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -183,6 +184,16 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   report->sm_fill_is_upper_bound = sweep.fill_is_upper_bound;
   AddTotals(report);
   MarkCausedAtLeast(sweep.work_without_launch > 0, report);
+}
+
+// Absent where the program told none, or no total above zero.
+std::optional<ReportProgress> ToldProgress(const ProcessTrace& process, const ToldValues& told) {
+  const auto& [first, done, total] = told;
+  const bool sound = std::isfinite(done.value) && std::isfinite(total.value) && done.value >= 0 &&
+                     total.value > 0 && done.value <= total.value;
+  if (!sound) return std::nullopt;
+  return ReportProgress{done.value, total.value, done.time_ns - process.span_begin_ns, first.value,
+                        first.time_ns - process.span_begin_ns};
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include "analysis/told_progress.h"
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 
 namespace gpubound {
@@ -53,15 +52,6 @@ ToldValues LastTold(const ProcessTrace& process, const EventSource& source,
     }
   }
   return told;
-}
-
-std::optional<ReportProgress> ToldProgress(const ProcessTrace& process, const ToldValues& told) {
-  const auto& [first, done, total] = told;
-  const bool sound = std::isfinite(done.value) && std::isfinite(total.value) && done.value >= 0 &&
-                     total.value > 0 && done.value <= total.value;
-  if (!sound) return std::nullopt;
-  return ReportProgress{done.value, total.value, done.time_ns - process.span_begin_ns, first.value,
-                        first.time_ns - process.span_begin_ns};
 }
 
 }  // namespace gpubound

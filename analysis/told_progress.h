@@ -6,10 +6,8 @@
 #define GPUBOUND_ANALYSIS_TOLD_PROGRESS_H_
 
 #include <cstdint>
-#include <optional>
 
 #include "analysis/event_source.h"
-#include "analysis/report.h"
 #include "analysis/run.h"
 
 namespace gpubound {
@@ -37,9 +35,6 @@ struct ToldValues {
 // counters, and nothing otherwise.
 ToldValues LastTold(const ProcessTrace& process, const EventSource& source,
                     const ToldValues& before, int64_t until_ns);
-
-// Absent where the program told none, or no total above zero.
-std::optional<ReportProgress> ToldProgress(const ProcessTrace& process, const ToldValues& told);
 
 }  // namespace gpubound
 
