@@ -114,4 +114,9 @@ IterationTimes IterationBook::Take() {
   return std::move(times_);
 }
 
+std::optional<Interval> WarmUpOf(const IterationTimes& times) {
+  if (times.warm_up.empty()) return std::nullopt;  // the first iteration always is
+  return Interval{times.first_begin_ns, times.warm_up.back().time.end_ns};
+}
+
 }  // namespace gpubound

@@ -70,6 +70,10 @@ struct IterationTimes {
   int64_t first_begin_ns = 0;  // of the first iteration; valid when there is one
 };
 
+// From the begin of the first iteration to the end of the last warm-up one; absent without any
+// iteration.
+std::optional<Interval> WarmUpOf(const IterationTimes& times);
+
 class IterationBook {
  public:
   IterationBook(const Interval& span, size_t operations);

@@ -106,11 +106,6 @@ void AddSeries(const IterationTimes& times, const std::vector<std::string>& name
 
 }  // namespace
 
-std::optional<Interval> WarmUpOf(const IterationTimes& times) {
-  if (times.warm_up.empty()) return std::nullopt;  // the first iteration always is
-  return Interval{times.first_begin_ns, times.warm_up.back().time.end_ns};
-}
-
 std::optional<ReportIterations> IterationStatistics(const IterationTimes& times,
                                                     const Interval& span,
                                                     const std::vector<std::string>& names) {

@@ -14,10 +14,6 @@
 
 namespace gpubound {
 
-// From the begin of the first iteration to the end of the last warm-up one; absent without any
-// iteration.
-std::optional<Interval> WarmUpOf(const IterationTimes& times);
-
 // |names| by OperationIndex. Absent without any iteration.
 std::optional<ReportIterations> IterationStatistics(const IterationTimes& times,
                                                     const Interval& span,

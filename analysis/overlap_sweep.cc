@@ -10,7 +10,6 @@
 
 #include "analysis/caused_time.h"
 #include "analysis/finished_waits.h"
-#include "analysis/iteration_report.h"
 #include "analysis/lane_books.h"
 #include "analysis/node_operations.h"
 #include "analysis/smi_model.h"
@@ -23,7 +22,7 @@ class Sweep {
  public:
   explicit Sweep(const SweepInput& input)
       : in_(input),
-        all_(input.detail == ReportDetail::kAll),
+        all_(input.everything),
         timeline_(
             {input.process, input.source, input.roles, input.scan, input.peers, input.inherited}),
         activity_(std::make_shared<DeviceActivity>(SpillFolder())),

@@ -22,7 +22,6 @@
 #include "analysis/iteration_book.h"
 #include "analysis/kernel_book.h"
 #include "analysis/process_timeline.h"
-#include "analysis/report.h"
 #include "analysis/status.h"
 
 namespace gpubound {
@@ -52,7 +51,7 @@ struct MisplacedWork {
 
 struct SweepInput {  // everything outlives the call
   // With kBreakdown no lanes and gaps are found, of kernels only graphs recorded as a whole.
-  ReportDetail detail = ReportDetail::kAll;
+  bool everything = true;  // else no threads, kernels, gaps and counters (ReportDetail)
   Interval span;
   const ProcessTrace* process = nullptr;
   const EventSource* source = nullptr;

@@ -38,7 +38,7 @@ SweepSetup::SweepSetup(const ProcessTrace& process, const EventSource& source,
     input_.source = &*resumed_;
     input_.before = context.before->sweep;
   }
-  input_.detail = options.detail;
+  input_.everything = options.detail == ReportDetail::kAll;
   input_.span = {process.span_begin_ns, std::max(process.span_begin_ns, process.span_end_ns)};
   input_.process = &process;
   ChooseRoles(options);
