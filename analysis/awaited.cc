@@ -67,7 +67,7 @@ Waits WaitsFor(int64_t pid, const ProcessWaits& all, bool own_only) {
 
 // Rows of what |process| did during |waits|.
 void Explain(const ProcessTrace& process, Heritage inherited, const Waits& waits,
-             const ReportOptions& options, std::vector<ReportAwaited>* rows) {
+             const BreakdownOptions& options, std::vector<ReportAwaited>* rows) {
   std::vector<std::vector<ReportActivity>> did =
       WhatItDidByTag(process, waits.times, waits.operations.size(), std::move(inherited), options);
   for (size_t tag = 0; tag < did.size(); ++tag) {
@@ -87,7 +87,7 @@ void Explain(const ProcessTrace& process, Heritage inherited, const Waits& waits
 }
 
 std::vector<ReportAwaited> RowsOf(const Run& run, const ProcessTrace& waiter, int64_t pid,
-                                  const Waits& waits, const ReportOptions& options,
+                                  const Waits& waits, const BreakdownOptions& options,
                                   const KnownWaits& known) {
   std::vector<ReportAwaited> rows(waits.operations.size());
   for (size_t tag = 0; tag < rows.size(); ++tag) {
@@ -107,7 +107,7 @@ std::vector<ReportAwaited> RowsOf(const Run& run, const ProcessTrace& waiter, in
 }  // namespace
 
 void ExplainWaits(const Run& run, const KnownWaits& waits, const ProcessTrace* root,
-                  const ReportOptions& options, Report* report) {
+                  const BreakdownOptions& options, Report* report) {
   for (size_t p = 0; p < run.processes.size(); ++p) {
     // Under what a process inherits it is awaited itself: that is the other one's story.
     if (waits.Inherits(p)) continue;

@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_ANALYSIS_AWAITED_H_
 #define GPUBOUND_ANALYSIS_AWAITED_H_
 
+#include "analysis/breakdown_options.h"
 #include "analysis/known_waits.h"
 #include "analysis/report.h"
 #include "analysis/run.h"
@@ -16,7 +17,7 @@ namespace gpubound {
 // and all waits of |root|, which may be null. A process without operations did what it inherited
 // from them.
 void ExplainWaits(const Run& run, const KnownWaits& waits, const ProcessTrace* root,
-                  const ReportOptions& options, Report* report);
+                  const BreakdownOptions& options, Report* report);
 
 }  // namespace gpubound
 

@@ -148,7 +148,7 @@ class Ranks {
     late_[last.rank].push_back(late);
   }
 
-  std::vector<ReportRank> Finish(const KnownWaits& waits, const ReportOptions& options) {
+  std::vector<ReportRank> Finish(const KnownWaits& waits, const BreakdownOptions& options) {
     std::vector<ReportRank> reports;
     for (const auto& [key, rank] : index_) {
       ReportRank& report = ranks_[rank].report;
@@ -227,7 +227,7 @@ class Lanes {
 
 std::vector<ReportRank> SplitCommunication(const Run& run, const KnownWaits& waits,
                                            const ClockAlignment& clocks, const Interval& window,
-                                           const ReportOptions& options) {
+                                           const BreakdownOptions& options) {
   Ranks ranks(run, clocks);
   Lanes lanes;
   Communicators communicators;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/breakdown_options.h"
 #include "analysis/clock_align.h"
 #include "analysis/interval.h"
 #include "analysis/known_waits.h"
@@ -26,7 +27,7 @@ namespace gpubound {
 // processes.
 std::vector<ReportRank> SplitCommunication(const Run& run, const KnownWaits& waits,
                                            const ClockAlignment& clocks, const Interval& window,
-                                           const ReportOptions& options);
+                                           const BreakdownOptions& options);
 
 }  // namespace gpubound
 

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "analysis/breakdown_options.h"
 #include "analysis/folder_entries.h"
 #include "analysis/process_presence.h"
 #include "analysis/reader.h"
@@ -108,7 +109,7 @@ Result<std::optional<RunSums>> SumDurably(const Run& run,
                                           const std::vector<std::string>& operations,
                                           const Retention& retention, const StoredSegments& stored,
                                           int64_t until_ns) {
-  ReportOptions options;
+  BreakdownOptions options;
   options.operations = operations;
   Result<SummedRun> summed = SumRun(run, options, until_ns);
   if (!summed.ok()) return summed.error();

@@ -26,7 +26,7 @@ struct Compaction {
 // A run of which no event can be removed stays as it was: sums would cost it what needs all events.
 // Also while processes of the run go on: their newest segment is left alone, and what they have
 // written by now counts. So is that of one which did not close its trace and may go on elsewhere.
-// |operations| as in ReportOptions. An error leaves the run as it was, or with sums that are valid
+// |operations| as in BreakdownOptions. An error leaves the run as it was, or with sums that are valid
 // and more detail than was to be kept.
 Result<Compaction> CompactRun(const std::string& path, const std::vector<std::string>& operations,
                               const Retention& retention);

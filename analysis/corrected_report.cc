@@ -16,12 +16,14 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/build_report.h"
 #include "analysis/estimate.h"
 #include "analysis/in_parallel.h"
 #include "analysis/in_run_costs.h"
 #include "analysis/lost_costs.h"
 #include "analysis/main_process.h"
 #include "analysis/replay.h"
+#include "analysis/report_options.h"
 #include "analysis/speedups.h"
 
 namespace gpubound {

@@ -7,6 +7,7 @@
 
 #include "analysis/replay_facts.h"
 #include "analysis/report.h"
+#include "analysis/report_options.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
 

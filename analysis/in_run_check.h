@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/cost_model.h"
-
 namespace gpubound {
 
 inline constexpr char kScopes[] = "scopes";
@@ -55,11 +53,6 @@ struct InRunCheck {
   bool used = false;          // the factor is the surer of the two and was applied
   LaterCheck later;
   std::vector<UncheckedCost> unchecked;
-};
-
-struct InRunCosts {
-  std::vector<CostModel> costs;    // by process; none where they cannot be taken out
-  std::vector<InRunCheck> checks;  // likewise; empty of a trace that does not speak of it
 };
 
 }  // namespace gpubound

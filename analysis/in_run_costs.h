@@ -18,6 +18,11 @@
 
 namespace gpubound {
 
+struct InRunCosts {
+  std::vector<CostModel> costs;    // by process; none where they cannot be taken out
+  std::vector<InRunCheck> checks;  // likewise; empty of a trace that does not speak of it
+};
+
 // How far a cost may be off in a program other than the one it was measured in: one standard
 // deviation, as a share of the cost. A judgement, not a measurement: docs/overhead_model.md.
 inline constexpr double kTransferError = 0.25;
@@ -26,7 +31,7 @@ inline constexpr uint64_t kFewestSuspended = 8;
 
 // Replays |run| without the costs of scopes, at most three times, where iterations were suspended;
 // then checks what is left against iterations behind the recording (later_costs.h). |operations| as
-// in ReportOptions. Errors are those of ReplayRun.
+// in BreakdownOptions. Errors are those of ReplayRun.
 Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,
                               const std::vector<std::string>& operations);
 

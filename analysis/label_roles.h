@@ -59,7 +59,7 @@ struct LabelRole {
 class LabelRoles {
  public:
   struct Input {
-    const std::vector<std::string>* promoted = nullptr;  // as in ReportOptions::operations
+    const std::vector<std::string>* promoted = nullptr;  // as in BreakdownOptions::operations
     // No thread opens an operation, so foreign ranges serve as such where no library made them.
     bool annotations_serve = false;
     const std::vector<Peer>* peers = nullptr;

@@ -98,7 +98,7 @@ class ProcessFollower {
 }  // namespace
 
 std::vector<ReportActivity> WhatItDid(const ProcessTrace& process, std::vector<Interval> when,
-                                      Heritage inherited, const ReportOptions& options) {
+                                      Heritage inherited, const BreakdownOptions& options) {
   std::vector<TaggedInterval> tagged;
   for (const Interval& time : Union(std::move(when))) tagged.push_back({time, 0});
   return std::move(WhatItDidByTag(process, tagged, 1, std::move(inherited), options).front());
@@ -107,7 +107,7 @@ std::vector<ReportActivity> WhatItDid(const ProcessTrace& process, std::vector<I
 std::vector<std::vector<ReportActivity>> WhatItDidByTag(const ProcessTrace& process,
                                                         const std::vector<TaggedInterval>& when,
                                                         size_t tags, Heritage inherited,
-                                                        const ReportOptions& options) {
+                                                        const BreakdownOptions& options) {
   const Interval span{process.span_begin_ns, process.span_end_ns};
   std::vector<TaggedInterval> inside;
   for (const TaggedInterval& interval : when) {

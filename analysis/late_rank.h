@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "analysis/breakdown_options.h"
 #include "analysis/interval.h"
 #include "analysis/process_report.h"
 #include "analysis/report.h"
@@ -19,7 +20,7 @@ namespace gpubound {
 // first; sums to what |when| covers of the span. |inherited|: as ProcessContext::left, empty
 // where the process has operations of its own.
 std::vector<ReportActivity> WhatItDid(const ProcessTrace& process, std::vector<Interval> when,
-                                      Heritage inherited, const ReportOptions& options);
+                                      Heritage inherited, const BreakdownOptions& options);
 
 // A stretch of time, and to which of several answers it counts.
 struct TaggedInterval {
@@ -30,7 +31,7 @@ struct TaggedInterval {
 std::vector<std::vector<ReportActivity>> WhatItDidByTag(const ProcessTrace& process,
                                                         const std::vector<TaggedInterval>& when,
                                                         size_t tags, Heritage inherited,
-                                                        const ReportOptions& options);
+                                                        const BreakdownOptions& options);
 
 }  // namespace gpubound
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "analysis/cost_factor.h"
+#include "analysis/in_run_costs.h"
 #include "analysis/later_iterations.h"
 #include "analysis/level_change.h"
 #include "analysis/memory_source.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/in_run_check.h"
+#include "analysis/in_run_costs.h"
 #include "analysis/level_change.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
@@ -24,7 +25,7 @@ inline constexpr size_t kFewestLater = kFewestOnASide + 2;
 // Of processes that have such iterations, takes the costs of calls in |checked|, or where they make
 // none those of scopes, times what makes both as long, where that is known more surely than the
 // costs are. Replays |run| at most seven times where any process has. |operations| as in
-// ReportOptions; errors are those of ReplayRun.
+// BreakdownOptions; errors are those of ReplayRun.
 Status CheckLater(const Run& run, const std::vector<std::string>& operations, InRunCosts* checked);
 
 }  // namespace gpubound

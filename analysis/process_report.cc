@@ -199,7 +199,7 @@ std::optional<ReportProgress> ToldProgress(const ProcessTrace& process, const To
 }  // namespace
 
 Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventSource& source,
-                                       const ReportOptions& options,
+                                       const BreakdownOptions& options,
                                        const ProcessContext& context) {
   const SweepSetup setup(process, source, options, context);
   const LabelRoles& roles = setup.roles();
@@ -257,7 +257,7 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   return analysis;
 }
 
-Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const ReportOptions& options) {
+Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const BreakdownOptions& options) {
   return AnalyzeProcess(process, MemorySource(process), options, {});
 }
 

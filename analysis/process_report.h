@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/breakdown_options.h"
 #include "analysis/device_activity.h"
 #include "analysis/event_source.h"
 #include "analysis/interval.h"
@@ -48,7 +49,7 @@ struct ProcessAnalysis {
 
 // Everything of ReportProcess but `parent`. An error is internal: rows that do not sum to the span.
 Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventSource& source,
-                                       const ReportOptions& options, const ProcessContext& context);
+                                       const BreakdownOptions& options, const ProcessContext& context);
 
 // A process until some instant.
 struct SummedProcess {
@@ -65,11 +66,11 @@ struct SummedProcess {
 
 // Sums the events that begin before |until_ns|; the sums of |context| end there or before.
 Result<SummedProcess> SumProcess(const ProcessTrace& process, const EventSource& source,
-                                 const ReportOptions& options, const ProcessContext& context,
+                                 const BreakdownOptions& options, const ProcessContext& context,
                                  int64_t until_ns);
 
 // The same for a process that holds its events and knows of no other.
-Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const ReportOptions& options);
+Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const BreakdownOptions& options);
 
 }  // namespace gpubound
 

@@ -68,7 +68,7 @@ std::vector<SummedWait> SumOf(const std::vector<SummedWait>& before,
 }
 
 Result<SummedProcess> SumProcess(const ProcessTrace& process, const EventSource& source,
-                                 const ReportOptions& options, const ProcessContext& context,
+                                 const BreakdownOptions& options, const ProcessContext& context,
                                  int64_t until_ns) {
   const SweepSetup setup(process, source, options, context);
   Result<SweepStop> stop = SweepUntil(setup.input(), until_ns);

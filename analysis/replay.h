@@ -30,7 +30,7 @@ struct ReplayOptions {
   // Whether, beside |costs|, what records tell of the profiler's own work is removed.
   bool removes_recorded = true;
   WhatIf changes;
-  std::vector<std::string> operations;  // promoted foreign ranges, as in ReportOptions
+  std::vector<std::string> operations;  // promoted foreign ranges, as in BreakdownOptions
   bool keep_events = true;              // false: only the facts are wanted
   // The process whose critical path is wanted, by its place in the run.
   std::optional<size_t> critical_path_of = {};

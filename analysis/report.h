@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/cost_model.h"
 #include "analysis/in_run_check.h"
 #include "analysis/process_tree_peaks.h"
 #include "analysis/report_iterations.h"
@@ -22,32 +21,8 @@
 #include "analysis/report_rank.h"
 #include "analysis/report_work.h"
 #include "analysis/run.h"
-#include "analysis/status.h"
 
 namespace gpubound {
-
-// How much is worked out.
-enum class ReportDetail : uint8_t {
-  // The breakdown of every process and of the run by phase, operation, layer, GPU state, device and
-  // iteration, and the ledger. There are no lanes, kernels, gaps, awaited processes and ranks.
-  kBreakdown,
-  kAll,
-};
-
-struct ReportOptions {
-  ReportDetail detail = ReportDetail::kAll;
-  // Foreign ranges that serve as operations beside the usual rule: "nvtx:DOMAIN", or "all".
-  std::vector<std::string> operations;
-  // Runs the replays: the corrected values, if |costs| are known, and the GPU-limited share. They
-  // take several times as long as the recorded values, and all processors.
-  bool replays = false;
-  std::string why_not_replayed = "the replay was left out";  // where |replays| is false
-  // With |replays|: also what parts infinitely fast would buy, a pass over the events for each.
-  bool speedups = true;
-  std::optional<CostModel> costs;  // absent: those of the run's calibration (run_costs.h)
-  std::string calibration_folder;  // where the run's directory holds none; empty: nowhere
-  std::string why_no_costs = "not calibrated";
-};
 
 // One cell of the exact partition of a process's span.
 struct ReportCell {
@@ -384,10 +359,6 @@ struct Report {
   std::vector<std::string> notes;         // what the reader and the recorder had to say, as prose
   std::vector<ReportNotCounted> not_counted;
 };
-
-// Runs the whole pipeline. The only error is an internal one: a partition that does not sum to its
-// span, which would be a bug of ours and is never shown as a figure.
-Result<Report> BuildReport(const Run& run, const ReportOptions& options = {});
 
 }  // namespace gpubound
 

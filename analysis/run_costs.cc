@@ -7,6 +7,7 @@
 
 #include "analysis/calibration_file.h"
 #include "analysis/lost_costs.h"
+#include "analysis/report_options.h"
 
 namespace gpubound {
 

@@ -7,10 +7,12 @@
 #include <memory>
 #include <utility>
 
+#include "analysis/build_report.h"
 #include "analysis/corrected_report.h"
 #include "analysis/event_source.h"
 #include "analysis/in_parallel.h"
 #include "analysis/reader.h"
+#include "analysis/report_options.h"
 #include "analysis/run_costs.h"
 #include "analysis/run_sums.h"
 

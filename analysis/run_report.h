@@ -9,6 +9,7 @@
 #include <string>
 
 #include "analysis/report.h"
+#include "analysis/report_options.h"
 #include "analysis/status.h"
 
 namespace gpubound {

@@ -87,7 +87,7 @@ std::vector<int64_t> BoundariesOf(const SummedProcess* stepping, const Interval&
 
 }  // namespace
 
-Result<SummedRun> SumRun(const Run& run, const ReportOptions& options, int64_t until_ns) {
+Result<SummedRun> SumRun(const Run& run, const BreakdownOptions& options, int64_t until_ns) {
   const Status one_host = CheckOneHost(run);
   if (!one_host.ok()) return one_host.error();
   const ProcessTrace* root = FindRoot(run);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/breakdown_options.h"
 #include "analysis/iteration_book.h"
 #include "analysis/report.h"
 #include "analysis/run.h"
@@ -23,7 +24,7 @@ struct SummedRun {
 
 // |run| with its sums, if it has any, until |until_ns|, which they do not lie behind. Every event
 // that begins before it has to be in the run. An error where the run is of several hosts.
-Result<SummedRun> SumRun(const Run& run, const ReportOptions& options, int64_t until_ns);
+Result<SummedRun> SumRun(const Run& run, const BreakdownOptions& options, int64_t until_ns);
 
 }  // namespace gpubound
 

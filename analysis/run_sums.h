@@ -32,7 +32,7 @@ inline constexpr uint32_t kSumsVersion = 14;
 
 struct RunSums {
   int64_t until_ns = INT64_MIN;         // of every process
-  std::vector<std::string> operations;  // as ReportOptions::operations
+  std::vector<std::string> operations;  // as BreakdownOptions::operations
   std::vector<ProcessSums> processes;   // of all, by identity; empty for those that began later
   std::string devices;                  // what SumDevices() wrote
   std::vector<Interval> kept;           // before |until_ns|, whose detail stays

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/breakdown_options.h"
 #include "analysis/process_sums.h"
 
 namespace gpubound {
@@ -30,7 +31,7 @@ class Fingerprint {
 }  // namespace
 
 SweepSetup::SweepSetup(const ProcessTrace& process, const EventSource& source,
-                       const ReportOptions& options, const ProcessContext& context)
+                       const BreakdownOptions& options, const ProcessContext& context)
     : process_(process), context_(context) {
   input_.source = &source;
   if (context.before != nullptr) {
@@ -52,7 +53,7 @@ SweepSetup::SweepSetup(const ProcessTrace& process, const EventSource& source,
   input_.inherited = &inherited_;
 }
 
-void SweepSetup::ChooseRoles(const ReportOptions& options) {
+void SweepSetup::ChooseRoles(const BreakdownOptions& options) {
   const ProcessSums* before = context_.before;
   opens_operations_ =
       (before != nullptr && before->opens_operations) || OpensOperations(process_, *input_.source);

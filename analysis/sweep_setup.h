@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/breakdown_options.h"
 #include "analysis/label_roles.h"
 #include "analysis/overlap_sweep.h"
 #include "analysis/process_report.h"
@@ -20,7 +21,7 @@ namespace gpubound {
 class SweepSetup {
  public:
   // Everything outlives the object.
-  SweepSetup(const ProcessTrace& process, const EventSource& source, const ReportOptions& options,
+  SweepSetup(const ProcessTrace& process, const EventSource& source, const BreakdownOptions& options,
              const ProcessContext& context);
   SweepSetup(const SweepSetup&) = delete;
   SweepSetup& operator=(const SweepSetup&) = delete;
@@ -39,7 +40,7 @@ class SweepSetup {
   bool contradicts_sums() const { return contradicts_sums_; }
 
  private:
-  void ChooseRoles(const ReportOptions& options);
+  void ChooseRoles(const BreakdownOptions& options);
   void ScanRoles();
   void Inherit();
   void ClipUnknown();

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/build_report.h"
 #include "analysis/event_source.h"
 #include "analysis/in_parallel.h"
 #include "analysis/in_run_costs.h"
@@ -21,6 +22,7 @@
 #include "analysis/reader.h"
 #include "analysis/replay.h"
 #include "analysis/report_json.h"
+#include "analysis/report_options.h"
 #include "analysis/row_names.h"
 #include "analysis/run_costs.h"
 #include "analysis/short_name.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/report.h"
+#include "analysis/report_options.h"
 #include "analysis/span_ratio.h"
 #include "analysis/status.h"
 #include "analysis/what_if.h"

@@ -34,6 +34,7 @@
 #include "analysis/estimate.h"
 #include "analysis/large_pages.h"
 #include "analysis/report_json.h"
+#include "analysis/report_options.h"
 #include "analysis/run_report.h"
 #include "analysis/sqlite.h"
 #include "bench/analysis_run.h"

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/build_report.h"
 #include "analysis/estimate.h"
 #include "analysis/reader.h"
 #include "analysis/replay.h"

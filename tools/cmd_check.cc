@@ -9,6 +9,7 @@
 
 #include "analysis/calibration_file.h"
 #include "analysis/check.h"
+#include "analysis/report_options.h"
 #include "analysis/simulated_mark.h"
 #include "analysis/suggestion.h"
 #include "analysis/text_table.h"

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analysis/compare.h"
+#include "analysis/report_options.h"
 #include "analysis/text_table.h"
 #include "tools/commands.h"
 #include "tools/console.h"

@@ -12,6 +12,7 @@
 #include "analysis/report.h"
 #include "analysis/report_csv.h"
 #include "analysis/report_json.h"
+#include "analysis/report_options.h"
 #include "analysis/report_text.h"
 #include "analysis/simulated_mark.h"
 #include "analysis/text_table.h"

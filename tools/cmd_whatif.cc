@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "analysis/calibration_file.h"
+#include "analysis/report_options.h"
 #include "analysis/what_if_report.h"
 #include "tools/commands.h"
 #include "tools/console.h"

@@ -12,6 +12,7 @@
 #include "analysis/estimate.h"
 #include "analysis/main_process.h"
 #include "analysis/own_work.h"
+#include "analysis/report_options.h"
 #include "analysis/run_report.h"
 
 namespace gpubound {

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "analysis/report_options.h"
 #include "analysis/run_report.h"
 #include "analysis/text_table.h"
 #include "tools/console.h"

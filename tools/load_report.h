@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/report.h"
+#include "analysis/report_options.h"
 #include "analysis/run_report.h"
 #include "analysis/status.h"
 

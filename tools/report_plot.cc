@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/report_options.h"
 #include "analysis/run_metadata.h"
 #include "analysis/suggestion.h"
 #include "analysis/text_table.h"

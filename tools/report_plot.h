@@ -11,6 +11,7 @@
 
 #include "analysis/plot.h"
 #include "analysis/report.h"
+#include "analysis/report_options.h"
 #include "analysis/status.h"
 
 namespace gpubound {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "analysis/calibration_file.h"
+#include "analysis/report_options.h"
 #include "analysis/report_text.h"
 #include "analysis/text_table.h"
 #include "tools/console.h"

@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "analysis/cost_model.h"
 #include "tests/tools/tool_fixtures.h"
 
 namespace gpubound {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run that is streamed from its chunks says what the same run says when it is loaded whole.
+#include "analysis/build_report.h"
 #include "analysis/chunk_source.h"
 
 #include <gtest/gtest.h>

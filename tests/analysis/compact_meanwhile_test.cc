@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/build_report.h"
 #include "analysis/compact.h"
 #include "analysis/reader.h"
 #include "analysis/report.h"

@@ -19,6 +19,7 @@
 #include "analysis/process_presence.h"
 #include "analysis/reader.h"
 #include "analysis/report_json.h"
+#include "analysis/report_options.h"
 #include "analysis/run_report.h"
 #include "analysis/run_sums.h"
 #include "tests/analysis/trace_writer.h"

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <string>
 
+#include "analysis/build_report.h"
 #include "analysis/ledger_text.h"
 #include "analysis/reader.h"
 #include "analysis/report.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the time that CUPTI takes to enter calls does to what calls are taken to cost.
+#include "analysis/cost_model.h"
 #include "analysis/entry_costs.h"
 
 #include <gtest/gtest.h>

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analysis/build_report.h"
 #include "analysis/interval.h"
 #include "analysis/memory_source.h"
 #include "analysis/process_timeline.h"

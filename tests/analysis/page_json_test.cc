@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The data of the page against a run made by hand, and what it weighs.
+#include "analysis/build_report.h"
 #include "analysis/page_json.h"
 
 #include <gmock/gmock.h>

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analysis/build_report.h"
 #include "analysis/reader.h"
 #include "analysis/report.h"
 #include "proto/live_format.h"

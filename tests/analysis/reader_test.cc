@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the reader makes of sound run directories.
+#include "analysis/build_report.h"
 #include "analysis/reader.h"
 
 #include <gtest/gtest.h>

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "analysis/build_report.h"
 #include "analysis/reader.h"
 #include "analysis/report.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which costs are taken out of which process of a run, and what the report says of the others.
+#include "analysis/cost_model.h"
+#include "analysis/report_options.h"
 #include "analysis/run_costs.h"
 
 #include <gmock/gmock.h>

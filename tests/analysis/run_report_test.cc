@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/build_report.h"
 #include "analysis/main_process.h"
 #include "analysis/report.h"
 

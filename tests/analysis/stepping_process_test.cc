@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/build_report.h"
 #include "analysis/main_process.h"
 #include "analysis/report.h"
 #include "analysis/run_summing.h"

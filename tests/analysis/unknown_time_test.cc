@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How much of a run's device time is unknown: of one process exactly, of several at most.
+#include "analysis/build_report.h"
 #include "analysis/unknown_time.h"
 
 #include <gtest/gtest.h>

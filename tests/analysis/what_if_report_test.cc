@@ -2,6 +2,7 @@
 //
 // Predictions for a recorded run that a wrapper started: the first sentence, the tables and the run
 // as it is speak of the same span.
+#include "analysis/report_options.h"
 #include "analysis/what_if_report.h"
 
 #include <gtest/gtest.h>

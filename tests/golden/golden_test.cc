@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "analysis/build_report.h"
 #include "analysis/report_text.h"
 #include "tests/golden/scenario.h"
 

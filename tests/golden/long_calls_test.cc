@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "analysis/build_report.h"
 #include "analysis/report.h"
 #include "tests/golden/scenario.h"
 

@@ -9,9 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/build_report.h"
 #include "analysis/corrected_report.h"
+#include "analysis/cost_model.h"
 #include "analysis/replay.h"
 #include "analysis/report.h"
+#include "analysis/report_options.h"
 #include "tests/golden/scenario.h"
 
 namespace gpubound {

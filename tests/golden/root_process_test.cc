@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/build_report.h"
 #include "analysis/corrected_report.h"
 #include "analysis/main_process.h"
 #include "analysis/path_text.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/build_report.h"
 #include "analysis/corrected_report.h"
 #include "analysis/report.h"
 #include "tests/golden/replayed_span.h"

@@ -44,6 +44,7 @@
 #include <vector>
 
 #include "analysis/report.h"
+#include "analysis/report_options.h"
 #include "analysis/run.h"
 #include "tests/golden/expectation.h"
 

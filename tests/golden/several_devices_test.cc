@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/build_report.h"
 #include "analysis/event_source.h"
 #include "analysis/replay.h"
 #include "analysis/report.h"

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/build_report.h"
 #include "analysis/corrected_report.h"
 #include "analysis/replay.h"
 #include "analysis/report_text.h"

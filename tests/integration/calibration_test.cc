@@ -11,6 +11,7 @@
 #include <map>
 
 #include "analysis/calibration_file.h"
+#include "analysis/cost_model.h"
 #include "tests/integration/command_run.h"
 
 namespace gpubound {

@@ -6,8 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "analysis/build_report.h"
 #include "analysis/report.h"
 #include "analysis/report_json.h"
+#include "analysis/report_options.h"
 #include "analysis/wait_channels.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/oracle/random_waits.h"

@@ -11,6 +11,7 @@
 #include <random>
 #include <string>
 
+#include "analysis/build_report.h"
 #include "analysis/event_store.h"
 #include "analysis/process_report.h"
 #include "analysis/report_json.h"

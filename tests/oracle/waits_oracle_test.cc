@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/build_report.h"
 #include "analysis/report.h"
 #include "analysis/row_names.h"
 #include "analysis/run_span.h"

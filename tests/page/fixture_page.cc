@@ -17,10 +17,12 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/build_report.h"
 #include "analysis/compare.h"
 #include "analysis/corrected_report.h"
 #include "analysis/plot.h"
 #include "analysis/report_json.h"
+#include "analysis/report_options.h"
 #include "analysis/report_text.h"
 #include "analysis/run_metadata.h"
 #include "analysis/run_sums.h"

@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/build_report.h"
 #include "analysis/compare.h"
 #include "analysis/corrected_report.h"
 #include "analysis/report_json.h"
+#include "analysis/report_options.h"
 #include "tests/golden/scenario.h"
 #include "tools/report_file.h"
 #include "tools/report_page.h"

@@ -11,10 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/build_report.h"
 #include "analysis/corrected_report.h"
 #include "analysis/cost_model.h"
 #include "analysis/estimate.h"
 #include "analysis/report.h"
+#include "analysis/report_options.h"
 #include "analysis/run.h"
 #include "analysis/status.h"
 

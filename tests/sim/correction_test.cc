@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/build_report.h"
+#include "analysis/cost_model.h"
 #include "analysis/report.h"
 #include "tests/sim/corrected_error.h"
 #include "tests/sim/history_trace.h"

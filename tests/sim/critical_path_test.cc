@@ -10,9 +10,12 @@
 #include <string>
 #include <utility>
 
+#include "analysis/build_report.h"
 #include "analysis/corrected_report.h"
+#include "analysis/cost_model.h"
 #include "analysis/replay.h"
 #include "analysis/report.h"
+#include "analysis/report_options.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/random_program.h"
 #include "tests/sim/virtual_program.h"

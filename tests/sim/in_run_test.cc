@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/build_report.h"
+#include "analysis/cost_model.h"
 #include "analysis/in_run_costs.h"
 #include "analysis/replay.h"
 #include "analysis/report.h"

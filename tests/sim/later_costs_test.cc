@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/build_report.h"
+#include "analysis/cost_model.h"
 #include "analysis/in_run_text.h"
 #include "analysis/report.h"
 #include "tests/sim/corrected_error.h"

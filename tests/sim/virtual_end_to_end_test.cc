@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 
+#include "analysis/build_report.h"
 #include "analysis/reader.h"
 #include "analysis/report.h"
 #include "tests/sim/random_features.h"

@@ -14,9 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "analysis/build_report.h"
 #include "analysis/corrected_report.h"
 #include "analysis/replay.h"
 #include "analysis/report.h"
+#include "analysis/report_options.h"
 #include "analysis/what_if.h"
 #include "tests/sim/corrected_error.h"
 #include "tests/sim/history_trace.h"

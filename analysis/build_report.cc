@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Assembles the report of a run from its processes and devices. No state.
-#include "analysis/report.h"
+#include "analysis/build_report.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/awaited.h"
+#include "analysis/breakdown_options.h"
 #include "analysis/clock_align.h"
 #include "analysis/communication.h"
 #include "analysis/device_usage.h"
@@ -141,7 +142,7 @@ std::vector<ReportOperationDevice> OperationDevices(const Report& report) {
 }
 
 // Every process from its begin, or from where the run's sums end.
-Result<Outcomes<ProcessAnalysis>> AnalyzeProcesses(const Run& run, const ReportOptions& options,
+Result<Outcomes<ProcessAnalysis>> AnalyzeProcesses(const Run& run, const BreakdownOptions& options,
                                                    bool explained) {
   return ProcessesInRounds<ProcessAnalysis>(
       run, explained, [&](const ProcessTrace& process, const ProcessContext& context) {
@@ -211,7 +212,7 @@ void NoteMisplacedWork(const std::vector<ProcessAnalysis>& analyses, Report* rep
 }
 
 // The sums took for operations what they were told to.
-Status CheckSumsFit(const Run& run, const ReportOptions& options) {
+Status CheckSumsFit(const Run& run, const BreakdownOptions& options) {
   if (run.sums == nullptr || run.sums->operations == options.operations) return Ok{};
   const auto listed = [](const std::vector<std::string>& names) {
     std::string list = names.empty() ? "none" : "";
@@ -237,7 +238,7 @@ void NoteSums(const Run& run, const Interval& span, Ledger* ledger, Report* repo
 
 }  // namespace
 
-Result<Report> BuildReport(const Run& run, const ReportOptions& options) {
+Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
   const Status same = CheckSumsFit(run, options);
   if (!same.ok()) return same.error();
   const bool all = options.detail == ReportDetail::kAll;
