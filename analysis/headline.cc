@@ -13,8 +13,8 @@
 #include "analysis/report_sections.h"
 #include "analysis/report_waits.h"
 #include "analysis/short_name.h"
-#include "analysis/span_ratio.h"
 #include "analysis/text_table.h"
+#include "analysis/what_if_text.h"
 
 namespace gpubound {
 namespace {

@@ -83,14 +83,4 @@ SpanRatio RatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is) {
   return ratio;
 }
 
-std::string FormatRatio(const SpanRatio& ratio) {
-  constexpr double kSteps = 100;  // to 1, as printed
-  constexpr double kExact = 1e-9;
-  std::array<char, 96> text;
-  std::snprintf(text.data(), text.size(), "%.2f x [%.2f, %.2f]", ratio.part,
-                std::floor(ratio.low * kSteps + kExact) / kSteps,
-                std::ceil(ratio.high * kSteps - kExact) / kSteps);
-  return text.data();
-}
-
 }  // namespace gpubound

@@ -7,12 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "analysis/main_process.h"
 #include "analysis/replay.h"
 #include "analysis/replay_facts.h"
+#include "analysis/what_if_result.h"
 
 namespace gpubound {
 
@@ -31,14 +31,7 @@ ReplayedSpan SpanOf(const ReplayedRun& replayed, LeadingProcess leading);
 // long: what costs are uncertain by, what the replay is off by, and what iterations gain more or
 // less than others; and so much further away as waits for nobody known could have become shorter
 // or longer (docs/overhead_model.md).
-struct SpanRatio {
-  double part = 1;
-  double low = 1;
-  double high = 1;
-};
 SpanRatio RatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is);
-// "0.70 x [0.66, 0.75]"; the interval is rounded outwards, so that it says no more than is known.
-std::string FormatRatio(const SpanRatio& ratio);
 
 // The standard error of the sum of |changed| lengths over that of |as_is|, as an estimate from a
 // sample of iterations; 0 of fewer than kFewIterations. |*degrees|: of freedom.

@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,17 +16,12 @@
 #include "analysis/in_parallel.h"
 #include "analysis/in_run_costs.h"
 #include "analysis/main_process.h"
-#include "analysis/path_text.h"
 #include "analysis/reader.h"
 #include "analysis/replay.h"
-#include "analysis/report_json.h"
 #include "analysis/report_options.h"
 #include "analysis/row_names.h"
 #include "analysis/run_costs.h"
-#include "analysis/short_name.h"
-#include "analysis/simulated_mark.h"
 #include "analysis/suggestion.h"
-#include "analysis/text_table.h"
 #include "analysis/work_classes.h"
 
 namespace gpubound {
@@ -250,22 +243,6 @@ class Imagination {
   std::optional<LeadingProcess> leading_;
 };
 
-// What is to be known of graphs that the prediction rests on; empty without any.
-std::string CaptureText(const WhatIfReport& report) {
-  if (report.captures == 0) {
-    return report.asks_for_graphs
-               ? "No launch lies in what is to be captured, so that there is nothing to change."
-               : "";
-  }
-  if (report.captures_broken == 0) {
-    return FormatCount(report.captures) +
-           " graphs; no call that was recorded forbids their capture.";
-  }
-  return FormatCount(report.captures_broken) + " of " + FormatCount(report.captures) +
-         " graphs could not be captured as the program is: behind a wait for the GPU or an "
-         "allocation more work is launched. The prediction has all of it in the graph.";
-}
-
 }  // namespace
 
 Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& options,
@@ -282,89 +259,6 @@ Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& op
   const Result<Run> loaded = LoadRun(path);
   if (!loaded.ok()) return loaded.error();
   return Imagination(*loaded, known, changes).Imagine();
-}
-
-std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode) {
-  const ReportRun& before = report.before.run;
-  const ReportRun& after = report.after.run;
-  const double ratio =
-      report.predicted_span_ns > 0
-          ? static_cast<double>(report.span_ns) / static_cast<double>(report.predicted_span_ns)
-          : 0;
-  char speed[32];
-  std::snprintf(speed, sizeof(speed), "%.3g times as fast", ratio);
-  const bool as_fast = std::string_view(speed).starts_with("1 ");
-  const std::string mark = SimulatedMark(report.before);
-  std::string text = mark.empty() ? "" : Wrap(mark, width, 2);
-  TextOptions options;
-  options.unicode = unicode;
-  const std::string owner = OnlyLaunches(report.before) ? OwnerText(report.before, options) : "";
-  text += Wrap("Predicted span" + owner + " " + FormatTime(report.predicted_span_ns) +
-                   " instead of " + FormatTime(report.span_ns) + ", " +
-                   (as_fast ? "as fast" : speed) + " (" + FormatRatio(report.ratio) +
-                   " the time); GPU busy " + FormatShare(after.gpu_busy_share) + " instead of " +
-                   FormatShare(before.gpu_busy_share) + ".",
-               width, 2);
-  if (std::string why = EscapeName(report.not_corrected); !why.empty()) {
-    if (why.ends_with('.')) why.pop_back();
-    text +=
-        Wrap("What the profiler cost is in these times: not corrected for profiling (" + why + ").",
-             width, 2);
-  }
-  if (const std::string graphs = CaptureText(report); !graphs.empty()) {
-    text += Wrap(graphs, width, 2);
-  }
-  const ReportProcess* const was = ToldProcess(report.before);
-  if (was != nullptr) {
-    const ReportProcess* const is =
-        &report.after.processes[static_cast<size_t>(was - report.before.processes.data())];
-    TextTable table({"Operation", "wall", "predicted", "GPU busy", "predicted"});
-    for (const ReportOperation& row : was->operations) {
-      if (row.other_threads_only) continue;
-      const auto now = std::find_if(
-          is->operations.begin(), is->operations.end(),
-          [&row](const ReportOperation& other) { return other.operation == row.operation; });
-      const ReportOperation none;
-      const ReportOperation& then = now == is->operations.end() ? none : *now;
-      table.AddRow({ShownName(row.operation), FormatTime(row.wall_ns), FormatTime(then.wall_ns),
-                    FormatTime(row.gpu_busy_ns), FormatTime(then.gpu_busy_ns)});
-    }
-    text += "\n" + table.Render(width, 0, unicode);
-  }
-  TextTable curves({"Time of", "x 2", "as it is", "x 0.5", "x 0.25", "x 0"});
-  for (const SpeedCurve& curve : report.curves) {
-    std::vector<std::string> cells{EscapeName(curve.part)};
-    for (const SpeedPoint& point : curve.points) cells.push_back(FormatTime(point.wall_ns));
-    curves.AddRow(std::move(cells));
-  }
-  return text + "\nSpan" + (owner.empty() ? " of the run" : owner) +
-         " with the time of one more part multiplied\n" + curves.Render(width, 0, unicode);
-}
-
-std::string RenderWhatIfJson(const WhatIfReport& report) {
-  using Json = nlohmann::ordered_json;
-  Json curves = Json::array();
-  for (const SpeedCurve& curve : report.curves) {
-    Json points = Json::array();
-    for (const SpeedPoint& point : curve.points) {
-      points.push_back({{"factor", point.factor}, {"wall_ns", point.wall_ns}});
-    }
-    curves.push_back({{"part", curve.part}, {"points", std::move(points)}});
-  }
-  const Json document{{"format", "gpubound.whatif.v1"},
-                      {"wall_ns", report.span_ns},
-                      {"predicted_wall_ns", report.predicted_span_ns},
-                      {"predicted_part", report.ratio.part},
-                      {"predicted_part_low", report.ratio.low},
-                      {"predicted_part_high", report.ratio.high},
-                      {"before", Json::parse(RenderJson(report.before))},
-                      {"after", Json::parse(RenderJson(report.after))},
-                      {"corrected", report.not_corrected.empty()},
-                      {"corrected_why_not", report.not_corrected},
-                      {"curves", std::move(curves)},
-                      {"graphs", report.captures},
-                      {"graphs_not_capturable", report.captures_broken}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace gpubound

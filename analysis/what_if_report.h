@@ -6,50 +6,20 @@
 #ifndef GPUBOUND_ANALYSIS_WHAT_IF_REPORT_H_
 #define GPUBOUND_ANALYSIS_WHAT_IF_REPORT_H_
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
-#include "analysis/report.h"
 #include "analysis/report_options.h"
-#include "analysis/span_ratio.h"
 #include "analysis/status.h"
 #include "analysis/what_if.h"
+#include "analysis/what_if_result.h"
 
 namespace gpubound {
-
-// The run's time with the time of one part multiplied by a factor.
-struct SpeedPoint {
-  double factor = 1;
-  int64_t wall_ns = 0;
-};
-struct SpeedCurve {
-  std::string part;                // "device", "operation inference", "layer python"
-  std::vector<SpeedPoint> points;  // by factor, largest first; the last one is 0
-};
-
-struct WhatIfReport {
-  Report before;  // without the profiler's costs, where they are known
-  Report after;
-  std::string not_corrected;      // why they are not known, of some process; empty: they are
-  SpanRatio ratio;                // of the run's span; where its root only launches (OnlyLaunches),
-  int64_t span_ns = 0;            // of the one of the process that is told. Before
-  int64_t predicted_span_ns = 0;  // and after
-  std::vector<SpeedCurve> curves;  // those that matter most first
-  // Occurrences of operations that --graph-capture makes a graph of, and those of them that could
-  // not be one: they launch more behind a wait for the device or an allocation.
-  bool asks_for_graphs = false;
-  uint64_t captures = 0;
-  uint64_t captures_broken = 0;
-};
 
 // Errors are those of OpenRun, ReplayRun and BuildReport, and an operation in |changes| that the
 // run does not have.
 Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& options,
                                 const WhatIf& changes);
 
-std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode);
-std::string RenderWhatIfJson(const WhatIfReport& report);  // gpubound.whatif.v1
 
 }  // namespace gpubound
 

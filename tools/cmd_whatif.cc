@@ -6,6 +6,8 @@
 #include "analysis/calibration_file.h"
 #include "analysis/report_options.h"
 #include "analysis/what_if_report.h"
+#include "analysis/what_if_result.h"
+#include "analysis/what_if_text.h"
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"

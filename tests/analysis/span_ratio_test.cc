@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/step_times.h"
+#include "analysis/what_if_text.h"
 
 namespace gpubound {
 namespace {

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/what_if_result.h"
+#include "analysis/what_if_text.h"
 #include "tests/analysis/trace_writer.h"
 
 namespace gpubound {
